@@ -31,6 +31,7 @@ tvm.tir.Schedule runs after `import tirc as tvm`.
 from . import _lib, error, ir, nd, runtime, s_tir, script, target, te, tir, tirx, transform
 from ._errors import ArgumentError, ScheduleError, TVMError
 from ._measure import Contender, Figures, Measurement, Ratio, measure
+from ._model import Model
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
                       prim_func, read, structural_equal, structural_hash)
 from ._runtime import BenchmarkResult, CheckResult, Kernel, Reference, Target, build, compile, cpu, device, interpret, lower
@@ -44,7 +45,7 @@ library_path = _lib.library_path
 
 
 __all__ = [
-    "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "Figures", "IRModule", "Kernel", "Measurement",
+    "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "Figures", "IRModule", "Kernel", "Measurement", "Model",
     "PrimFunc", "Ratio", "Reference", "Schedule", "ScheduleError",
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
     "assert_structural_equal", "auto", "build", "compile", "cpu", "device",

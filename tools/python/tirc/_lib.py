@@ -135,6 +135,10 @@ class DLTensor(Structure):
                 ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
 
 
+class DLManagedTensor(Structure):
+    _fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), ("deleter", c_void_p)]
+
+
 class DLManagedTensorVersioned(Structure):
     _fields_ = [("major", c_uint32), ("minor", c_uint32), ("manager_ctx", c_void_p),
                 ("deleter", c_void_p), ("flags", c_uint64), ("dl_tensor", DLTensor)]
@@ -142,6 +146,26 @@ class DLManagedTensorVersioned(Structure):
 
 class Argument(Structure):
     _fields_ = [("array", c_void_p), ("i", c_int64), ("f", c_double), ("tensor", POINTER(DLTensor))]
+
+
+class Symbol(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_int64), ("is_known", c_bool)]
+
+
+class ProgramOptions(Structure):
+    _fields_ = [("target", c_char_p), ("operators", c_char_p), ("n_skip", c_int), ("skip", POINTER(c_char_p)),
+                ("n_libraries", c_int), ("libraries", POINTER(c_char_p)), ("n_passes", c_int), ("passes", POINTER(c_char_p)),
+                ("plain", c_bool), ("script", c_char_p), ("rules", POINTER(AutoOptions)),
+                ("schedule", POINTER(ScheduleOptions)), ("poison", c_bool), ("self", c_void_p), ("after", c_void_p)]
+
+
+class Bound(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_void_p), ("text", c_char_p)]
+
+
+class ImportOptions(Structure):
+    _fields_ = [("operators", c_char_p), ("n_defines", c_int), ("defines", POINTER(Define)), ("n_bound", c_int),
+                ("bound", POINTER(Bound)), ("n_given", c_int), ("given", POINTER(c_void_p))]
 
 
 # --- functions --------------------------------------------------------------------------------
@@ -153,6 +177,10 @@ _keywords = [c_int, POINTER(Value), c_int, POINTER(c_char_p), POINTER(Value), PO
 _CHECKED = {
     "module_read": [c_char_p, c_int, POINTER(Define), _out],
     "module_parse": [c_char_p, c_size_t, c_char_p, c_int, POINTER(Define), _out],
+    "module_import": [c_char_p, POINTER(ImportOptions), _out],
+    "module_weights": [c_void_p, _out],
+    "module_symbols": [c_void_p, c_char_p, POINTER(c_int), POINTER(POINTER(Symbol))],
+    "module_array": [c_void_p, c_char_p, c_int, POINTER(Argument), c_int, POINTER(Symbol), c_int, c_void_p, _out],
     "module_print": [c_void_p, _out],
     "operator_module": [c_char_p, c_char_p, c_int, POINTER(c_char_p), _out],
     "module_alone": [c_void_p, c_char_p, c_char_p, _out],
@@ -185,6 +213,12 @@ _CHECKED = {
     "kernel_new": [c_void_p, c_char_p, c_char_p, _out],
     "kernel_run": [c_void_p, c_void_p, c_int, POINTER(Argument)],
     "launch_new": [c_void_p, c_void_p, c_int, POINTER(Argument), _out],
+    "program_new": [c_void_p, POINTER(ProgramOptions), _out],
+    "program_run": [c_void_p, c_void_p, c_int, POINTER(Argument)],
+    "weights_open": [c_char_p, _out],
+    "weights_array": [c_void_p, c_char_p, _out],
+    "array_from_dlpack": [POINTER(DLManagedTensor), _out],
+    "array_to_dlpack": [c_void_p, _out],
     "launch_time": [c_void_p, c_int, c_int, c_double, POINTER(c_double)],
 }
 _PLAIN = {
@@ -203,6 +237,15 @@ _PLAIN = {
     "executor_free": ([c_void_p], None),
     "executor_threads": ([c_void_p], c_int),
     "kernel_free": ([c_void_p], None),
+    "module_has_graph": ([c_void_p], c_bool),
+    "import_input": ([c_void_p, c_int, POINTER(c_int)], c_char_p),
+    "program_signature": ([c_void_p], c_void_p),
+    "program_inputs": ([c_void_p], c_int),
+    "program_params": ([c_void_p], c_int),
+    "program_free": ([c_void_p], None),
+    "weights_close": ([c_void_p], None),
+    "array_free": ([c_void_p], None),
+    "array_tensor": ([c_void_p, POINTER(DLTensor)], None),
     "reference_free": ([c_void_p], None),
     "launch_free": ([c_void_p], None),
     "method_name": ([c_char_p, c_char_p], c_char_p),
@@ -253,7 +296,7 @@ class Owned:
 
     def __init__(self, pointer, kind):
         self._as_parameter_ = pointer.value
-        self._free = getattr(lib, "tirc_%s_free" % kind)
+        self._free = getattr(lib, "tirc_%s_%s" % (kind, "close" if kind == "weights" else "free"))
 
     def __del__(self):
         if self._as_parameter_:

@@ -2,6 +2,7 @@
 
 import collections
 import ctypes
+import os
 import re
 import statistics
 import threading
@@ -287,9 +288,24 @@ def _module_of(mod):
     return as_module(mod.mod if hasattr(mod, "mod") and not isinstance(mod, IRModule) else mod)
 
 
-def compile(mod, target=None, **options):
-    """The same as build, by the name of TVM's releases since 0.24."""
-    return build(mod, target=target, **options)
+def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=0, operators=None, **options):
+    """A callable of a model: a module with a graph, or the path of its file, ONNX or text. model(x), or model(x=...) by the
+    names of its inputs; several results are a tuple. weights: a .safetensors file or a dict of arrays; those of a file of
+    ONNX are its own. bind, defines: inputs that are constants, extents as numbers. plain=True: without schedules;
+    script=FILE.sch: with this one. Of a module of functions it is what build gives, by its name since TVM's 0.24."""
+    from . import _model
+    if isinstance(mod, (str, os.PathLike)):
+        module = _model.read_model(mod, defines or {}, bind, operators)
+    else:
+        module = _module_of(mod)._module
+        if bind or defines:
+            raise ValueError("bind and defines are for the file of a model")
+    if _model.has_graph(module):
+        return _model.Model(module, target, threads, weights, operators=operators, **options)
+    if weights is not None or operators is not None:
+        raise ValueError("weights and operators are for models, and this is none")
+    mod = IRModule._of(module) if isinstance(mod, (str, os.PathLike)) else mod
+    return build(mod, target=target, threads=threads, **options)
 
 
 def lower(mod):

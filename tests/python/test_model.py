@@ -1,0 +1,158 @@
+"""Models: called by position and by name, with weights of several kinds, with arrays of numpy and of others."""
+
+import json
+import struct
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import tirc
+from support import EXAMPLES, SOURCE
+
+sys.path.insert(0, str(SOURCE / "tests" / "onnx"))
+from messages import model, node, tensor, value
+
+TWO = """
+@R.function
+def main(x: R.Tensor(("n", 6), "float32"), y: R.Tensor((6,), "float32"), w: R.Tensor((6, 3), "float32")):
+    R.func_attr({"num_input": 2})
+    with R.dataflow():
+        p = R.matmul(R.add(x, y), w)
+        s = R.nn.relu(x)
+        R.output(p, s)
+    return (p, s)
+"""
+rng = np.random.default_rng(3)
+
+
+def floats(*shape):
+    return rng.standard_normal(shape).astype("float32")
+
+
+def save(path, arrays):
+    header, data = {}, b""
+    for name, a in arrays.items():
+        header[name] = {"dtype": "F32", "shape": a.shape, "data_offsets": [len(data), len(data) + a.nbytes]}
+        data += a.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+@pytest.fixture
+def onnx(tmp_path):
+    w, b = floats(4, 3), floats(3)
+    nodes = [node("MatMul", ["in.put", "w"], ["p"], "product"), node("Add", ["p", "b"], ["s"], "bias"), node("Relu", ["s"], ["y"], "r")]
+    path = tmp_path / "layer.onnx"
+    path.write_bytes(model(nodes, [value("in.put", "float32", ("rows", 4))], [value("y", "float32", ("rows", 3))],
+                           [tensor(w, "w"), tensor(b, "b")]))
+    return path, w, b
+
+
+def test_several_results_names_and_sizes():
+    w = floats(6, 3)
+    run = tirc.compile(tirc.parse(TWO), weights={"w": w}, threads=2)
+    assert [p.name for p in run.inputs] == ["x", "y"] and [p.name for p in run.weights] == ["w"] and len(run.outputs) == 2
+    for n in (1, 3, 8):
+        x, y = floats(n, 6), floats(6)
+        for results in (run(x, y), run(x, y=y), run(y=y, x=x)):
+            assert isinstance(results, tuple) and isinstance(results[0], np.ndarray)
+            np.testing.assert_allclose(results[0], (x + y) @ w, rtol=1e-4, atol=1e-5)
+            np.testing.assert_array_equal(results[1], np.maximum(x, 0))
+
+
+def test_file_of_weights(tmp_path):
+    shapes = {"w0": (784, 128), "b0": (128,), "w1": (128, 10), "b1": (10,)}
+    w = {k: floats(*s) * np.float32(0.1) for k, s in shapes.items()}
+    save(tmp_path / "mlp.safetensors", w)
+    x = floats(4, 784)
+    expected = np.maximum(x @ w["w0"] + w["b0"], 0) @ w["w1"] + w["b1"]
+    for how in ({}, {"plain": True}, {"defines": {"n": 4}}, {"skip": ["FuseOps"]}):
+        run = tirc.compile(EXAMPLES / "models" / "mlp.tir", weights=tmp_path / "mlp.safetensors", **how)
+        np.testing.assert_allclose(run(x), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_onnx(onnx):
+    path, w, b = onnx
+    run = tirc.compile(str(path))
+    for rows in (1, 5):
+        x = floats(rows, 4)
+        np.testing.assert_allclose(run(**{"in.put": x}), np.maximum(x @ w + b, 0), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(run(x), np.maximum(x @ w + b, 0), rtol=1e-5, atol=1e-6)
+    x = floats(2, 4)
+    np.testing.assert_allclose(tirc.compile(tirc.read(path))(x), np.maximum(x @ w + b, 0), rtol=1e-5, atol=1e-6)
+
+
+def test_results_outlive_the_model(onnx):
+    path, w, b = onnx
+    x = floats(2, 4)
+    y = tirc.compile(path)(x)
+    kept = y.copy()
+    assert y.flags.writeable
+    del path
+    for _ in range(3):
+        floats(1000, 1000)
+    np.testing.assert_array_equal(y, kept)
+
+
+class Foreign:
+    """An array of a package with a from_dlpack of its own."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __dlpack__(self, **keywords):
+        return self.a.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.a.__dlpack_device__()
+
+
+def test_others_arrays(onnx, monkeypatch):
+    path, w, b = onnx
+    monkeypatch.setattr(sys.modules[__name__], "from_dlpack", lambda x: Foreign(np.from_dlpack(x)), raising=False)
+    x = floats(3, 4)
+    y = tirc.compile(path)(Foreign(x))
+    assert isinstance(y, Foreign)
+    np.testing.assert_allclose(y.a, np.maximum(x @ w + b, 0), rtol=1e-5, atol=1e-6)
+
+
+def test_threads(onnx):
+    path, w, b = onnx
+    run, x, results = tirc.compile(path), floats(64, 4), []
+    threads = [threading.Thread(target=lambda: results.extend(run(x) for _ in range(20))) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(results) == 80 and all((y == results[0]).all() for y in results)
+
+
+@pytest.mark.parametrize("args, keywords, words", [
+    ((), {}, "inputs are missing: x, y"),
+    ((1,), {}, "inputs are missing: y"),
+    ((floats(2, 6), floats(6), floats(6)), {}, "2 inputs, not 3"),
+    ((floats(2, 6),), {"z": floats(6)}, 'no input "z"; the inputs are x, y'),
+    ((floats(2, 6), floats(6)), {"x": floats(6)}, 'twice the input "x"'),
+    ((floats(2, 5), floats(6)), {}, "x"),
+    ((floats(2, 6), floats(6).astype("float64")), {}, "y"),
+    ((floats(6, 2).T, floats(6)), {}, 'the input "x"'),
+    (("text", floats(6)), {}, 'the input "x"'),
+])
+def test_wrong_inputs(args, keywords, words):
+    run = tirc.compile(tirc.parse(TWO), weights={"w": floats(6, 3)})
+    with pytest.raises(tirc.ArgumentError, match=words):
+        run(*args, **keywords)
+
+
+def test_wrong_weights(tmp_path):
+    with pytest.raises(tirc.ArgumentError, match="weights are missing: w"):
+        tirc.compile(tirc.parse(TWO))
+    save(tmp_path / "w.safetensors", {"v": floats(6, 3)})
+    with pytest.raises(tirc.TVMError, match="there is no weight 'w'"):
+        tirc.compile(tirc.parse(TWO), weights=tmp_path / "w.safetensors")
+    with pytest.raises(tirc.TVMError):
+        tirc.compile(tmp_path / "missing.onnx")
+    with pytest.raises(ValueError, match="for models"):
+        tirc.compile(EXAMPLES / "matmul" / "matmul.tir", weights={})

@@ -1,0 +1,207 @@
+"""Models: graphs of operators, compiled whole, with their weights; called with arrays by name or position."""
+
+import ctypes
+import os
+import sys
+import threading
+from ctypes import POINTER, byref, c_int
+
+from . import _lib
+from ._errors import ArgumentError
+from ._module import _define_array
+from ._runtime import _borrow, cpu_of
+
+
+class _Array(_lib.Owned):
+    """An array of the library over memory of somebody else, compact, which stays as long."""
+
+    def __init__(self, what, x):
+        self._as_parameter_ = None  # until there is one
+        try:
+            self._borrowed = _borrow(x)
+        except (TypeError, BufferError, RuntimeError) as e:
+            raise ArgumentError("%s: %s" % (what, e), code="argument") from None
+        self._managed = _lib.DLManagedTensor(self._borrowed.tensor, None, None)
+        out = ctypes.c_void_p()
+        try:
+            _lib.call("array_from_dlpack", byref(self._managed), byref(out))
+        except ArgumentError as e:
+            raise ArgumentError("%s: %s" % (what, e), code="argument") from None
+        super().__init__(out, "array")
+
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+
+class _Result:
+    """An array of the library, for those who take what has __dlpack__: once, and it is theirs. numpy makes what it gets
+    that way read-only, and so has a view."""
+
+    def __init__(self, owned, dtype):
+        self._owned, self._dtype = owned, dtype
+
+    @property
+    def __array_interface__(self):
+        import numpy
+        tensor = _lib.DLTensor()
+        _lib.lib.tirc_array_tensor(self._owned, byref(tensor))
+        return {"version": 3, "shape": tuple(tensor.shape[:tensor.ndim]), "typestr": numpy.dtype(self._dtype).str,
+                "data": (tensor.data or 0, False)}
+
+    def __dlpack__(self, stream=None, **_):
+        out = ctypes.c_void_p()
+        _lib.call("array_to_dlpack", self._owned, byref(out))
+        self._owned._as_parameter_ = None
+        return _new_capsule(out.value, b"dltensor", None)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+def _importer(inputs):
+    """What takes a result: the from_dlpack of the package that an input is of, torch's or another's; else numpy."""
+    for x in inputs:
+        package = sys.modules.get(type(x).__module__.partition(".")[0])
+        if hasattr(package, "from_dlpack") and package.__name__ != "numpy":
+            return package.from_dlpack
+    import numpy
+    return numpy.asarray
+
+
+class Model:
+    """A compiled model: `model(x)`, or `model(x=...)` by the names of its inputs. A result is an array of
+    numpy, or of the package that an input is of, if that has from_dlpack; several are a tuple. inputs, weights, outputs: their Params."""
+
+    def __init__(self, module, target=None, threads=0, weights=None, **options):
+        if not 0 <= threads < 2**31:
+            raise ValueError("threads is from 0 to 2147483647, not %s" % threads)
+        self._executor = _lib.make("executor", "executor_new", threads)
+        self._lock, self._module = threading.Lock(), module
+        self._program = _lib.make("program", "program_new", module, _options(target, **options))
+        self._signature = _lib.lib.tirc_program_signature(self._program)  # lives as long
+        n, params = c_int(), POINTER(_lib.Param)()
+        _lib.call("module_params", self._signature, None, byref(n), byref(params))
+        everything = [_Param(params[i]) for i in range(n.value)]
+        first, last = _lib.lib.tirc_program_inputs(self._program), _lib.lib.tirc_program_params(self._program)
+        self.inputs, self.weights, self.outputs = everything[:first], everything[first:last], everything[last:]
+        self._names = {p.name: i for i, p in enumerate(self.inputs)}
+        self._names.update(_file_names(module))
+        self._weights = self._take_weights(weights)
+
+    def _take_weights(self, given):
+        """One array for each: of a dict, a .safetensors file, or the file that the model came from."""
+        opened = None
+        if isinstance(given, (str, os.PathLike)):
+            opened = _lib.make("weights", "weights_open", os.fspath(given).encode())
+        elif given is None:
+            out = ctypes.c_void_p()
+            _lib.call("module_weights", self._module, byref(out))
+            opened = _lib.Owned(out, "weights") if out.value else None
+        self._file = opened
+        if opened is not None:
+            return [_lib.make("array", "weights_array", opened, p.name.encode()) for p in self.weights]
+        given = dict(given or {})
+        missing = [p.name for p in self.weights if p.name not in given]
+        if missing:
+            raise ArgumentError("weights are missing: %s" % ", ".join(missing[:8] + ["..."] * (len(missing) > 8)), code="argument")
+        return [_Array('the weight "%s"' % p.name, given[p.name]) for p in self.weights]
+
+    def _inputs_of(self, args, keywords):
+        if len(args) > len(self.inputs):
+            raise ArgumentError("the model has %d inputs, not %d" % (len(self.inputs), len(args)), code="argument")
+        given = dict(enumerate(args))
+        for name, x in keywords.items():
+            i = self._names.get(name)
+            if i is None or i in given:
+                raise ArgumentError('%s "%s"; the inputs are %s' % ("there is no input" if i is None else "twice the input", name,
+                                                                   ", ".join(self._names)), code="argument")
+            given[i] = x
+        missing = [p.name for i, p in enumerate(self.inputs) if i not in given]
+        if missing:
+            raise ArgumentError("inputs are missing: %s" % ", ".join(missing), code="argument")
+        return [given[i] for i in range(len(self.inputs))]
+
+    def __call__(self, *args, **keywords):
+        inputs = self._inputs_of(args, keywords)
+        arrays = [_Array('the input "%s"' % p.name, x) for p, x in zip(self.inputs, inputs)] + self._weights
+        n = len(arrays) + len(self.outputs)
+        given, symbols, n_symbols = (_lib.Argument * n)(), POINTER(_lib.Symbol)(), c_int()
+        for i, a in enumerate(arrays):
+            given[i].array = a._as_parameter_
+        _lib.call("module_symbols", self._signature, None, byref(n_symbols), byref(symbols))
+        known = (_lib.Symbol * max(n_symbols.value, 1))(*symbols[:n_symbols.value])
+        results = []
+        for i in range(len(arrays), n):
+            results.append(_lib.make("array", "module_array", self._signature, None, n, given, n_symbols.value, known, i, None))
+            given[i].array = results[-1]._as_parameter_
+        with self._lock:  # threads share the workers, one call at a time
+            _lib.call("program_run", self._program, self._executor, n, given)
+        take = _importer(inputs)
+        taken = tuple(take(_Result(r, p.dtype)) for r, p in zip(results, self.outputs))
+        return taken[0] if len(taken) == 1 else taken
+
+    def __repr__(self):
+        return "<Model (%s) -> (%s)>" % tuple(", ".join(map(repr, ps)) for ps in (self.inputs, self.outputs))
+
+
+class _Param:
+    """name, dtype, and shape: numbers and names of extents."""
+
+    def __init__(self, p):
+        self.name, self.dtype = p.name.decode(), p.dtype.decode()
+        self.shape = tuple(p.shape[i] if p.shape[i] >= 0 else (p.symbol[i] or b"?").decode() for i in range(p.ndim))
+
+    def __repr__(self):
+        return "%s: %s%s" % (self.name, self.dtype, list(self.shape))
+
+
+def _file_names(module):
+    """What a file of ONNX calls its inputs -> which they are."""
+    names, i, param = {}, 0, c_int()
+    while True:
+        name = _lib.lib.tirc_import_input(module, i, byref(param))
+        if name is None:
+            return names
+        if param.value >= 0:
+            names[name.decode()] = param.value
+        i += 1
+
+
+def _options(target, operators=None, plain=False, script=None, skip=()):
+    skipped = (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
+    path = lambda p: os.fspath(p).encode() if p else None
+    return byref(_lib.ProgramOptions(target=cpu_of(target), operators=path(operators), n_skip=len(skip), skip=skipped, plain=plain,
+                                     script=path(script)))
+
+
+def _bound(bind):
+    """Inputs that are constants: numbers, texts as the command takes them, or arrays."""
+    keep, bound = [], (_lib.Bound * max(len(bind), 1))()
+    for i, (name, value) in enumerate(bind.items()):
+        bound[i].name = name.encode()
+        if isinstance(value, (int, float, str)):
+            bound[i].text = str(value).encode()
+        else:
+            keep.append(_Array('bind "%s"' % name, value))
+            bound[i].value = keep[-1]._as_parameter_
+    return bound, keep
+
+
+def read_model(path, defines, bind=None, operators=None):
+    """A module of a file: ONNX, or text."""
+    path, (n, defined) = os.fspath(path), _define_array({k: repr(v) for k, v in defines.items()})
+    if not path.endswith(".onnx"):
+        if bind:
+            raise ValueError("bind is about a file of ONNX, and not %r" % path)
+        return _lib.make("module", "module_read", path.encode(), n, defined)
+    bound, keep = _bound(bind or {})
+    options = _lib.ImportOptions(operators=os.fspath(operators).encode() if operators else None, n_defines=n, defines=defined,
+                                 n_bound=len(bind or {}), bound=bound)
+    module = _lib.make("module", "module_import", path.encode(), byref(options))
+    del keep
+    return module
+
+
+def has_graph(module):
+    return _lib.lib.tirc_module_has_graph(module)
