@@ -1339,6 +1339,10 @@ typedef struct tirc_program_options {
   void *self;
   /* Sees the module after each pass, and after each phase: then pass is NULL. */
   void (*after)(void *self, int phase, const char *name, const char *pass, const char *text);
+  /* In place of the rules, or NULL: schedules one function, which m has alone and by the name main,
+   * as tirc_module_tuned does. *out is the program's from then on. */
+  tirc_status (*schedule_alone)(void *self, const tirc_module *m, tirc_module **out,
+                                tirc_error **error);
 } tirc_program_options;
 TIRC_API tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
                                       tirc_program **out, tirc_error **error);

@@ -31,7 +31,7 @@ typedef struct Options {
   List skip, pass, load;
   bool plain, profile, report, weights_inside;
   bool automatic; /* or tuned, outside of bench */
-  bool tuned, explain_auto, as_script, show_space, show_rules;
+  bool tuned, explain_auto, as_script, show_space, show_tasks, show_rules;
   bool as_json, csv, md, latex, self_test, quick, again, names, pin;
   const char *test_data;
   List bind;

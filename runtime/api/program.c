@@ -79,6 +79,37 @@ static void hand_out_text(void *self, const char *text) {
   if (o->print) o->print(o->self, text);
 }
 
+/* One function by the caller's way; what is thrown is the error that the caller gave. */
+static const Func *schedule_one(Making *k, Tirc *c, const tirc_module *all, const Func *f) {
+  tirc_module *alone = NULL, *to = NULL;
+  tirc_error *e = NULL;
+  tirc_status status = tirc_module_alone(all, f->name, "main", &alone, &e);
+  if (status == TIRC_OK) status = k->options.schedule_alone(k->options.self, alone, &to, &e);
+  tirc_module_free(alone);
+  if (status != TIRC_OK) {
+    const char *code = tirc_error_get(e, TIRC_ERROR_CODE),
+               *hint = tirc_error_get(e, TIRC_ERROR_HINT),
+               *message = tirc_error_get(e, TIRC_ERROR_MESSAGE);
+    code = tirc_strdup(c, code ? code : "schedule");
+    hint = hint ? tirc_strdup(c, hint) : NULL;
+    message = tirc_strdup(c, message ? message : "it has no schedule");
+    tirc_error_free(e);
+    tirc_fail(c, f->loc, code, hint, "%s: %s", f->name, message);
+  }
+  tirc_context_depend(c, to->c);
+  Func *scheduled = tirc_copy(c, to->m->funcs[0], 1);
+  tirc_module_free(to);
+  scheduled->name = f->name;
+  return scheduled;
+}
+
+static const Module *schedule_each(Making *k, Tirc *c, const Module *m) {
+  const tirc_module *all = tirc_api_module(c, m, &k->sources);
+  for (int i = 0; i < m->n_funcs; i++)
+    m = tirc_module_with_func(c, m, i, schedule_one(k, c, all, all->m->funcs[i]));
+  return m;
+}
+
 /* Phase "schedule": a script for the whole module, or the rules for each function. */
 static const Module *schedule(void *self, Tirc *c, const Module *m) {
   Making *k = self;
@@ -87,6 +118,7 @@ static const Module *schedule(void *self, Tirc *c, const Module *m) {
   const tirc_auto_options *rules = k->options.rules;
   const ScriptLimits limits = {.steps = o->max_steps};
   if (k->options.plain) return m;
+  if (k->options.schedule_alone && !k->options.script) return schedule_each(k, c, m);
   tirc_module *plain = tirc_api_module(c, m, &k->sources);
   Sched *s = tirc_api_schedule(c, plain, o);
   if (k->options.script) {

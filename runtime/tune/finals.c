@@ -5,6 +5,7 @@
 #include "runtime/measure/statistics.h"
 
 #include "passes/replay/replay.h"
+#include "passes/script/script.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,6 +122,13 @@ typedef struct Finish {
   tirc_module *result;
 } Finish;
 
+/* As it is read from the database: index maps of a text take the type of the indices, where those
+ * that were called keep the one that they were called with. */
+static const Trace *as_record(Tirc *c, const Trace *t) {
+  const char *json = tirc_value_to_json(c, tirc_trace_as_value(c, t, false, DIALECT_TIR));
+  return tirc_trace_of_value(c, tirc_value_of_json(c, json), (Loc){0}, "the trace");
+}
+
 static void make_plain(Tirc *c, void *self) {
   Finish *f = self;
   Sources sources = f->task->given->module->sources;
@@ -129,7 +137,8 @@ static void make_plain(Tirc *c, void *self) {
   Sched *s = tirc_api_schedule(c, f->task->given->module, &options);
   tirc_context_depend(c, f->point->c);
   s->warn = NULL;
-  const Trace *plain = tirc_trace_plain(s, f->point->trace);
+  s->eval = tirc_script_eval_text;
+  const Trace *plain = tirc_trace_plain(s, as_record(c, f->point->trace));
   f->result = tirc_api_module(c, s->mod, &sources);
   f->result->trace = plain;
   f->result->intrins = s->intrins;

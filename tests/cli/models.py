@@ -484,6 +484,36 @@ def threads():
             sys.exit("threads, %s %s: %s%s" % (form, how, done.stdout, done.stderr))
 
 
+def tuned():
+    """Each distinct function of a model is tuned, known trials count, and runs take the records."""
+    model, base = os.path.join(examples, "mlp.tir"), os.path.join(out, "models.db")
+    common = ["--threads", "1", "--database", base]
+
+    def say(*command, status=0):
+        done = subprocess.run([tirc, *command], capture_output=True, text=True)
+        if done.returncode != status:
+            sys.exit("%s: status %d\n%s%s" % (" ".join(command), done.returncode, done.stdout, done.stderr))
+        return done.stdout + done.stderr
+
+    def expect(text, *words):
+        missing = [w for w in words if not re.search(w, text)]
+        if missing:
+            sys.exit("tuned: %s is missing in:\n%s" % (missing, text))
+
+    expect(say("tune", model, "-D", "n=4", "--show-tasks"), r"fused_matmul_add_relu +1 call\n", r"fused_matmul1_add1 +1 call\n")
+    expect(say("tune", model, "-D", "n=4", "--trials", "2", *common), "trial 2 fused_matmul_add_relu", "trial 1 fused_matmul1_add1 automatic",
+           "fused_matmul_add_relu: best .* 2 trials", "fused_matmul1_add1: best .* 2 trials")
+    again = say("tune", model, "-D", "n=4", "--trials", "2", *common)
+    if "trial " in again.replace("trials", "") or again.count("all of them known before") != 2:
+        sys.exit("tuned: the second search does not go on from the first:\n" + again)
+    text = say("run", model, "-D", "n=4", "--tuned", "--explain-auto", "--check", *common)
+    expect(text, "check: ok; 2 functions")
+    if text.count("by the database: trial") != 2:
+        sys.exit("tuned: the records are not taken:\n" + text)
+    expect(say("run", model, "-D", "n=5", "--tuned", "--check", *common), "check: ok")  # of no record
+    expect(say("tune", model, *common, status=2), '"n" has no value')
+
+
 def refused(arguments, words):
     done = subprocess.run([tirc, "build", *arguments], capture_output=True, text=True)
     if done.returncode != 2 or words not in done.stderr:
@@ -531,6 +561,7 @@ code_with_weights("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (3
                                                                            for k in ("w", "gamma", "beta", "mean", "var")}}, (), ("c", "lib"))
 wrong_weights()
 threads()
+tuned()
 mlp()
 empty()
 foreign()

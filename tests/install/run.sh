@@ -31,6 +31,11 @@ for cc in gcc clang-19; do
   "$root/measure" >"$root/out" || { cat "$root/out"; exit 1; }
   grep -q '^wrong: wrong-result, "B" element 65535 is ' "$root/out"
   grep -q '^tirc is .* times as fast as by hand' "$root/out"
+  printf '@R.function\ndef main(x: R.Tensor(("n", 4), "float32")):\n    gv = R.nn.relu(R.add(x, x))\n    return gv\n' >"$root/model.tir"
+  "$cc" "${strict[@]}" -O1 "$source/examples/embed/model.c" $(pkg-config --cflags --libs tirc) -o "$root/model"
+  "$root/model" "$root/model.tir" >"$root/out" || { cat "$root/out"; exit 1; }
+  grep -q '^gv: float32\[1, 4\] = ' "$root/out"
+  grep -q '^1 calls of 1 functions; workspace 0 bytes$' "$root/out"
 done
 
 # The header alone: as C++, and with DLPack's own header before or after it, whether installed or not.

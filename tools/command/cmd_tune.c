@@ -1,5 +1,6 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
 #include "tools/records/fact_words.h"
+#include "tune_model.h"
 #include "tune_show.h"
 
 #include "ir/cpu.h"
@@ -12,7 +13,8 @@ typedef struct Tune {
   Options *o;
   Bench cases; /* the settings, as bench reads them */
   tirc_tune_task *tasks;
-  TuneTable table; /* a row a task */
+  TuneTable table;  /* a row a task */
+  ModelTasks model; /* the functions of a model, or none */
 } Tune;
 
 /* A block may name a rule that nobody has. */
@@ -184,9 +186,47 @@ static int read_sizes(const Options *o, const Case *k, tirc_tune_task *task) {
   return status;
 }
 
+/* A model's functions take the place of its case. */
+static int make_model_cases(Tune *t) {
+  Bench *b = &t->cases;
+  free_cases(b);
+  b->cases = calloc((size_t)t->model.n + 1, sizeof *b->cases);
+  if (!b->cases) return complain(t->o, NULL, "out of memory");
+  for (; b->n_cases < t->model.n; b->n_cases++) {
+    Case *k = &b->cases[b->n_cases];
+    ModelTask *task = &t->model.at[b->n_cases];
+    k->kernel = strdup(task->name);
+    k->setting = strdup("");
+    k->program = task->module;
+    task->module = NULL; /* the case has it now */
+    if (!k->kernel || !k->setting) return complain(t->o, NULL, "out of memory");
+  }
+  return DONE;
+}
+
+/* A program that is a model: one alone, of one setting. */
+static int find_model(Tune *t) {
+  const Options *o = t->o;
+  tirc_module *m = NULL;
+  if (o->suite || o->args.n != 1) return DONE;
+  int status = load_program(o, o->args.at[0], &m);
+  if (status == DONE && tirc_module_has_graph(m)) status = find_model_tasks(o, m, &t->model);
+  tirc_module_free(m);
+  return status;
+}
+
+/* The programs of the cases, loaded. */
+static int load_cases(Tune *t) {
+  Bench *b = &t->cases;
+  if (t->model.n) return make_model_cases(t);
+  int status = make_cases(b);
+  for (int i = 0; i < b->n_cases && status == DONE; i++) status = load_case(b, &b->cases[i]);
+  return status;
+}
+
 static int make_tasks(Tune *t) {
   Bench *b = &t->cases;
-  int status = make_cases(b);
+  int status = load_cases(t);
   if (status != DONE) return status;
   t->tasks = calloc((size_t)b->n_cases + 1, sizeof *t->tasks);
   const bool is_script = t->o->output && strcmp(t->o->output, "-") == 0;
@@ -194,10 +234,9 @@ static int make_tasks(Tune *t) {
   t->table.rows = calloc((size_t)b->n_cases + 1, sizeof *t->table.rows);
   if (!t->tasks || !t->table.rows) return complain(t->o, NULL, "out of memory");
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
-    status = load_case(b, &b->cases[i]);
-    if (status != DONE) return status;
-    t->tasks[i] =
-        (tirc_tune_task){.module = b->cases[i].program, .name = name_of_case(&b->cases[i])};
+    t->tasks[i] = (tirc_tune_task){.module = b->cases[i].program,
+                                   .name = name_of_case(&b->cases[i]),
+                                   .weight = t->model.n ? t->model.at[i].calls : 1};
     t->table.rows[i] = (TuneRow){
         .name = t->tasks[i].name, .best = (double)INFINITY, .automatic = (double)INFINITY};
     status = read_sizes(t->o, &b->cases[i], &t->tasks[i]);
@@ -214,6 +253,7 @@ static void release(Tune *t) {
     release_case(&t->cases.cases[i]);
   }
   free_cases(&t->cases);
+  free_model_tasks(&t->model);
   free(t->tasks);
   free(t->table.rows);
 }
@@ -354,6 +394,17 @@ int cmd_tune(Options *o) {
   if (o->suite && o->args.n > 1)
     return complain(o, "tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
   int status = o->show_space ? DONE : check_output(o, o->output);
+  if (status == DONE) status = find_model(&t);
+  if (status == DONE && o->show_tasks) {
+    if (t.model.n)
+      show_model_tasks(&t.model);
+    else
+      status = complain(o, "--show-space prints what would be tried",
+                        "--show-tasks is about a model, and '%s' is none",
+                        o->args.n ? o->args.at[0] : o->suite);
+    release(&t);
+    return status;
+  }
   if (status == DONE) status = make_tasks(&t);
   if (status == DONE && o->output && t.cases.n_cases > 1)
     status =

@@ -65,6 +65,15 @@ typedef struct Choice { /* the options and what they point to */
   tirc_program_options program;
 } Choice;
 
+/* --tuned: of the records of a function, as `tirc tune` of the model makes them. */
+static tirc_status schedule_tuned(void *self, const tirc_module *m, tirc_module **out,
+                                  tirc_error **error) {
+  const Options *o = ((const Watcher *)self)->o;
+  const tirc_schedule_options s = schedule_options(o);
+  const tirc_auto_options rules = auto_options(o);
+  return tirc_module_tuned(m, o->database, (int)o->threads, &rules, &s, out, error);
+}
+
 static void choose(const Options *o, Watcher *w, Choice *c) {
   c->schedule = schedule_options(o);
   c->rules = auto_options(o);
@@ -82,6 +91,7 @@ static void choose(const Options *o, Watcher *w, Choice *c) {
                                       .schedule = &c->schedule,
                                       .poison = o->check,
                                       .self = w,
+                                      .schedule_alone = o->tuned ? schedule_tuned : NULL,
                                       .after = o->print_after || o->dump_dir ? see : NULL};
 }
 
@@ -90,8 +100,6 @@ static int check_choice(const Options *o) {
     return complain(o, "leave one of them out", "--plain is no schedule, and there is one");
   if (o->trace_json)
     return complain(o, "write the calls as a script", "a trace is of one function, not of a model");
-  if (o->tuned)
-    return complain(o, "leave it out: the rules are used", "--tuned does not know models yet");
   return check_names_of_passes(o);
 }
 
