@@ -59,7 +59,7 @@ static void describe(CGen *g, Text *t, const Param *p, const char *name) {
 
 const char *tirc_cg_symbol_note(CGen *g, const Func *f) {
   if (strcmp(g->func, f->name) == 0) return "";
-  return tirc_format(g->c, ", which is %s in the program: that name is C's, or taken", f->name);
+  return tirc_format(g->c, ": the name %s is C's, or taken", f->name);
 }
 
 static void declare(CGen *g, Text *t, const Func *f, const char *symbol) {

@@ -183,7 +183,8 @@ const char *tirc_cg_note_loop(CGen *g, Expr var);
 const char *tirc_cg_note_store(CGen *g, Buffer b);
 
 /* --- declare.c ------------------------------------------------------------------------------ */
-/* What a comment says behind the symbol g->func of f: "" where it is the function's name. */
+/* What a comment says behind the symbol g->func of f: "" where it is the function's name, or for
+ * main the one that was asked for. */
 const char *tirc_cg_symbol_note(CGen *g, const Func *f);
 /* int NAME(const float *restrict A, ...), and the names of the parameters in *names. */
 const char *tirc_cg_declaration(CGen *g, const Signature *s, Name ***names);

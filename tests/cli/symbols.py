@@ -58,7 +58,7 @@ for kind, ending in [('obj', '.o'), ('asm', '.s'), ('llvm', '.ll')]:
 in_object = exported(base + '.o', False)
 header = open(base + '.h').read()
 declared = re.findall(r'^int (\w+)\(', header, re.M)
-renamed = dict(re.findall(r'^/\* (\w+), which is (\w+) in the program', header, re.M))
+renamed = dict(re.findall(r'^/\* (\w+): the name (\w+) is C', header, re.M))
 noted = {s: n for n, s in re.findall(r'note: (\S+) is called (\w+) in the code', said)}
 c_source = set(re.findall(r'^int (\w+)\(.*\{$', open(base + '.c').read(), re.M))
 few_symbols = exported(base_few + '.o', False)

@@ -18,11 +18,12 @@ typedef enum Needs {
   NEEDS_TILE, /* the two innermost loops of a block; the first number that divides both */
   NEEDS_BLOCK,
   NEEDS_BLOCK_AND_LOOP,
+  NEEDS_TWO_BLOCKS, /* of one scope */
   NEEDS_TWO_NESTS
 } Needs;
 
-/* Calls of the same estimate come in this order. L, M: loops, L around M; B: a block; #: a number
- * of the row's; l, m: the loops' names. */
+/* Calls of the same estimate come in this order. L, M: loops, L around M; B: a block, E: one behind
+ * it; #: a number of the row's; l, m: the loops' names. */
 static const struct {
   Needs needs;
   const char *call;
@@ -45,6 +46,7 @@ static const struct {
     {NEEDS_BLOCK, "sch.cache_write(\"{B}\", 0, \"global\")", {0}},
     {NEEDS_BLOCK, "sch.compute_inline(\"{B}\")", {0}},
     {NEEDS_BLOCK, "sch.reverse_compute_inline(\"{B}\")", {0}},
+    {NEEDS_TWO_BLOCKS, "sch.fuse_reduction_epilogue(\"{B}\", \"{E}\")", {0}},
     {NEEDS_BLOCK_AND_LOOP, "sch.compute_at(\"{B}\", {L})", {0}},
     {NEEDS_BLOCK_AND_LOOP, "sch.reverse_compute_at(\"{B}\", {L})", {0}},
     {NEEDS_BLOCK_AND_LOOP, "sch.decompose_reduction(\"{B}\", {L})", {0}},
@@ -237,6 +239,7 @@ static bool fill(const Search *q, int row, int block, int outer, int inner, int 
     case 'l': ok = snprintf(word, sizeof word, "%s", q->nodes[outer].name) < 160; break;
     case 'm': ok = snprintf(word, sizeof word, "%s", q->nodes[inner].name) < 160; break;
     case 'B': ok = snprintf(word, sizeof word, "%s", q->nodes[block].name) < 160; break;
+    case 'E': ok = snprintf(word, sizeof word, "%s", q->nodes[inner].name) < 160; break;
     default: snprintf(word, sizeof word, "%d", number); break;
     }
     size_t m = strlen(word);
@@ -310,7 +313,28 @@ static bool are_apart(const Search *q, int a, int b) {
   return b > a && i != a && x->depth == y->depth && strcmp(x->extent_text, y->extent_text) == 0;
 }
 
+static int block_around(const Search *q, int node) {
+  do node = q->nodes[node].parent;
+  while (node >= 0 && !q->nodes[node].is_block);
+  return node;
+}
+
+/* Of n blocks there are n * n pairs, most of which have nothing to do with each other. */
+static void try_epilogues(Search *q, int row, int a) {
+  enum { NEAR = 8 };
+  const int scope = block_around(q, a);
+  for (int b = a + 1, seen = 0; b < q->n && seen < NEAR; b++) {
+    if (!q->nodes[b].is_block || block_around(q, b) != scope) continue;
+    seen++;
+    try_row(q, row, a, -1, b);
+  }
+}
+
 static void try_pairs(Search *q, int row, int a) {
+  if (rows[row].needs == NEEDS_TWO_BLOCKS) {
+    try_epilogues(q, row, a);
+    return;
+  }
   for (int b = 0; b < q->n; b++) {
     if (q->nodes[b].is_block || b == a) continue;
     if (rows[row].needs == NEEDS_BLOCK_AND_LOOP)
@@ -323,7 +347,8 @@ static void try_pairs(Search *q, int row, int a) {
 static void try_all(Search *q) {
   for (int row = 0; row < N_ROWS; row++) {
     Needs needs = rows[row].needs;
-    bool with_block = needs == NEEDS_BLOCK || needs == NEEDS_BLOCK_AND_LOOP;
+    bool with_block =
+        needs == NEEDS_BLOCK || needs == NEEDS_BLOCK_AND_LOOP || needs == NEEDS_TWO_BLOCKS;
     for (int a = 0; a < q->n; a++) {
       if (q->nodes[a].is_block != with_block) continue;
       if (needs == NEEDS_TILE) {
