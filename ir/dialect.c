@@ -21,7 +21,6 @@ static const struct {
     [DIALECT_TIRX] = {"tirx", "the dialect of releases since 0.24"},
 };
 
-const char *tirc_dialect_name(Dialect d) { return dialects[d].name; }
 const char *tirc_dialect_release(Dialect d) { return dialects[d].release; }
 
 bool tirc_dialect_parse(const char *name, Dialect *out) {

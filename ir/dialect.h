@@ -15,8 +15,7 @@ typedef enum WordPlace {
   WORD_PREFIX
 } WordPlace;
 
-/* "tir", "tirx": what options and arguments call them. */
-const char *tirc_dialect_name(Dialect d);
+/* name: "tir", "tirx", as options and arguments call them. */
 bool tirc_dialect_parse(const char *name, Dialect *out);
 const char *tirc_dialect_release(Dialect d); /* "0.20's dialect" ..., for messages */
 

@@ -27,12 +27,13 @@ void tirc_offer_name(Nearest *best, const char *name, size_t n) {
   if (!best->name || d < best->distance) best->name = name, best->n = n, best->distance = d;
 }
 
-bool tirc_is_near(const Nearest *best) {
+/* Whether it may have been meant: two letters, of a short name one. */
+static bool is_near(const Nearest *best) {
   return best->name && best->distance <= 2 && 2 * (size_t)best->distance <= best->n_wanted;
 }
 
 const char *tirc_suggest_name(Nearest *best, const char *dashes, const char *otherwise) {
-  if (!tirc_is_near(best)) return otherwise;
+  if (!is_near(best)) return otherwise;
   snprintf(best->hint, sizeof best->hint, "did you mean '%s%.*s'?", dashes, (int)best->n,
            best->name);
   return best->hint;

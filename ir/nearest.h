@@ -20,9 +20,8 @@ typedef struct Nearest {
   char hint[256];
 } Nearest;
 void tirc_offer_name(Nearest *best, const char *name, size_t n);
-/* Whether it may have been meant: two letters, of a short name one. */
-bool tirc_is_near(const Nearest *best);
-/* "did you mean 'x'?" when it is near, with `dashes` before the name; else `otherwise`. */
+/* "did you mean 'x'?" when it is near (two letters, of a short name one), with `dashes` before the
+ * name; else `otherwise`. */
 const char *tirc_suggest_name(Nearest *best, const char *dashes, const char *otherwise);
 /* The same of a list; NULL when nothing is near. */
 const char *tirc_nearest(Tirc *c, const char *name, int n, const char *const *candidates);

@@ -135,12 +135,6 @@ bool tirc_const_int(Expr e, int64_t *out) {
   return true;
 }
 
-bool tirc_const_uint64(Expr e, uint64_t *out) {
-  if (!tirc_is_integer(e) || !tirc_dtype_equal(e->dtype, DT_UINT64)) return false;
-  *out = (uint64_t)e->u.i;
-  return e->op == OP_LARGE_UINT || e->u.i >= 0;
-}
-
 const char *tirc_digits(Tirc *c, Expr e) {
   return e->op == OP_LARGE_UINT ? tirc_format(c, "%llu", (unsigned long long)e->u.i)
                                 : tirc_format(c, "%lld", (long long)e->u.i);

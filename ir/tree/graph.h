@@ -151,7 +151,6 @@ const char *tirc_print_info(Tirc *c, Info info); /* R.Tensor((n, 784), dtype="fl
 /* "float32[n, 784]", for messages */
 const char *tirc_info_words(Tirc *c, Info info);
 const char *tirc_print_node(Tirc *c, Node n);
-const char *tirc_print_graph(Tirc *c, const Graph *g);
 /* The same text for graphs that differ in names only. */
 const char *tirc_graph_key(Tirc *c, const Graph *g);
 

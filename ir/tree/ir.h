@@ -328,9 +328,8 @@ Expr tirc_not(Tirc *c, Expr e);
 /* Folds a node whose arguments are constants; NULL when it cannot (also on overflow, x // 0). */
 Expr tirc_fold(Tirc *c, Op op, DType t, int n, const Expr *args);
 
-bool tirc_is_int(Expr e, int64_t v);           /* an INT constant of that value */
-bool tirc_const_int(Expr e, int64_t *out);     /* an INT constant */
-bool tirc_const_uint64(Expr e, uint64_t *out); /* a constant of uint64, of any size */
+bool tirc_is_int(Expr e, int64_t v);       /* an INT constant of that value */
+bool tirc_const_int(Expr e, int64_t *out); /* an INT constant */
 static inline bool tirc_is_integer(Expr e) { return e->op == OP_INT || e->op == OP_LARGE_UINT; }
 static inline bool tirc_is_constant(Expr e) { return tirc_is_integer(e) || e->op == OP_FLOAT; }
 const char *tirc_digits(Tirc *c, Expr e); /* the number that an integer constant is */

@@ -425,9 +425,3 @@ const char *tirc_graph_key(Tirc *c, const Graph *g) {
   tirc_printer_graph(&p, &nameless, "Module");
   return p.out.at;
 }
-
-const char *tirc_print_graph(Tirc *c, const Graph *g) {
-  Printer p = {.c = c, .out = {.c = c}};
-  tirc_printer_graph(&p, g, "Module");
-  return p.out.at;
-}

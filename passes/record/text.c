@@ -7,7 +7,7 @@
 /* --- names -------------------------------------------------------------------------------------
  */
 
-void tirc_rv_define(Tirc *c, RVNames *names, const Instruction *inst) {
+static void define(Tirc *c, RVNames *names, const Instruction *inst) {
   const Value *outputs;
   int n = tirc_instruction_outputs(inst, &outputs);
   for (int i = 0; i < n; i++) {
@@ -120,7 +120,7 @@ const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *n
     if (arguments.n) tirc_text_add(&arguments, ", ");
     add_argument(&arguments, &inst->p->params[i], inst->args[i], positional, names);
   }
-  tirc_rv_define(c, names, inst);
+  define(c, names, inst);
   add_results(&t, inst, names);
   tirc_text_addf(&t, "sch.%s(%s)", tirc_word_in(names->dialect, WORD_METHOD, inst->p->name),
                  arguments.n ? arguments.at : "");
@@ -201,7 +201,7 @@ static Value instruction_value(Tirc *c, const Instruction *inst, RVNames *names)
     inputs.u.list->at[i] = input(c, inputs.u.list->at[i], names);
   const Value *outputs;
   int n = tirc_instruction_outputs(inst, &outputs);
-  tirc_rv_define(c, names, inst);
+  define(c, names, inst);
   for (int i = 0; i < n; i++)
     tirc_value_append(c, results, tirc_value_str(tirc_rv_name(names, outputs[i])));
   const char *kind = tirc_word_in(names->dialect, WORD_INSTRUCTION, inst->p->instruction);

@@ -76,7 +76,6 @@ typedef struct RVNames {
   int n;
   Dialect dialect;
 } RVNames;
-void tirc_rv_define(Tirc *c, RVNames *names, const Instruction *inst);
 const char *tirc_rv_name(const RVNames *names, Value v); /* NULL: none */
 
 /* The script. */

@@ -170,14 +170,14 @@ static bool part_writes(Sched *s, SRef *block, Place *in, Stmt part, const Regio
 }
 
 /* Numbers of the loops around are many, and seldom needed. */
-bool tirc_part_writes_box(Sched *s, SRef *block, Stmt part, const Region *box) {
+static bool part_writes_box(Sched *s, SRef *block, Stmt part, const Region *box) {
   return tirc_sees_written(part, box) ||
          part_writes(s, block, tirc_place_of_instance(s, block), part, box) ||
          part_writes(s, block, tirc_place_in(s, block), part, box);
 }
 
 bool tirc_writes_box(Sched *s, SRef *block, const Region *box) {
-  return tirc_part_writes_box(s, block, tirc_block_of(block)->body, box);
+  return part_writes_box(s, block, tirc_block_of(block)->body, box);
 }
 
 bool tirc_nest_writes_box(Sched *s, SRef *block, SRef *within, Expr condition, const Region *box,

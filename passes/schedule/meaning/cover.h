@@ -13,10 +13,9 @@
 
 #include "relation.h"
 
-/* Whether each instance of the block stores to all of the box, which is in terms of its iterators;
- * or whether `part` of it does, which is its init or the like. */
+/* Whether each instance of the block stores to all of the box, which is in terms of its iterators.
+ */
 bool tirc_writes_box(Sched *s, SRef *block, const Region *box);
-bool tirc_part_writes_box(Sched *s, SRef *block, Stmt part, const Region *box);
 /* Whether the block, with the loops around it below `within`, a loop or block of its scope, stores
  * to all of the box whenever that runs and the condition holds. The box is in terms of what is
  * around those loops. */

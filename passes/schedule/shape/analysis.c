@@ -275,15 +275,15 @@ const char *tirc_why_not_complete(Sched *s, SRef *block, SRef *scope) {
   return in_words(s, check_complete(s, block, scope), "a complete block");
 }
 
-const char *tirc_why_not_reduction(Sched *s, SRef *block, SRef *scope) {
+static const char *why_not_reduction(Sched *s, SRef *block, SRef *scope) {
   return in_words(s, check_reduction(s, block, scope, false), "a reduction block");
 }
 
-const char *tirc_why_not_local_complete(Sched *s, SRef *block, SRef *subtree) {
+static const char *why_not_local_complete(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_complete(s, block, subtree), "a local complete block");
 }
 
-const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
+static const char *why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree, true), "a local reduction block");
 }
 
@@ -359,7 +359,7 @@ static const Block *init_of(Sched *s, SRef *block, SRef *scope) {
 }
 
 void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
-  const char *why = tirc_why_not_reduction(s, block, scope);
+  const char *why = why_not_reduction(s, block, scope);
   if (!why) return;
   const Block *init = init_of(s, block, scope);
   const char *hint = hint_for(s, block);
@@ -374,7 +374,7 @@ void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
 
 void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
   const char *complete = tirc_why_not_complete(s, block, scope);
-  const char *reduction = complete ? tirc_why_not_reduction(s, block, scope) : NULL;
+  const char *reduction = complete ? why_not_reduction(s, block, scope) : NULL;
   if (!reduction) return;
   tirc_sched_error_at(s, block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
                       tirc_format(s->c, "%s; %s", complete, reduction), hint_for(s, block),
@@ -386,8 +386,8 @@ void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
   SRef **blocks;
   int n = tirc_child_blocks(s, subtree, &blocks);
   for (int i = 0; i < n; i++) {
-    const char *complete = tirc_why_not_local_complete(s, blocks[i], subtree);
-    const char *reduction = complete ? tirc_why_not_local_reduction(s, blocks[i], subtree) : NULL;
+    const char *complete = why_not_local_complete(s, blocks[i], subtree);
+    const char *reduction = complete ? why_not_local_reduction(s, blocks[i], subtree) : NULL;
     if (!reduction) continue;
     const char *root = tirc_label(s, subtree, 0), *child = tirc_label(s, blocks[i], 1);
     const char *hint = hint_for(s, blocks[i]);

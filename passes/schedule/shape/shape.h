@@ -33,13 +33,9 @@ void tirc_require_countable(Sched *s, const Module *before);
 /* --- analysis (TensorIR's definitions) ---------------------------------------------------------
  */
 
-/* All return NULL when it holds, otherwise the violated condition in words: "condition 2 of a
- * reduction block fails: ...". `scope` is the scope root; the local forms look at the subtree of
- * `subtree` only. */
+/* NULL when it is, otherwise the violated condition in words: "condition 2 of a complete block
+ * fails: ...". `scope` is the scope root. */
 const char *tirc_why_not_complete(Sched *s, SRef *block, SRef *scope);
-const char *tirc_why_not_reduction(Sched *s, SRef *block, SRef *scope);
-const char *tirc_why_not_local_complete(Sched *s, SRef *block, SRef *subtree);
-const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree);
 /* Numbers 1.. of the condition (0: it holds), as TVM counts them. */
 int tirc_check_complete(Sched *s, SRef *block, SRef *scope);
 int tirc_check_reduction(Sched *s, SRef *block, SRef *scope);
