@@ -17,6 +17,9 @@ trap 'rm -rf "$out"' EXIT
 examples=$(realpath ../../examples)
 export TIRC_DATABASE=$out/tirc.db # and not the user's
 tirc() { "$tirc_path" "$@"; }
+python=/usr/bin/python3 # the one that has the packages of tools/setup, where several are installed
+[ -x "$python" ] || python=$(command -v python3)
+python3() { "$python" "$@"; }
 failures=0 cases=0 status=0 command= place= expected=0
 
 complain() {
