@@ -204,12 +204,19 @@ static int make_model_cases(Tune *t) {
   return DONE;
 }
 
+static bool has_one_setting(const Bench *b) {
+  for (int i = 1; i < b->n_cases; i++)
+    if (strcmp(b->cases[i].setting, b->cases[0].setting) != 0) return false;
+  return b->n_cases > 0;
+}
+
 /* A program that is a model: one alone, of one setting. */
 static int find_model(Tune *t) {
   const Options *o = t->o;
   tirc_module *m = NULL;
-  if (o->suite || o->args.n != 1) return DONE;
-  int status = load_program(o, o->args.at[0], &m);
+  int status = make_cases(&t->cases);
+  if (status != DONE || o->suite || o->args.n != 1 || !has_one_setting(&t->cases)) return status;
+  status = load_program(o, o->args.at[0], &m);
   if (status == DONE && tirc_module_has_graph(m)) status = find_model_tasks(o, m, &t->model);
   tirc_module_free(m);
   return status;
@@ -218,8 +225,8 @@ static int find_model(Tune *t) {
 /* The programs of the cases, loaded. */
 static int load_cases(Tune *t) {
   Bench *b = &t->cases;
+  int status = DONE;
   if (t->model.n) return make_model_cases(t);
-  int status = make_cases(b);
   for (int i = 0; i < b->n_cases && status == DONE; i++) status = load_case(b, &b->cases[i]);
   return status;
 }
