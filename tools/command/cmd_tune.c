@@ -1,4 +1,5 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
+#include "tools/model.h"
 #include "tools/records/fact_words.h"
 #include "tune_model.h"
 #include "tune_show.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct Tune {
   Options *o;
@@ -210,14 +212,27 @@ static bool has_one_setting(const Bench *b) {
   return b->n_cases > 0;
 }
 
+/* As the file has it: of a program the settings may be sizes, which are no constants of it. */
+static bool is_model(const char *path) {
+  struct stat info;
+  tirc_module *m = NULL;
+  if (is_onnx(path)) return true;
+  if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+    (void)tirc_module_read(path, 0, NULL, &m, NULL);
+  const bool has_graph = m && tirc_module_has_graph(m);
+  tirc_module_free(m);
+  return has_graph;
+}
+
 /* A program that is a model: one alone, of one setting. */
 static int find_model(Tune *t) {
   const Options *o = t->o;
   tirc_module *m = NULL;
   int status = make_cases(&t->cases);
   if (status != DONE || o->suite || o->args.n != 1 || !has_one_setting(&t->cases)) return status;
+  if (!is_model(o->args.at[0])) return DONE;
   status = load_program(o, o->args.at[0], &m);
-  if (status == DONE && tirc_module_has_graph(m)) status = find_model_tasks(o, m, &t->model);
+  if (status == DONE) status = find_model_tasks(o, m, &t->model);
   tirc_module_free(m);
   return status;
 }
