@@ -250,18 +250,12 @@ static bool equal_iter(Equal *q, const IterVar *x, const IterVar *y, Expr of_x, 
          tirc_equal_expr(q, tirc_format(q->c, "%s, binding", what), of_x, of_y);
 }
 
-/* Bindings count where the predicate holds. */
 static bool equal_iters(Equal *q, const Block *a, const Block *b) {
   if (!tirc_equal_int(q, "number of iterators", a->n_iters, b->n_iters)) return false;
-  const bool runs_alike = equal_expr(q, a->predicate, b->predicate);
-  const int mark =
-      tirc_enter_constraint(q->analyzer, runs_alike ? a->predicate : tirc_bool(q->c, true));
-  bool same = true;
-  for (int i = 0; same && i < a->n_iters; i++)
-    same = equal_iter(q, &a->iters[i], &b->iters[i], a->iter_values[i], b->iter_values[i]);
-  tirc_leave_constraint(q->analyzer, mark);
-  if (!same) return false;
-  if (!runs_alike) return tirc_equal_expr(q, "predicate", a->predicate, b->predicate);
+  for (int i = 0; i < a->n_iters; i++)
+    if (!equal_iter(q, &a->iters[i], &b->iters[i], a->iter_values[i], b->iter_values[i]))
+      return false;
+  if (!tirc_equal_expr(q, "predicate", a->predicate, b->predicate)) return false;
   for (int i = 0; i < a->n_iters; i++) {
     tirc_equal_pair(q, a->iters[i].var, b->iters[i].var);
     tirc_bind_range(q->analyzer, a->iters[i].var, a->iters[i].dom);
