@@ -1,13 +1,9 @@
 /* The bytes of each loop: the object file's instructions, one by one, in the order of the
  * assembly's. What stands between them for alignment counts for no loop. */
 #include "asm_code.h"
+#include "calls.h"
 
 #include <string.h>
-
-#include <llvm-c/Core.h>
-#include <llvm-c/Disassembler.h>
-#include <llvm-c/DisassemblerTypes.h>
-#include <llvm-c/Object.h>
 
 typedef struct Bytes {
   const uint8_t *at;

@@ -3,10 +3,6 @@
 #include "codegen/symbols.h"
 #include "gen.h"
 
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Error.h>
-#include <llvm-c/Transforms/PassBuilder.h>
-
 typedef struct Work {
   Gen g;
   Target *target;

@@ -17,12 +17,11 @@ static bool is_index(DType t) { return t.code == TYPE_INT && !tirc_dtype_wraps(t
  * does not overflow where LLVM rearranges it, and each address would be computed and widened anew.
  * Those of int8 and int16 are data that happens to be an index: they wrap. */
 LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e) {
-  typedef LLVMValueRef (*Build)(LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *);
-  static const Build builds[OP_COUNT] = {
-      [OP_ADD] = LLVMBuildNSWAdd, [OP_SUB] = LLVMBuildNSWSub, [OP_MUL] = LLVMBuildNSWMul};
-  if (builds[e->op] && is_index(e->dtype) && e->dtype.lanes == 1) {
+  const Op op = e->op;
+  if ((op == OP_ADD || op == OP_SUB || op == OP_MUL) && is_index(e->dtype) && e->dtype.lanes == 1) {
     LLVMValueRef x = tirc_gen_index_expr(g, e->args[0]), y = tirc_gen_index_expr(g, e->args[1]);
-    return builds[e->op](g->b, x, y, "");
+    if (op == OP_ADD) return LLVMBuildNSWAdd(g->b, x, y, "");
+    return op == OP_SUB ? LLVMBuildNSWSub(g->b, x, y, "") : LLVMBuildNSWMul(g->b, x, y, "");
   }
   bool outer = g->index;
   g->index = true;

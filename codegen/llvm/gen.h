@@ -7,8 +7,7 @@
 #ifndef TIRC_CODEGEN_LLVM_GEN_H
 #define TIRC_CODEGEN_LLVM_GEN_H
 
-#include <llvm-c/Core.h>
-#include <llvm-c/TargetMachine.h>
+#include "calls.h"
 
 #include "asm_code.h"
 #include "ir/cpu.h"

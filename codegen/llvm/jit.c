@@ -5,10 +5,6 @@
 
 #include <stdlib.h>
 
-#include <llvm-c/Error.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Orc.h>
-
 typedef struct Entry {
   char *name; /* of the heap */
   PackedFunc func;

@@ -4,8 +4,6 @@
 #include "gen.h"
 #include "ir/tree/print.h"
 
-#include <llvm-c/DebugInfo.h>
-
 static void set_location(Gen *g) {
   LLVMMetadataRef at = NULL;
   if (g->f.scope)

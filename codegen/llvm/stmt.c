@@ -3,8 +3,6 @@
 #include "gen.h"
 #include "ir/tree/int_op.h"
 
-#include <llvm-c/DebugInfo.h>
-
 LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name) {
   return LLVMAppendBasicBlockInContext(g->context, g->f.fn, name);
 }

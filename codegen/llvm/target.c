@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <llvm-c/Target.h>
-
 /* LLVM's own registry of targets is filled once; it takes no context. */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void initialize(void) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
@@ -45,6 +42,7 @@ static int cache_kib(int name, int otherwise) {
 
 /* The features and caches are this machine's own; the table helps where the system says nothing. */
 static const Cpu *native(Tirc *c) {
+  tirc_llvm_load(c);
   char *triple = taken(c, LLVMGetDefaultTargetTriple());
   const char *name = taken(c, LLVMGetHostCPUName());
   const Cpu *known = tirc_cpu_find(name);
@@ -85,6 +83,7 @@ static const char *missing_feature(Tirc *c, const char *features, const char *ho
 void tirc_llvm_require_here(Tirc *c, const char *name) {
   const Cpu *cpu = tirc_llvm_cpu(c, name);
   if (cpu->cores > 0) return; /* it is this machine */
+  tirc_llvm_load(c);
   const char *triple = taken(c, LLVMGetDefaultTargetTriple());
   if (!runs_on(cpu, triple))
     tirc_fail(c, (Loc){0}, "target", "tirc build --emit=obj makes code for other machines",
@@ -100,6 +99,8 @@ void tirc_llvm_require_here(Tirc *c, const char *name) {
 /* --- the machine ----------------------------------------------------------------------------- */
 
 Target *tirc_target_new(Tirc *c, const char *name, bool runs_here) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  tirc_llvm_load(c);
   pthread_once(&once, initialize);
   Target *t = tirc_new(c, Target);
   const Cpu *cpu = t->cpu = tirc_llvm_cpu(c, name);

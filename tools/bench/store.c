@@ -12,7 +12,7 @@
 #include "tools/results/held.h"
 
 #include <json-c/json.h>
-#include <llvm-c/Core.h>
+#include <llvm/Config/llvm-config.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -59,12 +59,9 @@ static char *machine_description(const Profile *p) {
 char *environment_description(const Bench *b) {
   Json *j = json_object_new_object();
   struct utsname system;
-  unsigned major, minor, patch;
   char text[512];
-  LLVMGetVersion(&major, &minor, &patch);
-  snprintf(text, sizeof text, "%u.%u.%u", major, minor, patch);
   add_text(j, "tirc", tirc_version());
-  add_text(j, "llvm", text);
+  add_text(j, "llvm", LLVM_VERSION_STRING);
   if (uname(&system) == 0) {
     snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
     add_text(j, "system", text);

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <isl/version.h>
 #include <json-c/json_c_version.h>
-#include <llvm-c/Core.h>
+#include <llvm/Config/llvm-config.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -22,10 +22,8 @@
  */
 
 static void examine_linked(Doctor *d) {
-  unsigned major = 0, minor = 0, patch = 0;
-  LLVMGetVersion(&major, &minor, &patch);
   note(d, "software", "tirc", "%s", tirc_version());
-  note(d, "software", "LLVM", "%u.%u.%u", major, minor, patch);
+  note(d, "software", "LLVM", "%s", LLVM_VERSION_STRING);
   const char *const isl = isl_version();
   note(d, "software", "isl", "%.*s", (int)strcspn(isl, "\n"), isl);
   note(d, "software", "SQLite", "%s", sqlite3_libversion());
