@@ -5,42 +5,61 @@
 #include <dlfcn.h>
 #include <llvm/Config/llvm-config.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 LlvmCalls tirc_llvm_calls;
 
-static const char
-    *missing; /* what could not be found, in the words of the dynamic linker, or NULL */
-
-static void load(void) {
+static void *open_library(void) {
 #define TEXT(n) #n
 #define VERSION(major, minor) TEXT(major) "." TEXT(minor)
   static const char *const names[] = {
-      "libLLVM.so." VERSION(LLVM_VERSION_MAJOR,
-                            LLVM_VERSION_MINOR), /* as LLVM 18 and later name it */
       LLVM_FOLDER "/libLLVM.so",
+      "libLLVM.so." VERSION(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR), /* what runs alone installs */
   };
 #undef VERSION
 #undef TEXT
   void *library = NULL;
   for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
     library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  return library;
+}
+
+/* False: `wrong` says what is, in the words of the dynamic linker. */
+static bool load(size_t room, char *wrong) {
   enum { COUNT = sizeof llvm_call_names / sizeof *llvm_call_names };
   _Static_assert(sizeof tirc_llvm_calls == COUNT * sizeof(void *), "a field a name");
-  void *at[COUNT];
-  for (int i = 0; library && i < COUNT; i++) {
-    at[i] = dlsym(library, llvm_call_names[i]);
-    if (!at[i]) missing = llvm_call_names[i];
-  }
-  if (!library) missing = names[0];
-  if (!missing) memcpy(&tirc_llvm_calls, at, sizeof at);
+  void *at[COUNT], *library = open_library();
+  bool ok = library != NULL;
+  for (int i = 0; ok && i < COUNT; i++) ok = (at[i] = dlsym(library, llvm_call_names[i])) != NULL;
+  if (ok)
+    memcpy(&tirc_llvm_calls, at, sizeof at);
+  else
+    snprintf(wrong, room, "%s", dlerror());
+  return ok;
+}
+
+/* glibc ends the process where the address space ends while a library's thread-local data are made.
+ */
+static bool has_room(void) {
+  const size_t size = (size_t)192 << 20; /* of LLVM's library and those that it needs */
+  void *at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  munmap(at, size);
+  return true;
 }
 
 void tirc_llvm_load(Tirc *c) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, load);
-  if (missing)
-    tirc_fail(c, (Loc){0}, "codegen",
-              "install LLVM " LLVM_VERSION_STRING "'s shared library (Debian: libllvm19)",
-              "LLVM's library cannot be loaded: no %s", missing);
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static bool is_loaded;
+  char wrong[256] = "";
+  pthread_mutex_lock(&mutex);
+  const bool ok = is_loaded = is_loaded || (has_room() && load(sizeof wrong, wrong));
+  pthread_mutex_unlock(&mutex);
+  if (ok) return;
+  if (!*wrong)
+    tirc_fail(c, (Loc){0}, "memory", "LLVM's library does not fit: ulimit -v", "out of memory");
+  tirc_fail(c, (Loc){0}, "codegen", "it is in Debian's libllvm19",
+            "LLVM's library cannot be loaded: %s", wrong);
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Memory that runs out, a little later each time, from where the command can just be loaded on: each
+# Memory that runs out, a little later each time, from where the command and LLVM's library can just be loaded on: each
 # time a message and status 2, no temporary file, until it suffices. Usage: memory.sh TIRC FOLDER
 set -u
 tirc=$1 out=$2 least=0
 mkdir "$out/memory" || exit 1
 export TMPDIR=$out/memory
 for ((mib = 32; mib <= 2048 && !least; mib += 1)); do
-  (ulimit -v $((mib * 1024)); "$tirc" --version) >/dev/null 2>&1 && least=$mib
+  (ulimit -v $((mib * 1024)); "$tirc" apply small.tir --auto --target native) >/dev/null 2>&1 && least=$mib
 done
 [ $least -gt 0 ] || { echo "needs no limit"; exit 0; } # a sanitizer takes address space without end
 printf 'i, j, k = sch.get_loops("C")\nsch.vectorize(j)\n' >"$out/vec.sch"
