@@ -19,7 +19,6 @@
 #include "carries.h"
 
 #include "internal.h"
-#include "ir/tree/visit.h"
 
 /* What stands between the loop and an access: one of a loop, a condition, a let, or something that
  * may not run at all. */
@@ -47,8 +46,7 @@ typedef struct Walk {
   bool is_opaque;       /* accessed in ways that are not followed */
 } Walk;
 
-/* --- the accesses ----------------------------------------------------------------------------
- */
+/* --- the accesses ----------------------------------------------------------------------------- */
 
 static const Place *enter(Walk *w, Place p) {
   const Place *up = w->at;
@@ -199,8 +197,7 @@ static const Place *common(const Place *x, const Place *y) {
   return x;
 }
 
-/* --- what a write has written ----------------------------------------------------------------
- */
+/* --- what a write has written ----------------------------------------------------------------- */
 
 /* A write with the places up to `top` (exclusive) standing still. */
 typedef struct Written {
@@ -379,8 +376,7 @@ static const IntSet *written(Walk *w, const Access *write, const Access *read, c
                               true);
 }
 
-/* --- what a read reads -----------------------------------------------------------------------
- */
+/* --- what a read reads ------------------------------------------------------------------------ */
 
 static void relax(Walk *w, const Place *at, const Place *top, PtrMap *dom) {
   if (at == top) return;
@@ -425,8 +421,7 @@ static const IntSet *exact_read_box(Walk *w, const Access *read, const Place *to
                               true);
 }
 
-/* --- the question ----------------------------------------------------------------------------
- */
+/* --- the question ----------------------------------------------------------------------------- */
 
 static bool at_most(Analyzer *a, Expr x, Expr y) {
   if (tirc_prove_ge(a, y, x)) return true;

@@ -15,7 +15,6 @@
 
 #include "internal.h"
 #include "ir/arith/access.h"
-#include "ir/tree/visit.h"
 
 static bool is_marked(Stmt s) {
   Expr mark = s->kind == STMT_BLOCK

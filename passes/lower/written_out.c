@@ -88,8 +88,7 @@ static Expr write_q_per_axis(const Writing *w, const Expr *a) {
   return fixed_product(w, &s, a[X], a[Y], tirc_binary(w->c, OP_SUB, by, left));
 }
 
-/* --- floats ------------------------------------------------------------------------------------
- */
+/* --- floats ----------------------------------------------------------------------------------- */
 
 /* 2^n for -1022 <= n <= 1023, by its bits. */
 static Expr power_of_two(const Writing *w, Expr n) {

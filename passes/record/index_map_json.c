@@ -33,8 +33,7 @@ static const struct {
 };
 enum { N_OPERATORS = sizeof operators / sizeof *operators };
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 typedef struct Saved {
   Tirc *c;
@@ -171,8 +170,7 @@ const char *tirc_saved_lambda(Tirc *c, Value graph, bool values, const NamedVars
   return t.at;
 }
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 typedef struct Writer {
   Tirc *c;

@@ -12,8 +12,7 @@
 
 typedef struct json_object Json;
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static Json *json_of(Tirc *c, Value v) {
   Json *out;
@@ -51,8 +50,7 @@ const char *tirc_value_to_json(Tirc *c, Value v) {
   return text;
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static Value value_of(Tirc *c, Json *j) {
   Value out;
@@ -99,8 +97,7 @@ Value tirc_value_of_json(Tirc *c, const char *text) {
   return j ? value_of_object(c, j) : VALUE_NONE;
 }
 
-/* --- records -----------------------------------------------------------------------------------
- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 static Json *item(Json *j, size_t i) {
   bool array = json_object_is_type(j, json_type_array);

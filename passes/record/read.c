@@ -33,8 +33,7 @@ static const ValueList *list(Reader *r, Value v, const char *message) {
   return v.u.list;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------
- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 /* What stands for a random variable in the text of a function. */
 static const char *rv_text(void *self, const char *name) {
@@ -161,8 +160,7 @@ static void require_end(Reader *r, const Cursor *c) {
     bad(r, NULL, tirc_format(r->c, "%d %s, and it takes %d", c->list->n, c->name, c->at));
 }
 
-/* --- instructions ------------------------------------------------------------------------------
- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 static Value read_output(Reader *r, Value v) {
   static const ValueKind kinds[] = {['b'] = VAL_BLOCK, ['l'] = VAL_LOOP, ['v'] = VAL_INT};

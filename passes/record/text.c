@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static void define(Tirc *c, RVNames *names, const Instruction *inst) {
   const Value *outputs;
@@ -37,8 +36,7 @@ const char *tirc_text_with_rvs(Tirc *c, const char *text, const RVNames *names) 
   return t.at ? t.at : text;
 }
 
-/* --- Python ------------------------------------------------------------------------------------
- */
+/* --- Python ----------------------------------------------------------------------------------- */
 
 static void add_string(Text *t, const char *s) {
   tirc_text_add(t, "\"");
@@ -153,8 +151,7 @@ const char *tirc_trace_python(Tirc *c, const Trace *trace, bool remove_postproc,
   return t.at;
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 /* A value of an attribute or a decision: as it is, but for what has no form in JSON. */
 static Value plain(Tirc *c, Value v, const RVNames *names) {

@@ -2,8 +2,7 @@
 #include "trace.h"
 #include "recorded_map.h"
 
-/* --- instructions ------------------------------------------------------------------------------
- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 /* Where a parameter's value goes when it is a list: its items are arguments of the instruction. */
 static bool is_spread(const Param *p) { return p->kind == PARAM_LOOPS || p->kind == PARAM_FACTORS; }
@@ -56,8 +55,7 @@ int tirc_instruction_outputs(const Instruction *inst, const Value **out) {
   return list ? inst->result.u.list->n : inst->result.rv ? 1 : 0;
 }
 
-/* --- appending ---------------------------------------------------------------------------------
- */
+/* --- appending -------------------------------------------------------------------------------- */
 
 Trace *tirc_trace_new(Tirc *c) { return tirc_new(c, Trace); }
 
@@ -83,8 +81,7 @@ const Instruction *tirc_trace_pop(Trace *t) {
   return last;
 }
 
-/* --- traces as values --------------------------------------------------------------------------
- */
+/* --- traces as values ------------------------------------------------------------------------- */
 
 Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
   Trace *copy = tirc_new(c, Trace);

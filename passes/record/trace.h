@@ -45,8 +45,7 @@ void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list);
 void tirc_instruction_attrs(Tirc *c, const Instruction *inst, Value list);
 int tirc_instruction_outputs(const Instruction *inst, const Value **out);
 
-/* --- traces as values --------------------------------------------------------------------------
- */
+/* --- traces as values ------------------------------------------------------------------------- */
 
 Trace *tirc_trace_new(Tirc *c);
 void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst); /* a copy */
@@ -105,8 +104,7 @@ const char *tirc_recorded_function(Tirc *c, Value function, const RVNames *names
  * names (or NULL) has none. */
 const char *tirc_text_with_rvs(Tirc *c, const char *text, const RVNames *names);
 
-/* --- JSON --------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 const char *tirc_value_to_json(Tirc *c, Value v);
 Value tirc_value_of_json(Tirc *c, const char *text); /* None when it is no JSON */

@@ -13,7 +13,6 @@
 #define TIRC_SCHEDULE_SCHEDULE_H
 
 #include "ir/arith/arith.h"
-#include "ir/tree/ir.h"
 #include "passes/record/value.h"
 #include "passes/words/words.h"
 
@@ -159,8 +158,7 @@ const char *tirc_sched_fault(Sched *s, int mask);
 void tirc_sched_seed(Sched *s, int64_t seed); /* -1: one that differs from run to run */
 int64_t tirc_sched_fork_seed(Sched *s);
 
-/* --- primitives --------------------------------------------------------------------------------
- */
+/* --- primitives ------------------------------------------------------------------------------- */
 
 #define PRIMITIVE(name, params, help, instruction, flags, sentence)                                \
   void tirc_prim_##name(Sched *s, const Value *args, Value *result);
@@ -180,8 +178,7 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
                                  int n_keywords, const char *const *keyword_names,
                                  const Value *keywords);
 
-/* --- errors ------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 /* Underline this statement in the IR that comes with the error. */
 void tirc_sched_mark(Sched *s, Stmt stmt);
@@ -201,8 +198,7 @@ void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...)
 /* which is this one. */
 _Noreturn void tirc_raise_warning(Tirc *c, Warning w);
 
-/* --- state -------------------------------------------------------------------------------------
- */
+/* --- state ------------------------------------------------------------------------------------ */
 
 SRef *tirc_sref_of_loop(Sched *s, Expr var);        /* throws stale-handle when gone */
 SRef *tirc_sref_of_block(Sched *s, uint32_t id);    /* same */

@@ -15,11 +15,8 @@
  * repeated-reduction, empty-loop, order-matters, init-uses-view, loop-variable-escapes. A list of
  * blocks: blockize_list.c. */
 #include "blocks.h"
-#include "passes/schedule/sight/sight.h"
 
-#include "ir/arith/access.h"
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 
 SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
   SRef **blocks;
@@ -36,8 +33,7 @@ SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
   return blocks[0];
 }
 
-/* --- dividing the bindings
- * -------------------------------------------------------------------------- */
+/* --- dividing the bindings -------------------------------------------------------------------- */
 
 typedef struct Space {
   PtrMap inner, outer; /* loop variables */
@@ -325,8 +321,7 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
   b->inner_block = tirc_mutate_stmt(&m, tirc_block(c, &bare));
 }
 
-/* --- building
- * -------------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions) {
   Tirc *c = b->c;
@@ -409,8 +404,7 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
       tirc_describe(b->s, b->block->stmt));
 }
 
-/* --- one loop
- * -------------------------------------------------------------------------------------- */
+/* --- one loop --------------------------------------------------------------------------------- */
 
 Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
   Tirc *c = s->c;

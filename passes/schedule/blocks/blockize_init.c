@@ -2,10 +2,7 @@
  * copies of the inner loops, and must then run as often as before. */
 #include "blocks.h"
 
-#include "ir/arith/access.h"
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/sight/sight.h"
 
 /* The init runs where the reduction iterators start, so again and again over one of another kind.
  */

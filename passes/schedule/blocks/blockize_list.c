@@ -13,8 +13,6 @@
  * Errors: blockize-list, not-divisible, loop-variable-escapes; argument-error for no block. */
 #include "blocks.h"
 
-#include "ir/tree/visit.h"
-
 typedef struct Nests {
   Sched *s;
   Tirc *c;

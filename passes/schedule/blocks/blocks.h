@@ -8,7 +8,6 @@
 #ifndef TIRC_SCHEDULE_BLOCKS_H
 #define TIRC_SCHEDULE_BLOCKS_H
 
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 
 /* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no

@@ -14,10 +14,6 @@
  * Errors: root-block, not-stage-pipeline, not-reduction-block, loop-not-above-block,
  * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
 #include "blocks.h"
-#include "ir/arith/access.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct Decomposition {
   Sched *s;
@@ -28,8 +24,7 @@ typedef struct Decomposition {
   PtrMap fresh; /* from the update's iterators and loop variables to the init's */
 } Decomposition;
 
-/* --- checks
- * ----------------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static void require_loop_above_block(Decomposition *d) {
   d->n_loops = tirc_loops_above(d->s, d->block, &d->loops);
@@ -232,8 +227,7 @@ void tirc_require_no_views(Sched *s, SRef *block) {
                       tirc_block_of(block)->name);
 }
 
-/* --- the init
- * ---------------------------------------------------------------------------------------- */
+/* --- the init --------------------------------------------------------------------------------- */
 
 /* The update's condition for the instance that used to run the init: the loops which the init
  * leaves out stand at their start. A condition that is about them alone holds there and disappears.
@@ -320,8 +314,7 @@ static Stmt init_nest(Decomposition *d, Stmt block) {
   return tirc_substitute_stmt(c, nest, &loop_vars);
 }
 
-/* --- the update
- * --------------------------------------------------------------------------------------- */
+/* --- the update ------------------------------------------------------------------------------- */
 
 /* Without its init the block reads what it writes. */
 static Stmt update_block(Tirc *c, Stmt block) {

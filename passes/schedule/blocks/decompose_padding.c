@@ -14,10 +14,7 @@
  *
  * Errors: root-block, not-stage-pipeline, not-complete-block, loop-not-above-block,
  * padding-pattern, loop-variable-escapes. */
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct Padding {
   Sched *s;

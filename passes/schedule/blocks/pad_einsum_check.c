@@ -8,9 +8,6 @@
  *   that lack what was there before. */
 #include "blocks.h"
 #include "passes/schedule/meaning/written_box.h"
-#include "passes/schedule/sight/sight.h"
-
-#include "passes/schedule/meaning/meaning.h"
 
 #include "ir/tree/print.h"
 

@@ -57,8 +57,7 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
   set_regions(s, block, &to, write, kept, regions);
 }
 
-/* --- annotate_buffer_access
- * ------------------------------------------------------------------------ */
+/* --- annotate_buffer_access ------------------------------------------------------------------- */
 
 static Expr bound_of(Sched *s, Value v) {
   if (v.kind == VAL_EXPR && tirc_dtype_is_int(v.u.expr->dtype)) return v.u.expr;

@@ -16,7 +16,6 @@
  * reducer-form, no-matched-reducer, factor-axis, root-block, not-stage-pipeline, order-matters. */
 #include "blocks.h"
 #include "ir/tree/print.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct Rfactor {
   Sched *s;
@@ -35,8 +34,7 @@ typedef struct Rfactor {
   Expr condition; /* of the write-back: what the predicate says of the loops that it keeps */
 } Rfactor;
 
-/* --- checks
- * ---------------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static const char *before_move(Sched *s, const SRef *block) {
   return tirc_format(s->c,
@@ -264,8 +262,7 @@ static void check(Rfactor *r, int64_t axis) {
   check_axis(r, axis);
 }
 
-/* --- building
- * ---------------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static const Expr *insert_expr(Tirc *c, int n, const Expr *from, int at, Expr what) {
   Expr *to = tirc_new_array(c, Expr, n + 1);

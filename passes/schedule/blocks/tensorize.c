@@ -15,13 +15,9 @@
 #include "blocks.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
-#include "ir/tree/visit.h"
 #include "tensor_intrin.h"
 
-#include "ir/arith/access.h"
-
-/* --- registering
- * ----------------------------------------------------------------------------------- */
+/* --- registering ------------------------------------------------------------------------------ */
 
 const TensorIntrin *tirc_find_intrin(const Sched *s, const char *name) {
   for (const TensorIntrin *t = s->intrins; t; t = t->next)
@@ -94,8 +90,7 @@ void tirc_register_intrin(Sched *s, const char *name, const Func *desc, const Fu
   s->intrins = t;
 }
 
-/* --- a copy of the implementation
- * ------------------------------------------------------------------ */
+/* --- a copy of the implementation ------------------------------------------------------------- */
 
 typedef struct Copy {
   Tirc *c;
@@ -210,8 +205,7 @@ static Stmt implemented(Sched *s, Stmt tile, const TensorIntrin *t, const TileMa
   return tirc_with_loc(c, tirc_block(c, &to), tile->loc);
 }
 
-/* --- the primitive
- * --------------------------------------------------------------------------------- */
+/* --- the primitive ---------------------------------------------------------------------------- */
 
 static _Noreturn void mismatch(Sched *s, SRef *at, const TensorIntrin *t, const char *why) {
   tirc_sched_error_at(s, at->stmt, SERR_TENSOR_INTRIN_MISMATCH, why, NULL,

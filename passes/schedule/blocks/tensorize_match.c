@@ -12,7 +12,6 @@
 #include "tensor_intrin.h"
 
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 
 typedef struct Matcher {
@@ -51,8 +50,7 @@ static bool same_index(Matcher *m, Expr x, Expr y) {
   return tirc_prove_equal(m->equal, x, tirc_cast(m->c, x->dtype, y));
 }
 
-/* --- buffers
- * --------------------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static bool match_buffer(Matcher *m, Buffer x, Buffer y, TileBuffer **out) {
   *out = NULL;
@@ -142,8 +140,7 @@ static bool match_access(Matcher *m, Buffer bx, int n, const Expr *x, Buffer by,
   return true;
 }
 
-/* --- expressions
- * ----------------------------------------------------------------------------------- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 static bool same_type(Expr x, Expr y) {
   bool index = x->dtype.code == TYPE_INT && y->dtype.code == TYPE_INT && x->dtype.bits >= 32 &&
@@ -181,8 +178,7 @@ static bool match_expr(Matcher *m, Expr x, Expr y) {
                 tirc_print_expr(m->c, y));
 }
 
-/* --- statements
- * ------------------------------------------------------------------------------------ */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static bool match_loop(Matcher *m, const For *x, const For *y) {
   if (!define(m, x->var, y->var))

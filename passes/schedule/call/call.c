@@ -13,8 +13,7 @@
 
 #include <stdlib.h>
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static void (*const appliers[])(Sched *, const Value *, Value *) = {
 #define PRIMITIVE(name, params, help, instruction, flags, sentence) tirc_prim_##name,
@@ -26,8 +25,7 @@ void tirc_primitive_apply(Sched *s, const Primitive *p, const Value *args, Value
   appliers[p - tirc_primitives](s, args, result);
 }
 
-/* --- the call as text ---------------------------------------------------------------------------
- */
+/* --- the call as text ------------------------------------------------------------------------- */
 
 static SRef *alive_block(Sched *s, uint32_t id) {
   SRef *sref = tirc_map_get(&s->blocks, (void *)(uintptr_t)id);
@@ -89,8 +87,7 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
   return t.at;
 }
 
-/* --- checking and converting one argument
- * --------------------------------------------------------- */
+/* --- checking and converting one argument ----------------------------------------------------- */
 
 typedef struct Binding {
   Sched *s;
@@ -355,8 +352,7 @@ static const struct KindRow {
     [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any},
 };
 
-/* --- binding ------------------------------------------------------------------------------------
- */
+/* --- binding ---------------------------------------------------------------------------------- */
 
 static int param_named(const Primitive *p, const char *name) {
   for (int i = 0; i < p->n_params; i++)
@@ -425,8 +421,7 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
   return at;
 }
 
-/* --- the call -----------------------------------------------------------------------------------
- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 static int function_index(const Sched *s) {
   int i = 0;

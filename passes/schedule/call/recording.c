@@ -2,7 +2,6 @@
  * results under numbers of their own. See recording.h. */
 #include "recording.h"
 
-#include "ir/tree/visit.h"
 #include "passes/record/recorded_map.h"
 #include "passes/schedule/shape/shape.h"
 
@@ -17,8 +16,7 @@ static void number(Sched *s, Value *v) {
     tirc_map_set(s->c, &s->trace->latest, handle_key(*v), (void *)(uintptr_t)v->rv);
 }
 
-/* --- what no instruction gave: it was popped, or another schedule's -----------------------------
- */
+/* --- what no instruction gave: it was popped, or another schedule's --------------------------- */
 
 static bool is_known(const Trace *t, uint32_t rv) {
   return tirc_map_has(&t->known, (void *)(uintptr_t)rv);
@@ -62,8 +60,7 @@ Value tirc_trace_get_block(Sched *s, Value name, Value block) {
   return block;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------
- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 /* What a function gives for n variables; false when it fails, which is for the primitive to say. */
 static bool call_with_vars(Tirc *c, Callable *fn, int n, const Value *args, Value *out) {

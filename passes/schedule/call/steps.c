@@ -5,8 +5,7 @@
 #include "ir/tree/print.h"
 #include "passes/schedule/shape/shape.h"
 
-/* --- values in words ---------------------------------------------------------------------------
- */
+/* --- values in words -------------------------------------------------------------------------- */
 
 static void add_words(Sched *s, Text *t, Value v, int depth);
 
@@ -64,8 +63,7 @@ static const char *buffer_words(Sched *s, const Primitive *p, const Value *bound
   return "a buffer";
 }
 
-/* --- sentences ---------------------------------------------------------------------------------
- */
+/* --- sentences -------------------------------------------------------------------------------- */
 
 static const char *word_for(Sched *s, const Primitive *p, const StepDraft *d, const Value *result,
                             const char *name, size_t n) {
@@ -92,8 +90,7 @@ static const char *fill(Sched *s, const Primitive *p, const StepDraft *d, const 
   return t.at;
 }
 
-/* --- recording ---------------------------------------------------------------------------------
- */
+/* --- recording -------------------------------------------------------------------------------- */
 
 void tirc_sched_record(Sched *s, SchedSteps *steps) {
   s->steps = steps;

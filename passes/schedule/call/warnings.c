@@ -1,7 +1,6 @@
 /* All that is warned of in a program. */
 #include "warnings.h"
 #include "passes/schedule/loops/loops.h"
-#include "passes/schedule/meaning/bounds.h"
 
 void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self) {
   tirc_spatial_dependences(s, tell, self);

@@ -6,12 +6,8 @@
 #include "copies.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/meaning/index_eval.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
-
-#include "ir/arith/access.h"
 
 static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {
   return tirc_is_named(stage, reader) || (!stage->is_write && !stage->consumers.n);

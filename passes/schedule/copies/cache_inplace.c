@@ -16,10 +16,6 @@
  * not-read-write, duplicate-region, region-not-covered, copy-partial, cache-alias,
  * reads-own-output, iterations-depend. */
 #include "copies.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/sight/sight.h"
-
-#include "ir/arith/access.h"
 
 typedef struct Inplace {
   Sched *s;

@@ -8,7 +8,6 @@
  *
  * Beside each other, each such block leaves a box, and what is used is in the hull of these. */
 #include "copies.h"
-#include "passes/schedule/meaning/meaning.h"
 
 enum { MOST_PATHS = 16 };
 

@@ -7,9 +7,6 @@
  */
 #include "copies.h"
 #include "ir/tree/print.h"
-#include "passes/schedule/sight/sight.h"
-
-#include "ir/arith/access.h"
 
 void tirc_require_storage_scope(Sched *s, const char *scope) {
   static const char *const known[] = {
@@ -30,8 +27,7 @@ Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope) {
   return tirc_buffer_copy(c, &to);
 }
 
-/* --- the copy -----------------------------------------------------------------------------------
- */
+/* --- the copy --------------------------------------------------------------------------------- */
 
 /* A cache is dense, whatever the layout of its source. */
 static Buffer make_cache(Tirc *c, const CacheStage *stage, const char *storage_scope) {
@@ -131,8 +127,7 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
   stage->copy = nest;
 }
 
-/* --- rewriting
- * ------------------------------------------------------------------------------------ */
+/* --- rewriting -------------------------------------------------------------------------------- */
 
 typedef struct Rewrite {
   Mutator m;

@@ -8,7 +8,6 @@
 #ifndef TIRC_SCHEDULE_COPIES_H
 #define TIRC_SCHEDULE_COPIES_H
 
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 
 /* --- caches ----------------------------------------------------------------------------------- */

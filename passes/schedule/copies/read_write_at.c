@@ -18,14 +18,10 @@
  * cache-alias, access-not-below-loop, copy-order, copy-box, copy-partial, reads-own-output,
  * read-before-write. */
 #include "copies.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/state.h"
 
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
-
-#include "ir/arith/access.h"
 
 typedef struct AutoCopy {
   Sched *s;

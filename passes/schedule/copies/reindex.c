@@ -18,13 +18,8 @@
  * not-leaf-block, reindex-access, reindex-nest, reindex-coverage, reads-own-output,
  * loop-variable-escapes, order-matters, buffer-not-found, root-block. */
 #include "copies.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/layout/layout.h"
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/meaning/written_box.h"
-#include "passes/schedule/sight/sight.h"
-
-#include "ir/arith/access.h"
 
 /* The indices in their short form; one that becomes a constant stays as it was. */
 static void simplify_old(Reindex *r) {
@@ -45,8 +40,7 @@ static bool is_covered(const Reindex *r, Expr iter) {
   return false;
 }
 
-/* --- checks -------------------------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 /* The outermost loop above the block (or the block), which must be an item of the scope's body; the
  * loops on the way there have nothing else in their bodies. */
@@ -262,8 +256,7 @@ static void require_order_kept(const Reindex *r) {
       tirc_block_of(r->block)->name, r->source->name);
 }
 
-/* --- the copy -----------------------------------------------------------------------------------
- */
+/* --- the copy --------------------------------------------------------------------------------- */
 
 static void make_stage(Reindex *r) {
   Tirc *c = r->c;

@@ -21,9 +21,6 @@
 #include "copies.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/layout/layout.h"
-#include "passes/schedule/sight/sight.h"
-
-#include "ir/arith/access.h"
 
 typedef struct ReindexCache {
   Reindex r;
@@ -32,8 +29,7 @@ typedef struct ReindexCache {
   bool *appears; /* which iterators of the block are in the indices */
 } ReindexCache;
 
-/* --- checks -------------------------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static const Region *declared(const Reindex *r) {
   const Block *b = tirc_block_of(r->block);
@@ -140,8 +136,7 @@ static void require_known_indices(Reindex *r) {
                       tirc_block_of(writer)->name, index->name, r->source->name);
 }
 
-/* --- the copy -----------------------------------------------------------------------------------
- */
+/* --- the copy --------------------------------------------------------------------------------- */
 
 static void apply_map(ReindexCache *x, Value function, const char *storage_scope) {
   Reindex *r = &x->r;
@@ -234,8 +229,7 @@ static void make_stage(ReindexCache *x, const char *storage_scope) {
   }
 }
 
-/* --- the primitives -----------------------------------------------------------------------------
- */
+/* --- the primitives --------------------------------------------------------------------------- */
 
 static void place(ReindexCache *x) {
   Reindex *r = &x->r;

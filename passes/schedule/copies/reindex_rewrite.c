@@ -1,11 +1,7 @@
 /* Finding the one access of a block to a buffer, and sending it elsewhere; see copies.h. */
 #include "copies.h"
-#include "passes/schedule/sight/sight.h"
 
-#include "ir/tree/visit.h"
-
-/* --- the access ---------------------------------------------------------------------------------
- */
+/* --- the access ------------------------------------------------------------------------------- */
 
 typedef struct Search {
   Mutator m; /* used for walking only */
@@ -146,8 +142,7 @@ void tirc_require_own_domains(const Reindex *r) {
                       tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
 }
 
-/* --- the stage ----------------------------------------------------------------------------------
- */
+/* --- the stage -------------------------------------------------------------------------------- */
 
 static const Expr *replaced_all(Tirc *c, int n, const Expr *at, const PtrMap *map) {
   Expr *out = tirc_new_array(c, Expr, n + 1);
@@ -225,8 +220,7 @@ void tirc_reindexed_buffer(Reindex *r, Buffer b, int ndim, const Expr *shape) {
   r->copy = tirc_buffer_copy(r->c, &copy);
 }
 
-/* --- rewriting ----------------------------------------------------------------------------------
- */
+/* --- rewriting -------------------------------------------------------------------------------- */
 
 typedef struct Rewrite {
   Mutator m;

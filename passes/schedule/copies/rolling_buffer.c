@@ -20,8 +20,6 @@
  * Errors: buffer-index, buffer-not-found, root-block, not-stage-pipeline, output-block,
  * not-tiled, rolling-pattern, rolling-order, cache-alias. */
 
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/shape/shape.h"
 
 typedef struct Axis {

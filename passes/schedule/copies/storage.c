@@ -5,11 +5,9 @@
  * iterations-depend, align-factor, align-axis, align-annotation. */
 #include "copies.h"
 #include "ir/tree/annotations.h"
-#include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/state.h"
 
-/* --- set_scope
- * -------------------------------------------------------------------------------------- */
+/* --- set_scope -------------------------------------------------------------------------------- */
 
 typedef struct Views {
   Visitor v;
@@ -51,8 +49,7 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
   tirc_require_independent_around(s, users->n, users->at);
 }
 
-/* --- storage_align
- * ------------------------------------------------------------------------------------ */
+/* --- storage_align ---------------------------------------------------------------------------- */
 
 static bool is_alignment(Expr e) {
   if (e->op != OP_TUPLE || e->n != 4) return false;

@@ -101,8 +101,7 @@ Stmt tirc_rewrite_accesses(AccessRewriter *w, Stmt s) {
   return tirc_mutate_stmt(&w->m, s);
 }
 
-/* --- a block on its own -------------------------------------------------------------------------
- */
+/* --- a block on its own ----------------------------------------------------------------------- */
 
 static bool shorten(AccessRewriter *w, Buffer *buffer, int *n, const Expr **indices) {
   (void)buffer;

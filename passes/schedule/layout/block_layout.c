@@ -15,7 +15,6 @@
  * order-matters, root-block, index-map-inputs, index-map-result, iterator-order. */
 #include "ir/tree/print.h"
 #include "layout.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct BlockChange {
   Sched *s;
@@ -33,8 +32,7 @@ typedef struct BlockChange {
       outside; /* old iterators and loop variables, in terms of new iterators, of loops */
 } BlockChange;
 
-/* --- checks -------------------------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static void require_nest(BlockChange *b) {
   Sched *s = b->s;
@@ -121,8 +119,7 @@ static void require_iters(BlockChange *b) {
                       b->map.n_inputs == 1 ? "" : "s", block->name, block->n_iters);
 }
 
-/* --- the new iterators --------------------------------------------------------------------------
- */
+/* --- the new iterators ------------------------------------------------------------------------ */
 
 typedef struct KindSearch {
   Visitor v;
@@ -211,8 +208,7 @@ static void invert(BlockChange *b) {
   }
 }
 
-/* --- the order of the instances -----------------------------------------------------------------
- */
+/* --- the order of the instances --------------------------------------------------------------- */
 
 /* Whether the new indices count like the old ones: the first is the slowest. */
 static bool counts_alike(BlockChange *b) {
@@ -272,8 +268,7 @@ static void require_order(BlockChange *b) {
                       tirc_block_of(b->block)->name);
 }
 
-/* --- rewriting ----------------------------------------------------------------------------------
- */
+/* --- rewriting -------------------------------------------------------------------------------- */
 
 static Stmt new_nest(BlockChange *b) {
   Tirc *c = b->c;
@@ -313,8 +308,7 @@ void tirc_prim_transform_block_layout(Sched *s, const Value *args, Value *result
   tirc_sched_replace(s, b.n_loops ? b.loops[0] : b.block, new_nest(&b));
 }
 
-/* --- reorder_block_iter_var ---------------------------------------------------------------------
- */
+/* --- reorder_block_iter_var ------------------------------------------------------------------- */
 
 static bool is_permutation(Tirc *c, int n, const ValueList *order) {
   bool *seen = tirc_new_array(c, bool, n + 1);

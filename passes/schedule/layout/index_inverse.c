@@ -7,7 +7,6 @@
  * input. */
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "layout.h"
 
 /* Fused iterators must fit together without gaps: each counts in steps of what is below it, and the
@@ -110,8 +109,7 @@ const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, co
   return NULL;
 }
 
-/* --- by trying ----------------------------------------------------------------------------------
- */
+/* --- by trying -------------------------------------------------------------------------------- */
 
 enum { MAX_TRIALS = 1 << 20 };
 

@@ -2,10 +2,8 @@
 #include "layout.h"
 
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 
-/* --- from functions -----------------------------------------------------------------------------
- */
+/* --- from functions --------------------------------------------------------------------------- */
 
 typedef struct MapResult {
   VEC(Expr) outputs;
@@ -76,8 +74,7 @@ const char *tirc_index_map_text(Tirc *c, const IndexMap *map) {
   return t.at;
 }
 
-/* --- applied ------------------------------------------------------------------------------------
- */
+/* --- applied ---------------------------------------------------------------------------------- */
 
 /* Operations are built anew, so that indices of another integer type than the map's variables make
  * the whole of that type. */
@@ -101,8 +98,7 @@ const Expr *tirc_map_indices(Tirc *c, Analyzer *a, const IndexMap *map, const Ex
   return out;
 }
 
-/* --- shapes -------------------------------------------------------------------------------------
- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 static Range *boxes_of(Tirc *c, const IndexMap *map, const Expr *shape) {
   Range *doms = tirc_new_array(c, Range, map->n_inputs + 1);
@@ -180,8 +176,7 @@ Analyzer *tirc_analyzer_of_shapes(Sched *s, const SRef *block) {
   return a;
 }
 
-/* --- buffers of a block -------------------------------------------------------------------------
- */
+/* --- buffers of a block ----------------------------------------------------------------------- */
 
 static bool is_meant(Value selector, Buffer b) {
   return selector.kind == VAL_STR ? !strcmp(selector.u.s, b->name) : selector.u.buffer == b;

@@ -6,7 +6,6 @@
 #ifndef TIRC_SCHEDULE_LAYOUT_H
 #define TIRC_SCHEDULE_LAYOUT_H
 
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 
 /* --- rewriting accesses ----------------------------------------------------------------------- */

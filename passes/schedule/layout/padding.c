@@ -29,8 +29,7 @@ typedef struct Planner {
   VEC(Write) writes;
 } Planner;
 
-/* --- the writes ---------------------------------------------------------------------------------
- */
+/* --- the writes ------------------------------------------------------------------------------- */
 
 typedef struct ReachSearch {
   Visitor v;
@@ -123,8 +122,7 @@ static Stmt walk(Mutator *m, Stmt s) {
   return s;
 }
 
-/* --- loops over the new shape -------------------------------------------------------------------
- */
+/* --- loops over the new shape ----------------------------------------------------------------- */
 
 /* Fresh variables like those of the inverse, with a prefix; and the inverse and the padding in
  * terms of them. */
@@ -160,8 +158,7 @@ static Stmt loops_over(const LayoutChange *l, const NewIndices *loops, Stmt body
   return body;
 }
 
-/* --- replacing the loops of a write -------------------------------------------------------------
- */
+/* --- replacing the loops of a write ----------------------------------------------------------- */
 
 typedef struct Replacer {
   Mutator m;
@@ -311,8 +308,7 @@ static Stmt replacement(const LayoutChange *l, const Write *w) {
   return r.all_replaced ? loops_over(l, &r.loops, body) : NULL;
 }
 
-/* --- filling the padding afterwards -------------------------------------------------------------
- */
+/* --- filling the padding afterwards ----------------------------------------------------------- */
 
 static Stmt fill_padding(const LayoutChange *l) {
   Tirc *c = l->c;
@@ -337,8 +333,7 @@ static Stmt fill_padding(const LayoutChange *l) {
   return loops_over(l, &loops, block);
 }
 
-/* --- the plan -----------------------------------------------------------------------------------
- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 static bool has_loop(int n, const Stmt *at, Stmt loop) {
   for (int i = 0; i < n; i++)

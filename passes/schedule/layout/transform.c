@@ -18,10 +18,7 @@
 
 #include "ir/tree/print.h"
 
-#include "ir/arith/access.h"
-
-/* --- where the buffer lives ---------------------------------------------------------------------
- */
+/* --- where the buffer lives ------------------------------------------------------------------- */
 
 /* The block that allocates it; the function's root for a parameter. */
 static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
@@ -94,8 +91,7 @@ static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, co
   change_parameter(s, func, from, to, map);
 }
 
-/* --- only loads and stores ----------------------------------------------------------------------
- */
+/* --- only loads and stores -------------------------------------------------------------------- */
 
 typedef struct PlainCheck {
   Visitor v;
@@ -148,8 +144,7 @@ static void require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
                       "The layout of %s cannot change: %s.", b->name, p.why);
 }
 
-/* --- axis separators ----------------------------------------------------------------------------
- */
+/* --- axis separators -------------------------------------------------------------------------- */
 
 static void require_place(Sched *s, Buffer b, int64_t at, int64_t from) {
   bool outside = at < 0 || at > b->ndim;
@@ -218,8 +213,7 @@ void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
   separate_axes(s, block, from, n, at);
 }
 
-/* --- the pad value ------------------------------------------------------------------------------
- */
+/* --- the pad value ---------------------------------------------------------------------------- */
 
 /* The type of the variables of a function that knows no buffer. */
 static DType usual_index_type(const Block *b) {
@@ -294,8 +288,7 @@ static IndexMap read_pad_value(LayoutChange *l, Value v) {
   return pad;
 }
 
-/* --- transform_layout ---------------------------------------------------------------------------
- */
+/* --- transform_layout ------------------------------------------------------------------------- */
 
 static void read_index_map(LayoutChange *l, Value function) {
   Buffer b = l->from;

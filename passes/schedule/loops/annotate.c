@@ -6,7 +6,6 @@
  * A key that is there already keeps its value, as in TVM, and the call warns when the values
  * differ. Errors: annotation-value, annotation-not-found. */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 
 static Attrs *attrs_of(struct StmtNode *s) {

@@ -12,10 +12,7 @@
  * Errors: not-compact-dataflow, not-data-parallel, iterations-depend, thread-binding-iterator,
  * thread-axis. */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "loops.h"
-#include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
 
 /* Rank 0: blockIdx; 1: threadIdx and virtual threads; -1: no thread. dim -1: no dimension. */
 typedef struct ThreadScope {

@@ -17,7 +17,6 @@
  * Errors: no-loops, loop-repeated, merge-shape, annotated-loop, loop-start, fuse-not-only-child,
  * order-matters. */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 
 #include <stdlib.h>
@@ -37,8 +36,7 @@ typedef struct Merge {
   Stmt body; /* of shared */
 } Merge;
 
-/* --- the shape
- * ------------------------------------------------------------------------------------- */
+/* --- the shape -------------------------------------------------------------------------------- */
 
 static _Noreturn void bad_shape(Merge *m, SRef *loop, const char *why) {
   tirc_sched_error_at(m->s, loop->stmt, SERR_MERGE_SHAPE, why, NULL,
@@ -126,8 +124,7 @@ static void require_equal_extents(Merge *m) {
     }
 }
 
-/* --- what is used
- * ---------------------------------------------------------------------------------- */
+/* --- what is used ----------------------------------------------------------------------------- */
 
 /* Data variables of the buffers that a statement reads or writes somewhere. */
 typedef struct Uses {
@@ -198,8 +195,7 @@ static void require_free_way(Merge *m) {
   }
 }
 
-/* --- nest against nest
- * ----------------------------------------------------------------------------- */
+/* --- nest against nest ------------------------------------------------------------------------ */
 
 /* A box of a buffer in terms of a nest's loops. */
 typedef struct Box {
@@ -341,8 +337,7 @@ static void require_order_kept(Merge *m, const MergeNest *x, const MergeNest *y,
     }
 }
 
-/* --- the new nest
- * ---------------------------------------------------------------------------------- */
+/* --- the new nest ----------------------------------------------------------------------------- */
 
 static Stmt merged(Merge *m, Expr *inner) {
   Tirc *c = m->c;

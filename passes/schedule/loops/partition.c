@@ -23,9 +23,7 @@
  * Errors: symbolic-loop, two-inferred-factors, split-factor, partition-too-long, annotated-loop,
  * not-single-child. */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/blocks/blocks.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct Partition {
   Sched *s;
@@ -36,8 +34,7 @@ typedef struct Partition {
   int64_t *ends; /* of the parts, as values of the loop variable */
 } Partition;
 
-/* --- checks
- * ---------------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static void read_bounds(Partition *p) {
   const For *f = tirc_loop_of(p->loop);
@@ -94,8 +91,7 @@ static void require_plain(Partition *p) {
                       f->var->u.s, f->annotations.n ? "annotations" : "a thread binding");
 }
 
-/* --- one part
- * -------------------------------------------------------------------------------------- */
+/* --- one part --------------------------------------------------------------------------------- */
 
 typedef struct Part {
   Tirc *c;

@@ -14,9 +14,7 @@
  *
  * Errors: loop-repeated, loops-not-a-chain, iterator-kind, not-affine-binding, dependent-loop,
  * order-matters. */
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct Reorder {
   Sched *s;

@@ -22,9 +22,7 @@
  *   fuse:  annotated-loop, loop-start, fuse-not-nested, fuse-not-only-child, dependent-loop,
  * no-loops */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "loops.h"
-#include "passes/schedule/shape/shape.h"
 
 static void require_plain_loop(Sched *s, SRef *loop) {
   const For *f = tirc_loop_of(loop);

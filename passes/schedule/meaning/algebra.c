@@ -1,7 +1,5 @@
 #include "algebra.h"
 
-#include "ir/context.h"
-
 #include <stdlib.h>
 
 #include <math.h>

@@ -1,7 +1,6 @@
 #include "bounds.h"
 
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/state/nodes.h"
 
 enum { BUDGET = 30000 };

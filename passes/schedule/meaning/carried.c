@@ -1,7 +1,6 @@
 #include "carried_parts.h"
 
 #include "finite.h"
-#include "ir/tree/visit.h"
 #include "meaning.h"
 #include "passes/schedule/state/nodes.h"
 #include "witness.h"

@@ -2,7 +2,6 @@
  * it does not matter who is the last. */
 #include "carried_parts.h"
 
-#include "ir/tree/visit.h"
 #include "meaning.h"
 #include "passes/schedule/state/nodes.h"
 

@@ -22,10 +22,8 @@
 #include "algebra.h"
 #include "meaning.h"
 
-#include "ir/arith/access.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/views.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/state/nodes.h"
 
 #include <math.h>

@@ -103,8 +103,7 @@ bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
   return condition && known && holds_with(s, a, condition, known, &own);
 }
 
-/* --- sums of nothing ----------------------------------------------------------------------------
- */
+/* --- sums of nothing -------------------------------------------------------------------------- */
 
 static bool chooses_elements(const Block *b, Expr var) {
   for (int i = 0; i < b->n_writes; i++)

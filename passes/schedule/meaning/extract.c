@@ -1,7 +1,6 @@
 #include "extract.h"
 
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "meaning.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/nodes.h"

@@ -12,7 +12,6 @@
  * by a total order is associative and commutative up to which of two equal candidates is kept. */
 #include "reducer.h"
 
-#include "ir/tree/visit.h"
 #include "passes/schedule/state/nodes.h"
 
 #include <math.h>
@@ -82,8 +81,7 @@ static bool is_self(const Reducer *r, int i, Expr e) {
          same_indices(e->n, e->args, r->indices);
 }
 
-/* --- each buffer by itself
- * ------------------------------------------------------------------------------------ */
+/* --- each buffer by itself -------------------------------------------------------------------- */
 
 static bool is_value(Expr e, double v) {
   return (e->op == OP_INT && (double)e->u.i == v) || (e->op == OP_FLOAT && e->u.f == v);
@@ -127,8 +125,7 @@ static int first_unmatched(const Reducer *r, Expr *rhs) {
   return i;
 }
 
-/* --- all buffers by one comparison
- * --------------------------------------------------------------------------------- */
+/* --- all buffers by one comparison ------------------------------------------------------------ */
 
 /* The i of an operation on self[i] and rhs[i]; -1. */
 static int component_of(const Reducer *r, const Expr *rhs, Expr e) {
@@ -187,8 +184,7 @@ static bool match_select(const Reducer *r, Expr *rhs) {
   return false;
 }
 
-/* --- the door
- * ------------------------------------------------------------------------------------------ */
+/* --- the door --------------------------------------------------------------------------------- */
 
 typedef struct Loads {
   int n;
@@ -296,8 +292,7 @@ Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, cons
   return tirc_mutate_expr(&m, r->combiners[i]);
 }
 
-/* --- equal candidates
- * -------------------------------------------------------------------------------- */
+/* --- equal candidates ------------------------------------------------------------------------- */
 
 /* The reducer of a block that may have none. */
 static bool try_reducer(Sched *s, SRef *block, Reducer *out) {

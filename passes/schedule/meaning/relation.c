@@ -2,7 +2,6 @@
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/state/nodes.h"
 
 static ZSet condition_of(Relations *r, Place *at, Expr e);
@@ -36,8 +35,7 @@ static ZValue symbol(Relations *r, Place *at, Expr e) {
   return tirc_z_param(r->sets, at->n_loops, r->symbols.at[i]);
 }
 
-/* --- what is shorter ----------------------------------------------------------------------------
- */
+/* --- what is shorter -------------------------------------------------------------------------- */
 
 /* Each quotient, remainder, minimum and maximum is dear: of i * 8 + j where j < 8, the quotient by
  * 8 is i. Only of what is quasi-affine: another form of a product would be another symbol. */

@@ -9,7 +9,6 @@
 #define TIRC_SCHEDULE_MEANING_RELATION_H
 
 #include "extract.h"
-#include "ir/arith/arith.h"
 
 typedef struct Relations {
   Sched *s;

@@ -6,10 +6,7 @@
 #include "without_views.h"
 
 #include "ir/tree/views.h"
-#include "ir/tree/visit.h"
 #include "passes/schedule/state/nodes.h"
-
-#include "ir/arith/access.h"
 
 static bool is_address(const void *buffer, Expr e) {
   const struct BufferNode *b = buffer;

@@ -1,11 +1,8 @@
 #include "written_box.h"
 
-#include "ir/tree/visit.h"
 #include "meaning.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/nodes.h"
-
-#include "ir/arith/access.h"
 
 bool tirc_sees_written(Stmt s, const Region *box) {
   if (s->kind != STMT_STORE || s->u.store.buffer != box->buffer ||

@@ -16,10 +16,6 @@
 #include "moves.h"
 
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct Move {
   Sched *s;

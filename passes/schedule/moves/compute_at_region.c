@@ -8,12 +8,6 @@
  * elsewhere. */
 #include "moves.h"
 
-#include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
-
-#include "ir/arith/access.h"
-
 typedef struct Box { /* one IntSet a dimension */
   IntSet *dims;
 } Box;

@@ -14,11 +14,7 @@
  * Moved by compute_at a reduction runs from init to end in each iteration of the loop. Moved by
  * reverse_compute_at some of its reduction iterators may follow loops that are there already. */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "moves.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
 
 typedef struct Loops {
   VEC(const For *) at; /* outermost first */

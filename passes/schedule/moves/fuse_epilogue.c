@@ -25,7 +25,6 @@
  * not-reduction-block, not-single-producer, output-block, reducer-form, no-matched-reducer,
  * epilogue-pattern, loop-variable-escapes, only-leaf, inline-opaque-access, iterations-depend. */
 #include "fold.h"
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/state/state.h"
 
 #include "ir/tree/print.h"

@@ -11,11 +11,8 @@
  * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access,
  * iterations-depend. */
 #include "moves.h"
-#include "passes/schedule/sight/sight.h"
 
 #include "ir/tree/print.h"
-
-#include "ir/arith/access.h"
 
 void tirc_require_no_init(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->init) return;

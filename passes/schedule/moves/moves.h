@@ -7,7 +7,6 @@
 #ifndef TIRC_SCHEDULE_MOVES_H
 #define TIRC_SCHEDULE_MOVES_H
 
-#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 
 /* --- which instances -------------------------------------------------------------------------- */

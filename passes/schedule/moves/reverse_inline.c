@@ -12,8 +12,6 @@
  * not-single-producer, output-block, inline-pattern, loop-variable-escapes, only-leaf,
  * inline-opaque-access, iterations-depend. */
 #include "fold.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/state.h"
 
 #include "ir/arith/equal.h"

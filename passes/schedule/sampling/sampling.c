@@ -9,7 +9,6 @@
  * Errors: tile-count, decision, probabilities, root-block. */
 #include "ir/tree/print.h"
 #include "passes/schedule/moves/moves.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/random.h"
 
 enum { MAX_TILES = 64, MAX_TRIES = 1000000 };
@@ -23,8 +22,7 @@ static Value decision_of(Sched *s, Value own) {
   return s->guide->at[at];
 }
 
-/* --- tiles -------------------------------------------------------------------------------------
- */
+/* --- tiles ------------------------------------------------------------------------------------ */
 
 typedef struct Tile {
   Sched *s;
@@ -156,8 +154,7 @@ void tirc_prim_sample_partitioned_tile(Sched *s, const Value *args, Value *resul
   make_tile(&t, args[4], result);
 }
 
-/* --- one of several ----------------------------------------------------------------------------
- */
+/* --- one of several --------------------------------------------------------------------------- */
 
 void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   const ValueList *candidates = args[0].u.list, *probs = args[1].u.list;
@@ -195,8 +192,7 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   *result = tirc_value_int(candidates->at[chosen].u.i);
 }
 
-/* --- where to compute a block ------------------------------------------------------------------
- */
+/* --- where to compute a block ----------------------------------------------------------------- */
 
 /* The places in the order of their decisions: -2 inlined, -1 where it is, 0.. under that loop of
  * the first consumer. */

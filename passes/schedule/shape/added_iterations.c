@@ -9,7 +9,6 @@
  *
  * Arithmetic is harmless there, whatever comes out. Loads, divisions and calls by the variable, and
  * by what is computed from it, are not; nor is what should run once in each old iteration. */
-#include "ir/tree/visit.h"
 #include "shape.h"
 
 typedef struct Look {

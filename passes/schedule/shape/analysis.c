@@ -11,8 +11,6 @@
  * the sentence come from the same place. The local forms ask the same of a loop's subtree, where
  * dominance is looked for inside of the child blocks only. */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/state.h"
 #include "shape.h"
 

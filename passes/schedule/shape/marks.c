@@ -10,7 +10,6 @@
 #include "shape.h"
 
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 
 static const void *identity(Stmt s) {
   return s->kind == STMT_FOR ? (const void *)s->u.loop.var : tirc_block_key(s->u.block.id);
@@ -43,8 +42,7 @@ static bool same_mark(const SetMark *a, const SetMark *b) {
   return a->node == b->node && !a->key == !b->key && (!a->key || !strcmp(a->key, b->key));
 }
 
-/* --- what takes the place of a loop or block ---------------------------------------------------
- */
+/* --- what takes the place of a loop or block -------------------------------------------------- */
 
 typedef struct Heirs {
   Tirc *c;
@@ -76,8 +74,7 @@ static void visit_all(const Module *m, bool (*see)(Visitor *, Stmt), Heirs *h) {
     if (m->funcs[i]->body) tirc_visit_stmt(&v, m->funcs[i]->body);
 }
 
-/* --- the call is over --------------------------------------------------------------------------
- */
+/* --- the call is over ------------------------------------------------------------------------- */
 
 static bool still_marked(const Sched *s, const SetMark *m) {
   const SRef *r = tirc_map_get(&s->loops, m->node);

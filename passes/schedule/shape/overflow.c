@@ -7,7 +7,6 @@
  * stood in the program before is the program's affair. Extents of symbols are checked when their
  * values are known (passes/lower/extents.c). */
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
 #include "shape.h"
 
 typedef struct Search {

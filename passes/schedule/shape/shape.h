@@ -30,8 +30,7 @@ void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
  * before has none (overflow.c). */
 void tirc_require_countable(Sched *s, const Module *before);
 
-/* --- analysis (TensorIR's definitions) ---------------------------------------------------------
- */
+/* --- analysis (TensorIR's definitions) -------------------------------------------------------- */
 
 /* NULL when it is, otherwise the violated condition in words: "condition 2 of a complete block
  * fails: ...". `scope` is the scope root. */

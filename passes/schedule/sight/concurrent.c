@@ -9,7 +9,6 @@
  * them when it is lowered, so there only counts who reads what another one stored. */
 #include "sight.h"
 
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/state/state.h"
 
 typedef VEC(Watched) Stores;

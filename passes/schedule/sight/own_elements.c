@@ -11,10 +11,6 @@
 #include "sight.h"
 
 #include "ir/tree/int_op.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
-
-#include "ir/arith/access.h"
 
 enum { MAX_DIMS = 8, MAX_FACTOR = 1 << 30 };
 

@@ -1,11 +1,8 @@
 /* What a block reads of what it writes itself: whether all of it was stored by the block before.
  * That is so after an init, be it T.init() or one written by hand, `if vk == 0: B[vi] = 0`.
  * And whether it was so in the same run of the block, when that runs again in a loop around. */
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/state/state.h"
 #include "sight.h"
-
-#include "ir/arith/access.h"
 
 typedef struct Elements { /* to which some stores go */
   Stmt stores;
@@ -52,8 +49,7 @@ Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
   return read ? *read : *written;
 }
 
-/* --- what is there before ----------------------------------------------------------------------
- */
+/* --- what is there before --------------------------------------------------------------------- */
 
 /* In an iteration of the loop; without one, in all that it does while its scope runs or, of one
  * instance, with all steps of its sums. */

@@ -11,11 +11,6 @@
 #include "sight.h"
 
 #include "ir/tree/print.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/meaning/without_views.h"
-
-#include "ir/arith/access.h"
 
 /* --- looking --------------------------------------------------------------------------------- */
 

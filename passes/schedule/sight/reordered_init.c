@@ -1,6 +1,5 @@
 /* By sight: does the init of a reduction stay the first that runs of each sum when loops are
  * reordered, and run again when all is added once more? meaning/order.h answers for the others. */
-#include "ir/tree/visit.h"
 #include "sight.h"
 
 /* How many loops of the reduction stand above this one in a nest. */

@@ -20,8 +20,6 @@
 #include "sight.h"
 
 #include "ir/tree/int_op.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/state/nesting.h"
 
 typedef struct Instances {

@@ -10,8 +10,6 @@
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/views.h"
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/state/nesting.h"
 
 typedef struct Stores {

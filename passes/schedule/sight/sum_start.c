@@ -10,11 +10,7 @@
  * sums and their steps, as a part of a fused loop is. Where the predicate, or a condition around
  * the block, lets any step of a sum run, it must let that one. And it must be for the elements of
  * all steps, which it is not where these are indexed by the reduction. */
-#include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
 #include "sight.h"
-
-#include "ir/arith/access.h"
 
 /* not (a < b) as a >= b, and so on. */
 static Expr without_not(Tirc *c, Expr cond) {

@@ -1,6 +1,5 @@
 /* Which values the loops around a place take, and what box of a buffer is touched while they run.
  */
-#include "ir/tree/visit.h"
 #include "nodes.h"
 
 /* Rank of a storage scope in the memory hierarchy, as TVM's StorageRank. */

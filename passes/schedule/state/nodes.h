@@ -220,8 +220,7 @@ const char *tirc_describe(Sched *s, Stmt loop_or_block);
  * the scope's end), bound in a fresh analyzer. */
 Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high);
 
-/* --- statements outside of blocks (outside_blocks.c) -------------------------------------------
- */
+/* --- statements outside of blocks (outside_blocks.c) ------------------------------------------ */
 
 /* Throws not-stage-pipeline when a statement of the scope that is in no block
  * uses what the block writes, or stores to what it reads. */

@@ -7,7 +7,6 @@
  *
  * What is known of a scope is about its blocks. Before a block of it is moved or gets a copy, this
  * asks whether something that is not known would be left behind. */
-#include "ir/tree/visit.h"
 #include "nodes.h"
 
 typedef struct Search {

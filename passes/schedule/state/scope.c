@@ -1,6 +1,5 @@
 /* What primitives ask about a block and its scope: is the scope a stage pipeline, are the bindings
  * affine, does the block make an output, who are its neighbours, which buffer is meant. */
-#include "ir/tree/visit.h"
 #include "nodes.h"
 #include "passes/schedule/state/state.h"
 

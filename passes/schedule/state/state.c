@@ -11,7 +11,6 @@
 #include "ir/cpu.h"
 #include "random.h"
 
-#include "ir/tree/visit.h"
 #include "nodes.h"
 #include "passes/record/trace.h"
 
@@ -254,8 +253,7 @@ void tirc_sched_replace(Sched *s, SRef *old, Stmt with) {
   s->replacing = false;
 }
 
-/* --- what it samples from -----------------------------------------------------------------------
- */
+/* --- what it samples from --------------------------------------------------------------------- */
 
 void tirc_sched_seed(Sched *s, int64_t seed) {
   struct timespec now = {0};

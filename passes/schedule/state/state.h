@@ -60,8 +60,7 @@ void tirc_users_remove(Scope *scope, SRef *block);
 /* Blocks in the scope of `block` mention more than before: so does it, and all around it. */
 void tirc_users_spread(Sched *s, SRef *block, const SRefs *now);
 
-/* --- state_deps.c: dependences -----------------------------------------------------------------
- */
+/* --- state_deps.c: dependences ---------------------------------------------------------------- */
 
 typedef VEC(Dep) Deps;
 /* The edges into a block, RAW first, then WAW and WAR. */

@@ -320,8 +320,7 @@ bool tirc_has_affine_binding(Sched *s, SRef *block) {
   return block->affine_binding;
 }
 
-/* --- the list of children ----------------------------------------------------------------------
- */
+/* --- the list of children --------------------------------------------------------------------- */
 
 /* Room between two blocks for those that come between them. */
 #define ORDER_GAP ((int64_t)1 << 32)
@@ -457,8 +456,7 @@ static bool in_place(const Scope *scope, const ScopeChange *change, const SRefs 
   return true;
 }
 
-/* --- a change ----------------------------------------------------------------------------------
- */
+/* --- a change --------------------------------------------------------------------------------- */
 
 static void touch(Tirc *c, ScopeChange *change, const SRef *r) {
   for (int write = 0; write < 2; write++)

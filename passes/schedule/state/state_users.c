@@ -8,7 +8,6 @@
  * regions, extents of allocations, and the loops and conditions on the way to the blocks inside;
  * and loads of buffers of which a block without others inside declares nothing. The rest is for
  * rewrites, which must not miss a load that nobody declared. */
-#include "ir/tree/visit.h"
 #include "nodes.h"
 #include "state.h"
 
@@ -53,8 +52,7 @@ int tirc_first_from(const SRefs *at, int64_t order) {
   return low;
 }
 
-/* --- what a block mentions ---------------------------------------------------------------------
- */
+/* --- what a block mentions -------------------------------------------------------------------- */
 
 typedef struct Mentions {
   Tirc *c;
@@ -345,8 +343,7 @@ void tirc_know_uses(Sched *s, SRef *r) {
   r->mentions = m.at.at;
 }
 
-/* --- the index ---------------------------------------------------------------------------------
- */
+/* --- the index -------------------------------------------------------------------------------- */
 
 static void insert(Tirc *c, SRefs *v, SRef *block) {
   const int place = tirc_first_from(v, block->order);

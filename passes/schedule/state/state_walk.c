@@ -7,7 +7,6 @@
  * scopes, then the new parts are walked, in which an identity that was there before keeps its node,
  * a new one gets a node. Those that went and were not met again are dead; a stamp tells which were
  * met. */
-#include "ir/tree/visit.h"
 #include "nodes.h"
 #include "state.h"
 
@@ -54,8 +53,7 @@ typedef struct Walk {
   VEC(Stmt) left; /* old statements without a counterpart */
 } Walk;
 
-/* --- what is new -------------------------------------------------------------------------------
- */
+/* --- what is new ------------------------------------------------------------------------------ */
 
 /* The node of this statement's identity, old or new, now standing here. */
 static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
@@ -201,8 +199,7 @@ void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out) {
   }
 }
 
-/* --- old against new ---------------------------------------------------------------------------
- */
+/* --- old against new -------------------------------------------------------------------------- */
 
 static bool same_identity(Stmt a, Stmt b) {
   return a->kind == b->kind && (a->kind == STMT_FOR || a->kind == STMT_BLOCK) &&
@@ -375,8 +372,7 @@ static void compare(Walk *w, Stmt old, Stmt now, SRef *parent, int seq_index) {
   }
 }
 
-/* --- the doors --------------------------------------------------------------------------------
- */
+/* --- the doors -------------------------------------------------------------------------------- */
 
 void tirc_walk_function(Sched *s, int func, Stmt body) {
   Walk w = {.s = s, .func = func};

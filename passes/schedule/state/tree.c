@@ -1,10 +1,7 @@
 /* Questions about the shape of the sref tree, and the small rewrites that every primitive is made
  * of. */
-#include "ir/tree/visit.h"
 #include "nodes.h"
 #include "state.h"
-
-#include "ir/arith/access.h"
 
 /* --- shapes ---------------------------------------------------------------------------------- */
 

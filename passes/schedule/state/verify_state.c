@@ -1,7 +1,6 @@
 /* Whether the state that primitives keep up piece by piece is what a schedule made anew from the
  * same program finds: the same tree, the same blocks in each scope, the same dependences and flags.
  * For those who write primitives (debug_mask), and for the tests. */
-#include "ir/tree/visit.h"
 #include "nodes.h"
 #include "state.h"
 
