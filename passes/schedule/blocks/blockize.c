@@ -332,14 +332,10 @@ const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions) {
   for (int i = 0; i < n; i++) {
     Buffer buffer = regions[i].buffer;
     Range *dims = tirc_new_array(c, Range, buffer->ndim + 1);
-    for (int k = 0; k < buffer->ndim; k++) {
-      Range r = regions[i].dims[k];
-      Expr last = tirc_sub(c, tirc_add(c, r.min, r.extent), tirc_int(c, r.min->dtype, 1));
-      IntSet low = tirc_eval_set(b->a, r.min, &dom);
-      IntSet high = tirc_eval_set(b->a, tirc_simplify(b->a, last), &dom);
-      Range whole = tirc_range(tirc_int(c, buffer->shape[k]->dtype, 0), buffer->shape[k]);
-      dims[k] = tirc_range_of_set(tirc_analyzer(c), (IntSet){low.min, high.max}, whole);
-    }
+    for (int k = 0; k < buffer->ndim; k++)
+      dims[k] =
+          tirc_range_of_set(tirc_analyzer(c), tirc_box_of_range(b->a, regions[i].dims[k], &dom),
+                            tirc_whole_dim(c, buffer, k));
     out[i] = (Region){buffer, dims};
   }
   return out;
@@ -358,10 +354,7 @@ Stmt tirc_blockize_inner(Blockize *b, const Block *block) {
 
 bool tirc_blockize_escapes(const PtrMap *loops, int n, const Region *regions) {
   for (int i = 0; i < n; i++)
-    for (int k = 0; k < regions[i].buffer->ndim; k++)
-      if (tirc_uses_any(regions[i].dims[k].min, loops) ||
-          tirc_uses_any(regions[i].dims[k].extent, loops))
-        return true;
+    if (tirc_region_uses_any(&regions[i], loops)) return true;
   return false;
 }
 

@@ -77,8 +77,7 @@ static const Region *join_regions(Nests *k, int *n, const Region *regions) {
     for (int d = 0; d < ndim; d++) {
       IntSet both = tirc_set_union(a, tirc_set_of_range(k->c, out.at[at].dims[d]),
                                    tirc_set_of_range(k->c, regions[i].dims[d]));
-      Expr shape = regions[i].buffer->shape[d];
-      dims[d] = tirc_range_of_set(a, both, tirc_range(tirc_int(k->c, shape->dtype, 0), shape));
+      dims[d] = tirc_range_of_set(a, both, tirc_whole_dim(k->c, regions[i].buffer, d));
     }
     out.at[at].dims = dims;
   }

@@ -23,6 +23,8 @@ void tirc_require_init_once(Sched *s, SRef *block, SRef *loop);
 
 /* Throws init-uses-view. */
 void tirc_require_no_views(Sched *s, SRef *block);
+/* Which of the n loops above the block it is. */
+int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, int *n, SRef ***loops);
 
 /* --- dividing a block ------------------------------------------------------------------------- */
 

@@ -26,14 +26,14 @@ typedef struct Decomposition {
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-static void require_loop_above_block(Decomposition *d) {
-  d->n_loops = tirc_loops_above(d->s, d->block, &d->loops);
-  for (d->first = 0; d->first < d->n_loops; d->first++)
-    if (d->loops[d->first] == d->loop) return;
-  tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_error_at(d->s, d->block->stmt, SERR_LOOP_NOT_ABOVE, NULL, NULL,
+int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, int *n, SRef ***loops) {
+  *n = tirc_loops_above(s, block, loops);
+  for (int at = 0; at < *n; at++)
+    if ((*loops)[at] == loop) return at;
+  tirc_sched_mark(s, loop->stmt);
+  tirc_sched_error_at(s, block->stmt, SERR_LOOP_NOT_ABOVE, NULL, NULL,
                       "Loop %s does not enclose block %s within its scope.",
-                      tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+                      tirc_loop_of(loop)->var->u.s, tirc_block_of(block)->name);
 }
 
 static void require_no_reduction_above(Decomposition *d) {
@@ -105,13 +105,9 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
       tirc_loop_of(loop)->var->u.s);
 }
 
-static bool is_load_of_stored(const void *writer, Expr e) {
-  return e->op == OP_LOAD && tirc_touches(writer, e->u.buffer, true);
-}
-
 /* Whether the init loads what the other block stores. */
 static bool init_reads_from(const Decomposition *d, const SRef *other) {
-  return tirc_find_expr_in(tirc_block_of(d->block)->init, is_load_of_stored, other);
+  return tirc_find_expr_in(tirc_block_of(d->block)->init, tirc_is_load_of_stored, other);
 }
 
 static bool uses_output(const Decomposition *d, const SRef *other) {
@@ -167,19 +163,13 @@ static void require_no_condition(Decomposition *d) {
       tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
 }
 
-static bool is_bound_to(const Block *init, Expr loop_var) {
-  for (int i = 0; i < init->n_iters; i++)
-    if (tirc_uses_var(init->iter_values[i], loop_var)) return true;
-  return false;
-}
-
 /* Nor under one on a loop that stands for no iterator: the init would have to know in which of its
  * iterations the block runs. */
 static void require_condition_on_iters(Decomposition *d) {
   const Block *b = tirc_block_of(d->block);
   for (int i = d->first; i < d->n_loops; i++) {
     const Expr var = tirc_loop_of(d->loops[i])->var;
-    if (!tirc_uses_var(b->predicate, var) || is_bound_to(b, var)) continue;
+    if (!tirc_uses_var(b->predicate, var) || tirc_kinds_moved(b, var)) continue;
     tirc_sched_mark(d->s, d->loops[i]->stmt);
     tirc_sched_error_at(
         d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
@@ -259,10 +249,7 @@ static Stmt with_own_regions(Tirc *c, Stmt init, const Block *b) {
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_SPATIAL) tirc_map_set(c, &gone, b->iters[i].var, b->iters[i].var);
   for (int i = 0; i < init->u.block.n_writes; i++)
-    for (int d = 0; d < init->u.block.writes[i].buffer->ndim; d++) {
-      Range dim = init->u.block.writes[i].dims[d];
-      writes &= !tirc_uses_any(dim.min, &gone) && !tirc_uses_any(dim.extent, &gone);
-    }
+    writes &= !tirc_region_uses_any(&init->u.block.writes[i], &gone);
   return tirc_infer_regions(c, init, !reads, writes);
 }
 
@@ -290,7 +277,7 @@ static Stmt init_block(Decomposition *d) {
   PtrMap starts = {0};
   for (int i = d->first; i < d->n_loops; i++) {
     const For *loop = tirc_loop_of(d->loops[i]);
-    if (!is_bound_to(&init, loop->var)) tirc_map_set(c, &starts, loop->var, loop->min);
+    if (!tirc_kinds_moved(&init, loop->var)) tirc_map_set(c, &starts, loop->var, loop->min);
   }
   init.predicate = init_predicate(d, b->predicate, &starts);
   return with_own_regions(c, tirc_block(c, &init), b);
@@ -303,7 +290,7 @@ static Stmt init_nest(Decomposition *d, Stmt block) {
   PtrMap loop_vars = {0};
   for (int i = d->n_loops; i-- > d->first;) {
     For loop = *tirc_loop_of(d->loops[i]);
-    if (!is_bound_to(&block->u.block, loop.var)) continue;
+    if (!tirc_kinds_moved(&block->u.block, loop.var)) continue;
     Expr var = tirc_var_suffixed(c, loop.var, "_init", loop.var->dtype);
     tirc_map_set(c, &loop_vars, loop.var, var);
     loop.var = var;
@@ -337,7 +324,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
       .s = s, .block = tirc_sref_of_value(s, args[0]), .loop = tirc_sref_of_value(s, args[1])};
   SRef *scope = tirc_require_scope_root(s, d.block, false);
   tirc_require_no_loose_use(s, scope, d.block);
-  require_loop_above_block(&d);
+  d.first = tirc_require_loop_above(s, d.block, d.loop, &d.n_loops, &d.loops);
   tirc_require_reduction(s, d.block, scope);
   require_no_reduction_above(&d);
   require_own_start(&d);

@@ -14,7 +14,7 @@
  *
  * Errors: root-block, not-stage-pipeline, not-complete-block, loop-not-above-block,
  * padding-pattern, loop-variable-escapes. */
-#include "passes/schedule/shape/shape.h"
+#include "blocks.h"
 
 typedef struct Padding {
   Sched *s;
@@ -37,15 +37,7 @@ static _Noreturn void no_pattern(Padding *p, const char *why) {
 /* --- checks --------------------------------------------------------------------------------- */
 
 static void find_loops(Padding *p) {
-  p->n_loops = tirc_loops_above(p->s, p->block, &p->loops);
-  p->at = 0;
-  while (p->at < p->n_loops && p->loops[p->at] != p->loop) p->at++;
-  if (p->at == p->n_loops) {
-    tirc_sched_mark(p->s, p->loop->stmt);
-    tirc_sched_error_at(p->s, p->block->stmt, SERR_LOOP_NOT_ABOVE, NULL, NULL,
-                        "Loop %s does not enclose block %s within its scope.",
-                        tirc_loop_of(p->loop)->var->u.s, tirc_block_of(p->block)->name);
-  }
+  p->at = tirc_require_loop_above(p->s, p->block, p->loop, &p->n_loops, &p->loops);
   Stmt below = p->block->stmt;
   for (p->own = p->n_loops; p->own > p->at; p->own--) {
     if (tirc_loop_of(p->loops[p->own - 1])->body != below) break;
@@ -53,10 +45,7 @@ static void find_loops(Padding *p) {
   }
   if (p->own == p->n_loops) no_pattern(p, "its innermost loop has something else in its body");
   p->a = tirc_analyzer(p->s->c);
-  for (int i = p->n_loops; i-- > 0;) {
-    const For *loop = tirc_loop_of(p->loops[i]);
-    tirc_bind_range(p->a, loop->var, tirc_range(loop->min, loop->extent));
-  }
+  for (int i = p->n_loops; i-- > 0;) tirc_bind_loop(p->a, tirc_loop_of(p->loops[i]));
 }
 
 /* The conditions of a conjunction one after the other, without T.likely. */
@@ -106,7 +95,7 @@ static void find_region(Padding *p) {
   for (int i = 0; i < p->n_loops; i++) {
     const For *loop = tirc_loop_of(p->loops[i]);
     vars[i] = loop->var;
-    doms[i] = tirc_range(loop->min, loop->extent);
+    doms[i] = tirc_loop_range(loop);
   }
   const char *why = NULL;
   const IterMap *map = tirc_detect_iter_map(p->a, b->n_iters, b->iter_values, p->n_loops, vars,

@@ -17,13 +17,6 @@
 
 /* --- the pattern ---------------------------------------------------------------------------- */
 
-/* Number of the block's iterator that this index is, or -1. */
-static int einsum_iter(const Block *b, Expr index) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].var == index) return i;
-  return -1;
-}
-
 static _Noreturn void not_einsum(Sched *s, SRef *block, const char *why) {
   tirc_sched_error_at(s, block->stmt, SERR_NOT_EINSUM, NULL, NULL,
                       "Block %s is no Einstein sum: %s.", tirc_block_of(block)->name, why);
@@ -106,7 +99,7 @@ static void pad_buffer(EinsumPadding *p, const Region *r, bool is_read) {
   Expr *shape = tirc_new_array(c, Expr, r->buffer->ndim + 1);
   bool any = false;
   for (int d = 0; d < r->buffer->ndim; d++) {
-    int i = einsum_iter(b, r->dims[d].min);
+    int i = tirc_iter_index(b, r->dims[d].min);
     Expr padded = i < 0 ? NULL : p->iters[i].extent;
     shape[d] = padded                         ? padded
                : r->dims[d].min->op == OP_INT ? tirc_int(c, r->dims[d].min->dtype, 1)
@@ -138,15 +131,13 @@ static Stmt make_copy(Tirc *c, const PaddedBuffer *pb) {
   int n = plain->ndim;
   IterVar *iters = tirc_new_array(c, IterVar, n);
   Expr *loops = tirc_new_array(c, Expr, n), *vars = tirc_new_array(c, Expr, n);
-  Range *dims = tirc_new_array(c, Range, n);
   Expr inside = tirc_bool(c, true);
   Analyzer *a = tirc_analyzer(c);
   for (int i = 0; i < n; i++) {
     DType t = to->shape[i]->dtype;
     loops[i] = tirc_var(c, tirc_format(c, "i%d", i), t);
     vars[i] = tirc_var(c, tirc_format(c, "v%d", i), t);
-    iters[i] = (IterVar){vars[i], tirc_range(tirc_int(c, t, 0), to->shape[i]), ITER_SPATIAL};
-    dims[i] = tirc_range(vars[i], tirc_int(c, t, 1));
+    iters[i] = (IterVar){vars[i], tirc_whole_dim(c, to, i), ITER_SPATIAL};
     if (!tirc_prove_equal(a, plain->shape[i], padded->shape[i]))
       inside = tirc_and(c, inside, tirc_lt(c, vars[i], plain->shape[i]));
   }
@@ -154,7 +145,7 @@ static Stmt make_copy(Tirc *c, const PaddedBuffer *pb) {
   if (pb->is_read && !tirc_is_true(inside))
     value = tirc_expr(c, OP_IF_THEN_ELSE, value->dtype, 3,
                       (Expr[]){inside, value, zero_of(c, value->dtype)});
-  Region read = {from, dims}, write = {to, dims};
+  const Region read = tirc_point(c, from, vars), write = tirc_point(c, to, vars);
   Stmt nest = tirc_block(c, &(Block){.name = padded->name,
                                      .n_iters = n,
                                      .iters = iters,
@@ -231,12 +222,7 @@ void tirc_prim_pad_einsum(Sched *s, const Value *args, Value *result) {
   require_einsum(s, p.block);
   if (!find_padded_iters(&p, args[1])) return;
   find_padded_buffers(&p);
-  const Stmt *items;
-  int n = tirc_body_items(s->c, tirc_block_of(p.scope)->body, &items);
-  const Paths paths = tirc_paths_to(s, 1, &p.block);
-  int at = 0;
-  while (at < n && !tirc_holds(items[at], p.block->stmt, &paths)) at++;
-  p.nest = items[at];
+  const int at = tirc_item_with(s, p.scope, p.block, &p.nest);
   tirc_require_sound_padding(&p);
   tirc_sched_replace(s, p.scope, padded_scope(&p, at));
 }

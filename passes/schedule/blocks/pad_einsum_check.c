@@ -54,10 +54,8 @@ static bool is_zero(const EinsumPadding *p, int iter, Expr e) {
 }
 
 static bool is_own_element(Stmt store, Expr e) {
-  if (e->op != OP_LOAD || e->u.buffer != store->u.store.buffer) return false;
-  for (int i = 0; i < e->n; i++)
-    if (!tirc_expr_same(e->args[i], store->u.store.indices[i])) return false;
-  return true;
+  return e->op == OP_LOAD && e->u.buffer == store->u.store.buffer &&
+         tirc_same_exprs(e->n, e->args, store->u.store.indices);
 }
 
 static bool adds_zero(const EinsumPadding *p, int iter) {
@@ -236,11 +234,8 @@ static bool see_pointer(Visitor *v, Expr e) {
 /* --- the output comes back whole ------------------------------------------------------------ */
 
 static bool writes_all(const EinsumPadding *p, Buffer b, const char **missing) {
-  Range *dims = tirc_new_array(p->s->c, Range, b->ndim + 1);
-  for (int d = 0; d < b->ndim; d++)
-    dims[d] = tirc_range(tirc_int(p->s->c, b->shape[d]->dtype, 0), b->shape[d]);
-  return tirc_nest_writes_box(p->s, p->block, p->scope, tirc_bool(p->s->c, true),
-                              &(Region){b, dims}, missing);
+  const Region all = tirc_whole_buffer(p->s->c, b);
+  return tirc_nest_writes_box(p->s, p->block, p->scope, tirc_bool(p->s->c, true), &all, missing);
 }
 
 static bool is_private(const EinsumPadding *p, Buffer b) {

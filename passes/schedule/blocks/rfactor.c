@@ -52,13 +52,6 @@ static SRef *only_child_block(Sched *s, SRef *loop) {
                       tirc_loop_of(loop)->var->u.s, n);
 }
 
-static unsigned kinds_of(const Block *b, Expr loop_var) {
-  unsigned kinds = 0;
-  for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(b->iter_values[i], loop_var)) kinds |= 1u << b->iters[i].kind;
-  return kinds;
-}
-
 static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why, const char *hint) {
   tirc_sched_error_at(r->s, loop->stmt, SERR_RFACTOR_LOOP, NULL, hint, "Loop %s %s.",
                       tirc_loop_of(loop)->var->u.s, why);
@@ -146,7 +139,7 @@ static void check_repetition(Rfactor *r) {
     const For *loop = tirc_loop_of(r->loops[i]);
     if (!r->kinds[i]) continue;
     bound.vars[bound.n] = loop->var;
-    bound.doms[bound.n++] = tirc_range(loop->min, loop->extent);
+    bound.doms[bound.n++] = tirc_loop_range(loop);
   }
   if (tirc_runs_once(r->s, r->block, &bound, b->predicate)) return;
   tirc_sched_mark(r->s, r->loop->stmt);
@@ -252,7 +245,7 @@ static void check(Rfactor *r, int64_t axis) {
   r->n_loops = tirc_loops_above(s, r->block, &r->loops);
   r->kinds = tirc_new_array(r->c, unsigned, r->n_loops);
   for (int i = 0; i < r->n_loops; i++)
-    r->kinds[i] = kinds_of(tirc_block_of(r->block), tirc_loop_of(r->loops[i])->var);
+    r->kinds[i] = tirc_kinds_moved(tirc_block_of(r->block), tirc_loop_of(r->loops[i])->var);
   check_loops(r);
   check_repetition(r);
   check_predicate(r);
@@ -298,7 +291,7 @@ static void add_iter(Rfactor *r, NewBlock *n, Expr var, Range dom, IterKind kind
 
 static Expr iter_of_loop(Rfactor *r, NewBlock *n, const For *f, IterKind kind) {
   Expr var = tirc_var(r->c, tirc_format(r->c, "v%s", f->var->u.s), f->var->dtype);
-  add_iter(r, n, var, tirc_range(f->min, f->extent), kind, f->var);
+  add_iter(r, n, var, tirc_loop_range(f), kind, f->var);
   return var;
 }
 
@@ -422,18 +415,6 @@ static Stmt make_rf_block(Rfactor *r) {
   return tirc_block(r->c, &b);
 }
 
-static Region point(Rfactor *r, Buffer b, int n, const Expr *at) {
-  Range *dims = tirc_new_array(r->c, Range, n);
-  for (int i = 0; i < n; i++) dims[i] = tirc_range(at[i], tirc_int(r->c, at[i]->dtype, 1));
-  return (Region){b, dims};
-}
-
-static const Expr *substitute_all(Tirc *c, int n, const Expr *from, const PtrMap *vars) {
-  Expr *to = tirc_new_array(c, Expr, n);
-  for (int i = 0; i < n; i++) to[i] = tirc_substitute(c, from[i], vars);
-  return to;
-}
-
 static Stmt make_write_back(Rfactor *r) {
   const Block *old = tirc_block_of(r->block);
   const Reducer *d = &r->reducer;
@@ -445,14 +426,14 @@ static Stmt make_write_back(Rfactor *r) {
     add_iter(r, &n, var, old->iters[i].dom, ITER_SPATIAL, old->iter_values[i]);
     tirc_map_set(r->c, &n.vars, old->iters[i].var, var);
   }
-  const Expr *from = substitute_all(r->c, r->n_rf_indices, r->rf_indices, &n.vars);
-  const Expr *to = substitute_all(r->c, d->n_indices, d->indices, &n.vars);
+  const Expr *from = tirc_substitute_all(r->c, r->n_rf_indices, r->rf_indices, &n.vars);
+  const Expr *to = tirc_substitute_all(r->c, d->n_indices, d->indices, &n.vars);
   Expr *self = loads(r, d->buffers, d->n_indices, to);
   Expr *rhs = loads(r, r->rf_buffers, r->n_rf_indices, from);
   Region *reads = tirc_new_array(r->c, Region, d->n), *writes = tirc_new_array(r->c, Region, d->n);
   for (int i = 0; i < d->n; i++) {
-    reads[i] = point(r, r->rf_buffers[i], r->n_rf_indices, from);
-    writes[i] = point(r, d->buffers[i], d->n_indices, to);
+    reads[i] = tirc_point(r->c, r->rf_buffers[i], from);
+    writes[i] = tirc_point(r->c, d->buffers[i], to);
   }
   return tirc_block(r->c,
                     &(Block){.id = old->id,
@@ -480,7 +461,7 @@ static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
     tirc_map_set(r->c, &vars, f->var, fresh[i]);
   }
   Block b = block->u.block;
-  b.iter_values = substitute_all(r->c, b.n_iters, b.iter_values, &vars);
+  b.iter_values = tirc_substitute_all(r->c, b.n_iters, b.iter_values, &vars);
   b.predicate = tirc_substitute(r->c, b.predicate, &vars);
   Stmt nest = tirc_block(r->c, &b);
   for (int i = r->n_loops - 1; i >= 0; i--) {

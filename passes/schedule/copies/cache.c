@@ -158,14 +158,13 @@ static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
 /* A cache of the box alone is indexed from where the box starts, which blocks of the scope must be
  * able to say: by iterators of the scope's block, not by loops outside of it. */
 static void require_own_start(Sched *s, const CacheStage *stage) {
+  const Region box = {stage->source, stage->region};
   for (SRef *r = stage->scope->parent; r && !stage->full; r = r->parent)
-    for (int i = 0; tirc_is_loop(r) && i < stage->source->ndim; i++)
-      if (tirc_uses_var(stage->region[i].min, tirc_loop_of(r)->var) ||
-          tirc_uses_var(stage->region[i].extent, tirc_loop_of(r)->var))
-        tirc_sched_error_at(s, r->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                            "The box of %s that would be cached in block %s depends on loop %s.",
-                            stage->source->name, tirc_block_of(stage->scope)->name,
-                            tirc_loop_of(r)->var->u.s);
+    if (tirc_is_loop(r) && tirc_region_uses(&box, tirc_loop_of(r)->var))
+      tirc_sched_error_at(s, r->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                          "The box of %s that would be cached in block %s depends on loop %s.",
+                          stage->source->name, tirc_block_of(stage->scope)->name,
+                          tirc_loop_of(r)->var->u.s);
 }
 
 static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {

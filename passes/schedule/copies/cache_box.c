@@ -40,7 +40,7 @@ static Range clip(Tirc *c, Range r, Expr dim) {
   Expr zero = tirc_int(c, r.min->dtype, 0);
   bool from_start = tirc_prove_ge(a, zero, r.min);
   bool to_end = tirc_prove_ge(a, tirc_add(c, r.min, r.extent), dim);
-  if (from_start && to_end) return tirc_range(tirc_int(c, dim->dtype, 0), dim);
+  if (from_start && to_end) return tirc_from_zero(c, dim);
   int64_t min, extent, size;
   if (!tirc_const_int(r.min, &min) || !tirc_const_int(r.extent, &extent)) return r;
   if (min < 0) {
@@ -125,10 +125,8 @@ typedef struct Symbols {
 static bool see_symbol(Visitor *v, Expr e) {
   enum { LARGE = 1 << 20 };
   Symbols *k = v->self;
-  bool known = e->op != OP_VAR || tirc_map_has(&k->s->loops, e);
-  for (const SRef *r = k->around; r && !known; r = r->parent)
-    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
-      known |= tirc_block_of(r)->iters[i].var == e;
+  bool known =
+      e->op != OP_VAR || tirc_map_has(&k->s->loops, e) || tirc_is_bound_around(k->around, e);
   if (e->op == OP_VAR) tirc_eval_give(&k->large, e, known ? 0 : LARGE);
   k->found |= !known;
   return true;
@@ -166,15 +164,13 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
     tirc_sched_error_at(s, stage->writer->stmt, SERR_DUPLICATE_REGION, NULL, NULL,
                         "Block %s declares more than one region of %s that it writes.", b->name,
                         source->name);
-  PtrMap bindings = {0};
-  tirc_bindings_of(c, stage->writer->stmt, &bindings);
-  Region r = tirc_substitute_region(c, *declared, &bindings);
+  Region r = tirc_unbound_region(c, stage->writer->stmt, *declared);
   Analyzer *a = tirc_analyzer(c);
   const IntSet *sets = tirc_used_box(s, a, stage->writer, r, true, stage->where);
   Range *out = tirc_new_array(c, Range, source->ndim);
   bool never = tirc_sums_nothing(s, stage->writer);
   for (int i = 0; i < source->ndim; i++) {
-    Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
+    Range whole = tirc_whole_dim(c, source, i);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
     bool symbolic;
     if (may_be_negative(s, stage->where, out[i].extent, &symbolic))
@@ -201,8 +197,8 @@ static bool surely_leaves(Tirc *c, Analyzer *a, Range box, Expr size, IntSet rea
 
 static bool may_leave(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
   if (tirc_is_int(box.min, 0) && tirc_expr_same(box.extent, size)) return false;
-  return !read.min || !read.max || !tirc_prove_ge(a, read.min, box.min) ||
-         !tirc_prove_lt(a, read.max, tirc_add(c, box.min, box.extent));
+  (void)c;
+  return !tirc_set_surely_in(a, read, box);
 }
 
 /* Whether the reader, below the scope, certainly declares to read elements outside of what that
@@ -212,12 +208,10 @@ static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Re
   Tirc *c = s->c;
   const Block *b = tirc_block_of(reader);
   Analyzer *a = tirc_analyzer_around(s, stage->scope);
-  PtrMap bindings = {0};
-  tirc_bindings_of(c, reader->stmt, &bindings);
   for (int i = 0; i < reader->n_accesses[0]; i++) {
     if (reader->accesses[0][i].buffer != stage->source) continue;
     const bool declares = i < b->n_reads;
-    const Region r = tirc_substitute_region(c, reader->accesses[0][i], &bindings);
+    const Region r = tirc_unbound_region(c, reader->stmt, reader->accesses[0][i]);
     const IntSet *sets =
         declares ? tirc_used_box(s, a, reader, r, false, stage->scope)
                  : tirc_region_upper(s, a, r, tirc_bool(c, true), reader->parent, stage->scope);
@@ -262,11 +256,9 @@ static const Region *used_input(Sched *s, const CacheStage *stage) {
   const int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
     const Region *declared = tirc_declared_read(tirc_block_of(readers[i]), stage->source);
-    PtrMap bindings = {0};
     if (!turns_to_cache(stage, readers[i])) continue;
     if (!declared || !tirc_uses_less(s, readers[i], stage->source)) return NULL;
-    tirc_bindings_of(c, readers[i]->stmt, &bindings);
-    const Region r = tirc_substitute_region(c, *declared, &bindings);
+    const Region r = tirc_unbound_region(c, readers[i]->stmt, *declared);
     const IntSet *one = tirc_used_box(s, a, readers[i], r, false, stage->scope);
     for (int d = 0; d < ndim && hull; d++) hull[d] = tirc_set_union(a, hull[d], one[d]);
     if (!hull) hull = tirc_copy(c, one, ndim);
@@ -276,8 +268,7 @@ static const Region *used_input(Sched *s, const CacheStage *stage) {
   Region *out = tirc_new(c, Region);
   for (int d = 0; d < ndim; d++) {
     const Expr size = stage->source->shape[d];
-    const Range whole = tirc_range(tirc_int(c, size->dtype, 0), size);
-    dims[d] = clip(c, tirc_range_of_set(a, hull[d], whole), size);
+    dims[d] = clip(c, tirc_range_of_set(a, hull[d], tirc_whole_dim(c, stage->source, d)), size);
   }
   *out = (Region){stage->source, dims};
   return out;
@@ -291,8 +282,7 @@ void tirc_box_of_input(Sched *s, CacheStage *stage) {
   Analyzer *a = tirc_analyzer_around(s, stage->scope);
   Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
   for (int i = 0; i < stage->source->ndim; i++) {
-    Expr dim = stage->source->shape[i];
-    out[i] = declared ? declared->dims[i] : tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
+    out[i] = declared ? declared->dims[i] : tirc_whole_dim(s->c, stage->source, i);
     bool symbolic;
     if (declared && may_be_negative(s, stage->scope, out[i].extent, &symbolic))
       out[i].extent = at_least_0(s->c, out[i].extent);

@@ -143,9 +143,8 @@ static bool is_parameter(Index *x, Expr var) {
 
 static void use_iter(Index *x, Expr var) {
   const Block *b = tirc_block_of(x->p->block);
-  int i = 0;
-  while (i < b->n_iters && b->iters[i].var != var) i++;
-  if (i == b->n_iters) {
+  const int i = tirc_iter_index(b, var);
+  if (i < 0) {
     if (is_parameter(x, var)) return;
     not_cacheable(
         x, tirc_format(x->p->s->c, "it uses %s, which is no iterator of the block", var->u.s));
@@ -201,7 +200,7 @@ static Expr room_for(Index *x, Expr binding) {
   for (int i = 0; i < x->loops.n; i++) {
     const For *loop = tirc_loop_of(x->loops.at[i]);
     IntSet *set = tirc_new(c, IntSet);
-    *set = tirc_set_of_range(c, tirc_range(loop->min, loop->extent));
+    *set = tirc_set_of_range(c, tirc_loop_range(loop));
     tirc_map_set(c, &sets, loop->var, set);
   }
   IntSet values = tirc_eval_set(a, binding, &sets);
@@ -242,18 +241,16 @@ static void make_index(Index *x, int number, const char *storage_scope) {
   Expr *shape = tirc_new_array(c, Expr, n + 1), *values = tirc_new_array(c, Expr, n + 1);
   Expr *vars = tirc_new_array(c, Expr, n + 1);
   IterVar *iters = tirc_new_array(c, IterVar, n + 1);
-  Range *dims = tirc_new_array(c, Range, n + 1);
   for (int i = 0; i < n; i++) {
     Expr old = b->iters[x->iters.at[i]].var, binding = b->iter_values[x->iters.at[i]];
     shape[i] = room_for(x, binding);
     values[i] = tirc_substitute(c, binding, &loop_vars);
     vars[i] = tirc_var(c, tirc_format(c, "v%d", i), old->dtype);
     iters[i] = (IterVar){vars[i], tirc_range(tirc_int(c, old->dtype, 0), shape[i]), ITER_SPATIAL};
-    dims[i] = tirc_range(vars[i], tirc_int(c, old->dtype, 1));
     tirc_map_set(c, &iter_vars, old, vars[i]);
   }
   x->cache = make_buffer(x, number, shape, storage_scope);
-  Region write = {x->cache, dims};
+  const Region write = tirc_point(c, x->cache, vars);
   x->nest = tirc_block(
       c, &(Block){.name = tirc_format(c, "index_%d", number),
                   .n_iters = n,
@@ -315,11 +312,8 @@ static Stmt with_loads(Precompute *p, const Index *indices, int n) {
 static Stmt new_scope(Precompute *p, const Index *indices, int n) {
   Tirc *c = p->s->c;
   Stmt scope = p->scope->stmt, body = tirc_body_of(scope);
-  const Stmt *items;
-  const int n_items = tirc_body_items(c, body, &items);
-  const Paths paths = tirc_paths_to(p->s, 1, &p->block);
-  int at = 0;
-  while (at < n_items && !tirc_holds(items[at], p->block->stmt, &paths)) at++;
+  Stmt item;
+  const int at = tirc_item_with(p->s, p->scope, p->block, &item);
   VEC(Stmt) nests = {0};
   VEC(Buffer) caches = {0};
   for (int i = 0; i < n; i++) {

@@ -49,21 +49,9 @@ static void find_regions(Inplace *p) {
                       p->source->name, p->read ? "write" : "read");
 }
 
-static bool is_within(Inplace *p, Range inner, Range outer) {
-  Tirc *c = p->s->c;
-  Analyzer *a = tirc_analyzer(c);
-  return tirc_prove_ge(a, inner.min, outer.min) &&
-         tirc_prove_ge(a, tirc_add(c, outer.min, outer.extent),
-                       tirc_add(c, inner.min, inner.extent));
-}
-
 static bool reads_all(Inplace *p) {
-  bool all = true;
-  for (int d = 0; d < p->source->ndim; d++) {
-    const Expr size = p->source->shape[d];
-    all &= is_within(p, tirc_range(tirc_int(p->s->c, size->dtype, 0), size), p->read->dims[d]);
-  }
-  return all;
+  const Region all = tirc_whole_buffer(p->s->c, p->source);
+  return tirc_region_surely_in(tirc_analyzer(p->s->c), &all, p->read);
 }
 
 /* What sums read of their own output, they do not declare. */
@@ -72,10 +60,9 @@ static void require_declared_reads(Inplace *p) {
   const bool hides = !reads_all(p) && tirc_reads_other_output(p->s, p->block);
   for (int i = 0; i < access.reads.n; i++) {
     const Region *r = &access.reads.at[i];
-    bool within = r->buffer != p->source || !hides;
-    for (int d = 0; r->buffer == p->source && d < p->source->ndim; d++)
-      within = within && is_within(p, r->dims[d], p->read->dims[d]);
-    if (within) continue;
+    if (r->buffer != p->source ||
+        (!hides && tirc_region_surely_in(tirc_analyzer(p->s->c), r, p->read)))
+      continue;
     tirc_sched_error_at(
         p->s, p->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
         "declare in T.reads all that the block reads of the buffer",
@@ -85,11 +72,9 @@ static void require_declared_reads(Inplace *p) {
 }
 
 static void require_defined_copy(Inplace *p) {
-  bool within = true;
-  for (int d = 0; d < p->source->ndim; d++)
-    within = within && is_within(p, p->write->dims[d], p->read->dims[d]);
-  if (within || (tirc_writes_box(p->s, p->block, p->write) &&
-                 !tirc_is_guarded(p->s, p->block, p->block->parent)))
+  if (tirc_region_surely_in(tirc_analyzer(p->s->c), p->write, p->read) ||
+      (tirc_writes_box(p->s, p->block, p->write) &&
+       !tirc_is_guarded(p->s, p->block, p->block->parent)))
     return;
   tirc_sched_error_at(
       p->s, p->block->stmt, SERR_COPY_PARTIAL, NULL,
@@ -99,47 +84,16 @@ static void require_defined_copy(Inplace *p) {
       tirc_block_of(p->block)->name, p->source->name);
 }
 
-typedef struct Uses {
-  Visitor v;
-  Inplace *p;
-  Stmt block;
-  bool found;
-} Uses;
-
 /* The item of the innermost loop's body, or of the scope's. */
 static void find_place(Inplace *p) {
   p->where = p->block->parent;
-  const Stmt *items;
-  int n = tirc_body_items(p->s->c, tirc_body_of(p->where->stmt), &items);
-  const Paths paths = tirc_paths_to(p->s, 1, &p->block);
-  for (int i = 0; i < n && !p->item; i++) {
-    if (!tirc_holds(items[i], p->block->stmt, &paths)) continue;
-    p->item = items[i];
-    p->index = i;
-  }
-}
-
-static bool see_other_use(Visitor *v, Expr e) {
-  Uses *u = v->self;
-  u->found = u->found || (e->op == OP_LOAD && e->u.buffer->data == u->p->source->data);
-  return true;
-}
-
-static bool see_other_store(Visitor *v, Stmt s) {
-  Uses *u = v->self;
-  if (s == u->block) return false;
-  u->found = u->found || (s->kind == STMT_STORE && s->u.store.buffer->data == u->p->source->data);
-  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
-    u->found = u->found || s->u.block.matches[i].source.buffer->data == u->p->source->data;
-  return !u->found;
+  p->index = tirc_item_with(p->s, p->where, p->block, &p->item);
 }
 
 /* In the other branch of an if, as an example: the copies stand around that, too. */
 static void require_item_alone(Inplace *p) {
-  Uses u = {.p = p, .block = p->block->stmt};
-  u.v = (Visitor){.stmt = see_other_store, .expr = see_other_use, .self = &u};
-  tirc_visit_stmt(&u.v, p->item);
-  if (!u.found) return;
+  const unsigned uses = tirc_uses_of(p->item, p->source, p->block->stmt, NULL);
+  if (!(uses & (USE_LOAD | USE_STORE | USE_VIEW | USE_OTHER | USE_OTHER_VIEW))) return;
   tirc_sched_mark(p->s, p->item);
   tirc_sched_error_at(
       p->s, p->block->stmt, SERR_CACHE_ALIAS, NULL, NULL,
@@ -148,26 +102,10 @@ static void require_item_alone(Inplace *p) {
       p->source->name, tirc_block_of(p->block)->name);
 }
 
-static bool see_view(Visitor *v, Expr e) {
-  Uses *u = v->self;
-  Buffer b = e->op == OP_LOAD ? e->u.buffer : NULL;
-  u->found = u->found || (b && b != u->p->source && b->data == u->p->source->data) ||
-             (e == u->p->source->data && (u->p->source->strides || u->p->source->elem_offset));
-  return true;
-}
-
-static bool see_view_store(Visitor *v, Stmt s) {
-  Uses *u = v->self;
-  Buffer b = s->kind == STMT_STORE ? s->u.store.buffer : NULL;
-  u->found = u->found || (b && b != u->p->source && b->data == u->p->source->data);
-  return true;
-}
-
 static void require_no_alias(Inplace *p) {
-  Uses u = {.p = p};
-  u.v = (Visitor){.expr = see_view, .stmt = see_view_store, .self = &u};
-  tirc_visit_stmt(&u.v, p->block->stmt);
-  if (!u.found) return;
+  const unsigned uses = tirc_uses_of(p->block->stmt, p->source, NULL, NULL);
+  const bool odd = p->source->strides || p->source->elem_offset;
+  if (!(uses & USE_OTHER) && !(odd && (uses & USE_POINTER))) return;
   tirc_sched_error_at(p->s, p->block->stmt, SERR_CACHE_ALIAS, NULL, NULL,
                       "%s cannot be cached: block %s accesses its memory in another way.",
                       p->source->name, tirc_block_of(p->block)->name);
@@ -189,12 +127,10 @@ static void require_known_start(Inplace *p, const CacheStage *stage) {
 static CacheStage make_stage(Inplace *p, const Region *declared, const char *storage_scope,
                              bool is_write) {
   Tirc *c = p->s->c;
-  PtrMap bindings = {0};
-  tirc_bindings_of(c, p->block->stmt, &bindings);
   CacheStage stage = {.source = p->source,
                       .scope = p->scope,
                       .where = p->where,
-                      .region = tirc_substitute_region(c, *declared, &bindings).dims,
+                      .region = tirc_unbound_region(c, p->block->stmt, *declared).dims,
                       .full = true,
                       .is_write = is_write};
   require_known_start(p, &stage);

@@ -61,8 +61,7 @@ static Expr run_with_writer(Sched *s, const CacheStage *stage, Expr predicate, A
   Tirc *c = s->c;
   if (!stage->condition) return predicate;
   for (int i = 0; i < stage->source->ndim; i++)
-    tirc_bind_range(a, loops[i],
-                    tirc_range(tirc_int(c, loops[i]->dtype, 0), stage->region[i].extent));
+    tirc_bind_range(a, loops[i], tirc_from_zero(c, stage->region[i].extent));
   tirc_enter_constraint(a, predicate);
   return tirc_and_unproved(c, a, predicate, stage->condition);
 }
@@ -84,32 +83,27 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
   IterVar *iters = tirc_new_array(c, IterVar, n);
   Expr *values = tirc_new_array(c, Expr, n), *loops = tirc_new_array(c, Expr, n);
   Expr *inside = tirc_new_array(c, Expr, n), *outside = tirc_new_array(c, Expr, n);
-  Range *cache_dims = tirc_new_array(c, Range, n), *source_dims = tirc_new_array(c, Range, n);
   Expr predicate = tirc_bool(c, true);
   Analyzer *a = tirc_analyzer_around(s, stage->where);
   for (int i = 0; i < n; i++) {
     Range r = stage->region[i];
     DType t = r.extent->dtype;
     tirc_require_known_bound(s, stage, a, r.extent, tirc_body_of(stage->where->stmt));
-    Expr var = tirc_var(c, tirc_format(c, "v%d", i), t), one = tirc_int(c, t, 1);
+    Expr var = tirc_var(c, tirc_format(c, "v%d", i), t);
     loops[i] = tirc_var(c, tirc_format(c, "ax%d", i), t);
     Expr dim = stage->full ? source->shape[i] : r.extent;
-    iters[i] = (IterVar){var, tirc_range(tirc_int(c, dim->dtype, 0), dim), ITER_SPATIAL};
+    iters[i] = (IterVar){var, tirc_from_zero(c, dim), ITER_SPATIAL};
     Expr index = tirc_add(c, r.min, loops[i]);
     values[i] = stage->full ? index : loops[i];
     predicate = stay_inside(c, a, predicate, r, index, source->shape[i]);
     inside[i] = var;
     outside[i] = stage->full ? var : tirc_add(c, r.min, var);
-    cache_dims[i] = tirc_range(inside[i], one);
-    source_dims[i] = tirc_range(outside[i], one);
   }
   predicate = run_with_writer(s, stage, predicate, a, loops);
-  Region from = {source, source_dims}, to = {cache, cache_dims};
-  const Expr *load_at = outside, *store_at = inside;
-  if (stage->is_write) {
-    from = (Region){cache, cache_dims}, to = (Region){source, source_dims};
-    load_at = inside, store_at = outside;
-  }
+  const Expr *load_at = stage->is_write ? inside : outside;
+  const Expr *store_at = stage->is_write ? outside : inside;
+  const Region from = tirc_point(c, stage->is_write ? cache : source, load_at);
+  const Region to = tirc_point(c, stage->is_write ? source : cache, store_at);
   Stmt nest = tirc_block(c, &(Block){.name = tirc_format(c, "%s_%s", source->name, storage_scope),
                                      .n_iters = n,
                                      .iters = iters,
@@ -155,18 +149,13 @@ static const Expr *move_indices(Rewrite *w, int n, const Expr *indices) {
   return out;
 }
 
-static bool same_shape(Buffer a, Buffer b) {
-  for (int i = 0; i < a->ndim; i++)
-    if (!tirc_expr_same(a->shape[i], b->shape[i])) return false;
-  return true;
-}
-
 static Expr rewrite_expr(Mutator *m, Expr e) {
   Rewrite *w = m->self;
   if (w->active && e->op == OP_LOAD && e->u.buffer == w->stage->source)
     return tirc_load(m->c, w->stage->cache, e->n, move_indices(w, e->n, e->args));
   if (w->active && e == w->stage->source->data) {
-    if (!same_shape(w->stage->source, w->stage->cache) || w->stage->source->strides)
+    const Buffer source = w->stage->source;
+    if (!tirc_same_exprs(source->ndim, source->shape, w->stage->cache->shape) || source->strides)
       aliased(w, "a block uses its data pointer, and the cache has another layout");
     return w->stage->cache->data;
   }
@@ -195,25 +184,14 @@ static const Region *move_regions(Rewrite *w, int n, const Region *from) {
   return out;
 }
 
-static bool contains(Analyzer *a, Tirc *c, const Region *outer, const Region *inner) {
-  if (outer->buffer != inner->buffer) return false;
-  for (int d = 0; d < outer->buffer->ndim; d++) {
-    const Range o = outer->dims[d], i = inner->dims[d];
-    if (!tirc_prove_ge(a, i.min, o.min) ||
-        !tirc_prove_ge(a, tirc_add(c, o.min, o.extent), tirc_add(c, i.min, i.extent)))
-      return false;
-  }
-  return true;
-}
-
 /* The box holds what blocks declare to use; a view may show more of the buffer. */
 static void require_view_inside(Rewrite *w, const Block *b, const MatchBuffer *m) {
   const Region box = {w->stage->cache, w->stage->region};
-  bool inside = m->source.buffer != box.buffer || contains(w->a, w->m.c, &box, &m->source);
+  bool inside = m->source.buffer != box.buffer || tirc_region_surely_in(w->a, &m->source, &box);
   for (int i = 0; i < b->n_reads; i++)
-    inside = inside || contains(w->a, w->m.c, &b->reads[i], &m->source);
+    inside = inside || tirc_region_surely_in(w->a, &m->source, &b->reads[i]);
   for (int i = 0; i < b->n_writes; i++)
-    inside = inside || contains(w->a, w->m.c, &b->writes[i], &m->source);
+    inside = inside || tirc_region_surely_in(w->a, &m->source, &b->writes[i]);
   if (!inside)
     aliased(w, tirc_format(w->m.c, "the view %s of block %s shows more of it than is cached",
                            m->buffer->name, b->name));
@@ -252,11 +230,8 @@ static Stmt rewrite_block(Rewrite *w, Stmt s) {
   return to;
 }
 
-static Stmt insert_copy(Rewrite *w, Stmt body) {
-  if (body->kind != STMT_DECL)
-    return tirc_insert_item(w->m.c, body, w->stage->index, w->stage->copy);
-  return tirc_alloc_stmt(w->m.c, STMT_DECL, body->u.alloc.buffer, body->u.alloc.annotations,
-                         insert_copy(w, body->u.alloc.body));
+static Stmt insert_copy(const Rewrite *w, Stmt body) {
+  return tirc_insert_below_decls(w->m.c, body, w->stage->index, w->stage->copy);
 }
 
 static Stmt rewrite_stmt(Mutator *m, Stmt s) {

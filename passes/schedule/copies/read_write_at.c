@@ -109,23 +109,15 @@ static void find_position(AutoCopy *k) {
 
 /* --- the box -------------------------------------------------------------------------------- */
 
-static IntSet relaxed(AutoCopy *k, Analyzer *a, Range dim, const PtrMap *sets) {
-  Tirc *c = k->s->c;
-  Expr last = tirc_simplify(
-      a, tirc_sub(c, tirc_add(c, dim.min, dim.extent), tirc_int(c, dim.min->dtype, 1)));
-  return (IntSet){tirc_eval_set(a, dim.min, sets).min, tirc_eval_set(a, last, sets).max};
-}
-
 static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region *r, IntSet *hull,
                        bool first) {
   Tirc *c = k->s->c;
-  PtrMap bindings = {0}, sets = {0};
-  tirc_bindings_of(c, block->stmt, &bindings);
+  PtrMap sets = {0};
   LoopDomain domain = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
   tirc_domain_sets(c, &domain, &sets);
-  Region in_loops = tirc_substitute_region(c, *r, &bindings);
+  Region in_loops = tirc_unbound_region(c, block->stmt, *r);
   for (int d = 0; d < k->source->ndim; d++) {
-    IntSet one = relaxed(k, a, in_loops.dims[d], &sets);
+    IntSet one = tirc_box_of_range(a, in_loops.dims[d], &sets);
     hull[d] = first ? one : tirc_set_union(a, hull[d], one);
   }
 }
@@ -142,8 +134,7 @@ static void require_inside(AutoCopy *k, int dim) {
   Tirc *c = k->s->c;
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
   Range r = k->box[dim];
-  if (!tirc_prove_ge(a, r.min, tirc_int(c, r.min->dtype, 0)) ||
-      !tirc_prove_ge(a, k->source->shape[dim], tirc_add(c, r.min, r.extent)))
+  if (!tirc_range_surely_in(a, r, tirc_whole_dim(c, k->source, dim)))
     bad_box(k, dim,
             tirc_format(c, "it may reach beyond the buffer (from %s, %s elements)",
                         tirc_print_expr(c, r.min), tirc_print_expr(c, r.extent)));
@@ -370,27 +361,19 @@ static bool is_computed_below(Sched *s, SRef *loop, Buffer b) {
   return false;
 }
 
-typedef struct Computed {
-  Sched *s;
-  SRef *loop;
-  Expr load; /* of what the loop computes itself */
-} Computed;
-
-static bool see_computed(Visitor *v, Expr e) {
-  Computed *k = v->self;
-  if (e->op == OP_LOAD && is_computed_below(k->s, k->loop, e->u.buffer)) k->load = e;
-  return !k->load;
+static bool is_computed(const void *copy, Expr e) {
+  const AutoCopy *k = copy;
+  return e->op == OP_LOAD && is_computed_below(k->s, k->loop, e->u.buffer);
 }
 
 /* The copy computes its box whether or not the reader, behind a condition, does. */
 static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
   const Expr failing = tirc_failing_part(k->s, k->loop, a, bound, tirc_body_of(k->loop->stmt));
   const char *why = NULL;
-  Computed computed = {.s = k->s, .loop = k->loop};
-  tirc_visit_expr(&(Visitor){.expr = see_computed, .self = &computed}, bound);
-  if (computed.load)
+  const Expr computed = tirc_find_expr(bound, is_computed, k);
+  if (computed)
     why = tirc_format(k->s->c, "reads %s, which is computed below loop %s itself",
-                      computed.load->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
+                      computed->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
   if (failing) why = tirc_format(k->s->c, "may %s", tirc_how_it_fails(k->s->c, failing));
   if (why)
     tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,

@@ -69,24 +69,13 @@ static SRef *require_nest(Reindex *r) {
       tirc_block_of(r->block)->name);
 }
 
-typedef struct IndexLoads {
-  Visitor v;
-  const SRef *block;
-  Buffer written;
-} IndexLoads;
-
-static bool see_index_load(Visitor *v, Expr e) {
-  IndexLoads *look = v->self;
-  if (e->op == OP_LOAD && tirc_touches(look->block, e->u.buffer, true)) look->written = e->u.buffer;
-  return true;
-}
-
 /* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
  * or NULL. */
 static Buffer index_written_by(const Reindex *r, const SRef *block) {
-  IndexLoads look = {.v = {.expr = see_index_load, .self = &look}, .block = block};
-  for (int i = 0; i < r->source->ndim; i++) tirc_visit_expr(&look.v, r->old[i]);
-  return look.written;
+  Expr load = NULL;
+  for (int i = 0; i < r->source->ndim && !load; i++)
+    load = tirc_find_expr(r->old[i], tirc_is_load_of_stored, block);
+  return load ? load->u.buffer : NULL;
 }
 
 /* The copy comes before or after the whole nest, which is too early or too late for other blocks in
@@ -193,10 +182,7 @@ static bool is_declared(const Reindex *r, const Region *declared) {
   for (int d = 0; d < r->source->ndim; d++) {
     const Range dim = declared->dims[d];
     const IntSet moved = tirc_eval_set(a, r->old[d], &domains);
-    if (is_whole(r, d, dim)) continue;
-    if (!moved.min || !moved.max || !tirc_prove_ge(a, moved.min, dim.min) ||
-        !tirc_prove_lt(a, moved.max, tirc_add(r->c, dim.min, dim.extent)))
-      return false;
+    if (!is_whole(r, d, dim) && !tirc_set_surely_in(a, moved, dim)) return false;
   }
   return true;
 }

@@ -20,8 +20,8 @@ static _Noreturn void bad_access(Reindex *r, const char *why) {
 static void see_access(Search *f, int n, const Expr *indices, bool store) {
   Reindex *r = f->r;
   if (f->conditions == 0 && store == r->is_write) f->sure = true;
-  for (int i = 0; r->old && i < n; i++)
-    if (!tirc_expr_same(r->old[i], indices[i])) bad_access(r, "accesses different elements of");
+  if (r->old && !tirc_same_exprs(n, r->old, indices))
+    bad_access(r, "accesses different elements of");
   if (!r->old) r->old = indices;
   if (!r->old) r->old = tirc_new_array(r->c, Expr, 1); /* no dimensions */
 }
@@ -114,18 +114,14 @@ void tirc_find_access(Reindex *r) {
 }
 
 void tirc_require_inside(Reindex *r, bool all_instances) {
-  Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
   r->conditional |= r->is_write && tirc_sums_nothing(r->s, r->block);
   if (all_instances && !r->conditional) return;
   Analyzer *a = tirc_analyzer_around(r->s, r->block);
   bool inside = !r->is_write || !r->conditional;
-  for (int i = 0; inside && i < r->source->ndim; i++) {
-    Expr zero = tirc_int(c, r->old[i]->dtype, 0);
-    inside = tirc_prove_ge(a, r->old[i], zero) &&
-             tirc_prove_lt(a, r->old[i], r->source->shape[i]) &&
+  for (int i = 0; inside && i < r->source->ndim; i++)
+    inside = tirc_surely_indexes(a, r->old[i], r->source->shape[i]) &&
              !tirc_failing_part(r->s, r->block, a, r->old[i], NULL);
-  }
   if (inside) return;
   tirc_sched_error_at(
       r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, NULL,
@@ -144,53 +140,25 @@ void tirc_require_own_domains(const Reindex *r) {
 
 /* --- the stage -------------------------------------------------------------------------------- */
 
-static const Expr *replaced_all(Tirc *c, int n, const Expr *at, const PtrMap *map) {
-  Expr *out = tirc_new_array(c, Expr, n + 1);
-  for (int i = 0; i < n; i++) out[i] = tirc_substitute(c, at[i], map);
-  return out;
-}
-
-static Region point(Tirc *c, Buffer b, const Expr *indices) {
-  Range *dims = tirc_new_array(c, Range, b->ndim + 1);
-  for (int i = 0; i < b->ndim; i++)
-    dims[i] = tirc_range(indices[i], tirc_int(c, indices[i]->dtype, 1));
-  return (Region){b, dims};
-}
-
-typedef struct LoadSearch {
-  Visitor v;
-  Reindex *r;
-  SRef *writer;
-  Buffer written;
-} LoadSearch;
-
-static bool see_load(Visitor *v, Expr e) {
-  LoadSearch *search = v->self;
-  SRef **writers;
-  if (e->op != OP_LOAD || search->writer ||
-      !tirc_writers_of(search->r->s, search->r->scope, e->u.buffer, &writers))
-    return true;
-  search->writer = writers[0];
-  search->written = e->u.buffer;
-  return true;
-}
-
 SRef *tirc_index_writer(Reindex *r, Buffer *written) {
-  LoadSearch search = {.r = r};
-  search.v = (Visitor){.expr = see_load, .self = &search};
-  for (int i = 0; i < r->source->ndim; i++) tirc_visit_expr(&search.v, r->old[i]);
-  *written = search.written;
-  return search.writer;
+  SRef **writers;
+  for (int i = 0; i < r->source->ndim; i++) {
+    const Expr load = tirc_reads_written(r->s, r->scope, r->old[i]);
+    if (!load) continue;
+    *written = load->u.buffer;
+    return tirc_writers_of(r->s, r->scope, *written, &writers) ? writers[0] : NULL;
+  }
+  return NULL;
 }
 
 Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *iters,
                      const Expr *values, const PtrMap *replaced) {
   Tirc *c = r->c;
-  const Expr *outside = replaced_all(c, r->source->ndim, r->old, replaced);
-  const Expr *inside = replaced_all(c, r->copy->ndim, r->indices, replaced);
+  const Expr *outside = tirc_substitute_all(c, r->source->ndim, r->old, replaced);
+  const Expr *inside = tirc_substitute_all(c, r->copy->ndim, r->indices, replaced);
   Buffer from = r->is_write ? r->copy : r->source, to = r->is_write ? r->source : r->copy;
   const Expr *load_at = r->is_write ? inside : outside, *store_at = r->is_write ? outside : inside;
-  Region reads = point(c, from, load_at), writes = point(c, to, store_at);
+  Region reads = tirc_point(c, from, load_at), writes = tirc_point(c, to, store_at);
   Stmt body = tirc_store(c, to, to->ndim, store_at, tirc_load(c, from, from->ndim, load_at));
   Stmt block = tirc_block(c, &(Block){.name = name,
                                       .n_iters = n_iters,
@@ -238,7 +206,7 @@ static Expr rewrite_expr(Mutator *m, Expr e) {
 static const Region *rewrite_regions(Reindex *r, int n, const Region *from) {
   Region *out = tirc_new_array(r->c, Region, n + 1);
   for (int i = 0; i < n; i++)
-    out[i] = from[i].buffer == r->source ? point(r->c, r->copy, r->indices) : from[i];
+    out[i] = from[i].buffer == r->source ? tirc_point(r->c, r->copy, r->indices) : from[i];
   return out;
 }
 
@@ -255,12 +223,6 @@ static Stmt rewrite_block(Rewrite *w, Stmt s) {
   return tirc_with_loc(w->r->c, tirc_block(w->r->c, &b), s->loc);
 }
 
-static Stmt insert_stage(Reindex *r, Stmt body) {
-  if (body->kind != STMT_DECL) return tirc_insert_item(r->c, body, r->index, r->stage);
-  return tirc_alloc_stmt(r->c, STMT_DECL, body->u.alloc.buffer, body->u.alloc.annotations,
-                         insert_stage(r, body->u.alloc.body));
-}
-
 static Stmt rewrite_stmt(Mutator *m, Stmt s) {
   Rewrite *w = m->self;
   Reindex *r = w->r;
@@ -271,7 +233,9 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
     return tirc_with_loc(m->c, to, s->loc);
   }
   Stmt to = tirc_mutate_stmt_children(m, s);
-  return s == r->where->stmt ? tirc_with_body(m->c, to, insert_stage(r, tirc_body_of(to))) : to;
+  if (s != r->where->stmt) return to;
+  return tirc_with_body(m->c, to,
+                        tirc_insert_below_decls(m->c, tirc_body_of(to), r->index, r->stage));
 }
 
 static Stmt find_block(Stmt nest) {

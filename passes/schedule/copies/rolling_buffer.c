@@ -56,21 +56,15 @@ static void find_common_loop(Rolling *r) {
 
 static void find_window(Rolling *r, const Region *declared) {
   Tirc *c = r->s->c;
-  PtrMap bindings = {0}, sets = {0};
-  tirc_bindings_of(c, r->block->stmt, &bindings);
-  Region in_loops = tirc_substitute_region(c, *declared, &bindings);
+  PtrMap sets = {0};
+  const Region in_loops = tirc_unbound_region(c, r->block->stmt, *declared);
   LoopDomain d = tirc_loop_domain(r->s, r->block->parent, r->common, NULL);
   tirc_domain_sets(c, &d, &sets);
   Analyzer *a = tirc_analyzer(c);
   r->window = tirc_new_array(c, Range, r->from->ndim + 1);
-  for (int i = 0; i < r->from->ndim; i++) {
-    Range dim = in_loops.dims[i];
-    Expr last = tirc_simplify(
-        a, tirc_sub(c, tirc_add(c, dim.min, dim.extent), tirc_int(c, dim.min->dtype, 1)));
-    IntSet set = {tirc_eval_set(a, dim.min, &sets).min, tirc_eval_set(a, last, &sets).max};
-    Range whole = tirc_range(tirc_int(c, r->from->shape[i]->dtype, 0), r->from->shape[i]);
-    r->window[i] = tirc_range_of_set(a, set, whole);
-  }
+  for (int i = 0; i < r->from->ndim; i++)
+    r->window[i] = tirc_range_of_set(a, tirc_box_of_range(a, in_loops.dims[i], &sets),
+                                     tirc_whole_dim(c, r->from, i));
 }
 
 static _Noreturn void no_pattern(Rolling *r, const char *why) {

@@ -73,7 +73,7 @@ static Stmt rewrite_store(AccessRewriter *w, Stmt s) {
 static Stmt rewrite_parts(AccessRewriter *w, Stmt s) {
   const int n = w->vars.n;
   if (s->kind == STMT_IF) return rewrite_branch(w, s);
-  if (s->kind == STMT_FOR) enter(w, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  if (s->kind == STMT_FOR) enter(w, s->u.loop.var, tirc_loop_range(&s->u.loop));
   if (s->kind == STMT_BLOCK)
     for (int i = 0; i < s->u.block.n_iters; i++)
       enter(w, s->u.block.iters[i].var, s->u.block.iters[i].dom);

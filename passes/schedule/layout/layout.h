@@ -91,10 +91,6 @@ const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, co
  * where there are not too many. 1: it is; 0: it is not, or leaves the new shape; -1: unknown. */
 int tirc_try_injective(Tirc *c, const IndexMap *map, const Expr *shape, const Expr *new_shape);
 
-/* [0, extent) */
-static inline Range tirc_from_zero(Tirc *c, Expr extent) {
-  return tirc_range(tirc_int(c, extent->dtype, 0), extent);
-}
 /* TVM's AddShapeVarBounds: an analyzer that knows that the shapes of the parameters are not
  * negative. */
 Analyzer *tirc_analyzer_of_shapes(Sched *s, const SRef *block);

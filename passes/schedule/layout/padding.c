@@ -190,17 +190,14 @@ static bool see_load(Visitor *v, Expr e) {
   Replacer *r = v->self;
   if (e->op != OP_LOAD || e->u.buffer != r->l->from) return true;
   Stmt write = r->write->store;
-  for (int i = 0; i < e->n; i++)
-    r->all_replaced &= tirc_expr_same(e->args[i], write->u.store.indices[i]);
+  r->all_replaced &= tirc_same_exprs(e->n, e->args, write->u.store.indices);
   return true;
 }
 
 static Stmt replace_store(Replacer *r, Stmt s) {
   Stmt write = r->write->store;
-  bool same = s->u.store.buffer == write->u.store.buffer;
-  for (int i = 0; same && i < s->u.store.n; i++)
-    same = tirc_expr_same(s->u.store.indices[i], write->u.store.indices[i]);
-  if (!same) {
+  if (s->u.store.buffer != write->u.store.buffer ||
+      !tirc_same_exprs(s->u.store.n, s->u.store.indices, write->u.store.indices)) {
     r->all_replaced = false;
     return s;
   }
@@ -315,12 +312,9 @@ static Stmt fill_padding(const LayoutChange *l) {
   int n = l->map.n_outputs;
   NewIndices loops = new_indices(l, ""), at = new_indices(l, "v_");
   IterVar *iters = tirc_new_array(c, IterVar, n + 1);
-  Range *dims = tirc_new_array(c, Range, n + 1);
-  for (int i = 0; i < n; i++) {
-    iters[i] = (IterVar){at.vars[i], tirc_from_zero(c, l->to->shape[i]), ITER_SPATIAL};
-    dims[i] = tirc_range(at.vars[i], tirc_int(c, at.vars[i]->dtype, 1));
-  }
-  Region written = {l->to, dims};
+  for (int i = 0; i < n; i++)
+    iters[i] = (IterVar){at.vars[i], tirc_whole_dim(c, l->to, i), ITER_SPATIAL};
+  const Region written = tirc_point(c, l->to, at.vars);
   Stmt body = tirc_store(c, l->to, n, at.vars, pad_value(l, at.vars));
   Stmt block = tirc_block(c, &(Block){.name = tirc_format(c, "buffer_%s_padding", l->to->name),
                                       .n_iters = n,

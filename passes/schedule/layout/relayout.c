@@ -6,6 +6,7 @@
  * and back: C[i, j] = C_now[j, i]. Padding is left as it is. Sizes that the shapes do not tell are
  * further parameters. */
 #include "ir/arith/access.h"
+#include "ir/arith/box.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/schedule.h"
 
@@ -19,8 +20,7 @@ static Stmt copy_nest(Tirc *c, const Relayout *r, Buffer before, Buffer now, boo
   IterVar *iters = tirc_new_array(c, IterVar, n + 1);
   Expr *loops = tirc_new_array(c, Expr, n + 1);
   for (int i = 0; i < n; i++) {
-    Range all = tirc_range(tirc_int(c, before->shape[i]->dtype, 0), before->shape[i]);
-    iters[i] = (IterVar){r->vars[i], all, ITER_SPATIAL};
+    iters[i] = (IterVar){r->vars[i], tirc_whole_dim(c, before, i), ITER_SPATIAL};
     loops[i] = tirc_var(c, tirc_format(c, "ax%d", i), r->vars[i]->dtype);
   }
   Stmt copy = back ? tirc_store(c, before, n, r->vars, tirc_load(c, now, now->ndim, r->indices))

@@ -143,17 +143,7 @@ static bool check_concurrent(Visitor *v, Stmt stmt) {
   return true;
 }
 
-static bool find_concurrent(Visitor *v, Stmt stmt) {
-  *(bool *)v->self |= stmt->kind == STMT_FOR && tirc_runs_at_once(&stmt->u.loop);
-  return true;
-}
-
 void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self) {
-  bool any = false;
-  Visitor find = {.stmt = find_concurrent, .expr = tirc_skip_expr, .self = &any};
-  for (int i = 0; i < s->mod->n_funcs; i++)
-    if (s->mod->funcs[i]->body) tirc_visit_stmt(&find, s->mod->funcs[i]->body);
-  if (!any) return;
   Racing r = {s, tell, self};
   Visitor v = {.stmt = check_concurrent, .expr = tirc_skip_expr, .self = &r};
   for (int i = 0; i < r.s->mod->n_funcs; i++)

@@ -210,11 +210,9 @@ typedef struct Boxes {
 
 static void add_boxes(Merge *m, Boxes *to, SRef *block, SRef *loop, int n, const Region *regions,
                       bool written) {
-  PtrMap bindings = {0};
-  tirc_bindings_of(m->c, block->stmt, &bindings);
   Analyzer *a = tirc_analyzer_around(m->s, block);
   for (int i = 0; i < n; i++) {
-    Region r = tirc_substitute_region(m->c, regions[i], &bindings);
+    Region r = tirc_unbound_region(m->c, block->stmt, regions[i]);
     const IntSet *dims =
         tirc_region_upper(m->s, a, r, tirc_block_of(block)->predicate, block->parent, loop);
     vec_push(m->c, to->v, ((Box){r.buffer, dims, written}));

@@ -126,11 +126,9 @@ static void drop_init(Tirc *c, Block *b) {
   Region *reads = tirc_new_array(c, Region, b->n_reads + b->n_writes);
   int n = b->n_reads;
   for (int i = 0; i < n; i++) reads[i] = b->reads[i];
-  for (int i = 0; i < b->n_writes; i++) {
-    int k = 0;
-    while (k < b->n_reads && b->reads[k].buffer != b->writes[i].buffer) k++;
-    if (k == b->n_reads) reads[n++] = tirc_read_without_init(c, b, &b->writes[i]);
-  }
+  for (int i = 0; i < b->n_writes; i++)
+    if (!tirc_declared_read(b, b->writes[i].buffer))
+      reads[n++] = tirc_read_without_init(c, b, &b->writes[i]);
   b->reads = reads;
   b->n_reads = n;
   b->init = NULL;
@@ -168,9 +166,8 @@ static Region whole_region(const Part *p, const Block *b, Region r) {
   if (!a.indices || a.other || a.n != r.buffer->ndim) return r;
   Range *dims = tirc_new_array(p->c, Range, a.n + 1);
   for (int d = 0; d < a.n; d++) {
-    int i = 0;
-    while (i < b->n_iters && b->iters[i].var != a.indices[d]) i++;
-    if (i == b->n_iters || tirc_uses_any(b->iters[i].dom.min, &p->vars) ||
+    const int i = tirc_iter_index(b, a.indices[d]);
+    if (i < 0 || tirc_uses_any(b->iters[i].dom.min, &p->vars) ||
         tirc_uses_any(b->iters[i].dom.extent, &p->vars))
       return r;
     dims[d] = b->iters[i].dom;
@@ -197,7 +194,7 @@ static void shrink_domain(const Part *p, Block *b, int bound) {
 static Stmt rewrite(Mutator *m, Stmt s) {
   Part *p = m->self;
   if (s->kind == STMT_FOR) {
-    tirc_bind_range(p->loops, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+    tirc_bind_loop(p->loops, &s->u.loop);
     tirc_map_set(p->c, &p->vars, s->u.loop.var, s);
   }
   if (s->kind != STMT_BLOCK) return tirc_mutate_stmt_children(m, s);

@@ -246,10 +246,9 @@ typedef struct Around {
 /* A size is not negative. */
 static Range range_around(const Around *k, Expr var) {
   for (const SRef *r = k->loop->parent; r; r = r->parent) {
-    if (tirc_is_loop(r) && tirc_loop_of(r)->var == var)
-      return tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent);
-    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
-      if (tirc_block_of(r)->iters[i].var == var) return tirc_block_of(r)->iters[i].dom;
+    if (tirc_is_loop(r) && tirc_loop_of(r)->var == var) return tirc_loop_range(tirc_loop_of(r));
+    const int i = tirc_is_block(r) ? tirc_iter_index(tirc_block_of(r), var) : -1;
+    if (i >= 0) return tirc_block_of(r)->iters[i].dom;
   }
   return tirc_range(tirc_int(k->c, var->dtype, 0), tirc_int(k->c, var->dtype, INT32_MAX));
 }

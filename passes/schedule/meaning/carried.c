@@ -232,11 +232,9 @@ static Touch thin_touch(Question *q, const Touch *t) {
 
 static bool is_alike_touch(const Touch *a, const Touch *b) {
   if (a->buffer != b->buffer || a->n != b->n || !a->extents != !b->extents) return false;
-  for (int d = 0; d < a->n; d++)
-    if (!tirc_expr_same(a->indices[d], b->indices[d]) ||
-        (a->extents && !tirc_expr_same(a->extents[d], b->extents[d])))
-      return false;
-  return tirc_same_place(a->at, b->at);
+  return tirc_same_exprs(a->n, a->indices, b->indices) &&
+         (!a->extents || tirc_same_exprs(a->n, a->extents, b->extents)) &&
+         tirc_same_place(a->at, b->at);
 }
 
 static ZMap thin_of(Question *q, Known *k) {

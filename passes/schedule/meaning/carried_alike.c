@@ -15,9 +15,8 @@ typedef struct Leaves {
 } Leaves;
 
 bool tirc_carried_is_own(const Touch *of, const struct ExprNode *load) {
-  bool own = load->u.buffer == of->buffer && load->n == of->n;
-  for (int i = 0; own && i < load->n; i++) own = tirc_expr_same(load->args[i], of->indices[i]);
-  return own;
+  return load->u.buffer == of->buffer && load->n == of->n &&
+         tirc_same_exprs(load->n, load->args, of->indices);
 }
 
 static bool add_leaf(Leaves *l, Expr e) {

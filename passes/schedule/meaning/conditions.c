@@ -44,15 +44,14 @@ Expr tirc_conjuncts(Tirc *c, Expr cond, const PtrMap *vars, bool with) {
 static bool may_repeat_never(Sched *s, const SRef *block, SRef *r) {
   if (!tirc_is_loop(r) || !tirc_is_block(block)) return false;
   const For *f = tirc_loop_of(r);
+  if (tirc_kinds_moved(tirc_block_of(block), f->var)) return false;
   for (int i = 0; i < tirc_block_of(block)->n_iters; i++)
-    if (tirc_uses_var(tirc_block_of(block)->iter_values[i], f->var) ||
-        tirc_is_int(tirc_block_of(block)->iters[i].dom.extent, 0))
-      return false;
+    if (tirc_is_int(tirc_block_of(block)->iters[i].dom.extent, 0)) return false;
   int64_t extent;
   if (tirc_const_int(f->extent, &extent)) return extent < 1;
   Analyzer *a = tirc_analyzer_around(s, r->parent);
   tirc_bind_shapes(s, a, r);
-  return !tirc_prove_ge(a, f->extent, tirc_int(s->c, f->extent->dtype, 1));
+  return !tirc_surely_some(a, f->extent);
 }
 
 bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high) {

@@ -15,9 +15,7 @@ static bool see_own_read(Visitor *v, Expr e) {
   OwnReads *o = v->self;
   o->other |= e == o->buffer->data;
   if (e->op != OP_LOAD || e->u.buffer != o->buffer) return true;
-  if (!o->index) o->other = true;
-  for (int i = 0; i < e->n && o->index; i++)
-    if (!tirc_expr_same(e->args[i], o->index[i])) o->other = true;
+  o->other |= !o->index || !tirc_same_exprs(e->n, e->args, o->index);
   return true;
 }
 

@@ -163,35 +163,25 @@ static PtrMap moving_around(Sched *s, SRef *block) {
 typedef struct FromOutside {
   const LoopDomain *loops;
   PtrMap moving;
-  bool found;
 } FromOutside;
 
-static bool see_outside(Visitor *v, Expr e) {
-  FromOutside *f = v->self;
-  f->found |= e->op == OP_VAR && tirc_map_has(&f->moving, e) && !tirc_is_about(e, f->loops);
-  return true;
+static bool is_from_outside(const void *self, Expr e) {
+  const FromOutside *f = self;
+  return e->op == OP_VAR && tirc_map_has(&f->moving, e) && !tirc_is_about(e, f->loops);
 }
 
 Expr tirc_outer_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
-  FromOutside f = {.loops = &loops, .moving = moving_around(s, block)};
-  for (int i = 0; i < b->n_iters; i++) {
-    if (tirc_is_int(b->iters[i].dom.extent, 1)) continue;
-    tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, b->iter_values[i]);
-    if (f.found) return b->iters[i].var;
-  }
+  const FromOutside f = {&loops, moving_around(s, block)};
+  for (int i = 0; i < b->n_iters; i++)
+    if (!tirc_is_int(b->iters[i].dom.extent, 1) &&
+        tirc_find_expr(b->iter_values[i], is_from_outside, &f))
+      return b->iters[i].var;
   return NULL;
 }
 
 /* --- what a nest writes ----------------------------------------------------------------------- */
-
-static bool uses_region(const Region *r, Expr var) {
-  bool uses = false;
-  for (int d = 0; d < r->buffer->ndim && !uses; d++)
-    uses = tirc_uses_var(r->dims[d].min, var) || tirc_uses_var(r->dims[d].extent, var);
-  return uses;
-}
 
 /* The loops that the region does not use stand at their start: that is enough if it is there. */
 static bool stand_at_start(Sched *s, Analyzer *a, const LoopDomain *loops, const Region *r,
@@ -199,8 +189,8 @@ static bool stand_at_start(Sched *s, Analyzer *a, const LoopDomain *loops, const
   PtrMap starts = {0};
   for (int l = 0; l < loops->n; l++) {
     const Range dom = loops->doms[l];
-    if (!tirc_prove_ge(a, dom.extent, tirc_int(s->c, dom.extent->dtype, 1))) return false;
-    if (!uses_region(r, loops->vars[l])) tirc_map_set(s->c, &starts, loops->vars[l], dom.min);
+    if (!tirc_surely_some(a, dom.extent)) return false;
+    if (!tirc_region_uses(r, loops->vars[l])) tirc_map_set(s->c, &starts, loops->vars[l], dom.min);
   }
   *predicate =
       tirc_and_unproved(s->c, a, tirc_bool(s->c, true), tirc_substitute(s->c, *predicate, &starts));
@@ -224,9 +214,8 @@ bool tirc_sees_nest_written(Sched *s, SRef *block, SRef *within, Expr condition,
   if (!declared || tirc_is_guarded(s, block, within)) return false;
   Expr predicate = tirc_block_of(block)->predicate;
   const LoopDomain loops = tirc_loop_domain(s, block->parent, within, NULL);
-  PtrMap bindings = {0}, inside = {0};
-  tirc_bindings_of(s->c, block->stmt, &bindings);
-  const Region r = tirc_substitute_region(s->c, *declared, &bindings);
+  PtrMap inside = {0};
+  const Region r = tirc_unbound_region(s->c, block->stmt, *declared);
   Analyzer *a = tirc_analyzer_around(s, block->parent);
   tirc_bind_shapes(s, a, block);
   tirc_enter_constraint(a, condition);

@@ -40,9 +40,7 @@ _Noreturn static void not_same_scope(Move *m, const char *why) {
 static void check_scope_and_bind_loops(Move *m) {
   tirc_bind_shapes(m->s, m->a, m->scope);
   SRef *p = m->loop;
-  for (; p && tirc_is_loop(p); p = p->parent)
-    tirc_bind_range(m->a, tirc_loop_of(p)->var,
-                    tirc_range(tirc_loop_of(p)->min, tirc_loop_of(p)->extent));
+  for (; p && tirc_is_loop(p); p = p->parent) tirc_bind_loop(m->a, tirc_loop_of(p));
   if (p != m->scope) not_same_scope(m, "they are not in the same block's scope");
   if (tirc_is_ancestor(m->loop, m->block)) not_same_scope(m, "the block is under the loop already");
 }
@@ -232,11 +230,10 @@ typedef struct LoopVars {
   bool decides; /* whether it is no value */
 } LoopVars;
 
-static bool see_around(Visitor *v, Expr e) {
-  LoopVars *l = v->self;
-  SRef *r = e->op == OP_VAR ? tirc_map_get(&l->m->s->loops, e) : NULL;
-  if (r && tirc_is_ancestor(r, l->m->loop)) l->used = e;
-  return true;
+static bool is_around(const void *move, Expr e) {
+  const Move *m = move;
+  SRef *r = e->op == OP_VAR ? tirc_map_get(&m->s->loops, e) : NULL;
+  return r && tirc_is_ancestor(r, m->loop);
 }
 
 static bool see_use(Visitor *v, Expr e) {
@@ -437,9 +434,7 @@ static void check_order_of_sum(Move *m, Stmt nest) {
   while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
   for (int i = 0; i < b->n_iters; i++) {
     if (b->iters[i].kind != ITER_REDUCE || tirc_is_int(b->iters[i].dom.extent, 1)) continue;
-    LoopVars l = {.v = {.expr = see_around, .self = &l}, .m = m};
-    tirc_visit_expr(&l.v, nest->u.block.iter_values[i]);
-    outer = outer || l.used;
+    outer = outer || tirc_find_expr(nest->u.block.iter_values[i], is_around, m);
     sums++;
   }
   if ((sums <= 1 && !outer) || !sums) return;
@@ -458,9 +453,7 @@ static void check_order_of_sum(Move *m, Stmt nest) {
 static bool leaves_out(const Move *m, SRef *producer, Expr runs) {
   if (tirc_domain_implies_predicate(m->s, producer)) return false;
   const Expr predicate = tirc_block_of(producer)->predicate;
-  LoopVars l = {.v = {.expr = see_around, .self = &l}, .m = m};
-  tirc_visit_expr(&l.v, predicate);
-  if (!l.used) return false;
+  if (!tirc_find_expr(predicate, is_around, m)) return false;
   Analyzer *a = tirc_analyzer_around(m->s, producer->parent);
   tirc_enter_constraint(a, runs);
   return !tirc_prove(a, predicate);

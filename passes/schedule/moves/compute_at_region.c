@@ -93,10 +93,8 @@ static Touched *find_touched(Touched *at, int n, Buffer b) {
 /* Of what a block does not declare, it may be all. */
 static void require_all(Solver *v, Touched *t) {
   IntSet *dims = tirc_new_array(v->c, IntSet, t->buffer->ndim + 1);
-  for (int d = 0; d < t->buffer->ndim; d++) {
-    const Expr size = t->buffer->shape[d];
-    dims[d] = tirc_set_of_range(v->c, (Range){tirc_int(v->c, size->dtype, 0), size});
-  }
+  for (int d = 0; d < t->buffer->ndim; d++)
+    dims[d] = tirc_set_of_range(v->c, tirc_whole_dim(v->c, t->buffer, d));
   add_box(v, &t->required, t->buffer->ndim, dims);
 }
 
@@ -343,11 +341,9 @@ static bool stays_inside(Solver *v, const Touched *t) {
   tirc_domain_sets(v->c, &instances, &doms);
   for (int i = 0; i < t->buffer->ndim; i++) {
     IntSet p = t->provided.dims[i];
-    Expr low = p.min ? tirc_eval_set(v->a, p.min, &doms).min : NULL;
-    Expr high = p.max ? tirc_eval_set(v->a, p.max, &doms).max : NULL;
-    if (!low || !high || !tirc_prove_ge(v->a, low, tirc_int(v->c, low->dtype, 0)) ||
-        !tirc_prove_lt(v->a, high, t->buffer->shape[i]))
-      return false;
+    const IntSet all = {p.min ? tirc_eval_set(v->a, p.min, &doms).min : NULL,
+                        p.max ? tirc_eval_set(v->a, p.max, &doms).max : NULL};
+    if (!tirc_set_surely_in(v->a, all, tirc_whole_dim(v->c, t->buffer, i))) return false;
   }
   return true;
 }

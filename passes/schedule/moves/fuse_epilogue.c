@@ -166,35 +166,9 @@ static const char *why_others_use(Epilogue *e) {
              : NULL;
 }
 
-typedef struct Memory {
-  Buffer buffer;
-  bool shared;
-} Memory;
-
-static bool see_memory_expr(Visitor *v, Expr e) {
-  Memory *m = v->self;
-  m->shared |= e == m->buffer->data || (e->op == OP_LOAD && e->u.buffer != m->buffer &&
-                                        e->u.buffer->data == m->buffer->data);
-  return true;
-}
-
-static bool see_memory(Visitor *v, Stmt s) {
-  Memory *m = v->self;
-  if (s->kind == STMT_STORE)
-    m->shared |= s->u.store.buffer != m->buffer && s->u.store.buffer->data == m->buffer->data;
-  if (s->kind == STMT_DECL || s->kind == STMT_ALLOC)
-    m->shared |= s->u.alloc.buffer->data == m->buffer->data;
-  m->shared |= tirc_shapes_load(s, m->buffer);
-  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
-    m->shared |= s->u.block.matches[i].source.buffer == m->buffer;
-  return true;
-}
-
 static void require_own_memory(Epilogue *e, Buffer b) {
-  Memory m = {.buffer = b};
-  tirc_visit_stmt(&(Visitor){.expr = see_memory_expr, .stmt = see_memory, .self = &m},
-                  e->f.scope->stmt);
-  if (!m.shared) return;
+  enum { SHARED = USE_POINTER | USE_VIEW | USE_SHAPE | USE_OTHER | USE_OTHER_MADE };
+  if (!(tirc_uses_of(e->f.scope->stmt, b, NULL, NULL) & SHARED)) return;
   tirc_sched_error_at(e->f.s, e->f.scope->stmt, SERR_INLINE_OPAQUE, NULL, NULL,
                       "\"%s\" is used by its address or through another buffer", b->name);
 }
@@ -270,12 +244,6 @@ typedef struct Moved {
   Stmt store; /* the epilogue's, with what its iterators are in the reduction */
 } Moved;
 
-static Expr instance_expr(Mutator *m, Expr x) {
-  const Epilogue *e = m->self;
-  const Expr value = x->op == OP_VAR ? tirc_map_get(&e->f.instance, x) : NULL;
-  return value ? value : tirc_mutate_expr_children(m, x);
-}
-
 static Expr moved_expr(Mutator *m, Expr x) {
   const Moved *k = m->self;
   if (!is_sum(k->e->f.buffer, x)) return tirc_mutate_expr_children(m, x);
@@ -294,13 +262,12 @@ static Stmt moved_stmt(Mutator *m, Stmt s) {
  * epilogue; NULL: what it stores now. */
 static Stmt fused_block(Epilogue *e, Expr start) {
   Tirc *c = e->f.c;
-  Mutator instance = {.c = c, .expr = instance_expr, .self = e};
-  Moved k = {e, tirc_mutate_stmt_children(&instance, e->f.consumer_store)};
+  Moved k = {e, tirc_substitute_stmt(c, e->f.consumer_store, &e->f.instance)};
   Mutator m = {.c = c, .expr = moved_expr, .stmt = moved_stmt, .self = &k};
   Block b = *tirc_block_of(e->f.producer);
   b.body = tirc_mutate_stmt(&m, b.body);
   b.init = start ? tirc_store(c, e->output, k.store->u.store.n, k.store->u.store.indices,
-                              tirc_mutate_expr(&instance, start))
+                              tirc_substitute(c, start, &e->f.instance))
                  : tirc_mutate_stmt(&m, b.init);
   Regions reads, writes;
   tirc_block_reads_writes(c, tirc_block(c, &b), &reads, &writes);
@@ -308,17 +275,6 @@ static Stmt fused_block(Epilogue *e, Expr start) {
   b.n_reads = reads.n;
   b.writes = writes.at;
   b.n_writes = writes.n;
-  return tirc_block(c, &b);
-}
-
-static Stmt without_alloc(Tirc *c, Stmt scope, Buffer gone) {
-  Block b = scope->u.block;
-  Buffer *kept = tirc_new_array(c, Buffer, b.n_allocs + 1);
-  int n = 0;
-  for (int i = 0; i < b.n_allocs; i++)
-    if (b.allocs[i] != gone) kept[n++] = b.allocs[i];
-  b.allocs = kept;
-  b.n_allocs = n;
   return tirc_block(c, &b);
 }
 
@@ -330,7 +286,7 @@ static void install(Epilogue *e, Stmt block, Buffer gone) {
   tirc_plan_leaf_removal(f->s, f->consumer, &removed, &without);
   Stmt scope = tirc_replace_node(f->s, f->scope->stmt, removed, without);
   scope = tirc_replace_stmt(f->c, scope, f->producer->stmt, block);
-  tirc_sched_replace(f->s, f->scope, gone ? without_alloc(f->c, scope, gone) : scope);
+  tirc_sched_replace(f->s, f->scope, gone ? tirc_without_alloc(f->c, scope, gone) : scope);
   tirc_require_independent_around(f->s, 1, &f->producer);
 }
 

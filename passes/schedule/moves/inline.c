@@ -45,53 +45,10 @@ void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
 
 /* --- rewriting the scope ----------------------------------------------------------------- */
 
-typedef struct Search {
-  Visitor v;
-  Buffer buffer;
-  bool opaque, loaded, stored;
-} Search;
-
-static bool search_expr(Visitor *v, Expr e) {
-  Search *f = v->self;
-  f->opaque |= e == f->buffer->data;
-  f->loaded |= e->op == OP_LOAD && e->u.buffer == f->buffer;
-  return true;
-}
-static bool search_stmt(Visitor *v, Stmt s) {
-  Search *f = v->self;
-  f->stored |= s->kind == STMT_STORE && s->u.store.buffer == f->buffer;
-  if (s->kind == STMT_DECL || s->kind == STMT_ALLOC)
-    f->opaque |= s->u.alloc.buffer->data == f->buffer->data;
-  f->opaque |= tirc_shapes_load(s, f->buffer);
-  if (s->kind == STMT_BLOCK)
-    for (int i = 0; i < s->u.block.n_matches; i++)
-      f->opaque |= s->u.block.matches[i].source.buffer == f->buffer;
-  return true;
-}
-static Search search(Stmt s, Buffer b, const Paths *only) {
-  Search f = {.v = {.expr = search_expr, .stmt = search_stmt, .only = only}, .buffer = b};
-  f.v.self = &f;
-  tirc_visit_stmt(&f.v, s);
-  return f;
-}
-
-static Stmt without_buffer(Inliner *in, Stmt scope) {
-  struct StmtNode *copy = tirc_new(in->c, struct StmtNode);
-  *copy = *scope;
-  Block *b = &copy->u.block;
-  int at = 0;
-  while (at < b->n_allocs && b->allocs[at] != in->buffer) at++;
-  if (at == b->n_allocs) return copy;
-  Buffer *allocs = tirc_copy(in->c, b->allocs, b->n_allocs--);
-  memmove(allocs + at, allocs + at + 1, (size_t)(b->n_allocs - at) * sizeof *allocs);
-  b->allocs = allocs;
-  return copy;
-}
-
 /* The scope loses the buffer; blocks that named it get the regions that they touch now. */
 static Stmt update_signature(Inliner *in, Stmt block) {
   Block b = block->u.block;
-  if (b.id == tirc_block_of(in->scope)->id) return without_buffer(in, block);
+  if (b.id == tirc_block_of(in->scope)->id) return tirc_without_alloc(in->c, block, in->buffer);
   if (!tirc_declared_read(&b, in->buffer) && !tirc_declared_write(&b, in->buffer)) return block;
   Regions reads, writes;
   tirc_block_reads_writes(in->c, block, &reads, &writes);
@@ -124,23 +81,23 @@ void tirc_inline_and_replace(Inliner *in) {
   tirc_plan_leaf_removal(in->s, in->block, &removed, &without);
   Stmt scope = tirc_replace_node(in->s, in->scope->stmt, removed, without);
   const Paths *only = tirc_paths_to_users(in->s, in->scope, in->buffer);
-  Search before = search(scope, in->buffer, only);
+  const unsigned before = tirc_uses_of(scope, in->buffer, NULL, only);
   Mutator m = {.c = in->c, .expr = inline_expr, .stmt = inline_stmt, .self = in, .only = only};
   scope = tirc_mutate_stmt(&m, scope);
-  Search after = search(scope, in->buffer, only);
-  if (before.opaque || after.opaque)
+  const unsigned after = tirc_uses_of(scope, in->buffer, NULL, only);
+  if ((before | after) & (USE_POINTER | USE_VIEW | USE_SHAPE | USE_OTHER_MADE))
     tirc_sched_error_at(
         in->s, in->scope->stmt, SERR_INLINE_OPAQUE, NULL, NULL,
         "\"%s\" is used by its address or for an extent of a buffer, or a region of it "
         "is matched to a buffer of another block",
         in->buffer->name);
-  if (after.loaded && in->load)
+  if ((after & USE_LOAD) && in->load)
     tirc_bad_inline_pattern(in->s, in->block, "it loads what it stores");
-  if (after.loaded)
+  if (after & USE_LOAD)
     tirc_sched_error_at(in->s, in->block->stmt, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,
                         "\"%s\" has other consumers than %s", in->buffer->name,
                         tirc_describe(in->s, in->block->stmt));
-  if (after.stored)
+  if (after & USE_STORE)
     tirc_bad_inline_pattern(in->s, in->block, "a block that does not declare it stores, too");
   tirc_sched_replace(in->s, in->scope, scope);
 }

@@ -96,7 +96,7 @@ static bool see_load(Visitor *v, Expr e) {
   Fold *f = l->f;
   if (e->op != OP_LOAD || e->u.buffer != f->buffer) return true;
   if (l->n++ == 0) f->load_indices = e->args;
-  for (int i = 0; i < f->n; i++) l->same &= tirc_expr_same(f->load_indices[i], e->args[i]);
+  l->same &= tirc_same_exprs(f->n, f->load_indices, e->args);
   return true;
 }
 
@@ -286,27 +286,17 @@ static const char *check_in_bounds(Fold *f) {
   return NULL;
 }
 
-typedef struct Stores {
-  Visitor v;
-  Buffer buffer;
-  Stmt producers, other;
-} Stores;
-
-static bool see_store(Visitor *v, Stmt s) {
-  Stores *w = v->self;
-  if (s->kind == STMT_STORE && s->u.store.buffer == w->buffer && s != w->producers) w->other = s;
-  return !w->other;
+static bool is_other_store(const void *fold, Stmt s) {
+  const Fold *f = fold;
+  return s->kind == STMT_STORE && s->u.store.buffer == f->buffer && s != f->producer_store;
 }
 
-/* Blocks may hide what they write: the only declared writer is to be the only one. */
 /* Blocks may hide what they write: whether f->producer_store is the only store to the buffer. */
 static const char *other_store(Fold *f) {
-  Stores w = {
-      .v = {.stmt = see_store, .self = &w, .only = tirc_paths_to_users(f->s, f->scope, f->buffer)},
-      .buffer = f->buffer,
-      .producers = f->producer_store};
-  tirc_visit_stmt(&w.v, f->scope->stmt);
-  return w.other ? "more is stored to the buffer that it reads than its producer declares" : NULL;
+  const Paths *only = tirc_paths_to_users(f->s, f->scope, f->buffer);
+  return tirc_find_stmt(f->scope->stmt, is_other_store, f, only)
+             ? "more is stored to the buffer that it reads than its producer declares"
+             : NULL;
 }
 
 /* --- the folded block -------------------------------------------------------------------- */
@@ -375,20 +365,17 @@ static bool may_be_empty(const Fold *f, const SRef *loop) {
       about_loops |= tirc_uses_var(extent, tirc_block_of(r)->iters[i].var);
   }
   return tirc_is_int(extent, 0) ||
-         (about_loops && !tirc_prove_ge(tirc_analyzer_around(f->s, loop->parent), extent,
-                                        tirc_int(f->s->c, extent->dtype, 1)));
+         (about_loops && !tirc_surely_some(tirc_analyzer_around(f->s, loop->parent), extent));
 }
 
 /* Whether a loop that the producer does not share may keep it from running. What its iterators
  * stand for is empty then, unless none is bound to the loop. */
 bool tirc_fold_may_not_run(const Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
-  for (const SRef *r = f->consumer->parent; tirc_is_loop(r); r = r->parent) {
-    bool bound = false;
-    for (int i = 0; i < b->n_iters; i++)
-      bound |= tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var);
-    if (!bound && !tirc_is_ancestor(r, f->producer) && may_be_empty(f, r)) return true;
-  }
+  for (const SRef *r = f->consumer->parent; tirc_is_loop(r); r = r->parent)
+    if (!tirc_kinds_moved(b, tirc_loop_of(r)->var) && !tirc_is_ancestor(r, f->producer) &&
+        may_be_empty(f, r))
+      return true;
   return false;
 }
 

@@ -81,7 +81,7 @@ static bool look_at_stmt(Visitor *v, Stmt s) {
   case STMT_FOR:
     derive(l, s->u.loop.var, s->u.loop.min);
     derive(l, s->u.loop.var, s->u.loop.extent);
-    tirc_bind_range(l->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+    tirc_bind_loop(l->a, &s->u.loop);
     break;
   case STMT_LET: derive(l, s->u.let.var, s->u.let.value); break;
   case STMT_ASSERT:

@@ -30,8 +30,7 @@ static bool see_run(Visitor *v, Stmt s) {
   case STMT_FOR:
     tirc_visit_expr(v, s->u.loop.min);
     tirc_visit_expr(v, s->u.loop.extent);
-    return !k->found &&
-           tirc_prove_ge(k->a, s->u.loop.extent, tirc_int(k->c, s->u.loop.extent->dtype, 1));
+    return !k->found && tirc_surely_some(k->a, s->u.loop.extent);
   case STMT_IF: tirc_visit_expr(v, s->u.branch.cond); return false;
   case STMT_WHILE: tirc_visit_expr(v, s->u.loop_while.cond); return false;
   case STMT_BLOCK:
@@ -55,49 +54,34 @@ typedef struct Failing {
   const SRef *at;
   Analyzer *a;
   Stmt run;
-  bool moves; /* the divisor that is looked at */
-  Expr part;
 } Failing;
 
-static bool see_moving(Visitor *v, Expr e) {
-  Failing *k = v->self;
-  for (const SRef *r = e->op == OP_VAR ? k->at : NULL; r; r = r->parent)
-    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
-      k->moves |= tirc_block_of(r)->iters[i].var == e;
-  k->moves |= e->op == OP_VAR && tirc_map_has(&k->s->loops, e);
-  return true;
+static bool is_moving(const void *self, Expr e) {
+  const Failing *k = self;
+  return e->op == OP_VAR && (tirc_is_bound_around(k->at, e) || tirc_map_has(&k->s->loops, e));
 }
 
-static bool may_be_zero(Failing *k, Expr divisor) {
+static bool may_be_zero(const Failing *k, Expr divisor) {
   const Expr zero = tirc_int(k->s->c, divisor->dtype, 0);
-  k->moves = false;
-  tirc_visit_expr(&(Visitor){.expr = see_moving, .self = k}, divisor);
-  return k->moves && !tirc_prove_lt(k->a, zero, divisor) && !tirc_prove_lt(k->a, divisor, zero);
+  return tirc_find_expr(divisor, is_moving, k) && !tirc_prove_lt(k->a, zero, divisor) &&
+         !tirc_prove_lt(k->a, divisor, zero);
 }
 
-static bool may_be_outside(Failing *k, Expr load) {
-  for (int i = 0; i < load->n; i++) {
-    const Expr at = load->args[i];
-    if (!tirc_prove_ge(k->a, at, tirc_int(k->s->c, at->dtype, 0)) ||
-        !tirc_prove_lt(k->a, at, load->u.buffer->shape[i]))
-      return true;
-  }
+static bool may_be_outside(const Failing *k, Expr load) {
+  for (int i = 0; i < load->n; i++)
+    if (!tirc_surely_indexes(k->a, load->args[i], load->u.buffer->shape[i])) return true;
   return false;
 }
 
-static bool see_part(Visitor *v, Expr e) {
-  Failing *k = v->self;
-  const bool divides = tirc_divides(e);
+static bool may_fail(const void *self, Expr e) {
+  const Failing *k = self;
   const bool fails =
-      divides ? may_be_zero(k, e->args[1]) : e->op == OP_LOAD && may_be_outside(k, e);
-  if (fails && !(k->run && is_evaluated(k->s->c, k->a, k->run, e))) k->part = e;
-  return !k->part;
+      tirc_divides(e) ? may_be_zero(k, e->args[1]) : e->op == OP_LOAD && may_be_outside(k, e);
+  return fails && !(k->run && is_evaluated(k->s->c, k->a, k->run, e));
 }
 
 Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run) {
-  Failing k = {.s = s, .at = at, .a = a, .run = run};
-  tirc_visit_expr(&(Visitor){.expr = see_part, .self = &k}, e);
-  return k.part;
+  return tirc_find_expr(e, may_fail, &(Failing){s, at, a, run});
 }
 
 const char *tirc_how_it_fails(Tirc *c, Expr part) {

@@ -53,25 +53,14 @@ static bool add(const Look *k, const SRef *block, Expr e, int64_t factor, Sum *t
   }
 }
 
-/* A loop around the one that is asked about, or an iterator of a block around it. A variable of a
- * block inside of the child block is none. */
-static bool is_around(const Look *k, Expr var) {
-  for (const SRef *r = k->loop->parent; r; r = r->parent) {
-    if (tirc_is_loop(r) && tirc_loop_of(r)->var == var) return true;
-    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
-      if (tirc_block_of(r)->iters[i].var == var) return true;
-  }
-  return false;
-}
-
 static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, Sum *to) {
   const Block *b = tirc_block_of(block);
   if (var == tirc_loop_of(k->loop)->var) {
     to->slope += factor;
     return true;
   }
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].var == var) return add(k, block, b->iter_values[i], factor, to);
+  const int i = tirc_iter_index(b, var);
+  if (i >= 0) return add(k, block, b->iter_values[i], factor, to);
   for (const SRef *r = block->parent; r != k->loop; r = r->parent) {
     int64_t extent;
     const For *f = tirc_loop_of(r);
@@ -83,7 +72,7 @@ static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, 
     return true;
   }
   to->around += (uint64_t)(uintptr_t)var * (uint64_t)factor;
-  return is_around(k, var);
+  return tirc_is_bound_around(k->loop->parent, var); /* not in a block inside of the child */
 }
 
 /* Joins the places of one access in a dimension to those of the others. */
@@ -162,9 +151,7 @@ static int64_t step_of(Expr index, Expr var) {
 
 static bool is_same_box(int n, const Region **accesses, int dim) {
   for (int a = 1; a < n; a++)
-    if (!tirc_expr_same(accesses[a]->dims[dim].min, accesses[0]->dims[dim].min) ||
-        !tirc_expr_same(accesses[a]->dims[dim].extent, accesses[0]->dims[dim].extent))
-      return false;
+    if (!tirc_same_range(accesses[a]->dims[dim], accesses[0]->dims[dim])) return false;
   return true;
 }
 

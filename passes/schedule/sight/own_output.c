@@ -4,46 +4,32 @@
 #include "passes/schedule/state/state.h"
 #include "sight.h"
 
+static bool stores_to(const void *load, Stmt s) {
+  const Expr e = load;
+  return s->kind == STMT_STORE && s->u.store.buffer == e->u.buffer &&
+         tirc_same_exprs(e->n, s->u.store.indices, e->args);
+}
+
 typedef struct Elements { /* to which some stores go */
   Stmt stores;
-  Expr load;
-  bool stored, other; /* the load is of one of them; a load is not */
+  Buffer buffer;
 } Elements;
 
-static bool compare_store(Visitor *v, Stmt s) {
-  Elements *e = v->self;
-  if (s->kind != STMT_STORE || s->u.store.buffer != e->load->u.buffer) return true;
-  int d = 0;
-  while (d < s->u.store.n && tirc_expr_same(s->u.store.indices[d], e->load->args[d])) d++;
-  e->stored |= d == s->u.store.n;
-  return true;
-}
-
-static bool compare_load(Visitor *v, Expr load) {
-  Elements *e = v->self;
-  if (load->op != OP_LOAD || load->u.buffer != e->load->u.buffer) return true;
-  Elements one = {.stores = e->stores, .load = load};
-  tirc_visit_stmt(&(Visitor){.stmt = compare_store, .expr = tirc_skip_expr, .self = &one},
-                  e->stores);
-  e->other |= !one.stored;
-  return true;
-}
-
-static bool loads_others(Tirc *c, Stmt s, Buffer buffer, Stmt stores) {
-  Elements e = {.stores = stores, .load = tirc_load(c, buffer, 0, NULL)};
-  tirc_visit_stmt(&(Visitor){.expr = compare_load, .self = &e}, s);
-  return e.other;
+static bool is_other_load(const void *self, Expr e) {
+  const Elements *k = self;
+  return e->op == OP_LOAD && e->u.buffer == k->buffer &&
+         !tirc_find_stmt(k->stores, stores_to, e, NULL);
 }
 
 /* Of a sum, whose regions leave out what it reads of its output. */
-static bool reads_elsewhere(Tirc *c, const Block *b, Buffer buffer) {
-  return b->init && loads_others(c, b->body, buffer, b->body);
+static bool reads_elsewhere(const Block *b, Buffer buffer) {
+  return b->init && tirc_find_expr_in(b->body, is_other_load, &(Elements){b->body, buffer});
 }
 
 Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
   Block update = *b;
   update.init = NULL;
-  if (!reads_elsewhere(c, b, written->buffer)) return *written;
+  if (!reads_elsewhere(b, written->buffer)) return *written;
   const Access access = tirc_block_access(c, tirc_block(c, &update));
   const Region *read = tirc_region_of(access.reads.n, access.reads.at, written->buffer);
   return read ? *read : *written;

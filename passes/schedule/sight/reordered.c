@@ -30,9 +30,7 @@ static void add_access(Use *u, const Touch *t) {
     u->indices = t->indices;
     u->same_indices = u->constant = true;
   }
-  u->same_indices &= t->n == u->n;
-  for (int i = 0; i < t->n && u->same_indices; i++)
-    u->same_indices = tirc_expr_same(t->indices[i], u->indices[i]);
+  u->same_indices &= t->n == u->n && tirc_same_exprs(t->n, t->indices, u->indices);
   u->loads += !t->write;
   u->stores += t->write;
   u->constant &= !t->extents && (!t->write || tirc_is_constant(t->stmt->u.store.value));
@@ -129,10 +127,9 @@ static bool seen(const Ask *r, Buffer b) {
 
 /* Whether an instance uses of the buffer what its init stores, and shares it with no other one. */
 static bool has_own_sums(Sched *s, const Use *init, const Use *body) {
-  bool own = stores_once(s, init, true) && (!body->n || body->same_indices);
-  for (int i = 0; own && i < body->n; i++)
-    own = body->n == init->n && tirc_expr_same(body->indices[i], init->indices[i]);
-  return own;
+  return stores_once(s, init, true) &&
+         (!body->n || (body->same_indices && body->n == init->n &&
+                       tirc_same_exprs(body->n, body->indices, init->indices)));
 }
 
 /* An init that may come too late, or too early. */
@@ -188,31 +185,26 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
 
 typedef struct InnerSums {
   Sched *s;
-  const Block *outer;
-  Stmt found;
+  Stmt outer;
 } InnerSums;
 
-static bool see_inner_sum(Visitor *v, Stmt stmt) {
-  InnerSums *k = v->self;
-  if (stmt->kind != STMT_BLOCK || &stmt->u.block == k->outer) return !k->found;
-  SRef *r = tirc_sref_find(k->s, stmt);
-  if (r && !tirc_sums_start_in_scope(k->s, r)) k->found = stmt;
-  return !k->found;
+static bool is_inner_sum(const void *self, Stmt s) {
+  const InnerSums *k = self;
+  const SRef *r = s->kind == STMT_BLOCK && s != k->outer ? tirc_sref_find(k->s, s) : NULL;
+  return r && !tirc_sums_start_in_scope(k->s, r);
 }
 
 /* Sums inside of a block that go on from one instance of it to the next, and start in one of them.
  */
 static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
-  InnerSums k = {.s = s, .outer = tirc_block_of(block)};
-  tirc_visit_stmt(&(Visitor){.stmt = see_inner_sum, .expr = tirc_skip_expr, .self = &k},
-                  block->stmt);
-  if (!k.found) return;
+  const Stmt found = tirc_find_stmt(block->stmt, is_inner_sum, &(InnerSums){s, block->stmt}, NULL);
+  if (!found) return;
   tirc_sched_mark(s, chain[0]->stmt);
   tirc_sched_error_at(
-      s, k.found, SERR_ORDER_MATTERS, NULL, NULL,
+      s, found, SERR_ORDER_MATTERS, NULL, NULL,
       "block %s in block %s goes on with sums that are started in other instances of "
       "that, and they might come later in the new order of the loops",
-      k.found->u.block.name, tirc_block_of(block)->name);
+      found->u.block.name, tirc_block_of(block)->name);
 }
 
 bool tirc_is_summed_over(const Block *b, const SRef *loop) {

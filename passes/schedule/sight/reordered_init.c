@@ -79,11 +79,9 @@ typedef struct InitStore {
 static bool see_update(Visitor *v, Stmt s) {
   InitStore *k = v->self;
   if (s->kind != STMT_STORE || s->u.store.buffer != k->store->u.store.buffer) return true;
-  int d = 0;
-  while (d < s->u.store.n && tirc_expr_same(s->u.store.indices[d], k->store->u.store.indices[d]))
-    d++;
-  k->updated |= d == s->u.store.n;
-  k->mixed |= d < s->u.store.n;
+  const bool same = tirc_same_exprs(s->u.store.n, s->u.store.indices, k->store->u.store.indices);
+  k->updated |= same;
+  k->mixed |= !same;
   return true;
 }
 

@@ -15,7 +15,6 @@
 typedef struct Stores {
   const Block *block;
   Expr iter;
-  bool other; /* there is one that does not go to an element of this iterator's own */
 } Stores;
 
 static bool is_own_box(const Region *r, Expr iter) {
@@ -30,26 +29,21 @@ static bool is_own_box(const Region *r, Expr iter) {
 }
 
 /* What a call stores to, the block declares. */
-static bool see_store(Visitor *v, Stmt s) {
-  Stores *k = v->self;
-  const Block *b = k->block;
+static bool stores_elsewhere(const void *self, Stmt s) {
+  const Stores *k = self;
+  int i = 0;
   if (s->kind == STMT_EVAL && tirc_reads_memory(s->u.eval.value)) {
-    k->other |= !b->n_writes;
-    for (int i = 0; i < b->n_writes; i++) k->other |= !is_own_box(&b->writes[i], k->iter);
+    while (i < k->block->n_writes && is_own_box(&k->block->writes[i], k->iter)) i++;
+    return !i || i < k->block->n_writes;
   }
-  if (s->kind != STMT_STORE) return true;
-  int d = 0;
-  while (d < s->u.store.n && !tirc_is_own_place(s->u.store.indices[d], k->iter)) d++;
-  k->other |= d == s->u.store.n;
-  return true;
+  if (s->kind != STMT_STORE) return false;
+  while (i < s->u.store.n && !tirc_is_own_place(s->u.store.indices[i], k->iter)) i++;
+  return i == s->u.store.n;
 }
 
 static bool has_own_elements(Tirc *c, const Block *b, Expr iter) {
-  Stores k = {.block = b, .iter = iter};
   const Stmt at = tirc_without_views(c, tirc_block(c, b));
-  tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k},
-                  at->u.block.body);
-  return !k.other;
+  return !tirc_find_stmt(at->u.block.body, stores_elsewhere, &(Stores){b, iter}, NULL);
 }
 
 /* Whether the value is another one in each iteration of the loop: 4 * i + j of both i and j, but
@@ -93,26 +87,19 @@ typedef struct Moved { /* what has another value in each iteration of a loop */
   Sched *s;
   const SRef *loop;
   PtrMap vars;
-  bool used;
 } Moved;
 
-static bool see_moved(Visitor *v, Expr e) {
-  Moved *m = v->self;
-  SRef **writers;
-  m->used |= e->op == OP_VAR && tirc_map_has(&m->vars, e);
-  if (e->op != OP_LOAD || m->used) return !m->used;
-  SRef *scope = m->loop->parent;
+static bool is_moved_part(const void *moved, Expr e) {
+  const Moved *m = moved;
+  SRef **writers, *scope = m->loop->parent;
+  if (e->op != OP_LOAD) return e->op == OP_VAR && tirc_map_has(&m->vars, e);
   while (tirc_is_loop(scope)) scope = scope->parent;
   for (int k = tirc_writers_of(m->s, scope, e->u.buffer, &writers); k-- > 0;)
-    m->used |= tirc_is_ancestor(m->loop, writers[k]);
-  return !m->used;
+    if (tirc_is_ancestor(m->loop, writers[k])) return true;
+  return false;
 }
 
-static bool is_moved(Moved *m, Expr e) {
-  m->used = false;
-  tirc_visit_expr(&(Visitor){.expr = see_moved, .self = m}, e);
-  return m->used;
-}
+static bool is_moved(const Moved *m, Expr e) { return tirc_find_expr(e, is_moved_part, m); }
 
 static void bind(Moved *m, Expr var, Expr value) {
   if (is_moved(m, value)) tirc_map_set(m->s->c, &m->vars, var, var);
@@ -156,12 +143,13 @@ static bool stores_other_values_in(Sched *s, SRef *block, const SRef *loop) {
 static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
   const For *f = tirc_loop_of(loop);
   const Expr condition = tirc_condition_of(s, producer, loop);
-  Moved changed = {.s = s, .loop = loop};
+  const Moved changed = {.s = s, .loop = loop};
   PtrMap start = {0};
   tirc_map_set(s->c, &start, f->var, f->min);
   Analyzer *a = tirc_analyzer_around(s, producer->parent);
-  if (condition) tirc_visit_expr(&(Visitor){.expr = see_moved, .self = &changed}, condition);
-  if (condition && !changed.used && tirc_holds_at_start(s->c, a, condition, &start)) return false;
+  if (condition && !is_moved(&changed, condition) &&
+      tirc_holds_at_start(s->c, a, condition, &start))
+    return false;
   return tirc_is_guarded(s, producer, loop) || !tirc_domain_implies_predicate(s, producer);
 }
 

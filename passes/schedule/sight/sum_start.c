@@ -93,7 +93,7 @@ static bool grows_with_steps(Sched *s, const SRef *block, const PtrMap *first_st
     const Expr extent = tirc_loop_of(r)->extent;
     if (!tirc_uses_any(extent, first_steps)) continue;
     const Expr first = tirc_substitute(s->c, extent, first_steps);
-    const bool has_first = tirc_prove_ge(a, first, tirc_int(s->c, first->dtype, 1)) &&
+    const bool has_first = tirc_surely_some(a, first) &&
                            !tirc_moves(tirc_block_of(block), tirc_loop_of(r)->var, ITER_SPATIAL);
     if (!has_first && !tirc_prove_ge(a, first, extent)) return true;
   }

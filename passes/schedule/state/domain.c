@@ -24,13 +24,13 @@ LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) 
   SRef *r = low;
   for (; r && r != high && tirc_is_loop(r); r = r->parent) {
     vec_push(c, vars, tirc_loop_of(r)->var);
-    vec_push(c, doms, tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+    vec_push(c, doms, tirc_loop_range(tirc_loop_of(r)));
   }
   for (; scope && storage_rank(scope) && r; r = r->parent) {
     if (!tirc_is_loop(r) || tirc_loop_of(r)->kind != LOOP_THREAD_BINDING) continue;
     if (!tirc_shared_under(scope, tirc_loop_of(r)->thread)) continue;
     vec_push(c, vars, tirc_loop_of(r)->var);
-    vec_push(c, doms, tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+    vec_push(c, doms, tirc_loop_range(tirc_loop_of(r)));
   }
   return (LoopDomain){vars.n, vars.at, doms.at};
 }
@@ -117,14 +117,10 @@ const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate,
   return out;
 }
 
-static void bind_loop(Analyzer *a, const SRef *r) {
-  tirc_bind_range(a, tirc_loop_of(r)->var,
-                  tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
-}
-
 Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high) {
   Analyzer *a = tirc_analyzer(s->c);
-  for (SRef *r = low->parent; r && r != high && tirc_is_loop(r); r = r->parent) bind_loop(a, r);
+  for (SRef *r = low->parent; r && r != high && tirc_is_loop(r); r = r->parent)
+    tirc_bind_loop(a, tirc_loop_of(r));
   return a;
 }
 
@@ -147,7 +143,7 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   for (SRef *r = sref; r; r = r->parent) path[--n] = r;
   for (int i = 0; i == 0 || path[i - 1] != sref; i++) {
     if (tirc_is_loop(path[i]))
-      bind_loop(a, path[i]);
+      tirc_bind_loop(a, tirc_loop_of(path[i]));
     else
       tirc_bind_iters(a, tirc_block_of(path[i]));
   }

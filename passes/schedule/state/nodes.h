@@ -4,6 +4,7 @@
 #define TIRC_SCHEDULE_NODES_H
 
 #include "ir/arith/access.h"
+#include "ir/arith/box.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/schedule.h"
 
@@ -42,6 +43,10 @@ bool tirc_stands_directly(SRef *r);
 /* The bit 1 << IterKind of each iterator of a block that a loop moves, and whether it moves one of
  * that kind. */
 unsigned tirc_kinds_moved(const Block *b, Expr loop_var);
+/* Which iterator of the block it is, -1: none; and whether it is one of, or the loop's at or around
+ * a place. */
+int tirc_iter_index(const Block *b, Expr var);
+bool tirc_is_bound_around(const SRef *at, Expr var);
 bool tirc_moves(const Block *b, Expr loop_var, IterKind kind);
 
 /* --- small rewrites --------------------------------------------------------------------------- */
@@ -49,14 +54,20 @@ bool tirc_moves(const Block *b, Expr loop_var, IterKind kind);
 /* A copy of a loop or block with another body; the very same one when the body is the same. */
 Stmt tirc_with_body(Tirc *c, Stmt loop_or_block, Stmt body);
 
-/* A copy of a block that allocates n more buffers, with another body. */
+/* A copy of a block that allocates n more buffers, with another body; and one without a buffer. */
 Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffers);
+Stmt tirc_without_alloc(Tirc *c, Stmt block, Buffer gone);
 
 /* The statements of a body: the items of a sequence, or the statement itself. */
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out);
 
-/* `what` put into a body before item `index` (clipped: < 0 or past the end is the end). */
+/* `what` put into a body before item `index` (clipped: < 0 or past the end is the end); or into
+ * what is below its T.decl_buffer's. */
 Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
+Stmt tirc_insert_below_decls(Tirc *c, Stmt body, int index, Stmt what);
+
+/* Which item of a node's body has, or is, what is below it there; and the item. */
+int tirc_item_with(Sched *s, const SRef *node, SRef *below, Stmt *item);
 
 /* A loop variable named like `var` with a suffix, of type t. */
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
@@ -68,6 +79,27 @@ bool tirc_reads_memory(Expr e);
 typedef bool ExprTest(const void *self, Expr e);
 Expr tirc_find_expr(Expr in, ExprTest *is, const void *self);
 Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self);
+/* The first statement that a test picks; NULL: none. `only` as of a visitor. */
+typedef bool StmtTest(const void *self, Stmt s);
+Stmt tirc_find_stmt(Stmt in, StmtTest *is, const void *self, const Paths *only);
+bool tirc_is_block_stmt(const void *unused, Stmt s); /* a test */
+bool tirc_same_exprs(int n, const Expr *a, const Expr *b);
+
+/* How a statement uses a buffer; `besides`, which is in it, does not count. Views do not name it.
+ */
+typedef enum BufferUse {
+  USE_LOAD = 1,
+  USE_STORE = 2,
+  USE_POINTER = 4, /* its data, handed out */
+  USE_VIEW = 8,
+  USE_SHAPE = 16,      /* loaded for an extent of a buffer */
+  USE_OTHER = 32,      /* another buffer of the same memory is loaded or stored to ... */
+  USE_OTHER_VIEW = 64, /* ... or viewed ... */
+  USE_OTHER_MADE = 128 /* ... or one is made there */
+} BufferUse;
+unsigned tirc_uses_of(Stmt s, Buffer b, Stmt besides, const Paths *only);
+/* Whether an expression is a load of what a block stores, or one in it. */
+bool tirc_is_load_of_stored(const void *sref, Expr e);
 /* Whether a variable of these stands in a statement. */
 bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars);
 /* Whether a statement is, or has in it, that very one. */
@@ -78,9 +110,16 @@ bool tirc_divides(Expr e);
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 
+static inline bool tirc_same_range(Range a, Range b) {
+  return tirc_expr_same(a.min, b.min) && tirc_expr_same(a.extent, b.extent);
+}
+
 /* From iterator variable to binding, for tirc_substitute. */
 void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
 
+/* A region of a block in terms of the loops around it. */
+Region tirc_unbound_region(Tirc *c, Stmt block, Region r);
+const Expr *tirc_substitute_all(Tirc *c, int n, const Expr *from, const PtrMap *map);
 /* A region with its dimensions substituted. */
 Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map);
 
@@ -133,6 +172,10 @@ bool tirc_shared_under(const char *scope, const char *thread);
 /* The domains of iterators, in their order. */
 LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters);
 void tirc_bind_iters(Analyzer *a, const Block *b);
+static inline Range tirc_loop_range(const For *f) { return tirc_range(f->min, f->extent); }
+static inline void tirc_bind_loop(Analyzer *a, const For *f) {
+  tirc_bind_range(a, f->var, tirc_loop_range(f));
+}
 
 /* A domain as a map for tirc_eval_set: from variable to IntSet *. */
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);
@@ -194,8 +237,8 @@ bool tirc_decides_by_written(Sched *s, SRef *block);
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 
-/* Whether an expression loads what a block of the scope stores. */
-bool tirc_reads_written(Sched *s, SRef *scope, Expr e);
+/* The first load in an expression of what a block of the scope stores; NULL: there is none. */
+Expr tirc_reads_written(Sched *s, SRef *scope, Expr e);
 
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */

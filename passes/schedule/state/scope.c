@@ -102,29 +102,24 @@ unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
 typedef struct Loads {
   Sched *s;
   SRef *at;
-  bool change;
 } Loads;
 
-static bool see_changed_load(Visitor *v, Expr e) {
-  Loads *k = v->self;
-  if (e->op != OP_LOAD) return true;
-  if (tirc_is_block(k->at)) {
-    k->change |= tirc_touches(k->at, e->u.buffer, true) || tirc_reads_written(k->s, k->at, e);
-    return true;
-  }
+static bool is_changed_load(const void *self, Expr e) {
+  const Loads *k = self;
   SRef **blocks;
   Buffer *loose;
-  const int n = tirc_child_blocks(k->s, k->at, &blocks);
-  const int n_loose = tirc_loose_stores(k->s, k->at, &loose);
-  for (int i = 0; i < n; i++) k->change |= tirc_touches(blocks[i], e->u.buffer, true);
-  for (int i = 0; i < n_loose; i++) k->change |= loose[i] == e->u.buffer;
-  return !k->change;
+  if (e->op != OP_LOAD) return false;
+  if (tirc_is_block(k->at) && tirc_touches(k->at, e->u.buffer, true)) return true;
+  if (tirc_is_block(k->at)) return tirc_reads_written(k->s, k->at, e);
+  for (int n = tirc_child_blocks(k->s, k->at, &blocks); n-- > 0;)
+    if (tirc_touches(blocks[n], e->u.buffer, true)) return true;
+  for (int n = tirc_loose_stores(k->s, k->at, &loose); n-- > 0;)
+    if (loose[n] == e->u.buffer) return true;
+  return false;
 }
 
 bool tirc_loads_change(Sched *s, SRef *at, Expr e) {
-  Loads k = {.s = s, .at = at};
-  tirc_visit_expr(&(Visitor){.expr = see_changed_load, .self = &k}, e);
-  return k.change;
+  return tirc_find_expr(e, is_changed_load, &(Loads){s, at});
 }
 
 /* --- neighbours ------------------------------------------------------------------------------ */

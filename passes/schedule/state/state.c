@@ -43,22 +43,14 @@ static bool raise_next_id(Visitor *v, Stmt stmt) {
   return true;
 }
 
-static bool find_block(Visitor *v, Stmt stmt) {
-  *(bool *)v->self |= stmt->kind == STMT_BLOCK;
-  return true;
-}
-
-static bool find_let(Visitor *v, Stmt stmt) {
-  if (stmt->kind == STMT_LET)
-    tirc_visit_stmt(&(Visitor){.stmt = find_block, .self = v->self}, stmt->u.let.body);
-  return true;
+static bool is_around_block(const void *self, Stmt s) {
+  return s->kind == STMT_LET && tirc_find_stmt(s->u.let.body, tirc_is_block_stmt, self, NULL);
 }
 
 static bool has_let_around_block(const Module *m) {
   bool found = false;
   for (int i = 0; i < m->n_funcs && !found; i++)
-    if (m->funcs[i]->body)
-      tirc_visit_stmt(&(Visitor){.stmt = find_let, .self = &found}, m->funcs[i]->body);
+    found = m->funcs[i]->body && tirc_find_stmt(m->funcs[i]->body, is_around_block, NULL, NULL);
   return found;
 }
 

@@ -50,13 +50,6 @@ bool tirc_is_affine_in_rectangle(Sched *s, SRef *block) {
 
 enum { MOST_CHOICES = 6 }; /* minima and maxima in a bound that are taken apart */
 
-/* A region in terms of the loops around the block. */
-static Region unbind(Sched *s, SRef *block, Region r) {
-  PtrMap map = {0};
-  tirc_bindings_of(s->c, block->stmt, &map);
-  return tirc_substitute_region(s->c, r, &map);
-}
-
 /* Merges y into x where the two touch or overlap for sure; otherwise x stays. As TVM's
  * UnionLowerBound; a NULL bound is infinite. */
 static IntSet lower_union(Tirc *c, Analyzer *a, IntSet x, IntSet y) {
@@ -111,8 +104,7 @@ static bool covers(Sched *s, Analyzer *a, Buffer b, const IntSet *produced,
                    const IntSet *consumed) {
   Tirc *c = s->c;
   for (int i = 0; i < b->ndim; i++) {
-    IntSet whole =
-        tirc_set_of_range(c, tirc_range(tirc_int(c, b->shape[i]->dtype, 0), b->shape[i]));
+    IntSet whole = tirc_set_of_range(c, tirc_whole_dim(c, b, i));
     IntSet p = tirc_set_intersect(a, produced[i], whole);
     IntSet q = tirc_set_intersect(a, consumed[i], whole);
     if (!q.min || !q.max) return !p.min && !p.max;
@@ -135,7 +127,7 @@ typedef struct Written {
 
 static void add_written(Sched *s, Analyzer *a, Written *w, SRef *writer, SRef *lca, Region r) {
   const int n = r.buffer->ndim;
-  const IntSet *part = tirc_region_lower(s, a, unbind(s, writer, r),
+  const IntSet *part = tirc_region_lower(s, a, tirc_unbound_region(s->c, writer->stmt, r),
                                          tirc_block_of(writer)->predicate, writer->parent, lca);
   const bool first = !w->found;
   w->found = true;
@@ -161,8 +153,7 @@ static void add_writer(Sched *s, Analyzer *a, Written *w, SRef *writer, SRef *lc
   if (inner.sum) {
     Range *dims = tirc_new_array(s->c, Range, b->ndim + 1);
     for (int d = 0; d < b->ndim; d++)
-      dims[d] = tirc_range_of_set(a, inner.sum[d],
-                                  tirc_range(tirc_int(s->c, b->shape[d]->dtype, 0), b->shape[d]));
+      dims[d] = tirc_range_of_set(a, inner.sum[d], tirc_whole_dim(s->c, b, d));
     add_written(s, a, w, writer, lca, (Region){b, dims});
   } else if (inner.found) {
     *w = (Written){.found = true};
@@ -188,9 +179,7 @@ static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
   tirc_bind_shapes(s, a, consumer);
   for (int i = -1; i < e.n; i++)
     for (SRef *r = (i < 0 ? consumer : e.at[i].src)->parent; r; r = r->parent)
-      if (tirc_is_loop(r))
-        tirc_bind_range(a, tirc_loop_of(r)->var,
-                        tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+      if (tirc_is_loop(r)) tirc_bind_loop(a, tirc_loop_of(r));
   return a;
 }
 
@@ -217,8 +206,8 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, int n, Bu
       if (!produced) continue;
       /* What it does not declare may be loaded to find out whether it runs. */
       const Expr when = i < b->n_reads ? b->predicate : tirc_bool(s->c, true);
-      const IntSet *consumed =
-          tirc_region_upper(s, a, unbind(s, consumer, *read), when, consumer->parent, lca);
+      const Region unbound = tirc_unbound_region(s->c, consumer->stmt, *read);
+      const IntSet *consumed = tirc_region_upper(s, a, unbound, when, consumer->parent, lca);
       if (!covers(s, a, read->buffer, produced, consumed)) return false;
     }
   }
@@ -521,9 +510,7 @@ static bool same_regions(int n, const Region *a, const Region *b) {
   for (int i = 0; i < n; i++) {
     if (a[i].buffer != b[i].buffer) return false;
     for (int k = 0; k < a[i].buffer->ndim; k++)
-      if (!tirc_expr_same(a[i].dims[k].min, b[i].dims[k].min) ||
-          !tirc_expr_same(a[i].dims[k].extent, b[i].dims[k].extent))
-        return false;
+      if (!tirc_same_range(a[i].dims[k], b[i].dims[k])) return false;
   }
   return true;
 }

@@ -128,18 +128,14 @@ static Region narrowed(Sched *s, const SRef *block, Region r) {
  * declare may be loaded to find out whether it runs. */
 static Region spread(Sched *s, SRef *block, Region r, bool declared) {
   Tirc *c = s->c;
-  PtrMap map = {0};
-  tirc_bindings_of(c, block->stmt, &map);
   Range *dims = tirc_new_array(c, Range, r.buffer->ndim + 1);
   Analyzer *a = tirc_analyzer(c);
   const IntSet *sets =
-      tirc_region_upper(s, a, tirc_substitute_region(c, r, &map),
+      tirc_region_upper(s, a, tirc_unbound_region(c, block->stmt, r),
                         declared ? tirc_block_of(block)->predicate : tirc_bool(c, true),
                         block->parent, tirc_scope_root(s, block));
-  for (int i = 0; i < r.buffer->ndim; i++) {
-    const Expr extent = r.buffer->shape[i];
-    dims[i] = tirc_range_of_set(a, sets[i], tirc_range(tirc_int(c, extent->dtype, 0), extent));
-  }
+  for (int i = 0; i < r.buffer->ndim; i++)
+    dims[i] = tirc_range_of_set(a, sets[i], tirc_whole_dim(c, r.buffer, i));
   return (Region){r.buffer, dims};
 }
 
@@ -151,17 +147,17 @@ typedef struct Gathered { /* of one block */
   bool inside; /* what is looked at may name variables that are bound inside of the block */
 } Gathered;
 
-static Expr unbound(const Gathered *g, Expr e) { return tirc_substitute(g->c, e, &g->bindings); }
+static Range unbound(const Gathered *g, Range r) {
+  return tirc_range(tirc_substitute(g->c, r.min, &g->bindings),
+                    tirc_substitute(g->c, r.extent, &g->bindings));
+}
 
 /* Whether all of x is in y for sure. */
 static bool holds(const Gathered *g, const Region *y, const Region *x) {
   for (int d = 0; d < y->buffer->ndim; d++) {
-    const Range in = y->dims[d], part = x->dims[d];
+    const Range in = y->dims[d];
     if (tirc_is_int(in.min, 0) && tirc_expr_same(in.extent, y->buffer->shape[d])) continue;
-    const Expr start = unbound(g, part.min), first = unbound(g, in.min);
-    const Expr end = tirc_add(g->c, start, unbound(g, part.extent));
-    const Expr limit = tirc_add(g->c, first, unbound(g, in.extent));
-    if (!tirc_prove_ge(g->a, start, first) || !tirc_prove_ge(g->a, limit, end)) return false;
+    if (!tirc_range_surely_in(g->a, unbound(g, x->dims[d]), unbound(g, in))) return false;
   }
   return true;
 }
@@ -184,15 +180,14 @@ static bool see_undeclared(Visitor *v, Expr e) {
   if (e->op != OP_LOAD) return true;
   const Buffer b = e->u.buffer;
   Range *one = tirc_new_array(g->c, Range, b->ndim + 1);
-  Range *all = tirc_new_array(g->c, Range, b->ndim + 1);
   bool element = true, named = !g->inside;
   for (int i = 0; i < b->ndim; i++) {
-    all[i] = tirc_range(tirc_int(g->c, b->shape[i]->dtype, 0), b->shape[i]);
     element &= i < e->n && tirc_dtype_is_int(e->args[i]->dtype) && e->args[i]->dtype.lanes == 1;
     if (element) one[i] = tirc_range(e->args[i], tirc_int(g->c, e->args[i]->dtype, 1));
     named &= element && !tirc_reads_memory(e->args[i]);
   }
-  if (!element || !is_held(g, &(Region){b, one})) add_region(g, (Region){b, named ? one : all});
+  if (!element || !is_held(g, &(Region){b, one}))
+    add_region(g, named ? (Region){b, one} : tirc_whole_buffer(g->c, b));
   return true;
 }
 
@@ -203,7 +198,7 @@ static bool see_way(Visitor *v, Stmt s) {
   if (s->kind == STMT_FOR) {
     tirc_visit_expr(loads, s->u.loop.min);
     tirc_visit_expr(loads, s->u.loop.extent);
-    tirc_bind_range(g->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+    tirc_bind_loop(g->a, &s->u.loop);
   }
   if (s->kind == STMT_IF) tirc_visit_expr(loads, s->u.branch.cond);
   if (s->kind == STMT_WHILE) tirc_visit_expr(loads, s->u.loop_while.cond);

@@ -104,16 +104,12 @@ static bool same_header(Stmt a, Stmt b) {
          (!thread || (x->kind == y->kind && !strcmp(x->thread, y->thread)));
 }
 
-static bool see_load(Visitor *v, Expr e) {
-  bool *loads = v->self;
-  *loads |= e->op == OP_LOAD || e->dtype.code == TYPE_HANDLE;
-  return !*loads;
+static bool is_memory(const void *unused, Expr e) {
+  return (void)unused, e->op == OP_LOAD || e->dtype.code == TYPE_HANDLE;
 }
 
 bool tirc_reads_memory(Expr e) {
-  bool found = false;
-  if (e->n || e->op == OP_LOAD) tirc_visit_expr(&(Visitor){.expr = see_load, .self = &found}, e);
-  return found;
+  return (e->n || e->op == OP_LOAD) && tirc_find_expr(e, is_memory, NULL);
 }
 
 static void walk_loop(Walk *w, Stmt stmt, SRef *parent, int seq_index) {

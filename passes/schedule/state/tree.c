@@ -18,6 +18,20 @@ bool tirc_moves(const Block *b, Expr loop_var, IterKind kind) {
   return false;
 }
 
+int tirc_iter_index(const Block *b, Expr var) {
+  int i = b->n_iters - 1;
+  while (i >= 0 && b->iters[i].var != var) i--;
+  return i;
+}
+
+bool tirc_is_bound_around(const SRef *at, Expr var) {
+  for (; at; at = at->parent)
+    if (tirc_is_loop(at) ? tirc_loop_of(at)->var == var
+                         : tirc_iter_index(tirc_block_of(at), var) >= 0)
+      return true;
+  return false;
+}
+
 bool tirc_is_ancestor(const SRef *high, const SRef *low) {
   while (low && low != high) low = low->parent;
   return low != NULL;
@@ -88,21 +102,43 @@ Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self) {
   return f.found;
 }
 
+typedef struct FindStmt {
+  StmtTest *is;
+  const void *self;
+  Stmt found;
+} FindStmt;
+
+static bool see_tested(Visitor *v, Stmt s) {
+  FindStmt *f = v->self;
+  if (!f->found && f->is(f->self, s)) f->found = s;
+  return !f->found;
+}
+
+Stmt tirc_find_stmt(Stmt in, StmtTest *is, const void *self, const Paths *only) {
+  FindStmt f = {is, self, NULL};
+  tirc_visit_stmt(&(Visitor){.stmt = see_tested, .expr = tirc_skip_expr, .self = &f, .only = only},
+                  in);
+  return f.found;
+}
+
+bool tirc_is_block_stmt(const void *unused, Stmt s) { return (void)unused, s->kind == STMT_BLOCK; }
+
+bool tirc_same_exprs(int n, const Expr *a, const Expr *b) {
+  int i = 0;
+  while (i < n && tirc_expr_same(a[i], b[i])) i++;
+  return i == n;
+}
+
 static bool is_one_of(const void *vars, Expr e) { return e->op == OP_VAR && tirc_map_has(vars, e); }
 
 bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars) {
   return tirc_find_expr_in(s, is_one_of, vars);
 }
 
-static bool see_stmt(Visitor *v, Stmt s) {
-  Stmt *left = v->self;
-  if (s == *left) *left = NULL;
-  return *left != NULL;
-}
+static bool is_that(const void *what, Stmt s) { return s == what; }
 
 bool tirc_holds(Stmt s, Stmt what, const Paths *only) {
-  tirc_visit_stmt(&(Visitor){.stmt = see_stmt, .self = &what, .only = only}, s);
-  return !what;
+  return tirc_find_stmt(s, is_that, what, only);
 }
 
 bool tirc_divides(Expr e) {
@@ -121,7 +157,7 @@ static bool is_written_load(const void *self, Expr e) {
   return e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer, &writers);
 }
 
-bool tirc_reads_written(Sched *s, SRef *scope, Expr e) {
+Expr tirc_reads_written(Sched *s, SRef *scope, Expr e) {
   return tirc_find_expr(e, is_written_load, &(WrittenLoad){s, scope});
 }
 
@@ -142,12 +178,6 @@ bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b) {
   return false;
 }
 
-typedef struct ShapeLoads {
-  Visitor v;
-  Buffer of;
-  bool found;
-} ShapeLoads;
-
 static bool is_load_of(const void *buffer, Expr e) {
   return e->op == OP_LOAD && e->u.buffer == buffer;
 }
@@ -166,20 +196,50 @@ bool tirc_shapes_load(Stmt s, Buffer b) {
   return found;
 }
 
-static bool see_shapes(Visitor *v, Stmt s) {
-  ShapeLoads *k = v->self;
-  k->found |= tirc_shapes_load(s, k->of);
-  return !k->found;
+typedef struct Uses {
+  Buffer of;
+  Stmt besides;
+  unsigned found;
+} Uses;
+
+static unsigned access_of(const Uses *u, Buffer b, unsigned use) {
+  return b == u->of ? use : b->data == u->of->data ? USE_OTHER : 0;
 }
 
+static bool see_use(Visitor *v, Expr e) {
+  Uses *u = v->self;
+  if (e == u->of->data) u->found |= USE_POINTER;
+  if (e->op == OP_LOAD) u->found |= access_of(u, e->u.buffer, USE_LOAD);
+  return true;
+}
+
+static bool see_use_in(Visitor *v, Stmt s) {
+  Uses *u = v->self;
+  if (s == u->besides) return false;
+  if (s->kind == STMT_STORE) u->found |= access_of(u, s->u.store.buffer, USE_STORE);
+  if ((s->kind == STMT_DECL || s->kind == STMT_ALLOC) && s->u.alloc.buffer->data == u->of->data)
+    u->found |= USE_OTHER_MADE;
+  if (tirc_shapes_load(s, u->of)) u->found |= USE_SHAPE;
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    if (s->u.block.matches[i].source.buffer->data == u->of->data)
+      u->found |= s->u.block.matches[i].source.buffer == u->of ? USE_VIEW : USE_OTHER_VIEW;
+  return true;
+}
+
+unsigned tirc_uses_of(Stmt s, Buffer b, Stmt besides, const Paths *only) {
+  Uses u = {b, besides, 0};
+  tirc_visit_stmt(&(Visitor){.expr = see_use, .stmt = see_use_in, .self = &u, .only = only}, s);
+  return u.found;
+}
+
+bool tirc_is_load_of_stored(const void *sref, Expr e) {
+  return e->op == OP_LOAD && tirc_touches(sref, e->u.buffer, true);
+}
+
+static bool loads_in_shapes(const void *buffer, Stmt s) { return tirc_shapes_load(s, buffer); }
+
 void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b) {
-  ShapeLoads k = {.of = b};
-  k.v = (Visitor){.stmt = see_shapes,
-                  .expr = tirc_skip_expr,
-                  .self = &k,
-                  .only = tirc_paths_to_users(s, site, b)};
-  tirc_visit_stmt(&k.v, site->stmt);
-  if (!k.found) return;
+  if (!tirc_find_stmt(site->stmt, loads_in_shapes, b, tirc_paths_to_users(s, site, b))) return;
   tirc_sched_error_at(s, site->stmt, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
                       "%s cannot change: an extent of a buffer is loaded from it.", b->name);
 }
@@ -210,6 +270,17 @@ Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffe
   return tirc_stmt_done(c, copy);
 }
 
+Stmt tirc_without_alloc(Tirc *c, Stmt block, Buffer gone) {
+  Block b = block->u.block;
+  Buffer *kept = tirc_new_array(c, Buffer, b.n_allocs + 1);
+  int n = 0;
+  for (int i = 0; i < b.n_allocs; i++)
+    if (b.allocs[i] != gone) kept[n++] = b.allocs[i];
+  b.allocs = kept;
+  b.n_allocs = n;
+  return tirc_with_loc(c, tirc_block(c, &b), block->loc);
+}
+
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out) {
   const bool seq = body->kind == STMT_SEQ;
   const int n = seq ? body->u.seq.n : 1;
@@ -227,6 +298,22 @@ int tirc_body_items(Tirc *c, Stmt body, const Stmt **out) {
 Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what) {
   const int n = body->kind == STMT_SEQ ? body->u.seq.n : 1;
   return tirc_seq_splice(c, body, index < 0 || index > n ? n : index, 0, 1, &what);
+}
+
+Stmt tirc_insert_below_decls(Tirc *c, Stmt body, int index, Stmt what) {
+  if (body->kind != STMT_DECL) return tirc_insert_item(c, body, index, what);
+  return tirc_alloc_stmt(c, STMT_DECL, body->u.alloc.buffer, body->u.alloc.annotations,
+                         tirc_insert_below_decls(c, body->u.alloc.body, index, what));
+}
+
+int tirc_item_with(Sched *s, const SRef *node, SRef *below, Stmt *item) {
+  const Stmt *items;
+  const int n = tirc_body_items(s->c, tirc_body_of(node->stmt), &items);
+  const Paths paths = tirc_paths_to(s, 1, &below);
+  int at = 0;
+  while (at < n - 1 && !tirc_holds(items[at], below->stmt, &paths)) at++;
+  *item = items[at];
+  return at;
 }
 
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
@@ -276,6 +363,18 @@ Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map) {
     dims[i].extent = tirc_substitute(c, r.dims[i].extent, map);
   }
   return (Region){r.buffer, dims};
+}
+
+const Expr *tirc_substitute_all(Tirc *c, int n, const Expr *from, const PtrMap *map) {
+  Expr *to = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n; i++) to[i] = tirc_substitute(c, from[i], map);
+  return to;
+}
+
+Region tirc_unbound_region(Tirc *c, Stmt block, Region r) {
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, block, &bindings);
+  return tirc_substitute_region(c, r, &bindings);
 }
 
 typedef struct Exchange {
