@@ -26,7 +26,7 @@
 #include "fuzz.h"
 #include "cases.h"
 #include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
+#include "passes/schedule/meaning/meaning.h"
 #include "passes/words/docs.h"
 
 #include "ir/arith/equal.h"

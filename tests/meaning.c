@@ -3,7 +3,7 @@
 #include "meaning.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/meaning/index_eval.h"
+#include "ir/arith/index_eval.h"
 #include "passes/schedule/shape/shape.h"
 #include "rng.h"
 #include "runtime/interp/free_order.h"

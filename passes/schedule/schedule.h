@@ -67,9 +67,9 @@ struct SRef {
   bool overwrites;     /* it writes a buffer that a block before it has read */
   bool broken;         /* it counts in n_broken */
   bool hidden;         /* ... in n_hidden */
-  uint32_t asked;      /* ... that instances_depend is about: sight/spatial.c */
+  uint32_t asked;      /* ... that instances_depend is about: meaning/instances.c */
   bool instances_depend;
-  uint32_t asked_first; /* ... that stores_first is about: own_output.c */
+  uint32_t asked_first; /* ... that stores_first is about: meaning/flow.c */
   bool stores_first;    /* each instance, before it reads what it stores to */
 };
 

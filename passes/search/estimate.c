@@ -5,7 +5,7 @@
 #include "estimate.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/meaning/index_eval.h"
+#include "ir/arith/index_eval.h"
 
 #include <math.h>
 #include <stdlib.h>

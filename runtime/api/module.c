@@ -17,7 +17,7 @@
 #include "passes/replay/replay.h"
 #include "passes/rules/rules.h"
 #include "passes/schedule/call/warnings.h"
-#include "passes/schedule/sight/sight.h"
+#include "passes/schedule/meaning/meaning.h"
 #include "passes/script/script.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "free_order.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/meaning/reducer.h"
+#include "passes/schedule/meaning/meaning.h"
 
 typedef struct Freeing {
   Tirc *c;

@@ -4,7 +4,7 @@
  * Decided here: how the bindings of a block divide into those of an outer and of an inner one
  * (blockize.c), what operation a reduction is of (reducer.c), whether a tile computes what an
  * intrinsic describes (tensorize_match.c), and which domains may grow (pad_einsum_check.c). Where
- * an init may stand is asked of sight/ and meaning/. */
+ * an init may stand is asked of meaning/. */
 #ifndef TIRC_SCHEDULE_BLOCKS_H
 #define TIRC_SCHEDULE_BLOCKS_H
 

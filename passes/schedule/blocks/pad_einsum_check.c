@@ -7,7 +7,6 @@
  * - The copy back moves elements that the block has not written over what was there before, or sums
  *   that lack what was there before. */
 #include "blocks.h"
-#include "passes/schedule/meaning/written_box.h"
 
 #include "ir/tree/print.h"
 

@@ -5,7 +5,7 @@
  * Errors: region-not-covered, duplicate-region, reads-own-output. */
 #include "copies.h"
 #include "ir/tree/print.h"
-#include "passes/schedule/meaning/index_eval.h"
+#include "ir/arith/index_eval.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
 

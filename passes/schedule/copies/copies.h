@@ -4,7 +4,7 @@
  * Decided here: where the copy stands (cache_place.c), which box of the buffer it moves so that no
  * element is copied that nobody wrote and none is missing that is read (cache_box.c), and how the
  * other blocks come to use it (cache_stage.c). Whether a nest writes all of a box is asked of
- * meaning/cover.h. */
+ * meaning/cover.c. */
 #ifndef TIRC_SCHEDULE_COPIES_H
 #define TIRC_SCHEDULE_COPIES_H
 

@@ -19,7 +19,6 @@
  * loop-variable-escapes, order-matters, buffer-not-found, root-block. */
 #include "copies.h"
 #include "passes/schedule/layout/layout.h"
-#include "passes/schedule/meaning/written_box.h"
 
 /* The indices in their short form; one that becomes a constant stays as it was. */
 static void simplify_old(Reindex *r) {

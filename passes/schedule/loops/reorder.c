@@ -9,7 +9,7 @@
  * within a scope, with nothing beside them from the outermost to the innermost given one; no loop's
  * bounds use a loop that would come to stand inside of it; the blocks below have spatial and
  * reduction iterators only, and affine bindings; and no instance of a block comes to run before one
- * whose result it uses (sight/reordered.c). TVM takes the last for granted of every spatial
+ * whose result it uses (meaning/order.c). TVM takes the last for granted of every spatial
  * iterator and accepts programs that shift a buffer in place; here that is an error.
  *
  * Errors: loop-repeated, loops-not-a-chain, iterator-kind, not-affine-binding, dependent-loop,

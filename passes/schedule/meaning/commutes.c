@@ -24,7 +24,6 @@
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/views.h"
-#include "passes/schedule/state/nodes.h"
 
 #include <math.h>
 

@@ -8,7 +8,6 @@
  *               T.where(k < 6) */
 #include "meaning.h"
 #include "passes/schedule/state/nesting.h"
-#include "passes/schedule/state/nodes.h"
 
 /* From the innermost one outwards, so that what is let is put in. */
 static Expr and_steps(Tirc *c, const Steps *steps, Expr condition) {

@@ -1,10 +1,9 @@
 #define _GNU_SOURCE /* qsort_r */
-#include "finite.h"
+#include "asked.h"
 
-#include "index_eval.h"
+#include "ir/arith/index_eval.h"
 #include "ir/tree/int_op.h"
 #include "passes/schedule/state/nodes.h"
-#include "witness.h"
 
 #include <stdlib.h>
 

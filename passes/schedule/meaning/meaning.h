@@ -1,27 +1,234 @@
 /* The room where it is decided what a schedule may do, for all sizes.
  *
- * What a program touches is extracted once (extract.h), as relations of integer tuples (relation.h)
- * that are exact. Then a few questions are asked: does a new order keep the order of dependent
- * accesses (order.h), do iterations meet in an element (carried.h), does an init come before its
- * sum (init_first.h), does a nest write all of a box or a block reach its domain (cover.h), is an
- * access outside of its buffer (bounds.h).
- * What is asked of one block or statement alone stands here too: what decides whether it runs
- * (conditions.h), what it does to its own output (updates.h), of which operation it is a reduction
- * (reducer.h), and by sight, what it writes (written_box.h).
+ * What a program touches is extracted once (touches.h), as relations of integer tuples that are
+ * exact. Then a few questions are asked, each in one file: does a new order of loops keep the order
+ * of dependent accesses (order.c); do iterations or instances meet in an element (apart.c), so that
+ * a loop may not run in parallel (concurrent.c) or a spatial iterator is none (instances.c); does a
+ * nest write all of a box or a block reach its domain (cover.c); who reads what is not yet what it
+ * will be (flow.c); do sums start, and where (start.c); do updates commute (commutes.c); is an
+ * access outside of its buffer, may a number not be computed elsewhere (bounds.c); what decides
+ * whether a block runs (conditions.c); of which operation is it a reduction (reducer.c).
  *
- * Each is answered on integer sets (set.h is all that knows of isl), or by running through all of a
- * nest of constant size (finite.h), or is "not provable": never from a sample. A refusal carries
- * an example (witness.h). */
+ * Each is answered by sight first, from how the program is written, by iterator maps and intervals;
+ * then on integer sets (set.h is all that knows of isl), or by running through all of a nest of
+ * constant size (finite.c), or is "not provable": never from a sample. A refusal carries an
+ * example. */
 #ifndef TIRC_SCHEDULE_MEANING_H
 #define TIRC_SCHEDULE_MEANING_H
 
-#include "bounds.h"
-#include "carried.h"
-#include "conditions.h"
-#include "cover.h"
-#include "init_first.h"
-#include "order.h"
-#include "reducer.h"
-#include "updates.h"
+#include "passes/schedule/state/nodes.h"
+
+/* --- whether it runs (conditions.c) ----------------------------------------------------------- */
+
+/* Whether an `if`, a `while`, or a loop that repeats the block and may be empty, stands between it
+ * and `high`, a loop or block around it. */
+bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
+
+/* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
+ * terms of loops, not of what is let from them (conditions.c). NULL: a `while` is there, too. */
+Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);
+
+/* Whether the writer has run where the reader, which comes after it, does. Which part of its own
+ * loops its predicate chooses is a matter of the region that it writes. */
+bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader);
+
+/* The predicate `and` those conjuncts of a condition that do not follow from what the analyzer
+ * knows. */
+Expr tirc_and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond);
+
+/* The conjuncts of a condition that use some of the variables, or those that use none. */
+Expr tirc_conjuncts(Tirc *c, Expr cond, const PtrMap *vars, bool with);
+
+/* A sum over an extent of 0 leaves what its buffers held: its init does not run either. The same
+ * with another loop of no iterations, or a predicate that never holds, where the domains say that
+ * there is something to write. */
+bool tirc_sums_nothing(Sched *s, SRef *block);
+
+/* --- what is written (cover.c) ---------------------------------------------------------------- */
+
+/* False: no, or it cannot be proved. *missing (NULL: of no interest) says which element or instance
+ * there is not, "C[300]", or is NULL where none is certain. A call that gets an address is taken to
+ * store to all that its block declares to write. */
+
+/* Whether each instance of the block stores to all of the box, which is in terms of its iterators.
+ */
+bool tirc_writes_box(Sched *s, SRef *block, const Region *box);
+/* Whether the block, with the loops around it below `within`, a loop or block of its scope, stores
+ * to all of the box whenever that runs and the condition holds. The box is in terms of what is
+ * around those loops. */
+bool tirc_nest_writes_box(Sched *s, SRef *block, SRef *within, Expr condition, const Region *box,
+                          const char **missing);
+/* Whether the block runs in its scope for all values of the iterators that are `of` interest (NULL:
+ * of all). */
+bool tirc_reaches_domain(Sched *s, SRef *block, const PtrMap *of, const char **missing);
+/* Whether a block's predicate says no more than that its iterators are in their domains. */
+bool tirc_domain_implies_predicate(Sched *s, SRef *block);
+/* The condition of an error, from what is missing. */
+const char *tirc_missing_text(Tirc *c, const char *missing);
+
+/* An iterator whose binding stands on something outside of the scope, so that a run of the scope
+ * does not pass through all of its domain; NULL: none does. */
+Expr tirc_outer_iter(Sched *s, SRef *block);
+
+/* --- where sums start (start.c) --------------------------------------------------------------- */
+
+/* Whether the block's init, if it has one, runs for all its sums each time that its scope does. */
+bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
+
+/* Whether the init reads what the block stores to: then it starts nothing anew. */
+bool tirc_init_reads_output(const Block *b);
+
+/* The part of it that is about loops and bindings: the predicate may still leave the init out. */
+bool tirc_steps_start_in_scope(Sched *s, const SRef *block);
+
+/* Whether a predicate on loops which spatial and reduction iterators share lets the first step of
+ * each sum run that it lets run. */
+bool tirc_fused_steps_start(Sched *s, SRef *block);
+
+/* Whether the condition holds with the variables at these starts if it does for other values of
+ * theirs. */
+bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts);
+
+/* Whether what a block with an init reads of the buffer is only the element that the init stores.
+ */
+bool tirc_only_adds(const Block *b, Buffer buffer);
+
+/* Whether the body starts with an init of the buffer that was written by hand. */
+bool tirc_starts_with_init(const Block *b, Buffer buffer);
+
+/* How many statements at the start of the body do nothing but that, for any buffer. */
+int tirc_inits_by_hand(const Block *b);
+
+/* Whether a reduction iterator stands in an index of what the block stores to: NULL, or what stands
+ * there in words. */
+const char *tirc_why_indexed_by_reduction(Sched *s, const Block *b);
+
+/* Does the first instance of a sum that runs have the init?
+ *
+ *   for f in range(32):                      vi = f // 8, vk = f % 8: for each vi, vk = 0 comes
+ *     with T.block("C"):                     first, with the init; but not under f < 30 and in
+ *       vi = T.axis.spatial(4, f // 8)       an order of parts of f in which another vk does
+ *       vk = T.axis.reduce(8, f % 8)
+ *
+ * Of each sum that a block computes in a nest of loops, outermost first, where `condition` holds;
+ * the nest stands, or is to stand, where `in` does. False also where it cannot be proved. */
+bool tirc_init_comes_first(Sched *s, SRef *in, int n, const For *const *loops, const Block *block,
+                           Expr condition);
+
+/* --- who reads what too early (flow.c) -------------------------------------------------------- */
+
+/* Whether the block, which writes b, also reads of it what it did not write itself
+ * while its scope runs. */
+bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
+
+/* What a sum reads of what it declares to write, once its init is taken away: more than that if it
+ * adds other elements, which a sum need not declare. */
+Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written);
+
+/* Whether the block, run again in the loop, may read what its last run stored, be it in blocks
+ * inside of it. NULL: run again with all steps of its sums. */
+bool tirc_goes_on_from_last_run(Sched *s, SRef *block, const SRef *loop);
+
+/* Whether the block goes on with the elements that it stored to in another iteration of the loop,
+ * or stores to them again what need not be the same. */
+bool tirc_goes_on_in(Sched *s, SRef *block, const SRef *loop);
+/* Whether the block, or one from which it gets values, stores to one element again and again, with
+ * the block, or one to which it gives values, reading it in between: if the block went out of the
+ * loops of both, below `to`, the reader would see the last only. */
+bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer, SRef **reader);
+/* A producer of the block, or one from which such a one gets values, that stores to one element
+ * again and again in the loop, or one around it, if the block, with its new nest under the loop,
+ * would read it in between. NULL: there is none. */
+SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest);
+/* Whether the block reads each state of what is overwritten in a loop around it, and `instead`, in
+ * whose instances it is to be computed, runs again for each and keeps the last. */
+bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead);
+
+/* --- the order of loops (order.c) ------------------------------------------------------------- */
+
+/* chain: directly nested loops, outermost first; order: the same loops as they are to be nested.
+ * Raises order-matters when two accesses to one element, one of them a write, would change places.
+ */
+void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order);
+/* Whether the init stores to elements that its own instance does not update, or
+ * that other instances use: then it matters when it runs. */
+bool tirc_init_is_elsewhere(Sched *s, SRef *block);
+
+/* --- iterations at the same time (concurrent.c) ----------------------------------------------- */
+
+/* Raises iterations-depend when one iteration reads what another one stores, or would where a
+ * loaded condition holds, or both store different values to what is used after the loop. `thread`:
+ * the thread axis of a GPU that the loop is to be, where other memories than the global one have
+ * rules of their own; or NULL. */
+void tirc_require_independent(Sched *s, SRef *loop, const char *thread);
+/* Raises it only where there is an example of two iterations that meet. */
+void tirc_refuse_dependence(Sched *s, SRef *loop, const char *thread);
+
+/* The same for the loops around n blocks that run in parallel, after these came there. */
+void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks);
+/* The part of it that looks only: whether the iterations certainly do not meet in
+ * this buffer, which the n child blocks of the loop use. `shared`: also other blocks use it. */
+bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared);
+
+bool tirc_runs_at_once(const For *f); /* parallel, vectorized or bound to a thread */
+
+/* --- spatial iterators (instances.c) ---------------------------------------------------------- */
+
+/* Tells of each block that declares an iterator spatial though its instances certainly depend on
+ * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
+void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), void *self);
+/* Whether the instances of a block depend on each other in this way, or cannot be proved not to. */
+bool tirc_instances_depend(Sched *s, SRef *block);
+/* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */
+bool tirc_is_own_place(Expr index, Expr var);
+
+/* --- what operation it is (commutes.c, reducer.c) --------------------------------------------- */
+
+/* False when two instances of the block that update the same element give another result in the
+ * other order. */
+bool tirc_update_commutes(Tirc *c, const Block *b);
+
+/* A reduction over n buffers at once (n > 1: argmax, two sums), all accessed at `indices`.
+ * The new value of buffer i is combiners[i] with the loads self[i] as the accumulated values and
+ * rhs[i] as the ones that come in. */
+typedef struct Reducer {
+  int n;
+  const Buffer *buffers;
+  int n_indices;
+  const Expr *indices;
+  const Expr *identities; /* what init stores */
+  const Expr *combiners;  /* over self[] and rhs[] as they stand in the block */
+  const Expr *self, *rhs;
+} Reducer;
+
+/* Raises reducer-form or no-matched-reducer. */
+Reducer tirc_reducer_of(Sched *s, SRef *block);
+/* How a block picks one of several candidates by an order that leaves some of them equal, as an
+ * argmax does: of two whose compared values are the same, the one that comes first is kept, or the
+ * one that comes last. */
+typedef struct Picking {
+  Reducer reducer;
+  Expr order;           /* over self[] and rhs[]: the accumulated one is kept */
+  Expr turned;          /* the same with the two changed round */
+  const bool *compared; /* one a buffer: whether the order looks at it */
+} Picking;
+bool tirc_picks_equals(Sched *s, SRef *block, Picking *out);
+/* Warns that the running call may change which of equal candidates the block picks, if it picks so.
+ */
+void tirc_warn_of_equals(Sched *s, SRef *block);
+/* Combiner i with other operands. */
+Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs);
+
+/* --- what may fail (bounds.c) ----------------------------------------------------------------- */
+
+/* Is an access outside of its buffer? Tells of each statement once a buffer. */
+void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *self);
+
+/* A part of the expression that may fail where it is evaluated anew. That is a load at
+ * an index that is not known to be inside of its buffer, and a division by what is not known to be
+ * no zero and depends on a loop or an iterator of a block, `at` or one around it. What a run of
+ * `run` (NULL: nothing) evaluates in any case is none; NULL: there is none. */
+Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run);
+const char *tirc_how_it_fails(Tirc *c, Expr part); /* "read outside of A" */
 
 #endif

@@ -10,9 +10,7 @@
  *
  * The comparison may break ties by another component, which the leading one need not do. Selecting
  * by a total order is associative and commutative up to which of two equal candidates is kept. */
-#include "reducer.h"
-
-#include "passes/schedule/state/nodes.h"
+#include "meaning.h"
 
 #include <math.h>
 
@@ -70,15 +68,9 @@ static Stmt store_to(const Stores *stores, Buffer b) {
   return NULL;
 }
 
-static bool same_indices(int n, const Expr *a, const Expr *b) {
-  for (int i = 0; i < n; i++)
-    if (!tirc_expr_same(a[i], b[i])) return false;
-  return true;
-}
-
 static bool is_self(const Reducer *r, int i, Expr e) {
   return e->op == OP_LOAD && e->u.buffer == r->buffers[i] && e->n == r->n_indices &&
-         same_indices(e->n, e->args, r->indices);
+         tirc_same_exprs(e->n, e->args, r->indices);
 }
 
 /* --- each buffer by itself -------------------------------------------------------------------- */
@@ -228,8 +220,8 @@ static void fill(Sched *s, SRef *block, Reducer *r, const Stores *inits, const S
     if (!init)
       bad_form(s, block, tirc_format(c, "the init does not set %s", update->u.store.buffer->name));
     if (update->u.store.n != r->n_indices ||
-        !same_indices(r->n_indices, update->u.store.indices, r->indices) ||
-        !same_indices(r->n_indices, init->u.store.indices, r->indices))
+        !tirc_same_exprs(r->n_indices, update->u.store.indices, r->indices) ||
+        !tirc_same_exprs(r->n_indices, init->u.store.indices, r->indices))
       bad_form(s, block, "all stores of the init and of the update must have the same indices");
     require_old_values(s, block, i, buffers, update);
     buffers[i] = update->u.store.buffer;

@@ -3,7 +3,7 @@
  *
  * Decided here: which instances must run at the new place (compute_at_region.c), whether all that
  * need them stand there, and whether a sum may run again (compute_at_sum.c). Whether a reader that
- * stands elsewhere sees the last of several states is asked of sight/. */
+ * stands elsewhere sees the last of several states is asked of meaning/. */
 #ifndef TIRC_SCHEDULE_MOVES_H
 #define TIRC_SCHEDULE_MOVES_H
 

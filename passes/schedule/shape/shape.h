@@ -3,12 +3,11 @@
  * that removes a leaf block, the reducers that a reduction may be.
  *
  * Decided here: what the reference's definitions decide from buffers and bindings alone. Whether a
- * new order, place or copy keeps what is computed is asked of sight/ and, where that does not
- * suffice, of meaning/. */
+ * new order, place or copy keeps what is computed is asked of meaning/. */
 #ifndef TIRC_SCHEDULE_SHAPE_H
 #define TIRC_SCHEDULE_SHAPE_H
 
-#include "passes/schedule/sight/sight.h"
+#include "passes/schedule/meaning/meaning.h"
 
 /* --- marks ------------------------------------------------------------------------------------ */
 

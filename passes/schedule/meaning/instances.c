@@ -6,8 +6,8 @@
  *       A[vi + 1] = A[vi] + T.float32(1)     # instance i reads what instance i - 1 stored
  *
  * First by sight: a buffer of which all accesses have each spatial iterator in the same place is
- * used by each instance alone. That is nearly every block there is. meaning/carried.h answers for
- * the others. Opaque and scan iterators keep the order of their instances: their loops stand still.
+ * used by each instance alone. That is nearly every block there is. apart.c answers for the others.
+ * Opaque and scan iterators keep the order of their instances: their loops stand still.
  *
  * Nobody looks at what is left in a scratch buffer, which is allocated outside of all of this:
  *
@@ -17,9 +17,9 @@
  *       t[0] = B[vi]                         # each instance for itself
  *       A[vi] = t[0] * t[0]
  */
-#include "sight.h"
-
+#include "asked.h"
 #include "ir/tree/int_op.h"
+#include "meaning.h"
 #include "passes/schedule/state/nesting.h"
 
 typedef struct Instances {

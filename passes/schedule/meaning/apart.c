@@ -1,13 +1,64 @@
-#include "carried_parts.h"
-
-#include "finite.h"
+/* Do two iterations of a loop, or two instances of a block, use one element, so that they cannot
+ * run at the same time?
+ *
+ *   for i in range(16):                    iteration i stores B[i]
+ *     B[i] = A[i]
+ *     C[i] = B[(i + 15) % 16]              iteration i + 1 reads it
+ *
+ * They do where one reads an element that another one stores, unless it stored to it itself before
+ * it reads; and where both store to an element, unless they leave the same in it. What an iteration
+ * leaves is the same when it is computed in the same steps from the same numbers: from indices, and
+ * from what no iteration stores, or what all leave alike.
+ *
+ * Instances of a block are told apart by its spatial iterators; the steps of a sum are one. */
+#include "asked.h"
 #include "meaning.h"
-#include "passes/schedule/state/nodes.h"
-#include "witness.h"
 
-enum { BUDGET = 30000 };
+enum { BUDGET = 30000, MOST_LEAVES = 12 /* of which one number is made */ };
 
-Stored *tirc_carried_stored_of(Question *q, Buffer b) {
+/* A touch as relations. */
+typedef struct Known {
+  const Touch *touch;
+  bool is_known; /* what follows: relations are dear, and few touches are asked for */
+  bool is_spared;
+  ZMap at;    /* from the loops around to elements */
+  ZMap whole; /* from the iteration to elements */
+  bool exact;
+  Made made;  /* of a store: what the stored number is made of */
+  Touch thin; /* in the dimensions that tell iterations apart, without what these do not need */
+  bool is_thin;
+  ZMap of_thin; /* from the iteration to elements; NULL: it would be the same */
+} Known;
+
+/* Whether iterations are apart that touch elements so and so. */
+typedef struct Thin {
+  ZMap first, second;
+  bool apart;
+} Thin;
+
+typedef enum Alike { ALIKE_UNKNOWN, ALIKE_ASKED, ALIKE_YES, ALIKE_NO } Alike;
+
+typedef struct Stored {
+  Buffer buffer;
+  bool shared;   /* by the iterations; otherwise each has a buffer of its own */
+  Alike alike;   /* whether they leave the same in an element */
+  Expr constant; /* all that is ever in it; NULL: more */
+} Stored;
+
+typedef struct Question {
+  const Iterations *of;
+  Sched *s;
+  Relations r;
+  Sets *z;
+  int width; /* of a time */
+  VEC(Known) known;
+  VEC(Stored) stored;
+  VEC(Thin) thin;
+} Question;
+
+static bool is_alike(Question *q, Stored *b);
+
+static Stored *stored_of(Question *q, Buffer b) {
   for (int i = 0; i < q->stored.n; i++)
     if (q->stored.at[i].buffer == b) return &q->stored.at[i];
   return NULL;
@@ -22,7 +73,7 @@ static bool is_name(const Question *q, Expr var) {
 }
 
 /* [iteration, inner iteration, statement in it, ...], filled up with zeros. */
-const Expr *tirc_carried_time_of(Question *q, const Touch *t) {
+static const Expr *time_of(Question *q, const Touch *t) {
   Tirc *c = q->s->c;
   Place **loops = tirc_place_loops(c, t->at);
   Expr *time = tirc_new_array(c, Expr, q->width + 1);
@@ -46,7 +97,7 @@ static int width_of_times(const Question *q) {
 }
 
 /* From the loops around a touch to what these come to. */
-ZMap tirc_carried_values_at(Question *q, const Touch *t, int n, const Expr *values, bool *exact) {
+static ZMap values_at(Question *q, const Touch *t, int n, const Expr *values, bool *exact) {
   Touch with = {.n = n, .indices = values, .at = t->at};
   return tirc_relation_of(&q->r, &with, exact);
 }
@@ -57,15 +108,9 @@ static bool loads_index(const Touch *t) {
   return false;
 }
 
-static int loop_of_var(int n, Place *const *loops, Expr var) {
-  int i = 0;
-  while (i < n && loops[i]->var != var) i++;
-  return i;
-}
-
 /* Of a relation from the loops around a touch: from [the iteration, those of its first n loops that
  * are no part of it]. */
-ZMap tirc_carried_by_iteration(Question *q, const Touch *t, ZMap of_loops, int n, bool *exact) {
+static ZMap by_iteration(Question *q, const Touch *t, ZMap of_loops, int n, bool *exact) {
   Place **loops = tirc_place_loops(q->s->c, t->at);
   const int n_loops = t->at->n_loops;
   Expr *values = tirc_new_array(q->s->c, Expr, q->of->n + n + 1);
@@ -75,28 +120,28 @@ ZMap tirc_carried_by_iteration(Question *q, const Touch *t, ZMap of_loops, int n
     if (!is_name(q, loops[i]->var)) values[k++] = loops[i]->var;
   bool are_loops = true;
   for (int i = 0; i < k && are_loops; i++) {
-    places[i] = loop_of_var(n_loops, loops, values[i]);
+    for (places[i] = 0; places[i] < n_loops && loops[places[i]]->var != values[i];) places[i]++;
     are_loops = places[i] < n_loops;
   }
   if (are_loops) return tirc_z_keep_in(q->z, of_loops, k, places);
-  return tirc_z_compose(q->z, tirc_z_reverse(q->z, tirc_carried_values_at(q, t, k, values, exact)),
-                        of_loops);
+  return tirc_z_compose(q->z, tirc_z_reverse(q->z, values_at(q, t, k, values, exact)), of_loops);
 }
 
-/* Number i of the touches, if it stores to b, or loads from it. */
-static Known *touch_at(Question *q, int i, Buffer b, bool write) {
-  Known *k = &q->known.at[i];
-  return k->touch->buffer == b && k->touch->write == write ? k : NULL;
+/* The next touch after k (NULL: the first one) that stores to b, or that loads from it. */
+static Known *next_of(const Question *q, Known *k, Buffer b, bool write) {
+  const Known *end = q->known.at + q->known.n;
+  k = k ? k + 1 : q->known.at;
+  while (k < end && (k->touch->buffer != b || k->touch->write != write)) k++;
+  return k < end ? k : NULL;
 }
 
 /* The same, with its relations. */
-Known *tirc_carried_touch_of(Question *q, int i, Buffer b, bool write) {
-  Known *k = touch_at(q, i, b, write);
-  const Touch *t = k ? k->touch : NULL;
-  if (!k || k->is_known) return k;
+static Known *know(Question *q, Known *k) {
+  const Touch *t = k->touch;
+  if (k->is_known) return k;
   k->is_known = k->exact = true;
   k->at = tirc_relation_of(&q->r, t, &k->exact);
-  k->whole = tirc_carried_by_iteration(q, t, k->at, 0, &k->exact);
+  k->whole = by_iteration(q, t, k->at, 0, &k->exact);
   k->is_spared = !k->exact && (q->of->spared == SPARE_UNCERTAIN ||
                                (q->of->spared == SPARE_LOADED && loads_index(t)));
   return k;
@@ -137,7 +182,7 @@ static ZMap uncovered(Question *q, const Touch *read, ZMap left, const Known *st
   const bool before = is_before(q, store->touch, read, n);
   bool exact = true; /* as the store's */
   if (!before && (!width || loops_in_common(q, read, store->touch) < n)) return left;
-  const ZMap stored = tirc_carried_by_iteration(q, store->touch, store->at, n, &exact);
+  const ZMap stored = by_iteration(q, store->touch, store->at, n, &exact);
   if (before) left = tirc_z_minus(q->z, left, stored);
   return width ? tirc_z_minus(q->z, left, in_earlier(q, stored, width)) : left;
 }
@@ -149,13 +194,12 @@ static bool is_stored_outside(Question *q, const Known *read) {
   for (int n = 0; n <= r->at->n_loops; n++) {
     bool exact = true, found = false;
     ZMap left = NULL;
-    for (int i = 0; i < q->known.n; i++) {
-      if (!touch_at(q, i, r->buffer, true) || !is_before(q, q->known.at[i].touch, r, n)) continue;
-      const Known *k = tirc_carried_touch_of(q, i, r->buffer, true);
+    for (Known *k = NULL; (k = next_of(q, k, r->buffer, true));) {
+      if (!is_before(q, k->touch, r, n)) continue;
       found = true;
-      if (!k->exact) continue;
-      if (!left) left = tirc_carried_by_iteration(q, r, read->at, n, &exact);
-      left = tirc_z_minus(q->z, left, tirc_carried_by_iteration(q, k->touch, k->at, n, &exact));
+      if (!know(q, k)->exact) continue;
+      if (!left) left = by_iteration(q, r, read->at, n, &exact);
+      left = tirc_z_minus(q->z, left, by_iteration(q, k->touch, k->at, n, &exact));
     }
     if (found) return tirc_z_is_empty(q->z, left) == ANSWER_YES;
   }
@@ -164,40 +208,175 @@ static bool is_stored_outside(Question *q, const Known *read) {
 
 /* What is read before the same iteration surely stored to it. Loop by loop, from the inside out, so
  * that tuples are short. */
-ZMap tirc_carried_exposed(Question *q, const Known *read) {
+static ZMap exposed(Question *q, const Known *read) {
   const Touch *r = read->touch;
   if (is_stored_outside(q, read)) return tirc_z_empty(q->z, q->of->n, r->n);
   Place **loops = tirc_place_loops(q->s->c, r->at);
   int most = 0, width = q->of->n;
-  for (int i = 0; i < q->known.n; i++) {
-    const Known *k = tirc_carried_touch_of(q, i, r->buffer, true);
-    const int n = k ? loops_in_common(q, r, k->touch) : 0;
+  for (Known *k = NULL; (k = next_of(q, k, r->buffer, true));) {
+    const int n = loops_in_common(q, r, know(q, k)->touch);
     if (n > most) most = n;
   }
   for (int i = 0; i < most; i++) width += !is_name(q, loops[i]->var);
   bool exact = true; /* as the read is */
-  ZMap left = tirc_carried_by_iteration(q, r, read->at, most, &exact);
+  ZMap left = by_iteration(q, r, read->at, most, &exact);
   for (int n = most;; n--) {
     const bool is_run = n > 0 && !is_name(q, loops[n - 1]->var);
-    for (int i = 0; i < q->known.n; i++) {
-      const Known *k = tirc_carried_touch_of(q, i, r->buffer, true);
-      if (k && k->exact) left = uncovered(q, r, left, k, n, is_run ? width : 0);
-    }
+    for (Known *k = NULL; (k = next_of(q, k, r->buffer, true));)
+      if (k->exact) left = uncovered(q, r, left, k, n, is_run ? width : 0);
     if (!n || tirc_z_is_empty(q->z, left) == ANSWER_YES)
       return tirc_z_drop_in(q->z, left, q->of->n, width - q->of->n);
     if (is_run) left = tirc_z_drop_in(q->z, left, --width, 1);
   }
 }
 
+/* --- what iterations leave -------------------------------------------------------------------- */
+
+/* Whether all that store to an element leave the same there, so that it does not matter who is the
+ * last. */
+
+typedef struct Leaves {
+  Question *q;
+  const Touch *of;
+  bool adds; /* to what its element holds */
+  VEC(Expr) at;
+} Leaves;
+
+static bool is_own(const Touch *of, const struct ExprNode *load) {
+  return load->u.buffer == of->buffer && load->n == of->n &&
+         tirc_same_exprs(load->n, load->args, of->indices);
+}
+
+static bool add_leaf(Leaves *l, Expr e) {
+  for (int i = 0; i < l->at.n; i++)
+    if (tirc_expr_same(l->at.at[i], e)) return true;
+  vec_push(l->q->s->c, l->at, e);
+  return l->at.n <= MOST_LEAVES;
+}
+
+/* What a number is made of, down to index arithmetic. False: of what may be different each time. */
+static bool find_leaves(Leaves *l, Expr e) {
+  if (tirc_is_constant(e)) return true;
+  if (e->op == OP_CALL || e->op == OP_LET) return false;
+  if (tirc_dtype_is_int(e->dtype) && e->dtype.lanes == 1 && !tirc_reads_memory(e))
+    return add_leaf(l, e);
+  if (e->op == OP_LOAD && is_own(l->of, e)) return l->adds = true;
+  if (e->op == OP_LOAD) {
+    Stored *from = stored_of(l->q, e->u.buffer);
+    if (from && !is_alike(l->q, from)) return false;
+    if (from && from->constant) return true;
+  }
+  if (e->op == OP_VAR) {
+    Place *p = l->of->at;
+    while (p && p->var != e) p = p->up;
+    return !p || p->outside || (p->kind == PLACE_BIND && find_leaves(l, p->a));
+  }
+  for (int i = 0; i < e->n; i++)
+    if (!find_leaves(l, e->args[i])) return false;
+  return true;
+}
+
+static Made made_of(Question *q, const Touch *t) {
+  Leaves l = {.q = q, .of = t};
+  if (t->stmt->kind != STMT_STORE || !find_leaves(&l, t->stmt->u.store.value)) return (Made){0};
+  const bool commutes = t->inner && tirc_update_commutes(q->s->c, &t->inner->u.block);
+  return (Made){!l.adds || commutes, l.adds, l.at.n, l.at.at};
+}
+
+/* From the iteration to [element, when in the iteration if asked, what the number is made of]. */
+static ZMap steps_of(Question *q, const Known *k, bool when, bool *exact) {
+  const Touch *t = k->touch;
+  const int n_when = when ? q->width - q->of->n : 0, n = t->n + n_when + k->made.n;
+  Expr *all = tirc_new_array(q->s->c, Expr, n + 1);
+  if (t->n) memcpy(all, t->indices, (size_t)t->n * sizeof *all);
+  if (when) memcpy(all + t->n, time_of(q, t) + q->of->n, (size_t)n_when * sizeof *all);
+  if (k->made.n) memcpy(all + t->n + n_when, k->made.leaves, (size_t)k->made.n * sizeof *all);
+  *exact = true;
+  return by_iteration(q, t, values_at(q, t, n, all, exact), 0, exact);
+}
+
+/* Whether there is one number for an element, whoever stores it. */
+static bool is_function(Question *q, const Known *k) {
+  bool exact;
+  const ZMap steps = tirc_z_from_head(q->z, steps_of(q, k, false, &exact), k->touch->n);
+  return !k->made.adds && tirc_z_is_function(q->z, steps) == ANSWER_YES;
+}
+
+/* From iterations to all elements that they may store to. */
+static ZMap all_stores(Question *q, Buffer b) {
+  ZMap all = tirc_z_empty(q->z, q->of->n, b->ndim);
+  for (Known *k = NULL; (k = next_of(q, k, b, true));)
+    all = tirc_z_union(q->z, all, know(q, k)->whole);
+  return all;
+}
+
+/* Whether each iteration that stores to an element does so in the same steps, at the same times, as
+ * any other one. */
+static bool same_steps(Question *q, const Known *k, ZMap all) {
+  bool exact;
+  const ZMap steps = steps_of(q, k, true, &exact);
+  const ZMap needed = tirc_z_compose(q->z, all, tirc_z_from_head(q->z, steps, k->touch->n));
+  return exact && tirc_z_is_subset(q->z, needed, steps) == ANSWER_YES;
+}
+
+/* All that is stored, if that is one constant; NULL otherwise. */
+static Expr constant_of(const Question *q, Buffer b) {
+  Expr constant = NULL;
+  for (Known *k = NULL; (k = next_of(q, k, b, true));) {
+    const Stmt s = k->touch->stmt;
+    const Expr value = s->kind == STMT_STORE ? s->u.store.value : NULL;
+    if (!value || !tirc_is_constant(value)) return NULL;
+    if (constant && !tirc_expr_same(constant, value)) return NULL;
+    constant = value;
+  }
+  return constant;
+}
+
+static bool reads_own_stores(Question *q, Buffer b) {
+  for (Known *k = NULL; (k = next_of(q, k, b, false));)
+    if (know(q, k)->is_spared || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES) return false;
+  return true;
+}
+
+static bool look_alike(Question *q, Stored *b) {
+  const Expr constant = constant_of(q, b->buffer);
+  const bool covered = reads_own_stores(q, b->buffer);
+  const Known *only = NULL;
+  int stores = 0;
+  if (covered) b->constant = constant;
+  if (constant) return b->shared || covered;
+  if (!b->shared && !covered) return false;
+  for (Known *k = NULL; (k = next_of(q, k, b->buffer, true));) {
+    k->made = made_of(q, k->touch);
+    if (know(q, k)->is_spared || !k->made.known) return false;
+    only = k;
+    stores++;
+  }
+  if (stores == 1 && is_function(q, only)) return true;
+  /* Memory that is shared may be read between two stores. */
+  const ZMap all = b->shared ? NULL : all_stores(q, b->buffer);
+  for (Known *k = NULL; (k = next_of(q, k, b->buffer, true));)
+    if (b->shared || !same_steps(q, k, all)) return false;
+  return true;
+}
+
+static bool is_alike(Question *q, Stored *b) {
+  if (b->alike == ALIKE_ASKED) return false; /* it is made of itself */
+  if (b->alike == ALIKE_UNKNOWN) {
+    b->alike = ALIKE_ASKED;
+    b->alike = look_alike(q, b) ? ALIKE_YES : ALIKE_NO;
+  }
+  return b->alike == ALIKE_YES;
+}
+
 /* --- who meets whom --------------------------------------------------------------------------- */
 
 static bool uses_iteration(const Question *q, Expr e) {
-  bool uses = false;
-  for (int i = 0; i < q->of->n && !uses; i++) {
+  for (int i = 0; i < q->of->n; i++) {
     const Expr value = q->of->values[i];
-    uses = value->op == OP_VAR ? tirc_uses_var(e, value) : !tirc_is_constant(value);
+    if (value->op == OP_VAR ? tirc_uses_var(e, value) : !tirc_is_constant(value)) return true;
   }
-  return uses;
+  return false;
 }
 
 /* An index that some touch of the buffer makes of the iteration. */
@@ -219,22 +398,12 @@ static Touch thin_touch(Question *q, const Touch *t) {
   for (int d = 0; d < t->n; d++) {
     if (!tells_apart(q, t->buffer, d)) continue;
     indices[thin.n] = t->indices[d];
-    extents[thin.n] = t->extents ? t->extents[d] : NULL;
-    tirc_add_used(q->s->c, indices[thin.n], &used);
-    tirc_add_used(q->s->c, extents[thin.n++], &used);
+    extents[thin.n++] = t->extents ? t->extents[d] : NULL;
   }
   for (int i = 0; i < q->of->n; i++) tirc_add_used(q->s->c, q->of->values[i], &used);
   thin.indices = indices;
   thin.extents = t->extents ? extents : NULL;
-  thin.at = tirc_place_of_used(q->s->c, t->at, &used, true);
-  return thin;
-}
-
-static bool is_alike_touch(const Touch *a, const Touch *b) {
-  if (a->buffer != b->buffer || a->n != b->n || !a->extents != !b->extents) return false;
-  return tirc_same_exprs(a->n, a->indices, b->indices) &&
-         (!a->extents || tirc_same_exprs(a->n, a->extents, b->extents)) &&
-         tirc_same_place(a->at, b->at);
+  return tirc_touch_of_used(q->s->c, thin, &used, true);
 }
 
 static ZMap thin_of(Question *q, Known *k) {
@@ -244,13 +413,12 @@ static ZMap thin_of(Question *q, Known *k) {
   k->is_thin = true;
   for (int i = 0; i < q->known.n; i++) {
     const Known *other = &q->known.at[i];
-    if (other->is_thin && other->of_thin && is_alike_touch(&other->thin, &k->thin))
+    if (other->is_thin && other->of_thin && tirc_same_touch(&other->thin, &k->thin))
       return k->of_thin = other->of_thin;
   }
   bool exact = true;
   if (k->thin.n && (k->thin.n < t->n || k->thin.at != t->at))
-    k->of_thin = tirc_carried_by_iteration(q, &k->thin, tirc_relation_of(&q->r, &k->thin, &exact),
-                                           0, &exact);
+    k->of_thin = by_iteration(q, &k->thin, tirc_relation_of(&q->r, &k->thin, &exact), 0, &exact);
   return k->of_thin;
 }
 
@@ -297,17 +465,13 @@ static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap 
 }
 
 static bool reads_meet(Question *q, Buffer b, Meet *meet) {
-  for (int i = 0; i < q->known.n; i++) {
-    Known *read = touch_at(q, i, b, false);
+  for (Known *read = NULL; (read = next_of(q, read, b, false));) {
     ZMap before = NULL; /* its own stores */
-    for (int k = 0; read && k < q->known.n; k++) {
-      Known *store = touch_at(q, k, b, true);
-      if (!store || thinly_apart(q, store, read)) continue;
-      if (tirc_carried_touch_of(q, i, b, false)->is_spared ||
-          tirc_carried_touch_of(q, k, b, true)->is_spared)
+    for (Known *store = NULL; (store = next_of(q, store, b, true));) {
+      if (thinly_apart(q, store, read) || know(q, read)->is_spared || know(q, store)->is_spared ||
+          !meets(q, store, store->whole, read, read->whole, meet))
         continue;
-      if (!meets(q, store, store->whole, read, read->whole, meet)) continue;
-      if (!before) before = tirc_carried_exposed(q, read);
+      if (!before) before = exposed(q, read);
       if (meets(q, store, store->whole, read, before, meet)) return true;
     }
   }
@@ -315,16 +479,11 @@ static bool reads_meet(Question *q, Buffer b, Meet *meet) {
 }
 
 static bool stores_meet(Question *q, Buffer b, Meet *meet) {
-  for (int i = 0; i < q->known.n; i++)
-    for (int k = i; k < q->known.n; k++) {
-      Known *x = touch_at(q, i, b, true), *y = touch_at(q, k, b, true);
-      if (!x || !y || thinly_apart(q, x, y)) continue;
-      if (tirc_carried_touch_of(q, i, b, true)->is_spared ||
-          tirc_carried_touch_of(q, k, b, true)->is_spared)
-        continue;
-      if (meets(q, x, x->whole, y, y->whole, meet))
-        return !tirc_carried_is_alike(q, tirc_carried_stored_of(q, b));
-    }
+  for (Known *x = NULL; (x = next_of(q, x, b, true));)
+    for (Known *y = x; y; y = next_of(q, y, b, true))
+      if (!thinly_apart(q, x, y) && !know(q, x)->is_spared && !know(q, y)->is_spared &&
+          meets(q, x, x->whole, y, y->whole, meet))
+        return !is_alike(q, stored_of(q, b));
   return false;
 }
 
@@ -344,7 +503,7 @@ static Made *know_made(Question *q) {
   Made *made = tirc_new_array(q->s->c, Made, touches->n + 1);
   for (int i = 0; i < q->known.n; i++) {
     const Touch *t = q->known.at[i].touch;
-    if (t->write) made[t - touches->at] = tirc_carried_made_of(q, t);
+    if (t->write) made[t - touches->at] = made_of(q, t);
   }
   return made;
 }
@@ -356,41 +515,32 @@ static Question question_of(const Iterations *of) {
   Question q = {.of = of, .s = s, .z = tirc_sets_of(s)};
   q.r = (Relations){.s = s, .sets = q.z, .nest = of->nest};
   for (int i = 0; i < touches->n; i++)
-    if (touches->at[i].write && !tirc_carried_stored_of(&q, touches->at[i].buffer))
+    if (touches->at[i].write && !stored_of(&q, touches->at[i].buffer))
       vec_push(s->c, q.stored, ((Stored){.buffer = touches->at[i].buffer}));
   for (int i = 0; i < touches->n; i++)
-    if (tirc_carried_stored_of(&q, touches->at[i].buffer))
+    if (stored_of(&q, touches->at[i].buffer))
       vec_push(s->c, q.known, ((Known){.touch = &touches->at[i]}));
   tirc_sets_begin(q.z, BUDGET);
   return q;
 }
 
 /* Of an update: the element that is stored to as well, or one that an earlier touch has been. */
-static bool is_repeated(const Question *q, int i) {
-  const Touch *t = q->known.at[i].touch;
-  for (int k = 0; k < q->known.n; k++) {
-    const Touch *other = q->known.at[k].touch;
-    if (other->stmt != t->stmt || other->buffer != t->buffer || !other->write || t->write ||
-        t->extents)
-      continue;
-    if (tirc_carried_is_own(other, t->load)) return true;
-  }
+static bool is_repeated(const Question *q, const Touch *t) {
+  for (Known *k = NULL; !t->write && (k = next_of(q, k, t->buffer, true));)
+    if (k->touch->stmt == t->stmt && !t->extents && is_own(k->touch, t->load)) return true;
   return false;
 }
 
 static bool are_apart(Question *q, Buffer b) {
   Meet meet;
-  for (int i = 0; i < q->known.n; i++) {
-    Known *store = touch_at(q, i, b, true);
-    for (int k = 0; store && k < q->known.n; k++) {
-      const bool write = q->known.at[k].touch->write;
-      if ((write && k < i) || is_repeated(q, k)) continue;
-      Known *other = touch_at(q, k, b, write);
-      if (!other || thinly_apart(q, store, other)) continue;
-      tirc_carried_touch_of(q, i, b, true), tirc_carried_touch_of(q, k, b, write);
+  for (Known *store = NULL; (store = next_of(q, store, b, true));)
+    for (Known *other = q->known.at; other < q->known.at + q->known.n; other++) {
+      if (other->touch->buffer != b || (other->touch->write && other < store) ||
+          is_repeated(q, other->touch) || thinly_apart(q, store, other))
+        continue;
+      know(q, store), know(q, other);
       if (meets(q, store, store->whole, other, other->whole, &meet)) return false;
     }
-  }
   return true;
 }
 
@@ -407,7 +557,7 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
   Watched *asked = tirc_new_array(q.s->c, Watched, n + 1);
   int n_asked = 0;
   for (int i = 0; i < n; i++) {
-    Stored *b = tirc_carried_stored_of(&q, watched[i].buffer);
+    Stored *b = stored_of(&q, watched[i].buffer);
     if (!b || tirc_map_has(&of->x->own, b->buffer)) continue;
     b->shared = watched[i].shared;
     asked[n_asked++] = watched[i];
@@ -430,7 +580,7 @@ bool tirc_stores_before_it_reads(const Iterations *of, Buffer b) {
   Question q = question_of(of);
   q.width = width_of_times(&q);
   tirc_leave_out_common(&q.r, &of->x->touches, NULL);
-  const bool found = tirc_carried_reads_own_stores(&q, b);
+  const bool found = reads_own_stores(&q, b);
   tirc_sets_end(q.z);
   return found;
 }

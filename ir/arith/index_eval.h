@@ -1,8 +1,8 @@
 /* Evaluates index arithmetic on given values of its variables. */
-#ifndef TIRC_SCHEDULE_SIGHT_INDEX_EVAL_H
-#define TIRC_SCHEDULE_SIGHT_INDEX_EVAL_H
+#ifndef TIRC_IR_ARITH_INDEX_EVAL_H
+#define TIRC_IR_ARITH_INDEX_EVAL_H
 
-#include "passes/schedule/schedule.h"
+#include "ir/tree/ir.h"
 
 typedef struct EvalValue {
   int64_t value;

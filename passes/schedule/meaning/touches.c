@@ -1,9 +1,9 @@
-#include "extract.h"
+#include "touches.h"
 
 #include "ir/tree/print.h"
+#include "ir/tree/views.h"
 #include "meaning.h"
 #include "passes/schedule/state/nesting.h"
-#include "passes/schedule/state/nodes.h"
 
 /* --- the way ---------------------------------------------------------------------------------- */
 
@@ -439,7 +439,7 @@ Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used, bool loosely) {
   return further(c, up, thin);
 }
 
-bool tirc_same_place(const Place *a, const Place *b) {
+static bool same_place(const Place *a, const Place *b) {
   while (a && b && a != b && a->kind == b->kind && a->var == b->var && a->a == b->a &&
          a->b == b->b && a->negated == b->negated && a->outside == b->outside) {
     a = a->up;
@@ -448,9 +448,82 @@ bool tirc_same_place(const Place *a, const Place *b) {
   return a == b;
 }
 
+Touch tirc_touch_of_used(Tirc *c, Touch t, PtrMap *used, bool loosely) {
+  for (int d = 0; d < t.n; d++) {
+    tirc_add_used(c, t.indices[d], used);
+    tirc_add_used(c, t.extents ? t.extents[d] : NULL, used);
+  }
+  t.at = tirc_place_of_used(c, t.at, used, loosely);
+  return t;
+}
+
+bool tirc_same_touch(const Touch *a, const Touch *b) {
+  return a->buffer == b->buffer && a->n == b->n && !a->extents == !b->extents &&
+         tirc_same_exprs(a->n, a->indices, b->indices) &&
+         (!a->extents || tirc_same_exprs(a->n, a->extents, b->extents)) && same_place(a->at, b->at);
+}
+
 const char *tirc_touch_text(Tirc *c, const Touch *t) {
   const char *what =
       tirc_print_expr(c, t->load ? t->load : tirc_load(c, t->buffer, t->n, t->indices));
   const int line = t->stmt->loc.line ? t->stmt->loc.line : t->inner ? t->inner->loc.line : 0;
   return line ? tirc_format(c, "%s (line %d)", what, line) : what;
+}
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+static bool is_address(const void *buffer, Expr e) {
+  const struct BufferNode *b = buffer;
+  const Expr of = e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0 ? e->args[0] : e;
+  return of == b->data || (of != e && of->op == OP_LOAD && of->u.buffer == b);
+}
+
+static bool takes_address(const Block *b, Buffer of) {
+  return (b->init && tirc_find_expr_in(b->init, is_address, of)) ||
+         tirc_find_expr_in(b->body, is_address, of);
+}
+
+typedef struct Search {
+  Tirc *c;
+  Plain *to;
+  VEC(Opaques *) found; /* of the blocks as they stand, in the order of the text */
+  int n;                /* given to the blocks without views */
+} Search;
+
+static bool find_opaque(Visitor *v, Stmt stmt) {
+  Search *k = v->self;
+  if (stmt->kind != STMT_BLOCK) return true;
+  const Block *b = &stmt->u.block;
+  Opaques *opaque = NULL;
+  for (int i = 0; i < b->n_matches; i++) {
+    const Region *shown = &b->matches[i].source;
+    if (!takes_address(b, b->matches[i].buffer)) continue;
+    const bool written = tirc_declared_write(b, shown->buffer);
+    /* A sum with an init does not declare that it reads itself. */
+    const bool read = tirc_declared_read(b, shown->buffer) || (b->init && written);
+    if (!opaque) opaque = tirc_new(k->c, Opaques);
+    vec_push(k->c, *opaque, ((Opaque){*shown, read, written}));
+  }
+  vec_push(k->c, k->found, opaque);
+  return true;
+}
+
+static bool give_opaque(Visitor *v, Stmt stmt) {
+  Search *k = v->self;
+  if (stmt->kind == STMT_BLOCK) tirc_map_set(k->c, &k->to->opaque, stmt, k->found.at[k->n++]);
+  return true;
+}
+
+Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks) {
+  Plain p = {0};
+  Search k = {.c = s->c, .to = &p};
+  Visitor find = {.stmt = find_opaque, .expr = tirc_skip_expr, .self = &k};
+  Visitor give = {.stmt = give_opaque, .expr = tirc_skip_expr, .self = &k};
+  for (int i = 0; i < n; i++) {
+    const Stmt at = tirc_without_views(s->c, blocks[i]->stmt);
+    tirc_map_set(s->c, &p.blocks, blocks[i], at);
+    tirc_visit_stmt(&find, blocks[i]->stmt);
+    tirc_visit_stmt(&give, at);
+  }
+  return p;
 }

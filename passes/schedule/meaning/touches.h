@@ -1,6 +1,5 @@
-/* The accesses of a nest: who touches which elements of which buffers, when, and where in the
- * program that is written. The one walk over loops, blocks, inits, predicates, ifs, lets, views and
- * loads.
+/* What a nest touches: who touches which elements of which buffers, when, and where in the program
+ * that is written. The one walk over loops, blocks, inits, predicates, ifs, lets, views and loads.
  *
  *   for i in range(n):                      touches of A and B, at
  *     with T.block("B"):                      bind vi = i  <-  where i < 4  <-  loop i in [0, n)
@@ -8,12 +7,12 @@
  *       T.where(i < 4)
  *       B[vi] = A[vi + 1]
  *
- * relation.h makes relations of them; finite.h runs through them. */
-#ifndef TIRC_SCHEDULE_MEANING_EXTRACT_H
-#define TIRC_SCHEDULE_MEANING_EXTRACT_H
+ * They are made relations here (relation.c); finite.c runs through them. */
+#ifndef TIRC_SCHEDULE_MEANING_TOUCHES_H
+#define TIRC_SCHEDULE_MEANING_TOUCHES_H
 
+#include "passes/schedule/schedule.h"
 #include "set.h"
-#include "without_views.h"
 
 typedef enum PlaceKind {
   PLACE_LOOP,   /* var runs from a, b times */
@@ -54,6 +53,19 @@ typedef struct Touch {
 } Touch;
 
 typedef VEC(Touch) Touches;
+
+/* A view whose address goes into a call: which elements that uses is not known. */
+typedef struct Opaque {
+  Region shown;
+  bool read, written;
+} Opaque;
+
+typedef VEC(Opaque) Opaques;
+
+typedef struct Plain {
+  PtrMap blocks; /* SRef -> Stmt, which accesses what views show in the place of the views */
+  PtrMap opaque; /* that Stmt, or one of a block in it -> Opaques, or NULL */
+} Plain;
 
 typedef enum WhichInstances {
   INSTANCES_BOUND,  /* as the loops around bind their iterators */
@@ -98,12 +110,71 @@ Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r);
  * in `used` (variables), nor what is around: they make the tuples longer. `loosely`: without
  * conditions on other loops, too; it is reached there at most. */
 Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used, bool loosely);
-void tirc_add_used(Tirc *c, Expr e, PtrMap *used); /* NULL: nothing */
+Touch tirc_touch_of_used(Tirc *c, Touch t, PtrMap *used, bool loosely); /* and what it needs */
+void tirc_add_used(Tirc *c, Expr e, PtrMap *used);                      /* NULL: nothing */
 /* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
 Place **tirc_place_loops(Tirc *c, Place *at);
-/* Whether two places are reached alike. */
-bool tirc_same_place(const Place *a, const Place *b);
+/* Of the same elements, in places that are reached alike. */
+bool tirc_same_touch(const Touch *a, const Touch *b);
 /* "A[vi + 1] (line 7)" */
 const char *tirc_touch_text(Tirc *c, const Touch *t);
+/* n blocks as they are run by checks: without views. In the arena of the schedule. */
+Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks);
+
+/* --- as relations ----------------------------------------------------------------------------- */
+
+/* From the loops of a nest, as tuples of numbers, to the elements that are touched. What is outside
+ * of the nest (sizes, loops around it) is a parameter.
+ *
+ * What cannot be said with quasi-affine numbers (a product of two loops, a loaded index, a division
+ * by a size) may be any; then the relation holds at least what is so, and is not exact. (Conditions
+ * outside of the nest hold, or nothing in it runs.) A value that stands still while the nest runs
+ * is a parameter whatever it is, and equal ones are one. */
+typedef struct Relations {
+  Sched *s;
+  Sets *sets;
+  SRef *nest;        /* its outermost loop, or the loop or block in which all is */
+  VEC(Expr) symbols; /* values that stand still and are no variables */
+  Place nowhere;     /* around everything */
+  PtrMap common;     /* of buffers: an array of the indices that need not be compared */
+  Analyzer *ranges;  /* of the loops around what was asked for; NULL: not made yet */
+  ZSet sizes;        /* extents of parameters are at least 1; NULL: not asked for yet */
+} Relations;
+
+/* Those of a schedule, made when first asked for. */
+Sets *tirc_sets_of(Sched *s);
+/* The iterations, as tuples of p->n_loops numbers, that reach a place; p->is_exact: not more. */
+ZSet tirc_reached(Relations *r, Place *p);
+/* From tuples of t->at->n_loops numbers to elements. *exact becomes false where it is not. */
+ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact);
+/* The same number in terms of loops alone, without what a quotient or the like leaves out. */
+Expr tirc_in_loops(Relations *r, Place *at, Expr e);
+/* What is asked is only whether elements of a buffer are the same: an index that is the same in all
+ * touches of it while the nest runs is 0 from now on. `more` is one of them, too (NULL: nothing).
+ */
+void tirc_leave_out_common(Relations *r, const Touches *touches, const Touch *more);
+/* A parameter of the relations by its key: "n", "k_0", or "idx[n]". */
+const char *tirc_param_text(const Relations *r, const void *key);
+
+/* --- in numbers ------------------------------------------------------------------------------- */
+
+/* What is wrong, for messages: two iterations and the element that they share. */
+typedef struct Meeting {
+  ZMap pairs;         /* of iterations that meet; both are tuples of the loops of a nest */
+  ZMap first, second; /* which elements they touch */
+  bool first_stores, second_stores;
+} Meeting;
+
+/* "for n = 5002: i = 0, j = 700 stores B[700, 700], which i = 700, j = 0 reads"; NULL: none was
+ * found. An iteration is n numbers, each with the name of a variable; they are given back unless
+ * that is NULL. */
+const char *tirc_witness(const Relations *r, int n, const Expr *names, Buffer b, Meeting m,
+                         const int64_t **of_first, const int64_t **of_second);
+/* The same of numbers that are known. */
+const char *tirc_witness_text(Tirc *c, int n, const Expr *names, Buffer b, const int64_t *first,
+                              bool first_stores, const int64_t *second, bool second_stores,
+                              const int64_t *element);
+/* "B[700, 0]" */
+const char *tirc_element_text(Tirc *c, Buffer b, int n, const int64_t *element);
 
 #endif
