@@ -1399,8 +1399,8 @@ TIRC_API tirc_status tirc_program_run_watched(const tirc_program *p, tirc_execut
 
 /* The products in a function (a sum of products of two arrays), with the extents that these
  * arguments give it: out[batch, m, n] = sum over k of a[batch, m, k] * b[batch, k, n]. A
- * convolution is one whose left matrix is never made. To be asked of tirc_program_unscheduled:
- * schedules cut loops. */
+ * convolution is one whose left matrix is never made. To be asked of a module before it is
+ * scheduled: schedules cut loops. */
 typedef struct tirc_product {
   const char *block;
   int64_t batch, m, n, k;
@@ -1412,6 +1412,10 @@ TIRC_API tirc_status tirc_module_products(const tirc_module *m, const char *func
                                           const tirc_argument *args,
                                           void (*tell)(void *self, const tirc_product *product),
                                           void *self, tirc_error **error);
+/* The same for a call of a run, with the extents that it really has. */
+TIRC_API tirc_status tirc_program_products(const tirc_program *p, const tirc_program_call *call,
+                                           void (*tell)(void *self, const tirc_product *product),
+                                           void *self, tirc_error **error);
 
 /* What a program needs for arrays of these shapes (args as for a run). */
 typedef struct tirc_program_size {

@@ -1,18 +1,11 @@
 /* The products in a function, with values for their extents. */
-#include "api.h"
+#include "products.h"
+
+#include "program.h"
 
 #include "ir/arith/arith.h"
 #include "ir/tree/visit.h"
 #include "passes/module/products.h"
-
-typedef struct Asking {
-  const tirc_module *m;
-  const char *func;
-  int n;
-  const tirc_argument *args;
-  void (*tell)(void *self, const tirc_product *product);
-  void *self;
-} Asking;
 
 static int64_t value_of(Tirc *c, Expr e, const PtrMap *values) {
   int64_t v = -1;
@@ -20,35 +13,80 @@ static int64_t value_of(Tirc *c, Expr e, const PtrMap *values) {
   return v;
 }
 
-static void find_products(Tirc *c, void *self) {
-  const Asking *k = self;
-  const Func *f = tirc_api_func(c, k->m->m, k->func, NULL);
+/* What f, the function as it was before it was scheduled, knows as its symbols: the scheduled one
+ * has the same, or others of their names. */
+static void take_symbols(Tirc *c, const Func *f, int n, const Expr *symbols, PtrMap *values) {
+  Expr *own;
+  const int n_own = tirc_symbolic_params(c, f, &own);
+  for (int i = 0; i < n_own; i++)
+    for (int k = 0; k < n && !tirc_map_has(values, own[i]); k++)
+      if (strcmp(own[i]->u.s, symbols[k]->u.s) == 0)
+        tirc_map_set(c, values, own[i], tirc_map_get(values, symbols[k]));
+}
+
+int tirc_api_products(Tirc *c, const Func *f, int n_symbols, const Expr *symbols,
+                      const int64_t *known, const tirc_product **out) {
   const Product *products;
   PtrMap values = {0};
-  Expr *symbols;
-  const int n_symbols = tirc_symbolic_params(c, f, &symbols);
-  int64_t *known = tirc_new_array(c, int64_t, n_symbols);
-  tirc_bind_arguments(c, f, k->n, tirc_api_arguments(c, f, k->n, k->args), known);
   for (int i = 0; i < n_symbols; i++)
     tirc_map_set(c, &values, symbols[i], tirc_int(c, symbols[i]->dtype, known[i]));
-  for (int i = 0; i < f->n_params; i++)
-    if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
-      tirc_map_set(c, &values, f->params[i], tirc_int(c, f->params[i]->dtype, k->args[i].i));
+  take_symbols(c, f, n_symbols, symbols, &values);
   const int n = tirc_products(c, f, &products);
+  tirc_product *told = tirc_new_array(c, tirc_product, n);
   for (int i = 0; i < n; i++) {
     const Product *p = &products[i];
-    const tirc_product told = {.block = p->block,
-                               .batch = value_of(c, p->batch, &values),
-                               .m = value_of(c, p->m, &values),
-                               .n = value_of(c, p->n, &values),
-                               .k = value_of(c, p->k, &values),
-                               .a = tirc_dtype_name(c, p->a),
-                               .b = tirc_dtype_name(c, p->b),
-                               .out = tirc_dtype_name(c, p->out),
-                               .layout = p->layout,
-                               .is_convolution = p->is_convolution};
-    k->tell(k->self, &told);
+    told[i] = (tirc_product){.block = p->block,
+                             .batch = value_of(c, p->batch, &values),
+                             .m = value_of(c, p->m, &values),
+                             .n = value_of(c, p->n, &values),
+                             .k = value_of(c, p->k, &values),
+                             .a = tirc_dtype_name(c, p->a),
+                             .b = tirc_dtype_name(c, p->b),
+                             .out = tirc_dtype_name(c, p->out),
+                             .layout = p->layout,
+                             .is_convolution = p->is_convolution};
   }
+  *out = told;
+  return n;
+}
+
+typedef struct Asking {
+  const Func *called, *plain; /* what takes these arguments, and what it was before */
+  int n;
+  const tirc_argument *args;
+  void (*tell)(void *self, const tirc_product *product);
+  void *self;
+} Asking;
+
+static void find_products(Tirc *c, const Asking *k) {
+  const Func *f = k->called;
+  const tirc_product *products;
+  Expr *shapes;
+  const int n_shapes = tirc_symbolic_params(c, f, &shapes);
+  Expr *symbols = tirc_new_array(c, Expr, n_shapes + f->n_params);
+  int64_t *known = tirc_new_array(c, int64_t, n_shapes + f->n_params);
+  tirc_bind_arguments(c, f, k->n, tirc_api_arguments(c, f, k->n, k->args), known);
+  int n_symbols = n_shapes;
+  for (int i = 0; i < n_shapes; i++) symbols[i] = shapes[i];
+  for (int i = 0; i < f->n_params; i++)
+    if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype)) {
+      symbols[n_symbols] = f->params[i];
+      known[n_symbols++] = k->args[i].i;
+    }
+  const int n = tirc_api_products(c, k->plain, n_symbols, symbols, known, &products);
+  for (int i = 0; i < n; i++) k->tell(k->self, &products[i]);
+}
+
+typedef struct OfModule {
+  const tirc_module *m;
+  const char *func;
+  Asking asking;
+} OfModule;
+
+static void of_module(Tirc *c, void *self) {
+  OfModule *k = self;
+  k->asking.called = k->asking.plain = tirc_api_func(c, k->m->m, k->func, NULL);
+  find_products(c, &k->asking);
 }
 
 tirc_status tirc_module_products(const tirc_module *m, const char *func, int n,
@@ -56,6 +94,29 @@ tirc_status tirc_module_products(const tirc_module *m, const char *func, int n,
                                  void (*tell)(void *self, const tirc_product *product), void *self,
                                  tirc_error **error) {
   NEED(m, LIST(n, args), tell);
-  Asking k = {m, func, n, args, tell, self};
-  return tirc_api_scratch(find_products, &k, &m->sources, error);
+  OfModule k = {m, func, {.n = n, .args = args, .tell = tell, .self = self}};
+  return tirc_api_scratch(of_module, &k, &m->sources, error);
+}
+
+typedef struct OfCall {
+  const tirc_program *p;
+  const tirc_program_call *call;
+  Asking asking;
+} OfCall;
+
+/* A function that packs was no function before, and has no products. */
+static void of_call(Tirc *c, void *self) {
+  OfCall *k = self;
+  k->asking.called = tirc_api_func(c, k->p->module->m, k->call->func, NULL);
+  k->asking.plain = tirc_module_func(k->p->unscheduled->m, k->call->func);
+  if (k->asking.plain) find_products(c, &k->asking);
+}
+
+tirc_status tirc_program_products(const tirc_program *p, const tirc_program_call *call,
+                                  void (*tell)(void *self, const tirc_product *product), void *self,
+                                  tirc_error **error) {
+  NEED(p, call, tell);
+  if (!call->func) return TIRC_OK;
+  OfCall k = {p, call, {.n = call->n, .args = call->args, .tell = tell, .self = self}};
+  return tirc_api_scratch(of_call, &k, &p->sources, error);
 }

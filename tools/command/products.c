@@ -10,10 +10,11 @@ typedef struct json_object Json;
 
 typedef struct Log {
   const Options *o;
-  const tirc_module *plain;
+  const tirc_program *p;
   const tirc_program_call *call;
   FILE *to;
-  int lines, status;
+  int prepared; /* so many calls in front run once, of weights alone */
+  tirc_error *error;
 } Log;
 
 static void add(Json *j, const char *key, Json *value) { json_object_object_add(j, key, value); }
@@ -22,6 +23,7 @@ static void put_product(void *self, const tirc_product *p) {
   Log *log = self;
   Json *j = json_object_new_object();
   add(j, "call", json_object_new_int(log->call->number));
+  add(j, "phase", json_text(log->call->number < log->prepared ? "prepare" : "run"));
   add(j, "function", json_text(log->call->func));
   add(j, "block", json_text(p->block));
   add(j, "batch", json_object_new_int64(p->batch));
@@ -36,30 +38,28 @@ static void put_product(void *self, const tirc_product *p) {
   add(j, "seconds", json_number(log->call->seconds)); /* of the whole function */
   fprintf(log->to, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
   json_object_put(j);
-  log->lines++;
 }
 
-/* What takes packed weights has other parameters than before, and is asked by none of them. */
 static bool log_call(void *self, const tirc_program_call *call) {
   Log *log = self;
-  tirc_error *e = NULL;
   log->call = call;
-  if (call->func &&
-      tirc_module_products(log->plain, call->func, call->n, call->args, put_product, log, &e))
-    tirc_error_free(e);
-  return true;
+  return tirc_program_products(log->p, call, put_product, log, &log->error) == TIRC_OK;
 }
 
 int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int n,
                  const tirc_argument *args) {
   tirc_error *e = NULL;
   NewFile to = begin_file(o->log_matmuls);
-  Log log = {.o = o, .plain = tirc_program_unscheduled(p), .to = to.f};
+  tirc_program_size size = {0};
+  Log log = {.o = o, .p = p, .to = to.f};
   const tirc_program_watch watch = {.self = &log, .tell = log_call};
   if (!to.f) return complain(o, NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
-  if (tirc_program_run_watched(p, x, n, args, &watch, &e)) {
+  bool failed = tirc_program_measure(p, n, args, &size, &e) != TIRC_OK;
+  log.prepared = size.prepared;
+  failed = failed || tirc_program_run_watched(p, x, n, args, &watch, &e) != TIRC_OK;
+  if (failed || log.error) {
     drop_file(&to);
-    return report(o, e);
+    return report(o, failed ? e : log.error);
   }
   return end_file(&to)
              ? DONE
