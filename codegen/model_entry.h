@@ -12,7 +12,8 @@
  *   int NAME(inputs..., results..., const void *weights, void *workspace)
  *   int NAME(inputs..., results..., void *workspace)
  *
- * The status is that of the first call that fails. */
+ * The status is that of the first call that fails. Where the functions multiply matrices, the
+ * variable NAME_on_product is a function that is told of each product, before it and after it. */
 #ifndef TIRC_CODEGEN_MODEL_ENTRY_H
 #define TIRC_CODEGEN_MODEL_ENTRY_H
 
@@ -32,11 +33,22 @@ typedef struct EntryValue {
   int64_t at;
 } EntryValue;
 
+/* out[batch, m, n] = sum over k of a[batch, m, k] * b[batch, k, n] */
+typedef struct EntryProduct {
+  const char *function, *block;
+  int64_t batch, m, n, k;
+  const char *a, *b, *out; /* types of elements */
+  const char *layout;      /* "NN"; T where a matrix lies the other way round */
+  bool is_convolution;
+} EntryProduct;
+
 typedef struct EntryCall {
   int func; /* number of the module's function; -1: `bytes` bytes from args[0] to args[1] */
   int64_t bytes;
   int n;
   const EntryValue *args;
+  int n_products;
+  const EntryProduct *products;
 } EntryCall;
 
 typedef struct EntryConst {
@@ -79,6 +91,18 @@ typedef struct ModelEntry {
 /* Whether the code has a function that prepares. */
 static inline bool tirc_entry_prepares(const ModelEntry *e) {
   return e->place == WEIGHTS_PARAMS && e->prepared > 0;
+}
+
+/* The calls in front that are no part of the code: they fill the block of weights. */
+static inline int tirc_entry_first_call(const ModelEntry *e) {
+  return e->place == WEIGHTS_PARAMS ? 0 : e->n_prepare;
+}
+
+/* How many products the code tells of. */
+static inline int tirc_entry_products(const ModelEntry *e) {
+  int n = 0;
+  for (int i = tirc_entry_first_call(e); i < e->n_calls; i++) n += e->calls[i].n_products;
+  return n;
 }
 
 /* Whether parameter i of main is one of the code's. */

@@ -14,6 +14,7 @@ typedef struct Writing {
   const ModelEntry *e;
   const char *const *symbols;
   Text text;
+  int n_told; /* of the products, by the calls so far */
 } Writing;
 
 /* What goes into the source, and how much of it there is: gcc takes 0.3 GB and 5 s a million. */
@@ -44,6 +45,65 @@ static void put_constants(Writing *w) {
   if (e->place == WEIGHTS_INSIDE)
     put_bytes(w, tirc_format(w->c, "%s_weights", e->name), e->block, e->weights);
 }
+
+/* --- products -----------------------------------------------------------------------------------
+ */
+
+static const char *quoted(Tirc *c, const char *s) {
+  Text t = {.c = c};
+  tirc_text_add(&t, "\"");
+  for (const unsigned char *p = (const unsigned char *)s; *p; p++)
+    tirc_text_addf(&t, *p < ' ' || *p > '~' || strchr("\"\\?", *p) ? "\\%03o" : "%c", *p);
+  tirc_text_add(&t, "\"");
+  return t.at;
+}
+
+static void put_product_type(Writing *w) {
+  const char *name = w->e->name;
+  tirc_text_addf(
+      &w->text,
+      "\n/* Told of each product of matrices as it runs, where it is set: before it, and after it "
+      "with\n * is_done 1. NULL costs a comparison a product. out[batch, M, N] is the sum over K "
+      "of\n"
+      " * a[batch, M, K] * b[batch, K, N]; of a convolution the left matrix is never made. */\n"
+      "typedef struct %s_product {\n"
+      "  const char *function, *block, *phase; /* \"run\", or \"prepare\": once */\n"
+      "  int64_t batch, M, N, K;\n"
+      "  const char *a, *b, *out, *layout; /* types; \"NN\", T: it lies the other way round */\n"
+      "  int convolution;\n"
+      "} %s_product;\n"
+      "extern void (*%s_on_product)(const %s_product *product, int is_done);\n",
+      name, name, name, name);
+}
+
+static void put_products(Writing *w) {
+  const ModelEntry *e = w->e;
+  tirc_text_addf(&w->text,
+                 "void (*%s_on_product)(const %s_product *, int) = NULL;\n"
+                 "static const %s_product %s_products[] = {\n",
+                 e->name, e->name, e->name, e->name);
+  for (int i = tirc_entry_first_call(e); i < e->n_calls; i++)
+    for (int k = 0; k < e->calls[i].n_products; k++) {
+      const EntryProduct *p = &e->calls[i].products[k];
+      tirc_text_addf(&w->text,
+                     "    {%s, %s, \"%s\", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                     ", \"%s\", \"%s\", \"%s\", \"%s\", %d},\n",
+                     quoted(w->c, p->function), quoted(w->c, p->block),
+                     i < e->n_prepare ? "prepare" : "run", p->batch, p->m, p->n, p->k, p->a, p->b,
+                     p->out, p->layout, p->is_convolution);
+    }
+  tirc_text_add(&w->text, "};\n");
+}
+
+static void tell_products(Writing *w, const EntryCall *call, int is_done) {
+  const char *name = w->e->name;
+  for (int i = 0; i < call->n_products; i++)
+    tirc_text_addf(&w->text, "  if (%s_on_product) %s_on_product(&%s_products[%d], %d);\n", name,
+                   name, name, w->n_told + i, is_done);
+}
+
+/* --- parameters ---------------------------------------------------------------------------------
+ */
 
 static int n_params(const ModelEntry *e) { return e->n_inputs + e->n_weights + e->n_results; }
 
@@ -135,10 +195,13 @@ static void put_call(Writing *w, const EntryCall *call) {
                    value(w, call->args[0]), call->bytes);
     return;
   }
+  tell_products(w, call, 0);
   tirc_text_addf(&w->text, "  failed = %s(", w->symbols[call->func]);
   for (int i = 0; i < call->n; i++)
     tirc_text_addf(&w->text, "%s%s", i ? ", " : "", value(w, call->args[i]));
   tirc_text_add(&w->text, ");\n  if (failed) return failed;\n");
+  tell_products(w, call, 1);
+  w->n_told += call->n_products;
 }
 
 static void put_body(Writing *w, int from, int to, const char *names) {
@@ -151,6 +214,8 @@ static void put_body(Writing *w, int from, int to, const char *names) {
 static void put_first(Writing *w, bool is_header) {
   const ModelEntry *e = w->e;
   if (!is_header) put_constants(w);
+  if (tirc_entry_products(e)) put_product_type(w);
+  if (tirc_entry_products(e) && !is_header) put_products(w);
   if (e->place == WEIGHTS_BESIDE) put_layout(w);
   if (!tirc_entry_prepares(e)) return;
   put_prepare_head(w);

@@ -9,6 +9,7 @@ typedef struct Making {
   LLVMValueRef *consts;
   LLVMValueRef fn;
   LLVMValueRef weights;         /* WEIGHTS_INSIDE: the block */
+  LLVMValueRef on_product;      /* the variable; NULL: there are no products */
   int first_param;              /* the parameter of the model that is the function's first */
   unsigned workspace, prepared; /* numbers of the function's parameters; prepared: or weights */
 } Making;
@@ -53,9 +54,71 @@ static LLVMValueRef value(const Making *m, EntryValue v, LLVMTypeRef type) {
   return LLVMBuildInBoundsGEP2(g->b, LLVMInt8TypeInContext(g->context), base, &at, 1, "");
 }
 
-/* On failure the status is the function's. */
-static void build_call(Making *m, const EntryCall *call, LLVMValueRef rt) {
+/* --- products -----------------------------------------------------------------------------------
+ */
+
+static LLVMValueRef text(Gen *g, const char *s) {
+  return LLVMBuildGlobalStringPtr(g->b, s, "product_text");
+}
+
+/* The struct of the header: codegen/c/entry.c. */
+static LLVMValueRef product(Gen *g, const EntryProduct *p, bool prepares) {
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(g->context), i32 = LLVMInt32TypeInContext(g->context);
+  LLVMValueRef fields[] = {text(g, p->function),
+                           text(g, p->block),
+                           text(g, prepares ? "prepare" : "run"),
+                           tirc_gen_int(g, i64, p->batch),
+                           tirc_gen_int(g, i64, p->m),
+                           tirc_gen_int(g, i64, p->n),
+                           tirc_gen_int(g, i64, p->k),
+                           text(g, p->a),
+                           text(g, p->b),
+                           text(g, p->out),
+                           text(g, p->layout),
+                           tirc_gen_int(g, i32, p->is_convolution)};
+  LLVMValueRef value =
+      LLVMConstStructInContext(g->context, fields, sizeof fields / sizeof *fields, false);
+  LLVMValueRef global = LLVMAddGlobal(g->module, LLVMTypeOf(value), "product");
+  LLVMSetInitializer(global, value);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetLinkage(global, LLVMPrivateLinkage);
+  return global;
+}
+
+/* if (on_product) { on_product(&products[0], is_done); ... } */
+static void tell_products(const Making *m, int n, const LLVMValueRef *products, bool is_done) {
   Gen *g = m->g;
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0),
+              i32 = LLVMInt32TypeInContext(g->context), params[] = {ptr, i32};
+  if (!n) return;
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), params, 2, false);
+  LLVMValueRef fn = LLVMBuildLoad2(g->b, ptr, m->on_product, "");
+  LLVMBasicBlockRef tell = tirc_gen_block(g, "tell"), next = tirc_gen_block(g, "told");
+  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, fn, ""), next, tell);
+  LLVMPositionBuilderAtEnd(g->b, tell);
+  for (int i = 0; i < n; i++) {
+    LLVMValueRef args[] = {products[i], tirc_gen_int(g, i32, is_done)};
+    LLVMBuildCall2(g->b, type, fn, args, 2, "");
+  }
+  LLVMBuildBr(g->b, next);
+  LLVMPositionBuilderAtEnd(g->b, next);
+}
+
+static LLVMValueRef product_variable(Gen *g, const ModelEntry *e) {
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
+  if (!tirc_entry_products(e)) return NULL;
+  LLVMValueRef global = LLVMAddGlobal(g->module, ptr, tirc_format(g->c, "%s_on_product", e->name));
+  LLVMSetInitializer(global, LLVMConstNull(ptr));
+  return global;
+}
+
+/* --- calls --------------------------------------------------------------------------------------
+ */
+
+/* On failure the status is the function's. */
+static void build_call(Making *m, int number, LLVMValueRef rt) {
+  Gen *g = m->g;
+  const EntryCall *call = &m->e->calls[number];
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0),
               i32 = LLVMInt32TypeInContext(g->context);
   if (call->func < 0) {
@@ -69,8 +132,12 @@ static void build_call(Making *m, const EntryCall *call, LLVMValueRef rt) {
   LLVMTypeRef *types = tirc_new_array(g->c, LLVMTypeRef, LLVMCountParamTypes(type));
   LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, call->n + 1);
   LLVMGetParamTypes(type, types);
+  LLVMValueRef *products = tirc_new_array(g->c, LLVMValueRef, call->n_products);
+  for (int i = 0; i < call->n_products; i++)
+    products[i] = product(g, &call->products[i], number < m->e->n_prepare);
   for (int i = 0; i < call->n; i++) args[i] = value(m, call->args[i], types[i]);
   args[call->n] = rt;
+  tell_products(m, call->n_products, products, false);
   LLVMValueRef status = LLVMBuildCall2(g->b, type, fn, args, (unsigned)call->n + 1, "");
   LLVMBasicBlockRef failed = tirc_gen_block(g, "failed"), next = tirc_gen_block(g, "next");
   LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, status, LLVMConstNull(i32), ""), failed,
@@ -78,6 +145,7 @@ static void build_call(Making *m, const EntryCall *call, LLVMValueRef rt) {
   LLVMPositionBuilderAtEnd(g->b, failed);
   LLVMBuildRet(g->b, status);
   LLVMPositionBuilderAtEnd(g->b, next);
+  tell_products(m, call->n_products, products, true);
 }
 
 /* n pointers; the runtime behind them. */
@@ -96,7 +164,7 @@ static void build_function(Making *m, const char *name, unsigned n, int from, in
   Frame outer;
   m->fn = begin(g, tirc_format(g->c, "%s__rt", name), n + 1, &outer);
   LLVMValueRef inner = m->fn;
-  for (int i = from; i < to; i++) build_call(m, &m->e->calls[i], LLVMGetParam(m->fn, n));
+  for (int i = from; i < to; i++) build_call(m, i, LLVMGetParam(m->fn, n));
   LLVMBuildRet(g->b, LLVMConstNull(LLVMInt32TypeInContext(g->context)));
   tirc_gen_end(g, &outer);
   LLVMValueRef fn = begin(g, name, n, &outer);
@@ -111,6 +179,7 @@ void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols) {
   Making m = {.g = g, .e = e, .symbols = symbols};
   m.consts = tirc_new_array(g->c, LLVMValueRef, e->n_consts);
   for (int i = 0; i < e->n_consts; i++) m.consts[i] = constant(g, &e->consts[i]);
+  m.on_product = product_variable(g, e);
   if (tirc_entry_prepares(e)) {
     m.first_param = e->n_inputs;
     m.prepared = (unsigned)e->n_weights;

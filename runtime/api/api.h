@@ -19,6 +19,7 @@ struct tirc_module {
   const Module *m;
   Sources sources;
   bool lowered;
+  const Module *unscheduled;          /* a model's functions as they were before, or NULL */
   const struct Trace *trace;          /* of the schedule that made it, or NULL */
   const struct OnnxModule *imported;  /* where it came from, or NULL */
   const struct TensorIntrin *intrins; /* which that knew, or NULL */

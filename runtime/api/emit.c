@@ -114,7 +114,8 @@ static void emit_weights(Tirc *c, void *self) {
     tirc_fail(c, (Loc){m->file, 0, 0}, "argument", NULL,
               m->n_graphs ? "weights that are parameters have no file"
                           : "a block of weights is for a model, and this is none");
-  const ModelEntry *e = tirc_model_entry(c, m, &lowered, p->options.main_name, place);
+  const ModelEntry *e =
+      tirc_model_entry(c, m, p->from->unscheduled, &lowered, p->options.main_name, place);
   p->bytes = e->weights;
   write_block(c, p->path, e, lowered, p->options.weights);
 }
@@ -151,8 +152,8 @@ static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *
 
 static const ModelEntry *entry_of(Tirc *c, const Emission *p, const Module *m,
                                   const Module **lowered) {
-  const ModelEntry *e =
-      tirc_model_entry(c, m, lowered, p->options.main_name, place_of(c, &p->options));
+  const ModelEntry *e = tirc_model_entry(c, m, p->from->unscheduled, lowered, p->options.main_name,
+                                         place_of(c, &p->options));
   if (p->kind == TIRC_EMIT_C && e->place == WEIGHTS_INSIDE)
     e = with_block(c, e, *lowered, p->options.weights);
   return e;

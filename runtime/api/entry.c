@@ -1,5 +1,7 @@
 #include "entry.h"
 
+#include "products.h"
+
 #include "codegen/hoist.h"
 #include "codegen/symbols.h"
 #include "ir/arith/arith.h"
@@ -8,6 +10,7 @@
 
 typedef struct Making {
   Tirc *c;
+  const Module *unscheduled; /* the functions as they were, or NULL */
   const Module *lowered;
   const Plan *plan;
   ModelEntry *e;
@@ -151,18 +154,24 @@ static EntryValue number(Making *k, Expr x, const char *what) {
   return (EntryValue){ENTRY_NUMBER, v};
 }
 
-/* Extents that no parameter tells are further arguments, in the order of the lowered function. */
-static int add_symbols(Making *k, const PlanCall *call, int n_symbols, const Expr *symbols,
-                       EntryValue *out) {
+/* What the function knows as its symbols, in what the call gives it. */
+static Match match_call(Making *k, const PlanCall *call) {
   Match match = {.c = k->c};
-  Expr *own;
-  const int n_own = tirc_symbolic_params(k->c, call->func, &own);
   for (int i = 0; i < call->n; i++) {
     Buffer b = k->plan->tensors[call->tensors[i]].buffer;
     if (!tirc_match_buffer(&match, call->func->buffers[i],
                            tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape)))
       tirc_fail(k->c, call->loc, "shape", NULL, "the call of %s: %s", call->func->name, match.why);
   }
+  return match;
+}
+
+/* Extents that no parameter tells are further arguments, in the order of the lowered function. */
+static int add_symbols(Making *k, const PlanCall *call, int n_symbols, const Expr *symbols,
+                       EntryValue *out) {
+  const Match match = match_call(k, call);
+  Expr *own;
+  const int n_own = tirc_symbolic_params(k->c, call->func, &own);
   for (int i = 0; i < n_symbols; i++) {
     Expr value = tirc_map_get(&match.symbols, symbols[i]);
     for (int s = 0; !value && s < n_own; s++)
@@ -170,6 +179,27 @@ static int add_symbols(Making *k, const PlanCall *call, int n_symbols, const Exp
     out[i] = number(k, value, symbols[i]->u.s);
   }
   return n_symbols;
+}
+
+/* The products that the call multiplies. */
+static void add_products(Making *k, const PlanCall *call, EntryCall *to) {
+  const Func *f = k->unscheduled ? tirc_module_func(k->unscheduled, call->func->name) : NULL;
+  const tirc_product *found;
+  Expr *symbols;
+  if (!f) return;
+  const Match match = match_call(k, call);
+  const int n_symbols = tirc_symbolic_params(k->c, call->func, &symbols);
+  int64_t *known = tirc_new_array(k->c, int64_t, n_symbols);
+  for (int i = 0; i < n_symbols; i++)
+    known[i] = number(k, tirc_map_get(&match.symbols, symbols[i]), symbols[i]->u.s).at;
+  to->n_products = tirc_api_products(k->c, f, n_symbols, symbols, known, &found);
+  EntryProduct *products = tirc_new_array(k->c, EntryProduct, to->n_products);
+  for (int i = 0; i < to->n_products; i++) {
+    const tirc_product *p = &found[i];
+    products[i] = (EntryProduct){f->name, p->block,  p->batch,         p->m, p->n, p->k, p->a, p->b,
+                                 p->out,  p->layout, p->is_convolution};
+  }
+  to->products = products;
 }
 
 static EntryCall call_of(Making *k, int number_of_call) {
@@ -191,6 +221,7 @@ static EntryCall call_of(Making *k, int number_of_call) {
   for (int i = 0; i < n_memory; i++)
     args[to.n++] = (EntryValue){ENTRY_WORKSPACE, k->memory[number_of_call][i]};
   if (n_symbols) to.n += add_symbols(k, call, n_symbols, symbols, args + to.n);
+  if (call->func) add_products(k, call, &to);
   to.args = args;
   return to;
 }
@@ -210,10 +241,13 @@ static const char *entry_name(Tirc *c, const Module *m, const char *name, StrMap
   const char *const *symbols = tirc_symbols(c, m);
   for (int i = 0; i < m->n_funcs; i++) *tirc_strmap_at(c, taken, symbols[i]) = taken;
   name = tirc_c_identifier(c, name ? name : "model");
-  while (tirc_strmap_get(taken, name) ||
-         tirc_strmap_get(taken, tirc_format(c, "%s_prepare", name)) ||
-         tirc_strmap_get(taken, tirc_format(c, "%s_weights", name)))
-    name = tirc_format(c, "%s_model", name);
+  static const char *const endings[] = {"",         "_prepare",    "_weights",
+                                        "_product", "_on_product", "_products"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings;)
+    if (tirc_strmap_get(taken, tirc_format(c, "%s%s", name, endings[i])))
+      name = tirc_format(c, "%s_model", name), i = 0;
+    else
+      i++;
   return name;
 }
 
@@ -228,7 +262,9 @@ static void name_all(Making *k, const char *name) {
   const char **names = tirc_new_array(k->c, const char *, f->n_params);
   k->e->name = entry_name(k->c, k->lowered, name, &taken);
   const char *const own[] = {"workspace", "prepared", "weights", "at",
-                             "packed",    "failed",   k->e->name};
+                             "packed",    "failed",   k->e->name,
+                             tirc_format(k->c, "%s_on_product", k->e->name),
+                             tirc_format(k->c, "%s_products", k->e->name)};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     *tirc_strmap_at(k->c, &taken, own[i]) = &taken;
   for (int i = 0; i < f->n_params; i++) names[i] = parameter_name(k, f->buffers[i]->name, &taken);
@@ -245,9 +281,10 @@ static void hoist_memory(Making *k) {
   k->lowered = tirc_hoist_memory(k->c, k->lowered, keeps, k->hoisted);
 }
 
-const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module **lowered,
-                                   const char *name, EntryWeights place) {
-  Making k = {.c = c, .lowered = *lowered, .e = tirc_new(c, ModelEntry)};
+const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unscheduled,
+                                   const Module **lowered, const char *name, EntryWeights place) {
+  Making k = {
+      .c = c, .unscheduled = unscheduled, .lowered = *lowered, .e = tirc_new(c, ModelEntry)};
   const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
   for (int i = 0; i < plan->n_checks; i++) {
     const PlanCheck *check = &plan->checks[i];

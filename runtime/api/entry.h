@@ -9,10 +9,11 @@
 /* For a module whose graph calls prim_funcs only, lowered too: what its functions would ask the
  * system for is a part of the workspace, and *lowered the functions that take it from there. Throws
  * "unsupported" for extents that are no numbers and for calls of other programs. name NULL: model.
- * Where there is a block of weights, the calls that prepare are those that fill it
- * (tirc_fill_weights). */
-const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module **lowered,
-                                   const char *name, EntryWeights place);
+ * unscheduled (or NULL) has the functions as they were before, for the products in them. Where
+ * there is a block of weights, the calls that prepare are those that fill it (tirc_fill_weights).
+ */
+const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unscheduled,
+                                   const Module **lowered, const char *name, EntryWeights place);
 /* What it is called: the name as C has it, or one that no function of the module has. */
 const char *tirc_entry_name(Tirc *c, const Module *m, const char *name);
 

@@ -176,6 +176,7 @@ static void run_phases(Tirc *c, void *self) {
   const Module *m =
       k->last ? tirc_run_phases(passes, k->from->m, last) : tirc_infer(passes, k->from->m);
   k->module = tirc_api_module(c, m, &k->sources);
+  k->module->unscheduled = tirc_unscheduled(passes);
 }
 
 tirc_status tirc_module_phases(const tirc_module *m, const char *last,

@@ -358,8 +358,45 @@ def block(size):
     return memory, ctypes.c_void_p(memory.ctypes.data + -memory.ctypes.data % 64)
 
 
+class Product(ctypes.Structure):
+    """The struct NAME_product of the header."""
+    _fields_ = ([(n, ctypes.c_char_p) for n in ("function", "block", "phase")] + [(n, ctypes.c_int64) for n in ("batch", "M", "N", "K")] +
+                [(n, ctypes.c_char_p) for n in ("a", "b", "out", "layout")] + [("convolution", ctypes.c_int)])
+
+
+TOLD = ctypes.CFUNCTYPE(None, ctypes.POINTER(Product), ctypes.c_int)
+
+
+def products(model, options, weights=()):
+    """The lines of --log-matmuls, without what is of that run alone."""
+    log = os.path.join(out, "products.jsonl")
+    subprocess.run([tirc, "run", model, *options, *weights, "--log-matmuls", log], capture_output=True, check=True)
+    lines = [json.loads(line) for line in open(log)]
+    return [{k: v for k, v in line.items() if k not in ("call", "seconds")} for line in lines]
+
+
+def listen(library, symbol, told):
+    """The code tells `told` of each product from now on; what this gives has to be kept as long."""
+    def hear(product, is_done):
+        p = {k: getattr(product[0], k) for k, _ in Product._fields_}
+        told.append(({k: v.decode() if isinstance(v, bytes) else v for k, v in p.items()}, is_done))
+    hear = TOLD(hear)
+    ctypes.c_void_p.in_dll(library, symbol + "_on_product").value = ctypes.cast(hear, ctypes.c_void_p).value
+    return hear
+
+
+def check_told(what, told, wanted):
+    """Each product before and after it, in the order of the run."""
+    each = [p for p in wanted if p["phase"] == "run"]
+    heard = [p for p, is_done in told if not is_done]
+    if [is_done for _, is_done in told] != [0, 1] * len(heard) or heard != [p for p, is_done in told if is_done]:
+        sys.exit("%s: products do not begin and end in turn: %s" % (what, told))
+    if not each or heard != each:
+        sys.exit("%s: the code tells of other products than the log:\n%s\n%s" % (what, heard, wanted))
+
+
 def code(name, defines, shapes, options=(), packs=False, forms=("c", "obj", "lib")):
-    """The model's one function against the program: random arrays, weights among them."""
+    """The model's one function against the program: random arrays, weights among them; the products that it tells of."""
     model = os.path.join(examples, name + ".tir")
     arrays = {k: floats(*shape, scale=0.1) for k, shape in shapes.items()}
     for k in arrays:
@@ -369,6 +406,7 @@ def code(name, defines, shapes, options=(), packs=False, forms=("c", "obj", "lib
     weights = {k: v for k, v in arrays.items() if k != first}
     (expected,) = run(model, {first: arrays[first]}, weights, ["gv"], [*defines, "--plain"])
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in arrays.values()]
+    wanted = products(model, [*options, *defines])
     for form in forms:
         library, header = built(os.path.join(out, name + ("_packs" if packs else "")), model, options, defines, form)
         sizes = {k: int(v) for k, v in re.findall(r"enum { %s_(workspace|prepared) = (\d+) }" % name, header)}
@@ -383,10 +421,13 @@ def code(name, defines, shapes, options=(), packs=False, forms=("c", "obj", "lib
             last.append(prepared)
             if status:
                 sys.exit("%s: %s_prepare gives %d" % (form, name, status))
-        for _ in range(2):
-            status = getattr(library, name)(*pointers, *last, workspace)
+        told = []
+        status = getattr(library, name)(*pointers, *last, workspace)
+        hear = listen(library, name, told)  # as long as it may be called
+        status = status or getattr(library, name)(*pointers, *last, workspace)
         if status:
             sys.exit("%s: the function %s gives %d" % (form, name, status))
+        check_told("%s as %s %s" % (name, form, options), told, wanted)
         compare("%s as %s %s" % (name, form, options), got, expected)
 
 
