@@ -55,8 +55,8 @@ void tirc_bound_hull(Reach *b, const Reach *other, DType t) {
     if (other->hi.i > b->hi.i) b->hi.i = other->hi.i;
   } else {
     Reach second = *other;
-    tirc_bound_close(b, t);
-    tirc_bound_close(&second, t);
+    tirc_bound_choose(b, t);
+    tirc_bound_choose(&second, t);
     if (b->open || second.open || isnan(b->v.f) != isnan(second.v.f)) {
       tirc_bound_open(b, t, b->v);
     } else if (!isnan(b->v.f)) {
@@ -103,6 +103,10 @@ void tirc_bound_close(Reach *b, DType t) {
   const bool hung = b->hung;
   set(b, b->v.f, tirc_round_float(t, lo), tirc_round_float(t, hi));
   b->hung = hung;
+}
+
+void tirc_bound_choose(Reach *b, DType t) {
+  if (b->n != 1 || b->lo.f == b->hi.f) tirc_bound_close(b, t);
 }
 
 /* --- operations --------------------------------------------------------------------------------

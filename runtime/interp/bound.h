@@ -69,6 +69,9 @@ typedef struct FunctionRow {
 
 /* t: the type in the program. Operands may be open sums. */
 void tirc_bound_close(Reach *b, DType t); /* of n terms one value of the type, rounded */
+/* One value that is chosen, and not computed with: a product that is not rounded yet stays so,
+ * since a compiler that sees the choice, max(a b, a b), may add it by one fused operation. */
+void tirc_bound_choose(Reach *b, DType t);
 void tirc_bound_add(Reach *out, const Reach *a, const Reach *b, bool subtract, DType t);
 /* in_any_order: one of many factors, whose order is free. */
 void tirc_bound_mul(Reach *out, const Reach *a, const Reach *b, bool in_any_order, DType t);

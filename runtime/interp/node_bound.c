@@ -113,12 +113,17 @@ static void bound_function(Run *run, const Node *n, Reach *out) {
   tirc_bound_function(out, &a, n->b ? &b : NULL, &n->function, call_shadow, self, program_type(n));
 }
 
+static void get_choice(Run *run, const Node *n, Reach *b) {
+  get_bound(run, n, b);
+  tirc_bound_choose(b, program_type(n));
+}
+
 /* min and max, as they are written where one operand is NaN. */
 static void bound_extreme(Run *run, const Node *n, Reach *out) {
   const DType t = program_type(n);
   Reach a, b;
-  get_closed(run, n->a, &a);
-  get_closed(run, n->b, &b);
+  get_choice(run, n->a, &a);
+  get_choice(run, n->b, &b);
   const Cell none = {0}, v = apply(run, n, a.v, b.v, none);
   if (a.open || b.open) {
     tirc_bound_open(out, t, v);

@@ -165,6 +165,28 @@ static double call(void *self, double x, double y) {
 }
 
 /* Whatever an operand is in its bound, the function of it is in the function's. */
+/* One of two equal products, chosen and then added: fused or not. */
+static void chosen_products(void **state) {
+  Rng rng = {2};
+  (void)state;
+  for (int round = 0; round < ROUNDS; round++) {
+    const float x = draw(&rng), y = draw(&rng), z = draw(&rng), p = x * y;
+    Reach a, b, c, product, other, r;
+    tirc_bound_float(&a, (double)x);
+    tirc_bound_float(&b, (double)y);
+    tirc_bound_float(&c, (double)z);
+    tirc_bound_mul(&product, &a, &b, false, single);
+    other = product;
+    tirc_bound_hull(&product, &other, single);
+    tirc_bound_add(&r, &product, &c, false, single);
+    tirc_bound_close(&r, single);
+    in_bound(&r, (double)fmaf(x, y, z), "a chosen product, fused");
+    in_bound(&r, (double)(p + z), "a chosen product, rounded");
+    tirc_bound_close(&product, single);
+    assert_true(product.lo.f == (double)p && product.hi.f == (double)p);
+  }
+}
+
 static void functions(void **state) {
   (void)state;
   static const struct {
@@ -206,8 +228,13 @@ static void narrow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums),      cmocka_unit_test(factors), cmocka_unit_test(points),
-      cmocka_unit_test(functions), cmocka_unit_test(narrow),  cmocka_unit_test(negated_products),
+      cmocka_unit_test(sums),
+      cmocka_unit_test(factors),
+      cmocka_unit_test(points),
+      cmocka_unit_test(functions),
+      cmocka_unit_test(narrow),
+      cmocka_unit_test(negated_products),
+      cmocka_unit_test(chosen_products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
