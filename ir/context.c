@@ -109,7 +109,7 @@ static ArenaChunk *new_chunk(Tirc *c, size_t bytes) {
 }
 
 ArenaMark tirc_mark(const Tirc *c) {
-  return (ArenaMark){c->chunks, c->chunks ? c->chunks->used : 0, c->bytes};
+  return (ArenaMark){c->chunks, c->chunks ? c->chunks->used : 0, c->bytes, c->extents};
 }
 
 void tirc_rewind(Tirc *c, ArenaMark mark) {
@@ -128,6 +128,7 @@ void tirc_rewind(Tirc *c, ArenaMark mark) {
     mark.chunk->used = mark.used;
   }
   c->bytes = mark.bytes;
+  c->extents = mark.extents;
 }
 
 static void *take(Tirc *c, size_t bytes) {

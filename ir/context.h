@@ -60,8 +60,9 @@ struct Tirc {
   uint32_t n_overflows;   /* expressions with ExprNode.overflows that went into a statement */
   Tirc **retained;        /* contexts whose nodes this one refers to */
   int n_retained;
-  struct Owned *owned; /* what is not in the arena and goes with it, newest first */
-  int refs;            /* changed atomically */
+  struct Owned *owned;         /* what is not in the arena and goes with it, newest first */
+  struct KnownExtent *extents; /* variables whose bounds its analyzers know, newest first */
+  int refs;                    /* changed atomically */
 };
 
 /* A new context with one reference, or NULL when memory is out. */
@@ -85,6 +86,7 @@ void *tirc_copy_array(Tirc *c, const void *from, int n, size_t size); /* NULL wh
 typedef struct ArenaMark {
   ArenaChunk *chunk;
   size_t used, bytes;
+  struct KnownExtent *extents;
 } ArenaMark;
 ArenaMark tirc_mark(const Tirc *c);
 void tirc_rewind(Tirc *c, ArenaMark mark);

@@ -5,14 +5,56 @@
  * residues, differences), and leaving one pops them to where they were. */
 #include "internal.h"
 
+#include "ir/tree/annotations.h"
+#include "ir/tree/graph.h"
+#include "ir/tree/symbols.h"
+
 #include <stdlib.h>
 
 enum { MAX_PROOF_NESTING = 6 };
 
-Analyzer *tirc_analyzer(Tirc *c) {
+Analyzer *tirc_plain_analyzer(Tirc *c) {
   Analyzer *a = tirc_new(c, Analyzer);
   a->c = c;
   return a;
+}
+
+typedef struct KnownExtent {
+  Expr var;
+  Range range;
+  struct KnownExtent *next;
+} KnownExtent;
+
+Analyzer *tirc_analyzer(Tirc *c) {
+  Analyzer *a = tirc_plain_analyzer(c);
+  for (const KnownExtent *k = c->extents; k; k = k->next) tirc_bind_range(a, k->var, k->range);
+  return a;
+}
+
+void tirc_know_extent(Tirc *c, Expr var, int64_t lower, int64_t upper) {
+  for (const KnownExtent *k = c->extents; k; k = k->next)
+    if (k->var == var) return;
+  const int64_t most = tirc_dtype_max(var->dtype);
+  if (upper > most) upper = most;
+  if (lower <= 0 && upper == most) return;
+  int64_t extent = upper - lower;
+  extent += extent < INT64_MAX;
+  KnownExtent *k = tirc_new(c, KnownExtent);
+  *k = (KnownExtent){var, tirc_range(tirc_int(c, DT_INT64, lower), tirc_int(c, DT_INT64, extent)),
+                     c->extents};
+  c->extents = k;
+}
+
+void tirc_know_extents(Tirc *c, const Func *f) {
+  Expr *symbols;
+  if (!tirc_attrs_get(f->attrs, tirc_key(KEY_UPPER_BOUND)) &&
+      !tirc_attrs_get(f->attrs, tirc_key(KEY_LOWER_BOUND)))
+    return;
+  const int n = tirc_extent_params(c, f, &symbols);
+  for (int i = 0; i < n; i++) {
+    const ExtentBounds b = tirc_extent_bounds(f->attrs, symbols[i]->u.s);
+    tirc_know_extent(c, symbols[i], b.lower, b.upper);
+  }
 }
 
 static VarInfo *var_info(Analyzer *a, Expr var) {

@@ -13,6 +13,13 @@
 /* What is known about variables: ranges and conditions that hold. Lives in the arena. */
 typedef struct Analyzer Analyzer;
 Analyzer *tirc_analyzer(Tirc *c);
+/* One that knows nothing, for what has to be the same in each context: equality, hashes. */
+Analyzer *tirc_plain_analyzer(Tirc *c);
+/* From now on analyzers of c know that lower <= var <= upper (INT64_MAX: there is no upper bound).
+ * The second: what f's attributes say of its symbols, tir_var_upper_bound and tir_var_lower_bound.
+ * Whoever runs f has to see to it that they hold. */
+void tirc_know_extent(Tirc *c, Expr var, int64_t lower, int64_t upper);
+void tirc_know_extents(Tirc *c, const Func *f);
 /* var in [r.min, r.min + r.extent). Replaces an earlier binding of the same variable. A range of
  * constant extent 1 makes var equal to r.min in simplification. */
 void tirc_bind_range(Analyzer *a, Expr var, Range r);

@@ -83,7 +83,7 @@ const char *tirc_graphs_difference(Tirc *c, const Module *a, const Module *b) {
   for (int i = 0; i < a->n_graphs; i++) {
     const Graph *other = a->n_graphs == 1 ? b->graphs[0] : tirc_module_graph(b, a->graphs[i]->name);
     if (!other) return tirc_format(c, "function %s: only in the first", a->graphs[i]->name);
-    Equal q = {.c = c, .analyzer = tirc_analyzer(c), .where = ""};
+    Equal q = {.c = c, .analyzer = tirc_plain_analyzer(c), .where = ""};
     if (!equal_graph(&q, a->graphs[i], other)) return q.why;
   }
   return NULL;

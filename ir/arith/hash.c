@@ -413,14 +413,14 @@ ModuleHash tirc_hash_module(Tirc *c, const Module *m) {
   ModuleHash out = {{1, 2}};
   uint64_t funcs[POINTS] = {0};
   for (int i = 0; i < m->n_funcs; i++) {
-    Hash h = {.c = c, .analyzer = tirc_analyzer(c)};
+    Hash h = {.c = c, .analyzer = tirc_plain_analyzer(c)};
     /* Functions are known by their names where there are several, in any order. */
     const uint64_t name = m->n_funcs > 1 ? mix_text(m->funcs[i]->name) : 0;
     for (h.point = 0; h.point < POINTS; h.point++)
       funcs[h.point] += mix(of_func(&h, m->funcs[i]), name);
   }
   for (int p = 0; p < POINTS; p++) {
-    Hash h = {.c = c, .analyzer = tirc_analyzer(c), .point = p, .sum = funcs[p]};
+    Hash h = {.c = c, .analyzer = tirc_plain_analyzer(c), .point = p, .sum = funcs[p]};
     add(&h, (uint64_t)m->n_funcs);
     for (int i = 0; i < m->n_graphs; i++) {
       if (m->n_graphs > 1) add_text(&h, m->graphs[i]->name);

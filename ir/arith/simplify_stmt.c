@@ -16,12 +16,19 @@ static bool is_removable(const For *loop) {
   return loop->annotations.n == 0 && loop->kind != LOOP_THREAD_BINDING;
 }
 
+/* An extent that bounds leave one value: (n + 63) // 64 where n is at most 64 and at least 1. */
+static Expr only_value(Pass *p, Expr e) {
+  if (!p->structure || e->op == OP_INT) return e;
+  const Bound b = tirc_const_bound(p->a, e);
+  return b.min == b.max ? tirc_int(p->a->c, e->dtype, b.min) : e;
+}
+
 static Stmt simplify_loop(Mutator *m, Stmt s) {
   Pass *p = m->self;
   Tirc *c = m->c;
   For loop = s->u.loop;
   loop.min = tirc_simplify(p->a, loop.min);
-  loop.extent = tirc_simplify(p->a, loop.extent);
+  loop.extent = only_value(p, tirc_simplify(p->a, loop.extent));
   if (p->structure && loop.extent->op == OP_INT && loop.extent->u.i <= 0)
     return tirc_seq(c, 0, NULL);
   if (p->structure && tirc_is_int(loop.extent, 1) && is_removable(&loop))

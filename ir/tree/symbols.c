@@ -34,3 +34,14 @@ int tirc_symbolic_params(Tirc *c, const Func *f, Expr **out) {
   *out = k.found.at;
   return k.found.n;
 }
+
+int tirc_extent_params(Tirc *c, const Func *f, Expr **out) {
+  Expr *symbols;
+  int n = tirc_symbolic_params(c, f, &symbols);
+  Expr *all = tirc_new_array(c, Expr, n + f->n_params);
+  for (int i = 0; i < n; i++) all[i] = symbols[i];
+  for (int i = 0; i < f->n_params; i++)
+    if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype)) all[n++] = f->params[i];
+  *out = all;
+  return n;
+}

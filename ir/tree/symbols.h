@@ -8,5 +8,7 @@
  * being scalar parameters themselves (`n = T.int32()` in a program), in order of first appearance.
  */
 int tirc_symbolic_params(Tirc *c, const Func *f, Expr **out);
+/* These, and behind them the scalar parameters that are integers: all that extents are made of. */
+int tirc_extent_params(Tirc *c, const Func *f, Expr **out);
 
 #endif

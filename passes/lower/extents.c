@@ -14,7 +14,9 @@
 #include <math.h>
 
 #include "internal.h"
+#include "ir/tree/graph.h"
 #include "ir/tree/print.h"
+#include "ir/tree/symbols.h"
 
 /* The least and the greatest value, in float64; NULL: not known. */
 typedef struct Ends {
@@ -255,8 +257,31 @@ static void bound_size(Checks *k, Expr e) {
   Tirc *c = k->c;
   const int64_t most = INT64_C(1) << 48;
   if (e->op != OP_VAR || !tirc_dtype_is_int(e->dtype)) return;
-  const int64_t end = e->dtype.bits < 48 ? tirc_dtype_max(e->dtype) + 1 : most;
-  tirc_bind_range(k->a, e, tirc_range(tirc_int(c, DT_INT64, 0), tirc_int(c, DT_INT64, end)));
+  const Bound known = tirc_const_bound(k->a, e);
+  int64_t end = e->dtype.bits < 48 ? tirc_dtype_max(e->dtype) + 1 : most;
+  const int64_t first = known.min > 0 ? known.min : 0;
+  if (known.max < end) end = known.max + 1;
+  if (first >= end) return;
+  tirc_bind_range(k->a, e,
+                  tirc_range(tirc_int(c, DT_INT64, first), tirc_int(c, DT_INT64, end - first)));
+}
+
+/* What the attributes say of symbols is taken for granted from here on. */
+static void check_bounds(Checks *k, const Func *f) {
+  Tirc *c = k->c;
+  Expr *symbols;
+  const int n = tirc_extent_params(c, f, &symbols);
+  for (int i = 0; i < n; i++) {
+    const char *name = symbols[i]->u.s;
+    const ExtentBounds b = tirc_extent_bounds(f->attrs, name);
+    const Expr value = in_double(c, symbols[i]);
+    Check least = {tirc_binary(c, OP_GE, value, number(c, (double)b.lower)),
+                   tirc_format(c, "%s: at least %lld is allowed", name, (long long)b.lower)};
+    Check most = {tirc_binary(c, OP_LE, value, number(c, (double)b.upper)),
+                  tirc_format(c, "%s: at most %lld is allowed", name, (long long)b.upper)};
+    if (b.lower > 0) vec_push(c, k->found, least);
+    if (b.upper < INT64_MAX) vec_push(c, k->found, most);
+  }
 }
 
 static void collect_symbols(Checks *k, const Func *f) {
@@ -290,6 +315,7 @@ Stmt tirc_lower_extents(Tirc *c, const Func *f) {
   Checks k = {.c = c, .a = tirc_analyzer(c)};
   collect_symbols(&k, f);
   if (!k.symbols.n) return f->body;
+  check_bounds(&k, f);
   for (int i = 0; i < f->n_params; i++)
     if (f->buffers[i]) check_shape(&k, f->buffers[i]);
   walk(&k, f->body);

@@ -39,6 +39,7 @@ const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass) {
 
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self) {
   for (int i = 0; i < m->n_funcs; i++) run_on(c, m->funcs[i], tirc_check_annotations);
+  for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
   for (int p = 0; p < tirc_n_passes; p++) {
     m = run_pass(c, m, &tirc_passes[p]);
     if (observer) observer(self, tirc_passes[p].name, m);

@@ -4,6 +4,7 @@
 #include "interp.h"
 
 #include "ir/arith/arith.h"
+#include "ir/tree/graph.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
@@ -39,6 +40,17 @@ static bool fits(DType t, int64_t v) {
 _Noreturn static void refuse_value(Solver *s, Expr var, int64_t v) {
   tirc_fail(s->c, s->f->loc, "argument", NULL, "%lld is no %s, which \"%s\" of %s is", (long long)v,
             tirc_dtype_name(s->c, var->dtype), var->u.s, s->f->name);
+}
+
+static void check_bounds(const Solver *s, Expr symbol, int64_t v) {
+  const ExtentBounds b = tirc_extent_bounds(s->f->attrs, symbol->u.s);
+  if (v >= b.lower && v <= b.upper) return;
+  tirc_fail(s->c, s->f->loc, "argument",
+            v > b.upper ? "tir_var_upper_bound of T.func_attr says so"
+                        : "tir_var_lower_bound of T.func_attr says so",
+            "\"%s\" of %s is %lld, and at %s %lld is allowed", symbol->u.s, s->f->name,
+            (long long)v, v > b.upper ? "most" : "least",
+            (long long)(v > b.upper ? b.upper : b.lower));
 }
 
 /* The known variables of e as constants; false when one is not known. */
@@ -298,6 +310,11 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
       tirc_fail(c, f->loc, "argument", "pass it as a scalar parameter",
                 "the arrays' shapes do not determine \"%s\"", symbols[i]->u.s);
     values[i] = *v;
+  }
+  n = tirc_extent_params(c, f, &symbols);
+  for (int i = 0; i < n; i++) {
+    const int64_t *v = tirc_map_get(&s.values, symbols[i]);
+    if (v) check_bounds(&s, symbols[i], *v);
   }
 }
 

@@ -68,6 +68,7 @@ static const Module *without_relayouts(Tirc *c, const Module *m) {
 
 Sched *tirc_sched_new(Tirc *c, const Module *m) {
   tirc_context_depend(c, m->c);
+  for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
   if (!c->next_block_id) c->next_block_id = 1;
   Visitor v = {.stmt = raise_next_id, .self = c};
   for (int i = 0; i < m->n_funcs; i++)
