@@ -799,6 +799,7 @@ TIRC_API const char *tirc_array_dtype(const tirc_array *a);
 TIRC_API int tirc_array_ndim(const tirc_array *a);
 TIRC_API const int64_t *tirc_array_shape(const tirc_array *a);
 TIRC_API int64_t tirc_array_count(const tirc_array *a);
+TIRC_API int64_t tirc_array_bytes(const tirc_array *a); /* of its elements */
 TIRC_API void *tirc_array_data(tirc_array *a);
 /* The array as a tensor, which reads and writes the array's memory and is good as long as it. */
 TIRC_API void tirc_array_tensor(tirc_array *a, DLTensor *out);

@@ -47,6 +47,32 @@ static void count_uses(Patterns *k, Node n) {
   for (int i = 0; i < n->n; i++) count_uses(k, n->args[i]);
 }
 
+static bool is_attribute(Node n) { return n->kind == NODE_VALUE || n->kind == NODE_SHAPE; }
+
+static bool is_weight(const Patterns *k, Node n) {
+  return n->kind == NODE_CONST || is_attribute(n) || tirc_map_has(&k->weights, n);
+}
+
+static bool depends_on_weights(const Patterns *k, Node n) {
+  bool all = n->n > 0 || is_weight(k, n);
+  for (int i = 0; i < n->n; i++)
+    all &= is_weight(k, n->args[i]) ||
+           (n->args[i]->kind == NODE_TUPLE && depends_on_weights(k, n->args[i]));
+  return all;
+}
+
+/* What each variable of the graph is bound to, and how often it is used. */
+static void note_bindings(Patterns *k) {
+  for (int b = 0; b < k->g->n_blocks; b++)
+    for (int i = 0; i < k->g->blocks[b].n; i++) {
+      const Binding *binding = &k->g->blocks[b].at[i];
+      tirc_map_set(k->c, &k->values, binding->var, binding->value);
+      count_uses(k, binding->value);
+      if (depends_on_weights(k, binding->value)) tirc_map_set(k->c, &k->weights, binding->var, k);
+    }
+  count_uses(k, k->g->result);
+}
+
 static _Noreturn void bad_pattern(const Patterns *k, Value v) {
   tirc_script_error(
       k->sc, "TypeError", "patterns = [(\"gemm\", is_op(\"matmul\")(wildcard(), wildcard()))]",
@@ -67,8 +93,6 @@ static Node behind(Patterns *k, Node n, bool is_shared) {
   if (n->kind != NODE_VAR) return n;
   return is_shared || (intptr_t)tirc_map_get(&k->uses, n) == 1 ? tirc_map_get(&k->values, n) : NULL;
 }
-
-static bool is_attribute(Node n) { return n->kind == NODE_VALUE || n->kind == NODE_SHAPE; }
 
 static bool match_op(Patterns *k, Value pattern, Node n) {
   const ValueList *operands = item(k, pattern, 2, VAL_LIST)->u.list;
@@ -153,19 +177,7 @@ static Value attributes(void *self, Script *sc, Node call) {
   return tirc_operator_attributes(k->p, call);
 }
 
-static bool is_weight(const Patterns *k, Node n) {
-  return n->kind == NODE_CONST || is_attribute(n) || tirc_map_has(&k->weights, n);
-}
-
 static bool is_known(void *self, Node n) { return is_weight(self, n); }
-
-static bool depends_on_weights(const Patterns *k, Node n) {
-  bool all = n->n > 0 || is_weight(k, n);
-  for (int i = 0; i < n->n; i++)
-    all &= is_weight(k, n->args[i]) ||
-           (n->args[i]->kind == NODE_TUPLE && depends_on_weights(k, n->args[i]));
-  return all;
-}
 
 static void find_weights(Patterns *k) {
   int64_t n = k->g->n_params;
@@ -267,14 +279,7 @@ static Node rewrite(GraphRewriter *r, const Binding *b, Node value, Node *alias)
 }
 
 static const Graph *rewrite_once(Patterns *k) {
-  for (int b = 0; b < k->g->n_blocks; b++)
-    for (int i = 0; i < k->g->blocks[b].n; i++) {
-      const Binding *binding = &k->g->blocks[b].at[i];
-      tirc_map_set(k->c, &k->values, binding->var, binding->value);
-      count_uses(k, binding->value);
-      if (depends_on_weights(k, binding->value)) tirc_map_set(k->c, &k->weights, binding->var, k);
-    }
-  count_uses(k, k->g->result);
+  note_bindings(k);
   GraphRewriter r = {.c = k->c, .value = rewrite, .self = k};
   k->r = &r;
   return tirc_rewrite_graph(&r, k->g);
@@ -310,17 +315,10 @@ const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Valu
                       tirc_script_a_type(sc, patterns));
   m = tirc_infer(p, m);
   for (int g = 0; g < m->n_graphs; g++) {
-    const Graph *graph = m->graphs[g];
-    Patterns k = {.c = p->c, .sc = sc, .patterns = patterns};
-    for (int b = 0; b < graph->n_blocks; b++)
-      for (int i = 0; i < graph->blocks[b].n; i++) {
-        const Binding *binding = &graph->blocks[b].at[i];
-        tirc_map_set(p->c, &k.values, binding->var, binding->value);
-        count_uses(&k, binding->value);
-      }
-    count_uses(&k, graph->result);
+    Patterns k = {.c = p->c, .sc = sc, .g = m->graphs[g], .patterns = patterns};
+    note_bindings(&k);
     GraphRewriter r = {.c = p->c, .value = hand_over, .self = &k};
-    m = tirc_module_with_graph(p->c, m, g, tirc_rewrite_graph(&r, graph));
+    m = tirc_module_with_graph(p->c, m, g, tirc_rewrite_graph(&r, k.g));
   }
   return tirc_pass_dead_code(p, m);
 }

@@ -261,8 +261,13 @@ static void name_all(Making *k, const char *name) {
   const Func *f = k->plan->signature;
   const char **names = tirc_new_array(k->c, const char *, f->n_params);
   k->e->name = entry_name(k->c, k->lowered, name, &taken);
-  const char *const own[] = {"workspace", "prepared", "weights", "at",
-                             "packed",    "failed",   k->e->name,
+  const char *const own[] = {"workspace",
+                             "prepared",
+                             "weights",
+                             "at",
+                             "packed",
+                             "failed",
+                             k->e->name,
                              tirc_format(k->c, "%s_on_product", k->e->name),
                              tirc_format(k->c, "%s_products", k->e->name)};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)

@@ -26,9 +26,7 @@ bool tirc_module_constant(const tirc_module *m, int i, const char **name, int64_
 typedef struct Info {
   const tirc_module *m;
   const char *func;
-  int n;
-  const tirc_param *params;
-  const tirc_symbol *symbols;
+  int at; /* its number in the module */
   tirc_cost cost;
   int threads;
   double cycles;
@@ -78,9 +76,7 @@ tirc_param *tirc_api_params(Tirc *c, const Func *f) {
 
 static void find(Tirc *c, void *self) {
   Info *p = self;
-  int i = 0;
-  p->n = tirc_api_func(c, p->m->m, p->func, &i)->n_params;
-  p->params = p->m->params[i];
+  (void)tirc_api_func(c, p->m->m, p->func, &p->at);
 }
 tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
                                const tirc_param **params, tirc_error **error) {
@@ -88,8 +84,8 @@ tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
   Info p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(find, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
-  *n = p.n;
-  *params = p.params;
+  *n = m->m->funcs[p.at]->n_params;
+  *params = m->params[p.at];
   return status;
 }
 
@@ -101,21 +97,14 @@ tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n) {
   return symbols;
 }
 
-static void find_symbols(Tirc *c, void *self) {
-  Info *p = self;
-  int i = 0;
-  (void)tirc_api_func(c, p->m->m, p->func, &i);
-  p->n = p->m->n_symbols[i];
-  p->symbols = p->m->symbols[i];
-}
 tirc_status tirc_module_symbols(const tirc_module *m, const char *func, int *n,
                                 const tirc_symbol **symbols, tirc_error **error) {
   NEED(m, n, symbols);
   Info p = {.m = m, .func = func};
-  tirc_status status = tirc_api_scratch(find_symbols, &p, &m->sources, error);
+  tirc_status status = tirc_api_scratch(find, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
-  *n = p.n;
-  *symbols = p.symbols;
+  *n = m->n_symbols[p.at];
+  *symbols = m->symbols[p.at];
   return status;
 }
 

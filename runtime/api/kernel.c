@@ -96,6 +96,9 @@ const char *tirc_array_dtype(const tirc_array *a) { return a ? a->dtype : NULL; 
 int tirc_array_ndim(const tirc_array *a) { return a ? a->t->ndim : 0; }
 const int64_t *tirc_array_shape(const tirc_array *a) { return a ? a->t->shape : NULL; }
 int64_t tirc_array_count(const tirc_array *a) { return a ? a->t->count : 0; }
+int64_t tirc_array_bytes(const tirc_array *a) {
+  return a ? a->t->count * tirc_dtype_bytes(a->t->dtype) : 0;
+}
 void *tirc_array_data(tirc_array *a) { return a ? a->t->data : NULL; }
 void tirc_array_fill_random(tirc_array *a, uint64_t seed) {
   if (a) tirc_tensor_random(a->t, seed);

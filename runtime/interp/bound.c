@@ -174,7 +174,12 @@ static void take_product(Ends *e, double x, double y, DType t) {
   if (rest != 0) take(e, nextafter(p, rest * (double)INFINITY));
 }
 
-static bool is_nan_operand(Reach *out, const Reach *a, const Reach *b, double v) {
+/* v is all that is known of the result: an operand is open, or no number. */
+static bool has_no_ends(Reach *out, const Reach *a, const Reach *b, double v, DType t) {
+  if (a->open || b->open) {
+    set_open(out, t, v);
+    return true;
+  }
   if (!isnan(a->v.f) && !isnan(b->v.f)) return false;
   tirc_bound_float(out, v);
   return true;
@@ -207,11 +212,7 @@ void tirc_bound_mul(Reach *out, const Reach *a, const Reach *b, bool in_any_orde
   tirc_bound_close(&y, t);
   const double v = x.v.f * y.v.f;
   const bool points = tirc_bound_is_point(&x, true) && tirc_bound_is_point(&y, true);
-  if (x.open || y.open) {
-    set_open(out, t, v);
-    return;
-  }
-  if (is_nan_operand(out, &x, &y, v)) return;
+  if (has_no_ends(out, &x, &y, v, t)) return;
   Ends e = nothing;
   take_product(&e, x.lo.f, y.lo.f, t);
   if (!points) {
@@ -233,11 +234,7 @@ void tirc_bound_div(Reach *out, const Reach *a, const Reach *b, DType t) {
   tirc_bound_close(&y, t);
   const double v = x.v.f / y.v.f;
   const bool points = tirc_bound_is_point(&x, true) && tirc_bound_is_point(&y, true);
-  if (x.open || y.open) {
-    set_open(out, t, v);
-    return;
-  }
-  if (is_nan_operand(out, &x, &y, v)) return;
+  if (has_no_ends(out, &x, &y, v, t)) return;
   Ends e = nothing;
   e.none = !points && y.lo.f <= 0 && y.hi.f >= 0;
   take(&e, tirc_round_float(t, x.lo.f / y.lo.f));

@@ -19,12 +19,6 @@ enum { COPIES = 4, INTERPRETED = 32 };
 
 static void put(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
 
-static size_t bytes_of(const tirc_array *a) {
-  DLTensor t;
-  tirc_array_tensor((tirc_array *)(uintptr_t)a, &t);
-  return (size_t)tirc_array_count(a) * (size_t)((t.dtype.bits + 7) / 8);
-}
-
 void tirc_slot_fail(Slot *s, const char *code, const char *message) {
   s->m.seconds = (double)INFINITY;
   put(s->m.code, sizeof s->m.code, code);
@@ -63,7 +57,7 @@ static void copy_results(const Candidate *c, bool out) {
   for (int i = 0; i < b->n_params; i++) {
     if (!is_output(b, i)) continue;
     char *own = tirc_array_data(c->args[i].array);
-    const size_t bytes = bytes_of(c->args[i].array);
+    const size_t bytes = (size_t)tirc_array_bytes(c->args[i].array);
     memcpy(out ? at : own, out ? own : at, bytes);
     at += bytes;
   }

@@ -43,10 +43,8 @@ static tirc_status fill(const BedOptions *o, const char *param, tirc_array *a, u
   return TIRC_OK;
 }
 
-static void count_bytes(Bed *b, const tirc_param *p, tirc_array *a) {
-  DLTensor t;
-  tirc_array_tensor(a, &t);
-  const int64_t bytes = tirc_array_count(a) * ((t.dtype.bits + 7) / 8);
+static void count_bytes(Bed *b, const tirc_param *p, const tirc_array *a) {
+  const int64_t bytes = tirc_array_bytes(a);
   b->bytes += bytes;
   if (p->is_written) b->result_bytes += (size_t)bytes;
 }

@@ -35,16 +35,23 @@ def external_tensor(array, name, location, offset=0, length=None):
             b"".join(field(13, field(1, key) + field(2, str(value))) for key, value in entries.items()))
 
 
+def single(key, value):
+    return number(key << 3 | 5) + struct.pack("<f", value)
+
+
 def attribute(name, value):
-    if isinstance(value, int):
-        return field(1, name) + field(3, value) + field(20, 2)
+    """An int, a float, a text, a tensor, a graph's bytes, or a list of ints, floats or texts."""
+    many = not isinstance(value, (int, float, str, bytes, np.ndarray))
+    first = value[0] if many and len(value) else value
+    if isinstance(first, float):
+        return field(1, name) + (b"".join(single(7, v) for v in value) + field(20, 6) if many else single(2, value) + field(20, 1))
+    if isinstance(first, str):
+        return field(1, name) + (b"".join(field(9, v) for v in value) + field(20, 8) if many else field(4, value) + field(20, 3))
     if isinstance(value, bytes):  # a graph
         return field(1, name) + field(6, value) + field(20, 5)
-    if isinstance(value, float):
-        return field(1, name) + number(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
     if isinstance(value, np.ndarray):
         return field(1, name) + field(5, tensor(value)) + field(20, 4)
-    return field(1, name) + b"".join(field(8, v) for v in value) + field(20, 7)
+    return field(1, name) + (b"".join(field(8, int(v)) for v in value) + field(20, 7) if many else field(3, int(value)) + field(20, 2))
 
 
 def node(op, inputs, outputs, name="", domain="", **attributes):

@@ -273,6 +273,7 @@ static void arrays(void **state) {
   assert_int_equal(tirc_array_ndim(NULL), 0);
   assert_null(tirc_array_shape(NULL));
   assert_int_equal(tirc_array_count(NULL), 0);
+  assert_int_equal(tirc_array_bytes(NULL), 0);
   assert_null(tirc_array_data(NULL));
   tirc_array_tensor(NULL, NULL);
   tirc_array_tensor(w->a, NULL);

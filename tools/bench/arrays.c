@@ -49,8 +49,9 @@ int load_case(const Bench *b, Case *k) {
   tirc_define *constants = calloc((size_t)k->n_defines + 1, sizeof *constants);
   if (!constants) return complain(b->o, NULL, "out of memory");
   tirc_module *plain = k->n_defines ? read_plain(file, k->text) : NULL;
+  const bool has_sizes = plain && !tirc_module_has_graph(plain); /* a model's are its constants */
   for (int i = 0; i < k->n_defines; i++)
-    if (!plain || !is_size(plain, k->defines[i].name)) constants[n++] = k->defines[i];
+    if (!has_sizes || !is_size(plain, k->defines[i].name)) constants[n++] = k->defines[i];
   int status = load_named(b->o, file, k->text, n, constants, &k->program);
   tirc_module_free(plain);
   free(constants);

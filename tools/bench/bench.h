@@ -313,6 +313,8 @@ int close_store(Bench *b);
 /* profile.c */
 void profile_machine(Profile *p);
 void print_profile(const Bench *b);
+/* Of this process, in bytes: the line of that name in /proc/self/FILE, or 0; and its huge pages. */
+int64_t process_memory(const char *file, const char *what);
 int64_t huge_pages_in_use(void);
 /* ablate.c */
 int find_rules(Bench *b, const char *path);

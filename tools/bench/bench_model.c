@@ -144,7 +144,7 @@ static bool note_call(void *self, const tirc_program_call *call) {
   for (int i = 0; i < call->n; i++) arrays += call->args[i].array != NULL;
   for (int i = 0; i < call->n; i++) {
     if (!call->args[i].array) continue;
-    *(k++ < arrays - call->n_written ? &read : &written) += array_bytes(call->args[i].array);
+    *(k++ < arrays - call->n_written ? &read : &written) += tirc_array_bytes(call->args[i].array);
   }
   const double by_traffic = b->vector_bits ? time_traffic(b, read, written) : 0;
   const double by_operations = b->peak > 0 ? cost.float_ops / b->peak : 0;

@@ -44,7 +44,7 @@ static void count_traffic(Case *k) {
   for (int i = 0; i < k->n_params; i++)
     if (k->args[i].array)
       *(k->params[i].is_written ? &k->bytes_written : &k->bytes_read) +=
-          array_bytes(k->args[i].array);
+          tirc_array_bytes(k->args[i].array);
 }
 
 static double time_bandwidth(const Case *k, bool past_caches) {

@@ -1,7 +1,7 @@
 #include "model_rival.h"
 
+#include "bench.h"
 #include "tools/model.h"
-#include "traffic.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,17 +12,6 @@
 #include <unistd.h>
 
 static const char *const name = "onnxruntime";
-
-/* What this process has needed at most, in bytes; or 0. */
-static int64_t peak_memory(void) {
-  char line[256];
-  long long kb = 0;
-  FILE *f = fopen("/proc/self/status", "r");
-  while (f && fgets(line, sizeof line, f))
-    if (sscanf(line, "VmHWM: %lld", &kb) == 1) break;
-  if (f) fclose(f);
-  return kb * 1024;
-}
 
 /* --- the process whose memory is measured -------------------------------------------------------
  */
@@ -61,14 +50,15 @@ static bool send_array(int to, tirc_array *a) {
   if (h.ndim > MOST_DIMENSIONS) return false;
   snprintf(h.type, sizeof h.type, "%s", tirc_array_dtype(a));
   for (int d = 0; d < h.ndim; d++) h.shape[d] = tirc_array_shape(a)[d];
-  return send_bytes(to, &h, sizeof h) && send_bytes(to, tirc_array_data(a), (size_t)array_bytes(a));
+  return send_bytes(to, &h, sizeof h) &&
+         send_bytes(to, tirc_array_data(a), (size_t)tirc_array_bytes(a));
 }
 
 static tirc_array *take_array(int from) {
   Header h;
   tirc_array *a = NULL;
   if (take_bytes(from, &h, sizeof h) && !tirc_array_new(h.type, h.ndim, h.shape, &a, NULL) &&
-      !take_bytes(from, tirc_array_data(a), (size_t)array_bytes(a))) {
+      !take_bytes(from, tirc_array_data(a), (size_t)tirc_array_bytes(a))) {
     tirc_array_free(a);
     a = NULL;
   }
@@ -91,7 +81,7 @@ static void run_in_child(const char *path, int from, int to) {
   for (int i = 0; ok && i < n; i++) ok = (inputs[i] = take_array(from)) != NULL;
   OnnxRuntime *r = ok ? onnxruntime_open(path, q.threads) : NULL;
   if (r && onnxruntime_bind(r, n, inputs) && onnxruntime_run(r)) {
-    const int64_t peak = peak_memory();
+    const int64_t peak = process_memory("status", "VmHWM"); /* at most, so far */
     (void)send_bytes(to, &peak, sizeof peak);
   }
 }
@@ -165,7 +155,7 @@ int begin_rival(const Options *o, ModelRival *out) {
 }
 
 int start_rival(ModelRival *r, int threads, int n, tirc_array *const *inputs) {
-  r->own_peak = peak_memory();
+  r->own_peak = process_memory("status", "VmHWM");
   measure_child(r, threads, n, inputs);
   r->runtime = onnxruntime_open(r->path, threads);
   if (!r->runtime) return complain(r->o, NULL, "out of memory");

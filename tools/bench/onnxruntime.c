@@ -212,8 +212,8 @@ static bool give(OnnxRuntime *r, size_t i, tirc_array *a) {
     return false;
   }
   return is_done(r, r->f.CreateTensorWithDataAsOrtValue(
-                        r->memory, tirc_array_data(a), (size_t)array_bytes(a), tirc_array_shape(a),
-                        (size_t)tirc_array_ndim(a), type, &r->given[i]));
+                        r->memory, tirc_array_data(a), (size_t)tirc_array_bytes(a),
+                        tirc_array_shape(a), (size_t)tirc_array_ndim(a), type, &r->given[i]));
 }
 
 bool onnxruntime_bind(OnnxRuntime *r, int n, tirc_array *const *inputs) {
@@ -252,7 +252,7 @@ tirc_array *onnxruntime_output(OnnxRuntime *r, int i) {
   if (describe(r, info, &type, &ndim, shape) && type > 0 && type < N_TYPES && types[type] &&
       is_done(r, r->f.GetTensorMutableData(r->results[i], &data)) &&
       !tirc_array_new(types[type], (int)ndim, shape, &out, NULL) && tirc_array_count(out))
-    memcpy(tirc_array_data(out), data, (size_t)array_bytes(out));
+    memcpy(tirc_array_data(out), data, (size_t)tirc_array_bytes(out));
   r->f.ReleaseTensorTypeAndShapeInfo(info);
   return out;
 }

@@ -60,12 +60,17 @@ void print_profile(const Bench *b) {
 /* --- load and pages ----------------------------------------------------------------------------
  */
 
-int64_t huge_pages_in_use(void) {
-  char line[256];
-  long long kb = 0;
-  FILE *f = fopen("/proc/self/smaps_rollup", "r");
-  while (f && fgets(line, sizeof line, f))
-    if (sscanf(line, "AnonHugePages: %lld", &kb) == 1) break;
+int64_t process_memory(const char *file, const char *what) {
+  char line[256], path[64];
+  const size_t n = strlen(what);
+  int64_t bytes = 0;
+  snprintf(path, sizeof path, "/proc/self/%s", file);
+  FILE *f = fopen(path, "r");
+  while (f && !bytes && fgets(line, sizeof line, f))
+    if (strncmp(line, what, n) == 0 && line[n] == ':')
+      bytes = 1024 * strtoll(line + n + 1, NULL, 10);
   if (f) fclose(f);
-  return kb * 1024;
+  return bytes;
 }
+
+int64_t huge_pages_in_use(void) { return process_memory("smaps_rollup", "AnonHugePages"); }

@@ -3,12 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-int64_t array_bytes(const tirc_array *a) {
-  DLTensor t;
-  tirc_array_tensor((tirc_array *)(uintptr_t)a, &t);
-  return tirc_array_count(a) * ((t.dtype.bits * t.dtype.lanes + 7) / 8);
-}
-
 bool new_buffer(int64_t bytes, tirc_array **out, tirc_error **e) {
   const int64_t lines[] = {bytes / 64 + 1, 64};
   if (tirc_array_new("int8", 2, lines, out, e)) return false;

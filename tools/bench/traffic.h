@@ -4,7 +4,6 @@
 
 #include "runtime/tirc.h"
 
-int64_t array_bytes(const tirc_array *a); /* of its elements */
 /* An array of as many bytes, in whole lines of 64, whose pages exist. */
 bool new_buffer(int64_t bytes, tirc_array **out, tirc_error **e);
 /* The least time of a few moves (see tirc_executor_move), in seconds. */

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct Tune {
   Options *o;
@@ -191,6 +190,7 @@ static int read_sizes(const Options *o, const Case *k, tirc_tune_task *task) {
 /* A model's functions take the place of its case. */
 static int make_model_cases(Tune *t) {
   Bench *b = &t->cases;
+  release_case(b->cases);
   free_cases(b);
   b->cases = calloc((size_t)t->model.n + 1, sizeof *b->cases);
   if (!b->cases) return complain(t->o, NULL, "out of memory");
@@ -206,34 +206,16 @@ static int make_model_cases(Tune *t) {
   return DONE;
 }
 
-static bool has_one_setting(const Bench *b) {
-  for (int i = 1; i < b->n_cases; i++)
-    if (strcmp(b->cases[i].setting, b->cases[0].setting) != 0) return false;
-  return b->n_cases > 0;
-}
-
-/* As the file has it: of a program the settings may be sizes, which are no constants of it. */
-static bool is_model(const char *path) {
-  struct stat info;
-  tirc_module *m = NULL;
-  if (is_onnx(path)) return true;
-  if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-    (void)tirc_module_read(path, 0, NULL, &m, NULL);
-  const bool has_graph = m && tirc_module_has_graph(m);
-  tirc_module_free(m);
-  return has_graph;
-}
-
 /* A program that is a model: one alone, of one setting. */
 static int find_model(Tune *t) {
   const Options *o = t->o;
-  tirc_module *m = NULL;
   int status = make_cases(&t->cases);
-  if (status != DONE || o->suite || o->args.n != 1 || !has_one_setting(&t->cases)) return status;
-  if (!is_model(o->args.at[0])) return DONE;
-  status = load_program(o, o->args.at[0], &m);
-  if (status == DONE) status = find_model_tasks(o, m, &t->model);
-  tirc_module_free(m);
+  if (status != DONE || o->suite || o->args.n != 1 || t->cases.n_cases != 1) return status;
+  Case *k = t->cases.cases;
+  status = is_onnx(o->args.at[0]) ? load_program(o, o->args.at[0], &k->program)
+                                  : load_case(&t->cases, k);
+  if (status == DONE && tirc_module_has_graph(k->program))
+    status = find_model_tasks(o, k->program, &t->model);
   return status;
 }
 
@@ -242,7 +224,8 @@ static int load_cases(Tune *t) {
   Bench *b = &t->cases;
   int status = DONE;
   if (t->model.n) return make_model_cases(t);
-  for (int i = 0; i < b->n_cases && status == DONE; i++) status = load_case(b, &b->cases[i]);
+  for (int i = 0; i < b->n_cases && status == DONE; i++)
+    if (!b->cases[i].program) status = load_case(b, &b->cases[i]);
   return status;
 }
 

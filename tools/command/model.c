@@ -103,26 +103,27 @@ static int check_choice(const Options *o) {
   return check_names_of_passes(o);
 }
 
-int make_program(const Options *o, const tirc_module *m, tirc_program **out) {
+/* A program, or the module after the phases up to `last`. */
+static int take_phases(const Options *o, const tirc_module *m, const char *last,
+                       tirc_program **program, tirc_module **module) {
   Watcher w = {o, DONE};
   tirc_error *e = NULL;
   Choice c;
   const int status = check_choice(o);
   if (status != DONE) return status;
   choose(o, &w, &c);
-  if (tirc_program_new(m, &c.program, out, &e)) return report(o, e);
+  if (program ? tirc_program_new(m, &c.program, program, &e)
+              : tirc_module_phases(m, last, &c.program, module, &e))
+    return report(o, e);
   return w.status;
 }
 
+int make_program(const Options *o, const tirc_module *m, tirc_program **out) {
+  return take_phases(o, m, NULL, out, NULL);
+}
+
 int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_module **out) {
-  Watcher w = {o, DONE};
-  tirc_error *e = NULL;
-  Choice c;
-  const int status = check_choice(o);
-  if (status != DONE) return status;
-  choose(o, &w, &c);
-  if (tirc_module_phases(m, last, &c.program, out, &e)) return report(o, e);
-  return w.status;
+  return take_phases(o, m, last, NULL, out);
 }
 
 /* --- the report ---------------------------------------------------------------------------------
