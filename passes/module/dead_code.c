@@ -1,6 +1,9 @@
-/* DeadCodeElimination: bindings that nobody uses go, and functions that nobody calls. What a
- * program of another one can call stays: main, and what is not private where there is no main. */
+/* DeadCodeElimination: bindings that nobody uses go, main's weights that nobody uses then, and
+ * functions that nobody calls. What a program of another one can call stays: main, and what is not
+ * private where there is no main. */
 #include "passes.h"
+
+#include "ir/tree/annotations.h"
 
 typedef struct Uses {
   Tirc *c;
@@ -12,7 +15,36 @@ static void use(Uses *u, Node n) {
   for (int i = 0; i < n->n; i++) use(u, n->args[i]);
 }
 
-static const Graph *without_dead_bindings(Tirc *c, const Graph *g) {
+/* The parameters but number `dead`; NULL where extents would not be told any more. */
+static Node *without(Tirc *c, int n, const Node *params, int dead) {
+  Node *rest = tirc_new_array(c, Node, n);
+  PtrMap seen = {0};
+  Symbols symbols = {0};
+  for (int i = 0; i < n; i++)
+    if (i != dead) {
+      rest[i - (i > dead)] = params[i];
+      tirc_info_symbols(c, params[i]->info, &seen, &symbols);
+    }
+  const int told = symbols.n;
+  tirc_info_symbols(c, params[dead]->info, &seen, &symbols);
+  return symbols.n == told && !tirc_untold_symbol(c, n - 1, rest, 0, NULL) ? rest : NULL;
+}
+
+/* Inputs stay: callers give them. */
+static void drop_weights(Uses *u, Graph *g) {
+  const Expr inputs = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));
+  int64_t n_inputs;
+  if (!inputs || !tirc_const_int(inputs, &n_inputs)) return;
+  for (int i = g->n_params - 1; i >= n_inputs; i--) {
+    const Node *rest =
+        tirc_map_has(&u->vars, g->params[i]) ? NULL : without(u->c, g->n_params, g->params, i);
+    if (!rest) continue;
+    g->params = rest;
+    g->n_params--;
+  }
+}
+
+static const Graph *without_dead_bindings(Tirc *c, const Graph *g, bool is_main) {
   Uses u = {.c = c};
   Graph *to = tirc_copy(c, g, 1);
   GraphBlock *blocks = tirc_copy(c, g->blocks, g->n_blocks);
@@ -40,6 +72,7 @@ static const Graph *without_dead_bindings(Tirc *c, const Graph *g) {
   for (int b = 0; b < g->n_blocks; b++)
     if (blocks[b].n) blocks[to->n_blocks++] = blocks[b];
   to->blocks = blocks;
+  if (is_main) drop_weights(&u, to);
   return to;
 }
 
@@ -88,7 +121,10 @@ const Module *tirc_pass_dead_functions(Passes *p, const Module *m) {
 }
 
 const Module *tirc_pass_dead_code(Passes *p, const Module *m) {
-  for (int i = 0; i < m->n_graphs; i++)
-    m = tirc_module_with_graph(p->c, m, i, without_dead_bindings(p->c, m->graphs[i]));
+  const Graph *main = tirc_module_main_graph(m);
+  for (int i = 0; i < m->n_graphs; i++) {
+    const Graph *g = m->graphs[i];
+    m = tirc_module_with_graph(p->c, m, i, without_dead_bindings(p->c, g, g == main));
+  }
   return tirc_pass_dead_functions(p, m);
 }
