@@ -129,6 +129,55 @@ BOXES = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11]]], "float32")
 Q, QS, QZ = np.array([[-3, 10, 127], [0, 4, -128]], "int8"), np.float32(0.5), np.int8(2)
 
 
+ONES = np.ones((1, 1, 2, 2), "float32")
+
+
+def moved(x):
+    """Twice the sums of 2 x 2 elements half an element further, with zeros outside."""
+    x = np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 1)))
+    half = (x[..., :-1, :-1] + x[..., 1:, :-1] + x[..., :-1, 1:] + x[..., 1:, 1:]) / 4
+    return 2 * (half[..., :-1, :-1] + half[..., 1:, :-1] + half[..., :-1, 1:] + half[..., 1:, 1:])
+
+
+def pairs(z):
+    return np.stack([z.real, z.imag], -1).astype("float32")
+
+
+def spectra():
+    real, both = floats(2, 6, 3, 1), floats(2, 6, 3, 2)
+    z, signal, window = both[..., 0] + 1j * both[..., 1], floats(2, 20, 1), floats(8)
+    yield "DFT", [real], [pairs(np.fft.fft(real[..., 0], axis=1))], 17, {}
+    yield "DFT", [both, None, np.int64(1)], [pairs(np.fft.fft(z, axis=1))], 20, {}
+    yield "DFT", [both, np.int64(8), np.int64(-3)], [pairs(np.fft.ifft(z, 8, axis=1))], 20, {"inverse": 1}
+    yield "DFT", [real, np.int64(4)], [pairs(np.fft.rfft(real[..., 0], 4, axis=1))], 17, {"onesided": 1, "axis": 1}
+    frames = np.stack([signal[:, k:k + 8, 0] * window for k in range(0, 13, 3)], 1)
+    yield "STFT", [signal, np.int64(3), window], [pairs(np.fft.rfft(frames))], 17, {}
+    yield "STFT", [signal, np.int64(6), None, np.int64(8)], [pairs(np.fft.fft(np.stack([signal[:, k:k + 8, 0] for k in (0, 6, 12)], 1)))], 17, {"onesided": 0}
+    yield "MelWeightMatrix", [np.int64(2), np.int64(8), np.int64(100), np.float32(0), np.float32(50)], [mel_weights(2, 8, 100, 0, 50)], 17, {}
+
+
+def mel_weights(bins, length, rate, low, high):
+    mel = np.linspace(*(2595 * np.log10(1 + v / 700) for v in (low, high)), bins + 3)[:-1]
+    edges = ((length + 1) * 700 * (10 ** (mel / 2595) - 1) // rate).astype(int)
+    out = np.zeros((length // 2 + 1, bins), "float32")
+    for k, (a, b, c) in enumerate(zip(edges, edges[1:], edges[2:])):
+        for r in range(length // 2 + 1):
+            out[r, k] = (r - a) / (b - a) if a <= r < b else 1 if r == b == a else (c - r) / (c - b) if b <= r < c else b > a and r == b
+    return out
+
+
+def trained():
+    x, g, v, h = (floats(3, low=0.5) for _ in range(4))
+    rate, steps = np.float32(0.1), np.int64(2)
+    grown = 0.9 * v + 0.5 * g
+    yield "ai.onnx.preview.training.Momentum", [rate, steps, x, g, v], [x - 0.1 * (g + 0.9 * grown), grown], 1, {"alpha": 0.9, "beta": 0.5, "mode": "nesterov", "norm_coefficient": 0.0}
+    p, q = 0.9 * v + 0.1 * g, 0.999 * h + 0.001 * g * g
+    yield ("ai.onnx.preview.training.Adam", [rate, steps, x, g, v, h], [x - 0.1 * np.float32(np.sqrt(1 - 0.999 ** 2) / (1 - 0.9 ** 2)) * p / (np.sqrt(q) + np.float32(1e-6)), p, q],
+           1, {})
+    y = g + np.float32(0.01) * x
+    yield "ai.onnx.preview.training.Adagrad", [rate, steps, x, g, h], [x - np.float32(0.1 / 1.2) * y / (np.sqrt(h + y * y) + np.float32(1e-6)), h + y * y], 1, {"decay_factor": 0.1, "norm_coefficient": 0.01}
+
+
 def normal(x):
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
 
@@ -218,6 +267,12 @@ CASES = [
     ("com.microsoft.QLinearAdd", [Q, QS, QZ, Q[:1], QS, QZ, QS, QZ], [quantized(FLOAT_OF_Q + FLOAT_OF_Q[:1])], 1, {}),
     ("com.microsoft.QLinearConcat", [QS, QZ, Q, QS, QZ, Q, np.float32(1), QZ], [np.concatenate([Q, quantized(2 * FLOAT_OF_Q)])], 1, {"axis": 0}),
     ("com.microsoft.QGemm", [Q, QS, QZ, Q, QS, QZ, np.array([3, -4], "int32"), QS, QZ], [quantized(FLOAT_OF_Q @ FLOAT_OF_Q.T + np.array([0.75, -1], "float32"))], 1, {"transB": 1}),
+    *spectra(), *trained(),
+    ("Det", [np.array([[0, 2], [3, 4]], "float32")], [np.float32(-6)], 11, {}),
+    ("MaxRoiPool", [RAMP, np.array([[0, 0, 0, 3, 1]], "float32")], [np.array([[[[1, 3]]]], "float32")], 1, {"pooled_shape": [1, 2]}),
+    ("DeformConv", [RAMP, ONES[:, :1], np.full((1, 8, 3, 3), 0.5, "float32"), ONES[0, 0, 0, :1], np.full((1, 4, 3, 3), 2, "float32")], [moved(RAMP) + 1], 19, {}),
+    ("TfIdfVectorizer", [np.array([[1, 2, 1, 2, 3]], "int32")], [np.array([[2, 1, 3]], "float32")], 9,
+     {"mode": "TF", "min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 2, "ngram_counts": [0, 2], "ngram_indexes": [0, 1, 2], "pool_int64s": [1, 3, 1, 2]}),
     ("HannWindow", [np.int64(4)], [np.array([0, 0.5, 1, 0.5], "float32")], 17, {}),
 ]
 

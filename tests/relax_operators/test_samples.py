@@ -130,3 +130,49 @@ def test_reverse_sequence():
             want[:n, b] = want[:n, b][::-1]
         check("reverse_sequence", [np.ascontiguousarray(data), lengths], np.moveaxis(want, (0, 1), (along, batch)), seq_axis=along, batch_axis=batch)
     refused("reverse_sequence", [x, lengths[:2]], "(2,)")
+
+
+def test_roi_pool():
+    x = floats(2, 3, 6, 7)
+    rois = np.array([[0, 1, 2, 11.5, 9], [1, 0, 0, 3, 2.5], [1, 5, 4, 18, 14], [0, 20, 20, 30, 30]], "float32")
+    want = np.zeros((4, 3, 2, 3), "float32")
+    for (r, (b, *corners)), i, j in itertools.product(enumerate(rois), range(2), range(3)):
+        x1, y1, x2, y2 = (int(math.floor(v * 0.5 + 0.5)) for v in corners)
+        w, h = max(x2 - x1 + 1, 1), max(y2 - y1 + 1, 1)
+        part = x[int(b), :, max(y1 + i * h // 2, 0):max(y1 + -(-(i + 1) * h // 2), 0), max(x1 + j * w // 3, 0):max(x1 + -(-(j + 1) * w // 3), 0)]
+        want[r, :, i, j] = part.max((1, 2)) if part.size else 0
+    check("vision.roi_pool", [x, rois], want, pooled_size="(2, 3)", spatial_scale=0.5)
+    refused("vision.roi_pool", [x, rois[:, 1:]], "(4, 4)", pooled_size="(2, 3)")
+
+
+def deform_patches(x, offset, mask, kernel, strides, pads, dilation, groups):
+    (n, channels, height, width), (kh, kw), (h, w) = x.shape, kernel, offset.shape[2:]
+    out = np.zeros((n, channels, kh, kw, h, w))
+    for b, c, p, q, y, z in itertools.product(*map(range, out.shape)):
+        g = c // (channels // groups) * kh * kw + p * kw + q
+        v = y * strides[0] + p * dilation[0] - pads[0] + float(offset[b, 2 * g, y, z])
+        u = z * strides[1] + q * dilation[1] - pads[1] + float(offset[b, 2 * g + 1, y, z])
+        for i, j in itertools.product((math.floor(v), math.floor(v) + 1), (math.floor(u), math.floor(u) + 1)):
+            if 0 <= i < height and 0 <= j < width:
+                out[b, c, p, q, y, z] += x[b, c, i, j] * (1 - abs(v - i)) * (1 - abs(u - j)) * (1 if mask is None else mask[b, g, y, z])
+    return out.astype("float32")
+
+
+@pytest.mark.parametrize("groups,strides,pads,dilation", [(1, (1, 1), (0, 0, 0, 0), (1, 1)), (2, (2, 1), (1, 0, 1, 2), (1, 2))])
+def test_deform_patches(groups, strides, pads, dilation):
+    x, h, w = floats(2, 4, 6, 7), (6 + pads[0] + pads[2] - dilation[0] - 1) // strides[0] + 1, (7 + pads[1] + pads[3] - dilation[1] * 2 - 1) // strides[1] + 1
+    offset, mask = floats(2, groups * 6 * 2, h, w, low=-3, high=3), floats(2, groups * 6, h, w)
+    words = {"kernel": "(2, 3)", "strides": strides, "padding": pads, "dilation": dilation, "groups": groups}
+    for m in (None, mask):
+        check("image.deform_patches", [x, offset] if m is None else [x, offset, m], deform_patches(x, offset, m, (2, 3), strides, pads, dilation, groups),
+              tolerance=1e-4, **words)
+    refused("image.deform_patches", [x, offset[:, 2:]], "offsets", **words)
+
+
+def test_det():
+    for shape in ((3, 3), (2, 3, 4, 4), (1, 1), (2, 0, 0)):
+        x = floats(*shape)
+        check("linalg.det", [x], np.linalg.det(x.astype("float64")).astype("float32"), tolerance=1e-4)
+    turned = np.array([[0, 0, 2], [3, 0, 0], [0, 4, 0]], "float32")  # nothing but changes of rows
+    check("linalg.det", [np.stack([turned, np.ones((3, 3), "float32")])], np.array([24, 0], "float32"))
+    refused("linalg.det", [floats(2, 3)], "(2, 3)")
