@@ -317,6 +317,30 @@ static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Va
 /* --- the module ---------------------------------------------------------------------------------
  */
 
+static const char *giver_of(const Importing *k, const char *value) {
+  for (int i = 0; i < k->model->n_nodes; i++)
+    for (int o = 0; o < k->model->nodes[i].n_outputs; o++)
+      if (!strcmp(k->model->nodes[i].outputs[o], value)) return k->model->nodes[i].name;
+  return NULL;
+}
+
+/* What the file says of an output's shape is what its nodes give, where both are numbers. */
+static void check_shape(Importing *k, const OnnxValue *v, Info is) {
+  const char *node = giver_of(k, v->name);
+  const char *by = node ? tirc_format(k->c, "node '%s' gives", node) : "there are";
+  if (!v->has_shape || is->kind != INFO_TENSOR || is->ndim < 0) return;
+  if (v->ndim != is->ndim)
+    FAIL(k, NULL, "the output '%s' is said to have %d dimensions, and %s %d", v->name, v->ndim, by,
+         is->ndim);
+  for (int d = 0; is->shape && d < v->ndim; d++) {
+    int64_t n;
+    if (v->dims[d].value < 0 || !tirc_const_int(is->shape[d], &n) || n == v->dims[d].value)
+      continue;
+    FAIL(k, NULL, "dimension %d of the output '%s' is said to be %lld, and %s %lld", d, v->name,
+         (long long)v->dims[d].value, by, (long long)n);
+  }
+}
+
 static Node output_of(Importing *k, const OnnxValue *v) {
   const Value *value = tirc_strmap_get(&k->values, v->name);
   if (!value) FAIL(k, NULL, "nothing gives the output '%s'", v->name);
@@ -325,6 +349,7 @@ static Node output_of(Importing *k, const OnnxValue *v) {
   if (v->dtype.code != TYPE_VOID && !tirc_dtype_equal(v->dtype, n->info->dtype))
     FAIL(k, NULL, "the output '%s' is said to be %s, and its nodes give %s", v->name,
          tirc_dtype_name(k->c, v->dtype), tirc_dtype_name(k->c, n->info->dtype));
+  check_shape(k, v, n->info);
   k->maker.hint = v->name;
   return tirc_graph_operand(&k->maker, n);
 }

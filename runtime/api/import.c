@@ -72,11 +72,11 @@ static const OnnxTensor *tensor_of_text(Tirc *c, const OnnxModel *m, const char 
 /* What the given inputs say of the extents that have names. */
 static void take_extents(Tirc *c, const OnnxModel *m, const tirc_import_options *o, OnnxImport *k) {
   int room = k->n_dims;
-  for (int i = 0; i < o->n_given && i < m->n_inputs; i++) room += m->inputs[i].ndim;
+  for (int i = 0; i < o->n_given; i++) room += m->inputs[i].ndim;
   const char **dims = tirc_new_array(c, const char *, room);
   int64_t *extents = tirc_new_array(c, int64_t, room);
   for (int i = 0; i < k->n_dims; i++) dims[i] = k->dims[i], extents[i] = k->extents[i];
-  for (int i = 0; i < o->n_given && i < m->n_inputs; i++) {
+  for (int i = 0; i < o->n_given; i++) {
     const OnnxValue *v = &m->inputs[i];
     const Tensor *t = o->given[i]->t;
     for (int d = 0; d < v->ndim && d < t->ndim; d++) {
@@ -99,6 +99,9 @@ static void import(Tirc *c, void *self) {
   OnnxBound *bound = tirc_new_array(c, OnnxBound, o->n_bound + o->n_given);
   const OnnxModel *model = tirc_onnx_read(c, p->path);
   int n_bound = o->n_bound;
+  if (o->n_given > model->n_inputs)
+    tirc_fail(c, (Loc){model->path, 0, 0}, "argument", "initializers are no inputs",
+              "%d inputs are given, and the model has %d", o->n_given, model->n_inputs);
   for (int i = 0; i < o->n_defines; i++) {
     dims[i] = tirc_strdup(c, tirc_api_name(c, o->defines[i].name));
     extents[i] = extent_of(c, &o->defines[i]);
@@ -110,7 +113,7 @@ static void import(Tirc *c, void *self) {
         (OnnxBound){name, b->value ? tensor_of(c, b->value)
                                    : tensor_of_text(c, model, name, tirc_api_name(c, b->text))};
   }
-  for (int i = 0; i < o->n_given && i < model->n_inputs; i++)
+  for (int i = 0; i < o->n_given; i++)
     bound[n_bound++] = (OnnxBound){model->inputs[i].name, tensor_of(c, o->given[i]), true};
   *k = (OnnxImport){.operators = o->operators ? tirc_strdup(c, o->operators) : NULL,
                     .n_dims = o->n_defines,

@@ -103,6 +103,18 @@ def test_types():
                        [value("c", "int64", (1,))]), [a, b], [a + b])
 
 
+def test_folders():
+    """As many inputs as the file has, no more and no less."""
+    x = rng.standard_normal(3).astype(F32)
+    folder = folder_of("one", model([node("Relu", ["x"], ["y"])], [value("x", "float32", (3,))], [value("y", "float32", (3,))]), [x, x], [np.maximum(x, 0)])
+    for given in "2 inputs", "0 inputs":
+        status, out, err = call("run", folder + "/model.onnx", "--test-data", folder)
+        assert status == 2 and given in err and "1" in err, (status, out, err)
+        for i in 0, 1:
+            if os.path.exists(f"{folder}/input_{i}.pb"):
+                os.remove(f"{folder}/input_{i}.pb")
+
+
 def test_bits():
     """Files of tests store bfloat16 as its bits, in uint16."""
     x = np.array([1.0, -2.5, 3.140625, 0.00390625], F32)
@@ -265,6 +277,8 @@ def test_refusals():
     refused(model([node("Relu", ["x"], ["z"], "r")], [x], [y]), "'y'")
     refused(model([node("Add", ["x", "w"], ["y"], "sum")], [x], [y], [tensor(np.zeros(3, F32), "w")]), "'sum'", "Add")
     refused(model([node("Relu", ["x"], ["y"], "r")], [x], [value("y", "int32", (2,))]), "'y'", "int32", "float32")
+    for other in ((3,), (2, 1)):  # a shape that its nodes do not give
+        refused(model([node("Relu", ["x"], ["y"], "r")], [x], [value("y", "float32", other)]), "'y'", "'r'", "gives")
     refused(model([node("Expand", ["x", "to"], ["y"], "grow")], [value("x", "float32", (1,))], [y], [tensor(np.array([1 << 40, 1 << 40]), "to")]), "'grow'", "64 bits")
     again = graph([node("Relu", ["y"], ["z"])], [], [value("z", "float32", (2,))])
     refused(model([node("If", ["c"], ["y"], "own", then_branch=again, else_branch=again)], [x], [y], [tensor(np.array(True), "c")]), "'own'", "depends on itself")

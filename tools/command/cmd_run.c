@@ -103,11 +103,13 @@ static void lay_out_array(const Session *s, int i) {
 static int take_test_inputs(const Session *s) {
   TestArrays given;
   const char *name;
-  int param, status = read_test_arrays(s->o, "input", &given);
+  int param, n = 0, status = read_test_arrays(s->o, "input", &given);
+  while (tirc_import_input(s->model, n, &param)) n++;
+  if (status == DONE && given.n != n)
+    status = complain(s->o, NULL, "the folder '%s' has %d inputs, and the model takes %d",
+                      s->o->test_data, given.n, n);
   for (int i = 0; i < given.n && status == DONE; i++) {
-    if (!(name = tirc_import_input(s->model, i, &param)))
-      status = complain(s->o, NULL, "the folder '%s' has %d inputs, and the model takes %d",
-                        s->o->test_data, given.n, i);
+    name = tirc_import_input(s->model, i, &param);
     if (!name || param < 0) continue;
     if (status == DONE) status = take_bits(s->o, s->params[param].dtype, &given.at[i]);
     tirc_array_free(s->args[param].array);
