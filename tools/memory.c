@@ -6,6 +6,9 @@
 #include "tool.h"
 
 #include <dlfcn.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <string.h>
 #include <unistd.h>
 
@@ -35,4 +38,11 @@ void end_when_memory_is_out(const Options *o) {
       dlsym(RTLD_DEFAULT, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
   if (set_new_handler) set_new_handler(run_out);
   if (install) install(run_out_in_llvm, NULL);
+}
+
+/* What the making of a program needed is free now, and the C library keeps it. */
+void give_back_memory(void) {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
 }

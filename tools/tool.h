@@ -72,6 +72,8 @@ bool same_name(const char *a, const char *b);
 
 /* memory.c: from here on, memory that runs out in LLVM ends the command with a message. */
 void end_when_memory_is_out(const Options *o);
+/* To the system, what is free of it: before something large is allocated. */
+void give_back_memory(void);
 
 /* options.c */
 enum { MOST_THREADS = 1024 };       /* a count that a machine may be asked for */

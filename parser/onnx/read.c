@@ -1,4 +1,5 @@
 /* From the messages of protobuf to plain structs. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "internal.h"
 
 #include "ir/number.h"
@@ -66,6 +67,11 @@ static const uint8_t *map_message(OnnxFile *f, size_t *size) {
               "'%s' is larger than 2 GB, which no ONNX file can be", f->path);
   if (!*size) ONNX_FAIL(f, "file", NULL, "'%s' is empty", f->path);
   return bytes;
+}
+
+/* What was unpacked is a copy: the file's own pages need not stay in memory beside it. */
+static void forget(const uint8_t *bytes, size_t size) {
+  (void)madvise((void *)(uintptr_t)bytes, size, MADV_DONTNEED);
 }
 
 /* --- its nesting --------------------------------------------------------------------------------
@@ -289,6 +295,7 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   const uint8_t *bytes = map_message(f, &size);
   check_depth(f, &onnx__model_proto__descriptor, bytes, size);
   const Onnx__ModelProto *p = onnx__model_proto__unpack(&f->allocator, size, bytes);
+  forget(bytes, size);
   OnnxModel *m = tirc_new(c, OnnxModel);
   *m = (OnnxModel){.path = f->path};
   if (!p || !p->graph) ONNX_FAIL(f, "file", "is it cut off?", "'%s' is no ONNX model", path);

@@ -59,11 +59,24 @@ int tirc_instruction_outputs(const Instruction *inst, const Value **out) {
 
 Trace *tirc_trace_new(Tirc *c) { return tirc_new(c, Trace); }
 
-static void push(Tirc *c, Trace *t, const Instruction *inst) {
+static void add(Tirc *c, Trace *t, const Instruction *inst) {
   const Value *outputs;
   const int n = tirc_instruction_outputs(inst, &outputs);
   vec_push(c, *t, inst);
   for (int i = 0; i < n; i++) tirc_map_set(c, &t->known, (void *)(uintptr_t)outputs[i].rv, t);
+}
+
+static const Instruction *take_last(Trace *t) {
+  const Value *outputs;
+  const Instruction *last = t->at[--t->n];
+  const int n = tirc_instruction_outputs(last, &outputs);
+  for (int i = 0; i < n; i++) tirc_map_remove(&t->known, (void *)(uintptr_t)outputs[i].rv);
+  return last;
+}
+
+static void push(Tirc *c, Trace *t, const Instruction *inst) {
+  add(c, t, inst);
+  vec_push(c, t->changes, (TraceChange){0});
 }
 
 void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst) {
@@ -72,13 +85,33 @@ void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst) {
   push(c, t, kept);
 }
 
-const Instruction *tirc_trace_pop(Trace *t) {
-  const Value *outputs;
+const Instruction *tirc_trace_pop(Tirc *c, Trace *t) {
   if (!t->n) return NULL;
-  const Instruction *last = t->at[--t->n];
-  int n = tirc_instruction_outputs(last, &outputs);
-  for (int i = 0; i < n; i++) tirc_map_remove(&t->known, (void *)(uintptr_t)outputs[i].rv);
-  return last;
+  const TraceChange change = {.popped = t->at[t->n - 1]};
+  vec_push(c, t->changes, change);
+  return take_last(t);
+}
+
+void tirc_trace_name(Tirc *c, Trace *t, const void *key, uint32_t rv) {
+  const TraceChange change = {.key = key, .was = tirc_map_get(&t->latest, key)};
+  vec_push(c, t->changes, change);
+  tirc_map_set(c, &t->latest, key, (void *)(uintptr_t)rv);
+}
+
+int tirc_trace_mark(const Trace *t) { return t->changes.n; }
+
+void tirc_trace_undo(Tirc *c, Trace *t, int mark) {
+  while (t->changes.n > mark) {
+    const TraceChange *change = &t->changes.at[--t->changes.n];
+    if (change->popped)
+      add(c, t, change->popped);
+    else if (!change->key)
+      take_last(t);
+    else if (change->was)
+      tirc_map_set(c, &t->latest, change->key, change->was);
+    else
+      tirc_map_remove(&t->latest, change->key);
+  }
 }
 
 /* --- traces as values ------------------------------------------------------------------------- */

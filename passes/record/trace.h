@@ -29,13 +29,22 @@ typedef struct Instruction {
   const char *rule, *reason; /* Sched.rule, Sched.reason at the call */
 } Instruction;
 
+/* What was done to a trace: an instruction came (all NULL), `popped` went, or latest[key] was `was`
+ * before. */
+typedef struct TraceChange {
+  const Instruction *popped;
+  const void *key;
+  void *was;
+} TraceChange;
+
 typedef struct Trace Trace;
 struct Trace {
   const Instruction **at;
   int n, cap;
-  uint32_t next_rv; /* of a trace that was read; a schedule's counts in Sched.next_rv */
-  PtrMap latest;    /* loop variable or block id -> number of its last random variable */
-  PtrMap known;     /* numbers that an instruction of it defines; others are looked up again */
+  VEC(TraceChange) changes; /* all of them, so that those behind a mark can be undone */
+  uint32_t next_rv;         /* of a trace that was read; a schedule's counts in Sched.next_rv */
+  PtrMap latest;            /* loop variable or block id -> number of its last random variable */
+  PtrMap known; /* numbers that an instruction of it defines; others are looked up again */
 };
 
 int tirc_decision_index(const Primitive *p); /* of its parameter; -1: it has none */
@@ -49,6 +58,12 @@ int tirc_instruction_outputs(const Instruction *inst, const Value **out);
 
 Trace *tirc_trace_new(Tirc *c);
 void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst); /* a copy */
+/* From now on `rv` is the last number of what `key` stands for. */
+void tirc_trace_name(Tirc *c, Trace *t, const void *key, uint32_t rv);
+/* What it is now, to go back to. Programs have thousands of instructions, and rules try a lot: a
+ * copy each time would be most of what a schedule needs. */
+int tirc_trace_mark(const Trace *t);
+void tirc_trace_undo(Tirc *c, Trace *t, int mark);
 /* A trace of the same instructions that can go its own way. */
 Trace *tirc_trace_copy(Tirc *c, const Trace *t);
 /* Without pure instructions whose results nothing uses; remove_postproc: up to enter_postproc. */
@@ -64,7 +79,7 @@ int tirc_trace_find(const Trace *t, const Instruction *inst);
 void tirc_trace_push(Tirc *c, Trace *t, const Instruction *inst, Value decision);
 /* Takes the last instruction away; NULL: there is none. What it gave and later calls use is looked
  * up by name in their traces. */
-const Instruction *tirc_trace_pop(Trace *t);
+const Instruction *tirc_trace_pop(Tirc *c, Trace *t);
 /* How many instructions stand before enter_postproc (all, unless remove_postproc). */
 int tirc_trace_length(const Trace *t, bool remove_postproc);
 

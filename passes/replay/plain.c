@@ -3,10 +3,11 @@
  * as everything is that no instruction of a trace gave. */
 #include "replay.h"
 
-static bool forget_drawn(Trace *t) {
+static bool forget_drawn(const Sched *s) {
+  Trace *t = s->trace;
   const Instruction *last = t->n ? t->at[t->n - 1] : NULL;
   if (!last || !tirc_instruction_decision(last)) return false;
-  tirc_trace_pop(t);
+  tirc_trace_pop(s->c, t);
   return true;
 }
 
@@ -14,7 +15,7 @@ static Value decide(void *self, const Instruction *inst, Value inputs, Value att
                     Value decision) {
   const Sched *s = self;
   (void)inst, (void)inputs, (void)attrs;
-  forget_drawn(s->trace);
+  forget_drawn(s);
   return decision;
 }
 
@@ -43,6 +44,6 @@ static Trace *without_marks(Sched *s, const Trace *t) {
 Trace *tirc_trace_plain(Sched *s, const Trace *t) {
   const DecisionProvider asked = {decide, s};
   tirc_trace_apply(s, t, false, &asked, (Loc){0}, "the trace");
-  forget_drawn(s->trace);
+  forget_drawn(s);
   return tirc_trace_simplified(s->c, without_marks(s, s->trace), false);
 }

@@ -145,9 +145,14 @@ Sched *tirc_sched_new(Tirc *c, const Module *m);
  * both. It samples from a seed that s gives it. */
 Sched *tirc_sched_copy(Sched *s);
 /* What s is, to go back to after some calls: the program, its handles, the trace. Programs are
- * immutable, so keeping costs a copy of the trace, and returning what changed. */
-Sched tirc_sched_keep(Sched *s);
-void tirc_sched_return_to(Sched *s, const Sched *kept);
+ * immutable and traces know what was done to them, so keeping costs nothing, and returning what
+ * changed. */
+typedef struct KeptSched {
+  Sched was;
+  int mark; /* of the trace */
+} KeptSched;
+KeptSched tirc_sched_keep(Sched *s);
+void tirc_sched_return_to(Sched *s, const KeptSched *to);
 /* A module of one function that copies an array of f's parameter, from the layout that it had
  * before the schedule into the one it has now, or with `back` from now to before; behind the two
  * arrays it takes the scalars in their shapes that are no extent. NULL: it is the same. */

@@ -27,15 +27,15 @@ bool tirc_script_attempt(Script *sc, Value function, const Args *a, Value *answe
   const int calls = sc->calls, nesting = sc->nesting;
   const Exception *const handling = sc->handling;
   const Loc loc = sc->loc;
-  const Sched kept = tirc_sched_keep(s);
+  const KeptSched kept = tirc_sched_keep(s);
   s->warn = gather;
   s->warn_self = &g;
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     *answer = tirc_script_call(sc, function, a);
     TIRC_END(c, trap);
-    s->warn = kept.warn;
-    s->warn_self = kept.warn_self;
+    s->warn = kept.was.warn;
+    s->warn_self = kept.was.warn_self;
     if (answer->kind == VAL_BOOL && !answer->u.b) {
       const char *const reason = s->reason;
       tirc_sched_return_to(s, &kept);

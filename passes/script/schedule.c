@@ -382,8 +382,8 @@ static Value run_from_json(Script *sc, Value self, const Args *a) {
 
 /* Only the record changes: what the instruction did stays done. */
 static Value run_pop(Script *sc, Value self, const Args *a) {
-  (void)sc, (void)a;
-  const Instruction *last = tirc_trace_pop(self.u.object);
+  (void)a;
+  const Instruction *last = tirc_trace_pop(sc->c, self.u.object);
   return last ? of_instruction(last) : VALUE_NONE;
 }
 

@@ -133,6 +133,35 @@ tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, cons
   return status;
 }
 
+static Diag copy_of(Tirc *c, const Diag *d) {
+  Diag to = *d;
+  const char **const texts[] = {&to.code, &to.loc.file,  &to.message, &to.primitive,
+                                &to.call, &to.condition, &to.hint,    &to.ir};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (*texts[i]) *texts[i] = tirc_strdup(c, *texts[i]);
+  return to;
+}
+
+void tirc_api_apart(Tirc *c, void (*body)(Tirc *apart, void *self), void *self) {
+  Tirc *apart = tirc_context_new();
+  if (!apart) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  apart->next_block_id = c->next_block_id;
+  apart->max_bytes = c->max_bytes;
+  Trap inner, outer;
+  volatile bool failed = true;
+  if (TIRC_TRY(c, outer)) {
+    if (TIRC_TRY(apart, inner)) {
+      body(apart, self);
+      failed = false;
+      TIRC_END(apart, inner);
+    }
+    if (failed) c->diag = copy_of(c, &apart->diag);
+    TIRC_END(c, outer);
+  }
+  tirc_context_release(apart);
+  if (failed) tirc_throw(c);
+}
+
 char *tirc_api_copy(Tirc *c, const char *s, size_t n) {
   char *copy = malloc(n + 1);
   if (!copy) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");

@@ -40,6 +40,9 @@ tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *sel
 /* The same in a context of its own, which is gone afterwards. */
 tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, const Sources *sources,
                              tirc_error **error);
+/* Runs body(apart, self) in a context of its own, which is gone afterwards; what it raises goes on
+ * in c. For work of which little is kept: the body copies it. */
+void tirc_api_apart(Tirc *c, void (*body)(Tirc *apart, void *self), void *self);
 tirc_status tirc_api_no_memory(tirc_error **error);
 /* At the door of each entry that gives a status: none of the arguments may be NULL. LIST: a count
  * and where so many are; COUNT: a number. Neither may be negative, and a list of none may be NULL.

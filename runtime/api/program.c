@@ -1,11 +1,12 @@
 /* Programs: made by the phases of a module, run call by call. */
 #include "program.h"
+#include "rules_apart.h"
 
+#include "ir/tree/copy.h"
 #include "ir/tree/print.h"
 #include "ir/tree/symbols.h"
 #include "passes/lower/lower.h"
 #include "passes/module/pipeline.h"
-#include "passes/rules/rules.h"
 #include "passes/schedule/schedule.h"
 #include "passes/script/script.h"
 #include "runtime/interp/interp.h"
@@ -119,17 +120,12 @@ static const Module *schedule(void *self, Tirc *c, const Module *m) {
   const ScriptLimits limits = {.steps = o->max_steps};
   if (k->options.plain) return m;
   if (k->options.schedule_alone && !k->options.script) return schedule_each(k, c, m);
-  tirc_module *plain = tirc_api_module(c, m, &k->sources);
-  Sched *s = tirc_api_schedule(c, plain, o);
-  if (k->options.script) {
-    const Source source = tirc_read_source(c, k->options.script);
-    k->sources.at[k->sources.n == 2 ? 1 : k->sources.n++] = source;
-    tirc_run_script(s, &source, &limits, hand_out_text, NULL, (void *)(uintptr_t)o);
-    return s->mod;
-  }
-  const RuleListener listener = {rules ? rules->tried : NULL, rules ? rules->self : NULL};
-  tirc_auto_schedule(s, rules ? rules->rules : NULL, &limits, hand_out_text, NULL,
-                     (void *)(uintptr_t)o, listener.tried ? &listener : NULL);
+  if (!k->options.script)
+    return tirc_schedule_by_rules(c, m, &(RulesApart){&k->sources, o, rules, hand_out_text});
+  Sched *s = tirc_api_schedule(c, tirc_api_module(c, m, &k->sources), o);
+  const Source source = tirc_read_source(c, k->options.script);
+  k->sources.at[k->sources.n == 2 ? 1 : k->sources.n++] = source;
+  tirc_run_script(s, &source, &limits, hand_out_text, NULL, (void *)(uintptr_t)o);
   return s->mod;
 }
 
@@ -207,18 +203,29 @@ static tirc_module *signature_module(Tirc *c, const Plan *plan, const Sources *s
   return tirc_api_module(c, m, sources);
 }
 
-static void compile(Tirc *c, tirc_program *p, const char *target) {
+typedef struct Compiling {
+  tirc_program *p;
+  const char *target;
+} Compiling;
+
+/* Of the lowered functions a kernel keeps its own. */
+static void compile(Tirc *apart, void *self) {
+  const Compiling *k = self;
+  tirc_program *p = k->p;
   const Module *m = p->module->m;
-  const Module *lowered = tirc_lower(c, m, NULL, NULL);
-  p->jit = m->n_funcs ? tirc_jit_new(c, lowered, target ? target : CPU_DEFAULT) : NULL;
-  p->kernels = tirc_new_array(c, tirc_kernel, m->n_funcs);
+  const Module *lowered = tirc_lower(apart, m, NULL, NULL);
+  p->jit = m->n_funcs ? tirc_jit_new(apart, lowered, k->target ? k->target : CPU_DEFAULT) : NULL;
+  p->kernels = tirc_new_array(p->c, tirc_kernel, m->n_funcs);
   for (int i = 0; i < m->n_funcs; i++) {
-    tirc_kernel *k = &p->kernels[i];
-    k->c = c;
-    tirc_api_describe_kernel(k, p->module, lowered, m->funcs[i]->name);
-    k->entry = tirc_jit_find(p->jit, m->funcs[i]->name);
-    if (!k->entry)
-      tirc_fail(c, m->funcs[i]->loc, "codegen", NULL, "there is no code for \"%s\"",
+    tirc_kernel *kernel = &p->kernels[i];
+    Expr *symbols;
+    kernel->c = p->c;
+    tirc_api_describe_kernel(kernel, p->module, lowered, m->funcs[i]->name);
+    const int n = tirc_symbolic_params(apart, kernel->func, &symbols);
+    kernel->lowered = tirc_func_copy(p->c, apart, kernel->lowered, n, symbols);
+    kernel->entry = tirc_jit_find(p->jit, m->funcs[i]->name);
+    if (!kernel->entry)
+      tirc_fail(apart, m->funcs[i]->loc, "codegen", NULL, "there is no code for \"%s\"",
                 m->funcs[i]->name);
   }
 }
@@ -271,7 +278,7 @@ static void make_program(Tirc *c, void *self) {
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
   find_foreign(c, p);
-  compile(c, p, k->options.target);
+  tirc_api_apart(c, compile, &(Compiling){p, k->options.target});
 }
 
 tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,

@@ -115,6 +115,7 @@ static int take_phases(const Options *o, const tirc_module *m, const char *last,
   if (program ? tirc_program_new(m, &c.program, program, &e)
               : tirc_module_phases(m, last, &c.program, module, &e))
     return report(o, e);
+  give_back_memory();
   return w.status;
 }
 

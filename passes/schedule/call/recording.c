@@ -12,8 +12,7 @@ static const void *handle_key(Value v) {
 
 static void number(Sched *s, Value *v) {
   v->rv = ++*s->next_rv;
-  if (handle_key(*v))
-    tirc_map_set(s->c, &s->trace->latest, handle_key(*v), (void *)(uintptr_t)v->rv);
+  if (handle_key(*v)) tirc_trace_name(s->c, s->trace, handle_key(*v), v->rv);
 }
 
 /* --- what no instruction gave: it was popped, or another schedule's --------------------------- */

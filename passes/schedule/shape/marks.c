@@ -104,10 +104,16 @@ static void warn(Sched *s, const Primitive *p, const SetMark *m) {
                        m->what, how, place_text(s->c, m->loc));
 }
 
-SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before) {
+static bool all_stay(const Sched *s) {
+  for (int i = 0; i < s->set_marks.n; i++)
+    if (is_changed(s, &s->set_marks.at[i]) || !still_marked(s, &s->set_marks.at[i])) return false;
+  return true;
+}
+
+/* Those that there were, as far as they are still there. */
+static SetMarks remaining(Sched *s, const Primitive *p, const Module *before) {
   SetMarks kept = {0};
   Heirs h = {.c = s->c, .kept = &kept};
-  if (s->mod == before && !s->changed_marks.n) return s->set_marks;
   for (int i = 0; i < s->set_marks.n; i++) {
     const SetMark *m = &s->set_marks.at[i];
     const int n = kept.n;
@@ -121,6 +127,13 @@ SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before) {
     visit_all(s->mod, see_after, &h);
     if (kept.n == n) warn(s, p, m);
   }
+  return kept;
+}
+
+/* Most calls take no mark away: then the list grows where it is. */
+SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before) {
+  if (s->mod == before && !s->changed_marks.n) return s->set_marks;
+  SetMarks kept = all_stay(s) ? s->set_marks : remaining(s, p, before);
   for (int i = 0; i < s->changed_marks.n; i++)
     if (s->changed_marks.at[i].set) vec_push(s->c, kept, s->changed_marks.at[i]);
   return kept;

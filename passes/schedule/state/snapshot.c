@@ -9,17 +9,18 @@ static PtrMap copy_of(Tirc *c, const PtrMap *map) {
   return copy;
 }
 
-Sched tirc_sched_keep(Sched *s) {
-  const Sched kept = *s;
-  s->trace = tirc_trace_copy(s->c, kept.trace);
-  s->removed = copy_of(s->c, &kept.removed);
+KeptSched tirc_sched_keep(Sched *s) {
+  const KeptSched kept = {*s, tirc_trace_mark(s->trace)};
+  s->removed = copy_of(s->c, &kept.was.removed);
   return kept;
 }
 
-void tirc_sched_return_to(Sched *s, const Sched *kept) {
+void tirc_sched_return_to(Sched *s, const KeptSched *to) {
+  const Sched *kept = &to->was;
   const size_t limit = s->c->max_bytes;
   s->c->max_bytes = 0; /* or running out of memory could leave it half changed */
   if (s->mod != kept->mod) tirc_sched_restore(s, kept->mod);
+  tirc_trace_undo(s->c, kept->trace, to->mark);
   s->c->max_bytes = limit;
   s->trace = kept->trace;
   s->removed = kept->removed;

@@ -102,6 +102,7 @@ Sched *tirc_sched_copy(Sched *s) {
   Sched *copy = tirc_new(s->c, Sched);
   *copy = *s;
   copy->trace = tirc_trace_copy(s->c, s->trace);
+  copy->set_marks.cap = s->set_marks.cap = s->set_marks.n; /* neither appends to the other's */
   copy->marks = NULL;
   copy->n_marks = 0;
   copy->removed = (PtrMap){0};

@@ -1,0 +1,12 @@
+/* Deep copies, from one context into another. */
+#ifndef TIRC_IR_COPY_H
+#define TIRC_IR_COPY_H
+
+#include "ir.h"
+
+/* The same function, with everything that it consists of in context `to`, but for n variables that
+ * are there already. Blocks keep their ids, and `to` gives none of these to others. `scratch` holds
+ * what is needed meanwhile. */
+const Func *tirc_func_copy(Tirc *to, Tirc *scratch, const Func *f, int n, const Expr *vars);
+
+#endif

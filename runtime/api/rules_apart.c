@@ -1,0 +1,54 @@
+/* Rules leave behind a hundred times what they give, of each function that they schedule. So a few
+ * functions at a time are scheduled in a context of their own, which goes when the results have
+ * been copied: what a model of many functions needs while it is made is that of these few. */
+#include "rules_apart.h"
+
+#include "ir/tree/copy.h"
+#include "passes/rules/rules.h"
+
+/* Each time the library of rules is read: a part of what one function takes. */
+enum { TOGETHER = 8 };
+
+static const Module *of_some(Tirc *c, const Module *m, int first, int n) {
+  Module *to = tirc_copy(c, m, 1);
+  to->c = c;
+  to->funcs = tirc_copy(c, m->funcs + first, n);
+  to->n_funcs = n;
+  to->n_graphs = 0;
+  return to;
+}
+
+typedef struct Some {
+  Tirc *c;
+  const Module *m;
+  const RulesApart *r;
+  int first, n;
+  const Func **to; /* in c */
+} Some;
+
+static void schedule_some(Tirc *apart, void *self) {
+  const Some *k = self;
+  const RulesApart *r = k->r;
+  const tirc_auto_options *rules = r->rules;
+  tirc_module *plain = tirc_api_module(apart, of_some(apart, k->m, k->first, k->n), r->sources);
+  Sched *s = tirc_api_schedule(apart, plain, r->options);
+  const ScriptLimits limits = {.steps = r->options->max_steps};
+  const RuleListener listener = {rules ? rules->tried : NULL, rules ? rules->self : NULL};
+  tirc_auto_schedule(s, rules ? rules->rules : NULL, &limits, r->out, NULL,
+                     (void *)(uintptr_t)r->options, listener.tried ? &listener : NULL);
+  for (int i = 0; i < k->n; i++) k->to[i] = tirc_func_copy(k->c, apart, s->mod->funcs[i], 0, NULL);
+}
+
+const Module *tirc_schedule_by_rules(Tirc *c, const Module *m, const RulesApart *r) {
+  Module *out = tirc_copy(c, m, 1);
+  const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs);
+  for (int i = 0; i < m->n_funcs; i += TOGETHER) {
+    const int left = m->n_funcs - i;
+    Some some = {c, m, r, i, left < TOGETHER ? left : TOGETHER, funcs + i};
+    tirc_api_apart(c, schedule_some, &some);
+  }
+  tirc_context_depend(c, m->c);
+  out->c = c;
+  out->funcs = funcs;
+  return out;
+}
