@@ -1,6 +1,7 @@
 /* Every lowering pass keeps the meaning of a program: after each one the program still runs in the
  * interpreter to the same result, and still prints and parses. */
 #include "compare.h"
+#include "ir/tree/copy.h"
 #include "passes/lower/lower.h"
 #include "programs.h"
 
@@ -41,6 +42,44 @@ static void check_program(Tirc *c, const void *arg) {
 static void each_pass_keeps_the_meaning(void **state) {
   (void)state;
   for (int i = 0; i < N_PROGRAMS; i++) in_context(programs[i].name, check_program, &programs[i]);
+}
+
+/* --- copies ------------------------------------------------------------------------------------
+ */
+
+static const char *text_of(Tirc *c, const Module *m, const Func *f) {
+  Module one = *m;
+  one.n_funcs = 1;
+  one.funcs = &f;
+  return tirc_print_module(c, &one, NULL);
+}
+
+/* Of a function before and after it is lowered; what it was copied from is gone, and its memory
+ * overwritten. */
+static void check_copy(Tirc *c, const void *arg) {
+  const Program *p = arg;
+  Tirc *from = tirc_context_new();
+  const ArenaMark mark = tirc_mark(from);
+  const Module *m = parse(from, p->text), *lowered = tirc_lower(from, m, NULL, NULL);
+  const Func *before = tirc_func_copy(c, from, m->funcs[0], 0, NULL),
+             *after = tirc_func_copy(c, from, lowered->funcs[0], 0, NULL);
+  const char *text = tirc_strdup(c, text_of(from, m, m->funcs[0])),
+             *lower = tirc_strdup(c, text_of(from, lowered, lowered->funcs[0]));
+  const Module of_it = {.c = c, .name = "Module", .n_funcs = 1, .dialect = m->dialect};
+  const size_t bytes = from->bytes;
+  tirc_rewind(from, mark);
+  for (size_t n = 0; n < bytes; n += 1000) memset(tirc_alloc(from, 1000), 0xa5, 1000);
+  tirc_context_release(from);
+  if (strcmp(text, text_of(c, &of_it, before)) != 0 ||
+      strcmp(lower, text_of(c, &of_it, after)) != 0)
+    fail_msg("%s: copied, it is\n%s\n%s", p->name, text_of(c, &of_it, before),
+             text_of(c, &of_it, after));
+  assert_true(c->next_block_id > 1 || !strstr(text, "T.block("));
+}
+
+static void a_copy_outlives_what_it_was_copied_from(void **state) {
+  (void)state;
+  for (int i = 0; i < N_PROGRAMS; i++) in_context(programs[i].name, check_copy, &programs[i]);
 }
 
 /* --- what the passes must achieve ----------------------------------------------------------- */
@@ -180,6 +219,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_pass_keeps_the_meaning),
       cmocka_unit_test(passes_achieve_what_they_are_for),
+      cmocka_unit_test(a_copy_outlives_what_it_was_copied_from),
       cmocka_unit_test(what_cannot_be_lowered_is_an_error),
       cmocka_unit_test(wrong_annotations_are_errors_on_each_loop),
       cmocka_unit_test(virtual_threads_are_serial),

@@ -390,6 +390,30 @@ static void test_popped(void **state) {
                 "(4, 3)\n");
 }
 
+/* Back to a mark, whatever was recorded and popped behind it. */
+static void test_undone(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  Sched *s = run(c, everything, NULL);
+  const char *before = tirc_trace_python(c, s->trace, false, DIALECT_TIR),
+             *was = tirc_print_module(c, s->mod, NULL);
+  const Value block = tirc_value_str("D");
+  for (int round = 0; round < 3; round++) {
+    const KeptSched kept = tirc_sched_keep(s);
+    for (int i = 0; i < 3; i++) tirc_trace_pop(c, s->trace);
+    const Value loops = tirc_sched_call(s, tirc_find_primitive("get_loops"), (Loc){"test", 1, 1}, 1,
+                                        &block, 0, NULL, NULL);
+    tirc_sched_call(s, tirc_find_primitive("unroll"), (Loc){"test", 1, 1}, 1, &loops.u.list->at[1],
+                    0, NULL, NULL);
+    tirc_trace_pop(c, s->trace);
+    assert_string_not_equal(before, tirc_trace_python(c, s->trace, false, DIALECT_TIR));
+    tirc_sched_return_to(s, &kept);
+    assert_string_equal(before, tirc_trace_python(c, s->trace, false, DIALECT_TIR));
+    assert_string_equal(was, tirc_print_module(c, s->mod, NULL));
+  }
+  tirc_context_release(c);
+}
+
 /* --- sampling ----------------------------------------------------------------------------------
  */
 
@@ -781,6 +805,7 @@ int main(void) {
       cmocka_unit_test(test_saved_integer_padding),
       cmocka_unit_test(test_methods),
       cmocka_unit_test(test_debug_mask),
+      cmocka_unit_test(test_undone),
       cmocka_unit_test(test_rewind),
       cmocka_unit_test(test_memory_returns),
   };
