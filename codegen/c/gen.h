@@ -153,6 +153,16 @@ CText tirc_cg_load(CGen *g, Expr e, const Window *w);
 CText tirc_cg_address(CGen *g, Expr load);
 void tirc_cg_store(CGen *g, Stmt s);
 void tirc_cg_alloc(CGen *g, Stmt s);
+bool tirc_cg_is_tile(CGen *g, Buffer b);
+/* The element at index + k of an array, to be read. */
+const char *tirc_cg_element(CGen *g, Buffer b, Expr index, int64_t k);
+/* The variable of a register tile that has these lanes of the index; NULL for other buffers. */
+const char *tirc_cg_tile_piece(CGen *g, Buffer b, Expr index, int first, int n);
+void tirc_cg_note_written(CGen *g, Buffer b);
+
+/* --- pairs.c -------------------------------------------------------------------------------- */
+/* Both stores by a helper, if they are a pair (codegen/pairs.h). */
+bool tirc_cg_pair(CGen *g, Stmt first, Stmt second);
 
 /* --- vector.c ------------------------------------------------------------------------------- */
 /* Whether C has every operation of a store's value on vectors. */

@@ -20,6 +20,9 @@ static const char *suffix(CGen *g, HelperId id, DType t) {
   case HELPER_BITS_TO_FLOAT:
   case HELPER_FLOAT_TO_BITS:
   case HELPER_ODD_FLOAT: return "float32";
+  case HELPER_PAIRS_4: return "int32x4";
+  case HELPER_PAIRS_8: return "int32x8";
+  case HELPER_PAIRS_16: return "int32x16";
   default: return tirc_dtype_name(g->c, tirc_dtype_lanes(t, 1));
   }
 }

@@ -111,6 +111,23 @@ CText tirc_cg_address(CGen *g, Expr load) {
   return tirc_cg_text(g, BINDS_CAST, "&%s[%s]", array_of(g, b), tirc_cg_index(g, index));
 }
 
+bool tirc_cg_is_tile(CGen *g, Buffer b) { return name_of(g, b)->tile != NULL; }
+
+const char *tirc_cg_element(CGen *g, Buffer b, Expr index, int64_t k) {
+  data_of(g, b)->read = true;
+  if (!name_of(g, b)->written) name_of(g, b)->is_early = true;
+  return tirc_format(g->c, "%s[%s]", array_of(g, b), tirc_cg_index(g, plus(g->c, index, k)));
+}
+
+const char *tirc_cg_tile_piece(CGen *g, Buffer b, Expr index, int first, int n) {
+  const Window w = {first, n, NULL};
+  const char *piece = piece_of(g, b, index, &w);
+  if (piece) note_read(g, b, index, &w);
+  return piece;
+}
+
+void tirc_cg_note_written(CGen *g, Buffer b) { data_of(g, b)->written = true; }
+
 /* --- loads ---------------------------------------------------------------------------------- */
 
 CText tirc_cg_load(CGen *g, Expr e, const Window *w) {

@@ -229,6 +229,10 @@ static bool declares(Stmt s) {
 
 static void gen_seq(CGen *g, Stmt s) {
   for (int i = 0; i < s->u.seq.n; i++) {
+    if (i + 1 < s->u.seq.n && tirc_cg_pair(g, tirc_item(s, i), tirc_item(s, i + 1))) {
+      i++;
+      continue;
+    }
     bool wrap = i + 1 < s->u.seq.n && declares(tirc_item(s, i));
     if (wrap) tirc_cg_open(g, "{");
     tirc_cg_stmt(g, tirc_item(s, i));

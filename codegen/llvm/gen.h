@@ -112,8 +112,16 @@ LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, const LLVMValueRef *ar
 LLVMValueRef tirc_gen_load(Gen *g, Expr load);
 void tirc_gen_store(Gen *g, Stmt store);
 LLVMValueRef tirc_gen_address(Gen *g, Expr load); /* of an element */
+/* n elements from index + offset on. */
+LLVMValueRef tirc_gen_load_vector(Gen *g, Buffer b, LLVMValueRef index, int64_t offset, int n);
+void tirc_gen_store_vector(Gen *g, Buffer b, LLVMValueRef index, int64_t offset, LLVMValueRef v,
+                           int n);
 /* Runs s->u.alloc.body with the buffer's memory in place. */
 void tirc_gen_alloc(Gen *g, Stmt s);
+
+/* --- pairs.c -------------------------------------------------------------------------------- */
+/* Both stores by one instruction, if they are a pair that the processor has one for. */
+bool tirc_gen_pair(Gen *g, Stmt first, Stmt second);
 
 /* --- expr.c --------------------------------------------------------------------------------- */
 LLVMValueRef tirc_gen_expr(Gen *g, Expr e);

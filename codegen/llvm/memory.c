@@ -1,12 +1,14 @@
 /* Loads, stores, addresses, and the memory of allocated buffers.
  *
  * An access whose index is a ramp of stride 1 is one vector access, aligned like an element; a
- * load of every second element is two of them, one of a row backwards is one, and lanes change
- * places; a broadcast index is one scalar; any other vector index is taken apart into lanes. Small
+ * load of every second element is two of them, one of a row backwards is one, one from a few rows
+ * is one a row, and lanes change places; a broadcast index is one scalar; any other vector index is
+ * taken apart into lanes. Small
  * allocations of constant size live in the function's frame, others come from the runtime and go
  * back to it on every way out of the function. */
 #include "codegen/access.h"
 #include "gen.h"
+#include "ir/tree/vector_index.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -67,10 +69,17 @@ static LLVMValueRef lane_index(Gen *g, const Lanes *l, int lane) {
   return LLVMBuildNSWAdd(g->b, l->base, LLVMBuildNSWMul(g->b, l->stride, k, ""), "");
 }
 
-static LLVMValueRef load_vector(Gen *g, Buffer b, LLVMValueRef index, int offset, int n) {
+LLVMValueRef tirc_gen_load_vector(Gen *g, Buffer b, LLVMValueRef index, int64_t offset, int n) {
   LLVMValueRef k = tirc_gen_int(g, tirc_gen_int_type(g, 64, 1), offset);
   return load_at(g, element(g, b, LLVMBuildNSWAdd(g->b, index, k, "")),
                  tirc_dtype_lanes(tirc_dtype_lanes(b->dtype, 1), n));
+}
+
+void tirc_gen_store_vector(Gen *g, Buffer b, LLVMValueRef index, int64_t offset, LLVMValueRef v,
+                           int n) {
+  LLVMValueRef k = tirc_gen_int(g, tirc_gen_int_type(g, 64, 1), offset);
+  store_at(g, element(g, b, LLVMBuildNSWAdd(g->b, index, k, "")), v,
+           tirc_dtype_lanes(tirc_dtype_lanes(b->dtype, 1), n));
 }
 
 /* With a step of 2, the second of the two vectors ends where the last element lies, so that nothing
@@ -81,8 +90,8 @@ static LLVMValueRef load_steps(Gen *g, Buffer b, const Lanes *l, int step, int n
     const int in_second = n + 2 * i - (n - 1); /* lanes are counted through both */
     mask[i] = lane_number(g, step < 0 ? n - 1 - i : i < n / 2 ? 2 * i : in_second);
   }
-  LLVMValueRef first = load_vector(g, b, l->base, step < 0 ? 1 - n : 0, n);
-  LLVMValueRef second = step < 0 ? first : load_vector(g, b, l->base, n - 1, n);
+  LLVMValueRef first = tirc_gen_load_vector(g, b, l->base, step < 0 ? 1 - n : 0, n);
+  LLVMValueRef second = step < 0 ? first : tirc_gen_load_vector(g, b, l->base, n - 1, n);
   return LLVMBuildShuffleVector(g->b, first, second, LLVMConstVector(mask, (unsigned)n), "");
 }
 
@@ -93,6 +102,24 @@ static int close_step(Expr index) {
   if (index->op != OP_RAMP || !tirc_const_int(index->args[1], &step)) return 0;
   const bool is_power = (n & (n - 1)) == 0;
   return step == -1 || (step == 2 && is_power && n >= 4) ? (int)step : 0;
+}
+
+/* Rows are loaded one beside the other, and the lanes picked out of them. */
+static LLVMValueRef load_rows(Gen *g, Buffer b, const LaneRows *r, int n) {
+  LLVMValueRef base =
+      r->base ? tirc_gen_index_expr(g, r->base) : tirc_gen_int(g, tirc_gen_int_type(g, 64, 1), 0);
+  LLVMValueRef *rows = tirc_new_array(g->c, LLVMValueRef, r->n);
+  LLVMValueRef *mask = tirc_new_array(g->c, LLVMValueRef, r->n * r->each + n);
+  for (int i = 0; i < r->n; i++) rows[i] = tirc_gen_load_vector(g, b, base, r->start[i], r->each);
+  for (int i = 0; i < r->n * r->each; i++) mask[i] = lane_number(g, i);
+  int count = r->n, each = r->each;
+  for (; count > 2; count /= 2, each *= 2)
+    for (int i = 0; i < count; i += 2)
+      rows[i / 2] = LLVMBuildShuffleVector(g->b, rows[i], rows[i + 1],
+                                           LLVMConstVector(mask, (unsigned)(2 * each)), "");
+  for (int i = 0; i < n; i++) mask[i] = lane_number(g, r->lane[i]);
+  return LLVMBuildShuffleVector(g->b, rows[0], rows[count - 1], LLVMConstVector(mask, (unsigned)n),
+                                "");
 }
 
 LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
@@ -111,6 +138,8 @@ LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
   Lanes lanes = lanes_of(g, index);
   const int step = close_step(index);
   if (step) return load_steps(g, b, &lanes, step, n);
+  LaneRows rows;
+  if (tirc_lane_rows(g->c, index, &rows)) return load_rows(g, b, &rows, n);
   LLVMValueRef v = LLVMGetPoison(tirc_gen_type(g, tirc_dtype_lanes(one, n)));
   for (int i = 0; i < n; i++) {
     LLVMValueRef x = load_at(g, element(g, b, lane_index(g, &lanes, i)), one);

@@ -133,7 +133,13 @@ static LLVMValueRef condition(Gen *g, Expr e) {
 }
 
 static void gen_seq(Gen *g, Stmt s) {
-  for (int i = 0; i < s->u.seq.n; i++) tirc_gen_stmt(g, tirc_item(s, i));
+  const int n = s->u.seq.n;
+  for (int i = 0; i < n; i++) {
+    if (i + 1 < n && tirc_gen_pair(g, tirc_item(s, i), tirc_item(s, i + 1)))
+      i++;
+    else
+      tirc_gen_stmt(g, tirc_item(s, i));
+  }
 }
 
 static void gen_if(Gen *g, Stmt s) {

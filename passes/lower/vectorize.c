@@ -17,6 +17,7 @@
  * where something is gathered the chunks are short: each such lane is an access of its own. */
 #include "vectorize.h"
 #include "ir/tree/int_op.h"
+#include "ir/tree/vector_index.h"
 
 enum { MAX_LANES = 64, MAX_GATHER = 8, MAX_UNROLLED = 256 };
 
@@ -83,16 +84,30 @@ static bool is_scattered(Expr index) {
          !(index->op == OP_RAMP && tirc_is_int(index->args[1], 1));
 }
 
+/* What machine code loads in whole vectors: every second element, a row backwards, a few rows. */
+static bool is_in_rows(Tirc *c, Expr index) {
+  int64_t step;
+  LaneRows rows;
+  const bool is_ramp = index->op == OP_RAMP && tirc_const_int(index->args[1], &step);
+  return (is_ramp && (step == 2 || step == -1)) || tirc_lane_rows(c, index, &rows);
+}
+
+typedef struct Gathers {
+  Tirc *c;
+  bool found;
+} Gathers;
+
 static bool find_gather(Visitor *v, Expr e) {
+  Gathers *k = v->self;
   for (int i = 0; e->op == OP_LOAD && i < e->n; i++)
-    if (is_scattered(e->args[i])) *(bool *)v->self = true;
+    if (is_scattered(e->args[i]) && !is_in_rows(k->c, e->args[i])) k->found = true;
   return true;
 }
 
-static bool has_gather(Expr e) {
-  bool found = false;
-  tirc_visit_expr(&(Visitor){.expr = find_gather, .self = &found}, e);
-  return found;
+static bool has_gather(Tirc *c, Expr e) {
+  Gathers k = {c, false};
+  tirc_visit_expr(&(Visitor){.expr = find_gather, .self = &k}, e);
+  return k.found;
 }
 
 /* The store for some lanes; NULL when it has no (good) vector form. */
@@ -110,7 +125,7 @@ static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
     vectors += indices[i]->dtype.lanes > 1;
   }
   Expr value = tirc_vector_expr(&l, s->u.store.value);
-  if (l.failed || vectors != 1 || (lanes > MAX_GATHER && has_gather(value))) return NULL;
+  if (l.failed || vectors != 1 || (lanes > MAX_GATHER && has_gather(c, value))) return NULL;
   if (value->dtype.lanes == 1) value = tirc_broadcast(c, value, lanes);
   return tirc_store(c, s->u.store.buffer, n, indices, value);
 }
@@ -249,7 +264,7 @@ static Stmt let_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
   Lanes l = {.c = c, .a = z->a, .var = z->var, .lanes = lanes, .lets = z->lets};
   l.value = tirc_ramp(c, at, tirc_int(c, z->var->dtype, 1), lanes);
   Expr value = tirc_vector_expr(&l, s->u.let.value);
-  if (l.failed || (lanes > MAX_GATHER && has_gather(value))) return NULL;
+  if (l.failed || (lanes > MAX_GATHER && has_gather(c, value))) return NULL;
   if (value->dtype.lanes == 1) value = tirc_broadcast(c, value, lanes);
   Vectorizer some = *z;
   some.min = first;

@@ -469,11 +469,98 @@ static void test_floats(void **state) {
   tirc_context_release(c);
 }
 
+/* --- pairs of products ------------------------------------------------------------------------ */
+
+/* Types of the factors, lanes of the sums, and whether all lanes share the first factor. Beside the
+ * sums a copy whose lanes come from two rows in turn. */
+static const struct {
+  const char *a, *b;
+  int lanes;
+  bool shares;
+} pairs[] = {
+    {"int16", "int16", 8, true},   {"int8", "int16", 8, true},   {"uint8", "int8", 16, true},
+    {"int16", "int8", 32, true},   {"int16", "int16", 4, false}, {"uint8", "int8", 8, false},
+    {"int16", "int16", 16, false}, {"int8", "uint8", 64, true},
+};
+enum { N_PAIRS = sizeof pairs / sizeof *pairs };
+
+/* The first pair of A is the least of its type, and so are every second pair of B: of int16 the sum
+ * of both products is no int32, but fits behind the least int32. */
+static int64_t factor_at(DType t, bool is_first, int k) {
+  if (is_first ? k < 2 : k % 4 < 2) return tirc_dtype_min(t);
+  return !is_first && k % 4 == 2 ? tirc_dtype_max(t) : tirc_dtype_max(t) / 128 - k % 2;
+}
+
+static int64_t sum_at(int i, int v) {
+  const bool wide = strcmp(pairs[i].a, "int16") == 0 && strcmp(pairs[i].b, "int16") == 0;
+  return wide && (pairs[i].shares ? v % 2 == 0 : v == 0) ? INT32_MIN : v;
+}
+
+static void fill_pairs(const Func *f, int i, Run *r) {
+  (void)f;
+  for (int a = 0; a < 3; a++) {
+    Tensor *t = r->args[a].tensor;
+    for (int k = 0; k < t->count; k++)
+      tirc_tensor_set_int(t, k, a == 2 ? sum_at(i, k) : factor_at(t->dtype, a == 0, k));
+  }
+}
+
+static void check_pairs(const char *who, const Func *f, int i, const Run *r) {
+  (void)f;
+  const Tensor *a = r->args[0].tensor, *b = r->args[1].tensor, *c = r->args[2].tensor;
+  const int n = pairs[i].lanes;
+  for (int v = 0; v < n; v++) {
+    int64_t sum = sum_at(i, v);
+    for (int k = 0; k < (pairs[i].shares ? 4 : 2); k++)
+      sum += factor_at(a->dtype, true, pairs[i].shares ? k : v * 2 + k) *
+             factor_at(b->dtype, false, v * 2 + k % 2);
+    if (tirc_tensor_get_int(c, v) != sum)
+      fail_msg("%s, pairs %d: sum %d is %lld instead of %lld", who, i, v,
+               (long long)tirc_tensor_get_int(c, v), (long long)sum);
+  }
+  for (int v = 0; v < 2 * n; v++)
+    assert_int_equal(tirc_tensor_get_int(r->args[3].tensor, v),
+                     tirc_tensor_get_int(b, v % 2 * n + v / 2));
+}
+
+static void test_pairs(void **state) {
+  Tirc *c = tirc_context_new();
+  Text t = {.c = c};
+  (void)state;
+  for (int i = 0; i < N_PAIRS; i++) {
+    const int n = pairs[i].lanes;
+    tirc_text_addf(&t,
+                   "@T.prim_func\ndef pairs%d(A: T.Buffer((%d,), \"%s\"), B: T.Buffer((%d,), "
+                   "\"%s\"), C: T.Buffer((%d,), \"int32\"), D: T.Buffer((%d,), \"%s\")):\n",
+                   i, 2 * n, pairs[i].a, 2 * n, pairs[i].b, n, 2 * n, pairs[i].b);
+    tirc_text_addf(&t,
+                   "    for u in T.unroll(%d):\n        for k in T.unroll(2):\n            for v "
+                   "in T.vectorized(%d):\n"
+                   "                C[v] = C[v] + T.Cast(\"int32\", A[%s]) * T.Cast(\"int32\", "
+                   "B[v * 2 + k])\n",
+                   pairs[i].shares ? 2 : 1, n, pairs[i].shares ? "u * 2 + k" : "v * 2 + k");
+    tirc_text_addf(&t, "    for v in T.vectorized(%d):\n        D[v] = B[v %% 2 * %d + v // 2]\n",
+                   2 * n, n);
+  }
+  run_all_ways(t.at, &(Ways){"pairs", fill_pairs, check_pairs});
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) fail_msg("%s", c->diag.message);
+  const Module *lowered = tirc_lower(c, parse(c, t.at), NULL, NULL);
+  const char *at = tirc_llvm_emit(c, lowered, "haswell", EMIT_LLVM).bytes;
+  int found = 0;
+  while ((at = strstr(at, "call <")) && (at = strchr(at, '@')))
+    found += strncmp(at, "@llvm.x86.avx2.pmadd.wd", 23) == 0;
+  TIRC_END(c, trap);
+  assert_true(found >= N_PAIRS);
+  tirc_context_release(c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_expressions),
       cmocka_unit_test(test_loops),
       cmocka_unit_test(test_floats),
+      cmocka_unit_test(test_pairs),
   };
   if (!mkdtemp(folder)) return 2;
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
