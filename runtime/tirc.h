@@ -704,6 +704,13 @@ TIRC_API tirc_status tirc_module_lower(const tirc_module *m,
                                        void (*after)(void *self, const char *pass,
                                                      const char *text),
                                        void *self, tirc_module **out, tirc_error **error);
+/* The same for a target: a processor's name, NULL or "native", or a GPU's: then the module has, for
+ * each function with loops bound to threads, a host function of its name and its kernels behind it.
+ */
+TIRC_API tirc_status tirc_module_lower_for(const tirc_module *m, const char *target,
+                                           void (*after)(void *self, const char *pass,
+                                                         const char *text),
+                                           void *self, tirc_module **out, tirc_error **error);
 
 /* For a module that is not lowered yet: each copy that a schedule marked as packing of a constant
  * operand becomes a function NAME_pack_PARAMETER(PARAMETER, PACKED), and stands before NAME, which
@@ -1299,6 +1306,21 @@ typedef struct tirc_target_info {
 TIRC_API bool tirc_target_table(int i, tirc_target_info *out);
 /* One of them by its name, or this machine for "native". */
 TIRC_API tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error **error);
+/* The GPUs that kernels can be made for, and what a block of threads may have there: threads,
+ * threads of a warp (1: unknown), bytes of shared memory in the scopes shared and shared.dyn,
+ * 32-bit registers (0: unknown). */
+typedef struct tirc_gpu_info {
+  const char *name, *kind; /* "sm_80", "cuda" or "opencl" */
+  int threads, warp;
+  int64_t shared, shared_dyn, registers;
+} tirc_gpu_info;
+TIRC_API bool tirc_gpu_table(int i, tirc_gpu_info *out);
+/* A known card, "nvidia/nvidia-t4", and the name of its row. */
+TIRC_API bool tirc_gpu_card_table(int i, const char **card, const char **name);
+/* By a row's or a card's name. Of a name that looks like a GPU's but is none it is an error with
+ * the nearest name; of any other, *found is false. */
+TIRC_API tirc_status tirc_gpu_find_target(const char *name, bool *found, tirc_gpu_info *out,
+                                          tirc_error **error);
 
 /* --- models ------------------------------------------------------------------------------------
  *

@@ -1,6 +1,6 @@
 #include "slow_path.h"
 
-#include "passes/schedule/meaning/set.h"
+#include "ir/arith/set.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -499,7 +499,8 @@ static bool is_covered(Walk *w, int read) {
 }
 
 bool tirc_lower_carries_values(Tirc *c, Analyzer *a, const For *loop, Buffer b) {
-  if (loop->kind == LOOP_PARALLEL || tirc_is_int(loop->extent, 1)) return false;
+  const bool is_bound = loop->kind == LOOP_THREAD_BINDING && strncmp(loop->thread, "vthread", 7);
+  if (loop->kind == LOOP_PARALLEL || is_bound || tirc_is_int(loop->extent, 1)) return false;
   Walk w = {.c = c, .a = a, .loop = loop, .buffer = b};
   tirc_map_set(c, &w.varying, loop->var, loop->var);
   walk_stmt(&w, loop->body);

@@ -4,8 +4,8 @@
 
 #include "ir/arith/arith.h"
 
-/* False also for parallel loops, whose iterations know nothing of each other. The analyzer knows
- * the variables outside, and learns the loops inside. */
+/* False also for parallel loops and those over threads, whose iterations know nothing of each
+ * other. The analyzer knows the variables outside, and learns the loops inside. */
 bool tirc_lower_carries_values(Tirc *c, Analyzer *a, const For *loop, Buffer b);
 
 #endif

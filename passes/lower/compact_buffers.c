@@ -20,6 +20,7 @@ typedef struct Compact {
 
 typedef struct State {
   Analyzer *a;
+  VEC(For) threads; /* loops around over threads, virtual ones too */
   PtrMap compacted; /* from an allocated buffer to its Compact */
   PtrMap aligned;   /* from a buffer to its Align list */
 } State;
@@ -157,12 +158,45 @@ static const Region *shift_regions(Mutator *m, int n, const Region *from) {
   return to;
 }
 
+/* --- threads -------------------------------------------------------------------------------- */
+
+static bool is_virtual(const For *loop) { return !strncmp(loop->thread, "vthread", 7); }
+
+/* Whether threads along this axis see one buffer of the scope, which then has what all of them
+ * reach: those of a block shared memory, those of a warp what a warp holds. */
+static bool see_one(const char *scope, const For *loop) {
+  if (!strncmp(scope, "shared", 6))
+    return is_virtual(loop) || !strncmp(loop->thread, "threadIdx", 9);
+  return !strcmp(scope, "warp") && !strcmp(loop->thread, "threadIdx.x");
+}
+
+static PtrMap threads_of(Tirc *c, const State *s, const char *scope) {
+  PtrMap dom = {0};
+  for (int i = 0; i < s->threads.n; i++) {
+    const For *loop = &s->threads.at[i];
+    if (!see_one(scope, loop)) continue;
+    IntSet *set = tirc_new(c, IntSet);
+    *set = tirc_set_of_range(c, tirc_range(loop->min, loop->extent));
+    tirc_map_set(c, &dom, loop->var, set);
+  }
+  return dom;
+}
+
+static void compact_all(State *s, Tirc *c, const Block *b) {
+  for (int from = 0, to = 0; from < b->n_allocs; from = to) {
+    const char *scope = b->allocs[from]->scope;
+    while (to < b->n_allocs && !strcmp(b->allocs[to]->scope, scope)) to++;
+    const PtrMap threads = threads_of(c, s, scope);
+    const Reach *reach = tirc_lower_reach(c, s->a, b->body, to - from, b->allocs + from, &threads);
+    for (int i = from; i < to; i++) compact(s, c, b->allocs[i], reach[i - from]);
+  }
+}
+
 static Stmt rewrite_block(Mutator *m, Stmt stmt) {
   State *s = m->self;
   Tirc *c = m->c;
   Block b = stmt->u.block;
-  const Reach *reach = tirc_lower_reach(c, s->a, b.body, b.n_allocs, b.allocs);
-  for (int i = 0; i < b.n_allocs; i++) compact(s, c, b.allocs[i], reach[i]);
+  compact_all(s, c, &b);
   Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs);
   for (int i = 0; i < b.n_allocs; i++) allocs[i] = new_buffer(m, b.allocs[i]);
   MatchBuffer *matches = tirc_new_array(c, MatchBuffer, b.n_matches);
@@ -183,6 +217,12 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
   if (s->kind == STMT_BLOCK) return rewrite_block(m, s);
   if (s->kind == STMT_FOR)
     tirc_bind_range(state->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING) {
+    vec_push(m->c, state->threads, s->u.loop);
+    s = tirc_mutate_stmt_children(m, s);
+    state->threads.n--;
+    return s;
+  }
   if (s->kind != STMT_STORE) return tirc_mutate_stmt_children(m, s);
   const Compact *to = tirc_map_get(&state->compacted, s->u.store.buffer);
   s = tirc_mutate_stmt_children(m, s);

@@ -7,9 +7,15 @@
 #include "ir/tree/visit.h"
 #include "lower.h"
 
-#define PASS(function, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);
+#define PASS(function, where, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);
+#define MODULE_PASS(function, where, name, help)                                                   \
+  const Module *tirc_lower_##function(Tirc *c, const Module *m);
 #include "passes.def"
 #undef PASS
+#undef MODULE_PASS
+
+/* The GPU that the function's kernels are made for; NULL: it is for a processor. */
+const Gpu *tirc_gpu_of(const Func *f);
 
 /* annotations.c: throws "lower" when one of a loop is not as it must be; gives the body as it is.
  */

@@ -2,12 +2,16 @@
 #ifndef TIRC_LOWER_LOWER_H
 #define TIRC_LOWER_LOWER_H
 
+#include "ir/gpu.h"
 #include "ir/tree/ir.h"
 
+typedef enum PassWhere { PASS_ALL, PASS_PROCESSOR, PASS_GPU } PassWhere;
 /* A row of passes.def. */
 typedef struct Pass {
   const char *name;
-  Stmt (*run)(Tirc *c, const Func *f); /* the function's new body */
+  PassWhere where;
+  Stmt (*run)(Tirc *c, const Func *f); /* the function's new body; NULL: over_module */
+  const Module *(*over_module)(Tirc *c, const Module *m);
   const char *help;
 } Pass;
 extern const Pass tirc_passes[];
@@ -19,6 +23,13 @@ typedef void (*LowerObserver)(void *self, const char *pass, const Module *m);
  * of symbolic extent ...). The result has no blocks, one-dimensional buffers, no vectorized or
  * unrolled loops but those codegen handles; it can be printed, parsed and interpreted. */
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self);
+/* The same for a GPU: of each function with loops that are bound to threads a host function of its
+ * name, which launches kernels by T.call_packed("NAME_kernel", arrays, scalars, extents of the
+ * threads), and behind it the kernels. NULL: for a processor. */
+const Module *tirc_lower_for(Tirc *c, const Module *m, const Gpu *gpu, LowerObserver observer,
+                             void *self);
+/* Whether a loop is bound to blockIdx or threadIdx. */
+bool tirc_is_thread_loop(Stmt s);
 /* Hears of each statement of a vectorized loop that has no vector form: so many lanes of it run one
  * after the other. A statement may be told of several times. */
 typedef struct SerialLanes {

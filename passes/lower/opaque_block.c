@@ -1,6 +1,6 @@
 /* Blocks go. What a block said becomes statements around its body: its predicate an if, its buffers
  * allocations, its pragmas attributes. Loops over GPU threads have no meaning on a processor and
- * are refused here; virtual threads are serial loops. */
+ * are refused there; virtual threads are serial loops. */
 #include "internal.h"
 
 static Stmt lower_block(Tirc *c, Stmt s) {
@@ -16,14 +16,17 @@ static Stmt lower_block(Tirc *c, Stmt s) {
   return tirc_is_true(b->predicate) ? body : tirc_if(c, b->predicate, body, NULL);
 }
 
-static Stmt lower_loop(Tirc *c, Stmt s) {
+static Stmt lower_loop(Tirc *c, Stmt s, bool is_for_gpu) {
   For loop = s->u.loop;
   if (loop.kind == LOOP_THREAD_BINDING) {
-    if (!loop.thread || strncmp(loop.thread, "vthread", 7) != 0)
-      tirc_fail(c, tirc_place_of(s), "lower",
-                "bind is for GPUs; use parallel, vectorize or unroll instead",
-                "the loop %s is bound to the GPU thread axis %s, and code for a processor has none",
-                loop.var->u.s, loop.thread ? loop.thread : "?");
+    if (is_for_gpu) return s;
+    if (tirc_is_thread_loop(s))
+      tirc_fail(
+          c, tirc_place_of(s), "lower",
+          "bind is for GPUs: name one, --target sm_80 or --target opencl; for a processor use "
+          "parallel, vectorize or unroll instead",
+          "the loop %s is bound to the GPU thread axis %s, and code for a processor has none",
+          loop.var->u.s, loop.thread);
     loop.kind = LOOP_SERIAL;
     loop.thread = NULL;
     return tirc_for(c, &loop);
@@ -36,10 +39,10 @@ static Stmt lower_loop(Tirc *c, Stmt s) {
 static Stmt lower_stmt(Mutator *m, Stmt s) {
   s = tirc_mutate_stmt_children(m, s);
   if (s->kind == STMT_BLOCK) return lower_block(m->c, s);
-  return s->kind == STMT_FOR ? lower_loop(m->c, s) : s;
+  return s->kind == STMT_FOR ? lower_loop(m->c, s, m->self != NULL) : s;
 }
 
 Stmt tirc_lower_opaque_block(Tirc *c, const Func *f) {
-  Mutator m = {.c = c, .stmt = lower_stmt};
+  Mutator m = {.c = c, .stmt = lower_stmt, .self = (void *)(uintptr_t)tirc_gpu_of(f)};
   return tirc_mutate_stmt(&m, f->body);
 }

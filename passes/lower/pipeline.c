@@ -1,12 +1,67 @@
-/* The pipeline: every function through every pass of passes.def. */
+/* The pipeline: every function through every pass of passes.def that is for it. Which GPU a
+ * function is for stands in its attribute "target" from the start until its kernels have it. */
 #include "internal.h"
 
+#define ALL PASS_ALL
+#define PROCESSOR PASS_PROCESSOR
+#define GPU PASS_GPU
 const Pass tirc_passes[] = {
-#define PASS(function, name, help) {name, tirc_lower_##function, help},
+#define PASS(function, where, name, help) {name, where, tirc_lower_##function, NULL, help},
+#define MODULE_PASS(function, where, name, help) {name, where, NULL, tirc_lower_##function, help},
 #include "passes.def"
 #undef PASS
+#undef MODULE_PASS
 };
 const int tirc_n_passes = (int)(sizeof tirc_passes / sizeof *tirc_passes);
+
+/* --- functions for a GPU ---------------------------------------------------------------------- */
+
+bool tirc_is_thread_loop(Stmt s) {
+  return s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING && s->u.loop.thread &&
+         strncmp(s->u.loop.thread, "vthread", 7) != 0 && strcmp(s->u.loop.thread, "cthread") != 0;
+}
+
+static bool find_thread_loop(Visitor *v, Stmt s) {
+  if (tirc_is_thread_loop(s)) v->self = NULL;
+  return v->self;
+}
+
+static bool has_kernels(const Func *f) {
+  Visitor v = {.stmt = find_thread_loop, .expr = tirc_skip_expr, .self = &v};
+  tirc_visit_stmt(&v, f->body);
+  return !v.self;
+}
+
+const Gpu *tirc_gpu_of(const Func *f) {
+  Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
+  const bool named = target && target->op == OP_CALL && target->n == 1 &&
+                     !strcmp(target->u.s, "target") && target->args[0]->op == OP_STRING;
+  return named ? tirc_gpu_find(target->args[0]->u.s) : NULL;
+}
+
+static const Func *bound_to(Tirc *c, const Func *f, const Gpu *gpu) {
+  Func to = *f;
+  const char *key = tirc_key(KEY_TARGET);
+  if (gpu && has_kernels(f)) {
+    Expr name = tirc_string(c, gpu->name);
+    to.attrs = tirc_attrs_set(c, f->attrs, key, tirc_call(c, DT_HANDLE, "target", 1, &name));
+  } else if (tirc_gpu_of(f)) {
+    to.attrs = tirc_attrs_remove(c, f->attrs, key);
+  } else {
+    return f;
+  }
+  return tirc_copy(c, &to, 1);
+}
+
+static const Module *bind_target(Tirc *c, const Module *m, const Gpu *gpu) {
+  for (int i = 0; i < m->n_funcs; i++) {
+    const Func *f = bound_to(c, m->funcs[i], gpu);
+    if (f != m->funcs[i]) m = tirc_module_with_func(c, m, i, f);
+  }
+  return m;
+}
+
+/* --- the passes ------------------------------------------------------------------------------- */
 
 /* What is wrong with statements that a schedule made stands at the function. */
 static Stmt run_on(Tirc *c, const Func *f, Stmt (*run)(Tirc *c, const Func *f)) {
@@ -20,16 +75,29 @@ static Stmt run_on(Tirc *c, const Func *f, Stmt (*run)(Tirc *c, const Func *f)) 
   tirc_throw(c);
 }
 
+static bool is_for(const Pass *pass, const Func *f) {
+  return pass->where == PASS_ALL || (pass->where == PASS_GPU) == (tirc_gpu_of(f) != NULL);
+}
+
 static const Module *run_pass(Tirc *c, const Module *m, const Pass *pass) {
+  if (pass->over_module) return pass->over_module(c, m);
   for (int i = 0; i < m->n_funcs; i++) {
     const Func *f = m->funcs[i];
+    if (!is_for(pass, f)) continue;
     Stmt body = run_on(c, f, pass->run);
     if (body != f->body) m = tirc_module_with_func(c, m, i, tirc_func_with_body(c, f, body));
   }
   return m;
 }
 
+static bool is_for_any(const Pass *pass, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (is_for(pass, m->funcs[i])) return true;
+  return pass->where != PASS_GPU;
+}
+
 const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass) {
+  m = bind_target(c, m, NULL);
   for (int p = 0; p < tirc_n_passes; p++) {
     m = run_pass(c, m, &tirc_passes[p]);
     if (!strcmp(tirc_passes[p].name, pass)) break;
@@ -37,12 +105,19 @@ const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass) {
   return m;
 }
 
-const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self) {
+const Module *tirc_lower_for(Tirc *c, const Module *m, const Gpu *gpu, LowerObserver observer,
+                             void *self) {
   for (int i = 0; i < m->n_funcs; i++) run_on(c, m->funcs[i], tirc_check_annotations);
   for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
+  m = bind_target(c, m, gpu);
   for (int p = 0; p < tirc_n_passes; p++) {
+    if (!is_for_any(&tirc_passes[p], m)) continue;
     m = run_pass(c, m, &tirc_passes[p]);
     if (observer) observer(self, tirc_passes[p].name, m);
   }
   return m;
+}
+
+const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self) {
+  return tirc_lower_for(c, m, NULL, observer, self);
 }

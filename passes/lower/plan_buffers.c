@@ -14,6 +14,7 @@ typedef struct Plan {
 
 typedef struct Planner {
   Tirc *c;
+  const Func *f;
   Visitor v;
   VEC(Stmt) path;
   PtrMap plans; /* from a data variable to its Plan */
@@ -88,17 +89,78 @@ static bool use_in_stmt(Visitor *v, Stmt s) {
 
 /* --- hosts ---------------------------------------------------------------------------------- */
 
+/* What all threads see of all kernels is the host's; anything else is one kernel's. */
+static int within_kernel(Planner *p, const Plan *plan) {
+  int kernel = 0, threads = 0;
+  for (int i = 0; i < plan->n; i++) {
+    if (!tirc_is_thread_loop(plan->at[i])) continue;
+    if (!threads) kernel = i;
+    threads = i + 1;
+  }
+  if (!strcmp(plan->buffer->scope, "global")) return threads ? kernel : plan->n;
+  if (tirc_gpu_of(p->f) && !threads)
+    tirc_fail(p->c, p->f->loc, "lower", "keep what one kernel hands to another in scope global",
+              "the buffer %s of scope %s is used outside of one kernel", plan->buffer->name,
+              plan->buffer->scope);
+  return plan->n;
+}
+
+/* --- what the threads of a block write together ------------------------------------------------
+ *
+ * Of a buffer that they share each thread may read what others have written, so each statement is
+ * looked at as it is for all threads: with loops over them around it. */
+
+typedef struct Relax {
+  Tirc *c;
+  const Plan *plan;
+} Relax;
+
+static Stmt for_all_threads(const Relax *r, Stmt s) {
+  Tirc *c = r->c;
+  for (int i = r->plan->n - 1; i >= 0; i--) {
+    Stmt at = r->plan->at[i];
+    if (!tirc_is_thread_loop(at) || strncmp(at->u.loop.thread, "threadIdx", 9)) continue;
+    Expr var = tirc_var(c, at->u.loop.var->u.s, at->u.loop.var->dtype);
+    s = tirc_lower_substitute1(c, s, at->u.loop.var, var);
+    s = tirc_for_serial(c, var, at->u.loop.extent, s);
+  }
+  return s;
+}
+
+static bool find_block(Visitor *v, Stmt s) {
+  if (s->kind == STMT_BLOCK) v->self = NULL;
+  return v->self;
+}
+
+static Stmt relax(Mutator *m, Stmt s) {
+  bool is_leaf = s->kind == STMT_STORE || s->kind == STMT_EVAL;
+  if (s->kind == STMT_BLOCK) {
+    Visitor v = {.stmt = find_block, .expr = tirc_skip_expr, .self = &v};
+    tirc_visit_stmt(&v, s->u.block.body);
+    is_leaf = v.self;
+  }
+  return is_leaf ? for_all_threads(m->self, s) : tirc_mutate_stmt_children(m, s);
+}
+
+static bool carries(Planner *p, Analyzer *a, const Plan *plan, const For *loop) {
+  if (strncmp(plan->buffer->scope, "shared", 6) != 0)
+    return tirc_lower_carries_values(p->c, a, loop, plan->buffer);
+  For relaxed = *loop;
+  Relax r = {p->c, plan};
+  Mutator m = {.c = p->c, .stmt = relax, .self = &r};
+  relaxed.body = tirc_mutate_stmt(&m, loop->body);
+  return tirc_lower_carries_values(p->c, a, &relaxed, plan->buffer);
+}
+
 static void choose_host(Planner *p, Plan *plan) {
-  int first = plan->origin + 1, n = plan->n;
+  int first = plan->origin + 1, n = within_kernel(p, plan);
   Analyzer *a = tirc_analyzer(p->c);
   for (int i = 0; i < n; i++) {
     Stmt s = plan->at[i];
     if (s->kind == STMT_FOR)
       tirc_bind_range(a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
     if (i < first) continue;
-    if (s->kind == STMT_WHILE ||
-        (s->kind == STMT_FOR && tirc_lower_carries_values(p->c, a, &s->u.loop, plan->buffer)))
-      n = i;
+    if (s->kind == STMT_WHILE || (s->kind == STMT_FOR && carries(p, a, plan, &s->u.loop))) n = i;
   }
   Stmt host = plan->at[n - 1];
   Hosted *h = tirc_map_get(&p->hosts, host);
@@ -151,7 +213,7 @@ static Stmt place(Mutator *m, Stmt s) {
 }
 
 Stmt tirc_lower_plan_buffers(Tirc *c, const Func *f) {
-  Planner p = {.c = c};
+  Planner p = {.c = c, .f = f};
   p.v = (Visitor){.expr = use_in_expr, .stmt = use_in_stmt, .self = &p};
   tirc_visit_stmt(&p.v, f->body);
   for (int i = 0; i < p.order.n; i++)

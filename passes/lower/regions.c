@@ -181,10 +181,11 @@ static void collect(Collector *k, Stmt s) {
   }
 }
 
-const Reach *tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, int n, const Buffer *buffers) {
+const Reach *tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, int n, const Buffer *buffers,
+                              const PtrMap *outer) {
   Reach *reach = tirc_new_array(c, Reach, n + 1);
   Target *targets = tirc_new_array(c, Target, n + 1);
-  Collector k = {.c = c, .a = a};
+  Collector k = {.c = c, .a = a, .dom = copy_map(c, outer)};
   for (int i = 0; i < n; i++) {
     targets[i] = (Target){buffers[i], &reach[i]};
     tirc_map_set(c, &k.targets, buffers[i]->data, &targets[i]);

@@ -19,7 +19,7 @@
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
 struct SchedSteps;          /* steps.h */
-struct Sets;                /* meaning/set.h */
+struct Sets;                /* ir/arith/set.h */
 
 typedef enum DepKind { DEP_RAW, DEP_WAW, DEP_WAR, DEP_OPAQUE } DepKind;
 typedef struct Dep {

@@ -368,6 +368,38 @@ tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error
   return tirc_api_scratch(find_target, &(FindTarget){name, out}, &(Sources){0}, error);
 }
 
+static void gpu_info(const Gpu *gpu, tirc_gpu_info *out) {
+  *out = (tirc_gpu_info){gpu->name,     gpu->kind == GPU_CUDA ? "cuda" : "opencl",
+                         gpu->threads,  gpu->warp,
+                         gpu->shared,   gpu->shared_dyn,
+                         gpu->registers};
+}
+bool tirc_gpu_table(int i, tirc_gpu_info *out) {
+  const Gpu *gpu = tirc_gpu_number(i);
+  if (gpu && out) gpu_info(gpu, out);
+  return gpu && out;
+}
+bool tirc_gpu_card_table(int i, const char **card, const char **name) {
+  return card && name && tirc_gpu_card(i, card, name);
+}
+typedef struct FindGpu {
+  const char *name;
+  bool *found;
+  tirc_gpu_info *out;
+} FindGpu;
+static void find_gpu(Tirc *c, void *self) {
+  FindGpu *p = self;
+  const Gpu *gpu = tirc_gpu_find(p->name);
+  *p->found = gpu != NULL;
+  if (gpu) gpu_info(gpu, p->out);
+  if (!gpu && tirc_gpu_is_meant(p->name)) tirc_gpu_unknown(c, p->name);
+}
+tirc_status tirc_gpu_find_target(const char *name, bool *found, tirc_gpu_info *out,
+                                 tirc_error **error) {
+  NEED(name, found, out);
+  return tirc_api_scratch(find_gpu, &(FindGpu){name, found, out}, &(Sources){0}, error);
+}
+
 bool tirc_rules_table(int i, const char **name, const char **text) {
   if (i < 0 || i >= tirc_n_rule_libraries) return false;
   if (name) *name = tirc_rule_libraries[i].name;

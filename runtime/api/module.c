@@ -283,7 +283,8 @@ Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_opti
   Sched *s = tirc_sched_new(c, m->m);
   tirc_context_depend(c, m->c);
   s->intrins = m->intrins;
-  s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
+  const bool is_gpu = options->target && tirc_gpu_find(options->target);
+  s->target = tirc_llvm_cpu(c, options->target && !is_gpu ? options->target : CPU_DEFAULT);
   s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
   tirc_api_tell_warnings(s, options);
   tirc_program_warnings(tirc_sched_new(c, m->m), hear_of_program,
@@ -446,6 +447,7 @@ tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, ch
 
 typedef struct Lower {
   const tirc_module *from;
+  const char *target;
   void (*after)(void *, const char *, const char *);
   void *after_self;
   tirc_module *result;
@@ -461,16 +463,23 @@ static void lower(Tirc *c, void *self) {
   Lower *p = self;
   const Module *m = p->from->m;
   tirc_context_depend(c, m->c);
-  if (!p->from->lowered) m = tirc_lower(c, m, p->after ? show_pass : NULL, p);
+  const Gpu *gpu = p->target ? tirc_gpu_find(p->target) : NULL;
+  if (p->target && !gpu) tirc_llvm_cpu(c, p->target);
+  if (!p->from->lowered) m = tirc_lower_for(c, m, gpu, p->after ? show_pass : NULL, p);
   p->result = tirc_api_module(c, m, &p->sources);
   p->result->lowered = true;
+}
+tirc_status tirc_module_lower_for(const tirc_module *m, const char *target,
+                                  void (*after)(void *self, const char *pass, const char *text),
+                                  void *self, tirc_module **out, tirc_error **error) {
+  NEED(m, out);
+  Lower p = {m, target, after, self, NULL, m->sources};
+  return make_module(lower, &p, &p.sources, &p.result, out, error);
 }
 tirc_status tirc_module_lower(const tirc_module *m,
                               void (*after)(void *self, const char *pass, const char *text),
                               void *self, tirc_module **out, tirc_error **error) {
-  NEED(m, out);
-  Lower p = {.from = m, .after = after, .after_self = self, .sources = m->sources};
-  return make_module(lower, &p, &p.sources, &p.result, out, error);
+  return tirc_module_lower_for(m, NULL, after, self, out, error);
 }
 
 static void split_packing(Tirc *c, void *self) {

@@ -35,7 +35,8 @@ int cmd_lower(Options *o) {
   if (o->print_after && !pass_exists(o->print_after))
     return complain(o, "`tirc explain` lists the passes", "there is no pass '%s'", o->print_after);
   int status = load_scheduled(o, NULL, &m);
-  if (status == DONE && tirc_module_lower(m, shown.pass ? show : NULL, &shown, &lowered, &e))
+  if (status == DONE &&
+      tirc_module_lower_for(m, o->target, shown.pass ? show : NULL, &shown, &lowered, &e))
     status = report(o, e);
   if (status == DONE && !shown.pass) {
     if (tirc_module_print(lowered, &text, &e))

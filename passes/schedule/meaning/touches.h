@@ -11,8 +11,8 @@
 #ifndef TIRC_SCHEDULE_MEANING_TOUCHES_H
 #define TIRC_SCHEDULE_MEANING_TOUCHES_H
 
+#include "ir/arith/set.h"
 #include "passes/schedule/schedule.h"
-#include "set.h"
 
 typedef enum PlaceKind {
   PLACE_LOOP,   /* var runs from a, b times */

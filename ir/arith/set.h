@@ -11,8 +11,8 @@
  *
  * A tuple of n numbers has the places 0 to n - 1. Parameters stand for what is fixed while the
  * question is asked: symbolic sizes, loops outside of a nest. Each is known by a pointer. */
-#ifndef TIRC_SCHEDULE_MEANING_SET_H
-#define TIRC_SCHEDULE_MEANING_SET_H
+#ifndef TIRC_IR_ARITH_SET_H
+#define TIRC_IR_ARITH_SET_H
 
 #include "ir/tree/ir.h"
 

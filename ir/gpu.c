@@ -1,0 +1,54 @@
+/* The table of GPUs. */
+#include "gpu.h"
+#include "nearest.h"
+
+static const Gpu gpus[] = {
+#define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles)              \
+  {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles},
+#define CARD(tag, row)
+#include "gpus.def"
+#undef GPU
+#undef CARD
+};
+enum { N_GPUS = sizeof gpus / sizeof *gpus };
+
+static const struct Card {
+  const char *tag, *row;
+} cards[] = {
+#define GPU(...)
+#define CARD(tag, row) {tag, row},
+#include "gpus.def"
+#undef GPU
+#undef CARD
+};
+enum { N_CARDS = sizeof cards / sizeof *cards };
+
+const Gpu *tirc_gpu_number(int i) { return i >= 0 && i < N_GPUS ? &gpus[i] : NULL; }
+
+bool tirc_gpu_card(int i, const char **tag, const char **row) {
+  if (i < 0 || i >= N_CARDS) return false;
+  *tag = cards[i].tag;
+  *row = cards[i].row;
+  return true;
+}
+
+const Gpu *tirc_gpu_find(const char *name) {
+  for (int i = 0; i < N_CARDS; i++)
+    if (!strcmp(cards[i].tag, name)) name = cards[i].row;
+  for (int i = 0; i < N_GPUS; i++)
+    if (!strcmp(gpus[i].name, name)) return &gpus[i];
+  return NULL;
+}
+
+bool tirc_gpu_is_meant(const char *name) {
+  return !strncmp(name, "sm_", 3) || !strncmp(name, "opencl", 6) || strchr(name, '/');
+}
+
+_Noreturn void tirc_gpu_unknown(Tirc *c, const char *name) {
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 0; i < N_GPUS; i++) tirc_offer_name(&best, gpus[i].name, strlen(gpus[i].name));
+  for (int i = 0; i < N_CARDS; i++) tirc_offer_name(&best, cards[i].tag, strlen(cards[i].tag));
+  const char *hint = tirc_suggest_name(&best, "", "--target=help lists all");
+  tirc_fail(c, (Loc){0}, "target", tirc_strdup(c, hint),
+            "%s is not the name of a GPU that kernels can be made for", name);
+}

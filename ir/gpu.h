@@ -1,0 +1,32 @@
+/* The GPUs that kernels can be made for, with the limits of a block of threads. --target takes the
+ * names of the rows of gpus.def and the tags of cards. */
+#ifndef TIRC_IR_GPU_H
+#define TIRC_IR_GPU_H
+
+#include "context.h"
+
+typedef enum GpuKind { GPU_CUDA, GPU_OPENCL } GpuKind;
+
+typedef struct Gpu {
+  const char *name; /* "sm_80", "opencl" */
+  GpuKind kind;
+  const char *arch;
+  int threads, warp;  /* of a block; of a warp, 1: unknown */
+  int64_t shared;     /* bytes of a block in scope "shared" */
+  int64_t shared_dyn; /* and with "shared.dyn" */
+  int64_t registers;  /* 32 bits each, of a block; 0: unknown */
+  bool shuffles;
+} Gpu;
+
+/* By name or by a card's tag; NULL when there is none. */
+const Gpu *tirc_gpu_find(const char *name);
+const Gpu *tirc_gpu_number(int i); /* NULL behind the end of the table */
+/* The tag of a known card and its row; false behind the end. */
+bool tirc_gpu_card(int i, const char **tag, const char **row);
+/* Whether a name that is in no table is meant for a GPU: of the form sm_NN, opencl... or
+ * maker/card. */
+bool tirc_gpu_is_meant(const char *name);
+/* Throws "target", with the nearest name. */
+_Noreturn void tirc_gpu_unknown(Tirc *c, const char *name);
+
+#endif

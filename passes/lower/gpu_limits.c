@@ -1,0 +1,90 @@
+/* The limits of a GPU on one block of threads: what a kernel asks for must be known and within
+ * them. */
+#include "internal.h"
+
+#include "ir/tree/print.h"
+
+typedef struct Limits {
+  Tirc *c;
+  const Gpu *gpu;
+  const char *threads_text; /* "threadIdx.x of 64, threadIdx.y of 32" */
+  int64_t threads, shared;
+  Stmt kernel;
+  Stmt largest; /* an allocation */
+} Limits;
+
+static void add_threads(Limits *l, Stmt s) {
+  const For *loop = &s->u.loop;
+  int64_t n;
+  if (strncmp(loop->thread, "threadIdx", 9)) return;
+  if (!tirc_const_int(loop->extent, &n) || n < 1)
+    tirc_fail(l->c, tirc_place_of(s), "lower", "split it by a constant and bind the inner loop",
+              "the loop %s over %s has the extent %s, and how many threads a block has must be a "
+              "constant",
+              loop->var->u.s, loop->thread, tirc_print_expr(l->c, loop->extent));
+  l->threads = l->threads > INT32_MAX / n ? INT32_MAX : l->threads * n;
+  l->threads_text = tirc_format(l->c, "%s%s%s of %lld", l->threads_text,
+                                *l->threads_text ? ", " : "", loop->thread, (long long)n);
+  if (!strcmp(loop->thread, "threadIdx.z") && l->gpu->kind == GPU_CUDA && n > 64)
+    tirc_fail(l->c, tirc_place_of(s), "lower", "use threadIdx.x or threadIdx.y for the longer loop",
+              "threadIdx.z has %lld threads, and %s has 64 along it at most", (long long)n,
+              l->gpu->name);
+}
+
+static int64_t bytes_of(Buffer b) {
+  int64_t n = 1, each = tirc_dtype_bytes(b->dtype);
+  for (int d = 0; d < b->ndim; d++) {
+    int64_t size;
+    if (!tirc_const_int(b->shape[d], &size) || __builtin_mul_overflow(n, size, &n)) return -1;
+  }
+  return __builtin_mul_overflow(n, each, &n) ? -1 : n;
+}
+
+static void add_buffer(Limits *l, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  if (strncmp(b->scope, "shared", 6)) return;
+  const int64_t bytes = bytes_of(b);
+  const bool is_dyn = !strcmp(b->scope, "shared.dyn");
+  const int64_t limit = is_dyn ? l->gpu->shared_dyn : l->gpu->shared;
+  if (!l->largest || bytes < 0 || bytes > bytes_of(l->largest->u.alloc.buffer)) l->largest = s;
+  l->shared = bytes < 0 ? INT64_MAX : l->shared > INT64_MAX - bytes ? INT64_MAX : l->shared + bytes;
+  if (l->shared <= limit) return;
+  Buffer most = l->largest->u.alloc.buffer;
+  tirc_fail(l->c, tirc_place_of(l->largest), "lower", "make its tile smaller",
+            "a block of threads has %lld bytes of shared memory, %lld of them in %s, and %s has "
+            "%lld",
+            (long long)l->shared, (long long)bytes_of(most), most->name, l->gpu->name,
+            (long long)limit);
+}
+
+static bool look(Visitor *v, Stmt s) {
+  Limits *l = v->self;
+  if (tirc_is_thread_loop(s)) {
+    if (!l->kernel) {
+      l->kernel = s;
+      l->threads = 1;
+      l->shared = 0;
+      l->threads_text = "";
+      l->largest = NULL;
+    }
+    add_threads(l, s);
+    if (l->threads > l->gpu->threads)
+      tirc_fail(l->c, tirc_place_of(s), "lower", "bind shorter loops to threadIdx",
+                "a block has %lld threads (%s), and %s has %d at most", (long long)l->threads,
+                l->threads_text, l->gpu->name, l->gpu->threads);
+    if (tirc_is_thread_loop(s->u.loop.body)) return true;
+    Limits inner = *l;
+    Visitor in = {.stmt = look, .expr = tirc_skip_expr, .self = &inner};
+    tirc_visit_stmt(&in, s->u.loop.body);
+    l->kernel = NULL;
+    return false;
+  }
+  if (s->kind == STMT_ALLOC && l->kernel) add_buffer(l, s);
+  return true;
+}
+
+Stmt tirc_lower_gpu_limits(Tirc *c, const Func *f) {
+  Limits l = {.c = c, .gpu = tirc_gpu_of(f)};
+  tirc_visit_stmt(&(Visitor){.stmt = look, .expr = tirc_skip_expr, .self = &l}, f->body);
+  return f->body;
+}

@@ -1,0 +1,59 @@
+/* What a kernel allocates stands at its top, below the loops over its threads: a GPU has its shared
+ * memory and registers from the beginning of a block to the end. */
+#include "internal.h"
+
+#include "ir/tree/print.h"
+
+typedef struct Hoist {
+  Tirc *c;
+  bool in_kernel;
+  VEC(Stmt) allocs;
+} Hoist;
+
+static void check(Tirc *c, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  int64_t n;
+  if (!strcmp(b->scope, "global") && !tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
+    tirc_fail(c, tirc_place_of(s), "lower", "give it scope shared or local, or make it outside",
+              "the buffer %s of scope global is allocated within a kernel", b->name);
+  for (int d = 0; d < b->ndim; d++)
+    if (!tirc_const_int(b->shape[d], &n))
+      tirc_fail(c, tirc_place_of(s), "lower",
+                "what a block of threads has of its own has a constant size",
+                "the buffer %s of scope %s in a kernel has the extent %s", b->name, b->scope,
+                tirc_print_expr(c, b->shape[d]));
+}
+
+/* A loop that was written out has its buffer several times. */
+static bool is_known(const Hoist *h, Buffer b) {
+  for (int i = 0; i < h->allocs.n; i++)
+    if (h->allocs.at[i]->u.alloc.buffer == b) return true;
+  return false;
+}
+
+static Stmt visit(Mutator *m, Stmt s) {
+  Hoist *h = m->self;
+  if (s->kind == STMT_ALLOC && h->in_kernel) {
+    check(h->c, s);
+    if (!is_known(h, s->u.alloc.buffer)) vec_push(h->c, h->allocs, s);
+    return tirc_mutate_stmt(m, s->u.alloc.body);
+  }
+  const bool is_thread = tirc_is_thread_loop(s), was = h->in_kernel;
+  const bool is_innermost = is_thread && !tirc_is_thread_loop(s->u.loop.body);
+  h->in_kernel |= is_thread;
+  if (is_innermost) h->allocs.n = 0;
+  s = tirc_mutate_stmt_children(m, s);
+  h->in_kernel = was;
+  if (!is_innermost) return s;
+  For loop = s->u.loop;
+  for (int i = h->allocs.n - 1; i >= 0; i--)
+    loop.body = tirc_alloc_stmt(h->c, STMT_ALLOC, h->allocs.at[i]->u.alloc.buffer,
+                                h->allocs.at[i]->u.alloc.annotations, loop.body);
+  return tirc_for(h->c, &loop);
+}
+
+Stmt tirc_lower_kernel_buffers(Tirc *c, const Func *f) {
+  Hoist h = {.c = c};
+  Mutator m = {.c = c, .stmt = visit, .self = &h};
+  return tirc_mutate_stmt(&m, f->body);
+}

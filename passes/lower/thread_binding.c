@@ -1,0 +1,197 @@
+/* Each axis of threads has one loop in a kernel. What is bound to an axis anywhere in the nest of a
+ * kernel runs in that loop:
+ *
+ *   for b in T.thread_binding(4, "blockIdx.x"):       for bx in T.thread_binding(4, "blockIdx.x"):
+ *     for i in T.thread_binding(8, "threadIdx.x"):      for tx in T.thread_binding(8,
+ * "threadIdx.x"): S[i] = A[b * 8 + i]                               S[tx] = A[bx * 8 + tx] s[0] =
+ * S[0]                                ->       if tx == 0: for j in T.thread_binding(8,
+ * "threadIdx.x"):          s[0] = S[0] B[b * 8 + j] = S[j] + s[0]                        B[bx * 8 +
+ * tx] = S[tx] + s[0]
+ *
+ * A statement outside of a loop over an axis runs once in the program, so one thread stores what
+ * others see; what each thread has of its own (scope local) each computes. */
+#include "internal.h"
+
+#include "ir/tree/print.h"
+
+typedef struct Axis {
+  const char *thread; /* "blockIdx.x" */
+  Expr var;           /* of the one loop; NULL: no loop is bound to it */
+  Stmt loop;          /* the first one */
+  int open;           /* loops around the place where the walk is */
+} Axis;
+
+/* In the order of the one nest. */
+static const char *const names[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
+                                    "threadIdx.x", "threadIdx.y", "threadIdx.z"};
+enum { N_AXES = sizeof names / sizeof *names };
+
+typedef struct Unify {
+  Tirc *c;
+  Analyzer *a;
+  Axis axes[N_AXES];
+  PtrMap inside; /* variables that the kernel binds */
+  Attrs annotations;
+} Unify;
+
+static Axis *axis_of(Unify *u, Stmt s) {
+  for (int i = 0; i < N_AXES; i++)
+    if (!strcmp(u->axes[i].thread, s->u.loop.thread)) return &u->axes[i];
+  tirc_fail(u->c, tirc_place_of(s), "lower",
+            "blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z are axes of threads",
+            "the loop %s is bound to %s, which is no axis of threads", s->u.loop.var->u.s,
+            s->u.loop.thread);
+}
+
+/* --- the axes of a kernel --------------------------------------------------------------------- */
+
+static void check_extents(Unify *u, const Axis *axis, Stmt s) {
+  const For *first = &axis->loop->u.loop, *loop = &s->u.loop;
+  if (tirc_prove_equal(u->a, tirc_cast(u->c, DT_INT64, first->extent),
+                       tirc_cast(u->c, DT_INT64, loop->extent)))
+    return;
+  tirc_fail(u->c, tirc_place_of(s), "lower", "split the loops so that both have the same extent",
+            "the loops %s and %s are bound to %s, with the extents %s and %s; a kernel has one",
+            first->var->u.s, loop->var->u.s, axis->thread, tirc_print_expr(u->c, first->extent),
+            tirc_print_expr(u->c, loop->extent));
+}
+
+static bool collect(Visitor *v, Stmt s) {
+  Unify *u = v->self;
+  if (s->kind == STMT_FOR) tirc_map_set(u->c, &u->inside, s->u.loop.var, s);
+  if (s->kind == STMT_LET) tirc_map_set(u->c, &u->inside, s->u.let.var, s);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_iters; i++)
+    tirc_map_set(u->c, &u->inside, s->u.block.iters[i].var, s);
+  if (!tirc_is_thread_loop(s)) return true;
+  Axis *axis = axis_of(u, s);
+  if (tirc_uses_any(s->u.loop.extent, &u->inside) || tirc_lower_reads_memory(s->u.loop.extent))
+    tirc_fail(u->c, tirc_place_of(s), "lower",
+              "how many threads a kernel has is known before it begins",
+              "the extent %s of the loop %s, which is bound to %s, changes within the kernel",
+              tirc_print_expr(u->c, s->u.loop.extent), s->u.loop.var->u.s, axis->thread);
+  if (axis->loop) {
+    check_extents(u, axis, s);
+  } else {
+    const char *at = strchr(axis->thread, '.');
+    axis->loop = s;
+    axis->var =
+        tirc_var(u->c, tirc_format(u->c, "%.*s_%s", (int)(at - axis->thread), axis->thread, at + 1),
+                 s->u.loop.var->dtype);
+  }
+  for (int i = 0; i < s->u.loop.annotations.n; i++)
+    u->annotations = tirc_attrs_set(u->c, u->annotations, s->u.loop.annotations.at[i].key,
+                                    s->u.loop.annotations.at[i].value);
+  return true;
+}
+
+/* --- what one thread does --------------------------------------------------------------------- */
+
+/* Whether threads see what others of the block store in it. */
+static bool is_shared(Buffer b) {
+  return !strcmp(b->scope, "global") || !strncmp(b->scope, "shared", 6);
+}
+
+/* The condition that holds for one thread along each axis that no loop around runs over; NULL:
+ * always. */
+static Expr one_thread(const Unify *u) {
+  Expr all = NULL;
+  for (int i = 0; i < N_AXES; i++) {
+    const Axis *axis = &u->axes[i];
+    if (!axis->loop || axis->open || tirc_is_int(axis->loop->u.loop.extent, 1)) continue;
+    Expr first = tirc_eq(u->c, axis->var, tirc_int(u->c, axis->var->dtype, 0));
+    all = all ? tirc_and(u->c, all, first) : first;
+  }
+  return all;
+}
+
+static bool find_block(Visitor *v, Stmt s) {
+  if (s->kind == STMT_BLOCK) v->self = NULL;
+  return v->self;
+}
+
+static bool holds_blocks(const Block *b) {
+  Visitor v = {.stmt = find_block, .expr = tirc_skip_expr, .self = &v};
+  tirc_visit_stmt(&v, b->body);
+  return !v.self;
+}
+
+static bool stores_for_all(const Block *b) {
+  for (int i = 0; i < b->n_writes; i++)
+    if (!is_shared(b->writes[i].buffer)) return false;
+  return b->n_writes > 0;
+}
+
+static bool find_call(Visitor *v, Stmt s) {
+  if (s->kind == STMT_EVAL) v->self = NULL;
+  return v->self;
+}
+
+/* Whether the block calls something, which the threads of a warp may do together. */
+static bool calls(const Block *b) {
+  Visitor v = {.stmt = find_call, .expr = tirc_skip_expr, .self = &v};
+  tirc_visit_stmt(&v, b->body);
+  return !v.self;
+}
+
+/* --- the rewrite ------------------------------------------------------------------------------ */
+
+static Stmt rewrite_loop(Mutator *m, Stmt s) {
+  Unify *u = m->self;
+  Axis *axis = axis_of(u, s);
+  axis->open++;
+  Stmt body = tirc_mutate_stmt(m, s->u.loop.body);
+  axis->open--;
+  Expr at = tirc_add(u->c, s->u.loop.min, tirc_cast(u->c, s->u.loop.min->dtype, axis->var));
+  return tirc_lower_substitute1(u->c, body, s->u.loop.var,
+                                tirc_cast(u->c, s->u.loop.var->dtype, at));
+}
+
+static Stmt rewrite(Mutator *m, Stmt s) {
+  Unify *u = m->self;
+  if (tirc_is_thread_loop(s)) return rewrite_loop(m, s);
+  if (s->kind == STMT_STORE && is_shared(s->u.store.buffer)) {
+    Expr one = one_thread(u);
+    return one ? tirc_if(u->c, one, s, NULL) : s;
+  }
+  if (s->kind == STMT_BLOCK && !holds_blocks(&s->u.block)) {
+    Expr one = one_thread(u);
+    if (!one || calls(&s->u.block)) return s;
+    if (!stores_for_all(&s->u.block)) return tirc_mutate_stmt_children(m, s);
+    Block b = s->u.block;
+    b.predicate = tirc_is_true(b.predicate) ? one : tirc_and(u->c, b.predicate, one);
+    return tirc_block(u->c, &b);
+  }
+  return tirc_mutate_stmt_children(m, s);
+}
+
+static Stmt unify(Tirc *c, Stmt kernel) {
+  Unify u = {.c = c, .a = tirc_analyzer(c)};
+  for (int i = 0; i < N_AXES; i++) u.axes[i].thread = names[i];
+  Visitor v = {.stmt = collect, .expr = tirc_skip_expr, .self = &u};
+  tirc_visit_stmt(&v, kernel);
+  Mutator m = {.c = c, .stmt = rewrite, .self = &u};
+  Stmt body = tirc_mutate_stmt(&m, kernel);
+  for (int i = N_AXES - 1, is_inner = true; i >= 0; i--) {
+    const Axis *axis = &u.axes[i];
+    if (!axis->loop) continue;
+    Expr extent = tirc_cast(c, axis->var->dtype, axis->loop->u.loop.extent);
+    body = tirc_for(c, &(For){.var = axis->var,
+                              .min = tirc_int(c, axis->var->dtype, 0),
+                              .extent = extent,
+                              .kind = LOOP_THREAD_BINDING,
+                              .thread = axis->thread,
+                              .annotations = is_inner ? u.annotations : (Attrs){0},
+                              .body = body});
+    is_inner = false;
+  }
+  return body;
+}
+
+static Stmt find_kernels(Mutator *m, Stmt s) {
+  return tirc_is_thread_loop(s) ? unify(m->c, s) : tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_lower_thread_binding(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .stmt = find_kernels};
+  return tirc_mutate_stmt(&m, f->body);
+}

@@ -1,0 +1,372 @@
+/* Barriers. Between two statements of a block's threads stands one where a thread may touch an
+ * element that another one touches, and one of them stores:
+ *
+ *   for k in range(8):                     for k in range(8):
+ *     S[tx] = A[k * 32 + tx]                 T.tvm_storage_sync("shared")
+ *     C[0] = C[0] + S[31 - tx]      ->       S[tx] = A[k * 32 + tx]
+ *                                            T.tvm_storage_sync("shared")
+ *                                            C[0] = C[0] + S[31 - tx]
+ *
+ * A walk keeps what was touched since the last barrier. What comes next and may meet some of that
+ * has a barrier before it; a loop has one in it if its end may meet its next step's beginning. All
+ * threads must reach a barrier: where not all run a statement in the same way, there can be none,
+ * and a program that needs one is refused. */
+#include "touch.h"
+
+#include "ir/tree/print.h"
+
+/* What a statement touches before its first barrier and after its last one. */
+typedef struct Ends {
+  Touches head, tail;
+  bool always; /* it has a barrier, whatever it does */
+} Ends;
+
+typedef struct Sync {
+  Tirc *c;
+  Analyzer *a;
+  Question *q;
+  const Place *at;
+  Stmt divergent; /* NULL: all threads of the block run what is here together */
+  PtrMap varying; /* variables that differ between threads */
+  PtrMap stored;  /* data variables of buffers that the kernel stores to */
+} Sync;
+
+static Stmt barrier(Tirc *c) {
+  Expr scope = tirc_string(c, "shared");
+  return tirc_eval(c, tirc_call(c, DT_INT32, "tvm_storage_sync", 1, &scope));
+}
+
+static bool is_barrier(Stmt s) {
+  if (s->kind != STMT_EVAL || s->u.eval.value->op != OP_CALL) return false;
+  Expr e = s->u.eval.value;
+  return !strcmp(e->u.s, "tvm_storage_sync") && e->n >= 1 && e->args[0]->op == OP_STRING &&
+         strcmp(e->args[0]->u.s, "warp") != 0;
+}
+
+/* --- what differs between threads ------------------------------------------------------------- */
+
+static bool look(Visitor *v, Expr e) {
+  const Sync *k = ((Mutator *)v->self)->self;
+  bool found = e->op == OP_VAR && tirc_map_has(&k->varying, e);
+  if (e->op == OP_LOAD)
+    found |= strcmp(e->u.buffer->scope, "global") || tirc_map_has(&k->stored, e->u.buffer->data);
+  found |= e->op == OP_CALL;
+  if (found) ((Mutator *)v->self)->c = NULL;
+  return !found;
+}
+
+static bool differs(Sync *k, Expr e) {
+  Mutator found = {.c = k->c, .self = k};
+  Visitor v = {.expr = look, .self = &found};
+  tirc_visit_expr(&v, e);
+  return !found.c;
+}
+
+static bool note_store(Visitor *v, Stmt s) {
+  Sync *k = v->self;
+  if (s->kind == STMT_STORE) tirc_map_set(k->c, &k->stored, s->u.store.buffer->data, s);
+  return true;
+}
+
+/* --- touches that meet ------------------------------------------------------------------------ */
+
+typedef struct Meeting {
+  const Touch *first, *then; /* NULL: none */
+} Meeting;
+
+static Meeting meeting(Sync *k, const Touches *x, const Touches *y, const For *carried, bool next) {
+  for (int i = 0; i < y->n; i++)
+    for (int j = 0; j < x->n; j++)
+      if (tirc_may_meet(k->q, &x->at[j], &y->at[i], k->at, carried, next))
+        return (Meeting){&x->at[j], &y->at[i]};
+  return (Meeting){0};
+}
+
+static void append(Tirc *c, Touches *to, const Touches *more) {
+  for (int i = 0; i < more->n; i++) vec_push(c, *to, more->at[i]);
+}
+
+static const char *told(Sync *k, const Touch *t) {
+  const char *what = tirc_print_stmt(k->c, t->stmt, 0);
+  const size_t n = strcspn(what, "\n");
+  return tirc_format(k->c, "%.*s", (int)(n < 120 ? n : 120), what);
+}
+
+static _Noreturn void refuse(Sync *k, Meeting m, Stmt where) {
+  const char *what = where->kind == STMT_FOR     ? "a loop whose length differs between threads"
+                     : where->kind == STMT_WHILE ? "a while loop"
+                                                 : "a branch that not all threads take";
+  if (m.first->stmt == m.then->stmt)
+    tirc_fail(
+        k->c, tirc_place_of(m.first->stmt), "lower",
+        "threads that read what others store need a statement of their own for each",
+        "two threads may touch one element of %s in \"%s\", and no barrier can stand within a "
+        "statement",
+        m.first->buffer->name, told(k, m.first));
+  tirc_fail(
+      k->c, tirc_place_of(m.then->stmt), "lower",
+      "a barrier must be reached by all threads of the block",
+      "two threads may touch one element of %s, by \"%s\" and by \"%s\", which needs a barrier "
+      "in %s",
+      m.first->buffer->name, told(k, m.first), told(k, m.then), what);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static Stmt visit(Sync *k, Stmt s, Ends *out);
+
+static const Place *enter(Sync *k, Place p) {
+  const Place *up = k->at;
+  Place *to = tirc_new(k->c, Place);
+  *to = p;
+  to->up = up;
+  k->at = to;
+  return up;
+}
+
+static void leaf(Sync *k, Stmt s, Ends *out) {
+  tirc_touches_of(k->c, s, k->at, &out->head);
+  append(k->c, &out->tail, &out->head);
+  if (s->kind != STMT_STORE || !out->head.n) return;
+  const Touch *last = &out->head.at[out->head.n - 1];
+  for (int i = 0; last->write && i + 1 < out->head.n; i++)
+    if (!out->head.at[i].write && tirc_may_meet(k->q, &out->head.at[i], last, k->at, NULL, false))
+      refuse(k, (Meeting){last, last}, s);
+}
+
+static void then_ends(Sync *k, Ends *all, const Ends *more) {
+  if (!all->always) append(k->c, &all->head, &more->head);
+  if (more->always) all->tail.n = 0;
+  append(k->c, &all->tail, &more->tail);
+  all->always |= more->always;
+}
+
+static Stmt visit_seq(Sync *k, Stmt s, Ends *out) {
+  VEC(Stmt) items = {0};
+  for (int i = 0; i < s->u.seq.n; i++) {
+    Ends ends = {0};
+    Stmt item = visit(k, tirc_item(s, i), &ends);
+    Meeting m = meeting(k, &out->tail, &ends.head, NULL, false);
+    if (m.first) {
+      if (k->divergent) refuse(k, m, k->divergent);
+      vec_push(k->c, items, barrier(k->c));
+      then_ends(k, out, &(Ends){.always = true});
+    }
+    vec_push(k->c, items, item);
+    then_ends(k, out, &ends);
+  }
+  return tirc_seq(k->c, items.n, items.at);
+}
+
+/* With the loop at one step. */
+static Touches fixed(Sync *k, const Touches *all, const For *loop, Expr value) {
+  Touches to = {0};
+  for (int i = 0; i < all->n; i++) {
+    Touch t = all->at[i];
+    Fixed *f = tirc_new(k->c, Fixed);
+    *f = (Fixed){t.fixed, loop->var, value};
+    t.fixed = f;
+    vec_push(k->c, to, t);
+  }
+  return to;
+}
+
+static bool holds_touch(Stmt s, const Touch *t);
+static bool find_stmt(Visitor *v, Stmt s) {
+  if (s == v->self) v->self = NULL;
+  return v->self;
+}
+static bool holds_touch(Stmt s, const Touch *t) {
+  Visitor v = {.stmt = find_stmt, .expr = tirc_skip_expr, .self = (void *)(uintptr_t)t->stmt};
+  tirc_visit_stmt(&v, s);
+  return !v.self;
+}
+
+/* A barrier before the item of the body that does what the next step must not do too early. */
+static Stmt with_barrier(Sync *k, Stmt body, const Touch *then) {
+  if (body->kind == STMT_LET)
+    return tirc_let(k->c, body->u.let.var, body->u.let.value,
+                    with_barrier(k, body->u.let.body, then));
+  if (body->kind != STMT_SEQ) return tirc_seq(k->c, 2, (Stmt[]){barrier(k->c), body});
+  VEC(Stmt) items = {0};
+  bool done = false;
+  for (int i = 0; i < body->u.seq.n; i++) {
+    if (!done && holds_touch(tirc_item(body, i), then)) {
+      vec_push(k->c, items, barrier(k->c));
+      done = true;
+    }
+    vec_push(k->c, items, tirc_item(body, i));
+  }
+  return tirc_seq(k->c, items.n, items.at);
+}
+
+static Stmt visit_loop(Sync *k, Stmt s, Ends *out) {
+  For loop = s->u.loop;
+  Stmt outer = k->divergent;
+  Touches bounds = {0};
+  tirc_touches_of_expr(k->c, loop.min, k->at, s, &bounds);
+  tirc_touches_of_expr(k->c, loop.extent, k->at, s, &bounds);
+  if (differs(k, loop.min) || differs(k, loop.extent)) {
+    tirc_map_set(k->c, &k->varying, loop.var, s);
+    if (!k->divergent) k->divergent = s;
+  }
+  tirc_bind_range(k->a, loop.var, tirc_range(loop.min, loop.extent));
+  const For *at = tirc_copy(k->c, &loop, 1);
+  Ends ends;
+  for (bool settled = false; !settled;) {
+    ends = (Ends){0};
+    const Place *up = enter(k, (Place){.loop = at});
+    loop.body = visit(k, loop.body, &ends);
+    k->at = up;
+    settled = true;
+    if (tirc_is_int(loop.extent, 1)) continue;
+    Meeting m = meeting(k, &ends.tail, &ends.head, at, ends.always);
+    if (!m.first) continue;
+    if (k->divergent) refuse(k, m, k->divergent);
+    loop.body = with_barrier(k, loop.body, m.then);
+    settled = false;
+  }
+  k->divergent = outer;
+  Expr one = tirc_int(k->c, loop.extent->dtype, 1);
+  if (ends.always) {
+    Expr last = tirc_sub(k->c, tirc_add(k->c, loop.min, loop.extent), one);
+    ends.head = fixed(k, &ends.head, at, loop.min);
+    ends.tail = fixed(k, &ends.tail, at, last);
+    ends.always = tirc_prove_ge(k->a, loop.extent, one);
+  }
+  then_ends(k, out, &(Ends){.head = bounds, .tail = bounds});
+  then_ends(k, out, &ends);
+  return tirc_for(k->c, &loop);
+}
+
+static Stmt visit_branch(Sync *k, Stmt s, Ends *out) {
+  Stmt outer = k->divergent;
+  Touches cond = {0};
+  tirc_touches_of_expr(k->c, s->u.branch.cond, k->at, s, &cond);
+  if (!k->divergent && differs(k, s->u.branch.cond)) k->divergent = s;
+  Ends yes = {0}, no = {0};
+  const Place *up = enter(k, (Place){.cond = s->u.branch.cond});
+  Stmt then_case = visit(k, s->u.branch.then_case, &yes), else_case = NULL;
+  k->at = up;
+  if (s->u.branch.else_case) {
+    enter(k, (Place){.cond = s->u.branch.cond, .is_not = true});
+    else_case = visit(k, s->u.branch.else_case, &no);
+    k->at = up;
+  }
+  k->divergent = outer;
+  Meeting m = meeting(k, &cond, &yes.head, NULL, false);
+  if (!m.first) m = meeting(k, &cond, &no.head, NULL, false);
+  if (m.first) refuse(k, m, s);
+  Ends both = {.always = yes.always && no.always};
+  append(k->c, &both.head, &yes.head);
+  append(k->c, &both.head, &no.head);
+  append(k->c, &both.tail, &yes.tail);
+  append(k->c, &both.tail, &no.tail);
+  then_ends(k, out, &(Ends){.head = cond, .tail = cond});
+  then_ends(k, out, &both);
+  return tirc_if(k->c, s->u.branch.cond, then_case, else_case);
+}
+
+static Stmt visit_while(Sync *k, Stmt s, Ends *out) {
+  Stmt outer = k->divergent;
+  if (!k->divergent) k->divergent = s;
+  Ends ends = {0};
+  /* A loop that nothing is known of: one whose variable nobody uses. */
+  const For steps = {.var = tirc_var(k->c, "step", DT_INT32),
+                     .min = tirc_int32(k->c, 0),
+                     .extent = tirc_var(k->c, "steps", DT_INT32)};
+  const Place *up = enter(k, (Place){.loop = tirc_copy(k->c, &steps, 1)});
+  const For *loop = k->at->loop;
+  tirc_touches_of_expr(k->c, s->u.loop_while.cond, k->at, s, &ends.head);
+  append(k->c, &ends.tail, &ends.head);
+  Stmt body = visit(k, s->u.loop_while.body, &ends);
+  k->at = up;
+  Meeting m = meeting(k, &ends.tail, &ends.head, loop, false);
+  if (m.first) refuse(k, m, k->divergent);
+  k->divergent = outer;
+  then_ends(k, out, &(Ends){.head = ends.head, .tail = ends.tail});
+  return tirc_while(k->c, s->u.loop_while.cond, body);
+}
+
+static Stmt visit_let(Sync *k, Stmt s, Ends *out) {
+  Ends ends = {0};
+  tirc_touches_of_expr(k->c, s->u.let.value, k->at, s, &ends.head);
+  append(k->c, &ends.tail, &ends.head);
+  then_ends(k, out, &ends);
+  if (differs(k, s->u.let.value)) tirc_map_set(k->c, &k->varying, s->u.let.var, s);
+  const Place *up = enter(k, (Place){.var = s->u.let.var, .value = s->u.let.value});
+  ends = (Ends){0};
+  Stmt body = visit(k, s->u.let.body, &ends);
+  k->at = up;
+  Meeting m = meeting(k, &out->tail, &ends.head, NULL, false);
+  if (m.first) {
+    if (k->divergent) refuse(k, m, k->divergent);
+    body = tirc_seq(k->c, 2, (Stmt[]){barrier(k->c), body});
+    then_ends(k, out, &(Ends){.always = true});
+  }
+  then_ends(k, out, &ends);
+  return tirc_let(k->c, s->u.let.var, s->u.let.value, body);
+}
+
+static Stmt visit(Sync *k, Stmt s, Ends *out) {
+  switch (s->kind) {
+  case STMT_FOR: return visit_loop(k, s, out);
+  case STMT_SEQ: return visit_seq(k, s, out);
+  case STMT_IF: return visit_branch(k, s, out);
+  case STMT_WHILE: return visit_while(k, s, out);
+  case STMT_LET: return visit_let(k, s, out);
+  case STMT_ALLOC:
+  case STMT_DECL:
+    return tirc_alloc_stmt(k->c, s->kind, s->u.alloc.buffer, s->u.alloc.annotations,
+                           visit(k, s->u.alloc.body, out));
+  case STMT_ATTR:
+    return tirc_attr_stmt(k->c, s->u.attr.node, s->u.attr.key, s->u.attr.value,
+                          visit(k, s->u.attr.body, out));
+  case STMT_ASSERT:
+    return tirc_assert_stmt(k->c, s->u.check.cond, s->u.check.message,
+                            visit(k, s->u.check.body, out));
+  case STMT_EVAL:
+    if (is_barrier(s)) {
+      if (k->divergent)
+        tirc_fail(k->c, tirc_place_of(s), "lower",
+                  "a barrier must be reached by all threads of the block",
+                  "a barrier stands where not all threads come");
+      out->always = true;
+      return s;
+    } /* fall through */
+  default: leaf(k, s, out); return s;
+  }
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+static Stmt within(Sync *k, Stmt s, Threads *threads) {
+  if (!tirc_is_thread_loop(s)) {
+    tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = tirc_skip_expr, .self = k}, s);
+    k->q = tirc_question(k->c, k->a, threads);
+    return visit(k, s, &(Ends){0});
+  }
+  For loop = s->u.loop;
+  tirc_bind_range(k->a, loop.var, tirc_range(loop.min, loop.extent));
+  if (!strncmp(loop.thread, "threadIdx", 9)) {
+    threads->at[threads->n++] = &s->u.loop;
+    tirc_map_set(k->c, &k->varying, loop.var, s);
+  } else {
+    enter(k, (Place){.loop = &s->u.loop});
+  }
+  loop.body = within(k, loop.body, threads);
+  return tirc_for(k->c, &loop);
+}
+
+static Stmt find_kernels(Mutator *m, Stmt s) {
+  Analyzer *a = m->self;
+  if (s->kind == STMT_FOR)
+    tirc_bind_range(a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  if (!tirc_is_thread_loop(s)) return tirc_mutate_stmt_children(m, s);
+  return within(&(Sync){.c = m->c, .a = a}, s, &(Threads){0});
+}
+
+Stmt tirc_lower_thread_sync(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .stmt = find_kernels, .self = tirc_analyzer(c)};
+  return tirc_mutate_stmt(&m, f->body);
+}

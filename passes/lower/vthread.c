@@ -1,0 +1,242 @@
+/* Virtual threads run at the same time, as threads do, so they may change places with the loops in
+ * them. Each statement that differs between them runs for all of them in turn; the others, such as
+ * those that fill shared memory for all, run once. What a virtual thread has of its own it has
+ * several times:
+ *
+ *   for v in T.thread_binding(2, "vthread.x"):        C = T.decl_buffer((2 * 4,), scope="local")
+ *     C = T.decl_buffer((4,), scope="local")          for k in range(8):
+ *     for k in range(8):                                S[tx] = A[k * 32 + tx]
+ *       S[tx] = A[k * 32 + tx]                     ->   for i in range(4):
+ *       for i in range(4):                                for v in T.unroll(2):
+ *         C[i] = C[i] + S[v * 16 + i]                       C[v * 4 + i] = C[v * 4 + i] + S[v * 16
+ * + i]
+ *
+ * Each becomes a loop in the place where it is innermost. */
+#include "internal.h"
+
+#include "ir/tree/vector_index.h"
+
+enum { MAX_UNROLLED = 16 };
+
+typedef struct Inject {
+  Tirc *c;
+  const For *loop;
+  PtrMap own;     /* data variables of buffers that each virtual thread has of its own */
+  PtrMap differs; /* variables, also of such buffers, whose values differ between them */
+  bool changed;
+  PtrMap enlarged; /* from a buffer to the one with room for all */
+} Inject;
+
+/* --- what differs ----------------------------------------------------------------------------- */
+
+static bool look(Visitor *v, Expr e) {
+  const Inject *k = ((Mutator *)v->self)->self;
+  const bool found = (e->op == OP_VAR && tirc_map_has(&k->differs, e)) ||
+                     (e->op == OP_LOAD && tirc_map_has(&k->differs, e->u.buffer->data));
+  if (found) ((Mutator *)v->self)->c = NULL;
+  return !found;
+}
+
+static bool look_stmt(Visitor *v, Stmt s) {
+  const Inject *k = ((Mutator *)v->self)->self;
+  if (s->kind == STMT_STORE && tirc_map_has(&k->differs, s->u.store.buffer->data))
+    ((Mutator *)v->self)->c = NULL;
+  return ((Mutator *)v->self)->c != NULL;
+}
+
+static bool expr_differs(Inject *k, Expr e) {
+  Mutator found = {.c = k->c, .self = k};
+  Visitor v = {.expr = look, .self = &found};
+  tirc_visit_expr(&v, e);
+  return !found.c;
+}
+
+static bool stmt_differs(Inject *k, Stmt s) {
+  Mutator found = {.c = k->c, .self = k};
+  Visitor v = {.expr = look, .stmt = look_stmt, .self = &found};
+  tirc_visit_stmt(&v, s);
+  return !found.c;
+}
+
+static void mark(Inject *k, Expr var) {
+  if (tirc_map_has(&k->differs, var)) return;
+  tirc_map_set(k->c, &k->differs, var, k);
+  k->changed = true;
+}
+
+static bool mark_own(Visitor *v, Expr e) {
+  Inject *k = v->self;
+  if (e->op == OP_VAR && tirc_map_has(&k->own, e)) mark(k, e);
+  if (e->op == OP_LOAD && tirc_map_has(&k->own, e->u.buffer->data)) mark(k, e->u.buffer->data);
+  return true;
+}
+
+static void find_differing(Inject *k, Stmt s, bool inside) {
+  switch (s->kind) {
+  case STMT_FOR: {
+    const bool bounds = expr_differs(k, s->u.loop.min) || expr_differs(k, s->u.loop.extent);
+    if (bounds) mark(k, s->u.loop.var);
+    find_differing(k, s->u.loop.body, inside || bounds);
+    return;
+  }
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) find_differing(k, tirc_item(s, i), inside);
+    return;
+  case STMT_STORE: {
+    bool here = inside || expr_differs(k, s->u.store.value);
+    for (int i = 0; i < s->u.store.n; i++) here |= expr_differs(k, s->u.store.indices[i]);
+    if (here && tirc_map_has(&k->own, s->u.store.buffer->data)) mark(k, s->u.store.buffer->data);
+    return;
+  }
+  case STMT_EVAL:
+    if (inside || expr_differs(k, s->u.eval.value))
+      tirc_visit_expr(&(Visitor){.expr = mark_own, .self = k}, s->u.eval.value);
+    return;
+  case STMT_IF:
+    inside |= expr_differs(k, s->u.branch.cond);
+    find_differing(k, s->u.branch.then_case, inside);
+    if (s->u.branch.else_case) find_differing(k, s->u.branch.else_case, inside);
+    return;
+  case STMT_WHILE:
+    find_differing(k, s->u.loop_while.body, inside || expr_differs(k, s->u.loop_while.cond));
+    return;
+  case STMT_LET:
+    if (inside || expr_differs(k, s->u.let.value)) mark(k, s->u.let.var);
+    find_differing(k, s->u.let.body, inside);
+    return;
+  case STMT_ALLOC:
+    if (strcmp(s->u.alloc.buffer->scope, "global") &&
+        strncmp(s->u.alloc.buffer->scope, "shared", 6))
+      tirc_map_set(k->c, &k->own, s->u.alloc.buffer->data, s);
+    find_differing(k, s->u.alloc.body, inside);
+    return;
+  case STMT_DECL: find_differing(k, s->u.alloc.body, inside); return;
+  case STMT_ATTR: find_differing(k, s->u.attr.body, inside); return;
+  case STMT_ASSERT: find_differing(k, s->u.check.body, inside); return;
+  case STMT_BLOCK: find_differing(k, s->u.block.body, inside); return;
+  }
+}
+
+/* --- the loops -------------------------------------------------------------------------------- */
+
+static Expr own_index(Inject *k, Buffer b, Expr index) {
+  Expr each = tirc_index_cast(k->c, index->dtype, b->shape[0]);
+  Expr step = tirc_sub(k->c, k->loop->var, tirc_cast(k->c, k->loop->var->dtype, k->loop->min));
+  Expr from = tirc_mul(k->c, tirc_index_cast(k->c, tirc_dtype_lanes(index->dtype, 1), step), each);
+  return tirc_index_add(k->c, from, index);
+}
+
+static Expr rewrite_expr(Mutator *m, Expr e) {
+  Inject *k = m->self;
+  Buffer to = e->op == OP_LOAD ? tirc_map_get(&k->enlarged, e->u.buffer) : NULL;
+  Buffer from = to ? e->u.buffer : NULL;
+  e = tirc_mutate_expr_children(m, e);
+  if (!to) return e;
+  Expr index = own_index(k, from, e->args[0]);
+  return tirc_load(k->c, to, 1, &index);
+}
+
+static Stmt rewrite_stmt(Mutator *m, Stmt s) {
+  Inject *k = m->self;
+  s = tirc_mutate_stmt_children(m, s);
+  Buffer to = s->kind == STMT_STORE ? tirc_map_get(&k->enlarged, s->u.store.buffer) : NULL;
+  if (!to) return s;
+  Expr index = own_index(k, s->u.store.buffer, s->u.store.indices[0]);
+  return tirc_store(k->c, to, 1, &index, s->u.store.value);
+}
+
+static Stmt for_each(Inject *k, Stmt s) {
+  int64_t n;
+  Mutator m = {.c = k->c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = k};
+  For loop = *k->loop;
+  s = tirc_mutate_stmt(&m, s);
+  loop.var = tirc_var(k->c, loop.var->u.s, loop.var->dtype);
+  loop.kind = tirc_const_int(loop.extent, &n) && n <= MAX_UNROLLED ? LOOP_UNROLLED : LOOP_SERIAL;
+  loop.thread = NULL;
+  loop.annotations = (Attrs){0};
+  loop.body = tirc_lower_substitute1(k->c, s, k->loop->var, loop.var);
+  return tirc_for(k->c, &loop);
+}
+
+/* Pointers into a buffer do not say which element of it is meant. */
+static bool look_for_pointer(Visitor *v, Expr e) {
+  if (e == (Expr)v->self) v->self = NULL;
+  return v->self;
+}
+
+static bool is_pointed_to(Stmt s, Expr data) {
+  Visitor v = {.expr = look_for_pointer, .self = (void *)(uintptr_t)data};
+  tirc_visit_stmt(&v, s);
+  return !v.self;
+}
+
+static Stmt inject(Inject *k, Stmt s);
+
+static Stmt inject_alloc(Inject *k, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  if (tirc_map_has(&k->differs, b->data)) {
+    if (b->ndim != 1 || is_pointed_to(s->u.alloc.body, b->data)) return for_each(k, s);
+    struct BufferNode to = *b;
+    Expr shape = tirc_mul(k->c, tirc_cast(k->c, b->shape[0]->dtype, k->loop->extent), b->shape[0]);
+    to.shape = &shape;
+    b = tirc_buffer_copy(k->c, &to);
+    tirc_map_set(k->c, &k->enlarged, s->u.alloc.buffer, b);
+  }
+  return tirc_alloc_stmt(k->c, s->kind, b, s->u.alloc.annotations, inject(k, s->u.alloc.body));
+}
+
+static Stmt inject_loop(Inject *k, Stmt s) {
+  For loop = s->u.loop;
+  if (tirc_map_has(&k->differs, loop.var) || loop.kind == LOOP_VECTORIZED) return for_each(k, s);
+  loop.body = inject(k, loop.body);
+  return tirc_for(k->c, &loop);
+}
+
+static Stmt inject_seq(Inject *k, Stmt s) {
+  Stmt *items = tirc_new_array(k->c, Stmt, s->u.seq.n);
+  for (int i = 0; i < s->u.seq.n; i++) items[i] = inject(k, tirc_item(s, i));
+  return tirc_seq(k->c, s->u.seq.n, items);
+}
+
+static Stmt inject(Inject *k, Stmt s) {
+  if (!stmt_differs(k, s)) return s;
+  switch (s->kind) {
+  case STMT_FOR: return inject_loop(k, s);
+  case STMT_SEQ: return inject_seq(k, s);
+  case STMT_IF:
+    if (expr_differs(k, s->u.branch.cond)) return for_each(k, s);
+    return tirc_if(k->c, s->u.branch.cond, inject(k, s->u.branch.then_case),
+                   s->u.branch.else_case ? inject(k, s->u.branch.else_case) : NULL);
+  case STMT_LET:
+    if (tirc_map_has(&k->differs, s->u.let.var)) return for_each(k, s);
+    return tirc_let(k->c, s->u.let.var, s->u.let.value, inject(k, s->u.let.body));
+  case STMT_ALLOC: return inject_alloc(k, s);
+  case STMT_DECL:
+    if (tirc_map_has(&k->own, s->u.alloc.buffer->data)) return for_each(k, s);
+    return tirc_alloc_stmt(k->c, s->kind, s->u.alloc.buffer, s->u.alloc.annotations,
+                           inject(k, s->u.alloc.body));
+  case STMT_ATTR:
+    if (expr_differs(k, s->u.attr.value)) return for_each(k, s);
+    return tirc_attr_stmt(k->c, s->u.attr.node, s->u.attr.key, s->u.attr.value,
+                          inject(k, s->u.attr.body));
+  default: return for_each(k, s);
+  }
+}
+
+static Stmt visit(Mutator *m, Stmt s) {
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_THREAD_BINDING || tirc_is_thread_loop(s))
+    return s;
+  Inject k = {.c = m->c, .loop = &s->u.loop};
+  mark(&k, s->u.loop.var);
+  while (k.changed) {
+    k.changed = false;
+    find_differing(&k, s->u.loop.body, false);
+  }
+  return inject(&k, s->u.loop.body);
+}
+
+Stmt tirc_lower_vthread(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .stmt = visit};
+  return tirc_mutate_stmt(&m, f->body);
+}
