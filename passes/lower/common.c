@@ -74,3 +74,10 @@ bool tirc_lower_reads_memory(Expr e) {
     if (tirc_lower_reads_memory(e->args[i])) return true;
   return false;
 }
+
+bool tirc_is_barrier(Stmt s) {
+  if (s->kind != STMT_EVAL || s->u.eval.value->op != OP_CALL) return false;
+  Expr e = s->u.eval.value;
+  return !strcmp(e->u.s, "tvm_storage_sync") && e->n >= 1 && e->args[0]->op == OP_STRING &&
+         strcmp(e->args[0]->u.s, "warp") != 0;
+}

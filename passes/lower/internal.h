@@ -33,6 +33,9 @@ void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
 /* Whether e reads memory or calls something, so that it must not be moved. */
 bool tirc_lower_reads_memory(Expr e);
 
+/* Whether all threads of a block wait for each other there. */
+bool tirc_is_barrier(Stmt s);
+
 /* wrap_start.c: what is known where an expression stands. */
 typedef struct WrapStart {
   Tirc *c;

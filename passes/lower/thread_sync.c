@@ -36,13 +36,6 @@ static Stmt barrier(Tirc *c) {
   return tirc_eval(c, tirc_call(c, DT_INT32, "tvm_storage_sync", 1, &scope));
 }
 
-static bool is_barrier(Stmt s) {
-  if (s->kind != STMT_EVAL || s->u.eval.value->op != OP_CALL) return false;
-  Expr e = s->u.eval.value;
-  return !strcmp(e->u.s, "tvm_storage_sync") && e->n >= 1 && e->args[0]->op == OP_STRING &&
-         strcmp(e->args[0]->u.s, "warp") != 0;
-}
-
 /* --- what differs between threads ------------------------------------------------------------- */
 
 static bool look(Visitor *v, Expr e) {
@@ -326,7 +319,7 @@ static Stmt visit(Sync *k, Stmt s, Ends *out) {
     return tirc_assert_stmt(k->c, s->u.check.cond, s->u.check.message,
                             visit(k, s->u.check.body, out));
   case STMT_EVAL:
-    if (is_barrier(s)) {
+    if (tirc_is_barrier(s)) {
       if (k->divergent)
         tirc_fail(k->c, tirc_place_of(s), "lower",
                   "a barrier must be reached by all threads of the block",

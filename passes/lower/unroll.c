@@ -143,7 +143,7 @@ static Stmt unroll_stmt(Mutator *m, Stmt s) {
   case STMT_IF: return unroll_branch(m, s);
   case STMT_STORE:
   case STMT_EVAL:
-    u->steps++;
+    u->steps += !tirc_is_barrier(s);
     u->size++;
     return s;
   case STMT_WHILE:

@@ -1,0 +1,247 @@
+/* What the threads of a warp do on tensor cores becomes plain loops. A fragment, of which a warp
+ * has one, is in the threads' own memory then: operands of a product whole in each thread, results
+ * spread over the warp, so that each thread computes some elements of them:
+ *
+ *   T.tvm_mma_sync(D.data, d, A.data, a, B.data, b, C.data, c)      # 16 x 16 x 16, 32 threads
+ *
+ *   for i in range(8):                                    # element tx + 32 * i of the 256
+ *     D[d * 8 + i] = C[c * 8 + i]
+ *     for k in range(16):
+ *       D[d * 8 + i] = D[d * 8 + i] + A[a * 256 + row * 16 + k] * B[b * 256 + k * 16 + column]
+ *
+ * Loads and stores of fragments go through T.tvm_access_ptr of the other array. */
+#include "internal.h"
+
+#include "ir/tree/print.h"
+
+typedef struct Fragment {
+  Buffer buffer, own; /* own: what a thread has of it */
+  int64_t m, n, k;    /* of the product that it takes part in; 0: not known */
+  bool is_operand, is_result;
+  int rows_of; /* its place in the product: 0 m x k, 1 k x n, 2 m x n */
+} Fragment;
+
+typedef struct Fragments {
+  Tirc *c;
+  PtrMap of;      /* from a data variable to its Fragment */
+  PtrMap buffers; /* from a data variable to a buffer */
+  Expr lane;      /* threadIdx.x */
+  int64_t lanes;  /* its extent */
+  Stmt at;        /* for messages */
+} Fragments;
+
+typedef enum Does { FILL, LOAD, STORE, PRODUCT } Does;
+/* Where the arguments of each stand: fragment, its number, the pointer or value, the stride, how
+ * the array lies. */
+static const struct Row {
+  const char *name;
+  Does does;
+  int n, index, other, stride, layout, shape; /* shape: of m, n, k, or -1: 8 x 8 x 8 */
+} rows[] = {
+    {"tvm_fill_fragment", FILL, 6, 4, 5, -1, -1, 1},
+    {"tvm_load_matrix_sync", LOAD, 8, 4, 5, 6, 7, 1},
+    {"tvm_store_matrix_sync", STORE, 8, 4, 5, 6, 7, 1},
+    {"tvm_mma_sync", PRODUCT, 8, 1, 2, -1, -1, -1},
+    {"make_filled_simdgroup_matrix", FILL, 5, 1, 2, -1, -1, -1},
+    {"simdgroup_load", LOAD, 7, 1, 2, 3, 6, -1},
+    {"simdgroup_store", STORE, 7, 1, 2, 3, 6, -1},
+    {"simdgroup_multiply_accumulate", PRODUCT, 8, 1, 2, -1, -1, -1},
+};
+enum { SIMDGROUP = 8 };
+
+static const struct Row *row_of(Expr e) {
+  for (size_t i = 0; e->op == OP_CALL && i < sizeof rows / sizeof *rows; i++)
+    if (!strcmp(e->u.s, rows[i].name) && e->n == rows[i].n) return &rows[i];
+  return NULL;
+}
+
+static _Noreturn void refuse(const Fragments *k, Expr e, const char *why) {
+  tirc_fail(k->c, k->at ? tirc_place_of(k->at) : (Loc){0}, "lower", NULL, "%s in %s", why,
+            tirc_print_expr(k->c, e));
+}
+
+/* --- what there is ---------------------------------------------------------------------------- */
+
+static Fragment *fragment(Fragments *k, Expr data) {
+  Fragment *f = tirc_map_get(&k->of, data);
+  if (f) return f;
+  f = tirc_new(k->c, Fragment);
+  tirc_map_set(k->c, &k->of, data, f);
+  return f;
+}
+
+static void note_shape(Fragments *k, Expr e, const struct Row *row) {
+  Fragment *f = fragment(k, e->args[0]);
+  int64_t v[3] = {SIMDGROUP, SIMDGROUP, SIMDGROUP};
+  for (int i = 0; row->shape >= 0 && i < 3; i++)
+    if (!tirc_const_int(e->args[row->shape + i], &v[i]) || v[i] < 1 || v[i] > 1024)
+      refuse(k, e, "a fragment's shape is no constant");
+  if (f->m && (f->m != v[0] || f->n != v[1] || f->k != v[2]))
+    refuse(k, e, "a fragment has two shapes");
+  f->m = v[0];
+  f->n = v[1];
+  f->k = v[2];
+}
+
+static bool note_call(Visitor *v, Expr e) {
+  Fragments *k = v->self;
+  const struct Row *row = row_of(e);
+  if (!row) return true;
+  if (row->does != PRODUCT) note_shape(k, e, row);
+  if (row->does == STORE) fragment(k, e->args[0])->is_result = true;
+  if (row->does != PRODUCT) return true;
+  for (int i = 0; i < 4; i++) {
+    Fragment *f = fragment(k, e->args[2 * i]);
+    const bool is_operand = i == 1 || i == 2;
+    f->is_operand |= is_operand;
+    f->is_result |= !is_operand;
+    f->rows_of = i == 1 ? 0 : i == 2 ? 1 : 2;
+  }
+  return true;
+}
+
+static bool note_stmt(Visitor *v, Stmt s) {
+  Fragments *k = v->self;
+  if (s->kind == STMT_ALLOC || s->kind == STMT_DECL)
+    tirc_map_set(k->c, &k->buffers, s->u.alloc.buffer->data, s->u.alloc.buffer);
+  if (s->kind == STMT_STORE)
+    tirc_map_set(k->c, &k->buffers, s->u.store.buffer->data, s->u.store.buffer);
+  return true;
+}
+
+static int64_t elements(const Fragment *f) {
+  return f->rows_of == 0 ? f->m * f->k : f->rows_of == 1 ? f->k * f->n : f->m * f->n;
+}
+
+static int64_t columns(const Fragment *f) { return f->rows_of == 0 ? f->k : f->n; }
+
+/* --- loops ------------------------------------------------------------------------------------ */
+
+static Expr number(Fragments *k, int64_t v) { return tirc_int32(k->c, v); }
+
+/* How many elements of the fragment a thread has. */
+static int64_t share(const Fragments *k, const Fragment *f) {
+  return f->is_operand ? elements(f) : elements(f) / k->lanes;
+}
+
+static Expr in_own(Fragments *k, const Fragment *f, Expr index, Expr i) {
+  return tirc_add(k->c, tirc_mul(k->c, tirc_cast(k->c, DT_INT32, index), number(k, share(k, f))),
+                  i);
+}
+
+/* Which element of the fragment the i-th of the thread's is. */
+static Expr element(Fragments *k, const Fragment *f, Expr i) {
+  if (f->is_operand) return i;
+  Expr lane = tirc_cast(k->c, DT_INT32, k->lane);
+  return tirc_add(k->c, lane, tirc_mul(k->c, i, number(k, k->lanes)));
+}
+
+static Stmt loop(Fragments *k, Expr var, int64_t n, Stmt body) {
+  return tirc_for_serial(k->c, var, number(k, n), body);
+}
+
+static Stmt fill(Fragments *k, Expr e, const struct Row *row, const Fragment *f) {
+  Expr i = tirc_var(k->c, "i", DT_INT32), at = in_own(k, f, e->args[row->index], i);
+  Expr value = tirc_cast(k->c, f->own->dtype, e->args[row->other]);
+  return loop(k, i, share(k, f), tirc_store(k->c, f->own, 1, &at, value));
+}
+
+static bool is_transposed(const Fragments *k, Expr e, const struct Row *row) {
+  Expr layout = e->args[row->layout];
+  if (layout->op == OP_STRING) return !strcmp(layout->u.s, "col_major");
+  int64_t v;
+  if (!tirc_const_int(layout, &v)) refuse(k, e, "how the matrix lies is no constant");
+  return v != 0;
+}
+
+/* A fragment from an array or to it. */
+static Stmt move(Fragments *k, Expr e, const struct Row *row, const Fragment *f) {
+  Tirc *c = k->c;
+  Expr pointer = e->args[row->other];
+  Buffer b = NULL;
+  if (pointer->op == OP_CALL && !strcmp(pointer->u.s, "tvm_access_ptr") && pointer->n == 5)
+    b = tirc_map_get(&k->buffers, pointer->args[1]);
+  if (!b || b->ndim != 1) refuse(k, e, "no T.tvm_access_ptr of an array");
+  Expr i = tirc_var(c, "i", DT_INT32), which = element(k, f, i), width = number(k, columns(f));
+  Expr r = tirc_floordiv(c, which, width), column = tirc_floormod(c, which, width);
+  const bool turned = is_transposed(k, e, row);
+  Expr far = tirc_mul(c, turned ? column : r, e->args[row->stride]);
+  Expr there = tirc_add(c, pointer->args[2], tirc_add(c, far, turned ? r : column));
+  Expr here = in_own(k, f, e->args[row->index], i);
+  Expr from = row->does == LOAD ? tirc_load(c, b, 1, &there) : tirc_load(c, f->own, 1, &here);
+  Stmt s = row->does == LOAD ? tirc_store(c, f->own, 1, &here, tirc_cast(c, f->own->dtype, from))
+                             : tirc_store(c, b, 1, &there, tirc_cast(c, b->dtype, from));
+  return loop(k, i, share(k, f), s);
+}
+
+static Stmt product(Fragments *k, Expr e) {
+  Tirc *c = k->c;
+  const Fragment *f[4];
+  for (int i = 0; i < 4; i++) f[i] = fragment(k, e->args[2 * i]);
+  const Fragment *d = f[0];
+  Expr i = tirc_var(c, "i", DT_INT32), j = tirc_var(c, "k", DT_INT32);
+  Expr which = element(k, d, i), width = number(k, d->n), depth = number(k, d->k);
+  Expr r = tirc_floordiv(c, which, width), column = tirc_floormod(c, which, width);
+  Expr to = in_own(k, d, e->args[1], i), start = in_own(k, f[3], e->args[7], i);
+  Expr a = in_own(k, f[1], e->args[3], tirc_add(c, tirc_mul(c, r, depth), j));
+  Expr b = in_own(k, f[2], e->args[5], tirc_add(c, tirc_mul(c, j, width), column));
+  const DType t = d->own->dtype;
+  Expr x = tirc_cast(c, t, tirc_load(c, f[1]->own, 1, &a));
+  Expr y = tirc_cast(c, t, tirc_load(c, f[2]->own, 1, &b));
+  Expr sum = tirc_add(c, tirc_load(c, d->own, 1, &to), tirc_mul(c, x, y));
+  Stmt steps = loop(k, j, d->k, tirc_store(c, d->own, 1, &to, sum));
+  Expr old = tirc_cast(c, t, tirc_load(c, f[3]->own, 1, &start));
+  Stmt first = tirc_store(c, d->own, 1, &to, old);
+  return loop(k, i, share(k, d), tirc_seq(c, 2, (Stmt[]){first, steps}));
+}
+
+static void check(Fragments *k, Expr e, const Fragment *f) {
+  if (!f->own) refuse(k, e, "a fragment that is not allocated in the kernel");
+  if (f->is_operand && f->is_result) refuse(k, e, "a fragment that is an operand and a result");
+  if (!k->lane || elements(f) % k->lanes)
+    refuse(k, e, "threadIdx.x does not have the threads of one warp");
+}
+
+static Stmt lowered(Fragments *k, Expr e, const struct Row *row) {
+  const int n = row->does == PRODUCT ? 4 : 1;
+  for (int i = 0; i < n; i++) check(k, e, fragment(k, e->args[2 * i]));
+  const Fragment *f = fragment(k, e->args[0]);
+  if (row->does == FILL) return fill(k, e, row, f);
+  return row->does == PRODUCT ? product(k, e) : move(k, e, row, f);
+}
+
+static Stmt allocate(Fragments *k, Mutator *m, Stmt s) {
+  Fragment *f = tirc_map_get(&k->of, s->u.alloc.buffer->data);
+  int64_t n;
+  if (!f || s->u.alloc.buffer->ndim != 1 || !f->m) return tirc_mutate_stmt_children(m, s);
+  struct BufferNode to = *s->u.alloc.buffer;
+  if (k->lanes && !f->is_operand && tirc_const_int(to.shape[0], &n))
+    to.shape = (const Expr[]){number(k, n / k->lanes)};
+  to.scope = "local";
+  f->own = tirc_buffer_copy(k->c, &to);
+  return tirc_alloc_stmt(k->c, s->kind, f->own, s->u.alloc.annotations,
+                         tirc_mutate_stmt(m, s->u.alloc.body));
+}
+
+static Stmt visit(Mutator *m, Stmt s) {
+  Fragments *k = m->self;
+  if (tirc_is_thread_loop(s) && !strcmp(s->u.loop.thread, "threadIdx.x")) {
+    k->lane = s->u.loop.var;
+    if (!tirc_const_int(s->u.loop.extent, &k->lanes) || k->lanes != 32) k->lane = NULL;
+  }
+  if (s->kind == STMT_ALLOC) return allocate(k, m, s);
+  if (s->kind != STMT_EVAL) return tirc_mutate_stmt_children(m, s);
+  const struct Row *row = row_of(s->u.eval.value);
+  if (!row) return s;
+  k->at = s;
+  return lowered(k, s->u.eval.value, row);
+}
+
+Stmt tirc_lower_fragments(Tirc *c, const Func *f) {
+  Fragments k = {.c = c};
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers[i]) tirc_map_set(c, &k.buffers, f->buffers[i]->data, f->buffers[i]);
+  tirc_visit_stmt(&(Visitor){.expr = note_call, .stmt = note_stmt, .self = &k}, f->body);
+  Mutator m = {.c = c, .stmt = visit, .self = &k};
+  return k.of.n ? tirc_mutate_stmt(&m, f->body) : f->body;
+}
