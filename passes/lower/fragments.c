@@ -215,8 +215,9 @@ static Stmt allocate(Fragments *k, Mutator *m, Stmt s) {
   int64_t n;
   if (!f || s->u.alloc.buffer->ndim != 1 || !f->m) return tirc_mutate_stmt_children(m, s);
   struct BufferNode to = *s->u.alloc.buffer;
-  if (k->lanes && !f->is_operand && tirc_const_int(to.shape[0], &n))
-    to.shape = (const Expr[]){number(k, n / k->lanes)};
+  Expr extent = to.shape[0];
+  if (k->lanes && !f->is_operand && tirc_const_int(extent, &n)) extent = number(k, n / k->lanes);
+  to.shape = &extent;
   to.scope = "local";
   f->own = tirc_buffer_copy(k->c, &to);
   return tirc_alloc_stmt(k->c, s->kind, f->own, s->u.alloc.annotations,

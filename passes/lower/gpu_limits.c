@@ -44,17 +44,18 @@ static void add_buffer(Limits *l, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   if (strncmp(b->scope, "shared", 6)) return;
   const int64_t bytes = bytes_of(b);
-  const bool is_dyn = !strcmp(b->scope, "shared.dyn");
-  const int64_t limit = is_dyn ? l->gpu->shared_dyn : l->gpu->shared;
   if (!l->largest || bytes < 0 || bytes > bytes_of(l->largest->u.alloc.buffer)) l->largest = s;
   l->shared = bytes < 0 ? INT64_MAX : l->shared > INT64_MAX - bytes ? INT64_MAX : l->shared + bytes;
-  if (l->shared <= limit) return;
+}
+
+static void check_shared(const Limits *l) {
+  if (l->shared <= l->gpu->shared_dyn) return;
   Buffer most = l->largest->u.alloc.buffer;
   tirc_fail(l->c, tirc_place_of(l->largest), "lower", "make its tile smaller",
             "a block of threads has %lld bytes of shared memory, %lld of them in %s, and %s has "
             "%lld",
             (long long)l->shared, (long long)bytes_of(most), most->name, l->gpu->name,
-            (long long)limit);
+            (long long)l->gpu->shared_dyn);
 }
 
 static bool look(Visitor *v, Stmt s) {
@@ -76,6 +77,7 @@ static bool look(Visitor *v, Stmt s) {
     Limits inner = *l;
     Visitor in = {.stmt = look, .expr = tirc_skip_expr, .self = &inner};
     tirc_visit_stmt(&in, s->u.loop.body);
+    check_shared(&inner);
     l->kernel = NULL;
     return false;
   }

@@ -1,11 +1,13 @@
 /* What a kernel allocates stands at its top, below the loops over its threads: a GPU has its shared
- * memory and registers from the beginning of a block to the end. */
+ * memory and registers from the beginning of a block to the end. Where scope shared does not hold
+ * all of it, but a launch may ask for so much, it is shared.dyn. */
 #include "internal.h"
 
 #include "ir/tree/print.h"
 
 typedef struct Hoist {
   Tirc *c;
+  const Gpu *gpu;
   bool in_kernel;
   VEC(Stmt) allocs;
 } Hoist;
@@ -31,6 +33,31 @@ static bool is_known(const Hoist *h, Buffer b) {
   return false;
 }
 
+static int64_t shared_bytes(const Hoist *h) {
+  int64_t sum = 0, n;
+  for (int i = 0; i < h->allocs.n; i++) {
+    Buffer b = h->allocs.at[i]->u.alloc.buffer;
+    if (!strncmp(b->scope, "shared", 6) && b->ndim == 1 && tirc_const_int(b->shape[0], &n) &&
+        n < INT32_MAX)
+      sum += n * tirc_dtype_bytes(b->dtype);
+  }
+  return sum;
+}
+
+/* From a buffer to the same in scope shared.dyn. */
+static PtrMap dynamic(const Hoist *h) {
+  PtrMap to = {0};
+  const int64_t bytes = shared_bytes(h);
+  if (bytes <= h->gpu->shared || bytes > h->gpu->shared_dyn) return to;
+  for (int i = 0; i < h->allocs.n; i++) {
+    struct BufferNode b = *h->allocs.at[i]->u.alloc.buffer;
+    if (strcmp(b.scope, "shared")) continue;
+    b.scope = "shared.dyn";
+    tirc_map_set(h->c, &to, h->allocs.at[i]->u.alloc.buffer, tirc_buffer_copy(h->c, &b));
+  }
+  return to;
+}
+
 static Stmt visit(Mutator *m, Stmt s) {
   Hoist *h = m->self;
   if (s->kind == STMT_ALLOC && h->in_kernel) {
@@ -49,11 +76,13 @@ static Stmt visit(Mutator *m, Stmt s) {
   for (int i = h->allocs.n - 1; i >= 0; i--)
     loop.body = tirc_alloc_stmt(h->c, STMT_ALLOC, h->allocs.at[i]->u.alloc.buffer,
                                 h->allocs.at[i]->u.alloc.annotations, loop.body);
+  const PtrMap to = dynamic(h);
+  if (to.n) loop.body = tirc_substitute_buffers(h->c, loop.body, &to);
   return tirc_for(h->c, &loop);
 }
 
 Stmt tirc_lower_kernel_buffers(Tirc *c, const Func *f) {
-  Hoist h = {.c = c};
+  Hoist h = {.c = c, .gpu = tirc_gpu_of(f)};
   Mutator m = {.c = c, .stmt = visit, .self = &h};
   return tirc_mutate_stmt(&m, f->body);
 }
