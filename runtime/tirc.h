@@ -995,6 +995,12 @@ TIRC_API int tirc_executor_threads(const tirc_executor *x);
 /* A function compiled into this process. target as for tirc_module_emit. */
 TIRC_API tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
                                      tirc_kernel **out, tirc_error **error);
+/* The same for a device: "cpu" (or NULL), "opencl", or "opencl:1" for the second device that OpenCL
+ * has. A launch brings its arrays there and back for each run; tirc_launch_time times the kernels
+ * alone. Codes: "device" there is none, "memory" it has too little, "limit" a kernel wants more
+ * threads or shared memory than it has. */
+TIRC_API tirc_status tirc_kernel_new_on(const tirc_module *m, const char *func, const char *device,
+                                        const char *target, tirc_kernel **out, tirc_error **error);
 TIRC_API void tirc_kernel_free(tirc_kernel *k);
 /* Checks the arguments and runs. */
 TIRC_API tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
@@ -1005,6 +1011,10 @@ TIRC_API tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int
                                      const tirc_argument *args, tirc_launch **out,
                                      tirc_error **error);
 TIRC_API int tirc_launch_run(tirc_launch *launch); /* 0, or 1 when memory for workspace is out */
+/* Between runs the arrays stay on the device (nothing changes for the processor), as a measurement
+ * wants it; until it is told that they do not, the caller's arrays are not up to date. 0, or what
+ * tirc_launch_run gives for a device that fails. */
+TIRC_API int tirc_launch_stay(tirc_launch *launch, bool stays);
 TIRC_API void tirc_launch_free(tirc_launch *launch);
 /* Measures: after one run to warm up, seconds[0] to seconds[repeat - 1] become the mean time of a
  * run in seconds, each over `number` runs in a row, or over as many more as fill min_seconds. */

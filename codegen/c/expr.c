@@ -21,7 +21,7 @@ CText tirc_cg_text(CGen *g, Binds binds, const char *format, ...) {
 }
 
 const char *tirc_cg_operand(CGen *g, CText t, Binds least) {
-  return t.binds < least ? tirc_format(g->c, "(%s)", t.s) : t.s;
+  return tirc_c_operand(g->c, t, least);
 }
 
 CText tirc_cg_scalar(CGen *g, Expr e) { return tirc_cg_expr(g, e, &no_window); }
@@ -74,47 +74,7 @@ static CText emit_FLOAT(CGen *g, Expr e, const Window *w) {
 
 /* --- binary operators ----------------------------------------------------------------------- */
 
-static Binds binds_of(Op op) {
-  switch (op) {
-  case OP_OR: return BINDS_OR;
-  case OP_AND: return BINDS_AND;
-  case OP_EQ:
-  case OP_NE: return BINDS_EQUAL;
-  case OP_LT:
-  case OP_LE:
-  case OP_GT:
-  case OP_GE: return BINDS_LESS;
-  case OP_ADD:
-  case OP_SUB: return BINDS_SUM;
-  case OP_MUL:
-  case OP_DIV:
-  case OP_TRUNCDIV:
-  case OP_TRUNCMOD: return BINDS_PRODUCT;
-  case OP_SHIFT_LEFT:
-  case OP_SHIFT_RIGHT: return BINDS_SHIFT;
-  default: return BINDS_BITS;
-  }
-}
-
-/* What an operand needs so that neither the compiler nor a reader has to think about precedence:
- * sums and products are known, and chains of one operator; all else gets parentheses. */
-static Binds least_of(Op op, Binds operand, bool is_right) {
-  switch (binds_of(op)) {
-  case BINDS_SUM: return is_right ? BINDS_PRODUCT : BINDS_SUM;
-  case BINDS_PRODUCT: return is_right ? BINDS_CAST : BINDS_PRODUCT;
-  case BINDS_EQUAL:
-  case BINDS_LESS: return BINDS_SUM;
-  case BINDS_AND:
-  case BINDS_OR: return operand == binds_of(op) ? operand : BINDS_EQUAL;
-  default: return BINDS_CAST;
-  }
-}
-
-CText tirc_cg_binary(CGen *g, Op op, CText a, CText b) {
-  return tirc_cg_text(g, binds_of(op), "%s %s %s",
-                      tirc_cg_operand(g, a, least_of(op, a.binds, false)), tirc_ops[op].c_form,
-                      tirc_cg_operand(g, b, least_of(op, b.binds, true)));
-}
+CText tirc_cg_binary(CGen *g, Op op, CText a, CText b) { return tirc_c_binary(g->c, op, a, b); }
 
 static DType operand_type(CGen *g, Expr e) {
   DType t = e->args[0]->dtype, u = e->args[1]->dtype;
@@ -126,7 +86,7 @@ static DType operand_type(CGen *g, Expr e) {
 }
 
 CText tirc_cg_cast_to(CGen *g, const char *type, CText v) {
-  return tirc_cg_text(g, BINDS_CAST, "(%s)%s", type, tirc_cg_operand(g, v, BINDS_CAST));
+  return tirc_c_cast_to(g->c, type, v);
 }
 
 static DType unsigned_of(DType t) {
@@ -134,23 +94,10 @@ static DType unsigned_of(DType t) {
   return t;
 }
 
-static bool find_data(Visitor *v, Expr e) {
-  if (e->op == OP_LOAD || e->op == OP_CALL || e->op == OP_CAST || e->op == OP_LET)
-    *(bool *)v->self = true;
-  return true;
-}
-
-/* Just loop variables, parameters and constants. */
-static bool is_plain(Expr e) {
-  bool found = false;
-  tirc_visit_expr(&(Visitor){.expr = find_data, .self = &found}, e);
-  return !found;
-}
-
 static bool is_wrapping(CGen *g, Expr e) {
   bool arithmetic = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL;
   return arithmetic && e->dtype.code == TYPE_INT && e->dtype.bits >= 32 && !g->index &&
-         !is_plain(e);
+         !tirc_c_is_plain(e);
 }
 
 /* A value of a signed type as one of the unsigned type, sums and products carried through. */
@@ -208,7 +155,7 @@ static CText bool_arith(CGen *g, Expr e, const Window *w) {
 static CText emit_arith(CGen *g, Expr e, const Window *w) {
   if (is_vector(e, w)) return vector_arith(g, e, w);
   DType t = operand_type(g, e);
-  bool is_float = tirc_dtype_is_float(t), is_bits = binds_of((Op)e->op) == BINDS_BITS;
+  bool is_float = tirc_dtype_is_float(t), is_bits = tirc_c_binds((Op)e->op) == BINDS_BITS;
   if (t.code == TYPE_HANDLE || (is_float ? is_bits : e->op == OP_DIV)) tirc_cg_unsupported(g, e);
   if (t.code == TYPE_BOOL) return bool_arith(g, e, w);
   if (is_wrapping(g, e)) return tirc_cg_cast_to(g, tirc_c_type(t), wrapped(g, e, w));

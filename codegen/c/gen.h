@@ -11,6 +11,7 @@
 #define TIRC_CODEGEN_C_GEN_H
 
 #include "c.h"
+#include "codegen/c_text.h"
 #include "codegen/signature.h"
 #include "codegen/symbols.h"
 #include "ir/tree/visit.h"
@@ -21,25 +22,6 @@ typedef struct Window {
   int start, n;
   const char *lane;
 } Window;
-
-/* An expression in C and how strongly it binds. */
-typedef enum Binds {
-  BINDS_CHOICE,
-  BINDS_OR,
-  BINDS_AND,
-  BINDS_BITS,
-  BINDS_EQUAL,
-  BINDS_LESS,
-  BINDS_SHIFT,
-  BINDS_SUM,
-  BINDS_PRODUCT,
-  BINDS_CAST,
-  BINDS_ALL
-} Binds;
-typedef struct CText {
-  const char *s;
-  Binds binds;
-} CText;
 
 /* A register tile: each piece is a variable of its own. */
 typedef struct Piece {

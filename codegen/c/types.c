@@ -1,6 +1,5 @@
 /* Types, constants, conversions. */
 #include "gen.h"
-#include "ir/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,17 +58,7 @@ CText tirc_cg_float(CGen *g, DType t, double v) {
     if (t.bits == 64) return tirc_cg_text(g, BINDS_CAST, "(double)%s", name);
     return tirc_cg_text(g, v < 0 ? BINDS_CAST : BINDS_ALL, "%s", name);
   }
-  char *s = tirc_format(g->c, t.bits == 32 ? "%.9g" : "%.17g", v);
-  for (int digits = 1; digits < 17; digits++) { /* the shortest that is the same number */
-    char *shorter = tirc_format(g->c, "%.*g", digits, v);
-    double back = tirc_parse_double(shorter, NULL);
-    if (t.bits == 32 ? (float)back == (float)v : back == v) {
-      s = shorter;
-      break;
-    }
-  }
-  bool plain = !strpbrk(s, ".e");
-  return tirc_cg_text(g, signbit(v) ? BINDS_CAST : BINDS_ALL, "%s%s%s", s, plain ? ".0" : "",
+  return tirc_cg_text(g, signbit(v) ? BINDS_CAST : BINDS_ALL, "%s%s", tirc_c_digits(g->c, t, v),
                       suffix);
 }
 

@@ -1,7 +1,9 @@
 /* Running: arrays, the interpreter, compiled kernels. */
 #include "kernel.h"
+#include "on_device.h"
 
 #include "codegen/access.h"
+#include "codegen/gpu/gpu.h"
 #include "codegen/llvm/llvm.h"
 #include "ir/stack.h"
 #include "ir/tree/annotations.h"
@@ -291,7 +293,7 @@ static size_t stack_of(const Func *f) {
 
 typedef struct Compile {
   const tirc_module *m;
-  const char *func, *target;
+  const char *func, *target, *device;
   tirc_kernel *result;
 } Compile;
 
@@ -319,20 +321,47 @@ static void compile(Tirc *c, void *self) {
     tirc_fail(c, k->func->loc, "codegen", NULL, "there is no code for \"%s\"", k->func->name);
 }
 
+/* For a GPU: its kernels, and the host function that launches them. */
+static void compile_for_device(Tirc *c, void *self) {
+  Compile *p = self;
+  tirc_kernel *k = tirc_new(c, tirc_kernel);
+  k->c = c;
+  tirc_context_depend(c, p->m->c);
+  const Module *lowered = tirc_has_kernels(p->m->m) ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
+  tirc_api_describe_kernel(k, p->m, lowered, p->func);
+  if (tirc_is_kernel(k->func))
+    tirc_fail(c, k->func->loc, "argument", "run the function that launches it",
+              "%s is a kernel, which a device runs", k->func->name);
+  k->on_device = tirc_on_device(c, lowered, p->device);
+  p->result = k;
+}
+
+static tirc_status make_kernel(Compile *p, void (*body)(Tirc *, void *), tirc_kernel **out,
+                               tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  tirc_status status = tirc_api_guard(c, body, p, &p->m->sources, error);
+  if (status == TIRC_OK) {
+    *out = p->result;
+    return status;
+  }
+  if (p->result) tirc_jit_free(p->result->jit);
+  tirc_context_release(c);
+  return status;
+}
+
 tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
                             tirc_kernel **out, tirc_error **error) {
   NEED(m, out);
-  Tirc *c = tirc_context_new();
-  if (!c) return tirc_api_no_memory(error);
-  Compile p = {.m = m, .func = func, .target = target};
-  tirc_status status = tirc_api_guard(c, compile, &p, &m->sources, error);
-  if (status == TIRC_OK) {
-    *out = p.result;
-    return status;
-  }
-  if (p.result) tirc_jit_free(p.result->jit);
-  tirc_context_release(c);
-  return status;
+  return make_kernel(&(Compile){.m = m, .func = func, .target = target}, compile, out, error);
+}
+
+tirc_status tirc_kernel_new_on(const tirc_module *m, const char *func, const char *device,
+                               const char *target, tirc_kernel **out, tirc_error **error) {
+  NEED(m, out);
+  if (!device || strcmp(device, "cpu") == 0) return tirc_kernel_new(m, func, target, out, error);
+  return make_kernel(&(Compile){.m = m, .func = func, .target = target, .device = device},
+                     compile_for_device, out, error);
 }
 
 void tirc_kernel_free(tirc_kernel *k) {
@@ -399,6 +428,20 @@ static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument 
     }
 }
 
+static struct DeviceCall *call_on_device(const tirc_launch *launch, int n, const Argument *args) {
+  Tirc *c = launch->c;
+  const Func *host = launch->kernel->lowered;
+  PtrMap values = launch->symbols;
+  for (int i = 0; i < n; i++) {
+    const DType t = host->params[i]->dtype;
+    if (host->buffers[i]) continue;
+    tirc_map_set(c, &values, host->params[i],
+                 tirc_dtype_is_float(t) ? tirc_float(c, t, args[i].f)
+                                        : tirc_int_of_bits(c, t, args[i].i));
+  }
+  return tirc_device_call(c, launch->kernel->on_device, host, &values, args);
+}
+
 tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, int n,
                              const tirc_argument *given) {
   Expr *symbols, *extra;
@@ -419,6 +462,7 @@ tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, in
   for (int i = 0; i < n_extra; i++)
     launch->packed[n + i] =
         pack_symbol(launch, extra[i], symbol_value(n_symbols, symbols, values, extra[i]), 0);
+  if (k->on_device) launch->device_call = call_on_device(launch, n, args);
   return launch;
 }
 
@@ -449,6 +493,7 @@ typedef struct Running {
 } Running;
 
 static int run_once(const tirc_launch *launch) {
+  if (launch->device_call) return tirc_device_call_run(launch->device_call);
   return launch->entry(launch->packed, launch->runtime);
 }
 static void run_here(void *self) {
@@ -469,6 +514,10 @@ static int run_with_stack(Running *r, void (*body)(void *self)) {
 
 int tirc_launch_run(tirc_launch *launch) {
   return launch ? run_with_stack(&(Running){.launch = launch}, run_here) : TIRC_BAD;
+}
+int tirc_launch_stay(tirc_launch *launch, bool stays) {
+  if (!launch || !launch->device_call) return launch ? 0 : TIRC_BAD;
+  return tirc_device_call_stay(launch->device_call, stays);
 }
 void tirc_launch_free(tirc_launch *launch) {
   if (launch) tirc_context_release(launch->c);
@@ -496,6 +545,7 @@ static void fail_call(Tirc *c, void *self) {
   const Failure *failure = self;
   const tirc_launch *launch = failure->launch;
   const tirc_kernel *k = launch->kernel;
+  if (failure->status == DEVICE_FAILED) tirc_device_call_failed(c, launch->device_call);
   const char *why = tirc_failed_extent(c, k->lowered->body, &launch->symbols);
   if (why) tirc_fail(c, k->func->loc, "assert", "use smaller extents, or wider types", "%s", why);
   enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
@@ -535,7 +585,10 @@ tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double
                              double *seconds, tirc_error **error) {
   NEED(launch, LIST(repeat, seconds), isfinite(min_seconds) ? "" : NULL);
   Running r = {launch, number < 1 ? 1 : number, repeat, min_seconds, seconds, 0};
-  const int failed = run_with_stack(&r, time_here);
+  int failed = tirc_launch_stay(launch, true);
+  if (!failed) failed = run_with_stack(&r, time_here);
+  const int back = tirc_launch_stay(launch, false);
+  if (!failed) failed = back;
   return failed ? tirc_api_launch_failed(launch, failed, error) : TIRC_OK;
 }
 

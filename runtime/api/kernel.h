@@ -12,7 +12,8 @@ struct tirc_kernel {
   Sources sources;
   Jit *jit;
   PackedFunc entry;
-  size_t stack; /* that a run needs, 0: hardly any */
+  size_t stack;               /* that a run needs, 0: hardly any */
+  struct OnDevice *on_device; /* instead of jit and entry; or NULL */
 };
 
 struct tirc_launch {
@@ -22,6 +23,7 @@ struct tirc_launch {
   const tirc_runtime *runtime;
   void **packed;
   PtrMap symbols; /* the scalars that it is called with: from the lowered function's to INT */
+  struct DeviceCall *device_call; /* instead of entry; or NULL */
 };
 
 /* What a kernel says of function `func` (NULL: main) of m; k->c is set, entry and jit are the

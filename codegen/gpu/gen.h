@@ -1,0 +1,159 @@
+/* What the files of this folder share: the state of one source being written, the row that spells
+ * it in a language, and the doors of each file.
+ *
+ * Values: a bool is a bool (a byte in memory), integers and floats are themselves. A float16 or
+ * bfloat16 is a float that is one of its numbers: it is widened by a load, rounded after each
+ * operation, and narrowed by a store.
+ *
+ * Vectors: a statement on vectors is written once where the language has all its operations on
+ * them, and otherwise once for each lane. So an expression is asked for its value with a lane: NULL
+ * is all lanes, or a scalar; otherwise the text of one number. */
+#ifndef TIRC_CODEGEN_GPU_GEN_H
+#define TIRC_CODEGEN_GPU_GEN_H
+
+#include "codegen/c_text.h"
+#include "gpu.h"
+#include "ir/tree/visit.h"
+
+/* What a variable of the program is in the source. */
+typedef struct Name {
+  const char *s;
+  DType element;     /* of a pointer's target */
+  const char *space; /* the qualifier of what it points to */
+  bool is_array;     /* the lanes of a vector, in an array */
+} Name;
+
+typedef enum HelperId {
+#define HELPER(id, name, needs, text) HELPER_##id,
+#include "helpers.def"
+#undef HELPER
+  HELPER_COUNT
+} HelperId;
+typedef struct Helper {
+  HelperId id;
+  DType t;
+} Helper;
+
+enum { GPU_AXES = 6 };
+extern const char *const tirc_gpu_axes[GPU_AXES]; /* blockIdx.x, y, z, threadIdx.x, y, z */
+typedef struct Kernel {
+  const Func *f;
+  const char *name;
+  Expr extents[GPU_AXES]; /* NULL: the kernel does not have the axis */
+  bool shares_global;     /* it reads what it writes: a barrier is one for global memory, too */
+} Kernel;
+
+typedef struct Gen {
+  Tirc *c;
+  const GpuLanguage *l;
+  const Kernel *k;
+  Text *out;
+  int indent;
+  Loc loc;
+  PtrMap vars;             /* from a variable, or a view, to its Name */
+  VEC(const char *) taken; /* names of this kernel */
+  VEC(Helper) helpers;     /* functions that the code needs, in that order */
+  bool index;              /* inside of index arithmetic, which does not overflow */
+  bool uses_double;
+  const struct BlockNotes *notes;
+} Gen;
+
+/* --- the row of a language ------------------------------------------------------------------- */
+typedef struct GpuFunction {
+  Op op;
+  const char *name;
+} GpuFunction;
+struct GpuLanguage {
+  const char *name;                          /* in messages */
+  const char *ints[4], *uints[4];            /* of 8, 16, 32, 64 bits */
+  const char *half;                          /* what a float16 is in memory */
+  const char *kernel;                        /* before a kernel's name */
+  const char *global, *shared, *restrict_of; /* qualifiers, with a blank behind them */
+  const char *axes[GPU_AXES];
+  const char *barrier, *barrier_all; /* of shared memory; of global memory, too */
+  const char *warp_barrier;          /* NULL: there are no warps */
+  const char *long_suffix, *ulong_suffix;
+  const char *float_suffix; /* of functions on float: "f" */
+  const char *infinity, *nan;
+  const char *bits_of_float, *float_of_bits; /* functions */
+  const char *round_half;        /* the body of a function that rounds the float x to a float16 */
+  const GpuFunction *functions;  /* that have another name than in C; ends with name NULL */
+  const char *const *reserved;   /* words that are no names; ends with NULL */
+  const char *const *reserved_n; /* likewise, with a number behind them */
+  bool vector_arith;             /* vectors have operators and functions */
+  const char *doubles;           /* the line that sources with doubles begin with */
+  /* What stands before a kernel when the threads of a block are known. */
+  const char *(*launch_bounds)(Tirc *c, const int64_t threads[3]);
+  /* Memory of one thread ("" before it) or of a block. */
+  void (*declare_array)(Gen *g, const char *space, DType t, const char *name, int64_t count);
+  const char *(*vector_type)(Tirc *c, const char *scalar, int lanes);
+  CText (*splat)(Gen *g, const char *type, CText scalar);
+  CText (*load_vector)(Gen *g, const char *p, DType t);
+  const char *(*store_vector)(Gen *g, const char *p, DType t, const char *value);
+  CText (*convert)(Gen *g, CText v, const char *type); /* vectors, to a type of as many lanes */
+  CText (*bits_as)(Gen *g, CText v, DType from, const char *type);
+  CText (*load_half)(Gen *g, const char *p, const char *index);
+  const char *(*store_half)(Gen *g, const char *p, const char *index, const char *value);
+  CText (*shuffle)(Gen *g, Expr call, int n, const CText *args); /* NULL: there is none */
+};
+
+/* --- names.c --------------------------------------------------------------------------------- */
+/* The name, as far as the language allows, made new in this kernel. */
+const char *tirc_gpu_name(Gen *g, const char *wanted);
+Name *tirc_gpu_declare(Gen *g, const void *key, const char *wanted);
+bool tirc_gpu_reserves(const GpuLanguage *l, const char *s);
+
+/* --- types.c --------------------------------------------------------------------------------- */
+const char *tirc_gpu_memory_type(Gen *g, DType t);
+const char *tirc_gpu_value_type(Gen *g, DType t); /* all lanes of it */
+bool tirc_gpu_is_small(DType t);                  /* float16 or bfloat16 */
+CText tirc_gpu_number(Gen *g, DType t, int64_t v);
+CText tirc_gpu_float(Gen *g, DType t, double v);
+CText tirc_gpu_cast(Gen *g, CText v, DType from, DType to); /* scalars */
+CText tirc_gpu_round(Gen *g, CText v, DType t); /* a float to the nearest one of a small type */
+CText tirc_gpu_text(Gen *g, Binds binds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* --- helpers.c ------------------------------------------------------------------------------- */
+/* The name of a helper function for a type, which is written in front of the kernels. */
+const char *tirc_gpu_helper(Gen *g, HelperId id, DType t);
+void tirc_gpu_write_helpers(Gen *g, Text *out);
+
+/* --- expr.c ---------------------------------------------------------------------------------- */
+CText tirc_gpu_expr(Gen *g, Expr e, const char *lane);
+CText tirc_gpu_scalar(Gen *g, Expr e);
+const char *tirc_gpu_index(Gen *g, Expr e); /* a scalar, in index arithmetic */
+/* Of a vector or of the scalar that all its lanes are. */
+CText tirc_gpu_all_lanes(Gen *g, Expr e);
+_Noreturn void tirc_gpu_unsupported(Gen *g, Expr e);
+CText tirc_gpu_operand_as(Gen *g, Expr x, DType t, const char *lane); /* converted */
+
+/* --- math.c ---------------------------------------------------------------------------------- */
+CText tirc_gpu_math(Gen *g, Expr e, const char *lane);
+CText tirc_gpu_call(Gen *g, Expr e, const char *lane);
+bool tirc_gpu_math_on_vectors(Op op);
+
+/* --- memory.c -------------------------------------------------------------------------------- */
+CText tirc_gpu_load(Gen *g, Expr e, const char *lane);
+void tirc_gpu_store(Gen *g, Stmt s);
+void tirc_gpu_alloc(Gen *g, Stmt s);
+void tirc_gpu_decl(Gen *g, Stmt s);
+/* Shared memory is declared where a kernel begins. */
+void tirc_gpu_declare_shared(Gen *g, Stmt body);
+
+/* --- vector.c -------------------------------------------------------------------------------- */
+bool tirc_gpu_has_vectors(DType t); /* its lanes: 2, 3, 4, 8, 16 */
+/* Whether the language has every operation of a store's value on vectors. */
+bool tirc_gpu_has_vector_form(Gen *g, Stmt store);
+/* Whether a lane's store may change what a later lane reads. */
+bool tirc_gpu_lanes_overlap(Stmt store);
+/* The scalar in every lane, when it is one. */
+Expr tirc_gpu_spread(Expr e);
+
+/* --- stmt.c ---------------------------------------------------------------------------------- */
+void tirc_gpu_stmt(Gen *g, Stmt s);
+void tirc_gpu_line(Gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tirc_gpu_open(Gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tirc_gpu_close(Gen *g);
+
+#endif

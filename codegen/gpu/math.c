@@ -1,0 +1,129 @@
+/* Functions: of mathematics by the target's own, of libm by name, of a warp. */
+#include "codegen/libm.h"
+#include "gen.h"
+
+/* The name of a function on a type; NULL: it has none. */
+static const char *function(Gen *g, Op op, DType t) {
+  const char *name = tirc_ops[op].c_form;
+  for (const GpuFunction *f = g->l->functions; f->name; f++)
+    if (f->op == op) return f->name;
+  if (!name) return NULL;
+  return tirc_format(g->c, "%s%s", name, t.bits == 32 ? g->l->float_suffix : "");
+}
+
+static CText call(Gen *g, const char *name, int n, const CText *args) {
+  Text s = {.c = g->c};
+  tirc_text_addf(&s, "%s(", name);
+  for (int i = 0; i < n; i++) tirc_text_addf(&s, "%s%s", i ? ", " : "", args[i].s);
+  tirc_text_add(&s, ")");
+  return (CText){s.at, BINDS_ALL};
+}
+
+static CText int_math(Gen *g, Expr e, CText a) {
+  DType t = tirc_dtype_lanes(e->args[0]->dtype, 1), u = t;
+  if (t.code == TYPE_INT) u.code = TYPE_UINT;
+  switch (e->op) {
+  case OP_ABS: return t.code == TYPE_INT ? call(g, tirc_gpu_helper(g, HELPER_ABS, t), 1, &a) : a;
+  case OP_POPCOUNT:
+    a = tirc_gpu_cast(g, a, t, u);
+    return tirc_gpu_cast(g, call(g, function(g, OP_POPCOUNT, u), 1, &a), u, e->dtype);
+  case OP_CLZ:
+    return tirc_gpu_cast(g, call(g, tirc_gpu_helper(g, HELPER_CLZ, t), 1, &a), DT_INT32, e->dtype);
+  default: return a; /* rounding leaves an integer alone */
+  }
+}
+
+static CText float_math(Gen *g, Op op, DType t, int n, const CText *args) {
+  CText one = tirc_gpu_float(g, t, 1);
+  switch (op) {
+  case OP_RSQRT: return tirc_c_binary(g->c, OP_DIV, one, call(g, function(g, OP_SQRT, t), n, args));
+  case OP_SIGMOID: {
+    CText minus = tirc_gpu_text(g, BINDS_CAST, "-%s", tirc_c_operand(g->c, args[0], BINDS_ALL));
+    return tirc_c_binary(
+        g->c, OP_DIV, one,
+        tirc_c_binary(g->c, OP_ADD, one, call(g, function(g, OP_EXP, t), 1, &minus)));
+  }
+  case OP_ISNAN:
+  case OP_ISINF:
+  case OP_ISFINITE:
+    return tirc_gpu_text(g, BINDS_EQUAL, "%s(%s) != 0", tirc_ops[op].c_form, args[0].s);
+  default: break;
+  }
+  const char *name = function(g, op, t);
+  if (!name)
+    tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
+              tirc_dtype_name(g->c, t));
+  return call(g, name, n, args);
+}
+
+bool tirc_gpu_math_on_vectors(Op op) {
+  switch (op) {
+  case OP_ISNAN:
+  case OP_ISINF:
+  case OP_ISFINITE:
+  case OP_POPCOUNT:
+  case OP_CLZ: return false;
+  default: return true;
+  }
+}
+
+CText tirc_gpu_math(Gen *g, Expr e, const char *lane) {
+  const DType t = tirc_dtype_lanes(e->args[0]->dtype, 1);
+  const bool is_small = tirc_gpu_is_small(t), is_vector = e->dtype.lanes > 1 && !lane;
+  CText args[3];
+  for (int i = 0; i < e->n; i++)
+    args[i] =
+        is_vector ? tirc_gpu_all_lanes(g, e->args[i]) : tirc_gpu_operand_as(g, e->args[i], t, lane);
+  if (!tirc_dtype_is_float(t)) return int_math(g, e, args[0]);
+  CText r = float_math(g, (Op)e->op, is_small ? DT_FLOAT32 : t, e->n, args);
+  return is_small && e->dtype.code != TYPE_BOOL ? tirc_gpu_round(g, r, t) : r;
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+static CText emit_extern(Gen *g, Expr e, const char *lane) {
+  int first;
+  const char *name = tirc_extern_name(e, &first);
+  LibmFunc f;
+  const int arity = e->n - first;
+  if (!tirc_libm_find(name, arity, &f))
+    tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
+              "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
+              arity == 1 ? "" : "s");
+  const DType t = f.on_float ? DT_FLOAT32 : DT_FLOAT64;
+  CText args[3];
+  if (!f.on_float) g->uses_double = true;
+  for (int k = 0; k < arity; k++) args[k] = tirc_gpu_operand_as(g, e->args[first + k], t, lane);
+  const char *own = f.name;
+  for (const GpuFunction *r = g->l->functions; r->name; r++)
+    if (tirc_ops[r->op].c_form && strcmp(tirc_ops[r->op].c_form, f.name) == 0) own = r->name;
+  if (own == f.name && f.on_float) own = tirc_format(g->c, "%s%s", own, g->l->float_suffix);
+  return tirc_gpu_cast(g, call(g, own, arity, args), t, e->dtype);
+}
+
+static CText emit_shuffle(Gen *g, Expr e, const char *lane) {
+  CText args[5];
+  if (!g->l->shuffle)
+    tirc_fail(g->c, g->loc, "codegen", "lower for a target whose threads form no warps",
+              "%s has no T.%s", g->l->name, e->u.s);
+  if (e->n != 5) tirc_gpu_unsupported(g, e);
+  for (int i = 0; i < e->n; i++) args[i] = tirc_gpu_expr(g, e->args[i], lane);
+  return g->l->shuffle(g, e, e->n, args);
+}
+
+static CText emit_operand(Gen *g, Expr e, const char *lane) {
+  if (e->n != 1) tirc_gpu_unsupported(g, e);
+  return tirc_gpu_expr(g, e->args[0], lane);
+}
+
+CText tirc_gpu_call(Gen *g, Expr e, const char *lane) {
+  static const struct {
+    const char *name;
+    CText (*emit)(Gen *, Expr, const char *);
+  } calls[] = {{"call_extern", emit_extern},           {"call_pure_extern", emit_extern},
+               {"tvm_thread_invariant", emit_operand}, {"tvm_warp_shuffle", emit_shuffle},
+               {"tvm_warp_shuffle_up", emit_shuffle},  {"tvm_warp_shuffle_down", emit_shuffle}};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e, lane);
+  tirc_gpu_unsupported(g, e);
+}

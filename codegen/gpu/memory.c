@@ -1,0 +1,239 @@
+/* Loads, stores, and the memory of a block and of a thread. */
+#include "codegen/access.h"
+#include "gen.h"
+#include "ir/ascii.h"
+
+#include <stdlib.h>
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+static DType element_of(Buffer b) { return tirc_dtype_lanes(b->dtype, 1); }
+
+static const Name *name_of(Gen *g, Buffer b) {
+  const Name *name = tirc_map_get(&g->vars, b);
+  if (!name) name = tirc_map_get(&g->vars, b->data);
+  if (!name)
+    tirc_fail(g->c, g->loc, "codegen", NULL, "the buffer %s is used where it has no memory",
+              b->name);
+  return name;
+}
+
+/* The array; memory that was declared with another type is seen through a pointer to this one. */
+static const char *array_of(Gen *g, Buffer b) {
+  const Name *name = name_of(g, b);
+  if (tirc_dtype_equal(name->element, element_of(b))) return name->s;
+  return tirc_format(g->c, "((%s%s *)%s)", name->space, tirc_gpu_memory_type(g, element_of(b)),
+                     name->s);
+}
+
+/* base + k, with constants put together. */
+static Expr plus(Tirc *c, Expr base, int64_t k) {
+  int64_t v;
+  if (base->op == OP_ADD && tirc_const_int(base->args[1], &v))
+    return tirc_add(c, base->args[0], tirc_int(c, base->dtype, v + k));
+  return k ? tirc_add(c, base, tirc_int(c, base->dtype, k)) : base;
+}
+
+static Expr index_of(Gen *g, Buffer b, int n, Expr const *indices) {
+  return tirc_linear_index(g->c, b, n, indices);
+}
+
+/* Of one lane, or where a vector begins. */
+static CText place(Gen *g, Expr index, const char *lane) {
+  const bool outer = g->index;
+  int64_t stride;
+  if (index->op == OP_BROADCAST) index = index->args[0];
+  if (index->op == OP_RAMP && (!lane || tirc_is_digit(*lane)) &&
+      tirc_const_int(index->args[1], &stride)) {
+    index = plus(g->c, index->args[0], stride * (lane ? strtol(lane, NULL, 10) : 0));
+    lane = NULL;
+  }
+  g->index = true;
+  CText t = tirc_gpu_expr(g, index, lane ? lane : index->dtype.lanes > 1 ? "0" : NULL);
+  g->index = outer;
+  return t;
+}
+
+static const char *pointer(Gen *g, Buffer b, Expr index) {
+  Expr first = index->op == OP_RAMP ? index->args[0] : index;
+  if (tirc_is_int(first, 0)) return array_of(g, b);
+  return tirc_format(g->c, "%s + %s", array_of(g, b),
+                     tirc_c_operand(g->c, place(g, index, NULL), BINDS_SUM));
+}
+
+/* --- loads ----------------------------------------------------------------------------------- */
+
+CText tirc_gpu_load(Gen *g, Expr e, const char *lane) {
+  Buffer b = e->u.buffer;
+  const DType t = element_of(b);
+  Expr index = index_of(g, b, e->n, e->args);
+  if (index->dtype.lanes > 1 && !lane)
+    return g->l->load_vector(g, pointer(g, b, index), tirc_dtype_lanes(t, index->dtype.lanes));
+  const char *at = place(g, index, lane).s, *array = array_of(g, b);
+  if (t.code == TYPE_FLOAT && t.bits == 16) return g->l->load_half(g, array, at);
+  CText v = tirc_gpu_text(g, BINDS_ALL, "%s[%s]", array, at);
+  if (t.code == TYPE_BFLOAT)
+    return tirc_gpu_text(g, BINDS_ALL, "%s(%s)", tirc_gpu_helper(g, HELPER_FROM_BFLOAT16, t), v.s);
+  return t.code == TYPE_BOOL ? tirc_gpu_text(g, BINDS_EQUAL, "%s != 0", v.s) : v;
+}
+
+/* --- stores ---------------------------------------------------------------------------------- */
+
+/* A store of a value that is held as a float rounds it, so what only rounds it need not. */
+static CText stored_value(Gen *g, Expr value, DType t, const char *lane) {
+  const bool rounds =
+      value->op == OP_ADD || value->op == OP_SUB || value->op == OP_MUL || value->op == OP_DIV;
+  if (tirc_gpu_is_small(t) && tirc_dtype_equal(tirc_dtype_lanes(value->dtype, 1), t)) {
+    if (rounds)
+      return tirc_c_binary(g->c, (Op)value->op, tirc_gpu_expr(g, value->args[0], lane),
+                           tirc_gpu_expr(g, value->args[1], lane));
+    if (value->op == OP_CAST && value->args[0]->dtype.code == TYPE_FLOAT &&
+        value->args[0]->dtype.bits == 32)
+      return tirc_gpu_expr(g, value->args[0], lane);
+  }
+  return tirc_gpu_operand_as(g, value, t, lane);
+}
+
+static void put(Gen *g, Buffer b, const char *array, const char *at, CText v) {
+  const DType t = element_of(b);
+  if (t.code == TYPE_FLOAT && t.bits == 16)
+    tirc_gpu_line(g, "%s;", g->l->store_half(g, array, at, v.s));
+  else if (t.code == TYPE_BFLOAT)
+    tirc_gpu_line(g, "%s[%s] = %s(%s);", array, at, tirc_gpu_helper(g, HELPER_TO_BFLOAT16, t), v.s);
+  else
+    tirc_gpu_line(g, "%s[%s] = %s;", array, at, v.s);
+}
+
+static void store_lane(Gen *g, Stmt s, Expr index, const char *lane) {
+  Buffer b = s->u.store.buffer;
+  CText v = stored_value(g, s->u.store.value, element_of(b), lane);
+  put(g, b, array_of(g, b), place(g, index, lane).s, v);
+}
+
+static void each_lane(Gen *g, int lanes, void (*body)(Gen *, const void *, const char *),
+                      const void *self) {
+  enum { WRITTEN_OUT = 16 };
+  if (lanes <= WRITTEN_OUT) {
+    for (int i = 0; i < lanes; i++) body(g, self, tirc_format(g->c, "%d", i));
+    return;
+  }
+  const char *lane = tirc_gpu_name(g, "lane");
+  tirc_gpu_open(g, "for (int %s = 0; %s < %d; %s++) {", lane, lane, lanes, lane);
+  body(g, self, lane);
+  tirc_gpu_close(g);
+}
+
+typedef struct Lanes {
+  Stmt store;
+  Expr index;
+  const char *all; /* where all lanes of the value are first, or NULL */
+} Lanes;
+
+static void plain_lane(Gen *g, const void *self, const char *lane) {
+  const Lanes *l = self;
+  store_lane(g, l->store, l->index, lane);
+}
+
+static void compute_lane(Gen *g, const void *self, const char *lane) {
+  const Lanes *l = self;
+  const DType t = element_of(l->store->u.store.buffer);
+  tirc_gpu_line(g, "%s[%s] = %s;", l->all, lane,
+                tirc_gpu_operand_as(g, l->store->u.store.value, t, lane).s);
+}
+
+static void move_lane(Gen *g, const void *self, const char *lane) {
+  const Lanes *l = self;
+  Buffer b = l->store->u.store.buffer;
+  put(g, b, array_of(g, b), place(g, l->index, lane).s,
+      tirc_gpu_text(g, BINDS_ALL, "%s[%s]", l->all, lane));
+}
+
+void tirc_gpu_store(Gen *g, Stmt s) {
+  Buffer b = s->u.store.buffer;
+  Expr index = index_of(g, b, s->u.store.n, s->u.store.indices);
+  const int lanes = index->dtype.lanes;
+  if (lanes == 1) {
+    store_lane(g, s, index, NULL);
+  } else if (tirc_gpu_has_vector_form(g, s)) {
+    const DType t = tirc_dtype_lanes(b->dtype, lanes);
+    Expr value = s->u.store.value;
+    if (tirc_gpu_is_small(element_of(b)) && value->op == OP_CAST) value = value->args[0];
+    CText v =
+        tirc_gpu_all_lanes(g, value->dtype.lanes > 1 ? value : tirc_broadcast(g->c, value, lanes));
+    tirc_gpu_line(g, "%s;", g->l->store_vector(g, pointer(g, b, index), t, v.s));
+  } else if (!tirc_gpu_lanes_overlap(s)) {
+    each_lane(g, lanes, plain_lane, &(Lanes){s, index, NULL});
+  } else {
+    const Lanes l = {s, index, tirc_gpu_name(g, "all")};
+    tirc_gpu_line(g, "%s %s[%d];", tirc_gpu_value_type(g, element_of(b)), l.all, lanes);
+    each_lane(g, lanes, compute_lane, &l);
+    each_lane(g, lanes, move_lane, &l);
+  }
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static bool is_shared(Buffer b) { return strncmp(b->scope, "shared", 6) == 0; }
+
+static void declare(Gen *g, Buffer b, const char *space) {
+  const int64_t bytes = tirc_constant_bytes(b);
+  if (bytes < 0)
+    tirc_fail(g->c, g->loc, "codegen", "give its extents numbers",
+              "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
+  Name *name = tirc_gpu_declare(g, b->data, b->name);
+  name->element = element_of(b);
+  name->space = space;
+  const int64_t count = bytes / tirc_dtype_bytes(name->element);
+  g->l->declare_array(g, space, name->element, name->s, count > 0 ? count : 1);
+}
+
+static bool declare_if_shared(Visitor *v, Stmt s) {
+  Gen *g = v->self;
+  if (s->kind == STMT_ALLOC && is_shared(s->u.alloc.buffer))
+    declare(g, s->u.alloc.buffer, g->l->shared);
+  return true;
+}
+
+void tirc_gpu_declare_shared(Gen *g, Stmt body) {
+  tirc_visit_stmt(&(Visitor){.stmt = declare_if_shared, .expr = tirc_skip_expr, .self = g}, body);
+}
+
+void tirc_gpu_alloc(Gen *g, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
+    tirc_fail(g->c, g->loc, "codegen", "make it a parameter of the program",
+              "a kernel has no place for the constant %s", b->name);
+  if (!is_shared(b) && strcmp(b->scope, "local") != 0)
+    tirc_fail(g->c, g->loc, "codegen", NULL, "a kernel cannot allocate %s in \"%s\" memory",
+              b->name, b->scope);
+  if (!is_shared(b)) declare(g, b, "");
+  tirc_gpu_stmt(g, s->u.alloc.body);
+}
+
+/* A view of another type is a pointer of its own. */
+void tirc_gpu_decl(Gen *g, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  const Name *of = name_of(g, b);
+  if (!tirc_dtype_equal(of->element, element_of(b))) {
+    Name *name = tirc_gpu_declare(g, b, b->name);
+    const char *type = tirc_gpu_memory_type(g, element_of(b));
+    name->element = element_of(b);
+    name->space = of->space;
+    tirc_gpu_line(g, "%s%s *%s = (%s%s *)%s;", of->space, type, name->s, of->space, type, of->s);
+  }
+  tirc_gpu_stmt(g, s->u.alloc.body);
+}
+
+static bool add_shared(Visitor *v, Stmt s) {
+  int64_t *sum = v->self;
+  if (s->kind != STMT_ALLOC || !is_shared(s->u.alloc.buffer)) return true;
+  const int64_t bytes = tirc_constant_bytes(s->u.alloc.buffer);
+  if (bytes < 0 || *sum < 0 || __builtin_add_overflow(*sum, bytes, sum)) *sum = -1;
+  return true;
+}
+
+int64_t tirc_gpu_shared_bytes(const Func *f) {
+  int64_t sum = 0;
+  tirc_visit_stmt(&(Visitor){.stmt = add_shared, .expr = tirc_skip_expr, .self = &sum}, f->body);
+  return sum;
+}

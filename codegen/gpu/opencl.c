@@ -1,0 +1,161 @@
+/* The row of OpenCL C 1.2. */
+#include "gen.h"
+
+static const char *launch_bounds(Tirc *c, const int64_t n[3]) {
+  return tirc_format(c, "__attribute__((reqd_work_group_size(%lld, %lld, %lld)))\n",
+                     (long long)n[0], (long long)n[1], (long long)n[2]);
+}
+
+static bool is_half(DType t) { return t.code == TYPE_FLOAT && t.bits == 16; }
+
+/* A half is no type of a variable, but one that pointers point to. */
+static void declare_array(Gen *g, const char *space, DType t, const char *name, int64_t count) {
+  if (!is_half(t)) {
+    tirc_gpu_line(g, "%s%s %s[%lld];", space, tirc_gpu_memory_type(g, t), name, (long long)count);
+    return;
+  }
+  const char *bits = tirc_gpu_name(g, tirc_format(g->c, "%s_bits", name));
+  tirc_gpu_line(g, "%sushort %s[%lld];", space, bits, (long long)count);
+  tirc_gpu_line(g, "%shalf *%s = (%shalf *)%s;", space, name, space, bits);
+}
+
+static const char *vector_type(Tirc *c, const char *scalar, int lanes) {
+  return tirc_format(c, "%s%d", scalar, lanes);
+}
+
+static CText splat(Gen *g, const char *type, CText scalar) {
+  return tirc_gpu_text(g, BINDS_CAST, "(%s)(%s)", type, scalar.s);
+}
+
+static CText load_vector(Gen *g, const char *p, DType t) {
+  const DType one = tirc_dtype_lanes(t, 1);
+  return tirc_gpu_text(g, BINDS_ALL, "vload%s%d(0, %s)", is_half(one) ? "_half" : "", t.lanes, p);
+}
+
+static const char *store_vector(Gen *g, const char *p, DType t, const char *value) {
+  const DType one = tirc_dtype_lanes(t, 1);
+  return tirc_format(g->c, "vstore%s%d(%s, 0, %s)", is_half(one) ? "_half" : "", t.lanes, value, p);
+}
+
+static CText convert(Gen *g, CText v, const char *type) {
+  return tirc_gpu_text(g, BINDS_ALL, "convert_%s(%s)", type, v.s);
+}
+
+static CText bits_as(Gen *g, CText v, DType from, const char *type) {
+  (void)from;
+  return tirc_gpu_text(g, BINDS_ALL, "as_%s(%s)", type, v.s);
+}
+
+static CText load_half(Gen *g, const char *p, const char *index) {
+  return tirc_gpu_text(g, BINDS_ALL, "vload_half(%s, %s)", index, p);
+}
+
+static const char *store_half(Gen *g, const char *p, const char *index, const char *value) {
+  return tirc_format(g->c, "vstore_half(%s, %s, %s)", value, index, p);
+}
+
+static const GpuFunction functions[] = {
+    {OP_NEARBYINT, "rint"}, {OP_EXP10, "exp10"}, {OP_POPCOUNT, "popcount"}, {OP_COUNT, NULL}};
+
+/* Words, qualifiers and functions that kernels may use. */
+static const char *const reserved[] = {"kernel",
+                                       "global",
+                                       "local",
+                                       "constant",
+                                       "private",
+                                       "half",
+                                       "uchar",
+                                       "ushort",
+                                       "uint",
+                                       "ulong",
+                                       "quad",
+                                       "event_t",
+                                       "sampler_t",
+                                       "image1d_t",
+                                       "image2d_t",
+                                       "image3d_t",
+                                       "read_only",
+                                       "write_only",
+                                       "read_write",
+                                       "pipe",
+                                       "barrier",
+                                       "get_group_id",
+                                       "select",
+                                       "get_local_id",
+                                       "get_global_id",
+                                       "get_num_groups",
+                                       "get_local_size",
+                                       "get_global_size",
+                                       "get_work_dim",
+                                       "vload_half",
+                                       "vstore_half",
+                                       "min",
+                                       "max",
+                                       "clamp",
+                                       "mix",
+                                       "step",
+                                       "sign",
+                                       "dot",
+                                       "cross",
+                                       "length",
+                                       "distance",
+                                       "normalize",
+                                       "degrees",
+                                       "radians",
+                                       "rint",
+                                       "popcount",
+                                       "clz",
+                                       "rotate",
+                                       "mad",
+                                       "any",
+                                       "all",
+                                       "isnan",
+                                       "isinf",
+                                       "vec_step",
+                                       "prefetch",
+                                       "printf",
+                                       "mem_fence",
+                                       NULL};
+static const char *const reserved_n[] = {
+    "char",   "uchar", "short", "ushort", "int",    "uint",       "long",        "ulong", "float",
+    "double", "half",  "bool",  "vload",  "vstore", "vload_half", "vstore_half", NULL};
+
+const GpuLanguage tirc_opencl_c = {
+    .name = "OpenCL C",
+    .ints = {"char", "short", "int", "long"},
+    .uints = {"uchar", "ushort", "uint", "ulong"},
+    .half = "half",
+    .kernel = "__kernel void",
+    .global = "__global ",
+    .shared = "__local ",
+    .restrict_of = "restrict ",
+    .axes = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)", "get_local_id(0)",
+             "get_local_id(1)", "get_local_id(2)"},
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
+    .barrier_all = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)",
+    .long_suffix = "L",
+    .ulong_suffix = "UL",
+    .float_suffix = "",
+    .infinity = "INFINITY",
+    .nan = "NAN",
+    .bits_of_float = "as_uint",
+    .float_of_bits = "as_float",
+    .round_half = "  ushort h;\n"
+                  "  vstore_half(x, 0, (half *)&h);\n"
+                  "  return vload_half(0, (const half *)&h);\n",
+    .functions = functions,
+    .reserved = reserved,
+    .reserved_n = reserved_n,
+    .vector_arith = true,
+    .doubles = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+    .launch_bounds = launch_bounds,
+    .declare_array = declare_array,
+    .vector_type = vector_type,
+    .splat = splat,
+    .load_vector = load_vector,
+    .store_vector = store_vector,
+    .convert = convert,
+    .bits_as = bits_as,
+    .load_half = load_half,
+    .store_half = store_half,
+};

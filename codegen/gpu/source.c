@@ -1,0 +1,141 @@
+/* A whole source: the kernels first, into a text of their own, because only they know which helpers
+ * have to stand in front of them. */
+#include "codegen/signature.h"
+#include "gen.h"
+#include "ir/tree/print.h"
+
+const char *const tirc_gpu_axes[GPU_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
+                                             "threadIdx.x", "threadIdx.y", "threadIdx.z"};
+
+bool tirc_is_kernel(const Func *f) {
+  enum { DEVICE_KERNEL_LAUNCH = 2 }; /* TVM's CallingConv */
+  Expr conv = tirc_attrs_get(f->attrs, "calling_conv");
+  return conv && tirc_is_int(conv, DEVICE_KERNEL_LAUNCH);
+}
+
+bool tirc_has_kernels(const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (tirc_is_kernel(m->funcs[i])) return true;
+  return false;
+}
+
+/* --- what is known of a kernel --------------------------------------------------------------- */
+
+typedef struct Facts {
+  Tirc *c;
+  Kernel *k;
+  PtrMap read, written;
+} Facts;
+
+static bool find_read(Visitor *v, Expr e) {
+  Facts *f = v->self;
+  if (e->op == OP_LOAD) tirc_map_set(f->c, &f->read, e->u.buffer->data, e);
+  return true;
+}
+
+static bool find_stmt(Visitor *v, Stmt s) {
+  Facts *f = v->self;
+  if (s->kind == STMT_STORE) tirc_map_set(f->c, &f->written, s->u.store.buffer->data, s);
+  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_THREAD_BINDING || !s->u.loop.thread)
+    return true;
+  for (int a = 0; a < GPU_AXES; a++)
+    if (strcmp(s->u.loop.thread, tirc_gpu_axes[a]) == 0) f->k->extents[a] = s->u.loop.extent;
+  return true;
+}
+
+static Kernel facts_of(Tirc *c, const Func *f, const char *name) {
+  Kernel k = {.f = f, .name = name};
+  Facts facts = {.c = c, .k = &k};
+  tirc_visit_stmt(&(Visitor){.stmt = find_stmt, .expr = find_read, .self = &facts}, f->body);
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers[i] && tirc_map_has(&facts.read, f->buffers[i]->data) &&
+        tirc_map_has(&facts.written, f->buffers[i]->data))
+      k.shares_global = true;
+  return k;
+}
+
+/* --- a kernel -------------------------------------------------------------------------------- */
+
+/* "4 x 8": of the axes from `first` on, x first. */
+static const char *extents(Gen *g, int first) {
+  Text t = {.c = g->c};
+  for (int a = first; a < first + 3; a++)
+    if (g->k->extents[a])
+      tirc_text_addf(&t, "%s%s", t.n ? " x " : "", tirc_print_expr(g->c, g->k->extents[a]));
+  return t.n ? t.at : "1";
+}
+
+static void describe(Gen *g) {
+  const int64_t shared = tirc_gpu_shared_bytes(g->k->f);
+  Text t = {.c = g->c};
+  tirc_text_addf(&t, "%s: %s blocks of %s threads", g->k->name, extents(g, 0), extents(g, 3));
+  if (shared > 0) tirc_text_addf(&t, "; %lld bytes of shared memory a block", (long long)shared);
+  tirc_text_addf(g->out, "\n/* %s. */\n", t.at);
+}
+
+static void declare_param(Gen *g, Text *t, const Param *p) {
+  Name *name = tirc_gpu_declare(g, p->var, p->buffer ? p->buffer->name : p->var->u.s);
+  if (!p->buffer) {
+    const DType d = p->var->dtype;
+    tirc_text_addf(t, "%s %s",
+                   d.code == TYPE_BOOL ? tirc_gpu_memory_type(g, d) : tirc_gpu_value_type(g, d),
+                   name->s);
+    return;
+  }
+  name->element = tirc_dtype_lanes(p->buffer->dtype, 1);
+  name->space = tirc_format(g->c, "%s%s", g->l->global, p->is_written ? "" : "const ");
+  tirc_map_set(g->c, &g->vars, p->buffer->data, name);
+  tirc_text_addf(t, "%s%s *%s%s", name->space, tirc_gpu_memory_type(g, name->element),
+                 p->is_apart ? g->l->restrict_of : "", name->s);
+}
+
+static const char *bounds(const Gen *g) {
+  int64_t threads[3] = {1, 1, 1};
+  for (int i = 0; i < 3; i++)
+    if (g->k->extents[3 + i] && !tirc_const_int(g->k->extents[3 + i], &threads[i])) return "";
+  return g->l->launch_bounds(g->c, threads);
+}
+
+static void write_kernel(Gen *g, const Kernel *k) {
+  Signature s = tirc_signature(g->c, k->f);
+  Text params = {.c = g->c};
+  g->k = k;
+  g->loc = k->f->loc;
+  g->taken.n = 0;
+  if (s.n != k->f->n_params)
+    tirc_fail(g->c, g->loc, "codegen", NULL, "the kernel %s uses %s, which is no parameter of it",
+              k->name, s.params[k->f->n_params].var->u.s);
+  for (int i = 0; i < s.n; i++) {
+    if (i) tirc_text_add(&params, ", ");
+    declare_param(g, &params, &s.params[i]);
+  }
+  describe(g);
+  tirc_text_add(g->out, bounds(g));
+  tirc_gpu_open(g, "%s %s(%s) {", g->l->kernel, k->name, s.n ? params.at : "void");
+  tirc_gpu_declare_shared(g, k->f->body);
+  tirc_gpu_stmt(g, k->f->body);
+  tirc_gpu_close(g);
+}
+
+const char *tirc_gpu_source(Tirc *c, const GpuLanguage *l, const Module *m,
+                            const Module *scheduled) {
+  Text kernels = {.c = c}, t = {.c = c}, helpers = {.c = c};
+  Gen g = {.c = c, .l = l, .out = &kernels};
+  const char *const *names = tirc_gpu_symbols(c, l, m);
+  (void)scheduled;
+  for (int i = 0; i < m->n_funcs; i++) {
+    if (!names[i]) continue;
+    const Kernel k = facts_of(c, m->funcs[i], names[i]);
+    write_kernel(&g, &k);
+  }
+  if (!kernels.n)
+    tirc_fail(c, (Loc){m->file, 0, 0}, "codegen",
+              "bind its loops: sch.bind(loop=i, thread_axis=\"blockIdx.x\")",
+              "the program has no loop that is bound to threads, so there is no kernel");
+  tirc_gpu_write_helpers(&g, &helpers);
+  tirc_text_addf(&t, "/* Made by tirc: %s. */\n", l->name);
+  if (g.uses_double) tirc_text_add(&t, l->doubles);
+  if (helpers.n) tirc_text_add(&t, helpers.at);
+  tirc_text_add(&t, kernels.at);
+  return t.at;
+}

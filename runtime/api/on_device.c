@@ -1,0 +1,341 @@
+/* A host function's allocations and launches, found once for each call: what it does depends on
+ * sizes and scalars alone, since it touches no element of an array itself. */
+#include "on_device.h"
+
+#include "codegen/gpu/gpu.h"
+#include "codegen/signature.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "runtime/device/device.h"
+
+#include <stdlib.h>
+
+typedef struct OnDevice {
+  Device *device;
+  DeviceProgram *program;
+  const Module *lowered;
+  const char *const *names; /* [function], NULL: no kernel */
+  DeviceKernel **kernels;
+} OnDevice;
+
+/* One of a call's arrays. */
+typedef struct Resident {
+  DeviceBuffer *buffer;
+  const Tensor *tensor; /* NULL: the host function allocates it */
+  bool is_written;
+} Resident;
+
+struct DeviceCall {
+  Device *device;
+  DeviceError error;
+  VEC(Resident) arrays;
+  VEC(DeviceLaunch) launches;
+  bool stays, is_there;
+};
+
+_Noreturn static void fail_device(Tirc *c, DeviceError *e) {
+  const char *message = e->message ? tirc_strdup(c, e->message) : "out of memory";
+  const char *code = e->code, *hint = e->hint;
+  tirc_device_error_clear(e);
+  tirc_fail(c, (Loc){0}, code, hint, "%s", message);
+}
+
+/* --- kernels --------------------------------------------------------------------------------- */
+
+static void release_device(void *self) {
+  OnDevice *on = self;
+  for (int i = 0; on->kernels && i < on->lowered->n_funcs; i++)
+    tirc_device_kernel_free(on->kernels[i]);
+  tirc_device_program_free(on->program);
+  tirc_device_close(on->device);
+}
+
+static const char *list_kernels(Tirc *c, const OnDevice *on) {
+  Text t = {.c = c};
+  for (int i = 0; i < on->lowered->n_funcs; i++)
+    if (on->names[i]) tirc_text_addf(&t, "%s%s", t.n ? ", " : "", on->names[i]);
+  return t.at;
+}
+
+static int device_number(Tirc *c, const char *device) {
+  const char *colon = strchr(device, ':');
+  char *end = NULL;
+  const long n = colon ? strtol(colon + 1, &end, 10) : 0;
+  if (strncmp(device, "opencl", 6) != 0 || (device[6] && device[6] != ':') ||
+      (colon && (end == colon + 1 || *end || n < 0 || n > 1000)))
+    tirc_fail(c, (Loc){0}, "argument", "it is opencl, or opencl:1 for the second one",
+              "there is no device '%s'", device);
+  return (int)n;
+}
+
+OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device) {
+  OnDevice *on = tirc_new(c, OnDevice);
+  DeviceError e = {0};
+  const int number = device_number(c, device);
+  const char *source = tirc_gpu_source(c, &tirc_opencl_c, lowered, NULL);
+  on->lowered = lowered;
+  on->names = tirc_gpu_symbols(c, &tirc_opencl_c, lowered);
+  on->kernels = tirc_new_array(c, DeviceKernel *, lowered->n_funcs + 1);
+  on->device = tirc_opencl_open(number, &e);
+  if (!on->device) fail_device(c, &e);
+  tirc_context_own(c, on, release_device);
+  on->program = tirc_device_build(on->device, source, list_kernels(c, on), &e);
+  if (!on->program) fail_device(c, &e);
+  for (int i = 0; i < lowered->n_funcs; i++)
+    if (on->names[i] &&
+        !(on->kernels[i] = tirc_device_kernel(on->program, on->names[i],
+                                              tirc_gpu_shared_bytes(lowered->funcs[i]), &e)))
+      fail_device(c, &e);
+  return on;
+}
+
+/* --- what a host function does --------------------------------------------------------------- */
+
+enum { MOST_LAUNCHES = 1 << 20 };
+
+typedef struct Walk {
+  Tirc *c;
+  OnDevice *on;
+  DeviceCall *call;
+  const Func *host;
+  PtrMap values; /* from a variable to a constant */
+  PtrMap arrays; /* from a data variable to 1 + the number of its array */
+} Walk;
+
+static void release_call(void *self) {
+  DeviceCall *call = self;
+  for (int i = 0; i < call->arrays.n; i++) tirc_device_buffer_free(call->arrays.at[i].buffer);
+  tirc_device_error_clear(&call->error);
+}
+
+static Expr value_of(Walk *w, Expr e) {
+  Expr v = tirc_simplify0(w->c, tirc_substitute(w->c, e, &w->values));
+  if (!tirc_is_constant(v))
+    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s of %s has no value before its kernels run",
+              tirc_print_expr(w->c, e), w->host->name);
+  return v;
+}
+
+static int64_t int_of(Walk *w, Expr e) {
+  int64_t v = 0;
+  Expr known = value_of(w, e);
+  if (!tirc_const_int(known, &v))
+    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s of %s is no integer", tirc_print_expr(w->c, e),
+              w->host->name);
+  return v;
+}
+
+static void add_array(Walk *w, Expr data, size_t bytes, const char *name, Resident r) {
+  DeviceError e = {0};
+  r.buffer = tirc_device_buffer(w->on->device, bytes, name, &e);
+  if (!r.buffer) fail_device(w->c, &e);
+  vec_push(w->c, w->call->arrays, r);
+  tirc_map_set(w->c, &w->arrays, data, (void *)(uintptr_t)w->call->arrays.n);
+}
+
+static void walk(Walk *w, Stmt s);
+
+/* One that is allocated again, in a loop, is the same. */
+static void walk_alloc(Walk *w, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  int64_t bytes = tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)) * b->dtype.lanes;
+  for (int i = 0; i < b->ndim; i++) {
+    const int64_t n = int_of(w, b->shape[i]);
+    if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes))
+      tirc_fail(w->c, w->host->loc, "shape", NULL, "extent %d of %s would be %lld", i, b->name,
+                (long long)n);
+  }
+  if (!tirc_map_has(&w->arrays, b->data))
+    add_array(w, b->data, (size_t)bytes, b->name, (Resident){0});
+  walk(w, s->u.alloc.body);
+}
+
+static void walk_loop(Walk *w, const For *loop) {
+  const int64_t first = int_of(w, loop->min), n = int_of(w, loop->extent);
+  if (loop->kind == LOOP_THREAD_BINDING)
+    tirc_fail(w->c, w->host->loc, "lower", NULL, "the loop %s is bound to %s outside of a kernel",
+              loop->var->u.s, loop->thread ? loop->thread : "?");
+  for (int64_t i = first; i < first + n; i++) {
+    tirc_map_set(w->c, &w->values, loop->var, tirc_int(w->c, loop->var->dtype, i));
+    walk(w, loop->body);
+  }
+}
+
+static int kernel_number(Walk *w, const char *name) {
+  for (int i = 0; i < w->on->lowered->n_funcs; i++)
+    if (w->on->names[i] && strcmp(w->on->lowered->funcs[i]->name, name) == 0) return i;
+  tirc_fail(w->c, w->host->loc, "lower", NULL, "%s calls %s, which is no kernel of the module",
+            w->host->name, name);
+}
+
+static DeviceArg array_arg(Walk *w, Expr e, const Func *kernel, int i, bool is_written) {
+  const uintptr_t at = (uintptr_t)tirc_map_get(&w->arrays, e);
+  if (!at)
+    tirc_fail(w->c, w->host->loc, "lower", NULL, "argument %d of %s is no array of %s", i,
+              kernel->name, w->host->name);
+  Resident *r = &w->call->arrays.at[at - 1];
+  r->is_written = r->is_written || is_written;
+  return (DeviceArg){.buffer = r->buffer};
+}
+
+/* As the kernel's parameter has it: floats of 16 bits are floats there. */
+static DeviceArg scalar_arg(Walk *w, Expr e, DType t) {
+  Expr v = value_of(w, e);
+  const bool is_float = tirc_dtype_is_float(t);
+  const double f = v->op == OP_FLOAT ? v->u.f : (double)v->u.i;
+  const int64_t i = v->op == OP_FLOAT ? (int64_t)v->u.f : v->u.i; /* little-endian */
+  const float single = (float)f;
+  DeviceArg a = {.size = (size_t)tirc_dtype_bytes(t)};
+  if (is_float && t.bits < 64) a.size = sizeof single;
+  memcpy(a.bytes,
+         !is_float            ? (const void *)&i
+         : a.size == sizeof f ? (const void *)&f
+                              : (const void *)&single,
+         a.size);
+  return a;
+}
+
+static void set_extent(Walk *w, DeviceLaunch *l, const char *axis, Expr e) {
+  int64_t *of = strncmp(axis, "blockIdx.", 9) == 0     ? l->blocks
+                : strncmp(axis, "threadIdx.", 10) == 0 ? l->threads
+                                                       : NULL;
+  const int at = axis[0] ? axis[strlen(axis) - 1] - 'x' : -1;
+  if (!of || at < 0 || at > 2)
+    tirc_fail(w->c, w->host->loc, "lower", NULL, "a kernel is launched over an axis \"%s\"", axis);
+  of[at] = int_of(w, e);
+}
+
+/* T.call_packed("kernel", its arguments..., the extents of its launch parameters...) */
+static void walk_launch(Walk *w, Expr call) {
+  const int number = kernel_number(w, call->args[0]->u.s);
+  const Func *k = w->on->lowered->funcs[number];
+  Expr axes = tirc_attrs_get(k->attrs, "tir.kernel_launch_params");
+  const Signature s = tirc_signature(w->c, k);
+  const int n_axes = axes && axes->op == OP_TUPLE ? axes->n : 0;
+  if (call->n != 1 + k->n_params + n_axes)
+    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s is launched with %d values and takes %d",
+              k->name, call->n - 1, k->n_params + n_axes);
+  if (w->call->launches.n >= MOST_LAUNCHES)
+    tirc_fail(w->c, w->host->loc, "limit", NULL, "%s launches more than %d kernels", w->host->name,
+              MOST_LAUNCHES);
+  DeviceArg *args = tirc_new_array(w->c, DeviceArg, k->n_params + 1);
+  DeviceLaunch l = {w->on->kernels[number], k->n_params, args, {1, 1, 1}, {1, 1, 1}};
+  for (int i = 0; i < k->n_params; i++)
+    args[i] = k->buffers[i] ? array_arg(w, call->args[1 + i], k, i, s.params[i].is_written)
+                            : scalar_arg(w, call->args[1 + i], k->params[i]->dtype);
+  for (int i = 0; i < n_axes; i++)
+    set_extent(w, &l, axes->args[i]->op == OP_STRING ? axes->args[i]->u.s : "",
+               call->args[1 + k->n_params + i]);
+  vec_push(w->c, w->call->launches, l);
+}
+
+static void walk_eval(Walk *w, Expr e) {
+  if (e->op == OP_INT || e->op == OP_STRING) return;
+  if (e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
+      e->args[0]->op == OP_STRING)
+    walk_launch(w, e);
+  else
+    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s calls %s outside of a kernel", w->host->name,
+              tirc_print_expr(w->c, e));
+}
+
+static void walk_let(Walk *w, Stmt s) {
+  tirc_map_set(w->c, &w->values, s->u.let.var, value_of(w, s->u.let.value));
+  walk(w, s->u.let.body);
+}
+
+/* A view is its data. */
+static void walk_decl(Walk *w, Stmt s) { walk(w, s->u.alloc.body); }
+
+static void walk_assert(Walk *w, Stmt s) {
+  Expr cond = tirc_simplify0(w->c, tirc_substitute(w->c, s->u.check.cond, &w->values));
+  if (tirc_is_int(cond, 0))
+    tirc_fail(w->c, s->loc, "assert", NULL, "the assertion fails: %s",
+              s->u.check.message ? s->u.check.message : "");
+  walk(w, s->u.check.body);
+}
+
+static void walk(Walk *w, Stmt s) {
+  switch (s->kind) {
+  case STMT_FOR: walk_loop(w, &s->u.loop); return;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) walk(w, tirc_item(s, i));
+    return;
+  case STMT_IF: {
+    Stmt branch = int_of(w, s->u.branch.cond) ? s->u.branch.then_case : s->u.branch.else_case;
+    if (branch) walk(w, branch);
+    return;
+  }
+  case STMT_LET: walk_let(w, s); return;
+  case STMT_ALLOC: walk_alloc(w, s); return;
+  case STMT_DECL: walk_decl(w, s); return;
+  case STMT_ATTR: walk(w, s->u.attr.body); return;
+  case STMT_ASSERT: walk_assert(w, s); return;
+  case STMT_EVAL: walk_eval(w, s->u.eval.value); return;
+  case STMT_STORE:
+  case STMT_WHILE:
+  case STMT_BLOCK: break;
+  }
+  tirc_fail(w->c, s->loc, "lower", "bind its loops to blocks and threads",
+            "%s computes outside of a kernel%s%s, where a device's memory cannot be reached",
+            w->host->name, s->kind == STMT_STORE ? ": it stores to " : "",
+            s->kind == STMT_STORE ? s->u.store.buffer->name : "");
+}
+
+DeviceCall *tirc_device_call(Tirc *c, OnDevice *on, const Func *host, const PtrMap *values,
+                             const Argument *args) {
+  Walk w = {.c = c, .on = on, .call = tirc_new(c, DeviceCall), .host = host, .values = *values};
+  w.call->device = on->device;
+  tirc_context_own(c, w.call, release_call);
+  for (int i = 0; i < host->n_params; i++) {
+    Buffer b = host->buffers[i];
+    if (!b) continue;
+    if (!tirc_map_has(&w.arrays, b->data))
+      add_array(&w, b->data, args[i].tensor->bytes, b->name, (Resident){.tensor = args[i].tensor});
+    tirc_map_set(c, &w.arrays, host->params[i], tirc_map_get(&w.arrays, b->data));
+  }
+  walk(&w, host->body);
+  return w.call;
+}
+
+/* --- runs ------------------------------------------------------------------------------------ */
+
+static bool bring(DeviceCall *call) {
+  for (int i = 0; i < call->arrays.n; i++) {
+    const Resident *r = &call->arrays.at[i];
+    if (r->tensor && !tirc_device_write(r->buffer, r->tensor->data, &call->error)) return false;
+  }
+  return true;
+}
+
+static bool fetch(DeviceCall *call) {
+  for (int i = 0; i < call->arrays.n; i++) {
+    const Resident *r = &call->arrays.at[i];
+    if (r->tensor && r->is_written && !tirc_device_read(r->buffer, r->tensor->data, &call->error))
+      return false;
+  }
+  return true;
+}
+
+int tirc_device_call_run(DeviceCall *call) {
+  tirc_device_error_clear(&call->error);
+  const bool done =
+      (call->is_there || bring(call)) &&
+      tirc_device_run(call->device, call->launches.n, call->launches.at, &call->error) &&
+      tirc_device_finish(call->device, &call->error) && (call->stays || fetch(call));
+  call->is_there = done && call->stays;
+  return done ? 0 : DEVICE_FAILED;
+}
+
+int tirc_device_call_stay(DeviceCall *call, bool stays) {
+  call->stays = stays;
+  if (stays || !call->is_there) return 0;
+  call->is_there = false;
+  return fetch(call) ? 0 : DEVICE_FAILED;
+}
+
+_Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call) {
+  tirc_fail(c, (Loc){0}, call->error.code ? call->error.code : "device", call->error.hint, "%s",
+            call->error.message ? call->error.message : "the device failed");
+}

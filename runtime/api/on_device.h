@@ -1,0 +1,27 @@
+/* Kernels that run on a device: what a module's host function allocates and launches there. */
+#ifndef TIRC_RUNTIME_API_ON_DEVICE_H
+#define TIRC_RUNTIME_API_ON_DEVICE_H
+
+#include "kernel.h"
+
+/* The kernels of a lowered module, compiled for a device ("opencl", or "opencl:1" for the second
+ * one). Released with c. Throws "device", "codegen", "memory", "limit". */
+struct OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device);
+
+/* What a call of the host function does there, for these values of its scalars and sizes: its
+ * arrays' copies, what it allocates, and its launches, one after the other, which only run again
+ * where the call is repeated. Released with c. */
+typedef struct DeviceCall DeviceCall;
+DeviceCall *tirc_device_call(Tirc *c, struct OnDevice *on, const Func *host, const PtrMap *values,
+                             const Argument *args);
+
+/* Arrays go there, kernels run, and what is written comes back: 0, or DEVICE_FAILED. */
+enum { DEVICE_FAILED = 3 };
+int tirc_device_call_run(DeviceCall *call);
+/* From now on arrays stay there, and runs are the kernels alone; or no more, and then what was
+ * written comes back. */
+int tirc_device_call_stay(DeviceCall *call, bool stays);
+/* Throws what the last failure was. */
+_Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call);
+
+#endif

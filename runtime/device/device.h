@@ -1,0 +1,69 @@
+/* Devices that programs run on beside the processor: found when they are asked for, by dlopen, so
+ * that nothing of theirs is needed to build or to start. One row of functions a kind (OpenCL).
+ *
+ * What fails fills a DeviceError and gives NULL or false; its message is on the heap. A device and
+ * what was made on it belong to one thread at a time, and not to a child that was forked later. */
+#ifndef TIRC_RUNTIME_DEVICE_H
+#define TIRC_RUNTIME_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct DeviceError {
+  const char *code; /* "device", "memory", "codegen" */
+  const char *hint; /* or NULL */
+  char *message;    /* NULL: memory is out */
+} DeviceError;
+void tirc_device_error_clear(DeviceError *e);
+
+typedef struct Device Device;
+typedef struct DeviceProgram DeviceProgram;
+typedef struct DeviceKernel DeviceKernel;
+typedef struct DeviceBuffer DeviceBuffer;
+
+typedef struct DeviceInfo {
+  char name[128], platform[128], version[128];
+  int64_t memory, largest_buffer; /* bytes */
+  int64_t shared;                 /* of one block */
+  int64_t threads;                /* of one block */
+  int cores;
+} DeviceInfo;
+
+typedef struct DeviceArg {
+  DeviceBuffer *buffer; /* or, NULL, a scalar: */
+  unsigned char bytes[8];
+  size_t size;
+} DeviceArg;
+typedef struct DeviceLaunch {
+  DeviceKernel *kernel;
+  int n;
+  const DeviceArg *args;
+  int64_t blocks[3], threads[3]; /* no block: nothing runs */
+} DeviceLaunch;
+
+/* Calls hear(self, info) for each device of OpenCL; the number of them. */
+int tirc_opencl_list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e);
+/* Number `which` of that list. */
+Device *tirc_opencl_open(int which, DeviceError *e);
+void tirc_device_close(Device *d);
+const DeviceInfo *tirc_device_info(const Device *d);
+
+/* `what` names it in messages. */
+DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e);
+void tirc_device_program_free(DeviceProgram *p);
+/* shared: bytes of shared memory that a block of it needs, for the message when there are fewer. */
+DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, int64_t shared,
+                                 DeviceError *e);
+void tirc_device_kernel_free(DeviceKernel *k);
+
+DeviceBuffer *tirc_device_buffer(Device *d, size_t bytes, const char *what, DeviceError *e);
+void tirc_device_buffer_free(DeviceBuffer *b);
+bool tirc_device_write(DeviceBuffer *b, const void *from, DeviceError *e); /* all of it */
+bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e);
+
+/* One after the other; begins them, and tirc_device_finish waits for all. */
+bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e);
+bool tirc_device_finish(Device *d, DeviceError *e);
+
+#endif

@@ -1,0 +1,339 @@
+/* OpenCL by dlopen. */
+#include "device.h"
+#include "opencl_abi.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 32 };
+
+struct Device {
+  OpenCL cl;
+  DeviceInfo info;
+  cl_device_id id;
+  cl_context context;
+  cl_command_queue queue;
+  int64_t used; /* bytes of buffers */
+};
+struct DeviceProgram {
+  Device *device;
+  cl_program program;
+};
+struct DeviceKernel {
+  Device *device;
+  cl_kernel kernel;
+  char *name;
+};
+struct DeviceBuffer {
+  Device *device;
+  cl_mem memory;
+  size_t bytes;
+};
+
+static const char no_device[] =
+    "on Debian: apt-get install pocl-opencl-icd, which makes a device of the processor";
+
+/* --- errors ---------------------------------------------------------------------------------- */
+
+void tirc_device_error_clear(DeviceError *e) {
+  free(e->message);
+  *e = (DeviceError){0};
+}
+
+__attribute__((format(printf, 4, 5))) static bool fail(DeviceError *e, const char *code,
+                                                       const char *hint, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  const int n = vsnprintf(NULL, 0, format, args);
+  *e = (DeviceError){code, hint, malloc((size_t)(n < 0 ? 0 : n) + 1)};
+  if (e->message) vsnprintf(e->message, (size_t)(n < 0 ? 0 : n) + 1, format, again);
+  va_end(again);
+  va_end(args);
+  return false;
+}
+
+static bool is_out_of_memory(cl_int status) {
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+         status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
+}
+
+/* A status other than CL_SUCCESS, of what was done. */
+static bool failed(const Device *d, cl_int status, const char *what, DeviceError *e) {
+  if (is_out_of_memory(status))
+    return fail(e, "memory", NULL, "%s: the device %s is out of memory or resources (OpenCL's %d)",
+                what, d->info.name, (int)status);
+  return fail(e, "device", NULL, "%s: the device %s says %d (OpenCL's CL/cl.h tells what that is)",
+              what, d->info.name, (int)status);
+}
+
+/* --- finding devices ------------------------------------------------------------------------- */
+
+static bool load(OpenCL *cl, DeviceError *e) {
+  *cl = (OpenCL){.library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL)};
+  if (!cl->library)
+    return fail(e, "device", no_device, "there is no OpenCL here: libOpenCL.so.1 does not load");
+#define CL(result, name, parameters)                                                               \
+  *(void **)&cl->name = dlsym(cl->library, #name);                                                 \
+  if (!cl->name) return fail(e, "device", no_device, "libOpenCL.so.1 has no function " #name);
+  OPENCL_FUNCTIONS(CL)
+#undef CL
+  return true;
+}
+
+static int64_t number(const OpenCL *cl, cl_device_id id, cl_uint what, size_t size) {
+  cl_ulong v = 0; /* little-endian: a size_t or a cl_uint fills its low bytes */
+  cl_uint small = 0;
+  if (size == sizeof small) {
+    (void)cl->clGetDeviceInfo(id, what, size, &small, NULL);
+    return small;
+  }
+  (void)cl->clGetDeviceInfo(id, what, size, &v, NULL);
+  return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+static DeviceInfo info_of(const OpenCL *cl, cl_platform_id platform, cl_device_id id) {
+  DeviceInfo i = {.name = "?"};
+  (void)cl->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof i.platform - 1, i.platform, NULL);
+  (void)cl->clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof i.name - 1, i.name, NULL);
+  (void)cl->clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof i.version - 1, i.version, NULL);
+  i.memory = number(cl, id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+  i.largest_buffer = number(cl, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+  i.shared = number(cl, id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
+  i.threads = number(cl, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+  i.cores = (int)number(cl, id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+  return i;
+}
+
+typedef struct Found {
+  int n;
+  cl_device_id ids[MOST_DEVICES];
+  cl_platform_id platforms[MOST_DEVICES];
+} Found;
+
+static void find(const OpenCL *cl, Found *f) {
+  cl_platform_id platforms[MOST_DEVICES];
+  cl_uint n = 0;
+  f->n = 0;
+  if (cl->clGetPlatformIDs(MOST_DEVICES, platforms, &n) != CL_SUCCESS) return;
+  for (cl_uint p = 0; p < n && p < MOST_DEVICES && f->n < MOST_DEVICES; p++) {
+    cl_uint more = 0;
+    const cl_uint room = (cl_uint)(MOST_DEVICES - f->n);
+    if (cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room, f->ids + f->n, &more) !=
+        CL_SUCCESS)
+      continue;
+    for (cl_uint i = 0; i < more && i < room; i++) f->platforms[f->n++] = platforms[p];
+  }
+}
+
+int tirc_opencl_list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e) {
+  OpenCL cl;
+  Found f;
+  if (!load(&cl, e)) return 0;
+  find(&cl, &f);
+  for (int i = 0; i < f.n; i++) {
+    const DeviceInfo info = info_of(&cl, f.platforms[i], f.ids[i]);
+    hear(self, &info);
+  }
+  if (!f.n) fail(e, "device", no_device, "OpenCL has no device here");
+  return f.n;
+}
+
+static bool open_device(Device *d, int which, DeviceError *e) {
+  Found f;
+  cl_int status = CL_SUCCESS;
+  if (!load(&d->cl, e)) return false;
+  find(&d->cl, &f);
+  if (!f.n) return fail(e, "device", no_device, "OpenCL has no device here");
+  if (which < 0 || which >= f.n)
+    return fail(e, "device", "tirc doctor lists them",
+                "OpenCL has %d device%s here, and no number %d", f.n, f.n == 1 ? "" : "s", which);
+  d->id = f.ids[which];
+  d->info = info_of(&d->cl, f.platforms[which], d->id);
+  d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &status);
+  if (!d->context) return failed(d, status, "opening it", e);
+  d->queue = d->cl.clCreateCommandQueue(d->context, d->id, 0, &status);
+  return d->queue ? true : failed(d, status, "opening it", e);
+}
+
+Device *tirc_opencl_open(int which, DeviceError *e) {
+  Device *d = calloc(1, sizeof *d);
+  if (!d) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (open_device(d, which, e)) return d;
+  tirc_device_close(d);
+  return NULL;
+}
+
+/* The library stays loaded: drivers have threads of their own in it. */
+void tirc_device_close(Device *d) {
+  if (!d) return;
+  if (d->queue) (void)d->cl.clReleaseCommandQueue(d->queue);
+  if (d->context) (void)d->cl.clReleaseContext(d->context);
+  free(d);
+}
+
+const DeviceInfo *tirc_device_info(const Device *d) { return &d->info; }
+
+/* --- programs -------------------------------------------------------------------------------- */
+
+static bool fail_build(const DeviceProgram *p, cl_int status, const char *what, DeviceError *e) {
+  const Device *d = p->device;
+  size_t n = 0;
+  char *log = NULL;
+  (void)d->cl.clGetProgramBuildInfo(p->program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
+  if (n > 1) log = calloc(n + 1, 1);
+  if (log) (void)d->cl.clGetProgramBuildInfo(p->program, d->id, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+  fail(e, "codegen", "tirc build --emit=opencl shows the source",
+       "the device %s does not compile %s (OpenCL's %d)%s%s", d->info.name, what, (int)status,
+       log ? ":\n" : "", log ? log : "");
+  free(log);
+  return false;
+}
+
+DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e) {
+  DeviceProgram *p = calloc(1, sizeof *p);
+  cl_int status = CL_SUCCESS;
+  if (!p) return fail(e, "memory", NULL, "out of memory"), NULL;
+  p->device = d;
+  p->program = d->cl.clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
+  if (!p->program)
+    failed(d, status, what, e);
+  else if ((status = d->cl.clBuildProgram(p->program, 1, &d->id, "-cl-std=CL1.2", NULL, NULL)) !=
+           CL_SUCCESS)
+    fail_build(p, status, what, e);
+  else
+    return p;
+  tirc_device_program_free(p);
+  return NULL;
+}
+
+void tirc_device_program_free(DeviceProgram *p) {
+  if (p && p->program) (void)p->device->cl.clReleaseProgram(p->program);
+  free(p);
+}
+
+DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, int64_t shared,
+                                 DeviceError *e) {
+  Device *d = p->device;
+  cl_int status = CL_SUCCESS;
+  if (shared > d->info.shared)
+    return fail(e, "limit", NULL,
+                "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
+                (long long)shared, d->info.name, (long long)d->info.shared),
+           NULL;
+  DeviceKernel *k = calloc(1, sizeof *k);
+  if (k) *k = (DeviceKernel){d, d->cl.clCreateKernel(p->program, name, &status), strdup(name)};
+  if (k && k->kernel && k->name) return k;
+  if (k && !k->kernel)
+    failed(d, status, name, e);
+  else
+    fail(e, "memory", NULL, "out of memory");
+  tirc_device_kernel_free(k);
+  return NULL;
+}
+
+void tirc_device_kernel_free(DeviceKernel *k) {
+  if (!k) return;
+  if (k->kernel) (void)k->device->cl.clReleaseKernel(k->kernel);
+  free(k->name);
+  free(k);
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+DeviceBuffer *tirc_device_buffer(Device *d, size_t bytes, const char *what, DeviceError *e) {
+  const int64_t room = d->info.memory - d->used;
+  cl_int status = CL_SUCCESS;
+  const size_t size = bytes ? bytes : 1;
+  if (size > (uint64_t)d->info.largest_buffer || (int64_t)size > room)
+    return fail(
+               e, "memory", NULL,
+               "%s has %zu bytes, and the device %s has %lld, %lld of them free, and takes buffers "
+               "of up to %lld",
+               what, bytes, d->info.name, (long long)d->info.memory, (long long)room,
+               (long long)d->info.largest_buffer),
+           NULL;
+  DeviceBuffer *b = calloc(1, sizeof *b);
+  if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
+  *b = (DeviceBuffer){d, d->cl.clCreateBuffer(d->context, CL_MEM_READ_WRITE, size, NULL, &status),
+                      bytes};
+  if (!b->memory) return failed(d, status, what, e), free(b), NULL;
+  d->used += (int64_t)bytes;
+  return b;
+}
+
+void tirc_device_buffer_free(DeviceBuffer *b) {
+  if (!b) return;
+  (void)b->device->cl.clReleaseMemObject(b->memory);
+  b->device->used -= (int64_t)b->bytes;
+  free(b);
+}
+
+bool tirc_device_write(DeviceBuffer *b, const void *from, DeviceError *e) {
+  Device *d = b->device;
+  if (!b->bytes) return true;
+  const cl_int status =
+      d->cl.clEnqueueWriteBuffer(d->queue, b->memory, 1, 0, b->bytes, from, 0, NULL, NULL);
+  return status == CL_SUCCESS ? true : failed(d, status, "writing to its memory", e);
+}
+
+bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e) {
+  Device *d = b->device;
+  if (!b->bytes) return true;
+  const cl_int status =
+      d->cl.clEnqueueReadBuffer(d->queue, b->memory, 1, 0, b->bytes, to, 0, NULL, NULL);
+  return status == CL_SUCCESS ? true : failed(d, status, "reading its memory", e);
+}
+
+/* --- runs ------------------------------------------------------------------------------------ */
+
+static bool fits(const DeviceLaunch *l, DeviceError *e) {
+  const DeviceKernel *k = l->kernel;
+  const Device *d = k->device;
+  const int64_t threads = l->threads[0] * l->threads[1] * l->threads[2];
+  size_t most = 0;
+  if (d->cl.clGetKernelWorkGroupInfo(k->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
+                                     &most, NULL) != CL_SUCCESS)
+    most = (size_t)d->info.threads;
+  if (threads <= (int64_t)most) return true;
+  return fail(e, "limit", NULL, "a block of %s has %lld threads, and the device %s takes %zu of it",
+              k->name, (long long)threads, d->info.name, most);
+}
+
+static bool launch(const DeviceLaunch *l, DeviceError *e) {
+  const DeviceKernel *k = l->kernel;
+  const Device *d = k->device;
+  size_t global[3], local[3];
+  cl_int status = CL_SUCCESS;
+  for (int i = 0; i < 3; i++) {
+    if (l->blocks[i] <= 0 || l->threads[i] <= 0) return true;
+    local[i] = (size_t)l->threads[i];
+    global[i] = (size_t)l->blocks[i] * local[i];
+  }
+  for (int i = 0; i < l->n && status == CL_SUCCESS; i++) {
+    const DeviceArg *a = &l->args[i];
+    status = a->buffer
+                 ? d->cl.clSetKernelArg(k->kernel, (cl_uint)i, sizeof(cl_mem), &a->buffer->memory)
+                 : d->cl.clSetKernelArg(k->kernel, (cl_uint)i, a->size, a->bytes);
+  }
+  if (status == CL_SUCCESS)
+    status =
+        d->cl.clEnqueueNDRangeKernel(d->queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
+  if (status == CL_SUCCESS) return true;
+  return fits(l, e) ? failed(d, status, k->name, e) : false;
+}
+
+bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e) {
+  (void)d;
+  for (int i = 0; i < n; i++)
+    if (!launch(&launches[i], e)) return false;
+  return true;
+}
+
+bool tirc_device_finish(Device *d, DeviceError *e) {
+  const cl_int status = d->cl.clFinish(d->queue);
+  return status == CL_SUCCESS ? true : failed(d, status, "running", e);
+}
