@@ -727,7 +727,8 @@ typedef enum tirc_emit_kind {
   /* Assembly in which each loop is headed by its name, extent, block and mix of instructions; and
    * the same figures as JSON. For a module that is not lowered yet. */
   TIRC_EMIT_ANNOTATED,
-  TIRC_EMIT_ANNOTATIONS
+  TIRC_EMIT_ANNOTATIONS,
+  TIRC_EMIT_OPENCL /* OpenCL C: the kernels of a program whose loops are bound to blocks and threads */
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program

@@ -3,9 +3,11 @@
 #include "api.h"
 #include "asm_report.h"
 #include "entry.h"
+#include "on_device.h"
 #include "weights.h"
 
 #include "codegen/c/c.h"
+#include "codegen/gpu/gpu.h"
 #include "codegen/llvm/llvm.h"
 #include "codegen/symbols.h"
 #include "ir/number.h"
@@ -37,7 +39,7 @@ static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
 
 /* The module as its code names it, before it is lowered. */
 static const Module *for_code(Tirc *c, const tirc_module *from, const char *main_name) {
-  const Module *m = rename_main(c, from->m, main_name);
+  const Module *m = tirc_has_kernels(from->m) ? from->m : rename_main(c, from->m, main_name);
   if (m->n_graphs && !from->lowered) return tirc_pack_module(c, m);
   return from->lowered ? m : tirc_split_packing(c, m);
 }
@@ -163,10 +165,13 @@ static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
   const char *main_name = p->options.main_name;
-  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_ANNOTATIONS)
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_OPENCL)
     tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
-  const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
+  const bool for_gpu = p->kind == TIRC_EMIT_OPENCL;
+  const Module *lowered = for_gpu            ? tirc_lower_for_device(c, m, p->options.target)
+                          : p->from->lowered ? m
+                                             : tirc_lower(c, m, NULL, NULL);
   const char *cpu = p->options.target ? p->options.target : CPU_DEFAULT, *text = NULL;
   const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
@@ -177,6 +182,7 @@ static void emit(Tirc *c, void *self) {
         c, &(CSource){.lowered = lowered,
                       .scheduled = m,
                       .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
+  if (for_gpu) text = tirc_gpu_source(c, &tirc_opencl_c, lowered, m);
   if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),

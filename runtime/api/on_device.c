@@ -7,6 +7,7 @@
 #include "ir/arith/arith.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
+#include "passes/lower/lower.h"
 #include "runtime/device/device.h"
 
 #include <stdlib.h>
@@ -39,6 +40,11 @@ _Noreturn static void fail_device(Tirc *c, DeviceError *e) {
   const char *code = e->code, *hint = e->hint;
   tirc_device_error_clear(e);
   tirc_fail(c, (Loc){0}, code, hint, "%s", message);
+}
+
+const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target) {
+  (void)target;
+  return tirc_has_kernels(m) ? m : tirc_lower(c, m, NULL, NULL);
 }
 
 /* --- kernels --------------------------------------------------------------------------------- */

@@ -4,6 +4,10 @@
 
 #include "kernel.h"
 
+/* A module with kernels: m itself, or what lowering it for a GPU makes of it. target: the GPU's
+ * name, NULL for "opencl". */
+const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target);
+
 /* The kernels of a lowered module, compiled for a device ("opencl", or "opencl:1" for the second
  * one). Released with c. Throws "device", "codegen", "memory", "limit". */
 struct OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device);

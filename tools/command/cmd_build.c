@@ -10,9 +10,9 @@
 static const struct {
   const char *name;
   tirc_emit_kind kind;
-} kinds[] = {{"llvm", TIRC_EMIT_LLVM},     {"asm", TIRC_EMIT_ASM},
-             {"obj", TIRC_EMIT_OBJECT},    {"lib", TIRC_EMIT_OBJECT}, /* linked afterwards */
-             {"header", TIRC_EMIT_HEADER}, {"c", TIRC_EMIT_C}};
+} kinds[] = {{"llvm", TIRC_EMIT_LLVM},     {"asm", TIRC_EMIT_ASM}, {"obj", TIRC_EMIT_OBJECT},
+             {"lib", TIRC_EMIT_OBJECT}, /* linked afterwards */
+             {"header", TIRC_EMIT_HEADER}, {"c", TIRC_EMIT_C},     {"opencl", TIRC_EMIT_OPENCL}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
@@ -148,7 +148,8 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   else
     tirc_module_free(m);
   b->m = scheduled;
-  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(o, scheduled);
+  if (status == DONE && kind != TIRC_EMIT_HEADER && kind != TIRC_EMIT_OPENCL)
+    status = check_code(o, scheduled);
   if (status == DONE)
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
@@ -163,7 +164,8 @@ int cmd_build(Options *o) {
   int k = 0;
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
   if (k == N_KINDS)
-    return complain(o, NULL, "--emit is llvm, asm, obj, lib, c or header, not '%s'", wanted);
+    return complain(o, NULL, "--emit is llvm, asm, obj, lib, c, header or opencl, not '%s'",
+                    wanted);
   tirc_emit_kind kind = kinds[k].kind;
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain(o, "leave --emit out", "--annotate is for assembly, not for %s", wanted);
