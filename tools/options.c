@@ -203,7 +203,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     return false;
   }
   if (o->help || wants_targets(o)) return true;
-  return check_counts(c, o) && check_ranges(c, o) && check_target(o);
+  return check_counts(c, o) && check_ranges(c, o) && check_target(o) && check_device(o);
 }
 
 void free_options(Options *o) {

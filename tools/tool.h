@@ -15,6 +15,9 @@ typedef struct List { /* of an option that may be given several times */
 } List;
 
 /* Everything that an option can set; see options.def. */
+/* What runs a program: --device. */
+typedef enum Device { DEVICE_CPU, DEVICE_EMULATE } Device;
+
 typedef struct Options {
   List words; /* all that was typed */
   List args;  /* what is no option */
@@ -39,7 +42,10 @@ typedef struct Options {
   List kernel;
   int64_t limit, keep;
   bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
+  const char *device_name;
+  int64_t blocks;
   bool json_errors, colour, colour_out, progress; /* derived */
+  Device device;                                  /* likewise */
 } Options;
 
 typedef struct Command {
@@ -136,6 +142,7 @@ const char *paint(const Options *o, const char *colour); /* "" when there are no
 bool wants_targets(const Options *o); /* --target=help */
 void print_targets(void);
 bool check_target(const Options *o); /* false after an unknown --target was reported */
+bool check_device(Options *o);       /* devices.c: likewise of --device */
 
 /* load.c */
 tirc_schedule_options schedule_options(const Options *o);

@@ -206,6 +206,8 @@ static int run_model_once(const Session *s, double *seconds) {
 static int run_once(const Session *s, double *seconds) {
   tirc_error *e = NULL;
   if (s->program) return run_model_once(s, seconds);
+  if (s->o->device == DEVICE_EMULATE)
+    return complain(s->o, NULL, "this version has no emulator of a GPU");
   if (!s->o->interpret) return run_compiled(s, seconds);
   double start = tirc_seconds();
   bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->max_steps, &e);

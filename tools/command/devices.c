@@ -1,0 +1,36 @@
+/* `--device`: what runs a program. */
+#include "tools/tool.h"
+
+#include <string.h>
+
+static const struct {
+  const char *name;
+  Device device;
+} devices[] = {
+    {"cpu", DEVICE_CPU},
+    {"emulate", DEVICE_EMULATE},
+};
+enum { N_DEVICES = sizeof devices / sizeof *devices };
+
+bool check_device(Options *o) {
+  if (!o->device_name) return true;
+  char names[128] = "";
+  for (int i = 0; i < N_DEVICES; i++) {
+    if (strcmp(o->device_name, devices[i].name) == 0) {
+      o->device = devices[i].device;
+      return true;
+    }
+    const size_t n = strlen(names);
+    snprintf(names + n, sizeof names - n, "%s%s",
+             !i                  ? ""
+             : i + 1 < N_DEVICES ? ", "
+                                 : " or ",
+             devices[i].name);
+  }
+  Nearest best = {.wanted = o->device_name, .n_wanted = strlen(o->device_name)};
+  for (int i = 0; i < N_DEVICES; i++)
+    tirc_offer_name(&best, devices[i].name, strlen(devices[i].name));
+  complain(o, tirc_suggest_name(&best, "", NULL), "--device is %s, not '%s'", names,
+           o->device_name);
+  return false;
+}
