@@ -16,7 +16,7 @@ typedef struct List { /* of an option that may be given several times */
 
 /* Everything that an option can set; see options.def. */
 /* What runs a program: --device. */
-typedef enum Device { DEVICE_CPU, DEVICE_EMULATE } Device;
+typedef enum Device { DEVICE_CPU, DEVICE_EMULATE, DEVICE_OPENCL } Device;
 
 typedef struct Options {
   List words; /* all that was typed */

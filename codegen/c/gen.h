@@ -12,6 +12,7 @@
 
 #include "c.h"
 #include "codegen/c_text.h"
+#include "codegen/notes.h"
 #include "codegen/signature.h"
 #include "codegen/symbols.h"
 #include "ir/tree/visit.h"
@@ -48,7 +49,6 @@ typedef struct Held {
   struct Held *outer;
 } Held;
 
-typedef struct BlockNotes BlockNotes;
 typedef struct Helper {
   int id;
   DType t;
@@ -167,12 +167,6 @@ void tirc_cg_leave_if(CGen *g, const char *cond, const char *status);
 /* What follows is written to `body` until tirc_cg_end_body. */
 Text *tirc_cg_begin_body(CGen *g, Text *body);
 void tirc_cg_end_body(CGen *g, Text *outer, const Text *body);
-
-/* --- notes.c -------------------------------------------------------------------------------- */
-const BlockNotes *tirc_cg_notes(Tirc *c, const Func *scheduled); /* NULL gives none */
-/* A comment for a loop, or for a store; NULL when there is nothing to say. */
-const char *tirc_cg_note_loop(CGen *g, Expr var);
-const char *tirc_cg_note_store(CGen *g, Buffer b);
 
 /* --- declare.c ------------------------------------------------------------------------------ */
 /* What a comment says behind the symbol g->func of f: "" where it is the function's name, or for

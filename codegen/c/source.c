@@ -29,7 +29,7 @@ static void write_function(CGen *g, const Func *f, const char *symbol) {
   g->loc = f->loc;
   g->func = symbol;
   vec_push(g->c, g->taken, g->func);
-  g->notes = tirc_cg_notes(g->c, find(g->what->scheduled, f->name));
+  g->notes = tirc_notes(g->c, find(g->what->scheduled, f->name));
   g->note = NULL;
   g->restrict_data = s.restrict_data;
   g->stack_bytes = 0;

@@ -193,7 +193,7 @@ static void gen_for(CGen *g, Stmt s) {
   int mark = tirc_cg_open_scope(g);
   const char *outer_note = g->note, *min;
   bool wrap = reads_memory(loop->min) || reads_memory(loop->extent);
-  note(g, tirc_cg_note_loop(g, loop->var));
+  note(g, tirc_note_loop(g->notes, loop->var, &g->note));
   if (wrap) tirc_cg_open(g, "{");
   const char *end = end_of(g, loop, &min);
   if (loop->kind == LOOP_PARALLEL && !g->in_parallel) {
@@ -302,7 +302,7 @@ static void gen_eval(CGen *g, Stmt s) {
 }
 
 static void gen_store(CGen *g, Stmt s) {
-  note(g, tirc_cg_note_store(g, s->u.store.buffer));
+  note(g, tirc_note_store(g->notes, s->u.store.buffer, &g->note));
   tirc_cg_store(g, s);
 }
 

@@ -90,26 +90,43 @@ CText tirc_gpu_all_lanes(Gen *g, Expr e) {
   return g->l->splat(g, tirc_gpu_value_type(g, e->dtype), tirc_gpu_scalar(g, s));
 }
 
-/* Beside a vector the language itself spreads a scalar of the type. */
-static CText vector_operand(Gen *g, Expr e, bool may_spread) {
-  Expr s = may_spread ? tirc_gpu_spread(e) : NULL;
-  DType t = e->dtype, u = unsigned_of(e->dtype);
-  CText v = s ? tirc_gpu_scalar(g, s) : tirc_gpu_all_lanes(g, e);
-  if (!tirc_dtype_is_int(t)) return v;
-  if (s) return cast_to(g, tirc_dtype_lanes(u, 1), v);
-  return t.code == TYPE_INT ? g->l->bits_as(g, v, t, tirc_gpu_value_type(g, u)) : v;
+static bool is_vector_arith(Expr e) {
+  return e->dtype.lanes > 1 && tirc_dtype_is_int(e->dtype) &&
+         (e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL || e->op == OP_BITWISE_AND ||
+          e->op == OP_BITWISE_OR || e->op == OP_BITWISE_XOR);
 }
 
+/* An operation on vectors; integers as the unsigned type, in which they may wrap around, carried
+ * through. Beside a vector the language itself spreads a scalar of the type. */
 static CText vector_arith(Gen *g, Expr e) {
   const bool spread = tirc_gpu_spread(e->args[0]) != NULL;
-  CText a = vector_operand(g, e->args[0], true), b = vector_operand(g, e->args[1], !spread);
-  CText r = binary(g, (Op)e->op, a, b);
-  if (e->dtype.code != TYPE_INT) return r;
-  return g->l->bits_as(g, r, unsigned_of(e->dtype), tirc_gpu_value_type(g, e->dtype));
+  const DType u = unsigned_of(e->dtype);
+  CText at[2];
+  for (int i = 0; i < 2; i++) {
+    Expr x = e->args[i], s = i == 0 || !spread ? tirc_gpu_spread(x) : NULL;
+    if (is_vector_arith(x))
+      at[i] = vector_arith(g, x);
+    else if (s && s->op == OP_INT)
+      at[i] = tirc_gpu_number(g, tirc_dtype_lanes(u, 1), s->u.i);
+    else
+      at[i] = s ? tirc_gpu_scalar(g, s) : tirc_gpu_all_lanes(g, x);
+    if (is_vector_arith(x) || !tirc_dtype_is_int(x->dtype) ||
+        (s && s->op == OP_INT && u.bits == 32))
+      continue;
+    if (s)
+      at[i] = cast_to(g, tirc_dtype_lanes(u, 1), at[i]);
+    else if (x->dtype.code == TYPE_INT)
+      at[i] = g->l->bits_as(g, at[i], x->dtype, tirc_gpu_value_type(g, u));
+  }
+  return binary(g, (Op)e->op, at[0], at[1]);
 }
 
 static CText emit_arith(Gen *g, Expr e, const char *lane) {
-  if (is_vector(e, lane)) return vector_arith(g, e);
+  if (is_vector(e, lane)) {
+    CText v = vector_arith(g, e);
+    if (e->dtype.code != TYPE_INT) return v;
+    return g->l->bits_as(g, v, unsigned_of(e->dtype), tirc_gpu_value_type(g, e->dtype));
+  }
   const DType t = operand_type(g, e);
   const bool is_float = tirc_dtype_is_float(t), is_bits = tirc_c_binds((Op)e->op) == BINDS_BITS;
   if (t.code == TYPE_HANDLE || (is_float ? is_bits : e->op == OP_DIV)) tirc_gpu_unsupported(g, e);

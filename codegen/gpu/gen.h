@@ -12,6 +12,7 @@
 #define TIRC_CODEGEN_GPU_GEN_H
 
 #include "codegen/c_text.h"
+#include "codegen/notes.h"
 #include "gpu.h"
 #include "ir/tree/visit.h"
 
@@ -40,7 +41,7 @@ typedef struct Kernel {
   const Func *f;
   const char *name;
   Expr extents[GPU_AXES]; /* NULL: the kernel does not have the axis */
-  bool shares_global;     /* it reads what it writes: a barrier is one for global memory, too */
+  bool shares_global;     /* several places touch what it writes there: barriers order that, too */
 } Kernel;
 
 typedef struct Gen {
@@ -55,7 +56,8 @@ typedef struct Gen {
   VEC(Helper) helpers;     /* functions that the code needs, in that order */
   bool index;              /* inside of index arithmetic, which does not overflow */
   bool uses_double;
-  const struct BlockNotes *notes;
+  const BlockNotes *notes;
+  const char *note; /* the comment last written */
 } Gen;
 
 /* --- the row of a language ------------------------------------------------------------------- */

@@ -164,7 +164,7 @@ void tirc_gpu_store(Gen *g, Stmt s) {
   } else if (!tirc_gpu_lanes_overlap(s)) {
     each_lane(g, lanes, plain_lane, &(Lanes){s, index, NULL});
   } else {
-    const Lanes l = {s, index, tirc_gpu_name(g, "all")};
+    const Lanes l = {s, index, tirc_gpu_name(g, "values")};
     tirc_gpu_line(g, "%s %s[%d];", tirc_gpu_value_type(g, element_of(b)), l.all, lanes);
     each_lane(g, lanes, compute_lane, &l);
     each_lane(g, lanes, move_lane, &l);

@@ -24,18 +24,24 @@ bool tirc_has_kernels(const Module *m) {
 typedef struct Facts {
   Tirc *c;
   Kernel *k;
-  PtrMap read, written;
+  PtrMap touched, twice, written; /* data variables: by a place, by several, by a store */
 } Facts;
 
-static bool find_read(Visitor *v, Expr e) {
-  Facts *f = v->self;
-  if (e->op == OP_LOAD) tirc_map_set(f->c, &f->read, e->u.buffer->data, e);
+static void touch(Facts *f, Expr data) {
+  tirc_map_set(f->c, tirc_map_has(&f->touched, data) ? &f->twice : &f->touched, data, data);
+}
+
+static bool find_load(Visitor *v, Expr e) {
+  if (e->op == OP_LOAD) touch(v->self, e->u.buffer->data);
   return true;
 }
 
 static bool find_stmt(Visitor *v, Stmt s) {
   Facts *f = v->self;
-  if (s->kind == STMT_STORE) tirc_map_set(f->c, &f->written, s->u.store.buffer->data, s);
+  if (s->kind == STMT_STORE) {
+    touch(f, s->u.store.buffer->data);
+    tirc_map_set(f->c, &f->written, s->u.store.buffer->data, s);
+  }
   if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_THREAD_BINDING || !s->u.loop.thread)
     return true;
   for (int a = 0; a < GPU_AXES; a++)
@@ -46,9 +52,9 @@ static bool find_stmt(Visitor *v, Stmt s) {
 static Kernel facts_of(Tirc *c, const Func *f, const char *name) {
   Kernel k = {.f = f, .name = name};
   Facts facts = {.c = c, .k = &k};
-  tirc_visit_stmt(&(Visitor){.stmt = find_stmt, .expr = find_read, .self = &facts}, f->body);
+  tirc_visit_stmt(&(Visitor){.stmt = find_stmt, .expr = find_load, .self = &facts}, f->body);
   for (int i = 0; i < f->n_params; i++)
-    if (f->buffers[i] && tirc_map_has(&facts.read, f->buffers[i]->data) &&
+    if (f->buffers[i] && tirc_map_has(&facts.twice, f->buffers[i]->data) &&
         tirc_map_has(&facts.written, f->buffers[i]->data))
       k.shares_global = true;
   return k;
@@ -68,7 +74,9 @@ static const char *extents(Gen *g, int first) {
 static void describe(Gen *g) {
   const int64_t shared = tirc_gpu_shared_bytes(g->k->f);
   Text t = {.c = g->c};
-  tirc_text_addf(&t, "%s: %s blocks of %s threads", g->k->name, extents(g, 0), extents(g, 3));
+  const char *blocks = extents(g, 0), *threads = extents(g, 3);
+  tirc_text_addf(&t, "%s: %s block%s of %s thread%s", g->k->name, blocks,
+                 strcmp(blocks, "1") ? "s" : "", threads, strcmp(threads, "1") ? "s" : "");
   if (shared > 0) tirc_text_addf(&t, "; %lld bytes of shared memory a block", (long long)shared);
   tirc_text_addf(g->out, "\n/* %s. */\n", t.at);
 }
@@ -102,16 +110,18 @@ static void write_kernel(Gen *g, const Kernel *k) {
   g->k = k;
   g->loc = k->f->loc;
   g->taken.n = 0;
+  g->note = NULL;
   if (s.n != k->f->n_params)
     tirc_fail(g->c, g->loc, "codegen", NULL, "the kernel %s uses %s, which is no parameter of it",
               k->name, s.params[k->f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) {
-    if (i) tirc_text_add(&params, ", ");
+    tirc_text_add(&params, i ? ",\n    " : "");
     declare_param(g, &params, &s.params[i]);
   }
   describe(g);
   tirc_text_add(g->out, bounds(g));
-  tirc_gpu_open(g, "%s %s(%s) {", g->l->kernel, k->name, s.n ? params.at : "void");
+  tirc_gpu_open(g, "%s %s(%s%s) {", g->l->kernel, k->name, s.n ? "\n    " : "",
+                s.n ? params.at : "void");
   tirc_gpu_declare_shared(g, k->f->body);
   tirc_gpu_stmt(g, k->f->body);
   tirc_gpu_close(g);
@@ -122,7 +132,10 @@ const char *tirc_gpu_source(Tirc *c, const GpuLanguage *l, const Module *m,
   Text kernels = {.c = c}, t = {.c = c}, helpers = {.c = c};
   Gen g = {.c = c, .l = l, .out = &kernels};
   const char *const *names = tirc_gpu_symbols(c, l, m);
-  (void)scheduled;
+  BlockNotes *notes = tirc_notes(c, NULL);
+  g.notes = notes;
+  for (int i = 0; scheduled && scheduled != m && i < scheduled->n_funcs; i++)
+    tirc_notes_add(notes, scheduled->funcs[i]);
   for (int i = 0; i < m->n_funcs; i++) {
     if (!names[i]) continue;
     const Kernel k = facts_of(c, m->funcs[i], names[i]);

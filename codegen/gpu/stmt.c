@@ -58,10 +58,15 @@ static const char *sum(Gen *g, Expr min, CText x, DType t) {
   return tirc_c_binary(g->c, OP_ADD, bound(g, min, t), x).s;
 }
 
+static void note(Gen *g, const char *text) {
+  if (text) tirc_gpu_line(g, "/* %s */", text);
+}
+
 /* A loop over an axis of threads: its variable is what the device says. */
 static void gen_axis(Gen *g, const For *loop, int axis) {
   const DType t = loop->var->dtype;
-  CText at = tirc_c_cast_to(g->c, tirc_gpu_value_type(g, t), (CText){g->l->axes[axis], BINDS_ALL});
+  CText at = {g->l->axes[axis], BINDS_ALL};
+  if (!tirc_is_int(loop->min, 0)) at = tirc_c_cast_to(g->c, tirc_gpu_value_type(g, t), at);
   Name *name = tirc_gpu_declare(g, loop->var, loop->var->u.s);
   tirc_gpu_line(g, "const %s %s = %s;", tirc_gpu_value_type(g, t), name->s,
                 sum(g, loop->min, at, t));
@@ -90,6 +95,9 @@ static void gen_serial(Gen *g, const For *loop) {
   const DType t = loop->var->dtype, wide = tirc_dtype_wraps(t) ? DT_INT64 : t;
   const char *wanted = loop->var->u.s, *type = tirc_gpu_value_type(g, wide);
   CText min = once(g, loop->min, wide, wanted, "start"), end = end_of(g, loop, wide, min);
+  const char *outer_note = g->note;
+  const int mark = g->taken.n;
+  note(g, tirc_note_loop(g->notes, loop->var, &g->note));
   Name *name = tirc_gpu_declare(g, loop->var, wanted);
   const char *i = name->s, *limit = tirc_c_operand(g->c, end, BINDS_SUM);
   if (loop->kind == LOOP_UNROLLED) tirc_text_add(g->out, "#pragma unroll\n");
@@ -98,6 +106,8 @@ static void gen_serial(Gen *g, const For *loop) {
     name->s = tirc_format(g->c, "((%s)%s)", tirc_gpu_value_type(g, t), i);
   tirc_gpu_stmt(g, loop->body);
   tirc_gpu_close(g);
+  g->taken.n = mark; /* names in braces end with them */
+  if (g->note != outer_note && outer_note) g->note = "";
 }
 
 static void gen_for(Gen *g, Stmt s) {
@@ -125,12 +135,15 @@ static void gen_seq(Gen *g, Stmt s) {
 }
 
 static void gen_if(Gen *g, Stmt s) {
+  const int mark = g->taken.n;
   tirc_gpu_open(g, "if (%s) {", condition(g, s->u.branch.cond));
   tirc_gpu_stmt(g, s->u.branch.then_case);
+  g->taken.n = mark;
   if (s->u.branch.else_case) {
     g->indent--;
     tirc_gpu_open(g, "} else {");
     tirc_gpu_stmt(g, s->u.branch.else_case);
+    g->taken.n = mark;
   }
   tirc_gpu_close(g);
 }
@@ -184,6 +197,11 @@ static void gen_eval(Gen *g, Stmt s) {
   tirc_gpu_line(g, "(void)%s;", tirc_c_operand(g->c, tirc_gpu_scalar(g, e), BINDS_CAST));
 }
 
+static void gen_store(Gen *g, Stmt s) {
+  note(g, tirc_note_store(g->notes, s->u.store.buffer, &g->note));
+  tirc_gpu_store(g, s);
+}
+
 static void gen_attr(Gen *g, Stmt s) { tirc_gpu_stmt(g, s->u.attr.body); }
 
 static void gen_assert(Gen *g, Stmt s) {
@@ -199,7 +217,7 @@ static void gen_nested_block(Gen *g, Stmt s) {
 void tirc_gpu_stmt(Gen *g, Stmt s) {
   static void (*const generators[])(Gen *, Stmt) = {
       [STMT_FOR] = gen_for,          [STMT_BLOCK] = gen_nested_block,
-      [STMT_SEQ] = gen_seq,          [STMT_STORE] = tirc_gpu_store,
+      [STMT_SEQ] = gen_seq,          [STMT_STORE] = gen_store,
       [STMT_EVAL] = gen_eval,        [STMT_IF] = gen_if,
       [STMT_WHILE] = gen_while,      [STMT_LET] = gen_let,
       [STMT_ALLOC] = tirc_gpu_alloc, [STMT_DECL] = tirc_gpu_decl,

@@ -150,7 +150,7 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   b->m = scheduled;
   if (status == DONE && kind != TIRC_EMIT_HEADER && kind != TIRC_EMIT_OPENCL)
     status = check_code(o, scheduled);
-  if (status == DONE)
+  if (status == DONE && kind != TIRC_EMIT_OPENCL)
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
   tirc_weights_close(weights);

@@ -177,7 +177,7 @@ static int run_compiled(const Session *s, double *seconds) {
   tirc_error *e = NULL;
   double start = 0;
   bool failed = tirc_executor_new((int)s->o->threads, &x, &e) ||
-                tirc_kernel_new(s->m, NULL, s->o->target, &k, &e) ||
+                tirc_kernel_new_on(s->m, NULL, s->o->device_name, s->o->target, &k, &e) ||
                 (start = tirc_seconds(), tirc_kernel_run(k, x, s->n, s->args, &e));
   *seconds = tirc_seconds() - start;
   tirc_kernel_free(k);

@@ -9,14 +9,23 @@ static const struct {
 } devices[] = {
     {"cpu", DEVICE_CPU},
     {"emulate", DEVICE_EMULATE},
+    {"opencl", DEVICE_OPENCL},
 };
 enum { N_DEVICES = sizeof devices / sizeof *devices };
+
+/* "opencl", or "opencl:1" for the second one. */
+static bool is_called(const char *name, const char *wanted, Device device) {
+  const size_t n = strlen(name);
+  if (device == DEVICE_OPENCL && strncmp(name, wanted, n) == 0 && wanted[n] == ':')
+    return wanted[n + 1] && strspn(wanted + n + 1, "0123456789") == strlen(wanted + n + 1);
+  return strcmp(wanted, name) == 0;
+}
 
 bool check_device(Options *o) {
   if (!o->device_name) return true;
   char names[128] = "";
   for (int i = 0; i < N_DEVICES; i++) {
-    if (strcmp(o->device_name, devices[i].name) == 0) {
+    if (is_called(devices[i].name, o->device_name, devices[i].device)) {
       o->device = devices[i].device;
       return true;
     }

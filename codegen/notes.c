@@ -2,7 +2,9 @@
  * but loop variables and data variables live on: so the scheduled program is asked which blocks
  * stand under a loop, and which of them write a buffer. Loops that lowering made anew are found by
  * their name, if that says enough. */
-#include "gen.h"
+#include "notes.h"
+
+#include "ir/tree/visit.h"
 
 typedef struct Note {
   const char *name;
@@ -55,12 +57,15 @@ static void collect(BlockNotes *b, Stmt s) {
   b->open.n--;
 }
 
-const BlockNotes *tirc_cg_notes(Tirc *c, const Func *scheduled) {
+BlockNotes *tirc_notes(Tirc *c, const Func *scheduled) {
   BlockNotes *b = tirc_new(c, BlockNotes);
   b->c = c;
-  Visitor v = {.stmt = collect_child, .self = b};
-  if (scheduled) tirc_visit_stmt(&v, scheduled->body);
+  if (scheduled) tirc_notes_add(b, scheduled);
   return b;
+}
+
+void tirc_notes_add(BlockNotes *b, const Func *scheduled) {
+  tirc_visit_stmt(&(Visitor){.stmt = collect_child, .self = b}, scheduled->body);
 }
 
 /* --- asking --------------------------------------------------------------------------------- */
@@ -72,8 +77,8 @@ static bool stands_under(const Note *n, Expr var, bool by_name) {
   return false;
 }
 
-static const char *list(CGen *g, const Note *const *at, int n) {
-  Text t = {.c = g->c};
+static const char *list(Tirc *c, const Note *const *at, int n) {
+  Text t = {.c = c};
   tirc_text_add(&t, n > 1 ? "blocks " : "block ");
   for (int i = 0; i < n; i++)
     tirc_text_addf(&t, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " and ", at[i]->name);
@@ -83,22 +88,20 @@ static const char *list(CGen *g, const Note *const *at, int n) {
 }
 
 /* The note when it says something new. */
-static const char *say(CGen *g, const char *note) {
-  if (!note || (g->note && strcmp(note, g->note) == 0)) return NULL;
-  return g->note = note;
+static const char *say(const char **last, const char *note) {
+  if (!note || (*last && strcmp(note, *last) == 0)) return NULL;
+  return *last = note;
 }
 
-const char *tirc_cg_note_loop(CGen *g, Expr var) {
-  const BlockNotes *b = g->notes;
+const char *tirc_note_loop(const BlockNotes *b, Expr var, const char **last) {
   VEC(const Note *) under = {0};
   for (int by_name = 0; by_name < 2 && under.n == 0; by_name++)
     for (int i = 0; i < b->blocks.n; i++)
-      if (stands_under(b->blocks.at[i], var, by_name)) vec_push(g->c, under, b->blocks.at[i]);
-  return under.n ? say(g, list(g, under.at, under.n)) : NULL;
+      if (stands_under(b->blocks.at[i], var, by_name)) vec_push(b->c, under, b->blocks.at[i]);
+  return under.n ? say(last, list(b->c, under.at, under.n)) : NULL;
 }
 
-const char *tirc_cg_note_store(CGen *g, Buffer buffer) {
-  const BlockNotes *b = g->notes;
+const char *tirc_note_store(const BlockNotes *b, Buffer buffer, const char **last) {
   const Note *writer = NULL;
   for (int i = 0; i < b->blocks.n; i++)
     for (int k = 0; k < b->blocks.at[i]->data.n; k++)
@@ -106,5 +109,5 @@ const char *tirc_cg_note_store(CGen *g, Buffer buffer) {
         if (writer && writer != b->blocks.at[i]) return NULL;
         writer = b->blocks.at[i];
       }
-  return writer ? say(g, list(g, &writer, 1)) : NULL;
+  return writer ? say(last, list(b->c, &writer, 1)) : NULL;
 }
