@@ -71,7 +71,8 @@ static void build(void *self) {
   tirc_error *e = NULL;
   const double start = tirc_now();
   const tirc_module *m = tirc_api_module(c->of->c, c->of, &(Sources){0});
-  const tirc_status status = tirc_kernel_new(m, NULL, c->bed->options.target, &c->kernel, &e);
+  const BedOptions *o = &c->bed->options;
+  const tirc_status status = tirc_kernel_new_on(m, NULL, o->device, o->target, &c->kernel, &e);
   c->slot->m.build = tirc_now() - start;
   (void)succeeded(c->slot, status, &e);
   c->slot->own = tirc_own_seconds();
@@ -150,6 +151,11 @@ static void run(Candidate *c) {
   if (!c->args && !own_outputs(c)) return;
   if (!succeeded(s, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), &e))
     return;
+  if (b->options.device && !succeeded(s, tirc_launch_time(l, 1, 0, 0, NULL, &e), &e)) {
+    tirc_launch_free(l);
+    return;
+  }
+  (void)tirc_launch_stay(l, true);
   take_samples(c, l);
   if (!*s->m.code && s->m.seconds <= s->best && !s->m.checked) show_results(c);
   tirc_launch_free(l);

@@ -15,6 +15,11 @@ struct tirc_measurement {
 
 static int run_launch(void *launch) { return tirc_launch_run(launch); }
 
+/* While it is timed the arrays of a launch stay on its device. */
+static void stay(const tirc_contender *k, bool stays) {
+  if (k->call == run_launch) (void)tirc_launch_stay(k->self, stays);
+}
+
 tirc_contender tirc_launch_contender(const char *name, tirc_launch *launch) {
   return (tirc_contender){.name = name, .self = launch, .call = run_launch};
 }
@@ -111,12 +116,15 @@ static tirc_status measure(tirc_measurement *m, const tirc_contender *at, Start 
       fail(f, "left-out", "it cannot be prepared");
     else if (at[i].reference)
       status = check(&starts[i], f, error);
+    stay(&at[i], true);
   }
   const TurnPlan plan = {
       .n = m->n, .at = at, .options = options ? *options : (tirc_measure_options){0}};
   if (status == TIRC_OK) tirc_take_turns(&plan, figures, &m->conditions);
-  for (int i = 0; prepared && i < m->n; i++)
+  for (int i = 0; prepared && i < m->n; i++) {
+    if (prepared[i]) stay(&at[i], false);
     if (prepared[i] && at[i].release) at[i].release(at[i].self);
+  }
   free(figures);
   free(prepared);
   return status;

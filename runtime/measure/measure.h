@@ -10,12 +10,12 @@
 
 typedef struct Bed Bed;
 typedef struct BedOptions {
-  const char *target;
-  int threads, builders; /* candidates that are compiled at a time */
-  int64_t seed;          /* of the random arrays */
-  double seconds;        /* of timed calls for a candidate */
-  double hopeless;       /* see sampling.h */
-  double build_limit;    /* seconds to compile one */
+  const char *target, *device; /* as for tirc_kernel_new_on */
+  int threads, builders;       /* candidates that are compiled at a time */
+  int64_t seed;                /* of the random arrays */
+  double seconds;              /* of timed calls for a candidate */
+  double hopeless;             /* see sampling.h */
+  double build_limit;          /* seconds to compile one */
   int n_symbols;
   const tirc_symbol *symbols; /* of the program's shapes: their values are known */
   int n_ranges;

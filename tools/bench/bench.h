@@ -133,6 +133,7 @@ typedef struct ResultStore {
 /* How it is measured, whoever asks for it. */
 typedef struct Manner {
   const char *target, *threads; /* NULL: the usual ones; threads: "1,2" */
+  const char *device;           /* what schedules run on; NULL: the processor */
   const char *database;         /* where the results go, and where --tuned looks; or NULL */
   double seconds, cool_down;    /* of timed calls for each contender; between cases */
   int turns;                    /* each contender has at least so many; 0: what is usual */

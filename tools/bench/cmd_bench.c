@@ -54,8 +54,8 @@ static int open_rivals(Bench *b) {
 
 static int start(Bench *b) {
   tirc_error *e = NULL;
-  if (tirc_target_find(b->how.target ? b->how.target : "haswell", &b->target, &e))
-    return report(b->o, e);
+  const char *target = b->how.device ? "native" : b->how.target;
+  if (tirc_target_find(target ? target : "haswell", &b->target, &e)) return report(b->o, e);
   int status = read_threads(b);
   if (status == DONE) status = read_backends(b);
   if (status == DONE) status = open_rivals(b);
@@ -168,6 +168,7 @@ static int measure(Bench *b) {
 
 Manner manner_of(const Options *o) {
   return (Manner){.target = o->target,
+                  .device = o->device == DEVICE_CPU ? NULL : o->device_name,
                   .threads = o->thread_list,
                   .database = o->database,
                   .seconds = o->seconds,
@@ -218,12 +219,29 @@ static bool is_model(const Options *o) {
   return found;
 }
 
+/* What is about the processor. */
+static int check_for_device(const Options *o) {
+  if (o->device == DEVICE_CPU) return DONE;
+  if (o->device == DEVICE_EMULATE)
+    return complain(o, "tirc run --device emulate",
+                    "the emulator of a GPU has no speed to measure");
+  const char *what = o->database                ? "--database"
+                     : o->tuned                 ? "--tuned"
+                     : o->backend               ? "--backend"
+                     : o->counters              ? "--counters"
+                     : !o->suite && is_model(o) ? "a model"
+                                                : NULL;
+  return what ? complain(o, "leave one of them out",
+                         "%s is for the processor, and not for --device %s", what, o->device_name)
+              : DONE;
+}
+
 int cmd_bench(Options *o) {
   if (o->compare) return compare_files(o);
   if (o->write) return write_suite(o);
   if (o->ablate && o->args.n > 1)
     return complain(o, NULL, "usage: tirc bench PROG --ablate SCHED, without further schedules");
-  if (check_auto(o) != DONE) return BAD;
+  if (check_auto(o) != DONE || check_for_device(o) != DONE) return BAD;
   if (o->ablate && o->automatic)
     return complain(o, "leave one of them out", "--ablate measures one schedule, without --auto");
   if (!o->suite && is_model(o)) return bench_model(o);

@@ -141,8 +141,10 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, const 
     why = "out of memory";
   else if (c->compiler)
     c->compiled = compile_contender(b, k, m, c->compiler, args, &why, e);
-  else if (!tirc_kernel_new(m, NULL, b->how.target, &c->kernel, e))
-    (void)tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e);
+  else if (!tirc_kernel_new_on(m, NULL, b->how.device, b->how.target, &c->kernel, e) &&
+           !tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e) &&
+           b->how.device)
+    (void)tirc_launch_time(c->launch, 1, 0, 0, NULL, e); /* a device may fail when it runs */
   free(args);
   if (*e || !why) return;
   fprintf(b->out, "%s: skipped: %s\n", c->name, why);
@@ -167,7 +169,7 @@ static void check_contender_code(const Bench *b, Contender *c, const tirc_module
   Listener l = {b, c};
   const tirc_schedule_options s = {
       .target = b->how.target, .strict = b->o->strict, .self = &l, .warn = print_warning};
-  if (!c->without) (void)tirc_module_check_code(m, &s, e);
+  if (!c->without && !b->how.device) (void)tirc_module_check_code(m, &s, e);
 }
 
 /* --explain-auto speaks once, not for each number of threads. */
@@ -264,6 +266,7 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
     c->f.message = strdup(why ? why : "out of memory");
   }
   if (status == DONE && !c->skipped) check_contender(b, k, c);
+  (void)tirc_launch_stay(c->launch, true);
   if (c->rival && c->rival->note && !c->skipped) c->note = strdup(c->rival->note(c->prepared));
   return status;
 }
@@ -314,7 +317,7 @@ static bool add_contenders(const Bench *b, Case *k) {
                                     : NULL;
     for (int j = 0; j < b->n_backends; j++) {
       add_script(b, k, path, &b->backends[j]);
-      if (!b->o->ablate && !*b->backends[j].compiler) add_ahead(k);
+      if (!b->o->ablate && !*b->backends[j].compiler && !b->how.device) add_ahead(k);
     }
   }
   for (int i = 0; i < b->n_rules; i++) {
