@@ -37,7 +37,7 @@ static CText emit_VAR(Gen *g, Expr e, const char *lane) {
 
 static CText emit_INT(Gen *g, Expr e, const char *lane) {
   (void)lane;
-  return tirc_gpu_number(g, tirc_dtype_lanes(e->dtype, 1), e->u.i);
+  return tirc_gpu_literal(g, tirc_dtype_lanes(e->dtype, 1), e->u.i);
 }
 
 static CText emit_LARGE_UINT(Gen *g, Expr e, const char *lane) { return emit_INT(g, e, lane); }
@@ -78,7 +78,7 @@ static bool is_wrapping(const Gen *g, Expr e) {
 /* A value of a signed type as one of the unsigned type, sums and products carried through. */
 static CText wrapped(Gen *g, Expr e, const char *lane) {
   const DType u = unsigned_of(tirc_dtype_lanes(e->dtype, 1));
-  if (e->op == OP_INT) return tirc_gpu_number(g, u, e->u.i);
+  if (e->op == OP_INT) return tirc_gpu_literal(g, u, e->u.i);
   if (is_wrapping(g, e))
     return binary(g, (Op)e->op, wrapped(g, e->args[0], lane), wrapped(g, e->args[1], lane));
   return cast_to(g, u, tirc_gpu_expr(g, e, lane));
@@ -107,7 +107,7 @@ static CText vector_arith(Gen *g, Expr e) {
     if (is_vector_arith(x))
       at[i] = vector_arith(g, x);
     else if (s && s->op == OP_INT)
-      at[i] = tirc_gpu_number(g, tirc_dtype_lanes(u, 1), s->u.i);
+      at[i] = tirc_gpu_literal(g, tirc_dtype_lanes(u, 1), s->u.i);
     else
       at[i] = s ? tirc_gpu_scalar(g, s) : tirc_gpu_all_lanes(g, x);
     if (is_vector_arith(x) || !tirc_dtype_is_int(x->dtype) ||
@@ -211,7 +211,7 @@ static CText emit_floordiv(Gen *g, Expr e, const char *lane) {
   } else if (k > 0 && (k & (k - 1)) == 0) {
     const int64_t by = is_div ? __builtin_ctzll((uint64_t)k) : k - 1;
     r = binary(g, is_div ? OP_SHIFT_RIGHT : OP_BITWISE_AND, a,
-               tirc_gpu_number(g, is_div ? DT_INT32 : t, by));
+               tirc_gpu_literal(g, is_div ? DT_INT32 : t, by));
   } else {
     return helper2(g, is_div ? HELPER_FLOORDIV : HELPER_FLOORMOD, t, a, b);
   }
@@ -271,7 +271,7 @@ static CText emit_shift(Gen *g, Expr e, const char *lane) {
   g->index = outer;
   int64_t k;
   if (tirc_const_int(e->args[1], &k))
-    by = tirc_gpu_number(g, DT_INT32, k & (t.bits - 1));
+    by = tirc_gpu_literal(g, DT_INT32, k & (t.bits - 1));
   else
     by = tirc_gpu_text(g, BINDS_BITS, "%s & %d",
                        tirc_c_operand(g->c, tirc_gpu_expr(g, e->args[1], lane), BINDS_CAST),

@@ -109,7 +109,7 @@ bool tirc_gpu_reserves(const GpuLanguage *l, const char *s);
 const char *tirc_gpu_memory_type(Gen *g, DType t);
 const char *tirc_gpu_value_type(Gen *g, DType t); /* all lanes of it */
 bool tirc_gpu_is_small(DType t);                  /* float16 or bfloat16 */
-CText tirc_gpu_number(Gen *g, DType t, int64_t v);
+CText tirc_gpu_literal(Gen *g, DType t, int64_t v);
 CText tirc_gpu_float(Gen *g, DType t, double v);
 CText tirc_gpu_cast(Gen *g, CText v, DType from, DType to); /* scalars */
 CText tirc_gpu_round(Gen *g, CText v, DType t); /* a float to the nearest one of a small type */

@@ -38,7 +38,7 @@ const char *tirc_gpu_value_type(Gen *g, DType t) {
   return t.lanes > 1 ? g->l->vector_type(g->c, s, t.lanes) : s;
 }
 
-CText tirc_gpu_number(Gen *g, DType t, int64_t v) {
+CText tirc_gpu_literal(Gen *g, DType t, int64_t v) {
   if (t.code == TYPE_BOOL) return tirc_gpu_text(g, BINDS_ALL, "%s", v ? "true" : "false");
   if (t.code == TYPE_UINT && t.bits == 64)
     return tirc_gpu_text(g, BINDS_ALL, "%llu%s", (unsigned long long)v, g->l->ulong_suffix);
