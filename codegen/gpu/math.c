@@ -111,6 +111,12 @@ static CText emit_shuffle(Gen *g, Expr e, const char *lane) {
   return g->l->shuffle(g, e, e->n, args);
 }
 
+/* T.opaque_zero(dtype), which loops for a processor's vectors are kept from wrapping by. */
+static CText emit_zero(Gen *g, Expr e, const char *lane) {
+  (void)lane;
+  return tirc_gpu_literal(g, tirc_dtype_lanes(e->dtype, 1), 0);
+}
+
 static CText emit_operand(Gen *g, Expr e, const char *lane) {
   if (e->n != 1) tirc_gpu_unsupported(g, e);
   return tirc_gpu_expr(g, e->args[0], lane);
