@@ -126,9 +126,13 @@ CText tirc_gpu_call(Gen *g, Expr e, const char *lane) {
   static const struct {
     const char *name;
     CText (*emit)(Gen *, Expr, const char *);
-  } calls[] = {{"call_extern", emit_extern},           {"call_pure_extern", emit_extern},
-               {"tvm_thread_invariant", emit_operand}, {"tvm_warp_shuffle", emit_shuffle},
-               {"tvm_warp_shuffle_up", emit_shuffle},  {"tvm_warp_shuffle_down", emit_shuffle}};
+  } calls[] = {{"call_extern", emit_extern},
+               {"call_pure_extern", emit_extern},
+               {"opaque_zero", emit_zero},
+               {"tvm_thread_invariant", emit_operand},
+               {"tvm_warp_shuffle", emit_shuffle},
+               {"tvm_warp_shuffle_up", emit_shuffle},
+               {"tvm_warp_shuffle_down", emit_shuffle}};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e, lane);
   tirc_gpu_unsupported(g, e);
