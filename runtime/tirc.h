@@ -728,7 +728,8 @@ typedef enum tirc_emit_kind {
    * the same figures as JSON. For a module that is not lowered yet. */
   TIRC_EMIT_ANNOTATED,
   TIRC_EMIT_ANNOTATIONS,
-  TIRC_EMIT_OPENCL /* OpenCL C: the kernels of a program whose loops are bound to blocks and threads */
+  TIRC_EMIT_OPENCL /* OpenCL C: the kernels of a program whose loops are bound to blocks and threads
+                    */
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program
@@ -1002,6 +1003,18 @@ TIRC_API tirc_status tirc_kernel_new(const tirc_module *m, const char *func, con
  * threads or shared memory than it has. */
 TIRC_API tirc_status tirc_kernel_new_on(const tirc_module *m, const char *func, const char *device,
                                         const char *target, tirc_kernel **out, tirc_error **error);
+/* The devices beside the processor, in the order of their numbers. hear's strings live as long as
+ * the call. TIRC_BAD with the code "device": there is none, and the hint says what to install. */
+typedef struct tirc_device_info {
+  const char *device; /* "opencl:0" */
+  const char *name, *platform, *version;
+  int64_t memory;  /* bytes, */
+  int64_t shared;  /* and what a block of threads shares */
+  int64_t threads; /* of a block */
+  int cores;
+} tirc_device_info;
+TIRC_API tirc_status tirc_devices(void (*hear)(void *self, const tirc_device_info *info),
+                                  void *self, tirc_error **error);
 TIRC_API void tirc_kernel_free(tirc_kernel *k);
 /* Checks the arguments and runs. */
 TIRC_API tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
@@ -1212,6 +1225,10 @@ typedef struct tirc_tune_options {
   void (*warn)(void *self, const char *message);
   bool (*go_on)(void *self); /* false ends the search with what it has */
   void (*waits)(void *self); /* other processes have what is left to do; called now and then */
+  /* What candidates run on, as for tirc_kernel_new_on; NULL: the processor. A device needs rules
+   * that bind loops to blocks and threads; target is then the GPU's, and the database keeps the
+   * trials under it, or under "opencl". */
+  const char *device;
 } tirc_tune_options;
 
 /* Searches for the best schedules of n programs: candidates are compiled and timed, each in a

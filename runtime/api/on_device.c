@@ -10,6 +10,7 @@
 #include "passes/lower/lower.h"
 #include "runtime/device/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct OnDevice {
@@ -344,4 +345,38 @@ int tirc_device_call_stay(DeviceCall *call, bool stays) {
 _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call) {
   tirc_fail(c, (Loc){0}, call->error.code ? call->error.code : "device", call->error.hint, "%s",
             call->error.message ? call->error.message : "the device failed");
+}
+
+/* --- what there is --------------------------------------------------------------------------- */
+
+typedef struct Listing {
+  void (*hear)(void *self, const tirc_device_info *info);
+  void *self;
+  int n;
+} Listing;
+
+static void tell(void *self, const DeviceInfo *i) {
+  Listing *l = self;
+  char device[32];
+  snprintf(device, sizeof device, "opencl:%d", l->n++);
+  const tirc_device_info info = {.device = device,
+                                 .name = i->name,
+                                 .platform = i->platform,
+                                 .version = i->version,
+                                 .memory = i->memory,
+                                 .shared = i->shared,
+                                 .threads = i->threads,
+                                 .cores = i->cores};
+  l->hear(l->self, &info);
+}
+
+static void list(Tirc *c, void *self) {
+  DeviceError e = {0};
+  if (!tirc_opencl_list(tell, self, &e)) fail_device(c, &e);
+}
+
+tirc_status tirc_devices(void (*hear)(void *self, const tirc_device_info *info), void *self,
+                         tirc_error **error) {
+  NEED((const void *)(uintptr_t)hear);
+  return tirc_api_scratch(list, &(Listing){hear, self, 0}, NULL, error);
 }

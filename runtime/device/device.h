@@ -47,7 +47,6 @@ int tirc_opencl_list(void (*hear)(void *self, const DeviceInfo *info), void *sel
 /* Number `which` of that list. */
 Device *tirc_opencl_open(int which, DeviceError *e);
 void tirc_device_close(Device *d);
-const DeviceInfo *tirc_device_info(const Device *d);
 
 /* `what` names it in messages. */
 DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e);

@@ -175,7 +175,6 @@ void tirc_device_close(Device *d) {
   free(d);
 }
 
-const DeviceInfo *tirc_device_info(const Device *d) { return &d->info; }
 
 /* --- programs -------------------------------------------------------------------------------- */
 

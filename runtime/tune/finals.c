@@ -133,7 +133,8 @@ static void make_plain(Tirc *c, void *self) {
   Finish *f = self;
   Sources sources = f->task->given->module->sources;
   if (sources.n > 1) sources.n = 1;
-  tirc_schedule_options options = {.target = f->task->options->target};
+  const tirc_tune_options *o = f->task->options;
+  tirc_schedule_options options = {.target = o->device ? "native" : o->target};
   Sched *s = tirc_api_schedule(c, f->task->given->module, &options);
   tirc_context_depend(c, f->point->c);
   s->warn = NULL;

@@ -67,7 +67,9 @@ static int count_cores(void) {
 
 static tirc_status start_bed(Task *t, tirc_error **error) {
   BedOptions bed = tirc_bed_defaults;
-  bed.target = t->options->target ? t->options->target : CPU_DEFAULT;
+  const bool is_cpu = !t->options->device;
+  bed.target = t->options->target || !is_cpu ? t->options->target : CPU_DEFAULT;
+  bed.device = t->options->device;
   bed.threads = t->threads;
   bed.builders = count_cores();
   bed.n_symbols = t->given->n_symbols;
@@ -77,8 +79,14 @@ static tirc_status start_bed(Task *t, tirc_error **error) {
   return tirc_bed_new(t->given->module, &bed, &t->bed, error);
 }
 
+/* What trials are kept under. */
 static const char *target_of(const tirc_tune_options *o) {
-  return o->target ? o->target : CPU_DEFAULT;
+  return o->target ? o->target : o->device ? "opencl" : CPU_DEFAULT;
+}
+
+/* What scripts see: a device has no row for them yet. */
+static const char *cpu_of(const tirc_tune_options *o) {
+  return o->device ? "native" : target_of(o);
 }
 
 /* "tile=1,way=0.2" */
@@ -120,7 +128,7 @@ static void start_search(Tirc *c, void *self) {
   const tirc_tune_options *o = t->options;
   SearchOptions s = tirc_search_defaults;
   s.space = (SpaceOptions){.path = o->rules,
-                           .target = tirc_llvm_cpu(c, target_of(o)),
+                           .target = tirc_llvm_cpu(c, cpu_of(o)),
                            .intrins = t->given->module->intrins,
                            .limits = {.steps = o->max_steps}};
   s.seed = o->seed;
@@ -132,7 +140,14 @@ static void start_search(Tirc *c, void *self) {
   t->search = tirc_search_new(c, t->given->module->m, &s);
 }
 
-static void find_target(Tirc *c, void *self) { tirc_llvm_require_here(c, target_of(self)); }
+static void find_target(Tirc *c, void *self) {
+  const tirc_tune_options *o = self;
+  if (o->device && !o->rules)
+    tirc_fail(c, (Loc){0}, "argument",
+              "--rules LIBRARY: rules that bind loops to blocks and threads",
+              "the built-in rules are for processors, and not for the device %s", o->device);
+  tirc_llvm_require_here(c, cpu_of(o));
+}
 
 /* Before anything is stored: what cannot run here cannot be measured. */
 static tirc_status check_target(const tirc_tune_options *o, tirc_error **error) {

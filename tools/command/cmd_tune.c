@@ -18,9 +18,14 @@ typedef struct Tune {
   ModelTasks model; /* the functions of a model, or none */
 } Tune;
 
+/* What scripts see: a device has no row for them yet. */
+static const char *cpu_of(const Options *o) {
+  return o->device == DEVICE_CPU ? o->target : "native";
+}
+
 /* A block may name a rule that nobody has. */
 static int check_rules(const Options *o, const tirc_module *m) {
-  const tirc_schedule_options s = {.target = o->target,
+  const tirc_schedule_options s = {.target = cpu_of(o),
                                    .max_steps = o->script_steps,
                                    .strict = o->strict,
                                    .self = (void *)(uintptr_t)o,
@@ -31,7 +36,7 @@ static int check_rules(const Options *o, const tirc_module *m) {
 
 /* name: of the program, where there are several. */
 static int show_space(const Options *o, const tirc_module *m, const char *name) {
-  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
+  const tirc_schedule_options s = {.target = cpu_of(o), .max_steps = o->script_steps};
   tirc_error *e = NULL;
   char *text = NULL;
   if (tirc_module_space(m, o->rules, &s, &text, &e)) return report(o, e);
@@ -153,7 +158,7 @@ static void print_changes(const Options *o, FILE *out, const Facts *before, cons
 /* As rows of `tirc db explain`. */
 static void print_difference(const Options *o, FILE *out, const tirc_tune_task *task,
                              const tirc_tune_result *r) {
-  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
+  const tirc_schedule_options s = {.target = cpu_of(o), .max_steps = o->script_steps};
   const tirc_auto_options rules = {.rules = NULL};
   tirc_module *automatic = NULL;
   Facts before = {0}, after = {0};
@@ -311,7 +316,8 @@ static int measure_ceilings(Tune *t) {
   Bench *b = &t->cases;
   struct Threads one = {.threads = (int)t->o->threads};
   tirc_error *e = NULL;
-  if (tirc_target_find(t->o->target ? t->o->target : CPU_DEFAULT, &b->target, &e) ||
+  const char *target = cpu_of(t->o);
+  if (tirc_target_find(target ? target : CPU_DEFAULT, &b->target, &e) ||
       tirc_executor_new(one.threads, &one.executor, &e))
     return report(t->o, e);
   struct Threads *before = b->threads;
@@ -375,7 +381,8 @@ static int tune(Tune *t) {
                                      .self = t,
                                      .told = told,
                                      .warn = warn,
-                                     .go_on = go_on};
+                                     .go_on = go_on,
+                                     .device = o->device == DEVICE_CPU ? NULL : o->device_name};
   tirc_tune_result *results = NULL;
   tirc_error *e = NULL;
   catch_interrupts();
@@ -396,6 +403,9 @@ int cmd_tune(Options *o) {
   if (!o->suite && o->args.n == 0)
     return complain(o, "name a program",
                     "usage: tirc tune PROG..., or tirc tune --suite operators");
+  if (o->device == DEVICE_EMULATE)
+    return complain(o, "tirc tune --device opencl",
+                    "the emulator of a GPU has no speed to measure");
   if (o->suite && o->args.n > 1)
     return complain(o, "tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
   int status = o->show_space ? DONE : check_output(o, o->output);

@@ -207,11 +207,30 @@ static void examine_folder(Doctor *d, const char *name, const char *path, Health
   if (!writable) advise(d, without, advice);
 }
 
+/* --- devices ------------------------------------------------------------------------------------
+ */
+
+static void examine_device(void *self, const tirc_device_info *i) {
+  note(self, "devices", i->device,
+       "%s (%s, %s), %d cores, %.3g GiB; of a block %lld threads, %lld KiB", i->name, i->platform,
+       i->version, i->cores, (double)i->memory / (1 << 30), (long long)i->threads,
+       (long long)(i->shared / 1024));
+}
+
+static void examine_devices(Doctor *d) {
+  tirc_error *e = NULL;
+  if (tirc_devices(examine_device, d, &e) == TIRC_OK) return;
+  note(d, "devices", "OpenCL", "%s: no run --device opencl", tirc_error_message(e));
+  if (tirc_error_get(e, TIRC_ERROR_HINT)) advise(d, AMISS, tirc_error_get(e, TIRC_ERROR_HINT));
+  tirc_error_free(e);
+}
+
 void examine_software(Doctor *d) {
   const char *tmp = getenv("TMPDIR");
   char here[256];
   examine_linked(d);
   examine_loaded(d);
+  examine_devices(d);
   examine_commands(d);
   examine_database(d);
   examine_folder(d, "temporary files", tmp && *tmp ? tmp : "/tmp", BROKEN,
