@@ -211,10 +211,10 @@ static void examine_folder(Doctor *d, const char *name, const char *path, Health
  */
 
 static void examine_device(void *self, const tirc_device_info *i) {
-  note(self, "devices", i->device,
-       "%s (%s, %s), %d cores, %.3g GiB; of a block %lld threads, %lld KiB", i->name, i->platform,
-       i->version, i->cores, (double)i->memory / (1 << 30), (long long)i->threads,
-       (long long)(i->shared / 1024));
+  note(self, "devices", "OpenCL",
+       "--device %s: %s (%s, %s), %d cores, %.3g GiB; of a block %lld threads, %lld KiB", i->device,
+       i->name, i->platform, i->version, i->cores, (double)i->memory / (1 << 30),
+       (long long)i->threads, (long long)(i->shared / 1024));
 }
 
 static void examine_devices(Doctor *d) {
