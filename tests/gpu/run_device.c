@@ -1,8 +1,11 @@
-/* Do kernels compute on a device what they should? Each file is a module as lowering for a GPU
- * makes it (main launches kernels), and beside them the same function without a device, called
- * `reference`, which the reference interpreter runs. Behind the program, in comments:
+/* Do kernels compute on a device what they should? Each file is a program and a schedule for GPUs,
+ * or a module as lowering makes it (main launches kernels) and beside them the same function
+ * without a device, called `reference`. The reference interpreter says what is right. Behind the
+ * program, in comments:
  *
  *   # set: NAME VALUE          a scalar parameter, or an extent that is no number
+ *   # schedule:                and its lines behind "#| "
+ *   # with: NAME=VALUE ...     once more with these variables in the schedule
  *   # source: TEXT             a line of the source, without the blanks at its ends
  *   # fails: CODE TEXT         instead of running it fails, and the message has this text in it
  *
@@ -20,14 +23,17 @@ typedef struct Program {
   const char *path, *device;
   char text[MOST_TEXT];
   tirc_module *m;
-  int n;
+  const char *reference; /* the function that says what is right */
+  const char *with;      /* the variables of its schedule, or NULL */
+  int n, runs;
   const tirc_param *params;
-  tirc_argument args[MOST_PARAMS], got[MOST_PARAMS];
+  tirc_argument args[MOST_PARAMS];
   bool no_device;
 } Program;
 
 static int fail(const Program *p, const char *what, const char *detail) {
-  printf("%s: %s: %s\n", p->path, what, detail);
+  printf("%s%s%s: %s: %s\n", p->path, p->with ? " with " : "", p->with ? p->with : "", what,
+         detail);
   return 1;
 }
 
@@ -59,8 +65,9 @@ static int read_program(Program *p) {
   const size_t n = fread(p->text, 1, sizeof p->text - 1, f);
   p->text[n] = 0;
   fclose(f);
+  p->reference = strstr(p->text, "# schedule:") ? NULL : "reference";
   if (tirc_module_parse(p->text, n, p->path, 0, NULL, &p->m, &e) ||
-      tirc_module_params(p->m, "reference", &p->n, &p->params, &e))
+      tirc_module_params(p->m, p->reference, &p->n, &p->params, &e))
     return fail_with(p, "the program", e);
   return p->n > MOST_PARAMS ? fail(p, "the program", "it has too many parameters") : 0;
 }
@@ -81,7 +88,7 @@ static int make_arguments(Program *p) {
   const tirc_symbol *known;
   tirc_symbol symbols[MOST_PARAMS];
   int n = 0;
-  if (tirc_module_symbols(p->m, "reference", &n, &known, &e)) return fail_with(p, "symbols", e);
+  if (tirc_module_symbols(p->m, p->reference, &n, &known, &e)) return fail_with(p, "symbols", e);
   for (int i = 0; i < n && i < MOST_PARAMS; i++) {
     symbols[i] = known[i];
     symbols[i].value = (int64_t)value_of(p, known[i].name);
@@ -90,15 +97,13 @@ static int make_arguments(Program *p) {
   for (int i = 0; i < p->n; i++) {
     p->args[i].f = value_of(p, p->params[i].name);
     p->args[i].i = (int64_t)p->args[i].f;
-    p->got[i] = p->args[i];
   }
   for (int i = 0; i < p->n; i++) {
     if (!p->params[i].is_array) continue;
-    if (tirc_module_array(p->m, "reference", p->n, p->args, n, symbols, i, NULL, &p->args[i].array,
+    if (tirc_module_array(p->m, p->reference, p->n, p->args, n, symbols, i, NULL, &p->args[i].array,
                           &e))
       return fail_with(p, "an array", e);
     tirc_array_fill_random(p->args[i].array, (uint64_t)i);
-    if (tirc_array_copy(p->args[i].array, &p->got[i].array, &e)) return fail_with(p, "a copy", e);
   }
   return 0;
 }
@@ -141,10 +146,24 @@ static int check_source(const Program *p) {
 
 /* --- runs ------------------------------------------------------------------------------------ */
 
-static int run(Program *p, tirc_error **e) {
+typedef struct Run {
+  Program *p;
+  const tirc_module *m;
+  const tirc_reference *r;
+  tirc_argument got[MOST_PARAMS];
+} Run;
+
+static int run(Run *r, tirc_error **e) {
+  const Program *p = r->p;
   tirc_kernel *k = NULL;
-  const int bad = tirc_kernel_new_on(p->m, "main", p->device, NULL, &k, e) ||
-                  tirc_kernel_run(k, NULL, p->n, p->got, e);
+  int bad = 0;
+  for (int i = 0; i < p->n && !bad; i++) {
+    r->got[i] = p->args[i];
+    r->got[i].array = NULL;
+    bad = p->args[i].array && tirc_array_copy(p->args[i].array, &r->got[i].array, e);
+  }
+  bad = bad || tirc_kernel_new_on(r->m, "main", p->device, NULL, &k, e) ||
+        tirc_kernel_run(k, NULL, p->n, r->got, e);
   tirc_kernel_free(k);
   return bad;
 }
@@ -162,52 +181,98 @@ static int check_failure(const Program *p, tirc_error *e) {
   return failures;
 }
 
-static int check_results(Program *p) {
-  tirc_reference *r = NULL;
+static int check_results(const Run *r) {
+  const Program *p = r->p;
   tirc_check c = {.ok = false};
   tirc_error *e = NULL;
   char text[256];
-  if (tirc_reference_new(p->m, "reference", p->n, p->args, NULL, &r, &e) ||
-      tirc_reference_check(r, p->n, p->got, &c, &e)) {
-    tirc_reference_free(r);
-    return fail_with(p, "the check", e);
-  }
+  if (tirc_reference_check(r->r, p->n, r->got, &c, &e)) return fail_with(p, "the check", e);
   snprintf(text, sizeof text, "%s element %lld is %.9g, should be %.9g: %g, %g allowed",
            c.param ? c.param : "?", (long long)c.at, c.got, c.expected, c.error, c.allowed);
-  tirc_reference_free(r);
   return c.ok ? 0 : fail(p, "a wrong result", text);
 }
 
-static int check_file(Program *p) {
+static int check_run(Program *p, const tirc_module *m, const tirc_reference *reference) {
+  Run r = {.p = p, .m = m, .r = reference};
   tirc_error *e = NULL;
+  int failures = 0;
+  p->runs++;
+  if (run(&r, &e) && strcmp(tirc_error_get(e, TIRC_ERROR_CODE), "device") == 0) {
+    p->no_device = true;
+    failures = fail_with(p, "there is no device", e);
+  } else if (e || strstr(p->text, "# fails: ")) {
+    failures = check_failure(p, e);
+  } else {
+    failures = check_results(&r);
+  }
+  for (int i = 0; i < p->n; i++) tirc_array_free(r.got[i].array);
+  return failures;
+}
+
+/* The lines behind "#| ", below "NAME = VALUE" for each of `with`. */
+static char *script_of(const Program *p, const char *with) {
+  char *script = NULL, line[256];
+  size_t size = 0;
+  const char *at = p->text;
+  FILE *f = open_memstream(&script, &size);
+  if (!f) return NULL;
+  for (const char *w = with; w && *w; w += strcspn(w, " "), w += strspn(w, " "))
+    fprintf(f, "%.*s\n", (int)strcspn(w, " "), w);
+  while (next_note(&at, "#| ", line, sizeof line)) fprintf(f, "%s\n", line);
+  fclose(f);
+  return script;
+}
+
+static int check_schedule(Program *p, const char *with, const tirc_reference *r) {
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  char *script = script_of(p, with);
+  p->with = with;
+  int failures = 0;
+  if (tirc_module_schedule_text(p->m, script, strlen(script), "schedule", NULL, &m, &e))
+    failures = fail_with(p, "the schedule", e);
+  else
+    failures = check_run(p, m, r);
+  tirc_module_free(m);
+  free(script);
+  p->with = NULL;
+  return failures;
+}
+
+static int check_file(Program *p) {
+  tirc_reference *r = NULL;
+  tirc_error *e = NULL;
+  char with[256];
+  const char *at = p->text;
   int failures = read_program(p);
   if (!failures) failures = make_arguments(p);
+  if (!failures && tirc_reference_new(p->m, p->reference, p->n, p->args, NULL, &r, &e))
+    failures = fail_with(p, "the interpreter", e);
   if (failures) return failures;
-  if (run(p, &e) && strcmp(tirc_error_get(e, TIRC_ERROR_CODE), "device") == 0) {
-    p->no_device = true;
-    return fail_with(p, "there is no device", e);
-  }
-  if (e || strstr(p->text, "# fails: ")) return check_failure(p, e);
-  return check_results(p) + check_source(p);
+  if (p->reference)
+    failures = check_run(p, p->m, r);
+  else
+    while (!p->no_device && next_note(&at, "# with: ", with, sizeof with))
+      failures += check_schedule(p, with, r);
+  tirc_reference_free(r);
+  return p->no_device ? failures : failures + check_source(p);
 }
 
 int main(int argc, char **argv) {
-  int failures = 0;
+  int failures = 0, runs = 0;
   if (argc < 3) return fprintf(stderr, "usage: run_device DEVICE FILE...\n"), 2;
   for (int i = 2; i < argc; i++) {
     Program *p = calloc(1, sizeof *p);
     if (!p) return 2;
     *p = (Program){.path = argv[i], .device = argv[1]};
     failures += check_file(p);
+    runs += p->runs;
     const bool skip = p->no_device;
-    for (int k = 0; k < p->n && k < MOST_PARAMS; k++) {
-      tirc_array_free(p->args[k].array);
-      tirc_array_free(p->got[k].array);
-    }
+    for (int k = 0; k < p->n && k < MOST_PARAMS; k++) tirc_array_free(p->args[k].array);
     tirc_module_free(p->m);
     free(p);
     if (skip) return 77;
   }
-  printf("%d programs on %s, %d failures\n", argc - 2, argv[1], failures);
+  printf("%d runs of %d programs on %s, %d failures\n", runs, argc - 2, argv[1], failures);
   return failures ? 1 : 0;
 }
