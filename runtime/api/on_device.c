@@ -5,6 +5,7 @@
 #include "codegen/gpu/gpu.h"
 #include "codegen/signature.h"
 #include "ir/arith/arith.h"
+#include "ir/gpu.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
@@ -44,8 +45,15 @@ _Noreturn static void fail_device(Tirc *c, DeviceError *e) {
 }
 
 const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target) {
-  (void)target;
-  return tirc_has_kernels(m) ? m : tirc_lower(c, m, NULL, NULL);
+  const char *name = target ? target : "opencl";
+  const Gpu *gpu = tirc_gpu_find(name);
+  if (!gpu) tirc_gpu_unknown(c, name);
+  const Module *lowered = tirc_has_kernels(m) ? m : tirc_lower_for(c, m, gpu, NULL, NULL);
+  if (!tirc_has_kernels(lowered))
+    tirc_fail(c, (Loc){m->file, 0, 0}, "lower",
+              "bind its loops: sch.bind(loop, thread_axis=\"blockIdx.x\")",
+              "no loop is bound to blocks or threads, so there is no kernel for a device");
+  return lowered;
 }
 
 /* --- kernels --------------------------------------------------------------------------------- */
