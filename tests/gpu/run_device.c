@@ -260,6 +260,7 @@ static int check_file(Program *p) {
 
 int main(int argc, char **argv) {
   int failures = 0, runs = 0;
+  setvbuf(stdout, NULL, _IOLBF, 0);
   if (argc < 3) return fprintf(stderr, "usage: run_device DEVICE FILE...\n"), 2;
   for (int i = 2; i < argc; i++) {
     Program *p = calloc(1, sizeof *p);
