@@ -14,13 +14,19 @@ import sys
 import tempfile
 
 ICD = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
-# what it says of an access that only initialises a copy of a hole, or of its own work
-CHECKS = {"OCL_ICD_VENDORS": ICD, "OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "1"}
+RACES = {"OCL_ICD_VENDORS": ICD, "OCLGRIND_DATA_RACES": "1"}
+ALL = dict(RACES, OCLGRIND_UNINITIALIZED="1")
 
 
 def run(tirc, folder, words):
+    """What it finds, and why the program does not run; where its check of reads gives up, by races alone."""
+    found, failed = run_with(ALL, tirc, folder, words)
+    return run_with(RACES, tirc, folder, words) if "FATAL" in failed else (found, failed)
+
+
+def run_with(checks, tirc, folder, words):
     log = os.path.join(folder, "log")
-    environment = dict(os.environ, OCLGRIND_LOG=log, **CHECKS)
+    environment = dict(os.environ, OCLGRIND_LOG=log, **checks)
     if os.path.exists(log):
         os.remove(log)
     try:
@@ -30,6 +36,8 @@ def run(tirc, folder, words):
         return "it does not end", ""
     found = open(log, errors="replace").read() if os.path.exists(log) else ""
     first = next((line.strip() for line in found.split("\n") if line.strip()), "")
+    if "OCLGRIND FATAL ERROR" in found + done.stderr:
+        return "", "FATAL: " + " ".join((found + done.stderr).split())[:200]
     return first, "" if done.returncode == 0 else (done.stderr or done.stdout).strip().split("\n")[0]
 
 
