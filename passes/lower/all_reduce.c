@@ -1,9 +1,9 @@
 /* What the threads of a group have, made one. Within a warp, by shuffles: each takes what the
  * thread so many lanes further has,
  *
- *   v = v + T.tvm_warp_shuffle_down(mask, v, 4, 32, 32)
- *   v = v + T.tvm_warp_shuffle_down(mask, v, 2, 32, 32)
- *   v = v + T.tvm_warp_shuffle_down(mask, v, 1, 32, 32)
+ *   v = v + T.tvm_warp_shuffle_down(mask, v, 4, 8, 32)
+ *   v = v + T.tvm_warp_shuffle_down(mask, v, 2, 8, 32)
+ *   v = v + T.tvm_warp_shuffle_down(mask, v, 1, 8, 32)
  *
  * otherwise through shared memory, by halves; a group of any size:
  *
@@ -91,7 +91,7 @@ static void by_memory(Reduce *k, const Expr *values, Expr *result) {
 static Expr shuffle(Reduce *k, const char *how, Buffer mask, Expr value, Expr lane) {
   Tirc *c = k->c;
   Expr zero = tirc_int32(c, 0), warp = tirc_int32(c, k->gpu->warp);
-  Expr args[] = {tirc_load(c, mask, 1, &zero), value, lane, warp, warp};
+  Expr args[] = {tirc_load(c, mask, 1, &zero), value, lane, tirc_int32(c, k->g->size), warp};
   return tirc_call(c, value->dtype, how, 5, args);
 }
 
@@ -127,7 +127,7 @@ static void by_shuffles(Reduce *k, const Expr *values, bool all, Expr *result) {
   by_lanes(k, mask, mine, theirs, k->g->size);
   for (int i = 0; all && i < k->r->n; i++) {
     Expr value = tirc_load(c, mine[i], 1, &zero);
-    value = shuffle(k, "tvm_warp_shuffle", mask, value, k->g->lane);
+    value = shuffle(k, "tvm_warp_shuffle", mask, value, zero);
     vec_push(c, *k->out, tirc_store(c, mine[i], 1, &zero, value));
   }
   load_all(k, mine, zero, result);

@@ -201,8 +201,7 @@ static Group group_of(Across *x) {
   Group g = {.size = 1, .groups = 1, .lanes = true};
   bool others = false;
   g.place = g.number = tirc_int32(c, 0);
-  Expr linear = tirc_int32(c, 0);
-  int64_t stride = 1, extent;
+  int64_t extent;
   for (int i = 0; i < k->threads.n; i++) {
     const For *t = k->threads.at[i];
     if (strncmp(t->thread, "threadIdx", 9)) continue;
@@ -216,12 +215,8 @@ static Group group_of(Across *x) {
     Expr var = tirc_cast(c, DT_INT32, t->var);
     *to = tirc_add(c, *to, tirc_mul(c, var, tirc_int32(c, *n)));
     *n *= extent;
-    linear = tirc_add(c, linear, tirc_mul(c, var, tirc_int32(c, stride)));
-    stride *= extent;
   }
   g.lanes &= (g.size & (g.size - 1)) == 0;
-  Expr in_warp = tirc_floormod(c, linear, tirc_int32(c, k->gpu->warp));
-  g.lane = tirc_sub(c, in_warp, tirc_floormod(c, in_warp, tirc_int32(c, g.size)));
   return g;
 }
 

@@ -31,7 +31,6 @@ typedef struct Group {
   int64_t size, groups;
   Expr place, number;
   bool lanes; /* neighbours in a warp: groups lie in a row, and their size is a power of two */
-  Expr lane;  /* then, of the first of the group, in its warp */
 } Group;
 
 /* Statements after which, for every component, thread 0 of each group (all of them, if `all`) has
