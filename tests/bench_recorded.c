@@ -1,17 +1,21 @@
-/* bench_recorded [-v] [--print] [--check] [--filter TEXT] PROGRAMS.json SCHEDULES.jsonl
- * [INTRINSICS.json] bench_recorded [-v] [--print] [--check] [--filter TEXT] FILE.case...
+/* bench_recorded [-v] [--print] [--check] [--lower GPU] [--filter TEXT] PROGRAMS.json
+ * SCHEDULES.jsonl [INTRINSICS.json]
+ * bench_recorded [-v] [--print] [--check] [--lower GPU] [--filter TEXT] FILE.case...
  *
  * What each of many recorded schedules costs: one JSON object a line, with its `name` or `id`, the
  * `program` by its name in PROGRAMS.json, the script as `schedule` or as a list of `calls`, and
  * perhaps the `result`, which ours is compared with. INTRINSICS.json holds scripts by the names of
  * the intrinsics that they register; those that a schedule names are run before it. Cases are those
  * of cases/README.md. Times are the processor's, of the script alone. -v prints those of the calls,
- * --print the programs. With --check it fails where a schedule is refused, where a program differs
- * from what is recorded, or where a question of meaning went over its budget. */
+ * --print the programs. --lower makes kernels of each program that has loops over a GPU's threads.
+ * A record may have its program as text, and its schedule as a function apply_trace(sch). With
+ * --check it fails where a schedule is refused, where a program differs from what is recorded or is
+ * not lowered, or where a question of meaning went over its budget. */
 #include "cases.h"
 #include "ir/arith/equal.h"
 #include "ir/tree/print.h"
 #include "parser/program.h"
+#include "passes/lower/lower.h"
 #include "passes/script/script.h"
 
 #include "slow_path.h"
@@ -23,11 +27,12 @@
 typedef struct Options {
   bool verbose, print, check;
   const char *filter;
+  const Gpu *gpu;
   struct json_object *programs, *intrinsics;
 } Options;
 
 typedef struct Tally {
-  int n, room, differ, refused;
+  int n, room, differ, refused, lowered, not_lowered;
   double *seconds;
   SlowPath slow;
 } Tally;
@@ -77,6 +82,20 @@ static void time_call(void *self, Sched *s, const char *call, Loc loc, const Dia
   r->call = cpu_seconds();
 }
 
+/* What was recorded is lowered even where ours differs. */
+static void lower(Tirc *c, Run *r, const Module *m) {
+  Trap trap;
+  if (!r->o->gpu || !strstr(r->test.result, "T.thread_binding")) return;
+  if (TIRC_TRY(c, trap)) {
+    tirc_lower_for(c, m, r->o->gpu, NULL, NULL);
+    TIRC_END(c, trap);
+    r->tally->lowered++;
+  } else {
+    r->tally->not_lowered++;
+    printf("not lowered: %s\n", c->diag.message);
+  }
+}
+
 static void run(Tirc *c, Run *r) {
   const Source text = source_of("program", r->test.program),
                script = source_of("schedule", r->test.schedule);
@@ -93,10 +112,12 @@ static void run(Tirc *c, Run *r) {
   r->seconds = cpu_seconds() - start;
   slow_path_add(&r->tally->slow, s);
   if (r->o->print) fputs(tirc_print_module(c, s->mod, NULL), stdout);
-  if (r->outcome || !r->test.result) return;
+  if (!r->test.result) return;
   const Source expected = source_of("result", r->test.result);
-  const char *difference =
-      tirc_module_difference(c, tirc_parse_module(c, &expected, 0, NULL), s->mod);
+  const Module *result = tirc_parse_module(c, &expected, 0, NULL);
+  lower(c, r, r->outcome ? result : s->mod);
+  if (r->outcome) return;
+  const char *difference = tirc_module_difference(c, result, s->mod);
   if (difference) r->outcome = tirc_format(c, "differs: %s", difference);
 }
 
@@ -133,9 +154,13 @@ static void run_case(const Options *o, const Case *test, Tally *t) {
 static void run_record(const Options *o, struct json_object *record, Tally *t) {
   Tirc *c = tirc_context_new();
   const char *name = text_of(record, "name"), *program = text_of(record, "program");
+  const char *schedule = schedule_of(c, record);
+  if (schedule && strstr(schedule, "def apply_trace("))
+    schedule = tirc_format(c, "%s\napply_trace(sch)\n", schedule);
+  if (program && !strchr(program, '\n')) program = text_of(o->programs, program);
   const Case test = {.name = name ? name : text_of(record, "id"),
-                     .program = program ? text_of(o->programs, program) : NULL,
-                     .schedule = schedule_of(c, record),
+                     .program = program,
+                     .schedule = schedule,
                      .result = text_of(record, "result")};
   if (test.name && test.program && test.schedule)
     run_case(o, &test, t);
@@ -161,7 +186,8 @@ static bool run_case_file(const Options *o, const char *path, Tally *t) {
 
 /* Whether all is as recorded, and was decided within its budget. */
 static bool report(Tally *t) {
-  const bool as_recorded = t->n && !t->refused && !t->differ && !t->slow.over_budget;
+  const bool as_recorded =
+      t->n && !t->refused && !t->differ && !t->not_lowered && !t->slow.over_budget;
   double sum = 0;
   for (int i = 0; i < t->n; i++) sum += t->seconds[i];
   slow_path_sort(t->seconds, t->n);
@@ -170,6 +196,7 @@ static bool report(Tally *t) {
            sum / t->n * 1e3, t->seconds[t->n / 2] * 1e3, t->seconds[t->n * 99 / 100] * 1e3,
            t->seconds[t->n - 1] * 1e3);
   printf("%d refused, %d differ from what is recorded\n", t->refused, t->differ);
+  if (t->lowered + t->not_lowered) printf("%d lowered, %d not\n", t->lowered, t->not_lowered);
   slow_path_report(&t->slow);
   free(t->seconds);
   return as_recorded;
@@ -218,13 +245,15 @@ int main(int argc, char **argv) {
       o.check = true;
     else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
       o.filter = argv[++i];
+    else if (!strcmp(argv[i], "--lower") && i + 1 < argc && tirc_gpu_find(argv[i + 1]))
+      o.gpu = tirc_gpu_find(argv[++i]);
     else
       i = argc;
   }
   const bool cases = i < argc && is_case(argv[i]);
   if (!cases && (argc - i < 2 || argc - i > 3)) {
-    fprintf(stderr, "usage: bench_recorded [-v] [--print] [--check] [--filter TEXT] PROGRAMS.json "
-                    "SCHEDULES.jsonl [INTRINSICS.json] | FILE.case...\n");
+    fprintf(stderr, "usage: bench_recorded [-v] [--print] [--check] [--lower GPU] [--filter TEXT] "
+                    "PROGRAMS.json SCHEDULES.jsonl [INTRINSICS.json] | FILE.case...\n");
     return 2;
   }
   if (cases) {
