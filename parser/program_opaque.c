@@ -6,8 +6,9 @@
 typedef enum Gives {
   GIVES_HANDLE,
   GIVES_INT32,
+  GIVES_UINT32,
   GIVES_BOOL,
-  GIVES_FIRST,
+  GIVES_SECOND,
   GIVES_NAMED,
   GIVES_VOID
 } Gives;
@@ -34,9 +35,10 @@ static PyValue read_opaque(Reader *r, const Call *call) {
   case GIVES_INT32: t = DT_INT32; break;
   case GIVES_BOOL: t = DT_BOOL; break;
   case GIVES_VOID: t = DT_VOID; break;
-  case GIVES_FIRST:
-    if (n) t = args[0]->dtype;
+  case GIVES_SECOND:
+    if (n > 1) t = args[1]->dtype;
     break;
+  case GIVES_UINT32: t = DT(TYPE_UINT, 32); break;
   case GIVES_NAMED:
     if (n && given[0]->kind == SYN_STRING && !*given[0]->s)
       t = DT_VOID;
@@ -125,10 +127,10 @@ const Function tirc_opaque_functions[] = {
     OPAQUE(INT32, "tvm_storage_sync"),
     OPAQUE(HANDLE, "tvm_thread_allreduce"),
     OPAQUE(BOOL, "tvm_thread_invariant"),
-    OPAQUE(FIRST, "tvm_warp_shuffle"),
-    OPAQUE(FIRST, "tvm_warp_shuffle_up"),
-    OPAQUE(FIRST, "tvm_warp_shuffle_down"),
-    OPAQUE(INT32, "tvm_warp_activemask"),
+    OPAQUE(SECOND, "tvm_warp_shuffle"),
+    OPAQUE(SECOND, "tvm_warp_shuffle_up"),
+    OPAQUE(SECOND, "tvm_warp_shuffle_down"),
+    OPAQUE(UINT32, "tvm_warp_activemask"),
     OPAQUE(HANDLE, "tvm_stack_alloca"),
     OPAQUE(HANDLE, "tvm_stack_make_shape"),
     OPAQUE(HANDLE, "tvm_stack_make_array"),

@@ -1,0 +1,344 @@
+/* What each pass of the lowering for GPUs must make of small programs, and what is refused. That
+ * the kernels compute what the programs do is for those tests that run them. */
+#include "compare.h"
+#include "passes/lower/lower.h"
+
+#define MAIN(params, body) "@T.prim_func\ndef main(" params "):\n" body
+#define BUF(name, n) #name ": T.Buffer((" #n ",), \"float32\")"
+#define SHARED(name, n) "    " #name " = T.alloc_buffer((" #n ",), scope=\"shared\")\n"
+#define LOCAL(name, n) "    " #name " = T.alloc_buffer((" #n ",), scope=\"local\")\n"
+#define BX(n) "    for bx in T.thread_binding(" #n ", thread=\"blockIdx.x\"):\n"
+#define TX(n) "        for tx in T.thread_binding(" #n ", thread=\"threadIdx.x\"):\n"
+#define TY(n) "        for ty in T.thread_binding(" #n ", thread=\"threadIdx.y\"):\n"
+#define REDUCTION(bind)                                                                            \
+  "            with T.block(\"B\"):\n"                                                             \
+  "                vi = T.axis.spatial(4, bx)\n                vk = T.axis.reduce(" bind ")\n"     \
+  "                with T.init():\n                    B[vi] = T.float32(0)\n"                     \
+  "                B[vi] = B[vi] + A[vk]\n"
+
+typedef struct Expectation {
+  const char *name, *pass, *target, *text;
+  const char *must[5]; /* stand in the program after the pass */
+  const char *must_not[3];
+} Expectation;
+
+static const Expectation expectations[] = {
+    {"one loop an axis",
+     "UnifyThreadBinding",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 32),
+          SHARED(S, 32) BX(4) TX(8) "            S[bx * 8 + tx] = A[bx * 8 + tx]\n" TX(
+              8) "            B[bx * 8 + tx] = S[bx * 8 + 7 - tx]\n"),
+     {"for threadIdx_x in T.thread_binding(8, thread=\"threadIdx.x\")"},
+     {"for tx in"}},
+    {"one thread does what runs once",
+     "UnifyThreadBinding",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 4),
+          SHARED(S, 32) BX(4)
+              TX(8) "            S[tx] = A[bx * 8 + tx]\n        B[bx] = S[0] + S[1]\n"),
+     {"if threadIdx_x == 0:\n"},
+     {NULL}},
+    {"threads have what is local each",
+     "UnifyThreadBinding",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 32),
+          LOCAL(L, 1) BX(4) "        L[0] = A[bx]\n" TX(8) "            B[bx * 8 + tx] = L[0]\n"),
+     {"L[0] = A[blockIdx_x]"},
+     {"if threadIdx_x"}},
+    {"a barrier between a store and what reads it",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 32),
+          SHARED(S, 8) BX(4) TX(8) "            S[tx] = A[bx * 8 + tx]\n"
+                                   "            B[bx * 8 + tx] = S[7 - tx]\n"),
+     {"T.call_packed(\"main_kernel\", A.data, B.data, 4, 8)", "def main_kernel(A",
+      "S[threadIdx_x] = A[blockIdx_x * 8 + threadIdx_x]\n"
+      "                T.tvm_storage_sync(\"shared\")\n",
+      "\"tir.kernel_launch_params\": [\"blockIdx.x\", \"threadIdx.x\"]"},
+     {NULL}},
+    {"none where a thread reads what it has stored",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 32),
+          SHARED(S, 8) BX(4) TX(8) "            S[tx] = A[bx * 8 + tx]\n"
+                                   "            B[bx * 8 + tx] = S[tx]\n"),
+     {"main_kernel"},
+     {"storage_sync"}},
+    {"none between different buffers",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 32),
+          SHARED(S, 8) SHARED(R, 8) BX(4) TX(8) "            S[tx] = A[bx * 8 + tx]\n"
+                                                "            R[7 - tx] = A[bx * 8 + tx]\n"
+                                                "            B[bx * 8 + tx] = S[tx] + R[7 - tx]\n"),
+     {"main_kernel"},
+     {"storage_sync"}},
+    {"a barrier at the head of a loop whose next step stores what the last one reads",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 256) ", " BUF(B, 8),
+          SHARED(S, 8) LOCAL(L, 1) BX(1) TX(8) "            L[0] = T.float32(0)\n"
+                                               "            for k in range(8):\n"
+                                               "                S[tx] = A[k * 8 + tx]\n"
+                                               "                L[0] = L[0] + S[7 - tx]\n"
+                                               "            B[tx] = L[0]\n"),
+     {"for k in range(8):\n                    T.tvm_storage_sync(\"shared\")\n",
+      "S[threadIdx_x] = A[k * 8 + threadIdx_x]\n                    T.tvm_storage_sync"},
+     {NULL}},
+    {"a kernel may hand values over in global memory within a block",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 32) ", " BUF(C, 32),
+          BX(4) TX(8) "            B[bx * 8 + tx] = A[bx * 8 + tx]\n"
+                      "            C[bx * 8 + tx] = B[bx * 8 + 7 - tx]\n"),
+     {"T.tvm_storage_sync"},
+     {NULL}},
+    {"two kernels, and what one hands to the other",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 32),
+          "    G = T.alloc_buffer((32,))\n" BX(4)
+              TX(8) "            G[bx * 8 + tx] = A[bx * 8 + tx]\n" BX(4)
+                  TX(8) "            B[bx * 8 + tx] = G[31 - bx * 8 - tx]\n"),
+     {"T.call_packed(\"main_kernel\", A.data, G.data, 4, 8)",
+      "T.call_packed(\"main_kernel_1\", B.data, G.data, 4, 8)", "G = T.decl_buffer((32,))"},
+     {"storage_sync"}},
+    {"a shared buffer has what all threads of a block reach, a local one what one does",
+     "CompactBufferAllocation",
+     "sm_80",
+     MAIN(BUF(A, 1024) ", " BUF(B, 1024),
+          SHARED(S, 1024) LOCAL(L, 1024) BX(16)
+              TX(16) "            for i in range(4):\n"
+                     "                S[bx * 64 + tx * 4 + i] = A[bx * 64 + tx * 4 + i]\n"
+                     "            for i in range(4):\n"
+                     "                L[bx * 64 + tx * 4 + i] = S[bx * 64 + 63 - tx * 4 - i]\n"
+                     "            for i in range(4):\n"
+                     "                B[bx * 64 + tx * 4 + i] = L[bx * 64 + tx * 4 + i]\n"),
+     {"S = T.alloc_buffer((64,), scope=\"shared\")", "L = T.alloc_buffer((4,), scope=\"local\")"},
+     {NULL}},
+    {"virtual threads share what is shared and have the rest each",
+     "InjectVirtualThread",
+     "sm_80",
+     MAIN(BUF(A, 256) ", " BUF(B, 64),
+          SHARED(S, 32) LOCAL(L, 4)
+              BX(1) "      for v in T.thread_binding(2, thread=\"vthread.x\"):"
+                    "\n" TX(8) "            for i in range(4):\n"
+                               "                L[i] = T.float32(0)\n"
+                               "            for k in range(8):\n"
+                               "                for i in range(4):\n"
+                               "                    S[tx * 4 + i] = A[k * 32 + tx * 4 + i]\n"
+                               "                for i in range(4):\n"
+                               "                    L[i] = L[i] + S[v * 16 + i]\n"
+                               "            for i in range(4):\n"
+                               "                B[v * 32 + tx * 4 + i] = L[i]\n"),
+     {"L = T.decl_buffer((8,), scope=\"local\")", "S = T.decl_buffer((32,), scope=\"shared\")",
+      "for v in T.unroll(2):\n", "L[v * 4 + i] = L[v * 4 + i] + S[v * 16 + i]"},
+     {"vthread"}},
+    {"a warp reduces by shuffles",
+     "LowerCrossThreadReduction",
+     "sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 4), BX(4) TX(32) REDUCTION("32, tx")),
+     {"T.tvm_warp_shuffle_down(mask[0], red_buf0[0], 16, 32, 32)",
+      "T.tvm_warp_shuffle_down(mask[0], red_buf0[0], 1, 32, 32)", "T.where(threadIdx_x == 0)"},
+     {"scope=\"shared\""}},
+    {"where there are none, through shared memory",
+     "SplitHostDevice",
+     "opencl",
+     MAIN(BUF(A, 32) ", " BUF(B, 4), BX(4) TX(32) REDUCTION("32, tx")),
+     {"red_buf0 = T.decl_buffer((32,), scope=\"shared\")",
+      "if threadIdx_x < 16:", "T.tvm_storage_sync(\"shared\")\n                if threadIdx_x < 8:",
+      "if threadIdx_x == 0:"},
+     {"shuffle"}},
+    {"a group of any size",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 6) ", " BUF(B, 4), BX(4) TX(6) REDUCTION("6, tx")),
+     {"red_buf0 = T.decl_buffer((6,), scope=\"shared\")",
+      "if threadIdx_x < 4 and threadIdx_x < 2:"},
+     {"shuffle"}},
+    {"steps of a thread's own",
+     "LowerCrossThreadReduction",
+     "sm_80",
+     MAIN(BUF(A, 256) ", " BUF(B, 4),
+          BX(4) TX(32) "           for k in range(8):\n" REDUCTION("256, k * 32 + tx")),
+     {"in_thread_B[0] = T.float32(0.0)",
+      "for k in range(8):", "in_thread_B[0] = in_thread_B[0] + A[vk]"},
+     {"B[vi] ="}},
+    {"shared memory that only a launch gives",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 16384) ", " BUF(B, 16384),
+          SHARED(S, 16384) BX(1)
+              TX(128) "            for i in range(128):\n"
+                      "                S[i * 128 + tx] = A[i * 128 + tx]\n" TX(
+                          128) "            for i in range(128):\n"
+                               "                B[i * 128 + tx] = S[i * 128 + 127 - tx]\n"),
+     {"S = T.decl_buffer((16384,), scope=\"shared.dyn\")"},
+     {NULL}},
+    {"a barrier of a loop that is written out, but for the first",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 16) ", " BUF(B, 8),
+          SHARED(S, 8) LOCAL(L, 1) BX(1) TX(8) "            L[0] = T.float32(0)\n"
+                                               "            for k in T.unroll(2):\n"
+                                               "                S[tx] = A[k * 8 + tx]\n"
+                                               "                L[0] = L[0] + S[7 - tx]\n"
+                                               "            B[tx] = L[0]\n"),
+     {"L[0] = T.float32(0.0)\n                S[threadIdx_x] = A[threadIdx_x]\n"},
+     {NULL}},
+    {"a kernel's sizes are its parameters",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN("a: T.handle, b: T.handle",
+          "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n    B = T.match_buffer(b, (n,))\n"
+          "    for bx in T.thread_binding((n + 31) // 32, thread=\"blockIdx.x\"):\n" TX(
+              32) "            if bx * 32 + tx < n:\n"
+                  "                B[bx * 32 + tx] = A[bx * 32 + tx]\n"),
+     {"T.call_packed(\"main_kernel\", A.data, B.data, n, ",
+      "if blockIdx_x * 32 + threadIdx_x < n:"},
+     {NULL}},
+};
+
+typedef struct After {
+  const char *pass, *text;
+} After;
+
+static void keep(void *self, const char *pass, const Module *m) {
+  After *a = self;
+  if (!strcmp(pass, a->pass)) a->text = tirc_print_module(m->c, m, NULL);
+}
+
+static void check_expectation(Tirc *c, const void *arg) {
+  const Expectation *e = arg;
+  After after = {.pass = e->pass};
+  const Module *m = tirc_lower_for(c, parse(c, e->text), tirc_gpu_find(e->target), keep, &after);
+  const char *text = tirc_print_module(c, m, NULL);
+  Source source = {"printed", text, strlen(text)};
+  assert_string_equal(text, tirc_print_module(c, tirc_parse_module(c, &source, 0, NULL), NULL));
+  assert_non_null(after.text);
+  for (int i = 0; i < 5; i++)
+    if (e->must[i] && !strstr(after.text, e->must[i]))
+      fail_msg("%s: no \"%s\" in\n%s", e->name, e->must[i], after.text);
+  for (int i = 0; i < 3; i++)
+    if (e->must_not[i] && strstr(after.text, e->must_not[i]))
+      fail_msg("%s: \"%s\" in\n%s", e->name, e->must_not[i], after.text);
+}
+
+static void passes_achieve_what_they_are_for(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++)
+    in_context(expectations[i].name, check_expectation, &expectations[i]);
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+typedef struct Refusal {
+  const char *target, *text;
+  const char *says[3]; /* stand in the message */
+} Refusal;
+
+static const Refusal refusals[] = {
+    {NULL,
+     MAIN(BUF(A, 8), BX(1) TX(8) "            A[tx] = T.float32(1)\n"),
+     {"threadIdx.x", "a processor has none"}},
+    {"sm_80",
+     MAIN(BUF(A, 8) ", " BUF(B, 8), BX(1) TX(8) "            A[tx] = T.float32(1)\n"
+                                                "        for ty in T.thread_binding(4, "
+                                                "thread=\"threadIdx.x\"):\n"
+                                                "            B[ty] = T.float32(1)\n"),
+     {"the loops tx and ty are bound to threadIdx.x", "extents 8 and 4"}},
+    {"sm_80",
+     MAIN(BUF(A, 8), "    for bx in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
+                     "        for tx in T.thread_binding(bx + 1, thread=\"threadIdx.x\"):\n"
+                     "            A[tx] = T.float32(1)\n"),
+     {"the extent bx + 1 of the loop tx"}},
+    {"sm_80",
+     MAIN(BUF(A, 2048), BX(1) TX(2048) "            A[tx] = T.float32(1)\n"),
+     {"2048 threads", "threadIdx.x of 2048", "1024 at most"}},
+    {"opencl-android",
+     MAIN(BUF(A, 512), BX(1) TX(512) "            A[tx] = T.float32(1)\n"),
+     {"512 threads", "opencl-android has 256"}},
+    {"sm_75",
+     MAIN(BUF(A, 65536) ", " BUF(B, 65536),
+          SHARED(S, 65536) BX(1)
+              TX(64) "            for i in range(1024):\n"
+                     "                S[i * 64 + tx] = A[i * 64 + tx]\n" TX(
+                         64) "            for i in range(1024):\n"
+                             "                B[i * 64 + tx] = S[i * 64 + 63 - tx]\n"),
+     {"262144 bytes of shared memory, 262144 of them in S", "sm_75 has 65536"}},
+    {"sm_80",
+     MAIN(BUF(A, 8) ", " BUF(B, 8), SHARED(S, 8) BX(1) TX(8) "            if tx < 4:\n"
+                                                             "                S[tx] = A[tx]\n"
+                                                             "                B[tx] = S[3 - tx]\n"),
+     {"one element of S", "S[threadIdx_x] = A[threadIdx_x]", "a branch that not all threads take"}},
+    {"sm_80",
+     MAIN(BUF(A, 8) ", " BUF(B, 8), SHARED(S, 8) BX(1) TX(8) "            for i in range(tx):\n"
+                                                             "                S[tx] = A[tx]\n"
+                                                             "                B[tx] = S[7 - tx]\n"),
+     {"one element of S", "a loop whose length differs between threads"}},
+    {"sm_80",
+     MAIN(BUF(A, 8), SHARED(S, 8) BX(1) TX(
+                         8) "            S[tx] = S[7 - tx] + A[tx]\n            A[tx] = S[tx]\n"),
+     {"one element of S", "no barrier can stand within a statement"}},
+    {"sm_80",
+     MAIN(BUF(A, 8) ", " BUF(B, 8), SHARED(S, 8) BX(1) TX(8) "            S[tx] = A[tx]\n" BX(1)
+                                        TX(8) "            B[tx] = S[tx]\n"),
+     {"S of scope shared", "outside of one kernel"}},
+    {"sm_80",
+     MAIN(BUF(A, 32) ", " BUF(B, 4),
+          BX(4) TX(32) "            with T.block(\"B\"):\n"
+                       "                vi = T.axis.spatial(4, bx)\n"
+                       "                vk = T.axis.reduce(32, tx)\n"
+                       "                with T.init():\n                    B[vi] = T.float32(0)\n"
+                       "                B[vi] = B[vi] * B[vi] + A[vk]\n"),
+     {"the threads of block B reduce together"}},
+    {"sm_80",
+     MAIN("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n" BX(
+                             1) "        for tx in T.thread_binding(n, thread=\"threadIdx.x\"):\n"
+                                "            A[tx] = T.float32(1)\n"),
+     {"has the extent n", "must be a constant"}},
+};
+
+static void check_refusal(Tirc *c, const void *arg) {
+  const Refusal *r = arg;
+  const Module *m = parse(c, r->text);
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    m = tirc_lower_for(c, m, r->target ? tirc_gpu_find(r->target) : NULL, NULL, NULL);
+    TIRC_END(c, trap);
+    fail_msg("lowered:\n%s\nto\n%s", r->text, tirc_print_module(c, m, NULL));
+  }
+  assert_string_equal(c->diag.code, "lower");
+  assert_int_equal(c->diag.status, TIRC_STATUS_BAD);
+  for (int i = 0; i < 3; i++)
+    if (r->says[i] && !strstr(c->diag.message, r->says[i]))
+      fail_msg("no \"%s\" in \"%s\" for\n%s", r->says[i], c->diag.message, r->text);
+}
+
+static void what_cannot_be_a_kernel_is_an_error(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    in_context(refusals[i].says[0], check_refusal, &refusals[i]);
+}
+
+static void targets_have_limits(void **state) {
+  (void)state;
+  assert_string_equal(tirc_gpu_find("nvidia/nvidia-t4")->name, "sm_75");
+  assert_null(tirc_gpu_find("sm_81"));
+  for (int i = 0; tirc_gpu_number(i); i++) {
+    const Gpu *g = tirc_gpu_number(i);
+    assert_true(g->threads >= 256 && g->warp >= 1 && g->shared <= g->shared_dyn);
+  }
+  const char *tag, *row;
+  for (int i = 0; tirc_gpu_card(i, &tag, &row); i++) assert_non_null(tirc_gpu_find(tag));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(passes_achieve_what_they_are_for),
+      cmocka_unit_test(what_cannot_be_a_kernel_is_an_error),
+      cmocka_unit_test(targets_have_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
