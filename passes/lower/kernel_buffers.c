@@ -18,6 +18,12 @@ static void check(Tirc *c, Stmt s) {
   if (!strcmp(b->scope, "global") && !tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     tirc_fail(c, tirc_place_of(s), "lower", "give it scope shared or local, or make it outside",
               "the buffer %s of scope global is allocated within a kernel", b->name);
+  if (strcmp(b->scope, "global") && strcmp(b->scope, "local") && strncmp(b->scope, "shared", 6))
+    tirc_fail(c, tirc_place_of(s), "lower",
+              "scope shared holds what threads hand to each other, scope local what each has",
+              "the buffer %s has scope %s, which is more than its threads' registers, and which no "
+              "pass takes apart",
+              b->name, b->scope);
   for (int d = 0; d < b->ndim; d++)
     if (!tirc_const_int(b->shape[d], &n))
       tirc_fail(c, tirc_place_of(s), "lower",

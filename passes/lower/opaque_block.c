@@ -16,8 +16,18 @@ static Stmt lower_block(Tirc *c, Stmt s) {
   return tirc_is_true(b->predicate) ? body : tirc_if(c, b->predicate, body, NULL);
 }
 
+/* A GPU has vectors of 2, 4, 8 and 16 lanes. */
+static bool has_vector(Expr extent) {
+  int64_t n;
+  return !tirc_const_int(extent, &n) || (n >= 1 && n <= 16 && (n & (n - 1)) == 0);
+}
+
 static Stmt lower_loop(Tirc *c, Stmt s, bool is_for_gpu) {
   For loop = s->u.loop;
+  if (is_for_gpu && loop.kind == LOOP_VECTORIZED && !has_vector(loop.extent)) {
+    loop.kind = LOOP_UNROLLED;
+    return tirc_for(c, &loop);
+  }
   if (loop.kind == LOOP_THREAD_BINDING) {
     if (is_for_gpu) return s;
     if (tirc_is_thread_loop(s))
