@@ -919,6 +919,34 @@ TIRC_API tirc_status tirc_module_interpret_while(const tirc_module *m, const cha
                                                  bool in_double, bool (*go_on)(void *self),
                                                  void *self, tirc_error **error);
 
+/* --- a GPU without a GPU -------------------------------------------------------------------------
+ *
+ * The function of a module that was lowered for a GPU, with the kernels that it launches: blocks in
+ * an order that is drawn, the threads of a block as the model of a GPU has them. TIRC_BAD with the
+ * code "race": two threads touch an element, one writes, and no barrier is between them; "barrier"
+ * or "shuffle": threads that should reach it together do not; "uninitialised", "out-of-bounds" and
+ * what else the interpreter finds: each with the statements, the threads and the element. */
+typedef struct tirc_emulate_options {
+  int64_t max_steps;         /* 0: no limit */
+  int64_t blocks;            /* run only so many blocks of each launch; 0: all */
+  uint64_t seed;             /* of what is drawn */
+  bool (*go_on)(void *self); /* asked many times a second, or NULL */
+  void *self;
+  /* One an argument, or NULL: a byte an element, which is set to 1 where a kernel writes it. NULL
+   * for arguments that are no arrays. */
+  uint8_t *const *written;
+} tirc_emulate_options;
+typedef struct tirc_emulate_report { /* over all launches */
+  int64_t launches, blocks, blocks_run, barriers;
+} tirc_emulate_report;
+/* options and report may be NULL. */
+TIRC_API tirc_status tirc_module_emulate(const tirc_module *m, const char *func, int n,
+                                         const tirc_argument *args,
+                                         const tirc_emulate_options *options,
+                                         tirc_emulate_report *report, tirc_error **error);
+/* Whether the module has kernels of a GPU. */
+TIRC_API bool tirc_module_has_kernels(const tirc_module *m);
+
 /* --- what a function should compute -------------------------------------------------------------
  *
  * The reference interpreter, in double, with every value carrying how far a run in the program's

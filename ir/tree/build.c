@@ -1,5 +1,6 @@
 /* Constructors of all nodes. They copy the arrays that they are given, so callers build them on the
  * stack; they check nothing but what would make a node meaningless. */
+#include "annotations.h"
 #include "ir.h"
 
 #include <float.h>
@@ -573,8 +574,18 @@ const Module *tirc_module_with_func(Tirc *c, const Module *m, int i, const Func 
   return to;
 }
 
+bool tirc_is_kernel(const Func *f) {
+  const Expr global = tirc_attrs_get(f->attrs, tirc_key(KEY_IS_GLOBAL_FUNC));
+  const Expr convention = tirc_attrs_get(f->attrs, tirc_key(KEY_CALLING_CONV));
+  return (global && tirc_is_int(global, 1)) || (convention && tirc_is_int(convention, 2));
+}
+
 const Func *tirc_module_main(const Module *m) {
   for (int i = 0; i < m->n_funcs; i++)
     if (strcmp(m->funcs[i]->name, "main") == 0) return m->funcs[i];
-  return m->n_funcs == 1 ? m->funcs[0] : NULL;
+  const Func *only = NULL;
+  int n = 0;
+  for (int i = 0; i < m->n_funcs; i++)
+    if (!tirc_is_kernel(m->funcs[i]) || m->n_funcs == 1) n++, only = m->funcs[i];
+  return n == 1 ? only : NULL;
 }

@@ -375,7 +375,10 @@ Attrs tirc_attrs_remove(Tirc *c, Attrs a, const char *key);
  */
 const Module *tirc_module_with_func(Tirc *c, const Module *m, int i, const Func *f);
 const Func *tirc_func_with_body(Tirc *c, const Func *f, Stmt body);
-/* The function called "main", or the only one; NULL when there is no such one. */
+/* Code of a GPU, which a host function launches: its attribute "tir.is_global_func" is true, or
+ * "calling_conv" is 2. */
+bool tirc_is_kernel(const Func *f);
+/* The function called "main", or the only one that is no kernel; NULL when there is no such one. */
 const Func *tirc_module_main(const Module *m);
 
 #endif

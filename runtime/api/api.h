@@ -63,7 +63,7 @@ char *tirc_api_copy(Tirc *c, const char *s, size_t n); /* on the heap; throws wh
 /* "main", the only one, or the one of that name; throws "name". */
 const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index);
 /* What a function takes, in c. */
-tirc_param *tirc_api_params(Tirc *c, const Func *f);
+tirc_param *tirc_api_params(Tirc *c, const Module *m, const Func *f);
 /* Its symbols, in c, none of them known. */
 tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n);
 /* A module object in context c, which it takes over. */

@@ -29,7 +29,7 @@ tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources) {
   r->symbols = tirc_new_array(c, tirc_symbol *, m->n_funcs);
   r->n_symbols = tirc_new_array(c, int, m->n_funcs);
   for (int i = 0; i < m->n_funcs; i++) {
-    r->params[i] = tirc_api_params(c, m->funcs[i]);
+    r->params[i] = tirc_api_params(c, m, m->funcs[i]);
     r->symbols[i] = tirc_api_symbols(c, m->funcs[i], &r->n_symbols[i]);
   }
   return r;

@@ -61,6 +61,7 @@ typedef struct Run {
   int64_t steps, max_steps;
   int64_t pause;                  /* after so many steps it looks whether it may go on */
   const InterpOptions *wishes;    /* go_on, or NULL */
+  const InterpOptions *launches;  /* launch, or NULL */
   const Step *at;                 /* what runs, for messages */
   const InterpObserver *observer; /* or NULL */
   int arrays;                     /* that it has seen */
@@ -149,6 +150,11 @@ struct Step {
       Cell *lanes;  /* room for a vector's values */
       bool *poison; /* and for whether they are uninitialised */
     } store;
+    struct { /* EVAL of a launch: its arguments are memories or values */
+      int n;
+      Memory **memories;
+      const Node **values;
+    } launch;
     struct { /* EVAL, IF, WHILE, LET, ASSERT, ALLOC, DECL, ATTR */
       const Node *value;
       Cell *cell;
@@ -166,6 +172,7 @@ typedef struct Compiler {
   const Step *parent;
   Loc loc;
   bool in_double; /* float32 is computed and stored as float64 */
+  bool launches;  /* T.call_packed does */
   bool bounded;   /* and every value knows how far float32 may be from it (bound.h) */
   PtrMap bounds;  /* variable that may not be exact -> its Bounds */
 } Compiler;

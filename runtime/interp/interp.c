@@ -145,11 +145,15 @@ static void check_extents(Tirc *t, const Func *f, int n_symbols, Expr *symbols,
 
 static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
                       const InterpOptions *o) {
-  Compiler k = {
-      .t = t, .loc = f->loc, .in_double = o->in_double || o->bounds, .bounded = o->bounds != NULL};
+  Compiler k = {.t = t,
+                .loc = f->loc,
+                .in_double = o->in_double || o->bounds,
+                .bounded = o->bounds != NULL,
+                .launches = o->launch != NULL};
   Run run = {.t = t,
              .max_steps = o->max_steps > 0 ? o->max_steps : INT64_MAX,
              .wishes = o->go_on ? o : NULL,
+             .launches = o,
              .observer = o->observer,
              .arbitrary = o->arbitrary};
   Expr *symbols;

@@ -55,6 +55,16 @@ typedef struct ElementBounds {
 } ElementBounds;
 enum BoundState { BOUND_DECIDED, BOUND_HUNG, BOUND_OPEN };
 
+/* An argument of a launch: the memory of a buffer, or a scalar. */
+typedef struct LaunchArgument {
+  DType dtype; /* TYPE_HANDLE: memory */
+  Cell value;
+  char *data;
+  int64_t bytes;
+  uint8_t *written; /* a byte a unit, or NULL: all of it is */
+  int unit;
+} LaunchArgument;
+
 typedef struct InterpOptions {
   int64_t max_steps;
   const InterpObserver *observer; /* or NULL */
@@ -72,6 +82,11 @@ typedef struct InterpOptions {
   /* Asked many times a second, or NULL; when it says false the run ends with "interrupted". */
   bool (*go_on)(void *self);
   void *self;
+  /* T.call_packed("NAME", arguments...), in the context t of the run; NULL: an intrinsic without a
+   * meaning. */
+  void (*launch)(void *launcher, Tirc *t, Loc loc, const char *name, int n,
+                 const LaunchArgument *args);
+  void *launcher;
 } InterpOptions;
 /* False when the observer ended the run. */
 bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *args,

@@ -285,11 +285,44 @@ static void run_eval(Run *run, const Step *s) {
   run->at = s;
   (void)get_cell(run, s->u.other.value);
 }
+static void run_launch(Run *run, const Step *s) {
+  const Expr call = s->stmt->u.eval.value;
+  const int n = s->u.launch.n;
+  LaunchArgument *args = tirc_new_array(run->t, LaunchArgument, n);
+  run->at = s;
+  for (int i = 0; i < n; i++) {
+    const Memory *m = s->u.launch.memories[i];
+    args[i].dtype = call->args[i + 1]->dtype;
+    if (m)
+      args[i] = (LaunchArgument){args[i].dtype, {0}, m->data, m->bytes, m->written, m->unit};
+    else
+      args[i].value = get_cell(run, s->u.launch.values[i]);
+  }
+  run->launches->launch(run->launches->launcher, run->t, s->stmt->loc, call->args[0]->u.s, n, args);
+}
+static void compile_launch(Compiler *k, Step *s) {
+  const Expr call = s->stmt->u.eval.value;
+  const int n = s->u.launch.n = call->n - 1;
+  s->u.launch.memories = tirc_new_array(k->t, Memory *, n);
+  s->u.launch.values = tirc_new_array(k->t, const Node *, n);
+  for (int i = 0; i < n; i++) {
+    const Expr x = call->args[i + 1];
+    s->u.launch.memories[i] = x->op == OP_VAR ? tirc_map_get(&k->memories, x) : NULL;
+    if (!s->u.launch.memories[i]) s->u.launch.values[i] = tirc_compile_expr(k, x);
+  }
+  s->run = run_launch;
+}
+
 /* Hints have no meaning here, and their addresses need not be valid. */
 static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
   if (e->op == OP_CALL && strcmp(e->u.s, "prefetch") == 0) return;
+  if (k->launches && e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
+      e->args[0]->op == OP_STRING) {
+    compile_launch(k, s);
+    return;
+  }
   s->u.other.value = tirc_compile_expr(k, e);
   s->run = run_eval;
 }

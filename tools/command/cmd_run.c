@@ -1,5 +1,6 @@
 /* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
  */
+#include "emulate.h"
 #include "tools/model.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct Session {
   const tirc_param *params;
   tirc_argument *args;
   tirc_reference *reference;
+  Emulated emulated;
   int n_symbols;
   tirc_symbol *symbols; /* in the shapes; known if the command line gives them or arrays tell */
 } Session;
@@ -203,13 +205,16 @@ static int run_model_once(const Session *s, double *seconds) {
   return status;
 }
 
-static int run_once(const Session *s, double *seconds) {
+static int run_once(Session *s, double *seconds) {
   tirc_error *e = NULL;
   if (s->program) return run_model_once(s, seconds);
-  if (s->o->device == DEVICE_EMULATE)
-    return complain(s->o, NULL, "this version has no emulator of a GPU");
-  if (!s->o->interpret) return run_compiled(s, seconds);
+  if (s->o->device != DEVICE_EMULATE && !s->o->interpret) return run_compiled(s, seconds);
   double start = tirc_seconds();
+  if (s->o->device == DEVICE_EMULATE) {
+    const int status = emulate(s->o, s->m, s->n, s->args, &s->emulated);
+    *seconds = tirc_seconds() - start;
+    return status;
+  }
   bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->max_steps, &e);
   *seconds = tirc_seconds() - start;
   return failed ? report(s->o, e) : DONE;
@@ -321,6 +326,7 @@ static int check(const Session *s) {
   tirc_argument *got = calloc((size_t)s->n + 1, sizeof *got);
   if (!got) return complain(s->o, NULL, "out of memory");
   int status = copy_back(s->o, s->plain, s->m, s->n, s->args, got);
+  if (status == DONE) leave_unwritten(&s->emulated, s->reference, s->n, got);
   if (status == DONE) status = compare_results(s->o, s->reference, s->n, got, &c);
   free_arguments(s->n, got);
   if (status != DONE) return status;
@@ -352,6 +358,7 @@ int run_module(const Options *o, const tirc_module *plain, const tirc_module *m)
   Session s = {.o = o, .plain = plain, .m = m};
   const int status = run_session(&s);
   free_arguments(s.n, s.args);
+  free_emulated(&s.emulated);
   tirc_reference_free(s.reference);
   free(s.symbols);
   return status;

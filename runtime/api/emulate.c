@@ -1,0 +1,44 @@
+/* The emulator of a GPU, for those outside. */
+#include "api.h"
+
+#include "runtime/emulate/emulate.h"
+
+typedef struct Emulate {
+  const tirc_module *m;
+  const char *func;
+  int n;
+  const tirc_argument *args;
+  EmulateOptions options;
+  EmulateReport report;
+} Emulate;
+
+static void emulate(Tirc *c, void *self) {
+  Emulate *p = self;
+  const Module *m = p->m->m;
+  const Func *f = tirc_api_func(c, m, p->func, NULL);
+  if (tirc_is_kernel(f))
+    tirc_fail(c, f->loc, "argument", "run the function that launches it",
+              "\"%s\" is a kernel, which a host function launches", f->name);
+  tirc_emulate(c, m, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options, &p->report);
+}
+
+tirc_status tirc_module_emulate(const tirc_module *m, const char *func, int n,
+                                const tirc_argument *args, const tirc_emulate_options *options,
+                                tirc_emulate_report *report, tirc_error **error) {
+  NEED(m, LIST(n, args));
+  Emulate p = {m, func, n, args, {0}, {0}};
+  if (options)
+    p.options = (EmulateOptions){options->max_steps, options->blocks, options->seed,
+                                 options->go_on,     options->self,   options->written};
+  const tirc_status status = tirc_api_scratch(emulate, &p, &m->sources, error);
+  if (report)
+    *report = (tirc_emulate_report){p.report.launches, p.report.blocks, p.report.blocks_run,
+                                    p.report.barriers};
+  return status;
+}
+
+bool tirc_module_has_kernels(const tirc_module *m) {
+  for (int i = 0; m && i < m->m->n_funcs; i++)
+    if (tirc_is_kernel(m->m->funcs[i])) return true;
+  return false;
+}

@@ -1,0 +1,235 @@
+/* What the files of the emulator share. A kernel is compiled into a tree of `Piece`s (expressions)
+ * and `Act`s (statements). A piece is evaluated for a list of threads at once and gives an array of
+ * values; an operation that has no function here is the interpreter's node, run thread by thread.
+ *
+ * A vector is evaluated one lane at a time, as in the interpreter: `Emu.lane` says which. */
+#ifndef TIRC_RUNTIME_EMULATE_CODE_H
+#define TIRC_RUNTIME_EMULATE_CODE_H
+
+#include "emulate.h"
+#include "runtime/interp/code.h"
+
+enum { MOST_GROUPS = 4, SLOT_ALL = MOST_GROUPS, SLOT_OTHER, SLOTS };
+enum { MOST_BLOCK_THREADS = 4096, MOST_DEPS = 12, WARP = 32 };
+
+/* Threads of a block that do something together, ascending. Values for them are kept in a cache
+ * from `first` on and are of use as long as the list in that slot is the one of that stamp. */
+typedef struct Threads {
+  int n, slot, first;
+  uint64_t stamp;
+  const uint16_t *at;
+} Threads;
+
+/* A value a thread of the list; same: at[0] is that of all. */
+typedef struct Values {
+  const Cell *at;
+  bool same;
+} Values;
+static inline Cell value_at(Values v, int k) { return v.at[v.same ? 0 : k]; }
+
+/* A variable of the kernel: one value, or one a thread. */
+typedef struct Var {
+  uint64_t stamp; /* when it was given its value */
+  bool same;
+  bool varies; /* it may differ between threads */
+  int lanes;
+  Cell *one;  /* a value a lane */
+  Cell *each; /* by thread, lane by lane */
+} Var;
+
+/* Who touched an element last. Times count barriers. */
+typedef struct Trace {
+  uint32_t wrote, read, also, first; /* first: the first read of the launch */
+  uint16_t writer, reader, other, first_reader;
+  uint16_t write_act, read_act, other_act, first_act;
+} Trace;
+enum { NOBODY = UINT16_MAX };
+
+typedef enum Place { GLOBAL, SHARED, LOCAL } Place;
+
+/* Elements of local memory lie thread beside thread, so that threads which do the same are
+ * neighbours; where views have elements of other sizes, each thread's lie together. */
+typedef struct Store {
+  Buffer buffer; /* that it was made for */
+  Place place;
+  char *data;
+  int64_t bytes, capacity; /* of one thread, where it is local */
+  uint8_t *written;        /* a byte a unit, or NULL: all of it is */
+  uint8_t *report;         /* likewise, for whom the launch was made; or NULL */
+  int unit;                /* the size of the smallest element of its views */
+  bool by_thread, is_stored;
+  Trace *traces; /* one a unit; NULL: no two threads of the launch can meet there */
+} Store;
+
+typedef struct Piece Piece;
+typedef struct Act Act;
+
+typedef struct Window { /* a buffer */
+  Buffer buffer;
+  DType dtype;
+  Store *store;
+  int ndim, elem;
+  const Piece **shape_code, **stride_code, *offset_code;
+  int64_t *shape, *stride, offset, count;
+  bool inside; /* all of its elements are in the memory */
+  bool plain;  /* one-dimensional, compact, without an offset */
+} Window;
+
+typedef struct Cache {
+  struct {
+    uint64_t threads, stamp;
+    bool same;
+  } of[SLOTS];
+  Cell *at; /* room for all threads, thrice: in groups, all together, another list */
+} Cache;
+
+typedef struct Emu Emu;
+struct Piece {
+  Values (*eval)(Emu *, const Piece *, const Threads *, Cell *room);
+  Expr expr;
+  DType dtype;
+  const Piece *a, *b, *c;
+  int n_args;
+  const Piece **args;
+  Cache *cache; /* or NULL */
+  int n_deps;   /* variables that its value hangs on; -1: on more than variables */
+  Var **deps;
+  Var *var;
+  Cell constant;
+  const Window *window;
+  bool tolerant;      /* a load whose value is only copied: it may be uninitialised */
+  const Node *scalar; /* the interpreter's, on the values in `given` */
+  Cell **given;
+};
+
+struct Act {
+  void (*run)(Emu *, const Act *, const Threads *);
+  const Act *parent;
+  Stmt stmt;
+  uint16_t number;
+  bool meets; /* something in it is done by several threads together */
+  const Piece *value, *min, *extent, **index;
+  Window *window;
+  Var *var;
+  const Act *body, *otherwise;
+  int n;
+  const Act **at;
+  bool *poison; /* of vectors: a thread, lane by lane */
+};
+
+typedef struct BlockStart {
+  uint32_t time;
+  int64_t block;
+} BlockStart;
+
+/* Where threads went different ways around a barrier. */
+typedef struct Parting {
+  const struct Parting *outer;
+  const Act *at;
+  const Act *other_way; /* or NULL */
+  const Threads *others;
+} Parting;
+
+struct Emu {
+  Tirc *t; /* what a launch needs */
+  const EmulateOptions *o;
+  EmulateReport *report;
+  const Func *kernel;
+  Run run;         /* for the interpreter's nodes */
+  Compiler scalar; /* that makes them */
+  PtrMap vars, stores, windows;
+  VEC(const Act *) acts;
+  const Act *parent;
+  Expr innermost; /* the loop variable around what is compiled, or NULL */
+  int depth, deepest;
+  int64_t cached, most_cached; /* cells in caches */
+
+  int64_t grid[3], block[3];
+  Var *axis[6]; /* blockIdx.x ... threadIdx.z */
+  int threads, n_groups;
+  Threads all, group[MOST_GROUPS];
+  uint16_t *group_room;
+  uint64_t clock, random;
+  Cell *stack, *top, *end;
+  int lane;
+  bool *poisoned, any_poison; /* by thread: the value that is computed is uninitialised */
+  const char *poisoned_buffer;
+  const Parting *parting;
+  int64_t steps;
+  bool syncs_warps; /* somewhere in the kernel */
+  /* Times. What is older than `launch_start` is of another launch, than `block_start` of another
+   * block, and what is not older than `barrier` has no barrier behind it. */
+  uint32_t time, launch_start, block_start, barrier;
+  uint32_t *warp_time; /* a warp: since when no T.tvm_storage_sync("warp") */
+  VEC(BlockStart) starts;
+  const Act *doing;
+  int thread; /* that does it, or -1 */
+  bool told;  /* the error says who and where */
+};
+
+/* Room for n values, given back by setting e->top to where it was. */
+static inline Cell *take(Emu *e, int64_t n) {
+  Cell *room = e->top;
+  if (e->end - room < n)
+    tirc_fail(e->t, (Loc){0}, "limit", NULL, "an expression of kernel \"%s\" nests too deep",
+              e->kernel->name);
+  e->top += n;
+  return room;
+}
+
+static inline Values evaluate(Emu *e, const Piece *p, const Threads *l, Cell *room) {
+  Cache *cache = p->cache;
+  if (!cache) return p->eval(e, p, l, room);
+  const int slot = l->slot;
+  Cell *at = cache->at + l->first;
+  if (cache->of[slot].threads == l->stamp) {
+    uint64_t last = 0;
+    for (int i = 0; i < p->n_deps; i++)
+      if (p->deps[i]->stamp > last) last = p->deps[i]->stamp;
+    if (last <= cache->of[slot].stamp) return (Values){at, cache->of[slot].same};
+  }
+  Values v = p->eval(e, p, l, at);
+  if (v.at != at) memcpy(at, v.at, sizeof *at * (v.same ? 1 : (size_t)l->n));
+  cache->of[slot].threads = l->stamp;
+  cache->of[slot].stamp = e->clock;
+  cache->of[slot].same = v.same;
+  return (Values){at, v.same};
+}
+
+/* piece.c */
+const Piece *tirc_emu_expr(Emu *e, Expr x);
+const Piece **tirc_emu_exprs(Emu *e, int n, const Expr *at);
+Var *tirc_emu_var(Emu *e, Expr var, bool varies);
+void tirc_emu_keep(Emu *e, const Piece *p); /* gives caches to what is worth it */
+/* One value that all threads of the list agree on; fails with what it is the value of. */
+int64_t tirc_emu_one(Emu *e, const Piece *p, const Threads *l, const char *what);
+/* Those of the list for which the condition is as wanted; the room is taken from the stack. */
+Threads tirc_emu_those(Emu *e, const Threads *l, Values condition, bool wanted);
+/* arithmetic.c: NULL: the interpreter's. */
+typedef Values (*Eval)(Emu *, const Piece *, const Threads *, Cell *);
+Eval tirc_emu_arithmetic(const Piece *p);
+/* memory.c */
+Store *tirc_emu_store(Emu *e, Buffer b, Place place);
+Window *tirc_emu_window(Emu *e, Buffer b);
+void tirc_emu_open_window(Emu *e, Window *w, const Threads *l);
+void tirc_emu_open_store(Emu *e, Window *w, const Threads *l);
+Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room);
+void tirc_emu_run_store(Emu *e, const Act *a, const Threads *l);
+/* race.c: the places of a store, a value a thread */
+void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Threads *l);
+void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Threads *l);
+void tirc_emu_pass_barrier(Emu *e);
+const char *tirc_emu_thread(Emu *e, int thread); /* "(threadIdx.x = 1, threadIdx.y = 0)" */
+const char *tirc_emu_block(Emu *e, int64_t block);
+const char *tirc_emu_act(Emu *e, const Act *a); /* "line 7 (`C[0] = 1`)" */
+_Noreturn void tirc_emu_fail(Emu *e, const char *code, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* warp.c: NULL: no call of a warp */
+Eval tirc_emu_warp_call(Emu *e, Piece *p);
+bool tirc_is_warp_call(Expr x);
+void tirc_emu_warp_sync(Emu *e, const Threads *l);
+/* act.c */
+const Act *tirc_emu_stmt(Emu *e, Stmt s);
+void tirc_emu_run(Emu *e, const Act *a, const Threads *l);
+
+#endif

@@ -1,0 +1,322 @@
+/* Memory of a kernel: windows on stores, loads and stores of many threads at once. As in the
+ * interpreter every index is checked, and memory that was allocated but never written may be
+ * copied, and not used. */
+#include "code.h"
+
+#include "ir/tree/print.h"
+#include "runtime/kernel/timer.h"
+
+Store *tirc_emu_store(Emu *e, Buffer b, Place place) {
+  Store *s = tirc_new(e->t, Store);
+  *s = (Store){.buffer = b, .place = place, .unit = tirc_dtype_bytes(b->dtype)};
+  tirc_map_set(e->t, &e->stores, b->data, s);
+  return s;
+}
+
+/* The window on a buffer, which is made where a statement declares it or where it is first used. */
+Window *tirc_emu_window(Emu *e, Buffer b) {
+  Window *w = tirc_map_get(&e->windows, b);
+  if (w) return w;
+  Store *s = tirc_map_get(&e->stores, b->data);
+  if (!s)
+    tirc_fail(e->t, e->scalar.loc, "name", "allocate it in the kernel, or make it a parameter",
+              "the buffer \"%s\" is not defined here", b->name);
+  if (b->dtype.lanes > 1 || tirc_dtype_bytes(b->dtype) == 0)
+    tirc_fail(e->t, e->scalar.loc, "unsupported", "use a buffer of scalars",
+              "the emulator has no buffers of %s, as \"%s\" is", tirc_dtype_name(e->t, b->dtype),
+              b->name);
+  w = tirc_new(e->t, Window);
+  *w = (Window){.buffer = b, .dtype = b->dtype, .store = s, .ndim = b->ndim};
+  w->elem = tirc_dtype_bytes(b->dtype);
+  w->shape = tirc_new_array(e->t, int64_t, b->ndim);
+  w->stride = tirc_new_array(e->t, int64_t, b->ndim);
+  w->shape_code = tirc_emu_exprs(e, b->ndim, b->shape);
+  if (b->strides) w->stride_code = tirc_emu_exprs(e, b->ndim, b->strides);
+  if (b->elem_offset) w->offset_code = tirc_emu_expr(e, b->elem_offset);
+  if (w->elem != s->unit || w->elem != tirc_dtype_bytes(s->buffer->dtype)) s->by_thread = true;
+  if (w->elem < s->unit) s->unit = w->elem;
+  tirc_map_set(e->t, &e->windows, b, w);
+  return w;
+}
+
+/* --- opening -----------------------------------------------------------------------------------
+ */
+
+/* Elements from the first to one past the last that the window reaches. */
+static int64_t find_extent(Emu *e, Window *w, const Threads *l) {
+  int64_t stride = 1, last = w->offset_code ? tirc_emu_one(e, w->offset_code, l, "an offset") : 0;
+  bool none = false, lost = last < 0;
+  w->offset = last;
+  for (int d = w->ndim - 1; d >= 0; d--) {
+    int64_t step;
+    w->shape[d] = tirc_emu_one(e, w->shape_code[d], l, "an extent of a buffer");
+    if (w->shape[d] < 0) w->shape[d] = 0;
+    w->stride[d] = w->stride_code ? tirc_emu_one(e, w->stride_code[d], l, "a stride") : stride;
+    lost |= w->stride[d] < 0 || __builtin_mul_overflow(stride, w->shape[d], &stride) ||
+            __builtin_mul_overflow(w->shape[d] - 1, w->stride[d], &step) ||
+            __builtin_add_overflow(last, step, &last);
+    none |= w->shape[d] == 0;
+  }
+  if (lost)
+    tirc_emu_fail(e, "shape", NULL, "the layout of buffer \"%s\" is negative or overflows",
+                  w->buffer->name);
+  w->plain = w->ndim == 1 && w->stride[0] == 1 && w->offset == 0;
+  return none ? 0 : last + 1;
+}
+
+void tirc_emu_open_window(Emu *e, Window *w, const Threads *l) {
+  const int64_t extent = find_extent(e, w, l);
+  w->count = w->store->bytes / w->elem;
+  w->inside = extent <= w->count;
+}
+
+static void forget_all(Emu *e, Store *s, const Threads *l) {
+  const int64_t units = s->bytes / s->unit;
+  if (s->place != LOCAL || l->n == e->threads) {
+    memset(s->written, 0, (size_t)(s->place == LOCAL ? units * e->threads : units));
+  } else {
+    for (int k = 0; k < l->n; k++)
+      if (s->by_thread)
+        memset(s->written + l->at[k] * units, 0, (size_t)units);
+      else
+        for (int64_t i = 0; i < units; i++) s->written[i * e->threads + l->at[k]] = 0;
+  }
+}
+
+void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
+  Store *s = w->store;
+  const int64_t extent = find_extent(e, w, l);
+  const int64_t copies = s->place == LOCAL ? e->threads : 1;
+  if (extent > tirc_machine_memory() / 4 / copies / w->elem)
+    tirc_emu_fail(e, "memory", "use smaller extents", "buffer \"%s\" has %lld elements",
+                  w->buffer->name, (long long)extent);
+  s->bytes = extent * w->elem;
+  if (!s->data || s->bytes > s->capacity) {
+    s->capacity = s->bytes;
+    s->data = tirc_alloc(e->t, (size_t)(s->bytes * copies) + 1);
+    s->written = tirc_alloc(e->t, (size_t)(s->bytes / s->unit * copies) + 1);
+    if (s->place == SHARED) s->traces = tirc_new_array(e->t, Trace, s->bytes / s->unit + 1);
+  }
+  forget_all(e, s, l);
+  w->count = extent;
+  w->inside = true;
+}
+
+/* --- places ------------------------------------------------------------------------------------
+ */
+
+_Noreturn static void index_fails(Emu *e, const Window *w, const Piece *index, int d, int64_t i) {
+  tirc_emu_fail(e, "out-of-bounds", "guard the access, or correct the extent or the index",
+                "index %s = %lld of dimension %d of buffer \"%s\" is outside of [0, %lld)",
+                tirc_print_expr(e->t, index->expr), (long long)i, d, w->buffer->name,
+                (long long)w->shape[d]);
+}
+
+static void check_index(Emu *e, const Window *w, const Piece *const *index, int d, Values v,
+                        const Threads *l) {
+  const uint64_t extent = (uint64_t)w->shape[d];
+  const int n = v.same ? 1 : l->n;
+  bool outside = false;
+  for (int k = 0; k < n; k++) outside |= (uint64_t)v.at[k].i >= extent;
+  for (int k = 0; outside && k < n; k++)
+    if ((uint64_t)v.at[k].i >= extent) {
+      e->thread = l->at[k];
+      index_fails(e, w, index[d], d, v.at[k].i);
+    }
+}
+
+/* Checked: the elements that the indices lead to. */
+static Values locate(Emu *e, const Window *w, const Piece *const *index, const Threads *l,
+                     Cell *room) {
+  if (w->plain) {
+    const Values v = evaluate(e, index[0], l, room);
+    check_index(e, w, index, 0, v, l);
+    if (w->inside) return v;
+  }
+  Cell *top = e->top;
+  bool same = true;
+  Values along[TENSOR_MAX_NDIM];
+  for (int d = 0; d < w->ndim; d++) {
+    along[d] = evaluate(e, index[d], l, take(e, l->n));
+    check_index(e, w, index, d, along[d], l);
+    same &= along[d].same;
+  }
+  for (int k = 0; k < (same ? 1 : l->n); k++) {
+    room[k].i = w->offset;
+    for (int d = 0; d < w->ndim; d++) room[k].i += value_at(along[d], k).i * w->stride[d];
+    if ((uint64_t)room[k].i < (uint64_t)w->count) continue;
+    e->thread = l->at[k];
+    tirc_emu_fail(e, "out-of-bounds", "check the shape, the strides and elem_offset",
+                  "element %lld of buffer \"%s\" is outside of its memory of %lld elements",
+                  (long long)room[k].i, w->buffer->name, (long long)w->count);
+  }
+  e->top = top;
+  return (Values){room, same};
+}
+
+/* Where each thread's element lies, counted in elements of the window. */
+static Values own_place(Emu *e, const Window *w, Values at, const Threads *l, Cell *room) {
+  if (w->store->place != LOCAL) return at;
+  if (w->store->by_thread)
+    for (int k = 0; k < l->n; k++) room[k].i = l->at[k] * w->count + value_at(at, k).i;
+  else if (at.same)
+    for (int64_t k = 0, first = at.at[0].i * e->threads; k < l->n; k++)
+      room[k].i = first + l->at[k];
+  else
+    for (int k = 0; k < l->n; k++) room[k].i = at.at[k].i * e->threads + l->at[k];
+  return (Values){room, false};
+}
+
+/* --- elements ----------------------------------------------------------------------------------
+ */
+
+/* ROW(type code, bits, C type, member, value of memory m, memory of value x) */
+#define ELEMENTS(ROW)                                                                              \
+  ROW(TYPE_FLOAT, 64, double, f, m, x)                                                             \
+  ROW(TYPE_FLOAT, 32, float, f, (double)m, (float)x)                                               \
+  ROW(TYPE_FLOAT, 16, uint16_t, f, tirc_half_to_double(m), tirc_double_to_half(x))                 \
+  ROW(TYPE_BFLOAT, 16, uint16_t, f, tirc_bfloat_to_double(m), tirc_double_to_bfloat(x))            \
+  ROW(TYPE_BOOL, 1, uint8_t, i, m != 0, x != 0)                                                    \
+  ROW(TYPE_INT, 8, int8_t, i, m, (int8_t)x)                                                        \
+  ROW(TYPE_INT, 16, int16_t, i, m, (int16_t)x)                                                     \
+  ROW(TYPE_INT, 32, int32_t, i, m, (int32_t)x)                                                     \
+  ROW(TYPE_INT, 64, int64_t, i, m, x)                                                              \
+  ROW(TYPE_UINT, 8, uint8_t, i, m, (uint8_t)x)                                                     \
+  ROW(TYPE_UINT, 16, uint16_t, i, m, (uint16_t)x)                                                  \
+  ROW(TYPE_UINT, 32, uint32_t, i, m, (uint32_t)x)                                                  \
+  ROW(TYPE_UINT, 64, uint64_t, i, (int64_t)m, (uint64_t)x)
+
+static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
+  const char *const data = w->store->data;
+  switch (w->dtype.code << 8 | w->dtype.bits) {
+#define GET(code, bits, T, member, widen, narrow)                                                  \
+  case code << 8 | bits:                                                                           \
+    for (int k = 0; k < n; k++) {                                                                  \
+      T m;                                                                                         \
+      memcpy(&m, data + at[k].i * (int64_t)sizeof m, sizeof m);                                    \
+      to[k].member = widen;                                                                        \
+    }                                                                                              \
+    break;
+    ELEMENTS(GET)
+#undef GET
+  default: break;
+  }
+}
+
+typedef double Value_f;
+typedef int64_t Value_i;
+static void put_all(const Window *w, Values at, int n, Values from) {
+  char *const data = w->store->data;
+  switch (w->dtype.code << 8 | w->dtype.bits) {
+#define PUT(code, bits, T, member, widen, narrow)                                                  \
+  case code << 8 | bits:                                                                           \
+    for (int k = 0; k < n; k++) {                                                                  \
+      const Value_##member x = value_at(from, k).member;                                           \
+      const T m = narrow;                                                                          \
+      memcpy(data + value_at(at, k).i * (int64_t)sizeof m, &m, sizeof m);                          \
+    }                                                                                              \
+    break;
+    ELEMENTS(PUT)
+#undef PUT
+  default: break;
+  }
+}
+
+_Noreturn static void poison_fails(Emu *e, const char *buffer, int thread) {
+  e->thread = thread;
+  tirc_emu_fail(e, "uninitialised", "write it first, or initialise the reduction",
+                "buffer \"%s\" is read where it was never written", buffer);
+}
+
+static void find_holes(Emu *e, const Piece *p, Values at, const Threads *l) {
+  const Window *w = p->window;
+  const uint8_t *const written = w->store->written;
+  const int units = w->elem / w->store->unit, n = at.same ? 1 : l->n;
+  bool whole = true;
+  if (units == 1)
+    for (int k = 0; k < n; k++) whole &= written[at.at[k].i] != 0;
+  else
+    for (int k = 0; k < n; k++)
+      for (int u = 0; u < units; u++) whole &= written[at.at[k].i * units + u] != 0;
+  if (whole) return;
+  for (int k = 0; k < l->n; k++) {
+    bool hole = false;
+    for (int u = 0; u < units; u++) hole |= !written[value_at(at, k).i * units + u];
+    if (!hole) continue;
+    if (!p->tolerant) poison_fails(e, w->buffer->name, l->at[k]);
+    e->poisoned[l->at[k]] = e->any_poison = true;
+    e->poisoned_buffer = w->buffer->name;
+  }
+}
+
+Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
+  const Window *w = p->window;
+  const Store *s = w->store;
+  Cell *top = e->top;
+  const Values index = locate(e, w, p->args, l, room);
+  const Values at = own_place(e, w, index, l, room);
+  if (s->traces) tirc_emu_note_reads(e, s, at, w->elem / s->unit, l);
+  if (s->written) find_holes(e, p, at, l);
+  get_all(w, at.at, at.same ? 1 : l->n, room);
+  e->top = top;
+  return (Values){room, at.same};
+}
+
+/* --- stores ------------------------------------------------------------------------------------
+ */
+
+/* poison: by thread, or NULL. */
+static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, const bool *poison) {
+  const Window *w = a->window;
+  const Store *s = w->store;
+  Cell *top = e->top, *room = take(e, l->n);
+  const Values index = locate(e, w, a->index, l, room);
+  const Values at = own_place(e, w, index, l, room);
+  const int units = w->elem / s->unit;
+  if (s->traces) tirc_emu_note_writes(e, s, at, units, l);
+  put_all(w, at, l->n, value);
+  for (int k = 0; poison && !s->written && k < l->n; k++)
+    if (poison[l->at[k]]) poison_fails(e, e->poisoned_buffer, l->at[k]);
+  for (int k = 0; s->written && k < l->n; k++)
+    for (int u = 0; u < units; u++)
+      s->written[value_at(at, k).i * units + u] = !poison || !poison[l->at[k]];
+  for (int k = 0; s->report && k < l->n; k++)
+    memset(s->report + value_at(at, k).i * units, 1, (size_t)units);
+  e->top = top;
+}
+
+static void store_vector(Emu *e, const Act *a, const Threads *l) {
+  Cell *top = e->top;
+  Cell *const rows = take(e, (int64_t)a->n * l->n);
+  bool any = false;
+  for (e->lane = 0; e->lane < a->n; e->lane++) {
+    Cell *const row = rows + (int64_t)e->lane * l->n, *const before = e->top;
+    bool *const poison = a->poison + (int64_t)e->lane * e->threads;
+    const Values v = evaluate(e, a->value, l, row);
+    for (int k = 0; k < l->n; k++) row[k] = value_at(v, k);
+    memcpy(poison, e->poisoned, (size_t)e->threads);
+    any |= e->any_poison;
+    if (e->any_poison) memset(e->poisoned, 0, (size_t)e->threads);
+    e->any_poison = false;
+    e->top = before;
+  }
+  for (e->lane = 0; e->lane < a->n; e->lane++)
+    store_lane(e, a, l, (Values){rows + (int64_t)e->lane * l->n, false},
+               any ? a->poison + (int64_t)e->lane * e->threads : NULL);
+  e->lane = 0;
+  e->top = top;
+}
+
+void tirc_emu_run_store(Emu *e, const Act *a, const Threads *l) {
+  e->doing = a;
+  if (a->n > 1) {
+    store_vector(e, a, l);
+    return;
+  }
+  Cell *top = e->top;
+  const Values value = evaluate(e, a->value, l, take(e, l->n));
+  store_lane(e, a, l, value, e->any_poison ? e->poisoned : NULL);
+  if (e->any_poison) memset(e->poisoned, 0, (size_t)e->threads);
+  e->any_poison = false;
+  e->top = top;
+}

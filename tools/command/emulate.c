@@ -1,0 +1,49 @@
+/* `--device emulate`: a module that was lowered for a GPU, run by the interpreter as a GPU would.
+ */
+#include "emulate.h"
+
+#include <stdlib.h>
+
+static bool go_on(void *self) {
+  (void)self;
+  return !was_interrupted();
+}
+
+int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
+            Emulated *out) {
+  tirc_error *e = NULL;
+  tirc_emulate_report done;
+  *out = (Emulated){.n = n, .written = calloc((size_t)n + 1, sizeof *out->written)};
+  bool room = out->written != NULL;
+  for (int i = 0; i < n && room; i++)
+    if (args[i].array) {
+      out->written[i] = calloc((size_t)tirc_array_count(args[i].array) + 1, 1);
+      room = out->written[i] != NULL;
+    }
+  if (!room) return complain(o, NULL, "out of memory");
+  const tirc_emulate_options options = {o->max_steps, o->blocks, (uint64_t)o->seed,
+                                        go_on,        NULL,      out->written};
+  if (tirc_module_emulate(m, NULL, n, args, &options, &done, &e)) return report(o, e);
+  out->partial = done.blocks_run < done.blocks;
+  printf("emulated: %lld block%s of %lld in %lld launch%s, %lld barrier%s; no race\n",
+         (long long)done.blocks_run, done.blocks_run == 1 ? "" : "s", (long long)done.blocks,
+         (long long)done.launches, done.launches == 1 ? "" : "es", (long long)done.barriers,
+         done.barriers == 1 ? "" : "s");
+  if (out->partial) printf("note: the results are partial: only what these blocks write\n");
+  return DONE;
+}
+
+void leave_unwritten(const Emulated *d, const tirc_reference *r, int n, tirc_argument *got) {
+  for (int i = 0; d->partial && i < n && i < d->n; i++)
+    for (int64_t at = 0; got[i].array && at < tirc_array_count(got[i].array); at++) {
+      double expected, least, most;
+      if (d->written[i][at]) continue;
+      tirc_reference_element(r, i, at, &expected, &least, &most);
+      tirc_array_set(got[i].array, at, expected);
+    }
+}
+
+void free_emulated(Emulated *d) {
+  for (int i = 0; d->written && i < d->n; i++) free(d->written[i]);
+  free(d->written);
+}

@@ -1,0 +1,19 @@
+/* Runs of a program on the emulator of a GPU. */
+#ifndef TIRC_TOOLS_EMULATE_H
+#define TIRC_TOOLS_EMULATE_H
+
+#include "tools/tool.h"
+
+typedef struct Emulated {
+  int n;
+  uint8_t **written; /* an argument: a byte an element, whether a kernel wrote it */
+  bool partial;      /* not all blocks ran */
+} Emulated;
+/* m: lowered for a GPU. Free the result in any case. */
+int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
+            Emulated *out);
+/* What a part of the blocks did not write counts as right. */
+void leave_unwritten(const Emulated *d, const tirc_reference *r, int n, tirc_argument *got);
+void free_emulated(Emulated *d);
+
+#endif
