@@ -2,12 +2,12 @@
 #include "signature.h"
 
 #include "ir/tree/annotations.h"
+#include "ir/tree/find.h"
 #include "ir/tree/symbols.h"
-#include "ir/tree/visit.h"
 
-static bool find_handle_let(Visitor *v, Stmt s) {
-  if (s->kind == STMT_LET && s->u.let.var->dtype.code == TYPE_HANDLE) *(bool *)v->self = true;
-  return true;
+static bool is_handle_let(const void *unused, Stmt s) {
+  (void)unused;
+  return s->kind == STMT_LET && s->u.let.var->dtype.code == TYPE_HANDLE;
 }
 
 /* Whether the data of different parameters may be assumed apart: not when the program says so, and
@@ -15,10 +15,7 @@ static bool find_handle_let(Visitor *v, Stmt s) {
 static bool can_restrict(const Func *f) {
   Expr wish = tirc_attrs_get(f->attrs, tirc_key(KEY_NOALIAS));
   if (wish && tirc_is_int(wish, 0)) return false;
-  bool has_pointers = false;
-  Visitor v = {.stmt = find_handle_let, .self = &has_pointers};
-  tirc_visit_stmt(&v, f->body);
-  return !has_pointers;
+  return !tirc_find_stmt(f->body, is_handle_let, NULL, NULL);
 }
 
 static bool shares_data(const Func *f, int param) {

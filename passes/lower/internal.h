@@ -4,7 +4,7 @@
 
 #include "ir/arith/arith.h"
 #include "ir/tree/annotations.h"
-#include "ir/tree/visit.h"
+#include "ir/tree/find.h"
 #include "lower.h"
 
 #define PASS(function, where, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);

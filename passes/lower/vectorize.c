@@ -92,23 +92,14 @@ static bool is_in_rows(Tirc *c, Expr index) {
   return (is_ramp && (step == 2 || step == -1)) || tirc_lane_rows(c, index, &rows);
 }
 
-typedef struct Gathers {
-  Tirc *c;
-  bool found;
-} Gathers;
-
-static bool find_gather(Visitor *v, Expr e) {
-  Gathers *k = v->self;
+static bool is_gather(const void *context, Expr e) {
+  Tirc *c = *(Tirc *const *)context;
   for (int i = 0; e->op == OP_LOAD && i < e->n; i++)
-    if (is_scattered(e->args[i]) && !is_in_rows(k->c, e->args[i])) k->found = true;
-  return true;
+    if (is_scattered(e->args[i]) && !is_in_rows(c, e->args[i])) return true;
+  return false;
 }
 
-static bool has_gather(Tirc *c, Expr e) {
-  Gathers k = {c, false};
-  tirc_visit_expr(&(Visitor){.expr = find_gather, .self = &k}, e);
-  return k.found;
-}
+static bool has_gather(Tirc *c, Expr e) { return tirc_find_expr(e, is_gather, &c); }
 
 /* The store for some lanes; NULL when it has no (good) vector form. */
 static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
@@ -319,16 +310,9 @@ typedef struct Vectorizing {
   const SerialLanes *heard;
 } Vectorizing;
 
-static bool find_vector(Visitor *v, Expr e) {
-  if (e->dtype.lanes > 1) *(bool *)v->self = true;
-  return true;
-}
+static bool is_vector(const void *unused, Expr e) { return (void)unused, e->dtype.lanes > 1; }
 
-static bool has_vectors(Stmt s) {
-  bool found = false;
-  tirc_visit_stmt(&(Visitor){.expr = find_vector, .self = &found}, s);
-  return found;
-}
+static bool has_vectors(Stmt s) { return tirc_find_expr_in(s, is_vector, NULL); }
 
 /* Long loops: a serial loop over pieces, and a rest. */
 static Stmt in_pieces(Vectorizer *z, Stmt body) {

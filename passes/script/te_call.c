@@ -9,7 +9,7 @@
  * statements stand there as they are, on these tensors. */
 #include "ir/arith/access.h"
 #include "ir/arith/equal.h"
-#include "ir/tree/visit.h"
+#include "ir/tree/find.h"
 #include "te.h"
 
 /* --- the call -----------------------------------------------------------------------------------
@@ -104,19 +104,6 @@ static bool is_plain_root(Stmt s) {
          tirc_is_true(b->predicate) && !strcmp(b->name, "root");
 }
 
-static bool find_block(Visitor *v, Stmt s) {
-  bool *found = v->self;
-  *found |= s->kind == STMT_BLOCK;
-  return !*found;
-}
-
-static bool has_blocks(Stmt s) {
-  bool found = false;
-  Visitor v = {.expr = tirc_skip_expr, .stmt = find_block, .self = &found};
-  tirc_visit_stmt(&v, s);
-  return found;
-}
-
 Stmt tirc_te_call_body(Script *sc, const Stage *stage, Buffers *allocs) {
   Tirc *c = sc->c;
   const Func *f = stage->func;
@@ -130,7 +117,7 @@ Stmt tirc_te_call_body(Script *sc, const Stage *stage, Buffers *allocs) {
     for (int i = 0; i < body->u.block.n_allocs; i++) vec_push(c, *allocs, body->u.block.allocs[i]);
     body = body->u.block.body;
   }
-  if (has_blocks(body)) return body;
+  if (tirc_find_stmt(body, tirc_is_block_stmt, NULL, NULL)) return body;
   Stmt block =
       tirc_block(c, &(Block){.name = stage->name, .predicate = tirc_bool(c, true), .body = body});
   return tirc_infer_regions(c, block, false, false);

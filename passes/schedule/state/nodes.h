@@ -5,7 +5,7 @@
 
 #include "ir/arith/access.h"
 #include "ir/arith/box.h"
-#include "ir/tree/visit.h"
+#include "ir/tree/find.h"
 #include "passes/schedule/schedule.h"
 
 /* --- shapes ----------------------------------------------------------------------------------- */
@@ -40,14 +40,8 @@ int tirc_item_index(SRef *r);
 /* Whether nothing but a sequence (no condition, no let) stands between a node and its parent. */
 bool tirc_stands_directly(SRef *r);
 
-/* The bit 1 << IterKind of each iterator of a block that a loop moves, and whether it moves one of
- * that kind. */
-unsigned tirc_kinds_moved(const Block *b, Expr loop_var);
-/* Which iterator of the block it is, -1: none; and whether it is one of, or the loop's at or around
- * a place. */
-int tirc_iter_index(const Block *b, Expr var);
+/* Whether it is the variable of a loop, or an iterator, at a place or around it. */
 bool tirc_is_bound_around(const SRef *at, Expr var);
-bool tirc_moves(const Block *b, Expr loop_var, IterKind kind);
 
 /* --- small rewrites --------------------------------------------------------------------------- */
 
@@ -72,41 +66,8 @@ int tirc_item_with(Sched *s, const SRef *node, SRef *below, Stmt *item);
 /* A loop variable named like `var` with a suffix, of type t. */
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
 
-/* Whether a value is loaded, or made by a call that may. */
-bool tirc_reads_memory(Expr e);
-
-/* The first expression of an expression or statement that a test picks; NULL: none. */
-typedef bool ExprTest(const void *self, Expr e);
-Expr tirc_find_expr(Expr in, ExprTest *is, const void *self);
-Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self);
-/* The first statement that a test picks; NULL: none. `only` as of a visitor. */
-typedef bool StmtTest(const void *self, Stmt s);
-Stmt tirc_find_stmt(Stmt in, StmtTest *is, const void *self, const Paths *only);
-bool tirc_is_block_stmt(const void *unused, Stmt s); /* a test */
-bool tirc_same_exprs(int n, const Expr *a, const Expr *b);
-
-/* How a statement uses a buffer; `besides`, which is in it, does not count. Views do not name it.
- */
-typedef enum BufferUse {
-  USE_LOAD = 1,
-  USE_STORE = 2,
-  USE_POINTER = 4, /* its data, handed out */
-  USE_VIEW = 8,
-  USE_SHAPE = 16,      /* loaded for an extent of a buffer */
-  USE_OTHER = 32,      /* another buffer of the same memory is loaded or stored to ... */
-  USE_OTHER_VIEW = 64, /* ... or viewed ... */
-  USE_OTHER_MADE = 128 /* ... or one is made there */
-} BufferUse;
-unsigned tirc_uses_of(Stmt s, Buffer b, Stmt besides, const Paths *only);
 /* Whether an expression is a load of what a block stores, or one in it. */
 bool tirc_is_load_of_stored(const void *sref, Expr e);
-/* Whether a variable of these stands in a statement. */
-bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars);
-/* Whether a statement is, or has in it, that very one. */
-bool tirc_holds(Stmt s, Stmt what, const Paths *only);
-/* Whether it is a quotient or a remainder of whole numbers. */
-bool tirc_divides(Expr e);
-
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 
@@ -244,9 +205,8 @@ Expr tirc_reads_written(Sched *s, SRef *scope, Expr e);
  * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
 
-/* Whether an extent of a buffer that the statement itself makes is loaded from b; and throws
- * buffer-not-plain where that is so of one in the site: rewritten, b is another buffer. */
-bool tirc_shapes_load(Stmt s, Buffer b);
+/* Throws buffer-not-plain where an extent of a buffer made in the site is loaded from b: rewritten,
+ * b is another buffer. */
 void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b);
 bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b); /* of the block's function */
 

@@ -104,14 +104,6 @@ static bool same_header(Stmt a, Stmt b) {
          (!thread || (x->kind == y->kind && !strcmp(x->thread, y->thread)));
 }
 
-static bool is_memory(const void *unused, Expr e) {
-  return (void)unused, e->op == OP_LOAD || e->dtype.code == TYPE_HANDLE;
-}
-
-bool tirc_reads_memory(Expr e) {
-  return (e->n || e->op == OP_LOAD) && tirc_find_expr(e, is_memory, NULL);
-}
-
 static void walk_loop(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
   const Before was = before_claim(w, stmt, parent);
   SRef *r = claim(w, stmt, parent, seq_index);
