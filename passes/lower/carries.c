@@ -18,174 +18,35 @@
  */
 #include "carries.h"
 
-#include "internal.h"
-
-/* What stands between the loop and an access: one of a loop, a condition, a let, or something that
- * may not run at all. */
-typedef struct Place {
-  const struct Place *up; /* NULL: directly in the loop */
-  int depth;
-  const For *loop;
-  Expr cond, var, value; /* a condition; or a let */
-} Place;
-
-typedef struct Access {
-  const Place *at;
-  bool write;
-  const Range *dims;
-} Access;
+#include "accesses.h"
 
 typedef struct Walk {
   Tirc *c;
   Analyzer *a;
-  const For *loop;
   Buffer buffer;
-  const Place *at;
-  VEC(Access) accesses; /* in order */
-  PtrMap varying;       /* the loop's variable and those bound inside */
-  bool is_opaque;       /* accessed in ways that are not followed */
+  Accesses in; /* of one iteration; the loop's variable is one of those that vary */
 } Walk;
 
 /* --- the accesses ----------------------------------------------------------------------------- */
 
-static const Place *enter(Walk *w, Place p) {
-  const Place *up = w->at;
-  Place *to = tirc_new(w->c, Place);
-  *to = p;
-  to->up = up;
-  to->depth = up ? up->depth + 1 : 1;
-  w->at = to;
-  return up;
-}
-
-static void add_access(Walk *w, Buffer b, const Range *dims, bool write) {
-  if (b->data != w->buffer->data) return;
-  if (b != w->buffer) w->is_opaque = true;
-  const Access access = {w->at, write, dims};
-  vec_push(w->c, w->accesses, access);
-}
-
-static void add_element(Walk *w, Buffer b, const Expr *indices, bool write) {
-  if (b->data != w->buffer->data) return;
-  Range *dims = tirc_new_array(w->c, Range, b->ndim + 1);
-  for (int i = 0; i < b->ndim; i++)
-    dims[i] = tirc_range(indices[i], tirc_int(w->c, indices[i]->dtype, 1));
-  add_access(w, b, dims, write);
-}
-
-static void walk_expr(Walk *w, Expr e) {
-  const Place *up = w->at;
-  if (e == w->buffer->data) w->is_opaque = true;
-  if (e->op == OP_CALL && !strcmp(e->u.s, "prefetch")) return;
-  if (e->op == OP_CALL && !strcmp(e->u.s, "address_of") && e->n == 1 && e->args[0]->op == OP_LOAD)
-    w->is_opaque |= e->args[0]->u.buffer->data == w->buffer->data;
-  if (e->op == OP_LOAD) add_element(w, e->u.buffer, e->args, false);
-  if (e->op == OP_IF_THEN_ELSE) {
-    walk_expr(w, e->args[0]);
-    enter(w, (Place){.cond = e->args[0]});
-    walk_expr(w, e->args[1]);
-    w->at = up;
-    walk_expr(w, e->args[2]);
-    return;
-  }
-  if (e->op == OP_LET) {
-    walk_expr(w, e->args[1]);
-    tirc_map_set(w->c, &w->varying, e->args[0], e->args[0]);
-    enter(w, (Place){.var = e->args[0], .value = e->args[1]});
-    walk_expr(w, e->args[2]);
-    w->at = up;
-    return;
-  }
-  for (int i = 0; i < e->n; i++) walk_expr(w, e->args[i]);
-}
-
-static void walk_stmt(Walk *w, Stmt s);
-
-static void walk_in(Walk *w, Place p, Stmt s) {
-  const Place *up = enter(w, p);
-  walk_stmt(w, s);
-  w->at = up;
-}
-
-static void walk_loop(Walk *w, const For *loop) {
-  walk_expr(w, loop->min);
-  walk_expr(w, loop->extent);
-  tirc_map_set(w->c, &w->varying, loop->var, loop->var);
-  tirc_bind_range(w->a, loop->var, tirc_range(loop->min, loop->extent));
-  walk_in(w, (Place){.loop = loop}, loop->body);
-}
-
-static bool see_view_load(Visitor *v, Expr e) {
-  const Block *b = v->self;
-  for (int i = 0; e->op == OP_LOAD && v->self && i < b->n_matches; i++)
-    if (e->u.buffer == b->matches[i].buffer) v->self = NULL;
-  return v->self;
-}
-
-/* Whether the block loads from one of its views. */
-static bool loads_from_view(const Block *b) {
-  Visitor v = {.expr = see_view_load, .self = (void *)(uintptr_t)b};
-  tirc_visit_stmt(&v, b->body);
-  return !v.self;
+static bool is_view_load(const void *block, Expr e) {
+  const Block *b = block;
+  for (int i = 0; e->op == OP_LOAD && i < b->n_matches; i++)
+    if (e->u.buffer == b->matches[i].buffer) return true;
+  return false;
 }
 
 /* What a block does by its views of the buffer is what it declares. The steps of a sum go on with
  * what it declares to write. */
-static void walk_block(Walk *w, const Block *b) {
+static void add_declared(Accesses *w, const Block *b, bool behind) {
   bool is_viewed = false;
   for (int i = 0; i < b->n_matches; i++)
-    is_viewed |= b->matches[i].source.buffer->data == w->buffer->data;
-  walk_expr(w, b->predicate);
-  const Place *up = enter(w, (Place){.cond = b->predicate});
-  for (int i = 0; is_viewed && i < b->n_reads; i++)
-    add_access(w, b->reads[i].buffer, b->reads[i].dims, false);
-  if (is_viewed && loads_from_view(b))
-    for (int i = 0; i < b->n_writes; i++)
-      add_access(w, b->writes[i].buffer, b->writes[i].dims, false);
-  walk_stmt(w, b->body);
-  for (int i = 0; is_viewed && i < b->n_writes; i++)
-    add_access(w, b->writes[i].buffer, b->writes[i].dims, true);
-  w->at = up;
-}
-
-static void walk_stmt(Walk *w, Stmt s) {
-  switch (s->kind) {
-  case STMT_FOR: walk_loop(w, &s->u.loop); break;
-  case STMT_BLOCK: walk_block(w, &s->u.block); break;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) walk_stmt(w, tirc_item(s, i));
-    break;
-  case STMT_STORE:
-    for (int i = 0; i < s->u.store.n; i++) walk_expr(w, s->u.store.indices[i]);
-    walk_expr(w, s->u.store.value);
-    add_element(w, s->u.store.buffer, s->u.store.indices, true);
-    break;
-  case STMT_EVAL: walk_expr(w, s->u.eval.value); break;
-  case STMT_IF:
-    walk_expr(w, s->u.branch.cond);
-    walk_in(w, (Place){.cond = s->u.branch.cond}, s->u.branch.then_case);
-    if (s->u.branch.else_case) walk_in(w, (Place){0}, s->u.branch.else_case);
-    break;
-  case STMT_WHILE:
-    walk_expr(w, s->u.loop_while.cond);
-    walk_in(w, (Place){0}, s->u.loop_while.body);
-    break;
-  case STMT_LET:
-    walk_expr(w, s->u.let.value);
-    tirc_map_set(w->c, &w->varying, s->u.let.var, s->u.let.var);
-    walk_in(w, (Place){.var = s->u.let.var, .value = s->u.let.value}, s->u.let.body);
-    break;
-  case STMT_DECL: w->is_opaque |= s->u.alloc.buffer->data == w->buffer->data; /* fall through */
-  case STMT_ALLOC: walk_stmt(w, s->u.alloc.body); break;
-  case STMT_ATTR:
-    walk_expr(w, s->u.attr.value);
-    walk_stmt(w, s->u.attr.body);
-    break;
-  case STMT_ASSERT:
-    walk_expr(w, s->u.check.cond);
-    walk_stmt(w, s->u.check.body);
-    break;
-  }
+    is_viewed |= tirc_map_has(&w->targets, b->matches[i].source.buffer->data);
+  for (int i = 0; is_viewed && !behind && i < b->n_reads; i++)
+    tirc_add_access(w, b->reads[i].buffer, b->reads[i].dims, false);
+  for (int i = 0;
+       is_viewed && (behind || tirc_find_expr_in(b->body, is_view_load, b)) && i < b->n_writes; i++)
+    tirc_add_access(w, b->writes[i].buffer, b->writes[i].dims, behind);
 }
 
 static const Place *common(const Place *x, const Place *y) {
@@ -251,10 +112,9 @@ static bool stands_in_loop_of(const Place *p, Expr extent) {
  * could read. */
 static bool runs(const Walk *w, const For *loop) {
   if (tirc_prove_ge(w->a, loop->extent, tirc_int(w->c, loop->extent->dtype, 1))) return true;
-  if (tirc_uses_any(loop->extent, &w->varying)) return false;
-  for (int i = 0; i < w->accesses.n; i++)
-    if (w->accesses.at[i].write && !stands_in_loop_of(w->accesses.at[i].at, loop->extent))
-      return false;
+  if (tirc_uses_any(loop->extent, &w->in.bound)) return false;
+  for (int i = 0; i < w->in.at.n; i++)
+    if (w->in.at.at[i].write && !stands_in_loop_of(w->in.at.at[i].at, loop->extent)) return false;
   return true;
 }
 
@@ -378,27 +238,9 @@ static const IntSet *written(Walk *w, const Access *write, const Access *read, c
 
 /* --- what a read reads ------------------------------------------------------------------------ */
 
-static void relax(Walk *w, const Place *at, const Place *top, PtrMap *dom) {
-  if (at == top) return;
-  relax(w, at->up, top, dom);
-  IntSet *set = tirc_new(w->c, IntSet);
-  if (at->cond) tirc_narrow_by_condition(w->a, at->cond, dom);
-  if (at->loop) {
-    Expr last = tirc_sub(w->c, tirc_add(w->c, at->loop->min, at->loop->extent),
-                         tirc_int(w->c, at->loop->min->dtype, 1));
-    set->min = tirc_eval_set(w->a, at->loop->min, dom).min;
-    set->max = tirc_eval_set(w->a, last, dom).max;
-    tirc_map_set(w->c, dom, at->loop->var, set);
-  } else if (at->var) {
-    if (!tirc_lower_reads_memory(at->value) && tirc_dtype_is_int(at->value->dtype))
-      *set = tirc_eval_set(w->a, at->value, dom);
-    tirc_map_set(w->c, dom, at->var, set);
-  }
-}
-
 static const IntSet *read_box(Walk *w, const Access *read, const Place *top) {
   PtrMap dom = {0};
-  relax(w, read->at, top, &dom);
+  tirc_relax_place(&w->in, read->at, top, &dom);
   IntSet *out = tirc_new_array(w->c, IntSet, w->buffer->ndim + 1);
   for (int d = 0; d < w->buffer->ndim; d++) {
     const Range r = read->dims[d];
@@ -473,11 +315,11 @@ static bool covers(Walk *w, const IntSet *box, const Wanted *read) {
 
 /* Whether the writes that meet the read at `top` have filled what it reads. */
 static bool is_covered_at(Walk *w, int read, const Place *top) {
-  const Access *r = &w->accesses.at[read];
+  const Access *r = &w->in.at.at[read];
   Wanted wanted = {0};
   IntSet *all = NULL;
   for (int i = 0; i < read; i++) {
-    const Access *x = &w->accesses.at[i];
+    const Access *x = &w->in.at.at[i];
     if (!x->write || common(x->at, r->at) != top) continue;
     const IntSet *box = written(w, x, r, top);
     if (!box) continue;
@@ -492,7 +334,7 @@ static bool is_covered_at(Walk *w, int read, const Place *top) {
 }
 
 static bool is_covered(Walk *w, int read) {
-  const Place *top = w->accesses.at[read].at;
+  const Place *top = w->in.at.at[read].at;
   for (; top; top = top->up)
     if (is_covered_at(w, read, top)) return true;
   return is_covered_at(w, read, NULL);
@@ -501,11 +343,12 @@ static bool is_covered(Walk *w, int read) {
 bool tirc_lower_carries_values(Tirc *c, Analyzer *a, const For *loop, Buffer b) {
   const bool is_bound = loop->kind == LOOP_THREAD_BINDING && strncmp(loop->thread, "vthread", 7);
   if (loop->kind == LOOP_PARALLEL || is_bound || tirc_is_int(loop->extent, 1)) return false;
-  Walk w = {.c = c, .a = a, .loop = loop, .buffer = b};
-  tirc_map_set(c, &w.varying, loop->var, loop->var);
-  walk_stmt(&w, loop->body);
-  if (w.is_opaque) return true;
-  for (int i = 0; i < w.accesses.n; i++)
-    if (!w.accesses.at[i].write && !is_covered(&w, i)) return true;
+  Walk w = {.c = c, .a = a, .buffer = b, .in = {.c = c, .a = a, .views = add_declared}};
+  tirc_map_set(c, &w.in.targets, b->data, (void *)(uintptr_t)b);
+  tirc_map_set(c, &w.in.bound, loop->var, (void *)(uintptr_t)loop->var);
+  tirc_find_accesses(&w.in, loop->body);
+  if (tirc_map_has(&w.in.opaque, b->data)) return true;
+  for (int i = 0; i < w.in.at.n; i++)
+    if (!w.in.at.at[i].write && !is_covered(&w, i)) return true;
   return false;
 }
