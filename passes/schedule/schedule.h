@@ -101,7 +101,7 @@ struct Sched {
   const Module *mod;
   PtrMap loops;        /* loop variable -> SRef */
   PtrMap blocks;       /* (void *)(uintptr_t)id -> SRef */
-  StrMap names;        /* of blocks -> those of that name (state_names.c) */
+  StrMap names;        /* of blocks -> those of that name */
   SRef **roots;        /* one a function; NULL for functions without a root block */
   uint32_t stamp;      /* counts replacements */
   bool lets;           /* the program it began with has a let around blocks */

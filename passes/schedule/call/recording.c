@@ -25,20 +25,13 @@ static uint32_t latest_rv(const Trace *t, Value handle) {
   return (uint32_t)(uintptr_t)tirc_map_get(&t->latest, handle_key(handle));
 }
 
-static bool find_block(Visitor *v, Stmt s) {
-  Stmt *found = v->self;
-  if (s->kind == STMT_BLOCK && !*found) *found = s;
-  return !*found;
-}
-
 /* A block by its name; a loop as one of those around the first block below it. */
 static uint32_t look_up_again(Sched *s, Value handle) {
   const Primitive *p = tirc_find_primitive("get_loops");
   const SRef *r = handle.kind == VAL_BLOCK
                       ? tirc_map_get(&s->blocks, tirc_block_key(handle.u.block_id))
                       : tirc_map_get(&s->loops, handle.u.expr);
-  Stmt block = NULL;
-  if (r) tirc_visit_stmt(&(Visitor){.stmt = find_block, .self = &block}, r->stmt);
+  const Stmt block = r ? tirc_find_stmt(r->stmt, tirc_is_block_stmt, NULL, NULL) : NULL;
   if (!block) return 0;
   Value found = tirc_trace_get_block(s, tirc_value_str(block->u.block.name),
                                      tirc_value_block(block->u.block.id));

@@ -25,7 +25,6 @@
  * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output,
  * buffer-not-plain. */
 #include "copies.h"
-#include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
 
 SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {

@@ -6,7 +6,6 @@
 #include "copies.h"
 #include "ir/tree/print.h"
 #include "ir/arith/index_eval.h"
-#include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
 
 static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {

@@ -121,36 +121,23 @@ static void require_iters(BlockChange *b) {
 
 /* --- the new iterators ------------------------------------------------------------------------ */
 
-typedef struct KindSearch {
-  Visitor v;
-  const Block *block;
-  unsigned kinds; /* bits 1 << IterKind */
-} KindSearch;
-
-static bool see_kind(Visitor *v, Expr e) {
-  KindSearch *k = v->self;
-  for (int i = 0; i < k->block->n_iters; i++)
-    if (k->block->iters[i].var == e) k->kinds |= 1u << k->block->iters[i].kind;
-  return true;
-}
-
 /* One value alone divides nothing: such an iterator is spatial, whatever it is made of. An init
  * runs where all reduction iterators are at their starts, and this one always is. An opaque
  * iterator is as unknown as a mixture. */
 static IterKind kind_of(BlockChange *b, Expr e, Expr extent) {
-  KindSearch k = {.block = tirc_block_of(b->block)};
+  const Block *block = tirc_block_of(b->block);
+  unsigned kinds = 0;
   if (tirc_is_int(extent, 1)) return ITER_SPATIAL;
-  k.v = (Visitor){.expr = see_kind, .self = &k};
-  tirc_visit_expr(&k.v, e);
+  for (int i = 0; i < block->n_iters; i++)
+    if (tirc_uses_var(e, block->iters[i].var)) kinds |= 1u << block->iters[i].kind;
   static const IterKind known[] = {ITER_SPATIAL, ITER_REDUCE, ITER_SCAN};
   for (int i = 0; i < 3; i++)
-    if (k.kinds == 1u << known[i]) return known[i];
+    if (kinds == 1u << known[i]) return known[i];
   tirc_sched_error_at(b->s, b->block->stmt, SERR_MIXED_ITER_KINDS, NULL, NULL,
-                      "The new iterator %s of block %s %s.", tirc_print_expr(b->c, e),
-                      k.block->name,
-                      k.kinds == 0                   ? "uses none of the old ones"
-                      : k.kinds == 1u << ITER_OPAQUE ? "is an opaque one"
-                                                     : "mixes iterators of different kinds");
+                      "The new iterator %s of block %s %s.", tirc_print_expr(b->c, e), block->name,
+                      kinds == 0                   ? "uses none of the old ones"
+                      : kinds == 1u << ITER_OPAQUE ? "is an opaque one"
+                                                   : "mixes iterators of different kinds");
 }
 
 static void make_iters(BlockChange *b) {

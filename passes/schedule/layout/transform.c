@@ -234,15 +234,8 @@ static Expr pad_constant(Tirc *c, Value v, DType t) {
   return tirc_int(c, is_int ? t : DT_INT32, v.kind == VAL_BOOL ? v.u.b : v.u.i);
 }
 
-typedef struct LoadCheck {
-  Visitor v;
-  Buffer allowed, found;
-} LoadCheck;
-
-static bool see_load(Visitor *v, Expr e) {
-  LoadCheck *check = v->self;
-  if (e->op == OP_LOAD && e->u.buffer != check->allowed) check->found = e->u.buffer;
-  return true;
+static bool is_other_load(const void *buffer, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer != buffer;
 }
 
 static bool fits(int64_t value, DType t) {
@@ -277,12 +270,10 @@ static IndexMap read_pad_value(LayoutChange *l, Value v) {
   if (pad.outputs[0]->op == OP_INT && !fits(pad.outputs[0]->u.i, l->from->dtype))
     tirc_sched_error(s, SERR_PAD_VALUE, NULL, NULL, "The pad value %lld does not fit into %s.",
                      (long long)pad.outputs[0]->u.i, tirc_dtype_name(c, l->from->dtype));
-  LoadCheck check = {.allowed = l->from};
-  check.v = (Visitor){.expr = see_load, .self = &check};
-  tirc_visit_expr(&check.v, pad.outputs[0]);
-  if (check.found)
+  const Expr load = tirc_find_expr(pad.outputs[0], is_other_load, l->from);
+  if (load)
     tirc_sched_error(s, SERR_PAD_VALUE, NULL, NULL,
-                     "The pad value loads from %s; it may load from %s only.", check.found->name,
+                     "The pad value loads from %s; it may load from %s only.", load->u.buffer->name,
                      l->from->name);
   tirc_require_inputs(s, &pad, n, "the new layout");
   return pad;

@@ -435,25 +435,22 @@ static Stmt iteration_of(Run *v, Stmt body) {
 
 typedef struct Copies {
   Run *v;
-  bool changed, depends;
+  bool changed;
 } Copies;
 
-static bool see_state(Visitor *visitor, Expr e) {
-  Copies *k = visitor->self;
-  k->depends |= e->op == OP_LOAD && tirc_map_has(&k->v->stored, e->u.buffer) &&
-                !tirc_map_has(&k->v->copies, e->u.buffer);
-  k->depends |= e->op == OP_VAR && tirc_map_has(&k->v->lets, e);
-  return true;
+static bool is_state(const void *run, Expr e) {
+  const Run *v = run;
+  if (e->op == OP_VAR) return tirc_map_has(&v->lets, e);
+  return e->op == OP_LOAD && tirc_map_has(&v->stored, e->u.buffer) &&
+         !tirc_map_has(&v->copies, e->u.buffer);
 }
 
 static bool see_copy(Visitor *visitor, Stmt s) {
   Copies *k = visitor->self;
   if (s->kind != STMT_STORE || !tirc_map_has(&k->v->copies, s->u.store.buffer)) return true;
-  k->depends = false;
-  tirc_visit_expr(&(Visitor){.expr = see_state, .self = k}, s->u.store.value);
-  if (k->depends) tirc_map_remove(&k->v->copies, s->u.store.buffer);
-  k->changed |= k->depends;
-  return true;
+  if (!tirc_find_expr(s->u.store.value, is_state, k->v)) return true;
+  tirc_map_remove(&k->v->copies, s->u.store.buffer);
+  return k->changed = true;
 }
 
 static bool begin_copy(Visitor *visitor, Stmt s) {

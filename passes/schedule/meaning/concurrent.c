@@ -25,19 +25,24 @@
  * bijective and that all accesses name the iterators which it moves in the same places, or that the
  * indices of the one element are so together. */
 
-enum { MAX_DIMS = 8, MAX_FACTOR = 1 << 30 };
+enum { MAX_FACTOR = 1 << 30 };
 
 typedef struct Sum { /* slope * loop + [low, high] + what stands still while the loop runs */
   int64_t slope, low, high;
   uint64_t around;
 } Sum;
 
+typedef struct Use { /* of the buffer, by a child block of the loop */
+  SRef *block;
+  const Region *at;
+  bool write, declared;
+} Use;
+
 typedef struct Look {
   Sched *s;
   SRef *loop;
-  int n;
-  SRef **blocks;
   Buffer buffer;
+  VEC(Use) uses;
 } Look;
 
 static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, Sum *to);
@@ -103,38 +108,25 @@ static bool join(const Look *k, const SRef *block, Range dim, bool first, Sum *a
   return all->high - all->low < (all->slope < 0 ? -all->slope : all->slope);
 }
 
-/* Those that the block declares come first. */
-static bool is_declared(const SRef *block, int w, int access) {
-  return access < (w ? tirc_block_of(block)->n_writes : tirc_block_of(block)->n_reads);
-}
-
 static bool is_divided_in(const Look *k, int dim) {
   Sum all = {0};
-  bool first = true;
-  for (int i = 0; i < k->n; i++)
-    for (int w = 0; w < 2; w++)
-      for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
-        const Region *r = &k->blocks[i]->accesses[w][a];
-        if (r->buffer != k->buffer) continue;
-        if (!is_declared(k->blocks[i], w, a)) return false;
-        if (!join(k, k->blocks[i], r->dims[dim], first, &all)) return false;
-        first = false;
-      }
-  return !first;
+  for (int i = 0; i < k->uses.n; i++) {
+    const Use *u = &k->uses.at[i];
+    if (!u->declared || !join(k, u->block, u->at->dims[dim], i == 0, &all)) return false;
+  }
+  return k->uses.n;
 }
 
 /* --- what is written before it is read -------------------------------------------------------- */
 
 /* Region cover is about what blocks declare themselves, not about what those inside of them do. */
 static bool is_covered(const Look *k) {
-  for (int i = 0; i < k->n; i++)
-    for (int w = 0; w < 2; w++)
-      for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
-        if (k->blocks[i]->accesses[w][a].buffer != k->buffer) continue;
-        if (!is_declared(k->blocks[i], w, a)) return false;
-        if (w == 0 && !tirc_has_region_cover(k->s, k->blocks[i])) return false;
-        if (w && !tirc_writes_box(k->s, k->blocks[i], &k->blocks[i]->accesses[w][a])) return false;
-      }
+  for (int i = 0; i < k->uses.n; i++) {
+    const Use *u = &k->uses.at[i];
+    if (!u->declared || (u->write ? !tirc_writes_box(k->s, u->block, u->at)
+                                  : !tirc_has_region_cover(k->s, u->block)))
+      return false;
+  }
   return true;
 }
 
@@ -162,39 +154,41 @@ static int64_t step_of(Expr index, Expr var) {
              : 0;
 }
 
-static bool is_same_box(int n, const Region **accesses, int dim) {
-  for (int a = 1; a < n; a++)
-    if (!tirc_same_range(accesses[a]->dims[dim], accesses[0]->dims[dim])) return false;
+static Range first_box(const Look *k, int dim) { return k->uses.at[0].at->dims[dim]; }
+
+static bool is_same_box(const Look *k, int dim) {
+  for (int i = 1; i < k->uses.n; i++)
+    if (!tirc_same_range(k->uses.at[i].at->dims[dim], first_box(k, dim))) return false;
   return true;
 }
 
 /* Whether what is left of the variable when it is divided by c is an index of all accesses. */
-static bool has_remainder(int n, const Region **accesses, Expr var, int64_t c) {
-  for (int d = 0; d < accesses[0]->buffer->ndim; d++) {
-    const Range at = accesses[0]->dims[d];
+static bool has_remainder(const Look *k, Expr var, int64_t c) {
+  for (int d = 0; d < k->buffer->ndim; d++) {
+    const Range at = first_box(k, d);
     if (at.min->op == OP_FLOORMOD && at.min->args[0] == var && tirc_is_int(at.min->args[1], c) &&
-        tirc_is_int(at.extent, 1) && is_same_box(n, accesses, d))
+        tirc_is_int(at.extent, 1) && is_same_box(k, d))
       return true;
   }
   return false;
 }
 
 /* Whether no element of one value of the variable is one of another value, by this dimension. */
-static bool names(int n, const Region **accesses, int dim, Expr var) {
-  const Range box = accesses[0]->dims[dim];
+static bool names(const Look *k, int dim, Expr var) {
+  const Range box = first_box(k, dim);
   int64_t extent, c;
-  if (!tirc_const_int(box.extent, &extent) || !is_same_box(n, accesses, dim)) return false;
+  if (!tirc_const_int(box.extent, &extent) || !is_same_box(k, dim)) return false;
   if (extent <= step_of(box.min, var)) return true;
   return extent == 1 && box.min->op == OP_FLOORDIV && box.min->args[0] == var &&
-         tirc_const_int(box.min->args[1], &c) && has_remainder(n, accesses, var, c);
+         tirc_const_int(box.min->args[1], &c) && has_remainder(k, var, c);
 }
 
 /* Whether each iterator that the loop moves names the elements, in the same way in all accesses. */
-static bool names_moved(const Look *k, const Block *b, const Region **accesses, int n) {
+static bool names_moved(const Look *k, const Block *b) {
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_var(b->iter_values[i], tirc_loop_of(k->loop)->var)) continue;
     int d = 0;
-    while (d < k->buffer->ndim && !names(n, accesses, d, b->iters[i].var)) d++;
+    while (d < k->buffer->ndim && !names(k, d, b->iters[i].var)) d++;
     if (d == k->buffer->ndim) return false;
   }
   return true;
@@ -216,14 +210,14 @@ static LoopDomain used_loops(LoopDomain loops, int n, const Expr *values) {
 
 /* Whether all accesses are to one element, whose indices together say which iteration it is, as the
  * digits of a number do. */
-static bool is_told_by_element(const Look *k, SRef *block, const Region **accesses, int n) {
+static bool is_told_by_element(const Look *k, SRef *block) {
   Tirc *c = k->s->c;
   PtrMap bindings = {0};
   Expr *values = tirc_new_array(c, Expr, k->buffer->ndim + 1);
   tirc_bindings_of(c, block->stmt, &bindings);
   for (int d = 0; d < k->buffer->ndim; d++) {
-    if (!is_same_box(n, accesses, d) || !tirc_is_int(accesses[0]->dims[d].extent, 1)) return false;
-    values[d] = tirc_substitute(c, accesses[0]->dims[d].min, &bindings);
+    if (!is_same_box(k, d) || !tirc_is_int(first_box(k, d).extent, 1)) return false;
+    values[d] = tirc_substitute(c, first_box(k, d).min, &bindings);
     if (tirc_reads_memory(values[d])) return false; /* which may be another number each time */
   }
   for (SRef *still = k->loop->parent;; still = still->parent) {
@@ -240,25 +234,23 @@ static bool is_told_by_element(const Look *k, SRef *block, const Region **access
 /* Of buffers that one block uses. */
 static bool is_apart_in_block(const Look *k) {
   enum { MOST = 4 };
-  const Region *accesses[MOST];
-  SRef *user = NULL;
-  int n = 0;
-  for (int i = 0; i < k->n; i++)
-    for (int w = 0; w < 2; w++)
-      for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
-        const Region *r = &k->blocks[i]->accesses[w][a];
-        if (r->buffer != k->buffer) continue;
-        if (n == MOST || (user && user != k->blocks[i])) return false;
-        user = k->blocks[i];
-        accesses[n++] = r;
-      }
-  if (!user) return false;
-  return (names_moved(k, tirc_block_of(user), accesses, n) && is_bijective(k, user)) ||
-         is_told_by_element(k, user, accesses, n);
+  SRef *user = k->uses.n ? k->uses.at[0].block : NULL;
+  for (int i = 1; i < k->uses.n; i++)
+    if (i == MOST || k->uses.at[i].block != user) return false;
+  return user && ((names_moved(k, tirc_block_of(user)) && is_bijective(k, user)) ||
+                  is_told_by_element(k, user));
 }
 
 bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared) {
-  Look k = {s, loop, n, blocks, b};
+  Look k = {.s = s, .loop = loop, .buffer = b};
+  for (int i = 0; i < n; i++)
+    for (int w = 0; w < 2; w++)
+      for (int a = 0; a < blocks[i]->n_accesses[w]; a++) {
+        const Block *of = tirc_block_of(blocks[i]);
+        const Region *at = &blocks[i]->accesses[w][a];
+        const bool declared = a < (w ? of->n_writes : of->n_reads); /* these come first */
+        if (at->buffer == b) vec_push(s->c, k.uses, ((Use){blocks[i], at, w, declared}));
+      }
   for (int d = 0; d < b->ndim; d++)
     if (is_divided_in(&k, d)) return true;
   return is_apart_in_block(&k) || (!shared && is_covered(&k));

@@ -7,7 +7,6 @@
  *               vi = T.axis.spatial(4, i)
  *               T.where(k < 6) */
 #include "meaning.h"
-#include "passes/schedule/state/nesting.h"
 
 /* From the innermost one outwards, so that what is let is put in. */
 static Expr and_steps(Tirc *c, const Steps *steps, Expr condition) {

@@ -8,7 +8,6 @@
 #include "asked.h"
 #include "ir/tree/views.h"
 #include "meaning.h"
-#include "passes/schedule/state/nesting.h"
 
 enum { BUDGET = 30000 };
 

@@ -6,7 +6,6 @@
 #include "ir/tree/int_op.h"
 #include "ir/tree/views.h"
 #include "meaning.h"
-#include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
 
 static bool stores_to(const void *load, Stmt s) {

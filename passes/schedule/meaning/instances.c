@@ -20,7 +20,6 @@
 #include "asked.h"
 #include "ir/tree/int_op.h"
 #include "meaning.h"
-#include "passes/schedule/state/nesting.h"
 
 typedef struct Instances {
   Sched *s;

@@ -39,9 +39,9 @@ static ZValue symbol(Relations *r, Place *at, Expr e) {
 
 /* Each quotient, remainder, minimum and maximum is dear: of i * 8 + j where j < 8, the quotient by
  * 8 is i. Only of what is quasi-affine: another form of a product would be another symbol. */
-typedef struct Steps {
+typedef struct Forms {
   bool found, other;
-} Steps;
+} Forms;
 
 static bool is_step(const struct ExprNode *e) {
   return e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_MIN || e->op == OP_MAX;
@@ -65,7 +65,7 @@ static bool is_quasi_affine(const struct ExprNode *e) {
 }
 
 static bool see_step(Visitor *v, Expr e) {
-  Steps *k = v->self;
+  Forms *k = v->self;
   k->found |= is_step(e);
   k->other |= !is_quasi_affine(e);
   return !k->other;
@@ -102,15 +102,15 @@ static void know_ranges(Relations *r, Place *at) {
   }
 }
 
-static Steps steps_in(Expr e) {
-  Steps k = {0};
+static Forms forms_in(Expr e) {
+  Forms k = {0};
   tirc_visit_expr(&(Visitor){.expr = see_step, .self = &k}, e);
   return k;
 }
 
 Expr tirc_in_loops(Relations *r, Place *at, Expr e) {
   const Expr whole = without_bindings(r, at, e);
-  const Steps k = steps_in(whole);
+  const Forms k = forms_in(whole);
   if (!k.found || k.other) return whole;
   if (!r->ranges) r->ranges = tirc_analyzer(r->s->c);
   know_ranges(r, at);
@@ -118,7 +118,7 @@ Expr tirc_in_loops(Relations *r, Place *at, Expr e) {
 }
 
 static Expr shortened(Relations *r, Place *at, Expr e) {
-  const Steps k = steps_in(e);
+  const Forms k = forms_in(e);
   return k.found && !k.other ? tirc_in_loops(r, at, e) : e;
 }
 

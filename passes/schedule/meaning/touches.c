@@ -3,7 +3,6 @@
 #include "ir/tree/print.h"
 #include "ir/tree/views.h"
 #include "meaning.h"
-#include "passes/schedule/state/nesting.h"
 
 /* --- the way ---------------------------------------------------------------------------------- */
 

@@ -571,10 +571,27 @@ static void run(Sched *s, const Value *args, bool is_producer) {
   tirc_require_independent_around(s, 1, &m.block);
 }
 
+static Value mark(Sched *s, Expr *at, const char *name) {
+  if (!*at) *at = tirc_var(s->c, name, DT_INT32);
+  return tirc_value_loop(*at);
+}
+Value tirc_root_mark(Sched *s) { return mark(s, &s->root_mark, "root"); }
+Value tirc_inline_mark(Sched *s) { return mark(s, &s->inline_mark, "inline"); }
+
+/* Whether argument 1 is such a mark; then it is done: nothing, or inlined. */
+static bool moved_to_mark(Sched *s, const Value *args, Value *result,
+                          void (*inline_it)(Sched *, const Value *, Value *)) {
+  if (args[1].u.expr == s->inline_mark)
+    inline_it(s, args, result);
+  else if (args[1].u.expr != s->root_mark)
+    return false;
+  return true;
+}
+
 void tirc_prim_compute_at(Sched *s, const Value *args, Value *result) {
-  if (!tirc_moved_to_mark(s, args, result, tirc_prim_compute_inline)) run(s, args, true);
+  if (!moved_to_mark(s, args, result, tirc_prim_compute_inline)) run(s, args, true);
 }
 
 void tirc_prim_reverse_compute_at(Sched *s, const Value *args, Value *result) {
-  if (!tirc_moved_to_mark(s, args, result, tirc_prim_reverse_compute_inline)) run(s, args, false);
+  if (!moved_to_mark(s, args, result, tirc_prim_reverse_compute_inline)) run(s, args, false);
 }

@@ -103,13 +103,13 @@ static bool epilogue_of(const Epilogue *e, double sum, double *out) {
 
 enum { MOST_STEPS = 12 };
 
-typedef struct Steps {
+typedef struct Numbers {
   int n;
   double at[MOST_STEPS];
-} Steps;
+} Numbers;
 
 static bool note_constant(Visitor *v, Expr e) {
-  Steps *steps = v->self;
+  Numbers *steps = v->self;
   int64_t i;
   const bool is_int = tirc_const_int(e, &i);
   if (!is_int && e->op != OP_FLOAT) return true;
@@ -121,7 +121,7 @@ static bool note_constant(Visitor *v, Expr e) {
 
 /* Two steps of which the epilogue in each step makes something else than after both. */
 static const char *example(const Epilogue *e) {
-  Steps steps = {3, {6, -2, 1}};
+  Numbers steps = {3, {6, -2, 1}};
   tirc_visit_expr(&(Visitor){.expr = note_constant, .self = &steps},
                   e->f.consumer_store->u.store.value);
   const bool is_unsigned = e->f.buffer->dtype.code == TYPE_UINT;

@@ -77,8 +77,4 @@ void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other);
 Value tirc_root_mark(Sched *s);
 Value tirc_inline_mark(Sched *s);
 
-/* Whether argument 1 is such a mark; then it is done: nothing, or inlined. */
-bool tirc_moved_to_mark(Sched *s, const Value *args, Value *result,
-                        void (*inline_it)(Sched *, const Value *, Value *));
-
 #endif

@@ -43,6 +43,16 @@ bool tirc_stands_directly(SRef *r);
 /* Whether it is the variable of a loop, or an iterator, at a place or around it. */
 bool tirc_is_bound_around(const SRef *at, Expr var);
 
+typedef struct Step {
+  Stmt stmt;    /* a loop, a block, or what is between them: a condition, a let, ... */
+  bool negated; /* the other branch of a condition */
+} Step;
+typedef VEC(Step) Steps;
+
+/* Adds what is around `inner` in its parent's body, outermost first: conditions, lets, and so on,
+ * but no sequences. Mostly nothing. */
+void tirc_steps_between(Tirc *c, SRef *inner, Steps *out);
+
 /* --- small rewrites --------------------------------------------------------------------------- */
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */

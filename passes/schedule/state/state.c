@@ -264,3 +264,71 @@ int64_t tirc_sched_fork_seed(Sched *s) {
   s->rand_state = r.state;
   return seed;
 }
+
+/* --- names: so that get_block does not walk the program ----------------------------------------
+ */
+
+/* A table of lists; blocks that died or got another name leave their list when it is next looked
+ * at. */
+typedef struct NameList {
+  SRefs blocks;
+} NameList;
+
+void tirc_name_block(Sched *s, SRef *block, bool renamed) {
+  void **at = tirc_strmap_at(s->c, &s->names, tirc_block_of(block)->name);
+  NameList *list = *at;
+  if (!list) *at = list = tirc_new(s->c, NameList);
+  for (int i = 0; renamed && i < list->blocks.n; i++)
+    if (list->blocks.at[i] == block) return;
+  vec_push(s->c, list->blocks, block);
+}
+
+void tirc_blocks_named(Sched *s, int func, const char *name, SRefs *out) {
+  NameList *list = tirc_strmap_get(&s->names, name);
+  int kept = 0;
+  for (int i = 0; list && i < list->blocks.n; i++) {
+    SRef *r = list->blocks.at[i];
+    if (!r->stmt || strcmp(tirc_block_of(r)->name, name)) continue;
+    list->blocks.at[kept++] = r;
+    if (r->func == func) vec_push(s->c, *out, r);
+  }
+  if (list) list->blocks.n = kept;
+}
+
+/* --- back to what a schedule was before several calls ------------------------------------------
+ */
+
+static PtrMap copy_of(Tirc *c, const PtrMap *map) {
+  PtrMap copy = {0};
+  for (size_t i = 0; i < map->cap; i++)
+    if (map->values[i]) tirc_map_set(c, &copy, map->keys[i], map->values[i]);
+  return copy;
+}
+
+KeptSched tirc_sched_keep(Sched *s) {
+  const KeptSched kept = {*s, tirc_trace_mark(s->trace)};
+  s->removed = copy_of(s->c, &kept.was.removed);
+  return kept;
+}
+
+void tirc_sched_return_to(Sched *s, const KeptSched *to) {
+  const Sched *kept = &to->was;
+  const size_t limit = s->c->max_bytes;
+  s->c->max_bytes = 0; /* or running out of memory could leave it half changed */
+  if (s->mod != kept->mod) tirc_sched_restore(s, kept->mod);
+  tirc_trace_undo(s->c, kept->trace, to->mark);
+  s->c->max_bytes = limit;
+  s->trace = kept->trace;
+  s->removed = kept->removed;
+  s->set_marks = kept->set_marks;
+  s->work_on = kept->work_on;
+  s->intrins = kept->intrins;
+  s->rand_state = kept->rand_state;
+  s->decision = kept->decision;
+  s->n_drawn = kept->n_drawn;
+  s->debug_mask = kept->debug_mask;
+  s->warn = kept->warn;
+  s->warn_self = kept->warn_self;
+  s->rule = kept->rule;
+  s->reason = kept->reason;
+}

@@ -75,7 +75,7 @@ void tirc_users_after(Sched *s, const Scope *scope, const SRef *block, SRefs *ou
 /* Whether a block before this one reads what it writes. */
 bool tirc_find_overwrites(const Scope *scope, const SRef *block);
 
-/* --- state_names.c ---------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* A block that is new or has a new name; those of a function that have one. */
 void tirc_name_block(Sched *s, SRef *block, bool renamed);

@@ -248,7 +248,6 @@ static void gather_undeclared(Gathered *g, const SRef *r) {
 }
 
 typedef struct Undeclared {
-  const Block *b;
   bool head, body; /* loads what it does not declare there */
 } Undeclared;
 
@@ -258,20 +257,17 @@ static bool see_head_load(Visitor *v, Expr e) {
   return !u->head;
 }
 
-static bool see_body_load(Visitor *v, Expr e) {
-  Undeclared *u = v->self;
-  u->body |= e->op == OP_LOAD && !is_declared(u->b, e->u.buffer, false);
-  return !u->body;
+static bool is_undeclared_load(const void *block, Expr e) {
+  return e->op == OP_LOAD && !is_declared(block, e->u.buffer, false);
 }
 
 static Undeclared find_undeclared(const SRef *r) {
   const Block *b = tirc_block_of(r);
-  Undeclared u = {.b = b};
+  Undeclared u = {0};
   visit_head(&(Visitor){.expr = see_head_load, .self = &u}, b);
   if (r->scope->n_blocks || b->hides) return u;
-  Visitor v = {.expr = see_body_load, .self = &u};
-  if (b->init) tirc_visit_stmt(&v, b->init);
-  tirc_visit_stmt(&v, b->body);
+  u.body = (b->init && tirc_find_expr_in(b->init, is_undeclared_load, b)) ||
+           tirc_find_expr_in(b->body, is_undeclared_load, b);
   return u;
 }
 
