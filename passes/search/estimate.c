@@ -4,8 +4,8 @@
  * around. Extents that are not known count as UNKNOWN. How good it is: tirc_module_estimate. */
 #include "estimate.h"
 
-#include "ir/tree/visit.h"
 #include "ir/arith/index_eval.h"
+#include "ir/tree/visit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *
  * Errors: region-not-covered, duplicate-region, reads-own-output. */
 #include "copies.h"
-#include "ir/tree/print.h"
 #include "ir/arith/index_eval.h"
+#include "ir/tree/print.h"
 #include "passes/schedule/state/state.h"
 
 static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {
