@@ -22,7 +22,7 @@ static bool sees_written(Stmt s, const Region *box) {
   return true;
 }
 
-/* --- predicates ------------------------------------------------------------------------------- */
+/* --- by sight: predicates --------------------------------------------------------------------- */
 
 static bool sees_domain_implies_predicate(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
@@ -36,7 +36,7 @@ static bool sees_domain_implies_predicate(Sched *s, SRef *block) {
   return tirc_prove(a, b->predicate);
 }
 
-/* --- iterator maps ---------------------------------------------------------------------------- */
+/* --- by sight: iterator maps ------------------------------------------------------------------ */
 
 typedef struct Bindings {
   int n;
@@ -149,7 +149,7 @@ static bool sees_domain_reached(Sched *s, SRef *block) {
   return is_about_loops(b->predicate, &loops) && fill_together(s->c, a, &of, &loops, b->predicate);
 }
 
-/* --- iterators of the outside ----------------------------------------------------------------- */
+/* --- by sight: iterators of the outside ------------------------------------------------------- */
 
 /* The variables of loops, blocks and lets around: the function's symbols are none of them. */
 static PtrMap moving_around(Sched *s, SRef *block) {
@@ -188,7 +188,7 @@ Expr tirc_outer_iter(Sched *s, SRef *block) {
   return NULL;
 }
 
-/* --- what a nest writes ----------------------------------------------------------------------- */
+/* --- by sight: what a nest writes ------------------------------------------------------------- */
 
 /* The loops that the region does not use stand at their start: that is enough if it is there. */
 static bool stand_at_start(Sched *s, Analyzer *a, const LoopDomain *loops, const Region *r,

@@ -25,7 +25,7 @@
 bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
 
 /* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
- * terms of loops, not of what is let from them (conditions.c). NULL: a `while` is there, too. */
+ * terms of loops, not of what is let from them. NULL: a `while` is there, too. */
 Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);
 
 /* Whether the writer has run where the reader, which comes after it, does. Which part of its own
@@ -117,8 +117,8 @@ bool tirc_init_comes_first(Sched *s, SRef *in, int n, const For *const *loops, c
 
 /* --- who reads what too early (flow.c) -------------------------------------------------------- */
 
-/* Whether the block, which writes b, also reads of it what it did not write itself
- * while its scope runs. */
+/* Whether the block, which writes b, also reads of it what it did not write itself while its scope
+ * runs. */
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
 
 /* What a sum reads of what it declares to write, once its init is taken away: more than that if it
@@ -150,8 +150,8 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead);
  * Raises order-matters when two accesses to one element, one of them a write, would change places.
  */
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order);
-/* Whether the init stores to elements that its own instance does not update, or
- * that other instances use: then it matters when it runs. */
+/* Whether the init stores to elements that its own instance does not update, or that other
+ * instances use: then it matters when it runs. */
 bool tirc_init_is_elsewhere(Sched *s, SRef *block);
 
 /* --- iterations at the same time (concurrent.c) ----------------------------------------------- */
@@ -166,8 +166,8 @@ void tirc_refuse_dependence(Sched *s, SRef *loop, const char *thread);
 
 /* The same for the loops around n blocks that run in parallel, after these came there. */
 void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks);
-/* The part of it that looks only: whether the iterations certainly do not meet in
- * this buffer, which the n child blocks of the loop use. `shared`: also other blocks use it. */
+/* The part of it that looks only: whether the iterations certainly do not meet in this buffer,
+ * which the n child blocks of the loop use. `shared`: also other blocks use it. */
 bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared);
 
 bool tirc_runs_at_once(const For *f); /* parallel, vectorized or bound to a thread */
@@ -224,10 +224,10 @@ Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, cons
 /* Is an access outside of its buffer? Tells of each statement once a buffer. */
 void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *self);
 
-/* A part of the expression that may fail where it is evaluated anew. That is a load at
- * an index that is not known to be inside of its buffer, and a division by what is not known to be
- * no zero and depends on a loop or an iterator of a block, `at` or one around it. What a run of
- * `run` (NULL: nothing) evaluates in any case is none; NULL: there is none. */
+/* A part of the expression that may fail where it is evaluated anew. That is a load at an index
+ * that is not known to be inside of its buffer, and a division by what is not known to be no zero
+ * and depends on a loop or an iterator of a block, `at` or one around it. What a run of `run`
+ * (NULL: nothing) evaluates in any case is none; NULL: there is none. */
 Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run);
 const char *tirc_how_it_fails(Tirc *c, Expr part); /* "read outside of A" */
 
