@@ -86,7 +86,7 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
     c->f.code = strdup("unchecked");
     return;
   }
-  fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %g, should be %g\n",
+  fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %.9g, should be %.9g\n",
           k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
           r.expected);
   c->f.code = strdup("wrong-result");
