@@ -1072,8 +1072,9 @@ TIRC_API int tirc_executor_fma(tirc_executor *x, int vector_bits, double operati
 /* The ceiling for kernels that memory binds, in the same way: reads `read` bytes at `from` and
  * writes ones (float32) to `written` bytes at `to`, a little of the one and a little of the other
  * in turns. Both go in lines of 64 bytes: from and to are aligned to 64, and hold as many bytes
- * rounded up. past_caches: by stores that keep nothing in a cache, which is faster where no cache
- * could. 0, and nothing was done, also for NULL or negative sizes. */
+ * rounded up. past_caches: by stores that keep nothing in a cache and loads from four places at a
+ * time, which is faster where no cache could. 0, and nothing was done, also for NULL or negative
+ * sizes. */
 TIRC_API int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read,
                                 void *to, int64_t written, bool past_caches);
 
