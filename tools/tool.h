@@ -198,6 +198,9 @@ bool was_interrupted(void);
 /* ranges.c: --range. Random elements for a parameter, number i of its function, drawn from where it
  * says; DONE or BAD. */
 int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a);
+/* The same for a model's weight: of two dimensions and more it is so small that sums keep the size
+ * of their terms. */
+int fill_weight(const Options *o, const tirc_param *p, int i, tirc_array *a);
 /* DONE, or BAD after saying which --range is none, or is for no array of these, which are
  * of so many programs. */
 int check_range_names(const Options *o, int n, const tirc_param *params, int programs);

@@ -1,5 +1,6 @@
 /* AttachVariableBounds: what main's attributes say of extents, functions know of theirs, so that
- * schedules and code are made for these. It is the range of what the calls pass:
+ * schedules and code are made for these. It is the range of what the calls pass; where all pass one
+ * number, it is that:
  *
  *   R.func_attr({"tir_var_upper_bound": {"n": 32}})     T.func_attr({"tir_var_upper_bound": {"m":
  * 64}}) R.call_tir(cls.f, (x,)), x of n * 2 rows       ->   of f, whose rows are m
@@ -110,9 +111,7 @@ static const Func *attach(Tirc *c, const Module *m, const Graph *main, const Fun
 
 const Module *tirc_pass_attach_bounds(Passes *p, const Module *m) {
   const Graph *main = tirc_module_main_graph(m);
-  if (!main || (!tirc_attrs_get(main->attrs, tirc_key(KEY_UPPER_BOUND)) &&
-                !tirc_attrs_get(main->attrs, tirc_key(KEY_LOWER_BOUND))))
-    return m;
+  if (!main) return m;
   know_graph(p->c, main);
   for (int i = 0; i < m->n_funcs; i++)
     m = tirc_module_with_func(p->c, m, i, attach(p->c, m, main, m->funcs[i]));

@@ -60,7 +60,9 @@ static int fill_arguments(ModelBench *b) {
                         b->params[i].symbol[d] ? b->params[i].symbol[d] : "an expression");
     if (tirc_module_array(signature, NULL, b->n, b->args, 0, NULL, i, NULL, &b->args[i].array, &e))
       return report(b->o, e);
-    status = fill_random(b->o, &b->params[i], i, b->args[i].array);
+    const bool is_weight =
+        i >= tirc_program_inputs(b->program) && i < tirc_program_params(b->program);
+    status = (is_weight ? fill_weight : fill_random)(b->o, &b->params[i], i, b->args[i].array);
   }
   return status;
 }

@@ -86,7 +86,9 @@ static int fill_array(const Session *s, int i) {
   if (tirc_module_array(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, NULL,
                         &s->args[i].array, &e))
     return report(s->o, e);
-  return fill_random(s->o, &s->params[i], i, s->args[i].array);
+  const bool is_weight =
+      s->program && i >= tirc_program_inputs(s->program) && i < tirc_program_params(s->program);
+  return (is_weight ? fill_weight : fill_random)(s->o, &s->params[i], i, s->args[i].array);
 }
 
 /* An array of the parameter's shape, where its strides have the elements. Whether it fits at all,

@@ -47,8 +47,29 @@ int check_range_names(const Options *o, int n, const tirc_param *params, int pro
   return DONE;
 }
 
+static uint64_t seed_of(const Options *o, int i) { return (uint64_t)o->seed * 1000 + (uint64_t)i; }
+
+/* Of as many elements as go into a sum, so that values of one layer have the size of the last
+ * one's: a softmax of large ones has numbers with which arithmetic is slow. */
+static double weight_bound(const tirc_array *a) {
+  const int n = tirc_array_ndim(a);
+  const int64_t *shape = tirc_array_shape(a), count = tirc_array_count(a);
+  if (n < 2 || !count || strncmp(tirc_array_dtype(a), "float", 5) != 0) return 0;
+  const int64_t columns = shape[0] > shape[n - 1] ? shape[0] : shape[n - 1];
+  return sqrt(3.0 * (double)columns / (double)count);
+}
+
+int fill_weight(const Options *o, const tirc_param *p, int i, tirc_array *a) {
+  const double bound = weight_bound(a);
+  tirc_error *e = NULL;
+  bool is_said = false;
+  for (int k = 0; k < o->range.n; k++) is_said |= is_of(o->range.at[k], p->name);
+  if (is_said || bound <= 0) return fill_random(o, p, i, a);
+  return tirc_array_fill_range(a, seed_of(o, i), -bound, bound, &e) ? report(o, e) : DONE;
+}
+
 int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
-  const uint64_t seed = (uint64_t)o->seed * 1000 + (uint64_t)i;
+  const uint64_t seed = seed_of(o, i);
   tirc_error *e = NULL;
   double low, high;
   for (int k = o->range.n - 1; k >= 0; k--) {
