@@ -171,6 +171,8 @@ void tirc_marks_leave(Gen *g, int outer);
 void tirc_marks_store(Gen *g, Buffer b);
 
 /* --- target.c ------------------------------------------------------------------------------- */
+/* What LLVM needs before anything else is asked of it; more than once does nothing. */
+void tirc_targets_ready(Tirc *c);
 /* Throws "target". `runs_here`: the code is for this process. */
 Target *tirc_target_new(Tirc *c, const char *cpu, bool runs_here);
 void tirc_target_free(Target *t); /* NULL is fine */

@@ -33,49 +33,53 @@ static void check(Tirc *c, LLVMErrorRef error) {
   tirc_fail(c, (Loc){0}, "codegen", NULL, "the code cannot be linked: %s", s);
 }
 
-static void link_object(Tirc *c, Jit *j, LLVMMemoryBufferRef object) {
-  LLVMErrorRef error = LLVMOrcCreateLLJIT(&j->lljit, NULL);
-  if (error) {
-    LLVMDisposeMemoryBuffer(object);
-    check(c, error);
-  }
-  LLVMOrcJITDylibRef main = LLVMOrcLLJITGetMainJITDylib(j->lljit);
-  error = LLVMOrcLLJITAddObjectFile(j->lljit, main, object); /* takes the object in any case */
-  check(c, error);
-  LLVMOrcDefinitionGeneratorRef process;
-  char prefix = LLVMOrcLLJITGetGlobalPrefix(j->lljit);
-  check(c, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, NULL, NULL));
-  LLVMOrcJITDylibAddGenerator(main, process);
-}
-
-static void find_functions(Tirc *c, Jit *j, const Module *m) {
-  j->funcs = calloc((size_t)m->n_funcs + 1, sizeof *j->funcs);
-  if (!j->funcs) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
-  for (int i = 0; i < m->n_funcs; i++) {
-    LLVMOrcExecutorAddress address = 0;
-    const char *symbol = tirc_format(c, "%s__packed", m->funcs[i]->name);
-    check(c, LLVMOrcLLJITLookup(j->lljit, &address, symbol));
-    j->funcs[i].name = strdup(m->funcs[i]->name);
-    if (!j->funcs[i].name) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
-    j->funcs[i].func = (PackedFunc)(uintptr_t)address;
-    j->n++;
-  }
-}
-
-Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu) {
-  LLVMMemoryBufferRef object = tirc_gen_compile(c, lowered, cpu, true, EMIT_OBJ);
+Jit *tirc_jit_open(Tirc *c) {
   Jit *j = calloc(1, sizeof *j);
-  if (!j) {
-    LLVMDisposeMemoryBuffer(object);
-    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
-  }
+  if (!j) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     tirc_jit_free(j);
     tirc_throw(c);
   }
-  link_object(c, j, object);
-  find_functions(c, j, lowered);
+  LLVMOrcDefinitionGeneratorRef process;
+  tirc_targets_ready(c);
+  check(c, LLVMOrcCreateLLJIT(&j->lljit, NULL));
+  const char prefix = LLVMOrcLLJITGetGlobalPrefix(j->lljit);
+  check(c, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, NULL, NULL));
+  LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(j->lljit), process);
+  TIRC_END(c, trap);
+  return j;
+}
+
+static void make_room(Tirc *c, Jit *j, int n) {
+  Entry *grown = realloc(j->funcs, ((size_t)j->n + (size_t)n + 1) * sizeof *grown);
+  if (!grown) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  j->funcs = grown;
+}
+
+void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu) {
+  make_room(c, j, lowered->n_funcs);
+  LLVMOrcJITDylibRef main = LLVMOrcLLJITGetMainJITDylib(j->lljit);
+  LLVMMemoryBufferRef object = tirc_gen_compile(c, lowered, cpu, true, EMIT_OBJ);
+  check(c, LLVMOrcLLJITAddObjectFile(j->lljit, main, object)); /* takes the object in any case */
+  for (int i = 0; i < lowered->n_funcs; i++) {
+    LLVMOrcExecutorAddress address = 0;
+    const char *symbol = tirc_format(c, "%s__packed", lowered->funcs[i]->name);
+    check(c, LLVMOrcLLJITLookup(j->lljit, &address, symbol));
+    char *name = strdup(lowered->funcs[i]->name);
+    if (!name) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    j->funcs[j->n++] = (Entry){name, (PackedFunc)(uintptr_t)address};
+  }
+}
+
+Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu) {
+  Jit *j = tirc_jit_open(c);
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    tirc_jit_free(j);
+    tirc_throw(c);
+  }
+  tirc_jit_add(c, j, lowered, cpu);
   TIRC_END(c, trap);
   return j;
 }

@@ -52,6 +52,9 @@ const struct AsmCode *tirc_llvm_annotate(Tirc *c, const Module *lowered, const c
 typedef struct Jit Jit;
 typedef int (*PackedFunc)(void **args, const tirc_runtime *rt);
 Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu);
+/* One without functions, and more functions for one. */
+Jit *tirc_jit_open(Tirc *c);
+void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu);
 PackedFunc tirc_jit_find(Jit *j, const char *func); /* NULL when there is none */
 void tirc_jit_free(Jit *j);
 

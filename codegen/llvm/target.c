@@ -21,6 +21,12 @@ static void initialize(void) {
   LLVMInitializeAArch64Disassembler();
 }
 
+void tirc_targets_ready(Tirc *c) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  tirc_llvm_load(c);
+  pthread_once(&once, initialize);
+}
+
 static char *taken(Tirc *c, char *message) { /* an LLVM string, moved into the arena */
   char *s = tirc_strdup(c, message ? message : "");
   LLVMDisposeMessage(message);
@@ -99,9 +105,7 @@ void tirc_llvm_require_here(Tirc *c, const char *name) {
 /* --- the machine ----------------------------------------------------------------------------- */
 
 Target *tirc_target_new(Tirc *c, const char *name, bool runs_here) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  tirc_llvm_load(c);
-  pthread_once(&once, initialize);
+  tirc_targets_ready(c);
   Target *t = tirc_new(c, Target);
   const Cpu *cpu = t->cpu = tirc_llvm_cpu(c, name);
   bool is_native = cpu->cores > 0;

@@ -206,27 +206,37 @@ static tirc_module *signature_module(Tirc *c, const Plan *plan, const Sources *s
 typedef struct Compiling {
   tirc_program *p;
   const char *target;
+  int first, n;
 } Compiling;
 
-/* Of the lowered functions a kernel keeps its own. */
-static void compile(Tirc *apart, void *self) {
+static void describe(Tirc *apart, tirc_program *p, const Module *lowered, int i) {
+  tirc_kernel *k = &p->kernels[i];
+  const Func *f = p->module->m->funcs[i];
+  Expr *symbols;
+  k->c = p->c;
+  tirc_api_describe_kernel(k, p->module, lowered, f->name);
+  const int n = tirc_symbolic_params(apart, k->func, &symbols);
+  k->lowered = tirc_func_copy(p->c, apart, k->lowered, n, symbols);
+  k->entry = tirc_jit_find(p->jit, f->name);
+  if (!k->entry) tirc_fail(apart, f->loc, "codegen", NULL, "there is no code for \"%s\"", f->name);
+}
+
+static void compile_some(Tirc *apart, void *self) {
   const Compiling *k = self;
-  tirc_program *p = k->p;
-  const Module *m = p->module->m;
+  const Module *m = tirc_module_of_some(apart, k->p->module->m, k->first, k->n);
   const Module *lowered = tirc_lower(apart, m, NULL, NULL);
-  p->jit = m->n_funcs ? tirc_jit_new(apart, lowered, k->target ? k->target : CPU_DEFAULT) : NULL;
-  p->kernels = tirc_new_array(p->c, tirc_kernel, m->n_funcs);
-  for (int i = 0; i < m->n_funcs; i++) {
-    tirc_kernel *kernel = &p->kernels[i];
-    Expr *symbols;
-    kernel->c = p->c;
-    tirc_api_describe_kernel(kernel, p->module, lowered, m->funcs[i]->name);
-    const int n = tirc_symbolic_params(apart, kernel->func, &symbols);
-    kernel->lowered = tirc_func_copy(p->c, apart, kernel->lowered, n, symbols);
-    kernel->entry = tirc_jit_find(p->jit, m->funcs[i]->name);
-    if (!kernel->entry)
-      tirc_fail(apart, m->funcs[i]->loc, "codegen", NULL, "there is no code for \"%s\"",
-                m->funcs[i]->name);
+  tirc_jit_add(apart, k->p->jit, lowered, k->target ? k->target : CPU_DEFAULT);
+  for (int i = 0; i < k->n; i++) describe(apart, k->p, lowered, k->first + i);
+}
+
+/* Lowering and LLVM leave as much behind as rules do. */
+static void compile(Tirc *c, tirc_program *p, const char *target) {
+  const int n = p->module->m->n_funcs;
+  p->kernels = tirc_new_array(c, tirc_kernel, n);
+  p->jit = n ? tirc_jit_open(c) : NULL;
+  for (int i = 0; i < n; i += FUNCS_TOGETHER) {
+    const int some = n - i < FUNCS_TOGETHER ? n - i : FUNCS_TOGETHER;
+    tirc_api_apart(c, compile_some, &(Compiling){p, target, i, some});
   }
 }
 
@@ -278,7 +288,7 @@ static void make_program(Tirc *c, void *self) {
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
   find_foreign(c, p);
-  tirc_api_apart(c, compile, &(Compiling){p, k->options.target});
+  compile(c, p, k->options.target);
 }
 
 tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,

@@ -6,10 +6,7 @@
 #include "ir/tree/copy.h"
 #include "passes/rules/rules.h"
 
-/* Each time the library of rules is read: a part of what one function takes. */
-enum { TOGETHER = 8 };
-
-static const Module *of_some(Tirc *c, const Module *m, int first, int n) {
+const Module *tirc_module_of_some(Tirc *c, const Module *m, int first, int n) {
   Module *to = tirc_copy(c, m, 1);
   to->c = c;
   to->funcs = tirc_copy(c, m->funcs + first, n);
@@ -30,7 +27,8 @@ static void schedule_some(Tirc *apart, void *self) {
   const Some *k = self;
   const RulesApart *r = k->r;
   const tirc_auto_options *rules = r->rules;
-  tirc_module *plain = tirc_api_module(apart, of_some(apart, k->m, k->first, k->n), r->sources);
+  tirc_module *plain =
+      tirc_api_module(apart, tirc_module_of_some(apart, k->m, k->first, k->n), r->sources);
   Sched *s = tirc_api_schedule(apart, plain, r->options);
   const ScriptLimits limits = {.steps = r->options->max_steps};
   const RuleListener listener = {rules ? rules->tried : NULL, rules ? rules->self : NULL};
@@ -42,9 +40,9 @@ static void schedule_some(Tirc *apart, void *self) {
 const Module *tirc_schedule_by_rules(Tirc *c, const Module *m, const RulesApart *r) {
   Module *out = tirc_copy(c, m, 1);
   const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs);
-  for (int i = 0; i < m->n_funcs; i += TOGETHER) {
+  for (int i = 0; i < m->n_funcs; i += FUNCS_TOGETHER) {
     const int left = m->n_funcs - i;
-    Some some = {c, m, r, i, left < TOGETHER ? left : TOGETHER, funcs + i};
+    Some some = {c, m, r, i, left < FUNCS_TOGETHER ? left : FUNCS_TOGETHER, funcs + i};
     tirc_api_apart(c, schedule_some, &some);
   }
   tirc_context_depend(c, m->c);

@@ -4,6 +4,12 @@
 
 #include "api.h"
 
+/* How many functions of a model share a context while they are made: each has its own library of
+ * rules, which takes a part of the time of one function to read. */
+enum { FUNCS_TOGETHER = 8 };
+/* A module of n of the functions of m, from `first` on, without its graphs. */
+const Module *tirc_module_of_some(Tirc *c, const Module *m, int first, int n);
+
 typedef struct RulesApart {
   const Sources *sources;
   const tirc_schedule_options *options;
