@@ -172,7 +172,7 @@ static int profile(ModelBench *b) {
   if (tirc_target_find(b->o->target ? b->o->target : "haswell", &target, &e))
     return report(b->o, e);
   b->vector_bits = tirc_executor_fma(b->x, target.vector_bits, 0);
-  if (b->vector_bits) b->peak = tirc_machine_peak(tirc_executor_threads(b->x));
+  if (b->vector_bits) b->peak = rate_of_fma(b->x, b->vector_bits);
   if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e)) return report(b->o, e);
   if (b->n_functions) qsort(b->functions, (size_t)b->n_functions, sizeof *b->functions, by_time);
   return DONE;

@@ -22,3 +22,13 @@ double time_moves(tirc_executor *x, int vector_bits, tirc_array *from, int64_t r
   }
   return least;
 }
+
+double rate_of_fma(tirc_executor *x, int vector_bits) {
+  const double operations = 1e7 * tirc_executor_threads(x), end = tirc_seconds() + 0.1;
+  double best = 0;
+  for (double start; (start = tirc_seconds()) < end;) {
+    if (!tirc_executor_fma(x, vector_bits, operations)) break;
+    best = fmax(best, operations / (tirc_seconds() - start));
+  }
+  return best;
+}
