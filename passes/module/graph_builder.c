@@ -26,9 +26,11 @@ const char *tirc_graph_name(GraphMaker *m, const char *wanted) {
   for (char *at = name; *at; at++)
     if (!is_word(*at)) *at = '_';
   const char *free_name = name;
-  for (int i = 1; tirc_strmap_get(&m->names, free_name); i++)
-    free_name = tirc_format(c, "%s_%d", name, i);
-  *tirc_strmap_at(c, &m->names, free_name) = m;
+  intptr_t next = (intptr_t)tirc_strmap_get(&m->names, name);
+  for (; tirc_strmap_get(&m->names, free_name); next++)
+    free_name = tirc_format(c, "%s_%lld", name, (long long)next);
+  if (free_name != name) *tirc_strmap_at(c, &m->names, name) = (void *)next;
+  *tirc_strmap_at(c, &m->names, free_name) = (void *)1;
   return free_name;
 }
 
@@ -259,7 +261,7 @@ static void reserve_words(GraphMaker *m) {
       "if",    "import", "in",  "is",    "lambda", "continue", "not",   "or",   "pass",
       "raise", "return", "try", "while", "with",   "yield",    "except"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    *tirc_strmap_at(m->p->c, &m->names, words[i]) = m;
+    *tirc_strmap_at(m->p->c, &m->names, words[i]) = (void *)1;
 }
 
 void tirc_graph_maker_open(GraphMaker *m) {

@@ -21,7 +21,7 @@ typedef struct GraphMaker {
   PtrMap places;  /* constant -> what stands for it in the graph */
   PtrMap sources; /* variable -> the inputs that it depends on, bit i: number i, the last bit: that
                      and those behind */
-  StrMap names;
+  StrMap names;   /* that are taken -> the number behind it to try next where it is wanted again */
 } GraphMaker;
 
 void tirc_graph_maker_open(GraphMaker *m);
