@@ -19,8 +19,9 @@ typedef struct OnnxFile {
 OnnxTensor tirc_onnx_tensor(OnnxFile *f, const Onnx__TensorProto *from, const char *what);
 /* The type of an element, false: it has none here. */
 bool tirc_onnx_dtype(int32_t number, DType *out);
-/* read.c: a file, read-only, that is unmapped with the context. Extent 0 gives a size of 0. */
-const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, size_t *size);
+/* read.c: a file, read-only, that is unmapped with the context. Extent 0 gives a size of 0. `what`
+ * (or NULL) is in it, for messages. */
+const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, const char *what, size_t *size);
 /* order.c: nodes behind those that they use. Throws for a cycle, for a value that two nodes give,
  * and for one that none does; in a graph within a node (inner), such a value stands outside. */
 const OnnxNode *tirc_onnx_in_order(OnnxFile *f, const OnnxModel *m, bool inner);

@@ -34,14 +34,15 @@ static void unmap(void *self) {
   munmap(m->at, m->size);
 }
 
-static _Noreturn void cannot_read(OnnxFile *f, const char *path, int error) {
-  ONNX_FAIL(f, "file", NULL, "cannot read '%s': %s", path, tirc_error_text(error));
+static _Noreturn void cannot_read(OnnxFile *f, const char *path, const char *what, int error) {
+  ONNX_FAIL(f, "file", NULL, "%s%scannot read '%s': %s", what ? what : "", what ? ": " : "", path,
+            tirc_error_text(error));
 }
 
-const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, size_t *size) {
+const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, const char *what, size_t *size) {
   struct stat there;
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) cannot_read(f, path, errno);
+  if (fd < 0) cannot_read(f, path, what, errno);
   int error = fstat(fd, &there)        ? errno
               : S_ISREG(there.st_mode) ? 0
               : S_ISDIR(there.st_mode) ? EISDIR
@@ -51,7 +52,7 @@ const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, size_t *size) {
   if (!error && *size) at = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (!error && *size && at == MAP_FAILED) error = errno;
   close(fd);
-  if (error) cannot_read(f, path, error);
+  if (error) cannot_read(f, path, what, error);
   if (!*size) return (const uint8_t *)"";
   Mapped *m = tirc_new(f->c, Mapped);
   *m = (Mapped){at, *size};
@@ -61,7 +62,7 @@ const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, size_t *size) {
 
 /* Protocol buffers hold less than 2 GB. */
 static const uint8_t *map_message(OnnxFile *f, size_t *size) {
-  const uint8_t *bytes = tirc_onnx_map(f, f->path, size);
+  const uint8_t *bytes = tirc_onnx_map(f, f->path, NULL, size);
   if (*size > INT_MAX)
     ONNX_FAIL(f, "file", "such models keep their weights in files of external data",
               "'%s' is larger than 2 GB, which no ONNX file can be", f->path);

@@ -115,7 +115,7 @@ static const uint8_t *external(OnnxFile *f, const Onnx__TensorProto *p, const ch
   const char *path =
       slash ? tirc_format(f->c, "%.*s/%s", (int)(slash - f->path), f->path, location) : location;
   size_t size;
-  const uint8_t *data = tirc_onnx_map(f, path, &size);
+  const uint8_t *data = tirc_onnx_map(f, path, what, &size);
   if (length != bytes)
     ONNX_FAIL(f, "onnx", NULL, "%s takes %lld bytes, and %lld are given in '%s'", what,
               (long long)bytes, (long long)length, path);

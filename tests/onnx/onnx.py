@@ -298,7 +298,7 @@ def test_refusals():
     refused(model([node("Relu", ["x"], ["y"], "r")], [value("x", "float32", (1 << 40, 1 << 40))], [y]), "bad.onnx")
     # files of external data: missing, too short, somewhere else
     w = np.zeros(2, F32)
-    for location, offset, words in (("gone.bin", 0, "gone.bin"), ("short.bin", 4, "short.bin"), ("../short.bin", 0, "beside"),
+    for location, offset, words in (("gone.bin", 0, "the tensor 'w': cannot read 'gone.bin'"), ("short.bin", 4, "short.bin"), ("../short.bin", 0, "beside"),
                                     (os.path.abspath("short.bin"), 0, "beside")):
         write("short.bin", w.tobytes())
         refused(model([node("Add", ["x", "w"], ["y"])], [x], [y], [external_tensor(w, "w", location, offset)]), words)
