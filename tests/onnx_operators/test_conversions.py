@@ -35,6 +35,8 @@ def one_node(op, inputs, outputs, opset, attributes):
 def run(folder, op, inputs, outputs, opset, attributes):
     path = pathlib.Path(folder)
     outputs = [None if each is None else np.asarray(each) for each in outputs]
+    for left in path.glob("*.pb"):
+        left.unlink()
     (path / "model.onnx").write_bytes(one_node(op, inputs, outputs, opset, attributes))
     for i, each in enumerate(a for a in inputs if a is not None):
         (path / ("input_%d.pb" % i)).write_bytes(tensor(each))
