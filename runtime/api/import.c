@@ -109,9 +109,10 @@ static void import(Tirc *c, void *self) {
   for (int i = 0; i < o->n_bound; i++) {
     const tirc_bound *b = &o->bound[i];
     const char *name = tirc_strdup(c, tirc_api_name(c, b->name));
-    bound[i] =
-        (OnnxBound){name, b->value ? tensor_of(c, b->value)
-                                   : tensor_of_text(c, model, name, tirc_api_name(c, b->text))};
+    bound[i] = (OnnxBound){name,
+                           b->value ? tensor_of(c, b->value)
+                                    : tensor_of_text(c, model, name, tirc_api_name(c, b->text)),
+                           false};
   }
   for (int i = 0; i < o->n_given; i++)
     bound[n_bound++] = (OnnxBound){model->inputs[i].name, tensor_of(c, o->given[i]), true};
