@@ -55,6 +55,16 @@ static bool differs(Sync *k, Expr e) {
   return !found.c;
 }
 
+/* Pointers go to functions, of which is not known what they touch. */
+static bool refuse_pointer(Visitor *v, Expr e) {
+  Sync *k = v->self;
+  if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE)
+    tirc_fail(k->c, (Loc){0}, "lower", "load and store elements of the buffer",
+              "a kernel hands the pointer %s on, and what is touched through it is not known",
+              e->u.s);
+  return true;
+}
+
 static bool note_store(Visitor *v, Stmt s) {
   Sync *k = v->self;
   if (s->kind == STMT_STORE) tirc_map_set(k->c, &k->stored, s->u.store.buffer->data, s);
@@ -335,7 +345,7 @@ static Stmt visit(Sync *k, Stmt s, Ends *out) {
 
 static Stmt within(Sync *k, Stmt s, Threads *threads) {
   if (!tirc_is_thread_loop(s)) {
-    tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = tirc_skip_expr, .self = k}, s);
+    tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = refuse_pointer, .self = k}, s);
     k->q = tirc_question(k->c, k->a, threads);
     return visit(k, s, &(Ends){0});
   }

@@ -30,21 +30,20 @@ typedef struct Collect {
   const Place *at;
   Stmt stmt;
   Touches *out;
-  const PtrMap *buffers;
 } Collect;
 
-static void add(Collect *k, Buffer b, bool write, Expr index, Expr extent) {
+static void add(Collect *k, Buffer b, bool write, Expr index) {
   if (!tirc_threads_share(b)) return;
-  const Touch t = {b, write, index, extent, k->at, NULL, k->stmt};
+  const Touch t = {b, write, index, k->at, NULL, k->stmt};
   vec_push(k->c, *k->out, t);
 }
 
 static void collect(Collect *k, Expr e) {
   if (e->op == OP_CALL && !strcmp(e->u.s, "address_of") && e->n == 1 && e->args[0]->op == OP_LOAD) {
-    add(k, e->args[0]->u.buffer, false, NULL, NULL);
-    add(k, e->args[0]->u.buffer, true, NULL, NULL);
+    add(k, e->args[0]->u.buffer, false, NULL);
+    add(k, e->args[0]->u.buffer, true, NULL);
   }
-  if (e->op == OP_LOAD) add(k, e->u.buffer, false, e->n == 1 ? e->args[0] : NULL, NULL);
+  if (e->op == OP_LOAD) add(k, e->u.buffer, false, e->n == 1 ? e->args[0] : NULL);
   const Place *at = k->at;
   if (e->op == OP_IF_THEN_ELSE) {
     collect(k, e->args[0]);
@@ -76,7 +75,7 @@ void tirc_touches_of(Tirc *c, Stmt s, const Place *at, Touches *out) {
   if (s->kind != STMT_STORE) return;
   for (int i = 0; i < s->u.store.n; i++) collect(&k, s->u.store.indices[i]);
   collect(&k, s->u.store.value);
-  add(&k, s->u.store.buffer, true, s->u.store.n == 1 ? s->u.store.indices[0] : NULL, NULL);
+  add(&k, s->u.store.buffer, true, s->u.store.n == 1 ? s->u.store.indices[0] : NULL);
 }
 
 /* --- one side of a question ------------------------------------------------------------------- */
@@ -87,7 +86,8 @@ typedef struct Side {
   int n;         /* of the tuple */
   PtrMap places; /* from a variable to its place + 1, as a pointer */
   PtrMap values; /* from a let variable, or a loop that stands still, to its value */
-  PtrMap params; /* variables used that are the same on both sides */
+  PtrMap loaded; /* let variables of which nothing is known */
+  int lane;      /* the place of which lane of a vector is looked at; -1: none */
 } Side;
 
 static void set_place(Side *s, Expr var, int place) {
@@ -122,7 +122,7 @@ static ZValue of_variable(Side *s, Expr e) {
   if (is) return value(s, is);
   const uintptr_t place = (uintptr_t)tirc_map_get(&s->places, e);
   if (place) return tirc_z_place(z, s->n, (int)place - 1);
-  tirc_map_set(s->q->c, &s->params, e, e);
+  if (tirc_map_has(&s->loaded, e)) return NULL;
   return tirc_z_param(z, s->n, e);
 }
 
@@ -130,7 +130,8 @@ static ZValue of_variable(Side *s, Expr e) {
 static ZValue divided(Side *s, Expr e) {
   int64_t by;
   Sets *z = s->q->sets;
-  if (!tirc_const_int(e->args[1], &by) || by <= 0) return NULL;
+  Expr divisor = e->args[1]->op == OP_BROADCAST ? e->args[1]->args[0] : e->args[1];
+  if (!tirc_const_int(divisor, &by) || by <= 0) return NULL;
   const bool truncates = e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD;
   if (truncates && tirc_const_bound(s->q->a, e->args[0]).min < 0) return NULL;
   ZValue x = value(s, e->args[0]);
@@ -145,15 +146,25 @@ static ZValue product(Side *s, Expr e) {
   return tirc_z_mul(z, x, y);
 }
 
+static ZValue ramp(Side *s, Expr e) {
+  int64_t stride;
+  Sets *z = s->q->sets;
+  if (!tirc_const_int(e->args[1], &stride)) return NULL;
+  ZValue steps = tirc_z_mul(z, tirc_z_place(z, s->n, s->lane), tirc_z_int(z, s->n, stride));
+  return tirc_z_add(z, value(s, e->args[0]), steps);
+}
+
 /* NULL: not known. */
 static ZValue value(Side *s, Expr e) {
   Sets *z = s->q->sets;
   int64_t n;
   if (tirc_const_int(e, &n)) return tirc_z_int(z, s->n, n);
-  const bool wraps = e->dtype.code != TYPE_INT || e->dtype.bits < 32 || e->dtype.lanes != 1;
-  if (wraps && e->op != OP_VAR) return NULL;
+  const bool wraps = e->dtype.code != TYPE_INT || e->dtype.bits < 32;
+  if ((wraps && e->op != OP_VAR) || (e->dtype.lanes != 1 && s->lane < 0)) return NULL;
   switch (e->op) {
   case OP_VAR: return of_variable(s, e);
+  case OP_RAMP: return ramp(s, e);
+  case OP_BROADCAST: return value(s, e->args[0]);
   case OP_ADD: return tirc_z_add(z, value(s, e->args[0]), value(s, e->args[1]));
   case OP_SUB: return tirc_z_sub(z, value(s, e->args[0]), value(s, e->args[1]));
   case OP_MUL: return product(s, e);
@@ -209,7 +220,7 @@ static int name_loops(Side *s, const Touch *t, const Place *top, int next) {
   for (const Place *p = t->at; p && p != top; p = p->up)
     if (p->loop) set_place(s, p->loop->var, next++);
   for (const Place *p = t->at; p; p = p->up)
-    if (p->var && !reads_memory(p)) tirc_map_set(s->q->c, &s->values, p->var, p->value);
+    if (p->var) tirc_map_set(s->q->c, reads_memory(p) ? &s->loaded : &s->values, p->var, p->value);
   return next;
 }
 
@@ -228,29 +239,14 @@ static ZSet constrain(Side *s, const Touch *t, const Place *top, ZSet all) {
   return all;
 }
 
-/* The first element; *count: how many there are from it on, NULL for one. A vector's are so many,
- * `lane` being a place for which of them. */
+/* One of the elements; `lane` is a place for which of them it is, where there are several. */
 static ZValue element(Side *s, const Touch *t, int lane, ZSet *all) {
   Sets *z = s->q->sets;
-  Expr index = t->index;
-  if (!index) return NULL;
-  int64_t stride, lanes = t->buffer->dtype.lanes;
-  if (index->op == OP_BROADCAST) index = index->args[0];
-  if (index->op == OP_RAMP) {
-    if (!tirc_const_int(index->args[1], &stride)) return NULL;
-    *all = tirc_z_within(z, *all, lane, 0, index->dtype.lanes);
-    ZValue steps = tirc_z_mul(z, tirc_z_place(z, s->n, lane), tirc_z_int(z, s->n, stride));
-    return tirc_z_add(z, value(s, index->args[0]), steps);
-  }
-  if (index->dtype.lanes != 1 || lanes != 1) return NULL;
-  ZValue first = value(s, index);
-  if (!t->extent) return first;
-  ZValue count = value(s, t->extent);
-  if (!first || !count) return NULL;
-  ZValue at = tirc_z_place(z, s->n, lane);
-  *all = with(s->q, *all, tirc_z_compare(z, OP_GE, at, tirc_z_int(z, s->n, 0)));
-  *all = with(s->q, *all, tirc_z_compare(z, OP_LT, at, count));
-  return tirc_z_add(z, first, at);
+  if (!t->index || t->buffer->dtype.lanes != 1) return NULL;
+  const int lanes = t->index->dtype.lanes;
+  s->lane = lanes > 1 ? lane : -1;
+  if (lanes > 1) *all = tirc_z_within(z, *all, lane, 0, lanes);
+  return value(s, t->index);
 }
 
 static ZSet other_thread(Question *q, Side *x, Side *y) {
@@ -274,7 +270,7 @@ static bool ask(Question *q, const Touch *x, const Touch *y, const Place *top, c
   const int threads = q->threads.n;
   const int n = 2 * threads + depth_below(x->at, top) + depth_below(y->at, top) + 2;
   if (n > MAX_PLACES) return true;
-  Side a = {.q = q, .n = n}, b = {.q = q, .n = n};
+  Side a = {.q = q, .n = n, .lane = -1}, b = {.q = q, .n = n, .lane = -1};
   for (int i = 0; i < threads; i++) {
     set_place(&a, q->threads.at[i]->var, i);
     set_place(&b, q->threads.at[i]->var, threads + i);

@@ -25,8 +25,7 @@ typedef struct Fixed { /* a loop stands at one step */
 typedef struct Touch {
   Buffer buffer;
   bool write;
-  Expr index;  /* flat; a scalar or a vector. NULL: any element */
-  Expr extent; /* so many elements from index on; NULL: one, or those of a vector index */
+  Expr index; /* flat; a scalar or a vector. NULL: any element */
   const Place *at;
   const Fixed *fixed;
   Stmt stmt;

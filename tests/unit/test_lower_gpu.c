@@ -86,6 +86,26 @@ static const Expectation expectations[] = {
      {"for k in range(8):\n                    T.tvm_storage_sync(\"shared\")\n",
       "S[threadIdx_x] = A[k * 8 + threadIdx_x]\n                    T.tvm_storage_sync"},
      {NULL}},
+    {"one where an index is loaded, which may be any",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN("A: T.Buffer((8,), \"int32\"), " BUF(B, 8),
+          SHARED(S, 9) BX(1) TX(8) "            v: T.int32 = A[tx]\n"
+                                   "            S[v] = T.float32(1)\n"
+                                   "            B[tx] = S[v + 1]\n"),
+     {"S[v] = T.float32(1.0)\n                T.tvm_storage_sync(\"shared\")\n"},
+     {NULL}},
+    {"none between lanes that are apart",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 64),
+          SHARED(S, 64) BX(1)
+              TX(8) "            for i in T.vectorized(4):\n"
+                    "                S[tx * 8 + i] = A[tx * 4 + i]\n"
+                    "            for i in T.vectorized(4):\n"
+                    "                B[tx * 4 + i] = S[tx * 8 + i] + S[tx * 8 + 4 + i]\n"),
+     {"S[threadIdx_x * 8:threadIdx_x * 8 + 4] ="},
+     {"storage_sync"}},
     {"a kernel may hand values over in global memory within a block",
      "SplitHostDevice",
      "sm_80",
@@ -293,6 +313,11 @@ static const Refusal refusals[] = {
                        "                with T.init():\n                    B[vi] = T.float32(0)\n"
                        "                B[vi] = B[vi] * B[vi] + A[vk]\n"),
      {"the threads of block B reduce together"}},
+    {"sm_80",
+     MAIN(BUF(A, 8),
+          SHARED(S, 8) BX(1) TX(8) "            S[tx] = A[tx]\n"
+                                   "            T.call_extern(\"int32\", \"f\", S.data)\n"),
+     {"hands the pointer S on"}},
     {"sm_80",
      MAIN("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n" BX(
                              1) "        for tx in T.thread_binding(n, thread=\"threadIdx.x\"):\n"
