@@ -215,7 +215,7 @@ static const Expectation expectations[] = {
                                         "T.int64(7) - tx]\n"),
      {"thread_binding(4, thread=\"blockIdx.x\")",
       "B[blockIdx_x * 8 + threadIdx_x] = A[blockIdx_x * 8 + 7 - threadIdx_x]"},
-     {"int64"}},
+     {NULL}},
     {"a kernel's sizes are its parameters",
      "SplitHostDevice",
      "sm_80",
