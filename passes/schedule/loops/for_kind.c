@@ -6,8 +6,8 @@
  * and so with vectorize, unroll and bind (T.thread_binding). Except for unroll, which keeps the
  * order, the loop must have compact dataflow below it, affine bindings, and reach spatial iterators
  * only; a loop bound to threadIdx may reach reduction iterators too (a cross-thread reduction).
- * What is harmless but hardly meant is warned of: a vectorized loop in another, two extents of one
- * thread axis in a kernel.
+ * What is harmless but hardly meant is warned of: a vectorized loop in another, such a reduction,
+ * two extents of one thread axis in a kernel.
  *
  * Errors: not-compact-dataflow, not-data-parallel, iterations-depend, thread-binding-iterator,
  * thread-axis. */
@@ -88,6 +88,11 @@ static bool check_block(Visitor *v, Stmt stmt) {
     bool cross_thread =
         b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
     if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
+    if (cross_thread)
+      tirc_sched_warn(k->s,
+                      "loop %s is a reduction of block %s: its threads add to the same elements, "
+                      "which takes a cross-thread reduction: lowered for a GPU, it is made one",
+                      tirc_loop_of(k->loop)->var->u.s, b->name);
   }
   return true;
 }
