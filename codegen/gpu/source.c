@@ -7,12 +7,6 @@
 const char *const tirc_gpu_axes[GPU_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
                                              "threadIdx.x", "threadIdx.y", "threadIdx.z"};
 
-bool tirc_is_kernel(const Func *f) {
-  enum { DEVICE_KERNEL_LAUNCH = 2 }; /* TVM's CallingConv */
-  Expr conv = tirc_attrs_get(f->attrs, "calling_conv");
-  return conv && tirc_is_int(conv, DEVICE_KERNEL_LAUNCH);
-}
-
 bool tirc_has_kernels(const Module *m) {
   for (int i = 0; i < m->n_funcs; i++)
     if (tirc_is_kernel(m->funcs[i])) return true;

@@ -327,6 +327,7 @@ static void compile_for_device(Tirc *c, void *self) {
   tirc_kernel *k = tirc_new(c, tirc_kernel);
   k->c = c;
   tirc_context_depend(c, p->m->c);
+  tirc_require_device(c, p->device);
   const Module *lowered = tirc_lower_for_device(c, p->m->m, p->target);
   tirc_api_describe_kernel(k, p->m, lowered, p->func);
   if (tirc_is_kernel(k->func))

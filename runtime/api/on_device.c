@@ -56,6 +56,19 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
   return lowered;
 }
 
+static int device_number(Tirc *c, const char *device) {
+  const char *colon = strchr(device, ':');
+  char *end = NULL;
+  const long n = colon ? strtol(colon + 1, &end, 10) : 0;
+  if (strncmp(device, "opencl", 6) != 0 || (device[6] && device[6] != ':') ||
+      (colon && (end == colon + 1 || *end || n < 0 || n > 1000)))
+    tirc_fail(c, (Loc){0}, "argument", "it is opencl, or opencl:1 for the second one",
+              "there is no device '%s'", device);
+  return (int)n;
+}
+
+void tirc_require_device(Tirc *c, const char *device) { (void)device_number(c, device); }
+
 /* --- kernels --------------------------------------------------------------------------------- */
 
 static void release_device(void *self) {
@@ -71,17 +84,6 @@ static const char *list_kernels(Tirc *c, const OnDevice *on) {
   for (int i = 0; i < on->lowered->n_funcs; i++)
     if (on->names[i]) tirc_text_addf(&t, "%s%s", t.n ? ", " : "", on->names[i]);
   return t.at;
-}
-
-static int device_number(Tirc *c, const char *device) {
-  const char *colon = strchr(device, ':');
-  char *end = NULL;
-  const long n = colon ? strtol(colon + 1, &end, 10) : 0;
-  if (strncmp(device, "opencl", 6) != 0 || (device[6] && device[6] != ':') ||
-      (colon && (end == colon + 1 || *end || n < 0 || n > 1000)))
-    tirc_fail(c, (Loc){0}, "argument", "it is opencl, or opencl:1 for the second one",
-              "there is no device '%s'", device);
-  return (int)n;
 }
 
 OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device) {

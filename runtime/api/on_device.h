@@ -4,6 +4,9 @@
 
 #include "kernel.h"
 
+/* Throws "argument" unless it names a device: "opencl", "opencl:1". */
+void tirc_require_device(Tirc *c, const char *device);
+
 /* A module with kernels: m itself, or what lowering it for a GPU makes of it. target: the GPU's
  * name, NULL for "opencl". */
 const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target);

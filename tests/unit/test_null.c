@@ -368,6 +368,10 @@ static void runs(void **state) {
   assert_int_equal(tirc_executor_move(NULL, 256, NULL, 0, NULL, 0, false), 0);
   REFUSED(tirc_kernel_new(NULL, NULL, NULL, &k, E));
   REFUSED(tirc_kernel_new(m, NULL, NULL, NULL, E));
+  REFUSED(tirc_kernel_new_on(NULL, NULL, "cpu", NULL, &k, E));
+  REFUSED(tirc_kernel_new_on(m, NULL, "cpu", NULL, NULL, E));
+  REFUSED(tirc_kernel_new_on(m, NULL, "nowhere", NULL, &k, E));
+  REFUSED(tirc_devices(NULL, NULL, E));
   REFUSED(tirc_kernel_run(NULL, w->x, 1, given, E));
   REFUSED(tirc_kernel_run(w->k, w->x, -1, NULL, E));
   REFUSED(tirc_kernel_run(w->k, w->x, 0, NULL, E));
@@ -407,6 +411,7 @@ static void runs(void **state) {
   tirc_measurement_free(measured);
   tirc_measurement_free(NULL);
   assert_int_not_equal(tirc_launch_run(NULL), 0);
+  assert_int_not_equal(tirc_launch_stay(NULL, true), 0);
   assert_true(tirc_machine_peak(-1) <= 0);
   tirc_machine_name(NULL, 8);
   assert_null(k);
@@ -566,6 +571,8 @@ static void wrong_bytes(void **state) {
   WRONG_TEXT(0, 0, tirc_array_new(bad, 0, NULL, &(tirc_array *){NULL}, E));
   WRONG_TEXT(0, 0, tirc_kernel_new(w->m, NULL, bad, &(tirc_kernel *){NULL}, E));
   WRONG_TEXT(0, 0, tirc_kernel_new(w->m, bad, NULL, &(tirc_kernel *){NULL}, E));
+  WRONG_TEXT(0, 0, tirc_kernel_new_on(w->m, NULL, bad, NULL, &(tirc_kernel *){NULL}, E));
+  WRONG_TEXT(0, 0, tirc_kernel_new_on(w->m, NULL, "opencl", bad, &(tirc_kernel *){NULL}, E));
   WRONG_TEXT(0, 0, tirc_target_find(bad, &(tirc_target_info){0}, E));
   tirc_define define = {"N", bad}, named = {bad, "1"};
   if (tirc_module_parse(text_of_n, strlen(text_of_n), "p", 1, &define, &m, E) == TIRC_OK)
