@@ -86,9 +86,9 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
     c->f.code = strdup("unchecked");
     return;
   }
-  fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %.9g, should be %.9g\n",
-          k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
-          r.expected);
+  fprintf(
+      b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %.9g, should be %.9g\n",
+      k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got, r.expected);
   c->f.code = strdup("wrong-result");
 }
 
