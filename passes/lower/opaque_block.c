@@ -33,7 +33,8 @@ static Stmt lower_loop(Tirc *c, Stmt s, bool is_for_gpu) {
     if (tirc_is_thread_loop(s))
       tirc_fail(
           c, tirc_place_of(s), "lower",
-          "bind is for GPUs: name one, --device emulate or --target sm_80; for a processor use "
+          "bind is for GPUs: name one, --target sm_80 or --target opencl, and to run it without "
+          "one --device emulate; for a processor use "
           "parallel, vectorize or unroll instead",
           "the loop %s is bound to the GPU thread axis %s, and code for a processor has none",
           loop.var->u.s, loop.thread);

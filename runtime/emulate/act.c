@@ -250,6 +250,7 @@ static void run_alloc(Emu *e, const Act *a, const Threads *l) {
   e->doing = a;
   tirc_emu_open_store(e, a->window, l);
   run_body(e, a, a->body, l);
+  tirc_emu_close_store(e, a->window);
 }
 static void run_decl(Emu *e, const Act *a, const Threads *l) {
   e->doing = a;

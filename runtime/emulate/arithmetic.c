@@ -1,6 +1,7 @@
 /* The operations that kernels are full of, over arrays of values. Each gives what the interpreter's
  * gives (expr.c), which does all that is not here. */
 #include "code.h"
+#include "half.h"
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
@@ -57,6 +58,11 @@ _Noreturn static void overflows(Emu *e, const Piece *p, const Threads *l, const 
   static Values NAME##_int64(Emu * e, const Piece *p, const Threads *l, Cell *room) {              \
     OVER_ALL(i, if (builtin(x, y, &room[k].i)) overflows(e, p, l, room, k + 1))                    \
     return DONE_WITH_ALL;                                                                          \
+  }
+#define OF_FLOATS(NAME, op)                                                                        \
+  static Values NAME##_float16(Emu *e, const Piece *p, const Threads *l, Cell *room) {             \
+    OVER_ALL(f, room[k].f = round_to_half(x op y))                                                 \
+    return DONE_WITH_ALL;                                                                          \
   }                                                                                                \
   static Values NAME##_float32(Emu *e, const Piece *p, const Threads *l, Cell *room) {             \
     OVER_ALL(f, room[k].f = (double)((float)x op(float) y))                                        \
@@ -66,6 +72,10 @@ _Noreturn static void overflows(Emu *e, const Piece *p, const Threads *l, const 
     OVER_ALL(f, room[k].f = x op y)                                                                \
     return DONE_WITH_ALL;                                                                          \
   }
+OF_FLOATS(add, +)
+OF_FLOATS(sub, -)
+OF_FLOATS(mul, *)
+OF_FLOATS(div, /)
 ARITHMETIC(add, +, __builtin_add_overflow)
 ARITHMETIC(sub, -, __builtin_sub_overflow)
 ARITHMETIC(mul, *, __builtin_mul_overflow)
@@ -130,16 +140,28 @@ static Values of_not(Emu *e, const Piece *p, const Threads *l, Cell *room) {
 DIVISION(floordiv, a.at[k].i >> shift, q)
 DIVISION(floormod, a.at[k].i &(by - 1), x - q * by)
 
+/* Likewise, rounded to 0. */
+static inline int64_t quotient(int64_t x, int64_t by, int shift) {
+  if (shift >= 0) return (x + ((x >> 63) & (by - 1))) >> shift;
+  const bool small = (uint64_t)x <= UINT32_MAX && by <= UINT32_MAX;
+  return small ? (int64_t)((uint32_t)x / (uint32_t)by) : x / by;
+}
+static int shift_of(int64_t by) {
+  return (by & (by - 1)) == 0 ? __builtin_ctzll((uint64_t)by) : -1;
+}
 static Values truncdiv(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const Values a = evaluate(e, p->a, l, room);
   const int64_t by = p->b->constant.i;
-  for (int k = 0; k < (a.same ? 1 : l->n); k++) room[k].i = a.at[k].i / by;
+  const int shift = shift_of(by);
+  for (int k = 0; k < (a.same ? 1 : l->n); k++) room[k].i = quotient(a.at[k].i, by, shift);
   return (Values){room, a.same};
 }
 static Values truncmod(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const Values a = evaluate(e, p->a, l, room);
   const int64_t by = p->b->constant.i;
-  for (int k = 0; k < (a.same ? 1 : l->n); k++) room[k].i = a.at[k].i % by;
+  const int shift = shift_of(by);
+  for (int k = 0; k < (a.same ? 1 : l->n); k++)
+    room[k].i = a.at[k].i - quotient(a.at[k].i, by, shift) * by;
   return (Values){room, a.same};
 }
 
@@ -152,6 +174,11 @@ static Values cast_to_float32(Emu *e, const Piece *p, const Threads *l, Cell *ro
   for (int k = 0; k < (a.same ? 1 : l->n); k++) room[k].f = (double)(float)a.at[k].f;
   return (Values){room, a.same};
 }
+static Values cast_to_float16(Emu *e, const Piece *p, const Threads *l, Cell *room) {
+  const Values a = evaluate(e, p->a, l, room);
+  for (int k = 0; k < (a.same ? 1 : l->n); k++) room[k].f = round_to_half(a.at[k].f);
+  return (Values){room, a.same};
+}
 static Values cast_small_int(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const Values a = evaluate(e, p->a, l, room);
   for (int k = 0; k < (a.same ? 1 : l->n); k++) room[k].f = (double)a.at[k].i;
@@ -162,6 +189,7 @@ static Eval find_cast(DType from, DType to) {
   const bool f = tirc_dtype_is_float(from), whole = tirc_dtype_is_int(from);
   if (f && to.code == TYPE_FLOAT && to.bits >= 32 && from.bits <= to.bits) return cast_to_wider;
   if (f && to.code == TYPE_FLOAT && to.bits == 32) return cast_to_float32;
+  if (f && to.code == TYPE_FLOAT && to.bits == 16) return cast_to_float16;
   if (whole && to.code == TYPE_FLOAT && to.bits == 32 && from.bits <= 16) return cast_small_int;
   if (whole && to.code == TYPE_FLOAT && to.bits == 64 && from.bits <= 32) return cast_small_int;
   if (whole && to.code == TYPE_INT && to.bits >= from.bits &&
@@ -170,12 +198,15 @@ static Eval find_cast(DType from, DType to) {
   return NULL;
 }
 
+#define OF_FLOAT(name)                                                                             \
+  (t.code != TYPE_FLOAT ? NULL                                                                     \
+   : t.bits == 16       ? name##_float16                                                           \
+   : t.bits == 32       ? name##_float32                                                           \
+                        : name##_float64)
 #define OF_SUM(name)                                                                               \
-  (t.code == TYPE_INT && t.bits == 32     ? name##_int32                                           \
-   : t.code == TYPE_INT && t.bits == 64   ? name##_int64                                           \
-   : t.code == TYPE_FLOAT && t.bits == 32 ? name##_float32                                         \
-   : t.code == TYPE_FLOAT && t.bits == 64 ? name##_float64                                         \
-                                          : NULL)
+  (t.code == TYPE_INT && t.bits == 32   ? name##_int32                                             \
+   : t.code == TYPE_INT && t.bits == 64 ? name##_int64                                             \
+                                        : OF_FLOAT(name))
 #define OF_BOTH(name) (tirc_dtype_is_float(t) ? name##_float : name##_int)
 
 Eval tirc_emu_arithmetic(const Piece *p) {
@@ -188,6 +219,7 @@ Eval tirc_emu_arithmetic(const Piece *p) {
   case OP_ADD: return OF_SUM(add);
   case OP_SUB: return OF_SUM(sub);
   case OP_MUL: return OF_SUM(mul);
+  case OP_DIV: return OF_FLOAT(div);
   case OP_EQ: return OF_BOTH(eq);
   case OP_NE: return OF_BOTH(ne);
   case OP_LT: return OF_BOTH(lt);

@@ -135,8 +135,11 @@ struct Emu {
   const EmulateOptions *o;
   EmulateReport *report;
   const Func *kernel;
-  Run run;         /* for the interpreter's nodes */
-  Compiler scalar; /* that makes them */
+  const struct Gpu *gpu;      /* that the kernel was made for, or NULL: any */
+  int64_t dynamic;            /* bytes of shared.dyn that the launch asks for; -1: any */
+  int64_t shared, shared_dyn; /* bytes of a block that are allocated */
+  Run run;                    /* for the interpreter's nodes */
+  Compiler scalar;            /* that makes them */
   PtrMap vars, stores, windows;
   VEC(const Act *) acts;
   const Act *parent;
@@ -213,6 +216,7 @@ Store *tirc_emu_store(Emu *e, Buffer b, Place place);
 Window *tirc_emu_window(Emu *e, Buffer b);
 void tirc_emu_open_window(Emu *e, Window *w, const Threads *l);
 void tirc_emu_open_store(Emu *e, Window *w, const Threads *l);
+void tirc_emu_close_store(Emu *e, const Window *w);
 Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room);
 void tirc_emu_run_store(Emu *e, const Act *a, const Threads *l);
 /* race.c: the places of a store, a value a thread */

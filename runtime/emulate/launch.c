@@ -1,6 +1,7 @@
 /* The host function is the interpreter's; what it launches runs here, block after block. */
 #include "code.h"
 
+#include "ir/gpu.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 
@@ -48,12 +49,16 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
               "kernel \"%s\" takes %d arguments and %d launch parameters, and is launched with %d",
               e->kernel->name, n_params, n_names, n);
   for (int d = 0; d < 3; d++) e->grid[d] = e->block[d] = 1;
+  e->dynamic = -1;
   for (int i = 0; i < n_names; i++) {
     const LaunchArgument *a = &args[n_params + i];
     const char *name = names->args[i]->op == OP_STRING ? names->args[i]->u.s : "";
     int axis = 0;
     while (axis < 6 && strcmp(name, axes[axis]) != 0) axis++;
-    if (axis == 6 && strcmp(name, "tir.use_dyn_shared_memory") == 0) continue;
+    if (axis == 6 && strcmp(name, "tir.use_dyn_shared_memory") == 0) {
+      e->dynamic = a->value.i;
+      continue;
+    }
     if (axis == 6 || !tirc_dtype_is_int(a->dtype))
       tirc_fail(e->t, loc, "launch", NULL, "kernel \"%s\" has no launch parameter \"%s\"",
                 e->kernel->name, name);
@@ -71,6 +76,13 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
                 e->kernel->name, (long long)e->block[0], (long long)e->block[1],
                 (long long)e->block[2], MOST_BLOCK_THREADS);
   e->threads = (int)threads;
+}
+
+/* Of T.target("sm_80"); NULL: it does not say, or says what no table has. */
+static const Gpu *find_gpu(const Func *f) {
+  const Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
+  const Expr name = target && target->op == OP_CALL && target->n ? target->args[0] : target;
+  return name && name->op == OP_STRING ? tirc_gpu_find(name->u.s) : NULL;
 }
 
 static uint8_t *report_for(const Session *s, const char *data) {
@@ -216,6 +228,7 @@ static void open_params(Emu *e) {
 
 static void run_kernel(Session *s, Emu *e, Loc loc, const LaunchArgument *args) {
   bind(s, e, loc, args);
+  e->gpu = find_gpu(e->kernel);
   e->most_cached = (1 << 20) / (int64_t)sizeof(Cell);
   const Act *body = tirc_emu_stmt(e, e->kernel->body);
   for (int i = 0; i < e->kernel->n_params; i++)

@@ -2,7 +2,9 @@
  * interpreter every index is checked, and memory that was allocated but never written may be
  * copied, and not used. */
 #include "code.h"
+#include "half.h"
 
+#include "ir/gpu.h"
 #include "ir/tree/print.h"
 #include "runtime/kernel/timer.h"
 
@@ -83,6 +85,31 @@ static void forget_all(Emu *e, Store *s, const Threads *l) {
   }
 }
 
+static int64_t *shared_of(Emu *e, const Store *s) {
+  return strcmp(s->buffer->scope, "shared") == 0 ? &e->shared : &e->shared_dyn;
+}
+
+/* What a block has, against what its GPU has and what the launch asks for. */
+static void check_shared(Emu *e, const Store *s) {
+  const int64_t used = *shared_of(e, s) += s->bytes, all = e->shared + e->shared_dyn;
+  if (e->gpu && (e->shared > e->gpu->shared || all > e->gpu->shared_dyn))
+    tirc_emu_fail(e, "shared-memory", "use smaller tiles, or less of them at a time",
+                  "a block has %lld bytes of shared memory (scope %s) with buffer \"%s\", and %s "
+                  "has %lld",
+                  (long long)(e->shared > e->gpu->shared ? e->shared : all), s->buffer->scope,
+                  s->buffer->name, e->gpu->name,
+                  (long long)(e->shared > e->gpu->shared ? e->gpu->shared : e->gpu->shared_dyn));
+  if (e->dynamic >= 0 && e->shared_dyn > e->dynamic)
+    tirc_emu_fail(e, "shared-memory", "let the launch ask for as much",
+                  "a block has %lld bytes of scope shared.dyn with buffer \"%s\", and the launch "
+                  "asks for %lld",
+                  (long long)used, s->buffer->name, (long long)e->dynamic);
+}
+
+void tirc_emu_close_store(Emu *e, const Window *w) {
+  if (w->store->place == SHARED) *shared_of(e, w->store) -= w->store->bytes;
+}
+
 void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
   Store *s = w->store;
   const int64_t extent = find_extent(e, w, l);
@@ -91,6 +118,7 @@ void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
     tirc_emu_fail(e, "memory", "use smaller extents", "buffer \"%s\" has %lld elements",
                   w->buffer->name, (long long)extent);
   s->bytes = extent * w->elem;
+  if (s->place == SHARED) check_shared(e, s);
   if (!s->data || s->bytes > s->capacity) {
     s->capacity = s->bytes;
     s->data = tirc_alloc(e->t, (size_t)(s->bytes * copies) + 1);
@@ -174,7 +202,7 @@ static Values own_place(Emu *e, const Window *w, Values at, const Threads *l, Ce
 #define ELEMENTS(ROW)                                                                              \
   ROW(TYPE_FLOAT, 64, double, f, m, x)                                                             \
   ROW(TYPE_FLOAT, 32, float, f, (double)m, (float)x)                                               \
-  ROW(TYPE_FLOAT, 16, uint16_t, f, tirc_half_to_double(m), tirc_double_to_half(x))                 \
+  ROW(TYPE_FLOAT, 16, uint16_t, f, half_value(m), half_bits(x))                                    \
   ROW(TYPE_BFLOAT, 16, uint16_t, f, tirc_bfloat_to_double(m), tirc_double_to_bfloat(x))            \
   ROW(TYPE_BOOL, 1, uint8_t, i, m != 0, x != 0)                                                    \
   ROW(TYPE_INT, 8, int8_t, i, m, (int8_t)x)                                                        \
@@ -222,9 +250,11 @@ static void put_all(const Window *w, Values at, int n, Values from) {
   }
 }
 
-_Noreturn static void poison_fails(Emu *e, const char *buffer, int thread) {
+_Noreturn static void poison_fails(Emu *e, const char *buffer, bool is_shared, int thread) {
   e->thread = thread;
-  tirc_emu_fail(e, "uninitialised", "write it first, or initialise the reduction",
+  tirc_emu_fail(e, "uninitialised",
+                is_shared ? "write it first, and let a barrier be between"
+                          : "write it first, or initialise the reduction",
                 "buffer \"%s\" is read where it was never written", buffer);
 }
 
@@ -243,7 +273,7 @@ static void find_holes(Emu *e, const Piece *p, Values at, const Threads *l) {
     bool hole = false;
     for (int u = 0; u < units; u++) hole |= !written[value_at(at, k).i * units + u];
     if (!hole) continue;
-    if (!p->tolerant) poison_fails(e, w->buffer->name, l->at[k]);
+    if (!p->tolerant) poison_fails(e, w->buffer->name, w->store->place == SHARED, l->at[k]);
     e->poisoned[l->at[k]] = e->any_poison = true;
     e->poisoned_buffer = w->buffer->name;
   }
@@ -276,7 +306,7 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   if (s->traces) tirc_emu_note_writes(e, s, at, units, l);
   put_all(w, at, l->n, value);
   for (int k = 0; poison && !s->written && k < l->n; k++)
-    if (poison[l->at[k]]) poison_fails(e, e->poisoned_buffer, l->at[k]);
+    if (poison[l->at[k]]) poison_fails(e, e->poisoned_buffer, false, l->at[k]);
   for (int k = 0; s->written && k < l->n; k++)
     for (int u = 0; u < units; u++)
       s->written[value_at(at, k).i * units + u] = !poison || !poison[l->at[k]];

@@ -153,7 +153,7 @@ static void note_third(Trace *t, uint16_t thread, uint32_t now, uint16_t act) {
     t->also = now, t->other = thread, t->other_act = act;
 }
 
-static inline void note_read(Emu *e, const Store *s, int64_t unit, uint16_t thread, uint32_t from) {
+static void note_read(Emu *e, const Store *s, int64_t unit, uint16_t thread, uint32_t from) {
   Trace *t = &s->traces[unit];
   const uint16_t act = e->doing->number;
   const uint32_t now = e->warp_time[thread / WARP];
@@ -191,12 +191,20 @@ static inline void note_write(Emu *e, const Store *s, int64_t unit, uint16_t thr
 }
 
 void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Threads *l) {
-  const uint32_t from = oldest(e, s);
+  const uint32_t from = oldest(e, s), barrier = e->barrier, block_start = e->block_start;
+  const bool by_warps = e->syncs_warps;
   /* Of many that read one element, the first and the last are as good as all: there is one besides
    * any writer, and the two are of different warps if any are. */
   const int step = at.same && !e->syncs_warps && l->n > 2 ? l->n - 1 : 1;
   for (int k = 0; k < l->n; k += step)
-    for (int u = 0; u < units; u++) note_read(e, s, value_at(at, k).i * units + u, l->at[k], from);
+    for (int u = 0; u < units; u++) {
+      const int64_t unit = value_at(at, k).i * units + u;
+      const Trace *t = &s->traces[unit];
+      /* a barrier is behind what was written, and there are readers enough: most often */
+      const bool ordered = t->wrote < barrier && (t->wrote >= block_start || t->wrote < from);
+      const bool known = t->read >= barrier && (t->other != NOBODY || t->reader == l->at[k]);
+      if (!ordered || !known || by_warps) note_read(e, s, unit, l->at[k], from);
+    }
 }
 void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Threads *l) {
   const uint32_t from = oldest(e, s);

@@ -9,10 +9,31 @@ static bool go_on(void *self) {
   return !was_interrupted();
 }
 
+/* What is no kernel yet becomes some: for --target, else for a GPU that only the emulator is. */
+static int emulate_kernels(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
+                           const tirc_emulate_options *options, tirc_emulate_report *done) {
+  tirc_module *lowered = NULL;
+  tirc_error *e = NULL;
+  const char *target = o->target ? o->target : "emulated";
+  int status = DONE;
+  if (!tirc_module_has_kernels(m)) {
+    if (tirc_module_lower_for(m, target, NULL, NULL, &lowered, &e))
+      status = report(o, e);
+    else if (!tirc_module_has_kernels(lowered))
+      status = complain(o, "bind its loops to blockIdx.x and threadIdx.x",
+                        "the program binds no loops to threads of a GPU: there is nothing to "
+                        "emulate");
+  }
+  if (status == DONE &&
+      tirc_module_emulate(lowered ? lowered : m, NULL, n, args, options, done, &e))
+    status = report(o, e);
+  tirc_module_free(lowered);
+  return status;
+}
+
 int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
             Emulated *out) {
-  tirc_error *e = NULL;
-  tirc_emulate_report done;
+  tirc_emulate_report done = {0};
   *out = (Emulated){.n = n, .written = calloc((size_t)n + 1, sizeof *out->written)};
   bool room = out->written != NULL;
   for (int i = 0; i < n && room; i++)
@@ -23,7 +44,8 @@ int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *
   if (!room) return complain(o, NULL, "out of memory");
   const tirc_emulate_options options = {o->max_steps, o->blocks, (uint64_t)o->seed,
                                         go_on,        NULL,      out->written};
-  if (tirc_module_emulate(m, NULL, n, args, &options, &done, &e)) return report(o, e);
+  const int status = emulate_kernels(o, m, n, args, &options, &done);
+  if (status != DONE) return status;
   out->partial = done.blocks_run < done.blocks;
   printf("emulated: %lld block%s of %lld in %lld launch%s, %lld barrier%s; no race\n",
          (long long)done.blocks_run, done.blocks_run == 1 ? "" : "s", (long long)done.blocks,

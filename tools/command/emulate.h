@@ -9,7 +9,7 @@ typedef struct Emulated {
   uint8_t **written; /* an argument: a byte an element, whether a kernel wrote it */
   bool partial;      /* not all blocks ran */
 } Emulated;
-/* m: lowered for a GPU. Free the result in any case. */
+/* m: lowered for a GPU, or to be. Free the result in any case. */
 int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
             Emulated *out);
 /* What a part of the blocks did not write counts as right. */
