@@ -60,16 +60,17 @@ Node tirc_node_const(Tirc *c, Info info, const void *data, Loc loc) {
 /* --- bounds -------------------------------------------------------------------------------------
  */
 
-static void find_bound(Attrs attrs, const char *key, const char *name, int64_t *out) {
+static bool find_bound(Attrs attrs, const char *key, const char *name, int64_t *out) {
   const Expr dict = tirc_attrs_get(attrs, key);
   for (int i = 0; dict && dict->op == OP_DICT && i + 1 < dict->n; i += 2)
-    if (strcmp(dict->args[i]->u.s, name) == 0) tirc_const_int(dict->args[i + 1], out);
+    if (strcmp(dict->args[i]->u.s, name) == 0) return tirc_const_int(dict->args[i + 1], out);
+  return false;
 }
 
 ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name) {
-  ExtentBounds b = {0, INT64_MAX};
-  find_bound(attrs, tirc_key(KEY_LOWER_BOUND), name, &b.lower);
-  find_bound(attrs, tirc_key(KEY_UPPER_BOUND), name, &b.upper);
+  ExtentBounds b = {0, INT64_MAX, false};
+  b.is_said |= find_bound(attrs, tirc_key(KEY_LOWER_BOUND), name, &b.lower);
+  b.is_said |= find_bound(attrs, tirc_key(KEY_UPPER_BOUND), name, &b.upper);
   return b;
 }
 

@@ -115,6 +115,7 @@ const Graph *tirc_module_main_graph(const Module *m);
  * extent: from 0 to INT64_MAX where they say nothing. */
 typedef struct ExtentBounds {
   int64_t lower, upper;
+  bool is_said; /* one of them is said: a scalar, too, is not negative then */
 } ExtentBounds;
 ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name);
 

@@ -270,7 +270,8 @@ static void bound_size(Checks *k, Expr e) {
 static void check_bounds(Checks *k, const Func *f) {
   Tirc *c = k->c;
   Expr *symbols;
-  const int n = tirc_extent_params(c, f, &symbols);
+  const int n_extents = tirc_symbolic_params(c, f, &symbols);
+  const int n = tirc_extent_params(c, f, &symbols); /* extents, and scalars behind them */
   for (int i = 0; i < n; i++) {
     const char *name = symbols[i]->u.s;
     const ExtentBounds b = tirc_extent_bounds(f->attrs, name);
@@ -279,7 +280,7 @@ static void check_bounds(Checks *k, const Func *f) {
                    tirc_format(c, "%s: at least %lld is allowed", name, (long long)b.lower)};
     Check most = {tirc_binary(c, OP_LE, value, number(c, (double)b.upper)),
                   tirc_format(c, "%s: at most %lld is allowed", name, (long long)b.upper)};
-    if (b.lower > 0) vec_push(c, k->found, least);
+    if (b.lower > 0 || (b.is_said && i >= n_extents)) vec_push(c, k->found, least);
     if (b.upper < INT64_MAX) vec_push(c, k->found, most);
   }
 }

@@ -6,6 +6,7 @@
 #include "codegen/signature.h"
 #include "ir/arith/arith.h"
 #include "ir/gpu.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
@@ -227,7 +228,7 @@ static void set_extent(Walk *w, DeviceLaunch *l, const char *axis, Expr e) {
 static void walk_launch(Walk *w, Expr call) {
   const int number = kernel_number(w, call->args[0]->u.s);
   const Func *k = w->on->lowered->funcs[number];
-  Expr axes = tirc_attrs_get(k->attrs, "tir.kernel_launch_params");
+  Expr axes = tirc_attrs_get(k->attrs, tirc_key(KEY_LAUNCH_PARAMS));
   const Signature s = tirc_signature(w->c, k);
   const int n_axes = axes && axes->op == OP_TUPLE ? axes->n : 0;
   if (call->n != 1 + k->n_params + n_axes)

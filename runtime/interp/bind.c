@@ -44,10 +44,10 @@ _Noreturn static void refuse_value(Solver *s, Expr var, int64_t v) {
 
 static void check_bounds(const Solver *s, Expr symbol, int64_t v) {
   const ExtentBounds b = tirc_extent_bounds(s->f->attrs, symbol->u.s);
-  if (v >= b.lower && v <= b.upper) return;
+  if (!b.is_said || (v >= b.lower && v <= b.upper)) return;
   tirc_fail(s->c, s->f->loc, "argument",
             v > b.upper ? "tir_var_upper_bound of T.func_attr says so"
-                        : "tir_var_lower_bound of T.func_attr says so",
+                        : "tir_var_lower_bound of T.func_attr says so; 0 where it says nothing",
             "\"%s\" of %s is %lld, and at %s %lld is allowed", symbol->u.s, s->f->name,
             (long long)v, v > b.upper ? "most" : "least",
             (long long)(v > b.upper ? b.upper : b.lower));

@@ -42,7 +42,8 @@ class Options(Structure):
     _fields_ = [("target", c_char_p), ("rules", c_char_p), ("threads", c_int), ("trials", c_int64), ("seconds", c_double),
                 ("seed", c_int64), ("max_steps", c_int64), ("database", c_char_p), ("ranking", c_char_p),
                 ("mutations", c_char_p), ("lease", c_double),
-                ("self", c_void_p), ("told", TOLD), ("warn", WARN), ("go_on", GO_ON), ("waits", WAITS)]
+                ("self", c_void_p), ("told", TOLD), ("warn", WARN), ("go_on", GO_ON), ("waits", WAITS),
+                ("device", c_char_p)]
 
 
 TuneResult = collections.namedtuple("TuneResult", "mod seconds automatic trials failed failures wrong")
@@ -76,10 +77,11 @@ class _Interrupt:
             raise KeyboardInterrupt
 
 
-def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None):
+def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None, device=None):
     """Searches for the best schedule of a module (or a function) of known extents: a TuneResult. Candidates are compiled
     and timed, each in a process of its own. database: where all trials are kept, and what is there goes on (None: the
-    default one, where `tuned` looks, too; False: nowhere). told: called with each Trial; what is true as its result ends
+    default one, where `tuned` looks, too; False: nowhere). device: None or "cpu", or "opencl", whose rules bind loops to
+    blocks and threads. told: called with each Trial; what is true as its result ends
     the search, and so does Ctrl-C: a KeyboardInterrupt, with what was measured in the database."""
     if trials < 1:
         raise ValueError("trials is a number from 1, not %r" % (trials,))
@@ -103,7 +105,8 @@ def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, 
 
     task = Task(module._module._as_parameter_, b"main", 1)
     options = Options(cpu_of(target), os.fsencode(rules) if rules else None, threads, trials, seconds, seed, 0,
-                      None if database is False else os.fsencode(database or ""), None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS())
+                      None if database is False else os.fsencode(database or ""), None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS(),
+                      device.encode() if device else None)
     results = POINTER(Result)()
     try:
         with interrupt:
