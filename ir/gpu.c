@@ -2,6 +2,15 @@
 #include "gpu.h"
 #include "nearest.h"
 
+const char *const tirc_gpu_axes[GPU_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
+                                             "threadIdx.x", "threadIdx.y", "threadIdx.z"};
+
+int tirc_gpu_axis(const char *thread) {
+  int axis = 0;
+  while (axis < GPU_AXES && strcmp(thread, tirc_gpu_axes[axis]) != 0) axis++;
+  return axis;
+}
+
 static const Gpu gpus[] = {
 #define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles)              \
   {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles},

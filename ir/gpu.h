@@ -18,6 +18,11 @@ typedef struct Gpu {
   bool shuffles;
 } Gpu;
 
+/* The axes of threads: blockIdx.x, .y, .z, then threadIdx.x, .y, .z. */
+enum { GPU_AXES = 6, GPU_BLOCK_AXES = 3 };
+extern const char *const tirc_gpu_axes[GPU_AXES];
+int tirc_gpu_axis(const char *thread); /* GPU_AXES: it is none */
+
 /* By name or by a card's tag; NULL when there is none. */
 const Gpu *tirc_gpu_find(const char *name);
 const Gpu *tirc_gpu_number(int i); /* NULL behind the end of the table */

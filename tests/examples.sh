@@ -34,12 +34,16 @@ for schedule in "$folder"/*/*.sch "$folder"/*/*/*.sch; do
     cmp -s "$work/out.tir" "$work/again.tir" || fail "$schedule: the result prints differently when read again"
     if [[ $schedule == */gpu/* ]]; then # becomes kernels, which a processor does not run
       for sizes in "" "-D M=70 -D N=50 -D K=37" "-D M=1 -D N=1 -D K=3"; do
-        [ -z "$sizes" ] || grep -q '^M, N, K = ' "$program" || continue
+        [ -z "$sizes" ] || grep -q 'M, N, K = ' "$program" || continue
         "$tirc" lower "$program" "$schedule" $sizes --target opencl >"$work/out.tir" 2>"$work/log" ||
           { fail "$schedule: $program $sizes is not lowered"; continue; }
         "$tirc" print "$work/out.tir" >"$work/again.tir" 2>"$work/log"
         cmp -s "$work/out.tir" "$work/again.tir" || fail "$schedule: the kernels print differently when read again"
+        [ -z "$sizes" ] || "$tirc" run "$program" "$schedule" $sizes --device emulate --check >"$work/log" 2>&1 ||
+          fail "$schedule: $program $sizes fails on the emulator"
       done
+      ! grep -q ' m = T.int32()' "$program" || "$tirc" run "$program" "$schedule" --in m=37 --device emulate --check >"$work/log" 2>&1 ||
+        fail "$schedule: $program fails on the emulator"
       continue
     fi
     "$tirc" run "$program" "${how[@]}" "${small[@]}" --check --threads 2 >"$work/log" 2>&1 ||

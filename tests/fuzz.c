@@ -25,8 +25,8 @@
  * for what others do to a program that is rarely drawn. */
 #include "fuzz.h"
 #include "cases.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/words/docs.h"
 
 #include "ir/arith/equal.h"

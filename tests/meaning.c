@@ -2,8 +2,8 @@
  * computes the same. */
 #include "meaning.h"
 
-#include "ir/tree/visit.h"
 #include "ir/arith/index_eval.h"
+#include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 #include "rng.h"
 #include "runtime/interp/free_order.h"

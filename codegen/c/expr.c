@@ -85,9 +85,7 @@ static DType operand_type(CGen *g, Expr e) {
   return t;
 }
 
-CText tirc_cg_cast_to(CGen *g, const char *type, CText v) {
-  return tirc_c_cast_to(g->c, type, v);
-}
+CText tirc_cg_cast_to(CGen *g, const char *type, CText v) { return tirc_c_cast_to(g->c, type, v); }
 
 static DType unsigned_of(DType t) {
   if (t.code == TYPE_INT) t.code = TYPE_UINT;

@@ -3,27 +3,19 @@
 #include "ir/tree/annotations.h"
 #include "ir/tree/int_op.h"
 
-#include <stdarg.h>
-
 /* --- lines ---------------------------------------------------------------------------------- */
-
-static void add_line(CGen *g, const char *format, va_list args) {
-  for (int i = 0; i < g->indent; i++) tirc_text_add(g->out, "  ");
-  tirc_text_add(g->out, tirc_vformat(g->c, format, args));
-  tirc_text_add(g->out, "\n");
-}
 
 void tirc_cg_line(CGen *g, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  add_line(g, format, args);
+  tirc_c_add_line(g->c, g->out, g->indent, format, args);
   va_end(args);
 }
 
 void tirc_cg_open(CGen *g, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  add_line(g, format, args);
+  tirc_c_add_line(g->c, g->out, g->indent, format, args);
   va_end(args);
   g->indent++;
 }

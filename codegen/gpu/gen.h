@@ -14,6 +14,7 @@
 #include "codegen/c_text.h"
 #include "codegen/notes.h"
 #include "gpu.h"
+#include "ir/gpu.h"
 #include "ir/tree/visit.h"
 
 /* What a variable of the program is in the source. */
@@ -35,8 +36,6 @@ typedef struct Helper {
   DType t;
 } Helper;
 
-enum { GPU_AXES = 6 };
-extern const char *const tirc_gpu_axes[GPU_AXES]; /* blockIdx.x, y, z, threadIdx.x, y, z */
 typedef struct Kernel {
   const Func *f;
   const char *name;

@@ -9,8 +9,6 @@
 typedef struct GpuLanguage GpuLanguage;
 extern const GpuLanguage tirc_opencl_c; /* OpenCL C 1.2; doubles need cl_khr_fp64 */
 
-bool tirc_has_kernels(const Module *m);
-
 /* What the kernels of a module are called in its source: [i] belongs to function i, NULL where that
  * is none. */
 const char *const *tirc_gpu_symbols(Tirc *c, const GpuLanguage *l, const Module *m);

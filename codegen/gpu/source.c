@@ -4,15 +4,6 @@
 #include "gen.h"
 #include "ir/tree/print.h"
 
-const char *const tirc_gpu_axes[GPU_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
-                                             "threadIdx.x", "threadIdx.y", "threadIdx.z"};
-
-bool tirc_has_kernels(const Module *m) {
-  for (int i = 0; i < m->n_funcs; i++)
-    if (tirc_is_kernel(m->funcs[i])) return true;
-  return false;
-}
-
 /* --- what is known of a kernel --------------------------------------------------------------- */
 
 typedef struct Facts {

@@ -1,28 +1,21 @@
 /* Statements, and how lines get onto the page. */
 #include "gen.h"
+#include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 
-#include <stdarg.h>
-
 /* --- lines ----------------------------------------------------------------------------------- */
-
-static void add_line(Gen *g, const char *format, va_list args) {
-  for (int i = 0; i < g->indent; i++) tirc_text_add(g->out, "  ");
-  tirc_text_add(g->out, tirc_vformat(g->c, format, args));
-  tirc_text_add(g->out, "\n");
-}
 
 void tirc_gpu_line(Gen *g, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  add_line(g, format, args);
+  tirc_c_add_line(g->c, g->out, g->indent, format, args);
   va_end(args);
 }
 
 void tirc_gpu_open(Gen *g, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  add_line(g, format, args);
+  tirc_c_add_line(g->c, g->out, g->indent, format, args);
   va_end(args);
   g->indent++;
 }
@@ -34,20 +27,9 @@ void tirc_gpu_close(Gen *g) {
 
 /* --- loops ----------------------------------------------------------------------------------- */
 
-static bool find_memory(Visitor *v, Expr e) {
-  if (e->op == OP_LOAD || e->op == OP_CALL) *(bool *)v->self = true;
-  return true;
-}
-
-static bool reads_memory(Expr e) {
-  bool found = false;
-  tirc_visit_expr(&(Visitor){.expr = find_memory, .self = &found}, e);
-  return found;
-}
-
 static CText bound(Gen *g, Expr e, DType t) {
   const bool outer = g->index;
-  g->index = !reads_memory(e);
+  g->index = !tirc_loads_or_calls(e);
   CText v = tirc_gpu_operand_as(g, e, t, NULL);
   g->index = outer;
   return v;
@@ -76,7 +58,7 @@ static void gen_axis(Gen *g, const For *loop, int axis) {
 /* What reads memory is read once, before the loop. */
 static CText once(Gen *g, Expr e, DType t, const char *name, const char *what) {
   CText v = bound(g, e, t);
-  if (!reads_memory(e)) return v;
+  if (!tirc_loads_or_calls(e)) return v;
   const char *s = tirc_gpu_name(g, tirc_format(g->c, "%s_%s", name, what));
   tirc_gpu_line(g, "const %s %s = %s;", tirc_gpu_value_type(g, t), s, v.s);
   return (CText){s, BINDS_ALL};

@@ -1,5 +1,5 @@
 /* LLVM's C interface, as calls through a table. The library is loaded when it is first needed:
- * linked in, it would make each start of the command ten times as long, of which most emit no code.
+ * linked in, it would make each start of the command six times as long, of which most emit no code.
  * The table is made from the calls in this folder. */
 #ifndef TIRC_CODEGEN_LLVM_CALLS_H
 #define TIRC_CODEGEN_LLVM_CALLS_H

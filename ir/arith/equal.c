@@ -387,7 +387,9 @@ static bool equal_func(Equal *q, const Func *a, const Func *b) {
          equal_stmt(q, a->body, b->body);
 }
 
-static Equal fresh(Tirc *c) { return (Equal){.c = c, .analyzer = tirc_plain_analyzer(c), .where = ""}; }
+static Equal fresh(Tirc *c) {
+  return (Equal){.c = c, .analyzer = tirc_plain_analyzer(c), .where = ""};
+}
 
 bool tirc_expr_equal(Tirc *c, Expr a, Expr b) {
   Equal q = fresh(c);

@@ -580,6 +580,12 @@ bool tirc_is_kernel(const Func *f) {
   return (global && tirc_is_int(global, 1)) || (convention && tirc_is_int(convention, 2));
 }
 
+bool tirc_has_kernels(const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (tirc_is_kernel(m->funcs[i])) return true;
+  return false;
+}
+
 const Func *tirc_module_main(const Module *m) {
   for (int i = 0; i < m->n_funcs; i++)
     if (strcmp(m->funcs[i]->name, "main") == 0) return m->funcs[i];

@@ -76,6 +76,12 @@ bool tirc_reads_memory(Expr e) {
   return (e->n || e->op == OP_LOAD) && tirc_find_expr(e, is_memory, NULL);
 }
 
+static bool is_load_or_call(const void *unused, Expr e) {
+  return (void)unused, e->op == OP_LOAD || e->op == OP_CALL;
+}
+
+bool tirc_loads_or_calls(Expr e) { return tirc_find_expr(e, is_load_or_call, NULL); }
+
 /* --- of blocks -------------------------------------------------------------------------------- */
 
 unsigned tirc_kinds_moved(const Block *b, Expr loop_var) {

@@ -7,6 +7,9 @@
 /* Whether a value is loaded, or made by a call that may. */
 bool tirc_reads_memory(Expr e);
 
+/* Whether it loads or calls anything, so that it must not be moved. */
+bool tirc_loads_or_calls(Expr e);
+
 /* The first expression of an expression or statement that a test picks; NULL: none. */
 typedef bool ExprTest(const void *self, Expr e);
 Expr tirc_find_expr(Expr in, ExprTest *is, const void *self);

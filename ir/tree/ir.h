@@ -378,6 +378,7 @@ const Func *tirc_func_with_body(Tirc *c, const Func *f, Stmt body);
 /* Code of a GPU, which a host function launches: its attribute "tir.is_global_func" is true, or
  * "calling_conv" is 2. */
 bool tirc_is_kernel(const Func *f);
+bool tirc_has_kernels(const Module *m);
 /* The function called "main", or the only one that is no kernel; NULL when there is no such one. */
 const Func *tirc_module_main(const Module *m);
 

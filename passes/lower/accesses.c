@@ -133,7 +133,7 @@ static void relax(const Accesses *w, const Place *at, PtrMap *dom) {
     set->max = tirc_eval_set(w->a, last, dom).max;
     tirc_map_set(w->c, dom, at->loop->var, set);
   } else if (at->var) {
-    if (!tirc_lower_reads_memory(at->value) && tirc_dtype_is_int(at->value->dtype))
+    if (!tirc_loads_or_calls(at->value) && tirc_dtype_is_int(at->value->dtype))
       *set = tirc_eval_set(w->a, at->value, dom);
     tirc_map_set(w->c, dom, at->var, set);
   }

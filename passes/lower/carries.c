@@ -120,10 +120,9 @@ static bool runs(const Walk *w, const For *loop) {
 
 /* Memory may hold something else each time. */
 static bool reads_memory(const Place *p) {
-  if (p->cond) return tirc_lower_reads_memory(p->cond);
-  if (p->var) return tirc_lower_reads_memory(p->value);
-  return p->loop &&
-         (tirc_lower_reads_memory(p->loop->min) || tirc_lower_reads_memory(p->loop->extent));
+  if (p->cond) return tirc_loads_or_calls(p->cond);
+  if (p->var) return tirc_loads_or_calls(p->value);
+  return p->loop && (tirc_loads_or_calls(p->loop->min) || tirc_loads_or_calls(p->loop->extent));
 }
 
 /* Whether what stands between k's loop and `top` is the same in all steps of k. */
@@ -231,7 +230,7 @@ static const IntSet *written(Walk *w, const Access *write, const Access *read, c
   Expr cond = condition(&x, read, top);
   if (!cond || !is_nested_freely(&x) || !loops_run(&x, write->at, top)) return NULL;
   for (int d = 0; d < w->buffer->ndim; d++)
-    if (tirc_lower_reads_memory(x.dims[d].min)) return NULL;
+    if (tirc_loads_or_calls(x.dims[d].min)) return NULL;
   return tirc_estimate_region(w->a, w->buffer->ndim, x.dims, x.vars.n, x.vars.at, x.doms.at, cond,
                               true);
 }
@@ -244,7 +243,7 @@ static const IntSet *read_box(Walk *w, const Access *read, const Place *top) {
   IntSet *out = tirc_new_array(w->c, IntSet, w->buffer->ndim + 1);
   for (int d = 0; d < w->buffer->ndim; d++) {
     const Range r = read->dims[d];
-    if (tirc_lower_reads_memory(r.min)) continue;
+    if (tirc_loads_or_calls(r.min)) continue;
     Expr last = tirc_sub(w->c, tirc_add(w->c, r.min, r.extent), tirc_int(w->c, r.min->dtype, 1));
     out[d].min = tirc_eval_set(w->a, r.min, &dom).min;
     out[d].max = tirc_eval_set(w->a, tirc_simplify(w->a, last), &dom).max;

@@ -68,11 +68,11 @@ void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out) {
   }
 }
 
-bool tirc_lower_reads_memory(Expr e) {
-  if (e->op == OP_LOAD || e->op == OP_CALL) return true;
-  for (int i = 0; i < e->n; i++)
-    if (tirc_lower_reads_memory(e->args[i])) return true;
-  return false;
+int64_t tirc_lower_bytes(Buffer b) {
+  int64_t n = tirc_dtype_bytes(b->dtype), size;
+  for (int d = 0; d < b->ndim; d++)
+    if (!tirc_const_int(b->shape[d], &size) || __builtin_mul_overflow(n, size, &n)) return -1;
+  return n;
 }
 
 bool tirc_is_barrier(Stmt s) {

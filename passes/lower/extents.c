@@ -43,7 +43,7 @@ static const Ends unknown = {NULL, NULL};
 
 static Expr in_double(Tirc *c, Expr e) { return tirc_cast(c, DT_FLOAT64, e); }
 static Expr number(Tirc *c, double v) { return tirc_float(c, DT_FLOAT64, v); }
-static bool loads(Expr e) { return tirc_lower_reads_memory(e); }
+static bool loads(Expr e) { return tirc_loads_or_calls(e); }
 
 /* Whether all variables in e are known on entry, and nothing is loaded. */
 static bool is_entry(const Checks *k, Expr e) {

@@ -31,20 +31,12 @@ static void add_threads(Limits *l, Stmt s) {
               l->gpu->name);
 }
 
-static int64_t bytes_of(Buffer b) {
-  int64_t n = 1, each = tirc_dtype_bytes(b->dtype);
-  for (int d = 0; d < b->ndim; d++) {
-    int64_t size;
-    if (!tirc_const_int(b->shape[d], &size) || __builtin_mul_overflow(n, size, &n)) return -1;
-  }
-  return __builtin_mul_overflow(n, each, &n) ? -1 : n;
-}
-
 static void add_buffer(Limits *l, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   if (strncmp(b->scope, "shared", 6)) return;
-  const int64_t bytes = bytes_of(b);
-  if (!l->largest || bytes < 0 || bytes > bytes_of(l->largest->u.alloc.buffer)) l->largest = s;
+  const int64_t bytes = tirc_lower_bytes(b);
+  if (!l->largest || bytes < 0 || bytes > tirc_lower_bytes(l->largest->u.alloc.buffer))
+    l->largest = s;
   l->shared = bytes < 0 ? INT64_MAX : l->shared > INT64_MAX - bytes ? INT64_MAX : l->shared + bytes;
 }
 
@@ -54,7 +46,7 @@ static void check_shared(const Limits *l) {
   tirc_fail(l->c, tirc_place_of(l->largest), "lower", "make its tile smaller",
             "a block of threads has %lld bytes of shared memory, %lld of them in %s, and %s has "
             "%lld",
-            (long long)l->shared, (long long)bytes_of(most), most->name, l->gpu->name,
+            (long long)l->shared, (long long)tirc_lower_bytes(most), most->name, l->gpu->name,
             (long long)l->gpu->shared_dyn);
 }
 

@@ -14,9 +14,6 @@
 #undef PASS
 #undef MODULE_PASS
 
-/* The GPU that the function's kernels are made for; NULL: it is for a processor. */
-const Gpu *tirc_gpu_of(const Func *f);
-
 /* annotations.c: throws "lower" when one of a loop is not as it must be; gives the body as it is.
  */
 Stmt tirc_check_annotations(Tirc *c, const Func *f);
@@ -30,9 +27,8 @@ Stmt tirc_lower_substitute1(Tirc *c, Stmt s, Expr var, Expr value);
 /* The conjuncts of a condition. */
 typedef VEC(Expr) Exprs;
 void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
-/* Whether e reads memory or calls something, so that it must not be moved. */
-bool tirc_lower_reads_memory(Expr e);
-
+/* Of all elements; -1: that is no constant, or too many. */
+int64_t tirc_lower_bytes(Buffer b);
 /* Whether all threads of a block wait for each other there. */
 bool tirc_is_barrier(Stmt s);
 

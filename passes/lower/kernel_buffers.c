@@ -40,12 +40,11 @@ static bool is_known(const Hoist *h, Buffer b) {
 }
 
 static int64_t shared_bytes(const Hoist *h) {
-  int64_t sum = 0, n;
+  int64_t sum = 0;
   for (int i = 0; i < h->allocs.n; i++) {
     Buffer b = h->allocs.at[i]->u.alloc.buffer;
-    if (!strncmp(b->scope, "shared", 6) && b->ndim == 1 && tirc_const_int(b->shape[0], &n) &&
-        n < INT32_MAX)
-      sum += n * tirc_dtype_bytes(b->dtype);
+    const int64_t bytes = strncmp(b->scope, "shared", 6) ? 0 : tirc_lower_bytes(b);
+    if (bytes < 0 || __builtin_add_overflow(sum, bytes, &sum)) return INT64_MAX;
   }
   return sum;
 }

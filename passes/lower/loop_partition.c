@@ -54,7 +54,7 @@ static Expr difference(Tirc *c, Expr cond) {
 static void narrow(Search *s, Expr cond) {
   Tirc *c = s->p->c;
   Analyzer *a = s->p->a;
-  if (!tirc_uses_var(cond, s->var) || tirc_lower_reads_memory(cond)) return;
+  if (!tirc_uses_var(cond, s->var) || tirc_loads_or_calls(cond)) return;
   Expr d = difference(c, cond);
   if (!d) return;
   Expr next = tirc_add(c, s->var, tirc_int(c, s->var->dtype, 1));

@@ -21,22 +21,19 @@ bool tirc_is_thread_loop(Stmt s) {
          strncmp(s->u.loop.thread, "vthread", 7) != 0 && strcmp(s->u.loop.thread, "cthread") != 0;
 }
 
-static bool find_thread_loop(Visitor *v, Stmt s) {
-  if (tirc_is_thread_loop(s)) v->self = NULL;
-  return v->self;
+static bool is_thread_loop(const void *unused, Stmt s) {
+  return (void)unused, tirc_is_thread_loop(s);
 }
 
 static bool has_kernels(const Func *f) {
-  Visitor v = {.stmt = find_thread_loop, .expr = tirc_skip_expr, .self = &v};
-  tirc_visit_stmt(&v, f->body);
-  return !v.self;
+  return tirc_find_stmt(f->body, is_thread_loop, NULL, NULL);
 }
 
 const Gpu *tirc_gpu_of(const Func *f) {
   Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
-  const bool named = target && target->op == OP_CALL && target->n == 1 &&
-                     !strcmp(target->u.s, "target") && target->args[0]->op == OP_STRING;
-  return named ? tirc_gpu_find(target->args[0]->u.s) : NULL;
+  if (target && target->op == OP_CALL && !strcmp(target->u.s, "target") && target->n)
+    target = target->args[0];
+  return target && target->op == OP_STRING ? tirc_gpu_find(target->u.s) : NULL;
 }
 
 static const Func *bound_to(Tirc *c, const Func *f, const Gpu *gpu) {

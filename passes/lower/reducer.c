@@ -30,18 +30,11 @@ static const char *collect(Tirc *c, Stmt s, PtrMap *lets, Storeds *out) {
   }
 }
 
-static bool look_for_load(Visitor *v, Expr e) {
-  const Reducer *r = v->self;
-  for (int i = 0; r && e->op == OP_LOAD && i < r->n; i++)
-    if (e->u.buffer->data == r->buffers[i]->data) v->self = NULL;
-  return v->self;
-}
-
-static bool loads_any(const Reducer *r, Expr e) {
-  Reducer copy = *r;
-  Visitor v = {.expr = look_for_load, .self = &copy};
-  tirc_visit_expr(&v, e);
-  return !v.self;
+static bool is_load_of_any(const void *reducer, Expr e) {
+  const Reducer *r = reducer;
+  for (int i = 0; e->op == OP_LOAD && i < r->n; i++)
+    if (e->u.buffer->data == r->buffers[i]->data) return true;
+  return false;
 }
 
 static Expr identity(Tirc *c, Op op, DType t) {
@@ -81,7 +74,8 @@ static const char *read_component(Tirc *c, Reducer *r, int i) {
   if (!tirc_expr_same(two[old], r->old[i]))
     return "what is stored does not go on with what is there";
   r->incoming[i] = two[1 - old];
-  if (loads_any(r, r->incoming[i])) return "what is new is made of what is there";
+  if (tirc_find_expr(r->incoming[i], is_load_of_any, r))
+    return "what is new is made of what is there";
   r->identity[i] = picks ? NULL : identity(c, (Op)v->op, v->dtype);
   return NULL;
 }
@@ -118,9 +112,8 @@ Expr tirc_lower_combine(Tirc *c, const Reducer *r, int i, const Expr *x, const E
   return tirc_mutate_expr(&m, r->value[i]);
 }
 
-static bool look_for_other(Visitor *v, Expr e) {
-  if (e->op == OP_LOAD || e->op == OP_CALL || e->op == OP_VAR) v->self = NULL;
-  return v->self;
+static bool is_other(const void *unused, Expr e) {
+  return (void)unused, e->op == OP_LOAD || e->op == OP_CALL || e->op == OP_VAR;
 }
 
 /* Whether what two partial results make is made of nothing else. */
@@ -130,11 +123,8 @@ static bool is_closed(Tirc *c, const Reducer *r) {
     const DType t = r->value[i]->dtype;
     zeros[i] = tirc_dtype_is_float(t) ? tirc_float(c, t, 0) : tirc_int(c, t, 0);
   }
-  for (int i = 0; i < r->n; i++) {
-    Visitor v = {.expr = look_for_other, .self = zeros};
-    tirc_visit_expr(&v, tirc_lower_combine(c, r, i, zeros, zeros));
-    if (!v.self) return false;
-  }
+  for (int i = 0; i < r->n; i++)
+    if (tirc_find_expr(tirc_lower_combine(c, r, i, zeros, zeros), is_other, NULL)) return false;
   return true;
 }
 

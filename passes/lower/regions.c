@@ -32,7 +32,7 @@ static void widen(const Accesses *w, const Access *access, Reach *reach) {
     const Expr index = access->dims[i].min;
     const IntSet one = tirc_eval_set(w->a, index, tirc_dom_of(w, access->at));
     (*sets)[i] = first ? one : tirc_set_union(w->a, (*sets)[i], one);
-    reach->is_opaque |= tirc_lower_reads_memory(index);
+    reach->is_opaque |= tirc_loads_or_calls(index);
   }
 }
 

@@ -169,19 +169,8 @@ static const Func *function(Split *k, Stmt kernel, const char *name, const Taken
   return tirc_copy(c, &f, 1);
 }
 
-static bool is_accessed(Stmt s, Buffer b);
-static bool look_expr(Visitor *v, Expr e) {
-  if (e->op == OP_LOAD && e->u.buffer == v->self) v->self = NULL;
-  return v->self;
-}
-static bool look_stmt(Visitor *v, Stmt s) {
-  if (s->kind == STMT_STORE && s->u.store.buffer == v->self) v->self = NULL;
-  return v->self;
-}
 static bool is_accessed(Stmt s, Buffer b) {
-  Visitor v = {.expr = look_expr, .stmt = look_stmt, .self = (void *)(uintptr_t)b};
-  tirc_visit_stmt(&v, s);
-  return !v.self;
+  return tirc_uses_of(s, b, NULL, NULL) & (USE_LOAD | USE_STORE);
 }
 
 static Stmt visit(Mutator *m, Stmt s) {

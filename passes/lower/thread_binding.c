@@ -21,21 +21,16 @@ typedef struct Axis {
   int open;           /* loops around the place where the walk is */
 } Axis;
 
-/* In the order of the one nest. */
-static const char *const names[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
-                                    "threadIdx.x", "threadIdx.y", "threadIdx.z"};
-enum { N_AXES = sizeof names / sizeof *names };
-
 typedef struct Unify {
   Tirc *c;
   Analyzer *a;
-  Axis axes[N_AXES];
-  PtrMap inside; /* variables that the kernel binds */
+  Axis axes[GPU_AXES]; /* in the order of the one nest */
+  PtrMap inside;       /* variables that the kernel binds */
   Attrs annotations;
 } Unify;
 
 static Axis *axis_of(Unify *u, Stmt s) {
-  for (int i = 0; i < N_AXES; i++)
+  for (int i = 0; i < GPU_AXES; i++)
     if (!strcmp(u->axes[i].thread, s->u.loop.thread)) return &u->axes[i];
   tirc_fail(u->c, tirc_place_of(s), "lower",
             "blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z are axes of threads",
@@ -64,7 +59,7 @@ static bool collect(Visitor *v, Stmt s) {
     tirc_map_set(u->c, &u->inside, s->u.block.iters[i].var, s);
   if (!tirc_is_thread_loop(s)) return true;
   Axis *axis = axis_of(u, s);
-  if (tirc_uses_any(s->u.loop.extent, &u->inside) || tirc_lower_reads_memory(s->u.loop.extent))
+  if (tirc_uses_any(s->u.loop.extent, &u->inside) || tirc_loads_or_calls(s->u.loop.extent))
     tirc_fail(u->c, tirc_place_of(s), "lower",
               "how many threads a kernel has is known before it begins",
               "the extent %s of the loop %s, which is bound to %s, changes within the kernel",
@@ -95,7 +90,7 @@ static bool is_shared(Buffer b) {
  * always. */
 static Expr one_thread(const Unify *u) {
   Expr all = NULL;
-  for (int i = 0; i < N_AXES; i++) {
+  for (int i = 0; i < GPU_AXES; i++) {
     const Axis *axis = &u->axes[i];
     if (!axis->loop || axis->open || tirc_is_int(axis->loop->u.loop.extent, 1)) continue;
     Expr first = tirc_eq(u->c, axis->var, tirc_int(u->c, axis->var->dtype, 0));
@@ -166,12 +161,12 @@ static Stmt rewrite(Mutator *m, Stmt s) {
 
 static Stmt unify(Tirc *c, Stmt kernel) {
   Unify u = {.c = c, .a = tirc_analyzer(c)};
-  for (int i = 0; i < N_AXES; i++) u.axes[i].thread = names[i];
+  for (int i = 0; i < GPU_AXES; i++) u.axes[i].thread = tirc_gpu_axes[i];
   Visitor v = {.stmt = collect, .expr = tirc_skip_expr, .self = &u};
   tirc_visit_stmt(&v, kernel);
   Mutator m = {.c = c, .stmt = rewrite, .self = &u};
   Stmt body = tirc_mutate_stmt(&m, kernel);
-  for (int i = N_AXES - 1, is_inner = true; i >= 0; i--) {
+  for (int i = GPU_AXES - 1, is_inner = true; i >= 0; i--) {
     const Axis *axis = &u.axes[i];
     if (!axis->loop) continue;
     Expr extent = tirc_cast(c, axis->var->dtype, axis->loop->u.loop.extent);

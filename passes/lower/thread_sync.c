@@ -38,22 +38,14 @@ static Stmt barrier(Tirc *c) {
 
 /* --- what differs between threads ------------------------------------------------------------- */
 
-static bool look(Visitor *v, Expr e) {
-  const Sync *k = ((Mutator *)v->self)->self;
-  bool found = e->op == OP_VAR && tirc_map_has(&k->varying, e);
+static bool is_varying(const void *sync, Expr e) {
+  const Sync *k = sync;
   if (e->op == OP_LOAD)
-    found |= strcmp(e->u.buffer->scope, "global") || tirc_map_has(&k->stored, e->u.buffer->data);
-  found |= e->op == OP_CALL;
-  if (found) ((Mutator *)v->self)->c = NULL;
-  return !found;
+    return strcmp(e->u.buffer->scope, "global") || tirc_map_has(&k->stored, e->u.buffer->data);
+  return e->op == OP_CALL || (e->op == OP_VAR && tirc_map_has(&k->varying, e));
 }
 
-static bool differs(Sync *k, Expr e) {
-  Mutator found = {.c = k->c, .self = k};
-  Visitor v = {.expr = look, .self = &found};
-  tirc_visit_expr(&v, e);
-  return !found.c;
-}
+static bool differs(const Sync *k, Expr e) { return tirc_find_expr(e, is_varying, k); }
 
 /* Pointers go to functions, of which is not known what they touch. */
 static bool refuse_pointer(Visitor *v, Expr e) {
@@ -174,17 +166,6 @@ static Touches fixed(Sync *k, const Touches *all, const For *loop, Expr value) {
   return to;
 }
 
-static bool holds_touch(Stmt s, const Touch *t);
-static bool find_stmt(Visitor *v, Stmt s) {
-  if (s == v->self) v->self = NULL;
-  return v->self;
-}
-static bool holds_touch(Stmt s, const Touch *t) {
-  Visitor v = {.stmt = find_stmt, .expr = tirc_skip_expr, .self = (void *)(uintptr_t)t->stmt};
-  tirc_visit_stmt(&v, s);
-  return !v.self;
-}
-
 /* A barrier before the item of the body that does what the next step must not do too early. */
 static Stmt with_barrier(Sync *k, Stmt body, const Touch *then) {
   if (body->kind == STMT_LET)
@@ -194,7 +175,7 @@ static Stmt with_barrier(Sync *k, Stmt body, const Touch *then) {
   VEC(Stmt) items = {0};
   bool done = false;
   for (int i = 0; i < body->u.seq.n; i++) {
-    if (!done && holds_touch(tirc_item(body, i), then)) {
+    if (!done && tirc_holds(tirc_item(body, i), then->stmt, NULL)) {
       vec_push(k->c, items, barrier(k->c));
       done = true;
     }

@@ -201,7 +201,7 @@ static ZSet in_range(Side *s, ZSet all, Expr var, Expr min, Expr extent) {
   return all;
 }
 
-static bool reads_memory(const Place *p) { return p->var && tirc_lower_reads_memory(p->value); }
+static bool reads_memory(const Place *p) { return p->var && tirc_loads_or_calls(p->value); }
 
 static int depth_below(const Place *p, const Place *top) {
   int n = 0;

@@ -157,7 +157,7 @@ static Expr at_extreme_lane(Vectorizer *z, Expr cond) {
   if (!is_lanewise(z, cond)) return cond;
   if (uses_bound(z, cond)) return NULL;
   if (cond->op != OP_LT && cond->op != OP_LE && cond->op != OP_GT && cond->op != OP_GE) return NULL;
-  if (!tirc_dtype_is_int(cond->args[0]->dtype) || tirc_lower_reads_memory(cond)) return NULL;
+  if (!tirc_dtype_is_int(cond->args[0]->dtype) || tirc_loads_or_calls(cond)) return NULL;
   Expr d = tirc_sub(c, cond->args[1], cond->args[0]);
   Expr next = tirc_add(c, z->var, tirc_int(c, z->var->dtype, 1));
   Expr step = tirc_simplify(z->a, tirc_sub(c, tirc_substitute1(c, d, z->var, next), d));
@@ -270,7 +270,7 @@ static Stmt vectorize_let(Vectorizer *z, Stmt s) {
   Expr var = s->u.let.var, value = s->u.let.value;
   Stmt body = s->u.let.body;
   if (!is_lanewise(z, value)) return tirc_let(c, var, value, vectorize(z, body));
-  if (!tirc_lower_reads_memory(value) && !uses_bound(z, value))
+  if (!tirc_loads_or_calls(value) && !uses_bound(z, value))
     return vectorize(z, tirc_lower_substitute1(c, body, var, value));
   if (!z->lets) return in_chunks(z, s, let_chunk);
   Stmt all = let_chunk(z, s, z->min, (int)z->extent);

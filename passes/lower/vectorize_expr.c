@@ -124,7 +124,7 @@ static Expr choice(Lanes *l, Expr e) {
   if (l->failed) return NULL;
   /* With one condition for each lane both sides are computed: not if that reads memory. */
   if (lazy && cond->dtype.lanes > 1) {
-    if (tirc_lower_reads_memory(e->args[1]) || tirc_lower_reads_memory(e->args[2])) return fail(l);
+    if (tirc_loads_or_calls(e->args[1]) || tirc_loads_or_calls(e->args[2])) return fail(l);
     lazy = false;
   }
   Expr yes = tirc_vector_expr(l, e->args[1]),
@@ -137,11 +137,11 @@ static Expr choice(Lanes *l, Expr e) {
 
 /* `and` and `or` guard what stands on their right. */
 static Expr logic(Lanes *l, Expr e) {
-  return tirc_lower_reads_memory(e->args[1]) ? fail(l) : binary(l, e);
+  return tirc_loads_or_calls(e->args[1]) ? fail(l) : binary(l, e);
 }
 
 static Expr let(Lanes *l, Expr e) {
-  if (!tirc_lower_reads_memory(e->args[1]))
+  if (!tirc_loads_or_calls(e->args[1]))
     return tirc_vector_expr(l, tirc_substitute1(l->c, e->args[2], e->args[0], e->args[1]));
   Expr value = tirc_vector_expr(l, e->args[1]);
   if (l->failed) return NULL;

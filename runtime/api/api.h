@@ -62,6 +62,8 @@ const char *tirc_api_name(Tirc *c, const char *s);     /* s itself; throws when 
 char *tirc_api_copy(Tirc *c, const char *s, size_t n); /* on the heap; throws when memory is out */
 /* "main", the only one, or the one of that name; throws "name". */
 const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index);
+/* Throws "argument" for a kernel, which only what launches it runs. */
+void tirc_api_require_host(Tirc *c, const Func *f);
 /* What a function takes, in c. */
 tirc_param *tirc_api_params(Tirc *c, const Module *m, const Func *f);
 /* Its symbols, in c, none of them known. */

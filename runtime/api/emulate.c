@@ -12,13 +12,17 @@ typedef struct Emulate {
   EmulateReport report;
 } Emulate;
 
+void tirc_api_require_host(Tirc *c, const Func *f) {
+  if (tirc_is_kernel(f))
+    tirc_fail(c, f->loc, "argument", "run the function that launches it",
+              "\"%s\" is a kernel, which a host function launches", f->name);
+}
+
 static void emulate(Tirc *c, void *self) {
   Emulate *p = self;
   const Module *m = p->m->m;
   const Func *f = tirc_api_func(c, m, p->func, NULL);
-  if (tirc_is_kernel(f))
-    tirc_fail(c, f->loc, "argument", "run the function that launches it",
-              "\"%s\" is a kernel, which a host function launches", f->name);
+  tirc_api_require_host(c, f);
   tirc_emulate(c, m, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options, &p->report);
 }
 
@@ -37,8 +41,4 @@ tirc_status tirc_module_emulate(const tirc_module *m, const char *func, int n,
   return status;
 }
 
-bool tirc_module_has_kernels(const tirc_module *m) {
-  for (int i = 0; m && i < m->m->n_funcs; i++)
-    if (tirc_is_kernel(m->m->funcs[i])) return true;
-  return false;
-}
+bool tirc_module_has_kernels(const tirc_module *m) { return m && tirc_has_kernels(m->m); }

@@ -330,9 +330,7 @@ static void compile_for_device(Tirc *c, void *self) {
   tirc_require_device(c, p->device);
   const Module *lowered = tirc_lower_for_device(c, p->m->m, p->target);
   tirc_api_describe_kernel(k, p->m, lowered, p->func);
-  if (tirc_is_kernel(k->func))
-    tirc_fail(c, k->func->loc, "argument", "run the function that launches it",
-              "%s is a kernel, which a device runs", k->func->name);
+  tirc_api_require_host(c, k->func);
   k->on_device = tirc_on_device(c, lowered, p->device);
   p->result = k;
 }
@@ -351,18 +349,17 @@ static tirc_status make_kernel(Compile *p, void (*body)(Tirc *, void *), tirc_ke
   return status;
 }
 
-tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
-                            tirc_kernel **out, tirc_error **error) {
-  NEED(m, out);
-  return make_kernel(&(Compile){.m = m, .func = func, .target = target}, compile, out, error);
-}
-
 tirc_status tirc_kernel_new_on(const tirc_module *m, const char *func, const char *device,
                                const char *target, tirc_kernel **out, tirc_error **error) {
   NEED(m, out);
-  if (!device || strcmp(device, "cpu") == 0) return tirc_kernel_new(m, func, target, out, error);
+  const bool is_here = !device || strcmp(device, "cpu") == 0;
   return make_kernel(&(Compile){.m = m, .func = func, .target = target, .device = device},
-                     compile_for_device, out, error);
+                     is_here ? compile : compile_for_device, out, error);
+}
+
+tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
+                            tirc_kernel **out, tirc_error **error) {
+  return tirc_kernel_new_on(m, func, NULL, target, out, error);
 }
 
 void tirc_kernel_free(tirc_kernel *k) {
@@ -429,20 +426,6 @@ static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument 
     }
 }
 
-static struct DeviceCall *call_on_device(const tirc_launch *launch, int n, const Argument *args) {
-  Tirc *c = launch->c;
-  const Func *host = launch->kernel->lowered;
-  PtrMap values = launch->symbols;
-  for (int i = 0; i < n; i++) {
-    const DType t = host->params[i]->dtype;
-    if (host->buffers[i]) continue;
-    tirc_map_set(c, &values, host->params[i],
-                 tirc_dtype_is_float(t) ? tirc_float(c, t, args[i].f)
-                                        : tirc_int_of_bits(c, t, args[i].i));
-  }
-  return tirc_device_call(c, launch->kernel->on_device, host, &values, args);
-}
-
 tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, int n,
                              const tirc_argument *given) {
   Expr *symbols, *extra;
@@ -463,7 +446,8 @@ tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, in
   for (int i = 0; i < n_extra; i++)
     launch->packed[n + i] =
         pack_symbol(launch, extra[i], symbol_value(n_symbols, symbols, values, extra[i]), 0);
-  if (k->on_device) launch->device_call = call_on_device(launch, n, args);
+  if (k->on_device)
+    launch->device_call = tirc_device_call(c, k->on_device, k->lowered, &launch->symbols, args);
   return launch;
 }
 

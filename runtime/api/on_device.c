@@ -263,9 +263,6 @@ static void walk_let(Walk *w, Stmt s) {
   walk(w, s->u.let.body);
 }
 
-/* A view is its data. */
-static void walk_decl(Walk *w, Stmt s) { walk(w, s->u.alloc.body); }
-
 static void walk_assert(Walk *w, Stmt s) {
   Expr cond = tirc_simplify0(w->c, tirc_substitute(w->c, s->u.check.cond, &w->values));
   if (tirc_is_int(cond, 0))
@@ -287,7 +284,7 @@ static void walk(Walk *w, Stmt s) {
   }
   case STMT_LET: walk_let(w, s); return;
   case STMT_ALLOC: walk_alloc(w, s); return;
-  case STMT_DECL: walk_decl(w, s); return;
+  case STMT_DECL: walk(w, s->u.alloc.body); return; /* a view is its data */
   case STMT_ATTR: walk(w, s->u.attr.body); return;
   case STMT_ASSERT: walk_assert(w, s); return;
   case STMT_EVAL: walk_eval(w, s->u.eval.value); return;
@@ -301,14 +298,20 @@ static void walk(Walk *w, Stmt s) {
             s->kind == STMT_STORE ? s->u.store.buffer->name : "");
 }
 
-DeviceCall *tirc_device_call(Tirc *c, OnDevice *on, const Func *host, const PtrMap *values,
+DeviceCall *tirc_device_call(Tirc *c, OnDevice *on, const Func *host, const PtrMap *symbols,
                              const Argument *args) {
-  Walk w = {.c = c, .on = on, .call = tirc_new(c, DeviceCall), .host = host, .values = *values};
+  Walk w = {.c = c, .on = on, .call = tirc_new(c, DeviceCall), .host = host, .values = *symbols};
   w.call->device = on->device;
   tirc_context_own(c, w.call, release_call);
   for (int i = 0; i < host->n_params; i++) {
     Buffer b = host->buffers[i];
-    if (!b) continue;
+    const DType t = host->params[i]->dtype;
+    if (!b) {
+      tirc_map_set(c, &w.values, host->params[i],
+                   tirc_dtype_is_float(t) ? tirc_float(c, t, args[i].f)
+                                          : tirc_int_of_bits(c, t, args[i].i));
+      continue;
+    }
     if (!tirc_map_has(&w.arrays, b->data))
       add_array(&w, b->data, args[i].tensor->bytes, b->name, (Resident){.tensor = args[i].tensor});
     tirc_map_set(c, &w.arrays, host->params[i], tirc_map_get(&w.arrays, b->data));

@@ -15,11 +15,11 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
  * one). Released with c. Throws "device", "codegen", "memory", "limit". */
 struct OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device);
 
-/* What a call of the host function does there, for these values of its scalars and sizes: its
+/* What a call of the host function does there, for these sizes and arguments: its
  * arrays' copies, what it allocates, and its launches, one after the other, which only run again
  * where the call is repeated. Released with c. */
 typedef struct DeviceCall DeviceCall;
-DeviceCall *tirc_device_call(Tirc *c, struct OnDevice *on, const Func *host, const PtrMap *values,
+DeviceCall *tirc_device_call(Tirc *c, struct OnDevice *on, const Func *host, const PtrMap *symbols,
                              const Argument *args);
 
 /* Arrays go there, kernels run, and what is written comes back: 0, or DEVICE_FAILED. */

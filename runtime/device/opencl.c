@@ -175,7 +175,6 @@ void tirc_device_close(Device *d) {
   free(d);
 }
 
-
 /* --- programs -------------------------------------------------------------------------------- */
 
 static bool fail_build(const DeviceProgram *p, cl_int status, const char *what, DeviceError *e) {

@@ -2,6 +2,7 @@
  * lies between runs for one group of threads after the other, in an order that is drawn. */
 #include "code.h"
 
+#include "ir/gpu.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
@@ -314,22 +315,20 @@ static const Act *first_barrier(const Act *a) {
 static const Act *compile(Emu *e, Stmt stmt);
 
 static void compile_for(Emu *e, Act *a) {
-  static const char *const axes[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
-                                     "threadIdx.x", "threadIdx.y", "threadIdx.z"};
   const For *loop = &a->stmt->u.loop;
   const Expr outer = e->innermost;
   a->min = tirc_emu_expr(e, loop->min);
   a->extent = tirc_emu_expr(e, loop->extent);
   a->run = run_for;
   if (loop->kind == LOOP_THREAD_BINDING) {
-    for (a->n = 0; a->n < 6 && strcmp(loop->thread, axes[a->n]) != 0;) a->n++;
-    if (a->n == 6)
+    a->n = tirc_gpu_axis(loop->thread);
+    if (a->n == GPU_AXES)
       tirc_fail(e->t, e->scalar.loc, "unsupported", "lower it first",
                 "the emulator has no thread axis %s", loop->thread);
     if (e->axis[a->n]) {
       tirc_map_set(e->t, &e->vars, loop->var, e->axis[a->n]);
     } else {
-      e->axis[a->n] = tirc_emu_var(e, loop->var, a->n >= 3);
+      e->axis[a->n] = tirc_emu_var(e, loop->var, a->n >= GPU_BLOCK_AXES);
       e->axis[a->n]->same = true;
     }
     a->var = e->axis[a->n];

@@ -1,9 +1,9 @@
 /* The host function is the interpreter's; what it launches runs here, block after block. */
 #include "code.h"
 
-#include "ir/gpu.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
+#include "passes/lower/lower.h"
 
 /* Of a run of the host. */
 typedef struct Session {
@@ -40,8 +40,6 @@ static const Func *find_kernel(const Session *s, Tirc *t, Loc loc, const char *n
 
 /* The kernel's launch parameters: an extent each of an axis. */
 static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
-  static const char *const axes[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
-                                     "threadIdx.x", "threadIdx.y", "threadIdx.z"};
   const Expr names = tirc_attrs_get(e->kernel->attrs, tirc_key(KEY_LAUNCH_PARAMS));
   const int n_params = e->kernel->n_params, n_names = names ? names->n : 0;
   if (n != n_params + n_names)
@@ -53,13 +51,12 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
   for (int i = 0; i < n_names; i++) {
     const LaunchArgument *a = &args[n_params + i];
     const char *name = names->args[i]->op == OP_STRING ? names->args[i]->u.s : "";
-    int axis = 0;
-    while (axis < 6 && strcmp(name, axes[axis]) != 0) axis++;
-    if (axis == 6 && strcmp(name, "tir.use_dyn_shared_memory") == 0) {
+    const int axis = tirc_gpu_axis(name);
+    if (axis == GPU_AXES && strcmp(name, "tir.use_dyn_shared_memory") == 0) {
       e->dynamic = a->value.i;
       continue;
     }
-    if (axis == 6 || !tirc_dtype_is_int(a->dtype))
+    if (axis == GPU_AXES || !tirc_dtype_is_int(a->dtype))
       tirc_fail(e->t, loc, "launch", NULL, "kernel \"%s\" has no launch parameter \"%s\"",
                 e->kernel->name, name);
     if (a->value.i < 0 || (axis >= 3 && a->value.i < 1))
@@ -76,13 +73,6 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
                 e->kernel->name, (long long)e->block[0], (long long)e->block[1],
                 (long long)e->block[2], MOST_BLOCK_THREADS);
   e->threads = (int)threads;
-}
-
-/* Of T.target("sm_80"); NULL: it does not say, or says what no table has. */
-static const Gpu *find_gpu(const Func *f) {
-  const Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
-  const Expr name = target && target->op == OP_CALL && target->n ? target->args[0] : target;
-  return name && name->op == OP_STRING ? tirc_gpu_find(name->u.s) : NULL;
 }
 
 static uint8_t *report_for(const Session *s, const char *data) {
@@ -228,7 +218,7 @@ static void open_params(Emu *e) {
 
 static void run_kernel(Session *s, Emu *e, Loc loc, const LaunchArgument *args) {
   bind(s, e, loc, args);
-  e->gpu = find_gpu(e->kernel);
+  e->gpu = tirc_gpu_of(e->kernel);
   e->most_cached = (1 << 20) / (int64_t)sizeof(Cell);
   const Act *body = tirc_emu_stmt(e, e->kernel->body);
   for (int i = 0; i < e->kernel->n_params; i++)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Recorded schedules for GPUs on the emulator: recorded.py TIRC FOLDER [--barriers] [--only WORD] [--every N] [--jobs N] [--most N]
 
-FOLDER has spaces/cuda.jsonl with its programs and dlight/dlight.jsonl, as /work/shared/conformance has them. Each
+FOLDER has spaces/cuda.jsonl with its programs and dlight/dlight.jsonl, a JSON object a line. Each
 schedule is applied and lowered, and all blocks run; the results are compared with the program before the
 schedule, interpreted in double (those of more than some ten million operations with its compiled code).
 
