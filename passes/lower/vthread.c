@@ -3,13 +3,12 @@
  * those that fill shared memory for all, run once. What a virtual thread has of its own it has
  * several times:
  *
- *   for v in T.thread_binding(2, "vthread.x"):        C = T.decl_buffer((2 * 4,), scope="local")
- *     C = T.decl_buffer((4,), scope="local")          for k in range(8):
- *     for k in range(8):                                S[tx] = A[k * 32 + tx]
- *       S[tx] = A[k * 32 + tx]                     ->   for i in range(4):
- *       for i in range(4):                                for v in T.unroll(2):
- *         C[i] = C[i] + S[v * 16 + i]                       C[v * 4 + i] = C[v * 4 + i] + S[v * 16
- * + i]
+ *   for v in T.thread_binding(2, "vthread.x"):       C = T.decl_buffer((2 * 4,), scope="local")
+ *     C = T.decl_buffer((4,), scope="local")         for k in range(8):
+ *     for k in range(8):                               S[tx] = A[k * 32 + tx]
+ *       S[tx] = A[k * 32 + tx]                    ->   for i in range(4):
+ *       for i in range(4):                               for v in T.unroll(2):
+ *         C[i] = C[i] + S[v * 8 + i]                       C[v * 4 + i] += S[v * 8 + i]
  *
  * Each becomes a loop in the place where it is innermost. */
 #include "internal.h"
@@ -29,33 +28,21 @@ typedef struct Inject {
 
 /* --- what differs ----------------------------------------------------------------------------- */
 
-static bool look(Visitor *v, Expr e) {
-  const Inject *k = ((Mutator *)v->self)->self;
-  const bool found = (e->op == OP_VAR && tirc_map_has(&k->differs, e)) ||
-                     (e->op == OP_LOAD && tirc_map_has(&k->differs, e->u.buffer->data));
-  if (found) ((Mutator *)v->self)->c = NULL;
-  return !found;
+static bool is_differing(const void *inject, Expr e) {
+  const Inject *k = inject;
+  return (e->op == OP_VAR && tirc_map_has(&k->differs, e)) ||
+         (e->op == OP_LOAD && tirc_map_has(&k->differs, e->u.buffer->data));
 }
 
-static bool look_stmt(Visitor *v, Stmt s) {
-  const Inject *k = ((Mutator *)v->self)->self;
-  if (s->kind == STMT_STORE && tirc_map_has(&k->differs, s->u.store.buffer->data))
-    ((Mutator *)v->self)->c = NULL;
-  return ((Mutator *)v->self)->c != NULL;
+static bool is_differing_store(const void *inject, Stmt s) {
+  const Inject *k = inject;
+  return s->kind == STMT_STORE && tirc_map_has(&k->differs, s->u.store.buffer->data);
 }
 
-static bool expr_differs(Inject *k, Expr e) {
-  Mutator found = {.c = k->c, .self = k};
-  Visitor v = {.expr = look, .self = &found};
-  tirc_visit_expr(&v, e);
-  return !found.c;
-}
+static bool expr_differs(const Inject *k, Expr e) { return tirc_find_expr(e, is_differing, k); }
 
-static bool stmt_differs(Inject *k, Stmt s) {
-  Mutator found = {.c = k->c, .self = k};
-  Visitor v = {.expr = look, .stmt = look_stmt, .self = &found};
-  tirc_visit_stmt(&v, s);
-  return !found.c;
+static bool stmt_differs(const Inject *k, Stmt s) {
+  return tirc_find_expr_in(s, is_differing, k) || tirc_find_stmt(s, is_differing_store, k, NULL);
 }
 
 static void mark(Inject *k, Expr var) {

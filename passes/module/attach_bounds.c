@@ -2,8 +2,10 @@
  * schedules and code are made for these. It is the range of what the calls pass; where all pass one
  * number, it is that:
  *
- *   R.func_attr({"tir_var_upper_bound": {"n": 32}})     T.func_attr({"tir_var_upper_bound": {"m":
- * 64}}) R.call_tir(cls.f, (x,)), x of n * 2 rows       ->   of f, whose rows are m
+ *   R.func_attr({"tir_var_upper_bound": {"n": 32}})
+ *   R.call_tir(cls.f, (x,)), x of n * 2 rows
+ *
+ *   ->  T.func_attr({"tir_var_upper_bound": {"m": 64}}) of f, whose rows are m
  *
  * Functions that others may call, too, stay as they are. */
 #include "passes.h"
@@ -79,7 +81,8 @@ static Attrs with_bounds(const Attaching *k, AnnotationKey key) {
   for (int i = 0; i < k->n; i++) {
     const bool is_upper = key == KEY_UPPER_BOUND;
     const int64_t bound = is_upper ? k->bounds[i].max : k->bounds[i].min;
-    if (is_upper ? bound == TIRC_POS_INF || bound < 0 : bound <= 0) continue;
+    if (k->bounds[i].min < 0) continue; /* a scalar that may be negative is no extent */
+    if (is_upper ? bound == TIRC_POS_INF : bound <= 0) continue;
     items[n++] = tirc_string(c, k->symbols[i]->u.s);
     items[n++] = tirc_int(c, DT_INT64, bound);
   }
