@@ -1,8 +1,11 @@
 /* Buffers become one-dimensional. An allocated buffer is replaced by a flat one; for a parameter
- * (its shape is part of the interface) a flat view of the same data is declared around the body.
+ * (its shape is part of the interface) a flat view of the same data is declared around the body if
+ * it is loaded, stored or handed out.
  * Indices are computed in 64 bits unless the whole buffer is known to be small enough for 32, and
  * no index has 64. */
 #include "internal.h"
+
+#include "ir/tree/find.h"
 
 #include "ir/tree/vector_index.h"
 
@@ -103,7 +106,9 @@ Stmt tirc_lower_flatten(Tirc *c, const Func *f) {
   Mutator m = {.c = c, .expr = flatten_expr, .stmt = flatten_stmt, .self = &flat};
   Stmt body = tirc_mutate_stmt(&m, f->body);
   for (int i = f->n_params - 1; i >= 0; i--) {
-    Buffer view = f->buffers[i] ? tirc_map_get(&flat.buffers, f->buffers[i]) : NULL;
+    Buffer b = f->buffers[i], view = b ? tirc_map_get(&flat.buffers, b) : NULL;
+    if (b && !view && !is_flat(b) && tirc_uses_of(f->body, b, NULL, NULL) & USE_POINTER)
+      view = flat_of(c, &flat, b);
     if (view) body = tirc_alloc_stmt(c, STMT_DECL, view, (Attrs){0}, body);
   }
   return body;

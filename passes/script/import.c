@@ -3,9 +3,9 @@
  * imports it, or in the folder above that one, or else an embedded library of rules; nothing else
  * can be reached. `target` is the table that is embedded for the schedule's target, unless there is
  * a target.sch beside the user's own rules. What scripts for the reference import (tvm, math ...)
- * are no files: of tvm and math a name is bound to what there is under it (namespaces.c); for what
- * is not offered here the import passes, since many scripts never use what they import, and the
- * first use says so. */
+ * are no files: of tvm and math a name is bound to what there is under it (namespaces.c), and
+ * tvm.tir.tensor_intrin.cuda is an embedded library; for what is not offered here the import
+ * passes, since many scripts never use what they import, and the first use says so. */
 #include "interp.h"
 #include "library.h"
 #include "passes/record/trace.h"
@@ -123,14 +123,20 @@ static const char *table_of(Script *sc, const char **root) {
   return l ? tirc_rule_library_path(c, l->name) : NULL;
 }
 
+/* "a.b" -> "a/b" */
+static const char *path_of(Tirc *c, const char *name) {
+  char *path = tirc_strdup(c, name);
+  for (char *p = path; *p; p++)
+    if (*p == '.') *p = '/';
+  return path;
+}
+
 /* *root: the folder that the file may not lead out of; NULL for an embedded library. */
 static const char *find_file(Script *sc, const char *name, const char **root) {
   Tirc *c = sc->c;
   const char *folder = folder_of(c, sc->loc.file ? sc->loc.file : "");
   const char *roots[] = {folder, above(c, folder)};
-  char *below = tirc_strdup(c, name);
-  for (char *p = below; *p; p++)
-    if (*p == '.') *p = '/';
+  const char *below = path_of(c, name);
   const char *places[] = {script_in(c, roots[0], below), script_in(c, roots[1], below)};
   if (*name == '.')
     tirc_script_error(sc, "ImportError", "from recipes.tiles import choose",
@@ -294,14 +300,27 @@ static void import_from_outside(Frame *f, const char *module, const char *rest) 
   }
 }
 
+/* The embedded library that a module of the reference is here: it has the module's name behind
+ * tvm.tir or, today, tvm.s_tir. NULL: none. */
+static const char *library_for(Script *sc, const char *module) {
+  static const char *const packages[] = {"tvm.tir.", "tvm.s_tir."};
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+    const size_t n = strlen(packages[i]);
+    if (!strncmp(module, packages[i], n))
+      return tirc_library_named(sc->c, NULL, path_of(sc->c, module + n));
+  }
+  return NULL;
+}
+
 void tirc_script_import(Frame *f, const Syn *s) {
   Script *sc = f->sc;
   Import statement = read_import(sc->c, s->s ? s->s : "");
   const char *from = statement.from, *rest = statement.rest;
   sc->loc = s->loc;
   if (!from) return import_modules(f, rest);
-  if (is_outside(sc->c, from)) return import_from_outside(f, from, rest);
-  const char *root, *path = find_file(sc, from, &root);
+  const char *root = NULL, *path = library_for(sc, from);
+  if (!path && is_outside(sc->c, from)) return import_from_outside(f, from, rest);
+  if (!path) path = find_file(sc, from, &root);
   Env *env = module_in(sc, root, path);
   sc->loc = s->loc;
   for (Imported i; next_name(sc->c, &rest, &i);) {
