@@ -254,3 +254,9 @@ bool tirc_expr_same(Expr a, Expr b) {
     if (!tirc_expr_same(a->args[i], b->args[i])) return false;
   return true;
 }
+
+void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out) {
+  const Block *b = &block->u.block;
+  for (int i = 0; i < b->n_iters; i++)
+    tirc_map_set(c, out, b->iters[i].var, tirc_cast(c, b->iters[i].var->dtype, b->iter_values[i]));
+}

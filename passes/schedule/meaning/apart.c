@@ -513,7 +513,7 @@ static Question question_of(const Iterations *of) {
   Sched *s = of->s;
   const Touches *touches = &of->x->touches;
   Question q = {.of = of, .s = s, .z = tirc_sets_of(s)};
-  q.r = (Relations){.s = s, .sets = q.z, .nest = of->nest};
+  q.r = tirc_relations_in(s, of->nest);
   for (int i = 0; i < touches->n; i++)
     if (touches->at[i].write && !stored_of(&q, touches->at[i].buffer))
       vec_push(s->c, q.stored, ((Stored){.buffer = touches->at[i].buffer}));

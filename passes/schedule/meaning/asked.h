@@ -4,7 +4,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_ASKED_H
 #define TIRC_SCHEDULE_MEANING_ASKED_H
 
-#include "touches.h"
+#include "places.h"
 
 /* --- apart ------------------------------------------------------------------------------------ */
 
@@ -67,7 +67,7 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
 
 /* What the accesses of one block to one buffer may do to each other. */
 typedef struct User {
-  SRef *block; /* NULL: statements outside of blocks */
+  Stmt block; /* NULL: statements outside of blocks */
   Buffer buffer;
   bool init;        /* its init alone, or what is left of the block then */
   bool update;      /* its instances come in any order */

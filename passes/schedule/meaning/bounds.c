@@ -9,7 +9,7 @@
  * none. */
 #include "ir/tree/print.h"
 #include "meaning.h"
-#include "touches.h"
+#include "places.h"
 
 enum { BUDGET = 30000 };
 
@@ -157,7 +157,7 @@ static const char *ask(Outside *o, const Touch *t, int d) {
   const Expr above = tirc_binary(c, OP_GE, index, t->buffer->shape[d]);
   Place *out = tirc_place_when(c, at, tirc_binary(c, OP_OR, below, above), false);
   Sets *z = tirc_sets_of(o->s);
-  Relations r = {.s = o->s, .sets = z, .nest = o->root};
+  Relations r = tirc_relations_in(o->s, o->root);
   const char *message = NULL;
   tirc_sets_begin(z, BUDGET);
   const ZSet outside = tirc_reached(&r, out), reached = tirc_reached(&r, at);
@@ -215,10 +215,10 @@ void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *
     SRef flat = {.stmt = body, .func = i}; /* of a function without a root block */
     Outside o = {.s = s, .c = s->c, .root = s->roots[i] ? s->roots[i] : &flat};
     o.known = tirc_analyzer(s->c);
-    o.x = (Extract){.s = s};
-    Place *at = tirc_place_around(s, o.root);
+    o.x = (Extract){.c = s->c};
+    Place *at = tirc_place_around(s->c, o.root);
     const bool is_root = body->kind == STMT_BLOCK;
-    tirc_extract_stmt(&o.x, at, o.root, is_root ? body : NULL, is_root ? body->u.block.body : body);
+    tirc_extract(&o.x, at, body, is_root ? body : NULL, NULL, is_root ? body->u.block.body : body);
     check(&o, tell, self);
   }
 }

@@ -342,7 +342,7 @@ static const char *access_text(Sched *s, const Touch *t) {
                      tirc_touch_text(s->c, t));
 }
 
-static Stmt of_tree(const Touch *t) { return t->block ? t->block->stmt : t->stmt; }
+static Stmt of_tree(const Touch *t) { return t->block ? t->block : t->stmt; }
 
 static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) {
   const char *var = tirc_loop_of(loop)->var->u.s;
@@ -371,7 +371,7 @@ static bool find_meeting(Sched *s, SRef *loop, const char *thread, const PtrMap 
     SRef **blocks;
     const int n = tirc_child_blocks(s, loop, &blocks);
     const Plain plain = tirc_plain_blocks(s, n, blocks);
-    Extract x = {.s = s, .plain = &plain};
+    Extract x = {.c = s->c, .plain = &plain};
     tirc_extract_nest(&x, 1, &loop);
     met = tirc_iterations_meet(&(Iterations){s, &x, loop, 1, 1, &var, &var, SPARE_LOADED}, stores.n,
                                stores.at, meet);

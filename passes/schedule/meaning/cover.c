@@ -251,8 +251,8 @@ static bool is_wanted(void *self, Buffer b) { return ((const Cover *)self)->of =
 
 static Cover cover(Sched *s, SRef *nest, Place *in, Buffer of) {
   Cover q = {.s = s, .of = of, .in = in};
-  q.r = (Relations){.s = s, .sets = tirc_sets_of(s), .nest = nest};
-  q.x = (Extract){.s = s, .wants = is_wanted, .trusts_calls = true};
+  q.r = tirc_relations_in(s, nest);
+  q.x = (Extract){.c = s->c, .wants = is_wanted, .trusts_calls = true};
   return q;
 }
 
@@ -388,7 +388,7 @@ static bool part_writes(Sched *s, SRef *block, Place *in, Stmt part, const Regio
   q.x.self = &q;
   const Stmt plain = tirc_without_views(s->c, block->stmt);
   const Stmt body = part == tirc_block_of(block)->body ? plain->u.block.body : part;
-  tirc_extract_stmt(&q.x, q.in, block, plain, body);
+  tirc_extract(&q.x, q.in, block->stmt, plain, NULL, body);
   box_of_ranges(&q, box->buffer->ndim, box->dims, box->buffer->shape);
   return covers(&q, &missing);
 }
@@ -396,8 +396,8 @@ static bool part_writes(Sched *s, SRef *block, Place *in, Stmt part, const Regio
 /* Numbers of the loops around are many, and seldom needed. */
 static bool part_writes_box(Sched *s, SRef *block, Stmt part, const Region *box) {
   return sees_written(part, box) ||
-         part_writes(s, block, tirc_place_of_instance(s, block), part, box) ||
-         part_writes(s, block, tirc_place_in(s, block), part, box);
+         part_writes(s, block, tirc_place_of_instance(s->c, block), part, box) ||
+         part_writes(s, block, tirc_place_in(s->c, block), part, box);
 }
 
 bool tirc_writes_box(Sched *s, SRef *block, const Region *box) {
@@ -410,11 +410,11 @@ bool tirc_nest_writes_box(Sched *s, SRef *block, SRef *within, Expr condition, c
   const Region *declared = tirc_declared_write(tirc_block_of(block), box->buffer);
   if (sees_nest_written(s, block, within, condition, box) && tirc_writes_box(s, block, declared))
     return true;
-  Cover q = cover(s, block, tirc_place_in(s, within), box->buffer);
+  Cover q = cover(s, block, tirc_place_in(s->c, within), box->buffer);
   q.x.self = &q;
   q.in = tirc_place_when(s->c, q.in, condition, false);
-  tirc_extract_stmt(&q.x, tirc_place_below(s->c, q.in, within, block), block, NULL,
-                    tirc_without_views(s->c, block->stmt));
+  tirc_extract(&q.x, tirc_place_below(s->c, q.in, within, block), block->stmt, NULL, NULL,
+               tirc_without_views(s->c, block->stmt));
   box_of_ranges(&q, box->buffer->ndim, box->dims, box->buffer->shape);
   return covers(&q, missing ? missing : &unused);
 }
@@ -433,7 +433,7 @@ bool tirc_reaches_domain(Sched *s, SRef *block, const PtrMap *of, const char **m
   const Block *b = tirc_block_of(block);
   SRef *scope = tirc_scope_root(s, block);
   struct BufferNode instances = {.name = b->name};
-  Cover q = cover(s, scope, tirc_place_in(s, scope), &instances);
+  Cover q = cover(s, scope, tirc_place_in(s->c, scope), &instances);
   Touch run = {.buffer = q.of, .write = true};
   Expr *values = tirc_new_array(c, Expr, b->n_iters + 1);
   Range *doms = tirc_new_array(c, Range, b->n_iters + 1);
@@ -462,7 +462,7 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   const ArenaMark mark = tirc_mark(c);
   const Block *b = tirc_block_of(block);
   SRef *scope = tirc_scope_root(s, block);
-  Cover q = cover(s, scope, tirc_place_in(s, scope), NULL);
+  Cover q = cover(s, scope, tirc_place_in(s->c, scope), NULL);
   Place *in = tirc_place_below(c, q.in, scope, block);
   for (int i = 0; i < b->n_iters; i++) {
     const Range dom = b->iters[i].dom;

@@ -425,7 +425,7 @@ static bool is_filled(void *self, const Event *at, int n) {
 }
 
 bool tirc_finite_cover(Sched *s, const Extract *x, const Touch *box, const char **missing) {
-  Extract with = {.s = s};
+  Extract with = {.c = s->c};
   Filling k = {.box = x->touches.n, .missing = missing};
   for (int i = 0; i < x->touches.n; i++) vec_push(s->c, with.touches, x->touches.at[i]);
   vec_push(s->c, with.touches, *box);

@@ -63,7 +63,7 @@ static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Ext
 static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
   const ArenaMark mark = tirc_mark(s->c);
   const Plain plain = tirc_plain_blocks(s, 1, &block);
-  Extract x = {.s = s, .plain = &plain, .instances = INSTANCE_ANY};
+  Extract x = {.c = s->c, .plain = &plain, .instances = INSTANCE_ANY};
   const Iterations of = {.s = s, .x = &x, .nest = block};
   const PtrMap none = {0};
   if (tirc_sums_start_in_scope(s, block)) x.instances = INSTANCE_STARTED;
@@ -77,7 +77,7 @@ static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
 static bool run_stores_first(Sched *s, SRef *block, Buffer buffer, const SRef *loop, bool alone) {
   const ArenaMark mark = tirc_mark(s->c);
   const Plain plain = tirc_plain_blocks(s, 1, &block);
-  Extract x = {.s = s, .plain = &plain};
+  Extract x = {.c = s->c, .plain = &plain};
   Iterations of;
   extract_run(s, block, loop, alone, &x, &of);
   const bool first = tirc_stores_before_it_reads(&of, buffer);

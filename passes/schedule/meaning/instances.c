@@ -88,7 +88,7 @@ static Iterations extract(Instances *k, const SRef *still, bool certain) {
     of.nest = r;
     of.n_around++;
   }
-  k->x = (Extract){.s = k->s, .plain = &k->plain, .instances = k->x.instances};
+  k->x = (Extract){.c = k->s->c, .plain = &k->plain, .instances = k->x.instances};
   tirc_extract_block(&k->x, k->block, &moves);
   return of;
 }

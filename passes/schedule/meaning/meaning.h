@@ -16,6 +16,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_H
 #define TIRC_SCHEDULE_MEANING_H
 
+#include "passes/meaning/sums.h"
 #include "passes/schedule/state/nodes.h"
 
 /* --- whether it runs (conditions.c) ----------------------------------------------------------- */
@@ -75,9 +76,6 @@ Expr tirc_outer_iter(Sched *s, SRef *block);
 /* Whether the block's init, if it has one, runs for all its sums each time that its scope does. */
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
 
-/* Whether the init reads what the block stores to: then it starts nothing anew. */
-bool tirc_init_reads_output(const Block *b);
-
 /* The part of it that is about loops and bindings: the predicate may still leave the init out. */
 bool tirc_steps_start_in_scope(Sched *s, const SRef *block);
 
@@ -88,20 +86,6 @@ bool tirc_fused_steps_start(Sched *s, SRef *block);
 /* Whether the condition holds with the variables at these starts if it does for other values of
  * theirs. */
 bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts);
-
-/* Whether what a block with an init reads of the buffer is only the element that the init stores.
- */
-bool tirc_only_adds(const Block *b, Buffer buffer);
-
-/* Whether the body starts with an init of the buffer that was written by hand. */
-bool tirc_starts_with_init(const Block *b, Buffer buffer);
-
-/* How many statements at the start of the body do nothing but that, for any buffer. */
-int tirc_inits_by_hand(const Block *b);
-
-/* Whether a reduction iterator stands in an index of what the block stores to: NULL, or what stands
- * there in words. */
-const char *tirc_why_indexed_by_reduction(Sched *s, const Block *b);
 
 /* Does the first instance of a sum that runs have the init?
  *
@@ -182,11 +166,7 @@ bool tirc_instances_depend(Sched *s, SRef *block);
 /* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */
 bool tirc_is_own_place(Expr index, Expr var);
 
-/* --- what operation it is (commutes.c, reducer.c) --------------------------------------------- */
-
-/* False when two instances of the block that update the same element give another result in the
- * other order. */
-bool tirc_update_commutes(Tirc *c, const Block *b);
+/* --- what operation it is (reducer.c) -------------------------------------------------------- */
 
 /* A reduction over n buffers at once (n > 1: argmax, two sums), all accessed at `indices`.
  * The new value of buffer i is combiners[i] with the loads self[i] as the accumulated values and

@@ -125,7 +125,7 @@ static bool keeps_order(const Nest *nest, Loss *loss) {
   const ArenaMark mark = tirc_mark(c);
   Question q = {.nest = nest, .loss = loss};
   *loss = (Loss){&nest->users[0], &nest->users[0], NULL};
-  q.r = (Relations){.s = nest->s, .sets = tirc_sets_of(nest->s), .nest = nest->chain[0]};
+  q.r = tirc_relations_in(nest->s, nest->chain[0]);
   q.x = *nest->x;
   q.x.touches = (Touches){0};
   for (int i = 0; i < nest->x->touches.n; i++)
@@ -284,7 +284,7 @@ static Use use_of(const Extract *x, SRef *block, Buffer b, bool init) {
   Use u = {.block = block};
   for (int i = 0; i < x->touches.n; i++) {
     const Touch *t = &x->touches.at[i];
-    if (t->block == block && t->buffer == b &&
+    if (t->block == block->stmt && t->buffer == b &&
         (t->init == init || (t->init && !tirc_block_of(block)->init)))
       add_access(&u, t);
   }
@@ -329,7 +329,7 @@ typedef struct Ask {
 
 static const char *user_text(Sched *s, const User *g) {
   return g->block ? tirc_format(s->c, "%sblock %s", g->init ? "the init of " : "",
-                                tirc_block_of(g->block)->name)
+                                g->block->u.block.name)
                   : "a statement outside of blocks";
 }
 
@@ -385,7 +385,7 @@ static bool consider_init(Ask *r, SRef *block, Buffer b, const Use *body) {
        (has_own_sums(s, &init, body) || !tirc_instances_depend(s, block))))
     return false;
   vec_push(s->c, r->users,
-           ((User){.block = block,
+           ((User){.block = block->stmt,
                    .buffer = b,
                    .init = true,
                    .stores_once = init.constant || stores_once(s, &init, true)}));
@@ -409,8 +409,10 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
     users += consider_init(r, blocks[i], b, &u);
     if (u.loads + u.stores == 0) continue;
     const bool once = u.stores && (u.constant || stores_once(s, &u, false));
-    User g = {
-        .block = blocks[i], .buffer = b, .update = is_update(s, &u, once), .stores_once = once};
+    User g = {.block = blocks[i]->stmt,
+              .buffer = b,
+              .update = is_update(s, &u, once),
+              .stores_once = once};
     vec_push(s->c, r->users, g);
     users++;
     loads += u.loads;
@@ -479,7 +481,7 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
   const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
-  Ask r = {.s = s, .x = {.s = s, .plain = &plain}};
+  Ask r = {.s = s, .x = {.c = s->c, .plain = &plain}};
   r.nest = (Nest){.s = s, .x = &r.x, .n = n, .chain = chain, .order = order};
   require_bounds_stand_still(s, n, chain);
   for (int i = 0; i < n_blocks; i++) require_sums_inside(s, chain, blocks[i]);

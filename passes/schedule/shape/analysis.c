@@ -249,7 +249,7 @@ static Failure check_reduction(Sched *s, SRef *block, SRef *root, bool triangles
   if (iter) return iter_failure(s, 3, iter, "spatial or reduce");
   const char *dominant = why_not_dominant(s, block, root);
   if (dominant) return (Failure){4, dominant};
-  const char *output = tirc_why_indexed_by_reduction(s, b);
+  const char *output = tirc_why_indexed_by_reduction(s->c, b);
   if (output) return (Failure){5, output};
   const char *other = why_reads_other_output(s, b, NULL);
   if (other) return (Failure){6, other};

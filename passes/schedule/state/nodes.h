@@ -85,9 +85,6 @@ static inline bool tirc_same_range(Range a, Range b) {
   return tirc_expr_same(a.min, b.min) && tirc_expr_same(a.extent, b.extent);
 }
 
-/* From iterator variable to binding, for tirc_substitute. */
-void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
-
 /* A region of a block in terms of the loops around it. */
 Region tirc_unbound_region(Tirc *c, Stmt block, Region r);
 const Expr *tirc_substitute_all(Tirc *c, int n, const Expr *from, const PtrMap *map);

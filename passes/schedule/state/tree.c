@@ -231,12 +231,6 @@ Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond) {
   return tirc_mutate_stmt(&m, s);
 }
 
-void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out) {
-  const Block *b = &block->u.block;
-  for (int i = 0; i < b->n_iters; i++)
-    tirc_map_set(c, out, b->iters[i].var, tirc_cast(c, b->iters[i].var->dtype, b->iter_values[i]));
-}
-
 Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map) {
   Range *dims = tirc_new_array(c, Range, r.buffer->ndim + 1);
   for (int i = 0; i < r.buffer->ndim; i++) {

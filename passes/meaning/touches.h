@@ -7,12 +7,14 @@
  *       T.where(i < 4)
  *       B[vi] = A[vi + 1]
  *
- * They are made relations here (relation.c); finite.c runs through them. */
-#ifndef TIRC_SCHEDULE_MEANING_TOUCHES_H
-#define TIRC_SCHEDULE_MEANING_TOUCHES_H
+ * A place is a chain of what is around, from the inside out. Touches are made relations here
+ * (relation.c); who asks about them in a schedule, or in lowering, knows where the chain begins. */
+#ifndef TIRC_MEANING_TOUCHES_H
+#define TIRC_MEANING_TOUCHES_H
 
+#include "ir/arith/arith.h"
 #include "ir/arith/set.h"
-#include "passes/schedule/schedule.h"
+#include "ir/tree/visit.h"
 
 typedef enum PlaceKind {
   PLACE_LOOP,   /* var runs from a, b times */
@@ -47,7 +49,7 @@ typedef struct Touch {
   bool surely;         /* ... or is */
   Place *at;
   int time;         /* which statement it is in the loop around it */
-  SRef *block;      /* the child block of the nest's scope; NULL: a statement outside of blocks */
+  Stmt block;       /* the child block of the nest's scope; NULL: a statement outside of blocks */
   Stmt inner, stmt; /* the innermost block, or NULL, and the statement */
   Expr load;        /* NULL: a store */
 } Touch;
@@ -63,7 +65,7 @@ typedef struct Opaque {
 typedef VEC(Opaque) Opaques;
 
 typedef struct Plain {
-  PtrMap blocks; /* SRef -> Stmt, which accesses what views show in the place of the views */
+  PtrMap blocks; /* from a block to one, which accesses what views show in the place of the views */
   PtrMap opaque; /* that Stmt, or one of a block in it -> Opaques, or NULL */
 } Plain;
 
@@ -75,7 +77,7 @@ typedef enum WhichInstances {
 } WhichInstances;
 
 typedef struct Extract {
-  Sched *s;
+  Tirc *c;
   const Plain *plain;                  /* of the child blocks: without views; NULL: of none */
   bool (*wants)(void *self, Buffer b); /* touches of these; NULL: of all */
   void *self;
@@ -85,27 +87,24 @@ typedef struct Extract {
   PtrMap own; /* buffers that are allocated in the nest */
 } Extract;
 
-/* All in a nest of loops (n of them, outermost first, directly nested, as they stand in the
- * program). */
-void tirc_extract_nest(Extract *x, int n, SRef *const *chain);
-/* All in a block. Of the nest are the loops of its scope around it that `moves` names; others stand
- * still. */
-void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves);
-/* Where a loop or block of the program stands: what is around it is outside of the nest. */
-Place *tirc_place_around(Sched *s, SRef *in);
-/* Where an instance of the block stands, of which no more is known than the iterators' domains. */
-Place *tirc_place_of_instance(Sched *s, SRef *block);
-/* Further inside: in a loop of the nest; where a condition holds, or does not. */
+/* All in a statement at a place. `block`, `inner`: as of a touch; NULL: blocks in the statement are
+ * child blocks, which `plain` has. `surrounds`: the statement that it is a part of. */
+void tirc_extract(Extract *x, Place *at, Stmt block, Stmt inner, Stmt surrounds, Stmt s);
+static inline Place tirc_loop_place(Expr var, Range over) {
+  return (Place){.kind = PLACE_LOOP, .var = var, .a = over.min, .b = over.extent};
+}
+static inline Place tirc_bind_place(Expr var, Expr value) {
+  return (Place){.kind = PLACE_BIND, .var = var, .a = value};
+}
+static inline Place tirc_when_place(Expr condition, bool negated) {
+  return (Place){.kind = PLACE_WHEN, .a = condition, .negated = negated};
+}
+
+/* Further inside; NULL: nothing is around it. */
+Place *tirc_place_further(Tirc *c, Place *up, Place p);
 Place *tirc_place_loop(Tirc *c, Place *up, const For *loop);
+/* Where a condition holds, or does not. */
 Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated);
-/* All in a statement at a place, without views. `block`, `inner`: as of a touch; NULL: the
- * statement is not inside of a child block. */
-void tirc_extract_stmt(Extract *x, Place *at, SRef *block, Stmt inner, Stmt s);
-/* In a loop or block, where its own loop or iterators stand still, as all around it does. */
-Place *tirc_place_in(Sched *s, SRef *in);
-/* In that place, `in`, of `where`: at a loop or block below it, in the same scope. The loops on the
- * way are a nest. */
-Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r);
 /* The same place without those loops of the nest that surely run and that nothing needs which is
  * in `used` (variables), nor what is around: they make the tuples longer. `loosely`: without
  * conditions on other loops, too; it is reached there at most. */
@@ -118,8 +117,8 @@ Place **tirc_place_loops(Tirc *c, Place *at);
 bool tirc_same_touch(const Touch *a, const Touch *b);
 /* "A[vi + 1] (line 7)" */
 const char *tirc_touch_text(Tirc *c, const Touch *t);
-/* n blocks as they are run by checks: without views. In the arena of the schedule. */
-Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks);
+/* Adds a block as it is run by checks: without views. */
+void tirc_add_plain_block(Tirc *c, Stmt block, Plain *to);
 
 /* --- as relations ----------------------------------------------------------------------------- */
 
@@ -130,19 +129,21 @@ Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks);
  * by a size) may be any; then the relation holds at least what is so, and is not exact. (Conditions
  * outside of the nest hold, or nothing in it runs.) A value that stands still while the nest runs
  * is a parameter whatever it is, and equal ones are one. */
-typedef struct Relations {
-  Sched *s;
+typedef struct Relations Relations;
+struct Relations {
+  Tirc *c;
   Sets *sets;
-  SRef *nest;        /* its outermost loop, or the loop or block in which all is */
-  VEC(Expr) symbols; /* values that stand still and are no variables */
-  Place nowhere;     /* around everything */
-  PtrMap common;     /* of buffers: an array of the indices that need not be compared */
-  Analyzer *ranges;  /* of the loops around what was asked for; NULL: not made yet */
-  ZSet sizes;        /* extents of parameters are at least 1; NULL: not asked for yet */
-} Relations;
+  /* Whether what an expression loads may change while the nest runs. */
+  bool (*changes)(const Relations *r, Expr e);
+  void *state, *nest; /* of whom that is asked */
+  const Func *func;   /* whose sizes are at least 1; NULL: no one's */
+  VEC(Expr) symbols;  /* values that stand still and are no variables */
+  Place nowhere;      /* around everything */
+  PtrMap common;      /* of buffers: an array of the indices that need not be compared */
+  Analyzer *ranges;   /* of the loops around what was asked for; NULL: not made yet */
+  ZSet sizes;         /* extents of parameters are at least 1; NULL: not asked for yet */
+};
 
-/* Those of a schedule, made when first asked for. */
-Sets *tirc_sets_of(Sched *s);
 /* The iterations, as tuples of p->n_loops numbers, that reach a place; p->is_exact: not more. */
 ZSet tirc_reached(Relations *r, Place *p);
 /* From tuples of t->at->n_loops numbers to elements. *exact becomes false where it is not. */

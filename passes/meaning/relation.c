@@ -1,8 +1,8 @@
 #include "touches.h"
 
+#include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
-#include "passes/schedule/state/nodes.h"
 
 static ZSet condition_of(Relations *r, Place *at, Expr e);
 
@@ -20,8 +20,7 @@ static bool is_moving(const void *self, Expr e) {
 }
 
 static bool stands_still(const Relations *r, Place *at, Expr e) {
-  return !tirc_find_expr(e, is_moving, &at) &&
-         !(tirc_reads_memory(e) && tirc_loads_change(r->s, r->nest, e));
+  return !tirc_find_expr(e, is_moving, &at) && !(tirc_reads_memory(e) && r->changes(r, e));
 }
 
 /* What was loaded before the nest is not what would be loaded in it. */
@@ -31,7 +30,7 @@ static ZValue symbol(Relations *r, Place *at, Expr e) {
     return NULL;
   int i = 0;
   while (i < r->symbols.n && !tirc_expr_same(r->symbols.at[i], e)) i++;
-  if (i == r->symbols.n) vec_push(r->s->c, r->symbols, e);
+  if (i == r->symbols.n) vec_push(r->c, r->symbols, e);
   return tirc_z_param(r->sets, at->n_loops, r->symbols.at[i]);
 }
 
@@ -83,7 +82,7 @@ static bool see_bound(Visitor *v, Expr e) {
   Bindings *b = v->self;
   const Place *p = e->op == OP_VAR ? place_of_var(b->at, e) : NULL;
   if (p && p->kind == PLACE_BIND)
-    tirc_map_set(b->r->s->c, &b->values, e, (void *)without_bindings(b->r, p->up, p->a));
+    tirc_map_set(b->r->c, &b->values, e, (void *)without_bindings(b->r, p->up, p->a));
   return true;
 }
 
@@ -91,7 +90,7 @@ static bool see_bound(Visitor *v, Expr e) {
 static Expr without_bindings(Relations *r, Place *at, Expr e) {
   Bindings b = {.r = r, .at = at};
   tirc_visit_expr(&(Visitor){.expr = see_bound, .self = &b}, e);
-  return tirc_substitute(r->s->c, e, &b.values);
+  return tirc_substitute(r->c, e, &b.values);
 }
 
 static void know_ranges(Relations *r, Place *at) {
@@ -112,7 +111,7 @@ Expr tirc_in_loops(Relations *r, Place *at, Expr e) {
   const Expr whole = without_bindings(r, at, e);
   const Forms k = forms_in(whole);
   if (!k.found || k.other) return whole;
-  if (!r->ranges) r->ranges = tirc_analyzer(r->s->c);
+  if (!r->ranges) r->ranges = tirc_analyzer(r->c);
   know_ranges(r, at);
   return tirc_simplify(r->ranges, whole);
 }
@@ -298,9 +297,9 @@ static ZSet where_it_holds(Relations *r, Place *p, ZSet where) {
 /* As in tirc_bind_shapes: extents of the function's parameters are at least 1. */
 static ZSet sizes(Relations *r) {
   if (r->sizes) return r->sizes;
-  const Func *f = r->s->mod->funcs[r->nest->func];
+  const Func *f = r->func;
   ZSet all = tirc_z_all(r->sets, 0);
-  for (int i = 0; i < f->n_params; i++)
+  for (int i = 0; f && i < f->n_params; i++)
     for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
       if (f->buffers[i]->shape[d]->op == OP_INT) continue;
       const ZValue extent = value_of(r, &r->nowhere, f->buffers[i]->shape[d]);
@@ -344,8 +343,8 @@ static void find_common(Relations *r, const Touch *t) {
   Expr *common = tirc_map_get(&r->common, t->buffer);
   const bool first = !common;
   if (first) {
-    common = tirc_new_array(r->s->c, Expr, t->n + 1);
-    tirc_map_set(r->s->c, &r->common, t->buffer, common);
+    common = tirc_new_array(r->c, Expr, t->n + 1);
+    tirc_map_set(r->c, &r->common, t->buffer, common);
   }
   for (int d = 0; d < t->n; d++) {
     const Expr fixed = first || common[d] ? fixed_index(r, t, d) : NULL;
@@ -387,7 +386,7 @@ static ZMap relation_of_lanes(Relations *r, const Touch *t, int lanes, bool *exa
   const ZValue lane = tirc_z_place(z, n + 1, n);
   from = tirc_z_and(z, from, tirc_z_compare(z, OP_GE, lane, tirc_z_int(z, n + 1, 0)));
   from = tirc_z_and(z, from, tirc_z_compare(z, OP_LT, lane, tirc_z_int(z, n + 1, lanes)));
-  ZValue *to = tirc_new_array(r->s->c, ZValue, t->n + 1);
+  ZValue *to = tirc_new_array(r->c, ZValue, t->n + 1);
   for (int i = 0; i < t->n; i++) {
     to[i] = value_of_lane(r, t, t->indices[i]);
     *exact &= to[i] != NULL;
@@ -400,8 +399,8 @@ ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact) {
   const int lanes = lanes_of(t);
   *exact &= t->at->is_exact && (!t->extents || t->surely);
   if (lanes > 1) return relation_of_lanes(r, t, lanes, exact);
-  ZValue *to = tirc_new_array(r->s->c, ZValue, t->n + 1);
-  ZValue *extents = tirc_new_array(r->s->c, ZValue, t->n + 1);
+  ZValue *to = tirc_new_array(r->c, ZValue, t->n + 1);
+  ZValue *extents = tirc_new_array(r->c, ZValue, t->n + 1);
   const Expr *common = t->buffer ? tirc_map_get(&r->common, t->buffer) : NULL;
   for (int i = 0; i < t->n; i++) {
     extents[i] = NULL;
@@ -417,73 +416,8 @@ ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact) {
   return tirc_z_map(r->sets, from, t->n, to, extents);
 }
 
-Sets *tirc_sets_of(Sched *s) {
-  if (!s->sets) s->sets = tirc_sets_new(s->c);
-  return s->sets;
-}
-
 const char *tirc_param_text(const Relations *r, const void *key) {
   for (int i = 0; i < r->symbols.n; i++)
-    if (r->symbols.at[i] == key) return tirc_print_expr(r->s->c, r->symbols.at[i]);
+    if (r->symbols.at[i] == key) return tirc_print_expr(r->c, r->symbols.at[i]);
   return ((Expr)key)->u.s;
-}
-
-/* --- in numbers ------------------------------------------------------------------------------- */
-
-static void add_iteration(Text *t, int n, const Expr *names, const int64_t *at) {
-  for (int i = 0; i < n; i++)
-    tirc_text_addf(t, "%s%s = %lld", i ? ", " : "", names[i]->u.s, (long long)at[i]);
-}
-
-static void add_element(Text *t, Buffer b, int n, const int64_t *element) {
-  tirc_text_addf(t, "%s[", b->name);
-  for (int i = 0; i < n; i++) tirc_text_addf(t, "%s%lld", i ? ", " : "", (long long)element[i]);
-  tirc_text_add(t, "]");
-}
-
-const char *tirc_element_text(Tirc *c, Buffer b, int n, const int64_t *element) {
-  Text t = {.c = c};
-  add_element(&t, b, n, element);
-  return t.at;
-}
-
-static void add_meeting(Text *t, int n, const Expr *names, Buffer b, const int64_t *first,
-                        bool first_stores, const int64_t *second, bool second_stores,
-                        const int64_t *element) {
-  add_iteration(t, n, names, first);
-  tirc_text_add(t, first_stores ? " stores " : " reads ");
-  add_element(t, b, b->ndim, element);
-  tirc_text_add(t, ", which ");
-  add_iteration(t, n, names, second);
-  tirc_text_add(t, second_stores ? first_stores ? " stores, too" : " stores" : " reads");
-}
-
-const char *tirc_witness_text(Tirc *c, int n, const Expr *names, Buffer b, const int64_t *first,
-                              bool first_stores, const int64_t *second, bool second_stores,
-                              const int64_t *element) {
-  Text t = {.c = c};
-  add_meeting(&t, n, names, b, first, first_stores, second, second_stores, element);
-  return t.at;
-}
-
-const char *tirc_witness(const Relations *r, int n, const Expr *names, Buffer b, Meeting m,
-                         const int64_t **of_first, const int64_t **of_second) {
-  Sets *z = r->sets;
-  ZPoint pair, element;
-  if (!tirc_z_sample(z, m.pairs, &pair)) return NULL;
-  const ZMap first = tirc_z_at(z, m.first, pair.n_params, pair.params, pair.of_params, pair.in);
-  const ZMap second = tirc_z_at(z, m.second, pair.n_params, pair.params, pair.of_params, pair.out);
-  /* From one iteration to the other, by way of what they share. */
-  const ZMap shared =
-      tirc_z_meet(z, tirc_z_drop_in(z, first, 0, n), tirc_z_drop_in(z, second, 0, n));
-  if (!tirc_z_sample(z, shared, &element)) return NULL;
-  Text t = {.c = r->s->c};
-  for (int i = 0; i < pair.n_params; i++)
-    tirc_text_addf(&t, "%s%s = %lld", i ? ", " : "for ", tirc_param_text(r, pair.params[i]),
-                   (long long)pair.of_params[i]);
-  if (pair.n_params) tirc_text_add(&t, ": ");
-  add_meeting(&t, n, names, b, pair.in, m.first_stores, pair.out, m.second_stores, element.out);
-  if (of_first) *of_first = pair.in;
-  if (of_second) *of_second = pair.out;
-  return t.at;
 }

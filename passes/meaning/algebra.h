@@ -9,8 +9,8 @@
  * commutative, of all that they join. Formulas with the same normal form are equal; others may be,
  * too. Rounding, overflow and what has no value (a quotient by 0) do not count, as where sums are
  * put into another order. */
-#ifndef TIRC_SCHEDULE_SIGHT_ALGEBRA_H
-#define TIRC_SCHEDULE_SIGHT_ALGEBRA_H
+#ifndef TIRC_MEANING_ALGEBRA_H
+#define TIRC_MEANING_ALGEBRA_H
 
 #include "ir/tree/ir.h"
 

@@ -20,8 +20,11 @@
  * Calls that nothing is known of pass: that the iterations of a reduction commute is what its
  * author says. What is too long to be looked at does not. */
 #include "algebra.h"
-#include "meaning.h"
+#include "sums.h"
 
+#include "ir/arith/access.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/views.h"
 

@@ -1,8 +1,10 @@
 #include "touches.h"
 
+#include "ir/arith/access.h"
+#include "ir/tree/find.h"
 #include "ir/tree/print.h"
 #include "ir/tree/views.h"
-#include "meaning.h"
+#include "sums.h"
 
 /* --- the way ---------------------------------------------------------------------------------- */
 
@@ -11,29 +13,17 @@ typedef struct Walk {
   Tirc *c;
   Place *at;
   int *time; /* the next statement's, in the loop around */
-  SRef *block;
+  Stmt block;
   bool init;
   Stmt inner, stmt;
 } Walk;
 
-static Place *further(Tirc *c, Place *up, Place p) {
+Place *tirc_place_further(Tirc *c, Place *up, Place p) {
   Place *out = tirc_new(c, Place);
   *out = p;
   out->up = up;
   out->n_loops = (up ? up->n_loops : 0) + (p.kind == PLACE_LOOP && !p.outside);
   return out;
-}
-
-static Place when(Expr condition, bool negated) {
-  return (Place){.kind = PLACE_WHEN, .a = condition, .negated = negated};
-}
-
-static Place bind(Expr var, Expr value) {
-  return (Place){.kind = PLACE_BIND, .var = var, .a = value};
-}
-
-static Place loop_over(const For *f) {
-  return (Place){.kind = PLACE_LOOP, .var = f->var, .a = f->min, .b = f->extent};
 }
 
 /* Conditions one by one: of those that cannot be known the others remain. */
@@ -43,11 +33,13 @@ Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated) {
     up = tirc_place_when(c, up, condition->args[0], negated);
     return tirc_place_when(c, up, condition->args[1], negated);
   }
-  return tirc_is_true(condition) && !negated ? up : further(c, up, when(condition, negated));
+  return tirc_is_true(condition) && !negated
+             ? up
+             : tirc_place_further(c, up, tirc_when_place(condition, negated));
 }
 
 Place *tirc_place_loop(Tirc *c, Place *up, const For *loop) {
-  return further(c, up, loop_over(loop));
+  return tirc_place_further(c, up, tirc_loop_place(loop->var, tirc_range(loop->min, loop->extent)));
 }
 
 static Place *into(Walk *w, Place *up, Expr condition, bool negated) {
@@ -97,7 +89,7 @@ static void walk_expr(Walk *w, Expr e) {
     }
   } else if (e->op == OP_LET) {
     walk_expr(w, e->args[1]);
-    w->at = further(w->c, at, bind(e->args[0], e->args[1]));
+    w->at = tirc_place_further(w->c, at, tirc_bind_place(e->args[0], e->args[1]));
     walk_expr(w, e->args[2]);
   } else {
     for (int i = 0; i < e->n; i++) walk_expr(w, e->args[i]);
@@ -118,7 +110,7 @@ static void walk(Walk *w, Stmt s);
 
 static void walk_below(Walk *w, Place p, Stmt body) {
   Place *at = w->at;
-  w->at = further(w->c, at, p);
+  w->at = tirc_place_further(w->c, at, p);
   walk(w, body);
   w->at = at;
 }
@@ -128,10 +120,10 @@ static void walk_loop(Walk *w, const For *f) {
   walk_expr(w, f->min);
   walk_expr(w, f->extent);
   if (tirc_is_int(f->extent, 1)) { /* one number less to reckon with */
-    walk_below(w, bind(f->var, f->min), f->body);
+    walk_below(w, tirc_bind_place(f->var, f->min), f->body);
     return;
   }
-  Place p = loop_over(f);
+  Place p = tirc_loop_place(f->var, tirc_range(f->min, f->extent));
   p.time = *time;
   w->time = &inside;
   walk_below(w, p, f->body);
@@ -158,8 +150,8 @@ static void walk_init(Walk *w, const Block *b, bool always) {
   Place *at = w->at;
   for (int i = 0; !always && i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_SPATIAL)
-      w->at =
-          further(w->c, w->at, when(tirc_eq(w->c, b->iters[i].var, b->iters[i].dom.min), false));
+      w->at = tirc_place_further(
+          w->c, w->at, tirc_when_place(tirc_eq(w->c, b->iters[i].var, b->iters[i].dom.min), false));
   walk(w, b->init);
   w->at = at;
 }
@@ -167,13 +159,11 @@ static void walk_init(Walk *w, const Block *b, bool always) {
 /* What an iterator of a block stands for. */
 static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose) {
   if (!loose || tirc_is_int(iter->dom.extent, 1))
-    return bind(iter->var, loose ? iter->dom.min : value);
-  return (Place){.kind = PLACE_LOOP,
-                 .var = iter->var,
-                 .a = iter->dom.min,
-                 .b = iter->dom.extent,
-                 .outside = w->x->instances >= INSTANCE_ANY,
-                 .time = *w->time};
+    return tirc_bind_place(iter->var, loose ? iter->dom.min : value);
+  Place p = tirc_loop_place(iter->var, iter->dom);
+  p.outside = w->x->instances >= INSTANCE_ANY;
+  p.time = *w->time;
+  return p;
 }
 
 /* Of the block of the scope is of interest what is its init. */
@@ -199,7 +189,7 @@ static void walk_block(Walk *w, Stmt s, bool outermost) {
     walk_expr(w, b->iters[i].dom.min);
     walk_expr(w, b->iters[i].dom.extent);
     walk_expr(w, b->iter_values[i]);
-    w->at = further(w->c, w->at, place_of(w, &b->iters[i], b->iter_values[i], loose));
+    w->at = tirc_place_further(w->c, w->at, place_of(w, &b->iters[i], b->iter_values[i], loose));
   }
   for (int i = 0; i < b->n_allocs; i++) walk_alloc(w, b->allocs[i]);
   if (w->x->plain) touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
@@ -214,8 +204,8 @@ static void enter_block(Walk *w, Stmt s) {
     walk_block(w, s, false);
     return;
   }
-  w->block = tirc_sref_find(w->x->s, s);
-  walk_block(w, tirc_map_get(&w->x->plain->blocks, w->block), true);
+  w->block = s;
+  walk_block(w, tirc_map_get(&w->x->plain->blocks, s), true);
   w->block = NULL;
 }
 
@@ -263,7 +253,7 @@ static void walk(Walk *w, Stmt s) {
     break;
   case STMT_LET:
     walk_expr(w, s->u.let.value);
-    walk_below(w, bind(s->u.let.var, s->u.let.value), s->u.let.body);
+    walk_below(w, tirc_bind_place(s->u.let.var, s->u.let.value), s->u.let.body);
     break;
   case STMT_ALLOC:
     walk_alloc(w, s->u.alloc.buffer);
@@ -279,117 +269,18 @@ static void walk(Walk *w, Stmt s) {
   w->stmt = outer;
 }
 
-/* --- a nest ----------------------------------------------------------------------------------- */
+/* --- the door --------------------------------------------------------------------------------- */
 
-static Place *outside(Walk *w, Place *up, Place p) {
-  p.outside = !up || !up->n_loops || p.kind == PLACE_LOOP;
-  return further(w->c, up, p);
-}
-
-static Place *outside_when(Walk *w, Place *up, Expr condition, bool negated) {
-  return tirc_is_true(condition) && !negated ? up : outside(w, up, when(condition, negated));
-}
-
-static Place *around(Walk *w, SRef *r, const PtrMap *moves);
-
-/* In a loop or block, and in what is around it, from the function's root on; of the nest are the
- * loops in `moves`, or none. */
-static Place *within(Walk *w, SRef *r, const PtrMap *moves) {
-  Place *at = around(w, r, moves);
-  if (tirc_is_loop(r)) {
-    const Place loop = loop_over(tirc_loop_of(r));
-    return moves && tirc_map_has(moves, r) ? further(w->c, at, loop) : outside(w, at, loop);
-  }
-  const Block *b = tirc_block_of(r);
-  at = outside_when(w, at, b->predicate, false);
-  for (int i = 0; i < b->n_iters; i++) {
-    at = outside(w, at,
-                 (Place){.kind = PLACE_LOOP,
-                         .var = b->iters[i].var,
-                         .a = b->iters[i].dom.min,
-                         .b = b->iters[i].dom.extent});
-    at = outside_when(w, at, tirc_eq(w->c, b->iters[i].var, b->iter_values[i]), false);
-  }
-  return at;
-}
-
-static Place *around(Walk *w, SRef *r, const PtrMap *moves) {
-  if (!r->parent) return outside(w, NULL, when(tirc_bool(w->c, true), false));
-  Place *at = within(w, r->parent, moves);
-  Steps steps = {0};
-  tirc_steps_between(w->c, r, &steps);
-  for (int i = 0; i < steps.n; i++) {
-    const struct StmtNode *s = steps.at[i].stmt;
-    if (s->kind == STMT_IF) at = outside_when(w, at, s->u.branch.cond, steps.at[i].negated);
-    if (s->kind == STMT_LET) at = outside(w, at, bind(s->u.let.var, s->u.let.value));
-    if (s->kind == STMT_WHILE && at && at->n_loops)
-      at = further(w->c, at, (Place){.kind = PLACE_REPEAT});
-  }
-  return at;
-}
-
-Place *tirc_place_around(Sched *s, SRef *in) {
-  Walk w = {.c = s->c};
-  return around(&w, in, NULL);
-}
-
-Place *tirc_place_in(Sched *s, SRef *in) {
-  Walk w = {.c = s->c};
-  return further(s->c, within(&w, in, NULL), when(tirc_bool(s->c, true), false));
-}
-
-Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r) {
-  Place *at = in;
-  if (r->parent != where)
-    at = further(c, tirc_place_below(c, in, where, r->parent), loop_over(tirc_loop_of(r->parent)));
-  Steps steps = {0};
-  tirc_steps_between(c, r, &steps);
-  for (int i = 0; i < steps.n; i++) {
-    const struct StmtNode *s = steps.at[i].stmt;
-    if (s->kind == STMT_IF) at = tirc_place_when(c, at, s->u.branch.cond, steps.at[i].negated);
-    if (s->kind == STMT_LET) at = further(c, at, bind(s->u.let.var, s->u.let.value));
-    if (s->kind == STMT_WHILE) at = further(c, at, (Place){.kind = PLACE_REPEAT});
-  }
-  return at;
-}
-
-void tirc_extract_stmt(Extract *x, Place *at, SRef *block, Stmt inner, Stmt s) {
+void tirc_extract(Extract *x, Place *at, Stmt block, Stmt inner, Stmt surrounds, Stmt s) {
   int time = 0;
-  Walk w = {.x = x, .c = x->s->c, .at = at, .time = &time, .block = block, .inner = inner};
+  Walk w = {.x = x,
+            .c = x->c,
+            .at = at,
+            .time = &time,
+            .block = block,
+            .inner = inner,
+            .stmt = surrounds};
   walk(&w, s);
-}
-
-Place *tirc_place_of_instance(Sched *s, SRef *block) {
-  Walk w = {.c = s->c};
-  const Block *b = tirc_block_of(block);
-  Place *at = outside(&w, NULL, when(tirc_bool(s->c, true), false));
-  for (int i = 0; i < b->n_iters; i++)
-    at = outside(&w, at,
-                 (Place){.kind = PLACE_LOOP,
-                         .var = b->iters[i].var,
-                         .a = b->iters[i].dom.min,
-                         .b = b->iters[i].dom.extent});
-  return at;
-}
-
-void tirc_extract_nest(Extract *x, int n, SRef *const *chain) {
-  Walk w = {.x = x, .c = x->s->c};
-  int time = 0;
-  w.time = &time;
-  w.at = around(&w, chain[0], NULL);
-  for (int i = 0; i < n; i++) {
-    w.at = further(w.c, w.at, loop_over(tirc_loop_of(chain[i])));
-    w.stmt = chain[i]->stmt;
-  }
-  walk(&w, tirc_loop_of(chain[n - 1])->body);
-}
-
-void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves) {
-  Walk w = {.x = x, .c = x->s->c};
-  int time = 0;
-  w.time = &time;
-  w.at = around(&w, block, moves);
-  walk(&w, block->stmt);
 }
 
 Place **tirc_place_loops(Tirc *c, Place *at) {
@@ -435,7 +326,7 @@ Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used, bool loosely) {
   Place thin = *at;
   thin.is_known = false;
   thin.reached = NULL;
-  return further(c, up, thin);
+  return tirc_place_further(c, up, thin);
 }
 
 static bool same_place(const Place *a, const Place *b) {
@@ -513,16 +404,10 @@ static bool give_opaque(Visitor *v, Stmt stmt) {
   return true;
 }
 
-Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks) {
-  Plain p = {0};
-  Search k = {.c = s->c, .to = &p};
-  Visitor find = {.stmt = find_opaque, .expr = tirc_skip_expr, .self = &k};
-  Visitor give = {.stmt = give_opaque, .expr = tirc_skip_expr, .self = &k};
-  for (int i = 0; i < n; i++) {
-    const Stmt at = tirc_without_views(s->c, blocks[i]->stmt);
-    tirc_map_set(s->c, &p.blocks, blocks[i], at);
-    tirc_visit_stmt(&find, blocks[i]->stmt);
-    tirc_visit_stmt(&give, at);
-  }
-  return p;
+void tirc_add_plain_block(Tirc *c, Stmt block, Plain *to) {
+  Search k = {.c = c, .to = to};
+  const Stmt at = tirc_without_views(c, block);
+  tirc_map_set(c, &to->blocks, block, at);
+  tirc_visit_stmt(&(Visitor){.stmt = find_opaque, .expr = tirc_skip_expr, .self = &k}, block);
+  tirc_visit_stmt(&(Visitor){.stmt = give_opaque, .expr = tirc_skip_expr, .self = &k}, at);
 }
