@@ -50,7 +50,7 @@ static void load_all(Reduce *k, const Buffer *from, Expr index, Expr *out) {
 }
 
 static void combine_all(Reduce *k, const Expr *x, const Expr *y, Expr *out) {
-  for (int i = 0; i < k->r->n; i++) out[i] = tirc_lower_combine(k->c, k->r, i, x, y);
+  for (int i = 0; i < k->r->n; i++) out[i] = tirc_reducer_apply(k->c, k->r, i, x, y);
 }
 
 static Expr place(Reduce *k, int64_t plus) {

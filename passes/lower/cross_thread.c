@@ -173,11 +173,26 @@ static Stmt for_places(Across *x, Stmt s) {
 
 static Expr bound(Across *x, Expr e) { return tirc_substitute(x->k->c, e, &x->iters); }
 
+/* What changes nothing; NULL: the operation gives x for x and x, so that any value that is in the
+ * result may be there twice. */
+static Expr neutral(Across *x, int i) {
+  const Expr v = x->r.combiners[i];
+  const DType t = v->dtype;
+  const bool is_sum = v->op == OP_ADD || v->op == OP_BITWISE_XOR;
+  if (t.code == TYPE_BOOL || (!is_sum && v->op != OP_MUL)) return NULL;
+  return tirc_dtype_is_float(t) ? tirc_float(x->k->c, t, !is_sum) : tirc_int(x->k->c, t, !is_sum);
+}
+
+/* What the result starts with: the init, or what is there. */
+static Expr first(Across *x, int i) {
+  return bound(x, x->r.inits[i] ? x->r.inits[i] : x->r.self[i]);
+}
+
 /* Where a reduction starts that goes on with all that the buffer has: what may count several times
  * is there from the start, anything else is added at the end. */
 static Expr start(Across *x, int i) {
-  if (x->r.identity[i]) return x->r.identity[i];
-  return bound(x, x->r.init[i] ? x->r.init[i] : x->r.old[i]);
+  const Expr none = neutral(x, i);
+  return none ? none : first(x, i);
 }
 
 static bool is_number(Expr x, Expr y) {
@@ -187,12 +202,11 @@ static bool is_number(Expr x, Expr y) {
 }
 
 static Expr end(Across *x, int i, const Expr *result) {
-  Tirc *c = x->k->c;
-  Expr first = x->r.init[i] ? x->r.init[i] : x->r.old[i];
-  if (!x->r.identity[i] || is_number(first, x->r.identity[i])) return result[i];
+  const Expr none = neutral(x, i);
+  if (!none || is_number(first(x, i), none)) return result[i];
   Expr both[MAX_COMPONENTS];
-  for (int k = 0; k < x->r.n; k++) both[k] = bound(x, x->r.init[k] ? x->r.init[k] : x->r.old[k]);
-  return tirc_lower_combine(c, &x->r, i, both, result);
+  for (int k = 0; k < x->r.n; k++) both[k] = first(x, k);
+  return tirc_reducer_apply(x->k->c, &x->r, i, both, result);
 }
 
 static Group group_of(Across *x) {
@@ -252,7 +266,7 @@ static Stmt write_back(Across *x, const Group *g, const Expr *result) {
     Buffer b = x->r.buffers[i];
     Expr *indices = tirc_new_array(c, Expr, b->ndim + 1);
     for (int d = 0; d < b->ndim; d++) {
-      indices[d] = bound(x, x->r.indices[i][d]);
+      indices[d] = bound(x, x->r.self[i]->args[d]);
       if (tirc_uses_any(indices[d], &x->reduces))
         refuse(x, "where it stores depends on a step of the reduction");
     }
@@ -272,8 +286,9 @@ static Stmt write_back(Across *x, const Group *g, const Expr *result) {
 static Stmt reduce_across(Cross *k, Stmt s) {
   Tirc *c = k->c;
   Across x = {.k = k, .stmt = s, .b = &s->u.block};
-  const char *wrong = tirc_lower_reducer(c, x.b, &x.r);
+  const char *wrong = tirc_partial_reducer(c, x.b, &x.r);
   if (wrong) refuse(&x, wrong);
+  if (x.r.n > MAX_COMPONENTS) refuse(&x, "it stores to too many buffers");
   find_loops(&x);
   make_acc(&x);
   Done done = {.level = x.level};

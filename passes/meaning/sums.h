@@ -30,4 +30,38 @@ const char *tirc_why_indexed_by_reduction(Tirc *c, const Block *b);
  * other order. */
 bool tirc_update_commutes(Tirc *c, const Block *b);
 
+/* --- the operation (reducer.c) ---------------------------------------------------------------- */
+
+/* A reduction over n buffers at once (n > 1: argmax, two sums). The new value of buffer i is
+ * combiners[i] with the loads self[i] as the accumulated values and rhs[i] as the ones that come
+ * in. */
+typedef struct Reducer {
+  int n;
+  const Buffer *buffers;
+  Expr *inits;     /* what the init stores; NULL: there is none */
+  Expr *combiners; /* over self[] and rhs[] as they stand in the block */
+  Expr *self, *rhs;
+} Reducer;
+
+/* By a commutative operation that is known, from its neutral element, all at the same indices.
+ * NULL, or what the block is not; *unmatched: the component that is accumulated in another way, -1:
+ * the block has no such form. */
+const char *tirc_reducer_of_block(Tirc *c, const Block *b, Reducer *r, int *unmatched);
+/* The same of two partial results: from any start, or none, by any operation that makes one of two
+ * of them. */
+const char *tirc_partial_reducer(Tirc *c, const Block *b, Reducer *r);
+/* Combiner i with other operands; and whether it picks one of them. */
+Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs);
+bool tirc_picks_one(Expr combiner);
+/* How a block picks one of several candidates by an order that leaves some of them equal, as an
+ * argmax does: of two whose compared values are the same, the one that comes first is kept, or the
+ * one that comes last. */
+typedef struct Picking {
+  Reducer reducer;
+  Expr order;           /* over self[] and rhs[]: the accumulated one is kept */
+  Expr turned;          /* the same with the two changed round */
+  const bool *compared; /* one a buffer: whether the order looks at it */
+} Picking;
+bool tirc_picks_equals(Tirc *c, const Block *b, Picking *out);
+
 #endif

@@ -1,11 +1,11 @@
 #include "free_order.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/meaning/meaning.h"
+#include "passes/meaning/sums.h"
 
 typedef struct Freeing {
   Tirc *c;
-  Sched *s; /* NULL: nothing is chosen */
+  bool choose; /* among equal candidates */
   const Func *f;
   NanOrder nan;
   bool changed;
@@ -42,8 +42,9 @@ static Expr is_chosen(Freeing *k, const Reducer *r, const bool *compared, const 
   for (int i = 0; i < r->n; i++) {
     if (compared[i]) continue;
     const Buffer b = choices_of(k, param_of(k->f, r->buffers[i]));
-    all = tirc_and(k->c, all,
-                   tirc_eq(k->c, candidate[i], tirc_load(k->c, b, r->n_indices, r->indices)));
+    all =
+        tirc_and(k->c, all,
+                 tirc_eq(k->c, candidate[i], tirc_load(k->c, b, r->self[i]->n, r->self[i]->args)));
   }
   return all;
 }
@@ -66,7 +67,7 @@ static Stmt choosing(Freeing *k, const Reducer *r, Expr order, Expr turned, cons
   Expr *vars = tirc_new_array(c, Expr, r->n);
   for (int i = 0; i < r->n; i++) {
     vars[i] = tirc_var(c, "v", r->self[i]->dtype);
-    stores[i] = tirc_store(c, r->buffers[i], r->n_indices, r->indices, vars[i]);
+    stores[i] = tirc_store(c, r->buffers[i], r->self[i]->n, r->self[i]->args, vars[i]);
   }
   Stmt body = tirc_seq(c, r->n, stores);
   for (int i = r->n - 1; i >= 0; i--)
@@ -76,10 +77,11 @@ static Stmt choosing(Freeing *k, const Reducer *r, Expr order, Expr turned, cons
 
 static Stmt free_block(Mutator *m, Stmt stmt) {
   Freeing *k = m->self;
-  stmt = tirc_mutate_stmt_children(m, stmt);
-  SRef *at = k->s && stmt->kind == STMT_BLOCK ? tirc_sref_find(k->s, stmt) : NULL;
   Picking p;
-  if (!at || !tirc_picks_equals(k->s, at, &p)) return stmt;
+  const bool picks =
+      k->choose && stmt->kind == STMT_BLOCK && tirc_picks_equals(k->c, &stmt->u.block, &p);
+  stmt = tirc_mutate_stmt_children(m, stmt);
+  if (!picks) return stmt;
   for (int i = 0; i < p.reducer.n; i++)
     if (!p.compared[i] && param_of(k->f, p.reducer.buffers[i]) < 0) return stmt;
   Block b = stmt->u.block;
@@ -106,9 +108,7 @@ static Expr free_expr(Mutator *m, Expr e) {
 /* --- the door -------------------------------------------------------------------------------- */
 
 FreeOrder tirc_free_order(Tirc *c, const Func *f, bool choose, NanOrder nan) {
-  Module *alone = tirc_new(c, Module);
-  *alone = (Module){.c = c, .name = "Module", .n_funcs = 1, .funcs = tirc_copy(c, &f, 1)};
-  Freeing k = {.c = c, .f = f, .nan = nan, .s = choose ? tirc_sched_new(c, alone) : NULL};
+  Freeing k = {.c = c, .f = f, .nan = nan, .choose = choose};
   for (int i = 0; i < f->n_params; i++) {
     vec_push(c, k.params, f->params[i]);
     vec_push(c, k.buffers, f->buffers[i]);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The emulator of a GPU: emulate.py TIRC FOLDER [--write OUT]
 
-FOLDER/right holds kernels as they are after lowering, NAME.tir, and what each computes, NAME.plain.tir: the
+FOLDER/right holds kernels, most as they are after lowering, NAME.tir, and what each computes, NAME.plain.tir: the
 emulator must find nothing, in whatever order it draws, and both must give the same arrays. FOLDER/faults.txt
 holds changes to these kernels, each of which plants one fault, and the words by which it must be found:
 

@@ -316,7 +316,7 @@ static Stmt make_body(Rfactor *r, const Buffer *to, int n, const Expr *at, const
 static Stmt make_init(Rfactor *r, const Buffer *to, int n, const Expr *at) {
   Stmt *stores = tirc_new_array(r->c, Stmt, r->reducer.n);
   for (int i = 0; i < r->reducer.n; i++)
-    stores[i] = tirc_store(r->c, to[i], n, at, r->reducer.identities[i]);
+    stores[i] = tirc_store(r->c, to[i], n, at, r->reducer.inits[i]);
   return tirc_seq(r->c, r->reducer.n, stores);
 }
 
@@ -388,8 +388,8 @@ static Stmt make_rf_block(Rfactor *r) {
   NewBlock n = {0};
   rf_iters(r, &n);
   const Reducer *d = &r->reducer;
-  r->n_rf_indices = d->n_indices + 1;
-  r->rf_indices = insert_expr(r->c, d->n_indices, d->indices, r->axis, r->rf_index);
+  r->n_rf_indices = d->self[0]->n + 1;
+  r->rf_indices = insert_expr(r->c, d->self[0]->n, d->self[0]->args, r->axis, r->rf_index);
   bool reduces = has_reduction(&n);
   Expr *self = loads(r, r->rf_buffers, r->n_rf_indices, r->rf_indices);
   Stmt body = make_body(r, r->rf_buffers, r->n_rf_indices, r->rf_indices, self, d->rhs, reduces);
@@ -427,8 +427,8 @@ static Stmt make_write_back(Rfactor *r) {
     tirc_map_set(r->c, &n.vars, old->iters[i].var, var);
   }
   const Expr *from = tirc_substitute_all(r->c, r->n_rf_indices, r->rf_indices, &n.vars);
-  const Expr *to = tirc_substitute_all(r->c, d->n_indices, d->indices, &n.vars);
-  Expr *self = loads(r, d->buffers, d->n_indices, to);
+  const Expr *to = tirc_substitute_all(r->c, d->self[0]->n, d->self[0]->args, &n.vars);
+  Expr *self = loads(r, d->buffers, d->self[0]->n, to);
   Expr *rhs = loads(r, r->rf_buffers, r->n_rf_indices, from);
   Region *reads = tirc_new_array(r->c, Region, d->n), *writes = tirc_new_array(r->c, Region, d->n);
   for (int i = 0; i < d->n; i++) {
@@ -447,8 +447,8 @@ static Stmt make_write_back(Rfactor *r) {
                              .n_writes = d->n,
                              .writes = writes,
                              .annotations = old->annotations,
-                             .init = make_init(r, d->buffers, d->n_indices, to),
-                             .body = make_body(r, d->buffers, d->n_indices, to, self, rhs, true)});
+                             .init = make_init(r, d->buffers, d->self[0]->n, to),
+                             .body = make_body(r, d->buffers, d->self[0]->n, to, self, rhs, true)});
 }
 
 /* The block in copies of all its loops. */

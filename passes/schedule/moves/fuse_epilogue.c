@@ -65,7 +65,7 @@ static bool added(const Epilogue *e, Expr x, Expr *rest) {
   const Expr other = x->args[1 - at];
   if (has_sum(e, other) || (subtracts && at) || !added(e, x->args[at], &inner)) return false;
   if (!inner && !subtracts) return *rest = other, true;
-  if (!inner) inner = e->reducer.identities[0];
+  if (!inner) inner = e->reducer.inits[0];
   *rest = tirc_binary(c, (Op)x->op, at ? other : inner, at ? inner : other);
   return true;
 }
