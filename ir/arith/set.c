@@ -70,13 +70,8 @@ static _Noreturn void out_of_memory(Tirc *c) {
 
 Sets *tirc_sets_new(Tirc *c) {
   Sets *s = calloc(1, sizeof *s);
-  isl_ctx *ctx = s ? isl_ctx_alloc() : NULL;
-  if (!ctx) {
-    free(s);
-    out_of_memory(c);
-  }
-  *s = (Sets){.c = c, .ctx = ctx};
-  isl_options_set_on_error(ctx, ISL_ON_ERROR_CONTINUE);
+  if (!s) out_of_memory(c);
+  s->c = c;
   tirc_context_own(c, s, release);
   return s;
 }
@@ -123,6 +118,9 @@ void tirc_sets_begin(Sets *s, unsigned long budget) {
   begin_cost(s);
   free_all(s);
   s->no_memory = false;
+  if (!s->ctx) s->ctx = isl_ctx_alloc(); /* of one that is never asked there is none */
+  if (!s->ctx) out_of_memory(s->c);
+  isl_options_set_on_error(s->ctx, ISL_ON_ERROR_CONTINUE);
   isl_ctx_reset_error(s->ctx);
   isl_ctx_reset_operations(s->ctx);
   isl_ctx_set_max_operations(s->ctx, budget);

@@ -7,10 +7,11 @@
  * Compact dataflow does not say: it is about each block alone. apart.c does, for what is not seen
  * at once. A buffer that only the iterations use is a new one for each of them when it is lowered,
  * so there only counts who reads what another one stored. */
-#include "asked.h"
 #include "ir/tree/int_op.h"
 #include "meaning.h"
+#include "passes/meaning/asked.h"
 #include "passes/schedule/state/state.h"
+#include "places.h"
 
 /* --- own elements ----------------------------------------------------------------------------- */
 
@@ -373,8 +374,9 @@ static bool find_meeting(Sched *s, SRef *loop, const char *thread, const PtrMap 
     const Plain plain = tirc_plain_blocks(s, n, blocks);
     Extract x = {.c = s->c, .plain = &plain};
     tirc_extract_nest(&x, 1, &loop);
-    met = tirc_iterations_meet(&(Iterations){s, &x, loop, 1, 1, &var, &var, SPARE_LOADED}, stores.n,
-                               stores.at, meet);
+    met = tirc_iterations_meet(
+        &(Iterations){tirc_relations_in(s, loop), &x, 1, 1, &var, &var, SPARE_LOADED}, stores.n,
+        stores.at, meet);
   }
   if (!met) tirc_rewind(s->c, mark);
   return met;

@@ -5,9 +5,10 @@
  *
  * By sight: by iterator maps, by intervals, or as it is written; then exactly for all sizes, or by
  * running through all of a nest with constant bounds. */
-#include "asked.h"
 #include "ir/tree/views.h"
 #include "meaning.h"
+#include "passes/meaning/asked.h"
+#include "places.h"
 
 enum { BUDGET = 30000 };
 
@@ -370,7 +371,7 @@ static bool covers(Cover *q, const char **missing) {
   }
   tirc_sets_end(q->r.sets);
   const bool all = answer == ANSWER_YES ||
-                   (answer == ANSWER_UNKNOWN && tirc_finite_cover(q->s, &q->x, &q->box, missing));
+                   (answer == ANSWER_UNKNOWN && tirc_finite_cover(&q->x, &q->box, missing));
   if (all) tirc_rewind(q->s->c, mark);
   return all;
 }

@@ -2,11 +2,12 @@
  * all of it was stored by the block before. That is so after an init, be it T.init() or one written
  * by hand, `if vk == 0: B[vi] = 0`. And whether it was so in the same run of the block, when that
  * runs again in a loop around. */
-#include "asked.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/views.h"
 #include "meaning.h"
+#include "passes/meaning/asked.h"
 #include "passes/schedule/state/state.h"
+#include "places.h"
 
 static bool stores_to(const void *load, Stmt s) {
   const Expr e = load;
@@ -46,16 +47,18 @@ Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
 static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Extract *x,
                         Iterations *of) {
   const Block *b = tirc_block_of(block);
+  SRef *nest = block;
   PtrMap moves = {0};
   Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
-  *of = (Iterations){.s = s, .x = x, .nest = block, .names = values, .values = values};
+  *of = (Iterations){.x = x, .names = values, .values = values};
   for (int i = 0; alone && i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_REDUCE) values[of->n++] = b->iter_values[i];
   for (SRef *r = block->parent; r && tirc_is_loop(r) && r != loop; r = r->parent) {
     tirc_map_set(s->c, &moves, r, r);
-    of->nest = r;
+    nest = r;
     of->n_around++;
   }
+  of->in = tirc_relations_in(s, nest);
   tirc_extract_block(x, block, &moves);
 }
 
@@ -64,7 +67,7 @@ static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
   const ArenaMark mark = tirc_mark(s->c);
   const Plain plain = tirc_plain_blocks(s, 1, &block);
   Extract x = {.c = s->c, .plain = &plain, .instances = INSTANCE_ANY};
-  const Iterations of = {.s = s, .x = &x, .nest = block};
+  const Iterations of = {.in = tirc_relations_in(s, block), .x = &x};
   const PtrMap none = {0};
   if (tirc_sums_start_in_scope(s, block)) x.instances = INSTANCE_STARTED;
   tirc_extract_block(&x, block, &none);

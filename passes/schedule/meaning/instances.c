@@ -17,9 +17,10 @@
  *       t[0] = B[vi]                         # each instance for itself
  *       A[vi] = t[0] * t[0]
  */
-#include "asked.h"
 #include "ir/tree/int_op.h"
 #include "meaning.h"
+#include "passes/meaning/asked.h"
+#include "places.h"
 
 typedef struct Instances {
   Sched *s;
@@ -79,17 +80,19 @@ static bool is_ordered(const Block *b, Expr loop) {
 static Iterations extract(Instances *k, const SRef *still, bool certain) {
   const Block *b = tirc_block_of(k->block);
   PtrMap moves = {0};
-  Iterations of = {.s = k->s, .x = &k->x, .n = k->n, .names = k->names, .values = k->values};
+  SRef *nest = NULL;
+  Iterations of = {.x = &k->x, .n = k->n, .names = k->names, .values = k->values};
   of.spared = certain ? SPARE_UNCERTAIN : SPARE_NONE;
   for (SRef *r = k->block->parent; r && tirc_is_loop(r) && r != still; r = r->parent) {
     const For *f = tirc_loop_of(r);
     if (is_ordered(b, f->var) || (certain && tirc_reads_memory(f->extent))) continue;
     tirc_map_set(k->s->c, &moves, r, r);
-    of.nest = r;
+    nest = r;
     of.n_around++;
   }
   k->x = (Extract){.c = k->s->c, .plain = &k->plain, .instances = k->x.instances};
   tirc_extract_block(&k->x, k->block, &moves);
+  if (nest) of.in = tirc_relations_in(k->s, nest);
   return of;
 }
 
@@ -145,7 +148,8 @@ static bool depend(Sched *s, SRef *block) {
   if (!begin(&k)) return false;
   const Iterations of = extract(&k, NULL, false);
   const int n = unsafe_stores(&k, &watched);
-  return n && of.nest && !are_apart(&k, n, watched) && tirc_iterations_meet(&of, n, watched, &meet);
+  return n && of.in.nest && !are_apart(&k, n, watched) &&
+         tirc_iterations_meet(&of, n, watched, &meet);
 }
 
 bool tirc_instances_depend(Sched *s, SRef *block) {
@@ -232,7 +236,7 @@ static bool check(Instances *k, Meet *meet) {
   for (int i = 0; i < n; i++) {
     const bool scratch = watched[i].kind == WATCH_READS;
     const Iterations of = extract(k, scratch ? NULL : filled_in(k, watched[i].buffer), true);
-    if (of.nest && tirc_iterations_meet(&of, 1, &watched[i], meet) && meet->witness) return true;
+    if (of.in.nest && tirc_iterations_meet(&of, 1, &watched[i], meet) && meet->witness) return true;
   }
   return false;
 }

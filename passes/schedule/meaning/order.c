@@ -10,9 +10,10 @@
  * exactly where the accesses are quasi-affine, for all sizes; by running through all instances of a
  * nest with constant bounds where they are not, or where that takes too many operations. A view
  * whose address goes into a call may touch all that it shows. */
-#include "asked.h"
 #include "ir/tree/print.h"
 #include "meaning.h"
+#include "passes/meaning/asked.h"
+#include "places.h"
 
 enum { BUDGET = 30000 };
 
@@ -31,12 +32,6 @@ typedef struct Question {
   Loss *loss;
   bool lost, certain;
 } Question;
-
-const Expr *tirc_names_of(const Nest *nest) {
-  Expr *names = tirc_new_array(nest->s->c, Expr, nest->n);
-  for (int i = 0; i < nest->n; i++) names[i] = tirc_loop_of(nest->chain[i])->var;
-  return names;
-}
 
 int tirc_user_of(const Nest *nest, const Touch *t) {
   int whole = nest->n_users;
@@ -82,7 +77,7 @@ static bool meet(Question *q, int x, bool x_stores, int y, bool y_stores, ZMap p
   *q->loss = (Loss){&q->nest->users[x], &q->nest->users[y], NULL};
   if (none == ANSWER_NO && first->exact[x_stores] && second->exact[y_stores] && !q->r.symbols.n)
     q->loss->witness =
-        tirc_witness(&q->r, q->nest->n, tirc_names_of(q->nest), q->nest->users[x].buffer,
+        tirc_witness(&q->r, q->nest->n, q->nest->names, q->nest->users[x].buffer,
                      (Meeting){same, by_first, by_second, x_stores, y_stores}, NULL, NULL);
   q->certain = q->loss->witness != NULL;
   return true;
@@ -93,8 +88,7 @@ static bool keeps_last(const Question *q, int user) {
   Sets *z = q->r.sets;
   const Moves *m = &q->moves[user];
   if (!m->exact[1]) return false;
-  int *order = tirc_new_array(q->nest->s->c, int, q->nest->n);
-  for (int i = 0; i < q->nest->n; i++) order[q->place[i]] = i;
+  const int *order = q->nest->order;
   const ZMap now = tirc_z_last(z, tirc_z_reverse(z, m->by[1]));
   const ZMap then = tirc_z_last(z, tirc_z_reverse(z, tirc_z_permute_in(z, m->by[1], order)));
   const ZMap as_now = tirc_z_permute_in(z, tirc_z_reverse(z, now), order);
@@ -121,11 +115,11 @@ static void ask(Question *q) {
 }
 
 static bool keeps_order(const Nest *nest, Loss *loss) {
-  Tirc *c = nest->s->c;
+  Tirc *c = nest->in.c;
   const ArenaMark mark = tirc_mark(c);
   Question q = {.nest = nest, .loss = loss};
   *loss = (Loss){&nest->users[0], &nest->users[0], NULL};
-  q.r = tirc_relations_in(nest->s, nest->chain[0]);
+  q.r = nest->in;
   q.x = *nest->x;
   q.x.touches = (Touches){0};
   for (int i = 0; i < nest->x->touches.n; i++)
@@ -134,8 +128,7 @@ static bool keeps_order(const Nest *nest, Loss *loss) {
   q.moves = tirc_new_array(c, Moves, nest->n_users);
   q.place = tirc_new_array(c, int, nest->n);
   for (int i = 0; i < nest->n_users; i++) q.moves[i].exact[0] = q.moves[i].exact[1] = true;
-  for (int i = 0; i < nest->n; i++)
-    while (nest->order[q.place[i]] != nest->chain[i]) q.place[i]++;
+  for (int i = 0; i < nest->n; i++) q.place[nest->order[i]] = i;
   tirc_sets_begin(q.r.sets, BUDGET);
   for (int i = 0; i < q.x.touches.n; i++) add_moves(&q, &q.x.touches.at[i]);
   ask(&q);
@@ -322,8 +315,9 @@ static bool stores_once(Sched *s, const Use *u, bool init) {
 
 typedef struct Ask {
   Sched *s;
+  int n;
+  SRef *const *chain, *const *order; /* its loops, outermost first, as they are and as they come */
   Extract x;
-  Nest nest;
   VEC(User) users;
 } Ask;
 
@@ -333,11 +327,11 @@ static const char *user_text(Sched *s, const User *g) {
                   : "a statement outside of blocks";
 }
 
-static _Noreturn void order_lost(const Nest *nest, const Loss *loss) {
-  Sched *s = nest->s;
+static _Noreturn void order_lost(const Ask *r, const Loss *loss) {
+  Sched *s = r->s;
   const char *first = user_text(s, loss->first), *second = user_text(s, loss->second);
   const char *name = loss->second->buffer->name;
-  for (int i = 0; i < nest->n; i++) tirc_sched_mark(s, nest->chain[i]->stmt);
+  for (int i = 0; i < r->n; i++) tirc_sched_mark(s, r->chain[i]->stmt);
   const User *init = loss->first->init ? loss->first : loss->second->init ? loss->second : NULL;
   const char *what =
       !loss->witness
@@ -378,10 +372,9 @@ static bool has_own_sums(Sched *s, const Use *init, const Use *body) {
 /* An init that may come too late, or too early. */
 static bool consider_init(Ask *r, SRef *block, Buffer b, const Use *body) {
   Sched *s = r->s;
-  const Nest *nest = &r->nest;
   const Use init = use_of(&r->x, block, b, true);
   if (init.loads + init.stores == 0 ||
-      (!init.loads && init_stays_first(s, nest->n, nest->chain, nest->order, block) &&
+      (!init.loads && init_stays_first(s, r->n, r->chain, r->order, block) &&
        (has_own_sums(s, &init, body) || !tirc_instances_depend(s, block))))
     return false;
   vec_push(s->c, r->users,
@@ -476,13 +469,30 @@ static void require_bounds_stand_still(Sched *s, int n, SRef *const *chain) {
   }
 }
 
+static void ask_sets(const Ask *r) {
+  Expr *names = tirc_new_array(r->s->c, Expr, r->n);
+  int *places = tirc_new_array(r->s->c, int, r->n);
+  for (int i = 0; i < r->n; i++) {
+    names[i] = tirc_loop_of(r->chain[i])->var;
+    while (r->chain[places[i]] != r->order[i]) places[i]++;
+  }
+  const Nest nest = {.in = tirc_relations_in(r->s, r->chain[0]),
+                     .x = &r->x,
+                     .n = r->n,
+                     .names = names,
+                     .order = places,
+                     .n_users = r->users.n,
+                     .users = r->users.at};
+  Loss loss;
+  if (!keeps_order(&nest, &loss)) order_lost(r, &loss);
+}
+
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
   const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
-  Ask r = {.s = s, .x = {.c = s->c, .plain = &plain}};
-  r.nest = (Nest){.s = s, .x = &r.x, .n = n, .chain = chain, .order = order};
+  Ask r = {.s = s, .n = n, .chain = chain, .order = order, .x = {.c = s->c, .plain = &plain}};
   require_bounds_stand_still(s, n, chain);
   for (int i = 0; i < n_blocks; i++) require_sums_inside(s, chain, blocks[i]);
   tirc_extract_nest(&r.x, n, chain);
@@ -491,8 +501,5 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   for (int i = 0; i < n_blocks; i++)
     if (turns_steps(tirc_block_of(blocks[i]), n, chain, order)) tirc_warn_of_equals(s, blocks[i]);
   if (!r.users.n) return;
-  r.nest.users = r.users.at;
-  r.nest.n_users = r.users.n;
-  Loss loss;
-  if (!keeps_order(&r.nest, &loss)) order_lost(&r.nest, &loss);
+  ask_sets(&r);
 }

@@ -1,10 +1,10 @@
 /* Questions about what a nest touches. First they are asked of sets, for all sizes: whether two
  * iterations meet (apart.c), whether a new order of loops keeps what the program means (order.c).
  * Where these cannot say, a nest with constant bounds is run through (finite.c). */
-#ifndef TIRC_SCHEDULE_MEANING_ASKED_H
-#define TIRC_SCHEDULE_MEANING_ASKED_H
+#ifndef TIRC_MEANING_ASKED_H
+#define TIRC_MEANING_ASKED_H
 
-#include "places.h"
+#include "touches.h"
 
 /* --- apart ------------------------------------------------------------------------------------ */
 
@@ -44,9 +44,8 @@ typedef enum Spared {
 
 /* What is told apart: the iterations of a loop, or the instances of a block. */
 typedef struct Iterations {
-  Sched *s;
+  Relations in; /* as they are asked of: nothing is known yet */
   const Extract *x;
-  SRef *nest;                 /* its outermost loop */
   int n_around;               /* loops of the nest around all touches */
   int n;                      /* numbers that tell them apart: */
   const Expr *names, *values; /* a variable, and what it is in terms of those loops */
@@ -76,10 +75,11 @@ typedef struct User {
 } User;
 
 typedef struct Nest {
-  Sched *s;
+  Relations in;     /* nothing is known yet */
   const Extract *x; /* all that it touches */
-  int n;
-  SRef *const *chain, *const *order; /* its loops, outermost first, as they are and as they come */
+  int n;            /* loops, outermost first: */
+  const Expr *names;
+  const int *order; /* the new place i is the old place order[i] */
   int n_users;
   const User *users;
 } Nest;
@@ -87,8 +87,6 @@ typedef struct Nest {
 /* Which user a touch belongs to; n_users: none. An init is a user of its own or a part of its
  * block. */
 int tirc_user_of(const Nest *nest, const Touch *t);
-/* The variables of the chain. */
-const Expr *tirc_names_of(const Nest *nest);
 
 typedef struct Loss {
   const User *first, *second; /* who would run before whom */
@@ -109,6 +107,6 @@ bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watch
                       Meet *meet);
 /* Whether what x surely stores is all of the box. Where an element is certain not to be, *missing
  * names it. */
-bool tirc_finite_cover(Sched *s, const Extract *x, const Touch *box, const char **missing);
+bool tirc_finite_cover(const Extract *x, const Touch *box, const char **missing);
 
 #endif

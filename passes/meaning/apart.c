@@ -12,7 +12,9 @@
  *
  * Instances of a block are told apart by its spatial iterators; the steps of a sum are one. */
 #include "asked.h"
-#include "meaning.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/find.h"
+#include "sums.h"
 
 enum { BUDGET = 30000, MOST_LEAVES = 12 /* of which one number is made */ };
 
@@ -47,7 +49,7 @@ typedef struct Stored {
 
 typedef struct Question {
   const Iterations *of;
-  Sched *s;
+  Tirc *c;
   Relations r;
   Sets *z;
   int width; /* of a time */
@@ -74,7 +76,7 @@ static bool is_name(const Question *q, Expr var) {
 
 /* [iteration, inner iteration, statement in it, ...], filled up with zeros. */
 static const Expr *time_of(Question *q, const Touch *t) {
-  Tirc *c = q->s->c;
+  Tirc *c = q->c;
   Place **loops = tirc_place_loops(c, t->at);
   Expr *time = tirc_new_array(c, Expr, q->width + 1);
   int k = q->of->n;
@@ -111,10 +113,10 @@ static bool loads_index(const Touch *t) {
 /* Of a relation from the loops around a touch: from [the iteration, those of its first n loops that
  * are no part of it]. */
 static ZMap by_iteration(Question *q, const Touch *t, ZMap of_loops, int n, bool *exact) {
-  Place **loops = tirc_place_loops(q->s->c, t->at);
+  Place **loops = tirc_place_loops(q->c, t->at);
   const int n_loops = t->at->n_loops;
-  Expr *values = tirc_new_array(q->s->c, Expr, q->of->n + n + 1);
-  int *places = tirc_new_array(q->s->c, int, q->of->n + n + 1), k = q->of->n;
+  Expr *values = tirc_new_array(q->c, Expr, q->of->n + n + 1);
+  int *places = tirc_new_array(q->c, int, q->of->n + n + 1), k = q->of->n;
   memcpy(values, q->of->values, (size_t)k * sizeof *values);
   for (int i = 0; i < n; i++)
     if (!is_name(q, loops[i]->var)) values[k++] = loops[i]->var;
@@ -151,7 +153,7 @@ static Known *know(Question *q, Known *k) {
 
 /* How many loops, outermost first, are around both. */
 static int loops_in_common(const Question *q, const Touch *a, const Touch *b) {
-  Place **of_a = tirc_place_loops(q->s->c, a->at), **of_b = tirc_place_loops(q->s->c, b->at);
+  Place **of_a = tirc_place_loops(q->c, a->at), **of_b = tirc_place_loops(q->c, b->at);
   int n = 0;
   while (n < a->at->n_loops && n < b->at->n_loops && of_a[n] == of_b[n]) n++;
   return n;
@@ -159,7 +161,7 @@ static int loops_in_common(const Question *q, const Touch *a, const Touch *b) {
 
 /* Which statement it is in, in the innermost of its first n loops. */
 static int time_in(const Question *q, const Touch *t, int n) {
-  return n < t->at->n_loops ? tirc_place_loops(q->s->c, t->at)[n]->time : t->time;
+  return n < t->at->n_loops ? tirc_place_loops(q->c, t->at)[n]->time : t->time;
 }
 
 /* From tuples to what there is at earlier ones, which differ in the last number alone. */
@@ -211,7 +213,7 @@ static bool is_stored_outside(Question *q, const Known *read) {
 static ZMap exposed(Question *q, const Known *read) {
   const Touch *r = read->touch;
   if (is_stored_outside(q, read)) return tirc_z_empty(q->z, q->of->n, r->n);
-  Place **loops = tirc_place_loops(q->s->c, r->at);
+  Place **loops = tirc_place_loops(q->c, r->at);
   int most = 0, width = q->of->n;
   for (Known *k = NULL; (k = next_of(q, k, r->buffer, true));) {
     const int n = loops_in_common(q, r, know(q, k)->touch);
@@ -250,7 +252,7 @@ static bool is_own(const Touch *of, const struct ExprNode *load) {
 static bool add_leaf(Leaves *l, Expr e) {
   for (int i = 0; i < l->at.n; i++)
     if (tirc_expr_same(l->at.at[i], e)) return true;
-  vec_push(l->q->s->c, l->at, e);
+  vec_push(l->q->c, l->at, e);
   return l->at.n <= MOST_LEAVES;
 }
 
@@ -279,7 +281,7 @@ static bool find_leaves(Leaves *l, Expr e) {
 static Made made_of(Question *q, const Touch *t) {
   Leaves l = {.q = q, .of = t};
   if (t->stmt->kind != STMT_STORE || !find_leaves(&l, t->stmt->u.store.value)) return (Made){0};
-  const bool commutes = t->inner && tirc_update_commutes(q->s->c, &t->inner->u.block);
+  const bool commutes = t->inner && tirc_update_commutes(q->c, &t->inner->u.block);
   return (Made){!l.adds || commutes, l.adds, l.at.n, l.at.at};
 }
 
@@ -287,7 +289,7 @@ static Made made_of(Question *q, const Touch *t) {
 static ZMap steps_of(Question *q, const Known *k, bool when, bool *exact) {
   const Touch *t = k->touch;
   const int n_when = when ? q->width - q->of->n : 0, n = t->n + n_when + k->made.n;
-  Expr *all = tirc_new_array(q->s->c, Expr, n + 1);
+  Expr *all = tirc_new_array(q->c, Expr, n + 1);
   if (t->n) memcpy(all, t->indices, (size_t)t->n * sizeof *all);
   if (when) memcpy(all + t->n, time_of(q, t) + q->of->n, (size_t)n_when * sizeof *all);
   if (k->made.n) memcpy(all + t->n + n_when, k->made.leaves, (size_t)k->made.n * sizeof *all);
@@ -391,8 +393,8 @@ static bool tells_apart(Question *q, Buffer b, int dim) {
 
 static Touch thin_touch(Question *q, const Touch *t) {
   Touch thin = *t;
-  Expr *indices = tirc_new_array(q->s->c, Expr, t->n + 1);
-  Expr *extents = tirc_new_array(q->s->c, Expr, t->n + 1);
+  Expr *indices = tirc_new_array(q->c, Expr, t->n + 1);
+  Expr *extents = tirc_new_array(q->c, Expr, t->n + 1);
   PtrMap used = {0};
   thin.n = 0;
   for (int d = 0; d < t->n; d++) {
@@ -400,10 +402,10 @@ static Touch thin_touch(Question *q, const Touch *t) {
     indices[thin.n] = t->indices[d];
     extents[thin.n++] = t->extents ? t->extents[d] : NULL;
   }
-  for (int i = 0; i < q->of->n; i++) tirc_add_used(q->s->c, q->of->values[i], &used);
+  for (int i = 0; i < q->of->n; i++) tirc_add_used(q->c, q->of->values[i], &used);
   thin.indices = indices;
   thin.extents = t->extents ? extents : NULL;
-  return tirc_touch_of_used(q->s->c, thin, &used, true);
+  return tirc_touch_of_used(q->c, thin, &used, true);
 }
 
 static ZMap thin_of(Question *q, Known *k) {
@@ -439,7 +441,7 @@ static bool thinly_apart(Question *q, Known *a, Known *b) {
   for (int i = 0; i < q->thin.n; i++)
     if (q->thin.at[i].first == first && q->thin.at[i].second == second) return q->thin.at[i].apart;
   const Thin asked = {first, second, are_all_apart(q, first, second)};
-  vec_push(q->s->c, q->thin, asked);
+  vec_push(q->c, q->thin, asked);
   return asked.apart;
 }
 
@@ -500,7 +502,7 @@ static bool ask(Question *q, int n, const Watched *watched, Meet *meet) {
 /* While the sets are there. */
 static Made *know_made(Question *q) {
   const Touches *touches = &q->of->x->touches;
-  Made *made = tirc_new_array(q->s->c, Made, touches->n + 1);
+  Made *made = tirc_new_array(q->c, Made, touches->n + 1);
   for (int i = 0; i < q->known.n; i++) {
     const Touch *t = q->known.at[i].touch;
     if (t->write) made[t - touches->at] = made_of(q, t);
@@ -510,16 +512,14 @@ static Made *know_made(Question *q) {
 
 /* Begins with all touches of buffers that are stored to. */
 static Question question_of(const Iterations *of) {
-  Sched *s = of->s;
   const Touches *touches = &of->x->touches;
-  Question q = {.of = of, .s = s, .z = tirc_sets_of(s)};
-  q.r = tirc_relations_in(s, of->nest);
+  Question q = {.of = of, .c = of->in.c, .r = of->in, .z = of->in.sets};
   for (int i = 0; i < touches->n; i++)
     if (touches->at[i].write && !stored_of(&q, touches->at[i].buffer))
-      vec_push(s->c, q.stored, ((Stored){.buffer = touches->at[i].buffer}));
+      vec_push(q.c, q.stored, ((Stored){.buffer = touches->at[i].buffer}));
   for (int i = 0; i < touches->n; i++)
     if (stored_of(&q, touches->at[i].buffer))
-      vec_push(s->c, q.known, ((Known){.touch = &touches->at[i]}));
+      vec_push(q.c, q.known, ((Known){.touch = &touches->at[i]}));
   tirc_sets_begin(q.z, BUDGET);
   return q;
 }
@@ -554,7 +554,7 @@ bool tirc_elements_apart(const Iterations *of, int n, const Watched *watched) {
 
 bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, Meet *meet) {
   Question q = question_of(of);
-  Watched *asked = tirc_new_array(q.s->c, Watched, n + 1);
+  Watched *asked = tirc_new_array(q.c, Watched, n + 1);
   int n_asked = 0;
   for (int i = 0; i < n; i++) {
     Stored *b = stored_of(&q, watched[i].buffer);

@@ -1,9 +1,10 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "asked.h"
 
+#include "ir/arith/equal.h"
 #include "ir/arith/index_eval.h"
+#include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
-#include "passes/schedule/state/nodes.h"
 
 #include <stdlib.h>
 
@@ -226,15 +227,14 @@ static bool for_each_element(Events *f, bool (*keep)(void *self, const Event *at
 typedef struct Order {
   const Nest *nest;
   Events f;
-  int *user;  /* of each touch */
-  int *order; /* of the loops: the new place i is the old place order[i] */
+  int *user; /* of each touch */
   Loss *loss;
 } Order;
 
 static bool is_before(const Order *o, const Event *x, const Event *y) {
   const int from = o->f.n_outside;
   for (int i = 0; i < o->nest->n; i++) {
-    const int64_t a = x->at[from + o->order[i]], b = y->at[from + o->order[i]];
+    const int64_t a = x->at[from + o->nest->order[i]], b = y->at[from + o->nest->order[i]];
     if (a != b) return a < b;
   }
   return false;
@@ -257,7 +257,7 @@ static bool lose(const Order *o, const Event *x, const Event *y) {
   *o->loss = (Loss){&nest->users[o->user[x->touch]], &nest->users[o->user[y->touch]], NULL};
   if (!x->maybe && !y->maybe)
     o->loss->witness =
-        tirc_witness_text(nest->s->c, nest->n, tirc_names_of(nest), first->buffer, x->at + from,
+        tirc_witness_text(nest->in.c, nest->n, nest->names, first->buffer, x->at + from,
                           first->write, y->at + from, second->write, x->at + from + nest->n);
   return false;
 }
@@ -267,8 +267,8 @@ static bool keeps_element(void *self, const Event *at, int n) {
   const Order *o = self;
   const Nest *nest = o->nest;
   const int kinds = 2 * nest->n_users;
-  const Event **latest = tirc_new_array(nest->s->c, const Event *, kinds);
-  const Event **now = tirc_new_array(nest->s->c, const Event *, nest->n_users);
+  const Event **latest = tirc_new_array(nest->in.c, const Event *, kinds);
+  const Event **now = tirc_new_array(nest->in.c, const Event *, nest->n_users);
   for (int i = 0; i < n; i++) {
     const Event *e = &at[i];
     const int user = o->user[e->touch];
@@ -289,25 +289,22 @@ static bool keeps_element(void *self, const Event *at, int n) {
 }
 
 static bool keeps_order(const Nest *nest, const Extract *x, Loss *loss) {
-  Tirc *c = nest->s->c;
+  Tirc *c = nest->in.c;
   Order o = {.nest = nest, .loss = loss, .f = {.c = c, .x = x, .width = nest->n, .env = {.c = c}}};
   o.user = tirc_new_array(c, int, x->touches.n + 1);
-  o.order = tirc_new_array(c, int, nest->n);
   for (int i = 0; i < x->touches.n; i++) {
     const int user = tirc_user_of(nest, &x->touches.at[i]);
     o.user[i] = user < nest->n_users ? user : -1;
   }
-  for (int i = 0; i < nest->n; i++)
-    while (nest->chain[o.order[i]] != nest->order[i]) o.order[i]++;
   run_all(&o.f, o.user);
   return !o.f.unknown && for_each_element(&o.f, keeps_element, &o);
 }
 
 bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss) {
-  const ArenaMark mark = tirc_mark(nest->s->c);
+  const ArenaMark mark = tirc_mark(nest->in.c);
   const bool kept = keeps_order(nest, x, loss);
-  tirc_sets_went_on(tirc_sets_of(nest->s));
-  if (kept) tirc_rewind(nest->s->c, mark);
+  tirc_sets_went_on(nest->in.sets);
+  if (kept) tirc_rewind(nest->in.c, mark);
   return kept;
 }
 
@@ -329,7 +326,7 @@ static bool found(const Search *k, const Event *x, const Event *y) {
   k->meet->of_first = x->at + from;
   k->meet->of_second = y->at + from;
   k->meet->witness =
-      tirc_witness_text(k->of->s->c, k->of->n, k->of->names, first->buffer, x->at + from,
+      tirc_witness_text(k->of->in.c, k->of->n, k->of->names, first->buffer, x->at + from,
                         first->write, y->at + from, second->write, x->at + from + k->f.width);
   return false;
 }
@@ -376,7 +373,7 @@ static bool keeps_apart(void *self, const Event *at, int n) {
 static bool iterations_apart(Search *k, int n) {
   const Extract *x = k->f.x;
   int most = 0;
-  k->number = tirc_new_array(k->of->s->c, int, x->touches.n + 1);
+  k->number = tirc_new_array(k->of->in.c, int, x->touches.n + 1);
   for (int i = 0; i < x->touches.n; i++) {
     k->number[i] = n;
     while (--k->number[i] >= 0 && (k->watched[k->number[i]].buffer != x->touches.at[i].buffer ||
@@ -391,12 +388,12 @@ static bool iterations_apart(Search *k, int n) {
 
 bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watched *watched,
                       Meet *meet) {
-  Tirc *c = of->s->c;
+  Tirc *c = of->in.c;
   const ArenaMark mark = tirc_mark(c);
   Search k = {.of = of, .watched = watched, .meet = meet};
   k.f = (Events){.c = c, .x = of->x, .of = of, .made = made, .env = {.c = c}};
   const bool apart = iterations_apart(&k, n);
-  tirc_sets_went_on(tirc_sets_of(of->s));
+  tirc_sets_went_on(of->in.sets);
   if (apart) tirc_rewind(c, mark);
   return !apart;
 }
@@ -424,13 +421,13 @@ static bool is_filled(void *self, const Event *at, int n) {
   return false;
 }
 
-bool tirc_finite_cover(Sched *s, const Extract *x, const Touch *box, const char **missing) {
-  Extract with = {.c = s->c};
+bool tirc_finite_cover(const Extract *x, const Touch *box, const char **missing) {
+  Extract with = {.c = x->c};
   Filling k = {.box = x->touches.n, .missing = missing};
-  for (int i = 0; i < x->touches.n; i++) vec_push(s->c, with.touches, x->touches.at[i]);
-  vec_push(s->c, with.touches, *box);
-  k.f = (Events){.c = s->c, .x = &with, .env = {.c = s->c}};
-  int *numbers = tirc_new_array(s->c, int, with.touches.n);
+  for (int i = 0; i < x->touches.n; i++) vec_push(x->c, with.touches, x->touches.at[i]);
+  vec_push(x->c, with.touches, *box);
+  k.f = (Events){.c = x->c, .x = &with, .env = {.c = x->c}};
+  int *numbers = tirc_new_array(x->c, int, with.touches.n);
   for (int i = 0; i < x->touches.n; i++) {
     const Touch *t = &x->touches.at[i];
     numbers[i] = t->write && (!t->extents || t->surely) ? 0 : -1;
