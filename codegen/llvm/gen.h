@@ -103,8 +103,8 @@ LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n, 
 /* The function NAME of libm (without the f of float) on each lane of type t. */
 LLVMValueRef tirc_gen_libm(Gen *g, const char *name, DType t, int n, const LLVMValueRef *args);
 
-/* vector_math.c: whether the function of this type is written out, and the function; NULL when it
- * is none of those. */
+/* lanes.c: whether the function of this type is written out (codegen/lanes.h), and the function;
+ * NULL when it is none of those. */
 bool tirc_gen_has_vector_math(Op op, DType t);
 LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, const LLVMValueRef *args);
 

@@ -1,5 +1,5 @@
 /* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors);
- * some functions of float vectors are written out (vector_math.c); the rest is a call to libm, one
+ * some functions of float vectors are written out (lanes.c); the rest is a call to libm, one
  * a lane. float16 and bfloat16 compute in float. */
 #include "codegen/libm.h"
 #include "gen.h"

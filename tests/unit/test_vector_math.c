@@ -1,6 +1,6 @@
 /* Functions of float vectors that are written out against double precision, in units in the last
  * place. All of the float range is sampled, each exponent alike; the stated bounds are those of
- * codegen/llvm/vector_math.c. Pairs of numbers are random ones and all pairs of special ones.
+ * codegen/vector_math.c. Pairs of numbers are random ones and all pairs of special ones.
  *
  * `test_vector_math STEP [NAME]` looks at every STEP-th float, of one function or of all. All
  * floats, which no other test looks at (some minutes a function):

@@ -1,12 +1,11 @@
-/* exp, exp2, exp10, log, log2, log10, log1p, tanh and erf of float vectors, written out, because
- * libm would be called once a lane; vector_wave.c and vector_pow.c have sin, cos and pow. The
- * largest errors found (test_vector_math looks at all of the float range): exp 1, the others 2
- * units in the last place, subnormal arguments and results included; infinities, zeros and NaN are
- * as in libm.
+/* exp, exp2, exp10, log, log2, log10, log1p, tanh and erf of float vectors, written out once for
+ * all code generators, because libm would be called once a lane; vector_wave.c and vector_pow.c
+ * have sin, cos and pow. The largest errors found (test_vector_math looks at all of the float
+ * range): exp 1, the others 2 units in the last place, subnormal arguments and results included;
+ * infinities, zeros and NaN are as in libm.
  *
- * Polynomials are minimax fits (minimax.py). Where a processor has no fused multiply-add,
- * llvm.fmuladd is a product and a sum, and the bounds hold as well: what has to be exact is exact
- * without it. */
+ * Polynomials are minimax fits (minimax.py). Where a processor has no fused multiply-add, mul_add
+ * is a product and a sum, and the bounds hold as well: what has to be exact is exact without it. */
 #include "lanes.h"
 
 #include <math.h>
@@ -19,54 +18,54 @@
 
 /* e^x = 2^k e^r with r = x - k ln 2, k the integer next to x / ln 2. */
 typedef struct Power {
-  LLVMValueRef k, p; /* e^r */
+  Lane k, p; /* e^r */
 } Power;
 
-static Power power_of_e(const Lanes *v, LLVMValueRef x) {
+static Power power_of_e(const Lanes *v, Lane x) {
   static const double q[] = {0.4999999403953552, 0.16666515171527863, 0.04166845604777336,
                              0.008369418792426586, 0.0013813147088512778};
   const Rounded k = rounded(v, mul_add(v, x, real(v, 1.4426950408889634), rounder(v)));
-  LLVMValueRef r = mul_add(v, k.n, real(v, -LN2_HIGH), x);
+  Lane r = mul_add(v, k.n, real(v, -LN2_HIGH), x);
   r = mul_add(v, k.n, real(v, -LN2_LOW), r);
-  LLVMValueRef p = mul_add(v, POLYNOMIAL(v, r, q), mul(v, r, r), r);
+  Lane p = mul_add(v, POLYNOMIAL(v, r, q), mul(v, r, r), r);
   return (Power){as_whole(v, k), add(v, p, real(v, 1.0))};
 }
 
 /* Of a number that is not far from 0, or NaN: 2^k is one that there is. */
-static LLVMValueRef near_exp_of(const Lanes *v, LLVMValueRef x) {
+static Lane near_exp_of(const Lanes *v, Lane x) {
   const Power e = power_of_e(v, x);
   return mul(v, e.p, power_of_two(v, e.k));
 }
 
 /* 2^k p in two halves, since k may be beyond the exponents there are; only the second one rounds,
  * to a subnormal or to infinity. */
-static LLVMValueRef scaled(const Lanes *v, Power e) {
-  LLVMValueRef half = LLVMBuildAShr(v->b, e.k, whole(v, 1), "");
-  LLVMValueRef rest = LLVMBuildSub(v->b, e.k, half, "");
+static Lane scaled(const Lanes *v, Power e) {
+  Lane half = shift_right(v, e.k, 1);
+  Lane rest = minus(v, e.k, half);
   return mul(v, mul(v, e.p, power_of_two(v, half)), power_of_two(v, rest));
 }
 
-static LLVMValueRef exp_of(const Lanes *v, LLVMValueRef x) {
+static Lane exp_of(const Lanes *v, Lane x) {
   return scaled(v, power_of_e(v, at_least(v, at_most(v, x, 89.0), -104.0)));
 }
 
 /* 2^x = 2^k 2^r, and 2^r = 1 + r P(r) for |r| <= 1/2. */
-static LLVMValueRef exp2_of(const Lanes *v, LLVMValueRef x) {
+static Lane exp2_of(const Lanes *v, Lane x) {
   static const double c[] = {0.6931471824645996,   0.24022647738456726,  0.05550331994891167,
                              0.009618439711630344, 0.001339913229458034, 0.00015353150956798345};
   x = at_least(v, at_most(v, x, 129.0), -151.0);
   const Rounded k = rounded(v, add(v, x, rounder(v)));
-  LLVMValueRef r = sub(v, x, k.n);
+  Lane r = sub(v, x, k.n);
   return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, c), real(v, 1.0))});
 }
 
 /* 10^x = 2^k 10^r with r = x - k log10(2), and 10^r = 1 + r P(r). */
-static LLVMValueRef exp10_of(const Lanes *v, LLVMValueRef x) {
+static Lane exp10_of(const Lanes *v, Lane x) {
   static const double c[] = {2.3025851249694824, 2.6509487628936768, 2.03464937210083,
                              1.1712931394577026, 0.5420420169830322, 0.20631712675094604};
   x = at_least(v, at_most(v, x, 39.0), -46.0);
   const Rounded k = rounded(v, mul_add(v, x, real(v, 3.321928094887362), rounder(v)));
-  LLVMValueRef r = mul_add(v, k.n, real(v, -LOG10_2_HIGH), x);
+  Lane r = mul_add(v, k.n, real(v, -LOG10_2_HIGH), x);
   r = mul_add(v, k.n, real(v, -LOG10_2_LOW), r);
   return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, c), real(v, 1.0))});
 }
@@ -75,72 +74,72 @@ static LLVMValueRef exp10_of(const Lanes *v, LLVMValueRef x) {
 
 /* Bits of x less those of sqrt(1/2) have k where the exponent is. Subnormal numbers have none and
  * are scaled first. */
-Parts tirc_lanes_parts(const Lanes *v, LLVMValueRef x) {
-  LLVMValueRef tiny = less(v, x, 0x1p-126), zero = whole(v, 0);
-  LLVMValueRef bits = bits_of(v, choose(v, tiny, mul(v, x, real(v, 0x1p23)), x));
-  LLVMValueRef above = LLVMBuildSub(v->b, bits, whole(v, 0x3f3504f3), "");
-  LLVMValueRef k = LLVMBuildAShr(v->b, above, whole(v, 23), "");
-  LLVMValueRef m = LLVMBuildSub(v->b, bits, LLVMBuildShl(v->b, k, whole(v, 23), ""), "");
-  k = LLVMBuildSub(v->b, k, choose(v, tiny, whole(v, 23), zero), "");
-  return (Parts){of_bits(v, m), LLVMBuildSIToFP(v->b, k, v->f, "")};
+Parts tirc_lanes_parts(const Lanes *v, Lane x) {
+  Lane tiny = less(v, x, 0x1p-126), zero = whole(v, 0);
+  Lane bits = bits_of(v, choose(v, tiny, mul(v, x, real(v, 0x1p23)), x));
+  Lane above = minus(v, bits, whole(v, 0x3f3504f3));
+  Lane k = shift_right(v, above, 23);
+  Lane m = minus(v, bits, shift_left(v, k, 23));
+  k = minus(v, k, choose(v, tiny, whole(v, 23), zero));
+  return (Parts){of_bits(v, m), one_of(v, LANE_TO_FLOAT, k)};
 }
 
 /* Infinity and NaN are their own logarithms, that of 0 is -infinity, and negative x have none. */
-static LLVMValueRef with_edges(const Lanes *v, LLVMValueRef x, LLVMValueRef log) {
-  LLVMValueRef edge = choose(v, equal(v, x, 0), real(v, -INFINITY), real(v, NAN));
+static Lane with_edges(const Lanes *v, Lane x, Lane log) {
+  Lane edge = choose(v, equal(v, x, 0), real(v, -INFINITY), real(v, NAN));
   log = choose(v, less(v, x, INFINITY), log, x);
   return choose(v, more(v, x, 0), log, edge);
 }
 
 /* k ln 2 + log(1 + u), which is u + u^2 P(u) */
-static LLVMValueRef natural_log(const Lanes *v, LLVMValueRef k, LLVMValueRef u) {
+static Lane natural_log(const Lanes *v, Lane k, Lane u) {
   static const double c[] = {-0.49999988079071045, 0.33333325386047363,  -0.25001582503318787,
                              0.2000197470188141,   -0.16609083116054535, 0.14181824028491974,
                              -0.13242986798286438, 0.12904438376426697,  -0.07621784508228302};
-  LLVMValueRef r = mul_add(v, mul(v, u, u), POLYNOMIAL(v, u, c), u);
+  Lane r = mul_add(v, mul(v, u, u), POLYNOMIAL(v, u, c), u);
   return mul_add(v, k, real(v, LN2_HIGH), mul_add(v, k, real(v, LN2_LOW), r));
 }
 
 /* Of u = m - 1, which is exact. */
-static LLVMValueRef log_of(const Lanes *v, LLVMValueRef x) {
+static Lane log_of(const Lanes *v, Lane x) {
   const Parts p = tirc_lanes_parts(v, x);
   return with_edges(v, x, natural_log(v, p.k, sub(v, p.m, real(v, 1.0))));
 }
 
 /* 1 + x = m 2^k: u = m - 1 is made of x itself, x 2^-k + (2^-k - 1), so that no bit of it is lost.
  * From 2^24 on 1 + x is x, or beside it. */
-static LLVMValueRef log1p_of(const Lanes *v, LLVMValueRef x) {
-  LLVMValueRef one = real(v, 1.0), sum = add(v, x, one);
+static Lane log1p_of(const Lanes *v, Lane x) {
+  Lane one = real(v, 1.0), sum = add(v, x, one);
   const Parts p = tirc_lanes_parts(v, sum);
-  LLVMValueRef large = more(v, x, 0x1p24);
-  LLVMValueRef k = choose(v, large, real(v, 0.0), p.k);
-  LLVMValueRef scale = power_of_two(v, LLVMBuildFPToSI(v->b, LLVMBuildFNeg(v->b, k, ""), v->i, ""));
-  LLVMValueRef near = mul_add(v, x, scale, sub(v, scale, one));
-  LLVMValueRef u = choose(v, large, sub(v, p.m, one), near);
-  LLVMValueRef r = with_edges(v, sum, natural_log(v, p.k, u));
+  Lane large = more(v, x, 0x1p24);
+  Lane k = choose(v, large, real(v, 0.0), p.k);
+  Lane scale = power_of_two(v, one_of(v, LANE_TO_WHOLE, sub(v, real(v, 0.0), k)));
+  Lane near = mul_add(v, x, scale, sub(v, scale, one));
+  Lane u = choose(v, large, sub(v, p.m, one), near);
+  Lane r = with_edges(v, sum, natural_log(v, p.k, u));
   return choose(v, equal(v, x, 0), x, r); /* -0 */
 }
 
 /* k + u + u P(u) */
-static LLVMValueRef log2_of(const Lanes *v, LLVMValueRef x) {
+static Lane log2_of(const Lanes *v, Lane x) {
   static const double c[] = {0.4426950514316559,  -0.7213473320007324,  0.4808982312679291,
                              -0.3606966435909271, 0.2885674238204956,   -0.23961740732192993,
                              0.20460060238838196, -0.19106276333332062, 0.18617501854896545,
                              -0.10994960367679596};
   const Parts p = tirc_lanes_parts(v, x);
-  LLVMValueRef u = sub(v, p.m, real(v, 1.0));
+  Lane u = sub(v, p.m, real(v, 1.0));
   return with_edges(v, x, add(v, p.k, mul_add(v, u, POLYNOMIAL(v, u, c), u)));
 }
 
 /* k log10(2) + u / 2 + u P(u) */
-static LLVMValueRef log10_of(const Lanes *v, LLVMValueRef x) {
+static Lane log10_of(const Lanes *v, Lane x) {
   static const double c[] = {-0.06570551544427872, -0.21714718639850616,  0.14476479589939117,
                              -0.10858050733804703, 0.08686744421720505,   -0.07213202863931656,
                              0.06159092113375664,  -0.057515621185302734, 0.05604426562786102,
                              -0.03309812769293785};
   const Parts p = tirc_lanes_parts(v, x);
-  LLVMValueRef u = sub(v, p.m, real(v, 1.0)), half = mul(v, u, real(v, 0.5));
-  LLVMValueRef r = mul_add(v, u, POLYNOMIAL(v, u, c), half);
+  Lane u = sub(v, p.m, real(v, 1.0)), half = mul(v, u, real(v, 0.5));
+  Lane r = mul_add(v, u, POLYNOMIAL(v, u, c), half);
   r = mul_add(v, p.k, real(v, LOG10_2_LOW), r);
   return with_edges(v, x, mul_add(v, p.k, real(v, LOG10_2_HIGH), r));
 }
@@ -149,52 +148,48 @@ static LLVMValueRef log10_of(const Lanes *v, LLVMValueRef x) {
 
 /* Of a = |x|, with the sign of x. Near 0: a + a^3 P(a^2). Elsewhere 1 - 2 / (e^2a + 1); from
  * 10 on that is 1. */
-static LLVMValueRef tanh_of(const Lanes *v, LLVMValueRef x) {
+static Lane tanh_of(const Lanes *v, Lane x) {
   static const double c[] = {-0.33333268761634827, 0.133310928940773, -0.053709667176008224,
                              0.020538855344057083, -0.005591053050011396};
-  LLVMValueRef a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
-  LLVMValueRef near = mul_add(v, mul(v, a, square), POLYNOMIAL(v, square, c), a);
-  LLVMValueRef most = at_most(v, a, 10.0);
-  LLVMValueRef power = near_exp_of(v, add(v, most, most));
-  LLVMValueRef part = LLVMBuildFDiv(v->b, real(v, 2.0), add(v, power, one), "");
-  LLVMValueRef far = sub(v, one, part);
-  LLVMValueRef is_near = less(v, a, 0.625);
-  return with_sign_of(v, choose(v, is_near, near, far), x);
+  Lane a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
+  Lane near = mul_add(v, mul(v, a, square), POLYNOMIAL(v, square, c), a);
+  Lane most = at_most(v, a, 10.0);
+  Lane power = near_exp_of(v, add(v, most, most));
+  Lane part = quotient(v, real(v, 2.0), add(v, power, one));
+  Lane far = sub(v, one, part);
+  Lane is_near = less(v, a, 0.625);
+  return two_of(v, LANE_WITH_SIGN_OF, choose(v, is_near, near, far), x);
 }
 
 /* Of a = |x|, with the sign of x. Near 0: a + a P(a^2). Elsewhere 1 - e^-Q(a); from 4 on that is 1.
  */
-static LLVMValueRef erf_of(const Lanes *v, LLVMValueRef x) {
+static Lane erf_of(const Lanes *v, Lane x) {
   static const double c[] = {0.12837916612625122,   -0.37612631916999817, 0.11283687502145767,
                              -0.026858940720558167, 0.005199906881898642, -0.0008130014757625759,
                              8.316784078488126e-05};
   static const double d[] = {-0.00019569179859808104, -1.1276755332946777, -0.6371824145317078,
                              -0.10393146425485611,    0.0222268495708704,  -0.003043198259547353,
                              0.00019593513570725918};
-  LLVMValueRef a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
-  LLVMValueRef near = mul_add(v, a, POLYNOMIAL(v, square, c), a);
-  LLVMValueRef power = near_exp_of(v, POLYNOMIAL(v, at_most(v, a, 4.0), d));
-  LLVMValueRef far = sub(v, one, power);
-  LLVMValueRef is_near = less(v, a, 0.92);
-  return with_sign_of(v, choose(v, is_near, near, far), x);
+  Lane a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
+  Lane near = mul_add(v, a, POLYNOMIAL(v, square, c), a);
+  Lane power = near_exp_of(v, POLYNOMIAL(v, at_most(v, a, 4.0), d));
+  Lane far = sub(v, one, power);
+  Lane is_near = less(v, a, 0.92);
+  return two_of(v, LANE_WITH_SIGN_OF, choose(v, is_near, near, far), x);
 }
 
-static LLVMValueRef sin_of(const Lanes *v, LLVMValueRef x) { return tirc_lanes_wave(v, OP_SIN, x); }
-static LLVMValueRef cos_of(const Lanes *v, LLVMValueRef x) { return tirc_lanes_wave(v, OP_COS, x); }
+static Lane sin_of(const Lanes *v, Lane x) { return tirc_lanes_wave(v, OP_SIN, x); }
+static Lane cos_of(const Lanes *v, Lane x) { return tirc_lanes_wave(v, OP_COS, x); }
 
-typedef LLVMValueRef (*Unary)(const Lanes *v, LLVMValueRef x);
+typedef Lane (*Unary)(const Lanes *v, Lane x);
 static const Unary unary[OP_COUNT] = {
     [OP_EXP] = exp_of,     [OP_EXP2] = exp2_of,   [OP_LOG] = log_of,     [OP_LOG2] = log2_of,
     [OP_TANH] = tanh_of,   [OP_ERF] = erf_of,     [OP_SIN] = sin_of,     [OP_COS] = cos_of,
     [OP_EXP10] = exp10_of, [OP_LOG10] = log10_of, [OP_LOG1P] = log1p_of,
 };
 
-bool tirc_gen_has_vector_math(Op op, DType t) {
-  return t.bits == 32 && t.lanes > 1 && (unary[op] || op == OP_POW);
-}
+bool tirc_has_vector_math(Op op) { return unary[op] || op == OP_POW; }
 
-LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, const LLVMValueRef *args) {
-  if (!tirc_gen_has_vector_math(op, t)) return NULL;
-  const Lanes v = lanes_of(g, 32, t.lanes);
-  return op == OP_POW ? tirc_lanes_pow(&v, args[0], args[1]) : unary[op](&v, args[0]);
+Lane tirc_vector_math(const Lanes *v, Op op, const Lane *args) {
+  return op == OP_POW ? tirc_lanes_pow(v, args[0], args[1]) : unary[op](v, args[0]);
 }

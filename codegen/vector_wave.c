@@ -1,0 +1,42 @@
+/* sin and cos of float vectors. |x| = n pi/2 + r with r in about [-pi/4, pi/4] is found in double
+ * precision: pi/2 is split so that n, of 17 bits at most, times the first part is exact, and what
+ * is left out is below 2^-70. From 2^17 on, where n has more bits, libm is called for the lanes of
+ * a vector that holds such a number, or infinity, or NaN. Largest errors found: 2 units. */
+#include "lanes.h"
+
+enum { ROUNDINGS = 1 << 17 }; /* below it |x| has an n that is exact */
+
+static Lane rest_of(const Lanes *v, Lane a, Lane n) {
+  const Lanes wide = with_bits(v, 64);
+  Lane x = one_of(&wide, LANE_WIDEN, a), k = one_of(&wide, LANE_WIDEN, n);
+  Lane r = mul_add(&wide, k, real(&wide, -0x1.921fb544p+0), x);
+  r = mul_add(&wide, k, real(&wide, -0x1.0b4611a626331p-34), r);
+  return one_of(v, LANE_NARROW, r);
+}
+
+/* sin(r) = r + r z S(z) for even q and cos(r) = 1 + z (-1/2 + z C(z)) for odd q, z = r^2; q is the
+ * quadrant, and the cosine of x is the sine of the next one. */
+static Lane near_wave(const Lanes *v, Op op, Lane x) {
+  static const double s[] = {-0.1666666716337204, 0.008333329111337662, -0.00019839151354972273,
+                             2.7166145173396217e-06};
+  static const double c[] = {-0.5, 0.04166664183139801, -0.001388718606904149,
+                             2.4418231987508808e-05};
+  Lane a = magnitude(v, x);
+  Rounded n = rounded(v, mul_add(v, a, real(v, 0.6366197723675814), rounder(v)));
+  Lane r = rest_of(v, a, n.n), z = mul(v, r, r), q = as_whole(v, n);
+  if (op == OP_COS) q = plus(v, q, whole(v, 1));
+  Lane sine = mul_add(v, mul(v, r, z), POLYNOMIAL(v, z, s), r);
+  Lane cosine = mul_add(v, z, POLYNOMIAL(v, z, c), real(v, 1.0));
+  Lane odd = bits_and(v, q, 1);
+  Lane is_sine = two_of(v, LANE_SAME, odd, whole(v, 0));
+  Lane sign = shift_left(v, bits_and(v, q, 2), 30);
+  if (op == OP_SIN) sign = two_of(v, LANE_XOR, sign, bits_and(v, bits_of(v, x), INT32_MIN));
+  Lane bits = bits_of(v, choose(v, is_sine, sine, cosine));
+  return of_bits(v, two_of(v, LANE_XOR, bits, sign));
+}
+
+Lane tirc_lanes_wave(const Lanes *v, Op op, Lane x) {
+  Lane near = near_wave(v, op, x);
+  Lane is_far = two_of(v, LANE_NOT_LESS, magnitude(v, x), real(v, ROUNDINGS));
+  return v->maker->unless_far(v, op, x, near, is_far);
+}
