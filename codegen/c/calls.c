@@ -1,4 +1,5 @@
-/* Functions: of mathematics, of libm, of the processor. All of them take scalars. */
+/* Functions: of mathematics, of libm, of the processor. All of them take scalars, but those of
+ * mathematics that are written out for vectors (lanes.c). */
 #include "codegen/libm.h"
 #include "gen.h"
 #include "ir/tree/intrinsic.h"
@@ -59,12 +60,18 @@ CText tirc_cg_math(CGen *g, Expr e, const Window *w) {
   DType t = tirc_dtype_lanes(e->args[0]->dtype, 1);
   bool is_small = tirc_cg_is_small(t), is_test = e->dtype.code == TYPE_BOOL;
   CText args[3];
+  if (e->dtype.lanes > 1 && !w->lane) {
+    for (int i = 0; i < e->n; i++) args[i] = tirc_cg_vector_value(g, e->args[i], t, w);
+    return tirc_cg_lane_function(g, e, w->n, args);
+  }
   for (int i = 0; i < e->n; i++) {
     args[i] = tirc_cg_cast(g, tirc_cg_expr(g, e->args[i], w), e->args[i]->dtype, t);
     if (is_small) args[i] = tirc_cg_widen(g, args[i], t);
   }
   if (!tirc_dtype_is_float(t)) return int_math(g, e, args[0]);
-  CText r = float_math(g, (Op)e->op, is_small ? DT_FLOAT32 : t, e->n, args);
+  CText r = tirc_cg_has_lane_function(e)
+                ? tirc_cg_lane_function(g, e, 1, args)
+                : float_math(g, (Op)e->op, is_small ? DT_FLOAT32 : t, e->n, args);
   return is_small && !is_test ? tirc_cg_narrow(g, r, t) : r;
 }
 

@@ -54,6 +54,15 @@ typedef struct Helper {
   DType t;
 } Helper;
 
+/* A function of float vectors that is written out. */
+typedef struct LaneFunction {
+  Op op;
+  int lanes;
+  bool has_power; /* its second argument is one number */
+  double power;
+  const char *name;
+} LaneFunction;
+
 typedef struct CGen {
   Tirc *c;
   const CSource *what;
@@ -65,6 +74,8 @@ typedef struct CGen {
   VEC(const char *) taken; /* names in scope, innermost last */
   VEC(DType) vectors;      /* vector types in use */
   VEC(Helper) helpers;     /* functions that the code needs, in the order in which it needs them */
+  VEC(LaneFunction) lane_functions;
+  Text lane_texts; /* of those */
   bool uses_math, uses_stdlib;
   bool uses_zero; /* in this function: a 0 that compilers do not know */
   bool restrict_data;
@@ -129,6 +140,12 @@ bool tirc_cg_is_decided(Op op, Expr x, Expr y, bool *holds);
 /* --- calls.c -------------------------------------------------------------------------------- */
 CText tirc_cg_math(CGen *g, Expr e, const Window *w);
 CText tirc_cg_call(CGen *g, Expr e, const Window *w);
+
+/* --- lanes.c -------------------------------------------------------------------------------- */
+/* Whether a function of a vector is written out, and its value of so many lanes; small floats are
+ * floats then. */
+bool tirc_cg_has_lane_function(Expr e);
+CText tirc_cg_lane_function(CGen *g, Expr e, int lanes, const CText *args);
 
 /* --- memory.c ------------------------------------------------------------------------------- */
 CText tirc_cg_load(CGen *g, Expr e, const Window *w);

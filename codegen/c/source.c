@@ -84,7 +84,7 @@ static void write_types(CGen *g, Text *t) {
 
 const char *tirc_c_source(Tirc *c, const CSource *what) {
   Text functions = {.c = c}, t = {.c = c};
-  CGen g = {.c = c, .what = what, .out = &functions};
+  CGen g = {.c = c, .what = what, .out = &functions, .lane_texts = {.c = c}};
   const char *const *symbols = tirc_symbols(c, what->lowered);
   for (int i = 0; i < what->lowered->n_funcs; i++)
     write_function(&g, what->lowered->funcs[i], symbols[i]);
@@ -100,6 +100,7 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   tirc_text_add(&t, "#include <string.h>\n");
   write_types(&g, &t);
   if (helpers.n) tirc_text_add(&t, helpers.at);
+  if (g.lane_texts.n) tirc_text_add(&t, g.lane_texts.at);
   if (functions.n) tirc_text_add(&t, functions.at);
   return t.at;
 }

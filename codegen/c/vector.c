@@ -7,6 +7,8 @@ static bool has_vectors(DType t) {
   return tirc_dtype_is_int(t) || (t.code == TYPE_FLOAT && t.bits >= 32);
 }
 
+static bool has_forms(Expr e);
+
 static bool has_form(Expr e) {
   if (e->dtype.lanes == 1 || e->op == OP_FLOAT) return true;
   if (!has_vectors(e->dtype)) return false;
@@ -16,13 +18,18 @@ static bool has_form(Expr e) {
   case OP_DIV:
   case OP_ADD:
   case OP_SUB:
-  case OP_MUL: return has_form(e->args[0]) && has_form(e->args[1]);
+  case OP_MUL: return has_forms(e);
   case OP_BITWISE_AND:
   case OP_BITWISE_OR:
-  case OP_BITWISE_XOR:
-    return tirc_dtype_is_int(e->dtype) && has_form(e->args[0]) && has_form(e->args[1]);
-  default: return false;
+  case OP_BITWISE_XOR: return tirc_dtype_is_int(e->dtype) && has_forms(e);
+  default: return e->dtype.bits == 32 && tirc_cg_has_lane_function(e) && has_forms(e);
   }
+}
+
+static bool has_forms(Expr e) {
+  for (int i = 0; i < e->n; i++)
+    if (!has_form(e->args[i])) return false;
+  return true;
 }
 
 bool tirc_cg_has_vector_form(Stmt s) {

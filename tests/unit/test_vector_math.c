@@ -1,14 +1,18 @@
 /* Functions of float vectors that are written out against double precision, in units in the last
  * place. All of the float range is sampled, each exponent alike; the stated bounds are those of
- * codegen/vector_math.c. Pairs of numbers are random ones and all pairs of special ones.
+ * codegen/vector_math.c. Pairs of numbers are random ones and all pairs of special ones. Machine
+ * code and what a compiler makes of emitted C are looked at, each with and without fused
+ * multiply-add, and C also where it has the lanes of a vector one by one.
  *
  * `test_vector_math STEP [NAME]` looks at every STEP-th float, of one function or of all. All
  * floats, which no other test looks at (some minutes a function):
  *     build/test/tests/unit/test_vector_math 1 log2 */
+#include "codegen/c/c.h"
 #include "codegen/llvm/llvm.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +20,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-enum { BATCH = 4096 };
+enum { LANES = 16, BATCH = 4096 };
 static uint32_t step = 20011; /* a prime: all low bits occur */
 static const char *only;      /* the function asked for, or NULL */
 
@@ -77,41 +82,102 @@ static double error_of(float got, double expected) {
   return fabs((double)got - expected) / unit(expected);
 }
 
-static const char *const cpus[] = {"haswell", "x86-64"}; /* with and without fused multiply-add */
-enum { CPUS = 2 };
+/* Ways to run a function. */
+static const struct {
+  const char *name, *cpu;
+  const char *compiler; /* of C; NULL: machine code */
+  int vector_bytes;
+  bool by_lanes; /* in an operation that C has no vectors for */
+} ways[] = {
+    {"haswell", "haswell", NULL, 0, false},
+    {"x86-64", "x86-64", NULL, 0, false},
+    {"haswell in C", NULL, "cc -O2 -march=haswell", 32, false},
+    {"x86-64 in C", NULL, "cc -O1 -ffp-contract=off", 16, false},
+    {"haswell in C, by lanes", NULL, "cc -O2 -march=haswell", 32, true},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
 
-/* C[i] = TEXT of A[i] and B[i], for each processor. */
+static const char pow_text[] = "T.pow(A[v], B[v])";
+enum { FUNCTIONS = sizeof functions / sizeof *functions, POW = FUNCTIONS };
+
+/* C[i] = TEXT of A[i] and B[i], for each function, pow last, and each way. */
 typedef struct Kernels {
   Tirc *c;
-  Jit *jit[CPUS];
-  PackedFunc run[CPUS];
+  Jit *jit[WAYS];
+  void *library[WAYS];
+  PackedFunc run[FUNCTIONS + 1][WAYS];
 } Kernels;
+static Kernels kernels;
 
-static Kernels compile(const char *expr) {
-  Kernels k = {.c = tirc_context_new()};
-  const char *text = tirc_format(
-      k.c,
-      "@T.prim_func\ndef main(A: T.Buffer((4096,), \"float32\"), B: T.Buffer((4096,), "
-      "\"float32\"), C: T.Buffer((4096,), \"float32\")):\n"
-      "    for i in range(256):\n        for j in T.vectorized(16):\n"
-      "            with T.block(\"C\"):\n                v = T.axis.spatial(4096, i * 16 + j)\n"
-      "                C[v] = %s\n",
-      expr);
-  Source source = {"test", text, strlen(text)};
-  for (int i = 0; i < CPUS; i++) {
-    const Module *m = tirc_lower(k.c, tirc_parse_module(k.c, &source, 0, NULL), NULL, NULL);
-    k.jit[i] = tirc_jit_new(k.c, m, cpus[i]);
-    k.run[i] = tirc_jit_find(k.jit[i], "main");
+static const Module *all_functions(Tirc *c, bool by_lanes) {
+  Text t = {.c = c};
+  tirc_text_add(&t, "@I.ir_module\nclass Module:\n");
+  for (int i = 0; i <= FUNCTIONS; i++) {
+    const char *f = i == POW ? pow_text : functions[i].text;
+    tirc_text_addf(&t,
+                   "  @T.prim_func\n"
+                   "  def f%d(A: T.Buffer((%d,), \"float32\"), B: T.Buffer((%d,), \"float32\"), "
+                   "C: T.Buffer((%d,), \"float32\")):\n"
+                   "    for i in range(%d):\n      for j in T.vectorized(%d):\n"
+                   "        with T.block(\"C\"):\n"
+                   "          v = T.axis.spatial(%d, i * %d + j)\n"
+                   "          C[v] = %s\n",
+                   i, BATCH, BATCH, BATCH, BATCH / LANES, LANES, BATCH, LANES,
+                   by_lanes ? tirc_format(c, "T.copysign(%s, %s)", f, f) : f);
   }
-  return k;
+  Source source = {"test", t.at, (size_t)t.n};
+  return tirc_lower(c, tirc_parse_module(c, &source, 0, NULL), NULL, NULL);
 }
 
-static void free_kernels(Kernels *k) {
-  for (int i = 0; i < CPUS; i++) tirc_jit_free(k->jit[i]);
-  tirc_context_release(k->c);
+static void *load_c(Tirc *c, const Module *m, int way) {
+  char folder[] = "/tmp/tirc_vector_math_XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  const char *path = tirc_format(c, "%s/f.c", folder), *so = tirc_format(c, "%s/f.so", folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(tirc_c_source(
+            c, &(CSource){.lowered = m, .vector_bytes = ways[way].vector_bytes, .packed = true}),
+        file);
+  fclose(file);
+  const char *command = tirc_format(c, "%s -Wall -Wextra -Werror -fPIC -shared -o %s %s -lm",
+                                    ways[way].compiler, so, path);
+  assert_int_equal(system(command), 0);
+  void *library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+  assert_non_null(library);
+  remove(path), remove(so), rmdir(folder);
+  return library;
 }
 
-/* What was farthest off, on each processor. */
+static int compile(void **state) {
+  Kernels *k = &kernels;
+  (void)state;
+  k->c = tirc_context_new();
+  for (int way = 0; way < WAYS; way++) {
+    const Module *m = all_functions(k->c, ways[way].by_lanes);
+    if (ways[way].compiler)
+      k->library[way] = load_c(k->c, m, way);
+    else
+      k->jit[way] = tirc_jit_new(k->c, m, ways[way].cpu);
+    for (int i = 0; i <= FUNCTIONS; i++)
+      k->run[i][way] =
+          ways[way].compiler
+              ? (PackedFunc)(uintptr_t)dlsym(k->library[way], tirc_format(k->c, "f%d__packed", i))
+              : tirc_jit_find(k->jit[way], tirc_format(k->c, "f%d", i));
+  }
+  return 0;
+}
+
+static int free_kernels(void **state) {
+  (void)state;
+  for (int i = 0; i < WAYS; i++) {
+    tirc_jit_free(kernels.jit[i]);
+    if (kernels.library[i]) dlclose(kernels.library[i]);
+  }
+  tirc_context_release(kernels.c);
+  return 0;
+}
+
+/* What was farthest off, by each way. */
 typedef struct Worst {
   double error;
   float x, y;
@@ -124,21 +190,21 @@ typedef struct Batch {
 } Batch;
 static Batch batch;
 
-static void run_batch(const Kernels *k, Worst worst[CPUS]) {
+static void run_batch(int function, Worst worst[WAYS]) {
   static float out[BATCH];
   void *args[3] = {batch.x, batch.y, out};
-  for (int cpu = 0; cpu < CPUS; cpu++) {
-    assert_int_equal(k->run[cpu](args, NULL), 0);
+  for (int way = 0; way < WAYS; way++) {
+    assert_int_equal(kernels.run[function][way](args, NULL), 0);
     for (int i = 0; i < BATCH; i++) {
       const double e = error_of(out[i], batch.expected[i]);
-      if (!(e <= worst[cpu].error)) worst[cpu] = (Worst){e, batch.x[i], batch.y[i]};
+      if (!(e <= worst[way].error)) worst[way] = (Worst){e, batch.x[i], batch.y[i]};
     }
   }
 }
 
-static void judge(const char *name, double bound, const Worst worst[CPUS]) {
-  for (int i = 0; i < CPUS; i++) {
-    print_message("%s on %s: %.3f units in the last place, at %a, %a\n", name, cpus[i],
+static void judge(const char *name, double bound, const Worst worst[WAYS]) {
+  for (int i = 0; i < WAYS; i++) {
+    print_message("%s on %s: %.3f units in the last place, at %a, %a\n", name, ways[i].name,
                   worst[i].error, (double)worst[i].x, (double)worst[i].y);
     assert_true(worst[i].error <= bound);
   }
@@ -158,9 +224,9 @@ static const uint32_t special[] = {
     0x7f3504f3, 0x7eb504f3};
 enum { SPECIAL = (int)(sizeof special / sizeof *special) };
 
-static void check(const Function *f) {
-  Kernels k = compile(f->text);
-  Worst worst[CPUS] = {{0}};
+static void check(int function) {
+  const Function *f = &functions[function];
+  Worst worst[WAYS] = {{0}};
   uint64_t bits = 0;
   for (bool first = true; bits < (1ULL << 32); first = false) {
     for (int i = 0; i < BATCH; i++) {
@@ -169,18 +235,17 @@ static void check(const Function *f) {
       batch.expected[i] = f->reference((double)batch.x[i]);
       if (!is_special) bits += step;
     }
-    run_batch(&k, worst);
+    run_batch(function, worst);
   }
   judge(f->name, f->bound, worst);
-  free_kernels(&k);
 }
 
 static bool is_asked(const char *name) { return !only || strcmp(only, name) == 0; }
 
 static void vector_functions_keep_their_bounds(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-    if (is_asked(functions[i].name)) check(&functions[i]);
+  for (int i = 0; i < FUNCTIONS; i++)
+    if (is_asked(functions[i].name)) check(i);
 }
 
 /* --- pow ------------------------------------------------------------------------------------- */
@@ -213,12 +278,11 @@ static void pow_keeps_its_bound(void **state) {
   (void)state;
   enum { PAIRS = 1 << 20 };
   if (!is_asked("pow")) return;
-  Kernels k = compile("T.pow(A[v], B[v])");
-  Worst worst[CPUS] = {{0}};
+  Worst worst[WAYS] = {{0}};
   uint64_t random = 1;
   for (int at = 0; at < PAIRS; at += BATCH) {
     for (int i = 0; i < BATCH; i++) draw_pair(&random, i);
-    run_batch(&k, worst);
+    run_batch(POW, worst);
   }
   for (int at = 0; at < SPECIAL * SPECIAL; at += BATCH) {
     for (int i = 0; i < BATCH; i++) {
@@ -226,10 +290,9 @@ static void pow_keeps_its_bound(void **state) {
       batch.x[i] = of_bits(special[pair / SPECIAL]), batch.y[i] = of_bits(special[pair % SPECIAL]);
       batch.expected[i] = pow((double)batch.x[i], (double)batch.y[i]);
     }
-    run_batch(&k, worst);
+    run_batch(POW, worst);
   }
   judge("pow", 1, worst);
-  free_kernels(&k);
 }
 
 /* No call of a function is left in the loop. */
@@ -262,5 +325,5 @@ int main(int argc, char **argv) {
       cmocka_unit_test(pow_keeps_its_bound),
       cmocka_unit_test(vector_functions_are_written_out),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, compile, free_kernels);
 }
