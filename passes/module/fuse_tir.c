@@ -18,13 +18,23 @@ typedef struct Merge {
   PtrMap buffers; /* variable -> Buffer */
   VEC(Stmt) body;
   VEC(Buffer) allocs;
-  StrMap names; /* of blocks */
+  StrMap names;        /* of blocks */
+  StrMap buffer_names; /* rules find buffers by these */
 } Merge;
+
+/* A name that none of `taken` is: the wanted one, or with a number behind it. */
+static const char *own_name(Tirc *c, StrMap *taken, const char *wanted) {
+  const char *name = wanted;
+  for (int i = 1; tirc_strmap_get(taken, name); i++) name = tirc_format(c, "%s_%d", wanted, i);
+  *tirc_strmap_at(c, taken, name) = taken;
+  return name;
+}
 
 static Buffer buffer_of(Merge *k, const char *name, Info info) {
   Expr *shape = tirc_new_array(k->c, Expr, info->ndim);
   for (int i = 0; i < info->ndim; i++)
     shape[i] = tirc_substitute(k->c, info->shape[i], &k->symbols);
+  name = own_name(k->c, &k->buffer_names, name);
   return tirc_buffer(k->c, name, info->dtype, info->ndim, shape, "global");
 }
 
@@ -44,14 +54,19 @@ static Stmt rename_block(Mutator *m, Stmt s) {
   Merge *k = m->self;
   s = tirc_mutate_stmt_children(m, s);
   if (s->kind != STMT_BLOCK || strcmp(s->u.block.name, "root") == 0) return s;
-  const char *name = s->u.block.name;
-  for (int i = 1; tirc_strmap_get(&k->names, name); i++)
-    name = tirc_format(k->c, "%s_%d", s->u.block.name, i);
-  *tirc_strmap_at(k->c, &k->names, name) = k;
+  const char *name = own_name(k->c, &k->names, s->u.block.name);
   if (name == s->u.block.name) return s;
   struct StmtNode to = *s;
   to.u.block.name = name;
   return tirc_stmt_done(k->c, tirc_copy(k->c, &to, 1));
+}
+
+static void rename_buffer(Merge *k, Buffer b, PtrMap *to) {
+  const char *name = own_name(k->c, &k->buffer_names, b->name);
+  if (name == b->name) return;
+  struct BufferNode *renamed = tirc_copy(k->c, b, 1);
+  renamed->name = name;
+  tirc_map_set(k->c, to, b, renamed);
 }
 
 /* The callee's blocks with the caller's buffers and symbols. */
@@ -68,6 +83,8 @@ static void merge_call(Merge *k, Node call, Node result) {
                 f->buffers[i]->name, match.why);
     tirc_map_set(c, &buffers, f->buffers[i], tirc_map_get(&k->buffers, node));
   }
+  const Block *own = &f->body->u.block;
+  for (int i = 0; i < own->n_allocs; i++) rename_buffer(k, own->allocs[i], &buffers);
   for (size_t i = 0; i < match.symbols.cap; i++)
     if (match.symbols.keys[i] && tirc_map_has(&match.symbols, match.symbols.keys[i]))
       tirc_map_set(

@@ -111,7 +111,8 @@ static bool match_node(Patterns *k, Value pattern, Node n, bool is_shared) {
   vec_push(k->c, k->parts, ((Matching){pattern.u.list, n}));
   if (strcmp(kind, "wildcard") == 0 || (strcmp(kind, "const") == 0 && n->kind == NODE_CONST)) {
     vec_push(k->c, k->args, n);
-    return n->kind == NODE_VAR || n->kind == NODE_CONST;
+    /* several tensors in one operand, as of a concatenation: no function of C takes them */
+    return n->kind == NODE_VAR || n->kind == NODE_CONST || (k->p && n->kind == NODE_TUPLE);
   }
   if (strcmp(kind, "shared") == 0) return match_node(k, *item(k, pattern, 1, VAL_TUPLE), n, true);
   if (!is_op && !is_item) {

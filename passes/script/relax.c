@@ -195,7 +195,11 @@ static Node call_of(Script *sc, Value v) {
 
 static bool is_literal(Node n) { return n->kind == NODE_VALUE || n->kind == NODE_SHAPE; }
 
-static Value get_op(Script *sc, Value v) { return tirc_value_str(call_of(sc, v)->name); }
+/* None: it is no call of an operator. */
+static Value get_op(Script *sc, Value v) {
+  const Node n = bound(sc, tirc_script_relax(v));
+  return n && n->kind == NODE_CALL ? tirc_value_str(n->name) : VALUE_NONE;
+}
 static Value get_args(Script *sc, Value v) {
   const Node call = call_of(sc, v);
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
