@@ -20,14 +20,23 @@ Value tirc_operator_tensor(Operators *ops, const char *name, TensorType type) {
 /* --- the arguments ------------------------------------------------------------------------------
  */
 
-/* Each place has a tensor of its own, so that add(x, x) is a function of two. Whole numbers are
- * plain ones, whatever type they came in. */
+static bool has_tensor(const Making *m, const char *name) {
+  bool has = false;
+  for (int i = 0; i < m->tensors.n; i++)
+    has |= strcmp(m->tensors.at[i]->buffer->name, name) == 0;
+  return has;
+}
+
+/* Each place has a tensor of its own, with a name of its own, by which rules know it: add(x, x) is a
+ * function of two. Whole numbers are plain ones, whatever type they came in. */
 static Value own_tensors(Making *m, Value v) {
   Script *sc = m->ops->sc;
   const Tensor *t = tirc_te_tensor(v);
   if (t) {
     Buffer b = t->buffer;
-    const Value own = tirc_te_placeholder(sc, b->name, b->dtype, b->ndim, b->shape);
+    const char *name = b->name;
+    for (int i = 1; has_tensor(m, name); i++) name = tirc_format(sc->c, "%s_%d", b->name, i);
+    const Value own = tirc_te_placeholder(sc, name, b->dtype, b->ndim, b->shape);
     vec_push(sc->c, m->tensors, tirc_te_tensor(own));
     return own;
   }
