@@ -12,13 +12,28 @@
 enum { MOST_GROUPS = 4, SLOT_ALL = MOST_GROUPS, SLOT_OTHER, SLOTS };
 enum { MOST_BLOCK_THREADS = 4096, MOST_DEPS = 12, WARP = 32 };
 
+/* What a value hangs on: a bit each of threadIdx.x, y and z, and one of what a thread has alone. */
+enum { ALL_AXES = 7, OWN = 8, SETS = 8 };
+
 /* Threads of a block that do something together, ascending. Values for them are kept in a cache
  * from `first` on and are of use as long as the list in that slot is the one of that stamp. */
 typedef struct Threads {
   int n, slot, first;
   uint64_t stamp;
   const uint16_t *at;
+  const uint16_t *last; /* NULL, or each stands for several threads, up to this one */
+  struct Peers *peers;  /* or NULL: each is evaluated for itself */
+  int axes;             /* in which they differ */
 } Threads;
+
+/* Of a list: its threads by what they have in common. */
+typedef struct Peers {
+  Threads of[SETS];          /* by axes: the first each of those that agree in them */
+  uint16_t *set[SETS][SETS]; /* of each in of[a], its number in of[b] */
+  uint16_t *room[SETS][2];
+  uint8_t known[SETS]; /* of each a, a bit a b */
+  int all_axes;        /* of the list itself */
+} Peers;
 
 /* A value a thread of the list; same: at[0] is that of all. */
 typedef struct Values {
@@ -31,7 +46,7 @@ static inline Cell value_at(Values v, int k) { return v.at[v.same ? 0 : k]; }
 typedef struct Var {
   uint64_t stamp; /* when it was given its value */
   bool same;
-  bool varies; /* it may differ between threads */
+  int axes; /* in which it may differ between threads */
   int lanes;
   Cell *one;  /* a value a lane */
   Cell *each; /* by thread, lane by lane */
@@ -89,6 +104,8 @@ struct Piece {
   Expr expr;
   DType dtype;
   const Piece *a, *b, *c;
+  int axes;    /* that its value hangs on */
+  bool shares; /* threads that agree in these may have it evaluated once */
   int n_args;
   const Piece **args;
   Cache *cache; /* or NULL */
@@ -151,7 +168,12 @@ struct Emu {
   Var *axis[6]; /* blockIdx.x ... threadIdx.z */
   int threads, n_groups;
   Threads all, group[MOST_GROUPS];
-  uint16_t *group_room;
+  Peers peers[SLOT_ALL + 1];
+  uint16_t *key[SETS]; /* by axes: of each thread, its place among those that they tell apart */
+  int n_keys[SETS];
+  uint16_t *seen;       /* a number a key */
+  uint16_t *group_room; /* group after group */
+  uint16_t *position;   /* of each thread, its place there: of its elements of local memory */
   uint64_t clock, random;
   Cell *stack, *top, *end;
   int lane;
@@ -180,7 +202,10 @@ static inline Cell *take(Emu *e, int64_t n) {
   return room;
 }
 
-static inline Values evaluate(Emu *e, const Piece *p, const Threads *l, Cell *room) {
+/* peers.c: for one of each set of threads that have the value in common, if that is less work. */
+Values tirc_emu_share(Emu *e, const Piece *p, const Threads *l, Cell *room);
+
+static inline Values evaluate_each(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   Cache *cache = p->cache;
   if (!cache) return p->eval(e, p, l, room);
   const int slot = l->slot;
@@ -199,10 +224,15 @@ static inline Values evaluate(Emu *e, const Piece *p, const Threads *l, Cell *ro
   return (Values){at, v.same};
 }
 
+static inline Values evaluate(Emu *e, const Piece *p, const Threads *l, Cell *room) {
+  if (p->shares && l->peers && l->axes != p->axes) return tirc_emu_share(e, p, l, room);
+  return evaluate_each(e, p, l, room);
+}
+
 /* piece.c */
 const Piece *tirc_emu_expr(Emu *e, Expr x);
 const Piece **tirc_emu_exprs(Emu *e, int n, const Expr *at);
-Var *tirc_emu_var(Emu *e, Expr var, bool varies);
+Var *tirc_emu_var(Emu *e, Expr var, int axes);
 void tirc_emu_keep(Emu *e, const Piece *p); /* gives caches to what is worth it */
 /* One value that all threads of the list agree on; fails with what it is the value of. */
 int64_t tirc_emu_one(Emu *e, const Piece *p, const Threads *l, const char *what);
@@ -211,6 +241,9 @@ Threads tirc_emu_those(Emu *e, const Threads *l, Values condition, bool wanted);
 /* arithmetic.c: NULL: the interpreter's. */
 typedef Values (*Eval)(Emu *, const Piece *, const Threads *, Cell *);
 Eval tirc_emu_arithmetic(const Piece *p);
+/* peers.c */
+void tirc_emu_set_peers(Emu *e);                            /* of a launch */
+void tirc_emu_open_peers(Emu *e, Threads *l, Peers *peers); /* of a list */
 /* memory.c */
 Store *tirc_emu_store(Emu *e, Buffer b, Place place);
 Window *tirc_emu_window(Emu *e, Buffer b);

@@ -91,7 +91,7 @@ static void bind(const Session *s, Emu *e, Loc loc, const LaunchArgument *args) 
       tirc_fail(e->t, loc, "launch", NULL, "argument %d of kernel \"%s\" is a %s, not a %s", i,
                 f->name, is_memory ? "buffer" : "scalar", b ? "buffer" : "scalar");
     if (!b) {
-      Var *v = tirc_emu_var(e, f->params[i], false);
+      Var *v = tirc_emu_var(e, f->params[i], 0);
       v->same = true;
       v->one[0] = a->value;
       continue;
@@ -142,7 +142,7 @@ static void draw_groups(Emu *e) {
   }
   for (int g = 0; g < e->n_groups; g++) {
     uint16_t *const at = e->group_room + first;
-    e->group[g] = (Threads){0, g, first, ++e->clock, at};
+    e->group[g] = (Threads){.slot = g, .first = first, .stamp = ++e->clock, .at = at};
     for (int i = 0; i < e->threads; i++)
       if (of[i] == g) at[e->group[g].n++] = (uint16_t)i;
     first += count[g];
@@ -151,6 +151,9 @@ static void draw_groups(Emu *e) {
   for (int g = 0; g < e->n_groups; g++)
     if (e->group[g].n) e->group[filled++] = e->group[g];
   e->n_groups = filled;
+  for (int i = 0; i < e->threads; i++) e->position[e->group_room[i]] = (uint16_t)i;
+  for (int g = 0; g < e->n_groups; g++)
+    tirc_emu_open_peers(e, &e->group[g], &e->peers[e->group[g].slot]);
 }
 
 static void run_block(Emu *e, const Act *body, int64_t block) {
@@ -177,8 +180,12 @@ static void run_block(Emu *e, const Act *body, int64_t block) {
 static void set_threads(Emu *e) {
   uint16_t *const at = tirc_new_array(e->t, uint16_t, e->threads);
   for (int i = 0; i < e->threads; i++) at[i] = (uint16_t)i;
-  e->all = (Threads){e->threads, SLOT_ALL, e->threads, ++e->clock, at};
+  e->all = (Threads){
+      .n = e->threads, .slot = SLOT_ALL, .first = e->threads, .stamp = ++e->clock, .at = at};
   e->group_room = tirc_new_array(e->t, uint16_t, e->threads);
+  e->position = tirc_new_array(e->t, uint16_t, e->threads);
+  tirc_emu_set_peers(e);
+  tirc_emu_open_peers(e, &e->all, &e->peers[SLOT_ALL]);
   int64_t step = 1;
   for (int d = 0; d < 3; d++) {
     Var *const v = e->axis[3 + d];

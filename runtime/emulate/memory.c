@@ -81,7 +81,7 @@ static void forget_all(Emu *e, Store *s, const Threads *l) {
       if (s->by_thread)
         memset(s->written + l->at[k] * units, 0, (size_t)units);
       else
-        for (int64_t i = 0; i < units; i++) s->written[i * e->threads + l->at[k]] = 0;
+        for (int64_t i = 0; i < units; i++) s->written[i * e->threads + e->position[l->at[k]]] = 0;
   }
 }
 
@@ -189,10 +189,16 @@ static Values own_place(Emu *e, const Window *w, Values at, const Threads *l, Ce
     for (int k = 0; k < l->n; k++) room[k].i = l->at[k] * w->count + value_at(at, k).i;
   else if (at.same)
     for (int64_t k = 0, first = at.at[0].i * e->threads; k < l->n; k++)
-      room[k].i = first + l->at[k];
+      room[k].i = first + e->position[l->at[k]];
   else
-    for (int k = 0; k < l->n; k++) room[k].i = at.at[k].i * e->threads + l->at[k];
+    for (int k = 0; k < l->n; k++) room[k].i = at.at[k].i * e->threads + e->position[l->at[k]];
   return (Values){room, false};
+}
+
+/* Whether the elements of a group that does the same are neighbours, in its order. */
+static bool is_run(const Emu *e, const Store *s, Values at, const Threads *l) {
+  return s->place == LOCAL && !s->by_thread && at.same && !l->last &&
+         (l->slot < SLOT_ALL || (l->slot == SLOT_ALL && e->n_groups == 1));
 }
 
 /* --- elements ----------------------------------------------------------------------------------
@@ -231,6 +237,23 @@ static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
   }
 }
 
+/* Neighbours, from the first on. */
+static void get_run(const Window *w, int64_t first, int n, Cell *restrict to) {
+  const char *const data = w->store->data + first * w->elem;
+  switch (w->dtype.code << 8 | w->dtype.bits) {
+#define GET(code, bits, T, member, widen, narrow)                                                  \
+  case code << 8 | bits:                                                                           \
+    for (int k = 0; k < n; k++) {                                                                  \
+      const T m = ((const T *)(const void *)data)[k];                                              \
+      to[k].member = widen;                                                                        \
+    }                                                                                              \
+    break;
+    ELEMENTS(GET)
+#undef GET
+  default: break;
+  }
+}
+
 typedef double Value_f;
 typedef int64_t Value_i;
 static void put_all(const Window *w, Values at, int n, Values from) {
@@ -242,6 +265,22 @@ static void put_all(const Window *w, Values at, int n, Values from) {
       const Value_##member x = value_at(from, k).member;                                           \
       const T m = narrow;                                                                          \
       memcpy(data + value_at(at, k).i * (int64_t)sizeof m, &m, sizeof m);                          \
+    }                                                                                              \
+    break;
+    ELEMENTS(PUT)
+#undef PUT
+  default: break;
+  }
+}
+
+static void put_run(const Window *w, int64_t first, int n, const Cell *restrict from) {
+  char *const data = w->store->data + first * w->elem;
+  switch (w->dtype.code << 8 | w->dtype.bits) {
+#define PUT(code, bits, T, member, widen, narrow)                                                  \
+  case code << 8 | bits:                                                                           \
+    for (int k = 0; k < n; k++) {                                                                  \
+      const Value_##member x = from[k].member;                                                     \
+      ((T *)(void *)data)[k] = narrow;                                                             \
     }                                                                                              \
     break;
     ELEMENTS(PUT)
@@ -284,6 +323,14 @@ Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const Store *s = w->store;
   Cell *top = e->top;
   const Values index = locate(e, w, p->args, l, room);
+  if (is_run(e, s, index, l)) {
+    const int64_t first = index.at[0].i * e->threads + l->first % e->threads;
+    if (s->unit == w->elem && !memchr(s->written + first, 0, (size_t)l->n)) {
+      get_run(w, first, l->n, room);
+      e->top = top;
+      return (Values){room, false};
+    }
+  }
   const Values at = own_place(e, w, index, l, room);
   if (s->traces) tirc_emu_note_reads(e, s, at, w->elem / s->unit, l);
   if (s->written) find_holes(e, p, at, l);
@@ -301,6 +348,13 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   const Store *s = w->store;
   Cell *top = e->top, *room = take(e, l->n);
   const Values index = locate(e, w, a->index, l, room);
+  if (!poison && !value.same && is_run(e, s, index, l) && s->unit == w->elem) {
+    const int64_t first = index.at[0].i * e->threads + l->first % e->threads;
+    put_run(w, first, l->n, value.at);
+    memset(s->written + first, 1, (size_t)l->n);
+    e->top = top;
+    return;
+  }
   const Values at = own_place(e, w, index, l, room);
   const int units = w->elem / s->unit;
   if (s->traces) tirc_emu_note_writes(e, s, at, units, l);

@@ -20,9 +20,9 @@ static Values of_variable(Emu *e, const Piece *p, const Threads *l, Cell *room) 
   return (Values){room, false};
 }
 
-Var *tirc_emu_var(Emu *e, Expr var, bool varies) {
+Var *tirc_emu_var(Emu *e, Expr var, int axes) {
   Var *v = tirc_new(e->t, Var);
-  *v = (Var){.varies = varies, .lanes = var->dtype.lanes > 1 ? var->dtype.lanes : 1};
+  *v = (Var){.axes = axes, .lanes = var->dtype.lanes > 1 ? var->dtype.lanes : 1};
   v->one = tirc_new_array(e->t, Cell, v->lanes);
   v->each = tirc_new_array(e->t, Cell, (int64_t)v->lanes * e->threads);
   tirc_map_set(e->t, &e->vars, var, v);
@@ -38,14 +38,24 @@ Threads tirc_emu_those(Emu *e, const Threads *l, Values condition, bool wanted) 
     if ((condition.at[0].i != 0) != wanted) all.n = 0;
     return all;
   }
-  uint16_t *at = (uint16_t *)(void *)take(e, l->n / 4 + 1);
+  uint16_t *const at = (uint16_t *)(void *)take(e, l->n / 4 + 1), *last = NULL;
   int n = 0;
   for (int k = 0; k < l->n; k++) {
     at[n] = l->at[k];
     n += (condition.at[k].i != 0) == wanted;
   }
   if (n == l->n) return *l;
-  return (Threads){n, SLOT_OTHER, 2 * e->threads, ++e->clock, at};
+  if (l->last) {
+    last = (uint16_t *)(void *)take(e, l->n / 4 + 1);
+    for (int k = 0, i = 0; k < l->n; k++)
+      if ((condition.at[k].i != 0) == wanted) last[i++] = l->last[k];
+  }
+  return (Threads){.n = n,
+                   .slot = SLOT_OTHER,
+                   .first = 2 * e->threads,
+                   .stamp = ++e->clock,
+                   .at = at,
+                   .last = last};
 }
 
 /* Puts the values of those for which the condition is as wanted in their places of the list. */
@@ -274,7 +284,7 @@ static void compile_constant(Piece *p) {
 
 static void compile_let(Emu *e, Piece *p) {
   p->b = tirc_emu_expr(e, p->expr->args[1]);
-  p->var = tirc_emu_var(e, p->expr->args[0], true);
+  p->var = tirc_emu_var(e, p->expr->args[0], p->b->axes);
   p->c = tirc_emu_expr(e, p->expr->args[2]);
   p->eval = of_let;
 }
@@ -339,6 +349,22 @@ static void find_deps(Emu *e, Piece *p) {
   for (int i = 0; i < p->n_args; i++) join_deps(e, p, p->args[i]);
 }
 
+/* What is read from memory that a thread has not alone is the same for all that read it there. */
+static void find_axes(Emu *e, Piece *p) {
+  enum { SOME = 32 };
+  int axes = p->var && p->expr->op == OP_VAR ? p->var->axes : 0;
+  for (int i = 0; i < p->n_args; i++) axes |= p->args[i]->axes;
+  if (p->a) axes |= p->a->axes;
+  if (p->b) axes |= p->b->axes;
+  if (p->c) axes |= p->c->axes;
+  if (p->window && p->window->store->place == LOCAL) axes |= OWN;
+  if (tirc_is_warp_call(p->expr)) axes |= OWN;
+  p->axes = axes;
+  int all = 0;
+  for (int d = 0; d < 3; d++) all |= (e->block[d] > 1) << d;
+  p->shares = e->threads >= SOME && axes && axes != all && !(axes & OWN) && p->n_deps < 0;
+}
+
 const Piece *tirc_emu_expr(Emu *e, Expr x) {
   Piece *p = tirc_new(e->t, Piece);
   p->expr = x;
@@ -356,6 +382,7 @@ const Piece *tirc_emu_expr(Emu *e, Expr x) {
     compile_operation(e, p);
   e->depth--;
   find_deps(e, p);
+  find_axes(e, p);
   return p;
 }
 
@@ -372,7 +399,7 @@ void tirc_emu_keep(Emu *e, const Piece *p) {
   bool varies = false, moves = p->n_deps < 0;
   const Var *const innermost = e->innermost ? tirc_map_get(&e->vars, e->innermost) : NULL;
   for (int i = 0; i < p->n_deps; i++) {
-    varies |= p->deps[i]->varies;
+    varies |= p->deps[i]->axes != 0;
     moves |= p->deps[i] == innermost;
   }
   const int64_t cells = (int64_t)3 * e->threads;

@@ -204,6 +204,7 @@ void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Thr
       const bool ordered = t->wrote < barrier && (t->wrote >= block_start || t->wrote < from);
       const bool known = t->read >= barrier && (t->other != NOBODY || t->reader == l->at[k]);
       if (!ordered || !known || by_warps) note_read(e, s, unit, l->at[k], from);
+      if (l->last && l->last[k] != l->at[k]) note_read(e, s, unit, l->last[k], from);
     }
 }
 void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Threads *l) {
