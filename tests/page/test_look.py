@@ -373,6 +373,7 @@ def main():
         softmax, _, softmax_data = example(folder, "softmax", "vector_rows", name="softmax")
         refused, _, refused_data = make_page(folder, EXAMPLES + "decompose_reduction/matmul.tir",
                                              EXAMPLES + "decompose_reduction/early.sch", status=1, name="early")
+        threads, _, threads_data = make_page(folder, ROOT + "/tests/page/threads.tir", ROOT + "/tests/page/threads.sch", name="threads")
         b = opened(matmul)
         try:
             check_seen_together(b, matmul)
@@ -380,13 +381,14 @@ def main():
             check_untouched(b, matmul)
             check_nothing_jumps(b, matmul, matmul_data)
             check_nothing_jumps(b, softmax, softmax_data, step_by=7)
+            check_nothing_jumps(b, threads, threads_data, step_by=4)
             check_other_file(b, softmax, softmax_data)
             check_bars(b, matmul, matmul_data)
             check_terms(b, matmul, matmul_data)
             check_predicate(b, folder)
             check_refusal(b, folder)
             check_warnings(b, folder)
-            check_contrast(b, ((matmul, (0, 7, 12, 19)), (refused, (len(refused_data["steps"]),))))
+            check_contrast(b, ((matmul, (0, 7, 12, 19)), (threads, (0, 17)), (refused, (len(refused_data["steps"]),))))
             check_colour_blind(b, matmul)
             check_keyboard(b, matmul)
             said = [m for m in b.log() if "willReadFrequently" not in m]  # the pixels that this test reads
@@ -394,7 +396,7 @@ def main():
         finally:
             b.close()
         check_motion(matmul)
-        check_sizes(((matmul, matmul_data), (softmax, softmax_data), (refused, refused_data)))
+        check_sizes(((matmul, matmul_data), (softmax, softmax_data), (threads, threads_data), (refused, refused_data)))
     print("ok")
 
 

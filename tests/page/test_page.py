@@ -218,18 +218,19 @@ def check_desktop(path, data):
     return light
 
 
-def check_widths(path):
+def check_widths(paths):
     """All that is set stands in its panel."""
     for width in (1100, 1280, 1366, 1920):
         b = Browser(width, 800)
         try:
-            b.open(path)
-            outside = b.run("""
-              return [...document.querySelectorAll('.panel select, .panel button, .panel input')].filter(e => {
-                const own = e.getBoundingClientRect(), panel = e.closest('.panel').getBoundingClientRect();
-                return own.width && (own.right > panel.right || own.left < panel.left);
-              }).map(e => e.id)""")
-            assert not outside, (width, outside)
+            for path in paths:
+                b.open(path)
+                outside = b.run("""
+                  return [...document.querySelectorAll('.panel select, .panel button, .panel input')].filter(e => {
+                    const own = e.getBoundingClientRect(), panel = e.closest('.panel').getBoundingClientRect();
+                    return own.width && (own.right > panel.right || own.left < panel.left);
+                  }).map(e => e.id)""")
+                assert not outside, (width, path, outside)
         finally:
             b.close()
 
@@ -263,6 +264,83 @@ def check_phone(path, light):
         b.close()
 
 
+def touched_by_threads(trace, bound, array, block):
+    """{element: its threads} of one block, where `bound` has the loops of each axis of each block of the program."""
+    accesses, starts = unpack(trace)
+    found = {}
+    for i, (at, number, values) in enumerate(starts):
+        place = dict(zip(trace["blocks"][number]["loops"], values))
+        axes = {axis: place[loop] for axis, loop in bound.get(trace["blocks"][number]["name"], {}).items()}
+        if not axes or (axes["blockIdx.x"], axes["blockIdx.y"]) != block:
+            continue
+        end = starts[i + 1][0] if i + 1 < len(starts) else len(accesses)
+        for a, element, _ in accesses[at:end]:
+            if trace["arrays"][a]["name"] == array:
+                found.setdefault(element, []).append((axes["threadIdx.x"], axes["threadIdx.y"]))
+    return found
+
+
+# Of each element of the array that is shown: the colour near its corner, and the one in its middle.
+COLOURS = """
+  const v = views[touches.array], ratio = window.devicePixelRatio;
+  const d = v.canvas.getContext('2d');
+  return [...Array(v.array.count).keys()].map(i => {
+    const [x, y] = v.place(i), at = (dx, dy) => d.getImageData((x + dx) * ratio, (y + dy) * ratio, 1, 1).data.slice(0, 3).join();
+    return [at(1, 1), at(v.w / 2, v.h / 2)];
+  })"""
+CHOOSE = """
+  for (const [id, value] of [['of', arguments[0]], ['in', arguments[1]]]) {
+    const e = document.getElementById(id);
+    e.selectedIndex = [...e.options].findIndex(o => o.textContent === value);
+    e.onchange();
+  }
+  return 1"""
+
+
+def check_threads(folder):
+    """The elements of an array in the colours of the threads of one block."""
+    path, _, data = make_page(folder, ROOT + "/tests/page/threads.tir", ROOT + "/tests/page/threads.sch", name="threads")
+    trace = data["run"]["traces"][data["run"]["traceOf"][-1]]
+    copy = {"blockIdx.y": "i_0", "blockIdx.x": "j_0", "threadIdx.y": "ax0_ax1_fused_1", "threadIdx.x": "ax0_ax1_fused_2"}
+    own = {**copy, "threadIdx.y": "i_1", "threadIdx.x": "j_1"}
+    bound = {"A_shared": copy, "C": own, "C_local": own}
+    b = Browser()
+    try:
+        b.open(path)
+        assert b.run("document.getElementById('in').disabled") and "No loop is bound" in b.text("#who")
+        b.press("End")
+        assert len(b.run("return [...document.querySelectorAll('#in option')].map(e => e.textContent)")) == 4
+        for array, block in (("A", (0, 0)), ("A", (1, 1)), ("B", (1, 0)), ("C", (0, 1)), ("A_shared", (1, 0)), ("C_local", (1, 1))):
+            b.run(CHOOSE, array, "block x = %d, y = %d" % block)
+            expected = touched_by_threads(trace, bound, array, block)
+            colours, seen = b.run(COLOURS), {}
+            empty = {c for i, pair in enumerate(colours) if i not in expected for c in pair}
+            assert len(empty) <= 1, (array, empty)
+            for i, by in expected.items():
+                for thread, colour in ((by[0], colours[i][0]), (list(dict.fromkeys(by))[-1], colours[i][1])):
+                    assert seen.setdefault(thread, colour) == colour and colour not in empty, (array, i, thread, colour)
+            assert len(set(seen.values())) == len(seen), array  # no two threads look the same
+            several = sum(len(set(by)) > 1 for by in expected.values())
+            said = b.text("#who")
+            assert said.startswith("%d threads of 32, " % len({t for by in expected.values() for t in by})), (array, said)
+            assert ("%d of several" % several in said) == (several > 0 and array != "C_local"), (array, several, said)
+        b.run(CHOOSE, "A_shared", "block x = 0, y = 0")
+        b.hover('figure[data-array="A_shared"] canvas')
+        row, column = map(int, re.match(r"A_shared\[(\d), (\d)\]", b.text("#tip")).groups())
+        writer = ["thread (x = %d, y = %d) writes it" % (column % 4, (row * 8 + column) // 4 % 8)]
+        readers = ["thread (x = %d, y = %d) reads it" % (x, row) for x in range(4)]
+        assert b.text("#tip").split("\n")[1:] == writer + readers, b.text("#tip")
+        b.run("showTime(700); return 1")
+        assert b.text("#where").endswith("thread (x = 0, y = 2) of block (x = 0, y = 0)"), b.text("#where")
+        b.run("document.activeElement.blur(); return 1")
+        b.press("Home")  # before the first call, the array is not there
+        assert "No loop is bound" in b.text("#who")
+        assert [m for m in b.log() if "willReadFrequently" not in m] == []
+    finally:
+        b.close()
+    return path
+
+
 def check_failure(folder):
     example = ROOT + "/examples/decompose_reduction/"
     path, _, data = make_page(folder, example + "matmul.tir", example + "early.sch", status=1)
@@ -291,7 +369,7 @@ def main():
         assert data["run"]["traces"] and all(t["whole"] for t in data["run"]["traces"])
         light = check_desktop(path, data)
         check_phone(path, light)
-        check_widths(path)
+        check_widths([path, check_threads(folder)])
         check_trace_of_known_program(folder)
         check_misses_of_lesson(folder)
         check_failure(folder)

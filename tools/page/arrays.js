@@ -43,12 +43,14 @@ function buildSlots() {
   $('arrays').replaceChildren(...slots.map(s => s.element));
 }
 
-// The largest cells with which all arrays are seen at once; when there are none, small ones, and the pane scrolls.
+// The largest cells with which all arrays are seen at once, or the one whose threads are; when there are none, small ones,
+// and the pane scrolls.
 function placeSlots() {
+  const shown = slots.filter(s => !$('of').value || s.name === $('of').value);
   const width = $('arrays').clientWidth - 4, height = $('arrays').clientHeight, gap = 14, narrowest = Math.min(width, 180);
   const place = most => {
     let x = 0, y = 0, row = 0;
-    for (const s of slots) {
+    for (const s of shown) {
       s.cell = Math.max(2, Math.min(most, Math.floor(width / s.columns)));
       s.cellHeight = Math.max(2, Math.min(most, 4 * s.cell));
       s.width = Math.max(narrowest, s.columns * s.cell + 2);
@@ -62,7 +64,8 @@ function placeSlots() {
   let most = 20;
   while (most > 2 && !place(most)) most--;
   if (most === 2 && !place(2)) place(4);
-  for (const s of slots) {
+  for (const s of slots) s.element.hidden = !shown.includes(s);
+  for (const s of shown) {
     s.element.style.width = s.width + 'px';
     s.element.style.height = s.height + 'px';
     s.element.classList.toggle('narrow', s.width < 300);
@@ -95,10 +98,29 @@ class ArrayView {
     const [x, y] = this.place(i), gap = this.w > 3 ? 1 : 0;
     this.context.fillRect(x, y, this.w - gap, this.h - (this.h > 3 ? 1 : 0));
   }
+  at(x, y) { return Math.floor(y / this.h) * this.columns + Math.floor(x / this.w); }
+  // What several threads touch has the colour of the first, and in it that of the last.
+  paintThreads(colours) {
+    const g = this.context;
+    g.fillStyle = this.w > 4 ? colours.soft : colours.panel;
+    g.fillRect(0, 0, this.columns * this.w, this.rows * this.h);
+    touches.of.forEach((by, i) => {
+      const [x, y] = this.place(i), of = by && [...by.keys()];
+      g.fillStyle = by ? threadColour(of[0], touches.threads) : colours.panel;
+      this.square(i);
+      if (!by || of.length === 1 || this.w < 6 || this.h < 6) return;
+      g.fillStyle = threadColour(of[of.length - 1], touches.threads);
+      g.fillRect(x + this.w / 4, y + this.h / 4, this.w / 2, this.h / 2);
+    });
+  }
   // Elements that nothing has touched are empty; the last accesses fade into what is known of the others.
   paint(trace, time, colours) {
     const g = this.context, a = this.array, touched = cache.touched[this.number];
+    const n = cache.hits[this.number] + cache.misses[this.number];
+    this.caption.textContent = n ? `${accesses(n)}, ${misses(cache.misses[this.number])}` : 'not accessed yet';
+    this.canvas.setAttribute('aria-label', `Array ${a.name}: ${this.caption.textContent}`);
     g.globalAlpha = 1;
+    if (touches && touches.array === this.number) return this.paintThreads(colours);
     g.fillStyle = this.w > 4 ? colours.soft : colours.panel;
     g.fillRect(0, 0, this.columns * this.w, this.rows * this.h);
     g.fillStyle = colours.panel;
@@ -124,9 +146,6 @@ class ArrayView {
       g.lineWidth = now ? 2 : 1;
       g.strokeRect(x + .5, y + .5, this.w - 1, this.h - 1);
     }
-    const n = cache.hits[this.number] + cache.misses[this.number];
-    this.caption.textContent = n ? `${accesses(n)}, ${misses(cache.misses[this.number])}` : 'not accessed yet';
-    this.canvas.setAttribute('aria-label', `Array ${a.name}: ${this.caption.textContent}`);
   }
 }
 
@@ -181,6 +200,7 @@ function showAccesses(fresh) {
     views.forEach(v => v.fit());
     $('time').max = trace.n;
   }
+  showBound(trace);
   const note = trace.failure ? `; it stops: ${trace.failure}` : trace.whole ? '' : `, the first ${trace.n}`;
   $('instance').textContent = (run.setting ? `of a small instance, ${run.setting}` : 'of the program') + note;
   $('instance').parentElement.dataset.tip = $('instance').textContent;
@@ -205,19 +225,24 @@ function showTime(time) {
   lightTree(trace, instance);
 }
 
-function describeAccess(trace, i) {
-  const array = trace.arrays[trace.array[i]], index = [];
-  let rest = trace.element[i];
-  for (let d = array.shape.length - 1; d >= 0; d--) {
-    index.unshift(rest % array.shape[d]);
-    rest = Math.floor(rest / array.shape[d]);
+function indexText(shape, element) {
+  const index = [];
+  for (let d = shape.length - 1; d >= 0; d--) {
+    index.unshift(element % shape[d]);
+    element = Math.floor(element / shape[d]);
   }
-  return `${trace.write[i] ? 'writes' : 'reads'} ${array.name}[${index.join(', ')}], ${cache.missed[i] ? 'a miss' : 'a hit'}`;
+  return `[${index.join(', ')}]`;
+}
+
+function describeAccess(trace, i) {
+  const array = trace.arrays[trace.array[i]];
+  return `${trace.write[i] ? 'writes' : 'reads'} ${array.name}${indexText(array.shape, trace.element[i])}, ${cache.missed[i] ? 'a miss' : 'a hit'}`;
 }
 
 function describeInstance(trace, instance) {
   const block = trace.blocks[instance.block], loops = block.loops.map((l, k) => `${l} = ${instance.values[k]}`);
-  return `block ${block.name}${loops.length ? ': ' : ''}${loops.join(', ')}`;
+  const thread = threads ? threads.describe(instance) : '';
+  return `block ${block.name}${loops.length ? ': ' : ''}${loops.join(', ')}${thread ? '; ' : ''}${thread}`;
 }
 
 function play(on) {
