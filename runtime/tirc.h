@@ -1057,6 +1057,10 @@ TIRC_API int tirc_launch_run(tirc_launch *launch); /* 0, or 1 when memory for wo
  * wants it; until it is told that they do not, the caller's arrays are not up to date. 0, or what
  * tirc_launch_run gives for a device that fails. */
 TIRC_API int tirc_launch_stay(tirc_launch *launch, bool stays);
+/* From now on a run on a device tells of each kernel before it begins, and waits for its end before
+ * the next one: so it is known which one does not end. starts NULL: no more. */
+TIRC_API void tirc_launch_tell(tirc_launch *launch, void (*starts)(void *self, const char *kernel),
+                               void *self);
 TIRC_API void tirc_launch_free(tirc_launch *launch);
 /* Measures: after one run to warm up, seconds[0] to seconds[repeat - 1] become the mean time of a
  * run in seconds, each over `number` runs in a row, or over as many more as fill min_seconds. */

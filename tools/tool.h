@@ -26,7 +26,7 @@ typedef struct Options {
   const char *thread_list, *suite, *predict, *ablate, *plot, *dialect;
   bool compare, counters;
   int64_t script_steps, threads, trials, seed, max_steps, attempts;
-  double seconds, lease, cool_down;
+  double seconds, lease, cool_down, timeout;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
   const char *from, *to, *html, *rules, *operators, *weights, *weights_out, *dump_dir, *log_matmuls,
@@ -46,6 +46,7 @@ typedef struct Options {
   int64_t blocks;
   bool json_errors, colour, colour_out, progress; /* derived */
   Device device;                                  /* likewise */
+  struct Watch *watch; /* of a command that runs kernels on a device, or NULL: watch.c */
 } Options;
 
 typedef struct Command {
@@ -143,6 +144,12 @@ bool wants_targets(const Options *o); /* --target=help */
 void print_targets(void);
 bool check_target(const Options *o); /* false after an unknown --target was reported */
 bool check_device(Options *o);       /* devices.c: likewise of --device */
+/* watch.c: runs a command in a child, which is ended when a kernel that it watches takes too long;
+ * then that is said. Gives the command's status. */
+int run_watched(Options *o, int (*command)(Options *o));
+/* There: whether the kernels of a launch are watched from now on; each then ends before the next
+ * one. */
+void watch_launch(const Options *o, tirc_launch *launch, bool on);
 
 /* load.c */
 tirc_schedule_options schedule_options(const Options *o);

@@ -18,7 +18,8 @@ typedef struct Axis {
   const char *thread; /* "blockIdx.x" */
   Expr var;           /* of the one loop; NULL: no loop is bound to it */
   Stmt loop;          /* the first one */
-  int open;           /* loops around the place where the walk is */
+  int open;           /* loops around the place where the walk is, */
+  Expr around;        /* and the innermost one's variable */
 } Axis;
 
 typedef struct Unify {
@@ -130,12 +131,30 @@ static bool calls(const Block *b) {
 
 /* --- the rewrite ------------------------------------------------------------------------------ */
 
+/* Of two loops over an axis, one in the other, each thread runs one iteration of both: that is all
+ * that the program does where no statement tells the two apart. */
+static void check_nested(Unify *u, const Axis *axis, Stmt s) {
+  const For *loop = &s->u.loop;
+  if (!axis->open || tirc_is_int(loop->extent, 1) || !tirc_stmt_uses_var(loop->body, loop->var) ||
+      !tirc_stmt_uses_var(loop->body, axis->around))
+    return;
+  tirc_fail(
+      u->c, tirc_place_of(s), "lower", "fuse them, or bind one to another axis",
+      "the loop %s is bound to %s, within the loop %s, which is, too, and both are used in it: "
+      "a thread runs one iteration of each",
+      loop->var->u.s, axis->thread, axis->around->u.s);
+}
+
 static Stmt rewrite_loop(Mutator *m, Stmt s) {
   Unify *u = m->self;
   Axis *axis = axis_of(u, s);
+  Expr around = axis->around;
+  check_nested(u, axis, s);
   axis->open++;
+  axis->around = s->u.loop.var;
   Stmt body = tirc_mutate_stmt(m, s->u.loop.body);
   axis->open--;
+  axis->around = around;
   Expr at = tirc_add(u->c, s->u.loop.min, tirc_cast(u->c, s->u.loop.min->dtype, axis->var));
   return tirc_lower_substitute1(u->c, body, s->u.loop.var,
                                 tirc_cast(u->c, s->u.loop.var->dtype, at));

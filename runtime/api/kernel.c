@@ -504,6 +504,10 @@ int tirc_launch_stay(tirc_launch *launch, bool stays) {
   if (!launch || !launch->device_call) return launch ? 0 : TIRC_BAD;
   return tirc_device_call_stay(launch->device_call, stays);
 }
+void tirc_launch_tell(tirc_launch *launch, void (*starts)(void *self, const char *kernel),
+                      void *self) {
+  if (launch && launch->device_call) tirc_device_call_tell(launch->device_call, starts, self);
+}
 void tirc_launch_free(tirc_launch *launch) {
   if (launch) tirc_context_release(launch->c);
 }

@@ -35,7 +35,10 @@ struct DeviceCall {
   DeviceError error;
   VEC(Resident) arrays;
   VEC(DeviceLaunch) launches;
+  VEC(const char *) names; /* of their kernels */
   bool stays, is_there;
+  void (*starts)(void *self, const char *kernel); /* or NULL */
+  void *self;
 };
 
 _Noreturn static void fail_device(Tirc *c, DeviceError *e) {
@@ -246,6 +249,7 @@ static void walk_launch(Walk *w, Expr call) {
     set_extent(w, &l, axes->args[i]->op == OP_STRING ? axes->args[i]->u.s : "",
                call->args[1 + k->n_params + i]);
   vec_push(w->c, w->call->launches, l);
+  vec_push(w->c, w->call->names, k->name);
 }
 
 static void walk_eval(Walk *w, Expr e) {
@@ -339,12 +343,26 @@ static bool fetch(DeviceCall *call) {
   return true;
 }
 
+static bool run_told(DeviceCall *call) {
+  for (int i = 0; i < call->launches.n; i++) {
+    call->starts(call->self, call->names.at[i]);
+    if (!tirc_device_run(call->device, 1, &call->launches.at[i], &call->error) ||
+        !tirc_device_finish(call->device, call->names.at[i], &call->error))
+      return false;
+  }
+  return true;
+}
+
+static bool run_all(DeviceCall *call) {
+  if (call->starts) return run_told(call);
+  return tirc_device_run(call->device, call->launches.n, call->launches.at, &call->error) &&
+         tirc_device_finish(call->device, "running", &call->error);
+}
+
 int tirc_device_call_run(DeviceCall *call) {
   tirc_device_error_clear(&call->error);
   const bool done =
-      (call->is_there || bring(call)) &&
-      tirc_device_run(call->device, call->launches.n, call->launches.at, &call->error) &&
-      tirc_device_finish(call->device, &call->error) && (call->stays || fetch(call));
+      (call->is_there || bring(call)) && run_all(call) && (call->stays || fetch(call));
   call->is_there = done && call->stays;
   return done ? 0 : DEVICE_FAILED;
 }
@@ -354,6 +372,12 @@ int tirc_device_call_stay(DeviceCall *call, bool stays) {
   if (stays || !call->is_there) return 0;
   call->is_there = false;
   return fetch(call) ? 0 : DEVICE_FAILED;
+}
+
+void tirc_device_call_tell(DeviceCall *call, void (*starts)(void *self, const char *kernel),
+                           void *self) {
+  call->starts = starts;
+  call->self = self;
 }
 
 _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call) {

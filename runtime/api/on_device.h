@@ -28,6 +28,10 @@ int tirc_device_call_run(DeviceCall *call);
 /* From now on arrays stay there, and runs are the kernels alone; or no more, and then what was
  * written comes back. */
 int tirc_device_call_stay(DeviceCall *call, bool stays);
+/* From now on of each kernel before it begins, and it ends before the next one does; NULL: no more.
+ */
+void tirc_device_call_tell(DeviceCall *call, void (*starts)(void *self, const char *kernel),
+                           void *self);
 /* Throws what the last failure was. */
 _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call);
 

@@ -61,8 +61,9 @@ void tirc_device_buffer_free(DeviceBuffer *b);
 bool tirc_device_write(DeviceBuffer *b, const void *from, DeviceError *e); /* all of it */
 bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e);
 
-/* One after the other; begins them, and tirc_device_finish waits for all. */
+/* One after the other; begins them, and tirc_device_finish waits for all; `what` names them in
+ * messages. */
 bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e);
-bool tirc_device_finish(Device *d, DeviceError *e);
+bool tirc_device_finish(Device *d, const char *what, DeviceError *e);
 
 #endif

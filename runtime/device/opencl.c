@@ -63,9 +63,11 @@ static bool is_out_of_memory(cl_int status) {
 
 /* A status other than CL_SUCCESS, of what was done. */
 static bool failed(const Device *d, cl_int status, const char *what, DeviceError *e) {
+  const char *words = tirc_opencl_words(status);
   if (is_out_of_memory(status))
-    return fail(e, "memory", NULL, "%s: the device %s is out of memory or resources (OpenCL's %d)",
-                what, d->info.name, (int)status);
+    return fail(e, "memory", NULL, "%s: the device %s is out of memory or resources: %s", what,
+                d->info.name, words);
+  if (words) return fail(e, "device", NULL, "%s: the device %s says %s", what, d->info.name, words);
   return fail(e, "device", NULL, "%s: the device %s says %d (OpenCL's CL/cl.h tells what that is)",
               what, d->info.name, (int)status);
 }
@@ -331,7 +333,7 @@ bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError
   return true;
 }
 
-bool tirc_device_finish(Device *d, DeviceError *e) {
+bool tirc_device_finish(Device *d, const char *what, DeviceError *e) {
   const cl_int status = d->cl.clFinish(d->queue);
-  return status == CL_SUCCESS ? true : failed(d, status, "running", e);
+  return status == CL_SUCCESS ? true : failed(d, status, what, e);
 }

@@ -78,6 +78,9 @@ enum {
       cl_uint, const cl_event *, cl_event *))                                                      \
   CL(cl_int, clFinish, (cl_command_queue))
 
+/* opencl_status.c: "CL_INVALID_WORK_GROUP_SIZE (-54): ..."; NULL: unknown. */
+const char *tirc_opencl_words(cl_int status);
+
 typedef struct OpenCL {
   void *library;
 #define CL(result, name, parameters) result(*name) parameters;

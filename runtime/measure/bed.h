@@ -10,6 +10,7 @@ typedef struct Slot {
   double best; /* asked: what is at most that is to be checked */
   double own;  /* seconds of cores that the child had when it answered last */
   bool wants_check;
+  char kernel[64]; /* that a device runs for the first time; empty: none */
   Samples samples;
   Measured m;
 } Slot;

@@ -141,6 +141,21 @@ static void show_results(const Candidate *c) {
   free(again.args);
 }
 
+static void note_kernel(void *self, const char *kernel) {
+  Slot *s = self;
+  put(s->kernel, sizeof s->kernel, kernel);
+}
+
+/* One kernel after the other, so that it is known which one does not end, or fails. */
+static bool try_on_device(Candidate *c, tirc_launch *l) {
+  tirc_error *e = NULL;
+  tirc_launch_tell(l, note_kernel, c->slot);
+  const bool runs = succeeded(c->slot, tirc_launch_time(l, 1, 0, 0, NULL, &e), &e);
+  tirc_launch_tell(l, NULL, NULL);
+  *c->slot->kernel = 0;
+  return runs;
+}
+
 static void run(Candidate *c) {
   const Bed *b = c->bed;
   Slot *s = c->slot;
@@ -151,7 +166,7 @@ static void run(Candidate *c) {
   if (!c->args && !own_outputs(c)) return;
   if (!succeeded(s, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), &e))
     return;
-  if (b->options.device && !succeeded(s, tirc_launch_time(l, 1, 0, 0, NULL, &e), &e)) {
+  if (b->options.device && !try_on_device(c, l)) {
     tirc_launch_free(l);
     return;
   }

@@ -136,8 +136,11 @@ static bool await(const Bed *b, Child *k, double seconds, const char *what, Slot
   if (!k->pid) return false;
   if (tirc_child_await(k, seconds, what, l ? l->waits : NULL, l ? l->self : NULL, &why))
     return true;
-  if (strcmp(why.code, "timeout") != 0 || !*slot->m.code)
-    tirc_slot_fail(slot, why.code, why.message);
+  if (strcmp(why.code, "timeout") == 0 && *slot->m.code) return false;
+  char message[sizeof why.message + sizeof slot->kernel + 16];
+  snprintf(message, sizeof message, "%s%s%s", why.message, *slot->kernel ? ", in the kernel " : "",
+           slot->kernel);
+  tirc_slot_fail(slot, why.code, message);
   return false;
 }
 

@@ -278,6 +278,11 @@ static const Refusal refusals[] = {
                                                 "            B[ty] = T.float32(1)\n"),
      {"the loops tx and ty are bound to threadIdx.x", "extents 8 and 4"}},
     {"sm_80",
+     MAIN(BUF(A, 64), BX(1) TX(8) "            for ty in T.thread_binding(8, "
+                                  "thread=\"threadIdx.x\"):\n"
+                                  "                A[tx * 8 + ty] = T.float32(1)\n"),
+     {"the loop ty is bound to threadIdx.x, within the loop tx", "both are used"}},
+    {"sm_80",
      MAIN(BUF(A, 8), "    for bx in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
                      "        for tx in T.thread_binding(bx + 1, thread=\"threadIdx.x\"):\n"
                      "            A[tx] = T.float32(1)\n"),

@@ -236,7 +236,7 @@ static int check_for_device(const Options *o) {
               : DONE;
 }
 
-int cmd_bench(Options *o) {
+static int bench(Options *o) {
   if (o->compare) return compare_files(o);
   if (o->write) return write_suite(o);
   if (o->ablate && o->args.n > 1)
@@ -255,3 +255,5 @@ int cmd_bench(Options *o) {
   finish(&b);
   return status;
 }
+
+int cmd_bench(Options *o) { return o->device == DEVICE_OPENCL ? run_watched(o, bench) : bench(o); }

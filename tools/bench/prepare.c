@@ -133,6 +133,13 @@ static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_mo
   return true;
 }
 
+/* A device may fail when it runs. */
+static void try_on_device(const Bench *b, Contender *c, tirc_error **e) {
+  watch_launch(b->o, c->launch, true);
+  (void)tirc_launch_time(c->launch, 1, 0, 0, NULL, e);
+  watch_launch(b->o, c->launch, false);
+}
+
 static void compile_schedule(const Bench *b, const Case *k, Contender *c, const tirc_module *m,
                              tirc_error **e) {
   const char *why = NULL;
@@ -144,7 +151,7 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, const 
   else if (!tirc_kernel_new_on(m, NULL, b->how.device, b->how.target, &c->kernel, e) &&
            !tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e) &&
            b->how.device)
-    (void)tirc_launch_time(c->launch, 1, 0, 0, NULL, e); /* a device may fail when it runs */
+    try_on_device(b, c, e);
   free(args);
   if (*e || !why) return;
   fprintf(b->out, "%s: skipped: %s\n", c->name, why);

@@ -175,6 +175,18 @@ static int fill_arguments(Session *s) {
   return status;
 }
 
+/* False when it fails. */
+static bool run_kernel(const Session *s, const tirc_kernel *k, tirc_executor *x, tirc_error **e) {
+  tirc_launch *l = NULL;
+  if (!s->o->watch) return tirc_kernel_run(k, x, s->n, s->args, e) == TIRC_OK;
+  if (tirc_launch_new(k, x, s->n, s->args, &l, e)) return false;
+  watch_launch(s->o, l, true);
+  const tirc_status status = tirc_launch_time(l, 1, 0, 0, NULL, e);
+  watch_launch(s->o, l, false);
+  tirc_launch_free(l);
+  return status == TIRC_OK;
+}
+
 static int run_compiled(const Session *s, double *seconds) {
   tirc_executor *x = NULL;
   tirc_kernel *k = NULL;
@@ -182,7 +194,7 @@ static int run_compiled(const Session *s, double *seconds) {
   double start = 0;
   bool failed = tirc_executor_new((int)s->o->threads, &x, &e) ||
                 tirc_kernel_new_on(s->m, NULL, s->o->device_name, s->o->target, &k, &e) ||
-                (start = tirc_seconds(), tirc_kernel_run(k, x, s->n, s->args, &e));
+                (start = tirc_seconds(), !run_kernel(s, k, x, &e));
   *seconds = tirc_seconds() - start;
   tirc_kernel_free(k);
   tirc_executor_free(x);
@@ -383,7 +395,7 @@ static int run_model(const Options *o, const tirc_module *m) {
   return status;
 }
 
-int cmd_run(Options *o) {
+static int run(Options *o) {
   tirc_module *unscheduled = NULL, *m = NULL, *loaded = NULL;
   int status = load_checked(o, &loaded);
   const bool is_model = status == DONE && tirc_module_has_graph(loaded);
@@ -395,3 +407,5 @@ int cmd_run(Options *o) {
   tirc_module_free(m);
   return status;
 }
+
+int cmd_run(Options *o) { return o->device == DEVICE_OPENCL ? run_watched(o, run) : run(o); }
