@@ -4,7 +4,8 @@
 #include "passes/script/interp.h"
 #include "passes/script/library.h"
 
-#define LIBRARY "cpu" /* for all targets that there are */
+#define PROCESSORS "cpu"
+#define GPUS "gpu"
 #define NO_RULE "no-rule"
 
 typedef struct Auto {
@@ -166,7 +167,7 @@ void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
                         void (*out)(void *self, const char *text), ScriptObserver observer,
                         void *self, const RuleListener *listener) {
   Auto a = {.sc = tirc_script_open(s, limits, out, observer, self), .listener = listener};
-  const char *const paths[] = {path, tirc_rule_library_path(s->c, LIBRARY)};
+  const char *const paths[] = {path, tirc_rule_library_path(s->c, s->gpu ? GPUS : PROCESSORS)};
   a.sc->is_library = true;
   a.sc->rules = path;
   for (int i = 0; i < 2; i++) {

@@ -34,9 +34,9 @@ typedef struct RuleListener {
 } RuleListener;
 
 /* Tries the rules of the library at `path` (NULL: none), and then those of the embedded library
- * that have no name of these. Afterwards the schedule's trace is without the calls that only
- * looked. A function that no rule takes is left as it is, with a warning. Throws what is wrong with
- * a library, and limits that a rule runs into. listener may be NULL. */
+ * of the target's kind that have no name of these. Afterwards the schedule's trace is without the
+ * calls that only looked. A function that no rule takes is left as it is, with a warning. Throws
+ * what is wrong with a library, and limits that a rule runs into. listener may be NULL. */
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
                         void (*out)(void *self, const char *text), ScriptObserver observer,
                         void *self, const RuleListener *listener);

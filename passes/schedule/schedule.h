@@ -117,6 +117,7 @@ struct Sched {
   void (*warn)(void *self, Warning w); /* hears of them when the call has succeeded; or NULL */
   void *warn_self;
   const struct Cpu *target;           /* what code will be made for */
+  const struct Gpu *gpu;              /* it is for this one instead; or NULL */
   Trace *trace;                       /* what it did so far */
   const char *rule, *reason;          /* whose calls these are (rules.h), and why; or NULL */
   struct SchedSteps *steps;           /* records its calls; or NULL */

@@ -119,7 +119,7 @@ static const char *table_of(Script *sc, const char **root) {
   const char *own = folder ? script_in(c, folder, TABLE) : NULL;
   *root = NULL;
   if (own && access(own, R_OK) == 0) return *root = folder, own;
-  const RuleLibrary *l = tirc_rule_table(c, sc->sched->target);
+  const RuleLibrary *l = tirc_rule_table(c, sc->sched->target, sc->sched->gpu);
   return l ? tirc_rule_library_path(c, l->name) : NULL;
 }
 

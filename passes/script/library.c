@@ -5,6 +5,7 @@
 #define ENDING ".sch"
 #define TABLES "targets/"
 #define USUAL "usual"
+#define USUAL_GPU "gpu"
 
 const RuleLibrary tirc_rule_libraries[] = {
 #include "libraries.inc"
@@ -17,10 +18,13 @@ static const RuleLibrary *library_of_name(const char *name) {
   return NULL;
 }
 
-const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target) {
-  const char *const names[] = {target->llvm_name, tirc_cpu_vector_feature(target), USUAL};
+const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target, const Gpu *gpu) {
+  const char *const of_gpu[] = {gpu ? gpu->name : NULL,
+                                gpu && gpu->kind == GPU_CUDA ? "cuda" : NULL, USUAL_GPU};
+  const char *const of_cpu[] = {target->llvm_name, tirc_cpu_vector_feature(target), USUAL};
+  const char *const *names = gpu ? of_gpu : of_cpu;
   const RuleLibrary *found = NULL;
-  for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
+  for (size_t i = 0; !found && i < sizeof of_cpu / sizeof *of_cpu; i++)
     if (names[i]) found = library_of_name(tirc_format(c, TABLES "%s", names[i]));
   return found;
 }

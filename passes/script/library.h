@@ -4,6 +4,7 @@
 #define TIRC_RULES_LIBRARY_H
 
 #include "ir/cpu.h"
+#include "ir/gpu.h"
 #include "parser/syntax.h"
 
 typedef struct RuleLibrary {
@@ -14,8 +15,9 @@ extern const RuleLibrary tirc_rule_libraries[];
 extern const int tirc_n_rule_libraries;
 
 /* The table of what the rules take as measured of a processor: its own, or else that of its
- * vectors, or else the usual one. */
-const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target);
+ * vectors, or else the usual one; or, where gpu is not NULL, of this GPU, or else of its kind, or
+ * else of any. */
+const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target, const Gpu *gpu);
 /* What stands for a library's file in messages: "<rules>/cpu.sch"; and back: NULL, a file. */
 const char *tirc_rule_library_path(Tirc *c, const char *name);
 const Source *tirc_library_source(Tirc *c, const char *path);

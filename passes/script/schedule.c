@@ -206,6 +206,7 @@ static Value new_schedule(Script *sc, Value self, const Args *a) {
   check_unused(sc, a);
   Sched *s = tirc_sched_new(sc->c, m);
   s->target = sc->sched->target;
+  s->gpu = sc->sched->gpu;
   s->steps = sc->sched->steps;
   s->next_rv = sc->sched->next_rv;
   s->intrins = sc->sched->intrins;

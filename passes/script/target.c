@@ -2,6 +2,7 @@
  */
 #include "interp.h"
 #include "ir/cpu.h"
+#include "ir/gpu.h"
 
 static const Cpu *cpu(Value v) { return v.u.object; }
 
@@ -14,7 +15,9 @@ const char *tirc_script_target_text(Script *sc, Value v) {
 }
 
 static Value get_target(Script *sc, Value v) {
-  return (void)sc, tirc_script_object("Target", ((const Sched *)v.u.object)->target);
+  const Sched *s = v.u.object;
+  (void)sc;
+  return s->gpu ? tirc_script_object("GpuTarget", s->gpu) : tirc_script_object("Target", s->target);
 }
 
 static Value get_features(Script *sc, Value v) {
@@ -43,6 +46,26 @@ static Value get_attrs(Script *sc, Value v) {
   return dict;
 }
 
+static const Gpu *gpu(Value v) { return v.u.object; }
+
+static const char *gpu_kind(Value v) { return gpu(v)->kind == GPU_CUDA ? "cuda" : "opencl"; }
+
+static Value get_gpu_keys(Script *sc, Value v) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  tirc_value_append(sc->c, list, tirc_value_str(gpu_kind(v)));
+  tirc_value_append(sc->c, list, tirc_value_str("gpu"));
+  return list;
+}
+
+static Value get_gpu_attrs(Script *sc, Value v) {
+  Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
+  entry(sc, dict, "arch", tirc_value_str(gpu(v)->arch));
+  entry(sc, dict, "max_threads_per_block", tirc_value_int(gpu(v)->threads));
+  entry(sc, dict, "max_shared_memory_per_block", tirc_value_int(gpu(v)->shared));
+  entry(sc, dict, "thread_warp_size", tirc_value_int(gpu(v)->warp));
+  return dict;
+}
+
 static Value get_keys(Script *sc, Value v) {
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
   if (cpu(v)->arch != CPU_X86_64) tirc_value_append(sc->c, list, tirc_value_str("arm_cpu"));
@@ -66,6 +89,12 @@ GET(l1, bytes(cpu(v)->l1_kib))
 GET(l2, bytes(cpu(v)->l2_kib))
 GET(l3, bytes(cpu(v)->l3_kib))
 GET(cores, cpu(v)->cores ? tirc_value_int(cpu(v)->cores) : VALUE_NONE)
+GET(gpu_kind, tirc_script_object("TargetKind", gpu_kind(v)))
+GET(gpu_name, tirc_value_str(gpu(v)->name))
+GET(arch, tirc_value_str(gpu(v)->arch))
+GET(threads, tirc_value_int(gpu(v)->threads))
+GET(warp, tirc_value_int(gpu(v)->warp))
+GET(shared, tirc_value_int(gpu(v)->shared))
 GET(kind, tirc_script_object("TargetKind", "llvm"))
 GET(kind_name, tirc_value_str(v.u.object))
 
@@ -85,6 +114,14 @@ const AttributeRow tirc_script_target_attributes[] = {
     {"Target", "l1_cache_size_bytes", get_l1},
     {"Target", "l2_cache_size_bytes", get_l2},
     {"Target", "l3_cache_size_bytes", get_l3},
+    {"GpuTarget", "kind", get_gpu_kind},
+    {"GpuTarget", "name", get_gpu_name},
+    {"GpuTarget", "arch", get_arch},
+    {"GpuTarget", "keys", get_gpu_keys},
+    {"GpuTarget", "attrs", get_gpu_attrs},
+    {"GpuTarget", "max_threads_per_block", get_threads}, /* of a block, as what follows */
+    {"GpuTarget", "max_shared_memory_per_block", get_shared},
+    {"GpuTarget", "thread_warp_size", get_warp}, /* 1: unknown */
     {"TargetKind", "name", get_kind_name},
     {0},
 };

@@ -7,7 +7,8 @@
 #include "passes/script/interp.h"
 #include "passes/script/library.h"
 
-#define LIBRARY "cpu_space"
+#define PROCESSORS "cpu_space"
+#define GPUS "gpu_space"
 #define BLOCKS "blocks" /* the way of the block rules */
 #define DECLINED "declined"
 enum { TRIES = 4 }; /* of a way that draws: what it declines or fails at, it may not with others */
@@ -38,9 +39,13 @@ typedef struct Run {
   Rules ways, blocks;
 } Run;
 
+static const char *embedded_library(const Space *sp, Tirc *c) {
+  return tirc_rule_library_path(c, sp->options.gpu ? GPUS : PROCESSORS);
+}
+
 static void read_libraries(Run *r) {
   Script *sc = r->sc;
-  const char *own = r->sp->options.path, *embedded = tirc_rule_library_path(sc->c, LIBRARY);
+  const char *own = r->sp->options.path, *embedded = embedded_library(r->sp, sc->c);
   if (own) tirc_rules_read(sc, own, "block_rules", false, &r->blocks);
   if (own) tirc_rules_read(sc, own, "rules", !r->blocks.n, &r->ways);
   tirc_rules_read(sc, embedded, "rules", true, &r->ways);
@@ -137,7 +142,7 @@ static bool is_none(const char *name) { return strcmp(name, "None") == 0; }
 /* VALUE_NONE: no library has it. */
 static Value find_rule(const Run *r, const char *name) {
   Script *sc = r->sc;
-  const char *paths[] = {r->sp->options.path, tirc_rule_library_path(sc->c, LIBRARY)};
+  const char *paths[] = {r->sp->options.path, embedded_library(r->sp, sc->c)};
   for (int i = 0; i < 2; i++) {
     const Env *env = paths[i] ? tirc_script_module(sc, paths[i]) : NULL;
     const EnvEntry *e = env ? tirc_strmap_get(&env->names, name) : NULL;
@@ -243,6 +248,7 @@ Sched *tirc_space_schedule(const Space *sp, Tirc *c) {
   tirc_context_depend(c, sp->mod->c);
   tirc_context_depend(c, sp->c);
   s->target = sp->options.target;
+  s->gpu = sp->options.gpu;
   s->intrins = sp->options.intrins;
   s->eval = tirc_script_eval_text;
   return s;

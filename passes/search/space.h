@@ -26,6 +26,7 @@ typedef struct Space Space;
 typedef struct SpaceOptions {
   const char *path; /* a library whose rules come before the embedded ones, or NULL */
   const Cpu *target;
+  const struct Gpu *gpu; /* what schedules are for, if it is no processor; or NULL */
   const struct TensorIntrin *intrins;
   ScriptLimits limits; /* of one schedule */
 } SpaceOptions;

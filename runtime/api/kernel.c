@@ -321,6 +321,13 @@ static void compile(Tirc *c, void *self) {
     tirc_fail(c, k->func->loc, "codegen", NULL, "there is no code for \"%s\"", k->func->name);
 }
 
+/* A device of OpenCL may stand in for another kind of GPU, but has no words for its shuffles. */
+static const char *target_on_device(const char *target, const char *device) {
+  const Gpu *gpu = target ? tirc_gpu_find(target) : NULL;
+  const bool stands_in = gpu && gpu->kind != GPU_OPENCL && strncmp(device, "opencl", 6) == 0;
+  return stands_in ? "opencl" : target;
+}
+
 /* For a GPU: its kernels, and the host function that launches them. */
 static void compile_for_device(Tirc *c, void *self) {
   Compile *p = self;
@@ -328,7 +335,7 @@ static void compile_for_device(Tirc *c, void *self) {
   k->c = c;
   tirc_context_depend(c, p->m->c);
   tirc_require_device(c, p->device);
-  const Module *lowered = tirc_lower_for_device(c, p->m->m, p->target);
+  const Module *lowered = tirc_lower_for_device(c, p->m->m, target_on_device(p->target, p->device));
   tirc_api_describe_kernel(k, p->m, lowered, p->func);
   tirc_api_require_host(c, k->func);
   k->on_device = tirc_on_device(c, lowered, p->device);

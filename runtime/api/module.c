@@ -283,8 +283,8 @@ Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_opti
   Sched *s = tirc_sched_new(c, m->m);
   tirc_context_depend(c, m->c);
   s->intrins = m->intrins;
-  const bool is_gpu = options->target && tirc_gpu_find(options->target);
-  s->target = tirc_llvm_cpu(c, options->target && !is_gpu ? options->target : CPU_DEFAULT);
+  s->gpu = options->target ? tirc_gpu_find(options->target) : NULL;
+  s->target = tirc_llvm_cpu(c, options->target && !s->gpu ? options->target : CPU_DEFAULT);
   s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
   tirc_api_tell_warnings(s, options);
   tirc_program_warnings(tirc_sched_new(c, m->m), hear_of_program,

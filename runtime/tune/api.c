@@ -1,5 +1,6 @@
 /* Searching: the door to passes/search. */
 #include "runtime/api/api.h"
+#include "ir/gpu.h"
 #include "ir/number.h"
 #include "ir/stack.h"
 
@@ -24,8 +25,10 @@ static void space_text(Tirc *c, void *self) {
   SpaceText *t = self;
   const char *target = t->options.target ? t->options.target : CPU_DEFAULT;
   if (t->rules) t->sources.at[t->sources.n++] = tirc_read_source(c, t->rules);
+  const Gpu *gpu = tirc_gpu_find(target);
   const SpaceOptions options = {.path = t->rules,
-                                .target = tirc_llvm_cpu(c, target),
+                                .target = tirc_llvm_cpu(c, gpu ? CPU_DEFAULT : target),
+                                .gpu = gpu,
                                 .intrins = t->m->intrins,
                                 .limits = {.steps = t->options.max_steps}};
   const char *text = tirc_space_text(tirc_space_new(c, t->m->m, &options), c);
@@ -49,8 +52,10 @@ static void check_rules(Tirc *c, void *self) {
   Sched *s = tirc_sched_new(c, t->m->m);
   if (t->rules) t->sources.at[t->sources.n++] = tirc_read_source(c, t->rules);
   tirc_api_tell_warnings(s, &t->options);
-  tirc_space_check(s, t->m->m,
-                   &(SpaceOptions){.path = t->rules, .limits = {.steps = t->options.max_steps}});
+  s->gpu = t->options.target ? tirc_gpu_find(t->options.target) : NULL;
+  tirc_space_check(
+      s, t->m->m,
+      &(SpaceOptions){.path = t->rules, .gpu = s->gpu, .limits = {.steps = t->options.max_steps}});
 }
 
 tirc_status tirc_module_check_rules(const tirc_module *m, const char *rules,

@@ -134,7 +134,7 @@ static void make_plain(Tirc *c, void *self) {
   Sources sources = f->task->given->module->sources;
   if (sources.n > 1) sources.n = 1;
   const tirc_tune_options *o = f->task->options;
-  tirc_schedule_options options = {.target = o->device ? "native" : o->target};
+  tirc_schedule_options options = {.target = tirc_tuning_target(o)};
   Sched *s = tirc_api_schedule(c, f->task->given->module, &options);
   tirc_context_depend(c, f->point->c);
   s->warn = NULL;

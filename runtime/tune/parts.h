@@ -62,6 +62,8 @@ bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error **e);
 
 /* batch.c */
 bool tirc_tuning_goes_on(const Tuning *t);
+/* What the options ask for; of a device a GPU. */
+const char *tirc_tuning_target(const tirc_tune_options *o);
 double tirc_tuning_best(const Task *t); /* seconds; INFINITY: none yet */
 /* The `rank` of a search: by a model as soon as there is one, before that by the estimate. */
 void tirc_tuning_rank(void *self, int n, SearchPoint **points);

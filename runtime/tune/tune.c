@@ -1,5 +1,6 @@
 /* The search as a whole: batches of candidates of several programs, proposed by passes/search,
  * handed out by the database to all who search for the same, measured by measure.c. */
+#include "ir/gpu.h"
 #include "ir/number.h"
 #include "ir/stack.h"
 #include "parts.h"
@@ -79,14 +80,17 @@ static tirc_status start_bed(Task *t, tirc_error **error) {
   return tirc_bed_new(t->given->module, &bed, &t->bed, error);
 }
 
-/* What trials are kept under. */
-static const char *target_of(const tirc_tune_options *o) {
+const char *tirc_tuning_target(const tirc_tune_options *o) {
   return o->target ? o->target : o->device ? "opencl" : CPU_DEFAULT;
 }
 
-/* What scripts see: a device has no row for them yet. */
+/* What runs here; of a device that is what builds its candidates. */
 static const char *cpu_of(const tirc_tune_options *o) {
-  return o->device ? "native" : target_of(o);
+  return o->device ? "native" : tirc_tuning_target(o);
+}
+
+static const Gpu *gpu_of(const tirc_tune_options *o) {
+  return o->device ? tirc_gpu_find(tirc_tuning_target(o)) : NULL;
 }
 
 /* "tile=1,way=0.2" */
@@ -129,6 +133,7 @@ static void start_search(Tirc *c, void *self) {
   SearchOptions s = tirc_search_defaults;
   s.space = (SpaceOptions){.path = o->rules,
                            .target = tirc_llvm_cpu(c, cpu_of(o)),
+                           .gpu = gpu_of(o),
                            .intrins = t->given->module->intrins,
                            .limits = {.steps = o->max_steps}};
   s.seed = o->seed;
@@ -142,10 +147,7 @@ static void start_search(Tirc *c, void *self) {
 
 static void find_target(Tirc *c, void *self) {
   const tirc_tune_options *o = self;
-  if (o->device && !o->rules)
-    tirc_fail(c, (Loc){0}, "argument",
-              "--rules LIBRARY: rules that bind loops to blocks and threads",
-              "the built-in rules are for processors, and not for the device %s", o->device);
+  if (o->device && !gpu_of(o)) tirc_gpu_unknown(c, tirc_tuning_target(o));
   tirc_llvm_require_here(c, cpu_of(o));
 }
 
@@ -157,8 +159,8 @@ static tirc_status check_target(const tirc_tune_options *o, tirc_error **error) 
 }
 
 static tirc_status recall_trials(Tuning *tuning, Task *t, tirc_error **error) {
-  tirc_status status = tirc_store_join(&tuning->store, t->given, target_of(t->options), t->threads,
-                                       &t->study, error);
+  tirc_status status = tirc_store_join(&tuning->store, t->given, tirc_tuning_target(t->options),
+                                       t->threads, &t->study, error);
   if (status == TIRC_OK)
     status = tirc_store_news(&tuning->store, &t->study, tirc_tuning_hear_of, t, error);
   t->gained = 0;
@@ -263,7 +265,7 @@ static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_opti
                : tirc_api_no_memory(error);
   if (status == TIRC_OK) {
     tirc_db_on_waiting(t.store.db, -1, t.options->warn, t.options->self);
-    t.lessons = tirc_lessons_new(t.store.db, target_of(t.options));
+    t.lessons = tirc_lessons_new(t.store.db, tirc_tuning_target(t.options));
     if (!t.lessons) status = tirc_api_no_memory(error);
   }
   for (int i = 0; i < n && status == TIRC_OK; i++) {

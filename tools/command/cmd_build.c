@@ -167,6 +167,7 @@ int cmd_build(Options *o) {
     return complain(o, NULL, "--emit is llvm, asm, obj, lib, c, header or opencl, not '%s'",
                     wanted);
   tirc_emit_kind kind = kinds[k].kind;
+  if (kind == TIRC_EMIT_OPENCL && !o->target) o->target = "opencl";
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain(o, "leave --emit out", "--annotate is for assembly, not for %s", wanted);
   if (o->json && !o->annotate)

@@ -18,14 +18,14 @@ typedef struct Tune {
   ModelTasks model; /* the functions of a model, or none */
 } Tune;
 
-/* What scripts see: a device has no row for them yet. */
+/* Whose ceilings are measured. */
 static const char *cpu_of(const Options *o) {
   return o->device == DEVICE_CPU ? o->target : "native";
 }
 
 /* A block may name a rule that nobody has. */
 static int check_rules(const Options *o, const tirc_module *m) {
-  const tirc_schedule_options s = {.target = cpu_of(o),
+  const tirc_schedule_options s = {.target = o->target,
                                    .max_steps = o->script_steps,
                                    .strict = o->strict,
                                    .self = (void *)(uintptr_t)o,
@@ -36,7 +36,7 @@ static int check_rules(const Options *o, const tirc_module *m) {
 
 /* name: of the program, where there are several. */
 static int show_space(const Options *o, const tirc_module *m, const char *name) {
-  const tirc_schedule_options s = {.target = cpu_of(o), .max_steps = o->script_steps};
+  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
   tirc_error *e = NULL;
   char *text = NULL;
   if (tirc_module_space(m, o->rules, &s, &text, &e)) return report(o, e);
@@ -158,7 +158,7 @@ static void print_changes(const Options *o, FILE *out, const Facts *before, cons
 /* As rows of `tirc db explain`. */
 static void print_difference(const Options *o, FILE *out, const tirc_tune_task *task,
                              const tirc_tune_result *r) {
-  const tirc_schedule_options s = {.target = cpu_of(o), .max_steps = o->script_steps};
+  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
   const tirc_auto_options rules = {.rules = NULL};
   tirc_module *automatic = NULL;
   Facts before = {0}, after = {0};

@@ -6,10 +6,11 @@
 static const struct {
   const char *name;
   Device device;
+  const char *target; /* what it runs without --target; NULL: that of a processor */
 } devices[] = {
-    {"cpu", DEVICE_CPU},
-    {"emulate", DEVICE_EMULATE},
-    {"opencl", DEVICE_OPENCL},
+    {"cpu", DEVICE_CPU, NULL},
+    {"emulate", DEVICE_EMULATE, "emulated"},
+    {"opencl", DEVICE_OPENCL, "opencl"},
 };
 enum { N_DEVICES = sizeof devices / sizeof *devices };
 
@@ -27,6 +28,7 @@ bool check_device(Options *o) {
   for (int i = 0; i < N_DEVICES; i++) {
     if (is_called(devices[i].name, o->device_name, devices[i].device)) {
       o->device = devices[i].device;
+      if (!o->target) o->target = devices[i].target;
       return true;
     }
     const size_t n = strlen(names);

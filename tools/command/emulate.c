@@ -14,10 +14,9 @@ static int emulate_kernels(const Options *o, const tirc_module *m, int n, const 
                            const tirc_emulate_options *options, tirc_emulate_report *done) {
   tirc_module *lowered = NULL;
   tirc_error *e = NULL;
-  const char *target = o->target ? o->target : "emulated";
   int status = DONE;
   if (!tirc_module_has_kernels(m)) {
-    if (tirc_module_lower_for(m, target, NULL, NULL, &lowered, &e))
+    if (tirc_module_lower_for(m, o->target, NULL, NULL, &lowered, &e))
       status = report(o, e);
     else if (!tirc_module_has_kernels(lowered))
       status = complain(o, "bind its loops to blockIdx.x and threadIdx.x",
