@@ -88,7 +88,7 @@ static bool check_block(Visitor *v, Stmt stmt) {
     bool cross_thread =
         b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
     if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
-    if (cross_thread)
+    if (cross_thread && !k->s->gpu)
       tirc_sched_warn(k->s,
                       "loop %s is a reduction of block %s: its threads add to the same elements, "
                       "which takes a cross-thread reduction: lowered for a GPU, it is made one",
