@@ -6,6 +6,7 @@
 #define TIRC_CODEGEN_LANES_H
 
 #include "ir/tree/ir.h"
+#include "polynomials.h"
 
 typedef struct LaneValue *Lane; /* floats, whole numbers or tests: a generator's own */
 
@@ -135,13 +136,13 @@ static inline Lane shift_right(const Lanes *v, Lane x, int by) {
 static inline Lane bits_of(const Lanes *v, Lane x) { return one_of(v, LANE_BITS_OF, x); }
 static inline Lane of_bits(const Lanes *v, Lane i) { return one_of(v, LANE_OF_BITS, i); }
 
-/* c[0] + c[1] x + ... */
-static inline Lane polynomial(const Lanes *v, Lane x, int n, const double *c) {
-  Lane r = real(v, c[n - 1]);
-  for (int i = n - 2; i >= 0; i--) r = mul_add(v, r, x, real(v, c[i]));
+static inline Lane polynomial(const Lanes *v, Lane x, PolynomialId id) {
+  const Polynomial *p = &tirc_polynomials[id];
+  Lane r = real(v, p->c[p->n - 1]);
+  for (int i = p->n - 2; i >= 0; i--) r = mul_add(v, r, x, real(v, p->c[i]));
   return r;
 }
-#define POLYNOMIAL(v, x, c) polynomial(v, x, (int)(sizeof(c) / sizeof *(c)), c)
+#define POLYNOMIAL(v, x, id) polynomial(v, x, POLYNOMIAL_##id)
 
 /* x rounded to an integer n, of at most 22 or 51 bits: adding 1.5 2^23 (2^52) leaves it in the low
  * bits of the sum. `sum` may be the rounded sum x + rounder already, or that of a product. */

@@ -22,12 +22,10 @@ typedef struct Power {
 } Power;
 
 static Power power_of_e(const Lanes *v, Lane x) {
-  static const double q[] = {0.4999999403953552, 0.16666515171527863, 0.04166845604777336,
-                             0.008369418792426586, 0.0013813147088512778};
   const Rounded k = rounded(v, mul_add(v, x, real(v, 1.4426950408889634), rounder(v)));
   Lane r = mul_add(v, k.n, real(v, -LN2_HIGH), x);
   r = mul_add(v, k.n, real(v, -LN2_LOW), r);
-  Lane p = mul_add(v, POLYNOMIAL(v, r, q), mul(v, r, r), r);
+  Lane p = mul_add(v, POLYNOMIAL(v, r, EXP), mul(v, r, r), r);
   return (Power){as_whole(v, k), add(v, p, real(v, 1.0))};
 }
 
@@ -51,23 +49,19 @@ static Lane exp_of(const Lanes *v, Lane x) {
 
 /* 2^x = 2^k 2^r, and 2^r = 1 + r P(r) for |r| <= 1/2. */
 static Lane exp2_of(const Lanes *v, Lane x) {
-  static const double c[] = {0.6931471824645996,   0.24022647738456726,  0.05550331994891167,
-                             0.009618439711630344, 0.001339913229458034, 0.00015353150956798345};
   x = at_least(v, at_most(v, x, 129.0), -151.0);
   const Rounded k = rounded(v, add(v, x, rounder(v)));
   Lane r = sub(v, x, k.n);
-  return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, c), real(v, 1.0))});
+  return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, EXP2), real(v, 1.0))});
 }
 
 /* 10^x = 2^k 10^r with r = x - k log10(2), and 10^r = 1 + r P(r). */
 static Lane exp10_of(const Lanes *v, Lane x) {
-  static const double c[] = {2.3025851249694824, 2.6509487628936768, 2.03464937210083,
-                             1.1712931394577026, 0.5420420169830322, 0.20631712675094604};
   x = at_least(v, at_most(v, x, 39.0), -46.0);
   const Rounded k = rounded(v, mul_add(v, x, real(v, 3.321928094887362), rounder(v)));
   Lane r = mul_add(v, k.n, real(v, -LOG10_2_HIGH), x);
   r = mul_add(v, k.n, real(v, -LOG10_2_LOW), r);
-  return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, c), real(v, 1.0))});
+  return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, EXP10), real(v, 1.0))});
 }
 
 /* --- logarithms ----------------------------------------------------------------------------- */
@@ -93,10 +87,7 @@ static Lane with_edges(const Lanes *v, Lane x, Lane log) {
 
 /* k ln 2 + log(1 + u), which is u + u^2 P(u) */
 static Lane natural_log(const Lanes *v, Lane k, Lane u) {
-  static const double c[] = {-0.49999988079071045, 0.33333325386047363,  -0.25001582503318787,
-                             0.2000197470188141,   -0.16609083116054535, 0.14181824028491974,
-                             -0.13242986798286438, 0.12904438376426697,  -0.07621784508228302};
-  Lane r = mul_add(v, mul(v, u, u), POLYNOMIAL(v, u, c), u);
+  Lane r = mul_add(v, mul(v, u, u), POLYNOMIAL(v, u, LOG), u);
   return mul_add(v, k, real(v, LN2_HIGH), mul_add(v, k, real(v, LN2_LOW), r));
 }
 
@@ -122,24 +113,16 @@ static Lane log1p_of(const Lanes *v, Lane x) {
 
 /* k + u + u P(u) */
 static Lane log2_of(const Lanes *v, Lane x) {
-  static const double c[] = {0.4426950514316559,  -0.7213473320007324,  0.4808982312679291,
-                             -0.3606966435909271, 0.2885674238204956,   -0.23961740732192993,
-                             0.20460060238838196, -0.19106276333332062, 0.18617501854896545,
-                             -0.10994960367679596};
   const Parts p = tirc_lanes_parts(v, x);
   Lane u = sub(v, p.m, real(v, 1.0));
-  return with_edges(v, x, add(v, p.k, mul_add(v, u, POLYNOMIAL(v, u, c), u)));
+  return with_edges(v, x, add(v, p.k, mul_add(v, u, POLYNOMIAL(v, u, LOG2), u)));
 }
 
 /* k log10(2) + u / 2 + u P(u) */
 static Lane log10_of(const Lanes *v, Lane x) {
-  static const double c[] = {-0.06570551544427872, -0.21714718639850616,  0.14476479589939117,
-                             -0.10858050733804703, 0.08686744421720505,   -0.07213202863931656,
-                             0.06159092113375664,  -0.057515621185302734, 0.05604426562786102,
-                             -0.03309812769293785};
   const Parts p = tirc_lanes_parts(v, x);
   Lane u = sub(v, p.m, real(v, 1.0)), half = mul(v, u, real(v, 0.5));
-  Lane r = mul_add(v, u, POLYNOMIAL(v, u, c), half);
+  Lane r = mul_add(v, u, POLYNOMIAL(v, u, LOG10), half);
   r = mul_add(v, p.k, real(v, LOG10_2_LOW), r);
   return with_edges(v, x, mul_add(v, p.k, real(v, LOG10_2_HIGH), r));
 }
@@ -149,10 +132,8 @@ static Lane log10_of(const Lanes *v, Lane x) {
 /* Of a = |x|, with the sign of x. Near 0: a + a^3 P(a^2). Elsewhere 1 - 2 / (e^2a + 1); from
  * 10 on that is 1. */
 static Lane tanh_of(const Lanes *v, Lane x) {
-  static const double c[] = {-0.33333268761634827, 0.133310928940773, -0.053709667176008224,
-                             0.020538855344057083, -0.005591053050011396};
   Lane a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
-  Lane near = mul_add(v, mul(v, a, square), POLYNOMIAL(v, square, c), a);
+  Lane near = mul_add(v, mul(v, a, square), POLYNOMIAL(v, square, TANH), a);
   Lane most = at_most(v, a, 10.0);
   Lane power = near_exp_of(v, add(v, most, most));
   Lane part = quotient(v, real(v, 2.0), add(v, power, one));
@@ -164,15 +145,9 @@ static Lane tanh_of(const Lanes *v, Lane x) {
 /* Of a = |x|, with the sign of x. Near 0: a + a P(a^2). Elsewhere 1 - e^-Q(a); from 4 on that is 1.
  */
 static Lane erf_of(const Lanes *v, Lane x) {
-  static const double c[] = {0.12837916612625122,   -0.37612631916999817, 0.11283687502145767,
-                             -0.026858940720558167, 0.005199906881898642, -0.0008130014757625759,
-                             8.316784078488126e-05};
-  static const double d[] = {-0.00019569179859808104, -1.1276755332946777, -0.6371824145317078,
-                             -0.10393146425485611,    0.0222268495708704,  -0.003043198259547353,
-                             0.00019593513570725918};
   Lane a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
-  Lane near = mul_add(v, a, POLYNOMIAL(v, square, c), a);
-  Lane power = near_exp_of(v, POLYNOMIAL(v, at_most(v, a, 4.0), d));
+  Lane near = mul_add(v, a, POLYNOMIAL(v, square, ERF_NEAR), a);
+  Lane power = near_exp_of(v, POLYNOMIAL(v, at_most(v, a, 4.0), ERF_FAR));
   Lane far = sub(v, one, power);
   Lane is_near = less(v, a, 0.92);
   return two_of(v, LANE_WITH_SIGN_OF, choose(v, is_near, near, far), x);

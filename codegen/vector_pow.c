@@ -7,25 +7,20 @@
 
 /* log2 |x| = k + s P(s^2) with s = (m - 1) / (m + 1); -infinity of 0. In doubles. */
 static Lane wide_log2(const Lanes *v, const Lanes *wide, Lane a) {
-  static const double c[] = {2.8853900817900864, 0.9617966733415587, 0.5770835849975293,
-                             0.41167271763169316, 0.3407301247999729};
   const Parts p = tirc_lanes_parts(v, a);
   Lane m = one_of(wide, LANE_WIDEN, p.m), one = real(wide, 1.0);
   Lane s = quotient(wide, sub(wide, m, one), add(wide, m, one));
   Lane k = one_of(wide, LANE_WIDEN, p.k);
-  Lane r = mul_add(wide, s, POLYNOMIAL(wide, mul(wide, s, s), c), k);
+  Lane r = mul_add(wide, s, POLYNOMIAL(wide, mul(wide, s, s), WIDE_LOG2), k);
   r = choose(wide, less(v, a, INFINITY), r, one_of(wide, LANE_WIDEN, a));
   return choose(wide, equal(v, a, 0), real(wide, -INFINITY), r);
 }
 
 /* 2^x, rounded to float. Beyond 200 either way it is infinity or 0. */
 static Lane narrow_exp2(const Lanes *v, const Lanes *wide, Lane x) {
-  static const double c[] = {0.9999999999616214,     0.6931471807287087,    0.24022651198752468,
-                             0.055504103528701415,   0.00961802717306244,   0.001333392282088976,
-                             0.00015469317233742872, 1.5201909456020445e-05};
   x = at_least(wide, at_most(wide, x, 200.0), -200.0);
   const Rounded n = rounded(wide, add(wide, x, rounder(wide)));
-  Lane p = POLYNOMIAL(wide, sub(wide, x, n.n), c);
+  Lane p = POLYNOMIAL(wide, sub(wide, x, n.n), WIDE_EXP2);
   Lane r = mul(wide, p, power_of_two(wide, as_whole(wide, n)));
   return one_of(v, LANE_NARROW, r);
 }

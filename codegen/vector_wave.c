@@ -17,16 +17,12 @@ static Lane rest_of(const Lanes *v, Lane a, Lane n) {
 /* sin(r) = r + r z S(z) for even q and cos(r) = 1 + z (-1/2 + z C(z)) for odd q, z = r^2; q is the
  * quadrant, and the cosine of x is the sine of the next one. */
 static Lane near_wave(const Lanes *v, Op op, Lane x) {
-  static const double s[] = {-0.1666666716337204, 0.008333329111337662, -0.00019839151354972273,
-                             2.7166145173396217e-06};
-  static const double c[] = {-0.5, 0.04166664183139801, -0.001388718606904149,
-                             2.4418231987508808e-05};
   Lane a = magnitude(v, x);
   Rounded n = rounded(v, mul_add(v, a, real(v, 0.6366197723675814), rounder(v)));
   Lane r = rest_of(v, a, n.n), z = mul(v, r, r), q = as_whole(v, n);
   if (op == OP_COS) q = plus(v, q, whole(v, 1));
-  Lane sine = mul_add(v, mul(v, r, z), POLYNOMIAL(v, z, s), r);
-  Lane cosine = mul_add(v, z, POLYNOMIAL(v, z, c), real(v, 1.0));
+  Lane sine = mul_add(v, mul(v, r, z), POLYNOMIAL(v, z, SIN), r);
+  Lane cosine = mul_add(v, z, POLYNOMIAL(v, z, COS), real(v, 1.0));
   Lane odd = bits_and(v, q, 1);
   Lane is_sine = two_of(v, LANE_SAME, odd, whole(v, 0));
   Lane sign = shift_left(v, bits_and(v, q, 2), 30);

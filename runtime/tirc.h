@@ -728,8 +728,10 @@ typedef enum tirc_emit_kind {
    * the same figures as JSON. For a module that is not lowered yet. */
   TIRC_EMIT_ANNOTATED,
   TIRC_EMIT_ANNOTATIONS,
-  TIRC_EMIT_OPENCL /* OpenCL C: the kernels of a program whose loops are bound to blocks and threads
-                    */
+  /* The kernels of a program whose loops are bound to blocks and threads: OpenCL C, and CUDA C. */
+  TIRC_EMIT_OPENCL,
+  TIRC_EMIT_CUDA,
+  TIRC_EMIT_CUDA_HEADER /* the same with constants of the launches and inline launchers */
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program

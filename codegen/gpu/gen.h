@@ -13,6 +13,7 @@
 
 #include "codegen/c_text.h"
 #include "codegen/notes.h"
+#include "codegen/signature.h"
 #include "gpu.h"
 #include "ir/gpu.h"
 #include "ir/tree/visit.h"
@@ -27,6 +28,7 @@ typedef struct Name {
 
 typedef enum HelperId {
 #define HELPER(id, name, needs, text) HELPER_##id,
+#include "functions.def"
 #include "helpers.def"
 #undef HELPER
   HELPER_COUNT
@@ -56,35 +58,54 @@ typedef struct Gen {
   bool index;              /* inside of index arithmetic, which does not overflow */
   bool uses_double;
   const BlockNotes *notes;
-  const char *note; /* the comment last written */
+  const Module *module;
+  const char *const *symbols; /* of its kernels */
+  bool is_header;             /* kernels with launchers, for a program */
+  bool on_host;               /* in a launcher */
+  const char *note;           /* the comment last written */
+  int64_t dynamic_bytes;      /* of shared.dyn that this kernel has declared */
 } Gen;
 
 /* --- the row of a language ------------------------------------------------------------------- */
 typedef struct GpuFunction {
   Op op;
-  const char *name;
+  const char *name, *wide; /* on 64 bits, where that is another one */
 } GpuFunction;
+typedef struct GpuText {
+  const char *name, *text;
+} GpuText;
 struct GpuLanguage {
   const char *name;                          /* in messages */
+  const char *target;                        /* what is lowered for when nobody says */
   const char *ints[4], *uints[4];            /* of 8, 16, 32, 64 bits */
   const char *half;                          /* what a float16 is in memory */
-  const char *kernel;                        /* before a kernel's name */
+  const char *function, *function_of_both;   /* before a helper's result; one for the host, too */
   const char *global, *shared, *restrict_of; /* qualifiers, with a blank behind them */
+  const char *shared_target;                 /* of what points to shared memory, likewise */
   const char *axes[GPU_AXES];
   const char *barrier, *barrier_all; /* of shared memory; of global memory, too */
   const char *warp_barrier;          /* NULL: there are no warps */
+  const char *active_mask;           /* the threads of a warp that are here; NULL likewise */
   const char *long_suffix, *ulong_suffix;
   const char *float_suffix; /* of functions on float: "f" */
   const char *infinity, *nan;
-  const char *bits_of_float, *float_of_bits; /* functions */
+  const char *bits_of_float, *float_of_bits, *double_of_bits; /* functions */
   const char *round_half;        /* the body of a function that rounds the float x to a float16 */
   const GpuFunction *functions;  /* that have another name than in C; ends with name NULL */
+  bool written_out;              /* functions of mathematics are helpers (functions.def) */
+  const GpuText *own;            /* functions in front where they are called; ends with name NULL */
   const char *const *reserved;   /* words that are no names; ends with NULL */
   const char *const *reserved_n; /* likewise, with a number behind them */
   bool vector_arith;             /* vectors have operators and functions */
-  const char *doubles;           /* the line that sources with doubles begin with */
-  /* What stands before a kernel when the threads of a block are known. */
-  const char *(*launch_bounds)(Tirc *c, const int64_t threads[3]);
+  /* Not 0: vectors are what memory moves at once, this many bytes, from addresses of as many. */
+  int moved_bytes;
+  const char *doubles; /* the line that sources with doubles begin with */
+  /* Before a kernel's name; threads of a block, or NULL when they are not known; whether the kernel
+   * is of this source alone. */
+  const char *(*kernel)(Tirc *c, const int64_t *threads, bool is_static);
+  /* All memory of scope shared.dyn is one array, of that name, whose size a launch says: its
+   * declaration. NULL: it is declared like other memory of a block. */
+  const char *dynamic, *declare_dynamic;
   /* Memory of one thread ("" before it) or of a block. */
   void (*declare_array)(Gen *g, const char *space, DType t, const char *name, int64_t count);
   const char *(*vector_type)(Tirc *c, const char *scalar, int lanes);
@@ -119,6 +140,8 @@ CText tirc_gpu_text(Gen *g, Binds binds, const char *format, ...)
 /* The name of a helper function for a type, which is written in front of the kernels. */
 const char *tirc_gpu_helper(Gen *g, HelperId id, DType t);
 void tirc_gpu_write_helpers(Gen *g, Text *out);
+/* Those of the language's own functions that a text, or one of them, calls. */
+void tirc_gpu_write_own(Gen *g, Text *out, const char *text);
 
 /* --- expr.c ---------------------------------------------------------------------------------- */
 CText tirc_gpu_expr(Gen *g, Expr e, const char *lane);
@@ -133,14 +156,27 @@ CText tirc_gpu_operand_as(Gen *g, Expr x, DType t, const char *lane); /* convert
 CText tirc_gpu_math(Gen *g, Expr e, const char *lane);
 CText tirc_gpu_call(Gen *g, Expr e, const char *lane);
 bool tirc_gpu_math_on_vectors(Op op);
+/* The name of the function that an operator is on a type; NULL: the language has none. */
+const char *tirc_gpu_function(Gen *g, Op op, DType t);
 
 /* --- memory.c -------------------------------------------------------------------------------- */
 CText tirc_gpu_load(Gen *g, Expr e, const char *lane);
 void tirc_gpu_store(Gen *g, Stmt s);
 void tirc_gpu_alloc(Gen *g, Stmt s);
 void tirc_gpu_decl(Gen *g, Stmt s);
+Expr tirc_gpu_store_index(Gen *g, Stmt s); /* in elements from the array on */
+const char *tirc_gpu_pointer(Gen *g, Buffer b, Expr index);
+/* v, which is what value is, stored there. */
+void tirc_gpu_put(Gen *g, DType element, const char *array, const char *at, CText v);
+/* A lane of a store's value as its element is held. */
+CText tirc_gpu_stored_value(Gen *g, Expr value, DType t, const char *lane);
 /* Shared memory is declared where a kernel begins. */
 void tirc_gpu_declare_shared(Gen *g, Stmt body);
+
+/* --- aligned.c ------------------------------------------------------------------------------- */
+/* A store of a vector for languages whose vectors only move: what is loaded at once is, and true is
+ * given where it is stored at once, too. */
+bool tirc_gpu_move(Gen *g, Stmt store, Expr index);
 
 /* --- vector.c -------------------------------------------------------------------------------- */
 bool tirc_gpu_has_vectors(DType t); /* its lanes: 2, 3, 4, 8, 16 */
@@ -150,6 +186,17 @@ bool tirc_gpu_has_vector_form(Gen *g, Stmt store);
 bool tirc_gpu_lanes_overlap(Stmt store);
 /* The scalar in every lane, when it is one. */
 Expr tirc_gpu_spread(Expr e);
+
+/* --- source.c -------------------------------------------------------------------------------- */
+void tirc_gpu_begin(Gen *g, const Kernel *k);                /* a function, without names yet */
+void tirc_gpu_param(Gen *g, Text *declared, const Param *p); /* of it */
+
+/* --- launcher.c: headers --------------------------------------------------------------------- */
+void tirc_gpu_write_geometry(Gen *g, const Kernel *k);
+void tirc_gpu_write_launchers(Gen *g);
+/* A statement of a host function; false: it is written as in a kernel. */
+bool tirc_gpu_host_stmt(Gen *g, Stmt s);
+const char *tirc_gpu_guard(Gen *g); /* the macro that says that the header is there */
 
 /* --- stmt.c ---------------------------------------------------------------------------------- */
 void tirc_gpu_stmt(Gen *g, Stmt s);

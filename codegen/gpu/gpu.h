@@ -8,6 +8,9 @@
 
 typedef struct GpuLanguage GpuLanguage;
 extern const GpuLanguage tirc_opencl_c; /* OpenCL C 1.2; doubles need cl_khr_fp64 */
+extern const GpuLanguage tirc_cuda_c;   /* CUDA C, without its headers */
+/* The GPU that is lowered for when nobody says: the least one of those that can run the source. */
+const char *tirc_gpu_default_target(const GpuLanguage *l);
 
 /* What the kernels of a module are called in its source: [i] belongs to function i, NULL where that
  * is none. */
@@ -15,10 +18,15 @@ const char *const *tirc_gpu_symbols(Tirc *c, const GpuLanguage *l, const Module 
 
 /* Bytes of shared memory that one block of a kernel has, -1 when that is no number. */
 int64_t tirc_gpu_shared_bytes(const Func *f);
+/* Those of scope shared.dyn, which a launch in CUDA asks for. */
+int64_t tirc_gpu_dynamic_bytes(const Func *f);
 
 /* The kernels of the module, readable: with the program's names, and comments that say which block
  * a statement is of, where `scheduled`, which it was lowered from, is given. Throws "codegen". */
 const char *tirc_gpu_source(Tirc *c, const GpuLanguage *l, const Module *lowered,
                             const Module *scheduled);
+/* A header in CUDA C++ with the kernels, the geometry of their launches as constants, and an inline
+ * launcher NAME_launch(its parameters, stream) for each host function. */
+const char *tirc_gpu_header(Tirc *c, const Module *lowered, const Module *scheduled);
 
 #endif

@@ -1,5 +1,8 @@
-/* The functions of helpers.def, written once for each type that needs them. */
+/* The functions of helpers.def and functions.def, written once for each type that needs them. */
+#include "codegen/polynomials.h"
 #include "gen.h"
+
+#include <stdio.h>
 
 static const struct {
   const char *name;
@@ -8,6 +11,7 @@ static const struct {
 } rows[HELPER_COUNT] = {
 #define HELPER_NONE -1
 #define HELPER(id, name, needs, text) {name, HELPER_##needs, text},
+#include "functions.def"
 #include "helpers.def"
 #undef HELPER
 };
@@ -26,29 +30,110 @@ const char *tirc_gpu_helper(Gen *g, HelperId id, DType t) {
   return tirc_format(g->c, "%s_%s", rows[id].name, tirc_dtype_name(g->c, t));
 }
 
+enum { MOST_MOVED = 16 }; /* bytes that one instruction moves */
+
 static const char *word(Gen *g, char which, DType t) {
+  const DType one = tirc_dtype_lanes(t, 1);
   DType u = t;
   if (u.code == TYPE_INT) u.code = TYPE_UINT;
+  const int bytes = tirc_dtype_bytes(one) * t.lanes;
   switch (which) {
   case 'T': return tirc_gpu_value_type(g, t);
   case 'U': return tirc_gpu_value_type(g, u);
+  case 'M': return tirc_gpu_memory_type(g, one);
   case 'N': return tirc_dtype_name(g->c, t);
+  case 'n': return tirc_format(g->c, "%d", t.lanes);
+  case 'A': return tirc_format(g->c, "%d", bytes < MOST_MOVED ? bytes : MOST_MOVED);
   case 's': return g->l->uints[1];
   case 'u': return g->l->uints[2];
   case 'l': return g->l->uints[3];
+  case 'L': return g->l->ints[3];
   case 'B': return g->l->bits_of_float;
   case 'F': return g->l->float_of_bits;
+  case 'D': return g->l->double_of_bits;
+  case 'q': return g->l->function;
+  case 'h': return g->l->function_of_both;
   default: return g->l->round_half;
+  }
+}
+
+/* $[floor] */
+static const char *function_named(Gen *g, const char *s, size_t n, DType t) {
+  for (int op = 0; op < OP_COUNT; op++) {
+    const char *name = tirc_ops[op].c_form;
+    if (name && strlen(name) == n && memcmp(name, s, n) == 0)
+      return tirc_gpu_function(g, (Op)op, t);
+  }
+  return "";
+}
+
+/* $P[ID p x]: p = c[0] + c[1] x + ..., by Horner's scheme */
+static const char *polynomial(Gen *g, const char *s) {
+  char id[16], p[8], x[8];
+  if (sscanf(s, "[%15s %7s %7[^]]]", id, p, x) != 3) return "";
+  int k = 0;
+  while (k < POLYNOMIAL_COUNT && strcmp(tirc_polynomials[k].name, id) != 0) k++;
+  if (k == POLYNOMIAL_COUNT) return "";
+  const Polynomial *q = &tirc_polynomials[k];
+  const bool wide = strncmp(id, "WIDE", 4) == 0;
+  const DType t = wide ? DT_FLOAT64 : DT_FLOAT32;
+  Text lines = {.c = g->c};
+  tirc_text_addf(&lines, "  %s %s = %s;\n", wide ? "double" : "float", p,
+                 tirc_gpu_float(g, t, q->c[q->n - 1]).s);
+  for (int i = q->n - 2; i >= 0; i--) {
+    const double c = q->c[i];
+    tirc_text_addf(&lines, "  %s = %s * %s %c %s;\n", p, p, x, c < 0 ? '-' : '+',
+                   tirc_gpu_float(g, t, c < 0 ? -c : c).s);
+  }
+  return lines.at;
+}
+
+static void write_helper(Gen *g, Text *out, const char *s, DType t) {
+  for (; *s; s++) {
+    const char *end = strchr(s, ']');
+    if (*s != '$') {
+      tirc_text_addn(out, s, 1);
+    } else if (s[1] == 'P' && end) {
+      tirc_text_add(out, polynomial(g, s + 2));
+      s = end;
+    } else if (s[1] == '[' && end) {
+      tirc_text_add(out, function_named(g, s + 2, (size_t)(end - s - 2), t));
+      s = end;
+    } else {
+      tirc_text_add(out, word(g, *++s, t));
+    }
   }
 }
 
 void tirc_gpu_write_helpers(Gen *g, Text *out) {
   for (int i = 0; i < g->helpers.n; i++) {
     tirc_text_add(out, "\n");
-    for (const char *s = rows[g->helpers.at[i].id].text; *s; s++)
-      if (*s == '$')
-        tirc_text_add(out, word(g, *++s, g->helpers.at[i].t));
-      else
-        tirc_text_addn(out, s, 1);
+    write_helper(g, out, rows[g->helpers.at[i].id].text, g->helpers.at[i].t);
   }
+}
+
+static bool is_called(const char *text, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *s = text; (s = strstr(s, name)); s += n)
+    if (s[n] == '(') return true;
+  return false;
+}
+
+void tirc_gpu_write_own(Gen *g, Text *out, const char *text) {
+  enum { MOST_OWN = 64 };
+  bool is_used[MOST_OWN] = {false}, more = true;
+  const GpuText *own = g->l->own;
+  while (more) {
+    more = false;
+    for (int i = 0; own && i < MOST_OWN && own[i].name; i++) {
+      bool used = is_called(text, own[i].name);
+      for (int j = 0; own[j].name; j++)
+        used = used || (is_used[j] && strcmp(own[j].name, own[i].name) != 0 &&
+                        is_called(own[j].text, own[i].name));
+      more = more || used != is_used[i];
+      is_used[i] = used;
+    }
+  }
+  for (int i = 0; own && own[i].name; i++)
+    if (is_used[i]) tirc_text_addf(out, "\n%s", own[i].text);
 }

@@ -2,11 +2,20 @@
 #include "codegen/libm.h"
 #include "gen.h"
 
-/* The name of a function on a type; NULL: it has none. */
-static const char *function(Gen *g, Op op, DType t) {
+/* Those of functions.def, on floats; 0: none. */
+static const HelperId written_out[OP_COUNT] = {
+    [OP_EXP] = HELPER_EXP,     [OP_EXP2] = HELPER_EXP2, [OP_EXP10] = HELPER_EXP10,
+    [OP_LOG] = HELPER_LOG,     [OP_LOG2] = HELPER_LOG2, [OP_LOG10] = HELPER_LOG10,
+    [OP_LOG1P] = HELPER_LOG1P, [OP_TANH] = HELPER_TANH, [OP_ERF] = HELPER_ERF,
+    [OP_SIN] = HELPER_SIN,     [OP_COS] = HELPER_COS,   [OP_POW] = HELPER_POW,
+};
+
+const char *tirc_gpu_function(Gen *g, Op op, DType t) {
   const char *name = tirc_ops[op].c_form;
+  if (g->l->written_out && t.bits == 32 && written_out[op])
+    return tirc_gpu_helper(g, written_out[op], DT_FLOAT32);
   for (const GpuFunction *f = g->l->functions; f->name; f++)
-    if (f->op == op) return f->name;
+    if (f->op == op) return t.bits == 64 && f->wide ? f->wide : f->name;
   if (!name) return NULL;
   return tirc_format(g->c, "%s%s", name, t.bits == 32 ? g->l->float_suffix : "");
 }
@@ -25,8 +34,9 @@ static CText int_math(Gen *g, Expr e, CText a) {
   switch (e->op) {
   case OP_ABS: return t.code == TYPE_INT ? call(g, tirc_gpu_helper(g, HELPER_ABS, t), 1, &a) : a;
   case OP_POPCOUNT:
+    if (u.bits < 32) u = DT(TYPE_UINT, 32);
     a = tirc_gpu_cast(g, a, t, u);
-    return tirc_gpu_cast(g, call(g, function(g, OP_POPCOUNT, u), 1, &a), u, e->dtype);
+    return tirc_gpu_cast(g, call(g, tirc_gpu_function(g, OP_POPCOUNT, u), 1, &a), u, e->dtype);
   case OP_CLZ:
     return tirc_gpu_cast(g, call(g, tirc_gpu_helper(g, HELPER_CLZ, t), 1, &a), DT_INT32, e->dtype);
   default: return a; /* rounding leaves an integer alone */
@@ -36,20 +46,21 @@ static CText int_math(Gen *g, Expr e, CText a) {
 static CText float_math(Gen *g, Op op, DType t, int n, const CText *args) {
   CText one = tirc_gpu_float(g, t, 1);
   switch (op) {
-  case OP_RSQRT: return tirc_c_binary(g->c, OP_DIV, one, call(g, function(g, OP_SQRT, t), n, args));
+  case OP_RSQRT:
+    return tirc_c_binary(g->c, OP_DIV, one, call(g, tirc_gpu_function(g, OP_SQRT, t), n, args));
   case OP_SIGMOID: {
     CText minus = tirc_gpu_text(g, BINDS_CAST, "-%s", tirc_c_operand(g->c, args[0], BINDS_ALL));
     return tirc_c_binary(
         g->c, OP_DIV, one,
-        tirc_c_binary(g->c, OP_ADD, one, call(g, function(g, OP_EXP, t), 1, &minus)));
+        tirc_c_binary(g->c, OP_ADD, one, call(g, tirc_gpu_function(g, OP_EXP, t), 1, &minus)));
   }
   case OP_ISNAN:
   case OP_ISINF:
   case OP_ISFINITE:
-    return tirc_gpu_text(g, BINDS_EQUAL, "%s(%s) != 0", tirc_ops[op].c_form, args[0].s);
+    return tirc_gpu_text(g, BINDS_EQUAL, "%s(%s) != 0", tirc_gpu_function(g, op, t), args[0].s);
   default: break;
   }
-  const char *name = function(g, op, t);
+  const char *name = tirc_gpu_function(g, op, t);
   if (!name)
     tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
               tirc_dtype_name(g->c, t));
@@ -67,6 +78,18 @@ bool tirc_gpu_math_on_vectors(Op op) {
   }
 }
 
+/* Powers that are products or roots, where pow is written out, in doubles; HELPER_COUNT: another.
+ */
+static HelperId short_power(Gen *g, Expr e) {
+  Expr y = e->op == OP_POW && g->l->written_out ? e->args[1] : NULL;
+  if (y && y->op == OP_BROADCAST) y = y->args[0];
+  if (!y || y->op != OP_FLOAT || e->dtype.bits > 32) return HELPER_COUNT;
+  return y->u.f == 2     ? HELPER_SQUARE
+         : y->u.f == 3   ? HELPER_CUBE
+         : y->u.f == 0.5 ? HELPER_ROOT
+                         : HELPER_COUNT;
+}
+
 CText tirc_gpu_math(Gen *g, Expr e, const char *lane) {
   const DType t = tirc_dtype_lanes(e->args[0]->dtype, 1);
   const bool is_small = tirc_gpu_is_small(t), is_vector = e->dtype.lanes > 1 && !lane;
@@ -75,7 +98,9 @@ CText tirc_gpu_math(Gen *g, Expr e, const char *lane) {
     args[i] =
         is_vector ? tirc_gpu_all_lanes(g, e->args[i]) : tirc_gpu_operand_as(g, e->args[i], t, lane);
   if (!tirc_dtype_is_float(t)) return int_math(g, e, args[0]);
-  CText r = float_math(g, (Op)e->op, is_small ? DT_FLOAT32 : t, e->n, args);
+  const HelperId power = short_power(g, e);
+  CText r = power != HELPER_COUNT ? call(g, tirc_gpu_helper(g, power, DT_FLOAT32), 1, args)
+                                  : float_math(g, (Op)e->op, is_small ? DT_FLOAT32 : t, e->n, args);
   return is_small && e->dtype.code != TYPE_BOOL ? tirc_gpu_round(g, r, t) : r;
 }
 
@@ -94,10 +119,10 @@ static CText emit_extern(Gen *g, Expr e, const char *lane) {
   CText args[3];
   if (!f.on_float) g->uses_double = true;
   for (int k = 0; k < arity; k++) args[k] = tirc_gpu_operand_as(g, e->args[first + k], t, lane);
-  const char *own = f.name;
-  for (const GpuFunction *r = g->l->functions; r->name; r++)
-    if (tirc_ops[r->op].c_form && strcmp(tirc_ops[r->op].c_form, f.name) == 0) own = r->name;
-  if (own == f.name && f.on_float) own = tirc_format(g->c, "%s%s", own, g->l->float_suffix);
+  const char *own = f.on_float ? tirc_format(g->c, "%s%s", f.name, g->l->float_suffix) : f.name;
+  for (int op = 0; op < OP_COUNT; op++)
+    if (tirc_ops[op].c_form && strcmp(tirc_ops[op].c_form, f.name) == 0)
+      own = tirc_gpu_function(g, (Op)op, t);
   return tirc_gpu_cast(g, call(g, own, arity, args), t, e->dtype);
 }
 
@@ -117,6 +142,12 @@ static CText emit_zero(Gen *g, Expr e, const char *lane) {
   return tirc_gpu_literal(g, tirc_dtype_lanes(e->dtype, 1), 0);
 }
 
+static CText emit_active_mask(Gen *g, Expr e, const char *lane) {
+  (void)lane;
+  if (!g->l->active_mask) tirc_gpu_unsupported(g, e);
+  return tirc_gpu_text(g, BINDS_ALL, "%s", g->l->active_mask);
+}
+
 static CText emit_operand(Gen *g, Expr e, const char *lane) {
   if (e->n != 1) tirc_gpu_unsupported(g, e);
   return tirc_gpu_expr(g, e->args[0], lane);
@@ -129,6 +160,7 @@ CText tirc_gpu_call(Gen *g, Expr e, const char *lane) {
   } calls[] = {{"call_extern", emit_extern},
                {"call_pure_extern", emit_extern},
                {"opaque_zero", emit_zero},
+               {"tvm_warp_activemask", emit_active_mask},
                {"tvm_thread_invariant", emit_operand},
                {"tvm_warp_shuffle", emit_shuffle},
                {"tvm_warp_shuffle_up", emit_shuffle},

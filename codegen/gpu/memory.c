@@ -34,6 +34,10 @@ static Expr plus(Tirc *c, Expr base, int64_t k) {
   return k ? tirc_add(c, base, tirc_int(c, base->dtype, k)) : base;
 }
 
+Expr tirc_gpu_store_index(Gen *g, Stmt s) {
+  return tirc_linear_index(g->c, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+}
+
 static Expr index_of(Gen *g, Buffer b, int n, Expr const *indices) {
   return tirc_linear_index(g->c, b, n, indices);
 }
@@ -54,7 +58,7 @@ static CText place(Gen *g, Expr index, const char *lane) {
   return t;
 }
 
-static const char *pointer(Gen *g, Buffer b, Expr index) {
+const char *tirc_gpu_pointer(Gen *g, Buffer b, Expr index) {
   Expr first = index->op == OP_RAMP ? index->args[0] : index;
   if (tirc_is_int(first, 0)) return array_of(g, b);
   return tirc_format(g->c, "%s + %s", array_of(g, b),
@@ -68,8 +72,11 @@ CText tirc_gpu_load(Gen *g, Expr e, const char *lane) {
   const DType t = element_of(b);
   Expr index = index_of(g, b, e->n, e->args);
   if (index->dtype.lanes > 1 && !lane)
-    return g->l->load_vector(g, pointer(g, b, index), tirc_dtype_lanes(t, index->dtype.lanes));
-  const char *at = place(g, index, lane).s, *array = array_of(g, b);
+    return g->l->load_vector(g, tirc_gpu_pointer(g, b, index),
+                             tirc_dtype_lanes(t, index->dtype.lanes));
+  const Name *moved = lane ? tirc_map_get(&g->vars, e) : NULL; /* all lanes at once, before */
+  const char *at = moved ? lane : place(g, index, lane).s;
+  const char *array = moved ? moved->s : array_of(g, b);
   if (t.code == TYPE_FLOAT && t.bits == 16) return g->l->load_half(g, array, at);
   CText v = tirc_gpu_text(g, BINDS_ALL, "%s[%s]", array, at);
   if (t.code == TYPE_BFLOAT)
@@ -80,7 +87,7 @@ CText tirc_gpu_load(Gen *g, Expr e, const char *lane) {
 /* --- stores ---------------------------------------------------------------------------------- */
 
 /* A store of a value that is held as a float rounds it, so what only rounds it need not. */
-static CText stored_value(Gen *g, Expr value, DType t, const char *lane) {
+CText tirc_gpu_stored_value(Gen *g, Expr value, DType t, const char *lane) {
   const bool rounds =
       value->op == OP_ADD || value->op == OP_SUB || value->op == OP_MUL || value->op == OP_DIV;
   if (tirc_gpu_is_small(t) && tirc_dtype_equal(tirc_dtype_lanes(value->dtype, 1), t)) {
@@ -94,8 +101,7 @@ static CText stored_value(Gen *g, Expr value, DType t, const char *lane) {
   return tirc_gpu_operand_as(g, value, t, lane);
 }
 
-static void put(Gen *g, Buffer b, const char *array, const char *at, CText v) {
-  const DType t = element_of(b);
+void tirc_gpu_put(Gen *g, DType t, const char *array, const char *at, CText v) {
   if (t.code == TYPE_FLOAT && t.bits == 16)
     tirc_gpu_line(g, "%s;", g->l->store_half(g, array, at, v.s));
   else if (t.code == TYPE_BFLOAT)
@@ -106,8 +112,8 @@ static void put(Gen *g, Buffer b, const char *array, const char *at, CText v) {
 
 static void store_lane(Gen *g, Stmt s, Expr index, const char *lane) {
   Buffer b = s->u.store.buffer;
-  CText v = stored_value(g, s->u.store.value, element_of(b), lane);
-  put(g, b, array_of(g, b), place(g, index, lane).s, v);
+  CText v = tirc_gpu_stored_value(g, s->u.store.value, element_of(b), lane);
+  tirc_gpu_put(g, element_of(b), array_of(g, b), place(g, index, lane).s, v);
 }
 
 static void each_lane(Gen *g, int lanes, void (*body)(Gen *, const void *, const char *),
@@ -144,23 +150,25 @@ static void compute_lane(Gen *g, const void *self, const char *lane) {
 static void move_lane(Gen *g, const void *self, const char *lane) {
   const Lanes *l = self;
   Buffer b = l->store->u.store.buffer;
-  put(g, b, array_of(g, b), place(g, l->index, lane).s,
-      tirc_gpu_text(g, BINDS_ALL, "%s[%s]", l->all, lane));
+  tirc_gpu_put(g, element_of(b), array_of(g, b), place(g, l->index, lane).s,
+               tirc_gpu_text(g, BINDS_ALL, "%s[%s]", l->all, lane));
 }
 
 void tirc_gpu_store(Gen *g, Stmt s) {
   Buffer b = s->u.store.buffer;
-  Expr index = index_of(g, b, s->u.store.n, s->u.store.indices);
+  Expr index = tirc_gpu_store_index(g, s);
   const int lanes = index->dtype.lanes;
   if (lanes == 1) {
     store_lane(g, s, index, NULL);
+  } else if (g->l->moved_bytes && tirc_gpu_move(g, s, index)) {
+    return;
   } else if (tirc_gpu_has_vector_form(g, s)) {
     const DType t = tirc_dtype_lanes(b->dtype, lanes);
     Expr value = s->u.store.value;
     if (tirc_gpu_is_small(element_of(b)) && value->op == OP_CAST) value = value->args[0];
     CText v =
         tirc_gpu_all_lanes(g, value->dtype.lanes > 1 ? value : tirc_broadcast(g->c, value, lanes));
-    tirc_gpu_line(g, "%s;", g->l->store_vector(g, pointer(g, b, index), t, v.s));
+    tirc_gpu_line(g, "%s;", g->l->store_vector(g, tirc_gpu_pointer(g, b, index), t, v.s));
   } else if (!tirc_gpu_lanes_overlap(s)) {
     each_lane(g, lanes, plain_lane, &(Lanes){s, index, NULL});
   } else {
@@ -175,6 +183,22 @@ void tirc_gpu_store(Gen *g, Stmt s) {
 
 static bool is_shared(Buffer b) { return strncmp(b->scope, "shared", 6) == 0; }
 
+/* Of shared.dyn a buffer begins at a multiple of 16 bytes, as in memory of its own. */
+static int64_t dynamic_size(int64_t bytes) {
+  enum { ALIGNMENT = 16 };
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* A part of the one array that there is. */
+static void declare_dynamic(Gen *g, const Name *name, int64_t bytes) {
+  const char *type = tirc_gpu_memory_type(g, name->element);
+  if (!g->dynamic_bytes) tirc_gpu_line(g, "%s", g->l->declare_dynamic);
+  const int64_t at = g->dynamic_bytes;
+  tirc_gpu_line(g, "%s *%s = (%s *)(%s + %lld);", type, name->s, type, g->l->dynamic,
+                (long long)at);
+  g->dynamic_bytes += dynamic_size(bytes);
+}
+
 static void declare(Gen *g, Buffer b, const char *space) {
   const int64_t bytes = tirc_constant_bytes(b);
   if (bytes < 0)
@@ -182,7 +206,11 @@ static void declare(Gen *g, Buffer b, const char *space) {
               "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
   Name *name = tirc_gpu_declare(g, b->data, b->name);
   name->element = element_of(b);
-  name->space = space;
+  name->space = *space ? g->l->shared_target : "";
+  if (g->l->dynamic && strcmp(b->scope, "shared.dyn") == 0) {
+    declare_dynamic(g, name, bytes);
+    return;
+  }
   const int64_t count = bytes / tirc_dtype_bytes(name->element);
   g->l->declare_array(g, space, name->element, name->s, count > 0 ? count : 1);
 }
@@ -235,5 +263,20 @@ static bool add_shared(Visitor *v, Stmt s) {
 int64_t tirc_gpu_shared_bytes(const Func *f) {
   int64_t sum = 0;
   tirc_visit_stmt(&(Visitor){.stmt = add_shared, .expr = tirc_skip_expr, .self = &sum}, f->body);
+  return sum;
+}
+
+static bool add_dynamic(Visitor *v, Stmt s) {
+  int64_t *sum = v->self;
+  if (s->kind == STMT_ALLOC && strcmp(s->u.alloc.buffer->scope, "shared.dyn") == 0) {
+    const int64_t bytes = tirc_constant_bytes(s->u.alloc.buffer);
+    if (bytes > 0) *sum += dynamic_size(bytes);
+  }
+  return true;
+}
+
+int64_t tirc_gpu_dynamic_bytes(const Func *f) {
+  int64_t sum = 0;
+  tirc_visit_stmt(&(Visitor){.stmt = add_dynamic, .expr = tirc_skip_expr, .self = &sum}, f->body);
   return sum;
 }

@@ -50,3 +50,5 @@ const char *const *tirc_gpu_symbols(Tirc *c, const GpuLanguage *l, const Module 
       at[i] = tirc_gpu_reserves(l, names[i]) ? tirc_format(c, "%s_kernel", names[i]) : names[i];
   return at;
 }
+
+const char *tirc_gpu_default_target(const GpuLanguage *l) { return l->target; }

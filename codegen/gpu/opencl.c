@@ -1,8 +1,10 @@
 /* The row of OpenCL C 1.2. */
 #include "gen.h"
 
-static const char *launch_bounds(Tirc *c, const int64_t n[3]) {
-  return tirc_format(c, "__attribute__((reqd_work_group_size(%lld, %lld, %lld)))\n",
+static const char *kernel(Tirc *c, const int64_t *n, bool is_static) {
+  (void)is_static;
+  if (!n) return "__kernel void";
+  return tirc_format(c, "__attribute__((reqd_work_group_size(%lld, %lld, %lld)))\n__kernel void",
                      (long long)n[0], (long long)n[1], (long long)n[2]);
 }
 
@@ -54,8 +56,10 @@ static const char *store_half(Gen *g, const char *p, const char *index, const ch
   return tirc_format(g->c, "vstore_half(%s, %s, %s)", value, index, p);
 }
 
-static const GpuFunction functions[] = {
-    {OP_NEARBYINT, "rint"}, {OP_EXP10, "exp10"}, {OP_POPCOUNT, "popcount"}, {OP_COUNT, NULL}};
+static const GpuFunction functions[] = {{OP_NEARBYINT, "rint", NULL},
+                                        {OP_EXP10, "exp10", NULL},
+                                        {OP_POPCOUNT, "popcount", NULL},
+                                        {OP_COUNT, NULL, NULL}};
 
 /* Words, qualifiers and functions that kernels may use. */
 static const char *const reserved[] = {"kernel",
@@ -122,12 +126,15 @@ static const char *const reserved_n[] = {
 
 const GpuLanguage tirc_opencl_c = {
     .name = "OpenCL C",
+    .target = "opencl",
     .ints = {"char", "short", "int", "long"},
     .uints = {"uchar", "ushort", "uint", "ulong"},
     .half = "half",
-    .kernel = "__kernel void",
+    .function = "static inline",
+    .function_of_both = "static inline",
     .global = "__global ",
     .shared = "__local ",
+    .shared_target = "__local ",
     .restrict_of = "restrict ",
     .axes = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)", "get_local_id(0)",
              "get_local_id(1)", "get_local_id(2)"},
@@ -140,6 +147,7 @@ const GpuLanguage tirc_opencl_c = {
     .nan = "NAN",
     .bits_of_float = "as_uint",
     .float_of_bits = "as_float",
+    .double_of_bits = "as_double",
     .round_half = "  ushort h;\n"
                   "  vstore_half(x, 0, (half *)&h);\n"
                   "  return vload_half(0, (const half *)&h);\n",
@@ -148,7 +156,7 @@ const GpuLanguage tirc_opencl_c = {
     .reserved_n = reserved_n,
     .vector_arith = true,
     .doubles = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
-    .launch_bounds = launch_bounds,
+    .kernel = kernel,
     .declare_array = declare_array,
     .vector_type = vector_type,
     .splat = splat,

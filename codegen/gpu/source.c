@@ -1,6 +1,5 @@
 /* A whole source: the kernels first, into a text of their own, because only they know which helpers
  * have to stand in front of them. */
-#include "codegen/signature.h"
 #include "gen.h"
 #include "ir/tree/print.h"
 
@@ -66,7 +65,7 @@ static void describe(Gen *g) {
   tirc_text_addf(g->out, "\n/* %s. */\n", t.at);
 }
 
-static void declare_param(Gen *g, Text *t, const Param *p) {
+void tirc_gpu_param(Gen *g, Text *t, const Param *p) {
   Name *name = tirc_gpu_declare(g, p->var, p->buffer ? p->buffer->name : p->var->u.s);
   if (!p->buffer) {
     const DType d = p->var->dtype;
@@ -82,58 +81,85 @@ static void declare_param(Gen *g, Text *t, const Param *p) {
                  p->is_apart ? g->l->restrict_of : "", name->s);
 }
 
-static const char *bounds(const Gen *g) {
+static const char *head(const Gen *g) {
   int64_t threads[3] = {1, 1, 1};
   for (int i = 0; i < 3; i++)
-    if (g->k->extents[3 + i] && !tirc_const_int(g->k->extents[3 + i], &threads[i])) return "";
-  return g->l->launch_bounds(g->c, threads);
+    if (g->k->extents[3 + i] && !tirc_const_int(g->k->extents[3 + i], &threads[i]))
+      return g->l->kernel(g->c, NULL, g->is_header);
+  return g->l->kernel(g->c, threads, g->is_header);
+}
+
+void tirc_gpu_begin(Gen *g, const Kernel *k) {
+  g->k = k;
+  g->loc = k->f->loc;
+  g->taken.n = 0;
+  g->note = NULL;
+  g->dynamic_bytes = 0;
 }
 
 static void write_kernel(Gen *g, const Kernel *k) {
   Signature s = tirc_signature(g->c, k->f);
   Text params = {.c = g->c};
-  g->k = k;
-  g->loc = k->f->loc;
-  g->taken.n = 0;
-  g->note = NULL;
+  tirc_gpu_begin(g, k);
   if (s.n != k->f->n_params)
     tirc_fail(g->c, g->loc, "codegen", NULL, "the kernel %s uses %s, which is no parameter of it",
               k->name, s.params[k->f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) {
     tirc_text_add(&params, i ? ",\n    " : "");
-    declare_param(g, &params, &s.params[i]);
+    tirc_gpu_param(g, &params, &s.params[i]);
   }
   describe(g);
-  tirc_text_add(g->out, bounds(g));
-  tirc_gpu_open(g, "%s %s(%s%s) {", g->l->kernel, k->name, s.n ? "\n    " : "",
+  tirc_gpu_open(g, "%s %s(%s%s) {", head(g), k->name, s.n ? "\n    " : "",
                 s.n ? params.at : "void");
   tirc_gpu_declare_shared(g, k->f->body);
   tirc_gpu_stmt(g, k->f->body);
   tirc_gpu_close(g);
 }
 
-const char *tirc_gpu_source(Tirc *c, const GpuLanguage *l, const Module *m,
-                            const Module *scheduled) {
-  Text kernels = {.c = c}, t = {.c = c}, helpers = {.c = c};
-  Gen g = {.c = c, .l = l, .out = &kernels};
-  const char *const *names = tirc_gpu_symbols(c, l, m);
-  BlockNotes *notes = tirc_notes(c, NULL);
-  g.notes = notes;
-  for (int i = 0; scheduled && scheduled != m && i < scheduled->n_funcs; i++)
-    tirc_notes_add(notes, scheduled->funcs[i]);
-  for (int i = 0; i < m->n_funcs; i++) {
-    if (!names[i]) continue;
-    const Kernel k = facts_of(c, m->funcs[i], names[i]);
-    write_kernel(&g, &k);
+/* The kernels of the module, and in a header what launches them. */
+static void write_functions(Gen *g) {
+  for (int i = 0; i < g->module->n_funcs; i++) {
+    if (!g->symbols[i]) continue;
+    const Kernel k = facts_of(g->c, g->module->funcs[i], g->symbols[i]);
+    write_kernel(g, &k);
+    if (g->is_header) tirc_gpu_write_geometry(g, &k);
   }
-  if (!kernels.n)
-    tirc_fail(c, (Loc){m->file, 0, 0}, "codegen",
+  if (!g->out->n)
+    tirc_fail(g->c, (Loc){g->module->file, 0, 0}, "codegen",
               "bind its loops: sch.bind(loop=i, thread_axis=\"blockIdx.x\")",
               "the program has no loop that is bound to threads, so there is no kernel");
-  tirc_gpu_write_helpers(&g, &helpers);
-  tirc_text_addf(&t, "/* Made by tirc: %s. */\n", l->name);
-  if (g.uses_double) tirc_text_add(&t, l->doubles);
+  if (g->is_header) tirc_gpu_write_launchers(g);
+}
+
+static const char *source(Gen *g, const Module *scheduled) {
+  Tirc *c = g->c;
+  Text functions = {.c = c}, t = {.c = c}, helpers = {.c = c};
+  BlockNotes *notes = tirc_notes(c, NULL);
+  g->out = &functions;
+  g->notes = notes;
+  g->symbols = tirc_gpu_symbols(c, g->l, g->module);
+  for (int i = 0; scheduled && scheduled != g->module && i < scheduled->n_funcs; i++)
+    tirc_notes_add(notes, scheduled->funcs[i]);
+  write_functions(g);
+  tirc_gpu_write_helpers(g, &helpers);
+  tirc_text_addf(&t, "/* Made by tirc: %s. */\n", g->l->name);
+  if (g->is_header)
+    tirc_text_addf(&t, "#ifndef %s\n#define %s\n", tirc_gpu_guard(g), tirc_gpu_guard(g));
+  if (g->uses_double) tirc_text_add(&t, g->l->doubles);
+  tirc_gpu_write_own(g, &t, tirc_format(c, "%s%s", helpers.n ? helpers.at : "", functions.at));
   if (helpers.n) tirc_text_add(&t, helpers.at);
-  tirc_text_add(&t, kernels.at);
+  tirc_text_add(&t, functions.at);
+  if (g->is_header) tirc_text_add(&t, "\n#endif\n");
   return t.at;
+}
+
+const char *tirc_gpu_source(Tirc *c, const GpuLanguage *l, const Module *m,
+                            const Module *scheduled) {
+  Gen g = {.c = c, .l = l, .module = m};
+  return source(&g, scheduled);
+}
+
+const char *tirc_gpu_header(Tirc *c, const Module *m, const Module *scheduled) {
+  Gen g = {.c = c, .l = &tirc_cuda_c, .module = m, .is_header = true};
+  return source(&g, scheduled);
 }

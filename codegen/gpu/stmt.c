@@ -44,10 +44,16 @@ static void note(Gen *g, const char *text) {
   if (text) tirc_gpu_line(g, "/* %s */", text);
 }
 
+static bool is_var(const void *var, Expr e) { return e == var; }
+
 /* A loop over an axis of threads: its variable is what the device says. */
 static void gen_axis(Gen *g, const For *loop, int axis) {
   const DType t = loop->var->dtype;
   CText at = {g->l->axes[axis], BINDS_ALL};
+  if (!tirc_find_expr_in(loop->body, is_var, loop->var)) {
+    tirc_gpu_stmt(g, loop->body);
+    return;
+  }
   if (!tirc_is_int(loop->min, 0)) at = tirc_c_cast_to(g->c, tirc_gpu_value_type(g, t), at);
   Name *name = tirc_gpu_declare(g, loop->var, loop->var->u.s);
   tirc_gpu_line(g, "const %s %s = %s;", tirc_gpu_value_type(g, t), name->s,
@@ -206,5 +212,6 @@ void tirc_gpu_stmt(Gen *g, Stmt s) {
       [STMT_ATTR] = gen_attr,        [STMT_ASSERT] = gen_assert,
   };
   if (s->loc.line > 0) g->loc = s->loc;
+  if (g->on_host && tirc_gpu_host_stmt(g, s)) return;
   generators[s->kind](g, s);
 }

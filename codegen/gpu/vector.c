@@ -64,8 +64,8 @@ static bool has_form(const Gen *g, Expr e) {
 bool tirc_gpu_has_vector_form(Gen *g, Stmt s) {
   Buffer b = s->u.store.buffer;
   Expr value = s->u.store.value, index = s->u.store.n == 1 ? s->u.store.indices[0] : NULL;
-  if (!index || b->strides || !tirc_is_contiguous(index) || !tirc_gpu_has_vectors(index->dtype) ||
-      value->dtype.code == TYPE_BOOL)
+  if (g->l->moved_bytes || !index || b->strides || !tirc_is_contiguous(index) ||
+      !tirc_gpu_has_vectors(index->dtype) || value->dtype.code == TYPE_BOOL)
     return false;
   if (b->dtype.code == TYPE_FLOAT && b->dtype.bits == 16) { /* copied, or rounded by the store */
     if (value->op == OP_CAST && g->l->vector_arith) return converts(g, value);

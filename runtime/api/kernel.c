@@ -335,7 +335,8 @@ static void compile_for_device(Tirc *c, void *self) {
   k->c = c;
   tirc_context_depend(c, p->m->c);
   tirc_require_device(c, p->device);
-  const Module *lowered = tirc_lower_for_device(c, p->m->m, target_on_device(p->target, p->device));
+  const Module *lowered =
+      tirc_lower_for_device(c, p->m->m, target_on_device(p->target, p->device), GPU_OPENCL);
   tirc_api_describe_kernel(k, p->m, lowered, p->func);
   tirc_api_require_host(c, k->func);
   k->on_device = tirc_on_device(c, lowered, p->device);

@@ -2,14 +2,15 @@
 #ifndef TIRC_RUNTIME_API_ON_DEVICE_H
 #define TIRC_RUNTIME_API_ON_DEVICE_H
 
+#include "ir/gpu.h"
 #include "kernel.h"
 
 /* Throws "argument" unless it names a device: "opencl", "opencl:1". */
 void tirc_require_device(Tirc *c, const char *device);
 
-/* A module with kernels: m itself, or what lowering it for a GPU makes of it. target: the GPU's
- * name, NULL for "opencl". */
-const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target);
+/* A module with kernels: m itself, or what lowering it for the GPU of this name makes of it. Throws
+ * "target" unless the GPU is of that kind. */
+const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target, GpuKind kind);
 
 /* The kernels of a lowered module, compiled for a device ("opencl", or "opencl:1" for the second
  * one). Released with c. Throws "device", "codegen", "memory", "limit". */

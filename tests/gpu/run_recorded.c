@@ -1,23 +1,29 @@
-/* run_recorded DEVICE [--filter TEXT] [--size N] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]
+/* run_recorded DEVICE [--filter TEXT] [--size N] [--every N] [--words FILE] SCHEDULES.jsonl
+ *     INTRINSICS.json [PROGRAMS.json]
  *
  * Do recorded schedules for GPUs compute on a device what their programs do? One JSON object a
  * line: its `name`, the `program` by its name in PROGRAMS.json, or its text, and the `schedule`.
  * Scripts of intrinsics that a schedule names run before it; a schedule that defines apply_trace
  * has it called. Extents that are symbols get N (61). What a target or the device does not hold is
  * said and counted apart. It takes minutes, most of them for what is right: one run of the
- * interpreter a program. */
+ * interpreter a program.
+ *
+ * With cuda-source for DEVICE nothing runs: clang compiles what is emitted, with the words of FILE.
+ * --every N takes one in N. */
 #include "runtime/tirc.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_PARAMS = 32 };
 
 typedef struct Options {
-  const char *device, *filter;
-  int64_t size;
+  const char *device, *filter, *words;
+  int64_t size, every;
+  char clang[512]; /* the command; "": programs run */
   struct json_object *programs, *intrinsics;
 } Options;
 
@@ -74,7 +80,8 @@ static int take_program(const Options *o, Program *p, const char *text, tirc_err
   if (p->text && strcmp(p->text, text) == 0) return 0;
   forget(p);
   p->text = strdup(text);
-  return tirc_module_parse(text, strlen(text), "program", 0, NULL, &p->m, e) || draw(o, p, e);
+  return tirc_module_parse(text, strlen(text), "program", 0, NULL, &p->m, e) ||
+         (!*o->clang && draw(o, p, e));
 }
 
 /* The intrinsics that it names, itself, and the call of apply_trace. */
@@ -106,6 +113,20 @@ static int run(const Options *o, const Program *p, const tirc_module *m, tirc_ch
   tirc_kernel_free(k);
   for (int i = 0; i < p->n; i++) tirc_array_free(got[i].array);
   return bad;
+}
+
+/* True where clang takes it. */
+static int compile(const Options *o, const tirc_module *m, tirc_check *check, tirc_error **e) {
+  char *source = NULL, path[] = "/tmp/run_recorded.XXXXXX", command[600];
+  size_t n = 0;
+  if (tirc_module_emit(m, TIRC_EMIT_CUDA, "sm_80", NULL, &source, &n, e)) return 1;
+  const int file = mkstemp(path);
+  const bool written = file >= 0 && write(file, source, n) == (ssize_t)n;
+  snprintf(command, sizeof command, "%s %s", o->clang, path);
+  *check = (tirc_check){.ok = written && system(command) == 0, .param = "clang"};
+  if (file >= 0) close(file), unlink(path);
+  tirc_string_free(source);
+  return 0;
 }
 
 static bool is_limit(const tirc_error *e) {
@@ -141,32 +162,41 @@ static void run_record(const Options *o, Program *p, struct json_object *r, Coun
   char *script = script_of(o, schedule);
   (void)(take_program(o, p, program, &e) ||
          tirc_module_schedule_text(p->m, script, strlen(script), "schedule", NULL, &m, &e) ||
-         run(o, p, m, &c, &e));
+         (*o->clang ? compile(o, m, &c, &e) : run(o, p, m, &c, &e)));
   tell(k, name, &c, e);
   tirc_module_free(m);
   free(script);
 }
 
 int main(int argc, char **argv) {
-  Options o = {.device = argc > 1 ? argv[1] : NULL, .size = 61};
+  Options o = {.device = argc > 1 ? argv[1] : NULL, .size = 61, .every = 1};
   int i = 2;
   for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
     if (strcmp(argv[i], "--filter") == 0) o.filter = argv[i + 1];
+    if (strcmp(argv[i], "--words") == 0) o.words = argv[i + 1];
     if (strcmp(argv[i], "--size") == 0) o.size = strtoll(argv[i + 1], NULL, 10);
+    if (strcmp(argv[i], "--every") == 0) o.every = strtoll(argv[i + 1], NULL, 10);
   }
   FILE *f = i + 1 < argc ? fopen(argv[i], "r") : NULL;
   if (!f || !(o.intrinsics = json_object_from_file(argv[i + 1])))
-    return fprintf(stderr, "usage: run_recorded DEVICE [--filter TEXT] [--size N] SCHEDULES.jsonl "
-                           "INTRINSICS.json [PROGRAMS.json]\n"),
+    return fprintf(stderr, "usage: run_recorded DEVICE [--filter TEXT] [--size N] [--every N] "
+                           "[--words FILE] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]\n"),
            2;
   if (i + 2 < argc) o.programs = json_object_from_file(argv[i + 2]);
+  if (o.device && strcmp(o.device, "cuda-source") == 0)
+    snprintf(
+        o.clang, sizeof o.clang,
+        "%s -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent -include "
+        "%s --cuda-gpu-arch=sm_80 -O1 -Wall -Werror -S -o /dev/null",
+        getenv("CLANG") ? getenv("CLANG") : "clang-19", o.words ? o.words : "cuda_words.h");
   char *line = NULL;
   size_t room = 0;
   Program p = {0};
   Counts k = {0};
+  int64_t number = 0;
   while (getline(&line, &room, f) > 0) {
     struct json_object *r = json_tokener_parse(line);
-    if (r) run_record(&o, &p, r, &k);
+    if (r && number++ % o.every == 0) run_record(&o, &p, r, &k);
     json_object_put(r);
   }
   printf("on %s: %d right, %d beyond its limits, %d refused, %d WRONG\n", o.device, k.right,

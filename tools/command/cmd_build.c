@@ -10,9 +10,15 @@
 static const struct {
   const char *name;
   tirc_emit_kind kind;
-} kinds[] = {{"llvm", TIRC_EMIT_LLVM},     {"asm", TIRC_EMIT_ASM}, {"obj", TIRC_EMIT_OBJECT},
+} kinds[] = {{"llvm", TIRC_EMIT_LLVM},
+             {"asm", TIRC_EMIT_ASM},
+             {"obj", TIRC_EMIT_OBJECT},
              {"lib", TIRC_EMIT_OBJECT}, /* linked afterwards */
-             {"header", TIRC_EMIT_HEADER}, {"c", TIRC_EMIT_C},     {"opencl", TIRC_EMIT_OPENCL}};
+             {"header", TIRC_EMIT_HEADER},
+             {"c", TIRC_EMIT_C},
+             {"opencl", TIRC_EMIT_OPENCL},
+             {"cuda", TIRC_EMIT_CUDA},
+             {"cuda-header", TIRC_EMIT_CUDA_HEADER}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
@@ -137,6 +143,8 @@ static int take_weights(Building *b, const tirc_module *m, tirc_weights **weight
   return o->weights_out ? check_output(o, o->weights_out) : DONE;
 }
 
+static bool is_for_gpu(tirc_emit_kind kind) { return kind >= TIRC_EMIT_OPENCL; }
+
 static int build(Building *b, tirc_emit_kind kind, const char *path) {
   const Options *o = b->o;
   tirc_module *m = NULL, *scheduled = NULL;
@@ -148,9 +156,9 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   else
     tirc_module_free(m);
   b->m = scheduled;
-  if (status == DONE && kind != TIRC_EMIT_HEADER && kind != TIRC_EMIT_OPENCL)
+  if (status == DONE && kind != TIRC_EMIT_HEADER && !is_for_gpu(kind))
     status = check_code(o, scheduled);
-  if (status == DONE && kind != TIRC_EMIT_OPENCL)
+  if (status == DONE && !is_for_gpu(kind))
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
   tirc_weights_close(weights);
@@ -164,8 +172,9 @@ int cmd_build(Options *o) {
   int k = 0;
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
   if (k == N_KINDS)
-    return complain(o, NULL, "--emit is llvm, asm, obj, lib, c, header or opencl, not '%s'",
-                    wanted);
+    return complain(
+        o, NULL, "--emit is llvm, asm, obj, lib, c, header, opencl, cuda or cuda-header, not '%s'",
+        wanted);
   tirc_emit_kind kind = kinds[k].kind;
   if (kind == TIRC_EMIT_OPENCL && !o->target) o->target = "opencl";
   if (o->annotate && kind != TIRC_EMIT_ASM)

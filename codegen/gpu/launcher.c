@@ -1,0 +1,198 @@
+/* A header for a program in CUDA C++: the kernels, the geometry of their launches as constants
+ * where it is known, and for each host function a launcher that does what it does on a stream. */
+#include "codegen/symbols.h"
+#include "gen.h"
+#include "ir/tree/annotations.h"
+#include "ir/tree/find.h"
+
+/* --- the geometry ---------------------------------------------------------------------------- */
+
+void tirc_gpu_write_geometry(Gen *g, const Kernel *k) {
+  static const char *const names[GPU_AXES] = {"blocks_x",  "blocks_y",  "blocks_z",
+                                              "threads_x", "threads_y", "threads_z"};
+  Text t = {.c = g->c};
+  for (int a = 0; a < GPU_AXES; a++) {
+    int64_t n = 1;
+    if (!k->extents[a] || tirc_const_int(k->extents[a], &n))
+      tirc_text_addf(&t, "  %s_%s = %lld,\n", k->name, names[a], (long long)n);
+  }
+  tirc_text_addf(&t, "  %s_dynamic_bytes = %lld /* of shared memory */\n", k->name,
+                 (long long)tirc_gpu_dynamic_bytes(k->f));
+  tirc_text_addf(g->out, "\n/* How %s is launched. */\nenum {\n%s};\n", k->name, t.at);
+}
+
+/* --- statements of a host function ----------------------------------------------------------- */
+
+_Noreturn static void refuse(Gen *g, const char *what) {
+  tirc_fail(g->c, g->loc, "codegen", "bind its loops to blocks and threads",
+            "a launcher only launches kernels, and %s %s", g->k->name, what);
+}
+
+static bool is_launch(const void *unused, Expr e) {
+  (void)unused;
+  return e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
+         e->args[0]->op == OP_STRING;
+}
+
+static const char *argument(Gen *g, Expr e, const Func *kernel, int i) {
+  const Name *name = tirc_map_get(&g->vars, e);
+  if (!kernel->buffers[i]) return tirc_gpu_operand_as(g, e, kernel->params[i]->dtype, NULL).s;
+  if (!name) refuse(g, "gives one of them something else than an array");
+  return name->s;
+}
+
+static const char *dim3_of(Gen *g, Expr const *extents) {
+  Text t = {.c = g->c};
+  for (int i = 0; i < 3; i++)
+    tirc_text_addf(&t, "%s%s", i ? ", " : "", extents[i] ? tirc_gpu_index(g, extents[i]) : "1");
+  return tirc_format(g->c, "dim3(%s)", t.at);
+}
+
+/* CUDA refuses a launch of no blocks. */
+static const char *not_empty(Gen *g, Expr const *extents) {
+  Text t = {.c = g->c};
+  int64_t n;
+  for (int i = 0; i < GPU_AXES; i++)
+    if (extents[i] && !tirc_const_int(extents[i], &n))
+      tirc_text_addf(&t, " && (%s) > 0", tirc_gpu_index(g, extents[i]));
+  return t.n ? t.at : "";
+}
+
+static const Func *kernel_of(Gen *g, Expr call, const char **symbol) {
+  const Module *m = g->module;
+  for (int i = 0; i < m->n_funcs; i++)
+    if (g->symbols[i] && strcmp(m->funcs[i]->name, call->args[0]->u.s) == 0) {
+      *symbol = g->symbols[i];
+      return m->funcs[i];
+    }
+  refuse(g, "calls something else");
+}
+
+/* T.call_packed("kernel", its arguments..., the extents of its launch parameters...) */
+static void launch(Gen *g, Expr e) {
+  const char *symbol = NULL;
+  Expr extents[GPU_AXES] = {NULL};
+  Text args = {.c = g->c};
+  if (!is_launch(NULL, e)) refuse(g, "does something else, too");
+  const Func *k = kernel_of(g, e, &symbol);
+  Expr axes = tirc_attrs_get(k->attrs, tirc_key(KEY_LAUNCH_PARAMS));
+  const int n_axes = axes && axes->op == OP_TUPLE ? axes->n : 0;
+  if (e->n != 1 + k->n_params + n_axes) refuse(g, "launches one with too few values");
+  for (int i = 0; i < n_axes; i++) {
+    const int axis = axes->args[i]->op == OP_STRING ? tirc_gpu_axis(axes->args[i]->u.s) : GPU_AXES;
+    if (axis == GPU_AXES) refuse(g, "launches one over an axis that there is not");
+    extents[axis] = e->args[1 + k->n_params + i];
+  }
+  for (int i = 0; i < k->n_params; i++)
+    tirc_text_addf(&args, "%s%s", i ? ", " : "", argument(g, e->args[1 + i], k, i));
+  const int64_t dynamic = tirc_gpu_dynamic_bytes(k);
+  if (dynamic > 0)
+    tirc_gpu_line(g,
+                  "if (!error) error = cudaFuncSetAttribute((const void *)%s, "
+                  "cudaFuncAttributeMaxDynamicSharedMemorySize, %lld);",
+                  symbol, (long long)dynamic);
+  tirc_gpu_line(g, "if (!error%s) %s<<<%s, %s, %lld, stream>>>(%s);", not_empty(g, extents), symbol,
+                dim3_of(g, extents), dim3_of(g, extents + GPU_BLOCK_AXES), (long long)dynamic,
+                args.n ? args.at : "");
+  tirc_gpu_line(g, "if (!error) error = cudaGetLastError();");
+}
+
+/* Memory that lives as long as the launches on this stream need it. */
+static void allocate(Gen *g, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  const DType t = tirc_dtype_lanes(b->dtype, 1);
+  Name *name = tirc_gpu_declare(g, b->data, b->name);
+  const char *type = tirc_gpu_memory_type(g, t);
+  Text n = {.c = g->c};
+  name->element = t;
+  name->space = "";
+  tirc_text_addf(&n, "sizeof(%s)", type);
+  for (int i = 0; i < b->ndim; i++) tirc_text_addf(&n, " * (%s)", tirc_gpu_index(g, b->shape[i]));
+  tirc_gpu_line(g, "%s *%s = nullptr;", type, name->s);
+  tirc_gpu_line(g, "if (!error) error = cudaMallocAsync((void **)&%s, %s, stream);", name->s, n.at);
+  tirc_gpu_stmt(g, s->u.alloc.body);
+  tirc_gpu_line(g, "if (%s) (void)cudaFreeAsync(%s, stream);", name->s, name->s);
+}
+
+bool tirc_gpu_host_stmt(Gen *g, Stmt s) {
+  switch (s->kind) {
+  case STMT_EVAL:
+    if (s->u.eval.value->op != OP_INT && s->u.eval.value->op != OP_STRING)
+      launch(g, s->u.eval.value);
+    return true;
+  case STMT_ALLOC: allocate(g, s); return true;
+  case STMT_DECL: tirc_gpu_stmt(g, s->u.alloc.body); return true; /* a view is its data */
+  case STMT_ASSERT:
+    tirc_gpu_line(g, "if (!(%s)) return cudaErrorInvalidValue;",
+                  tirc_gpu_operand_as(g, s->u.check.cond, DT_BOOL, NULL).s);
+    tirc_gpu_stmt(g, s->u.check.body);
+    return true;
+  case STMT_STORE: refuse(g, "computes, too");
+  case STMT_FOR:
+    if (s->u.loop.kind == LOOP_THREAD_BINDING) refuse(g, "has a loop of threads");
+    return false;
+  default: return false;
+  }
+}
+
+/* What its kernels write; it stores nothing itself. */
+typedef struct Written {
+  Gen *g;
+  PtrMap handles;
+} Written;
+
+static bool find_written(Visitor *v, Expr e) {
+  Written *w = v->self;
+  const char *symbol;
+  if (!is_launch(NULL, e)) return true;
+  const Func *k = kernel_of(w->g, e, &symbol);
+  const Signature s = tirc_signature(w->g->c, k);
+  for (int i = 0; i < s.n && i + 1 < e->n; i++)
+    if (s.params[i].is_written) tirc_map_set(w->g->c, &w->handles, e->args[1 + i], e);
+  return false;
+}
+
+static void write_launcher(Gen *g, const Func *f, const char *symbol) {
+  Signature s = tirc_signature(g->c, f);
+  const Kernel as_kernel = {.f = f, .name = tirc_format(g->c, "%s_launch", symbol)};
+  Text params = {.c = g->c};
+  tirc_gpu_begin(g, &as_kernel);
+  Written w = {.g = g};
+  tirc_visit_stmt(&(Visitor){.expr = find_written, .self = &w}, f->body);
+  for (int i = 0; i < s.n; i++) {
+    Param *p = &s.params[i];
+    p->is_written = p->buffer &&
+                    (tirc_map_has(&w.handles, p->buffer->data) || tirc_map_has(&w.handles, p->var));
+    tirc_gpu_param(g, &params, &s.params[i]);
+    if (s.params[i].buffer) /* launches name an array by its handle, too */
+      tirc_map_set(g->c, &g->vars, s.params[i].var,
+                   tirc_map_get(&g->vars, s.params[i].buffer->data));
+    tirc_text_add(&params, ",\n    ");
+  }
+  (void)tirc_gpu_name(g, "stream");
+  (void)tirc_gpu_name(g, "error");
+  tirc_text_addf(g->out, "\n/* Begins %s on a stream; arrays are on the device. */\n", f->name);
+  tirc_gpu_open(g, "static inline cudaError_t %s(\n    %scudaStream_t stream = 0) {",
+                as_kernel.name, params.n ? params.at : "");
+  tirc_gpu_line(g, "cudaError_t error = cudaSuccess;");
+  g->on_host = true;
+  tirc_gpu_stmt(g, f->body);
+  g->on_host = false;
+  tirc_gpu_line(g, "return error;");
+  tirc_gpu_close(g);
+}
+
+void tirc_gpu_write_launchers(Gen *g) {
+  const char *const *names = tirc_symbols(g->c, g->module);
+  for (int i = 0; i < g->module->n_funcs; i++)
+    if (!g->symbols[i] && tirc_find_expr_in(g->module->funcs[i]->body, is_launch, NULL))
+      write_launcher(g, g->module->funcs[i], names[i]);
+}
+
+const char *tirc_gpu_guard(Gen *g) {
+  const char *const *names = tirc_symbols(g->c, g->module);
+  char *guard = tirc_strdup(g->c, tirc_format(g->c, "TIRC_%s_CUDA_H", names[0]));
+  for (char *p = guard; *p; p++)
+    if (*p >= 'a' && *p <= 'z') *p = (char)(*p - 'a' + 'A');
+  return guard;
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Is what tirc emits for CUDA taken by clang, without CUDA's SDK? cuda.py TIRC TESTS EXAMPLES
+
+Each kernel and schedule of TESTS/gpu becomes CUDA C, which clang makes PTX of, with the words of cuda_words.h and
+no others; some a header, of which it compiles the host's side, too; and the program of EXAMPLES/gpu that includes one.
+With nvcc on the machine, nvcc compiles that program.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TIRC, TESTS, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+CLANG = next((c for c in ("clang-19", "clang") if shutil.which(c)), None)
+failures = []
+
+
+def clang(path, side, arch, *words):
+    done = subprocess.run([CLANG, "-x", "cuda", "--cuda-%s-only" % side, "-nocudainc", "-nocudalib",
+                           "--cuda-path=/nonexistent", "-include", str(TESTS / "gpu/cuda_words.h"),
+                           "--cuda-gpu-arch=" + arch, "-O1", "-Wall", "-Werror", "-S", "-o", "-", *words, str(path)],
+                          capture_output=True, text=True)
+    return done.stdout, done.stderr
+
+
+def build(kind, folder, words, target):
+    """The path of what is emitted."""
+    path = folder / ("matmul_tirc.h" if kind == "cuda-header" else "kernel.cu")
+    done = subprocess.run([TIRC, "build", *map(str, words), "--emit=" + kind, "--target", target, "-o", str(path)],
+                          capture_output=True, text=True)
+    return (path, "") if done.returncode == 0 else (None, done.stderr)
+
+
+def programs(folder):
+    """Names, and the words of tirc build."""
+    for path in sorted((TESTS / "gpu/kernels").glob("*.tir")):
+        if "# fails: " not in path.read_text():
+            yield path.stem, [path]
+    for path in sorted((TESTS / "gpu/schedules").glob("*.tir")):
+        text = path.read_text()
+        script = "\n".join(line[3:] for line in text.split("\n") if line.startswith("#| ") or line == "#|")
+        for values in re.findall(r"^# with: (.*)", text, re.M)[:1]:
+            file = folder / (path.stem + ".sch")
+            file.write_text("\n".join(values.split()) + "\n" + script + "\n")
+            yield "%s with %s" % (path.stem, values), [path, file]
+    for path in sorted((TESTS / "emulate/right").glob("*.tir")):
+        if not path.name.endswith(".plain.tir"):
+            yield path.stem, [path]
+
+
+def check(name, good, said):
+    if not good:
+        failures.append(name)
+        print("%s: %s" % (name, said.strip()[:2000]), flush=True)
+
+
+def compile_each(folder):
+    for number, (name, words) in enumerate(programs(folder)):
+        arch = ("sm_75", "sm_80")[number % 2]
+        path, said = build("cuda", folder, words, arch)
+        if path:
+            ptx, said = clang(path, "device", arch)
+            source = path.read_text()
+            check(name, ptx.count(".entry") == source.count("__global__") > 0, said)
+            check(name, "#include" not in source and "#define" not in source, "it has directives")
+        else:
+            check(name, False, said)
+    return number + 1
+
+
+def compile_example(folder):
+    matmul = EXAMPLES / "gpu/matmul.cu"
+    sizes = [w for n in "MNK" for w in ("-D", n + "=1024")]
+    path, said = build("cuda-header", folder, [EXAMPLES / "gpu/matmul.tir", EXAMPLES / "gpu/matmul.sch", *sizes],
+                       "nvidia/nvidia-t4")
+    check("matmul_tirc.h", path, said)
+    for side, sign in (("device", ".entry"), ("host", "cudaLaunch")):
+        code, said = clang(matmul, side, "sm_75", "-I", str(folder))
+        check("matmul.cu on the " + side, sign in code, said)
+    if shutil.which("nvcc"):
+        done = subprocess.run(["nvcc", "-arch=sm_75", "-I", str(folder), str(matmul), "-o", str(folder / "matmul")],
+                              capture_output=True, text=True)
+        check("matmul.cu by nvcc", done.returncode == 0, done.stderr)
+
+
+def main():
+    if not CLANG:
+        print("there is no clang")
+        return 77
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        n = compile_each(folder)
+        path, said = build("cuda-header", folder, [TESTS / "emulate/right/shuffle.tir"], "sm_80")
+        check("a header", path and clang(path, "host", "sm_80", "-Wno-unused-function")[0], said)
+        compile_example(folder)
+    print("%d programs, %d failures" % (n, len(failures)))
+    return 1 if failures else 0
+
+
+sys.exit(main())
