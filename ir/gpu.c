@@ -12,8 +12,8 @@ int tirc_gpu_axis(const char *thread) {
 }
 
 static const Gpu gpus[] = {
-#define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles)              \
-  {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles},
+#define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor)      \
+  {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor},
 #define CARD(tag, row)
 #include "gpus.def"
 #undef GPU

@@ -7,6 +7,12 @@
 
 typedef enum GpuKind { GPU_CUDA, GPU_OPENCL } GpuKind;
 
+/* What tensor cores multiply. */
+typedef enum TensorCores {
+  TENSOR_F16 = 1, /* float16, summed in float16 or float32 */
+  TENSOR_S8 = 2   /* int8, summed in int32 */
+} TensorCores;
+
 typedef struct Gpu {
   const char *name; /* "sm_80", "opencl" */
   GpuKind kind;
@@ -16,6 +22,7 @@ typedef struct Gpu {
   int64_t shared_dyn; /* and with "shared.dyn" */
   int64_t registers;  /* 32 bits each, of a block; 0: unknown */
   bool shuffles;
+  unsigned tensor_cores; /* of TensorCores */
 } Gpu;
 
 /* The axes of threads: blockIdx.x, .y, .z, then threadIdx.x, .y, .z. */

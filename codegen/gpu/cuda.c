@@ -12,7 +12,7 @@ static const char *kernel(Tirc *c, const int64_t *n, bool is_static) {
 }
 
 static void declare_array(Gen *g, const char *space, DType t, const char *name, int64_t count) {
-  const char *aligned = *space ? "alignas(16) " : "";
+  const char *aligned = *space ? "alignas(32) " : "";
   tirc_gpu_line(g, "%s%s%s %s[%lld];", aligned, space, tirc_gpu_memory_type(g, t), name,
                 (long long)count);
 }
@@ -153,7 +153,7 @@ const GpuLanguage tirc_cuda_c = {
     .doubles = "",
     .kernel = kernel,
     .dynamic = "tirc_shared",
-    .declare_dynamic = "alignas(16) extern __shared__ unsigned char tirc_shared[];",
+    .declare_dynamic = "alignas(32) extern __shared__ unsigned char tirc_shared[];",
     .declare_array = declare_array,
     .load_vector = moved,
     .store_vector = move,
@@ -161,4 +161,5 @@ const GpuLanguage tirc_cuda_c = {
     .load_half = from_half,
     .store_half = to_half,
     .shuffle = shuffle,
+    .tensor_cores = true,
 };

@@ -64,6 +64,7 @@ typedef struct Gen {
   bool on_host;               /* in a launcher */
   const char *note;           /* the comment last written */
   int64_t dynamic_bytes;      /* of shared.dyn that this kernel has declared */
+  PtrMap fragments;           /* of tensor cores: WmmaFragments */
 } Gen;
 
 /* --- the row of a language ------------------------------------------------------------------- */
@@ -117,6 +118,7 @@ struct GpuLanguage {
   CText (*load_half)(Gen *g, const char *p, const char *index);
   const char *(*store_half)(Gen *g, const char *p, const char *index, const char *value);
   CText (*shuffle)(Gen *g, Expr call, int n, const CText *args); /* NULL: there is none */
+  bool tensor_cores;                                             /* PTX can stand in it */
 };
 
 /* --- names.c --------------------------------------------------------------------------------- */
@@ -177,6 +179,15 @@ void tirc_gpu_declare_shared(Gen *g, Stmt body);
 /* A store of a vector for languages whose vectors only move: what is loaded at once is, and true is
  * given where it is stored at once, too. */
 bool tirc_gpu_move(Gen *g, Stmt store, Expr index);
+
+/* --- tensor_core.c --------------------------------------------------------------------------- */
+/* For languages that have them. Whether an allocation is of fragments, which are declared then. */
+void tirc_gpu_find_fragments(Gen *g, Stmt body);
+bool tirc_gpu_fragments(Gen *g, Stmt alloc);
+void tirc_gpu_tensor_core(Gen *g, Expr call);
+/* Whether a fragment's number depends on a loop's variable: registers have none, so that it must be
+ * written out. */
+bool tirc_gpu_numbers_fragments(Gen *g, const For *loop);
 
 /* --- vector.c -------------------------------------------------------------------------------- */
 bool tirc_gpu_has_vectors(DType t); /* its lanes: 2, 3, 4, 8, 16 */

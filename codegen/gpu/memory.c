@@ -183,9 +183,9 @@ void tirc_gpu_store(Gen *g, Stmt s) {
 
 static bool is_shared(Buffer b) { return strncmp(b->scope, "shared", 6) == 0; }
 
-/* Of shared.dyn a buffer begins at a multiple of 16 bytes, as in memory of its own. */
+/* Of shared.dyn a buffer begins at a multiple of 32 bytes, as in memory of its own. */
 static int64_t dynamic_size(int64_t bytes) {
-  enum { ALIGNMENT = 16 };
+  enum { ALIGNMENT = 32 };
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
@@ -234,7 +234,7 @@ void tirc_gpu_alloc(Gen *g, Stmt s) {
   if (!is_shared(b) && strcmp(b->scope, "local") != 0)
     tirc_fail(g->c, g->loc, "codegen", NULL, "a kernel cannot allocate %s in \"%s\" memory",
               b->name, b->scope);
-  if (!is_shared(b)) declare(g, b, "");
+  if (!is_shared(b) && !tirc_gpu_fragments(g, s)) declare(g, b, "");
   tirc_gpu_stmt(g, s->u.alloc.body);
 }
 

@@ -111,6 +111,7 @@ static void write_kernel(Gen *g, const Kernel *k) {
   describe(g);
   tirc_gpu_open(g, "%s %s(%s%s) {", head(g), k->name, s.n ? "\n    " : "",
                 s.n ? params.at : "void");
+  tirc_gpu_find_fragments(g, k->f->body);
   tirc_gpu_declare_shared(g, k->f->body);
   tirc_gpu_stmt(g, k->f->body);
   tirc_gpu_close(g);

@@ -1,5 +1,6 @@
 /* Statements, and how lines get onto the page. */
 #include "gen.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 
@@ -88,7 +89,8 @@ static void gen_serial(Gen *g, const For *loop) {
   note(g, tirc_note_loop(g->notes, loop->var, &g->note));
   Name *name = tirc_gpu_declare(g, loop->var, wanted);
   const char *i = name->s, *limit = tirc_c_operand(g->c, end, BINDS_SUM);
-  if (loop->kind == LOOP_UNROLLED) tirc_text_add(g->out, "#pragma unroll\n");
+  if (loop->kind == LOOP_UNROLLED || tirc_gpu_numbers_fragments(g, loop))
+    tirc_text_add(g->out, "#pragma unroll\n");
   tirc_gpu_open(g, "for (%s %s = %s; %s < %s; %s++) {", type, i, min.s, i, limit, i);
   if (!tirc_dtype_equal(t, wide))
     name->s = tirc_format(g->c, "((%s)%s)", tirc_gpu_value_type(g, t), i);
@@ -190,7 +192,12 @@ static void gen_store(Gen *g, Stmt s) {
   tirc_gpu_store(g, s);
 }
 
-static void gen_attr(Gen *g, Stmt s) { tirc_gpu_stmt(g, s->u.attr.body); }
+static void gen_attr(Gen *g, Stmt s) {
+  if (g->l->tensor_cores && strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE)) == 0)
+    tirc_gpu_tensor_core(g, s->u.attr.value);
+  else
+    tirc_gpu_stmt(g, s->u.attr.body);
+}
 
 static void gen_assert(Gen *g, Stmt s) {
   tirc_fail(g->c, s->loc, "codegen", "assert before the loops that are bound to threads",

@@ -9,9 +9,19 @@
  *     for k in range(16):
  *       D[d * 8 + i] = D[d * 8 + i] + A[a * 256 + row * 16 + k] * B[b * 256 + k * 16 + column]
  *
- * Loads and stores of fragments go through T.tvm_access_ptr of the other array. */
+ * Loads and stores of fragments go through T.tvm_access_ptr of the other array. Where the target
+ * has tensor cores that do all of a function's calls, each such nest says what it is,
+ *
+ *   with T.attr(D.data, "tensor_core", T.tvm_mma_sync(...)):
+ *
+ * and the code generator may take the instruction for the loops. The pointers are T.address_of
+ * then.
+ */
 #include "internal.h"
+#include "lower.h"
 
+#include "ir/arith/arith.h"
+#include "ir/tree/find.h"
 #include "ir/tree/print.h"
 
 typedef struct Fragment {
@@ -19,6 +29,7 @@ typedef struct Fragment {
   int64_t m, n, k;    /* of the product that it takes part in; 0: not known */
   bool is_operand, is_result;
   int rows_of; /* its place in the product: 0 m x k, 1 k x n, 2 m x n */
+  enum { ANY_LAYOUT, BY_ROWS, BY_COLUMNS } layout; /* of an operand: how all loads of it lie */
 } Fragment;
 
 typedef struct Fragments {
@@ -28,6 +39,11 @@ typedef struct Fragments {
   Expr lane;      /* threadIdx.x */
   int64_t lanes;  /* its extent */
   Stmt at;        /* for messages */
+  /* Whether calls become instructions, until one is not what tensor cores do. */
+  const Gpu *gpu;
+  bool native, refused;
+  PtrMap by_lane; /* variables that differ between the threads of a warp */
+  bool divergent; /* in what not all of them may come to */
 } Fragments;
 
 typedef enum Does { FILL, LOAD, STORE, PRODUCT } Does;
@@ -154,14 +170,21 @@ static bool is_transposed(const Fragments *k, Expr e, const struct Row *row) {
   return v != 0;
 }
 
-/* A fragment from an array or to it. */
-static Stmt move(Fragments *k, Expr e, const struct Row *row, const Fragment *f) {
-  Tirc *c = k->c;
+/* The array of a load or a store. */
+static Buffer other_of(Fragments *k, Expr e, const struct Row *row) {
   Expr pointer = e->args[row->other];
   Buffer b = NULL;
   if (pointer->op == OP_CALL && !strcmp(pointer->u.s, "tvm_access_ptr") && pointer->n == 5)
     b = tirc_map_get(&k->buffers, pointer->args[1]);
   if (!b || b->ndim != 1) refuse(k, e, "no T.tvm_access_ptr of an array");
+  return b;
+}
+
+/* A fragment from an array or to it. */
+static Stmt move(Fragments *k, Expr e, const struct Row *row, const Fragment *f) {
+  Tirc *c = k->c;
+  Expr pointer = e->args[row->other];
+  Buffer b = other_of(k, e, row);
   Expr i = tirc_var(c, "i", DT_INT32), which = element(k, f, i), width = number(k, columns(f));
   Expr r = tirc_floordiv(c, which, width), column = tirc_floormod(c, which, width);
   const bool turned = is_transposed(k, e, row);
@@ -202,12 +225,81 @@ static void check(Fragments *k, Expr e, const Fragment *f) {
     refuse(k, e, "threadIdx.x does not have the threads of one warp");
 }
 
+/* --- instructions ------------------------------------------------------------------------------
+ */
+
+static bool is_of(const Fragment *f, DType t) { return tirc_dtype_equal(f->own->dtype, t); }
+
+static bool is_tile(const Fragment *f) { return f->m == 16 && f->n == 16 && f->k == 16; }
+
+static bool is_multiple(Fragments *k, Expr e, int64_t bytes, int64_t of) {
+  const Modular m = tirc_modular(tirc_analyzer(k->c), e);
+  return tirc_gcd(m.coeff, m.base) * bytes % of == 0;
+}
+
+static bool differs(const Fragments *k, Expr e) {
+  return tirc_reads_memory(e) || tirc_uses_any(e, &k->by_lane);
+}
+
+static bool is_native_product(const Fragments *k, const Fragment *const *f) {
+  const bool f16 = is_of(f[1], DT(TYPE_FLOAT, 16)) && is_of(f[2], DT(TYPE_FLOAT, 16)) &&
+                   (is_of(f[0], DT(TYPE_FLOAT, 16)) || is_of(f[0], DT_FLOAT32));
+  const bool s8 =
+      is_of(f[1], DT(TYPE_INT, 8)) && is_of(f[2], DT(TYPE_INT, 8)) && is_of(f[0], DT_INT32);
+  const unsigned has = k->gpu->tensor_cores;
+  for (int i = 0; i < 4; i++)
+    if (!is_tile(f[i])) return false;
+  return tirc_dtype_equal(f[0]->own->dtype, f[3]->own->dtype) && f[1]->layout && f[2]->layout &&
+         ((f16 && has & TENSOR_F16) || (s8 && has & TENSOR_S8));
+}
+
+/* A tile begins at a multiple of 32 bytes, or of a row if that is less, and its rows are multiples
+ * of 16 bytes apart. */
+static bool is_native_move(Fragments *k, Expr e, const struct Row *row, Fragment *f) {
+  const Buffer b = other_of(k, e, row);
+  const int bytes = tirc_dtype_bytes(b->dtype);
+  const int layout = is_transposed(k, e, row) ? BY_COLUMNS : BY_ROWS;
+  if (!is_tile(f) || !is_of(f, b->dtype) || differs(k, e->args[row->other]->args[2]) ||
+      !is_multiple(k, e->args[row->other]->args[2], bytes, bytes > 1 ? 32 : 16) ||
+      !is_multiple(k, e->args[row->stride], bytes, 16))
+    return false;
+  if (!f->is_operand) return true;
+  if (row->does == STORE || (f->layout && (int)f->layout != layout)) return false;
+  f->layout = layout;
+  return true;
+}
+
+/* The call as the code generator takes it; NULL: it is not what the target's tensor cores do. */
+static Expr instruction(Fragments *k, Expr e, const struct Row *row, Fragment *const *f) {
+  Tirc *c = k->c;
+  bool is = !k->divergent && !strncmp(row->name, "tvm_", 4);
+  const int pointer = row->does == LOAD || row->does == STORE ? row->other : -1;
+  for (int i = 0; i < e->n; i++) is = is && (i == pointer || !differs(k, e->args[i]));
+  switch (row->does) {
+  case FILL: is = is && is_tile(f[0]) && !f[0]->is_operand; break;
+  case PRODUCT: is = is && is_native_product(k, (const Fragment *const *)f); break;
+  case LOAD:
+  case STORE: is = is && is_native_move(k, e, row, f[0]); break;
+  }
+  if (!is) return k->refused = true, NULL;
+  if (row->does == FILL || row->does == PRODUCT) return e;
+  Expr *args = tirc_new_array(c, Expr, e->n);
+  memcpy(args, e->args, sizeof *args * (size_t)e->n);
+  Expr first = tirc_load(c, other_of(k, e, row), 1, &e->args[row->other]->args[2]);
+  args[row->other] = tirc_call(c, DT_HANDLE, "address_of", 1, &first);
+  return tirc_call(c, e->dtype, e->u.s, e->n, args);
+}
+
 static Stmt lowered(Fragments *k, Expr e, const struct Row *row) {
   const int n = row->does == PRODUCT ? 4 : 1;
-  for (int i = 0; i < n; i++) check(k, e, fragment(k, e->args[2 * i]));
-  const Fragment *f = fragment(k, e->args[0]);
-  if (row->does == FILL) return fill(k, e, row, f);
-  return row->does == PRODUCT ? product(k, e) : move(k, e, row, f);
+  Fragment *f[4];
+  for (int i = 0; i < n; i++) check(k, e, f[i] = fragment(k, e->args[2 * i]));
+  Expr native = k->native ? instruction(k, e, row, f) : NULL;
+  Stmt loops = row->does == FILL      ? fill(k, e, row, f[0])
+               : row->does == PRODUCT ? product(k, e)
+                                      : move(k, e, row, f[0]);
+  return native ? tirc_attr_stmt(k->c, e->args[0], tirc_key(KEY_TENSOR_CORE), native, loops)
+                : loops;
 }
 
 static Stmt allocate(Fragments *k, Mutator *m, Stmt s) {
@@ -224,14 +316,37 @@ static Stmt allocate(Fragments *k, Mutator *m, Stmt s) {
                          tirc_mutate_stmt(m, s->u.alloc.body));
 }
 
+/* What is below a statement that is no call. */
+static Stmt inside(Mutator *m, Stmt s) {
+  Fragments *k = m->self;
+  const bool was = k->divergent;
+  const For *loop = &s->u.loop;
+  switch (s->kind) {
+  case STMT_IF: k->divergent |= differs(k, s->u.branch.cond); break;
+  case STMT_WHILE: k->divergent |= differs(k, s->u.loop_while.cond); break;
+  case STMT_FOR:
+    k->divergent |= differs(k, loop->min) || differs(k, loop->extent);
+    k->refused |= loop->kind == LOOP_THREAD_BINDING && !tirc_is_thread_loop(s); /* vthread */
+    break;
+  case STMT_LET:
+    if (differs(k, s->u.let.value)) tirc_map_set(k->c, &k->by_lane, s->u.let.var, s);
+    break;
+  default: break;
+  }
+  s = tirc_mutate_stmt_children(m, s);
+  k->divergent = was;
+  return s;
+}
+
 static Stmt visit(Mutator *m, Stmt s) {
   Fragments *k = m->self;
   if (tirc_is_thread_loop(s) && !strcmp(s->u.loop.thread, "threadIdx.x")) {
     k->lane = s->u.loop.var;
     if (!tirc_const_int(s->u.loop.extent, &k->lanes) || k->lanes != 32) k->lane = NULL;
+    tirc_map_set(k->c, &k->by_lane, s->u.loop.var, s);
   }
   if (s->kind == STMT_ALLOC) return allocate(k, m, s);
-  if (s->kind != STMT_EVAL) return tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_EVAL) return inside(m, s);
   const struct Row *row = row_of(s->u.eval.value);
   if (!row) return s;
   k->at = s;
@@ -243,6 +358,12 @@ Stmt tirc_lower_fragments(Tirc *c, const Func *f) {
   for (int i = 0; i < f->n_params; i++)
     if (f->buffers[i]) tirc_map_set(c, &k.buffers, f->buffers[i]->data, f->buffers[i]);
   tirc_visit_stmt(&(Visitor){.expr = note_call, .stmt = note_stmt, .self = &k}, f->body);
+  if (!k.of.n) return f->body;
   Mutator m = {.c = c, .stmt = visit, .self = &k};
-  return k.of.n ? tirc_mutate_stmt(&m, f->body) : f->body;
+  k.gpu = tirc_gpu_of(f);
+  k.native = k.gpu && k.gpu->tensor_cores;
+  Stmt body = tirc_mutate_stmt(&m, f->body);
+  if (!k.native || !k.refused) return body;
+  k.native = false;
+  return tirc_mutate_stmt(&m, f->body);
 }

@@ -29,6 +29,7 @@ typedef struct Sync {
   Stmt divergent; /* NULL: all threads of the block run what is here together */
   PtrMap varying; /* variables that differ between threads */
   PtrMap stored;  /* data variables of buffers that the kernel stores to */
+  PtrMap own; /* data of what each thread has for itself */
 } Sync;
 
 static Stmt barrier(Tirc *c) {
@@ -47,10 +48,11 @@ static bool is_varying(const void *sync, Expr e) {
 
 static bool differs(const Sync *k, Expr e) { return tirc_find_expr(e, is_varying, k); }
 
-/* Pointers go to functions, of which is not known what they touch. */
+/* Pointers go to functions, of which is not known what they touch. A thread's own memory matters to
+ * no other. */
 static bool refuse_pointer(Visitor *v, Expr e) {
   Sync *k = v->self;
-  if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE)
+  if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE && !tirc_map_has(&k->own, e))
     tirc_fail(k->c, (Loc){0}, "lower", "load and store elements of the buffer",
               "a kernel hands the pointer %s on, and what is touched through it is not known",
               e->u.s);
@@ -60,6 +62,8 @@ static bool refuse_pointer(Visitor *v, Expr e) {
 static bool note_store(Visitor *v, Stmt s) {
   Sync *k = v->self;
   if (s->kind == STMT_STORE) tirc_map_set(k->c, &k->stored, s->u.store.buffer->data, s);
+  if (s->kind == STMT_ALLOC && !tirc_threads_share(s->u.alloc.buffer))
+    tirc_map_set(k->c, &k->own, s->u.alloc.buffer->data, s);
   return true;
 }
 

@@ -325,7 +325,7 @@ static void compile(Tirc *c, void *self) {
 static const char *target_on_device(const char *target, const char *device) {
   const Gpu *gpu = target ? tirc_gpu_find(target) : NULL;
   const bool stands_in = gpu && gpu->kind != GPU_OPENCL && strncmp(device, "opencl", 6) == 0;
-  return stands_in ? "opencl" : target;
+  return stands_in || !target ? "opencl" : target;
 }
 
 /* For a GPU: its kernels, and the host function that launches them. */

@@ -1,0 +1,107 @@
+/* Fragments are arrays of registers, each call a line of PTX:
+ *
+ *   float C[2 * 8];
+ *   {
+ *     float *d = C + i * 8;
+ *     unsigned int *a = A + k * 8, ...
+ *     asm volatile("wmma.mma...;" : "=f"(d[0]), ... : "r"(a[0]), ...);
+ *   }
+ */
+#include "codegen/wmma.h"
+#include "gen.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/annotations.h"
+#include "ir/tree/find.h"
+
+void tirc_gpu_find_fragments(Gen *g, Stmt body) {
+  g->fragments = g->l->tensor_cores ? tirc_wmma_fragments(g->c, body) : (PtrMap){0};
+}
+
+bool tirc_gpu_fragments(Gen *g, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  const WmmaFragments *f = tirc_map_get(&g->fragments, b->data);
+  if (!f) return false;
+  const Name *name = tirc_gpu_declare(g, b->data, b->name);
+  tirc_gpu_line(g, "%s %s[%lld];", tirc_gpu_value_type(g, f->held), name->s,
+                (long long)(f->count * f->registers));
+  return true;
+}
+
+/* A pointer to the registers of one. */
+static const char *open_part(Gen *g, const WmmaPart *p, const char *wanted) {
+  const Name *array = tirc_map_get(&g->vars, p->of->buffer->data);
+  const char *name = tirc_gpu_name(g, wanted);
+  Expr first = tirc_mul(g->c, p->index, tirc_int(g->c, p->index->dtype, p->of->registers));
+  tirc_gpu_line(g, "%s *%s = %s + %s;", tirc_gpu_value_type(g, p->of->held), name, array->s,
+                tirc_gpu_index(g, tirc_simplify0(g->c, first)));
+  return name;
+}
+
+static const char *constraints(Gen *g, const char *all, const WmmaPart *p, const char *name,
+                               const char *before) {
+  const char *kind = tirc_dtype_is_float(p->of->held) ? "f" : "r";
+  for (int i = 0; i < p->of->registers; i++)
+    all = tirc_format(g->c, "%s%s\"%s%s\"(%s[%d])", all, *all ? ", " : "", before, kind, name, i);
+  return all;
+}
+
+static void fill(Gen *g, const WmmaCall *call) {
+  const WmmaFragments *f = call->out.of;
+  const char *name = open_part(g, &call->out, "d"), *i = tirc_gpu_name(g, "i");
+  const DType t = f->buffer->dtype;
+  CText v = tirc_gpu_operand_as(g, call->value, t, NULL);
+  if (tirc_gpu_is_small(t)) v = tirc_gpu_text(g, BINDS_ALL, "tirc_to_half(%s) * 0x10001u", v.s);
+  tirc_text_add(g->out, "#pragma unroll\n");
+  tirc_gpu_line(g, "for (int %s = 0; %s < %d; %s++) %s[%s] = %s;", i, i, f->registers, i, name, i,
+                v.s);
+}
+
+void tirc_gpu_tensor_core(Gen *g, Expr e) {
+  static const char *const names[] = {"a", "b", "c"};
+  const WmmaCall call = tirc_wmma_call(g->c, &g->fragments, e, '%');
+  const int mark = g->taken.n;
+  tirc_gpu_open(g, "{");
+  if (!call.ptx) {
+    fill(g, &call);
+  } else {
+    const char *out = "", *in = "";
+    if (call.out.of) out = constraints(g, out, &call.out, open_part(g, &call.out, "d"), "=");
+    for (int i = 0; i < call.n_in; i++)
+      in = constraints(g, in, &call.in[i], open_part(g, &call.in[i], names[i]), "");
+    if (call.place) {
+      Buffer b = call.place->u.buffer;
+      in = tirc_format(g->c, "%s%s\"l\"(%s), \"r\"((int)%s)", in, *in ? ", " : "",
+                       tirc_gpu_pointer(g, b, call.place->args[0]),
+                       tirc_c_operand(g->c, tirc_gpu_scalar(g, call.stride), BINDS_CAST));
+    }
+    tirc_gpu_line(g, "asm volatile(\"%s\"", call.ptx);
+    tirc_gpu_line(g, "             : %s", out);
+    tirc_gpu_line(g, "             : %s%s);", in, call.place ? " : \"memory\"" : "");
+  }
+  tirc_gpu_close(g);
+  g->taken.n = mark;
+}
+
+typedef struct Numbers {
+  Expr var;
+  bool found;
+} Numbers;
+
+static bool find_number(Visitor *v, Stmt s) {
+  Numbers *n = v->self;
+  if (s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE))) {
+    Expr e = s->u.attr.value;
+    const bool product = !strcmp(e->u.s, "tvm_mma_sync");
+    for (int i = product ? 1 : 4; i < (product ? 8 : 5); i += 2)
+      n->found |= tirc_uses_var(e->args[i], n->var);
+  }
+  return !n->found;
+}
+
+bool tirc_gpu_numbers_fragments(Gen *g, const For *loop) {
+  Numbers n = {loop->var, false};
+  if (g->fragments.n)
+    tirc_visit_stmt(&(Visitor){.stmt = find_number, .expr = tirc_skip_expr, .self = &n},
+                    loop->body);
+  return n.found;
+}
