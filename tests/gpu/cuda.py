@@ -85,6 +85,35 @@ def compile_example(folder):
         check("matmul.cu by nvcc", done.returncode == 0, done.stderr)
 
 
+def compile_tensor_cores(folder):
+    """A product by tensor cores: right on the emulator, instructions where the target has them, and loops elsewhere."""
+    program, script = (EXAMPLES / "tensor_cores/matmul.tir").read_text(), (EXAMPLES / "tensor_cores/wmma.sch").read_text()
+    for of, sum_of, trans, lacks in (("float16", "float32", False, "sm_61"), ("float16", "float16", True, "sm_61"),
+                                     ("int8", "int32", False, "sm_70"), ("int8", "int32", True, "sm_70")):
+        name = "tensor cores: %s, %s, %s" % (of, sum_of, trans)
+        text = program.replace("float32", sum_of).replace("float16", of) if of != sum_of else program.replace("float32", of)
+        tir, sch = folder / "product.tir", folder / "product.sch"
+        tir.write_text(text.replace("B[vk, vj]", "B[vj, vk]") if trans else text)
+        script_of = script.replace('"float16", "float32", False', '"%s", "%s", %s' % (of, sum_of, trans))
+        # rows in shared memory are 16 bytes longer than a power of two, so that they meet other banks
+        sch.write_text(script_of.replace("offset=8", "offset=16") if of == "int8" else script_of)
+        words = [tir, sch, "-D", "N=64"]
+        done = subprocess.run([TIRC, "run", *map(str, words), "--device", "emulate", "--target", "sm_80", "--check"],
+                              capture_output=True, text=True)
+        check(name, done.returncode == 0, done.stdout + done.stderr)
+        for arch in ("sm_80", lacks):
+            path, said = build("cuda", folder, words, arch)
+            ptx, said = clang(path, "device", arch, "-O3") if path else ("", said)
+            products = ptx.count("wmma.mma.sync.aligned.row." + ("col" if trans else "row"))
+            check(name + " for " + arch, ptx and (products > 0) == (arch == "sm_80"), said)
+            check(name + " in registers", arch != "sm_80" or ".local" not in ptx, "it has .local memory")
+            if path and arch == "sm_80" and shutil.which("ptxas"):
+                (folder / "product.ptx").write_text(ptx)
+                done = subprocess.run(["ptxas", "-arch=" + arch, str(folder / "product.ptx"), "-o", "/dev/null"],
+                                      capture_output=True, text=True)
+                check(name + " by ptxas", done.returncode == 0, done.stderr)
+
+
 def main():
     if not CLANG:
         print("there is no clang")
@@ -95,6 +124,7 @@ def main():
         path, said = build("cuda-header", folder, [TESTS / "emulate/right/shuffle.tir"], "sm_80")
         check("a header", path and clang(path, "host", "sm_80", "-Wno-unused-function")[0], said)
         compile_example(folder)
+        compile_tensor_cores(folder)
     print("%d programs, %d failures" % (n, len(failures)))
     return 1 if failures else 0
 
