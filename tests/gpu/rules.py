@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""The rules of --auto for GPUs, on the emulator or a device: rules.py TIRC [OPTIONS] FILE|FOLDER...
+
+FILE.txt lists cases, a line each: TARGET RULE PROGRAM OPTIONS, programs as seen from the file's folder. The case is
+scheduled by --auto and run; the rule must take its first function, and the results must be those of the program.
+FOLDER has programs, each with lines `# with OPTIONS` or with none; all targets of --targets take turns, and each
+program is lowered for every GPU that tirc knows. FILE.tir is a graph: each of its functions, symbols at --size N (3).
+
+--device emulate|opencl   what runs them (emulate)
+--targets A,B             sm_80, opencl, opencl-android
+--draw N                  N points of the space that tune searches, of the programs in turn, instead of --auto
+--every N --jobs N        every Nth case; so many at a time (1)
+--timeout N               seconds for one run (600); a run that takes longer counts as a failure
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+WAYS = ["same_kind", "same_kind", "block_by_block", "elements"]
+TRIES = 8  # of a point, until one is legal
+
+
+class Case:
+    def __init__(self, target, rule, program, options):
+        self.target, self.rule, self.program, self.options = target, rule, program, options
+
+    def __str__(self):
+        return "%s on %s%s" % (os.path.relpath(self.program), self.target, "".join(" " + o for o in self.options))
+
+
+def tirc(*words):
+    try:
+        done = subprocess.run([o.tirc, *words], capture_output=True, text=True, errors="replace", timeout=o.timeout)
+    except subprocess.TimeoutExpired:
+        return 3, "", "no end after %d s" % o.timeout
+    return done.returncode, done.stdout, done.stderr
+
+
+# --- cases
+
+
+def listed(path):
+    for line in open(path):
+        words = line.split("#")[0].split()
+        if words:
+            yield Case(words[0], words[1], os.path.join(os.path.dirname(path), words[2]), words[3:])
+
+
+def options_of(program):
+    found = re.findall(r"^# with (.*)$", open(program).read(), re.M)
+    return [f.split(" by ")[0].split() for f in found] or [[]]
+
+
+def functions_of(graph, folder):
+    """Each function of a model, as a program of its own."""
+    where = os.path.join(folder, os.path.basename(graph))
+    tirc("lower", graph, "--dump-dir", where)
+    last = sorted(f for f in os.listdir(where) if "phase3" in f)[-1]
+    for part in re.split(r"(?m)^(?=    @)", open(os.path.join(where, last)).read())[1:]:
+        if "@T.prim_func" in part:
+            name = re.search(r"def (\w+)", part).group(1)
+            path = os.path.join(where, name + ".tir")
+            with open(path, "w") as out:
+                out.write(re.sub(r"(?m)^    ", "", part).replace("(private=True)", ""))
+            symbols = re.findall(r"(?m)^    (\w+) = T\.int(?:32|64)\(\)", open(path).read())
+            yield path, [w for s in symbols for w in ("--in", "%s=%d" % (s, o.size))]
+
+
+def cases(folder):
+    turn = 0
+    for where in o.what:
+        if where.endswith(".txt"):
+            yield from listed(where)
+            continue
+        if os.path.isdir(where):
+            programs = sorted(os.path.join(where, f) for f in os.listdir(where) if f.endswith(".tir"))
+            found = [(p, options) for p in programs for options in options_of(p)]
+        else:
+            found = list(functions_of(where, folder))
+        for program, options in found:
+            yield Case(o.targets[turn % len(o.targets)], None, program, options)
+            turn += 1
+
+
+# --- what is looked at
+
+
+def run(case, words):
+    status, out, err = tirc("run", case.program, *case.options, "--auto", "--explain-auto", "--target", case.target,
+                            "--device", o.device, "--check", *words)
+    took = re.findall(r"^took +\S+ by (\w+)", err, re.M)
+    if status or "check: ok" not in out:
+        return took, "status %d\n%s%s" % (status, out, re.sub(r"(?m)^(declined|took).*\n", "", err)[-1500:])
+    return took, None
+
+
+def lower_for_all(case):
+    sizes = [w for n, w in enumerate(case.options) if w == "-D" or n and case.options[n - 1] == "-D"]
+    for gpu in gpus:
+        status, out, err = tirc("lower", case.program, *sizes, "--auto", "--target", gpu)
+        if status:
+            return "lowered for %s: status %d\n%s" % (gpu, status, err[-1500:])
+    return None
+
+
+def look_at(case):
+    took, wrong = run(case, [])
+    if not wrong and case.rule and (not took or took[0] != case.rule):
+        wrong = "%s takes it, and not %s" % (took[0] if took else "no rule", case.rule)
+    if not wrong and not case.rule:
+        wrong = lower_for_all(case)
+    return case, took[0] if took else "none", wrong
+
+
+def draw(numbered):
+    """A point of the space: the first that is legal of some."""
+    number, case = numbered
+    way = WAYS[number % len(WAYS)]
+    for turn in range(TRIES):
+        with tempfile.NamedTemporaryFile("w", suffix=".sch") as rules:
+            rules.write("from gpu_space import %s as way\n\n\ndef point(sch, func):\n    sch.seed(%d)\n"
+                        "    return way(sch, func)\n\n\nrules = [point]\n" % (way, number * TRIES + turn + 1))
+            rules.flush()
+            took, wrong = run(case, ["--rules", rules.name])
+            if "point" in took:
+                return case, way, wrong
+    return case, "no legal point of " + way, None
+
+
+def main():
+    some = list(cases(o.folder))[:: o.every]
+    counts, failures = {}, 0
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        if o.draw:
+            done = pool.map(draw, [(n, some[n % len(some)]) for n in range(o.draw)])
+        else:
+            done = pool.map(look_at, some)
+        for case, kind, wrong in done:
+            counts[kind] = counts.get(kind, 0) + 1
+            if wrong:
+                failures += 1
+                print("%s: %s" % (case, wrong), flush=True)
+    print(", ".join("%d %s" % (n, kind) for kind, n in sorted(counts.items())))
+    print("%d runs, %d failures" % (sum(counts.values()), failures))
+    return 1 if failures or not counts else 0
+
+
+p = argparse.ArgumentParser(usage=__doc__)
+p.add_argument("tirc")
+p.add_argument("what", nargs="+")
+p.add_argument("--device", default="emulate")
+p.add_argument("--targets", default="sm_80,opencl,opencl-android")
+for name, usual in [("draw", 0), ("every", 1), ("jobs", 1), ("size", 3), ("timeout", 600)]:
+    p.add_argument("--" + name, type=int, default=usual)
+o = p.parse_intermixed_args()
+o.tirc = os.path.realpath(o.tirc)
+o.targets = o.targets.split(",")
+gpus = re.findall(r"(?m)^(\S+) +(?:cuda|opencl) ", tirc("lower", "--target=help")[1].split("GPUs")[-1])
+with tempfile.TemporaryDirectory() as o.folder:
+    sys.exit(main())
