@@ -43,6 +43,14 @@ Stmt tirc_find_stmt(Stmt in, StmtTest *is, const void *self, const Paths *only) 
   return f.found;
 }
 
+static bool is_store(const void *unused, Stmt s) { return (void)unused, s->kind == STMT_STORE; }
+
+bool tirc_has_stores(const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (tirc_find_stmt(m->funcs[i]->body, is_store, NULL, NULL)) return true;
+  return false;
+}
+
 bool tirc_is_block_stmt(const void *unused, Stmt s) { return (void)unused, s->kind == STMT_BLOCK; }
 
 bool tirc_same_exprs(int n, const Expr *a, const Expr *b) {

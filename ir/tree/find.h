@@ -18,6 +18,8 @@ Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self);
 typedef bool StmtTest(const void *self, Stmt s);
 Stmt tirc_find_stmt(Stmt in, StmtTest *is, const void *self, const Paths *only);
 bool tirc_is_block_stmt(const void *unused, Stmt s); /* a test */
+/* Whether a function of the module stores anything: what has no turns at all does not. */
+bool tirc_has_stores(const Module *m);
 bool tirc_same_exprs(int n, const Expr *a, const Expr *b);
 
 /* How a statement uses a buffer; `besides`, which is in it, does not count. Views do not name it.

@@ -1,6 +1,7 @@
 /* The emulator of a GPU, for those outside. */
 #include "api.h"
 
+#include "ir/tree/find.h"
 #include "runtime/emulate/emulate.h"
 
 typedef struct Emulate {
@@ -23,6 +24,9 @@ static void emulate(Tirc *c, void *self) {
   const Module *m = p->m->m;
   const Func *f = tirc_api_func(c, m, p->func, NULL);
   tirc_api_require_host(c, f);
+  if (!tirc_has_kernels(m) && tirc_has_stores(m))
+    tirc_fail(c, (Loc){m->file, 0, 0}, "lower", "bind its loops to blockIdx.x and threadIdx.x",
+              "the program binds no loops to threads of a GPU: there is nothing to emulate");
   tirc_emulate(c, m, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options, &p->report);
 }
 

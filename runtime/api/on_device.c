@@ -7,6 +7,7 @@
 #include "ir/arith/arith.h"
 #include "ir/gpu.h"
 #include "ir/tree/annotations.h"
+#include "ir/tree/find.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
@@ -56,7 +57,7 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
               "sm_75 is one, nvidia/nvidia-t4 another; --target=help lists all",
               "%s is no GPU of CUDA", target);
   const Module *lowered = tirc_has_kernels(m) ? m : tirc_lower_for(c, m, gpu, NULL, NULL);
-  if (!tirc_has_kernels(lowered))
+  if (!tirc_has_kernels(lowered) && tirc_has_stores(lowered))
     tirc_fail(c, (Loc){m->file, 0, 0}, "lower",
               "bind its loops: sch.bind(loop, thread_axis=\"blockIdx.x\")",
               "no loop is bound to blocks or threads, so there is no kernel for a device");
@@ -97,13 +98,15 @@ OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device) {
   OnDevice *on = tirc_new(c, OnDevice);
   DeviceError e = {0};
   const int number = device_number(c, device);
-  const char *source = tirc_gpu_source(c, &tirc_opencl_c, lowered, NULL);
+  const bool any = tirc_has_kernels(lowered); /* otherwise there is nothing to do */
+  const char *source = any ? tirc_gpu_source(c, &tirc_opencl_c, lowered, NULL) : NULL;
   on->lowered = lowered;
   on->names = tirc_gpu_symbols(c, &tirc_opencl_c, lowered);
   on->kernels = tirc_new_array(c, DeviceKernel *, lowered->n_funcs + 1);
   on->device = tirc_opencl_open(number, &e);
   if (!on->device) fail_device(c, &e);
   tirc_context_own(c, on, release_device);
+  if (!any) return on;
   on->program = tirc_device_build(on->device, source, list_kernels(c, on), &e);
   if (!on->program) fail_device(c, &e);
   for (int i = 0; i < lowered->n_funcs; i++)

@@ -15,14 +15,8 @@ static int emulate_kernels(const Options *o, const tirc_module *m, int n, const 
   tirc_module *lowered = NULL;
   tirc_error *e = NULL;
   int status = DONE;
-  if (!tirc_module_has_kernels(m)) {
-    if (tirc_module_lower_for(m, o->target, NULL, NULL, &lowered, &e))
-      status = report(o, e);
-    else if (!tirc_module_has_kernels(lowered))
-      status = complain(o, "bind its loops to blockIdx.x and threadIdx.x",
-                        "the program binds no loops to threads of a GPU: there is nothing to "
-                        "emulate");
-  }
+  if (!tirc_module_has_kernels(m) && tirc_module_lower_for(m, o->target, NULL, NULL, &lowered, &e))
+    status = report(o, e);
   if (status == DONE &&
       tirc_module_emulate(lowered ? lowered : m, NULL, n, args, options, done, &e))
     status = report(o, e);
