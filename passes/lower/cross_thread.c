@@ -10,12 +10,15 @@
  *         C[vi] = 0                                  if tx == 0:
  *       C[vi] = C[vi] + A[vi, vk]                      C[bx] = what they make together
  *
- * Loops of the block that choose elements within the reduction's loops give acc a place each. */
+ * Loops of the block that choose elements within the reduction's loops give acc a place each. Where
+ * something in these loops uses what is reduced, it is made before that, at each of their steps.
+ * Loops of the reduction around the kernel launch it several times: each adds to what the one
+ * before left. */
 #include "cross_thread.h"
 
 #include "ir/tree/print.h"
 
-typedef struct Done { /* what stands around a loop of the reduction */
+typedef struct Done { /* what stands before or behind a loop of the reduction */
   int level;          /* of the loop in `loops`; its length: around the block itself */
   Stmts before, after;
   Buffers allocs;
@@ -25,7 +28,8 @@ typedef struct Cross {
   Tirc *c;
   const Gpu *gpu;
   VEC(const For *) threads; /* of the kernel */
-  VEC(const For *) loops;   /* within it, down from the last block */
+  VEC(const For *) loops;   /* around, down from the last block, */
+  int kernel;               /* and the first of them within the kernel */
   PtrMap iters;             /* iterators of blocks around that depend on threads */
   VEC(Done) done;
 } Cross;
@@ -38,7 +42,9 @@ typedef struct Across {
   Reducer r;
   PtrMap reduces; /* variables of loops and threads that its reduction runs over */
   PtrMap iters;   /* from its iterators to what they are bound to */
-  int level;
+  Expr first; /* that its loops around the kernel are at their first step; NULL: there are none */
+  int level;  /* of its outermost loop in the kernel; loops.n: the block itself, */
+  int until;  /* and of the outermost in which nothing else uses what is reduced */
   Buffer acc[MAX_COMPONENTS];
   Expr place; /* in acc */
   VEC(const For *) inner;
@@ -64,6 +70,46 @@ static bool reduces_over_threads(Cross *k, const Block *b) {
   return false;
 }
 
+static int component_of(const Across *x, Buffer b) {
+  for (int i = 0; i < x->r.n; i++)
+    if (x->r.buffers[i]->data == b->data) return i;
+  return -1;
+}
+
+typedef struct Use {
+  const Across *x;
+  bool found;
+} Use;
+
+static bool see_use(Visitor *v, Stmt s) {
+  Use *u = v->self;
+  if (s == u->x->stmt) return false;
+  u->found |= s->kind == STMT_STORE && component_of(u->x, s->u.store.buffer) >= 0;
+  return !u->found;
+}
+static bool see_load(Visitor *v, Expr e) {
+  Use *u = v->self;
+  u->found |= e->op == OP_LOAD && component_of(u->x, e->u.buffer) >= 0;
+  return !u->found;
+}
+
+/* Whether a statement has another use of what is reduced. */
+static bool is_used_in(const Across *x, Stmt s) {
+  Use u = {x, false};
+  tirc_visit_stmt(&(Visitor){.stmt = see_use, .expr = see_load, .self = &u}, s);
+  return u.found;
+}
+
+/* What changes nothing; NULL: the operation gives x for x and x, so that any value that is in the
+ * result may be there twice. */
+static Expr neutral(Across *x, int i) {
+  const Expr v = x->r.combiners[i];
+  const DType t = v->dtype;
+  const bool is_sum = v->op == OP_ADD || v->op == OP_BITWISE_XOR;
+  if (t.code == TYPE_BOOL || (!is_sum && v->op != OP_MUL)) return NULL;
+  return tirc_dtype_is_float(t) ? tirc_float(x->k->c, t, !is_sum) : tirc_int(x->k->c, t, !is_sum);
+}
+
 static void find_loops(Across *x) {
   Cross *k = x->k;
   const Block *b = x->b;
@@ -85,8 +131,19 @@ static void find_loops(Across *x) {
   x->level = k->loops.n;
   for (int n = k->loops.n - 1; n >= 0; n--)
     if (tirc_map_has(&x->reduces, k->loops.at[n]->var)) x->level = n;
+  for (; x->level < k->kernel; x->level++) {
+    const For *loop = k->loops.at[x->level];
+    if (!tirc_map_has(&x->reduces, loop->var)) continue;
+    Expr first = tirc_eq(k->c, loop->var, tirc_cast(k->c, loop->var->dtype, loop->min));
+    x->first = x->first ? tirc_and(k->c, x->first, first) : first;
+  }
   for (int n = x->level; n < k->loops.n; n++)
     if (!tirc_map_has(&x->reduces, k->loops.at[n]->var)) vec_push(k->c, x->inner, k->loops.at[n]);
+  for (x->until = x->level; x->until < k->loops.n && is_used_in(x, k->loops.at[x->until]->body);)
+    x->until++;
+  for (int i = 0; i < x->r.n && x->until > x->level; i++)
+    if ((!x->r.inits[i] || x->first) && neutral(x, i))
+      refuse(x, "what they add to is used in the loops of the reduction");
 }
 
 /* --- what each thread reduces ----------------------------------------------------------------- */
@@ -108,12 +165,6 @@ static void make_acc(Across *x) {
   for (int i = 0; i < x->r.n; i++)
     x->acc[i] = tirc_buffer(c, tirc_format(c, "in_thread_%s", x->r.buffers[i]->name),
                             x->r.buffers[i]->dtype, 1, &shape, "local");
-}
-
-static int component_of(const Across *x, Buffer b) {
-  for (int i = 0; i < x->r.n; i++)
-    if (x->r.buffers[i]->data == b->data) return i;
-  return -1;
 }
 
 static Expr own_load(Mutator *m, Expr e) {
@@ -157,10 +208,16 @@ static Stmt own_block(Across *x) {
 
 /* --- around the loops ------------------------------------------------------------------------- */
 
-/* Loops over the places of acc, new ones. */
-static Stmt for_places(Across *x, Stmt s) {
+static int level_of(const Across *x, const For *loop) {
+  int n = x->k->loops.n - 1;
+  while (n >= 0 && x->k->loops.at[n] != loop) n--;
+  return n;
+}
+
+/* Loops over the places of acc, new ones of those from a level on. */
+static Stmt for_places(Across *x, int level, Stmt s) {
   Tirc *c = x->k->c;
-  for (int i = x->inner.n - 1; i >= 0; i--) {
+  for (int i = x->inner.n - 1; i >= 0 && level_of(x, x->inner.at[i]) >= level; i--) {
     For loop = {.var = tirc_var(c, x->inner.at[i]->var->u.s, x->inner.at[i]->var->dtype),
                 .min = x->inner.at[i]->min,
                 .extent = x->inner.at[i]->extent,
@@ -173,26 +230,43 @@ static Stmt for_places(Across *x, Stmt s) {
 
 static Expr bound(Across *x, Expr e) { return tirc_substitute(x->k->c, e, &x->iters); }
 
-/* What changes nothing; NULL: the operation gives x for x and x, so that any value that is in the
- * result may be there twice. */
-static Expr neutral(Across *x, int i) {
-  const Expr v = x->r.combiners[i];
-  const DType t = v->dtype;
-  const bool is_sum = v->op == OP_ADD || v->op == OP_BITWISE_XOR;
-  if (t.code == TYPE_BOOL || (!is_sum && v->op != OP_MUL)) return NULL;
-  return tirc_dtype_is_float(t) ? tirc_float(x->k->c, t, !is_sum) : tirc_int(x->k->c, t, !is_sum);
+/* The instances that the block's condition lets begin. */
+static Expr began(Across *x) {
+  Tirc *c = x->k->c;
+  Exprs all = {0};
+  Expr cond = tirc_bool(c, true);
+  PtrMap first = {0};
+  for (int i = 0; i < x->k->threads.n; i++)
+    if (tirc_map_has(&x->reduces, x->k->threads.at[i]->var))
+      tirc_map_set(c, &first, x->k->threads.at[i]->var, x->k->threads.at[i]->min);
+  for (int i = x->level; i < x->k->loops.n; i++)
+    if (tirc_map_has(&x->reduces, x->k->loops.at[i]->var))
+      tirc_map_set(c, &first, x->k->loops.at[i]->var,
+                   tirc_cast(c, x->k->loops.at[i]->var->dtype, x->k->loops.at[i]->min));
+  tirc_lower_conjuncts(c, x->b->predicate, &all);
+  for (int i = 0; i < all.n; i++)
+    cond = tirc_and(c, cond, tirc_simplify0(c, tirc_substitute(c, all.at[i], &first)));
+  return cond;
 }
 
-/* What the result starts with: the init, or what is there. */
-static Expr first(Across *x, int i) {
-  return bound(x, x->r.inits[i] ? x->r.inits[i] : x->r.self[i]);
+/* What the buffer has when the kernel begins: the init, or what is there. */
+static Expr there(Across *x, int i) {
+  Tirc *c = x->k->c;
+  const Reducer *r = &x->r;
+  if (!r->inits[i]) return bound(x, r->self[i]);
+  if (!x->first) return bound(x, r->inits[i]);
+  Expr args[] = {x->first, r->inits[i], r->self[i]};
+  return bound(x, tirc_expr(c, OP_IF_THEN_ELSE, r->self[i]->dtype, 3, args));
 }
 
 /* Where a reduction starts that goes on with all that the buffer has: what may count several times
  * is there from the start, anything else is added at the end. */
 static Expr start(Across *x, int i) {
-  const Expr none = neutral(x, i);
-  return none ? none : first(x, i);
+  Tirc *c = x->k->c;
+  if (neutral(x, i)) return neutral(x, i);
+  Expr from = there(x, i), none = tirc_cast(c, from->dtype, tirc_int32(c, 0));
+  Expr args[] = {began(x), from, none}; /* the others have no element to load */
+  return tirc_reads_memory(from) ? tirc_expr(c, OP_IF_THEN_ELSE, from->dtype, 3, args) : from;
 }
 
 static bool is_number(Expr x, Expr y) {
@@ -203,9 +277,9 @@ static bool is_number(Expr x, Expr y) {
 
 static Expr end(Across *x, int i, const Expr *result) {
   const Expr none = neutral(x, i);
-  if (!none || is_number(first(x, i), none)) return result[i];
+  if (!none || is_number(there(x, i), none)) return result[i];
   Expr both[MAX_COMPONENTS];
-  for (int k = 0; k < x->r.n; k++) both[k] = first(x, k);
+  for (int k = 0; k < x->r.n; k++) both[k] = there(x, k);
   return tirc_reducer_apply(x->k->c, &x->r, i, both, result);
 }
 
@@ -232,25 +306,6 @@ static Group group_of(Across *x) {
   }
   g.lanes &= (g.size & (g.size - 1)) == 0;
   return g;
-}
-
-/* The instances that the block's condition lets begin. */
-static Expr began(Across *x) {
-  Tirc *c = x->k->c;
-  Exprs all = {0};
-  Expr cond = tirc_bool(c, true);
-  PtrMap first = {0};
-  for (int i = 0; i < x->k->threads.n; i++)
-    if (tirc_map_has(&x->reduces, x->k->threads.at[i]->var))
-      tirc_map_set(c, &first, x->k->threads.at[i]->var, x->k->threads.at[i]->min);
-  for (int i = x->level; i < x->k->loops.n; i++)
-    if (tirc_map_has(&x->reduces, x->k->loops.at[i]->var))
-      tirc_map_set(c, &first, x->k->loops.at[i]->var,
-                   tirc_cast(c, x->k->loops.at[i]->var->dtype, x->k->loops.at[i]->min));
-  tirc_lower_conjuncts(c, x->b->predicate, &all);
-  for (int i = 0; i < all.n; i++)
-    cond = tirc_and(c, cond, tirc_simplify0(c, tirc_substitute(c, all.at[i], &first)));
-  return cond;
 }
 
 static bool is_local(Buffer b) {
@@ -301,13 +356,15 @@ static Stmt reduce_across(Cross *k, Stmt s) {
     any_local |= is_local(x.r.buffers[i]);
     vec_push(c, done.allocs, x.acc[i]);
   }
-  vec_push(c, done.before, for_places(&x, tirc_seq(c, x.r.n, stores)));
+  vec_push(c, done.before, for_places(&x, x.level, tirc_seq(c, x.r.n, stores)));
   const Group g = group_of(&x);
   Stmts after = {0};
   tirc_lower_all_reduce(c, &x.r, k->gpu, &g, values, any_local, &done.allocs, &after, result);
   vec_push(c, after, write_back(&x, &g, result));
-  vec_push(c, done.after, for_places(&x, tirc_seq(c, after.n, after.at)));
+  Done end = {.level = x.until};
+  vec_push(c, end.after, for_places(&x, x.until, tirc_seq(c, after.n, after.at)));
   vec_push(c, k->done, done);
+  vec_push(c, k->done, end);
   return own_block(&x);
 }
 
@@ -349,12 +406,13 @@ static Stmt visit_block(Mutator *m, Stmt s) {
       tirc_map_set(k->c, &k->iters, b->iters[i].var, b);
   }
   Cross outer = *k;
-  k->loops.n = k->loops.cap = 0;
+  k->loops.n = k->loops.cap = k->kernel = 0;
   k->loops.at = NULL;
   s = tirc_mutate_stmt_children(m, s);
   k->loops.at = outer.loops.at;
   k->loops.n = outer.loops.n;
   k->loops.cap = outer.loops.cap;
+  k->kernel = outer.kernel;
   return s;
 }
 
@@ -363,6 +421,7 @@ static Stmt visit(Mutator *m, Stmt s) {
   if (s->kind == STMT_BLOCK) return visit_block(m, s);
   if (s->kind != STMT_FOR) return tirc_mutate_stmt_children(m, s);
   if (tirc_is_thread_loop(s)) {
+    if (!k->threads.n) k->kernel = k->loops.n;
     vec_push(k->c, k->threads, &s->u.loop);
     s = tirc_mutate_stmt_children(m, s);
     k->threads.n--;

@@ -184,9 +184,9 @@ static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
     all = all ? tirc_and(c, all, hardest) : hardest;
   }
   if (!all) return scalarize(z, s);
-  Stmt each = tirc_clone_fresh(c, s);
-  return tirc_if(c, all, vectorize(z, yes),
-                 uses_lets(z, s) ? scalarize(z, each) : lane_by_lane(z, each));
+  Stmt each = uses_lets(z, s) ? scalarize(z, tirc_clone_fresh(c, s))
+                              : lane_by_lane(z, tirc_clone_fresh(c, s));
+  return tirc_is_int(all, 0) ? each : tirc_if(c, all, vectorize(z, yes), each);
 }
 
 /* --- allocations ---------------------------------------------------------------------------- */

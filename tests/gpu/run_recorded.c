@@ -1,12 +1,12 @@
-/* run_recorded DEVICE [--filter TEXT] [--size N] [--every N] [--words FILE] SCHEDULES.jsonl
+/* run_recorded DEVICE|emulate [--filter TEXT] [--size N] [--every N] [--words FILE] SCHEDULES.jsonl
  *     INTRINSICS.json [PROGRAMS.json]
  *
- * Do recorded schedules for GPUs compute on a device what their programs do? One JSON object a
- * line: its `name`, the `program` by its name in PROGRAMS.json, or its text, and the `schedule`.
- * Scripts of intrinsics that a schedule names run before it; a schedule that defines apply_trace
- * has it called. Extents that are symbols get N (61). What a target or the device does not hold is
- * said and counted apart. It takes minutes, most of them for what is right: one run of the
- * interpreter a program.
+ * Do recorded schedules for GPUs compute on a device, or on the emulator, what their programs do?
+ * One JSON object a line: its `name`, the `program` by its name in PROGRAMS.json, or its text, and
+ * the `schedule`. Scripts of intrinsics that a schedule names run before it; a schedule that
+ * defines apply_trace has it called. Extents that are symbols get N (61). What a target or the
+ * device does not hold is said and counted apart. It takes minutes, most of them for what is right:
+ * one run of the interpreter a program.
  *
  * With cuda-source for DEVICE nothing runs: clang compiles what is emitted, with the words of FILE.
  * --every N takes one in N. */
@@ -97,6 +97,16 @@ static char *script_of(const Options *o, const char *schedule) {
   return script;
 }
 
+/* Lowered for a GPU with shuffles. */
+static int emulate(const Program *p, const tirc_module *m, const tirc_argument *got,
+                   tirc_error **e) {
+  tirc_module *lowered = NULL;
+  const int bad = tirc_module_lower_for(m, "sm_80", NULL, NULL, &lowered, e) ||
+                  tirc_module_emulate(lowered, NULL, p->n, got, NULL, NULL, e);
+  tirc_module_free(lowered);
+  return bad;
+}
+
 static int run(const Options *o, const Program *p, const tirc_module *m, tirc_check *check,
                tirc_error **e) {
   tirc_argument got[MOST_PARAMS] = {0};
@@ -107,9 +117,12 @@ static int run(const Options *o, const Program *p, const tirc_module *m, tirc_ch
     got[i].array = NULL;
     bad = p->args[i].array && tirc_array_copy(p->args[i].array, &got[i].array, e);
   }
-  bad = bad || tirc_kernel_new_on(m, NULL, o->device, NULL, &k, e) ||
-        tirc_kernel_run(k, NULL, p->n, got, e) ||
-        tirc_reference_check(p->reference, p->n, got, check, e);
+  if (strcmp(o->device, "emulate") == 0)
+    bad = bad || emulate(p, m, got, e);
+  else
+    bad = bad || tirc_kernel_new_on(m, NULL, o->device, NULL, &k, e) ||
+          tirc_kernel_run(k, NULL, p->n, got, e);
+  bad = bad || tirc_reference_check(p->reference, p->n, got, check, e);
   tirc_kernel_free(k);
   for (int i = 0; i < p->n; i++) tirc_array_free(got[i].array);
   return bad;
@@ -135,6 +148,17 @@ static bool is_limit(const tirc_error *e) {
          strstr(tirc_error_message(e), "has no T.") != NULL;
 }
 
+/* What the emulator finds is a fault of what was made, and nothing that is refused. */
+static bool is_found(const tirc_error *e) {
+  static const char *const codes[] = {"race",          "barrier",  "shuffle",  "uninitialised",
+                                      "out-of-bounds", "overflow", "division", "shared-memory",
+                                      "launch",        "codegen",  "internal"};
+  const char *code = tirc_error_get(e, TIRC_ERROR_CODE);
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (strcmp(code, codes[i]) == 0) return true;
+  return false;
+}
+
 static void tell(Counts *k, const char *name, const tirc_check *c, tirc_error *e) {
   if (!e && c->ok) {
     k->right++;
@@ -143,8 +167,9 @@ static void tell(Counts *k, const char *name, const tirc_check *c, tirc_error *e
     printf("%s: WRONG: \"%s\" element %lld is %.9g, should be %.9g\n", name,
            c->param ? c->param : "?", (long long)c->at, c->got, c->expected);
   } else {
-    *(is_limit(e) ? &k->beyond : &k->refused) += 1;
-    printf("%s: %s [%s]\n", name, tirc_error_message(e), tirc_error_get(e, TIRC_ERROR_CODE));
+    *(is_found(e) ? &k->wrong : is_limit(e) ? &k->beyond : &k->refused) += 1;
+    printf("%s: %s%s [%s]\n", name, is_found(e) ? "WRONG: " : "", tirc_error_message(e),
+           tirc_error_get(e, TIRC_ERROR_CODE));
   }
   tirc_error_free(e);
   fflush(stdout);
