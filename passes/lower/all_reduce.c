@@ -5,7 +5,15 @@
  *   v = v + T.tvm_warp_shuffle_down(mask, v, 2, 8, 32)
  *   v = v + T.tvm_warp_shuffle_down(mask, v, 1, 8, 32)
  *
- * otherwise through shared memory, by halves; a group of any size:
+ * In a group of several warps each does so; what they have goes through shared memory, and is made
+ * one by shuffles again, of which every few lanes do the same:
+ *
+ *   if t % 32 == 0: red[t // 32] = v
+ *   v = red[t % 4]
+ *   v = v + T.tvm_warp_shuffle_down(mask, v, 2, 4, 32)
+ *   v = v + T.tvm_warp_shuffle_down(mask, v, 1, 4, 32)
+ *
+ * Otherwise through shared memory, by halves; a group of any size:
  *
  *   red[t] = v
  *   if t < 4 and t + 4 < 6: red[t] = red[t] + red[t + 4]
@@ -88,10 +96,10 @@ static void by_memory(Reduce *k, const Expr *values, Expr *result) {
 
 /* --- within warps ----------------------------------------------------------------------------- */
 
-static Expr shuffle(Reduce *k, const char *how, Buffer mask, Expr value, Expr lane) {
+static Expr shuffle(Reduce *k, const char *how, Buffer mask, Expr value, Expr lane, int64_t width) {
   Tirc *c = k->c;
   Expr zero = tirc_int32(c, 0), warp = tirc_int32(c, k->gpu->warp);
-  Expr args[] = {tirc_load(c, mask, 1, &zero), value, lane, tirc_int32(c, k->g->size), warp};
+  Expr args[] = {tirc_load(c, mask, 1, &zero), value, lane, tirc_int32(c, width), warp};
   return tirc_call(c, value->dtype, how, 5, args);
 }
 
@@ -103,13 +111,33 @@ static void by_lanes(Reduce *k, Buffer mask, const Buffer *mine, const Buffer *t
   for (int64_t step = size / 2; step >= 1; step /= 2) {
     load_all(k, mine, zero, x);
     for (int i = 0; i < k->r->n; i++) {
-      y[i] = shuffle(k, "tvm_warp_shuffle_down", mask, x[i], tirc_int32(c, step));
+      y[i] = shuffle(k, "tvm_warp_shuffle_down", mask, x[i], tirc_int32(c, step), size);
       vec_push(c, *k->out, tirc_store(c, theirs[i], 1, &zero, y[i]));
     }
     load_all(k, theirs, zero, y);
     combine_all(k, x, y, both);
     vec_push(c, *k->out, store_all(k, mine, zero, both));
   }
+}
+
+/* From the first lane of each warp of a group to lanes 0, 1, ... of each warp, and so on again. */
+static void across_warps(Reduce *k, const Buffer *mine, const Expr *values) {
+  Tirc *c = k->c;
+  const Group *g = k->g;
+  const DType t = g->place->dtype;
+  Expr warp = tirc_int(c, t, k->gpu->warp), n = tirc_int(c, t, g->size / k->gpu->warp);
+  Expr zero = tirc_int32(c, 0), x[MAX_COMPONENTS];
+  Buffer red[MAX_COMPONENTS];
+  for (int i = 0; i < k->r->n; i++)
+    red[i] = buffer(k, tirc_format(c, "red_warps%d", i), values[i]->dtype,
+                    g->groups * (g->size / k->gpu->warp), "shared");
+  Expr first = tirc_mul(c, g->number, n);
+  Expr is_first = tirc_eq(c, tirc_floormod(c, g->place, warp), tirc_int(c, t, 0));
+  Expr own = tirc_add(c, first, tirc_floordiv(c, g->place, warp));
+  load_all(k, mine, zero, x);
+  vec_push(c, *k->out, tirc_if(c, is_first, store_all(k, red, own, x), NULL));
+  load_all(k, red, tirc_add(c, first, tirc_floormod(c, g->place, n)), x);
+  vec_push(c, *k->out, store_all(k, mine, zero, x));
 }
 
 static void by_shuffles(Reduce *k, const Expr *values, bool all, Expr *result) {
@@ -124,10 +152,16 @@ static void by_shuffles(Reduce *k, const Expr *values, bool all, Expr *result) {
   vec_push(c, *k->out, store_all(k, mine, zero, values));
   Expr active = tirc_call(c, DT(TYPE_UINT, 32), "tvm_warp_activemask", 0, NULL);
   vec_push(c, *k->out, tirc_store(c, mask, 1, &zero, active));
-  by_lanes(k, mask, mine, theirs, k->g->size);
+  int64_t lanes = k->g->size;
+  if (lanes > k->gpu->warp) {
+    by_lanes(k, mask, mine, theirs, k->gpu->warp);
+    across_warps(k, mine, values);
+    lanes /= k->gpu->warp;
+  }
+  by_lanes(k, mask, mine, theirs, lanes);
   for (int i = 0; all && i < k->r->n; i++) {
     Expr value = tirc_load(c, mine[i], 1, &zero);
-    value = shuffle(k, "tvm_warp_shuffle", mask, value, zero);
+    value = shuffle(k, "tvm_warp_shuffle", mask, value, zero, lanes);
     vec_push(c, *k->out, tirc_store(c, mine[i], 1, &zero, value));
   }
   load_all(k, mine, zero, result);
@@ -138,7 +172,7 @@ static bool can_shuffle(const Reduce *k, const Expr *values) {
     const DType t = values[i]->dtype;
     if (t.code == TYPE_BFLOAT || t.code == TYPE_BOOL || t.bits < 16) return false;
   }
-  return k->gpu->shuffles && k->g->lanes && k->g->size <= k->gpu->warp;
+  return k->gpu->shuffles && k->g->lanes && k->g->size <= k->gpu->warp * k->gpu->warp;
 }
 
 void tirc_lower_all_reduce(Tirc *c, const Reducer *r, const Gpu *gpu, const Group *g,

@@ -2,6 +2,7 @@
  * sizes and scalars alone, since it touches no element of an array itself. */
 #include "on_device.h"
 
+#include "codegen/access.h"
 #include "codegen/gpu/gpu.h"
 #include "codegen/signature.h"
 #include "ir/arith/arith.h"
@@ -223,6 +224,24 @@ static DeviceArg scalar_arg(Walk *w, Expr e, DType t) {
   return a;
 }
 
+static bool add_dynamic(Visitor *v, Stmt s) {
+  if (s->kind == STMT_ALLOC && strcmp(s->u.alloc.buffer->scope, "shared.dyn") == 0)
+    *(int64_t *)v->self += tirc_constant_bytes(s->u.alloc.buffer);
+  return true;
+}
+
+/* Its code declares the memory; a launch may ask for more. */
+static void check_dynamic(Walk *w, const Func *k, Expr e) {
+  const int64_t asked = int_of(w, e);
+  int64_t needed = 0;
+  tirc_visit_stmt(&(Visitor){.stmt = add_dynamic, .expr = tirc_skip_expr, .self = &needed},
+                  k->body);
+  if (asked < needed)
+    tirc_fail(w->c, w->host->loc, "launch", NULL,
+              "%s uses %lld bytes of shared.dyn, and is launched with %lld", k->name,
+              (long long)needed, (long long)asked);
+}
+
 static void set_extent(Walk *w, DeviceLaunch *l, const char *axis, Expr e) {
   int64_t *of = strncmp(axis, "blockIdx.", 9) == 0     ? l->blocks
                 : strncmp(axis, "threadIdx.", 10) == 0 ? l->threads
@@ -251,9 +270,14 @@ static void walk_launch(Walk *w, Expr call) {
   for (int i = 0; i < k->n_params; i++)
     args[i] = k->buffers[i] ? array_arg(w, call->args[1 + i], k, i, s.params[i].is_written)
                             : scalar_arg(w, call->args[1 + i], k->params[i]->dtype);
-  for (int i = 0; i < n_axes; i++)
-    set_extent(w, &l, axes->args[i]->op == OP_STRING ? axes->args[i]->u.s : "",
-               call->args[1 + k->n_params + i]);
+  for (int i = 0; i < n_axes; i++) {
+    const char *axis = axes->args[i]->op == OP_STRING ? axes->args[i]->u.s : "";
+    Expr value = call->args[1 + k->n_params + i];
+    if (strcmp(axis, "tir.use_dyn_shared_memory") == 0)
+      check_dynamic(w, k, value);
+    else
+      set_extent(w, &l, axis, value);
+  }
   vec_push(w->c, w->call->launches, l);
   vec_push(w->c, w->call->names, k->name);
 }
