@@ -328,14 +328,20 @@ static void compile_for(Emu *e, Act *a) {
     if (e->axis[a->n]) {
       tirc_map_set(e->t, &e->vars, loop->var, e->axis[a->n]);
     } else {
-      const int d = a->n - GPU_BLOCK_AXES;
-      e->axis[a->n] = tirc_emu_var(e, loop->var, d >= 0 && e->block[d] > 1 ? 1 << d : 0);
+      e->axis[a->n] = tirc_emu_var(e, loop->var, a->n >= GPU_BLOCK_AXES);
+      e->axis[a->n]->is_index = a->n >= GPU_BLOCK_AXES;
       e->axis[a->n]->same = true;
     }
     a->var = e->axis[a->n];
     a->run = run_threads;
   } else {
-    a->var = tirc_emu_var(e, loop->var, a->min->axes | a->extent->axes);
+    bool varies = false;
+    for (int i = 0; i < a->min->n_deps; i++) varies |= a->min->deps[i]->varies;
+    for (int i = 0; i < a->extent->n_deps; i++) varies |= a->extent->deps[i]->varies;
+    varies |= a->min->n_deps < 0 || a->extent->n_deps < 0;
+    a->var = tirc_emu_var(e, loop->var, varies);
+    a->var->from[0] = a->min;
+    a->var->from[1] = a->extent;
     e->innermost = loop->var;
   }
   a->body = compile(e, loop->body);
@@ -388,7 +394,8 @@ static void compile_store(Emu *e, Act *a) {
 
 static void compile_let(Emu *e, Act *a) {
   a->value = tirc_emu_expr(e, a->stmt->u.let.value);
-  a->var = tirc_emu_var(e, a->stmt->u.let.var, a->value->axes);
+  a->var = tirc_emu_var(e, a->stmt->u.let.var, true);
+  a->var->from[0] = a->value;
   a->body = compile(e, a->stmt->u.let.body);
   a->meets |= a->body->meets;
   a->run = run_let;

@@ -48,6 +48,15 @@ _Noreturn static void overflows(Emu *e, const Piece *p, const Threads *l, const 
                 tirc_print_expr(e->t, p->expr), tirc_dtype_name(e->t, p->dtype));
 }
 
+static void round_all_to_half(Cell *at, int n) {
+  bool large = false;
+  for (int k = 0; k < n; k++) large |= !(__builtin_fabs(at[k].f) < MOST_HALF);
+  if (large)
+    for (int k = 0; k < n; k++) at[k].f = tirc_half_to_double(tirc_double_to_half(at[k].f));
+  else
+    for (int k = 0; k < n; k++) at[k].f = round_to_half(at[k].f);
+}
+
 #define ARITHMETIC(NAME, op, builtin)                                                              \
   static Values NAME##_int32(Emu * e, const Piece *p, const Threads *l, Cell *room) {              \
     int64_t lost = 0;                                                                              \
@@ -61,7 +70,8 @@ _Noreturn static void overflows(Emu *e, const Piece *p, const Threads *l, const 
   }
 #define OF_FLOATS(NAME, op)                                                                        \
   static Values NAME##_float16(Emu *e, const Piece *p, const Threads *l, Cell *room) {             \
-    OVER_ALL(f, room[k].f = round_to_half(x op y))                                                 \
+    OVER_ALL(f, room[k].f = x op y)                                                                \
+    round_all_to_half(room, n);                                                                    \
     return DONE_WITH_ALL;                                                                          \
   }                                                                                                \
   static Values NAME##_float32(Emu *e, const Piece *p, const Threads *l, Cell *room) {             \
@@ -176,7 +186,9 @@ static Values cast_to_float32(Emu *e, const Piece *p, const Threads *l, Cell *ro
 }
 static Values cast_to_float16(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const Values a = evaluate(e, p->a, l, room);
-  for (int k = 0; k < (a.same ? 1 : l->n); k++) room[k].f = round_to_half(a.at[k].f);
+  const int n = a.same ? 1 : l->n;
+  for (int k = 0; k < n; k++) room[k].f = a.at[k].f;
+  round_all_to_half(room, n);
   return (Values){room, a.same};
 }
 static Values cast_small_int(Emu *e, const Piece *p, const Threads *l, Cell *room) {

@@ -12,8 +12,8 @@
 enum { MOST_GROUPS = 4, SLOT_ALL = MOST_GROUPS, SLOT_OTHER, SLOTS };
 enum { MOST_BLOCK_THREADS = 4096, MOST_DEPS = 12, WARP = 32 };
 
-/* What a value hangs on: a bit each of threadIdx.x, y and z, and one of what a thread has alone. */
-enum { ALL_AXES = 7, OWN = 8, SETS = 8 };
+/* Parts: which threads have a value in common, a number a partition of the block's threads. */
+enum { MOST_PARTS = 32, ALL_SAME = 0, OWN = MOST_PARTS - 1 };
 
 /* Threads of a block that do something together, ascending. Values for them are kept in a cache
  * from `first` on and are of use as long as the list in that slot is the one of that stamp. */
@@ -23,16 +23,15 @@ typedef struct Threads {
   const uint16_t *at;
   const uint16_t *last; /* NULL, or each stands for several threads, up to this one */
   struct Peers *peers;  /* or NULL: each is evaluated for itself */
-  int axes;             /* in which they differ */
+  int part;             /* of which there is one each; OWN: whole sets */
 } Threads;
 
 /* Of a list: its threads by what they have in common. */
 typedef struct Peers {
-  Threads of[SETS];          /* by axes: the first each of those that agree in them */
-  uint16_t *set[SETS][SETS]; /* of each in of[a], its number in of[b] */
-  uint16_t *room[SETS][2];
-  uint8_t known[SETS]; /* of each a, a bit a b */
-  int all_axes;        /* of the list itself */
+  Threads of[MOST_PARTS];                /* the first each of those that are in one set */
+  uint16_t *set[MOST_PARTS][MOST_PARTS]; /* of each in of[a], its number in of[b] */
+  uint32_t known[MOST_PARTS];            /* of each a, a bit a b */
+  uint16_t *room[MOST_PARTS][2];
 } Peers;
 
 /* A value a thread of the list; same: at[0] is that of all. */
@@ -42,11 +41,17 @@ typedef struct Values {
 } Values;
 static inline Cell value_at(Values v, int k) { return v.at[v.same ? 0 : k]; }
 
+typedef struct Piece Piece;
+typedef struct Act Act;
+
 /* A variable of the kernel: one value, or one a thread. */
 typedef struct Var {
   uint64_t stamp; /* when it was given its value */
   bool same;
-  int axes; /* in which it may differ between threads */
+  bool varies;   /* it may differ between threads */
+  bool is_index; /* threadIdx */
+  int part;
+  const Piece *from[2]; /* what it hangs on, or NULL */
   int lanes;
   Cell *one;  /* a value a lane */
   Cell *each; /* by thread, lane by lane */
@@ -73,11 +78,9 @@ typedef struct Store {
   uint8_t *report;         /* likewise, for whom the launch was made; or NULL */
   int unit;                /* the size of the smallest element of its views */
   bool by_thread, is_stored;
+  Var *version;  /* is given a value with every store to it; NULL: local */
   Trace *traces; /* one a unit; NULL: no two threads of the launch can meet there */
 } Store;
-
-typedef struct Piece Piece;
-typedef struct Act Act;
 
 typedef struct Window { /* a buffer */
   Buffer buffer;
@@ -104,8 +107,9 @@ struct Piece {
   Expr expr;
   DType dtype;
   const Piece *a, *b, *c;
-  int axes;    /* that its value hangs on */
-  bool shares; /* threads that agree in these may have it evaluated once */
+  int part;
+  bool reads;  /* it loads or calls */
+  bool shares; /* threads of one set of the part may have it evaluated once */
   int n_args;
   const Piece **args;
   Cache *cache; /* or NULL */
@@ -169,9 +173,10 @@ struct Emu {
   int threads, n_groups;
   Threads all, group[MOST_GROUPS];
   Peers peers[SLOT_ALL + 1];
-  uint16_t *key[SETS]; /* by axes: of each thread, its place among those that they tell apart */
-  int n_keys[SETS];
-  uint16_t *seen;       /* a number a key */
+  VEC(Piece *) pieces;              /* operands first */
+  const uint16_t *part[MOST_PARTS]; /* of each thread, the number of its set */
+  int n_parts, n_sets[MOST_PARTS];
+  uint16_t *seen;       /* a number a set */
   uint16_t *group_room; /* group after group */
   uint16_t *position;   /* of each thread, its place there: of its elements of local memory */
   uint64_t clock, random;
@@ -181,7 +186,9 @@ struct Emu {
   const char *poisoned_buffer;
   const Parting *parting;
   int64_t steps;
-  bool syncs_warps; /* somewhere in the kernel */
+  bool syncs_warps;    /* somewhere in the kernel */
+  Var *global_version; /* of all that blocks share */
+  Var *epoch;          /* is given a value with every barrier */
   /* Times. What is older than `launch_start` is of another launch, than `block_start` of another
    * block, and what is not older than `barrier` has no barrier behind it. */
   uint32_t time, launch_start, block_start, barrier;
@@ -218,21 +225,21 @@ static inline Values evaluate_each(Emu *e, const Piece *p, const Threads *l, Cel
   }
   Values v = p->eval(e, p, l, at);
   if (v.at != at) memcpy(at, v.at, sizeof *at * (v.same ? 1 : (size_t)l->n));
-  cache->of[slot].threads = l->stamp;
+  cache->of[slot].threads = e->any_poison ? 0 : l->stamp;
   cache->of[slot].stamp = e->clock;
   cache->of[slot].same = v.same;
   return (Values){at, v.same};
 }
 
 static inline Values evaluate(Emu *e, const Piece *p, const Threads *l, Cell *room) {
-  if (p->shares && l->peers && l->axes != p->axes) return tirc_emu_share(e, p, l, room);
+  if (p->shares && l->peers && l->part != p->part) return tirc_emu_share(e, p, l, room);
   return evaluate_each(e, p, l, room);
 }
 
 /* piece.c */
 const Piece *tirc_emu_expr(Emu *e, Expr x);
 const Piece **tirc_emu_exprs(Emu *e, int n, const Expr *at);
-Var *tirc_emu_var(Emu *e, Expr var, int axes);
+Var *tirc_emu_var(Emu *e, Expr var, bool varies);
 void tirc_emu_keep(Emu *e, const Piece *p); /* gives caches to what is worth it */
 /* One value that all threads of the list agree on; fails with what it is the value of. */
 int64_t tirc_emu_one(Emu *e, const Piece *p, const Threads *l, const char *what);
@@ -242,8 +249,8 @@ Threads tirc_emu_those(Emu *e, const Threads *l, Values condition, bool wanted);
 typedef Values (*Eval)(Emu *, const Piece *, const Threads *, Cell *);
 Eval tirc_emu_arithmetic(const Piece *p);
 /* peers.c */
-void tirc_emu_set_peers(Emu *e);                            /* of a launch */
-void tirc_emu_open_peers(Emu *e, Threads *l, Peers *peers); /* of a list */
+void tirc_emu_find_parts(Emu *e); /* of all pieces of a launch */
+void tirc_emu_open_peers(Emu *e, Threads *l, Peers *peers);
 /* memory.c */
 Store *tirc_emu_store(Emu *e, Buffer b, Place place);
 Window *tirc_emu_window(Emu *e, Buffer b);

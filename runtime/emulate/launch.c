@@ -91,7 +91,7 @@ static void bind(const Session *s, Emu *e, Loc loc, const LaunchArgument *args) 
       tirc_fail(e->t, loc, "launch", NULL, "argument %d of kernel \"%s\" is a %s, not a %s", i,
                 f->name, is_memory ? "buffer" : "scalar", b ? "buffer" : "scalar");
     if (!b) {
-      Var *v = tirc_emu_var(e, f->params[i], 0);
+      Var *v = tirc_emu_var(e, f->params[i], false);
       v->same = true;
       v->one[0] = a->value;
       continue;
@@ -184,8 +184,7 @@ static void set_threads(Emu *e) {
       .n = e->threads, .slot = SLOT_ALL, .first = e->threads, .stamp = ++e->clock, .at = at};
   e->group_room = tirc_new_array(e->t, uint16_t, e->threads);
   e->position = tirc_new_array(e->t, uint16_t, e->threads);
-  tirc_emu_set_peers(e);
-  tirc_emu_open_peers(e, &e->all, &e->peers[SLOT_ALL]);
+
   int64_t step = 1;
   for (int d = 0; d < 3; d++) {
     Var *const v = e->axis[3 + d];
@@ -224,9 +223,11 @@ static void open_params(Emu *e) {
 }
 
 static void run_kernel(Session *s, Emu *e, Loc loc, const LaunchArgument *args) {
+  e->global_version = tirc_new(e->t, Var);
+  e->epoch = tirc_new(e->t, Var);
   bind(s, e, loc, args);
   e->gpu = tirc_gpu_of(e->kernel);
-  e->most_cached = (1 << 20) / (int64_t)sizeof(Cell);
+  e->most_cached = (8 << 20) / (int64_t)sizeof(Cell);
   const Act *body = tirc_emu_stmt(e, e->kernel->body);
   for (int i = 0; i < e->kernel->n_params; i++)
     if (e->kernel->buffers[i]) (void)tirc_emu_window(e, e->kernel->buffers[i]);
@@ -236,6 +237,8 @@ static void run_kernel(Session *s, Emu *e, Loc loc, const LaunchArgument *args) 
   e->poisoned = tirc_alloc(e->t, (size_t)e->threads + 8);
   e->warp_time = tirc_new_array(e->t, uint32_t, e->threads / WARP + 1);
   set_threads(e);
+  tirc_emu_find_parts(e);
+  tirc_emu_open_peers(e, &e->all, &e->peers[SLOT_ALL]);
   find_traces(s, e);
   open_params(e);
   run_blocks(s, e, body);

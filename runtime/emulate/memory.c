@@ -11,6 +11,8 @@
 Store *tirc_emu_store(Emu *e, Buffer b, Place place) {
   Store *s = tirc_new(e->t, Store);
   *s = (Store){.buffer = b, .place = place, .unit = tirc_dtype_bytes(b->dtype)};
+  if (place == GLOBAL) s->version = e->global_version;
+  if (place == SHARED) s->version = tirc_new(e->t, Var);
   tirc_map_set(e->t, &e->stores, b->data, s);
   return s;
 }
@@ -126,6 +128,7 @@ void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
     if (s->place == SHARED) s->traces = tirc_new_array(e->t, Trace, s->bytes / s->unit + 1);
   }
   forget_all(e, s, l);
+  if (s->version) s->version->stamp = ++e->clock;
   w->count = extent;
   w->inside = true;
 }
@@ -187,6 +190,9 @@ static Values own_place(Emu *e, const Window *w, Values at, const Threads *l, Ce
   if (w->store->place != LOCAL) return at;
   if (w->store->by_thread)
     for (int k = 0; k < l->n; k++) room[k].i = l->at[k] * w->count + value_at(at, k).i;
+  else if (l->slot < SLOT_ALL)
+    for (int64_t k = 0, first = l->first; k < l->n; k++)
+      room[k].i = value_at(at, (int)k).i * e->threads + first + k;
   else if (at.same)
     for (int64_t k = 0, first = at.at[0].i * e->threads; k < l->n; k++)
       room[k].i = first + e->position[l->at[k]];
@@ -204,11 +210,12 @@ static bool is_run(const Emu *e, const Store *s, Values at, const Threads *l) {
 /* --- elements ----------------------------------------------------------------------------------
  */
 
-/* ROW(type code, bits, C type, member, value of memory m, memory of value x) */
+/* ROW(type code, bits, C type, member, value of memory m, memory of value x); a float16 is its
+ * bits, of which all are made values at once. */
 #define ELEMENTS(ROW)                                                                              \
   ROW(TYPE_FLOAT, 64, double, f, m, x)                                                             \
   ROW(TYPE_FLOAT, 32, float, f, (double)m, (float)x)                                               \
-  ROW(TYPE_FLOAT, 16, uint16_t, f, half_value(m), half_bits(x))                                    \
+  ROW(TYPE_FLOAT, 16, uint16_t, i, m, (uint16_t)x)                                                 \
   ROW(TYPE_BFLOAT, 16, uint16_t, f, tirc_bfloat_to_double(m), tirc_double_to_bfloat(x))            \
   ROW(TYPE_BOOL, 1, uint8_t, i, m != 0, x != 0)                                                    \
   ROW(TYPE_INT, 8, int8_t, i, m, (int8_t)x)                                                        \
@@ -219,6 +226,31 @@ static bool is_run(const Emu *e, const Store *s, Values at, const Threads *l) {
   ROW(TYPE_UINT, 16, uint16_t, i, m, (uint16_t)x)                                                  \
   ROW(TYPE_UINT, 32, uint32_t, i, m, (uint32_t)x)                                                  \
   ROW(TYPE_UINT, 64, uint64_t, i, (int64_t)m, (uint64_t)x)
+
+static bool is_half(const Window *w) { return w->dtype.code == TYPE_FLOAT && w->dtype.bits == 16; }
+
+static void halves_to_values(Cell *at, int n) {
+  bool special = false;
+  for (int k = 0; k < n; k++) special |= (at[k].i & 0x7c00) == 0x7c00;
+  if (special)
+    for (int k = 0; k < n; k++) at[k].f = tirc_half_to_double((uint16_t)at[k].i);
+  else
+    for (int k = 0; k < n; k++) at[k].f = half_value((uint16_t)at[k].i);
+}
+
+/* The bits of float16, in room from the stack; of another type what is given. */
+static Values bits_of(Emu *e, const Window *w, Values from, int n) {
+  if (!is_half(w)) return from;
+  if (from.same) n = 1;
+  Cell *const to = take(e, n);
+  bool special = false;
+  for (int k = 0; k < n; k++) special |= !(__builtin_fabs(from.at[k].f) < MOST_HALF);
+  if (special)
+    for (int k = 0; k < n; k++) to[k].i = tirc_double_to_half(from.at[k].f);
+  else
+    for (int k = 0; k < n; k++) to[k].i = half_bits(from.at[k].f);
+  return (Values){to, from.same};
+}
 
 static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
   const char *const data = w->store->data;
@@ -235,6 +267,7 @@ static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
 #undef GET
   default: break;
   }
+  if (is_half(w)) halves_to_values(to, n);
 }
 
 /* Neighbours, from the first on. */
@@ -252,6 +285,7 @@ static void get_run(const Window *w, int64_t first, int n, Cell *restrict to) {
 #undef GET
   default: break;
   }
+  if (is_half(w)) halves_to_values(to, n);
 }
 
 typedef double Value_f;
@@ -350,15 +384,16 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   const Values index = locate(e, w, a->index, l, room);
   if (!poison && !value.same && is_run(e, s, index, l) && s->unit == w->elem) {
     const int64_t first = index.at[0].i * e->threads + l->first % e->threads;
-    put_run(w, first, l->n, value.at);
+    put_run(w, first, l->n, bits_of(e, w, value, l->n).at);
     memset(s->written + first, 1, (size_t)l->n);
     e->top = top;
     return;
   }
   const Values at = own_place(e, w, index, l, room);
   const int units = w->elem / s->unit;
+  if (s->version) s->version->stamp = ++e->clock;
   if (s->traces) tirc_emu_note_writes(e, s, at, units, l);
-  put_all(w, at, l->n, value);
+  put_all(w, at, l->n, bits_of(e, w, value, l->n));
   for (int k = 0; poison && !s->written && k < l->n; k++)
     if (poison[l->at[k]]) poison_fails(e, e->poisoned_buffer, false, l->at[k]);
   for (int k = 0; s->written && k < l->n; k++)

@@ -20,9 +20,9 @@ static Values of_variable(Emu *e, const Piece *p, const Threads *l, Cell *room) 
   return (Values){room, false};
 }
 
-Var *tirc_emu_var(Emu *e, Expr var, int axes) {
+Var *tirc_emu_var(Emu *e, Expr var, bool varies) {
   Var *v = tirc_new(e->t, Var);
-  *v = (Var){.axes = axes, .lanes = var->dtype.lanes > 1 ? var->dtype.lanes : 1};
+  *v = (Var){.varies = varies, .lanes = var->dtype.lanes > 1 ? var->dtype.lanes : 1};
   v->one = tirc_new_array(e->t, Cell, v->lanes);
   v->each = tirc_new_array(e->t, Cell, (int64_t)v->lanes * e->threads);
   tirc_map_set(e->t, &e->vars, var, v);
@@ -284,7 +284,8 @@ static void compile_constant(Piece *p) {
 
 static void compile_let(Emu *e, Piece *p) {
   p->b = tirc_emu_expr(e, p->expr->args[1]);
-  p->var = tirc_emu_var(e, p->expr->args[0], p->b->axes);
+  p->var = tirc_emu_var(e, p->expr->args[0], true);
+  p->var->from[0] = p->b;
   p->c = tirc_emu_expr(e, p->expr->args[2]);
   p->eval = of_let;
 }
@@ -321,48 +322,37 @@ static void compile_operation(Emu *e, Piece *p) {
   if (op == OP_SELECT) let_poison_pass(p->b), let_poison_pass(p->c);
 }
 
+static void add_dep(Emu *e, Piece *p, Var *v) {
+  if (!p->deps) p->deps = tirc_new_array(e->t, Var *, MOST_DEPS);
+  for (int i = 0; i < p->n_deps; i++)
+    if (p->deps[i] == v) return;
+  if (p->n_deps == MOST_DEPS) p->n_deps = -1;
+  if (p->n_deps >= 0) p->deps[p->n_deps++] = v;
+}
+
 /* What the value hangs on, from what the operands hang on. */
 static void join_deps(Emu *e, Piece *p, const Piece *operand) {
-  if (!operand || p->n_deps < 0) return;
+  if (!operand) return;
+  p->reads |= operand->reads;
   if (operand->n_deps < 0) p->n_deps = -1;
-  if (!p->deps) p->deps = tirc_new_array(e->t, Var *, MOST_DEPS);
-  for (int i = 0; i < operand->n_deps; i++) {
-    bool known = false;
-    for (int j = 0; j < p->n_deps; j++) known |= p->deps[j] == operand->deps[i];
-    if (!known && p->n_deps == MOST_DEPS) p->n_deps = -1;
-    if (p->n_deps < 0) return;
-    if (!known) p->deps[p->n_deps++] = operand->deps[i];
-  }
+  for (int i = 0; i < operand->n_deps && p->n_deps >= 0; i++) add_dep(e, p, operand->deps[i]);
 }
 
 static void find_deps(Emu *e, Piece *p) {
   const Op op = (Op)p->expr->op;
-  if (op == OP_LOAD || op == OP_CALL || op == OP_LET || p->dtype.lanes > 1) p->n_deps = -1;
-  if (p->expr->dtype.lanes > 1 || op == OP_RAMP) p->n_deps = -1;
-  if (op == OP_VAR && p->n_deps == 0) {
-    p->deps = tirc_new_array(e->t, Var *, 1);
-    p->deps[p->n_deps++] = p->var;
+  Var *const version = op == OP_LOAD ? p->window->store->version : NULL;
+  p->reads = op == OP_LOAD || op == OP_CALL;
+  if (p->expr->dtype.lanes > 1 || op == OP_RAMP || op == OP_CALL || op == OP_LET) p->n_deps = -1;
+  if (op == OP_LOAD && !version) p->n_deps = -1;
+  if (op == OP_VAR && p->n_deps == 0) add_dep(e, p, p->var);
+  if (version && p->n_deps == 0) {
+    add_dep(e, p, version);
+    add_dep(e, p, e->epoch); /* after a barrier it is another read */
   }
   join_deps(e, p, p->a);
   join_deps(e, p, p->b);
   join_deps(e, p, p->c);
   for (int i = 0; i < p->n_args; i++) join_deps(e, p, p->args[i]);
-}
-
-/* What is read from memory that a thread has not alone is the same for all that read it there. */
-static void find_axes(Emu *e, Piece *p) {
-  enum { SOME = 32 };
-  int axes = p->var && p->expr->op == OP_VAR ? p->var->axes : 0;
-  for (int i = 0; i < p->n_args; i++) axes |= p->args[i]->axes;
-  if (p->a) axes |= p->a->axes;
-  if (p->b) axes |= p->b->axes;
-  if (p->c) axes |= p->c->axes;
-  if (p->window && p->window->store->place == LOCAL) axes |= OWN;
-  if (tirc_is_warp_call(p->expr)) axes |= OWN;
-  p->axes = axes;
-  int all = 0;
-  for (int d = 0; d < 3; d++) all |= (e->block[d] > 1) << d;
-  p->shares = e->threads >= SOME && axes && axes != all && !(axes & OWN) && p->n_deps < 0;
 }
 
 const Piece *tirc_emu_expr(Emu *e, Expr x) {
@@ -382,7 +372,7 @@ const Piece *tirc_emu_expr(Emu *e, Expr x) {
     compile_operation(e, p);
   e->depth--;
   find_deps(e, p);
-  find_axes(e, p);
+  vec_push(e->t, e->pieces, p);
   return p;
 }
 
@@ -399,7 +389,7 @@ void tirc_emu_keep(Emu *e, const Piece *p) {
   bool varies = false, moves = p->n_deps < 0;
   const Var *const innermost = e->innermost ? tirc_map_get(&e->vars, e->innermost) : NULL;
   for (int i = 0; i < p->n_deps; i++) {
-    varies |= p->deps[i]->axes != 0;
+    varies |= p->deps[i]->varies;
     moves |= p->deps[i] == innermost;
   }
   const int64_t cells = (int64_t)3 * e->threads;

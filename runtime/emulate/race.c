@@ -196,15 +196,18 @@ void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Thr
   /* Of many that read one element, the first and the last are as good as all: there is one besides
    * any writer, and the two are of different warps if any are. */
   const int step = at.same && !e->syncs_warps && l->n > 2 ? l->n - 1 : 1;
+  const uint16_t *const last = l->last ? l->last : l->at;
   for (int k = 0; k < l->n; k += step)
     for (int u = 0; u < units; u++) {
       const int64_t unit = value_at(at, k).i * units + u;
       const Trace *t = &s->traces[unit];
       /* a barrier is behind what was written, and there are readers enough: most often */
       const bool ordered = t->wrote < barrier && (t->wrote >= block_start || t->wrote < from);
-      const bool known = t->read >= barrier && (t->other != NOBODY || t->reader == l->at[k]);
-      if (!ordered || !known || by_warps) note_read(e, s, unit, l->at[k], from);
-      if (l->last && l->last[k] != l->at[k]) note_read(e, s, unit, l->last[k], from);
+      const bool known = t->read >= barrier &&
+                         (t->other != NOBODY || (t->reader == l->at[k] && t->reader == last[k]));
+      if (ordered && known && !by_warps) continue;
+      note_read(e, s, unit, l->at[k], from);
+      if (last[k] != l->at[k]) note_read(e, s, unit, last[k], from);
     }
 }
 void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Threads *l) {
@@ -220,5 +223,6 @@ void tirc_emu_pass_barrier(Emu *e) {
   if (e->time > UINT32_MAX - 2)
     tirc_fail(e->t, (Loc){0}, "limit", "run fewer --blocks", "the launch has too many barriers");
   e->barrier = ++e->time;
+  e->epoch->stamp = ++e->clock;
   for (int i = 0; i <= (e->threads - 1) / WARP; i++) e->warp_time[i] = e->time;
 }

@@ -124,6 +124,7 @@ void tirc_emu_warp_sync(Emu *e, const Threads *l) {
     }
   }
   e->time++;
+  e->epoch->stamp = ++e->clock;
   for (int k = 0; k < l->n; k++) e->warp_time[l->at[k] / WARP] = e->time;
   e->top = top;
 }

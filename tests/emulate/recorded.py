@@ -6,9 +6,10 @@ schedule is applied and lowered, and all blocks run; the results are compared wi
 schedule, interpreted in double (those of more than some ten million operations with its compiled code).
 
 --barriers takes each barrier of each lowered program out in turn: the emulator must report what then goes wrong,
-or the barrier is counted as idle. Programs whose run takes longer than ten seconds are then run by eight blocks
-a launch. Sizes that are symbols are 8. --most N leaves out programs of more
-than N iterations. Exit status 1 when something is wrong.
+or the barrier is counted as idle. It is looked for in eight blocks of a launch, if nothing is wrong with these as long
+as the barriers are there, and then in all of them, for a minute. Sizes that are symbols are odd and
+differ; scalars that are no sizes are 1, and arrays of indices hold 0 to 3. --most N leaves out programs of more
+than N iterations, --verbose says what each takes. Exit status 1 when something is wrong.
 """
 import concurrent.futures
 import json
@@ -22,8 +23,9 @@ import time
 
 import numpy
 
-SIZE = 8
-LIMIT = 3000  # seconds, of one run
+SIZES = (13, 19, 17, 11, 23, 29, 31)
+LIMIT, IDLE_LIMIT = 3000, 60  # seconds, of one run, and of one without a barrier
+TIMED_OUT = 3
 BARRIER = re.compile(r'^ *T\.tvm_storage_sync\("shared"\)\n', re.M)
 
 
@@ -52,17 +54,25 @@ def before(intrinsics, schedule):
     return "\n".join(text for name, text in intrinsics.items() if name in schedule) + "\n"
 
 
-def tirc(*words):
+def tirc(*words, limit=LIMIT):
     try:
-        done = subprocess.run([TIRC, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
+        done = subprocess.run([TIRC, *words], capture_output=True, text=True, errors="replace", timeout=limit)
     except subprocess.TimeoutExpired:
-        return 3, "", "no end after %d s" % LIMIT
+        return TIMED_OUT, "", "no end after %d s" % limit
     return done.returncode, done.stdout, done.stderr
 
 
-def work_of(program, size):
+def sizes_of(program):
+    names = []
+    for line in re.findall(r"^\s+([\w, ]+) = T\.int(?:32|64)\((?:is_size_var=True)?\)", program, re.M):
+        names += line.split(", ")
+    names += [n for n in re.findall(r"[(, ](\w+): T\.int(?:32|64)[,)]", program) if re.search(r"\(\(.*\b%s\b.*\)," % n, program)]
+    return {n: SIZES[i % len(SIZES)] for i, n in enumerate(dict.fromkeys(names))}
+
+
+def work_of(program):
     """Iterations of all blocks, roughly."""
-    total, stack = 0, []
+    total, stack, sizes = 0, [], sizes_of(program)
     for line in program.split("\n"):
         indent = len(line) - len(line.lstrip())
         while stack and stack[-1][0] >= indent and line.strip():
@@ -72,7 +82,8 @@ def work_of(program, size):
             product = 1
             for n in re.findall(r"[\w.() *+/]+", loop[1]):
                 number = re.findall(r"\d+", n.replace("int64", "").replace("int32", ""))
-                product *= int(number[0]) if number else size
+                symbol = [sizes[w] for w in re.findall(r"\w+", n) if w in sizes]
+                product *= int(number[0]) if number and not symbol else symbol[0] if symbol else 1
             stack.append((indent, product))
         elif re.match(r"\s*with T\.block\(\"(?!root)", line):
             product = 1
@@ -83,11 +94,14 @@ def work_of(program, size):
 
 
 def in_words(program):
-    names = []
-    for line in re.findall(r"^\s+([\w, ]+) = T\.int(?:32|64)\((?:is_size_var=True)?\)", program, re.M):
-        names += line.split(", ")
-    names += re.findall(r"[(, ](\w+): T\.int(?:32|64)[,)]", program)
-    return [w for n in names for w in ("--in", "%s=%d" % (n, SIZE))]
+    values = sizes_of(program)
+    head = program[:program.index("):\n")]
+    for n in re.findall(r"[(, ](\w+): T\.int(?:32|64)\b", head):
+        values.setdefault(n, 1)
+    words = [w for n, v in values.items() for w in ("--in", "%s=%d" % (n, v))]
+    indices = re.findall(r"(\w+): T\.Buffer\([^\n]*?\), \"int(?:32|64)\"", head)
+    indices += re.findall(r"(\w+) = T\.match_buffer\([^\n]*\), \"int(?:32|64)\"", program)
+    return words + [w for n in indices for w in ("--range", n + "=0:3")]
 
 
 def compare_with_compiled(program, schedule, lowered, words, folder):
@@ -129,7 +143,7 @@ def run_case(case):
         open(lowered, "w").write(text)
         if BARRIERS:
             find_idle(out, text, d, words)
-        elif work_of(program, SIZE) > MOST_WORK:
+        elif work_of(program) > MOST_WORK:
             out["error"] = compare_with_compiled(program, schedule, lowered, words, d)
         else:
             status, said, error = tirc("run", prog, sched, "--device", "emulate", "--target", TARGET, "--check", *words)
@@ -141,27 +155,20 @@ def run_case(case):
 
 def find_idle(out, text, folder, words):
     path = folder + "/without.tir"
-    few = []
+    few = ["--blocks", "8"]
+    ways = [[]] if tirc("run", folder + "/lowered.tir", "--device", "emulate", *words, *few)[0] else [few, []]
     for i, found in enumerate(BARRIER.finditer(text)):
         out["barriers"] += 1
         open(path, "w").write(text[:found.start()] + text[found.end():])
-        for blocks in (["--blocks", "8"], []):
-            if blocks == [] and few:
-                break
-            start = time.time()
-            status, said, error = tirc("run", path, "--device", "emulate", *words, *blocks)
-            if status == 2 and ("[race]" in error or "[uninitialised]" in error):
-                break
+        for blocks in ways:
+            status, said, error = tirc("run", path, "--device", "emulate", *words, *blocks, limit=IDLE_LIMIT)
             if status:
-                out["error"] = "without barrier %d: %s" % (i + 1, error)
-                return
-            if time.time() - start > 10:
-                few = blocks
-        else:
+                break
+        if status in (0, TIMED_OUT):
             out["idle"].append(i + 1)
-            continue
-        if status == 0:
-            out["idle"].append(i + 1)
+        elif status != 2 or not ("[race]" in error or "[uninitialised]" in error):
+            out["error"] = "without barrier %d: %s" % (i + 1, error)
+            return
 
 
 TIRC, FOLDER = sys.argv[1:3]
@@ -171,7 +178,7 @@ BARRIERS, TARGET, MOST_WORK = "--barriers" in sys.argv, option("--target", "emul
 def main():
     only = option("--only", "")
     most = float(option("--most", "inf"))
-    cases = [c for c in read_cases(FOLDER) if only in c[0] and work_of(c[1], SIZE) <= most][::int(option("--every", "1"))]
+    cases = [c for c in read_cases(FOLDER) if only in c[0] and work_of(c[1]) <= most][::int(option("--every", "1"))]
     wrong = idle = barriers = 0
     start = time.time()
     with concurrent.futures.ThreadPoolExecutor(int(option("--jobs", "2"))) as pool:
