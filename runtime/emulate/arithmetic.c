@@ -48,15 +48,6 @@ _Noreturn static void overflows(Emu *e, const Piece *p, const Threads *l, const 
                 tirc_print_expr(e->t, p->expr), tirc_dtype_name(e->t, p->dtype));
 }
 
-static void round_all_to_half(Cell *at, int n) {
-  bool large = false;
-  for (int k = 0; k < n; k++) large |= !(__builtin_fabs(at[k].f) < MOST_HALF);
-  if (large)
-    for (int k = 0; k < n; k++) at[k].f = tirc_half_to_double(tirc_double_to_half(at[k].f));
-  else
-    for (int k = 0; k < n; k++) at[k].f = round_to_half(at[k].f);
-}
-
 #define ARITHMETIC(NAME, op, builtin)                                                              \
   static Values NAME##_int32(Emu * e, const Piece *p, const Threads *l, Cell *room) {              \
     int64_t lost = 0;                                                                              \
@@ -68,10 +59,10 @@ static void round_all_to_half(Cell *at, int n) {
     OVER_ALL(i, if (builtin(x, y, &room[k].i)) overflows(e, p, l, room, k + 1))                    \
     return DONE_WITH_ALL;                                                                          \
   }
-#define OF_FLOATS(NAME, op)                                                                        \
+#define OF_FLOATS(NAME, op, round)                                                                 \
   static Values NAME##_float16(Emu *e, const Piece *p, const Threads *l, Cell *room) {             \
     OVER_ALL(f, room[k].f = x op y)                                                                \
-    round_all_to_half(room, n);                                                                    \
+    round(room, n);                                                                                \
     return DONE_WITH_ALL;                                                                          \
   }                                                                                                \
   static Values NAME##_float32(Emu *e, const Piece *p, const Threads *l, Cell *room) {             \
@@ -82,10 +73,10 @@ static void round_all_to_half(Cell *at, int n) {
     OVER_ALL(f, room[k].f = x op y)                                                                \
     return DONE_WITH_ALL;                                                                          \
   }
-OF_FLOATS(add, +)
-OF_FLOATS(sub, -)
-OF_FLOATS(mul, *)
-OF_FLOATS(div, /)
+OF_FLOATS(add, +, round_floats_to_half)
+OF_FLOATS(sub, -, round_floats_to_half)
+OF_FLOATS(mul, *, round_floats_to_half)
+OF_FLOATS(div, /, round_all_to_half)
 ARITHMETIC(add, +, __builtin_add_overflow)
 ARITHMETIC(sub, -, __builtin_sub_overflow)
 ARITHMETIC(mul, *, __builtin_mul_overflow)

@@ -210,12 +210,11 @@ static bool is_run(const Emu *e, const Store *s, Values at, const Threads *l) {
 /* --- elements ----------------------------------------------------------------------------------
  */
 
-/* ROW(type code, bits, C type, member, value of memory m, memory of value x); a float16 is its
- * bits, of which all are made values at once. */
+/* ROW(type code, bits, C type, member, value of memory m, memory of value x) */
 #define ELEMENTS(ROW)                                                                              \
   ROW(TYPE_FLOAT, 64, double, f, m, x)                                                             \
   ROW(TYPE_FLOAT, 32, float, f, (double)m, (float)x)                                               \
-  ROW(TYPE_FLOAT, 16, uint16_t, i, m, (uint16_t)x)                                                 \
+  ROW(TYPE_FLOAT, 16, uint16_t, f, tirc_half_to_double(m), tirc_double_to_half(x))                 \
   ROW(TYPE_BFLOAT, 16, uint16_t, f, tirc_bfloat_to_double(m), tirc_double_to_bfloat(x))            \
   ROW(TYPE_BOOL, 1, uint8_t, i, m != 0, x != 0)                                                    \
   ROW(TYPE_INT, 8, int8_t, i, m, (int8_t)x)                                                        \
@@ -227,33 +226,37 @@ static bool is_run(const Emu *e, const Store *s, Values at, const Threads *l) {
   ROW(TYPE_UINT, 32, uint32_t, i, m, (uint32_t)x)                                                  \
   ROW(TYPE_UINT, 64, uint64_t, i, (int64_t)m, (uint64_t)x)
 
+typedef double Value_f;
+typedef int64_t Value_i;
+
 static bool is_half(const Window *w) { return w->dtype.code == TYPE_FLOAT && w->dtype.bits == 16; }
 
-static void halves_to_values(Cell *at, int n) {
-  bool special = false;
-  for (int k = 0; k < n; k++) special |= (at[k].i & 0x7c00) == 0x7c00;
-  if (special)
-    for (int k = 0; k < n; k++) at[k].f = tirc_half_to_double((uint16_t)at[k].i);
-  else
-    for (int k = 0; k < n; k++) at[k].f = half_value((uint16_t)at[k].i);
+/* Those at `at`, or, if that is NULL, n neighbours. */
+static void get_halves(const char *data, const Cell *at, int n, Cell *to) {
+  uint16_t bits[SOME_HALVES];
+  for (int first = 0; first < n; first += SOME_HALVES) {
+    const int some = n - first < SOME_HALVES ? n - first : SOME_HALVES;
+    if (!at) memcpy(bits, data + 2 * first, 2 * (size_t)some);
+    for (int k = 0; at && k < some; k++) memcpy(bits + k, data + 2 * at[first + k].i, sizeof *bits);
+    halves_to_values(bits, some, to + first);
+  }
 }
-
-/* The bits of float16, in room from the stack; of another type what is given. */
-static Values bits_of(Emu *e, const Window *w, Values from, int n) {
-  if (!is_half(w)) return from;
-  if (from.same) n = 1;
-  Cell *const to = take(e, n);
-  bool special = false;
-  for (int k = 0; k < n; k++) special |= !(__builtin_fabs(from.at[k].f) < MOST_HALF);
-  if (special)
-    for (int k = 0; k < n; k++) to[k].i = tirc_double_to_half(from.at[k].f);
-  else
-    for (int k = 0; k < n; k++) to[k].i = half_bits(from.at[k].f);
-  return (Values){to, from.same};
+static void put_halves(char *data, const Cell *at, int n, const Cell *from) {
+  uint16_t bits[SOME_HALVES];
+  for (int first = 0; first < n; first += SOME_HALVES) {
+    const int some = n - first < SOME_HALVES ? n - first : SOME_HALVES;
+    values_to_halves(from + first, some, bits);
+    if (!at) memcpy(data + 2 * first, bits, 2 * (size_t)some);
+    for (int k = 0; at && k < some; k++) memcpy(data + 2 * at[first + k].i, bits + k, sizeof *bits);
+  }
 }
 
 static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
   const char *const data = w->store->data;
+  if (is_half(w)) {
+    get_halves(data, at, n, to);
+    return;
+  }
   switch (w->dtype.code << 8 | w->dtype.bits) {
 #define GET(code, bits, T, member, widen, narrow)                                                  \
   case code << 8 | bits:                                                                           \
@@ -267,31 +270,14 @@ static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
 #undef GET
   default: break;
   }
-  if (is_half(w)) halves_to_values(to, n);
 }
 
-/* Neighbours, from the first on. */
-static void get_run(const Window *w, int64_t first, int n, Cell *restrict to) {
-  const char *const data = w->store->data + first * w->elem;
-  switch (w->dtype.code << 8 | w->dtype.bits) {
-#define GET(code, bits, T, member, widen, narrow)                                                  \
-  case code << 8 | bits:                                                                           \
-    for (int k = 0; k < n; k++) {                                                                  \
-      const T m = ((const T *)(const void *)data)[k];                                              \
-      to[k].member = widen;                                                                        \
-    }                                                                                              \
-    break;
-    ELEMENTS(GET)
-#undef GET
-  default: break;
-  }
-  if (is_half(w)) halves_to_values(to, n);
-}
-
-typedef double Value_f;
-typedef int64_t Value_i;
 static void put_all(const Window *w, Values at, int n, Values from) {
   char *const data = w->store->data;
+  if (is_half(w) && !at.same && !from.same) {
+    put_halves(data, at.at, n, from.at);
+    return;
+  }
   switch (w->dtype.code << 8 | w->dtype.bits) {
 #define PUT(code, bits, T, member, widen, narrow)                                                  \
   case code << 8 | bits:                                                                           \
@@ -307,8 +293,33 @@ static void put_all(const Window *w, Values at, int n, Values from) {
   }
 }
 
+/* Neighbours, from the first on. */
+static void get_run(const Window *w, int64_t first, int n, Cell *restrict to) {
+  const char *const data = w->store->data + first * w->elem;
+  if (is_half(w)) {
+    get_halves(data, NULL, n, to);
+    return;
+  }
+  switch (w->dtype.code << 8 | w->dtype.bits) {
+#define GET(code, bits, T, member, widen, narrow)                                                  \
+  case code << 8 | bits:                                                                           \
+    for (int k = 0; k < n; k++) {                                                                  \
+      const T m = ((const T *)(const void *)data)[k];                                              \
+      to[k].member = widen;                                                                        \
+    }                                                                                              \
+    break;
+    ELEMENTS(GET)
+#undef GET
+  default: break;
+  }
+}
+
 static void put_run(const Window *w, int64_t first, int n, const Cell *restrict from) {
   char *const data = w->store->data + first * w->elem;
+  if (is_half(w)) {
+    put_halves(data, NULL, n, from);
+    return;
+  }
   switch (w->dtype.code << 8 | w->dtype.bits) {
 #define PUT(code, bits, T, member, widen, narrow)                                                  \
   case code << 8 | bits:                                                                           \
@@ -384,7 +395,7 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   const Values index = locate(e, w, a->index, l, room);
   if (!poison && !value.same && is_run(e, s, index, l) && s->unit == w->elem) {
     const int64_t first = index.at[0].i * e->threads + l->first % e->threads;
-    put_run(w, first, l->n, bits_of(e, w, value, l->n).at);
+    put_run(w, first, l->n, value.at);
     memset(s->written + first, 1, (size_t)l->n);
     e->top = top;
     return;
@@ -393,7 +404,7 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   const int units = w->elem / s->unit;
   if (s->version) s->version->stamp = ++e->clock;
   if (s->traces) tirc_emu_note_writes(e, s, at, units, l);
-  put_all(w, at, l->n, bits_of(e, w, value, l->n));
+  put_all(w, at, l->n, value);
   for (int k = 0; poison && !s->written && k < l->n; k++)
     if (poison[l->at[k]]) poison_fails(e, e->poisoned_buffer, false, l->at[k]);
   for (int k = 0; s->written && k < l->n; k++)
