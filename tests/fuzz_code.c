@@ -1,14 +1,15 @@
 /* Random programs, interpreter against machine code and against C:
  *
  *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--functions-a-file K] [--most N]
- *             [--from I] [--keep DIR] [--verbose]
+ *             [--from I] [--keep DIR] [--emulate] [--verbose]
  *
  * Every program computes with all element types, in values, conditions and indices, at the edges
  * of the types; loops run over symbolic extents of any integer type and over variables of any; its
  * arrays may have strides. About half of them are scheduled, too. A program that does something
  * which is not defined (the interpreter says so) is drawn again. What machine code and C compute
  * must be the interpreter's results, integers and bools to the byte; floats have values that are
- * exact. Nothing outside of the arrays may be touched. Several programs are compiled together.
+ * exact. Nothing outside of the arrays may be touched. Several programs are compiled together. With
+ * --emulate their loops become threads instead, which the emulator of a GPU runs.
  *
  * A counterexample is made smaller while it still differs, and printed; with --keep it goes into a
  * file there as well. */
@@ -28,12 +29,13 @@ typedef struct Settings {
   int n_compilers;
   const char *compilers[MAX_COMPILERS];
   const char *keep;
-  bool verbose;
+  bool verbose, emulate;
   char folder[64];
 } Settings;
 
 typedef struct Stats {
   long drawn, done, broken;
+  CodeEmulated emulated;
   struct {
     const char *code; /* of the heap */
     char *example;
@@ -118,7 +120,13 @@ static void batch(const Settings *set, long first, int n, Stats *stats) {
     if (set->verbose) printf("# %ld\n%s%s\n", first + i, programs[i].text, programs[i].schedule);
   }
   bool *reported = tirc_new_array(c, bool, n);
-  for (int k = 0; k <= set->n_compilers; k++) {
+  for (int i = 0; set->emulate && i < n; i++) {
+    const char *wrong = code_emulate(c, &expected[i], &stats->emulated);
+    if (!wrong || ++stats->broken > set->most) continue;
+    printf("counterexample %ld:\n", first + i);
+    print_counterexample(stdout, c, &programs[i], expected[i].from, wrong);
+  }
+  for (int k = 0; !set->emulate && k <= set->n_compilers; k++) {
     const Compiler how = {k ? set->compilers[k - 1] : NULL, set->folder};
     code_run(c, &how, n, expected, why);
     for (int i = 0; i < n; i++) {
@@ -143,6 +151,7 @@ static void print_usage(FILE *to) {
           "  --functions-a-file K  programs that are compiled together (16; with --c 200)\n"
           "  --most N              counterexamples that are made small and printed (10)\n"
           "  --keep DIR            write these to files, too\n"
+          "  --emulate             on the emulator of a GPU, instead\n"
           "  --verbose             print each program, and why programs were drawn again\n");
 }
 
@@ -150,6 +159,8 @@ static bool read_options(int argc, char **argv, Settings *set) {
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--verbose"))
       set->verbose = true;
+    else if (!strcmp(argv[i], "--emulate"))
+      set->emulate = true;
     else if (i + 1 == argc)
       return false;
     else if (!strcmp(argv[i], "--programs"))
@@ -190,6 +201,9 @@ int main(int argc, char **argv) {
   for (int i = 0; set.verbose && i < N_REASONS && stats.reasons[i].code; i++)
     printf("drawn again %ld times: %s, such as\n%s\n", stats.reasons[i].n, stats.reasons[i].code,
            stats.reasons[i].example);
+  if (set.emulate)
+    printf("%ld programs have threads, %ld are refused\n", stats.emulated.done,
+           stats.emulated.refused);
   printf("%ld programs, %ld drawn again, %ld counterexamples\n", stats.done,
          stats.drawn - stats.done, stats.broken);
   if (set.n_compilers && !stats.broken) {

@@ -114,6 +114,15 @@ bool code_expect(Tirc *c, const Program *p, Expected *out);
 bool code_expect_module(Tirc *c, const Program *p, const Module *m, Expected *out);
 void code_release(Expected *e);
 
+/* --- fuzz_code_emulate.c */
+
+typedef struct CodeEmulated {
+  long done, refused; /* refused: not lowered, such as for its types */
+} CodeEmulated;
+
+/* What is wrong with what the emulator computes, or NULL. */
+const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count);
+
 typedef struct Compiler Compiler;
 struct Compiler {
   const char *command; /* of a C compiler with its options; NULL: machine code */

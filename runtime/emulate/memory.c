@@ -190,12 +190,14 @@ static Values own_place(Emu *e, const Window *w, Values at, const Threads *l, Ce
   if (w->store->place != LOCAL) return at;
   if (w->store->by_thread)
     for (int k = 0; k < l->n; k++) room[k].i = l->at[k] * w->count + value_at(at, k).i;
-  else if (l->slot < SLOT_ALL)
-    for (int64_t k = 0, first = l->first; k < l->n; k++)
-      room[k].i = value_at(at, (int)k).i * e->threads + first + k;
+  else if (at.same && l->slot < SLOT_ALL)
+    for (int64_t k = 0, first = at.at[0].i * e->threads + l->first; k < l->n; k++)
+      room[k].i = first + k;
   else if (at.same)
     for (int64_t k = 0, first = at.at[0].i * e->threads; k < l->n; k++)
       room[k].i = first + e->position[l->at[k]];
+  else if (l->slot < SLOT_ALL)
+    for (int k = 0; k < l->n; k++) room[k].i = at.at[k].i * e->threads + l->first + k;
   else
     for (int k = 0; k < l->n; k++) room[k].i = at.at[k].i * e->threads + e->position[l->at[k]];
   return (Values){room, false};

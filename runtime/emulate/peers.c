@@ -100,7 +100,7 @@ static int part_of_operands(Emu *e, const Piece *p) {
 }
 
 void tirc_emu_find_parts(Emu *e) {
-  enum { SOME = 32 };
+  enum { SOME = 8 };
   e->seen = tirc_new_array(e->t, uint16_t, e->threads);
   e->n_parts = ALL_SAME + 1;
   if (e->threads < SOME) return;

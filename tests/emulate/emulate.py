@@ -36,7 +36,7 @@ def arrays(tirc, program, folder, words):
     outs = [w for n in dict.fromkeys(names) for w in ("--out", "%s=%s/%s.npy" % (n, folder, n))]
     status, said = run(tirc, program, *words, *outs)
     if status:
-        return said, {}
+        return said or "status %d" % status, {}
     return None, {n: numpy.load("%s/%s.npy" % (folder, n)) for n in dict.fromkeys(names)}
 
 

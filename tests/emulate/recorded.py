@@ -112,7 +112,7 @@ def compare_with_compiled(program, schedule, lowered, words, folder):
         outs = [w for n in names for w in ("--out", "%s=%s/%s.npy" % (n, folder, n))]
         status, said, error = tirc("run", *words_of, *words, *outs)
         if status:
-            return error
+            return error.strip() or "status %d" % status
         arrays.append({n: numpy.load("%s/%s.npy" % (folder, n)).astype("float64") for n in names})
     for n in names:
         a, b = arrays[0][n], arrays[1][n]
@@ -148,7 +148,7 @@ def run_case(case):
         else:
             status, said, error = tirc("run", prog, sched, "--device", "emulate", "--target", TARGET, "--check", *words)
             if status:
-                out["error"] = error + said
+                out["error"] = (error + said).strip() or "status %d" % status
     out["seconds"] = time.time() - start
     return out
 

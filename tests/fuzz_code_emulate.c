@@ -1,0 +1,86 @@
+/* Programs of the fuzzer of code on the emulator of a GPU: loops of their blocks become threads,
+ * and what the kernels compute must be the interpreter's results. */
+#include "fuzz_code.h"
+
+#include "ir/gpu.h"
+#include "passes/lower/lower.h"
+#include "passes/schedule/schedule.h"
+#include "passes/script/script.h"
+#include "runtime/emulate/emulate.h"
+
+#include "ir/tree/print.h"
+
+#include <math.h>
+
+static bool try_line(Tirc *c, Sched *s, const char *line) {
+  const Source source = {"fuzz.sch", line, strlen(line)};
+  Trap t;
+  if (!TIRC_TRY(c, t)) return false;
+  tirc_run_script(s, &source, NULL, NULL, NULL, NULL);
+  TIRC_END(c, t);
+  return true;
+}
+
+/* A block's loops together are the threads, or the last is and the first are blocks; as far as that
+ * is legal. */
+static const Module *bound(Tirc *c, Rng *r, const Module *m, int n_blocks) {
+  Sched *s = tirc_sched_new(c, m);
+  for (int i = 0; i < n_blocks; i++) {
+    const char *loops = tirc_format(c, "sch.get_loops(\"S%d\")", i);
+    const bool together = rng_chance(r, 60);
+    if (together &&
+        try_line(c, s, tirc_format(c, "sch.bind(sch.fuse(*%s), \"threadIdx.x\")", loops)))
+      continue;
+    try_line(c, s, tirc_format(c, "sch.bind(%s[-1], \"threadIdx.x\")", loops));
+    try_line(c, s, tirc_format(c, "sch.bind(%s[-2], \"threadIdx.y\")", loops));
+    try_line(c, s, tirc_format(c, "sch.bind(%s[0], \"blockIdx.x\")", loops));
+  }
+  return s->mod;
+}
+
+static const char *difference(Tirc *c, const char *name, const Tensor *is, const Tensor *right) {
+  for (int64_t i = 0; i < right->count; i++) {
+    const double a = tirc_tensor_get(is, i), b = tirc_tensor_get(right, i);
+    const size_t size = right->bytes / (size_t)right->count;
+    const bool same = tirc_dtype_is_float(right->dtype)
+                          ? a == b || (isnan(a) && isnan(b))
+                          : !memcmp((const char *)is->data + (size_t)i * size,
+                                    (const char *)right->data + (size_t)i * size, size);
+    if (!same)
+      return tirc_format(c, "emulated: element %lld of %s is %.17g, not %.17g", (long long)i, name,
+                         a, b);
+  }
+  return NULL;
+}
+
+const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count) {
+  const Func *f = tirc_module_main(e->from);
+  Rng r = {e->program->seed};
+  const Module *volatile lowered = NULL;
+  Trap t;
+  if (TIRC_TRY(c, t)) {
+    lowered = tirc_lower_for(c, bound(c, &r, e->from, 16), tirc_gpu_find("emulated"), NULL, NULL);
+    TIRC_END(c, t);
+  }
+  if (!lowered) return count->refused++, NULL;
+  if (!tirc_has_kernels(lowered)) return NULL;
+  count->done++;
+  const char *volatile why = NULL;
+  Argument *args = tirc_copy(c, e->start.args, e->start.n);
+  for (int i = 0; i < e->start.n; i++)
+    if (args[i].tensor) args[i].tensor = tirc_tensor_clone(c, args[i].tensor);
+  EmulateReport report = {0};
+  const EmulateOptions options = {.seed = e->program->seed};
+  if (TIRC_TRY(c, t)) {
+    tirc_emulate(c, lowered, tirc_module_main(lowered), e->start.n, args, &options, &report);
+    TIRC_END(c, t);
+    for (int i = 0; i < e->start.n && !why; i++)
+      if (args[i].tensor)
+        why = difference(c, f->buffers[i]->name, args[i].tensor, e->end.args[i].tensor);
+  } else {
+    why = tirc_format(c, "emulated: %s", c->diag.message);
+  }
+  for (int i = 0; i < e->start.n; i++) tirc_tensor_free(args[i].tensor);
+  if (why) fprintf(stderr, "%s\n", tirc_print_module(c, lowered, NULL));
+  return why;
+}
