@@ -16,6 +16,7 @@
  * before left. */
 #include "cross_thread.h"
 
+#include "ir/arith/init_part.h"
 #include "ir/tree/print.h"
 
 typedef struct Done { /* what stands before or behind a loop of the reduction */
@@ -230,6 +231,27 @@ static Stmt for_places(Across *x, int level, Stmt s) {
 
 static Expr bound(Across *x, Expr e) { return tirc_substitute(x->k->c, e, &x->iters); }
 
+/* What is asked of instances that run the init; without one, of those that run at all. */
+static Expr started(Across *x) {
+  Tirc *c = x->k->c;
+  Analyzer *a = tirc_analyzer(c);
+  VEC(Expr) vars = {0};
+  VEC(Range) doms = {0};
+  if (!x->b->init) return x->b->predicate;
+  for (int i = 0; i < x->k->loops.n; i++) {
+    const For *loop = x->k->loops.at[i];
+    const Range dom = tirc_range(loop->min, loop->extent);
+    vec_push(c, vars, loop->var);
+    vec_push(c, doms, dom);
+    tirc_bind_range(a, loop->var, dom);
+    (void)tirc_enter_constraint(
+        a, tirc_binary(c, OP_GE, dom.extent, tirc_int(c, dom.extent->dtype, 1)));
+  }
+  const InitPart part = tirc_find_init_part(a, c, x->b, vars.n, vars.at, doms.at);
+  return part.always ? x->b->predicate
+                     : tirc_and(c, part.kept, tirc_and(c, part.inside, part.some));
+}
+
 /* The instances that the block's condition lets begin. */
 static Expr began(Across *x) {
   Tirc *c = x->k->c;
@@ -243,7 +265,7 @@ static Expr began(Across *x) {
     if (tirc_map_has(&x->reduces, x->k->loops.at[i]->var))
       tirc_map_set(c, &first, x->k->loops.at[i]->var,
                    tirc_cast(c, x->k->loops.at[i]->var->dtype, x->k->loops.at[i]->min));
-  tirc_lower_conjuncts(c, x->b->predicate, &all);
+  tirc_lower_conjuncts(c, started(x), &all);
   for (int i = 0; i < all.n; i++)
     cond = tirc_and(c, cond, tirc_simplify0(c, tirc_substitute(c, all.at[i], &first)));
   return cond;

@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "internal.h"
+#include "ir/arith/init_part.h"
 #include "ir/tree/graph.h"
 #include "ir/tree/print.h"
 #include "ir/tree/symbols.h"
@@ -206,7 +207,7 @@ static void walk_block(Checks *k, const Block *b) {
   }
   for (int i = 0; i < b->n_iters; i++) bind_range(k, b->iters[i].var, b->iters[i].dom);
   for (int i = 0; i < b->n_allocs; i++) check_shape(k, b->allocs[i]);
-  if (b->init) walk_under(k, b->predicate, true, b->init);
+  if (b->init) walk_under(k, tirc_init_part(k->c, b, b->predicate, false), true, b->init);
   walk_under(k, b->predicate, true, b->body);
 }
 

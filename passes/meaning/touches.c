@@ -1,6 +1,7 @@
 #include "touches.h"
 
 #include "ir/arith/access.h"
+#include "ir/arith/init_part.h"
 #include "ir/tree/find.h"
 #include "ir/tree/print.h"
 #include "ir/tree/views.h"
@@ -166,11 +167,33 @@ static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose
   return p;
 }
 
-/* Of the block of the scope is of interest what is its init. */
-static void walk_parts(Walk *w, const Block *b, bool outermost) {
+/* An instance that stores to more than the body does runs where each iterator is in its domain. */
+static void walk_init_part(Walk *w, const Block *b, bool always) {
+  Place *at = w->at;
+  for (int i = 0; i < b->n_iters; i++) {
+    const Expr var = b->iters[i].var, min = b->iters[i].dom.min;
+    const Expr end = tirc_add(w->c, min, b->iters[i].dom.extent);
+    if (b->iters[i].kind == ITER_REDUCE) continue;
+    w->at = into(w, w->at, tirc_binary(w->c, OP_LE, min, var), false);
+    w->at = into(w, w->at, tirc_lt(w->c, var, end), false);
+  }
+  walk_init(w, b, always);
+  w->at = at;
+}
+
+/* Of the block of the scope is of interest what is its init; `rest`: of the predicate. */
+static void walk_parts(Walk *w, const Block *b, Expr rest, bool outermost) {
   const int n = outermost ? tirc_inits_by_hand(b) : 0;
+  const bool always = outermost && w->x->instances == INSTANCE_STARTED;
   w->init |= outermost;
-  if (b->init) walk_init(w, b, outermost && w->x->instances == INSTANCE_STARTED);
+  if (b->init && tirc_is_true(rest)) walk_init(w, b, always);
+  if (b->init && !tirc_is_true(rest)) walk_init_part(w, b, always);
+  if (b->init) {
+    w->init &= !outermost;
+    walk_expr(w, rest);
+    w->init |= outermost;
+  }
+  w->at = into(w, w->at, rest, false);
   for (int i = 0; i < n; i++) walk(w, tirc_item(b->body, i));
   w->init &= !outermost;
   if (!n) walk(w, b->body);
@@ -183,8 +206,10 @@ static void walk_block(Walk *w, Stmt s, bool outermost) {
   Place *at = w->at;
   const Stmt inner = w->inner;
   w->inner = s;
-  walk_expr(w, b->predicate);
-  w->at = into(w, at, b->predicate, false);
+  const Expr starts = b->init ? tirc_init_part(w->c, b, b->predicate, false) : b->predicate;
+  const Expr rest = b->init ? tirc_init_part(w->c, b, b->predicate, true) : tirc_bool(w->c, true);
+  walk_expr(w, starts);
+  w->at = into(w, at, starts, false);
   for (int i = 0; i < b->n_iters; i++) {
     walk_expr(w, b->iters[i].dom.min);
     walk_expr(w, b->iters[i].dom.extent);
@@ -193,7 +218,7 @@ static void walk_block(Walk *w, Stmt s, bool outermost) {
   }
   for (int i = 0; i < b->n_allocs; i++) walk_alloc(w, b->allocs[i]);
   if (w->x->plain) touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
-  walk_parts(w, b, outermost);
+  walk_parts(w, b, rest, outermost);
   w->at = at;
   w->inner = inner;
 }

@@ -2,6 +2,7 @@
 #include "symbolic.h"
 
 #include "ir/arith/arith.h"
+#include "ir/arith/init_part.h"
 #include "ir/tree/visit.h"
 
 enum { MOST_ELEMENTS = 1024, MOST_STEPS = 1 << 17 };
@@ -179,7 +180,7 @@ static void run_loop(Run *r, const For *f) {
 
 /* The init runs where all that is reduced begins. */
 static void run_block(Run *r, const Block *b) {
-  int64_t v, first, go;
+  int64_t v, first, starts, go;
   bool begins = true;
   for (int i = 0; i < b->n_iters; i++) {
     const Expr value = evaluate(r, b->iter_values[i]);
@@ -191,7 +192,9 @@ static void run_block(Run *r, const Block *b) {
     }
     begins &= v == first;
   }
-  if (!is_number(r, b->predicate, &go) || b->n_matches) {
+  if (!is_number(r, b->predicate, &go) || b->n_matches ||
+      (!go && b->init && begins &&
+       (!is_number(r, tirc_init_part(r->c, b, b->predicate, false), &starts) || starts))) {
     fail(r);
     return;
   }

@@ -56,6 +56,20 @@ static void run_if(Run *run, const Step *s) {
   run_perhaps(run, s, run_body, other, false);
 }
 
+void tirc_run_under_rest(Run *run, const Step *s,
+                         void (*body)(Run *run, const void *self, void *out)) {
+  Reach b = {.v.i = 1};
+  if (!s->u.block.rest->bound) {
+    if (get_i(run, s->u.block.rest)) body(run, s, NULL);
+    return;
+  }
+  get_bound(run, s->u.block.rest, &b);
+  if (!is_decided(&b))
+    run_perhaps(run, s, body, s, b.v.i != 0);
+  else if (b.v.i)
+    body(run, s, NULL);
+}
+
 static bool has_known_place(Run *run, const Step *s) {
   for (int i = 0; i < s->u.block.n_iters; i++)
     if (!is_point(run, s->u.block.values[i]) || !is_point(run, s->u.block.min[i]) ||
@@ -131,7 +145,8 @@ static bool hangs_on_bounds(const Step *s) {
   switch (s->stmt->kind) {
   case STMT_FOR: return differs(2, (const Node *[]){s->u.loop.min, s->u.loop.extent});
   case STMT_BLOCK:
-    return differs(1, &s->u.block.predicate) || differs(s->u.block.n_iters, s->u.block.values) ||
+    return differs(1, &s->u.block.predicate) || differs(1, &s->u.block.rest) ||
+           differs(s->u.block.n_iters, s->u.block.values) ||
            differs(s->u.block.n_iters, s->u.block.min) ||
            differs(s->u.block.n_iters, s->u.block.extent);
   default: return differs(1, &s->u.other.value);

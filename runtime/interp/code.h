@@ -134,7 +134,8 @@ struct Step {
       int n_iters, n_allocs, n_matches;
       Cell **cells;
       const Node **values, **min, **extent;
-      const Node *predicate; /* NULL when constant true */
+      const Node *predicate; /* of a block with an init, the part for it. NULL when constant true */
+      const Node *rest;      /* decides about the body, after the init; NULL when constant true */
       View **allocs;
       MatchCode *matches;
       const Step *init, *body; /* init NULL when there is none */
@@ -270,6 +271,9 @@ const SumNest *tirc_find_sum(Compiler *k, Stmt loop);
 bool tirc_run_sum(Run *run, const SumNest *s);
 /* interp_stmt.c */
 void tirc_run_block(Run *run, const Step *s); /* whose predicate holds */
+/* body(run, s), where the rest of its predicate holds, or may. */
+void tirc_run_under_rest(Run *run, const Step *s,
+                         void (*body)(Run *run, const void *self, void *out));
 void tirc_count_step(Run *run);
 const Step *tirc_compile_stmt(Compiler *k, Stmt s);
 

@@ -17,8 +17,9 @@ typedef struct Argument { /* one a parameter */
 } Argument;
 
 /* A block whose predicate is false is skipped; init runs when all reduction iterators are at their
- * minimum; all loops run in order. max_steps bounds the loop iterations, 0 is no limit. Throws,
- * with the place, the block, the loop values and the buffer:
+ * minimum, under its part of the predicate (ir/arith/init_part.h); all loops run in order.
+ * max_steps bounds the loop iterations, 0 is no limit. Throws, with the place, the block, the loop
+ * values and the buffer:
  * - out-of-bounds: an index outside of the buffer's shape or memory, a matched region outside of
  *   its source, a block's iterator outside of its domain while its predicate holds
  * - uninitialised: memory of an allocated buffer is used where it was never written. A store that

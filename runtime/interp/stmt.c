@@ -2,6 +2,7 @@
  * All loops run in order, whatever their kind. */
 #include "code.h"
 
+#include "ir/arith/init_part.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
@@ -89,21 +90,58 @@ _Noreturn static void iterator_fails(Run *run, const Step *s, int i, int64_t v) 
                 (long long)get_i(run, s->u.block.extent[i]));
 }
 
-void tirc_run_block(Run *run, const Step *s) {
-  int n = s->u.block.n_iters;
+/* Gives the iterators their values. The first one that is outside of its domain, or -1; and whether
+ * those of reductions are at their start. */
+static int bind_iterators(Run *run, const Step *s, bool *first) {
+  const int n = s->u.block.n_iters;
+  int outside = -1;
+  *first = true;
   for (int i = 0; i < n; i++) s->u.block.cells[i]->i = get_i(run, s->u.block.values[i]);
-  bool first = true;
   for (int i = 0; i < n; i++) {
     int64_t v = s->u.block.cells[i]->i, offset = v - get_i(run, s->u.block.min[i]);
-    if ((uint64_t)offset >= (uint64_t)get_i(run, s->u.block.extent[i]))
-      iterator_fails(run, s, i, v);
-    if (offset != 0 && s->stmt->u.block.iters[i].kind == ITER_REDUCE) first = false;
+    if ((uint64_t)offset >= (uint64_t)get_i(run, s->u.block.extent[i]) && outside < 0) outside = i;
+    if (offset != 0 && s->stmt->u.block.iters[i].kind == ITER_REDUCE) *first = false;
   }
+  return outside;
+}
+
+static void open_block(Run *run, const Step *s) {
   for (int i = 0; i < s->u.block.n_allocs; i++) tirc_open_memory(run, s->u.block.allocs[i]);
   for (int i = 0; i < s->u.block.n_matches; i++) tirc_open_match(run, &s->u.block.matches[i]);
   if (run->observer) tirc_observe_block(run, s);
-  if (first && s->u.block.init) run_step(run, s->u.block.init);
+}
+
+static void run_rest_of_block(Run *run, const void *self, void *out) {
+  const Step *s = self;
+  (void)out;
   run_step(run, s->u.block.body);
+}
+
+static void run_without_init(Run *run, const void *self, void *out) {
+  const Step *s = self;
+  bool first;
+  const int outside = bind_iterators(run, s, &first);
+  (void)out;
+  if (outside >= 0) iterator_fails(run, s, outside, s->u.block.cells[outside]->i);
+  open_block(run, s);
+  run_step(run, s->u.block.body);
+}
+
+void tirc_run_block(Run *run, const Step *s) {
+  bool first;
+  const int outside = bind_iterators(run, s, &first);
+  const bool starts = first && outside < 0 && s->u.block.init;
+  if (s->u.block.rest && !starts) {
+    tirc_run_under_rest(run, s, run_without_init);
+    return;
+  }
+  if (outside >= 0) iterator_fails(run, s, outside, s->u.block.cells[outside]->i);
+  open_block(run, s);
+  if (starts) run_step(run, s->u.block.init);
+  if (s->u.block.rest)
+    tirc_run_under_rest(run, s, run_rest_of_block);
+  else
+    run_step(run, s->u.block.body);
 }
 
 static void run_block(Run *run, const Step *s) {
@@ -128,7 +166,10 @@ static void compile_block(Compiler *k, Step *s) {
     s->u.block.min[i] = tirc_compile_expr(k, b->iters[i].dom.min);
     s->u.block.extent[i] = tirc_compile_expr(k, b->iters[i].dom.extent);
   }
-  if (!tirc_is_true(b->predicate)) s->u.block.predicate = tirc_compile_expr(k, b->predicate);
+  const Expr starts = tirc_init_part(k->t, b, b->predicate, !b->init);
+  const Expr rest = tirc_init_part(k->t, b, b->predicate, true);
+  if (!tirc_is_true(starts)) s->u.block.predicate = tirc_compile_expr(k, starts);
+  if (b->init && !tirc_is_true(rest)) s->u.block.rest = tirc_compile_expr(k, rest);
   s->u.block.n_allocs = b->n_allocs;
   s->u.block.allocs = tirc_new_array(k->t, View *, b->n_allocs);
   for (int i = 0; i < b->n_allocs; i++) s->u.block.allocs[i] = compile_alloc_view(k, b->allocs[i]);

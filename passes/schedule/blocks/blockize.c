@@ -415,7 +415,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
                  .reads = tirc_blockize_relax(&b, old->n_reads, old->reads),
                  .n_writes = old->n_writes,
                  .writes = tirc_blockize_relax(&b, old->n_writes, old->writes)};
-  if (old->init) outer.init = tirc_blockize_init(&b, loop, &inner);
+  if (old->init) outer.init = tirc_blockize_init(&b, loop, &outer, &inner);
   outer.body = tirc_blockize_inner(&b, &inner);
   tirc_blockize_require_closed(&b, &outer);
   return tirc_block(c, &outer);

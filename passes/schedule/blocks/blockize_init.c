@@ -181,6 +181,11 @@ static bool adds_to_others(const Blockize *b) {
 
 static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) {
   for (int i = 0; i < b->n_loops; i++) tirc_require_iterations(b->s, b->block, b->loops[i]);
+  if (!tirc_init_runs_with_body(b->s, b->block))
+    tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
+                        "call decompose_reduction before blockize",
+                        "the init of block %s runs where its predicate leaves the step out",
+                        tirc_block_of(b->block)->name);
   if (has_inner_sums(b)) tirc_require_own_init(b->s, b->block, loop);
   tirc_require_no_views(b->s, b->block);
   require_start(b);
@@ -189,9 +194,32 @@ static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) 
   require_own_regions(b, inner);
 }
 
-Stmt tirc_blockize_init(Blockize *b, SRef *loop, Block *inner) {
+/* Nor does the outer block hold its init back by what it says of steps alone. */
+static void require_outer_init(Blockize *b, SRef *loop, const Block *outer) {
+  Analyzer *a = tirc_analyzer_around(b->s, loop->parent);
+  VEC(Expr) vars = {0};
+  VEC(Range) doms = {0};
+  for (const SRef *r = loop->parent; tirc_is_loop(r); r = r->parent) {
+    const Range dom = tirc_loop_range(tirc_loop_of(r));
+    vec_push(b->c, vars, tirc_loop_of(r)->var);
+    vec_push(b->c, doms, dom);
+    (void)tirc_enter_constraint(
+        a, tirc_binary(b->c, OP_GE, dom.extent, tirc_int(b->c, dom.extent->dtype, 1)));
+  }
+  if (tirc_find_init_part(a, b->c, outer, vars.n, vars.at, doms.at).always) return;
+  tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
+                      "call decompose_reduction before blockize",
+                      "the init of the block around %s would run where its predicate leaves the "
+                      "step out",
+                      tirc_describe(b->s, b->block->stmt));
+}
+
+Stmt tirc_blockize_init(Blockize *b, SRef *loop, const Block *outer, Block *inner) {
   const Block old = *inner;
   require_divisible_init(b, loop, &old);
+  Block started = *outer;
+  started.init = old.init;
+  require_outer_init(b, loop, &started);
   inner->init = NULL;
   if (adds_to_others(b)) {
     Region *reads = tirc_new_array(b->c, Region, old.n_reads + old.n_writes);

@@ -63,7 +63,7 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer);
 bool tirc_blockize_escapes(const PtrMap *variables, int n, const Region *regions);
 /* The outer block's init (blockize_init.c), after all that refuses it; *inner, which had it, loses
  * it, and reads what it adds to where that is of others. */
-Stmt tirc_blockize_init(Blockize *b, SRef *loop, Block *inner);
+Stmt tirc_blockize_init(Blockize *b, SRef *loop, const Block *outer, Block *inner);
 /* The one block under the loop, when the loop leads to nothing else; raises not-single-child. */
 SRef *tirc_blockize_only_child(Sched *s, SRef *loop);
 /* The block that is to stand in the place of the loop. */

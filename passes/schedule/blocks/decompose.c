@@ -219,20 +219,10 @@ void tirc_require_no_views(Sched *s, SRef *block) {
 
 /* --- the init --------------------------------------------------------------------------------- */
 
-/* The update's condition for the instance that used to run the init: the loops which the init
- * leaves out stand at their start. A condition that is about them alone holds there and disappears.
- * The last condition comes first, as the reference has it. */
-static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *starts) {
-  Tirc *c = d->s->c;
-  if (tirc_is_true(predicate)) return predicate;
-  if (predicate->op == OP_AND) {
-    Expr last = init_predicate(d, predicate->args[1], starts);
-    return tirc_and(c, last, init_predicate(d, predicate->args[0], starts));
-  }
-  if (!tirc_uses_any(predicate, starts)) return predicate;
-  Expr at_start = tirc_substitute(c, predicate, starts);
-  Analyzer *a = tirc_analyzer_of_loops(d->s, d->block, NULL);
-  return tirc_prove(a, at_start) ? tirc_bool(c, true) : tirc_simplify(a, at_start);
+/* The init's part of the update's condition, the last one first, as the reference has it. */
+static Expr backwards(Tirc *c, Expr cond) {
+  if (cond->op != OP_AND) return cond;
+  return tirc_and(c, backwards(c, cond->args[1]), backwards(c, cond->args[0]));
 }
 
 static bool is_load(const void *self, Expr e) {
@@ -274,12 +264,8 @@ static Stmt init_block(Decomposition *d) {
   init.n_writes = b->n_writes;
   init.writes = writes;
   init.body = tirc_substitute_stmt(c, b->init, &d->fresh);
-  PtrMap starts = {0};
-  for (int i = d->first; i < d->n_loops; i++) {
-    const For *loop = tirc_loop_of(d->loops[i]);
-    if (!tirc_kinds_moved(&init, loop->var)) tirc_map_set(c, &starts, loop->var, loop->min);
-  }
-  init.predicate = init_predicate(d, b->predicate, &starts);
+  const InitPart part = tirc_init_of(d->s, d->block);
+  init.predicate = tirc_and(c, backwards(c, part.kept), part.inside);
   return with_own_regions(c, tirc_block(c, &init), b);
 }
 

@@ -167,6 +167,25 @@ static bool is_dropped(const Rfactor *r, int loop) {
   return r->loops[loop] != r->loop && (r->kinds[loop] & 1u << ITER_REDUCE);
 }
 
+static bool has_steps_left(const Rfactor *r) {
+  for (int i = 0; i < r->n_loops; i++)
+    if (is_dropped(r, i)) return true;
+  return false;
+}
+
+static bool is_about_dropped(const Rfactor *r, Expr conjunct) {
+  for (int i = 0; i < r->n_loops; i++)
+    if (is_dropped(r, i) && tirc_uses_var(conjunct, tirc_loop_of(r->loops[i])->var)) return true;
+  return false;
+}
+
+/* What holds back the init of the first block: not what is about the steps that it keeps. */
+static Expr of_first_init(const Rfactor *r, Expr cond) {
+  if (cond->op == OP_AND)
+    return tirc_and(r->c, of_first_init(r, cond->args[0]), of_first_init(r, cond->args[1]));
+  return is_about_dropped(r, cond) ? tirc_bool(r->c, true) : cond;
+}
+
 /* A condition on the loops that stay, without the factored one, says which sums there are. */
 static bool chooses_sums(const Rfactor *r, Expr conjunct) {
   for (int i = 0; i < r->n_loops; i++)
@@ -184,8 +203,17 @@ static Expr conjuncts(const Rfactor *r, Expr cond, bool choosing) {
 }
 
 /* The write-back adds all elements of the factored buffer that belong to a sum, so each of them
- * must be initialised: where the other reduction loops start, the predicate must hold for all
- * iterations of the loop. The sums that it leaves out altogether the write-back leaves out, too. */
+ * must be initialised. The init of the first block is held back by what the predicate says of the
+ * loops that stay and the factored one, of that of nothing but sums that the write-back leaves out,
+ * too. Without loops of the reduction that block has no init: the predicate must hold then. */
+static _Noreturn void leaves_out(Rfactor *r) {
+  tirc_sched_error_at(
+      r->s, r->block->stmt, SERR_RFACTOR_PREDICATE, NULL, NULL,
+      "The predicate of block %s leaves out elements of the factored buffer, which the "
+      "write-back would add uninitialised.",
+      tirc_block_of(r->block)->name);
+}
+
 static void check_predicate(Rfactor *r) {
   const Block *b = tirc_block_of(r->block);
   PtrMap start = {0};
@@ -198,12 +226,31 @@ static void check_predicate(Rfactor *r) {
   if (tirc_prove(a, tirc_substitute(r->c, b->predicate, &start))) return;
   r->condition = conjuncts(r, b->predicate, true);
   tirc_enter_constraint(a, r->condition);
-  if (tirc_prove(a, tirc_substitute(r->c, conjuncts(r, b->predicate, false), &start))) return;
-  tirc_sched_error_at(
-      r->s, r->block->stmt, SERR_RFACTOR_PREDICATE, NULL, NULL,
-      "The predicate of block %s leaves out elements of the factored buffer, which the "
-      "write-back would add uninitialised.",
-      b->name);
+  const Expr steps = conjuncts(r, b->predicate, false);
+  if (has_steps_left(r) ? tirc_prove(a, of_first_init(r, steps))
+                        : tirc_prove(a, tirc_substitute(r->c, steps, &start)))
+    return;
+  leaves_out(r);
+}
+
+/* Where the rest of the predicate leaves out the first step of a partial sum, its init must run
+ * nevertheless, once, and for no others. */
+static void check_first_init(Rfactor *r, const Block *rf) {
+  const int n = r->n_loops;
+  LoopDomain loops = {n, tirc_new_array(r->c, Expr, n + 1), tirc_new_array(r->c, Range, n + 1)};
+  for (int i = 0; i < n; i++) {
+    loops.vars[i] = tirc_loop_of(r->loops[i])->var;
+    loops.doms[i] = tirc_loop_range(tirc_loop_of(r->loops[i]));
+  }
+  Analyzer *a = tirc_analyzer_around(r->s, r->block->parent);
+  for (int i = 0; i < n; i++)
+    (void)tirc_enter_constraint(a, tirc_binary(r->c, OP_GE, loops.doms[i].extent,
+                                               tirc_int(r->c, loops.doms[i].extent->dtype, 1)));
+  const InitPart part = tirc_find_init_part(a, r->c, rf, n, loops.vars, loops.doms);
+  if (part.always || (part.at_start && tirc_is_true(part.inside) &&
+                      tirc_tells_apart(r->s, rf->n_iters, rf->iter_values, &loops, part.kept)))
+    return;
+  leaves_out(r);
 }
 
 /* The partial sums live as long as the scope runs, so they must start in it. */
@@ -503,6 +550,7 @@ void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
   check(&r, args[1].u.i);
   make_buffers(&r);
   Stmt rf_block = make_rf_block(&r);
+  check_first_init(&r, &rf_block->u.block);
   uint32_t rf_id = rf_block->u.block.id;
   Stmt both[2] = {wrap_rf_block(&r, rf_block), wrap_write_back(&r, make_write_back(&r))};
   require_not_between(&r);

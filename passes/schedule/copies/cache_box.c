@@ -92,7 +92,8 @@ static void require_written(Sched *s, CacheStage *stage) {
   PtrMap inside = {0};
   for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
     if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
-  stage->condition = tirc_conjuncts(s->c, b->predicate, &inside, false);
+  stage->condition =
+      tirc_conjuncts(s->c, tirc_touching_condition(s, stage->writer), &inside, false);
   if (!tirc_nest_writes_box(s, stage->writer, stage->where, stage->condition, &box, &missing))
     not_written(s, stage, missing);
 }

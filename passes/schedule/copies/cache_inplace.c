@@ -116,7 +116,7 @@ static void require_known_start(Inplace *p, const CacheStage *stage) {
   Tirc *c = p->s->c;
   Block runs = *tirc_block_of(p->block);
   Analyzer *a = tirc_analyzer_around(p->s, p->block->parent);
-  tirc_enter_constraint(a, runs.predicate);
+  tirc_enter_constraint(a, tirc_touching_condition(p->s, p->block));
   runs.predicate = tirc_bool(c, true);
   for (int i = 0; i < p->source->ndim; i++)
     tirc_require_known_bound(p->s, stage, a, stage->region[i].min, tirc_block(c, &runs));
@@ -135,7 +135,7 @@ static CacheStage make_stage(Inplace *p, const Region *declared, const char *sto
                       .is_write = is_write};
   require_known_start(p, &stage);
   tirc_make_copy(p->s, &stage, storage_scope);
-  stage.copy = tirc_add_predicate(c, stage.copy, tirc_block_of(p->block)->predicate);
+  stage.copy = tirc_add_predicate(c, stage.copy, tirc_touching_condition(p->s, p->block));
   return stage;
 }
 

@@ -76,12 +76,13 @@ const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared,
     if (b->init) tirc_visit_stmt(&k.v, b->init);
     tirc_visit_stmt(&k.v, b->body);
   }
-  if (k.always || !k.n) return tirc_region_upper(s, a, declared, b->predicate, block->parent, high);
+  const Expr own = tirc_touching_condition(s, block);
+  if (k.always || !k.n) return tirc_region_upper(s, a, declared, own, block->parent, high);
   PtrMap bindings = {0};
   IntSet *hull = NULL;
   tirc_bindings_of(s->c, block->stmt, &bindings);
   for (int i = 0; i < k.n; i++) {
-    const Expr condition = tirc_and(s->c, b->predicate, tirc_substitute(s->c, k.at[i], &bindings));
+    const Expr condition = tirc_and(s->c, own, tirc_substitute(s->c, k.at[i], &bindings));
     const IntSet *one = tirc_region_upper(s, a, declared, condition, block->parent, high);
     if (!hull) hull = tirc_copy(s->c, one, declared.buffer->ndim);
     for (int d = 0; d < declared.buffer->ndim && i; d++)

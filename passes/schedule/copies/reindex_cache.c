@@ -206,7 +206,8 @@ static void make_stage(ReindexCache *x, const char *storage_scope) {
   Reindex *r = &x->r;
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  CopyLoops loops = loops_of_copy(x, b->predicate);
+  const Expr runs = tirc_touching_condition(r->s, r->block);
+  CopyLoops loops = loops_of_copy(x, runs);
   IterVar *iters = tirc_new_array(c, IterVar, b->n_iters + 1);
   Expr *values = tirc_new_array(c, Expr, b->n_iters + 1);
   int n = 0;
@@ -222,7 +223,7 @@ static void make_stage(ReindexCache *x, const char *storage_scope) {
   const char *name = tirc_format(c, "%s_%s", r->source->name, storage_scope);
   Stmt block = tirc_copy_block(r, name, n, iters, values, &fresh);
   /* Instances that the block skips are skipped by the copy. */
-  r->stage = tirc_add_predicate(c, block, tirc_substitute(c, b->predicate, &loops.fresh));
+  r->stage = tirc_add_predicate(c, block, tirc_substitute(c, runs, &loops.fresh));
   for (int i = loops.n; i-- > 0;) {
     loops.at[i].body = r->stage;
     r->stage = tirc_for(c, &loops.at[i]);

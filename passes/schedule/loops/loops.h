@@ -11,6 +11,11 @@
 
 #include "passes/schedule/shape/shape.h"
 
+/* Raises repeated-reduction where a predicate would let the init of a block run elsewhere, once the
+ * nest stands in the place of the loop (init_sides.c): the map gives the old loop variables in
+ * terms of the new ones, and `added` the conjunct that is new, or NULL. */
+void tirc_require_init_sides(Sched *s, SRef *loop, Stmt nest, const PtrMap *map, Expr added);
+
 /* Tells of each such loop of a program, more than an iteration long, that parallel, vectorize or
  * bind would refuse for its iterations (for_kind.c), which certainly meet. */
 void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self);

@@ -214,7 +214,7 @@ static void add_boxes(Merge *m, Boxes *to, SRef *block, SRef *loop, int n, const
   for (int i = 0; i < n; i++) {
     Region r = tirc_unbound_region(m->c, block->stmt, regions[i]);
     const IntSet *dims =
-        tirc_region_upper(m->s, a, r, tirc_block_of(block)->predicate, block->parent, loop);
+        tirc_region_upper(m->s, a, r, tirc_touching_condition(m->s, block), block->parent, loop);
     vec_push(m->c, to->v, ((Box){r.buffer, dims, written}));
   }
 }

@@ -18,9 +18,9 @@
  *
  * Preconditions: the loops start at 0 and have no annotation and no thread binding. Errors:
  *   split: annotated-loop, loop-start, two-inferred-factors, split-factor, split-does-not-cover,
- *          split-out-of-bounds
+ *          split-out-of-bounds, repeated-reduction
  *   fuse:  annotated-loop, loop-start, fuse-not-nested, fuse-not-only-child, dependent-loop,
- * no-loops */
+ *          no-loops, repeated-reduction */
 #include "ir/tree/print.h"
 #include "loops.h"
 
@@ -176,7 +176,11 @@ static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_pre
   for (int i = p->n - 1; i >= 0; i--) body = tirc_for_serial(c, p->vars[i], p->factors[i], body);
   SRef **above;
   int n_above = tirc_loops_above(s, p->loop, &above);
-  return tirc_simplify_bindings(s, body, n_above, above, preserve_unit_iters);
+  body = tirc_simplify_bindings(s, body, n_above, above, preserve_unit_iters);
+  PtrMap map = {0};
+  tirc_map_set(c, &map, f->var, value);
+  tirc_require_init_sides(s, p->loop, body, &map, predicate);
+  return body;
 }
 
 static Value loops_value(Sched *s, int n, const Expr *vars) {
@@ -313,6 +317,7 @@ void tirc_prim_fuse(Sched *s, const Value *args, Value *result) {
   int n_above = tirc_loops_above(s, loops[0], &above);
   Stmt nest =
       tirc_simplify_bindings(s, tirc_for_serial(c, var, extent, body), n_above, above, args[1].u.b);
+  tirc_require_init_sides(s, loops[0], nest, &map, NULL);
   tirc_sched_replace(s, loops[0], nest);
   *result = tirc_value_loop(var);
 }

@@ -64,7 +64,10 @@ bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high) {
 }
 
 Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high) {
-  Expr condition = tirc_block_of(block)->predicate;
+  return tirc_condition_with(s, block, tirc_block_of(block)->predicate, high);
+}
+
+Expr tirc_condition_with(Sched *s, SRef *block, Expr condition, const SRef *high) {
   for (SRef *r = block; r != high && condition; r = r->parent) {
     Steps steps = {0};
     tirc_steps_between(s->c, r, &steps);

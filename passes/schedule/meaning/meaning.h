@@ -28,6 +28,8 @@ bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
 /* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
  * terms of loops, not of what is let from them. NULL: a `while` is there, too. */
 Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);
+/* The same with another condition in place of the predicate. */
+Expr tirc_condition_with(Sched *s, SRef *block, Expr condition, const SRef *high);
 
 /* Whether the writer has run where the reader, which comes after it, does. Which part of its own
  * loops its predicate chooses is a matter of the region that it writes. */
@@ -75,6 +77,17 @@ Expr tirc_outer_iter(Sched *s, SRef *block);
 
 /* Whether the block's init, if it has one, runs for all its sums each time that its scope does. */
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
+
+/* Whether the init runs in no other instances than the body does; and whether it does, or in those
+ * where all loops of the reduction, which are of nothing else, are at their start, one for a sum.
+ */
+bool tirc_init_runs_with_body(Sched *s, SRef *block);
+bool tirc_init_is_regular(Sched *s, SRef *block);
+
+/* Whether a condition holds in all instances that run the init of a block where `kept` does: below
+ * loops, outermost first, that stand, or are to stand, where `in` does. */
+bool tirc_holds_with_init(Sched *s, SRef *in, int n, const For *const *loops, const Block *block,
+                          Expr kept, Expr condition);
 
 /* The part of it that is about loops and bindings: the predicate may still leave the init out. */
 bool tirc_steps_start_in_scope(Sched *s, const SRef *block);

@@ -52,6 +52,88 @@ bool tirc_init_comes_first(Sched *s, SRef *in, int n, const For *const *loops, c
   return proved;
 }
 
+/* --- with the body ---------------------------------------------------------------------------- */
+
+/* Whether a conjunct holds in all instances that run the init. */
+static bool holds_with_init(Relations *r, Place *inits, const Block *b, Expr conjunct) {
+  if (conjunct->op == OP_AND)
+    return holds_with_init(r, inits, b, conjunct->args[0]) &&
+           holds_with_init(r, inits, b, conjunct->args[1]);
+  bool exact = true;
+  const Touch t = {.n = b->n_iters,
+                   .indices = b->iter_values,
+                   .at = tirc_place_when(r->s->c, inits, conjunct, true)};
+  const ZMap others = tirc_relation_of(r, &t, &exact);
+  return tirc_z_is_empty(r->sets, others) == ANSWER_YES;
+}
+
+static bool proves_with_init(Sched *s, SRef *in, int n, const For *const *loops, const Block *b,
+                             Expr kept, Expr rest) {
+  Tirc *c = s->c;
+  const ArenaMark mark = tirc_mark(c);
+  Relations r = {.s = s, .sets = tirc_sets_of(s), .nest = in};
+  Place *at = tirc_place_around(s, in);
+  for (int i = 0; i < n; i++) at = tirc_place_loop(c, at, loops[i]);
+  at = tirc_place_when(c, at, kept, false);
+  for (int i = 0; i < b->n_iters; i++) {
+    const Range dom = b->iters[i].dom;
+    const Expr value = b->iter_values[i], end = tirc_add(c, dom.min, dom.extent);
+    const bool first = b->iters[i].kind == ITER_REDUCE;
+    at = tirc_place_when(c, at, tirc_binary(c, first ? OP_EQ : OP_LE, dom.min, value), false);
+    at = tirc_place_when(c, at, tirc_lt(c, value, end), false);
+  }
+  tirc_sets_begin(r.sets, BUDGET);
+  const bool holds = holds_with_init(&r, at, b, rest);
+  tirc_sets_end(r.sets);
+  tirc_rewind(c, mark);
+  return holds;
+}
+
+static bool proves_with_body(Sched *s, SRef *block, const InitPart *part) {
+  SRef **above;
+  const int n = tirc_loops_above(s, block, &above);
+  const For **loops = tirc_new_array(s->c, const For *, n + 1);
+  for (int i = 0; i < n; i++) loops[i] = tirc_loop_of(above[i]);
+  return proves_with_init(s, n ? above[0] : block, n, loops, tirc_block_of(block), part->kept,
+                          part->rest);
+}
+
+bool tirc_holds_with_init(Sched *s, SRef *in, int n, const For *const *loops, const Block *block,
+                          Expr kept, Expr condition) {
+  Tirc *c = s->c;
+  Analyzer *a = tirc_analyzer_around(s, in->parent);
+  VEC(Expr) vars = {0};
+  VEC(Range) doms = {0};
+  for (const SRef *r = in->parent; tirc_is_loop(r); r = r->parent) {
+    vec_push(c, vars, tirc_loop_of(r)->var);
+    vec_push(c, doms, tirc_loop_range(tirc_loop_of(r)));
+  }
+  for (int i = 0; i < n; i++) {
+    tirc_bind_loop(a, loops[i]);
+    vec_push(c, vars, loops[i]->var);
+    vec_push(c, doms, tirc_loop_range(loops[i]));
+  }
+  for (int i = 0; i < doms.n; i++)
+    (void)tirc_enter_constraint(
+        a, tirc_binary(c, OP_GE, doms.at[i].extent, tirc_int(c, doms.at[i].extent->dtype, 1)));
+  return tirc_sees_with_init(a, c, block, vars.n, vars.at, doms.at, kept, condition) ||
+         proves_with_init(s, in, n, loops, block, kept, condition);
+}
+
+bool tirc_init_runs_with_body(Sched *s, SRef *block) {
+  const InitPart part = tirc_init_of(s, block);
+  return part.always || proves_with_body(s, block, &part);
+}
+
+bool tirc_init_is_regular(Sched *s, SRef *block) {
+  const InitPart part = tirc_init_of(s, block);
+  if (part.always) return true;
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
+  return (part.at_start && tirc_is_true(part.inside) &&
+          tirc_runs_once(s, block, &loops, part.kept)) ||
+         proves_with_body(s, block, &part);
+}
+
 /* --- anew ------------------------------------------------------------------------------------- */
 
 /* not (a < b) as a >= b, and so on. */
@@ -121,7 +203,8 @@ static bool holds_in_first_step(Sched *s, SRef *block, Expr condition) {
 
 static bool starts_where_it_runs(Sched *s, const SRef *block) {
   SRef *self = tirc_sref_of_block(s, tirc_block_of(block)->id);
-  const Expr condition = tirc_condition_of(s, self, tirc_scope_root(s, self));
+  const Expr when = tirc_touching_condition(s, self);
+  const Expr condition = tirc_condition_with(s, self, when, tirc_scope_root(s, self));
   if (!condition || tirc_is_true(condition)) return condition;
   return (!is_about_fused(block, condition) && holds_in_first_step(s, self, condition)) ||
          first_instance_starts(s, self, condition);

@@ -253,6 +253,9 @@ static Failure check_reduction(Sched *s, SRef *block, SRef *root, bool triangles
   if (output) return (Failure){5, output};
   const char *other = why_reads_other_output(s, b, NULL);
   if (other) return (Failure){6, other};
+  if (!tirc_init_is_regular(s, block))
+    return (Failure){7, "its predicate leaves steps out so that the init may run elsewhere than in "
+                        "the first one, or again"};
   return holds;
 }
 

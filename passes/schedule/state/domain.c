@@ -150,6 +150,38 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   return a;
 }
 
+InitPart tirc_init_of(Sched *s, const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  const Expr rest = b->init ? tirc_init_part(s->c, b, b->predicate, true) : b->predicate;
+  if (!b->init || tirc_is_true(rest))
+    return (InitPart){.kept = b->predicate,
+                      .rest = tirc_bool(s->c, true),
+                      .inside = tirc_bool(s->c, true),
+                      .some = tirc_bool(s->c, true),
+                      .always = true,
+                      .at_start = true};
+  Analyzer *a = tirc_analyzer_around(s, block->parent);
+  VEC(Expr) vars = {0};
+  VEC(Range) doms = {0};
+  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
+    const Range dom = tirc_loop_range(tirc_loop_of(r));
+    vec_push(s->c, vars, tirc_loop_of(r)->var);
+    vec_push(s->c, doms, dom);
+    (void)tirc_enter_constraint(
+        a, tirc_binary(s->c, OP_GE, dom.extent, tirc_int(s->c, dom.extent->dtype, 1)));
+  }
+  InitPart part = tirc_find_init_part(a, s->c, b, vars.n, vars.at, doms.at);
+  if (tirc_is_true(part.inside)) return part;
+  tirc_bind_shapes(s, a, block); /* a quotient by an extent is not below 0 */
+  part.inside = tirc_find_init_part(a, s->c, b, vars.n, vars.at, doms.at).inside;
+  return part;
+}
+
+Expr tirc_touching_condition(Sched *s, const SRef *block) {
+  const InitPart part = tirc_init_of(s, block);
+  return part.always ? tirc_block_of(block)->predicate : tirc_and(s->c, part.kept, part.inside);
+}
+
 bool tirc_shares_loops(Sched *s, SRef *block) {
   SRef **loops, **blocks;
   return tirc_loops_above(s, block, &loops) && tirc_child_blocks(s, loops[0], &blocks) > 1;

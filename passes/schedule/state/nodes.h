@@ -5,6 +5,7 @@
 
 #include "ir/arith/access.h"
 #include "ir/arith/box.h"
+#include "ir/arith/init_part.h"
 #include "ir/tree/find.h"
 #include "passes/schedule/schedule.h"
 
@@ -165,6 +166,12 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
 
 /* Symbols that are extents of the parameters of the scope's function are taken to be at least 1. */
 void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope);
+
+/* What can be seen of the instances that run the block's init. */
+InitPart tirc_init_of(Sched *s, const SRef *block);
+/* The condition under which the block touches anything: its predicate, or the part of it for the
+ * init, and its domain, where that is not seen to run with the body only. */
+Expr tirc_touching_condition(Sched *s, const SRef *block);
 
 /* Whether a loop around the block runs another block of its scope as well. */
 bool tirc_shares_loops(Sched *s, SRef *block);

@@ -21,9 +21,15 @@ static bool affine_over(Sched *s, const Block *b, const LoopDomain *d) {
   return map != NULL;
 }
 
+/* What a predicate says of the steps of a sum alone leaves some of them out, as in the partial sums
+ * of a tail: without it more instances are told apart. */
 bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
   LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
-  return affine_over(s, tirc_block_of(block), &d);
+  Block b = *tirc_block_of(block);
+  if (affine_over(s, &b, &d)) return true;
+  if (!b.init || tirc_is_true(b.predicate)) return false;
+  b.predicate = tirc_init_part(s->c, &b, b.predicate, false);
+  return b.predicate != tirc_block_of(block)->predicate && affine_over(s, &b, &d);
 }
 
 /* The bindings of a triangle are those of the rectangle around it: of a loop whose length depends
@@ -205,7 +211,8 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, int n, Bu
       if (nothing && read->buffer->ndim) return false;
       if (!produced) continue;
       /* What it does not declare may be loaded to find out whether it runs. */
-      const Expr when = i < b->n_reads ? b->predicate : tirc_bool(s->c, true);
+      const Expr when =
+          i < b->n_reads ? tirc_touching_condition(s, consumer) : tirc_bool(s->c, true);
       const Region unbound = tirc_unbound_region(s->c, consumer->stmt, *read);
       const IntSet *consumed = tirc_region_upper(s, a, unbound, when, consumer->parent, lca);
       if (!covers(s, a, read->buffer, produced, consumed)) return false;

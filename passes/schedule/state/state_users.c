@@ -132,7 +132,7 @@ static Region spread(Sched *s, SRef *block, Region r, bool declared) {
   Analyzer *a = tirc_analyzer(c);
   const IntSet *sets =
       tirc_region_upper(s, a, tirc_unbound_region(c, block->stmt, r),
-                        declared ? tirc_block_of(block)->predicate : tirc_bool(c, true),
+                        declared ? tirc_touching_condition(s, block) : tirc_bool(c, true),
                         block->parent, tirc_scope_root(s, block));
   for (int i = 0; i < r.buffer->ndim; i++)
     dims[i] = tirc_range_of_set(a, sets[i], tirc_whole_dim(c, r.buffer, i));

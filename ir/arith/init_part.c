@@ -1,0 +1,130 @@
+#include "init_part.h"
+
+#include "ir/tree/find.h"
+#include "ir/tree/visit.h"
+
+/* --- the parts of a predicate ----------------------------------------------------------------- */
+
+static bool is_of_steps(const void *block, Expr e) {
+  return e->op == OP_VAR && tirc_kinds_moved(block, e) == 1u << ITER_REDUCE;
+}
+
+Expr tirc_init_part(Tirc *c, const Block *b, Expr predicate, bool rest) {
+  if (predicate->op == OP_AND) {
+    const Expr first = tirc_init_part(c, b, predicate->args[0], rest);
+    const Expr second = tirc_init_part(c, b, predicate->args[1], rest);
+    const bool whole = first == predicate->args[0] && second == predicate->args[1];
+    return whole ? predicate : tirc_and(c, first, second);
+  }
+  const bool is_rest = !b->init || tirc_find_expr(predicate, is_of_steps, b);
+  return is_rest == rest ? predicate : tirc_bool(c, true);
+}
+
+/* --- its instances ---------------------------------------------------------------------------- */
+
+typedef struct Loops {
+  Analyzer *a;
+  int n;
+  const Expr *vars;
+} Loops;
+
+static bool is_loop(const Loops *k, Expr e) {
+  int i = 0;
+  while (i < k->n && k->vars[i] != e) i++;
+  return i < k->n;
+}
+
+static bool uses_loop(const Loops *k, Expr e) {
+  for (int i = 0; i < k->n; i++)
+    if (tirc_uses_var(e, k->vars[i])) return true;
+  return false;
+}
+
+/* Whether it grows with each loop that it uses: it has its least value there alone where all of
+ * these are at their start. */
+static bool grows(const Loops *k, Expr e) {
+  if (e->op == OP_CAST) return grows(k, e->args[0]);
+  if (!uses_loop(k, e)) return true;
+  if (e->op == OP_VAR) return is_loop(k, e);
+  if (e->op == OP_ADD) return grows(k, e->args[0]) && grows(k, e->args[1]);
+  if (e->op != OP_MUL) return false;
+  const bool second = uses_loop(k, e->args[1]);
+  return !uses_loop(k, e->args[!second]) && tirc_const_bound(k->a, e->args[!second]).min > 0 &&
+         grows(k, e->args[second]);
+}
+
+/* The iterator is at the start of its domain there alone where its loops are at theirs. */
+static bool starts_with_loops(const Loops *k, Tirc *c, Expr value, Expr min, const PtrMap *starts) {
+  return grows(k, value) && tirc_prove_equal(k->a, tirc_substitute(c, value, starts), min);
+}
+
+/* What is not proved of an iterator to be in its domain. */
+static Expr not_proved(Analyzer *a, Tirc *c, Expr so_far, Expr cond) {
+  return tirc_prove_symbolic(a, cond) ? so_far : tirc_and(c, so_far, cond);
+}
+
+/* Of nothing there is no first one. */
+static Expr some_steps(Analyzer *a, Tirc *c, const Block *b) {
+  Expr unknown = tirc_bool(c, true);
+  for (int i = 0; i < b->n_iters; i++) {
+    const Expr extent = b->iters[i].dom.extent;
+    if (b->iters[i].kind != ITER_REDUCE) continue;
+    const Expr some = tirc_lt(c, tirc_int(c, extent->dtype, 0), extent);
+    unknown = not_proved(a, c, unknown, some);
+    (void)tirc_enter_constraint(a, some);
+  }
+  return unknown;
+}
+
+static Expr in_domains(Analyzer *a, Tirc *c, const Block *b) {
+  Expr unknown = tirc_bool(c, true);
+  for (int i = 0; i < b->n_iters; i++) {
+    const Range dom = b->iters[i].dom;
+    const Expr value = b->iter_values[i];
+    if (b->iters[i].kind == ITER_REDUCE) continue;
+    unknown = not_proved(a, c, unknown, tirc_binary(c, OP_LE, dom.min, value));
+    unknown = not_proved(a, c, unknown, tirc_lt(c, value, tirc_add(c, dom.min, dom.extent)));
+  }
+  return unknown;
+}
+
+/* Whether the init runs there alone where the loops of its steps are at their start, which they get
+ * in `starts`. */
+static bool is_at_start(Analyzer *a, Tirc *c, const Block *b, int n, const Expr *vars,
+                        const Range *doms, PtrMap *starts) {
+  const Loops loops = {a, n, vars};
+  for (int i = 0; i < n; i++)
+    if (tirc_kinds_moved(b, vars[i]) == 1u << ITER_REDUCE)
+      tirc_map_set(c, starts, vars[i], doms[i].min);
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE &&
+        !starts_with_loops(&loops, c, b->iter_values[i], b->iters[i].dom.min, starts))
+      return false;
+  return true;
+}
+
+bool tirc_sees_with_init(Analyzer *a, Tirc *c, const Block *b, int n, const Expr *vars,
+                         const Range *doms, Expr kept, Expr condition) {
+  PtrMap starts = {0};
+  (void)tirc_enter_constraint(a, kept);
+  if (!is_at_start(a, c, b, n, vars, doms, &starts)) return false;
+  (void)some_steps(a, c, b);
+  return tirc_prove(a, tirc_substitute(c, condition, &starts));
+}
+
+InitPart tirc_find_init_part(Analyzer *a, Tirc *c, const Block *b, int n, const Expr *vars,
+                             const Range *doms) {
+  InitPart p = {.kept = tirc_init_part(c, b, b->predicate, false),
+                .rest = tirc_init_part(c, b, b->predicate, true),
+                .inside = tirc_bool(c, true),
+                .some = tirc_bool(c, true)};
+  p.always = p.at_start = !b->init || tirc_is_true(p.rest);
+  if (p.always) return p;
+  PtrMap starts = {0};
+  (void)tirc_enter_constraint(a, p.kept);
+  p.at_start = is_at_start(a, c, b, n, vars, doms, &starts);
+  p.some = some_steps(a, c, b);
+  p.always = p.at_start && tirc_prove(a, tirc_substitute(c, p.rest, &starts));
+  p.inside = in_domains(a, c, b);
+  return p;
+}
