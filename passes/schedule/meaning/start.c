@@ -62,7 +62,7 @@ static bool holds_with_init(Relations *r, Place *inits, const Block *b, Expr con
   bool exact = true;
   const Touch t = {.n = b->n_iters,
                    .indices = b->iter_values,
-                   .at = tirc_place_when(r->s->c, inits, conjunct, true)};
+                   .at = tirc_place_when(r->c, inits, conjunct, true)};
   const ZMap others = tirc_relation_of(r, &t, &exact);
   return tirc_z_is_empty(r->sets, others) == ANSWER_YES;
 }
@@ -71,8 +71,8 @@ static bool proves_with_init(Sched *s, SRef *in, int n, const For *const *loops,
                              Expr kept, Expr rest) {
   Tirc *c = s->c;
   const ArenaMark mark = tirc_mark(c);
-  Relations r = {.s = s, .sets = tirc_sets_of(s), .nest = in};
-  Place *at = tirc_place_around(s, in);
+  Relations r = tirc_relations_in(s, in);
+  Place *at = tirc_place_around(c, in);
   for (int i = 0; i < n; i++) at = tirc_place_loop(c, at, loops[i]);
   at = tirc_place_when(c, at, kept, false);
   for (int i = 0; i < b->n_iters; i++) {
