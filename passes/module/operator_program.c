@@ -22,13 +22,12 @@ Value tirc_operator_tensor(Operators *ops, const char *name, TensorType type) {
 
 static bool has_tensor(const Making *m, const char *name) {
   bool has = false;
-  for (int i = 0; i < m->tensors.n; i++)
-    has |= strcmp(m->tensors.at[i]->buffer->name, name) == 0;
+  for (int i = 0; i < m->tensors.n; i++) has |= strcmp(m->tensors.at[i]->buffer->name, name) == 0;
   return has;
 }
 
-/* Each place has a tensor of its own, with a name of its own, by which rules know it: add(x, x) is a
- * function of two. Whole numbers are plain ones, whatever type they came in. */
+/* Each place has a tensor of its own, with a name of its own, by which rules know it: add(x, x) is
+ * a function of two. Whole numbers are plain ones, whatever type they came in. */
 static Value own_tensors(Making *m, Value v) {
   Script *sc = m->ops->sc;
   const Tensor *t = tirc_te_tensor(v);

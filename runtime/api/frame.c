@@ -112,6 +112,28 @@ static int64_t place(const Sizing *s, int64_t *offsets) {
   return total;
 }
 
+/* The same for what is made of weights alone: what only calls that run once read lies where later
+ * ones write. */
+static int64_t place_prepared(const Sizing *s, int64_t *offsets) {
+  const Plan *plan = s->p->plan;
+  MemoryUse *uses = tirc_new_array(s->c, MemoryUse, plan->n_tensors);
+  int n = 0, a, b;
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    if (t->place != PLAN_PREPARED) continue;
+    const int last = t->last < plan->n_prepare ? t->last : plan->n_calls;
+    uses[n++] = (MemoryUse){(int64_t)tensor_of(s, i).bytes, t->first, last, 0};
+  }
+  const int64_t total = tirc_plan_memory(s->c, n, uses);
+  if (total < 0) tirc_fail(s->c, (Loc){0}, "memory", "use smaller extents", "out of memory");
+  if (tirc_memory_conflict(n, uses, total, &a, &b))
+    tirc_fail(s->c, (Loc){0}, "internal", NULL,
+              "the memory plan lets tensors %d and %d overlap that are made once", a, b);
+  for (int i = 0, k = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == PLAN_PREPARED) offsets[i] = uses[k++].offset;
+  return total;
+}
+
 static int64_t padded(size_t bytes) {
   return ((int64_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
@@ -131,10 +153,10 @@ void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
     if (t->place == PLAN_PARAM && t->index < plan->n_inputs) out->inputs += bytes;
     if (t->place == PLAN_PARAM && t->index >= plan->n_inputs) out->weights += bytes;
     if (t->place == PLAN_RESULT) out->results += bytes;
-    if (t->place == PLAN_PREPARED) out->packed += padded((size_t)bytes);
     if (t->place == PLAN_WORKSPACE) out->unshared += padded((size_t)room_of(&s, &most, i));
   }
   out->workspace = place(&s, offsets);
+  out->packed = place_prepared(&s, offsets);
 }
 
 /* --- frames -------------------------------------------------------------------------------------
@@ -151,17 +173,14 @@ static char *memory(Tirc *c, int64_t bytes) {
 
 static void place_tensors(const Sizing *s, Frame *f) {
   const Plan *plan = s->p->plan;
-  int64_t *offsets = tirc_new_array(s->c, int64_t, plan->n_tensors), packed = 0;
+  int64_t *offsets = tirc_new_array(s->c, int64_t, plan->n_tensors);
   for (int i = 0; i < plan->n_tensors; i++) {
     f->tensors[i] = tensor_of(s, i);
     f->arrays[i].t = &f->tensors[i];
-    if (plan->tensors[i].place != PLAN_PREPARED) continue;
-    offsets[i] = packed;
-    packed += padded(f->tensors[i].bytes);
   }
   f->total = place(s, offsets);
   f->workspace = memory(s->c, f->total);
-  f->packed = memory(s->c, packed);
+  f->packed = memory(s->c, place_prepared(s, offsets));
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     if (t->place == PLAN_WORKSPACE) f->tensors[i].data = f->workspace + offsets[i];
