@@ -553,6 +553,47 @@ def tuned():
         sys.exit("tuned: the records are not taken:\n" + text)
     expect(say("run", model, "-D", "n=5", "--tuned", "--check", *common), "check: ok")  # of no record
     expect(say("tune", model, *common, status=2), '"n" has no value')
+    expect(say("tune", model, "-D", "n=4,8", "--show-tasks", status=2), "tuned for one size at a time, not for 2")
+
+
+LAYERS = '''@R.function
+def main(x: R.Tensor((1, 16, 12, 12), "float32"), w0: R.Tensor((32, 16, 3, 3), "float32"), w1: R.Tensor((32, 32, 1, 1), "float32"),
+         b: R.Tensor((32, 1, 1), "float32")) -> R.Tensor((1, 64, 6, 6), "float32"):
+    R.func_attr({"num_input": 1})
+    with R.dataflow():
+        first = R.nn.relu(R.nn.conv2d(x, w0, padding=[1, 1, 1, 1]))
+        second = R.add(R.add(R.nn.conv2d(first, w1), b), first)
+        gv = R.nn.max_pool2d(R.concat((first, second), axis=1), pool_size=[2, 2], strides=[2, 2])
+        R.output(gv)
+    return gv
+'''
+
+
+# Data is turned where it comes in and where it leaves, and nowhere between; weights are laid out ahead of the calls.
+def layouts():
+    path = os.path.join(out, "layers.tir")
+    with open(path, "w") as f:
+        f.write(LAYERS)
+
+    def say(*command):
+        done = subprocess.run([tirc, *command], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit("%s: status %d\n%s%s" % (" ".join(command), done.returncode, done.stdout, done.stderr))
+        return done.stdout + done.stderr
+
+    nothing = ["-o", os.devnull]
+    text = say("apply", path, "--plain", "--print-after=ConvertLayout", *nothing)
+    turned = re.findall(r"R\.permute_dims\((\w+)", text)
+    if len(turned) != 5 or turned.count("x") != 1 or "NCHW" in text:
+        sys.exit("layouts: %s is turned:\n%s" % (turned, text))
+    if "permute_dims" in say("apply", path, "--plain", "--skip=ConvertLayout", "--print-after=FoldBatchNorm", *nothing):
+        sys.exit("layouts: --skip=ConvertLayout turns something")
+    text = say("apply", path, "--auto", "--explain-auto")
+    if text.count("a convolution: tiles of") != 2 or text.count("layout_rewrite_preproc") != 2:
+        sys.exit("layouts: two convolutions, whose weights are laid out ahead, are not in\n" + text)
+    for more in [], ["--skip=ConvertLayout"]:
+        if "check: ok" not in say("run", path, "--check", *more):
+            sys.exit("layouts: wrong results %s" % more)
 
 
 def refused(arguments, words):
@@ -607,6 +648,7 @@ mlp()
 empty()
 foreign()
 residual()
+layouts()
 folds()
 fusions()
 bert_layer()

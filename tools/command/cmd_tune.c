@@ -211,15 +211,20 @@ static int make_model_cases(Tune *t) {
   return DONE;
 }
 
-/* A program that is a model: one alone, of one setting. */
+/* A program that is a model: one alone, and of one setting at a time. */
 static int find_model(Tune *t) {
   const Options *o = t->o;
   int status = make_cases(&t->cases);
-  if (status != DONE || o->suite || o->args.n != 1 || t->cases.n_cases != 1) return status;
+  if (status != DONE || o->suite || o->args.n != 1 || !t->cases.n_cases) return status;
   Case *k = t->cases.cases;
   status = is_onnx(o->args.at[0]) ? load_program(o, o->args.at[0], &k->program)
                                   : load_case(&t->cases, k);
-  if (status == DONE && tirc_module_has_graph(k->program))
+  if (status != DONE || !tirc_module_has_graph(k->program)) return status;
+  if (t->cases.n_cases > 1)
+    status = complain(o, "tune it once for each: the database keeps what was found",
+                      "'%s' is a model, which is tuned for one size at a time, not for %d",
+                      o->args.at[0], t->cases.n_cases);
+  else
     status = find_model_tasks(o, k->program, &t->model);
   return status;
 }

@@ -193,10 +193,11 @@ int read_weights(const Options *o, const tirc_module *m, const tirc_program *p, 
 /* --- each function against itself ---------------------------------------------------------------
  */
 
-/* A weight in the layout that a schedule asks for, and as it was. */
+/* A weight in the layout that a schedule asks for, and a copy of it as it was: nothing else reads
+ * that, so other values may take its place. */
 typedef struct Packed {
   const void *data;
-  tirc_argument weight;
+  tirc_array *weight;
 } Packed;
 
 typedef struct Checking {
@@ -244,7 +245,7 @@ static tirc_argument *plain_arguments(const Checking *k, const tirc_program_call
   for (int i = 0; args && i < n; i++) {
     args[i] = call->args[i];
     for (int j = 0; j < k->n_packed && args[i].array; j++)
-      if (k->packed[j].data == tirc_array_data(args[i].array)) args[i] = k->packed[j].weight;
+      if (k->packed[j].data == tirc_array_data(args[i].array)) args[i].array = k->packed[j].weight;
     if (takes(&params[i], &args[i])) continue;
     free(args);
     return NULL;
@@ -264,7 +265,10 @@ static bool note_packed(Checking *k, const tirc_program_call *call) {
   Packed *grown = realloc(k->packed, (size_t)(k->n_packed + 1) * sizeof *grown);
   if (!grown) return false;
   k->packed = grown;
-  grown[k->n_packed++] = (Packed){tirc_array_data(call->args[1].array), call->args[0]};
+  grown += k->n_packed;
+  grown->data = tirc_array_data(call->args[1].array);
+  if (tirc_array_copy(call->args[0].array, &grown->weight, NULL)) return false;
+  k->n_packed++;
   return true;
 }
 
@@ -325,6 +329,7 @@ int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *
              k.skipped);
   }
   free(k.done);
+  for (int i = 0; i < k.n_packed; i++) tirc_array_free(k.packed[i].weight);
   free(k.packed);
   return failed ? report(o, e) : k.status;
 }
