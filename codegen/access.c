@@ -1,5 +1,6 @@
 /* Accesses and allocations, as all code generators see them. */
 #include "access.h"
+#include "ir/arith/arith.h"
 
 enum { STACK_ONE = 64 << 10, STACK_ALL = 512 << 10 };
 
@@ -24,6 +25,13 @@ Expr tirc_linear_index(Tirc *c, Buffer b, int n, Expr const *indices) {
 
 bool tirc_is_contiguous(Expr index) {
   return index->op == OP_RAMP && tirc_is_int(index->args[1], 1);
+}
+
+int tirc_index_divisor(Tirc *c, Expr index, int most) {
+  const Modular m = tirc_modular(tirc_analyzer(c), index);
+  int n = 1;
+  while (2 * n <= most && m.coeff % (2 * n) == 0 && m.base % (2 * n) == 0) n *= 2;
+  return n;
 }
 
 int64_t tirc_constant_bytes(Buffer b) {

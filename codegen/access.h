@@ -8,6 +8,8 @@
 Expr tirc_linear_index(Tirc *c, Buffer b, int n, Expr const *indices);
 /* A ramp of stride 1. */
 bool tirc_is_contiguous(Expr index);
+/* The largest power of two, at most `most`, that divides an index whatever its variables are. */
+int tirc_index_divisor(Tirc *c, Expr index, int most);
 /* The size of a buffer in bytes when it is a constant; -1 otherwise. */
 int64_t tirc_constant_bytes(Buffer b);
 /* Whether a buffer of that size goes into a frame that holds `used` bytes already. */

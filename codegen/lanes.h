@@ -56,7 +56,8 @@ typedef struct LaneMaker {
   Lane (*real)(const Lanes *v, double x);
   Lane (*whole)(const Lanes *v, int64_t x);
   Lane (*apply)(const Lanes *v, LaneOp op, int n, const Lane *args);
-  /* `near`, but where `is_far` holds in any lane, which it hardly ever does, libm's function. */
+  /* `near`, but where `is_far` holds in any lane, which it hardly ever does, the function of large
+   * numbers: libm's, or by tirc_lanes_wave_of. */
   Lane (*unless_far)(const Lanes *v, Op op, Lane x, Lane near, Lane is_far);
   /* The number that x is in all lanes, if that is known. */
   bool (*find_constant)(const Lanes *v, Lane x, double *number);
@@ -174,6 +175,8 @@ Parts tirc_lanes_parts(const Lanes *v, Lane x); /* vector_math.c */
 
 /* Sine and cosine (vector_wave.c), x^y (vector_pow.c). */
 Lane tirc_lanes_wave(const Lanes *v, Op op, Lane x);
+/* The same of x with |x| = q pi/2 + r. */
+Lane tirc_lanes_wave_of(const Lanes *v, Op op, Lane x, Lane r, Lane q);
 Lane tirc_lanes_pow(const Lanes *v, Lane x, Lane y);
 
 #endif

@@ -16,10 +16,8 @@ static Lane rest_of(const Lanes *v, Lane a, Lane n) {
 
 /* sin(r) = r + r z S(z) for even q and cos(r) = 1 + z (-1/2 + z C(z)) for odd q, z = r^2; q is the
  * quadrant, and the cosine of x is the sine of the next one. */
-static Lane near_wave(const Lanes *v, Op op, Lane x) {
-  Lane a = magnitude(v, x);
-  Rounded n = rounded(v, mul_add(v, a, real(v, 0.6366197723675814), rounder(v)));
-  Lane r = rest_of(v, a, n.n), z = mul(v, r, r), q = as_whole(v, n);
+Lane tirc_lanes_wave_of(const Lanes *v, Op op, Lane x, Lane r, Lane q) {
+  Lane z = mul(v, r, r);
   if (op == OP_COS) q = plus(v, q, whole(v, 1));
   Lane sine = mul_add(v, mul(v, r, z), POLYNOMIAL(v, z, SIN), r);
   Lane cosine = mul_add(v, z, POLYNOMIAL(v, z, COS), real(v, 1.0));
@@ -29,6 +27,12 @@ static Lane near_wave(const Lanes *v, Op op, Lane x) {
   if (op == OP_SIN) sign = two_of(v, LANE_XOR, sign, bits_and(v, bits_of(v, x), INT32_MIN));
   Lane bits = bits_of(v, choose(v, is_sine, sine, cosine));
   return of_bits(v, two_of(v, LANE_XOR, bits, sign));
+}
+
+static Lane near_wave(const Lanes *v, Op op, Lane x) {
+  Lane a = magnitude(v, x);
+  Rounded n = rounded(v, mul_add(v, a, real(v, 0.6366197723675814), rounder(v)));
+  return tirc_lanes_wave_of(v, op, x, rest_of(v, a, n.n), as_whole(v, n));
 }
 
 Lane tirc_lanes_wave(const Lanes *v, Op op, Lane x) {

@@ -731,7 +731,8 @@ typedef enum tirc_emit_kind {
   /* The kernels of a program whose loops are bound to blocks and threads: OpenCL C, and CUDA C. */
   TIRC_EMIT_OPENCL,
   TIRC_EMIT_CUDA,
-  TIRC_EMIT_CUDA_HEADER /* the same with constants of the launches and inline launchers */
+  TIRC_EMIT_CUDA_HEADER, /* the same with constants of the launches and inline launchers */
+  TIRC_EMIT_PTX          /* machine code of NVIDIA's GPUs, as text */
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program

@@ -10,7 +10,6 @@
  * Arrays themselves begin at such addresses. Those of one thread are registers, not memory. */
 #include "codegen/access.h"
 #include "gen.h"
-#include "ir/arith/arith.h"
 
 static DType vector_of(Buffer b, int lanes) {
   return tirc_dtype_lanes(tirc_dtype_lanes(b->dtype, 1), lanes);
@@ -23,8 +22,7 @@ static bool is_moved(Gen *g, Buffer b, Expr index) {
       bytes > 4 * most)
     return false;
   const int together = bytes > most ? lanes * most / bytes : lanes;
-  const Modular m = tirc_modular(tirc_analyzer(g->c), index->args[0]);
-  return m.coeff % together == 0 && m.base % together == 0;
+  return tirc_index_divisor(g->c, index->args[0], together) == together;
 }
 
 typedef struct Loads {

@@ -8,6 +8,7 @@ typedef struct Work {
   Target *target;
   LLVMModuleRef copy;
   LLVMMemoryBufferRef out;
+  const char *const *kernels; /* symbols of kernels, of a module for a GPU */
 } Work;
 
 static void dispose(Work *w) {
@@ -33,8 +34,10 @@ static void translate(Work *w, const Module *m) {
   tirc_marks_begin(g);
   /* In this process only NAME__rt and NAME__packed are symbols: any NAME will do. */
   const char *const *symbols = g->exports ? tirc_symbols(g->c, m) : NULL;
-  for (int i = 0; i < m->n_funcs; i++)
-    tirc_gen_function(g, m->funcs[i], symbols ? symbols[i] : m->funcs[i]->name);
+  for (int i = 0; i < m->n_funcs; i++) {
+    if (w->kernels && w->kernels[i]) tirc_gen_kernel(g, m->funcs[i], w->kernels[i]);
+    if (!w->kernels) tirc_gen_function(g, m->funcs[i], symbols ? symbols[i] : m->funcs[i]->name);
+  }
   tirc_marks_end(g);
 }
 
@@ -117,6 +120,30 @@ Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entr
   TIRC_END(c, trap);
   LLVMDisposeMemoryBuffer(buffer);
   return (Code){bytes, n};
+}
+
+Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const Gpu *gpu, const char *const *symbols) {
+  Work *w = tirc_new(c, Work);
+  w->g.c = c;
+  w->g.exports = true;
+  w->kernels = symbols;
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    if (w->out) LLVMDisposeMemoryBuffer(w->out);
+    dispose(w);
+    tirc_throw(c);
+  }
+  w->target = tirc_gpu_target(c, gpu);
+  translate(w, lowered);
+  verify(w);
+  optimise(w);
+  emit(w, EMIT_ASM);
+  const size_t n = LLVMGetBufferSize(w->out);
+  char *text = tirc_strndup(c, LLVMGetBufferStart(w->out), n);
+  TIRC_END(c, trap);
+  LLVMDisposeMemoryBuffer(w->out);
+  dispose(w);
+  return (Code){text, n};
 }
 
 /* --- annotated assembly ---------------------------------------------------------------------- */

@@ -383,6 +383,11 @@ static LLVMValueRef emit_address_of(Gen *g, Expr e) {
   return tirc_gen_address(g, e->args[0]);
 }
 
+static LLVMValueRef emit_operand(Gen *g, Expr e) {
+  if (e->n != 1) unsupported(g, e);
+  return tirc_gen_expr(g, e->args[0]);
+}
+
 static LLVMValueRef emit_assume(Gen *g, Expr e) {
   (void)e;
   return LLVMConstInt(tirc_gen_int_type(g, 1, 1), 1, false);
@@ -410,6 +415,12 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
     const char *name;
     Emit emit;
   } calls[] = {
+      {"tvm_storage_sync", tirc_gen_barrier},
+      {"tvm_warp_shuffle", tirc_gen_shuffle},
+      {"tvm_warp_shuffle_up", tirc_gen_shuffle},
+      {"tvm_warp_shuffle_down", tirc_gen_shuffle},
+      {"tvm_warp_activemask", tirc_gen_active_mask},
+      {"tvm_thread_invariant", emit_operand},
       {"prefetch", emit_prefetch},
       {"address_of", emit_address_of},
       {"call_extern", tirc_gen_extern},
@@ -419,6 +430,7 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
       {"call_llvm_intrin", tirc_gen_llvm_call},
       {"call_llvm_pure_intrin", tirc_gen_llvm_call},
   };
+  if (!g->target->is_gpu && strncmp(e->u.s, "tvm_", 4) == 0) unsupported(g, e);
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e);
   unsupported(g, e);

@@ -11,6 +11,7 @@
 
 #include "asm_code.h"
 #include "ir/cpu.h"
+#include "ir/gpu.h"
 #include "ir/tree/visit.h"
 #include "llvm.h"
 
@@ -19,6 +20,7 @@ typedef struct Target {
   const Cpu *cpu;
   const char *triple, *features, *layout; /* features: beyond those that LLVM knows cpu to have */
   bool f16c;                              /* converts float16 in hardware */
+  bool is_gpu;                            /* functions are kernels (kernel.c) */
 } Target;
 
 /* A way out of a function of many nests that others branch to: phi is the status. */
@@ -45,6 +47,7 @@ typedef struct Frame {
   PtrMap vars;             /* from a variable (data variables of buffers too) to an LLVMValueRef */
   Workspace *workspace;
   int64_t stack_bytes;
+  int64_t dynamic_bytes; /* of memory of a block whose size a launch says */
   bool in_parallel;      /* the body of a parallel loop */
   bool in_nests;         /* its nests are functions of their own, and it has shared ways out */
   bool may_fail;         /* has a way out with another status than 0 */
@@ -135,6 +138,17 @@ void tirc_gen_loop(Gen *g, DType type, LLVMValueRef min, LLVMValueRef extent, LL
                    void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self);
 /* Leaves the function with `status` where the i1 `failed` holds, freeing what must be freed. */
 void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);
+
+/* --- kernel.c: on GPUs ---------------------------------------------------------------------- */
+Target *tirc_gpu_target(Tirc *c, const Gpu *gpu);
+void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol);
+/* A loop over an axis of threads. */
+void tirc_gen_axis(Gen *g, const For *loop);
+/* Memory of a block. */
+LLVMValueRef tirc_gen_shared(Gen *g, Buffer b, int64_t bytes);
+LLVMValueRef tirc_gen_barrier(Gen *g, Expr call);
+LLVMValueRef tirc_gen_shuffle(Gen *g, Expr call);
+LLVMValueRef tirc_gen_active_mask(Gen *g, Expr call);
 
 /* --- parallel.c ----------------------------------------------------------------------------- */
 void tirc_gen_parallel(Gen *g, Stmt loop);

@@ -2,6 +2,8 @@
 #include "codegen/lanes.h"
 #include "gen.h"
 
+#include <math.h>
+
 static Lane of_llvm(LLVMValueRef x) { return (Lane)(void *)x; }
 static LLVMValueRef to_llvm(Lane x) { return (LLVMValueRef)(void *)x; }
 
@@ -92,11 +94,81 @@ static Lane unless_far(const Lanes *v, Op op, Lane x, Lane near, Lane is_far) {
   return of_llvm(phi);
 }
 
+/* --- on a GPU, whose threads have no vectors, and which has no libm ----------------------------
+ */
+
+typedef struct Rest {
+  LLVMValueRef r, q; /* |x| - q pi/2, and q */
+} Rest;
+
+/* Of a large |x|, by those bits of 2/pi that matter of it (Payne and Hanek): there are zeros before
+ * and more bits behind them. What infinity has is no number. */
+static Rest far_rest(const Lanes *v, LLVMValueRef x) {
+  static const uint32_t two_over_pi[8] = {0,          0x28be60db, 0x9391054a, 0x7f09d5f4,
+                                          0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea};
+  Gen *g = v->self;
+  LLVMBuilderRef b = g->b;
+  LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1), i64 = tirc_gen_int_type(g, 64, 1);
+  LLVMTypeRef f32 = tirc_gen_float_type(g, 32, 1), f64 = tirc_gen_float_type(g, 64, 1);
+#define K32(x) tirc_gen_int(g, i32, x)
+#define K64(x) tirc_gen_int(g, i64, x)
+  LLVMValueRef bits = LLVMBuildBitCast(b, x, i32, ""), words[4], at[3];
+  bits = LLVMBuildAnd(b, bits, K32(INT32_MAX), "");
+  LLVMValueRef m = LLVMBuildOr(b, LLVMBuildShl(b, bits, K32(8), ""), K32(INT32_MIN), "");
+  LLVMValueRef e = LLVMBuildSub(b, LLVMBuildLShr(b, bits, K32(23), ""), K32(126), "");
+  LLVMValueRef first = LLVMBuildLShr(b, e, K32(5), ""), by = LLVMBuildAnd(b, e, K32(31), "");
+  for (int i = 0; i < 4; i++) {
+    words[i] = K32(two_over_pi[4 + i]);
+    for (int j = 0; j < 4; j++) {
+      LLVMValueRef here = LLVMBuildICmp(b, LLVMIntEQ, first, K32(j), "");
+      words[i] = LLVMBuildSelect(b, here, K32(two_over_pi[j + i]), words[i], "");
+    }
+  }
+  for (int i = 0; i < 3; i++)
+    at[i] =
+        tirc_gen_intrinsic(g, "llvm.fshl", i32, 3, (LLVMValueRef[]){words[i], words[i + 1], by});
+  LLVMValueRef wide = LLVMBuildZExt(b, m, i64, "");
+  LLVMValueRef low = LLVMBuildMul(b, wide, LLVMBuildZExt(b, at[2], i64, ""), "");
+  LLVMValueRef p = LLVMBuildMul(b, wide, LLVMBuildZExt(b, at[1], i64, ""), "");
+  LLVMValueRef high = LLVMBuildZExt(b, LLVMBuildMul(b, m, at[0], ""), i64, "");
+  p = LLVMBuildAdd(b, p, LLVMBuildLShr(b, low, K64(32), ""), "");
+  p = LLVMBuildAdd(b, p, LLVMBuildShl(b, high, K64(32), ""), "");
+  LLVMValueRef half = LLVMBuildAnd(b, LLVMBuildLShr(b, p, K64(61), ""), K64(1), "");
+  LLVMValueRef q = LLVMBuildAdd(b, LLVMBuildLShr(b, p, K64(62), ""), half, "");
+  LLVMValueRef r = LLVMBuildSIToFP(b, LLVMBuildShl(b, p, K64(2), ""), f64, "");
+  r = LLVMBuildFMul(b, r, LLVMConstReal(f64, 0x1.921fb54442d18p-64), "");
+  LLVMValueRef special = LLVMBuildICmp(b, LLVMIntUGE, bits, K32(0x7f800000), "");
+  r = LLVMBuildSelect(b, special, LLVMConstReal(f32, NAN), LLVMBuildFPTrunc(b, r, f32, ""), "");
+#undef K32
+#undef K64
+  return (Rest){r, LLVMBuildTrunc(b, q, i32, "")};
+}
+
+static Lane unless_far_away(const Lanes *v, Op op, Lane x, Lane near, Lane is_far) {
+  Gen *g = v->self;
+  LLVMBasicBlockRef far = tirc_gen_block(g, "far"), done = tirc_gen_block(g, "near");
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+  set_unlikely(g, LLVMBuildCondBr(g->b, to_llvm(is_far), far, done));
+  LLVMPositionBuilderAtEnd(g->b, far);
+  const Rest rest = far_rest(v, to_llvm(x));
+  Lane wave = tirc_lanes_wave_of(v, op, x, of_llvm(rest.r), of_llvm(rest.q));
+  LLVMBuildBr(g->b, done);
+  LLVMPositionBuilderAtEnd(g->b, done);
+  LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(to_llvm(x)), "");
+  LLVMAddIncoming(phi, (LLVMValueRef[]){to_llvm(near), to_llvm(wave)},
+                  (LLVMBasicBlockRef[]){here, far}, 2);
+  return of_llvm(phi);
+}
+
+/* --- doors ------------------------------------------------------------------------------------ */
+
 static bool find_constant(const Lanes *v, Lane x, double *number) {
   LLVMBool inexact;
   for (int k = 0; k < v->n; k++) {
     LLVMValueRef all = to_llvm(x);
-    LLVMValueRef lane = LLVMIsConstant(all) ? LLVMGetAggregateElement(all, (unsigned)k) : NULL;
+    LLVMValueRef lane = v->n == 1             ? all
+                        : LLVMIsConstant(all) ? LLVMGetAggregateElement(all, (unsigned)k)
+                                              : NULL;
     if (!lane || !LLVMIsAConstantFP(lane)) return false;
     const double d = LLVMConstRealGetDouble(lane, &inexact);
     if (k > 0 && d != *number) return false;
@@ -109,8 +181,27 @@ bool tirc_gen_has_vector_math(Op op, DType t) {
   return t.bits == 32 && t.lanes > 1 && tirc_has_vector_math(op);
 }
 
+static LLVMValueRef each_lane(Gen *g, Op op, DType t, const LLVMValueRef *args) {
+  static const LaneMaker maker = {make_real, make_whole, apply, unless_far_away, find_constant};
+  const Lanes v = {&maker, g, 1, 32};
+  LLVMValueRef r = LLVMGetPoison(tirc_gen_type(g, t));
+  const int n = op == OP_POW ? 2 : 1;
+  for (int i = 0; i < t.lanes; i++) {
+    LLVMValueRef at = tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), i);
+    Lane x[2] = {NULL, NULL};
+    for (int k = 0; k < n; k++)
+      x[k] = of_llvm(t.lanes == 1 ? args[k] : LLVMBuildExtractElement(g->b, args[k], at, ""));
+    LLVMValueRef one = to_llvm(tirc_vector_math(&v, op, x));
+    if (t.lanes == 1) return one;
+    r = LLVMBuildInsertElement(g->b, r, one, at, "");
+  }
+  return r;
+}
+
 LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, const LLVMValueRef *args) {
   static const LaneMaker maker = {make_real, make_whole, apply, unless_far, find_constant};
+  if (g->target->is_gpu && t.bits == 32 && tirc_has_vector_math(op))
+    return each_lane(g, op, t, args);
   if (!tirc_gen_has_vector_math(op, t)) return NULL;
   const Lanes v = {&maker, g, t.lanes, 32};
   const Lane x[2] = {of_llvm(args[0]), op == OP_POW ? of_llvm(args[1]) : NULL};

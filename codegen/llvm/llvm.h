@@ -9,6 +9,8 @@
 
 typedef enum EmitKind { EMIT_LLVM, EMIT_ASM, EMIT_OBJ } EmitKind;
 
+struct Gpu;
+
 /* Each prim_func becomes three symbols, all of which return a status:
  *
  *   int NAME(params..., symbols...)
@@ -38,6 +40,13 @@ Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind ki
 /* With the function of a model (or NULL) behind them. */
 Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entry, const char *cpu,
                           EmitKind kind);
+
+/* PTX of the kernels of a module that was lowered for an NVIDIA GPU; symbols: what function i is
+ * called there, NULL for what is no kernel. A kernel's parameters are its arrays, as addresses
+ * aligned to 16 bytes, and scalars; memory of scope shared.dyn is one array, in which each buffer
+ * begins at a multiple of 16. Throws "codegen" or "target". */
+Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const struct Gpu *gpu,
+                   const char *const *symbols);
 
 /* The function of the program, "tan", when the code for this vector calls libm for each lane of it;
  * NULL otherwise. sin and cos of floats, which do so for large arguments alone, are not among them.

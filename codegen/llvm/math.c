@@ -34,6 +34,11 @@ static LLVMValueRef libm_function(Gen *g, const char *name, LLVMTypeRef t, int n
 }
 
 LLVMValueRef tirc_gen_libm(Gen *g, const char *name, DType t, int n, const LLVMValueRef *args) {
+  if (g->target->is_gpu)
+    tirc_fail(g->c, g->loc, "codegen",
+              t.bits == 64 ? "compute it in float32" : "tirc build --emit=cuda has nvcc's",
+              "%s of %s is not written out for GPUs", name,
+              tirc_dtype_name(g->c, tirc_dtype_lanes(t, 1)));
   LLVMTypeRef scalar = tirc_gen_float_type(g, t.bits, 1);
   LLVMValueRef fn =
       libm_function(g, t.bits == 32 ? tirc_format(g->c, "%sf", name) : name, scalar, n);
@@ -85,6 +90,11 @@ static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args
   one = tirc_gen_splat(g, one, t.lanes);
   if (op == OP_RSQRT)
     return LLVMBuildFDiv(g->b, one, tirc_gen_intrinsic(g, "llvm.sqrt", type, 1, args), "");
+  if (op == OP_SIGMOID) {
+    LLVMValueRef minus = LLVMBuildFNeg(g->b, args[0], "");
+    LLVMValueRef e = float_math(g, OP_EXP, t, 1, &minus);
+    return LLVMBuildFDiv(g->b, one, LLVMBuildFAdd(g->b, one, e, ""), "");
+  }
   LLVMValueRef written_out = tirc_gen_vector_math(g, op, t, args);
   if (written_out) return written_out;
   if (intrinsics[op]) return tirc_gen_intrinsic(g, intrinsics[op], type, n, args);
@@ -137,6 +147,9 @@ LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
       Expr arg = e->args[first + k];
       args[k] = tirc_gen_cast(g, tirc_gen_expr(g, arg), arg->dtype, t);
     }
+    for (int op = 0; g->target->is_gpu && op < OP_COUNT; op++)
+      if (tirc_ops[op].c_form && strcmp(tirc_ops[op].c_form, f.name) == 0)
+        return tirc_gen_cast(g, float_math(g, (Op)op, t, arity, args), t, e->dtype);
     return tirc_gen_cast(g, tirc_gen_libm(g, f.name, t, arity, args), t, e->dtype);
   }
   tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",

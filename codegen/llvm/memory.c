@@ -33,16 +33,32 @@ LLVMValueRef tirc_gen_address(Gen *g, Expr load) {
   return LLVMBuildGEP2(g->b, t, data_of(g, b), &index, 1, "");
 }
 
-static LLVMValueRef load_at(Gen *g, LLVMValueRef p, DType t) {
+/* Of n elements from this index on. GPUs move a vector at once only from an address that is known
+ * to be a multiple of its size. */
+static int alignment_of(Gen *g, DType t, Expr index) {
+  const int bytes = tirc_dtype_bytes(tirc_dtype_lanes(t, 1)), most = 16 / bytes;
+  if (!g->target->is_gpu || t.lanes == 1 || most < 2) return bytes;
+  return bytes * tirc_index_divisor(g->c, index, most);
+}
+
+static LLVMValueRef load_aligned(Gen *g, LLVMValueRef p, DType t, int alignment) {
   LLVMValueRef v = LLVMBuildLoad2(g->b, tirc_gen_memory_type(g, t), p, "");
-  LLVMSetAlignment(v, (unsigned)tirc_dtype_bytes(tirc_dtype_lanes(t, 1)));
+  LLVMSetAlignment(v, (unsigned)alignment);
   if (t.code == TYPE_BOOL) v = LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
   return v;
 }
 
-static void store_at(Gen *g, LLVMValueRef p, LLVMValueRef v, DType t) {
+static LLVMValueRef load_at(Gen *g, LLVMValueRef p, DType t) {
+  return load_aligned(g, p, t, tirc_dtype_bytes(tirc_dtype_lanes(t, 1)));
+}
+
+static void store_aligned(Gen *g, LLVMValueRef p, LLVMValueRef v, DType t, int alignment) {
   if (t.code == TYPE_BOOL) v = LLVMBuildZExt(g->b, v, tirc_gen_memory_type(g, t), "");
-  LLVMSetAlignment(LLVMBuildStore(g->b, v, p), (unsigned)tirc_dtype_bytes(tirc_dtype_lanes(t, 1)));
+  LLVMSetAlignment(LLVMBuildStore(g->b, v, p), (unsigned)alignment);
+}
+
+static void store_at(Gen *g, LLVMValueRef p, LLVMValueRef v, DType t) {
+  store_aligned(g, p, v, t, tirc_dtype_bytes(tirc_dtype_lanes(t, 1)));
 }
 
 static LLVMValueRef lane_number(Gen *g, int lane) {
@@ -128,9 +144,11 @@ LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
   int n = index->dtype.lanes;
   DType one = tirc_dtype_lanes(b->dtype, 1);
   if (n == 1) return load_at(g, element(g, b, tirc_gen_index_expr(g, index)), one);
-  if (tirc_is_contiguous(index))
-    return load_at(g, element(g, b, tirc_gen_index_expr(g, index->args[0])),
-                   tirc_dtype_lanes(one, n));
+  if (tirc_is_contiguous(index)) {
+    const DType all = tirc_dtype_lanes(one, n);
+    return load_aligned(g, element(g, b, tirc_gen_index_expr(g, index->args[0])), all,
+                        alignment_of(g, all, index->args[0]));
+  }
   if (index->op == OP_BROADCAST) {
     LLVMValueRef p = element(g, b, tirc_gen_index_expr(g, index->args[0]));
     return tirc_gen_splat(g, load_at(g, p, one), n);
@@ -161,7 +179,8 @@ void tirc_gen_store(Gen *g, Stmt s) {
     return;
   }
   if (tirc_is_contiguous(index)) {
-    store_at(g, element(g, b, tirc_gen_index_expr(g, index->args[0])), v, all);
+    store_aligned(g, element(g, b, tirc_gen_index_expr(g, index->args[0])), v, all,
+                  alignment_of(g, all, index->args[0]));
     return;
   }
   Lanes lanes = lanes_of(g, index);
@@ -180,7 +199,7 @@ static LLVMValueRef frame_slot(Gen *g, Buffer b, int64_t bytes) {
   int64_t count = bytes / tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1));
   LLVMTypeRef array = LLVMArrayType2(element_type, (uint64_t)(count > 0 ? count : 1));
   LLVMValueRef p = LLVMBuildAlloca(g->b, array, b->name);
-  LLVMSetAlignment(p, ALIGNMENT);
+  LLVMSetAlignment(p, g->target->is_gpu ? 16 : ALIGNMENT);
   LLVMPositionBuilderAtEnd(g->b, here);
   return p;
 }
@@ -251,7 +270,31 @@ static void constant(Gen *g, Stmt s, Expr data) {
   tirc_map_remove(&g->f.vars, b->data);
 }
 
+/* On a GPU: memory of a block, or of a thread, which becomes registers where indices are known. */
+static void in_kernel(Gen *g, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  const bool is_shared = strncmp(b->scope, "shared", 6) == 0;
+  const int64_t bytes = tirc_constant_bytes(b);
+  if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
+    tirc_fail(g->c, g->loc, "codegen", "make it a parameter of the program",
+              "a kernel has no place for the constant %s", b->name);
+  if (!is_shared && strcmp(b->scope, "local") != 0)
+    tirc_fail(g->c, g->loc, "codegen", NULL, "a kernel cannot allocate %s in \"%s\" memory",
+              b->name, b->scope);
+  if (bytes < 0)
+    tirc_fail(g->c, g->loc, "codegen", "give its extents numbers",
+              "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
+  tirc_map_set(g->c, &g->f.vars, b->data,
+               is_shared ? tirc_gen_shared(g, b, bytes) : frame_slot(g, b, bytes));
+  tirc_gen_stmt(g, s->u.alloc.body);
+  tirc_map_remove(&g->f.vars, b->data);
+}
+
 void tirc_gen_alloc(Gen *g, Stmt s) {
+  if (g->target->is_gpu) {
+    in_kernel(g, s);
+    return;
+  }
   Buffer b = s->u.alloc.buffer;
   const Expr data = tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA);
   if (data) {

@@ -113,6 +113,10 @@ static void build_loop(Gen *g, Stmt s) {
 
 static void gen_for(Gen *g, Stmt s) {
   const For *loop = &s->u.loop;
+  if (loop->kind == LOOP_THREAD_BINDING && g->target->is_gpu) {
+    tirc_gen_axis(g, loop);
+    return;
+  }
   if (loop->kind == LOOP_THREAD_BINDING)
     tirc_fail(g->c, s->loc, "codegen", NULL,
               "the loop %s is bound to the thread axis %s, which this "
@@ -180,6 +184,10 @@ static void gen_let(Gen *g, Stmt s) {
 }
 
 static void gen_assert(Gen *g, Stmt s) {
+  if (g->target->is_gpu)
+    tirc_fail(g->c, s->loc, "codegen", "assert before the loops that are bound to threads",
+              "a kernel has nobody to tell that an assertion fails: %s",
+              s->u.check.message ? s->u.check.message : "");
   LLVMValueRef failed = LLVMBuildNot(g->b, condition(g, s->u.check.cond), "");
   tirc_gen_leave_if(g, failed, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 2));
   tirc_gen_stmt(g, s->u.check.body);

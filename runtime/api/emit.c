@@ -171,29 +171,38 @@ typedef struct SourceOfKernels {
 static const SourceOfKernels *source_of_kernels(tirc_emit_kind kind) {
   static const SourceOfKernels sources[] = {{TIRC_EMIT_OPENCL, GPU_OPENCL, &tirc_opencl_c},
                                             {TIRC_EMIT_CUDA, GPU_CUDA, &tirc_cuda_c},
-                                            {TIRC_EMIT_CUDA_HEADER, GPU_CUDA, &tirc_cuda_c}};
+                                            {TIRC_EMIT_CUDA_HEADER, GPU_CUDA, &tirc_cuda_c},
+                                            {TIRC_EMIT_PTX, GPU_CUDA, &tirc_cuda_c}};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     if (sources[i].kind == kind) return &sources[i];
   return NULL;
 }
 
-static const Module *lower_for_kernels(Tirc *c, const Module *m, const SourceOfKernels *s,
-                                       const char *target) {
-  return tirc_lower_for_device(c, m, target ? target : tirc_gpu_default_target(s->language),
-                               s->gpu);
+static const char *gpu_of(const SourceOfKernels *s, const char *target) {
+  return target ? target : tirc_gpu_default_target(s->language);
+}
+
+static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module *lowered,
+                                 const Module *m, const char *target) {
+  if (s->kind == TIRC_EMIT_CUDA_HEADER) return tirc_gpu_header(c, lowered, m);
+  if (s->kind != TIRC_EMIT_PTX) return tirc_gpu_source(c, s->language, lowered, m);
+  return tirc_llvm_ptx(c, lowered, tirc_gpu_find(gpu_of(s, target)),
+                       tirc_gpu_symbols(c, s->language, lowered))
+      .bytes;
 }
 
 static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
   const char *main_name = p->options.main_name;
-  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_CUDA_HEADER)
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PTX)
     tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
   const SourceOfKernels *kernels = source_of_kernels(p->kind);
-  const Module *lowered = kernels            ? lower_for_kernels(c, m, kernels, p->options.target)
-                          : p->from->lowered ? m
-                                             : tirc_lower(c, m, NULL, NULL);
+  const Module *lowered =
+      kernels ? tirc_lower_for_device(c, m, gpu_of(kernels, p->options.target), kernels->gpu)
+      : p->from->lowered ? m
+                         : tirc_lower(c, m, NULL, NULL);
   const char *cpu = p->options.target ? p->options.target : CPU_DEFAULT, *text = NULL;
   const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
@@ -204,10 +213,7 @@ static void emit(Tirc *c, void *self) {
         c, &(CSource){.lowered = lowered,
                       .scheduled = m,
                       .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
-  if (p->kind == TIRC_EMIT_CUDA_HEADER)
-    text = tirc_gpu_header(c, lowered, m);
-  else if (kernels)
-    text = tirc_gpu_source(c, kernels->language, lowered, m);
+  if (kernels) text = write_kernels(c, kernels, lowered, m, p->options.target);
   if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),

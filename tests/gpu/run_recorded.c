@@ -9,6 +9,7 @@
  * one run of the interpreter a program.
  *
  * With cuda-source for DEVICE nothing runs: clang compiles what is emitted, with the words of FILE.
+ * With ptx, LLVM does.
  * --every N takes one in N. */
 #include "runtime/tirc.h"
 
@@ -23,7 +24,8 @@ enum { MOST_PARAMS = 32 };
 typedef struct Options {
   const char *device, *filter, *words;
   int64_t size, every;
-  char clang[512]; /* the command; "": programs run */
+  bool compiles;   /* programs do not run */
+  char clang[512]; /* the command */
   struct json_object *programs, *intrinsics;
 } Options;
 
@@ -81,7 +83,7 @@ static int take_program(const Options *o, Program *p, const char *text, tirc_err
   forget(p);
   p->text = strdup(text);
   return tirc_module_parse(text, strlen(text), "program", 0, NULL, &p->m, e) ||
-         (!*o->clang && draw(o, p, e));
+         (!o->compiles && draw(o, p, e));
 }
 
 /* The intrinsics that it names, itself, and the call of apply_trace. */
@@ -128,11 +130,19 @@ static int run(const Options *o, const Program *p, const tirc_module *m, tirc_ch
   return bad;
 }
 
-/* True where clang takes it. */
+/* Right is what clang takes, or is PTX. */
 static int compile(const Options *o, const tirc_module *m, tirc_check *check, tirc_error **e) {
   char *source = NULL, path[] = "/tmp/run_recorded.XXXXXX", command[600];
   size_t n = 0;
-  if (tirc_module_emit(m, TIRC_EMIT_CUDA, "sm_80", NULL, &source, &n, e)) return 1;
+  const bool is_source = *o->clang != 0;
+  if (tirc_module_emit(m, is_source ? TIRC_EMIT_CUDA : TIRC_EMIT_PTX, "sm_80", NULL, &source, &n,
+                       e))
+    return 1;
+  if (!is_source) {
+    *check = (tirc_check){.ok = strstr(source, ".entry") != NULL, .param = "PTX"};
+    tirc_string_free(source);
+    return 0;
+  }
   const int file = mkstemp(path);
   const bool written = file >= 0 && write(file, source, n) == (ssize_t)n;
   snprintf(command, sizeof command, "%s %s", o->clang, path);
@@ -187,7 +197,7 @@ static void run_record(const Options *o, Program *p, struct json_object *r, Coun
   char *script = script_of(o, schedule);
   (void)(take_program(o, p, program, &e) ||
          tirc_module_schedule_text(p->m, script, strlen(script), "schedule", NULL, &m, &e) ||
-         (*o->clang ? compile(o, m, &c, &e) : run(o, p, m, &c, &e)));
+         (o->compiles ? compile(o, m, &c, &e) : run(o, p, m, &c, &e)));
   tell(k, name, &c, e);
   tirc_module_free(m);
   free(script);
@@ -208,7 +218,9 @@ int main(int argc, char **argv) {
                            "[--words FILE] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]\n"),
            2;
   if (i + 2 < argc) o.programs = json_object_from_file(argv[i + 2]);
-  if (o.device && strcmp(o.device, "cuda-source") == 0)
+  const bool is_source = o.device && strcmp(o.device, "cuda-source") == 0;
+  o.compiles = is_source || (o.device && strcmp(o.device, "ptx") == 0);
+  if (is_source)
     snprintf(
         o.clang, sizeof o.clang,
         "%s -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent -include "

@@ -18,7 +18,8 @@ static const struct {
              {"c", TIRC_EMIT_C},
              {"opencl", TIRC_EMIT_OPENCL},
              {"cuda", TIRC_EMIT_CUDA},
-             {"cuda-header", TIRC_EMIT_CUDA_HEADER}};
+             {"cuda-header", TIRC_EMIT_CUDA_HEADER},
+             {"ptx", TIRC_EMIT_PTX}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
@@ -173,7 +174,8 @@ int cmd_build(Options *o) {
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
   if (k == N_KINDS)
     return complain(
-        o, NULL, "--emit is llvm, asm, obj, lib, c, header, opencl, cuda or cuda-header, not '%s'",
+        o, NULL,
+        "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header or ptx, not '%s'",
         wanted);
   tirc_emit_kind kind = kinds[k].kind;
   if (kind == TIRC_EMIT_OPENCL && !o->target) o->target = "opencl";
