@@ -3,11 +3,11 @@
 
 FILE.txt lists cases, a line each: TARGET RULE PROGRAM OPTIONS, programs as seen from the file's folder. The case is
 scheduled by --auto and run; the rule must take its first function, and the results must be those of the program.
-FOLDER has programs, each with lines `# with OPTIONS` or with none; all targets of --targets take turns, and each
-program is lowered for every GPU that tirc knows. FILE.tir is a graph: each of its functions, symbols at --size N (3).
+FOLDER has programs, each with lines `# with OPTIONS` or with none; all targets of --targets take turns. FILE.tir is a graph: each of its functions, symbols at --size N (3).
 
 --device emulate|opencl   what runs them (emulate)
 --targets A,B             sm_80, opencl, opencl-android
+--lower                   each is lowered for every GPU that tirc knows, too
 --draw N                  N points of the space that tune searches, of the programs in turn, instead of --auto
 --every N --jobs N        every Nth case; so many at a time (1)
 --timeout N               seconds for one run (600); a run that takes longer counts as a failure
@@ -52,7 +52,13 @@ def listed(path):
 
 def options_of(program):
     found = re.findall(r"^# with (.*)$", open(program).read(), re.M)
-    return [f.split(" by ")[0].split() for f in found] or [[]]
+    return [f.split(" by ")[0].split() for f in found] or [sizes_of(program)]
+
+
+def sizes_of(program):
+    """Of symbols, unless the program's own options say."""
+    symbols = re.findall(r"(?m)^    (\w+) = T\.int(?:32|64)\(\)", open(program).read())
+    return [w for s in symbols for w in ("--in", "%s=%d" % (s, o.size))]
 
 
 def functions_of(graph, folder):
@@ -66,8 +72,7 @@ def functions_of(graph, folder):
             path = os.path.join(where, name + ".tir")
             with open(path, "w") as out:
                 out.write(re.sub(r"(?m)^    ", "", part).replace("(private=True)", ""))
-            symbols = re.findall(r"(?m)^    (\w+) = T\.int(?:32|64)\(\)", open(path).read())
-            yield path, [w for s in symbols for w in ("--in", "%s=%d" % (s, o.size))]
+            yield path, sizes_of(path)
 
 
 def cases(folder):
@@ -111,7 +116,7 @@ def look_at(case):
     took, wrong = run(case, [])
     if not wrong and case.rule and (not took or took[0] != case.rule):
         wrong = "%s takes it, and not %s" % (took[0] if took else "no rule", case.rule)
-    if not wrong and not case.rule:
+    if not wrong and o.lower:
         wrong = lower_for_all(case)
     return case, took[0] if took else "none", wrong
 
@@ -156,6 +161,7 @@ p.add_argument("--device", default="emulate")
 p.add_argument("--targets", default="sm_80,opencl,opencl-android")
 for name, usual in [("draw", 0), ("every", 1), ("jobs", 1), ("size", 3), ("timeout", 600)]:
     p.add_argument("--" + name, type=int, default=usual)
+p.add_argument("--lower", action="store_true")
 o = p.parse_intermixed_args()
 o.tirc = os.path.realpath(o.tirc)
 o.targets = o.targets.split(",")
