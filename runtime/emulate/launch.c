@@ -157,13 +157,13 @@ static void draw_groups(Emu *e) {
 }
 
 static void run_block(Emu *e, const Act *body, int64_t block) {
-  enum { SOME = 128 };
+  enum { SOME = 512 };
   tirc_emu_pass_barrier(e);
   e->block_start = e->barrier;
   vec_push(e->t, e->starts, ((BlockStart){e->time, block}));
   e->top = e->stack;
   /* a statement costs the same for few threads as for many */
-  const uint64_t most = e->threads >= 4 * SOME ? 4 : e->threads >= SOME ? 3 : 2;
+  const uint64_t most = e->threads >= SOME ? 4 : 2;
   e->n_groups = 1 + (int)draw(&e->random, most);
   draw_groups(e);
   e->top = e->stack;

@@ -3,7 +3,7 @@
 
 FOLDER has spaces/cuda.jsonl with its programs and dlight/dlight.jsonl, a JSON object a line. Each
 schedule is applied and lowered, and all blocks run; the results are compared with the program before the
-schedule, interpreted in double (those of more than some ten million operations with its compiled code).
+schedule, interpreted in double (those of more than five million operations with its compiled code).
 
 --barriers takes each barrier of each lowered program out in turn: the emulator must report what then goes wrong,
 or the barrier is counted as idle. It is looked for in eight blocks of a launch, if nothing is wrong with these as long
@@ -172,7 +172,7 @@ def find_idle(out, text, folder, words):
 
 
 TIRC, FOLDER = sys.argv[1:3]
-BARRIERS, TARGET, MOST_WORK = "--barriers" in sys.argv, option("--target", "emulated"), 2e7
+BARRIERS, TARGET, MOST_WORK = "--barriers" in sys.argv, option("--target", "emulated"), 5e6
 
 
 def main():
