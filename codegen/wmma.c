@@ -91,6 +91,36 @@ static const char *type_of(DType t) {
 
 static const char *layout_of(bool by_columns) { return by_columns ? "col" : "row"; }
 
+/* --- loops over fragments ----------------------------------------------------------------------
+ */
+
+typedef struct Numbers {
+  Expr var;
+  bool found;
+} Numbers;
+
+static bool find_number(Visitor *v, Stmt s) {
+  Numbers *n = v->self;
+  if (s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE))) {
+    Expr e = s->u.attr.value;
+    const bool product = !strcmp(e->u.s, "tvm_mma_sync");
+    for (int i = product ? 1 : 4; i < (product ? 8 : 5); i += 2)
+      n->found |= tirc_uses_var(e->args[i], n->var);
+  }
+  return !n->found;
+}
+
+bool tirc_wmma_numbers(const PtrMap *fragments, const For *loop) {
+  Numbers n = {loop->var, false};
+  if (fragments->n)
+    tirc_visit_stmt(&(Visitor){.stmt = find_number, .expr = tirc_skip_expr, .self = &n},
+                    loop->body);
+  return n.found;
+}
+
+/* --- calls -------------------------------------------------------------------------------------
+ */
+
 static WmmaPart part(const PtrMap *fragments, Expr data, Expr index) {
   return (WmmaPart){tirc_map_get(fragments, data), index};
 }

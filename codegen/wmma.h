@@ -19,6 +19,10 @@ typedef struct WmmaFragments {
  */
 PtrMap tirc_wmma_fragments(Tirc *c, Stmt kernel);
 
+/* Whether a fragment's number depends on the loop's variable. Registers have no numbers at run
+ * time: such a loop has to be written out. */
+bool tirc_wmma_numbers(const PtrMap *fragments, const For *loop);
+
 /* One call. Operands of the line are numbered: first the registers of `out`, then of each of `in`,
  * then the pointer, then the stride. */
 typedef struct WmmaPart {

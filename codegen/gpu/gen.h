@@ -185,9 +185,6 @@ bool tirc_gpu_move(Gen *g, Stmt store, Expr index);
 void tirc_gpu_find_fragments(Gen *g, Stmt body);
 bool tirc_gpu_fragments(Gen *g, Stmt alloc);
 void tirc_gpu_tensor_core(Gen *g, Expr call);
-/* Whether a fragment's number depends on a loop's variable: registers have none, so that it must be
- * written out. */
-bool tirc_gpu_numbers_fragments(Gen *g, const For *loop);
 
 /* --- vector.c -------------------------------------------------------------------------------- */
 bool tirc_gpu_has_vectors(DType t); /* its lanes: 2, 3, 4, 8, 16 */

@@ -1,4 +1,5 @@
 /* Statements, and how lines get onto the page. */
+#include "codegen/wmma.h"
 #include "gen.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/find.h"
@@ -89,7 +90,7 @@ static void gen_serial(Gen *g, const For *loop) {
   note(g, tirc_note_loop(g->notes, loop->var, &g->note));
   Name *name = tirc_gpu_declare(g, loop->var, wanted);
   const char *i = name->s, *limit = tirc_c_operand(g->c, end, BINDS_SUM);
-  if (loop->kind == LOOP_UNROLLED || tirc_gpu_numbers_fragments(g, loop))
+  if (loop->kind == LOOP_UNROLLED || tirc_wmma_numbers(&g->fragments, loop))
     tirc_text_add(g->out, "#pragma unroll\n");
   tirc_gpu_open(g, "for (%s %s = %s; %s < %s; %s++) {", type, i, min.s, i, limit, i);
   if (!tirc_dtype_equal(t, wide))

@@ -10,8 +10,6 @@
 #include "codegen/wmma.h"
 #include "gen.h"
 #include "ir/arith/arith.h"
-#include "ir/tree/annotations.h"
-#include "ir/tree/find.h"
 
 void tirc_gpu_find_fragments(Gen *g, Stmt body) {
   g->fragments = g->l->tensor_cores ? tirc_wmma_fragments(g->c, body) : (PtrMap){0};
@@ -80,28 +78,4 @@ void tirc_gpu_tensor_core(Gen *g, Expr e) {
   }
   tirc_gpu_close(g);
   g->taken.n = mark;
-}
-
-typedef struct Numbers {
-  Expr var;
-  bool found;
-} Numbers;
-
-static bool find_number(Visitor *v, Stmt s) {
-  Numbers *n = v->self;
-  if (s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE))) {
-    Expr e = s->u.attr.value;
-    const bool product = !strcmp(e->u.s, "tvm_mma_sync");
-    for (int i = product ? 1 : 4; i < (product ? 8 : 5); i += 2)
-      n->found |= tirc_uses_var(e->args[i], n->var);
-  }
-  return !n->found;
-}
-
-bool tirc_gpu_numbers_fragments(Gen *g, const For *loop) {
-  Numbers n = {loop->var, false};
-  if (g->fragments.n)
-    tirc_visit_stmt(&(Visitor){.stmt = find_number, .expr = tirc_skip_expr, .self = &n},
-                    loop->body);
-  return n.found;
 }

@@ -48,6 +48,7 @@ typedef struct Frame {
   Workspace *workspace;
   int64_t stack_bytes;
   int64_t dynamic_bytes; /* of memory of a block whose size a launch says */
+  PtrMap fragments;      /* of tensor cores: WmmaFragments (codegen/wmma.h) */
   bool in_parallel;      /* the body of a parallel loop */
   bool in_nests;         /* its nests are functions of their own, and it has shared ways out */
   bool may_fail;         /* has a way out with another status than 0 */
@@ -149,6 +150,11 @@ LLVMValueRef tirc_gen_shared(Gen *g, Buffer b, int64_t bytes);
 LLVMValueRef tirc_gen_barrier(Gen *g, Expr call);
 LLVMValueRef tirc_gen_shuffle(Gen *g, Expr call);
 LLVMValueRef tirc_gen_active_mask(Gen *g, Expr call);
+
+/* --- tensor_core.c -------------------------------------------------------------------------- */
+/* Whether the buffer is of fragments, whose registers have a place then. */
+bool tirc_gen_fragments(Gen *g, Buffer b);
+void tirc_gen_tensor_core(Gen *g, Expr call);
 
 /* --- parallel.c ----------------------------------------------------------------------------- */
 void tirc_gen_parallel(Gen *g, Stmt loop);

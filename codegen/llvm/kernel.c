@@ -2,6 +2,7 @@
  * and statements are those of processors. Memory of a block is a global in LLVM's address space 3,
  * and the program's arrays are addresses in space 1. */
 #include "codegen/signature.h"
+#include "codegen/wmma.h"
 #include "gen.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 enum {
   GLOBAL_SPACE = 1,
   SHARED_SPACE = 3,
-  ALIGNMENT = 16,
+  ALIGNMENT = 32, /* tensor cores ask for it */
   PTX_KERNEL = 71 /* LLVM's CallingConv */
 };
 
@@ -139,6 +140,7 @@ void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol) {
       bind_scalar(g, &s.params[i], LLVMGetParam(fn, (unsigned)i));
   }
   annotate_threads(g, f, fn);
+  g->f.fragments = tirc_wmma_fragments(g->c, f->body);
   tirc_gen_stmt(g, f->body);
   LLVMBuildRetVoid(g->b);
   tirc_gen_end(g, &outer);

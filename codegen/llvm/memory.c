@@ -284,8 +284,9 @@ static void in_kernel(Gen *g, Stmt s) {
   if (bytes < 0)
     tirc_fail(g->c, g->loc, "codegen", "give its extents numbers",
               "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
-  tirc_map_set(g->c, &g->f.vars, b->data,
-               is_shared ? tirc_gen_shared(g, b, bytes) : frame_slot(g, b, bytes));
+  if (!tirc_gen_fragments(g, b))
+    tirc_map_set(g->c, &g->f.vars, b->data,
+                 is_shared ? tirc_gen_shared(g, b, bytes) : frame_slot(g, b, bytes));
   tirc_gen_stmt(g, s->u.alloc.body);
   tirc_map_remove(&g->f.vars, b->data);
 }

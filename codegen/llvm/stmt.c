@@ -1,6 +1,8 @@
 /* Statements. Loops are built in the rotated form that LLVM's loop passes work on: one test before
  * the loop (none when the extent is a constant), then a body that ends with the test. */
+#include "codegen/wmma.h"
 #include "gen.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/int_op.h"
 
 LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name) {
@@ -100,7 +102,8 @@ static void gen_serial(Gen *g, const For *loop) {
   DType t = loop->var->dtype;
   LLVMValueRef min = tirc_gen_cast(g, tirc_gen_expr(g, loop->min), loop->min->dtype, t);
   LLVMValueRef extent = tirc_gen_cast(g, tirc_gen_expr(g, loop->extent), loop->extent->dtype, t);
-  LLVMValueRef hint = loop->kind == LOOP_UNROLLED ? unroll_hint(g) : NULL;
+  const bool unrolled = loop->kind == LOOP_UNROLLED || tirc_wmma_numbers(&g->f.fragments, loop);
+  LLVMValueRef hint = unrolled ? unroll_hint(g) : NULL;
   tirc_gen_loop(g, t, min, extent, hint, loop_body, loop);
 }
 
@@ -199,7 +202,12 @@ static void gen_eval(Gen *g, Stmt s) {
 }
 
 static void gen_decl(Gen *g, Stmt s) { tirc_gen_stmt(g, s->u.alloc.body); }
-static void gen_attr(Gen *g, Stmt s) { tirc_gen_stmt(g, s->u.attr.body); }
+static void gen_attr(Gen *g, Stmt s) {
+  if (g->target->is_gpu && strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE)) == 0)
+    tirc_gen_tensor_core(g, s->u.attr.value);
+  else
+    tirc_gen_stmt(g, s->u.attr.body);
+}
 
 static void gen_nested_block(Gen *g, Stmt s) {
   tirc_fail(g->c, s->loc, "codegen", NULL, "the block %s has not been lowered", s->u.block.name);

@@ -99,6 +99,17 @@ def compile_example(folder):
         check("matmul.cu by nvcc", done.returncode == 0, done.stderr)
 
 
+def check_ptx(name, ptx, folder, arch, trans, has_products, said):
+    products = ptx.count("wmma.mma.sync.aligned.row." + ("col" if trans else "row"))
+    check(name + " for " + arch, ptx and (products > 0) == has_products, said)
+    check(name + " in registers", not has_products or ".local" not in ptx, "it has .local memory")
+    if has_products and shutil.which("ptxas"):
+        (folder / "product.ptx").write_text(ptx)
+        done = subprocess.run(["ptxas", "-arch=" + arch, str(folder / "product.ptx"), "-o", "/dev/null"],
+                              capture_output=True, text=True)
+        check(name + " by ptxas", done.returncode == 0, done.stderr)
+
+
 def compile_tensor_cores(folder):
     """A product by tensor cores: right on the emulator, instructions where the target has them, and loops elsewhere."""
     program, script = (EXAMPLES / "tensor_cores/matmul.tir").read_text(), (EXAMPLES / "tensor_cores/wmma.sch").read_text()
@@ -117,15 +128,10 @@ def compile_tensor_cores(folder):
         check(name, done.returncode == 0, done.stdout + done.stderr)
         for arch in ("sm_80", lacks):
             path, said = build("cuda", folder, words, arch)
-            ptx, said = clang(path, "device", arch, "-O3") if path else ("", said)
-            products = ptx.count("wmma.mma.sync.aligned.row." + ("col" if trans else "row"))
-            check(name + " for " + arch, ptx and (products > 0) == (arch == "sm_80"), said)
-            check(name + " in registers", arch != "sm_80" or ".local" not in ptx, "it has .local memory")
-            if path and arch == "sm_80" and shutil.which("ptxas"):
-                (folder / "product.ptx").write_text(ptx)
-                done = subprocess.run(["ptxas", "-arch=" + arch, str(folder / "product.ptx"), "-o", "/dev/null"],
-                                      capture_output=True, text=True)
-                check(name + " by ptxas", done.returncode == 0, done.stderr)
+            by_clang, said = clang(path, "device", arch, "-O3") if path else ("", said)
+            path, said_of_llvm = build("ptx", folder, words, arch)
+            for ptx in (by_clang, path.read_text() if path else ""):
+                check_ptx(name, ptx, folder, arch, trans, arch == "sm_80", said + said_of_llvm)
 
 
 def main():
