@@ -136,6 +136,9 @@ struct Sched {
   Expr root_mark, inline_mark; /* what sample_compute_location gives besides loops; or NULL */
   /* Makes a value of Python text in a trace that was read; NULL: such a trace fails. */
   Value (*eval)(Sched *s, const char *python, Loc loc);
+  /* Registers the tensor intrinsic of that name if there is one that comes with the binary; NULL.
+   */
+  void (*offer_intrin)(Sched *s, const char *name);
 };
 enum { SCHED_VERIFY_TREE = 1, SCHED_VERIFY_FLAGS = 2, SCHED_VERIFY_ALL = 3 };
 

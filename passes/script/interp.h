@@ -307,4 +307,8 @@ _Noreturn void tirc_script_error(Script *sc, const char *class, const char *hint
 _Noreturn void tirc_script_limit(Script *sc, const char *hint, const char *message);
 bool tirc_script_catchable(const Diag *diag); /* not a limit */
 
+/* --- intrin.c -------------------------------------------------------------------------------- */
+/* For Sched.offer_intrin: looks through the embedded libraries of tensor intrinsics. */
+void tirc_script_offer_intrin(Sched *s, const char *name);
+
 #endif

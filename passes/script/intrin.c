@@ -10,6 +10,7 @@
  * as well. One that serves as an intrinsic leaves the program. */
 #include "interp.h"
 #include "ir/tree/verify.h"
+#include "library.h"
 #include "parser/program.h"
 #include "passes/schedule/blocks/tensor_intrin.h"
 
@@ -143,6 +144,33 @@ static Value run_get(Script *sc, Value self, const Args *a) {
   if (missing && tirc_script_truth(sc, *missing)) return VALUE_NONE;
   tirc_script_error(sc, "ValueError", "register it first", "no tensor intrinsic is called %s",
                     tirc_script_repr(sc, *name));
+}
+
+/* --- those that come with the binary -----------------------------------------------------------
+ */
+
+typedef struct Offer {
+  const char *path, *name;
+} Offer;
+
+/* A library's intrinsic(name) registers the one of that name, or does nothing. */
+static void offer(Script *sc, void *self) {
+  const Offer *o = self;
+  const EnvEntry *f = tirc_strmap_get(&tirc_script_module(sc, o->path)->names, "intrinsic");
+  Value name = tirc_value_str(o->name);
+  if (f && f->bound) (void)tirc_script_call(sc, f->value, &(Args){.n = 1, .at = &name});
+}
+
+void tirc_script_offer_intrin(Sched *s, const char *name) {
+  static const char folder[] = "tensor_intrin/";
+  for (int i = 0; i < tirc_n_rule_libraries && !tirc_find_intrin(s, name); i++) {
+    const char *library = tirc_rule_libraries[i].name;
+    if (strncmp(library, folder, strlen(folder))) continue;
+    Script *sc = tirc_script_open(s, NULL, NULL, NULL, NULL);
+    sc->is_library = true;
+    tirc_script_within_limits(sc, (Loc){0}, offer,
+                              &(Offer){tirc_rule_library_path(s->c, library), name});
+  }
 }
 
 const NativeRow tirc_script_intrin_rows[] = {

@@ -211,6 +211,7 @@ static Value new_schedule(Script *sc, Value self, const Args *a) {
   s->next_rv = sc->sched->next_rv;
   s->intrins = sc->sched->intrins;
   s->eval = sc->sched->eval;
+  s->offer_intrin = sc->sched->offer_intrin;
   if (seed) set_seed(sc, s, *seed);
   if (mask) s->debug_mask = debug_mask(sc, *mask);
   tirc_script_tick(sc, 100);

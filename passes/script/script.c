@@ -130,7 +130,7 @@ Script *tirc_script_open(Sched *s, const ScriptLimits *limits,
                  .observer = observer,
                  .self = self};
   sc->globals = tirc_script_env(sc, NULL);
-  s->eval = tirc_script_eval_text; /* a script may apply a trace that it has as data */
+  tirc_script_serve(s); /* a script may apply a trace that it has as data */
   tirc_script_predefine(sc);
   return sc;
 }
@@ -172,11 +172,16 @@ Value tirc_script_value(Script *sc, const Source *source) {
   return tirc_script_eval(&f, body.at[0]->a);
 }
 
-Value tirc_script_eval_text(Sched *s, const char *python, Loc loc) {
+static Value eval_text(Sched *s, const char *python, Loc loc) {
   Script *sc = tirc_new(s->c, Script);
   *sc = (Script){.c = s->c, .sched = s, .max_steps = DEFAULT_STEPS, .loc = loc};
   sc->globals = tirc_script_env(sc, NULL);
   tirc_script_set(sc, sc->globals, "T", tirc_script_namespace("tir"));
   Source source = {loc.file, python, strlen(python)};
   return tirc_script_value(sc, &source);
+}
+
+void tirc_script_serve(Sched *s) {
+  s->eval = eval_text;
+  s->offer_intrin = tirc_script_offer_intrin;
 }

@@ -34,7 +34,7 @@ Value tirc_script_value(Script *sc, const Source *source); /* of one expression 
 /* Before anything is done that is no text: counts anew, and calls are made at loc. */
 void tirc_script_restart(Script *sc, Loc loc);
 
-/* The value of one Python expression, in a script of its own: for Sched.eval. */
-Value tirc_script_eval_text(Sched *s, const char *python, Loc loc);
+/* Lends a schedule what replays and primitives need of scripts: Sched.eval and Sched.offer_intrin. */
+void tirc_script_serve(Sched *s);
 
 #endif

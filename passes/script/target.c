@@ -57,6 +57,14 @@ static Value get_gpu_keys(Script *sc, Value v) {
   return list;
 }
 
+/* The types of operands that a warp multiplies in tiles of 16 x 16 x 16. */
+static Value tensor_cores(Script *sc, unsigned has) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  if (has & TENSOR_F16) tirc_value_append(sc->c, list, tirc_value_str("float16"));
+  if (has & TENSOR_S8) tirc_value_append(sc->c, list, tirc_value_str("int8"));
+  return list;
+}
+
 static Value get_gpu_attrs(Script *sc, Value v) {
   Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
   entry(sc, dict, "arch", tirc_value_str(gpu(v)->arch));
@@ -95,6 +103,7 @@ GET(arch, tirc_value_str(gpu(v)->arch))
 GET(threads, tirc_value_int(gpu(v)->threads))
 GET(warp, tirc_value_int(gpu(v)->warp))
 GET(shared, tirc_value_int(gpu(v)->shared))
+GET(tensor_cores, tensor_cores(sc, gpu(v)->tensor_cores))
 GET(kind, tirc_script_object("TargetKind", "llvm"))
 GET(kind_name, tirc_value_str(v.u.object))
 
@@ -122,6 +131,7 @@ const AttributeRow tirc_script_target_attributes[] = {
     {"GpuTarget", "max_threads_per_block", get_threads}, /* of a block, as what follows */
     {"GpuTarget", "max_shared_memory_per_block", get_shared},
     {"GpuTarget", "thread_warp_size", get_warp}, /* 1: unknown */
+    {"GpuTarget", "tensor_cores", get_tensor_cores},
     {"TargetKind", "name", get_kind_name},
     {0},
 };

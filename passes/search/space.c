@@ -250,7 +250,7 @@ Sched *tirc_space_schedule(const Space *sp, Tirc *c) {
   s->target = sp->options.target;
   s->gpu = sp->options.gpu;
   s->intrins = sp->options.intrins;
-  s->eval = tirc_script_eval_text;
+  tirc_script_serve(s);
   return s;
 }
 

@@ -283,6 +283,7 @@ Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_opti
   Sched *s = tirc_sched_new(c, m->m);
   tirc_context_depend(c, m->c);
   s->intrins = m->intrins;
+  tirc_script_serve(s);
   s->gpu = options->target ? tirc_gpu_find(options->target) : NULL;
   s->target = tirc_llvm_cpu(c, options->target && !s->gpu ? options->target : CPU_DEFAULT);
   s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
@@ -336,7 +337,6 @@ static void run_script(Schedule *p, Sched *s, const Source *source) {
 
 static void run_trace(Schedule *p, Sched *s, const Source *source) {
   TraceRecord r = tirc_trace_read(s->c, source->name, source->text, source->length, p->record);
-  s->eval = tirc_script_eval_text;
   tirc_trace_apply(s, r.trace, false, NULL, r.loc, r.what);
 }
 

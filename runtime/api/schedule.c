@@ -50,7 +50,6 @@ static void make_new(Tirc *c, void *self) {
   tirc_schedule_options options = w->x ? w->x->options : (tirc_schedule_options){0};
   Sources sources = {w->module->sources.n > 0, {w->module->sources.at[0]}};
   Sched *s = tirc_api_schedule(c, w->module, &options);
-  s->eval = tirc_script_eval_text;
   options.target = NULL; /* the caller's text */
   w->made = make(c, s, &options, &sources);
 }

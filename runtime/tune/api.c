@@ -85,7 +85,7 @@ static void replay_plain(Tirc *c, void *self) {
   const Trace *trace = tirc_trace_of_value(c, tirc_value_of_json(c, t->trace), (Loc){0},
                                            "the record of the database");
   Sched *s = tirc_api_schedule(c, t->from, &t->options);
-  s->eval = tirc_script_eval_text;
+  tirc_script_serve(s);
   trace = tirc_trace_plain(s, trace);
   t->result = tirc_api_module(c, s->mod, &t->sources);
   t->result->trace = trace;

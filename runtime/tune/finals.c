@@ -138,7 +138,7 @@ static void make_plain(Tirc *c, void *self) {
   Sched *s = tirc_api_schedule(c, f->task->given->module, &options);
   tirc_context_depend(c, f->point->c);
   s->warn = NULL;
-  s->eval = tirc_script_eval_text;
+  tirc_script_serve(s);
   const Trace *plain = tirc_trace_plain(s, as_record(c, f->point->trace));
   f->result = tirc_api_module(c, s->mod, &sources);
   f->result->trace = plain;

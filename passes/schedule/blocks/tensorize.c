@@ -227,6 +227,10 @@ void tirc_prim_tensorize(Sched *s, const Value *args, Value *result) {
   (void)result;
   SRef *at = tirc_sref_of_value(s, args[0]);
   const TensorIntrin *t = tirc_find_intrin(s, args[1].u.s);
+  if (!t && s->offer_intrin) {
+    s->offer_intrin(s, args[1].u.s);
+    t = tirc_find_intrin(s, args[1].u.s);
+  }
   if (!t) {
     Text known = {.c = s->c};
     for (const TensorIntrin *k = s->intrins; k; k = k->next)
