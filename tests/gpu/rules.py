@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-WAYS = ["same_kind", "same_kind", "block_by_block", "elements"]
+WAYS = ["same_kind", "any_tiles", "same_kind", "block_by_block", "elements"]
 TRIES = 8  # of a point, until one is legal
 
 
