@@ -1029,13 +1029,14 @@ TIRC_API int tirc_executor_threads(const tirc_executor *x);
 TIRC_API tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
                                      tirc_kernel **out, tirc_error **error);
 /* The same for a device: "cpu" (or NULL), "opencl", or "opencl:1" for the second device that OpenCL
- * has. A launch brings its arrays there and back for each run; tirc_launch_time times the kernels
- * alone. Codes: "device" there is none, "memory" it has too little, "limit" a kernel wants more
- * threads or shared memory than it has. */
+ * has, "cuda" likewise. A launch brings its arrays there and back for each run; tirc_launch_time
+ * times the kernels alone. Codes: "device" there is none, "memory" it has too little, "limit" a
+ * kernel wants more threads or shared memory than it has. */
 TIRC_API tirc_status tirc_kernel_new_on(const tirc_module *m, const char *func, const char *device,
                                         const char *target, tirc_kernel **out, tirc_error **error);
-/* The devices beside the processor, in the order of their numbers. hear's strings live as long as
- * the call. TIRC_BAD with the code "device": there is none, and the hint says what to install. */
+/* The devices beside the processor, OpenCL's and CUDA's, each in the order of their numbers. hear's
+ * strings live as long as the call. TIRC_BAD with the code "device": there is none, and the hint
+ * says what to install. */
 typedef struct tirc_device_info {
   const char *device; /* "opencl:0" */
   const char *name, *platform, *version;
@@ -1046,6 +1047,10 @@ typedef struct tirc_device_info {
 } tirc_device_info;
 TIRC_API tirc_status tirc_devices(void (*hear)(void *self, const tirc_device_info *info),
                                   void *self, tirc_error **error);
+/* Those of one kind, "opencl" or "cuda"; NULL: of all. */
+TIRC_API tirc_status tirc_devices_of(const char *kind,
+                                     void (*hear)(void *self, const tirc_device_info *info),
+                                     void *self, tirc_error **error);
 TIRC_API void tirc_kernel_free(tirc_kernel *k);
 /* Checks the arguments and runs. */
 TIRC_API tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,

@@ -16,7 +16,7 @@ typedef struct List { /* of an option that may be given several times */
 
 /* Everything that an option can set; see options.def. */
 /* What runs a program: --device. */
-typedef enum Device { DEVICE_CPU, DEVICE_EMULATE, DEVICE_OPENCL } Device;
+typedef enum Device { DEVICE_CPU, DEVICE_EMULATE, DEVICE_OPENCL, DEVICE_CUDA } Device;
 
 typedef struct Options {
   List words; /* all that was typed */
@@ -143,6 +143,7 @@ const char *paint(const Options *o, const char *colour); /* "" when there are no
 bool wants_targets(const Options *o); /* --target=help */
 void print_targets(void);
 bool check_target(const Options *o); /* false after an unknown --target was reported */
+bool is_on_device(Device d);         /* not this process, but a driver runs it */
 bool check_device(Options *o);       /* devices.c: likewise of --device */
 /* watch.c: runs a command in a child, which is ended when a kernel that it watches takes too long;
  * then that is said. Gives the command's status. */

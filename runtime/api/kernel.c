@@ -322,10 +322,10 @@ static void compile(Tirc *c, void *self) {
 }
 
 /* A device of OpenCL may stand in for another kind of GPU, but has no words for its shuffles. */
-static const char *target_on_device(const char *target, const char *device) {
+static const char *target_on_device(const char *target, GpuKind kind) {
   const Gpu *gpu = target ? tirc_gpu_find(target) : NULL;
-  const bool stands_in = gpu && gpu->kind != GPU_OPENCL && strncmp(device, "opencl", 6) == 0;
-  return stands_in || !target ? "opencl" : target;
+  if (kind == GPU_CUDA) return target ? target : tirc_gpu_default_target(&tirc_cuda_c);
+  return (gpu && gpu->kind != kind) || !target ? "opencl" : target;
 }
 
 /* For a GPU: its kernels, and the host function that launches them. */
@@ -334,12 +334,12 @@ static void compile_for_device(Tirc *c, void *self) {
   tirc_kernel *k = tirc_new(c, tirc_kernel);
   k->c = c;
   tirc_context_depend(c, p->m->c);
-  tirc_require_device(c, p->device);
-  const Module *lowered =
-      tirc_lower_for_device(c, p->m->m, target_on_device(p->target, p->device), GPU_OPENCL);
+  const GpuKind kind = tirc_require_device(c, p->device);
+  const char *target = target_on_device(p->target, kind);
+  const Module *lowered = tirc_lower_for_device(c, p->m->m, target, kind);
   tirc_api_describe_kernel(k, p->m, lowered, p->func);
   tirc_api_require_host(c, k->func);
-  k->on_device = tirc_on_device(c, lowered, p->device);
+  k->on_device = tirc_on_device(c, lowered, target, p->device);
   p->result = k;
 }
 
@@ -562,14 +562,24 @@ tirc_status tirc_api_launch_failed(const tirc_launch *launch, int failed, tirc_e
   return tirc_api_scratch(fail_call, &failure, &launch->kernel->sources, error);
 }
 
+/* `number` runs; what they took, by the device's clock where it has one. */
+static double time_runs(Running *r) {
+  double on_device = 0, start = tirc_now();
+  for (int k = 0; k < r->number && !r->failed; k++) {
+    r->failed = run_once(r->launch);
+    const double took =
+        r->launch->device_call ? tirc_device_call_seconds(r->launch->device_call) : -1;
+    on_device = took < 0 || on_device < 0 ? -1 : on_device + took;
+  }
+  return on_device > 0 ? on_device : tirc_now() - start;
+}
+
 static void time_here(void *self) {
   Running *r = self;
   r->failed = run_once(r->launch);
   for (int i = 0; i < r->repeat && !r->failed; i++) {
     for (;;) {
-      double start = tirc_now();
-      for (int k = 0; k < r->number && !r->failed; k++) r->failed = run_once(r->launch);
-      double took = tirc_now() - start;
+      double took = time_runs(r);
       r->seconds[i] = took / r->number;
       if (r->failed || took >= r->min_seconds || r->number > INT32_MAX / 8) break;
       double wanted = took > 0 ? r->min_seconds / r->seconds[i] * 1.1 : r->number * 8.0;

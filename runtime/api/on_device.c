@@ -4,6 +4,7 @@
 
 #include "codegen/access.h"
 #include "codegen/gpu/gpu.h"
+#include "codegen/llvm/llvm.h"
 #include "codegen/signature.h"
 #include "ir/arith/arith.h"
 #include "ir/gpu.h"
@@ -65,18 +66,19 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
   return lowered;
 }
 
-static int device_number(Tirc *c, const char *device) {
-  const char *colon = strchr(device, ':');
-  char *end = NULL;
-  const long n = colon ? strtol(colon + 1, &end, 10) : 0;
-  if (strncmp(device, "opencl", 6) != 0 || (device[6] && device[6] != ':') ||
-      (colon && (end == colon + 1 || *end || n < 0 || n > 1000)))
-    tirc_fail(c, (Loc){0}, "argument", "it is opencl, or opencl:1 for the second one",
+static const DeviceKind *kind_of(Tirc *c, const char *device, int *number) {
+  const DeviceKind *kind = tirc_device_kind_find(device, number);
+  if (!kind)
+    tirc_fail(c, (Loc){0}, "argument",
+              "it is opencl or cuda, or opencl:1 for the second one of OpenCL",
               "there is no device '%s'", device);
-  return (int)n;
+  return kind;
 }
 
-void tirc_require_device(Tirc *c, const char *device) { (void)device_number(c, device); }
+GpuKind tirc_require_device(Tirc *c, const char *device) {
+  int number;
+  return tirc_device_takes_ptx(kind_of(c, device, &number)) ? GPU_CUDA : GPU_OPENCL;
+}
 
 /* --- kernels --------------------------------------------------------------------------------- */
 
@@ -95,26 +97,42 @@ static const char *list_kernels(Tirc *c, const OnDevice *on) {
   return t.at;
 }
 
-OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device) {
+/* Its kernels, in the language that the device takes, and what they are called there. */
+static const char *code_of(OnDevice *on, Tirc *c, const char *target, bool as_ptx) {
+  const GpuLanguage *l = as_ptx ? &tirc_cuda_c : &tirc_opencl_c;
+  on->names = tirc_gpu_symbols(c, l, on->lowered);
+  if (!as_ptx) return tirc_gpu_source(c, l, on->lowered, NULL);
+  return tirc_llvm_ptx(c, on->lowered, tirc_gpu_find(target), on->names).bytes;
+}
+
+static void load_kernels(OnDevice *on, Tirc *c) {
+  const Module *m = on->lowered;
+  DeviceError e = {0};
+  for (int i = 0; i < m->n_funcs; i++) {
+    if (!on->names[i]) continue;
+    const DeviceShared shared = {tirc_gpu_shared_bytes(m->funcs[i]),
+                                 tirc_gpu_dynamic_bytes(m->funcs[i])};
+    on->kernels[i] = tirc_device_kernel(on->program, on->names[i], &shared, &e);
+    if (!on->kernels[i]) fail_device(c, &e);
+  }
+}
+
+OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *target, const char *device) {
   OnDevice *on = tirc_new(c, OnDevice);
   DeviceError e = {0};
-  const int number = device_number(c, device);
-  const bool any = tirc_has_kernels(lowered); /* otherwise there is nothing to do */
-  const char *source = any ? tirc_gpu_source(c, &tirc_opencl_c, lowered, NULL) : NULL;
+  int number = 0;
+  const DeviceKind *kind = kind_of(c, device, &number);
   on->lowered = lowered;
-  on->names = tirc_gpu_symbols(c, &tirc_opencl_c, lowered);
   on->kernels = tirc_new_array(c, DeviceKernel *, lowered->n_funcs + 1);
-  on->device = tirc_opencl_open(number, &e);
+  const bool any = tirc_has_kernels(lowered); /* otherwise there is nothing to do */
+  const char *code = any ? code_of(on, c, target, tirc_device_takes_ptx(kind)) : NULL;
+  on->device = tirc_device_open(kind, number, &e);
   if (!on->device) fail_device(c, &e);
   tirc_context_own(c, on, release_device);
   if (!any) return on;
-  on->program = tirc_device_build(on->device, source, list_kernels(c, on), &e);
+  on->program = tirc_device_build(on->device, code, list_kernels(c, on), &e);
   if (!on->program) fail_device(c, &e);
-  for (int i = 0; i < lowered->n_funcs; i++)
-    if (on->names[i] &&
-        !(on->kernels[i] = tirc_device_kernel(on->program, on->names[i],
-                                              tirc_gpu_shared_bytes(lowered->funcs[i]), &e)))
-      fail_device(c, &e);
+  load_kernels(on, c);
   return on;
 }
 
@@ -410,6 +428,10 @@ void tirc_device_call_tell(DeviceCall *call, void (*starts)(void *self, const ch
   call->self = self;
 }
 
+double tirc_device_call_seconds(const DeviceCall *call) {
+  return tirc_device_seconds(call->device);
+}
+
 _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call) {
   tirc_fail(c, (Loc){0}, call->error.code ? call->error.code : "device", call->error.hint, "%s",
             call->error.message ? call->error.message : "the device failed");
@@ -420,13 +442,15 @@ _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call) {
 typedef struct Listing {
   void (*hear)(void *self, const tirc_device_info *info);
   void *self;
-  int n;
+  const char *only; /* a kind, or NULL */
+  const DeviceKind *kind;
+  int n; /* of this kind so far */
 } Listing;
 
 static void tell(void *self, const DeviceInfo *i) {
   Listing *l = self;
   char device[32];
-  snprintf(device, sizeof device, "opencl:%d", l->n++);
+  snprintf(device, sizeof device, "%s:%d", tirc_device_kind_name(l->kind), l->n++);
   const tirc_device_info info = {.device = device,
                                  .name = i->name,
                                  .platform = i->platform,
@@ -439,12 +463,29 @@ static void tell(void *self, const DeviceInfo *i) {
 }
 
 static void list(Tirc *c, void *self) {
-  DeviceError e = {0};
-  if (!tirc_opencl_list(tell, self, &e)) fail_device(c, &e);
+  Listing *l = self;
+  DeviceError first = {0}, e = {0};
+  int n = 0, asked = 0;
+  for (int i = 0; (l->kind = tirc_device_kind(i)); i++) {
+    if (l->only && strcmp(l->only, tirc_device_kind_name(l->kind)) != 0) continue;
+    l->n = 0;
+    const int found = tirc_device_list(l->kind, tell, l, asked++ ? &e : &first);
+    tirc_device_error_clear(&e);
+    n += found;
+  }
+  if (n) tirc_device_error_clear(&first);
+  if (!asked) tirc_fail(c, (Loc){0}, "argument", NULL, "there are no devices of %s", l->only);
+  if (!n) fail_device(c, &first);
+}
+
+tirc_status tirc_devices_of(const char *kind,
+                            void (*hear)(void *self, const tirc_device_info *info), void *self,
+                            tirc_error **error) {
+  NEED((const void *)(uintptr_t)hear);
+  return tirc_api_scratch(list, &(Listing){.hear = hear, .self = self, .only = kind}, NULL, error);
 }
 
 tirc_status tirc_devices(void (*hear)(void *self, const tirc_device_info *info), void *self,
                          tirc_error **error) {
-  NEED((const void *)(uintptr_t)hear);
-  return tirc_api_scratch(list, &(Listing){hear, self, 0}, NULL, error);
+  return tirc_devices_of(NULL, hear, self, error);
 }

@@ -5,16 +5,18 @@
 #include "ir/gpu.h"
 #include "kernel.h"
 
-/* Throws "argument" unless it names a device: "opencl", "opencl:1". */
-void tirc_require_device(Tirc *c, const char *device);
+/* Throws "argument" unless it names a device: "opencl", "opencl:1", "cuda"; the kind of GPU that
+ * its kernels are for. */
+GpuKind tirc_require_device(Tirc *c, const char *device);
 
 /* A module with kernels: m itself, or what lowering it for the GPU of this name makes of it. Throws
  * "target" unless the GPU is of that kind. */
 const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target, GpuKind kind);
 
-/* The kernels of a lowered module, compiled for a device ("opencl", or "opencl:1" for the second
- * one). Released with c. Throws "device", "codegen", "memory", "limit". */
-struct OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *device);
+/* The kernels of a module that was lowered for the GPU of this name, compiled for a device.
+ * Released with c. Throws "device", "codegen", "memory", "limit". */
+struct OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *target,
+                                const char *device);
 
 /* What a call of the host function does there, for these sizes and arguments: its
  * arrays' copies, what it allocates, and its launches, one after the other, which only run again
@@ -33,6 +35,8 @@ int tirc_device_call_stay(DeviceCall *call, bool stays);
  */
 void tirc_device_call_tell(DeviceCall *call, void (*starts)(void *self, const char *kernel),
                            void *self);
+/* What the last run's kernels took by the device's own clock, or -1. */
+double tirc_device_call_seconds(const DeviceCall *call);
 /* Throws what the last failure was. */
 _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call);
 

@@ -1,5 +1,6 @@
 /* Devices that programs run on beside the processor: found when they are asked for, by dlopen, so
- * that nothing of theirs is needed to build or to start. One row of functions a kind (OpenCL).
+ * that nothing of theirs is needed to build or to start. One row of functions a kind
+ * (device_kind.h): OpenCL, and CUDA's driver.
  *
  * What fails fills a DeviceError and gives NULL or false; its message is on the heap. A device and
  * what was made on it belong to one thread at a time, and not to a child that was forked later. */
@@ -28,6 +29,7 @@ typedef struct DeviceInfo {
   int64_t shared;                 /* of one block */
   int64_t threads;                /* of one block */
   int cores;
+  char target[16]; /* the GPU of --target that it is, "sm_80"; "": any that its kind has */
 } DeviceInfo;
 
 typedef struct DeviceArg {
@@ -42,17 +44,30 @@ typedef struct DeviceLaunch {
   int64_t blocks[3], threads[3]; /* no block: nothing runs */
 } DeviceLaunch;
 
-/* Calls hear(self, info) for each device of OpenCL; the number of them. */
-int tirc_opencl_list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e);
+typedef struct DeviceKind DeviceKind;
+extern const DeviceKind tirc_opencl, tirc_cuda;
+const DeviceKind *tirc_device_kind(int i); /* NULL behind the last one */
+const char *tirc_device_kind_name(const DeviceKind *k);
+bool tirc_device_takes_ptx(const DeviceKind *k); /* for its programs; else they are OpenCL C */
+/* Of "opencl", or "cuda:1", which is number 1; NULL: there is no such kind. */
+const DeviceKind *tirc_device_kind_find(const char *device, int *number);
+
+/* Calls hear(self, info) for each device of a kind; the number of them. */
+int tirc_device_list(const DeviceKind *k, void (*hear)(void *self, const DeviceInfo *info),
+                     void *self, DeviceError *e);
 /* Number `which` of that list. */
-Device *tirc_opencl_open(int which, DeviceError *e);
+Device *tirc_device_open(const DeviceKind *k, int which, DeviceError *e);
 void tirc_device_close(Device *d);
+const DeviceInfo *tirc_device_info_of(const Device *d);
 
 /* `what` names it in messages. */
 DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e);
 void tirc_device_program_free(DeviceProgram *p);
-/* shared: bytes of shared memory that a block of it needs, for the message when there are fewer. */
-DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, int64_t shared,
+/* Bytes of shared memory that a block of a kernel needs, and those that its launches ask for. */
+typedef struct DeviceShared {
+  int64_t all, dynamic;
+} DeviceShared;
+DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, const DeviceShared *shared,
                                  DeviceError *e);
 void tirc_device_kernel_free(DeviceKernel *k);
 
@@ -65,5 +80,7 @@ bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e);
  * messages. */
 bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e);
 bool tirc_device_finish(Device *d, const char *what, DeviceError *e);
+/* What the last run took by the device's own clock, once it is finished; -1: it has none. */
+double tirc_device_seconds(const Device *d);
 
 #endif

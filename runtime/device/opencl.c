@@ -1,60 +1,40 @@
 /* OpenCL by dlopen. */
-#include "device.h"
+#include "device_kind.h"
 #include "opencl_abi.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_DEVICES = 32 };
 
-struct Device {
+typedef struct ClDevice {
+  Device base;
   OpenCL cl;
-  DeviceInfo info;
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
-  int64_t used; /* bytes of buffers */
-};
-struct DeviceProgram {
-  Device *device;
+} ClDevice;
+typedef struct ClProgram {
+  DeviceProgram base;
   cl_program program;
-};
-struct DeviceKernel {
-  Device *device;
+} ClProgram;
+typedef struct ClDeviceKernel {
+  DeviceKernel base;
   cl_kernel kernel;
-  char *name;
-};
-struct DeviceBuffer {
-  Device *device;
+} ClDeviceKernel;
+typedef struct ClBuffer {
+  DeviceBuffer base;
   cl_mem memory;
-  size_t bytes;
-};
+} ClBuffer;
 
 static const char no_device[] =
     "on Debian: apt-get install pocl-opencl-icd, which makes a device of the processor";
 
 /* --- errors ---------------------------------------------------------------------------------- */
 
-void tirc_device_error_clear(DeviceError *e) {
-  free(e->message);
-  *e = (DeviceError){0};
-}
-
-__attribute__((format(printf, 4, 5))) static bool fail(DeviceError *e, const char *code,
-                                                       const char *hint, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
-  va_copy(again, args);
-  const int n = vsnprintf(NULL, 0, format, args);
-  *e = (DeviceError){code, hint, malloc((size_t)(n < 0 ? 0 : n) + 1)};
-  if (e->message) vsnprintf(e->message, (size_t)(n < 0 ? 0 : n) + 1, format, again);
-  va_end(again);
-  va_end(args);
-  return false;
-}
+#define fail tirc_device_fail
 
 static bool is_out_of_memory(cl_int status) {
   return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
@@ -62,14 +42,15 @@ static bool is_out_of_memory(cl_int status) {
 }
 
 /* A status other than CL_SUCCESS, of what was done. */
-static bool failed(const Device *d, cl_int status, const char *what, DeviceError *e) {
+static bool failed(const ClDevice *d, cl_int status, const char *what, DeviceError *e) {
   const char *words = tirc_opencl_words(status);
   if (is_out_of_memory(status))
     return fail(e, "memory", NULL, "%s: the device %s is out of memory or resources: %s", what,
-                d->info.name, words);
-  if (words) return fail(e, "device", NULL, "%s: the device %s says %s", what, d->info.name, words);
+                d->base.info.name, words);
+  if (words)
+    return fail(e, "device", NULL, "%s: the device %s says %s", what, d->base.info.name, words);
   return fail(e, "device", NULL, "%s: the device %s says %d (OpenCL's CL/cl.h tells what that is)",
-              what, d->info.name, (int)status);
+              what, d->base.info.name, (int)status);
 }
 
 /* --- finding devices ------------------------------------------------------------------------- */
@@ -131,7 +112,7 @@ static void find(const OpenCL *cl, Found *f) {
   }
 }
 
-int tirc_opencl_list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e) {
+static int list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e) {
   OpenCL cl;
   Found f;
   if (!load(&cl, e)) return 0;
@@ -144,7 +125,7 @@ int tirc_opencl_list(void (*hear)(void *self, const DeviceInfo *info), void *sel
   return f.n;
 }
 
-static bool open_device(Device *d, int which, DeviceError *e) {
+static bool open_device(ClDevice *d, int which, DeviceError *e) {
   Found f;
   cl_int status = CL_SUCCESS;
   if (!load(&d->cl, e)) return false;
@@ -154,158 +135,160 @@ static bool open_device(Device *d, int which, DeviceError *e) {
     return fail(e, "device", "tirc doctor lists them",
                 "OpenCL has %d device%s here, and no number %d", f.n, f.n == 1 ? "" : "s", which);
   d->id = f.ids[which];
-  d->info = info_of(&d->cl, f.platforms[which], d->id);
+  d->base.info = info_of(&d->cl, f.platforms[which], d->id);
   d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &status);
   if (!d->context) return failed(d, status, "opening it", e);
   d->queue = d->cl.clCreateCommandQueue(d->context, d->id, 0, &status);
   return d->queue ? true : failed(d, status, "opening it", e);
 }
 
-Device *tirc_opencl_open(int which, DeviceError *e) {
-  Device *d = calloc(1, sizeof *d);
-  if (!d) return fail(e, "memory", NULL, "out of memory"), NULL;
-  if (open_device(d, which, e)) return d;
-  tirc_device_close(d);
-  return NULL;
-}
-
 /* The library stays loaded: drivers have threads of their own in it. */
-void tirc_device_close(Device *d) {
-  if (!d) return;
+static void close_device(Device *device) {
+  ClDevice *d = (ClDevice *)device;
   if (d->queue) (void)d->cl.clReleaseCommandQueue(d->queue);
   if (d->context) (void)d->cl.clReleaseContext(d->context);
   free(d);
 }
 
+static Device *open_number(int which, DeviceError *e) {
+  ClDevice *d = calloc(1, sizeof *d);
+  if (!d) return fail(e, "memory", NULL, "out of memory"), NULL;
+  d->base.kind = &tirc_opencl;
+  d->base.seconds = -1;
+  if (open_device(d, which, e)) return &d->base;
+  close_device(&d->base);
+  return NULL;
+}
+
 /* --- programs -------------------------------------------------------------------------------- */
 
-static bool fail_build(const DeviceProgram *p, cl_int status, const char *what, DeviceError *e) {
-  const Device *d = p->device;
+static bool fail_build(const ClDevice *d, cl_program program, cl_int status, const char *what,
+                       DeviceError *e) {
   size_t n = 0;
   char *log = NULL;
-  (void)d->cl.clGetProgramBuildInfo(p->program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
+  (void)d->cl.clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
   if (n > 1) log = calloc(n + 1, 1);
-  if (log) (void)d->cl.clGetProgramBuildInfo(p->program, d->id, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+  if (log) (void)d->cl.clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, n, log, NULL);
   fail(e, "codegen", "tirc build --emit=opencl shows the source",
-       "the device %s does not compile %s (OpenCL's %d)%s%s", d->info.name, what, (int)status,
+       "the device %s does not compile %s (OpenCL's %d)%s%s", d->base.info.name, what, (int)status,
        log ? ":\n" : "", log ? log : "");
   free(log);
   return false;
 }
 
-DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e) {
-  DeviceProgram *p = calloc(1, sizeof *p);
+static void free_program(DeviceProgram *program) {
+  ClProgram *p = (ClProgram *)program;
+  if (p->program) (void)((ClDevice *)p->base.device)->cl.clReleaseProgram(p->program);
+  free(p);
+}
+
+static DeviceProgram *build(Device *device, const char *source, const char *what, DeviceError *e) {
+  ClDevice *d = (ClDevice *)device;
+  ClProgram *p = calloc(1, sizeof *p);
   cl_int status = CL_SUCCESS;
   if (!p) return fail(e, "memory", NULL, "out of memory"), NULL;
-  p->device = d;
+  p->base.device = device;
   p->program = d->cl.clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
   if (!p->program)
     failed(d, status, what, e);
   else if ((status = d->cl.clBuildProgram(p->program, 1, &d->id, "-cl-std=CL1.2", NULL, NULL)) !=
            CL_SUCCESS)
-    fail_build(p, status, what, e);
+    fail_build(d, p->program, status, what, e);
   else
-    return p;
-  tirc_device_program_free(p);
+    return &p->base;
+  free_program(&p->base);
   return NULL;
 }
 
-void tirc_device_program_free(DeviceProgram *p) {
-  if (p && p->program) (void)p->device->cl.clReleaseProgram(p->program);
-  free(p);
+static void free_kernel(DeviceKernel *kernel) {
+  ClDeviceKernel *k = (ClDeviceKernel *)kernel;
+  if (k->kernel) (void)((ClDevice *)k->base.device)->cl.clReleaseKernel(k->kernel);
+  free(k->base.name);
+  free(k);
 }
 
-DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, int64_t shared,
-                                 DeviceError *e) {
-  Device *d = p->device;
+static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const DeviceShared *shared,
+                               DeviceError *e) {
+  ClDevice *d = (ClDevice *)program->device;
   cl_int status = CL_SUCCESS;
-  if (shared > d->info.shared)
+  if (shared->all > d->base.info.shared)
     return fail(e, "limit", NULL,
                 "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
-                (long long)shared, d->info.name, (long long)d->info.shared),
+                (long long)shared->all, d->base.info.name, (long long)d->base.info.shared),
            NULL;
-  DeviceKernel *k = calloc(1, sizeof *k);
-  if (k) *k = (DeviceKernel){d, d->cl.clCreateKernel(p->program, name, &status), strdup(name)};
-  if (k && k->kernel && k->name) return k;
-  if (k && !k->kernel)
+  ClDeviceKernel *k = calloc(1, sizeof *k);
+  if (!k) return fail(e, "memory", NULL, "out of memory"), NULL;
+  k->base = (DeviceKernel){program->device, strdup(name)};
+  k->kernel = d->cl.clCreateKernel(((ClProgram *)program)->program, name, &status);
+  if (k->kernel && k->base.name) return &k->base;
+  if (!k->kernel)
     failed(d, status, name, e);
   else
     fail(e, "memory", NULL, "out of memory");
-  tirc_device_kernel_free(k);
+  free_kernel(&k->base);
   return NULL;
-}
-
-void tirc_device_kernel_free(DeviceKernel *k) {
-  if (!k) return;
-  if (k->kernel) (void)k->device->cl.clReleaseKernel(k->kernel);
-  free(k->name);
-  free(k);
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-DeviceBuffer *tirc_device_buffer(Device *d, size_t bytes, const char *what, DeviceError *e) {
-  const int64_t room = d->info.memory - d->used;
+static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, DeviceError *e) {
+  ClDevice *d = (ClDevice *)device;
   cl_int status = CL_SUCCESS;
-  const size_t size = bytes ? bytes : 1;
-  if (size > (uint64_t)d->info.largest_buffer || (int64_t)size > room)
-    return fail(
-               e, "memory", NULL,
-               "%s has %zu bytes, and the device %s has %lld, %lld of them free, and takes buffers "
-               "of up to %lld",
-               what, bytes, d->info.name, (long long)d->info.memory, (long long)room,
-               (long long)d->info.largest_buffer),
-           NULL;
-  DeviceBuffer *b = calloc(1, sizeof *b);
+  if (!tirc_device_fits(device, bytes, what, e)) return NULL;
+  ClBuffer *b = calloc(1, sizeof *b);
   if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
-  *b = (DeviceBuffer){d, d->cl.clCreateBuffer(d->context, CL_MEM_READ_WRITE, size, NULL, &status),
-                      bytes};
+  b->base = (DeviceBuffer){device, bytes};
+  b->memory = d->cl.clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &status);
   if (!b->memory) return failed(d, status, what, e), free(b), NULL;
-  d->used += (int64_t)bytes;
-  return b;
+  device->used += (int64_t)bytes;
+  return &b->base;
 }
 
-void tirc_device_buffer_free(DeviceBuffer *b) {
-  if (!b) return;
-  (void)b->device->cl.clReleaseMemObject(b->memory);
+static void free_buffer(DeviceBuffer *b) {
+  (void)((ClDevice *)b->device)->cl.clReleaseMemObject(((ClBuffer *)b)->memory);
   b->device->used -= (int64_t)b->bytes;
   free(b);
 }
 
-bool tirc_device_write(DeviceBuffer *b, const void *from, DeviceError *e) {
-  Device *d = b->device;
+static bool write_buffer(DeviceBuffer *b, const void *from, DeviceError *e) {
+  ClDevice *d = (ClDevice *)b->device;
   if (!b->bytes) return true;
-  const cl_int status =
-      d->cl.clEnqueueWriteBuffer(d->queue, b->memory, 1, 0, b->bytes, from, 0, NULL, NULL);
+  const cl_int status = d->cl.clEnqueueWriteBuffer(d->queue, ((ClBuffer *)b)->memory, 1, 0,
+                                                   b->bytes, from, 0, NULL, NULL);
   return status == CL_SUCCESS ? true : failed(d, status, "writing to its memory", e);
 }
 
-bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e) {
-  Device *d = b->device;
+static bool read_buffer(DeviceBuffer *b, void *to, DeviceError *e) {
+  ClDevice *d = (ClDevice *)b->device;
   if (!b->bytes) return true;
-  const cl_int status =
-      d->cl.clEnqueueReadBuffer(d->queue, b->memory, 1, 0, b->bytes, to, 0, NULL, NULL);
+  const cl_int status = d->cl.clEnqueueReadBuffer(d->queue, ((ClBuffer *)b)->memory, 1, 0, b->bytes,
+                                                  to, 0, NULL, NULL);
   return status == CL_SUCCESS ? true : failed(d, status, "reading its memory", e);
 }
 
 /* --- runs ------------------------------------------------------------------------------------ */
 
 static bool fits(const DeviceLaunch *l, DeviceError *e) {
-  const DeviceKernel *k = l->kernel;
-  const Device *d = k->device;
+  const ClDeviceKernel *k = (const ClDeviceKernel *)l->kernel;
+  const ClDevice *d = (const ClDevice *)k->base.device;
   const int64_t threads = l->threads[0] * l->threads[1] * l->threads[2];
   size_t most = 0;
   if (d->cl.clGetKernelWorkGroupInfo(k->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
                                      &most, NULL) != CL_SUCCESS)
-    most = (size_t)d->info.threads;
+    most = (size_t)d->base.info.threads;
   if (threads <= (int64_t)most) return true;
   return fail(e, "limit", NULL, "a block of %s has %lld threads, and the device %s takes %zu of it",
-              k->name, (long long)threads, d->info.name, most);
+              k->base.name, (long long)threads, d->base.info.name, most);
+}
+
+static cl_int set_arg(const ClDevice *d, cl_kernel kernel, int i, const DeviceArg *a) {
+  if (!a->buffer) return d->cl.clSetKernelArg(kernel, (cl_uint)i, a->size, a->bytes);
+  return d->cl.clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &((ClBuffer *)a->buffer)->memory);
 }
 
 static bool launch(const DeviceLaunch *l, DeviceError *e) {
-  const DeviceKernel *k = l->kernel;
-  const Device *d = k->device;
+  const ClDeviceKernel *k = (const ClDeviceKernel *)l->kernel;
+  const ClDevice *d = (const ClDevice *)k->base.device;
   size_t global[3], local[3];
   cl_int status = CL_SUCCESS;
   for (int i = 0; i < 3; i++) {
@@ -313,27 +296,41 @@ static bool launch(const DeviceLaunch *l, DeviceError *e) {
     local[i] = (size_t)l->threads[i];
     global[i] = (size_t)l->blocks[i] * local[i];
   }
-  for (int i = 0; i < l->n && status == CL_SUCCESS; i++) {
-    const DeviceArg *a = &l->args[i];
-    status = a->buffer
-                 ? d->cl.clSetKernelArg(k->kernel, (cl_uint)i, sizeof(cl_mem), &a->buffer->memory)
-                 : d->cl.clSetKernelArg(k->kernel, (cl_uint)i, a->size, a->bytes);
-  }
+  for (int i = 0; i < l->n && status == CL_SUCCESS; i++)
+    status = set_arg(d, k->kernel, i, &l->args[i]);
   if (status == CL_SUCCESS)
     status =
         d->cl.clEnqueueNDRangeKernel(d->queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
   if (status == CL_SUCCESS) return true;
-  return fits(l, e) ? failed(d, status, k->name, e) : false;
+  return fits(l, e) ? failed(d, status, k->base.name, e) : false;
 }
 
-bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e) {
+static bool run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e) {
   (void)d;
   for (int i = 0; i < n; i++)
     if (!launch(&launches[i], e)) return false;
   return true;
 }
 
-bool tirc_device_finish(Device *d, const char *what, DeviceError *e) {
+static bool finish(Device *device, const char *what, DeviceError *e) {
+  ClDevice *d = (ClDevice *)device;
   const cl_int status = d->cl.clFinish(d->queue);
   return status == CL_SUCCESS ? true : failed(d, status, what, e);
 }
+
+const DeviceKind tirc_opencl = {
+    .name = "opencl",
+    .list = list,
+    .open = open_number,
+    .close = close_device,
+    .build = build,
+    .free_program = free_program,
+    .kernel = kernel_of,
+    .free_kernel = free_kernel,
+    .buffer = buffer,
+    .free_buffer = free_buffer,
+    .write = write_buffer,
+    .read = read_buffer,
+    .run = run,
+    .finish = finish,
+};

@@ -81,7 +81,9 @@ static tirc_status start_bed(Task *t, tirc_error **error) {
 }
 
 const char *tirc_tuning_target(const tirc_tune_options *o) {
-  return o->target ? o->target : o->device ? "opencl" : CPU_DEFAULT;
+  return o->target   ? o->target
+         : o->device ? strncmp(o->device, "cuda", 4) == 0 ? "sm_75" : "opencl"
+                     : CPU_DEFAULT;
 }
 
 /* What runs here; of a device that is what builds its candidates. */

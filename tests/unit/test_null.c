@@ -372,6 +372,7 @@ static void runs(void **state) {
   REFUSED(tirc_kernel_new_on(m, NULL, "cpu", NULL, NULL, E));
   REFUSED(tirc_kernel_new_on(m, NULL, "nowhere", NULL, &k, E));
   REFUSED(tirc_devices(NULL, NULL, E));
+  REFUSED(tirc_devices_of("opencl", NULL, NULL, E));
   REFUSED(tirc_kernel_run(NULL, w->x, 1, given, E));
   REFUSED(tirc_kernel_run(w->k, w->x, -1, NULL, E));
   REFUSED(tirc_kernel_run(w->k, w->x, 0, NULL, E));

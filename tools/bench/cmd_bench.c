@@ -256,4 +256,4 @@ static int bench(Options *o) {
   return status;
 }
 
-int cmd_bench(Options *o) { return o->device == DEVICE_OPENCL ? run_watched(o, bench) : bench(o); }
+int cmd_bench(Options *o) { return is_on_device(o->device) ? run_watched(o, bench) : bench(o); }

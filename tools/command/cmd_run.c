@@ -408,4 +408,4 @@ static int run(Options *o) {
   return status;
 }
 
-int cmd_run(Options *o) { return o->device == DEVICE_OPENCL ? run_watched(o, run) : run(o); }
+int cmd_run(Options *o) { return is_on_device(o->device) ? run_watched(o, run) : run(o); }

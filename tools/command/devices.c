@@ -11,13 +11,16 @@ static const struct {
     {"cpu", DEVICE_CPU, NULL},
     {"emulate", DEVICE_EMULATE, "emulated"},
     {"opencl", DEVICE_OPENCL, "opencl"},
+    {"cuda", DEVICE_CUDA, "sm_75"}, /* later ones run its code, too */
 };
 enum { N_DEVICES = sizeof devices / sizeof *devices };
+
+bool is_on_device(Device d) { return d == DEVICE_OPENCL || d == DEVICE_CUDA; }
 
 /* "opencl", or "opencl:1" for the second one. */
 static bool is_called(const char *name, const char *wanted, Device device) {
   const size_t n = strlen(name);
-  if (device == DEVICE_OPENCL && strncmp(name, wanted, n) == 0 && wanted[n] == ':')
+  if (is_on_device(device) && strncmp(name, wanted, n) == 0 && wanted[n] == ':')
     return wanted[n + 1] && strspn(wanted + n + 1, "0123456789") == strlen(wanted + n + 1);
   return strcmp(wanted, name) == 0;
 }

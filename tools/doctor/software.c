@@ -211,18 +211,27 @@ static void examine_folder(Doctor *d, const char *name, const char *path, Health
  */
 
 static void examine_device(void *self, const tirc_device_info *i) {
-  note(self, "devices", "OpenCL",
+  note(self, "devices", strncmp(i->device, "cuda", 4) == 0 ? "CUDA" : "OpenCL",
        "--device %s: %s (%s, %s), %d cores, %.3g GiB; of a block %lld threads, %lld KiB", i->device,
        i->name, i->platform, i->version, i->cores, (double)i->memory / (1 << 30),
        (long long)i->threads, (long long)(i->shared / 1024));
 }
 
+/* Few machines have CUDA, and nothing is amiss without. */
 static void examine_devices(Doctor *d) {
-  tirc_error *e = NULL;
-  if (tirc_devices(examine_device, d, &e) == TIRC_OK) return;
-  note(d, "devices", "OpenCL", "%s: no run --device opencl", tirc_error_message(e));
-  if (tirc_error_get(e, TIRC_ERROR_HINT)) advise(d, AMISS, tirc_error_get(e, TIRC_ERROR_HINT));
-  tirc_error_free(e);
+  static const struct {
+    const char *kind, *name;
+    bool is_amiss;
+  } kinds[] = {{"opencl", "OpenCL", true}, {"cuda", "CUDA", false}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    tirc_error *e = NULL;
+    if (tirc_devices_of(kinds[i].kind, examine_device, d, &e) == TIRC_OK) continue;
+    note(d, "devices", kinds[i].name, "%s: no run --device %s", tirc_error_message(e),
+         kinds[i].kind);
+    if (kinds[i].is_amiss && tirc_error_get(e, TIRC_ERROR_HINT))
+      advise(d, AMISS, tirc_error_get(e, TIRC_ERROR_HINT));
+    tirc_error_free(e);
+  }
 }
 
 void examine_software(Doctor *d) {

@@ -1,0 +1,309 @@
+/* CUDA's driver by dlopen. Programs are PTX, which the driver compiles for the GPU that it has. */
+#include "cuda_abi.h"
+#include "device_kind.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct CuDevice {
+  Device base;
+  Cuda cu;
+  CuDeviceNumber number;
+  CuContextRef context;
+  CuEventRef begin, end;
+} CuDevice;
+typedef struct CuProgram {
+  DeviceProgram base;
+  CuModuleRef module;
+} CuProgram;
+typedef struct CuKernel {
+  DeviceKernel base;
+  CuFunctionRef function;
+  int64_t dynamic; /* bytes of shared memory that a launch asks for */
+} CuKernel;
+typedef struct CuBuffer {
+  DeviceBuffer base;
+  CuPointer at;
+} CuBuffer;
+
+static const char no_device[] = "it comes with the driver of an NVIDIA GPU; --device emulate and "
+                                "--device opencl need none";
+#define fail tirc_device_fail
+
+/* --- errors ---------------------------------------------------------------------------------- */
+
+/* "CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed", as the driver says it. */
+static void words_of(const Cuda *cu, CuResult status, char *words, size_t size) {
+  const char *name = NULL, *text = NULL;
+  (void)cu->cuGetErrorName(status, &name);
+  (void)cu->cuGetErrorString(status, &text);
+  snprintf(words, size, "%s: %s (%d)", name ? name : "an error", text ? text : "unknown",
+           (int)status);
+}
+
+static bool failed(const CuDevice *d, CuResult status, const char *what, DeviceError *e) {
+  char words[256];
+  words_of(&d->cu, status, words, sizeof words);
+  const bool is_memory =
+      status == CUDA_ERROR_OUT_OF_MEMORY || status == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  return fail(e, is_memory ? "memory" : "device", NULL, "%s: the device %s says %s", what,
+              d->base.info.name, words);
+}
+
+/* --- finding devices ------------------------------------------------------------------------- */
+
+static bool load(Cuda *cu, DeviceError *e) {
+  *cu = (Cuda){.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
+  if (!cu->library)
+    return fail(e, "device", no_device, "there is no CUDA here: libcuda.so.1 does not load");
+#define CU(name, parameters)                                                                       \
+  *(void **)&cu->name = dlsym(cu->library, #name);                                                 \
+  if (!cu->name) return fail(e, "device", no_device, "libcuda.so.1 has no function " #name);
+  CUDA_FUNCTIONS(CU)
+#undef CU
+  const CuResult status = cu->cuInit(0);
+  if (status == CUDA_SUCCESS) return true;
+  char words[256];
+  words_of(cu, status, words, sizeof words);
+  return fail(e, "device", no_device, "CUDA's driver does not start: %s", words);
+}
+
+static int attribute(const Cuda *cu, CuDeviceNumber number, int which) {
+  int v = 0;
+  (void)cu->cuDeviceGetAttribute(&v, which, number);
+  return v;
+}
+
+static DeviceInfo info_of(const Cuda *cu, CuDeviceNumber number) {
+  DeviceInfo i = {.name = "?", .platform = "NVIDIA CUDA"};
+  size_t bytes = 0;
+  int version = 0;
+  (void)cu->cuDeviceGetName(i.name, sizeof i.name - 1, number);
+  (void)cu->cuDeviceTotalMem_v2(&bytes, number);
+  (void)cu->cuDriverGetVersion(&version);
+  const int major = attribute(cu, number, CU_ATTRIBUTE_MAJOR);
+  const int minor = attribute(cu, number, CU_ATTRIBUTE_MINOR);
+  snprintf(i.version, sizeof i.version, "CUDA %d.%d, compute capability %d.%d", version / 1000,
+           version % 1000 / 10, major, minor);
+  snprintf(i.target, sizeof i.target, "sm_%d%d", major % 100, minor % 10);
+  i.memory = i.largest_buffer = (int64_t)bytes;
+  i.shared = attribute(cu, number, CU_ATTRIBUTE_SHARED);
+  i.threads = attribute(cu, number, CU_ATTRIBUTE_THREADS);
+  i.cores = attribute(cu, number, CU_ATTRIBUTE_MULTIPROCESSORS);
+  return i;
+}
+
+static int list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e) {
+  Cuda cu;
+  int n = 0;
+  if (!load(&cu, e)) return 0;
+  (void)cu.cuDeviceGetCount(&n);
+  for (int i = 0; i < n; i++) {
+    CuDeviceNumber number = 0;
+    if (cu.cuDeviceGet(&number, i) != CUDA_SUCCESS) continue;
+    const DeviceInfo info = info_of(&cu, number);
+    hear(self, &info);
+  }
+  if (!n) fail(e, "device", no_device, "CUDA has no device here");
+  return n;
+}
+
+static bool open_device(CuDevice *d, int which, DeviceError *e) {
+  int n = 0;
+  if (!load(&d->cu, e)) return false;
+  (void)d->cu.cuDeviceGetCount(&n);
+  if (!n) return fail(e, "device", no_device, "CUDA has no device here");
+  if (which < 0 || which >= n)
+    return fail(e, "device", "tirc doctor lists them",
+                "CUDA has %d device%s here, and no number %d", n, n == 1 ? "" : "s", which);
+  CuResult status = d->cu.cuDeviceGet(&d->number, which);
+  if (status == CUDA_SUCCESS) d->base.info = info_of(&d->cu, d->number);
+  if (status == CUDA_SUCCESS) status = d->cu.cuDevicePrimaryCtxRetain(&d->context, d->number);
+  if (status == CUDA_SUCCESS) status = d->cu.cuCtxSetCurrent(d->context);
+  if (status == CUDA_SUCCESS) status = d->cu.cuEventCreate(&d->begin, CU_EVENT_DEFAULT);
+  if (status == CUDA_SUCCESS) status = d->cu.cuEventCreate(&d->end, CU_EVENT_DEFAULT);
+  return status == CUDA_SUCCESS ? true : failed(d, status, "opening it", e);
+}
+
+static void close_device(Device *device) {
+  CuDevice *d = (CuDevice *)device;
+  if (d->begin) (void)d->cu.cuEventDestroy_v2(d->begin);
+  if (d->end) (void)d->cu.cuEventDestroy_v2(d->end);
+  if (d->context) (void)d->cu.cuDevicePrimaryCtxRelease_v2(d->number);
+  free(d);
+}
+
+static Device *open_number(int which, DeviceError *e) {
+  CuDevice *d = calloc(1, sizeof *d);
+  if (!d) return fail(e, "memory", NULL, "out of memory"), NULL;
+  d->base.kind = &tirc_cuda;
+  d->base.seconds = -1;
+  if (open_device(d, which, e)) return &d->base;
+  close_device(&d->base);
+  return NULL;
+}
+
+/* --- programs -------------------------------------------------------------------------------- */
+
+static void free_program(DeviceProgram *program) {
+  CuProgram *p = (CuProgram *)program;
+  if (p->module) (void)((CuDevice *)p->base.device)->cu.cuModuleUnload(p->module);
+  free(p);
+}
+
+static DeviceProgram *build(Device *device, const char *ptx, const char *what, DeviceError *e) {
+  CuDevice *d = (CuDevice *)device;
+  CuProgram *p = calloc(1, sizeof *p);
+  char log[4096] = "", words[256];
+  int options[2] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
+  void *values[2] = {log, (void *)(uintptr_t)sizeof log};
+  if (!p) return fail(e, "memory", NULL, "out of memory"), NULL;
+  p->base.device = device;
+  const CuResult status = d->cu.cuModuleLoadDataEx(&p->module, ptx, 2, options, values);
+  if (status == CUDA_SUCCESS) return &p->base;
+  p->module = NULL;
+  words_of(&d->cu, status, words, sizeof words);
+  fail(e, "codegen", "tirc build --emit=ptx shows the code",
+       "the device %s does not take the code of %s: %s%s%.*s", d->base.info.name, what, words,
+       *log ? ":\n" : "", (int)sizeof log - 1, log);
+  free_program(&p->base);
+  return NULL;
+}
+
+static void free_kernel(DeviceKernel *k) {
+  free(k->name);
+  free(k);
+}
+
+static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const DeviceShared *shared,
+                               DeviceError *e) {
+  CuDevice *d = (CuDevice *)program->device;
+  if (shared->all > d->base.info.shared)
+    return fail(e, "limit", NULL,
+                "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
+                (long long)shared->all, d->base.info.name, (long long)d->base.info.shared),
+           NULL;
+  CuKernel *k = calloc(1, sizeof *k);
+  if (!k) return fail(e, "memory", NULL, "out of memory"), NULL;
+  k->base = (DeviceKernel){program->device, strdup(name)};
+  k->dynamic = shared->dynamic;
+  CuResult status = d->cu.cuModuleGetFunction(&k->function, ((CuProgram *)program)->module, name);
+  if (status == CUDA_SUCCESS && k->dynamic > 0)
+    status = d->cu.cuFuncSetAttribute(k->function, CU_FUNCTION_DYNAMIC_SHARED, (int)k->dynamic);
+  if (status == CUDA_SUCCESS && k->base.name) return &k->base;
+  if (status != CUDA_SUCCESS)
+    failed(d, status, name, e);
+  else
+    fail(e, "memory", NULL, "out of memory");
+  free_kernel(&k->base);
+  return NULL;
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, DeviceError *e) {
+  CuDevice *d = (CuDevice *)device;
+  if (!tirc_device_fits(device, bytes, what, e)) return NULL;
+  CuBuffer *b = calloc(1, sizeof *b);
+  if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
+  b->base = (DeviceBuffer){device, bytes};
+  const CuResult status = d->cu.cuMemAlloc_v2(&b->at, bytes ? bytes : 1);
+  if (status != CUDA_SUCCESS) return failed(d, status, what, e), free(b), NULL;
+  device->used += (int64_t)bytes;
+  return &b->base;
+}
+
+static void free_buffer(DeviceBuffer *b) {
+  (void)((CuDevice *)b->device)->cu.cuMemFree_v2(((CuBuffer *)b)->at);
+  b->device->used -= (int64_t)b->bytes;
+  free(b);
+}
+
+static bool write_buffer(DeviceBuffer *b, const void *from, DeviceError *e) {
+  CuDevice *d = (CuDevice *)b->device;
+  if (!b->bytes) return true;
+  const CuResult status = d->cu.cuMemcpyHtoD_v2(((CuBuffer *)b)->at, from, b->bytes);
+  return status == CUDA_SUCCESS ? true : failed(d, status, "writing to its memory", e);
+}
+
+static bool read_buffer(DeviceBuffer *b, void *to, DeviceError *e) {
+  CuDevice *d = (CuDevice *)b->device;
+  if (!b->bytes) return true;
+  const CuResult status = d->cu.cuMemcpyDtoH_v2(to, ((CuBuffer *)b)->at, b->bytes);
+  return status == CUDA_SUCCESS ? true : failed(d, status, "reading its memory", e);
+}
+
+/* --- runs ------------------------------------------------------------------------------------ */
+
+static bool fits(const CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
+  const CuKernel *k = (const CuKernel *)l->kernel;
+  const int64_t threads = l->threads[0] * l->threads[1] * l->threads[2];
+  int most = 0;
+  if (d->cu.cuFuncGetAttribute(&most, CU_FUNCTION_THREADS, k->function) != CUDA_SUCCESS)
+    most = (int)d->base.info.threads;
+  if (threads <= most) return true;
+  return fail(e, "limit", NULL, "a block of %s has %lld threads, and the device %s takes %d of it",
+              k->base.name, (long long)threads, d->base.info.name, most);
+}
+
+static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
+  enum { MOST_ARGS = 256 };
+  CuKernel *k = (CuKernel *)l->kernel;
+  void *args[MOST_ARGS];
+  unsigned blocks[3], threads[3];
+  for (int i = 0; i < 3; i++) {
+    if (l->blocks[i] <= 0 || l->threads[i] <= 0) return true;
+    blocks[i] = (unsigned)l->blocks[i];
+    threads[i] = (unsigned)l->threads[i];
+  }
+  if (l->n > MOST_ARGS)
+    return fail(e, "limit", NULL, "%s has more than %d parameters", k->base.name, MOST_ARGS);
+  for (int i = 0; i < l->n; i++)
+    args[i] = l->args[i].buffer ? (void *)&((CuBuffer *)l->args[i].buffer)->at
+                                : (void *)(uintptr_t)l->args[i].bytes;
+  const CuResult status =
+      d->cu.cuLaunchKernel(k->function, blocks[0], blocks[1], blocks[2], threads[0], threads[1],
+                           threads[2], (unsigned)k->dynamic, NULL, args, NULL);
+  if (status == CUDA_SUCCESS) return true;
+  return fits(d, l, e) ? failed(d, status, k->base.name, e) : false;
+}
+
+static bool run(Device *device, int n, const DeviceLaunch *launches, DeviceError *e) {
+  CuDevice *d = (CuDevice *)device;
+  CuResult status = d->cu.cuEventRecord(d->begin, NULL);
+  if (status != CUDA_SUCCESS) return failed(d, status, "an event", e);
+  for (int i = 0; i < n; i++)
+    if (!launch(d, &launches[i], e)) return false;
+  status = d->cu.cuEventRecord(d->end, NULL);
+  return status == CUDA_SUCCESS ? true : failed(d, status, "an event", e);
+}
+
+static bool finish(Device *device, const char *what, DeviceError *e) {
+  CuDevice *d = (CuDevice *)device;
+  const CuResult status = d->cu.cuCtxSynchronize();
+  float milliseconds = 0;
+  if (status != CUDA_SUCCESS) return failed(d, status, what, e);
+  const bool known = d->cu.cuEventElapsedTime(&milliseconds, d->begin, d->end) == CUDA_SUCCESS;
+  d->base.seconds = known ? (double)milliseconds / 1e3 : -1;
+  return true;
+}
+
+const DeviceKind tirc_cuda = {
+    .name = "cuda",
+    .takes_ptx = true,
+    .list = list,
+    .open = open_number,
+    .close = close_device,
+    .build = build,
+    .free_program = free_program,
+    .kernel = kernel_of,
+    .free_kernel = free_kernel,
+    .buffer = buffer,
+    .free_buffer = free_buffer,
+    .write = write_buffer,
+    .read = read_buffer,
+    .run = run,
+    .finish = finish,
+};
