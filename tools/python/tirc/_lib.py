@@ -212,6 +212,7 @@ _CHECKED = {
     "schedule_module": [c_void_p, _out],
     "executor_new": [c_int, _out],
     "kernel_new": [c_void_p, c_char_p, c_char_p, _out],
+    "kernel_new_on": [c_void_p, c_char_p, c_char_p, c_char_p, _out],
     "kernel_run": [c_void_p, c_void_p, c_int, POINTER(Argument)],
     "launch_new": [c_void_p, c_void_p, c_int, POINTER(Argument), _out],
     "program_new": [c_void_p, POINTER(ProgramOptions), _out],

@@ -84,13 +84,14 @@ class IRModule(Shown):
         return IRModule._of(_lib.make("module", "module_lower", self._module, None, None))
 
     def emit(self, kind, target=None):
-        """Code: "llvm" or "asm" as str, "obj" as bytes, "header" as str."""
-        kinds = {"llvm": 0, "asm": 1, "obj": 2, "header": 3}
+        """Code: "llvm", "asm" or "header" as str, "obj" as bytes; of kernels for GPUs "opencl", "cuda", "cuda-header" or
+        "ptx" as str."""
+        kinds = {"llvm": 0, "asm": 1, "obj": 2, "header": 3, "opencl": 7, "cuda": 8, "cuda-header": 9, "ptx": 10}
         if kind not in kinds:
             raise ValueError("emit takes %s, not %r" % (", ".join(kinds), kind))
-        from ._runtime import cpu_of
+        from ._runtime import cpu_of, gpu_of
         out, n = ctypes.c_void_p(), ctypes.c_size_t()
-        _lib.call("module_emit", self._module, kinds[kind], cpu_of(target), None, byref(out), byref(n))
+        _lib.call("module_emit", self._module, kinds[kind], gpu_of(target) or cpu_of(target), None, byref(out), byref(n))
         try:
             data = ctypes.string_at(out.value, n.value)
         finally:

@@ -27,6 +27,19 @@ def cpu_of(target):
     return text.encode() if text else None
 
 
+def gpu_of(target):
+    """The name of a GPU, when the target is one: "nvidia/nvidia-t4", "sm_80", "cuda -arch=sm_80", "opencl"; otherwise None."""
+    if isinstance(target, dict):
+        text = "%s -arch=%s" % (target.get("kind", ""), target["arch"]) if "arch" in target else target.get("kind", "")
+    else:
+        text = str(target or "")
+    first = (text.split() or [""])[0]
+    if first == "cuda":
+        found = re.search(r"-arch[= ](\S+)", text)
+        return (found.group(1) if found else "sm_75").encode()
+    return first.encode() if re.match(r"sm_|opencl|nvidia/", first) else None
+
+
 # --- tensors ----------------------------------------------------------------------------------
 
 
@@ -152,7 +165,12 @@ class Kernel:
 
     def __init__(self, func, target, executor, lock):
         self.func, self.name, self._executor, self._lock = func, func.name, executor, lock
-        self._kernel = _lib.make("kernel", "kernel_new", func.module._module, func.name.encode(), cpu_of(target))
+        gpu, name = gpu_of(target), func.name.encode()
+        if gpu:
+            device = b"opencl" if gpu.startswith(b"opencl") else b"cuda"
+            self._kernel = _lib.make("kernel", "kernel_new_on", func.module._module, name, device, gpu)
+        else:
+            self._kernel = _lib.make("kernel", "kernel_new", func.module._module, name, cpu_of(target))
 
     def __call__(self, *args):
         given, keep = _arguments(self.func, args)
@@ -177,8 +195,19 @@ class Kernel:
         return "<Kernel %s(%s)>" % (self.name, ", ".join(map(repr, self.func.params)))
 
 
+class _Kernels:
+    """What a module for a GPU has on it."""
+
+    def __init__(self, source):
+        self._source = source
+
+    def get_source(self, fmt=""):
+        return self._source
+
+
 class Module:
-    """A built program: call it, or one of its functions by name."""
+    """A built program: call it, or one of its functions by name. For a GPU, its kernels are compiled when they are
+    called; imported_modules[0].get_source() is their source."""
 
     entry_name = "__tvm_main__"
 
@@ -188,7 +217,11 @@ class Module:
             raise ValueError("threads is from 0 to 2147483647, not %s" % threads)
         self._executor = _lib.make("executor", "executor_new", threads)
         self._kernels, self._lock = {}, threading.Lock()
-        for name in list(mod.functions)[:1]:
+        self.imported_modules = []
+        gpu = gpu_of(target)
+        if gpu:
+            self.imported_modules = [_Kernels(mod.emit("opencl" if gpu.startswith(b"opencl") else "cuda", target))]
+        for name in list(mod.functions)[:0 if gpu else 1]:
             self[name]  # compiles the module, so that errors come here
 
     def _main(self):
@@ -227,13 +260,15 @@ class Module:
         return self._main().time(*args, **keywords)
 
     def get_source(self, fmt="llvm"):
-        """The code: "llvm" or "asm"."""
+        """The code: "llvm" or "asm"; for a GPU, of its kernels."""
+        if self.imported_modules and fmt in ("", "llvm"):
+            return self.imported_modules[0].get_source()
         return self.mod.emit("llvm" if fmt in ("", "ll", "llvm") else fmt, self.target)
 
 
 def build(mod, target=None, name=None, threads=0):
     """Compiles a module or function for this machine. target: an LLVM CPU name, "native",
-    "llvm -mcpu=NAME", or None for haswell (AVX2 and FMA). threads 0: TIRC_NUM_THREADS, or one a core."""
+    "llvm -mcpu=NAME", None for haswell (AVX2 and FMA), or a GPU, such as "nvidia/nvidia-t4". threads 0: TIRC_NUM_THREADS, or one a core."""
     return Module(_module_of(mod), target, threads)
 
 
