@@ -26,7 +26,7 @@ enum {
   MOST_SHARED = 166912,
   WARP = 32
 };
-#define MEMORY (UINT64_C(1) << 30)
+#define MEMORY (UINT64_C(1) << 26)
 
 static void logged(const char *format, ...) {
   const char *path = getenv("FAKE_CUDA_LOG");
