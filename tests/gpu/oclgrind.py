@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does oclgrind, which knows nothing of tirc, agree about kernels? oclgrind.py TIRC TESTS
+"""Does oclgrind, which knows nothing of tirc, agree about kernels? oclgrind.py TIRC TESTS [clean|faulty]
 
 Clean: the kernels and schedules of TESTS/gpu, and those of TESTS/emulate/right; it should find nothing.
 Faulty: those of TESTS/emulate/faults.txt, each a mistake in one of them; it should find something: a race, a
@@ -92,6 +92,8 @@ def main():
     counts = {}
     with tempfile.TemporaryDirectory() as folder:
         for kind, programs in (("clean", clean), ("faulty", faulty)):
+            if kind not in (sys.argv[3:] or kind):
+                continue
             for name, words in programs(tests, folder):
                 found, failed = run(tirc, folder, words)
                 verdict = "not run" if failed and not found else "found" if found else "nothing"

@@ -171,6 +171,19 @@ static const Expectation expectations[] = {
       "T.tvm_storage_sync(\"shared\")\n                red_buf0[0] = red_warps0[",
       "T.tvm_warp_shuffle_down(mask[0], red_buf0[0], 2, 4, 32)", "if threadIdx_x == 0:"},
      {"if threadIdx_x < 64", "red_buf0[0], 4, 4, 32)"}},
+    {"a pipeline overlaps its iterations",
+     "InjectSoftwarePipeline",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          BX(1) TX(8) "            for k in T.serial(8, annotations={\"software_pipeline_stage\": "
+                      "[0, 1], \"software_pipeline_order\": [0, 1]}):\n"
+                      "                with T.block(\"\"):\n"
+                      "                    S = T.alloc_buffer((8,), scope=\"shared\")\n"
+                      "                    S[tx] = A[k * 8 + tx]\n"
+                      "                    B[tx] = B[tx] + S[7 - tx]\n"),
+     {"S = T.alloc_buffer((2, 8), scope=\"shared\")", "S[0, threadIdx_x] = A[",
+      "for k in range(7):", "S[(k + 1) % 2, threadIdx_x] = A[", "S[1, 7 - threadIdx_x]"},
+     {"software_pipeline"}},
     {"where there are none, through shared memory",
      "SplitHostDevice",
      "opencl",

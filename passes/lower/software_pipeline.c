@@ -1,0 +1,363 @@
+/* A loop that is annotated software_pipeline_stage overlaps its iterations: a statement of stage s
+ * runs s steps later than the loop says, beside the earlier stages of the next iterations. What one
+ * stage hands to a later one is there several times.
+ *
+ *   for k in range(8):  # stage [0, 1]          S = T.decl_buffer((2, 32,), scope="shared")
+ *     S = T.decl_buffer((32,), "shared")        S[0, tx] = A[tx]
+ *     S[tx] = A[k * 32 + tx]              ->    for k in range(7):
+ *     C[tx] = C[tx] + S[31 - tx]                  S[(k + 1) % 2, tx] = A[(k + 1) * 32 + tx]
+ *                                                 C[tx] = C[tx] + S[k % 2, 31 - tx]
+ *                                               C[tx] = C[tx] + S[1, 31 - tx]
+ *
+ * software_pipeline_order says in which order statements stand in the new loop. A loop stays as it
+ * is where statements that would change places touch the same memory in another way, or where a
+ * call has a pointer to what would be there several times. */
+#include "internal.h"
+
+static const char *const STAGE = "software_pipeline_stage", *const ORDER =
+                                                                "software_pipeline_order";
+enum { MOST_PARTS = 32, MOST_STAGES = 8 };
+
+typedef struct Kernel {
+  const Gpu *gpu;
+  bool is_in;
+  int64_t shared; /* bytes that a block of it has of shared memory */
+} Kernel;
+
+typedef struct Part { /* a statement of the loop's body */
+  Stmt stmt;
+  int64_t stage, order;
+} Part;
+
+typedef struct Pipeline {
+  Tirc *c;
+  const For *loop;
+  const Block *block; /* its body, where that allocates; or NULL */
+  int n;
+  Part parts[MOST_PARTS], *at[MOST_PARTS]; /* at: in their new order */
+  int64_t extent, last;                    /* stage */
+  PtrMap several;                          /* from a buffer to the one that has it several times */
+} Pipeline;
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+static bool read_list(Attrs a, const char *key, int n, int64_t *out) {
+  Expr list = tirc_attrs_get(a, key);
+  if (!list || list->n != n) return false;
+  for (int i = 0; i < n; i++)
+    if (!tirc_const_int(list->args[i], &out[i])) return false;
+  return true;
+}
+
+static bool read_parts(Pipeline *p) {
+  Stmt body = p->loop->body;
+  int64_t stages[MOST_PARTS], orders[MOST_PARTS];
+  if (body->kind == STMT_BLOCK && tirc_is_true(body->u.block.predicate))
+    p->block = &body->u.block, body = p->block->body;
+  if (body->kind != STMT_SEQ || body->u.seq.n > MOST_PARTS) return false;
+  p->n = body->u.seq.n;
+  if (!read_list(p->loop->annotations, STAGE, p->n, stages) ||
+      !read_list(p->loop->annotations, ORDER, p->n, orders))
+    return false;
+  for (int i = 0; i < p->n; i++) {
+    if (stages[i] < 0 || stages[i] > MOST_STAGES || orders[i] < 0 || orders[i] >= p->n ||
+        p->at[orders[i]])
+      return false;
+    p->parts[i] = (Part){tirc_item(body, i), stages[i], orders[i]};
+    p->at[orders[i]] = &p->parts[i];
+    if (stages[i] > p->last) p->last = stages[i];
+  }
+  return true;
+}
+
+/* --- what may be ------------------------------------------------------------------------------ */
+
+typedef struct Access {
+  Expr data;
+  bool reads, writes, hands_on;
+} Access;
+
+static bool see_expr(Visitor *v, Expr e) {
+  Access *a = v->self;
+  a->reads |= e->op == OP_LOAD && e->u.buffer->data == a->data;
+  a->hands_on |= e == a->data;
+  return true;
+}
+static bool see_stmt(Visitor *v, Stmt s) {
+  Access *a = v->self;
+  a->writes |= s->kind == STMT_STORE && s->u.store.buffer->data == a->data;
+  a->hands_on |= s->kind == STMT_DECL && s->u.alloc.buffer->data == a->data;
+  return true;
+}
+
+static Access access_of(Stmt s, Expr data) {
+  Access a = {.data = data};
+  tirc_visit_stmt(&(Visitor){.expr = see_expr, .stmt = see_stmt, .self = &a}, s);
+  return a;
+}
+
+/* How often a buffer of the loop's own has to be there; 0: that is not to be had. */
+static int64_t versions_of(const Pipeline *p, Buffer b) {
+  int64_t written = MOST_STAGES + 1, used = 0, least = MOST_STAGES + 1;
+  bool hands_on = false;
+  for (int i = 0; i < p->n; i++) {
+    const Part *part = &p->parts[i];
+    const Access a = access_of(part->stmt, b->data);
+    if (!a.reads && !a.writes && !a.hands_on) continue;
+    if (a.writes && part->stage < written) written = part->stage;
+    if (part->stage < least) least = part->stage;
+    if (part->stage > used) used = part->stage;
+    hands_on |= a.hands_on;
+  }
+  if (least > used) return 1;
+  if (hands_on && least != used) return 0;
+  return written == least ? used - least + 1 : 0;
+}
+
+static bool is_own(const Pipeline *p, Expr data) {
+  for (int i = 0; p->block && i < p->block->n_allocs; i++)
+    if (p->block->allocs[i]->data == data) return true;
+  return false;
+}
+
+/* Whether x, which stands before y, has to: they touch the same memory, and one stores to it. */
+typedef struct Conflict {
+  const Pipeline *p;
+  Stmt y;
+  bool own; /* memory of the loop's own, or other memory */
+  bool found;
+} Conflict;
+
+static void look(Conflict *k, Expr data, bool writes) {
+  if (is_own(k->p, data) != k->own) return;
+  const Access a = access_of(k->y, data);
+  k->found |= a.writes || a.hands_on || (writes && a.reads);
+}
+static bool see_conflict(Visitor *v, Expr e) {
+  if (e->op == OP_LOAD) look(v->self, e->u.buffer->data, false);
+  if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) look(v->self, e, true);
+  return true;
+}
+static bool see_store(Visitor *v, Stmt s) {
+  if (s->kind == STMT_STORE) look(v->self, s->u.store.buffer->data, true);
+  return true;
+}
+
+static bool conflict(const Pipeline *p, Stmt x, Stmt y, bool own) {
+  Conflict k = {.p = p, .y = y, .own = own};
+  tirc_visit_stmt(&(Visitor){.expr = see_conflict, .stmt = see_store, .self = &k}, x);
+  return k.found;
+}
+
+/* Of memory that is there once all accesses stay in their order; of the loop's own, those of one
+ * stage. */
+static bool may_overlap(const Pipeline *p) {
+  for (int i = 0; i < p->n; i++)
+    for (int k = i + 1; k < p->n; k++) {
+      const Part *x = &p->parts[i], *y = &p->parts[k];
+      const bool stays = x->stage == y->stage && x->order < y->order;
+      if (stays) continue;
+      if (conflict(p, x->stmt, y->stmt, false)) return false;
+      if (x->stage >= y->stage && conflict(p, x->stmt, y->stmt, true)) return false;
+    }
+  return true;
+}
+
+/* --- memory that is there several times --------------------------------------------------------
+ */
+
+static Buffer enlarged(Tirc *c, Buffer b, int64_t n) {
+  struct BufferNode to = *b;
+  Expr *shape = tirc_new_array(c, Expr, b->ndim + 1), *strides = NULL;
+  const DType t = b->ndim ? b->shape[0]->dtype : DT_INT32;
+  shape[0] = tirc_int(c, t, n);
+  for (int d = 0; d < b->ndim; d++) shape[d + 1] = b->shape[d];
+  if (b->strides && b->ndim) {
+    strides = tirc_new_array(c, Expr, b->ndim + 1);
+    strides[0] = tirc_mul(c, b->shape[0], b->strides[0]);
+    for (int d = 0; d < b->ndim; d++) strides[d + 1] = b->strides[d];
+  }
+  to.data = tirc_var(c, b->data->u.s, b->data->dtype);
+  to.ndim = b->ndim + 1;
+  to.shape = shape;
+  to.strides = strides;
+  return tirc_buffer_copy(c, &to);
+}
+
+static bool make_several(Pipeline *p) {
+  for (int i = 0; p->block && i < p->block->n_allocs; i++) {
+    Buffer b = p->block->allocs[i];
+    const int64_t n = versions_of(p, b);
+    if (n == 0 || b->n_axis_separators) return false;
+    if (n > 1) tirc_map_set(p->c, &p->several, b, enlarged(p->c, b, n));
+  }
+  return true;
+}
+
+/* With the room between rows. */
+static int64_t bytes_of(Buffer b) {
+  int64_t rows, apart;
+  if (!b->strides || !b->ndim || !tirc_const_int(b->shape[0], &rows) ||
+      !tirc_const_int(b->strides[0], &apart))
+    return tirc_lower_bytes(b);
+  return rows * apart * tirc_dtype_bytes(b->dtype);
+}
+
+static bool add_shared(Visitor *v, Stmt s) {
+  int64_t *sum = v->self;
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++) {
+    Buffer b = s->u.block.allocs[i];
+    const int64_t bytes = strncmp(b->scope, "shared", 6) == 0 ? bytes_of(b) : 0;
+    if (bytes > 0) *sum += bytes;
+  }
+  return true;
+}
+
+/* Whether a block of threads of the target has room for all. */
+static bool fits(Pipeline *p, const Kernel *k) {
+  int64_t sum = k->shared;
+  for (int i = 0; p->block && i < p->block->n_allocs; i++) {
+    Buffer b = p->block->allocs[i], to = tirc_map_get(&p->several, b);
+    if (to && strncmp(b->scope, "shared", 6) == 0) sum += bytes_of(to) - bytes_of(b);
+  }
+  return !k->gpu || sum <= k->gpu->shared_dyn;
+}
+
+/* --- the rewrite ------------------------------------------------------------------------------ */
+
+typedef struct Version {
+  Pipeline *p;
+  Expr step; /* of the loop, from 0 */
+} Version;
+
+static Expr version(const Version *v, Buffer to) {
+  Tirc *c = v->p->c;
+  const DType t = to->shape[0]->dtype;
+  return tirc_simplify0(c, tirc_floormod(c, tirc_cast(c, t, v->step), to->shape[0]));
+}
+
+static Expr *versioned(const Version *v, Buffer to, int n, const Expr *indices) {
+  Expr *all = tirc_new_array(v->p->c, Expr, n + 1);
+  all[0] = version(v, to);
+  for (int d = 0; d < n; d++) all[d + 1] = indices[d];
+  return all;
+}
+
+static Expr rewrite_expr(Mutator *m, Expr e) {
+  const Version *v = m->self;
+  Buffer to = e->op == OP_LOAD ? tirc_map_get(&v->p->several, e->u.buffer) : NULL;
+  e = tirc_mutate_expr_children(m, e);
+  return to ? tirc_load(m->c, to, e->n + 1, versioned(v, to, e->n, e->args)) : e;
+}
+
+static const Region *rewrite_regions(const Version *v, int n, const Region *from) {
+  Tirc *c = v->p->c;
+  Region *out = tirc_new_array(c, Region, n + 1);
+  for (int i = 0; i < n; i++) {
+    Buffer b = from[i].buffer, to = tirc_map_get(&v->p->several, b);
+    out[i] = from[i];
+    if (!to) continue;
+    Range *dims = tirc_new_array(c, Range, to->ndim);
+    dims[0] = tirc_range(version(v, to), tirc_int(c, to->shape[0]->dtype, 1));
+    for (int d = 0; d < b->ndim; d++) dims[d + 1] = from[i].dims[d];
+    out[i] = (Region){to, dims};
+  }
+  return out;
+}
+
+static Stmt rewrite_stmt(Mutator *m, Stmt s) {
+  const Version *v = m->self;
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind == STMT_STORE) {
+    Buffer to = tirc_map_get(&v->p->several, s->u.store.buffer);
+    const int n = s->u.store.n;
+    return to ? tirc_store(m->c, to, n + 1, versioned(v, to, n, s->u.store.indices),
+                           s->u.store.value)
+              : s;
+  }
+  if (s->kind != STMT_BLOCK) return s;
+  Block b = s->u.block;
+  b.reads = rewrite_regions(v, b.n_reads, b.reads);
+  b.writes = rewrite_regions(v, b.n_writes, b.writes);
+  b.id = 0;
+  return tirc_block(m->c, &b);
+}
+
+/* A statement at a step of the loop. */
+static Stmt at_step(Pipeline *p, const Part *part, Expr step) {
+  Tirc *c = p->c;
+  Version v = {p, tirc_simplify0(c, step)};
+  Mutator m = {.c = c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = &v};
+  Stmt s = tirc_mutate_stmt(&m, tirc_clone_fresh(c, part->stmt));
+  Expr at = tirc_add(c, tirc_cast(c, p->loop->var->dtype, p->loop->min), v.step);
+  return tirc_lower_substitute1(c, s, p->loop->var, tirc_simplify0(c, at));
+}
+
+/* What runs at a time: of each statement that has begun and not ended, the step of then. */
+static Stmt at_time(Pipeline *p, Expr time, int64_t known) {
+  Tirc *c = p->c;
+  VEC(Stmt) all = {0};
+  for (int i = 0; i < p->n; i++) {
+    const Part *part = p->at[i];
+    if (known >= 0 && (known < part->stage || known - part->stage >= p->extent)) continue;
+    Expr late = tirc_int(c, time->dtype, part->stage);
+    vec_push(c, all, at_step(p, part, tirc_sub(c, time, late)));
+  }
+  return tirc_seq(c, all.n, all.at);
+}
+
+static Stmt overlapped(Pipeline *p) {
+  Tirc *c = p->c;
+  const DType t = p->loop->var->dtype;
+  VEC(Stmt) all = {0};
+  VEC(Buffer) allocs = {0};
+  For loop = *p->loop;
+  for (int64_t i = 0; i < p->last; i++) vec_push(c, all, at_time(p, tirc_int(c, t, i), i));
+  loop.var = tirc_var(c, p->loop->var->u.s, t);
+  loop.min = tirc_int(c, t, 0);
+  loop.extent = tirc_int(c, t, p->extent - p->last);
+  loop.annotations = tirc_attrs_remove(c, tirc_attrs_remove(c, loop.annotations, STAGE), ORDER);
+  loop.body = at_time(p, tirc_add(c, loop.var, tirc_int(c, t, p->last)), -1);
+  vec_push(c, all, tirc_for(c, &loop));
+  for (int64_t i = p->extent; i < p->extent + p->last; i++)
+    vec_push(c, all, at_time(p, tirc_int(c, t, i), i));
+  Stmt s = tirc_seq(c, all.n, all.at);
+  if (!p->block) return s;
+  for (int i = 0; i < p->block->n_allocs; i++) {
+    Buffer b = p->block->allocs[i], to = tirc_map_get(&p->several, b);
+    vec_push(c, allocs, to ? to : b);
+  }
+  Block b = *p->block;
+  b.id = 0;
+  b.allocs = allocs.at;
+  b.n_allocs = allocs.n;
+  b.n_reads = b.n_writes = 0;
+  b.body = s;
+  return tirc_block(c, &b);
+}
+
+static Stmt visit(Mutator *m, Stmt s) {
+  Kernel *k = m->self;
+  if (tirc_is_thread_loop(s) && !k->is_in) {
+    k->is_in = true;
+    k->shared = 0;
+    tirc_visit_stmt(&(Visitor){.stmt = add_shared, .expr = tirc_skip_expr, .self = &k->shared}, s);
+    s = tirc_mutate_stmt_children(m, s);
+    k->is_in = false;
+    return s;
+  }
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_SERIAL) return s;
+  Pipeline p = {.c = m->c, .loop = &s->u.loop};
+  if (!tirc_attrs_get(p.loop->annotations, STAGE) || !read_parts(&p) || p.last == 0 ||
+      !tirc_const_int(p.loop->extent, &p.extent) || p.extent <= p.last || !may_overlap(&p) ||
+      !make_several(&p) || !fits(&p, k))
+    return s;
+  return overlapped(&p);
+}
+
+Stmt tirc_lower_software_pipeline(Tirc *c, const Func *f) {
+  Kernel k = {.gpu = tirc_gpu_of(f)};
+  Mutator m = {.c = c, .stmt = visit, .self = &k};
+  return tirc_mutate_stmt(&m, f->body);
+}
