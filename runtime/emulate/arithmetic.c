@@ -73,10 +73,10 @@ _Noreturn static void overflows(Emu *e, const Piece *p, const Threads *l, const 
     OVER_ALL(f, room[k].f = x op y)                                                                \
     return DONE_WITH_ALL;                                                                          \
   }
-OF_FLOATS(add, +, round_floats_to_half)
-OF_FLOATS(sub, -, round_floats_to_half)
-OF_FLOATS(mul, *, round_floats_to_half)
-OF_FLOATS(div, /, round_all_to_half)
+OF_FLOATS(add, +, tirc_emu_round_floats_to_half)
+OF_FLOATS(sub, -, tirc_emu_round_floats_to_half)
+OF_FLOATS(mul, *, tirc_emu_round_floats_to_half)
+OF_FLOATS(div, /, tirc_emu_round_to_half)
 ARITHMETIC(add, +, __builtin_add_overflow)
 ARITHMETIC(sub, -, __builtin_sub_overflow)
 ARITHMETIC(mul, *, __builtin_mul_overflow)
@@ -179,7 +179,7 @@ static Values cast_to_float16(Emu *e, const Piece *p, const Threads *l, Cell *ro
   const Values a = evaluate(e, p->a, l, room);
   const int n = a.same ? 1 : l->n;
   for (int k = 0; k < n; k++) room[k].f = a.at[k].f;
-  round_all_to_half(room, n);
+  tirc_emu_round_to_half(room, n);
   return (Values){room, a.same};
 }
 static Values cast_small_int(Emu *e, const Piece *p, const Threads *l, Cell *room) {

@@ -240,14 +240,14 @@ static void get_halves(const char *data, const Cell *at, int n, Cell *to) {
     const int some = n - first < SOME_HALVES ? n - first : SOME_HALVES;
     if (!at) memcpy(bits, data + 2 * first, 2 * (size_t)some);
     for (int k = 0; at && k < some; k++) memcpy(bits + k, data + 2 * at[first + k].i, sizeof *bits);
-    halves_to_values(bits, some, to + first);
+    tirc_emu_halves_to_values(bits, some, to + first);
   }
 }
 static void put_halves(char *data, const Cell *at, int n, const Cell *from) {
   uint16_t bits[SOME_HALVES];
   for (int first = 0; first < n; first += SOME_HALVES) {
     const int some = n - first < SOME_HALVES ? n - first : SOME_HALVES;
-    values_to_halves(from + first, some, bits);
+    tirc_emu_values_to_halves(from + first, some, bits);
     if (!at) memcpy(data + 2 * first, bits, 2 * (size_t)some);
     for (int k = 0; at && k < some; k++) memcpy(data + 2 * at[first + k].i, bits + k, sizeof *bits);
   }
