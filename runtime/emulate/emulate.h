@@ -19,6 +19,10 @@
  * would cost a switch a barrier and an interpreted tree a thread; this walks the tree once for a
  * hundred threads.
  *
+ * Threads that have a value in common, such as the loads of a row that all of its threads multiply
+ * with, have it evaluated once (peers.c); a value is kept as long as nothing that it hangs on has
+ * changed (evaluate in code.h).
+ *
  * Races are found in any order: each element of memory remembers who wrote it last and two that
  * have read it since, with the number of barriers that had been passed (race.c). */
 #ifndef TIRC_RUNTIME_EMULATE_H
