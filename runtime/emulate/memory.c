@@ -71,6 +71,7 @@ static int64_t find_extent(Emu *e, Window *w, const Threads *l) {
 void tirc_emu_open_window(Emu *e, Window *w, const Threads *l) {
   const int64_t extent = find_extent(e, w, l);
   w->count = w->store->bytes / w->elem;
+  if (w->store->version) w->store->version->stamp = ++e->clock; /* the view has moved */
   w->inside = extent <= w->count;
 }
 
