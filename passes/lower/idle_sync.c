@@ -1,39 +1,47 @@
 /* A loop that was written out has a barrier at the head of each step, the first one too, where it
- * orders nothing if no memory of the block has been touched before; likewise at the end. A walk
- * knows whether something has been touched since the last barrier, and whether something will be
- * before the next one. */
+ * may order nothing; likewise at the end. Between the barriers of a kernel's body, and after the
+ * last one, some memory is touched; a barrier is kept if what has been touched since the one that
+ * was kept before it, and what will be before the next one, have a buffer in common that one of
+ * them stores to. What lies farther apart has another barrier between. */
 #include "touch.h"
 
 typedef struct Idle {
   Tirc *c;
-  bool touched; /* since the last barrier, on some way here */
+  Touches all;
 } Idle;
-
-static bool touches(Tirc *c, Stmt s) {
-  Touches all = {0};
-  tirc_touches_of(c, s, NULL, &all);
-  return all.n > 0;
-}
 
 static bool find(Visitor *v, Stmt s) {
   Idle *k = v->self;
-  if (!k->touched) k->touched = touches(k->c, s);
-  return !k->touched;
+  tirc_touches_of(k->c, s, NULL, &k->all);
+  return true;
 }
 
 static bool find_load(Visitor *v, Expr e) {
   Idle *k = v->self;
-  Touches all = {0};
-  if (e->op == OP_LOAD || e->op == OP_CALL) tirc_touches_of_expr(k->c, e, NULL, NULL, &all);
-  k->touched |= all.n > 0;
-  return !k->touched;
+  if (e->op == OP_LOAD || e->op == OP_CALL) tirc_touches_of_expr(k->c, e, NULL, NULL, &k->all);
+  return true;
 }
 
-/* Whether anything in s touches what threads share. */
-static bool any(Tirc *c, Stmt s) {
+/* One a buffer, and one more if it is stored to. */
+static void add(Tirc *c, Touches *to, const Touch *t) {
+  for (int i = 0; i < to->n; i++)
+    if (to->at[i].buffer->data == t->buffer->data && to->at[i].write == t->write) return;
+  vec_push(c, *to, *t);
+}
+
+static void add_all(Tirc *c, Touches *to, Stmt s) {
   Idle k = {.c = c};
   tirc_visit_stmt(&(Visitor){.stmt = find, .expr = find_load, .self = &k}, s);
-  return k.touched;
+  for (int i = 0; i < k.all.n; i++) add(c, to, &k.all.at[i]);
+}
+
+static bool has_order(const Touches *before, const Touches *after) {
+  for (int i = 0; i < before->n; i++)
+    for (int j = 0; j < after->n; j++) {
+      const Touch *x = &before->at[i], *y = &after->at[j];
+      if (x->buffer->data == y->buffer->data && (x->write || y->write)) return true;
+    }
+  return false;
 }
 
 /* The body of a kernel: its items one after the other. */
@@ -43,23 +51,20 @@ static Stmt clean(Tirc *c, Stmt body) {
                            clean(c, body->u.alloc.body));
   if (body->kind != STMT_SEQ) return body;
   VEC(Stmt) kept = {0};
-  bool touched = false;
-  int barrier = -1; /* the last one, if nothing has been touched since */
+  Touches before = {0};
   for (int i = 0; i < body->u.seq.n; i++) {
     Stmt s = tirc_item(body, i);
-    if (tirc_is_barrier(s)) {
-      if (!touched) continue;
-      barrier = kept.n;
-      touched = false;
-    } else if (any(c, s)) {
-      touched = true;
-      barrier = -1;
+    if (!tirc_is_barrier(s)) {
+      add_all(c, &before, s);
+      vec_push(c, kept, s);
+      continue;
     }
+    Touches after = {0};
+    for (int j = i + 1; j < body->u.seq.n && !tirc_is_barrier(tirc_item(body, j)); j++)
+      add_all(c, &after, tirc_item(body, j));
+    if (!has_order(&before, &after)) continue;
+    before = (Touches){0};
     vec_push(c, kept, s);
-  }
-  if (barrier >= 0) {
-    for (int i = barrier; i + 1 < kept.n; i++) kept.at[i] = kept.at[i + 1];
-    kept.n--;
   }
   return tirc_seq(c, kept.n, kept.at);
 }

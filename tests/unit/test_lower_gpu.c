@@ -86,6 +86,19 @@ static const Expectation expectations[] = {
      {"for k in range(8):\n                    T.tvm_storage_sync(\"shared\")\n",
       "S[threadIdx_x] = A[k * 8 + threadIdx_x]\n                    T.tvm_storage_sync"},
      {NULL}},
+    {"none before the first step of what is written out, where only other memory was touched",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 24) ", " BUF(B, 24),
+          SHARED(S, 8) SHARED(R, 8) BX(1) TX(8) "            S[tx] = A[16 + tx]\n"
+                                                "            for i in T.unroll(2):\n"
+                                                "                R[tx] = A[i * 8 + tx]\n"
+                                                "                B[i * 8 + tx] = R[7 - tx]\n"
+                                                "            B[16 + tx] = S[tx]\n"),
+     {"S[threadIdx_x] = A[threadIdx_x + 16]\n                R[threadIdx_x] =",
+      "R[7 - threadIdx_x]\n                T.tvm_storage_sync(\"shared\")\n                "
+      "R[threadIdx_x] ="},
+     {NULL}},
     {"one where an index is loaded, which may be any",
      "SplitHostDevice",
      "sm_80",
