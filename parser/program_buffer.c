@@ -57,8 +57,10 @@ static void check_extent(Reader *r, const Syn *at, Expr e, const char *what) {
     READ_FAIL(r, at, "type", NULL, "%s must be an integer", what);
 }
 
-/* A list of integer expressions. Values that were computed from constants may be lists as well. */
-static int read_shape(Reader *r, const Syn *s, const char *what, Expr out[READER_MAX_DIMS]) {
+/* A list of integer expressions. Values that were computed from constants may be lists as well. In
+ * strides a string is a new variable, of this type. */
+static int read_shape(Reader *r, const Syn *s, const char *what, DType of_name,
+                      Expr out[READER_MAX_DIMS]) {
   const Syn *single[1], *const *items;
   PyValue known =
       s->kind == SYN_NAME || s->kind == SYN_ATTRIBUTE ? tirc_read_value(r, s) : PY_VALUE_NONE;
@@ -71,7 +73,7 @@ static int read_shape(Reader *r, const Syn *s, const char *what, Expr out[READER
     if (is_list)
       out[i] = tirc_py_to_expr(r, s, known.u.list.at[i]);
     else if (at->kind == SYN_STRING && strcmp(what, "a stride") == 0)
-      out[i] = tirc_var(r->c, at->s, DT_INT32);
+      out[i] = tirc_var(r->c, at->s, of_name);
     else
       out[i] = tirc_read_int(r, at, what);
     check_extent(r, at, out[i], what);
@@ -96,7 +98,8 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
   Expr strides[READER_MAX_DIMS];
   b->data = read_data(r, args[0], name);
   if (args[1] && args[1]->kind != SYN_NONE) {
-    int n = read_shape(r, args[1], "a stride", strides);
+    const DType index = b->ndim ? b->shape[0]->dtype : DT_INT32;
+    int n = read_shape(r, args[1], "a stride", index, strides);
     b->one_stride = n == 1 && n != b->ndim && tirc_is_int(strides[0], 1);
     if (b->one_stride) n = 0;
     if (n && n != b->ndim)
@@ -139,7 +142,7 @@ static Buffer read_declaration(Reader *r, const Syn *at, const char *name, const
                                DType default_type) {
   Expr shape[READER_MAX_DIMS];
   struct BufferNode b = {.name = name, .shape = shape};
-  b.ndim = read_shape(r, args[0], "an extent of a shape", shape);
+  b.ndim = read_shape(r, args[0], "an extent of a shape", DT_INT32, shape);
   b.dtype = args[1] ? tirc_read_dtype(r, args[1]) : default_type;
   if (b.dtype.code == TYPE_VOID)
     READ_FAIL(r, args[1] ? args[1] : at, "type", NULL,
