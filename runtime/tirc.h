@@ -889,6 +889,11 @@ TIRC_API tirc_status tirc_module_array(const tirc_module *m, const char *func, i
 TIRC_API tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
                                            const tirc_argument *args, tirc_cost *out,
                                            tirc_error **error);
+/* The same of integers: operations on what is loaded, those of indices left out, and the bits of
+ * the narrowest (0 where there are none). */
+TIRC_API tirc_status tirc_module_call_integers(const tirc_module *m, const char *func, int n,
+                                               const tirc_argument *args, double *operations,
+                                               int *bits, tirc_error **error);
 
 /* The reference interpreter: slow, sequential, every access checked. max_steps 0: no limit. */
 TIRC_API tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
@@ -1081,6 +1086,10 @@ TIRC_API tirc_status tirc_launch_time(tirc_launch *launch, int number, int repea
  * Returns those used; 0, and nothing was done, when it has no AVX2 and FMA, or when `operations` is
  * no finite number. */
 TIRC_API int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations);
+/* The same for kernels of integers of so many bits (8, 16, 32 or 64): additions, and for 32 bits
+ * products of 16 bits, added in pairs and to a sum, four operations for a lane. 512 needs
+ * AVX-512BW, 256 AVX2. */
+TIRC_API int tirc_executor_integers(tirc_executor *x, int vector_bits, int bits, double operations);
 /* The ceiling for kernels that memory binds, in the same way: reads `read` bytes at `from` and
  * writes ones (float32) to `written` bytes at `to`, a little of the one and a little of the other
  * in turns. Both go in lines of 64 bytes: from and to are aligned to 64, and hold as many bytes

@@ -83,7 +83,12 @@ struct Sched *tirc_api_schedule(Tirc *c, const tirc_module *m,
 void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
-void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);
+/* Operations on integers that were loaded, and the bits of the narrowest; 0: there are none. */
+typedef struct IntegerWork {
+  double operations;
+  int bits;
+} IntegerWork;
+void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out, IntegerWork *integers); /* or NULL */
 
 /* The runtime of an executor's threads. */
 const tirc_runtime *tirc_api_runtime(const tirc_executor *x);

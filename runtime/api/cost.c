@@ -1,5 +1,5 @@
-/* How much a function computes, read off its block structure: float operations in the statements,
- * times the extents of the loops around. And whether it is the matrix product that libraries have.
+/* How much a function computes, read off its block structure: operations in the statements, times
+ * the extents of the loops around. And whether it is the matrix product that libraries have.
  */
 #include "api.h"
 
@@ -8,15 +8,13 @@
 typedef struct Counter {
   Tirc *c;
   tirc_cost *cost;
+  IntegerWork integers;
   int leaves;        /* blocks without blocks inside, */
   const Block *leaf; /* and the last of them */
 } Counter;
 
-/* Operations on floats, a fused multiply-add counting as two. */
-static double count_expr(Expr e) {
-  double n = 0;
-  for (int i = 0; i < e->n; i++) n += count_expr(e->args[i]);
-  if (!tirc_dtype_is_float(e->dtype)) return n;
+/* A fused multiply-add counts as two, what only chooses or converts as none. */
+static int operations_of(Expr e) {
   switch ((Op)e->op) {
   case OP_VAR:
   case OP_INT:
@@ -29,10 +27,32 @@ static double count_expr(Expr e) {
   case OP_BROADCAST:
   case OP_LET:
   case OP_REINTERPRET:
-  case OP_LIKELY: return n;
-  case OP_FMA: return n + 2 * e->dtype.lanes;
-  default: return n + e->dtype.lanes;
+  case OP_LIKELY: return 0;
+  case OP_FMA: return 2 * e->dtype.lanes;
+  default: return e->dtype.lanes;
   }
+}
+
+static double count_floats(Expr e) {
+  double n = tirc_dtype_is_float(e->dtype) ? operations_of(e) : 0;
+  for (int i = 0; i < e->n; i++) n += count_floats(e->args[i]);
+  return n;
+}
+
+/* Those on what is loaded: others are index arithmetic. Gives whether the value is of that kind. */
+static bool count_integers(Expr e, double times, IntegerWork *out) {
+  bool is_data = e->op == OP_LOAD;
+  for (int i = 0; i < e->n && e->op != OP_LOAD; i++)
+    if (count_integers(e->args[i], times, out)) is_data = true;
+  const double n = is_data && tirc_dtype_is_int(e->dtype) ? times * operations_of(e) : 0;
+  if (n > 0 && (!out->bits || e->dtype.bits < out->bits)) out->bits = e->dtype.bits;
+  out->operations += n;
+  return is_data;
+}
+
+static void count_expr(Counter *k, Expr e, double times) {
+  k->cost->float_ops += times * count_floats(e);
+  (void)count_integers(e, times, &k->integers);
 }
 
 static void count_stmt(Counter *k, Stmt s, double times);
@@ -66,8 +86,8 @@ static void count_stmt(Counter *k, Stmt s, double times) {
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) count_stmt(k, tirc_item(s, i), times);
     break;
-  case STMT_STORE: k->cost->float_ops += times * count_expr(s->u.store.value); break;
-  case STMT_EVAL: k->cost->float_ops += times * count_expr(s->u.eval.value); break;
+  case STMT_STORE: count_expr(k, s->u.store.value, times); break;
+  case STMT_EVAL: count_expr(k, s->u.eval.value, times); break;
   case STMT_IF:
     k->cost->is_exact = false;
     count_stmt(k, s->u.branch.then_case, times);
@@ -77,7 +97,7 @@ static void count_stmt(Counter *k, Stmt s, double times) {
     count_stmt(k, s->u.loop_while.body, times);
     break;
   case STMT_LET:
-    k->cost->float_ops += times * count_expr(s->u.let.value);
+    count_expr(k, s->u.let.value, times);
     count_stmt(k, s->u.let.body, times);
     break;
   case STMT_ALLOC:
@@ -155,9 +175,10 @@ static void recognise_matmul(const Func *f, const Block *b, tirc_cost *out) {
   }
 }
 
-void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out) {
+void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out, IntegerWork *integers) {
   *out = (tirc_cost){.reduction = 1, .is_exact = true};
   Counter k = {.c = c, .cost = out};
   count_stmt(&k, f->body, 1);
   if (k.leaves == 1) recognise_matmul(f, k.leaf, out);
+  if (integers) *integers = k.integers;
 }

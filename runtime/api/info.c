@@ -243,7 +243,7 @@ tirc_status tirc_module_array(const tirc_module *m, const char *func, int n,
 
 static void cost(Tirc *c, void *self) {
   Info *p = self;
-  tirc_count_cost(c, tirc_api_func(c, p->m->m, p->func, NULL), &p->cost);
+  tirc_count_cost(c, tirc_api_func(c, p->m->m, p->func, NULL), &p->cost, NULL);
 }
 tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
                              tirc_error **error) {
@@ -260,6 +260,7 @@ typedef struct CallCost {
   int n;
   const tirc_argument *args;
   tirc_cost cost;
+  IntegerWork integers;
 } CallCost;
 
 static void call_cost(Tirc *c, void *self) {
@@ -278,7 +279,7 @@ static void call_cost(Tirc *c, void *self) {
       tirc_map_set(c, &known, f->params[i],
                    (void *)(uintptr_t)tirc_int_of_bits(c, f->params[i]->dtype, p->args[i].i));
   const Stmt body = tirc_substitute_stmt(c, f->body, &known);
-  tirc_count_cost(c, tirc_func_with_body(c, f, body), &p->cost);
+  tirc_count_cost(c, tirc_func_with_body(c, f, body), &p->cost, &p->integers);
 }
 tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
                                   const tirc_argument *args, tirc_cost *out, tirc_error **error) {
@@ -286,6 +287,16 @@ tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
   CallCost p = {.m = m, .func = func, .n = n, .args = args};
   tirc_status status = tirc_api_scratch(call_cost, &p, &m->sources, error);
   if (status == TIRC_OK) *out = p.cost;
+  return status;
+}
+
+tirc_status tirc_module_call_integers(const tirc_module *m, const char *func, int n,
+                                      const tirc_argument *args, double *operations, int *bits,
+                                      tirc_error **error) {
+  NEED(m, LIST(n, args), operations, bits);
+  CallCost p = {.m = m, .func = func, .n = n, .args = args};
+  tirc_status status = tirc_api_scratch(call_cost, &p, &m->sources, error);
+  if (status == TIRC_OK) *operations = p.integers.operations, *bits = p.integers.bits;
   return status;
 }
 

@@ -1,6 +1,6 @@
-/* The two ceilings of a kernel, each in the processor's vectors and with nothing else beside it:
- * float32 FMAs in registers, and bytes read and written (the roofline: Williams, Waterman and
- * Patterson, 2009). */
+/* The ceilings of a kernel, each in the processor's vectors and with nothing else beside it:
+ * float32 FMAs or operations on integers in registers, and bytes read and written (the roofline:
+ * Williams, Waterman and Patterson, 2009). */
 #include "runtime/api/api.h"
 #include "runtime/kernel/timer.h"
 
@@ -62,6 +62,66 @@ __attribute__((target("avx512f"))) static void spin_512(int64_t steps) {
   TWELVE_MORE(USE)
 }
 
+#undef START
+#undef STEP
+
+/* The same of integers: sums of `bits` bits, or of products of 16 bits in pairs. Compilers know
+ * what a sum of equal terms comes to, but not what x is. */
+#define START(j) __m256i a##j = x;
+#define STEP(j) a##j = STEP_OF(a##j);
+#define SPIN_256(name)                                                                             \
+  __attribute__((target("avx2"))) static void name(int64_t steps) {                                \
+    __m256i x = _mm256_set1_epi16(3);                                                              \
+    TWELVE(START)                                                                                  \
+    for (int64_t i = 0; i < steps; i++) {                                                          \
+      __asm__("" : "+x"(x));                                                                       \
+      TWELVE(STEP)                                                                                 \
+    }                                                                                              \
+    TWELVE(USE)                                                                                    \
+  }
+#define STEP_OF(a) _mm256_add_epi8(a, x)
+SPIN_256(add_8_in_256)
+#undef STEP_OF
+#define STEP_OF(a) _mm256_add_epi16(a, x)
+SPIN_256(add_16_in_256)
+#undef STEP_OF
+#define STEP_OF(a) _mm256_add_epi32(a, _mm256_madd_epi16(a, x))
+SPIN_256(add_pairs_in_256)
+#undef STEP_OF
+#define STEP_OF(a) _mm256_add_epi64(a, x)
+SPIN_256(add_64_in_256)
+#undef STEP_OF
+#undef START
+
+#define START(j) __m512i a##j = x;
+#define SPIN_512(name)                                                                             \
+  __attribute__((target("avx512bw"))) static void name(int64_t steps) {                            \
+    __m512i x = _mm512_set1_epi16(3);                                                              \
+    TWELVE(START)                                                                                  \
+    TWELVE_MORE(START)                                                                             \
+    for (int64_t i = 0; i < steps; i++) {                                                          \
+      __asm__("" : "+v"(x));                                                                       \
+      TWELVE(STEP)                                                                                 \
+      TWELVE_MORE(STEP)                                                                            \
+    }                                                                                              \
+    TWELVE(USE)                                                                                    \
+    TWELVE_MORE(USE)                                                                               \
+  }
+#define STEP_OF(a) _mm512_add_epi8(a, x)
+SPIN_512(add_8_in_512)
+#undef STEP_OF
+#define STEP_OF(a) _mm512_add_epi16(a, x)
+SPIN_512(add_16_in_512)
+#undef STEP_OF
+#define STEP_OF(a) _mm512_add_epi32(a, _mm512_madd_epi16(a, x))
+SPIN_512(add_pairs_in_512)
+#undef STEP_OF
+#define STEP_OF(a) _mm512_add_epi64(a, x)
+SPIN_512(add_64_in_512)
+#undef STEP_OF
+#undef START
+#undef STEP
+
 enum { STEP_256 = 2 * 8 * 12, STEP_512 = 2 * 16 * 24 }; /* operations of a step */
 
 typedef struct Spin {
@@ -75,20 +135,45 @@ static void run_spin(int64_t i, void *closure) {
   s->spin(s->steps / s->pieces + (i < rest));
 }
 
+static void run_steps(const tirc_runtime *r, int threads, double operations, int64_t step,
+                      void (*spin)(int64_t steps)) {
+  static const double MOST = 1e18, LEAST = 1e5;
+  const int64_t n = (int64_t)(operations < MOST ? operations : MOST);
+  Spin s = {spin, (n + step - 1) / step, count_pieces(threads, operations, LEAST)};
+  if (n > 0) r->parallel_for(r->self, s.pieces, run_spin, &s, s.pieces);
+}
+
 /* Does so many float32 operations, two an FMA and lane, rounded up to some hundred, with FMAs in
  * registers and nothing else; in pieces, on the `threads` threads of r. bits: of the vectors; 512
  * where the processor has AVX-512F, otherwise 256. Returns those used; 0, and nothing was done,
  * when it has no AVX2 and FMA. */
 static int run_fma(const tirc_runtime *r, int threads, int bits, double operations) {
-  static const double MOST = 1e18, LEAST = 1e5;
   bits = usable_bits(bits);
   if (!bits) return 0;
-  int64_t step = bits == 512 ? STEP_512 : STEP_256;
-  int64_t n = (int64_t)(operations < MOST ? operations : MOST);
-  Spin s = {bits == 512 ? spin_512 : spin_256, (n + step - 1) / step,
-            count_pieces(threads, operations, LEAST)};
-  if (n > 0) r->parallel_for(r->self, s.pieces, run_spin, &s, s.pieces);
+  run_steps(r, threads, operations, bits == 512 ? STEP_512 : STEP_256,
+            bits == 512 ? spin_512 : spin_256);
   return bits;
+}
+
+/* Likewise integers of `width` bits. */
+static int run_integers(const tirc_runtime *r, int threads, int bits, int width,
+                        double operations) {
+  static const struct {
+    int width, of_lane;
+    void (*spin_256)(int64_t steps), (*spin_512)(int64_t steps);
+  } rows[] = {{8, 1, add_8_in_256, add_8_in_512},
+              {16, 1, add_16_in_256, add_16_in_512},
+              {32, 4, add_pairs_in_256, add_pairs_in_512},
+              {64, 1, add_64_in_256, add_64_in_512}};
+  if (!__builtin_cpu_supports("avx2")) return 0;
+  bits = bits >= 512 && __builtin_cpu_supports("avx512bw") ? 512 : 256;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].width == width) {
+      run_steps(r, threads, operations, rows[i].of_lane * (bits / width) * (bits == 512 ? 24 : 12),
+                bits == 512 ? rows[i].spin_512 : rows[i].spin_256);
+      return bits;
+    }
+  return 0;
 }
 
 /* --- memory ------------------------------------------------------------------------------------
@@ -205,6 +290,11 @@ static int run_fma(const tirc_runtime *r, int threads, int bits, double operatio
   (void)r, (void)threads, (void)bits, (void)operations;
   return 0;
 }
+static int run_integers(const tirc_runtime *r, int threads, int bits, int width,
+                        double operations) {
+  (void)r, (void)threads, (void)bits, (void)width, (void)operations;
+  return 0;
+}
 static int run_moves(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
                      void *to, int64_t written, bool past_caches) {
   (void)r, (void)threads, (void)bits, (void)from, (void)read, (void)to, (void)written;
@@ -220,6 +310,12 @@ int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
   return !x || !isfinite(operations)
              ? 0
              : run_fma(tirc_api_runtime(x), tirc_executor_threads(x), vector_bits, operations);
+}
+
+int tirc_executor_integers(tirc_executor *x, int vector_bits, int bits, double operations) {
+  return !x || !isfinite(operations) ? 0
+                                     : run_integers(tirc_api_runtime(x), tirc_executor_threads(x),
+                                                    vector_bits, bits, operations);
 }
 
 int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,

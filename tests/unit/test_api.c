@@ -338,6 +338,24 @@ static void fma_ceiling_runs(void **state) {
   assert_true(tirc_machine_peak(0) == 0);
 }
 
+static void integer_ceiling_runs(void **state) {
+  (void)state;
+  int most = 0;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) most = __builtin_cpu_supports("avx512bw") ? 512 : 256;
+#endif
+  static const double operations[] = {-1, 0, 1, 1e5, 1e7};
+  tirc_executor *x = NULL;
+  assert_int_equal(tirc_executor_new(2, &x, NULL), TIRC_OK);
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    for (int bits = 8; bits <= 64; bits *= 2) {
+      assert_int_equal(tirc_executor_integers(x, 256, bits, operations[i]), most ? 256 : 0);
+      assert_int_equal(tirc_executor_integers(x, 512, bits, operations[i]), most);
+    }
+  assert_int_equal(tirc_executor_integers(x, 256, 24, 1), 0);
+  tirc_executor_free(x);
+}
+
 /* All lines are written, and none beside them; on any number of threads, by either kind of store.
  */
 static void bandwidth_ceiling_writes_what_it_says(void **state) {
@@ -418,6 +436,30 @@ static void costs_of_calls(void **state) {
   assert_int_equal(tirc_module_call_cost(m, NULL, 1, args, &cost, &e), TIRC_BAD);
   assert_string_equal(tirc_error_get(e, TIRC_ERROR_CODE), "argument");
   tirc_error_free(e);
+  tirc_array_free(args[0].array);
+  tirc_array_free(args[1].array);
+  tirc_module_free(m);
+}
+
+/* Those on what is loaded, and none of an index. */
+static void operations_on_integers(void **state) {
+  (void)state;
+  tirc_module *m = parse("@T.prim_func\n"
+                         "def main(A: T.Buffer((3, 5), \"int8\"), C: T.Buffer((3,), \"int32\")):\n"
+                         "    for i, k in T.grid(3, 4):\n"
+                         "        with T.block(\"C\"):\n"
+                         "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+                         "            with T.init():\n"
+                         "                C[vi] = vi * 3 + 1\n"
+                         "            C[vi] = C[vi] + T.cast(A[vi, vk + 1], \"int32\") * 7\n");
+  tirc_argument args[2] = {0};
+  double operations = -1;
+  int bits = -1;
+  const int64_t of_a[] = {3, 5}, of_c[] = {3};
+  assert_int_equal(tirc_array_new("int8", 2, of_a, &args[0].array, NULL), TIRC_OK);
+  assert_int_equal(tirc_array_new("int32", 1, of_c, &args[1].array, NULL), TIRC_OK);
+  assert_int_equal(tirc_module_call_integers(m, NULL, 2, args, &operations, &bits, NULL), TIRC_OK);
+  assert_true(operations == 2.0 * 3 * 4 && bits == 32);
   tirc_array_free(args[0].array);
   tirc_array_free(args[1].array);
   tirc_module_free(m);
@@ -567,9 +609,11 @@ int main(void) {
       cmocka_unit_test(scheduled_kernel_agrees),
       cmocka_unit_test(errors_carry_their_place),
       cmocka_unit_test(fma_ceiling_runs),
+      cmocka_unit_test(integer_ceiling_runs),
       cmocka_unit_test(bandwidth_ceiling_writes_what_it_says),
       cmocka_unit_test(prints_compares_and_costs),
       cmocka_unit_test(costs_of_calls),
+      cmocka_unit_test(operations_on_integers),
       cmocka_unit_test(two_threads_compile),
       cmocka_unit_test(defines_and_tables),
       cmocka_unit_test(layouts_of_parameters),

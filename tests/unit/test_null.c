@@ -344,6 +344,10 @@ static void runs(void **state) {
   REFUSED(tirc_module_call_cost(m, NULL, 1, NULL, &(tirc_cost){0}, E));
   REFUSED(tirc_module_call_cost(m, NULL, 1, &nothing, &(tirc_cost){0}, E));
   REFUSED(tirc_module_call_cost(m, NULL, 1, given, NULL, E));
+  REFUSED(tirc_module_call_integers(NULL, NULL, 1, given, &(double){0}, &(int){0}, E));
+  REFUSED(tirc_module_call_integers(m, NULL, 1, NULL, &(double){0}, &(int){0}, E));
+  REFUSED(tirc_module_call_integers(m, NULL, 1, given, NULL, &(int){0}, E));
+  REFUSED(tirc_module_call_integers(m, NULL, 1, given, &(double){0}, NULL, E));
   REFUSED(tirc_module_interpret(NULL, NULL, 1, given, 0, E));
   REFUSED(tirc_module_interpret(m, NULL, -1, given, 0, E));
   REFUSED(tirc_module_interpret(m, NULL, 0, NULL, 0, E));
@@ -365,6 +369,7 @@ static void runs(void **state) {
   REFUSED(tirc_executor_new(1, NULL, E));
   assert_int_equal(tirc_executor_threads(NULL), 0);
   assert_int_equal(tirc_executor_fma(NULL, 256, 1), 0);
+  assert_int_equal(tirc_executor_integers(NULL, 256, 8, 1), 0);
   assert_int_equal(tirc_executor_move(NULL, 256, NULL, 0, NULL, 0, false), 0);
   REFUSED(tirc_kernel_new(NULL, NULL, NULL, &k, E));
   REFUSED(tirc_kernel_new(m, NULL, NULL, NULL, E));

@@ -62,7 +62,7 @@ typedef struct Ceiling {
   bool (*has_work)(const Case *k);
   void (*run)(const Case *k);
 } Ceiling;
-enum { N_CEILINGS = 2 };
+enum { N_CEILINGS = 3 };
 
 /* One way to compute the program: a schedule, or a rival; or a ceiling. */
 typedef struct Contender {
@@ -112,6 +112,8 @@ struct Case {
   int64_t huge_bytes;        /* of this process on huge pages */
   tirc_module *program;
   tirc_cost cost;
+  double integer_ops; /* on what is loaded; and the bits of the narrowest */
+  int integer_bits;
   int n_params;
   tirc_param *params; /* their shapes without symbols */
   int n_symbols;
@@ -243,6 +245,7 @@ tirc_argument *contender_arguments(const Case *k, const Contender *c);
 void release_ahead(const Case *k, Contender *c);
 /* ceiling.c: the last contenders of a case. */
 int ceiling_bits(const Bench *b); /* of their vectors; 0: the processor has no AVX2 and FMA */
+int count_cost(const Bench *b, Case *k); /* for its arguments; DONE or BAD */
 void add_ceilings(const Bench *b, Case *k);
 int prepare_ceiling(const Bench *b, Case *k, Contender *c); /* DONE or BAD */
 void release_ceilings(Case *k);

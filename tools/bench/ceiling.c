@@ -1,9 +1,10 @@
-/* The ceilings take their turns with the contenders, on the same threads: the program's float
- * operations in registers, and its traffic alone. Traffic is what no schedule can do without: each
- * array parameter that is not written is read once, each one that is written is written once. It
- * goes to and from buffers of the size of the parameters, so that it is in cache when the program's
- * arrays are. What disturbs the machine disturbs the ceilings as well, so that a share of one is as
- * sound as any other ratio of the run. The one that takes longer binds. */
+/* The ceilings take their turns with the contenders, on the same threads: the program's operations
+ * on floats, and those on integers, in registers, and its traffic alone. Traffic is what no
+ * schedule can do without: each array parameter that is not written is read once, each one that is
+ * written is written once. It goes to and from buffers of the size of the parameters, so that it is
+ * in cache when the program's arrays are. What disturbs the machine disturbs the ceilings as well,
+ * so that a share of one is as sound as any other ratio of the run. The one that takes longer
+ * binds. */
 #include "bench.h"
 #include "traffic.h"
 
@@ -17,14 +18,28 @@ static void run_bandwidth(const Case *k) {
   (void)tirc_executor_move(k->executor, k->vector_bits, tirc_array_data(k->from), k->bytes_read,
                            tirc_array_data(k->to), k->bytes_written, k->past_caches);
 }
+static void run_integers(const Case *k) {
+  (void)tirc_executor_integers(k->executor, k->vector_bits, k->integer_bits, k->integer_ops);
+}
 static bool has_operations(const Case *k) { return k->cost.float_ops > 0; }
+static bool has_integers(const Case *k) { return k->integer_ops > 0; }
 static bool has_traffic(const Case *k) { return k->bytes_read + k->bytes_written > 0; }
 
 static const Ceiling ceilings[N_CEILINGS] = {{FMA_CEILING, has_operations, run_fma},
+                                             {INTEGER_CEILING, has_integers, run_integers},
                                              {BANDWIDTH_CEILING, has_traffic, run_bandwidth}};
 
 int ceiling_bits(const Bench *b) {
   return tirc_executor_fma(b->threads[0].executor, b->target.vector_bits, 0);
+}
+
+int count_cost(const Bench *b, Case *k) {
+  tirc_error *e = NULL;
+  if (tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e) ||
+      tirc_module_call_integers(k->program, NULL, k->n_params, k->args, &k->integer_ops,
+                                &k->integer_bits, &e))
+    return report(b->o, e);
+  return DONE;
 }
 
 void add_ceilings(const Bench *b, Case *k) {

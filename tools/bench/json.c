@@ -98,6 +98,8 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   const double ops = gflops(&work, kind, c->f.median), bytes = gbytes(&work, kind, c->f.median);
   if (ops > 0) add_number(j, "gflops", ops);
   if (bytes > 0) add_number(j, "gbytes_per_s", bytes);
+  if (k->integer_ops > 0 && kind != FMA_CEILING && kind != BANDWIDTH_CEILING)
+    add_number(j, "integer_gops", k->integer_ops / c->f.median * 1e-9);
   if (c->ceiling) json_object_object_add(j, "is_ceiling", json_object_new_boolean(true));
   if (binding_ceiling(k)) add_string(j, "binding_ceiling", binding_ceiling(k)->name);
   add_shares(j, ratio_to(c, binding_ceiling(k)), best_seconds(b, k) / c->f.median);

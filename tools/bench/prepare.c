@@ -358,7 +358,6 @@ static bool add_planned(const Bench *b, Case *k) {
 }
 
 int prepare_case(Bench *b, Case *k) {
-  tirc_error *e = NULL;
   int status = load_case(b, k);
   if (status == DONE && (k == b->cases || k->file)) status = check_program(b->o, k->program);
   if (status != DONE) return status;
@@ -366,9 +365,8 @@ int prepare_case(Bench *b, Case *k) {
     return complain(b->o, NULL, "out of memory");
   status = make_arrays(b, k);
   if (status != DONE) return status;
-  if (tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e))
-    return report(b->o, e);
-  status = make_expected(b, k);
+  status = count_cost(b, k);
+  if (status == DONE) status = make_expected(b, k);
   for (int i = 0; i < k->n_contenders && status == DONE && !was_interrupted(); i++) {
     if (b->o->progress)
       fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,

@@ -36,9 +36,19 @@ static void print_ms(FILE *f, double seconds) {
   fprintf(f, " %9.*f", seconds < 10e-6 ? 6 : 4, seconds * 1e3);
 }
 
+/* Whose rate is that of its operations on integers. */
+static bool is_of_integers(const Case *k) { return k->integer_ops > 0 && !(k->cost.float_ops > 0); }
+
+static double rate_of(const Case *k, CeilingKind kind, double seconds) {
+  const Work w = work_of(k);
+  if (!is_of_integers(k)) return gflops(&w, kind, seconds);
+  return kind == BANDWIDTH_CEILING ? 0 : k->integer_ops / seconds * 1e-9;
+}
+
 static void print_heads(FILE *f, const Case *k) {
   fprintf(f, "%-*s %9s %7s %9s %7s %6s %8s %7s %7s", contender_width(k, "contender"), "contender",
-          "median ms", "+-95%", "min ms", "spread", "reps", "GFLOP/s", "GB/s", "% peak");
+          "median ms", "+-95%", "min ms", "spread", "reps", is_of_integers(k) ? "GOP/s" : "GFLOP/s",
+          "GB/s", "% peak");
   for (int i = 0; i < k->n_contenders; i++)
     if (is_base(k, i)) fprintf(f, "  x %s", k->contenders[i].name);
   fprintf(f, "\n");
@@ -57,7 +67,7 @@ static void print_contender(FILE *f, const Case *k, const Contender *c) {
     fprintf(f, " %7s", "-");
   print_ms(f, c->f.fastest);
   fprintf(f, " %6.1f%% %6d", c->f.spread * 100, c->f.n_samples);
-  print_number(f, 8, 2, gflops(&w, kind, c->f.median), "");
+  print_number(f, 8, 2, rate_of(k, kind, c->f.median), "");
   print_number(f, 7, 2, gbytes(&w, kind, c->f.median), "");
   print_number(f, 7, 1, has_share ? 100 * binding->f.median / c->f.median : 0, "%");
   for (int i = 0; i < k->n_contenders; i++)
@@ -72,10 +82,11 @@ static void print_binding(FILE *f, const Case *k) {
   const Contender *binding = binding_ceiling(k);
   if (!binding) return;
   fprintf(f, "%% peak is of the %s", binding->name);
+  const char *more = ", which binds: the";
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *c = &k->contenders[i];
     if (c->ceiling && c != binding && c->f.median > 0)
-      fprintf(f, ", which binds: the %s takes %.3g ms", c->name, c->f.median * 1e3);
+      fprintf(f, "%s %s takes %.3g ms", more, c->name, c->f.median * 1e3), more = ", the";
   }
   fprintf(f, "\n");
 }
@@ -92,6 +103,9 @@ void print_case(const Bench *b, const Case *k) {
           plural(k->threads));
   if (k->cost.float_ops > 0)
     fprintf(f, ", %.4g Mflop%s", k->cost.float_ops * 1e-6, k->cost.is_exact ? "" : " (estimated)");
+  if (k->integer_ops > 0)
+    fprintf(f, ", %.4g Mop on integers%s", k->integer_ops * 1e-6,
+            k->cost.is_exact ? "" : " (estimated)");
   fprintf(f, ", %.3g MB read, %.3g MB written\n", (double)k->bytes_read * 1e-6,
           (double)k->bytes_written * 1e-6);
   print_disturbance(b, k);
@@ -186,13 +200,15 @@ static int count_bound(const Bench *b, int threads, CeilingKind by) {
 
 static void print_shares(const Bench *b, int threads) {
   int fma = count_bound(b, threads, FMA_CEILING);
+  int integers = count_bound(b, threads, INTEGER_CEILING);
   int bandwidth = count_bound(b, threads, BANDWIDTH_CEILING);
-  if (fma + bandwidth == 0) return;
-  fprintf(
-      b->out,
-      "\nShare of the binding ceiling, %d thread%s (FMA in %d settings, bandwidth in %d): of its "
-      "medians in the same minutes (%% peak), of its best in the run (%% best",
-      threads, plural(threads), fma, bandwidth);
+  if (fma + integers + bandwidth == 0) return;
+  fprintf(b->out,
+          "\nShare of the binding ceiling, %d thread%s (FMA in %d settings, bandwidth in %d",
+          threads, plural(threads), fma, bandwidth);
+  if (integers) fprintf(b->out, ", integers in %d", integers);
+  fprintf(b->out,
+          "): of its medians in the same minutes (%% peak), of its best in the run (%% best");
   if (fma) fprintf(b->out, "; FMA %.1f GFLOP/s", best_rate(b, threads) * 1e-9);
   fprintf(b->out, ")\n%-12s %-24s %7s  %14s  %7s  %7s\n", "kernel", "contender", "% peak", "",
           "% best", "lowest % peak");

@@ -42,13 +42,11 @@ static double time_ceiling(const Case *k, const Ceiling *c) {
 }
 
 int measure_ceiling(Bench *b, Case *k, TuneRow *row) {
-  tirc_error *e = NULL;
   k->contenders = calloc(N_CEILINGS, sizeof *k->contenders);
   if (!k->contenders) return complain(b->o, NULL, "out of memory");
   if (!ceiling_bits(b)) return DONE;
   int status = make_arrays(b, k);
-  if (status == DONE && tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e))
-    status = report(b->o, e);
+  if (status == DONE) status = count_cost(b, k);
   if (status == DONE) add_ceilings(b, k);
   for (int i = 0; i < k->n_contenders && status == DONE; i++) {
     Contender *c = &k->contenders[i];

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ceiling_names[] = {
-    [FMA_CEILING] = "FMA ceiling", [BANDWIDTH_CEILING] = "bandwidth ceiling"};
+const char *const ceiling_names[] = {[FMA_CEILING] = "FMA ceiling",
+                                     [INTEGER_CEILING] = "integer ceiling",
+                                     [BANDWIDTH_CEILING] = "bandwidth ceiling"};
 
 CeilingKind ceiling_named(const char *name) {
   CeilingKind k = BANDWIDTH_CEILING;
@@ -15,11 +16,13 @@ CeilingKind ceiling_named(const char *name) {
 double bytes_of_work(const Work *w) { return (double)(w->bytes_read + w->bytes_written); }
 
 double gflops(const Work *w, CeilingKind kind, double seconds) {
-  return kind == BANDWIDTH_CEILING || !(seconds > 0) ? 0 : w->float_ops / seconds * 1e-9;
+  const bool has_some = kind == NO_CEILING || kind == FMA_CEILING;
+  return !has_some || !(seconds > 0) ? 0 : w->float_ops / seconds * 1e-9;
 }
 
 double gbytes(const Work *w, CeilingKind kind, double seconds) {
-  return kind == FMA_CEILING || !(seconds > 0) ? 0 : bytes_of_work(w) / seconds * 1e-9;
+  const bool has_some = kind == NO_CEILING || kind == BANDWIDTH_CEILING;
+  return !has_some || !(seconds > 0) ? 0 : bytes_of_work(w) / seconds * 1e-9;
 }
 
 void free_setting(Setting *s) {

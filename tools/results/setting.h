@@ -5,7 +5,12 @@
 #include "runtime/tirc.h"
 
 /* What the program cannot do without. A ceiling does one of it, and nothing else. */
-typedef enum CeilingKind { NO_CEILING, FMA_CEILING, BANDWIDTH_CEILING } CeilingKind;
+typedef enum CeilingKind {
+  NO_CEILING,
+  FMA_CEILING,
+  INTEGER_CEILING,
+  BANDWIDTH_CEILING
+} CeilingKind;
 extern const char *const ceiling_names[BANDWIDTH_CEILING + 1]; /* NULL for NO_CEILING */
 CeilingKind ceiling_named(const char *name);
 
