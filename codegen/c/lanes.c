@@ -69,7 +69,7 @@ static const Row rows[LANE_OP_COUNT] = {
 
 static const char *type(const Lanes *v, TypeCode code) {
   Writer *w = v->self;
-  const DType t = {.code = code, .bits = (uint8_t)v->bits, .lanes = 1};
+  const DType t = {.code = (uint8_t)code, .bits = (uint8_t)v->bits, .lanes = 1};
   return v->n == 1 ? tirc_c_type(t) : tirc_cg_vector(w->g, t, v->n);
 }
 
