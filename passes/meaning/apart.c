@@ -14,6 +14,7 @@
 #include "asked.h"
 #include "ir/arith/equal.h"
 #include "ir/tree/find.h"
+#include "relations.h"
 #include "sums.h"
 
 enum { BUDGET = 30000, MOST_LEAVES = 12 /* of which one number is made */ };
@@ -513,7 +514,7 @@ static Made *know_made(Question *q) {
 /* Begins with all touches of buffers that are stored to. */
 static Question question_of(const Iterations *of) {
   const Touches *touches = &of->x->touches;
-  Question q = {.of = of, .c = of->in.c, .r = of->in, .z = of->in.sets};
+  Question q = {.of = of, .c = of->x->c, .r = *of->in, .z = of->in->sets};
   for (int i = 0; i < touches->n; i++)
     if (touches->at[i].write && !stored_of(&q, touches->at[i].buffer))
       vec_push(q.c, q.stored, ((Stored){.buffer = touches->at[i].buffer}));
@@ -566,7 +567,10 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
   const bool met = ask(&q, n_asked, asked, meet);
   const Made *made = met && !meet->witness ? know_made(&q) : NULL;
   tirc_sets_end(q.z);
-  return met && (!made || tirc_finite_meet(of, made, n_asked, asked, meet));
+  if (!made) return met;
+  const bool meets = tirc_finite_meet(of, made, n_asked, asked, meet);
+  tirc_sets_went_on(q.z);
+  return meets;
 }
 
 static bool is_read(const Touches *touches, Buffer b) {

@@ -1,6 +1,7 @@
 /* Questions about what a nest touches. First they are asked of sets, for all sizes: whether two
- * iterations meet (apart.c), whether a new order of loops keeps what the program means (order.c).
- * Where these cannot say, a nest with constant bounds is run through (finite.c). */
+ * iterations meet (apart.c), whether a new order of loops keeps what the program means
+ * (schedule/meaning/order.c). Where these cannot say, a nest with constant bounds is run through
+ * (finite.c, which knows no sets). */
 #ifndef TIRC_MEANING_ASKED_H
 #define TIRC_MEANING_ASKED_H
 
@@ -44,7 +45,7 @@ typedef enum Spared {
 
 /* What is told apart: the iterations of a loop, or the instances of a block. */
 typedef struct Iterations {
-  Relations in; /* as they are asked of: nothing is known yet */
+  const Relations *in; /* as they are asked of: nothing is known yet */
   const Extract *x;
   int n_around;               /* loops of the nest around all touches */
   int n;                      /* numbers that tell them apart: */
@@ -75,9 +76,9 @@ typedef struct User {
 } User;
 
 typedef struct Nest {
-  Relations in;     /* nothing is known yet */
-  const Extract *x; /* all that it touches */
-  int n;            /* loops, outermost first: */
+  const Relations *in; /* nothing is known yet */
+  const Extract *x;    /* all that it touches */
+  int n;               /* loops, outermost first: */
   const Expr *names;
   const int *order; /* the new place i is the old place order[i] */
   int n_users;

@@ -257,7 +257,7 @@ static bool lose(const Order *o, const Event *x, const Event *y) {
   *o->loss = (Loss){&nest->users[o->user[x->touch]], &nest->users[o->user[y->touch]], NULL};
   if (!x->maybe && !y->maybe)
     o->loss->witness =
-        tirc_witness_text(nest->in.c, nest->n, nest->names, first->buffer, x->at + from,
+        tirc_witness_text(nest->x->c, nest->n, nest->names, first->buffer, x->at + from,
                           first->write, y->at + from, second->write, x->at + from + nest->n);
   return false;
 }
@@ -267,8 +267,8 @@ static bool keeps_element(void *self, const Event *at, int n) {
   const Order *o = self;
   const Nest *nest = o->nest;
   const int kinds = 2 * nest->n_users;
-  const Event **latest = tirc_new_array(nest->in.c, const Event *, kinds);
-  const Event **now = tirc_new_array(nest->in.c, const Event *, nest->n_users);
+  const Event **latest = tirc_new_array(nest->x->c, const Event *, kinds);
+  const Event **now = tirc_new_array(nest->x->c, const Event *, nest->n_users);
   for (int i = 0; i < n; i++) {
     const Event *e = &at[i];
     const int user = o->user[e->touch];
@@ -289,7 +289,7 @@ static bool keeps_element(void *self, const Event *at, int n) {
 }
 
 static bool keeps_order(const Nest *nest, const Extract *x, Loss *loss) {
-  Tirc *c = nest->in.c;
+  Tirc *c = nest->x->c;
   Order o = {.nest = nest, .loss = loss, .f = {.c = c, .x = x, .width = nest->n, .env = {.c = c}}};
   o.user = tirc_new_array(c, int, x->touches.n + 1);
   for (int i = 0; i < x->touches.n; i++) {
@@ -301,10 +301,9 @@ static bool keeps_order(const Nest *nest, const Extract *x, Loss *loss) {
 }
 
 bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss) {
-  const ArenaMark mark = tirc_mark(nest->in.c);
+  const ArenaMark mark = tirc_mark(nest->x->c);
   const bool kept = keeps_order(nest, x, loss);
-  tirc_sets_went_on(nest->in.sets);
-  if (kept) tirc_rewind(nest->in.c, mark);
+  if (kept) tirc_rewind(nest->x->c, mark);
   return kept;
 }
 
@@ -326,7 +325,7 @@ static bool found(const Search *k, const Event *x, const Event *y) {
   k->meet->of_first = x->at + from;
   k->meet->of_second = y->at + from;
   k->meet->witness =
-      tirc_witness_text(k->of->in.c, k->of->n, k->of->names, first->buffer, x->at + from,
+      tirc_witness_text(k->of->x->c, k->of->n, k->of->names, first->buffer, x->at + from,
                         first->write, y->at + from, second->write, x->at + from + k->f.width);
   return false;
 }
@@ -373,7 +372,7 @@ static bool keeps_apart(void *self, const Event *at, int n) {
 static bool iterations_apart(Search *k, int n) {
   const Extract *x = k->f.x;
   int most = 0;
-  k->number = tirc_new_array(k->of->in.c, int, x->touches.n + 1);
+  k->number = tirc_new_array(k->of->x->c, int, x->touches.n + 1);
   for (int i = 0; i < x->touches.n; i++) {
     k->number[i] = n;
     while (--k->number[i] >= 0 && (k->watched[k->number[i]].buffer != x->touches.at[i].buffer ||
@@ -388,12 +387,11 @@ static bool iterations_apart(Search *k, int n) {
 
 bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watched *watched,
                       Meet *meet) {
-  Tirc *c = of->in.c;
+  Tirc *c = of->x->c;
   const ArenaMark mark = tirc_mark(c);
   Search k = {.of = of, .watched = watched, .meet = meet};
   k.f = (Events){.c = c, .x = of->x, .of = of, .made = made, .env = {.c = c}};
   const bool apart = iterations_apart(&k, n);
-  tirc_sets_went_on(of->in.sets);
   if (apart) tirc_rewind(c, mark);
   return !apart;
 }

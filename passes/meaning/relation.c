@@ -1,4 +1,4 @@
-#include "touches.h"
+#include "relations.h"
 
 #include "ir/tree/find.h"
 #include "ir/tree/int_op.h"

@@ -1,5 +1,5 @@
 /* What is wrong, in numbers: two iterations and the element that they share. */
-#include "touches.h"
+#include "relations.h"
 
 static void add_iteration(Text *t, int n, const Expr *names, const int64_t *at) {
   for (int i = 0; i < n; i++)

@@ -157,7 +157,7 @@ static const char *ask(Outside *o, const Touch *t, int d) {
   const Expr above = tirc_binary(c, OP_GE, index, t->buffer->shape[d]);
   Place *out = tirc_place_when(c, at, tirc_binary(c, OP_OR, below, above), false);
   Sets *z = tirc_sets_of(o->s);
-  Relations r = tirc_relations_in(o->s, o->root);
+  Relations r = *tirc_relations_in(o->s, o->root);
   const char *message = NULL;
   tirc_sets_begin(z, BUDGET);
   const ZSet outside = tirc_reached(&r, out), reached = tirc_reached(&r, at);

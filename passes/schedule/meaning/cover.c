@@ -252,7 +252,7 @@ static bool is_wanted(void *self, Buffer b) { return ((const Cover *)self)->of =
 
 static Cover cover(Sched *s, SRef *nest, Place *in, Buffer of) {
   Cover q = {.s = s, .of = of, .in = in};
-  q.r = tirc_relations_in(s, nest);
+  q.r = *tirc_relations_in(s, nest);
   q.x = (Extract){.c = s->c, .wants = is_wanted, .trusts_calls = true};
   return q;
 }

@@ -148,8 +148,7 @@ static bool depend(Sched *s, SRef *block) {
   if (!begin(&k)) return false;
   const Iterations of = extract(&k, NULL, false);
   const int n = unsafe_stores(&k, &watched);
-  return n && of.in.nest && !are_apart(&k, n, watched) &&
-         tirc_iterations_meet(&of, n, watched, &meet);
+  return n && of.in && !are_apart(&k, n, watched) && tirc_iterations_meet(&of, n, watched, &meet);
 }
 
 bool tirc_instances_depend(Sched *s, SRef *block) {
@@ -236,7 +235,7 @@ static bool check(Instances *k, Meet *meet) {
   for (int i = 0; i < n; i++) {
     const bool scratch = watched[i].kind == WATCH_READS;
     const Iterations of = extract(k, scratch ? NULL : filled_in(k, watched[i].buffer), true);
-    if (of.in.nest && tirc_iterations_meet(&of, 1, &watched[i], meet) && meet->witness) return true;
+    if (of.in && tirc_iterations_meet(&of, 1, &watched[i], meet) && meet->witness) return true;
   }
   return false;
 }

@@ -1,18 +1,19 @@
 /* The room where it is decided what a schedule may do, for all sizes.
  *
- * What a program touches is extracted once (touches.h), as relations of integer tuples that are
- * exact. Then a few questions are asked, each in one file: does a new order of loops keep the order
- * of dependent accesses (order.c); do iterations or instances meet in an element (apart.c), so that
- * a loop may not run in parallel (concurrent.c) or a spatial iterator is none (instances.c); does a
- * nest write all of a box or a block reach its domain (cover.c); who reads what is not yet what it
- * will be (flow.c); do sums start, and where (start.c); do updates commute (commutes.c); is an
- * access outside of its buffer, may a number not be computed elsewhere (bounds.c); what decides
- * whether a block runs (conditions.c); of which operation is it a reduction (reducer.c).
+ * What a program touches is extracted once (places.h, passes/meaning/touches.h), as relations of
+ * integer tuples that are exact. Then a few questions are asked, each in one file: does a new order
+ * of loops keep the order of dependent accesses (order.c); may a loop not run in parallel
+ * (concurrent.c), is a spatial iterator none (instances.c), because iterations or instances meet in
+ * an element (passes/meaning/apart.c); does a nest write all of a box or a block reach its domain
+ * (cover.c); who reads what is not yet what it will be (flow.c); do sums start, and where
+ * (start.c); is an access outside of its buffer, may a number not be computed elsewhere (bounds.c);
+ * what decides whether a block runs (conditions.c); of which operation is it a reduction, in errors
+ * and warnings (reducer.c). What is asked of a block alone is in passes/meaning/sums.h.
  *
  * Each is answered by sight first, from how the program is written, by iterator maps and intervals;
  * then on integer sets (set.h is all that knows of isl), or by running through all of a nest of
- * constant size (finite.c), or is "not provable": never from a sample. A refusal carries an
- * example. */
+ * constant size (passes/meaning/finite.c), or is "not provable": never from a sample. A refusal
+ * carries an example. */
 #ifndef TIRC_SCHEDULE_MEANING_H
 #define TIRC_SCHEDULE_MEANING_H
 

@@ -115,11 +115,11 @@ static void ask(Question *q) {
 }
 
 static bool keeps_order(const Nest *nest, Loss *loss) {
-  Tirc *c = nest->in.c;
+  Tirc *c = nest->x->c;
   const ArenaMark mark = tirc_mark(c);
   Question q = {.nest = nest, .loss = loss};
   *loss = (Loss){&nest->users[0], &nest->users[0], NULL};
-  q.r = nest->in;
+  q.r = *nest->in;
   q.x = *nest->x;
   q.x.touches = (Touches){0};
   for (int i = 0; i < nest->x->touches.n; i++)
@@ -133,7 +133,9 @@ static bool keeps_order(const Nest *nest, Loss *loss) {
   for (int i = 0; i < q.x.touches.n; i++) add_moves(&q, &q.x.touches.at[i]);
   ask(&q);
   tirc_sets_end(q.r.sets);
-  const bool kept = !q.lost || (!q.certain && tirc_finite_order(nest, &q.x, loss));
+  const bool runs = q.lost && !q.certain;
+  const bool kept = !q.lost || (runs && tirc_finite_order(nest, &q.x, loss));
+  if (runs) tirc_sets_went_on(q.r.sets);
   if (kept) tirc_rewind(c, mark);
   return kept;
 }

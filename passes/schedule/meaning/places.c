@@ -106,11 +106,13 @@ Sets *tirc_sets_of(Sched *s) {
 
 static bool changes(const Relations *r, Expr e) { return tirc_loads_change(r->state, r->nest, e); }
 
-Relations tirc_relations_in(Sched *s, SRef *nest) {
-  return (Relations){.c = s->c,
-                     .sets = tirc_sets_of(s),
-                     .changes = changes,
-                     .state = s,
-                     .nest = nest,
-                     .func = s->mod->funcs[nest->func]};
+const Relations *tirc_relations_in(Sched *s, SRef *nest) {
+  Relations *r = tirc_new(s->c, Relations);
+  *r = (Relations){.c = s->c,
+                   .sets = tirc_sets_of(s),
+                   .changes = changes,
+                   .state = s,
+                   .nest = nest,
+                   .func = s->mod->funcs[nest->func]};
+  return r;
 }

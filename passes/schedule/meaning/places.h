@@ -3,7 +3,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_PLACES_H
 #define TIRC_SCHEDULE_MEANING_PLACES_H
 
-#include "passes/meaning/touches.h"
+#include "passes/meaning/relations.h"
 #include "passes/schedule/schedule.h"
 
 /* All in a nest of loops (n of them, outermost first, directly nested, as they stand in the
@@ -26,7 +26,7 @@ Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r);
 
 /* The sets of a schedule, made when first asked for. */
 Sets *tirc_sets_of(Sched *s);
-/* Relations of a nest: its outermost loop, or the loop or block in which all is. */
-Relations tirc_relations_in(Sched *s, SRef *nest);
+/* Relations of a nest: its outermost loop, or the loop or block in which all is. In the arena. */
+const Relations *tirc_relations_in(Sched *s, SRef *nest);
 
 #endif

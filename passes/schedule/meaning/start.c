@@ -36,7 +36,7 @@ bool tirc_init_comes_first(Sched *s, SRef *in, int n, const For *const *loops, c
                            Expr condition) {
   const ArenaMark mark = tirc_mark(s->c);
   Sets *z = tirc_sets_of(s);
-  Relations r = tirc_relations_in(s, in);
+  Relations r = *tirc_relations_in(s, in);
   Place *at = tirc_place_around(s->c, in);
   for (int i = 0; i < n; i++) at = tirc_place_loop(s->c, at, loops[i]);
   at = tirc_place_when(s->c, at, condition, false);
@@ -71,7 +71,7 @@ static bool proves_with_init(Sched *s, SRef *in, int n, const For *const *loops,
                              Expr kept, Expr rest) {
   Tirc *c = s->c;
   const ArenaMark mark = tirc_mark(c);
-  Relations r = tirc_relations_in(s, in);
+  Relations r = *tirc_relations_in(s, in);
   Place *at = tirc_place_around(c, in);
   for (int i = 0; i < n; i++) at = tirc_place_loop(c, at, loops[i]);
   at = tirc_place_when(c, at, kept, false);
