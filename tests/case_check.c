@@ -240,7 +240,7 @@ static const char *check_trace_in(Tirc *c, const Module *m, Sched *s, Dialect d)
     Sched *again = tirc_sched_new(c, m);
     Source source = {"trace", text, strlen(text)};
     again->intrins = s->intrins;
-    again->eval = tirc_script_eval_text;
+    tirc_script_serve(again);
     Trap trap;
     if (TIRC_TRY(c, trap)) {
       if (text == json)

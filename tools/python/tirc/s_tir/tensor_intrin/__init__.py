@@ -1,0 +1,1 @@
+"""tirc.s_tir.tensor_intrin: as tirc.tir's."""
