@@ -224,6 +224,17 @@ static bool for_each_element(Events *f, bool (*keep)(void *self, const Event *at
 
 /* --- order ------------------------------------------------------------------------------------ */
 
+int tirc_user_of(const Nest *nest, const Touch *t) {
+  int whole = nest->n_users;
+  for (int i = 0; i < nest->n_users; i++) {
+    const User *u = &nest->users[i];
+    if (u->block != t->block || u->buffer != t->buffer) continue;
+    if (u->init == t->init) return i;
+    if (!u->init) whole = i;
+  }
+  return whole;
+}
+
 typedef struct Order {
   const Nest *nest;
   Events f;

@@ -33,17 +33,6 @@ typedef struct Question {
   bool lost, certain;
 } Question;
 
-int tirc_user_of(const Nest *nest, const Touch *t) {
-  int whole = nest->n_users;
-  for (int i = 0; i < nest->n_users; i++) {
-    const User *u = &nest->users[i];
-    if (u->block != t->block || u->buffer != t->buffer) continue;
-    if (u->init == t->init) return i;
-    if (!u->init) whole = i;
-  }
-  return whole;
-}
-
 static void add_moves(Question *q, const Touch *t) {
   const int user = tirc_user_of(q->nest, t), n = q->nest->n;
   Moves *m = &q->moves[user];
