@@ -87,7 +87,6 @@ static DeviceInfo info_of(const Cuda *cu, CuDeviceNumber number) {
   const int minor = attribute(cu, number, CU_ATTRIBUTE_MINOR);
   snprintf(i.version, sizeof i.version, "CUDA %d.%d, compute capability %d.%d", version / 1000,
            version % 1000 / 10, major, minor);
-  snprintf(i.target, sizeof i.target, "sm_%d%d", major % 100, minor % 10);
   i.memory = i.largest_buffer = (int64_t)bytes;
   i.shared = attribute(cu, number, CU_ATTRIBUTE_SHARED);
   i.threads = attribute(cu, number, CU_ATTRIBUTE_THREADS);

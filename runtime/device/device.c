@@ -66,7 +66,6 @@ Device *tirc_device_open(const DeviceKind *k, int which, DeviceError *e) {
 void tirc_device_close(Device *d) {
   if (d) d->kind->close(d);
 }
-const DeviceInfo *tirc_device_info_of(const Device *d) { return &d->info; }
 double tirc_device_seconds(const Device *d) { return d->seconds; }
 
 DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e) {

@@ -29,7 +29,6 @@ typedef struct DeviceInfo {
   int64_t shared;                 /* of one block */
   int64_t threads;                /* of one block */
   int cores;
-  char target[16]; /* the GPU of --target that it is, "sm_80"; "": any that its kind has */
 } DeviceInfo;
 
 typedef struct DeviceArg {
@@ -58,7 +57,6 @@ int tirc_device_list(const DeviceKind *k, void (*hear)(void *self, const DeviceI
 /* Number `which` of that list. */
 Device *tirc_device_open(const DeviceKind *k, int which, DeviceError *e);
 void tirc_device_close(Device *d);
-const DeviceInfo *tirc_device_info_of(const Device *d);
 
 /* `what` names it in messages. */
 DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e);
