@@ -7,7 +7,8 @@
  *              where 3 <= k                                  where 3 <= f % 8
  *     the init runs for k = 0                       it would run never
  *
- * What changes sides, and what is new and about steps alone, must hold wherever the init runs. */
+ * What changes sides, and what is new and about steps alone, must hold wherever the init runs; and
+ * so must the whole predicate where bindings are rewritten by it. */
 #include "loops.h"
 
 typedef struct Inner { /* a block with an init, and the loops around it */
@@ -76,6 +77,23 @@ static void look(Sides *k, Expr conjunct, Expr now, bool gather) {
   }
 }
 
+/* Bindings are rewritten by what the predicate says, which need not hold where the init runs. */
+static bool keeps_bindings(const Sides *k, const Block *was) {
+  Analyzer *a = tirc_analyzer_around(k->s, k->loop->parent);
+  for (int i = 0; i < k->n; i++) tirc_bind_loop(a, k->loops[i]);
+  for (int i = 0; i < was->n_iters; i++)
+    if (!tirc_prove_equal(a, was->iter_values[i], k->now->iter_values[i])) return false;
+  return true;
+}
+
+/* Whether the init runs with the body alone. */
+static bool runs_with_body(const Sides *k, const Block *b, Expr predicate) {
+  Tirc *c = k->s->c;
+  const Expr rest = tirc_init_part(c, b, predicate, true);
+  return tirc_is_true(rest) || tirc_holds_with_init(k->s, k->loop, k->n, k->loops, b,
+                                                    tirc_init_part(c, b, predicate, false), rest);
+}
+
 static bool changes_side(Sched *s, SRef *loop, const Block *old, const Inner *now,
                          const PtrMap *map, Expr added) {
   Sides k = {.s = s,
@@ -87,6 +105,12 @@ static bool changes_side(Sched *s, SRef *loop, const Block *old, const Inner *no
              .loops = now->loops,
              .kept = tirc_bool(s->c, true)};
   const Expr was = tirc_substitute(s->c, old->predicate, map);
+  Block before = *old;
+  before.iter_values = tirc_substitute_all(s->c, before.n_iters, before.iter_values, map);
+  if (!keeps_bindings(&k, &before)) {
+    const Expr predicate = now->block->predicate;
+    return !runs_with_body(&k, &before, predicate) || !runs_with_body(&k, now->block, predicate);
+  }
   look(&k, old->predicate, was, true);
   if (added && !is_kept(&k, now->block, added))
     k.lost |= !tirc_holds_with_init(s, loop, now->n, now->loops, now->block, k.kept, added);
