@@ -202,11 +202,16 @@ static CopyLoops loops_of_copy(ReindexCache *x, Expr predicate) {
   return out;
 }
 
+static bool is_load_of(const void *buffer, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer == buffer;
+}
+
 static void make_stage(ReindexCache *x, const char *storage_scope) {
   Reindex *r = &x->r;
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  const Expr runs = tirc_touching_condition(r->s, r->block);
+  const bool starts = r->is_write || (b->init && tirc_find_expr_in(b->init, is_load_of, r->source));
+  const Expr runs = starts ? tirc_touching_condition(r->s, r->block) : b->predicate;
   CopyLoops loops = loops_of_copy(x, runs);
   IterVar *iters = tirc_new_array(c, IterVar, b->n_iters + 1);
   Expr *values = tirc_new_array(c, Expr, b->n_iters + 1);
