@@ -172,6 +172,9 @@ WmmaCall tirc_wmma_call(Tirc *c, const PtrMap *fragments, Expr e, char mark) {
     line = tirc_format(c, "wmma.store.d.sync.aligned.%s.m16n16k16.%s.%s [p], %s, %c%d;", layout,
                        space_of(b), type, registers, mark, at + 1);
   }
+  /* Which lane has which element of a sum is not known: what others stored or load is in order. */
+  static const char *const wait = "bar.warp.sync 0xffffffff;";
+  if (f->role == WMMA_SUM) line = tirc_format(c, "%s %s %s", wait, line, wait);
   r.ptx = with_address(c, b, mark, at, line);
   return r;
 }

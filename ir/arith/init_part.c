@@ -125,6 +125,6 @@ InitPart tirc_find_init_part(Analyzer *a, Tirc *c, const Block *b, int n, const 
   p.at_start = is_at_start(a, c, b, n, vars, doms, &starts);
   p.some = some_steps(a, c, b);
   p.always = p.at_start && tirc_prove(a, tirc_substitute(c, p.rest, &starts));
-  p.inside = in_domains(a, c, b);
+  p.inside = tirc_and(c, in_domains(a, c, b), p.some);
   return p;
 }

@@ -23,8 +23,9 @@ Expr tirc_init_part(Tirc *c, const Block *b, Expr predicate, bool rest);
 /* What is known of the instances that run the init. */
 typedef struct InitPart {
   Expr kept, rest; /* the two parts of the predicate */
-  Expr inside;     /* what is not known of iterators to be in their domains there, */
-  Expr some;       /* and of the reduction to have steps at all */
+  Expr inside;     /* what is not known of iterators to be in their domains there, and of the
+                    * reduction to have steps at all: of none there is no first one */
+  Expr some;       /* the last of these alone */
   bool always;     /* the rest holds in all of them */
   bool at_start;   /* in all of them the loops that reduction iterators are bound to are at their
                     * start, and no other instances are */

@@ -248,8 +248,7 @@ static Expr started(Across *x) {
         a, tirc_binary(c, OP_GE, dom.extent, tirc_int(c, dom.extent->dtype, 1)));
   }
   const InitPart part = tirc_find_init_part(a, c, x->b, vars.n, vars.at, doms.at);
-  return part.always ? x->b->predicate
-                     : tirc_and(c, part.kept, tirc_and(c, part.inside, part.some));
+  return part.always ? x->b->predicate : tirc_and(c, part.kept, part.inside);
 }
 
 /* The instances that the block's condition lets begin. */
@@ -266,8 +265,16 @@ static Expr began(Across *x) {
       tirc_map_set(c, &first, x->k->loops.at[i]->var,
                    tirc_cast(c, x->k->loops.at[i]->var->dtype, x->k->loops.at[i]->min));
   tirc_lower_conjuncts(c, started(x), &all);
-  for (int i = 0; i < all.n; i++)
+  for (int i = 0; i < all.n; i++) {
+    /* without an init, what leaves out steps says nothing of the others */
+    if (!x->b->init && tirc_uses_any(all.at[i], &x->reduces)) continue;
     cond = tirc_and(c, cond, tirc_simplify0(c, tirc_substitute(c, all.at[i], &first)));
+  }
+  for (int i = x->level; i < x->k->loops.n; i++) {
+    const Expr extent = x->k->loops.at[i]->extent;
+    if (tirc_map_has(&x->reduces, x->k->loops.at[i]->var) && extent->op != OP_INT)
+      cond = tirc_and(c, cond, tirc_lt(c, tirc_int(c, extent->dtype, 0), extent));
+  }
   return cond;
 }
 

@@ -30,6 +30,7 @@ typedef struct Fragment {
   bool is_operand, is_result;
   int rows_of; /* its place in the product: 0 m x k, 1 k x n, 2 m x n */
   enum { ANY_LAYOUT, BY_ROWS, BY_COLUMNS } layout; /* of an operand: how all loads of it lie */
+  bool is_mixed;                                   /* an operand on both sides */
 } Fragment;
 
 typedef struct Fragments {
@@ -109,6 +110,7 @@ static bool note_call(Visitor *v, Expr e) {
   for (int i = 0; i < 4; i++) {
     Fragment *f = fragment(k, e->args[2 * i]);
     const bool is_operand = i == 1 || i == 2;
+    f->is_mixed |= is_operand && f->is_operand && f->rows_of != (i == 1 ? 0 : 1);
     f->is_operand |= is_operand;
     f->is_result |= !is_operand;
     f->rows_of = i == 1 ? 0 : i == 2 ? 1 : 2;
@@ -241,6 +243,12 @@ static bool differs(const Fragments *k, Expr e) {
   return tirc_reads_memory(e) || tirc_uses_any(e, &k->by_lane);
 }
 
+/* Whether registers hold the type: of operands, or of sums. */
+static bool is_held(const Fragment *f) {
+  if (f->is_operand) return is_of(f, DT(TYPE_FLOAT, 16)) || is_of(f, DT(TYPE_INT, 8));
+  return is_of(f, DT(TYPE_FLOAT, 16)) || is_of(f, DT_FLOAT32) || is_of(f, DT_INT32);
+}
+
 static bool is_native_product(const Fragments *k, const Fragment *const *f) {
   const bool f16 = is_of(f[1], DT(TYPE_FLOAT, 16)) && is_of(f[2], DT(TYPE_FLOAT, 16)) &&
                    (is_of(f[0], DT(TYPE_FLOAT, 16)) || is_of(f[0], DT_FLOAT32));
@@ -275,6 +283,8 @@ static Expr instruction(Fragments *k, Expr e, const struct Row *row, Fragment *c
   bool is = !k->divergent && !strncmp(row->name, "tvm_", 4);
   const int pointer = row->does == LOAD || row->does == STORE ? row->other : -1;
   for (int i = 0; i < e->n; i++) is = is && (i == pointer || !differs(k, e->args[i]));
+  for (int i = 0; i < (row->does == PRODUCT ? 4 : 1); i++)
+    is = is && is_held(f[i]) && !f[i]->is_mixed;
   switch (row->does) {
   case FILL: is = is && is_tile(f[0]) && !f[0]->is_operand; break;
   case PRODUCT: is = is && is_native_product(k, (const Fragment *const *)f); break;
@@ -338,6 +348,11 @@ static Stmt inside(Mutator *m, Stmt s) {
   return s;
 }
 
+static bool is_element(const void *fragments, Expr e) {
+  const Fragments *k = fragments;
+  return e->op == OP_LOAD && tirc_map_has(&k->of, e->u.buffer->data);
+}
+
 static Stmt visit(Mutator *m, Stmt s) {
   Fragments *k = m->self;
   if (tirc_is_thread_loop(s) && !strcmp(s->u.loop.thread, "threadIdx.x")) {
@@ -346,6 +361,15 @@ static Stmt visit(Mutator *m, Stmt s) {
     tirc_map_set(k->c, &k->by_lane, s->u.loop.var, s);
   }
   if (s->kind == STMT_ALLOC) return allocate(k, m, s);
+  if (s->kind == STMT_STORE) {
+    Expr of = tirc_map_has(&k->of, s->u.store.buffer->data)
+                  ? s->u.store.value
+                  : tirc_find_expr(s->u.store.value, is_element, k);
+    if (of)
+      tirc_fail(k->c, tirc_place_of(s), "lower",
+                "tensorize the block with one of the intrinsics: tirc rules tensor_intrin/cuda",
+                "an element of a fragment is loaded or stored, which only whole tiles are");
+  }
   if (s->kind != STMT_EVAL) return inside(m, s);
   const struct Row *row = row_of(s->u.eval.value);
   if (!row) return s;

@@ -65,7 +65,7 @@ static Stmt lower_block(Mutator *m, Stmt s) {
   const InitPart part = part_of(c, &b, loops);
   Expr first = in_first_step(c, &b);
   if (!part.always) {
-    const Expr inside = tirc_and(c, part.inside, part.some);
+    const Expr inside = part.inside;
     if (!tirc_is_true(inside)) first = first ? tirc_and(c, first, inside) : inside;
     b.predicate = part.kept;
     b.body = tirc_if(c, part.rest, b.body, NULL);

@@ -221,14 +221,16 @@ static bool add_shared(Visitor *v, Stmt s) {
   return true;
 }
 
-/* Whether a block of threads of the target has room for all. */
-static bool fits(Pipeline *p, const Kernel *k) {
+/* Whether a block of threads of the target has room for all, which is taken then. */
+static bool fits(Pipeline *p, Kernel *k) {
   int64_t sum = k->shared;
   for (int i = 0; p->block && i < p->block->n_allocs; i++) {
     Buffer b = p->block->allocs[i], to = tirc_map_get(&p->several, b);
     if (to && strncmp(b->scope, "shared", 6) == 0) sum += bytes_of(to) - bytes_of(b);
   }
-  return !k->gpu || sum <= k->gpu->shared_dyn;
+  if (k->gpu && sum > k->gpu->shared_dyn) return false;
+  k->shared = sum;
+  return true;
 }
 
 /* --- the rewrite ------------------------------------------------------------------------------ */

@@ -173,7 +173,6 @@ static void walk_init_part(Walk *w, const Block *b, bool always) {
   for (int i = 0; i < b->n_iters; i++) {
     const Expr var = b->iters[i].var, min = b->iters[i].dom.min;
     const Expr end = tirc_add(w->c, min, b->iters[i].dom.extent);
-    if (b->iters[i].kind == ITER_REDUCE) continue;
     w->at = into(w, w->at, tirc_binary(w->c, OP_LE, min, var), false);
     w->at = into(w, w->at, tirc_lt(w->c, var, end), false);
   }

@@ -265,7 +265,8 @@ static Stmt init_block(Decomposition *d) {
   init.writes = writes;
   init.body = tirc_substitute_stmt(c, b->init, &d->fresh);
   const InitPart part = tirc_init_of(d->s, d->block);
-  init.predicate = tirc_and(c, backwards(c, part.kept), part.inside);
+  const Expr inside = tirc_is_true(part.some) ? part.inside : tirc_and(c, part.inside, part.some);
+  init.predicate = tirc_and(c, backwards(c, part.kept), inside);
   return with_own_regions(c, tirc_block(c, &init), b);
 }
 

@@ -227,10 +227,10 @@ static void check_predicate(Rfactor *r) {
   r->condition = conjuncts(r, b->predicate, true);
   tirc_enter_constraint(a, r->condition);
   const Expr steps = conjuncts(r, b->predicate, false);
-  if (has_steps_left(r) ? tirc_prove(a, of_first_init(r, steps))
-                        : tirc_prove(a, tirc_substitute(r->c, steps, &start)))
-    return;
-  leaves_out(r);
+  if (has_steps_left(r) ? !tirc_prove(a, of_first_init(r, steps))
+                        : !tirc_prove(a, tirc_substitute(r->c, steps, &start)))
+    leaves_out(r);
+  r->condition = tirc_and(r->c, r->condition, tirc_init_of(r->s, r->block).inside);
 }
 
 /* Where the rest of the predicate leaves out the first step of a partial sum, its init must run

@@ -185,6 +185,10 @@ static void shrink_domain(const Part *p, Block *b, int bound) {
   IterVar *iters = tirc_new_array(p->c, IterVar, b->n_iters);
   memcpy(iters, b->iters, (size_t)b->n_iters * sizeof *iters);
   DType t = iters[bound].var->dtype;
+  const Expr extent = iters[bound].dom.extent; /* of no steps there is no first one */
+  if (b->init && iters[bound].kind == ITER_REDUCE && extent->op != OP_INT)
+    b->predicate =
+        tirc_and(p->c, b->predicate, tirc_lt(p->c, tirc_int(p->c, extent->dtype, 0), extent));
   iters[bound].dom = tirc_range(tirc_int(p->c, t, p->min), tirc_int(p->c, t, p->end - p->min));
   b->iters = iters;
   b->reads = whole_regions(p, b, b->n_reads, b->reads);

@@ -150,16 +150,7 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   return a;
 }
 
-InitPart tirc_init_of(Sched *s, const SRef *block) {
-  const Block *b = tirc_block_of(block);
-  const Expr rest = b->init ? tirc_init_part(s->c, b, b->predicate, true) : b->predicate;
-  if (!b->init || tirc_is_true(rest))
-    return (InitPart){.kept = b->predicate,
-                      .rest = tirc_bool(s->c, true),
-                      .inside = tirc_bool(s->c, true),
-                      .some = tirc_bool(s->c, true),
-                      .always = true,
-                      .at_start = true};
+static InitPart init_part(Sched *s, const SRef *block, bool with_shapes) {
   Analyzer *a = tirc_analyzer_around(s, block->parent);
   VEC(Expr) vars = {0};
   VEC(Range) doms = {0};
@@ -170,11 +161,25 @@ InitPart tirc_init_of(Sched *s, const SRef *block) {
     (void)tirc_enter_constraint(
         a, tirc_binary(s->c, OP_GE, dom.extent, tirc_int(s->c, dom.extent->dtype, 1)));
   }
-  InitPart part = tirc_find_init_part(a, s->c, b, vars.n, vars.at, doms.at);
+  if (with_shapes) tirc_bind_shapes(s, a, block);
+  return tirc_find_init_part(a, s->c, tirc_block_of(block), vars.n, vars.at, doms.at);
+}
+
+InitPart tirc_init_of(Sched *s, const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  const Expr rest = b->init ? tirc_init_part(s->c, b, b->predicate, true) : b->predicate;
+  if (!b->init || tirc_is_true(rest))
+    return (InitPart){.kept = b->predicate,
+                      .rest = tirc_bool(s->c, true),
+                      .inside = tirc_bool(s->c, true),
+                      .some = tirc_bool(s->c, true),
+                      .always = true,
+                      .at_start = true};
+  const InitPart part = init_part(s, block, false);
   if (tirc_is_true(part.inside)) return part;
-  tirc_bind_shapes(s, a, block); /* a quotient by an extent is not below 0 */
-  part.inside = tirc_find_init_part(a, s->c, b, vars.n, vars.at, doms.at).inside;
-  return part;
+  InitPart more = init_part(s, block, true); /* a quotient by an extent is not below 0 */
+  more.some = part.some;
+  return more;
 }
 
 Expr tirc_touching_condition(Sched *s, const SRef *block) {
