@@ -105,10 +105,22 @@ static void write_helper(Gen *g, Text *out, const char *s, DType t) {
   }
 }
 
+/* A program may include several headers, of which each has what it needs. */
+static void begin_once(Gen *g, Text *out, const char *name) {
+  tirc_text_add(out, "\n");
+  if (g->is_header) tirc_text_addf(out, "#ifndef HAS_%s\n#define HAS_%s\n", name, name);
+}
+
+static void end_once(Gen *g, Text *out) {
+  if (g->is_header) tirc_text_add(out, "#endif\n");
+}
+
 void tirc_gpu_write_helpers(Gen *g, Text *out) {
   for (int i = 0; i < g->helpers.n; i++) {
-    tirc_text_add(out, "\n");
-    write_helper(g, out, rows[g->helpers.at[i].id].text, g->helpers.at[i].t);
+    const Helper h = g->helpers.at[i];
+    begin_once(g, out, tirc_gpu_helper(g, h.id, h.t));
+    write_helper(g, out, rows[h.id].text, h.t);
+    end_once(g, out);
   }
 }
 
@@ -135,5 +147,9 @@ void tirc_gpu_write_own(Gen *g, Text *out, const char *text) {
     }
   }
   for (int i = 0; own && own[i].name; i++)
-    if (is_used[i]) tirc_text_addf(out, "\n%s", own[i].text);
+    if (is_used[i]) {
+      begin_once(g, out, own[i].name);
+      tirc_text_add(out, own[i].text);
+      end_once(g, out);
+    }
 }

@@ -99,6 +99,20 @@ def compile_example(folder):
         check("matmul.cu by nvcc", done.returncode == 0, done.stderr)
 
 
+def compile_two_headers(folder):
+    """Both have vectors and the same functions."""
+    names = ("softmax", "layer_norm")
+    for name in names:
+        path, said = build("cuda-header", folder, [EXAMPLES / name / (name + ".tir"), "--auto"], "sm_80")
+        check(name, path, said)
+        if path:
+            path.rename(folder / (name + ".h"))
+    both = folder / "both.cu"
+    both.write_text("".join('#include "%s.h"\n' % name for name in names))
+    ptx, said = clang(both, "device", "sm_80", "-Wno-unused-function")
+    check("two headers", ptx.count(".entry") >= 2, said)
+
+
 def check_ptx(name, ptx, folder, arch, trans, has_products, said):
     products = ptx.count("wmma.mma.sync.aligned.row." + ("col" if trans else "row"))
     check(name + " for " + arch, ptx and (products > 0) == has_products, said)
@@ -145,6 +159,7 @@ def main():
         check("a header", path and clang(path, "host", "sm_80", "-Wno-unused-function")[0], said)
         compile_example(folder)
         compile_tensor_cores(folder)
+        compile_two_headers(folder)
     print("%d programs, %d failures" % (n, len(failures)))
     return 1 if failures else 0
 
