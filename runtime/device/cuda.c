@@ -126,8 +126,15 @@ static bool open_device(CuDevice *d, int which, DeviceError *e) {
   return status == CUDA_SUCCESS ? true : failed(d, status, "opening it", e);
 }
 
-static void close_device(Device *device) {
+/* The device, to be worked with on this thread: what is current is a thread's own. */
+static CuDevice *entered(Device *device) {
   CuDevice *d = (CuDevice *)device;
+  if (d->context) (void)d->cu.cuCtxSetCurrent(d->context);
+  return d;
+}
+
+static void close_device(Device *device) {
+  CuDevice *d = entered(device);
   if (d->begin) (void)d->cu.cuEventDestroy_v2(d->begin);
   if (d->end) (void)d->cu.cuEventDestroy_v2(d->end);
   if (d->context) (void)d->cu.cuDevicePrimaryCtxRelease_v2(d->number);
@@ -148,12 +155,12 @@ static Device *open_number(int which, DeviceError *e) {
 
 static void free_program(DeviceProgram *program) {
   CuProgram *p = (CuProgram *)program;
-  if (p->module) (void)((CuDevice *)p->base.device)->cu.cuModuleUnload(p->module);
+  if (p->module) (void)entered(p->base.device)->cu.cuModuleUnload(p->module);
   free(p);
 }
 
 static DeviceProgram *build(Device *device, const char *ptx, const char *what, DeviceError *e) {
-  CuDevice *d = (CuDevice *)device;
+  CuDevice *d = entered(device);
   CuProgram *p = calloc(1, sizeof *p);
   char log[4096] = "", words[256];
   int options[2] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
@@ -178,7 +185,7 @@ static void free_kernel(DeviceKernel *k) {
 
 static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const DeviceShared *shared,
                                DeviceError *e) {
-  CuDevice *d = (CuDevice *)program->device;
+  CuDevice *d = entered(program->device);
   if (shared->all > d->base.info.shared)
     return fail(e, "limit", NULL,
                 "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
@@ -203,7 +210,7 @@ static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const D
 /* --- memory ---------------------------------------------------------------------------------- */
 
 static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, DeviceError *e) {
-  CuDevice *d = (CuDevice *)device;
+  CuDevice *d = entered(device);
   if (!tirc_device_fits(device, bytes, what, e)) return NULL;
   CuBuffer *b = calloc(1, sizeof *b);
   if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
@@ -215,20 +222,20 @@ static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, Devi
 }
 
 static void free_buffer(DeviceBuffer *b) {
-  (void)((CuDevice *)b->device)->cu.cuMemFree_v2(((CuBuffer *)b)->at);
+  (void)entered(b->device)->cu.cuMemFree_v2(((CuBuffer *)b)->at);
   b->device->used -= (int64_t)b->bytes;
   free(b);
 }
 
 static bool write_buffer(DeviceBuffer *b, const void *from, DeviceError *e) {
-  CuDevice *d = (CuDevice *)b->device;
+  CuDevice *d = entered(b->device);
   if (!b->bytes) return true;
   const CuResult status = d->cu.cuMemcpyHtoD_v2(((CuBuffer *)b)->at, from, b->bytes);
   return status == CUDA_SUCCESS ? true : failed(d, status, "writing to its memory", e);
 }
 
 static bool read_buffer(DeviceBuffer *b, void *to, DeviceError *e) {
-  CuDevice *d = (CuDevice *)b->device;
+  CuDevice *d = entered(b->device);
   if (!b->bytes) return true;
   const CuResult status = d->cu.cuMemcpyDtoH_v2(to, ((CuBuffer *)b)->at, b->bytes);
   return status == CUDA_SUCCESS ? true : failed(d, status, "reading its memory", e);
@@ -252,8 +259,13 @@ static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
   CuKernel *k = (CuKernel *)l->kernel;
   void *args[MOST_ARGS];
   unsigned blocks[3], threads[3];
+  static const int64_t most_blocks[3] = {INT32_MAX, 65535, 65535};
   for (int i = 0; i < 3; i++) {
     if (l->blocks[i] <= 0 || l->threads[i] <= 0) return true;
+    if (l->blocks[i] > most_blocks[i])
+      return fail(e, "limit", "bind the longest loop to blockIdx.x",
+                  "%s has %lld blocks along %c, and CUDA takes %lld", k->base.name,
+                  (long long)l->blocks[i], "xyz"[i], (long long)most_blocks[i]);
     blocks[i] = (unsigned)l->blocks[i];
     threads[i] = (unsigned)l->threads[i];
   }
@@ -270,7 +282,7 @@ static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
 }
 
 static bool run(Device *device, int n, const DeviceLaunch *launches, DeviceError *e) {
-  CuDevice *d = (CuDevice *)device;
+  CuDevice *d = entered(device);
   CuResult status = d->cu.cuEventRecord(d->begin, NULL);
   if (status != CUDA_SUCCESS) return failed(d, status, "an event", e);
   for (int i = 0; i < n; i++)
@@ -280,7 +292,7 @@ static bool run(Device *device, int n, const DeviceLaunch *launches, DeviceError
 }
 
 static bool finish(Device *device, const char *what, DeviceError *e) {
-  CuDevice *d = (CuDevice *)device;
+  CuDevice *d = entered(device);
   const CuResult status = d->cu.cuCtxSynchronize();
   float milliseconds = 0;
   if (status != CUDA_SUCCESS) return failed(d, status, what, e);
