@@ -103,9 +103,16 @@ static bool is_at_start(Analyzer *a, Tirc *c, const Block *b, int n, const Expr 
   return true;
 }
 
+static void know_that_they_run(Analyzer *a, Tirc *c, int n, const Range *doms) {
+  for (int i = 0; i < n; i++)
+    (void)tirc_enter_constraint(
+        a, tirc_binary(c, OP_GE, doms[i].extent, tirc_int(c, doms[i].extent->dtype, 1)));
+}
+
 bool tirc_sees_with_init(Analyzer *a, Tirc *c, const Block *b, int n, const Expr *vars,
                          const Range *doms, Expr kept, Expr condition) {
   PtrMap starts = {0};
+  know_that_they_run(a, c, n, doms);
   (void)tirc_enter_constraint(a, kept);
   if (!is_at_start(a, c, b, n, vars, doms, &starts)) return false;
   (void)some_steps(a, c, b);
@@ -121,10 +128,13 @@ InitPart tirc_find_init_part(Analyzer *a, Tirc *c, const Block *b, int n, const 
   p.always = p.at_start = !b->init || tirc_is_true(p.rest);
   if (p.always) return p;
   PtrMap starts = {0};
+  know_that_they_run(a, c, n, doms);
   (void)tirc_enter_constraint(a, p.kept);
   p.at_start = is_at_start(a, c, b, n, vars, doms, &starts);
   p.some = some_steps(a, c, b);
   p.always = p.at_start && tirc_prove(a, tirc_substitute(c, p.rest, &starts));
-  p.inside = tirc_and(c, in_domains(a, c, b), p.some);
+  p.inside = in_domains(a, c, b);
   return p;
 }
+
+Expr tirc_init_guard(Tirc *c, const InitPart *p) { return tirc_and(c, p->inside, p->some); }

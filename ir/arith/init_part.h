@@ -23,18 +23,19 @@ Expr tirc_init_part(Tirc *c, const Block *b, Expr predicate, bool rest);
 /* What is known of the instances that run the init. */
 typedef struct InitPart {
   Expr kept, rest; /* the two parts of the predicate */
-  Expr inside;     /* what is not known of iterators to be in their domains there, and of the
-                    * reduction to have steps at all: of none there is no first one */
-  Expr some;       /* the last of these alone */
+  Expr inside;     /* what is not known of iterators to be in their domains there, */
+  Expr some;       /* and of the reduction to have steps at all: of none there is no first one */
   bool always;     /* the rest holds in all of them */
   bool at_start;   /* in all of them the loops that reduction iterators are bound to are at their
                     * start, and no other instances are */
 } InitPart;
 
-/* By sight. The analyzer knows the loops around the block, and that each of them runs; the loops
- * that are given are those of the block's scope. It gets to know what holds in those instances. */
+/* By sight. The analyzer knows the loops around the block; those that are given, of the block's
+ * scope, run. It gets to know what holds in those instances. */
 InitPart tirc_find_init_part(Analyzer *a, Tirc *c, const Block *b, int n, const Expr *vars,
                              const Range *doms);
+/* All that is asked there beside `kept`. */
+Expr tirc_init_guard(Tirc *c, const InitPart *p);
 
 /* Whether a condition holds in all instances that run the init where `kept` does, by sight. */
 bool tirc_sees_with_init(Analyzer *a, Tirc *c, const Block *b, int n, const Expr *vars,

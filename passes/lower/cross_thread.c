@@ -244,11 +244,9 @@ static Expr started(Across *x) {
     vec_push(c, vars, loop->var);
     vec_push(c, doms, dom);
     tirc_bind_range(a, loop->var, dom);
-    (void)tirc_enter_constraint(
-        a, tirc_binary(c, OP_GE, dom.extent, tirc_int(c, dom.extent->dtype, 1)));
   }
   const InitPart part = tirc_find_init_part(a, c, x->b, vars.n, vars.at, doms.at);
-  return part.always ? x->b->predicate : tirc_and(c, part.kept, part.inside);
+  return part.always ? x->b->predicate : tirc_and(c, part.kept, tirc_init_guard(c, &part));
 }
 
 /* The instances that the block's condition lets begin. */

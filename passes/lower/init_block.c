@@ -34,8 +34,6 @@ static InitPart part_of(Tirc *c, const Block *b, const Loops *loops) {
   for (int i = 0; i < loops->vars.n; i++) {
     const Range dom = loops->doms.at[i];
     tirc_bind_range(a, loops->vars.at[i], dom);
-    (void)tirc_enter_constraint(
-        a, tirc_binary(c, OP_GE, dom.extent, tirc_int(c, dom.extent->dtype, 1)));
   }
   return tirc_find_init_part(a, c, b, loops->vars.n, loops->vars.at, loops->doms.at);
 }
@@ -65,7 +63,7 @@ static Stmt lower_block(Mutator *m, Stmt s) {
   const InitPart part = part_of(c, &b, loops);
   Expr first = in_first_step(c, &b);
   if (!part.always) {
-    const Expr inside = part.inside;
+    const Expr inside = tirc_init_guard(c, &part);
     if (!tirc_is_true(inside)) first = first ? tirc_and(c, first, inside) : inside;
     b.predicate = part.kept;
     b.body = tirc_if(c, part.rest, b.body, NULL);

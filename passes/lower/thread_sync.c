@@ -29,7 +29,7 @@ typedef struct Sync {
   Stmt divergent; /* NULL: all threads of the block run what is here together */
   PtrMap varying; /* variables that differ between threads */
   PtrMap stored;  /* data variables of buffers that the kernel stores to */
-  PtrMap own; /* data of what each thread has for itself */
+  PtrMap own;     /* data of what each thread has for itself */
 } Sync;
 
 static Stmt barrier(Tirc *c) {

@@ -34,7 +34,8 @@ Value tirc_script_value(Script *sc, const Source *source); /* of one expression 
 /* Before anything is done that is no text: counts anew, and calls are made at loc. */
 void tirc_script_restart(Script *sc, Loc loc);
 
-/* Lends a schedule what replays and primitives need of scripts: Sched.eval and Sched.offer_intrin. */
+/* Lends a schedule what replays and primitives need of scripts: Sched.eval and Sched.offer_intrin.
+ */
 void tirc_script_serve(Sched *s);
 
 #endif

@@ -203,8 +203,6 @@ static void require_outer_init(Blockize *b, SRef *loop, const Block *outer) {
     const Range dom = tirc_loop_range(tirc_loop_of(r));
     vec_push(b->c, vars, tirc_loop_of(r)->var);
     vec_push(b->c, doms, dom);
-    (void)tirc_enter_constraint(
-        a, tirc_binary(b->c, OP_GE, dom.extent, tirc_int(b->c, dom.extent->dtype, 1)));
   }
   if (tirc_find_init_part(a, b->c, outer, vars.n, vars.at, doms.at).always) return;
   tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,

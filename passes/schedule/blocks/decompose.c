@@ -265,8 +265,8 @@ static Stmt init_block(Decomposition *d) {
   init.writes = writes;
   init.body = tirc_substitute_stmt(c, b->init, &d->fresh);
   const InitPart part = tirc_init_of(d->s, d->block);
-  const Expr inside = tirc_is_true(part.some) ? part.inside : tirc_and(c, part.inside, part.some);
-  init.predicate = tirc_and(c, backwards(c, part.kept), inside);
+  const Expr some = tirc_some_steps(d->s, d->block);
+  init.predicate = tirc_and(c, backwards(c, part.kept), tirc_and(c, part.inside, some));
   return with_own_regions(c, tirc_block(c, &init), b);
 }
 

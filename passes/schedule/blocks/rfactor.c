@@ -230,7 +230,8 @@ static void check_predicate(Rfactor *r) {
   if (has_steps_left(r) ? !tirc_prove(a, of_first_init(r, steps))
                         : !tirc_prove(a, tirc_substitute(r->c, steps, &start)))
     leaves_out(r);
-  r->condition = tirc_and(r->c, r->condition, tirc_init_of(r->s, r->block).inside);
+  const InitPart part = tirc_init_of(r->s, r->block);
+  r->condition = tirc_and(r->c, r->condition, tirc_init_guard(r->c, &part));
 }
 
 /* Where the rest of the predicate leaves out the first step of a partial sum, its init must run
@@ -243,11 +244,8 @@ static void check_first_init(Rfactor *r, const Block *rf) {
     loops.doms[i] = tirc_loop_range(tirc_loop_of(r->loops[i]));
   }
   Analyzer *a = tirc_analyzer_around(r->s, r->block->parent);
-  for (int i = 0; i < n; i++)
-    (void)tirc_enter_constraint(a, tirc_binary(r->c, OP_GE, loops.doms[i].extent,
-                                               tirc_int(r->c, loops.doms[i].extent->dtype, 1)));
   const InitPart part = tirc_find_init_part(a, r->c, rf, n, loops.vars, loops.doms);
-  if (part.always || (part.at_start && tirc_is_true(part.inside) &&
+  if (part.always || (part.at_start && tirc_is_true(tirc_init_guard(r->c, &part)) &&
                       tirc_tells_apart(r->s, rf->n_iters, rf->iter_values, &loops, part.kept)))
     return;
   leaves_out(r);

@@ -113,9 +113,6 @@ bool tirc_holds_with_init(Sched *s, SRef *in, int n, const For *const *loops, co
     vec_push(c, vars, loops[i]->var);
     vec_push(c, doms, tirc_loop_range(loops[i]));
   }
-  for (int i = 0; i < doms.n; i++)
-    (void)tirc_enter_constraint(
-        a, tirc_binary(c, OP_GE, doms.at[i].extent, tirc_int(c, doms.at[i].extent->dtype, 1)));
   return tirc_sees_with_init(a, c, block, vars.n, vars.at, doms.at, kept, condition) ||
          proves_with_init(s, in, n, loops, block, kept, condition);
 }
@@ -129,7 +126,7 @@ bool tirc_init_is_regular(Sched *s, SRef *block) {
   const InitPart part = tirc_init_of(s, block);
   if (part.always) return true;
   const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
-  return (part.at_start && tirc_is_true(part.inside) &&
+  return (part.at_start && tirc_is_true(tirc_init_guard(s->c, &part)) &&
           tirc_runs_once(s, block, &loops, part.kept)) ||
          proves_with_body(s, block, &part);
 }

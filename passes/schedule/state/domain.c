@@ -158,17 +158,19 @@ static InitPart init_part(Sched *s, const SRef *block, bool with_shapes) {
     const Range dom = tirc_loop_range(tirc_loop_of(r));
     vec_push(s->c, vars, tirc_loop_of(r)->var);
     vec_push(s->c, doms, dom);
-    (void)tirc_enter_constraint(
-        a, tirc_binary(s->c, OP_GE, dom.extent, tirc_int(s->c, dom.extent->dtype, 1)));
   }
   if (with_shapes) tirc_bind_shapes(s, a, block);
   return tirc_find_init_part(a, s->c, tirc_block_of(block), vars.n, vars.at, doms.at);
 }
 
+/* Whether the predicate has a part that the init does not ask. */
+static bool has_rest(Sched *s, const Block *b) {
+  return b->init && !tirc_is_true(tirc_init_part(s->c, b, b->predicate, true));
+}
+
 InitPart tirc_init_of(Sched *s, const SRef *block) {
   const Block *b = tirc_block_of(block);
-  const Expr rest = b->init ? tirc_init_part(s->c, b, b->predicate, true) : b->predicate;
-  if (!b->init || tirc_is_true(rest))
+  if (!has_rest(s, b))
     return (InitPart){.kept = b->predicate,
                       .rest = tirc_bool(s->c, true),
                       .inside = tirc_bool(s->c, true),
@@ -176,15 +178,19 @@ InitPart tirc_init_of(Sched *s, const SRef *block) {
                       .always = true,
                       .at_start = true};
   const InitPart part = init_part(s, block, false);
-  if (tirc_is_true(part.inside)) return part;
-  InitPart more = init_part(s, block, true); /* a quotient by an extent is not below 0 */
-  more.some = part.some;
-  return more;
+  if (tirc_is_true(tirc_init_guard(s->c, &part))) return part;
+  return init_part(s, block, true); /* a quotient by an extent is not below 0 */
+}
+
+Expr tirc_some_steps(Sched *s, const SRef *block) {
+  return has_rest(s, tirc_block_of(block)) ? init_part(s, block, false).some
+                                           : tirc_bool(s->c, true);
 }
 
 Expr tirc_touching_condition(Sched *s, const SRef *block) {
   const InitPart part = tirc_init_of(s, block);
-  return part.always ? tirc_block_of(block)->predicate : tirc_and(s->c, part.kept, part.inside);
+  return part.always ? tirc_block_of(block)->predicate
+                     : tirc_and(s->c, part.kept, tirc_init_guard(s->c, &part));
 }
 
 bool tirc_shares_loops(Sched *s, SRef *block) {

@@ -169,6 +169,8 @@ void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope);
 
 /* What can be seen of the instances that run the block's init. */
 InitPart tirc_init_of(Sched *s, const SRef *block);
+/* Its `some` where sizes of parameters may be 0, which tirc_init_of does not expect. */
+Expr tirc_some_steps(Sched *s, const SRef *block);
 /* The condition under which the block touches anything: its predicate, or the part of it for the
  * init, and its domain, where that is not seen to run with the body only. */
 Expr tirc_touching_condition(Sched *s, const SRef *block);
