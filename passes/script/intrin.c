@@ -139,7 +139,7 @@ static Value run_get(Script *sc, Value self, const Args *a) {
     tirc_script_error(sc, "TypeError", "get(name, allow_missing=False)",
                       "the name of a tensor intrinsic is a str, not %s",
                       tirc_script_a_type(sc, name ? *name : VALUE_NONE));
-  const TensorIntrin *t = tirc_find_intrin(sc->sched, name->u.s);
+  const TensorIntrin *t = tirc_known_intrin(sc->sched, name->u.s);
   if (t) return tirc_script_object("TensorIntrin", t);
   if (missing && tirc_script_truth(sc, *missing)) return VALUE_NONE;
   tirc_script_error(sc, "ValueError", "register it first", "no tensor intrinsic is called %s",

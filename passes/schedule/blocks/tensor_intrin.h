@@ -27,6 +27,8 @@ struct TensorIntrin {
 void tirc_register_intrin(Sched *s, const char *name, const Func *desc, const Func *impl,
                           bool override, Loc loc);
 const TensorIntrin *tirc_find_intrin(const Sched *s, const char *name); /* NULL: not there */
+/* The same, with those that come with the binary: they are registered when they are first named. */
+const TensorIntrin *tirc_known_intrin(Sched *s, const char *name);
 
 /* How a tile of the program matches a description. */
 typedef struct TileBuffer {

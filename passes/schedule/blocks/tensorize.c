@@ -25,6 +25,11 @@ const TensorIntrin *tirc_find_intrin(const Sched *s, const char *name) {
   return NULL;
 }
 
+const TensorIntrin *tirc_known_intrin(Sched *s, const char *name) {
+  if (!tirc_find_intrin(s, name) && s->offer_intrin) s->offer_intrin(s, name);
+  return tirc_find_intrin(s, name);
+}
+
 static bool uses_region(const Block *b, Buffer buffer) {
   return tirc_declared_read(b, buffer) || tirc_declared_write(b, buffer);
 }
@@ -226,11 +231,7 @@ static void require_all_used(Sched *s, SRef *at, const TensorIntrin *t, const Ti
 void tirc_prim_tensorize(Sched *s, const Value *args, Value *result) {
   (void)result;
   SRef *at = tirc_sref_of_value(s, args[0]);
-  const TensorIntrin *t = tirc_find_intrin(s, args[1].u.s);
-  if (!t && s->offer_intrin) {
-    s->offer_intrin(s, args[1].u.s);
-    t = tirc_find_intrin(s, args[1].u.s);
-  }
+  const TensorIntrin *t = tirc_known_intrin(s, args[1].u.s);
   if (!t) {
     Text known = {.c = s->c};
     for (const TensorIntrin *k = s->intrins; k; k = k->next)
