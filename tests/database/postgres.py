@@ -192,6 +192,7 @@ def check_workers(server, folder, chance):
     budget, url = 96, server.database("workers")
     workers = [Tune(url, folder, "said%d" % i, budget, "60") for i in range(4)]
     workers[0].wait_for(chance.randint(1, 6))
+    assert workers[0].process.poll() is None, ("the first ended by itself", workers[0].end())
     workers[0].process.kill()
     time.sleep(chance.uniform(0.1, 0.3))
     before = trials_in(server, "workers")
