@@ -142,8 +142,9 @@ class Tune:
 
     def __init__(self, url, folder, name, trials, wait):
         program, self.path = os.path.join(folder, "product.tir"), os.path.join(folder, name)
-        with open(program, "w") as f:
-            f.write(PRODUCT)
+        if not os.path.exists(program):  # the others read it as they start
+            with open(program, "w") as f:
+                f.write(PRODUCT)
         self.out = open(self.path, "w")
         self.process = subprocess.Popen(
             [tirc, "tune", program, "--database", url, "--trials", str(trials), "--threads", "1", "--lease", "4",
