@@ -4,9 +4,10 @@
  * code and what a compiler makes of emitted C are looked at, each with and without fused
  * multiply-add, and C also where it has the lanes of a vector one by one.
  *
- * `test_vector_math STEP [NAME]` looks at every STEP-th float, of one function or of all. All
- * floats, which no other test looks at (some minutes a function):
- *     build/test/tests/unit/test_vector_math 1 log2 */
+ * `test_vector_math STEP [NAME [FIRST]]` looks at every STEP-th float from FIRST on, of one
+ * function or of all. All floats, which no other test looks at (minutes a function), and in parts:
+ *     build/test/tests/unit/test_vector_math 1 log2
+ *     for i in 0 1; do build/test/tests/unit/test_vector_math 2 log2 $i & done; wait */
 #include "codegen/c/c.h"
 #include "codegen/llvm/llvm.h"
 #include "parser/program.h"
@@ -26,7 +27,8 @@
 
 enum { LANES = 16, BATCH = 4096 };
 static uint32_t step = 20011; /* a prime: all low bits occur */
-static const char *only;      /* the function asked for, or NULL */
+static uint32_t first_bits;
+static const char *only; /* the function asked for, or NULL */
 
 /* `text` is of A[v]. */
 typedef struct Function {
@@ -67,11 +69,18 @@ static float of_bits(uint32_t bits) {
   return f;
 }
 
-/* The distance of two neighbouring floats at |x|. */
+/* The distance of two neighbouring floats at |x|, by the bits of exponents: this is asked of all
+ * floats. */
 static double unit(double x) {
-  int e;
-  frexp(x, &e);
-  return ldexp(1.0, (x == 0 || e < -125 ? -125 : e > 128 ? 128 : e) - 24);
+  enum { MANTISSA = 52, BIAS = 1023, LEAST = -126, MOST = 127 };
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  int e = (int)(bits >> MANTISSA & 0x7ff) - BIAS;
+  if (e < LEAST) e = LEAST;
+  if (e > MOST) e = MOST;
+  bits = (uint64_t)(e - 23 + BIAS) << MANTISSA;
+  memcpy(&x, &bits, sizeof x);
+  return x;
 }
 
 static double error_of(float got, double expected) {
@@ -227,7 +236,7 @@ enum { SPECIAL = (int)(sizeof special / sizeof *special) };
 static void check(int function) {
   const Function *f = &functions[function];
   Worst worst[WAYS] = {{0}};
-  uint64_t bits = 0;
+  uint64_t bits = first_bits;
   for (bool first = true; bits < (1ULL << 32); first = false) {
     for (int i = 0; i < BATCH; i++) {
       const bool is_special = first && i < SPECIAL;
@@ -320,6 +329,7 @@ int main(int argc, char **argv) {
   if (argc > 1) step = (uint32_t)strtoul(argv[1], NULL, 10);
   if (step == 0) step = 1;
   if (argc > 2) only = argv[2];
+  if (argc > 3) first_bits = (uint32_t)strtoul(argv[3], NULL, 10);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vector_functions_keep_their_bounds),
       cmocka_unit_test(pow_keeps_its_bound),
