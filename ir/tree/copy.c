@@ -1,10 +1,13 @@
-/* Functions that outlive the context which they were made in. Passes and schedules leave behind a
- * hundred times what they give; a context of their own goes when the result has been copied. */
+/* Functions and modules that outlive the context which they were made in. Passes and schedules
+ * leave behind a hundred times what they give; a context of their own goes when the result has been
+ * copied. */
 #include "copy.h"
+#include "graph.h"
 
 typedef struct Copying {
   Tirc *to, *scratch;
   PtrMap done; /* node, buffer or text -> its copy: what is shared stays so */
+  PtrMap kept; /* bytes of constants that stay where they are */
 } Copying;
 
 static void *copy_of(const Copying *k, const void *from) { return tirc_map_get(&k->done, from); }
@@ -209,20 +212,143 @@ static const Relayout *copy_relayout(Copying *k, const Func *f, int i) {
   return to;
 }
 
+static const Func *copy_func(Copying *k, const Func *f) {
+  const Func *is = copy_of(k, f);
+  if (is) return is;
+  Func *copy = tirc_copy(k->to, f, 1);
+  copy->name = copy_text(k, f->name);
+  copy->params = copy_exprs(k, f->n_params, f->params);
+  copy->buffers = copy_buffers(k, f->n_params, f->buffers);
+  copy->attrs = copy_attrs(k, f->attrs);
+  copy->body = copy_stmt(k, f->body);
+  copy->loc.file = copy_text(k, f->loc.file);
+  if (f->relayouts) {
+    const Relayout **all = tirc_new_array(k->to, const Relayout *, f->n_params);
+    for (int i = 0; i < f->n_params; i++) all[i] = copy_relayout(k, f, i);
+    copy->relayouts = all;
+  }
+  keep(k, f, copy);
+  return copy;
+}
+
 const Func *tirc_func_copy(Tirc *to, Tirc *scratch, const Func *f, int n, const Expr *vars) {
   Copying k = {.to = to, .scratch = scratch};
   for (int i = 0; i < n; i++) keep(&k, vars[i], vars[i]);
-  Func *copy = tirc_copy(to, f, 1);
-  copy->name = copy_text(&k, f->name);
-  copy->params = copy_exprs(&k, f->n_params, f->params);
-  copy->buffers = copy_buffers(&k, f->n_params, f->buffers);
-  copy->attrs = copy_attrs(&k, f->attrs);
-  copy->body = copy_stmt(&k, f->body);
-  copy->loc.file = copy_text(&k, f->loc.file);
-  if (f->relayouts) {
-    const Relayout **all = tirc_new_array(to, const Relayout *, f->n_params);
-    for (int i = 0; i < f->n_params; i++) all[i] = copy_relayout(&k, f, i);
-    copy->relayouts = all;
+  return copy_func(&k, f);
+}
+
+/* --- graphs -------------------------------------------------------------------------------------
+ */
+
+static Info copy_info(Copying *k, Info info) {
+  Info is = info ? copy_of(k, info) : NULL;
+  if (!info || is) return is;
+  struct StructInfo *to = tirc_copy(k->to, info, 1);
+  Info *fields = tirc_new_array(k->to, Info, info->n);
+  for (int i = 0; i < info->n; i++) fields[i] = copy_info(k, info->fields[i]);
+  to->shape = copy_exprs(k, info->ndim, info->shape);
+  to->value = copy_expr(k, info->value);
+  to->fields = fields;
+  keep(k, info, to);
+  return to;
+}
+
+static const void *copy_data(Copying *k, Node n) {
+  const int64_t bytes = tirc_info_bytes(n->info);
+  if (!n->data || bytes < 0 || tirc_map_has(&k->kept, n->data)) return n->data;
+  return memcpy(tirc_alloc(k->to, (size_t)bytes + 1), n->data, (size_t)bytes);
+}
+
+static Node copy_node(Copying *k, Node n);
+
+static const Node *copy_nodes(Copying *k, int n, const Node *from) {
+  Node *to = tirc_new_array(k->to, Node, n);
+  for (int i = 0; i < n; i++) to[i] = copy_node(k, from[i]);
+  return to;
+}
+
+static Node copy_node(Copying *k, Node n) {
+  Node is = n ? copy_of(k, n) : NULL;
+  if (!n || is) return is;
+  struct Node *to = tirc_copy(k->to, n, 1);
+  const char **keys = n->keys ? tirc_new_array(k->to, const char *, n->n) : NULL;
+  for (int i = 0; keys && i < n->n; i++) keys[i] = copy_text(k, n->keys[i]);
+  to->info = copy_info(k, n->info);
+  to->name = copy_text(k, n->name);
+  to->args = copy_nodes(k, n->n, n->args);
+  to->keys = keys;
+  to->value = copy_expr(k, n->value);
+  to->data = copy_data(k, n);
+  to->loc.file = copy_text(k, n->loc.file);
+  keep(k, n, to);
+  return to;
+}
+
+static GraphBlock copy_graph_block(Copying *k, const GraphBlock *b) {
+  GraphBlock to = *b;
+  Binding *at = tirc_new_array(k->to, Binding, b->n);
+  for (int i = 0; i < b->n; i++) {
+    at[i] = (Binding){copy_node(k, b->at[i].var), copy_node(k, b->at[i].value), b->at[i].loc};
+    at[i].loc.file = copy_text(k, b->at[i].loc.file);
   }
-  return copy;
+  to.at = at;
+  to.outputs = copy_nodes(k, b->n_outputs, b->outputs);
+  return to;
+}
+
+static const Graph *copy_graph(Copying *k, const Graph *g) {
+  Graph *to = tirc_copy(k->to, g, 1);
+  GraphBlock *blocks = tirc_new_array(k->to, GraphBlock, g->n_blocks);
+  to->name = copy_text(k, g->name);
+  to->params = copy_nodes(k, g->n_params, g->params);
+  for (int i = 0; i < g->n_blocks; i++) blocks[i] = copy_graph_block(k, &g->blocks[i]);
+  to->blocks = blocks;
+  to->result = copy_node(k, g->result);
+  to->info = copy_info(k, g->info);
+  to->attrs = copy_attrs(k, g->attrs);
+  to->loc.file = copy_text(k, g->loc.file);
+  return to;
+}
+
+/* --- modules ------------------------------------------------------------------------------------
+ */
+
+static void keep_data(Copying *k, Node n) {
+  if (n && n->kind == NODE_CONST && n->data) tirc_map_set(k->scratch, &k->kept, n->data, n);
+  for (int i = 0; n && i < n->n; i++) keep_data(k, n->args[i]);
+}
+
+static void keep_constants(Copying *k, const Module *m) {
+  for (int g = 0; m && g < m->n_graphs; g++) {
+    const Graph *graph = m->graphs[g];
+    for (int b = 0; b < graph->n_blocks; b++)
+      for (int i = 0; i < graph->blocks[b].n; i++) keep_data(k, graph->blocks[b].at[i].value);
+    keep_data(k, graph->result);
+  }
+}
+
+static const Module *copy_module(Copying *k, const Module *m) {
+  Module *to = tirc_copy(k->to, m, 1);
+  const Func **funcs = tirc_new_array(k->to, const Func *, m->n_funcs);
+  const Graph **graphs = tirc_new_array(k->to, const Graph *, m->n_graphs);
+  Constant *constants = tirc_new_array(k->to, Constant, m->n_constants);
+  for (int i = 0; i < m->n_funcs; i++) funcs[i] = copy_func(k, m->funcs[i]);
+  for (int i = 0; i < m->n_graphs; i++) graphs[i] = copy_graph(k, m->graphs[i]);
+  for (int i = 0; i < m->n_constants; i++)
+    constants[i] =
+        (Constant){copy_text(k, m->constants[i].name), copy_expr(k, m->constants[i].value)};
+  to->c = k->to;
+  to->file = copy_text(k, m->file);
+  to->name = copy_text(k, m->name);
+  to->funcs = funcs;
+  to->graphs = graphs;
+  to->constants = constants;
+  to->attrs = copy_attrs(k, m->attrs);
+  return to;
+}
+
+void tirc_modules_copy(Tirc *to, Tirc *scratch, const Module *kept, int n, const Module **modules) {
+  Copying k = {.to = to, .scratch = scratch};
+  keep_constants(&k, kept);
+  for (int i = 0; i < n; i++) modules[i] = modules[i] ? copy_module(&k, modules[i]) : NULL;
 }

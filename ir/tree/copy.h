@@ -9,4 +9,8 @@
  * what is needed meanwhile. */
 const Func *tirc_func_copy(Tirc *to, Tirc *scratch, const Func *f, int n, const Expr *vars);
 
+/* Replaces n modules (each or NULL) by the same in context `to`; what they share they share then,
+ * too. The elements of constants that `kept` (or NULL) has stay where they are. */
+void tirc_modules_copy(Tirc *to, Tirc *scratch, const Module *kept, int n, const Module **modules);
+
 #endif

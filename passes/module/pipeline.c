@@ -84,6 +84,7 @@ Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options) {
   Passes *p = tirc_new(c, Passes);
   p->c = c;
   if (options) p->options = *options;
+  p->unscheduled = p->options.unscheduled;
   const char *file;
   for (int i = 0; i < p->options.n_skip; i++) check_skipped(p, p->options.skip[i]);
   for (int i = 0; i < p->options.n_extra; i++) phase_of_extra(p, p->options.extra[i], &file);
@@ -126,11 +127,11 @@ static const Module *run_extra(Passes *p, const Module *m, int phase) {
   return m;
 }
 
-const Module *tirc_run_phases(Passes *p, const Module *m, int last) {
+const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last) {
   void (*after)(void *, int, const char *, const Module *) = p->options.after;
   reserve_ids(p->c, m);
-  m = tirc_infer(p, m);
-  for (int phase = 0; phase <= last && phase < tirc_n_phases; phase++) {
+  if (first == 0) m = tirc_infer(p, m);
+  for (int phase = first; phase <= last && phase < tirc_n_phases; phase++) {
     for (int i = 0; i < tirc_n_module_passes; i++) {
       const ModulePass *pass = &tirc_module_passes[i];
       if (pass->phase != phase || is_skipped(p, pass->name)) continue;

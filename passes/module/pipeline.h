@@ -23,6 +23,8 @@ typedef struct PipelineOptions {
   /* Runs a function on these arrays, one a parameter; throws what goes wrong, and that it takes
    * long. NULL: nothing is run, and no constants are folded. */
   void (*evaluate)(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays);
+  /* What tirc_unscheduled gave after earlier phases, or NULL. */
+  const Module *unscheduled;
   /* Sees the module after each pass (pass NULL: after a phase), or NULL. */
   void (*after)(void *self, int phase, const char *pass, const Module *m);
   void *self;
@@ -45,14 +47,15 @@ extern const int tirc_n_phases;
 /* The number of the phase of this name or number, -1: there is none. */
 int tirc_find_phase(const char *name);
 
-/* What passes work with, in context c. options (or NULL) stay the caller's. */
+/* What passes work with, in context c. options (or NULL) stay the caller's. Throws "name" for a
+ * skipped pass that there is not. */
 Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options);
 /* A module whose graphs call prim_funcs only, with the copies of weights that schedules ask for as
  * calls of their own: the pass SplitPacking. */
 const Module *tirc_pack_module(Tirc *c, const Module *m);
-/* The module after the phases up to number `last`, this one too. Throws "name" for a skipped pass
- * that there is not. */
-const Module *tirc_run_phases(Passes *p, const Module *m, int last);
+/* The module after the phases from number `first` to number `last`, this one too; before the first
+ * of all, 0, what is known of its values is inferred. */
+const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last);
 
 /* The functions that were scheduled, as they were before, in the same results for all extents;
  * NULL: phase "schedule" did not run. */

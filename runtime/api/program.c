@@ -1,5 +1,6 @@
 /* Programs: made by the phases of a module, run call by call. */
 #include "program.h"
+#include "phases_apart.h"
 #include "rules_apart.h"
 
 #include "ir/tree/copy.h"
@@ -72,7 +73,7 @@ typedef struct Making {
 static void show(void *self, int phase, const char *pass, const Module *m) {
   Making *k = self;
   k->options.after(k->options.self, phase, tirc_phases[phase].name, pass,
-                   tirc_print_module(k->c, m, NULL));
+                   tirc_print_module(m->c, m, NULL));
 }
 
 static void hand_out_text(void *self, const char *text) {
@@ -123,7 +124,7 @@ static const Module *schedule(void *self, Tirc *c, const Module *m) {
   if (!k->options.script)
     return tirc_schedule_by_rules(c, m, &(RulesApart){&k->sources, o, rules, hand_out_text});
   Sched *s = tirc_api_schedule(c, tirc_api_module(c, m, &k->sources), o);
-  const Source source = tirc_read_source(c, k->options.script);
+  const Source source = tirc_read_source(k->c, k->options.script); /* outlives the phase */
   k->sources.at[k->sources.n == 2 ? 1 : k->sources.n++] = source;
   tirc_run_script(s, &source, &limits, hand_out_text, NULL, (void *)(uintptr_t)o);
   return s->mod;
@@ -166,13 +167,14 @@ static void run_phases(Tirc *c, void *self) {
   if (last < 0)
     tirc_fail(c, (Loc){0}, "name", "tirc explain passes lists them", "there is no phase '%s'",
               k->last);
-  const PipelineOptions options = pipeline_options(k);
+  PhasesApart phases = {.options = pipeline_options(k), .last = last};
   tirc_context_depend(c, k->from->c);
-  Passes *passes = tirc_passes_open(c, &options);
-  const Module *m =
-      k->last ? tirc_run_phases(passes, k->from->m, last) : tirc_infer(passes, k->from->m);
-  k->module = tirc_api_module(c, m, &k->sources);
-  k->module->unscheduled = tirc_unscheduled(passes);
+  if (k->last)
+    tirc_run_phases_apart(c, k->from->m, &phases);
+  else
+    phases.made = tirc_infer(tirc_passes_open(c, &phases.options), k->from->m);
+  k->module = tirc_api_module(c, phases.made, &k->sources);
+  k->module->unscheduled = phases.unscheduled;
 }
 
 tirc_status tirc_module_phases(const tirc_module *m, const char *last,
@@ -275,15 +277,14 @@ static void make_program(Tirc *c, void *self) {
   k->program = p;
   k->sources = k->from->sources;
   if (k->sources.n > 1) k->sources.n = 1;
-  const PipelineOptions options = pipeline_options(k);
+  PhasesApart phases = {.options = pipeline_options(k), .last = tirc_n_phases - 1};
   tirc_context_depend(c, k->from->c);
-  Passes *passes = tirc_passes_open(c, &options);
-  const Module *m = tirc_run_phases(passes, k->from->m, tirc_n_phases - 1);
+  tirc_run_phases_apart(c, k->from->m, &phases);
+  const Module *m = phases.made;
   *p = (tirc_program){.c = c, .poison = k->options.poison, .sources = k->sources};
-  p->plan = tirc_plan(passes, m);
+  p->plan = tirc_plan(tirc_passes_open(c, &phases.options), m);
   p->module = tirc_api_module(c, m, &k->sources);
-  const Module *unscheduled = tirc_unscheduled(passes);
-  p->unscheduled = tirc_api_module(c, unscheduled ? unscheduled : m, &k->sources);
+  p->unscheduled = tirc_api_module(c, phases.unscheduled ? phases.unscheduled : m, &k->sources);
   p->signature = signature_module(c, p->plan, &k->sources);
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);

@@ -10,6 +10,8 @@
 
 #include "ir/arith/equal.h"
 #include "ir/arith/hash.h"
+#include "ir/tree/copy.h"
+#include "ir/tree/graph.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
@@ -272,8 +274,45 @@ static void test_layout(void **state) {
   assert_memory_equal(printed, text, until);
 }
 
+/* --- copies -------------------------------------------------------------------------------------
+ */
+
+static const void *data_of(const Module *m) {
+  const GraphBlock *b = &m->graphs[0]->blocks[0];
+  for (int i = 0; i < b->n; i++)
+    if (b->at[i].value->kind == NODE_CONST) return b->at[i].value->data;
+  return NULL;
+}
+
+/* They outlive what they were made of, but for the elements that are to stay. */
+static void test_copies(void **state) {
+  Tirc *c = *state, *from = tirc_context_new(), *to = tirc_context_new();
+  assert_true(from && to);
+  const Module *m =
+      parse(from, GRAPH
+            "k = R.const([1.0, 2.0], \"float32\")\n"
+            "            y = R.call_tir(cls.copy, (p,), out_sinfo=R.Tensor((4,), \"float32\"))\n"
+            "            R.output(k, y)\n        return (k, y)\n");
+  const Module *both[] = {m, m}, *staying[] = {m, NULL};
+  const char *text = tirc_print_module(c, m, NULL);
+  tirc_modules_copy(to, c, m, 2, staying);
+  assert_ptr_equal(data_of(staying[0]), data_of(m));
+  assert_null(staying[1]);
+  tirc_modules_copy(to, c, NULL, 2, both);
+  assert_ptr_not_equal(data_of(both[0]), data_of(m));
+  assert_ptr_equal(both[0]->funcs[0], both[1]->funcs[0]); /* what they share */
+  const ModuleHash h = tirc_hash_module(c, m);
+  tirc_context_release(from);
+  tirc_verify(c, both[0]);
+  assert_string_equal(tirc_print_module(c, both[0], NULL), text);
+  const ModuleHash is = tirc_hash_module(c, both[0]);
+  assert_memory_equal(&is, &h, sizeof h);
+  tirc_context_release(to);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_copies, new_context, free_context),
       cmocka_unit_test_setup_teardown(test_bindings, new_context, free_context),
       cmocka_unit_test_setup_teardown(test_equality, new_context, free_context),
       cmocka_unit_test_setup_teardown(test_refused, new_context, free_context),

@@ -1,5 +1,5 @@
 /* The memory plan: tensors that are alive at once lie apart, memory is shared where it can be, and
- * the checker finds what was planted. */
+ * the checker finds what was planted. What a program keeps of its making. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "passes/module/plan.h"
+#include "runtime/api/program.h"
 #include "tests/rng.h"
 
 static void check(Tirc *c, int n, MemoryUse *uses, int64_t least, int64_t most) {
@@ -78,11 +79,32 @@ static void test_checker(void **state) {
   assert_true(tirc_memory_conflict(1, crooked, 128, &a, &b));
 }
 
+/* What phases leave behind goes: the module of a hundred operators is small beside it. */
+static void test_phases_go(void **state) {
+  (void)state;
+  Text text = {.c = tirc_context_new()};
+  tirc_module *m = NULL, *to = NULL;
+  tirc_text_add(&text, "@R.function\ndef main(x0: R.Tensor((8, 8), 'float32')):\n"
+                       "    with R.dataflow():\n");
+  for (int i = 0; i < 100; i++)
+    tirc_text_addf(&text, "        x%d = R.permute_dims(x%d, [1, 0])\n", i + 1, i);
+  tirc_text_add(&text, "        R.output(x100)\n    return x100\n");
+  assert_int_equal(tirc_module_parse(text.at, text.n, "f", 0, NULL, &m, NULL), TIRC_OK);
+  const tirc_program_options plain = {.plain = true};
+  assert_int_equal(tirc_module_phases(m, "program", &plain, &to, NULL), TIRC_OK);
+  assert_int_equal(to->m->n_graphs, 1);
+  assert_true(to->c->bytes < 400 << 10);
+  tirc_module_free(to);
+  tirc_module_free(m);
+  tirc_context_release(text.c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sharing),
       cmocka_unit_test(test_random),
       cmocka_unit_test(test_checker),
+      cmocka_unit_test(test_phases_go),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
