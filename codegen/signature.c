@@ -41,9 +41,8 @@ static bool find_store(Visitor *v, Stmt s) {
 /* An address that is kept may be written through; a prefetch only looks. */
 static bool find_address(Visitor *v, Expr e) {
   Writes *w = v->self;
-  if (e->op != OP_CALL || strcmp(e->u.s, "address_of") != 0 || e->n < 1) return true;
-  if (e->args[0]->op == OP_LOAD)
-    tirc_map_set(w->c, &w->data, e->args[0]->u.buffer->data, e->args[0]->u.buffer);
+  const Expr addressed = tirc_addressed(e);
+  if (addressed) tirc_map_set(w->c, &w->data, addressed->u.buffer->data, addressed->u.buffer);
   return true;
 }
 

@@ -84,6 +84,11 @@ bool tirc_reads_memory(Expr e) {
   return (e->n || e->op == OP_LOAD) && tirc_find_expr(e, is_memory, NULL);
 }
 
+Expr tirc_addressed(Expr e) {
+  const bool takes = e->op == OP_CALL && e->n && strcmp(e->u.s, "address_of") == 0;
+  return takes && e->args[0]->op == OP_LOAD ? e->args[0] : NULL;
+}
+
 static bool is_load_or_call(const void *unused, Expr e) {
   return (void)unused, e->op == OP_LOAD || e->op == OP_CALL;
 }

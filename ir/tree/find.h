@@ -7,6 +7,9 @@
 /* Whether a value is loaded, or made by a call that may. */
 bool tirc_reads_memory(Expr e);
 
+/* The load of which it takes the address; NULL: it is no such call. */
+Expr tirc_addressed(Expr e);
+
 /* Whether it loads or calls anything, so that it must not be moved. */
 bool tirc_loads_or_calls(Expr e);
 

@@ -77,15 +77,10 @@ typedef struct Access {
   bool reads, writes, hands_on;
 } Access;
 
-/* Whether a pointer to an element is made of a load. */
-static bool is_address(Expr e) {
-  return e->op == OP_CALL && !strcmp(e->u.s, "address_of") && e->n == 1 &&
-         e->args[0]->op == OP_LOAD;
-}
-
 static bool see_expr(Visitor *v, Expr e) {
   Access *a = v->self;
-  a->hands_on |= is_address(e) && e->args[0]->u.buffer->data == a->data;
+  const Expr addressed = tirc_addressed(e);
+  a->hands_on |= addressed && addressed->u.buffer->data == a->data;
   a->reads |= e->op == OP_LOAD && e->u.buffer->data == a->data;
   a->hands_on |= e == a->data;
   return true;
@@ -142,7 +137,7 @@ static void look(Conflict *k, Expr data, bool writes) {
 }
 static bool see_conflict(Visitor *v, Expr e) {
   if (e->op == OP_LOAD) look(v->self, e->u.buffer->data, false);
-  if (is_address(e)) look(v->self, e->args[0]->u.buffer->data, true);
+  if (tirc_addressed(e)) look(v->self, tirc_addressed(e)->u.buffer->data, true);
   if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) look(v->self, e, true);
   return true;
 }

@@ -25,7 +25,7 @@ typedef struct Sync {
   Tirc *c;
   Analyzer *a;
   Question *q;
-  const Place *at;
+  Place *at;
   Stmt divergent; /* NULL: all threads of the block run what is here together */
   PtrMap varying; /* variables that differ between threads */
   PtrMap stored;  /* data variables of buffers that the kernel stores to */
@@ -73,7 +73,7 @@ typedef struct Meeting {
   const Touch *first, *then; /* NULL: none */
 } Meeting;
 
-static Meeting meeting(Sync *k, const Touches *x, const Touches *y, const For *carried, bool next) {
+static Meeting meeting(Sync *k, const Touches *x, const Touches *y, Expr carried, bool next) {
   for (int i = 0; i < y->n; i++)
     for (int j = 0; j < x->n; j++)
       if (tirc_may_meet(k->q, &x->at[j], &y->at[i], k->at, carried, next))
@@ -114,15 +114,6 @@ static _Noreturn void refuse(Sync *k, Meeting m, Stmt where) {
 
 static Stmt visit(Sync *k, Stmt s, Ends *out);
 
-static const Place *enter(Sync *k, Place p) {
-  const Place *up = k->at;
-  Place *to = tirc_new(k->c, Place);
-  *to = p;
-  to->up = up;
-  k->at = to;
-  return up;
-}
-
 static void leaf(Sync *k, Stmt s, Ends *out) {
   tirc_touches_of(k->c, s, k->at, &out->head);
   append(k->c, &out->tail, &out->head);
@@ -158,13 +149,11 @@ static Stmt visit_seq(Sync *k, Stmt s, Ends *out) {
 }
 
 /* With the loop at one step. */
-static Touches fixed(Sync *k, const Touches *all, const For *loop, Expr value) {
+static Touches fixed(Sync *k, const Touches *all, Expr var, Expr value) {
   Touches to = {0};
   for (int i = 0; i < all->n; i++) {
     Touch t = all->at[i];
-    Fixed *f = tirc_new(k->c, Fixed);
-    *f = (Fixed){t.fixed, loop->var, value};
-    t.fixed = f;
+    t.at = tirc_place_when(k->c, t.at, tirc_eq(k->c, var, value), false);
     vec_push(k->c, to, t);
   }
   return to;
@@ -199,16 +188,16 @@ static Stmt visit_loop(Sync *k, Stmt s, Ends *out) {
     if (!k->divergent) k->divergent = s;
   }
   tirc_bind_range(k->a, loop.var, tirc_range(loop.min, loop.extent));
-  const For *at = tirc_copy(k->c, &loop, 1);
+  Place *up = k->at;
   Ends ends;
   for (bool settled = false; !settled;) {
     ends = (Ends){0};
-    const Place *up = enter(k, (Place){.loop = at});
+    k->at = tirc_place_loop(k->c, up, &loop);
     loop.body = visit(k, loop.body, &ends);
     k->at = up;
     settled = true;
     if (tirc_is_int(loop.extent, 1)) continue;
-    Meeting m = meeting(k, &ends.tail, &ends.head, at, ends.always);
+    Meeting m = meeting(k, &ends.tail, &ends.head, loop.var, ends.always);
     if (!m.first) continue;
     if (k->divergent) refuse(k, m, k->divergent);
     loop.body = with_barrier(k, loop.body, m.then);
@@ -218,8 +207,8 @@ static Stmt visit_loop(Sync *k, Stmt s, Ends *out) {
   Expr one = tirc_int(k->c, loop.extent->dtype, 1);
   if (ends.always) {
     Expr last = tirc_sub(k->c, tirc_add(k->c, loop.min, loop.extent), one);
-    ends.head = fixed(k, &ends.head, at, loop.min);
-    ends.tail = fixed(k, &ends.tail, at, last);
+    ends.head = fixed(k, &ends.head, loop.var, loop.min);
+    ends.tail = fixed(k, &ends.tail, loop.var, last);
     ends.always = tirc_prove_ge(k->a, loop.extent, one);
   }
   then_ends(k, out, &(Ends){.head = bounds, .tail = bounds});
@@ -233,11 +222,12 @@ static Stmt visit_branch(Sync *k, Stmt s, Ends *out) {
   tirc_touches_of_expr(k->c, s->u.branch.cond, k->at, s, &cond);
   if (!k->divergent && differs(k, s->u.branch.cond)) k->divergent = s;
   Ends yes = {0}, no = {0};
-  const Place *up = enter(k, (Place){.cond = s->u.branch.cond});
+  Place *up = k->at;
+  k->at = tirc_place_when(k->c, up, s->u.branch.cond, false);
   Stmt then_case = visit(k, s->u.branch.then_case, &yes), else_case = NULL;
   k->at = up;
   if (s->u.branch.else_case) {
-    enter(k, (Place){.cond = s->u.branch.cond, .is_not = true});
+    k->at = tirc_place_when(k->c, up, s->u.branch.cond, true);
     else_case = visit(k, s->u.branch.else_case, &no);
     k->at = up;
   }
@@ -263,13 +253,13 @@ static Stmt visit_while(Sync *k, Stmt s, Ends *out) {
   const For steps = {.var = tirc_var(k->c, "step", DT_INT32),
                      .min = tirc_int32(k->c, 0),
                      .extent = tirc_var(k->c, "steps", DT_INT32)};
-  const Place *up = enter(k, (Place){.loop = tirc_copy(k->c, &steps, 1)});
-  const For *loop = k->at->loop;
+  Place *up = k->at;
+  k->at = tirc_place_loop(k->c, up, &steps);
   tirc_touches_of_expr(k->c, s->u.loop_while.cond, k->at, s, &ends.head);
   append(k->c, &ends.tail, &ends.head);
   Stmt body = visit(k, s->u.loop_while.body, &ends);
   k->at = up;
-  Meeting m = meeting(k, &ends.tail, &ends.head, loop, false);
+  Meeting m = meeting(k, &ends.tail, &ends.head, steps.var, false);
   if (m.first) refuse(k, m, k->divergent);
   k->divergent = outer;
   then_ends(k, out, &(Ends){.head = ends.head, .tail = ends.tail});
@@ -282,7 +272,8 @@ static Stmt visit_let(Sync *k, Stmt s, Ends *out) {
   append(k->c, &ends.tail, &ends.head);
   then_ends(k, out, &ends);
   if (differs(k, s->u.let.value)) tirc_map_set(k->c, &k->varying, s->u.let.var, s);
-  const Place *up = enter(k, (Place){.var = s->u.let.var, .value = s->u.let.value});
+  Place *up = k->at;
+  k->at = tirc_place_further(k->c, up, tirc_bind_place(s->u.let.var, s->u.let.value));
   ends = (Ends){0};
   Stmt body = visit(k, s->u.let.body, &ends);
   k->at = up;
@@ -340,7 +331,7 @@ static Stmt within(Sync *k, Stmt s, Threads *threads) {
     threads->at[threads->n++] = &s->u.loop;
     tirc_map_set(k->c, &k->varying, loop.var, s);
   } else {
-    enter(k, (Place){.loop = &s->u.loop});
+    k->at = tirc_place_loop(k->c, k->at, &s->u.loop);
   }
   loop.body = within(k, loop.body, threads);
   return tirc_for(k->c, &loop);

@@ -20,7 +20,8 @@ static bool is_moving(const void *self, Expr e) {
 }
 
 static bool stands_still(const Relations *r, Place *at, Expr e) {
-  return !tirc_find_expr(e, is_moving, &at) && !(tirc_reads_memory(e) && r->changes(r, e));
+  return !tirc_find_expr(e, is_moving, &at) &&
+         !(tirc_reads_memory(e) && (!r->changes || r->changes(r, e)));
 }
 
 /* What was loaded before the nest is not what would be loaded in it. */

@@ -15,7 +15,7 @@
 struct Relations {
   Tirc *c;
   Sets *sets;
-  /* Whether what an expression loads may change while the nest runs. */
+  /* Whether what an expression loads may change while the nest runs; NULL: it may. */
   bool (*changes)(const Relations *r, Expr e);
   void *state, *nest; /* of whom that is asked */
   const Func *func;   /* whose sizes are at least 1; NULL: no one's */

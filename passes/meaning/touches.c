@@ -76,8 +76,15 @@ static void touch_box(Walk *w, const Region *box, bool read, bool written, bool 
   if (written) touch(w, t);
 }
 
+/* By an address any element is read and stored. */
+static void touch_by_address(Walk *w, Expr load) {
+  touch(w, (Touch){.buffer = load->u.buffer, .load = load});
+  touch(w, (Touch){.buffer = load->u.buffer, .write = true});
+}
+
 static void walk_expr(Walk *w, Expr e) {
   Place *at = w->at;
+  if (w->x->by_address && tirc_addressed(e)) touch_by_address(w, tirc_addressed(e));
   if (e->op == OP_AND || e->op == OP_OR) {
     walk_expr(w, e->args[0]);
     w->at = into(w, at, e->args[0], e->op == OP_OR);
@@ -388,8 +395,8 @@ const char *tirc_touch_text(Tirc *c, const Touch *t) {
 
 static bool is_address(const void *buffer, Expr e) {
   const struct BufferNode *b = buffer;
-  const Expr of = e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0 ? e->args[0] : e;
-  return of == b->data || (of != e && of->op == OP_LOAD && of->u.buffer == b);
+  const Expr addressed = tirc_addressed(e);
+  return e == b->data || (addressed && addressed->u.buffer == b);
 }
 
 static bool takes_address(const Block *b, Buffer of) {

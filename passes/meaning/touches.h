@@ -85,6 +85,7 @@ typedef struct Extract {
   void *self;
   WhichInstances instances; /* of the blocks of the nest's scope */
   bool trusts_calls;        /* to store to all that the block around declares to write */
+  bool by_address;          /* where one is taken, any element is touched: without indices */
   Touches touches;
   PtrMap own; /* buffers that are allocated in the nest */
 } Extract;

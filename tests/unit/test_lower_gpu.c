@@ -119,6 +119,27 @@ static const Expectation expectations[] = {
                     "                B[tx * 4 + i] = S[tx * 8 + i] + S[tx * 8 + 4 + i]\n"),
      {"S[threadIdx_x * 8:threadIdx_x * 8 + 4] ="},
      {"storage_sync"}},
+    {"none where blocks have a symbolic length of memory each",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (4, n))\n" BX(4)
+                             TX(8) "            for k in range(n):\n"
+                                   "                A[bx, tx * 4] = T.float32(k)\n"
+                                   "                A[bx, tx * 4 + 1] = A[bx, tx * 4]\n"),
+     {"main_kernel"},
+     {"storage_sync"}},
+    {"one between views of a memory whose elements have other widths",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 8) ", B: T.Buffer((8,), \"int8\")",
+          BX(1) TX(
+              8) "            M = T.decl_buffer((64,), \"uint8\", scope=\"shared\")\n"
+                 "            F = T.decl_buffer((8,), \"float32\", data=M.data, scope=\"shared\")\n"
+                 "            I = T.decl_buffer((32,), \"int8\", data=M.data, scope=\"shared\")\n"
+                 "            F[tx] = A[tx]\n"
+                 "            B[tx] = I[tx + 24]\n"),
+     {"F[threadIdx_x] = A[threadIdx_x]\n                T.tvm_storage_sync(\"shared\")\n"},
+     {NULL}},
     {"a kernel may hand values over in global memory within a block",
      "SplitHostDevice",
      "sm_80",

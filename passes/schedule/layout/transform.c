@@ -112,10 +112,8 @@ static bool see_expr(Visitor *v, Expr e) {
   PlainCheck *p = v->self;
   if (e == p->buffer->data) p->why = "its data pointer is used";
   if (e->op == OP_LOAD) see_access(p, e->u.buffer, e->n, e->args);
-  if (e->op == OP_CALL && !strcmp(e->u.s, "address_of"))
-    for (int i = 0; i < e->n; i++)
-      if (e->args[i]->op == OP_LOAD && e->args[i]->u.buffer == p->buffer)
-        p->why = "the address of an element is taken";
+  const Expr addressed = tirc_addressed(e);
+  if (addressed && addressed->u.buffer == p->buffer) p->why = "the address of an element is taken";
   return !p->why;
 }
 
