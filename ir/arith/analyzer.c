@@ -188,17 +188,48 @@ static PtrMap range_sets(Analyzer *a) {
   return dom;
 }
 
-bool tirc_prove_symbolic(Analyzer *a, Expr cond) {
-  if (tirc_prove(a, cond)) return true;
+/* A comparison, wherever the variables are in their sets. */
+static bool holds_in(Analyzer *a, Expr cond, const PtrMap *dom) {
   if (cond->op < OP_LT || cond->op > OP_GE || !tirc_is_index(cond->args[0]->dtype)) return false;
   bool less = cond->op == OP_LT || cond->op == OP_LE;
   Expr x = cond->args[less ? 1 : 0], y = cond->args[less ? 0 : 1];
-  PtrMap dom = range_sets(a);
-  IntSet set = tirc_eval_set(a, tirc_simplify(a, tirc_sub(a->c, x, y)), &dom);
+  IntSet set = tirc_eval_set(a, tirc_simplify(a, tirc_sub(a->c, x, y)), dom);
   if (!set.min) return false;
   int64_t least = cond->op == OP_LT || cond->op == OP_GT ? 1 : 0;
   Bound b = tirc_const_bound(a, tirc_simplify(a, set.min));
   return b.min != TIRC_NEG_INF && b.min >= least;
+}
+
+bool tirc_prove_symbolic(Analyzer *a, Expr cond) {
+  if (tirc_prove(a, cond)) return true;
+  PtrMap dom = range_sets(a);
+  return holds_in(a, cond, &dom);
+}
+
+typedef struct Given {
+  Visitor v;
+  Analyzer *a;
+  Expr given, cond;
+  bool proved;
+} Given;
+
+static bool see_bounded(Visitor *v, Expr e) {
+  Given *g = v->self;
+  if (e->op != OP_VAR || g->proved) return !g->proved;
+  IntSet any = {0};
+  PtrMap dom = {0};
+  tirc_map_set(g->a->c, &dom, e, &any);
+  tirc_narrow_by_condition(g->a, g->given, &dom);
+  g->proved = tirc_map_get(&dom, e) != &any && holds_in(g->a, g->cond, &dom);
+  return true;
+}
+
+bool tirc_prove_given(Analyzer *a, Expr given, Expr cond) {
+  Given g = {.v = {.expr = see_bounded}, .a = a, .given = given, .cond = cond};
+  g.v.self = &g;
+  if (tirc_prove_symbolic(a, cond)) return true;
+  tirc_visit_expr(&g.v, cond);
+  return g.proved;
 }
 
 bool tirc_prove_equal(Analyzer *a, Expr x, Expr y) {

@@ -45,6 +45,9 @@ bool tirc_prove(Analyzer *a, Expr cond); /* cond is true for all values */
 /* Tries harder (TVM's ProofStrength::kSymbolicBound): a comparison is also proved by relaxing the
  * variables of known ranges to their ends, so that symbolic bounds cancel. */
 bool tirc_prove_symbolic(Analyzer *a, Expr cond);
+/* The same where `given` holds, by the ends that it gives a variable: i // 16 < (n + 15) // 16
+ * where i < n. */
+bool tirc_prove_given(Analyzer *a, Expr given, Expr cond);
 bool tirc_prove_equal(Analyzer *a, Expr x, Expr y);
 bool tirc_prove_lt(Analyzer *a, Expr x, Expr y); /* x < y */
 bool tirc_prove_ge(Analyzer *a, Expr x, Expr y); /* x >= y */

@@ -102,18 +102,21 @@ static bool same_value(Equal *q, Expr x, Expr y) {
   return (u != x || v != y) && tirc_prove_equal(q->analyzer, u, v);
 }
 
-static bool follows(Analyzer *a, Expr cond) {
-  return tirc_prove(a, cond) ||
-         (cond->op == OP_OR && (follows(a, cond->args[0]) || follows(a, cond->args[1])));
+static bool follows(Analyzer *a, Expr given, Expr cond) {
+  return tirc_prove_given(a, given, cond) ||
+         (cond->op == OP_OR &&
+          (follows(a, given, cond->args[0]) || follows(a, given, cond->args[1])));
 }
 
-/* Each part of the condition `of` follows from the ranges, or is one of `in`. */
+static bool has_conjunct(Equal *q, Expr in, Expr of) {
+  return in->op == OP_AND ? has_conjunct(q, in->args[0], of) || has_conjunct(q, in->args[1], of)
+                          : same_value(q, in, of);
+}
+
+/* Each part of the condition `of` is one of `in`, or follows from that and the ranges. */
 static bool has_conjuncts(Equal *q, Expr in, Expr of) {
-  if (of->op == OP_AND)
-    return has_conjuncts(q, in, of->args[0]) && has_conjuncts(q, in, of->args[1]);
-  if (in->op == OP_AND)
-    return has_conjuncts(q, in->args[0], of) || has_conjuncts(q, in->args[1], of);
-  return same_value(q, in, of) || follows(q->analyzer, of);
+  return of->op == OP_AND ? has_conjuncts(q, in, of->args[0]) && has_conjuncts(q, in, of->args[1])
+                          : has_conjunct(q, in, of) || follows(q->analyzer, in, of);
 }
 
 static bool equal_expr(Equal *q, Expr a, Expr b) {
@@ -239,23 +242,38 @@ static bool equal_for(Equal *q, const For *a, const For *b) {
     return false;
   tirc_equal_pair(q, a->var, b->var);
   tirc_bind_range(q->analyzer, a->var, tirc_range(a->min, a->extent));
-  return equal_stmt(q, a->body, b->body);
+  const Expr none = tirc_int(q->c, a->extent->dtype, 0);
+  const int mark = tirc_enter_constraint(q->analyzer, tirc_lt(q->c, none, a->extent));
+  const bool same = equal_stmt(q, a->body, b->body);
+  tirc_leave_constraint(q->analyzer, mark);
+  return same;
 }
 
-static bool equal_iter(Equal *q, const IterVar *x, const IterVar *y, Expr of_x, Expr of_y) {
+static bool equal_iter(Equal *q, const IterVar *x, const IterVar *y) {
   const char *what = tirc_format(q->c, "iterator %s", x->var->u.s);
   return tirc_equal_text(q, what, tirc_iter_kind_name(x->kind), tirc_iter_kind_name(y->kind)) &&
          tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.min, y->dom.min) &&
-         tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.extent, y->dom.extent) &&
-         tirc_equal_expr(q, tirc_format(q->c, "%s, binding", what), of_x, of_y);
+         tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.extent, y->dom.extent);
+}
+
+/* What its iterators stand for is of interest where the block runs. */
+static bool equal_bindings(Equal *q, const Block *a, const Block *b) {
+  const Expr runs = tirc_simplify(q->analyzer, a->predicate);
+  const int mark = tirc_enter_constraint(q->analyzer, runs);
+  bool same = true;
+  for (int i = 0; i < a->n_iters && same; i++)
+    same = tirc_equal_expr(q, tirc_format(q->c, "iterator %s, binding", a->iters[i].var->u.s),
+                           a->iter_values[i], b->iter_values[i]);
+  tirc_leave_constraint(q->analyzer, mark);
+  return same;
 }
 
 static bool equal_iters(Equal *q, const Block *a, const Block *b) {
   if (!tirc_equal_int(q, "number of iterators", a->n_iters, b->n_iters)) return false;
   for (int i = 0; i < a->n_iters; i++)
-    if (!equal_iter(q, &a->iters[i], &b->iters[i], a->iter_values[i], b->iter_values[i]))
-      return false;
-  if (!tirc_equal_expr(q, "predicate", a->predicate, b->predicate)) return false;
+    if (!equal_iter(q, &a->iters[i], &b->iters[i])) return false;
+  if (!tirc_equal_expr(q, "predicate", a->predicate, b->predicate) || !equal_bindings(q, a, b))
+    return false;
   for (int i = 0; i < a->n_iters; i++) {
     tirc_equal_pair(q, a->iters[i].var, b->iters[i].var);
     tirc_bind_range(q->analyzer, a->iters[i].var, a->iters[i].dom);

@@ -1,7 +1,8 @@
 /* Structural equality: the same tree up to the names of variables, buffers and functions and the
  * order of dictionary keys. Block names, loop kinds, extents, bindings, predicates, regions,
  * dtypes, scopes, annotations and attributes count. Index expressions are compared after
- * simplification under the ranges of the loops and iterators around them. */
+ * simplification under the ranges of the loops and iterators around them, and what iterators are
+ * bound to where the block's predicate holds. */
 #ifndef TIRC_IR_EQUAL_H
 #define TIRC_IR_EQUAL_H
 

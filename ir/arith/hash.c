@@ -315,11 +315,12 @@ static void add_block(Hash *h, const Block *b) {
   const bool outside = h->dead;
   add_text(h, b->name);
   add(h, (uint64_t)b->n_iters);
+  const bool runs = outside || value_of(h, simplified(h, b->predicate));
   for (int i = 0; i < b->n_iters; i++) {
     add(h, b->iters[i].kind);
     add_expr(h, b->iters[i].dom.min);
     add_expr(h, b->iters[i].dom.extent);
-    add_expr(h, b->iter_values[i]);
+    if (runs) add_expr(h, b->iter_values[i]); /* elsewhere, equal ones may differ */
   }
   add_expr(h, b->predicate);
   for (int i = 0; i < b->n_iters; i++) define_in(h, b->iters[i].var, b->iters[i].dom);

@@ -83,7 +83,8 @@ static Expr choose(Tirc *c, Expr sum, Expr choice, int which) {
   if (sum->op != OP_ADD && sum->op != OP_SUB) return sum;
   Expr first = choose(c, sum->args[0], choice, which);
   Expr second = first == sum->args[0] ? choose(c, sum->args[1], choice, which) : sum->args[1];
-  return tirc_binary(c, sum->op, first, second);
+  const bool same = first == sum->args[0] && second == sum->args[1];
+  return same ? sum : tirc_binary(c, sum->op, first, second);
 }
 
 /* x <= y. Where a tile's tail ends at min(i * 16 + 15, 199), both operands must be on the right
