@@ -46,8 +46,15 @@ static bool never_negative(Tirc *c, Analyzer *a, Expr e) {
                              tirc_binary(c, OP_GE, tirc_simplify(a, e), tirc_int(c, e->dtype, 0)));
 }
 
-/* The part of a dimension that the copy's loop may reach outside of the buffer is predicated. */
-static Expr stay_inside(Tirc *c, Analyzer *a, Expr predicate, Range r, Expr index, Expr dim) {
+/* The part of a dimension that the copy's loop may reach outside of the buffer is predicated. The
+ * one element of an input at which its readers surely look is where it was. */
+static Expr stay_inside(Tirc *c, Analyzer *a, const CacheStage *stage, Expr predicate, int d,
+                        Expr index) {
+  const Range r = stage->region[d];
+  const Expr dim = stage->source->shape[d];
+  if (!stage->writer && tirc_is_int(r.extent, 1) && tirc_reads_memory(r.min) &&
+      tirc_surely_loads_at(c, a, tirc_body_of(stage->where->stmt), stage->source, d, r.min))
+    return predicate;
   if (!never_negative(c, a, r.min))
     predicate = tirc_and(c, predicate, tirc_binary(c, OP_LE, tirc_int(c, index->dtype, 0), index));
   if (!never_negative(c, a, tirc_sub(c, dim, tirc_add(c, r.min, r.extent))))
@@ -95,7 +102,7 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
     iters[i] = (IterVar){var, tirc_from_zero(c, dim), ITER_SPATIAL};
     Expr index = tirc_add(c, r.min, loops[i]);
     values[i] = stage->full ? index : loops[i];
-    predicate = stay_inside(c, a, predicate, r, index, source->shape[i]);
+    predicate = stay_inside(c, a, stage, predicate, i, index);
     inside[i] = var;
     outside[i] = stage->full ? var : tirc_add(c, r.min, var);
   }

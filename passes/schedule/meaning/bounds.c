@@ -238,12 +238,16 @@ typedef struct Sure {
   Tirc *c;
   Analyzer *a;
   Expr part;
+  Buffer buffer; /* loaded at `part` in dimension d; NULL: the part itself is evaluated */
+  int d;
   bool found;
 } Sure;
 
 static bool see_evaluated(Visitor *v, Expr e) {
   Sure *k = v->self;
-  k->found |= tirc_expr_same(e, k->part);
+  const bool loads = e->op == OP_LOAD && e->u.buffer == k->buffer;
+  k->found |=
+      k->buffer ? loads && tirc_expr_same(e->args[k->d], k->part) : tirc_expr_same(e, k->part);
   const bool chooses = e->op == OP_IF_THEN_ELSE || e->op == OP_AND || e->op == OP_OR;
   if (chooses) tirc_visit_expr(v, e->args[0]);
   return !k->found && !chooses && e->op != OP_CALL; /* of which an argument may be an address */
@@ -268,11 +272,18 @@ static bool see_run(Visitor *v, Stmt s) {
   }
 }
 
-static bool is_evaluated(Tirc *c, Analyzer *a, Stmt run, Expr part) {
-  Sure k = {.c = c, .a = a, .part = part};
+static bool is_found(Sure k, Stmt run) {
   k.v = (Visitor){.expr = see_evaluated, .stmt = see_run, .self = &k};
   tirc_visit_stmt(&k.v, run);
   return k.found;
+}
+
+static bool is_evaluated(Tirc *c, Analyzer *a, Stmt run, Expr part) {
+  return is_found((Sure){.c = c, .a = a, .part = part}, run);
+}
+
+bool tirc_surely_loads_at(Tirc *c, Analyzer *a, Stmt run, Buffer b, int d, Expr index) {
+  return is_found((Sure){.c = c, .a = a, .part = index, .buffer = b, .d = d}, run);
 }
 
 typedef struct Failing {

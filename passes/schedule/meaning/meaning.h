@@ -199,5 +199,8 @@ void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *
  * (NULL: nothing) evaluates in any case is none; NULL: there is none. */
 Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run);
 const char *tirc_how_it_fails(Tirc *c, Expr part); /* "read outside of A" */
+/* Whether a run of `run` loads the buffer at this index of dimension d in any case: it is inside
+ * then, or the program fails anyway. */
+bool tirc_surely_loads_at(Tirc *c, Analyzer *a, Stmt run, Buffer b, int d, Expr index);
 
 #endif

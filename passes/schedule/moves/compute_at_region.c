@@ -338,12 +338,14 @@ static bool stays_inside(Solver *v, const Touched *t) {
   const Block *b = &v->block->u.block;
   PtrMap doms = {0};
   const LoopDomain instances = tirc_iter_domain(v->c, b->n_iters, b->iters);
+  Analyzer *a = tirc_analyzer_around(v->s, v->sref->parent);
+  tirc_bind_shapes(v->s, a, v->sref);
   tirc_domain_sets(v->c, &instances, &doms);
   for (int i = 0; i < t->buffer->ndim; i++) {
     IntSet p = t->provided.dims[i];
-    const IntSet all = {p.min ? tirc_eval_set(v->a, p.min, &doms).min : NULL,
-                        p.max ? tirc_eval_set(v->a, p.max, &doms).max : NULL};
-    if (!tirc_set_surely_in(v->a, all, tirc_whole_dim(v->c, t->buffer, i))) return false;
+    const IntSet all = {p.min ? tirc_eval_set(a, p.min, &doms).min : NULL,
+                        p.max ? tirc_eval_set(a, p.max, &doms).max : NULL};
+    if (!tirc_set_surely_in(a, all, tirc_whole_dim(v->c, t->buffer, i))) return false;
   }
   return true;
 }
