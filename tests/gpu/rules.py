@@ -11,6 +11,9 @@ FOLDER has programs, each with lines `# with OPTIONS` or with none; all targets 
 --draw N                  N points of the space that tune searches, of the programs in turn, instead of --auto
 --every N --jobs N        every Nth case; so many at a time (1)
 --timeout N               seconds for one run (600); a run that takes longer counts as a failure
+--first N                 with --draw: the first point, so that many can be drawn in parts
+
+The last lines say which runs took longest.
 """
 import argparse
 import concurrent.futures
@@ -19,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 WAYS = ["same_kind", "any_tiles", "same_kind", "block_by_block", "elements"]
 TRIES = 8  # of a point, until one is legal
@@ -33,10 +37,14 @@ class Case:
 
 
 def tirc(*words):
+    start = time.time()
     try:
         done = subprocess.run([o.tirc, *words], capture_output=True, text=True, errors="replace", timeout=o.timeout)
     except subprocess.TimeoutExpired:
         return 3, "", "no end after %d s" % o.timeout
+    finally:
+        if words[0] == "run":
+            durations.append((time.time() - start, " ".join(map(str, words[1:])).split(" --auto")[0]))
     return done.returncode, done.stdout, done.stderr
 
 
@@ -142,7 +150,7 @@ def main():
     counts, failures = {}, 0
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
         if o.draw:
-            done = pool.map(draw, [(n, some[n % len(some)]) for n in range(o.draw)])
+            done = pool.map(draw, [(n, some[n % len(some)]) for n in range(o.first, o.first + o.draw)])
         else:
             done = pool.map(look_at, some)
         for case, kind, wrong in done:
@@ -151,16 +159,19 @@ def main():
                 failures += 1
                 print("%s: %s" % (case, wrong), flush=True)
     print(", ".join("%d %s" % (n, kind) for kind, n in sorted(counts.items())))
-    print("%d runs, %d failures" % (sum(counts.values()), failures))
+    for seconds, words in sorted(durations, reverse=True)[:5]:
+        print("%6.1f s  %s" % (seconds, words))
+    print("%d runs, %d failures, %.0f s" % (sum(counts.values()), failures, sum(d[0] for d in durations)))
     return 1 if failures or not counts else 0
 
 
+durations = []  # and what ran
 p = argparse.ArgumentParser(usage=__doc__)
 p.add_argument("tirc")
 p.add_argument("what", nargs="+")
 p.add_argument("--device", default="emulate")
 p.add_argument("--targets", default="sm_80,opencl,opencl-android")
-for name, usual in [("draw", 0), ("every", 1), ("jobs", 1), ("size", 3), ("timeout", 600)]:
+for name, usual in [("draw", 0), ("every", 1), ("jobs", 1), ("size", 3), ("timeout", 600), ("first", 0)]:
     p.add_argument("--" + name, type=int, default=usual)
 p.add_argument("--lower", action="store_true")
 o = p.parse_intermixed_args()

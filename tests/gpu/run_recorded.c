@@ -1,5 +1,5 @@
-/* run_recorded DEVICE|emulate [--filter TEXT] [--size N] [--every N] [--words FILE] SCHEDULES.jsonl
- *     INTRINSICS.json [PROGRAMS.json]
+/* run_recorded DEVICE|emulate [--filter TEXT] [--size N] [--every N] [--words FILE] [--by
+ *     COMMAND] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]
  *
  * Do recorded schedules for GPUs compute on a device, or on the emulator, what their programs do?
  * One JSON object a line: its `name`, the `program` by its name in PROGRAMS.json, or its text, and
@@ -9,7 +9,8 @@
  * one run of the interpreter a program.
  *
  * With cuda-source for DEVICE nothing runs: clang compiles what is emitted, with the words of FILE.
- * With ptx, LLVM does.
+ * With ptx, LLVM does. --by COMMAND has the path of either for its last argument: "ptxas
+ * -arch=sm_80 -o /dev/null" and "nvcc -arch=sm_80 -x cu -ptx -o /dev/null" are such commands.
  * --every N takes one in N. */
 #include "runtime/tirc.h"
 
@@ -24,8 +25,9 @@ enum { MOST_PARAMS = 32 };
 typedef struct Options {
   const char *device, *filter, *words;
   int64_t size, every;
-  bool compiles;   /* programs do not run */
-  char clang[512]; /* the command */
+  bool compiles;  /* programs do not run */
+  bool is_source; /* CUDA C is what is compiled, not PTX */
+  char by[512];   /* the command, or none */
   struct json_object *programs, *intrinsics;
 } Options;
 
@@ -130,23 +132,22 @@ static int run(const Options *o, const Program *p, const tirc_module *m, tirc_ch
   return bad;
 }
 
-/* Right is what clang takes, or is PTX. */
+/* Right is what the command takes; without one, what is PTX. */
 static int compile(const Options *o, const tirc_module *m, tirc_check *check, tirc_error **e) {
   char *source = NULL, path[] = "/tmp/run_recorded.XXXXXX", command[600];
   size_t n = 0;
-  const bool is_source = *o->clang != 0;
-  if (tirc_module_emit(m, is_source ? TIRC_EMIT_CUDA : TIRC_EMIT_PTX, "sm_80", NULL, &source, &n,
+  if (tirc_module_emit(m, o->is_source ? TIRC_EMIT_CUDA : TIRC_EMIT_PTX, "sm_80", NULL, &source, &n,
                        e))
     return 1;
-  if (!is_source) {
+  if (!*o->by) {
     *check = (tirc_check){.ok = strstr(source, ".entry") != NULL, .param = "PTX"};
     tirc_string_free(source);
     return 0;
   }
   const int file = mkstemp(path);
   const bool written = file >= 0 && write(file, source, n) == (ssize_t)n;
-  snprintf(command, sizeof command, "%s %s", o->clang, path);
-  *check = (tirc_check){.ok = written && system(command) == 0, .param = "clang"};
+  snprintf(command, sizeof command, "%s %s", o->by, path);
+  *check = (tirc_check){.ok = written && system(command) == 0, .param = o->by};
   if (file >= 0) close(file), unlink(path);
   tirc_string_free(source);
   return 0;
@@ -209,20 +210,23 @@ int main(int argc, char **argv) {
   for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
     if (strcmp(argv[i], "--filter") == 0) o.filter = argv[i + 1];
     if (strcmp(argv[i], "--words") == 0) o.words = argv[i + 1];
+    if (strcmp(argv[i], "--by") == 0) snprintf(o.by, sizeof o.by, "%s", argv[i + 1]);
     if (strcmp(argv[i], "--size") == 0) o.size = strtoll(argv[i + 1], NULL, 10);
     if (strcmp(argv[i], "--every") == 0) o.every = strtoll(argv[i + 1], NULL, 10);
   }
   FILE *f = i + 1 < argc ? fopen(argv[i], "r") : NULL;
   if (!f || !(o.intrinsics = json_object_from_file(argv[i + 1])))
-    return fprintf(stderr, "usage: run_recorded DEVICE [--filter TEXT] [--size N] [--every N] "
-                           "[--words FILE] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]\n"),
+    return fprintf(
+               stderr,
+               "usage: run_recorded DEVICE [--filter TEXT] [--size N] [--every N] "
+               "[--words FILE] [--by COMMAND] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]\n"),
            2;
   if (i + 2 < argc) o.programs = json_object_from_file(argv[i + 2]);
-  const bool is_source = o.device && strcmp(o.device, "cuda-source") == 0;
-  o.compiles = is_source || (o.device && strcmp(o.device, "ptx") == 0);
-  if (is_source)
+  o.is_source = o.device && strcmp(o.device, "cuda-source") == 0;
+  o.compiles = o.is_source || (o.device && strcmp(o.device, "ptx") == 0);
+  if (o.is_source && !*o.by)
     snprintf(
-        o.clang, sizeof o.clang,
+        o.by, sizeof o.by,
         "%s -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent -include "
         "%s --cuda-gpu-arch=sm_80 -O1 -Wall -Werror -S -o /dev/null",
         getenv("CLANG") ? getenv("CLANG") : "clang-19", o.words ? o.words : "cuda_words.h");
