@@ -11,6 +11,11 @@ int tirc_gpu_axis(const char *thread) {
   return axis;
 }
 
+int64_t tirc_gpu_most_along(GpuKind kind, int axis) {
+  static const int64_t cuda[GPU_AXES] = {INT32_MAX, 65535, 65535, 1024, 1024, 64};
+  return kind == GPU_CUDA && axis < GPU_AXES ? cuda[axis] : INT64_MAX;
+}
+
 static const Gpu gpus[] = {
 #define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor)      \
   {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor},

@@ -29,6 +29,11 @@ typedef struct Gpu {
 enum { GPU_AXES = 6, GPU_BLOCK_AXES = 3 };
 extern const char *const tirc_gpu_axes[GPU_AXES];
 int tirc_gpu_axis(const char *thread); /* GPU_AXES: it is none */
+/* How many blocks or threads a launch may have along one; INT64_MAX: as many as it likes. */
+int64_t tirc_gpu_most_along(GpuKind kind, int axis);
+
+/* Arrays begin at multiples of so many bytes: tensor cores ask for it. */
+enum { GPU_ALIGNMENT = 32 };
 
 /* By name or by a card's tag; NULL when there is none. */
 const Gpu *tirc_gpu_find(const char *name);

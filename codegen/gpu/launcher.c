@@ -123,9 +123,12 @@ bool tirc_gpu_host_stmt(Gen *g, Stmt s) {
   case STMT_ALLOC: allocate(g, s); return true;
   case STMT_DECL: tirc_gpu_stmt(g, s->u.alloc.body); return true; /* a view is its data */
   case STMT_ASSERT:
-    tirc_gpu_line(g, "if (!(%s)) return cudaErrorInvalidValue;",
+    /* no return: what is allocated around it is freed */
+    tirc_gpu_line(g, "if (!error && !(%s)) error = cudaErrorInvalidValue;",
                   tirc_gpu_operand_as(g, s->u.check.cond, DT_BOOL, NULL).s);
+    tirc_gpu_open(g, "if (!error) {");
     tirc_gpu_stmt(g, s->u.check.body);
+    tirc_gpu_close(g);
     return true;
   case STMT_STORE: refuse(g, "computes, too");
   case STMT_FOR:

@@ -10,7 +10,6 @@
 enum {
   GLOBAL_SPACE = 1,
   SHARED_SPACE = 3,
-  ALIGNMENT = 32, /* tensor cores ask for it */
   PTX_KERNEL = 71 /* LLVM's CallingConv */
 };
 
@@ -71,7 +70,7 @@ static void bind_array(Gen *g, const Param *p, LLVMValueRef fn, unsigned i) {
     if (holds[k]) tirc_gen_attribute(g, fn, i + 1, facts[k]);
   LLVMTypeRef global = LLVMPointerTypeInContext(g->context, GLOBAL_SPACE);
   LLVMValueRef v = LLVMGetParam(fn, i);
-  LLVMSetParamAlignment(v, ALIGNMENT);
+  LLVMSetParamAlignment(v, GPU_ALIGNMENT);
   tirc_map_set(g->c, &g->f.vars, p->buffer->data, LLVMBuildAddrSpaceCast(g->b, v, global, ""));
 }
 
@@ -150,7 +149,7 @@ void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol) {
 
 static LLVMValueRef global_in_block(Gen *g, LLVMTypeRef t, const char *name) {
   LLVMValueRef p = LLVMAddGlobalInAddressSpace(g->module, t, name, SHARED_SPACE);
-  LLVMSetAlignment(p, ALIGNMENT);
+  LLVMSetAlignment(p, GPU_ALIGNMENT);
   return p;
 }
 
@@ -161,7 +160,7 @@ static LLVMValueRef dynamic(Gen *g, int64_t bytes) {
   LLVMValueRef p = LLVMGetNamedGlobal(g->module, name);
   if (!p) p = global_in_block(g, LLVMArrayType2(i8, 0), name);
   LLVMValueRef at = tirc_gen_int(g, tirc_gen_int_type(g, 64, 1), g->f.dynamic_bytes);
-  g->f.dynamic_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  g->f.dynamic_bytes += (bytes + GPU_ALIGNMENT - 1) / GPU_ALIGNMENT * GPU_ALIGNMENT;
   return LLVMBuildInBoundsGEP2(g->b, i8, p, &at, 1, "");
 }
 

@@ -31,6 +31,7 @@ typedef struct Fragment {
   int rows_of; /* its place in the product: 0 m x k, 1 k x n, 2 m x n */
   enum { ANY_LAYOUT, BY_ROWS, BY_COLUMNS } layout; /* of an operand: how all loads of it lie */
   bool is_mixed;                                   /* an operand on both sides */
+  const char *wanted; /* of an operand, as its products say: "row_major" or "col_major"; or NULL */
 } Fragment;
 
 typedef struct Fragments {
@@ -77,6 +78,9 @@ static _Noreturn void refuse(const Fragments *k, Expr e, const char *why) {
             tirc_print_expr(k->c, e));
 }
 
+static const char one_layout[] = "B that is stored by columns has _trans in the names of both, of "
+                                 "its load and of the product; A has it in neither";
+
 /* --- what there is ---------------------------------------------------------------------------- */
 
 static Fragment *fragment(Fragments *k, Expr data) {
@@ -118,8 +122,23 @@ static bool note_call(Visitor *v, Expr e) {
   return true;
 }
 
+static bool is_layout(Stmt s) {
+  return s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE_LAYOUT)) &&
+         s->u.attr.value->op == OP_STRING;
+}
+
+static void note_layout(Fragments *k, Stmt s) {
+  Fragment *f = fragment(k, s->u.attr.node);
+  const char *wanted = s->u.attr.value->u.s;
+  if (f->wanted && strcmp(f->wanted, wanted))
+    tirc_fail(k->c, tirc_place_of(s), "lower", one_layout,
+              "a fragment is an operand of two products, which take it by rows and by columns");
+  f->wanted = wanted;
+}
+
 static bool note_stmt(Visitor *v, Stmt s) {
   Fragments *k = v->self;
+  if (is_layout(s)) note_layout(k, s);
   if (s->kind == STMT_ALLOC || s->kind == STMT_DECL)
     tirc_map_set(k->c, &k->buffers, s->u.alloc.buffer->data, s->u.alloc.buffer);
   if (s->kind == STMT_STORE)
@@ -190,6 +209,10 @@ static Stmt move(Fragments *k, Expr e, const struct Row *row, const Fragment *f)
   Expr i = tirc_var(c, "i", DT_INT32), which = element(k, f, i), width = number(k, columns(f));
   Expr r = tirc_floordiv(c, which, width), column = tirc_floormod(c, which, width);
   const bool turned = is_transposed(k, e, row);
+  if (row->does == LOAD && f->wanted && turned != !strcmp(f->wanted, "col_major"))
+    tirc_fail(c, k->at ? tirc_place_of(k->at) : (Loc){0}, "lower", one_layout,
+              "a fragment is loaded by %s, and the product takes it by %s: %s",
+              turned ? "columns" : "rows", turned ? "rows" : "columns", tirc_print_expr(c, e));
   Expr far = tirc_mul(c, turned ? column : r, e->args[row->stride]);
   Expr there = tirc_add(c, pointer->args[2], tirc_add(c, far, turned ? r : column));
   Expr here = in_own(k, f, e->args[row->index], i);
@@ -361,6 +384,7 @@ static Stmt visit(Mutator *m, Stmt s) {
     tirc_map_set(k->c, &k->by_lane, s->u.loop.var, s);
   }
   if (s->kind == STMT_ALLOC) return allocate(k, m, s);
+  if (is_layout(s)) return tirc_mutate_stmt(m, s->u.attr.body);
   if (s->kind == STMT_STORE) {
     Expr of = tirc_map_has(&k->of, s->u.store.buffer->data)
                   ? s->u.store.value

@@ -1,5 +1,5 @@
-/* The limits of a GPU on one block of threads: what a kernel asks for must be known and within
- * them. */
+/* The limits of a GPU on one block of threads, which must be known, and on how many blocks a launch
+ * has along an axis, where that is known. */
 #include "internal.h"
 
 #include "ir/tree/print.h"
@@ -13,10 +13,25 @@ typedef struct Limits {
   Stmt largest; /* an allocation */
 } Limits;
 
+static void check_along(const Limits *l, Stmt s, int64_t n) {
+  const char *axis = s->u.loop.thread;
+  const bool is_block = !strncmp(axis, "blockIdx", 8);
+  const int64_t most = tirc_gpu_most_along(l->gpu->kind, tirc_gpu_axis(axis));
+  if (n > most)
+    tirc_fail(l->c, tirc_place_of(s), "lower",
+              is_block ? "use blockIdx.x for the longest loop"
+                       : "use threadIdx.x or threadIdx.y for the longer loop",
+              "%s has %lld %s, and %s has %lld along it at most", axis, (long long)n,
+              is_block ? "blocks" : "threads", l->gpu->name, (long long)most);
+}
+
 static void add_threads(Limits *l, Stmt s) {
   const For *loop = &s->u.loop;
   int64_t n;
-  if (strncmp(loop->thread, "threadIdx", 9)) return;
+  if (strncmp(loop->thread, "threadIdx", 9)) {
+    if (tirc_const_int(loop->extent, &n)) check_along(l, s, n);
+    return;
+  }
   if (!tirc_const_int(loop->extent, &n) || n < 1)
     tirc_fail(l->c, tirc_place_of(s), "lower", "split it by a constant and bind the inner loop",
               "the loop %s over %s has the extent %s, and how many threads a block has must be a "
@@ -25,10 +40,8 @@ static void add_threads(Limits *l, Stmt s) {
   l->threads = l->threads > INT32_MAX / n ? INT32_MAX : l->threads * n;
   l->threads_text = tirc_format(l->c, "%s%s%s of %lld", l->threads_text,
                                 *l->threads_text ? ", " : "", loop->thread, (long long)n);
-  if (!strcmp(loop->thread, "threadIdx.z") && l->gpu->kind == GPU_CUDA && n > 64)
-    tirc_fail(l->c, tirc_place_of(s), "lower", "use threadIdx.x or threadIdx.y for the longer loop",
-              "threadIdx.z has %lld threads, and %s has 64 along it at most", (long long)n,
-              l->gpu->name);
+  if (n <= l->gpu->threads)
+    check_along(l, s, n); /* else the block has too many, however they lie */
 }
 
 static void add_buffer(Limits *l, Stmt s) {

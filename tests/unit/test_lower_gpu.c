@@ -393,6 +393,11 @@ static const Refusal refusals[] = {
                              1) "        for tx in T.thread_binding(n, thread=\"threadIdx.x\"):\n"
                                 "            A[tx] = T.float32(1)\n"),
      {"has the extent n", "must be a constant"}},
+    {"sm_80",
+     MAIN(BUF(A, 65536), "    for b in T.thread_binding(65536, thread=\"blockIdx.y\"):\n"
+                         "        for tx in T.thread_binding(1, thread=\"threadIdx.x\"):\n"
+                         "            A[b] = T.float32(1)\n"),
+     {"blockIdx.y has 65536 blocks", "has 65535 along it"}},
 };
 
 static void check_refusal(Tirc *c, const void *arg) {
