@@ -837,9 +837,10 @@ TIRC_API void tirc_array_set(tirc_array *a, int64_t i, double value);
 
 /* One argument a parameter.
  *
- * A tensor must be the CPU's (or pinned host memory) and have the dtype, the rank and the shape
- * that the function declares; symbolic extents take their values from it, and must agree between
- * all arguments. Its strides must be those that the buffer declares: symbolic ones take the
+ * A tensor must be the CPU's (or pinned host memory), or, for a kernel of a device of CUDA, on that
+ * device, at a multiple of 32 bytes, where it is taken as it lies; and have the dtype, the rank and
+ * the shape that the function declares; symbolic extents take their values from it, and must agree
+ * between all arguments. Its strides must be those that the buffer declares: symbolic ones take the
  * tensor's, and a buffer without strides is compact and row-major (extents of 1 may have any
  * stride). Its first element, data + byte_offset, must be aligned to an element, or to `align` if
  * the program asks for more than the usual 64. A tensor that the function writes may not overlap
@@ -1074,9 +1075,13 @@ TIRC_API int tirc_launch_stay(tirc_launch *launch, bool stays);
  * the next one: so it is known which one does not end. starts NULL: no more. */
 TIRC_API void tirc_launch_tell(tirc_launch *launch, void (*starts)(void *self, const char *kernel),
                                void *self);
+/* What the kernels of its last run took by the clock of their device, in seconds, without what
+ * begins them; -1: none ran yet, or it has no clock, as the processor has none of its own. */
+TIRC_API double tirc_launch_seconds(const tirc_launch *launch);
 TIRC_API void tirc_launch_free(tirc_launch *launch);
 /* Measures: after one run to warm up, seconds[0] to seconds[repeat - 1] become the mean time of a
- * run in seconds, each over `number` runs in a row, or over as many more as fill min_seconds. */
+ * run in seconds, each over `number` runs in a row, or over as many more as fill min_seconds. By
+ * tirc_launch_seconds where that is known. */
 TIRC_API tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat,
                                       double min_seconds, double *seconds, tirc_error **error);
 
@@ -1132,6 +1137,9 @@ typedef struct tirc_contender {
   const tirc_reference *reference;
   int n;
   const tirc_argument *args;
+  /* Of a call that has a clock of its own, as a device's has: what the last one took, or -1; NULL,
+   * and where it is -1: the time that calls take here counts. */
+  double (*seconds)(void *self);
 } tirc_contender;
 TIRC_API tirc_contender tirc_launch_contender(const char *name, tirc_launch *launch);
 

@@ -83,6 +83,9 @@ struct Sched *tirc_api_schedule(Tirc *c, const tirc_module *m,
 void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
+/* The same of a function whose kernels run there: tensors may be there, too. */
+const Argument *tirc_api_arguments_at(Tirc *c, const Func *f, int n, const tirc_argument *args,
+                                      DLDevice at);
 /* Operations on integers that were loaded, and the bits of the narrowest; 0: there are none. */
 typedef struct IntegerWork {
   double operations;

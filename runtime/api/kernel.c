@@ -440,7 +440,8 @@ tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, in
   int n_symbols = tirc_symbolic_params(c, k->func, &symbols);
   int n_extra = tirc_symbolic_params(c, k->lowered, &extra);
   int64_t *values = tirc_new_array(c, int64_t, n_symbols);
-  const Argument *args = tirc_api_arguments(c, k->func, n, given);
+  const DLDevice at = k->on_device ? tirc_device_place(k->on_device) : (DLDevice){kDLCPU, 0};
+  const Argument *args = tirc_api_arguments_at(c, k->func, n, given, at);
   tirc_bind_arguments(c, k->func, n, args, values);
   check_overlaps(c, k, n, args);
   tirc_launch *launch = tirc_new(c, tirc_launch);
@@ -516,6 +517,9 @@ void tirc_launch_tell(tirc_launch *launch, void (*starts)(void *self, const char
                       void *self) {
   if (launch && launch->device_call) tirc_device_call_tell(launch->device_call, starts, self);
 }
+double tirc_launch_seconds(const tirc_launch *launch) {
+  return launch && launch->device_call ? tirc_device_call_seconds(launch->device_call) : -1;
+}
 void tirc_launch_free(tirc_launch *launch) {
   if (launch) tirc_context_release(launch->c);
 }
@@ -525,8 +529,7 @@ static double time_runs(Running *r) {
   double on_device = 0, start = tirc_now();
   for (int k = 0; k < r->number && !r->failed; k++) {
     r->failed = run_once(r->launch);
-    const double took =
-        r->launch->device_call ? tirc_device_call_seconds(r->launch->device_call) : -1;
+    const double took = tirc_launch_seconds(r->launch);
     on_device = took < 0 || on_device < 0 ? -1 : on_device + took;
   }
   return on_device > 0 ? on_device : tirc_now() - start;

@@ -20,6 +20,7 @@
 
 typedef struct OnDevice {
   Device *device;
+  DLDevice place;
   DeviceProgram *program;
   const Module *lowered;
   const char *const *names; /* [function], NULL: no kernel */
@@ -40,6 +41,7 @@ struct DeviceCall {
   VEC(DeviceLaunch) launches;
   VEC(const char *) names; /* of their kernels */
   bool stays, is_there;
+  double seconds; /* of the last run's kernels, by the device's clock; -1: not known */
   void (*starts)(void *self, const char *kernel); /* or NULL */
   void *self;
 };
@@ -123,6 +125,7 @@ OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *target, con
   int number = 0;
   const DeviceKind *kind = kind_of(c, device, &number);
   on->lowered = lowered;
+  on->place = tirc_device_has_addresses(kind) ? (DLDevice){kDLCUDA, number} : (DLDevice){kDLCPU, 0};
   on->kernels = tirc_new_array(c, DeviceKernel *, lowered->n_funcs + 1);
   const bool any = tirc_has_kernels(lowered); /* otherwise there is nothing to do */
   const char *code = any ? code_of(on, c, target, tirc_device_takes_ptx(kind)) : NULL;
@@ -135,6 +138,8 @@ OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *target, con
   load_kernels(on, c);
   return on;
 }
+
+DLDevice tirc_device_place(const OnDevice *on) { return on->place; }
 
 /* --- what a host function does --------------------------------------------------------------- */
 
@@ -174,7 +179,13 @@ static int64_t int_of(Walk *w, Expr e) {
 
 static void add_array(Walk *w, Expr data, size_t bytes, const char *name, Resident r) {
   DeviceError e = {0};
-  r.buffer = tirc_device_buffer(w->on->device, bytes, name, &e);
+  const uintptr_t there = r.tensor && r.tensor->is_far ? (uintptr_t)r.tensor->data : 0;
+  if (there % GPU_ALIGNMENT)
+    tirc_fail(w->c, w->host->loc, "argument", "copy it to memory of its own",
+              "%s begins at an address of the device that is no multiple of %d, as kernels have it",
+              name, GPU_ALIGNMENT);
+  r.buffer = there ? tirc_device_borrow(w->on->device, there, bytes, &e)
+                   : tirc_device_buffer(w->on->device, bytes, name, &e);
   if (!r.buffer) fail_device(w->c, &e);
   vec_push(w->c, w->call->arrays, r);
   tirc_map_set(w->c, &w->arrays, data, (void *)(uintptr_t)w->call->arrays.n);
@@ -377,7 +388,9 @@ DeviceCall *tirc_device_call(Tirc *c, OnDevice *on, const Func *host, const PtrM
 static bool bring(DeviceCall *call) {
   for (int i = 0; i < call->arrays.n; i++) {
     const Resident *r = &call->arrays.at[i];
-    if (r->tensor && !tirc_device_write(r->buffer, r->tensor->data, &call->error)) return false;
+    if (r->tensor && !r->tensor->is_far &&
+        !tirc_device_write(r->buffer, r->tensor->data, &call->error))
+      return false;
   }
   return true;
 }
@@ -385,26 +398,30 @@ static bool bring(DeviceCall *call) {
 static bool fetch(DeviceCall *call) {
   for (int i = 0; i < call->arrays.n; i++) {
     const Resident *r = &call->arrays.at[i];
-    if (r->tensor && r->is_written && !tirc_device_read(r->buffer, r->tensor->data, &call->error))
+    if (r->tensor && !r->tensor->is_far && r->is_written &&
+        !tirc_device_read(r->buffer, r->tensor->data, &call->error))
       return false;
   }
   return true;
 }
 
-static bool run_told(DeviceCall *call) {
-  for (int i = 0; i < call->launches.n; i++) {
-    call->starts(call->self, call->names.at[i]);
-    if (!tirc_device_run(call->device, 1, &call->launches.at[i], &call->error) ||
-        !tirc_device_finish(call->device, call->names.at[i], &call->error))
-      return false;
-  }
+static bool run_some(DeviceCall *call, int n, const DeviceLaunch *launches, const char *what) {
+  if (!tirc_device_run(call->device, n, launches, &call->error) ||
+      !tirc_device_finish(call->device, what, &call->error))
+    return false;
+  const double took = tirc_device_seconds(call->device);
+  call->seconds = took < 0 || call->seconds < 0 ? -1 : call->seconds + took;
   return true;
 }
 
 static bool run_all(DeviceCall *call) {
-  if (call->starts) return run_told(call);
-  return tirc_device_run(call->device, call->launches.n, call->launches.at, &call->error) &&
-         tirc_device_finish(call->device, "running", &call->error);
+  call->seconds = 0;
+  if (!call->starts) return run_some(call, call->launches.n, call->launches.at, "running");
+  for (int i = 0; i < call->launches.n; i++) {
+    call->starts(call->self, call->names.at[i]);
+    if (!run_some(call, 1, &call->launches.at[i], call->names.at[i])) return false;
+  }
+  return true;
 }
 
 int tirc_device_call_run(DeviceCall *call) {
@@ -428,9 +445,7 @@ void tirc_device_call_tell(DeviceCall *call, void (*starts)(void *self, const ch
   call->self = self;
 }
 
-double tirc_device_call_seconds(const DeviceCall *call) {
-  return tirc_device_seconds(call->device);
-}
+double tirc_device_call_seconds(const DeviceCall *call) { return call->seconds; }
 
 _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call) {
   tirc_fail(c, (Loc){0}, call->error.code ? call->error.code : "device", call->error.hint, "%s",

@@ -18,6 +18,9 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
 struct OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *target,
                                 const char *device);
 
+/* Where tensors may lie that its kernels take without a copy, beside the host. */
+DLDevice tirc_device_place(const struct OnDevice *on);
+
 /* What a call of the host function does there, for these sizes and arguments: its
  * arrays' copies, what it allocates, and its launches, one after the other, which only run again
  * where the call is repeated. Released with c. */

@@ -10,7 +10,9 @@ typedef struct Giver {
   Tirc *c;
   Loc loc;
   const char *what;
+  DLDevice at; /* where kernels run */
 } Giver;
+static const DLDevice here = {kDLCPU, 0};
 
 static _Noreturn void refuse(const Giver *g, const char *hint, const char *message) {
   tirc_fail(g->c, g->loc, "argument", hint, "%s: %s", g->what, message);
@@ -37,18 +39,23 @@ static const struct {
     {kDLCUDAManaged, "cuda_managed", false},
 };
 
-static void check_device(const Giver *g, DLDevice device) {
-  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-    if ((int32_t)device.device_type != devices[i].device) continue;
-    if (devices[i].is_host) return;
-    refuse(g, "copy it to the CPU first",
-           tirc_format(g->c, "the tensor is on the device %s:%d, but kernels run on the cpu",
-                       devices[i].name, device.device_id));
-  }
+static const char *name_of(const Giver *g, DLDevice device) {
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    if ((int32_t)device.device_type == devices[i].device)
+      return device.device_type == kDLCPU
+                 ? "the cpu"
+                 : tirc_format(g->c, "the device %s:%d", devices[i].name, device.device_id);
+  return tirc_format(g->c, "a device of the unknown type %d", (int)device.device_type);
+}
+
+/* Whether it is on the device, and not in memory that this process reads. */
+static bool is_far(const Giver *g, DLDevice device) {
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    if ((int32_t)device.device_type == devices[i].device && devices[i].is_host) return false;
+  if (device.device_type == g->at.device_type && device.device_id == g->at.device_id) return true;
   refuse(g, "copy it to the CPU first",
-         tirc_format(g->c,
-                     "the tensor is on a device of the unknown type %d, but kernels run on the cpu",
-                     (int)device.device_type));
+         tirc_format(g->c, "the tensor is on %s, but kernels run on %s", name_of(g, device),
+                     name_of(g, g->at)));
 }
 
 static const struct {
@@ -109,12 +116,13 @@ static void lay_out(const Giver *g, const DLTensor *from, Tensor *t) {
 
 static Tensor *tensor_of(const Giver *g, const DLTensor *from) {
   Tirc *c = g->c;
-  check_device(g, from->device);
+  const bool far = is_far(g, from->device);
   if (from->ndim < 0 || from->ndim > TENSOR_MAX_NDIM || (from->ndim && !from->shape))
     refuse(g, NULL,
            tirc_format(c, "the tensor has %d dimensions, but may have 0 to %d", (int)from->ndim,
                        TENSOR_MAX_NDIM));
   Tensor *t = tirc_new(c, Tensor);
+  t->is_far = far;
   t->dtype = dtype_of(g, from->dtype);
   t->ndim = from->ndim;
   lay_out(g, from, t);
@@ -130,12 +138,17 @@ static Tensor *tensor_of(const Giver *g, const DLTensor *from) {
 }
 
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args) {
+  return tirc_api_arguments_at(c, f, n, args, here);
+}
+
+const Argument *tirc_api_arguments_at(Tirc *c, const Func *f, int n, const tirc_argument *args,
+                                      DLDevice at) {
   Argument *r = tirc_new_array(c, Argument, n);
   for (int i = 0; i < n; i++) {
     r[i] = (Argument){args[i].array ? args[i].array->t : NULL, args[i].i, args[i].f};
     if (!args[i].tensor || i >= f->n_params) continue;
     const char *name = f->buffers[i] ? f->buffers[i]->name : f->params[i]->u.s;
-    Giver g = {c, f->loc, tirc_format(c, "argument \"%s\" of %s", name, f->name)};
+    Giver g = {c, f->loc, tirc_format(c, "argument \"%s\" of %s", name, f->name), at};
     r[i].tensor = tensor_of(&g, args[i].tensor);
   }
   return r;
@@ -177,7 +190,7 @@ typedef struct Adopt {
 
 static void adopt(Tirc *c, void *self) {
   Adopt *p = self;
-  Giver g = {c, {0}, "the tensor"};
+  Giver g = {c, {0}, "the tensor", here};
   Tensor *t = tensor_of(&g, &p->from->dl_tensor);
   int64_t compact = 1;
   for (int d = t->ndim - 1; d >= 0 && t->count; d--) {

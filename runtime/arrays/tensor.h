@@ -16,7 +16,8 @@ typedef struct Tensor {
   const int64_t *strides; /* in elements; NULL: compact, row-major */
   int64_t count;          /* elements, or with strides those from the first to the last */
   size_t bytes;
-  void *data; /* aligned to 64 and owned, unless it came from outside */
+  void *data;  /* aligned to 64 and owned, unless it came from outside */
+  bool is_far; /* data is an address of a device, where nothing here may look */
 } Tensor;
 
 /* Zeroed. Throws "shape" on negative extents or overflow, "memory" when it is too large. Large ones

@@ -26,6 +26,7 @@ typedef struct CuKernel {
 typedef struct CuBuffer {
   DeviceBuffer base;
   CuPointer at;
+  bool is_borrowed; /* somebody else frees it */
 } CuBuffer;
 
 static const char no_device[] = "it comes with the driver of an NVIDIA GPU; --device emulate and "
@@ -221,9 +222,20 @@ static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, Devi
   return &b->base;
 }
 
+static DeviceBuffer *borrow(Device *device, uintptr_t at, size_t bytes, DeviceError *e) {
+  CuBuffer *b = calloc(1, sizeof *b);
+  if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
+  b->base = (DeviceBuffer){device, bytes};
+  b->at = at;
+  b->is_borrowed = true;
+  return &b->base;
+}
+
 static void free_buffer(DeviceBuffer *b) {
-  (void)entered(b->device)->cu.cuMemFree_v2(((CuBuffer *)b)->at);
-  b->device->used -= (int64_t)b->bytes;
+  if (!((CuBuffer *)b)->is_borrowed) {
+    (void)entered(b->device)->cu.cuMemFree_v2(((CuBuffer *)b)->at);
+    b->device->used -= (int64_t)b->bytes;
+  }
   free(b);
 }
 
@@ -312,6 +324,7 @@ const DeviceKind tirc_cuda = {
     .kernel = kernel_of,
     .free_kernel = free_kernel,
     .buffer = buffer,
+    .borrow = borrow,
     .free_buffer = free_buffer,
     .write = write_buffer,
     .read = read_buffer,

@@ -84,6 +84,10 @@ void tirc_device_kernel_free(DeviceKernel *k) {
 DeviceBuffer *tirc_device_buffer(Device *d, size_t bytes, const char *what, DeviceError *e) {
   return d->kind->buffer(d, bytes, what, e);
 }
+DeviceBuffer *tirc_device_borrow(Device *d, uintptr_t at, size_t bytes, DeviceError *e) {
+  return d->kind->borrow(d, at, bytes, e);
+}
+bool tirc_device_has_addresses(const DeviceKind *k) { return k->borrow != NULL; }
 void tirc_device_buffer_free(DeviceBuffer *b) {
   if (b) b->device->kind->free_buffer(b);
 }

@@ -70,6 +70,10 @@ DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, const Devic
 void tirc_device_kernel_free(DeviceKernel *k);
 
 DeviceBuffer *tirc_device_buffer(Device *d, size_t bytes, const char *what, DeviceError *e);
+/* Memory of the device that is somebody else's, at one of its addresses; whether a kind has such.
+ */
+DeviceBuffer *tirc_device_borrow(Device *d, uintptr_t at, size_t bytes, DeviceError *e);
+bool tirc_device_has_addresses(const DeviceKind *k);
 void tirc_device_buffer_free(DeviceBuffer *b);
 bool tirc_device_write(DeviceBuffer *b, const void *from, DeviceError *e); /* all of it */
 bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e);
@@ -78,7 +82,8 @@ bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e);
  * messages. */
 bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e);
 bool tirc_device_finish(Device *d, const char *what, DeviceError *e);
-/* What the last run took by the device's own clock, once it is finished; -1: it has none. */
+/* What the last run took by the device's own clock, once it is finished, from its first kernel's
+ * start to the end of the last; -1: it has none, or no kernel ran. */
 double tirc_device_seconds(const Device *d);
 
 #endif

@@ -16,6 +16,7 @@ struct DeviceKind {
                           DeviceError *e);
   void (*free_kernel)(DeviceKernel *k);
   DeviceBuffer *(*buffer)(Device *d, size_t bytes, const char *what, DeviceError *e);
+  DeviceBuffer *(*borrow)(Device *d, uintptr_t at, size_t bytes, DeviceError *e); /* or NULL */
   void (*free_buffer)(DeviceBuffer *b);
   bool (*write)(DeviceBuffer *b, const void *from, DeviceError *e);
   bool (*read)(DeviceBuffer *b, void *to, DeviceError *e);

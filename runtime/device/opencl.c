@@ -15,6 +15,7 @@ typedef struct ClDevice {
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
+  cl_event first, last; /* of the run that is going on: its kernels, or NULL */
 } ClDevice;
 typedef struct ClProgram {
   DeviceProgram base;
@@ -138,13 +139,21 @@ static bool open_device(ClDevice *d, int which, DeviceError *e) {
   d->base.info = info_of(&d->cl, f.platforms[which], d->id);
   d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &status);
   if (!d->context) return failed(d, status, "opening it", e);
-  d->queue = d->cl.clCreateCommandQueue(d->context, d->id, 0, &status);
+  d->queue = d->cl.clCreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &status);
+  if (!d->queue) d->queue = d->cl.clCreateCommandQueue(d->context, d->id, 0, &status);
   return d->queue ? true : failed(d, status, "opening it", e);
+}
+
+static void forget_events(ClDevice *d) {
+  if (d->last && d->last != d->first) (void)d->cl.clReleaseEvent(d->last);
+  if (d->first) (void)d->cl.clReleaseEvent(d->first);
+  d->first = d->last = NULL;
 }
 
 /* The library stays loaded: drivers have threads of their own in it. */
 static void close_device(Device *device) {
   ClDevice *d = (ClDevice *)device;
+  forget_events(d);
   if (d->queue) (void)d->cl.clReleaseCommandQueue(d->queue);
   if (d->context) (void)d->cl.clReleaseContext(d->context);
   free(d);
@@ -286,9 +295,15 @@ static cl_int set_arg(const ClDevice *d, cl_kernel kernel, int i, const DeviceAr
   return d->cl.clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &((ClBuffer *)a->buffer)->memory);
 }
 
-static bool launch(const DeviceLaunch *l, DeviceError *e) {
+static void note_event(ClDevice *d, cl_event event) {
+  if (d->last && d->last != d->first) (void)d->cl.clReleaseEvent(d->last);
+  d->last = event;
+  if (!d->first) d->first = event;
+}
+
+static bool launch(ClDevice *d, const DeviceLaunch *l, DeviceError *e) {
   const ClDeviceKernel *k = (const ClDeviceKernel *)l->kernel;
-  const ClDevice *d = (const ClDevice *)k->base.device;
+  cl_event event = NULL;
   size_t global[3], local[3];
   cl_int status = CL_SUCCESS;
   for (int i = 0; i < 3; i++) {
@@ -300,21 +315,36 @@ static bool launch(const DeviceLaunch *l, DeviceError *e) {
     status = set_arg(d, k->kernel, i, &l->args[i]);
   if (status == CL_SUCCESS)
     status =
-        d->cl.clEnqueueNDRangeKernel(d->queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
+        d->cl.clEnqueueNDRangeKernel(d->queue, k->kernel, 3, NULL, global, local, 0, NULL, &event);
+  if (event) note_event(d, event);
   if (status == CL_SUCCESS) return true;
   return fits(l, e) ? failed(d, status, k->base.name, e) : false;
 }
 
-static bool run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e) {
-  (void)d;
+static bool run(Device *device, int n, const DeviceLaunch *launches, DeviceError *e) {
+  ClDevice *d = (ClDevice *)device;
+  forget_events(d);
   for (int i = 0; i < n; i++)
-    if (!launch(&launches[i], e)) return false;
+    if (!launch(d, &launches[i], e)) return false;
   return true;
+}
+
+/* From the first kernel's start to the last one's end, or -1: not all drivers have a clock. */
+static double seconds_of(const ClDevice *d) {
+  cl_ulong from = 0, to = 0;
+  const size_t size = sizeof from;
+  if (!d->first ||
+      d->cl.clGetEventProfilingInfo(d->first, CL_PROFILING_COMMAND_START, size, &from, NULL) ||
+      d->cl.clGetEventProfilingInfo(d->last, CL_PROFILING_COMMAND_END, size, &to, NULL))
+    return -1;
+  return to > from ? (double)(to - from) / 1e9 : -1;
 }
 
 static bool finish(Device *device, const char *what, DeviceError *e) {
   ClDevice *d = (ClDevice *)device;
   const cl_int status = d->cl.clFinish(d->queue);
+  d->base.seconds = status == CL_SUCCESS ? seconds_of(d) : -1;
+  forget_events(d);
   return status == CL_SUCCESS ? true : failed(d, status, what, e);
 }
 

@@ -36,10 +36,13 @@ enum {
   CL_DEVICE_NAME = 0x102B,
   CL_DEVICE_VERSION = 0x102F,
   CL_PROGRAM_BUILD_LOG = 0x1183,
-  CL_KERNEL_WORK_GROUP_SIZE = 0x11B0
+  CL_KERNEL_WORK_GROUP_SIZE = 0x11B0,
+  CL_PROFILING_COMMAND_START = 0x1282,
+  CL_PROFILING_COMMAND_END = 0x1283
 };
 #define CL_DEVICE_TYPE_ALL UINT64_C(0xFFFFFFFF)
 #define CL_MEM_READ_WRITE UINT64_C(1)
+#define CL_QUEUE_PROFILING_ENABLE UINT64_C(2)
 
 /* CL(result, name, parameters) */
 #define OPENCL_FUNCTIONS(CL)                                                                       \
@@ -76,6 +79,8 @@ enum {
   CL(cl_int, clEnqueueNDRangeKernel,                                                               \
      (cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *,        \
       cl_uint, const cl_event *, cl_event *))                                                      \
+  CL(cl_int, clGetEventProfilingInfo, (cl_event, cl_uint, size_t, void *, size_t *))               \
+  CL(cl_int, clReleaseEvent, (cl_event))                                                           \
   CL(cl_int, clFinish, (cl_command_queue))
 
 /* opencl_status.c: "CL_INVALID_WORK_GROUP_SIZE (-54): ..."; NULL: unknown. */

@@ -14,6 +14,7 @@ struct tirc_measurement {
 };
 
 static int run_launch(void *launch) { return tirc_launch_run(launch); }
+static double seconds_of_launch(void *launch) { return tirc_launch_seconds(launch); }
 
 /* While it is timed the arrays of a launch stay on its device. */
 static void stay(const tirc_contender *k, bool stays) {
@@ -21,7 +22,8 @@ static void stay(const tirc_contender *k, bool stays) {
 }
 
 tirc_contender tirc_launch_contender(const char *name, tirc_launch *launch) {
-  return (tirc_contender){.name = name, .self = launch, .call = run_launch};
+  return (tirc_contender){
+      .name = name, .self = launch, .call = run_launch, .seconds = seconds_of_launch};
 }
 
 /* --- the check ---------------------------------------------------------------------------------

@@ -157,9 +157,13 @@ static bool goes_on(const TurnPlan *p) {
 /* Seconds of each of so many calls; NAN: one of them has failed. */
 static double call(const tirc_contender *c, int times) {
   const double start = tirc_now();
-  for (int i = 0; i < times; i++)
+  double own = c->seconds ? 0 : -1;
+  for (int i = 0; i < times; i++) {
     if (c->call(c->self)) return (double)NAN;
-  return (tirc_now() - start) / times;
+    const double took = own < 0 ? -1 : c->seconds(c->self);
+    own = took < 0 ? -1 : own + took;
+  }
+  return (own > 0 ? own : tirc_now() - start) / times;
 }
 
 /* What takes long gets fewer turns, unless their number was asked for: an interval from 9 is wide,

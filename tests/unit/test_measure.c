@@ -220,6 +220,23 @@ static void test_contenders(void **state) {
   tirc_measurement_free(m);
 }
 
+static double three_milliseconds(void *self) { return (void)self, 3e-3; }
+static double unknown(void *self) { return (void)self, -1; }
+
+/* A device's clock counts, and this one where it does not know. */
+static void test_own_clock(void **state) {
+  (void)state;
+  Worker w = {0};
+  tirc_contender c[2] = {{.name = "a", .self = &w, .call = work, .seconds = three_milliseconds},
+                         {.name = "b", .self = &w, .call = work, .seconds = unknown}};
+  const tirc_measure_options o = {.seconds = 1e-3, .turns = 1, .attempts = 1};
+  tirc_measurement *m;
+  assert_int_equal(tirc_measure(2, c, &o, &m, NULL), TIRC_OK);
+  assert_true(fabs(tirc_measurement_figures(m, 0)->median - 3e-3) < 1e-9);
+  assert_true(tirc_measurement_figures(m, 1)->median < 1e-3);
+  tirc_measurement_free(m);
+}
+
 static void test_end(void **state) {
   (void)state;
   Worker w = {0};
@@ -237,6 +254,7 @@ int main(void) {
       cmocka_unit_test(test_intervals),  cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_nothing),    cmocka_unit_test(test_ranks),
       cmocka_unit_test(test_few_turns),  cmocka_unit_test(test_cores),
-      cmocka_unit_test(test_contenders), cmocka_unit_test(test_end)};
+      cmocka_unit_test(test_contenders), cmocka_unit_test(test_own_clock),
+      cmocka_unit_test(test_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -418,6 +418,8 @@ static void runs(void **state) {
   tirc_measurement_free(NULL);
   assert_int_not_equal(tirc_launch_run(NULL), 0);
   assert_int_not_equal(tirc_launch_stay(NULL, true), 0);
+  assert_true(tirc_launch_seconds(NULL) < 0);
+  assert_true(tirc_launch_seconds(w->launch) < 0);
   tirc_launch_tell(NULL, NULL, NULL);
   assert_true(tirc_machine_peak(-1) <= 0);
   tirc_machine_name(NULL, 8);

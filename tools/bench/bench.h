@@ -226,6 +226,7 @@ void release_arrays(Case *k);                            /* and its program */
 void release_samples(Case *k);                           /* and what the database needs */
 void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
 int call_contender(void *contender);                     /* other than 0: it has failed */
+double contender_seconds(void *contender); /* tirc_launch_seconds of its launch, or -1 */
 /* backend.c */
 int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,

@@ -41,8 +41,10 @@ static void take_turns(const Bench *b, Case *k, tirc_contender *at, tirc_figures
   Progress p = {b, k, b->how.attempts > 0 ? b->how.attempts : 3};
   for (int i = 0; i < k->n_contenders; i++) {
     Contender *c = &k->contenders[i];
-    at[i] =
-        (tirc_contender){.name = c->name, .self = c, .call = c->skipped ? NULL : call_contender};
+    at[i] = (tirc_contender){.name = c->name,
+                             .self = c,
+                             .call = c->skipped ? NULL : call_contender,
+                             .seconds = contender_seconds};
     figures[i] = &c->f;
   }
   const TurnPlan plan = {.n = k->n_contenders,

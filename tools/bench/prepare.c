@@ -56,6 +56,11 @@ int call_contender(void *contender) {
   return 0;
 }
 
+double contender_seconds(void *contender) {
+  const Contender *c = contender;
+  return c->launch ? tirc_launch_seconds(c->launch) : -1;
+}
+
 /* What the contender computed, in the layout of the program. */
 static bool compare_contender(const Bench *b, const Case *k, const Contender *c, tirc_check *r) {
   if (!c->relaid) return compare_results(b->o, k->reference, k->n_params, k->args, r) == DONE;

@@ -18,6 +18,7 @@ typedef struct Session {
   tirc_argument *args;
   tirc_reference *reference;
   Emulated emulated;
+  double on_device; /* seconds of kernels by a device's clock; 0 or less: not known */
   int n_symbols;
   tirc_symbol *symbols; /* in the shapes; known if the command line gives them or arrays tell */
 } Session;
@@ -176,18 +177,19 @@ static int fill_arguments(Session *s) {
 }
 
 /* False when it fails. */
-static bool run_kernel(const Session *s, const tirc_kernel *k, tirc_executor *x, tirc_error **e) {
+static bool run_kernel(Session *s, const tirc_kernel *k, tirc_executor *x, tirc_error **e) {
   tirc_launch *l = NULL;
   if (!s->o->watch) return tirc_kernel_run(k, x, s->n, s->args, e) == TIRC_OK;
   if (tirc_launch_new(k, x, s->n, s->args, &l, e)) return false;
   watch_launch(s->o, l, true);
   const tirc_status status = tirc_launch_time(l, 1, 0, 0, NULL, e);
   watch_launch(s->o, l, false);
+  s->on_device = tirc_launch_seconds(l);
   tirc_launch_free(l);
   return status == TIRC_OK;
 }
 
-static int run_compiled(const Session *s, double *seconds) {
+static int run_compiled(Session *s, double *seconds) {
   tirc_executor *x = NULL;
   tirc_kernel *k = NULL;
   tirc_error *e = NULL;
@@ -260,7 +262,9 @@ static void summarise(const Session *s, double seconds) {
   for (int i = 0; i < s->n; i++)
     if (s->args[i].array && s->params[i].is_written)
       summarise_array(&s->params[i], s->args[i].array);
-  printf("time: %.3g ms (one run, the %s)\n", seconds * 1e3, s->program ? "second" : "first");
+  printf("time: %.3g ms (one run, the %s", seconds * 1e3, s->program ? "second" : "first");
+  if (s->on_device > 0) printf("; its kernels %.3g ms, by the device's clock", s->on_device * 1e3);
+  puts(")");
 }
 
 /* "float32[2, n]", as far as it fits */

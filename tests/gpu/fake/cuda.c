@@ -4,7 +4,7 @@
  * know is an error, with its text in the log of the load.
  *
  * FAKE_CUDA_LOG names a file to which each call adds a line; FAKE_CUDA_REFUSES=1 refuses all PTX;
- * FAKE_CUDA_DEVICES=0 says that there is none. */
+ * FAKE_CUDA_DEVICES=0 says that there is none; FAKE_CUDA_HANGS=1 has kernels that do not end. */
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
   OK = 0,
@@ -682,7 +683,11 @@ API cuDeviceGetAttribute(int *v, int which, int d) {
 API cuDevicePrimaryCtxRetain(void **c, int d) { return (void)d, *c = &used, OK; }
 API cuDevicePrimaryCtxRelease_v2(int d) { return (void)d, logged("cuDevicePrimaryCtxRelease"), OK; }
 API cuCtxSetCurrent(void *c) { return c ? OK : INVALID_VALUE; }
-API cuCtxSynchronize(void) { return logged("cuCtxSynchronize"), OK; }
+API cuCtxSynchronize(void) {
+  logged("cuCtxSynchronize");
+  while (getenv("FAKE_CUDA_HANGS")) sleep(1000);
+  return OK;
+}
 
 API cuModuleLoadDataEx(Module **to, const void *image, unsigned n, int *options, void **values) {
   Module *m = calloc(1, sizeof *m);

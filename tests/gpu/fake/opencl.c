@@ -139,7 +139,15 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const 
                               const size_t *threads, const size_t *block, cl_uint n_before,
                               const cl_event *before, cl_event *after) {
   (void)q, (void)k, (void)n, (void)first, (void)threads, (void)block, (void)n_before, (void)before;
-  (void)after;
+  if (after) *after = THING;
   return status_of("clEnqueueNDRangeKernel");
 }
+/* Each kernel takes 3 ms. */
+cl_int clGetEventProfilingInfo(cl_event event, cl_uint what, size_t room, void *to, size_t *bytes) {
+  const cl_ulong at = what == CL_PROFILING_COMMAND_END ? 3000000 : 0;
+  (void)event;
+  (void)give(&at, sizeof at, room, to, bytes);
+  return status_of("clGetEventProfilingInfo");
+}
+cl_int clReleaseEvent(cl_event event) { return (void)event, CL_SUCCESS; }
 cl_int clFinish(cl_command_queue q) { return (void)q, status_of("clFinish"); }

@@ -16,7 +16,7 @@ GO_ON = ctypes.CFUNCTYPE(c_bool, c_void_p)
 
 class _Contender(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("self", c_void_p), ("prepare", STEP), ("call", STEP), ("release", STEP),
-                ("reference", c_void_p), ("n", c_int), ("args", POINTER(_lib.Argument))]
+                ("reference", c_void_p), ("n", c_int), ("args", POINTER(_lib.Argument)), ("seconds", c_void_p)]
 
 
 class _Figures(ctypes.Structure):
