@@ -100,7 +100,7 @@ def in_words(program):
     for n in re.findall(r"[(, ](\w+): T\.int(?:32|64)\b", head):
         values.setdefault(n, 1)
     words = [w for n, v in values.items() for w in ("--in", "%s=%d" % (n, v))]
-    indices = re.findall(r"(\w+): T\.Buffer\([^\n]*?\), \"int(?:32|64)\"", head)
+    indices = re.findall(r"(\w+): T\.Buffer\(\((?:[^()]|\(\w*\))*\), \"int(?:32|64)\"", head)
     indices += re.findall(r"(\w+) = T\.match_buffer\([^\n]*\), \"int(?:32|64)\"", program)
     return words + [w for n in indices for w in ("--range", n + "=0:3")]
 
