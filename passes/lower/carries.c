@@ -19,12 +19,14 @@
 #include "carries.h"
 
 #include "accesses.h"
+#include "ir/arith/box.h"
 
 typedef struct Walk {
   Tirc *c;
   Analyzer *a;
+  const For *loop;
   Buffer buffer;
-  Accesses in; /* of one iteration; the loop's variable is one of those that vary */
+  Accesses in; /* of one iteration */
 } Walk;
 
 /* --- the accesses ----------------------------------------------------------------------------- */
@@ -38,23 +40,25 @@ static bool is_view_load(const void *block, Expr e) {
 
 /* What a block does by its views of the buffer is what it declares. The steps of a sum go on with
  * what it declares to write. */
-static void add_declared(Accesses *w, const Block *b, bool behind) {
+static void add_declared(Extract *x, Place *at, const Block *b, bool behind) {
   bool is_viewed = false;
   for (int i = 0; i < b->n_matches; i++)
-    is_viewed |= tirc_map_has(&w->targets, b->matches[i].source.buffer->data);
+    is_viewed |= x->wants(x->self, b->matches[i].source.buffer);
   for (int i = 0; is_viewed && !behind && i < b->n_reads; i++)
-    tirc_add_access(w, b->reads[i].buffer, b->reads[i].dims, false);
+    tirc_add_access(x, at, &b->reads[i], false);
   for (int i = 0;
        is_viewed && (behind || tirc_find_expr_in(b->body, is_view_load, b)) && i < b->n_writes; i++)
-    tirc_add_access(w, b->writes[i].buffer, b->writes[i].dims, behind);
+    tirc_add_access(x, at, &b->writes[i], behind);
+}
+
+/* Whether it is that place, or further out; NULL: around everything. */
+static bool is_around(const Place *p, const Place *inner) {
+  while (inner && inner != p) inner = inner->up;
+  return inner == p;
 }
 
 static const Place *common(const Place *x, const Place *y) {
-  while (x != y)
-    if (!y || (x && x->depth > y->depth))
-      x = x->up;
-    else
-      y = y->up;
+  while (!is_around(x, y)) x = x->up;
   return x;
 }
 
@@ -63,7 +67,7 @@ static const Place *common(const Place *x, const Place *y) {
 /* A write with the places up to `top` (exclusive) standing still. */
 typedef struct Written {
   Walk *w;
-  Range *dims;
+  const Range *dims;
   VEC(Expr) vars; /* of the loops in between */
   VEC(Range) doms;
   Exprs conds;
@@ -86,95 +90,99 @@ static bool is_mentioned(const Written *x, Expr var) {
 }
 
 /* The loop, which does not choose elements, stands at its first step. */
-static void fix(Written *x, const For *loop) {
+static void fix(Written *x, const Place *loop) {
   Tirc *c = x->w->c;
   int kept = 0;
   for (int i = 0; i < x->doms.n; i++) {
     const Range dom = x->doms.at[i];
     if (x->vars.at[i] == loop->var) continue;
     x->vars.at[kept] = x->vars.at[i];
-    x->doms.at[kept++] = tirc_range(tirc_substitute1(c, dom.min, loop->var, loop->min),
-                                    tirc_substitute1(c, dom.extent, loop->var, loop->min));
+    x->doms.at[kept++] = tirc_range(tirc_substitute1(c, dom.min, loop->var, loop->a),
+                                    tirc_substitute1(c, dom.extent, loop->var, loop->a));
   }
   x->vars.n = x->doms.n = kept;
   for (int i = 0; i < x->conds.n; i++)
     x->conds.at[i] =
-        tirc_simplify(x->w->a, tirc_substitute1(c, x->conds.at[i], loop->var, loop->min));
+        tirc_simplify(x->w->a, tirc_substitute1(c, x->conds.at[i], loop->var, loop->a));
 }
 
 static bool stands_in_loop_of(const Place *p, Expr extent) {
   for (; p; p = p->up)
-    if (p->loop && tirc_expr_same(p->loop->extent, extent)) return true;
+    if (p->kind == PLACE_LOOP && tirc_expr_same(p->b, extent)) return true;
   return false;
+}
+
+static bool uses_bound_around(const Walk *w, const Place *p, Expr e) {
+  for (p = p->up; p; p = p->up)
+    if (p->var && tirc_uses_var(e, p->var)) return true;
+  return tirc_uses_var(e, w->loop->var);
 }
 
 /* Whether the loop has a step; or, where it has none, no iteration writes anything that a later one
  * could read. */
-static bool runs(const Walk *w, const For *loop) {
-  if (tirc_prove_ge(w->a, loop->extent, tirc_int(w->c, loop->extent->dtype, 1))) return true;
-  if (tirc_uses_any(loop->extent, &w->in.bound)) return false;
+static bool runs(const Walk *w, const Place *loop) {
+  if (tirc_prove_ge(w->a, loop->b, tirc_int(w->c, loop->b->dtype, 1))) return true;
+  if (uses_bound_around(w, loop, loop->b)) return false;
   for (int i = 0; i < w->in.at.n; i++)
-    if (w->in.at.at[i].write && !stands_in_loop_of(w->in.at.at[i].at, loop->extent)) return false;
+    if (w->in.at.at[i].write && !stands_in_loop_of(w->in.at.at[i].at, loop->b)) return false;
   return true;
 }
 
 /* Memory may hold something else each time. */
 static bool reads_memory(const Place *p) {
-  if (p->cond) return tirc_loads_or_calls(p->cond);
-  if (p->var) return tirc_loads_or_calls(p->value);
-  return p->loop && (tirc_loads_or_calls(p->loop->min) || tirc_loads_or_calls(p->loop->extent));
+  return (p->a && tirc_loads_or_calls(p->a)) || (p->b && tirc_loads_or_calls(p->b));
 }
 
 /* Whether what stands between k's loop and `top` is the same in all steps of k. */
 static bool is_free_of(const Place *top, const Place *k_loop) {
-  Expr k = k_loop->loop->var;
-  for (const Place *p = top; p && p->depth > k_loop->depth; p = p->up)
-    if (!(p->loop || p->cond || p->var) || reads_memory(p) ||
-        (p->cond && tirc_uses_var(p->cond, k)) || (p->var && tirc_uses_var(p->value, k)) ||
-        (p->loop && (tirc_uses_var(p->loop->min, k) || tirc_uses_var(p->loop->extent, k))))
+  Expr k = k_loop->var;
+  for (const Place *p = top; p != k_loop; p = p->up)
+    if (tirc_may_be_skipped(p) || reads_memory(p) || tirc_uses_var(p->a, k) ||
+        (p->b && tirc_uses_var(p->b, k)))
       return false;
   return true;
 }
 
-static bool holds_first(const Written *x, const For *loop, Expr cond) {
+static bool holds_first(const Written *x, const Place *loop, Expr cond) {
   return tirc_uses_var(cond, loop->var) &&
-         tirc_prove(x->w->a, tirc_substitute1(x->w->c, cond, loop->var, loop->min));
+         tirc_prove(x->w->a, tirc_substitute1(x->w->c, cond, loop->var, loop->a));
 }
 
 /* What a loop inside writes in its first step, if not in others, is there in all of them. */
 static void take_first_steps(Written *x, const Place *from, const Place *top) {
   for (const Place *p = from; p; p = p->up) {
-    if (!p->loop || chooses_elements(x, p->loop->var)) continue;
+    if (p->kind != PLACE_LOOP || chooses_elements(x, p->var)) continue;
     bool by_condition = false;
-    for (int i = 0; i < x->conds.n; i++) by_condition |= holds_first(x, p->loop, x->conds.at[i]);
+    for (int i = 0; i < x->conds.n; i++) by_condition |= holds_first(x, p, x->conds.at[i]);
     if (!by_condition) continue;
-    const bool stands_still = top && p->depth <= top->depth;
-    if (stands_still ? is_free_of(top, p) : runs(x->w, p->loop)) fix(x, p->loop);
+    const bool stands_still = is_around(p, top);
+    if (stands_still ? is_free_of(top, p) : runs(x->w, p)) fix(x, p);
   }
 }
 
-static bool collect(Written *x, const Access *write, const Place *top) {
+static bool collect(Written *x, const Touch *t, const Place *top) {
   const Walk *w = x->w;
-  x->dims = tirc_copy(w->c, write->dims, w->buffer->ndim);
-  for (const Place *p = write->at; p != top; p = p->up) {
-    if (p->var ? is_mentioned(x, p->var) : reads_memory(p)) return false;
-    if (p->loop) {
-      vec_push(w->c, x->vars, p->loop->var);
-      vec_push(w->c, x->doms, tirc_range(p->loop->min, p->loop->extent));
-    } else if (p->cond) {
-      tirc_lower_conjuncts(w->c, p->cond, &x->conds);
-    } else if (!p->var) {
+  x->dims = tirc_dims_of(w->c, t);
+  for (const Place *p = t->at; p != top; p = p->up) {
+    if (tirc_may_be_skipped(p) && !t->write) continue; /* that it is reached is enough */
+    if (tirc_may_be_skipped(p) ||
+        (p->kind == PLACE_BIND ? is_mentioned(x, p->var) : reads_memory(p)))
       return false;
+    if (p->kind == PLACE_LOOP) {
+      vec_push(w->c, x->vars, p->var);
+      vec_push(w->c, x->doms, tirc_range(p->a, p->b));
+    } else if (p->kind == PLACE_WHEN) {
+      tirc_lower_conjuncts(w->c, p->a, &x->conds);
     }
   }
   return true;
 }
 
 /* Whether the read stands under this condition too. */
-static bool holds_for(const Walk *w, const Access *read, const Place *top, Expr cond) {
+static bool holds_for(const Walk *w, const Touch *read, const Place *top, Expr cond) {
   for (const Place *p = read->at; p != top; p = p->up) {
     Exprs all = {0};
-    if (p->cond) tirc_lower_conjuncts(w->c, p->cond, &all);
+    if (p->kind == PLACE_WHEN && !p->negated) tirc_lower_conjuncts(w->c, p->a, &all);
     for (int i = 0; i < all.n; i++)
       if (tirc_expr_same(all.at[i], cond)) return true;
   }
@@ -193,7 +201,7 @@ static bool is_about_elements(const Written *x, Expr cond) {
 }
 
 /* The condition on the loops that a write runs in; NULL: it may leave out something else. */
-static Expr condition(const Written *x, const Access *read, const Place *top) {
+static Expr condition(const Written *x, const Touch *read, const Place *top) {
   Expr all = tirc_bool(x->w->c, true);
   for (int i = 0; i < x->conds.n; i++) {
     Expr cond = x->conds.at[i];
@@ -218,12 +226,12 @@ static bool is_nested_freely(const Written *x) {
 
 static bool loops_run(const Written *x, const Place *from, const Place *top) {
   for (const Place *p = from; p != top; p = p->up)
-    if (p->loop && !is_mentioned(x, p->loop->var) && !runs(x->w, p->loop)) return false;
+    if (p->kind == PLACE_LOOP && !is_mentioned(x, p->var) && !runs(x->w, p)) return false;
   return true;
 }
 
 /* The box that a write has filled for sure when the read comes; NULL: not known. */
-static const IntSet *written(Walk *w, const Access *write, const Access *read, const Place *top) {
+static const IntSet *written(Walk *w, const Touch *write, const Touch *read, const Place *top) {
   Written x = {.w = w};
   if (!collect(&x, write, top)) return NULL;
   take_first_steps(&x, write->at, top);
@@ -237,22 +245,18 @@ static const IntSet *written(Walk *w, const Access *write, const Access *read, c
 
 /* --- what a read reads ------------------------------------------------------------------------ */
 
-static const IntSet *read_box(Walk *w, const Access *read, const Place *top) {
+static const IntSet *read_box(Walk *w, const Touch *read, const Place *top) {
   PtrMap dom = {0};
   tirc_relax_place(&w->in, read->at, top, &dom);
   IntSet *out = tirc_new_array(w->c, IntSet, w->buffer->ndim + 1);
-  for (int d = 0; d < w->buffer->ndim; d++) {
-    const Range r = read->dims[d];
-    if (tirc_loads_or_calls(r.min)) continue;
-    Expr last = tirc_sub(w->c, tirc_add(w->c, r.min, r.extent), tirc_int(w->c, r.min->dtype, 1));
-    out[d].min = tirc_eval_set(w->a, r.min, &dom).min;
-    out[d].max = tirc_eval_set(w->a, tirc_simplify(w->a, last), &dom).max;
-  }
+  const Range *dims = tirc_dims_of(w->c, read);
+  for (int d = 0; d < w->buffer->ndim; d++)
+    if (!tirc_loads_or_calls(dims[d].min)) out[d] = tirc_box_of_range(w->a, dims[d], &dom);
   return out;
 }
 
 /* The same where it is known exactly, in the words in which writes are told; NULL: it is not. */
-static const IntSet *exact_read_box(Walk *w, const Access *read, const Place *top) {
+static const IntSet *exact_read_box(Walk *w, const Touch *read, const Place *top) {
   Written x = {.w = w};
   if (!collect(&x, read, top) || !is_nested_freely(&x)) return NULL;
   Expr all = tirc_bool(w->c, true);
@@ -314,11 +318,11 @@ static bool covers(Walk *w, const IntSet *box, const Wanted *read) {
 
 /* Whether the writes that meet the read at `top` have filled what it reads. */
 static bool is_covered_at(Walk *w, int read, const Place *top) {
-  const Access *r = &w->in.at.at[read];
+  const Touch *r = &w->in.at.at[read];
   Wanted wanted = {0};
   IntSet *all = NULL;
   for (int i = 0; i < read; i++) {
-    const Access *x = &w->in.at.at[i];
+    const Touch *x = &w->in.at.at[i];
     if (!x->write || common(x->at, r->at) != top) continue;
     const IntSet *box = written(w, x, r, top);
     if (!box) continue;
@@ -342,9 +346,8 @@ static bool is_covered(Walk *w, int read) {
 bool tirc_lower_carries_values(Tirc *c, Analyzer *a, const For *loop, Buffer b) {
   const bool is_bound = loop->kind == LOOP_THREAD_BINDING && strncmp(loop->thread, "vthread", 7);
   if (loop->kind == LOOP_PARALLEL || is_bound || tirc_is_int(loop->extent, 1)) return false;
-  Walk w = {.c = c, .a = a, .buffer = b, .in = {.c = c, .a = a, .views = add_declared}};
+  Walk w = {c, a, loop, b, {.c = c, .a = a, .views = add_declared}};
   tirc_map_set(c, &w.in.targets, b->data, (void *)(uintptr_t)b);
-  tirc_map_set(c, &w.in.bound, loop->var, (void *)(uintptr_t)loop->var);
   tirc_find_accesses(&w.in, loop->body);
   if (tirc_map_has(&w.in.opaque, b->data)) return true;
   for (int i = 0; i < w.in.at.n; i++)

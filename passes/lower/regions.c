@@ -7,32 +7,22 @@
 #include "ir/arith/box.h"
 
 /* Through a view all of what it shows may be read and written. */
-static void add_views(Accesses *w, const Block *b, bool behind) {
+static void add_views(Extract *x, Place *at, const Block *b, bool behind) {
   for (int i = 0; i < b->n_matches && !behind; i++) {
-    const Region *r = &b->matches[i].source;
-    Expr *low = tirc_new_array(w->c, Expr, r->buffer->ndim + 1);
-    Expr *high = tirc_new_array(w->c, Expr, r->buffer->ndim + 1);
-    for (int d = 0; d < r->buffer->ndim; d++) {
-      low[d] = r->dims[d].min;
-      high[d] = tirc_sub(w->c, tirc_add(w->c, low[d], r->dims[d].extent),
-                         tirc_int(w->c, low[d]->dtype, 1));
-    }
-    for (int write = 0; write < 2; write++) {
-      tirc_add_access(w, r->buffer, tirc_point(w->c, r->buffer, low).dims, write);
-      tirc_add_access(w, r->buffer, tirc_point(w->c, r->buffer, high).dims, write);
-    }
+    tirc_add_access(x, at, &b->matches[i].source, false);
+    tirc_add_access(x, at, &b->matches[i].source, true);
   }
 }
 
-static void widen(const Accesses *w, const Access *access, Reach *reach) {
-  IntSet **sets = access->write ? &reach->writes : &reach->reads;
+static void widen(Accesses *w, const Touch *t, Reach *reach) {
+  IntSet **sets = t->write ? &reach->writes : &reach->reads;
   const bool first = !*sets;
-  if (first) *sets = tirc_new_array(w->c, IntSet, access->buffer->ndim);
-  for (int i = 0; i < access->buffer->ndim; i++) {
-    const Expr index = access->dims[i].min;
-    const IntSet one = tirc_eval_set(w->a, index, tirc_dom_of(w, access->at));
+  const Range *dims = tirc_dims_of(w->c, t);
+  if (first) *sets = tirc_new_array(w->c, IntSet, t->n);
+  for (int i = 0; i < t->n; i++) {
+    const IntSet one = tirc_box_of_range(w->a, dims[i], tirc_dom_of(w, t->at));
     (*sets)[i] = first ? one : tirc_set_union(w->a, (*sets)[i], one);
-    reach->is_opaque |= tirc_loads_or_calls(index);
+    reach->is_opaque |= tirc_loads_or_calls(dims[i].min);
   }
 }
 

@@ -31,7 +31,7 @@ static bool wants_shared(void *self, Buffer b) {
 }
 
 static void touches(Tirc *c, Stmt s, Place *at, Stmt stmt, Touches *out) {
-  Extract x = {.c = c, .wants = wants_shared, .by_address = true, .touches = *out};
+  Extract x = {.c = c, .wants = wants_shared, .lowered = true, .touches = *out};
   tirc_extract(&x, at, NULL, NULL, stmt, s);
   for (int i = out->n; i < x.touches.n; i++) x.touches.at[i].stmt = stmt;
   *out = x.touches;

@@ -17,6 +17,7 @@ typedef struct Walk {
   Stmt block;
   bool init;
   Stmt inner, stmt;
+  bool address; /* a call takes it of what comes next */
 } Walk;
 
 Place *tirc_place_further(Tirc *c, Place *up, Place p) {
@@ -60,31 +61,41 @@ static void touch(Walk *w, Touch t) {
   vec_push(w->c, w->x->touches, t);
 }
 
-/* All of a region may be touched, or surely is. */
-static void touch_box(Walk *w, const Region *box, bool read, bool written, bool surely) {
+Touch tirc_region_touch(Tirc *c, const Region *box) {
   const int n = box->buffer->ndim;
-  Expr *from = tirc_new_array(w->c, Expr, n + 1), *extents = tirc_new_array(w->c, Expr, n + 1);
+  Expr *from = tirc_new_array(c, Expr, n + 1), *extents = tirc_new_array(c, Expr, n + 1);
   for (int d = 0; d < n; d++) {
     from[d] = box->dims[d].min;
     extents[d] = box->dims[d].extent;
   }
-  Touch t = {.buffer = box->buffer, .n = n, .indices = from, .extents = extents, .surely = surely};
-  t.load = tirc_load(w->c, box->buffer, n, from);
+  return (Touch){.buffer = box->buffer, .n = n, .indices = from, .extents = extents};
+}
+
+/* All of a region may be touched, or surely is. */
+static void touch_box(Walk *w, const Region *box, bool read, bool written, bool surely) {
+  Touch t = tirc_region_touch(w->c, box);
+  t.surely = surely;
+  t.load = tirc_load(w->c, box->buffer, t.n, t.indices);
   if (read) touch(w, t);
   t.write = true;
   t.load = NULL;
   if (written) touch(w, t);
 }
 
-/* By an address any element is read and stored. */
-static void touch_by_address(Walk *w, Expr load) {
-  touch(w, (Touch){.buffer = load->u.buffer, .load = load});
-  touch(w, (Touch){.buffer = load->u.buffer, .write = true});
+static void touch_load(Walk *w, Expr e, bool address) {
+  Touch t = {.buffer = e->u.buffer, .load = e, .address = address};
+  const bool any = address && w->x->lowered;
+  if (!any) t.n = e->n, t.indices = e->args;
+  touch(w, t);
+  if (any) touch(w, (Touch){.buffer = t.buffer, .write = true, .address = true});
 }
 
 static void walk_expr(Walk *w, Expr e) {
   Place *at = w->at;
-  if (w->x->by_address && tirc_addressed(e)) touch_by_address(w, tirc_addressed(e));
+  const bool address = w->address;
+  const bool prefetches = e->op == OP_CALL && strcmp(e->u.s, "prefetch") == 0;
+  w->address = false;
+  if (prefetches && w->x->lowered) return;
   if (e->op == OP_AND || e->op == OP_OR) {
     walk_expr(w, e->args[0]);
     w->at = into(w, at, e->args[0], e->op == OP_OR);
@@ -100,9 +111,11 @@ static void walk_expr(Walk *w, Expr e) {
     w->at = tirc_place_further(w->c, at, tirc_bind_place(e->args[0], e->args[1]));
     walk_expr(w, e->args[2]);
   } else {
-    for (int i = 0; i < e->n; i++) walk_expr(w, e->args[i]);
-    if (e->op == OP_LOAD)
-      touch(w, (Touch){.buffer = e->u.buffer, .n = e->n, .indices = e->args, .load = e});
+    for (int i = 0; i < e->n; i++) {
+      w->address = prefetches || (e->op == OP_CALL && e->dtype.code == TYPE_HANDLE);
+      walk_expr(w, e->args[i]);
+    }
+    if (e->op == OP_LOAD) touch_load(w, e, address);
   }
   w->at = at;
 }
@@ -127,7 +140,7 @@ static void walk_loop(Walk *w, const For *f) {
   int *time = w->time, inside = 0;
   walk_expr(w, f->min);
   walk_expr(w, f->extent);
-  if (tirc_is_int(f->extent, 1)) { /* one number less to reckon with */
+  if (tirc_is_int(f->extent, 1) && !w->x->lowered) { /* one number less to reckon with */
     walk_below(w, tirc_bind_place(f->var, f->min), f->body);
     return;
   }
@@ -162,6 +175,16 @@ static void walk_init(Walk *w, const Block *b, bool always) {
           w->c, w->at, tirc_when_place(tirc_eq(w->c, b->iters[i].var, b->iters[i].dom.min), false));
   walk(w, b->init);
   w->at = at;
+}
+
+static void touch_views(Walk *w, const Block *b, bool behind) {
+  if (!b->n_matches || !w->x->views) return;
+  for (int i = 0; i < b->n_matches && !behind; i++)
+    for (int d = 0; d < b->matches[i].source.buffer->ndim; d++) {
+      walk_expr(w, b->matches[i].source.dims[d].min);
+      walk_expr(w, b->matches[i].source.dims[d].extent);
+    }
+  w->x->views(w->x, w->at, b, behind);
 }
 
 /* What an iterator of a block stands for. */
@@ -224,7 +247,9 @@ static void walk_block(Walk *w, Stmt s, bool outermost) {
   }
   for (int i = 0; i < b->n_allocs; i++) walk_alloc(w, b->allocs[i]);
   if (w->x->plain) touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
+  touch_views(w, b, false);
   walk_parts(w, b, rest, outermost);
+  touch_views(w, b, true);
   w->at = at;
   w->inner = inner;
 }
@@ -291,7 +316,10 @@ static void walk(Walk *w, Stmt s) {
     walk(w, s->u.alloc.body);
     break;
   case STMT_DECL: walk(w, s->u.alloc.body); break;
-  case STMT_ATTR: walk(w, s->u.attr.body); break;
+  case STMT_ATTR:
+    walk_expr(w, s->u.attr.value);
+    walk(w, s->u.attr.body);
+    break;
   case STMT_ASSERT:
     walk_expr(w, s->u.check.cond);
     walk(w, s->u.check.body);

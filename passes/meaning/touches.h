@@ -54,6 +54,7 @@ typedef struct Touch {
   Stmt block;       /* the child block of the nest's scope; NULL: a statement outside of blocks */
   Stmt inner, stmt; /* the innermost block, or NULL, and the statement */
   Expr load;        /* NULL: a store */
+  bool address;     /* only its address is taken */
 } Touch;
 
 typedef VEC(Touch) Touches;
@@ -78,17 +79,22 @@ typedef enum WhichInstances {
   INSTANCE_STARTED, /* one that runs the init of the block: its sums begin */
 } WhichInstances;
 
-typedef struct Extract {
+typedef struct Extract Extract;
+struct Extract {
   Tirc *c;
   const Plain *plain;                  /* of the child blocks: without views; NULL: of none */
   bool (*wants)(void *self, Buffer b); /* touches of these; NULL: of all */
   void *self;
   WhichInstances instances; /* of the blocks of the nest's scope */
   bool trusts_calls;        /* to store to all that the block around declares to write */
-  bool by_address;          /* where one is taken, any element is touched: without indices */
+  /* As lowering asks: prefetches touch nothing, by an address any element is read and stored to
+   * (there are no indices), and a loop of one iteration is a loop. */
+  bool lowered;
+  /* Adds what a block does by its views, before its body and behind it; NULL: nothing. */
+  void (*views)(Extract *x, Place *at, const Block *b, bool behind);
   Touches touches;
   PtrMap own; /* buffers that are allocated in the nest */
-} Extract;
+};
 
 /* All in a statement at a place. `block`, `inner`: as of a touch; NULL: blocks in the statement are
  * child blocks, which `plain` has. `surrounds`: the statement that it is a part of. */
@@ -116,6 +122,8 @@ Touch tirc_touch_of_used(Tirc *c, Touch t, PtrMap *used, bool loosely); /* and w
 void tirc_add_used(Tirc *c, Expr e, PtrMap *used);                      /* NULL: nothing */
 /* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
 Place **tirc_place_loops(Tirc *c, Place *at);
+/* Of all of a region; at no place yet. */
+Touch tirc_region_touch(Tirc *c, const Region *box);
 /* Of the same elements, in places that are reached alike. */
 bool tirc_same_touch(const Touch *a, const Touch *b);
 /* "A[vi + 1] (line 7)" */

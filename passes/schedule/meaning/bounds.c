@@ -55,31 +55,6 @@ static bool is_inside(Outside *o, Expr index, Expr extent) {
   return b.min >= 0 && tirc_prove_lt(o->known, index, extent);
 }
 
-/* --- what is no access ------------------------------------------------------------------------ */
-
-typedef struct Addressed {
-  const Touch *of;
-  bool found;
-} Addressed;
-
-/* An address is taken, or memory that may not be there is fetched ahead. */
-static bool see_address(Visitor *v, Expr e) {
-  Addressed *a = v->self;
-  const bool takes =
-      e->op == OP_CALL && (e->dtype.code == TYPE_HANDLE || !strcmp(e->u.s, "prefetch"));
-  for (int i = 0; takes && i < e->n; i++) a->found |= e->args[i] == a->of->load;
-  return !a->found;
-}
-
-static bool see_own_stmt(Visitor *v, Stmt s) { return s == ((Addressed *)v->self)->of->stmt; }
-
-static bool is_address(const Touch *t) {
-  Addressed a = {.of = t};
-  Visitor v = {.stmt = see_own_stmt, .expr = see_address, .self = &a};
-  if (t->load) tirc_visit_stmt(&v, t->stmt);
-  return a.found;
-}
-
 /* --- exactly ---------------------------------------------------------------------------------- */
 
 static bool reads_memory_around(const Place *p) {
@@ -178,7 +153,7 @@ static const char *find_outside(Outside *o, const Touch *t) {
   const char *found = NULL;
   know(o, t->at);
   for (int d = 0; d < t->n && d < t->buffer->ndim && !found; d++)
-    if (!is_inside(o, t->indices[d], t->buffer->shape[d]) && !is_address(t)) found = ask(o, t, d);
+    if (!is_inside(o, t->indices[d], t->buffer->shape[d]) && !t->address) found = ask(o, t, d);
   return found;
 }
 
