@@ -499,6 +499,7 @@ static bool one(long number, const Settings *set, Stats *stats) {
     tirc_context_release(c);
     return true;
   }
+  if (stats->outcomes) printf("# %ld %lx\n", number, hash_of(k.program));
   bool ok = holds(&k, &r, 1 + rng_below(&r, set->calls), &why, stats);
   char *all[MAX_CALLS];
   int n = k.n_calls;
