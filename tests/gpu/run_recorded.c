@@ -1,5 +1,5 @@
-/* run_recorded DEVICE|emulate [--filter TEXT] [--size N] [--every N] [--words FILE] [--by
- *     COMMAND] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]
+/* run_recorded DEVICE|emulate [--filter TEXT] [--size N] [--every N] [--from N] [--to N] [--limit
+ *     S] [--words FILE] [--by COMMAND] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]
  *
  * Do recorded schedules for GPUs compute on a device, or on the emulator, what their programs do?
  * One JSON object a line: its `name`, the `program` by its name in PROGRAMS.json, or its text, and
@@ -8,23 +8,32 @@
  * device does not hold is said and counted apart. It takes minutes, most of them for what is right:
  * one run of the interpreter a program.
  *
+ * Each runs in a process of its own, which is ended after S (60) seconds of processor time, or ten
+ * times as long by the clock: a driver that does not come to an end, or crashes, costs one
+ * schedule. pocl builds a kernel when it first runs, and its loops over the threads of a block,
+ * written out once a barrier, may take it hours: POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable leaves that
+ * out.
+ *
  * With cuda-source for DEVICE nothing runs: clang compiles what is emitted, with the words of FILE.
  * With ptx, LLVM does. --by COMMAND has the path of either for its last argument: "ptxas
  * -arch=sm_80 -o /dev/null" and "nvcc -arch=sm_80 -x cu -ptx -o /dev/null" are such commands.
- * --every N takes one in N. */
+ * --every N takes one in N, --from N and --to N those from one number on and before another. */
 #include "runtime/tirc.h"
 
 #include <json-c/json.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_PARAMS = 32 };
+enum { MOST_PARAMS = 32, MOST_WORDS = 2000 };
 
 typedef struct Options {
   const char *device, *filter, *words;
-  int64_t size, every;
+  int64_t size, every, from, to, seconds;
   bool compiles;  /* programs do not run */
   bool is_source; /* CUDA C is what is compiled, not PTX */
   char by[512];   /* the command, or none */
@@ -41,8 +50,32 @@ typedef struct Program { /* the last one, with what it computes */
   tirc_reference *reference;
 } Program;
 
+typedef enum Outcome { RIGHT, BEYOND, REFUSED, LATE, WRONG, OUTCOMES } Outcome;
+static const char *const outcome_names[OUTCOMES] = {
+    [RIGHT] = "right",
+    [BEYOND] = "beyond its limits", /* the target's or the device's */
+    [REFUSED] = "refused",
+    [LATE] = "not done in time",
+    [WRONG] = "WRONG"};
+
+typedef struct Verdict { /* as the process of a schedule writes it */
+  Outcome outcome;
+  int limit; /* a row of `limits`, or -1 */
+  char words[MOST_WORDS];
+} Verdict;
+
+/* What a target or a device does not hold, by the words of its message. */
+static const struct {
+  const char *in_message, *says;
+} limits[] = {{"bytes of shared memory", "shared memory of a block"},
+              {"threads, and the device", "threads of a block"},
+              {"threads of a block", "threads of a block"},
+              {"has no T.", "no word for it in the language"},
+              {"", "another limit"}};
+enum { LIMITS = sizeof limits / sizeof *limits };
+
 typedef struct Counts {
-  int right, wrong, refused, beyond; /* beyond: a limit of the target or of the device */
+  int of[OUTCOMES], by_limit[LIMITS];
 } Counts;
 
 static const char *text_of(struct json_object *object, const char *key) {
@@ -153,10 +186,11 @@ static int compile(const Options *o, const tirc_module *m, tirc_check *check, ti
   return 0;
 }
 
-static bool is_limit(const tirc_error *e) {
-  return strcmp(tirc_error_get(e, TIRC_ERROR_CODE), "limit") == 0 ||
-         strstr(tirc_error_message(e), "bytes of shared memory") != NULL ||
-         strstr(tirc_error_message(e), "has no T.") != NULL;
+static int limit_of(const tirc_error *e) {
+  const bool is_one = strcmp(tirc_error_get(e, TIRC_ERROR_CODE), "limit") == 0;
+  for (int i = 0; i < (is_one ? LIMITS : LIMITS - 1); i++)
+    if (strstr(tirc_error_message(e), limits[i].in_message)) return i;
+  return -1;
 }
 
 /* What the emulator finds is a fault of what was made, and nothing that is refused. */
@@ -170,20 +204,79 @@ static bool is_found(const tirc_error *e) {
   return false;
 }
 
-static void tell(Counts *k, const char *name, const tirc_check *c, tirc_error *e) {
-  if (!e && c->ok) {
-    k->right++;
-  } else if (!e) {
-    k->wrong++;
-    printf("%s: WRONG: \"%s\" element %lld is %.9g, should be %.9g\n", name,
-           c->param ? c->param : "?", (long long)c->at, c->got, c->expected);
-  } else {
-    *(is_found(e) ? &k->wrong : is_limit(e) ? &k->beyond : &k->refused) += 1;
-    printf("%s: %s%s [%s]\n", name, is_found(e) ? "WRONG: " : "", tirc_error_message(e),
-           tirc_error_get(e, TIRC_ERROR_CODE));
+static Verdict verdict_of(const tirc_check *c, const tirc_error *e) {
+  Verdict v = {.outcome = RIGHT, .limit = -1};
+  if (!e && !c->ok) {
+    v.outcome = WRONG;
+    snprintf(v.words, sizeof v.words, "\"%s\" element %lld is %.9g, should be %.9g",
+             c->param ? c->param : "?", (long long)c->at, c->got, c->expected);
+  } else if (e) {
+    if (!is_found(e)) v.limit = limit_of(e);
+    v.outcome = is_found(e) ? WRONG : v.limit >= 0 ? BEYOND : REFUSED;
+    snprintf(v.words, sizeof v.words, "%s [%s]", tirc_error_message(e),
+             tirc_error_get(e, TIRC_ERROR_CODE));
   }
-  tirc_error_free(e);
+  return v;
+}
+
+static void tell(Counts *k, const char *name, const Verdict *v) {
+  k->of[v->outcome]++;
+  if (v->limit >= 0) k->by_limit[v->limit]++;
+  if (v->outcome != RIGHT)
+    printf("%s: %s%s\n", name, v->outcome == WRONG ? "WRONG: " : "", v->words);
   fflush(stdout);
+}
+
+/* --- a schedule ------------------------------------------------------------------------------ */
+
+static Verdict judge(const Options *o, const Program *p, const char *schedule) {
+  tirc_module *m = NULL;
+  tirc_check c = {.ok = false};
+  tirc_error *e = NULL;
+  char *script = script_of(o, schedule);
+  (void)(tirc_module_schedule_text(p->m, script, strlen(script), "schedule", NULL, &m, &e) ||
+         (o->compiles ? compile(o, m, &c, &e) : run(o, p, m, &c, &e)));
+  const Verdict v = verdict_of(&c, e);
+  tirc_error_free(e);
+  tirc_module_free(m);
+  free(script);
+  return v;
+}
+
+/* How a process ended that said nothing. */
+static Verdict silent(const Options *o, int status) {
+  Verdict v = {.outcome = WRONG, .limit = -1};
+  const int by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (by == SIGXCPU || by == SIGKILL || by == SIGALRM) {
+    v.outcome = LATE;
+    snprintf(v.words, sizeof v.words, "not built and run in %lld s%s", (long long)o->seconds,
+             by == SIGALRM ? " of processor time, nor in ten times as long" : " of processor time");
+  } else {
+    snprintf(v.words, sizeof v.words, "its process ended with %s %d", by ? "signal" : "status",
+             by ? by : WEXITSTATUS(status));
+  }
+  return v;
+}
+
+/* In a process of its own: what is right is known before it begins. */
+static Verdict judge_apart(const Options *o, const Program *p, const char *schedule) {
+  int ends[2], status = 0;
+  Verdict v;
+  const pid_t child = pipe(ends) == 0 ? fork() : -1;
+  if (child < 0) return judge(o, p, schedule);
+  if (child == 0) {
+    const rlim_t s = (rlim_t)o->seconds;
+    setrlimit(RLIMIT_CPU, &(struct rlimit){s, s + 1});
+    alarm((unsigned)(10 * o->seconds));
+    close(ends[0]);
+    v = judge(o, p, schedule);
+    _exit(write(ends[1], &v, sizeof v) != sizeof v); /* a pipe takes 4096 bytes at once */
+  }
+  close(ends[1]);
+  const bool said = read(ends[0], &v, sizeof v) == sizeof v;
+  close(ends[0]);
+  waitpid(child, &status, 0);
+  return said ? v : silent(o, status);
 }
 
 static void run_record(const Options *o, Program *p, struct json_object *r, Counts *k) {
@@ -192,20 +285,24 @@ static void run_record(const Options *o, Program *p, struct json_object *r, Coun
   if (program && o->programs && text_of(o->programs, program))
     program = text_of(o->programs, program);
   if (!name || !schedule || !program || (o->filter && !strstr(name, o->filter))) return;
-  tirc_module *m = NULL;
-  tirc_check c = {.ok = false};
   tirc_error *e = NULL;
-  char *script = script_of(o, schedule);
-  (void)(take_program(o, p, program, &e) ||
-         tirc_module_schedule_text(p->m, script, strlen(script), "schedule", NULL, &m, &e) ||
-         (o->compiles ? compile(o, m, &c, &e) : run(o, p, m, &c, &e)));
-  tell(k, name, &c, e);
-  tirc_module_free(m);
-  free(script);
+  const Verdict v =
+      take_program(o, p, program, &e) ? verdict_of(NULL, e) : judge_apart(o, p, schedule);
+  tirc_error_free(e);
+  tell(k, name, &v);
+}
+
+static void tell_all(const Options *o, const Counts *k) {
+  for (int i = 0; i < LIMITS; i++)
+    if (k->by_limit[i]) printf("beyond its limits, %s: %d\n", limits[i].says, k->by_limit[i]);
+  printf("on %s:", o->device);
+  for (int i = 0; i < OUTCOMES; i++) printf("%s %d %s", i ? "," : "", k->of[i], outcome_names[i]);
+  printf("\n");
 }
 
 int main(int argc, char **argv) {
-  Options o = {.device = argc > 1 ? argv[1] : NULL, .size = 61, .every = 1};
+  Options o = {
+      .device = argc > 1 ? argv[1] : NULL, .size = 61, .every = 1, .to = INT64_MAX, .seconds = 60};
   int i = 2;
   for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
     if (strcmp(argv[i], "--filter") == 0) o.filter = argv[i + 1];
@@ -213,13 +310,16 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "--by") == 0) snprintf(o.by, sizeof o.by, "%s", argv[i + 1]);
     if (strcmp(argv[i], "--size") == 0) o.size = strtoll(argv[i + 1], NULL, 10);
     if (strcmp(argv[i], "--every") == 0) o.every = strtoll(argv[i + 1], NULL, 10);
+    if (strcmp(argv[i], "--from") == 0) o.from = strtoll(argv[i + 1], NULL, 10);
+    if (strcmp(argv[i], "--to") == 0) o.to = strtoll(argv[i + 1], NULL, 10);
+    if (strcmp(argv[i], "--limit") == 0) o.seconds = strtoll(argv[i + 1], NULL, 10);
   }
   FILE *f = i + 1 < argc ? fopen(argv[i], "r") : NULL;
   if (!f || !(o.intrinsics = json_object_from_file(argv[i + 1])))
-    return fprintf(
-               stderr,
-               "usage: run_recorded DEVICE [--filter TEXT] [--size N] [--every N] "
-               "[--words FILE] [--by COMMAND] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]\n"),
+    return fprintf(stderr,
+                   "usage: run_recorded DEVICE [--filter TEXT] [--size N] [--every N] [--from N] "
+                   "[--to N] [--limit S] [--words FILE] [--by COMMAND] SCHEDULES.jsonl "
+                   "INTRINSICS.json [PROGRAMS.json]\n"),
            2;
   if (i + 2 < argc) o.programs = json_object_from_file(argv[i + 2]);
   o.is_source = o.device && strcmp(o.device, "cuda-source") == 0;
@@ -237,15 +337,15 @@ int main(int argc, char **argv) {
   int64_t number = 0;
   while (getline(&line, &room, f) > 0) {
     struct json_object *r = json_tokener_parse(line);
-    if (r && number++ % o.every == 0) run_record(&o, &p, r, &k);
+    const int64_t at = number++;
+    if (r && at >= o.from && at < o.to && at % o.every == 0) run_record(&o, &p, r, &k);
     json_object_put(r);
   }
-  printf("on %s: %d right, %d beyond its limits, %d refused, %d WRONG\n", o.device, k.right,
-         k.beyond, k.refused, k.wrong);
+  tell_all(&o, &k);
   forget(&p);
   free(line);
   fclose(f);
   json_object_put(o.intrinsics);
   json_object_put(o.programs);
-  return k.wrong ? 1 : 0;
+  return k.of[WRONG] ? 1 : 0;
 }
