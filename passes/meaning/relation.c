@@ -365,34 +365,31 @@ static int lanes_of(const Touch *t) {
   return lanes;
 }
 
-/* The lane is one more number behind those of the loops. */
-static ZValue value_of_lane(Relations *r, const Touch *t, Expr e) {
-  const int n = t->at->n_loops;
-  if (e->op == OP_BROADCAST) e = e->args[0];
-  if (e->op != OP_RAMP) {
-    const ZValue value = e->dtype.lanes == 1 ? whole_value(r, t->at, e) : NULL;
-    return value ? tirc_z_extend(r->sets, value, 1) : NULL;
-  }
-  const ZValue base = value_of(r, t->at, e->args[0]), stride = value_of(r, t->at, e->args[1]);
-  const ZValue lane = tirc_z_place(r->sets, n + 1, n);
-  if (!base || !stride) return NULL;
-  const ZValue step = scaled(r, tirc_z_extend(r->sets, stride, 1), lane);
-  return step ? tirc_z_add(r->sets, tirc_z_extend(r->sets, base, 1), step) : NULL;
+Expr tirc_lane_of(Tirc *c, Expr index, Expr lane) {
+  if (index->dtype.lanes == 1) return index;
+  if (index->op == OP_BROADCAST) return index->args[0];
+  if (index->op != OP_RAMP) return NULL;
+  const Expr base = index->args[0];
+  return tirc_add(c, base, tirc_mul(c, tirc_cast(c, base->dtype, lane), index->args[1]));
+}
+
+Place *tirc_lanes_place(Tirc *c, Place *up, Expr lane, int lanes) {
+  const Range all = tirc_range(tirc_int32(c, 0), tirc_int32(c, lanes));
+  return tirc_place_further(c, up, tirc_loop_place(lane, all));
 }
 
 static ZMap relation_of_lanes(Relations *r, const Touch *t, int lanes, bool *exact) {
-  Sets *z = r->sets;
   const int n = t->at->n_loops;
-  ZSet from = tirc_z_extend_set(z, tirc_reached(r, t->at), 1);
-  const ZValue lane = tirc_z_place(z, n + 1, n);
-  from = tirc_z_and(z, from, tirc_z_compare(z, OP_GE, lane, tirc_z_int(z, n + 1, 0)));
-  from = tirc_z_and(z, from, tirc_z_compare(z, OP_LT, lane, tirc_z_int(z, n + 1, lanes)));
+  const Expr lane = tirc_var(r->c, "lane", DT_INT32);
+  Place *at = tirc_lanes_place(r->c, t->at, lane, lanes);
+  const ZSet from = tirc_reached(r, at);
   ZValue *to = tirc_new_array(r->c, ZValue, t->n + 1);
   for (int i = 0; i < t->n; i++) {
-    to[i] = value_of_lane(r, t, t->indices[i]);
+    const Expr index = tirc_lane_of(r->c, t->indices[i], lane);
+    to[i] = index ? whole_value(r, at, index) : NULL;
     *exact &= to[i] != NULL;
   }
-  return tirc_z_drop_in(z, tirc_z_map(z, from, t->n, to, NULL), n, 1);
+  return tirc_z_drop_in(r->sets, tirc_z_map(r->sets, from, t->n, to, NULL), n, 1);
 }
 
 ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact) {

@@ -36,6 +36,9 @@ Expr tirc_in_loops(Relations *r, Place *at, Expr e);
  * touches of it while the nest runs is 0 from now on. `more` is one of them, too (NULL: nothing).
  */
 void tirc_leave_out_common(Relations *r, const Touches *touches, const Touch *more);
+/* One lane of a vector index, by its number; NULL: which element that is is not known. */
+Expr tirc_lane_of(Tirc *c, Expr index, Expr lane);
+Place *tirc_lanes_place(Tirc *c, Place *up, Expr lane, int lanes); /* all of them: a loop */
 /* A parameter of the relations by its key: "n", "k_0", or "idx[n]". */
 const char *tirc_param_text(const Relations *r, const void *key);
 

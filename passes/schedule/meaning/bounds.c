@@ -74,21 +74,6 @@ static Place *anew(Tirc *c, const Place *p) {
   return out;
 }
 
-/* Of a vector each lane is an instance of its own. NULL: its lanes are not known. */
-static Expr lane_of(Outside *o, Expr index, Place **at) {
-  Tirc *c = o->c;
-  if (index->dtype.lanes == 1) return index;
-  if (index->op == OP_BROADCAST) return index->args[0];
-  if (index->op != OP_RAMP) return NULL;
-  const Expr base = index->args[0];
-  const Expr lane = tirc_var(c, "lane", base->dtype);
-  const For lanes = {.var = lane,
-                     .min = tirc_int(c, base->dtype, 0),
-                     .extent = tirc_int(c, base->dtype, index->dtype.lanes)};
-  *at = tirc_place_loop(c, *at, &lanes);
-  return tirc_add(c, base, tirc_mul(c, lane, index->args[1]));
-}
-
 /* For which sizes a place is reached: of a set of instances, the parameters. */
 static ZMap sizes_of(Sets *z, ZSet reached, int n) {
   return tirc_z_drop_in(z, tirc_z_map(z, reached, 0, NULL, NULL), 0, n);
@@ -126,8 +111,10 @@ static const char *ask(Outside *o, const Touch *t, int d) {
   Place *at = tirc_place_of_used(c, t->at, &used, false);
   if (reads_memory_around(at) || tirc_reads_memory(t->indices[d])) return NULL;
   at = anew(c, at);
-  const Expr index = lane_of(o, t->indices[d], &at);
+  const Expr lane = tirc_var(c, "lane", DT_INT32), index = tirc_lane_of(c, t->indices[d], lane);
   if (!index) return NULL;
+  if (t->indices[d]->op == OP_RAMP) /* each lane is an instance of its own */
+    at = tirc_lanes_place(c, at, lane, t->indices[d]->dtype.lanes);
   const Expr below = tirc_lt(c, index, tirc_int(c, index->dtype, 0));
   const Expr above = tirc_binary(c, OP_GE, index, t->buffer->shape[d]);
   Place *out = tirc_place_when(c, at, tirc_binary(c, OP_OR, below, above), false);

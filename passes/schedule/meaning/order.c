@@ -151,14 +151,12 @@ static bool runs_once(Sched *s, SRef *block, SRef *high) {
   return tirc_runs_once(s, block, &d, tirc_block_of(block)->predicate);
 }
 
-/* Whether a loop of the reduction stands inside of other loops of it than before. */
-static bool reorders_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
-  const SRef *last = NULL;
-  for (int i = 0; i < n; i++) {
+/* Whether the steps of the block's reduction come in another order. */
+static bool turns_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
+  for (int i = 0, k = 0; i < n; i++) {
     if (!is_summed_over(b, chain[i])) continue;
-    for (int k = 0; last && k < n && order[k] != last; k++)
-      if (order[k] == chain[i]) return true;
-    last = chain[i];
+    while (!is_summed_over(b, order[k])) k++;
+    if (chain[i] != order[k++]) return true;
   }
   return false;
 }
@@ -182,7 +180,7 @@ static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const
   for (int i = 0; i < n && !crosses; i++)
     crosses = !is_summed_over(b, chain[i]) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
               sums_above(b, order, chain[i]) != sums_above(b, chain, chain[i]);
-  return (!crosses && !reorders_steps(b, n, chain, order) && !leaves_out_steps(s, block)) ||
+  return (!crosses && !turns_steps(b, n, chain, order) && !leaves_out_steps(s, block)) ||
          runs_once(s, block, chain[0]->parent);
 }
 
@@ -434,16 +432,6 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
       "block %s in block %s goes on with sums that are started in other instances of "
       "that, and they might come later in the new order of the loops",
       found->u.block.name, tirc_block_of(block)->name);
-}
-
-/* Whether the steps of the block's reduction come in another order. */
-static bool turns_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
-  for (int i = 0, k = 0; i < n; i++) {
-    if (!is_summed_over(b, chain[i])) continue;
-    while (!is_summed_over(b, order[k])) k++;
-    if (chain[i] != order[k++]) return true;
-  }
-  return false;
 }
 
 /* They are evaluated once more, or once less, where loops change places. */

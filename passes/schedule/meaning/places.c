@@ -18,6 +18,23 @@ static Place *outside_iter(Tirc *c, Place *up, const IterVar *iter) {
 
 static Place everywhere(Tirc *c) { return tirc_when_place(tirc_bool(c, true), false); }
 
+/* By what stands between a loop or block and what is around it. */
+static Place *below_steps(Tirc *c, Place *at, SRef *r, bool in_nest) {
+  Steps steps = {0};
+  tirc_steps_between(c, r, &steps);
+  for (int i = 0; i < steps.n; i++) {
+    const struct StmtNode *s = steps.at[i].stmt;
+    const Expr cond = s->kind == STMT_IF ? s->u.branch.cond : NULL;
+    if (cond) at = (in_nest ? tirc_place_when : outside_when)(c, at, cond, steps.at[i].negated);
+    if (s->kind == STMT_LET)
+      at = (in_nest ? tirc_place_further : outside)(c, at,
+                                                    tirc_bind_place(s->u.let.var, s->u.let.value));
+    if (s->kind == STMT_WHILE && (in_nest || (at && at->n_loops)))
+      at = tirc_place_further(c, at, (Place){.kind = PLACE_REPEAT});
+  }
+  return at;
+}
+
 static Place *around(Tirc *c, SRef *r, const PtrMap *moves);
 
 /* In a loop or block, and in what is around it, from the function's root on; of the nest are the
@@ -39,17 +56,7 @@ static Place *within(Tirc *c, SRef *r, const PtrMap *moves) {
 
 static Place *around(Tirc *c, SRef *r, const PtrMap *moves) {
   if (!r->parent) return outside(c, NULL, everywhere(c));
-  Place *at = within(c, r->parent, moves);
-  Steps steps = {0};
-  tirc_steps_between(c, r, &steps);
-  for (int i = 0; i < steps.n; i++) {
-    const struct StmtNode *s = steps.at[i].stmt;
-    if (s->kind == STMT_IF) at = outside_when(c, at, s->u.branch.cond, steps.at[i].negated);
-    if (s->kind == STMT_LET) at = outside(c, at, tirc_bind_place(s->u.let.var, s->u.let.value));
-    if (s->kind == STMT_WHILE && at && at->n_loops)
-      at = tirc_place_further(c, at, (Place){.kind = PLACE_REPEAT});
-  }
-  return at;
+  return below_steps(c, within(c, r->parent, moves), r, false);
 }
 
 Place *tirc_place_around(Tirc *c, SRef *in) { return around(c, in, NULL); }
@@ -62,16 +69,7 @@ Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r) {
   Place *at = in;
   if (r->parent != where)
     at = tirc_place_loop(c, tirc_place_below(c, in, where, r->parent), tirc_loop_of(r->parent));
-  Steps steps = {0};
-  tirc_steps_between(c, r, &steps);
-  for (int i = 0; i < steps.n; i++) {
-    const struct StmtNode *s = steps.at[i].stmt;
-    if (s->kind == STMT_IF) at = tirc_place_when(c, at, s->u.branch.cond, steps.at[i].negated);
-    if (s->kind == STMT_LET)
-      at = tirc_place_further(c, at, tirc_bind_place(s->u.let.var, s->u.let.value));
-    if (s->kind == STMT_WHILE) at = tirc_place_further(c, at, (Place){.kind = PLACE_REPEAT});
-  }
-  return at;
+  return below_steps(c, at, r, true);
 }
 
 Place *tirc_place_of_instance(Tirc *c, SRef *block) {
