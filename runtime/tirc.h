@@ -1446,6 +1446,9 @@ typedef struct tirc_program_options {
   const tirc_auto_options *rules; /* for the rules, or NULL */
   const tirc_schedule_options *schedule; /* for either, or NULL */
   bool poison; /* workspace and results hold NaN and large numbers before each run */
+  /* A child process makes the code, and LLVM's memory goes with it. For a process of one thread;
+   * where there can be no child, and by itself, this process does it. */
+  bool by_child;
   void *self;
   /* Sees the module after each pass, and after each phase: then pass is NULL. */
   void (*after)(void *self, int phase, const char *name, const char *pass, const char *text);
@@ -1534,6 +1537,7 @@ typedef struct tirc_program_size {
   int64_t packed;                   /* made once, of weights and constants */
   int64_t workspace;                /* one block that all other tensors share, */
   int64_t unshared;                 /* and what they would need without sharing */
+  int64_t made_in; /* what a child that made the code had in memory at most; 0: there was none */
 } tirc_program_size;
 TIRC_API tirc_status tirc_program_measure(const tirc_program *p, int n, const tirc_argument *args,
                                           tirc_program_size *out, tirc_error **error);

@@ -2,15 +2,26 @@
  * The only symbols it can reach are those the translation names: libm, and memory from the C
  * library. */
 #include "gen.h"
+#include "ir/child.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 typedef struct Entry {
   char *name; /* of the heap */
   PackedFunc func;
 } Entry;
+/* Where a child puts code, which this process runs at the same address: the sections of code from
+ * the start on, data from the middle on. */
+enum { ROOM_HALF = 256 << 20 };
+typedef struct Room {
+  char *at;
+  size_t code, data; /* taken of each half */
+} Room;
 struct Jit {
-  LLVMOrcLLJITRef lljit;
+  LLVMOrcLLJITRef lljit; /* NULL: a child made the code, which is in this room */
+  Room room;
   int n;
   Entry *funcs;
 };
@@ -21,6 +32,7 @@ void tirc_jit_free(Jit *j) {
     LLVMErrorRef error = LLVMOrcDisposeLLJIT(j->lljit);
     if (error) LLVMConsumeError(error);
   }
+  if (j->room.at) munmap(j->room.at, 2 * (size_t)ROOM_HALF);
   for (int i = 0; i < j->n; i++) free(j->funcs[i].name);
   free(j->funcs);
   free(j);
@@ -33,7 +45,49 @@ static void check(Tirc *c, LLVMErrorRef error) {
   tirc_fail(c, (Loc){0}, "codegen", NULL, "the code cannot be linked: %s", s);
 }
 
-Jit *tirc_jit_open(Tirc *c) {
+/* --- in a room ----------------------------------------------------------------------------------
+ */
+
+static uint8_t *take(char *half, size_t *taken, uintptr_t bytes, unsigned alignment) {
+  const size_t from = (*taken + alignment - 1) / alignment * alignment;
+  if (bytes > ROOM_HALF || from > ROOM_HALF - bytes) return NULL;
+  *taken = from + bytes;
+  return (uint8_t *)half + from;
+}
+
+static uint8_t *take_code(void *self, uintptr_t bytes, unsigned alignment, unsigned number,
+                          const char *name) {
+  Room *r = self;
+  (void)number, (void)name;
+  return take(r->at, &r->code, bytes, alignment ? alignment : 1);
+}
+
+static uint8_t *take_data(void *self, uintptr_t bytes, unsigned alignment, unsigned number,
+                          const char *name, LLVMBool is_constant) {
+  Room *r = self;
+  (void)number, (void)name, (void)is_constant;
+  return take(r->at + ROOM_HALF, &r->data, bytes, alignment ? alignment : 1);
+}
+
+static void *same(void *self) { return self; }
+static void nothing(void *self) { (void)self; }
+static LLVMBool finished(void *self, char **message) {
+  (void)self, (void)message;
+  return false;
+}
+
+static LLVMOrcObjectLayerRef link_in_room(void *room, LLVMOrcExecutionSessionRef session,
+                                          const char *triple) {
+  (void)triple;
+  return LLVMOrcCreateRTDyldObjectLinkingLayerWithMCJITMemoryManagerLikeCallbacks(
+      session, room, same, nothing, take_code, take_data, finished, nothing);
+}
+
+/* --- code ---------------------------------------------------------------------------------------
+ */
+
+/* room: where the code goes, or NULL: into memory of the linker's. */
+static Jit *open_in(Tirc *c, Room *room) {
   Jit *j = calloc(1, sizeof *j);
   if (!j) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
   Trap trap;
@@ -43,13 +97,17 @@ Jit *tirc_jit_open(Tirc *c) {
   }
   LLVMOrcDefinitionGeneratorRef process;
   tirc_targets_ready(c);
-  check(c, LLVMOrcCreateLLJIT(&j->lljit, NULL));
+  LLVMOrcLLJITBuilderRef builder = room ? LLVMOrcCreateLLJITBuilder() : NULL;
+  if (room) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, link_in_room, room);
+  check(c, LLVMOrcCreateLLJIT(&j->lljit, builder)); /* takes the builder */
   const char prefix = LLVMOrcLLJITGetGlobalPrefix(j->lljit);
   check(c, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, NULL, NULL));
   LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(j->lljit), process);
   TIRC_END(c, trap);
   return j;
 }
+
+Jit *tirc_jit_open(Tirc *c) { return open_in(c, NULL); }
 
 static void make_room(Tirc *c, Jit *j, int n) {
   Entry *grown = realloc(j->funcs, ((size_t)j->n + (size_t)n + 1) * sizeof *grown);
@@ -82,6 +140,65 @@ Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu) {
   tirc_jit_add(c, j, lowered, cpu);
   TIRC_END(c, trap);
   return j;
+}
+
+/* --- code that a child makes --------------------------------------------------------------------
+ */
+
+typedef struct Making {
+  const Module *lowered;
+  const char *cpu;
+  int together;
+  Room *room;          /* in shared memory, as is */
+  PackedFunc *entries; /* one a function */
+} Making;
+
+static void make_in_child(Tirc *c, void *self) {
+  const Making *k = self;
+  Jit *j = open_in(c, k->room);
+  for (int i = 0; i < k->lowered->n_funcs; i += k->together) {
+    const ArenaMark mark = tirc_mark(c);
+    Module some = *k->lowered;
+    some.funcs += i;
+    some.n_funcs = k->lowered->n_funcs - i < k->together ? k->lowered->n_funcs - i : k->together;
+    tirc_jit_add(c, j, &some, k->cpu);
+    tirc_rewind(c, mark);
+  }
+  for (int i = 0; i < k->lowered->n_funcs; i++) k->entries[i] = j->funcs[i].func;
+}
+
+/* Nothing is written from now on, and only code runs. */
+static bool close_room(const Room *r) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), code = (r->code + page - 1) / page * page;
+  return mprotect(r->at, ROOM_HALF, PROT_NONE) == 0 &&
+         (!code || mprotect(r->at, code, PROT_READ | PROT_EXEC) == 0);
+}
+
+Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int together,
+                       int64_t *peak) {
+  const size_t table = sizeof(Room) + (size_t)lowered->n_funcs * sizeof(PackedFunc);
+  Room *room = tirc_shared_memory(table);
+  Jit *j = room ? calloc(1, sizeof *j) : NULL;
+  if (j) room->at = j->room.at = tirc_shared_memory(2 * (size_t)ROOM_HALF);
+  Making making = {lowered, cpu, together, room, (PackedFunc *)(room + 1)};
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    munmap(room, table);
+    tirc_jit_free(j);
+    tirc_throw(c);
+  }
+  bool ok = j && j->room.at && tirc_in_child(c, make_in_child, &making, peak) && close_room(room);
+  if (ok) make_room(c, j, lowered->n_funcs);
+  for (int i = 0; ok && i < lowered->n_funcs; i++) {
+    char *name = strdup(lowered->funcs[i]->name);
+    if (!name) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    j->funcs[j->n++] = (Entry){name, making.entries[i]};
+  }
+  TIRC_END(c, trap);
+  if (room) munmap(room, table);
+  if (ok) return j;
+  tirc_jit_free(j);
+  return NULL;
 }
 
 PackedFunc tirc_jit_find(Jit *j, const char *func) {

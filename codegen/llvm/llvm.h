@@ -32,6 +32,8 @@ typedef struct Code {
 } Code;
 /* The processor of a name of ir/cpus.def, or this machine for "native". Throws "target". */
 const Cpu *tirc_llvm_cpu(Tirc *c, const char *name);
+/* Lets a child process find out what "native" is, so that this one need not load LLVM for it. */
+void tirc_llvm_host_by_child(Tirc *c);
 /* Throws "target" for one whose code this machine cannot run. */
 void tirc_llvm_require_here(Tirc *c, const char *name);
 /* cpu: "haswell" (AVX2 + FMA) unless the user says otherwise; "native" is the host. Throws
@@ -64,6 +66,10 @@ Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu);
 /* One without functions, and more functions for one. */
 Jit *tirc_jit_open(Tirc *c);
 void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu);
+/* The same by a child process, so many functions at a time: LLVM's memory goes with it, and this
+ * process does not load it. NULL: there is no child. peak as tirc_in_child says it. */
+Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int together,
+                       int64_t *peak);
 PackedFunc tirc_jit_find(Jit *j, const char *func); /* NULL when there is none */
 void tirc_jit_free(Jit *j);
 

@@ -2,9 +2,11 @@
  * ir/cpus.def, because LLVM answers an unknown one with a line on standard error and some known
  * ones with an abort. */
 #include "gen.h"
+#include "ir/child.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* LLVM's own registry of targets is filled once; it takes no context. */
@@ -50,11 +52,58 @@ static int cache_kib(int name, int otherwise) {
   return bytes > 0 ? (int)(bytes / 1024) : otherwise;
 }
 
+/* What LLVM says of this machine. */
+typedef struct Host {
+  bool is_known;
+  char triple[128], name[64], features[4096];
+} Host;
+
+static void keep_text(Tirc *c, char *to, size_t room, char *message) {
+  const char *s = taken(c, message);
+  if (strlen(s) >= room)
+    tirc_fail(c, (Loc){0}, "target", NULL, "this machine has a long name: %s", s);
+  strcpy(to, s);
+}
+
+static void ask_host(Tirc *c, void *self) {
+  Host *h = self;
+  tirc_llvm_load(c);
+  keep_text(c, h->triple, sizeof h->triple, LLVMGetDefaultTargetTriple());
+  keep_text(c, h->name, sizeof h->name, LLVMGetHostCPUName());
+  keep_text(c, h->features, sizeof h->features, LLVMGetHostCPUFeatures());
+  h->is_known = true;
+}
+
+/* Asked once: a machine stays what it is. */
+static Host host(Tirc *c, bool by_child) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static Host known;
+  pthread_mutex_lock(&mutex);
+  const Host before = known;
+  pthread_mutex_unlock(&mutex);
+  if (before.is_known) return before;
+  Host *asked = by_child ? tirc_shared_memory(sizeof *asked) : NULL, now = {0};
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    if (asked) munmap(asked, sizeof *asked);
+    tirc_throw(c);
+  }
+  if (asked && tirc_in_child(c, ask_host, asked, NULL)) now = *asked;
+  TIRC_END(c, trap);
+  if (asked) munmap(asked, sizeof *asked);
+  if (!now.is_known) ask_host(c, &now);
+  pthread_mutex_lock(&mutex);
+  known = now;
+  pthread_mutex_unlock(&mutex);
+  return now;
+}
+
+void tirc_llvm_host_by_child(Tirc *c) { (void)host(c, true); }
+
 /* The features and caches are this machine's own; the table helps where the system says nothing. */
 static const Cpu *native(Tirc *c) {
-  tirc_llvm_load(c);
-  char *triple = taken(c, LLVMGetDefaultTargetTriple());
-  const char *name = taken(c, LLVMGetHostCPUName());
+  const Host h = host(c, false);
+  const char *triple = tirc_strdup(c, h.triple), *name = tirc_strdup(c, h.name);
   const Cpu *known = tirc_cpu_find(name);
   const char *basic = strncmp(triple, "x86_64", 6) == 0 ? "x86-64" : "aarch64";
   if (!known || !runs_on(known, triple)) known = tirc_cpu_find(basic);
@@ -64,7 +113,7 @@ static const Cpu *native(Tirc *c) {
   Cpu *cpu = tirc_new(c, Cpu);
   *cpu = *known;
   cpu->name = cpu->llvm_name = name;
-  cpu->features = taken(c, LLVMGetHostCPUFeatures());
+  cpu->features = tirc_strdup(c, h.features);
   cpu->l1_kib = cache_kib(_SC_LEVEL1_DCACHE_SIZE, known->l1_kib);
   cpu->l2_kib = cache_kib(_SC_LEVEL2_CACHE_SIZE, known->l2_kib);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -145,8 +145,10 @@ void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
   const Plan *plan = p->plan;
   const Sizing most = largest(&s);
   int64_t *offsets = tirc_new_array(c, int64_t, plan->n_tensors);
-  *out = (tirc_program_size){
-      .calls = plan->n_calls, .prepared = plan->n_prepare, .functions = p->module->m->n_funcs};
+  *out = (tirc_program_size){.calls = plan->n_calls,
+                             .prepared = plan->n_prepare,
+                             .functions = p->module->m->n_funcs,
+                             .made_in = p->made_in};
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     const int64_t bytes = (int64_t)tensor_of(&s, i).bytes;

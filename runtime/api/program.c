@@ -207,6 +207,7 @@ static tirc_module *signature_module(Tirc *c, const Plan *plan, const Sources *s
 
 typedef struct Compiling {
   tirc_program *p;
+  const Module *lowered;
   const char *target;
   int first, n;
 } Compiling;
@@ -219,26 +220,55 @@ static void describe(Tirc *apart, tirc_program *p, const Module *lowered, int i)
   tirc_api_describe_kernel(k, p->module, lowered, f->name);
   const int n = tirc_symbolic_params(apart, k->func, &symbols);
   k->lowered = tirc_func_copy(p->c, apart, k->lowered, n, symbols);
-  k->entry = tirc_jit_find(p->jit, f->name);
-  if (!k->entry) tirc_fail(apart, f->loc, "codegen", NULL, "there is no code for \"%s\"", f->name);
+}
+
+static void lower_some(Tirc *apart, void *self) {
+  const Compiling *k = self;
+  const Module *m = tirc_module_of_some(apart, k->p->module->m, k->first, k->n);
+  const Module *lowered = tirc_lower(apart, m, NULL, NULL);
+  for (int i = 0; i < k->n; i++) describe(apart, k->p, lowered, k->first + i);
 }
 
 static void compile_some(Tirc *apart, void *self) {
   const Compiling *k = self;
-  const Module *m = tirc_module_of_some(apart, k->p->module->m, k->first, k->n);
-  const Module *lowered = tirc_lower(apart, m, NULL, NULL);
-  tirc_jit_add(apart, k->p->jit, lowered, k->target ? k->target : CPU_DEFAULT);
-  for (int i = 0; i < k->n; i++) describe(apart, k->p, lowered, k->first + i);
+  tirc_jit_add(apart, k->p->jit, tirc_module_of_some(apart, k->lowered, k->first, k->n), k->target);
 }
 
 /* Lowering and LLVM leave as much behind as rules do. */
-static void compile(Tirc *c, tirc_program *p, const char *target) {
+static void some_apart(Tirc *c, Compiling *k, void (*body)(Tirc *apart, void *self)) {
+  const int n = k->p->module->m->n_funcs;
+  for (k->first = 0; k->first < n; k->first += FUNCS_TOGETHER) {
+    k->n = n - k->first < FUNCS_TOGETHER ? n - k->first : FUNCS_TOGETHER;
+    tirc_api_apart(c, body, k);
+  }
+}
+
+static const Module *lowered_module(Tirc *c, const tirc_program *p) {
+  const Func **funcs = tirc_new_array(c, const Func *, p->module->m->n_funcs);
+  Module *to = tirc_copy(c, p->module->m, 1);
+  for (int i = 0; i < to->n_funcs; i++) funcs[i] = p->kernels[i].lowered;
+  to->funcs = funcs;
+  to->n_graphs = 0;
+  return to;
+}
+
+static void compile(Tirc *c, tirc_program *p, const char *target, bool by_child) {
   const int n = p->module->m->n_funcs;
   p->kernels = tirc_new_array(c, tirc_kernel, n);
-  p->jit = n ? tirc_jit_open(c) : NULL;
-  for (int i = 0; i < n; i += FUNCS_TOGETHER) {
-    const int some = n - i < FUNCS_TOGETHER ? n - i : FUNCS_TOGETHER;
-    tirc_api_apart(c, compile_some, &(Compiling){p, target, i, some});
+  if (!n) return;
+  Compiling k = {.p = p, .target = target ? target : CPU_DEFAULT};
+  some_apart(c, &k, lower_some);
+  k.lowered = lowered_module(c, p);
+  if (by_child) p->jit = tirc_jit_by_child(c, k.lowered, k.target, FUNCS_TOGETHER, &p->made_in);
+  if (!p->jit) {
+    p->jit = tirc_jit_open(c);
+    some_apart(c, &k, compile_some);
+  }
+  for (int i = 0; i < n; i++) {
+    const Func *f = p->module->m->funcs[i];
+    p->kernels[i].entry = tirc_jit_find(p->jit, f->name);
+    if (!p->kernels[i].entry)
+      tirc_fail(c, f->loc, "codegen", NULL, "there is no code for \"%s\"", f->name);
   }
 }
 
@@ -278,6 +308,8 @@ static void make_program(Tirc *c, void *self) {
   k->sources = k->from->sources;
   if (k->sources.n > 1) k->sources.n = 1;
   PhasesApart phases = {.options = pipeline_options(k), .last = tirc_n_phases - 1};
+  if (k->options.by_child && k->options.target && !strcmp(k->options.target, "native"))
+    tirc_llvm_host_by_child(c);
   tirc_context_depend(c, k->from->c);
   tirc_run_phases_apart(c, k->from->m, &phases);
   const Module *m = phases.made;
@@ -289,7 +321,7 @@ static void make_program(Tirc *c, void *self) {
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
   find_foreign(c, p);
-  compile(c, p, k->options.target);
+  compile(c, p, k->options.target, k->options.by_child);
 }
 
 tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,

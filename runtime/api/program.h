@@ -40,6 +40,7 @@ struct tirc_program {
   ForeignCall *foreign; /* one a call of the plan: what a symbol of a library is, or NULL */
   int n_symbols;
   Expr *symbols;
+  int64_t made_in; /* bytes of memory that the child that made the code had; 0: there was none */
   bool poison;
   pthread_mutex_t lock; /* of the frames that nobody uses */
   Frame *idle;

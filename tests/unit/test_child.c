@@ -1,5 +1,8 @@
-/* Processes that do what they are asked, crash, hang or eat all memory: the parent goes on. */
+/* Processes that do what they are asked, crash, hang or eat all memory: the parent goes on. Those
+ * that make code for it, and what they raise. */
+#include "ir/child.h"
 #include "runtime/measure/child.h"
+#include "runtime/tirc.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -7,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 typedef enum Deed { COUNT, HANG, SPIN, CRASH, LEAVE, EAT } Deed;
 typedef struct Shared {
@@ -110,9 +115,95 @@ static void memory_has_a_limit(void **state) {
 }
 #endif
 
+/* --- work that is done once ---------------------------------------------------------------------
+ */
+
+static void leave_a_number(Tirc *c, void *self) {
+  (void)c;
+  *(int *)self += 42;
+}
+static void raise_hint(Tirc *c, void *self) {
+  (void)self;
+  tirc_fail(c, (Loc){0}, "shape", "another one", "extent %d", 7);
+}
+static void end_itself(Tirc *c, void *self) {
+  (void)c, (void)self;
+  raise(SIGKILL);
+}
+
+/* What it raises goes to this process; NULL: nothing. */
+static const Diag *raised(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64_t *peak) {
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    assert_true(tirc_in_child(c, body, self, peak));
+    TIRC_END(c, trap);
+    return NULL;
+  }
+  return &c->diag;
+}
+
+static void work_for_once(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  int *shared = tirc_shared_memory(sizeof *shared);
+  int64_t peak = 0;
+  assert_null(raised(c, leave_a_number, shared, &peak));
+  assert_int_equal(*shared, 42);
+  assert_true(peak > 0);
+  const Diag *d = raised(c, raise_hint, NULL, NULL);
+  assert_string_equal(d->code, "shape");
+  assert_string_equal(d->message, "extent 7");
+  assert_string_equal(d->hint, "another one");
+  assert_string_equal(raised(c, end_itself, NULL, NULL)->code, "child");
+  munmap(shared, sizeof *shared);
+  tirc_context_release(c);
+}
+
+static bool has_mapped(const char *library) {
+  char line[1024];
+  bool found = false;
+  FILE *f = fopen("/proc/self/maps", "r");
+  while (f && fgets(line, sizeof line, f)) found |= strstr(line, library) != NULL;
+  if (f) fclose(f);
+  return found;
+}
+
+/* Code that it made runs here, where LLVM was never loaded. */
+static void code_for_this_process(void **state) {
+  (void)state;
+  static const char text[] =
+      "@R.function\ndef main(x: R.Tensor((3, 5), 'float32')):\n"
+      "    with R.dataflow():\n        y = R.permute_dims(R.tanh(x), [1, 0])\n"
+      "        R.output(y)\n    return y\n";
+  tirc_module *m = NULL;
+  tirc_program *p = NULL;
+  tirc_argument args[2] = {{0}};
+  tirc_program_size size;
+  assert_int_equal(tirc_module_parse(text, sizeof text - 1, "f", 0, NULL, &m, NULL), TIRC_OK);
+  const tirc_program_options options = {.by_child = true, .target = "native"};
+  assert_int_equal(tirc_program_new(m, &options, &p, NULL), TIRC_OK);
+  assert_int_equal(tirc_array_new("float32", 2, (int64_t[]){3, 5}, &args[0].array, NULL), TIRC_OK);
+  assert_int_equal(tirc_array_new("float32", 2, (int64_t[]){5, 3}, &args[1].array, NULL), TIRC_OK);
+  for (int i = 0; i < 15; i++) ((float *)tirc_array_data(args[0].array))[i] = (float)i / 8;
+  assert_int_equal(tirc_program_run(p, NULL, 2, args, NULL), TIRC_OK);
+  for (int i = 0; i < 15; i++) {
+    const double y = tirc_array_get(args[1].array, i % 5 * 3 + i / 5);
+    assert_true(fabs(y - tanh(i / 8.0)) < 1e-6);
+  }
+  assert_int_equal(tirc_program_measure(p, 2, args, &size, NULL), TIRC_OK);
+  assert_true(size.made_in > 0);
+  assert_false(has_mapped("libLLVM"));
+  tirc_array_free(args[0].array);
+  tirc_array_free(args[1].array);
+  tirc_program_free(p);
+  tirc_module_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_works_when_asked),
+    cmocka_unit_test(work_for_once),
+    cmocka_unit_test(code_for_this_process),
     cmocka_unit_test(what_goes_wrong_is_told),
 #if !defined __SANITIZE_ADDRESS__
     cmocka_unit_test(memory_has_a_limit)

@@ -273,6 +273,7 @@ static Json *rival_json(const ModelBench *b) {
   json_object_object_add(all, "times_as_fast_95", json_pair(ratio.low, ratio.high));
   json_object_object_add(all, "peak_bytes", json_object_new_int64(b->rival.peak));
   json_object_object_add(all, "own_peak_bytes", json_object_new_int64(b->rival.own_peak));
+  json_object_object_add(all, "making_peak_bytes", json_object_new_int64(b->size.made_in));
   return all;
 }
 
@@ -314,6 +315,9 @@ static int run(ModelBench *b) {
   if (b->size.prepared) fprintf(b->out, ", %d of them once, of weights alone", b->size.prepared);
   fputc('\n', b->out);
   if (b->rival.runtime) put_rival(b);
+  if (b->rival.runtime && b->size.made_in)
+    fprintf(b->out, "the process that made the code is gone, and had %.1f MB\n",
+            (double)b->size.made_in * 1e-6);
   if (b->o->profile) put_profile(b);
   if (b->o->json) status = put_json(b);
   return was_interrupted() ? NO : status;

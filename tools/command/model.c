@@ -90,6 +90,7 @@ static void choose(const Options *o, Watcher *w, Choice *c) {
                                       .rules = &c->rules,
                                       .schedule = &c->schedule,
                                       .poison = o->check,
+                                      .by_child = true,
                                       .self = w,
                                       .schedule_alone = o->tuned ? schedule_tuned : NULL,
                                       .after = o->print_after || o->dump_dir ? see : NULL};

@@ -1,0 +1,65 @@
+#define _GNU_SOURCE /* wait4 */
+#include "child.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void *tirc_shared_memory(size_t bytes) {
+  void *at =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+enum { DONE, RAISED };
+
+typedef struct Told { /* of what was raised */
+  int status;
+  char code[64], message[3072], hint[896];
+} Told;
+
+static void tell(char *to, size_t room, const char *text) {
+  if (text) strncpy(to, text, room - 1);
+}
+
+static _Noreturn void live(Tirc *c, void (*body)(Tirc *c, void *self), void *self, Told *told) {
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    body(c, self);
+    _exit(DONE);
+  }
+  told->status = c->diag.status;
+  tell(told->code, sizeof told->code, c->diag.code);
+  tell(told->message, sizeof told->message, c->diag.message);
+  tell(told->hint, sizeof told->hint, c->diag.hint);
+  _exit(RAISED);
+}
+
+static _Noreturn void raise_here(Tirc *c, const Told *from) {
+  c->diag = (Diag){.status = from->status,
+                   .code = tirc_strdup(c, from->code),
+                   .message = tirc_strdup(c, from->message),
+                   .hint = *from->hint ? tirc_strdup(c, from->hint) : NULL};
+  tirc_throw(c);
+}
+
+bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64_t *peak) {
+  Told *told = tirc_shared_memory(sizeof *told), kept;
+  if (!told) return false;
+  const pid_t child = fork();
+  if (child == 0) live(c, body, self, told);
+  int status = 0;
+  struct rusage used;
+  while (child > 0 && wait4(child, &status, 0, &used) < 0 && errno == EINTR) continue;
+  kept = *told;
+  munmap(told, sizeof *told);
+  if (child < 0) return false;
+  if (peak) *peak = (int64_t)used.ru_maxrss * 1024;
+  if (!WIFEXITED(status))
+    tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code was ended by signal %d",
+              WTERMSIG(status));
+  if (WEXITSTATUS(status) != DONE) raise_here(c, &kept);
+  return true;
+}

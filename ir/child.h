@@ -1,0 +1,18 @@
+/* Work for a child process: what it loads and allocates goes with it. */
+#ifndef TIRC_IR_CHILD_H
+#define TIRC_IR_CHILD_H
+
+#include "context.h"
+
+/* Memory that this process and its children see at the same address, zeroed, of which only what is
+ * touched is there; NULL: it cannot be had. munmap gives it back. */
+void *tirc_shared_memory(size_t bytes);
+
+/* Runs body(c, self) in a child, whose results are what it writes into shared memory; what it
+ * raises is raised here. False: there is no child, and body did not run. *peak, if not NULL: the
+ * bytes that the child had in memory at most, with those that it shared. For a process of one
+ * thread: a child of another one may find what the others had locked.
+ * Throws "child" where the child was ended. */
+bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64_t *peak);
+
+#endif
