@@ -254,8 +254,8 @@ static Info copy_info(Copying *k, Info info) {
 }
 
 static const void *copy_data(Copying *k, Node n) {
-  const int64_t bytes = tirc_info_bytes(n->info);
-  if (!n->data || bytes < 0 || tirc_map_has(&k->kept, n->data)) return n->data;
+  const int64_t bytes = n->data ? tirc_info_bytes(n->info) : -1;
+  if (bytes < 0 || tirc_map_has(&k->kept, n->data)) return n->data;
   return memcpy(tirc_alloc(k->to, (size_t)bytes + 1), n->data, (size_t)bytes);
 }
 

@@ -38,7 +38,9 @@ struct OnnxModule {
   const OnnxWeight *weights;
 };
 
-/* All in c, which must be that of the model. Throws "onnx", "type" ..., with the node's name. */
+/* All in c, which refers to that of the model. Throws "onnx", "type" ..., with the node's name. */
 const OnnxModule *tirc_onnx_import(Tirc *c, const OnnxModel *model, const OnnxImport *options);
+/* The same in context `to`; elements that are the model's stay there. */
+const OnnxModule *tirc_onnx_module_copy(Tirc *to, Tirc *scratch, const OnnxModule *from);
 
 #endif

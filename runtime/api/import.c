@@ -16,6 +16,10 @@
 typedef struct Importing {
   const char *path;
   const tirc_import_options *o;
+  Tirc *c; /* of the result */
+  const OnnxModel *model;
+  const OnnxImport *import;
+  const OnnxModule *made;
   tirc_module *result;
 } Importing;
 
@@ -89,6 +93,14 @@ static void take_extents(Tirc *c, const OnnxModel *m, const tirc_import_options 
   k->extents = extents;
 }
 
+/* To make a graph of the nodes leaves more behind than the graph. */
+static void make_graph(Tirc *apart, void *self) {
+  Importing *p = self;
+  const OnnxModule *m = tirc_onnx_import(apart, p->model, p->import);
+  tirc_verify(apart, m->m);
+  p->made = tirc_onnx_module_copy(p->c, apart, m);
+}
+
 static void import(Tirc *c, void *self) {
   Importing *p = self;
   static const tirc_import_options none = {0};
@@ -124,10 +136,12 @@ static void import(Tirc *c, void *self) {
                     .bound = bound,
                     .evaluate = tirc_api_evaluate};
   take_extents(c, model, o, k);
-  const OnnxModule *m = tirc_onnx_import(c, model, k);
-  tirc_verify(c, m->m);
-  p->result = tirc_api_module(c, m->m, &(Sources){0});
-  p->result->imported = m;
+  p->c = c;
+  p->model = model;
+  p->import = k;
+  tirc_api_apart(c, make_graph, p);
+  p->result = tirc_api_module(c, p->made->m, &(Sources){0});
+  p->result->imported = p->made;
 }
 
 tirc_status tirc_module_import(const char *path, const tirc_import_options *options,
