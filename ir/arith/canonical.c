@@ -261,7 +261,7 @@ static Canon remainder_sum(Simplifier *s, const Canon *a, int64_t by, bool down)
   if (down) {
     const int64_t base = sum.base;
     sum.base = tirc_floormod64(base, by);
-    if (tirc_may_leave_type(s->a, tirc_sum_expr(c, t, &sum))) sum.base = base;
+    if (sum.base != base && tirc_may_leave_type(s->a, tirc_sum_expr(c, t, &sum))) sum.base = base;
   } else {
     Bound b = tirc_const_bound(s->a, tirc_sum_expr(c, t, &sum));
     int64_t base = sum.base % by, shifted;

@@ -53,9 +53,51 @@ static bool grows(const Loops *k, Expr e) {
          grows(k, e->args[second]);
 }
 
-/* The iterator is at the start of its domain there alone where its loops are at theirs. */
-static bool starts_with_loops(const Loops *k, Tirc *c, Expr value, Expr min, const PtrMap *starts) {
-  return grows(k, value) && tirc_prove_equal(k->a, tirc_substitute(c, value, starts), min);
+typedef struct Digit {
+  Expr x;
+  int64_t place, base; /* x // place % base; of base 0: all of x // place */
+} Digit;
+
+static bool is_by_const(Expr e, Op op, int64_t *by) {
+  return e->op == op && tirc_const_int(e->args[1], by) && *by > 0;
+}
+
+/* Of a whole number, as a digit: a reduction iterator that begins at 0. */
+static bool is_digit(const IterVar *iter, Expr e, Digit *d) {
+  int64_t p = 1, m;
+  if (iter->kind != ITER_REDUCE || !tirc_is_int(iter->dom.min, 0)) return false;
+  if (is_by_const(e, OP_FLOORMOD, &m)) {
+    const Expr x = e->args[0];
+    *d = is_by_const(x, OP_FLOORDIV, &p) ? (Digit){x->args[0], p, m} : (Digit){x, 1, m};
+    return true;
+  }
+  if (!is_by_const(e, OP_FLOORDIV, &p)) return false;
+  const Expr x = e->args[0];
+  *d = is_by_const(x, OP_FLOORMOD, &m) && m % p == 0 ? (Digit){x->args[0], p, m / p}
+                                                     : (Digit){x, p, 0};
+  return true;
+}
+
+/* Whether x is 0 where all iterators of the reduction are: they have all of its digits. */
+static bool has_all_digits(const Block *b, Expr x) {
+  int64_t known = 1; /* x % known is 0 */
+  for (int i = 0; i < b->n_iters; i++) {
+    Digit d;
+    if (!is_digit(&b->iters[i], b->iter_values[i], &d) || d.place != known || d.base == 1 ||
+        !tirc_expr_same(d.x, x))
+      continue;
+    if (d.base == 0) return true;
+    if (__builtin_mul_overflow(known, d.base, &known)) return false;
+    i = -1; /* the next one may stand before it */
+  }
+  return false;
+}
+
+/* Whether an iterator, with the others of the reduction, is at the start of its domain there alone
+ * where its loops are at theirs: by itself, or as a digit of a number that is. */
+static bool starts_with_loops(const Loops *k, const Block *b, const IterVar *iter, Expr value) {
+  Digit d;
+  return grows(k, value) || (is_digit(iter, value, &d) && grows(k, d.x) && has_all_digits(b, d.x));
 }
 
 /* What is not proved of an iterator to be in its domain. */
@@ -96,10 +138,13 @@ static bool is_at_start(Analyzer *a, Tirc *c, const Block *b, int n, const Expr 
   for (int i = 0; i < n; i++)
     if (tirc_kinds_moved(b, vars[i]) == 1u << ITER_REDUCE)
       tirc_map_set(c, starts, vars[i], doms[i].min);
-  for (int i = 0; i < b->n_iters; i++)
+  for (int i = 0; i < b->n_iters; i++) {
+    const Expr value = b->iter_values[i], min = b->iters[i].dom.min;
     if (b->iters[i].kind == ITER_REDUCE &&
-        !starts_with_loops(&loops, c, b->iter_values[i], b->iters[i].dom.min, starts))
+        !(starts_with_loops(&loops, b, &b->iters[i], value) &&
+          tirc_prove_equal(a, tirc_substitute(c, value, starts), min)))
       return false;
+  }
   return true;
 }
 
