@@ -10,7 +10,8 @@ typedef enum GpuKind { GPU_CUDA, GPU_OPENCL } GpuKind;
 /* What tensor cores multiply. */
 typedef enum TensorCores {
   TENSOR_F16 = 1, /* float16, summed in float16 or float32 */
-  TENSOR_S8 = 2   /* int8, summed in int32 */
+  TENSOR_S8 = 2,  /* int8, summed in int32 */
+  DOT_S8 = 4      /* not of a warp: a thread adds four products of bytes to an int32 */
 } TensorCores;
 
 typedef struct Gpu {

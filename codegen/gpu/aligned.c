@@ -15,7 +15,7 @@ static DType vector_of(Buffer b, int lanes) {
   return tirc_dtype_lanes(tirc_dtype_lanes(b->dtype, 1), lanes);
 }
 
-static bool is_moved(Gen *g, Buffer b, Expr index) {
+bool tirc_gpu_is_moved(Gen *g, Buffer b, Expr index) {
   const int lanes = index->dtype.lanes, most = g->l->moved_bytes;
   const int bytes = lanes * tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1));
   if (!tirc_is_contiguous(index) || strcmp(b->scope, "local") == 0 || (lanes & (lanes - 1)) != 0 ||
@@ -39,7 +39,7 @@ static bool find_load(Visitor *v, Expr e) {
   if (e->op != OP_LOAD || tirc_map_has(&g->vars, e)) return true;
   Buffer b = e->u.buffer;
   Expr index = tirc_linear_index(g->c, b, e->n, e->args);
-  if (index->dtype.lanes != l->lanes || !is_moved(g, b, index)) return true;
+  if (index->dtype.lanes != l->lanes || !tirc_gpu_is_moved(g, b, index)) return true;
   const DType t = vector_of(b, l->lanes);
   CText all = g->l->load_vector(g, tirc_gpu_pointer(g, b, index), t);
   const char *name = tirc_gpu_name(g, tirc_format(g->c, "%s_%d", b->name, l->lanes));
@@ -61,11 +61,11 @@ bool tirc_gpu_move(Gen *g, Stmt s, Expr index) {
   const int lanes = index->dtype.lanes;
   const DType t = vector_of(b, lanes);
   Loads loads = {g, lanes};
-  const bool moves = is_moved(g, b, index);
+  const bool moves = tirc_gpu_is_moved(g, b, index);
   const char *to = moves ? tirc_gpu_pointer(g, b, index) : NULL;
   if (moves && is_copy(s)) {
     Expr from = tirc_linear_index(g->c, value->u.buffer, value->n, value->args);
-    if (is_moved(g, value->u.buffer, from)) {
+    if (tirc_gpu_is_moved(g, value->u.buffer, from)) {
       CText all = g->l->load_vector(g, tirc_gpu_pointer(g, value->u.buffer, from), t);
       tirc_gpu_line(g, "%s;", g->l->store_vector(g, to, t, all.s));
       return true;

@@ -339,4 +339,7 @@ static const Emit emitters[OP_COUNT] = {
 #undef OP
 };
 
-CText tirc_gpu_expr(Gen *g, Expr e, const char *lane) { return emitters[e->op](g, e, lane); }
+CText tirc_gpu_expr(Gen *g, Expr e, const char *lane) {
+  CText dot;
+  return tirc_gpu_dot(g, e, &dot) ? dot : emitters[e->op](g, e, lane);
+}

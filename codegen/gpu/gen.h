@@ -179,6 +179,12 @@ void tirc_gpu_declare_shared(Gen *g, Stmt body);
 /* A store of a vector for languages whose vectors only move: what is loaded at once is, and true is
  * given where it is stored at once, too. */
 bool tirc_gpu_move(Gen *g, Stmt store, Expr index);
+/* Whether these elements are moved at once, from or to an address that is a multiple of them. */
+bool tirc_gpu_is_moved(Gen *g, Buffer b, Expr index);
+
+/* --- dot.c ----------------------------------------------------------------------------------- */
+/* Whether it is an instruction's four products of bytes. */
+bool tirc_gpu_dot(Gen *g, Expr e, CText *out);
 
 /* --- tensor_core.c --------------------------------------------------------------------------- */
 /* For languages that have them. Whether an allocation is of fragments, which are declared then. */

@@ -1,6 +1,7 @@
 /* Functions: of mathematics by the target's own, of libm by name, of a warp. */
 #include "codegen/libm.h"
 #include "gen.h"
+#include "ir/tree/intrinsic.h"
 
 /* Those of functions.def, on floats; 0: none. */
 static const HelperId written_out[OP_COUNT] = {
@@ -167,5 +168,7 @@ CText tirc_gpu_call(Gen *g, Expr e, const char *lane) {
                {"tvm_warp_shuffle_down", emit_shuffle}};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e, lane);
+  Expr sum = tirc_llvm_sum_of_lanes(g->c, e, g->loc);
+  if (sum) return tirc_gpu_expr(g, sum, NULL);
   tirc_gpu_unsupported(g, e);
 }

@@ -450,4 +450,7 @@ static const Emit emitters[OP_COUNT] = {
 #undef OP
 };
 
-LLVMValueRef tirc_gen_expr(Gen *g, Expr e) { return emitters[e->op](g, e); }
+LLVMValueRef tirc_gen_expr(Gen *g, Expr e) {
+  LLVMValueRef dot = g->target->is_gpu ? tirc_gen_dot(g, e) : NULL;
+  return dot ? dot : emitters[e->op](g, e);
+}

@@ -149,6 +149,7 @@ void tirc_gen_axis(Gen *g, const For *loop);
 LLVMValueRef tirc_gen_shared(Gen *g, Buffer b, int64_t bytes);
 LLVMValueRef tirc_gen_barrier(Gen *g, Expr call);
 LLVMValueRef tirc_gen_shuffle(Gen *g, Expr call);
+LLVMValueRef tirc_gen_dot(Gen *g, Expr e); /* codegen/dot.h; NULL: it is none */
 LLVMValueRef tirc_gen_active_mask(Gen *g, Expr call);
 
 /* --- tensor_core.c -------------------------------------------------------------------------- */

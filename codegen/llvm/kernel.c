@@ -1,6 +1,7 @@
 /* Kernels for NVIDIA's GPUs, as PTX: a function whose threads are special registers. Expressions
  * and statements are those of processors. Memory of a block is a global in LLVM's address space 3,
  * and the program's arrays are addresses in space 1. */
+#include "codegen/dot.h"
 #include "codegen/signature.h"
 #include "codegen/wmma.h"
 #include "gen.h"
@@ -261,4 +262,19 @@ LLVMValueRef tirc_gen_active_mask(Gen *g, Expr e) {
                                        false, LLVMInlineAsmDialectATT, false);
   LLVMValueRef v = LLVMBuildCall2(g->b, type, mask, NULL, 0, "");
   return LLVMBuildIntCast2(g->b, v, tirc_gen_type(g, e->dtype), false, "");
+}
+
+LLVMValueRef tirc_gen_dot(Gen *g, Expr e) {
+  static const char places[] = "=r,r,r,r";
+  DotOfBytes d;
+  if (!tirc_find_dot(g->c, g->func, e, g->loc, &d)) return NULL;
+  LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1);
+  const char *line = tirc_format(g->c, "%s $0, $1, $2, $3;", d.ptx);
+  LLVMValueRef args[3] = {LLVMBuildBitCast(g->b, tirc_gen_expr(g, d.a), i32, ""),
+                          LLVMBuildBitCast(g->b, tirc_gen_expr(g, d.b), i32, ""),
+                          d.sum ? tirc_gen_expr(g, d.sum) : tirc_gen_int(g, i32, 0)};
+  LLVMTypeRef type = LLVMFunctionType(i32, (LLVMTypeRef[]){i32, i32, i32}, 3, false);
+  LLVMValueRef dot = LLVMGetInlineAsm(type, line, strlen(line), places, sizeof places - 1, false,
+                                      false, LLVMInlineAsmDialectATT, false);
+  return LLVMBuildCall2(g->b, type, dot, args, 3, "");
 }

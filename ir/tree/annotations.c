@@ -1,8 +1,17 @@
 /* The table of annotations. */
 #include "annotations.h"
+#include "ir.h"
+#include "ir/gpu.h"
 
 const AnnotationRow tirc_annotation_rows[N_ANNOTATION_KEYS] = {
 #define ANNOTATION(id, key, where, value, help) {key, where, value, help},
 #include "annotations.def"
 #undef ANNOTATION
 };
+
+const Gpu *tirc_gpu_of(const Func *f) {
+  Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
+  if (target && target->op == OP_CALL && !strcmp(target->u.s, "target") && target->n)
+    target = target->args[0];
+  return target && target->op == OP_STRING ? tirc_gpu_find(target->u.s) : NULL;
+}

@@ -14,6 +14,11 @@ typedef struct AnnotationRow {
 } AnnotationRow;
 extern const AnnotationRow tirc_annotation_rows[N_ANNOTATION_KEYS];
 
+/* The GPU that a function's attribute says its kernels are for, T.target("sm_80") or "sm_80"; NULL:
+ * it does not say, or says what is in no table. */
+struct Func;
+const struct Gpu *tirc_gpu_of(const struct Func *f);
+
 static inline const char *tirc_key(AnnotationKey k) { return tirc_annotation_rows[k].key; }
 
 #endif

@@ -2,6 +2,7 @@
 #include "intrinsic.h"
 
 #include "print.h"
+#include "vector_index.h"
 
 static const struct Row {
   const char *name;
@@ -88,4 +89,17 @@ IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
               name, tirc_dtype_name(c, e->dtype), types.at);
   }
   return k;
+}
+
+Expr tirc_llvm_sum_of_lanes(Tirc *c, Expr e, Loc loc) {
+  if (!tirc_is_llvm_call(e)) return NULL;
+  const IntrinsicCall k = tirc_llvm_call(c, e, loc);
+  if (k.shape != SHAPE_ISUM) return NULL;
+  Expr sum = NULL;
+  for (int i = 0; i < k.args[0]->dtype.lanes; i++) {
+    Expr lane = tirc_one_lane(c, k.args[0], i);
+    if (!lane) return NULL;
+    sum = sum ? tirc_add(c, sum, lane) : lane;
+  }
+  return sum;
 }

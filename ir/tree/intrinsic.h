@@ -29,5 +29,8 @@ typedef struct IntrinsicCall {
 bool tirc_is_llvm_call(Expr e);
 /* Checks name, number and types of operands; throws "intrinsic" at `loc`. */
 IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc);
+/* A sum of the lanes of integers, written out; NULL: e is none, or its lanes cannot be told apart.
+ */
+Expr tirc_llvm_sum_of_lanes(Tirc *c, Expr e, Loc loc);
 
 #endif

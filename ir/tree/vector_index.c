@@ -107,7 +107,7 @@ static bool lane_offsets(Tirc *c, Expr e, int n, LaneOffsets *out) {
   }
 }
 
-bool tirc_lane_offsets(Tirc *c, Expr index, LaneOffsets *out) {
+bool tirc_one_lanefsets(Tirc *c, Expr index, LaneOffsets *out) {
   return index->dtype.lanes > 1 && lane_offsets(c, index, index->dtype.lanes, out);
 }
 
@@ -134,7 +134,7 @@ static int rows_of(int n, const int64_t *at, int64_t *start, int *each) {
 bool tirc_lane_rows(Tirc *c, Expr index, LaneRows *out) {
   enum { LEAST = 4 };
   LaneOffsets o;
-  if (!tirc_lane_offsets(c, index, &o)) return false;
+  if (!tirc_one_lanefsets(c, index, &o)) return false;
   const int n = index->dtype.lanes;
   int64_t *sorted = tirc_new_array(c, int64_t, n), *start = tirc_new_array(c, int64_t, n);
   memcpy(sorted, o.at, (size_t)n * sizeof *sorted);
@@ -151,4 +151,24 @@ bool tirc_lane_rows(Tirc *c, Expr index, LaneRows *out) {
   }
   *out = (LaneRows){o.base, rows, each, start, lane};
   return true;
+}
+
+/* --- a lane ------------------------------------------------------------------------------------
+ */
+
+Expr tirc_one_lane(Tirc *c, Expr e, int lane) {
+  if (e->dtype.lanes == 1) return e;
+  if (e->op == OP_BROADCAST) return e->args[0];
+  if (e->op == OP_RAMP)
+    return tirc_add(c, e->args[0], tirc_mul(c, e->args[1], tirc_int(c, e->args[1]->dtype, lane)));
+  const bool is_load = e->op == OP_LOAD;
+  if (e->op == OP_CALL || e->op == OP_LET || (is_load && e->u.buffer->dtype.lanes != 1))
+    return NULL;
+  Expr *args = tirc_new_array(c, Expr, e->n + 1);
+  for (int i = 0; i < e->n; i++) {
+    if (!is_load && e->args[i]->dtype.lanes != e->dtype.lanes) return NULL;
+    if (!(args[i] = tirc_one_lane(c, e->args[i], lane))) return NULL;
+  }
+  if (is_load) return tirc_load(c, e->u.buffer, e->n, args);
+  return e->n ? tirc_expr(c, (Op)e->op, tirc_dtype_lanes(e->dtype, 1), e->n, args) : NULL;
 }

@@ -409,7 +409,7 @@ Stmt tirc_lower_fragments(Tirc *c, const Func *f) {
   if (!k.of.n) return f->body;
   Mutator m = {.c = c, .stmt = visit, .self = &k};
   k.gpu = tirc_gpu_of(f);
-  k.native = k.gpu && k.gpu->tensor_cores;
+  k.native = k.gpu && k.gpu->tensor_cores & (TENSOR_F16 | TENSOR_S8);
   Stmt body = tirc_mutate_stmt(&m, f->body);
   if (!k.native || !k.refused) return body;
   k.native = false;

@@ -28,9 +28,6 @@ const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void 
  * threads), and behind it the kernels. NULL: for a processor. */
 const Module *tirc_lower_for(Tirc *c, const Module *m, const Gpu *gpu, LowerObserver observer,
                              void *self);
-/* The GPU that a function's attribute says its kernels are for, T.target("sm_80") or "sm_80"; NULL:
- * it does not say, or says what is in no table. */
-const Gpu *tirc_gpu_of(const Func *f);
 /* Whether a loop is bound to blockIdx or threadIdx. */
 bool tirc_is_thread_loop(Stmt s);
 /* Hears of each statement of a vectorized loop that has no vector form: so many lanes of it run one

@@ -29,13 +29,6 @@ static bool has_kernels(const Func *f) {
   return tirc_find_stmt(f->body, is_thread_loop, NULL, NULL);
 }
 
-const Gpu *tirc_gpu_of(const Func *f) {
-  Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
-  if (target && target->op == OP_CALL && !strcmp(target->u.s, "target") && target->n)
-    target = target->args[0];
-  return target && target->op == OP_STRING ? tirc_gpu_find(target->u.s) : NULL;
-}
-
 static const Func *bound_to(Tirc *c, const Func *f, const Gpu *gpu) {
   Func to = *f;
   const char *key = tirc_key(KEY_TARGET);

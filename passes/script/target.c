@@ -65,6 +65,9 @@ static Value tensor_cores(Script *sc, unsigned has) {
   return list;
 }
 
+/* Whether a thread adds four products of bytes at once. */
+static bool has_dp4a(unsigned has) { return has & DOT_S8; }
+
 static Value get_gpu_attrs(Script *sc, Value v) {
   Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
   entry(sc, dict, "arch", tirc_value_str(gpu(v)->arch));
@@ -104,6 +107,7 @@ GET(threads, tirc_value_int(gpu(v)->threads))
 GET(warp, tirc_value_int(gpu(v)->warp))
 GET(shared, tirc_value_int(gpu(v)->shared))
 GET(tensor_cores, tensor_cores(sc, gpu(v)->tensor_cores))
+GET(dp4a, tirc_value_bool(has_dp4a(gpu(v)->tensor_cores)))
 GET(kind, tirc_script_object("TargetKind", "llvm"))
 GET(kind_name, tirc_value_str(v.u.object))
 
@@ -132,6 +136,7 @@ const AttributeRow tirc_script_target_attributes[] = {
     {"GpuTarget", "max_shared_memory_per_block", get_shared},
     {"GpuTarget", "thread_warp_size", get_warp}, /* 1: unknown */
     {"GpuTarget", "tensor_cores", get_tensor_cores},
+    {"GpuTarget", "has_dp4a", get_dp4a},
     {"TargetKind", "name", get_kind_name},
     {0},
 };

@@ -1,6 +1,7 @@
 /* Expressions of a kernel, for a list of threads at once. */
 #include "code.h"
 
+#include "ir/tree/intrinsic.h"
 #include "ir/tree/print.h"
 
 /* --- variables and constants -------------------------------------------------------------------
@@ -356,6 +357,8 @@ static void find_deps(Emu *e, Piece *p) {
 }
 
 const Piece *tirc_emu_expr(Emu *e, Expr x) {
+  Expr sum = tirc_llvm_sum_of_lanes(e->t, x, e->scalar.loc);
+  if (sum) x = sum;
   Piece *p = tirc_new(e->t, Piece);
   p->expr = x;
   p->dtype = tirc_dtype_lanes(x->dtype, 1);

@@ -148,6 +148,16 @@ def compile_tensor_cores(folder):
                 check_ptx(name, ptx, folder, arch, trans, arch == "sm_80", said + said_of_llvm)
 
 
+def compile_dots(folder):
+    """Four products of bytes are one instruction, where the target has it, and no call of it is left elsewhere."""
+    words = [TESTS / "gpu/rules/product_int8.tir", "-D", "M=70", "-D", "N=35", "-D", "K=66", "--auto"]
+    for arch, has in (("sm_60", False), ("sm_61", True)):
+        for kind in ("cuda", "ptx"):
+            path, said = build(kind, folder, words, arch)
+            ptx, said = clang(path, "device", arch) if path and kind == "cuda" else (path.read_text() if path else "", said)
+            check("dp4a by %s for %s" % (kind, arch), ptx and ("dp4a.s32.s32" in ptx) == has, said)
+
+
 def main():
     if not CLANG:
         print("there is no clang")
@@ -160,6 +170,7 @@ def main():
         compile_example(folder)
         compile_tensor_cores(folder)
         compile_two_headers(folder)
+        compile_dots(folder)
     print("%d programs, %d failures" % (n, len(failures)))
     return 1 if failures else 0
 

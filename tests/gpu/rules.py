@@ -4,11 +4,13 @@
 FILE.txt lists cases, a line each: TARGET RULE PROGRAM OPTIONS, programs as seen from the file's folder. The case is
 scheduled by --auto and run; the rule must take its first function, and the results must be those of the program.
 FOLDER has programs, each with lines `# with OPTIONS` or with none; all targets of --targets take turns. FILE.tir is a graph: each of its functions, symbols at --size N (3).
+FILE.suite is one of tirc bench: its lines.
 
 --device emulate|opencl   what runs them (emulate)
 --targets A,B             sm_80, opencl, opencl-android
 --lower                   each is lowered for every GPU that tirc knows, too
 --draw N                  N points of the space that tune searches, of the programs in turn, instead of --auto
+--blocks N                so many blocks of each launch, by the emulator (all)
 --every N --jobs N        every Nth case; so many at a time (1)
 --timeout N               seconds for one run (600); a run that takes longer counts as a failure
 --first N                 with --draw: the first point, so that many can be drawn in parts
@@ -58,6 +60,14 @@ def listed(path):
             yield Case(words[0], words[1], os.path.join(os.path.dirname(path), words[2]), words[3:])
 
 
+def suite(path):
+    for line in open(path):
+        words = line.split("#")[0].split()
+        if words:
+            program = os.path.join(os.path.dirname(path), words[1])
+            yield program, [w for word in words[2:] for w in ("-D", word)]
+
+
 def options_of(program):
     found = re.findall(r"^# with (.*)$", open(program).read(), re.M)
     return [f.split(" by ")[0].split() for f in found] or [sizes_of(program)]
@@ -93,6 +103,8 @@ def cases(folder):
             programs = sorted(os.path.join(where, f) for f in os.listdir(where) if f.endswith(".tir"))
             programs = [p for p in programs if "T.axis.scan" not in open(p).read()]  # what has an order is left
             found = [(p, options) for p in programs for options in options_of(p)]
+        elif where.endswith(".suite"):
+            found = list(suite(where))
         else:
             found = list(functions_of(where, folder))
         for program, options in found:
@@ -105,7 +117,7 @@ def cases(folder):
 
 def run(case, words):
     status, out, err = tirc("run", case.program, *case.options, "--auto", "--explain-auto", "--target", case.target,
-                            "--device", o.device, "--check", *words)
+                            "--device", o.device, "--check", *words, *(["--blocks", str(o.blocks)] if o.blocks else []))
     took = re.findall(r"^took +\S+ by (\w+)", err, re.M)
     if status or "check: ok" not in out:
         return took, "status %d\n%s%s" % (status, out, re.sub(r"(?m)^(declined|took).*\n", "", err)[-1500:])
@@ -171,7 +183,7 @@ p.add_argument("tirc")
 p.add_argument("what", nargs="+")
 p.add_argument("--device", default="emulate")
 p.add_argument("--targets", default="sm_80,opencl,opencl-android")
-for name, usual in [("draw", 0), ("every", 1), ("jobs", 1), ("size", 3), ("timeout", 600), ("first", 0)]:
+for name, usual in [("draw", 0), ("every", 1), ("jobs", 1), ("size", 3), ("timeout", 600), ("first", 0), ("blocks", 0)]:
     p.add_argument("--" + name, type=int, default=usual)
 p.add_argument("--lower", action="store_true")
 o = p.parse_intermixed_args()

@@ -168,7 +168,7 @@ static bool knows(const char *op) {
       "ld",  "st",   "mov", "cvta", "cvt",  "add",        "sub",      "mul",  "mad",  "fma",
       "div", "rem",  "min", "max",  "abs",  "neg",        "and",      "or",   "xor",  "not",
       "shl", "shr",  "shf", "setp", "selp", "bra",        "ret",      "bar",  "shfl", "sqrt",
-      "rcp", "popc", "clz", "bfe",  "bfi",  "activemask", "copysign", "prmt", NULL};
+      "rcp", "popc", "clz", "bfe",  "bfi",  "activemask", "copysign", "prmt", "dp4a", NULL};
   const size_t n = strcspn(op, ".");
   for (int i = 0; ops[i]; i++)
     if (strlen(ops[i]) == n && strncmp(ops[i], op, n) == 0) return true;
@@ -419,6 +419,14 @@ static uint64_t int_arith(const char *op, const char *type, int n, const uint64_
     const int from = (int)(x[1] & 255), len = (int)(x[2] & 255);
     r = len ? cut(a >> from, len) : 0;
     if (is_signed && len) r = (uint64_t)with_sign(r, len);
+  }
+  if (strncmp(op, "dp4a", 4) == 0) { /* dp4a.atype.btype */
+    r = x[2];
+    for (int i = 0; i < 4; i++) {
+      const uint64_t p = x[0] >> (8 * i) & 255, q = x[1] >> (8 * i) & 255;
+      r += (uint64_t)((op[5] == 's' ? with_sign(p, 8) : (int64_t)p) *
+                      (op[9] == 's' ? with_sign(q, 8) : (int64_t)q));
+    }
   }
   if (strncmp(op, "prmt", 4) == 0) {
     const uint64_t both = (x[1] & UINT32_MAX) << 32 | (x[0] & UINT32_MAX);
