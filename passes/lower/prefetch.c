@@ -31,6 +31,7 @@
 #include "internal.h"
 
 #include "ir/arith/equal.h"
+#include "ir/tree/vector_index.h"
 
 #include <stdlib.h>
 
@@ -61,19 +62,6 @@ typedef struct Touch {
   Accesses found; /* of the simple statements just seen */
 } Touch;
 
-/* One lane of an index that is computed by lanes; NULL where that is not known. */
-static Expr lane_of(Tirc *c, Expr e, int lane) {
-  if (e->dtype.lanes == 1) return e;
-  if (e->op == OP_BROADCAST) return e->args[0];
-  if (e->op == OP_RAMP) {
-    const Expr step = e->args[1];
-    return tirc_add(c, e->args[0], tirc_mul(c, tirc_int(c, step->dtype, lane), step));
-  }
-  if (e->n != 2 || e->op == OP_CALL || e->op == OP_LOAD) return NULL;
-  const Expr a = lane_of(c, e->args[0], lane), b = lane_of(c, e->args[1], lane);
-  return a && b ? tirc_binary(c, (Op)e->op, a, b) : NULL;
-}
-
 static bool has_load(Expr e) {
   bool found = e->op == OP_LOAD;
   for (int i = 0; i < e->n && !found; i++) found = has_load(e->args[i]);
@@ -87,8 +75,8 @@ static void note_access(Touch *t, Buffer b, int n, const Expr *indices, bool is_
   int64_t count = 1, stride;
   if (start->dtype.lanes > 1 && start->op != OP_RAMP && start->op != OP_BROADCAST) {
     /* from here and there: at least where the first lane and the last one are */
-    const Expr ends[] = {lane_of(t->p->c, start, 0),
-                         lane_of(t->p->c, start, start->dtype.lanes - 1)};
+    const Expr ends[] = {tirc_one_lane(t->p->c, start, 0),
+                         tirc_one_lane(t->p->c, start, start->dtype.lanes - 1)};
     for (int i = 0; i < 2; i++)
       if (ends[i]) vec_push(t->p->c, t->found, ((Access){ends[i], 1, is_write, b}));
     return;
