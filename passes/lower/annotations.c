@@ -26,6 +26,26 @@ static bool is_positive(Expr wish) {
   return tirc_const_int(wish, &n) && n >= 1;
 }
 
+int tirc_pipeline_numbers(Expr wish, int64_t most, int64_t *out) {
+  if (wish->op != OP_TUPLE || wish->n > MOST_PIPELINE_PARTS) return -1;
+  for (int i = 0; i < wish->n; i++)
+    if (!tirc_const_int(wish->args[i], &out[i]) || out[i] < 0 || out[i] > most) return -1;
+  return wish->n;
+}
+
+static bool is_stages(Expr wish) {
+  int64_t stages[MOST_PIPELINE_PARTS];
+  return tirc_pipeline_numbers(wish, MOST_PIPELINE_STAGES, stages) > 0;
+}
+
+static bool is_order(Expr wish) {
+  int64_t places[MOST_PIPELINE_PARTS];
+  const int n = tirc_pipeline_numbers(wish, MOST_PIPELINE_PARTS - 1, places);
+  uint32_t taken = 0;
+  for (int i = 0; i < n; i++) taken |= UINT32_C(1) << places[i];
+  return n > 0 && taken == UINT32_MAX >> (MOST_PIPELINE_PARTS - n);
+}
+
 static const struct {
   AnnotationKey key;
   bool (*is_right)(Expr wish);
@@ -37,17 +57,54 @@ static const struct {
      "iterations later"},
     {KEY_PARALLEL_CHUNKS, is_positive, "no positive number of pieces",
      "annotate(loop, \"parallel_chunks\", 8) makes 8 of them"},
+    {KEY_PIPELINE_STAGE, is_stages, "no list of stages from 0 to 8, at most 32 of them",
+     "annotate(loop, \"software_pipeline_stage\", [0, 0, 1]) runs the last of three statements a "
+     "step later"},
+    {KEY_PIPELINE_ORDER, is_order, "no list of places that has each from 0 on once",
+     "annotate(loop, \"software_pipeline_order\", [0, 1, 2]) keeps the order of three statements"},
 };
+
+/* --- a pipeline's two lists ------------------------------------------------------------------- */
+
+/* As they were written: what passes make of one statement stays one here. */
+static int statements_of(Stmt body) {
+  while (body->kind == STMT_BLOCK && body->u.block.n_iters == 0) body = body->u.block.body;
+  return body->kind == STMT_SEQ ? body->u.seq.n : 1;
+}
+
+static void check_pipeline(Tirc *c, Stmt s) {
+  const For *loop = &s->u.loop;
+  Expr stages = tirc_attrs_get(loop->annotations, tirc_key(KEY_PIPELINE_STAGE));
+  Expr order = tirc_attrs_get(loop->annotations, tirc_key(KEY_PIPELINE_ORDER));
+  const int n = statements_of(loop->body);
+  if (!stages && !order) return;
+  if (!stages || !order)
+    tirc_fail(c, tirc_place_of(s), "lower", "annotate the loop with both, or with neither",
+              "the loop %s has %s, and no %s", loop->var->u.s,
+              tirc_key(stages ? KEY_PIPELINE_STAGE : KEY_PIPELINE_ORDER),
+              tirc_key(stages ? KEY_PIPELINE_ORDER : KEY_PIPELINE_STAGE));
+  if (stages->n != order->n)
+    tirc_fail(c, tirc_place_of(s), "lower", "both have a number for each statement of the loop",
+              "the loop %s has %d numbers in %s and %d in %s", loop->var->u.s, stages->n,
+              tirc_key(KEY_PIPELINE_STAGE), order->n, tirc_key(KEY_PIPELINE_ORDER));
+  if (stages->n != n && !tirc_is_int(loop->extent, 1)) /* one step is left as it is */
+    tirc_fail(c, tirc_place_of(s), "lower",
+              "annotate it last: cache_read, compute_at and decompose_reduction add statements",
+              "the loop %s has %d statement%s, and %s has %d numbers", loop->var->u.s, n,
+              n == 1 ? "" : "s", tirc_key(KEY_PIPELINE_STAGE), stages->n);
+}
 
 static bool check_loop(Visitor *v, Stmt s) {
   Tirc *c = v->self;
-  for (size_t i = 0; s->kind == STMT_FOR && i < sizeof rows / sizeof *rows; i++) {
+  if (s->kind != STMT_FOR) return true;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     Expr wish = tirc_attrs_get(s->u.loop.annotations, tirc_key(rows[i].key));
     if (wish && !rows[i].is_right(wish))
       tirc_fail(c, tirc_place_of(s), "lower", rows[i].hint,
                 "the annotation %s of the loop %s is %s", tirc_key(rows[i].key), s->u.loop.var->u.s,
                 rows[i].what);
   }
+  check_pipeline(c, s);
   return true;
 }
 

@@ -19,6 +19,10 @@
 Stmt tirc_check_annotations(Tirc *c, const Func *f);
 /* One value of "software_prefetch"; false: it is none. */
 bool tirc_prefetch_distance(Expr wish, int64_t *distance, int64_t *outward);
+/* The numbers of "software_pipeline_stage" or "software_pipeline_order", and how many they are; -1:
+ * it is no list of at most MOST_PIPELINE_PARTS numbers from 0 to `most`. */
+enum { MOST_PIPELINE_PARTS = 32, MOST_PIPELINE_STAGES = 8 };
+int tirc_pipeline_numbers(Expr wish, int64_t most, int64_t *out);
 
 /* Like tirc_substitute_stmt, and also in the shapes, strides and offsets of the buffers that s
  * allocates or declares. */

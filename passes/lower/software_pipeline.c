@@ -9,14 +9,11 @@
  *                                                 C[tx] = C[tx] + S[k % 2, 31 - tx]
  *                                               C[tx] = C[tx] + S[1, 31 - tx]
  *
- * software_pipeline_order says in which order statements stand in the new loop. A loop stays as it
- * is where statements that would change places touch the same memory in another way, or where a
- * call has a pointer to what would be there several times. */
+ * software_pipeline_order says in which order statements stand in the new loop, which is not there
+ * where the old one had no more steps than stages. A loop stays as it is where it has one step, a
+ * number that is not known, where statements that would change places touch the same memory in
+ * another way, or where a call has a pointer to what would be there several times. */
 #include "internal.h"
-
-static const char *const STAGE = "software_pipeline_stage", *const ORDER =
-                                                                "software_pipeline_order";
-enum { MOST_PARTS = 32, MOST_STAGES = 8 };
 
 typedef struct Kernel {
   const Gpu *gpu;
@@ -34,35 +31,33 @@ typedef struct Pipeline {
   const For *loop;
   const Block *block; /* its body, where that allocates; or NULL */
   int n;
-  Part parts[MOST_PARTS], *at[MOST_PARTS]; /* at: in their new order */
-  int64_t extent, last;                    /* stage */
-  PtrMap several;                          /* from a buffer to the one that has it several times */
+  Part parts[MOST_PIPELINE_PARTS], *at[MOST_PIPELINE_PARTS]; /* at: in their new order */
+  int64_t extent, last;                                      /* stage */
+  PtrMap several; /* from a buffer to the one that has it several times */
 } Pipeline;
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-static bool read_list(Attrs a, const char *key, int n, int64_t *out) {
-  Expr list = tirc_attrs_get(a, key);
-  if (!list || list->n != n) return false;
-  for (int i = 0; i < n; i++)
-    if (!tirc_const_int(list->args[i], &out[i])) return false;
-  return true;
+static bool read_numbers(const For *loop, AnnotationKey key, int64_t most, int n, int64_t *out) {
+  Expr list = tirc_attrs_get(loop->annotations, tirc_key(key));
+  return list && list->n == n && tirc_pipeline_numbers(list, most, out) == n;
 }
+
+/* Whether there is a number for each statement: annotations.c looked at it, but of what passes made
+ * of one statement since. */
 
 static bool read_parts(Pipeline *p) {
   Stmt body = p->loop->body;
-  int64_t stages[MOST_PARTS], orders[MOST_PARTS];
+  int64_t stages[MOST_PIPELINE_PARTS], orders[MOST_PIPELINE_PARTS];
   if (body->kind == STMT_BLOCK && tirc_is_true(body->u.block.predicate))
     p->block = &body->u.block, body = p->block->body;
-  if (body->kind != STMT_SEQ || body->u.seq.n > MOST_PARTS) return false;
+  if (body->kind != STMT_SEQ || body->u.seq.n > MOST_PIPELINE_PARTS) return false;
   p->n = body->u.seq.n;
-  if (!read_list(p->loop->annotations, STAGE, p->n, stages) ||
-      !read_list(p->loop->annotations, ORDER, p->n, orders))
+  if (!read_numbers(p->loop, KEY_PIPELINE_STAGE, MOST_PIPELINE_STAGES, p->n, stages) ||
+      !read_numbers(p->loop, KEY_PIPELINE_ORDER, p->n - 1, p->n, orders))
     return false;
   for (int i = 0; i < p->n; i++) {
-    if (stages[i] < 0 || stages[i] > MOST_STAGES || orders[i] < 0 || orders[i] >= p->n ||
-        p->at[orders[i]])
-      return false;
+    if (p->at[orders[i]]) return false;
     p->parts[i] = (Part){tirc_item(body, i), stages[i], orders[i]};
     p->at[orders[i]] = &p->parts[i];
     if (stages[i] > p->last) p->last = stages[i];
@@ -100,7 +95,7 @@ static Access access_of(Stmt s, Expr data) {
 
 /* How often a buffer of the loop's own has to be there; 0: that is not to be had. */
 static int64_t versions_of(const Pipeline *p, Buffer b) {
-  int64_t written = MOST_STAGES + 1, used = 0, least = MOST_STAGES + 1;
+  int64_t written = MOST_PIPELINE_STAGES + 1, used = 0, least = MOST_PIPELINE_STAGES + 1;
   bool hands_on = false;
   for (int i = 0; i < p->n; i++) {
     const Part *part = &p->parts[i];
@@ -190,8 +185,9 @@ static Buffer enlarged(Tirc *c, Buffer b, int64_t n) {
 static bool make_several(Pipeline *p) {
   for (int i = 0; p->block && i < p->block->n_allocs; i++) {
     Buffer b = p->block->allocs[i];
-    const int64_t n = versions_of(p, b);
+    int64_t n = versions_of(p, b);
     if (n == 0 || b->n_axis_separators) return false;
+    if (n > p->extent) n = p->extent; /* one of each step's own */
     if (n > 1) tirc_map_set(p->c, &p->several, b, enlarged(p->c, b, n));
   }
   return true;
@@ -321,10 +317,11 @@ static Stmt overlapped(Pipeline *p) {
   loop.var = tirc_var(c, p->loop->var->u.s, t);
   loop.min = tirc_int(c, t, 0);
   loop.extent = tirc_int(c, t, p->extent - p->last);
-  loop.annotations = tirc_attrs_remove(c, tirc_attrs_remove(c, loop.annotations, STAGE), ORDER);
+  loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_STAGE));
+  loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_ORDER));
   loop.body = at_time(p, tirc_add(c, loop.var, tirc_int(c, t, p->last)), -1);
-  vec_push(c, all, tirc_for(c, &loop));
-  for (int64_t i = p->extent; i < p->extent + p->last; i++)
+  if (p->extent > p->last) vec_push(c, all, tirc_for(c, &loop));
+  for (int64_t i = p->extent > p->last ? p->extent : p->last; i < p->extent + p->last; i++)
     vec_push(c, all, at_time(p, tirc_int(c, t, i), i));
   Stmt s = tirc_seq(c, all.n, all.at);
   if (!p->block) return s;
@@ -354,9 +351,9 @@ static Stmt visit(Mutator *m, Stmt s) {
   s = tirc_mutate_stmt_children(m, s);
   if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_SERIAL) return s;
   Pipeline p = {.c = m->c, .loop = &s->u.loop};
-  if (!tirc_attrs_get(p.loop->annotations, STAGE) || !read_parts(&p) || p.last == 0 ||
-      !tirc_const_int(p.loop->extent, &p.extent) || p.extent <= p.last || !may_overlap(&p) ||
-      !make_several(&p) || !fits(&p, k))
+  if (!tirc_attrs_get(p.loop->annotations, tirc_key(KEY_PIPELINE_STAGE)) || !read_parts(&p) ||
+      p.last == 0 || !tirc_const_int(p.loop->extent, &p.extent) || p.extent < 2 ||
+      !may_overlap(&p) || !make_several(&p) || !fits(&p, k))
     return s;
   return overlapped(&p);
 }

@@ -218,6 +218,20 @@ static const Expectation expectations[] = {
      {"S = T.alloc_buffer((2, 8), scope=\"shared\")", "S[0, threadIdx_x] = A[",
       "for k in range(7):", "S[(k + 1) % 2, threadIdx_x] = A[", "S[1, 7 - threadIdx_x]"},
      {"software_pipeline"}},
+    {"a pipeline of no more steps than stages",
+     "InjectSoftwarePipeline",
+     "sm_80",
+     MAIN(BUF(A, 16) ", " BUF(B, 8),
+          BX(1) TX(8) "            for k in T.serial(2, annotations={\"software_pipeline_stage\": "
+                      "[0, 3], \"software_pipeline_order\": [0, 1]}):\n"
+                      "                with T.block(\"\"):\n"
+                      "                    S = T.alloc_buffer((8,), scope=\"shared\")\n"
+                      "                    S[tx] = A[k * 8 + tx]\n"
+                      "                    B[tx] = B[tx] + S[7 - tx]\n"),
+     {"S = T.alloc_buffer((2, 8), scope=\"shared\")",
+      "S[0, threadIdx_x] = A[T.Mul(0, 8) + threadIdx_x]\n                S[1, threadIdx_x] = A[",
+      "S[0, 7 - threadIdx_x]\n                B[threadIdx_x] = B[threadIdx_x] + S[1, 7"},
+     {"software_pipeline", "for k"}},
     {"where there are none, through shared memory",
      "SplitHostDevice",
      "opencl",
@@ -323,6 +337,14 @@ typedef struct Refusal {
   const char *says[3]; /* stand in the message */
 } Refusal;
 
+#define PIPELINED(annotations)                                                                     \
+  BX(1)                                                                                            \
+  TX(8)                                                                                            \
+  "            for k in T.serial(8, annotations={" annotations "}):\n"                             \
+  "                with T.block(\"\"):\n"                                                          \
+  "                    S = T.alloc_buffer((8,), scope=\"shared\")\n"                               \
+  "                    S[tx] = A[k * 8 + tx]\n"                                                    \
+  "                    B[tx] = B[tx] + S[7 - tx]\n"
 static const Refusal refusals[] = {
     {NULL,
      MAIN(BUF(A, 8), BX(1) TX(8) "            A[tx] = T.float32(1)\n"),
@@ -398,6 +420,36 @@ static const Refusal refusals[] = {
                          "        for tx in T.thread_binding(1, thread=\"threadIdx.x\"):\n"
                          "            A[b] = T.float32(1)\n"),
      {"blockIdx.y has 65536 blocks", "has 65535 along it"}},
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 0]")),
+     {"software_pipeline_order of the loop k is no list of places"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [1, 2]")),
+     {"software_pipeline_order of the loop k is no list of places"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, -1], \"software_pipeline_order\": [0, 1]")),
+     {"software_pipeline_stage of the loop k is no list of stages"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": 1, \"software_pipeline_order\": [0, 1]")),
+     {"software_pipeline_stage of the loop k is no list of stages"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8), PIPELINED("\"software_pipeline_stage\": [0, 1]")),
+     {"the loop k has software_pipeline_stage, and no software_pipeline_order"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8), PIPELINED("\"software_pipeline_order\": [0, 1]")),
+     {"the loop k has software_pipeline_order, and no software_pipeline_stage"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 0, 1], \"software_pipeline_order\": [0, 1]")),
+     {"the loop k has 3 numbers in software_pipeline_stage and 2"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED(
+              "\"software_pipeline_stage\": [0, 0, 1], \"software_pipeline_order\": [0, 1, 2]")),
+     {"the loop k has 2 statements, and software_pipeline_stage has 3 numbers"}},
 };
 
 static void check_refusal(Tirc *c, const void *arg) {
