@@ -47,7 +47,13 @@ static bool find_load(Visitor *v, Expr e) {
   Name *lanes = tirc_new(g->c, Name);
   lanes->s = tirc_format(g->c, "%s.at", name);
   tirc_map_set(g->c, &g->vars, e, lanes);
+  vec_push(g->c, g->moved, e);
   return false;
+}
+
+void tirc_gpu_forget_moved(Gen *g) {
+  for (int i = 0; i < g->moved.n; i++) tirc_map_remove(&g->vars, g->moved.at[i]);
+  g->moved.n = 0;
 }
 
 static bool is_copy(Stmt s) {

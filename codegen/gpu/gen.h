@@ -65,6 +65,7 @@ typedef struct Gen {
   const char *note;           /* the comment last written */
   int64_t dynamic_bytes;      /* of shared.dyn that this kernel has declared */
   PtrMap fragments;           /* of tensor cores: WmmaFragments */
+  VEC(Expr) moved;            /* loads of the store being written whose vectors are in vars */
 } Gen;
 
 /* --- the row of a language ------------------------------------------------------------------- */
@@ -179,6 +180,8 @@ void tirc_gpu_declare_shared(Gen *g, Stmt body);
 /* A store of a vector for languages whose vectors only move: what is loaded at once is, and true is
  * given where it is stored at once, too. */
 bool tirc_gpu_move(Gen *g, Stmt store, Expr index);
+/* Behind a store: the next one may find other values where the same expressions load. */
+void tirc_gpu_forget_moved(Gen *g);
 /* Whether these elements are moved at once, from or to an address that is a multiple of them. */
 bool tirc_gpu_is_moved(Gen *g, Buffer b, Expr index);
 

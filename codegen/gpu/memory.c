@@ -154,15 +154,11 @@ static void move_lane(Gen *g, const void *self, const char *lane) {
                tirc_gpu_text(g, BINDS_ALL, "%s[%s]", l->all, lane));
 }
 
-void tirc_gpu_store(Gen *g, Stmt s) {
+static void store_vector(Gen *g, Stmt s, Expr index) {
   Buffer b = s->u.store.buffer;
-  Expr index = tirc_gpu_store_index(g, s);
   const int lanes = index->dtype.lanes;
-  if (lanes == 1) {
-    store_lane(g, s, index, NULL);
-  } else if (g->l->moved_bytes && tirc_gpu_move(g, s, index)) {
-    return;
-  } else if (tirc_gpu_has_vector_form(g, s)) {
+  if (g->l->moved_bytes && tirc_gpu_move(g, s, index)) return;
+  if (tirc_gpu_has_vector_form(g, s)) {
     const DType t = tirc_dtype_lanes(b->dtype, lanes);
     Expr value = s->u.store.value;
     if (tirc_gpu_is_small(element_of(b)) && value->op == OP_CAST) value = value->args[0];
@@ -177,6 +173,15 @@ void tirc_gpu_store(Gen *g, Stmt s) {
     each_lane(g, lanes, compute_lane, &l);
     each_lane(g, lanes, move_lane, &l);
   }
+}
+
+void tirc_gpu_store(Gen *g, Stmt s) {
+  Expr index = tirc_gpu_store_index(g, s);
+  if (index->dtype.lanes == 1)
+    store_lane(g, s, index, NULL);
+  else
+    store_vector(g, s, index);
+  tirc_gpu_forget_moved(g);
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
