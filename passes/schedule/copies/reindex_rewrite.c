@@ -108,9 +108,7 @@ void tirc_find_access(Reindex *r) {
   tirc_mutate_stmt(&f.m, b->body);
   if (!r->old) bad_access(r, "nowhere loads or stores");
   require_no_local(&f);
-  const LoopDomain in_scope = tirc_loop_domain(r->s, r->block->parent, r->scope, NULL);
-  r->conditional = !f.sure || tirc_is_guarded(r->s, r->block, r->scope) ||
-                   (r->is_write && !tirc_is_about(b->predicate, &in_scope));
+  r->conditional = !f.sure || tirc_is_guarded(r->s, r->block, r->scope);
 }
 
 void tirc_require_inside(Reindex *r, bool all_instances) {

@@ -448,22 +448,51 @@ static void require_bounds_stand_still(Sched *s, int n, SRef *const *chain) {
   }
 }
 
-static void ask_sets(const Ask *r) {
+/* Anew for each question: places know what the last one found out. */
+static void extract(Ask *r) {
+  r->x = (Extract){.c = r->s->c, .plain = r->x.plain};
+  tirc_extract_nest(&r->x, r->n, r->chain);
+}
+
+/* Whether each iteration finds in the buffer what it stored itself, and nobody else looks. */
+static bool is_own_of_each(Ask *r, const Expr *names, Buffer b) {
+  Meet meet;
+  extract(r);
+  const Iterations each = {
+      tirc_relations_in(r->s, r->chain[0]), &r->x, r->n, r->n, names, names, SPARE_NONE};
+  return !tirc_is_used_besides(r->s, r->chain[0], b) &&
+         !tirc_iterations_meet(&each, 1, &(Watched){b, WATCH_READS, false}, &meet);
+}
+
+static void leave_out(Ask *r, Buffer b) {
+  int kept = 0;
+  for (int i = 0; i < r->users.n; i++)
+    if (r->users.at[i].buffer != b) r->users.at[kept++] = r->users.at[i];
+  r->users.n = kept;
+  extract(r);
+}
+
+static void ask_sets(Ask *r) {
   Expr *names = tirc_new_array(r->s->c, Expr, r->n);
   int *places = tirc_new_array(r->s->c, int, r->n);
   for (int i = 0; i < r->n; i++) {
     names[i] = tirc_loop_of(r->chain[i])->var;
     while (r->chain[places[i]] != r->order[i]) places[i]++;
   }
-  const Nest nest = {.in = tirc_relations_in(r->s, r->chain[0]),
-                     .x = &r->x,
-                     .n = r->n,
-                     .names = names,
-                     .order = places,
-                     .n_users = r->users.n,
-                     .users = r->users.at};
-  Loss loss;
-  if (!keeps_order(&nest, &loss)) order_lost(r, &loss);
+  while (r->users.n) {
+    const Nest nest = {.in = tirc_relations_in(r->s, r->chain[0]),
+                       .x = &r->x,
+                       .n = r->n,
+                       .names = names,
+                       .order = places,
+                       .n_users = r->users.n,
+                       .users = r->users.at};
+    Loss loss;
+    if (keeps_order(&nest, &loss)) return;
+    const Buffer b = loss.second->buffer;
+    if (!is_own_of_each(r, names, b)) order_lost(r, &loss);
+    leave_out(r, b);
+  }
 }
 
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
@@ -471,14 +500,13 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
   const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
-  Ask r = {.s = s, .n = n, .chain = chain, .order = order, .x = {.c = s->c, .plain = &plain}};
+  Ask r = {.s = s, .n = n, .chain = chain, .order = order, .x = {.plain = &plain}};
   require_bounds_stand_still(s, n, chain);
   for (int i = 0; i < n_blocks; i++) require_sums_inside(s, chain, blocks[i]);
-  tirc_extract_nest(&r.x, n, chain);
+  extract(&r);
   for (int i = 0; i < r.x.touches.n; i++)
     if (r.x.touches.at[i].write) consider(&r, r.x.touches.at[i].buffer, n_blocks, blocks);
   for (int i = 0; i < n_blocks; i++)
     if (turns_steps(tirc_block_of(blocks[i]), n, chain, order)) tirc_warn_of_equals(s, blocks[i]);
-  if (!r.users.n) return;
   ask_sets(&r);
 }
