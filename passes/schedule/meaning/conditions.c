@@ -96,11 +96,13 @@ bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
   if (tirc_sums_nothing(s, writer)) return false;
   if (writer == reader) return true;
   LoopDomain own = tirc_loop_domain(s, writer->parent, common, NULL);
-  if (tirc_is_guarded(s, writer, common)) own.n = 0;
+  const bool guarded = tirc_is_guarded(s, writer, common);
+  if (guarded) own.n = 0;
   const Expr condition = tirc_condition_of(s, writer, common);
   const Expr known = tirc_condition_of(s, reader, common);
   Analyzer *a = tirc_analyzer_around(s, writer->parent);
-  return condition && known && holds_with(s, a, condition, known, &own);
+  return (condition && known && holds_with(s, a, condition, known, &own)) ||
+         (!guarded && tirc_is_block(common) && tirc_reaches_domain(s, writer, NULL, NULL));
 }
 
 /* --- sums of nothing -------------------------------------------------------------------------- */
