@@ -191,13 +191,14 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
 
 /* Underline this statement in the IR that comes with the error. */
 void tirc_sched_mark(Sched *s, Stmt stmt);
-/* Raise a ScheduleError (status NO, or BAD for an ARGUMENT_ERROR row). `condition` says which
- * condition of which definition failed, or NULL. `hint` NULL takes the table's. */
-_Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
-                                const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* The same about this statement, which is marked, too. */
-_Noreturn void tirc_sched_error_at(Sched *s, Stmt at, ErrorId id, const char *condition,
-                                   const char *hint, const char *format, ...)
+/* Raise a ScheduleError (status NO, or BAD for an ARGUMENT_ERROR row) about a statement, which is
+ * marked, too (NULL: about none). */
+_Noreturn void tirc_refuse(Sched *s, Stmt at, ErrorId id, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* `condition` says which condition of which definition failed, or NULL. `hint` NULL takes the
+ * table's. */
+_Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condition,
+                                const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 /* Harmless but suspicious; a strict schedule turns it into an error, */
 void tirc_sched_warn(Sched *s, const char *format, ...) __attribute__((format(printf, 2, 3)));

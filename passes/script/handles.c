@@ -19,10 +19,10 @@ static Sched *schedule_of(Script *sc, Value handle) {
 Value tirc_script_resolve_in(Script *sc, Sched *s, Value handle) {
   s->loc = sc->loc;
   if (handle.rv && tirc_map_has(&s->removed, (void *)(uintptr_t)handle.rv))
-    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL, "this %s was given to remove_rv",
-                     handle.kind == VAL_LOOP    ? "loop"
-                     : handle.kind == VAL_BLOCK ? "block"
-                                                : "number");
+    tirc_refuse(s, NULL, SERR_STALE_HANDLE, "this %s was given to remove_rv",
+                handle.kind == VAL_LOOP    ? "loop"
+                : handle.kind == VAL_BLOCK ? "block"
+                                           : "number");
   if (handle.kind == VAL_LOOP)
     return tirc_script_object("For", tirc_sref_of_loop(s, handle.u.expr)->stmt);
   if (handle.kind == VAL_BLOCK)

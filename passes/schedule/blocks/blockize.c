@@ -22,13 +22,13 @@ SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
   SRef **blocks;
   int n = tirc_child_blocks(s, loop, &blocks);
   if (n != 1)
-    tirc_sched_error_at(s, loop->stmt, SERR_NOT_SINGLE_CHILD, NULL, NULL,
-                        "loop %s has %d blocks below it", tirc_loop_of(loop)->var->u.s, n);
+    tirc_refuse(s, loop->stmt, SERR_NOT_SINGLE_CHILD, "loop %s has %d blocks below it",
+                tirc_loop_of(loop)->var->u.s, n);
   for (SRef *r = blocks[0]; r != loop; r = r->parent) {
     if (tirc_loop_of(r->parent)->body == r->stmt) continue;
-    tirc_sched_error_at(s, r->parent->stmt, SERR_NOT_SINGLE_CHILD, NULL, NULL,
-                        "the body of loop %s has other statements beside %s",
-                        tirc_loop_of(r->parent)->var->u.s, tirc_describe(s, r->stmt));
+    tirc_refuse(s, r->parent->stmt, SERR_NOT_SINGLE_CHILD,
+                "the body of loop %s has other statements beside %s",
+                tirc_loop_of(r->parent)->var->u.s, tirc_describe(s, r->stmt));
   }
   return blocks[0];
 }
@@ -188,9 +188,9 @@ static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Exp
 static _Noreturn void not_divisible(Blockize *b) {
   SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
   tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error_at(b->s, top->stmt, SERR_NOT_DIVISIBLE, NULL, NULL,
-                      "the bindings of block %s cannot be divided at %s",
-                      tirc_block_of(b->block)->name, tirc_describe(b->s, top->stmt));
+  tirc_refuse(b->s, top->stmt, SERR_NOT_DIVISIBLE,
+              "the bindings of block %s cannot be divided at %s", tirc_block_of(b->block)->name,
+              tirc_describe(b->s, top->stmt));
 }
 
 static const SubspaceDivision *divide(Blockize *b, const Space *space) {
@@ -243,9 +243,9 @@ static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i,
     return;
   }
   tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error_at(b->s, like->block->stmt, SERR_NOT_DIVISIBLE, NULL, NULL,
-                      "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
-                      block->name, tirc_block_of(like->block)->name);
+  tirc_refuse(b->s, like->block->stmt, SERR_NOT_DIVISIBLE,
+              "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
+              block->name, tirc_block_of(like->block)->name);
 }
 
 /* What stands for the old iterator: outer * extent of the inner one + inner. */
@@ -371,10 +371,10 @@ static void require_own_loops(Blockize *b) {
     open = open || tirc_uses_any(tirc_loop_of(b->loops[i])->min, &loops) ||
            tirc_uses_any(tirc_loop_of(b->loops[i])->extent, &loops);
   if (!open) return;
-  tirc_sched_error_at(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
-                      "bind an iterator of each block around it to the loops outside of the scope",
-                      "%s would use a loop outside of the new block around it",
-                      tirc_describe(b->s, b->block->stmt));
+  tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "bind an iterator of each block around it to the loops outside of the scope",
+                   "%s would use a loop outside of the new block around it",
+                   tirc_describe(b->s, b->block->stmt));
 }
 
 void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
@@ -389,7 +389,7 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
     open = open || tirc_uses_any(outer->iter_values[i], &loops) ||
            tirc_uses_any(outer->iters[i].dom.extent, &loops);
   if (!open) return;
-  tirc_sched_error_at(
+  tirc_sched_error(
       b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
       "the extents of the inner loops and what the block uses must not depend on inner "
       "loops other than through the bindings",

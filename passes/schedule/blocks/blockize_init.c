@@ -33,12 +33,11 @@ static void require_no_repetition(Blockize *b) {
                                    with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
       return;
   tirc_sched_mark(b->s, b->loops[b->n_loops - 1]->stmt);
-  tirc_sched_error_at(
-      b->s, b->block->stmt, SERR_REPEATED_REDUCTION, NULL,
-      "blockize at a loop that is inside of the one that repeats the reduction",
-      "within one run of loop %s, block %s may run more than once for the same values "
-      "of its iterators, and its init would run only once",
-      tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s, tirc_block_of(b->block)->name);
+  tirc_sched_error(b->s, b->block->stmt, SERR_REPEATED_REDUCTION, NULL,
+                   "blockize at a loop that is inside of the one that repeats the reduction",
+                   "within one run of loop %s, block %s may run more than once for the same values "
+                   "of its iterators, and its init would run only once",
+                   tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s, tirc_block_of(b->block)->name);
 }
 
 /* The init runs where all reduction iterators are at the start of their domains; the loops must
@@ -51,9 +50,9 @@ static void require_start(Blockize *b) {
     if (iter->kind == ITER_SPATIAL || tirc_prove_equal(b->a, start, iter->dom.min) ||
         !tirc_uses_any(block->iter_values[i], &b->starts))
       continue;
-    tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
-                        "let the domains of the reduction iterators be those of their loops",
-                        "the loops around block %s do not start where its init runs", block->name);
+    tirc_sched_error(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
+                     "let the domains of the reduction iterators be those of their loops",
+                     "the loops around block %s do not start where its init runs", block->name);
   }
 }
 
@@ -83,11 +82,10 @@ static void require_held_at_start(Blockize *b, const PtrMap *starts) {
       tirc_map_set(b->c, &idle, f->var, f->min);
   }
   if (tirc_holds_at_start(b->c, a, b->inner_predicate, &idle)) return;
-  tirc_sched_error_at(
-      b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL, NULL,
-      "the predicate of block %s lets its init run at some iterations only of a loop "
-      "that no iterator stands on",
-      tirc_block_of(b->block)->name);
+  tirc_refuse(b->s, b->block->stmt, SERR_NOT_DIVISIBLE,
+              "the predicate of block %s lets its init run at some iterations only of a loop that "
+              "no iterator stands on",
+              tirc_block_of(b->block)->name);
 }
 
 static Expr init_predicate(Blockize *b, const PtrMap *starts) {
@@ -109,17 +107,16 @@ static void require_own_regions(Blockize *b, const Block *inner) {
   for (int i = 0; i < b->n_inner; i++) {
     if (b->inner[i].kind == ITER_SPATIAL || !tirc_stmt_uses_var(inner->init, b->inner[i].var))
       continue;
-    tirc_sched_error_at(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
-                        "let the init store to elements of spatial iterators only",
-                        "the init of %s uses %s, which its own block would not have",
-                        tirc_describe(b->s, b->block->stmt), b->inner[i].var->u.s);
+    tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+                     "let the init store to elements of spatial iterators only",
+                     "the init of %s uses %s, which its own block would not have",
+                     tirc_describe(b->s, b->block->stmt), b->inner[i].var->u.s);
   }
   if (!tirc_blockize_escapes(&left, inner->n_writes, inner->writes)) return;
-  tirc_sched_error_at(
-      b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
-      "declare the region that the init writes, in terms of what it uses",
-      "%s declares that it writes a region by an iterator that its init does not use",
-      tirc_describe(b->s, b->block->stmt));
+  tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "declare the region that the init writes, in terms of what it uses",
+                   "%s declares that it writes a region by an iterator that its init does not use",
+                   tirc_describe(b->s, b->block->stmt));
 }
 
 /* The init as a block of its own, in copies of the loops that its iterators are bound to. */
@@ -182,10 +179,10 @@ static bool adds_to_others(const Blockize *b) {
 static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) {
   for (int i = 0; i < b->n_loops; i++) tirc_require_iterations(b->s, b->block, b->loops[i]);
   if (!tirc_init_runs_with_body(b->s, b->block))
-    tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
-                        "call decompose_reduction before blockize",
-                        "the init of block %s runs where its predicate leaves the step out",
-                        tirc_block_of(b->block)->name);
+    tirc_sched_error(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
+                     "call decompose_reduction before blockize",
+                     "the init of block %s runs where its predicate leaves the step out",
+                     tirc_block_of(b->block)->name);
   if (has_inner_sums(b)) tirc_require_own_init(b->s, b->block, loop);
   tirc_require_no_views(b->s, b->block);
   require_start(b);
@@ -205,11 +202,10 @@ static void require_outer_init(Blockize *b, SRef *loop, const Block *outer) {
     vec_push(b->c, doms, dom);
   }
   if (tirc_find_init_part(a, b->c, outer, vars.n, vars.at, doms.at).always) return;
-  tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
-                      "call decompose_reduction before blockize",
-                      "the init of the block around %s would run where its predicate leaves the "
-                      "step out",
-                      tirc_describe(b->s, b->block->stmt));
+  tirc_sched_error(
+      b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL, "call decompose_reduction before blockize",
+      "the init of the block around %s would run where its predicate leaves the step out",
+      tirc_describe(b->s, b->block->stmt));
 }
 
 Stmt tirc_blockize_init(Blockize *b, SRef *loop, const Block *outer, Block *inner) {

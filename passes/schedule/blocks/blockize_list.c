@@ -25,8 +25,8 @@ typedef struct Nests {
 } Nests;
 
 static _Noreturn void refuse(Nests *k, SRef *at, const char *why) {
-  tirc_sched_error_at(k->s, at->stmt, SERR_BLOCKIZE_LIST, why, NULL,
-                      "block %s cannot go into one block with the others", tirc_block_of(at)->name);
+  tirc_sched_error(k->s, at->stmt, SERR_BLOCKIZE_LIST, why, NULL,
+                   "block %s cannot go into one block with the others", tirc_block_of(at)->name);
 }
 
 /* The outermost loop below `shared` that leads to this block and to nothing else. */
@@ -141,7 +141,7 @@ static Stmt blockized(Nests *k, bool preserve_unit_iters) {
 
 static uint32_t blockize_blocks(Sched *s, Value list, bool preserve_unit_iters) {
   Nests k = {.s = s, .c = s->c, .n = list.u.list->n};
-  if (!k.n) tirc_sched_error(s, SERR_NO_BLOCKS, NULL, NULL, "sch.blockize is given an empty list");
+  if (!k.n) tirc_refuse(s, NULL, SERR_NO_BLOCKS, "sch.blockize is given an empty list");
   k.blocks = tirc_new_array(s->c, SRef *, k.n);
   for (int i = 0; i < k.n; i++) k.blocks[i] = tirc_sref_of_value(s, list.u.list->at[i]);
   for (int i = 1; i < k.n; i++)

@@ -31,9 +31,9 @@ int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, int *n, SRef ***l
   for (int at = 0; at < *n; at++)
     if ((*loops)[at] == loop) return at;
   tirc_sched_mark(s, loop->stmt);
-  tirc_sched_error_at(s, block->stmt, SERR_LOOP_NOT_ABOVE, NULL, NULL,
-                      "Loop %s does not enclose block %s within its scope.",
-                      tirc_loop_of(loop)->var->u.s, tirc_block_of(block)->name);
+  tirc_refuse(s, block->stmt, SERR_LOOP_NOT_ABOVE,
+              "Loop %s does not enclose block %s within its scope.", tirc_loop_of(loop)->var->u.s,
+              tirc_block_of(block)->name);
 }
 
 static void require_no_reduction_above(Decomposition *d) {
@@ -44,14 +44,13 @@ static void require_no_reduction_above(Decomposition *d) {
       Expr var = tirc_loop_of(d->loops[k])->var;
       if (!tirc_uses_var(b->iter_values[i], var)) continue;
       tirc_sched_mark(d->s, d->loop->stmt);
-      tirc_sched_error_at(
-          d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION,
-          tirc_format(d->s->c, "reduction iterator %s of block %s is bound to loop %s",
-                      b->iters[i].var->u.s, b->name, var->u.s),
-          NULL,
-          "An init before loop %s would run once for every iteration of loop %s above "
-          "it, which is a loop of block %s's reduction.",
-          tirc_loop_of(d->loop)->var->u.s, var->u.s, b->name);
+      tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION,
+                       tirc_format(d->s->c, "reduction iterator %s of block %s is bound to loop %s",
+                                   b->iters[i].var->u.s, b->name, var->u.s),
+                       NULL,
+                       "An init before loop %s would run once for every iteration of loop %s above "
+                       "it, which is a loop of block %s's reduction.",
+                       tirc_loop_of(d->loop)->var->u.s, var->u.s, b->name);
     }
   }
 }
@@ -61,12 +60,11 @@ static void require_no_reduction_above(Decomposition *d) {
 static void require_own_start(Decomposition *d) {
   if (tirc_steps_start_in_scope(d->s, d->block) && tirc_fused_steps_start(d->s, d->block)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_error_at(
-      d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
-      "decompose before loop_partition divides the reduction",
-      "An init before loop %s would run for sums that block %s goes on with, and that "
-      "were started outside of its scope.",
-      tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+  tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
+                   "decompose before loop_partition divides the reduction",
+                   "An init before loop %s would run for sums that block %s goes on with, and that "
+                   "were started outside of its scope.",
+                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
 void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
@@ -75,11 +73,11 @@ void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
        r = r->parent) {
     const Expr var = tirc_loop_of(r)->var;
     if (!tirc_moves(b, var, ITER_REDUCE) || !tirc_moves(b, var, ITER_SPATIAL)) continue;
-    tirc_sched_error_at(
-        s, block->stmt, SERR_REPEATED_REDUCTION, NULL, "let the init store a value of its own",
-        "the init of block %s reads what it stores, and might run more than once for "
-        "an element in loop %s",
-        b->name, var->u.s);
+    tirc_sched_error(s, block->stmt, SERR_REPEATED_REDUCTION, NULL,
+                     "let the init store a value of its own",
+                     "the init of block %s reads what it stores, and might run more than once for "
+                     "an element in loop %s",
+                     b->name, var->u.s);
   }
 }
 
@@ -95,11 +93,11 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
   if (!moves_instances(block, loop)) return;
   const bool elsewhere = tirc_init_is_elsewhere(s, block);
   if (!elsewhere && !tirc_reads_other_output(s, block)) return;
-  tirc_sched_error_at(
+  tirc_sched_error(
       s, block->stmt, SERR_ORDER_MATTERS, NULL,
       elsewhere ? "let each instance have elements of its own, and its init store to those" : NULL,
-      "The init of block %s stores to elements that %s, and before loop %s all of it "
-      "would come first.",
+      "The init of block %s stores to elements that %s, and before loop %s all of it would come "
+      "first.",
       tirc_block_of(block)->name,
       elsewhere ? "its update does not, or other instances use" : "other instances read",
       tirc_loop_of(loop)->var->u.s);
@@ -145,10 +143,10 @@ static void require_others_behind(Decomposition *d) {
     }
     if (!found) continue;
     tirc_sched_mark(d->s, d->block->stmt);
-    tirc_sched_error_at(
+    tirc_sched_error(
         d->s, found->stmt, SERR_ORDER_MATTERS, NULL, "decompose at a loop around this block alone",
-        "Block %s uses what the init of block %s does, and before loop %s all of the "
-        "init would come first.",
+        "Block %s uses what the init of block %s does, and before loop %s all of the init would "
+        "come first.",
         tirc_block_of(found)->name, tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
   }
 }
@@ -156,11 +154,10 @@ static void require_others_behind(Decomposition *d) {
 static void require_no_condition(Decomposition *d) {
   if (!tirc_is_guarded(d->s, d->block, d->loop)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_error_at(
-      d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
-      "make the condition a predicate of the block: T.where(...)",
-      "Block %s runs under a condition, and an init before loop %s would run always.",
-      tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+  tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
+                   "make the condition a predicate of the block: T.where(...)",
+                   "Block %s runs under a condition, and an init before loop %s would run always.",
+                   tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
 }
 
 /* Nor under one on a loop that stands for no iterator: the init would have to know in which of its
@@ -171,12 +168,11 @@ static void require_condition_on_iters(Decomposition *d) {
     const Expr var = tirc_loop_of(d->loops[i])->var;
     if (!tirc_uses_var(b->predicate, var) || tirc_kinds_moved(b, var)) continue;
     tirc_sched_mark(d->s, d->loops[i]->stmt);
-    tirc_sched_error_at(
-        d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
-        "decompose before the loops are split",
-        "Block %s runs in some iterations of loop %s only, which is bound to none of "
-        "its iterators, and an init before loop %s would not know in which.",
-        b->name, var->u.s, tirc_loop_of(d->loop)->var->u.s);
+    tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
+                     "decompose before the loops are split",
+                     "Block %s runs in some iterations of loop %s only, which is bound to none of "
+                     "its iterators, and an init before loop %s would not know in which.",
+                     b->name, var->u.s, tirc_loop_of(d->loop)->var->u.s);
   }
 }
 
@@ -189,11 +185,11 @@ static void require_no_repetition(Decomposition *d) {
     if (tirc_runs_once(d->s, d->block, &loops, tirc_block_of(d->block)->predicate)) return;
   }
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_error_at(
+  tirc_sched_error(
       d->s, d->block->stmt, SERR_REPEATED_REDUCTION, NULL,
       "decompose at a loop that is inside of the one that repeats the reduction",
-      "Within one run of loop %s, block %s may run more than once for the same values of "
-      "its iterators, and after a single init it would add to its output each time.",
+      "Within one run of loop %s, block %s may run more than once for the same values of its "
+      "iterators, and after a single init it would add to its output each time.",
       tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
@@ -203,18 +199,17 @@ void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
   if (!tirc_const_int(f->extent, &extent) || extent > 0) return;
   if (tirc_moves(tirc_block_of(block), f->var, ITER_SPATIAL)) return;
   tirc_sched_mark(s, loop->stmt);
-  tirc_sched_error_at(
-      s, block->stmt, SERR_EMPTY_LOOP, NULL, NULL,
-      "Loop %s has %lld iterations, so block %s never runs, not even its init; in a "
-      "block of its own the init would.",
-      f->var->u.s, (long long)extent, tirc_block_of(block)->name);
+  tirc_refuse(s, block->stmt, SERR_EMPTY_LOOP,
+              "Loop %s has %lld iterations, so block %s never runs, not even its init; in a block "
+              "of its own the init would.",
+              f->var->u.s, (long long)extent, tirc_block_of(block)->name);
 }
 
 void tirc_require_no_views(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->n_matches) return;
-  tirc_sched_error_at(s, block->stmt, SERR_INIT_USES_VIEW, NULL, NULL,
-                      "Block %s has T.match_buffer views, which its init could not use any more.",
-                      tirc_block_of(block)->name);
+  tirc_refuse(s, block->stmt, SERR_INIT_USES_VIEW,
+              "Block %s has T.match_buffer views, which its init could not use any more.",
+              tirc_block_of(block)->name);
 }
 
 /* --- the init --------------------------------------------------------------------------------- */

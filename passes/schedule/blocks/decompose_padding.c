@@ -30,8 +30,8 @@ typedef struct Padding {
 } Padding;
 
 static _Noreturn void no_pattern(Padding *p, const char *why) {
-  tirc_sched_error_at(p->s, p->block->stmt, SERR_PADDING_PATTERN, NULL, NULL,
-                      "Block %s does not pad: %s.", tirc_block_of(p->block)->name, why);
+  tirc_refuse(p->s, p->block->stmt, SERR_PADDING_PATTERN, "Block %s does not pad: %s.",
+              tirc_block_of(p->block)->name, why);
 }
 
 /* --- checks --------------------------------------------------------------------------------- */
@@ -79,10 +79,9 @@ static void require_own_start(Padding *p, Expr start) {
   for (const SRef *r = p->scope; r; r = r->parent) {
     if (!tirc_is_loop(r) || !tirc_uses_var(start, tirc_loop_of(r)->var)) continue;
     tirc_sched_mark(p->s, r->stmt);
-    tirc_sched_error_at(p->s, p->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                        "Block %s is bound to loop %s outside of the scope that it would be "
-                        "decomposed in.",
-                        tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
+    tirc_refuse(p->s, p->block->stmt, SERR_LOOP_VAR_ESCAPES,
+                "Block %s is bound to loop %s outside of the scope that it would be decomposed in.",
+                tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
   }
 }
 

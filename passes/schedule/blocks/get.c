@@ -27,28 +27,27 @@ static void all_blocks(Sched *s, SRef *block, SRefs *out) {
 
 static int function_named(Sched *s, const char *name) {
   if (!name)
-    tirc_sched_error(s, SERR_FUNCTION_NOT_FOUND, NULL, NULL,
-                     "the module has several functions, and none is called main");
+    tirc_refuse(s, NULL, SERR_FUNCTION_NOT_FOUND,
+                "the module has several functions, and none is called main");
   for (int i = 0; i < s->mod->n_funcs; i++)
     if (!strcmp(s->mod->funcs[i]->name, name)) return i;
-  tirc_sched_error(s, SERR_FUNCTION_NOT_FOUND, NULL, NULL, "the module has no function %s", name);
+  tirc_refuse(s, NULL, SERR_FUNCTION_NOT_FOUND, "the module has no function %s", name);
 }
 
 static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, const SRefs *found) {
   if (found->n) {
     for (int i = 0; i < found->n; i++)
-      tirc_sched_error_at(
-          s, found->at[i]->stmt, SERR_BLOCK_NOT_FOUND, NULL,
-          "rename the blocks in the program, or reach one through get_child_blocks, "
-          "get_producers or get_consumers",
-          "%d blocks are named %s", found->n, name);
+      tirc_sched_error(s, found->at[i]->stmt, SERR_BLOCK_NOT_FOUND, NULL,
+                       "rename the blocks in the program, or reach one through get_child_blocks, "
+                       "get_producers or get_consumers",
+                       "%d blocks are named %s", found->n, name);
   }
   Text t = {.c = s->c};
   tirc_text_addf(&t, "no block is named %s; the blocks are: ", *name ? name : "\"\"");
   for (int i = 0; i < all->n && i < 40; i++)
     tirc_text_addf(&t, "%s%s", i ? ", " : "", tirc_block_of(all->at[i])->name);
   if (all->n > 40) tirc_text_add(&t, ", ...");
-  tirc_sched_error(s, SERR_BLOCK_NOT_FOUND, NULL, NULL, "%s", t.at);
+  tirc_refuse(s, NULL, SERR_BLOCK_NOT_FOUND, "%s", t.at);
 }
 
 void tirc_prim_get_block(Sched *s, const Value *args, Value *result) {

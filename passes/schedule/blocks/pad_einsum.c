@@ -18,8 +18,8 @@
 /* --- the pattern ---------------------------------------------------------------------------- */
 
 static _Noreturn void not_einsum(Sched *s, SRef *block, const char *why) {
-  tirc_sched_error_at(s, block->stmt, SERR_NOT_EINSUM, NULL, NULL,
-                      "Block %s is no Einstein sum: %s.", tirc_block_of(block)->name, why);
+  tirc_refuse(s, block->stmt, SERR_NOT_EINSUM, "Block %s is no Einstein sum: %s.",
+              tirc_block_of(block)->name, why);
 }
 
 static void require_einsum(Sched *s, SRef *block) {
@@ -46,9 +46,9 @@ static void require_padding(Sched *s, SRef *block, Value padding) {
   bool valid = padding.u.list->n == b->n_iters;
   for (int i = 0; i < padding.u.list->n && valid; i++) valid = padding.u.list->at[i].u.i > 0;
   if (valid) return;
-  tirc_sched_error_at(s, block->stmt, SERR_PADDING, NULL, NULL,
-                      "The padding of block %s is %s, but should be %d positive integers.", b->name,
-                      tirc_value_repr(s->c, padding), b->n_iters);
+  tirc_refuse(s, block->stmt, SERR_PADDING,
+              "The padding of block %s is %s, but should be %d positive integers.", b->name,
+              tirc_value_repr(s->c, padding), b->n_iters);
 }
 
 /* --- what grows ----------------------------------------------------------------------------- */
@@ -62,9 +62,8 @@ static Expr round_up(Sched *s, SRef *block, Expr extent, int64_t multiple) {
                   (constant && (__builtin_add_overflow(n, multiple - 1, &most) ||
                                 most - most % multiple > tirc_dtype_max(t)));
   if (overflow)
-    tirc_sched_error_at(s, block->stmt, SERR_PADDING, NULL, NULL,
-                        "%lld is too large a padding for an extent of %s.", (long long)multiple,
-                        tirc_dtype_name(c, t));
+    tirc_refuse(s, block->stmt, SERR_PADDING, "%lld is too large a padding for an extent of %s.",
+                (long long)multiple, tirc_dtype_name(c, t));
   if (constant) return tirc_int(c, t, most - most % multiple);
   Expr by = tirc_int(c, t, multiple), more = tirc_int(c, t, multiple - 1);
   return tirc_simplify0(c, tirc_mul(c, tirc_floordiv(c, tirc_add(c, extent, more), by), by));

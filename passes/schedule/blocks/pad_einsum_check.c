@@ -78,9 +78,9 @@ static bool is_index_of_outputs(const EinsumPadding *p, int iter) {
 }
 
 static _Noreturn void not_neutral(const EinsumPadding *p, int iter, const char *why) {
-  tirc_sched_error_at(p->s, p->block->stmt, SERR_PADDING_NOT_NEUTRAL, NULL, NULL,
-                      "With iterator %s padded, block %s would compute something else: %s.",
-                      tirc_block_of(p->block)->iters[iter].var->u.s, name_of(p), why);
+  tirc_refuse(p->s, p->block->stmt, SERR_PADDING_NOT_NEUTRAL,
+              "With iterator %s padded, block %s would compute something else: %s.",
+              tirc_block_of(p->block)->iters[iter].var->u.s, name_of(p), why);
 }
 
 static bool is_padded_load(const void *padding, Expr e) {
@@ -116,8 +116,8 @@ static void require_neutral(const EinsumPadding *p) {
 /* --- nothing else grows --------------------------------------------------------------------- */
 
 static _Noreturn void not_closed(const EinsumPadding *p, Stmt what, const char *why) {
-  tirc_sched_error_at(p->s, what, SERR_PADDING_NOT_CLOSED, NULL, NULL,
-                      "Block %s cannot be padded: %s.", name_of(p), why);
+  tirc_refuse(p->s, what, SERR_PADDING_NOT_CLOSED, "Block %s cannot be padded: %s.", name_of(p),
+              why);
 }
 
 typedef struct Users {

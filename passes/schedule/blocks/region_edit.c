@@ -19,7 +19,7 @@
 static bool is_write(Sched *s, SRef *block, const char *type) {
   if (!strcmp(type, "read")) return false;
   if (!strcmp(type, "write")) return true;
-  tirc_sched_error_at(s, block->stmt, SERR_BUFFER_TYPE, NULL, NULL, "buf_type is \"%s\"", type);
+  tirc_refuse(s, block->stmt, SERR_BUFFER_TYPE, "buf_type is \"%s\"", type);
 }
 
 static void set_regions(Sched *s, SRef *block, Block *to, bool write, int n,
@@ -45,9 +45,9 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
   for (int i = 0; i < args[2].u.list->n; i++) {
     int64_t at = args[2].u.list->at[i].u.i;
     if (at < 0 || at >= n)
-      tirc_sched_error_at(s, block->stmt, SERR_BUFFER_INDEX, NULL, NULL,
-                          "block %s %s %d buffer%s, so there is no number %lld", to.name,
-                          write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)at);
+      tirc_refuse(s, block->stmt, SERR_BUFFER_INDEX,
+                  "block %s %s %d buffer%s, so there is no number %lld", to.name,
+                  write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)at);
     hidden[at] = true;
   }
   Region *regions = tirc_new_array(s->c, Region, n + 1);
@@ -62,8 +62,8 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
 static Expr bound_of(Sched *s, Value v) {
   if (v.kind == VAL_EXPR && tirc_dtype_is_int(v.u.expr->dtype)) return v.u.expr;
   if (v.kind == VAL_INT) return tirc_int32(s->c, v.u.i);
-  tirc_sched_error(s, SERR_REGION_RANK, NULL, NULL, "a bound of the region is %s, no integer",
-                   tirc_value_repr(s->c, v));
+  tirc_refuse(s, NULL, SERR_REGION_RANK, "a bound of the region is %s, no integer",
+              tirc_value_repr(s->c, v));
 }
 
 /* (begin, end), or one index for a single element. */
@@ -73,9 +73,8 @@ static Range range_of(Sched *s, Value v) {
     return tirc_range(at, tirc_int(s->c, at->dtype, 1));
   }
   if (v.u.list->n != 2)
-    tirc_sched_error(s, SERR_REGION_RANK, NULL, NULL,
-                     "a range has a begin and an end, and this one is %s",
-                     tirc_value_repr(s->c, v));
+    tirc_refuse(s, NULL, SERR_REGION_RANK, "a range has a begin and an end, and this one is %s",
+                tirc_value_repr(s->c, v));
   Expr begin = bound_of(s, v.u.list->at[0]), end = bound_of(s, v.u.list->at[1]);
   return tirc_range(begin, tirc_simplify0(s->c, tirc_sub(s->c, end, begin)));
 }
@@ -84,7 +83,8 @@ static Region region_of(Sched *s, SRef *block, Buffer buffer, Value function) {
   const Block *b = tirc_block_of(block);
   Callable *fn = function.u.object;
   if (fn->n_params >= 0 && fn->n_params != b->n_iters)
-    tirc_sched_error(s, SERR_REGION_RANK, NULL, "give the function a parameter for each iterator",
+    tirc_sched_error(s, NULL, SERR_REGION_RANK, NULL,
+                     "give the function a parameter for each iterator",
                      "gen_new_ranges takes %d arguments, and block %s has %d iterators",
                      fn->n_params, b->name, b->n_iters);
   Value *iters = tirc_new_array(s->c, Value, b->n_iters + 1);
@@ -93,9 +93,9 @@ static Region region_of(Sched *s, SRef *block, Buffer buffer, Value function) {
   bool many = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   int n = many ? v.u.list->n : 1;
   if (n != buffer->ndim)
-    tirc_sched_error_at(s, block->stmt, SERR_REGION_RANK, NULL, NULL,
-                        "gen_new_ranges gives %d ranges, and buffer %s has %d dimensions", n,
-                        buffer->name, buffer->ndim);
+    tirc_refuse(s, block->stmt, SERR_REGION_RANK,
+                "gen_new_ranges gives %d ranges, and buffer %s has %d dimensions", n, buffer->name,
+                buffer->ndim);
   Range *dims = tirc_new_array(s->c, Range, n + 1);
   for (int i = 0; i < n; i++) dims[i] = range_of(s, many ? v.u.list->at[i] : v);
   return (Region){buffer, dims};

@@ -47,14 +47,14 @@ static SRef *only_child_block(Sched *s, SRef *loop) {
   SRef **blocks;
   int n = tirc_child_blocks(s, loop, &blocks);
   if (n == 1) return blocks[0];
-  tirc_sched_error_at(s, loop->stmt, SERR_RFACTOR_LOOP, NULL, n ? before_move(s, blocks[0]) : NULL,
-                      "Loop %s has %d blocks below it; rfactor takes a loop with one.",
-                      tirc_loop_of(loop)->var->u.s, n);
+  tirc_sched_error(s, loop->stmt, SERR_RFACTOR_LOOP, NULL, n ? before_move(s, blocks[0]) : NULL,
+                   "Loop %s has %d blocks below it; rfactor takes a loop with one.",
+                   tirc_loop_of(loop)->var->u.s, n);
 }
 
 static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why, const char *hint) {
-  tirc_sched_error_at(r->s, loop->stmt, SERR_RFACTOR_LOOP, NULL, hint, "Loop %s %s.",
-                      tirc_loop_of(loop)->var->u.s, why);
+  tirc_sched_error(r->s, loop->stmt, SERR_RFACTOR_LOOP, NULL, hint, "Loop %s %s.",
+                   tirc_loop_of(loop)->var->u.s, why);
 }
 
 /* The loops that reach nothing but the reduction. */
@@ -143,23 +143,21 @@ static void check_repetition(Rfactor *r) {
   }
   if (tirc_runs_once(r->s, r->block, &bound, b->predicate)) return;
   tirc_sched_mark(r->s, r->loop->stmt);
-  tirc_sched_error_at(
+  tirc_sched_error(
       r->s, r->block->stmt, SERR_REPEATED_REDUCTION, NULL,
       "divide the loop, so that one part of it repeats the reduction, and the other is "
       "the reduction",
-      "Block %s may run more than once for the same values of its iterators, and each "
-      "time it would add to another sum of loop %s.",
+      "Block %s may run more than once for the same values of its iterators, and each time it "
+      "would add to another sum of loop %s.",
       b->name, tirc_loop_of(r->loop)->var->u.s);
 }
 
 static void check_axis(Rfactor *r, int64_t axis) {
   int ndim = r->reducer.buffers[0]->ndim;
   if (axis < -(ndim + 1) || axis > ndim)
-    tirc_sched_error_at(
-        r->s, r->block->stmt, SERR_FACTOR_AXIS, NULL, NULL,
-        "factor_axis is %lld, but %s has %d dimensions: the new one can stand at %d to "
-        "%d.",
-        (long long)axis, r->reducer.buffers[0]->name, ndim, -(ndim + 1), ndim);
+    tirc_refuse(r->s, r->block->stmt, SERR_FACTOR_AXIS,
+                "factor_axis is %lld, but %s has %d dimensions: the new one can stand at %d to %d.",
+                (long long)axis, r->reducer.buffers[0]->name, ndim, -(ndim + 1), ndim);
   r->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
 }
 
@@ -207,11 +205,10 @@ static Expr conjuncts(const Rfactor *r, Expr cond, bool choosing) {
  * loops that stay and the factored one, of that of nothing but sums that the write-back leaves out,
  * too. Without loops of the reduction that block has no init: the predicate must hold then. */
 static _Noreturn void leaves_out(Rfactor *r) {
-  tirc_sched_error_at(
-      r->s, r->block->stmt, SERR_RFACTOR_PREDICATE, NULL, NULL,
-      "The predicate of block %s leaves out elements of the factored buffer, which the "
-      "write-back would add uninitialised.",
-      tirc_block_of(r->block)->name);
+  tirc_refuse(r->s, r->block->stmt, SERR_RFACTOR_PREDICATE,
+              "The predicate of block %s leaves out elements of the factored buffer, which the "
+              "write-back would add uninitialised.",
+              tirc_block_of(r->block)->name);
 }
 
 static void check_predicate(Rfactor *r) {
@@ -254,12 +251,12 @@ static void check_first_init(Rfactor *r, const Block *rf) {
 /* The partial sums live as long as the scope runs, so they must start in it. */
 static void require_own_start(Rfactor *r) {
   if (tirc_sums_start_in_scope(r->s, r->block)) return;
-  tirc_sched_error_at(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
-                      "call rfactor before the loops of the reduction come to stand outside of the "
-                      "block's scope",
-                      "Block %s goes on with sums that are started outside of its scope, and the "
-                      "factored buffer would not hold them.",
-                      tirc_block_of(r->block)->name);
+  tirc_sched_error(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
+                   "call rfactor before the loops of the reduction come to stand outside of the "
+                   "block's scope",
+                   "Block %s goes on with sums that are started outside of its scope, and the "
+                   "factored buffer would not hold them.",
+                   tirc_block_of(r->block)->name);
 }
 
 /* The partial sums come before all of the nest that the block is in. */
@@ -267,12 +264,11 @@ static void require_not_between(Rfactor *r) {
   SRef *producer, *reader;
   if (!tirc_is_read_between(r->s, r->block, r->scope, &producer, &reader)) return;
   tirc_sched_mark(r->s, producer->stmt);
-  tirc_sched_error_at(
-      r->s, reader->stmt, SERR_ORDER_MATTERS, NULL, NULL,
-      "Block %s reads what block %s stores before that stores to the same element "
-      "again; with the partial results of block %s before all of it, it would see the "
-      "last only.",
-      tirc_block_of(reader)->name, tirc_block_of(producer)->name, tirc_block_of(r->block)->name);
+  tirc_refuse(r->s, reader->stmt, SERR_ORDER_MATTERS,
+              "Block %s reads what block %s stores before that stores to the same element again; "
+              "with the partial results of block %s before all of it, it would see the last only.",
+              tirc_block_of(reader)->name, tirc_block_of(producer)->name,
+              tirc_block_of(r->block)->name);
 }
 
 static void check(Rfactor *r, int64_t axis) {
@@ -283,10 +279,9 @@ static void check(Rfactor *r, int64_t axis) {
   require_own_start(r);
   tirc_require_no_views(s, r->block);
   if (tirc_loop_of(r->loop)->kind != LOOP_SERIAL)
-    tirc_sched_error_at(s, r->loop->stmt, SERR_RFACTOR_NOT_SERIAL, NULL, NULL,
-                        "Loop %s is %s; rfactor takes a serial one.",
-                        tirc_loop_of(r->loop)->var->u.s,
-                        tirc_loop_kind_name(tirc_loop_of(r->loop)->kind));
+    tirc_refuse(s, r->loop->stmt, SERR_RFACTOR_NOT_SERIAL,
+                "Loop %s is %s; rfactor takes a serial one.", tirc_loop_of(r->loop)->var->u.s,
+                tirc_loop_kind_name(tirc_loop_of(r->loop)->kind));
   r->n_loops = tirc_loops_above(s, r->block, &r->loops);
   r->kinds = tirc_new_array(r->c, unsigned, r->n_loops);
   for (int i = 0; i < r->n_loops; i++)

@@ -213,9 +213,9 @@ static Stmt implemented(Sched *s, Stmt tile, const TensorIntrin *t, const TileMa
 /* --- the primitive ---------------------------------------------------------------------------- */
 
 static _Noreturn void mismatch(Sched *s, SRef *at, const TensorIntrin *t, const char *why) {
-  tirc_sched_error_at(s, at->stmt, SERR_TENSOR_INTRIN_MISMATCH, why, NULL,
-                      "%s does not compute what the description %s of \"%s\" says",
-                      tirc_describe(s, at->stmt), t->desc->name, t->name);
+  tirc_sched_error(s, at->stmt, SERR_TENSOR_INTRIN_MISMATCH, why, NULL,
+                   "%s does not compute what the description %s of \"%s\" says",
+                   tirc_describe(s, at->stmt), t->desc->name, t->name);
 }
 
 static void require_all_used(Sched *s, SRef *at, const TensorIntrin *t, const TileMatch *match) {
@@ -236,12 +236,12 @@ void tirc_prim_tensorize(Sched *s, const Value *args, Value *result) {
     Text known = {.c = s->c};
     for (const TensorIntrin *k = s->intrins; k; k = k->next)
       tirc_text_addf(&known, "%s\"%s\"", known.n ? ", " : "; there are ", k->name);
-    tirc_sched_error(s, SERR_UNKNOWN_INTRIN, NULL, NULL, "no tensor intrinsic is called \"%s\"%s",
-                     args[1].u.s, known.n ? known.at : "");
+    tirc_refuse(s, NULL, SERR_UNKNOWN_INTRIN, "no tensor intrinsic is called \"%s\"%s", args[1].u.s,
+                known.n ? known.at : "");
   }
   if (tirc_is_block(at) && !at->parent)
-    tirc_sched_error_at(s, at->stmt, SERR_ROOT_BLOCK, NULL, NULL,
-                        "block %s is the root block of a function", tirc_block_of(at)->name);
+    tirc_refuse(s, at->stmt, SERR_ROOT_BLOCK, "block %s is the root block of a function",
+                tirc_block_of(at)->name);
   Stmt tile = tirc_is_block(at) ? at->stmt : tirc_blockized(s, at, args[2].u.b);
   TileMatch match;
   const char *why = tirc_match_tile(s, tile, t->desc, &match);

@@ -159,9 +159,9 @@ static Value convert_bool(Binding *b, Value v) {
 }
 
 static _Noreturn void stale(Binding *b, const char *kind, const char *name) {
-  tirc_sched_error(b->s, SERR_STALE_HANDLE, NULL, NULL,
-                   "argument '%s' of sch.%s is the %s %s, which is no longer in the program",
-                   b->what, b->p->name, kind, name);
+  tirc_refuse(b->s, NULL, SERR_STALE_HANDLE,
+              "argument '%s' of sch.%s is the %s %s, which is no longer in the program", b->what,
+              b->p->name, kind, name);
 }
 
 static Value convert_block(Binding *b, Value v) {
@@ -363,8 +363,8 @@ static int param_named(const Primitive *p, const char *name) {
 /* Random variables that remove_rv took away are no arguments any more. */
 static void reject_removed(Binding *b, Value v) {
   if (v.rv && tirc_map_has(&b->s->removed, (void *)(uintptr_t)v.rv))
-    tirc_sched_error(b->s, SERR_STALE_HANDLE, NULL, NULL,
-                     "argument '%s' of sch.%s was given to remove_rv", b->what, b->p->name);
+    tirc_refuse(b->s, NULL, SERR_STALE_HANDLE, "argument '%s' of sch.%s was given to remove_rv",
+                b->what, b->p->name);
   if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
     for (int i = 0; i < v.u.list->n; i++) reject_removed(b, v.u.list->at[i]);
 }
@@ -509,7 +509,7 @@ static void require_lets_around(Sched *s) {
     return;
   }
   if (strcmp(s->c->diag.code, "ill-formed") != 0) tirc_throw(s->c);
-  tirc_sched_error(s, SERR_LET_ESCAPES, tirc_format(s->c, "%s", s->c->diag.message), NULL,
+  tirc_sched_error(s, NULL, SERR_LET_ESCAPES, tirc_format(s->c, "%s", s->c->diag.message), NULL,
                    "a variable would be used outside of the let that defines it");
 }
 

@@ -39,16 +39,15 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
     has_init = has_init || (length > 5 && strcmp(name + length - 5, "_init") == 0);
   }
   const char *update = tirc_hint_of_update(s, stage->scope, stage->source);
-  tirc_sched_error(s, SERR_NOT_SINGLE_WRITER,
-                   tirc_format(s->c, "blocks %s and %s both write %s",
-                               tirc_block_of(writers[0])->name, tirc_block_of(writers[1])->name,
-                               stage->source->name),
-                   has_init ? NULL
-                   : update ? update
-                            : "cache a buffer that one block writes, or join its writers",
-                   "The buffer %s is expected to be written by single block, but got %d blocks who "
-                   "write it.",
-                   stage->source->name, n);
+  tirc_sched_error(
+      s, NULL, SERR_NOT_SINGLE_WRITER,
+      tirc_format(s->c, "blocks %s and %s both write %s", tirc_block_of(writers[0])->name,
+                  tirc_block_of(writers[1])->name, stage->source->name),
+      has_init ? NULL
+      : update ? update
+               : "cache a buffer that one block writes, or join its writers",
+      "The buffer %s is expected to be written by single block, but got %d blocks who write it.",
+      stage->source->name, n);
 }
 
 /* --- checks -------------------------------------------------------------------------------- */
@@ -62,9 +61,9 @@ void tirc_require_covered_readers(Sched *s, const CacheStage *stage) {
     if (tirc_finds_written(s, readers[i], stage->source) &&
         (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers[i])))
       continue;
-    tirc_sched_error_at(s, readers[i]->stmt, SERR_CACHE_REGION_COVER, NULL, NULL,
-                        "Block %s reads parts of %s that its producers in the scope do not write.",
-                        tirc_block_of(readers[i])->name, stage->source->name);
+    tirc_refuse(s, readers[i]->stmt, SERR_CACHE_REGION_COVER,
+                "Block %s reads parts of %s that its producers in the scope do not write.",
+                tirc_block_of(readers[i])->name, stage->source->name);
   }
 }
 
@@ -114,11 +113,10 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
                  : !stage->is_write || tirc_is_ancestor(mixing, stage->where))
       continue;
     tirc_sched_mark(s, r->stmt);
-    tirc_sched_error_at(
-        s, stage->writer->stmt, SERR_READ_BEFORE_WRITE, NULL, NULL,
-        "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
-        tirc_block_of(r)->name, stage->source->name, tirc_block_of(stage->writer)->name,
-        to_cache ? "early" : "late");
+    tirc_refuse(s, stage->writer->stmt, SERR_READ_BEFORE_WRITE,
+                "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
+                tirc_block_of(r)->name, stage->source->name, tirc_block_of(stage->writer)->name,
+                to_cache ? "early" : "late");
   }
 }
 
@@ -145,11 +143,10 @@ static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
   for (int i = 0; blocks.kind != VAL_NONE && i < blocks.u.list->n; i++) {
     SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]);
     if (tirc_scope_root(s, consumer) != stage->scope)
-      tirc_sched_error_at(s, consumer->stmt, SERR_CACHE_CONSUMER, NULL, NULL,
-                          "Block %s of consumer_blocks is no block of the scope %s, in which %s is "
-                          "cached.",
-                          tirc_block_of(consumer)->name, tirc_block_of(stage->scope)->name,
-                          stage->source->name);
+      tirc_refuse(s, consumer->stmt, SERR_CACHE_CONSUMER,
+                  "Block %s of consumer_blocks is no block of the scope %s, in which %s is cached.",
+                  tirc_block_of(consumer)->name, tirc_block_of(stage->scope)->name,
+                  stage->source->name);
     vec_push(s->c, stage->consumers, consumer);
   }
 }
@@ -160,10 +157,10 @@ static void require_own_start(Sched *s, const CacheStage *stage) {
   const Region box = {stage->source, stage->region};
   for (SRef *r = stage->scope->parent; r && !stage->full; r = r->parent)
     if (tirc_is_loop(r) && tirc_region_uses(&box, tirc_loop_of(r)->var))
-      tirc_sched_error_at(s, r->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                          "The box of %s that would be cached in block %s depends on loop %s.",
-                          stage->source->name, tirc_block_of(stage->scope)->name,
-                          tirc_loop_of(r)->var->u.s);
+      tirc_refuse(s, r->stmt, SERR_LOOP_VAR_ESCAPES,
+                  "The box of %s that would be cached in block %s depends on loop %s.",
+                  stage->source->name, tirc_block_of(stage->scope)->name,
+                  tirc_loop_of(r)->var->u.s);
 }
 
 static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
@@ -178,11 +175,10 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   Stmt writer = stage->writer ? stage->writer->stmt : NULL;
   tirc_sched_replace(s, stage->scope, tirc_install_copy(s, stage));
   if (writer && !tirc_has_region_cover(s, tirc_sref_of_block(s, stage->copy_id)))
-    tirc_sched_error_at(
-        s, writer, SERR_CACHE_REGION_COVER, NULL, NULL,
-        "Block %s does not write all of the box of %s that would be copied, so the copy "
-        "would move elements that nobody wrote.",
-        writer->u.block.name, stage->source->name);
+    tirc_refuse(s, writer, SERR_CACHE_REGION_COVER,
+                "Block %s does not write all of the box of %s that would be copied, so the copy "
+                "would move elements that nobody wrote.",
+                writer->u.block.name, stage->source->name);
   const uint32_t users[] = {stage->copy_id, writer ? writer->u.block.id : 0};
   for (int i = 0; i < (writer ? 2 : 1); i++)
     tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, users[i])});

@@ -26,11 +26,11 @@ void tirc_require_no_own_reads(Sched *s, const CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
   if (!tirc_reads_own_output(s, stage->writer, stage->source)) return;
   if (tirc_is_own_buffer(s, stage) && covers_buffer(s->c, stage)) return;
-  tirc_sched_error_at(s, stage->writer->stmt, SERR_READS_OWN_OUTPUT, NULL,
-                      tirc_hint_of_update(s, stage->scope, stage->source),
-                      "Block %s reads %s, which it also writes: moved to a cache it would read the "
-                      "cache before anything is there.",
-                      b->name, stage->source->name);
+  tirc_sched_error(s, stage->writer->stmt, SERR_READS_OWN_OUTPUT, NULL,
+                   tirc_hint_of_update(s, stage->scope, stage->source),
+                   "Block %s reads %s, which it also writes: moved to a cache it would read the "
+                   "cache before anything is there.",
+                   b->name, stage->source->name);
 }
 
 /* A box never needs to be larger than the buffer. */
@@ -59,11 +59,11 @@ static bool loads_start(const CacheStage *stage) {
 }
 
 static _Noreturn void not_written(Sched *s, const CacheStage *stage, const char *missing) {
-  tirc_sched_error_at(
-      s, stage->writer->stmt, SERR_CACHE_REGION_COVER, tirc_missing_text(s->c, missing), NULL,
-      "Block %s is not known to write all of the box of %s that would be copied, and "
-      "the copy would move elements that nobody wrote.",
-      tirc_block_of(stage->writer)->name, stage->source->name);
+  tirc_sched_error(s, stage->writer->stmt, SERR_CACHE_REGION_COVER,
+                   tirc_missing_text(s->c, missing), NULL,
+                   "Block %s is not known to write all of the box of %s that would be copied, and "
+                   "the copy would move elements that nobody wrote.",
+                   tirc_block_of(stage->writer)->name, stage->source->name);
 }
 
 /* What is not written, is copied back over what others see. What the loops outside of the copy
@@ -83,11 +83,10 @@ static void require_written(Sched *s, CacheStage *stage) {
     return;
   }
   if (tirc_is_guarded(s, stage->writer, stage->where))
-    tirc_sched_error_at(
+    tirc_sched_error(
         s, stage->writer->stmt, SERR_CACHE_REGION_COVER, NULL,
         "make the condition a predicate of the block: T.where(...)",
-        "Block %s runs under a condition, and the copy would move elements that nobody "
-        "wrote.",
+        "Block %s runs under a condition, and the copy would move elements that nobody wrote.",
         b->name);
   PtrMap inside = {0};
   for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
@@ -108,10 +107,10 @@ static void require_declared_readers(Sched *s, const CacheStage *stage) {
     if (!turns_to_cache(stage, readers[i]) || readers[i] == stage->writer ||
         tirc_declared_read(b, stage->source))
       continue;
-    tirc_sched_error_at(s, readers[i]->stmt, SERR_CACHE_REGION_COVER, NULL, NULL,
-                        "Block %s reads %s in blocks inside of it and does not declare what, which "
-                        "may be more than is cached.",
-                        b->name, stage->source->name);
+    tirc_refuse(s, readers[i]->stmt, SERR_CACHE_REGION_COVER,
+                "Block %s reads %s in blocks inside of it and does not declare what, which may be "
+                "more than is cached.",
+                b->name, stage->source->name);
   }
 }
 
@@ -154,16 +153,16 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   Buffer source = stage->source;
   const Region *declared = tirc_declared_write(b, source);
   if (!declared)
-    tirc_sched_error_at(
+    tirc_sched_error(
         s, stage->writer->stmt, SERR_CACHE_REGION_COVER, NULL,
         "cache the buffer in the scope of the block that declares to write it",
         "Block %s writes %s in blocks inside of it, but does not declare what it writes.", b->name,
         source->name);
   const Region *end = b->writes + b->n_writes;
   if (tirc_region_of((int)(end - declared - 1), declared + 1, source))
-    tirc_sched_error_at(s, stage->writer->stmt, SERR_DUPLICATE_REGION, NULL, NULL,
-                        "Block %s declares more than one region of %s that it writes.", b->name,
-                        source->name);
+    tirc_refuse(s, stage->writer->stmt, SERR_DUPLICATE_REGION,
+                "Block %s declares more than one region of %s that it writes.", b->name,
+                source->name);
   Region r = tirc_unbound_region(c, stage->writer->stmt, *declared);
   Analyzer *a = tirc_analyzer(c);
   const IntSet *sets = tirc_used_box(s, a, stage->writer, r, true, stage->where);
@@ -178,10 +177,10 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
     never |= tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0);
   }
   if (never)
-    tirc_sched_error_at(s, stage->writer->stmt, SERR_CACHE_REGION_COVER, NULL,
-                        "a block that never runs needs no cache: remove its predicate or the block",
-                        "Block %s never runs, so it writes nothing of %s that could be copied.",
-                        b->name, source->name);
+    tirc_sched_error(s, stage->writer->stmt, SERR_CACHE_REGION_COVER, NULL,
+                     "a block that never runs needs no cache: remove its predicate or the block",
+                     "Block %s never runs, so it writes nothing of %s that could be copied.",
+                     b->name, source->name);
   stage->region = out;
   require_written(s, stage);
   require_declared_readers(s, stage);
@@ -238,11 +237,10 @@ static void require_known_start(Sched *s, const CacheStage *stage, Analyzer *a, 
   tirc_require_known_bound(s, stage, a, r.min, tirc_block_of(stage->scope)->body);
   if (!tirc_reads_written(s, stage->scope, r.min) && !tirc_reads_written(s, stage->scope, r.extent))
     return;
-  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                   "The box of %s that would be copied, %s elements from %s, is loaded from what "
-                   "blocks of the scope write.",
-                   stage->source->name, tirc_print_expr(s->c, r.extent),
-                   tirc_print_expr(s->c, r.min));
+  tirc_refuse(s, NULL, SERR_CACHE_REGION_COVER,
+              "The box of %s that would be copied, %s elements from %s, is loaded from what blocks "
+              "of the scope write.",
+              stage->source->name, tirc_print_expr(s->c, r.extent), tirc_print_expr(s->c, r.min));
 }
 
 /* The hull of what the readers that turn to the cache use of it, where each has predicates inside
@@ -296,9 +294,9 @@ void tirc_require_readers_in_box(Sched *s, const CacheStage *stage) {
   for (int i = 0; i < stage->consumers.n && !stage->full; i++) {
     SRef *reader = stage->consumers.at[i];
     if (reader == stage->writer || !reads_more(s, stage, reader, &box)) continue;
-    tirc_sched_error_at(s, reader->stmt, SERR_CACHE_REGION_COVER, NULL, NULL,
-                        "Block %s reads more of %s than the box that would be cached.",
-                        tirc_block_of(reader)->name, stage->source->name);
+    tirc_refuse(s, reader->stmt, SERR_CACHE_REGION_COVER,
+                "Block %s reads more of %s than the box that would be cached.",
+                tirc_block_of(reader)->name, stage->source->name);
   }
 }
 
@@ -333,11 +331,10 @@ void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
         !may_not_run(s, at, readers[i]))
       continue;
     tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error_at(
-        s, readers[i]->stmt, SERR_CACHE_REGION_COVER, NULL,
-        "name the blocks that share the condition in consumer_blocks",
-        "The cache of %s would be filled under a condition only, and block %s reads "
-        "it outside of that.",
-        stage->source->name, tirc_block_of(readers[i])->name);
+    tirc_sched_error(s, readers[i]->stmt, SERR_CACHE_REGION_COVER, NULL,
+                     "name the blocks that share the condition in consumer_blocks",
+                     "The cache of %s would be filled under a condition only, and block %s reads "
+                     "it outside of that.",
+                     stage->source->name, tirc_block_of(readers[i])->name);
   }
 }

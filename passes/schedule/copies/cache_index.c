@@ -126,9 +126,9 @@ typedef struct Index {
 
 static _Noreturn void not_cacheable(Index *x, const char *why) {
   Precompute *p = x->p;
-  tirc_sched_error_at(p->s, p->block->stmt, SERR_INDEX_NOT_CACHEABLE, NULL, NULL,
-                      "An index expression of block %s cannot be computed ahead of it: %s.",
-                      tirc_block_of(p->block)->name, why);
+  tirc_refuse(p->s, p->block->stmt, SERR_INDEX_NOT_CACHEABLE,
+              "An index expression of block %s cannot be computed ahead of it: %s.",
+              tirc_block_of(p->block)->name, why);
 }
 
 static bool is_parameter(Index *x, Expr var) {
@@ -327,8 +327,7 @@ static Stmt new_scope(Precompute *p, const Index *indices, int n) {
 void tirc_prim_cache_index(Sched *s, const Value *args, Value *result) {
   Precompute p = {.s = s, .block = tirc_sref_of_value(s, args[0]), .threshold = args[2].u.i};
   if (p.threshold < 0)
-    tirc_sched_error(s, SERR_CSE_THRESHOLD, NULL, NULL, "cse_thresh is %lld.",
-                     (long long)p.threshold);
+    tirc_refuse(s, NULL, SERR_CSE_THRESHOLD, "cse_thresh is %lld.", (long long)p.threshold);
   tirc_require_storage_scope(s, args[1].u.s);
   p.scope = tirc_require_scope_root(s, p.block, false);
   tirc_require_no_loose_use(s, p.scope, p.block);

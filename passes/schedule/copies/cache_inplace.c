@@ -31,9 +31,9 @@ static const Region *only_region(Inplace *p, int n, const Region *at) {
   for (int i = 0; i < n; i++) {
     if (at[i].buffer != p->source) continue;
     if (found)
-      tirc_sched_error_at(p->s, p->block->stmt, SERR_DUPLICATE_REGION, NULL, NULL,
-                          "Block %s declares more than one region of %s.",
-                          tirc_block_of(p->block)->name, p->source->name);
+      tirc_refuse(p->s, p->block->stmt, SERR_DUPLICATE_REGION,
+                  "Block %s declares more than one region of %s.", tirc_block_of(p->block)->name,
+                  p->source->name);
     found = &at[i];
   }
   return found;
@@ -44,9 +44,8 @@ static void find_regions(Inplace *p) {
   p->read = only_region(p, b->n_reads, b->reads);
   p->write = only_region(p, b->n_writes, b->writes);
   if (p->read && p->write) return;
-  tirc_sched_error_at(p->s, p->block->stmt, SERR_NOT_READ_WRITE, NULL, NULL,
-                      "Block %s %s %s, but does not %s it.", b->name, p->read ? "reads" : "writes",
-                      p->source->name, p->read ? "write" : "read");
+  tirc_refuse(p->s, p->block->stmt, SERR_NOT_READ_WRITE, "Block %s %s %s, but does not %s it.",
+              b->name, p->read ? "reads" : "writes", p->source->name, p->read ? "write" : "read");
 }
 
 static bool reads_all(Inplace *p) {
@@ -63,11 +62,10 @@ static void require_declared_reads(Inplace *p) {
     if (r->buffer != p->source ||
         (!hides && tirc_region_surely_in(tirc_analyzer(p->s->c), r, p->read)))
       continue;
-    tirc_sched_error_at(
-        p->s, p->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
-        "declare in T.reads all that the block reads of the buffer",
-        "Block %s reads more of %s than it declares, which the copy would leave out.",
-        tirc_block_of(p->block)->name, p->source->name);
+    tirc_sched_error(p->s, p->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
+                     "declare in T.reads all that the block reads of the buffer",
+                     "Block %s reads more of %s than it declares, which the copy would leave out.",
+                     tirc_block_of(p->block)->name, p->source->name);
   }
 }
 
@@ -76,12 +74,11 @@ static void require_defined_copy(Inplace *p) {
       (tirc_writes_box(p->s, p->block, p->write) &&
        !tirc_is_guarded(p->s, p->block, p->block->parent)))
     return;
-  tirc_sched_error_at(
-      p->s, p->block->stmt, SERR_COPY_PARTIAL, NULL,
-      "let the declared reads of the buffer include its declared writes",
-      "Block %s declares to write parts of %s that it does not read, and is not known "
-      "to write all of them, so the copy back could move what nobody computed.",
-      tirc_block_of(p->block)->name, p->source->name);
+  tirc_sched_error(p->s, p->block->stmt, SERR_COPY_PARTIAL, NULL,
+                   "let the declared reads of the buffer include its declared writes",
+                   "Block %s declares to write parts of %s that it does not read, and is not known "
+                   "to write all of them, so the copy back could move what nobody computed.",
+                   tirc_block_of(p->block)->name, p->source->name);
 }
 
 /* The item of the innermost loop's body, or of the scope's. */
@@ -95,10 +92,9 @@ static void require_item_alone(Inplace *p) {
   const unsigned uses = tirc_uses_of(p->item, p->source, p->block->stmt, NULL);
   if (!(uses & (USE_LOAD | USE_STORE | USE_VIEW | USE_OTHER | USE_OTHER_VIEW))) return;
   tirc_sched_mark(p->s, p->item);
-  tirc_sched_error_at(
-      p->s, p->block->stmt, SERR_CACHE_ALIAS, NULL, NULL,
-      "%s cannot be cached: the statement that block %s is part of uses it outside of "
-      "the block.",
+  tirc_refuse(
+      p->s, p->block->stmt, SERR_CACHE_ALIAS,
+      "%s cannot be cached: the statement that block %s is part of uses it outside of the block.",
       p->source->name, tirc_block_of(p->block)->name);
 }
 
@@ -106,9 +102,9 @@ static void require_no_alias(Inplace *p) {
   const unsigned uses = tirc_uses_of(p->block->stmt, p->source, NULL, NULL);
   const bool odd = p->source->strides || p->source->elem_offset;
   if (!(uses & USE_OTHER) && !(odd && (uses & USE_POINTER))) return;
-  tirc_sched_error_at(p->s, p->block->stmt, SERR_CACHE_ALIAS, NULL, NULL,
-                      "%s cannot be cached: block %s accesses its memory in another way.",
-                      p->source->name, tirc_block_of(p->block)->name);
+  tirc_refuse(p->s, p->block->stmt, SERR_CACHE_ALIAS,
+              "%s cannot be cached: block %s accesses its memory in another way.", p->source->name,
+              tirc_block_of(p->block)->name);
 }
 
 /* The copies run where the predicate lets the block run. */

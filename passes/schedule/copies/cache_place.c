@@ -29,11 +29,10 @@ typedef struct Search {
 static void search(Search *f, Stmt s);
 
 static _Noreturn void no_place(Search *f, Stmt s) {
-  tirc_sched_error_at(
-      f->s, s, SERR_CACHE_PLACEMENT, NULL, NULL,
-      "There is no place for the copy of %s: its writer and a consumer stand together "
-      "under a statement that is neither a loop nor a block.",
-      f->stage->source->name);
+  tirc_refuse(f->s, s, SERR_CACHE_PLACEMENT,
+              "There is no place for the copy of %s: its writer and a consumer stand together "
+              "under a statement that is neither a loop nor a block.",
+              f->stage->source->name);
 }
 
 static void search_seq(Search *f, Stmt s) {

@@ -16,7 +16,7 @@ void tirc_require_storage_scope(Sched *s, const char *scope) {
   if (!*scope) return;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strncmp(scope, known[i], strlen(known[i])) == 0) return;
-  tirc_sched_error(s, SERR_STORAGE_SCOPE, NULL, NULL, "There is no storage scope \"%s\".", scope);
+  tirc_refuse(s, NULL, SERR_STORAGE_SCOPE, "There is no storage scope \"%s\".", scope);
 }
 
 Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope) {
@@ -77,10 +77,9 @@ void tirc_require_known_bound(Sched *s, const CacheStage *stage, Analyzer *a, Ex
                               Stmt run) {
   const Expr failing = tirc_failing_part(s, stage->where, a, bound, run);
   if (!failing) return;
-  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                   "The box of %s that would be copied is bounded by %s, which may %s.",
-                   stage->source->name, tirc_print_expr(s->c, bound),
-                   tirc_how_it_fails(s->c, failing));
+  tirc_refuse(s, NULL, SERR_CACHE_REGION_COVER,
+              "The box of %s that would be copied is bounded by %s, which may %s.",
+              stage->source->name, tirc_print_expr(s->c, bound), tirc_how_it_fails(s->c, failing));
 }
 
 void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
@@ -139,8 +138,8 @@ typedef struct Rewrite {
 } Rewrite;
 
 static _Noreturn void aliased(Rewrite *w, const char *what) {
-  tirc_sched_error(w->s, SERR_CACHE_ALIAS, NULL, NULL, "%s cannot be cached: %s.",
-                   w->stage->source->name, what);
+  tirc_refuse(w->s, NULL, SERR_CACHE_ALIAS, "%s cannot be cached: %s.", w->stage->source->name,
+              what);
 }
 
 static Expr from_corner(Rewrite *w, Expr index, int dim) {

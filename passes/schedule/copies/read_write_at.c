@@ -53,11 +53,11 @@ static void require_declared(AutoCopy *k, SRef *block, bool reads, bool writes) 
   if ((!reads || tirc_declared_read(b, k->source)) &&
       (!writes || tirc_declared_write(b, k->source)))
     return;
-  tirc_sched_error_at(
-      k->s, block->stmt, SERR_COPY_BOX, NULL, "declare it in T.reads and T.writes of the block",
-      "Block %s does not declare what blocks inside of it access of %s, so it is not "
-      "known what to copy below loop %s.",
-      b->name, k->source->name, tirc_loop_of(k->loop)->var->u.s);
+  tirc_sched_error(k->s, block->stmt, SERR_COPY_BOX, NULL,
+                   "declare it in T.reads and T.writes of the block",
+                   "Block %s does not declare what blocks inside of it access of %s, so it is not "
+                   "known what to copy below loop %s.",
+                   b->name, k->source->name, tirc_loop_of(k->loop)->var->u.s);
 }
 
 static bool see_access(Visitor *v, Stmt s) {
@@ -93,15 +93,14 @@ static void find_accesses(AutoCopy *k) {
 static void find_position(AutoCopy *k) {
   Sched *s = k->s;
   if (!k->blocks.n)
-    tirc_sched_error_at(s, k->loop->stmt, SERR_ACCESS_NOT_BELOW, NULL, NULL,
-                        "No block below loop %s %s %s.", tirc_loop_of(k->loop)->var->u.s,
-                        k->is_read ? "reads" : "writes", k->source->name);
+    tirc_refuse(s, k->loop->stmt, SERR_ACCESS_NOT_BELOW, "No block below loop %s %s %s.",
+                tirc_loop_of(k->loop)->var->u.s, k->is_read ? "reads" : "writes", k->source->name);
   bool ordered = k->is_read ? k->last_write < k->first_read : k->last_read <= k->last_write;
   if (!ordered)
-    tirc_sched_error_at(s, k->loop->stmt, SERR_COPY_ORDER, NULL, NULL, "Below loop %s, %s is %s.",
-                        tirc_loop_of(k->loop)->var->u.s, k->source->name,
-                        k->is_read ? "written after, or together with, its first read"
-                                   : "read after its last write");
+    tirc_refuse(s, k->loop->stmt, SERR_COPY_ORDER, "Below loop %s, %s is %s.",
+                tirc_loop_of(k->loop)->var->u.s, k->source->name,
+                k->is_read ? "written after, or together with, its first read"
+                           : "read after its last write");
   k->position = k->is_read ? k->first_read : k->last_write + 1;
   k->from = k->is_read ? k->position : 0;
   k->to = k->is_read ? k->n_items : k->position;
@@ -123,11 +122,9 @@ static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region
 }
 
 static _Noreturn void bad_box(AutoCopy *k, int dim, const char *why) {
-  tirc_sched_error_at(
-      k->s, k->loop->stmt, SERR_COPY_BOX, NULL, NULL,
-      "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension "
-      "%d.",
-      tirc_loop_of(k->loop)->var->u.s, k->source->name, why, dim);
+  tirc_refuse(k->s, k->loop->stmt, SERR_COPY_BOX,
+              "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension %d.",
+              tirc_loop_of(k->loop)->var->u.s, k->source->name, why, dim);
 }
 
 static void require_inside(AutoCopy *k, int dim) {
@@ -173,11 +170,10 @@ static void require_box_written(AutoCopy *k) {
   const char *missing = NULL;
   for (int i = 0; i < k->blocks.n; i++)
     if (writes_box(k, k->blocks.at[i], &missing)) return;
-  tirc_sched_error_at(
+  tirc_sched_error(
       k->s, k->blocks.at[0]->stmt, SERR_COPY_PARTIAL, tirc_missing_text(k->s->c, missing), NULL,
-      "No block is known to write all of the box of %s that would be copied in each "
-      "iteration of loop %s, so the copy would overwrite elements with what nobody "
-      "computed.",
+      "No block is known to write all of the box of %s that would be copied in each iteration of "
+      "loop %s, so the copy would overwrite elements with what nobody computed.",
       k->source->name, tirc_loop_of(k->loop)->var->u.s);
 }
 
@@ -192,12 +188,12 @@ static void require_alone_among_threads(AutoCopy *k) {
   }
   for (int i = 0; threads && i < n; i++) {
     if (!tirc_is_ancestor(threads, writers[i]) || tirc_is_ancestor(k->loop, writers[i])) continue;
-    tirc_sched_error_at(
-        k->s, writers[i]->stmt, SERR_COPY_PARTIAL, NULL,
-        "take a scope of memory that each thread has for itself, such as \"local\"",
-        "The threads of loop %s share the cache of %s, and each would copy over what "
-        "block %s writes in the others.",
-        tirc_loop_of(threads)->var->u.s, k->source->name, tirc_block_of(writers[i])->name);
+    tirc_sched_error(k->s, writers[i]->stmt, SERR_COPY_PARTIAL, NULL,
+                     "take a scope of memory that each thread has for itself, such as \"local\"",
+                     "The threads of loop %s share the cache of %s, and each would copy over what "
+                     "block %s writes in the others.",
+                     tirc_loop_of(threads)->var->u.s, k->source->name,
+                     tirc_block_of(writers[i])->name);
   }
 }
 
@@ -235,9 +231,9 @@ static void require_sums_started(AutoCopy *k) {
   for (int i = 0; i < k->blocks.n; i++) {
     const char *why = why_sum_is_lost(k, k->blocks.at[i]);
     if (!why) continue;
-    tirc_sched_error_at(k->s, k->blocks.at[i]->stmt, SERR_READS_OWN_OUTPUT, NULL, NULL,
-                        "Block %s %s, and the cache would not hold them.",
-                        tirc_block_of(k->blocks.at[i])->name, why);
+    tirc_refuse(k->s, k->blocks.at[i]->stmt, SERR_READS_OWN_OUTPUT,
+                "Block %s %s, and the cache would not hold them.",
+                tirc_block_of(k->blocks.at[i])->name, why);
   }
 }
 
@@ -277,7 +273,7 @@ static void require_readers_served(AutoCopy *k) {
   for (int i = 0; i < k->readers.n; i++) {
     SRef *r = k->readers.at[i];
     if (!outside && tirc_finds_written(k->s, r, k->source) && follows_writers(k, r)) continue;
-    tirc_sched_error_at(
+    tirc_sched_error(
         k->s, r->stmt, SERR_READ_BEFORE_WRITE, NULL,
         "take a loop around all blocks that write the buffer, and give a reduction an init",
         "Block %s reads %s, and the cache would not hold what it reads: %s.",
@@ -295,17 +291,16 @@ static bool see_view(Visitor *v, Stmt s) {
   if (s->kind != STMT_BLOCK) return true;
   for (int i = 0; i < s->u.block.n_matches; i++)
     if (s->u.block.matches[i].source.buffer == k->source)
-      tirc_sched_error(k->s, SERR_CACHE_ALIAS, NULL, NULL,
-                       "%s cannot be cached: %s is a view of it.", k->source->name,
-                       s->u.block.matches[i].buffer->name);
+      tirc_refuse(k->s, NULL, SERR_CACHE_ALIAS, "%s cannot be cached: %s is a view of it.",
+                  k->source->name, s->u.block.matches[i].buffer->name);
   return true;
 }
 
 static bool see_pointer(Visitor *v, Expr e) {
   AutoCopy *k = v->self;
   if (e == k->source->data)
-    tirc_sched_error(k->s, SERR_CACHE_ALIAS, NULL, NULL,
-                     "%s cannot be cached: a block uses its data pointer.", k->source->name);
+    tirc_refuse(k->s, NULL, SERR_CACHE_ALIAS, "%s cannot be cached: a block uses its data pointer.",
+                k->source->name);
   return true;
 }
 
@@ -318,9 +313,9 @@ static bool see_load(Visitor *v, Expr e) {
   AutoCopy *k = v->self;
   if (e->op == OP_LOAD && e->u.buffer == k->source)
     tirc_sched_error(
-        k->s, SERR_COPY_BOX, NULL, "copy it at a loop further out",
-        "The extent of a loop, a let, or a domain, binding or predicate of a block below loop "
-        "%s reads %s, which no region says: it may read more than would be copied.",
+        k->s, NULL, SERR_COPY_BOX, NULL, "copy it at a loop further out",
+        "The extent of a loop, a let, or a domain, binding or predicate of a block below loop %s "
+        "reads %s, which no region says: it may read more than would be copied.",
         tirc_loop_of(k->loop)->var->u.s, k->source->name);
   return true;
 }
@@ -376,9 +371,9 @@ static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
                       computed->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
   if (failing) why = tirc_format(k->s->c, "may %s", tirc_how_it_fails(k->s->c, failing));
   if (why)
-    tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
-                     "Where the box of %s starts that is copied is %s, which %s.", k->source->name,
-                     tirc_print_expr(k->s->c, bound), why);
+    tirc_refuse(k->s, NULL, SERR_COPY_BOX,
+                "Where the box of %s starts that is copied is %s, which %s.", k->source->name,
+                tirc_print_expr(k->s->c, bound), why);
 }
 
 static void require_known_box(AutoCopy *k) {

@@ -48,9 +48,9 @@ static SRef *require_nest(Reindex *r) {
   for (; top->parent != r->scope; top = top->parent) {
     SRef *loop = top->parent;
     if (top == r->block || tirc_loop_of(loop)->body == top->stmt) continue;
-    tirc_sched_error_at(r->s, loop->stmt, SERR_REINDEX_NEST, NULL, NULL,
-                        "Loop %s above block %s has more in its body than the next loop.",
-                        tirc_loop_of(loop)->var->u.s, tirc_block_of(r->block)->name);
+    tirc_refuse(r->s, loop->stmt, SERR_REINDEX_NEST,
+                "Loop %s above block %s has more in its body than the next loop.",
+                tirc_loop_of(loop)->var->u.s, tirc_block_of(r->block)->name);
   }
   Stmt body = tirc_block_of(r->scope)->body;
   while (body->kind == STMT_DECL) body = body->u.alloc.body;
@@ -62,10 +62,9 @@ static SRef *require_nest(Reindex *r) {
       r->index = i + r->is_write;
       return top;
     }
-  tirc_sched_error_at(
-      r->s, top->stmt, SERR_REINDEX_NEST, NULL, NULL,
-      "The nest of block %s stands under a statement that is neither loop nor block.",
-      tirc_block_of(r->block)->name);
+  tirc_refuse(r->s, top->stmt, SERR_REINDEX_NEST,
+              "The nest of block %s stands under a statement that is neither loop nor block.",
+              tirc_block_of(r->block)->name);
 }
 
 /* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
@@ -88,10 +87,10 @@ static void require_alone(Reindex *r, SRef *top) {
     bool uses = tirc_touches(blocks[i], r->source, true) ||
                 (r->is_write && tirc_touches(blocks[i], r->source, false));
     if (!which && !uses) continue;
-    tirc_sched_error_at(r->s, blocks[i]->stmt, SERR_REINDEX_NEST, NULL, NULL,
-                        "Block %s in the same nest %s %s, and the copy is made %s the nest.",
-                        tirc_block_of(blocks[i])->name, !which && r->is_write ? "uses" : "writes",
-                        (which ? which : r->source)->name, r->is_write ? "after" : "before");
+    tirc_refuse(r->s, blocks[i]->stmt, SERR_REINDEX_NEST,
+                "Block %s in the same nest %s %s, and the copy is made %s the nest.",
+                tirc_block_of(blocks[i])->name, !which && r->is_write ? "uses" : "writes",
+                (which ? which : r->source)->name, r->is_write ? "after" : "before");
   }
 }
 
@@ -104,13 +103,13 @@ static bool writes_source(const Reindex *r) {
 static void require_one_way(Reindex *r) {
   const char *name = tirc_block_of(r->block)->name;
   if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source) : !writes_source(r)) return;
-  tirc_sched_error_at(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
-                      r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
-                                  : "a block that updates a buffer in place cannot use a copy",
-                      "Block %s both reads and writes %s: with a copy in one direction only, %s.",
-                      name, r->source->name,
-                      r->is_write ? "it would read the copy before anything is there"
-                                  : "what it writes would not reach the buffer");
+  tirc_sched_error(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
+                   r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
+                               : "a block that updates a buffer in place cannot use a copy",
+                   "Block %s both reads and writes %s: with a copy in one direction only, %s.",
+                   name, r->source->name,
+                   r->is_write ? "it would read the copy before anything is there"
+                               : "what it writes would not reach the buffer");
 }
 
 /* Each loop of the block is one iterator over all of its domain, which is not empty. */
@@ -138,10 +137,9 @@ static void require_indices(const Reindex *r) {
     if (!is_covered(r, b->iters[i].var) ||
         !tirc_prove_lt(tirc_analyzer(r->c), start, tirc_int(r->c, start->dtype, 0)))
       continue;
-    tirc_sched_error_at(r->s, r->block->stmt, SERR_REINDEX_COVER, NULL,
-                        "let the iterator start at 0",
-                        "Iterator %s of block %s starts below 0, where no buffer has elements.",
-                        b->iters[i].var->u.s, b->name);
+    tirc_sched_error(r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, "let the iterator start at 0",
+                     "Iterator %s of block %s starts below 0, where no buffer has elements.",
+                     b->iters[i].var->u.s, b->name);
   }
 }
 
@@ -160,11 +158,10 @@ static void require_part_of_scope(const Reindex *r) {
   Expr outer = tirc_outer_iter(r->s, r->block);
   bool declared = tirc_declared_read(scope, r->source) || tirc_declared_write(scope, r->source);
   if (!outer || !declared) return;
-  tirc_sched_error_at(
-      r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, NULL,
-      "Iterator %s of block %s stands on something outside of block %s, which does not "
-      "declare to use all that the iterator's domain stands for.",
-      outer->u.s, tirc_block_of(r->block)->name, scope->name);
+  tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
+              "Iterator %s of block %s stands on something outside of block %s, which does not "
+              "declare to use all that the iterator's domain stands for.",
+              outer->u.s, tirc_block_of(r->block)->name, scope->name);
 }
 
 static bool is_whole(const Reindex *r, int dim, Range declared) {
@@ -192,11 +189,10 @@ static void require_declared(const Reindex *r) {
   const int n = r->is_write ? scope->n_writes : scope->n_reads;
   for (int i = 0; i < n; i++) {
     if (at[i].buffer != r->source || runs_everywhere(r) || is_declared(r, &at[i])) continue;
-    tirc_sched_error_at(
-        r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, NULL,
-        "Block %s leaves instances out, and block %s around it declares to use only "
-        "those elements of %s that the others access: the copy would move more.",
-        tirc_block_of(r->block)->name, scope->name, r->source->name);
+    tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
+                "Block %s leaves instances out, and block %s around it declares to use only those "
+                "elements of %s that the others access: the copy would move more.",
+                tirc_block_of(r->block)->name, scope->name, r->source->name);
   }
 }
 
@@ -233,12 +229,11 @@ static bool steps_meet(const Reindex *r) {
 static void require_order_kept(const Reindex *r) {
   if (!r->is_write || keeps_order(r)) return;
   if (!steps_meet(r) && !tirc_instances_depend(r->s, r->block)) return;
-  tirc_sched_error_at(
-      r->s, r->block->stmt, SERR_ORDER_MATTERS, NULL,
-      "declare the iterators in the order of the block's loops, one for each",
-      "Two instances of block %s may store to one element of %s, and the copy would "
-      "store what they do in another order.",
-      tirc_block_of(r->block)->name, r->source->name);
+  tirc_sched_error(r->s, r->block->stmt, SERR_ORDER_MATTERS, NULL,
+                   "declare the iterators in the order of the block's loops, one for each",
+                   "Two instances of block %s may store to one element of %s, and the copy would "
+                   "store what they do in another order.",
+                   tirc_block_of(r->block)->name, r->source->name);
 }
 
 /* --- the copy --------------------------------------------------------------------------------- */
@@ -279,11 +274,10 @@ static void make_stage(Reindex *r) {
 
 static void require_written(Reindex *r, Value stage, Stmt block) {
   if (tirc_has_region_cover(r->s, tirc_sref_of_block(r->s, stage.u.block_id))) return;
-  tirc_sched_error_at(
-      r->s, block, SERR_REINDEX_COVER, NULL, NULL,
-      "Block %s does not write all that its iterators' domains stand for, so the copy "
-      "to %s would move elements that nobody wrote.",
-      block->u.block.name, r->source->name);
+  tirc_refuse(r->s, block, SERR_REINDEX_COVER,
+              "Block %s does not write all that its iterators' domains stand for, so the copy to "
+              "%s would move elements that nobody wrote.",
+              block->u.block.name, r->source->name);
 }
 
 void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {

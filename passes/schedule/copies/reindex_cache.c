@@ -43,16 +43,16 @@ static void require_single_point(Reindex *r) {
   const Region *region = declared(r);
   for (int i = 0; i < r->source->ndim; i++)
     if (!tirc_is_int(region->dims[i].extent, 1))
-      tirc_sched_error_at(r->s, r->block->stmt, SERR_NOT_SINGLE_POINT, NULL, NULL,
-                          "Block %s accesses the region %s, which is more than one element.",
-                          tirc_block_of(r->block)->name, tirc_print_region(r->c, *region));
+      tirc_refuse(r->s, r->block->stmt, SERR_NOT_SINGLE_POINT,
+                  "Block %s accesses the region %s, which is more than one element.",
+                  tirc_block_of(r->block)->name, tirc_print_region(r->c, *region));
   Expr *min = tirc_new_array(r->c, Expr, r->source->ndim + 1);
   for (int i = 0; i < r->source->ndim; i++) {
     min[i] = region->dims[i].min;
     if (tirc_prove_equal(tirc_analyzer(r->c), min[i], r->old[i])) continue;
-    tirc_sched_error_at(r->s, r->block->stmt, SERR_REINDEX_ACCESS, NULL, NULL,
-                        "Block %s declares the region %s, but accesses another element.",
-                        tirc_block_of(r->block)->name, tirc_print_region(r->c, *region));
+    tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_ACCESS,
+                "Block %s declares the region %s, but accesses another element.",
+                tirc_block_of(r->block)->name, tirc_print_region(r->c, *region));
   }
   r->old = min;
 }
@@ -72,10 +72,10 @@ static void require_same_iters(ReindexCache *x) {
     bool in_old = uses(r->source->ndim, r->old, var);
     x->appears[i] = uses(x->map.n_outputs, r->indices, var);
     if (x->appears[i] == in_old) continue;
-    tirc_sched_error_at(r->s, r->block->stmt, SERR_REINDEX_ITERS, NULL, NULL,
-                        "Iterator %s of block %s is in the indices of %s, but not in those of %s.",
-                        var->u.s, b->name, in_old ? r->source->name : "the cache",
-                        in_old ? "the cache" : r->source->name);
+    tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_ITERS,
+                "Iterator %s of block %s is in the indices of %s, but not in those of %s.",
+                var->u.s, b->name, in_old ? r->source->name : "the cache",
+                in_old ? "the cache" : r->source->name);
   }
 }
 
@@ -99,15 +99,15 @@ static void require_separate_places(ReindexCache *x, const Expr *new_shape) {
     Range dom = b->iters[i].dom;
     shape[i] = x->appears[i] ? dom.extent : tirc_int(r->c, dom.extent->dtype, 1);
     if (!x->appears[i] || tirc_is_int(dom.min, 0)) continue;
-    tirc_sched_error_at(r->s, r->block->stmt, SERR_INDEX_MAP_RANGE, NULL, NULL,
-                        "The domain of iterator %s of block %s does not start at 0.",
-                        b->iters[i].var->u.s, b->name);
+    tirc_refuse(r->s, r->block->stmt, SERR_INDEX_MAP_RANGE,
+                "The domain of iterator %s of block %s does not start at 0.", b->iters[i].var->u.s,
+                b->name);
   }
   if (keeps_old_indices(x)) return;
   InverseMap inverse;
   const char *why = tirc_invert_map(r->s, r->block, &x->map, shape, false, &inverse);
   if (!why || tirc_try_injective(r->c, &x->map, shape, new_shape) == 1) return;
-  tirc_sched_error(r->s, SERR_INDEX_MAP_NOT_INJECTIVE, why, NULL,
+  tirc_sched_error(r->s, NULL, SERR_INDEX_MAP_NOT_INJECTIVE, why, NULL,
                    "%s may put different elements of %s into one place of the cache.",
                    tirc_index_map_text(r->c, &x->map), r->source->name);
 }
@@ -117,11 +117,10 @@ static void require_one_way(Reindex *r) {
   bool both = r->is_write ? tirc_reads_own_output(r->s, r->block, r->source)
                           : tirc_declared_write(b, r->source) != NULL;
   if (!both) return;
-  tirc_sched_error_at(
+  tirc_sched_error(
       r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
       tirc_hint_of_update(r->s, r->scope, r->source),
-      "Block %s both reads and writes %s, and a cache in one direction would lose one "
-      "of the two.",
+      "Block %s both reads and writes %s, and a cache in one direction would lose one of the two.",
       b->name, r->source->name);
 }
 
@@ -130,10 +129,10 @@ static void require_known_indices(Reindex *r) {
   Buffer index;
   SRef *writer = tirc_index_writer(r, &index);
   if (!writer) return;
-  tirc_sched_error_at(r->s, writer->stmt, SERR_REINDEX_NEST, NULL, NULL,
-                      "Block %s computes %s, by which %s is indexed, and the copy may be made "
-                      "before it runs.",
-                      tirc_block_of(writer)->name, index->name, r->source->name);
+  tirc_refuse(
+      r->s, writer->stmt, SERR_REINDEX_NEST,
+      "Block %s computes %s, by which %s is indexed, and the copy may be made before it runs.",
+      tirc_block_of(writer)->name, index->name, r->source->name);
 }
 
 /* --- the copy --------------------------------------------------------------------------------- */
@@ -187,10 +186,9 @@ static CopyLoops loops_of_copy(ReindexCache *x, Expr predicate) {
     if (!needed) tirc_map_set(c, &left, loop.var, loops[i]);
     if (tirc_uses_any(loop.min, &left) || tirc_uses_any(loop.extent, &left) ||
         (!needed && tirc_uses_var(predicate, loop.var)))
-      tirc_sched_error_at(
-          r->s, loops[i]->stmt, SERR_REINDEX_COVER, NULL, NULL,
-          "Which elements of %s block %s accesses depends on a loop that the indices "
-          "do not use.",
+      tirc_refuse(
+          r->s, loops[i]->stmt, SERR_REINDEX_COVER,
+          "Which elements of %s block %s accesses depends on a loop that the indices do not use.",
           r->source->name, b->name);
     if (!needed) continue;
     Expr var = tirc_var(c, loop.var->u.s, loop.var->dtype);

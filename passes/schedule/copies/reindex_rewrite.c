@@ -13,8 +13,8 @@ typedef struct Search {
 } Search;
 
 static _Noreturn void bad_access(Reindex *r, const char *why) {
-  tirc_sched_error_at(r->s, r->block->stmt, SERR_REINDEX_ACCESS, NULL, NULL, "Block %s %s %s.",
-                      tirc_block_of(r->block)->name, why, r->source->name);
+  tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_ACCESS, "Block %s %s %s.",
+              tirc_block_of(r->block)->name, why, r->source->name);
 }
 
 static void see_access(Search *f, int n, const Expr *indices, bool store) {
@@ -50,9 +50,8 @@ static Stmt search_stmt(Mutator *m, Stmt s) {
   int64_t extent;
   switch (s->kind) {
   case STMT_BLOCK:
-    tirc_sched_error_at(f->r->s, f->r->block->stmt, SERR_NOT_LEAF, NULL, NULL,
-                        "Block %s has block %s inside of it.", tirc_block_of(f->r->block)->name,
-                        s->u.block.name);
+    tirc_refuse(f->r->s, f->r->block->stmt, SERR_NOT_LEAF, "Block %s has block %s inside of it.",
+                tirc_block_of(f->r->block)->name, s->u.block.name);
   case STMT_FOR:
     tirc_map_set(f->r->c, &f->local, s->u.loop.var, s);
     search_body(f, s, !tirc_const_int(s->u.loop.extent, &extent) || extent < 1);
@@ -84,11 +83,10 @@ static void require_no_local(Search *f) {
   Reindex *r = f->r;
   for (int i = 0; i < r->source->ndim; i++) {
     if (!tirc_find_expr(r->old[i], is_local, &f->local)) continue;
-    tirc_sched_error_at(
-        r->s, r->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-        "An index of %s in block %s uses a variable or buffer that is defined around or "
-        "inside of it, which the copy could not use.",
-        r->source->name, tirc_block_of(r->block)->name);
+    tirc_refuse(r->s, r->block->stmt, SERR_LOOP_VAR_ESCAPES,
+                "An index of %s in block %s uses a variable or buffer that is defined around or "
+                "inside of it, which the copy could not use.",
+                r->source->name, tirc_block_of(r->block)->name);
   }
 }
 
@@ -121,19 +119,18 @@ void tirc_require_inside(Reindex *r, bool all_instances) {
     inside = tirc_surely_indexes(a, r->old[i], r->source->shape[i]) &&
              !tirc_failing_part(r->s, r->block, a, r->old[i], NULL);
   if (inside) return;
-  tirc_sched_error_at(
-      r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, NULL,
-      "Block %s %s elements of %s under a condition or for a part of its iterators' "
-      "domains only, and the copy would move others as well.",
-      b->name, r->is_write ? "writes" : "reads", r->source->name);
+  tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
+              "Block %s %s elements of %s under a condition or for a part of its iterators' "
+              "domains only, and the copy would move others as well.",
+              b->name, r->is_write ? "writes" : "reads", r->source->name);
 }
 
 void tirc_require_own_domains(const Reindex *r) {
   const SRef *l = tirc_loop_of_domain(r->block);
   if (!l) return;
-  tirc_sched_error_at(r->s, l->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                      "A domain of block %s depends on loop %s, which the copy could not use.",
-                      tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
+  tirc_refuse(r->s, l->stmt, SERR_LOOP_VAR_ESCAPES,
+              "A domain of block %s depends on loop %s, which the copy could not use.",
+              tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
 }
 
 /* --- the stage -------------------------------------------------------------------------------- */

@@ -49,9 +49,9 @@ static void find_common_loop(Rolling *r) {
   all[r->n_consumers] = r->block;
   r->common = tirc_common_ancestor(r->n_consumers + 1, all);
   if (tirc_is_loop(r->common)) return;
-  tirc_sched_error_at(s, r->block->stmt, SERR_NOT_TILED, NULL, NULL,
-                      "No loop is around both block %s and all that read %s.",
-                      tirc_block_of(r->block)->name, r->from->name);
+  tirc_refuse(s, r->block->stmt, SERR_NOT_TILED,
+              "No loop is around both block %s and all that read %s.",
+              tirc_block_of(r->block)->name, r->from->name);
 }
 
 static void find_window(Rolling *r, const Region *declared) {
@@ -68,10 +68,9 @@ static void find_window(Rolling *r, const Region *declared) {
 }
 
 static _Noreturn void no_pattern(Rolling *r, const char *why) {
-  tirc_sched_error_at(
-      r->s, r->block->stmt, SERR_ROLLING_PATTERN, NULL, NULL,
-      "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
-      tirc_block_of(r->block)->name, r->from->name, tirc_loop_of(r->common)->var->u.s, why);
+  tirc_refuse(r->s, r->block->stmt, SERR_ROLLING_PATTERN,
+              "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
+              tirc_block_of(r->block)->name, r->from->name, tirc_loop_of(r->common)->var->u.s, why);
 }
 
 /* Of a window's start: the loop variable, and by how much it moves in one step (rounded up). */
@@ -128,8 +127,7 @@ static void find_rolling_axis(Rolling *r) {
 /* --- what depends on the order -------------------------------------------------------------- */
 
 static _Noreturn void wrong_order(Rolling *r, Stmt what, const char *why) {
-  tirc_sched_error_at(r->s, what, SERR_ROLLING_ORDER, NULL, NULL, "%s cannot roll: %s.",
-                      r->from->name, why);
+  tirc_refuse(r->s, what, SERR_ROLLING_ORDER, "%s cannot roll: %s.", r->from->name, why);
 }
 
 static bool is_consumer(const Rolling *r, const SRef *block) {
@@ -211,8 +209,8 @@ static Expr roll_expr(Mutator *m, Expr e) {
   if (e->op == OP_LOAD && e->u.buffer == w->r->from)
     return tirc_load(m->c, w->r->to, e->n, rolled(w, e->n, e->args));
   if (e == w->r->from->data)
-    tirc_sched_error(w->r->s, SERR_CACHE_ALIAS, NULL, NULL,
-                     "%s cannot roll: a block uses its data pointer.", w->r->from->name);
+    tirc_refuse(w->r->s, NULL, SERR_CACHE_ALIAS, "%s cannot roll: a block uses its data pointer.",
+                w->r->from->name);
   return tirc_mutate_expr_children(m, e);
 }
 
@@ -255,8 +253,8 @@ static Stmt roll_block(Roller *w, Stmt old) {
   Tirc *c = w->m.c;
   for (int i = 0; i < old->u.block.n_matches; i++)
     if (old->u.block.matches[i].source.buffer == r->from)
-      tirc_sched_error(r->s, SERR_CACHE_ALIAS, NULL, NULL, "%s cannot roll: %s is a view of it.",
-                       r->from->name, old->u.block.matches[i].buffer->name);
+      tirc_refuse(r->s, NULL, SERR_CACHE_ALIAS, "%s cannot roll: %s is a view of it.",
+                  r->from->name, old->u.block.matches[i].buffer->name);
   Stmt to = tirc_mutate_stmt_children(&w->m, old);
   Block b = to->u.block;
   Regions reads, writes;
@@ -311,9 +309,9 @@ void tirc_prim_rolling_buffer(Sched *s, const Value *args, Value *result) {
   const Region *declared = b->writes;
   while (declared->buffer != r.from) declared++;
   if (tirc_is_output_block(s, r.block, r.scope))
-    tirc_sched_error_at(s, r.block->stmt, SERR_OUTPUT_BLOCK, NULL,
-                        "only a buffer that the scope allocates and its blocks alone use can roll",
-                        "Block %s is an output block of its scope.", b->name);
+    tirc_sched_error(s, r.block->stmt, SERR_OUTPUT_BLOCK, NULL,
+                     "only a buffer that the scope allocates and its blocks alone use can roll",
+                     "Block %s is an output block of its scope.", b->name);
   find_common_loop(&r);
   find_window(&r, declared);
   find_axes(&r);

@@ -39,19 +39,19 @@ static void require_nest(BlockChange *b) {
   for (int i = 0; i < b->n_loops; i++) {
     const For *loop = tirc_loop_of(b->loops[i]);
     if (tirc_is_int(tirc_simplify0(b->c, loop->min), 0)) continue;
-    tirc_sched_error_at(s, b->loops[i]->stmt, SERR_LOOP_START, NULL,
-                        tirc_hint_of_start(s, b->loops[i]), "Loop %s starts at %s, not at 0.",
-                        loop->var->u.s, tirc_print_expr(b->c, loop->min));
+    tirc_sched_error(s, b->loops[i]->stmt, SERR_LOOP_START, NULL,
+                     tirc_hint_of_start(s, b->loops[i]), "Loop %s starts at %s, not at 0.",
+                     loop->var->u.s, tirc_print_expr(b->c, loop->min));
   }
   SRef **children;
   int n = b->n_loops ? tirc_child_blocks(s, b->loops[0], &children) : 1;
   if (n != 1)
-    tirc_sched_error_at(s, b->loops[0]->stmt, SERR_NOT_ONLY_CHILD, NULL, NULL,
-                        "Loop %s has %d blocks below it.", tirc_loop_of(b->loops[0])->var->u.s, n);
+    tirc_refuse(s, b->loops[0]->stmt, SERR_NOT_ONLY_CHILD, "Loop %s has %d blocks below it.",
+                tirc_loop_of(b->loops[0])->var->u.s, n);
   if (tirc_is_trivial_binding(b->block->stmt, b->n_loops, b->loops)) return;
-  tirc_sched_error_at(s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING, NULL, NULL,
-                      "The iterators of block %s are not its loops, one by one.",
-                      tirc_block_of(b->block)->name);
+  tirc_refuse(s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING,
+              "The iterators of block %s are not its loops, one by one.",
+              tirc_block_of(b->block)->name);
 }
 
 /* Nothing but the loops stands between the outermost and the block: their statements are lost. */
@@ -59,9 +59,9 @@ static void require_only_loops(BlockChange *b) {
   for (int i = 0; i < b->n_loops; i++) {
     Stmt inner = i + 1 < b->n_loops ? b->loops[i + 1]->stmt : b->block->stmt;
     if (tirc_loop_of(b->loops[i])->body == inner) continue;
-    tirc_sched_error_at(b->s, b->loops[i]->stmt, SERR_NOT_ONLY_CHILD, NULL, NULL,
-                        "Loop %s has more in its body than the next loop or block %s.",
-                        tirc_loop_of(b->loops[i])->var->u.s, tirc_block_of(b->block)->name);
+    tirc_refuse(b->s, b->loops[i]->stmt, SERR_NOT_ONLY_CHILD,
+                "Loop %s has more in its body than the next loop or block %s.",
+                tirc_loop_of(b->loops[i])->var->u.s, tirc_block_of(b->block)->name);
   }
 }
 
@@ -73,10 +73,10 @@ static void require_independent_extents(BlockChange *b) {
       Expr var = tirc_loop_of(b->loops[k])->var;
       Expr extent = tirc_loop_of(b->loops[i])->extent;
       if (!tirc_uses_var(extent, var) && !tirc_uses_var(block->iters[i].dom.extent, var)) continue;
-      tirc_sched_error_at(b->s, b->loops[i]->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
-                          "the extents of the loops must not depend on each other",
-                          "The extent of loop %s uses loop %s, which is replaced.",
-                          tirc_loop_of(b->loops[i])->var->u.s, var->u.s);
+      tirc_sched_error(b->s, b->loops[i]->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+                       "the extents of the loops must not depend on each other",
+                       "The extent of loop %s uses loop %s, which is replaced.",
+                       tirc_loop_of(b->loops[i])->var->u.s, var->u.s);
     }
 }
 
@@ -91,10 +91,9 @@ static void require_whole_domains(BlockChange *b) {
     bool whole = tirc_is_int(tirc_simplify(b->a, dom.min), 0) &&
                  tirc_prove_equal(b->a, dom.extent, tirc_loop_of(b->loops[i])->extent);
     if (!whole)
-      tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING, NULL, NULL,
-                          "Loop %s does not run over the domain of iterator %s of block %s.",
-                          tirc_loop_of(b->loops[i])->var->u.s, block->iters[i].var->u.s,
-                          block->name);
+      tirc_refuse(b->s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING,
+                  "Loop %s does not run over the domain of iterator %s of block %s.",
+                  tirc_loop_of(b->loops[i])->var->u.s, block->iters[i].var->u.s, block->name);
     shape[i] = dom.extent;
   }
   b->shape = shape;
@@ -106,7 +105,8 @@ static void read_map(BlockChange *b, Value function) {
   for (int i = 0; i < block->n_iters; i++) types[i] = block->iters[i].var->dtype;
   const Callable *fn = function.u.object;
   if (fn->n_params < 0)
-    tirc_sched_error(b->s, SERR_INDEX_MAP_INPUTS, NULL, "name the iterators: lambda i, j: ...",
+    tirc_sched_error(b->s, NULL, SERR_INDEX_MAP_INPUTS, NULL,
+                     "name the iterators: lambda i, j: ...",
                      "transform_block_layout takes a function with named parameters, not *args.");
   b->map = tirc_index_map(b->s, function, block->n_iters, types);
 }
@@ -114,9 +114,9 @@ static void read_map(BlockChange *b, Value function) {
 static void require_iters(BlockChange *b) {
   const Block *block = tirc_block_of(b->block);
   if (b->map.n_inputs == block->n_iters) return;
-  tirc_sched_error_at(b->s, b->block->stmt, SERR_INDEX_MAP_ITERS, NULL, NULL,
-                      "The index map takes %d iterator%s, but block %s has %d.", b->map.n_inputs,
-                      b->map.n_inputs == 1 ? "" : "s", block->name, block->n_iters);
+  tirc_refuse(b->s, b->block->stmt, SERR_INDEX_MAP_ITERS,
+              "The index map takes %d iterator%s, but block %s has %d.", b->map.n_inputs,
+              b->map.n_inputs == 1 ? "" : "s", block->name, block->n_iters);
 }
 
 /* --- the new iterators ------------------------------------------------------------------------ */
@@ -133,11 +133,11 @@ static IterKind kind_of(BlockChange *b, Expr e, Expr extent) {
   static const IterKind known[] = {ITER_SPATIAL, ITER_REDUCE, ITER_SCAN};
   for (int i = 0; i < 3; i++)
     if (kinds == 1u << known[i]) return known[i];
-  tirc_sched_error_at(b->s, b->block->stmt, SERR_MIXED_ITER_KINDS, NULL, NULL,
-                      "The new iterator %s of block %s %s.", tirc_print_expr(b->c, e), block->name,
-                      kinds == 0                   ? "uses none of the old ones"
-                      : kinds == 1u << ITER_OPAQUE ? "is an opaque one"
-                                                   : "mixes iterators of different kinds");
+  tirc_refuse(b->s, b->block->stmt, SERR_MIXED_ITER_KINDS, "The new iterator %s of block %s %s.",
+              tirc_print_expr(b->c, e), block->name,
+              kinds == 0                   ? "uses none of the old ones"
+              : kinds == 1u << ITER_OPAQUE ? "is an opaque one"
+                                           : "mixes iterators of different kinds");
 }
 
 static void make_iters(BlockChange *b) {
@@ -178,7 +178,7 @@ static void invert(BlockChange *b) {
   const char *why = tirc_invert_map(b->s, b->block, &b->map, b->shape, true, &inverse);
   if (!why && (!tirc_is_int(inverse.padding, 0) || !makes_as_many(b))) why = "it leaves gaps";
   if (why)
-    tirc_sched_error(b->s, SERR_INDEX_MAP_NOT_BIJECTIVE, why, NULL,
+    tirc_sched_error(b->s, NULL, SERR_INDEX_MAP_NOT_BIJECTIVE, why, NULL,
                      "%s is no bijective affine map.", tirc_index_map_text(c, &b->map));
   PtrMap iters = {0}, loops = {0};
   for (int i = 0; i < b->map.n_outputs; i++) {
@@ -250,9 +250,9 @@ static void require_order(BlockChange *b) {
   else if (sums_in_order(b->s, b->block))
     why = "it updates its elements in an order that changes the result";
   if (!why) return tirc_warn_of_equals(b->s, b->block);
-  tirc_sched_error_at(b->s, b->block->stmt, SERR_ORDER_MATTERS, why, NULL,
-                      "The instances of block %s must keep their order.",
-                      tirc_block_of(b->block)->name);
+  tirc_sched_error(b->s, b->block->stmt, SERR_ORDER_MATTERS, why, NULL,
+                   "The instances of block %s must keep their order.",
+                   tirc_block_of(b->block)->name);
 }
 
 /* --- rewriting -------------------------------------------------------------------------------- */
@@ -316,9 +316,8 @@ void tirc_prim_reorder_block_iter_var(Sched *s, const Value *args, Value *result
   const ValueList *order = args[1].u.list;
   Block b = *tirc_block_of(sref);
   if (!is_permutation(c, b.n_iters, order))
-    tirc_sched_error_at(s, sref->stmt, SERR_ITER_ORDER, NULL, NULL,
-                        "%s is no order of the %d iterators of block %s.",
-                        tirc_value_repr(c, args[1]), b.n_iters, b.name);
+    tirc_refuse(s, sref->stmt, SERR_ITER_ORDER, "%s is no order of the %d iterators of block %s.",
+                tirc_value_repr(c, args[1]), b.n_iters, b.name);
   tirc_require_scope_root(s, sref, false);
   IterVar *iters = tirc_new_array(c, IterVar, b.n_iters + 1);
   Expr *values = tirc_new_array(c, Expr, b.n_iters + 1);

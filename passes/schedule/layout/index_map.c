@@ -16,9 +16,8 @@ static Expr output_of(Sched *s, Value v, DType t) {
   if (v.kind == VAL_INT) return tirc_int(c, t, v.u.i);
   if (v.kind == VAL_BOOL) return tirc_bool(c, v.u.b);
   if (v.kind == VAL_FLOAT) return tirc_float(c, DT_FLOAT32, v.u.f);
-  tirc_sched_error(s, SERR_INDEX_MAP_RESULT, NULL, NULL,
-                   "The function gives %s (%s), which is no expression.",
-                   tirc_a_type(c, tirc_value_type_name(v)), tirc_value_repr(c, v));
+  tirc_refuse(s, NULL, SERR_INDEX_MAP_RESULT, "The function gives %s (%s), which is no expression.",
+              tirc_a_type(c, tirc_value_type_name(v)), tirc_value_repr(c, v));
 }
 
 static void add_result(Sched *s, MapResult *r, Value v, DType t) {
@@ -54,9 +53,8 @@ IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types) {
 
 void tirc_require_inputs(Sched *s, const IndexMap *map, int n, const char *of) {
   if (map->n_inputs == n) return;
-  tirc_sched_error(s, SERR_INDEX_MAP_INPUTS, NULL, NULL,
-                   "The index map takes %d ind%s, but %s has %d.", map->n_inputs,
-                   map->n_inputs == 1 ? "ex" : "ices", of, n);
+  tirc_refuse(s, NULL, SERR_INDEX_MAP_INPUTS, "The index map takes %d ind%s, but %s has %d.",
+              map->n_inputs, map->n_inputs == 1 ? "ex" : "ices", of, n);
 }
 
 static void add_tuple(Text *t, int n, const Expr *at) {
@@ -152,9 +150,9 @@ const Expr *tirc_map_shape(Sched *s, Analyzer *a, const IndexMap *map, const Exp
     Range r = affine ? range_of_sum(c, a, &affine->indices[i])
                      : range_by_bounds(c, a, map, doms, map->outputs[i]);
     if (!r.min || !tirc_dtype_is_int(r.min->dtype) || !tirc_is_int(tirc_simplify(a, r.min), 0))
-      tirc_sched_error(s, SERR_INDEX_MAP_RANGE, NULL, NULL,
-                       "In %s, index %s does not run over a range that starts at 0.",
-                       tirc_index_map_text(c, map), tirc_print_expr(c, map->outputs[i]));
+      tirc_refuse(s, NULL, SERR_INDEX_MAP_RANGE,
+                  "In %s, index %s does not run over a range that starts at 0.",
+                  tirc_index_map_text(c, map), tirc_print_expr(c, map->outputs[i]));
     int64_t extent;
     const bool none =
         tirc_const_int(r.extent, &extent) && extent < 0; /* of inputs without values */
@@ -193,13 +191,13 @@ static BufferChoice choose_named(Sched *s, SRef *block, Value selector) {
     Buffer buffer = (is_write ? b->writes : b->reads)[index].buffer;
     if (!is_meant(selector, buffer)) continue;
     if (found.buffer && found.buffer != buffer)
-      tirc_sched_error(s, SERR_BUFFER_SELECTOR, NULL, NULL,
-                       "Block %s uses more than one buffer called %s.", b->name, selector.u.s);
+      tirc_refuse(s, NULL, SERR_BUFFER_SELECTOR, "Block %s uses more than one buffer called %s.",
+                  b->name, selector.u.s);
     if (!found.buffer || selector.kind == VAL_STR) found = (BufferChoice){buffer, is_write, index};
   }
   if (found.buffer) return found;
-  tirc_sched_error(s, SERR_BUFFER_NOT_FOUND, NULL, NULL, "Block %s neither reads nor writes %s.",
-                   b->name, selector.kind == VAL_STR ? selector.u.s : selector.u.buffer->name);
+  tirc_refuse(s, NULL, SERR_BUFFER_NOT_FOUND, "Block %s neither reads nor writes %s.", b->name,
+              selector.kind == VAL_STR ? selector.u.s : selector.u.buffer->name);
 }
 
 BufferChoice tirc_choose_buffer(Sched *s, SRef *block, Value selector) {
@@ -209,9 +207,9 @@ BufferChoice tirc_choose_buffer(Sched *s, SRef *block, Value selector) {
   int64_t index = selector.u.list->at[1].u.i;
   int n = is_write ? b->n_writes : b->n_reads;
   if (index < 0 || index >= n)
-    tirc_sched_error(s, SERR_BUFFER_SELECTOR, NULL, NULL,
-                     "Block %s %s %d buffer%s, so there is no (\"%s\", %lld).", b->name,
-                     is_write ? "writes" : "reads", n, n == 1 ? "" : "s",
-                     is_write ? "write" : "read", (long long)index);
+    tirc_refuse(s, NULL, SERR_BUFFER_SELECTOR,
+                "Block %s %s %d buffer%s, so there is no (\"%s\", %lld).", b->name,
+                is_write ? "writes" : "reads", n, n == 1 ? "" : "s", is_write ? "write" : "read",
+                (long long)index);
   return (BufferChoice){(is_write ? b->writes : b->reads)[index].buffer, is_write, (int)index};
 }

@@ -357,9 +357,9 @@ PaddingPlan tirc_plan_padding(const LayoutChange *l) {
   p.m.only = tirc_paths_to_users(l->s, l->scope, l->from);
   tirc_mutate_stmt(&p.m, l->scope->stmt);
   if (!p.writes.n)
-    tirc_sched_error(l->s, SERR_PAD_OF_INPUT, NULL, NULL,
-                     "Nothing writes %s, so nothing can put the pad value into its padding.",
-                     l->from->name);
+    tirc_refuse(l->s, NULL, SERR_PAD_OF_INPUT,
+                "Nothing writes %s, so nothing can put the pad value into its padding.",
+                l->from->name);
   PaddingPlan plan = replace_loops(&p);
   if (plan.n) return plan;
   const Write *last = &p.writes.at[p.writes.n - 1];

@@ -28,10 +28,10 @@ static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
     tirc_require_scope_root(s, block, false);
     return s->roots[block->func];
   }
-  tirc_sched_error_at(s, block->stmt, SERR_BUFFER_IS_VIEW, NULL, NULL,
-                      "%s is a view of another buffer: it is neither allocated by a block nor a "
-                      "parameter of the function.",
-                      b->name);
+  tirc_refuse(s, block->stmt, SERR_BUFFER_IS_VIEW,
+              "%s is a view of another buffer: it is neither allocated by a block nor a parameter "
+              "of the function.",
+              b->name);
 }
 
 /* What is known of the parameter so far (NULL: nothing), and then this map. */
@@ -57,11 +57,11 @@ static bool is_defined(const Func *f, Expr var) {
 static void require_extents_known(Sched *s, const Func *f, Buffer from) {
   for (int d = 0; d < from->ndim; d++)
     if (from->shape[d]->op == OP_VAR && !is_defined(f, from->shape[d]))
-      tirc_sched_error(
-          s, SERR_BUFFER_NOT_PLAIN, NULL, "pass the extent as a parameter of its own (n: T.int32)",
-          "The layout of %s cannot change: its shape alone says what %s is, and in the "
-          "new one %s is no extent any more.",
-          from->name, from->shape[d]->u.s, from->shape[d]->u.s);
+      tirc_sched_error(s, NULL, SERR_BUFFER_NOT_PLAIN, NULL,
+                       "pass the extent as a parameter of its own (n: T.int32)",
+                       "The layout of %s cannot change: its shape alone says what %s is, and in "
+                       "the new one %s is no extent any more.",
+                       from->name, from->shape[d]->u.s, from->shape[d]->u.s);
 }
 
 /* map: NULL when the elements stay where they are. */
@@ -138,8 +138,8 @@ static void require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
   tirc_visit_stmt(&p.v, scope->stmt);
   if (b->strides) p.why = "it has strides of its own";
   if (!p.why) return;
-  tirc_sched_error_at(s, p.where, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
-                      "The layout of %s cannot change: %s.", b->name, p.why);
+  tirc_refuse(s, p.where, SERR_BUFFER_NOT_PLAIN, "The layout of %s cannot change: %s.", b->name,
+              p.why);
 }
 
 /* --- axis separators -------------------------------------------------------------------------- */
@@ -147,9 +147,9 @@ static void require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
 static void require_place(Sched *s, Buffer b, int64_t at, int64_t from) {
   bool outside = at < 0 || at > b->ndim;
   if (outside || at < from)
-    tirc_sched_error(s, SERR_AXIS_SEPARATORS, NULL, NULL,
-                     "There is no axis separator at %lld of %s, which has %d axes%s.",
-                     (long long)at, b->name, b->ndim, outside ? "" : ": they must ascend");
+    tirc_refuse(s, NULL, SERR_AXIS_SEPARATORS,
+                "There is no axis separator at %lld of %s, which has %d axes%s.", (long long)at,
+                b->name, b->ndim, outside ? "" : ": they must ascend");
 }
 
 static void set_separators(Sched *s, struct BufferNode *b, int n, const int *at) {
@@ -258,21 +258,20 @@ static IndexMap read_pad_value(LayoutChange *l, Value v) {
     pad = (IndexMap){.n_inputs = n, .n_outputs = 1, .inputs = vars, .outputs = value};
   }
   if (pad.n_outputs != 1)
-    tirc_sched_error(s, SERR_PAD_VALUE, NULL, NULL,
-                     "The pad value is one value, but the function gives %d.", pad.n_outputs);
+    tirc_refuse(s, NULL, SERR_PAD_VALUE, "The pad value is one value, but the function gives %d.",
+                pad.n_outputs);
   if (!tirc_dtype_equal(pad.outputs[0]->dtype, l->from->dtype))
-    tirc_sched_error(s, SERR_PAD_VALUE, NULL, NULL,
-                     "The pad value %s is of type %s, but %s has elements of type %s.",
-                     tirc_print_expr(c, pad.outputs[0]), tirc_dtype_name(c, pad.outputs[0]->dtype),
-                     l->from->name, tirc_dtype_name(c, l->from->dtype));
+    tirc_refuse(s, NULL, SERR_PAD_VALUE,
+                "The pad value %s is of type %s, but %s has elements of type %s.",
+                tirc_print_expr(c, pad.outputs[0]), tirc_dtype_name(c, pad.outputs[0]->dtype),
+                l->from->name, tirc_dtype_name(c, l->from->dtype));
   if (pad.outputs[0]->op == OP_INT && !fits(pad.outputs[0]->u.i, l->from->dtype))
-    tirc_sched_error(s, SERR_PAD_VALUE, NULL, NULL, "The pad value %lld does not fit into %s.",
-                     (long long)pad.outputs[0]->u.i, tirc_dtype_name(c, l->from->dtype));
+    tirc_refuse(s, NULL, SERR_PAD_VALUE, "The pad value %lld does not fit into %s.",
+                (long long)pad.outputs[0]->u.i, tirc_dtype_name(c, l->from->dtype));
   const Expr load = tirc_find_expr(pad.outputs[0], is_other_load, l->from);
   if (load)
-    tirc_sched_error(s, SERR_PAD_VALUE, NULL, NULL,
-                     "The pad value loads from %s; it may load from %s only.", load->u.buffer->name,
-                     l->from->name);
+    tirc_refuse(s, NULL, SERR_PAD_VALUE, "The pad value loads from %s; it may load from %s only.",
+                load->u.buffer->name, l->from->name);
   tirc_require_inputs(s, &pad, n, "the new layout");
   return pad;
 }
@@ -295,11 +294,11 @@ static void require_injective(LayoutChange *l, bool assumed, const Expr *new_sha
   const char *text = why ? tirc_index_map_text(l->c, &l->map) : NULL;
   if (tried == 0 || (tried < 0 && !assumed && l->inverse.loses_input))
     tirc_sched_error(
-        l->s, SERR_INDEX_MAP_NOT_INJECTIVE, why, NULL,
+        l->s, NULL, SERR_INDEX_MAP_NOT_INJECTIVE, why, NULL,
         "%s puts different elements of %s into one place, or outside of the new shape.", text,
         l->from->name);
   if (why && !assumed)
-    tirc_sched_error(l->s, SERR_INDEX_MAP_NOT_AFFINE, why, NULL,
+    tirc_sched_error(l->s, NULL, SERR_INDEX_MAP_NOT_AFFINE, why, NULL,
                      "%s has no inverse that can be computed.", text);
   if (tried < 0)
     tirc_sched_warn(l->s, "it cannot be seen whether %s is injective on %s", text, l->from->name);
@@ -341,9 +340,9 @@ static const Region *rewrite_regions(const LayoutRewrite *r, Stmt block, int n, 
     if (from[i].buffer != r->l->from) continue;
     const Region *found = tirc_region_of(inferred.n, inferred.at, r->l->to);
     if (!found)
-      tirc_sched_error_at(r->l->s, block, SERR_REGION_NOT_ACCESSED, NULL, NULL,
-                          "Block %s declares a region of %s that nothing in it accesses.",
-                          block->u.block.name, r->l->from->name);
+      tirc_refuse(r->l->s, block, SERR_REGION_NOT_ACCESSED,
+                  "Block %s declares a region of %s that nothing in it accesses.",
+                  block->u.block.name, r->l->from->name);
     out[i] = *found;
   }
   return out;
@@ -442,7 +441,8 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   l.scope = scope_of_buffer(s, l.block, l.from);
   if (has_pad) l.pad = read_pad_value(&l, args[3]);
   if (has_pad && assumed)
-    tirc_sched_error(s, SERR_PAD_VALUE, NULL, "leave out pad_value or assume_injective_transform",
+    tirc_sched_error(s, NULL, SERR_PAD_VALUE, NULL,
+                     "leave out pad_value or assume_injective_transform",
                      "With assume_injective_transform it is not computed where the padding is.");
   const bool identity = is_identity(&l.map);
   const int n_separators = l.map.n_separators;
@@ -452,11 +452,10 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   require_injective(&l, assumed, shape);
   bool padded = !tirc_is_int(l.inverse.padding, 0);
   if (padded && !has_pad)
-    tirc_sched_error(s, SERR_LAYOUT_PADDING, NULL, NULL,
-                     "%s leaves padding in the new layout of %s, where %s, and there is no pad "
-                     "value for it.",
-                     tirc_index_map_text(c, &l.map), l.from->name,
-                     tirc_print_expr(c, l.inverse.padding));
+    tirc_refuse(
+        s, NULL, SERR_LAYOUT_PADDING,
+        "%s leaves padding in the new layout of %s, where %s, and there is no pad value for it.",
+        tirc_index_map_text(c, &l.map), l.from->name, tirc_print_expr(c, l.inverse.padding));
   l.to = new_buffer(&l, shape);
   PaddingPlan plan = padded ? tirc_plan_padding(&l) : (PaddingPlan){0};
   install(s, l.scope, rewrite_scope(&l, &plan), l.from, l.to, &l.map);

@@ -21,9 +21,8 @@ static bool is_variable(const void *self, Expr e) {
 static Expr constant(Sched *s, Expr e) {
   const Expr found = tirc_find_expr(e, is_variable, NULL);
   if (found)
-    tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL,
-                     "%s cannot be an annotation: %s is no constant", tirc_print_expr(s->c, e),
-                     tirc_print_expr(s->c, found));
+    tirc_refuse(s, NULL, SERR_ANNOTATION_VALUE, "%s cannot be an annotation: %s is no constant",
+                tirc_print_expr(s->c, e), tirc_print_expr(s->c, found));
   return e;
 }
 
@@ -34,8 +33,8 @@ static Expr items_expr(Sched *s, Value v, Op op, int depth) {
   Expr *items = tirc_new_array(s->c, Expr, n + 1);
   for (int i = 0; i < n; i++) {
     if (op == OP_DICT && i % 2 == 0 && v.u.list->at[i].kind != VAL_STR)
-      tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL, "a key of the dict is %s, not a str",
-                       tirc_value_repr(s->c, v.u.list->at[i]));
+      tirc_refuse(s, NULL, SERR_ANNOTATION_VALUE, "a key of the dict is %s, not a str",
+                  tirc_value_repr(s->c, v.u.list->at[i]));
     items[i] = value_expr(s, v.u.list->at[i], depth + 1);
   }
   return tirc_expr(s->c, op, DT_HANDLE, n, items);
@@ -45,7 +44,7 @@ static Expr value_expr(Sched *s, Value v, int depth) {
   enum { MAX_DEPTH = 32 };
   Tirc *c = s->c;
   if (depth > MAX_DEPTH)
-    tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL, "the value is nested too deeply");
+    tirc_refuse(s, NULL, SERR_ANNOTATION_VALUE, "the value is nested too deeply");
   switch (v.kind) {
   case VAL_NONE: return tirc_expr(c, OP_NONE, DT_HANDLE, 0, NULL);
   case VAL_BOOL: /* as in TVM's Python interface, where a bool is an int */
@@ -61,8 +60,8 @@ static Expr value_expr(Sched *s, Value v, int depth) {
   case VAL_TUPLE: return items_expr(s, v, OP_TUPLE, depth);
   case VAL_DICT: return items_expr(s, v, OP_DICT, depth);
   default:
-    tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL, "%s cannot be an annotation",
-                     tirc_value_repr(c, v));
+    tirc_refuse(s, NULL, SERR_ANNOTATION_VALUE, "%s cannot be an annotation",
+                tirc_value_repr(c, v));
   }
 }
 
@@ -99,9 +98,8 @@ void tirc_prim_unannotate(Sched *s, const Value *args, Value *result) {
     Text t = {.c = s->c};
     for (int i = 0; i < attrs.n; i++)
       tirc_text_addf(&t, "%s\"%s\"", i ? ", " : "", attrs.at[i].key);
-    tirc_sched_error(s, SERR_ANNOTATION_NOT_FOUND, NULL, NULL,
-                     "%s has no annotation \"%s\"; it has %s", tirc_describe(s, r->stmt), key,
-                     attrs.n ? t.at : "none");
+    tirc_refuse(s, NULL, SERR_ANNOTATION_NOT_FOUND, "%s has no annotation \"%s\"; it has %s",
+                tirc_describe(s, r->stmt), key, attrs.n ? t.at : "none");
   }
   set_attrs(s, r, key, tirc_attrs_remove(s->c, attrs, key));
 }

@@ -29,7 +29,7 @@ static ThreadScope thread_scope(Sched *s, const char *tag) {
   if (!strncmp(tag, "blockIdx.", 9) && ends_in_axis(tag, 9)) return (ThreadScope){0, tag[9] - 'x'};
   if (!strncmp(tag, "threadIdx.", 10) && ends_in_axis(tag, 10))
     return (ThreadScope){1, tag[10] - 'x'};
-  tirc_sched_error(s, SERR_THREAD_AXIS, NULL, NULL, "\"%s\" is no thread axis", tag);
+  tirc_refuse(s, NULL, SERR_THREAD_AXIS, "\"%s\" is no thread axis", tag);
 }
 
 typedef struct Check {
@@ -50,9 +50,9 @@ static _Noreturn void wrong_iter(Check *k, Stmt block, int i) {
   tirc_sched_mark(s, k->loop->stmt);
   tirc_sched_mark(s, block);
   if (k->kind == LOOP_THREAD_BINDING)
-    tirc_sched_error(s, SERR_BIND_ITER_KIND, what, NULL, "loop %s cannot be bound to a thread axis",
-                     var);
-  tirc_sched_error(s, SERR_NOT_DATA_PARALLEL, what, NULL,
+    tirc_sched_error(s, NULL, SERR_BIND_ITER_KIND, what, NULL,
+                     "loop %s cannot be bound to a thread axis", var);
+  tirc_sched_error(s, NULL, SERR_NOT_DATA_PARALLEL, what, NULL,
                    "the iterations of loop %s cannot run at the same time", var);
 }
 

@@ -126,7 +126,7 @@ void tirc_require_init_sides(Sched *s, SRef *loop, Stmt nest, const PtrMap *map,
     if (!added && tirc_is_true(b->predicate)) continue;
     if (!changes_side(s, loop, b, &now.found.at[i], map, added)) continue;
     tirc_sched_mark(s, loop->stmt);
-    tirc_sched_error(s, SERR_REPEATED_REDUCTION, NULL,
+    tirc_sched_error(s, NULL, SERR_REPEATED_REDUCTION, NULL,
                      "call decompose_reduction first, so that the init has loops of its own",
                      "the init of block %s would not run where it did: its predicate would say "
                      "something else of loops that only the reduction uses",

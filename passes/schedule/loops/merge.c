@@ -39,8 +39,8 @@ typedef struct Merge {
 /* --- the shape -------------------------------------------------------------------------------- */
 
 static _Noreturn void bad_shape(Merge *m, SRef *loop, const char *why) {
-  tirc_sched_error_at(m->s, loop->stmt, SERR_MERGE_SHAPE, why, NULL,
-                      "loop %s cannot be merged with the others", tirc_loop_of(loop)->var->u.s);
+  tirc_sched_error(m->s, loop->stmt, SERR_MERGE_SHAPE, why, NULL,
+                   "loop %s cannot be merged with the others", tirc_loop_of(loop)->var->u.s);
 }
 
 static void require_mergeable(Merge *m, SRef *loop) {
@@ -50,10 +50,10 @@ static void require_mergeable(Merge *m, SRef *loop) {
     return;
   tirc_sched_mark(m->s, loop->stmt);
   if (plain)
-    tirc_sched_error(m->s, SERR_LOOP_START, NULL, tirc_hint_of_start(m->s, loop),
+    tirc_sched_error(m->s, NULL, SERR_LOOP_START, NULL, tirc_hint_of_start(m->s, loop),
                      "loop %s starts at %s", f->var->u.s, tirc_print_expr(m->c, f->min));
-  tirc_sched_error(m->s, SERR_LOOP_HAS_ANNOTATION, NULL, NULL, "loop %s has %s", f->var->u.s,
-                   f->annotations.n ? "annotations" : "a thread binding");
+  tirc_refuse(m->s, NULL, SERR_LOOP_HAS_ANNOTATION, "loop %s has %s", f->var->u.s,
+              f->annotations.n ? "annotations" : "a thread binding");
 }
 
 static int read_nest(Merge *m, MergeNest *nest) {
@@ -70,10 +70,9 @@ static int read_nest(Merge *m, MergeNest *nest) {
   for (int i = 1; i < up.n; i++) {
     if (tirc_loop_of(nest->loops[i - 1])->body == nest->loops[i]->stmt) continue;
     tirc_sched_mark(m->s, nest->loops[i - 1]->stmt);
-    tirc_sched_error_at(m->s, nest->loops[i]->stmt, SERR_FUSE_NOT_ONLY_CHILD, NULL, NULL,
-                        "loop %s is not alone in the body of loop %s",
-                        tirc_loop_of(nest->loops[i])->var->u.s,
-                        tirc_loop_of(nest->loops[i - 1])->var->u.s);
+    tirc_refuse(m->s, nest->loops[i]->stmt, SERR_FUSE_NOT_ONLY_CHILD,
+                "loop %s is not alone in the body of loop %s",
+                tirc_loop_of(nest->loops[i])->var->u.s, tirc_loop_of(nest->loops[i - 1])->var->u.s);
   }
   nest->place = tirc_item_index(nest->loops[0]);
   if (nest->place < 0)
@@ -84,7 +83,7 @@ static int read_nest(Merge *m, MergeNest *nest) {
 static void read_nests(Merge *m, Value list) {
   Sched *s = m->s;
   m->n = list.u.list->n;
-  if (!m->n) tirc_sched_error(s, SERR_NO_LOOPS, NULL, NULL, "sch.merge is given no loop");
+  if (!m->n) tirc_refuse(s, NULL, SERR_NO_LOOPS, "sch.merge is given no loop");
   m->nests = tirc_new_array(m->c, MergeNest, m->n);
   SRef **loops = tirc_new_array(m->c, SRef *, m->n);
   for (int i = 0; i < m->n; i++) {
@@ -92,8 +91,8 @@ static void read_nests(Merge *m, Value list) {
     if (loops[i]->func != loops[0]->func) bad_shape(m, loops[i], "it is in another function");
     for (int k = 0; k < i; k++) {
       if (loops[k] != loops[i]) continue;
-      tirc_sched_error_at(s, loops[i]->stmt, SERR_LOOP_REPEATED, NULL, NULL,
-                          "loop %s is given twice", tirc_loop_of(loops[i])->var->u.s);
+      tirc_refuse(s, loops[i]->stmt, SERR_LOOP_REPEATED, "loop %s is given twice",
+                  tirc_loop_of(loops[i])->var->u.s);
     }
   }
   if (m->n == 1) bad_shape(m, loops[0], "merge takes at least two loops");
@@ -170,11 +169,10 @@ static bool conflict(const Uses *x, const Uses *y) {
 
 static _Noreturn void order_lost(Merge *m, Stmt x, Stmt y, const char *what) {
   tirc_sched_mark(m->s, x);
-  tirc_sched_error_at(
-      m->s, y, SERR_ORDER_MATTERS, what,
-      "merge loops of which each iteration uses only what the same iterations of the "
-      "others have made",
-      "in the merged loops, accesses to the same element might change places");
+  tirc_sched_error(m->s, y, SERR_ORDER_MATTERS, what,
+                   "merge loops of which each iteration uses only what the same iterations of the "
+                   "others have made",
+                   "in the merged loops, accesses to the same element might change places");
 }
 
 /* A nest jumps over what stands between it and the last one. */

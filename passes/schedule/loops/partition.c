@@ -42,19 +42,19 @@ static void read_bounds(Partition *p) {
   if (tirc_const_int(f->min, &p->min) && tirc_const_int(f->extent, &p->extent) &&
       !__builtin_add_overflow(p->min, p->extent, &end) && end <= tirc_dtype_max(f->var->dtype))
     return;
-  tirc_sched_error_at(p->s, p->loop->stmt, SERR_SYMBOLIC_LOOP, NULL, NULL,
-                      "loop %s runs over [%s, %s + %s)", f->var->u.s, tirc_print_expr(p->c, f->min),
-                      tirc_print_expr(p->c, f->min), tirc_print_expr(p->c, f->extent));
+  tirc_refuse(p->s, p->loop->stmt, SERR_SYMBOLIC_LOOP, "loop %s runs over [%s, %s + %s)",
+              f->var->u.s, tirc_print_expr(p->c, f->min), tirc_print_expr(p->c, f->min),
+              tirc_print_expr(p->c, f->extent));
 }
 
 static int64_t factor_of(Partition *p, Value v, int position) {
   if (v.kind != VAL_INT)
-    tirc_sched_error(p->s, SERR_SPLIT_FACTOR, NULL, "use a number",
+    tirc_sched_error(p->s, NULL, SERR_SPLIT_FACTOR, NULL, "use a number",
                      "the factor at position %d is %s, which is not known", position,
                      tirc_print_expr(p->c, v.u.expr));
   if (v.u.i <= 0)
-    tirc_sched_error(p->s, SERR_SPLIT_FACTOR, NULL, NULL, "the factor at position %d is %lld",
-                     position, (long long)v.u.i);
+    tirc_refuse(p->s, NULL, SERR_SPLIT_FACTOR, "the factor at position %d is %lld", position,
+                (long long)v.u.i);
   return v.u.i;
 }
 
@@ -69,14 +69,14 @@ static void read_factors(Partition *p, Value list) {
       continue;
     }
     if (missing >= 0)
-      tirc_sched_error(p->s, SERR_SPLIT_TWO_INFERRED, NULL, NULL,
-                       "the factors at positions %d and %d are None", missing, i);
+      tirc_refuse(p->s, NULL, SERR_SPLIT_TWO_INFERRED,
+                  "the factors at positions %d and %d are None", missing, i);
     missing = i;
   }
   if (sum >= p->extent)
-    tirc_sched_error_at(p->s, p->loop->stmt, SERR_PARTITION_TOO_LONG, NULL, NULL,
-                        "the factors add up to %lld, and loop %s has %lld iterations",
-                        (long long)sum, tirc_loop_of(p->loop)->var->u.s, (long long)p->extent);
+    tirc_refuse(p->s, p->loop->stmt, SERR_PARTITION_TOO_LONG,
+                "the factors add up to %lld, and loop %s has %lld iterations", (long long)sum,
+                tirc_loop_of(p->loop)->var->u.s, (long long)p->extent);
   if (missing < 0) missing = n++;
   lengths[missing] = p->extent - sum;
   p->n = n;
@@ -87,8 +87,8 @@ static void read_factors(Partition *p, Value list) {
 static void require_plain(Partition *p) {
   const For *f = tirc_loop_of(p->loop);
   if (!f->annotations.n && f->kind != LOOP_THREAD_BINDING) return;
-  tirc_sched_error_at(p->s, p->loop->stmt, SERR_LOOP_HAS_ANNOTATION, NULL, NULL, "loop %s has %s",
-                      f->var->u.s, f->annotations.n ? "annotations" : "a thread binding");
+  tirc_refuse(p->s, p->loop->stmt, SERR_LOOP_HAS_ANNOTATION, "loop %s has %s", f->var->u.s,
+              f->annotations.n ? "annotations" : "a thread binding");
 }
 
 /* --- one part --------------------------------------------------------------------------------- */

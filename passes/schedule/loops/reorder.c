@@ -38,17 +38,16 @@ static void read_loops(Reorder *r, Value list) {
     r->given[i] = tirc_sref_of_value(s, list.u.list->at[i]);
     for (int k = 0; k < i; k++) {
       if (r->given[k] != r->given[i]) continue;
-      tirc_sched_error_at(s, r->given[i]->stmt, SERR_LOOP_REPEATED, NULL, NULL,
-                          "loop %s is given twice", tirc_loop_of(r->given[i])->var->u.s);
+      tirc_refuse(s, r->given[i]->stmt, SERR_LOOP_REPEATED, "loop %s is given twice",
+                  tirc_loop_of(r->given[i])->var->u.s);
     }
   }
 }
 
 static _Noreturn void not_a_chain(Reorder *r, const SRef *a, const SRef *b, const char *why) {
   tirc_sched_mark(r->s, a->stmt);
-  tirc_sched_error_at(r->s, b->stmt, SERR_LOOPS_NOT_A_CHAIN, NULL, NULL,
-                      "loops %s and %s are not in one chain: %s", tirc_loop_of(a)->var->u.s,
-                      tirc_loop_of(b)->var->u.s, why);
+  tirc_refuse(r->s, b->stmt, SERR_LOOPS_NOT_A_CHAIN, "loops %s and %s are not in one chain: %s",
+              tirc_loop_of(a)->var->u.s, tirc_loop_of(b)->var->u.s, why);
 }
 
 /* Given loops above this one in its scope, itself included; *top is the outermost of them. */
@@ -101,9 +100,9 @@ static void require_reorderable_blocks(Reorder *r) {
     const Block *b = tirc_block_of(blocks[i]);
     for (int k = 0; k < b->n_iters; k++) {
       if (b->iters[k].kind != ITER_SPATIAL && b->iters[k].kind != ITER_REDUCE)
-        tirc_sched_error_at(s, blocks[i]->stmt, SERR_ITER_KIND, NULL, NULL,
-                            "iterator %s of block %s is neither spatial nor a reduction iterator",
-                            b->iters[k].var->u.s, b->name);
+        tirc_refuse(s, blocks[i]->stmt, SERR_ITER_KIND,
+                    "iterator %s of block %s is neither spatial nor a reduction iterator",
+                    b->iters[k].var->u.s, b->name);
       tirc_require_affine_binding(s, blocks[i], r->chain[0]->parent);
     }
   }
@@ -125,10 +124,9 @@ static void require_bounds_outside(Reorder *r, SRef *const *order) {
       const For *f = tirc_loop_of(order[i]);
       Expr inner = tirc_loop_of(order[k])->var;
       if (!tirc_uses_var(f->min, inner) && !tirc_uses_var(f->extent, inner)) continue;
-      tirc_sched_error_at(
-          s, order[i]->stmt, SERR_DEPENDENT_LOOP, NULL, NULL,
-          "the bounds of loop %s use loop %s, which would come to stand inside of it", f->var->u.s,
-          inner->u.s);
+      tirc_refuse(s, order[i]->stmt, SERR_DEPENDENT_LOOP,
+                  "the bounds of loop %s use loop %s, which would come to stand inside of it",
+                  f->var->u.s, inner->u.s);
     }
 }
 

@@ -29,17 +29,16 @@ static void require_plain_loop(Sched *s, SRef *loop) {
   if (f->annotations.n == 0 && f->kind != LOOP_THREAD_BINDING) return;
   tirc_sched_mark(s, loop->stmt);
   if (f->annotations.n)
-    tirc_sched_error(s, SERR_LOOP_HAS_ANNOTATION, NULL, NULL, "loop %s has the annotation \"%s\"",
-                     f->var->u.s, f->annotations.at[0].key);
-  tirc_sched_error(s, SERR_LOOP_HAS_ANNOTATION, NULL, NULL, "loop %s is bound to %s", f->var->u.s,
-                   f->thread);
+    tirc_refuse(s, NULL, SERR_LOOP_HAS_ANNOTATION, "loop %s has the annotation \"%s\"", f->var->u.s,
+                f->annotations.at[0].key);
+  tirc_refuse(s, NULL, SERR_LOOP_HAS_ANNOTATION, "loop %s is bound to %s", f->var->u.s, f->thread);
 }
 
 static void require_zero_start(Sched *s, SRef *loop) {
   const For *f = tirc_loop_of(loop);
   if (tirc_prove_equal(tirc_analyzer(s->c), f->min, tirc_int(s->c, f->min->dtype, 0))) return;
-  tirc_sched_error_at(s, loop->stmt, SERR_LOOP_START, NULL, tirc_hint_of_start(s, loop),
-                      "loop %s starts at %s", f->var->u.s, tirc_print_expr(s->c, f->min));
+  tirc_sched_error(s, loop->stmt, SERR_LOOP_START, NULL, tirc_hint_of_start(s, loop),
+                   "loop %s starts at %s", f->var->u.s, tirc_print_expr(s->c, f->min));
 }
 
 static Expr retyped(Tirc *c, Expr e, DType t) {
@@ -60,10 +59,11 @@ typedef struct Split {
 static Expr factor_of(Sched *s, const Split *p, Value v, int position) {
   if (v.kind != VAL_INT) return retyped(s->c, v.u.expr, p->dtype);
   if (v.u.i <= 0)
-    tirc_sched_error(s, SERR_SPLIT_FACTOR, NULL, NULL, "the factor at position %d is %lld",
-                     position, (long long)v.u.i);
+    tirc_refuse(s, NULL, SERR_SPLIT_FACTOR, "the factor at position %d is %lld", position,
+                (long long)v.u.i);
   if (v.u.i > tirc_dtype_max(p->dtype))
-    tirc_sched_error(s, SERR_SPLIT_FACTOR, NULL, "use a factor that fits the loop variable's type",
+    tirc_sched_error(s, NULL, SERR_SPLIT_FACTOR, NULL,
+                     "use a factor that fits the loop variable's type",
                      "the factor at position %d is %lld, which no %s holds", position,
                      (long long)v.u.i, tirc_dtype_name(s->c, p->dtype));
   return tirc_int(s->c, p->dtype, v.u.i);
@@ -73,7 +73,7 @@ static void multiply(Sched *s, Split *p, Expr factor) {
   int64_t a, b, product;
   if (tirc_const_int(p->product, &a) && tirc_const_int(factor, &b) &&
       (__builtin_mul_overflow(a, b, &product) || product > tirc_dtype_max(p->dtype)))
-    tirc_sched_error(s, SERR_SPLIT_FACTOR, NULL, "use smaller factors",
+    tirc_sched_error(s, NULL, SERR_SPLIT_FACTOR, NULL, "use smaller factors",
                      "the product of the factors is more than %s can hold",
                      tirc_dtype_name(s->c, p->dtype));
   p->product = tirc_mul(s->c, p->product, factor);
@@ -100,8 +100,8 @@ static void read_factors(Sched *s, Split *p, Value list) {
     Value v = list.u.list->at[i];
     if (v.kind == VAL_NONE) {
       if (missing >= 0)
-        tirc_sched_error(s, SERR_SPLIT_TWO_INFERRED, NULL, NULL,
-                         "the factors at positions %d and %d are None", missing, i);
+        tirc_refuse(s, NULL, SERR_SPLIT_TWO_INFERRED, "the factors at positions %d and %d are None",
+                    missing, i);
       missing = i;
       continue;
     }
@@ -115,11 +115,10 @@ static void read_factors(Sched *s, Split *p, Value list) {
     tirc_sched_mark(s, p->loop->stmt);
     int64_t product, whole;
     const bool less = tirc_const_int(p->product, &product) && tirc_const_int(extent, &whole);
-    tirc_sched_error(s, SERR_SPLIT_TOO_SMALL, NULL, NULL,
-                     "the product of the factors is %s, which is %s %s, the extent of loop %s",
-                     tirc_print_expr(c, p->product),
-                     less ? "less than" : "not known to be at least", tirc_print_expr(c, f->extent),
-                     f->var->u.s);
+    tirc_refuse(s, NULL, SERR_SPLIT_TOO_SMALL,
+                "the product of the factors is %s, which is %s %s, the extent of loop %s",
+                tirc_print_expr(c, p->product), less ? "less than" : "not known to be at least",
+                tirc_print_expr(c, f->extent), f->var->u.s);
   }
 }
 
@@ -152,12 +151,11 @@ static void require_nothing_beyond(Sched *s, const Split *p) {
   if (beyond.failing)
     why = tirc_format(c, "%s is not to be evaluated for %s >= %s",
                       tirc_print_expr(c, beyond.failing), f->var->u.s, extent);
-  tirc_sched_error_at(
-      s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS, why,
-      "choose factors that divide the extent, or split a loop inside of this one",
-      "loop %s has %s iterations, and the factors make more: outside of the blocks, "
-      "which a predicate guards, the added ones would reach %s",
-      f->var->u.s, extent, beyond.what);
+  tirc_sched_error(s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS, why,
+                   "choose factors that divide the extent, or split a loop inside of this one",
+                   "loop %s has %s iterations, and the factors make more: outside of the blocks, "
+                   "which a predicate guards, the added ones would reach %s",
+                   f->var->u.s, extent, beyond.what);
 }
 
 static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_predicate) {
@@ -166,10 +164,9 @@ static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_pre
   Expr predicate;
   Expr value = split_value(s, p, &predicate);
   if (predicate && no_predicate)
-    tirc_sched_error_at(
-        s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS, NULL, NULL,
-        "loop %s has %s iterations, and the factors make more: %s is not known to hold",
-        f->var->u.s, tirc_print_expr(c, f->extent), tirc_print_expr(c, predicate));
+    tirc_refuse(s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS,
+                "loop %s has %s iterations, and the factors make more: %s is not known to hold",
+                f->var->u.s, tirc_print_expr(c, f->extent), tirc_print_expr(c, predicate));
   if (predicate) require_nothing_beyond(s, p);
   Stmt body = tirc_substitute1_stmt(c, f->body, f->var, value);
   if (predicate) body = tirc_add_predicate(c, body, predicate);
@@ -206,10 +203,10 @@ static void require_directly_nested(Sched *s, SRef *outer, SRef *inner) {
   tirc_sched_mark(s, outer->stmt);
   tirc_sched_mark(s, inner->stmt);
   if (inner->parent != outer)
-    tirc_sched_error(s, SERR_FUSE_NOT_NESTED, NULL, NULL,
-                     "loop %s is not directly inside of loop %s", in, out);
-  tirc_sched_error(s, SERR_FUSE_NOT_ONLY_CHILD, NULL, NULL,
-                   "loop %s is not alone in the body of loop %s", in, out);
+    tirc_refuse(s, NULL, SERR_FUSE_NOT_NESTED, "loop %s is not directly inside of loop %s", in,
+                out);
+  tirc_refuse(s, NULL, SERR_FUSE_NOT_ONLY_CHILD, "loop %s is not alone in the body of loop %s", in,
+              out);
 }
 
 static void require_fusible(Sched *s, int n, SRef *const *loops) {
@@ -219,9 +216,8 @@ static void require_fusible(Sched *s, int n, SRef *const *loops) {
     require_zero_start(s, loops[i]);
     for (int k = 0; k < i; k++) {
       if (!tirc_uses_var(tirc_loop_of(loops[i])->extent, tirc_loop_of(loops[k])->var)) continue;
-      tirc_sched_error_at(s, loops[i]->stmt, SERR_DEPENDENT_LOOP, NULL, NULL,
-                          "the extent of loop %s uses loop %s", tirc_loop_of(loops[i])->var->u.s,
-                          tirc_loop_of(loops[k])->var->u.s);
+      tirc_refuse(s, loops[i]->stmt, SERR_DEPENDENT_LOOP, "the extent of loop %s uses loop %s",
+                  tirc_loop_of(loops[i])->var->u.s, tirc_loop_of(loops[k])->var->u.s);
     }
   }
 }
@@ -305,7 +301,7 @@ static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *
 void tirc_prim_fuse(Sched *s, const Value *args, Value *result) {
   Tirc *c = s->c;
   int n = args[0].u.list->n;
-  if (!n) tirc_sched_error(s, SERR_NO_LOOPS, NULL, NULL, "sch.fuse is given no loop");
+  if (!n) tirc_refuse(s, NULL, SERR_NO_LOOPS, "sch.fuse is given no loop");
   SRef **loops = tirc_new_array(c, SRef *, n);
   for (int i = 0; i < n; i++) loops[i] = tirc_sref_of_value(s, args[0].u.list->at[i]);
   require_fusible(s, n, loops);

@@ -11,8 +11,8 @@ void tirc_prim_add_unit_loop(Sched *s, const Value *args, Value *result) {
   Tirc *c = s->c;
   SRef *r = tirc_sref_of_value(s, args[0]);
   if (!r->parent)
-    tirc_sched_error_at(s, r->stmt, SERR_ROOT_BLOCK, NULL, NULL,
-                        "block %s is the root block of its function", tirc_block_of(r)->name);
+    tirc_refuse(s, r->stmt, SERR_ROOT_BLOCK, "block %s is the root block of its function",
+                tirc_block_of(r)->name);
   Expr var = tirc_var(c, "u", DT_INT32);
   tirc_sched_replace(s, r, tirc_for_serial(c, var, tirc_int(c, var->dtype, 1), r->stmt));
   *result = tirc_value_loop(var);

@@ -352,7 +352,7 @@ static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) 
   tirc_sched_mark(s, of_tree(meet->second));
   const char *first = access_text(s, meet->first), *second = access_text(s, meet->second);
   tirc_sched_error(
-      s, SERR_ITERATIONS_DEPEND,
+      s, NULL, SERR_ITERATIONS_DEPEND,
       meet->witness ? tirc_format(s->c, "%s, and %s: %s", first, second, meet->witness)
                     : tirc_format(s->c,
                                   "%s, and %s: that these are never the same element cannot be "

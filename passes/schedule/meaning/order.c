@@ -338,10 +338,10 @@ static _Noreturn void order_lost(const Ask *r, const Loss *loss) {
                         "iteration, and would run before it: %s",
                         second, name, first, loss->witness);
   if (init && loss->first->block == loss->second->block)
-    tirc_sched_error(s, SERR_ORDER_MATTERS, what, NULL,
+    tirc_sched_error(s, NULL, SERR_ORDER_MATTERS, what, NULL,
                      "in the new order of the loops %s would not run when it must",
                      user_text(s, init));
-  tirc_sched_error(s, SERR_ORDER_MATTERS, what, NULL,
+  tirc_sched_error(s, NULL, SERR_ORDER_MATTERS, what, NULL,
                    "the new order of the loops changes what %s computes", second);
 }
 
@@ -427,11 +427,10 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
   const Stmt found = tirc_find_stmt(block->stmt, is_inner_sum, &(InnerSums){s, block->stmt}, NULL);
   if (!found) return;
   tirc_sched_mark(s, chain[0]->stmt);
-  tirc_sched_error_at(
-      s, found, SERR_ORDER_MATTERS, NULL, NULL,
-      "block %s in block %s goes on with sums that are started in other instances of "
-      "that, and they might come later in the new order of the loops",
-      found->u.block.name, tirc_block_of(block)->name);
+  tirc_refuse(s, found, SERR_ORDER_MATTERS,
+              "block %s in block %s goes on with sums that are started in other instances of that, "
+              "and they might come later in the new order of the loops",
+              found->u.block.name, tirc_block_of(block)->name);
 }
 
 /* They are evaluated once more, or once less, where loops change places. */
@@ -440,11 +439,11 @@ static void require_bounds_stand_still(Sched *s, int n, SRef *const *chain) {
     const For *f = tirc_loop_of(chain[i]);
     if (!tirc_loads_change(s, chain[0], f->min) && !tirc_loads_change(s, chain[0], f->extent))
       continue;
-    tirc_sched_error_at(
-        s, chain[0]->stmt, SERR_ORDER_MATTERS,
-        tirc_format(s->c, "the bounds of loop %s are loaded, and stored to in the nest",
-                    f->var->u.s),
-        NULL, "in the new order of the loops %s runs over another range", f->var->u.s);
+    tirc_sched_error(s, chain[0]->stmt, SERR_ORDER_MATTERS,
+                     tirc_format(s->c,
+                                 "the bounds of loop %s are loaded, and stored to in the nest",
+                                 f->var->u.s),
+                     NULL, "in the new order of the loops %s runs over another range", f->var->u.s);
   }
 }
 

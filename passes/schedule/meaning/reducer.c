@@ -8,14 +8,14 @@ Reducer tirc_reducer_of(Sched *s, SRef *block) {
   const char *wrong = tirc_reducer_of_block(s->c, b, &r, &unmatched);
   if (!wrong) return r;
   if (unmatched < 0)
-    tirc_sched_error_at(
+    tirc_sched_error(
         s, block->stmt, SERR_REDUCER_FORM, NULL,
         block->scope->n_blocks ? "call rfactor before blockize puts blocks inside of it" : NULL,
         "In block %s, %s.", b->name, wrong);
-  tirc_sched_error_at(s, block->stmt, SERR_NO_MATCHED_REDUCER, NULL, NULL,
-                      "Block %s accumulates into %s by no commutative operation that is known, or "
-                      "starts from another value than its neutral element.",
-                      b->name, r.buffers[unmatched]->name);
+  tirc_refuse(s, block->stmt, SERR_NO_MATCHED_REDUCER,
+              "Block %s accumulates into %s by no commutative operation that is known, or starts "
+              "from another value than its neutral element.",
+              b->name, r.buffers[unmatched]->name);
 }
 
 void tirc_warn_of_equals(Sched *s, SRef *block) {

@@ -33,8 +33,8 @@ typedef struct Move {
 
 _Noreturn static void not_same_scope(Move *m, const char *why) {
   tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error_at(m->s, m->loop->stmt, SERR_NOT_SAME_SCOPE, NULL, NULL, "%s and %s: %s",
-                      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt), why);
+  tirc_refuse(m->s, m->loop->stmt, SERR_NOT_SAME_SCOPE, "%s and %s: %s",
+              tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt), why);
 }
 
 static void check_scope_and_bind_loops(Move *m) {
@@ -43,12 +43,6 @@ static void check_scope_and_bind_loops(Move *m) {
   for (; p && tirc_is_loop(p); p = p->parent) tirc_bind_loop(m->a, tirc_loop_of(p));
   if (p != m->scope) not_same_scope(m, "they are not in the same block's scope");
   if (tirc_is_ancestor(m->loop, m->block)) not_same_scope(m, "the block is under the loop already");
-}
-
-static void check_not_output(Move *m) {
-  if (!m->is_producer || !tirc_is_output_block(m->s, m->block, m->scope)) return;
-  tirc_sched_error_at(m->s, m->block->stmt, SERR_OUTPUT_BLOCK, NULL, NULL,
-                      "%s is an output block of its scope", tirc_describe(m->s, m->block->stmt));
 }
 
 /* --- the place under the loop ------------------------------------------------------------ */
@@ -79,7 +73,7 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
     tirc_sched_mark(m->s, at[i]->stmt);
     tirc_text_addf(&names, "%s\"%s\"", i ? ", " : "", tirc_block_of(at[i])->name);
   }
-  tirc_sched_error(m->s, SERR_NOT_ALL_VISITED,
+  tirc_sched_error(m->s, NULL, SERR_NOT_ALL_VISITED,
                    tirc_format(m->c, "%d of %d %ss are not under the loop", n - seen, n, what),
                    NULL, "all %ss of %s (%s) must be under %s", what,
                    tirc_describe(m->s, m->block->stmt), names.at,
@@ -105,9 +99,9 @@ static int find_place(Move *m) {
   if (m->index == -1) return before;
   if (m->index == -2) return after + 1;
   if (m->index < after + 1 || m->index > before)
-    tirc_sched_error(m->s, SERR_INSERT_INDEX, NULL, NULL,
-                     "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
-                     (long long)m->index, tirc_describe(m->s, m->block->stmt), after + 1, before);
+    tirc_refuse(m->s, NULL, SERR_INSERT_INDEX,
+                "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
+                (long long)m->index, tirc_describe(m->s, m->block->stmt), after + 1, before);
   return (int)m->index;
 }
 
@@ -168,28 +162,27 @@ static void check_old_predicate(Move *m) {
   SRef *empty = empty_loop(m);
   if (empty) {
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_error_at(m->s, empty->stmt, SERR_PREDICATE_LOST, NULL,
-                        "remove the loop that repeats nothing, or move another block",
-                        "%s does not run where loop %s has no iterations, and would run under %s",
-                        tirc_describe(m->s, m->block->stmt), tirc_loop_of(empty)->var->u.s,
-                        tirc_describe(m->s, m->loop->stmt));
+    tirc_sched_error(m->s, empty->stmt, SERR_PREDICATE_LOST, NULL,
+                     "remove the loop that repeats nothing, or move another block",
+                     "%s does not run where loop %s has no iterations, and would run under %s",
+                     tirc_describe(m->s, m->block->stmt), tirc_loop_of(empty)->var->u.s,
+                     tirc_describe(m->s, m->loop->stmt));
   }
   if (tirc_is_guarded(m->s, m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
-    tirc_sched_error_at(
-        m->s, m->block->stmt, SERR_PREDICATE_LOST, NULL, NULL,
-        "%s stands under a condition, and would run under %s where that does not hold",
-        tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+    tirc_refuse(m->s, m->block->stmt, SERR_PREDICATE_LOST,
+                "%s stands under a condition, and would run under %s where that does not hold",
+                tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
   }
   const char *missing;
   if (tirc_reaches_domain(m->s, m->block, NULL, &missing)) return;
   const Expr predicate = tirc_block_of(m->block)->predicate;
   tirc_sched_mark(m->s, m->block->stmt);
   if (tirc_is_true(predicate))
-    tirc_sched_error(m->s, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing),
+    tirc_sched_error(m->s, NULL, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing),
                      "move the block before other primitives widen its domains",
                      "%s runs for a part of its domains only, and would run for all of them",
                      tirc_describe(m->s, m->block->stmt));
-  tirc_sched_error(m->s, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing), NULL,
+  tirc_sched_error(m->s, NULL, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing), NULL,
                    "%s runs only where %s, which the domains of its iterators do not imply",
                    tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, predicate));
 }
@@ -211,13 +204,12 @@ static void check_others_within(Move *m) {
       SRef *other = reads ? m->producers[i - m->n_consumers] : m->consumers[i];
       if (!tirc_is_ancestor(common, other)) continue;
       tirc_sched_mark(m->s, m->block->stmt);
-      tirc_sched_error_at(m->s, other->stmt, SERR_PREDICATE_LOST, NULL, NULL,
-                          "%s runs only where %s, and would run under %s where that does not hold; "
-                          "%sblock %s %s there",
-                          tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, b->predicate),
-                          tirc_describe(m->s, m->loop->stmt), reads ? "it would read what " : "",
-                          tirc_block_of(other)->name,
-                          reads ? "stores" : "would read what it stores");
+      tirc_refuse(m->s, other->stmt, SERR_PREDICATE_LOST,
+                  "%s runs only where %s, and would run under %s where that does not hold; %sblock "
+                  "%s %s there",
+                  tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, b->predicate),
+                  tirc_describe(m->s, m->loop->stmt), reads ? "it would read what " : "",
+                  tirc_block_of(other)->name, reads ? "stores" : "would read what it stores");
     }
   }
 }
@@ -251,9 +243,9 @@ static void check_loop_vars(Move *m, Stmt nest) {
   l.v.self = &l;
   tirc_visit_stmt(&l.v, nest);
   if (!l.used) return;
-  tirc_sched_error_at(m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                      "%s would use the loop variable %s outside of its loop",
-                      tirc_describe(m->s, m->block->stmt), l.used->u.s);
+  tirc_refuse(m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES,
+              "%s would use the loop variable %s outside of its loop",
+              tirc_describe(m->s, m->block->stmt), l.used->u.s);
 }
 
 /* --- the primitives ---------------------------------------------------------------------- */
@@ -282,10 +274,9 @@ static void check_updates_within(Move *m, SRef *at) {
     bool is_local = allocator && tirc_is_ancestor(m->block, allocator);
     const bool shared = !is_local && has_other_writer(m, w);
     if (is_local || (!shared && !tirc_touches(first, w, false))) continue;
-    tirc_sched_error_at(
-        m->s, first->stmt, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL, "block %s within %s %s %s",
-        tirc_block_of(shared ? at : first)->name, tirc_describe(m->s, m->block->stmt),
-        shared ? "is not the only one that stores to" : "updates in place", w->name);
+    tirc_refuse(m->s, first->stmt, SERR_NOT_COMPLETE_OR_REDUCTION, "block %s within %s %s %s",
+                tirc_block_of(shared ? at : first)->name, tirc_describe(m->s, m->block->stmt),
+                shared ? "is not the only one that stores to" : "updates in place", w->name);
   }
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
 }
@@ -294,9 +285,9 @@ static void check_updates_within(Move *m, SRef *at) {
  * what the last run stored. */
 static void check_runs_within(Move *m) {
   if (!m->block->scope->n_blocks || !tirc_goes_on_from_last_run(m->s, m->block, NULL)) return;
-  tirc_sched_error_at(m->s, m->block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL,
-                      "%s, run again, may go on from what it stored before, in blocks inside of it",
-                      tirc_describe(m->s, m->block->stmt));
+  tirc_refuse(m->s, m->block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
+              "%s, run again, may go on from what it stored before, in blocks inside of it",
+              tirc_describe(m->s, m->block->stmt));
 }
 
 /* Whether each iterator has a loop of its own, before and after, in one order. */
@@ -335,11 +326,11 @@ static void check_condition_kept(Move *m, bool outer_kept) {
   for (const SRef *r = m->block->parent; condition && r != m->scope; r = r->parent)
     about |= tirc_uses_var(condition, tirc_loop_of(r)->var);
   if (!about) return;
-  tirc_sched_error_at(m->s, m->block->stmt, SERR_PREDICATE_LOST, NULL,
-                      "make the condition a predicate of the block: T.where(...)",
-                      "%s runs under a condition on loops that would no longer decide which of its "
-                      "instances run under %s",
-                      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+  tirc_sched_error(m->s, m->block->stmt, SERR_PREDICATE_LOST, NULL,
+                   "make the condition a predicate of the block: T.where(...)",
+                   "%s runs under a condition on loops that would no longer decide which of its "
+                   "instances run under %s",
+                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
 /* A domain that depends on a loop is about the instances which that loop used to run. */
@@ -347,10 +338,9 @@ static void check_domains(Move *m, bool outer_kept) {
   const SRef *loop = tirc_loop_of_domain(m->block);
   if (!loop || outer_kept) return;
   tirc_sched_mark(m->s, loop->stmt);
-  tirc_sched_error_at(
-      m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-      "a domain of %s depends on loop %s, which would no longer decide which of its "
-      "instances run",
+  tirc_refuse(
+      m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES,
+      "a domain of %s depends on loop %s, which would no longer decide which of its instances run",
       tirc_describe(m->s, m->block->stmt), tirc_loop_of(loop)->var->u.s);
 }
 
@@ -360,29 +350,26 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
   SRef *producer, *reader;
   if (tirc_is_read_between(m->s, m->block, outer_kept ? m->loop : m->scope, &producer, &reader)) {
     tirc_sched_mark(m->s, reader->stmt);
-    tirc_sched_error_at(
-        m->s, producer->stmt, SERR_ORDER_MATTERS, NULL, NULL,
-        "block %s reads what block %s stores before that stores to the same element "
-        "again; with %s under %s it would see the last only",
-        tirc_block_of(reader)->name, tirc_block_of(producer)->name,
-        tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+    tirc_refuse(m->s, producer->stmt, SERR_ORDER_MATTERS,
+                "block %s reads what block %s stores before that stores to the same element again; "
+                "with %s under %s it would see the last only",
+                tirc_block_of(reader)->name, tirc_block_of(producer)->name,
+                tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
   }
   producer = tirc_unfinished_producer(m->s, m->block, m->loop, nest);
   if (producer) {
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_error_at(
-        m->s, producer->stmt, SERR_ORDER_MATTERS, NULL, NULL,
-        "block %s stores to the same elements again in later iterations of the loops "
-        "around, and under %s, %s would read them before that",
-        tirc_block_of(producer)->name, tirc_describe(m->s, m->loop->stmt),
-        tirc_describe(m->s, m->block->stmt));
+    tirc_refuse(m->s, producer->stmt, SERR_ORDER_MATTERS,
+                "block %s stores to the same elements again in later iterations of the loops "
+                "around, and under %s, %s would read them before that",
+                tirc_block_of(producer)->name, tirc_describe(m->s, m->loop->stmt),
+                tirc_describe(m->s, m->block->stmt));
   }
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
-  tirc_sched_error_at(
+  tirc_sched_error(
       m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
       "leave the block in its own loops: two of its instances store to one element",
-      "%s stores other values to an element twice, and might do so in another order "
-      "under %s",
+      "%s stores other values to an element twice, and might do so in another order under %s",
       tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
@@ -396,10 +383,9 @@ static void check_steps(Move *m) {
   if (!outermost) return;
   const LoopDomain loops = tirc_loop_domain(m->s, m->block->parent, outermost->parent, NULL);
   if (tirc_runs_once(m->s, m->block, &loops, b->predicate)) return;
-  tirc_sched_error_at(
-      m->s, m->block->stmt, SERR_REPEATED_REDUCTION, NULL, NULL,
-      "%s may take a step of its sum more than once below loop %s, and would take each "
-      "once",
+  tirc_refuse(
+      m->s, m->block->stmt, SERR_REPEATED_REDUCTION,
+      "%s may take a step of its sum more than once below loop %s, and would take each once",
       tirc_describe(m->s, m->block->stmt), tirc_loop_of(outermost)->var->u.s);
 }
 
@@ -409,19 +395,18 @@ static void check_iterations(Move *m) {
   const SRef *shared = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
   if (!m->is_producer && tirc_is_guarded(m->s, m->loop, shared)) {
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_error_at(
+    tirc_sched_error(
         m->s, m->loop->stmt, SERR_INSTANCES_LOST, NULL,
         "make the condition a predicate of the blocks under it: T.where(...)",
-        "loop %s stands under a condition, and %s would not run where that does not "
-        "hold",
+        "loop %s stands under a condition, and %s would not run where that does not hold",
         tirc_loop_of(m->loop)->var->u.s, tirc_describe(m->s, m->block->stmt));
   }
   for (SRef *r = m->loop; r != m->scope && !m->is_producer; r = r->parent) {
     if (!tirc_is_int(tirc_loop_of(r)->extent, 0) || tirc_is_ancestor(r, m->block)) continue;
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_error_at(m->s, r->stmt, SERR_INSTANCES_LOST, NULL, NULL,
-                        "loop %s has no iterations, and %s would not run",
-                        tirc_loop_of(r)->var->u.s, tirc_describe(m->s, m->block->stmt));
+    tirc_refuse(m->s, r->stmt, SERR_INSTANCES_LOST,
+                "loop %s has no iterations, and %s would not run", tirc_loop_of(r)->var->u.s,
+                tirc_describe(m->s, m->block->stmt));
   }
 }
 
@@ -439,12 +424,11 @@ static void check_order_of_sum(Move *m, Stmt nest) {
   }
   if ((sums <= 1 && !outer) || !sums) return;
   if (tirc_update_commutes(m->c, b)) return tirc_warn_of_equals(m->s, m->block);
-  tirc_sched_error_at(
-      m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
-      "a sum, a product, a minimum or a maximum may be moved: their order is free",
-      "%s updates its elements in an order that changes the result, and would do so "
-      "in another one under %s",
-      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+  tirc_sched_error(m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
+                   "a sum, a product, a minimum or a maximum may be moved: their order is free",
+                   "%s updates its elements in an order that changes the result, and would do so "
+                   "in another one under %s",
+                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
 /* Whether the producer leaves out iterations of the loops to which the block moves, in which the
@@ -498,10 +482,9 @@ static void check_decisions(Move *m, Stmt nest) {
   tirc_visit_stmt(&l.v, tirc_block_of(m->block)->body);
   if (!l.used) return;
   const bool declared = tirc_declared_read(tirc_block_of(m->block), l.used->u.buffer);
-  tirc_sched_error_at(
-      m->s, m->block->stmt, SERR_REGION_NOT_COVERED, NULL, NULL,
-      "%s %s, and %s, by which it is indexed or guarded, would not be known to be there under "
-      "%s",
+  tirc_refuse(
+      m->s, m->block->stmt, SERR_REGION_NOT_COVERED,
+      "%s %s, and %s, by which it is indexed or guarded, would not be known to be there under %s",
       tirc_describe(m->s, m->block->stmt),
       declared ? "would follow a block that leaves out iterations"
                : "does not declare what it reads",
@@ -519,10 +502,10 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   SRef *moved = tirc_sref_of_block(m->s, id);
   if (tirc_is_stage_pipeline(m->s, now) && (m->is_producer || tirc_decides_by_written(m->s, moved)))
     return;
-  tirc_sched_error_at(m->s, m->block->stmt, SERR_REGION_NOT_COVERED, NULL, NULL,
-                      "under %s, %s would not be known to touch all that %s",
-                      tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),
-                      m->is_producer ? "its consumers read" : "it is to read");
+  tirc_refuse(m->s, m->block->stmt, SERR_REGION_NOT_COVERED,
+              "under %s, %s would not be known to touch all that %s",
+              tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),
+              m->is_producer ? "its consumers read" : "it is to read");
 }
 
 static void move_block(Move *m) {
@@ -533,7 +516,7 @@ static void move_block(Move *m) {
   tirc_require_complete_or_reduction(s, m->block, m->scope);
   if (!tirc_block_of(m->block)->n_writes) check_updates_within(m, m->block);
   check_scope_and_bind_loops(m);
-  check_not_output(m);
+  if (m->is_producer) tirc_require_not_output(s, m->block, m->scope);
   SRef *removed;
   Stmt without;
   tirc_plan_leaf_removal(s, m->block, &removed, &without);

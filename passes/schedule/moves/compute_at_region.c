@@ -133,9 +133,9 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
 /* --- solving ----------------------------------------------------------------------------- */
 
 _Noreturn static void not_solvable(Solver *v, Buffer buffer, const char *what) {
-  tirc_sched_error_at(v->s, v->block, SERR_DOMAIN_NOT_SOLVABLE, NULL, NULL,
-                      "the iterators of block \"%s\" cannot be solved for the region of \"%s\": %s",
-                      v->block->u.block.name, buffer->name, what);
+  tirc_refuse(v->s, v->block, SERR_DOMAIN_NOT_SOLVABLE,
+              "the iterators of block \"%s\" cannot be solved for the region of \"%s\": %s",
+              v->block->u.block.name, buffer->name, what);
 }
 
 static IterDomain *domain_of(Solver *v, Expr var) { return tirc_map_get(&v->doms, var); }
@@ -357,11 +357,10 @@ static void require_all_instances(Solver *v, int n, const Touched *touched) {
     if (touched[i].required.dims && stays_inside(v, &touched[i])) return;
   }
   if (!required) return;
-  tirc_sched_error_at(
-      v->s, v->block, SERR_INSTANCES_LOST, NULL, NULL,
-      "some instances of %s index \"%s\" outside of its shape, so no iteration of the "
-      "loop would run them",
-      tirc_describe(v->s, v->block), touched[0].buffer->name);
+  tirc_refuse(v->s, v->block, SERR_INSTANCES_LOST,
+              "some instances of %s index \"%s\" outside of its shape, so no iteration of the loop "
+              "would run them",
+              tirc_describe(v->s, v->block), touched[0].buffer->name);
 }
 
 static bool holds_all(Solver *v, const IterDomain *d, Range own) {
@@ -384,11 +383,10 @@ static void require_one_for_all(Solver *v, int n, const Touched *touched) {
     if (all) return;
   }
   if (!required) return;
-  tirc_sched_error_at(
-      v->s, v->block, SERR_INSTANCES_LOST, NULL, NULL,
-      "the buffers that %s reads say each of other iterators which of their values an "
-      "iteration of the loop is for, and it would not run for all of them together",
-      tirc_describe(v->s, v->block));
+  tirc_refuse(v->s, v->block, SERR_INSTANCES_LOST,
+              "the buffers that %s reads say each of other iterators which of their values an "
+              "iteration of the loop is for, and it would not run for all of them together",
+              tirc_describe(v->s, v->block));
 }
 
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,

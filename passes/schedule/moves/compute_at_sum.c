@@ -37,7 +37,7 @@ static Loops loops_of(Sched *s, SRef *loop, Stmt nest, const Block **block) {
 static unsigned uses(const Block *b, const For *loop) { return tirc_kinds_moved(b, loop->var); }
 
 _Noreturn static void repeated(Sched *s, const Block *b, const char *why) {
-  tirc_sched_error(s, SERR_REPEATED_REDUCTION, why, NULL,
+  tirc_sched_error(s, NULL, SERR_REPEATED_REDUCTION, why, NULL,
                    "the reduction block \"%s\" would add the same instances several times",
                    b->name);
 }
@@ -46,9 +46,9 @@ static void require_one_adder(Sched *s, const Block *b, const For *loop, bool is
   const unsigned sums = 1u << ITER_REDUCE, used = uses(b, loop);
   if (loop->kind != LOOP_PARALLEL && loop->kind != LOOP_VECTORIZED) return;
   if (!(used & sums) && (used || is_producer)) return;
-  tirc_sched_error(s, SERR_SHARED_REDUCTION, NULL, NULL,
-                   "the iterations of loop %s (%s) would add to the same element in block \"%s\"",
-                   loop->var->u.s, tirc_loop_kind_name(loop->kind), b->name);
+  tirc_refuse(s, NULL, SERR_SHARED_REDUCTION,
+              "the iterations of loop %s (%s) would add to the same element in block \"%s\"",
+              loop->var->u.s, tirc_loop_kind_name(loop->kind), b->name);
 }
 
 /* Whether a loop moves reduction iterators and others at once, as the parts of a fused one do: in

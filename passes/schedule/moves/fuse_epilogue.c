@@ -41,9 +41,9 @@ _Noreturn static void no_epilogue(Epilogue *e, const char *why) {
   Sched *s = e->f.s;
   if (e->is_copy) tirc_bad_inline_pattern(s, e->f.consumer, why);
   tirc_sched_mark(s, e->f.producer->stmt);
-  tirc_sched_error_at(s, e->f.consumer->stmt, SERR_EPILOGUE_PATTERN, why, NULL,
-                      "%s cannot go into the init of %s: %s", tirc_describe(s, e->f.consumer->stmt),
-                      tirc_describe(s, e->f.producer->stmt), why);
+  tirc_sched_error(s, e->f.consumer->stmt, SERR_EPILOGUE_PATTERN, why, NULL,
+                   "%s cannot go into the init of %s: %s", tirc_describe(s, e->f.consumer->stmt),
+                   tirc_describe(s, e->f.producer->stmt), why);
 }
 
 static bool is_sum(const void *buffer, Expr e) { return e->op == OP_LOAD && e->u.buffer == buffer; }
@@ -169,8 +169,8 @@ static const char *why_others_use(Epilogue *e) {
 static void require_own_memory(Epilogue *e, Buffer b) {
   enum { SHARED = USE_POINTER | USE_VIEW | USE_SHAPE | USE_OTHER | USE_OTHER_MADE };
   if (!(tirc_uses_of(e->f.scope->stmt, b, NULL, NULL) & SHARED)) return;
-  tirc_sched_error_at(e->f.s, e->f.scope->stmt, SERR_INLINE_OPAQUE, NULL, NULL,
-                      "\"%s\" is used by its address or through another buffer", b->name);
+  tirc_refuse(e->f.s, e->f.scope->stmt, SERR_INLINE_OPAQUE,
+              "\"%s\" is used by its address or through another buffer", b->name);
 }
 
 /* The loops above the reduction: none of its steps may be another thread's, or outside of what the
@@ -306,10 +306,10 @@ static void find_epilogue(Epilogue *e) {
 static void find_reducer(Epilogue *e) {
   Fold *f = &e->f;
   if (!tirc_declared_write(tirc_block_of(f->producer), f->buffer))
-    tirc_sched_error_at(f->s, f->producer->stmt, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,
-                        "%s does not produce \"%s\", which %s reads",
-                        tirc_describe(f->s, f->producer->stmt), f->buffer->name,
-                        tirc_describe(f->s, f->consumer->stmt));
+    tirc_refuse(f->s, f->producer->stmt, SERR_NOT_SINGLE_PRODUCER,
+                "%s does not produce \"%s\", which %s reads",
+                tirc_describe(f->s, f->producer->stmt), f->buffer->name,
+                tirc_describe(f->s, f->consumer->stmt));
   e->reducer = tirc_reducer_of(f->s, f->producer);
   if (e->reducer.n != 1) no_epilogue(e, "the reduction is of several buffers");
   e->op = (Op)e->reducer.combiners[0]->op;

@@ -16,19 +16,19 @@
 
 void tirc_require_no_init(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->init) return;
-  tirc_sched_error_at(s, block->stmt, SERR_HAS_INIT, NULL, NULL, "%s has an init statement",
-                      tirc_describe(s, block->stmt));
+  tirc_refuse(s, block->stmt, SERR_HAS_INIT, "%s has an init statement",
+              tirc_describe(s, block->stmt));
 }
 
 void tirc_require_not_output(Sched *s, SRef *block, SRef *scope) {
   if (!tirc_is_output_block(s, block, scope)) return;
-  tirc_sched_error_at(s, block->stmt, SERR_OUTPUT_BLOCK, NULL, NULL,
-                      "%s is an output block of its scope", tirc_describe(s, block->stmt));
+  tirc_refuse(s, block->stmt, SERR_OUTPUT_BLOCK, "%s is an output block of its scope",
+              tirc_describe(s, block->stmt));
 }
 
 void tirc_bad_inline_pattern(Sched *s, SRef *block, const char *why) {
-  tirc_sched_error_at(s, block->stmt, SERR_INLINE_PATTERN, why, NULL, "%s cannot be inlined: %s",
-                      tirc_describe(s, block->stmt), why);
+  tirc_sched_error(s, block->stmt, SERR_INLINE_PATTERN, why, NULL, "%s cannot be inlined: %s",
+                   tirc_describe(s, block->stmt), why);
 }
 
 void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
@@ -37,9 +37,9 @@ void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
   for (int i = 0; i < n; i++) {
     Expr var = tirc_loop_of(loops[i])->var;
     if (tirc_is_ancestor(loops[i], other) || !tirc_stmt_uses_var(store, var)) continue;
-    tirc_sched_error_at(s, block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                        "%s would use the loop variable %s outside of its loop",
-                        tirc_describe(s, block->stmt), var->u.s);
+    tirc_refuse(s, block->stmt, SERR_LOOP_VAR_ESCAPES,
+                "%s would use the loop variable %s outside of its loop",
+                tirc_describe(s, block->stmt), var->u.s);
   }
 }
 
@@ -86,17 +86,16 @@ void tirc_inline_and_replace(Inliner *in) {
   scope = tirc_mutate_stmt(&m, scope);
   const unsigned after = tirc_uses_of(scope, in->buffer, NULL, only);
   if ((before | after) & (USE_POINTER | USE_VIEW | USE_SHAPE | USE_OTHER_MADE))
-    tirc_sched_error_at(
-        in->s, in->scope->stmt, SERR_INLINE_OPAQUE, NULL, NULL,
-        "\"%s\" is used by its address or for an extent of a buffer, or a region of it "
-        "is matched to a buffer of another block",
-        in->buffer->name);
+    tirc_refuse(in->s, in->scope->stmt, SERR_INLINE_OPAQUE,
+                "\"%s\" is used by its address or for an extent of a buffer, or a region of it is "
+                "matched to a buffer of another block",
+                in->buffer->name);
   if ((after & USE_LOAD) && in->load)
     tirc_bad_inline_pattern(in->s, in->block, "it loads what it stores");
   if (after & USE_LOAD)
-    tirc_sched_error_at(in->s, in->block->stmt, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,
-                        "\"%s\" has other consumers than %s", in->buffer->name,
-                        tirc_describe(in->s, in->block->stmt));
+    tirc_refuse(in->s, in->block->stmt, SERR_NOT_SINGLE_PRODUCER,
+                "\"%s\" has other consumers than %s", in->buffer->name,
+                tirc_describe(in->s, in->block->stmt));
   if (after & USE_STORE)
     tirc_bad_inline_pattern(in->s, in->block, "a block that does not declare it stores, too");
   tirc_sched_replace(in->s, in->scope, scope);
@@ -160,9 +159,9 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
   const Block *b = tirc_block_of(block);
   tirc_require_no_init(s, block);
   if (b->n_writes != 1)
-    tirc_sched_error_at(s, block->stmt, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
-                        "%s writes %d regions, but an inlined block writes one",
-                        tirc_describe(s, block->stmt), b->n_writes);
+    tirc_refuse(s, block->stmt, SERR_NOT_SINGLE_BUFFER,
+                "%s writes %d regions, but an inlined block writes one",
+                tirc_describe(s, block->stmt), b->n_writes);
   SRef *scope = tirc_require_scope_root(s, block, true);
   tirc_require_not_output(s, block, scope);
   tirc_require_complete(s, block, scope);

@@ -35,14 +35,13 @@ Buffer tirc_single_read(Sched *s, SRef *block, SRef *scope) {
       n++;
     }
   if (n == 1) return found;
-  tirc_sched_error_at(s, block->stmt, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
-                      "%s reads %d buffers that its scope writes, but must read one",
-                      tirc_describe(s, block->stmt), n);
+  tirc_refuse(s, block->stmt, SERR_NOT_SINGLE_BUFFER,
+              "%s reads %d buffers that its scope writes, but must read one",
+              tirc_describe(s, block->stmt), n);
 }
 
 _Noreturn static void no_single_producer(Sched *s, SRef *at, const char *why) {
-  tirc_sched_error_at(s, at->stmt, SERR_NOT_SINGLE_PRODUCER, NULL, NULL, "%s %s",
-                      tirc_describe(s, at->stmt), why);
+  tirc_refuse(s, at->stmt, SERR_NOT_SINGLE_PRODUCER, "%s %s", tirc_describe(s, at->stmt), why);
 }
 
 typedef struct Writers {

@@ -42,12 +42,10 @@ static int64_t extent_of(Sched *s, Value loop) {
 static Tile tile_of(Sched *s, const Value *args, int least) {
   const int64_t n = args[1].u.i, extent = extent_of(s, args[0]);
   if (n < least || n > MAX_TILES)
-    tirc_sched_error(s, SERR_TILE_COUNT, NULL, NULL,
-                     "n is %lld, and a loop can be tiled into %d to %d loops", (long long)n, least,
-                     MAX_TILES);
+    tirc_refuse(s, NULL, SERR_TILE_COUNT, "n is %lld, and a loop can be tiled into %d to %d loops",
+                (long long)n, least, MAX_TILES);
   if (extent == 0 || extent > INT32_MAX)
-    tirc_sched_error(s, SERR_TILE_COUNT, NULL, NULL, "a loop of extent %lld has no tiles",
-                     (long long)extent);
+    tirc_refuse(s, NULL, SERR_TILE_COUNT, "a loop of extent %lld has no tiles", (long long)extent);
   return (Tile){.s = s,
                 .n = (int)n,
                 .extent = extent,
@@ -71,13 +69,13 @@ static void tile_unknown(Tile *t) {
 static void tile_as_decided(Tile *t, const ValueList *decision) {
   int64_t left = t->extent;
   if (decision->n != t->n)
-    tirc_sched_error(t->s, SERR_DECISION, NULL, NULL, "the decision has %d factors, and n is %d",
-                     decision->n, t->n);
+    tirc_refuse(t->s, NULL, SERR_DECISION, "the decision has %d factors, and n is %d", decision->n,
+                t->n);
   for (int i = 0; i < t->n; i++) {
     t->factors[i] = decision->at[i].u.i;
     if (i && t->factors[i] < 1)
-      tirc_sched_error(t->s, SERR_DECISION, NULL, NULL, "the factor %lld is not positive",
-                       (long long)t->factors[i]);
+      tirc_refuse(t->s, NULL, SERR_DECISION, "the factor %lld is not positive",
+                  (long long)t->factors[i]);
   }
   if (t->inner_factor > 1 && inner_product(t) % t->inner_factor) {
     for (int i = 0; i < t->n; i++) t->factors[i] = 1;
@@ -97,8 +95,8 @@ static void tile_at_random(Tile *t) {
     bool small = t->max_innermost < 0 || t->factors[t->n - 1] <= t->max_innermost;
     if (small && inner_product(t) % t->inner_factor == 0) break;
     if (tries == MAX_TRIES)
-      tirc_sched_error(t->s, SERR_TILE_COUNT, NULL, NULL,
-                       "no tile of %lld within these limits was found", (long long)t->extent);
+      tirc_refuse(t->s, NULL, SERR_TILE_COUNT, "no tile of %lld within these limits was found",
+                  (long long)t->extent);
   }
   t->s->rand_state = r.state;
 }
@@ -135,9 +133,9 @@ void tirc_prim_sample_perfect_tile(Sched *s, const Value *args, Value *result) {
   const int64_t most = args[2].u.i;
   Tile t = tile_of(s, args, most == -1 ? 1 : 2);
   if (most < 1 && most != -1)
-    tirc_sched_error(s, SERR_TILE_COUNT, NULL, NULL,
-                     "max_innermost_factor is %lld; it is positive, or -1 for no limit",
-                     (long long)most);
+    tirc_refuse(s, NULL, SERR_TILE_COUNT,
+                "max_innermost_factor is %lld; it is positive, or -1 for no limit",
+                (long long)most);
   t.max_innermost = most;
   make_tile(&t, args[3], result);
 }
@@ -146,9 +144,9 @@ void tirc_prim_sample_partitioned_tile(Sched *s, const Value *args, Value *resul
   const int64_t position = args[2].u.i, factor = args[3].u.i;
   Tile t = tile_of(s, args, position == 0 && factor == 1 ? 1 : 2);
   if (position < 0 || position >= t.n || factor < 1 || factor > INT32_MAX)
-    tirc_sched_error(s, SERR_TILE_COUNT, NULL, NULL,
-                     "partition_pos is %lld of %d, and innerpart_factor is %lld",
-                     (long long)position, t.n, (long long)factor);
+    tirc_refuse(s, NULL, SERR_TILE_COUNT,
+                "partition_pos is %lld of %d, and innerpart_factor is %lld", (long long)position,
+                t.n, (long long)factor);
   t.partition_pos = (int)position;
   t.inner_factor = factor;
   make_tile(&t, args[4], result);
@@ -161,16 +159,15 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   const int n = candidates->n;
   double *weights = tirc_new_array(s->c, double, n + 1), sum = 0;
   if (n == 0 || n != probs->n)
-    tirc_sched_error(s, SERR_PROBABILITIES, NULL, NULL, "%d candidates and %d probabilities", n,
-                     probs->n);
+    tirc_refuse(s, NULL, SERR_PROBABILITIES, "%d candidates and %d probabilities", n, probs->n);
   for (int i = 0; i < n; i++) {
     sum += weights[i] = probs->at[i].u.f;
     if (!(weights[i] >= 0) || weights[i] - weights[i] != 0)
-      tirc_sched_error(s, SERR_PROBABILITIES, NULL, "give numbers of at least 0",
+      tirc_sched_error(s, NULL, SERR_PROBABILITIES, NULL, "give numbers of at least 0",
                        "%s is no probability", tirc_value_repr(s->c, probs->at[i]));
   }
   if (!(sum > 0))
-    tirc_sched_error(s, SERR_PROBABILITIES, NULL, "give one that is more than 0",
+    tirc_sched_error(s, NULL, SERR_PROBABILITIES, NULL, "give one that is more than 0",
                      "all of them are 0");
   Value decision = decision_of(s, args[2]);
   int64_t chosen = decision.u.i;
@@ -184,8 +181,8 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
     chosen = tirc_random_weighted(s->c, &r, n, weights);
     s->rand_state = r.state;
   } else if (!fits) {
-    tirc_sched_error(s, SERR_DECISION, NULL, NULL, "the decision is %lld of %d candidates",
-                     (long long)chosen, n);
+    tirc_refuse(s, NULL, SERR_DECISION, "the decision is %lld of %d candidates", (long long)chosen,
+                n);
   }
   s->decision = tirc_value_int(chosen);
   s->n_drawn++;

@@ -341,8 +341,8 @@ const char *tirc_hint_of_start(Sched *s, const SRef *loop) {
 void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_complete(s, block, scope);
   if (!why) return;
-  tirc_sched_error_at(s, block->stmt, SERR_NOT_COMPLETE_BLOCK, why, hint_for(s, block),
-                      "block %s is not a complete block", tirc_block_of(block)->name);
+  tirc_sched_error(s, block->stmt, SERR_NOT_COMPLETE_BLOCK, why, hint_for(s, block),
+                   "block %s is not a complete block", tirc_block_of(block)->name);
 }
 
 /* The block of the scope that is the init of this one, as decompose_reduction leaves it. */
@@ -369,18 +369,18 @@ void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
                        "block %s is its init already: the reduction was decomposed; decompose it "
                        "once, after all that needs a reduction block",
                        init->name);
-  tirc_sched_error_at(s, block->stmt, SERR_NOT_REDUCTION_BLOCK, why, hint,
-                      "block %s is not a reduction block", tirc_block_of(block)->name);
+  tirc_sched_error(s, block->stmt, SERR_NOT_REDUCTION_BLOCK, why, hint,
+                   "block %s is not a reduction block", tirc_block_of(block)->name);
 }
 
 void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
   const char *complete = tirc_why_not_complete(s, block, scope);
   const char *reduction = complete ? why_not_reduction(s, block, scope) : NULL;
   if (!reduction) return;
-  tirc_sched_error_at(s, block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
-                      tirc_format(s->c, "%s; %s", complete, reduction), hint_for(s, block),
-                      "block %s is neither a complete block nor a reduction block",
-                      tirc_block_of(block)->name);
+  tirc_sched_error(s, block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
+                   tirc_format(s->c, "%s; %s", complete, reduction), hint_for(s, block),
+                   "block %s is neither a complete block nor a reduction block",
+                   tirc_block_of(block)->name);
 }
 
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
@@ -396,11 +396,11 @@ void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
       hint =
           tirc_format(s->c, "take a loop that has only complete and reduction blocks below it%s%s",
                       hint ? "; " : "", hint ? hint : "");
-    tirc_sched_error(
-        s, SERR_NOT_COMPACT_DATAFLOW, tirc_format(s->c, "%s; %s", complete, reduction), hint,
-        "The queried subtree root %s in SRef tree does not have compact dataflow, because "
-        "its child block %s on SRef tree is neither a local complete block nor a local "
-        "reduction block.",
-        root, child);
+    tirc_sched_error(s, NULL, SERR_NOT_COMPACT_DATAFLOW,
+                     tirc_format(s->c, "%s; %s", complete, reduction), hint,
+                     "The queried subtree root %s in SRef tree does not have compact dataflow, "
+                     "because its child block %s on SRef tree is neither a local complete block "
+                     "nor a local reduction block.",
+                     root, child);
   }
 }

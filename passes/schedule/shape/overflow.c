@@ -124,7 +124,7 @@ void tirc_require_countable(Sched *s, const Module *before) {
     e = e->args[i], i = -1;
   }
   const char *hint = is_value && e->n == 2 ? hint_of_value(s->c, before, now.at, e) : NULL;
-  tirc_sched_error(s, SERR_INDEX_OVERFLOW, NULL, hint, "%s%s does not fit %s: %s",
+  tirc_sched_error(s, NULL, SERR_INDEX_OVERFLOW, NULL, hint, "%s%s does not fit %s: %s",
                    inner_expr(s->c, e), value_of(s->c, e), tirc_dtype_name(s->c, e->dtype),
                    now.where);
 }

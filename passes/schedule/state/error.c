@@ -14,9 +14,10 @@ void tirc_sched_mark(Sched *s, Stmt stmt) {
   s->marks = grown;
 }
 
-static _Noreturn void raise_error(Sched *s, ErrorId id, const char *condition, const char *hint,
-                                  const char *message) {
+static _Noreturn void raise_error(Sched *s, Stmt at, ErrorId id, const char *condition,
+                                  const char *hint, const char *message) {
   const ErrorInfo *info = &tirc_errors[id];
+  if (at) tirc_sched_mark(s, at);
   s->c->diag = (Diag){.status = info->status,
                       .code = info->code,
                       .loc = s->loc,
@@ -26,23 +27,21 @@ static _Noreturn void raise_error(Sched *s, ErrorId id, const char *condition, c
   tirc_throw(s->c);
 }
 
-_Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
-                                const char *format, ...) {
+_Noreturn void tirc_refuse(Sched *s, Stmt at, ErrorId id, const char *format, ...) {
   va_list args;
   va_start(args, format);
   const char *message = tirc_vformat(s->c, format, args);
   va_end(args);
-  raise_error(s, id, condition, hint, message);
+  raise_error(s, at, id, NULL, NULL, message);
 }
 
-_Noreturn void tirc_sched_error_at(Sched *s, Stmt at, ErrorId id, const char *condition,
-                                   const char *hint, const char *format, ...) {
+_Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condition,
+                                const char *hint, const char *format, ...) {
   va_list args;
   va_start(args, format);
   const char *message = tirc_vformat(s->c, format, args);
   va_end(args);
-  tirc_sched_mark(s, at);
-  raise_error(s, id, condition, hint, message);
+  raise_error(s, at, id, condition, hint, message);
 }
 
 static void warn(Sched *s, const char *code, const char *format, va_list args) {

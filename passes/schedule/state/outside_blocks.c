@@ -52,7 +52,7 @@ void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block) {
   search(&u, scope);
   if (!u.found) return;
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error_at(
+  tirc_sched_error(
       s, u.in, SERR_NOT_STAGE_PIPELINE,
       tirc_format(s->c, "a statement outside of blocks%s uses %s, as block %s does",
                   u.in->loc.line ? tirc_format(s->c, " (line %d)", u.in->loc.line) : "",

@@ -24,15 +24,15 @@ static const char *why_not_pipeline(Sched *s, const Scope *scope) {
 SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
   SRef *scope = tirc_scope_root(s, sref);
   if (!scope)
-    tirc_sched_error_at(s, sref->stmt, SERR_ROOT_BLOCK, NULL, NULL,
-                        "block %s is the root block of its function", tirc_block_of(sref)->name);
+    tirc_refuse(s, sref->stmt, SERR_ROOT_BLOCK, "block %s is the root block of its function",
+                tirc_block_of(sref)->name);
   const SRef *uncovered =
       stage_pipeline && tirc_is_block(sref) ? tirc_find_uncovered(s, scope, sref) : NULL;
   if (stage_pipeline && (uncovered || !tirc_is_stage_pipeline(s, scope)))
-    tirc_sched_error_at(
-        s, scope->stmt, SERR_NOT_STAGE_PIPELINE,
-        uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope), NULL,
-        "the scope of block %s is not a stage pipeline", tirc_block_of(scope)->name);
+    tirc_sched_error(s, scope->stmt, SERR_NOT_STAGE_PIPELINE,
+                     uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope),
+                     NULL, "the scope of block %s is not a stage pipeline",
+                     tirc_block_of(scope)->name);
   if (stage_pipeline && tirc_is_block(sref)) tirc_require_no_loose_use(s, scope, sref);
   return scope;
 }
@@ -47,10 +47,10 @@ void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
                        b->predicate, ITER_LEVEL_SURJECTIVE, true, &why);
   tirc_sched_mark(s, block->stmt);
   if (high && tirc_is_loop(high))
-    tirc_sched_error(s, SERR_NOT_AFFINE_BINDING, why, NULL,
+    tirc_sched_error(s, NULL, SERR_NOT_AFFINE_BINDING, why, NULL,
                      "block %s does not have an affine binding under loop %s", b->name,
                      tirc_loop_of(high)->var->u.s);
-  tirc_sched_error(s, SERR_NOT_AFFINE_BINDING, why, NULL,
+  tirc_sched_error(s, NULL, SERR_NOT_AFFINE_BINDING, why, NULL,
                    "block %s does not have an affine binding", b->name);
 }
 
@@ -154,9 +154,9 @@ static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bo
                                      const Region *regions) {
   Text t = {.c = s->c};
   for (int i = 0; i < n; i++) tirc_text_addf(&t, "%s%s", i ? ", " : "", regions[i].buffer->name);
-  tirc_sched_error(s, SERR_BUFFER_NOT_FOUND, NULL, NULL, "block %s %s no buffer named %s; it %s %s",
-                   tirc_block_of(block)->name, is_write ? "writes" : "reads", name,
-                   is_write ? "writes" : "reads", n ? t.at : "none");
+  tirc_refuse(s, NULL, SERR_BUFFER_NOT_FOUND, "block %s %s no buffer named %s; it %s %s",
+              tirc_block_of(block)->name, is_write ? "writes" : "reads", name,
+              is_write ? "writes" : "reads", n ? t.at : "none");
 }
 
 Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {
@@ -174,9 +174,9 @@ Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {
     no_such_buffer(s, block, value.u.buffer->name, is_write, n, regions);
   }
   if (value.u.i < 0 || value.u.i >= n)
-    tirc_sched_error_at(s, block->stmt, SERR_BUFFER_INDEX, NULL, NULL,
-                        "block %s %s %d buffer%s, so there is no number %lld", b->name,
-                        is_write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)value.u.i);
+    tirc_refuse(s, block->stmt, SERR_BUFFER_INDEX,
+                "block %s %s %d buffer%s, so there is no number %lld", b->name,
+                is_write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)value.u.i);
   return regions[value.u.i].buffer;
 }
 
@@ -197,9 +197,8 @@ bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b) {
 SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {
   SRef *site = tirc_allocator_of(s, block, b);
   if (site) return site;
-  tirc_sched_error_at(
-      s, block->stmt, SERR_BUFFER_NOT_ALLOCATED, NULL, NULL,
-      "%s is not allocated by a block: it is a parameter of the function or a view made "
-      "by T.match_buffer.",
-      b->name);
+  tirc_refuse(s, block->stmt, SERR_BUFFER_NOT_ALLOCATED,
+              "%s is not allocated by a block: it is a parameter of the function or a view made by "
+              "T.match_buffer.",
+              b->name);
 }

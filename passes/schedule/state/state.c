@@ -121,16 +121,14 @@ Sched *tirc_sched_copy(Sched *s) {
 SRef *tirc_sref_of_loop(Sched *s, Expr var) {
   SRef *r = tirc_map_get(&s->loops, var);
   if (!r)
-    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL, "the loop %s is no longer in the program",
-                     var->u.s);
+    tirc_refuse(s, NULL, SERR_STALE_HANDLE, "the loop %s is no longer in the program", var->u.s);
   return r;
 }
 
 SRef *tirc_sref_of_block(Sched *s, uint32_t id) {
   SRef *r = tirc_map_get(&s->blocks, tirc_block_key(id));
   if (!r)
-    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL,
-                     "the block of this handle is no longer in the program");
+    tirc_refuse(s, NULL, SERR_STALE_HANDLE, "the block of this handle is no longer in the program");
   return r;
 }
 

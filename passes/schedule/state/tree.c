@@ -121,8 +121,8 @@ static bool loads_in_shapes(const void *buffer, Stmt s) { return tirc_shapes_loa
 
 void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b) {
   if (!tirc_find_stmt(site->stmt, loads_in_shapes, b, tirc_paths_to_users(s, site, b))) return;
-  tirc_sched_error_at(s, site->stmt, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
-                      "%s cannot change: an extent of a buffer is loaded from it.", b->name);
+  tirc_refuse(s, site->stmt, SERR_BUFFER_NOT_PLAIN,
+              "%s cannot change: an extent of a buffer is loaded from it.", b->name);
 }
 
 /* --- rewrites -------------------------------------------------------------------------------- */
