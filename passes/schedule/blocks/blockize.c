@@ -23,12 +23,12 @@ SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
   int n = tirc_child_blocks(s, loop, &blocks);
   if (n != 1)
     tirc_refuse(s, loop->stmt, SERR_NOT_SINGLE_CHILD, "loop %s has %d blocks below it",
-                tirc_loop_of(loop)->var->u.s, n);
+                tirc_name_of(loop), n);
   for (SRef *r = blocks[0]; r != loop; r = r->parent) {
     if (tirc_loop_of(r->parent)->body == r->stmt) continue;
     tirc_refuse(s, r->parent->stmt, SERR_NOT_SINGLE_CHILD,
-                "the body of loop %s has other statements beside %s",
-                tirc_loop_of(r->parent)->var->u.s, tirc_describe(s, r->stmt));
+                "the body of loop %s has other statements beside %s", tirc_name_of(r->parent),
+                tirc_describe(s, r->stmt));
   }
   return blocks[0];
 }
@@ -189,7 +189,7 @@ static _Noreturn void not_divisible(Blockize *b) {
   SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_refuse(b->s, top->stmt, SERR_NOT_DIVISIBLE,
-              "the bindings of block %s cannot be divided at %s", tirc_block_of(b->block)->name,
+              "the bindings of block %s cannot be divided at %s", tirc_name_of(b->block),
               tirc_describe(b->s, top->stmt));
 }
 
@@ -245,7 +245,7 @@ static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i,
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_refuse(b->s, like->block->stmt, SERR_NOT_DIVISIBLE,
               "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
-              block->name, tirc_block_of(like->block)->name);
+              block->name, tirc_name_of(like->block));
 }
 
 /* What stands for the old iterator: outer * extent of the inner one + inner. */
@@ -389,12 +389,11 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
     open = open || tirc_uses_any(outer->iter_values[i], &loops) ||
            tirc_uses_any(outer->iters[i].dom.extent, &loops);
   if (!open) return;
-  tirc_sched_error(
-      b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
-      "the extents of the inner loops and what the block uses must not depend on inner "
-      "loops other than through the bindings",
-      "the new block around %s would use a loop that is inside of it",
-      tirc_describe(b->s, b->block->stmt));
+  tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "the extents of the inner loops and what the block uses must not depend on "
+                   "inner loops other than through the bindings",
+                   "the new block around %s would use a loop that is inside of it",
+                   tirc_describe(b->s, b->block->stmt));
 }
 
 /* --- one loop --------------------------------------------------------------------------------- */

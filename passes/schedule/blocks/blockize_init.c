@@ -37,7 +37,7 @@ static void require_no_repetition(Blockize *b) {
                    "blockize at a loop that is inside of the one that repeats the reduction",
                    "within one run of loop %s, block %s may run more than once for the same values "
                    "of its iterators, and its init would run only once",
-                   tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s, tirc_block_of(b->block)->name);
+                   tirc_name_of(b->loops[b->n_loops - 1]), tirc_name_of(b->block));
 }
 
 /* The init runs where all reduction iterators are at the start of their domains; the loops must
@@ -85,7 +85,7 @@ static void require_held_at_start(Blockize *b, const PtrMap *starts) {
   tirc_refuse(b->s, b->block->stmt, SERR_NOT_DIVISIBLE,
               "the predicate of block %s lets its init run at some iterations only of a loop that "
               "no iterator stands on",
-              tirc_block_of(b->block)->name);
+              tirc_name_of(b->block));
 }
 
 static Expr init_predicate(Blockize *b, const PtrMap *starts) {
@@ -182,7 +182,7 @@ static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) 
     tirc_sched_error(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
                      "call decompose_reduction before blockize",
                      "the init of block %s runs where its predicate leaves the step out",
-                     tirc_block_of(b->block)->name);
+                     tirc_name_of(b->block));
   if (has_inner_sums(b)) tirc_require_own_init(b->s, b->block, loop);
   tirc_require_no_views(b->s, b->block);
   require_start(b);

@@ -26,7 +26,7 @@ typedef struct Nests {
 
 static _Noreturn void refuse(Nests *k, SRef *at, const char *why) {
   tirc_sched_error(k->s, at->stmt, SERR_BLOCKIZE_LIST, why, NULL,
-                   "block %s cannot go into one block with the others", tirc_block_of(at)->name);
+                   "block %s cannot go into one block with the others", tirc_name_of(at));
 }
 
 /* The outermost loop below `shared` that leads to this block and to nothing else. */

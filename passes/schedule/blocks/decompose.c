@@ -32,8 +32,8 @@ int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, int *n, SRef ***l
     if ((*loops)[at] == loop) return at;
   tirc_sched_mark(s, loop->stmt);
   tirc_refuse(s, block->stmt, SERR_LOOP_NOT_ABOVE,
-              "Loop %s does not enclose block %s within its scope.", tirc_loop_of(loop)->var->u.s,
-              tirc_block_of(block)->name);
+              "Loop %s does not enclose block %s within its scope.", tirc_name_of(loop),
+              tirc_name_of(block));
 }
 
 static void require_no_reduction_above(Decomposition *d) {
@@ -50,7 +50,7 @@ static void require_no_reduction_above(Decomposition *d) {
                        NULL,
                        "An init before loop %s would run once for every iteration of loop %s above "
                        "it, which is a loop of block %s's reduction.",
-                       tirc_loop_of(d->loop)->var->u.s, var->u.s, b->name);
+                       tirc_name_of(d->loop), var->u.s, b->name);
     }
   }
 }
@@ -64,7 +64,7 @@ static void require_own_start(Decomposition *d) {
                    "decompose before loop_partition divides the reduction",
                    "An init before loop %s would run for sums that block %s goes on with, and that "
                    "were started outside of its scope.",
-                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+                   tirc_name_of(d->loop), tirc_name_of(d->block));
 }
 
 void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
@@ -98,9 +98,9 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
       elsewhere ? "let each instance have elements of its own, and its init store to those" : NULL,
       "The init of block %s stores to elements that %s, and before loop %s all of it would come "
       "first.",
-      tirc_block_of(block)->name,
+      tirc_name_of(block),
       elsewhere ? "its update does not, or other instances use" : "other instances read",
-      tirc_loop_of(loop)->var->u.s);
+      tirc_name_of(loop));
 }
 
 /* Whether the init loads what the other block stores. */
@@ -143,11 +143,11 @@ static void require_others_behind(Decomposition *d) {
     }
     if (!found) continue;
     tirc_sched_mark(d->s, d->block->stmt);
-    tirc_sched_error(
-        d->s, found->stmt, SERR_ORDER_MATTERS, NULL, "decompose at a loop around this block alone",
-        "Block %s uses what the init of block %s does, and before loop %s all of the init would "
-        "come first.",
-        tirc_block_of(found)->name, tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+    tirc_sched_error(d->s, found->stmt, SERR_ORDER_MATTERS, NULL,
+                     "decompose at a loop around this block alone",
+                     "Block %s uses what the init of block %s does, and before loop %s all of the "
+                     "init would come first.",
+                     tirc_name_of(found), tirc_name_of(d->block), tirc_name_of(d->loop));
   }
 }
 
@@ -157,7 +157,7 @@ static void require_no_condition(Decomposition *d) {
   tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
                    "make the condition a predicate of the block: T.where(...)",
                    "Block %s runs under a condition, and an init before loop %s would run always.",
-                   tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+                   tirc_name_of(d->block), tirc_name_of(d->loop));
 }
 
 /* Nor under one on a loop that stands for no iterator: the init would have to know in which of its
@@ -172,7 +172,7 @@ static void require_condition_on_iters(Decomposition *d) {
                      "decompose before the loops are split",
                      "Block %s runs in some iterations of loop %s only, which is bound to none of "
                      "its iterators, and an init before loop %s would not know in which.",
-                     b->name, var->u.s, tirc_loop_of(d->loop)->var->u.s);
+                     b->name, var->u.s, tirc_name_of(d->loop));
   }
 }
 
@@ -190,7 +190,7 @@ static void require_no_repetition(Decomposition *d) {
       "decompose at a loop that is inside of the one that repeats the reduction",
       "Within one run of loop %s, block %s may run more than once for the same values of its "
       "iterators, and after a single init it would add to its output each time.",
-      tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+      tirc_name_of(d->loop), tirc_name_of(d->block));
 }
 
 void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
@@ -202,14 +202,14 @@ void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
   tirc_refuse(s, block->stmt, SERR_EMPTY_LOOP,
               "Loop %s has %lld iterations, so block %s never runs, not even its init; in a block "
               "of its own the init would.",
-              f->var->u.s, (long long)extent, tirc_block_of(block)->name);
+              f->var->u.s, (long long)extent, tirc_name_of(block));
 }
 
 void tirc_require_no_views(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->n_matches) return;
   tirc_refuse(s, block->stmt, SERR_INIT_USES_VIEW,
               "Block %s has T.match_buffer views, which its init could not use any more.",
-              tirc_block_of(block)->name);
+              tirc_name_of(block));
 }
 
 /* --- the init --------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ typedef struct Padding {
 
 static _Noreturn void no_pattern(Padding *p, const char *why) {
   tirc_refuse(p->s, p->block->stmt, SERR_PADDING_PATTERN, "Block %s does not pad: %s.",
-              tirc_block_of(p->block)->name, why);
+              tirc_name_of(p->block), why);
 }
 
 /* --- checks --------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static void require_own_start(Padding *p, Expr start) {
     tirc_sched_mark(p->s, r->stmt);
     tirc_refuse(p->s, p->block->stmt, SERR_LOOP_VAR_ESCAPES,
                 "Block %s is bound to loop %s outside of the scope that it would be decomposed in.",
-                tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
+                tirc_name_of(p->block), tirc_name_of(r));
   }
 }
 
@@ -145,7 +145,7 @@ static void require_others_behind(Padding *p) {
         continue;
       tirc_sched_mark(p->s, blocks[k]->stmt);
       no_pattern(p, tirc_format(p->s->c, "block %s under the same loop uses %s, too",
-                                tirc_block_of(blocks[k])->name, buffer->name));
+                                tirc_name_of(blocks[k]), buffer->name));
     }
   }
 }

@@ -19,7 +19,7 @@
 
 static _Noreturn void not_einsum(Sched *s, SRef *block, const char *why) {
   tirc_refuse(s, block->stmt, SERR_NOT_EINSUM, "Block %s is no Einstein sum: %s.",
-              tirc_block_of(block)->name, why);
+              tirc_name_of(block), why);
 }
 
 static void require_einsum(Sched *s, SRef *block) {

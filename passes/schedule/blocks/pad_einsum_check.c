@@ -10,7 +10,7 @@
 
 #include "ir/tree/print.h"
 
-static const char *name_of(const EinsumPadding *p) { return tirc_block_of(p->block)->name; }
+static const char *name_of(const EinsumPadding *p) { return tirc_name_of(p->block); }
 
 /* --- neutral contributions ------------------------------------------------------------------ */
 
@@ -174,7 +174,7 @@ static void require_readers_served(const EinsumPadding *p, Buffer b) {
     if (readers[i]->order > p->block->order && !tirc_runs_whenever(p->s, p->block, readers[i]))
       not_closed(p, readers[i]->stmt,
                  tirc_format(p->s->c, "block %s reads %s where it is not known to run",
-                             tirc_block_of(readers[i])->name, b->name));
+                             tirc_name_of(readers[i]), b->name));
 }
 
 static bool has_room(const PaddedBuffer *pb, Tirc *c) {
@@ -263,11 +263,11 @@ static void require_shapes(const EinsumPadding *p) {
     Buffer old = pb->region->buffer;
     for (int d = 0; d < old->ndim; d++)
       if (pb->region->dims[d].min->op == OP_INT && !tirc_is_int(pb->region->dims[d].min, 0))
-        not_closed(p, p->block->stmt,
-                   tirc_format(c,
-                               "index %d of %s is the constant %s, and the padded buffer has "
-                               "one element there",
-                               d, old->name, tirc_print_expr(c, pb->region->dims[d].min)));
+        not_closed(
+            p, p->block->stmt,
+            tirc_format(
+                c, "index %d of %s is the constant %s, and the padded buffer has one element there",
+                d, old->name, tirc_print_expr(c, pb->region->dims[d].min)));
     if (pb->is_read) continue;
     if (!has_room(pb, c))
       not_closed(p, p->block->stmt,
@@ -278,11 +278,12 @@ static void require_shapes(const EinsumPadding *p) {
                  tirc_format(c, "it reads elements of %s that its init does not store", old->name));
     const char *missing;
     if (!is_private(p, old) && !writes_all(p, old, &missing))
-      not_closed(p, p->block->stmt,
-                 tirc_format(c,
-                             "it is not known to write all of %s, and the copy back would "
-                             "overwrite the rest (%s)",
-                             old->name, tirc_missing_text(c, missing)));
+      not_closed(
+          p, p->block->stmt,
+          tirc_format(
+              c,
+              "it is not known to write all of %s, and the copy back would overwrite the rest (%s)",
+              old->name, tirc_missing_text(c, missing)));
   }
 }
 

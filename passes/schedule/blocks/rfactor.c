@@ -40,7 +40,7 @@ static const char *before_move(Sched *s, const SRef *block) {
   return tirc_format(s->c,
                      "block %s stands in the loop: call rfactor before compute_at or another "
                      "primitive moves it there",
-                     tirc_block_of(block)->name);
+                     tirc_name_of(block));
 }
 
 static SRef *only_child_block(Sched *s, SRef *loop) {
@@ -49,12 +49,12 @@ static SRef *only_child_block(Sched *s, SRef *loop) {
   if (n == 1) return blocks[0];
   tirc_sched_error(s, loop->stmt, SERR_RFACTOR_LOOP, NULL, n ? before_move(s, blocks[0]) : NULL,
                    "Loop %s has %d blocks below it; rfactor takes a loop with one.",
-                   tirc_loop_of(loop)->var->u.s, n);
+                   tirc_name_of(loop), n);
 }
 
 static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why, const char *hint) {
   tirc_sched_error(r->s, loop->stmt, SERR_RFACTOR_LOOP, NULL, hint, "Loop %s %s.",
-                   tirc_loop_of(loop)->var->u.s, why);
+                   tirc_name_of(loop), why);
 }
 
 /* The loops that reach nothing but the reduction. */
@@ -64,10 +64,7 @@ static const char *loops_to_give(const Rfactor *r) {
   for (int i = 0; i < r->n_loops; i++) left += r->kinds[i] == 1u << ITER_REDUCE;
   for (int i = 0; i < r->n_loops; i++)
     if (r->kinds[i] == 1u << ITER_REDUCE)
-      tirc_text_addf(&t, "%s%s", tirc_loop_of(r->loops[i])->var->u.s,
-                     --left > 1 ? ", "
-                     : left     ? " or "
-                                : "");
+      tirc_text_addf(&t, "%s%s", tirc_name_of(r->loops[i]), --left > 1 ? ", " : left ? " or " : "");
   return t.at ? tirc_format(r->c, "give a loop of the reduction: %s", t.at) : NULL;
 }
 
@@ -94,12 +91,13 @@ static void check_others(Rfactor *r, SRef *loop) {
   for (int n = tirc_child_blocks(r->s, loop, &blocks); n-- > 0;) {
     if (blocks[n] == r->block || !tirc_goes_on_in(r->s, blocks[n], loop)) continue;
     tirc_sched_mark(r->s, blocks[n]->stmt);
-    bad_loop(r, loop,
-             tirc_format(r->c,
-                         "would not be around the write-back, but block %s goes on in it with "
-                         "what it stored",
-                         tirc_block_of(blocks[n])->name),
-             before_move(r->s, blocks[n]));
+    bad_loop(
+        r, loop,
+        tirc_format(
+            r->c,
+            "would not be around the write-back, but block %s goes on in it with what it stored",
+            tirc_name_of(blocks[n])),
+        before_move(r->s, blocks[n]));
   }
 }
 
@@ -143,13 +141,12 @@ static void check_repetition(Rfactor *r) {
   }
   if (tirc_runs_once(r->s, r->block, &bound, b->predicate)) return;
   tirc_sched_mark(r->s, r->loop->stmt);
-  tirc_sched_error(
-      r->s, r->block->stmt, SERR_REPEATED_REDUCTION, NULL,
-      "divide the loop, so that one part of it repeats the reduction, and the other is "
-      "the reduction",
-      "Block %s may run more than once for the same values of its iterators, and each time it "
-      "would add to another sum of loop %s.",
-      b->name, tirc_loop_of(r->loop)->var->u.s);
+  tirc_sched_error(r->s, r->block->stmt, SERR_REPEATED_REDUCTION, NULL,
+                   "divide the loop, so that one part of it repeats the reduction, and the other "
+                   "is the reduction",
+                   "Block %s may run more than once for the same values of its iterators, and each "
+                   "time it would add to another sum of loop %s.",
+                   b->name, tirc_name_of(r->loop));
 }
 
 static void check_axis(Rfactor *r, int64_t axis) {
@@ -208,7 +205,7 @@ static _Noreturn void leaves_out(Rfactor *r) {
   tirc_refuse(r->s, r->block->stmt, SERR_RFACTOR_PREDICATE,
               "The predicate of block %s leaves out elements of the factored buffer, which the "
               "write-back would add uninitialised.",
-              tirc_block_of(r->block)->name);
+              tirc_name_of(r->block));
 }
 
 static void check_predicate(Rfactor *r) {
@@ -251,12 +248,12 @@ static void check_first_init(Rfactor *r, const Block *rf) {
 /* The partial sums live as long as the scope runs, so they must start in it. */
 static void require_own_start(Rfactor *r) {
   if (tirc_sums_start_in_scope(r->s, r->block)) return;
-  tirc_sched_error(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
-                   "call rfactor before the loops of the reduction come to stand outside of the "
-                   "block's scope",
-                   "Block %s goes on with sums that are started outside of its scope, and the "
-                   "factored buffer would not hold them.",
-                   tirc_block_of(r->block)->name);
+  tirc_sched_error(
+      r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
+      "call rfactor before the loops of the reduction come to stand outside of the block's scope",
+      "Block %s goes on with sums that are started outside of its scope, and the factored buffer "
+      "would not hold them.",
+      tirc_name_of(r->block));
 }
 
 /* The partial sums come before all of the nest that the block is in. */
@@ -267,8 +264,7 @@ static void require_not_between(Rfactor *r) {
   tirc_refuse(r->s, reader->stmt, SERR_ORDER_MATTERS,
               "Block %s reads what block %s stores before that stores to the same element again; "
               "with the partial results of block %s before all of it, it would see the last only.",
-              tirc_block_of(reader)->name, tirc_block_of(producer)->name,
-              tirc_block_of(r->block)->name);
+              tirc_name_of(reader), tirc_name_of(producer), tirc_name_of(r->block));
 }
 
 static void check(Rfactor *r, int64_t axis) {
@@ -280,7 +276,7 @@ static void check(Rfactor *r, int64_t axis) {
   tirc_require_no_views(s, r->block);
   if (tirc_loop_of(r->loop)->kind != LOOP_SERIAL)
     tirc_refuse(s, r->loop->stmt, SERR_RFACTOR_NOT_SERIAL,
-                "Loop %s is %s; rfactor takes a serial one.", tirc_loop_of(r->loop)->var->u.s,
+                "Loop %s is %s; rfactor takes a serial one.", tirc_name_of(r->loop),
                 tirc_loop_kind_name(tirc_loop_of(r->loop)->kind));
   r->n_loops = tirc_loops_above(s, r->block, &r->loops);
   r->kinds = tirc_new_array(r->c, unsigned, r->n_loops);

@@ -241,7 +241,7 @@ void tirc_prim_tensorize(Sched *s, const Value *args, Value *result) {
   }
   if (tirc_is_block(at) && !at->parent)
     tirc_refuse(s, at->stmt, SERR_ROOT_BLOCK, "block %s is the root block of a function",
-                tirc_block_of(at)->name);
+                tirc_name_of(at));
   Stmt tile = tirc_is_block(at) ? at->stmt : tirc_blockized(s, at, args[2].u.b);
   TileMatch match;
   const char *why = tirc_match_tile(s, tile, t->desc, &match);

@@ -34,15 +34,15 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
   bool has_init = false;
   for (int i = 0; i < n; i++) {
     tirc_sched_mark(s, writers[i]->stmt);
-    const char *name = tirc_block_of(writers[i])->name;
+    const char *name = tirc_name_of(writers[i]);
     size_t length = strlen(name);
     has_init = has_init || (length > 5 && strcmp(name + length - 5, "_init") == 0);
   }
   const char *update = tirc_hint_of_update(s, stage->scope, stage->source);
   tirc_sched_error(
       s, NULL, SERR_NOT_SINGLE_WRITER,
-      tirc_format(s->c, "blocks %s and %s both write %s", tirc_block_of(writers[0])->name,
-                  tirc_block_of(writers[1])->name, stage->source->name),
+      tirc_format(s->c, "blocks %s and %s both write %s", tirc_name_of(writers[0]),
+                  tirc_name_of(writers[1]), stage->source->name),
       has_init ? NULL
       : update ? update
                : "cache a buffer that one block writes, or join its writers",
@@ -63,7 +63,7 @@ void tirc_require_covered_readers(Sched *s, const CacheStage *stage) {
       continue;
     tirc_refuse(s, readers[i]->stmt, SERR_CACHE_REGION_COVER,
                 "Block %s reads parts of %s that its producers in the scope do not write.",
-                tirc_block_of(readers[i])->name, stage->source->name);
+                tirc_name_of(readers[i]), stage->source->name);
   }
 }
 
@@ -115,7 +115,7 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
     tirc_sched_mark(s, r->stmt);
     tirc_refuse(s, stage->writer->stmt, SERR_READ_BEFORE_WRITE,
                 "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
-                tirc_block_of(r)->name, stage->source->name, tirc_block_of(stage->writer)->name,
+                tirc_name_of(r), stage->source->name, tirc_name_of(stage->writer),
                 to_cache ? "early" : "late");
   }
 }
@@ -145,8 +145,7 @@ static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
     if (tirc_scope_root(s, consumer) != stage->scope)
       tirc_refuse(s, consumer->stmt, SERR_CACHE_CONSUMER,
                   "Block %s of consumer_blocks is no block of the scope %s, in which %s is cached.",
-                  tirc_block_of(consumer)->name, tirc_block_of(stage->scope)->name,
-                  stage->source->name);
+                  tirc_name_of(consumer), tirc_name_of(stage->scope), stage->source->name);
     vec_push(s->c, stage->consumers, consumer);
   }
 }
@@ -159,8 +158,7 @@ static void require_own_start(Sched *s, const CacheStage *stage) {
     if (tirc_is_loop(r) && tirc_region_uses(&box, tirc_loop_of(r)->var))
       tirc_refuse(s, r->stmt, SERR_LOOP_VAR_ESCAPES,
                   "The box of %s that would be cached in block %s depends on loop %s.",
-                  stage->source->name, tirc_block_of(stage->scope)->name,
-                  tirc_loop_of(r)->var->u.s);
+                  stage->source->name, tirc_name_of(stage->scope), tirc_name_of(r));
 }
 
 static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {

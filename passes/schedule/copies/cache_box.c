@@ -63,7 +63,7 @@ static _Noreturn void not_written(Sched *s, const CacheStage *stage, const char 
                    tirc_missing_text(s->c, missing), NULL,
                    "Block %s is not known to write all of the box of %s that would be copied, and "
                    "the copy would move elements that nobody wrote.",
-                   tirc_block_of(stage->writer)->name, stage->source->name);
+                   tirc_name_of(stage->writer), stage->source->name);
 }
 
 /* What is not written, is copied back over what others see. What the loops outside of the copy
@@ -296,7 +296,7 @@ void tirc_require_readers_in_box(Sched *s, const CacheStage *stage) {
     if (reader == stage->writer || !reads_more(s, stage, reader, &box)) continue;
     tirc_refuse(s, reader->stmt, SERR_CACHE_REGION_COVER,
                 "Block %s reads more of %s than the box that would be cached.",
-                tirc_block_of(reader)->name, stage->source->name);
+                tirc_name_of(reader), stage->source->name);
   }
 }
 
@@ -335,6 +335,6 @@ void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
                      "name the blocks that share the condition in consumer_blocks",
                      "The cache of %s would be filled under a condition only, and block %s reads "
                      "it outside of that.",
-                     stage->source->name, tirc_block_of(readers[i])->name);
+                     stage->source->name, tirc_name_of(readers[i]));
   }
 }

@@ -128,7 +128,7 @@ static _Noreturn void not_cacheable(Index *x, const char *why) {
   Precompute *p = x->p;
   tirc_refuse(p->s, p->block->stmt, SERR_INDEX_NOT_CACHEABLE,
               "An index expression of block %s cannot be computed ahead of it: %s.",
-              tirc_block_of(p->block)->name, why);
+              tirc_name_of(p->block), why);
 }
 
 static bool is_parameter(Index *x, Expr var) {
@@ -160,10 +160,11 @@ static bool see_var(Visitor *v, Expr e) {
   const Block *b = tirc_block_of(x->p->block);
   for (int i = 0; divides && i < b->n_iters; i++)
     if (tirc_uses_var(e->args[1], b->iters[i].var))
-      not_cacheable(x, tirc_format(x->p->s->c,
-                                   "it divides by an expression of %s, which may be 0 "
-                                   "where the block does not run",
-                                   b->iters[i].var->u.s));
+      not_cacheable(
+          x, tirc_format(
+                 x->p->s->c,
+                 "it divides by an expression of %s, which may be 0 where the block does not run",
+                 b->iters[i].var->u.s));
   if (e->op == OP_VAR) use_iter(x, e);
   return true;
 }
@@ -177,15 +178,14 @@ static bool see_loop_var(Visitor *v, Expr e) {
   if (i == n) {
     if (is_parameter(x, e)) return true;
     not_cacheable(x, tirc_format(x->p->s->c,
-                                 "it depends on %s, which is bound outside of the "
-                                 "block's scope",
+                                 "it depends on %s, which is bound outside of the block's scope",
                                  e->u.s));
   }
   for (int k = 0; k < n; k++)
     if (tirc_uses_var(tirc_loop_of(loops[i])->extent, tirc_loop_of(loops[k])->var) ||
         tirc_uses_var(tirc_loop_of(loops[i])->min, tirc_loop_of(loops[k])->var))
       not_cacheable(x, tirc_format(x->p->s->c, "the bounds of loop %s use loop %s", e->u.s,
-                                   tirc_loop_of(loops[k])->var->u.s));
+                                   tirc_name_of(loops[k])));
   for (int k = 0; k < x->loops.n; k++)
     if (x->loops.at[k] == loops[i]) return true;
   vec_push(x->p->s->c, x->loops, loops[i]);

@@ -32,7 +32,7 @@ static const Region *only_region(Inplace *p, int n, const Region *at) {
     if (at[i].buffer != p->source) continue;
     if (found)
       tirc_refuse(p->s, p->block->stmt, SERR_DUPLICATE_REGION,
-                  "Block %s declares more than one region of %s.", tirc_block_of(p->block)->name,
+                  "Block %s declares more than one region of %s.", tirc_name_of(p->block),
                   p->source->name);
     found = &at[i];
   }
@@ -65,7 +65,7 @@ static void require_declared_reads(Inplace *p) {
     tirc_sched_error(p->s, p->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
                      "declare in T.reads all that the block reads of the buffer",
                      "Block %s reads more of %s than it declares, which the copy would leave out.",
-                     tirc_block_of(p->block)->name, p->source->name);
+                     tirc_name_of(p->block), p->source->name);
   }
 }
 
@@ -78,7 +78,7 @@ static void require_defined_copy(Inplace *p) {
                    "let the declared reads of the buffer include its declared writes",
                    "Block %s declares to write parts of %s that it does not read, and is not known "
                    "to write all of them, so the copy back could move what nobody computed.",
-                   tirc_block_of(p->block)->name, p->source->name);
+                   tirc_name_of(p->block), p->source->name);
 }
 
 /* The item of the innermost loop's body, or of the scope's. */
@@ -95,7 +95,7 @@ static void require_item_alone(Inplace *p) {
   tirc_refuse(
       p->s, p->block->stmt, SERR_CACHE_ALIAS,
       "%s cannot be cached: the statement that block %s is part of uses it outside of the block.",
-      p->source->name, tirc_block_of(p->block)->name);
+      p->source->name, tirc_name_of(p->block));
 }
 
 static void require_no_alias(Inplace *p) {
@@ -104,7 +104,7 @@ static void require_no_alias(Inplace *p) {
   if (!(uses & USE_OTHER) && !(odd && (uses & USE_POINTER))) return;
   tirc_refuse(p->s, p->block->stmt, SERR_CACHE_ALIAS,
               "%s cannot be cached: block %s accesses its memory in another way.", p->source->name,
-              tirc_block_of(p->block)->name);
+              tirc_name_of(p->block));
 }
 
 /* The copies run where the predicate lets the block run. */

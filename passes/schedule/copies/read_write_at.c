@@ -57,7 +57,7 @@ static void require_declared(AutoCopy *k, SRef *block, bool reads, bool writes) 
                    "declare it in T.reads and T.writes of the block",
                    "Block %s does not declare what blocks inside of it access of %s, so it is not "
                    "known what to copy below loop %s.",
-                   b->name, k->source->name, tirc_loop_of(k->loop)->var->u.s);
+                   b->name, k->source->name, tirc_name_of(k->loop));
 }
 
 static bool see_access(Visitor *v, Stmt s) {
@@ -94,11 +94,11 @@ static void find_position(AutoCopy *k) {
   Sched *s = k->s;
   if (!k->blocks.n)
     tirc_refuse(s, k->loop->stmt, SERR_ACCESS_NOT_BELOW, "No block below loop %s %s %s.",
-                tirc_loop_of(k->loop)->var->u.s, k->is_read ? "reads" : "writes", k->source->name);
+                tirc_name_of(k->loop), k->is_read ? "reads" : "writes", k->source->name);
   bool ordered = k->is_read ? k->last_write < k->first_read : k->last_read <= k->last_write;
   if (!ordered)
     tirc_refuse(s, k->loop->stmt, SERR_COPY_ORDER, "Below loop %s, %s is %s.",
-                tirc_loop_of(k->loop)->var->u.s, k->source->name,
+                tirc_name_of(k->loop), k->source->name,
                 k->is_read ? "written after, or together with, its first read"
                            : "read after its last write");
   k->position = k->is_read ? k->first_read : k->last_write + 1;
@@ -124,7 +124,7 @@ static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region
 static _Noreturn void bad_box(AutoCopy *k, int dim, const char *why) {
   tirc_refuse(k->s, k->loop->stmt, SERR_COPY_BOX,
               "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension %d.",
-              tirc_loop_of(k->loop)->var->u.s, k->source->name, why, dim);
+              tirc_name_of(k->loop), k->source->name, why, dim);
 }
 
 static void require_inside(AutoCopy *k, int dim) {
@@ -174,7 +174,7 @@ static void require_box_written(AutoCopy *k) {
       k->s, k->blocks.at[0]->stmt, SERR_COPY_PARTIAL, tirc_missing_text(k->s->c, missing), NULL,
       "No block is known to write all of the box of %s that would be copied in each iteration of "
       "loop %s, so the copy would overwrite elements with what nobody computed.",
-      k->source->name, tirc_loop_of(k->loop)->var->u.s);
+      k->source->name, tirc_name_of(k->loop));
 }
 
 /* Threads that share the cache copy what all of them hold of it, and would overwrite what another
@@ -192,8 +192,7 @@ static void require_alone_among_threads(AutoCopy *k) {
                      "take a scope of memory that each thread has for itself, such as \"local\"",
                      "The threads of loop %s share the cache of %s, and each would copy over what "
                      "block %s writes in the others.",
-                     tirc_loop_of(threads)->var->u.s, k->source->name,
-                     tirc_block_of(writers[i])->name);
+                     tirc_name_of(threads), k->source->name, tirc_name_of(writers[i]));
   }
 }
 
@@ -232,8 +231,8 @@ static void require_sums_started(AutoCopy *k) {
     const char *why = why_sum_is_lost(k, k->blocks.at[i]);
     if (!why) continue;
     tirc_refuse(k->s, k->blocks.at[i]->stmt, SERR_READS_OWN_OUTPUT,
-                "Block %s %s, and the cache would not hold them.",
-                tirc_block_of(k->blocks.at[i])->name, why);
+                "Block %s %s, and the cache would not hold them.", tirc_name_of(k->blocks.at[i]),
+                why);
   }
 }
 
@@ -276,10 +275,10 @@ static void require_readers_served(AutoCopy *k) {
     tirc_sched_error(
         k->s, r->stmt, SERR_READ_BEFORE_WRITE, NULL,
         "take a loop around all blocks that write the buffer, and give a reduction an init",
-        "Block %s reads %s, and the cache would not hold what it reads: %s.",
-        tirc_block_of(r)->name, k->source->name,
+        "Block %s reads %s, and the cache would not hold what it reads: %s.", tirc_name_of(r),
+        k->source->name,
         outside ? tirc_format(k->s->c, "block %s outside of the loop writes it, too",
-                              tirc_block_of(outside)->name)
+                              tirc_name_of(outside))
                 : "nothing below the loop has written it by then");
   }
 }
@@ -316,7 +315,7 @@ static bool see_load(Visitor *v, Expr e) {
         k->s, NULL, SERR_COPY_BOX, NULL, "copy it at a loop further out",
         "The extent of a loop, a let, or a domain, binding or predicate of a block below loop %s "
         "reads %s, which no region says: it may read more than would be copied.",
-        tirc_loop_of(k->loop)->var->u.s, k->source->name);
+        tirc_name_of(k->loop), k->source->name);
   return true;
 }
 
@@ -368,7 +367,7 @@ static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
   const Expr computed = tirc_find_expr(bound, is_computed, k);
   if (computed)
     why = tirc_format(k->s->c, "reads %s, which is computed below loop %s itself",
-                      computed->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
+                      computed->u.buffer->name, tirc_name_of(k->loop));
   if (failing) why = tirc_format(k->s->c, "may %s", tirc_how_it_fails(k->s->c, failing));
   if (why)
     tirc_refuse(k->s, NULL, SERR_COPY_BOX,

@@ -50,7 +50,7 @@ static SRef *require_nest(Reindex *r) {
     if (top == r->block || tirc_loop_of(loop)->body == top->stmt) continue;
     tirc_refuse(r->s, loop->stmt, SERR_REINDEX_NEST,
                 "Loop %s above block %s has more in its body than the next loop.",
-                tirc_loop_of(loop)->var->u.s, tirc_block_of(r->block)->name);
+                tirc_name_of(loop), tirc_name_of(r->block));
   }
   Stmt body = tirc_block_of(r->scope)->body;
   while (body->kind == STMT_DECL) body = body->u.alloc.body;
@@ -64,7 +64,7 @@ static SRef *require_nest(Reindex *r) {
     }
   tirc_refuse(r->s, top->stmt, SERR_REINDEX_NEST,
               "The nest of block %s stands under a statement that is neither loop nor block.",
-              tirc_block_of(r->block)->name);
+              tirc_name_of(r->block));
 }
 
 /* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
@@ -89,7 +89,7 @@ static void require_alone(Reindex *r, SRef *top) {
     if (!which && !uses) continue;
     tirc_refuse(r->s, blocks[i]->stmt, SERR_REINDEX_NEST,
                 "Block %s in the same nest %s %s, and the copy is made %s the nest.",
-                tirc_block_of(blocks[i])->name, !which && r->is_write ? "uses" : "writes",
+                tirc_name_of(blocks[i]), !which && r->is_write ? "uses" : "writes",
                 (which ? which : r->source)->name, r->is_write ? "after" : "before");
   }
 }
@@ -101,7 +101,7 @@ static bool writes_source(const Reindex *r) {
 /* All accesses of the block go to the copy: a write must not be lost, and what is read must have
  * been copied or written there before. */
 static void require_one_way(Reindex *r) {
-  const char *name = tirc_block_of(r->block)->name;
+  const char *name = tirc_name_of(r->block);
   if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source) : !writes_source(r)) return;
   tirc_sched_error(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
                    r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
@@ -161,7 +161,7 @@ static void require_part_of_scope(const Reindex *r) {
   tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
               "Iterator %s of block %s stands on something outside of block %s, which does not "
               "declare to use all that the iterator's domain stands for.",
-              outer->u.s, tirc_block_of(r->block)->name, scope->name);
+              outer->u.s, tirc_name_of(r->block), scope->name);
 }
 
 static bool is_whole(const Reindex *r, int dim, Range declared) {
@@ -192,7 +192,7 @@ static void require_declared(const Reindex *r) {
     tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
                 "Block %s leaves instances out, and block %s around it declares to use only those "
                 "elements of %s that the others access: the copy would move more.",
-                tirc_block_of(r->block)->name, scope->name, r->source->name);
+                tirc_name_of(r->block), scope->name, r->source->name);
   }
 }
 
@@ -233,7 +233,7 @@ static void require_order_kept(const Reindex *r) {
                    "declare the iterators in the order of the block's loops, one for each",
                    "Two instances of block %s may store to one element of %s, and the copy would "
                    "store what they do in another order.",
-                   tirc_block_of(r->block)->name, r->source->name);
+                   tirc_name_of(r->block), r->source->name);
 }
 
 /* --- the copy --------------------------------------------------------------------------------- */

@@ -45,14 +45,14 @@ static void require_single_point(Reindex *r) {
     if (!tirc_is_int(region->dims[i].extent, 1))
       tirc_refuse(r->s, r->block->stmt, SERR_NOT_SINGLE_POINT,
                   "Block %s accesses the region %s, which is more than one element.",
-                  tirc_block_of(r->block)->name, tirc_print_region(r->c, *region));
+                  tirc_name_of(r->block), tirc_print_region(r->c, *region));
   Expr *min = tirc_new_array(r->c, Expr, r->source->ndim + 1);
   for (int i = 0; i < r->source->ndim; i++) {
     min[i] = region->dims[i].min;
     if (tirc_prove_equal(tirc_analyzer(r->c), min[i], r->old[i])) continue;
     tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_ACCESS,
                 "Block %s declares the region %s, but accesses another element.",
-                tirc_block_of(r->block)->name, tirc_print_region(r->c, *region));
+                tirc_name_of(r->block), tirc_print_region(r->c, *region));
   }
   r->old = min;
 }
@@ -132,7 +132,7 @@ static void require_known_indices(Reindex *r) {
   tirc_refuse(
       r->s, writer->stmt, SERR_REINDEX_NEST,
       "Block %s computes %s, by which %s is indexed, and the copy may be made before it runs.",
-      tirc_block_of(writer)->name, index->name, r->source->name);
+      tirc_name_of(writer), index->name, r->source->name);
 }
 
 /* --- the copy --------------------------------------------------------------------------------- */

@@ -13,8 +13,8 @@ typedef struct Search {
 } Search;
 
 static _Noreturn void bad_access(Reindex *r, const char *why) {
-  tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_ACCESS, "Block %s %s %s.",
-              tirc_block_of(r->block)->name, why, r->source->name);
+  tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_ACCESS, "Block %s %s %s.", tirc_name_of(r->block),
+              why, r->source->name);
 }
 
 static void see_access(Search *f, int n, const Expr *indices, bool store) {
@@ -51,7 +51,7 @@ static Stmt search_stmt(Mutator *m, Stmt s) {
   switch (s->kind) {
   case STMT_BLOCK:
     tirc_refuse(f->r->s, f->r->block->stmt, SERR_NOT_LEAF, "Block %s has block %s inside of it.",
-                tirc_block_of(f->r->block)->name, s->u.block.name);
+                tirc_name_of(f->r->block), s->u.block.name);
   case STMT_FOR:
     tirc_map_set(f->r->c, &f->local, s->u.loop.var, s);
     search_body(f, s, !tirc_const_int(s->u.loop.extent, &extent) || extent < 1);
@@ -86,7 +86,7 @@ static void require_no_local(Search *f) {
     tirc_refuse(r->s, r->block->stmt, SERR_LOOP_VAR_ESCAPES,
                 "An index of %s in block %s uses a variable or buffer that is defined around or "
                 "inside of it, which the copy could not use.",
-                r->source->name, tirc_block_of(r->block)->name);
+                r->source->name, tirc_name_of(r->block));
   }
 }
 
@@ -130,7 +130,7 @@ void tirc_require_own_domains(const Reindex *r) {
   if (!l) return;
   tirc_refuse(r->s, l->stmt, SERR_LOOP_VAR_ESCAPES,
               "A domain of block %s depends on loop %s, which the copy could not use.",
-              tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
+              tirc_name_of(r->block), tirc_name_of(l));
 }
 
 /* --- the stage -------------------------------------------------------------------------------- */

@@ -50,8 +50,8 @@ static void find_common_loop(Rolling *r) {
   r->common = tirc_common_ancestor(r->n_consumers + 1, all);
   if (tirc_is_loop(r->common)) return;
   tirc_refuse(s, r->block->stmt, SERR_NOT_TILED,
-              "No loop is around both block %s and all that read %s.",
-              tirc_block_of(r->block)->name, r->from->name);
+              "No loop is around both block %s and all that read %s.", tirc_name_of(r->block),
+              r->from->name);
 }
 
 static void find_window(Rolling *r, const Region *declared) {
@@ -70,7 +70,7 @@ static void find_window(Rolling *r, const Region *declared) {
 static _Noreturn void no_pattern(Rolling *r, const char *why) {
   tirc_refuse(r->s, r->block->stmt, SERR_ROLLING_PATTERN,
               "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
-              tirc_block_of(r->block)->name, r->from->name, tirc_loop_of(r->common)->var->u.s, why);
+              tirc_name_of(r->block), r->from->name, tirc_name_of(r->common), why);
 }
 
 /* Of a window's start: the loop variable, and by how much it moves in one step (rounded up). */
@@ -142,16 +142,14 @@ static void require_only_writer(Rolling *r) {
   int n = tirc_writers_of(r->s, r->scope, r->from, &at);
   for (int i = 0; i < n; i++)
     if (at[i] != r->block)
-      wrong_order(r, at[i]->stmt,
-                  tirc_format(c, "block %s writes it, too", tirc_block_of(at[i])->name));
+      wrong_order(r, at[i]->stmt, tirc_format(c, "block %s writes it, too", tirc_name_of(at[i])));
   n = tirc_readers_of(r->s, r->scope, r->from, &at);
   for (int i = 0; i < n; i++)
     if (!is_consumer(r, at[i]) || !tirc_finds_written(r->s, at[i], r->from))
-      wrong_order(r, at[i]->stmt,
-                  tirc_format(c,
-                              "block %s reads elements that the same iteration does not write "
-                              "first",
-                              tirc_block_of(at[i])->name));
+      wrong_order(
+          r, at[i]->stmt,
+          tirc_format(c, "block %s reads elements that the same iteration does not write first",
+                      tirc_name_of(at[i])));
 }
 
 static void require_serial(Rolling *r) {
@@ -163,11 +161,12 @@ static void require_serial(Rolling *r) {
     for (int i = 0; i < r->from->ndim; i++) {
       if (r->axes[i].var != loop->var) continue;
       if (loop->kind != LOOP_SERIAL && loop->kind != LOOP_UNROLLED)
-        wrong_order(r, at->stmt,
-                    tirc_format(r->s->c,
-                                "the iterations of loop %s, which moves its window, do "
-                                "not run one after the other",
-                                loop->var->u.s));
+        wrong_order(
+            r, at->stmt,
+            tirc_format(
+                r->s->c,
+                "the iterations of loop %s, which moves its window, do not run one after the other",
+                loop->var->u.s));
       if (!tirc_is_int(loop->min, 0))
         wrong_order(r, at->stmt,
                     tirc_format(r->s->c, "loop %s, which moves its window, does not start at 0",

@@ -66,7 +66,7 @@ static Expr add_alignment(Sched *s, SRef *block, Expr entry) {
   if (!valid)
     tirc_refuse(s, block->stmt, SERR_ALIGN_ANNOTATION,
                 "The annotation %s of block %s is no list of [buffer index, axis, factor, offset].",
-                tirc_key(KEY_BUFFER_DIM_ALIGN), tirc_block_of(block)->name);
+                tirc_key(KEY_BUFFER_DIM_ALIGN), tirc_name_of(block));
   int n = old ? old->n : 0, i = 0;
   Expr *entries = tirc_new_array(s->c, Expr, n + 1);
   for (int k = 0; k < n; k++) entries[k] = old->args[k];

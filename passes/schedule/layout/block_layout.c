@@ -47,11 +47,10 @@ static void require_nest(BlockChange *b) {
   int n = b->n_loops ? tirc_child_blocks(s, b->loops[0], &children) : 1;
   if (n != 1)
     tirc_refuse(s, b->loops[0]->stmt, SERR_NOT_ONLY_CHILD, "Loop %s has %d blocks below it.",
-                tirc_loop_of(b->loops[0])->var->u.s, n);
+                tirc_name_of(b->loops[0]), n);
   if (tirc_is_trivial_binding(b->block->stmt, b->n_loops, b->loops)) return;
   tirc_refuse(s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING,
-              "The iterators of block %s are not its loops, one by one.",
-              tirc_block_of(b->block)->name);
+              "The iterators of block %s are not its loops, one by one.", tirc_name_of(b->block));
 }
 
 /* Nothing but the loops stands between the outermost and the block: their statements are lost. */
@@ -61,7 +60,7 @@ static void require_only_loops(BlockChange *b) {
     if (tirc_loop_of(b->loops[i])->body == inner) continue;
     tirc_refuse(b->s, b->loops[i]->stmt, SERR_NOT_ONLY_CHILD,
                 "Loop %s has more in its body than the next loop or block %s.",
-                tirc_loop_of(b->loops[i])->var->u.s, tirc_block_of(b->block)->name);
+                tirc_name_of(b->loops[i]), tirc_name_of(b->block));
   }
 }
 
@@ -76,7 +75,7 @@ static void require_independent_extents(BlockChange *b) {
       tirc_sched_error(b->s, b->loops[i]->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
                        "the extents of the loops must not depend on each other",
                        "The extent of loop %s uses loop %s, which is replaced.",
-                       tirc_loop_of(b->loops[i])->var->u.s, var->u.s);
+                       tirc_name_of(b->loops[i]), var->u.s);
     }
 }
 
@@ -93,7 +92,7 @@ static void require_whole_domains(BlockChange *b) {
     if (!whole)
       tirc_refuse(b->s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING,
                   "Loop %s does not run over the domain of iterator %s of block %s.",
-                  tirc_loop_of(b->loops[i])->var->u.s, block->iters[i].var->u.s, block->name);
+                  tirc_name_of(b->loops[i]), block->iters[i].var->u.s, block->name);
     shape[i] = dom.extent;
   }
   b->shape = shape;
@@ -251,8 +250,7 @@ static void require_order(BlockChange *b) {
     why = "it updates its elements in an order that changes the result";
   if (!why) return tirc_warn_of_equals(b->s, b->block);
   tirc_sched_error(b->s, b->block->stmt, SERR_ORDER_MATTERS, why, NULL,
-                   "The instances of block %s must keep their order.",
-                   tirc_block_of(b->block)->name);
+                   "The instances of block %s must keep their order.", tirc_name_of(b->block));
 }
 
 /* --- rewriting -------------------------------------------------------------------------------- */

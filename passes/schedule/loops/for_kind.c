@@ -46,7 +46,7 @@ static _Noreturn void wrong_iter(Check *k, Stmt block, int i) {
   const char *what = tirc_format(
       s->c, "iterator %s of block %s is %s, and it is bound to %s", b->iters[i].var->u.s, b->name,
       tirc_iter_kind_name(b->iters[i].kind), tirc_print_expr(s->c, b->iter_values[i]));
-  const char *var = tirc_loop_of(k->loop)->var->u.s;
+  const char *var = tirc_name_of(k->loop);
   tirc_sched_mark(s, k->loop->stmt);
   tirc_sched_mark(s, block);
   if (k->kind == LOOP_THREAD_BINDING)
@@ -92,7 +92,7 @@ static bool check_block(Visitor *v, Stmt stmt) {
       tirc_sched_warn(k->s,
                       "loop %s is a reduction of block %s: its threads add to the same elements, "
                       "which takes a cross-thread reduction: lowered for a GPU, it is made one",
-                      tirc_loop_of(k->loop)->var->u.s, b->name);
+                      tirc_name_of(k->loop), b->name);
   }
   return true;
 }

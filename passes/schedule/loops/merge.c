@@ -40,7 +40,7 @@ typedef struct Merge {
 
 static _Noreturn void bad_shape(Merge *m, SRef *loop, const char *why) {
   tirc_sched_error(m->s, loop->stmt, SERR_MERGE_SHAPE, why, NULL,
-                   "loop %s cannot be merged with the others", tirc_loop_of(loop)->var->u.s);
+                   "loop %s cannot be merged with the others", tirc_name_of(loop));
 }
 
 static void require_mergeable(Merge *m, SRef *loop) {
@@ -71,8 +71,8 @@ static int read_nest(Merge *m, MergeNest *nest) {
     if (tirc_loop_of(nest->loops[i - 1])->body == nest->loops[i]->stmt) continue;
     tirc_sched_mark(m->s, nest->loops[i - 1]->stmt);
     tirc_refuse(m->s, nest->loops[i]->stmt, SERR_FUSE_NOT_ONLY_CHILD,
-                "loop %s is not alone in the body of loop %s",
-                tirc_loop_of(nest->loops[i])->var->u.s, tirc_loop_of(nest->loops[i - 1])->var->u.s);
+                "loop %s is not alone in the body of loop %s", tirc_name_of(nest->loops[i]),
+                tirc_name_of(nest->loops[i - 1]));
   }
   nest->place = tirc_item_index(nest->loops[0]);
   if (nest->place < 0)
@@ -92,7 +92,7 @@ static void read_nests(Merge *m, Value list) {
     for (int k = 0; k < i; k++) {
       if (loops[k] != loops[i]) continue;
       tirc_refuse(s, loops[i]->stmt, SERR_LOOP_REPEATED, "loop %s is given twice",
-                  tirc_loop_of(loops[i])->var->u.s);
+                  tirc_name_of(loops[i]));
     }
   }
   if (m->n == 1) bad_shape(m, loops[0], "merge takes at least two loops");

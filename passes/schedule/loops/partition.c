@@ -76,7 +76,7 @@ static void read_factors(Partition *p, Value list) {
   if (sum >= p->extent)
     tirc_refuse(p->s, p->loop->stmt, SERR_PARTITION_TOO_LONG,
                 "the factors add up to %lld, and loop %s has %lld iterations", (long long)sum,
-                tirc_loop_of(p->loop)->var->u.s, (long long)p->extent);
+                tirc_name_of(p->loop), (long long)p->extent);
   if (missing < 0) missing = n++;
   lengths[missing] = p->extent - sum;
   p->n = n;
@@ -240,8 +240,7 @@ void tirc_prim_loop_partition(Sched *s, const Value *args, Value *result) {
   read_factors(&p, args[1]);
   require_plain(&p);
   p.block = tirc_blockize_only_child(s, p.loop);
-  const char *prefix =
-      tirc_format(s->c, "%s_%s", tirc_block_of(p.block)->name, tirc_loop_of(p.loop)->var->u.s);
+  const char *prefix = tirc_format(s->c, "%s_%s", tirc_name_of(p.block), tirc_name_of(p.loop));
   Stmt *parts = tirc_new_array(s->c, Stmt, p.n);
   *result = tirc_value_list(s->c, VAL_LIST, 0, NULL);
   for (int i = 0; i < p.n; i++) {

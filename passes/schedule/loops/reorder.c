@@ -39,7 +39,7 @@ static void read_loops(Reorder *r, Value list) {
     for (int k = 0; k < i; k++) {
       if (r->given[k] != r->given[i]) continue;
       tirc_refuse(s, r->given[i]->stmt, SERR_LOOP_REPEATED, "loop %s is given twice",
-                  tirc_loop_of(r->given[i])->var->u.s);
+                  tirc_name_of(r->given[i]));
     }
   }
 }
@@ -47,7 +47,7 @@ static void read_loops(Reorder *r, Value list) {
 static _Noreturn void not_a_chain(Reorder *r, const SRef *a, const SRef *b, const char *why) {
   tirc_sched_mark(r->s, a->stmt);
   tirc_refuse(r->s, b->stmt, SERR_LOOPS_NOT_A_CHAIN, "loops %s and %s are not in one chain: %s",
-              tirc_loop_of(a)->var->u.s, tirc_loop_of(b)->var->u.s, why);
+              tirc_name_of(a), tirc_name_of(b), why);
 }
 
 /* Given loops above this one in its scope, itself included; *top is the outermost of them. */
@@ -88,8 +88,7 @@ static void find_chain(Reorder *r) {
     if (tirc_loop_of(r->chain[i])->body != r->chain[i + 1]->stmt)
       not_a_chain(r, r->chain[i], r->chain[i + 1],
                   tirc_format(r->s->c, "the body of loop %s has other statements beside loop %s",
-                              tirc_loop_of(r->chain[i])->var->u.s,
-                              tirc_loop_of(r->chain[i + 1])->var->u.s));
+                              tirc_name_of(r->chain[i]), tirc_name_of(r->chain[i + 1])));
 }
 
 static void require_reorderable_blocks(Reorder *r) {

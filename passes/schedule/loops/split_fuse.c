@@ -198,7 +198,7 @@ void tirc_prim_split(Sched *s, const Value *args, Value *result) {
 /* --- fuse ------------------------------------------------------------------------------------ */
 
 static void require_directly_nested(Sched *s, SRef *outer, SRef *inner) {
-  const char *out = tirc_loop_of(outer)->var->u.s, *in = tirc_loop_of(inner)->var->u.s;
+  const char *out = tirc_name_of(outer), *in = tirc_name_of(inner);
   if (inner->parent == outer && tirc_loop_of(outer)->body == inner->stmt) return;
   tirc_sched_mark(s, outer->stmt);
   tirc_sched_mark(s, inner->stmt);
@@ -217,7 +217,7 @@ static void require_fusible(Sched *s, int n, SRef *const *loops) {
     for (int k = 0; k < i; k++) {
       if (!tirc_uses_var(tirc_loop_of(loops[i])->extent, tirc_loop_of(loops[k])->var)) continue;
       tirc_refuse(s, loops[i]->stmt, SERR_DEPENDENT_LOOP, "the extent of loop %s uses loop %s",
-                  tirc_loop_of(loops[i])->var->u.s, tirc_loop_of(loops[k])->var->u.s);
+                  tirc_name_of(loops[i]), tirc_name_of(loops[k]));
     }
   }
 }

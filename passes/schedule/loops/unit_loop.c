@@ -12,7 +12,7 @@ void tirc_prim_add_unit_loop(Sched *s, const Value *args, Value *result) {
   SRef *r = tirc_sref_of_value(s, args[0]);
   if (!r->parent)
     tirc_refuse(s, r->stmt, SERR_ROOT_BLOCK, "block %s is the root block of its function",
-                tirc_block_of(r)->name);
+                tirc_name_of(r));
   Expr var = tirc_var(c, "u", DT_INT32);
   tirc_sched_replace(s, r, tirc_for_serial(c, var, tirc_int(c, var->dtype, 1), r->stmt));
   *result = tirc_value_loop(var);

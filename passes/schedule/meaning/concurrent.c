@@ -346,18 +346,17 @@ static const char *access_text(Sched *s, const Touch *t) {
 static Stmt of_tree(const Touch *t) { return t->block ? t->block : t->stmt; }
 
 static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) {
-  const char *var = tirc_loop_of(loop)->var->u.s;
+  const char *var = tirc_name_of(loop);
   tirc_sched_mark(s, loop->stmt);
   tirc_sched_mark(s, of_tree(meet->first));
   tirc_sched_mark(s, of_tree(meet->second));
   const char *first = access_text(s, meet->first), *second = access_text(s, meet->second);
   tirc_sched_error(
       s, NULL, SERR_ITERATIONS_DEPEND,
-      meet->witness ? tirc_format(s->c, "%s, and %s: %s", first, second, meet->witness)
-                    : tirc_format(s->c,
-                                  "%s, and %s: that these are never the same element cannot be "
-                                  "proved",
-                                  first, second),
+      meet->witness
+          ? tirc_format(s->c, "%s, and %s: %s", first, second, meet->witness)
+          : tirc_format(s->c, "%s, and %s: that these are never the same element cannot be proved",
+                        first, second),
       NULL,
       "the iterations of loop %s cannot run at the same time: one of them uses what another stores",
       var);

@@ -200,9 +200,8 @@ static Warning warning_of(const Instances *k, const Meet *meet) {
       c,
       "block %s declares its iterator %s spatial, but its instances depend on each other: %s, and "
       "%s; declare %s with %s%s",
-      tirc_block_of(k->block)->name, var->u.s, x[d] < y[d] ? first : second,
-      x[d] < y[d] ? second : first, var->u.s, sum ? "T.axis.reduce" : "T.axis.scan",
-      sum ? "" : ", which keeps their order");
+      tirc_name_of(k->block), var->u.s, x[d] < y[d] ? first : second, x[d] < y[d] ? second : first,
+      var->u.s, sum ? "T.axis.reduce" : "T.axis.scan", sum ? "" : ", which keeps their order");
   return (Warning){"spatial-dependence", k->block->stmt->loc, message};
 }
 

@@ -323,11 +323,10 @@ static _Noreturn void order_lost(const Ask *r, const Loss *loss) {
   for (int i = 0; i < r->n; i++) tirc_sched_mark(s, r->chain[i]->stmt);
   const User *init = loss->first->init ? loss->first : loss->second->init ? loss->second : NULL;
   const char *what =
-      !loss->witness
-          ? tirc_format(s->c,
-                        "which elements of buffer %s %s uses cannot be told apart for sure before "
-                        "the program runs: it may wait for an earlier one",
-                        name, second)
+      !loss->witness ? tirc_format(s->c,
+                                   "which elements of buffer %s %s uses cannot be told apart for "
+                                   "sure before the program runs: it may wait for an earlier one",
+                                   name, second)
       : loss->first->block == loss->second->block
           ? tirc_format(s->c,
                         "an instance of %s uses an element of buffer %s that an earlier one wrote "
@@ -430,7 +429,7 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
   tirc_refuse(s, found, SERR_ORDER_MATTERS,
               "block %s in block %s goes on with sums that are started in other instances of that, "
               "and they might come later in the new order of the loops",
-              found->u.block.name, tirc_block_of(block)->name);
+              found->u.block.name, tirc_name_of(block));
 }
 
 /* They are evaluated once more, or once less, where loops change places. */

@@ -71,7 +71,7 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
   Text names = {.c = m->c};
   for (int i = 0; i < n; i++) {
     tirc_sched_mark(m->s, at[i]->stmt);
-    tirc_text_addf(&names, "%s\"%s\"", i ? ", " : "", tirc_block_of(at[i])->name);
+    tirc_text_addf(&names, "%s\"%s\"", i ? ", " : "", tirc_name_of(at[i]));
   }
   tirc_sched_error(m->s, NULL, SERR_NOT_ALL_VISITED,
                    tirc_format(m->c, "%d of %d %ss are not under the loop", n - seen, n, what),
@@ -165,7 +165,7 @@ static void check_old_predicate(Move *m) {
     tirc_sched_error(m->s, empty->stmt, SERR_PREDICATE_LOST, NULL,
                      "remove the loop that repeats nothing, or move another block",
                      "%s does not run where loop %s has no iterations, and would run under %s",
-                     tirc_describe(m->s, m->block->stmt), tirc_loop_of(empty)->var->u.s,
+                     tirc_describe(m->s, m->block->stmt), tirc_name_of(empty),
                      tirc_describe(m->s, m->loop->stmt));
   }
   if (tirc_is_guarded(m->s, m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
@@ -209,7 +209,7 @@ static void check_others_within(Move *m) {
                   "%s %s there",
                   tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, b->predicate),
                   tirc_describe(m->s, m->loop->stmt), reads ? "it would read what " : "",
-                  tirc_block_of(other)->name, reads ? "stores" : "would read what it stores");
+                  tirc_name_of(other), reads ? "stores" : "would read what it stores");
     }
   }
 }
@@ -275,7 +275,7 @@ static void check_updates_within(Move *m, SRef *at) {
     const bool shared = !is_local && has_other_writer(m, w);
     if (is_local || (!shared && !tirc_touches(first, w, false))) continue;
     tirc_refuse(m->s, first->stmt, SERR_NOT_COMPLETE_OR_REDUCTION, "block %s within %s %s %s",
-                tirc_block_of(shared ? at : first)->name, tirc_describe(m->s, m->block->stmt),
+                tirc_name_of(shared ? at : first), tirc_describe(m->s, m->block->stmt),
                 shared ? "is not the only one that stores to" : "updates in place", w->name);
   }
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
@@ -341,7 +341,7 @@ static void check_domains(Move *m, bool outer_kept) {
   tirc_refuse(
       m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES,
       "a domain of %s depends on loop %s, which would no longer decide which of its instances run",
-      tirc_describe(m->s, m->block->stmt), tirc_loop_of(loop)->var->u.s);
+      tirc_describe(m->s, m->block->stmt), tirc_name_of(loop));
 }
 
 /* New loops run the instances in another order, and perhaps some of them again: none may overwrite
@@ -353,8 +353,8 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
     tirc_refuse(m->s, producer->stmt, SERR_ORDER_MATTERS,
                 "block %s reads what block %s stores before that stores to the same element again; "
                 "with %s under %s it would see the last only",
-                tirc_block_of(reader)->name, tirc_block_of(producer)->name,
-                tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+                tirc_name_of(reader), tirc_name_of(producer), tirc_describe(m->s, m->block->stmt),
+                tirc_describe(m->s, m->loop->stmt));
   }
   producer = tirc_unfinished_producer(m->s, m->block, m->loop, nest);
   if (producer) {
@@ -362,7 +362,7 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
     tirc_refuse(m->s, producer->stmt, SERR_ORDER_MATTERS,
                 "block %s stores to the same elements again in later iterations of the loops "
                 "around, and under %s, %s would read them before that",
-                tirc_block_of(producer)->name, tirc_describe(m->s, m->loop->stmt),
+                tirc_name_of(producer), tirc_describe(m->s, m->loop->stmt),
                 tirc_describe(m->s, m->block->stmt));
   }
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
@@ -386,7 +386,7 @@ static void check_steps(Move *m) {
   tirc_refuse(
       m->s, m->block->stmt, SERR_REPEATED_REDUCTION,
       "%s may take a step of its sum more than once below loop %s, and would take each once",
-      tirc_describe(m->s, m->block->stmt), tirc_loop_of(outermost)->var->u.s);
+      tirc_describe(m->s, m->block->stmt), tirc_name_of(outermost));
 }
 
 /* A consumer that moves below a loop without iterations does not run any more, nor where a
@@ -399,13 +399,13 @@ static void check_iterations(Move *m) {
         m->s, m->loop->stmt, SERR_INSTANCES_LOST, NULL,
         "make the condition a predicate of the blocks under it: T.where(...)",
         "loop %s stands under a condition, and %s would not run where that does not hold",
-        tirc_loop_of(m->loop)->var->u.s, tirc_describe(m->s, m->block->stmt));
+        tirc_name_of(m->loop), tirc_describe(m->s, m->block->stmt));
   }
   for (SRef *r = m->loop; r != m->scope && !m->is_producer; r = r->parent) {
     if (!tirc_is_int(tirc_loop_of(r)->extent, 0) || tirc_is_ancestor(r, m->block)) continue;
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_refuse(m->s, r->stmt, SERR_INSTANCES_LOST,
-                "loop %s has no iterations, and %s would not run", tirc_loop_of(r)->var->u.s,
+                "loop %s has no iterations, and %s would not run", tirc_name_of(r),
                 tirc_describe(m->s, m->block->stmt));
   }
 }

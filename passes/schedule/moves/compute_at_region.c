@@ -225,8 +225,8 @@ static void update_dimwise(Solver *v, Touched *t) {
     if (!solve_dim(v, provided, required, dim_max_of(v, t->buffer, i), &var, &found))
       not_solvable(v, t->buffer,
                    tirc_format(v->c,
-                               "the index of dimension %d is no single iterator, times, "
-                               "divided by or modulo a constant",
+                               "the index of dimension %d is no single iterator, times, divided by "
+                               "or modulo a constant",
                                i));
     IterDomain *d = domain_of(v, var);
     if (d)

@@ -133,10 +133,9 @@ static const char *example(const Epilogue *e) {
       if (!epilogue_of(e, 0, &start) || !epilogue_of(e, start + x, &one) ||
           !epilogue_of(e, one + y, &both) || !epilogue_of(e, x + y, &right) || both == right)
         continue;
-      return tirc_format(e->f.c,
-                         "; applied in each step, it makes %g of the steps %g and %g, and %g is "
-                         "right",
-                         both, x, y, right);
+      return tirc_format(
+          e->f.c, "; applied in each step, it makes %g of the steps %g and %g, and %g is right",
+          both, x, y, right);
     }
   return "";
 }

@@ -51,8 +51,7 @@ static int count_writers(const Scope *scope, Buffer b, SRef *block, SRef **other
 }
 
 static const char *second_writer(Sched *s, Buffer b, SRef *other) {
-  return other ? tirc_format(s->c, "block %s writes buffer %s too", tirc_block_of(other)->name,
-                             b->name)
+  return other ? tirc_format(s->c, "block %s writes buffer %s too", tirc_name_of(other), b->name)
                : tirc_format(s->c, "it declares two regions of buffer %s that it writes", b->name);
 }
 
@@ -311,7 +310,7 @@ const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer) {
   for (int i = 0; i < users->n; i++)
     if (updates_in_place(tirc_block_of(users->at[i]), buffer))
       return tirc_format(s->c, "block %s updates %s in place: let it write to another buffer",
-                         tirc_block_of(users->at[i])->name, buffer->name);
+                         tirc_name_of(users->at[i]), buffer->name);
   return NULL;
 }
 
@@ -325,7 +324,7 @@ static const char *hint_for(Sched *s, SRef *block) {
     return tirc_format(s->c,
                        "call it before blockize, which left the init in block %s, or take a loop "
                        "around that block",
-                       tirc_block_of(scope)->name);
+                       tirc_name_of(scope));
   for (int i = 0; i < b->n_writes && !hint; i++)
     hint = tirc_hint_of_update(s, scope, b->writes[i].buffer);
   return hint;
@@ -342,7 +341,7 @@ void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_complete(s, block, scope);
   if (!why) return;
   tirc_sched_error(s, block->stmt, SERR_NOT_COMPLETE_BLOCK, why, hint_for(s, block),
-                   "block %s is not a complete block", tirc_block_of(block)->name);
+                   "block %s is not a complete block", tirc_name_of(block));
 }
 
 /* The block of the scope that is the init of this one, as decompose_reduction leaves it. */
@@ -370,7 +369,7 @@ void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
                        "once, after all that needs a reduction block",
                        init->name);
   tirc_sched_error(s, block->stmt, SERR_NOT_REDUCTION_BLOCK, why, hint,
-                   "block %s is not a reduction block", tirc_block_of(block)->name);
+                   "block %s is not a reduction block", tirc_name_of(block));
 }
 
 void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
@@ -380,7 +379,7 @@ void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
   tirc_sched_error(s, block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
                    tirc_format(s->c, "%s; %s", complete, reduction), hint_for(s, block),
                    "block %s is neither a complete block nor a reduction block",
-                   tirc_block_of(block)->name);
+                   tirc_name_of(block));
 }
 
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {

@@ -24,6 +24,6 @@ void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
     if (tirc_is_block(r) || body != last->stmt) break;
     last = r;
   }
-  tirc_refuse(s, block->stmt, SERR_ONLY_LEAF, "block %s cannot be removed: %s",
-              tirc_block_of(block)->name, where);
+  tirc_refuse(s, block->stmt, SERR_ONLY_LEAF, "block %s cannot be removed: %s", tirc_name_of(block),
+              where);
 }

@@ -108,8 +108,8 @@ static const char *hint_of_value(Tirc *c, const Module *before, Stmt store, Expr
   const Expr what = k.found ? k.found : e->args[0];
   const char *name = tirc_print_expr(c, what);
   return tirc_format(c,
-                     "it is a value and no index: compute it in a wider type, with "
-                     "T.Cast(\"%s\", %s) in place of %s",
+                     "it is a value and no index: compute it in a wider type, with T.Cast(\"%s\", "
+                     "%s) in place of %s",
                      e->dtype.bits < 32 ? "int32" : "int64", name, name);
 }
 

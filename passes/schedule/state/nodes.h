@@ -15,6 +15,9 @@ static inline bool tirc_is_loop(const SRef *r) { return r->stmt->kind == STMT_FO
 static inline bool tirc_is_block(const SRef *r) { return r->stmt->kind == STMT_BLOCK; }
 static inline const For *tirc_loop_of(const SRef *r) { return &r->stmt->u.loop; }
 static inline const Block *tirc_block_of(const SRef *r) { return &r->stmt->u.block; }
+static inline const char *tirc_name_of(const SRef *r) { /* of a block, or a loop's variable */
+  return tirc_is_loop(r) ? r->stmt->u.loop.var->u.s : r->stmt->u.block.name;
+}
 static inline Stmt tirc_body_of(Stmt loop_or_block) {
   return loop_or_block->kind == STMT_FOR ? loop_or_block->u.loop.body : loop_or_block->u.block.body;
 }

@@ -56,9 +56,9 @@ void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block) {
       s, u.in, SERR_NOT_STAGE_PIPELINE,
       tirc_format(s->c, "a statement outside of blocks%s uses %s, as block %s does",
                   u.in->loc.line ? tirc_format(s->c, " (line %d)", u.in->loc.line) : "",
-                  u.found->name, tirc_block_of(block)->name),
+                  u.found->name, tirc_name_of(block)),
       "put the statement into a block of its own", "the scope of block %s is not a stage pipeline",
-      tirc_block_of(scope)->name);
+      tirc_name_of(scope));
 }
 
 bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b) {

@@ -5,7 +5,7 @@
 
 static const char *reads_too_much(Sched *s, const SRef *block) {
   return tirc_format(s->c, "block %s reads more than its producers are known to have written",
-                     tirc_block_of(block)->name);
+                     tirc_name_of(block));
 }
 
 /* Why a scope is no stage pipeline: the first dependence or uncovered reader. */
@@ -13,7 +13,7 @@ static const char *why_not_pipeline(Sched *s, const Scope *scope) {
   const Deps deps = tirc_deps_of(s, scope);
   for (int i = 0; i < deps.n; i++) {
     const Dep *d = &deps.at[i];
-    const char *src = tirc_block_of(d->src)->name, *dst = tirc_block_of(d->dst)->name;
+    const char *src = tirc_name_of(d->src), *dst = tirc_name_of(d->dst);
     if (d->kind == DEP_WAR)
       return tirc_format(s->c, "block %s writes a buffer that block %s has read before", dst, src);
     if (!tirc_has_region_cover(s, d->dst)) return reads_too_much(s, d->dst);
@@ -25,14 +25,13 @@ SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
   SRef *scope = tirc_scope_root(s, sref);
   if (!scope)
     tirc_refuse(s, sref->stmt, SERR_ROOT_BLOCK, "block %s is the root block of its function",
-                tirc_block_of(sref)->name);
+                tirc_name_of(sref));
   const SRef *uncovered =
       stage_pipeline && tirc_is_block(sref) ? tirc_find_uncovered(s, scope, sref) : NULL;
   if (stage_pipeline && (uncovered || !tirc_is_stage_pipeline(s, scope)))
     tirc_sched_error(s, scope->stmt, SERR_NOT_STAGE_PIPELINE,
                      uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope),
-                     NULL, "the scope of block %s is not a stage pipeline",
-                     tirc_block_of(scope)->name);
+                     NULL, "the scope of block %s is not a stage pipeline", tirc_name_of(scope));
   if (stage_pipeline && tirc_is_block(sref)) tirc_require_no_loose_use(s, scope, sref);
   return scope;
 }
@@ -49,7 +48,7 @@ void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
   if (high && tirc_is_loop(high))
     tirc_sched_error(s, NULL, SERR_NOT_AFFINE_BINDING, why, NULL,
                      "block %s does not have an affine binding under loop %s", b->name,
-                     tirc_loop_of(high)->var->u.s);
+                     tirc_name_of(high));
   tirc_sched_error(s, NULL, SERR_NOT_AFFINE_BINDING, why, NULL,
                    "block %s does not have an affine binding", b->name);
 }
@@ -155,7 +154,7 @@ static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bo
   Text t = {.c = s->c};
   for (int i = 0; i < n; i++) tirc_text_addf(&t, "%s%s", i ? ", " : "", regions[i].buffer->name);
   tirc_refuse(s, NULL, SERR_BUFFER_NOT_FOUND, "block %s %s no buffer named %s; it %s %s",
-              tirc_block_of(block)->name, is_write ? "writes" : "reads", name,
+              tirc_name_of(block), is_write ? "writes" : "reads", name,
               is_write ? "writes" : "reads", n ? t.at : "none");
 }
 

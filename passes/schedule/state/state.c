@@ -273,7 +273,7 @@ typedef struct NameList {
 } NameList;
 
 void tirc_name_block(Sched *s, SRef *block, bool renamed) {
-  void **at = tirc_strmap_at(s->c, &s->names, tirc_block_of(block)->name);
+  void **at = tirc_strmap_at(s->c, &s->names, tirc_name_of(block));
   NameList *list = *at;
   if (!list) *at = list = tirc_new(s->c, NameList);
   for (int i = 0; renamed && i < list->blocks.n; i++)
@@ -286,7 +286,7 @@ void tirc_blocks_named(Sched *s, int func, const char *name, SRefs *out) {
   int kept = 0;
   for (int i = 0; list && i < list->blocks.n; i++) {
     SRef *r = list->blocks.at[i];
-    if (!r->stmt || strcmp(tirc_block_of(r)->name, name)) continue;
+    if (!r->stmt || strcmp(tirc_name_of(r), name)) continue;
     list->blocks.at[kept++] = r;
     if (r->func == func) vec_push(s->c, *out, r);
   }
