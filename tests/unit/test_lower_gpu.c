@@ -420,6 +420,7 @@ static const Refusal refusals[] = {
                          "        for tx in T.thread_binding(1, thread=\"threadIdx.x\"):\n"
                          "            A[b] = T.float32(1)\n"),
      {"blockIdx.y has 65536 blocks", "has 65535 along it"}},
+    {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 0]")),
      {"software_pipeline_order of the loop k is no list of places"}},
