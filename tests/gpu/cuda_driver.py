@@ -95,7 +95,7 @@ def check_tensors(folder, words):
     done = subprocess.run([sys.executable, str(folder / "tensors.py"), *words[:2]], capture_output=True, text=True,
                           env=dict(os.environ, LD_LIBRARY_PATH=FOLDER, FAKE_CUDA_LOG=str(folder / "log of tensors"),
                                    PYTHONPATH=str(pathlib.Path(__file__).parents[2] / "tools/python"),
-                                   TIRC_LIBRARY=str(pathlib.Path(TIRC).parents[1])))
+                                   TIRC_LIBRARY=str(pathlib.Path(TIRC).resolve().parents[1])))
     check("tensors of the device", (done.returncode, done.stdout + done.stderr), 0, "there True", "both True", "time True",
           "the tensor is on the device cuda:1, but kernels run on the device cuda:0",
           "A begins at an address of the device that is no multiple of 32",
