@@ -212,7 +212,8 @@ static void build_all(Bed *b, int n, const Module *const *candidates, Child *chi
 /* How long a run with its samples may take. */
 static double limit_of(const Bed *b, double best) {
   const double known = isfinite(best) ? best : b->reference_seconds;
-  const double limit = 40 * known + LEAST_LIMIT;
+  /* drivers of devices may compile a kernel when it is first launched */
+  const double limit = 40 * known + LEAST_LIMIT + (b->options.device ? b->options.build_limit : 0);
   return limit < FIRST_LIMIT ? limit : FIRST_LIMIT;
 }
 

@@ -27,6 +27,7 @@ import tempfile
 import time
 
 WAYS = ["same_kind", "any_tiles", "same_kind", "block_by_block", "elements"]
+POCL = {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}  # else it takes hours for some kernels of many barriers
 TRIES = 8  # of a point, until one is legal
 
 
@@ -41,7 +42,8 @@ class Case:
 def tirc(*words):
     start = time.time()
     try:
-        done = subprocess.run([o.tirc, *words], capture_output=True, text=True, errors="replace", timeout=o.timeout)
+        done = subprocess.run([o.tirc, *words], capture_output=True, text=True, errors="replace", timeout=o.timeout,
+                              env={**POCL, **os.environ})
     except subprocess.TimeoutExpired:
         return 3, "", "no end after %d s" % o.timeout
     finally:
@@ -117,7 +119,8 @@ def cases(folder):
 
 def run(case, words):
     status, out, err = tirc("run", case.program, *case.options, "--auto", "--explain-auto", "--target", case.target,
-                            "--device", o.device, "--check", *words, *(["--blocks", str(o.blocks)] if o.blocks else []))
+                            "--device", o.device, "--check", *words, *(["--blocks", str(o.blocks)] if o.blocks else []),
+                            *(["--timeout", str(o.timeout)] if o.device != "emulate" else []))
     took = re.findall(r"^took +\S+ by (\w+)", err, re.M)
     if status or "check: ok" not in out:
         return took, "status %d\n%s%s" % (status, out, re.sub(r"(?m)^(declined|took).*\n", "", err)[-1500:])

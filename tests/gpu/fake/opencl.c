@@ -1,8 +1,9 @@
 /* A libOpenCL.so.1 without a device, for what no device does when it is asked to: it has memory and
  * runs nothing. FAKE_OPENCL says what goes wrong, as CALL=STATUS with one of the calls below, or
- * "clFinish=hang". */
+ * "clFinish=hang", or "clFinish=compile", which takes 4 s the first time. */
 #include "runtime/device/opencl_abi.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,12 @@ static cl_int status_of(const char *call) {
   const size_t n = strlen(call);
   if (!wrong || strncmp(wrong, call, n) != 0 || wrong[n] != '=') return CL_SUCCESS;
   while (strcmp(wrong + n + 1, "hang") == 0) sleep(1000);
+  static bool compiled;
+  if (strcmp(wrong + n + 1, "compile") == 0) {
+    if (!compiled) sleep(4);
+    compiled = true;
+    return CL_SUCCESS;
+  }
   return atoi(wrong + n + 1);
 }
 
