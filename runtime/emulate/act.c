@@ -162,17 +162,34 @@ static void run_threads(Emu *e, const Act *a, const Threads *l) {
   run_body(e, a, a->body, l);
 }
 
+/* A step that changed no memory, and that all go on behind: the next one will be the same. */
+static void check_change(Emu *e, const Act *a, int64_t before, const Threads *l) {
+  if (e->changes != before) return;
+  e->thread = l->at[0];
+  tirc_emu_fail(
+      e, "endless",
+      "let its body change what the condition reads; a block cannot wait for another one, "
+      "nor a thread for others without a barrier",
+      "the loop \"while %s\" does not end: a step of it changes nothing, and its condition "
+      "stays true",
+      tirc_print_expr(e->t, a->stmt->u.loop_while.cond));
+}
+
 static void run_while(Emu *e, const Act *a, const Threads *l) {
   Cell *top = e->top;
   uint16_t *const room = (uint16_t *)(void *)take(e, l->n / 4 + 1);
   Cell *const before = e->top;
   Threads left = *l;
+  int64_t changes = -1; /* before the last step, if all went on behind it */
+  e->whiles++;
   for (;;) {
     e->doing = a;
     const Values goes = evaluate(e, a->value, &left, take(e, left.n));
     const Threads these = tirc_emu_those(e, &left, goes, true);
     const Threads others = tirc_emu_those(e, &left, goes, false);
     if (!these.n) break;
+    if (!others.n) check_change(e, a, changes, &these);
+    changes = e->changes;
     count_step(e);
     run_way(e, a, a->body, NULL, &these, &others);
     if (these.n < left.n) {
@@ -182,6 +199,7 @@ static void run_while(Emu *e, const Act *a, const Threads *l) {
     }
     e->top = before;
   }
+  e->whiles--;
   e->top = top;
 }
 

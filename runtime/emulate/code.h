@@ -186,9 +186,10 @@ struct Emu {
   const char *poisoned_buffer;
   const Parting *parting;
   int64_t steps;
-  bool syncs_warps;    /* somewhere in the kernel */
-  Var *global_version; /* of all that blocks share */
-  Var *epoch;          /* is given a value with every barrier */
+  int64_t whiles, changes; /* loops around; how often a store within one changed memory */
+  bool syncs_warps;        /* somewhere in the kernel */
+  Var *global_version;     /* of all that blocks share */
+  Var *epoch;              /* is given a value with every barrier */
   /* Times. What is older than `launch_start` is of another launch, than `block_start` of another
    * block, and what is not older than `barrier` has no barrier behind it. */
   uint32_t time, launch_start, block_start, barrier;

@@ -254,8 +254,9 @@ static void put_halves(char *data, const Cell *at, int n, const Cell *from) {
   }
 }
 
-static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
-  const char *const data = w->store->data;
+/* Those at `at`, or, if that is NULL, neighbours from `first` on. */
+static void get(const Window *w, const Cell *at, int64_t first, int n, Cell *to) {
+  const char *const data = w->store->data + first * w->elem;
   if (is_half(w)) {
     get_halves(data, at, n, to);
     return;
@@ -263,7 +264,15 @@ static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
   switch (w->dtype.code << 8 | w->dtype.bits) {
 #define GET(code, bits, T, member, widen, narrow)                                                  \
   case code << 8 | bits:                                                                           \
-    for (int k = 0; k < n; k++) {                                                                  \
+    if (!at) {                                                                                     \
+      const T *restrict from = (const T *)(const void *)data;                                      \
+      Cell *restrict values = to;                                                                  \
+      for (int k = 0; k < n; k++) {                                                                \
+        const T m = from[k];                                                                       \
+        values[k].member = widen;                                                                  \
+      }                                                                                            \
+    }                                                                                              \
+    for (int k = 0; at && k < n; k++) {                                                            \
       T m;                                                                                         \
       memcpy(&m, data + at[k].i * (int64_t)sizeof m, sizeof m);                                    \
       to[k].member = widen;                                                                        \
@@ -275,8 +284,9 @@ static void get_all(const Window *w, const Cell *at, int n, Cell *to) {
   }
 }
 
-static void put_all(const Window *w, Values at, int n, Values from) {
-  char *const data = w->store->data;
+/* Likewise: at.at NULL. */
+static void put(const Window *w, Values at, int64_t first, int n, Values from) {
+  char *const data = w->store->data + first * w->elem;
   if (is_half(w) && !at.same && !from.same) {
     put_halves(data, at.at, n, from.at);
     return;
@@ -284,51 +294,17 @@ static void put_all(const Window *w, Values at, int n, Values from) {
   switch (w->dtype.code << 8 | w->dtype.bits) {
 #define PUT(code, bits, T, member, widen, narrow)                                                  \
   case code << 8 | bits:                                                                           \
-    for (int k = 0; k < n; k++) {                                                                  \
+    if (!at.at) {                                                                                  \
+      const Cell *restrict values = from.at;                                                       \
+      for (int k = 0; k < n; k++) {                                                                \
+        const Value_##member x = values[k].member;                                                 \
+        ((T *)(void *)data)[k] = narrow;                                                           \
+      }                                                                                            \
+    }                                                                                              \
+    for (int k = 0; at.at && k < n; k++) {                                                         \
       const Value_##member x = value_at(from, k).member;                                           \
       const T m = narrow;                                                                          \
       memcpy(data + value_at(at, k).i * (int64_t)sizeof m, &m, sizeof m);                          \
-    }                                                                                              \
-    break;
-    ELEMENTS(PUT)
-#undef PUT
-  default: break;
-  }
-}
-
-/* Neighbours, from the first on. */
-static void get_run(const Window *w, int64_t first, int n, Cell *restrict to) {
-  const char *const data = w->store->data + first * w->elem;
-  if (is_half(w)) {
-    get_halves(data, NULL, n, to);
-    return;
-  }
-  switch (w->dtype.code << 8 | w->dtype.bits) {
-#define GET(code, bits, T, member, widen, narrow)                                                  \
-  case code << 8 | bits:                                                                           \
-    for (int k = 0; k < n; k++) {                                                                  \
-      const T m = ((const T *)(const void *)data)[k];                                              \
-      to[k].member = widen;                                                                        \
-    }                                                                                              \
-    break;
-    ELEMENTS(GET)
-#undef GET
-  default: break;
-  }
-}
-
-static void put_run(const Window *w, int64_t first, int n, const Cell *restrict from) {
-  char *const data = w->store->data + first * w->elem;
-  if (is_half(w)) {
-    put_halves(data, NULL, n, from);
-    return;
-  }
-  switch (w->dtype.code << 8 | w->dtype.bits) {
-#define PUT(code, bits, T, member, widen, narrow)                                                  \
-  case code << 8 | bits:                                                                           \
-    for (int k = 0; k < n; k++) {                                                                  \
-      const Value_##member x = from[k].member;                                                     \
-      ((T *)(void *)data)[k] = narrow;                                                             \
     }                                                                                              \
     break;
     ELEMENTS(PUT)
@@ -374,7 +350,7 @@ Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   if (is_run(e, s, index, l)) {
     const int64_t first = index.at[0].i * e->threads + l->first % e->threads;
     if (s->unit == w->elem && !memchr(s->written + first, 0, (size_t)l->n)) {
-      get_run(w, first, l->n, room);
+      get(w, NULL, first, l->n, room);
       e->top = top;
       return (Values){room, false};
     }
@@ -382,7 +358,7 @@ Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const Values at = own_place(e, w, index, l, room);
   if (s->traces) tirc_emu_note_reads(e, s, at, w->elem / s->unit, l);
   if (s->written) find_holes(e, p, at, l);
-  get_all(w, at.at, at.same ? 1 : l->n, room);
+  get(w, at.at, 0, at.same ? 1 : l->n, room);
   e->top = top;
   return (Values){room, at.same};
 }
@@ -390,15 +366,23 @@ Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
 /* --- stores ------------------------------------------------------------------------------------
  */
 
+/* Whether a store changes anything, which is asked within while loops. */
+static void see_change(Emu *e, const Window *w, Values at, int n, const Cell *was) {
+  Cell *top = e->top, *now = take(e, n);
+  get(w, at.at, 0, at.same ? 1 : n, now);
+  for (int k = 0; k < (at.same ? 1 : n); k++) e->changes += now[k].i != was[k].i;
+  e->top = top;
+}
+
 /* poison: by thread, or NULL. */
 static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, const bool *poison) {
   const Window *w = a->window;
   const Store *s = w->store;
-  Cell *top = e->top, *room = take(e, l->n);
+  Cell *top = e->top, *room = take(e, l->n), *was = NULL;
   const Values index = locate(e, w, a->index, l, room);
-  if (!poison && !value.same && is_run(e, s, index, l) && s->unit == w->elem) {
+  if (!poison && !value.same && is_run(e, s, index, l) && s->unit == w->elem && !e->whiles) {
     const int64_t first = index.at[0].i * e->threads + l->first % e->threads;
-    put_run(w, first, l->n, value.at);
+    put(w, (Values){NULL, false}, first, l->n, value);
     memset(s->written + first, 1, (size_t)l->n);
     e->top = top;
     return;
@@ -407,12 +391,21 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   const int units = w->elem / s->unit;
   if (s->version) s->version->stamp = ++e->clock;
   if (s->traces) tirc_emu_note_writes(e, s, at, units, l);
-  put_all(w, at, l->n, value);
+  if (e->whiles) {
+    was = take(e, l->n);
+    get(w, at.at, 0, at.same ? 1 : l->n, was);
+  }
+  put(w, at, 0, l->n, value);
+  if (was) see_change(e, w, at, l->n, was);
   for (int k = 0; poison && !s->written && k < l->n; k++)
     if (poison[l->at[k]]) poison_fails(e, e->poisoned_buffer, false, l->at[k]);
   for (int k = 0; s->written && k < l->n; k++)
-    for (int u = 0; u < units; u++)
-      s->written[value_at(at, k).i * units + u] = !poison || !poison[l->at[k]];
+    for (int u = 0; u < units; u++) {
+      uint8_t *written = &s->written[value_at(at, k).i * units + u];
+      const bool now = !poison || !poison[l->at[k]];
+      e->changes += *written != now;
+      *written = now;
+    }
   for (int k = 0; s->report && k < l->n; k++)
     memset(s->report + value_at(at, k).i * units, 1, (size_t)units);
   e->top = top;

@@ -197,7 +197,7 @@ static int limit_of(const tirc_error *e) {
 static bool is_found(const tirc_error *e) {
   static const char *const codes[] = {"race",          "barrier",  "shuffle",  "uninitialised",
                                       "out-of-bounds", "overflow", "division", "shared-memory",
-                                      "launch",        "codegen",  "internal"};
+                                      "launch",        "codegen",  "internal", "endless"};
   const char *code = tirc_error_get(e, TIRC_ERROR_CODE);
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     if (strcmp(code, codes[i]) == 0) return true;

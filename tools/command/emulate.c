@@ -4,8 +4,21 @@
 
 #include <stdlib.h>
 
+typedef struct Patience {
+  double since;
+  bool told;
+} Patience;
+
 static bool go_on(void *self) {
-  (void)self;
+  static const double long_time = 30; /* seconds */
+  Patience *p = self;
+  if (!p->told && tirc_seconds() - p->since > long_time) {
+    p->told = true;
+    fprintf(stderr,
+            "note: the emulator has run for %g s; --max-steps N ends a kernel that does not, "
+            "--blocks N runs N blocks of each launch\n",
+            long_time);
+  }
   return !was_interrupted();
 }
 
@@ -35,8 +48,9 @@ int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *
       room = out->written[i] != NULL;
     }
   if (!room) return complain(o, NULL, "out of memory");
+  Patience patience = {tirc_seconds(), false};
   const tirc_emulate_options options = {o->max_steps, o->blocks, (uint64_t)o->seed,
-                                        go_on,        NULL,      out->written};
+                                        go_on,        &patience, out->written};
   const int status = emulate_kernels(o, m, n, args, &options, &done);
   if (status != DONE) return status;
   out->partial = done.blocks_run < done.blocks;
