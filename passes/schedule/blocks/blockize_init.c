@@ -194,14 +194,8 @@ static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) 
 /* Nor does the outer block hold its init back by what it says of steps alone. */
 static void require_outer_init(Blockize *b, SRef *loop, const Block *outer) {
   Analyzer *a = tirc_analyzer_around(b->s, loop->parent);
-  VEC(Expr) vars = {0};
-  VEC(Range) doms = {0};
-  for (const SRef *r = loop->parent; tirc_is_loop(r); r = r->parent) {
-    const Range dom = tirc_loop_range(tirc_loop_of(r));
-    vec_push(b->c, vars, tirc_loop_of(r)->var);
-    vec_push(b->c, doms, dom);
-  }
-  if (tirc_find_init_part(a, b->c, outer, vars.n, vars.at, doms.at).always) return;
+  const LoopDomain d = tirc_loop_domain(b->s, loop->parent, NULL, NULL);
+  if (tirc_find_init_part(a, b->c, outer, d.n, d.vars, d.doms).always) return;
   tirc_sched_error(
       b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL, "call decompose_reduction before blockize",
       "the init of the block around %s would run where its predicate leaves the step out",

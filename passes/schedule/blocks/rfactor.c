@@ -131,14 +131,8 @@ static void check_loops(Rfactor *r) {
  * another one adds. A loop that is bound to nothing repeats all of it. */
 static void check_repetition(Rfactor *r) {
   const Block *b = tirc_block_of(r->block);
-  LoopDomain bound = {0, tirc_new_array(r->c, Expr, r->n_loops + 1),
-                      tirc_new_array(r->c, Range, r->n_loops + 1)};
-  for (int i = 0; i < r->n_loops; i++) {
-    const For *loop = tirc_loop_of(r->loops[i]);
-    if (!r->kinds[i]) continue;
-    bound.vars[bound.n] = loop->var;
-    bound.doms[bound.n++] = tirc_loop_range(loop);
-  }
+  const LoopDomain all = tirc_loop_domain(r->s, r->block->parent, NULL, NULL);
+  const LoopDomain bound = tirc_used_loops(all, b->n_iters, b->iter_values);
   if (tirc_runs_once(r->s, r->block, &bound, b->predicate)) return;
   tirc_sched_mark(r->s, r->loop->stmt);
   tirc_sched_error(r->s, r->block->stmt, SERR_REPEATED_REDUCTION, NULL,
@@ -231,14 +225,9 @@ static void check_predicate(Rfactor *r) {
 /* Where the rest of the predicate leaves out the first step of a partial sum, its init must run
  * nevertheless, once, and for no others. */
 static void check_first_init(Rfactor *r, const Block *rf) {
-  const int n = r->n_loops;
-  LoopDomain loops = {n, tirc_new_array(r->c, Expr, n + 1), tirc_new_array(r->c, Range, n + 1)};
-  for (int i = 0; i < n; i++) {
-    loops.vars[i] = tirc_loop_of(r->loops[i])->var;
-    loops.doms[i] = tirc_loop_range(tirc_loop_of(r->loops[i]));
-  }
+  const LoopDomain loops = tirc_loop_domain(r->s, r->block->parent, NULL, NULL);
   Analyzer *a = tirc_analyzer_around(r->s, r->block->parent);
-  const InitPart part = tirc_find_init_part(a, r->c, rf, n, loops.vars, loops.doms);
+  const InitPart part = tirc_find_init_part(a, r->c, rf, loops.n, loops.vars, loops.doms);
   if (part.always || (part.at_start && tirc_is_true(tirc_init_guard(r->c, &part)) &&
                       tirc_tells_apart(r->s, rf->n_iters, rf->iter_values, &loops, part.kept)))
     return;

@@ -122,10 +122,6 @@ static Value convert_str(Binding *b, Value v) {
   return v;
 }
 
-static Value convert_opt_str(Binding *b, Value v) {
-  return v.kind == VAL_NONE ? v : convert_str(b, v);
-}
-
 static Value convert_func(Binding *b, Value v) {
   if (v.kind != VAL_NONE) return convert_str(b, v);
   return b->s->work_on ? tirc_value_str(b->s->work_on) : v;
@@ -137,10 +133,6 @@ static Value convert_int(Binding *b, Value v) {
   if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant)) return tirc_value_int(constant);
   if (v.kind != VAL_INT) wrong_type(b, v);
   return v;
-}
-
-static Value convert_opt_int(Binding *b, Value v) {
-  return v.kind == VAL_NONE ? v : convert_int(b, v);
 }
 
 static Value convert_float(Binding *b, Value v) {
@@ -232,18 +224,6 @@ static Value convert_elements(Binding *b, Value v, const char *expected,
   return out;
 }
 
-static Value convert_ints(Binding *b, Value v) {
-  return convert_elements(b, v, "an int", convert_int);
-}
-
-static Value convert_opt_ints(Binding *b, Value v) {
-  return v.kind == VAL_NONE ? v : convert_ints(b, v);
-}
-
-static Value convert_floats(Binding *b, Value v) {
-  return convert_elements(b, v, "a float", convert_float);
-}
-
 static Value convert_loops(Binding *b, Value v) {
   for (int i = 0; i < v.u.list->n; i++) {
     ValueKind kind = v.u.list->at[i].kind;
@@ -256,14 +236,10 @@ static Value convert_loops(Binding *b, Value v) {
   return convert_elements(b, v, "a loop", convert_loop);
 }
 
-static Value convert_opt_blocks(Binding *b, Value v) {
-  return v.kind == VAL_NONE ? v
-                            : convert_elements(b, v, "a block or a block's name", convert_block);
-}
+#define A_BLOCK "a block or a block's name"
 
 static Value convert_loop_or_blocks(Binding *b, Value v) {
-  return v.kind == VAL_LOOP ? convert_loop(b, v)
-                            : convert_elements(b, v, "a block or a block's name", convert_block);
+  return v.kind == VAL_LOOP ? convert_loop(b, v) : convert_elements(b, v, A_BLOCK, convert_block);
 }
 
 static Value convert_function(Binding *b, Value v) {
@@ -284,10 +260,6 @@ static Value convert_factor(Binding *b, Value v) {
   return tirc_const_int(v.u.expr, &constant) ? tirc_value_int(constant) : v;
 }
 
-static Value convert_factors(Binding *b, Value v) {
-  return convert_elements(b, v, "an int, None or an expression", convert_factor);
-}
-
 static Value convert_buffer_index(Binding *b, Value v) {
   if (v.kind == VAL_STR || v.kind == VAL_BUFFER) return v;
   return convert_int(b, v);
@@ -301,11 +273,6 @@ static Value convert_buffer(Binding *b, Value v) {
   if (strcmp(which, "read") && strcmp(which, "write")) wrong_type(b, v);
   Value pair[] = {v.u.list->at[0], convert_int(b, v.u.list->at[1])};
   return tirc_value_list(b->s->c, VAL_TUPLE, 2, pair);
-}
-
-static Value convert_index_map(Binding *b, Value v) {
-  if (v.kind != VAL_FUNCTION) wrong_type(b, v);
-  return v;
 }
 
 static Value convert_pad_value(Binding *b, Value v) {
@@ -324,30 +291,32 @@ static Value convert_any(Binding *b, Value v) {
 static const struct KindRow {
   const char *expected;
   Value (*convert)(Binding *, Value);
+  const char *each; /* of a list, whose elements are converted; NULL: it is none */
+  bool optional;    /* it may be None */
 } kind_rows[] = {
     [PARAM_STR] = {"a str", convert_str},
-    [PARAM_OPT_STR] = {"a str or None", convert_opt_str},
+    [PARAM_OPT_STR] = {"a str or None", convert_str, .optional = true},
     [PARAM_FUNC] = {"a function's name or None", convert_func},
     [PARAM_INT] = {"an int", convert_int},
-    [PARAM_OPT_INT] = {"an int or None", convert_opt_int},
-    [PARAM_INTS] = {"a list of ints", convert_ints},
-    [PARAM_OPT_INTS] = {"None or a list of ints", convert_opt_ints},
-    [PARAM_FLOATS] = {"a list of floats", convert_floats},
+    [PARAM_OPT_INT] = {"an int or None", convert_int, .optional = true},
+    [PARAM_INTS] = {"a list of ints", convert_int, "an int"},
+    [PARAM_OPT_INTS] = {"None or a list of ints", convert_int, "an int", true},
+    [PARAM_FLOATS] = {"a list of floats", convert_float, "a float"},
     [PARAM_BOOL] = {"a bool", convert_bool},
-    [PARAM_BLOCK] = {"a block or a block's name", convert_block},
+    [PARAM_BLOCK] = {A_BLOCK, convert_block},
     [PARAM_LOOP] = {"a loop", convert_loop},
     [PARAM_LOCATION] = {"a loop", convert_location},
     [PARAM_BLOCK_OR_LOOP] = {"a block or a loop", convert_block_or_loop},
     [PARAM_LOOPS] = {"loops", convert_loops},
-    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks},
-    [PARAM_FACTORS] = {"a list of factors", convert_factors},
+    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_block, A_BLOCK, true},
+    [PARAM_FACTORS] = {"a list of factors", convert_factor, "an int, None or an expression"},
     [PARAM_LOOP_OR_BLOCKS] = {"a loop or a list of blocks", convert_loop_or_blocks},
     [PARAM_ACCESS] = {"\"read\" or \"write\"", convert_str},
     [PARAM_FUNCTION] = {"a function", convert_function},
     [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index},
     [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name",
                       convert_buffer},
-    [PARAM_INDEX_MAP] = {"a function such as lambda i, j: (j, i)", convert_index_map},
+    [PARAM_INDEX_MAP] = {"a function such as lambda i, j: (j, i)", convert_function},
     [PARAM_PAD_VALUE] = {"None, a number or a function", convert_pad_value},
     [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any},
 };
@@ -416,7 +385,9 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
     const struct KindRow *row = &kind_rows[param->kind];
     Binding b = {s, p, param->name, row->expected};
     if (s->removed.n) reject_removed(&b, at[i]);
-    at[i] = row->convert(&b, at[i]);
+    if (row->optional && at[i].kind == VAL_NONE) continue;
+    at[i] =
+        row->each ? convert_elements(&b, at[i], row->each, row->convert) : row->convert(&b, at[i]);
   }
   return at;
 }

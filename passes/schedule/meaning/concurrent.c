@@ -195,20 +195,6 @@ static bool names_moved(const Look *k, const Block *b) {
   return true;
 }
 
-/* Of the loops those that some value uses. */
-static LoopDomain used_loops(LoopDomain loops, int n, const Expr *values) {
-  int used = 0;
-  for (int l = 0; l < loops.n; l++) {
-    int i = 0;
-    while (i < n && !tirc_uses_var(values[i], loops.vars[l])) i++;
-    if (i == n) continue;
-    loops.vars[used] = loops.vars[l];
-    loops.doms[used++] = loops.doms[l];
-  }
-  loops.n = used;
-  return loops;
-}
-
 /* Whether all accesses are to one element, whose indices together say which iteration it is, as the
  * digits of a number do. */
 static bool is_told_by_element(const Look *k, SRef *block) {
@@ -223,7 +209,7 @@ static bool is_told_by_element(const Look *k, SRef *block) {
   }
   for (SRef *still = k->loop->parent;; still = still->parent) {
     const LoopDomain all = tirc_loop_domain(k->s, block->parent, still, NULL);
-    const LoopDomain moving = used_loops(all, k->buffer->ndim, values);
+    const LoopDomain moving = tirc_used_loops(all, k->buffer->ndim, values);
     bool moves = false;
     for (int l = 0; l < moving.n; l++) moves |= moving.vars[l] == tirc_loop_of(k->loop)->var;
     if (!moves) return false;

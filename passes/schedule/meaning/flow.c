@@ -282,18 +282,6 @@ typedef struct Unfolded { /* the iterators of a block and of those around it in 
   LoopDomain loops;
 } Unfolded;
 
-static void add_loops(Tirc *c, LoopDomain *to, LoopDomain more) {
-  const LoopDomain was = *to;
-  *to = (LoopDomain){0, tirc_new_array(c, Expr, was.n + more.n + 1),
-                     tirc_new_array(c, Range, was.n + more.n + 1)};
-  for (int i = 0; i < was.n + more.n; i++) {
-    const LoopDomain *of = i < was.n ? &was : &more;
-    const int at = i < was.n ? i : i - was.n;
-    to->vars[to->n] = of->vars[at];
-    to->doms[to->n++] = of->doms[at];
-  }
-}
-
 static Unfolded unfold(Sched *s, SRef *block, const SRef *loop) {
   Unfolded u = {.predicate = tirc_block_of(block)->predicate};
   int most = 1;
@@ -312,7 +300,7 @@ static Unfolded unfold(Sched *s, SRef *block, const SRef *loop) {
       u.iters[u.n] = b->iters[i];
       u.values[u.n++] = b->iter_values[i];
     }
-    add_loops(s->c, &u.loops, tirc_loop_domain(s, r->parent, NULL, NULL));
+    u.loops = tirc_all_loops(s->c, u.loops, tirc_loop_domain(s, r->parent, NULL, NULL));
   }
   return u;
 }
@@ -324,21 +312,14 @@ static bool stores_apart(Sched *s, SRef *block, const SRef *loop) {
   const Expr loop_var = tirc_loop_of(loop)->var;
   Unfolded u = unfold(s, block, loop);
   Expr *values = tirc_new_array(s->c, Expr, u.n + 1);
-  int n = 0, used_loops = 0;
+  int n = 0;
   for (int i = 0; i < u.n; i++) {
     if (!tirc_uses_var(u.values[i], loop_var) || !has_own_elements(s->c, b, u.iters[i].var))
       continue;
     if (moves_with(u.values[i], loop_var)) return true;
     values[n++] = u.values[i];
   }
-  for (int l = 0; l < u.loops.n; l++) {
-    bool used = false;
-    for (int i = 0; i < n; i++) used |= tirc_uses_var(values[i], u.loops.vars[l]);
-    if (!used) continue;
-    u.loops.vars[used_loops] = u.loops.vars[l];
-    u.loops.doms[used_loops++] = u.loops.doms[l];
-  }
-  u.loops.n = used_loops;
+  u.loops = tirc_used_loops(u.loops, n, values);
   return n && tirc_tells_apart(s, n, values, &u.loops, u.predicate);
 }
 

@@ -89,31 +89,35 @@ static bool proves_with_init(Sched *s, SRef *in, int n, const For *const *loops,
   return holds;
 }
 
-static bool proves_with_body(Sched *s, SRef *block, const InitPart *part) {
+/* The loops above a block, outermost first; where they stand: the outermost, or the block. */
+static const For **loops_of(Sched *s, SRef *block, int *n, SRef **in) {
   SRef **above;
-  const int n = tirc_loops_above(s, block, &above);
-  const For **loops = tirc_new_array(s->c, const For *, n + 1);
-  for (int i = 0; i < n; i++) loops[i] = tirc_loop_of(above[i]);
-  return proves_with_init(s, n ? above[0] : block, n, loops, tirc_block_of(block), part->kept,
-                          part->rest);
+  *n = tirc_loops_above(s, block, &above);
+  *in = *n ? above[0] : block;
+  const For **loops = tirc_new_array(s->c, const For *, *n + 1);
+  for (int i = 0; i < *n; i++) loops[i] = tirc_loop_of(above[i]);
+  return loops;
+}
+
+static bool proves_with_body(Sched *s, SRef *block, const InitPart *part) {
+  int n;
+  SRef *in;
+  const For **loops = loops_of(s, block, &n, &in);
+  return proves_with_init(s, in, n, loops, tirc_block_of(block), part->kept, part->rest);
 }
 
 bool tirc_holds_with_init(Sched *s, SRef *in, int n, const For *const *loops, const Block *block,
                           Expr kept, Expr condition) {
   Tirc *c = s->c;
   Analyzer *a = tirc_analyzer_around(s, in->parent);
-  VEC(Expr) vars = {0};
-  VEC(Range) doms = {0};
-  for (const SRef *r = in->parent; tirc_is_loop(r); r = r->parent) {
-    vec_push(c, vars, tirc_loop_of(r)->var);
-    vec_push(c, doms, tirc_loop_range(tirc_loop_of(r)));
-  }
+  LoopDomain d = {n, tirc_new_array(c, Expr, n + 1), tirc_new_array(c, Range, n + 1)};
   for (int i = 0; i < n; i++) {
     tirc_bind_loop(a, loops[i]);
-    vec_push(c, vars, loops[i]->var);
-    vec_push(c, doms, tirc_loop_range(loops[i]));
+    d.vars[i] = loops[i]->var;
+    d.doms[i] = tirc_loop_range(loops[i]);
   }
-  return tirc_sees_with_init(a, c, block, vars.n, vars.at, doms.at, kept, condition) ||
+  d = tirc_all_loops(c, tirc_loop_domain(s, in->parent, NULL, NULL), d);
+  return tirc_sees_with_init(a, c, block, d.n, d.vars, d.doms, kept, condition) ||
          proves_with_init(s, in, n, loops, block, kept, condition);
 }
 
@@ -172,11 +176,10 @@ static bool is_about_fused(const SRef *block, Expr condition) {
 
 /* Whether the first instance of each sum that runs under the condition has the init. */
 static bool first_instance_starts(Sched *s, SRef *block, Expr condition) {
-  SRef **above;
-  const int n = tirc_loops_above(s, block, &above);
-  const For **loops = tirc_new_array(s->c, const For *, n + 1);
-  for (int i = 0; i < n; i++) loops[i] = tirc_loop_of(above[i]);
-  return tirc_init_comes_first(s, n ? above[0] : block, n, loops, tirc_block_of(block), condition);
+  int n;
+  SRef *in;
+  const For **loops = loops_of(s, block, &n, &in);
+  return tirc_init_comes_first(s, in, n, loops, tirc_block_of(block), condition);
 }
 
 /* By sight: it does where the loops of its steps stand at their start. */

@@ -35,6 +35,29 @@ LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) 
   return (LoopDomain){vars.n, vars.at, doms.at};
 }
 
+LoopDomain tirc_all_loops(Tirc *c, LoopDomain a, LoopDomain b) {
+  const int n = a.n + b.n;
+  LoopDomain all = {n, tirc_new_array(c, Expr, n + 1), tirc_new_array(c, Range, n + 1)};
+  for (int i = 0; i < n; i++) {
+    all.vars[i] = i < a.n ? a.vars[i] : b.vars[i - a.n];
+    all.doms[i] = i < a.n ? a.doms[i] : b.doms[i - a.n];
+  }
+  return all;
+}
+
+LoopDomain tirc_used_loops(LoopDomain loops, int n, const Expr *values) {
+  int used = 0;
+  for (int l = 0; l < loops.n; l++) {
+    int i = 0;
+    while (i < n && !tirc_uses_var(values[i], loops.vars[l])) i++;
+    if (i == n) continue;
+    loops.vars[used] = loops.vars[l];
+    loops.doms[used++] = loops.doms[l];
+  }
+  loops.n = used;
+  return loops;
+}
+
 /* Without the predicate more is asked for, which can be easier to see. */
 bool tirc_tells_apart(Sched *s, int n, const Expr *values, const LoopDomain *loops,
                       Expr predicate) {
@@ -152,15 +175,9 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
 
 static InitPart init_part(Sched *s, const SRef *block, bool with_shapes) {
   Analyzer *a = tirc_analyzer_around(s, block->parent);
-  VEC(Expr) vars = {0};
-  VEC(Range) doms = {0};
-  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
-    const Range dom = tirc_loop_range(tirc_loop_of(r));
-    vec_push(s->c, vars, tirc_loop_of(r)->var);
-    vec_push(s->c, doms, dom);
-  }
+  const LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
   if (with_shapes) tirc_bind_shapes(s, a, block);
-  return tirc_find_init_part(a, s->c, tirc_block_of(block), vars.n, vars.at, doms.at);
+  return tirc_find_init_part(a, s->c, tirc_block_of(block), d.n, d.vars, d.doms);
 }
 
 /* Whether the predicate has a part that the init does not ask. */

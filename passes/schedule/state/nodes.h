@@ -129,6 +129,9 @@ typedef struct LoopDomain {
  * to `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global"
  * (NULL: none), thread-bound loops further up under which such storage is shared are in it too. */
 LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
+LoopDomain tirc_all_loops(Tirc *c, LoopDomain a, LoopDomain b); /* of both */
+/* Of these, in their place, those that some value uses. */
+LoopDomain tirc_used_loops(LoopDomain loops, int n, const Expr *values);
 
 /* Whether no two iterations of these loops, without those that the predicate leaves out, have all
  * of the values in common. */
