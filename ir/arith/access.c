@@ -368,3 +368,14 @@ void tirc_block_reads_writes(Tirc *c, Stmt block, Regions *reads, Regions *write
   *reads = append(c, access.reads, access.opaque);
   *writes = append(c, access.writes, access.opaque);
 }
+
+Stmt tirc_with_own_regions(Tirc *c, Stmt block) {
+  Regions reads, writes;
+  Block b = block->u.block;
+  tirc_block_reads_writes(c, block, &reads, &writes);
+  b.reads = reads.at;
+  b.n_reads = reads.n;
+  b.writes = writes.at;
+  b.n_writes = writes.n;
+  return tirc_block(c, &b);
+}

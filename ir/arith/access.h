@@ -27,5 +27,7 @@ const Region *tirc_declared_write(const Block *b, Buffer buffer);
 Stmt tirc_infer_regions(Tirc *c, Stmt block, bool reads_given, bool writes_given);
 /* TVM's GetBlockReadWriteRegion: opaque regions are part of both. */
 void tirc_block_reads_writes(Tirc *c, Stmt block, Regions *reads, Regions *writes);
+/* The block with these. */
+Stmt tirc_with_own_regions(Tirc *c, Stmt block);
 
 #endif

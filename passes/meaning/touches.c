@@ -40,6 +40,11 @@ Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated) {
              : tirc_place_further(c, up, tirc_when_place(condition, negated));
 }
 
+Place *tirc_place_within(Tirc *c, Place *up, Expr value, Range dom) {
+  up = tirc_place_when(c, up, tirc_binary(c, OP_LE, dom.min, value), false);
+  return tirc_place_when(c, up, tirc_lt(c, value, tirc_add(c, dom.min, dom.extent)), false);
+}
+
 Place *tirc_place_loop(Tirc *c, Place *up, const For *loop) {
   return tirc_place_further(c, up, tirc_loop_place(loop->var, tirc_range(loop->min, loop->extent)));
 }
@@ -200,12 +205,8 @@ static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose
 /* An instance that stores to more than the body does runs where each iterator is in its domain. */
 static void walk_init_part(Walk *w, const Block *b, bool always) {
   Place *at = w->at;
-  for (int i = 0; i < b->n_iters; i++) {
-    const Expr var = b->iters[i].var, min = b->iters[i].dom.min;
-    const Expr end = tirc_add(w->c, min, b->iters[i].dom.extent);
-    w->at = into(w, w->at, tirc_binary(w->c, OP_LE, min, var), false);
-    w->at = into(w, w->at, tirc_lt(w->c, var, end), false);
-  }
+  for (int i = 0; i < b->n_iters; i++)
+    w->at = tirc_place_within(w->c, w->at, b->iters[i].var, b->iters[i].dom);
   walk_init(w, b, always);
   w->at = at;
 }

@@ -114,6 +114,8 @@ Place *tirc_place_further(Tirc *c, Place *up, Place p);
 Place *tirc_place_loop(Tirc *c, Place *up, const For *loop);
 /* Where a condition holds, or does not. */
 Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated);
+/* Where a value is in a range. */
+Place *tirc_place_within(Tirc *c, Place *up, Expr value, Range dom);
 /* The same place without those loops of the nest that surely run and that nothing needs which is
  * in `used` (variables), nor what is around: they make the tuples longer. `loosely`: without
  * conditions on other loops, too; it is reached there at most. */

@@ -38,8 +38,7 @@ typedef struct Scope {
   int n_hidden;  /* children of which blocks inside access what they do not declare */
   bool loose;    /* something else than loops, sequences and blocks stands around its children */
   /* Children of which a change may have changed region_cover: it is found when somebody asks. */
-  SRef **unknown;
-  int n_unknown, unknown_room;
+  VEC(SRef *) unknown;
 } Scope;
 
 /* A node of the sref tree: a loop or a block of the current program. */

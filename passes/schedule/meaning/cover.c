@@ -122,15 +122,10 @@ static bool ends_move(Sched *s, SRef *block, const LoopDomain *loops) {
 /* Whether each iterator does so alone, which shares no loop with another one. */
 static bool fill_alone(Tirc *c, Analyzer *a, const Bindings *b, const LoopDomain *loops) {
   for (int i = 0; i < b->n; i++) {
-    LoopDomain own = {0, tirc_new_array(c, Expr, loops->n + 1),
-                      tirc_new_array(c, Range, loops->n + 1)};
-    for (int l = 0; l < loops->n; l++) {
-      if (!tirc_uses_var(b->values[i], loops->vars[l])) continue;
-      for (int k = 0; k < b->n; k++)
-        if (k != i && tirc_uses_var(b->values[k], loops->vars[l])) return false;
-      own.vars[own.n] = loops->vars[l];
-      own.doms[own.n++] = loops->doms[l];
-    }
+    const LoopDomain all = tirc_all_loops(c, *loops, (LoopDomain){0});
+    const LoopDomain own = tirc_used_loops(all, 1, &b->values[i]);
+    for (int k = 0; k < b->n; k++)
+      if (k != i && uses_loop(b->values[k], &own)) return false;
     if (!fill_together(c, a, &(Bindings){1, &b->values[i], &b->doms[i]}, &own, NULL)) return false;
   }
   return true;
@@ -465,12 +460,8 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   SRef *scope = tirc_scope_root(s, block);
   Cover q = cover(s, scope, tirc_place_in(s->c, scope), NULL);
   Place *in = tirc_place_below(c, q.in, scope, block);
-  for (int i = 0; i < b->n_iters; i++) {
-    const Range dom = b->iters[i].dom;
-    in = tirc_place_when(c, in, tirc_binary(c, OP_LE, dom.min, b->iter_values[i]), false);
-    in = tirc_place_when(c, in, tirc_lt(c, b->iter_values[i], tirc_add(c, dom.min, dom.extent)),
-                         false);
-  }
+  for (int i = 0; i < b->n_iters; i++)
+    in = tirc_place_within(c, in, b->iter_values[i], b->iters[i].dom);
   Place *where = tirc_place_when(c, in, b->predicate, false);
   tirc_sets_begin(q.r.sets, BUDGET);
   const ZMap domain = as_map(&q, in);

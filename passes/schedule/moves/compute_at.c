@@ -29,12 +29,14 @@ typedef struct Move {
   Analyzer *a; /* the loops from `loop` upwards, then the new ones */
 } Move;
 
+static const char *moved(const Move *m) { return tirc_describe(m->s, m->block->stmt); }
+static const char *target(const Move *m) { return tirc_describe(m->s, m->loop->stmt); }
+
 /* --- checks before ----------------------------------------------------------------------- */
 
 _Noreturn static void not_same_scope(Move *m, const char *why) {
   tirc_sched_mark(m->s, m->block->stmt);
-  tirc_refuse(m->s, m->loop->stmt, SERR_NOT_SAME_SCOPE, "%s and %s: %s",
-              tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt), why);
+  tirc_refuse(m->s, m->loop->stmt, SERR_NOT_SAME_SCOPE, "%s and %s: %s", moved(m), target(m), why);
 }
 
 static void check_scope_and_bind_loops(Move *m) {
@@ -75,9 +77,8 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
   }
   tirc_sched_error(m->s, NULL, SERR_NOT_ALL_VISITED,
                    tirc_format(m->c, "%d of %d %ss are not under the loop", n - seen, n, what),
-                   NULL, "all %ss of %s (%s) must be under %s", what,
-                   tirc_describe(m->s, m->block->stmt), names.at,
-                   tirc_describe(m->s, m->loop->stmt));
+                   NULL, "all %ss of %s (%s) must be under %s", what, moved(m), names.at,
+                   target(m));
 }
 
 /* After the last producer, before the first consumer: the item of the loop's body before which the
@@ -101,7 +102,7 @@ static int find_place(Move *m) {
   if (m->index < after + 1 || m->index > before)
     tirc_refuse(m->s, NULL, SERR_INSERT_INDEX,
                 "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
-                (long long)m->index, tirc_describe(m->s, m->block->stmt), after + 1, before);
+                (long long)m->index, moved(m), after + 1, before);
   return (int)m->index;
 }
 
@@ -165,13 +166,12 @@ static void check_old_predicate(Move *m) {
     tirc_sched_error(m->s, empty->stmt, SERR_PREDICATE_LOST, NULL,
                      "remove the loop that repeats nothing, or move another block",
                      "%s does not run where loop %s has no iterations, and would run under %s",
-                     tirc_describe(m->s, m->block->stmt), tirc_name_of(empty),
-                     tirc_describe(m->s, m->loop->stmt));
+                     moved(m), tirc_name_of(empty), target(m));
   }
   if (tirc_is_guarded(m->s, m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
     tirc_refuse(m->s, m->block->stmt, SERR_PREDICATE_LOST,
                 "%s stands under a condition, and would run under %s where that does not hold",
-                tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+                moved(m), target(m));
   }
   const char *missing;
   if (tirc_reaches_domain(m->s, m->block, NULL, &missing)) return;
@@ -181,10 +181,10 @@ static void check_old_predicate(Move *m) {
     tirc_sched_error(m->s, NULL, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing),
                      "move the block before other primitives widen its domains",
                      "%s runs for a part of its domains only, and would run for all of them",
-                     tirc_describe(m->s, m->block->stmt));
+                     moved(m));
   tirc_sched_error(m->s, NULL, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing), NULL,
                    "%s runs only where %s, which the domains of its iterators do not imply",
-                   tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, predicate));
+                   moved(m), tirc_print_expr(m->c, predicate));
 }
 
 /* Without its predicate it runs in all iterations of the loops that stay around it, in those where
@@ -207,9 +207,9 @@ static void check_others_within(Move *m) {
       tirc_refuse(m->s, other->stmt, SERR_PREDICATE_LOST,
                   "%s runs only where %s, and would run under %s where that does not hold; %sblock "
                   "%s %s there",
-                  tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, b->predicate),
-                  tirc_describe(m->s, m->loop->stmt), reads ? "it would read what " : "",
-                  tirc_name_of(other), reads ? "stores" : "would read what it stores");
+                  moved(m), tirc_print_expr(m->c, b->predicate), target(m),
+                  reads ? "it would read what " : "", tirc_name_of(other),
+                  reads ? "stores" : "would read what it stores");
     }
   }
 }
@@ -244,8 +244,7 @@ static void check_loop_vars(Move *m, Stmt nest) {
   tirc_visit_stmt(&l.v, nest);
   if (!l.used) return;
   tirc_refuse(m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES,
-              "%s would use the loop variable %s outside of its loop",
-              tirc_describe(m->s, m->block->stmt), l.used->u.s);
+              "%s would use the loop variable %s outside of its loop", moved(m), l.used->u.s);
 }
 
 /* --- the primitives ---------------------------------------------------------------------- */
@@ -275,7 +274,7 @@ static void check_updates_within(Move *m, SRef *at) {
     const bool shared = !is_local && has_other_writer(m, w);
     if (is_local || (!shared && !tirc_touches(first, w, false))) continue;
     tirc_refuse(m->s, first->stmt, SERR_NOT_COMPLETE_OR_REDUCTION, "block %s within %s %s %s",
-                tirc_name_of(shared ? at : first), tirc_describe(m->s, m->block->stmt),
+                tirc_name_of(shared ? at : first), moved(m),
                 shared ? "is not the only one that stores to" : "updates in place", w->name);
   }
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
@@ -287,7 +286,7 @@ static void check_runs_within(Move *m) {
   if (!m->block->scope->n_blocks || !tirc_goes_on_from_last_run(m->s, m->block, NULL)) return;
   tirc_refuse(m->s, m->block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
               "%s, run again, may go on from what it stored before, in blocks inside of it",
-              tirc_describe(m->s, m->block->stmt));
+              moved(m));
 }
 
 /* Whether each iterator has a loop of its own, before and after, in one order. */
@@ -330,7 +329,7 @@ static void check_condition_kept(Move *m, bool outer_kept) {
                    "make the condition a predicate of the block: T.where(...)",
                    "%s runs under a condition on loops that would no longer decide which of its "
                    "instances run under %s",
-                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+                   moved(m), target(m));
 }
 
 /* A domain that depends on a loop is about the instances which that loop used to run. */
@@ -341,7 +340,7 @@ static void check_domains(Move *m, bool outer_kept) {
   tirc_refuse(
       m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES,
       "a domain of %s depends on loop %s, which would no longer decide which of its instances run",
-      tirc_describe(m->s, m->block->stmt), tirc_name_of(loop));
+      moved(m), tirc_name_of(loop));
 }
 
 /* New loops run the instances in another order, and perhaps some of them again: none may overwrite
@@ -353,8 +352,7 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
     tirc_refuse(m->s, producer->stmt, SERR_ORDER_MATTERS,
                 "block %s reads what block %s stores before that stores to the same element again; "
                 "with %s under %s it would see the last only",
-                tirc_name_of(reader), tirc_name_of(producer), tirc_describe(m->s, m->block->stmt),
-                tirc_describe(m->s, m->loop->stmt));
+                tirc_name_of(reader), tirc_name_of(producer), moved(m), target(m));
   }
   producer = tirc_unfinished_producer(m->s, m->block, m->loop, nest);
   if (producer) {
@@ -362,15 +360,14 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
     tirc_refuse(m->s, producer->stmt, SERR_ORDER_MATTERS,
                 "block %s stores to the same elements again in later iterations of the loops "
                 "around, and under %s, %s would read them before that",
-                tirc_name_of(producer), tirc_describe(m->s, m->loop->stmt),
-                tirc_describe(m->s, m->block->stmt));
+                tirc_name_of(producer), target(m), moved(m));
   }
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
   tirc_sched_error(
       m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
       "leave the block in its own loops: two of its instances store to one element",
       "%s stores other values to an element twice, and might do so in another order under %s",
-      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+      moved(m), target(m));
 }
 
 /* The new loops take each step of a sum once. A loop outside of all that take its steps may start
@@ -386,7 +383,7 @@ static void check_steps(Move *m) {
   tirc_refuse(
       m->s, m->block->stmt, SERR_REPEATED_REDUCTION,
       "%s may take a step of its sum more than once below loop %s, and would take each once",
-      tirc_describe(m->s, m->block->stmt), tirc_name_of(outermost));
+      moved(m), tirc_name_of(outermost));
 }
 
 /* A consumer that moves below a loop without iterations does not run any more, nor where a
@@ -399,14 +396,13 @@ static void check_iterations(Move *m) {
         m->s, m->loop->stmt, SERR_INSTANCES_LOST, NULL,
         "make the condition a predicate of the blocks under it: T.where(...)",
         "loop %s stands under a condition, and %s would not run where that does not hold",
-        tirc_name_of(m->loop), tirc_describe(m->s, m->block->stmt));
+        tirc_name_of(m->loop), moved(m));
   }
   for (SRef *r = m->loop; r != m->scope && !m->is_producer; r = r->parent) {
     if (!tirc_is_int(tirc_loop_of(r)->extent, 0) || tirc_is_ancestor(r, m->block)) continue;
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_refuse(m->s, r->stmt, SERR_INSTANCES_LOST,
-                "loop %s has no iterations, and %s would not run", tirc_name_of(r),
-                tirc_describe(m->s, m->block->stmt));
+                "loop %s has no iterations, and %s would not run", tirc_name_of(r), moved(m));
   }
 }
 
@@ -428,7 +424,7 @@ static void check_order_of_sum(Move *m, Stmt nest) {
                    "a sum, a product, a minimum or a maximum may be moved: their order is free",
                    "%s updates its elements in an order that changes the result, and would do so "
                    "in another one under %s",
-                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+                   moved(m), target(m));
 }
 
 /* Whether the producer leaves out iterations of the loops to which the block moves, in which the
@@ -485,10 +481,10 @@ static void check_decisions(Move *m, Stmt nest) {
   tirc_refuse(
       m->s, m->block->stmt, SERR_REGION_NOT_COVERED,
       "%s %s, and %s, by which it is indexed or guarded, would not be known to be there under %s",
-      tirc_describe(m->s, m->block->stmt),
+      moved(m),
       declared ? "would follow a block that leaves out iterations"
                : "does not declare what it reads",
-      l.used->u.buffer->name, tirc_describe(m->s, m->loop->stmt));
+      l.used->u.buffer->name, target(m));
 }
 
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
@@ -499,12 +495,11 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   const uint32_t scope_id = tirc_block_of(m->scope)->id, id = tirc_block_of(m->block)->id;
   tirc_sched_replace(m->s, m->scope, scope);
   SRef *now = tirc_sref_of_block(m->s, scope_id);
-  SRef *moved = tirc_sref_of_block(m->s, id);
-  if (tirc_is_stage_pipeline(m->s, now) && (m->is_producer || tirc_decides_by_written(m->s, moved)))
+  SRef *there = tirc_sref_of_block(m->s, id);
+  if (tirc_is_stage_pipeline(m->s, now) && (m->is_producer || tirc_decides_by_written(m->s, there)))
     return;
   tirc_refuse(m->s, m->block->stmt, SERR_REGION_NOT_COVERED,
-              "under %s, %s would not be known to touch all that %s",
-              tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),
+              "under %s, %s would not be known to touch all that %s", target(m), moved(m),
               m->is_producer ? "its consumers read" : "it is to read");
 }
 

@@ -268,13 +268,7 @@ static Stmt fused_block(Epilogue *e, Expr start) {
   b.init = start ? tirc_store(c, e->output, k.store->u.store.n, k.store->u.store.indices,
                               tirc_substitute(c, start, &e->f.instance))
                  : tirc_mutate_stmt(&m, b.init);
-  Regions reads, writes;
-  tirc_block_reads_writes(c, tirc_block(c, &b), &reads, &writes);
-  b.reads = reads.at;
-  b.n_reads = reads.n;
-  b.writes = writes.at;
-  b.n_writes = writes.n;
-  return tirc_block(c, &b);
+  return tirc_with_own_regions(c, tirc_block(c, &b));
 }
 
 /* gone: a buffer that is no longer allocated; or NULL. */

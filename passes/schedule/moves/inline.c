@@ -47,16 +47,10 @@ void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
 
 /* The scope loses the buffer; blocks that named it get the regions that they touch now. */
 static Stmt update_signature(Inliner *in, Stmt block) {
-  Block b = block->u.block;
-  if (b.id == tirc_block_of(in->scope)->id) return tirc_without_alloc(in->c, block, in->buffer);
-  if (!tirc_declared_read(&b, in->buffer) && !tirc_declared_write(&b, in->buffer)) return block;
-  Regions reads, writes;
-  tirc_block_reads_writes(in->c, block, &reads, &writes);
-  b.reads = reads.at;
-  b.n_reads = reads.n;
-  b.writes = writes.at;
-  b.n_writes = writes.n;
-  return tirc_block(in->c, &b);
+  const Block *b = &block->u.block;
+  if (b->id == tirc_block_of(in->scope)->id) return tirc_without_alloc(in->c, block, in->buffer);
+  const bool names = tirc_declared_read(b, in->buffer) || tirc_declared_write(b, in->buffer);
+  return names ? tirc_with_own_regions(in->c, block) : block;
 }
 
 static Expr inline_expr(Mutator *m, Expr e) {

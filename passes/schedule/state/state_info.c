@@ -276,13 +276,7 @@ static void forget_cover(Sched *s, Scope *scope, SRef *child) {
   child->cover_known = false;
   count_broken(scope, child);
   if (child->waits == scope) return;
-  if (scope->n_unknown == scope->unknown_room) {
-    SRef **at = tirc_new_array(s->c, SRef *, 2 * scope->n_unknown + 8);
-    if (scope->n_unknown) memcpy(at, scope->unknown, (size_t)scope->n_unknown * sizeof *at);
-    scope->unknown = at;
-    scope->unknown_room = 2 * scope->n_unknown + 8;
-  }
-  scope->unknown[scope->n_unknown++] = child;
+  vec_push(s->c, scope->unknown, child);
   child->waits = scope;
 }
 
@@ -294,8 +288,8 @@ bool tirc_has_region_cover(Sched *s, SRef *block) {
 /* Those of the list may have gone, or to another scope. */
 bool tirc_is_stage_pipeline(Sched *s, SRef *block) {
   Scope *scope = block->scope;
-  while (scope->n_unknown > 0) {
-    SRef *child = scope->unknown[--scope->n_unknown];
+  while (scope->unknown.n > 0) {
+    SRef *child = scope->unknown.at[--scope->unknown.n];
     if (child->waits != scope) continue;
     child->waits = NULL;
     if (child->stmt && tirc_scope_root(s, child) == block) know_cover(s, block, child);
