@@ -138,13 +138,6 @@ static bool is_summed_over(const Block *b, const SRef *loop) {
   return tirc_moves(b, tirc_loop_of(loop)->var, ITER_REDUCE);
 }
 
-/* How many loops of the reduction stand above this one in a nest. */
-static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
-  int n = 0;
-  for (; *nest != loop; nest++) n += is_summed_over(b, *nest);
-  return n;
-}
-
 /* No two iterations of the loops below `high` run the same instance. */
 static bool runs_once(Sched *s, SRef *block, SRef *high) {
   const LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
@@ -161,29 +154,6 @@ static bool turns_steps(const Block *b, int n, SRef *const *chain, SRef *const *
   return false;
 }
 
-/* Whether a condition may leave out steps of a reduction, and its init with them. */
-static bool leaves_out_steps(Sched *s, SRef *block) {
-  const SRef *scope = tirc_scope_root(s, block);
-  const Expr condition = tirc_condition_of(s, block, scope);
-  for (const SRef *r = block->parent; condition && r != scope; r = r->parent)
-    if (is_summed_over(tirc_block_of(block), r) && tirc_uses_var(condition, tirc_loop_of(r)->var))
-      return true;
-  return !condition;
-}
-
-/* Loops that repeat a reduction, or parts of it, go on to do so, and its steps do not mix with
- * those of its repetition, nor follow another one if they lack the init. */
-static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const *order,
-                                SRef *block) {
-  const Block *b = tirc_block_of(block);
-  bool crosses = false;
-  for (int i = 0; i < n && !crosses; i++)
-    crosses = !is_summed_over(b, chain[i]) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
-              sums_above(b, order, chain[i]) != sums_above(b, chain, chain[i]);
-  return (!crosses && !turns_steps(b, n, chain, order) && !leaves_out_steps(s, block)) ||
-         runs_once(s, block, chain[0]->parent);
-}
-
 static bool is_mixed(const Block *b, const SRef *loop) {
   return is_summed_over(b, loop) && tirc_moves(b, tirc_loop_of(loop)->var, ITER_SPATIAL);
 }
@@ -198,7 +168,7 @@ static bool init_stays_first(Sched *s, int n, SRef *const *chain, SRef *const *o
     while (!is_mixed(b, order[at])) at++;
     if (order[at++] != chain[i]) return false;
   }
-  return keeps_repeated_sums(s, n, chain, order, block);
+  return runs_once(s, block, chain[0]->parent);
 }
 
 /* --- an init apart ---------------------------------------------------------------------------- */
