@@ -406,7 +406,8 @@ static Expr bind_loop(Mutator *m, Expr e) {
   for (const SRef *r = ci->copy->loop; r; r = r->parent) {
     if (!tirc_is_loop(r) || tirc_loop_of(r)->var != e) continue;
     const For *loop = tirc_loop_of(r);
-    const DType t = e->dtype.bits < 32 ? DT_INT32 : e->dtype; /* as T.axis.spatial makes them */
+    const DType own = e->dtype; /* as T.axis.spatial makes them: */
+    const DType t = own.bits < 32 ? DT_INT32 : own.code == TYPE_INT ? own : DT_INT64;
     Expr var = tirc_var(m->c, tirc_format(m->c, "v%d", ci->iters.n), t);
     const Range values =
         tirc_range(tirc_cast(m->c, t, loop->min), tirc_cast(m->c, t, loop->extent));
