@@ -19,14 +19,18 @@ static bool repeats_init(const Blockize *b) {
 static void require_no_repetition(Blockize *b) {
   Expr *vars = tirc_new_array(b->c, Expr, b->n_loops + 1);
   Range *doms = tirc_new_array(b->c, Range, b->n_loops + 1);
+  Expr predicate = b->inner_predicate;
   int n = 0;
   for (int i = 0; i < b->n_loops; i++) {
     const For *f = tirc_loop_of(b->loops[i]);
-    if (tirc_is_int(f->extent, 1)) continue;
+    if (tirc_is_int(f->extent, 1)) {
+      predicate = tirc_substitute1(b->c, predicate, f->var, f->min);
+      continue;
+    }
     vars[n] = f->var;
     doms[n++] = tirc_range(f->min, f->extent);
   }
-  Expr predicate = b->inner_predicate;
+  predicate = tirc_simplify0(b->c, predicate);
   const int ways = repeats_init(b) ? 0 : 2;
   for (int with = 0; with < ways; with++)
     if (!n || tirc_detect_iter_map(tirc_analyzer(b->c), b->n_inner, b->inner_values, n, vars, doms,
