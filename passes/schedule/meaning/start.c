@@ -201,13 +201,50 @@ static bool holds_in_first_step(Sched *s, SRef *block, Expr condition) {
   return tirc_holds_at_start(s->c, a, condition, &starts);
 }
 
+/* Whether it counts the iterations of these loops in their order, as a fused loop that was split
+ * does: (f0 * 4 + f1) * 5 + f2. */
+static bool counts_loops(Tirc *c, const SRef *inside, Expr number, PtrMap *loops) {
+  const bool more = number->op == OP_ADD && number->args[0]->op == OP_MUL;
+  const Expr digit = more ? number->args[1] : number;
+  while (tirc_is_loop(inside) && tirc_loop_of(inside)->var != digit) inside = inside->parent;
+  if (!tirc_is_loop(inside) || !tirc_is_int(tirc_loop_of(inside)->min, 0)) return false;
+  tirc_map_set(c, loops, digit, digit);
+  return !more || (tirc_expr_same(number->args[0]->args[1], tirc_loop_of(inside)->extent) &&
+                   counts_loops(c, inside->parent, number->args[0]->args[0], loops));
+}
+
+/* By sight, where sums of n steps follow each other in one number: if that is below the end, so it
+ * was at the start of its sum, number - number % n. */
+static bool holds_for_first_number(Sched *s, SRef *block, Expr condition) {
+  const Block *b = tirc_block_of(block);
+  PtrMap loops = {0};
+  if (condition->op != OP_LT || !counts_loops(s->c, block->parent, condition->args[0], &loops))
+    return false;
+  Analyzer *a = tirc_analyzer_around(s, block->parent);
+  Expr n = NULL;
+  tirc_bind_shapes(s, a, block);
+  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
+    if (tirc_uses_var(condition->args[1], tirc_loop_of(r)->var)) return false;
+  for (int i = 0; i < b->n_iters; i++) {
+    const bool step = b->iters[i].kind != ITER_SPATIAL;
+    const Expr value = b->iter_values[i];
+    if (!tirc_uses_any(value, &loops)) continue;
+    if (value->op != (step ? OP_FLOORMOD : OP_FLOORDIV) ||
+        !tirc_expr_same(value->args[0], condition->args[0]) ||
+        (n && !tirc_expr_same(value->args[1], n)) || (step && !tirc_is_int(b->iters[i].dom.min, 0)))
+      return false;
+    n = value->args[1];
+  }
+  return n && !tirc_reads_memory(condition) && !tirc_uses_any(n, &loops) && tirc_surely_some(a, n);
+}
+
 static bool starts_where_it_runs(Sched *s, const SRef *block) {
   SRef *self = tirc_sref_of_block(s, tirc_block_of(block)->id);
   const Expr when = tirc_touching_condition(s, self);
   const Expr condition = tirc_condition_with(s, self, when, tirc_scope_root(s, self));
   if (!condition || tirc_is_true(condition)) return condition;
   return (!is_about_fused(block, condition) && holds_in_first_step(s, self, condition)) ||
-         first_instance_starts(s, self, condition);
+         holds_for_first_number(s, self, condition) || first_instance_starts(s, self, condition);
 }
 
 /* A loop that is longer in later steps of a sum runs iterations which the first step does not. They
