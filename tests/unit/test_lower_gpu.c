@@ -232,6 +232,22 @@ static const Expectation expectations[] = {
       "S[0, threadIdx_x] = A[T.Mul(0, 8) + threadIdx_x]\n                S[1, threadIdx_x] = A[",
       "S[0, 7 - threadIdx_x]\n                B[threadIdx_x] = B[threadIdx_x] + S[1, 7"},
      {"software_pipeline", "for k"}},
+    {"a pipeline around one has numbers for what that becomes in the reference",
+     "InjectSoftwarePipeline",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          SHARED(S, 8) LOCAL(L, 1) BX(1)
+              TX(8) "            for k in T.serial(8, annotations={\"software_pipeline_stage\": "
+                    "[0, 0, 0, 1], \"software_pipeline_order\": [0, 1, 2, 3]}):\n"
+                    "                S[tx] = A[k * 8 + tx]\n"
+                    "                for j in T.serial(8, annotations={"
+                    "\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1]}):\n"
+                    "                    with T.block(\"\"):\n"
+                    "                        M = T.alloc_buffer((1,), scope=\"local\")\n"
+                    "                        M[0] = S[j]\n"
+                    "                        B[tx] = B[tx] + M[0]\n"),
+     {"for k in T.serial(8", "M = T.alloc_buffer((2, 1)", "M[0, 0] = S[0]"},
+     {NULL}},
     {"where there are none, through shared memory",
      "SplitHostDevice",
      "opencl",
