@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recorded schedules for GPUs on the emulator: recorded.py TIRC FOLDER [--barriers] [--only WORD] [--every N] [--jobs N] [--most N]
+"""Recorded schedules for GPUs on the emulator: recorded.py TIRC FOLDER [--barriers] [--only WORD] [--every N] [--start N] [--jobs N] [--most N]
 
 FOLDER has spaces/cuda.jsonl with its programs and dlight/dlight.jsonl, a JSON object a line. Each
 schedule is applied and lowered, and all blocks run; the results are compared with the program before the
@@ -7,8 +7,9 @@ schedule, interpreted in double (those of more than five million operations with
 come out too far apart to tell, with float32 in its place).
 
 --barriers takes each barrier of each lowered program out in turn: the emulator must report what then goes wrong,
-or the barrier is counted as idle. It is looked for in eight blocks of a launch, if nothing is wrong with these as long
-as the barriers are there, and then in all of them, for a minute. Sizes that are symbols are odd and
+or the barrier is counted as idle. It is looked for in one block of a launch, if nothing is wrong with that as long as
+the barriers are there, then in eight, and then in all of them, for a minute. --every N takes one in N, from the one of --start N
+on. Sizes that are symbols are odd and
 differ; scalars that are no sizes are 1, and arrays of indices hold 0 to 3. --most N leaves out programs of more
 than N iterations, --verbose says what each takes. Exit status 1 when something is wrong.
 """
@@ -168,8 +169,8 @@ def run_case(case):
 
 def find_idle(out, text, folder, words):
     path = folder + "/without.tir"
-    few = ["--blocks", "8"]
-    ways = [[]] if tirc("run", folder + "/lowered.tir", "--device", "emulate", *words, *few)[0] else [few, []]
+    ways = [few for few in (["--blocks", "1"], ["--blocks", "8"])
+            if not tirc("run", folder + "/lowered.tir", "--device", "emulate", *words, *few)[0]] + [[]]
     for i, found in enumerate(BARRIER.finditer(text)):
         out["barriers"] += 1
         open(path, "w").write(text[:found.start()] + text[found.end():])
@@ -191,7 +192,7 @@ BARRIERS, TARGET, MOST_WORK = "--barriers" in sys.argv, option("--target", "emul
 def main():
     only = option("--only", "")
     most = float(option("--most", "inf"))
-    cases = [c for c in read_cases(FOLDER) if only in c[0] and work_of(c[1]) <= most][::int(option("--every", "1"))]
+    cases = [c for c in read_cases(FOLDER) if only in c[0] and work_of(c[1]) <= most][int(option("--start", "0"))::int(option("--every", "1"))]
     wrong = idle = barriers = 0
     start = time.time()
     with concurrent.futures.ThreadPoolExecutor(int(option("--jobs", "2"))) as pool:

@@ -14,12 +14,15 @@
  * written out once a barrier, may take it hours: POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable leaves that
  * out.
  *
+ * Told to stop (SIGTERM, Ctrl-C), it says what it has counted.
+ *
  * With cuda-source for DEVICE nothing runs: clang compiles what is emitted, with the words of FILE.
  * With ptx, LLVM does. --by COMMAND has the path of either for its last argument: "ptxas
  * -arch=sm_80 -o /dev/null" and "nvcc -arch=sm_80 -x cu -ptx -o /dev/null" are such commands.
  * --every N takes one in N, --from N and --to N those from one number on and before another. */
 #include "runtime/tirc.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <signal.h>
 #include <stdio.h>
@@ -227,6 +230,12 @@ static void tell(Counts *k, const char *name, const Verdict *v) {
   fflush(stdout);
 }
 
+static volatile sig_atomic_t stopped;
+static void stop(int unused) {
+  (void)unused;
+  stopped = 1;
+}
+
 /* --- a schedule ------------------------------------------------------------------------------ */
 
 static Verdict judge(const Options *o, const Program *p, const char *schedule) {
@@ -266,6 +275,8 @@ static Verdict judge_apart(const Options *o, const Program *p, const char *sched
   if (child < 0) return judge(o, p, schedule);
   if (child == 0) {
     const rlim_t s = (rlim_t)o->seconds;
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
     setrlimit(RLIMIT_CPU, &(struct rlimit){s, s + 1});
     alarm((unsigned)(10 * o->seconds));
     close(ends[0]);
@@ -273,9 +284,12 @@ static Verdict judge_apart(const Options *o, const Program *p, const char *sched
     _exit(write(ends[1], &v, sizeof v) != sizeof v); /* a pipe takes 4096 bytes at once */
   }
   close(ends[1]);
-  const bool said = read(ends[0], &v, sizeof v) == sizeof v;
+  ssize_t got = -1;
+  while (!stopped && (got = read(ends[0], &v, sizeof v)) < 0 && errno == EINTR) continue;
+  const bool said = got == sizeof v;
   close(ends[0]);
-  waitpid(child, &status, 0);
+  if (stopped) kill(child, SIGKILL);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return said ? v : silent(o, status);
 }
 
@@ -289,10 +303,11 @@ static void run_record(const Options *o, Program *p, struct json_object *r, Coun
   const Verdict v =
       take_program(o, p, program, &e) ? verdict_of(NULL, e) : judge_apart(o, p, schedule);
   tirc_error_free(e);
-  tell(k, name, &v);
+  if (!stopped) tell(k, name, &v);
 }
 
 static void tell_all(const Options *o, const Counts *k) {
+  if (stopped) printf("stopped before the end\n");
   for (int i = 0; i < LIMITS; i++)
     if (k->by_limit[i]) printf("beyond its limits, %s: %d\n", limits[i].says, k->by_limit[i]);
   printf("on %s:", o->device);
@@ -335,7 +350,10 @@ int main(int argc, char **argv) {
   Program p = {0};
   Counts k = {0};
   int64_t number = 0;
-  while (getline(&line, &room, f) > 0) {
+  const struct sigaction on_stop = {.sa_handler = stop};
+  sigaction(SIGTERM, &on_stop, NULL);
+  sigaction(SIGINT, &on_stop, NULL);
+  while (!stopped && getline(&line, &room, f) > 0) {
     struct json_object *r = json_tokener_parse(line);
     const int64_t at = number++;
     if (r && at >= o.from && at < o.to && at % o.every == 0) run_record(&o, &p, r, &k);
@@ -347,5 +365,5 @@ int main(int argc, char **argv) {
   fclose(f);
   json_object_put(o.intrinsics);
   json_object_put(o.programs);
-  return k.of[WRONG] ? 1 : 0;
+  return k.of[WRONG] || stopped ? 1 : 0;
 }
