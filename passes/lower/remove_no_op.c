@@ -1,6 +1,9 @@
 /* Statements without effect go: empty loops and branches, evaluations of pure expressions, stores
  * of what stands there already, the declarations of values, views and allocations that nothing
- * uses. */
+ * uses. So do tests that repeat the one before them:
+ *
+ *   if i < n: A
+ *   if i < n: B     ->    if i < n: A; B */
 #include "internal.h"
 
 static bool is_pure(Expr e) {
@@ -87,11 +90,37 @@ static Stmt remove_unused(Mutator *m, Stmt s) {
   return unused ? s->u.alloc.body : s;
 }
 
-static Stmt drop_empty_parts(Tirc *c, Stmt s) {
-  int n = 0;
+/* Nothing that a statement does changes it. */
+static bool is_fixed(Expr e) {
+  if (e->op == OP_CALL || e->op == OP_LOAD) return false;
+  for (int i = 0; i < e->n; i++)
+    if (!is_fixed(e->args[i])) return false;
+  return true;
+}
+
+static bool repeats_test(Stmt before, Stmt s) {
+  return before->kind == STMT_IF && s->kind == STMT_IF && !before->u.branch.else_case &&
+         !s->u.branch.else_case && is_fixed(s->u.branch.cond) &&
+         tirc_expr_same(before->u.branch.cond, s->u.branch.cond);
+}
+
+/* kept[0] and the n - 1 branches behind it, which repeat its test, as one. */
+static Stmt one_branch(Tirc *c, int n, const Stmt *kept) {
+  Stmt *bodies = tirc_new_array(c, Stmt, n);
+  if (n == 1) return kept[0];
+  for (int i = 0; i < n; i++) bodies[i] = kept[i]->u.branch.then_case;
+  return tirc_if(c, kept[0]->u.branch.cond, tirc_seq(c, n, bodies), NULL);
+}
+
+static Stmt shorten(Tirc *c, Stmt s) {
+  int n = 0, items = 0;
   Stmt *kept = tirc_new_array(c, Stmt, s->u.seq.n);
   for (int i = 0; i < s->u.seq.n; i++)
-    if (!tirc_is_empty(tirc_item(s, i))) kept[n++] = tirc_item(s, i);
+    if (!tirc_is_empty(tirc_item(s, i))) kept[items++] = tirc_item(s, i);
+  for (int i = 0, end; i < items; i = end) {
+    for (end = i + 1; end < items && repeats_test(kept[i], kept[end]);) end++;
+    kept[n++] = one_branch(c, end - i, kept + i);
+  }
   return n == s->u.seq.n ? s : tirc_seq(c, n, kept);
 }
 
@@ -118,7 +147,7 @@ static Stmt remove(Mutator *m, Stmt s) {
   Stmt nothing = tirc_seq(m->c, 0, NULL);
   s = tirc_mutate_stmt_children(m, s);
   switch (s->kind) {
-  case STMT_SEQ: return drop_empty_parts(m->c, s);
+  case STMT_SEQ: return shorten(m->c, s);
   case STMT_FOR:
     return tirc_is_empty(s->u.loop.body) || tirc_is_int(s->u.loop.extent, 0) ? nothing : s;
   case STMT_STORE: return stores_itself(s) ? nothing : s;

@@ -39,6 +39,13 @@ static const Program programs[] = {
      FUNC(B1(A, 8) ", " B1(B, 8),
           "    for i in range(8):\n        A[i + 0] = A[i]\n        B[i] = A[i]\n"),
      0, 0},
+    {"tests that repeat the one before them",
+     FUNC(B1(A, 9) ", " B1(B, 24),
+          "    for i in range(8):\n        if A[8] > T.float32(0):\n            A[8] = A[i]\n"
+          "        if A[8] > T.float32(0):\n            B[i] = A[i]\n"
+          "        if i % 3 == 1:\n            B[i + 8] = A[i]\n"
+          "        if i % 3 == 1:\n            B[i + 16] = A[i]\n"),
+     0, 0},
     {"matmul",
      FUNC(B2(A, 13, 17) ", " B2(B, 17, 11) ", " B2(C, 13, 11),
           "    for i, j, k in T.grid(13, 11, 17):\n" MATMUL_BLOCK("        ")),
