@@ -22,9 +22,8 @@
  *       C[i * 4 + j, k] = ...
  *
  * Indices are taken from the declared regions and written as a sum over the loops. Of a loop that
- * was fused, and so is divided in the bindings, it is enough that all bindings together are
- * bijective and that all accesses name the iterators which it moves in the same places, or that the
- * indices of the one element are so together. */
+ * was fused, and so is divided in the bindings, it is enough that the indices of the one element
+ * together are bijective. */
 
 enum { MAX_FACTOR = 1 << 30 };
 
@@ -133,28 +132,6 @@ static bool is_covered(const Look *k) {
 
 /* --- a fused loop ---------------------------------------------------------------------------- */
 
-/* With some of the loops around the one that is asked about, while the others stand still. */
-static bool is_bijective(const Look *k, SRef *block) {
-  const Block *b = tirc_block_of(block);
-  for (SRef *still = k->loop->parent;; still = still->parent) {
-    const LoopDomain moving = tirc_loop_domain(k->s, block->parent, still, NULL);
-    if (tirc_runs_once(k->s, block, &moving, b->predicate)) return true;
-    if (!tirc_is_loop(still)) return false;
-  }
-}
-
-/* How far apart the values of an index are for two values of the variable that alone it is made of;
- * 0: it is made of something else. */
-static int64_t step_of(Expr index, Expr var) {
-  int64_t step;
-  if (index == var) return 1;
-  if (index->op == OP_ADD && index->args[1]->op == OP_INT) return step_of(index->args[0], var);
-  return index->op == OP_MUL && index->args[0] == var && tirc_const_int(index->args[1], &step) &&
-                 step > 0
-             ? step
-             : 0;
-}
-
 static Range first_box(const Look *k, int dim) { return k->uses.at[0].at->dims[dim]; }
 
 static bool is_same_box(const Look *k, int dim) {
@@ -163,57 +140,39 @@ static bool is_same_box(const Look *k, int dim) {
   return true;
 }
 
-/* Whether what is left of the variable when it is divided by c is an index of all accesses. */
-static bool has_remainder(const Look *k, Expr var, int64_t c) {
-  for (int d = 0; d < k->buffer->ndim; d++) {
-    const Range at = first_box(k, d);
-    if (at.min->op == OP_FLOORMOD && at.min->args[0] == var && tirc_is_int(at.min->args[1], c) &&
-        tirc_is_int(at.extent, 1) && is_same_box(k, d))
-      return true;
-  }
-  return false;
+/* A number whose other values are of other elements of the range; NULL: none is seen. */
+static Expr told_by(Range at) {
+  int64_t extent, step;
+  const bool moved = at.min->op == OP_ADD && at.min->args[1]->op == OP_INT;
+  const Expr e = moved ? at.min->args[0] : at.min;
+  if (tirc_is_int(at.extent, 1)) return at.min;
+  return e->op == OP_MUL && tirc_const_int(e->args[1], &step) &&
+                 tirc_const_int(at.extent, &extent) && extent <= step
+             ? e->args[0]
+             : NULL;
 }
 
-/* Whether no element of one value of the variable is one of another value, by this dimension. */
-static bool names(const Look *k, int dim, Expr var) {
-  const Range box = first_box(k, dim);
-  int64_t extent, c;
-  if (!tirc_const_int(box.extent, &extent) || !is_same_box(k, dim)) return false;
-  if (extent <= step_of(box.min, var)) return true;
-  return extent == 1 && box.min->op == OP_FLOORDIV && box.min->args[0] == var &&
-         tirc_const_int(box.min->args[1], &c) && has_remainder(k, var, c);
-}
-
-/* Whether each iterator that the loop moves names the elements, in the same way in all accesses. */
-static bool names_moved(const Look *k, const Block *b) {
-  for (int i = 0; i < b->n_iters; i++) {
-    if (!tirc_uses_var(b->iter_values[i], tirc_loop_of(k->loop)->var)) continue;
-    int d = 0;
-    while (d < k->buffer->ndim && !names(k, d, b->iters[i].var)) d++;
-    if (d == k->buffer->ndim) return false;
-  }
-  return true;
-}
-
-/* Whether all accesses are to one element, whose indices together say which iteration it is, as the
- * digits of a number do. */
+/* Whether what all accesses have in common says which iteration it is, as the digits of a number
+ * do. */
 static bool is_told_by_element(const Look *k, SRef *block) {
   Tirc *c = k->s->c;
+  int n = 0;
   PtrMap bindings = {0};
   Expr *values = tirc_new_array(c, Expr, k->buffer->ndim + 1);
+  const Expr when = tirc_touching_condition(k->s, block);
   tirc_bindings_of(c, block->stmt, &bindings);
   for (int d = 0; d < k->buffer->ndim; d++) {
-    if (!is_same_box(k, d) || !tirc_is_int(first_box(k, d).extent, 1)) return false;
-    values[d] = tirc_substitute(c, first_box(k, d).min, &bindings);
-    if (tirc_reads_memory(values[d])) return false; /* which may be another number each time */
+    const Expr told = is_same_box(k, d) ? told_by(first_box(k, d)) : NULL;
+    if (told) values[n] = tirc_substitute(c, told, &bindings);
+    n += told && !tirc_reads_memory(values[n]); /* which may be another number each time */
   }
   for (SRef *still = k->loop->parent;; still = still->parent) {
     const LoopDomain all = tirc_loop_domain(k->s, block->parent, still, NULL);
-    const LoopDomain moving = tirc_used_loops(all, k->buffer->ndim, values);
+    const LoopDomain moving = tirc_used_loops(all, n, values);
     bool moves = false;
     for (int l = 0; l < moving.n; l++) moves |= moving.vars[l] == tirc_loop_of(k->loop)->var;
     if (!moves) return false;
-    if (tirc_tells_apart(k->s, k->buffer->ndim, values, &moving, NULL)) return true;
+    if (tirc_tells_apart(k->s, n, values, &moving, when)) return true;
     if (!tirc_is_loop(still)) return false;
   }
 }
@@ -224,8 +183,7 @@ static bool is_apart_in_block(const Look *k) {
   SRef *user = k->uses.n ? k->uses.at[0].block : NULL;
   for (int i = 1; i < k->uses.n; i++)
     if (i == MOST || k->uses.at[i].block != user) return false;
-  return user && ((names_moved(k, tirc_block_of(user)) && is_bijective(k, user)) ||
-                  is_told_by_element(k, user));
+  return user && is_told_by_element(k, user);
 }
 
 bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared) {
