@@ -68,7 +68,7 @@ static const struct {
 
 /* As they were written: what passes make of one statement stays one here. */
 static int statements_of(Stmt body) {
-  while (body->kind == STMT_BLOCK && body->u.block.n_iters == 0) body = body->u.block.body;
+  while (body->kind == STMT_BLOCK) body = body->u.block.body;
   return body->kind == STMT_SEQ ? body->u.seq.n : 1;
 }
 
