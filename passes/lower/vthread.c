@@ -10,6 +10,9 @@
  *       for i in range(4):                               for v in T.unroll(2):
  *         C[i] = C[i] + S[v * 8 + i]                       C[v * 4 + i] += S[v * 8 + i]
  *
+ * So it has of shared memory where each would store another value to one element: threads that
+ * reduce together do, for each virtual thread.
+ *
  * Each becomes a loop in the place where it is innermost. */
 #include "internal.h"
 
@@ -21,6 +24,7 @@ typedef struct Inject {
   Tirc *c;
   const For *loop;
   PtrMap own;     /* data variables of buffers that each virtual thread has of its own */
+  PtrMap shared;  /* and of those that all of them have, though they are allocated inside */
   PtrMap differs; /* variables, also of such buffers, whose values differ between them */
   bool changed;
   PtrMap enlarged; /* from a buffer to the one with room for all */
@@ -70,9 +74,13 @@ static void find_differing(Inject *k, Stmt s, bool inside) {
     for (int i = 0; i < s->u.seq.n; i++) find_differing(k, tirc_item(s, i), inside);
     return;
   case STMT_STORE: {
-    bool here = inside || expr_differs(k, s->u.store.value);
-    for (int i = 0; i < s->u.store.n; i++) here |= expr_differs(k, s->u.store.indices[i]);
-    if (here && tirc_map_has(&k->own, s->u.store.buffer->data)) mark(k, s->u.store.buffer->data);
+    Expr data = s->u.store.buffer->data;
+    const bool value = expr_differs(k, s->u.store.value);
+    bool place = false;
+    for (int i = 0; i < s->u.store.n; i++) place |= expr_differs(k, s->u.store.indices[i]);
+    if (value && !place && !inside && tirc_map_has(&k->shared, data))
+      tirc_map_set(k->c, &k->own, data, s);
+    if ((inside || value || place) && tirc_map_has(&k->own, data)) mark(k, data);
     return;
   }
   case STMT_EVAL:
@@ -92,9 +100,10 @@ static void find_differing(Inject *k, Stmt s, bool inside) {
     find_differing(k, s->u.let.body, inside);
     return;
   case STMT_ALLOC:
-    if (strcmp(s->u.alloc.buffer->scope, "global") &&
-        strncmp(s->u.alloc.buffer->scope, "shared", 6))
-      tirc_map_set(k->c, &k->own, s->u.alloc.buffer->data, s);
+    if (strcmp(s->u.alloc.buffer->scope, "global")) {
+      const bool all = strncmp(s->u.alloc.buffer->scope, "shared", 6) == 0;
+      tirc_map_set(k->c, all ? &k->shared : &k->own, s->u.alloc.buffer->data, s);
+    }
     find_differing(k, s->u.alloc.body, inside);
     return;
   case STMT_DECL: find_differing(k, s->u.alloc.body, inside); return;

@@ -189,6 +189,19 @@ static const Expectation expectations[] = {
      {"L = T.decl_buffer((8,), scope=\"local\")", "S = T.decl_buffer((32,), scope=\"shared\")",
       "for v in T.unroll(2):\n", "L[v * 4 + i] = L[v * 4 + i] + S[v * 16 + i]"},
      {"vthread"}},
+    {"virtual threads whose threads reduce together have memory for it each",
+     "InjectVirtualThread",
+     "opencl",
+     MAIN(BUF(A, 256) ", " BUF(B, 8),
+          BX(4) "      for v in T.thread_binding(2, thread=\"vthread.x\"):\n" TX(
+              32) "            with T.block(\"B\"):\n"
+                  "                vi = T.axis.spatial(8, bx * 2 + v)\n                vk = "
+                  "T.axis.reduce(32, tx)\n"
+                  "                with T.init():\n                    B[vi] = T.float32(0)\n"
+                  "                B[vi] = B[vi] + A[vi * 32 + vk]\n"),
+     {"red_buf0 = T.decl_buffer((64,), scope=\"shared\")",
+      "red_buf0[v * 32 + threadIdx_x] = ", "B[blockIdx_x * 2 + v] = red_buf0[v * 32]"},
+     {"red_buf0[threadIdx_x]", "vthread"}},
     {"a warp reduces by shuffles",
      "LowerCrossThreadReduction",
      "sm_80",
