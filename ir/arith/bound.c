@@ -147,6 +147,7 @@ static Bound around(Expr e, Bound b) {
 }
 
 Bound tirc_const_bound(Analyzer *a, Expr e) {
+  if (e->op == OP_INT) return finite_ends((Bound){e->u.i, e->u.i});
   Bound b = finite_ends(structural_bound(a, e));
   for (int i = 0; i < a->bounds.n; i++)
     if (tirc_expr_same(a->bounds.at[i].e, e)) {
@@ -229,7 +230,6 @@ bool tirc_may_leave_type(Analyzer *a, Expr e) {
 }
 
 static Bound structural_bound(Analyzer *a, Expr e) {
-  if (e->op == OP_INT) return (Bound){e->u.i, e->u.i};
   if (e->op == OP_VAR) return variable_bound(a, e);
   if (e->op == OP_LET) return tirc_const_bound(a, e->args[2]);
   if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return everything(e->dtype);

@@ -219,19 +219,23 @@ static Canon divide_sum(Simplifier *s, const Canon *a, int64_t by, bool down) {
   DType t = a->type;
   Sum divisible, rest;
   tirc_sum_separate(c, &a->sum, by, &divisible, &rest);
-  bool exact = rest.n == 0 && rest.base == 0;
+  const bool exact = rest.n == 0 && rest.base == 0;
+  const bool whole = divisible.n == 0 && divisible.base == 0;
   if (!exact && !down && !both_nonnegative(s, t, &divisible, &rest))
     return of_split(t, divide_split(s, t, to_split(c, a), by, down));
   Expr residue = exact ? NULL : tirc_sum_expr(c, t, &rest);
-  if (residue && tirc_may_leave_type(s->a, residue))
+  int64_t v = 0;
+  bool ok = true, is_below = false;
+  const bool is_const = residue && tirc_const_int(residue, &v);
+  if (!exact && !is_const) is_below = below(s, residue, by, !down);
+  /* What remains as it was is not asked whether it has a number. */
+  if (residue && (is_below || !whole) && tirc_may_leave_type(s->a, residue))
     return of_split(t, divide_split(s, t, to_split(c, a), by, down));
   tirc_sum_divide(&divisible, by);
   if (exact) return of_sum(t, divisible);
-  int64_t v;
-  bool ok = true;
-  if (tirc_const_int(residue, &v)) {
+  if (is_const) {
     ok = tirc_sum_add_const(t, &divisible, down ? tirc_floordiv64(v, by) : v / by);
-  } else if (!below(s, residue, by, !down)) {
+  } else if (!is_below) {
     Canon r = plain(residue);
     if (rest.n == 1 && rest.base == 0) r = of_split(t, rest.at[0]);
     r = plain(normalize(c, &r));
@@ -246,15 +250,17 @@ static Canon remainder_sum(Simplifier *s, const Canon *a, int64_t by, bool down)
   Sum divisible, rest, sum = a->sum;
   tirc_sum_separate(c, &sum, by, &divisible, &rest);
   if (!down && rest.n == 0 && rest.base == 0) return plain(tirc_lit(c, t, 0));
+  const bool whole = divisible.n == 0 && divisible.base == 0;
   Expr residue = tirc_sum_expr(c, t, &rest);
-  bool reduces =
-      (down || both_nonnegative(s, t, &divisible, &rest)) && !tirc_may_leave_type(s->a, residue);
-  if (reduces) {
+  if (down || both_nonnegative(s, t, &divisible, &rest)) {
     int64_t v;
     if (tirc_const_int(residue, &v))
       return plain(tirc_lit(c, t, down ? tirc_floormod64(v, by) : v % by));
-    if (below(s, residue, by, !down)) return plain(residue);
-    sum = rest;
+    const bool is_below = below(s, residue, by, !down);
+    if ((is_below || !whole) && !tirc_may_leave_type(s->a, residue)) {
+      if (is_below) return plain(residue);
+      sum = rest;
+    }
   }
   /* (x - 5) % 3 => (x + 1) % 3; rounding to zero, only while the dividend stays >= 0 */
   sum = tirc_sum_copy(c, &sum);

@@ -58,7 +58,7 @@ static bool match(Match *m, Expr e) {
   char ch = *m->p++;
   int slot = var_slot(ch);
   if (slot >= 0) {
-    if (m->vars[slot]) return tirc_same_product(m->vars[slot], e);
+    if (m->vars[slot]) return m->vars[slot] == e || tirc_same_product(m->vars[slot], e);
     m->vars[slot] = e;
     note_type(m, e);
     return true;
