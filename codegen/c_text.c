@@ -44,6 +44,15 @@ static Binds least_of(Op op, Binds operand, bool is_right) {
   }
 }
 
+DType tirc_c_operand_type(Tirc *c, Loc loc, Expr e) {
+  DType t = e->args[0]->dtype, u = e->args[1]->dtype;
+  t.lanes = u.lanes = 1;
+  if (!tirc_dtype_equal(t, u))
+    tirc_fail(c, loc, "codegen", "cast one of them", "the operands of %s are a %s and a %s",
+              tirc_ops[e->op].name, tirc_dtype_name(c, t), tirc_dtype_name(c, u));
+  return t;
+}
+
 CText tirc_c_binary(Tirc *c, Op op, CText a, CText b) {
   const char *x = tirc_c_operand(c, a, least_of(op, a.binds, false));
   const char *y = tirc_c_operand(c, b, least_of(op, b.binds, true));

@@ -30,6 +30,8 @@ const char *tirc_c_operand(Tirc *c, CText t, Binds least);
 /* a op b with the operator's c_form, in parentheses wherever precedence would be something to think
  * about: sums and products are known, and chains of one operator. */
 CText tirc_c_binary(Tirc *c, Op op, CText a, CText b);
+/* The one type of both operands, of a lane; thrown at loc: they have two. */
+DType tirc_c_operand_type(Tirc *c, Loc loc, Expr e);
 CText tirc_c_cast_to(Tirc *c, const char *type, CText v);
 /* How an operator binds that has a c_form. */
 Binds tirc_c_binds(Op op);

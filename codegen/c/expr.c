@@ -76,15 +76,6 @@ static CText emit_FLOAT(CGen *g, Expr e, const Window *w) {
 
 CText tirc_cg_binary(CGen *g, Op op, CText a, CText b) { return tirc_c_binary(g->c, op, a, b); }
 
-static DType operand_type(CGen *g, Expr e) {
-  DType t = e->args[0]->dtype, u = e->args[1]->dtype;
-  t.lanes = u.lanes = 1;
-  if (!tirc_dtype_equal(t, u))
-    tirc_fail(g->c, g->loc, "codegen", "cast one of them", "the operands of %s are a %s and a %s",
-              tirc_ops[e->op].name, tirc_dtype_name(g->c, t), tirc_dtype_name(g->c, u));
-  return t;
-}
-
 CText tirc_cg_cast_to(CGen *g, const char *type, CText v) { return tirc_c_cast_to(g->c, type, v); }
 
 static DType unsigned_of(DType t) {
@@ -135,7 +126,7 @@ static CText vector_operand(CGen *g, Expr e, DType t, bool may_spread, const Win
 }
 
 static CText vector_arith(CGen *g, Expr e, const Window *w) {
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   bool a_spread = spread(e->args[0]) != NULL;
   CText a = vector_operand(g, e->args[0], t, true, w);
   CText b = vector_operand(g, e->args[1], t, !a_spread, w);
@@ -152,7 +143,7 @@ static CText bool_arith(CGen *g, Expr e, const Window *w) {
 
 static CText emit_arith(CGen *g, Expr e, const Window *w) {
   if (is_vector(e, w)) return vector_arith(g, e, w);
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   bool is_float = tirc_dtype_is_float(t), is_bits = tirc_c_binds((Op)e->op) == BINDS_BITS;
   if (t.code == TYPE_HANDLE || (is_float ? is_bits : e->op == OP_DIV)) tirc_cg_unsupported(g, e);
   if (t.code == TYPE_BOOL) return bool_arith(g, e, w);
@@ -167,7 +158,7 @@ static CText emit_arith(CGen *g, Expr e, const Window *w) {
 }
 
 static CText emit_compare(CGen *g, Expr e, const Window *w) {
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   bool holds;
   if (!is_vector(e, w) && tirc_cg_is_decided((Op)e->op, e->args[0], e->args[1], &holds))
     return tirc_cg_number(g, DT_BOOL, holds);
@@ -185,7 +176,7 @@ static CText helper2(CGen *g, HelperId id, DType t, CText a, CText b) {
 
 static CText emit_minmax(CGen *g, Expr e, const Window *w) {
   HelperId id = e->op == OP_MIN ? HELPER_MIN : HELPER_MAX;
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   CText a = tirc_cg_expr(g, e->args[0], w), b = tirc_cg_expr(g, e->args[1], w);
   if (!tirc_cg_is_small(t)) return helper2(g, id, t, a, b);
   a = tirc_cg_widen(g, a, t);
@@ -203,7 +194,7 @@ static int64_t constant_divisor(Expr e) {
 }
 
 static CText emit_truncdiv(CGen *g, Expr e, const Window *w) {
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   if (!tirc_dtype_is_int(t)) tirc_cg_unsupported(g, e);
   CText a = tirc_cg_expr(g, e->args[0], w), b = tirc_cg_expr(g, e->args[1], w);
   int64_t k = constant_divisor(e);
@@ -235,7 +226,7 @@ static CText float_floordiv(CGen *g, Expr e, DType t, const Window *w) {
 }
 
 static CText emit_floordiv(CGen *g, Expr e, const Window *w) {
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   if (tirc_dtype_is_float(t)) return float_floordiv(g, e, t, w);
   bool is_div = e->op == OP_FLOORDIV;
   int64_t k = constant_divisor(e);
@@ -313,7 +304,7 @@ static CText emit_LET(CGen *g, Expr e, const Window *w) {
 /* --- shifts, casts, vectors ----------------------------------------------------------------- */
 
 static CText emit_shift(CGen *g, Expr e, const Window *w) {
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   if (!tirc_dtype_is_int(t)) tirc_cg_unsupported(g, e);
   const bool outer = g->index;
   g->index = outer && t.bits < 64; /* a literal there is an int, which has no bit 32 */

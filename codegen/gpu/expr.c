@@ -49,15 +49,6 @@ static CText emit_FLOAT(Gen *g, Expr e, const char *lane) {
 
 /* --- binary operators ------------------------------------------------------------------------ */
 
-static DType operand_type(Gen *g, Expr e) {
-  DType t = e->args[0]->dtype, u = e->args[1]->dtype;
-  t.lanes = u.lanes = 1;
-  if (!tirc_dtype_equal(t, u))
-    tirc_fail(g->c, g->loc, "codegen", "cast one of them", "the operands of %s are a %s and a %s",
-              tirc_ops[e->op].name, tirc_dtype_name(g->c, t), tirc_dtype_name(g->c, u));
-  return t;
-}
-
 static DType unsigned_of(DType t) {
   if (t.code == TYPE_INT) t.code = TYPE_UINT;
   return t;
@@ -127,7 +118,7 @@ static CText emit_arith(Gen *g, Expr e, const char *lane) {
     if (e->dtype.code != TYPE_INT) return v;
     return g->l->bits_as(g, v, unsigned_of(e->dtype), tirc_gpu_value_type(g, e->dtype));
   }
-  const DType t = operand_type(g, e);
+  const DType t = tirc_c_operand_type(g->c, g->loc, e);
   const bool is_float = tirc_dtype_is_float(t), is_bits = tirc_c_binds((Op)e->op) == BINDS_BITS;
   if (t.code == TYPE_HANDLE || (is_float ? is_bits : e->op == OP_DIV)) tirc_gpu_unsupported(g, e);
   if (is_wrapping(g, e)) return cast_to(g, t, wrapped(g, e, lane));
@@ -145,7 +136,7 @@ static CText emit_arith(Gen *g, Expr e, const char *lane) {
 }
 
 static CText emit_compare(Gen *g, Expr e, const char *lane) {
-  (void)operand_type(g, e);
+  (void)tirc_c_operand_type(g->c, g->loc, e);
   return binary(g, (Op)e->op, tirc_gpu_expr(g, e->args[0], lane),
                 tirc_gpu_expr(g, e->args[1], lane));
 }
@@ -156,7 +147,7 @@ static CText helper2(Gen *g, HelperId id, DType t, CText a, CText b) {
 
 static CText emit_minmax(Gen *g, Expr e, const char *lane) {
   const HelperId id = e->op == OP_MIN ? HELPER_MIN : HELPER_MAX;
-  DType t = operand_type(g, e);
+  DType t = tirc_c_operand_type(g->c, g->loc, e);
   if (tirc_gpu_is_small(t)) t = DT_FLOAT32;
   if (is_vector(e, lane))
     return helper2(g, id, tirc_dtype_lanes(t, e->dtype.lanes), tirc_gpu_all_lanes(g, e->args[0]),
@@ -174,7 +165,7 @@ static int64_t constant_divisor(Expr e) {
 }
 
 static CText emit_truncdiv(Gen *g, Expr e, const char *lane) {
-  const DType t = operand_type(g, e);
+  const DType t = tirc_c_operand_type(g->c, g->loc, e);
   const int64_t k = constant_divisor(e);
   if (!tirc_dtype_is_int(t)) tirc_gpu_unsupported(g, e);
   CText a = tirc_gpu_expr(g, e->args[0], lane), b = tirc_gpu_expr(g, e->args[1], lane);
@@ -200,7 +191,7 @@ static CText float_floordiv(Gen *g, Expr e, DType t, const char *lane) {
 }
 
 static CText emit_floordiv(Gen *g, Expr e, const char *lane) {
-  const DType t = operand_type(g, e);
+  const DType t = tirc_c_operand_type(g->c, g->loc, e);
   if (tirc_dtype_is_float(t)) return float_floordiv(g, e, t, lane);
   const bool is_div = e->op == OP_FLOORDIV;
   const int64_t k = constant_divisor(e);
@@ -263,7 +254,7 @@ static CText emit_LET(Gen *g, Expr e, const char *lane) {
 /* --- shifts, casts, vectors ------------------------------------------------------------------ */
 
 static CText emit_shift(Gen *g, Expr e, const char *lane) {
-  const DType t = operand_type(g, e);
+  const DType t = tirc_c_operand_type(g->c, g->loc, e);
   if (!tirc_dtype_is_int(t)) tirc_gpu_unsupported(g, e);
   const bool outer = g->index;
   g->index = outer && t.bits < 64; /* a literal there is an int, which has no bit 32 */
