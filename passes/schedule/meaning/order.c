@@ -422,14 +422,15 @@ static void extract(Ask *r) {
   tirc_extract_nest(&r->x, r->n, r->chain);
 }
 
-/* Whether each iteration finds in the buffer what it stored itself, and nobody else looks. */
+/* Whether each iteration stores itself what it reads of the buffer, before that, and nobody else
+ * looks. (That no other iteration stores it is not enough: one of an earlier run of the nest may
+ * have.) */
 static bool is_own_of_each(Ask *r, const Expr *names, Buffer b) {
-  Meet meet;
+  if (tirc_is_used_besides(r->s, r->chain[0], b)) return false;
   extract(r);
   const Iterations each = {
       tirc_relations_in(r->s, r->chain[0]), &r->x, r->n, r->n, names, names, SPARE_NONE};
-  return !tirc_is_used_besides(r->s, r->chain[0], b) &&
-         !tirc_iterations_meet(&each, 1, &(Watched){b, WATCH_READS, false}, &meet);
+  return tirc_stores_before_it_reads(&each, b);
 }
 
 static void leave_out(Ask *r, Buffer b) {
