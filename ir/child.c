@@ -13,11 +13,10 @@ void *tirc_shared_memory(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-enum { DONE, RAISED };
-
-typedef struct Told { /* of what was raised */
-  int status;
-  char code[64], message[3072], hint[896];
+typedef struct Told {
+  bool is_done; /* else what was raised: */
+  int status, line, column;
+  char code[64], file[1024], message[3072], hint[896];
 } Told;
 
 static void tell(char *to, size_t room, const char *text) {
@@ -28,20 +27,26 @@ static _Noreturn void live(Tirc *c, void (*body)(Tirc *c, void *self), void *sel
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     body(c, self);
-    _exit(DONE);
+    told->is_done = true;
+    _exit(0);
   }
   told->status = c->diag.status;
+  told->line = c->diag.loc.line;
+  told->column = c->diag.loc.column;
+  tell(told->file, sizeof told->file, c->diag.loc.file);
   tell(told->code, sizeof told->code, c->diag.code);
   tell(told->message, sizeof told->message, c->diag.message);
   tell(told->hint, sizeof told->hint, c->diag.hint);
-  _exit(RAISED);
+  _exit(1);
 }
 
 static _Noreturn void raise_here(Tirc *c, const Told *from) {
-  c->diag = (Diag){.status = from->status,
-                   .code = tirc_strdup(c, from->code),
-                   .message = tirc_strdup(c, from->message),
-                   .hint = *from->hint ? tirc_strdup(c, from->hint) : NULL};
+  c->diag =
+      (Diag){.status = from->status,
+             .code = tirc_strdup(c, from->code),
+             .loc = {*from->file ? tirc_strdup(c, from->file) : NULL, from->line, from->column},
+             .message = tirc_strdup(c, from->message),
+             .hint = *from->hint ? tirc_strdup(c, from->hint) : NULL};
   tirc_throw(c);
 }
 
@@ -51,15 +56,16 @@ bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64
   const pid_t child = fork();
   if (child == 0) live(c, body, self, told);
   int status = 0;
-  struct rusage used;
+  struct rusage used = {0};
   while (child > 0 && wait4(child, &status, 0, &used) < 0 && errno == EINTR) continue;
   kept = *told;
   munmap(told, sizeof *told);
   if (child < 0) return false;
   if (peak) *peak = (int64_t)used.ru_maxrss * 1024;
-  if (!WIFEXITED(status))
+  if (kept.is_done) return true;
+  if (*kept.code) raise_here(c, &kept);
+  if (WIFSIGNALED(status))
     tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code was ended by signal %d",
               WTERMSIG(status));
-  if (WEXITSTATUS(status) != DONE) raise_here(c, &kept);
-  return true;
+  tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code ended with its work undone");
 }

@@ -12,7 +12,7 @@ void *tirc_shared_memory(size_t bytes);
  * raises is raised here. False: there is no child, and body did not run. *peak, if not NULL: the
  * bytes that the child had in memory at most, with those that it shared. For a process of one
  * thread: a child of another one may find what the others had locked.
- * Throws "child" where the child was ended. */
+ * Throws "child" where the child was ended: how is not known to a process that ignores SIGCHLD. */
 bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64_t *peak);
 
 #endif

@@ -124,7 +124,7 @@ static void leave_a_number(Tirc *c, void *self) {
 }
 static void raise_hint(Tirc *c, void *self) {
   (void)self;
-  tirc_fail(c, (Loc){0}, "shape", "another one", "extent %d", 7);
+  tirc_fail(c, (Loc){"f.tir", 3, 5}, "shape", "another one", "extent %d", 7);
 }
 static void end_itself(Tirc *c, void *self) {
   (void)c, (void)self;
@@ -154,7 +154,14 @@ static void work_for_once(void **state) {
   assert_string_equal(d->code, "shape");
   assert_string_equal(d->message, "extent 7");
   assert_string_equal(d->hint, "another one");
+  assert_string_equal(d->loc.file, "f.tir");
+  assert_int_equal(d->loc.line * 10 + d->loc.column, 35);
   assert_string_equal(raised(c, end_itself, NULL, NULL)->code, "child");
+  signal(SIGCHLD, SIG_IGN); /* nobody hears how it ended */
+  assert_null(raised(c, leave_a_number, shared, NULL));
+  assert_string_equal(raised(c, raise_hint, NULL, NULL)->code, "shape");
+  assert_string_equal(raised(c, end_itself, NULL, NULL)->code, "child");
+  signal(SIGCHLD, SIG_DFL);
   munmap(shared, sizeof *shared);
   tirc_context_release(c);
 }
