@@ -170,8 +170,11 @@ static void make_in_child(Tirc *c, void *self) {
 /* Nothing is written from now on, and only code runs. */
 static bool close_room(const Room *r) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), code = (r->code + page - 1) / page * page;
-  return mprotect(r->at, ROOM_HALF, PROT_NONE) == 0 &&
-         (!code || mprotect(r->at, code, PROT_READ | PROT_EXEC) == 0);
+  if (mprotect(r->at, ROOM_HALF, PROT_NONE) ||
+      (code && mprotect(r->at, code, PROT_READ | PROT_EXEC)))
+    return false;
+  __builtin___clear_cache(r->at, r->at + r->code); /* the child's data is instructions here */
+  return true;
 }
 
 Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int together,

@@ -365,6 +365,7 @@ DeviceCall *tirc_device_call(Tirc *c, OnDevice *on, const Func *host, const PtrM
                              const Argument *args) {
   Walk w = {.c = c, .on = on, .call = tirc_new(c, DeviceCall), .host = host, .values = *symbols};
   w.call->device = on->device;
+  w.call->seconds = -1;
   tirc_context_own(c, w.call, release_call);
   for (int i = 0; i < host->n_params; i++) {
     Buffer b = host->buffers[i];

@@ -72,8 +72,9 @@ typedef struct Making {
 
 static void show(void *self, int phase, const char *pass, const Module *m) {
   Making *k = self;
+  Tirc *c = m->c == k->from->c ? k->c : m->c; /* that of the caller's module is not ours to fill */
   k->options.after(k->options.self, phase, tirc_phases[phase].name, pass,
-                   tirc_print_module(m->c, m, NULL));
+                   tirc_print_module(c, m, NULL));
 }
 
 static void hand_out_text(void *self, const char *text) {
