@@ -102,7 +102,8 @@ bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
   const Expr known = tirc_condition_of(s, reader, common);
   Analyzer *a = tirc_analyzer_around(s, writer->parent);
   return (condition && known && holds_with(s, a, condition, known, &own)) ||
-         (!guarded && tirc_is_block(common) && tirc_reaches_domain(s, writer, NULL, NULL));
+         (!guarded && common == tirc_scope_root(s, writer) &&
+          tirc_reaches_domain(s, writer, NULL, NULL));
 }
 
 /* --- sums of nothing -------------------------------------------------------------------------- */
