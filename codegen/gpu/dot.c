@@ -1,8 +1,6 @@
 /* Four bytes of an array are read at once, as an int, where their address is a multiple of four:
  *
- *   C_local[0] = tirc_dp4a_ss(*(const int *)(A_shared + k), *(const int *)(B_shared + k),
- * C_local[0]);
- */
+ *   C[0] = tirc_dp4a_ss(*(const int *)(A_shared + k), *(const int *)(B_shared + k), C[0]); */
 #include "codegen/dot.h"
 #include "codegen/access.h"
 #include "gen.h"

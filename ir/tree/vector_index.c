@@ -107,7 +107,7 @@ static bool lane_offsets(Tirc *c, Expr e, int n, LaneOffsets *out) {
   }
 }
 
-bool tirc_one_lanefsets(Tirc *c, Expr index, LaneOffsets *out) {
+bool tirc_lane_offsets(Tirc *c, Expr index, LaneOffsets *out) {
   return index->dtype.lanes > 1 && lane_offsets(c, index, index->dtype.lanes, out);
 }
 
@@ -134,7 +134,7 @@ static int rows_of(int n, const int64_t *at, int64_t *start, int *each) {
 bool tirc_lane_rows(Tirc *c, Expr index, LaneRows *out) {
   enum { LEAST = 4 };
   LaneOffsets o;
-  if (!tirc_one_lanefsets(c, index, &o)) return false;
+  if (!tirc_lane_offsets(c, index, &o)) return false;
   const int n = index->dtype.lanes;
   int64_t *sorted = tirc_new_array(c, int64_t, n), *start = tirc_new_array(c, int64_t, n);
   memcpy(sorted, o.at, (size_t)n * sizeof *sorted);

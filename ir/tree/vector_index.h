@@ -17,7 +17,7 @@ typedef struct LaneOffsets {
   int64_t *at;
 } LaneOffsets;
 /* false: not by constants from each other, as far as this sees. */
-bool tirc_one_lanefsets(Tirc *c, Expr index, LaneOffsets *out);
+bool tirc_lane_offsets(Tirc *c, Expr index, LaneOffsets *out);
 
 /* Lanes whose elements lie in `n` rows of `each` elements, one beside the other: row r begins at
  * base + start[r], lane i is element lane[i], counted through all rows. Rows are few: each has four

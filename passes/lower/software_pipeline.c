@@ -43,9 +43,7 @@ static bool read_numbers(const For *loop, AnnotationKey key, int64_t most, int n
   return list && list->n == n && tirc_pipeline_numbers(list, most, out) == n;
 }
 
-/* Whether there is a number for each statement: annotations.c looked at it, but of what passes made
- * of one statement since. */
-
+/* False: it has not one number for each statement, as where passes have made several of one. */
 static bool read_parts(Pipeline *p) {
   Stmt body = p->loop->body;
   int64_t stages[MOST_PIPELINE_PARTS], orders[MOST_PIPELINE_PARTS];

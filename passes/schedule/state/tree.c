@@ -371,6 +371,5 @@ const char *tirc_describe(Sched *s, Stmt stmt) {
 const char *tirc_label(Sched *s, SRef *sref, int number) {
   tirc_sched_mark(s, sref->stmt);
   bool loop = tirc_is_loop(sref);
-  return tirc_format(s->c, "tir.%s#%d (%s)", loop ? "For" : "Block", number,
-                     loop ? tirc_name_of(sref) : tirc_name_of(sref));
+  return tirc_format(s->c, "tir.%s#%d (%s)", loop ? "For" : "Block", number, tirc_name_of(sref));
 }
