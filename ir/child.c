@@ -2,7 +2,9 @@
 #include "child.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@ static void tell(char *to, size_t room, const char *text) {
 
 static _Noreturn void live(Tirc *c, void (*body)(Tirc *c, void *self), void *self, Told *told) {
   Trap trap;
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else wants what it makes */
   if (TIRC_TRY(c, trap)) {
     body(c, self);
     told->is_done = true;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -166,6 +168,33 @@ static void work_for_once(void **state) {
   tirc_context_release(c);
 }
 
+static void wait_for_ever(Tirc *c, void *self) {
+  (void)c;
+  *(volatile pid_t *)self = getpid();
+  for (;;) pause();
+}
+
+static void it_goes_with_its_parent(void **state) {
+  (void)state;
+  volatile pid_t *child = tirc_shared_memory(sizeof *child);
+  int status = 0;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    (void)tirc_in_child(tirc_context_new(), wait_for_ever, (void *)(uintptr_t)child, NULL);
+    _exit(0);
+  }
+  while (!*child) usleep(1000);
+  kill(parent, SIGKILL);
+  assert_int_equal(waitpid(parent, &status, 0), parent);
+  pid_t ended = 0;
+  for (int i = 0; i < 1000 && !ended; i++, usleep(10000)) ended = waitpid(*child, &status, WNOHANG);
+  if (!ended) kill(*child, SIGKILL);
+  assert_int_equal(ended, *child);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  tirc_shared_free((void *)(uintptr_t)child, sizeof *child);
+}
+
 static bool has_mapped(const char *library) {
   char line[1024];
   bool found = false;
@@ -210,6 +239,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_works_when_asked),
     cmocka_unit_test(work_for_once),
+    cmocka_unit_test(it_goes_with_its_parent),
     cmocka_unit_test(code_for_this_process),
     cmocka_unit_test(what_goes_wrong_is_told),
 #if !defined __SANITIZE_ADDRESS__
