@@ -10,9 +10,13 @@
 #include <unistd.h>
 
 void *tirc_shared_memory(size_t bytes) {
-  void *at =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *at = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? NULL : at;
+}
+
+void tirc_shared_free(void *at, size_t bytes) {
+  if (at) munmap(at, bytes ? bytes : 1);
 }
 
 typedef struct Told {
@@ -62,7 +66,7 @@ bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64
   struct rusage used = {0};
   while (child > 0 && wait4(child, &status, 0, &used) < 0 && errno == EINTR) continue;
   kept = *told;
-  munmap(told, sizeof *told);
+  tirc_shared_free(told, sizeof *told);
   if (child < 0) return false;
   if (peak) *peak = (int64_t)used.ru_maxrss * 1024;
   if (kept.is_done) return true;

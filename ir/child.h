@@ -5,8 +5,9 @@
 #include "context.h"
 
 /* Memory that this process and its children see at the same address, zeroed, of which only what is
- * touched is there; NULL: it cannot be had. munmap gives it back. */
+ * touched is there; NULL: it cannot be had. */
 void *tirc_shared_memory(size_t bytes);
+void tirc_shared_free(void *at, size_t bytes); /* or NULL */
 
 /* Runs body(c, self) in a child, whose results are what it writes into shared memory; what it
  * raises is raised here. False: there is no child, and body did not run. *peak, if not NULL: the

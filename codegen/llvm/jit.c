@@ -32,7 +32,7 @@ void tirc_jit_free(Jit *j) {
     LLVMErrorRef error = LLVMOrcDisposeLLJIT(j->lljit);
     if (error) LLVMConsumeError(error);
   }
-  if (j->room.at) munmap(j->room.at, 2 * (size_t)ROOM_HALF);
+  tirc_shared_free(j->room.at, 2 * (size_t)ROOM_HALF);
   for (int i = 0; i < j->n; i++) free(j->funcs[i].name);
   free(j->funcs);
   free(j);
@@ -186,7 +186,7 @@ Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int toge
   Making making = {lowered, cpu, together, room, (PackedFunc *)(room + 1)};
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
-    munmap(room, table);
+    tirc_shared_free(room, table);
     tirc_jit_free(j);
     tirc_throw(c);
   }
@@ -198,7 +198,7 @@ Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int toge
     j->funcs[j->n++] = (Entry){name, making.entries[i]};
   }
   TIRC_END(c, trap);
-  if (room) munmap(room, table);
+  tirc_shared_free(room, table);
   if (ok) return j;
   tirc_jit_free(j);
   return NULL;

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* LLVM's own registry of targets is filled once; it takes no context. */
@@ -85,12 +84,12 @@ static Host host(Tirc *c, bool by_child) {
   Host *asked = by_child ? tirc_shared_memory(sizeof *asked) : NULL, now = {0};
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
-    if (asked) munmap(asked, sizeof *asked);
+    tirc_shared_free(asked, sizeof *asked);
     tirc_throw(c);
   }
   if (asked && tirc_in_child(c, ask_host, asked, NULL)) now = *asked;
   TIRC_END(c, trap);
-  if (asked) munmap(asked, sizeof *asked);
+  tirc_shared_free(asked, sizeof *asked);
   if (!now.is_known) ask_host(c, &now);
   pthread_mutex_lock(&mutex);
   known = now;

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -19,16 +18,6 @@
 #include <unistd.h>
 
 static const double SLICE = 0.5; /* of waiting */
-
-void *tirc_share(size_t bytes) {
-  void *p =
-      mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return p == MAP_FAILED ? NULL : p;
-}
-
-void tirc_unshare(void *p, size_t bytes) {
-  if (p) munmap(p, bytes ? bytes : 1);
-}
 
 /* --- in the child ------------------------------------------------------------------------------
  */

@@ -1,5 +1,6 @@
 /* A process for what may crash, hang or eat all memory: it does something whenever it is asked, and
- * costs itself alone. Memory that both see is what tirc_share gives before it starts. */
+ * costs itself alone. Memory that both see is tirc_shared_memory (ir/child.h), had before it
+ * starts. */
 #ifndef TIRC_RUNTIME_CHILD_H
 #define TIRC_RUNTIME_CHILD_H
 
@@ -7,9 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-void *tirc_share(size_t bytes); /* zeroed; NULL: memory is out */
-void tirc_unshare(void *p, size_t bytes);
 
 typedef struct Child {
   pid_t pid;    /* 0: none */

@@ -1,5 +1,6 @@
 #include "bed.h"
 
+#include "ir/child.h"
 #include "load.h"
 #include "statistics.h"
 
@@ -97,10 +98,10 @@ tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, 
   if (status == TIRC_OK) status = need_symbols(b, error);
   if (status == TIRC_OK) {
     b->args = calloc((size_t)b->n_params + 1, sizeof *b->args);
-    b->reference_slot = tirc_share(sizeof *b->reference_slot);
+    b->reference_slot = tirc_shared_memory(sizeof *b->reference_slot);
     status = b->args && b->reference_slot ? make_arrays(b, error) : tirc_api_no_memory(error);
   }
-  if (status == TIRC_OK && !(b->results = tirc_share(b->result_bytes)))
+  if (status == TIRC_OK && !(b->results = tirc_shared_memory(b->result_bytes)))
     status = tirc_api_no_memory(error);
   if (status == TIRC_OK)
     *out = b;
@@ -114,8 +115,8 @@ void tirc_bed_free(Bed *b) {
   tirc_child_end(&b->reference);
   for (int i = 0; b->args && i < b->n_params; i++) tirc_array_free(b->args[i].array);
   free(b->args);
-  tirc_unshare(b->results, b->result_bytes);
-  tirc_unshare(b->reference_slot, sizeof *b->reference_slot);
+  tirc_shared_free(b->results, b->result_bytes);
+  tirc_shared_free(b->reference_slot, sizeof *b->reference_slot);
   free(b);
 }
 
@@ -254,7 +255,7 @@ static void end_race(Race *r) {
   r->bed->listener = NULL;
   free(r->children);
   free(r->built);
-  tirc_unshare(r->slots, (size_t)r->n * sizeof *r->slots);
+  tirc_shared_free(r->slots, (size_t)r->n * sizeof *r->slots);
 }
 
 static tirc_status start_race(Race *r, Bed *b, int n, const Module *const *candidates,
@@ -262,7 +263,7 @@ static tirc_status start_race(Race *r, Bed *b, int n, const Module *const *candi
   *r = (Race){.bed = b, .n = n};
   r->children = calloc((size_t)n + 1, sizeof *r->children);
   r->built = calloc((size_t)n + 1, sizeof *r->built);
-  r->slots = tirc_share((size_t)n * sizeof *r->slots);
+  r->slots = tirc_shared_memory((size_t)n * sizeof *r->slots);
   b->listener = listener;
   tirc_bed_start(b);
   if (!r->children || !r->built || !r->slots) return tirc_api_no_memory(error);

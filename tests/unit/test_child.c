@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -60,7 +59,7 @@ static Child start(Shared *s) {
 }
 
 static void it_works_when_asked(void **state) {
-  Shared *s = tirc_share(sizeof *s);
+  Shared *s = tirc_shared_memory(sizeof *s);
   ChildFailure why;
   (void)state;
   Child k = start(s);
@@ -72,7 +71,7 @@ static void it_works_when_asked(void **state) {
   tirc_child_end(&k);
   assert_int_equal(k.pid, 0);
   assert_false(tirc_child_await(&k, 60, "counting", NULL, NULL, &why));
-  tirc_unshare(s, sizeof *s);
+  tirc_shared_free(s, sizeof *s);
 }
 
 static void what_goes_wrong_is_told(void **state) {
@@ -85,7 +84,7 @@ static void what_goes_wrong_is_told(void **state) {
               {LEAVE, "crash", "the check ends with status 3"}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    Shared *s = tirc_share(sizeof *s);
+    Shared *s = tirc_shared_memory(sizeof *s);
     ChildFailure why;
     Child k = start(s);
     s->deed = rows[i].deed;
@@ -97,13 +96,13 @@ static void what_goes_wrong_is_told(void **state) {
     assert_int_equal(strncmp(why.message, rows[i].message, strlen(rows[i].message)), 0);
     assert_int_equal(k.pid, 0);
     if (rows[i].deed == HANG) assert_true(heard >= 1);
-    tirc_unshare(s, sizeof *s);
+    tirc_shared_free(s, sizeof *s);
   }
 }
 
 #if !defined __SANITIZE_ADDRESS__
 static void memory_has_a_limit(void **state) {
-  Shared *s = tirc_share(sizeof *s);
+  Shared *s = tirc_shared_memory(sizeof *s);
   ChildFailure why;
   (void)state;
   Child k = start(s);
@@ -113,7 +112,7 @@ static void memory_has_a_limit(void **state) {
   assert_true(tirc_child_await(&k, 60, "eating", NULL, NULL, &why));
   assert_false(s->had_memory);
   tirc_child_end(&k);
-  tirc_unshare(s, sizeof *s);
+  tirc_shared_free(s, sizeof *s);
 }
 #endif
 
@@ -164,7 +163,7 @@ static void work_for_once(void **state) {
   assert_string_equal(raised(c, raise_hint, NULL, NULL)->code, "shape");
   assert_string_equal(raised(c, end_itself, NULL, NULL)->code, "child");
   signal(SIGCHLD, SIG_DFL);
-  munmap(shared, sizeof *shared);
+  tirc_shared_free(shared, sizeof *shared);
   tirc_context_release(c);
 }
 

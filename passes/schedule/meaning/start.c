@@ -209,8 +209,10 @@ static bool counts_loops(Tirc *c, const SRef *inside, Expr number, PtrMap *loops
   while (tirc_is_loop(inside) && tirc_loop_of(inside)->var != digit) inside = inside->parent;
   if (!tirc_is_loop(inside) || !tirc_is_int(tirc_loop_of(inside)->min, 0)) return false;
   tirc_map_set(c, loops, digit, digit);
-  return !more || (tirc_expr_same(number->args[0]->args[1], tirc_loop_of(inside)->extent) &&
-                   counts_loops(c, inside->parent, number->args[0]->args[0], loops));
+  const Expr extent = tirc_loop_of(inside)->extent;
+  return !more || (tirc_expr_same(number->args[0]->args[1], extent) &&
+                   counts_loops(c, inside->parent, number->args[0]->args[0], loops) &&
+                   !tirc_uses_any(extent, loops)); /* or numbers would be left out */
 }
 
 /* By sight, where sums of n steps follow each other in one number: if that is below the end, so it
