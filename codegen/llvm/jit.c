@@ -188,6 +188,8 @@ Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int toge
   if (!TIRC_TRY(c, trap)) {
     tirc_shared_free(room, table);
     tirc_jit_free(j);
+    /* Beside the room there may have been none for what the child loads. */
+    if (!strcmp(c->diag.code, "memory")) return NULL;
     tirc_throw(c);
   }
   bool ok = j && j->room.at && tirc_in_child(c, make_in_child, &making, peak) && close_room(room);

@@ -67,7 +67,8 @@ Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu);
 Jit *tirc_jit_open(Tirc *c);
 void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu);
 /* The same by a child process, so many functions at a time: LLVM's memory goes with it, and this
- * process does not load it. NULL: there is no child. peak as tirc_in_child says it. */
+ * process does not load it. NULL: there is no child, or not the memory for one. peak as
+ * tirc_in_child says it. */
 Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int together,
                        int64_t *peak);
 PackedFunc tirc_jit_find(Jit *j, const char *func); /* NULL when there is none */

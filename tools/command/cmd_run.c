@@ -388,6 +388,9 @@ static int run_model(const Options *o, const tirc_module *m) {
   if (o->interpret)
     return complain(o, "--check runs each of its functions by the interpreter",
                     "--interpret runs one function, and this is a model");
+  if (o->device != DEVICE_CPU)
+    return complain(o, "leave it out; one function of it, as a program, runs there",
+                    "a model is for the processor, and not for --device %s", o->device_name);
   int status = make_program(o, m, &p);
   s.program = p;
   s.plain = s.m = tirc_program_signature(p);
