@@ -2,10 +2,11 @@
  * closes (even). A worker that sees an open job counts itself in (`inside`), looks again whether
  * the job is still open, and only then reads it; the caller closes the job when no chunk is left
  * and waits until nobody is inside. So the caller may write the next job without a race, and never
- * waits for a worker that has not come in. Pieces of the range are claimed from `next`: the first
- * ones large, so that neighbouring iterations meet in one thread's caches, the last ones small, so
- * that a thread that loses its core for a while is not waited for (guided self-scheduling:
- * Polychronopoulos and Kuck, 1987).
+ * waits for a worker that has not come in. Each thread has a part of the range of its own, the same
+ * one in every loop, so that what one loop of a model left in a core's cache the next one finds
+ * there. It claims pieces of it, the first ones large, the last ones small, so that little is left
+ * to wait for when it loses its core for a while; who has done his own part helps the others in
+ * the same way (affinity scheduling: Markatos and LeBlanc, 1994).
  *
  * A job while another one runs, be it from inside a body or from another thread, runs in its
  * caller: the `busy` flag says so. */
@@ -24,18 +25,31 @@
 
 enum { SPINS = 4000 }; /* about 100 us of pauses: longer than the gap between loops of one kernel */
 
+/* A thread's part of the range: the iterations from `next` to `end` are not claimed yet. */
+typedef struct {
+  _Alignas(64) _Atomic int64_t next;
+  int64_t end;
+} Part;
+
+typedef struct {
+  Pool *pool;
+  int thread;
+  pthread_t id;
+} Worker;
+
 struct Pool {
   int threads, started, spins;
-  pthread_t *workers;
+  Worker *workers; /* the caller is thread 0 and has none */
   /* the job */
-  int64_t n, smallest; /* piece */
+  int n_parts;
+  Part *parts;
+  int64_t smallest; /* piece */
   void (*body)(int64_t, void *);
   void *closure;
   int caller_cpu; /* where the job was launched */
   _Alignas(64) _Atomic uint32_t state;
   _Atomic uint32_t sleepers;
   _Atomic bool stop, busy;
-  _Alignas(64) _Atomic int64_t next;
   _Alignas(64) _Atomic uint32_t inside;
   _Atomic bool caller_sleeps;
 };
@@ -54,22 +68,25 @@ static void pause_cpu(void) {
 #endif
 }
 
-/* Half of what each thread would get of the rest. */
-static int64_t piece_at(const Pool *p, int64_t at) {
-  int64_t left = p->n - at, size = left / (2 * p->threads);
-  if (size < p->smallest) size = p->smallest;
-  return size < left ? size : left;
+/* Half of what is left of a part, but no less than the smallest piece. */
+static bool claim(const Pool *p, Part *part, int64_t *at, int64_t *end) {
+  *at = atomic_load_explicit(&part->next, memory_order_relaxed);
+  while (*at < part->end) {
+    int64_t left = part->end - *at, size = left / 2;
+    if (size < p->smallest) size = p->smallest;
+    *end = *at + (size < left ? size : left);
+    if (atomic_compare_exchange_weak_explicit(&part->next, at, *end, memory_order_relaxed,
+                                              memory_order_relaxed))
+      return true;
+  }
+  return false;
 }
 
-static void work(Pool *p) {
-  int64_t at = atomic_load_explicit(&p->next, memory_order_relaxed);
-  while (at < p->n) {
-    int64_t end = at + piece_at(p, at);
-    if (!atomic_compare_exchange_weak_explicit(&p->next, &at, end, memory_order_relaxed,
-                                               memory_order_relaxed))
-      continue;
-    for (int64_t i = at; i < end; i++) p->body(i, p->closure);
-    at = atomic_load_explicit(&p->next, memory_order_relaxed);
+static void work(Pool *p, int thread) {
+  for (int k = 0; k < p->n_parts; k++) {
+    Part *part = &p->parts[(thread + k) % p->n_parts];
+    for (int64_t at, end; claim(p, part, &at, &end);)
+      for (; at < end; at++) p->body(at, p->closure);
   }
 }
 
@@ -107,14 +124,15 @@ static void leave_core(int cpu) {
 }
 
 static void *worker(void *argument) {
-  Pool *p = argument;
+  const Worker *w = argument;
+  Pool *p = w->pool;
   for (uint32_t seen = 0;;) {
     seen = await_job(p, seen);
     if (atomic_load(&p->stop)) return NULL;
     atomic_fetch_add(&p->inside, 1);
     if (atomic_load(&p->state) == seen) {
       if (p->spins && sched_getcpu() == p->caller_cpu) leave_core(p->caller_cpu);
-      work(p);
+      work(p, w->thread);
     }
     leave(p);
   }
@@ -146,9 +164,11 @@ static bool start_worker(Pool *p) {
   pthread_attr_t attr;
   size_t size = 0;
   if (pthread_attr_init(&attr) != 0) return false;
+  Worker *w = &p->workers[p->started];
+  *w = (Worker){.pool = p, .thread = p->started + 1};
   const bool ok = pthread_attr_getstacksize(&attr, &size) == 0 &&
                   (size >= STACK || pthread_attr_setstacksize(&attr, STACK) == 0) &&
-                  pthread_create(&p->workers[p->started], &attr, worker, p) == 0;
+                  pthread_create(&w->id, &attr, worker, w) == 0;
   (void)pthread_attr_destroy(&attr);
   p->started += ok;
   return ok;
@@ -160,8 +180,9 @@ Pool *tirc_pool_new(int threads) {
   if (!p) return NULL;
   *p = (Pool){.threads = threads, .spins = threads > available_cores() ? 0 : SPINS};
   p->workers = calloc((size_t)threads, sizeof *p->workers);
-  while (p->workers && p->started < threads - 1 && start_worker(p)) continue;
-  if (p->workers && p->started == threads - 1) return p;
+  p->parts = aligned_alloc(64, (size_t)threads * sizeof *p->parts);
+  while (p->workers && p->parts && p->started < threads - 1 && start_worker(p)) continue;
+  if (p->workers && p->parts && p->started == threads - 1) return p;
   tirc_pool_free(p);
   return NULL;
 }
@@ -171,8 +192,9 @@ void tirc_pool_free(Pool *p) {
   atomic_store(&p->stop, true);
   atomic_fetch_add(&p->state, 2);
   futex_wake(&p->state, INT_MAX);
-  for (int i = 0; i < p->started; i++) pthread_join(p->workers[i], NULL);
+  for (int i = 0; i < p->started; i++) pthread_join(p->workers[i].id, NULL);
   free(p->workers);
+  free(p->parts);
   free(p);
 }
 
@@ -197,16 +219,22 @@ void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), v
     for (int64_t i = 0; i < n; i++) body(i, closure);
     return;
   }
-  p->n = n;
+  p->n_parts = chunks < p->threads ? (int)chunks : p->threads;
+  for (int t = 0; t < p->n_parts; t++) {
+    /* n * t / n_parts, which might be past 64 bits */
+    const int64_t each = n / p->n_parts, rest = n % p->n_parts;
+    atomic_store_explicit(&p->parts[t].next, each * t + rest * t / p->n_parts,
+                          memory_order_relaxed);
+    p->parts[t].end = each * (t + 1) + rest * (t + 1) / p->n_parts;
+  }
   p->smallest = (n - 1) / chunks + 1;
   p->body = body;
   p->closure = closure;
   p->caller_cpu = sched_getcpu();
-  atomic_store_explicit(&p->next, 0, memory_order_relaxed);
   atomic_fetch_add(&p->state, 1);
   if (atomic_load(&p->sleepers))
     futex_wake(&p->state, chunks < p->threads ? (int)chunks - 1 : p->threads - 1);
-  work(p);
+  work(p, 0);
   atomic_fetch_add(&p->state, 1);
   await_workers(p);
   atomic_store(&p->busy, false);

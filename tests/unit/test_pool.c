@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -30,6 +31,34 @@ static void each_index_once(void **state) {
     tirc_pool_run(p, 0, count, NULL, 0);
     tirc_pool_free(p);
   }
+}
+
+/* Where each thread begins: nobody goes on before all of them have. */
+typedef struct Begin {
+  pthread_t caller;
+  int64_t at[2];
+  _Atomic int begun;
+  _Atomic int done[2];
+} Begin;
+static void begin(int64_t i, void *closure) {
+  Begin *b = closure;
+  const int me = !pthread_equal(pthread_self(), b->caller);
+  if (b->done[me]++ > 0) return;
+  b->at[me] = i;
+  b->begun++;
+  while (b->begun < 2) sched_yield();
+}
+static void each_thread_has_its_part(void **state) {
+  (void)state;
+  Pool *p = tirc_pool_new(2);
+  for (int64_t n = 2; n < 400; n++) {
+    Begin b = {.caller = pthread_self()};
+    tirc_pool_run(p, n, begin, &b, n);
+    assert_int_equal(b.at[0], 0);
+    assert_int_equal(b.at[1], n / 2);
+    assert_int_equal(b.done[0] + b.done[1], n);
+  }
+  tirc_pool_free(p);
 }
 
 static void many_short_launches(void **state) {
@@ -91,9 +120,9 @@ static void bad_counts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_index_once), cmocka_unit_test(many_short_launches),
-      cmocka_unit_test(nested_launch),   cmocka_unit_test(two_callers),
-      cmocka_unit_test(bad_counts),
+      cmocka_unit_test(each_index_once),     cmocka_unit_test(each_thread_has_its_part),
+      cmocka_unit_test(many_short_launches), cmocka_unit_test(nested_launch),
+      cmocka_unit_test(two_callers),         cmocka_unit_test(bad_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
