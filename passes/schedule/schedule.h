@@ -17,6 +17,7 @@
 #include "passes/words/words.h"
 
 typedef struct SRef SRef;
+typedef VEC(SRef *) SRefs;
 typedef struct Trace Trace; /* trace.h */
 struct SchedSteps;          /* steps.h */
 struct Sets;                /* ir/arith/set.h */
@@ -214,8 +215,8 @@ SRef *tirc_sref_of_block(Sched *s, uint32_t id);    /* same */
 SRef *tirc_sref_find(Sched *s, Stmt loop_or_block); /* of the current tree; NULL when not in it */
 SRef *tirc_scope_root(Sched *s, SRef *sref);        /* the nearest block above (not itself); for the
                                                      * root block: NULL */
-int tirc_loops_above(Sched *s, SRef *sref, SRef ***out);  /* within the scope, outermost first */
-int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out); /* blocks directly below, in order */
+SRefs tirc_loops_above(Sched *s, SRef *sref);       /* within the scope, outermost first */
+SRefs tirc_child_blocks(Sched *s, SRef *sref);      /* blocks directly below, in order */
 /* Installs `with` (a loop or block) in the place of `old` in its function: the parents are rebuilt
  * up to the root, the sref maps follow (identities gone from the subtree die, new ones appear), and
  * the block info of what changed is computed again: of new blocks in the subtree, and of the scope

@@ -165,15 +165,14 @@ static void find_unknown(const Run *r, StrMap *unknown, void (*visit)(Sched *s, 
   Script *sc = r->sc;
   Sched *s = sc->sched;
   for (int f = 0; f < r->sp->mod->n_funcs; f++) {
-    SRef **children;
-    const int n = s->roots[f] ? tirc_child_blocks(s, s->roots[f], &children) : 0;
-    for (int i = 0; i < n; i++) {
-      const char *name = named_rule(children[i]);
+    const SRefs children = s->roots[f] ? tirc_child_blocks(s, s->roots[f]) : (SRefs){0};
+    for (int i = 0; i < children.n; i++) {
+      const char *name = named_rule(children.at[i]);
       if (!name || is_none(name) || tirc_strmap_get(unknown, name)) continue;
       if (find_rule(r, name).kind == VAL_FUNCTION) continue;
       *tirc_strmap_at(sc->c, unknown, name) = s;
       Warning w;
-      no_such_rule(r, children[i], &w);
+      no_such_rule(r, children.at[i], &w);
       if (visit) visit(s, w);
     }
   }
@@ -196,11 +195,10 @@ static void call_own_rule(Run *r, const char *name, Value block) {
  * the first; those that are gone by then are passed over. */
 static void each_block(Run *r, int func, const Rule *rule) {
   Script *sc = r->sc;
-  SRef **children;
-  const int n = tirc_child_blocks(sc->sched, sc->sched->roots[func], &children);
-  uint32_t *ids = tirc_new_array(sc->c, uint32_t, n + 1);
-  for (int i = 0; i < n; i++) ids[i] = tirc_block_of(children[i])->id;
-  for (int i = n - 1; i >= 0; i--) {
+  const SRefs children = tirc_child_blocks(sc->sched, sc->sched->roots[func]);
+  uint32_t *ids = tirc_new_array(sc->c, uint32_t, children.n + 1);
+  for (int i = 0; i < children.n; i++) ids[i] = tirc_block_of(children.at[i])->id;
+  for (int i = children.n - 1; i >= 0; i--) {
     if (!tirc_map_has(&sc->sched->blocks, tirc_block_key(ids[i]))) continue;
     const char *own = own_rule(r->sp, tirc_map_get(&sc->sched->blocks, tirc_block_key(ids[i])));
     const Value block = tirc_value_block(ids[i]);
@@ -310,12 +308,11 @@ static bool probe(Space *sp, int func, int way) {
 /* A block with a rule of its own is for the block rules alone. */
 static bool has_own_rules(const Space *sp, int func) {
   Tirc *c = tirc_context_new();
-  SRef **children;
   bool any = false;
   if (!c) return false;
   Sched *s = tirc_space_schedule(sp, c);
-  const int n = s->roots[func] ? tirc_child_blocks(s, s->roots[func], &children) : 0;
-  for (int i = 0; i < n; i++) any |= own_rule(sp, children[i]) != NULL;
+  const SRefs children = s->roots[func] ? tirc_child_blocks(s, s->roots[func]) : (SRefs){0};
+  for (int i = 0; i < children.n; i++) any |= own_rule(sp, children.at[i]) != NULL;
   tirc_context_release(c);
   return any;
 }

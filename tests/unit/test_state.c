@@ -150,9 +150,8 @@ static Value random_block(Sched *s, Random *r) {
 }
 
 static Value random_loop(Sched *s, Random *r, Value block) {
-  SRef **loops;
-  int n = tirc_loops_above(s, tirc_sref_of_value(s, block), &loops);
-  return n ? tirc_value_of_sref(loops[below(r, n)]) : block;
+  const SRefs loops = tirc_loops_above(s, tirc_sref_of_value(s, block));
+  return loops.n ? tirc_value_of_sref(loops.at[below(r, loops.n)]) : block;
 }
 
 static Value random_factors(Sched *s, Random *r) {
@@ -167,11 +166,10 @@ static Value random_factors(Sched *s, Random *r) {
 
 /* Adjacent loops to be fused, or loops in a random order. */
 static int random_loops(Sched *s, Random *r, bool adjacent, Value *out) {
-  SRef **loops;
-  int n = tirc_loops_above(s, tirc_sref_of_value(s, random_block(s, r)), &loops);
-  if (n > 6) n = 6;
+  const SRefs loops = tirc_loops_above(s, tirc_sref_of_value(s, random_block(s, r)));
+  const int n = loops.n > 6 ? 6 : loops.n;
   int first = adjacent && n > 1 ? below(r, n - 1) : 0, count = adjacent ? (n > 1 ? 2 : n) : n;
-  for (int i = 0; i < count; i++) out[i] = tirc_value_of_sref(loops[first + i]);
+  for (int i = 0; i < count; i++) out[i] = tirc_value_of_sref(loops.at[first + i]);
   for (int i = count - 1; !adjacent && i > 0; i--) {
     int k = below(r, i + 1);
     Value v = out[i];
@@ -359,14 +357,15 @@ static void test_changed_buffers(void **state) {
   Tirc *c = tirc_context_new();
   Sched *s = schedule(c, stencil);
   const Scope *scope = s->roots[0]->scope;
-  SRef *reader = scope->blocks[2], **producers;
+  SRef *reader = scope->blocks[2];
   PtrMap map = {0};
   tirc_map_set(c, &map, tirc_block_of(reader)->reads[0].buffer,
                tirc_block_of(scope->blocks[0])->writes[0].buffer);
   tirc_sched_replace(s, reader, tirc_substitute_buffers(c, reader->stmt, &map));
   assert_as_fresh(s);
-  assert_int_equal(tirc_producers(s, reader, s->roots[0], &producers), 1);
-  assert_ptr_equal(producers[0], s->roots[0]->scope->blocks[0]);
+  const SRefs producers = tirc_producers(s, reader, s->roots[0]);
+  assert_int_equal(producers.n, 1);
+  assert_ptr_equal(producers.at[0], s->roots[0]->scope->blocks[0]);
   tirc_context_release(c);
 }
 
@@ -376,15 +375,15 @@ static void test_handles(void **state) {
   Tirc *c = tirc_context_new();
   Sched *s = schedule(c, matmul);
   Value block = tirc_value_of_sref(s->roots[0]->scope->blocks[0]);
-  SRef **loops;
-  assert_int_equal(tirc_loops_above(s, tirc_sref_of_value(s, block), &loops), 3);
-  Value i = tirc_value_of_sref(loops[0]), j = tirc_value_of_sref(loops[1]);
+  const SRefs loops = tirc_loops_above(s, tirc_sref_of_value(s, block));
+  assert_int_equal(loops.n, 3);
+  Value i = tirc_value_of_sref(loops.at[0]), j = tirc_value_of_sref(loops.at[1]);
   Value factors[] = {VALUE_NONE, tirc_value_int(4)};
   Value args[] = {i, tirc_value_list(c, VAL_LIST, 2, factors)};
   assert_true(call(s, "split", 2, args));
   assert_true(call(s, "parallel", 1, &j));
   assert_int_equal(tirc_sref_of_value(s, j)->stmt->u.loop.kind, LOOP_PARALLEL);
-  assert_int_equal(tirc_loops_above(s, tirc_sref_of_value(s, block), &loops), 4);
+  assert_int_equal(tirc_loops_above(s, tirc_sref_of_value(s, block)).n, 4);
   assert_false(call(s, "parallel", 1, &i));
   assert_string_equal(c->diag.code, "stale-handle");
   tirc_context_release(c);
@@ -411,9 +410,9 @@ static void test_memory_under_a_let(void **state) {
                          "                A[%d, vi] = T.float32(1)\n",
                          text, i, i);
     Sched *s = schedule(c, text);
-    SRef **loops;
-    assert_int_equal(tirc_loops_above(s, s->roots[0]->scope->blocks[0], &loops), 1);
-    Value loop = tirc_value_of_sref(loops[0]);
+    const SRefs loops = tirc_loops_above(s, s->roots[0]->scope->blocks[0]);
+    assert_int_equal(loops.n, 1);
+    Value loop = tirc_value_of_sref(loops.at[0]);
     const size_t before = c->bytes;
     for (int i = 0; i < CALLS; i++) assert_true(call(s, i % 2 ? "parallel" : "unroll", 1, &loop));
     taken[lets] = c->bytes - before;

@@ -19,18 +19,17 @@
 #include "ir/tree/print.h"
 
 SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
-  SRef **blocks;
-  int n = tirc_child_blocks(s, loop, &blocks);
-  if (n != 1)
+  const SRefs blocks = tirc_child_blocks(s, loop);
+  if (blocks.n != 1)
     tirc_refuse(s, loop->stmt, SERR_NOT_SINGLE_CHILD, "loop %s has %d blocks below it",
-                tirc_name_of(loop), n);
-  for (SRef *r = blocks[0]; r != loop; r = r->parent) {
+                tirc_name_of(loop), blocks.n);
+  for (SRef *r = blocks.at[0]; r != loop; r = r->parent) {
     if (tirc_loop_of(r->parent)->body == r->stmt) continue;
     tirc_refuse(s, r->parent->stmt, SERR_NOT_SINGLE_CHILD,
                 "the body of loop %s has other statements beside %s", tirc_name_of(r->parent),
                 tirc_describe(s, r->stmt));
   }
-  return blocks[0];
+  return blocks.at[0];
 }
 
 /* --- dividing the bindings -------------------------------------------------------------------- */
@@ -43,18 +42,15 @@ typedef struct Space {
 
 static Space loops_of(Blockize *b, SRef *top) {
   Space space = {0};
-  VEC(SRef *) inner = {0};
   bool is_inner = top != b->block;
   for (SRef *r = b->block->parent; r && tirc_is_loop(r); r = r->parent) {
     const For *f = tirc_loop_of(r);
-    if (is_inner) vec_push(b->c, inner, r);
+    if (is_inner) vec_push(b->c, b->loops, r);
     tirc_map_set(b->c, is_inner ? &space.inner : &space.outer, f->var, r);
     vec_push(b->c, space.vars, f->var);
     vec_push(b->c, space.doms, tirc_range(f->min, f->extent));
     if (r == top) is_inner = false;
   }
-  b->n_loops = inner.n;
-  b->loops = inner.at;
   return space;
 }
 
@@ -80,9 +76,10 @@ static const SubspaceDivision *divide_plainly(Blockize *b, const Space *space) {
 /* Inner loops of one iteration stand for their start in what moves out of them. */
 static Expr without_unit_loops(Blockize *b, Expr e) {
   PtrMap starts = {0};
-  for (int i = 0; i < b->n_loops; i++)
-    if (tirc_is_int(tirc_loop_of(b->loops[i])->extent, 1))
-      tirc_map_set(b->c, &starts, tirc_loop_of(b->loops[i])->var, tirc_loop_of(b->loops[i])->min);
+  for (int i = 0; i < b->loops.n; i++)
+    if (tirc_is_int(tirc_loop_of(b->loops.at[i])->extent, 1))
+      tirc_map_set(b->c, &starts, tirc_loop_of(b->loops.at[i])->var,
+                   tirc_loop_of(b->loops.at[i])->min);
   return tirc_substitute(b->c, e, &starts);
 }
 
@@ -105,15 +102,13 @@ static bool holds_at_first(Blockize *b, Analyzer *loops, Expr cond) {
  * does all of a reduction at once, and no other block goes on with what it wrote. */
 static bool is_repeatable(Blockize *b) {
   const Block *block = tirc_block_of(b->block);
-  SRef **writers;
   if (tirc_init_reads_output(block)) return false;
   for (int i = 0; i < block->n_iters; i++)
     if (block->iters[i].kind != ITER_SPATIAL && !tirc_is_int(b->outer[i].dom.extent, 1))
       return false;
   for (int i = 0; i < block->n_writes; i++)
     if (tirc_touches(b->block, block->writes[i].buffer, false) ||
-        tirc_writers_of(b->s, tirc_scope_root(b->s, b->block), block->writes[i].buffer, &writers) >
-            1)
+        tirc_writers_of(b->s, tirc_scope_root(b->s, b->block), block->writes[i].buffer).n > 1)
       return false;
   return true;
 }
@@ -145,13 +140,12 @@ static bool leads_alike(Blockize *b, SRef *high) {
 /* Whether nothing in `high` changes what the block reads, and no statement outside of blocks stores
  * to what it writes. */
 static bool is_left_alone(const Blockize *b, SRef *high) {
-  SRef **blocks;
   Buffer *loose;
-  const int n = tirc_child_blocks(b->s, high, &blocks);
+  const SRefs blocks = tirc_child_blocks(b->s, high);
   const int n_loose = tirc_loose_stores(b->s, high, &loose);
   for (int k = 0; k < b->block->n_accesses[0]; k++)
-    for (int i = 0; i < n; i++)
-      if (tirc_touches(blocks[i], b->block->accesses[0][k].buffer, true)) return false;
+    for (int i = 0; i < blocks.n; i++)
+      if (tirc_touches(blocks.at[i], b->block->accesses[0][k].buffer, true)) return false;
   for (int i = 0; i < n_loose; i++)
     if (tirc_touches(b->block, loose[i], false) || tirc_touches(b->block, loose[i], true))
       return false;
@@ -186,7 +180,7 @@ static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Exp
 }
 
 static _Noreturn void not_divisible(Blockize *b) {
-  SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
+  SRef *top = b->loops.n ? b->loops.at[b->loops.n - 1] : b->block;
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_refuse(b->s, top->stmt, SERR_NOT_DIVISIBLE,
               "the bindings of block %s cannot be divided at %s", tirc_name_of(b->block),
@@ -348,7 +342,7 @@ Stmt tirc_blockize_inner(Blockize *b, const Block *block) {
   inner.iter_values = b->inner_values;
   inner.predicate = b->inner_predicate;
   Stmt nest = tirc_with_loc(b->c, tirc_block(b->c, &inner), b->block->stmt->loc);
-  for (int i = 0; i < b->n_loops; i++) nest = tirc_with_body(b->c, b->loops[i]->stmt, nest);
+  for (int i = 0; i < b->loops.n; i++) nest = tirc_with_body(b->c, b->loops.at[i]->stmt, nest);
   return nest;
 }
 
@@ -362,14 +356,14 @@ bool tirc_blockize_escapes(const PtrMap *loops, int n, const Region *regions) {
  * which no division moves into an iterator of the new block. */
 static void require_own_loops(Blockize *b) {
   PtrMap loops = {0};
-  const SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
+  const SRef *top = b->loops.n ? b->loops.at[b->loops.n - 1] : b->block;
   for (const SRef *r = top->parent; r; r = r->parent)
     if (tirc_is_loop(r)) tirc_map_set(b->c, &loops, tirc_loop_of(r)->var, r);
   bool open = tirc_uses_any(b->inner_predicate, &loops);
   for (int i = 0; i < b->n_inner; i++) open = open || tirc_uses_any(b->inner_values[i], &loops);
-  for (int i = 0; i < b->n_loops; i++)
-    open = open || tirc_uses_any(tirc_loop_of(b->loops[i])->min, &loops) ||
-           tirc_uses_any(tirc_loop_of(b->loops[i])->extent, &loops);
+  for (int i = 0; i < b->loops.n; i++)
+    open = open || tirc_uses_any(tirc_loop_of(b->loops.at[i])->min, &loops) ||
+           tirc_uses_any(tirc_loop_of(b->loops.at[i])->extent, &loops);
   if (!open) return;
   tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
                    "bind an iterator of each block around it to the loops outside of the scope",
@@ -380,8 +374,8 @@ static void require_own_loops(Blockize *b) {
 void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
   if (outer->n_iters) require_own_loops(b);
   PtrMap loops = {0};
-  for (int i = 0; i < b->n_loops; i++)
-    tirc_map_set(b->c, &loops, tirc_loop_of(b->loops[i])->var, b->loops[i]);
+  for (int i = 0; i < b->loops.n; i++)
+    tirc_map_set(b->c, &loops, tirc_loop_of(b->loops.at[i])->var, b->loops.at[i]);
   bool open = tirc_blockize_escapes(&loops, outer->n_reads, outer->reads) ||
               tirc_blockize_escapes(&loops, outer->n_writes, outer->writes) ||
               tirc_uses_any(outer->predicate, &loops);

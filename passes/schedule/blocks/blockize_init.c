@@ -17,12 +17,12 @@ static bool repeats_init(const Blockize *b) {
 /* Before, every visit of the first reduction step ran the init. After, it runs once for each
  * instance of the outer block: the inner loops must not visit an instance twice. */
 static void require_no_repetition(Blockize *b) {
-  Expr *vars = tirc_new_array(b->c, Expr, b->n_loops + 1);
-  Range *doms = tirc_new_array(b->c, Range, b->n_loops + 1);
+  Expr *vars = tirc_new_array(b->c, Expr, b->loops.n + 1);
+  Range *doms = tirc_new_array(b->c, Range, b->loops.n + 1);
   Expr predicate = b->inner_predicate;
   int n = 0;
-  for (int i = 0; i < b->n_loops; i++) {
-    const For *f = tirc_loop_of(b->loops[i]);
+  for (int i = 0; i < b->loops.n; i++) {
+    const For *f = tirc_loop_of(b->loops.at[i]);
     if (tirc_is_int(f->extent, 1)) {
       predicate = tirc_substitute1(b->c, predicate, f->var, f->min);
       continue;
@@ -36,12 +36,12 @@ static void require_no_repetition(Blockize *b) {
     if (!n || tirc_detect_iter_map(tirc_analyzer(b->c), b->n_inner, b->inner_values, n, vars, doms,
                                    with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
       return;
-  tirc_sched_mark(b->s, b->loops[b->n_loops - 1]->stmt);
+  tirc_sched_mark(b->s, b->loops.at[b->loops.n - 1]->stmt);
   tirc_sched_error(b->s, b->block->stmt, SERR_REPEATED_REDUCTION, NULL,
                    "blockize at a loop that is inside of the one that repeats the reduction",
                    "within one run of loop %s, block %s may run more than once for the same values "
                    "of its iterators, and its init would run only once",
-                   tirc_name_of(b->loops[b->n_loops - 1]), tirc_name_of(b->block));
+                   tirc_name_of(b->loops.at[b->loops.n - 1]), tirc_name_of(b->block));
 }
 
 /* The init runs where all reduction iterators are at the start of their domains; the loops must
@@ -63,8 +63,8 @@ static void require_start(Blockize *b) {
 /* For the init, the loops that it leaves out are at their start. */
 static PtrMap starts_of_others(Blockize *b, const PtrMap *kept) {
   PtrMap starts = {0};
-  for (int i = 0; i < b->n_loops; i++) {
-    const For *f = tirc_loop_of(b->loops[i]);
+  for (int i = 0; i < b->loops.n; i++) {
+    const For *f = tirc_loop_of(b->loops.at[i]);
     if (!tirc_map_has(kept, f->var)) tirc_map_set(b->c, &starts, f->var, f->min);
   }
   return starts;
@@ -80,8 +80,8 @@ static bool is_of_reduction(const Blockize *b, Expr loop_var) {
 static void require_held_at_start(Blockize *b, const PtrMap *starts) {
   PtrMap idle = {0};
   Analyzer *a = tirc_analyzer_around(b->s, b->block->parent);
-  for (int i = 0; i < b->n_loops; i++) {
-    const For *f = tirc_loop_of(b->loops[i]);
+  for (int i = 0; i < b->loops.n; i++) {
+    const For *f = tirc_loop_of(b->loops.at[i]);
     if (tirc_map_has(starts, f->var) && !is_of_reduction(b, f->var))
       tirc_map_set(b->c, &idle, f->var, f->min);
   }
@@ -143,15 +143,15 @@ static Stmt outer_init(Blockize *b, const Block *inner) {
   }
   init.iters = iters;
   init.iter_values = values;
-  for (int i = 0; i < b->n_loops; i++)
+  for (int i = 0; i < b->loops.n; i++)
     for (int k = 0; k < init.n_iters; k++)
-      if (tirc_uses_var(values[k], tirc_loop_of(b->loops[i])->var))
-        tirc_map_set(c, &kept, tirc_loop_of(b->loops[i])->var, b->loops[i]);
+      if (tirc_uses_var(values[k], tirc_loop_of(b->loops.at[i])->var))
+        tirc_map_set(c, &kept, tirc_loop_of(b->loops.at[i])->var, b->loops.at[i]);
   const PtrMap starts = starts_of_others(b, &kept);
   init.predicate = init_predicate(b, &starts);
   Stmt nest = tirc_infer_regions(c, tirc_block(c, &init), false, true);
-  for (int i = 0; i < b->n_loops; i++) {
-    For f = *tirc_loop_of(b->loops[i]);
+  for (int i = 0; i < b->loops.n; i++) {
+    For f = *tirc_loop_of(b->loops.at[i]);
     if (!tirc_map_has(&kept, f.var)) continue;
     Expr var = tirc_var_suffixed(c, f.var, "", f.var->dtype);
     tirc_map_set(c, &fresh, f.var, var);
@@ -181,7 +181,7 @@ static bool adds_to_others(const Blockize *b) {
 }
 
 static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) {
-  for (int i = 0; i < b->n_loops; i++) tirc_require_iterations(b->s, b->block, b->loops[i]);
+  for (int i = 0; i < b->loops.n; i++) tirc_require_iterations(b->s, b->block, b->loops.at[i]);
   if (!tirc_init_runs_with_body(b->s, b->block))
     tirc_sched_error(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
                      "call decompose_reduction before blockize",
@@ -191,7 +191,7 @@ static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) 
   tirc_require_no_views(b->s, b->block);
   require_start(b);
   require_no_repetition(b);
-  if (b->n_loops) tirc_require_init_once(b->s, b->block, b->loops[b->n_loops - 1]);
+  if (b->loops.n) tirc_require_init_once(b->s, b->block, b->loops.at[b->loops.n - 1]);
   require_own_regions(b, inner);
 }
 

@@ -23,8 +23,8 @@ void tirc_require_init_once(Sched *s, SRef *block, SRef *loop);
 
 /* Throws init-uses-view. */
 void tirc_require_no_views(Sched *s, SRef *block);
-/* Which of the n loops above the block it is. */
-int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, int *n, SRef ***loops);
+/* Which of the loops above the block it is. */
+int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, SRefs *loops);
 
 /* --- dividing a block ------------------------------------------------------------------------- */
 
@@ -37,8 +37,7 @@ typedef struct Blockize {
   Analyzer *a; /* knows the new inner iterators */
   SRef *block;
   bool preserve_unit_iters;
-  int n_loops; /* that become inner ones, innermost first */
-  SRef **loops;
+  SRefs loops;   /* that become inner ones, innermost first */
   PtrMap starts; /* from the variable of a loop, inner or outer, to where it starts */
   /* What became of the iterators. outer: one for each old one; inner: those of extent above 1. */
   int n_outer, n_inner;

@@ -18,18 +18,17 @@
 typedef struct Decomposition {
   Sched *s;
   SRef *block, *loop;
-  int n_loops;
-  SRef **loops; /* above the block in its scope, outermost first */
+  SRefs loops;  /* above the block in its scope, outermost first */
   int first;    /* the given loop's place in them */
   PtrMap fresh; /* from the update's iterators and loop variables to the init's */
 } Decomposition;
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, int *n, SRef ***loops) {
-  *n = tirc_loops_above(s, block, loops);
-  for (int at = 0; at < *n; at++)
-    if ((*loops)[at] == loop) return at;
+int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, SRefs *loops) {
+  *loops = tirc_loops_above(s, block);
+  for (int at = 0; at < loops->n; at++)
+    if (loops->at[at] == loop) return at;
   tirc_sched_mark(s, loop->stmt);
   tirc_refuse(s, block->stmt, SERR_LOOP_NOT_ABOVE,
               "Loop %s does not enclose block %s within its scope.", tirc_name_of(loop),
@@ -41,7 +40,7 @@ static void require_no_reduction_above(Decomposition *d) {
   for (int i = 0; i < b->n_iters; i++) {
     if (b->iters[i].kind != ITER_REDUCE) continue;
     for (int k = 0; k < d->first; k++) {
-      Expr var = tirc_loop_of(d->loops[k])->var;
+      Expr var = tirc_loop_of(d->loops.at[k])->var;
       if (!tirc_uses_var(b->iter_values[i], var)) continue;
       tirc_sched_mark(d->s, d->loop->stmt);
       tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION,
@@ -117,29 +116,28 @@ static bool uses_output(const Decomposition *d, const SRef *other) {
   return false;
 }
 
-static bool outputs_apart(const Decomposition *d, SRef *loop, int n, SRef **blocks) {
+static bool outputs_apart(const Decomposition *d, SRef *loop, SRefs blocks) {
   const Block *b = tirc_block_of(d->block);
   for (int i = 0; i < b->n_writes; i++)
-    if (!tirc_iterations_apart(d->s, loop, n, blocks, b->writes[i].buffer, true)) return false;
+    if (!tirc_iterations_apart(d->s, loop, blocks, b->writes[i].buffer, true)) return false;
   return true;
 }
 
 /* The init comes before all that other blocks do in the loops that they share with it: they must
  * come after the block, and in iterations of their own. */
 static void require_others_behind(Decomposition *d) {
-  for (int i = d->first; i < d->n_loops; i++) {
-    SRef **blocks, *found = NULL;
-    SRef *loop = d->loops[i];
-    const int n = tirc_child_blocks(d->s, loop, &blocks);
+  for (int i = d->first; i < d->loops.n; i++) {
+    SRef *loop = d->loops.at[i], *found = NULL;
+    const SRefs blocks = tirc_child_blocks(d->s, loop);
     const bool spatial = tirc_moves(tirc_block_of(d->block), tirc_loop_of(loop)->var, ITER_SPATIAL);
     bool before = true;
-    for (int k = 0; k < n && !found; k++) {
-      before &= blocks[k] != d->block;
-      if (blocks[k] == d->block) continue;
-      if (init_reads_from(d, blocks[k]) ||
-          (uses_output(d, blocks[k]) &&
-           (before || (spatial && !outputs_apart(d, loop, n, blocks)))))
-        found = blocks[k];
+    for (int k = 0; k < blocks.n && !found; k++) {
+      before &= blocks.at[k] != d->block;
+      if (blocks.at[k] == d->block) continue;
+      if (init_reads_from(d, blocks.at[k]) ||
+          (uses_output(d, blocks.at[k]) &&
+           (before || (spatial && !outputs_apart(d, loop, blocks)))))
+        found = blocks.at[k];
     }
     if (!found) continue;
     tirc_sched_mark(d->s, d->block->stmt);
@@ -164,10 +162,10 @@ static void require_no_condition(Decomposition *d) {
  * iterations the block runs. */
 static void require_condition_on_iters(Decomposition *d) {
   const Block *b = tirc_block_of(d->block);
-  for (int i = d->first; i < d->n_loops; i++) {
-    const Expr var = tirc_loop_of(d->loops[i])->var;
+  for (int i = d->first; i < d->loops.n; i++) {
+    const Expr var = tirc_loop_of(d->loops.at[i])->var;
     if (!tirc_uses_var(b->predicate, var) || tirc_kinds_moved(b, var)) continue;
-    tirc_sched_mark(d->s, d->loops[i]->stmt);
+    tirc_sched_mark(d->s, d->loops.at[i]->stmt);
     tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
                      "decompose before the loops are split",
                      "Block %s runs in some iterations of loop %s only, which is bound to none of "
@@ -270,8 +268,8 @@ static Stmt init_nest(Decomposition *d, Stmt block) {
   Tirc *c = d->s->c;
   Stmt nest = block;
   PtrMap loop_vars = {0};
-  for (int i = d->n_loops; i-- > d->first;) {
-    For loop = *tirc_loop_of(d->loops[i]);
+  for (int i = d->loops.n; i-- > d->first;) {
+    For loop = *tirc_loop_of(d->loops.at[i]);
     if (!tirc_kinds_moved(&block->u.block, loop.var)) continue;
     Expr var = tirc_var_suffixed(c, loop.var, "_init", loop.var->dtype);
     tirc_map_set(c, &loop_vars, loop.var, var);
@@ -306,7 +304,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
       .s = s, .block = tirc_sref_of_value(s, args[0]), .loop = tirc_sref_of_value(s, args[1])};
   SRef *scope = tirc_require_scope_root(s, d.block, false);
   tirc_require_no_loose_use(s, scope, d.block);
-  d.first = tirc_require_loop_above(s, d.block, d.loop, &d.n_loops, &d.loops);
+  d.first = tirc_require_loop_above(s, d.block, d.loop, &d.loops);
   tirc_require_reduction(s, d.block, scope);
   require_no_reduction_above(&d);
   require_own_start(&d);
@@ -317,7 +315,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_others_behind(&d);
   require_no_repetition(&d);
   tirc_require_no_views(s, d.block);
-  for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);
+  for (int i = d.first; i < d.loops.n; i++) tirc_require_iterations(s, d.block, d.loops.at[i]);
 
   Stmt block = init_block(&d);
   Stmt update =

@@ -19,8 +19,7 @@
 typedef struct Padding {
   Sched *s;
   SRef *block, *loop, *scope;
-  int n_loops;
-  SRef **loops;  /* above the block, outermost first */
+  SRefs loops;   /* above the block, outermost first */
   int at;        /* the index of `loop` in it */
   int own;       /* loops from here on have nothing but the block below them */
   Analyzer *a;   /* their ranges */
@@ -37,15 +36,15 @@ static _Noreturn void no_pattern(Padding *p, const char *why) {
 /* --- checks --------------------------------------------------------------------------------- */
 
 static void find_loops(Padding *p) {
-  p->at = tirc_require_loop_above(p->s, p->block, p->loop, &p->n_loops, &p->loops);
+  p->at = tirc_require_loop_above(p->s, p->block, p->loop, &p->loops);
   Stmt below = p->block->stmt;
-  for (p->own = p->n_loops; p->own > p->at; p->own--) {
-    if (tirc_loop_of(p->loops[p->own - 1])->body != below) break;
-    below = p->loops[p->own - 1]->stmt;
+  for (p->own = p->loops.n; p->own > p->at; p->own--) {
+    if (tirc_loop_of(p->loops.at[p->own - 1])->body != below) break;
+    below = p->loops.at[p->own - 1]->stmt;
   }
-  if (p->own == p->n_loops) no_pattern(p, "its innermost loop has something else in its body");
+  if (p->own == p->loops.n) no_pattern(p, "its innermost loop has something else in its body");
   p->a = tirc_analyzer(p->s->c);
-  for (int i = p->n_loops; i-- > 0;) tirc_bind_loop(p->a, tirc_loop_of(p->loops[i]));
+  for (int i = p->loops.n; i-- > 0;) tirc_bind_loop(p->a, tirc_loop_of(p->loops.at[i]));
 }
 
 /* The conditions of a conjunction one after the other, without T.likely. */
@@ -89,15 +88,15 @@ static void require_own_start(Padding *p, Expr start) {
 static void find_region(Padding *p) {
   const Block *b = tirc_block_of(p->block);
   Tirc *c = p->s->c;
-  Expr *vars = tirc_new_array(c, Expr, p->n_loops);
-  Range *doms = tirc_new_array(c, Range, p->n_loops);
-  for (int i = 0; i < p->n_loops; i++) {
-    const For *loop = tirc_loop_of(p->loops[i]);
+  Expr *vars = tirc_new_array(c, Expr, p->loops.n);
+  Range *doms = tirc_new_array(c, Range, p->loops.n);
+  for (int i = 0; i < p->loops.n; i++) {
+    const For *loop = tirc_loop_of(p->loops.at[i]);
     vars[i] = loop->var;
     doms[i] = tirc_loop_range(loop);
   }
   const char *why = NULL;
-  const IterMap *map = tirc_detect_iter_map(p->a, b->n_iters, b->iter_values, p->n_loops, vars,
+  const IterMap *map = tirc_detect_iter_map(p->a, b->n_iters, b->iter_values, p->loops.n, vars,
                                             doms, p->inside, ITER_LEVEL_SURJECTIVE, true, &why);
   if (!map)
     no_pattern(p, tirc_format(c, "the condition is no bound of independent iterators%s%s",
@@ -130,22 +129,21 @@ static bool stores_the_same_again(Padding *p) {
  * the same iteration, again and again. */
 static void require_others_behind(Padding *p) {
   const Buffer buffer = tirc_block_of(p->block)->writes[0].buffer;
-  for (int i = p->at; i < p->n_loops; i++) {
-    SRef **blocks;
-    const int n = tirc_child_blocks(p->s, p->loops[i], &blocks);
+  for (int i = p->at; i < p->loops.n; i++) {
+    const SRefs blocks = tirc_child_blocks(p->s, p->loops.at[i]);
     bool before = true;
-    for (int k = 0; k < n; k++) {
-      before &= blocks[k] != p->block;
-      if (blocks[k] == p->block ||
-          (!tirc_touches(blocks[k], buffer, true) && !tirc_touches(blocks[k], buffer, false)))
+    for (int k = 0; k < blocks.n; k++) {
+      before &= blocks.at[k] != p->block;
+      if (blocks.at[k] == p->block ||
+          (!tirc_touches(blocks.at[k], buffer, true) && !tirc_touches(blocks.at[k], buffer, false)))
         continue;
-      if (!before && tirc_iterations_apart(p->s, p->loops[i], n, blocks, buffer, true)) continue;
-      if (!before && !tirc_touches(blocks[k], buffer, true) &&
-          tirc_finds_written(p->s, blocks[k], buffer) && stores_the_same_again(p))
+      if (!before && tirc_iterations_apart(p->s, p->loops.at[i], blocks, buffer, true)) continue;
+      if (!before && !tirc_touches(blocks.at[k], buffer, true) &&
+          tirc_finds_written(p->s, blocks.at[k], buffer) && stores_the_same_again(p))
         continue;
-      tirc_sched_mark(p->s, blocks[k]->stmt);
+      tirc_sched_mark(p->s, blocks.at[k]->stmt);
       no_pattern(p, tirc_format(p->s->c, "block %s under the same loop uses %s, too",
-                                tirc_name_of(blocks[k]), buffer->name));
+                                tirc_name_of(blocks.at[k]), buffer->name));
     }
   }
 }
@@ -211,8 +209,8 @@ static Stmt const_nest(Padding *p, uint32_t *id) {
   to.n_writes = b->n_writes;
   to.writes = rewrite_regions(p, &map, b->n_writes, b->writes);
   to.body = rewrite_store(p, &map, b->body, b->body->u.store.value->args[2]);
-  for (int i = p->at; i < p->n_loops; i++) {
-    Expr var = tirc_loop_of(p->loops[i])->var;
+  for (int i = p->at; i < p->loops.n; i++) {
+    Expr var = tirc_loop_of(p->loops.at[i])->var;
     tirc_map_set(c, &map, var, tirc_var_suffixed(c, var, "", var->dtype));
   }
   Expr *values = tirc_new_array(c, Expr, b->n_iters + 1);
@@ -221,10 +219,10 @@ static Stmt const_nest(Padding *p, uint32_t *id) {
   to.predicate = rewrite(p, &map, b->predicate);
   Stmt nest = tirc_block(c, &to);
   *id = nest->u.block.id;
-  for (int i = p->n_loops; i-- > p->at;) {
-    For loop = {.var = tirc_map_get(&map, tirc_loop_of(p->loops[i])->var),
-                .min = tirc_substitute(c, tirc_loop_of(p->loops[i])->min, &map),
-                .extent = tirc_substitute(c, tirc_loop_of(p->loops[i])->extent, &map),
+  for (int i = p->loops.n; i-- > p->at;) {
+    For loop = {.var = tirc_map_get(&map, tirc_loop_of(p->loops.at[i])->var),
+                .min = tirc_substitute(c, tirc_loop_of(p->loops.at[i])->min, &map),
+                .extent = tirc_substitute(c, tirc_loop_of(p->loops.at[i])->extent, &map),
                 .body = nest};
     nest = tirc_for(c, &loop);
   }
@@ -234,8 +232,8 @@ static Stmt const_nest(Padding *p, uint32_t *id) {
 /* --- copying what lies inside --------------------------------------------------------------- */
 
 static bool is_own_loop(const Padding *p, Expr var) {
-  for (int i = p->own; i < p->n_loops; i++)
-    if (tirc_loop_of(p->loops[i])->var == var) return true;
+  for (int i = p->own; i < p->loops.n; i++)
+    if (tirc_loop_of(p->loops.at[i])->var == var) return true;
   return false;
 }
 
@@ -279,12 +277,12 @@ static Stmt inside_nest(Padding *p) {
       rewrite_store(p, &p->inner, b->body, rewrite(p, &p->inner, b->body->u.store.value->args[1]));
   to.predicate = rewrite(p, &p->inner, p->inside);
   Stmt nest = tirc_with_loc(c, tirc_block(c, &to), p->block->stmt->loc);
-  for (int i = p->n_loops; i-- > p->own;) {
-    For loop = *tirc_loop_of(p->loops[i]);
+  for (int i = p->loops.n; i-- > p->own;) {
+    For loop = *tirc_loop_of(p->loops.at[i]);
     const Range *r = tirc_map_get(&ranges, loop.var);
     if (r) loop.min = r->min, loop.extent = r->extent;
     loop.body = nest;
-    nest = tirc_with_loc(c, tirc_for(c, &loop), p->loops[i]->stmt->loc);
+    nest = tirc_with_loc(c, tirc_for(c, &loop), p->loops.at[i]->stmt->loc);
   }
   return nest;
 }
@@ -297,7 +295,7 @@ void tirc_prim_decompose_padding(Sched *s, const Value *args, Value *result) {
   check(&p);
   uint32_t id;
   Stmt fill = const_nest(&p, &id);
-  Stmt below = tirc_replace_stmt(s->c, p.loop->stmt, p.loops[p.own]->stmt, inside_nest(&p));
+  Stmt below = tirc_replace_stmt(s->c, p.loop->stmt, p.loops.at[p.own]->stmt, inside_nest(&p));
   Stmt both = tirc_seq(s->c, 2, (Stmt[]){fill, below});
   tirc_sched_replace(s, p.scope, tirc_replace_node(s, p.scope->stmt, p.loop, both));
   *result = tirc_value_block(id);

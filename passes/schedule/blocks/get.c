@@ -11,9 +11,9 @@
 #include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
 
-static Value list_of(Sched *s, int n, SRef *const *at) {
+static Value list_of(Sched *s, SRefs of) {
   Value list = tirc_value_list(s->c, VAL_LIST, 0, NULL);
-  for (int i = 0; i < n; i++) tirc_value_append(s->c, list, tirc_value_of_sref(at[i]));
+  for (int i = 0; i < of.n; i++) tirc_value_append(s->c, list, tirc_value_of_sref(of.at[i]));
   return list;
 }
 
@@ -65,27 +65,21 @@ void tirc_prim_get_block(Sched *s, const Value *args, Value *result) {
 }
 
 void tirc_prim_get_loops(Sched *s, const Value *args, Value *result) {
-  SRef **loops;
-  int n = tirc_loops_above(s, tirc_sref_of_value(s, args[0]), &loops);
-  *result = list_of(s, n, loops);
+  *result = list_of(s, tirc_loops_above(s, tirc_sref_of_value(s, args[0])));
 }
 
 void tirc_prim_get_child_blocks(Sched *s, const Value *args, Value *result) {
-  SRef **blocks;
-  int n = tirc_child_blocks(s, tirc_sref_of_value(s, args[0]), &blocks);
-  *result = list_of(s, n, blocks);
+  *result = list_of(s, tirc_child_blocks(s, tirc_sref_of_value(s, args[0])));
 }
 
 void tirc_prim_get_producers(Sched *s, const Value *args, Value *result) {
-  SRef *block = tirc_sref_of_value(s, args[0]), **blocks;
-  int n = tirc_producers(s, block, tirc_require_scope_root(s, block, false), &blocks);
-  *result = list_of(s, n, blocks);
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  *result = list_of(s, tirc_producers(s, block, tirc_require_scope_root(s, block, false)));
 }
 
 void tirc_prim_get_consumers(Sched *s, const Value *args, Value *result) {
-  SRef *block = tirc_sref_of_value(s, args[0]), **blocks;
-  int n = tirc_consumers(s, block, tirc_require_scope_root(s, block, false), &blocks);
-  *result = list_of(s, n, blocks);
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  *result = list_of(s, tirc_consumers(s, block, tirc_require_scope_root(s, block, false)));
 }
 
 void tirc_prim_get_output_blocks(Sched *s, const Value *args, Value *result) {
@@ -94,5 +88,5 @@ void tirc_prim_get_output_blocks(Sched *s, const Value *args, Value *result) {
   for (int i = 0; i < all.n; i++)
     if (tirc_is_output_block(s, all.at[i], tirc_scope_root(s, all.at[i])))
       vec_push(s->c, output, all.at[i]);
-  *result = list_of(s, output.n, output.at);
+  *result = list_of(s, output);
 }

@@ -70,10 +70,9 @@ static Expr round_up(Sched *s, SRef *block, Expr extent, int64_t multiple) {
 }
 
 static const SRef *loop_of_var(Sched *s, SRef *block, Expr var) {
-  SRef **loops;
-  int n = tirc_loops_above(s, block, &loops);
-  for (int i = 0; i < n; i++)
-    if (tirc_loop_of(loops[i])->var == var) return loops[i];
+  const SRefs loops = tirc_loops_above(s, block);
+  for (int i = 0; i < loops.n; i++)
+    if (tirc_loop_of(loops.at[i])->var == var) return loops.at[i];
   return NULL;
 }
 

@@ -168,13 +168,13 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
 
 /* Where the block does not run, readers would find nothing in the padded buffer yet. */
 static void require_readers_served(const EinsumPadding *p, Buffer b) {
-  SRef **readers;
-  const int n = tirc_readers_of(p->s, p->scope, b, &readers);
-  for (int i = 0; i < n; i++)
-    if (readers[i]->order > p->block->order && !tirc_runs_whenever(p->s, p->block, readers[i]))
-      not_closed(p, readers[i]->stmt,
+  const SRefs readers = tirc_readers_of(p->s, p->scope, b);
+  for (int i = 0; i < readers.n; i++)
+    if (readers.at[i]->order > p->block->order &&
+        !tirc_runs_whenever(p->s, p->block, readers.at[i]))
+      not_closed(p, readers.at[i]->stmt,
                  tirc_format(p->s->c, "block %s reads %s where it is not known to run",
-                             tirc_name_of(readers[i]), b->name));
+                             tirc_name_of(readers.at[i]), b->name));
 }
 
 static bool has_room(const PaddedBuffer *pb, Tirc *c) {
@@ -238,9 +238,8 @@ static bool writes_all(const EinsumPadding *p, Buffer b, const char **missing) {
 }
 
 static bool is_private(const EinsumPadding *p, Buffer b) {
-  SRef **writers;
   return tirc_allocator_of(p->s, p->scope, b) == p->scope &&
-         tirc_writers_of(p->s, p->scope, b, &writers) == 1;
+         tirc_writers_of(p->s, p->scope, b).n == 1;
 }
 
 static void require_shapes(const EinsumPadding *p) {

@@ -21,8 +21,7 @@ typedef struct Rfactor {
   Sched *s;
   Tirc *c;
   SRef *block, *loop, *scope;
-  int n_loops;
-  SRef **loops;    /* above the block, outermost first */
+  SRefs loops;     /* above the block, outermost first */
   unsigned *kinds; /* of the iterators that each loop reaches: 1 << IterKind */
   Reducer reducer;
   int axis;
@@ -44,12 +43,12 @@ static const char *before_move(Sched *s, const SRef *block) {
 }
 
 static SRef *only_child_block(Sched *s, SRef *loop) {
-  SRef **blocks;
-  int n = tirc_child_blocks(s, loop, &blocks);
-  if (n == 1) return blocks[0];
-  tirc_sched_error(s, loop->stmt, SERR_RFACTOR_LOOP, NULL, n ? before_move(s, blocks[0]) : NULL,
+  const SRefs blocks = tirc_child_blocks(s, loop);
+  if (blocks.n == 1) return blocks.at[0];
+  tirc_sched_error(s, loop->stmt, SERR_RFACTOR_LOOP, NULL,
+                   blocks.n ? before_move(s, blocks.at[0]) : NULL,
                    "Loop %s has %d blocks below it; rfactor takes a loop with one.",
-                   tirc_name_of(loop), n);
+                   tirc_name_of(loop), blocks.n);
 }
 
 static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why, const char *hint) {
@@ -61,10 +60,13 @@ static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why, const ch
 static const char *loops_to_give(const Rfactor *r) {
   Text t = {.c = r->c};
   int left = 0;
-  for (int i = 0; i < r->n_loops; i++) left += r->kinds[i] == 1u << ITER_REDUCE;
-  for (int i = 0; i < r->n_loops; i++)
+  for (int i = 0; i < r->loops.n; i++) left += r->kinds[i] == 1u << ITER_REDUCE;
+  for (int i = 0; i < r->loops.n; i++)
     if (r->kinds[i] == 1u << ITER_REDUCE)
-      tirc_text_addf(&t, "%s%s", tirc_name_of(r->loops[i]), --left > 1 ? ", " : left ? " or " : "");
+      tirc_text_addf(&t, "%s%s", tirc_name_of(r->loops.at[i]),
+                     --left > 1 ? ", "
+                     : left     ? " or "
+                                : "");
   return t.at ? tirc_format(r->c, "give a loop of the reduction: %s", t.at) : NULL;
 }
 
@@ -86,43 +88,43 @@ static void check_first_child(Rfactor *r, SRef *outermost) {
 
 /* What stands behind the block in a loop that the write-back loses runs once. */
 static void check_others(Rfactor *r, SRef *loop) {
-  SRef **blocks;
   if (tirc_is_int(tirc_loop_of(loop)->extent, 1)) return;
-  for (int n = tirc_child_blocks(r->s, loop, &blocks); n-- > 0;) {
-    if (blocks[n] == r->block || !tirc_goes_on_in(r->s, blocks[n], loop)) continue;
-    tirc_sched_mark(r->s, blocks[n]->stmt);
+  const SRefs blocks = tirc_child_blocks(r->s, loop);
+  for (int n = blocks.n; n-- > 0;) {
+    if (blocks.at[n] == r->block || !tirc_goes_on_in(r->s, blocks.at[n], loop)) continue;
+    tirc_sched_mark(r->s, blocks.at[n]->stmt);
     bad_loop(
         r, loop,
         tirc_format(
             r->c,
             "would not be around the write-back, but block %s goes on in it with what it stored",
-            tirc_name_of(blocks[n])),
-        before_move(r->s, blocks[n]));
+            tirc_name_of(blocks.at[n])),
+        before_move(r->s, blocks.at[n]));
   }
 }
 
 static void check_loops(Rfactor *r) {
   bool in_reduction = false;
-  check_first_child(r, r->loops[0]);
-  for (int i = 0; i < r->n_loops; i++) {
+  check_first_child(r, r->loops.at[0]);
+  for (int i = 0; i < r->loops.n; i++) {
     bool spatial = r->kinds[i] & 1u << ITER_SPATIAL, reduce = r->kinds[i] & 1u << ITER_REDUCE;
     if (spatial && reduce)
-      bad_loop(r, r->loops[i], "is bound to both spatial and reduction iterators of the block",
+      bad_loop(r, r->loops.at[i], "is bound to both spatial and reduction iterators of the block",
                "call rfactor before spatial and reduction loops are fused");
-    if (spatial && r->loops[i] == r->loop)
+    if (spatial && r->loops.at[i] == r->loop)
       bad_loop(r, r->loop, "is bound to a spatial iterator; rfactor takes a loop of the reduction",
                loops_to_give(r));
-    if (!r->kinds[i] && r->loops[i] == r->loop && !tirc_is_int(tirc_loop_of(r->loop)->extent, 1))
+    if (!r->kinds[i] && r->loops.at[i] == r->loop && !tirc_is_int(tirc_loop_of(r->loop)->extent, 1))
       bad_loop(r, r->loop, "is bound to no iterator; rfactor takes a loop of the reduction",
                loops_to_give(r));
     if (spatial) continue;
     if (reduce && !in_reduction) {
-      check_first_child(r, r->loops[i]);
+      check_first_child(r, r->loops.at[i]);
       in_reduction = true;
     }
-    if (reduce && r->loops[i] != r->loop) check_others(r, r->loops[i]);
-    if (!reduce && in_reduction && !tirc_is_int(tirc_loop_of(r->loops[i])->extent, 1))
-      bad_loop(r, r->loops[i], "lies below a loop of the reduction and is bound to no iterator",
+    if (reduce && r->loops.at[i] != r->loop) check_others(r, r->loops.at[i]);
+    if (!reduce && in_reduction && !tirc_is_int(tirc_loop_of(r->loops.at[i])->extent, 1))
+      bad_loop(r, r->loops.at[i], "lies below a loop of the reduction and is bound to no iterator",
                NULL);
   }
 }
@@ -153,18 +155,18 @@ static void check_axis(Rfactor *r, int64_t axis) {
 }
 
 static bool is_dropped(const Rfactor *r, int loop) {
-  return r->loops[loop] != r->loop && (r->kinds[loop] & 1u << ITER_REDUCE);
+  return r->loops.at[loop] != r->loop && (r->kinds[loop] & 1u << ITER_REDUCE);
 }
 
 static bool has_steps_left(const Rfactor *r) {
-  for (int i = 0; i < r->n_loops; i++)
+  for (int i = 0; i < r->loops.n; i++)
     if (is_dropped(r, i)) return true;
   return false;
 }
 
 static bool is_about_dropped(const Rfactor *r, Expr conjunct) {
-  for (int i = 0; i < r->n_loops; i++)
-    if (is_dropped(r, i) && tirc_uses_var(conjunct, tirc_loop_of(r->loops[i])->var)) return true;
+  for (int i = 0; i < r->loops.n; i++)
+    if (is_dropped(r, i) && tirc_uses_var(conjunct, tirc_loop_of(r->loops.at[i])->var)) return true;
   return false;
 }
 
@@ -177,9 +179,9 @@ static Expr of_first_init(const Rfactor *r, Expr cond) {
 
 /* A condition on the loops that stay, without the factored one, says which sums there are. */
 static bool chooses_sums(const Rfactor *r, Expr conjunct) {
-  for (int i = 0; i < r->n_loops; i++)
-    if ((r->loops[i] == r->loop || is_dropped(r, i)) &&
-        tirc_uses_var(conjunct, tirc_loop_of(r->loops[i])->var))
+  for (int i = 0; i < r->loops.n; i++)
+    if ((r->loops.at[i] == r->loop || is_dropped(r, i)) &&
+        tirc_uses_var(conjunct, tirc_loop_of(r->loops.at[i])->var))
       return false;
   return !tirc_reads_memory(conjunct);
 }
@@ -207,9 +209,10 @@ static void check_predicate(Rfactor *r) {
   PtrMap start = {0};
   r->condition = tirc_bool(r->c, true);
   if (tirc_is_true(b->predicate)) return;
-  for (int i = 0; i < r->n_loops; i++)
+  for (int i = 0; i < r->loops.n; i++)
     if (is_dropped(r, i))
-      tirc_map_set(r->c, &start, tirc_loop_of(r->loops[i])->var, tirc_loop_of(r->loops[i])->min);
+      tirc_map_set(r->c, &start, tirc_loop_of(r->loops.at[i])->var,
+                   tirc_loop_of(r->loops.at[i])->min);
   Analyzer *a = tirc_analyzer_of_loops(r->s, r->block, NULL);
   if (tirc_prove(a, tirc_substitute(r->c, b->predicate, &start))) return;
   r->condition = conjuncts(r, b->predicate, true);
@@ -267,15 +270,15 @@ static void check(Rfactor *r, int64_t axis) {
     tirc_refuse(s, r->loop->stmt, SERR_RFACTOR_NOT_SERIAL,
                 "Loop %s is %s; rfactor takes a serial one.", tirc_name_of(r->loop),
                 tirc_loop_kind_name(tirc_loop_of(r->loop)->kind));
-  r->n_loops = tirc_loops_above(s, r->block, &r->loops);
-  r->kinds = tirc_new_array(r->c, unsigned, r->n_loops);
-  for (int i = 0; i < r->n_loops; i++)
-    r->kinds[i] = tirc_kinds_moved(tirc_block_of(r->block), tirc_loop_of(r->loops[i])->var);
+  r->loops = tirc_loops_above(s, r->block);
+  r->kinds = tirc_new_array(r->c, unsigned, r->loops.n);
+  for (int i = 0; i < r->loops.n; i++)
+    r->kinds[i] = tirc_kinds_moved(tirc_block_of(r->block), tirc_loop_of(r->loops.at[i])->var);
   check_loops(r);
   check_repetition(r);
   check_predicate(r);
-  for (int i = 0; i < r->n_loops; i++)
-    if (r->loops[i] != r->loop) tirc_require_iterations(s, r->block, r->loops[i]);
+  for (int i = 0; i < r->loops.n; i++)
+    if (r->loops.at[i] != r->loop) tirc_require_iterations(s, r->block, r->loops.at[i]);
   r->reducer = tirc_reducer_of(s, r->block);
   check_axis(r, axis);
 }
@@ -367,10 +370,10 @@ typedef struct LoopsByVar {
 static bool add_loops_of(Visitor *v, Expr e) {
   LoopsByVar *l = v->self;
   if (e->op != OP_VAR || tirc_map_has(&l->vars, e)) return true;
-  for (int i = 0; i < l->r->n_loops; i++)
-    if (tirc_loop_of(l->r->loops[i])->var == e)
+  for (int i = 0; i < l->r->loops.n; i++)
+    if (tirc_loop_of(l->r->loops.at[i])->var == e)
       tirc_map_set(l->r->c, &l->vars, e,
-                   iter_of_loop(l->r, l->n, tirc_loop_of(l->r->loops[i]), ITER_REDUCE));
+                   iter_of_loop(l->r, l->n, tirc_loop_of(l->r->loops.at[i]), ITER_REDUCE));
   return true;
 }
 
@@ -479,9 +482,9 @@ static Stmt make_write_back(Rfactor *r) {
 /* The block in copies of all its loops. */
 static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
   PtrMap vars = {0};
-  Expr *fresh = tirc_new_array(r->c, Expr, r->n_loops);
-  for (int i = 0; i < r->n_loops; i++) {
-    const For *f = tirc_loop_of(r->loops[i]);
+  Expr *fresh = tirc_new_array(r->c, Expr, r->loops.n);
+  for (int i = 0; i < r->loops.n; i++) {
+    const For *f = tirc_loop_of(r->loops.at[i]);
     fresh[i] = tirc_var(r->c, f->var->u.s, f->var->dtype);
     tirc_map_set(r->c, &vars, f->var, fresh[i]);
   }
@@ -489,8 +492,8 @@ static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
   b.iter_values = tirc_substitute_all(r->c, b.n_iters, b.iter_values, &vars);
   b.predicate = tirc_substitute(r->c, b.predicate, &vars);
   Stmt nest = tirc_block(r->c, &b);
-  for (int i = r->n_loops - 1; i >= 0; i--) {
-    For f = *tirc_loop_of(r->loops[i]);
+  for (int i = r->loops.n - 1; i >= 0; i--) {
+    For f = *tirc_loop_of(r->loops.at[i]);
     f.min = tirc_substitute(r->c, f.min, &vars);
     f.extent = tirc_substitute(r->c, f.extent, &vars);
     f.var = fresh[i];
@@ -503,22 +506,22 @@ static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
 /* The old nest around the write-back: reduction loops other than the factored one are left out. */
 static Stmt wrap_write_back(Rfactor *r, Stmt write_back) {
   Stmt old = r->block->stmt, nest = write_back;
-  for (int i = r->n_loops - 1; i >= 0; i--) {
-    Stmt loop = r->loops[i]->stmt;
+  for (int i = r->loops.n - 1; i >= 0; i--) {
+    Stmt loop = r->loops.at[i]->stmt;
     Stmt body = tirc_replace_stmt(r->c, loop->u.loop.body, old, nest);
     nest = is_dropped(r, i) ? body : tirc_with_body(r->c, loop, body);
     old = loop;
   }
-  for (int i = 0; i < r->n_loops; i++)
-    if (is_dropped(r, i) && tirc_stmt_uses_var(nest, tirc_loop_of(r->loops[i])->var))
-      bad_loop(r, r->loops[i], "is used beside the block, and is not around the write-back",
+  for (int i = 0; i < r->loops.n; i++)
+    if (is_dropped(r, i) && tirc_stmt_uses_var(nest, tirc_loop_of(r->loops.at[i])->var))
+      bad_loop(r, r->loops.at[i], "is used beside the block, and is not around the write-back",
                "call rfactor before another block is moved into the loop");
   return nest;
 }
 
 /* Whether a loop of the reduction was outside of the one that is outermost now. */
 static bool turns_steps(const Rfactor *r) {
-  for (int i = 0; i < r->n_loops && r->loops[i] != r->loop; i++)
+  for (int i = 0; i < r->loops.n && r->loops.at[i] != r->loop; i++)
     if (r->kinds[i] & 1u << ITER_REDUCE) return true;
   return false;
 }
@@ -533,7 +536,7 @@ void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
   Stmt both[2] = {wrap_rf_block(&r, rf_block), wrap_write_back(&r, make_write_back(&r))};
   require_not_between(&r);
   Stmt scope = r.scope->stmt, body = tirc_body_of(scope);
-  body = tirc_replace_node(s, body, r.loops[0], tirc_seq(s->c, 2, both));
+  body = tirc_replace_node(s, body, r.loops.at[0], tirc_seq(s->c, 2, both));
   tirc_sched_replace(s, r.scope, tirc_with_allocs(s->c, scope, body, r.reducer.n, r.rf_buffers));
   *result = tirc_value_block(rf_id);
   if (turns_steps(&r)) tirc_warn_of_equals(s, r.block);

@@ -28,42 +28,40 @@
 #include "passes/schedule/state/state.h"
 
 SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
-  SRef **writers;
-  int n = tirc_writers_of(s, stage->scope, stage->source, &writers);
-  if (n <= 1) return n ? writers[0] : NULL;
+  const SRefs writers = tirc_writers_of(s, stage->scope, stage->source);
+  if (writers.n <= 1) return writers.n ? writers.at[0] : NULL;
   bool has_init = false;
-  for (int i = 0; i < n; i++) {
-    tirc_sched_mark(s, writers[i]->stmt);
-    const char *name = tirc_name_of(writers[i]);
+  for (int i = 0; i < writers.n; i++) {
+    tirc_sched_mark(s, writers.at[i]->stmt);
+    const char *name = tirc_name_of(writers.at[i]);
     size_t length = strlen(name);
     has_init = has_init || (length > 5 && strcmp(name + length - 5, "_init") == 0);
   }
   const char *update = tirc_hint_of_update(s, stage->scope, stage->source);
   tirc_sched_error(
       s, NULL, SERR_NOT_SINGLE_WRITER,
-      tirc_format(s->c, "blocks %s and %s both write %s", tirc_name_of(writers[0]),
-                  tirc_name_of(writers[1]), stage->source->name),
+      tirc_format(s->c, "blocks %s and %s both write %s", tirc_name_of(writers.at[0]),
+                  tirc_name_of(writers.at[1]), stage->source->name),
       has_init ? NULL
       : update ? update
                : "cache a buffer that one block writes, or join its writers",
       "The buffer %s is expected to be written by single block, but got %d blocks who write it.",
-      stage->source->name, n);
+      stage->source->name, writers.n);
 }
 
 /* --- checks -------------------------------------------------------------------------------- */
 
 void tirc_require_covered_readers(Sched *s, const CacheStage *stage) {
-  SRef **readers;
-  int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
-  for (int i = 0; i < n; i++) {
-    if (stage->is_write && !tirc_is_named(stage, readers[i])) continue;
-    if (stage->is_write) tirc_require_not_in_shapes(s, readers[i], stage->source);
-    if (tirc_finds_written(s, readers[i], stage->source) &&
-        (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers[i])))
+  const SRefs readers = tirc_readers_of(s, stage->scope, stage->source);
+  for (int i = 0; i < readers.n; i++) {
+    if (stage->is_write && !tirc_is_named(stage, readers.at[i])) continue;
+    if (stage->is_write) tirc_require_not_in_shapes(s, readers.at[i], stage->source);
+    if (tirc_finds_written(s, readers.at[i], stage->source) &&
+        (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers.at[i])))
       continue;
-    tirc_refuse(s, readers[i]->stmt, SERR_CACHE_REGION_COVER,
+    tirc_refuse(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER,
                 "Block %s reads parts of %s that its producers in the scope do not write.",
-                tirc_name_of(readers[i]), stage->source->name);
+                tirc_name_of(readers.at[i]), stage->source->name);
   }
 }
 
@@ -87,12 +85,12 @@ static SRef *child_towards(const SRef *high, SRef *low) {
  * loop or block around the writer in which a copy is made often enough; the scope if there is no
  * such iteration. */
 static SRef *mixing_place(Sched *s, const CacheStage *stage, SRef *reader) {
-  SRef *both[] = {reader, stage->writer};
-  SRef *r = tirc_common_ancestor(2, both), *writer = child_towards(r, stage->writer);
+  const SRefs both = {(SRef *[]){reader, stage->writer}, 2, 2};
+  SRef *r = tirc_common_ancestor(2, both.at), *writer = child_towards(r, stage->writer);
   if (stand_in_while(s, child_towards(r, reader), writer)) return writer;
   while (r != stage->scope && !stand_in_while(s, r, r) &&
          (tirc_is_int(tirc_loop_of(r)->extent, 1) ||
-          tirc_iterations_apart(s, r, 2, both, stage->source, true)))
+          tirc_iterations_apart(s, r, both, stage->source, true)))
     r = r->parent;
   return r;
 }
@@ -102,10 +100,10 @@ static SRef *mixing_place(Sched *s, const CacheStage *stage, SRef *reader) {
  * allocates; otherwise neither survives when the block turns to the cache, nor the second when the
  * copy back waits for the end of that loop. */
 void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
-  SRef **readers;
-  int n = stage->writer ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
-  for (int i = 0; i < n; i++) {
-    SRef *r = readers[i];
+  const SRefs readers =
+      stage->writer ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
+  for (int i = 0; i < readers.n; i++) {
+    SRef *r = readers.at[i];
     if (r == stage->writer || tirc_reads_from(stage->writer, r)) continue;
     SRef *mixing = mixing_place(s, stage, r);
     bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
@@ -123,14 +121,13 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
 /* Whether all that turn to the cache read what the buffer held when the scope began: the writer
  * changes nothing for them, and the copy can be the first thing that the scope does. */
 static bool is_read_before(Sched *s, const CacheStage *stage) {
-  SRef **readers;
-  const int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
+  const SRefs readers = tirc_readers_of(s, stage->scope, stage->source);
   bool any = false;
-  for (int i = 0; i < n; i++) {
-    if (!tirc_is_named(stage, readers[i])) continue;
+  for (int i = 0; i < readers.n; i++) {
+    if (!tirc_is_named(stage, readers.at[i])) continue;
     any = true;
-    if (readers[i]->order >= stage->writer->order ||
-        mixing_place(s, stage, readers[i]) != stage->scope)
+    if (readers.at[i]->order >= stage->writer->order ||
+        mixing_place(s, stage, readers.at[i]) != stage->scope)
       return false;
   }
   return any && !tirc_is_own_buffer(s, stage);

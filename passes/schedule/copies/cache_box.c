@@ -99,15 +99,14 @@ static void require_written(Sched *s, CacheStage *stage) {
 
 /* A block that does not declare what blocks inside of it read may read more than the box. */
 static void require_declared_readers(Sched *s, const CacheStage *stage) {
-  SRef **readers;
-  int n =
-      covers_buffer(s->c, stage) ? 0 : tirc_readers_of(s, stage->scope, stage->source, &readers);
-  for (int i = 0; i < n; i++) {
-    const Block *b = tirc_block_of(readers[i]);
-    if (!turns_to_cache(stage, readers[i]) || readers[i] == stage->writer ||
+  const SRefs readers =
+      covers_buffer(s->c, stage) ? (SRefs){0} : tirc_readers_of(s, stage->scope, stage->source);
+  for (int i = 0; i < readers.n; i++) {
+    const Block *b = tirc_block_of(readers.at[i]);
+    if (!turns_to_cache(stage, readers.at[i]) || readers.at[i] == stage->writer ||
         tirc_declared_read(b, stage->source))
       continue;
-    tirc_refuse(s, readers[i]->stmt, SERR_CACHE_REGION_COVER,
+    tirc_refuse(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER,
                 "Block %s reads %s in blocks inside of it and does not declare what, which may be "
                 "more than is cached.",
                 b->name, stage->source->name);
@@ -225,10 +224,9 @@ static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Re
 static const Region *declared_input(Sched *s, const CacheStage *stage) {
   const Block *b = tirc_block_of(stage->scope);
   const Region *declared = tirc_declared_read(b, stage->source);
-  SRef **readers;
-  const int n = declared ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
-  for (int i = 0; i < n; i++)
-    if (reads_more(s, stage, readers[i], declared)) return NULL;
+  const SRefs readers = declared ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
+  for (int i = 0; i < readers.n; i++)
+    if (reads_more(s, stage, readers.at[i], declared)) return NULL;
   return declared;
 }
 
@@ -250,14 +248,13 @@ static const Region *used_input(Sched *s, const CacheStage *stage) {
   const int ndim = stage->source->ndim;
   Analyzer *a = tirc_analyzer_around(s, stage->scope);
   IntSet *hull = NULL;
-  SRef **readers;
-  const int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
-  for (int i = 0; i < n; i++) {
-    const Region *declared = tirc_declared_read(tirc_block_of(readers[i]), stage->source);
-    if (!turns_to_cache(stage, readers[i])) continue;
-    if (!declared || !tirc_uses_less(s, readers[i], stage->source)) return NULL;
-    const Region r = tirc_unbound_region(c, readers[i]->stmt, *declared);
-    const IntSet *one = tirc_used_box(s, a, readers[i], r, false, stage->scope);
+  const SRefs readers = tirc_readers_of(s, stage->scope, stage->source);
+  for (int i = 0; i < readers.n; i++) {
+    const Region *declared = tirc_declared_read(tirc_block_of(readers.at[i]), stage->source);
+    if (!turns_to_cache(stage, readers.at[i])) continue;
+    if (!declared || !tirc_uses_less(s, readers.at[i], stage->source)) return NULL;
+    const Region r = tirc_unbound_region(c, readers.at[i]->stmt, *declared);
+    const IntSet *one = tirc_used_box(s, a, readers.at[i], r, false, stage->scope);
     for (int d = 0; d < ndim && hull; d++) hull[d] = tirc_set_union(a, hull[d], one[d]);
     if (!hull) hull = tirc_copy(c, one, ndim);
   }
@@ -323,18 +320,18 @@ static bool may_not_run(Sched *s, SRef *at, SRef *reader) {
 }
 
 void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
-  SRef **readers, *at = stage->is_write ? stage->writer : stage->where;
+  SRef *at = stage->is_write ? stage->writer : stage->where;
   const bool open = stage->writer && !tirc_is_own_buffer(s, stage);
-  const int n = open ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
-  for (int i = 0; i < n; i++) {
-    if (readers[i] == stage->writer || !turns_to_cache(stage, readers[i]) ||
-        !may_not_run(s, at, readers[i]))
+  const SRefs readers = open ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
+  for (int i = 0; i < readers.n; i++) {
+    if (readers.at[i] == stage->writer || !turns_to_cache(stage, readers.at[i]) ||
+        !may_not_run(s, at, readers.at[i]))
       continue;
     tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error(s, readers[i]->stmt, SERR_CACHE_REGION_COVER, NULL,
+    tirc_sched_error(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER, NULL,
                      "name the blocks that share the condition in consumer_blocks",
                      "The cache of %s would be filled under a condition only, and block %s reads "
                      "it outside of that.",
-                     stage->source->name, tirc_name_of(readers[i]));
+                     stage->source->name, tirc_name_of(readers.at[i]));
   }
 }

@@ -172,23 +172,23 @@ static bool see_var(Visitor *v, Expr e) {
 static bool see_loop_var(Visitor *v, Expr e) {
   Index *x = v->self;
   if (e->op != OP_VAR) return true;
-  SRef **loops;
-  int n = tirc_loops_above(x->p->s, x->p->block, &loops), i = 0;
-  while (i < n && tirc_loop_of(loops[i])->var != e) i++;
-  if (i == n) {
+  const SRefs loops = tirc_loops_above(x->p->s, x->p->block);
+  int i = 0;
+  while (i < loops.n && tirc_loop_of(loops.at[i])->var != e) i++;
+  if (i == loops.n) {
     if (is_parameter(x, e)) return true;
     not_cacheable(x, tirc_format(x->p->s->c,
                                  "it depends on %s, which is bound outside of the block's scope",
                                  e->u.s));
   }
-  for (int k = 0; k < n; k++)
-    if (tirc_uses_var(tirc_loop_of(loops[i])->extent, tirc_loop_of(loops[k])->var) ||
-        tirc_uses_var(tirc_loop_of(loops[i])->min, tirc_loop_of(loops[k])->var))
+  for (int k = 0; k < loops.n; k++)
+    if (tirc_uses_var(tirc_loop_of(loops.at[i])->extent, tirc_loop_of(loops.at[k])->var) ||
+        tirc_uses_var(tirc_loop_of(loops.at[i])->min, tirc_loop_of(loops.at[k])->var))
       not_cacheable(x, tirc_format(x->p->s->c, "the bounds of loop %s use loop %s", e->u.s,
-                                   tirc_name_of(loops[k])));
+                                   tirc_name_of(loops.at[k])));
   for (int k = 0; k < x->loops.n; k++)
-    if (x->loops.at[k] == loops[i]) return true;
-  vec_push(x->p->s->c, x->loops, loops[i]);
+    if (x->loops.at[k] == loops.at[i]) return true;
+  vec_push(x->p->s->c, x->loops, loops.at[i]);
   return true;
 }
 

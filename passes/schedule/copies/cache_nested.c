@@ -70,9 +70,8 @@ const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared,
               .c = s->c,
               .buffer = declared.buffer,
               .write = write};
-  SRef **inner;
   k.v.self = &k;
-  if (tirc_child_blocks(s, block, &inner)) {
+  if (block->scope->n_blocks) {
     if (b->init) tirc_visit_stmt(&k.v, b->init);
     tirc_visit_stmt(&k.v, b->body);
   }
@@ -93,9 +92,8 @@ const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared,
 
 bool tirc_uses_less(Sched *s, SRef *block, Buffer buffer) {
   Nested k = {.v = {.expr = see_use, .stmt = see_nested}, .c = s->c, .buffer = buffer};
-  SRef **inner;
   k.v.self = &k;
-  if (!tirc_child_blocks(s, block, &inner)) return false;
+  if (!block->scope->n_blocks) return false;
   tirc_visit_stmt(&k.v, tirc_block_of(block)->body);
   return !k.always && k.n;
 }

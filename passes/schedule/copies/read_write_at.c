@@ -180,32 +180,33 @@ static void require_box_written(AutoCopy *k) {
 /* Threads that share the cache copy what all of them hold of it, and would overwrite what another
  * block of theirs writes to the buffer. */
 static void require_alone_among_threads(AutoCopy *k) {
-  SRef **writers, *threads = NULL;
-  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  SRef *threads = NULL;
+  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
   for (SRef *r = k->loop->parent; r; r = r->parent) {
     const char *thread = tirc_is_loop(r) ? tirc_loop_of(r)->thread : NULL;
     if (thread && tirc_shared_under(k->cache->scope, thread)) threads = r;
   }
-  for (int i = 0; threads && i < n; i++) {
-    if (!tirc_is_ancestor(threads, writers[i]) || tirc_is_ancestor(k->loop, writers[i])) continue;
-    tirc_sched_error(k->s, writers[i]->stmt, SERR_COPY_PARTIAL, NULL,
+  for (int i = 0; threads && i < writers.n; i++) {
+    if (!tirc_is_ancestor(threads, writers.at[i]) || tirc_is_ancestor(k->loop, writers.at[i]))
+      continue;
+    tirc_sched_error(k->s, writers.at[i]->stmt, SERR_COPY_PARTIAL, NULL,
                      "take a scope of memory that each thread has for itself, such as \"local\"",
                      "The threads of loop %s share the cache of %s, and each would copy over what "
                      "block %s writes in the others.",
-                     tirc_name_of(threads), k->source->name, tirc_name_of(writers[i]));
+                     tirc_name_of(threads), k->source->name, tirc_name_of(writers.at[i]));
   }
 }
 
 /* A block that writes the buffer outside of the loop, between two steps of a sum; NULL: none. */
 static const Block *writes_between_steps(AutoCopy *k, SRef *sum) {
-  SRef **writers, *steps = NULL;
+  SRef *steps = NULL;
   const Block *b = tirc_block_of(sum);
-  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
   for (SRef *r = k->loop->parent; r != k->scope; r = r->parent)
     if (b->init && tirc_moves(b, tirc_loop_of(r)->var, ITER_REDUCE)) steps = r;
-  for (int i = 0; steps && i < n; i++)
-    if (tirc_is_ancestor(steps, writers[i]) && !tirc_is_ancestor(k->loop, writers[i]))
-      return tirc_block_of(writers[i]);
+  for (int i = 0; steps && i < writers.n; i++)
+    if (tirc_is_ancestor(steps, writers.at[i]) && !tirc_is_ancestor(k->loop, writers.at[i]))
+      return tirc_block_of(writers.at[i]);
   return NULL;
 }
 
@@ -249,12 +250,12 @@ static Written written_for(AutoCopy *k, SRef *writer, SRef *reader) {
 
 /* Region cover takes all writers together, so that each must do its share, or one everything. */
 static bool follows_writers(AutoCopy *k, SRef *reader) {
-  SRef **writers;
-  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
   bool any = false, all = true;
-  for (int i = 0; i < n; i++) {
-    if (!tirc_reads_from(writers[i], reader) || !tirc_is_ancestor(k->loop, writers[i])) continue;
-    const Written written = written_for(k, writers[i], reader);
+  for (int i = 0; i < writers.n; i++) {
+    if (!tirc_reads_from(writers.at[i], reader) || !tirc_is_ancestor(k->loop, writers.at[i]))
+      continue;
+    const Written written = written_for(k, writers.at[i], reader);
     if (written == WRITTEN_ALL) return true;
     all &= written == WRITTEN_PARTLY;
     any = true;
@@ -264,11 +265,10 @@ static bool follows_writers(AutoCopy *k, SRef *reader) {
 
 /* A reader that turns to the write cache finds there only what was written below the loop. */
 static void require_readers_served(AutoCopy *k) {
-  SRef **writers;
-  int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
   const SRef *outside = NULL;
-  for (int i = 0; i < n; i++)
-    if (!tirc_is_ancestor(k->loop, writers[i])) outside = writers[i];
+  for (int i = 0; i < writers.n; i++)
+    if (!tirc_is_ancestor(k->loop, writers.at[i])) outside = writers.at[i];
   for (int i = 0; i < k->readers.n; i++) {
     SRef *r = k->readers.at[i];
     if (!outside && tirc_finds_written(k->s, r, k->source) && follows_writers(k, r)) continue;
@@ -348,10 +348,9 @@ static bool see_bounds(Visitor *v, Stmt s) {
 }
 
 static bool is_computed_below(Sched *s, SRef *loop, Buffer b) {
-  SRef **blocks;
-  const int n = tirc_child_blocks(s, loop, &blocks);
-  for (int i = 0; i < n; i++)
-    if (tirc_touches(blocks[i], b, true)) return true;
+  const SRefs blocks = tirc_child_blocks(s, loop);
+  for (int i = 0; i < blocks.n; i++)
+    if (tirc_touches(blocks.at[i], b, true)) return true;
   return false;
 }
 

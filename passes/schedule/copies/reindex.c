@@ -79,17 +79,16 @@ static Buffer index_written_by(const Reindex *r, const SRef *block) {
 /* The copy comes before or after the whole nest, which is too early or too late for other blocks in
  * it that access the buffer, or write the indices. */
 static void require_alone(Reindex *r, SRef *top) {
-  SRef **blocks;
-  int n = top == r->block ? 0 : tirc_child_blocks(r->s, top, &blocks);
-  for (int i = 0; i < n; i++) {
-    if (blocks[i] == r->block) continue;
-    Buffer which = index_written_by(r, blocks[i]);
-    bool uses = tirc_touches(blocks[i], r->source, true) ||
-                (r->is_write && tirc_touches(blocks[i], r->source, false));
+  const SRefs blocks = top == r->block ? (SRefs){0} : tirc_child_blocks(r->s, top);
+  for (int i = 0; i < blocks.n; i++) {
+    if (blocks.at[i] == r->block) continue;
+    Buffer which = index_written_by(r, blocks.at[i]);
+    bool uses = tirc_touches(blocks.at[i], r->source, true) ||
+                (r->is_write && tirc_touches(blocks.at[i], r->source, false));
     if (!which && !uses) continue;
-    tirc_refuse(r->s, blocks[i]->stmt, SERR_REINDEX_NEST,
+    tirc_refuse(r->s, blocks.at[i]->stmt, SERR_REINDEX_NEST,
                 "Block %s in the same nest %s %s, and the copy is made %s the nest.",
-                tirc_name_of(blocks[i]), !which && r->is_write ? "uses" : "writes",
+                tirc_name_of(blocks.at[i]), !which && r->is_write ? "uses" : "writes",
                 (which ? which : r->source)->name, r->is_write ? "after" : "before");
   }
 }
@@ -115,15 +114,14 @@ static void require_one_way(Reindex *r) {
 /* Each loop of the block is one iterator over all of its domain, which is not empty. */
 static bool runs_everywhere(const Reindex *r) {
   const Block *b = tirc_block_of(r->block);
-  SRef **loops;
-  int n = tirc_loops_above(r->s, r->block, &loops);
+  const SRefs loops = tirc_loops_above(r->s, r->block);
   if (!tirc_is_true(b->predicate)) return false;
   for (int i = 0; i < b->n_iters; i++) {
     int k = 0;
-    while (k < n && tirc_loop_of(loops[k])->var != b->iter_values[i]) k++;
-    if (k == n || tirc_is_int(b->iters[i].dom.extent, 0) ||
-        !tirc_expr_same(tirc_loop_of(loops[k])->extent, b->iters[i].dom.extent) ||
-        !tirc_expr_same(tirc_loop_of(loops[k])->min, b->iters[i].dom.min))
+    while (k < loops.n && tirc_loop_of(loops.at[k])->var != b->iter_values[i]) k++;
+    if (k == loops.n || tirc_is_int(b->iters[i].dom.extent, 0) ||
+        !tirc_expr_same(tirc_loop_of(loops.at[k])->extent, b->iters[i].dom.extent) ||
+        !tirc_expr_same(tirc_loop_of(loops.at[k])->min, b->iters[i].dom.min))
       return false;
   }
   return true;
@@ -199,9 +197,8 @@ static void require_declared(const Reindex *r) {
 /* Whether the copy's loops take the instances in the order in which the block does. */
 static bool keeps_order(const Reindex *r) {
   const Block *b = tirc_block_of(r->block);
-  SRef **loops;
-  const int n = tirc_loops_above(r->s, r->block, &loops);
-  bool left_out = false, kept = tirc_is_trivial_binding(r->block->stmt, n, loops);
+  const SRefs loops = tirc_loops_above(r->s, r->block);
+  bool left_out = false, kept = tirc_is_trivial_binding(r->block->stmt, loops);
   for (int i = 0; i < b->n_iters; i++) {
     const bool covered = is_covered(r, b->iters[i].var);
     kept &= !covered || !left_out;

@@ -172,22 +172,22 @@ static CopyLoops loops_of_copy(ReindexCache *x, Expr predicate) {
   Reindex *r = &x->r;
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  SRef **loops;
-  int n = tirc_loops_above(r->s, r->block, &loops), first = 0;
-  for (int i = 0; i < n; i++)
-    if (loops[i] == r->where) first = i + 1;
-  CopyLoops out = {.at = tirc_new_array(c, For, n + 1)};
+  const SRefs loops = tirc_loops_above(r->s, r->block);
+  int first = 0;
+  for (int i = 0; i < loops.n; i++)
+    if (loops.at[i] == r->where) first = i + 1;
+  CopyLoops out = {.at = tirc_new_array(c, For, loops.n + 1)};
   PtrMap left = {0};
-  for (int i = first; i < n; i++) {
-    For loop = *tirc_loop_of(loops[i]);
+  for (int i = first; i < loops.n; i++) {
+    For loop = *tirc_loop_of(loops.at[i]);
     bool needed = tirc_is_int(loop.extent, 0);
     for (int k = 0; k < b->n_iters; k++)
       needed = needed || (x->appears[k] && tirc_uses_var(b->iter_values[k], loop.var));
-    if (!needed) tirc_map_set(c, &left, loop.var, loops[i]);
+    if (!needed) tirc_map_set(c, &left, loop.var, loops.at[i]);
     if (tirc_uses_any(loop.min, &left) || tirc_uses_any(loop.extent, &left) ||
         (!needed && tirc_uses_var(predicate, loop.var)))
       tirc_refuse(
-          r->s, loops[i]->stmt, SERR_REINDEX_COVER,
+          r->s, loops.at[i]->stmt, SERR_REINDEX_COVER,
           "Which elements of %s block %s accesses depends on a loop that the indices do not use.",
           r->source->name, b->name);
     if (!needed) continue;

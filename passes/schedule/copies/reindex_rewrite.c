@@ -94,9 +94,9 @@ void tirc_find_access(Reindex *r) {
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
   Search f = {.r = r};
-  SRef **loops;
-  int n = tirc_loops_above(r->s, r->block, &loops);
-  for (int i = 0; i < n; i++) tirc_map_set(c, &f.local, tirc_loop_of(loops[i])->var, loops[i]);
+  const SRefs loops = tirc_loops_above(r->s, r->block);
+  for (int i = 0; i < loops.n; i++)
+    tirc_map_set(c, &f.local, tirc_loop_of(loops.at[i])->var, loops.at[i]);
   f.m = (Mutator){.c = c, .expr = search_expr, .stmt = search_stmt, .self = &f};
   for (int i = 0; i < b->n_matches; i++)
     if (b->matches[i].source.buffer->data == r->source->data) bad_access(r, "has a view of");
@@ -136,12 +136,11 @@ void tirc_require_own_domains(const Reindex *r) {
 /* --- the stage -------------------------------------------------------------------------------- */
 
 SRef *tirc_index_writer(Reindex *r, Buffer *written) {
-  SRef **writers;
   for (int i = 0; i < r->source->ndim; i++) {
     const Expr load = tirc_reads_written(r->s, r->scope, r->old[i]);
     if (!load) continue;
     *written = load->u.buffer;
-    return tirc_writers_of(r->s, r->scope, *written, &writers) ? writers[0] : NULL;
+    return tirc_writers_of(r->s, r->scope, *written).at[0];
   }
   return NULL;
 }

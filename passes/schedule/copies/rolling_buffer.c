@@ -30,8 +30,7 @@ typedef struct Axis {
 typedef struct Rolling {
   Sched *s;
   SRef *block, *scope, *common; /* the innermost loop around the block and its consumers */
-  int n_consumers;
-  SRef **consumers;
+  SRefs consumers;
   Buffer from, to;
   Range *window; /* what the block writes below `common` */
   Axis *axes;    /* one for each dimension */
@@ -43,11 +42,11 @@ typedef struct Rolling {
 
 static void find_common_loop(Rolling *r) {
   Sched *s = r->s;
-  r->n_consumers = tirc_consumers(s, r->block, r->scope, &r->consumers);
-  SRef **all = tirc_new_array(s->c, SRef *, r->n_consumers + 1);
-  for (int i = 0; i < r->n_consumers; i++) all[i] = r->consumers[i];
-  all[r->n_consumers] = r->block;
-  r->common = tirc_common_ancestor(r->n_consumers + 1, all);
+  r->consumers = tirc_consumers(s, r->block, r->scope);
+  SRef **all = tirc_new_array(s->c, SRef *, r->consumers.n + 1);
+  for (int i = 0; i < r->consumers.n; i++) all[i] = r->consumers.at[i];
+  all[r->consumers.n] = r->block;
+  r->common = tirc_common_ancestor(r->consumers.n + 1, all);
   if (tirc_is_loop(r->common)) return;
   tirc_refuse(s, r->block->stmt, SERR_NOT_TILED,
               "No loop is around both block %s and all that read %s.", tirc_name_of(r->block),
@@ -114,12 +113,11 @@ static void require_straight(Rolling *r) {
 }
 
 static void find_rolling_axis(Rolling *r) {
-  SRef **loops;
-  int n = tirc_loops_above(r->s, r->block, &loops);
+  const SRefs loops = tirc_loops_above(r->s, r->block);
   r->axis = -1;
-  for (int k = 0; k < n && r->axis < 0; k++)
+  for (int k = 0; k < loops.n && r->axis < 0; k++)
     for (int i = r->from->ndim; i-- > 0;)
-      if (r->axes[i].var == tirc_loop_of(loops[k])->var) r->axis = i;
+      if (r->axes[i].var == tirc_loop_of(loops.at[k])->var) r->axis = i;
   if (r->axis < 0) no_pattern(r, "it does not overlap with the one of the iteration before");
   tirc_const_int(r->window[r->axis].extent, &r->extent);
 }
@@ -131,25 +129,25 @@ static _Noreturn void wrong_order(Rolling *r, Stmt what, const char *why) {
 }
 
 static bool is_consumer(const Rolling *r, const SRef *block) {
-  for (int i = 0; i < r->n_consumers; i++)
-    if (r->consumers[i] == block) return true;
+  for (int i = 0; i < r->consumers.n; i++)
+    if (r->consumers.at[i] == block) return true;
   return false;
 }
 
 static void require_only_writer(Rolling *r) {
   Tirc *c = r->s->c;
-  SRef **at;
-  int n = tirc_writers_of(r->s, r->scope, r->from, &at);
-  for (int i = 0; i < n; i++)
-    if (at[i] != r->block)
-      wrong_order(r, at[i]->stmt, tirc_format(c, "block %s writes it, too", tirc_name_of(at[i])));
-  n = tirc_readers_of(r->s, r->scope, r->from, &at);
-  for (int i = 0; i < n; i++)
-    if (!is_consumer(r, at[i]) || !tirc_finds_written(r->s, at[i], r->from))
+  const SRefs writers = tirc_writers_of(r->s, r->scope, r->from);
+  for (int i = 0; i < writers.n; i++)
+    if (writers.at[i] != r->block)
+      wrong_order(r, writers.at[i]->stmt,
+                  tirc_format(c, "block %s writes it, too", tirc_name_of(writers.at[i])));
+  const SRefs readers = tirc_readers_of(r->s, r->scope, r->from);
+  for (int i = 0; i < readers.n; i++)
+    if (!is_consumer(r, readers.at[i]) || !tirc_finds_written(r->s, readers.at[i], r->from))
       wrong_order(
-          r, at[i]->stmt,
+          r, readers.at[i]->stmt,
           tirc_format(c, "block %s reads elements that the same iteration does not write first",
-                      tirc_name_of(at[i])));
+                      tirc_name_of(readers.at[i])));
 }
 
 static void require_serial(Rolling *r) {

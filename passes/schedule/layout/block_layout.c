@@ -20,8 +20,7 @@ typedef struct BlockChange {
   Sched *s;
   Tirc *c;
   SRef *block;
-  int n_loops;
-  SRef **loops;
+  SRefs loops;
   IndexMap map;
   Analyzer *a;
   const Expr *shape;     /* extents of the old iterators */
@@ -36,46 +35,45 @@ typedef struct BlockChange {
 
 static void require_nest(BlockChange *b) {
   Sched *s = b->s;
-  for (int i = 0; i < b->n_loops; i++) {
-    const For *loop = tirc_loop_of(b->loops[i]);
+  for (int i = 0; i < b->loops.n; i++) {
+    const For *loop = tirc_loop_of(b->loops.at[i]);
     if (tirc_is_int(tirc_simplify0(b->c, loop->min), 0)) continue;
-    tirc_sched_error(s, b->loops[i]->stmt, SERR_LOOP_START, NULL,
-                     tirc_hint_of_start(s, b->loops[i]), "Loop %s starts at %s, not at 0.",
+    tirc_sched_error(s, b->loops.at[i]->stmt, SERR_LOOP_START, NULL,
+                     tirc_hint_of_start(s, b->loops.at[i]), "Loop %s starts at %s, not at 0.",
                      loop->var->u.s, tirc_print_expr(b->c, loop->min));
   }
-  SRef **children;
-  int n = b->n_loops ? tirc_child_blocks(s, b->loops[0], &children) : 1;
+  const int n = b->loops.n ? tirc_child_blocks(s, b->loops.at[0]).n : 1;
   if (n != 1)
-    tirc_refuse(s, b->loops[0]->stmt, SERR_NOT_ONLY_CHILD, "Loop %s has %d blocks below it.",
-                tirc_name_of(b->loops[0]), n);
-  if (tirc_is_trivial_binding(b->block->stmt, b->n_loops, b->loops)) return;
+    tirc_refuse(s, b->loops.at[0]->stmt, SERR_NOT_ONLY_CHILD, "Loop %s has %d blocks below it.",
+                tirc_name_of(b->loops.at[0]), n);
+  if (tirc_is_trivial_binding(b->block->stmt, b->loops)) return;
   tirc_refuse(s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING,
               "The iterators of block %s are not its loops, one by one.", tirc_name_of(b->block));
 }
 
 /* Nothing but the loops stands between the outermost and the block: their statements are lost. */
 static void require_only_loops(BlockChange *b) {
-  for (int i = 0; i < b->n_loops; i++) {
-    Stmt inner = i + 1 < b->n_loops ? b->loops[i + 1]->stmt : b->block->stmt;
-    if (tirc_loop_of(b->loops[i])->body == inner) continue;
-    tirc_refuse(b->s, b->loops[i]->stmt, SERR_NOT_ONLY_CHILD,
+  for (int i = 0; i < b->loops.n; i++) {
+    Stmt inner = i + 1 < b->loops.n ? b->loops.at[i + 1]->stmt : b->block->stmt;
+    if (tirc_loop_of(b->loops.at[i])->body == inner) continue;
+    tirc_refuse(b->s, b->loops.at[i]->stmt, SERR_NOT_ONLY_CHILD,
                 "Loop %s has more in its body than the next loop or block %s.",
-                tirc_name_of(b->loops[i]), tirc_name_of(b->block));
+                tirc_name_of(b->loops.at[i]), tirc_name_of(b->block));
   }
 }
 
 /* An extent that counts with another loop would not know it any more. */
 static void require_independent_extents(BlockChange *b) {
   const Block *block = tirc_block_of(b->block);
-  for (int i = 0; i < b->n_loops; i++)
-    for (int k = 0; k < b->n_loops; k++) {
-      Expr var = tirc_loop_of(b->loops[k])->var;
-      Expr extent = tirc_loop_of(b->loops[i])->extent;
+  for (int i = 0; i < b->loops.n; i++)
+    for (int k = 0; k < b->loops.n; k++) {
+      Expr var = tirc_loop_of(b->loops.at[k])->var;
+      Expr extent = tirc_loop_of(b->loops.at[i])->extent;
       if (!tirc_uses_var(extent, var) && !tirc_uses_var(block->iters[i].dom.extent, var)) continue;
-      tirc_sched_error(b->s, b->loops[i]->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+      tirc_sched_error(b->s, b->loops.at[i]->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
                        "the extents of the loops must not depend on each other",
                        "The extent of loop %s uses loop %s, which is replaced.",
-                       tirc_name_of(b->loops[i]), var->u.s);
+                       tirc_name_of(b->loops.at[i]), var->u.s);
     }
 }
 
@@ -88,11 +86,11 @@ static void require_whole_domains(BlockChange *b) {
   for (int i = 0; i < block->n_iters; i++) {
     Range dom = block->iters[i].dom;
     bool whole = tirc_is_int(tirc_simplify(b->a, dom.min), 0) &&
-                 tirc_prove_equal(b->a, dom.extent, tirc_loop_of(b->loops[i])->extent);
+                 tirc_prove_equal(b->a, dom.extent, tirc_loop_of(b->loops.at[i])->extent);
     if (!whole)
       tirc_refuse(b->s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING,
                   "Loop %s does not run over the domain of iterator %s of block %s.",
-                  tirc_name_of(b->loops[i]), block->iters[i].var->u.s, block->name);
+                  tirc_name_of(b->loops.at[i]), block->iters[i].var->u.s, block->name);
     shape[i] = dom.extent;
   }
   b->shape = shape;
@@ -167,7 +165,7 @@ static Expr product(Tirc *c, int n, const Expr *extents) {
 /* (i // 2, i % 2) of one i makes two. */
 static bool makes_as_many(BlockChange *b) {
   return tirc_prove_equal(b->a, product(b->c, b->map.n_outputs, b->new_shape),
-                          product(b->c, b->n_loops, b->shape));
+                          product(b->c, b->loops.n, b->shape));
 }
 
 static void invert(BlockChange *b) {
@@ -188,7 +186,7 @@ static void invert(BlockChange *b) {
     Expr inside = tirc_simplify(b->a, tirc_substitute(c, inverse.indices[i], &iters));
     Expr outside = tirc_simplify(b->a, tirc_substitute(c, inverse.indices[i], &loops));
     tirc_map_set(c, &b->in_body, block->iters[i].var, inside);
-    Expr loop = tirc_loop_of(b->loops[i])->var;
+    Expr loop = tirc_loop_of(b->loops.at[i])->var;
     tirc_map_set(c, &b->in_body, loop, tirc_cast(c, loop->dtype, inside));
     tirc_map_set(c, &b->outside, loop, tirc_cast(c, loop->dtype, outside));
   }
@@ -215,12 +213,12 @@ static bool counts_alike(BlockChange *b) {
 /* The loops in the order in which the map gives them back; NULL when it does more than that. */
 static SRef **permuted_loops(BlockChange *b) {
   if (b->map.n_inputs != b->map.n_outputs) return NULL;
-  SRef **order = tirc_new_array(b->c, SRef *, b->n_loops + 1);
+  SRef **order = tirc_new_array(b->c, SRef *, b->loops.n + 1);
   for (int i = 0; i < b->map.n_outputs; i++) {
     int k = 0;
     while (k < b->map.n_inputs && b->map.inputs[k] != b->map.outputs[i]) k++;
     if (k == b->map.n_inputs) return NULL;
-    order[i] = b->loops[k];
+    order[i] = b->loops.at[k];
   }
   return order;
 }
@@ -236,7 +234,7 @@ static void require_order(BlockChange *b) {
   if (counts_alike(b)) return;
   SRef **order = permuted_loops(b);
   if (order) {
-    tirc_require_order_kept(b->s, b->n_loops, b->loops, order);
+    tirc_require_order_kept(b->s, b->loops.n, b->loops.at, order);
     return;
   }
   SRef *scope = tirc_scope_root(b->s, b->block);
@@ -280,7 +278,7 @@ void tirc_prim_transform_block_layout(Sched *s, const Value *args, Value *result
   BlockChange b = {.s = s, .c = s->c, .block = tirc_sref_of_value(s, args[0])};
   tirc_require_scope_root(s, b.block, false);
   b.a = tirc_analyzer_of_shapes(s, b.block);
-  b.n_loops = tirc_loops_above(s, b.block, &b.loops);
+  b.loops = tirc_loops_above(s, b.block);
   read_map(&b, args[1]);
   require_nest(&b);
   require_only_loops(&b);
@@ -290,7 +288,7 @@ void tirc_prim_transform_block_layout(Sched *s, const Value *args, Value *result
   make_iters(&b);
   invert(&b);
   require_order(&b);
-  tirc_sched_replace(s, b.n_loops ? b.loops[0] : b.block, new_nest(&b));
+  tirc_sched_replace(s, b.loops.n ? b.loops.at[0] : b.block, new_nest(&b));
 }
 
 /* --- reorder_block_iter_var ------------------------------------------------------------------- */

@@ -247,16 +247,16 @@ static bool outside_of_blocks(Visitor *v, Stmt s) {
 /* What the other nest writes must be seen in all places where it is read. */
 static Boxes boxes_of(Merge *m, SRef *loop, const Uses *other) {
   Boxes out = {0};
-  SRef **blocks;
-  int n = tirc_child_blocks(m->s, loop, &blocks);
+  const SRefs blocks = tirc_child_blocks(m->s, loop);
   Outside o = {.v = {.stmt = outside_of_blocks, .expr = load_outside, .self = &o}, .other = other};
   tirc_visit_stmt(&o.v, tirc_loop_of(loop)->body);
   out.opaque = o.found;
-  for (int i = 0; i < n; i++) {
-    out.opaque =
-        out.opaque || blocks[i]->scope->n_blocks > 0 || tirc_reads_other_output(m->s, blocks[i]);
+  for (int i = 0; i < blocks.n; i++) {
+    out.opaque = out.opaque || blocks.at[i]->scope->n_blocks > 0 ||
+                 tirc_reads_other_output(m->s, blocks.at[i]);
     for (int w = 0; w < 2; w++)
-      add_boxes(m, &out, blocks[i], loop, blocks[i]->n_accesses[w], blocks[i]->accesses[w], w);
+      add_boxes(m, &out, blocks.at[i], loop, blocks.at[i]->n_accesses[w], blocks.at[i]->accesses[w],
+                w);
   }
   return out;
 }

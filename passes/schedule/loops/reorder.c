@@ -93,16 +93,15 @@ static void find_chain(Reorder *r) {
 
 static void require_reorderable_blocks(Reorder *r) {
   Sched *s = r->s;
-  SRef **blocks;
-  int n = tirc_child_blocks(s, r->chain[r->n - 1], &blocks);
-  for (int i = 0; i < n; i++) {
-    const Block *b = tirc_block_of(blocks[i]);
+  const SRefs blocks = tirc_child_blocks(s, r->chain[r->n - 1]);
+  for (int i = 0; i < blocks.n; i++) {
+    const Block *b = tirc_block_of(blocks.at[i]);
     for (int k = 0; k < b->n_iters; k++) {
       if (b->iters[k].kind != ITER_SPATIAL && b->iters[k].kind != ITER_REDUCE)
-        tirc_refuse(s, blocks[i]->stmt, SERR_ITER_KIND,
+        tirc_refuse(s, blocks.at[i]->stmt, SERR_ITER_KIND,
                     "iterator %s of block %s is neither spatial nor a reduction iterator",
                     b->iters[k].var->u.s, b->name);
-      tirc_require_affine_binding(s, blocks[i], r->chain[0]->parent);
+      tirc_require_affine_binding(s, blocks.at[i], r->chain[0]->parent);
     }
   }
 }

@@ -171,9 +171,8 @@ static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_pre
   Stmt body = tirc_substitute1_stmt(c, f->body, f->var, value);
   if (predicate) body = tirc_add_predicate(c, body, predicate);
   for (int i = p->n - 1; i >= 0; i--) body = tirc_for_serial(c, p->vars[i], p->factors[i], body);
-  SRef **above;
-  int n_above = tirc_loops_above(s, p->loop, &above);
-  body = tirc_simplify_bindings(s, body, n_above, above, preserve_unit_iters);
+  const SRefs above = tirc_loops_above(s, p->loop);
+  body = tirc_simplify_bindings(s, body, above, preserve_unit_iters);
   PtrMap map = {0};
   tirc_map_set(c, &map, f->var, value);
   tirc_require_init_sides(s, p->loop, body, &map, predicate);
@@ -309,10 +308,8 @@ void tirc_prim_fuse(Sched *s, const Value *args, Value *result) {
   PtrMap map = {0};
   Expr extent = fused_values(s, n, loops, var, &map);
   Stmt body = tirc_substitute_stmt(c, tirc_loop_of(loops[n - 1])->body, &map);
-  SRef **above;
-  int n_above = tirc_loops_above(s, loops[0], &above);
-  Stmt nest =
-      tirc_simplify_bindings(s, tirc_for_serial(c, var, extent, body), n_above, above, args[1].u.b);
+  const SRefs above = tirc_loops_above(s, loops[0]);
+  Stmt nest = tirc_simplify_bindings(s, tirc_for_serial(c, var, extent, body), above, args[1].u.b);
   tirc_require_init_sides(s, loops[0], nest, &map, NULL);
   tirc_sched_replace(s, loops[0], nest);
   *result = tirc_value_loop(var);

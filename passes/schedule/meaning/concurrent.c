@@ -186,15 +186,15 @@ static bool is_apart_in_block(const Look *k) {
   return user && is_told_by_element(k, user);
 }
 
-bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared) {
+bool tirc_iterations_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b, bool shared) {
   Look k = {.s = s, .loop = loop, .buffer = b};
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < blocks.n; i++)
     for (int w = 0; w < 2; w++)
-      for (int a = 0; a < blocks[i]->n_accesses[w]; a++) {
-        const Block *of = tirc_block_of(blocks[i]);
-        const Region *at = &blocks[i]->accesses[w][a];
+      for (int a = 0; a < blocks.at[i]->n_accesses[w]; a++) {
+        const Block *of = tirc_block_of(blocks.at[i]);
+        const Region *at = &blocks.at[i]->accesses[w][a];
         const bool declared = a < (w ? of->n_writes : of->n_reads); /* these come first */
-        if (at->buffer == b) vec_push(s->c, k.uses, ((Use){blocks[i], at, w, declared}));
+        if (at->buffer == b) vec_push(s->c, k.uses, ((Use){blocks.at[i], at, w, declared}));
       }
   for (int d = 0; d < b->ndim; d++)
     if (is_divided_in(&k, d)) return true;
@@ -219,12 +219,12 @@ static bool has_store(const Stores *of, Buffer b) {
 
 /* Whether a block adds to the buffer in all iterations of the loop, a reduction over threads, of
  * which the loop is no other than it was; and no other block uses what is added up till then. */
-static bool adds_over(SRef *loop, int n, SRef *const *blocks, Buffer buffer) {
+static bool adds_over(SRef *loop, SRefs blocks, Buffer buffer) {
   const SRef *user = NULL;
-  for (int i = 0; i < n; i++) {
-    if (!tirc_mentions(blocks[i], buffer)) continue;
+  for (int i = 0; i < blocks.n; i++) {
+    if (!tirc_mentions(blocks.at[i], buffer)) continue;
     if (user) return false;
-    user = blocks[i];
+    user = blocks.at[i];
   }
   return user && tirc_moves(tirc_block_of(user), tirc_loop_of(loop)->var, ITER_REDUCE);
 }
@@ -246,23 +246,22 @@ static bool is_of_interest(const PtrMap *only, Buffer b) {
 /* The buffers that the loop stores to. False: the iterations cannot meet in any of them, or in any
  * of this memory (NULL: all). */
 static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, Stores *out) {
-  SRef **blocks;
-  const int n = tirc_child_blocks(s, loop, &blocks);
+  const SRefs blocks = tirc_child_blocks(s, loop);
   const For *f = tirc_loop_of(loop);
   const SRef *scope = tirc_scope_root(s, loop);
   bool may_meet = false;
-  for (int i = 0; i < n; i++)
-    for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
-      Buffer b = blocks[i]->accesses[1][w].buffer;
+  for (int i = 0; i < blocks.n; i++)
+    for (int w = 0; w < blocks.at[i]->n_accesses[1]; w++) {
+      Buffer b = blocks.at[i]->accesses[1][w].buffer;
       if (has_store(out, b)) continue;
       const bool shared = tirc_is_used_besides(s, loop, b);
       /* Where threads share memory, that is covered what they wrote together. */
       const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->scope, f->thread);
       Watched one = {b, watch_kind(b, thread, shared), shared};
       if (!is_of_interest(only, b) ||
-          (tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
+          (tirc_iterations_apart(s, loop, blocks, b, shared || bound) &&
            !tirc_loosely_used(scope, NULL, b)) ||
-          adds_over(loop, n, blocks, b))
+          adds_over(loop, blocks, b))
         one.kind = WATCH_VALUES;
       may_meet |= one.kind != WATCH_VALUES;
       vec_push(s->c, *out, one);
@@ -312,9 +311,8 @@ static bool find_meeting(Sched *s, SRef *loop, const char *thread, const PtrMap 
   Stores stores = {0};
   bool met = !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, only, &stores);
   if (met) {
-    SRef **blocks;
-    const int n = tirc_child_blocks(s, loop, &blocks);
-    const Plain plain = tirc_plain_blocks(s, n, blocks);
+    const SRefs blocks = tirc_child_blocks(s, loop);
+    const Plain plain = tirc_plain_blocks(s, blocks);
     Extract x = {.c = s->c, .plain = &plain};
     tirc_extract_nest(&x, 1, &loop);
     met = tirc_iterations_meet(

@@ -65,7 +65,7 @@ static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Ext
 /* Whether each instance stored itself before what it reads of the buffer, once its sum is begun. */
 static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
   const ArenaMark mark = tirc_mark(s->c);
-  const Plain plain = tirc_plain_blocks(s, 1, &block);
+  const Plain plain = tirc_plain_blocks(s, (SRefs){&block, 1, 1});
   Extract x = {.c = s->c, .plain = &plain, .instances = INSTANCE_ANY};
   const Iterations of = {.in = tirc_relations_in(s, block), .x = &x};
   const PtrMap none = {0};
@@ -79,7 +79,7 @@ static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
 /* The same of a run. */
 static bool run_stores_first(Sched *s, SRef *block, Buffer buffer, const SRef *loop, bool alone) {
   const ArenaMark mark = tirc_mark(s->c);
-  const Plain plain = tirc_plain_blocks(s, 1, &block);
+  const Plain plain = tirc_plain_blocks(s, (SRefs){&block, 1, 1});
   Extract x = {.c = s->c, .plain = &plain};
   Iterations of;
   extract_run(s, block, loop, alone, &x, &of);
@@ -198,10 +198,12 @@ static bool updates_in_place(Sched *s, SRef *block, const SRef *loop) {
 
 /* Whether another block in the loop stores to the same buffer: they may take turns. */
 static bool has_rival(Sched *s, SRef *producer, const SRef *loop) {
-  SRef **writers, *scope = tirc_scope_root(s, producer);
-  for (int i = 0; i < producer->n_accesses[true]; i++)
-    for (int k = tirc_writers_of(s, scope, producer->accesses[true][i].buffer, &writers); k-- > 0;)
-      if (writers[k] != producer && tirc_is_ancestor(loop, writers[k])) return true;
+  SRef *scope = tirc_scope_root(s, producer);
+  for (int i = 0; i < producer->n_accesses[true]; i++) {
+    const SRefs writers = tirc_writers_of(s, scope, producer->accesses[true][i].buffer);
+    for (int k = 0; k < writers.n; k++)
+      if (writers.at[k] != producer && tirc_is_ancestor(loop, writers.at[k])) return true;
+  }
   return false;
 }
 
@@ -213,11 +215,12 @@ typedef struct Moved { /* what has another value in each iteration of a loop */
 
 static bool is_moved_part(const void *moved, Expr e) {
   const Moved *m = moved;
-  SRef **writers, *scope = m->loop->parent;
+  SRef *scope = m->loop->parent;
   if (e->op != OP_LOAD) return e->op == OP_VAR && tirc_map_has(&m->vars, e);
   while (tirc_is_loop(scope)) scope = scope->parent;
-  for (int k = tirc_writers_of(m->s, scope, e->u.buffer, &writers); k-- > 0;)
-    if (tirc_is_ancestor(m->loop, writers[k])) return true;
+  const SRefs writers = tirc_writers_of(m->s, scope, e->u.buffer);
+  for (int k = 0; k < writers.n; k++)
+    if (tirc_is_ancestor(m->loop, writers.at[k])) return true;
   return false;
 }
 
@@ -342,13 +345,13 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
 /* The producer, if it goes on in the loop, or one from which it gets the values that it stores to
  * the same elements again. */
 static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *seen) {
-  SRef **others, *found = NULL, *scope = tirc_scope_root(s, producer);
+  SRef *found = NULL;
   if (!tirc_is_ancestor(loop, producer) || tirc_map_has(seen, producer)) return NULL;
   tirc_map_set(s->c, seen, producer, producer);
   if (tirc_goes_on_in(s, producer, loop)) return producer;
   if (stores_apart(s, producer, loop)) return NULL;
-  const int n = tirc_producers(s, producer, scope, &others);
-  for (int i = 0; i < n && !found; i++) found = unfinished_in(s, others[i], loop, seen);
+  const SRefs others = tirc_producers(s, producer, tirc_scope_root(s, producer));
+  for (int i = 0; i < others.n && !found; i++) found = unfinished_in(s, others.at[i], loop, seen);
   return found;
 }
 
@@ -360,16 +363,16 @@ typedef struct Choice { /* what a block decides by what is not final in a loop *
 } Choice;
 
 static bool is_open_memory(const Choice *k, Expr data) {
-  SRef **blocks;
   Buffer *loose;
   if (tirc_map_has(&k->stored, data)) return true;
   for (int n = tirc_loose_stores(k->s, k->loop, &loose); n-- > 0;)
     if (loose[n]->data == data) return true;
-  for (int n = tirc_child_blocks(k->s, k->loop, &blocks); n-- > 0;)
-    for (int i = 0; i < blocks[n]->n_accesses[true]; i++) {
+  const SRefs blocks = tirc_child_blocks(k->s, k->loop);
+  for (int n = 0; n < blocks.n; n++)
+    for (int i = 0; i < blocks.at[n]->n_accesses[true]; i++) {
       PtrMap seen = {0};
-      if (blocks[n]->accesses[true][i].buffer->data == data &&
-          unfinished_in(k->s, blocks[n], k->loop, &seen))
+      if (blocks.at[n]->accesses[true][i].buffer->data == data &&
+          unfinished_in(k->s, blocks.at[n], k->loop, &seen))
         return true;
     }
   return false;
@@ -500,23 +503,22 @@ static bool reads_between(Sched *s, SRef *producer, SRef *reader, const SRef *to
 }
 
 typedef struct Blocks {
-  VEC(SRef *) of;
+  SRefs of;
   PtrMap seen;
 } Blocks;
 
 /* The block and, one after the other, those from which it gets or to which it gives values in loops
  * that are not around `to`. */
 static void add_blocks(Sched *s, SRef *block, const SRef *to, bool readers, Blocks *out) {
-  SRef **others, *scope = tirc_scope_root(s, block);
+  SRef *scope = tirc_scope_root(s, block);
   if (tirc_map_has(&out->seen, block)) return;
   tirc_map_set(s->c, &out->seen, block, block);
   vec_push(s->c, out->of, block);
-  const int n =
-      readers ? tirc_consumers(s, block, scope, &others) : tirc_producers(s, block, scope, &others);
-  for (int i = 0; i < n; i++) {
-    SRef *shared = tirc_common_ancestor(2, (SRef *[]){others[i], block});
+  const SRefs others = (readers ? tirc_consumers : tirc_producers)(s, block, scope);
+  for (int i = 0; i < others.n; i++) {
+    SRef *shared = tirc_common_ancestor(2, (SRef *[]){others.at[i], block});
     if (tirc_is_loop(shared) && !tirc_is_ancestor(shared, to))
-      add_blocks(s, others[i], to, readers, out);
+      add_blocks(s, others.at[i], to, readers, out);
   }
 }
 
@@ -534,14 +536,14 @@ bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer
 }
 
 SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
-  SRef **direct, *found = NULL, *scope = tirc_scope_root(s, block);
-  const int n = tirc_producers(s, block, scope, &direct);
+  const SRefs direct = tirc_producers(s, block, tirc_scope_root(s, block));
+  SRef *found = NULL;
   for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
     const For *f = tirc_loop_of(r);
     PtrMap seen = {0};
     if (tirc_is_int(f->extent, 1)) continue;
     if (!tirc_stmt_uses_var(nest, f->var) && !keeps_more(s, block, r, true)) continue;
-    for (int i = 0; i < n && !found; i++) found = unfinished_in(s, direct[i], r, &seen);
+    for (int i = 0; i < direct.n && !found; i++) found = unfinished_in(s, direct.at[i], r, &seen);
   }
   return found;
 }

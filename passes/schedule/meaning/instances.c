@@ -108,7 +108,7 @@ static bool begin(Instances *k) {
     k->values[k->n++] = b->iter_values[i];
     moves |= is_moving(&b->iters[i]);
   }
-  if (moves) k->plain = tirc_plain_blocks(k->s, 1, &k->block);
+  if (moves) k->plain = tirc_plain_blocks(k->s, (SRefs){&k->block, 1, 1});
   return moves;
 }
 

@@ -350,17 +350,17 @@ static bool is_loosely_used(const Extract *x, Buffer b) {
 }
 
 /* Adds the buffer's users to those that are asked about unless it is safe by sight. */
-static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
+static void consider(Ask *r, Buffer b, SRefs blocks) {
   Sched *s = r->s;
   int users = 0, loads = 0, first = r->users.n;
   bool safe = true;
   if (seen(r, b) || tirc_map_has(&r->x.own, b)) return;
-  for (int i = 0; i < n_blocks; i++) {
-    const Use u = use_of(&r->x, blocks[i], b, false);
-    users += consider_init(r, blocks[i], b, &u);
+  for (int i = 0; i < blocks.n; i++) {
+    const Use u = use_of(&r->x, blocks.at[i], b, false);
+    users += consider_init(r, blocks.at[i], b, &u);
     if (u.loads + u.stores == 0) continue;
     const bool once = u.stores && (u.constant || stores_once(s, &u, false));
-    User g = {.block = blocks[i]->stmt,
+    User g = {.block = blocks.at[i]->stmt,
               .buffer = b,
               .update = is_update(s, &u, once),
               .stores_once = once};
@@ -466,16 +466,16 @@ static void ask_sets(Ask *r) {
 
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
-  SRef **blocks;
-  int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
-  const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
+  const SRefs blocks = tirc_child_blocks(s, chain[n - 1]);
+  const Plain plain = tirc_plain_blocks(s, blocks);
   Ask r = {.s = s, .n = n, .chain = chain, .order = order, .x = {.plain = &plain}};
   require_bounds_stand_still(s, n, chain);
-  for (int i = 0; i < n_blocks; i++) require_sums_inside(s, chain, blocks[i]);
+  for (int i = 0; i < blocks.n; i++) require_sums_inside(s, chain, blocks.at[i]);
   extract(&r);
   for (int i = 0; i < r.x.touches.n; i++)
-    if (r.x.touches.at[i].write) consider(&r, r.x.touches.at[i].buffer, n_blocks, blocks);
-  for (int i = 0; i < n_blocks; i++)
-    if (turns_steps(tirc_block_of(blocks[i]), n, chain, order)) tirc_warn_of_equals(s, blocks[i]);
+    if (r.x.touches.at[i].write) consider(&r, r.x.touches.at[i].buffer, blocks);
+  for (int i = 0; i < blocks.n; i++)
+    if (turns_steps(tirc_block_of(blocks.at[i]), n, chain, order))
+      tirc_warn_of_equals(s, blocks.at[i]);
   ask_sets(&r);
 }

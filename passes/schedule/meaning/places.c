@@ -89,9 +89,9 @@ void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves) {
   tirc_extract(x, around(x->c, block, moves), NULL, NULL, NULL, block->stmt);
 }
 
-Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks) {
+Plain tirc_plain_blocks(Sched *s, SRefs blocks) {
   Plain p = {0};
-  for (int i = 0; i < n; i++) tirc_add_plain_block(s->c, blocks[i]->stmt, &p);
+  for (int i = 0; i < blocks.n; i++) tirc_add_plain_block(s->c, blocks.at[i]->stmt, &p);
   return p;
 }
 

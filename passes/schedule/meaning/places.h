@@ -12,8 +12,8 @@ void tirc_extract_nest(Extract *x, int n, SRef *const *chain);
 /* All in a block. Of the nest are the loops of its scope around it that `moves` names; others stand
  * still. */
 void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves);
-/* n blocks as they are run by checks: without views. */
-Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks);
+/* Blocks as they are run by checks: without views. */
+Plain tirc_plain_blocks(Sched *s, SRefs blocks);
 /* Where a loop or block of the program stands: what is around it is outside of the nest. */
 Place *tirc_place_around(Tirc *c, SRef *in);
 /* Where an instance of the block stands, of which no more is known than the iterators' domains. */

@@ -91,11 +91,11 @@ static bool proves_with_init(Sched *s, SRef *in, int n, const For *const *loops,
 
 /* The loops above a block, outermost first; where they stand: the outermost, or the block. */
 static const For **loops_of(Sched *s, SRef *block, int *n, SRef **in) {
-  SRef **above;
-  *n = tirc_loops_above(s, block, &above);
-  *in = *n ? above[0] : block;
+  const SRefs above = tirc_loops_above(s, block);
+  *n = above.n;
+  *in = *n ? above.at[0] : block;
   const For **loops = tirc_new_array(s->c, const For *, *n + 1);
-  for (int i = 0; i < *n; i++) loops[i] = tirc_loop_of(above[i]);
+  for (int i = 0; i < *n; i++) loops[i] = tirc_loop_of(above.at[i]);
   return loops;
 }
 

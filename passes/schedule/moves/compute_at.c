@@ -24,8 +24,7 @@ typedef struct Move {
   bool preserve_unit_loops;
   int64_t index;
   SRef *block, *loop, *scope;
-  int n_producers, n_consumers;
-  SRef **producers, **consumers;
+  SRefs producers, consumers;
   Analyzer *a; /* the loops from `loop` upwards, then the new ones */
 } Move;
 
@@ -55,30 +54,30 @@ typedef struct Finder {
   int n_producers, n_consumers;
 } Finder;
 
-static bool stands_in(Stmt block, int n, SRef *const *at) {
-  for (int i = 0; i < n; i++)
-    if (at[i]->stmt == block) return true;
+static bool stands_in(Stmt block, SRefs among) {
+  for (int i = 0; i < among.n; i++)
+    if (among.at[i]->stmt == block) return true;
   return false;
 }
 
 static bool see_stmt(Visitor *v, Stmt s) {
   Finder *f = v->self;
   if (s->kind != STMT_BLOCK) return true;
-  f->n_producers += stands_in(s, f->m->n_producers, f->m->producers);
-  f->n_consumers += stands_in(s, f->m->n_consumers, f->m->consumers);
+  f->n_producers += stands_in(s, f->m->producers);
+  f->n_consumers += stands_in(s, f->m->consumers);
   return false;
 }
-static void require_all(Move *m, int seen, int n, SRef *const *at, const char *what) {
-  if (seen == n) return;
+static void require_all(Move *m, int seen, SRefs all, const char *what) {
+  if (seen == all.n) return;
   Text names = {.c = m->c};
-  for (int i = 0; i < n; i++) {
-    tirc_sched_mark(m->s, at[i]->stmt);
-    tirc_text_addf(&names, "%s\"%s\"", i ? ", " : "", tirc_name_of(at[i]));
+  for (int i = 0; i < all.n; i++) {
+    tirc_sched_mark(m->s, all.at[i]->stmt);
+    tirc_text_addf(&names, "%s\"%s\"", i ? ", " : "", tirc_name_of(all.at[i]));
   }
-  tirc_sched_error(m->s, NULL, SERR_NOT_ALL_VISITED,
-                   tirc_format(m->c, "%d of %d %ss are not under the loop", n - seen, n, what),
-                   NULL, "all %ss of %s (%s) must be under %s", what, moved(m), names.at,
-                   target(m));
+  tirc_sched_error(
+      m->s, NULL, SERR_NOT_ALL_VISITED,
+      tirc_format(m->c, "%d of %d %ss are not under the loop", all.n - seen, all.n, what), NULL,
+      "all %ss of %s (%s) must be under %s", what, moved(m), names.at, target(m));
 }
 
 /* After the last producer, before the first consumer: the item of the loop's body before which the
@@ -95,8 +94,8 @@ static int find_place(Move *m) {
     if (f.n_producers != producers) after = i;
     if (f.n_consumers != consumers && before == n) before = i;
   }
-  if (!m->is_producer) require_all(m, f.n_producers, m->n_producers, m->producers, "producer");
-  if (m->is_producer) require_all(m, f.n_consumers, m->n_consumers, m->consumers, "consumer");
+  if (!m->is_producer) require_all(m, f.n_producers, m->producers, "producer");
+  if (m->is_producer) require_all(m, f.n_consumers, m->consumers, "consumer");
   if (m->index == -1) return before;
   if (m->index == -2) return after + 1;
   if (m->index < after + 1 || m->index > before)
@@ -199,9 +198,9 @@ static void check_others_within(Move *m) {
     const Expr var = tirc_loop_of(common)->var;
     if (!tirc_uses_var(b->predicate, var)) continue;
     const bool again = !tirc_kinds_moved(b, var);
-    for (int i = 0; i < m->n_consumers + (again ? m->n_producers : 0); i++) {
-      const bool reads = i >= m->n_consumers;
-      SRef *other = reads ? m->producers[i - m->n_consumers] : m->consumers[i];
+    for (int i = 0; i < m->consumers.n + (again ? m->producers.n : 0); i++) {
+      const bool reads = i >= m->consumers.n;
+      SRef *other = reads ? m->producers.at[i - m->consumers.n] : m->consumers.at[i];
       if (!tirc_is_ancestor(common, other)) continue;
       tirc_sched_mark(m->s, m->block->stmt);
       tirc_refuse(m->s, other->stmt, SERR_PREDICATE_LOST,
@@ -258,9 +257,8 @@ static const SRef *first_user(const SRef *at, Buffer b) {
 }
 
 static bool has_other_writer(Move *m, Buffer b) {
-  SRef **writers;
-  const int n = tirc_writers_of(m->s, m->scope, b, &writers);
-  return n > 1 || (n == 1 && writers[0] != m->block);
+  const SRefs writers = tirc_writers_of(m->s, m->scope, b);
+  return writers.n > 1 || (writers.n == 1 && writers.at[0] != m->block);
 }
 
 /* The blocks within one that declares nothing, as loop_partition makes it: run again, an update in
@@ -291,15 +289,14 @@ static void check_runs_within(Move *m) {
 
 /* Whether each iterator has a loop of its own, before and after, in one order. */
 static bool keeps_order(Move *m, Stmt nest) {
-  SRef **before, **above;
-  const int n_before = tirc_loops_above(m->s, m->block, &before);
-  const int n_above = tirc_loops_above(m->s, m->loop, &above);
+  const SRefs before = tirc_loops_above(m->s, m->block);
+  const SRefs above = tirc_loops_above(m->s, m->loop);
   VEC(Expr) vars = {0};
-  for (int i = 0; i < n_above; i++) vec_push(m->c, vars, tirc_loop_of(above[i])->var);
+  for (int i = 0; i < above.n; i++) vec_push(m->c, vars, tirc_loop_of(above.at[i])->var);
   vec_push(m->c, vars, tirc_loop_of(m->loop)->var);
   for (; nest->kind == STMT_FOR; nest = nest->u.loop.body) vec_push(m->c, vars, nest->u.loop.var);
   bool same = !tirc_shares_loops(m->s, m->block) && nest->u.block.n_iters == vars.n &&
-              tirc_is_trivial_binding(m->block->stmt, n_before, before);
+              tirc_is_trivial_binding(m->block->stmt, before);
   for (int i = 0; same && i < vars.n; i++) same = nest->u.block.iter_values[i] == vars.at[i];
   return same;
 }
@@ -445,10 +442,10 @@ static bool leaves_out(const Move *m, SRef *producer, Expr runs) {
 static bool see_decision(Visitor *v, Expr e) {
   LoopVars *l = v->self;
   const Move *m = l->m;
-  for (int i = 0; e->op == OP_LOAD && l->decides && i < m->n_producers; i++)
-    if (tirc_touches(m->producers[i], e->u.buffer, true) &&
+  for (int i = 0; e->op == OP_LOAD && l->decides && i < m->producers.n; i++)
+    if (tirc_touches(m->producers.at[i], e->u.buffer, true) &&
         (!tirc_declared_read(tirc_block_of(m->block), e->u.buffer) ||
-         leaves_out(m, m->producers[i], l->runs)))
+         leaves_out(m, m->producers.at[i], l->runs)))
       l->used = e;
   const int n = e->op == OP_LOAD ? e->n : e->op == OP_IF_THEN_ELSE && tirc_reads_memory(e) ? 1 : 0;
   if (l->decides || !n) return true;
@@ -506,8 +503,8 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
 static void move_block(Move *m) {
   Sched *s = m->s;
   m->scope = tirc_require_scope_root(s, m->block, true);
-  m->n_producers = tirc_producers(s, m->block, m->scope, &m->producers);
-  m->n_consumers = tirc_consumers(s, m->block, m->scope, &m->consumers);
+  m->producers = tirc_producers(s, m->block, m->scope);
+  m->consumers = tirc_consumers(s, m->block, m->scope);
   tirc_require_complete_or_reduction(s, m->block, m->scope);
   if (!tirc_block_of(m->block)->n_writes) check_updates_within(m, m->block);
   check_scope_and_bind_loops(m);
@@ -516,9 +513,8 @@ static void move_block(Move *m) {
   Stmt without;
   tirc_plan_leaf_removal(s, m->block, &removed, &without);
   int place = find_place(m);
-  const IterDomain *domains = tirc_required_domains(
-      s, m->a, m->block, m->loop, m->is_producer, m->is_producer ? m->n_consumers : m->n_producers,
-      m->is_producer ? m->consumers : m->producers);
+  const IterDomain *domains = tirc_required_domains(s, m->a, m->block, m->loop, m->is_producer,
+                                                    m->is_producer ? m->consumers : m->producers);
   check_old_predicate(m);
   check_others_within(m);
   check_steps(m);

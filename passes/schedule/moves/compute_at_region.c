@@ -98,8 +98,7 @@ static void require_all(Solver *v, Touched *t) {
   add_box(v, &t->required, t->buffer->ndim, dims);
 }
 
-static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others,
-                           SRef *const *others, Touched **out) {
+static int collect_touched(Solver *v, SRef *loop, bool is_producer, SRefs others, Touched **out) {
   const Block *b = &v->block->u.block;
   int n_regions = is_producer ? b->n_writes : b->n_reads, n = 0;
   const Region *regions = is_producer ? b->writes : b->reads;
@@ -111,18 +110,18 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
     for (int d = 0; d < t->buffer->ndim; d++) dims[d] = tirc_set_of_range(v->c, regions[i].dims[d]);
     add_box(v, &t->provided, t->buffer->ndim, dims);
   }
-  for (int k = 0; k < n_others; k++) {
-    const Block *o = &others[k]->stmt->u.block;
+  for (int k = 0; k < others.n; k++) {
+    const Block *o = &others.at[k]->stmt->u.block;
     int m = is_producer ? o->n_reads : o->n_writes;
     const Region *theirs = is_producer ? o->reads : o->writes;
     for (int i = 0; i < m; i++) {
       Touched *t = find_touched(at, n, theirs[i].buffer);
       if (!t) continue;
-      Region r = is_producer ? theirs[i] : tirc_written_region(v->s, others[k], &theirs[i]);
-      relax_region(v, others[k], loop, &r, is_producer, &t->required);
+      Region r = is_producer ? theirs[i] : tirc_written_region(v->s, others.at[k], &theirs[i]);
+      relax_region(v, others.at[k], loop, &r, is_producer, &t->required);
     }
-    for (int i = m; i < others[k]->n_accesses[!is_producer]; i++) {
-      Touched *t = find_touched(at, n, others[k]->accesses[!is_producer][i].buffer);
+    for (int i = m; i < others.at[k]->n_accesses[!is_producer]; i++) {
+      Touched *t = find_touched(at, n, others.at[k]->accesses[!is_producer][i].buffer);
       if (t) require_all(v, t);
     }
   }
@@ -390,13 +389,13 @@ static void require_one_for_all(Solver *v, int n, const Touched *touched) {
 }
 
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
-                                  int n_others, SRef *const *others) {
+                                  SRefs others) {
   Solver v = {s, s->c, a, tirc_analyzer(s->c), block, block->stmt, {0}};
   const Block *b = &block->stmt->u.block;
   IterDomain *domains = tirc_new_array(s->c, IterDomain, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) tirc_map_set(s->c, &v.doms, b->iters[i].var, &domains[i]);
   Touched *touched;
-  int n = collect_touched(&v, loop, is_producer, n_others, others, &touched);
+  int n = collect_touched(&v, loop, is_producer, others, &touched);
   if (!is_producer) require_all_instances(&v, n, touched);
   for (int i = 0; i < n; i++)
     if (touched[i].required.dims && !update_affine(&v, &touched[i]))

@@ -23,9 +23,8 @@ typedef struct Loops {
 
 static Loops loops_of(Sched *s, SRef *loop, Stmt nest, const Block **block) {
   Loops l = {0};
-  SRef **above;
-  int n = tirc_loops_above(s, loop, &above);
-  for (int i = 0; i < n; i++) vec_push(s->c, l.at, tirc_loop_of(above[i]));
+  const SRefs above = tirc_loops_above(s, loop);
+  for (int i = 0; i < above.n; i++) vec_push(s->c, l.at, tirc_loop_of(above.at[i]));
   vec_push(s->c, l.at, tirc_loop_of(loop));
   l.n_outer = l.at.n;
   for (; nest->kind == STMT_FOR; nest = nest->u.loop.body) vec_push(s->c, l.at, &nest->u.loop);
@@ -105,8 +104,8 @@ static bool counts_up(const IterMap *map, const Loops *l) {
 }
 
 static SRef *nest_of(Sched *s, SRef *loop) {
-  SRef **above;
-  return tirc_loops_above(s, loop, &above) ? above[0] : loop;
+  const SRefs above = tirc_loops_above(s, loop);
+  return above.n ? above.at[0] : loop;
 }
 
 /* Each combination of the loops that the bindings use is another instance, and the first one for an

@@ -32,11 +32,10 @@ void tirc_bad_inline_pattern(Sched *s, SRef *block, const char *why) {
 }
 
 void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
-  SRef **loops;
-  int n = tirc_loops_above(s, block, &loops);
-  for (int i = 0; i < n; i++) {
-    Expr var = tirc_loop_of(loops[i])->var;
-    if (tirc_is_ancestor(loops[i], other) || !tirc_stmt_uses_var(store, var)) continue;
+  const SRefs loops = tirc_loops_above(s, block);
+  for (int i = 0; i < loops.n; i++) {
+    Expr var = tirc_loop_of(loops.at[i])->var;
+    if (tirc_is_ancestor(loops.at[i], other) || !tirc_stmt_uses_var(store, var)) continue;
     tirc_refuse(s, block->stmt, SERR_LOOP_VAR_ESCAPES,
                 "%s would use the loop variable %s outside of its loop",
                 tirc_describe(s, block->stmt), var->u.s);
@@ -166,12 +165,11 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
   if (!trivial_indices(s->c, b, b->body, &body) && !invert_indices(s->c, b, b->body, &body))
     tirc_bad_inline_pattern(
         s, block, "the indices of its store are no bijective affine map of its iterators");
-  SRef **consumers;
-  int n = tirc_consumers(s, block, scope, &consumers);
-  for (int i = 0; i < n; i++) {
-    tirc_require_no_loop_vars(s, block, b->body, consumers[i]);
+  const SRefs consumers = tirc_consumers(s, block, scope);
+  for (int i = 0; i < consumers.n; i++) {
+    tirc_require_no_loop_vars(s, block, b->body, consumers.at[i]);
     SRef *producer, *reader;
-    if (tirc_is_read_between(s, block, consumers[i], &producer, &reader))
+    if (tirc_is_read_between(s, block, consumers.at[i], &producer, &reader))
       tirc_bad_inline_pattern(s, block, "what it reads is overwritten before its consumer runs");
   }
   Inliner in = {.s = s,
@@ -181,9 +179,9 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
                 .buffer = b->writes[0].buffer,
                 .load = load_becomes_value,
                 .self = &body};
-  uint32_t *ids = tirc_new_array(s->c, uint32_t, n + 1);
-  for (int i = 0; i < n; i++) ids[i] = tirc_block_of(consumers[i])->id;
+  uint32_t *ids = tirc_new_array(s->c, uint32_t, consumers.n + 1);
+  for (int i = 0; i < consumers.n; i++) ids[i] = tirc_block_of(consumers.at[i])->id;
   tirc_inline_and_replace(&in);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < consumers.n; i++)
     tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, ids[i])});
 }

@@ -32,7 +32,7 @@ typedef struct IterDomain {
  * ranges of the loops from `loop` upwards. Raises domain-not-solvable when the index expressions
  * have no inverse. */
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
-                                  int n_others, SRef *const *others);
+                                  SRefs others);
 
 /* A reduction block in `nest`, which is to stand under `loop`, must add each of its instances once,
  * after its init, and by one thread. Raises shared-reduction or repeated-reduction. */

@@ -338,9 +338,7 @@ static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
 }
 
 static bool runs_in_loops(Sched *s, SRef *block) {
-  SRef **loops;
-  const int n = tirc_loops_above(s, block, &loops);
-  return tirc_is_trivial_binding(block->stmt, n, loops);
+  return tirc_is_trivial_binding(block->stmt, tirc_loops_above(s, block));
 }
 
 /* Whether the instances of the consumer certainly run in the order in which they run now. */

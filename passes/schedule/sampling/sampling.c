@@ -228,18 +228,18 @@ static bool is_data_parallel(Sched *s, Value loop) {
 
 /* The loops of the first consumer that are around all consumers. */
 static int consumer_loops(Sched *s, Value block, Value **out) {
-  SRef *at = tirc_sref_of_value(s, block), **consumers, **loops;
-  int n = tirc_consumers(s, at, tirc_require_scope_root(s, at, false), &consumers);
-  if (n == 0) return 0;
-  SRef *boundary = n > 1 ? tirc_common_ancestor(n, consumers) : consumers[0]->parent;
+  SRef *at = tirc_sref_of_value(s, block);
+  const SRefs readers = tirc_consumers(s, at, tirc_require_scope_root(s, at, false));
+  if (readers.n == 0) return 0;
+  SRef *boundary =
+      readers.n > 1 ? tirc_common_ancestor(readers.n, readers.at) : readers.at[0]->parent;
   if (!boundary || !tirc_is_loop(boundary)) return 0;
-  int n_loops = tirc_loops_above(s, consumers[0], &loops), n_out = 0;
-  *out = tirc_new_array(s->c, Value, n_loops + 1);
-  for (int i = 0; i < n_loops; i++) {
-    (*out)[n_out++] = tirc_value_of_sref(loops[i]);
-    if (loops[i] == boundary) break;
-  }
-  return n_out;
+  const SRefs loops = tirc_loops_above(s, readers.at[0]);
+  int n = 0;
+  *out = tirc_new_array(s->c, Value, loops.n + 1);
+  do (*out)[n] = tirc_value_of_sref(loops.at[n]);
+  while (loops.at[n++] != boundary);
+  return n;
 }
 
 /* Unit loops are no places, nor are reduction loops below the last data-parallel one, nor

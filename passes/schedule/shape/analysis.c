@@ -60,8 +60,7 @@ static const char *second_writer(Sched *s, Buffer b, SRef *other) {
  * each other is the business of the scope. */
 static const char *why_not_dominant(Sched *s, SRef *block, SRef *root) {
   const Block *b = tirc_block_of(block);
-  SRef **children;
-  int n = tirc_is_block(root) ? 0 : tirc_child_blocks(s, root, &children);
+  const SRefs children = tirc_is_block(root) ? (SRefs){0} : tirc_child_blocks(s, root);
   for (int i = 0; i < b->n_writes; i++) {
     Buffer buffer = b->writes[i].buffer;
     SRef *other = NULL;
@@ -70,8 +69,8 @@ static const char *why_not_dominant(Sched *s, SRef *block, SRef *root) {
         return second_writer(s, buffer, other);
       continue;
     }
-    for (int k = 0; k < n; k++) {
-      int writers = count_writers(children[k]->scope, buffer, block, &other);
+    for (int k = 0; k < children.n; k++) {
+      int writers = count_writers(children.at[k]->scope, buffer, block, &other);
       if (writers > 1) return second_writer(s, buffer, other);
       if (writers) break;
     }
@@ -347,10 +346,9 @@ void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
 /* The block of the scope that is the init of this one, as decompose_reduction leaves it. */
 static const Block *init_of(Sched *s, SRef *block, SRef *scope) {
   const Block *b = tirc_block_of(block);
-  SRef **blocks;
-  int n = is_decomposed(b) ? tirc_child_blocks(s, scope, &blocks) : 0;
-  for (int i = 0; i < n && blocks[i] != block; i++) {
-    const Block *other = tirc_block_of(blocks[i]);
+  const SRefs blocks = is_decomposed(b) ? tirc_child_blocks(s, scope) : (SRefs){0};
+  for (int i = 0; i < blocks.n && blocks.at[i] != block; i++) {
+    const Block *other = tirc_block_of(blocks.at[i]);
     for (int k = 0; k < other->n_writes; k++)
       for (int w = 0; w < b->n_writes; w++)
         if (other->writes[k].buffer == b->writes[w].buffer) return other;
@@ -383,15 +381,14 @@ void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
 }
 
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
-  SRef **blocks;
-  int n = tirc_child_blocks(s, subtree, &blocks);
-  for (int i = 0; i < n; i++) {
-    const char *complete = why_not_local_complete(s, blocks[i], subtree);
-    const char *reduction = complete ? why_not_local_reduction(s, blocks[i], subtree) : NULL;
+  const SRefs blocks = tirc_child_blocks(s, subtree);
+  for (int i = 0; i < blocks.n; i++) {
+    const char *complete = why_not_local_complete(s, blocks.at[i], subtree);
+    const char *reduction = complete ? why_not_local_reduction(s, blocks.at[i], subtree) : NULL;
     if (!reduction) continue;
-    const char *root = tirc_label(s, subtree, 0), *child = tirc_label(s, blocks[i], 1);
-    const char *hint = hint_for(s, blocks[i]);
-    if (!is_decomposed(tirc_block_of(blocks[i])))
+    const char *root = tirc_label(s, subtree, 0), *child = tirc_label(s, blocks.at[i], 1);
+    const char *hint = hint_for(s, blocks.at[i]);
+    if (!is_decomposed(tirc_block_of(blocks.at[i])))
       hint =
           tirc_format(s->c, "take a loop that has only complete and reduction blocks below it%s%s",
                       hint ? "; " : "", hint ? hint : "");

@@ -211,8 +211,8 @@ Expr tirc_touching_condition(Sched *s, const SRef *block) {
 }
 
 bool tirc_shares_loops(Sched *s, SRef *block) {
-  SRef **loops, **blocks;
-  return tirc_loops_above(s, block, &loops) && tirc_child_blocks(s, loops[0], &blocks) > 1;
+  const SRefs loops = tirc_loops_above(s, block);
+  return loops.n && tirc_child_blocks(s, loops.at[0]).n > 1;
 }
 
 SRef *tirc_loop_of_domain(const SRef *block) {

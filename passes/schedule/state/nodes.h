@@ -113,8 +113,7 @@ Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to);
 /* TVM's IterMapSimplifyBlockBinding: the bindings of the blocks in s (those inside of blocks
  * without iterators included) rewritten in terms of the loops around them. `above` are loops
  * outside of s. */
-Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
-                            bool preserve_unit_iters);
+Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, SRefs above, bool preserve_unit_iters);
 
 /* --- domains and regions ---------------------------------------------------------------------- */
 
@@ -217,8 +216,8 @@ bool tirc_is_stage_pipeline(Sched *s, SRef *scope); /* all children have it, and
 bool tirc_decides_by_written(Sched *s, SRef *block);
 
 /* The blocks of a scope that write / read this buffer, in order. */
-int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
-int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
+SRefs tirc_writers_of(Sched *s, SRef *scope, Buffer b);
+SRefs tirc_readers_of(Sched *s, SRef *scope, Buffer b);
 
 /* The first load in an expression of what a block of the scope stores; NULL: there is none. */
 Expr tirc_reads_written(Sched *s, SRef *scope, Expr e);
@@ -271,13 +270,13 @@ SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline);
 void tirc_require_affine_binding(Sched *s, SRef *block,
                                  SRef *high_exclusive); /* NULL: whole scope */
 bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope);
-bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops);
+bool tirc_is_trivial_binding(Stmt block, SRefs loops);
 /* Which kinds of iterators the loop variable reaches in a block's bindings: the bit 1 << IterKind.
  */
 unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop);
 /* Producers and consumers of a block within a scope, without doubles, in order. */
-int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out);
-int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out);
+SRefs tirc_producers(Sched *s, SRef *block, SRef *scope);
+SRefs tirc_consumers(Sched *s, SRef *block, SRef *scope);
 /* The n-th buffer that a block reads or writes (`value` is a BUFFER_INDEX argument); raises
  * buffer-index or buffer-not-found. */
 Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write);

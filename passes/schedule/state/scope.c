@@ -65,11 +65,11 @@ bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope) {
   return false;
 }
 
-bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops) {
+bool tirc_is_trivial_binding(Stmt block, SRefs loops) {
   const Block *b = &block->u.block;
-  if (b->n_iters != n_loops) return false;
-  for (int i = 0; i < n_loops; i++)
-    if (b->iter_values[i] != tirc_loop_of(loops[i])->var) return false;
+  if (b->n_iters != loops.n) return false;
+  for (int i = 0; i < loops.n; i++)
+    if (b->iter_values[i] != tirc_loop_of(loops.at[i])->var) return false;
   return true;
 }
 
@@ -105,13 +105,13 @@ typedef struct Loads {
 
 static bool is_changed_load(const void *self, Expr e) {
   const Loads *k = self;
-  SRef **blocks;
   Buffer *loose;
   if (e->op != OP_LOAD) return false;
   if (tirc_is_block(k->at) && tirc_touches(k->at, e->u.buffer, true)) return true;
   if (tirc_is_block(k->at)) return tirc_reads_written(k->s, k->at, e);
-  for (int n = tirc_child_blocks(k->s, k->at, &blocks); n-- > 0;)
-    if (tirc_touches(blocks[n], e->u.buffer, true)) return true;
+  const SRefs blocks = tirc_child_blocks(k->s, k->at);
+  for (int i = 0; i < blocks.n; i++)
+    if (tirc_touches(blocks.at[i], e->u.buffer, true)) return true;
   for (int n = tirc_loose_stores(k->s, k->at, &loose); n-- > 0;)
     if (loose[n] == e->u.buffer) return true;
   return false;
@@ -130,21 +130,19 @@ static void push_once(Tirc *c, SRefs *v, SRef *r) {
 }
 
 /* Flow and output dependences make producers and consumers, as in TVM. */
-int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
+SRefs tirc_producers(Sched *s, SRef *block, SRef *scope) {
   SRefs v = {0};
   Deps deps = {0};
   tirc_deps_into(s, scope->scope, block, &deps);
   for (int i = 0; i < deps.n; i++)
     if (deps.at[i].kind != DEP_WAR) push_once(s->c, &v, deps.at[i].src);
-  *out = v.at;
-  return v.n;
+  return v;
 }
 
-int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
+SRefs tirc_consumers(Sched *s, SRef *block, SRef *scope) {
   SRefs v = {0};
   tirc_users_after(s, scope->scope, block, &v);
-  *out = v.at;
-  return v.n;
+  return v;
 }
 
 /* --- buffers --------------------------------------------------------------------------------- */

@@ -154,31 +154,23 @@ SRef *tirc_scope_root(Sched *s, SRef *sref) {
   return r;
 }
 
-static int reversed(Sched *s, SRefs *v, SRef ***out) {
-  for (int i = 0, j = v->n - 1; i < j; i++, j--) {
-    SRef *r = v->at[i];
-    v->at[i] = v->at[j];
-    v->at[j] = r;
-  }
-  *out = v->at ? v->at : tirc_new_array(s->c, SRef *, 1);
-  return v->n;
-}
-
-int tirc_loops_above(Sched *s, SRef *sref, SRef ***out) {
+SRefs tirc_loops_above(Sched *s, SRef *sref) {
   SRefs v = {0};
   for (SRef *r = sref->parent; r && tirc_is_loop(r); r = r->parent) vec_push(s->c, v, r);
-  return reversed(s, &v, out);
+  for (int i = 0, j = v.n - 1; i < j; i++, j--) {
+    SRef *r = v.at[i];
+    v.at[i] = v.at[j];
+    v.at[j] = r;
+  }
+  return v;
 }
 
-int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
+SRefs tirc_child_blocks(Sched *s, SRef *sref) {
   SRefs v = {0};
-  if (tirc_is_block(sref)) {
-    *out = sref->scope->blocks;
-    return sref->scope->n_blocks;
-  }
+  if (tirc_is_block(sref))
+    return (SRefs){sref->scope->blocks, sref->scope->n_blocks, sref->scope->room};
   tirc_blocks_in(s, sref->stmt->u.loop.body, &v);
-  *out = v.at;
-  return v.n;
+  return v;
 }
 
 /* --- replacing ------------------------------------------------------------------------------- */

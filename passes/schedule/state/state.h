@@ -4,8 +4,6 @@
 
 #include "passes/schedule/schedule.h"
 
-typedef VEC(SRef *) SRefs;
-
 /* The nodes of the blocks in a statement that are not inside of another block, in order. */
 void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out);
 /* Everything about `block` as a scope with these child blocks, from nothing. Also the flags of the

@@ -41,21 +41,16 @@ SRef *tirc_common_ancestor(int n, SRef *const *at) {
   return r;
 }
 
-static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
+static SRefs users(Sched *s, SRef *scope, Buffer b, bool writers) {
   SRefs v = {0};
   const SRefs *all = tirc_users_of(scope->scope, b);
   for (int i = 0; i < all->n; i++)
     if (tirc_touches(all->at[i], b, writers)) vec_push(s->c, v, all->at[i]);
-  *out = v.at;
-  return v.n;
+  return v;
 }
 
-int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
-  return users(s, scope, b, true, out);
-}
-int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
-  return users(s, scope, b, false, out);
-}
+SRefs tirc_writers_of(Sched *s, SRef *scope, Buffer b) { return users(s, scope, b, true); }
+SRefs tirc_readers_of(Sched *s, SRef *scope, Buffer b) { return users(s, scope, b, false); }
 
 static bool find_steps(Tirc *c, Stmt s, Stmt to, Steps *out) {
   Stmt below[2];
@@ -88,8 +83,7 @@ typedef struct WrittenLoad {
 
 static bool is_written_load(const void *self, Expr e) {
   const WrittenLoad *w = self;
-  SRef **writers;
-  return e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer, &writers);
+  return e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer).n;
 }
 
 Expr tirc_reads_written(Sched *s, SRef *scope, Expr e) {
@@ -352,10 +346,9 @@ static Stmt simplify_below(Mutator *m, Stmt s) {
   return to;
 }
 
-Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
-                            bool preserve_unit_iters) {
+Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, SRefs above, bool preserve_unit_iters) {
   Bindings b = {.a = tirc_analyzer(s->c), .preserve_unit_iters = preserve_unit_iters};
-  for (int i = 0; i < n_above; i++) enter_loop(s->c, &b, tirc_loop_of(above[i]));
+  for (int i = 0; i < above.n; i++) enter_loop(s->c, &b, tirc_loop_of(above.at[i]));
   Mutator m = {.c = s->c, .expr = keep_expr, .stmt = simplify_below, .self = &b};
   return tirc_mutate_stmt(&m, stmt);
 }
