@@ -6,136 +6,86 @@
 
 #define FUNC "@T.prim_func\ndef main("
 
-/* One block: B = A + 1, over one loop or two. */
-#define VECTOR                                                                                     \
-  FUNC "A: T.Buffer((100,), \"float32\"), B: T.Buffer((100,), \"float32\")):\n"                    \
-       "    for i in range(100):\n"                                                                \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi = T.axis.spatial(100, i)\n"                                                 \
-       "            B[vi] = A[vi] + T.float32(1)\n"
-#define GRID                                                                                       \
-  FUNC "A: T.Buffer((8, 16), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n"                  \
-       "    for i, j in T.grid(8, 16):\n"                                                          \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
-       "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"
-
-/* A producer and its consumer: B = A * 2, C = B + 1. */
-#define STAGES                                                                                     \
-  FUNC "A: T.Buffer((64,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
-       "    B = T.alloc_buffer((64,))\n"                                                           \
-       "    for i in range(64):\n"                                                                 \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi = T.axis.spatial(64, i)\n"                                                  \
-       "            B[vi] = A[vi] * T.float32(2)\n"                                                \
-       "    for i in range(64):\n"                                                                 \
-       "        with T.block(\"C\"):\n"                                                            \
-       "            vi = T.axis.spatial(64, i)\n"                                                  \
-       "            C[vi] = B[vi] + T.float32(1)\n"
-
-/* Reductions: the sums of rows, and a matrix product. */
-#define ROW_SUM                                                                                    \
-  FUNC "A: T.Buffer((8, 64), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"                     \
-       "    for i, k in T.grid(8, 64):\n"                                                          \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"                                       \
-       "            with T.init():\n"                                                              \
-       "                B[vi] = T.float32(0)\n"                                                    \
-       "            B[vi] = B[vi] + A[vi, vk]\n"
-#define MATMUL                                                                                     \
-  FUNC "A: T.Buffer((32, 32), \"float32\"), B: T.Buffer((32, 32), \"float32\"), "                  \
-       "C: T.Buffer((32, 32), \"float32\")):\n"                                                    \
-       "    for i, j, k in T.grid(32, 32, 32):\n"                                                  \
+/* What they are made of: a block under one loop, under two, and sums. */
+#define OVER(n, name, store)                                                                       \
+  "    for i in range(" #n "):\n"                                                                  \
+  "        with T.block(\"" name "\"):\n"                                                          \
+  "            vi = T.axis.spatial(" #n ", i)\n"                                                   \
+  "            " store "\n"
+#define OVER_GRID(m, n, name, store)                                                               \
+  "    for i, j in T.grid(" #m ", " #n "):\n"                                                      \
+  "        with T.block(\"" name "\"):\n"                                                          \
+  "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                            \
+  "            " store "\n"
+#define SUM_OF_ROWS(name)                                                                          \
+  "    for i, k in T.grid(8, 64):\n"                                                               \
+  "        with T.block(\"" name "\"):\n"                                                          \
+  "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"                                            \
+  "            with T.init():\n"                                                                   \
+  "                " name "[vi] = T.float32(0)\n"                                                  \
+  "            " name "[vi] = " name "[vi] + A[vi, vk]\n"
+#define PRODUCT(m, n, k)                                                                           \
+  FUNC "A: T.Buffer((" #m ", " #k "), \"float32\"), B: T.Buffer((" #k ", " #n "), \"float32\"), "  \
+       "C: T.Buffer((" #m ", " #n "), \"float32\")):\n"                                            \
+       "    for i, j, k in T.grid(" #m ", " #n ", " #k "):\n"                                      \
        "        with T.block(\"C\"):\n"                                                            \
        "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                               \
        "            with T.init():\n"                                                              \
        "                C[vi, vj] = T.float32(0)\n"                                                \
        "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+
+/* One block: B = A + 1, over one loop or two. */
+#define VECTOR                                                                                     \
+  FUNC "A: T.Buffer((100,), \"float32\"), B: T.Buffer((100,), \"float32\")):\n" OVER(              \
+      100, "B", "B[vi] = A[vi] + T.float32(1)")
+#define GRID                                                                                       \
+  FUNC "A: T.Buffer((8, 16), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n" OVER_GRID(       \
+      8, 16, "B", "B[vi, vj] = A[vi, vj] + T.float32(1)")
+
+/* A producer and its consumer: B = A * 2, C = B + 1. */
+#define STAGES                                                                                     \
+  FUNC "A: T.Buffer((64,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
+       "    B = T.alloc_buffer((64,))\n" OVER(64, "B", "B[vi] = A[vi] * T.float32(2)")             \
+           OVER(64, "C", "C[vi] = B[vi] + T.float32(1)")
+
+/* Reductions: the sums of rows, and a matrix product. */
+#define ROW_SUM                                                                                    \
+  FUNC "A: T.Buffer((8, 64), \"float32\"), B: T.Buffer((8,), \"float32\")):\n" SUM_OF_ROWS("B")
+#define MATMUL PRODUCT(32, 32, 32)
 
 /* The sums of rows, and what is added to each. */
 #define BIAS                                                                                       \
   FUNC "A: T.Buffer((8, 64), \"float32\"), bias: T.Buffer((8,), \"float32\"), "                    \
        "D: T.Buffer((8,), \"float32\")):\n"                                                        \
-       "    C = T.alloc_buffer((8,))\n"                                                            \
-       "    for i, k in T.grid(8, 64):\n"                                                          \
-       "        with T.block(\"C\"):\n"                                                            \
-       "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"                                       \
-       "            with T.init():\n"                                                              \
-       "                C[vi] = T.float32(0)\n"                                                    \
-       "            C[vi] = C[vi] + A[vi, vk]\n"                                                   \
-       "    for i in range(8):\n"                                                                  \
-       "        with T.block(\"D\"):\n"                                                            \
-       "            vi = T.axis.spatial(8, i)\n"                                                   \
-       "            D[vi] = C[vi] + bias[vi]\n"
+       "    C = T.alloc_buffer((8,))\n" SUM_OF_ROWS("C") OVER(8, "D", "D[vi] = C[vi] + bias[vi]")
 
 /* What layouts, paddings, copies and partial loops are shown on. */
 #define TRANSPOSE                                                                                  \
-  FUNC "A: T.Buffer((16, 8), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n"                  \
-       "    for i, j in T.grid(8, 16):\n"                                                          \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
-       "            B[vi, vj] = A[vj, vi]\n"
+  FUNC "A: T.Buffer((16, 8), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n" OVER_GRID(       \
+      8, 16, "B", "B[vi, vj] = A[vj, vi]")
 #define GRID_STAGES                                                                                \
   FUNC "A: T.Buffer((8, 16), \"float32\"), C: T.Buffer((8, 16), \"float32\")):\n"                  \
-       "    B = T.alloc_buffer((8, 16))\n"                                                         \
-       "    for i, j in T.grid(8, 16):\n"                                                          \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
-       "            B[vi, vj] = A[vi, vj] * T.float32(2)\n"                                        \
-       "    for i, j in T.grid(8, 16):\n"                                                          \
-       "        with T.block(\"C\"):\n"                                                            \
-       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
-       "            C[vi, vj] = B[vi, vj] + T.float32(1)\n"
-#define ODD_MATMUL                                                                                 \
-  FUNC "A: T.Buffer((30, 30), \"float32\"), B: T.Buffer((30, 32), \"float32\"), "                  \
-       "C: T.Buffer((30, 32), \"float32\")):\n"                                                    \
-       "    for i, j, k in T.grid(30, 32, 30):\n"                                                  \
-       "        with T.block(\"C\"):\n"                                                            \
-       "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                               \
-       "            with T.init():\n"                                                              \
-       "                C[vi, vj] = T.float32(0)\n"                                                \
-       "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+       "    B = T.alloc_buffer((8, 16))\n" OVER_GRID(8, 16, "B",                                   \
+                                                     "B[vi, vj] = A[vi, vj] * T.float32(2)")       \
+           OVER_GRID(8, 16, "C", "C[vi, vj] = B[vi, vj] + T.float32(1)")
+#define ODD_MATMUL PRODUCT(30, 32, 30)
 #define PADDING                                                                                    \
-  FUNC "A: T.Buffer((14,), \"float32\"), B: T.Buffer((16,), \"float32\")):\n"                      \
-       "    for i in range(16):\n"                                                                 \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi = T.axis.spatial(16, i)\n"                                                  \
-       "            B[vi] = T.if_then_else(1 <= vi and vi < 15, A[vi - 1], T.float32(0))\n"
+  FUNC "A: T.Buffer((14,), \"float32\"), B: T.Buffer((16,), \"float32\")):\n" OVER(                \
+      16, "B", "B[vi] = T.if_then_else(1 <= vi and vi < 15, A[vi - 1], T.float32(0))")
 #define TWO_OUTPUTS                                                                                \
   FUNC "A: T.Buffer((8, 16), \"float32\"), B: T.Buffer((8, 16), \"float32\"), "                    \
-       "C: T.Buffer((8, 16), \"float32\")):\n"                                                     \
-       "    for i, j in T.grid(8, 16):\n"                                                          \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
-       "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"                                        \
-       "    for i, j in T.grid(8, 16):\n"                                                          \
-       "        with T.block(\"C\"):\n"                                                            \
-       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
-       "            C[vi, vj] = A[vi, vj] * T.float32(2)\n"
+       "C: T.Buffer((8, 16), \"float32\")):\n" OVER_GRID(8, 16, "B",                               \
+                                                         "B[vi, vj] = A[vi, vj] + T.float32(1)")   \
+           OVER_GRID(8, 16, "C", "C[vi, vj] = A[vi, vj] * T.float32(2)")
 #define IN_PLACE                                                                                   \
-  FUNC "A: T.Buffer((64,), \"float32\")):\n"                                                       \
-       "    for i in range(64):\n"                                                                 \
-       "        with T.block(\"A\"):\n"                                                            \
-       "            vi = T.axis.spatial(64, i)\n"                                                  \
-       "            A[vi] = A[vi] * T.float32(2)\n"
+  FUNC "A: T.Buffer((64,), \"float32\")):\n" OVER(64, "A", "A[vi] = A[vi] * T.float32(2)")
 #define GATHER                                                                                     \
-  FUNC "A: T.Buffer((16,), \"float32\"), B: T.Buffer((8, 32), \"float32\")):\n"                    \
-       "    for i, j in T.grid(8, 32):\n"                                                          \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
-       "            B[vi, vj] = A[vi // 4 + vj // 4]\n"
-
+  FUNC "A: T.Buffer((16,), \"float32\"), B: T.Buffer((8, 32), \"float32\")):\n" OVER_GRID(         \
+      8, 32, "B", "B[vi, vj] = A[vi // 4 + vj // 4]")
 #define WINDOW                                                                                     \
   FUNC "A: T.Buffer((66,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
-       "    B = T.alloc_buffer((66,))\n"                                                           \
-       "    for i in range(66):\n"                                                                 \
-       "        with T.block(\"B\"):\n"                                                            \
-       "            vi = T.axis.spatial(66, i)\n"                                                  \
-       "            B[vi] = A[vi] * T.float32(2)\n"                                                \
-       "    for i in range(64):\n"                                                                 \
-       "        with T.block(\"C\"):\n"                                                            \
-       "            vi = T.axis.spatial(64, i)\n"                                                  \
-       "            C[vi] = B[vi] + B[vi + 1] + B[vi + 2]\n"
+       "    B = T.alloc_buffer((66,))\n" OVER(66, "B", "B[vi] = A[vi] * T.float32(2)")             \
+           OVER(64, "C", "C[vi] = B[vi] + B[vi + 1] + B[vi + 2]")
 
 #define LIST(...)                                                                                  \
   (const char *const[]) { __VA_ARGS__ __VA_OPT__(, ) NULL }
