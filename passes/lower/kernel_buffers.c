@@ -3,6 +3,7 @@
  * all of it, but a launch may ask for so much, it is shared.dyn. */
 #include "internal.h"
 
+#include "ir/tree/find.h"
 #include "ir/tree/print.h"
 
 typedef struct Hoist {
@@ -11,6 +12,24 @@ typedef struct Hoist {
   bool in_kernel;
   VEC(Stmt) allocs;
 } Hoist;
+
+static bool is_var(const void *unused, Expr e) { return (void)unused, e->op == OP_VAR; }
+
+/* The extent is of all dimensions, in 64 bits: what the program says of it is the variable. */
+static _Noreturn void refuse_extent(Tirc *c, Stmt s, Expr extent) {
+  Buffer b = s->u.alloc.buffer;
+  Expr var = tirc_find_expr(extent, is_var, NULL);
+  const char *of = tirc_print_expr(c, var ? var : extent);
+  tirc_fail(c, tirc_place_of(s), "lower",
+            tirc_format(c,
+                        "split the loop over %s by a constant, and compute_at what writes %s below "
+                        "the outer one: a tile of constant size is left of it",
+                        of, b->name),
+            "the size of the buffer %s of scope %s depends on %s, and of what %s has of its own it "
+            "must be a constant",
+            b->name, b->scope, of,
+            strncmp(b->scope, "shared", 6) ? "a thread" : "a block of threads");
+}
 
 static void check(Tirc *c, Stmt s) {
   Buffer b = s->u.alloc.buffer;
@@ -25,11 +44,7 @@ static void check(Tirc *c, Stmt s) {
               "pass takes apart",
               b->name, b->scope);
   for (int d = 0; d < b->ndim; d++)
-    if (!tirc_const_int(b->shape[d], &n))
-      tirc_fail(c, tirc_place_of(s), "lower",
-                "what a block of threads has of its own has a constant size",
-                "the buffer %s of scope %s in a kernel has the extent %s", b->name, b->scope,
-                tirc_print_expr(c, b->shape[d]));
+    if (!tirc_const_int(b->shape[d], &n)) refuse_extent(c, s, b->shape[d]);
 }
 
 /* A loop that was written out has its buffer several times. */

@@ -125,7 +125,7 @@ OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *target, con
   int number = 0;
   const DeviceKind *kind = kind_of(c, device, &number);
   on->lowered = lowered;
-  on->place = tirc_device_has_addresses(kind) ? (DLDevice){kDLCUDA, number} : (DLDevice){kDLCPU, 0};
+  on->place = (DLDevice){tirc_device_has_addresses(kind) ? kDLCUDA : kDLOpenCL, number};
   on->kernels = tirc_new_array(c, DeviceKernel *, lowered->n_funcs + 1);
   const bool any = tirc_has_kernels(lowered); /* otherwise there is nothing to do */
   const char *code = any ? code_of(on, c, target, tirc_device_takes_ptx(kind)) : NULL;

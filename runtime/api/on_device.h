@@ -18,7 +18,7 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
 struct OnDevice *tirc_on_device(Tirc *c, const Module *lowered, const char *target,
                                 const char *device);
 
-/* Where tensors may lie that its kernels take without a copy, beside the host. */
+/* Where its kernels run; tensors that are addresses there are taken without a copy. */
 DLDevice tirc_device_place(const struct OnDevice *on);
 
 /* What a call of the host function does there, for these sizes and arguments: its

@@ -21,23 +21,35 @@ static _Noreturn void refuse(const Giver *g, const char *hint, const char *messa
 /* --- from a tensor -----------------------------------------------------------------------------
  */
 
+typedef enum TakenBy {
+  BY_NONE,    /* it is no address, or of something that runs no kernels here */
+  BY_HOST,    /* an address that this process reads */
+  BY_KERNELS, /* an address that kernels on the same device take */
+} TakenBy;
+
 static const struct {
   int32_t device;
   const char *name;
-  bool is_host;
+  TakenBy by;
 } devices[] = {
-    {kDLCPU, "cpu", true},
-    {kDLCUDA, "cuda", false},
-    {kDLCUDAHost, "cuda_host", true},
-    {kDLOpenCL, "opencl", false},
-    {kDLVulkan, "vulkan", false},
-    {kDLMetal, "metal", false},
-    {kDLVPI, "vpi", false},
-    {kDLROCM, "rocm", false},
-    {kDLROCMHost, "rocm_host", true},
-    {kDLExtDev, "ext_dev", false},
-    {kDLCUDAManaged, "cuda_managed", false},
+    {kDLCPU, "cpu", BY_HOST},
+    {kDLCUDA, "cuda", BY_KERNELS},
+    {kDLCUDAHost, "cuda_host", BY_HOST},
+    {kDLOpenCL, "opencl", BY_NONE},
+    {kDLVulkan, "vulkan", BY_NONE},
+    {kDLMetal, "metal", BY_NONE},
+    {kDLVPI, "vpi", BY_NONE},
+    {kDLROCM, "rocm", BY_NONE},
+    {kDLROCMHost, "rocm_host", BY_HOST},
+    {kDLExtDev, "ext_dev", BY_NONE},
+    {kDLCUDAManaged, "cuda_managed", BY_NONE},
 };
+
+static TakenBy taken_by(DLDevice device) {
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    if ((int32_t)device.device_type == devices[i].device) return devices[i].by;
+  return BY_NONE;
+}
 
 static const char *name_of(const Giver *g, DLDevice device) {
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
@@ -50,12 +62,15 @@ static const char *name_of(const Giver *g, DLDevice device) {
 
 /* Whether it is on the device, and not in memory that this process reads. */
 static bool is_far(const Giver *g, DLDevice device) {
-  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-    if ((int32_t)device.device_type == devices[i].device && devices[i].is_host) return false;
-  if (device.device_type == g->at.device_type && device.device_id == g->at.device_id) return true;
+  const TakenBy by = taken_by(device);
+  if (by == BY_HOST) return false;
+  if (by == BY_KERNELS && device.device_type == g->at.device_type &&
+      device.device_id == g->at.device_id)
+    return true;
   refuse(g, "copy it to the CPU first",
-         tirc_format(g->c, "the tensor is on %s, but kernels run on %s", name_of(g, device),
-                     name_of(g, g->at)));
+         tirc_format(g->c, "the tensor is on %s, but kernels %son %s%s", name_of(g, device),
+                     taken_by(g->at) == BY_NONE ? "" : "run ", name_of(g, g->at),
+                     taken_by(g->at) == BY_NONE ? " take arrays of the cpu" : ""));
 }
 
 static const struct {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What does tirc ask of CUDA's driver, and say when that refuses? cuda_driver.py TIRC FOLDER
 
-FOLDER has the libcuda.so.1 of fake/cuda.c.
+FOLDER has the libcuda.so.1 of fake/cuda.c and the libOpenCL.so.1 of fake/opencl.c.
 """
 import importlib.util
 import os
@@ -72,6 +72,7 @@ print("both", (zeros == a.numpy() + 3).all())
 print(refusal(add, OnDevice(zeros, number=1), b))
 print(refusal(add, OnDevice(zeros, offset=4), b))
 print(refusal(tirc.build(plain), a, b))
+print(refusal(tirc.build(tirc.schedule_script(plain, open(schedule).read()), target="opencl"), a, b))
 print("time", add.time(a, b, number=1, repeat=1).min > 0)
 """
 failures = []
@@ -99,7 +100,8 @@ def check_tensors(folder, words):
     check("tensors of the device", (done.returncode, done.stdout + done.stderr), 0, "there True", "both True", "time True",
           "the tensor is on the device cuda:1, but kernels run on the device cuda:0",
           "A begins at an address of the device that is no multiple of 32",
-          "the tensor is on the device cuda:0, but kernels run on the cpu")
+          "the tensor is on the device cuda:0, but kernels run on the cpu",
+          "the tensor is on the device cuda:0, but kernels on the device opencl:0 take arrays of the cpu")
     copies = (folder / "log of tensors").read_text().count("cuMemcpyHtoD")
     check("what is there is not copied", (copies - 6, ""), 0)  # those of the script, and zeros once
 

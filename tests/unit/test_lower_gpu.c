@@ -445,6 +445,24 @@ static const Refusal refusals[] = {
                                 "            A[tx] = T.float32(1)\n"),
      {"has the extent n", "must be a constant"}},
     {"sm_80",
+     MAIN("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (4, n))\n    S = "
+                         "T.alloc_buffer((4, n), scope=\"shared\")\n" BX(4)
+                             TX(8) "            for i in range(n):\n"
+                                   "                S[bx, i] = A[bx, i]\n" TX(
+                                       8) "            for i in range(n):\n"
+                                          "                A[bx, i] = S[bx, n - 1 - i]\n"),
+     {"the size of the buffer S of scope shared depends on n,",
+      "of what a block of threads has of its own it must be a constant"}},
+    {"sm_80",
+     MAIN("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (4, n))\n    S = "
+                         "T.alloc_buffer((4, n), scope=\"local\")\n" BX(4)
+                             TX(8) "            for i in range(n):\n"
+                                   "                S[bx, i] = A[bx, i]\n"
+                                   "            for i in range(n):\n"
+                                   "                A[bx, i] = S[bx, n - 1 - i]\n"),
+     {"the size of the buffer S of scope local depends on n,",
+      "of what a thread has of its own it must be a constant"}},
+    {"sm_80",
      MAIN(BUF(A, 65536), "    for b in T.thread_binding(65536, thread=\"blockIdx.y\"):\n"
                          "        for tx in T.thread_binding(1, thread=\"threadIdx.x\"):\n"
                          "            A[b] = T.float32(1)\n"),
