@@ -202,7 +202,9 @@ static void build_all(Bed *b, int n, const Module *const *candidates, Child *chi
   for (int i = 0, done = 0; done < n; done++) {
     while (i < n && i < done + builders) {
       Candidate c = {.bed = b, .slot = &slots[i], .of = candidates[i]};
-      if (!start_child(&children[i], &c, false))
+      if (!goes_on(b->listener))
+        tirc_slot_fail(&slots[i], "interrupted", "");
+      else if (!start_child(&children[i], &c, false))
         tirc_slot_fail(&slots[i], "interrupted", "a process for it could not be had");
       i++;
     }
@@ -268,7 +270,7 @@ static tirc_status start_race(Race *r, Bed *b, int n, const Module *const *candi
   tirc_bed_start(b);
   if (!r->children || !r->built || !r->slots) return tirc_api_no_memory(error);
   build_all(b, n, candidates, r->children, r->slots);
-  const tirc_status status = need_reference(b, error);
+  const tirc_status status = goes_on(listener) ? need_reference(b, error) : TIRC_OK;
   for (int i = 0; i < n; i++) r->built[i] = spent_by(&r->children[i], &r->slots[i]);
   r->interpreted = spent_by(&b->reference, b->reference_slot);
   r->load = tirc_load_start();
@@ -337,16 +339,19 @@ static bool is_settled(int n, const Measured *m, int base) {
   return median_of(fastest) * MUCH > median_of(&m[base]) || tirc_measured_faster(fastest, &m[base]);
 }
 
-/* One turn of each that is not outdone, and of the base, which all are compared with. */
-static void take_turns(Race *r, Measured *out, int base, double load) {
+/* One turn of each that is not outdone, and of the base, which all are compared with. False: it was
+ * enough before all had one. */
+static bool take_turns(Race *r, Measured *out, int base, double load) {
   const BedListener *l = r->bed->listener;
   for (int i = 0; i < r->n; i++) {
     if (i != base && is_outdone(out, r->n, i, load)) continue;
+    if (!goes_on(l)) return false;
     time_one(r->bed, &r->children[i], &r->slots[i], (double)INFINITY);
     if (!isfinite(r->slots[i].m.seconds)) continue;
     out[i].samples[out[i].n_samples++] = r->slots[i].m.seconds;
     if (l && l->told) l->told(l->self, i, &r->slots[i].m);
   }
+  return true;
 }
 
 tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int base, int rounds,
@@ -359,7 +364,8 @@ tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int
   for (int i = 0; i < n && status == TIRC_OK; i++) out[i] = (Measured){0};
   for (int k = 0; k < most_rounds && status == TIRC_OK && goes_on(listener); k++) {
     if (k >= rounds && !tirc_is_busy(load) && is_settled(n, out, base)) break;
-    take_turns(&r, out, base, load);
+    const bool all = take_turns(&r, out, base, load);
+    for (int i = 0; i < n && !k && !all; i++) out[i].n_samples = 0; /* the others had none */
     load = others_of(&r);
   }
   for (int i = 0; i < n && status == TIRC_OK; i++) {

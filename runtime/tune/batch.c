@@ -10,10 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The end of a search, which compares the best, is within its time, of which it gets half at most.
+ */
 bool tirc_tuning_goes_on(const Tuning *t) {
   const tirc_tune_options *o = t->options;
   if (t->lost) return false;
-  if (o->seconds > 0 && tirc_now() - t->start > o->seconds) return false;
+  if (o->seconds > 0 &&
+      tirc_now() - t->start > o->seconds - fmin(tirc_tuning_finals(t), o->seconds / 2))
+    return false;
   return !o->go_on || o->go_on(o->self);
 }
 
@@ -301,6 +305,7 @@ tirc_status tirc_tuning_batch(Tuning *tuning, Task *t, int most, int64_t budget,
   const Module *modules[BATCH];
   Measured measured[BATCH];
   const BedListener listener = {&b, hear, still_wanted, renew};
+  const double start = tirc_now();
   t->gained /= 2;
   tirc_lessons_train(tuning->lessons);
   b.expects = expects(tuning);
@@ -311,6 +316,8 @@ tirc_status tirc_tuning_batch(Tuning *tuning, Task *t, int most, int64_t budget,
   tirc_status status =
       b.n ? tirc_bed_measure(t->bed, b.n, modules, tirc_tuning_best(t), measured, &listener, error)
           : TIRC_OK;
+  tuning->measuring += tirc_now() - start;
+  tuning->candidates += b.n;
   for (int i = 0; i < b.n; i++) {
     tirc_search_release(b.at[i].point);
     tirc_db_trial_free(b.at[i].trial);

@@ -2,6 +2,7 @@
  * and the winner is made a plain script. */
 #include "parts.h"
 #include "runtime/api/api.h"
+#include "runtime/kernel/timer.h"
 #include "runtime/measure/statistics.h"
 
 #include "passes/replay/replay.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 enum { ROUNDS = 5, MOST_ROUNDS = 15 /* while others use the machine */ };
+static const double LATE = 2; /* seconds after the time of a search: finals are what it is for */
 
 typedef struct Finals {
   Tuning *tuning;
@@ -26,10 +28,41 @@ static void hear_turn(void *self, int i, const Measured *m) {
   for (int k = 0; k < m->n_samples; k++) vec_push(f->task->c, f->samples[i], m->samples[k]);
 }
 
-/* They are short, and what a search is for: only who ends it ends them, not its time. */
-static bool may_compare(const Tuning *t) {
-  return !t->lost && (!t->options->go_on || t->options->go_on(t->options->self));
+/* --- their time --------------------------------------------------------------------------------
+ */
+
+/* Of --auto's schedule and the best. */
+static int count_finalists(const Task *t) {
+  int n = t->n_best + (t->automatic.point != NULL);
+  for (int i = 0; i < t->n_best; i++) n -= t->best[i].point == t->automatic.point;
+  return n;
 }
+
+/* Each is made again, and its turns take about what a trial takes. */
+double tirc_tuning_finals(const Tuning *t) {
+  double n = 0;
+  for (int i = 0; i < t->n; i++) n += count_finalists(&t->tasks[i]);
+  const double took = t->candidates ? n * t->measuring / (double)t->candidates : 0;
+  return fmax(0, took - LATE);
+}
+
+/* A program's finals have their share of what is left, by their number. */
+static void share_time(Tuning *tuning, const Task *t) {
+  const tirc_tune_options *o = tuning->options;
+  const double now = tirc_now(), left = tuning->start + o->seconds + LATE - now;
+  int all = 0;
+  for (int i = t->number; i < tuning->n; i++) all += count_finalists(&tuning->tasks[i]);
+  tuning->share_ends =
+      o->seconds > 0 ? now + left * count_finalists(t) / fmax(all, 1) : (double)INFINITY;
+}
+
+static bool may_compare(const Tuning *t) {
+  return !t->lost && tirc_now() < t->share_ends &&
+         (!t->options->go_on || t->options->go_on(t->options->self));
+}
+
+/* --- turns -------------------------------------------------------------------------------------
+ */
 
 static bool finals_go_on(void *self) { return may_compare(((const Finals *)self)->tuning); }
 
@@ -149,6 +182,7 @@ tirc_status tirc_tuning_finish(Tuning *tuning, Task *t, tirc_error **error) {
   tirc_tune_result *r = &tuning->results[t->number];
   const SearchFailure *failures;
   const Finalist *winner = NULL;
+  share_time(tuning, t);
   tirc_status status = t->n_best ? compare_finalists(tuning, t, &winner, error) : TIRC_OK;
   const int n = tirc_search_failures(t->search, &failures);
   tirc_tune_failure *kept = calloc((size_t)n + 1, sizeof *kept);

@@ -47,6 +47,9 @@ struct Tuning {
   int n_ranges;
   const tirc_input_range *ranges;
   double start;
+  double measuring;   /* seconds that candidates took from being proposed to being measured, */
+  int64_t candidates; /* and how many */
+  double share_ends;  /* until when finals take turns; INFINITY: no limit */
   int64_t trials;
   Store store;
   Lessons *lessons;
@@ -59,6 +62,9 @@ struct Tuning {
 /* Without its database a search ends, with what it has. False then; the error is taken over. (By
  * its address: it may be set by what makes `status`, in the same call.) */
 bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error **e);
+
+/* finals.c: seconds that comparing the best of all programs is expected to take. */
+double tirc_tuning_finals(const Tuning *t);
 
 /* batch.c */
 bool tirc_tuning_goes_on(const Tuning *t);

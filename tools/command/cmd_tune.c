@@ -16,6 +16,7 @@ typedef struct Tune {
   tirc_tune_task *tasks;
   TuneTable table;  /* a row a task */
   ModelTasks model; /* the functions of a model, or none */
+  double start;     /* of the time that --seconds gives */
 } Tune;
 
 /* Whose ceilings are measured. */
@@ -316,7 +317,8 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   return lost ? report(o, lost) : status;
 }
 
-/* Before the search, while nothing else runs; its threads then end. */
+/* Before the search, while nothing else runs; its threads then end. Of a model's many functions the
+ * first ones have one: most of the time is the search's. */
 static int measure_ceilings(Tune *t) {
   Bench *b = &t->cases;
   struct Threads one = {.threads = (int)t->o->threads};
@@ -328,7 +330,9 @@ static int measure_ceilings(Tune *t) {
   struct Threads *before = b->threads;
   b->threads = &one;
   int status = DONE;
+  t->start = tirc_seconds();
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
+    if (t->o->seconds > 0 && tirc_seconds() - t->start > t->o->seconds / 10) break;
     b->cases[i].executor = one.executor;
     status = measure_ceiling(b, &b->cases[i], &t->table.rows[i]);
   }
@@ -372,11 +376,12 @@ static int tune(Tune *t) {
     free_ranges(o, ranges);
     return status;
   }
+  const double left = o->seconds > 0 ? fmax(1e-3, o->seconds - (tirc_seconds() - t->start)) : 0;
   const tirc_tune_options options = {.target = o->target,
                                      .rules = o->rules,
                                      .threads = (int)o->threads,
                                      .trials = o->trials,
-                                     .seconds = o->seconds,
+                                     .seconds = left,
                                      .seed = o->seed,
                                      .max_steps = o->script_steps,
                                      .database = o->database ? o->database : "",
