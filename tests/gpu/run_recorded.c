@@ -4,9 +4,9 @@
  * Do recorded schedules for GPUs compute on a device, or on the emulator, what their programs do?
  * One JSON object a line: its `name`, the `program` by its name in PROGRAMS.json, or its text, and
  * the `schedule`. Scripts of intrinsics that a schedule names run before it; a schedule that
- * defines apply_trace has it called. Extents that are symbols get N (61). What a target or the
- * device does not hold is said and counted apart. It takes minutes, most of them for what is right:
- * one run of the interpreter a program.
+ * defines apply_trace has it called. Extents that are symbols get N (61), other scalars 1. What a
+ * target or the device does not hold is said and counted apart. It takes minutes, most of them for
+ * what is right: one run of the interpreter a program.
  *
  * Each runs in a process of its own, which is ended after S (60) seconds of processor time, or ten
  * times as long by the clock: a driver that does not come to an end, or crashes, costs one
@@ -94,6 +94,14 @@ static void forget(Program *p) {
   *p = (Program){0};
 }
 
+/* What is no extent may be an index. */
+static bool is_extent(const Program *p, const char *name) {
+  for (int i = 0; i < p->n; i++)
+    for (int d = 0; p->params[i].is_array && d < p->params[i].ndim; d++)
+      if (p->params[i].symbol[d] && strcmp(p->params[i].symbol[d], name) == 0) return true;
+  return false;
+}
+
 static int draw(const Options *o, Program *p, tirc_error **e) {
   const tirc_symbol *symbols;
   if (tirc_module_params(p->m, NULL, &p->n, &p->params, e) ||
@@ -102,8 +110,11 @@ static int draw(const Options *o, Program *p, tirc_error **e) {
     return 1;
   for (int i = 0; i < p->n_symbols; i++)
     p->symbols[i] = (tirc_symbol){symbols[i].name, o->size, true};
-  for (int i = 0; i < p->n; i++)
-    if (!p->params[i].is_array) p->args[i].i = o->size, p->args[i].f = (double)o->size;
+  for (int i = 0; i < p->n; i++) {
+    if (p->params[i].is_array) continue;
+    p->args[i].i = is_extent(p, p->params[i].name) ? o->size : 1;
+    p->args[i].f = (double)p->args[i].i;
+  }
   for (int i = 0; i < p->n; i++) {
     if (!p->params[i].is_array) continue;
     if (tirc_module_array(p->m, NULL, p->n, p->args, p->n_symbols, p->symbols, i, NULL,
