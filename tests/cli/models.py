@@ -568,6 +568,20 @@ def main(x: R.Tensor((1, 16, 12, 12), "float32"), w0: R.Tensor((32, 16, 3, 3), "
     return gv
 '''
 
+# Groups of channels, shuffled between; groups too small for vectors stay.
+GROUPS = '''@R.function
+def main(x: R.Tensor((1, 8, 6, 6), "float32"), w0: R.Tensor((12, 4, 1, 1), "float32"), w1: R.Tensor((8, 6, 3, 3), "float32"),
+         w2: R.Tensor((8, 2, 1, 1), "float32")) -> R.Tensor((1, 8, 6, 6), "float32"):
+    R.func_attr({"num_input": 1})
+    with R.dataflow():
+        first = R.nn.relu(R.nn.conv2d(x, w0, groups=2))
+        shuffled = R.reshape(R.permute_dims(R.reshape(first, (1, 2, 6, 6, 6)), (0, 2, 1, 3, 4)), (1, 12, 6, 6))
+        second = R.nn.conv2d(shuffled, w1, padding=[1, 1, 1, 1], groups=2)
+        gv = R.nn.conv2d(second, w2, groups=4)
+        R.output(gv)
+    return gv
+'''
+
 
 # Data is turned where it comes in and where it leaves, and nowhere between; weights are laid out ahead of the calls.
 def layouts():
@@ -594,6 +608,17 @@ def layouts():
     for more in [], ["--skip=ConvertLayout"]:
         if "check: ok" not in say("run", path, "--check", *more):
             sys.exit("layouts: wrong results %s" % more)
+    path = os.path.join(out, "groups.tir")
+    with open(path, "w") as f:
+        f.write(GROUPS)
+    text = say("apply", path, "--plain", "--print-after=ConvertLayout", *nothing)
+    shapes = re.findall(r"R\.Tensor\((\(.*?\)).*= R\.(?:permute_dims|reshape)", text)
+    moved = ["(1, 6, 6, 8)", "(1, 1, 4, 12)", "(1, 6, 6, 2, 6)", "(1, 6, 6, 6, 2)", "(1, 6, 6, 12)", "(3, 3, 6, 8)", "(1, 8, 6, 6)"]
+    if sorted(shapes) != sorted(moved) or text.count('data_layout="NHWC"') != 2:
+        sys.exit("layouts: groups: %s are turned:\n%s" % (shapes, text))
+    for more in [], ["--skip=ConvertLayout"]:
+        if "check: ok" not in say("run", path, "--check", *more):
+            sys.exit("layouts: groups: wrong results %s" % more)
 
 
 def refused(arguments, words):
