@@ -8,7 +8,7 @@ static volatile sig_atomic_t interrupted;
 
 static void interrupt(int signal_number) {
   static const char words[] = "\nending; Ctrl-C again ends at once\n";
-  (void)signal_number;
+  signal(signal_number, end_by_signal);
   interrupted = 1;
   if (write(STDERR_FILENO, words, sizeof words - 1) < 0) return;
 }
@@ -17,7 +17,7 @@ static void interrupt(int signal_number) {
  * to its end, which the second one does not wait for. */
 void catch_interrupts(void) {
   interrupted = 0;
-  struct sigaction a = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+  struct sigaction a = {.sa_handler = interrupt};
   sigaction(SIGINT, &a, NULL);
   sigaction(SIGTERM, &a, NULL); /* how batch systems end a job */
   sigaction(SIGHUP, &a, NULL);

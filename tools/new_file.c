@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,13 +11,58 @@
 
 static bool is_standard(const char *path) { return !path || !strcmp(path, "-"); }
 
+/* --- parts -------------------------------------------------------------------------------------
+ */
+
+/* Those that a signal is to remove. */
+enum { MOST_PARTS = 16 };
+static char *volatile parts[MOST_PARTS];
+static volatile pid_t owner; /* a child that a signal ends leaves them */
+
+void end_by_signal(int number) {
+  for (int i = 0; i < MOST_PARTS && owner == getpid(); i++) {
+    const char *part = parts[i];
+    if (part) unlink(part);
+  }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/* What ends the process unasked; whoever ignores it or does something else with it goes on so. */
+static void catch_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  owner = getpid();
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    struct sigaction now;
+    if (sigaction(numbers[i], NULL, &now) || now.sa_handler != SIG_DFL) continue;
+    sigaction(numbers[i], &(struct sigaction){.sa_handler = end_by_signal}, NULL);
+  }
+}
+
 /* The name has the process in it, so that two that write the same do not meet. */
 char *part_of(const char *path) {
   char *part = NULL;
-  return asprintf(&part, "%s%s.%ld.part", *path == '/' ? "" : "./", path, (long)getpid()) < 0
-             ? NULL
-             : part;
+  int i = 0;
+  if (asprintf(&part, "%s%s.%ld.part", *path == '/' ? "" : "./", path, (long)getpid()) < 0)
+    return NULL;
+  while (i < MOST_PARTS && parts[i]) i++;
+  if (i < MOST_PARTS) parts[i] = part;
+  catch_signals();
+  return part;
 }
+
+void drop_part(char *part) {
+  const int error = errno;
+  if (!part) return;
+  unlink(part);
+  for (int i = 0; i < MOST_PARTS; i++)
+    if (parts[i] == part) parts[i] = NULL;
+  free(part);
+  errno = error;
+}
+
+/* --- files -------------------------------------------------------------------------------------
+ */
 
 /* A file that is replaced keeps its mode. */
 static FILE *open_part(const char *part, const struct stat *old) {
@@ -52,7 +98,7 @@ NewFile begin_file(const char *path) {
   n.part = part_of(n.path);
   n.f = n.part ? open_part(n.part, there ? &old : NULL) : NULL;
   if (n.f || !there) return n;
-  free(n.part);
+  drop_part(n.part);
   n.part = NULL;
   n.f = fopen(n.path, "wb");
   return n;
@@ -82,7 +128,7 @@ static void forget(NewFile *n) {
     dup2(n->out, STDOUT_FILENO);
     close(n->out);
   }
-  free(n->part);
+  drop_part(n->part);
   free(n->path);
   *n = (NewFile){0};
   errno = error;
@@ -100,12 +146,7 @@ static bool copy_over(const char *part, const char *path) {
 
 /* A file that another one is mounted on may be written, and not replaced. */
 bool put_part(const char *part, const char *path) {
-  if (rename(part, path) == 0) return true;
-  const bool ok = copy_over(part, path);
-  const int error = errno;
-  if (ok) unlink(part);
-  errno = error;
-  return ok;
+  return rename(part, path) == 0 || copy_over(part, path);
 }
 
 static bool finish(FILE *f) {
@@ -120,9 +161,6 @@ bool end_file(NewFile *n) {
   bool ok = n->f && (!n->out || (fflush(stdout) == 0 && !ferror(stdout)));
   if (n->f) ok = finish(n->f) && ok;
   if (ok && n->part) ok = put_part(n->part, n->path);
-  const int error = errno;
-  if (!ok && n->part) unlink(n->part);
-  errno = error;
   forget(n);
   return ok;
 }
@@ -131,7 +169,6 @@ void drop_file(NewFile *n) {
   const int error = errno;
   if (n->out) fflush(stdout);
   if (n->f && n->f != stdout) fclose(n->f);
-  if (n->f && n->part) unlink(n->part);
   errno = error;
   forget(n);
 }

@@ -26,10 +26,14 @@ NewFile begin_output(const char *path);
 /* Whether a file could be begun; errno says why not. Nothing is changed. */
 bool can_begin_file(const char *path);
 
-/* The part beside PATH under which another program writes (to be freed), and what it has written in
- * PATH's place. A relative path begins with a dot, since gnuplot would run what begins with a bar.
- */
+/* The part beside PATH under which something else writes, and what it has written in PATH's place.
+ * A part that is not put is gone when it is dropped, or a signal ends the process. A relative path
+ * begins with a dot, since gnuplot would run what begins with a bar. */
 char *part_of(const char *path);
 bool put_part(const char *part, const char *path);
+void drop_part(char *part); /* NULL: none */
+
+/* Ends as the signal does, without what a part leaves. */
+void end_by_signal(int number);
 
 #endif

@@ -103,8 +103,7 @@ static int emit_with_weights(const Building *b, tirc_emit_kind kind, const char 
   if (status == DONE) status = emit(b, kind, path);
   if (status == DONE && !put_part(part, beside))
     status = complain(b->o, NULL, "cannot write '%s': %s", beside, strerror(errno));
-  if (status != DONE) (void)remove(part);
-  free(part);
+  drop_part(part);
   return status;
 }
 

@@ -469,8 +469,7 @@ static bool end_drawing(Drawing *d) {
   bool ok = d->f && pclose(d->f) == 0;
   sigaction(SIGPIPE, &d->was, NULL);
   ok = ok && stat(d->part, &there) == 0 && there.st_size > 0 && put_part(d->part, d->path);
-  if (!ok && d->part) unlink(d->part);
-  free(d->part);
+  drop_part(d->part);
   return ok;
 }
 
