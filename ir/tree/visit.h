@@ -63,6 +63,8 @@ Expr tirc_mutate_expr(Mutator *m, Expr e);
 Expr tirc_mutate_expr_children(Mutator *m, Expr e);
 Stmt tirc_mutate_stmt(Mutator *m, Stmt s);
 Stmt tirc_mutate_stmt_children(Mutator *m, Stmt s);
+/* The `expr` of a mutator that rewrites statements only. */
+Expr tirc_keep_expr(Mutator *m, Expr e);
 Region tirc_mutate_region(Mutator *m, Region r);
 /* Mutates the shapes of the buffers that a block or an allocation itself defines, where they use
  * one of these variables; such a buffer becomes another one, with the memory of the old one. */

@@ -256,7 +256,7 @@ static void put_inputs(Writer *w, int n_own) {
 
 const char *tirc_lambda_saved(Tirc *c, int n, const Expr *vars, int n_rvs, const Expr *rvs,
                               Value results) {
-  const bool many = results.kind == VAL_LIST || results.kind == VAL_TUPLE;
+  const bool many = tirc_is_sequence(results);
   const int n_out = many ? results.u.list->n : 1;
   Expr *known = tirc_new_array(c, Expr, n + n_rvs + 1);
   for (int i = 0; i < n + n_rvs; i++) known[i] = i < n ? vars[i] : rvs[i - n];

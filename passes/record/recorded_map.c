@@ -5,7 +5,7 @@
 
 Value tirc_value_substituted(Tirc *c, Value v, const PtrMap *map) {
   if (v.kind == VAL_EXPR) return tirc_value_expr(tirc_substitute(c, v.u.expr, map));
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return v;
+  if (!tirc_is_sequence(v)) return v;
   Value out = tirc_value_list(c, v.kind, v.u.list->n, v.u.list->at);
   for (int i = 0; i < out.u.list->n; i++)
     out.u.list->at[i] = tirc_value_substituted(c, out.u.list->at[i], map);
@@ -43,28 +43,33 @@ Expr *tirc_map_variables(Tirc *c, int n) {
   return vars;
 }
 
+static Value with_results(Tirc *c, const RecordedMap *from, Value results) {
+  RecordedMap *to = tirc_new(c, RecordedMap);
+  *to = *from;
+  to->results = results;
+  return tirc_map_value(to);
+}
+
 /* Of a recorded function that gives a range for each dimension, what the reference records: a map
  * that gives all their bounds, one after the other. */
 Value tirc_recorded_bounds(Tirc *c, Value ranges) {
-  const RecordedMap *from = ranges.kind == VAL_FUNCTION ? ranges.u.object : NULL;
-  if (!from || from->base.call != tirc_call_map) return ranges;
+  const RecordedMap *from = tirc_recorded_map(ranges);
+  if (!from) return ranges;
   const Value one = from->results;
-  bool several = one.kind == VAL_LIST || one.kind == VAL_TUPLE;
-  const ValueList *list = several ? one.u.list : &(ValueList){.n = 1, .at = (Value *)&one};
-  RecordedMap *to = tirc_new(c, RecordedMap);
-  *to = *from;
-  to->results = tirc_value_list(c, VAL_TUPLE, 0, NULL);
+  const ValueList *list =
+      tirc_is_sequence(one) ? one.u.list : &(ValueList){.n = 1, .at = (Value *)&one};
+  Value all = tirc_value_list(c, VAL_TUPLE, 0, NULL);
   for (int i = 0; i < list->n; i++) {
     const Value v = list->at[i];
-    bool pair = (v.kind == VAL_LIST || v.kind == VAL_TUPLE) && v.u.list->n == 2;
+    bool pair = tirc_is_sequence(v) && v.u.list->n == 2;
     Value end = v;
     if (v.kind == VAL_EXPR)
       end = tirc_value_expr(tirc_add(c, v.u.expr, tirc_int(c, v.u.expr->dtype, 1)));
     if (v.kind == VAL_INT) end = tirc_value_int(v.u.i + 1);
-    tirc_value_append(c, to->results, pair ? v.u.list->at[0] : v);
-    tirc_value_append(c, to->results, pair ? v.u.list->at[1] : end);
+    tirc_value_append(c, all, pair ? v.u.list->at[0] : v);
+    tirc_value_append(c, all, pair ? v.u.list->at[1] : end);
   }
-  return tirc_map_value(to);
+  return with_results(c, from, all);
 }
 
 /* Takes the axis separators out of a recorded map: the list of the places where they stood, which
@@ -74,7 +79,7 @@ Value tirc_take_separators(Tirc *c, Value *map) {
         rest = tirc_value_list(c, VAL_TUPLE, 0, NULL);
   const RecordedMap *from = map->u.object;
   if (from->base.call != tirc_call_map) return places;
-  if (from->results.kind != VAL_LIST && from->results.kind != VAL_TUPLE) return places;
+  if (!tirc_is_sequence(from->results)) return places;
   const ValueList *results = from->results.u.list;
   for (int i = 0; i < results->n; i++)
     if (tirc_is_axis_separator(results->at[i]))
@@ -82,10 +87,7 @@ Value tirc_take_separators(Tirc *c, Value *map) {
     else
       tirc_value_append(c, rest, results->at[i]);
   if (!places.u.list->n) return places;
-  RecordedMap *to = tirc_new(c, RecordedMap);
-  *to = *from;
-  to->results = rest;
-  *map = tirc_map_value(to);
+  *map = with_results(c, from, rest);
   return places;
 }
 

@@ -53,28 +53,14 @@ static void add_string(Text *t, const char *s) {
   tirc_text_add(t, "\"");
 }
 
-static void add_value(Text *t, Value v, const RVNames *names);
-
-static void add_items(Text *t, Value v, const RVNames *names) {
-  static const char brackets[][2] = {[VAL_LIST] = "[]", [VAL_TUPLE] = "()", [VAL_DICT] = "{}"};
-  const bool dict = v.kind == VAL_DICT;
-  tirc_text_addn(t, &brackets[v.kind][0], 1);
-  for (int i = 0; i < v.u.list->n; i++) {
-    if (i) tirc_text_add(t, dict && i % 2 ? ": " : ", ");
-    add_value(t, v.u.list->at[i], names);
-  }
-  if (v.kind == VAL_TUPLE && v.u.list->n == 1) tirc_text_add(t, ",");
-  tirc_text_addn(t, &brackets[v.kind][1], 1);
-}
-
-static void add_value(Text *t, Value v, const RVNames *names) {
+static void add_value(Text *t, Value v, int depth, const void *names) {
   const char *name = tirc_rv_name(names, v);
   if (name)
     tirc_text_add(t, name);
   else if (v.kind == VAL_STR)
     add_string(t, v.u.s);
-  else if (v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT)
-    add_items(t, v, names);
+  else if (tirc_is_container(v))
+    tirc_add_container(t, v, depth, add_value, names);
   else if (v.kind == VAL_FUNCTION)
     tirc_text_add(t, tirc_text_with_rvs(t->c, ((const Callable *)v.u.object)->name, names));
   else if (tirc_value_is_python(v))
@@ -102,12 +88,12 @@ static void add_argument(Text *t, const Param *p, Value v, bool positional, cons
   if (p->kind == PARAM_LOOPS) {
     for (int i = 0; i < v.u.list->n; i++) {
       if (i) tirc_text_add(t, ", ");
-      add_value(t, v.u.list->at[i], names);
+      add_value(t, v.u.list->at[i], 0, names);
     }
     return;
   }
   if (!positional) tirc_text_addf(t, "%s=", p->name);
-  add_value(t, v, names);
+  add_value(t, v, 0, names);
 }
 
 const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *names) {
@@ -165,7 +151,7 @@ static Value plain(Tirc *c, Value v, const RVNames *names) {
   if (v.kind == VAL_FUNCTION) return tirc_value_str(tirc_recorded_function(c, v, names));
   if (v.kind == VAL_BUFFER) return tirc_value_str(v.u.buffer->name);
   if (tirc_value_is_python(v)) return tirc_value_str(tirc_text_with_rvs(c, v.u.object, names));
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
+  if (!tirc_is_container(v)) return v;
   Value out =
       tirc_value_list(c, v.kind == VAL_DICT ? VAL_DICT : VAL_LIST, v.u.list->n, v.u.list->at);
   for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = plain(c, out.u.list->at[i], names);
@@ -178,7 +164,7 @@ static Value input(Tirc *c, Value v, const RVNames *names) {
   if (name) return tirc_value_str(name);
   if (v.kind == VAL_NONE) return tirc_value_str("None");
   if (v.kind == VAL_STR) return tirc_value_str(tirc_format(c, "\"%s\"", v.u.s));
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return plain(c, v, names);
+  if (!tirc_is_sequence(v)) return plain(c, v, names);
   Value out = tirc_value_list(c, VAL_LIST, 0, NULL);
   for (int i = 0; i < v.u.list->n; i++) tirc_value_append(c, out, input(c, v.u.list->at[i], names));
   return out;

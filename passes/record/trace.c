@@ -133,7 +133,7 @@ int tirc_trace_length(const Trace *t, bool remove_postproc) {
 
 static void mark_used(Tirc *c, PtrMap *used, Value v) {
   if (v.rv) tirc_map_set(c, used, (void *)(uintptr_t)v.rv, used);
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return;
+  if (!tirc_is_container(v)) return;
   for (int i = 0; i < v.u.list->n; i++) mark_used(c, used, v.u.list->at[i]);
 }
 
@@ -170,8 +170,7 @@ Trace *tirc_trace_with_decisions(Tirc *c, const Trace *t) { return simplified(c,
 
 const Value *tirc_arguments_with(Tirc *c, const Instruction *inst, Value decision) {
   const int at = tirc_decision_index(inst->p);
-  Value *args = tirc_new_array(c, Value, inst->p->n_params + 1);
-  memcpy(args, inst->args, (size_t)inst->p->n_params * sizeof *args);
+  Value *args = tirc_copy(c, inst->args, inst->p->n_params);
   if (at >= 0) args[at] = decision;
   return args;
 }

@@ -76,37 +76,18 @@ static void add_float(Text *t, double f) {
   }
 }
 
-static void add_repr(Text *t, Value v, int depth);
-
-static void add_items(Text *t, const ValueList *list, int depth) {
-  for (int i = 0; i < list->n; i++) {
-    if (i) tirc_text_add(t, ", ");
-    add_repr(t, list->at[i], depth + 1);
+void tirc_add_container(Text *t, Value v, int depth, AddValue *add, const void *self) {
+  static const char brackets[][2] = {[VAL_LIST] = "[]", [VAL_TUPLE] = "()", [VAL_DICT] = "{}"};
+  tirc_text_addn(t, &brackets[v.kind][0], 1);
+  for (int i = 0; i < v.u.list->n; i++) {
+    if (i) tirc_text_add(t, v.kind == VAL_DICT && i % 2 ? ": " : ", ");
+    add(t, v.u.list->at[i], depth + 1, self);
   }
+  if (v.kind == VAL_TUPLE && v.u.list->n == 1) tirc_text_add(t, ",");
+  tirc_text_addn(t, &brackets[v.kind][1], 1);
 }
 
-static void add_container(Text *t, Value v, int depth) {
-  const ValueList *list = v.u.list;
-  if (depth > REPR_MAX_DEPTH) {
-    tirc_text_add(t, "...");
-  } else if (v.kind == VAL_DICT) {
-    tirc_text_add(t, "{");
-    for (int i = 0; i < list->n; i += 2) {
-      if (i) tirc_text_add(t, ", ");
-      add_repr(t, list->at[i], depth + 1);
-      tirc_text_add(t, ": ");
-      add_repr(t, list->at[i + 1], depth + 1);
-    }
-    tirc_text_add(t, "}");
-  } else {
-    tirc_text_add(t, v.kind == VAL_LIST ? "[" : "(");
-    add_items(t, list, depth);
-    if (v.kind == VAL_TUPLE && list->n == 1) tirc_text_add(t, ",");
-    tirc_text_add(t, v.kind == VAL_LIST ? "]" : ")");
-  }
-}
-
-static void add_repr(Text *t, Value v, int depth) {
+static void add_repr(Text *t, Value v, int depth, const void *self) {
   switch (v.kind) {
   case VAL_NONE: tirc_text_add(t, "None"); break;
   case VAL_BOOL: tirc_text_add(t, v.u.b ? "True" : "False"); break;
@@ -115,7 +96,12 @@ static void add_repr(Text *t, Value v, int depth) {
   case VAL_STR: add_quoted(t, v.u.s); break;
   case VAL_LIST:
   case VAL_TUPLE:
-  case VAL_DICT: add_container(t, v, depth); break;
+  case VAL_DICT:
+    if (depth > REPR_MAX_DEPTH)
+      tirc_text_add(t, "...");
+    else
+      tirc_add_container(t, v, depth, add_repr, self);
+    break;
   case VAL_EXPR: tirc_text_add(t, tirc_print_expr(t->c, v.u.expr)); break;
   case VAL_LOOP: tirc_text_add(t, v.u.expr->u.s); break;
   case VAL_BLOCK: tirc_text_addf(t, "<block %u>", (unsigned)v.u.block_id); break;
@@ -130,7 +116,7 @@ static void add_repr(Text *t, Value v, int depth) {
 const char *tirc_value_repr(Tirc *c, Value v) {
   Text t = {.c = c};
   tirc_text_add(&t, "");
-  add_repr(&t, v, 0);
+  add_repr(&t, v, 0, NULL);
   return t.at;
 }
 

@@ -74,12 +74,17 @@ struct Callable {
   const char *name;
 };
 
+static inline bool tirc_is_sequence(Value v) { return v.kind == VAL_LIST || v.kind == VAL_TUPLE; }
+static inline bool tirc_is_container(Value v) { return tirc_is_sequence(v) || v.kind == VAL_DICT; }
 bool tirc_is_axis_separator(Value v); /* the value of tir.IndexMap.AXIS_SEPARATOR */
 Value tirc_value_list(Tirc *c, ValueKind list_or_tuple, int n, const Value *at);
 void tirc_value_append(Tirc *c, Value list, Value item);
 /* As Python's repr; loops print their variable's name, blocks their id as "<block 3>" unless the
  * caller knows better. */
 const char *tirc_value_repr(Tirc *c, Value v);
+/* A list, a tuple or a dict as Python writes it, its items as `add` does. */
+typedef void AddValue(Text *t, Value v, int depth, const void *self);
+void tirc_add_container(Text *t, Value v, int depth, AddValue *add, const void *self);
 Value tirc_default_value(Tirc *c, const char *python); /* of a parameter's default_text */
 const char *tirc_value_type_name(Value v); /* "int", "LoopRV", "BlockRV", ... for messages */
 const char *tirc_a_type(Tirc *c, const char *name); /* "an int", "a LoopRV", "None" */

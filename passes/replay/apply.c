@@ -99,7 +99,7 @@ static Value translated(Replay *r, Value v) {
   if (tirc_value_is_python(v)) return v;
   if (v.kind == VAL_FUNCTION && ((const Callable *)v.u.object)->call == tirc_call_map)
     return map_of_here(r, v.u.object);
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
+  if (!tirc_is_container(v)) return v;
   Value out = tirc_value_list(c, v.kind, v.u.list->n, v.u.list->at);
   for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = translated(r, out.u.list->at[i]);
   return out;

@@ -192,16 +192,14 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
 /* Underline this statement in the IR that comes with the error. */
 void tirc_sched_mark(Sched *s, Stmt stmt);
 /* Raise a ScheduleError (status NO, or BAD for an ARGUMENT_ERROR row) about a statement, which is
- * marked, too (NULL: about none). */
-_Noreturn void tirc_refuse(Sched *s, Stmt at, ErrorId id, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-/* `condition` says which condition of which definition failed, or NULL. `hint` NULL takes the
- * table's. */
+ * marked, too (NULL: about none). `condition` says which condition of which definition failed, or
+ * NULL. `hint` NULL takes the table's. */
 _Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condition,
                                 const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+#define tirc_refuse(s, at, id, ...) tirc_sched_error(s, at, id, NULL, NULL, __VA_ARGS__)
 /* Harmless but suspicious; a strict schedule turns it into an error, */
-void tirc_sched_warn(Sched *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define tirc_sched_warn(s, ...) tirc_sched_warn_code(s, SCHED_WARNING, __VA_ARGS__)
 /* The same with a code of its own, one of tools/codes.def. */
 void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -213,7 +211,7 @@ _Noreturn void tirc_raise_warning(Tirc *c, Warning w);
 SRef *tirc_sref_of_loop(Sched *s, Expr var);        /* throws stale-handle when gone */
 SRef *tirc_sref_of_block(Sched *s, uint32_t id);    /* same */
 SRef *tirc_sref_find(Sched *s, Stmt loop_or_block); /* of the current tree; NULL when not in it */
-SRef *tirc_scope_root(Sched *s, SRef *sref);        /* the nearest block above (not itself); for the
+SRef *tirc_scope_root(const SRef *sref);            /* the nearest block above (not itself); for the
                                                      * root block: NULL */
 SRefs tirc_loops_above(Sched *s, SRef *sref);       /* within the scope, outermost first */
 SRefs tirc_child_blocks(Sched *s, SRef *sref);      /* blocks directly below, in order */

@@ -14,13 +14,6 @@
 #undef K
 
 const Primitive tirc_primitives[] = {
-#define PURE INST_PURE
-#define POSTPROC INST_POSTPROC
-#define POSITIONAL INST_POSITIONAL
-#define ALL_INPUTS INST_ALL_INPUTS
-#define UNTRACED INST_UNTRACED
-#define LISTED INST_LISTED
-#define MAP_IS_ATTR INST_MAP_IS_ATTR
 #define PRIMITIVE(name, params, help, instruction, flags, sentence)                                \
   {#name,                                                                                          \
    (int)(sizeof params_of_##name / sizeof(Param)),                                                 \
@@ -31,13 +24,6 @@ const Primitive tirc_primitives[] = {
    sentence},
 #include "primitives.def"
 #undef PRIMITIVE
-#undef MAP_IS_ATTR
-#undef LISTED
-#undef UNTRACED
-#undef ALL_INPUTS
-#undef POSITIONAL
-#undef POSTPROC
-#undef PURE
 };
 const int tirc_n_primitives = (int)(sizeof tirc_primitives / sizeof *tirc_primitives);
 

@@ -108,7 +108,7 @@ static bool is_repeatable(Blockize *b) {
       return false;
   for (int i = 0; i < block->n_writes; i++)
     if (tirc_touches(b->block, block->writes[i].buffer, false) ||
-        tirc_writers_of(b->s, tirc_scope_root(b->s, b->block), block->writes[i].buffer).n > 1)
+        tirc_writers_of(b->s, tirc_scope_root(b->block), block->writes[i].buffer).n > 1)
       return false;
   return true;
 }

@@ -86,7 +86,7 @@ void tirc_prim_get_output_blocks(Sched *s, const Value *args, Value *result) {
   SRefs all = {0}, output = {0};
   all_blocks(s, tirc_sref_of_value(s, args[0]), &all);
   for (int i = 0; i < all.n; i++)
-    if (tirc_is_output_block(s, all.at[i], tirc_scope_root(s, all.at[i])))
+    if (tirc_is_output_block(s, all.at[i], tirc_scope_root(all.at[i])))
       vec_push(s->c, output, all.at[i]);
   *result = list_of(s, output);
 }

@@ -143,17 +143,9 @@ static Stmt make_copy(Tirc *c, const PaddedBuffer *pb) {
   if (pb->is_read && !tirc_is_true(inside))
     value = tirc_expr(c, OP_IF_THEN_ELSE, value->dtype, 3,
                       (Expr[]){inside, value, zero_of(c, value->dtype)});
-  const Region read = tirc_point(c, from, vars), write = tirc_point(c, to, vars);
-  Stmt nest = tirc_block(c, &(Block){.name = padded->name,
-                                     .n_iters = n,
-                                     .iters = iters,
-                                     .iter_values = loops,
-                                     .predicate = tirc_bool(c, true),
-                                     .n_reads = 1,
-                                     .reads = &read,
-                                     .n_writes = 1,
-                                     .writes = &write,
-                                     .body = tirc_store(c, to, n, vars, value)});
+  Stmt nest = tirc_storing_block(c, padded->name, n, iters, loops, tirc_bool(c, true),
+                                 tirc_point(c, from, vars), tirc_point(c, to, vars),
+                                 tirc_store(c, to, n, vars, value));
   for (int i = n; i-- > 0;) nest = tirc_for_serial(c, loops[i], to->shape[i], nest);
   return nest;
 }

@@ -238,8 +238,7 @@ static bool writes_all(const EinsumPadding *p, Buffer b, const char **missing) {
 }
 
 static bool is_private(const EinsumPadding *p, Buffer b) {
-  return tirc_allocator_of(p->s, p->scope, b) == p->scope &&
-         tirc_writers_of(p->s, p->scope, b).n == 1;
+  return tirc_allocator_of(p->scope, b) == p->scope && tirc_writers_of(p->s, p->scope, b).n == 1;
 }
 
 static void require_shapes(const EinsumPadding *p) {

@@ -39,8 +39,9 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
   SRef *block = tirc_sref_of_value(s, args[0]);
   bool write = is_write(s, block, args[1].u.s);
   Block to = *tirc_block_of(block);
-  const Region *from = write ? to.writes : to.reads;
-  int n = write ? to.n_writes : to.n_reads, kept = 0;
+  const Regions from = tirc_declared(&to, write);
+  const int n = from.n;
+  int kept = 0;
   bool *hidden = tirc_new_array(s->c, bool, n + 1);
   for (int i = 0; i < args[2].u.list->n; i++) {
     int64_t at = args[2].u.list->at[i].u.i;
@@ -52,7 +53,7 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
   }
   Region *regions = tirc_new_array(s->c, Region, n + 1);
   for (int i = 0; i < n; i++)
-    if (!hidden[i]) regions[kept++] = from[i];
+    if (!hidden[i]) regions[kept++] = from.at[i];
   to.hides |= !write;
   set_regions(s, block, &to, write, kept, regions);
 }
@@ -68,7 +69,7 @@ static Expr bound_of(Sched *s, Value v) {
 
 /* (begin, end), or one index for a single element. */
 static Range range_of(Sched *s, Value v) {
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) {
+  if (!tirc_is_sequence(v)) {
     Expr at = bound_of(s, v);
     return tirc_range(at, tirc_int(s->c, at->dtype, 1));
   }
@@ -90,7 +91,7 @@ static Region region_of(Sched *s, SRef *block, Buffer buffer, Value function) {
   Value *iters = tirc_new_array(s->c, Value, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) iters[i] = tirc_value_expr(b->iters[i].var);
   Value v = fn->call(fn, b->n_iters, iters);
-  bool many = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
+  bool many = tirc_is_sequence(v);
   int n = many ? v.u.list->n : 1;
   if (n != buffer->ndim)
     tirc_refuse(s, block->stmt, SERR_REGION_RANK,
@@ -120,15 +121,12 @@ void tirc_prim_annotate_buffer_access(Sched *s, const Value *args, Value *result
   bool write = is_write(s, block, args[2].u.s);
   Block to = *tirc_block_of(block);
   Buffer buffer = tirc_nth_buffer(s, block, args[1], write);
-  int n = write ? to.n_writes : to.n_reads, at = 0;
-  Region *regions = tirc_new_array(s->c, Region, n + 1);
-  memcpy(regions, write ? to.writes : to.reads, (size_t)n * sizeof *regions);
-  if (args[1].kind == VAL_INT)
-    at = (int)args[1].u.i;
-  else
-    while (regions[at].buffer != buffer) at++;
+  const Regions from = tirc_declared(&to, write);
+  Region *regions = tirc_copy(s->c, from.at, from.n);
+  int at = args[1].kind == VAL_INT ? (int)args[1].u.i : 0;
+  while (regions[at].buffer != buffer) at++;
   regions[at] = region_of(s, block, buffer, args[3]);
   to.annotations =
       with_index(s, to.annotations, tirc_key(write ? KEY_EXPLICIT_WRITE : KEY_EXPLICIT_READ), at);
-  set_regions(s, block, &to, write, n, regions);
+  set_regions(s, block, &to, write, from.n, regions);
 }

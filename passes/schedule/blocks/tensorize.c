@@ -197,17 +197,11 @@ static Stmt implemented(Sched *s, Stmt tile, const TensorIntrin *t, const TileMa
   for (int i = 0; i < t->impl->n_params; i++)
     views[i] = view_of(&k, t, i, match, copy_parameter(&k, t->impl->buffers[i]));
   const Block *impl = &copy_body(&k, t)->u.block;
-  Buffer *allocs = tirc_new_array(c, Buffer, to.n_allocs + impl->n_allocs + 1);
-  if (to.n_allocs) memcpy(allocs, to.allocs, (size_t)to.n_allocs * sizeof *allocs);
-  if (impl->n_allocs)
-    memcpy(allocs + to.n_allocs, impl->allocs, (size_t)impl->n_allocs * sizeof *allocs);
-  to.allocs = allocs;
-  to.n_allocs += impl->n_allocs;
   to.matches = views;
   to.n_matches = t->impl->n_params;
-  to.body = impl->body;
   add_annotations(s, &to, impl->annotations);
-  return tirc_with_loc(c, tirc_block(c, &to), tile->loc);
+  const Stmt block = tirc_with_loc(c, tirc_block(c, &to), tile->loc);
+  return tirc_with_allocs(c, block, impl->body, impl->n_allocs, impl->allocs);
 }
 
 /* --- the primitive ---------------------------------------------------------------------------- */

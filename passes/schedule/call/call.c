@@ -27,43 +27,22 @@ void tirc_primitive_apply(Sched *s, const Primitive *p, const Value *args, Value
 
 /* --- the call as text ------------------------------------------------------------------------- */
 
-static SRef *alive_block(Sched *s, uint32_t id) {
-  SRef *sref = tirc_map_get(&s->blocks, (void *)(uintptr_t)id);
-  return sref && sref->stmt ? sref : NULL;
-}
-
-static SRef *alive_loop(Sched *s, Expr var) {
-  SRef *sref = tirc_map_get(&s->loops, var);
-  return sref && sref->stmt ? sref : NULL;
-}
-
-static void add_value(Sched *s, Text *t, Value v, int depth) {
+static void add_value(Text *t, Value v, int depth, const void *sched) {
   enum { MAX_DEPTH = 8 };
-  bool sequence = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
-  if (v.kind == VAL_BLOCK) {
-    SRef *sref = alive_block(s, v.u.block_id);
-    if (sref)
-      tirc_text_add(t, sref->stmt->u.block.name);
-    else
-      tirc_text_add(t, tirc_value_repr(s->c, v));
-  } else if (sequence && depth < MAX_DEPTH) {
-    tirc_text_add(t, v.kind == VAL_LIST ? "[" : "(");
-    for (int i = 0; i < v.u.list->n; i++) {
-      if (i) tirc_text_add(t, ", ");
-      add_value(s, t, v.u.list->at[i], depth + 1);
-    }
-    if (v.kind == VAL_TUPLE && v.u.list->n == 1) tirc_text_add(t, ",");
-    tirc_text_add(t, v.kind == VAL_LIST ? "]" : ")");
-  } else {
-    tirc_text_add(t, tirc_value_repr(s->c, v));
-  }
+  const SRef *block = v.kind == VAL_BLOCK ? tirc_sref_known(sched, v) : NULL;
+  if (block)
+    tirc_text_add(t, tirc_name_of(block));
+  else if (tirc_is_sequence(v) && depth < MAX_DEPTH)
+    tirc_add_container(t, v, depth, add_value, sched);
+  else
+    tirc_text_add(t, tirc_value_repr(t->c, v));
 }
 
 /* A long one is cut. */
 static void add_argument(Sched *s, Text *t, Value v) {
   enum { LONGEST = 400 };
   const size_t end = t->n + LONGEST;
-  add_value(s, t, v, 0);
+  add_value(t, v, 0, s);
   if (t->n <= end) return;
   for (t->n = end; tirc_utf8_continues(t->at[t->n]);) t->n--;
   t->at[t->n] = 0;
@@ -109,7 +88,7 @@ static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
                  b->expected, tirc_a_type(b->s->c, tirc_value_type_name(v)));
   if (v.kind != VAL_NONE) {
     tirc_text_add(&t, " (");
-    add_value(b->s, &t, v, 0);
+    add_value(&t, v, 0, b->s);
     tirc_text_add(&t, ")");
   }
   argument_error(b->s, b->p, hint, t.at);
@@ -117,10 +96,14 @@ static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
 
 static _Noreturn void wrong_type(Binding *b, Value v) { wrong_type_but(b, v, NULL); }
 
-static Value convert_str(Binding *b, Value v) {
-  if (v.kind != VAL_STR) wrong_type(b, v);
+static Value only(Binding *b, Value v, ValueKind kind) {
+  if (v.kind != kind) wrong_type(b, v);
   return v;
 }
+
+static Value convert_str(Binding *b, Value v) { return only(b, v, VAL_STR); }
+static Value convert_bool(Binding *b, Value v) { return only(b, v, VAL_BOOL); }
+static Value convert_function(Binding *b, Value v) { return only(b, v, VAL_FUNCTION); }
 
 static Value convert_func(Binding *b, Value v) {
   if (v.kind != VAL_NONE) return convert_str(b, v);
@@ -145,11 +128,6 @@ static Value convert_float(Binding *b, Value v) {
   return tirc_value_float(v.kind == VAL_INT ? (double)v.u.i : v.u.b);
 }
 
-static Value convert_bool(Binding *b, Value v) {
-  if (v.kind != VAL_BOOL) wrong_type(b, v);
-  return v;
-}
-
 static _Noreturn void stale(Binding *b, const char *kind, const char *name) {
   tirc_refuse(b->s, NULL, SERR_STALE_HANDLE,
               "argument '%s' of sch.%s is the %s %s, which is no longer in the program", b->what,
@@ -163,13 +141,13 @@ static Value convert_block(Binding *b, Value v) {
     return tirc_trace_get_block(b->s, v, found);
   }
   if (v.kind != VAL_BLOCK) wrong_type(b, v);
-  if (!alive_block(b->s, v.u.block_id)) stale(b, "block", tirc_value_repr(b->s->c, v));
+  if (!tirc_sref_known(b->s, v)) stale(b, "block", tirc_value_repr(b->s->c, v));
   return v;
 }
 
 /* A hint for a list of loops where one is expected, as get_loops and split give it; or NULL. */
 static const char *take_one(Binding *b, Value v) {
-  if ((v.kind != VAL_LIST && v.kind != VAL_TUPLE) || !v.u.list->n) return NULL;
+  if (!tirc_is_sequence(v) || !v.u.list->n) return NULL;
   Text t = {.c = b->s->c};
   for (int i = 0; i < v.u.list->n; i++) {
     if (v.u.list->at[i].kind != VAL_LOOP) return NULL;
@@ -182,7 +160,7 @@ static const char *take_one(Binding *b, Value v) {
 
 static Value convert_loop(Binding *b, Value v) {
   if (v.kind != VAL_LOOP) wrong_type_but(b, v, take_one(b, v));
-  if (!alive_loop(b->s, v.u.expr)) stale(b, "loop", v.u.expr->u.s);
+  if (!tirc_sref_known(b->s, v)) stale(b, "loop", v.u.expr->u.s);
   return v;
 }
 
@@ -204,7 +182,7 @@ static const char *list_of(Binding *b, Value v, Value (*convert)(Binding *, Valu
   bool block = v.kind == VAL_STR || v.kind == VAL_BLOCK;
   Text t = {.c = b->s->c};
   if (convert == convert_block ? !block : !number) return NULL;
-  add_value(b->s, &t, v, 0);
+  add_value(&t, v, 0, b->s);
   return convert == convert_factor
              ? tirc_format(b->s->c, "write %s=[None, %s], or [%s, None]", b->what, t.at, t.at)
              : tirc_format(b->s->c, "write %s=[%s]", b->what, t.at);
@@ -213,7 +191,7 @@ static const char *list_of(Binding *b, Value v, Value (*convert)(Binding *, Valu
 /* Every element through `convert`; messages name the element. */
 static Value convert_elements(Binding *b, Value v, const char *expected,
                               Value (*convert)(Binding *, Value)) {
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) wrong_type_but(b, v, list_of(b, v, convert));
+  if (!tirc_is_sequence(v)) wrong_type_but(b, v, list_of(b, v, convert));
   Tirc *c = b->s->c;
   Value out = tirc_value_list(c, VAL_LIST, v.u.list->n, v.u.list->at);
   Binding element = {b->s, b->p, NULL, expected};
@@ -226,8 +204,7 @@ static Value convert_elements(Binding *b, Value v, const char *expected,
 
 static Value convert_loops(Binding *b, Value v) {
   for (int i = 0; i < v.u.list->n; i++) {
-    ValueKind kind = v.u.list->at[i].kind;
-    if (kind == VAL_LIST || kind == VAL_TUPLE)
+    if (tirc_is_sequence(v.u.list->at[i]))
       argument_error(b->s, b->p, NULL,
                      tirc_format(b->s->c,
                                  "sch.%s takes loops, not a list of loops: write sch.%s(*loops)",
@@ -242,17 +219,12 @@ static Value convert_loop_or_blocks(Binding *b, Value v) {
   return v.kind == VAL_LOOP ? convert_loop(b, v) : convert_elements(b, v, A_BLOCK, convert_block);
 }
 
-static Value convert_function(Binding *b, Value v) {
-  if (v.kind != VAL_FUNCTION) wrong_type(b, v);
-  return v;
-}
-
 static Value convert_factor(Binding *b, Value v) {
   if (v.kind == VAL_NONE || v.kind == VAL_INT) return v;
   if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
   if (v.kind == VAL_LOOP) {
     convert_loop(b, v);
-    v = tirc_value_expr(alive_loop(b->s, v.u.expr)->stmt->u.loop.extent);
+    v = tirc_value_expr(tirc_loop_of(tirc_sref_known(b->s, v))->extent);
   }
   if (v.kind != VAL_EXPR || !tirc_dtype_is_int(v.u.expr->dtype)) wrong_type(b, v);
   if (v.u.expr->op == OP_LARGE_UINT) wrong_type(b, v);
@@ -334,7 +306,7 @@ static void reject_removed(Binding *b, Value v) {
   if (v.rv && tirc_map_has(&b->s->removed, (void *)(uintptr_t)v.rv))
     tirc_refuse(b->s, NULL, SERR_STALE_HANDLE, "argument '%s' of sch.%s was given to remove_rv",
                 b->what, b->p->name);
-  if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+  if (tirc_is_sequence(v))
     for (int i = 0; i < v.u.list->n; i++) reject_removed(b, v.u.list->at[i]);
 }
 
@@ -403,11 +375,10 @@ static int function_index(const Sched *s) {
 /* A primitive that marked nothing fails on what it was called with: its blocks and loops. */
 static void mark_argument(Sched *s, ParamKind kind, Value v) {
   SRefs found = {0};
-  if (v.kind == VAL_BLOCK && alive_block(s, v.u.block_id))
-    tirc_sched_mark(s, alive_block(s, v.u.block_id)->stmt);
-  else if (v.kind == VAL_LOOP && alive_loop(s, v.u.expr))
-    tirc_sched_mark(s, alive_loop(s, v.u.expr)->stmt);
-  else if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+  const bool handle = v.kind == VAL_BLOCK || v.kind == VAL_LOOP;
+  if (handle && tirc_sref_known(s, v))
+    tirc_sched_mark(s, tirc_sref_known(s, v)->stmt);
+  else if (tirc_is_sequence(v))
     for (int i = 0; i < v.u.list->n; i++) mark_argument(s, kind, v.u.list->at[i]);
   else if (v.kind == VAL_STR && (kind == PARAM_BLOCK || kind == PARAM_BLOCK_OR_LOOP) && s->work_on)
     tirc_blocks_named(s, function_index(s), v.u.s, &found);

@@ -28,9 +28,7 @@ static uint32_t latest_rv(const Trace *t, Value handle) {
 /* A block by its name; a loop as one of those around the first block below it. */
 static uint32_t look_up_again(Sched *s, Value handle) {
   const Primitive *p = tirc_find_primitive("get_loops");
-  const SRef *r = handle.kind == VAL_BLOCK
-                      ? tirc_map_get(&s->blocks, tirc_block_key(handle.u.block_id))
-                      : tirc_map_get(&s->loops, handle.u.expr);
+  const SRef *r = tirc_sref_known(s, handle);
   const Stmt block = r ? tirc_find_stmt(r->stmt, tirc_is_block_stmt, NULL, NULL) : NULL;
   if (!block) return 0;
   Value found = tirc_trace_get_block(s, tirc_value_str(block->u.block.name),
@@ -82,14 +80,13 @@ static Value record_function(Sched *s, Value v, int any) {
  * given the number of the same loop or block. */
 static Value recorded(Sched *s, Value v, int depth) {
   enum { MAX_DEPTH = 64 };
-  bool container = v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT;
   if (handle_key(v) && !is_known(s->trace, v.rv)) {
     v.rv = latest_rv(s->trace, v);
     if (!is_known(s->trace, v.rv)) v.rv = look_up_again(s, v);
   } else if (!is_known(s->trace, v.rv)) {
     v.rv = 0; /* a number that was drawn is a number now */
   }
-  if (!container || depth > MAX_DEPTH) return v;
+  if (!tirc_is_container(v) || depth > MAX_DEPTH) return v;
   v = tirc_value_list(s->c, v.kind, v.u.list->n, v.u.list->at);
   for (int i = 0; i < v.u.list->n; i++) v.u.list->at[i] = recorded(s, v.u.list->at[i], depth + 1);
   return v;
@@ -99,7 +96,7 @@ static Value recorded(Sched *s, Value v, int depth) {
 static const Block *block_of_call(Sched *s, const Primitive *p, const Value *args) {
   for (int k = 0; k < p->n_params; k++)
     if (args[k].kind == VAL_BLOCK) {
-      const SRef *r = tirc_map_get(&s->blocks, tirc_block_key(args[k].u.block_id));
+      const SRef *r = tirc_sref_known(s, args[k]);
       return r ? tirc_block_of(r) : NULL;
     }
   return NULL;
@@ -140,8 +137,8 @@ static Buffer buffer_of_call(const Primitive *p, const Block *b, const Value *ar
     if (p->params[i].kind != PARAM_BUFFER || args[i].kind != VAL_TUPLE) continue;
     const bool write = !strcmp(args[i].u.list->at[0].u.s, "write");
     const int64_t k = args[i].u.list->at[1].u.i;
-    if (k < 0 || k >= (write ? b->n_writes : b->n_reads)) return NULL;
-    return (write ? b->writes : b->reads)[k].buffer;
+    const Regions all = tirc_declared(b, write);
+    return k < 0 || k >= all.n ? NULL : all.at[k].buffer;
   }
   return NULL;
 }
@@ -170,9 +167,8 @@ static Value record_pad(Sched *s, const Primitive *p, const Block *b, const Valu
   Value of = args[MAP];
   tirc_take_separators(s->c, &of);
   const Value results = ((const RecordedMap *)of.u.object)->results;
-  bool several = results.kind == VAL_LIST || results.kind == VAL_TUPLE;
   RecordedMap *to = tirc_new(s->c, RecordedMap);
-  const int n = several ? results.u.list->n : 1;
+  const int n = tirc_is_sequence(results) ? results.u.list->n : 1;
   const Value value = typed_pad(s->c, buffer_of_call(p, b, args), v);
   *to = (RecordedMap){
       .base = {tirc_call_map, n, NULL}, .c = s->c, .vars = tirc_map_variables(s->c, n)};
@@ -206,14 +202,12 @@ static bool record_layout(Sched *s, const Primitive *p, const Value *args, Value
   enum { BLOCK, BUFFER, MAP };
   static const char *const names[] = {"transform_layout", "set_axis_separator"};
   if (strcmp(p->name, names[0])) return false;
-  Value *with = tirc_new_array(s->c, Value, p->n_params);
-  memcpy(with, args, (size_t)p->n_params * sizeof *with);
+  Value *with = tirc_copy(s->c, args, p->n_params);
   Value separators = tirc_take_separators(s->c, &with[MAP]);
   if (!separators.u.list->n) return false;
   tirc_trace_record(s, p, with, result);
-  Value *set = tirc_new_array(s->c, Value, 3);
-  memcpy(set, (Value[]){args[BLOCK], args[BUFFER], separators}, 3 * sizeof *set);
-  tirc_trace_record(s, tirc_find_primitive(names[1]), set, result);
+  Value set[] = {args[BLOCK], args[BUFFER], separators};
+  tirc_trace_record(s, tirc_find_primitive(names[1]), tirc_copy(s->c, set, 3), result);
   return true;
 }
 
@@ -223,8 +217,7 @@ void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *r
   Instruction inst = {.p = p, .args = args, .rule = s->rule, .reason = s->reason};
   const int decision = tirc_decision_index(p);
   if (decision >= 0) {
-    Value *with = tirc_new_array(c, Value, p->n_params);
-    memcpy(with, args, (size_t)p->n_params * sizeof *with);
+    Value *with = tirc_copy(c, args, p->n_params);
     with[decision] = s->decision;
     inst.args = with;
   }

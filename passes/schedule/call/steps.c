@@ -17,25 +17,20 @@ static void add_list(Sched *s, Text *t, const ValueList *l, int depth) {
   }
 }
 
-/* "j (768)" */
-static void add_loop(Sched *s, Text *t, Expr var) {
-  const SRef *r = tirc_map_get(&s->loops, var);
-  tirc_text_add(t, var->op == OP_VAR ? var->u.s : "a loop");
-  if (r && r->stmt) tirc_text_addf(t, " (%s)", tirc_print_expr(s->c, r->stmt->u.loop.extent));
-}
-
 static void add_words(Sched *s, Text *t, Value v, int depth) {
   enum { MAX_DEPTH = 4 };
-  if (v.kind == VAL_LOOP) {
-    add_loop(s, t, v.u.expr);
+  const bool handle = v.kind == VAL_LOOP || v.kind == VAL_BLOCK;
+  const SRef *r = handle ? tirc_sref_known(s, v) : NULL;
+  if (v.kind == VAL_LOOP) { /* "j (768)" */
+    tirc_text_add(t, v.u.expr->op == OP_VAR ? v.u.expr->u.s : "a loop");
+    if (r) tirc_text_addf(t, " (%s)", tirc_print_expr(s->c, tirc_loop_of(r)->extent));
   } else if (v.kind == VAL_BLOCK) {
-    const SRef *r = tirc_map_get(&s->blocks, tirc_block_key(v.u.block_id));
-    tirc_text_add(t, r && r->stmt ? r->stmt->u.block.name : "a block");
+    tirc_text_add(t, r ? tirc_name_of(r) : "a block");
   } else if (v.kind == VAL_STR) {
     tirc_text_add(t, v.u.s);
   } else if (v.kind == VAL_BUFFER) {
     tirc_text_add(t, v.u.buffer->name);
-  } else if ((v.kind == VAL_LIST || v.kind == VAL_TUPLE) && depth < MAX_DEPTH) {
+  } else if (tirc_is_sequence(v) && depth < MAX_DEPTH) {
     add_list(s, t, v.u.list, depth);
   } else {
     tirc_text_add(t, tirc_value_repr(s->c, v));
@@ -54,11 +49,11 @@ static const char *buffer_words(Sched *s, const Primitive *p, const Value *bound
   if (v.kind == VAL_STR) return v.u.s;
   for (int k = 0; k < p->n_params && v.kind == VAL_INT; k++) {
     if (bound[k].kind != VAL_BLOCK) continue;
-    const SRef *r = tirc_map_get(&s->blocks, tirc_block_key(bound[k].u.block_id));
-    if (!r || !r->stmt) continue;
-    const Block *b = &r->stmt->u.block;
-    int n = is_write ? b->n_writes : b->n_reads;
-    if (v.u.i >= 0 && v.u.i < n) return (is_write ? b->writes : b->reads)[v.u.i].buffer->name;
+    const SRef *r = tirc_sref_known(s, bound[k]);
+    if (!r) continue;
+    const Block *b = tirc_block_of(r);
+    const Regions all = tirc_declared(b, is_write);
+    if (v.u.i >= 0 && v.u.i < all.n) return all.at[v.u.i].buffer->name;
   }
   return "a buffer";
 }

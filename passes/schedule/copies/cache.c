@@ -107,7 +107,7 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
     if (r == stage->writer || tirc_reads_from(stage->writer, r)) continue;
     SRef *mixing = mixing_place(s, stage, r);
     bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
-    if (to_cache ? mixing == stage->scope && tirc_is_own_buffer(s, stage)
+    if (to_cache ? mixing == stage->scope && tirc_is_own_buffer(stage)
                  : !stage->is_write || tirc_is_ancestor(mixing, stage->where))
       continue;
     tirc_sched_mark(s, r->stmt);
@@ -130,7 +130,7 @@ static bool is_read_before(Sched *s, const CacheStage *stage) {
         mixing_place(s, stage, readers.at[i]) != stage->scope)
       return false;
   }
-  return any && !tirc_is_own_buffer(s, stage);
+  return any && !tirc_is_own_buffer(stage);
 }
 
 /* --- the primitives ------------------------------------------------------------------------ */
@@ -139,7 +139,7 @@ static bool is_read_before(Sched *s, const CacheStage *stage) {
 static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
   for (int i = 0; blocks.kind != VAL_NONE && i < blocks.u.list->n; i++) {
     SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]);
-    if (tirc_scope_root(s, consumer) != stage->scope)
+    if (tirc_scope_root(consumer) != stage->scope)
       tirc_refuse(s, consumer->stmt, SERR_CACHE_CONSUMER,
                   "Block %s of consumer_blocks is no block of the scope %s, in which %s is cached.",
                   tirc_name_of(consumer), tirc_name_of(stage->scope), stage->source->name);
@@ -180,17 +180,18 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   return tirc_value_block(stage->copy_id);
 }
 
-void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
+static Value cache(Sched *s, const Value *args, bool is_write) {
   SRef *block = tirc_sref_of_value(s, args[0]);
   const char *storage_scope = args[2].u.s;
   tirc_require_storage_scope(s, storage_scope);
-  CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], false)};
+  CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], is_write), .is_write = is_write};
   stage.scope = tirc_require_scope_root(s, block, false);
   tirc_require_no_loose_use(s, stage.scope, block);
-  tirc_require_covered_readers(s, &stage);
+  if (!is_write) tirc_require_covered_readers(s, &stage);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
-  if (stage.writer && is_read_before(s, &stage)) stage.writer = NULL;
+  if (is_write) tirc_require_covered_readers(s, &stage);
+  if (!is_write && stage.writer && is_read_before(s, &stage)) stage.writer = NULL;
   if (stage.writer) {
     tirc_place_copy(s, &stage);
     tirc_box_of_writer(s, &stage);
@@ -199,20 +200,13 @@ void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
     stage.index = 0;
     tirc_box_of_input(s, &stage);
   }
-  *result = finish(s, &stage, storage_scope);
+  return finish(s, &stage, storage_scope);
+}
+
+void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
+  *result = cache(s, args, false);
 }
 
 void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
-  SRef *block = tirc_sref_of_value(s, args[0]);
-  const char *storage_scope = args[2].u.s;
-  tirc_require_storage_scope(s, storage_scope);
-  CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], true), .is_write = true};
-  stage.scope = tirc_require_scope_root(s, block, false);
-  tirc_require_no_loose_use(s, stage.scope, block);
-  take_consumers(s, &stage, args[3]);
-  stage.writer = tirc_only_writer(s, &stage);
-  tirc_require_covered_readers(s, &stage);
-  tirc_place_copy(s, &stage);
-  tirc_box_of_writer(s, &stage);
-  *result = finish(s, &stage, storage_scope);
+  *result = cache(s, args, true);
 }

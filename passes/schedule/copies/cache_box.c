@@ -25,7 +25,7 @@ static bool covers_buffer(Tirc *c, const CacheStage *stage) {
 void tirc_require_no_own_reads(Sched *s, const CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
   if (!tirc_reads_own_output(s, stage->writer, stage->source)) return;
-  if (tirc_is_own_buffer(s, stage) && covers_buffer(s->c, stage)) return;
+  if (tirc_is_own_buffer(stage) && covers_buffer(s->c, stage)) return;
   tirc_sched_error(s, stage->writer->stmt, SERR_READS_OWN_OUTPUT, NULL,
                    tirc_hint_of_update(s, stage->scope, stage->source),
                    "Block %s reads %s, which it also writes: moved to a cache it would read the "
@@ -73,7 +73,7 @@ static _Noreturn void not_written(Sched *s, const CacheStage *stage, const char 
 static void require_written(Sched *s, CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
   const Region box = {stage->source, stage->region};
-  const bool own = tirc_is_own_buffer(s, stage);
+  const bool own = tirc_is_own_buffer(stage);
   const char *missing = NULL;
   stage->condition = tirc_bool(s->c, true);
   if (!loads_start(stage) && (!stage->is_write || own)) {
@@ -321,7 +321,7 @@ static bool may_not_run(Sched *s, SRef *at, SRef *reader) {
 
 void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
   SRef *at = stage->is_write ? stage->writer : stage->where;
-  const bool open = stage->writer && !tirc_is_own_buffer(s, stage);
+  const bool open = stage->writer && !tirc_is_own_buffer(stage);
   const SRefs readers = open ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
   for (int i = 0; i < readers.n; i++) {
     if (readers.at[i] == stage->writer || !turns_to_cache(stage, readers.at[i]) ||

@@ -23,12 +23,14 @@ typedef struct Candidate {
   int64_t count;
 } Candidate;
 
+typedef VEC(Candidate) Candidates;
+
 typedef struct Precompute {
   Sched *s;
   SRef *block, *scope;
   int64_t threshold;
-  VEC(Candidate) found;  /* in one store */
-  VEC(Candidate) chosen; /* in all of them, the largest first */
+  Candidates found;  /* in one store */
+  Candidates chosen; /* in all of them, the largest first */
 } Precompute;
 
 /* --- candidates ----------------------------------------------------------------------------- */
@@ -53,6 +55,13 @@ static bool same_term(Expr a, Expr b) {
 }
 
 /* Larger ones first, so that what takes the place of a rare one comes after it. */
+static void insert(Tirc *c, Candidates *to, Candidate one) {
+  vec_push(c, *to, one);
+  int at = to->n - 1;
+  for (; at > 0 && size_of(to->at[at - 1].e) < size_of(one.e); at--) to->at[at] = to->at[at - 1];
+  to->at[at] = one;
+}
+
 static void add_candidate(Precompute *p, Expr e, int64_t count) {
   Expr simple = tirc_simplify0(p->s->c, e);
   for (int i = 0; i < p->found.n; i++)
@@ -60,12 +69,7 @@ static void add_candidate(Precompute *p, Expr e, int64_t count) {
       p->found.at[i].count += count;
       return;
     }
-  Candidate one = {e, simple, count};
-  vec_push(p->s->c, p->found, one);
-  int at = p->found.n - 1;
-  for (; at > 0 && size_of(p->found.at[at - 1].e) < size_of(e); at--)
-    p->found.at[at] = p->found.at[at - 1];
-  p->found.at[at] = one;
+  insert(p->s->c, &p->found, (Candidate){e, simple, count});
 }
 
 static void collect(Precompute *p, Expr e, int64_t count) {
@@ -78,11 +82,7 @@ static void collect(Precompute *p, Expr e, int64_t count) {
 static void choose(Precompute *p, const Candidate *one) {
   for (int i = 0; i < p->chosen.n; i++)
     if (p->chosen.at[i].e == one->e) return;
-  vec_push(p->s->c, p->chosen, *one);
-  int at = p->chosen.n - 1;
-  for (; at > 0 && size_of(p->chosen.at[at - 1].e) < size_of(one->e); at--)
-    p->chosen.at[at] = p->chosen.at[at - 1];
-  p->chosen.at[at] = *one;
+  insert(p->s->c, &p->chosen, *one);
 }
 
 /* What the stored value computes, in the order of its computation. */
@@ -250,16 +250,10 @@ static void make_index(Index *x, int number, const char *storage_scope) {
     tirc_map_set(c, &iter_vars, old, vars[i]);
   }
   x->cache = make_buffer(x, number, shape, storage_scope);
-  const Region write = tirc_point(c, x->cache, vars);
-  x->nest = tirc_block(
-      c, &(Block){.name = tirc_format(c, "index_%d", number),
-                  .n_iters = n,
-                  .iters = iters,
-                  .iter_values = values,
-                  .predicate = tirc_bool(c, true),
-                  .n_writes = 1,
-                  .writes = &write,
-                  .body = tirc_store(c, x->cache, n, vars, tirc_substitute(c, x->e, &iter_vars))});
+  const Stmt store = tirc_store(c, x->cache, n, vars, tirc_substitute(c, x->e, &iter_vars));
+  x->nest =
+      tirc_storing_block(c, tirc_format(c, "index_%d", number), n, iters, values,
+                         tirc_bool(c, true), (Region){0}, tirc_point(c, x->cache, vars), store);
   x->id = x->nest->u.block.id;
   for (int i = x->loops.n; i-- > 0;) {
     const For *loop = tirc_loop_of(x->loops.at[i]);

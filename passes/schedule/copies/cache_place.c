@@ -76,19 +76,10 @@ static void search_block(Search *f, Stmt s) {
 /* A sequence directly below a conditional or a let has no loop or block of its own to insert into.
  */
 static void search_other(Search *f, Stmt s) {
-  bool found = f->index >= 0;
-  switch (s->kind) {
-  case STMT_IF:
-    search(f, s->u.branch.then_case);
-    if (s->u.branch.else_case) search(f, s->u.branch.else_case);
-    break;
-  case STMT_WHILE: search(f, s->u.loop_while.body); break;
-  case STMT_LET: search(f, s->u.let.body); break;
-  case STMT_ALLOC: search(f, s->u.alloc.body); break;
-  case STMT_ATTR: search(f, s->u.attr.body); break;
-  case STMT_ASSERT: search(f, s->u.check.body); break;
-  default: break;
-  }
+  const bool found = f->index >= 0;
+  Stmt below[2];
+  const int n = tirc_below(s, below);
+  for (int i = 0; i < n; i++) search(f, below[i]);
   if (!found && f->index >= 0 && !f->where) no_place(f, s);
 }
 

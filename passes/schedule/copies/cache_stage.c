@@ -110,17 +110,9 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
   const Expr *store_at = stage->is_write ? outside : inside;
   const Region from = tirc_point(c, stage->is_write ? cache : source, load_at);
   const Region to = tirc_point(c, stage->is_write ? source : cache, store_at);
-  Stmt nest = tirc_block(c, &(Block){.name = tirc_format(c, "%s_%s", source->name, storage_scope),
-                                     .n_iters = n,
-                                     .iters = iters,
-                                     .iter_values = values,
-                                     .predicate = predicate,
-                                     .n_reads = 1,
-                                     .reads = &from,
-                                     .n_writes = 1,
-                                     .writes = &to,
-                                     .body = tirc_store(c, to.buffer, n, store_at,
-                                                        tirc_load(c, from.buffer, n, load_at))});
+  Stmt nest = tirc_store(c, to.buffer, n, store_at, tirc_load(c, from.buffer, n, load_at));
+  nest = tirc_storing_block(c, tirc_format(c, "%s_%s", source->name, storage_scope), n, iters,
+                            values, predicate, from, to, nest);
   stage->copy_id = nest->u.block.id;
   for (int i = n; i-- > 0;) nest = tirc_for_serial(c, loops[i], stage->region[i].extent, nest);
   stage->cache = cache;

@@ -23,10 +23,10 @@
  */
 typedef struct CacheStage {
   Buffer source, cache;
-  SRef *scope;           /* the block in which source is cached and the cache is allocated */
-  SRef *writer;          /* the only block of the scope that writes source, or NULL */
-  bool is_write;         /* cache_write: the writer moves to the cache, the copy goes back */
-  VEC(SRef *) consumers; /* the blocks that were named; n = 0: all of them */
+  SRef *scope;     /* the block in which source is cached and the cache is allocated */
+  SRef *writer;    /* the only block of the scope that writes source, or NULL */
+  bool is_write;   /* cache_write: the writer moves to the cache, the copy goes back */
+  SRefs consumers; /* the blocks that were named; n = 0: all of them */
 
   SRef *where;         /* the loop or scope block below which the copy is inserted ... */
   int index;           /* ... before this item of its body */
@@ -38,9 +38,7 @@ typedef struct CacheStage {
 } CacheStage;
 
 static inline bool tirc_is_named(const CacheStage *stage, const SRef *block) {
-  for (int i = 0; i < stage->consumers.n; i++)
-    if (stage->consumers.at[i] == block) return true;
-  return false;
+  return tirc_is_among(block, stage->consumers);
 }
 
 /* TVM's CacheLocDetector: right after the writer and before the first of its consumers, as deep as
@@ -61,8 +59,8 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage);
  * cache concerns those only that turn to it. Raises region-not-covered. */
 void tirc_require_covered_readers(Sched *s, const CacheStage *stage);
 /* Whether the scope allocates the buffer itself. */
-static inline bool tirc_is_own_buffer(Sched *s, const CacheStage *stage) {
-  return tirc_allocator_of(s, stage->scope, stage->source) == stage->scope;
+static inline bool tirc_is_own_buffer(const CacheStage *stage) {
+  return tirc_allocator_of(stage->scope, stage->source) == stage->scope;
 }
 
 /* Both set `region`, the second one of a buffer that nothing in the scope writes, and the first one

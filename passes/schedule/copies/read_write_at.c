@@ -29,9 +29,9 @@ typedef struct AutoCopy {
   bool is_read;
   Buffer source, cache;
   int n_items;
-  const Stmt *items;   /* of the loop's body */
-  VEC(SRef *) blocks;  /* that access the buffer as the copy does, directly below the loop */
-  VEC(SRef *) readers; /* those of them or others that read it */
+  const Stmt *items; /* of the loop's body */
+  SRefs blocks;      /* that access the buffer as the copy does, directly below the loop */
+  SRefs readers;     /* those of them or others that read it */
   int first_read, last_read, first_write, last_write; /* items; -1: none */
   int position;                                       /* the copy stands before this item */
   int from, to;                                       /* these items turn to the cache */
@@ -142,13 +142,11 @@ static void find_box(AutoCopy *k) {
   Analyzer *a = tirc_analyzer(c);
   IntSet *hull = tirc_new_array(c, IntSet, k->source->ndim + 1);
   for (int i = 0; i < k->blocks.n; i++) {
-    const Block *b = tirc_block_of(k->blocks.at[i]);
-    const Region *at = k->is_read ? b->reads : b->writes;
-    int n = k->is_read ? b->n_reads : b->n_writes;
-    for (int r = 0; r < n; r++)
-      if (at[r].buffer == k->source)
-        add_region(k, a, k->blocks.at[i], &at[r], hull,
-                   i == 0 && &at[r] == tirc_region_of(n, at, k->source));
+    const Regions all = tirc_declared(tirc_block_of(k->blocks.at[i]), !k->is_read);
+    for (int r = 0; r < all.n; r++)
+      if (all.at[r].buffer == k->source)
+        add_region(k, a, k->blocks.at[i], &all.at[r], hull,
+                   i == 0 && &all.at[r] == tirc_region_of(all.n, all.at, k->source));
   }
   k->box = tirc_new_array(c, Range, k->source->ndim + 1);
   for (int d = 0; d < k->source->ndim; d++) {

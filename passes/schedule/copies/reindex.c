@@ -183,10 +183,9 @@ static bool is_declared(const Reindex *r, const Region *declared) {
 
 static void require_declared(const Reindex *r) {
   const Block *scope = tirc_block_of(r->scope);
-  const Region *at = r->is_write ? scope->writes : scope->reads;
-  const int n = r->is_write ? scope->n_writes : scope->n_reads;
-  for (int i = 0; i < n; i++) {
-    if (at[i].buffer != r->source || runs_everywhere(r) || is_declared(r, &at[i])) continue;
+  const Regions all = tirc_declared(scope, r->is_write);
+  for (int i = 0; i < all.n; i++) {
+    if (all.at[i].buffer != r->source || runs_everywhere(r) || is_declared(r, &all.at[i])) continue;
     tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
                 "Block %s leaves instances out, and block %s around it declares to use only those "
                 "elements of %s that the others access: the copy would move more.",

@@ -31,16 +31,9 @@ typedef struct ReindexCache {
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-static const Region *declared(const Reindex *r) {
-  const Block *b = tirc_block_of(r->block);
-  const Region *at = r->is_write ? b->writes : b->reads;
-  int i = 0;
-  while (at[i].buffer != r->source) i++;
-  return &at[i];
-}
-
 static void require_single_point(Reindex *r) {
-  const Region *region = declared(r);
+  const Regions all = tirc_declared(tirc_block_of(r->block), r->is_write);
+  const Region *region = tirc_region_of(all.n, all.at, r->source);
   for (int i = 0; i < r->source->ndim; i++)
     if (!tirc_is_int(region->dims[i].extent, 1))
       tirc_refuse(r->s, r->block->stmt, SERR_NOT_SINGLE_POINT,

@@ -154,16 +154,8 @@ Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *i
   const Expr *load_at = r->is_write ? inside : outside, *store_at = r->is_write ? outside : inside;
   Region reads = tirc_point(c, from, load_at), writes = tirc_point(c, to, store_at);
   Stmt body = tirc_store(c, to, to->ndim, store_at, tirc_load(c, from, from->ndim, load_at));
-  Stmt block = tirc_block(c, &(Block){.name = name,
-                                      .n_iters = n_iters,
-                                      .iters = iters,
-                                      .iter_values = values,
-                                      .predicate = tirc_bool(c, true),
-                                      .n_reads = 1,
-                                      .reads = &reads,
-                                      .n_writes = 1,
-                                      .writes = &writes,
-                                      .body = body});
+  Stmt block =
+      tirc_storing_block(c, name, n_iters, iters, values, tirc_bool(c, true), reads, writes, body);
   /* Indices that load other buffers are no reads of the stage in TVM; here they are, as soon as
    * something depends on it. */
   Buffer index;

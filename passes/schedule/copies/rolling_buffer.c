@@ -128,12 +128,6 @@ static _Noreturn void wrong_order(Rolling *r, Stmt what, const char *why) {
   tirc_refuse(r->s, what, SERR_ROLLING_ORDER, "%s cannot roll: %s.", r->from->name, why);
 }
 
-static bool is_consumer(const Rolling *r, const SRef *block) {
-  for (int i = 0; i < r->consumers.n; i++)
-    if (r->consumers.at[i] == block) return true;
-  return false;
-}
-
 static void require_only_writer(Rolling *r) {
   Tirc *c = r->s->c;
   const SRefs writers = tirc_writers_of(r->s, r->scope, r->from);
@@ -143,7 +137,8 @@ static void require_only_writer(Rolling *r) {
                   tirc_format(c, "block %s writes it, too", tirc_name_of(writers.at[i])));
   const SRefs readers = tirc_readers_of(r->s, r->scope, r->from);
   for (int i = 0; i < readers.n; i++)
-    if (!is_consumer(r, readers.at[i]) || !tirc_finds_written(r->s, readers.at[i], r->from))
+    if (!tirc_is_among(readers.at[i], r->consumers) ||
+        !tirc_finds_written(r->s, readers.at[i], r->from))
       wrong_order(
           r, readers.at[i]->stmt,
           tirc_format(c, "block %s reads elements that the same iteration does not write first",
@@ -259,8 +254,7 @@ static Stmt roll_block(Roller *w, Stmt old) {
   b.reads = with_region(c, b.n_reads, b.reads, r, reads);
   b.writes = with_region(c, b.n_writes, b.writes, r, writes);
   if (r->axis < b.n_iters && b.iters[r->axis].kind == ITER_SPATIAL) {
-    IterVar *iters = tirc_new_array(c, IterVar, b.n_iters);
-    memcpy(iters, b.iters, (size_t)b.n_iters * sizeof *iters);
+    IterVar *iters = tirc_copy(c, b.iters, b.n_iters);
     iters[r->axis].kind = ITER_OPAQUE;
     b.iters = iters;
   }
@@ -303,8 +297,7 @@ void tirc_prim_rolling_buffer(Sched *s, const Value *args, Value *result) {
   r.scope = tirc_require_scope_root(s, r.block, false);
   tirc_require_no_loose_use(s, r.scope, r.block);
   const Block *b = tirc_block_of(r.block);
-  const Region *declared = b->writes;
-  while (declared->buffer != r.from) declared++;
+  const Region *declared = tirc_declared_write(b, r.from);
   if (tirc_is_output_block(s, r.block, r.scope))
     tirc_sched_error(s, r.block->stmt, SERR_OUTPUT_BLOCK, NULL,
                      "only a buffer that the scope allocates and its blocks alone use can roll",

@@ -237,7 +237,7 @@ static void require_order(BlockChange *b) {
     tirc_require_order_kept(b->s, b->loops.n, b->loops.at, order);
     return;
   }
-  SRef *scope = tirc_scope_root(b->s, b->block);
+  SRef *scope = tirc_scope_root(b->block);
   const char *why = NULL;
   if (scope && tirc_check_complete(b->s, b->block, scope) &&
       tirc_check_reduction(b->s, b->block, scope))

@@ -40,7 +40,7 @@ IndexMap tirc_value_map(Sched *s, Value function, int n, const DType *types, DTy
   }
   Value v = fn->call(fn, n_inputs, args);
   MapResult r = {0};
-  if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+  if (tirc_is_sequence(v))
     for (int i = 0; i < v.u.list->n; i++) add_result(s, &r, v.u.list->at[i], number);
   else
     add_result(s, &r, v, number);

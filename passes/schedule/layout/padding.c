@@ -90,8 +90,6 @@ static void add_write(Planner *p, Stmt store) {
   vec_push(p->c, p->writes, w);
 }
 
-static Expr keep(Mutator *m, Expr e) { return (void)m, e; }
-
 static Stmt walk(Mutator *m, Stmt s) {
   Planner *p = m->self;
   Stmt outer = p->block;
@@ -314,16 +312,10 @@ static Stmt fill_padding(const LayoutChange *l) {
   IterVar *iters = tirc_new_array(c, IterVar, n + 1);
   for (int i = 0; i < n; i++)
     iters[i] = (IterVar){at.vars[i], tirc_whole_dim(c, l->to, i), ITER_SPATIAL};
-  const Region written = tirc_point(c, l->to, at.vars);
   Stmt body = tirc_store(c, l->to, n, at.vars, pad_value(l, at.vars));
-  Stmt block = tirc_block(c, &(Block){.name = tirc_format(c, "buffer_%s_padding", l->to->name),
-                                      .n_iters = n,
-                                      .iters = iters,
-                                      .iter_values = loops.vars,
-                                      .predicate = loops.padding,
-                                      .n_writes = 1,
-                                      .writes = &written,
-                                      .body = body});
+  Stmt block =
+      tirc_storing_block(c, tirc_format(c, "buffer_%s_padding", l->to->name), n, iters, loops.vars,
+                         loops.padding, (Region){0}, tirc_point(c, l->to, at.vars), body);
   return loops_over(l, &loops, block);
 }
 
@@ -353,7 +345,7 @@ static PaddingPlan replace_loops(Planner *p) {
 
 PaddingPlan tirc_plan_padding(const LayoutChange *l) {
   Planner p = {.c = l->c, .l = l};
-  p.m = (Mutator){.c = l->c, .expr = keep, .stmt = walk, .self = &p};
+  p.m = (Mutator){.c = l->c, .expr = tirc_keep_expr, .stmt = walk, .self = &p};
   p.m.only = tirc_paths_to_users(l->s, l->scope, l->from);
   tirc_mutate_stmt(&p.m, l->scope->stmt);
   if (!p.writes.n)

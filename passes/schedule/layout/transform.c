@@ -22,7 +22,7 @@
 
 /* The block that allocates it; the function's root for a parameter. */
 static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
-  SRef *scope = tirc_allocator_of(s, block, b);
+  SRef *scope = tirc_allocator_of(block, b);
   if (scope) return scope;
   if (tirc_is_parameter(s, block, b)) {
     tirc_require_scope_root(s, block, false);

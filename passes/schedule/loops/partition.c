@@ -182,8 +182,7 @@ static const Region *whole_regions(const Part *p, const Block *b, int n, const R
 }
 
 static void shrink_domain(const Part *p, Block *b, int bound) {
-  IterVar *iters = tirc_new_array(p->c, IterVar, b->n_iters);
-  memcpy(iters, b->iters, (size_t)b->n_iters * sizeof *iters);
+  IterVar *iters = tirc_copy(p->c, b->iters, b->n_iters);
   DType t = iters[bound].var->dtype;
   const Expr extent = iters[bound].dom.extent; /* of no steps there is no first one */
   if (b->init && iters[bound].kind == ITER_REDUCE && extent->op != OP_INT)

@@ -18,29 +18,18 @@
 
 typedef struct Reorder {
   Sched *s;
-  int n_given;
-  SRef **given; /* in the order that is asked for */
+  SRefs given; /* in the order that is asked for */
   int n;
   SRef **chain; /* from the outermost to the innermost given loop */
 } Reorder;
 
-static bool is_given(const Reorder *r, const SRef *loop) {
-  for (int i = 0; i < r->n_given; i++)
-    if (r->given[i] == loop) return true;
-  return false;
-}
-
 static void read_loops(Reorder *r, Value list) {
   Sched *s = r->s;
-  r->n_given = list.u.list->n;
-  r->given = tirc_new_array(s->c, SRef *, r->n_given + 1);
-  for (int i = 0; i < r->n_given; i++) {
-    r->given[i] = tirc_sref_of_value(s, list.u.list->at[i]);
-    for (int k = 0; k < i; k++) {
-      if (r->given[k] != r->given[i]) continue;
-      tirc_refuse(s, r->given[i]->stmt, SERR_LOOP_REPEATED, "loop %s is given twice",
-                  tirc_name_of(r->given[i]));
-    }
+  for (int i = 0; i < list.u.list->n; i++) {
+    SRef *loop = tirc_sref_of_value(s, list.u.list->at[i]);
+    if (tirc_is_among(loop, r->given))
+      tirc_refuse(s, loop->stmt, SERR_LOOP_REPEATED, "loop %s is given twice", tirc_name_of(loop));
+    vec_push(s->c, r->given, loop);
   }
 }
 
@@ -54,7 +43,7 @@ static _Noreturn void not_a_chain(Reorder *r, const SRef *a, const SRef *b, cons
 static int given_above(const Reorder *r, SRef *loop, SRef **top) {
   int n = 0;
   for (SRef *p = loop; p && tirc_is_loop(p); p = p->parent) {
-    if (!is_given(r, p)) continue;
+    if (!tirc_is_among(p, r->given)) continue;
     n++;
     *top = p;
   }
@@ -62,16 +51,15 @@ static int given_above(const Reorder *r, SRef *loop, SRef **top) {
 }
 
 static void find_chain(Reorder *r) {
-  SRef *bottom = r->given[0], *top = NULL;
-  for (int i = 0; i < r->n_given; i++)
-    if (tirc_is_ancestor(bottom, r->given[i])) bottom = r->given[i];
-  if (given_above(r, bottom, &top) != r->n_given) {
-    for (int i = 0; i < r->n_given; i++) {
-      SRef *other = r->given[i];
-      if (tirc_is_ancestor(other, bottom) &&
-          tirc_scope_root(r->s, other) == tirc_scope_root(r->s, bottom))
+  SRef *bottom = r->given.at[0], *top = NULL;
+  for (int i = 0; i < r->given.n; i++)
+    if (tirc_is_ancestor(bottom, r->given.at[i])) bottom = r->given.at[i];
+  if (given_above(r, bottom, &top) != r->given.n) {
+    for (int i = 0; i < r->given.n; i++) {
+      SRef *other = r->given.at[i];
+      if (tirc_is_ancestor(other, bottom) && tirc_scope_root(other) == tirc_scope_root(bottom))
         continue;
-      bool same_scope = tirc_scope_root(r->s, other) == tirc_scope_root(r->s, bottom);
+      bool same_scope = tirc_scope_root(other) == tirc_scope_root(bottom);
       not_a_chain(r, bottom, other,
                   same_scope ? "neither is inside of the other"
                              : "they are in different block scopes");
@@ -111,7 +99,7 @@ static SRef **new_order(const Reorder *r) {
   SRef **order = tirc_new_array(r->s->c, SRef *, r->n);
   int next = 0;
   for (int i = 0; i < r->n; i++)
-    order[i] = is_given(r, r->chain[i]) ? r->given[next++] : r->chain[i];
+    order[i] = tirc_is_among(r->chain[i], r->given) ? r->given.at[next++] : r->chain[i];
   return order;
 }
 
@@ -132,7 +120,7 @@ void tirc_prim_reorder(Sched *s, const Value *args, Value *result) {
   (void)result;
   Reorder r = {.s = s};
   read_loops(&r, args[0]);
-  if (r.n_given <= 1) return;
+  if (r.given.n <= 1) return;
   find_chain(&r);
   require_reorderable_blocks(&r);
   SRef **order = new_order(&r);

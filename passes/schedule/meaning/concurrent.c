@@ -248,13 +248,13 @@ static bool is_of_interest(const PtrMap *only, Buffer b) {
 static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, Stores *out) {
   const SRefs blocks = tirc_child_blocks(s, loop);
   const For *f = tirc_loop_of(loop);
-  const SRef *scope = tirc_scope_root(s, loop);
+  const SRef *scope = tirc_scope_root(loop);
   bool may_meet = false;
   for (int i = 0; i < blocks.n; i++)
     for (int w = 0; w < blocks.at[i]->n_accesses[1]; w++) {
       Buffer b = blocks.at[i]->accesses[1][w].buffer;
       if (has_store(out, b)) continue;
-      const bool shared = tirc_is_used_besides(s, loop, b);
+      const bool shared = tirc_is_used_besides(loop, b);
       /* Where threads share memory, that is covered what they wrote together. */
       const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->scope, f->thread);
       Watched one = {b, watch_kind(b, thread, shared), shared};
@@ -270,7 +270,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
   const int n_loose = tirc_loose_stores(s, loop, &loose);
   for (int i = 0; i < n_loose; i++) {
     if (has_store(out, loose[i])) continue;
-    const bool shared = tirc_is_used_besides(s, loop, loose[i]);
+    const bool shared = tirc_is_used_besides(loop, loose[i]);
     Watched one = {loose[i], watch_kind(loose[i], thread, shared), shared};
     if (!is_of_interest(only, loose[i])) one.kind = WATCH_VALUES;
     may_meet |= one.kind != WATCH_VALUES;

@@ -102,7 +102,7 @@ bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
   const Expr known = tirc_condition_of(s, reader, common);
   Analyzer *a = tirc_analyzer_around(s, writer->parent);
   return (condition && known && holds_with(s, a, condition, known, &own)) ||
-         (!guarded && common == tirc_scope_root(s, writer) &&
+         (!guarded && common == tirc_scope_root(writer) &&
           tirc_reaches_domain(s, writer, NULL, NULL));
 }
 

@@ -111,7 +111,7 @@ static bool is_about_loops(Expr cond, const LoopDomain *loops) {
 /* Whether a loop around ends at a number in memory which the scope changes: the domain may end at
  * another one. */
 static bool ends_move(Sched *s, SRef *block, const LoopDomain *loops) {
-  SRef *scope = tirc_scope_root(s, block);
+  SRef *scope = tirc_scope_root(block);
   bool move = false;
   for (int l = 0; l < loops->n && !move; l++)
     move = tirc_reads_written(s, scope, loops->doms[l].min) ||
@@ -427,7 +427,7 @@ bool tirc_reaches_domain(Sched *s, SRef *block, const PtrMap *of, const char **m
   *missing = NULL;
   if (tirc_loop_of_domain(block)) return false; /* what all is, depends on when */
   const Block *b = tirc_block_of(block);
-  SRef *scope = tirc_scope_root(s, block);
+  SRef *scope = tirc_scope_root(block);
   struct BufferNode instances = {.name = b->name};
   Cover q = cover(s, scope, tirc_place_in(s->c, scope), &instances);
   Touch run = {.buffer = q.of, .write = true};
@@ -457,7 +457,7 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   Tirc *c = s->c;
   const ArenaMark mark = tirc_mark(c);
   const Block *b = tirc_block_of(block);
-  SRef *scope = tirc_scope_root(s, block);
+  SRef *scope = tirc_scope_root(block);
   Cover q = cover(s, scope, tirc_place_in(s->c, scope), NULL);
   Place *in = tirc_place_below(c, q.in, scope, block);
   for (int i = 0; i < b->n_iters; i++)

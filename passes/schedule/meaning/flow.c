@@ -198,7 +198,7 @@ static bool updates_in_place(Sched *s, SRef *block, const SRef *loop) {
 
 /* Whether another block in the loop stores to the same buffer: they may take turns. */
 static bool has_rival(Sched *s, SRef *producer, const SRef *loop) {
-  SRef *scope = tirc_scope_root(s, producer);
+  SRef *scope = tirc_scope_root(producer);
   for (int i = 0; i < producer->n_accesses[true]; i++) {
     const SRefs writers = tirc_writers_of(s, scope, producer->accesses[true][i].buffer);
     for (int k = 0; k < writers.n; k++)
@@ -350,7 +350,7 @@ static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *s
   tirc_map_set(s->c, seen, producer, producer);
   if (tirc_goes_on_in(s, producer, loop)) return producer;
   if (stores_apart(s, producer, loop)) return NULL;
-  const SRefs others = tirc_producers(s, producer, tirc_scope_root(s, producer));
+  const SRefs others = tirc_producers(s, producer, tirc_scope_root(producer));
   for (int i = 0; i < others.n && !found; i++) found = unfinished_in(s, others.at[i], loop, seen);
   return found;
 }
@@ -510,7 +510,7 @@ typedef struct Blocks {
 /* The block and, one after the other, those from which it gets or to which it gives values in loops
  * that are not around `to`. */
 static void add_blocks(Sched *s, SRef *block, const SRef *to, bool readers, Blocks *out) {
-  SRef *scope = tirc_scope_root(s, block);
+  SRef *scope = tirc_scope_root(block);
   if (tirc_map_has(&out->seen, block)) return;
   tirc_map_set(s->c, &out->seen, block, block);
   vec_push(s->c, out->of, block);
@@ -536,7 +536,7 @@ bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer
 }
 
 SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
-  const SRefs direct = tirc_producers(s, block, tirc_scope_root(s, block));
+  const SRefs direct = tirc_producers(s, block, tirc_scope_root(block));
   SRef *found = NULL;
   for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
     const For *f = tirc_loop_of(r);
@@ -550,7 +550,7 @@ SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
 
 bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
   Blocks producers = {0};
-  SRef *scope = tirc_scope_root(s, block);
+  SRef *scope = tirc_scope_root(block);
   add_blocks(s, block, scope, false, &producers);
   for (SRef *r = block->parent; r != scope; r = r->parent) {
     if (!tirc_is_ancestor(r, instead) || tirc_is_int(tirc_loop_of(r)->extent, 1) ||

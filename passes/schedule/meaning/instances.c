@@ -114,7 +114,7 @@ static bool begin(Instances *k) {
 
 /* What is left in a buffer of the block alone, nobody reads. */
 static WatchKind watch_kind(const Instances *k, Buffer b) {
-  return tirc_is_used_besides(k->s, k->block, b) ? WATCH_ALL : WATCH_READS;
+  return tirc_is_used_besides(k->block, b) ? WATCH_ALL : WATCH_READS;
 }
 
 /* The buffers in which instances may meet, each once. */
@@ -219,7 +219,7 @@ static bool is_made_around(Sched *s, SRef *r, Buffer b) {
 static const SRef *filled_in(const Instances *k, Buffer b) {
   SRef *r = k->block->parent;
   bool made = is_made_around(k->s, k->block, b);
-  while (r->parent && (!tirc_is_loop(r) || (!made && tirc_is_used_besides(k->s, r, b)))) {
+  while (r->parent && (!tirc_is_loop(r) || (!made && tirc_is_used_besides(r, b)))) {
     made |= is_made_around(k->s, r, b);
     r = r->parent;
   }

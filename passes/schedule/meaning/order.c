@@ -201,8 +201,8 @@ bool tirc_init_is_elsewhere(Sched *s, SRef *block) {
     mixed |= k.mixed;
   }
   const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
-  if (mixed && (!tirc_is_about(b->predicate, &loops) ||
-                tirc_is_guarded(s, block, tirc_scope_root(s, block))))
+  if (mixed &&
+      (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(s, block, tirc_scope_root(block))))
     return true;
   return b->init && tirc_instances_depend(s, block);
 }
@@ -426,7 +426,7 @@ static void extract(Ask *r) {
  * looks. (That no other iteration stores it is not enough: one of an earlier run of the nest may
  * have.) */
 static bool is_own_of_each(Ask *r, const Expr *names, Buffer b) {
-  if (tirc_is_used_besides(r->s, r->chain[0], b)) return false;
+  if (tirc_is_used_besides(r->chain[0], b)) return false;
   extract(r);
   const Iterations each = {
       tirc_relations_in(r->s, r->chain[0]), &r->x, r->n, r->n, names, names, SPARE_NONE};

@@ -243,7 +243,7 @@ static bool holds_for_first_number(Sched *s, SRef *block, Expr condition) {
 static bool starts_where_it_runs(Sched *s, const SRef *block) {
   SRef *self = tirc_sref_of_block(s, tirc_block_of(block)->id);
   const Expr when = tirc_touching_condition(s, self);
-  const Expr condition = tirc_condition_with(s, self, when, tirc_scope_root(s, self));
+  const Expr condition = tirc_condition_with(s, self, when, tirc_scope_root(self));
   if (!condition || tirc_is_true(condition)) return condition;
   return (!is_about_fused(block, condition) && holds_in_first_step(s, self, condition)) ||
          holds_for_first_number(s, self, condition) || first_instance_starts(s, self, condition);

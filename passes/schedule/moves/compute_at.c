@@ -230,8 +230,7 @@ static bool is_around(const void *move, Expr e) {
 static bool see_use(Visitor *v, Expr e) {
   LoopVars *l = v->self;
   SRef *r = e->op == OP_VAR ? tirc_map_get(&l->m->s->loops, e) : NULL;
-  if (r && r->stmt && tirc_scope_root(l->m->s, r) == l->m->scope &&
-      !tirc_is_ancestor(r, l->m->loop))
+  if (r && r->stmt && tirc_scope_root(r) == l->m->scope && !tirc_is_ancestor(r, l->m->loop))
     l->used = e;
   return true;
 }
@@ -267,7 +266,7 @@ static void check_updates_within(Move *m, SRef *at) {
   const Block *b = tirc_block_of(at);
   for (int i = 0; at != m->block && i < b->n_writes; i++) {
     Buffer w = b->writes[i].buffer;
-    const SRef *first = first_user(m->block, w), *allocator = tirc_allocator_of(m->s, at, w);
+    const SRef *first = first_user(m->block, w), *allocator = tirc_allocator_of(at, w);
     bool is_local = allocator && tirc_is_ancestor(m->block, allocator);
     const bool shared = !is_local && has_other_writer(m, w);
     if (is_local || (!shared && !tirc_touches(first, w, false))) continue;

@@ -8,14 +8,11 @@
  * elsewhere. */
 #include "moves.h"
 
-typedef struct Box { /* one IntSet a dimension */
-  IntSet *dims;
-} Box;
 /* What the block and the blocks that depend on it do to one buffer. */
 typedef struct Touched {
   Buffer buffer;
-  Box provided, required; /* dims NULL: nothing yet */
-  PtrMap solved;          /* iterator variables of which it says which values are required */
+  IntSet *provided, *required; /* boxes, one set a dimension; NULL: nothing yet */
+  PtrMap solved;               /* iterator variables of which it says which values are required */
 } Touched;
 
 typedef struct Solver {
@@ -38,14 +35,10 @@ static bool prove_same(Analyzer *a, Expr x, Expr y) {
 static bool is_point(Analyzer *a, IntSet s) { return s.min && prove_same(a, s.min, s.max); }
 static Expr less_one(Solver *v, Expr e) { return tirc_sub(v->c, e, tirc_int(v->c, e->dtype, 1)); }
 
-static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
-  if (!to->dims) {
-    to->dims = tirc_new_array(v->c, IntSet, ndim + 1);
-    for (int i = 0; i < ndim; i++) to->dims[i] = dims[i];
-    return;
-  }
-  for (int i = 0; i < ndim; i++)
-    to->dims[i] = simplify_set(v->blank, tirc_set_union(v->blank, to->dims[i], dims[i]));
+static void add_box(Solver *v, IntSet **to, int ndim, const IntSet *dims) {
+  for (int i = 0; *to && i < ndim; i++)
+    (*to)[i] = simplify_set(v->blank, tirc_set_union(v->blank, (*to)[i], dims[i]));
+  if (!*to) memcpy(*to = tirc_new_array(v->c, IntSet, ndim + 1), dims, (size_t)ndim * sizeof *dims);
 }
 
 /* --- regions ----------------------------------------------------------------------------- */
@@ -56,12 +49,12 @@ static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
 static bool is_known_always(Solver *v, SRef *other, SRef *loop, Expr index, bool guarded) {
   if (guarded && tirc_reads_memory(index)) return false;
   Analyzer *a = tirc_analyzer_around(v->s, other->parent);
-  return !tirc_reads_written(v->s, tirc_scope_root(v->s, v->sref), index) &&
+  return !tirc_reads_written(v->s, tirc_scope_root(v->sref), index) &&
          !tirc_failing_part(v->s, loop, a, index, tirc_body_of(loop->stmt));
 }
 
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,
-                         Box *to) {
+                         IntSet **to) {
   PtrMap binding = {0}, dom = {0};
   tirc_bindings_of(v->c, other->stmt, &binding);
   LoopDomain loops =
@@ -100,27 +93,26 @@ static void require_all(Solver *v, Touched *t) {
 
 static int collect_touched(Solver *v, SRef *loop, bool is_producer, SRefs others, Touched **out) {
   const Block *b = &v->block->u.block;
-  int n_regions = is_producer ? b->n_writes : b->n_reads, n = 0;
-  const Region *regions = is_producer ? b->writes : b->reads;
-  Touched *at = tirc_new_array(v->c, Touched, n_regions + 1);
-  for (int i = 0; i < n_regions; i++) {
-    Touched *t = find_touched(at, n, regions[i].buffer);
-    if (!t) (t = &at[n++])->buffer = regions[i].buffer;
+  const Regions own = tirc_declared(b, is_producer);
+  int n = 0;
+  Touched *at = tirc_new_array(v->c, Touched, own.n + 1);
+  for (int i = 0; i < own.n; i++) {
+    Touched *t = find_touched(at, n, own.at[i].buffer);
+    if (!t) (t = &at[n++])->buffer = own.at[i].buffer;
     IntSet *dims = tirc_new_array(v->c, IntSet, t->buffer->ndim + 1);
-    for (int d = 0; d < t->buffer->ndim; d++) dims[d] = tirc_set_of_range(v->c, regions[i].dims[d]);
+    for (int d = 0; d < t->buffer->ndim; d++) dims[d] = tirc_set_of_range(v->c, own.at[i].dims[d]);
     add_box(v, &t->provided, t->buffer->ndim, dims);
   }
   for (int k = 0; k < others.n; k++) {
-    const Block *o = &others.at[k]->stmt->u.block;
-    int m = is_producer ? o->n_reads : o->n_writes;
-    const Region *theirs = is_producer ? o->reads : o->writes;
-    for (int i = 0; i < m; i++) {
-      Touched *t = find_touched(at, n, theirs[i].buffer);
+    const Regions theirs = tirc_declared(tirc_block_of(others.at[k]), !is_producer);
+    for (int i = 0; i < theirs.n; i++) {
+      Touched *t = find_touched(at, n, theirs.at[i].buffer);
       if (!t) continue;
-      Region r = is_producer ? theirs[i] : tirc_written_region(v->s, others.at[k], &theirs[i]);
+      Region r = theirs.at[i];
+      if (!is_producer) r = tirc_written_region(v->s, others.at[k], &r);
       relax_region(v, others.at[k], loop, &r, is_producer, &t->required);
     }
-    for (int i = m; i < others.at[k]->n_accesses[!is_producer]; i++) {
+    for (int i = theirs.n; i < others.at[k]->n_accesses[!is_producer]; i++) {
       Touched *t = find_touched(at, n, others.at[k]->accesses[!is_producer][i].buffer);
       if (t) require_all(v, t);
     }
@@ -213,7 +205,7 @@ static Expr dim_max_of(Solver *v, Buffer b, int i) {
 static void update_dimwise(Solver *v, Touched *t) {
   int64_t constant;
   for (int i = 0; i < t->buffer->ndim; i++) {
-    IntSet provided = t->provided.dims[i], required = t->required.dims[i];
+    IntSet provided = t->provided[i], required = t->required[i];
     if (is_point(v->a, provided) && tirc_const_int(provided.min, &constant)) {
       if (!is_point(v->a, required) || !prove_same(v->a, provided.min, required.min))
         not_solvable(v, t->buffer, "its index is a constant and another element is asked for");
@@ -281,10 +273,8 @@ static bool update_affine(Solver *v, Touched *t) {
   Expr *indices = tirc_new_array(c, Expr, ndim + 1);
   IntSet *whole = tirc_new_array(c, IntSet, ndim + 1);
   for (int i = 0; i < ndim; i++) {
-    if (!is_point(v->a, t->provided.dims[i]) || !t->required.dims[i].min ||
-        !t->required.dims[i].max)
-      return false;
-    indices[i] = t->provided.dims[i].min;
+    if (!is_point(v->a, t->provided[i]) || !t->required[i].min || !t->required[i].max) return false;
+    indices[i] = t->provided[i].min;
     whole[i] = (IntSet){tirc_int(c, t->buffer->shape[i]->dtype, 0), dim_max_of(v, t->buffer, i)};
   }
   const LoopDomain d = tirc_iter_domain(c, b->n_iters, b->iters);
@@ -294,7 +284,7 @@ static bool update_affine(Solver *v, Touched *t) {
   if (!map) return false;
   IntSet *dom = tirc_new_array(c, IntSet, b->n_iters + 1);
   IntSet *bound = tirc_new_array(c, IntSet, b->n_iters + 1);
-  inverse_boxes(v, map, ndim, t->required.dims, dom);
+  inverse_boxes(v, map, ndim, t->required, dom);
   inverse_boxes(v, map, ndim, whole, bound);
   for (int i = 0; i < b->n_iters; i++)
     if (dom[i].min && bound[i].min)
@@ -341,7 +331,7 @@ static bool stays_inside(Solver *v, const Touched *t) {
   tirc_bind_shapes(v->s, a, v->sref);
   tirc_domain_sets(v->c, &instances, &doms);
   for (int i = 0; i < t->buffer->ndim; i++) {
-    IntSet p = t->provided.dims[i];
+    IntSet p = t->provided[i];
     const IntSet all = {p.min ? tirc_eval_set(a, p.min, &doms).min : NULL,
                         p.max ? tirc_eval_set(a, p.max, &doms).max : NULL};
     if (!tirc_set_surely_in(a, all, tirc_whole_dim(v->c, t->buffer, i))) return false;
@@ -352,8 +342,8 @@ static bool stays_inside(Solver *v, const Touched *t) {
 static void require_all_instances(Solver *v, int n, const Touched *touched) {
   bool required = false;
   for (int i = 0; i < n; i++) {
-    required |= touched[i].required.dims != NULL;
-    if (touched[i].required.dims && stays_inside(v, &touched[i])) return;
+    required |= touched[i].required != NULL;
+    if (touched[i].required && stays_inside(v, &touched[i])) return;
   }
   if (!required) return;
   tirc_refuse(v->s, v->block, SERR_INSTANCES_LOST,
@@ -374,7 +364,7 @@ static void require_one_for_all(Solver *v, int n, const Touched *touched) {
   const Block *b = &v->block->u.block;
   bool required = false;
   for (int i = 0; i < n; i++) {
-    bool all = touched[i].required.dims != NULL;
+    bool all = touched[i].required != NULL;
     required |= all;
     for (int k = 0; k < b->n_iters && all; k++)
       all = tirc_map_has(&touched[i].solved, b->iters[k].var) ||
@@ -398,8 +388,7 @@ IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop
   int n = collect_touched(&v, loop, is_producer, others, &touched);
   if (!is_producer) require_all_instances(&v, n, touched);
   for (int i = 0; i < n; i++)
-    if (touched[i].required.dims && !update_affine(&v, &touched[i]))
-      update_dimwise(&v, &touched[i]);
+    if (touched[i].required && !update_affine(&v, &touched[i])) update_dimwise(&v, &touched[i]);
   if (!is_producer) require_one_for_all(&v, n, touched);
   for (int i = 0; i < b->n_iters; i++) {
     IterDomain *d = &domains[i];

@@ -278,14 +278,6 @@ static const char *why_not_reduction(Sched *s, SRef *block, SRef *scope) {
   return in_words(s, check_reduction(s, block, scope, false), "a reduction block");
 }
 
-static const char *why_not_local_complete(Sched *s, SRef *block, SRef *subtree) {
-  return in_words(s, check_complete(s, block, subtree), "a local complete block");
-}
-
-static const char *why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
-  return in_words(s, check_reduction(s, block, subtree, true), "a local reduction block");
-}
-
 bool tirc_reads_other_output(Sched *s, const SRef *block) {
   return why_reads_other_output(s, tirc_block_of(block), NULL) != NULL;
 }
@@ -316,7 +308,7 @@ const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer) {
 /* What to do about a block that is neither complete nor a reduction; NULL: what the table says. */
 static const char *hint_for(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  const SRef *scope = tirc_scope_root(s, block);
+  const SRef *scope = tirc_scope_root(block);
   const char *hint = NULL;
   if (!scope || iter_not_of(b, 1u << ITER_SPATIAL | 1u << ITER_REDUCE)) return NULL;
   if (is_decomposed(b) && tirc_block_of(scope)->init)
@@ -383,8 +375,11 @@ void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
   const SRefs blocks = tirc_child_blocks(s, subtree);
   for (int i = 0; i < blocks.n; i++) {
-    const char *complete = why_not_local_complete(s, blocks.at[i], subtree);
-    const char *reduction = complete ? why_not_local_reduction(s, blocks.at[i], subtree) : NULL;
+    const char *complete =
+        in_words(s, check_complete(s, blocks.at[i], subtree), "a local complete block");
+    if (!complete) continue;
+    const char *reduction =
+        in_words(s, check_reduction(s, blocks.at[i], subtree, true), "a local reduction block");
     if (!reduction) continue;
     const char *root = tirc_label(s, subtree, 0), *child = tirc_label(s, blocks.at[i], 1);
     const char *hint = hint_for(s, blocks.at[i]);

@@ -14,9 +14,13 @@ void tirc_sched_mark(Sched *s, Stmt stmt) {
   s->marks = grown;
 }
 
-static _Noreturn void raise_error(Sched *s, Stmt at, ErrorId id, const char *condition,
-                                  const char *hint, const char *message) {
+_Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condition,
+                                const char *hint, const char *format, ...) {
   const ErrorInfo *info = &tirc_errors[id];
+  va_list args;
+  va_start(args, format);
+  const char *message = tirc_vformat(s->c, format, args);
+  va_end(args);
   if (at) tirc_sched_mark(s, at);
   s->c->diag = (Diag){.status = info->status,
                       .code = info->code,
@@ -27,40 +31,12 @@ static _Noreturn void raise_error(Sched *s, Stmt at, ErrorId id, const char *con
   tirc_throw(s->c);
 }
 
-_Noreturn void tirc_refuse(Sched *s, Stmt at, ErrorId id, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const char *message = tirc_vformat(s->c, format, args);
-  va_end(args);
-  raise_error(s, at, id, NULL, NULL, message);
-}
-
-_Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condition,
-                                const char *hint, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const char *message = tirc_vformat(s->c, format, args);
-  va_end(args);
-  raise_error(s, at, id, condition, hint, message);
-}
-
-static void warn(Sched *s, const char *code, const char *format, va_list args) {
-  Warning w = {code, s->loc, tirc_vformat(s->c, format, args)};
-  vec_push(s->c, s->warnings, w);
-}
-
-void tirc_sched_warn(Sched *s, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  warn(s, SCHED_WARNING, format, args);
-  va_end(args);
-}
-
 void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  warn(s, code, format, args);
+  const Warning w = {code, s->loc, tirc_vformat(s->c, format, args)};
   va_end(args);
+  vec_push(s->c, s->warnings, w);
 }
 
 _Noreturn void tirc_raise_warning(Tirc *c, Warning w) {

@@ -22,7 +22,18 @@ static inline Stmt tirc_body_of(Stmt loop_or_block) {
   return loop_or_block->kind == STMT_FOR ? loop_or_block->u.loop.body : loop_or_block->u.block.body;
 }
 
-/* The sref of a VAL_BLOCK or VAL_LOOP argument; throws stale-handle when gone. */
+/* What a block declares to read, or to write. */
+static inline Regions tirc_declared(const Block *b, bool write) {
+  return write ? (Regions){b->n_writes, b->writes} : (Regions){b->n_reads, b->reads};
+}
+static inline bool tirc_is_among(const SRef *r, SRefs at) {
+  for (int i = 0; i < at.n; i++)
+    if (at.at[i] == r) return true;
+  return false;
+}
+
+/* The sref of a VAL_BLOCK or VAL_LOOP argument; NULL, or throws stale-handle, when gone. */
+SRef *tirc_sref_known(const Sched *s, Value v);
 SRef *tirc_sref_of_value(Sched *s, Value v);
 
 /* The handle of a loop or block. */
@@ -84,6 +95,11 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
 bool tirc_is_load_of_stored(const void *sref, Expr e);
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
+
+/* A block over iterators, bound to these values, that stores to `to`; from (of no buffer: nothing):
+ * what it reads. */
+Stmt tirc_storing_block(Tirc *c, const char *name, int n, const IterVar *iters, const Expr *values,
+                        Expr predicate, Region from, Region to, Stmt store);
 
 static inline bool tirc_same_range(Range a, Range b) {
   return tirc_expr_same(a.min, b.min) && tirc_expr_same(a.extent, b.extent);
@@ -224,7 +240,7 @@ Expr tirc_reads_written(Sched *s, SRef *scope, Expr e);
 
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */
-SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
+SRef *tirc_allocator_of(SRef *sref, Buffer b);
 
 /* Throws buffer-not-plain where an extent of a buffer made in the site is loaded from b: rewritten,
  * b is another buffer. */
@@ -255,7 +271,7 @@ void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block);
 bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
 
 /* Whether somebody uses the buffer besides what is in a loop or block. */
-bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b);
+bool tirc_is_used_besides(SRef *inside, Buffer b);
 
 /* The buffers to which such statements below a loop store. */
 int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);

@@ -80,7 +80,7 @@ static bool add_store(Visitor *v, Stmt s) {
 
 int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out) {
   Stores stores = {.c = s->c};
-  if (tirc_scope_root(s, loop)->scope->loose)
+  if (tirc_scope_root(loop)->scope->loose)
     tirc_visit_stmt(&(Visitor){.stmt = add_store, .self = &stores}, tirc_loop_of(loop)->body);
   *out = stores.at.at;
   return stores.at.n;

@@ -22,7 +22,7 @@ static const char *why_not_pipeline(Sched *s, const Scope *scope) {
 }
 
 SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
-  SRef *scope = tirc_scope_root(s, sref);
+  SRef *scope = tirc_scope_root(sref);
   if (!scope)
     tirc_refuse(s, sref->stmt, SERR_ROOT_BLOCK, "block %s is the root block of its function",
                 tirc_name_of(sref));
@@ -57,7 +57,7 @@ void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
 bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope) {
   for (int i = 0; i < block->n_accesses[1]; i++) {
     const Buffer b = block->accesses[1][i].buffer;
-    const SRef *allocator = tirc_allocator_of(s, scope, b);
+    const SRef *allocator = tirc_allocator_of(scope, b);
     if (allocator == scope) continue;
     if (allocator || tirc_is_parameter(s, block, b) || tirc_declared_write(tirc_block_of(block), b))
       return true;
@@ -147,41 +147,39 @@ SRefs tirc_consumers(Sched *s, SRef *block, SRef *scope) {
 
 /* --- buffers --------------------------------------------------------------------------------- */
 
-static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bool is_write, int n,
-                                     const Region *regions) {
+static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bool is_write) {
+  const Regions all = tirc_declared(tirc_block_of(block), is_write);
   Text t = {.c = s->c};
-  for (int i = 0; i < n; i++) tirc_text_addf(&t, "%s%s", i ? ", " : "", regions[i].buffer->name);
+  for (int i = 0; i < all.n; i++) tirc_text_addf(&t, "%s%s", i ? ", " : "", all.at[i].buffer->name);
   tirc_refuse(s, NULL, SERR_BUFFER_NOT_FOUND, "block %s %s no buffer named %s; it %s %s",
               tirc_name_of(block), is_write ? "writes" : "reads", name,
-              is_write ? "writes" : "reads", n ? t.at : "none");
+              is_write ? "writes" : "reads", all.n ? t.at : "none");
 }
 
 Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {
   const Block *b = tirc_block_of(block);
-  const Region *regions = is_write ? b->writes : b->reads;
-  int n = is_write ? b->n_writes : b->n_reads;
+  const Regions all = tirc_declared(b, is_write);
   if (value.kind == VAL_STR) {
-    for (int i = 0; i < n; i++)
-      if (!strcmp(regions[i].buffer->name, value.u.s)) return regions[i].buffer;
-    no_such_buffer(s, block, value.u.s, is_write, n, regions);
+    for (int i = 0; i < all.n; i++)
+      if (!strcmp(all.at[i].buffer->name, value.u.s)) return all.at[i].buffer;
+    no_such_buffer(s, block, value.u.s, is_write);
   }
   if (value.kind == VAL_BUFFER) {
-    for (int i = 0; i < n; i++)
-      if (regions[i].buffer == value.u.buffer) return value.u.buffer;
-    no_such_buffer(s, block, value.u.buffer->name, is_write, n, regions);
+    if (tirc_region_of(all.n, all.at, value.u.buffer)) return value.u.buffer;
+    no_such_buffer(s, block, value.u.buffer->name, is_write);
   }
-  if (value.u.i < 0 || value.u.i >= n)
+  if (value.u.i < 0 || value.u.i >= all.n)
     tirc_refuse(s, block->stmt, SERR_BUFFER_INDEX,
                 "block %s %s %d buffer%s, so there is no number %lld", b->name,
-                is_write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)value.u.i);
-  return regions[value.u.i].buffer;
+                is_write ? "writes" : "reads", all.n, all.n == 1 ? "" : "s", (long long)value.u.i);
+  return all.at[value.u.i].buffer;
 }
 
-bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b) {
-  SRef *allocator = tirc_allocator_of(s, inside, b), *scope = inside;
+bool tirc_is_used_besides(SRef *inside, Buffer b) {
+  SRef *allocator = tirc_allocator_of(inside, b), *scope = inside;
   if (!allocator) return true;
   while (scope != allocator) {
-    scope = tirc_scope_root(s, inside);
+    scope = tirc_scope_root(inside);
     const SRefs *users = tirc_users_of(scope->scope, b);
     for (int i = 0; users && i < users->n; i++)
       if (!tirc_is_ancestor(inside, users->at[i])) return true;
@@ -192,7 +190,7 @@ bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b) {
 }
 
 SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {
-  SRef *site = tirc_allocator_of(s, block, b);
+  SRef *site = tirc_allocator_of(block, b);
   if (site) return site;
   tirc_refuse(s, block->stmt, SERR_BUFFER_NOT_ALLOCATED,
               "%s is not allocated by a block: it is a parameter of the function or a view made by "

@@ -98,6 +98,13 @@ void tirc_sched_restore(Sched *s, const Module *old) {
   s->replacing = false;
 }
 
+static PtrMap copy_of(Tirc *c, const PtrMap *map) {
+  PtrMap copy = {0};
+  for (size_t i = 0; i < map->cap; i++)
+    if (map->values[i]) tirc_map_set(c, &copy, map->keys[i], map->values[i]);
+  return copy;
+}
+
 Sched *tirc_sched_copy(Sched *s) {
   Sched *copy = tirc_new(s->c, Sched);
   *copy = *s;
@@ -105,10 +112,7 @@ Sched *tirc_sched_copy(Sched *s) {
   copy->set_marks.cap = s->set_marks.cap = s->set_marks.n; /* neither appends to the other's */
   copy->marks = NULL;
   copy->n_marks = 0;
-  copy->removed = (PtrMap){0};
-  for (size_t i = 0; i < s->removed.cap; i++)
-    if (s->removed.values[i])
-      tirc_map_set(s->c, &copy->removed, s->removed.keys[i], s->removed.values[i]);
+  copy->removed = copy_of(s->c, &s->removed);
   memset(&copy->warnings, 0, sizeof copy->warnings);
   copy->changed_marks = (SetMarks){0};
   build(copy, s->mod);
@@ -138,6 +142,11 @@ SRef *tirc_sref_find(Sched *s, Stmt stmt) {
                                 : tirc_map_get(&s->blocks, tirc_block_key(stmt->u.block.id));
 }
 
+SRef *tirc_sref_known(const Sched *s, Value v) {
+  return v.kind == VAL_LOOP ? tirc_map_get(&s->loops, v.u.expr)
+                            : tirc_map_get(&s->blocks, tirc_block_key(v.u.block_id));
+}
+
 SRef *tirc_sref_of_value(Sched *s, Value v) {
   return v.kind == VAL_LOOP ? tirc_sref_of_loop(s, v.u.expr) : tirc_sref_of_block(s, v.u.block_id);
 }
@@ -147,8 +156,7 @@ Value tirc_value_of_sref(const SRef *r) {
                          : tirc_value_block(r->stmt->u.block.id);
 }
 
-SRef *tirc_scope_root(Sched *s, SRef *sref) {
-  (void)s;
+SRef *tirc_scope_root(const SRef *sref) {
   SRef *r = sref->parent;
   while (r && !tirc_is_block(r)) r = r->parent;
   return r;
@@ -223,7 +231,7 @@ static Stmt *rebuild_path(Tirc *c, SRef *old, Stmt with, Stmt *top) {
 
 void tirc_sched_replace(Sched *s, SRef *old, Stmt with) {
   Tirc *c = s->c;
-  SRef *const parent = old->parent, *const scope = tirc_scope_root(s, old);
+  SRef *const parent = old->parent, *const scope = tirc_scope_root(old);
   const int func = old->func, seq_index = old->seq_index;
   const Stmt before = old->stmt;
   Stmt top;
@@ -258,42 +266,31 @@ int64_t tirc_sched_fork_seed(Sched *s) {
 /* --- names: so that get_block does not walk the program ----------------------------------------
  */
 
-/* A table of lists; blocks that died or got another name leave their list when it is next looked
+/* A table of SRefs; blocks that died or got another name leave their list when it is next looked
  * at. */
-typedef struct NameList {
-  SRefs blocks;
-} NameList;
-
 void tirc_name_block(Sched *s, SRef *block, bool renamed) {
   void **at = tirc_strmap_at(s->c, &s->names, tirc_name_of(block));
-  NameList *list = *at;
-  if (!list) *at = list = tirc_new(s->c, NameList);
-  for (int i = 0; renamed && i < list->blocks.n; i++)
-    if (list->blocks.at[i] == block) return;
-  vec_push(s->c, list->blocks, block);
+  SRefs *list = *at;
+  if (!list) *at = list = tirc_new(s->c, SRefs);
+  for (int i = 0; renamed && i < list->n; i++)
+    if (list->at[i] == block) return;
+  vec_push(s->c, *list, block);
 }
 
 void tirc_blocks_named(Sched *s, int func, const char *name, SRefs *out) {
-  NameList *list = tirc_strmap_get(&s->names, name);
+  SRefs *list = tirc_strmap_get(&s->names, name);
   int kept = 0;
-  for (int i = 0; list && i < list->blocks.n; i++) {
-    SRef *r = list->blocks.at[i];
+  for (int i = 0; list && i < list->n; i++) {
+    SRef *r = list->at[i];
     if (!r->stmt || strcmp(tirc_name_of(r), name)) continue;
-    list->blocks.at[kept++] = r;
+    list->at[kept++] = r;
     if (r->func == func) vec_push(s->c, *out, r);
   }
-  if (list) list->blocks.n = kept;
+  if (list) list->n = kept;
 }
 
 /* --- back to what a schedule was before several calls ------------------------------------------
  */
-
-static PtrMap copy_of(Tirc *c, const PtrMap *map) {
-  PtrMap copy = {0};
-  for (size_t i = 0; i < map->cap; i++)
-    if (map->values[i]) tirc_map_set(c, &copy, map->keys[i], map->values[i]);
-  return copy;
-}
 
 KeptSched tirc_sched_keep(Sched *s) {
   const KeptSched kept = {*s, tirc_trace_mark(s->trace)};

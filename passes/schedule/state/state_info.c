@@ -247,14 +247,14 @@ const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block) {
 }
 
 bool tirc_finds_written(Sched *s, SRef *reader, Buffer b) {
-  SRef *scope = tirc_scope_root(s, reader);
+  SRef *scope = tirc_scope_root(reader);
   return tirc_has_region_cover(s, reader) &&
          (!reader->hidden || cover_of(s, scope, reader, reader->n_accesses[0], b));
 }
 
 bool tirc_decides_by_written(Sched *s, SRef *block) {
   const int n = tirc_block_of(block)->n_reads + block->n_deciding;
-  return !block->n_deciding || cover_of(s, tirc_scope_root(s, block), block, n, NULL);
+  return !block->n_deciding || cover_of(s, tirc_scope_root(block), block, n, NULL);
 }
 
 /* A flag of a child may change what holds of the scope. */
@@ -281,7 +281,7 @@ static void forget_cover(Sched *s, Scope *scope, SRef *child) {
 }
 
 bool tirc_has_region_cover(Sched *s, SRef *block) {
-  if (block->parent) know_cover(s, tirc_scope_root(s, block), block);
+  if (block->parent) know_cover(s, tirc_scope_root(block), block);
   return block->region_cover;
 }
 
@@ -292,7 +292,7 @@ bool tirc_is_stage_pipeline(Sched *s, SRef *block) {
     SRef *child = scope->unknown.at[--scope->unknown.n];
     if (child->waits != scope) continue;
     child->waits = NULL;
-    if (child->stmt && tirc_scope_root(s, child) == block) know_cover(s, block, child);
+    if (child->stmt && tirc_scope_root(child) == block) know_cover(s, block, child);
   }
   return scope->n_broken == 0;
 }
@@ -536,7 +536,7 @@ static void know_accesses_again(Sched *s, SRef *block) {
 }
 
 void tirc_scope_spread(Sched *s, SRef *block) {
-  for (SRef *around; (around = tirc_scope_root(s, block)) && around->scope && block->order;
+  for (SRef *around; (around = tirc_scope_root(block)) && around->scope && block->order;
        block = around) {
     SRefs one = {0};
     vec_push(s->c, one, block);

@@ -112,8 +112,6 @@ static bool see_stmt(Visitor *v, Stmt s) {
   return true;
 }
 
-typedef VEC(Region) RegionVec;
-
 /* What a block without others inside reads of what it declares: a part of a loop declares whole
  * rows. */
 static Region narrowed(Sched *s, const SRef *block, Region r) {
@@ -133,7 +131,7 @@ static Region spread(Sched *s, SRef *block, Region r, bool declared) {
   const IntSet *sets =
       tirc_region_upper(s, a, tirc_unbound_region(c, block->stmt, r),
                         declared ? tirc_touching_condition(s, block) : tirc_bool(c, true),
-                        block->parent, tirc_scope_root(s, block));
+                        block->parent, tirc_scope_root(block));
   for (int i = 0; i < r.buffer->ndim; i++)
     dims[i] = tirc_range_of_set(a, sets[i], tirc_whole_dim(c, r.buffer, i));
   return (Region){r.buffer, dims};
@@ -143,7 +141,7 @@ typedef struct Gathered { /* of one block */
   Tirc *c;
   Analyzer *a;
   PtrMap bindings;
-  RegionVec out;
+  VEC(Region) out;
   bool inside; /* what is looked at may name variables that are bound inside of the block */
 } Gathered;
 
@@ -290,36 +288,30 @@ static void gather_inner(Sched *s, Gathered *g, const SRef *r, SRef *inner, bool
 }
 
 /* The regions of a block, and those that only blocks inside of it declare or that nobody does. */
-static RegionVec gather(Sched *s, SRef *r, bool write, const Undeclared *u) {
-  const Block *b = tirc_block_of(r);
-  const int n = write ? b->n_writes : b->n_reads;
+static Regions gather(Sched *s, SRef *r, bool write, const Undeclared *u) {
+  const Regions own = tirc_declared(tirc_block_of(r), write);
   Gathered g = {.c = s->c, .a = tirc_analyzer(s->c)};
   tirc_bindings_of(s->c, r->stmt, &g.bindings);
-  for (int i = 0; i < n; i++) vec_push(s->c, g.out, (write ? b->writes : b->reads)[i]);
+  for (int i = 0; i < own.n; i++) vec_push(s->c, g.out, own.at[i]);
   if (!write) gather_undeclared(&g, r);
   for (int i = 0; i < r->scope->n_blocks; i++)
     gather_inner(s, &g, r, r->scope->blocks[i], write, true);
-  if (!write) r->n_deciding = g.out.n - n;
+  if (!write) r->n_deciding = g.out.n - own.n;
   if (!write && u->body) gather_body(&g, r);
   for (int i = 0; i < r->scope->n_blocks; i++)
     gather_inner(s, &g, r, r->scope->blocks[i], write, false);
-  return g.out;
+  return (Regions){g.out.n, g.out.at};
 }
 
 void tirc_know_accesses(Sched *s, SRef *r) {
-  const Block *b = tirc_block_of(r);
   const Undeclared u = find_undeclared(r);
   r->hidden = false;
   r->n_deciding = 0;
   for (int write = 0; write < 2; write++) {
-    RegionVec all = {0};
-    if (r->scope->n_blocks || (!write && (u.head || u.body))) {
-      all = gather(s, r, write, &u);
-    } else {
-      all.at = (Region *)(uintptr_t)(write ? b->writes : b->reads);
-      all.n = write ? b->n_writes : b->n_reads;
-    }
-    r->hidden |= all.n > (write ? b->n_writes : b->n_reads);
+    const Regions own = tirc_declared(tirc_block_of(r), write);
+    Regions all = own;
+    if (r->scope->n_blocks || (!write && (u.head || u.body))) all = gather(s, r, write, &u);
+    r->hidden |= all.n > own.n;
     r->n_accesses[write] = all.n;
     r->accesses[write] = all.at;
   }
@@ -382,8 +374,8 @@ void tirc_users_remove(Scope *scope, SRef *block) {
 }
 
 void tirc_users_spread(Sched *s, SRef *block, const SRefs *now) {
-  SRef *around = tirc_scope_root(s, block);
-  for (; around && around->scope && block->order; around = tirc_scope_root(s, block)) {
+  SRef *around = tirc_scope_root(block);
+  for (; around && around->scope && block->order; around = tirc_scope_root(block)) {
     Mentions m = {.c = s->c};
     for (int i = 0; i < block->n_mentions; i++) mention(&m, block->mentions[i]);
     const int before = m.at.n;

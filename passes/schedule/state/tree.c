@@ -90,8 +90,7 @@ Expr tirc_reads_written(Sched *s, SRef *scope, Expr e) {
   return tirc_find_expr(e, is_written_load, &(WrittenLoad){s, scope});
 }
 
-SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b) {
-  (void)s;
+SRef *tirc_allocator_of(SRef *sref, Buffer b) {
   for (SRef *r = sref; r; r = r->parent) {
     if (!tirc_is_block(r)) continue;
     for (int i = 0; i < tirc_block_of(r)->n_allocs; i++)
@@ -191,6 +190,20 @@ int tirc_item_with(Sched *s, const SRef *node, SRef *below, Stmt *item) {
   return at;
 }
 
+Stmt tirc_storing_block(Tirc *c, const char *name, int n, const IterVar *iters, const Expr *values,
+                        Expr predicate, Region from, Region to, Stmt store) {
+  return tirc_block(c, &(Block){.name = name,
+                                .n_iters = n,
+                                .iters = iters,
+                                .iter_values = values,
+                                .predicate = predicate,
+                                .n_reads = from.buffer != NULL,
+                                .reads = &from,
+                                .n_writes = 1,
+                                .writes = &to,
+                                .body = store});
+}
+
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
   return tirc_var(c, tirc_format(c, "%s%s", var->u.s, suffix), t);
 }
@@ -215,13 +228,8 @@ static Stmt guard(Mutator *m, Stmt s) {
   return tirc_stmt_done(m->c, copy);
 }
 
-static Expr keep_expr(Mutator *m, Expr e) {
-  (void)m;
-  return e;
-}
-
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond) {
-  Mutator m = {.c = c, .expr = keep_expr, .stmt = guard, .self = (void *)(uintptr_t)cond};
+  Mutator m = {.c = c, .expr = tirc_keep_expr, .stmt = guard, .self = (void *)(uintptr_t)cond};
   return tirc_mutate_stmt(&m, s);
 }
 
@@ -257,7 +265,7 @@ static Stmt exchange(Mutator *m, Stmt s) {
 
 Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to) {
   Exchange x = {from, to};
-  Mutator m = {.c = c, .expr = keep_expr, .stmt = exchange, .self = &x};
+  Mutator m = {.c = c, .expr = tirc_keep_expr, .stmt = exchange, .self = &x};
   return tirc_mutate_stmt(&m, s);
 }
 
@@ -303,7 +311,7 @@ Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b) {
 Stmt tirc_replace_node(Sched *s, Stmt in, SRef *from, Stmt to) {
   const Paths paths = tirc_paths_to(s, 1, &from);
   Exchange x = {from->stmt, to};
-  Mutator m = {.c = s->c, .expr = keep_expr, .stmt = exchange, .self = &x, .only = &paths};
+  Mutator m = {.c = s->c, .expr = tirc_keep_expr, .stmt = exchange, .self = &x, .only = &paths};
   return tirc_mutate_stmt(&m, in);
 }
 
@@ -349,7 +357,7 @@ static Stmt simplify_below(Mutator *m, Stmt s) {
 Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, SRefs above, bool preserve_unit_iters) {
   Bindings b = {.a = tirc_analyzer(s->c), .preserve_unit_iters = preserve_unit_iters};
   for (int i = 0; i < above.n; i++) enter_loop(s->c, &b, tirc_loop_of(above.at[i]));
-  Mutator m = {.c = s->c, .expr = keep_expr, .stmt = simplify_below, .self = &b};
+  Mutator m = {.c = s->c, .expr = tirc_keep_expr, .stmt = simplify_below, .self = &b};
   return tirc_mutate_stmt(&m, stmt);
 }
 
