@@ -621,6 +621,31 @@ def layouts():
             sys.exit("layouts: groups: wrong results %s" % more)
 
 
+LSTM = '''@R.function
+def main(g: R.Tensor((6, 2, 64), "float32"), w: R.Tensor((64, 16), "float32"), h: R.Tensor((2, 16), "float32"), l: R.Tensor((2,), "int64"),
+         c: R.Tensor((2, 16), "float32"), p: R.Tensor((48,), "float32")):
+    R.func_attr({"num_input": 1})
+    with R.dataflow():
+        gv = R.nn.lstm(g, w, h, l, c, p)
+        R.output(gv)
+    return gv
+'''
+
+
+# The products of each step of a recurrent layer are tiles, with weights turned ahead of the calls.
+def steps():
+    path = os.path.join(out, "lstm.tir")
+    with open(path, "w") as f:
+        f.write(LSTM)
+    done = subprocess.run([tirc, "apply", path, "--auto", "--explain-auto"], capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    if done.returncode or "start_of_cell, product" not in text or "layout_rewrite_preproc" not in text:
+        sys.exit("steps: the product of a step is not a tile:\n" + text)
+    done = subprocess.run([tirc, "run", path, "--check", "--range=l=0:6"], capture_output=True, text=True)
+    if done.returncode or "check: ok" not in done.stdout + done.stderr:
+        sys.exit("steps: wrong results:\n" + done.stdout + done.stderr)
+
+
 def refused(arguments, words):
     done = subprocess.run([tirc, "build", *arguments], capture_output=True, text=True)
     if done.returncode != 2 or words not in done.stderr:
@@ -674,6 +699,7 @@ empty()
 foreign()
 residual()
 layouts()
+steps()
 folds()
 fusions()
 bert_layer()
