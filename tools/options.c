@@ -57,7 +57,7 @@ bool takes_option(const Command *c, const OptionRow *o) {
   return false;
 }
 
-static bool push(List *l, const char *s) {
+bool add_to_list(List *l, const char *s) {
   const char **grown = realloc(l->at, ((size_t)l->n + 1) * sizeof *grown);
   if (!grown) return false;
   l->at = grown;
@@ -89,7 +89,7 @@ static bool set_option(const Command *c, const Option *option, const char *value
   case FLAG: *(bool *)field = true; return true;
   case STRING:
   case OPTIONAL: *(const char **)(void *)field = value; return true;
-  case LIST: return push((List *)(void *)field, value);
+  case LIST: return add_to_list((List *)(void *)field, value);
   case INT:
   case COUNT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
   case REAL:
@@ -190,7 +190,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     if (!only_args && strcmp(argv[i], "--") == 0)
       only_args = true;
     else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
-      if (!push(&o->args, argv[i])) return false;
+      if (!add_to_list(&o->args, argv[i])) return false;
     } else if (!parse_option(c, argc, argv, &i, o))
       return false;
   }

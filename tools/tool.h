@@ -89,6 +89,7 @@ bool takes_option(const Command *c, const OptionRow *o);
 const Command *find_command(const char *name);
 void offer_command_names(Nearest *best);
 /* False after it has reported what is wrong. */
+bool add_to_list(List *l, const char *s); /* false: memory is out */
 bool parse_options(const Command *c, int argc, char **argv, Options *o);
 /* Whether --error-format=json is among the words: known before anything can be wrong. */
 bool wants_json(int argc, char **argv);

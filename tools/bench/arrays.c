@@ -33,7 +33,7 @@ int load_named(const Options *o, const char *file, const char *text, int n,
 }
 
 /* A file is read twice: which names are sizes, a program without its settings tells. */
-static tirc_module *read_plain(const char *file, const char *text) {
+tirc_module *read_plain(const char *file, const char *text) {
   struct stat info;
   tirc_module *out = NULL;
   if (text)

@@ -212,6 +212,9 @@ int load_named(const Options *o, const char *file, const char *text, int n,
                const tirc_define *defines, tirc_module **out);
 /* whether a name is that of a scalar parameter or of a symbolic extent, not of a constant; */
 bool is_size(const tirc_module *m, const char *name);
+/* a program (text: NULL, or what stands in the file) without its settings; NULL: it has no sense
+ * without them, or can be read but once; */
+tirc_module *read_plain(const char *file, const char *text);
 /* the program with the setting's constants; */
 int load_case(const Bench *b, Case *k);
 /* its parameters, random arrays and scalars by the setting's sizes. */

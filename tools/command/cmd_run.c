@@ -1,6 +1,7 @@
 /* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
  */
 #include "emulate.h"
+#include "tools/bench/bench.h"
 #include "tools/model.h"
 
 #include <math.h>
@@ -71,8 +72,8 @@ static int check_names(const Session *s, const List *list, const char *option) {
 
 static int fill_scalar(const Session *s, int i, const char *value) {
   if (!value)
-    return complain(s->o, "give --in NAME=VALUE", "the scalar parameter \"%s\" has no value",
-                    s->params[i].name);
+    return complain(s->o, "give --in NAME=VALUE, or -D NAME=VALUE",
+                    "the scalar parameter \"%s\" has no value", s->params[i].name);
   return read_scalar(s->o, &s->params[i], value, &s->args[i]);
 }
 
@@ -402,9 +403,29 @@ static int run_model(const Options *o, const tirc_module *m) {
   return status;
 }
 
+/* -D of a scalar or an extent, as other commands have it, is its --in, which comes first. */
+static int take_sizes(Options *o) {
+  const char *path = o->args.at[0];
+  tirc_module *plain = o->define.n && !is_onnx(path) ? read_plain(path, NULL) : NULL;
+  const bool has_sizes = plain && !tirc_module_has_graph(plain); /* a model's are its constants */
+  int n = 0, status = DONE;
+  for (int i = 0; has_sizes && i < o->define.n; i++) {
+    const char *define = o->define.at[i];
+    char *name = strndup(define, strcspn(define, "="));
+    const bool is = name && strchr(define, '=') && is_size(plain, name);
+    if (!name || (is && !add_to_list(&o->in, define))) status = complain(o, NULL, "out of memory");
+    if (!is) o->define.at[n++] = define;
+    free(name);
+  }
+  if (has_sizes) o->define.n = n;
+  tirc_module_free(plain);
+  return status;
+}
+
 static int run(Options *o) {
   tirc_module *unscheduled = NULL, *m = NULL, *loaded = NULL;
-  int status = load_checked(o, &loaded);
+  int status = take_sizes(o);
+  if (status == DONE) status = load_checked(o, &loaded);
   const bool is_model = status == DONE && tirc_module_has_graph(loaded);
   if (is_model) status = run_model(o, loaded);
   if (is_model) tirc_module_free(loaded);
