@@ -63,9 +63,12 @@ static void check_skipped(Passes *p, const char *name) {
     all[i] = tirc_module_passes[i].name;
     known |= strcmp(all[i], name) == 0;
   }
-  if (!known)
-    tirc_fail(p->c, (Loc){0}, "name", tirc_nearest(p->c, name, tirc_n_module_passes, all),
-              "there is no pass '%s'", name);
+  if (known) return;
+  const char *nearest = tirc_nearest(p->c, name, tirc_n_module_passes, all);
+  tirc_fail(p->c, (Loc){0}, "name",
+            nearest ? tirc_format(p->c, "%s `tirc explain passes` lists them", nearest)
+                    : "`tirc explain passes` lists them",
+            "there is no pass '%s'", name);
 }
 
 /* "PHASE:FILE": the phase's number; *file is what stands behind the colon. */
