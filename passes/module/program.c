@@ -358,7 +358,9 @@ static void take_bounds(Planning *k, Plan *plan) {
 static void require_told(Planning *k) {
   const Expr untold = tirc_untold_symbol(k->c, k->g->n_params, k->g->params, 0, NULL);
   if (untold)
-    FAIL(k, k->g->loc, "shape", "let it be an extent of a parameter by itself, or give it: -D n=8",
+    FAIL(k, k->g->loc, "shape",
+         tirc_format(k->c, "let it be an extent of a parameter by itself, or give it: -D %s=8",
+                     untold->u.s),
          "%s: nothing tells what \"%s\" is", k->g->name, untold->u.s);
 }
 

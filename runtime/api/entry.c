@@ -24,11 +24,19 @@ typedef struct Making {
 /* --- memory -------------------------------------------------------------------------------------
  */
 
+/* For the first extent without a value in one of a kind. */
+static const char *hint_of(Tirc *c, Info info) {
+  PtrMap seen = {0};
+  Symbols symbols = {0};
+  tirc_info_symbols(c, info, &seen, &symbols);
+  return symbols.n ? tirc_format(c, "give it a size: -D %s=8", symbols.at[0]->u.s) : NULL;
+}
+
 static int64_t bytes_of(Making *k, Buffer b) {
   const Info info = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
   const int64_t bytes = tirc_info_bytes(info);
   if (bytes < 0)
-    tirc_fail(k->c, k->plan->signature->loc, "unsupported", "give it a size: -D n=8",
+    tirc_fail(k->c, k->plan->signature->loc, "unsupported", hint_of(k->c, info),
               "the code of a model has a workspace of one size, and %s is %s", b->name,
               tirc_info_words(k->c, info));
   return bytes;
@@ -149,8 +157,8 @@ static void place_others(Making *k) {
 static EntryValue number(Making *k, Expr x, const char *what) {
   int64_t v = 0;
   if (!x || !tirc_const_int(tirc_simplify0(k->c, x), &v))
-    tirc_fail(k->c, k->plan->signature->loc, "unsupported", "give it a size: -D n=8",
-              "%s is no number", what);
+    tirc_fail(k->c, k->plan->signature->loc, "unsupported",
+              hint_of(k->c, &(struct StructInfo){.value = x}), "%s is no number", what);
   return (EntryValue){ENTRY_NUMBER, v};
 }
 
@@ -293,8 +301,9 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
   const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
   for (int i = 0; i < plan->n_checks; i++) {
     const PlanCheck *check = &plan->checks[i];
-    if (!tirc_is_int(tirc_simplify0(c, tirc_sub(c, check->a, check->b)), 0))
-      tirc_fail(c, check->loc, "unsupported", "give it a size: -D n=8",
+    const Expr apart = tirc_simplify0(c, tirc_sub(c, check->a, check->b));
+    if (!tirc_is_int(apart, 0))
+      tirc_fail(c, check->loc, "unsupported", hint_of(c, &(struct StructInfo){.value = apart}),
                 "%s is checked when the model runs, which its code does not do", check->what);
   }
   *k.e = (ModelEntry){.place = place,

@@ -44,6 +44,14 @@ typedef struct ModelBench {
 /* --- arguments ----------------------------------------------------------------------------------
  */
 
+static int refuse_extent(const ModelBench *b, const tirc_param *p, int d) {
+  const char *name = p->symbol[d];
+  char hint[128];
+  snprintf(hint, sizeof hint, "give it a size: -D %.80s=8", name ? name : "NAME");
+  return complain(b->o, hint, "extent %d of \"%s\" is \"%s\"", d, p->name,
+                  name ? name : "an expression");
+}
+
 static int fill_arguments(ModelBench *b) {
   tirc_error *e = NULL;
   const tirc_module *signature = tirc_program_signature(b->program);
@@ -55,9 +63,7 @@ static int fill_arguments(ModelBench *b) {
     if (b->args[i].array) continue;
     for (int d = 0; d < b->params[i].ndim; d++)
       if (b->params[i].shape[d] < 0 && i < tirc_program_params(b->program))
-        return complain(b->o, "give it a size: -D n=8", "extent %d of \"%s\" is \"%s\"", d,
-                        b->params[i].name,
-                        b->params[i].symbol[d] ? b->params[i].symbol[d] : "an expression");
+        return refuse_extent(b, &b->params[i], d);
     if (tirc_module_array(signature, NULL, b->n, b->args, 0, NULL, i, NULL, &b->args[i].array, &e))
       return report(b->o, e);
     const bool is_weight =

@@ -4,6 +4,7 @@
 #include "tune_model.h"
 #include "tools/model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,9 +59,11 @@ static int check_sizes(const Options *o, const ModelTasks *t) {
     tirc_error *e = NULL;
     int n;
     if (tirc_module_symbols(t->at[i].module, NULL, &n, &symbols, &e)) return report(o, e);
-    if (n)
-      return complain(o, "give it a size, as in -D n=8", "%s of the model %s: \"%s\" has no value",
-                      t->at[i].name, o->args.at[0], symbols[0].name);
+    if (!n) continue;
+    char hint[128];
+    snprintf(hint, sizeof hint, "give it a size, as in -D %.80s=8", symbols[0].name);
+    return complain(o, hint, "%s of the model %s: \"%s\" has no value", t->at[i].name,
+                    o->args.at[0], symbols[0].name);
   }
   return t->n ? DONE : complain(o, NULL, "the model '%s' calls no function", o->args.at[0]);
 }
