@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -72,7 +73,7 @@ bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64
   if (kept.is_done) return true;
   if (*kept.code) raise_here(c, &kept);
   if (WIFSIGNALED(status))
-    tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code was ended by signal %d",
-              WTERMSIG(status));
+    tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code was ended by signal %d (%s)",
+              WTERMSIG(status), strsignal(WTERMSIG(status)));
   tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code ended with its work undone");
 }

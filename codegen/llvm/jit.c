@@ -18,6 +18,7 @@ enum { ROOM_HALF = 256 << 20 };
 typedef struct Room {
   char *at;
   size_t code, data; /* taken of each half */
+  bool is_full;      /* something did not fit, which ends a process that LLVM runs in */
 } Room;
 struct Jit {
   LLVMOrcLLJITRef lljit; /* NULL: a child made the code, which is in this room */
@@ -48,9 +49,10 @@ static void check(Tirc *c, LLVMErrorRef error) {
 /* --- in a room ----------------------------------------------------------------------------------
  */
 
-static uint8_t *take(char *half, size_t *taken, uintptr_t bytes, unsigned alignment) {
+static uint8_t *take(Room *r, char *half, size_t *taken, uintptr_t bytes, unsigned alignment) {
   const size_t from = (*taken + alignment - 1) / alignment * alignment;
-  if (bytes > ROOM_HALF || from > ROOM_HALF - bytes) return NULL;
+  r->is_full |= bytes > ROOM_HALF || from > ROOM_HALF - bytes;
+  if (r->is_full) return NULL;
   *taken = from + bytes;
   return (uint8_t *)half + from;
 }
@@ -59,14 +61,14 @@ static uint8_t *take_code(void *self, uintptr_t bytes, unsigned alignment, unsig
                           const char *name) {
   Room *r = self;
   (void)number, (void)name;
-  return take(r->at, &r->code, bytes, alignment ? alignment : 1);
+  return take(r, r->at, &r->code, bytes, alignment ? alignment : 1);
 }
 
 static uint8_t *take_data(void *self, uintptr_t bytes, unsigned alignment, unsigned number,
                           const char *name, LLVMBool is_constant) {
   Room *r = self;
   (void)number, (void)name, (void)is_constant;
-  return take(r->at + ROOM_HALF, &r->data, bytes, alignment ? alignment : 1);
+  return take(r, r->at + ROOM_HALF, &r->data, bytes, alignment ? alignment : 1);
 }
 
 static void *same(void *self) { return self; }
@@ -186,10 +188,11 @@ Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int toge
   Making making = {lowered, cpu, together, room, (PackedFunc *)(room + 1)};
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
+    const bool was_full = room && room->is_full;
     tirc_shared_free(room, table);
     tirc_jit_free(j);
     /* Beside the room there may have been none for what the child loads. */
-    if (!strcmp(c->diag.code, "memory")) return NULL;
+    if (was_full || !strcmp(c->diag.code, "memory")) return NULL;
     tirc_throw(c);
   }
   bool ok = j && j->room.at && tirc_in_child(c, make_in_child, &making, peak) && close_room(room);
