@@ -1061,6 +1061,12 @@ TIRC_API void tirc_kernel_free(tirc_kernel *k);
 /* Checks the arguments and runs. */
 TIRC_API tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
                                      const tirc_argument *args, tirc_error **error);
+/* Of a module that tirc_module_split_packing made of one function: packs what that one, the last,
+ * takes packed. packed[i], of n that are zero, gets a new array for each argument i that is; the
+ * caller frees it, also when an error comes back. */
+TIRC_API tirc_status tirc_module_pack(const tirc_module *m, const char *target, tirc_executor *x,
+                                      int n, const tirc_argument *args, tirc_argument *packed,
+                                      tirc_error **error);
 /* The same in two steps, for a call that is made many times: the arguments are checked once. The
  * arrays, the kernel and the executor must stay. */
 TIRC_API tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,

@@ -32,7 +32,9 @@ struct Bed {
 
 typedef struct Candidate {
   Bed *bed;
-  const Module *of; /* NULL for the reference */
+  const Module *of;   /* NULL for the reference */
+  tirc_module *split; /* where it packs operands ahead of its calls: what it packs with, or NULL */
+  tirc_argument *packed; /* which it packed, the others zero */
   Slot *slot;
   tirc_kernel *kernel;
   tirc_executor *executor;

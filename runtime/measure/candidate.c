@@ -42,7 +42,7 @@ static bool own_outputs(Candidate *c) {
   c->args = calloc((size_t)b->n_params + 1, sizeof *c->args);
   for (int i = 0; c->args && i < b->n_params; i++) {
     tirc_error *e = NULL;
-    c->args[i] = b->args[i];
+    c->args[i] = c->packed && c->packed[i].array ? c->packed[i] : b->args[i];
     if (is_output(b, i) &&
         !succeeded(c->slot, tirc_array_copy(b->args[i].array, &c->args[i].array, &e), &e))
       return false;
@@ -66,15 +66,33 @@ static void copy_results(const Candidate *c, bool out) {
 /* --- a candidate -------------------------------------------------------------------------------
  */
 
+/* What weights and constants are packed into is made once, whoever calls: its time is not that of
+ * the candidate. Several functions do not say which of them is called. */
+static bool split(Candidate *c, const tirc_module *m) {
+  tirc_error *e = NULL;
+  if (m->m->n_funcs != 1 || c->bed->options.device) return true;
+  if (!succeeded(c->slot, tirc_module_split_packing(m, &c->split, &e), &e)) return false;
+  if (c->split->m->n_funcs == 1) {
+    tirc_module_free(c->split);
+    c->split = NULL;
+  }
+  return true;
+}
+
 static void build(void *self) {
   Candidate *c = self;
   tirc_error *e = NULL;
   const double start = tirc_now();
   const tirc_module *m = tirc_api_module(c->of->c, c->of, &(Sources){0});
   const BedOptions *o = &c->bed->options;
-  const tirc_status status = tirc_kernel_new_on(m, NULL, o->device, o->target, &c->kernel, &e);
+  if (split(c, m)) {
+    if (c->split) m = c->split;
+    const char *name = m->m->funcs[m->m->n_funcs - 1]->name;
+    const tirc_status status =
+        tirc_kernel_new_on(m, c->split ? name : NULL, o->device, o->target, &c->kernel, &e);
+    (void)succeeded(c->slot, status, &e);
+  }
   c->slot->m.build = tirc_now() - start;
-  (void)succeeded(c->slot, status, &e);
   c->slot->own = tirc_own_seconds();
 }
 
@@ -160,6 +178,17 @@ static bool try_on_device(Candidate *c, tirc_launch *l) {
   return runs;
 }
 
+static bool pack(Candidate *c) {
+  const Bed *b = c->bed;
+  tirc_error *e = NULL;
+  if (!c->split || c->packed) return true;
+  c->packed = calloc((size_t)b->n_params + 1, sizeof *c->packed);
+  return c->packed && succeeded(c->slot,
+                                tirc_module_pack(c->split, b->options.target, c->executor,
+                                                 b->n_params, b->args, c->packed, &e),
+                                &e);
+}
+
 static void run(Candidate *c) {
   const Bed *b = c->bed;
   Slot *s = c->slot;
@@ -167,7 +196,7 @@ static void run(Candidate *c) {
   tirc_error *e = NULL;
   if (!c->executor && !succeeded(s, tirc_executor_new(b->options.threads, &c->executor, &e), &e))
     return;
-  if (!c->args && !own_outputs(c)) return;
+  if (!pack(c) || (!c->args && !own_outputs(c))) return;
   if (!succeeded(s, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), &e))
     return;
   if (b->options.device && !try_on_device(c, l)) {

@@ -133,6 +133,8 @@ static void modules(void **state) {
   REFUSED(tirc_module_emitted_names(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_split_packing(NULL, &out, E));
   REFUSED(tirc_module_split_packing(m, NULL, E));
+  REFUSED(tirc_module_pack(NULL, NULL, NULL, 0, NULL, NULL, E));
+  REFUSED(tirc_module_pack(m, NULL, NULL, 0, NULL, NULL, E));
   size_t size;
   REFUSED(tirc_module_emit(NULL, TIRC_EMIT_C, NULL, NULL, &s, &size, E));
   REFUSED(tirc_module_emit(m, TIRC_EMIT_C, NULL, NULL, NULL, &size, E));

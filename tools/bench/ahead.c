@@ -4,32 +4,6 @@
 #include "bench.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static int find_param(const Case *k, const char *name) {
-  for (int i = 0; i < k->n_params; i++)
-    if (strcmp(k->params[i].name, name) == 0) return i;
-  return -1;
-}
-
-/* Runs a packing function, FROM to TO, and lets the contender's argument for FROM be TO. */
-static bool pack(const Bench *b, const Case *k, Contender *c, const tirc_module *m,
-                 const char *function, tirc_error **e) {
-  int n;
-  const tirc_param *params;
-  tirc_array *to;
-  tirc_kernel *kernel = NULL;
-  if (tirc_module_params(m, function, &n, &params, e)) return false;
-  int i = n == 2 ? find_param(k, params[0].name) : -1;
-  if (i < 0 || c->packed[i].array) return false;
-  if (tirc_array_new(params[1].dtype, params[1].ndim, params[1].shape, &to, e)) return false;
-  c->packed[i].array = to;
-  tirc_argument args[2] = {k->args[i], {.array = to}};
-  bool done = !tirc_kernel_new(m, function, b->how.target, &kernel, e) &&
-              !tirc_kernel_run(kernel, k->executor, 2, args, e);
-  tirc_kernel_free(kernel);
-  return done;
-}
 
 tirc_argument *contender_arguments(const Case *k, const Contender *c) {
   tirc_argument *args = calloc((size_t)k->n_params + 1, sizeof *args);
@@ -42,8 +16,8 @@ static bool prepare(const Bench *b, const Case *k, Contender *c, const tirc_modu
                     tirc_error **e) {
   int kernel = tirc_module_functions(m) - 1; /* behind those that pack for it */
   c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
-  bool done = c->packed;
-  for (int i = 0; i < kernel && done; i++) done = pack(b, k, c, m, tirc_module_function(m, i), e);
+  bool done = c->packed &&
+              !tirc_module_pack(m, b->how.target, k->executor, k->n_params, k->args, c->packed, e);
   tirc_argument *args = done ? contender_arguments(k, c) : NULL;
   done = args &&
          !tirc_kernel_new(m, tirc_module_function(m, kernel), b->how.target, &c->kernel, e) &&
