@@ -140,14 +140,13 @@ static bool leads_alike(Blockize *b, SRef *high) {
 /* Whether nothing in `high` changes what the block reads, and no statement outside of blocks stores
  * to what it writes. */
 static bool is_left_alone(const Blockize *b, SRef *high) {
-  Buffer *loose;
   const SRefs blocks = tirc_child_blocks(b->s, high);
-  const int n_loose = tirc_loose_stores(b->s, high, &loose);
+  const Buffers loose = tirc_loose_stores(b->s, high);
   for (int k = 0; k < b->block->n_accesses[0]; k++)
     for (int i = 0; i < blocks.n; i++)
       if (tirc_touches(blocks.at[i], b->block->accesses[0][k].buffer, true)) return false;
-  for (int i = 0; i < n_loose; i++)
-    if (tirc_touches(b->block, loose[i], false) || tirc_touches(b->block, loose[i], true))
+  for (int i = 0; i < loose.n; i++)
+    if (tirc_touches(b->block, loose.at[i], false) || tirc_touches(b->block, loose.at[i], true))
       return false;
   return true;
 }

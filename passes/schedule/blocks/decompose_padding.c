@@ -28,10 +28,11 @@ typedef struct Padding {
   PtrMap inner;  /* from the block's iterators and its own loops to what replaces them inside */
 } Padding;
 
-static _Noreturn void no_pattern(Padding *p, const char *why) {
+static _Noreturn void no_pattern_for(Padding *p, const char *why) {
   tirc_refuse(p->s, p->block->stmt, SERR_PADDING_PATTERN, "Block %s does not pad: %s.",
               tirc_name_of(p->block), why);
 }
+#define no_pattern(p, ...) no_pattern_for(p, tirc_format((p)->s->c, __VA_ARGS__))
 
 /* --- checks --------------------------------------------------------------------------------- */
 
@@ -99,14 +100,14 @@ static void find_region(Padding *p) {
   const IterMap *map = tirc_detect_iter_map(p->a, b->n_iters, b->iter_values, p->loops.n, vars,
                                             doms, p->inside, ITER_LEVEL_SURJECTIVE, true, &why);
   if (!map)
-    no_pattern(p, tirc_format(c, "the condition is no bound of independent iterators%s%s",
-                              why ? ": " : "", why ? why : ""));
+    no_pattern(p, "the condition is no bound of independent iterators%s%s", why ? ": " : "",
+               why ? why : "");
   p->region = tirc_new_array(c, Range, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) {
     const IterSum *sum = &map->indices[i];
     if (sum->n &&
         !tirc_prove_equal(p->a, sum->args[0].scale, tirc_int(c, sum->args[0].scale->dtype, 1)))
-      no_pattern(p, tirc_format(c, "iterator %s runs in strides", b->iters[i].var->u.s));
+      no_pattern(p, "iterator %s runs in strides", b->iters[i].var->u.s);
     p->region[i] =
         tirc_range(sum->base, sum->n ? sum->args[0].extent : tirc_int(c, sum->base->dtype, 1));
     require_own_start(p, sum->base);
@@ -142,8 +143,8 @@ static void require_others_behind(Padding *p) {
           tirc_finds_written(p->s, blocks.at[k], buffer) && stores_the_same_again(p))
         continue;
       tirc_sched_mark(p->s, blocks.at[k]->stmt);
-      no_pattern(p, tirc_format(p->s->c, "block %s under the same loop uses %s, too",
-                                tirc_name_of(blocks.at[k]), buffer->name));
+      no_pattern(p, "block %s under the same loop uses %s, too", tirc_name_of(blocks.at[k]),
+                 buffer->name);
     }
   }
 }

@@ -35,13 +35,11 @@ static int function_named(Sched *s, const char *name) {
 }
 
 static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, const SRefs *found) {
-  if (found->n) {
-    for (int i = 0; i < found->n; i++)
-      tirc_sched_error(s, found->at[i]->stmt, SERR_BLOCK_NOT_FOUND, NULL,
-                       "rename the blocks in the program, or reach one through get_child_blocks, "
-                       "get_producers or get_consumers",
-                       "%d blocks are named %s", found->n, name);
-  }
+  if (found->n)
+    tirc_sched_error(s, found->at[0]->stmt, SERR_BLOCK_NOT_FOUND, NULL,
+                     "rename the blocks in the program, or reach one through get_child_blocks, "
+                     "get_producers or get_consumers",
+                     "%d blocks are named %s", found->n, name);
   Text t = {.c = s->c};
   tirc_text_addf(&t, "no block is named %s; the blocks are: ", *name ? name : "\"\"");
   for (int i = 0; i < all->n && i < 40; i++)

@@ -115,10 +115,11 @@ static void require_neutral(const EinsumPadding *p) {
 
 /* --- nothing else grows --------------------------------------------------------------------- */
 
-static _Noreturn void not_closed(const EinsumPadding *p, Stmt what, const char *why) {
+static _Noreturn void not_closed_for(const EinsumPadding *p, Stmt what, const char *why) {
   tirc_refuse(p->s, what, SERR_PADDING_NOT_CLOSED, "Block %s cannot be padded: %s.", name_of(p),
               why);
 }
+#define not_closed(p, what, ...) not_closed_for(p, what, tirc_format((p)->s->c, __VA_ARGS__))
 
 typedef struct Users {
   Visitor v;
@@ -131,14 +132,12 @@ static bool see_below(Visitor *v, Stmt s) {
   Users *u = v->self;
   if (s->kind == STMT_FOR &&
       (tirc_uses_var(s->u.loop.extent, u->var) || tirc_uses_var(s->u.loop.min, u->var)))
-    not_closed(u->p, s,
-               tirc_format(u->p->s->c, "the bounds of loop %s use loop %s, which would grow",
-                           s->u.loop.var->u.s, u->var->u.s));
+    not_closed(u->p, s, "the bounds of loop %s use loop %s, which would grow", s->u.loop.var->u.s,
+               u->var->u.s);
   if (s->kind != STMT_BLOCK) return true;
   if (s != u->p->block->stmt)
-    not_closed(u->p, s,
-               tirc_format(u->p->s->c, "loop %s, which would grow, also runs block %s", u->var->u.s,
-                           s->u.block.name));
+    not_closed(u->p, s, "loop %s, which would grow, also runs block %s", u->var->u.s,
+               s->u.block.name);
   return false;
 }
 
@@ -148,22 +147,19 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
   Tirc *c = p->s->c;
   if (!tirc_is_int(loop->min, 0) ||
       !tirc_prove_equal(tirc_analyzer(c), loop->extent, b->iters[iter].dom.extent))
-    not_closed(p, p->block->stmt,
-               tirc_format(c, "loop %s does not run over the domain of iterator %s", loop->var->u.s,
-                           b->iters[iter].var->u.s));
+    not_closed(p, p->block->stmt, "loop %s does not run over the domain of iterator %s",
+               loop->var->u.s, b->iters[iter].var->u.s);
   for (int k = 0; k < b->n_iters; k++)
     if (k != iter && tirc_uses_var(b->iter_values[k], loop->var))
-      not_closed(p, p->block->stmt,
-                 tirc_format(c, "loop %s, which would grow, is bound to iterator %s as well",
-                             loop->var->u.s, b->iters[k].var->u.s));
+      not_closed(p, p->block->stmt, "loop %s, which would grow, is bound to iterator %s as well",
+                 loop->var->u.s, b->iters[k].var->u.s);
   Users u = {.p = p, .var = loop->var};
   u.v = (Visitor){.stmt = see_below, .self = &u};
   tirc_visit_stmt(&u.v, loop->body);
   const Beyond beyond = tirc_beyond(p->s, p->iters[iter].loop, p->iters[iter].extent);
   if (beyond.what)
-    not_closed(
-        p, p->block->stmt,
-        tirc_format(c, "loop %s, which would grow, reaches %s", loop->var->u.s, beyond.what));
+    not_closed(p, p->block->stmt, "loop %s, which would grow, reaches %s", loop->var->u.s,
+               beyond.what);
 }
 
 /* Where the block does not run, readers would find nothing in the padded buffer yet. */
@@ -172,9 +168,8 @@ static void require_readers_served(const EinsumPadding *p, Buffer b) {
   for (int i = 0; i < readers.n; i++)
     if (readers.at[i]->order > p->block->order &&
         !tirc_runs_whenever(p->s, p->block, readers.at[i]))
-      not_closed(p, readers.at[i]->stmt,
-                 tirc_format(p->s->c, "block %s reads %s where it is not known to run",
-                             tirc_name_of(readers.at[i]), b->name));
+      not_closed(p, readers.at[i]->stmt, "block %s reads %s where it is not known to run",
+                 tirc_name_of(readers.at[i]), b->name);
 }
 
 static bool has_room(const PaddedBuffer *pb, Tirc *c) {
@@ -190,10 +185,8 @@ static bool see_neighbour(Visitor *v, Stmt s) {
   Users *u = v->self;
   for (int k = 0; k < u->p->buffers.n; k++) /* they go on loading from the old buffer */
     if (tirc_shapes_load(s, u->p->buffers.at[k].region->buffer))
-      not_closed(u->p, s,
-                 tirc_format(u->p->s->c,
-                             "an extent of a buffer is loaded from %s in the same loops",
-                             u->p->buffers.at[k].region->buffer->name));
+      not_closed(u->p, s, "an extent of a buffer is loaded from %s in the same loops",
+                 u->p->buffers.at[k].region->buffer->name);
   if (s->kind != STMT_BLOCK) return true;
   const Block *b = &s->u.block;
   for (int k = 0; k < u->p->buffers.n; k++) {
@@ -202,21 +195,16 @@ static bool see_neighbour(Visitor *v, Stmt s) {
     if (s == u->p->block->stmt) continue;
     for (int i = 0; i < b->n_writes; i++)
       if (b->writes[i].buffer == old)
-        not_closed(
-            u->p, s,
-            tirc_format(u->p->s->c, "block %s in the same loops writes %s", b->name, old->name));
+        not_closed(u->p, s, "block %s in the same loops writes %s", b->name, old->name);
     for (int i = 0; i < b->n_reads; i++)
       if (b->reads[i].buffer == old && !has_room(pb, u->p->s->c))
-        not_closed(u->p, s,
-                   tirc_format(u->p->s->c, "block %s in the same loops reads more of %s", b->name,
-                               old->name));
+        not_closed(u->p, s, "block %s in the same loops reads more of %s", b->name, old->name);
   }
   for (int i = 0; i < b->n_matches; i++)
     for (int k = 0; k < u->p->buffers.n; k++)
       if (b->matches[i].source.buffer == u->p->buffers.at[k].region->buffer)
-        not_closed(u->p, s,
-                   tirc_format(u->p->s->c, "%s is a view of %s", b->matches[i].buffer->name,
-                               b->matches[i].source.buffer->name));
+        not_closed(u->p, s, "%s is a view of %s", b->matches[i].buffer->name,
+                   b->matches[i].source.buffer->name);
   return true;
 }
 
@@ -224,9 +212,8 @@ static bool see_pointer(Visitor *v, Expr e) {
   Users *u = v->self;
   for (int k = 0; k < u->p->buffers.n; k++)
     if (e == u->p->buffers.at[k].region->buffer->data)
-      not_closed(u->p, u->p->block->stmt,
-                 tirc_format(u->p->s->c, "the data pointer of %s is used",
-                             u->p->buffers.at[k].region->buffer->name));
+      not_closed(u->p, u->p->block->stmt, "the data pointer of %s is used",
+                 u->p->buffers.at[k].region->buffer->name);
   return true;
 }
 
@@ -250,10 +237,9 @@ static void require_shapes(const EinsumPadding *p) {
   const Expr outer = tirc_outer_iter(p->s, p->block);
   if (outer)
     not_closed(p, p->block->stmt,
-               tirc_format(c,
-                           "iterator %s stands on something outside of its scope, and the padded "
-                           "buffers are for all of its domain",
-                           outer->u.s));
+               "iterator %s stands on something outside of its scope, and the padded "
+               "buffers are for all of its domain",
+               outer->u.s);
   if (tirc_reads_other_output(p->s, p->block))
     not_closed(p, p->block->stmt, "it adds other elements of its output, which may be sums or not");
   for (int k = 0; k < p->buffers.n; k++) {
@@ -261,27 +247,22 @@ static void require_shapes(const EinsumPadding *p) {
     Buffer old = pb->region->buffer;
     for (int d = 0; d < old->ndim; d++)
       if (pb->region->dims[d].min->op == OP_INT && !tirc_is_int(pb->region->dims[d].min, 0))
-        not_closed(
-            p, p->block->stmt,
-            tirc_format(
-                c, "index %d of %s is the constant %s, and the padded buffer has one element there",
-                d, old->name, tirc_print_expr(c, pb->region->dims[d].min)));
+        not_closed(p, p->block->stmt,
+                   "index %d of %s is the constant %s, and the padded buffer has one element there",
+                   d, old->name, tirc_print_expr(c, pb->region->dims[d].min));
     if (pb->is_read) continue;
     if (!has_room(pb, c))
-      not_closed(p, p->block->stmt,
-                 tirc_format(c, "%s is larger than the padded iterators", old->name));
+      not_closed(p, p->block->stmt, "%s is larger than the padded iterators", old->name);
     require_readers_served(p, old);
     if (tirc_block_of(p->block)->init && tirc_reads_own_output(p->s, p->block, old))
-      not_closed(p, p->block->stmt,
-                 tirc_format(c, "it reads elements of %s that its init does not store", old->name));
+      not_closed(p, p->block->stmt, "it reads elements of %s that its init does not store",
+                 old->name);
     const char *missing;
     if (!is_private(p, old) && !writes_all(p, old, &missing))
       not_closed(
           p, p->block->stmt,
-          tirc_format(
-              c,
-              "it is not known to write all of %s, and the copy back would overwrite the rest (%s)",
-              old->name, tirc_missing_text(c, missing)));
+          "it is not known to write all of %s, and the copy back would overwrite the rest (%s)",
+          old->name, tirc_missing_text(c, missing));
   }
 }
 
@@ -290,9 +271,8 @@ void tirc_require_sound_padding(const EinsumPadding *p) {
   for (int i = 0; i < b->n_iters; i++) {
     if (!p->iters[i].extent) continue;
     if (!tirc_is_int(b->iters[i].dom.min, 0))
-      not_closed(p, p->block->stmt,
-                 tirc_format(p->s->c, "the domain of iterator %s does not start at 0",
-                             b->iters[i].var->u.s));
+      not_closed(p, p->block->stmt, "the domain of iterator %s does not start at 0",
+                 b->iters[i].var->u.s);
     if (p->iters[i].loop) require_own_loop(p, i);
   }
   require_shapes(p);

@@ -188,15 +188,14 @@ static bool match_loop(Matcher *m, const For *x, const For *y) {
       (x->thread && strcmp(x->thread, y->thread) != 0))
     return differ(m, "loop %s is %s, and the description's %s is %s", x->var->u.s,
                   tirc_loop_kind_name(x->kind), y->var->u.s, tirc_loop_kind_name(y->kind));
-  if (x->annotations.n != y->annotations.n)
+  bool same = x->annotations.n == y->annotations.n;
+  for (int i = 0; same && i < x->annotations.n; i++) {
+    Expr other = tirc_attrs_get(y->annotations, x->annotations.at[i].key);
+    same = other && match_expr(m, x->annotations.at[i].value, other);
+  }
+  if (!same)
     return differ(m, "loop %s has other annotations than the description's %s", x->var->u.s,
                   y->var->u.s);
-  for (int i = 0; i < x->annotations.n; i++) {
-    Expr other = tirc_attrs_get(y->annotations, x->annotations.at[i].key);
-    if (!other || !match_expr(m, x->annotations.at[i].value, other))
-      return differ(m, "loop %s has other annotations than the description's %s", x->var->u.s,
-                    y->var->u.s);
-  }
   return match_stmt(m, x->body, y->body);
 }
 

@@ -124,12 +124,13 @@ typedef struct Index {
   uint32_t id;
 } Index;
 
-static _Noreturn void not_cacheable(Index *x, const char *why) {
+static _Noreturn void not_cacheable_for(Index *x, const char *why) {
   Precompute *p = x->p;
   tirc_refuse(p->s, p->block->stmt, SERR_INDEX_NOT_CACHEABLE,
               "An index expression of block %s cannot be computed ahead of it: %s.",
               tirc_name_of(p->block), why);
 }
+#define not_cacheable(x, ...) not_cacheable_for(x, tirc_format((x)->p->s->c, __VA_ARGS__))
 
 static bool is_parameter(Index *x, Expr var) {
   const Func *f = x->p->s->mod->funcs[x->p->scope->func];
@@ -146,8 +147,7 @@ static void use_iter(Index *x, Expr var) {
   const int i = tirc_iter_index(b, var);
   if (i < 0) {
     if (is_parameter(x, var)) return;
-    not_cacheable(
-        x, tirc_format(x->p->s->c, "it uses %s, which is no iterator of the block", var->u.s));
+    not_cacheable(x, "it uses %s, which is no iterator of the block", var->u.s);
   }
   for (int k = 0; k < x->iters.n; k++)
     if (x->iters.at[k] == i) return;
@@ -161,10 +161,8 @@ static bool see_var(Visitor *v, Expr e) {
   for (int i = 0; divides && i < b->n_iters; i++)
     if (tirc_uses_var(e->args[1], b->iters[i].var))
       not_cacheable(
-          x, tirc_format(
-                 x->p->s->c,
-                 "it divides by an expression of %s, which may be 0 where the block does not run",
-                 b->iters[i].var->u.s));
+          x, "it divides by an expression of %s, which may be 0 where the block does not run",
+          b->iters[i].var->u.s);
   if (e->op == OP_VAR) use_iter(x, e);
   return true;
 }
@@ -177,15 +175,12 @@ static bool see_loop_var(Visitor *v, Expr e) {
   while (i < loops.n && tirc_loop_of(loops.at[i])->var != e) i++;
   if (i == loops.n) {
     if (is_parameter(x, e)) return true;
-    not_cacheable(x, tirc_format(x->p->s->c,
-                                 "it depends on %s, which is bound outside of the block's scope",
-                                 e->u.s));
+    not_cacheable(x, "it depends on %s, which is bound outside of the block's scope", e->u.s);
   }
   for (int k = 0; k < loops.n; k++)
     if (tirc_uses_var(tirc_loop_of(loops.at[i])->extent, tirc_loop_of(loops.at[k])->var) ||
         tirc_uses_var(tirc_loop_of(loops.at[i])->min, tirc_loop_of(loops.at[k])->var))
-      not_cacheable(x, tirc_format(x->p->s->c, "the bounds of loop %s use loop %s", e->u.s,
-                                   tirc_name_of(loops.at[k])));
+      not_cacheable(x, "the bounds of loop %s use loop %s", e->u.s, tirc_name_of(loops.at[k]));
   for (int k = 0; k < x->loops.n; k++)
     if (x->loops.at[k] == loops.at[i]) return true;
   vec_push(x->p->s->c, x->loops, loops.at[i]);

@@ -66,11 +66,10 @@ static bool see_nested(Visitor *v, Stmt s) {
 const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared, bool write,
                             SRef *high) {
   const Block *b = tirc_block_of(block);
-  Nested k = {.v = {.expr = see_use, .stmt = see_nested},
+  Nested k = {.v = {.expr = see_use, .stmt = see_nested, .self = &k},
               .c = s->c,
               .buffer = declared.buffer,
               .write = write};
-  k.v.self = &k;
   if (block->scope->n_blocks) {
     if (b->init) tirc_visit_stmt(&k.v, b->init);
     tirc_visit_stmt(&k.v, b->body);
@@ -91,8 +90,7 @@ const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared,
 }
 
 bool tirc_uses_less(Sched *s, SRef *block, Buffer buffer) {
-  Nested k = {.v = {.expr = see_use, .stmt = see_nested}, .c = s->c, .buffer = buffer};
-  k.v.self = &k;
+  Nested k = {.v = {.expr = see_use, .stmt = see_nested, .self = &k}, .c = s->c, .buffer = buffer};
   if (!block->scope->n_blocks) return false;
   tirc_visit_stmt(&k.v, tirc_block_of(block)->body);
   return !k.always && k.n;

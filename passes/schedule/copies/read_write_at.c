@@ -421,8 +421,7 @@ static Stmt make_copy(AutoCopy *k) {
   Tirc *c = k->s->c;
   int n = k->source->ndim;
   Buffer from = k->is_read ? k->source : k->cache, to = k->is_read ? k->cache : k->source;
-  CopyIters ci = {.m = {.c = c, .expr = bind_loop}, .copy = k};
-  ci.m.self = &ci;
+  CopyIters ci = {.m = {.c = c, .expr = bind_loop, .self = &ci}, .copy = k};
   Range *dims = tirc_new_array(c, Range, n + 1);
   for (int i = 0; i < n; i++) {
     dims[i].min = tirc_mutate_expr(&ci.m, k->box[i].min);

@@ -66,11 +66,12 @@ static void find_window(Rolling *r, const Region *declared) {
                                      tirc_whole_dim(c, r->from, i));
 }
 
-static _Noreturn void no_pattern(Rolling *r, const char *why) {
+static _Noreturn void no_pattern_for(Rolling *r, const char *why) {
   tirc_refuse(r->s, r->block->stmt, SERR_ROLLING_PATTERN,
               "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
               tirc_name_of(r->block), r->from->name, tirc_name_of(r->common), why);
 }
+#define no_pattern(r, ...) no_pattern_for(r, tirc_format((r)->s->c, __VA_ARGS__))
 
 /* Of a window's start: the loop variable, and by how much it moves in one step (rounded up). */
 static bool match_step(Expr start, Expr *var, int64_t *step) {
@@ -90,13 +91,13 @@ static void find_axes(Rolling *r) {
     Expr var;
     int64_t step, extent;
     if (!match_step(r->window[i].min, &var, &step))
-      no_pattern(r, tirc_format(c,
-                                "in dimension %d it starts at none of: a loop, a loop times a "
-                                "constant, or one of these over a constant",
-                                i));
+      no_pattern(r,
+                 "in dimension %d it starts at none of: a loop, a loop times a "
+                 "constant, or one of these over a constant",
+                 i);
     if (!var) continue;
     if (!tirc_const_int(r->window[i].extent, &extent))
-      no_pattern(r, tirc_format(c, "its size in dimension %d is not constant", i));
+      no_pattern(r, "its size in dimension %d is not constant", i);
     if (extent > step) r->axes[i] = (Axis){var, extent - step};
   }
 }
@@ -107,9 +108,8 @@ static void require_straight(Rolling *r) {
     for (int k = 0; r->axes[i].var && k < r->from->ndim; k++)
       if (k != i && (tirc_uses_var(r->window[k].min, r->axes[i].var) ||
                      tirc_uses_var(r->window[k].extent, r->axes[i].var)))
-        no_pattern(r,
-                   tirc_format(r->s->c, "loop %s moves it in dimension %d and changes %d as well",
-                               r->axes[i].var->u.s, i, k));
+        no_pattern(r, "loop %s moves it in dimension %d and changes %d as well",
+                   r->axes[i].var->u.s, i, k);
 }
 
 static void find_rolling_axis(Rolling *r) {
@@ -124,25 +124,23 @@ static void find_rolling_axis(Rolling *r) {
 
 /* --- what depends on the order -------------------------------------------------------------- */
 
-static _Noreturn void wrong_order(Rolling *r, Stmt what, const char *why) {
+static _Noreturn void wrong_order_for(Rolling *r, Stmt what, const char *why) {
   tirc_refuse(r->s, what, SERR_ROLLING_ORDER, "%s cannot roll: %s.", r->from->name, why);
 }
+#define wrong_order(r, what, ...) wrong_order_for(r, what, tirc_format((r)->s->c, __VA_ARGS__))
 
 static void require_only_writer(Rolling *r) {
-  Tirc *c = r->s->c;
   const SRefs writers = tirc_writers_of(r->s, r->scope, r->from);
   for (int i = 0; i < writers.n; i++)
     if (writers.at[i] != r->block)
-      wrong_order(r, writers.at[i]->stmt,
-                  tirc_format(c, "block %s writes it, too", tirc_name_of(writers.at[i])));
+      wrong_order(r, writers.at[i]->stmt, "block %s writes it, too", tirc_name_of(writers.at[i]));
   const SRefs readers = tirc_readers_of(r->s, r->scope, r->from);
   for (int i = 0; i < readers.n; i++)
     if (!tirc_is_among(readers.at[i], r->consumers) ||
         !tirc_finds_written(r->s, readers.at[i], r->from))
-      wrong_order(
-          r, readers.at[i]->stmt,
-          tirc_format(c, "block %s reads elements that the same iteration does not write first",
-                      tirc_name_of(readers.at[i])));
+      wrong_order(r, readers.at[i]->stmt,
+                  "block %s reads elements that the same iteration does not write first",
+                  tirc_name_of(readers.at[i]));
 }
 
 static void require_serial(Rolling *r) {
@@ -156,14 +154,11 @@ static void require_serial(Rolling *r) {
       if (loop->kind != LOOP_SERIAL && loop->kind != LOOP_UNROLLED)
         wrong_order(
             r, at->stmt,
-            tirc_format(
-                r->s->c,
-                "the iterations of loop %s, which moves its window, do not run one after the other",
-                loop->var->u.s));
+            "the iterations of loop %s, which moves its window, do not run one after the other",
+            loop->var->u.s);
       if (!tirc_is_int(loop->min, 0))
-        wrong_order(r, at->stmt,
-                    tirc_format(r->s->c, "loop %s, which moves its window, does not start at 0",
-                                loop->var->u.s));
+        wrong_order(r, at->stmt, "loop %s, which moves its window, does not start at 0",
+                    loop->var->u.s);
     }
   }
 }
@@ -173,7 +168,7 @@ static void require_iters(Rolling *r, const Region *declared) {
   for (int i = 0; i < r->from->ndim; i++)
     if (r->axes[i].var && (i >= b->n_iters || declared->dims[i].min != b->iters[i].var ||
                            !tirc_is_int(declared->dims[i].extent, 1)))
-      no_pattern(r, tirc_format(r->s->c, "index %d is not iterator %d of the block", i, i));
+      no_pattern(r, "index %d is not iterator %d of the block", i, i);
   if (!tirc_domain_implies_predicate(r->s, r->block))
     no_pattern(r, "the block's predicate says more than that its iterators are in their domains");
 }
@@ -279,8 +274,7 @@ static Stmt roll_scope(Rolling *r) {
   for (int i = 0; i < to.ndim; i++) shape[i] = i == r->axis ? r->window[i].extent : to.shape[i];
   to.shape = shape;
   r->to = tirc_buffer_copy(c, &to);
-  Roller w = {.m = {.c = c, .expr = roll_expr, .stmt = roll_stmt}, .r = r};
-  w.m.self = &w;
+  Roller w = {.m = {.c = c, .expr = roll_expr, .stmt = roll_stmt, .self = &w}, .r = r};
   w.m.only = tirc_paths_to_users(r->s, r->scope, r->from);
   Block b = *tirc_block_of(r->scope);
   b.body = tirc_mutate_stmt(&w.m, b.body);

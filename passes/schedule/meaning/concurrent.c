@@ -266,13 +266,12 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
       may_meet |= one.kind != WATCH_VALUES;
       vec_push(s->c, *out, one);
     }
-  Buffer *loose;
-  const int n_loose = tirc_loose_stores(s, loop, &loose);
-  for (int i = 0; i < n_loose; i++) {
-    if (has_store(out, loose[i])) continue;
-    const bool shared = tirc_is_used_besides(loop, loose[i]);
-    Watched one = {loose[i], watch_kind(loose[i], thread, shared), shared};
-    if (!is_of_interest(only, loose[i])) one.kind = WATCH_VALUES;
+  const Buffers loose = tirc_loose_stores(s, loop);
+  for (int i = 0; i < loose.n; i++) {
+    if (has_store(out, loose.at[i])) continue;
+    const bool shared = tirc_is_used_besides(loop, loose.at[i]);
+    Watched one = {loose.at[i], watch_kind(loose.at[i], thread, shared), shared};
+    if (!is_of_interest(only, loose.at[i])) one.kind = WATCH_VALUES;
     may_meet |= one.kind != WATCH_VALUES;
     vec_push(s->c, *out, one);
   }

@@ -363,10 +363,10 @@ typedef struct Choice { /* what a block decides by what is not final in a loop *
 } Choice;
 
 static bool is_open_memory(const Choice *k, Expr data) {
-  Buffer *loose;
   if (tirc_map_has(&k->stored, data)) return true;
-  for (int n = tirc_loose_stores(k->s, k->loop, &loose); n-- > 0;)
-    if (loose[n]->data == data) return true;
+  const Buffers loose = tirc_loose_stores(k->s, k->loop);
+  for (int i = 0; i < loose.n; i++)
+    if (loose.at[i]->data == data) return true;
   const SRefs blocks = tirc_child_blocks(k->s, k->loop);
   for (int n = 0; n < blocks.n; n++)
     for (int i = 0; i < blocks.at[n]->n_accesses[true]; i++) {

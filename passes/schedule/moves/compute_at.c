@@ -85,8 +85,7 @@ static void require_all(Move *m, int seen, SRefs all, const char *what) {
 static int find_place(Move *m) {
   const Stmt *items;
   int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
-  Finder f = {.v = {.expr = tirc_skip_expr, .stmt = see_stmt}, .m = m};
-  f.v.self = &f;
+  Finder f = {.v = {.expr = tirc_skip_expr, .stmt = see_stmt, .self = &f}, .m = m};
   int after = -1, before = n;
   for (int i = 0; i < n; i++) {
     int producers = f.n_producers, consumers = f.n_consumers;
@@ -237,8 +236,7 @@ static bool see_use(Visitor *v, Expr e) {
 
 /* Loops of this scope that are not around the new place must not be named in the nest. */
 static void check_loop_vars(Move *m, Stmt nest) {
-  LoopVars l = {.v = {.expr = see_use, .regions = true}, .m = m};
-  l.v.self = &l;
+  LoopVars l = {.v = {.expr = see_use, .regions = true, .self = &l}, .m = m};
   tirc_visit_stmt(&l.v, nest);
   if (!l.used) return;
   tirc_refuse(m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES,

@@ -64,8 +64,9 @@ static bool see_writer(Visitor *v, Stmt s) {
 }
 static SRef *single_producer(Fold *f) {
   Sched *s = f->s;
-  Writers w = {.v = {.expr = tirc_skip_expr, .stmt = see_writer}, .buffer = f->buffer, .c = s->c};
-  w.v.self = &w;
+  Writers w = {.v = {.expr = tirc_skip_expr, .stmt = see_writer, .self = &w},
+               .buffer = f->buffer,
+               .c = s->c};
   w.v.only = tirc_paths_to_users(s, f->scope, f->buffer);
   tirc_visit_stmt(&w.v, tirc_block_of(f->scope)->body);
   for (int i = 0; i < w.found.n; i++) {
@@ -100,8 +101,7 @@ static bool see_load(Visitor *v, Expr e) {
 }
 
 const char *tirc_fold_load(Fold *f) {
-  Loads l = {.v = {.expr = see_load}, .f = f, .same = true};
-  l.v.self = &l;
+  Loads l = {.v = {.expr = see_load, .self = &l}, .f = f, .same = true};
   tirc_visit_stmt(&l.v, f->consumer_store);
   if (l.n == 0) return "it does not load the buffer";
   return l.same ? NULL : "it loads several elements of the buffer";
@@ -261,8 +261,7 @@ static bool see_guarded_load(Visitor *v, Expr e) {
 
 /* Whether instances of the consumer may leave the load out. */
 static bool has_guarded_load(Fold *f) {
-  Loads l = {.v = {.expr = see_load}, .f = f, .same = true};
-  l.v.self = &l;
+  Loads l = {.v = {.expr = see_load, .self = &l}, .f = f, .same = true};
   tirc_visit_stmt(&(Visitor){.expr = see_guarded_load, .self = &l}, f->consumer_store);
   return l.n > 0;
 }

@@ -274,7 +274,8 @@ bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
 bool tirc_is_used_besides(SRef *inside, Buffer b);
 
 /* The buffers to which such statements below a loop store. */
-int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
+typedef VEC(Buffer) Buffers;
+Buffers tirc_loose_stores(Sched *s, SRef *loop);
 
 /* Whether a loop or block changes what an expression loads. */
 bool tirc_loads_change(Sched *s, SRef *at, Expr e);

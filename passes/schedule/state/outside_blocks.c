@@ -69,7 +69,7 @@ bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b) {
 
 typedef struct Stores {
   Tirc *c;
-  VEC(Buffer) at;
+  Buffers at;
 } Stores;
 
 static bool add_store(Visitor *v, Stmt s) {
@@ -78,10 +78,9 @@ static bool add_store(Visitor *v, Stmt s) {
   return s->kind != STMT_BLOCK;
 }
 
-int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out) {
+Buffers tirc_loose_stores(Sched *s, SRef *loop) {
   Stores stores = {.c = s->c};
   if (tirc_scope_root(loop)->scope->loose)
     tirc_visit_stmt(&(Visitor){.stmt = add_store, .self = &stores}, tirc_loop_of(loop)->body);
-  *out = stores.at.at;
-  return stores.at.n;
+  return stores.at;
 }

@@ -105,15 +105,15 @@ typedef struct Loads {
 
 static bool is_changed_load(const void *self, Expr e) {
   const Loads *k = self;
-  Buffer *loose;
   if (e->op != OP_LOAD) return false;
   if (tirc_is_block(k->at) && tirc_touches(k->at, e->u.buffer, true)) return true;
   if (tirc_is_block(k->at)) return tirc_reads_written(k->s, k->at, e);
   const SRefs blocks = tirc_child_blocks(k->s, k->at);
   for (int i = 0; i < blocks.n; i++)
     if (tirc_touches(blocks.at[i], e->u.buffer, true)) return true;
-  for (int n = tirc_loose_stores(k->s, k->at, &loose); n-- > 0;)
-    if (loose[n] == e->u.buffer) return true;
+  const Buffers loose = tirc_loose_stores(k->s, k->at);
+  for (int i = 0; i < loose.n; i++)
+    if (loose.at[i] == e->u.buffer) return true;
   return false;
 }
 
