@@ -639,7 +639,7 @@ def steps():
         f.write(LSTM)
     done = subprocess.run([tirc, "apply", path, "--auto", "--explain-auto"], capture_output=True, text=True)
     text = done.stdout + done.stderr
-    if done.returncode or "start_of_cell, product" not in text or "layout_rewrite_preproc" not in text:
+    if done.returncode or "start_of_cell, product, next" not in text or "layout_rewrite_preproc" not in text:
         sys.exit("steps: the product of a step is not a tile:\n" + text)
     done = subprocess.run([tirc, "run", path, "--check", "--range=l=0:6"], capture_output=True, text=True)
     if done.returncode or "check: ok" not in done.stdout + done.stderr:
