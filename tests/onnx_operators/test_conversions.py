@@ -184,6 +184,16 @@ def normal(x):
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
 
 
+def batch_norms():
+    """Five outputs mean training until opset 13, unless is_test says that it is none."""
+    def y(mean, var):
+        return (X - mean[:, None]) / np.sqrt(var[:, None] + 1e-5) * CLASS[:, None] + 1 - CLASS[:, None]
+    inputs, m, v = [X, CLASS, 1 - CLASS, CLASS - 1, CLASS + 2], X.mean((0, 2)), X.var((0, 2))
+    return [("BatchNormalization", inputs, [y(m, v), 0.75 * (CLASS - 1) + 0.25 * m, 0.75 * (CLASS + 2) + 0.25 * v, m, v], 9, {"momentum": 0.75}),
+            ("BatchNormalization", inputs, [y(*inputs[3:]), *inputs[3:], *inputs[3:]], 6, {"is_test": 1}),
+            ("BatchNormalization", inputs, [y(*inputs[3:])], 9, {})]
+
+
 def quantized(x):
     return np.clip(np.rint(x / QS) + QZ, -128, 127).astype("int8")
 
@@ -232,8 +242,7 @@ CASES = [
     ("Gemm", [X[0], Y[0], np.float32(3)], [2 * X[0].T @ Y[0] + 3 * np.float32(0.5)], 13, {"alpha": 2.0, "beta": 0.5, "transA": 1}),
     ("Einsum", [X, Y], [np.einsum("...ij,...kj->...ik", X, Y)], 12, {"equation": "...ij,...kj->...ik"}),
     ("LayerNormalization", [X, CLASS[:, None] * np.ones((3, 4), "float32")], [(X - X.mean((1, 2), keepdims=True)) / np.sqrt(X.var((1, 2), keepdims=True) + 1e-3) * CLASS[:, None]], 17, {"axis": 1, "epsilon": 1e-3}),
-    ("BatchNormalization", [X, CLASS, CLASS + 1, CLASS - 1, CLASS + 2],
-     [(X - (CLASS - 1)[:, None]) / np.sqrt(CLASS[:, None] + 2 + 1e-5) * CLASS[:, None] + CLASS[:, None] + 1, CLASS - 1, CLASS + 2, CLASS - 1, CLASS + 2], 9, {}),
+    *batch_norms(),
     ("LpPool", [X], [np.stack([np.sqrt((X[..., k:k + 2] ** 2).sum(-1)) for k in (0, 2)], -1)], 18, {"kernel_shape": [2], "strides": [2]}),
     ("AveragePool", [X], [np.stack([X[..., 0:2].mean(-1), X[..., 2:4].mean(-1)], -1)], 19, {"kernel_shape": [2], "strides": [2], "auto_pad": "SAME_UPPER"}),
     ("MaxPool", [SMALL], [np.array([[[[4]]]], "float32"), np.array([[[[3]]]])], 12, {"kernel_shape": [2, 2]}),
