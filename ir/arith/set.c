@@ -35,6 +35,7 @@ struct Sets {
   int n, room;
   Known *known;
   int n_known, known_room;
+  int64_t question; /* changes when what was made in one goes */
   bool no_memory;
   SetsCost *costs;
   int n_costs, cost_room;
@@ -52,7 +53,10 @@ static void free_live(Live l) {
 static void free_all(Sets *s) {
   while (s->n > 0) free_live(s->live[--s->n]);
   s->n_known = 0;
+  s->question++;
 }
+
+int64_t tirc_sets_question(const Sets *s) { return s->question; }
 
 static void release(void *self) {
   Sets *s = self;

@@ -28,6 +28,8 @@ Sets *tirc_sets_new(Tirc *c);
 /* A question begins, which may cost so many operations; what is made in it goes when it ends, or
  * when the next one begins. */
 void tirc_sets_begin(Sets *s, unsigned long budget);
+/* The number of the question that goes on: what is kept with another one is gone. */
+int64_t tirc_sets_question(const Sets *s);
 void tirc_sets_end(Sets *s);
 /* What was done without sets to answer the last question is part of what it cost. */
 void tirc_sets_went_on(Sets *s);

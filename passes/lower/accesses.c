@@ -37,8 +37,8 @@ static bool see_decl(Visitor *v, Stmt s) {
 }
 
 static void learn_loops(Accesses *w, Place *p) {
-  if (!p || p->is_ranged) return;
-  p->is_ranged = true;
+  if (!p || p->ranged == w->a) return;
+  p->ranged = w->a;
   learn_loops(w, p->up);
   if (p->kind == PLACE_LOOP) tirc_bind_range(w->a, p->var, tirc_range(p->a, p->b));
 }

@@ -95,8 +95,8 @@ static Expr without_bindings(Relations *r, Place *at, Expr e) {
 }
 
 static void know_ranges(Relations *r, Place *at) {
-  for (Place *p = at; p && !p->is_ranged; p = p->up) {
-    p->is_ranged = true;
+  for (Place *p = at; p && p->ranged != r->ranges; p = p->up) {
+    p->ranged = r->ranges;
     if (p->kind == PLACE_LOOP && !tirc_reads_memory(p->a) && !tirc_reads_memory(p->b))
       tirc_bind_range(r->ranges, p->var, (Range){p->a, p->b});
   }
@@ -131,7 +131,19 @@ static ZValue whole_value(Relations *r, Place *at, Expr e) {
   return value_of(r, at, shortened(r, at, e));
 }
 
+/* What an earlier question has found out went with it. */
+static void begin(const Relations *r, Place *p) {
+  const int64_t question = tirc_sets_question(r->sets);
+  if (p->sets == r->sets && p->question == question) return;
+  p->sets = r->sets;
+  p->question = question;
+  p->is_known = false;
+  p->reached = NULL;
+  p->value = NULL;
+}
+
 static ZValue bound_value(Relations *r, Place *p) {
+  begin(r, p);
   if (!p->is_known) p->value = whole_value(r, p->up, p->a);
   p->is_known = true;
   return p->value;
@@ -314,6 +326,7 @@ static ZSet sizes(Relations *r) {
 /* The place of a bound variable has no set of its own: its value is known when it is asked for. */
 ZSet tirc_reached(Relations *r, Place *p) {
   if (!p) return sizes(r);
+  begin(r, p);
   if (p->reached) return p->reached;
   const ZSet above = tirc_reached(r, p->up);
   const int more = p->n_loops - (p->up ? p->up->n_loops : 0);

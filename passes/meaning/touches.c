@@ -384,8 +384,7 @@ Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used, bool loosely) {
   Place *up = tirc_place_of_used(c, at->up, used, loosely);
   if (!needed || up == at->up) return needed ? at : up;
   Place thin = *at;
-  thin.is_known = false;
-  thin.reached = NULL;
+  thin.question = 0;
   return tirc_place_further(c, up, thin);
 }
 

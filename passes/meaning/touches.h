@@ -34,9 +34,12 @@ typedef struct Place {
   bool outside; /* of the nest: it stands still, a loop's variable is a parameter */
   int n_loops;  /* of the nest, from its outermost loop to here */
   int time;     /* of a loop: which statement it is in what is around */
-  /* relation.c: where it is reached, as tuples of n_loops numbers, and what var stands for. */
+  const struct Analyzer *ranged; /* relation.c: which has the range of var */
+  /* relation.c: where it is reached, as tuples of n_loops numbers, and what var stands for, as a
+   * question to these sets has found out; the next one begins anew. */
+  const struct Sets *sets;
+  int64_t question;
   bool is_known, is_exact; /* not exact: it is reached there at most */
-  bool is_ranged;          /* the range of var is one of those that shorten numbers */
   struct isl_set *reached;
   struct isl_pw_aff *value;
 } Place;

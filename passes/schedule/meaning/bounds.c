@@ -62,18 +62,6 @@ static bool reads_memory_around(const Place *p) {
   return p != NULL;
 }
 
-/* Nothing is known of it that another question found out. */
-static Place *anew(Tirc *c, const Place *p) {
-  if (!p) return NULL;
-  Place *out = tirc_new(c, Place);
-  *out = *p;
-  out->up = anew(c, p->up);
-  out->is_known = out->is_ranged = false;
-  out->reached = NULL;
-  out->value = NULL;
-  return out;
-}
-
 /* For which sizes a place is reached: of a set of instances, the parameters. */
 static ZMap sizes_of(Sets *z, ZSet reached, int n) {
   return tirc_z_drop_in(z, tirc_z_map(z, reached, 0, NULL, NULL), 0, n);
@@ -110,7 +98,6 @@ static const char *ask(Outside *o, const Touch *t, int d) {
   tirc_add_used(c, t->buffer->shape[d], &used);
   Place *at = tirc_place_of_used(c, t->at, &used, false);
   if (reads_memory_around(at) || tirc_reads_memory(t->indices[d])) return NULL;
-  at = anew(c, at);
   const Expr lane = tirc_var(c, "lane", DT_INT32), index = tirc_lane_of(c, t->indices[d], lane);
   if (!index) return NULL;
   if (t->indices[d]->op == OP_RAMP) /* each lane is an instance of its own */
