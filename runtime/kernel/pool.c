@@ -68,13 +68,13 @@ static void pause_cpu(void) {
 #endif
 }
 
-/* Half of what is left of a part, but no less than the smallest piece. */
+/* Half of what is left of a part; neither that nor the rest is less than the smallest piece. */
 static bool claim(const Pool *p, Part *part, int64_t *at, int64_t *end) {
   *at = atomic_load_explicit(&part->next, memory_order_relaxed);
   while (*at < part->end) {
     int64_t left = part->end - *at, size = left / 2;
     if (size < p->smallest) size = p->smallest;
-    *end = *at + (size < left ? size : left);
+    *end = *at + (left - size < p->smallest ? left : size);
     if (atomic_compare_exchange_weak_explicit(&part->next, at, *end, memory_order_relaxed,
                                               memory_order_relaxed))
       return true;

@@ -14,7 +14,7 @@ int tirc_pool_threads(const Pool *p);
 /* body(i, closure) for every i in [0, n), each once; returns when all are done. A launch from
  * inside a body runs in the caller. The t-th thread begins with the t-th part of the range, one
  * loop like the other, and helps the others when that is done. The threads take contiguous pieces,
- * large ones first, none but the last of a part of fewer than n / chunks iterations. chunks 0: as
+ * large ones first, at most `chunks`, none of fewer than n / chunks iterations. chunks 0: as
  * many as threads. */
 void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), void *closure,
                    int64_t chunks);

@@ -182,11 +182,21 @@ static bool pack(Candidate *c) {
   const Bed *b = c->bed;
   tirc_error *e = NULL;
   if (!c->split || c->packed) return true;
-  c->packed = calloc((size_t)b->n_params + 1, sizeof *c->packed);
-  return c->packed && succeeded(c->slot,
-                                tirc_module_pack(c->split, b->options.target, c->executor,
-                                                 b->n_params, b->args, c->packed, &e),
-                                &e);
+  tirc_argument *packed = calloc((size_t)b->n_params + 1, sizeof *packed);
+  if (!packed) {
+    tirc_slot_fail(c->slot, "memory", "memory for packed operands is out");
+    return false;
+  }
+  if (succeeded(c->slot,
+                tirc_module_pack(c->split, b->options.target, c->executor, b->n_params, b->args,
+                                 packed, &e),
+                &e)) {
+    c->packed = packed;
+    return true;
+  }
+  for (int i = 0; i < b->n_params; i++) tirc_array_free(packed[i].array);
+  free(packed);
+  return false;
 }
 
 static void run(Candidate *c) {

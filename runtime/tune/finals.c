@@ -106,7 +106,6 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   Measured m[FINALISTS + 1];
   Finals f = {.tuning = tuning, .task = t};
   const BedListener listener = {&f, hear_turn, finals_go_on, NULL};
-  bool any = false;
   int fastest = -1, automatic = -1, base = -1;
   for (int i = 0; i < t->n_best; i++) f.at[f.n++] = &t->best[i];
   for (int i = 0; i < f.n && t->automatic.point; i++)
@@ -124,8 +123,8 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   t->load = m[0].load;
   *winner = NULL;
   for (int i = 0; i < f.n; i++) {
+    if (!m[i].n_samples) f.samples[i].n = 0; /* of a round that was cut, in which others had none */
     const bool failed = *m[i].code && strcmp(m[i].code, "interrupted") != 0;
-    any |= failed || isfinite(m[i].seconds);
     if (failed) refute(&f, i, &m[i]);
     if (*m[i].code || !isfinite(m[i].seconds)) continue; /* it had no turn */
     f.at[i]->seconds = m[i].seconds;
@@ -136,9 +135,11 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   if (fastest >= 0) *winner = f.at[fastest];
   keep_samples(&f);
   tirc_error *e = NULL;
-  if (!any) {
-    *winner = f.at[0];
-    settle(tuning, t, f.at[0]);
+  if (fastest < 0) /* no round was whole */
+    for (int i = f.n - 1; i >= 0; i--)
+      if (!f.failed[i]) *winner = f.at[i];
+  if (fastest < 0 && *winner) {
+    settle(tuning, t, *winner);
   } else if (!tuning->lost && *winner) {
     (void)tirc_tuning_stored(tuning, tirc_db_set_winner(tuning->store.db, (*winner)->trial, &e),
                              &e);
