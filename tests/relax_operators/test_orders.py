@@ -27,6 +27,15 @@ def test_sorts(shape, axis):
                   largest=down, dtype="int64")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_sorts_what_is_no_number(dtype):
+    x = np.array([[1, np.nan, -np.inf, np.nan, np.inf, 0, -0.0, 1], [np.nan] * 8], dtype=dtype)
+    for down in [False, True]:
+        where = _ordered(x, 1, down)
+        check("argsort", [x], where.astype("int32"), axis=1, descending=down)
+        check("topk", [x], where[:, :5].astype("int32"), k=5, axis=1, largest=down, ret_type="indices")
+
+
 def test_topk():
     x = floats(4, 10)
     x[0, 3] = np.inf
