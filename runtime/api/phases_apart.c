@@ -9,7 +9,7 @@ typedef struct OnePhase {
   const PhasesApart *p;
   const Module *given; /* to the first phase */
   int number;
-  Tirc *volatile to; /* of the phase: read when that unwinds */
+  Tirc *volatile to;     /* of the phase: read when that unwinds */
   const Module *made[2]; /* the module, and as it was unscheduled; in `to` afterwards */
 } OnePhase;
 
