@@ -267,7 +267,7 @@ static void measure_call(Tirc *c, void *self) {
   const ValueList *list = tirc_script_value(cost->script, &args).u.list;
   const size_t before = c->bytes;
   const double start = slow_path_now();
-  tirc_sched_call(cost->s, p, (Loc){"bench", 1, 1}, list->n, list->at, 0, NULL, NULL);
+  tirc_sched_call(cost->s, p, (Loc){"bench", 1, 1}, &(Args){.n = list->n, .at = list->at});
   cost->seconds[k->round] = slow_path_now() - start;
   cost->bytes = c->bytes - before;
   tirc_sched_restore(cost->s, cost->kept);

@@ -111,7 +111,7 @@ void tirc_visit_region(Visitor *v, const Region *r) {
   }
 }
 
-static void visit_block(Visitor *v, const Block *b) {
+static void visit_block_head(Visitor *v, const Block *b) {
   for (int i = 0; i < b->n_iters; i++) {
     tirc_visit_expr(v, b->iters[i].dom.min);
     tirc_visit_expr(v, b->iters[i].dom.extent);
@@ -123,19 +123,31 @@ static void visit_block(Visitor *v, const Block *b) {
     for (int i = 0; i < b->n_writes; i++) tirc_visit_region(v, &b->writes[i]);
     for (int i = 0; i < b->n_matches; i++) tirc_visit_region(v, &b->matches[i].source);
   }
-  if (b->init) tirc_visit_stmt(v, b->init);
-  tirc_visit_stmt(v, b->body);
 }
 
-static void visit_stmt(Visitor *v, Stmt s) {
-  if (v->stmt && !v->stmt(v, s)) return;
+void tirc_visit_head(Visitor *v, Stmt s) {
   switch (s->kind) {
   case STMT_FOR:
     tirc_visit_expr(v, s->u.loop.min);
     tirc_visit_expr(v, s->u.loop.extent);
-    tirc_visit_stmt(v, s->u.loop.body);
     break;
-  case STMT_BLOCK: visit_block(v, &s->u.block); break;
+  case STMT_BLOCK: visit_block_head(v, &s->u.block); break;
+  case STMT_IF: tirc_visit_expr(v, s->u.branch.cond); break;
+  case STMT_WHILE: tirc_visit_expr(v, s->u.loop_while.cond); break;
+  case STMT_LET: tirc_visit_expr(v, s->u.let.value); break;
+  default: break;
+  }
+}
+
+static void visit_stmt(Visitor *v, Stmt s) {
+  if (v->stmt && !v->stmt(v, s)) return;
+  tirc_visit_head(v, s);
+  switch (s->kind) {
+  case STMT_FOR: tirc_visit_stmt(v, s->u.loop.body); break;
+  case STMT_BLOCK:
+    if (s->u.block.init) tirc_visit_stmt(v, s->u.block.init);
+    tirc_visit_stmt(v, s->u.block.body);
+    break;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) {
       if (passes_parts(v->only, s, &i)) continue;
@@ -148,18 +160,11 @@ static void visit_stmt(Visitor *v, Stmt s) {
     break;
   case STMT_EVAL: tirc_visit_expr(v, s->u.eval.value); break;
   case STMT_IF:
-    tirc_visit_expr(v, s->u.branch.cond);
     tirc_visit_stmt(v, s->u.branch.then_case);
     if (s->u.branch.else_case) tirc_visit_stmt(v, s->u.branch.else_case);
     break;
-  case STMT_WHILE:
-    tirc_visit_expr(v, s->u.loop_while.cond);
-    tirc_visit_stmt(v, s->u.loop_while.body);
-    break;
-  case STMT_LET:
-    tirc_visit_expr(v, s->u.let.value);
-    tirc_visit_stmt(v, s->u.let.body);
-    break;
+  case STMT_WHILE: tirc_visit_stmt(v, s->u.loop_while.body); break;
+  case STMT_LET: tirc_visit_stmt(v, s->u.let.body); break;
   case STMT_ALLOC:
   case STMT_DECL: tirc_visit_stmt(v, s->u.alloc.body); break;
   case STMT_ATTR:

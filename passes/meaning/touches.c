@@ -95,8 +95,19 @@ static void touch_load(Walk *w, Expr e, bool address) {
   if (any) touch(w, (Touch){.buffer = t.buffer, .write = true, .address = true});
 }
 
+/* A call that gets a buffer's address may use of it what the block around declares. (Where it is
+ * trusted to store to that, walk_eval says so.) */
+static void touch_declared(Walk *w, Expr data) {
+  const Block *b = w->inner && !w->x->lowered && !w->x->trusts_calls ? &w->inner->u.block : NULL;
+  for (int i = 0; b && i < b->n_reads; i++)
+    if (b->reads[i].buffer->data == data) touch_box(w, &b->reads[i], true, false, false);
+  for (int i = 0; b && i < b->n_writes; i++)
+    if (b->writes[i].buffer->data == data) touch_box(w, &b->writes[i], b->init, true, false);
+}
+
 static void walk_expr(Walk *w, Expr e) {
   Place *at = w->at;
+  const Expr addressed = tirc_addressed(e);
   const bool address = w->address;
   const bool prefetches = e->op == OP_CALL && strcmp(e->u.s, "prefetch") == 0;
   w->address = false;
@@ -121,6 +132,8 @@ static void walk_expr(Walk *w, Expr e) {
       walk_expr(w, e->args[i]);
     }
     if (e->op == OP_LOAD) touch_load(w, e, address);
+    if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) touch_declared(w, e);
+    if (addressed) touch_declared(w, addressed->u.buffer->data);
   }
   w->at = at;
 }
@@ -410,6 +423,18 @@ bool tirc_same_touch(const Touch *a, const Touch *b) {
   return a->buffer == b->buffer && a->n == b->n && !a->extents == !b->extents &&
          tirc_same_exprs(a->n, a->indices, b->indices) &&
          (!a->extents || tirc_same_exprs(a->n, a->extents, b->extents)) && same_place(a->at, b->at);
+}
+
+bool tirc_share_memory(Tirc *c, const Touches *of, const Touch **first, const Touch **second) {
+  PtrMap written = {0};
+  for (int i = 0; i < of->n; i++)
+    if (of->at[i].write) tirc_map_set(c, &written, of->at[i].buffer->data, &of->at[i]);
+  for (int i = 0; i < of->n; i++) {
+    *first = tirc_map_get(&written, of->at[i].buffer->data);
+    *second = &of->at[i];
+    if (*first && (*first)->buffer != (*second)->buffer) return true;
+  }
+  return false;
 }
 
 const char *tirc_touch_text(Tirc *c, const Touch *t) {

@@ -131,6 +131,9 @@ Place **tirc_place_loops(Tirc *c, Place *at);
 Touch tirc_region_touch(Tirc *c, const Region *box);
 /* Of the same elements, in places that are reached alike. */
 bool tirc_same_touch(const Touch *a, const Touch *b);
+/* Whether buffers of other names are one memory, a write among its touches: two such touches. Which
+ * elements they share is not asked. */
+bool tirc_share_memory(Tirc *c, const Touches *of, const Touch **first, const Touch **second);
 /* "A[vi + 1] (line 7)" */
 const char *tirc_touch_text(Tirc *c, const Touch *t);
 /* Adds a block as it is run by checks: without views. */

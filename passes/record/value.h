@@ -74,6 +74,15 @@ struct Callable {
   const char *name;
 };
 
+/* What a call gives, keyword argument i by its name. */
+typedef struct Args {
+  int n;
+  const Value *at;
+  int n_keywords;
+  const char *const *names;
+  const Value *keywords;
+} Args;
+
 static inline bool tirc_is_sequence(Value v) { return v.kind == VAL_LIST || v.kind == VAL_TUPLE; }
 static inline bool tirc_is_container(Value v) { return tirc_is_sequence(v) || v.kind == VAL_DICT; }
 bool tirc_is_axis_separator(Value v); /* the value of tir.IndexMap.AXIS_SEPARATOR */

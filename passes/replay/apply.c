@@ -158,9 +158,9 @@ static void replay(Replay *r, const Instruction *inst) {
     names[n] = p->params[i].name;
     keywords[n++] = v;
   }
-  Value result =
-      tirc_sched_call(r->s, p, r->loc, star.kind == VAL_NONE ? 0 : star.u.list->n,
-                      star.kind == VAL_NONE ? NULL : star.u.list->at, n, names, keywords);
+  Args args = {.n_keywords = n, .names = names, .keywords = keywords};
+  if (star.kind != VAL_NONE) args.n = star.u.list->n, args.at = star.u.list->at;
+  Value result = tirc_sched_call(r->s, p, r->loc, &args);
   take_results(r, inst, result);
 }
 

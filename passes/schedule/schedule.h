@@ -178,14 +178,10 @@ void tirc_primitive_apply(Sched *s, const Primitive *p, const Value *args, Value
 
 /* One call as a script makes it. Binds arguments (too many, missing, twice, unknown, wrong type:
  * status BAD, code "argument"), runs the primitive, and on failure restores the schedule, renders
- * the ScheduleError into c->diag and unwinds. loc: the call's place in the script. keyword_names[i]
- * names keyword argument i. */
-Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const Value *args,
-                      int n_keywords, const char *const *keyword_names, const Value *keywords);
+ * the ScheduleError into c->diag and unwinds. loc: the call's place in the script. */
+Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, const Args *args);
 /* The call as text: "sch.fuse(i_0, j_0)". Loops and blocks stand with their present names. */
-const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const Value *args,
-                                 int n_keywords, const char *const *keyword_names,
-                                 const Value *keywords);
+const char *tirc_sched_call_text(Sched *s, const Primitive *p, const Args *args);
 
 /* --- errors ----------------------------------------------------------------------------------- */
 

@@ -399,12 +399,11 @@ static Value call_primitive(Script *sc, const BoundPrimitive *bound, const Args 
   const Primitive *p = bound->p;
   Sched *s = bound->s;
   Loc loc = sc->loc;
-  if (!sc->observer)
-    return tirc_sched_call(s, p, loc, a->n, a->at, a->n_keywords, a->names, a->keywords);
-  const char *text = tirc_sched_call_text(s, p, a->n, a->at, a->n_keywords, a->names, a->keywords);
+  if (!sc->observer) return tirc_sched_call(s, p, loc, a);
+  const char *text = tirc_sched_call_text(s, p, a);
   Trap trap;
   if (TIRC_TRY(sc->c, trap)) {
-    Value v = tirc_sched_call(s, p, loc, a->n, a->at, a->n_keywords, a->names, a->keywords);
+    Value v = tirc_sched_call(s, p, loc, a);
     TIRC_END(sc->c, trap);
     sc->observer(sc->self, s, text, loc, NULL);
     return v;

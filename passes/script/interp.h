@@ -43,14 +43,6 @@ typedef struct Frame {
 
 typedef enum Flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
 
-typedef struct Args {
-  int n;
-  const Value *at;
-  int n_keywords;
-  const char *const *names;
-  const Value *keywords;
-} Args;
-
 /* A builtin, a method (type set) or a member of a namespace (type is the namespace). max -1: any
  * number. keywords: those accepted, separated by spaces, "*" for any, or NULL. */
 typedef struct NativeRow {

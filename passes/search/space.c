@@ -66,8 +66,8 @@ static int64_t draw_index(Script *sc, Sched *s, int n, const double *weights, Va
     tirc_value_append(c, args[1], tirc_value_float(weights ? weights[i] : 1.0 / n));
   }
   s->rule = NULL; /* it is no rule's own: tirc_is_choice */
-  const Value drawn = tirc_sched_call(s, tirc_find_primitive("sample_categorical"), sc->loc, 0,
-                                      NULL, 3, names, args);
+  const Value drawn = tirc_sched_call(s, tirc_find_primitive("sample_categorical"), sc->loc,
+                                      &(Args){.n_keywords = 3, .names = names, .keywords = args});
   return drawn.u.i;
 }
 

@@ -1,13 +1,15 @@
 /* OpenCL by dlopen. */
+#define _GNU_SOURCE /* pthread_setattr_default_np */
 #include "device_kind.h"
 #include "opencl_abi.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 32 };
+enum { MOST_DEVICES = 32, STACK = 256 << 20 };
 
 typedef struct ClDevice {
   Device base;
@@ -98,7 +100,7 @@ typedef struct Found {
   cl_platform_id platforms[MOST_DEVICES];
 } Found;
 
-static void find(const OpenCL *cl, Found *f) {
+static void find_all(const OpenCL *cl, Found *f) {
   cl_platform_id platforms[MOST_DEVICES];
   cl_uint n = 0;
   f->n = 0;
@@ -111,6 +113,25 @@ static void find(const OpenCL *cl, Found *f) {
       continue;
     for (cl_uint i = 0; i < more && i < room; i++) f->platforms[f->n++] = platforms[p];
   }
+}
+
+/* A driver that makes a device of the processor, as pocl does, has threads that it makes when it is
+ * first asked; what all threads of a block hold between barriers is on the stack of one of these.
+ */
+static void find(const OpenCL *cl, Found *f) {
+  pthread_attr_t usual, roomy;
+  size_t size = STACK;
+  const bool known = pthread_getattr_default_np(&usual) == 0;
+  if (known && pthread_getattr_default_np(&roomy) == 0) {
+    if (pthread_attr_getstacksize(&roomy, &size) == 0 && size < STACK &&
+        pthread_attr_setstacksize(&roomy, STACK) == 0)
+      (void)pthread_setattr_default_np(&roomy);
+    (void)pthread_attr_destroy(&roomy);
+  }
+  find_all(cl, f);
+  if (!known) return;
+  (void)pthread_setattr_default_np(&usual);
+  (void)pthread_attr_destroy(&usual);
 }
 
 static int list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e) {

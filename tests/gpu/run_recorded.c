@@ -1,12 +1,15 @@
 /* run_recorded DEVICE|emulate [--filter TEXT] [--size N] [--every N] [--from N] [--to N] [--limit
- *     S] [--words FILE] [--by COMMAND] SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]
+ *     S] [--against compiled] [--words FILE] [--by COMMAND] SCHEDULES.jsonl INTRINSICS.json
+ * [PROGRAMS.json]
  *
  * Do recorded schedules for GPUs compute on a device, or on the emulator, what their programs do?
  * One JSON object a line: its `name`, the `program` by its name in PROGRAMS.json, or its text, and
  * the `schedule`. Scripts of intrinsics that a schedule names run before it; a schedule that
  * defines apply_trace has it called. Extents that are symbols get N (61), other scalars 1. What a
  * target or the device does not hold is said and counted apart. It takes minutes, most of them for
- * what is right: one run of the interpreter a program.
+ * what is right: one run of the interpreter a program. For large ones, --against compiled takes the
+ * program's own machine code for the interpreter (of those for a processor), and lets numbers
+ * differ by 1e-4 of the largest one, in programs of float16 by 0.05.
  *
  * Each runs in a process of its own, which is ended after S (60) seconds of processor time, or ten
  * times as long by the clock: a driver that does not come to an end, or crashes, costs one
@@ -24,6 +27,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +43,7 @@ typedef struct Options {
   int64_t size, every, from, to, seconds;
   bool compiles;  /* programs do not run */
   bool is_source; /* CUDA C is what is compiled, not PTX */
+  bool compiled;  /* machine code says what is right */
   char by[512];   /* the command, or none */
   struct json_object *programs, *intrinsics;
 } Options;
@@ -50,7 +55,8 @@ typedef struct Program { /* the last one, with what it computes */
   const tirc_param *params;
   tirc_symbol symbols[MOST_PARAMS];
   tirc_argument args[MOST_PARAMS];
-  tirc_reference *reference;
+  tirc_reference *reference; /* NULL: `made` has it */
+  tirc_argument made[MOST_PARAMS];
 } Program;
 
 typedef enum Outcome { RIGHT, BEYOND, REFUSED, LATE, WRONG, OUTCOMES } Outcome;
@@ -86,12 +92,36 @@ static const char *text_of(struct json_object *object, const char *key) {
   return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : NULL;
 }
 
+static void free_arrays(int n, tirc_argument *args) {
+  for (int i = 0; i < n; i++) tirc_array_free(args[i].array);
+}
+
 static void forget(Program *p) {
   tirc_reference_free(p->reference);
-  for (int i = 0; i < p->n; i++) tirc_array_free(p->args[i].array);
+  free_arrays(p->n, p->args);
+  free_arrays(p->n, p->made);
   tirc_module_free(p->m);
   free(p->text);
   *p = (Program){0};
+}
+
+static int copy_arguments(const Program *p, tirc_argument *to, tirc_error **e) {
+  int bad = 0;
+  for (int i = 0; i < p->n && !bad; i++) {
+    to[i] = p->args[i];
+    to[i].array = NULL;
+    bad = p->args[i].array && tirc_array_copy(p->args[i].array, &to[i].array, e);
+  }
+  return bad;
+}
+
+static int run_on(const tirc_module *m, const char *device, int n, const tirc_argument *args,
+                  tirc_error **e) {
+  tirc_kernel *k = NULL;
+  const int bad =
+      tirc_kernel_new_on(m, NULL, device, NULL, &k, e) || tirc_kernel_run(k, NULL, n, args, e);
+  tirc_kernel_free(k);
+  return bad;
 }
 
 /* What is no extent may be an index. */
@@ -124,6 +154,8 @@ static int draw(const Options *o, Program *p, tirc_error **e) {
     if (strstr(p->params[i].dtype, "int")) /* an index, too, must be inside */
       (void)tirc_array_fill_range(p->args[i].array, (uint64_t)i, 0, 3, NULL);
   }
+  if (o->compiled && !strstr(p->text, "thread_binding"))
+    return copy_arguments(p, p->made, e) || run_on(p->m, "cpu", p->n, p->made, e);
   return tirc_reference_new(p->m, NULL, p->n, p->args, NULL, &p->reference, e) != TIRC_OK;
 }
 
@@ -158,24 +190,34 @@ static int emulate(const Program *p, const tirc_module *m, const tirc_argument *
   return bad;
 }
 
+/* Against what machine code made: the first element that is too far off in the scale of all. */
+static tirc_check check_made(const Program *p, const tirc_argument *got) {
+  const double allowed = strstr(p->text, "float16") ? 0.05 : 1e-4;
+  for (int i = 0; i < p->n; i++) {
+    const tirc_array *made = p->made[i].array;
+    double largest = 0;
+    for (int64_t k = 0; made && k < tirc_array_count(made); k++)
+      largest = fmax(largest, fabs(tirc_array_get(made, k)));
+    for (int64_t k = 0; made && k < tirc_array_count(made); k++) {
+      const double x = tirc_array_get(got[i].array, k), y = tirc_array_get(made, k);
+      if (!(fabs(x - y) <= allowed * largest) && x != y && !(isnan(x) && isnan(y)))
+        return (tirc_check){.param = p->params[i].name, .at = k, .got = x, .expected = y};
+    }
+  }
+  return (tirc_check){.ok = true};
+}
+
 static int run(const Options *o, const Program *p, const tirc_module *m, tirc_check *check,
                tirc_error **e) {
   tirc_argument got[MOST_PARAMS] = {0};
-  tirc_kernel *k = NULL;
-  int bad = 0;
-  for (int i = 0; i < p->n && !bad; i++) {
-    got[i] = p->args[i];
-    got[i].array = NULL;
-    bad = p->args[i].array && tirc_array_copy(p->args[i].array, &got[i].array, e);
-  }
-  if (strcmp(o->device, "emulate") == 0)
-    bad = bad || emulate(p, m, got, e);
+  const bool emulated = strcmp(o->device, "emulate") == 0;
+  int bad = copy_arguments(p, got, e) ||
+            (emulated ? emulate(p, m, got, e) : run_on(m, o->device, p->n, got, e));
+  if (!p->reference && !bad)
+    *check = check_made(p, got);
   else
-    bad = bad || tirc_kernel_new_on(m, NULL, o->device, NULL, &k, e) ||
-          tirc_kernel_run(k, NULL, p->n, got, e);
-  bad = bad || tirc_reference_check(p->reference, p->n, got, check, e);
-  tirc_kernel_free(k);
-  for (int i = 0; i < p->n; i++) tirc_array_free(got[i].array);
+    bad = bad || tirc_reference_check(p->reference, p->n, got, check, e);
+  free_arrays(p->n, got);
   return bad;
 }
 
@@ -334,6 +376,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "--filter") == 0) o.filter = argv[i + 1];
     if (strcmp(argv[i], "--words") == 0) o.words = argv[i + 1];
     if (strcmp(argv[i], "--by") == 0) snprintf(o.by, sizeof o.by, "%s", argv[i + 1]);
+    if (strcmp(argv[i], "--against") == 0) o.compiled = strcmp(argv[i + 1], "compiled") == 0;
     if (strcmp(argv[i], "--size") == 0) o.size = strtoll(argv[i + 1], NULL, 10);
     if (strcmp(argv[i], "--every") == 0) o.every = strtoll(argv[i + 1], NULL, 10);
     if (strcmp(argv[i], "--from") == 0) o.from = strtoll(argv[i + 1], NULL, 10);
@@ -344,7 +387,8 @@ int main(int argc, char **argv) {
   if (!f || !(o.intrinsics = json_object_from_file(argv[i + 1])))
     return fprintf(stderr,
                    "usage: run_recorded DEVICE [--filter TEXT] [--size N] [--every N] [--from N] "
-                   "[--to N] [--limit S] [--words FILE] [--by COMMAND] SCHEDULES.jsonl "
+                   "[--to N] [--limit S] [--against compiled] [--words FILE] [--by COMMAND] "
+                   "SCHEDULES.jsonl "
                    "INTRINSICS.json [PROGRAMS.json]\n"),
            2;
   if (i + 2 < argc) o.programs = json_object_from_file(argv[i + 2]);

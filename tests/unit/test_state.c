@@ -216,7 +216,7 @@ static bool call(Sched *s, const char *name, int n, const Value *args) {
   Tirc *c = s->c;
   Trap t;
   if (TIRC_TRY(c, t)) {
-    tirc_sched_call(s, tirc_find_primitive(name), (Loc){"test", 1, 1}, n, args, 0, NULL, NULL);
+    tirc_sched_call(s, tirc_find_primitive(name), (Loc){"test", 1, 1}, &(Args){.n = n, .at = args});
     TIRC_END(c, t);
     return true;
   }

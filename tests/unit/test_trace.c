@@ -401,10 +401,10 @@ static void test_undone(void **state) {
   for (int round = 0; round < 3; round++) {
     const KeptSched kept = tirc_sched_keep(s);
     for (int i = 0; i < 3; i++) tirc_trace_pop(c, s->trace);
-    const Value loops = tirc_sched_call(s, tirc_find_primitive("get_loops"), (Loc){"test", 1, 1}, 1,
-                                        &block, 0, NULL, NULL);
-    tirc_sched_call(s, tirc_find_primitive("unroll"), (Loc){"test", 1, 1}, 1, &loops.u.list->at[1],
-                    0, NULL, NULL);
+    const Value loops = tirc_sched_call(s, tirc_find_primitive("get_loops"), (Loc){"test", 1, 1},
+                                        &(Args){.n = 1, .at = &block});
+    tirc_sched_call(s, tirc_find_primitive("unroll"), (Loc){"test", 1, 1},
+                    &(Args){.n = 1, .at = &loops.u.list->at[1]});
     tirc_trace_pop(c, s->trace);
     assert_string_not_equal(before, tirc_trace_python(c, s->trace, false, DIALECT_TIR));
     tirc_sched_return_to(s, &kept);
@@ -721,8 +721,8 @@ static void test_debug_mask(void **state) {
   Value block_name = tirc_value_str("X");
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    tirc_sched_call(s, tirc_find_primitive("get_loops"), (Loc){"test", 1, 1}, 1, &block_name, 0,
-                    NULL, NULL);
+    tirc_sched_call(s, tirc_find_primitive("get_loops"), (Loc){"test", 1, 1},
+                    &(Args){.n = 1, .at = &block_name});
     fail_msg("the fault was not seen");
   }
   assert_string_equal(c->diag.code, "internal");

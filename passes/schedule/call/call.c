@@ -49,18 +49,16 @@ static void add_argument(Sched *s, Text *t, Value v) {
   tirc_text_add(t, "...");
 }
 
-const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const Value *args,
-                                 int n_keywords, const char *const *keyword_names,
-                                 const Value *keywords) {
+const char *tirc_sched_call_text(Sched *s, const Primitive *p, const Args *args) {
   Text t = {.c = s->c};
   tirc_text_addf(&t, "sch.%s(", tirc_word_in(s->mod->dialect, WORD_METHOD, p->name));
-  for (int i = 0; i < n_args; i++) {
+  for (int i = 0; i < args->n; i++) {
     if (i) tirc_text_add(&t, ", ");
-    add_argument(s, &t, args[i]);
+    add_argument(s, &t, args->at[i]);
   }
-  for (int i = 0; i < n_keywords; i++) {
-    tirc_text_addf(&t, "%s%s=", n_args + i ? ", " : "", keyword_names[i]);
-    add_argument(s, &t, keywords[i]);
+  for (int i = 0; i < args->n_keywords; i++) {
+    tirc_text_addf(&t, "%s%s=", args->n + i ? ", " : "", args->names[i]);
+    add_argument(s, &t, args->keywords[i]);
   }
   tirc_text_add(&t, ")");
   return t.at;
@@ -75,12 +73,12 @@ typedef struct Binding {
   const char *expected;
 } Binding;
 
-static _Noreturn void argument_error(Sched *s, const Primitive *p, const char *hint,
-                                     const char *message) {
-  Tirc *c = s->c;
-  if (!hint) hint = tirc_format(c, "the signature is sch.%s", tirc_primitive_signature(c, p));
-  tirc_fail(c, s->loc, "argument", hint, "%s", message);
+static const char *signature_hint(Sched *s, const Primitive *p) {
+  return tirc_format(s->c, "the signature is sch.%s", tirc_primitive_signature(s->c, p));
 }
+
+#define argument_error(s, p, ...)                                                                  \
+  tirc_fail((s)->c, (s)->loc, "argument", signature_hint(s, p), __VA_ARGS__)
 
 static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
   Text t = {.c = b->s->c};
@@ -91,7 +89,8 @@ static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
     add_value(&t, v, 0, b->s);
     tirc_text_add(&t, ")");
   }
-  argument_error(b->s, b->p, hint, t.at);
+  if (!hint) hint = signature_hint(b->s, b->p);
+  tirc_fail(t.c, b->s->loc, "argument", hint, "%s", t.at);
 }
 
 static _Noreturn void wrong_type(Binding *b, Value v) { wrong_type_but(b, v, NULL); }
@@ -205,10 +204,8 @@ static Value convert_elements(Binding *b, Value v, const char *expected,
 static Value convert_loops(Binding *b, Value v) {
   for (int i = 0; i < v.u.list->n; i++) {
     if (tirc_is_sequence(v.u.list->at[i]))
-      argument_error(b->s, b->p, NULL,
-                     tirc_format(b->s->c,
-                                 "sch.%s takes loops, not a list of loops: write sch.%s(*loops)",
-                                 b->p->name, b->p->name));
+      argument_error(b->s, b->p, "sch.%s takes loops, not a list of loops: write sch.%s(*loops)",
+                     b->p->name, b->p->name);
   }
   return convert_elements(b, v, "a loop", convert_loop);
 }
@@ -311,40 +308,34 @@ static void reject_removed(Binding *b, Value v) {
 }
 
 /* Puts each argument as given at its parameter's place. */
-static void place_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
-                            int n_keywords, const char *const *names, const Value *keywords,
-                            Value *at, bool *given) {
-  Tirc *c = s->c;
+static void place_arguments(Sched *s, const Primitive *p, const Args *args, Value *at,
+                            bool *given) {
   int taken = 0;
-  for (int i = 0; i < p->n_params && taken < n_args && !p->params[i].keyword_only; i++) {
+  for (int i = 0; i < p->n_params && taken < args->n && !p->params[i].keyword_only; i++) {
     bool star = p->params[i].kind == PARAM_LOOPS;
-    at[i] = star ? tirc_value_list(c, VAL_LIST, n_args - taken, args + taken) : args[taken];
+    at[i] =
+        star ? tirc_value_list(s->c, VAL_LIST, args->n - taken, args->at + taken) : args->at[taken];
     given[i] = true;
-    taken = star ? n_args : taken + 1;
+    taken = star ? args->n : taken + 1;
   }
-  if (taken < n_args)
-    argument_error(s, p, NULL,
-                   tirc_format(c, "sch.%s takes at most %d argument%s, but %d %s given", p->name,
-                               taken, taken == 1 ? "" : "s", n_args, n_args == 1 ? "is" : "are"));
-  for (int i = 0; i < n_keywords; i++) {
-    int k = param_named(p, names[i]);
-    if (k < 0)
-      argument_error(s, p, NULL, tirc_format(c, "sch.%s has no parameter '%s'", p->name, names[i]));
-    if (given[k])
-      argument_error(s, p, NULL,
-                     tirc_format(c, "argument '%s' of sch.%s is given twice", names[i], p->name));
-    at[k] = keywords[i];
+  if (taken < args->n)
+    argument_error(s, p, "sch.%s takes at most %d argument%s, but %d %s given", p->name, taken,
+                   taken == 1 ? "" : "s", args->n, args->n == 1 ? "is" : "are");
+  for (int i = 0; i < args->n_keywords; i++) {
+    const char *name = args->names[i];
+    int k = param_named(p, name);
+    if (k < 0) argument_error(s, p, "sch.%s has no parameter '%s'", p->name, name);
+    if (given[k]) argument_error(s, p, "argument '%s' of sch.%s is given twice", name, p->name);
+    at[k] = args->keywords[i];
     given[k] = true;
   }
 }
 
-static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
-                                   int n_keywords, const char *const *names,
-                                   const Value *keywords) {
+static const Value *bind_arguments(Sched *s, const Primitive *p, const Args *args) {
   Tirc *c = s->c;
   Value *at = tirc_new_array(c, Value, p->n_params + 1);
   bool *given = tirc_new_array(c, bool, p->n_params + 1);
-  place_arguments(s, p, n_args, args, n_keywords, names, keywords, at, given);
+  place_arguments(s, p, args, at, given);
   for (int i = 0; i < p->n_params; i++) {
     const Param *param = &p->params[i];
     if (!given[i] && param->default_text)
@@ -352,8 +343,7 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
     else if (!given[i] && param->kind == PARAM_LOOPS)
       at[i] = tirc_value_list(c, VAL_LIST, 0, NULL);
     else if (!given[i])
-      argument_error(s, p, NULL,
-                     tirc_format(c, "argument '%s' of sch.%s is missing", param->name, p->name));
+      argument_error(s, p, "argument '%s' of sch.%s is missing", param->name, p->name);
     const struct KindRow *row = &kind_rows[param->kind];
     Binding b = {s, p, param->name, row->expected};
     if (s->removed.n) reject_removed(&b, at[i]);
@@ -385,13 +375,12 @@ static void mark_argument(Sched *s, ParamKind kind, Value v) {
   for (int i = 0; i < found.n; i++) tirc_sched_mark(s, found.at[i]->stmt);
 }
 
-static void mark_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
-                           int n_keywords, const char *const *names, const Value *keywords) {
-  for (int i = 0; i < n_args; i++)
-    mark_argument(s, i < p->n_params ? p->params[i].kind : PARAM_ANY, args[i]);
-  for (int i = 0; i < n_keywords; i++) {
-    int k = param_named(p, names[i]);
-    mark_argument(s, k < 0 ? PARAM_ANY : p->params[k].kind, keywords[i]);
+static void mark_arguments(Sched *s, const Primitive *p, const Args *args) {
+  for (int i = 0; i < args->n; i++)
+    mark_argument(s, i < p->n_params ? p->params[i].kind : PARAM_ANY, args->at[i]);
+  for (int i = 0; i < args->n_keywords; i++) {
+    int k = param_named(p, args->names[i]);
+    mark_argument(s, k < 0 ? PARAM_ANY : p->params[k].kind, args->keywords[i]);
   }
 }
 
@@ -411,9 +400,8 @@ static void keep_marks(Sched *s) {
 
 /* Puts the schedule back and completes the diagnostic. The memory limit does not count here, or a
  * script that ran into it could leave a half-changed schedule. */
-static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *before, int n_args,
-                          const Value *args, int n_keywords, const char *const *keyword_names,
-                          const Value *keywords) {
+static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *before,
+                          const Args *args) {
   Tirc *c = s->c;
   Diag diag = c->diag;
   size_t limit = c->max_bytes;
@@ -421,10 +409,10 @@ static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *b
   if (s->mod != before) tirc_sched_restore(s, before);
   diag.loc = loc;
   diag.primitive = p->name;
-  diag.call = tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords);
+  diag.call = tirc_sched_call_text(s, p, args);
   if (diag.status == TIRC_STATUS_NO && !diag.ir) {
     keep_marks(s);
-    if (!s->n_marks) mark_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
+    if (!s->n_marks) mark_arguments(s, p, args);
     PrintMarks marks = {.n = s->n_marks, .at = s->marks};
     diag.ir = tirc_print_module(c, s->mod, &marks);
   }
@@ -483,8 +471,7 @@ static Value run(Sched *s, const Primitive *p, const Value *bound) {
   return result;
 }
 
-Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const Value *args,
-                      int n_keywords, const char *const *keyword_names, const Value *keywords) {
+Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, const Args *args) {
   Tirc *c = s->c;
   const Module *const before = s->mod;
   const int n_warnings = s->warnings.n, n_changed = s->changed_marks.n, calls = s->calls++;
@@ -493,12 +480,10 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
   s->n_marks = 0;
   const bool record = s->steps && calls == 0;
   StepDraft draft = {0};
-  if (record)
-    draft = tirc_step_begin(
-        s, p, tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords));
+  if (record) draft = tirc_step_begin(s, p, tirc_sched_call_text(s, p, args));
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    const Value *bound = bind_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
+    const Value *bound = bind_arguments(s, p, args);
     if (record) tirc_step_describe(s, p, bound, &draft);
     Value result = run(s, p, bound);
     if (record) tirc_step_end(s, p, loc, &draft, &result);
@@ -510,7 +495,7 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
   s->calls = calls;
   s->warnings.n = n_warnings;
   s->changed_marks.n = n_changed;
-  after_failure(s, p, loc, before, n_args, args, n_keywords, keyword_names, keywords);
+  after_failure(s, p, loc, before, args);
   if (record) tirc_step_end(s, p, loc, &draft, NULL);
   tirc_throw(c);
 }

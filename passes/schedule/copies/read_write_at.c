@@ -326,22 +326,8 @@ static bool hides_reads(const SRef *r, Buffer b) {
  * what decides that of blocks inside of it. */
 static bool see_bounds(Visitor *v, Stmt s) {
   const AutoCopy *k = v->self;
-  Visitor loads = {.expr = see_load, .self = v->self};
-  if (s->kind == STMT_FOR) {
-    tirc_visit_expr(&loads, s->u.loop.min);
-    tirc_visit_expr(&loads, s->u.loop.extent);
-  }
-  if (s->kind == STMT_IF) tirc_visit_expr(&loads, s->u.branch.cond);
-  if (s->kind == STMT_LET) tirc_visit_expr(&loads, s->u.let.value);
-  if (s->kind != STMT_BLOCK) return true;
-  const Block *b = &s->u.block;
-  tirc_visit_expr(&loads, b->predicate);
-  for (int i = 0; i < b->n_iters; i++) {
-    tirc_visit_expr(&loads, b->iter_values[i]);
-    tirc_visit_expr(&loads, b->iters[i].dom.min);
-    tirc_visit_expr(&loads, b->iters[i].dom.extent);
-  }
-  const SRef *r = tirc_sref_find(k->s, s);
+  tirc_visit_head(&(Visitor){.expr = see_load, .self = v->self}, s);
+  const SRef *r = s->kind == STMT_BLOCK ? tirc_sref_find(k->s, s) : NULL;
   return !r || (r->scope->n_blocks && hides_reads(r, k->source));
 }
 

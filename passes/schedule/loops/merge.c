@@ -17,6 +17,7 @@
  * Errors: no-loops, loop-repeated, merge-shape, annotated-loop, loop-start, fuse-not-only-child,
  * order-matters. */
 #include "ir/tree/print.h"
+#include "passes/schedule/meaning/places.h"
 #include "passes/schedule/shape/shape.h"
 
 #include <stdlib.h>
@@ -125,46 +126,30 @@ static void require_equal_extents(Merge *m) {
 
 /* --- what is used ----------------------------------------------------------------------------- */
 
-/* Data variables of the buffers that a statement reads or writes somewhere. */
-typedef struct Uses {
-  Tirc *c;
-  PtrMap reads, writes;
-} Uses;
-
-static bool use_expr(Visitor *v, Expr e) {
-  Uses *u = v->self;
-  if (e->op == OP_LOAD) tirc_map_set(u->c, &u->reads, e->u.buffer->data, u);
-  if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) { /* a pointer that is handed out */
-    tirc_map_set(u->c, &u->reads, e, u);
-    tirc_map_set(u->c, &u->writes, e, u);
-  }
-  return true;
-}
-static bool use_stmt(Visitor *v, Stmt s) {
-  Uses *u = v->self;
-  if (s->kind == STMT_STORE) tirc_map_set(u->c, &u->writes, s->u.store.buffer->data, u);
-  if (s->kind != STMT_BLOCK) return true;
-  const Block *b = &s->u.block;
-  for (int i = 0; i < b->n_reads; i++) tirc_map_set(u->c, &u->reads, b->reads[i].buffer->data, u);
-  for (int i = 0; i < b->n_writes; i++)
-    tirc_map_set(u->c, &u->writes, b->writes[i].buffer->data, u);
-  return true;
+static Touches touches_of(Merge *m, Stmt s) {
+  const Plain plain = tirc_plain_blocks(m->s, tirc_child_blocks(m->s, m->shared));
+  Extract x = {.c = m->c, .plain = &plain};
+  tirc_extract(&x, tirc_place_in(m->c, m->shared), NULL, NULL, NULL, s);
+  return x.touches;
 }
 
-static Uses uses_of(Tirc *c, Stmt s) {
-  Uses u = {.c = c};
-  tirc_visit_stmt(&(Visitor){.stmt = use_stmt, .expr = use_expr, .regions = true, .self = &u}, s);
-  return u;
+/* Whether the other statement gets the address of a buffer that is touched. */
+static bool hand_out(const Touches *touched, Stmt other) {
+  bool found = false;
+  for (int i = 0; i < touched->n && !found; i++)
+    found = tirc_uses_of(other, touched->at[i].buffer, NULL, NULL) & USE_POINTER;
+  return found;
 }
 
-static bool meet(const PtrMap *x, const PtrMap *y) {
-  for (size_t i = 0; i < x->cap; i++)
-    if (x->keys[i] && x->values[i] && tirc_map_has(y, x->keys[i])) return true;
-  return false;
-}
-
-static bool conflict(const Uses *x, const Uses *y) {
-  return meet(&x->writes, &y->reads) || meet(&x->writes, &y->writes) || meet(&x->reads, &y->writes);
+/* Whether both use a buffer that one of them writes. */
+static bool conflict(Merge *m, Stmt x, Stmt y) {
+  const Touches of_x = touches_of(m, x), of_y = touches_of(m, y);
+  for (int i = 0; i < of_x.n; i++)
+    for (int k = 0; k < of_y.n; k++)
+      if (of_x.at[i].buffer->data == of_y.at[k].buffer->data &&
+          (of_x.at[i].write || of_y.at[k].write))
+        return true;
+  return hand_out(&of_x, y) || hand_out(&of_y, x);
 }
 
 static _Noreturn void order_lost(Merge *m, Stmt x, Stmt y, const char *what) {
@@ -181,156 +166,23 @@ static void require_free_way(Merge *m) {
   for (int i = 0; i < m->n; i++) {
     int from = m->nests[i].place, low = from < target ? from : target;
     int high = from < target ? target : from;
-    Uses own = uses_of(m->c, m->nests[i].loops[0]->stmt);
     for (int at = low + 1; at < high; at++) {
       bool is_nest = false;
       for (int k = 0; k < m->n; k++) is_nest = is_nest || m->nests[k].place == at;
-      Uses other = is_nest ? (Uses){0} : uses_of(m->c, tirc_item(m->body, at));
-      if (!is_nest && conflict(&own, &other))
+      if (!is_nest && conflict(m, m->nests[i].loops[0]->stmt, tirc_item(m->body, at)))
         order_lost(m, m->nests[i].loops[0]->stmt, tirc_item(m->body, at),
                    "what stands between the nests uses the same buffers");
     }
   }
 }
 
-/* --- nest against nest ------------------------------------------------------------------------ */
-
-/* A box of a buffer in terms of a nest's loops. */
-typedef struct Box {
-  Buffer buffer;
-  const IntSet *dims;
-  bool written;
-} Box;
-typedef struct Boxes {
-  VEC(Box) v;
-  bool opaque; /* there are accesses outside of them */
-} Boxes;
-
-static void add_boxes(Merge *m, Boxes *to, SRef *block, SRef *loop, int n, const Region *regions,
-                      bool written) {
-  Analyzer *a = tirc_analyzer_around(m->s, block);
-  for (int i = 0; i < n; i++) {
-    Region r = tirc_unbound_region(m->c, block->stmt, regions[i]);
-    const IntSet *dims =
-        tirc_region_upper(m->s, a, r, tirc_touching_condition(m->s, block), block->parent, loop);
-    vec_push(m->c, to->v, ((Box){r.buffer, dims, written}));
-  }
-}
-
-typedef struct Outside { /* what no region says */
-  Visitor v;
-  const Uses *other;
-  bool found;
-} Outside;
-
-static bool load_outside(Visitor *v, Expr e) {
-  Outside *o = v->self;
-  o->found |= e->op == OP_LOAD && tirc_map_has(&o->other->writes, e->u.buffer->data);
-  return true;
-}
-
-static bool outside_of_blocks(Visitor *v, Stmt s) {
-  Outside *o = v->self;
-  o->found |= s->kind == STMT_STORE || s->kind == STMT_EVAL;
-  if (s->kind != STMT_BLOCK) return true;
-  const Block *b = &s->u.block;
-  tirc_visit_expr(v, b->predicate);
-  for (int i = 0; i < b->n_iters; i++) {
-    tirc_visit_expr(v, b->iters[i].dom.min);
-    tirc_visit_expr(v, b->iters[i].dom.extent);
-    tirc_visit_expr(v, b->iter_values[i]);
-  }
-  for (int i = 0; i < b->n_matches; i++) tirc_visit_region(v, &b->matches[i].source);
-  return false;
-}
-
-/* What the other nest writes must be seen in all places where it is read. */
-static Boxes boxes_of(Merge *m, SRef *loop, const Uses *other) {
-  Boxes out = {0};
-  const SRefs blocks = tirc_child_blocks(m->s, loop);
-  Outside o = {.v = {.stmt = outside_of_blocks, .expr = load_outside, .self = &o}, .other = other};
-  tirc_visit_stmt(&o.v, tirc_loop_of(loop)->body);
-  out.opaque = o.found;
-  for (int i = 0; i < blocks.n; i++) {
-    out.opaque = out.opaque || blocks.at[i]->scope->n_blocks > 0 ||
-                 tirc_reads_other_output(m->s, blocks.at[i]);
-    for (int w = 0; w < 2; w++)
-      add_boxes(m, &out, blocks.at[i], loop, blocks.at[i]->n_accesses[w], blocks.at[i]->accesses[w],
-                w);
-  }
-  return out;
-}
-
-/* The loops of a nest as they count for one step of the proof: those before step k are the same in
- * both nests, loop k is `ahead`, the others are any. */
-static void step_vars(Merge *m, Analyzer *a, const MergeNest *nest, int k, const Expr *same,
-                      Expr at_k, PtrMap *map) {
-  for (int i = 0; i < m->depth; i++) {
-    const For *f = tirc_loop_of(nest->loops[i]);
-    Expr var = i < k ? same[i] : i == k ? at_k : tirc_var(m->c, f->var->u.s, f->var->dtype);
-    if (i > k) tirc_bind_range(a, var, tirc_range(f->min, f->extent));
-    tirc_map_set(m->c, map, f->var, var);
-  }
-}
-
-/* x at iterations that are later than those of y touches other elements. Later at loop k, and equal
- * in all loops outside of it. */
-static bool apart_at(Merge *m, const MergeNest *nx, const Box *x, const MergeNest *ny, const Box *y,
-                     int k) {
-  Tirc *c = m->c;
-  const For *f = tirc_loop_of(nx->loops[k]);
-  int64_t extent;
-  bool known = tirc_const_int(f->extent, &extent);
-  if (known && extent <= 1) return true;
-  Analyzer *a = tirc_analyzer_around(m->s, m->shared);
-  Expr *same = tirc_new_array(c, Expr, m->depth + 1);
-  for (int i = 0; i < k; i++) {
-    const For *outer = tirc_loop_of(nx->loops[i]);
-    same[i] = tirc_var(c, outer->var->u.s, outer->var->dtype);
-    tirc_bind_range(a, same[i], tirc_range(outer->min, outer->extent));
-  }
-  DType t = f->var->dtype;
-  Expr early = tirc_var(c, "early", t), gap = tirc_var(c, "gap", t), one = tirc_int(c, t, 1);
-  Expr reach = known ? tirc_int(c, t, extent - 1) : tirc_sub(c, f->extent, one);
-  tirc_bind_range(a, early, tirc_range(tirc_int(c, t, 0), reach));
-  tirc_bind_range(a, gap, tirc_range(tirc_int(c, t, 0), reach));
-  PtrMap of_x = {0}, of_y = {0};
-  step_vars(m, a, nx, k, same, tirc_add(c, tirc_add(c, early, one), gap), &of_x);
-  step_vars(m, a, ny, k, same, early, &of_y);
-  for (int d = 0; d < x->buffer->ndim; d++) {
-    IntSet p = x->dims[d], q = y->dims[d];
-    if (q.max && p.min &&
-        tirc_prove_lt(a, tirc_substitute(c, q.max, &of_y), tirc_substitute(c, p.min, &of_x)))
-      return true;
-    if (p.max && q.min &&
-        tirc_prove_lt(a, tirc_substitute(c, p.max, &of_x), tirc_substitute(c, q.min, &of_y)))
-      return true;
-  }
-  return false;
-}
-
-/* MergeNest x stood before y; now its later iterations come after earlier ones of y. */
+/* Nest x stood before y; now its later iterations come after earlier ones of y. */
 static void require_order_kept(Merge *m, const MergeNest *x, const MergeNest *y, bool swapped) {
-  Uses ux = uses_of(m->c, x->loops[0]->stmt), uy = uses_of(m->c, y->loops[0]->stmt);
-  if (!conflict(&ux, &uy)) return;
-  Boxes bx = boxes_of(m, x->inner, &uy), by = boxes_of(m, y->inner, &ux);
-  if (swapped || bx.opaque || by.opaque)
-    order_lost(m, x->loops[0]->stmt, y->loops[0]->stmt,
-               swapped ? "the loops are not given in their order, and they share buffers"
-                       : "the nests share buffers, in blocks whose regions do not say enough");
-  for (int i = 0; i < bx.v.n; i++)
-    for (int j = 0; j < by.v.n; j++) {
-      const Box *p = &bx.v.at[i], *q = &by.v.at[j];
-      if (p->buffer->data != q->buffer->data || (!p->written && !q->written)) continue;
-      bool apart = p->buffer == q->buffer;
-      for (int k = 0; k < m->depth && apart; k++) apart = apart_at(m, x, p, y, q, k);
-      if (!apart)
-        order_lost(m, x->loops[0]->stmt, y->loops[0]->stmt,
-                   tirc_format(m->c,
-                               "an iteration may use elements of %s that the other nest uses in an "
-                               "earlier iteration",
-                               p->buffer->name));
-    }
+  const Stmt first = x->loops[0]->stmt, second = y->loops[0]->stmt;
+  if (!conflict(m, first, second)) return;
+  const char *lost = swapped ? "the loops are not given in their order, and they share buffers"
+                             : tirc_lost_in_step(m->s, m->depth, x->loops, y->loops);
+  if (lost) order_lost(m, first, second, lost);
 }
 
 /* --- the new nest ----------------------------------------------------------------------------- */

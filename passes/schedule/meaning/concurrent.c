@@ -239,6 +239,17 @@ static void find_used(Sched *s, const SRef *block, PtrMap *out) {
       }
 }
 
+/* Whether the memory of a buffer has another name in these blocks. */
+static bool has_other_name(SRefs blocks, Buffer b) {
+  for (int i = 0; i < blocks.n; i++)
+    for (int w = 0; w < 2; w++)
+      for (int k = 0; k < blocks.at[i]->n_accesses[w]; k++) {
+        const Buffer other = blocks.at[i]->accesses[w][k].buffer;
+        if (other != b && other->data == b->data) return true;
+      }
+  return false;
+}
+
 static bool is_of_interest(const PtrMap *only, Buffer b) {
   return !only || tirc_map_has(only, b->data);
 }
@@ -263,7 +274,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
            !tirc_loosely_used(scope, NULL, b)) ||
           adds_over(loop, blocks, b))
         one.kind = WATCH_VALUES;
-      may_meet |= one.kind != WATCH_VALUES;
+      may_meet |= one.kind != WATCH_VALUES || has_other_name(blocks, b);
       vec_push(s->c, *out, one);
     }
   const Buffers loose = tirc_loose_stores(s, loop);
@@ -314,9 +325,11 @@ static bool find_meeting(Sched *s, SRef *loop, const char *thread, const PtrMap 
     const Plain plain = tirc_plain_blocks(s, blocks);
     Extract x = {.c = s->c, .plain = &plain};
     tirc_extract_nest(&x, 1, &loop);
-    met = tirc_iterations_meet(
-        &(Iterations){tirc_relations_in(s, loop), &x, 1, 1, &var, &var, SPARE_LOADED}, stores.n,
-        stores.at, meet);
+    *meet = (Meet){0};
+    met = tirc_share_memory(s->c, &x.touches, &meet->first, &meet->second) ||
+          tirc_iterations_meet(
+              &(Iterations){tirc_relations_in(s, loop), &x, 1, 1, &var, &var, SPARE_LOADED},
+              stores.n, stores.at, meet);
   }
   if (!met) tirc_rewind(s->c, mark);
   return met;

@@ -225,7 +225,7 @@ static void add_access(Use *u, const Touch *t) {
     u->indices = t->indices;
     u->same_indices = u->constant = true;
   }
-  u->same_indices &= t->n == u->n && tirc_same_exprs(t->n, t->indices, u->indices);
+  u->same_indices &= !t->extents && t->n == u->n && tirc_same_exprs(t->n, t->indices, u->indices);
   u->loads += !t->write;
   u->stores += t->write;
   u->constant &= !t->extents && (!t->write || tirc_is_constant(t->stmt->u.store.value));
@@ -472,10 +472,114 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   require_bounds_stand_still(s, n, chain);
   for (int i = 0; i < blocks.n; i++) require_sums_inside(s, chain, blocks.at[i]);
   extract(&r);
+  const Touch *x, *y;
+  if (tirc_share_memory(s->c, &r.x.touches, &x, &y))
+    order_lost(&r, &(Loss){&(User){.block = x->block, .buffer = x->buffer},
+                           &(User){.block = y->block, .buffer = y->buffer}, NULL});
   for (int i = 0; i < r.x.touches.n; i++)
     if (r.x.touches.at[i].write) consider(&r, r.x.touches.at[i].buffer, blocks);
   for (int i = 0; i < blocks.n; i++)
     if (turns_steps(tirc_block_of(blocks.at[i]), n, chain, order))
       tirc_warn_of_equals(s, blocks.at[i]);
   ask_sets(&r);
+}
+
+/* --- in lock step ----------------------------------------------------------------------------- */
+
+/* Two nests of loops are one, (nest, i, j), and become (i, j, nest). */
+static void extract_both(Extract *x, Expr nest, int depth, SRef *const *const *nests) {
+  Tirc *c = x->c;
+  for (int k = 0; k < 2; k++) {
+    SRef *inner = nests[k][depth - 1];
+    Place *at = tirc_place_around(c, nests[k][0]);
+    at = tirc_place_further(c, at, tirc_loop_place(nest, tirc_from_zero(c, tirc_int32(c, 2))));
+    at = tirc_place_when(c, at, tirc_eq(c, nest, tirc_int32(c, k)), false);
+    for (int i = 0; i < depth; i++) at = tirc_place_loop(c, at, tirc_loop_of(nests[k][i]));
+    tirc_extract(x, at, NULL, NULL, inner->stmt, tirc_loop_of(inner)->body);
+  }
+}
+
+/* By sight: whether all touches of the buffer are of one element, which tells the iterations of all
+ * loops apart and is the same in both nests. */
+static bool is_told_by_element(const Ask *r, Relations *in, Buffer b) {
+  Tirc *c = r->s->c;
+  const Touch *first = NULL;
+  LoopDomain loops = {0};
+  Expr *values = tirc_new_array(c, Expr, b->ndim + 1);
+  for (int i = 0; i < r->x.touches.n; i++) {
+    const Touch *t = &r->x.touches.at[i];
+    if (t->buffer != b) continue;
+    Place **at = tirc_place_loops(c, t->at);
+    PtrMap as_first = {0};
+    if (t->extents || (first && t->at->n_loops != first->at->n_loops)) return false;
+    if (!first) {
+      loops = (LoopDomain){.n = t->at->n_loops - 1};
+      loops.vars = tirc_new_array(c, Expr, loops.n + 1);
+      loops.doms = tirc_new_array(c, Range, loops.n + 1);
+    }
+    for (int k = 0; k < loops.n; k++) {
+      const Range dom = {tirc_substitute(c, at[k + 1]->a, &as_first),
+                         tirc_substitute(c, at[k + 1]->b, &as_first)};
+      if (!first) loops.vars[k] = at[k + 1]->var, loops.doms[k] = dom;
+      if (!tirc_same_range(dom, loops.doms[k])) return false;
+      tirc_map_set(c, &as_first, at[k + 1]->var, loops.vars[k]);
+    }
+    for (int d = 0; d < b->ndim; d++) {
+      const Expr e = tirc_substitute(c, tirc_in_loops(in, t->at, t->indices[d]), &as_first);
+      if (first && !tirc_expr_same(e, values[d])) return false;
+      values[d] = e;
+    }
+    first = t;
+  }
+  return first && tirc_tells_apart(r->s, b->ndim, values, &loops, tirc_bool(c, true));
+}
+
+/* The instances of a block, which is in one of the nests, stay in their order. */
+static void add_user(Ask *r, const Touch *t) {
+  const bool in_order = t->block;
+  for (int i = 0; i < r->users.n; i++)
+    if (r->users.at[i].block == t->block && r->users.at[i].buffer == t->buffer) return;
+  vec_push(
+      r->s->c, r->users,
+      ((User){
+          .block = t->block, .buffer = t->buffer, .update = in_order, .stores_once = in_order}));
+}
+
+const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *y) {
+  Tirc *c = s->c;
+  SRef *const *const nests[] = {x, y};
+  SRef *around = tirc_common_ancestor(2, (SRef *[]){x[0], y[0]});
+  const Plain plain = tirc_plain_blocks(s, tirc_child_blocks(s, around));
+  Ask r = {.s = s, .x = {.c = c, .plain = &plain}};
+  Expr *names = tirc_new_array(c, Expr, depth + 1);
+  int *order = tirc_new_array(c, int, depth + 1);
+  names[0] = tirc_var(c, "nest", DT_INT32);
+  for (int i = 0; i < depth; i++) {
+    const For *f = tirc_loop_of(y[i]);
+    if (tirc_loads_change(s, around, f->min) || tirc_loads_change(s, around, f->extent))
+      return "the bounds of loops are loaded, and stored to in the nests";
+    names[i + 1] = tirc_loop_of(x[i])->var;
+    order[i] = i + 1;
+  }
+  extract_both(&r.x, names[0], depth, nests);
+  const Touch *one, *other;
+  if (tirc_share_memory(c, &r.x.touches, &one, &other))
+    return tirc_format(c, "%s and %s are the same memory", one->buffer->name, other->buffer->name);
+  Relations in = *tirc_relations_in(s, around);
+  for (int i = 0; i < r.x.touches.n; i++)
+    if (!is_told_by_element(&r, &in, r.x.touches.at[i].buffer)) add_user(&r, &r.x.touches.at[i]);
+  const Nest nest = {.in = tirc_relations_in(s, around),
+                     .x = &r.x,
+                     .n = depth + 1,
+                     .names = names,
+                     .order = order,
+                     .n_users = r.users.n,
+                     .users = r.users.at};
+  Loss loss;
+  if (!r.users.n || keeps_order(&nest, &loss)) return NULL;
+  return tirc_format(c,
+                     "an iteration may use elements of %s that the other nest uses in an earlier "
+                     "iteration%s%s",
+                     loss.second->buffer->name, loss.witness ? ": " : "",
+                     loss.witness ? loss.witness : "");
 }

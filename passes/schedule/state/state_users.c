@@ -193,29 +193,17 @@ static bool see_undeclared(Visitor *v, Expr e) {
 static bool see_way(Visitor *v, Stmt s) {
   Visitor *loads = v->self;
   Gathered *g = loads->self;
-  if (s->kind == STMT_FOR) {
-    tirc_visit_expr(loads, s->u.loop.min);
-    tirc_visit_expr(loads, s->u.loop.extent);
-    tirc_bind_loop(g->a, &s->u.loop);
-  }
-  if (s->kind == STMT_IF) tirc_visit_expr(loads, s->u.branch.cond);
-  if (s->kind == STMT_WHILE) tirc_visit_expr(loads, s->u.loop_while.cond);
-  if (s->kind == STMT_LET) tirc_visit_expr(loads, s->u.let.value);
-  return s->kind != STMT_BLOCK;
+  if (s->kind == STMT_BLOCK) return false;
+  tirc_visit_head(loads, s);
+  if (s->kind == STMT_FOR) tirc_bind_loop(g->a, &s->u.loop);
+  return true;
 }
 
 /* What says of a block where and whether it runs, and on which elements. */
-static void visit_head(Visitor *v, const Block *b) {
-  tirc_visit_expr(v, b->predicate);
-  for (int i = 0; i < b->n_iters; i++) {
-    tirc_visit_expr(v, b->iters[i].dom.min);
-    tirc_visit_expr(v, b->iters[i].dom.extent);
-    tirc_visit_expr(v, b->iter_values[i]);
-  }
-  for (int i = 0; i < b->n_reads; i++) tirc_visit_region(v, &b->reads[i]);
-  for (int i = 0; i < b->n_writes; i++) tirc_visit_region(v, &b->writes[i]);
-  for (int i = 0; i < b->n_matches; i++) tirc_visit_region(v, &b->matches[i].source);
-  for (int i = 0; i < b->n_allocs; i++) see_shape(v, b->allocs[i]);
+static void visit_head(Visitor *v, Stmt block) {
+  v->regions = true;
+  tirc_visit_head(v, block);
+  for (int i = 0; i < block->u.block.n_allocs; i++) see_shape(v, block->u.block.allocs[i]);
 }
 
 /* A sum with an init does not declare that it reads itself. */
@@ -239,7 +227,7 @@ static void gather_body(Gathered *g, const SRef *r) {
 static void gather_undeclared(Gathered *g, const SRef *r) {
   const Block *b = tirc_block_of(r);
   Visitor loads = {.expr = see_undeclared, .self = g};
-  visit_head(&loads, b);
+  visit_head(&loads, r->stmt);
   g->inside = true;
   if (r->scope->n_blocks)
     tirc_visit_stmt(&(Visitor){.stmt = see_way, .expr = tirc_skip_expr, .self = &loads}, b->body);
@@ -262,7 +250,7 @@ static bool is_undeclared_load(const void *block, Expr e) {
 static Undeclared find_undeclared(const SRef *r) {
   const Block *b = tirc_block_of(r);
   Undeclared u = {0};
-  visit_head(&(Visitor){.expr = see_head_load, .self = &u}, b);
+  visit_head(&(Visitor){.expr = see_head_load, .self = &u}, r->stmt);
   if (r->scope->n_blocks || b->hides) return u;
   u.body = (b->init && tirc_find_expr_in(b->init, is_undeclared_load, b)) ||
            tirc_find_expr_in(b->body, is_undeclared_load, b);
