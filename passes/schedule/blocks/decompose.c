@@ -119,7 +119,7 @@ static bool uses_output(const Decomposition *d, const SRef *other) {
 static bool outputs_apart(const Decomposition *d, SRef *loop, SRefs blocks) {
   const Block *b = tirc_block_of(d->block);
   for (int i = 0; i < b->n_writes; i++)
-    if (!tirc_iterations_apart(d->s, loop, blocks, b->writes[i].buffer, true)) return false;
+    if (!tirc_iterations_apart(d->s, loop, blocks, b->writes[i].buffer)) return false;
   return true;
 }
 

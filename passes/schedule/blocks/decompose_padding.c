@@ -138,7 +138,7 @@ static void require_others_behind(Padding *p) {
       if (blocks.at[k] == p->block ||
           (!tirc_touches(blocks.at[k], buffer, true) && !tirc_touches(blocks.at[k], buffer, false)))
         continue;
-      if (!before && tirc_iterations_apart(p->s, p->loops.at[i], blocks, buffer, true)) continue;
+      if (!before && tirc_iterations_apart(p->s, p->loops.at[i], blocks, buffer)) continue;
       if (!before && !tirc_touches(blocks.at[k], buffer, true) &&
           tirc_finds_written(p->s, blocks.at[k], buffer) && stores_the_same_again(p))
         continue;

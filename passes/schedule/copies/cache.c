@@ -88,9 +88,9 @@ static SRef *mixing_place(Sched *s, const CacheStage *stage, SRef *reader) {
   const SRefs both = {(SRef *[]){reader, stage->writer}, 2, 2};
   SRef *r = tirc_common_ancestor(2, both.at), *writer = child_towards(r, stage->writer);
   if (stand_in_while(s, child_towards(r, reader), writer)) return writer;
-  while (r != stage->scope && !stand_in_while(s, r, r) &&
-         (tirc_is_int(tirc_loop_of(r)->extent, 1) ||
-          tirc_iterations_apart(s, r, both, stage->source, true)))
+  while (
+      r != stage->scope && !stand_in_while(s, r, r) &&
+      (tirc_is_int(tirc_loop_of(r)->extent, 1) || tirc_iterations_apart(s, r, both, stage->source)))
     r = r->parent;
   return r;
 }

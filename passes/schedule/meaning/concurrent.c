@@ -7,7 +7,6 @@
  * Compact dataflow does not say: it is about each block alone. apart.c does, for what is not seen
  * at once. A buffer that only the iterations use is a new one for each of them when it is lowered,
  * so there only counts who reads what another one stored. */
-#include "ir/tree/int_op.h"
 #include "meaning.h"
 #include "passes/meaning/asked.h"
 #include "passes/schedule/state/state.h"
@@ -15,22 +14,12 @@
 
 /* --- own elements ----------------------------------------------------------------------------- */
 
-/* Seen without running anything: does each iteration of a loop use elements of its own?
+/* Does each iteration of a loop use elements of its own? It is seen where indices of the one
+ * element together are bijective, as of a loop that was fused, and so is divided in the bindings:
  *
- *   for i in parallel(8):                   i * 4 + [0, 4) in a dimension of C, in all accesses:
- *     for j, k in grid(4, 64):              the iterations use different rows
- *       C[i * 4 + j, k] = ...
- *
- * Indices are taken from the declared regions and written as a sum over the loops. Of a loop that
- * was fused, and so is divided in the bindings, it is enough that the indices of the one element
- * together are bijective. */
-
-enum { MAX_FACTOR = 1 << 30 };
-
-typedef struct Sum { /* slope * loop + [low, high] + what stands still while the loop runs */
-  int64_t slope, low, high;
-  uint64_t around;
-} Sum;
+ *   for f in parallel(32):                  f // 8 and f % 8: iterations use different elements
+ *     C[f // 8, f % 8] = ...
+ */
 
 typedef struct Use { /* of the buffer, by a child block of the loop */
   SRef *block;
@@ -44,78 +33,6 @@ typedef struct Look {
   Buffer buffer;
   VEC(Use) uses;
 } Look;
-
-static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, Sum *to);
-
-static bool add(const Look *k, const SRef *block, Expr e, int64_t factor, Sum *to) {
-  int64_t value;
-  const bool sums = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL;
-  if (factor > MAX_FACTOR || factor < -MAX_FACTOR) return false;
-  if (sums && tirc_dtype_wraps(e->dtype)) return false;
-  switch (e->op) {
-  case OP_VAR: return add_var(k, block, e, factor, to);
-  case OP_INT:
-    tirc_const_int(e, &value);
-    if (value > MAX_FACTOR || value < -MAX_FACTOR) return false;
-    to->low += factor * value;
-    to->high += factor * value;
-    return true;
-  case OP_ADD:
-    return add(k, block, e->args[0], factor, to) && add(k, block, e->args[1], factor, to);
-  case OP_SUB:
-    return add(k, block, e->args[0], factor, to) && add(k, block, e->args[1], -factor, to);
-  case OP_MUL:
-    return tirc_const_int(e->args[1], &value) && value <= MAX_FACTOR && value >= -MAX_FACTOR &&
-           add(k, block, e->args[0], factor * value, to);
-  default: return false;
-  }
-}
-
-static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, Sum *to) {
-  const Block *b = tirc_block_of(block);
-  if (var == tirc_loop_of(k->loop)->var) {
-    to->slope += factor;
-    return true;
-  }
-  const int i = tirc_iter_index(b, var);
-  if (i >= 0) return add(k, block, b->iter_values[i], factor, to);
-  for (const SRef *r = block->parent; r != k->loop; r = r->parent) {
-    int64_t extent;
-    const For *f = tirc_loop_of(r);
-    if (f->var != var) continue;
-    if (!tirc_is_int(f->min, 0) || !tirc_const_int(f->extent, &extent) || extent < 1 ||
-        extent > MAX_FACTOR)
-      return false;
-    *(factor > 0 ? &to->high : &to->low) += factor * (extent - 1);
-    return true;
-  }
-  to->around += (uint64_t)(uintptr_t)var * (uint64_t)factor;
-  return tirc_is_bound_around(k->loop->parent, var); /* not in a block inside of the child */
-}
-
-/* Joins the places of one access in a dimension to those of the others. */
-static bool join(const Look *k, const SRef *block, Range dim, bool first, Sum *all) {
-  int64_t extent;
-  Sum one = {0};
-  if (!tirc_const_int(dim.extent, &extent) || extent > MAX_FACTOR ||
-      !add(k, block, dim.min, 1, &one))
-    return false;
-  one.high += extent - 1;
-  if (first) *all = one;
-  if (one.slope != all->slope || one.around != all->around) return false;
-  if (one.low < all->low) all->low = one.low;
-  if (one.high > all->high) all->high = one.high;
-  return all->high - all->low < (all->slope < 0 ? -all->slope : all->slope);
-}
-
-static bool is_divided_in(const Look *k, int dim) {
-  Sum all = {0};
-  for (int i = 0; i < k->uses.n; i++) {
-    const Use *u = &k->uses.at[i];
-    if (!u->declared || !join(k, u->block, u->at->dims[dim], i == 0, &all)) return false;
-  }
-  return k->uses.n;
-}
 
 /* --- what is written before it is read -------------------------------------------------------- */
 
@@ -186,7 +103,8 @@ static bool is_apart_in_block(const Look *k) {
   return user && is_told_by_element(k, user);
 }
 
-bool tirc_iterations_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b, bool shared) {
+/* `shared`: by blocks besides these, too. */
+static bool sees_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b, bool shared) {
   Look k = {.s = s, .loop = loop, .buffer = b};
   for (int i = 0; i < blocks.n; i++)
     for (int w = 0; w < 2; w++)
@@ -196,8 +114,6 @@ bool tirc_iterations_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b, bool sh
         const bool declared = a < (w ? of->n_writes : of->n_reads); /* these come first */
         if (at->buffer == b) vec_push(s->c, k.uses, ((Use){blocks.at[i], at, w, declared}));
       }
-  for (int d = 0; d < b->ndim; d++)
-    if (is_divided_in(&k, d)) return true;
   return is_apart_in_block(&k) || (!shared && is_covered(&k));
 }
 
@@ -270,8 +186,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
       const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->scope, f->thread);
       Watched one = {b, watch_kind(b, thread, shared), shared};
       if (!is_of_interest(only, b) ||
-          (tirc_iterations_apart(s, loop, blocks, b, shared || bound) &&
-           !tirc_loosely_used(scope, NULL, b)) ||
+          (sees_apart(s, loop, blocks, b, shared || bound) && !tirc_loosely_used(scope, NULL, b)) ||
           adds_over(loop, blocks, b))
         one.kind = WATCH_VALUES;
       may_meet |= one.kind != WATCH_VALUES || has_other_name(blocks, b);
@@ -333,6 +248,24 @@ static bool find_meeting(Sched *s, SRef *loop, const char *thread, const PtrMap 
   }
   if (!met) tirc_rewind(s->c, mark);
   return met;
+}
+
+bool tirc_iterations_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b) {
+  if (sees_apart(s, loop, blocks, b, true)) return true;
+  const ArenaMark mark = tirc_mark(s->c);
+  const Expr var = tirc_loop_of(loop)->var;
+  const Plain plain = tirc_plain_blocks(s, tirc_child_blocks(s, loop));
+  Extract x = {.c = s->c, .plain = &plain};
+  int kept = 0;
+  tirc_extract_nest(&x, 1, &loop);
+  for (int i = 0; i < x.touches.n; i++)
+    for (int k = 0; k < blocks.n; k++)
+      if (x.touches.at[i].block == blocks.at[k]->stmt) x.touches.at[kept++] = x.touches.at[i];
+  x.touches.n = kept;
+  const Iterations of = {tirc_relations_in(s, loop), &x, 1, 1, &var, &var, SPARE_NONE};
+  const bool apart = tirc_elements_apart(&of, 1, &(Watched){b, WATCH_ALL, true});
+  tirc_rewind(s->c, mark);
+  return apart;
 }
 
 void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {

@@ -167,9 +167,9 @@ void tirc_refuse_dependence(Sched *s, SRef *loop, const char *thread);
 
 /* The same for the loops around n blocks that run in parallel, after these came there. */
 void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks);
-/* The part of it that looks only: whether the iterations certainly do not meet in this buffer,
- * which these child blocks of the loop use. `shared`: also other blocks use it. */
-bool tirc_iterations_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b, bool shared);
+/* Whether the iterations certainly do not meet in this buffer, as these child blocks of the loop
+ * use it. */
+bool tirc_iterations_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b);
 
 bool tirc_runs_at_once(const For *f); /* parallel, vectorized or bound to a thread */
 
