@@ -17,7 +17,7 @@
 #include "relations.h"
 #include "sums.h"
 
-enum { BUDGET = 30000, MOST_LEAVES = 12 /* of which one number is made */ };
+enum { MOST_LEAVES = 12 /* of which one number is made */ };
 
 /* A touch as relations. */
 typedef struct Known {
@@ -521,7 +521,7 @@ static Question question_of(const Iterations *of) {
   for (int i = 0; i < touches->n; i++)
     if (stored_of(&q, touches->at[i].buffer))
       vec_push(q.c, q.known, ((Known){.touch = &touches->at[i]}));
-  tirc_sets_begin(q.z, BUDGET);
+  tirc_sets_begin(q.z, SETS_BUDGET);
   return q;
 }
 

@@ -5,6 +5,8 @@
 #include "ir/arith/set.h"
 #include "touches.h"
 
+enum { SETS_BUDGET = 30000 }; /* operations a question */
+
 /* From the loops of a nest, as tuples of numbers, to the elements that are touched. What is outside
  * of the nest (sizes, loops around it) is a parameter.
  *

@@ -11,8 +11,6 @@
 #include "meaning.h"
 #include "places.h"
 
-enum { BUDGET = 30000 };
-
 typedef struct Outside {
   Sched *s;
   Tirc *c;
@@ -108,7 +106,7 @@ static const char *ask(Outside *o, const Touch *t, int d) {
   Sets *z = tirc_sets_of(o->s);
   Relations r = *tirc_relations_in(o->s, o->root);
   const char *message = NULL;
-  tirc_sets_begin(z, BUDGET);
+  tirc_sets_begin(z, SETS_BUDGET);
   const ZSet outside = tirc_reached(&r, out), reached = tirc_reached(&r, at);
   const ZMap wrong = sizes_of(z, outside, out->n_loops);
   if (outside && at->is_exact && out->is_exact && tirc_z_is_empty(z, wrong) == ANSWER_NO &&

@@ -10,8 +10,6 @@
 #include "passes/meaning/asked.h"
 #include "places.h"
 
-enum { BUDGET = 30000 };
-
 static bool sees_written(Stmt s, const Region *box) {
   if (s->kind != STMT_STORE || s->u.store.buffer != box->buffer ||
       s->u.store.n != box->buffer->ndim)
@@ -357,7 +355,7 @@ static Answer ask(Cover *q, const char **missing) {
 static bool covers(Cover *q, const char **missing) {
   const ArenaMark mark = tirc_mark(q->s->c);
   *missing = NULL;
-  tirc_sets_begin(q->r.sets, BUDGET);
+  tirc_sets_begin(q->r.sets, SETS_BUDGET);
   tirc_leave_out_common(&q->r, &q->x.touches, &q->box);
   Answer answer = ask(q, missing);
   if (answer == ANSWER_NO) { /* with all indices, for what is missing is told */
@@ -378,26 +376,21 @@ const char *tirc_missing_text(Tirc *c, const char *missing) {
 /* --- elements --------------------------------------------------------------------------------- */
 
 /* All the time where `in` is. */
-static bool part_writes(Sched *s, SRef *block, Place *in, Stmt part, const Region *box) {
+static bool body_writes(Sched *s, SRef *block, Place *in, const Region *box) {
   const char *missing;
   Cover q = cover(s, block, in, box->buffer);
   q.x.self = &q;
   const Stmt plain = tirc_without_views(s->c, block->stmt);
-  const Stmt body = part == tirc_block_of(block)->body ? plain->u.block.body : part;
-  tirc_extract(&q.x, q.in, block->stmt, plain, NULL, body);
+  tirc_extract(&q.x, q.in, block->stmt, plain, NULL, plain->u.block.body);
   box_of_ranges(&q, box->buffer->ndim, box->dims, box->buffer->shape);
   return covers(&q, &missing);
 }
 
 /* Numbers of the loops around are many, and seldom needed. */
-static bool part_writes_box(Sched *s, SRef *block, Stmt part, const Region *box) {
-  return sees_written(part, box) ||
-         part_writes(s, block, tirc_place_of_instance(s->c, block), part, box) ||
-         part_writes(s, block, tirc_place_in(s->c, block), part, box);
-}
-
 bool tirc_writes_box(Sched *s, SRef *block, const Region *box) {
-  return part_writes_box(s, block, tirc_block_of(block)->body, box);
+  return sees_written(tirc_block_of(block)->body, box) ||
+         body_writes(s, block, tirc_place_of_instance(s->c, block), box) ||
+         body_writes(s, block, tirc_place_in(s->c, block), box);
 }
 
 bool tirc_nest_writes_box(Sched *s, SRef *block, SRef *within, Expr condition, const Region *box,
@@ -463,7 +456,7 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   for (int i = 0; i < b->n_iters; i++)
     in = tirc_place_within(c, in, b->iter_values[i], b->iters[i].dom);
   Place *where = tirc_place_when(c, in, b->predicate, false);
-  tirc_sets_begin(q.r.sets, BUDGET);
+  tirc_sets_begin(q.r.sets, SETS_BUDGET);
   const ZMap domain = as_map(&q, in);
   in->is_exact = true;
   const ZMap both = as_map(&q, where);

@@ -15,8 +15,6 @@
 #include "passes/meaning/asked.h"
 #include "places.h"
 
-enum { BUDGET = 30000 };
-
 /* What the touches of one user come to, from the loops of the chain to elements. */
 typedef struct Moves {
   ZMap by[2]; /* loads, stores; NULL: there are none */
@@ -118,7 +116,7 @@ static bool keeps_order(const Nest *nest, Loss *loss) {
   q.place = tirc_new_array(c, int, nest->n);
   for (int i = 0; i < nest->n_users; i++) q.moves[i].exact[0] = q.moves[i].exact[1] = true;
   for (int i = 0; i < nest->n; i++) q.place[nest->order[i]] = i;
-  tirc_sets_begin(q.r.sets, BUDGET);
+  tirc_sets_begin(q.r.sets, SETS_BUDGET);
   for (int i = 0; i < q.x.touches.n; i++) add_moves(&q, &q.x.touches.at[i]);
   ask(&q);
   tirc_sets_end(q.r.sets);

@@ -15,8 +15,6 @@
 #include "passes/schedule/state/state.h"
 #include "places.h"
 
-enum { BUDGET = 30000 };
-
 /* --- first ------------------------------------------------------------------------------------ */
 
 /* Instances with the init, or those without, as touches of the sum that they belong to. */
@@ -42,7 +40,7 @@ bool tirc_init_comes_first(Sched *s, SRef *in, int n, const For *const *loops, c
   at = tirc_place_when(s->c, at, condition, false);
   const Touch first = instances(s->c, at, block, true), other = instances(s->c, at, block, false);
   bool exact = true, any = true;
-  tirc_sets_begin(z, BUDGET);
+  tirc_sets_begin(z, SETS_BUDGET);
   const ZMap inits = tirc_relation_of(&r, &first, &exact);
   const ZMap others = tirc_relation_of(&r, &other, &any);
   const ZMap started = tirc_z_compose(z, tirc_z_reverse(z, tirc_z_later(z, n)), inits);
@@ -82,7 +80,7 @@ static bool proves_with_init(Sched *s, SRef *in, int n, const For *const *loops,
     at = tirc_place_when(c, at, tirc_binary(c, first ? OP_EQ : OP_LE, dom.min, value), false);
     at = tirc_place_when(c, at, tirc_lt(c, value, end), false);
   }
-  tirc_sets_begin(r.sets, BUDGET);
+  tirc_sets_begin(r.sets, SETS_BUDGET);
   const bool holds = holds_with_init(&r, at, b, rest);
   tirc_sets_end(r.sets);
   tirc_rewind(c, mark);

@@ -61,7 +61,7 @@ LoopDomain tirc_used_loops(LoopDomain loops, int n, const Expr *values) {
 /* Without the predicate more is asked for, which can be easier to see. */
 bool tirc_tells_apart(Sched *s, int n, const Expr *values, const LoopDomain *loops,
                       Expr predicate) {
-  for (int with = 0; with < 2; with++)
+  for (int with = 0; with <= !tirc_is_true(predicate); with++)
     if (tirc_detect_iter_map(tirc_analyzer(s->c), n, values, loops->n, loops->vars, loops->doms,
                              with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
       return true;
