@@ -365,6 +365,14 @@ static inline bool tirc_is_empty(Stmt s) { return s->kind == STMT_SEQ && s->u.se
 /* A compact global buffer with a data variable of its own. */
 Buffer tirc_buffer(Tirc *c, const char *name, DType t, int ndim, const Expr *shape,
                    const char *scope);
+/* A copy without strides and an offset. */
+static inline struct BufferNode tirc_dense(Buffer b) {
+  struct BufferNode out = *b;
+  out.strides = NULL;
+  out.elem_offset = NULL;
+  out.offset_factor = 0;
+  return out;
+}
 Buffer tirc_buffer_copy(Tirc *c, const struct BufferNode *b); /* any fields changed by the caller */
 
 Expr tirc_attrs_get(Attrs a, const char *key);                       /* NULL when absent */

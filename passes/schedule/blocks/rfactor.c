@@ -480,27 +480,17 @@ static Stmt make_write_back(Rfactor *r) {
 }
 
 /* The block in copies of all its loops. */
-static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
+static Stmt wrap_rf_block(Rfactor *r, Stmt nest) {
   PtrMap vars = {0};
-  Expr *fresh = tirc_new_array(r->c, Expr, r->loops.n);
-  for (int i = 0; i < r->loops.n; i++) {
-    const For *f = tirc_loop_of(r->loops.at[i]);
-    fresh[i] = tirc_var(r->c, f->var->u.s, f->var->dtype);
-    tirc_map_set(r->c, &vars, f->var, fresh[i]);
-  }
-  Block b = block->u.block;
-  b.iter_values = tirc_substitute_all(r->c, b.n_iters, b.iter_values, &vars);
-  b.predicate = tirc_substitute(r->c, b.predicate, &vars);
-  Stmt nest = tirc_block(r->c, &b);
-  for (int i = r->loops.n - 1; i >= 0; i--) {
+  for (int i = r->loops.n; i-- > 0;) {
     For f = *tirc_loop_of(r->loops.at[i]);
-    f.min = tirc_substitute(r->c, f.min, &vars);
-    f.extent = tirc_substitute(r->c, f.extent, &vars);
-    f.var = fresh[i];
+    const Expr var = tirc_var(r->c, f.var->u.s, f.var->dtype);
+    tirc_map_set(r->c, &vars, f.var, var);
+    f.var = var;
     f.body = nest;
     nest = tirc_for(r->c, &f);
   }
-  return nest;
+  return tirc_substitute_stmt(r->c, nest, &vars);
 }
 
 /* The old nest around the write-back: reduction loops other than the factored one are left out. */

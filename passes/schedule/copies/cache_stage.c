@@ -31,13 +31,10 @@ Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope) {
 
 /* A cache is dense, whatever the layout of its source. */
 static Buffer make_cache(Tirc *c, const CacheStage *stage, const char *storage_scope) {
-  struct BufferNode to = *tirc_buffer_with_scope(c, stage->source, storage_scope);
+  struct BufferNode to = tirc_dense(tirc_buffer_with_scope(c, stage->source, storage_scope));
   Expr *shape = tirc_new_array(c, Expr, to.ndim);
   for (int i = 0; i < to.ndim; i++) shape[i] = stage->full ? to.shape[i] : stage->region[i].extent;
   to.shape = shape;
-  to.strides = NULL;
-  to.elem_offset = NULL;
-  to.offset_factor = 0;
   return tirc_buffer_copy(c, &to);
 }
 

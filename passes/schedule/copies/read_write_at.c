@@ -458,10 +458,7 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   const char *storage_scope = args[3].u.s;
   k.source = tirc_nth_buffer(s, block, args[2], !is_read);
   tirc_require_storage_scope(s, storage_scope);
-  struct BufferNode dense = *tirc_buffer_with_scope(s->c, k.source, storage_scope);
-  dense.strides = NULL;
-  dense.elem_offset = NULL;
-  dense.offset_factor = 0;
+  const struct BufferNode dense = tirc_dense(tirc_buffer_with_scope(s->c, k.source, storage_scope));
   k.cache = tirc_buffer_copy(s->c, &dense);
   k.scope = tirc_require_scope_root(s, k.loop, true);
   tirc_require_no_loose_use(s, k.scope, block);

@@ -163,13 +163,10 @@ Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *i
 }
 
 void tirc_reindexed_buffer(Reindex *r, Buffer b, int ndim, const Expr *shape) {
-  struct BufferNode copy = *b;
+  struct BufferNode copy = tirc_dense(b);
   copy.ndim = ndim;
   copy.shape = shape;
-  copy.strides = NULL;
   copy.one_stride = false;
-  copy.elem_offset = NULL;
-  copy.offset_factor = 0;
   copy.n_axis_separators = 0;
   r->copy = tirc_buffer_copy(r->c, &copy);
 }

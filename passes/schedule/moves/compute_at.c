@@ -54,17 +54,12 @@ typedef struct Finder {
   int n_producers, n_consumers;
 } Finder;
 
-static bool stands_in(Stmt block, SRefs among) {
-  for (int i = 0; i < among.n; i++)
-    if (among.at[i]->stmt == block) return true;
-  return false;
-}
-
 static bool see_stmt(Visitor *v, Stmt s) {
   Finder *f = v->self;
   if (s->kind != STMT_BLOCK) return true;
-  f->n_producers += stands_in(s, f->m->producers);
-  f->n_consumers += stands_in(s, f->m->consumers);
+  const SRef *block = tirc_sref_find(f->m->s, s);
+  f->n_producers += tirc_is_among(block, f->m->producers);
+  f->n_consumers += tirc_is_among(block, f->m->consumers);
   return false;
 }
 static void require_all(Move *m, int seen, SRefs all, const char *what) {
