@@ -10,7 +10,6 @@
 #include "meaning.h"
 #include "parser/program.h"
 #include "passes/replay/replay.h"
-#include "passes/schedule/call/warnings.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/script/script.h"
 #include "passes/words/docs.h"

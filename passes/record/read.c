@@ -18,18 +18,20 @@ typedef struct Reader {
   VEC(RVName) names;
 } Reader;
 
-static _Noreturn void bad(Reader *r, const char *hint, const char *message) {
+static const char *place_of(const Reader *r) {
   const char *place = r->what;
   if (r->index >= 0) place = tirc_format(r->c, "%s, instruction %d", place, r->index);
-  if (r->kind) place = tirc_format(r->c, "%s (%s)", place, r->kind);
-  tirc_fail(r->c, r->loc, "trace", hint, "%s: %s", place, message);
+  return r->kind ? tirc_format(r->c, "%s (%s)", place, r->kind) : place;
 }
+#define bad(r, hint, ...)                                                                          \
+  tirc_fail((r)->c, (r)->loc, "trace", hint, "%s: %s", place_of(r),                                \
+            tirc_format((r)->c, __VA_ARGS__))
 
 static const ValueList *list(Reader *r, Value v, const char *message) {
   static const char layout[] =
       "a trace is [instructions, decisions], an instruction [kind, inputs, "
       "attributes, outputs], a decision [instruction's number, value]";
-  if (v.kind != VAL_LIST) bad(r, layout, message);
+  if (v.kind != VAL_LIST) bad(r, layout, "%s", message);
   return v.u.list;
 }
 
@@ -93,7 +95,7 @@ static Value read_input(Reader *r, Value v, int depth) {
     if (!strcmp(r->names.at[i].name, s)) return r->names.at[i].value;
   bad(r,
       "an instruction before must have it among its outputs; a string stands in quotes of its own",
-      tirc_format(r->c, "the random variable \"%s\" is not defined", s));
+      "the random variable \"%s\" is not defined", s);
 }
 
 typedef struct Cursor {
@@ -152,12 +154,11 @@ static Value read_argument(Reader *r, const Primitive *of, const Param *p, Curso
     return input ? read_input(r, v, 0) : read_attr(r, p, v, attrs);
   }
   if (p->default_text) return tirc_default_value(r->c, p->default_text);
-  bad(r, NULL, tirc_format(r->c, "the argument '%s' is missing", p->name));
+  bad(r, NULL, "the argument '%s' is missing", p->name);
 }
 
 static void require_end(Reader *r, const Cursor *c) {
-  if (c->at < c->list->n)
-    bad(r, NULL, tirc_format(r->c, "%d %s, and it takes %d", c->list->n, c->name, c->at));
+  if (c->at < c->list->n) bad(r, NULL, "%d %s, and it takes %d", c->list->n, c->name, c->at);
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */
@@ -184,7 +185,7 @@ static Value read_outputs(Reader *r, const Primitive *p, const ValueList *names)
 static void read_instruction(Reader *r, Value v) {
   static const char four[] = "an instruction is [kind, inputs, attributes, outputs]";
   const ValueList *entry = list(r, v, four);
-  if (entry->n != 4 || entry->at[0].kind != VAL_STR) bad(r, NULL, four);
+  if (entry->n != 4 || entry->at[0].kind != VAL_STR) bad(r, NULL, "%s", four);
   r->kind = entry->at[0].u.s;
   const Primitive *p = tirc_instruction_primitive(r->kind);
   if (!p) bad(r, "`tirc help` lists the primitives", "no primitive is known as this instruction");
@@ -205,12 +206,10 @@ static void read_instruction(Reader *r, Value v) {
 static void read_decision(Reader *r, Value v) {
   static const char two[] = "a decision is [instruction's number, value]";
   const ValueList *entry = list(r, v, two);
-  if (entry->n != 2 || entry->at[0].kind != VAL_INT) bad(r, NULL, two);
+  if (entry->n != 2 || entry->at[0].kind != VAL_INT) bad(r, NULL, "%s", two);
   const int64_t index = entry->at[0].u.i;
   if (index < 0 || index >= r->trace->n || !tirc_instruction_decision(r->trace->at[index]))
-    bad(r, NULL,
-        tirc_format(r->c, "a decision is for instruction %lld, which takes none",
-                    (long long)index));
+    bad(r, NULL, "a decision is for instruction %lld, which takes none", (long long)index);
   Trace *with = tirc_trace_with_decision(r->c, r->trace, (int)index, entry->at[1]);
   r->trace->at[index] = with->at[index];
 }
@@ -219,7 +218,7 @@ Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what) {
   Reader r = {.c = c, .loc = loc, .what = what, .index = -1, .trace = tirc_trace_new(c)};
   static const char two[] = "a trace is [instructions, decisions]";
   const ValueList *both = list(&r, v, two);
-  if (both->n != 2) bad(&r, NULL, two);
+  if (both->n != 2) bad(&r, NULL, "%s", two);
   const ValueList *instructions = list(&r, both->at[0], two);
   const ValueList *decisions = list(&r, both->at[1], two);
   for (int i = 0; i < instructions->n; i++) {

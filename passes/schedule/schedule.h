@@ -201,6 +201,10 @@ void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* which is this one. */
 _Noreturn void tirc_raise_warning(Tirc *c, Warning w);
+/* All that is warned of in a program: spatial dependences (meaning/instances.c), loops that race
+ * (loops/for_kind.c), accesses outside of their buffers (meaning/bounds.c). In a schedule of its
+ * own: what is asked there leaves warnings behind. */
+void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self);
 
 /* --- state ------------------------------------------------------------------------------------ */
 

@@ -16,7 +16,6 @@
 #include "passes/module/pipeline.h"
 #include "passes/replay/replay.h"
 #include "passes/rules/rules.h"
-#include "passes/schedule/call/warnings.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/script/script.h"
 

@@ -17,10 +17,9 @@
 
 /* --- the pattern ---------------------------------------------------------------------------- */
 
-static _Noreturn void not_einsum(Sched *s, SRef *block, const char *why) {
-  tirc_refuse(s, block->stmt, SERR_NOT_EINSUM, "Block %s is no Einstein sum: %s.",
-              tirc_name_of(block), why);
-}
+#define not_einsum(s, block, ...)                                                                  \
+  tirc_refuse(s, (block)->stmt, SERR_NOT_EINSUM, "Block %s is no Einstein sum: %s.",               \
+              tirc_name_of(block), tirc_format((s)->c, __VA_ARGS__))
 
 static void require_einsum(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
@@ -29,15 +28,13 @@ static void require_einsum(Sched *s, SRef *block) {
   for (int i = 0; i < b->n_reads + b->n_writes; i++) {
     const Region *r = i < b->n_reads ? &b->reads[i] : &b->writes[i - b->n_reads];
     if (tirc_map_has(&seen, r->buffer))
-      not_einsum(s, block,
-                 tirc_format(s->c, "it declares more than one access to %s", r->buffer->name));
+      not_einsum(s, block, "it declares more than one access to %s", r->buffer->name);
     tirc_map_set(s->c, &seen, r->buffer, r->buffer);
     for (int d = 0; d < r->buffer->ndim; d++)
       if (!tirc_is_int(r->dims[d].extent, 1) ||
           (r->dims[d].min->op != OP_VAR && r->dims[d].min->op != OP_INT))
-        not_einsum(s, block,
-                   tirc_format(s->c, "index %d of %s is neither an iterator nor a constant", d,
-                               r->buffer->name));
+        not_einsum(s, block, "index %d of %s is neither an iterator nor a constant", d,
+                   r->buffer->name);
   }
 }
 

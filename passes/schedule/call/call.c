@@ -6,7 +6,7 @@
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
 #include "ir/utf8.h"
-#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/loops/loops.h"
 #include "passes/schedule/state/state.h"
 #include "recording.h"
 #include "steps.h"
@@ -447,6 +447,12 @@ static void require_lets_around(Sched *s) {
 static void hand_out_warnings(Sched *s) {
   if (s->strict && s->warnings.n) tirc_raise_warning(s->c, s->warnings.at[0]);
   for (int i = 0; s->warn && i < s->warnings.n; i++) s->warn(s->warn_self, s->warnings.at[i]);
+}
+
+void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self) {
+  tirc_spatial_dependences(s, tell, self);
+  tirc_racing_loops(s, tell, self);
+  tirc_accesses_outside(s, tell, self);
 }
 
 /* The outermost primitive is traced; one that another calls is that one's business. */

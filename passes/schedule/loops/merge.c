@@ -23,8 +23,7 @@
 #include <stdlib.h>
 
 typedef struct MergeNest {
-  SRef *inner;  /* the given loop */
-  SRef **loops; /* outermost first */
+  SRef **loops; /* outermost first; the last one was given */
   int place;    /* in the shared body */
 } MergeNest;
 
@@ -39,10 +38,9 @@ typedef struct Merge {
 
 /* --- the shape -------------------------------------------------------------------------------- */
 
-static _Noreturn void bad_shape(Merge *m, SRef *loop, const char *why) {
-  tirc_sched_error(m->s, loop->stmt, SERR_MERGE_SHAPE, why, NULL,
-                   "loop %s cannot be merged with the others", tirc_name_of(loop));
-}
+#define bad_shape(m, loop, ...)                                                                    \
+  tirc_sched_error((m)->s, (loop)->stmt, SERR_MERGE_SHAPE, tirc_format((m)->c, __VA_ARGS__), NULL, \
+                   "loop %s cannot be merged with the others", tirc_name_of(loop))
 
 static void require_mergeable(Merge *m, SRef *loop) {
   const For *f = tirc_loop_of(loop);
@@ -57,12 +55,11 @@ static void require_mergeable(Merge *m, SRef *loop) {
               f->annotations.n ? "annotations" : "a thread binding");
 }
 
-static int read_nest(Merge *m, MergeNest *nest) {
+static int read_nest(Merge *m, SRef *inner, MergeNest *nest) {
   VEC(SRef *) up = {0};
-  if (nest->inner == m->shared) bad_shape(m, nest->inner, "the other loops are inside of it");
-  for (SRef *r = nest->inner; r != m->shared; r = r->parent) {
-    if (!tirc_is_loop(r))
-      bad_shape(m, nest->inner, "the loops are in the scopes of different blocks");
+  if (inner == m->shared) bad_shape(m, inner, "the other loops are inside of it");
+  for (SRef *r = inner; r != m->shared; r = r->parent) {
+    if (!tirc_is_loop(r)) bad_shape(m, inner, "the loops are in the scopes of different blocks");
     require_mergeable(m, r);
     vec_push(m->c, up, r);
   }
@@ -77,7 +74,7 @@ static int read_nest(Merge *m, MergeNest *nest) {
   }
   nest->place = tirc_item_index(nest->loops[0]);
   if (nest->place < 0)
-    bad_shape(m, nest->inner, "between it and what the loops share stands another statement");
+    bad_shape(m, inner, "between it and what the loops share stands another statement");
   return up.n;
 }
 
@@ -88,7 +85,7 @@ static void read_nests(Merge *m, Value list) {
   m->nests = tirc_new_array(m->c, MergeNest, m->n);
   SRef **loops = tirc_new_array(m->c, SRef *, m->n);
   for (int i = 0; i < m->n; i++) {
-    loops[i] = m->nests[i].inner = tirc_sref_of_value(s, list.u.list->at[i]);
+    loops[i] = tirc_sref_of_value(s, list.u.list->at[i]);
     if (loops[i]->func != loops[0]->func) bad_shape(m, loops[i], "it is in another function");
     for (int k = 0; k < i; k++) {
       if (loops[k] != loops[i]) continue;
@@ -100,7 +97,7 @@ static void read_nests(Merge *m, Value list) {
   m->shared = tirc_common_ancestor(m->n, loops);
   m->body = tirc_body_of(m->shared->stmt);
   for (int i = 0; i < m->n; i++) {
-    int depth = read_nest(m, &m->nests[i]);
+    int depth = read_nest(m, loops[i], &m->nests[i]);
     if (i == 0) m->depth = depth;
     if (depth != m->depth) bad_shape(m, loops[i], "the nests are of different depth");
     for (int k = 0; k < i; k++)
@@ -115,10 +112,8 @@ static void require_equal_extents(Merge *m) {
     for (int k = 0; k < m->depth; k++) {
       const For *x = tirc_loop_of(m->nests[0].loops[k]), *y = tirc_loop_of(m->nests[i].loops[k]);
       if (!tirc_prove_equal(a, x->extent, y->extent))
-        bad_shape(m, m->nests[i].loops[k],
-                  tirc_format(m->c, "its extent is %s, and that of loop %s is %s",
-                              tirc_print_expr(m->c, y->extent), x->var->u.s,
-                              tirc_print_expr(m->c, x->extent)));
+        bad_shape(m, m->nests[i].loops[k], "its extent is %s, and that of loop %s is %s",
+                  tirc_print_expr(m->c, y->extent), x->var->u.s, tirc_print_expr(m->c, x->extent));
       if (!tirc_dtype_equal(x->var->dtype, y->var->dtype))
         bad_shape(m, m->nests[i].loops[k], "the types of the loop variables differ");
     }
@@ -199,7 +194,7 @@ static Stmt merged(Merge *m, Expr *inner) {
     PtrMap map = {0};
     for (int k = 0; k < m->depth; k++)
       tirc_map_set(c, &map, tirc_loop_of(m->nests[i].loops[k])->var, vars[k]);
-    bodies[i] = tirc_substitute_stmt(c, tirc_loop_of(m->nests[i].inner)->body, &map);
+    bodies[i] = tirc_substitute_stmt(c, tirc_loop_of(m->nests[i].loops[m->depth - 1])->body, &map);
   }
   Stmt nest = tirc_seq(c, m->n, bodies);
   for (int k = m->depth - 1; k >= 0; k--)

@@ -138,18 +138,14 @@ typedef struct OuterSums {
   Visitor v;
   const Loops *l;
   const Block *moved;
-  bool *used, *summed; /* for each loop, by the blocks within the moved one */
+  unsigned *kinds; /* for each loop, of iterators of the blocks within the moved one */
 } OuterSums;
 
 static bool see_inner_block(Visitor *v, Stmt stmt) {
   OuterSums *o = v->self;
   const Block *b = &stmt->u.block;
   if (stmt->kind != STMT_BLOCK || b == o->moved) return true;
-  for (int i = 0; i < o->l->at.n; i++) {
-    unsigned kinds = uses(b, o->l->at.at[i]);
-    o->used[i] |= kinds != 0;
-    o->summed[i] |= (kinds & (1u << ITER_REDUCE)) != 0;
-  }
+  for (int i = 0; i < o->l->at.n; i++) o->kinds[i] |= uses(b, o->l->at.at[i]);
   return true;
 }
 
@@ -157,15 +153,14 @@ static bool see_inner_block(Visitor *v, Stmt stmt) {
 static void require_inner_sums_once(Sched *s, const Loops *l, Stmt nest, const Block *moved) {
   OuterSums o = {.l = l, .moved = moved};
   o.v = (Visitor){.stmt = see_inner_block, .self = &o};
-  o.used = tirc_new_array(s->c, bool, l->at.n + 1);
-  o.summed = tirc_new_array(s->c, bool, l->at.n + 1);
+  o.kinds = tirc_new_array(s->c, unsigned, l->at.n + 1);
   tirc_visit_stmt(&o.v, nest);
   bool summed = false;
   for (int i = 0; i < l->at.n; i++) {
     const For *f = l->at.at[i];
-    if (summed && !o.used[i] && !uses(moved, f) && !tirc_is_int(f->extent, 1))
+    if (summed && !o.kinds[i] && !uses(moved, f) && !tirc_is_int(f->extent, 1))
       repeated(s, moved, tirc_format(s->c, "once for each iteration of loop %s", f->var->u.s));
-    summed |= o.summed[i];
+    summed |= (o.kinds[i] & 1u << ITER_REDUCE) != 0;
   }
 }
 
