@@ -1,6 +1,7 @@
 #include "touches.h"
 
 #include "ir/arith/access.h"
+#include "ir/arith/box.h"
 #include "ir/arith/init_part.h"
 #include "ir/tree/find.h"
 #include "ir/tree/print.h"
@@ -95,6 +96,13 @@ static void touch_load(Walk *w, Expr e, bool address) {
   if (any) touch(w, (Touch){.buffer = t.buffer, .write = true, .address = true});
 }
 
+/* Of a box that is the same for all instances, and is only written, the author knows the parts. */
+static bool is_told(const Block *b, const Region *written) {
+  bool told = b->init || tirc_declared_read(b, written->buffer);
+  for (int i = 0; i < b->n_iters; i++) told |= tirc_region_uses(written, b->iters[i].var);
+  return told;
+}
+
 /* A call that gets a buffer's address may use of it what the block around declares. (Where it is
  * trusted to store to that, walk_eval says so.) */
 static void touch_declared(Walk *w, Expr data) {
@@ -102,7 +110,8 @@ static void touch_declared(Walk *w, Expr data) {
   for (int i = 0; b && i < b->n_reads; i++)
     if (b->reads[i].buffer->data == data) touch_box(w, &b->reads[i], true, false, false);
   for (int i = 0; b && i < b->n_writes; i++)
-    if (b->writes[i].buffer->data == data) touch_box(w, &b->writes[i], b->init, true, false);
+    if (b->writes[i].buffer->data == data && is_told(b, &b->writes[i]))
+      touch_box(w, &b->writes[i], b->init, true, false);
 }
 
 static void walk_expr(Walk *w, Expr e) {

@@ -121,20 +121,19 @@ static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region
   }
 }
 
-static _Noreturn void bad_box(AutoCopy *k, int dim, const char *why) {
-  tirc_refuse(k->s, k->loop->stmt, SERR_COPY_BOX,
-              "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension %d.",
-              tirc_name_of(k->loop), k->source->name, why, dim);
-}
+#define bad_box(k, dim, ...)                                                                       \
+  tirc_refuse(                                                                                     \
+      (k)->s, (k)->loop->stmt, SERR_COPY_BOX,                                                      \
+      "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension %d.",        \
+      tirc_name_of((k)->loop), (k)->source->name, tirc_format((k)->s->c, __VA_ARGS__), dim)
 
 static void require_inside(AutoCopy *k, int dim) {
   Tirc *c = k->s->c;
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
   Range r = k->box[dim];
   if (!tirc_range_surely_in(a, r, tirc_whole_dim(c, k->source, dim)))
-    bad_box(k, dim,
-            tirc_format(c, "it may reach beyond the buffer (from %s, %s elements)",
-                        tirc_print_expr(c, r.min), tirc_print_expr(c, r.extent)));
+    bad_box(k, dim, "it may reach beyond the buffer (from %s, %s elements)",
+            tirc_print_expr(c, r.min), tirc_print_expr(c, r.extent));
 }
 
 static void find_box(AutoCopy *k) {
@@ -151,8 +150,7 @@ static void find_box(AutoCopy *k) {
   k->box = tirc_new_array(c, Range, k->source->ndim + 1);
   for (int d = 0; d < k->source->ndim; d++) {
     if (!hull[d].min || !hull[d].max) bad_box(k, d, "its bounds are not known");
-    Expr min = tirc_simplify(a, hull[d].min), one = tirc_int(c, hull[d].max->dtype, 1);
-    k->box[d] = tirc_range(min, tirc_simplify(a, tirc_sub(c, tirc_add(c, hull[d].max, one), min)));
+    k->box[d] = tirc_range_of_set(a, hull[d], (Range){0});
     require_inside(k, d);
   }
 }

@@ -123,11 +123,10 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, SRefs others
 
 /* --- solving ----------------------------------------------------------------------------- */
 
-_Noreturn static void not_solvable(Solver *v, Buffer buffer, const char *what) {
-  tirc_refuse(v->s, v->block, SERR_DOMAIN_NOT_SOLVABLE,
-              "the iterators of block \"%s\" cannot be solved for the region of \"%s\": %s",
-              v->block->u.block.name, buffer->name, what);
-}
+#define not_solvable(v, buffer, ...)                                                               \
+  tirc_refuse((v)->s, (v)->block, SERR_DOMAIN_NOT_SOLVABLE,                                        \
+              "the iterators of block \"%s\" cannot be solved for the region of \"%s\": %s",       \
+              (v)->block->u.block.name, (buffer)->name, tirc_format((v)->c, __VA_ARGS__))
 
 static IterDomain *domain_of(Solver *v, Expr var) { return tirc_map_get(&v->doms, var); }
 
@@ -215,10 +214,9 @@ static void update_dimwise(Solver *v, Touched *t) {
     IterDomain found = {0};
     if (!solve_dim(v, provided, required, dim_max_of(v, t->buffer, i), &var, &found))
       not_solvable(v, t->buffer,
-                   tirc_format(v->c,
-                               "the index of dimension %d is no single iterator, times, divided by "
-                               "or modulo a constant",
-                               i));
+                   "the index of dimension %d is no single iterator, times, divided by or modulo a "
+                   "constant",
+                   i);
     IterDomain *d = domain_of(v, var);
     if (d)
       widen(v, t, var, found);

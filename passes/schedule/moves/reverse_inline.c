@@ -40,9 +40,9 @@ Buffer tirc_single_read(Sched *s, SRef *block, SRef *scope) {
               tirc_describe(s, block->stmt), n);
 }
 
-_Noreturn static void no_single_producer(Sched *s, SRef *at, const char *why) {
-  tirc_refuse(s, at->stmt, SERR_NOT_SINGLE_PRODUCER, "%s %s", tirc_describe(s, at->stmt), why);
-}
+#define no_single_producer(s, at, ...)                                                             \
+  tirc_refuse(s, (at)->stmt, SERR_NOT_SINGLE_PRODUCER, "%s %s", tirc_describe(s, (at)->stmt),      \
+              tirc_format((s)->c, __VA_ARGS__))
 
 typedef struct Writers {
   Visitor v;
@@ -77,8 +77,7 @@ static SRef *single_producer(Fold *f) {
       no_single_producer(s, writer, "is a producer, but no complete block");
   }
   if (w.found.n != 1)
-    no_single_producer(s, f->consumer,
-                       tirc_format(s->c, "has %d producers, but must have one", w.found.n));
+    no_single_producer(s, f->consumer, "has %d producers, but must have one", w.found.n);
   return tirc_sref_find(s, w.found.at[0]);
 }
 
