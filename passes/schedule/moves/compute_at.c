@@ -48,20 +48,12 @@ static void check_scope_and_bind_loops(Move *m) {
 
 /* --- the place under the loop ------------------------------------------------------------ */
 
-typedef struct Finder {
-  Visitor v;
-  const Move *m;
-  int n_producers, n_consumers;
-} Finder;
-
-static bool see_stmt(Visitor *v, Stmt s) {
-  Finder *f = v->self;
-  if (s->kind != STMT_BLOCK) return true;
-  const SRef *block = tirc_sref_find(f->m->s, s);
-  f->n_producers += tirc_is_among(block, f->m->producers);
-  f->n_consumers += tirc_is_among(block, f->m->consumers);
-  return false;
+static int count_in(Stmt item, SRefs blocks) {
+  int n = 0;
+  for (int i = 0; i < blocks.n; i++) n += tirc_holds(item, blocks.at[i]->stmt, NULL);
+  return n;
 }
+
 static void require_all(Move *m, int seen, SRefs all, const char *what) {
   if (seen == all.n) return;
   Text names = {.c = m->c};
@@ -80,16 +72,17 @@ static void require_all(Move *m, int seen, SRefs all, const char *what) {
 static int find_place(Move *m) {
   const Stmt *items;
   int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
-  Finder f = {.v = {.expr = tirc_skip_expr, .stmt = see_stmt, .self = &f}, .m = m};
-  int after = -1, before = n;
+  int after = -1, before = n, n_producers = 0, n_consumers = 0;
   for (int i = 0; i < n; i++) {
-    int producers = f.n_producers, consumers = f.n_consumers;
-    tirc_visit_stmt(&f.v, items[i]);
-    if (f.n_producers != producers) after = i;
-    if (f.n_consumers != consumers && before == n) before = i;
+    const int producers = count_in(items[i], m->producers);
+    const int consumers = count_in(items[i], m->consumers);
+    if (producers) after = i;
+    if (consumers && before == n) before = i;
+    n_producers += producers;
+    n_consumers += consumers;
   }
-  if (!m->is_producer) require_all(m, f.n_producers, m->producers, "producer");
-  if (m->is_producer) require_all(m, f.n_consumers, m->consumers, "consumer");
+  if (!m->is_producer) require_all(m, n_producers, m->producers, "producer");
+  if (m->is_producer) require_all(m, n_consumers, m->consumers, "consumer");
   if (m->index == -1) return before;
   if (m->index == -2) return after + 1;
   if (m->index < after + 1 || m->index > before)
