@@ -484,7 +484,8 @@ static bool reads_meet(Question *q, Buffer b, Meet *meet) {
 static bool stores_meet(Question *q, Buffer b, Meet *meet) {
   for (Known *x = NULL; (x = next_of(q, x, b, true));)
     for (Known *y = x; y; y = next_of(q, y, b, true))
-      if (!thinly_apart(q, x, y) && !know(q, x)->is_spared && !know(q, y)->is_spared &&
+      if (!(x->touch->untold && x->touch->stmt == y->touch->stmt) && !thinly_apart(q, x, y) &&
+          !know(q, x)->is_spared && !know(q, y)->is_spared &&
           meets(q, x, x->whole, y, y->whole, meet))
         return !is_alike(q, stored_of(q, b));
   return false;

@@ -19,6 +19,7 @@ typedef struct Walk {
   bool init;
   Stmt inner, stmt;
   bool address; /* a call takes it of what comes next */
+  bool untold;  /* as of a touch */
 } Walk;
 
 Place *tirc_place_further(Tirc *c, Place *up, Place p) {
@@ -64,6 +65,7 @@ static void touch(Walk *w, Touch t) {
   t.init = w->init;
   t.inner = w->inner;
   t.stmt = w->stmt;
+  t.untold = w->untold;
   vec_push(w->c, w->x->touches, t);
 }
 
@@ -96,7 +98,6 @@ static void touch_load(Walk *w, Expr e, bool address) {
   if (any) touch(w, (Touch){.buffer = t.buffer, .write = true, .address = true});
 }
 
-/* Of a box that is the same for all instances, and is only written, the author knows the parts. */
 static bool is_told(const Block *b, const Region *written) {
   bool told = b->init || tirc_declared_read(b, written->buffer);
   for (int i = 0; i < b->n_iters; i++) told |= tirc_region_uses(written, b->iters[i].var);
@@ -109,9 +110,11 @@ static void touch_declared(Walk *w, Expr data) {
   const Block *b = w->inner && !w->x->lowered && !w->x->trusts_calls ? &w->inner->u.block : NULL;
   for (int i = 0; b && i < b->n_reads; i++)
     if (b->reads[i].buffer->data == data) touch_box(w, &b->reads[i], true, false, false);
-  for (int i = 0; b && i < b->n_writes; i++)
-    if (b->writes[i].buffer->data == data && is_told(b, &b->writes[i]))
-      touch_box(w, &b->writes[i], b->init, true, false);
+  for (int i = 0; b && i < b->n_writes; i++) {
+    w->untold = !is_told(b, &b->writes[i]);
+    if (b->writes[i].buffer->data == data) touch_box(w, &b->writes[i], b->init, true, false);
+  }
+  w->untold = false;
 }
 
 static void walk_expr(Walk *w, Expr e) {

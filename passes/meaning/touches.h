@@ -58,6 +58,7 @@ typedef struct Touch {
   Stmt inner, stmt; /* the innermost block, or NULL, and the statement */
   Expr load;        /* NULL: a store */
   bool address;     /* only its address is taken */
+  bool untold;      /* a call stores to parts of a box, the same for all instances, that it knows */
 } Touch;
 
 typedef VEC(Touch) Touches;

@@ -128,23 +128,40 @@ static Touches touches_of(Merge *m, Stmt s) {
   return x.touches;
 }
 
-/* Whether the other statement gets the address of a buffer that is touched. */
-static bool hand_out(const Touches *touched, Stmt other) {
-  bool found = false;
-  for (int i = 0; i < touched->n && !found; i++)
-    found = tirc_uses_of(other, touched->at[i].buffer, NULL, NULL) & USE_POINTER;
-  return found;
+typedef struct Loose {
+  Visitor v;
+  const Touches *touched;
+  bool found;
+} Loose;
+
+static bool see_pointer(Visitor *v, Expr e) {
+  Loose *k = v->self;
+  const Expr addressed = tirc_addressed(e), data = addressed ? addressed->u.buffer->data : e;
+  for (int i = 0; i < k->touched->n; i++) k->found |= k->touched->at[i].buffer->data == data;
+  return !k->found;
 }
 
+static bool is_loose(Visitor *v, Stmt s) { return (void)v, s->kind != STMT_BLOCK; }
+
+/* Whether a call outside of blocks gets the address of what is touched. */
+static bool hands_out(Stmt s, const Touches *touched) {
+  Loose k = {.v = {.expr = see_pointer, .stmt = is_loose, .self = &k}, .touched = touched};
+  tirc_visit_stmt(&k.v, s);
+  return k.found;
+}
+
+typedef enum Conflict { CONFLICT_NONE, CONFLICT_TOUCHES, CONFLICT_ADDRESS } Conflict;
+
 /* Whether both use a buffer that one of them writes. */
-static bool conflict(Merge *m, Stmt x, Stmt y) {
+static Conflict conflict(Merge *m, Stmt x, Stmt y) {
   const Touches of_x = touches_of(m, x), of_y = touches_of(m, y);
+  if (hands_out(x, &of_y) || hands_out(y, &of_x)) return CONFLICT_ADDRESS;
   for (int i = 0; i < of_x.n; i++)
     for (int k = 0; k < of_y.n; k++)
       if (of_x.at[i].buffer->data == of_y.at[k].buffer->data &&
           (of_x.at[i].write || of_y.at[k].write))
-        return true;
-  return hand_out(&of_x, y) || hand_out(&of_y, x);
+        return CONFLICT_TOUCHES;
+  return CONFLICT_NONE;
 }
 
 static _Noreturn void order_lost(Merge *m, Stmt x, Stmt y, const char *what) {
@@ -174,9 +191,12 @@ static void require_free_way(Merge *m) {
 /* Nest x stood before y; now its later iterations come after earlier ones of y. */
 static void require_order_kept(Merge *m, const MergeNest *x, const MergeNest *y, bool swapped) {
   const Stmt first = x->loops[0]->stmt, second = y->loops[0]->stmt;
-  if (!conflict(m, first, second)) return;
+  const Conflict found = conflict(m, first, second);
+  if (!found) return;
   const char *lost = swapped ? "the loops are not given in their order, and they share buffers"
-                             : tirc_lost_in_step(m->s, m->depth, x->loops, y->loops);
+                     : found == CONFLICT_ADDRESS
+                         ? "a call outside of blocks gets an address, and may use what it will"
+                         : tirc_lost_in_step(m->s, m->depth, x->loops, y->loops);
   if (lost) order_lost(m, first, second, lost);
 }
 

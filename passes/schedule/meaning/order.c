@@ -215,15 +215,17 @@ typedef struct Use {
   const Expr *indices; /* of the first access */
   bool same_indices;   /* all accesses have them */
   bool constant;       /* all that is stored does not depend on anything */
+  bool untold;         /* the author knows which instance stores to what */
 } Use;
 
 static void add_access(Use *u, const Touch *t) {
   if (u->loads + u->stores == 0) {
     u->n = t->n;
     u->indices = t->indices;
-    u->same_indices = u->constant = true;
+    u->same_indices = u->constant = u->untold = true;
   }
   u->same_indices &= !t->extents && t->n == u->n && tirc_same_exprs(t->n, t->indices, u->indices);
+  u->untold &= t->untold;
   u->loads += !t->write;
   u->stores += t->write;
   u->constant &= !t->extents && (!t->write || tirc_is_constant(t->stmt->u.store.value));
@@ -357,7 +359,7 @@ static void consider(Ask *r, Buffer b, SRefs blocks) {
     const Use u = use_of(&r->x, blocks.at[i], b, false);
     users += consider_init(r, blocks.at[i], b, &u);
     if (u.loads + u.stores == 0) continue;
-    const bool once = u.stores && (u.constant || stores_once(s, &u, false));
+    const bool once = u.stores && (u.constant || u.untold || stores_once(s, &u, false));
     User g = {.block = blocks.at[i]->stmt,
               .buffer = b,
               .update = is_update(s, &u, once),
@@ -524,7 +526,7 @@ static bool is_told_by_element(const Ask *r, Relations *in, Buffer b) {
     }
     for (int d = 0; d < b->ndim; d++) {
       const Expr e = tirc_substitute(c, tirc_in_loops(in, t->at, t->indices[d]), &as_first);
-      if (first && !tirc_expr_same(e, values[d])) return false;
+      if (tirc_reads_memory(e) || (first && !tirc_expr_same(e, values[d]))) return false;
       values[d] = e;
     }
     first = t;
