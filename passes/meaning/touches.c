@@ -104,6 +104,13 @@ static bool is_told(const Block *b, const Region *written) {
   return told;
 }
 
+/* Outside of blocks nothing is declared: it is a store to a buffer of that memory. */
+static void touch_memory(Walk *w, Expr data) {
+  struct BufferNode *any = tirc_new(w->c, struct BufferNode);
+  *any = (struct BufferNode){.name = data->u.s, .data = data, .scope = "global"};
+  touch(w, (Touch){.buffer = any, .write = true});
+}
+
 /* A call that gets a buffer's address may use of it what the block around declares. (Where it is
  * trusted to store to that, walk_eval says so.) */
 static void touch_declared(Walk *w, Expr data) {
@@ -115,6 +122,7 @@ static void touch_declared(Walk *w, Expr data) {
     if (b->writes[i].buffer->data == data) touch_box(w, &b->writes[i], b->init, true, false);
   }
   w->untold = false;
+  if (!w->inner && !w->x->lowered) touch_memory(w, data);
 }
 
 static void walk_expr(Walk *w, Expr e) {

@@ -83,26 +83,24 @@ static void read_nests(Merge *m, Value list) {
   m->n = list.u.list->n;
   if (!m->n) tirc_refuse(s, NULL, SERR_NO_LOOPS, "sch.merge is given no loop");
   m->nests = tirc_new_array(m->c, MergeNest, m->n);
-  SRef **loops = tirc_new_array(m->c, SRef *, m->n);
+  SRefs loops = {0};
   for (int i = 0; i < m->n; i++) {
-    loops[i] = tirc_sref_of_value(s, list.u.list->at[i]);
-    if (loops[i]->func != loops[0]->func) bad_shape(m, loops[i], "it is in another function");
-    for (int k = 0; k < i; k++) {
-      if (loops[k] != loops[i]) continue;
-      tirc_refuse(s, loops[i]->stmt, SERR_LOOP_REPEATED, "loop %s is given twice",
-                  tirc_name_of(loops[i]));
-    }
+    SRef *loop = tirc_sref_of_value(s, list.u.list->at[i]);
+    if (i && loop->func != loops.at[0]->func) bad_shape(m, loop, "it is in another function");
+    if (tirc_is_among(loop, loops))
+      tirc_refuse(s, loop->stmt, SERR_LOOP_REPEATED, "loop %s is given twice", tirc_name_of(loop));
+    vec_push(m->c, loops, loop);
   }
-  if (m->n == 1) bad_shape(m, loops[0], "merge takes at least two loops");
-  m->shared = tirc_common_ancestor(m->n, loops);
+  if (m->n == 1) bad_shape(m, loops.at[0], "merge takes at least two loops");
+  m->shared = tirc_common_ancestor(m->n, loops.at);
   m->body = tirc_body_of(m->shared->stmt);
   for (int i = 0; i < m->n; i++) {
-    int depth = read_nest(m, loops[i], &m->nests[i]);
+    int depth = read_nest(m, loops.at[i], &m->nests[i]);
     if (i == 0) m->depth = depth;
-    if (depth != m->depth) bad_shape(m, loops[i], "the nests are of different depth");
+    if (depth != m->depth) bad_shape(m, loops.at[i], "the nests are of different depth");
     for (int k = 0; k < i; k++)
       if (m->nests[k].place == m->nests[i].place)
-        bad_shape(m, loops[i], "two of the loops are in one nest");
+        bad_shape(m, loops.at[i], "two of the loops are in one nest");
   }
 }
 
@@ -128,40 +126,15 @@ static Touches touches_of(Merge *m, Stmt s) {
   return x.touches;
 }
 
-typedef struct Loose {
-  Visitor v;
-  const Touches *touched;
-  bool found;
-} Loose;
-
-static bool see_pointer(Visitor *v, Expr e) {
-  Loose *k = v->self;
-  const Expr addressed = tirc_addressed(e), data = addressed ? addressed->u.buffer->data : e;
-  for (int i = 0; i < k->touched->n; i++) k->found |= k->touched->at[i].buffer->data == data;
-  return !k->found;
-}
-
-static bool is_loose(Visitor *v, Stmt s) { return (void)v, s->kind != STMT_BLOCK; }
-
-/* Whether a call outside of blocks gets the address of what is touched. */
-static bool hands_out(Stmt s, const Touches *touched) {
-  Loose k = {.v = {.expr = see_pointer, .stmt = is_loose, .self = &k}, .touched = touched};
-  tirc_visit_stmt(&k.v, s);
-  return k.found;
-}
-
-typedef enum Conflict { CONFLICT_NONE, CONFLICT_TOUCHES, CONFLICT_ADDRESS } Conflict;
-
 /* Whether both use a buffer that one of them writes. */
-static Conflict conflict(Merge *m, Stmt x, Stmt y) {
+static bool conflict(Merge *m, Stmt x, Stmt y) {
   const Touches of_x = touches_of(m, x), of_y = touches_of(m, y);
-  if (hands_out(x, &of_y) || hands_out(y, &of_x)) return CONFLICT_ADDRESS;
   for (int i = 0; i < of_x.n; i++)
     for (int k = 0; k < of_y.n; k++)
       if (of_x.at[i].buffer->data == of_y.at[k].buffer->data &&
           (of_x.at[i].write || of_y.at[k].write))
-        return CONFLICT_TOUCHES;
-  return CONFLICT_NONE;
+        return true;
+  return false;
 }
 
 static _Noreturn void order_lost(Merge *m, Stmt x, Stmt y, const char *what) {
@@ -191,12 +164,9 @@ static void require_free_way(Merge *m) {
 /* Nest x stood before y; now its later iterations come after earlier ones of y. */
 static void require_order_kept(Merge *m, const MergeNest *x, const MergeNest *y, bool swapped) {
   const Stmt first = x->loops[0]->stmt, second = y->loops[0]->stmt;
-  const Conflict found = conflict(m, first, second);
-  if (!found) return;
+  if (!conflict(m, first, second)) return;
   const char *lost = swapped ? "the loops are not given in their order, and they share buffers"
-                     : found == CONFLICT_ADDRESS
-                         ? "a call outside of blocks gets an address, and may use what it will"
-                         : tirc_lost_in_step(m->s, m->depth, x->loops, y->loops);
+                             : tirc_lost_in_step(m->s, m->depth, x->loops, y->loops);
   if (lost) order_lost(m, first, second, lost);
 }
 

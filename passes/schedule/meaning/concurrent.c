@@ -201,7 +201,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
     may_meet |= one.kind != WATCH_VALUES;
     vec_push(s->c, *out, one);
   }
-  return may_meet;
+  return may_meet || scope->scope->loose; /* by a call, too */
 }
 
 static const char *access_text(Sched *s, const Touch *t) {
