@@ -14,11 +14,8 @@
 
 /* --- own elements ----------------------------------------------------------------------------- */
 
-/* Does each iteration of a loop use elements of its own? It is seen where indices of the one
- * element together are bijective, as of a loop that was fused, and so is divided in the bindings:
- *
- *   for f in parallel(32):                  f // 8 and f % 8: iterations use different elements
- *     C[f // 8, f % 8] = ...
+/* Does each iteration use elements of its own? It is seen where indices of the one element together
+ * are bijective, as of a loop that was fused, and so is divided in the bindings: C[f // 8, f % 8].
  */
 
 typedef struct Use { /* of the buffer, by a child block of the loop */
