@@ -1,5 +1,5 @@
-/* -D NAME=VALUE where nothing is called NAME is a slip of the pen, and would go unnoticed: the
- * files of the command line must have the name somewhere. */
+/* -D NAME=VALUE where nothing is called NAME, or two of one name, are a slip of the pen, and would
+ * go unnoticed: the files of the command line must have the name somewhere. */
 #include "ir/ascii.h"
 #include "tools/model.h"
 
@@ -62,8 +62,22 @@ static int require_name(const Options *o, const char *name, int n_texts, char **
                   n_texts > 1 ? " or the scripts" : "", name);
 }
 
+static int require_once(const Options *o, const char *option, const List *list) {
+  for (int i = 0; i < list->n; i++)
+    for (int k = 0; k < i; k++) {
+      const size_t n = strcspn(list->at[i], "=");
+      if (list->at[i][n] && strncmp(list->at[i], list->at[k], n + 1) == 0)
+        return complain(o, "give one of them", "%s gives %.*s twice: %s and %s", option, (int)n,
+                        list->at[i], list->at[k], list->at[i]);
+    }
+  return DONE;
+}
+
 int require_defines_used(const Options *o) {
   int status = DONE, n = 0;
+  if (require_once(o, "-D", &o->define) || require_once(o, "--in", &o->in) ||
+      require_once(o, "--out", &o->out))
+    return BAD;
   if (o->ablate) return DONE;                           /* names a script, too */
   if (o->args.n && is_onnx(o->args.at[0])) return DONE; /* the import knows its extents */
   char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
