@@ -118,7 +118,7 @@ static ZMap by_iteration(Question *q, const Touch *t, ZMap of_loops, int n, bool
   const int n_loops = t->at->n_loops;
   Expr *values = tirc_new_array(q->c, Expr, q->of->n + n + 1);
   int *places = tirc_new_array(q->c, int, q->of->n + n + 1), k = q->of->n;
-  memcpy(values, q->of->values, (size_t)k * sizeof *values);
+  if (k) memcpy(values, q->of->values, (size_t)k * sizeof *values);
   for (int i = 0; i < n; i++)
     if (!is_name(q, loops[i]->var)) values[k++] = loops[i]->var;
   bool are_loops = true;
