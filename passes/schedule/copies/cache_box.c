@@ -97,15 +97,30 @@ static void require_written(Sched *s, CacheStage *stage) {
     not_written(s, stage, missing);
 }
 
+/* Region cover is about what the writer declares, of which blocks inside of it leave some out. */
+static bool stays_in_box(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared) {
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
+  const Region r = tirc_unbound_region(s->c, reader->stmt, *declared);
+  const IntSet *sets = tirc_used_box(s, a, reader, r, false, stage->where);
+  int d = 0;
+  while (d < stage->source->ndim && tirc_set_surely_in(a, sets[d], stage->region[d])) d++;
+  return d == stage->source->ndim;
+}
+
 /* A block that does not declare what blocks inside of it read may read more than the box. */
 static void require_declared_readers(Sched *s, const CacheStage *stage) {
+  const bool less = tirc_uses_less(s, stage->writer, stage->source, true);
   const SRefs readers =
       covers_buffer(s->c, stage) ? (SRefs){0} : tirc_readers_of(s, stage->scope, stage->source);
   for (int i = 0; i < readers.n; i++) {
     const Block *b = tirc_block_of(readers.at[i]);
-    if (!turns_to_cache(stage, readers.at[i]) || readers.at[i] == stage->writer ||
-        tirc_declared_read(b, stage->source))
-      continue;
+    if (!turns_to_cache(stage, readers.at[i]) || readers.at[i] == stage->writer) continue;
+    const Region *declared = tirc_declared_read(b, stage->source);
+    if (declared && less && !stays_in_box(s, stage, readers.at[i], declared))
+      tirc_refuse(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER,
+                  "Block %s may read more of %s than blocks inside of block %s write.", b->name,
+                  stage->source->name, tirc_name_of(stage->writer));
+    if (declared) continue;
     tirc_refuse(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER,
                 "Block %s reads %s in blocks inside of it and does not declare what, which may be "
                 "more than is cached.",
@@ -252,7 +267,7 @@ static const Region *used_input(Sched *s, const CacheStage *stage) {
   for (int i = 0; i < readers.n; i++) {
     const Region *declared = tirc_declared_read(tirc_block_of(readers.at[i]), stage->source);
     if (!turns_to_cache(stage, readers.at[i])) continue;
-    if (!declared || !tirc_uses_less(s, readers.at[i], stage->source)) return NULL;
+    if (!declared || !tirc_uses_less(s, readers.at[i], stage->source, false)) return NULL;
     const Region r = tirc_unbound_region(c, readers.at[i]->stmt, *declared);
     const IntSet *one = tirc_used_box(s, a, readers.at[i], r, false, stage->scope);
     for (int d = 0; d < ndim && hull; d++) hull[d] = tirc_set_union(a, hull[d], one[d]);

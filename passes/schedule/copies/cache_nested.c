@@ -89,8 +89,11 @@ const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared,
   return hull;
 }
 
-bool tirc_uses_less(Sched *s, SRef *block, Buffer buffer) {
-  Nested k = {.v = {.expr = see_use, .stmt = see_nested, .self = &k}, .c = s->c, .buffer = buffer};
+bool tirc_uses_less(Sched *s, SRef *block, Buffer buffer, bool write) {
+  Nested k = {.v = {.expr = see_use, .stmt = see_nested, .self = &k},
+              .c = s->c,
+              .buffer = buffer,
+              .write = write};
   if (!block->scope->n_blocks) return false;
   tirc_visit_stmt(&k.v, tirc_block_of(block)->body);
   return !k.always && k.n;

@@ -71,8 +71,8 @@ static inline bool tirc_is_own_buffer(const CacheStage *stage) {
  * inside of it leave out (cache_nested.c). */
 const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared, bool write,
                             SRef *high);
-/* Whether all that the block reads of it stands in blocks with predicates. */
-bool tirc_uses_less(Sched *s, SRef *block, Buffer buffer);
+/* Whether all that the block reads of it, or writes, stands in blocks with predicates. */
+bool tirc_uses_less(Sched *s, SRef *block, Buffer buffer, bool write);
 void tirc_box_of_writer(Sched *s, CacheStage *stage);
 void tirc_box_of_input(Sched *s, CacheStage *stage);
 /* The copy computes its bounds whether or not the block, behind a condition, does so. Raises
