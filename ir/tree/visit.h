@@ -40,8 +40,8 @@ struct Visitor {
 void tirc_visit_expr(Visitor *v, Expr e);
 void tirc_visit_stmt(Visitor *v, Stmt s);
 void tirc_visit_region(Visitor *v, const Region *r);
-/* What says of a statement, not of those in it, where and whether it runs: bounds, a condition, what
- * is let, a block's domains, bindings and predicate. Regions if `regions` is set. */
+/* What says of a statement, not of those in it, where and whether it runs: bounds, a condition,
+ * what is let, a block's domains, bindings and predicate. Regions if `regions` is set. */
 void tirc_visit_head(Visitor *v, Stmt s);
 /* The `expr` of a visitor that looks at statements only. */
 bool tirc_skip_expr(Visitor *v, Expr e);

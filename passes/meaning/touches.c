@@ -98,31 +98,25 @@ static void touch_load(Walk *w, Expr e, bool address) {
   if (any) touch(w, (Touch){.buffer = t.buffer, .write = true, .address = true});
 }
 
-static bool is_told(const Block *b, const Region *written) {
-  bool told = b->init || tirc_declared_read(b, written->buffer);
-  for (int i = 0; i < b->n_iters; i++) told |= tirc_region_uses(written, b->iters[i].var);
-  return told;
-}
-
-/* Outside of blocks nothing is declared: it is a store to a buffer of that memory. */
-static void touch_memory(Walk *w, Expr data) {
-  struct BufferNode *any = tirc_new(w->c, struct BufferNode);
-  *any = (struct BufferNode){.name = data->u.s, .data = data, .scope = "global"};
-  touch(w, (Touch){.buffer = any, .write = true});
-}
-
 /* A call that gets a buffer's address may use of it what the block around declares. (Where it is
- * trusted to store to that, walk_eval says so.) */
+ * trusted to store to that, walk_eval says so.) Outside of blocks nothing is declared: it is a
+ * store to a buffer of that memory. */
 static void touch_declared(Walk *w, Expr data) {
-  const Block *b = w->inner && !w->x->lowered && !w->x->trusts_calls ? &w->inner->u.block : NULL;
+  const Block *b = w->inner ? &w->inner->u.block : NULL;
+  struct BufferNode *any = b ? NULL : tirc_new(w->c, struct BufferNode);
+  if (w->x->lowered || (b && w->x->trusts_calls)) return;
   for (int i = 0; b && i < b->n_reads; i++)
     if (b->reads[i].buffer->data == data) touch_box(w, &b->reads[i], true, false, false);
   for (int i = 0; b && i < b->n_writes; i++) {
-    w->untold = !is_told(b, &b->writes[i]);
-    if (b->writes[i].buffer->data == data) touch_box(w, &b->writes[i], b->init, true, false);
+    const Region *written = &b->writes[i];
+    w->untold = !b->init && !tirc_declared_read(b, written->buffer);
+    for (int k = 0; k < b->n_iters; k++) w->untold &= !tirc_region_uses(written, b->iters[k].var);
+    if (written->buffer->data == data) touch_box(w, written, b->init, true, false);
   }
   w->untold = false;
-  if (!w->inner && !w->x->lowered) touch_memory(w, data);
+  if (b) return;
+  *any = (struct BufferNode){.name = data->u.s, .data = data, .scope = "global"};
+  touch(w, (Touch){.buffer = any, .write = true});
 }
 
 static void walk_expr(Walk *w, Expr e) {

@@ -14,10 +14,9 @@ static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {
 
 static bool covers_buffer(Tirc *c, const CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
-    if (!tirc_is_int(stage->region[i].min, 0)) return false;
-    if (!tirc_is_int(
-            tirc_simplify0(c, tirc_sub(c, stage->source->shape[i], stage->region[i].extent)), 0))
-      return false;
+    const Range r = stage->region[i];
+    const Expr rest = tirc_simplify0(c, tirc_sub(c, stage->source->shape[i], r.extent));
+    if (!tirc_is_int(r.min, 0) || !tirc_is_int(rest, 0)) return false;
   }
   return true;
 }
@@ -97,33 +96,62 @@ static void require_written(Sched *s, CacheStage *stage) {
     not_written(s, stage, missing);
 }
 
-/* Region cover is about what the writer declares, of which blocks inside of it leave some out. */
-static bool stays_in_box(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared) {
-  Analyzer *a = tirc_analyzer_around(s, stage->scope);
-  const Region r = tirc_unbound_region(s->c, reader->stmt, *declared);
-  const IntSet *sets = tirc_used_box(s, a, reader, r, false, stage->where);
-  int d = 0;
-  while (d < stage->source->ndim && tirc_set_surely_in(a, sets[d], stage->region[d])) d++;
-  return d == stage->source->ndim;
+static bool surely_leaves(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
+  const Expr end = tirc_add(c, box.min, box.extent);
+  if (!read.min || !read.max) return false;
+  const bool before = tirc_prove_lt(a, read.min, box.min);
+  return (before && tirc_prove_lt(a, tirc_int(c, box.min->dtype, 0), box.min)) ||
+         (tirc_prove_ge(a, read.max, end) && tirc_prove_lt(a, end, size));
 }
 
-/* A block that does not declare what blocks inside of it read may read more than the box. */
+static bool may_leave(Analyzer *a, Range box, Expr size, IntSet read) {
+  return !(tirc_is_int(box.min, 0) && tirc_expr_same(box.extent, size)) &&
+         !tirc_set_surely_in(a, read, box);
+}
+
+/* Whether the reader, below the scope, certainly declares to read elements outside of what that
+ * declares, as a copy that another primitive put there may read where its own reader does not run;
+ * or may load some that it does not declare. `maybe`: or may declare some. */
+static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared,
+                       bool maybe) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(reader);
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
+  for (int i = 0; i < reader->n_accesses[0]; i++) {
+    if (reader->accesses[0][i].buffer != stage->source) continue;
+    const bool declares = i < b->n_reads;
+    const Region r = tirc_unbound_region(c, reader->stmt, reader->accesses[0][i]);
+    const IntSet *sets =
+        declares ? tirc_used_box(s, a, reader, r, false, maybe ? stage->where : stage->scope)
+                 : tirc_region_upper(s, a, r, tirc_bool(c, true), reader->parent, stage->scope);
+    for (int d = 0; d < stage->source->ndim; d++) {
+      const Range box = declared->dims[d];
+      const Expr size = stage->source->shape[d];
+      if (declares && !maybe ? surely_leaves(c, a, box, size, sets[d])
+                             : may_leave(a, box, size, sets[d]))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* A block that does not declare what blocks inside of it read may read more than the box; region
+ * cover is about what the writer declares, of which blocks inside of it may leave some out. */
 static void require_declared_readers(Sched *s, const CacheStage *stage) {
+  const Region box = {stage->source, stage->region};
   const bool less = tirc_uses_less(s, stage->writer, stage->source, true);
   const SRefs readers =
       covers_buffer(s->c, stage) ? (SRefs){0} : tirc_readers_of(s, stage->scope, stage->source);
   for (int i = 0; i < readers.n; i++) {
     const Block *b = tirc_block_of(readers.at[i]);
-    if (!turns_to_cache(stage, readers.at[i]) || readers.at[i] == stage->writer) continue;
-    const Region *declared = tirc_declared_read(b, stage->source);
-    if (declared && less && !stays_in_box(s, stage, readers.at[i], declared))
-      tirc_refuse(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER,
-                  "Block %s may read more of %s than blocks inside of block %s write.", b->name,
-                  stage->source->name, tirc_name_of(stage->writer));
-    if (declared) continue;
+    const bool told = tirc_declared_read(b, stage->source);
+    if (!turns_to_cache(stage, readers.at[i]) || readers.at[i] == stage->writer ||
+        (told && !(less && reads_more(s, stage, readers.at[i], &box, true))))
+      continue;
     tirc_refuse(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER,
-                "Block %s reads %s in blocks inside of it and does not declare what, which may be "
-                "more than is cached.",
+                told ? "Block %s reads %s, and may read more than blocks in its producer write."
+                     : "Block %s reads %s in blocks inside of it and does not declare what, which "
+                       "may be more than is cached.",
                 b->name, stage->source->name);
   }
 }
@@ -200,48 +228,12 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   require_declared_readers(s, stage);
 }
 
-static bool surely_leaves(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
-  const Expr end = tirc_add(c, box.min, box.extent);
-  if (!read.min || !read.max) return false;
-  const bool before = tirc_prove_lt(a, read.min, box.min);
-  return (before && tirc_prove_lt(a, tirc_int(c, box.min->dtype, 0), box.min)) ||
-         (tirc_prove_ge(a, read.max, end) && tirc_prove_lt(a, end, size));
-}
-
-static bool may_leave(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
-  if (tirc_is_int(box.min, 0) && tirc_expr_same(box.extent, size)) return false;
-  (void)c;
-  return !tirc_set_surely_in(a, read, box);
-}
-
-/* Whether the reader, below the scope, certainly declares to read elements outside of what that
- * declares, as a copy that another primitive put there may read where its own reader does not run;
- * or may load some that it does not declare. */
-static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared) {
-  Tirc *c = s->c;
-  const Block *b = tirc_block_of(reader);
-  Analyzer *a = tirc_analyzer_around(s, stage->scope);
-  for (int i = 0; i < reader->n_accesses[0]; i++) {
-    if (reader->accesses[0][i].buffer != stage->source) continue;
-    const bool declares = i < b->n_reads;
-    const Region r = tirc_unbound_region(c, reader->stmt, reader->accesses[0][i]);
-    const IntSet *sets =
-        declares ? tirc_used_box(s, a, reader, r, false, stage->scope)
-                 : tirc_region_upper(s, a, r, tirc_bool(c, true), reader->parent, stage->scope);
-    for (int d = 0; d < stage->source->ndim; d++)
-      if ((declares ? surely_leaves : may_leave)(c, a, declared->dims[d], stage->source->shape[d],
-                                                 sets[d]))
-        return true;
-  }
-  return false;
-}
-
 static const Region *declared_input(Sched *s, const CacheStage *stage) {
   const Block *b = tirc_block_of(stage->scope);
   const Region *declared = tirc_declared_read(b, stage->source);
   const SRefs readers = declared ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
   for (int i = 0; i < readers.n; i++)
-    if (reads_more(s, stage, readers.at[i], declared)) return NULL;
+    if (reads_more(s, stage, readers.at[i], declared, false)) return NULL;
   return declared;
 }
 
@@ -305,7 +297,7 @@ void tirc_require_readers_in_box(Sched *s, const CacheStage *stage) {
   const Region box = {stage->source, stage->region};
   for (int i = 0; i < stage->consumers.n && !stage->full; i++) {
     SRef *reader = stage->consumers.at[i];
-    if (reader == stage->writer || !reads_more(s, stage, reader, &box)) continue;
+    if (reader == stage->writer || !reads_more(s, stage, reader, &box, false)) continue;
     tirc_refuse(s, reader->stmt, SERR_CACHE_REGION_COVER,
                 "Block %s reads more of %s than the box that would be cached.",
                 tirc_name_of(reader), stage->source->name);

@@ -148,8 +148,8 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead);
  * Raises order-matters when two accesses to one element, one of them a write, would change places.
  */
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order);
-/* Two nests, of `depth` loops of the same extents each, y behind x, run in lock step from now on: why
- * accesses to one element, one of them a write, would change places; NULL: they do not. */
+/* Two nests, of `depth` loops of the same extents each, y behind x, run in lock step from now on:
+ * why accesses to one element, one of them a write, would change places; NULL: they do not. */
 const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *y);
 /* Whether the init stores to elements that its own instance does not update, or that other
  * instances use: then it matters when it runs. */

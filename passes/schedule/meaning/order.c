@@ -536,13 +536,10 @@ static bool is_told_by_element(const Ask *r, Relations *in, Buffer b) {
 
 /* The instances of a block, which is in one of the nests, stay in their order. */
 static void add_user(Ask *r, const Touch *t) {
-  const bool in_order = t->block;
+  const User u = {t->block, t->buffer, .update = t->block, .stores_once = t->block};
   for (int i = 0; i < r->users.n; i++)
-    if (r->users.at[i].block == t->block && r->users.at[i].buffer == t->buffer) return;
-  vec_push(
-      r->s->c, r->users,
-      ((User){
-          .block = t->block, .buffer = t->buffer, .update = in_order, .stores_once = in_order}));
+    if (r->users.at[i].block == u.block && r->users.at[i].buffer == u.buffer) return;
+  vec_push(r->s->c, r->users, u);
 }
 
 const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *y) {
