@@ -103,7 +103,6 @@ static void touch_load(Walk *w, Expr e, bool address) {
  * store to a buffer of that memory. */
 static void touch_declared(Walk *w, Expr data) {
   const Block *b = w->inner ? &w->inner->u.block : NULL;
-  struct BufferNode *any = b ? NULL : tirc_new(w->c, struct BufferNode);
   if (w->x->lowered || (b && w->x->trusts_calls)) return;
   for (int i = 0; b && i < b->n_reads; i++)
     if (b->reads[i].buffer->data == data) touch_box(w, &b->reads[i], true, false, false);
@@ -115,6 +114,7 @@ static void touch_declared(Walk *w, Expr data) {
   }
   w->untold = false;
   if (b) return;
+  struct BufferNode *any = tirc_new(w->c, struct BufferNode);
   *any = (struct BufferNode){.name = data->u.s, .data = data, .scope = "global"};
   touch(w, (Touch){.buffer = any, .write = true});
 }

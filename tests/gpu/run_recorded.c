@@ -43,7 +43,7 @@ typedef struct Options {
   int64_t size, every, from, to, seconds;
   bool compiles;  /* programs do not run */
   bool is_source; /* CUDA C is what is compiled, not PTX */
-  bool compiled;  /* machine code says what is right */
+  bool by_code;   /* the program's machine code says what is right */
   char by[512];   /* the command, or none */
   struct json_object *programs, *intrinsics;
 } Options;
@@ -154,7 +154,7 @@ static int draw(const Options *o, Program *p, tirc_error **e) {
     if (strstr(p->params[i].dtype, "int")) /* an index, too, must be inside */
       (void)tirc_array_fill_range(p->args[i].array, (uint64_t)i, 0, 3, NULL);
   }
-  if (o->compiled && !strstr(p->text, "thread_binding"))
+  if (o->by_code && !strstr(p->text, "thread_binding"))
     return copy_arguments(p, p->made, e) || run_on(p->m, "cpu", p->n, p->made, e);
   return tirc_reference_new(p->m, NULL, p->n, p->args, NULL, &p->reference, e) != TIRC_OK;
 }
@@ -376,7 +376,10 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "--filter") == 0) o.filter = argv[i + 1];
     if (strcmp(argv[i], "--words") == 0) o.words = argv[i + 1];
     if (strcmp(argv[i], "--by") == 0) snprintf(o.by, sizeof o.by, "%s", argv[i + 1]);
-    if (strcmp(argv[i], "--against") == 0) o.compiled = strcmp(argv[i + 1], "compiled") == 0;
+    if (strcmp(argv[i], "--against") == 0) {
+      if (strcmp(argv[i + 1], "compiled") != 0) break;
+      o.by_code = true;
+    }
     if (strcmp(argv[i], "--size") == 0) o.size = strtoll(argv[i + 1], NULL, 10);
     if (strcmp(argv[i], "--every") == 0) o.every = strtoll(argv[i + 1], NULL, 10);
     if (strcmp(argv[i], "--from") == 0) o.from = strtoll(argv[i + 1], NULL, 10);
@@ -388,8 +391,7 @@ int main(int argc, char **argv) {
     return fprintf(stderr,
                    "usage: run_recorded DEVICE [--filter TEXT] [--size N] [--every N] [--from N] "
                    "[--to N] [--limit S] [--against compiled] [--words FILE] [--by COMMAND] "
-                   "SCHEDULES.jsonl "
-                   "INTRINSICS.json [PROGRAMS.json]\n"),
+                   "SCHEDULES.jsonl INTRINSICS.json [PROGRAMS.json]\n"),
            2;
   if (i + 2 < argc) o.programs = json_object_from_file(argv[i + 2]);
   o.is_source = o.device && strcmp(o.device, "cuda-source") == 0;

@@ -512,11 +512,9 @@ static bool is_told_by_element(const Ask *r, Relations *in, Buffer b) {
     Place **at = tirc_place_loops(c, t->at);
     PtrMap as_first = {0};
     if (t->extents || (first && t->at->n_loops != first->at->n_loops)) return false;
-    if (!first) {
-      loops = (LoopDomain){.n = t->at->n_loops - 1};
-      loops.vars = tirc_new_array(c, Expr, loops.n + 1);
-      loops.doms = tirc_new_array(c, Range, loops.n + 1);
-    }
+    if (!first)
+      loops = (LoopDomain){t->at->n_loops - 1, tirc_new_array(c, Expr, t->at->n_loops),
+                           tirc_new_array(c, Range, t->at->n_loops)};
     for (int k = 0; k < loops.n; k++) {
       const Range dom = {tirc_substitute(c, at[k + 1]->a, &as_first),
                          tirc_substitute(c, at[k + 1]->b, &as_first)};
@@ -544,7 +542,6 @@ static void add_user(Ask *r, const Touch *t) {
 
 const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *y) {
   Tirc *c = s->c;
-  SRef *const *const nests[] = {x, y};
   SRef *around = tirc_common_ancestor(2, (SRef *[]){x[0], y[0]});
   const Plain plain = tirc_plain_blocks(s, tirc_child_blocks(s, around));
   Ask r = {.s = s, .x = {.c = c, .plain = &plain}};
@@ -558,13 +555,15 @@ const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *
     names[i + 1] = tirc_loop_of(x[i])->var;
     order[i] = i + 1;
   }
-  extract_both(&r.x, names[0], depth, nests);
+  extract_both(&r.x, names[0], depth, (SRef *const *const[]){x, y});
   const Touch *one, *other;
   if (tirc_share_memory(c, &r.x.touches, &one, &other))
     return tirc_format(c, "%s and %s are the same memory", one->buffer->name, other->buffer->name);
   Relations in = *tirc_relations_in(s, around);
-  for (int i = 0; i < r.x.touches.n; i++)
-    if (!is_told_by_element(&r, &in, r.x.touches.at[i].buffer)) add_user(&r, &r.x.touches.at[i]);
+  for (int i = 0; i < r.x.touches.n; i++) {
+    const Buffer b = r.x.touches.at[i].buffer;
+    if (seen(&r, b) || !is_told_by_element(&r, &in, b)) add_user(&r, &r.x.touches.at[i]);
+  }
   const Nest nest = {.in = tirc_relations_in(s, around),
                      .x = &r.x,
                      .n = depth + 1,
