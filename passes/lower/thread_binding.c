@@ -100,15 +100,14 @@ static Expr one_thread(const Unify *u) {
   return all;
 }
 
-static bool find_block(Visitor *v, Stmt s) {
-  if (s->kind == STMT_BLOCK) v->self = NULL;
-  return v->self;
+static bool is_block_or_threads(const void *unused, Stmt s) {
+  return (void)unused, s->kind == STMT_BLOCK || tirc_is_thread_loop(s);
 }
 
-static bool holds_blocks(const Block *b) {
-  Visitor v = {.stmt = find_block, .expr = tirc_skip_expr, .self = &v};
-  tirc_visit_stmt(&v, b->body);
-  return !v.self;
+/* Whether all of the block is done by the threads that loops around it run. */
+static bool is_leaf(const Block *b) {
+  return !tirc_find_stmt(b->body, is_block_or_threads, NULL, NULL) &&
+         !(b->init && tirc_find_stmt(b->init, is_block_or_threads, NULL, NULL));
 }
 
 static bool stores_for_all(const Block *b) {
@@ -167,7 +166,7 @@ static Stmt rewrite(Mutator *m, Stmt s) {
     Expr one = one_thread(u);
     return one ? tirc_if(u->c, one, s, NULL) : s;
   }
-  if (s->kind == STMT_BLOCK && !holds_blocks(&s->u.block)) {
+  if (s->kind == STMT_BLOCK && is_leaf(&s->u.block)) {
     Expr one = one_thread(u);
     if (!one || calls(&s->u.block)) return s;
     if (!stores_for_all(&s->u.block)) return tirc_mutate_stmt_children(m, s);

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """The emulator of a GPU: emulate.py TIRC FOLDER [--write OUT]
 
-FOLDER/right holds kernels, most as they are after lowering, NAME.tir, and what each computes, NAME.plain.tir: the
-emulator must find nothing, in whatever order it draws, and both must give the same arrays. FOLDER/faults.txt
-holds changes to these kernels, each of which plants one fault, and the words by which it must be found:
+FOLDER/right holds kernels, most as they are after lowering, NAME.tir, and what each computes, NAME.plain.tir (or
+NAME.tir by the interpreter, where there is none; NAME.sch is its schedule): the emulator must find nothing, in whatever
+order it draws, and both must give the same arrays. FOLDER/refused holds programs that lowering must refuse, for kernels
+of them would compute something else or never end; the lines `# ! words` of each are in the message, in their order.
+FOLDER/faults.txt holds changes to the kernels of right, each of which plants one fault, and the words by which it must
+be found:
 
     == what is wrong
     of NAME
@@ -40,6 +43,30 @@ def arrays(tirc, program, folder, words):
     return None, {n: numpy.load("%s/%s.npy" % (folder, n)) for n in dict.fromkeys(names)}
 
 
+def schedule_of(program):
+    path = program[:-4] + ".sch"
+    return [path] if os.path.exists(path) else []
+
+
+def check_refused(tirc, refused):
+    wrong = []
+    for name in sorted(f for f in os.listdir(refused) if f.endswith(".tir")):
+        path = "%s/%s" % (refused, name)
+        expected = re.findall(r"^# ! (.*)$", open(path, encoding="utf-8").read(), re.M)
+        words = [tirc, "build", path, *schedule_of(path), "--emit=cuda", "--target", "sm_80"]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=60)
+        except subprocess.TimeoutExpired:
+            wrong.append("%s: lowering does not end" % name)
+            continue
+        at = 0
+        for w in expected:
+            at = done.stderr.find(w, at) if at >= 0 else at
+        if done.returncode != 2 or at < 0 or not expected:
+            wrong.append("%s is not refused as it should be, status %d:\n%s" % (name, done.returncode, done.stderr))
+    return wrong
+
+
 def check_right(tirc, right):
     wrong = []
     for name in sorted(f[:-4] for f in os.listdir(right) if not f.endswith(".plain.tir")):
@@ -47,8 +74,12 @@ def check_right(tirc, right):
             extents = EXTENTS.get(name, [])
             for seed in ("0", "7"):
                 words = extents + ["--seed", seed]
-                error, plain = arrays(tirc, "%s/%s.plain.tir" % (right, name), d, words + ["--interpret"])
-                error2, got = arrays(tirc, "%s/%s.tir" % (right, name), d, words + ["--device", "emulate"])
+                program = "%s/%s.tir" % (right, name)
+                plain_program = "%s/%s.plain.tir" % (right, name)
+                if not os.path.exists(plain_program):
+                    plain_program = program
+                error, plain = arrays(tirc, plain_program, d, words + ["--interpret"])
+                error2, got = arrays(tirc, program, d, words + schedule_of(program) + ["--device", "emulate"])
                 if error or error2:
                     wrong.append("%s, seed %s: %s" % (name, seed, error or error2))
                     continue
@@ -114,7 +145,7 @@ def check_faults(tirc, folder, out):
 
 def main():
     tirc, folder = sys.argv[1:3]
-    wrong = check_right(tirc, folder + "/right")
+    wrong = check_right(tirc, folder + "/right") + check_refused(tirc, folder + "/refused")
     with tempfile.TemporaryDirectory() as d:
         out = sys.argv[4] if sys.argv[3:4] == ["--write"] else d
         os.makedirs(out, exist_ok=True)
