@@ -30,6 +30,7 @@ typedef struct Sync {
   PtrMap varying; /* variables that differ between threads */
   PtrMap stored;  /* data variables of buffers that the kernel stores to */
   PtrMap own;     /* data of what each thread has for itself */
+  PtrMap became;  /* from a statement to what the walk has made of it, where that is another */
 } Sync;
 
 static Stmt barrier(Tirc *c) {
@@ -159,19 +160,23 @@ static Touches fixed(Sync *k, const Touches *all, Expr var, Expr value) {
   return to;
 }
 
+/* A statement of the program as it is by now. */
+static Stmt rebuilt(const Sync *k, Stmt s) {
+  for (Stmt now; (now = tirc_map_get(&k->became, s));) s = now;
+  return s;
+}
+
 /* A barrier before the item of the body that does what the next step must not do too early. */
-static Stmt with_barrier(Sync *k, Stmt body, const Touch *then) {
-  if (body->kind == STMT_LET)
+static Stmt with_barrier(Sync *k, Stmt body, Stmt then) {
+  if (body->kind == STMT_LET && body != then)
     return tirc_let(k->c, body->u.let.var, body->u.let.value,
                     with_barrier(k, body->u.let.body, then));
   if (body->kind != STMT_SEQ) return tirc_seq(k->c, 2, (Stmt[]){barrier(k->c), body});
+  int at = body->u.seq.n - 1;
+  while (at > 0 && !tirc_holds(tirc_item(body, at), then, NULL)) at--;
   VEC(Stmt) items = {0};
-  bool done = false;
   for (int i = 0; i < body->u.seq.n; i++) {
-    if (!done && tirc_holds(tirc_item(body, i), then->stmt, NULL)) {
-      vec_push(k->c, items, barrier(k->c));
-      done = true;
-    }
+    if (i == at) vec_push(k->c, items, barrier(k->c));
     vec_push(k->c, items, tirc_item(body, i));
   }
   return tirc_seq(k->c, items.n, items.at);
@@ -200,10 +205,12 @@ static Stmt visit_loop(Sync *k, Stmt s, Ends *out) {
     Meeting m = meeting(k, &ends.tail, &ends.head, loop.var, ends.always);
     if (!m.first) continue;
     if (k->divergent) refuse(k, m, k->divergent);
-    loop.body = with_barrier(k, loop.body, m.then);
+    loop.body = with_barrier(k, loop.body, rebuilt(k, m.then->stmt));
     settled = false;
   }
   k->divergent = outer;
+  Meeting m = meeting(k, &bounds, &ends.head, NULL, false);
+  if (m.first) refuse(k, m, s);
   Expr one = tirc_int(k->c, loop.extent->dtype, 1);
   if (ends.always) {
     Expr last = tirc_sub(k->c, tirc_add(k->c, loop.min, loop.extent), one);
@@ -287,7 +294,7 @@ static Stmt visit_let(Sync *k, Stmt s, Ends *out) {
   return tirc_let(k->c, s->u.let.var, s->u.let.value, body);
 }
 
-static Stmt visit(Sync *k, Stmt s, Ends *out) {
+static Stmt visit_any(Sync *k, Stmt s, Ends *out) {
   switch (s->kind) {
   case STMT_FOR: return visit_loop(k, s, out);
   case STMT_SEQ: return visit_seq(k, s, out);
@@ -315,6 +322,12 @@ static Stmt visit(Sync *k, Stmt s, Ends *out) {
     } /* fall through */
   default: leaf(k, s, out); return s;
   }
+}
+
+static Stmt visit(Sync *k, Stmt s, Ends *out) {
+  Stmt now = visit_any(k, s, out);
+  if (now != s) tirc_map_set(k->c, &k->became, s, now);
+  return now;
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
