@@ -74,7 +74,7 @@ static Place *seen(const Side *s, const Place *p, bool below) {
 
 static ZMap elements(Side s, Relations *r, const Touch *t, int n, int *n_loops) {
   Touch of = *t;
-  bool exact;
+  bool exact = true;
   of.n = n;
   of.at = seen(&s, t->at, true);
   *n_loops = of.at->n_loops;
