@@ -29,8 +29,10 @@ typedef struct OnDevice {
 
 /* One of a call's arrays. */
 typedef struct Resident {
-  DeviceBuffer *buffer;
+  DeviceBuffer *buffer; /* NULL until all is known that the call does */
   const Tensor *tensor; /* NULL: the host function allocates it */
+  const char *name;
+  size_t bytes;
   bool is_written;
 } Resident;
 
@@ -145,10 +147,17 @@ DLDevice tirc_device_place(const OnDevice *on) { return on->place; }
 
 enum { MOST_LAUNCHES = 1 << 20 };
 
+/* An argument of a launch, and which array it is. */
+typedef struct ArrayArg {
+  DeviceArg *arg;
+  int array;
+} ArrayArg;
+
 typedef struct Walk {
   Tirc *c;
   OnDevice *on;
   DeviceCall *call;
+  VEC(ArrayArg) uses;
   const Func *host;
   PtrMap values; /* from a variable to a constant */
   PtrMap arrays; /* from a data variable to 1 + the number of its array */
@@ -177,23 +186,33 @@ static int64_t int_of(Walk *w, Expr e) {
   return v;
 }
 
-static void add_array(Walk *w, Expr data, size_t bytes, const char *name, Resident r) {
-  DeviceError e = {0};
-  const uintptr_t there = r.tensor && r.tensor->is_far ? (uintptr_t)r.tensor->data : 0;
-  if (there % GPU_ALIGNMENT)
-    tirc_fail(w->c, w->host->loc, "argument", "copy it to memory of its own",
-              "%s begins at an address of the device that is no multiple of %d, as kernels have it",
-              name, GPU_ALIGNMENT);
-  r.buffer = there ? tirc_device_borrow(w->on->device, there, bytes, &e)
-                   : tirc_device_buffer(w->on->device, bytes, name, &e);
-  if (!r.buffer) fail_device(w->c, &e);
+static void add_array(Walk *w, Expr data, Resident r) {
   vec_push(w->c, w->call->arrays, r);
   tirc_map_set(w->c, &w->arrays, data, (void *)(uintptr_t)w->call->arrays.n);
 }
 
+/* The device's memory for all arrays, which their launches get. */
+static void make_buffers(Walk *w) {
+  DeviceError e = {0};
+  for (int i = 0; i < w->call->arrays.n; i++) {
+    Resident *r = &w->call->arrays.at[i];
+    const uintptr_t there = r->tensor && r->tensor->is_far ? (uintptr_t)r->tensor->data : 0;
+    if (there % GPU_ALIGNMENT)
+      tirc_fail(
+          w->c, w->host->loc, "argument", "copy it to memory of its own",
+          "%s begins at an address of the device that is no multiple of %d, as kernels have it",
+          r->name, GPU_ALIGNMENT);
+    r->buffer = there ? tirc_device_borrow(w->on->device, there, r->bytes, &e)
+                      : tirc_device_buffer(w->on->device, r->bytes, r->name, &e);
+    if (!r->buffer) fail_device(w->c, &e);
+  }
+  for (int i = 0; i < w->uses.n; i++)
+    w->uses.at[i].arg->buffer = w->call->arrays.at[w->uses.at[i].array].buffer;
+}
+
 static void walk(Walk *w, Stmt s);
 
-/* One that is allocated again, in a loop, is the same. */
+/* One that is allocated again, in a loop, is the same, as large as the largest. */
 static void walk_alloc(Walk *w, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   int64_t bytes = tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)) * b->dtype.lanes;
@@ -203,8 +222,12 @@ static void walk_alloc(Walk *w, Stmt s) {
       tirc_fail(w->c, w->host->loc, "shape", NULL, "extent %d of %s would be %lld", i, b->name,
                 (long long)n);
   }
-  if (!tirc_map_has(&w->arrays, b->data))
-    add_array(w, b->data, (size_t)bytes, b->name, (Resident){0});
+  const uintptr_t at = (uintptr_t)tirc_map_get(&w->arrays, b->data);
+  Resident *was = at ? &w->call->arrays.at[at - 1] : NULL;
+  if (!was)
+    add_array(w, b->data, (Resident){.name = b->name, .bytes = (size_t)bytes});
+  else if (was->bytes < (size_t)bytes)
+    was->bytes = (size_t)bytes;
   walk(w, s->u.alloc.body);
 }
 
@@ -226,14 +249,14 @@ static int kernel_number(Walk *w, const char *name) {
             w->host->name, name);
 }
 
-static DeviceArg array_arg(Walk *w, Expr e, const Func *kernel, int i, bool is_written) {
+static void array_arg(Walk *w, Expr e, const Func *kernel, int i, bool is_written, DeviceArg *to) {
   const uintptr_t at = (uintptr_t)tirc_map_get(&w->arrays, e);
   if (!at)
     tirc_fail(w->c, w->host->loc, "lower", NULL, "argument %d of %s is no array of %s", i,
               kernel->name, w->host->name);
   Resident *r = &w->call->arrays.at[at - 1];
   r->is_written = r->is_written || is_written;
-  return (DeviceArg){.buffer = r->buffer};
+  vec_push(w->c, w->uses, ((ArrayArg){to, (int)at - 1}));
 }
 
 /* As the kernel's parameter has it: floats of 16 bits are floats there. */
@@ -297,8 +320,10 @@ static void walk_launch(Walk *w, Expr call) {
   DeviceArg *args = tirc_new_array(w->c, DeviceArg, k->n_params + 1);
   DeviceLaunch l = {w->on->kernels[number], k->n_params, args, {1, 1, 1}, {1, 1, 1}};
   for (int i = 0; i < k->n_params; i++)
-    args[i] = k->buffers[i] ? array_arg(w, call->args[1 + i], k, i, s.params[i].is_written)
-                            : scalar_arg(w, call->args[1 + i], k->params[i]->dtype);
+    if (k->buffers[i])
+      array_arg(w, call->args[1 + i], k, i, s.params[i].is_written, &args[i]);
+    else
+      args[i] = scalar_arg(w, call->args[1 + i], k->params[i]->dtype);
   for (int i = 0; i < n_axes; i++) {
     const char *axis = axes->args[i]->op == OP_STRING ? axes->args[i]->u.s : "";
     Expr value = call->args[1 + k->n_params + i];
@@ -377,10 +402,13 @@ DeviceCall *tirc_device_call(Tirc *c, OnDevice *on, const Func *host, const PtrM
       continue;
     }
     if (!tirc_map_has(&w.arrays, b->data))
-      add_array(&w, b->data, args[i].tensor->bytes, b->name, (Resident){.tensor = args[i].tensor});
+      add_array(
+          &w, b->data,
+          (Resident){.tensor = args[i].tensor, .name = b->name, .bytes = args[i].tensor->bytes});
     tirc_map_set(c, &w.arrays, host->params[i], tirc_map_get(&w.arrays, b->data));
   }
   walk(&w, host->body);
+  make_buffers(&w);
   return w.call;
 }
 
