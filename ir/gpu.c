@@ -16,6 +16,13 @@ int64_t tirc_gpu_most_along(GpuKind kind, int axis) {
   return kind == GPU_CUDA && axis < GPU_AXES ? cuda[axis] : INT64_MAX;
 }
 
+int64_t tirc_gpu_end_behind(int64_t at, int64_t bytes) {
+  int64_t end;
+  if (bytes < 0 || __builtin_add_overflow(at, GPU_ALIGNMENT - 1, &end)) return INT64_MAX;
+  end -= end % GPU_ALIGNMENT;
+  return __builtin_add_overflow(end, bytes, &end) ? INT64_MAX : end;
+}
+
 static const Gpu gpus[] = {
 #define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor)      \
   {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor},

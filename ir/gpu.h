@@ -35,6 +35,8 @@ int64_t tirc_gpu_most_along(GpuKind kind, int axis);
 
 /* Arrays begin at multiples of so many bytes: tensor cores ask for it. */
 enum { GPU_ALIGNMENT = 32 };
+/* Where an array of so many bytes ends, behind others that end at `at`; INT64_MAX: too far. */
+int64_t tirc_gpu_end_behind(int64_t at, int64_t bytes);
 
 /* By name or by a card's tag; NULL when there is none. */
 const Gpu *tirc_gpu_find(const char *name);

@@ -189,10 +189,7 @@ void tirc_gpu_store(Gen *g, Stmt s) {
 static bool is_shared(Buffer b) { return strncmp(b->scope, "shared", 6) == 0; }
 
 /* Of shared.dyn a buffer begins at a multiple of 32 bytes, as in memory of its own. */
-static int64_t dynamic_size(int64_t bytes) {
-  enum { ALIGNMENT = 32 };
-  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
+static int64_t dynamic_size(int64_t bytes) { return tirc_gpu_end_behind(bytes, 0); }
 
 /* A part of the one array that there is. */
 static void declare_dynamic(Gen *g, const Name *name, int64_t bytes) {
@@ -261,7 +258,7 @@ static bool add_shared(Visitor *v, Stmt s) {
   int64_t *sum = v->self;
   if (s->kind != STMT_ALLOC || !is_shared(s->u.alloc.buffer)) return true;
   const int64_t bytes = tirc_constant_bytes(s->u.alloc.buffer);
-  if (bytes < 0 || *sum < 0 || __builtin_add_overflow(*sum, bytes, sum)) *sum = -1;
+  *sum = bytes < 0 || *sum < 0 ? -1 : tirc_gpu_end_behind(*sum, bytes);
   return true;
 }
 

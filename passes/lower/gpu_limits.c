@@ -50,7 +50,7 @@ static void add_buffer(Limits *l, Stmt s) {
   const int64_t bytes = tirc_lower_bytes(b);
   if (!l->largest || bytes < 0 || bytes > tirc_lower_bytes(l->largest->u.alloc.buffer))
     l->largest = s;
-  l->shared = bytes < 0 ? INT64_MAX : l->shared > INT64_MAX - bytes ? INT64_MAX : l->shared + bytes;
+  l->shared = tirc_gpu_end_behind(l->shared, bytes);
 }
 
 static void check_shared(const Limits *l) {

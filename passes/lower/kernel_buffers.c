@@ -58,8 +58,7 @@ static int64_t shared_bytes(const Hoist *h) {
   int64_t sum = 0;
   for (int i = 0; i < h->allocs.n; i++) {
     Buffer b = h->allocs.at[i]->u.alloc.buffer;
-    const int64_t bytes = strncmp(b->scope, "shared", 6) ? 0 : tirc_lower_bytes(b);
-    if (bytes < 0 || __builtin_add_overflow(sum, bytes, &sum)) return INT64_MAX;
+    if (!strncmp(b->scope, "shared", 6)) sum = tirc_gpu_end_behind(sum, tirc_lower_bytes(b));
   }
   return sum;
 }

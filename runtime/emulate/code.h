@@ -74,6 +74,7 @@ typedef struct Store {
   Place place;
   char *data;
   int64_t bytes, capacity; /* of one thread, where it is local */
+  int64_t before;          /* shared: what the block had before it */
   uint8_t *written;        /* a byte a unit, or NULL: all of it is */
   uint8_t *report;         /* likewise, for whom the launch was made; or NULL */
   int unit;                /* the size of the smallest element of its views */

@@ -93,8 +93,11 @@ static int64_t *shared_of(Emu *e, const Store *s) {
 }
 
 /* What a block has, against what its GPU has and what the launch asks for. */
-static void check_shared(Emu *e, const Store *s) {
-  const int64_t used = *shared_of(e, s) += s->bytes, all = e->shared + e->shared_dyn;
+static void check_shared(Emu *e, Store *s) {
+  int64_t *sum = shared_of(e, s);
+  s->before = *sum;
+  *sum = sum == &e->shared ? tirc_gpu_end_behind(*sum, s->bytes) : *sum + s->bytes;
+  const int64_t used = *sum, all = e->shared + e->shared_dyn;
   if (e->gpu && (e->shared > e->gpu->shared || all > e->gpu->shared_dyn))
     tirc_emu_fail(e, "shared-memory", "use smaller tiles, or less of them at a time",
                   "a block has %lld bytes of shared memory (scope %s) with buffer \"%s\", and %s "
@@ -110,7 +113,7 @@ static void check_shared(Emu *e, const Store *s) {
 }
 
 void tirc_emu_close_store(Emu *e, const Window *w) {
-  if (w->store->place == SHARED) *shared_of(e, w->store) -= w->store->bytes;
+  if (w->store->place == SHARED) *shared_of(e, w->store) = w->store->before;
 }
 
 void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {

@@ -295,6 +295,20 @@ static const Expectation expectations[] = {
                                "                B[i * 128 + tx] = S[i * 128 + 127 - tx]\n"),
      {"S = T.decl_buffer((16384,), scope=\"shared.dyn\")"},
      {NULL}},
+    {"arrays of a block begin at multiples of 32 bytes",
+     "SplitHostDevice",
+     "sm_75",
+     MAIN(BUF(A, 12285) ", " BUF(B, 12285),
+          SHARED(R, 1) SHARED(S, 12285) BX(1)
+              TX(117) "            for i in range(105):\n"
+                      "                S[i * 117 + tx] = A[i * 117 + tx]\n"
+                      "        R[0] = A[0]\n" TX(
+                          117) "            for i in range(105):\n"
+                               "                B[i * 117 + tx] = S[i * 117 + 116 - tx] + R[0]\n"
+                               ""),
+     {"R = T.decl_buffer((1,), scope=\"shared.dyn\")",
+      "S = T.decl_buffer((12285,), scope=\"shared.dyn\")"},
+     {NULL}},
     {"a barrier of a loop that is written out, but for the first",
      "SplitHostDevice",
      "sm_80",
