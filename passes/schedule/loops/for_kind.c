@@ -126,6 +126,7 @@ static bool check_concurrent(Visitor *v, Stmt stmt) {
                    : NULL;
   if (!loop || tirc_is_int(stmt->u.loop.extent, 1)) return true;
   const For *f = &stmt->u.loop;
+  const bool is_virtual = f->thread && !strncmp(f->thread, "vthread", 7); /* these run in turn */
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     ThreadScope thread = f->thread ? thread_scope(r->s, f->thread) : no_thread;
@@ -136,7 +137,8 @@ static bool check_concurrent(Visitor *v, Stmt stmt) {
   }
   const char *code = c->diag.code;
   if (strcmp(code, tirc_errors[SERR_NOT_DATA_PARALLEL].code) &&
-      strcmp(code, tirc_errors[SERR_ITERATIONS_DEPEND].code))
+      strcmp(code, tirc_errors[SERR_ITERATIONS_DEPEND].code) &&
+      (is_virtual || strcmp(code, tirc_errors[SERR_BIND_ITER_KIND].code)))
     return true;
   r->tell(r->self, (Warning){"race", stmt->loc,
                              tirc_format(c, "%s: %s", c->diag.message, c->diag.condition)});
