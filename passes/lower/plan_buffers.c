@@ -3,6 +3,7 @@
  * only if no value of it travels from one of the iterations to another. */
 #include "carries.h"
 #include "internal.h"
+#include "scopes.h"
 
 typedef struct Plan {
   Buffer buffer;
@@ -152,15 +153,36 @@ static bool carries(Planner *p, Analyzer *a, const Plan *plan, const For *loop) 
   return tirc_lower_carries_values(p->c, a, &relaxed, plan->buffer);
 }
 
+static int first_threads(const Plan *plan) {
+  int i = 0;
+  while (i < plan->n && !tirc_is_thread_loop(plan->at[i])) i++;
+  return i;
+}
+
+/* The host has no memory of scope local or shared that one launch hands to the next. */
+static bool hands_on(Planner *p, Plan *plan, int at, bool threads_follow) {
+  const For *loop = &plan->at[at]->u.loop;
+  if (!strcmp(plan->buffer->scope, "global") || !tirc_gpu_of(p->f) || !threads_follow) return true;
+  if (tirc_lower_stores_first(p->c, p->f, loop, plan->buffer)) return false;
+  tirc_fail(p->c, tirc_place_of(plan->at[at]), "lower",
+            "keep what one kernel hands to another in scope global",
+            "the buffer %s of scope %s is used outside of one kernel: an iteration of the loop %s "
+            "may read what another one stored, and each launches a kernel",
+            plan->buffer->name, plan->buffer->scope, loop->var->u.s);
+}
+
 static void choose_host(Planner *p, Plan *plan) {
   int first = plan->origin + 1, n = within_kernel(p, plan);
+  const int kernel = first_threads(plan);
   Analyzer *a = tirc_analyzer(p->c);
   for (int i = 0; i < n; i++) {
     Stmt s = plan->at[i];
     if (s->kind == STMT_FOR)
       tirc_bind_range(a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
     if (i < first) continue;
-    if (s->kind == STMT_WHILE || (s->kind == STMT_FOR && carries(p, a, plan, &s->u.loop))) n = i;
+    if (s->kind == STMT_WHILE || (s->kind == STMT_FOR && carries(p, a, plan, &s->u.loop) &&
+                                  hands_on(p, plan, i, i < kernel)))
+      n = i;
   }
   Stmt host = plan->at[n - 1];
   Hosted *h = tirc_map_get(&p->hosts, host);

@@ -9,8 +9,8 @@
  * tx] = S[tx] + s[0]
  *
  * A statement outside of a loop over an axis runs once in the program, so one thread stores what
- * others see; what each thread has of its own (scope local) each computes. */
-#include "internal.h"
+ * others see; what each thread or block has of its own (scopes local and shared) each computes. */
+#include "scopes.h"
 
 #include "ir/tree/print.h"
 
@@ -22,11 +22,21 @@ typedef struct Axis {
   Expr around;        /* and the innermost one's variable */
 } Axis;
 
+/* The loops in which a buffer is used that threads or blocks have of their own. */
+typedef struct Usage {
+  bool used;
+  Stmt loops[GPU_AXES];                     /* around the first use, one an axis, or NULL */
+  bool several[GPU_AXES], stored[GPU_AXES]; /* others are around others; one is around a store */
+  bool together[GPU_AXES];                  /* threads along it sum up one element */
+} Usage;
+
 typedef struct Unify {
   Tirc *c;
   Analyzer *a;
-  Axis axes[GPU_AXES]; /* in the order of the one nest */
-  PtrMap inside;       /* variables that the kernel binds */
+  PtrMap usages;         /* from a buffer to its Usage */
+  Stmt around[GPU_AXES]; /* loops around the place where the first walk is */
+  Axis axes[GPU_AXES];   /* in the order of the one nest */
+  PtrMap inside;         /* variables that the kernel binds */
   Attrs annotations;
 } Unify;
 
@@ -38,6 +48,12 @@ static Axis *axis_of(Unify *u, Stmt s) {
             "the loop %s is bound to %s, which is no axis of threads", s->u.loop.var->u.s,
             s->u.loop.thread);
 }
+
+typedef struct Kernels {
+  Tirc *c;
+  const Func *f;
+  Place *at; /* what is around the place where the walk is */
+} Kernels;
 
 /* --- the axes of a kernel --------------------------------------------------------------------- */
 
@@ -52,8 +68,40 @@ static void check_extents(Unify *u, const Axis *axis, Stmt s) {
             tirc_print_expr(u->c, loop->extent));
 }
 
+static Usage *usage_of(Unify *u, Buffer b) {
+  Usage *use = tirc_map_get(&u->usages, b);
+  if (!use) tirc_map_set(u->c, &u->usages, b, use = tirc_new(u->c, Usage));
+  return use;
+}
+
+static void note_use(Unify *u, Buffer b, bool store) {
+  if (tirc_scope_owner(b->scope) == OWNER_NONE) return;
+  Usage *use = usage_of(u, b);
+  for (int i = 0; i < GPU_AXES; i++) {
+    if (!use->used) use->loops[i] = u->around[i];
+    use->several[i] |= use->loops[i] != u->around[i];
+    use->stored[i] |= store && u->around[i];
+  }
+  use->used = true;
+}
+
+static void note_sums(Unify *u, const Block *b) {
+  for (int i = 0; i < b->n_iters; i++)
+    for (int x = 0; x < GPU_AXES; x++)
+      for (int w = 0; b->iters[i].kind == ITER_REDUCE && u->around[x] && w < b->n_writes; w++)
+        if (tirc_uses_var(b->iter_values[i], u->around[x]->u.loop.var))
+          usage_of(u, b->writes[w].buffer)->together[x] = true;
+}
+
+static bool collect_expr(Visitor *v, Expr e) {
+  if (e->op == OP_LOAD) note_use(v->self, e->u.buffer, false);
+  return true;
+}
+
 static bool collect(Visitor *v, Stmt s) {
   Unify *u = v->self;
+  if (s->kind == STMT_STORE) note_use(u, s->u.store.buffer, true);
+  if (s->kind == STMT_BLOCK) note_sums(u, &s->u.block);
   if (s->kind == STMT_FOR) tirc_map_set(u->c, &u->inside, s->u.loop.var, s);
   if (s->kind == STMT_LET) tirc_map_set(u->c, &u->inside, s->u.let.var, s);
   for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_iters; i++)
@@ -77,21 +125,24 @@ static bool collect(Visitor *v, Stmt s) {
   for (int i = 0; i < s->u.loop.annotations.n; i++)
     u->annotations = tirc_attrs_set(u->c, u->annotations, s->u.loop.annotations.at[i].key,
                                     s->u.loop.annotations.at[i].value);
-  return true;
+  Stmt *around = &u->around[axis - u->axes], was = *around;
+  *around = s;
+  tirc_visit_stmt(v, s->u.loop.body);
+  *around = was;
+  return false;
 }
 
 /* --- what one thread does --------------------------------------------------------------------- */
 
 /* Whether threads see what others of the block store in it. */
-static bool is_shared(Buffer b) {
-  return !strcmp(b->scope, "global") || !strncmp(b->scope, "shared", 6);
-}
+static bool is_shared(Buffer b) { return tirc_scope_owner(b->scope) != OWNER_THREAD; }
+static bool is_block_s(Buffer b) { return tirc_scope_owner(b->scope) == OWNER_BLOCK; }
 
 /* The condition that holds for one thread along each axis that no loop around runs over; NULL:
- * always. */
-static Expr one_thread(const Unify *u) {
+ * always. `each_block`: for one of each block. */
+static Expr one_thread(const Unify *u, bool each_block) {
   Expr all = NULL;
-  for (int i = 0; i < GPU_AXES; i++) {
+  for (int i = each_block ? GPU_BLOCK_AXES : 0; i < GPU_AXES; i++) {
     const Axis *axis = &u->axes[i];
     if (!axis->loop || axis->open || tirc_is_int(axis->loop->u.loop.extent, 1)) continue;
     Expr first = tirc_eq(u->c, axis->var, tirc_int(u->c, axis->var->dtype, 0));
@@ -110,9 +161,12 @@ static bool is_leaf(const Block *b) {
          !(b->init && tirc_find_stmt(b->init, is_block_or_threads, NULL, NULL));
 }
 
+/* Whether it stores to scopes of one owner alone, which is not each thread. */
 static bool stores_for_all(const Block *b) {
   for (int i = 0; i < b->n_writes; i++)
-    if (!is_shared(b->writes[i].buffer)) return false;
+    if (!is_shared(b->writes[i].buffer) ||
+        is_block_s(b->writes[i].buffer) != is_block_s(b->writes[0].buffer))
+      return false;
   return b->n_writes > 0;
 }
 
@@ -163,24 +217,43 @@ static Stmt rewrite(Mutator *m, Stmt s) {
   Unify *u = m->self;
   if (tirc_is_thread_loop(s)) return rewrite_loop(m, s);
   if (s->kind == STMT_STORE && is_shared(s->u.store.buffer)) {
-    Expr one = one_thread(u);
+    Expr one = one_thread(u, is_block_s(s->u.store.buffer));
     return one ? tirc_if(u->c, one, s, NULL) : s;
   }
   if (s->kind == STMT_BLOCK && is_leaf(&s->u.block)) {
-    Expr one = one_thread(u);
-    if (!one || calls(&s->u.block)) return s;
+    if (!one_thread(u, false) || calls(&s->u.block)) return s;
     if (!stores_for_all(&s->u.block)) return tirc_mutate_stmt_children(m, s);
     Block b = s->u.block;
+    Expr one = one_thread(u, is_block_s(b.writes[0].buffer));
+    if (!one) return s;
     b.predicate = tirc_is_true(b.predicate) ? one : tirc_and(u->c, b.predicate, one);
     return tirc_block(u->c, &b);
   }
   return tirc_mutate_stmt_children(m, s);
 }
 
-static Stmt unify(Tirc *c, Stmt kernel) {
+/* Of a buffer that loops over one axis use which become one loop, each thread (or block) finds what
+ * it has stored itself: in the program, what the last one has stored. */
+static void check_usages(const Unify *u, const Kernels *k, Stmt kernel) {
+  for (size_t i = 0; i < u->usages.cap; i++) {
+    const Usage *use = u->usages.keys[i] ? u->usages.values[i] : NULL;
+    Expr vars[GPU_AXES];
+    int n = 0;
+    if (!use) continue;
+    Buffer b = (Buffer)(uintptr_t)u->usages.keys[i];
+    for (int x = 0; x < (is_block_s(b) ? GPU_BLOCK_AXES : GPU_AXES); x++)
+      if (use->several[x] && use->stored[x] && !use->together[x] &&
+          !tirc_is_int(u->axes[x].loop->u.loop.extent, 1))
+        vars[n++] = u->axes[x].var;
+    if (n) tirc_lower_check_joined(u->c, k->f, k->at, kernel, b, n, vars);
+  }
+}
+
+static Stmt unify(const Kernels *k, Stmt kernel) {
+  Tirc *c = k->c;
   Unify u = {.c = c, .a = tirc_analyzer(c)};
   for (int i = 0; i < GPU_AXES; i++) u.axes[i].thread = tirc_gpu_axes[i];
-  Visitor v = {.stmt = collect, .expr = tirc_skip_expr, .self = &u};
+  Visitor v = {.stmt = collect, .expr = collect_expr, .self = &u};
   tirc_visit_stmt(&v, kernel);
   Mutator m = {.c = c, .stmt = rewrite, .self = &u};
   Stmt body = tirc_mutate_stmt(&m, kernel);
@@ -197,14 +270,22 @@ static Stmt unify(Tirc *c, Stmt kernel) {
                               .body = body});
     is_inner = false;
   }
+  check_usages(&u, k, body);
   return body;
 }
 
 static Stmt find_kernels(Mutator *m, Stmt s) {
-  return tirc_is_thread_loop(s) ? unify(m->c, s) : tirc_mutate_stmt_children(m, s);
+  Kernels *k = m->self;
+  if (tirc_is_thread_loop(s)) return unify(k, s);
+  Place *at = k->at;
+  k->at = tirc_lower_host_place(k->c, at, s);
+  s = tirc_mutate_stmt_children(m, s);
+  k->at = at;
+  return s;
 }
 
 Stmt tirc_lower_thread_binding(Tirc *c, const Func *f) {
-  Mutator m = {.c = c, .stmt = find_kernels};
+  Kernels k = {c, f, NULL};
+  Mutator m = {.c = c, .stmt = find_kernels, .self = &k};
   return tirc_mutate_stmt(&m, f->body);
 }

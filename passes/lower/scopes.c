@@ -1,0 +1,323 @@
+/* Does the scope of each buffer fit the threads and blocks that use it? A thread has of scope local
+ * what it has stored itself, a block of scope shared what its threads have, and of scope global
+ * blocks see each other's stores, but nobody says when:
+ *
+ *   for bx in T.thread_binding(1, "blockIdx.x"):
+ *     for tx in T.thread_binding(32, "threadIdx.x"):
+ *       L[tx] = A[tx]                 thread 0 stores L[0],
+ *       B[tx] = L[31 - tx]            which thread 31 reads: of its own L, where nothing is
+ *
+ * So a thread must have stored what it reads of local, and a block what it reads of shared; blocks
+ * may not store what others use of global, unless all leave the same. What cannot be proved is
+ * refused, but for elements that a loaded index names, which are the author's affair. (Threads of a
+ * block wait for each other: thread_sync.c.) */
+#include "scopes.h"
+
+#include "carries.h"
+#include "passes/meaning/asked.h"
+#include "passes/meaning/relations.h"
+
+ScopeOwner tirc_scope_owner(const char *scope) {
+  return !strncmp(scope, "shared", 6) ? OWNER_BLOCK
+         : strcmp(scope, "global")    ? OWNER_THREAD
+                                      : OWNER_NONE;
+}
+
+typedef struct Kernel {
+  Tirc *c;
+  const Func *f;
+  Place *at; /* loops of the host around it */
+  Extract x;
+  PtrMap untold; /* data of buffers of which not all touches are known */
+  int n;         /* loops over blocks and threads: the kernel's outermost ones */
+  Expr vars[GPU_AXES];
+  Expr blocks[GPU_AXES], all[GPU_AXES]; /* those of more than one iteration */
+  int n_blocks, n_all;
+} Kernel;
+
+/* --- touches ---------------------------------------------------------------------------------- */
+
+/* What a block does by its views is what it declares. */
+static void add_declared(Extract *x, Place *at, const Block *b, bool behind) {
+  Kernel *kernel = x->self;
+  for (int i = 0; i < b->n_matches; i++) {
+    const Expr data = b->matches[i].source.buffer->data, view = b->matches[i].buffer->data;
+    tirc_map_set(x->c, &kernel->untold, view, b);
+    for (int k = 0; k < (behind ? b->n_writes : b->n_reads); k++) {
+      const Region *of = behind ? &b->writes[k] : &b->reads[k];
+      if (of->buffer->data != data) continue;
+      Touch t = tirc_region_touch(x->c, of);
+      t.at = at;
+      t.write = behind;
+      t.stmt = b->body;
+      if (!behind) t.load = tirc_load(x->c, of->buffer, t.n, t.indices);
+      vec_push(x->c, x->touches, t);
+    }
+  }
+}
+
+static void find_touches(Kernel *k, Stmt s) {
+  k->x = (Extract){.c = k->c, .self = k, .lowered = true, .views = add_declared};
+  tirc_extract(&k->x, k->at, s, NULL, s, s);
+  PtrMap named = {0};
+  for (int i = 0; i < k->x.touches.n; i++) {
+    const Touch *t = &k->x.touches.at[i];
+    const Buffer first = tirc_map_get(&named, t->buffer->data);
+    if (t->address || t->n != t->buffer->ndim || (first && first != t->buffer))
+      tirc_map_set(k->c, &k->untold, t->buffer->data, t->buffer);
+    tirc_map_set(k->c, &named, t->buffer->data, t->buffer);
+  }
+  Touches kept = {0};
+  for (int i = 0; i < k->x.touches.n; i++)
+    if (!tirc_map_has(&k->untold, k->x.touches.at[i].buffer->data))
+      vec_push(k->c, kept, k->x.touches.at[i]);
+  k->x.touches = kept;
+}
+
+/* --- all threads of a block ------------------------------------------------------------------- */
+
+/* A block's threads wait for each other where one uses what another stores (thread_sync.c), so each
+ * statement is done by all of them before the next one begins. */
+typedef struct Spread {
+  Tirc *c;
+  const For *loop; /* over threads */
+} Spread;
+
+static bool differs(const Spread *p, Expr e) { return e && tirc_uses_var(e, p->loop->var); }
+
+static Stmt for_all(const Spread *p, Stmt s) {
+  const For *loop = p->loop;
+  if (!tirc_stmt_uses_var(s, loop->var)) return s;
+  Expr var = tirc_var(p->c, loop->var->u.s, loop->var->dtype);
+  For all = {.var = var, .min = loop->min, .extent = loop->extent, .kind = LOOP_SERIAL};
+  all.body = tirc_lower_substitute1(p->c, s, loop->var, var);
+  return tirc_for(p->c, &all);
+}
+
+static bool is_whole(const Spread *p, Stmt s) {
+  switch (s->kind) {
+  case STMT_SEQ: return false;
+  case STMT_FOR: return differs(p, s->u.loop.min) || differs(p, s->u.loop.extent);
+  case STMT_IF: return differs(p, s->u.branch.cond);
+  case STMT_LET: return differs(p, s->u.let.value);
+  case STMT_BLOCK: return differs(p, s->u.block.predicate) || s->u.block.n_matches;
+  default: return true;
+  }
+}
+
+static Stmt spread(Mutator *m, Stmt s) {
+  return is_whole(m->self, s) ? for_all(m->self, s) : tirc_mutate_stmt_children(m, s);
+}
+
+/* The body of a kernel's loop over threads. */
+static Stmt spread_threads(Tirc *c, Stmt s) {
+  if (!tirc_is_thread_loop(s)) return s;
+  For loop = s->u.loop;
+  loop.body = spread_threads(c, loop.body);
+  if (strncmp(loop.thread, "threadIdx", 9)) return tirc_for(c, &loop);
+  Spread p = {c, &loop};
+  return tirc_mutate_stmt(&(Mutator){.c = c, .stmt = spread, .self = &p}, loop.body);
+}
+
+/* --- elements of one's own, seen -------------------------------------------------------------- */
+
+static void know_loops(Analyzer *a, const Place *p) {
+  for (; p; p = p->up)
+    if (p->kind == PLACE_LOOP) tirc_bind_range(a, p->var, tirc_range(p->a, p->b));
+}
+
+/* The indices that all touches of the buffer have; NULL: they have others. */
+static const Expr *common_indices(const Kernel *k, Analyzer *a, Buffer b, const Place **at) {
+  Expr *first = NULL;
+  for (int i = 0; i < k->x.touches.n; i++) {
+    const Touch *t = &k->x.touches.at[i];
+    if (t->buffer != b) continue;
+    if (t->extents) return NULL;
+    Expr *indices = tirc_new_array(k->c, Expr, t->n + 1);
+    know_loops(a, t->at);
+    for (int d = 0; d < t->n; d++) indices[d] = tirc_simplify(a, t->indices[d]);
+    if (first && !tirc_same_exprs(t->n, indices, first)) return NULL;
+    if (!first) *at = t->at;
+    first = indices;
+  }
+  return first;
+}
+
+static bool uses(int n, const Expr *indices, Expr var) {
+  for (int d = 0; d < n && var; d++)
+    if (tirc_uses_var(indices[d], var)) return true;
+  return false;
+}
+
+/* All touches are of the same element of one's own: its indices tell it apart, as the digits of a
+ * number do, of any size. */
+static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who) {
+  Analyzer *a = tirc_analyzer(k->c);
+  const Place *at = NULL;
+  const Expr *indices = common_indices(k, a, b, &at);
+  for (int i = 0; i < n; i++)
+    if (!indices || !uses(b->ndim, indices, who[i])) return false;
+  VEC(Expr) vars = {0};
+  VEC(Range) doms = {0};
+  Expr when = tirc_bool(k->c, true);
+  for (const Place *p = at; p; p = p->up) {
+    if (p->kind == PLACE_WHEN && !p->negated && !tirc_reads_memory(p->a))
+      when = tirc_and(k->c, when, p->a);
+    if (!uses(b->ndim, indices, p->var)) continue;
+    if (p->kind != PLACE_LOOP) return false;
+    vec_push(k->c, vars, p->var);
+    vec_push(k->c, doms, tirc_range(p->a, p->b));
+  }
+  for (int with = 0; with <= !tirc_is_true(when); with++)
+    if (tirc_detect_iter_map(a, b->ndim, indices, vars.n, vars.at, doms.at, with ? when : NULL,
+                             ITER_LEVEL_BIJECTIVE, true, NULL))
+      return true;
+  return false;
+}
+
+/* No value goes from one of those that have the buffer to another, box by box. */
+static bool are_seen_apart(const Kernel *k, Stmt kernel, Buffer b) {
+  Analyzer *a = tirc_analyzer(k->c);
+  know_loops(a, k->at);
+  for (Stmt s = kernel; tirc_is_thread_loop(s); s = s->u.loop.body) {
+    For loop = s->u.loop;
+    tirc_bind_range(a, loop.var, tirc_range(loop.min, loop.extent));
+    const bool is_block = !strncmp(loop.thread, "blockIdx", 8);
+    loop.kind = LOOP_SERIAL;
+    if ((is_block || tirc_scope_owner(b->scope) == OWNER_THREAD) &&
+        tirc_lower_carries_values(k->c, a, &loop, b))
+      return false;
+  }
+  return true;
+}
+
+/* --- the question ----------------------------------------------------------------------------- */
+
+static Relations *relations(Tirc *c, const Func *f) {
+  Relations *r = tirc_new(c, Relations);
+  *r = (Relations){.c = c, .sets = tirc_sets_new(c), .func = f};
+  return r;
+}
+
+static _Noreturn void refuse(const Kernel *k, Buffer b, const Meet *meet) {
+  static const struct {
+    const char *has, *who, *hint;
+  } of[] = {
+      [OWNER_THREAD] = {"of which each thread has its own", "thread",
+                        "give it scope shared, or let each thread compute what it reads"},
+      [OWNER_BLOCK] = {"of which each block of threads has its own", "block",
+                       "let each block compute what it reads, or give it scope global and compute "
+                       "it in a kernel of its own"},
+      [OWNER_NONE] = {"which all blocks of threads use at the same time", "block",
+                      "let each block have elements of its own, or compute it in a kernel of its "
+                      "own"},
+  };
+  const ScopeOwner owner = tirc_scope_owner(b->scope);
+  const bool both = meet->second->write;
+  tirc_fail(
+      k->c, tirc_place_of(meet->second->stmt), "lower", of[owner].hint,
+      "the buffer %s has scope %s, %s, and one %s may %s what another one stores: %s and %s%s%s",
+      b->name, b->scope, of[owner].has, of[owner].who, both ? "store to" : "read",
+      tirc_touch_text(k->c, meet->second), tirc_touch_text(k->c, meet->first),
+      meet->witness ? ": " : ", of which it cannot be proved that they are never the same element",
+      meet->witness ? meet->witness : "");
+}
+
+static bool is_stored(const Kernel *k, Buffer b) {
+  for (int i = 0; i < k->x.touches.n; i++)
+    if (k->x.touches.at[i].write && k->x.touches.at[i].buffer == b) return true;
+  return false;
+}
+
+static void check(const Kernel *k, Stmt kernel, Buffer b) {
+  const ScopeOwner owner = tirc_scope_owner(b->scope);
+  const bool by_thread = owner == OWNER_THREAD, shared = owner == OWNER_NONE;
+  const int n = by_thread ? k->n_all : k->n_blocks;
+  const Expr *who = by_thread ? k->all : k->blocks;
+  if (!n || is_told_by_indices(k, b, n, who) || (!shared && are_seen_apart(k, kernel, b))) return;
+  Meet meet;
+  const Watched watched = {b, shared ? WATCH_ALL : WATCH_READS, shared};
+  const Iterations of = {
+      relations(k->c, k->f), &k->x, k->n, n, who, who, shared ? SPARE_LOADED : SPARE_NONE};
+  if (tirc_iterations_meet(&of, 1, &watched, &meet)) refuse(k, b, &meet);
+}
+
+static void check_touches(Kernel *k, Stmt kernel, bool by_thread) {
+  k->n = k->n_blocks = k->n_all = 0;
+  for (Stmt s = kernel; tirc_is_thread_loop(s) && k->n < GPU_AXES; s = s->u.loop.body) {
+    const For *loop = &s->u.loop;
+    k->vars[k->n++] = loop->var;
+    if (tirc_is_int(loop->extent, 1)) continue;
+    k->all[k->n_all++] = loop->var;
+    if (!strncmp(loop->thread, "blockIdx", 8)) k->blocks[k->n_blocks++] = loop->var;
+  }
+  find_touches(k, kernel);
+  PtrMap seen = {0};
+  for (int i = 0; i < k->x.touches.n; i++) {
+    Buffer b = k->x.touches.at[i].buffer;
+    if (tirc_map_has(&seen, b)) continue;
+    tirc_map_set(k->c, &seen, b, b);
+    const bool known = !strcmp(b->scope, "global") || !strcmp(b->scope, "local") ||
+                       !strncmp(b->scope, "shared", 6);
+    const bool is_threads = tirc_scope_owner(b->scope) == OWNER_THREAD;
+    if (known && is_threads == by_thread && is_stored(k, b)) check(k, kernel, b);
+  }
+}
+
+static void check_kernel(const Kernel *around, Stmt kernel) {
+  Kernel k = {.c = around->c, .f = around->f, .at = around->at};
+  check_touches(&k, kernel, true);
+  check_touches(&k, spread_threads(k.c, kernel), false);
+}
+
+Place *tirc_lower_host_place(Tirc *c, Place *at, Stmt s) {
+  if (s->kind == STMT_LET)
+    return tirc_place_further(c, at, tirc_bind_place(s->u.let.var, s->u.let.value));
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_iters; i++)
+    at = tirc_place_further(c, at,
+                            tirc_bind_place(s->u.block.iters[i].var, s->u.block.iter_values[i]));
+  if (s->kind != STMT_FOR) return at;
+  Place p = tirc_loop_place(s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  p.outside = true;
+  return tirc_place_further(c, at, p);
+}
+
+static bool find_kernels(Visitor *v, Stmt s) {
+  Kernel *around = v->self;
+  Place *at = around->at;
+  if (tirc_is_thread_loop(s)) {
+    check_kernel(around, s);
+    return false;
+  }
+  if (s->kind != STMT_FOR && s->kind != STMT_LET) return true;
+  around->at = tirc_lower_host_place(around->c, at, s);
+  tirc_visit_stmt(v, s->kind == STMT_FOR ? s->u.loop.body : s->u.let.body);
+  around->at = at;
+  return false;
+}
+
+Stmt tirc_lower_scopes(Tirc *c, const Func *f) {
+  Kernel k = {.c = c, .f = f};
+  tirc_visit_stmt(&(Visitor){.stmt = find_kernels, .expr = tirc_skip_expr, .self = &k}, f->body);
+  return f->body;
+}
+
+void tirc_lower_check_joined(Tirc *c, const Func *f, Place *at, Stmt kernel, Buffer b, int n,
+                             const Expr *axes) {
+  Kernel k = {.c = c, .f = f, .at = at};
+  for (Stmt s = kernel; tirc_is_thread_loop(s); s = s->u.loop.body) k.n++;
+  find_touches(&k, kernel);
+  if (tirc_map_has(&k.untold, b->data) || is_told_by_indices(&k, b, n, axes)) return;
+  Meet meet;
+  const Watched watched = {b, WATCH_STORES, false};
+  const Iterations of = {relations(c, f), &k.x, k.n, n, axes, axes, SPARE_NONE};
+  if (tirc_iterations_meet(&of, 1, &watched, &meet)) refuse(&k, b, &meet);
+}
+
+bool tirc_lower_stores_first(Tirc *c, const Func *f, const For *loop, Buffer b) {
+  Kernel k = {.c = c, .f = f};
+  find_touches(&k, tirc_for(c, loop));
+  if (tirc_map_has(&k.untold, b->data)) return false;
+  const Iterations of = {relations(c, f), &k.x, 1, 1, &loop->var, &loop->var, SPARE_NONE};
+  return tirc_stores_before_it_reads(&of, b);
+}

@@ -1,0 +1,20 @@
+/* What each thread, each block and each launch has of its own, and what it may use of it. */
+#ifndef TIRC_LOWER_SCOPES_H
+#define TIRC_LOWER_SCOPES_H
+
+#include "internal.h"
+#include "passes/meaning/touches.h"
+
+/* Who has a buffer of the scope of its own. */
+typedef enum ScopeOwner { OWNER_THREAD, OWNER_BLOCK, OWNER_NONE } ScopeOwner;
+ScopeOwner tirc_scope_owner(const char *scope);
+/* Whether each iteration of the loop surely stores to the buffer before it reads there. */
+bool tirc_lower_stores_first(Tirc *c, const Func *f, const For *loop, Buffer b);
+/* What is around the parts of a statement of the host: a loop, or what a variable stands for. */
+Place *tirc_lower_host_place(Tirc *c, Place *at, Stmt s);
+/* Throws "lower" unless the iterations of loops that were several and are one now, over these axes,
+ * store to elements of their own, or the same. `at` is around the kernel. */
+void tirc_lower_check_joined(Tirc *c, const Func *f, Place *at, Stmt kernel, Buffer b, int n,
+                             const Expr *axes);
+
+#endif
