@@ -60,15 +60,79 @@ static bool is_wide(const Flat *f, Buffer b, int n, const Expr *indices) {
   return wide;
 }
 
+static Expr unwidened(Expr e) {
+  while (e->op == OP_CAST && tirc_dtype_is_int(e->args[0]->dtype) && e->dtype.lanes == 1 &&
+         e->args[0]->dtype.code == e->dtype.code && e->args[0]->dtype.bits <= e->dtype.bits)
+    e = e->args[0];
+  return e;
+}
+
+static bool is_same(Tirc *c, Expr a, Expr b) {
+  a = unwidened(a);
+  b = unwidened(b);
+  return tirc_dtype_equal(a->dtype, b->dtype) && tirc_prove_equal(tirc_analyzer(c), a, b);
+}
+
+static bool has_factor(Tirc *c, Expr product, Expr n) {
+  product = unwidened(product);
+  if (product->op == OP_MUL)
+    return has_factor(c, product->args[0], n) || has_factor(c, product->args[1], n);
+  return is_same(c, product, n);
+}
+
+/* x of the digits x // n and x % n, which are one number: loops that were fused leave them, and a
+ * length n that is known at run time alone. Of one that is a digit itself, x % (m * n), the last
+ * digit is x % n, too. NULL: they are none. */
+static Expr joined(Tirc *c, Expr high, Expr low, Expr n) {
+  high = unwidened(tirc_simplify0(c, high));
+  low = unwidened(tirc_simplify0(c, low));
+  if (unwidened(n)->op == OP_INT || low->op != OP_FLOORMOD || !is_same(c, low->args[1], n))
+    return NULL;
+  Expr x = low->args[0];
+  if (is_same(c, high, tirc_floordiv(c, x, low->args[1]))) return x;
+  Expr y = high->op == OP_FLOORDIV ? high->args[0] : x;
+  return y->op == OP_FLOORMOD && is_same(c, high->args[1], n) && is_same(c, y->args[0], x) &&
+                 has_factor(c, y->args[1], n)
+             ? y
+             : NULL;
+}
+
+/* Indices and shape of a buffer without strides, with digits of one number in one dimension. Gives
+ * how many there are, the first ones at the end of `out` and `scale`. */
+static int join_digits(Tirc *c, Buffer b, DType t, const Expr *indices, Expr *out, Expr *scale) {
+  int first = b->ndim;
+  Expr shape = NULL; /* as of `first`, in the type of indices */
+  for (int i = b->ndim - 1; i >= 0; i--) {
+    Expr x = first < b->ndim ? joined(c, indices[i], out[first], shape) : NULL;
+    if (x) {
+      out[first] = x;
+      shape = tirc_mul(c, tirc_cast(c, shape->dtype, b->shape[i]), shape);
+      scale[first] = tirc_mul(c, tirc_cast(c, t, b->shape[i]), scale[first]);
+      continue;
+    }
+    out[--first] = indices[i];
+    shape = b->shape[i];
+    scale[first] = tirc_cast(c, t, shape);
+  }
+  return b->ndim - first;
+}
+
 static Expr flat_index(Tirc *c, Flat *f, Buffer b, int n, const Expr *indices) {
   const DType t = is_wide(f, b, n, indices) ? DT_INT64 : DT_INT32;
+  Expr *joint = tirc_new_array(c, Expr, n + 1), *scale = tirc_new_array(c, Expr, n + 1);
   Expr sum = NULL;
+  if (!b->strides) {
+    const int all = n;
+    n = join_digits(c, b, t, indices, joint, scale);
+    indices = joint + all - n;
+    scale += all - n;
+  }
   for (int i = 0; i < n; i++) {
     Expr index = tirc_index_cast(c, t, indices[i]);
     if (b->strides)
       index = tirc_index_scale(c, index, tirc_cast(c, t, b->strides[i]));
     else if (sum)
-      sum = tirc_index_scale(c, sum, tirc_cast(c, t, b->shape[i]));
+      sum = tirc_index_scale(c, sum, scale[i]);
     sum = sum ? tirc_index_add(c, sum, index) : index;
   }
   if (!sum) sum = tirc_int(c, t, 0);

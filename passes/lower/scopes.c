@@ -30,7 +30,8 @@ typedef struct Kernel {
   Extract x;
   PtrMap untold; /* data of buffers of which not all touches are known */
   int n;         /* loops over blocks and threads: the kernel's outermost ones */
-  Expr vars[GPU_AXES];
+  Stmt stmt;
+  const struct Kernel *together;        /* the same, statement by statement for all threads */
   Expr blocks[GPU_AXES], all[GPU_AXES]; /* those of more than one iteration */
   int n_blocks, n_all;
 } Kernel;
@@ -149,6 +150,14 @@ static bool uses(int n, const Expr *indices, Expr var) {
   return false;
 }
 
+/* Whether a condition is on what the indices are made of, and on nothing else that varies. */
+static bool is_about(const Place *when, int n, const Expr *indices) {
+  if (tirc_reads_memory(when->a)) return false;
+  for (const Place *p = when->up; p; p = p->up)
+    if (p->var && tirc_uses_var(when->a, p->var) && !uses(n, indices, p->var)) return false;
+  return true;
+}
+
 /* All touches are of the same element of one's own: its indices tell it apart, as the digits of a
  * number do, of any size. */
 static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who) {
@@ -161,7 +170,7 @@ static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who
   VEC(Range) doms = {0};
   Expr when = tirc_bool(k->c, true);
   for (const Place *p = at; p; p = p->up) {
-    if (p->kind == PLACE_WHEN && !p->negated && !tirc_reads_memory(p->a))
+    if (p->kind == PLACE_WHEN && !p->negated && is_about(p, b->ndim, indices))
       when = tirc_and(k->c, when, p->a);
     if (!uses(b->ndim, indices, p->var)) continue;
     if (p->kind != PLACE_LOOP) return false;
@@ -176,10 +185,10 @@ static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who
 }
 
 /* No value goes from one of those that have the buffer to another, box by box. */
-static bool are_seen_apart(const Kernel *k, Stmt kernel, Buffer b) {
+static bool are_seen_apart(const Kernel *k, Buffer b) {
   Analyzer *a = tirc_analyzer(k->c);
   know_loops(a, k->at);
-  for (Stmt s = kernel; tirc_is_thread_loop(s); s = s->u.loop.body) {
+  for (Stmt s = k->stmt; tirc_is_thread_loop(s); s = s->u.loop.body) {
     For loop = s->u.loop;
     tirc_bind_range(a, loop.var, tirc_range(loop.min, loop.extent));
     const bool is_block = !strncmp(loop.thread, "blockIdx", 8);
@@ -229,45 +238,45 @@ static bool is_stored(const Kernel *k, Buffer b) {
   return false;
 }
 
-static void check(const Kernel *k, Stmt kernel, Buffer b) {
+static void check(const Kernel *k, Buffer b) {
   const ScopeOwner owner = tirc_scope_owner(b->scope);
-  const bool by_thread = owner == OWNER_THREAD, shared = owner == OWNER_NONE;
-  const int n = by_thread ? k->n_all : k->n_blocks;
-  const Expr *who = by_thread ? k->all : k->blocks;
-  if (!n || is_told_by_indices(k, b, n, who) || (!shared && are_seen_apart(k, kernel, b))) return;
+  const bool shared = owner == OWNER_NONE;
+  const int n = owner == OWNER_THREAD ? k->n_all : k->n_blocks;
+  const Expr *who = owner == OWNER_THREAD ? k->all : k->blocks;
   Meet meet;
+  if (!n || is_told_by_indices(k, b, n, who)) return;
+  const Kernel *of = owner == OWNER_THREAD ? k : k->together;
+  if (!shared && are_seen_apart(of, b)) return;
   const Watched watched = {b, shared ? WATCH_ALL : WATCH_READS, shared};
-  const Iterations of = {
-      relations(k->c, k->f), &k->x, k->n, n, who, who, shared ? SPARE_LOADED : SPARE_NONE};
-  if (tirc_iterations_meet(&of, 1, &watched, &meet)) refuse(k, b, &meet);
+  const Iterations asked = {
+      relations(k->c, k->f), &of->x, of->n, n, who, who, shared ? SPARE_LOADED : SPARE_NONE};
+  if (tirc_iterations_meet(&asked, 1, &watched, &meet)) refuse(k, b, &meet);
 }
 
-static void check_touches(Kernel *k, Stmt kernel, bool by_thread) {
-  k->n = k->n_blocks = k->n_all = 0;
-  for (Stmt s = kernel; tirc_is_thread_loop(s) && k->n < GPU_AXES; s = s->u.loop.body) {
+static Kernel begin(const Kernel *around, Stmt kernel) {
+  Kernel k = {.c = around->c, .f = around->f, .at = around->at, .stmt = kernel};
+  for (Stmt s = kernel; tirc_is_thread_loop(s) && k.n < GPU_AXES; s = s->u.loop.body, k.n++) {
     const For *loop = &s->u.loop;
-    k->vars[k->n++] = loop->var;
     if (tirc_is_int(loop->extent, 1)) continue;
-    k->all[k->n_all++] = loop->var;
-    if (!strncmp(loop->thread, "blockIdx", 8)) k->blocks[k->n_blocks++] = loop->var;
+    k.all[k.n_all++] = loop->var;
+    if (!strncmp(loop->thread, "blockIdx", 8)) k.blocks[k.n_blocks++] = loop->var;
   }
-  find_touches(k, kernel);
-  PtrMap seen = {0};
-  for (int i = 0; i < k->x.touches.n; i++) {
-    Buffer b = k->x.touches.at[i].buffer;
-    if (tirc_map_has(&seen, b)) continue;
-    tirc_map_set(k->c, &seen, b, b);
-    const bool known = !strcmp(b->scope, "global") || !strcmp(b->scope, "local") ||
-                       !strncmp(b->scope, "shared", 6);
-    const bool is_threads = tirc_scope_owner(b->scope) == OWNER_THREAD;
-    if (known && is_threads == by_thread && is_stored(k, b)) check(k, kernel, b);
-  }
+  return k;
 }
 
 static void check_kernel(const Kernel *around, Stmt kernel) {
-  Kernel k = {.c = around->c, .f = around->f, .at = around->at};
-  check_touches(&k, kernel, true);
-  check_touches(&k, spread_threads(k.c, kernel), false);
+  Kernel k = begin(around, kernel), together = begin(around, spread_threads(around->c, kernel));
+  PtrMap seen = {0};
+  k.together = &together;
+  find_touches(&k, kernel);
+  find_touches(&together, together.stmt);
+  for (int i = 0; i < k.x.touches.n; i++) {
+    Buffer b = k.x.touches.at[i].buffer;
+    if (tirc_map_has(&seen, b)) continue;
+    tirc_map_set(k.c, &seen, b, b);
+    const bool known = tirc_scope_owner(b->scope) != OWNER_THREAD || !strcmp(b->scope, "local");
+    if (known && is_stored(&k, b)) check(&k, b);
+  }
 }
 
 Place *tirc_lower_host_place(Tirc *c, Place *at, Stmt s) {
@@ -304,8 +313,7 @@ Stmt tirc_lower_scopes(Tirc *c, const Func *f) {
 
 void tirc_lower_check_joined(Tirc *c, const Func *f, Place *at, Stmt kernel, Buffer b, int n,
                              const Expr *axes) {
-  Kernel k = {.c = c, .f = f, .at = at};
-  for (Stmt s = kernel; tirc_is_thread_loop(s); s = s->u.loop.body) k.n++;
+  Kernel k = begin(&(Kernel){.c = c, .f = f, .at = at}, kernel);
   find_touches(&k, kernel);
   if (tirc_map_has(&k.untold, b->data) || is_told_by_indices(&k, b, n, axes)) return;
   Meet meet;
