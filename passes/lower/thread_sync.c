@@ -93,6 +93,13 @@ static const char *told(Sync *k, const Touch *t) {
 }
 
 static _Noreturn void refuse(Sync *k, Meeting m, Stmt where) {
+  if (tirc_question_is_tired(k->q))
+    tirc_fail(k->c, tirc_place_of(m.then->stmt), "lower",
+              "split the kernel into several, or let loops run what is written out",
+              "after %d pairs of accesses of the kernel were compared, two threads are taken to "
+              "touch one element of %s, by \"%s\" and by \"%s\", which needs a barrier where none "
+              "can stand",
+              MAX_QUESTIONS, m.first->buffer->name, told(k, m.first), told(k, m.then));
   const char *what = where->kind == STMT_FOR     ? "a loop whose length differs between threads"
                      : where->kind == STMT_WHILE ? "a while loop"
                                                  : "a branch that not all threads take";

@@ -3,7 +3,15 @@
 
 #include "passes/meaning/relations.h"
 
-enum { BUDGET = 200000, MAX_PLACES = 64, MAX_QUESTIONS = 20000 };
+enum { BUDGET = 200000, MAX_PLACES = 64 };
+
+/* What was asked, by numbers of touches and places that are alike, and the answer. */
+typedef struct Asked {
+  struct Asked *before; /* of the same touches */
+  int top;
+  Expr carried;
+  bool next, meets;
+} Asked;
 
 struct Question {
   Tirc *c;
@@ -11,13 +19,19 @@ struct Question {
   Sets *sets;
   Threads threads;
   int asked;
+  PtrMap kinds;   /* from data to the touches that are not alike (Touches) */
+  Touches places; /* of no element: places that are not alike */
+  PtrMap answers; /* from numbers of two touches to the last that was Asked */
+  int n_kinds;
 };
 
 Question *tirc_question(Tirc *c, Analyzer *a, const Threads *threads) {
   Question *q = tirc_new(c, Question);
-  *q = (Question){c, a, tirc_sets_new(c), *threads, 0};
+  *q = (Question){.c = c, .a = a, .sets = tirc_sets_new(c), .threads = *threads};
   return q;
 }
+
+bool tirc_question_is_tired(const Question *q) { return q->asked > MAX_QUESTIONS; }
 
 /* --- what is touched -------------------------------------------------------------------------- */
 
@@ -105,13 +119,46 @@ static bool ask(Question *q, const Touch *x, const Touch *y, const Place *top, E
   return false;
 }
 
+/* The number of the touches that are like this one; time counts them. */
+static int number_in(Question *q, Touches *known, const Touch *t) {
+  for (int i = 0; i < known->n; i++)
+    if (tirc_same_touch(&known->at[i], t)) return known->at[i].time;
+  Touch kind = *t;
+  kind.time = ++q->n_kinds;
+  vec_push(q->c, *known, kind);
+  return kind.time;
+}
+
+static int number_of(Question *q, const Touch *t) {
+  Touches *known = tirc_map_get(&q->kinds, t->buffer->data);
+  if (!known) tirc_map_set(q->c, &q->kinds, t->buffer->data, known = tirc_new(q->c, Touches));
+  return number_in(q, known, t);
+}
+
+/* Statements of one kernel are compared each with each, most of them with the same indices in the
+ * same places. */
+static Asked *asked(Question *q, const Touch *x, const Touch *y, const Place *top, Expr carried,
+                    bool next) {
+  const Touch place = {.at = (Place *)(uintptr_t)top};
+  const int64_t of_x = number_of(q, x), of_y = number_of(q, y);
+  const int at = number_in(q, &q->places, &place);
+  const void *key = (const void *)(uintptr_t)(of_x << 32 | of_y);
+  Asked *last = tirc_map_get(&q->answers, key);
+  for (Asked *a = last; a; a = a->before)
+    if (a->top == at && a->carried == carried && a->next == next) return a;
+  Asked *new = tirc_new(q->c, Asked);
+  *new = (Asked){last, at, carried, next, true};
+  tirc_map_set(q->c, &q->answers, key, new);
+  if (q->asked++ > MAX_QUESTIONS) return new;
+  tirc_sets_begin(q->sets, BUDGET);
+  new->meets = ask(q, x, y, top, carried, next);
+  tirc_sets_end(q->sets);
+  return new;
+}
+
 bool tirc_may_meet(Question *q, const Touch *x, const Touch *y, const Place *top, Expr carried,
                    bool next) {
   if (x->buffer->data != y->buffer->data || (!x->write && !y->write)) return false;
   if (q->threads.n == 0) return false;
-  if (q->asked++ > MAX_QUESTIONS) return true;
-  tirc_sets_begin(q->sets, BUDGET);
-  const bool meets = ask(q, x, y, top, carried, next);
-  tirc_sets_end(q->sets);
-  return meets;
+  return asked(q, x, y, top, carried, next)->meets;
 }

@@ -15,6 +15,9 @@ typedef struct Threads {
 
 typedef struct Question Question;
 Question *tirc_question(Tirc *c, Analyzer *a, const Threads *threads);
+/* Whether it has stopped to look, after so many questions, and answers that everything may meet. */
+enum { MAX_QUESTIONS = 20000 };
+bool tirc_question_is_tired(const Question *q);
 
 /* Appends what a statement (or e, which is evaluated in it) touches of memory that threads share.
  * What is touched by an address is any element: it has no indices. */
