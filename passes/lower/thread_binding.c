@@ -30,6 +30,11 @@ typedef struct Usage {
   bool together[GPU_AXES];                  /* threads along it sum up one element */
 } Usage;
 
+typedef struct Nested {
+  const struct Nested *outer;
+  const For *loop;
+} Nested;
+
 typedef struct Unify {
   Tirc *c;
   Analyzer *a;
@@ -38,6 +43,7 @@ typedef struct Unify {
   Axis axes[GPU_AXES];   /* in the order of the one nest */
   PtrMap inside;         /* variables that the kernel binds */
   Attrs annotations;
+  const Nested *virtual; /* loops over virtual threads around the place where the walk is */
 } Unify;
 
 static Axis *axis_of(Unify *u, Stmt s) {
@@ -185,24 +191,37 @@ static bool calls(const Block *b) {
 /* --- the rewrite ------------------------------------------------------------------------------ */
 
 /* Of two loops over an axis, one in the other, each thread runs one iteration of both: that is all
- * that the program does where no statement tells the two apart. */
-static void check_nested(Unify *u, const Axis *axis, Stmt s) {
+ * that the program does where no statement tells the two apart. around: NULL, or the outer one's
+ * variable. */
+static void check_nested(Unify *u, Expr around, Stmt s) {
   const For *loop = &s->u.loop;
-  if (!axis->open || tirc_is_int(loop->extent, 1) || !tirc_stmt_uses_var(loop->body, loop->var) ||
-      !tirc_stmt_uses_var(loop->body, axis->around))
+  if (!around || tirc_is_int(loop->extent, 1) || !tirc_stmt_uses_var(loop->body, loop->var) ||
+      !tirc_stmt_uses_var(loop->body, around))
     return;
   tirc_fail(
       u->c, tirc_place_of(s), "lower", "fuse them, or bind one to another axis",
       "the loop %s is bound to %s, within the loop %s, which is, too, and both are used in it: "
       "a thread runs one iteration of each",
-      loop->var->u.s, axis->thread, axis->around->u.s);
+      loop->var->u.s, loop->thread, around->u.s);
+}
+
+/* Virtual threads are an axis, too, though each loop over them stays where it is. */
+static Stmt rewrite_virtual(Mutator *m, Stmt s) {
+  Unify *u = m->self;
+  const Nested *outer = u->virtual, here = {outer, &s->u.loop};
+  for (const Nested *n = u->virtual; n; n = n->outer)
+    if (!strcmp(n->loop->thread, s->u.loop.thread)) check_nested(u, n->loop->var, s);
+  u->virtual = &here;
+  s = tirc_mutate_stmt_children(m, s);
+  u->virtual = outer;
+  return s;
 }
 
 static Stmt rewrite_loop(Mutator *m, Stmt s) {
   Unify *u = m->self;
   Axis *axis = axis_of(u, s);
   Expr around = axis->around;
-  check_nested(u, axis, s);
+  check_nested(u, axis->open ? around : NULL, s);
   axis->open++;
   axis->around = s->u.loop.var;
   Stmt body = tirc_mutate_stmt(m, s->u.loop.body);
@@ -216,6 +235,7 @@ static Stmt rewrite_loop(Mutator *m, Stmt s) {
 static Stmt rewrite(Mutator *m, Stmt s) {
   Unify *u = m->self;
   if (tirc_is_thread_loop(s)) return rewrite_loop(m, s);
+  if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING) return rewrite_virtual(m, s);
   if (s->kind == STMT_STORE && is_shared(s->u.store.buffer)) {
     Expr one = one_thread(u, is_block_s(s->u.store.buffer));
     return one ? tirc_if(u->c, one, s, NULL) : s;

@@ -25,6 +25,7 @@ typedef struct Sync {
   Tirc *c;
   Analyzer *a;
   Question *q;
+  Threads threads;
   Place *at;
   Stmt divergent; /* NULL: all threads of the block run what is here together */
   PtrMap varying; /* variables that differ between threads */
@@ -122,14 +123,29 @@ static _Noreturn void refuse(Sync *k, Meeting m, Stmt where) {
 
 static Stmt visit(Sync *k, Stmt s, Ends *out);
 
-static void leaf(Sync *k, Stmt s, Ends *out) {
-  tirc_touches_of(k->c, s, k->at, &out->head);
+/* Of threads that store other numbers to one element at the same time one wins. */
+static void check_store(Sync *k, const Touch *t) {
+  if (!tirc_threads_store_others(k->q, k->c, t, k->at)) return;
+  tirc_fail(k->c, tirc_place_of(t->stmt), "lower",
+            "let each thread store to an element of its own, or only one of them",
+            "two threads store to one element of %s at the same time, by \"%s\"", t->buffer->name,
+            told(k, t));
+}
+
+static Stmt leaf(Sync *k, Stmt s, Ends *out) {
+  Place *at = k->at;
+  const bool stores = s->kind == STMT_STORE && tirc_threads_share(s->u.store.buffer);
+  const Expr one = stores ? tirc_one_thread_stores(k->c, &k->threads, at, s) : NULL;
+  if (one) at = tirc_place_when(k->c, at, one, false);
+  tirc_touches_of(k->c, s, at, &out->head);
   append(k->c, &out->tail, &out->head);
-  if (s->kind != STMT_STORE || !out->head.n) return;
+  if (!stores || !out->head.n) return s;
   const Touch *last = &out->head.at[out->head.n - 1];
   for (int i = 0; last->write && i + 1 < out->head.n; i++)
     if (!out->head.at[i].write && tirc_may_meet(k->q, &out->head.at[i], last, k->at, NULL, false))
       refuse(k, (Meeting){last, last}, s);
+  if (tirc_may_meet(k->q, last, last, k->at, NULL, false)) check_store(k, last);
+  return one ? tirc_if(k->c, one, s, NULL) : s;
 }
 
 static void then_ends(Sync *k, Ends *all, const Ends *more) {
@@ -327,7 +343,7 @@ static Stmt visit_any(Sync *k, Stmt s, Ends *out) {
       out->always = true;
       return s;
     } /* fall through */
-  default: leaf(k, s, out); return s;
+  default: return leaf(k, s, out);
   }
 }
 
@@ -343,6 +359,7 @@ static Stmt within(Sync *k, Stmt s, Threads *threads) {
   if (!tirc_is_thread_loop(s)) {
     tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = refuse_pointer, .self = k}, s);
     k->q = tirc_question(k->c, k->a, threads);
+    k->threads = *threads;
     return visit(k, s, &(Ends){0});
   }
   For loop = s->u.loop;

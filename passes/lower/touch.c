@@ -86,13 +86,12 @@ static Place *seen(const Side *s, const Place *p, bool below) {
   return tirc_place_further(c, up, tirc_bind_place(p->var, tirc_sub(c, to.var, one)));
 }
 
-static ZMap elements(Side s, Relations *r, const Touch *t, int n, int *n_loops) {
+static ZMap elements(Side s, Relations *r, const Touch *t, int n, int *n_loops, bool *exact) {
   Touch of = *t;
-  bool exact = true;
   of.n = n;
   of.at = seen(&s, t->at, true);
   *n_loops = of.at->n_loops;
-  return *n_loops > MAX_PLACES ? NULL : tirc_relation_of(r, &of, &exact);
+  return *n_loops > MAX_PLACES ? NULL : tirc_relation_of(r, &of, exact);
 }
 
 static bool may_be(Question *q, ZMap pairs) {
@@ -106,8 +105,9 @@ static bool ask(Question *q, const Touch *x, const Touch *y, const Place *top, E
   const bool alike = of_x.bits == of_y.bits && of_x.lanes == 1 && of_y.lanes == 1;
   const int n = alike && x->n == y->n ? x->n : 0;
   int loops_x, loops_y;
-  ZMap first = elements((Side){q, top, next ? carried : NULL}, &r, x, n, &loops_x);
-  ZMap second = elements((Side){q, top, NULL}, &r, y, n, &loops_y);
+  bool exact = true;
+  ZMap first = elements((Side){q, top, next ? carried : NULL}, &r, x, n, &loops_x, &exact);
+  ZMap second = elements((Side){q, top, NULL}, &r, y, n, &loops_y, &exact);
   if (loops_x + loops_y > MAX_PLACES) return true;
   ZMap pairs = tirc_z_compose(q->sets, first, tirc_z_reverse(q->sets, second));
   if (carried && next) pairs = tirc_z_equal_at(q->sets, pairs, q->threads.n);
@@ -161,4 +161,27 @@ bool tirc_may_meet(Question *q, const Touch *x, const Touch *y, const Place *top
   if (x->buffer->data != y->buffer->data || (!x->write && !y->write)) return false;
   if (q->threads.n == 0) return false;
   return asked(q, x, y, top, carried, next)->meets;
+}
+
+static ZMap pairs_at(Question *q, Relations *r, const Touch *t, const Place *top, bool *exact) {
+  int n_loops;
+  ZMap at = elements((Side){q, top, NULL}, r, t, t->n, &n_loops, exact);
+  *exact &= 2 * n_loops <= MAX_PLACES;
+  return *exact ? tirc_z_compose(q->sets, at, tirc_z_reverse(q->sets, at)) : NULL;
+}
+
+bool tirc_surely_meet(Question *q, const Touch *t, const Touch *besides, const Place *top) {
+  Relations r = {.c = q->c, .sets = q->sets, .ranges = q->a};
+  bool exact = true, found = false;
+  if (q->threads.n == 0 || tirc_question_is_tired(q)) return false;
+  q->asked++;
+  tirc_sets_begin(q->sets, BUDGET);
+  ZMap pairs = pairs_at(q, &r, t, top, &exact), same = pairs_at(q, &r, besides, top, &exact);
+  if (exact && !r.symbols.n) {
+    pairs = tirc_z_minus(q->sets, pairs, same);
+    for (int i = 0; i < q->threads.n && !found; i++)
+      found = tirc_z_is_empty(q->sets, tirc_z_less_at(q->sets, pairs, i)) == ANSWER_NO;
+  }
+  tirc_sets_end(q->sets);
+  return found;
 }

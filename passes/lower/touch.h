@@ -31,5 +31,14 @@ bool tirc_threads_share(Buffer b);
  * it than y, at the one before it if `next` holds. */
 bool tirc_may_meet(Question *q, const Touch *x, const Touch *y, const Place *top, Expr carried,
                    bool next);
+/* Whether two threads of one block surely touch one element by t, and differ in one of the numbers
+ * of `besides`. */
+bool tirc_surely_meet(Question *q, const Touch *t, const Touch *besides, const Place *top);
+
+/* one_store.c: the condition that holds for one of the threads that store the same number to the
+ * same elements; NULL: for all of them. */
+Expr tirc_one_thread_stores(Tirc *c, const Threads *threads, const Place *at, Stmt store);
+/* Whether two threads surely store to one element at the same time, made of other numbers. */
+bool tirc_threads_store_others(Question *q, Tirc *c, const Touch *store, const Place *top);
 
 #endif
