@@ -12,6 +12,7 @@
 
 /* What is known about variables: ranges and conditions that hold. Lives in the arena. */
 typedef struct Analyzer Analyzer;
+typedef VEC(Expr) Exprs;
 Analyzer *tirc_analyzer(Tirc *c);
 /* One that knows nothing, for what has to be the same in each context: equality, hashes. */
 Analyzer *tirc_plain_analyzer(Tirc *c);
@@ -59,6 +60,10 @@ typedef struct Bound {
   int64_t min, max;
 } Bound;
 Bound tirc_const_bound(Analyzer *a, Expr e);
+/* The same, closer where minima and maxima stand in the sum e, of index type: with each of their
+ * operands in turn (arms.c). The second: what e is with an operand in the place of each of them. */
+Bound tirc_bound_by_arms(Analyzer *a, Expr e);
+void tirc_add_arms(Analyzer *a, Expr e, Exprs *out);
 /* Of a sum, difference or product as if its type held every number; of others, the same. */
 Bound tirc_unwrapped_bound(Analyzer *a, Expr e);
 /* Whether a sum, difference or product of a type that is taken not to overflow has values that the

@@ -14,7 +14,8 @@ typedef struct Accesses {
   void (*views)(Extract *x, Place *at, const Block *b, bool behind);
   Touches at;
   PtrMap opaque; /* handle variables of buffers that are accessed in ways that are not followed */
-  PtrMap doms;   /* tirc_dom_of a place, where it was asked for */
+  PtrMap doms;   /* tirc_dom_of a place, where it was asked for, */
+  PtrMap sums;   /* and tirc_bounded_sums of it */
 } Accesses;
 
 void tirc_find_accesses(Accesses *w, Stmt s);
@@ -30,5 +31,6 @@ static inline bool tirc_may_be_skipped(const Place *p) {
 void tirc_relax_place(const Accesses *w, const Place *at, const Place *top, PtrMap *dom);
 /* The same up to the statement, found once. */
 const PtrMap *tirc_dom_of(Accesses *w, const Place *at);
+PtrMap tirc_copy_dom(Tirc *c, const PtrMap *dom);
 
 #endif

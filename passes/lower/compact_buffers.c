@@ -7,6 +7,7 @@
  * Extents that depend on loops outside are replaced by a constant bound of theirs; a dimension
  * without one stays as it was. A block's annotation buffer_dim_align asks for strides with a
  * residue. */
+#include "ir/arith/box.h"
 #include "regions.h"
 
 /* Of a symbolic extent, bounds beyond this come from the type of a variable and say nothing: those
@@ -75,23 +76,96 @@ static const Expr *aligned_strides(Tirc *c, const Align *aligns, int ndim, const
 
 /* --- the box -------------------------------------------------------------------------------- */
 
-/* Extent and corner of one dimension; the whole dimension where the set has no useful bound. */
-static bool shrink(State *s, Tirc *c, IntSet set, Expr whole, Expr *corner, Expr *extent) {
-  *corner = NULL;
-  *extent = whole;
-  set = tirc_countable_set(s->a, set);
-  if (!set.min || !set.max) return false;
-  DType t = whole->dtype;
-  Expr size = tirc_add(c, tirc_sub(c, set.max, set.min), tirc_int(c, set.min->dtype, 1));
-  size = tirc_simplify(s->a, size);
-  int64_t n, full;
-  const bool known = tirc_const_int(size, &n), constant = tirc_const_int(whole, &full);
-  if (!known) n = tirc_const_bound(s->a, size).max;
-  if (n <= 0 || (constant && n >= full)) return false;
-  if (!known && !constant && (n > MAX_TILE || tirc_prove_equal(s->a, size, whole))) return false;
-  *corner = tirc_simplify(s->a, set.min);
-  if (tirc_is_int(*corner, 0)) *corner = NULL;
-  *extent = tirc_int(c, t, n);
+/* One dimension of all boxes, in a type that holds the differences of its ends. */
+typedef struct Dim {
+  Tirc *c;
+  Analyzer *a;
+  Exprs lows, highs;
+} Dim;
+
+static void add_end(Dim *dim, Exprs *to, Expr e) {
+  for (int i = 0; i < to->n; i++)
+    if (tirc_expr_same(to->at[i], e)) return;
+  vec_push(dim->c, *to, e);
+}
+
+/* What is accessed is in the buffer: an end that is further away is at that of the buffer. */
+static void add_set(Dim *dim, IntSet set, Expr whole) {
+  Tirc *c = dim->c;
+  const IntSet all = tirc_set_of_range(c, tirc_from_zero(c, whole));
+  set = tirc_countable_set(dim->a, set);
+  const IntSet within = tirc_set_intersect(dim->a, set, tirc_countable_set(dim->a, all));
+  add_end(dim, &dim->lows, within.min);
+  add_end(dim, &dim->highs, within.max);
+}
+
+static bool is_wide(const Exprs *ends) {
+  for (int i = 0; i < ends->n; i++)
+    if (ends->at[i]->dtype.bits > 32) return true;
+  return false;
+}
+
+static void in_type(Dim *dim, Exprs *ends, DType t) {
+  for (int i = 0; i < ends->n; i++)
+    ends->at[i] = tirc_simplify(dim->a, tirc_cast(dim->c, t, ends->at[i]));
+}
+
+static Dim dim_of(State *s, Tirc *c, Reach r, int d, Expr whole) {
+  Dim dim = {.c = c, .a = s->a};
+  for (int i = 0; i < r.boxes.n; i++) add_set(&dim, r.boxes.at[i][d], whole);
+  const DType t = is_wide(&dim.lows) || is_wide(&dim.highs) ? DT_INT64 : DT_INT32;
+  in_type(&dim, &dim.lows, t);
+  in_type(&dim, &dim.highs, t);
+  return dim;
+}
+
+/* How many elements there are at most from the corner on, or exactly; -1: some are before it. */
+static int64_t extent_from(const Dim *dim, Expr corner, bool *exact) {
+  int64_t n = 0;
+  for (int i = 0; i < dim->lows.n; i++)
+    if (tirc_bound_by_arms(dim->a, tirc_sub(dim->c, dim->lows.at[i], corner)).min < 0) return -1;
+  for (int i = 0; i < dim->highs.n; i++) {
+    const Bound b = tirc_bound_by_arms(dim->a, tirc_sub(dim->c, dim->highs.at[i], corner));
+    if (b.max == TIRC_POS_INF) return -1;
+    if (b.max < n) continue;
+    n = b.max + 1;
+    *exact = b.min == b.max;
+  }
+  return n;
+}
+
+/* The corner from which the fewest elements are enough: where some box begins, or would if no
+ * condition moved its beginning. The least of all beginnings may have no constant size: a box that
+ * begins at max(8 * y - 1, 0), and one at 8 * y - 1, begin at the latter. */
+static int64_t best_corner(const Dim *dim, Expr *corner, bool *exact) {
+  int64_t best = -1;
+  bool is_exact = false;
+  Exprs tried = {0};
+  Expr least = dim->lows.at[0];
+  for (int i = 1; i < dim->lows.n; i++) least = tirc_min(dim->c, least, dim->lows.at[i]);
+  for (int i = 0; i < dim->lows.n; i++) tirc_add_arms(dim->a, dim->lows.at[i], &tried);
+  vec_push(dim->c, tried, tirc_simplify(dim->a, least));
+  for (int i = 0; i < tried.n; i++) {
+    const int64_t n = extent_from(dim, tried.at[i], &is_exact);
+    if (n < 0 || (best >= 0 && n >= best)) continue;
+    best = n;
+    *exact = is_exact;
+    *corner = tried.at[i];
+  }
+  return best;
+}
+
+/* Extent and corner of one dimension; the whole dimension where the boxes have no useful bound. */
+static bool shrink(State *s, Tirc *c, Reach r, int d, Expr whole, Expr *corner, Expr *extent) {
+  const Dim dim = dim_of(s, c, r, d, whole);
+  Expr from = NULL;
+  bool exact = false;
+  int64_t full, n = best_corner(&dim, &from, &exact);
+  const bool constant = tirc_const_int(whole, &full);
+  if (n <= 0 || n >= tirc_const_bound(s->a, whole).max) return false;
+  if (!constant && !exact && n > MAX_TILE) return false;
+  *corner = tirc_is_int(from, 0) ? NULL : from;
+  *extent = tirc_int(c, whole->dtype, n);
   return true;
 }
 
@@ -103,11 +177,8 @@ static void compact(State *s, Tirc *c, Buffer b, Reach r) {
   bool changed = false;
   for (int i = 0; i < b->ndim; i++) {
     shape[i] = b->shape[i];
-    if (r.is_opaque || b->strides || (!r.reads && !r.writes)) continue;
-    IntSet set = !r.writes  ? r.reads[i]
-                 : !r.reads ? r.writes[i]
-                            : tirc_set_union(s->a, r.reads[i], r.writes[i]);
-    changed |= shrink(s, c, set, b->shape[i], &to->corner[i], &shape[i]);
+    if (r.is_opaque || b->strides || !r.boxes.n) continue;
+    changed |= shrink(s, c, r, i, b->shape[i], &to->corner[i], &shape[i]);
   }
   if (!changed && !aligns) return;
   struct BufferNode node = *b;
@@ -124,12 +195,20 @@ static Buffer new_buffer(Mutator *m, Buffer b) {
   return to ? to->buffer : b;
 }
 
+/* A type that wraps around holds an index, but not what is left of it. */
+static Expr in_type_of(Tirc *c, Expr index, Expr from) {
+  const bool holds = tirc_dtype_bytes(from->dtype) >= tirc_dtype_bytes(index->dtype);
+  return holds ? tirc_cast(c, from->dtype, index) : index;
+}
+
 static const Expr *shift(Mutator *m, const Compact *to, int n, const Expr *indices) {
   State *s = m->self;
   Expr *shifted = tirc_new_array(m->c, Expr, n);
   for (int i = 0; i < n; i++) {
     shifted[i] = indices[i];
-    if (to->corner[i]) shifted[i] = tirc_simplify(s->a, tirc_sub(m->c, indices[i], to->corner[i]));
+    Expr from = to->corner[i];
+    if (from)
+      shifted[i] = tirc_simplify(s->a, tirc_sub(m->c, in_type_of(m->c, indices[i], from), from));
   }
   return shifted;
 }

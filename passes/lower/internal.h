@@ -29,7 +29,6 @@ int tirc_pipeline_numbers(Expr wish, int64_t most, int64_t *out);
 Stmt tirc_lower_substitute(Tirc *c, Stmt s, const PtrMap *map);
 Stmt tirc_lower_substitute1(Tirc *c, Stmt s, Expr var, Expr value);
 /* The conjuncts of a condition. */
-typedef VEC(Expr) Exprs;
 void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
 /* Of all elements; -1: that is no constant, or too many. */
 int64_t tirc_lower_bytes(Buffer b);

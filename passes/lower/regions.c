@@ -4,7 +4,10 @@
 #include "regions.h"
 
 #include "accesses.h"
+#include "bounded_sums.h"
 #include "ir/arith/box.h"
+
+enum { MAX_BOXES = 16 }; /* of one buffer; more are a hull */
 
 /* Through a view all of what it shows may be read and written. */
 static void add_views(Extract *x, Place *at, const Block *b, bool behind) {
@@ -14,16 +17,42 @@ static void add_views(Extract *x, Place *at, const Block *b, bool behind) {
   }
 }
 
+static bool same_end(Expr x, Expr y) { return x == y || (x && y && tirc_expr_same(x, y)); }
+
+static bool is_known(const Reach *reach, int n, const IntSet *box) {
+  for (int i = 0; i < reach->boxes.n; i++) {
+    int d = 0;
+    while (d < n && same_end(reach->boxes.at[i][d].min, box[d].min) &&
+           same_end(reach->boxes.at[i][d].max, box[d].max))
+      d++;
+    if (d == n) return true;
+  }
+  return false;
+}
+
+/* What is touched of one dimension: as loops go, and as the conditions on sums of them say. */
+static IntSet reached(Accesses *w, const Touch *t, BoundedSums *sums, Range r) {
+  const IntSet box = tirc_box_of_range(w->a, r, tirc_dom_of(w, t->at));
+  if (!sums) return box;
+  const Range with = {tirc_with_bounded_sums(sums, r.min), tirc_with_bounded_sums(sums, r.extent)};
+  return tirc_set_intersect(w->a, box, tirc_box_of_range(w->a, with, &sums->dom));
+}
+
 static void widen(Accesses *w, const Touch *t, Reach *reach) {
-  IntSet **sets = t->write ? &reach->writes : &reach->reads;
-  const bool first = !*sets;
   const Range *dims = tirc_dims_of(w->c, t);
-  if (first) *sets = tirc_new_array(w->c, IntSet, t->n);
+  BoundedSums *sums = tirc_bounded_sums(w, t->at);
+  IntSet *box = tirc_new_array(w->c, IntSet, t->n + 1);
   for (int i = 0; i < t->n; i++) {
-    const IntSet one = tirc_box_of_range(w->a, dims[i], tirc_dom_of(w, t->at));
-    (*sets)[i] = first ? one : tirc_set_union(w->a, (*sets)[i], one);
+    box[i] = reached(w, t, sums, dims[i]);
     reach->is_opaque |= tirc_loads_or_calls(dims[i].min);
   }
+  if (is_known(reach, t->n, box)) return;
+  const int n = reach->boxes.n;
+  if (n < MAX_BOXES)
+    vec_push(w->c, reach->boxes, box);
+  else
+    for (int i = 0; i < t->n; i++)
+      reach->boxes.at[n - 1][i] = tirc_set_union(w->a, reach->boxes.at[n - 1][i], box[i]);
 }
 
 const Reach *tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, int n, const Buffer *buffers,

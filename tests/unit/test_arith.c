@@ -303,7 +303,7 @@ static void check_same(World *w, Expr e, Expr r, Expr given, const char *what) {
 }
 
 static void check_facts(World *w, Analyzer *a, Expr e) {
-  Bound b = tirc_const_bound(a, e);
+  Bound b = tirc_const_bound(a, e), by_arms = tirc_bound_by_arms(a, e);
   Modular m = tirc_modular(a, e);
   for (bool more = first(w); more; more = next(w)) {
     int64_t x;
@@ -311,6 +311,9 @@ static void check_facts(World *w, Analyzer *a, Expr e) {
     if (x < b.min || x > b.max)
       fail_msg("bound [%lld, %lld] of %s with %s: %lld", (long long)b.min, (long long)b.max,
                tirc_print_expr(w->c, e), show_world(w), (long long)x);
+    if (x < by_arms.min || x > by_arms.max)
+      fail_msg("by arms [%lld, %lld] of %s with %s: %lld", (long long)by_arms.min,
+               (long long)by_arms.max, tirc_print_expr(w->c, e), show_world(w), (long long)x);
     bool fits = m.coeff == 0 ? x == m.base : ((Wide)x - m.base) % m.coeff == 0;
     if (!fits)
       fail_msg("residue %lld mod %lld of %s with %s: %lld", (long long)m.base, (long long)m.coeff,
