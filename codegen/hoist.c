@@ -11,18 +11,21 @@ enum { ALIGNMENT = 64, MOST_PARTED = 64 << 20 };
 typedef struct Moved {
   const void *data;
   Buffer to;
+  bool is_here;  /* the walk is below one of its allocations */
   Expr part;     /* number of the part where the walk is, or NULL: there is one */
   int64_t bytes; /* of a part */
   int64_t parts; /* the most */
 } Moved;
 
-typedef struct Hoisting {
+typedef struct Hoisting Hoisting;
+struct Hoisting {
   Tirc *c;
   int64_t on_stack;
   Expr part; /* of the parallel loops around, as one number, or NULL */
   int64_t parts;
   VEC(Moved) moved;
-} Hoisting;
+  const Hoisting *before; /* the first walk, of which the moved buffers are known */
+};
 
 static int64_t element_bytes(Buffer b) { return tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)); }
 
@@ -30,6 +33,12 @@ static Moved *moved(const Hoisting *h, Buffer b) {
   for (int i = 0; i < h->moved.n; i++)
     if (h->moved.at[i].data == b->data) return &h->moved.at[i];
   return NULL;
+}
+
+/* The same, where the memory that is accessed is the parameter's. */
+static const Moved *in_parts(const Hoisting *h, Buffer b) {
+  const Moved *m = moved(h, b);
+  return m && m->is_here && m->part ? m : NULL;
 }
 
 /* --- accesses -----------------------------------------------------------------------------------
@@ -48,10 +57,9 @@ static Expr in_part(Tirc *c, const Moved *m, Buffer b, Expr index) {
   return tirc_add(c, first, tirc_cast(c, DT_INT64, index));
 }
 
-/* The buffer in the parameter's memory; as it is where the parameter is that buffer. */
+/* The buffer in the parameter's memory. */
 static Buffer seen(Tirc *c, const Moved *m, Buffer b) {
   struct BufferNode to = *b;
-  if (!m->part) return b;
   if (tirc_dtype_equal(b->dtype, m->to->dtype)) return m->to;
   const Expr all = tirc_int(c, DT_INT64, m->parts * (m->bytes / element_bytes(b)));
   to.data = m->to->data;
@@ -65,16 +73,16 @@ static Buffer seen(Tirc *c, const Moved *m, Buffer b) {
 static Expr move_load(Mutator *v, Expr e) {
   const Hoisting *h = v->self;
   e = tirc_mutate_expr_children(v, e);
-  const Moved *m = e->op == OP_LOAD ? moved(h, e->u.buffer) : NULL;
-  if (!m || !m->part) return e;
+  const Moved *m = e->op == OP_LOAD ? in_parts(h, e->u.buffer) : NULL;
+  if (!m) return e;
   const Expr at =
       in_part(h->c, m, e->u.buffer, tirc_linear_index(h->c, e->u.buffer, e->n, e->args));
   return tirc_load(h->c, seen(h->c, m, e->u.buffer), 1, &at);
 }
 
 static Stmt move_store(Hoisting *h, Stmt s) {
-  const Moved *m = moved(h, s->u.store.buffer);
-  if (!m || !m->part) return s;
+  const Moved *m = in_parts(h, s->u.store.buffer);
+  if (!m) return s;
   const Buffer b = s->u.store.buffer;
   const Expr at = in_part(h->c, m, b, tirc_linear_index(h->c, b, s->u.store.n, s->u.store.indices));
   return tirc_store(h->c, seen(h->c, m, b), 1, &at, s->u.store.value);
@@ -108,16 +116,56 @@ static Moved *parameter_of(Hoisting *h, Stmt s) {
     const Expr all = tirc_int(h->c, DT_INT64, h->parts * (part / element_bytes(b)));
     to = tirc_buffer(h->c, b->name, tirc_dtype_lanes(b->dtype, 1), 1, &all, b->scope);
   }
-  vec_push(h->c, h->moved, ((Moved){b->data, to, h->part, part, h->parts}));
+  vec_push(h->c, h->moved,
+           ((Moved){.data = b->data, .to = to, .part = h->part, .bytes = part, .parts = h->parts}));
   return &h->moved.at[h->moved.n - 1];
+}
+
+/* Buffers of one memory, in another one. */
+typedef struct Renaming {
+  Expr from, to;
+  PtrMap buffers;
+} Renaming;
+
+static Expr rename_data(Mutator *v, Expr e) {
+  const Renaming *r = v->self;
+  return e == r->from ? r->to : tirc_mutate_expr_children(v, e);
+}
+
+static Buffer rename_buffer(Mutator *v, Buffer b) {
+  Renaming *r = v->self;
+  if (b->data != r->from) return b;
+  Buffer to = tirc_map_get(&r->buffers, b);
+  if (to) return to;
+  struct BufferNode own = *b;
+  own.data = r->to;
+  to = tirc_buffer_copy(v->c, &own);
+  tirc_map_set(v->c, &r->buffers, b, to);
+  return to;
+}
+
+/* One that stays while copies of it are a parameter has a memory of its own. */
+static Stmt stay(Mutator *v, Stmt s) {
+  const Hoisting *h = v->self;
+  const Buffer b = s->u.alloc.buffer;
+  if (h->before && moved(h->before, b)) {
+    Renaming r = {.from = b->data, .to = tirc_var(h->c, b->data->u.s, DT_HANDLE)};
+    s = tirc_mutate_stmt(
+        &(Mutator){.c = h->c, .expr = rename_data, .buffer = rename_buffer, .self = &r}, s);
+  }
+  return tirc_mutate_stmt_children(v, s);
 }
 
 static Stmt move_alloc(Mutator *v, Stmt s) {
   Hoisting *h = v->self;
   Moved *m = parameter_of(h, s);
-  if (!m) return tirc_mutate_stmt_children(v, s);
+  if (!m) return stay(v, s);
+  const int at = (int)(m - h->moved.at);
+  m->is_here = true;
   m->part = h->part;
-  return tirc_mutate_stmt(v, s->u.alloc.body);
+  const Stmt body = tirc_mutate_stmt(v, s->u.alloc.body);
+  h->moved.at[at].is_here = false;
+  return body;
 }
 
 /* Steps in parallel, those of loops within each other as one number. */
@@ -152,11 +200,13 @@ static Stmt move_stmt(Mutator *v, Stmt s) {
 }
 
 static const Func *hoist(Tirc *c, const Func *f, Hoisted *out) {
-  Hoisting h = {.c = c, .parts = 1};
-  Mutator v = {.c = c, .expr = move_load, .stmt = move_stmt, .self = &h};
+  Hoisting first = {.c = c, .parts = 1}, h = {.c = c, .parts = 1, .before = &first};
+  Mutator v = {.c = c, .expr = move_load, .stmt = move_stmt, .self = &first};
+  tirc_mutate_stmt(&v, f->body);
+  if (!first.moved.n) return f;
+  v.self = &h;
   const Stmt body = tirc_mutate_stmt(&v, f->body);
   const int n = f->n_params + h.moved.n;
-  if (!h.moved.n) return f;
   Func *to = tirc_copy(c, f, 1);
   Expr *params = tirc_new_array(c, Expr, n);
   Buffer *buffers = tirc_new_array(c, Buffer, n);
