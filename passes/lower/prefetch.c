@@ -27,7 +27,9 @@
  *       for k in range(768):
  *         ... P[j * 18432 + k * 24:+24]
  *
- * A prefetch never faults, so addresses beyond the buffer's end need no test. */
+ * A prefetch never faults, so addresses beyond the buffer's end need no test. What finds an address
+ * is run ahead, too, and would: a number that is loaded for a later step. Of a loop whose end is
+ * loaded the first step is fetched. */
 #include "internal.h"
 
 #include "ir/arith/equal.h"
@@ -60,17 +62,17 @@ typedef struct Touch {
   Prefetch *p;
   const char *name;
   Accesses found; /* of the simple statements just seen */
+  PtrMap own;     /* memory that is allocated or named in the nest: there is none of it ahead */
+  bool any;       /* a buffer of that name is touched, be it of the nest's own */
 } Touch;
-
-static bool has_load(Expr e) {
-  bool found = e->op == OP_LOAD;
-  for (int i = 0; i < e->n && !found; i++) found = has_load(e->args[i]);
-  return found;
-}
 
 /* A place that is itself read from memory is left out: a later one may lie beyond that memory. */
 static void note_access(Touch *t, Buffer b, int n, const Expr *indices, bool is_write) {
-  if (strcmp(b->name, t->name) != 0 || n != 1 || has_load(indices[0])) return;
+  if (strcmp(b->name, t->name) != 0) return;
+  t->any = true;
+  if (n != 1 || tirc_map_has(&t->own, b->data) || tirc_map_has(&t->own, b) ||
+      tirc_loads_or_calls(indices[0]))
+    return;
   Expr start = indices[0];
   int64_t count = 1, stride;
   if (start->dtype.lanes > 1 && start->op != OP_RAMP && start->op != OP_BROADCAST) {
@@ -199,7 +201,12 @@ static void touch_loop(Touch *t, Stmt s, Stmts *out) {
   fetch_noted(t, out);
   tirc_bind_range(t->p->a, loop.var, tirc_range(loop.min, loop.extent));
   loop.body = touch_all(t, loop.body);
-  if (tirc_is_empty(loop.body)) return;
+  if (tirc_is_empty(loop.body) || tirc_loads_or_calls(loop.min)) return;
+  if (tirc_loads_or_calls(loop.extent)) {
+    loop.body = tirc_lower_substitute1(t->p->c, loop.body, loop.var, loop.min);
+    vec_push(t->p->c, *out, tirc_clone_fresh(t->p->c, loop.body));
+    return;
+  }
   if (!tirc_stmt_uses_var(loop.body, loop.var)) { /* the same lines each time */
     vec_push(t->p->c, *out, loop.body);
     return;
@@ -207,6 +214,13 @@ static void touch_loop(Touch *t, Stmt s, Stmts *out) {
   loop.annotations = (Attrs){0};
   if (loop.kind == LOOP_PARALLEL) loop.kind = LOOP_SERIAL;
   vec_push(t->p->c, *out, tirc_clone_fresh(t->p->c, tirc_for(t->p->c, &loop)));
+}
+
+/* A buffer of the nest's own is not there before the nest. */
+static void touch_alloc(Touch *t, Stmt s, Stmts *out) {
+  Buffer b = s->u.alloc.buffer;
+  tirc_map_set(t->p->c, &t->own, s->kind == STMT_ALLOC ? (const void *)b->data : b, b);
+  touch(t, s->u.alloc.body, out);
 }
 
 /* Adds the prefetches for s, those of simple statements after a while, so that neighbours share
@@ -225,7 +239,7 @@ static void touch(Touch *t, Stmt s, Stmts *out) {
   case STMT_FOR: touch_loop(t, s, out); return;
   case STMT_IF: touch(t, s->u.branch.then_case, out); return;
   case STMT_ALLOC:
-  case STMT_DECL: touch(t, s->u.alloc.body, out); return;
+  case STMT_DECL: touch_alloc(t, s, out); return;
   case STMT_ATTR: touch(t, s->u.attr.body, out); return;
   case STMT_ASSERT: touch(t, s->u.check.body, out); return;
   case STMT_LET:
@@ -373,8 +387,8 @@ static Stmt prefetches(Prefetch *p, const char *name, int64_t distance, int64_t 
   }
   /* A loop of one step is gone by now, and then there may be nothing to fetch. */
   Touch t = {.p = p, .name = name};
-  if (tirc_is_empty(touch_all(&t, p->body)))
-    refuse(p, p->loops.at[here], name, "nothing touches a buffer of that name");
+  touch_all(&t, p->body);
+  if (!t.any) refuse(p, p->loops.at[here], name, "nothing touches a buffer of that name");
   return tirc_seq(p->c, 0, NULL);
 }
 
