@@ -93,3 +93,12 @@ bool tirc_c_is_plain(Expr e) {
   tirc_visit_expr(&(Visitor){.expr = find_data, .self = &found}, e);
   return !found;
 }
+
+const char *tirc_c_quoted(Tirc *c, const char *s) {
+  Text t = {.c = c};
+  tirc_text_add(&t, "\"");
+  for (const unsigned char *p = (const unsigned char *)s; *p; p++)
+    tirc_text_addf(&t, *p < ' ' || *p > '~' || strchr("\"\\?", *p) ? "\\%03o" : "%c", *p);
+  tirc_text_add(&t, "\"");
+  return t.at;
+}

@@ -12,7 +12,8 @@
  *   int NAME(inputs..., results..., const void *weights, void *workspace)
  *   int NAME(inputs..., results..., void *workspace)
  *
- * The status is that of the first call that fails. Where the functions multiply matrices, the
+ * The status is that of the first call that fails, and const char *NAME_error_text(int code) says
+ * what it means. Where the functions multiply matrices, the
  * variable NAME_on_product is a function that is told of each product, before it and after it. */
 #ifndef TIRC_CODEGEN_MODEL_ENTRY_H
 #define TIRC_CODEGEN_MODEL_ENTRY_H

@@ -76,7 +76,7 @@ const char *tirc_c_identifier(Tirc *c, const char *name) {
 }
 
 /* A symbol, and those that code generators make of it. */
-static const char *const endings[] = {"", "__rt", "__packed"};
+static const char *const endings[] = {"", "__rt", "__packed", "_error_text"};
 enum { N_ENDINGS = sizeof endings / sizeof *endings };
 
 static bool take(Tirc *c, StrMap *taken, const char *s) {

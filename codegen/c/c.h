@@ -10,22 +10,25 @@ typedef struct CSource {
   const Module *scheduled; /* what it was lowered from, for the comments; or NULL */
   int vector_bytes;        /* of the registers that the code is for: 16, 32 or 64 */
   bool packed;             /* also int NAME__packed(void **args), as machine code has it */
+  bool of_model; /* the function of a model follows, which says what codes mean (tirc_c_entry) */
 } CSource;
 
 /* C11 with GNU vector extensions; loops over threads carry OpenMP pragmas. Each prim_func becomes
  *
  *   int NAME(params..., symbols...)
  *
- * under its symbol (codegen/symbols.h), as in codegen/llvm/llvm.h, with the same status. Throws
- * "codegen". */
+ * under its symbol (codegen/symbols.h), as in codegen/llvm/llvm.h, with the same status. Where it
+ * has assertions, const char *NAME_error_text(int code) says what each code means
+ * (codegen/failures.h). Throws "codegen". */
 const char *tirc_c_source(Tirc *c, const CSource *what);
 /* The type of a scalar in memory and as a parameter. */
 const char *tirc_c_type(DType t);
-/* `before`, their source or their header, with the function of a model that calls them. Throws
+/* `before`, their source or their header, with the function of a model that calls them
+ * and its NAME_error_text, which knows the codes of all of them. Throws
  * "unsupported" for constants of more than 4 MB. */
 const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
                          bool is_header);
 /* The declarations of the same functions, with what a caller has to know. */
-const char *tirc_c_header(Tirc *c, const Module *lowered);
+const char *tirc_c_header(Tirc *c, const Module *lowered, bool of_model);
 
 #endif

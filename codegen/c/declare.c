@@ -76,24 +76,28 @@ static void declare(CGen *g, Text *t, const Func *f, const char *symbol) {
   tirc_text_addf(t, " * %s */\n",
                  apart ? "What restrict stands on must not overlap what is written." : "");
   tirc_text_addf(t, "%s;\n", declaration);
+  if (!g->what->of_model && tirc_may_fail(&g->failures, f)) tirc_cg_declare_error_text(t, symbol);
   tirc_cg_close_scope(g, mark);
 }
 
-const char *tirc_c_header(Tirc *c, const Module *m) {
+const char *tirc_c_header(Tirc *c, const Module *m, bool of_model) {
   Text t = {.c = c};
-  CSource what = {.lowered = m};
+  CSource what = {.lowered = m, .of_model = of_model};
   CGen g = {.c = c, .what = &what, .out = &t};
-  tirc_text_add(&t, "/* Made by tirc. Arrays need the alignment of their elements, no more. A "
-                    "function returns 0,\n"
-                    " * or 1 when there is no memory for its workspace, or 2 when an assertion of "
-                    "the program fails. */\n"
-                    "#pragma once\n"
-                    "#include <stdint.h>\n"
-                    "\n"
-                    "#ifdef __cplusplus\n"
-                    "#define restrict __restrict\n"
-                    "extern \"C\" {\n"
-                    "#endif\n");
+  g.failures = tirc_failures(c, m);
+  tirc_text_add(&t,
+                "/* Made by tirc. Arrays need the alignment of their elements, no more. A "
+                "function returns 0,\n"
+                " * or 1 when there is no memory for its workspace, or a code from 2 on when an "
+                "assertion\n"
+                " * fails: NAME_error_text(code) says which. */\n"
+                "#pragma once\n"
+                "#include <stdint.h>\n"
+                "\n"
+                "#ifdef __cplusplus\n"
+                "#define restrict __restrict\n"
+                "extern \"C\" {\n"
+                "#endif\n");
   const char *const *symbols = tirc_symbols(c, m);
   for (int i = 0; i < m->n_funcs; i++) declare(&g, &t, m->funcs[i], symbols[i]);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");

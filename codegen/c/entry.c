@@ -1,8 +1,7 @@
 /* The function of a model (codegen/model_entry.h) as C: behind the source of the functions, or
  * behind their header. */
-#include "c.h"
+#include "gen.h"
 
-#include "codegen/symbols.h"
 #include "ir/tree/graph.h"
 
 #include <inttypes.h>
@@ -13,6 +12,7 @@ typedef struct Writing {
   Tirc *c;
   const ModelEntry *e;
   const char *const *symbols;
+  Failures failures; /* of all functions */
   Text text;
   int n_told; /* of the products, by the calls so far */
 } Writing;
@@ -49,15 +49,6 @@ static void put_constants(Writing *w) {
 /* --- products -----------------------------------------------------------------------------------
  */
 
-static const char *quoted(Tirc *c, const char *s) {
-  Text t = {.c = c};
-  tirc_text_add(&t, "\"");
-  for (const unsigned char *p = (const unsigned char *)s; *p; p++)
-    tirc_text_addf(&t, *p < ' ' || *p > '~' || strchr("\"\\?", *p) ? "\\%03o" : "%c", *p);
-  tirc_text_add(&t, "\"");
-  return t.at;
-}
-
 static void put_product_type(Writing *w) {
   const char *name = w->e->name;
   tirc_text_addf(
@@ -88,7 +79,7 @@ static void put_products(Writing *w) {
       tirc_text_addf(&w->text,
                      "    {%s, %s, \"%s\", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
                      ", \"%s\", \"%s\", \"%s\", \"%s\", %d},\n",
-                     quoted(w->c, p->function), quoted(w->c, p->block),
+                     tirc_c_quoted(w->c, p->function), tirc_c_quoted(w->c, p->block),
                      i < e->n_prepare ? "prepare" : "run", p->batch, p->m, p->n, p->k, p->a, p->b,
                      p->out, p->layout, p->is_convolution);
     }
@@ -228,6 +219,7 @@ static void put_first(Writing *w, bool is_header) {
 const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
                          bool is_header) {
   Writing w = {.c = c, .e = e, .symbols = tirc_symbols(c, lowered), .text = {.c = c}};
+  w.failures = tirc_failures(c, lowered);
   const char *block = e->place == WEIGHTS_INSIDE   ? tirc_format(c, "%s_weights", e->name)
                       : e->place == WEIGHTS_BESIDE ? "weights"
                       : tirc_entry_prepares(e)     ? "prepared"
@@ -240,9 +232,13 @@ const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const
   if (is_header) tirc_text_add(&w.text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
   put_first(&w, is_header);
   put_head(&w);
-  if (is_header)
-    tirc_text_add(&w.text, ";\n\n#ifdef __cplusplus\n}\n#endif\n");
-  else
+  if (is_header) {
+    tirc_text_add(&w.text, ";\n");
+    tirc_cg_declare_error_text(&w.text, e->name);
+    tirc_text_add(&w.text, "\n#ifdef __cplusplus\n}\n#endif\n");
+  } else {
     put_body(&w, e->n_prepare, e->n_calls, names);
+    tirc_cg_error_text(c, &w.text, e->name, &w.failures, NULL);
+  }
   return w.text.at;
 }

@@ -12,6 +12,7 @@
 
 #include "c.h"
 #include "codegen/c_text.h"
+#include "codegen/failures.h"
 #include "codegen/notes.h"
 #include "codegen/signature.h"
 #include "codegen/symbols.h"
@@ -70,6 +71,8 @@ typedef struct CGen {
   int indent;
   Loc loc;
   const char *func;        /* its name in C */
+  const Func *function;    /* the one being written */
+  Failures failures;       /* of the module */
   PtrMap vars;             /* from a variable to its Name */
   VEC(const char *) taken; /* names in scope, innermost last */
   VEC(DType) vectors;      /* vector types in use */
@@ -191,5 +194,10 @@ void tirc_cg_end_body(CGen *g, Text *outer, const Text *body);
 const char *tirc_cg_symbol_note(CGen *g, const Func *f);
 /* int NAME(const float *restrict A, ...), and the names of the parameters in *names. */
 const char *tirc_cg_declaration(CGen *g, const Signature *s, Name ***names);
+
+/* --- error_text.c --------------------------------------------------------------------------- */
+/* The function NAME_error_text for the codes of one function, or of all (NULL); its declaration. */
+void tirc_cg_error_text(Tirc *c, Text *t, const char *name, const Failures *f, const Func *only);
+void tirc_cg_declare_error_text(Text *t, const char *name);
 
 #endif

@@ -28,6 +28,7 @@ static void write_function(CGen *g, const Func *f, const char *symbol) {
   Name **names;
   g->loc = f->loc;
   g->func = symbol;
+  g->function = f;
   vec_push(g->c, g->taken, g->func);
   g->notes = tirc_notes(g->c, find(g->what->scheduled, f->name));
   g->note = NULL;
@@ -54,6 +55,8 @@ static void write_function(CGen *g, const Func *f, const char *symbol) {
   tirc_cg_close(g);
   tirc_cg_close_scope(g, mark);
   if (g->what->packed) write_packed(g, &s);
+  if (!g->what->of_model && tirc_may_fail(&g->failures, f))
+    tirc_cg_error_text(g->c, g->out, symbol, &g->failures, f);
 }
 
 static void write_types(CGen *g, Text *t) {
@@ -85,13 +88,15 @@ static void write_types(CGen *g, Text *t) {
 const char *tirc_c_source(Tirc *c, const CSource *what) {
   Text functions = {.c = c}, t = {.c = c};
   CGen g = {.c = c, .what = what, .out = &functions, .lane_texts = {.c = c}};
+  g.failures = tirc_failures(c, what->lowered);
   const char *const *symbols = tirc_symbols(c, what->lowered);
   for (int i = 0; i < what->lowered->n_funcs; i++)
     write_function(&g, what->lowered->funcs[i], symbols[i]);
   tirc_text_add(
-      &t, "/* Made by tirc. C11 with GNU's vectors; -fopenmp runs parallel loops on threads.\n"
-          " * A function returns 0, or 1 when there is no memory for its workspace, or 2 when an\n"
-          " * assertion of the program fails. */\n");
+      &t,
+      "/* Made by tirc. C11 with GNU's vectors; -fopenmp runs parallel loops on threads.\n"
+      " * A function returns 0, or 1 when there is no memory for its workspace, or a code from 2\n"
+      " * on when an assertion fails: NAME_error_text(code) says which. */\n");
   Text helpers = {.c = c};
   tirc_cg_write_helpers(&g, &helpers);
   if (g.uses_math) tirc_text_add(&t, "#include <math.h>\n");

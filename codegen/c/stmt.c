@@ -278,7 +278,9 @@ static void gen_let(CGen *g, Stmt s) {
 
 static void gen_assert(CGen *g, Stmt s) {
   CText cond = tirc_cg_cast(g, tirc_cg_scalar(g, s->u.check.cond), s->u.check.cond->dtype, DT_BOOL);
-  tirc_cg_leave_if(g, tirc_format(g->c, "!%s", tirc_cg_operand(g, cond, BINDS_ALL)), "2");
+  const int code = tirc_failure_code(g->c, &g->failures, g->function, s);
+  tirc_cg_leave_if(g, tirc_format(g->c, "!%s", tirc_cg_operand(g, cond, BINDS_ALL)),
+                   tirc_format(g->c, "%d", code));
   tirc_cg_stmt(g, s->u.check.body);
 }
 

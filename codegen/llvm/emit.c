@@ -20,7 +20,7 @@ static void dispose(Work *w) {
   tirc_target_free(w->target);
 }
 
-static void translate(Work *w, const Module *m) {
+static void translate(Work *w, const Module *m, bool of_model) {
   Gen *g = &w->g;
   g->target = w->target;
   g->context = LLVMContextCreate();
@@ -31,12 +31,15 @@ static void translate(Work *w, const Module *m) {
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
   LLVMTypeRef fields[4] = {ptr, ptr, ptr, ptr};
   g->runtime_type = LLVMStructTypeInContext(g->context, fields, 4, false);
+  if (g->exports) g->failures = tirc_failures(g->c, m);
   tirc_marks_begin(g);
   /* In this process only NAME__rt and NAME__packed are symbols: any NAME will do. */
   const char *const *symbols = g->exports ? tirc_symbols(g->c, m) : NULL;
   for (int i = 0; i < m->n_funcs; i++) {
     if (w->kernels && w->kernels[i]) tirc_gen_kernel(g, m->funcs[i], w->kernels[i]);
     if (!w->kernels) tirc_gen_function(g, m->funcs[i], symbols ? symbols[i] : m->funcs[i]->name);
+    if (symbols && !w->kernels && !of_model && tirc_may_fail(&g->failures, m->funcs[i]))
+      tirc_gen_error_text(g, symbols[i], m->funcs[i]);
   }
   tirc_marks_end(g);
 }
@@ -88,7 +91,7 @@ static LLVMMemoryBufferRef compile(Tirc *c, const Module *m, const ModelEntry *e
     tirc_throw(c);
   }
   w->target = tirc_target_new(c, cpu, runs_here);
-  translate(w, m);
+  translate(w, m, entry);
   if (entry) tirc_gen_entry(&w->g, entry, tirc_symbols(c, m));
   verify(w);
   optimise(w);
@@ -134,7 +137,7 @@ Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const Gpu *gpu, const char *c
     tirc_throw(c);
   }
   w->target = tirc_gpu_target(c, gpu);
-  translate(w, lowered);
+  translate(w, lowered, false);
   verify(w);
   optimise(w);
   emit(w, EMIT_ASM);
@@ -182,7 +185,7 @@ const AsmCode *tirc_llvm_annotate(Tirc *c, const Module *lowered, const char *cp
   w->target = tirc_target_new(c, cpu, false);
   code->cpu = w->target->cpu;
   code->comment = signs[code->cpu->arch];
-  translate(w, lowered);
+  translate(w, lowered, false);
   verify(w);
   optimise(w);
   emit_annotated(w, code);

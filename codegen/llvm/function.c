@@ -149,6 +149,10 @@ void tirc_gen_function(Gen *g, const Func *f, const char *symbol) {
   g->symbol = symbol;
   g->loc = f->loc;
   g->n_outlined = 0;
+  if (!g->exports) {
+    g->failures = (Failures){0};
+    tirc_failures_add(g->c, &g->failures, f);
+  }
   Shape s = shape_of(g, f);
   g->restrict_data = s.s.restrict_data;
   LLVMValueRef plain = build_plain(g, f, &s);

@@ -10,6 +10,7 @@
 #include "calls.h"
 
 #include "asm_code.h"
+#include "codegen/failures.h"
 #include "ir/cpu.h"
 #include "ir/gpu.h"
 #include "ir/tree/visit.h"
@@ -68,6 +69,7 @@ typedef struct Gen {
   LLVMTypeRef runtime_type;
   const Func *func;   /* the one being translated */
   const char *symbol; /* what it is called */
+  Failures failures;  /* of the module for a file, of `func` for this process */
   Loc loc;            /* of the statement being translated */
   bool exports;       /* for a file, not for this process */
   bool restrict_data; /* its different data variables never alias */
@@ -139,6 +141,10 @@ void tirc_gen_loop(Gen *g, DType type, LLVMValueRef min, LLVMValueRef extent, LL
                    void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self);
 /* Leaves the function with `status` where the i1 `failed` holds, freeing what must be freed. */
 void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);
+
+/* --- error_text.c --------------------------------------------------------------------------- */
+/* The function NAME_error_text for the codes of one function, or of all (NULL). */
+void tirc_gen_error_text(Gen *g, const char *name, const Func *only);
 
 /* --- kernel.c: on GPUs ---------------------------------------------------------------------- */
 Target *tirc_gpu_target(Tirc *c, const Gpu *gpu);

@@ -25,7 +25,9 @@ struct Gpu;
  * tirc_symbolic_params; they are further args of NAME__packed. rt (runtime/runtime_abi.h) may be
  * NULL: then parallel loops run in the caller and workspace comes from aligned_alloc.
  *
- * Status: 0 done, 1 workspace could not be had, 2 an assertion of the program failed. */
+ * Status: 0 done, 1 workspace could not be had, from 2 on the code of an assertion that failed
+ * (codegen/failures.h): numbered through the module in files, where NAME has
+ * const char *NAME_error_text(int code) beside it, and through the function in this process. */
 typedef struct Code {
   const char *bytes;
   size_t n;

@@ -192,7 +192,8 @@ static void gen_assert(Gen *g, Stmt s) {
               "a kernel has nobody to tell that an assertion fails: %s",
               s->u.check.message ? s->u.check.message : "");
   LLVMValueRef failed = LLVMBuildNot(g->b, condition(g, s->u.check.cond), "");
-  tirc_gen_leave_if(g, failed, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 2));
+  const int code = tirc_failure_code(g->c, &g->failures, g->func, s);
+  tirc_gen_leave_if(g, failed, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), code));
   tirc_gen_stmt(g, s->u.check.body);
 }
 

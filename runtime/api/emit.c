@@ -207,11 +207,12 @@ static void emit(Tirc *c, void *self) {
   const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
   if (m->n_graphs && (is_text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);
-  if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered);
+  if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered, entry);
   if (p->kind == TIRC_EMIT_C)
     text = tirc_c_source(
         c, &(CSource){.lowered = lowered,
                       .scheduled = m,
+                      .of_model = entry,
                       .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
   if (kernels) text = write_kernels(c, kernels, lowered, m, p->options.target);
   if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);

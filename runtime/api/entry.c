@@ -249,8 +249,8 @@ static const char *entry_name(Tirc *c, const Module *m, const char *name, StrMap
   const char *const *symbols = tirc_symbols(c, m);
   for (int i = 0; i < m->n_funcs; i++) *tirc_strmap_at(c, taken, symbols[i]) = taken;
   name = tirc_c_identifier(c, name ? name : "model");
-  static const char *const endings[] = {"",         "_prepare",    "_weights",
-                                        "_product", "_on_product", "_products"};
+  static const char *const endings[] = {
+      "", "_prepare", "_weights", "_product", "_on_product", "_products", "_error_text"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings;)
     if (tirc_strmap_get(taken, tirc_format(c, "%s%s", name, endings[i])))
       name = tirc_format(c, "%s_model", name), i = 0;

@@ -3,6 +3,7 @@
 #include "on_device.h"
 
 #include "codegen/access.h"
+#include "codegen/failures.h"
 #include "codegen/gpu/gpu.h"
 #include "codegen/llvm/llvm.h"
 #include "ir/stack.h"
@@ -498,11 +499,10 @@ static void run_here(void *self) {
 /* Where there is stack enough for it. */
 static int run_with_stack(Running *r, void (*body)(void *self)) {
   const size_t stack = r->launch->kernel->stack;
-  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
   if (!stack)
     body(r);
   else if (!tirc_on_stack(stack, body, r))
-    r->failed = NO_MEMORY;
+    r->failed = CODE_NO_MEMORY;
   return r->failed;
 }
 

@@ -29,7 +29,7 @@ DeviceCall *tirc_device_call(Tirc *c, struct OnDevice *on, const Func *host, con
                              const Argument *args);
 
 /* Arrays go there, kernels run, and what is written comes back: 0, or DEVICE_FAILED. */
-enum { DEVICE_FAILED = 3 };
+enum { DEVICE_FAILED = -1 };
 int tirc_device_call_run(DeviceCall *call);
 /* From now on arrays stay there, and runs are the kernels alone; or no more, and then what was
  * written comes back. */
