@@ -55,6 +55,7 @@ typedef struct EntryCall {
 typedef struct EntryConst {
   const void *data;
   int64_t bytes;
+  bool is_read; /* by the code; others only by what fills the block of weights */
 } EntryConst;
 
 typedef enum EntryWeights {

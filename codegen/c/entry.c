@@ -31,7 +31,7 @@ static void put_constants(Writing *w) {
   const ModelEntry *e = w->e;
   const int64_t weights = e->place == WEIGHTS_INSIDE ? e->weights : 0;
   int64_t constants = 0;
-  for (int i = 0; i < e->n_consts; i++) constants += e->consts[i].bytes;
+  for (int i = 0; i < e->n_consts; i++) constants += e->consts[i].is_read ? e->consts[i].bytes : 0;
   if (constants > MOST_CONSTANTS - weights)
     tirc_fail(w->c, (Loc){0}, "unsupported",
               weights
@@ -40,8 +40,9 @@ static void put_constants(Writing *w) {
               "%s of %" PRId64 " bytes do not go into C source, which takes 4 MB",
               weights ? "weights and constants" : "constants", weights + constants);
   for (int i = 0; i < e->n_consts; i++)
-    put_bytes(w, tirc_format(w->c, "%s_const%d", e->name, i), e->consts[i].data,
-              e->consts[i].bytes);
+    if (e->consts[i].is_read)
+      put_bytes(w, tirc_format(w->c, "%s_const%d", e->name, i), e->consts[i].data,
+                e->consts[i].bytes);
   if (e->place == WEIGHTS_INSIDE)
     put_bytes(w, tirc_format(w->c, "%s_weights", e->name), e->block, e->weights);
 }
@@ -195,9 +196,24 @@ static void put_call(Writing *w, const EntryCall *call) {
   w->n_told += call->n_products;
 }
 
-static void put_body(Writing *w, int from, int to, const char *names) {
-  tirc_text_addf(&w->text, " {\n%s  int failed = 0;\n", names);
-  for (int i = from; i < to; i++) put_call(w, &w->e->calls[i]);
+/* Whether calls read or write parameter i. */
+static bool uses_param(const ModelEntry *e, int i, int from, int to) {
+  for (const EntryCall *call = e->calls + from; call < e->calls + to; call++)
+    for (int k = 0; k < call->n; k++)
+      if (call->args[k].place == ENTRY_PARAM && call->args[k].at == i) return true;
+  return false;
+}
+
+/* The calls; first_param .. end_param - 1 are the function's parameters. */
+static void put_body(Writing *w, int from, int to, int first_param, int end_param,
+                     const char *names) {
+  const ModelEntry *e = w->e;
+  tirc_text_addf(&w->text, " {\n%s", names);
+  for (int i = first_param; i < end_param; i++)
+    if (tirc_entry_has_param(e, i) && !uses_param(e, i, from, to))
+      tirc_text_addf(&w->text, "  (void)%s;\n", e->names[i]);
+  tirc_text_add(&w->text, "  int failed = 0;\n");
+  for (int i = from; i < to; i++) put_call(w, &e->calls[i]);
   tirc_text_add(&w->text, "  return failed;\n}\n");
 }
 
@@ -213,7 +229,8 @@ static void put_first(Writing *w, bool is_header) {
   if (is_header)
     tirc_text_add(&w->text, ";\n");
   else
-    put_body(w, 0, e->n_prepare, "  char *packed = prepared;\n");
+    put_body(w, 0, e->n_prepare, e->n_inputs, e->n_inputs + e->n_weights,
+             "  char *packed = prepared;\n");
 }
 
 const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
@@ -237,7 +254,7 @@ const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const
     tirc_cg_declare_error_text(&w.text, e->name);
     tirc_text_add(&w.text, "\n#ifdef __cplusplus\n}\n#endif\n");
   } else {
-    put_body(&w, e->n_prepare, e->n_calls, names);
+    put_body(&w, e->n_prepare, e->n_calls, 0, n_params(e), names);
     tirc_cg_error_text(c, &w.text, e->name, &w.failures, NULL);
   }
   return w.text.at;

@@ -160,7 +160,12 @@ static Lane apply(const Lanes *v, LaneOp op, int n, const Lane *args) {
   Writer *w = v->self;
   const Row *row = &rows[op];
   Lane x[3] = {0};
-  for (int i = 0; i < n; i++) x[i] = args[i];
+  bool is_constant = true;
+  for (int i = 0; i < n; i++) {
+    x[i] = args[i];
+    is_constant &= x[i]->is_constant;
+  }
+  if (is_constant && v->n > 1) x[0] = value(v, x[0]->kind, spread(v, x[0])); /* or C has a scalar */
   if (op == LANE_SQRT && v->n > 1) return lanes_sqrt(v, x[0]);
   const Kind kind = op == LANE_CHOOSE ? x[1]->kind : row->kind;
   if (op == LANE_CHOOSE && v->n > 1 && x[0]->bits != v->bits)

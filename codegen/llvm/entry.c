@@ -178,7 +178,8 @@ static void build_function(Making *m, const char *name, unsigned n, int from, in
 void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols) {
   Making m = {.g = g, .e = e, .symbols = symbols};
   m.consts = tirc_new_array(g->c, LLVMValueRef, e->n_consts);
-  for (int i = 0; i < e->n_consts; i++) m.consts[i] = constant(g, &e->consts[i]);
+  for (int i = 0; i < e->n_consts; i++)
+    if (e->consts[i].is_read) m.consts[i] = constant(g, &e->consts[i]);
   m.on_product = product_variable(g, e);
   if (tirc_entry_prepares(e)) {
     m.first_param = e->n_inputs;

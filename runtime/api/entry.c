@@ -16,7 +16,8 @@ typedef struct Making {
   ModelEntry *e;
   EntryValue *places; /* of each tensor of the plan */
   bool *is_part;      /* of the block of weights; for WEIGHTS_PARAMS none is */
-  Hoisted *hoisted;   /* memory that functions take as parameters */
+  EntryConst *consts;
+  Hoisted *hoisted; /* memory that functions take as parameters */
   VEC(MemoryUse) uses;
   const int64_t **memory; /* of each call: where that lies in the workspace */
 } Making;
@@ -89,6 +90,7 @@ static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   const int64_t total = tirc_plan_memory(k->c, k->uses.n, uses);
   if (total < 0 || tirc_memory_conflict(k->uses.n, uses, total, &a, &b))
     tirc_fail(k->c, (Loc){0}, "memory", NULL, "the workspace has no plan");
+  if (!total) as = ENTRY_WORKSPACE; /* which all code has: any address does for no bytes */
   int u = 0;
   for (int i = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].place == place && !k->is_part[i])
@@ -139,13 +141,13 @@ static void place_parts(Making *k) {
 
 static void place_others(Making *k) {
   const Plan *plan = k->plan;
-  EntryConst *consts = tirc_new_array(k->c, EntryConst, plan->n_tensors);
+  EntryConst *consts = k->consts = tirc_new_array(k->c, EntryConst, plan->n_tensors);
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     if ((t->place == PLAN_PARAM || t->place == PLAN_RESULT) && !k->is_part[i])
       k->places[i] = (EntryValue){ENTRY_PARAM, t->index};
     if (t->place != PLAN_CONST || k->is_part[i]) continue;
-    consts[k->e->n_consts] = (EntryConst){t->data, bytes_of(k, t->buffer)};
+    consts[k->e->n_consts] = (EntryConst){.data = t->data, .bytes = bytes_of(k, t->buffer)};
     k->places[i] = (EntryValue){ENTRY_CONST, k->e->n_consts++};
   }
   k->e->consts = consts;
@@ -234,6 +236,23 @@ static EntryCall call_of(Making *k, int number_of_call) {
   return to;
 }
 
+/* All calls but copies of nothing, and which constants those of the code read. */
+static void add_calls(Making *k) {
+  const Plan *plan = k->plan;
+  ModelEntry *e = k->e;
+  EntryCall *calls = tirc_new_array(k->c, EntryCall, plan->n_calls);
+  for (int i = 0; i < plan->n_calls; i++) {
+    calls[e->n_calls] = call_of(k, i);
+    if (calls[e->n_calls].func < 0 && !calls[e->n_calls].bytes) continue;
+    e->n_calls++;
+    e->n_prepare += i < plan->n_prepare;
+  }
+  for (int i = tirc_entry_first_call(e); i < e->n_calls; i++)
+    for (int j = 0; j < calls[i].n; j++)
+      if (calls[i].args[j].place == ENTRY_CONST) k->consts[calls[i].args[j].at].is_read = true;
+  e->calls = calls;
+}
+
 /* --- names --------------------------------------------------------------------------------------
  */
 
@@ -310,9 +329,7 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
                       .n_inputs = plan->n_inputs,
                       .n_weights = plan->n_params - plan->n_inputs,
                       .n_results = plan->n_results,
-                      .params = plan->signature->buffers,
-                      .n_prepare = plan->n_prepare,
-                      .n_calls = plan->n_calls};
+                      .params = plan->signature->buffers};
   hoist_memory(&k);
   *lowered = k.lowered;
   name_all(&k, name);
@@ -323,8 +340,6 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
   k.e->prepared = place_tensors(&k, PLAN_PREPARED, ENTRY_PREPARED);
   place_parts(&k);
   place_others(&k);
-  EntryCall *calls = tirc_new_array(c, EntryCall, plan->n_calls);
-  for (int i = 0; i < plan->n_calls; i++) calls[i] = call_of(&k, i);
-  k.e->calls = calls;
+  add_calls(&k);
   return k.e;
 }

@@ -20,8 +20,8 @@ static void *address(const Filling *k, EntryValue *v) {
   case ENTRY_PARAM: return (void *)(uintptr_t)k->params[v->at];
   case ENTRY_CONST: return (void *)(uintptr_t)k->e->consts[v->at].data;
   case ENTRY_WEIGHTS: return k->block + v->at;
+  case ENTRY_WORKSPACE: /* what has no bytes */
   case ENTRY_PREPARED: return k->between + v->at;
-  case ENTRY_WORKSPACE:
   case ENTRY_NUMBER: break;
   }
   return &v->at; /* integers of any width: the lowest byte comes first */

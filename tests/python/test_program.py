@@ -166,7 +166,7 @@ def test_notebooks():
 def test_lowered_and_emitted():
     mod = tirc.parse(MATMUL)
     assert "T.block" not in mod.lower().script()
-    assert "define" in mod.emit("llvm") and mod.emit("obj")[:4] == b"\x7fELF"
+    assert "define" in mod.emit("llvm") and "#include <stdint.h>" in mod.emit("c") and mod.emit("obj")[:4] == b"\x7fELF"
     with pytest.raises(ValueError):
         mod.emit("pdf")
 

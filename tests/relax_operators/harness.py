@@ -1,12 +1,18 @@
 """One operator against numpy: by the interpreter, by machine code as it is written, and by machine code with --auto;
-with a symbolic extent, one program at several sizes."""
+with a symbolic extent, one program at several sizes. With TIRC_AS_C set, as C, too, both ways (tests/c_source/compilers.py)."""
 
 import os
+import pathlib
+import sys
+import tempfile
 import warnings
 
 import numpy as np
 import pytest
 import tirc
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "c_source"))
+from compilers import compiled, function_of  # noqa: E402
 
 SEED = np.random.default_rng(7)
 FOLDER = os.environ.get("TIRC_OPERATORS")  # of scripts that are being written; otherwise those that are built in
@@ -68,10 +74,22 @@ def _run(kernel, arrays, scalars, want, how, tolerance):
     _compare(results, want, how, tolerance)
 
 
-def _auto(mod):
+def _scheduled(mod):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tirc.ScheduleWarning)  # a function that no rule takes runs as it is
-        return tirc.build(tirc.auto(mod), threads=2)
+        return tirc.auto(mod)
+
+
+def _auto(mod):
+    return tirc.build(_scheduled(mod), threads=2)
+
+
+def _as_c(mod):
+    """As machine code is called; without the folder, which nothing needs then."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "c.c"
+        source.write_text(mod.emit("c"))
+        return function_of(source, compiled(source))
 
 
 def check(name, operands, expected, symbols=None, scalars=(), tolerance=0, interpreted=True, **attributes):
@@ -85,6 +103,8 @@ def check(name, operands, expected, symbols=None, scalars=(), tolerance=0, inter
         _run(lambda *a: tirc.interpret(mod, *a), arrays, scalars, want, "interpreter", tolerance)
     _run(tirc.build(mod, threads=1), arrays, scalars, want, "machine code", tolerance)
     _run(_auto(mod), arrays, scalars, want, "--auto", tolerance)
+    for how, each in (("C", mod), ("C of --auto", _scheduled(mod))) if "TIRC_AS_C" in os.environ else ():
+        _run(_as_c(each), arrays, scalars, want, how, tolerance)
 
 
 def symbolic(name, extent, symbol, sizes, case, **attributes):

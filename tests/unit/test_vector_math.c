@@ -42,6 +42,9 @@ static double cube(double x) { return x * x * x; }
 static double inverse(double x) { return 1 / x; }
 static double same(double x) { return x; }
 static double half_power(double x) { return pow(x, 0.5); }
+static double other_power(double x) { return pow(x, (double)0.6f); }
+static double even_power(double x) { return pow(x, -4); }
+static double no_power(double x) { return pow(x, 0); }
 static double power_of_ten(double x) { return pow(10, x); }
 
 static const Function functions[] = {
@@ -61,6 +64,9 @@ static const Function functions[] = {
     {"cube", "T.pow(A[v], T.float32(3))", cube, 2},
     {"inverse", "T.pow(A[v], T.float32(-1))", inverse, 0.5},
     {"half power", "T.pow(A[v], T.float32(0.5))", half_power, 0.5},
+    {"other power", "T.pow(A[v], T.float32(0.6))", other_power, 1},
+    {"even power", "T.pow(A[v], T.float32(-4))", even_power, 1},
+    {"no power", "T.pow(A[v], T.float32(0))", no_power, 0},
 };
 
 static float of_bits(uint32_t bits) {

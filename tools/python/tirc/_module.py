@@ -84,9 +84,9 @@ class IRModule(Shown):
         return IRModule._of(_lib.make("module", "module_lower", self._module, None, None))
 
     def emit(self, kind, target=None):
-        """Code: "llvm", "asm" or "header" as str, "obj" as bytes; of kernels for GPUs "opencl", "cuda", "cuda-header" or
+        """Code: "llvm", "asm", "c" or "header" as str, "obj" as bytes; of kernels for GPUs "opencl", "cuda", "cuda-header" or
         "ptx" as str."""
-        kinds = {"llvm": 0, "asm": 1, "obj": 2, "header": 3, "opencl": 7, "cuda": 8, "cuda-header": 9, "ptx": 10}
+        kinds = {"llvm": 0, "asm": 1, "obj": 2, "header": 3, "c": 4, "opencl": 7, "cuda": 8, "cuda-header": 9, "ptx": 10}
         if kind not in kinds:
             raise ValueError("emit takes %s, not %r" % (", ".join(kinds), kind))
         from ._runtime import cpu_of, gpu_of
