@@ -80,7 +80,8 @@ typedef struct CGen {
   VEC(LaneFunction) lane_functions;
   Text lane_texts; /* of those */
   bool uses_math, uses_stdlib;
-  bool uses_zero; /* in this function: a 0 that compilers do not know */
+  bool uses_zero;     /* in this function: a 0 that compilers do not know */
+  bool uses_rounding; /* some function has conversions that gcc must be kept from losing */
   bool restrict_data;
   bool index; /* inside of index arithmetic, which does not overflow */
   Held *held;

@@ -2,6 +2,8 @@
  * macros and helpers have to stand in front of them. */
 #include "gen.h"
 
+#include "ir/tree/find.h"
+
 static const Func *find(const Module *m, const char *name) {
   for (int i = 0; m && i < m->n_funcs; i++)
     if (strcmp(m->funcs[i]->name, name) == 0) return m->funcs[i];
@@ -23,6 +25,23 @@ static void write_packed(CGen *g, const Signature *s) {
   tirc_text_addf(g->out, "  return %s(%s);\n}\n", g->func, s->n ? call.at : "");
 }
 
+static bool is_cast(Expr e, DType from, DType to) {
+  return e->op == OP_CAST && tirc_dtype_equal(tirc_dtype_lanes(e->args[0]->dtype, 1), from) &&
+         tirc_dtype_equal(tirc_dtype_lanes(e->dtype, 1), to);
+}
+static bool rounds(const void *unused, Expr e) {
+  return (void)unused, is_cast(e, DT_FLOAT64, DT_FLOAT32);
+}
+static bool widens(const void *unused, Expr e) {
+  return (void)unused, is_cast(e, DT_FLOAT32, DT_FLOAT64);
+}
+
+/* Whether a double may become a float and a double again: gcc 12 takes both conversions out where
+ * it makes one vector of two neighbouring statements. */
+static bool may_lose_rounding(const Func *f) {
+  return tirc_find_expr_in(f->body, rounds, NULL) && tirc_find_expr_in(f->body, widens, NULL);
+}
+
 static void write_function(CGen *g, const Func *f, const char *symbol) {
   Signature s = tirc_signature(g->c, f);
   Name **names;
@@ -40,7 +59,9 @@ static void write_function(CGen *g, const Func *f, const char *symbol) {
   const char *why = tirc_cg_symbol_note(g, f);
   if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
   tirc_text_addf(g->out, "\n%s;\n", declaration);
-  tirc_cg_open(g, "%s {", declaration);
+  const bool is_rounding = may_lose_rounding(f);
+  g->uses_rounding |= is_rounding;
+  tirc_cg_open(g, "%s%s {", is_rounding ? "TIRC_ROUNDS " : "", declaration);
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
   tirc_cg_stmt(g, f->body);
   g->out = outer;
@@ -104,6 +125,14 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   if (g.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
   tirc_text_add(&t, "#include <string.h>\n");
   write_types(&g, &t);
+  if (g.uses_rounding)
+    tirc_text_add(&t,
+                  "\n/* gcc 12 would lose the rounding of two neighbouring doubles to floats. */\n"
+                  "#if defined __GNUC__ && !defined __clang__\n"
+                  "#define TIRC_ROUNDS __attribute__((optimize(\"no-tree-slp-vectorize\")))\n"
+                  "#else\n"
+                  "#define TIRC_ROUNDS\n"
+                  "#endif\n");
   if (helpers.n) tirc_text_add(&t, helpers.at);
   if (g.lane_texts.n) tirc_text_add(&t, g.lane_texts.at);
   if (functions.n) tirc_text_add(&t, functions.at);

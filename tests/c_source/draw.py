@@ -4,13 +4,13 @@ import random
 HEAD = "@I.ir_module\nclass Module:\n    @R.function\n    def main(%s):\n"
 ONE = ["R.nn.relu({0})", "R.exp({0})", "R.negative({0})", "R.power({0}, R.const(%s, \"float32\"))", "R.sqrt(R.abs({0}))", "R.nn.softmax({0})",
        "R.sum({0}, axis=1, keepdims=True)", "R.take({0}, R.const(%s, \"int32\"), axis=0)", "R.permute_dims({0})", "{0}", "R.tanh({0})",
-       "R.clip({0}, -0.5, 0.5)", "R.maximum({0}, R.const(%s, \"float32\"))", "R.astype({0}, \"float32\")"]
+       "R.clip({0}, -0.5, 0.5)", "R.astype(R.astype({0}, \"NARROW\"), \"float32\")", "R.maximum({0}, R.const(%s, \"float32\"))"]
 TWO = ["R.add({0}, {1})", "R.multiply({0}, {1})", "R.concat(({0}, {1}), axis=0)", "R.maximum({0}, {1})", "R.matmul({0}, R.permute_dims({1}))", "R.divide({0}, {1})"]
 NUMBERS = [0.0, -0.0, 0.5, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, -1.0, -2.5, 7.25, 1e30, 0.3333]
 
 
 def draw(seed):
-    """The text of a model, and the shapes of its inputs and weights."""
+    """The text of a model, the type of all of it, and the shapes of its inputs and weights."""
     rng = random.Random(seed)
     columns = rng.choice([1, 3, 8, 19, 32])
     rows = lambda: rng.choice([0, 1, 2, 3, 5, 16])
@@ -59,4 +59,6 @@ def draw(seed):
     results = rng.sample(made, rng.randint(1, min(3, len(made))))
     body = "        R.func_attr({\"num_input\": %d})\n        with R.dataflow():\n%s            R.output(%s)\n        return %s\n" % (
         len(inputs), "".join(lines), ", ".join(results), results[0] if len(results) == 1 else "(%s)" % ", ".join(results))
-    return HEAD % params + body, inputs, weights
+    text = HEAD % params + body
+    dtype, narrow = rng.choice([("float32", "float16"), ("float64", "float32")])
+    return text.replace("float32", dtype).replace("NARROW", narrow), dtype, inputs, weights

@@ -46,7 +46,7 @@ def tirc_says(*words):
 def save_weights(arrays):
     path, header, at = out / "w.safetensors", {}, 0
     for name, a in arrays.items():
-        header[name] = {"dtype": "F32", "shape": list(a.shape), "data_offsets": [at, at + a.nbytes]}
+        header[name] = {"dtype": "F" + str(a.itemsize * 8), "shape": list(a.shape), "data_offsets": [at, at + a.nbytes]}
         at += a.nbytes
     text = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for a in arrays.values()))
@@ -57,7 +57,8 @@ def same(got, want):
     if want.dtype.kind != "f":
         return np.array_equal(got, want)
     with np.errstate(all="ignore"):
-        return np.allclose(got, want, rtol=1e-4, atol=1e-4, equal_nan=True)
+        error = 1e-4 if want.dtype == "float32" else 1e-10
+        return np.allclose(got, want, rtol=error, atol=error, equal_nan=True)
 
 
 def through_c(path, words, place, given, run_words, inputs):
@@ -99,9 +100,9 @@ def test(what, *arguments):
         print("%s: %s" % (what, error), flush=True)
 
 
-def text_model(what, path, inputs, weights, place):
+def text_model(what, path, dtype, inputs, weights, place):
     rng = np.random.default_rng(zlib.crc32(what.encode()))
-    arrays = {p: rng.uniform(-1, 1, shape).astype("float32") for p, shape in {**inputs, **weights}.items()}
+    arrays = {p: rng.uniform(-1, 1, shape).astype(dtype) for p, shape in {**inputs, **weights}.items()}
     words = save_weights({p: arrays[p] for p in weights}) if weights else []
     test(what, path, words if place else [], place if weights else [], arrays, words, {p: arrays[p] for p in inputs})
 
@@ -121,12 +122,13 @@ def one_node_model(what, case, place):
 
 
 def shapes_in(text):
-    """Of a model's text, the shapes of main's parameters, and how many of them are inputs."""
+    """Of a model's text, the type of main's parameters, the shapes of the inputs and those of the weights."""
     head = re.search(r"def main\((.*?)\):\n(.*?)\n", text, re.S)
     shapes = {p: tuple(int(e) for e in re.findall(r"\d+", s)) for p, s in re.findall(r"(\w+): R.Tensor\(\((.*?)\)", head.group(1))}
     told = re.search(r"num_input\": (\d+)", text)
     n = int(told.group(1)) if told else len(shapes)
-    return dict(list(shapes.items())[:n]), dict(list(shapes.items())[n:])
+    dtype = re.search(r"\"(float\d+)\"", head.group(1)).group(1)
+    return dtype, dict(list(shapes.items())[:n]), dict(list(shapes.items())[n:])
 
 
 for path in sorted(HERE.glob("*.tir")):
@@ -136,11 +138,11 @@ for i, case in enumerate(conversions.CASES):
     if i % options.every == 0:
         one_node_model("case %d, %s" % (i, case[0]), case, PLACES[1 + i // options.every % 2])
 for i in range(options.draw):
-    text, inputs, weights = draw(options.seed * 1000003 + i)
+    text, dtype, inputs, weights = draw(options.seed * 1000003 + i)
     path = out / "drawn.tir"
     path.write_text(text)
     before = failures
-    text_model("model %d" % i, path, inputs, weights, PLACES[i % 3])
+    text_model("model %d" % i, path, dtype, inputs, weights, PLACES[i % 3])
     if failures > before:
         print(text)
 print("%d passed, %d failed, %d refused" % (passed, failures, refused))
