@@ -327,7 +327,7 @@ typedef struct tirc_schedule_options {
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
   /* What is legal and hardly meant, and its code: "spatial-dependence", "race",
-   * "out-of-bounds", "local-in-memory", "call-a-lane", "serial-lanes", "lost-mark",
+   * "out-of-bounds", "no-reduction", "local-in-memory", "call-a-lane", "serial-lanes", "lost-mark",
    * "equal-candidates", "no-rule", or "warning" for what has none of its own. file may be NULL:
    * then there is no place. */
   void (*warn)(void *self, const char *file, int line, int column, const char *message,

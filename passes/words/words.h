@@ -95,6 +95,7 @@ extern const ErrorInfo tirc_errors[SERR_COUNT];
 
 /* Codes of warnings. */
 #define SCHED_WARNING "warning"
+#define SCHED_NO_REDUCTION "no-reduction" /* of programs */
 #define SCHED_EQUAL_CANDIDATES "equal-candidates"
 #define SCHED_LOST_MARK "lost-mark" /* any call that changes the program may drop a mark */
 

@@ -453,6 +453,7 @@ void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *
   tirc_spatial_dependences(s, tell, self);
   tirc_racing_loops(s, tell, self);
   tirc_accesses_outside(s, tell, self);
+  tirc_sums_overwritten(s, tell, self);
 }
 
 /* The outermost primitive is traced; one that another calls is that one's business. */

@@ -8,7 +8,8 @@
  * (cover.c); who reads what is not yet what it will be (flow.c); do sums start, and where
  * (start.c); is an access outside of its buffer, may a number not be computed elsewhere (bounds.c);
  * what decides whether a block runs (conditions.c); of which operation is it a reduction, in errors
- * and warnings (reducer.c). What is asked of a block alone is in passes/meaning/sums.h.
+ * and warnings (reducer.c), and is it one (overwritten.c). What is asked of a block alone is in
+ * passes/meaning/sums.h.
  *
  * Each is answered by sight first, from how the program is written, by iterator maps and intervals;
  * then on integer sets (set.h is all that knows of isl), or by running through all of a nest of
@@ -190,6 +191,12 @@ Reducer tirc_reducer_of(Sched *s, SRef *block);
 /* Warns that the running call may change which of equal candidates the block picks, if it picks so.
  */
 void tirc_warn_of_equals(Sched *s, SRef *block);
+
+/* --- whether it reduces (overwritten.c) ------------------------------------------------------- */
+
+/* Tells of each block that starts an element and declares a reduction over it, but stores to it
+ * what it did not read it for: of all steps only the last one counts. Such a block is legal. */
+void tirc_sums_overwritten(Sched *s, void (*tell)(void *self, Warning w), void *self);
 
 /* --- what may fail (bounds.c) ----------------------------------------------------------------- */
 

@@ -82,10 +82,11 @@ static bool still_marked(const Sched *s, const SetMark *m) {
   return r && r->stmt && has_mark(r->stmt, m);
 }
 
-static bool is_changed(const Sched *s, const SetMark *m) {
+/* The call's own change of the mark; NULL: it made none. */
+static const SetMark *changed_by_call(const Sched *s, const SetMark *m) {
   for (int i = 0; i < s->changed_marks.n; i++)
-    if (same_mark(&s->changed_marks.at[i], m)) return true;
-  return false;
+    if (same_mark(&s->changed_marks.at[i], m)) return &s->changed_marks.at[i];
+  return NULL;
 }
 
 /* "at tile.sch:4:1" */
@@ -93,20 +94,28 @@ static const char *place_text(Tirc *c, Loc loc) {
   return loc.file ? tirc_format(c, " at %s:%d:%d", loc.file, loc.line, loc.column) : "";
 }
 
-static void warn(Sched *s, const Primitive *p, const SetMark *m) {
-  const char *how = m->key      ? tirc_format(s->c, "annotated with \"%s\"", m->key)
-                    : m->thread ? tirc_format(s->c, "bound to %s", m->thread)
-                    : m->kind == LOOP_UNROLLED
-                        ? "unrolled"
-                        : tirc_format(s->c, "made %s", tirc_loop_kind_name(m->kind));
-  tirc_sched_warn_code(s, SCHED_LOST_MARK,
-                       "%s drops a mark: %s was %s%s, and nothing in its place is", p->name,
-                       m->what, how, place_text(s->c, m->loc));
+static const char *how_text(Tirc *c, const SetMark *m) {
+  if (m->key) return tirc_format(c, "annotated with \"%s\"", m->key);
+  if (m->thread) return tirc_format(c, "bound to %s", m->thread);
+  if (m->kind == LOOP_UNROLLED) return "unrolled";
+  return tirc_format(c, "made %s", tirc_loop_kind_name(m->kind));
+}
+
+static void warn(Sched *s, const Primitive *p, const SetMark *m, const char *now) {
+  tirc_sched_warn_code(s, SCHED_LOST_MARK, "%s drops a mark: %s was %s%s, and %s", p->name, m->what,
+                       how_text(s->c, m), place_text(s->c, m->loc), now);
+}
+
+/* The loop is run in another way from now on. */
+static void warn_of_other_kind(Sched *s, const Primitive *p, const SetMark *m, const SetMark *now) {
+  if (!m->key && (m->kind != now->kind || (m->thread && strcmp(m->thread, now->thread) != 0)))
+    warn(s, p, m, tirc_format(s->c, "now it is %s: a loop is run in one way", how_text(s->c, now)));
 }
 
 static bool all_stay(const Sched *s) {
   for (int i = 0; i < s->set_marks.n; i++)
-    if (is_changed(s, &s->set_marks.at[i]) || !still_marked(s, &s->set_marks.at[i])) return false;
+    if (changed_by_call(s, &s->set_marks.at[i]) || !still_marked(s, &s->set_marks.at[i]))
+      return false;
   return true;
 }
 
@@ -117,7 +126,9 @@ static SetMarks remaining(Sched *s, const Primitive *p, const Module *before) {
   for (int i = 0; i < s->set_marks.n; i++) {
     const SetMark *m = &s->set_marks.at[i];
     const int n = kept.n;
-    if (is_changed(s, m)) continue;
+    const SetMark *change = changed_by_call(s, m);
+    if (change) warn_of_other_kind(s, p, m, change);
+    if (change) continue;
     if (still_marked(s, m)) {
       vec_push(s->c, kept, *m);
       continue;
@@ -125,7 +136,7 @@ static SetMarks remaining(Sched *s, const Primitive *p, const Module *before) {
     if (!h.before.cap) visit_all(before, see_before, &h);
     h.mark = m;
     visit_all(s->mod, see_after, &h);
-    if (kept.n == n) warn(s, p, m);
+    if (kept.n == n) warn(s, p, m, "nothing in its place is");
   }
   return kept;
 }

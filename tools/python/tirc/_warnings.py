@@ -6,7 +6,7 @@ from . import _lib, _source
 
 
 class ScheduleWarning(UserWarning):
-    """What is legal and hardly meant. Fields: code ("spatial-dependence", "race", "out-of-bounds", "local-in-memory",
+    """What is legal and hardly meant. Fields: code ("spatial-dependence", "race", "out-of-bounds", "no-reduction", "local-in-memory",
     "call-a-lane", "serial-lanes", or "warning" for what has none of its own), message, file, line, column; file is None where there is no place."""
 
     def __init__(self, message="", code="warning", file=None, line=0, column=0):
