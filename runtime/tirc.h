@@ -328,8 +328,8 @@ typedef struct tirc_schedule_options {
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
   /* What is legal and hardly meant, and its code: "spatial-dependence", "race",
    * "out-of-bounds", "no-reduction", "local-in-memory", "call-a-lane", "serial-lanes", "lost-mark",
-   * "equal-candidates", "no-rule", or "warning" for what has none of its own. file may be NULL:
-   * then there is no place. */
+   * "host-computes", "no-pipeline", "equal-candidates", "no-rule", or "warning" for what has none
+   * of its own. file may be NULL: then there is no place. */
   void (*warn)(void *self, const char *file, int line, int column, const char *message,
                const char *code);
 } tirc_schedule_options;
@@ -734,6 +734,15 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_CUDA_HEADER, /* the same with constants of the launches and inline launchers */
   TIRC_EMIT_PTX          /* machine code of NVIDIA's GPUs, as text */
 } tirc_emit_kind;
+/* Tells options->warn, as tirc_module_check_code does, of the kernels that a module becomes for the
+ * GPU options->target (NULL: the least one that takes the kind): what a host function computes
+ * itself, which is in no kernel; a loop that is to overlap its iterations and stays as it is; of
+ * TIRC_EMIT_PTX, a buffer of scope local that is not in registers. kind: TIRC_EMIT_OPENCL or one
+ * behind it. */
+TIRC_API tirc_status tirc_module_check_kernels(const tirc_module *m, tirc_emit_kind kind,
+                                               const tirc_schedule_options *options,
+                                               tirc_error **error);
+
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program
  * has a main of its own; NULL leaves it to tirc_module_emitted_names. *bytes is freed by

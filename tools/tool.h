@@ -226,8 +226,8 @@ int make_call_reference(const Options *o, const tirc_module *m, const char *func
 /* DONE when they could be compared; *out says whether they are right. */
 int compare_results(const Options *o, const tirc_reference *r, int n, const tirc_argument *got,
                     tirc_check *out);
-/* load.c: warns of what the code of a module could not keep in registers. */
-int check_code(const Options *o, const tirc_module *m);
+/* load.c: warns of what the code of this kind is otherwise than the module asks for. */
+int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind);
 /* Copies of the arrays (scalars as they are); false after an error was reported. */
 bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
 /* relayout.c: parameters that a schedule gave another layout. Whether parameter i has one; */

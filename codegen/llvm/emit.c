@@ -125,7 +125,8 @@ Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entr
   return (Code){bytes, n};
 }
 
-Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const Gpu *gpu, const char *const *symbols) {
+static Code emit_kernels(Tirc *c, const Module *lowered, const Gpu *gpu, const char *const *symbols,
+                         EmitKind kind) {
   Work *w = tirc_new(c, Work);
   w->g.c = c;
   w->g.exports = true;
@@ -140,13 +141,22 @@ Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const Gpu *gpu, const char *c
   translate(w, lowered, false);
   verify(w);
   optimise(w);
-  emit(w, EMIT_ASM);
+  emit(w, kind);
   const size_t n = LLVMGetBufferSize(w->out);
   char *text = tirc_strndup(c, LLVMGetBufferStart(w->out), n);
   TIRC_END(c, trap);
   LLVMDisposeMemoryBuffer(w->out);
   dispose(w);
   return (Code){text, n};
+}
+
+Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const Gpu *gpu, const char *const *symbols) {
+  return emit_kernels(c, lowered, gpu, symbols, EMIT_ASM);
+}
+
+Code tirc_llvm_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,
+                          const char *const *symbols) {
+  return emit_kernels(c, lowered, gpu, symbols, EMIT_LLVM);
 }
 
 /* --- annotated assembly ---------------------------------------------------------------------- */

@@ -51,6 +51,9 @@ Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entr
  * begins at a multiple of 16. Throws "codegen" or "target". */
 Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const struct Gpu *gpu,
                    const char *const *symbols);
+/* LLVM's text of the same, optimised. */
+Code tirc_llvm_of_kernels(Tirc *c, const Module *lowered, const struct Gpu *gpu,
+                          const char *const *symbols);
 
 /* The function of the program, "tan", when the code for this vector calls libm for each lane of it;
  * NULL otherwise. sin and cos of floats, which do so for large arguments alone, are not among them.

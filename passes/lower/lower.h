@@ -39,6 +39,15 @@ typedef struct SerialLanes {
 /* Of a function as it is before VectorizeLoop. */
 void tirc_hear_of_serial_lanes(Tirc *c, const Func *f, const SerialLanes *heard);
 
+/* Hears of each loop that its annotations would overlap (InjectSoftwarePipeline) and that stays as
+ * it is, and why. */
+typedef struct PipelinesLeft {
+  void (*tell)(void *self, Stmt loop, const char *why);
+  void *self;
+} PipelinesLeft;
+/* Of a function as it is before that pass. */
+void tirc_hear_of_pipelines_left(Tirc *c, const Func *f, const PipelinesLeft *heard);
+
 /* Every function through the passes up to the one of this name. */
 const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass);
 

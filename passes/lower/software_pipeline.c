@@ -18,7 +18,8 @@
 typedef struct Kernel {
   const Gpu *gpu;
   bool is_in;
-  int64_t shared; /* bytes that a block of it has of shared memory */
+  int64_t shared;             /* bytes that a block of it has of shared memory */
+  const PipelinesLeft *heard; /* or NULL */
 } Kernel;
 
 typedef struct Part { /* a statement of the loop's body */
@@ -33,7 +34,8 @@ typedef struct Pipeline {
   int n;
   Part parts[MOST_PIPELINE_PARTS], *at[MOST_PIPELINE_PARTS]; /* at: in their new order */
   int64_t extent, last;                                      /* stage */
-  PtrMap several; /* from a buffer to the one that has it several times */
+  PtrMap several;  /* from a buffer to the one that has it several times */
+  const char *why; /* not */
 } Pipeline;
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -92,7 +94,7 @@ static Access access_of(Stmt s, Expr data) {
 }
 
 /* How often a buffer of the loop's own has to be there; 0: that is not to be had. */
-static int64_t versions_of(const Pipeline *p, Buffer b) {
+static int64_t versions_of(Pipeline *p, Buffer b) {
   int64_t written = MOST_PIPELINE_STAGES + 1, used = 0, least = MOST_PIPELINE_STAGES + 1;
   bool hands_on = false;
   for (int i = 0; i < p->n; i++) {
@@ -105,8 +107,13 @@ static int64_t versions_of(const Pipeline *p, Buffer b) {
     hands_on |= a.hands_on;
   }
   if (least > used) return 1;
-  if (hands_on && least != used) return 0;
-  return written == least ? used - least + 1 : 0;
+  if (hands_on && least != used)
+    return p->why = tirc_format(
+               p->c, "a call has a pointer to %s, which would be there several times", b->name),
+           0;
+  if (written != least)
+    return p->why = tirc_format(p->c, "a stage reads of %s what a later one stores", b->name), 0;
+  return used - least + 1;
 }
 
 static bool is_own(const Pipeline *p, Expr data) {
@@ -184,6 +191,8 @@ static bool make_several(Pipeline *p) {
   for (int i = 0; p->block && i < p->block->n_allocs; i++) {
     Buffer b = p->block->allocs[i];
     int64_t n = versions_of(p, b);
+    p->why = n && b->n_axis_separators ? "of a buffer with separated axes there cannot be several"
+                                       : p->why;
     if (n == 0 || b->n_axis_separators) return false;
     if (n > p->extent) n = p->extent; /* one of each step's own */
     if (n > 1) tirc_map_set(p->c, &p->several, b, enlarged(p->c, b, n));
@@ -337,6 +346,19 @@ static Stmt overlapped(Pipeline *p) {
   return tirc_block(c, &b);
 }
 
+/* Why the loop stays as it is, "": there is nothing to overlap; NULL: it need not. */
+static const char *why_left(Pipeline *p, Kernel *k) {
+  if (!read_parts(p))
+    return "the annotations do not have one number for each statement of its body";
+  if (p->last == 0) return "";
+  if (!tirc_const_int(p->loop->extent, &p->extent)) return "its number of iterations is a symbol";
+  if (p->extent < 2) return "";
+  if (!may_overlap(p))
+    return "statements that would change places use the same memory, and one of them stores to it";
+  if (!make_several(p)) return p->why;
+  return fits(p, k) ? NULL : "a block of threads would take more shared memory than there is";
+}
+
 static Stmt visit(Mutator *m, Stmt s) {
   Kernel *k = m->self;
   if (tirc_is_thread_loop(s) && !k->is_in) {
@@ -348,17 +370,23 @@ static Stmt visit(Mutator *m, Stmt s) {
     return s;
   }
   s = tirc_mutate_stmt_children(m, s);
-  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_SERIAL) return s;
-  Pipeline p = {.c = m->c, .loop = &s->u.loop};
-  if (!tirc_attrs_get(p.loop->annotations, tirc_key(KEY_PIPELINE_STAGE)) || !read_parts(&p) ||
-      p.last == 0 || !tirc_const_int(p.loop->extent, &p.extent) || p.extent < 2 ||
-      !may_overlap(&p) || !make_several(&p) || !fits(&p, k))
+  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_SERIAL ||
+      !tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PIPELINE_STAGE)))
     return s;
-  return overlapped(&p);
+  Pipeline p = {.c = m->c, .loop = &s->u.loop};
+  const char *why = why_left(&p, k);
+  if (why && *why && k->heard) k->heard->tell(k->heard->self, s, why);
+  return why ? s : overlapped(&p);
 }
 
-Stmt tirc_lower_software_pipeline(Tirc *c, const Func *f) {
-  Kernel k = {.gpu = tirc_gpu_of(f)};
+static Stmt run(Tirc *c, const Func *f, const PipelinesLeft *heard) {
+  Kernel k = {.gpu = tirc_gpu_of(f), .heard = heard};
   Mutator m = {.c = c, .stmt = visit, .self = &k};
   return tirc_mutate_stmt(&m, f->body);
+}
+
+Stmt tirc_lower_software_pipeline(Tirc *c, const Func *f) { return run(c, f, NULL); }
+
+void tirc_hear_of_pipelines_left(Tirc *c, const Func *f, const PipelinesLeft *heard) {
+  (void)run(c, f, heard);
 }

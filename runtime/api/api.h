@@ -80,6 +80,9 @@ Source tirc_api_keep_source(Tirc *c, Source s);
 struct Sched *tirc_api_schedule(Tirc *c, const tirc_module *m,
                                 const tirc_schedule_options *options);
 /* A schedule's warnings go where the options say, which live as long as it. */
+struct Warning;
+/* One warning: an error, if the options are strict. */
+void tirc_api_tell(Tirc *c, const tirc_schedule_options *options, const struct Warning *w);
 void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);

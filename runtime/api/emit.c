@@ -3,6 +3,8 @@
 #include "api.h"
 #include "asm_report.h"
 #include "entry.h"
+#include "kernel_notes.h"
+#include "local_notes.h"
 #include "on_device.h"
 #include "weights.h"
 
@@ -199,10 +201,10 @@ static void emit(Tirc *c, void *self) {
     tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
   const SourceOfKernels *kernels = source_of_kernels(p->kind);
-  const Module *lowered =
-      kernels ? tirc_lower_for_device(c, m, gpu_of(kernels, p->options.target), kernels->gpu)
-      : p->from->lowered ? m
-                         : tirc_lower(c, m, NULL, NULL);
+  const Module *lowered = kernels ? tirc_lower_for_device(c, m, gpu_of(kernels, p->options.target),
+                                                          kernels->gpu, NULL, NULL)
+                          : p->from->lowered ? m
+                                             : tirc_lower(c, m, NULL, NULL);
   const char *cpu = p->options.target ? p->options.target : CPU_DEFAULT, *text = NULL;
   const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
@@ -224,6 +226,51 @@ static void emit(Tirc *c, void *self) {
   else
     p->code = tirc_llvm_emit_model(c, lowered, entry, cpu, kinds[p->kind]);
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
+}
+
+/* --- warnings of kernels ------------------------------------------------------------------------
+ */
+
+typedef struct CheckedKernels {
+  Tirc *c;
+  const tirc_module *from;
+  tirc_emit_kind kind;
+  const tirc_schedule_options *options;
+} CheckedKernels;
+
+static void tell_of_kernels(void *self, Warning w) {
+  const CheckedKernels *k = self;
+  tirc_api_tell(k->c, k->options, &w);
+}
+
+/* The pass behind it is InjectSoftwarePipeline. */
+static void look_before_pipelines(void *self, const char *pass, const Module *m) {
+  const CheckedKernels *k = self;
+  if (strcmp(pass, "LowerMatchBuffer") == 0)
+    tirc_pipeline_notes(k->c, m, tell_of_kernels, (void *)(uintptr_t)k);
+}
+
+/* A header's launchers refuse what the host computes. */
+static void check_kernels(Tirc *c, void *self) {
+  CheckedKernels *k = self;
+  const SourceOfKernels *s = source_of_kernels(k->kind);
+  k->c = c;
+  if (!s) tirc_fail(c, (Loc){0}, "argument", NULL, "code of kind %d has no kernels", (int)k->kind);
+  const char *target = gpu_of(s, k->options->target);
+  const Module *m = for_code(c, k->from, NULL);
+  const Module *lowered = tirc_lower_for_device(c, m, target, s->gpu, look_before_pipelines, k);
+  const char *const *symbols = tirc_gpu_symbols(c, s->language, lowered);
+  if (s->kind != TIRC_EMIT_CUDA_HEADER) tirc_host_notes(c, lowered, symbols, tell_of_kernels, k);
+  if (s->kind == TIRC_EMIT_PTX)
+    tirc_local_notes_of_kernels(c, lowered, tirc_gpu_find(target), symbols, tell_of_kernels, k);
+}
+
+tirc_status tirc_module_check_kernels(const tirc_module *m, tirc_emit_kind kind,
+                                      const tirc_schedule_options *options, tirc_error **error) {
+  NEED(m);
+  const tirc_schedule_options none = {0};
+  CheckedKernels k = {.from = m, .kind = kind, .options = options ? options : &none};
+  return tirc_api_scratch(check_kernels, &k, &m->sources, error);
 }
 
 tirc_status tirc_module_emit_model(const tirc_module *m, tirc_emit_kind kind,

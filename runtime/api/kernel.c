@@ -337,7 +337,7 @@ static void compile_for_device(Tirc *c, void *self) {
   tirc_context_depend(c, p->m->c);
   const GpuKind kind = tirc_require_device(c, p->device);
   const char *target = target_on_device(p->target, kind);
-  const Module *lowered = tirc_lower_for_device(c, p->m->m, target, kind);
+  const Module *lowered = tirc_lower_for_device(c, p->m->m, target, kind, NULL, NULL);
   tirc_api_describe_kernel(k, p->m, lowered, p->func);
   tirc_api_require_host(c, k->func);
   k->on_device = tirc_on_device(c, lowered, target, p->device);

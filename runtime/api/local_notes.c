@@ -13,7 +13,7 @@
 typedef struct Notes {
   Tirc *c;
   const Code *llvm;
-  const Cpu *cpu;
+  const Cpu *cpu; /* NULL: its registers are not counted */
   void (*tell)(void *self, Warning w);
   void *self;
 } Notes;
@@ -90,8 +90,8 @@ static bool look_for_tiles(Visitor *v, Stmt s) {
   Notes *k = v->self;
   if (s->kind != STMT_ALLOC || strcmp(s->u.alloc.buffer->scope, "local") != 0) return true;
   Buffer b = s->u.alloc.buffer;
-  int64_t vectors = vectors_of(k, b);
-  int registers = tirc_cpu_vector_registers(k->cpu);
+  const int64_t vectors = k->cpu ? vectors_of(k, b) : 0;
+  const int registers = k->cpu ? tirc_cpu_vector_registers(k->cpu) : 0;
   if (vectors > registers) {
     say(k, tirc_format(k->c,
                        "\"%s\" (local) does not fit the registers: it takes %lld vectors, and "
@@ -112,14 +112,29 @@ static bool look_for_local(Visitor *v, Stmt s) {
   return !*any;
 }
 
+static bool has_local(const Module *lowered) {
+  bool any = false;
+  Visitor v = {.stmt = look_for_local, .self = &any};
+  for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&v, lowered->funcs[i]->body);
+  return any;
+}
+
+static void tell_all(Notes *k, const Module *lowered) {
+  Visitor v = {.stmt = look_for_tiles, .self = k};
+  for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&v, lowered->funcs[i]->body);
+}
+
 void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
                       void (*tell)(void *self, Warning w), void *self) {
-  bool any = false;
-  Visitor first = {.stmt = look_for_local, .self = &any};
-  for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&first, lowered->funcs[i]->body);
-  if (!any) return;
+  if (!has_local(lowered)) return;
   Code llvm = tirc_llvm_emit(c, lowered, cpu, EMIT_LLVM);
-  Notes k = {.c = c, .llvm = &llvm, .cpu = tirc_llvm_cpu(c, cpu), .tell = tell, .self = self};
-  Visitor v = {.stmt = look_for_tiles, .self = &k};
-  for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&v, lowered->funcs[i]->body);
+  tell_all(&(Notes){c, &llvm, tirc_llvm_cpu(c, cpu), tell, self}, lowered);
+}
+
+void tirc_local_notes_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,
+                                 const char *const *symbols, void (*tell)(void *self, Warning w),
+                                 void *self) {
+  if (!has_local(lowered)) return;
+  Code llvm = tirc_llvm_of_kernels(c, lowered, gpu, symbols);
+  tell_all(&(Notes){c, &llvm, NULL, tell, self}, lowered);
 }

@@ -4,9 +4,15 @@
 
 #include "codegen/llvm/llvm.h"
 #include "ir/cpu.h"
+#include "ir/gpu.h"
 #include "passes/schedule/schedule.h"
 
 void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
                       void (*tell)(void *self, Warning w), void *self);
+/* The same of PTX (symbols: as of tirc_llvm_ptx). How many registers it takes is the affair of what
+ * assembles it. */
+void tirc_local_notes_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,
+                                 const char *const *symbols, void (*tell)(void *self, Warning w),
+                                 void *self);
 
 #endif

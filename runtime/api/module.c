@@ -272,10 +272,14 @@ typedef struct Check {
   const tirc_schedule_options *options;
 } Check;
 
+void tirc_api_tell(Tirc *c, const tirc_schedule_options *options, const Warning *w) {
+  if (options->strict) tirc_raise_warning(c, *w);
+  hand_out_warning((void *)(uintptr_t)options, *w);
+}
+
 static void hear_of_program(void *self, Warning w) {
   const Check *k = self;
-  if (k->options->strict) tirc_raise_warning(k->c, w);
-  hand_out_warning((void *)(uintptr_t)k->options, w);
+  tirc_api_tell(k->c, k->options, &w);
 }
 
 Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_options *options) {

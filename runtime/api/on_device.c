@@ -55,14 +55,15 @@ _Noreturn static void fail_device(Tirc *c, DeviceError *e) {
   tirc_fail(c, (Loc){0}, code, hint, "%s", message);
 }
 
-const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target, GpuKind kind) {
+const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target, GpuKind kind,
+                                    LowerObserver observer, void *self) {
   const Gpu *gpu = tirc_gpu_find(target);
   if (!gpu) tirc_gpu_unknown(c, target);
   if (kind == GPU_CUDA && gpu->kind != kind)
     tirc_fail(c, (Loc){0}, "target",
               "sm_75 is one, nvidia/nvidia-t4 another; --target=help lists all",
               "%s is no GPU of CUDA", target);
-  const Module *lowered = tirc_has_kernels(m) ? m : tirc_lower_for(c, m, gpu, NULL, NULL);
+  const Module *lowered = tirc_has_kernels(m) ? m : tirc_lower_for(c, m, gpu, observer, self);
   if (!tirc_has_kernels(lowered) && tirc_has_stores(lowered))
     tirc_fail(c, (Loc){m->file, 0, 0}, "lower",
               "bind its loops: sch.bind(loop, thread_axis=\"blockIdx.x\")",

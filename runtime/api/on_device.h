@@ -4,14 +4,16 @@
 
 #include "ir/gpu.h"
 #include "kernel.h"
+#include "passes/lower/lower.h"
 
 /* Throws "argument" unless it names a device: "opencl", "opencl:1", "cuda"; the kind of GPU that
  * its kernels are for. */
 GpuKind tirc_require_device(Tirc *c, const char *device);
 
 /* A module with kernels: m itself, or what lowering it for the GPU of this name makes of it. Throws
- * "target" unless the GPU is of that kind. */
-const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target, GpuKind kind);
+ * "target" unless the GPU is of that kind. The observer, or NULL, as of tirc_lower_for. */
+const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target, GpuKind kind,
+                                    LowerObserver observer, void *self);
 
 /* The kernels of a module that was lowered for the GPU of this name, compiled for a device.
  * Released with c. Throws "device", "codegen", "memory", "limit". */

@@ -175,13 +175,21 @@ static void print_warning(void *self, const char *file, int line, int column, co
   fprintf(l->b->out, "%s: %s [%s]\n", l->c->name, message, code);
 }
 
+static tirc_emit_kind code_for(const char *device) {
+  return strncmp(device, "cuda", 4) == 0 ? TIRC_EMIT_PTX : TIRC_EMIT_OPENCL;
+}
+
 /* What a script's author is told of the code. */
 static void check_contender_code(const Bench *b, Contender *c, const tirc_module *m,
                                  tirc_error **e) {
   Listener l = {b, c};
   const tirc_schedule_options s = {
       .target = b->how.target, .strict = b->o->strict, .self = &l, .warn = print_warning};
-  if (!c->without && !b->how.device) (void)tirc_module_check_code(m, &s, e);
+  if (c->without) return;
+  if (b->how.device)
+    (void)tirc_module_check_kernels(m, code_for(b->how.device), &s, e);
+  else
+    (void)tirc_module_check_code(m, &s, e);
 }
 
 /* --explain-auto speaks once, not for each number of threads. */

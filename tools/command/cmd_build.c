@@ -156,8 +156,7 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   else
     tirc_module_free(m);
   b->m = scheduled;
-  if (status == DONE && kind != TIRC_EMIT_HEADER && !is_for_gpu(kind))
-    status = check_code(o, scheduled);
+  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(o, scheduled, kind);
   if (status == DONE && !is_for_gpu(kind))
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);

@@ -249,8 +249,10 @@ int end_output(const Options *o, NewFile *to, int status) {
   return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
-int check_code(const Options *o, const tirc_module *m) {
+int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
-  return tirc_module_check_code(m, &s, &e) ? report(o, e) : DONE;
+  const tirc_status status = kind >= TIRC_EMIT_OPENCL ? tirc_module_check_kernels(m, kind, &s, &e)
+                                                      : tirc_module_check_code(m, &s, &e);
+  return status ? report(o, e) : DONE;
 }

@@ -193,6 +193,7 @@ _CHECKED = {
     "module_auto": [c_void_p, POINTER(AutoOptions), POINTER(ScheduleOptions), _out],
     "module_check": [c_void_p, POINTER(ScheduleOptions)],
     "module_check_code": [c_void_p, POINTER(ScheduleOptions)],
+    "module_check_kernels": [c_void_p, c_int, POINTER(ScheduleOptions)],
     "module_trace": [c_void_p, c_int, _out],
     "module_relayout": [c_void_p, c_char_p, c_int, c_bool, _out],
     "module_lower": [c_void_p, c_void_p, c_void_p, _out],

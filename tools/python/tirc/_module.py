@@ -105,9 +105,15 @@ class IRModule(Shown):
         _warnings.check("module_check", self._module, None, strict)
 
     def check_code(self, target=None, strict=False):
-        """Warns of buffers of scope local that the code for a target does not keep in registers, and says why.
+        """Warns of buffers of scope local that the code for a target does not keep in registers, and says why; of a GPU
+        also of what no kernel computes, and of loops that do not overlap their iterations as they are to.
         It makes that code. An error with strict."""
-        from ._runtime import cpu_of
+        from ._runtime import cpu_of, gpu_of
+        gpu = gpu_of(target)
+        if gpu:
+            kind = 7 if gpu.startswith(b"opencl") else 10  # as emit has them
+            _warnings.check("module_check_kernels", self._module, gpu, strict, kind)
+            return
         _warnings.check("module_check_code", self._module, cpu_of(target), strict)
 
     def relayout(self, param, back=False, func=None):

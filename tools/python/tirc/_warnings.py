@@ -41,9 +41,9 @@ class Listener:
                                    registry=frame.f_globals.setdefault("__warningregistry__", {}))
 
 
-def check(kind, module, target, strict):
-    """What tirc_module_check or tirc_module_check_code has to say."""
+def check(kind, module, target, strict, *code):
+    """What tirc_module_check, tirc_module_check_code or, with the kind of its code, tirc_module_check_kernels has to say."""
     listener, options = Listener(), _lib.ScheduleOptions()
     options.target, options.strict, options.warn = target, strict, listener.callback
     with listener:
-        _lib.call(kind, module, _lib.byref(options))
+        _lib.call(kind, module, *code, _lib.byref(options))
