@@ -166,6 +166,8 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, const 
 typedef struct Listener {
   const Bench *b;
   const Contender *c;
+  const char *program; /* its file */
+  bool repeats;        /* the same was said for another number of threads */
 } Listener;
 
 static void print_warning(void *self, const char *file, int line, int column, const char *message,
@@ -175,6 +177,18 @@ static void print_warning(void *self, const char *file, int line, int column, co
   fprintf(l->b->out, "%s: %s [%s]\n", l->c->name, message, code);
 }
 
+/* Of a schedule, for the first number of threads; what is said of the program was said when it was
+ * loaded. */
+static void print_schedule_warning(void *self, const char *file, int line, int column,
+                                   const char *message, const char *code) {
+  const Listener *l = self;
+  if (l->repeats || (file && strcmp(file, l->program) == 0)) return;
+  if (file)
+    fprintf(l->b->out, "%s: %s:%d: %s [%s]\n", l->c->name, file, line, message, code);
+  else
+    print_warning(self, file, line, column, message, code);
+}
+
 static tirc_emit_kind code_for(const char *device) {
   return strncmp(device, "cuda", 4) == 0 ? TIRC_EMIT_PTX : TIRC_EMIT_OPENCL;
 }
@@ -182,7 +196,7 @@ static tirc_emit_kind code_for(const char *device) {
 /* What a script's author is told of the code. */
 static void check_contender_code(const Bench *b, Contender *c, const tirc_module *m,
                                  tirc_error **e) {
-  Listener l = {b, c};
+  Listener l = {.b = b, .c = c};
   const tirc_schedule_options s = {
       .target = b->how.target, .strict = b->o->strict, .self = &l, .warn = print_warning};
   if (c->without) return;
@@ -204,7 +218,7 @@ static tirc_status schedule_automatically(const Bench *b, const Case *k,
 /* Where there is no record it is what --auto makes, which is said. */
 static tirc_status schedule_tuned(const Bench *b, const Case *k, const Contender *c,
                                   tirc_module **out, tirc_error **e) {
-  Listener l = {b, c};
+  Listener l = {.b = b, .c = c};
   const tirc_schedule_options s = {.target = b->how.target,
                                    .max_steps = b->o->script_steps,
                                    .strict = b->o->strict,
@@ -238,8 +252,12 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
   int status = DONE;
-  tirc_schedule_options s = {
-      .target = b->how.target, .max_steps = b->o->script_steps, .strict = b->o->strict};
+  Listener l = {b, c, k->file ? k->file : b->o->args.at[0], k->threads != b->threads[0].threads};
+  tirc_schedule_options s = {.target = b->how.target,
+                             .max_steps = b->o->script_steps,
+                             .strict = b->o->strict,
+                             .self = &l,
+                             .warn = print_schedule_warning};
   tirc_status scheduled =
       c->tuned       ? schedule_tuned(b, k, c, &m, &e)
       : c->automatic ? schedule_automatically(b, k, &s, &m, &e)

@@ -18,11 +18,12 @@ static const char *schedule_text(Script *sc, const char *path) {
 /* --- what was tuned ----------------------------------------------------------------------------
  */
 
-void note_untuned(void *self, const char *file, int line, int column, const char *message,
-                  const char *code) {
-  bool *untuned = self;
+void note_made(void *self, const char *file, int line, int column, const char *message,
+               const char *code) {
+  Made *made = self;
   (void)file, (void)line, (void)column, (void)message;
-  if (strcmp(code, "not-tuned") == 0) *untuned = true;
+  made->untuned |= strcmp(code, "not-tuned") == 0;
+  made->bare |= strcmp(code, "no-rule") == 0;
 }
 
 static tirc_module *sized_program(Script *sc, const char *path, const Names *sizes) {
@@ -43,15 +44,15 @@ Value study_run_tuned_tiles(Script *sc, Value self, const Args *a) {
   const Names sizes = study_sizes(sc, study_given(a, 1, "D"));
   const char *path = study_beside(sc, s, study_text(sc, &a->at[0], "a program")),
              *where = s->o->database;
-  bool untuned = false;
+  Made how = {0};
   const tirc_schedule_options options = {
-      .target = s->targets.at[0], .self = &untuned, .warn = note_untuned};
+      .target = s->targets.at[0], .self = &how, .warn = note_made};
   tirc_module *plain = sized_program(sc, path, &sizes), *tuned = NULL;
   tirc_error *e = NULL;
   Tiles t;
   const bool found =
-      !tirc_module_tuned(plain, where, atoi(s->threads), NULL, &options, &tuned, &e) && !untuned &&
-      tiles_of(plain, tuned, &t);
+      !tirc_module_tuned(plain, where, atoi(s->threads), NULL, &options, &tuned, &e) &&
+      !how.untuned && tiles_of(plain, tuned, &t);
   tirc_module_free(tuned);
   tirc_module_free(plain);
   if (e) study_raise(sc, e);

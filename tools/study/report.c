@@ -446,6 +446,19 @@ static void put_untuned(Page *p) {
         n, n == 1 ? "" : "s");
 }
 
+static void put_bare(Page *p) {
+  int n = 0;
+  for (int g = 0; g < p->s->n_grounds; g++)
+    for (int i = 0; i < p->s->grounds[g].b.n_cases * p->s->plans.n; i++)
+      n += p->s->grounds[g].bare[i];
+  if (n)
+    doc_text(
+        &p->d,
+        "In %d setting%s no rule schedules a function of the program, so with `auto` it is as it "
+        "was written there (`no-rule`): `tirc apply PROG --auto --explain-auto` says why.",
+        n, n == 1 ? "" : "s");
+}
+
 int write_report(const Study *s) {
   Page p = {.s = s};
   if (!doc_open(&p.d, s->report, s->title))
@@ -454,6 +467,7 @@ int write_report(const Study *s) {
   doc_text(&p.d, "%d of %d settings of `%s` are measured%s.", s->n_done, s->n_units, s->path,
            s->o->quick ? ", of the quick form of the study" : "");
   put_untuned(&p);
+  put_bare(&p);
   put_findings(&p);
   put_figures(&p);
   doc_heading(&p.d, 2, "Tables");

@@ -75,12 +75,12 @@ static bool has_sizes(const tirc_module *m) {
 
 /* The schedule of a contender that each setting has its own of; NULL: there is none, or nothing
  * was tuned, and auto's would stand in for it. */
-static char *made_text(const Ground *g, const Case *k, const Planned *p) {
-  bool untuned = false;
+static char *made_text(const Ground *g, const Case *k, const Planned *p, bool *bare) {
+  Made how = {0};
   const tirc_schedule_options options = {.target = g->b.how.target,
                                          .max_steps = g->b.o->script_steps,
-                                         .self = &untuned,
-                                         .warn = note_untuned};
+                                         .self = &how,
+                                         .warn = note_made};
   const tirc_auto_options by_rules = auto_options(g->b.o);
   const char *where = *g->b.how.database ? g->b.how.database : NULL;
   tirc_module *m = NULL;
@@ -90,7 +90,8 @@ static char *made_text(const Ground *g, const Case *k, const Planned *p) {
       : p->automatic ? tirc_module_auto(k->program, &by_rules, &options, &m, NULL)
                      : tirc_module_schedule_text(k->program, p->text, strlen(p->text), p->script,
                                                  &options, &m, NULL);
-  if (!made && !untuned && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
+  *bare = !made && !how.untuned && how.bare;
+  if (!made && !how.untuned && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
   tirc_module_free(m);
   return text;
 }
@@ -105,7 +106,7 @@ static int identify(Study *s, Ground *g, Case *k) {
   for (int p = 0; p < s->plans.n; p++) {
     const Planned *what = &s->plans.at[p].what;
     const bool made = what->automatic || what->tuned || what->by_trace;
-    char *text = made ? made_text(g, k, what) : NULL;
+    char *text = made ? made_text(g, k, what, &g->bare[place(s, g, k, p)]) : NULL;
     if (text && tirc_db_text_hash(text, &g->texts[place(s, g, k, p)], &e)) status = report(s->o, e);
     tirc_string_free(text);
   }
@@ -122,9 +123,10 @@ static int make_units(Study *s, Ground *g) {
   const size_t n = (size_t)(g->b.n_cases * s->plans.n) + 1;
   g->held = calloc(n, sizeof *g->held);
   g->texts = calloc(n, sizeof *g->texts);
+  g->bare = calloc(n, sizeof *g->bare);
   g->hashes = calloc((size_t)g->b.n_cases + 1, sizeof *g->hashes);
   g->sized = calloc((size_t)g->b.n_cases + 1, sizeof *g->sized);
-  if (!g->held || !g->texts || !g->hashes || !g->sized)
+  if (!g->held || !g->texts || !g->bare || !g->hashes || !g->sized)
     return complain(s->o, NULL, "out of memory");
   for (int i = 0; i < g->b.n_cases && status == DONE; i++) status = identify(s, g, &g->b.cases[i]);
   return status;
@@ -491,6 +493,7 @@ void free_study(Study *s) {
     for (int j = 0; g->hashes && j < g->b.n_cases; j++) tirc_string_free(g->hashes[j]);
     free(g->held);
     free(g->texts);
+    free(g->bare);
     free(g->hashes);
     free(g->lacks);
     free(g->sized);

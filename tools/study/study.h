@@ -59,6 +59,7 @@ typedef struct Ground {
   Held **held;   /* [case * plans + plan]; NULL: the database has none */
   char **texts;  /* hashes of schedules that each setting has its own of, likewise */
   char **hashes; /* of the programs, [case] */
+  bool *bare;    /* no rule schedules it: `auto` is the program as it is, likewise */
   bool *lacks;   /* what the database had not all of at the start, likewise */
   char profile[160], *machine, *environment; /* of the machine now; JSON */
   char *command;                             /* what was typed, without passwords */
@@ -92,9 +93,13 @@ int read_study(Study *s);
 void print_study_names(FILE *to);
 /* plans.c */
 int find_plan(const Study *s, const char *name); /* -1: there is none */
-/* A `warn` whose self is a bool: nothing was tuned of the program. */
-void note_untuned(void *self, const char *file, int line, int column, const char *message,
-                  const char *code);
+typedef struct Made {
+  bool untuned; /* nothing was tuned of the program */
+  bool bare;    /* no rule schedules it */
+} Made;
+/* A `warn` whose self is one. */
+void note_made(void *self, const char *file, int line, int column, const char *message,
+               const char *code);
 
 /* run.c */
 int prepare_study(Study *s); /* what there is to measure, and what the database has of it */
