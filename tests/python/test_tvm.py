@@ -78,3 +78,17 @@ def test_methods_come_from_the_table():
         method = getattr(tirc.Schedule, p.name)
         assert method.__doc__.startswith(p.help)
         assert len(inspect.signature(method).parameters) == 1 + len(p.params)
+
+
+def test_what_is_missing_is_said():
+    """A name that neither the language nor the package has is no stand-in that counts as true."""
+    for path in ("analysis", "build", "ir_builder", "transform", "decl_buffer", "For_", "grid"):
+        with pytest.raises(AttributeError, match="tirc.tir has no '%s'" % path):
+            getattr(tirc.tir, path)
+    assert not hasattr(tirc.tir, "analysis") and not hasattr(tirc.tirx, "transform")
+    for name in ("max", "exp", "int64", "float32x4", "const", "if_then_else", "Select", "Cast", "IntImm", "Var", "BufferLoad"):
+        assert hasattr(tirc.tir, name)
+    with pytest.raises(TypeError, match="T.max is not known"):
+        bool(tirc.tir.max)
+    with pytest.raises(TypeError):
+        assert tirc.tir.max(1, 2)

@@ -122,6 +122,14 @@ class PrimitiveDoc(Structure):
                 ("script", c_char_p), ("needs", POINTER(c_char_p)), ("errors", POINTER(c_int))]
 
 
+class FunctionInfo(Structure):
+    _fields_ = [("topic", c_char_p), ("types", c_char_p), ("help", c_char_p)]
+
+
+class ScriptInfo(Structure):
+    _fields_ = [("kind", c_int), ("owner", c_char_p), ("name", c_char_p)]
+
+
 class DLDevice(Structure):
     _fields_ = [("device_type", c_int32), ("device_id", c_int32)]
 
@@ -254,6 +262,9 @@ _PLAIN = {
     "method_name": ([c_char_p, c_char_p], c_char_p),
     "primitive_table": ([c_int, POINTER(PrimitiveInfo)], c_bool),
     "primitive_param": ([c_int, c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),
+    "function_table": ([c_int, POINTER(FunctionInfo)], c_bool),
+    "function_name": ([c_int, c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),
+    "script_table": ([c_int, POINTER(ScriptInfo)], c_bool),
     "primitive_documentation": ([c_int, POINTER(PrimitiveDoc)], c_bool),
 }
 

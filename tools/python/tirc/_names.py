@@ -1,7 +1,9 @@
 """The names of the language, for Python: T.Buffer, T.int32, ... in signatures, which Python
 evaluates though nothing needs their values, and T.int64(4), T.max(a, b) in schedules."""
 
-from . import _values
+import functools
+
+from . import _lib, _values
 
 
 class Name:
@@ -29,8 +31,41 @@ class Name:
             raise AttributeError(name)
         return Name(self._name + "." + name)
 
+    def __bool__(self):
+        raise TypeError("the value of %r is not known" % self)
+
     def __repr__(self):
         return "T." + self._name
+
+
+@functools.lru_cache(maxsize=None)
+def of_expressions():
+    """The names that expressions of a schedule are made of: the language's functions that give a value, its types,
+    and what scripts have as tir.NAME."""
+    names, row, name, rest = set(), _lib.FunctionInfo(), _lib.c_char_p(), _lib.c_char_p()
+    i = 0
+    while _lib.lib.tirc_function_table(i, _lib.byref(row)):
+        result = row.types.decode().rpartition("-> ")[2] if b"-> " in row.types else ""
+        k = 0
+        while _lib.lib.tirc_function_name(i, k, _lib.byref(name), _lib.byref(rest)):
+            if result and result not in ("a loop", "loops", "with", "buffer"):
+                names.add(name.value.decode().partition(".")[0])
+            k += 1
+        i += 1
+    of_scripts, i = _lib.ScriptInfo(), 0
+    while _lib.lib.tirc_script_table(i, _lib.byref(of_scripts)):
+        if of_scripts.owner == b"tir":
+            names.add(of_scripts.name.decode())
+        i += 1
+    return names
+
+
+def find(module, name):
+    """What a module has as NAME, for its __getattr__; AttributeError: nothing."""
+    if name not in of_expressions():
+        raise AttributeError("%s has no '%s': only what an expression of a schedule is made of, as %s.max and %s.int64 are"
+                             % (module, name, module, module))
+    return Name(name)
 
 
 def _of_schedule(owner, name, args, keywords):

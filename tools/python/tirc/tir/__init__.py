@@ -1,9 +1,9 @@
 """tirc.tir: Schedule and what schedules need."""
 
 from . import schedule
+from .. import _names
 from .._errors import ScheduleError
 from .._module import PrimFunc
-from .._names import Name
 from .._schedule import Schedule, TensorIntrin, Trace, primitives
 from .._values import Buffer, IntImm, Typed
 from .schedule import BlockRV, BlockScope, ExprRV, LoopRV, ScheduleState, StmtSRef
@@ -29,6 +29,6 @@ class ForKind:
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    if name in ("For", "Block", "BufferRegion", "BufferStore", "SeqStmt", "IfThenElse", "Evaluate", "LetStmt"):
+    if name in ("For", "Block", "BufferLoad", "BufferRegion", "BufferStore", "SeqStmt", "IfThenElse", "Evaluate", "LetStmt"):
         return Typed.named(name)
-    return Name(name)
+    return _names.find("tirc.tir", name)
