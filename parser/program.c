@@ -25,7 +25,7 @@ static bool is_constant(PyValue v) {
   return tirc_py_is_number(v) || v.kind == PY_STR || typed;
 }
 
-static void add_constant(Reader *r, const Syn *at, const char *name, PyValue v) {
+static void add_constant(Reader *r, const Syn *at, const char *name, PyValue v, bool given) {
   Expr value = v.kind == PY_FLOAT ? tirc_float(r->c, DT_FLOAT64, v.u.f) : tirc_py_to_attr(r, at, v);
   tirc_names_bind(r, at, name, v, true);
   for (int i = 0; i < r->constants.n; i++) {
@@ -35,7 +35,7 @@ static void add_constant(Reader *r, const Syn *at, const char *name, PyValue v) 
   }
   if (r->constants.n == MAX_CONSTANTS)
     READ_FAIL(r, at, "unsupported", NULL, "more than %d constants", MAX_CONSTANTS);
-  vec_push(r->c, r->constants, ((Constant){name, value}));
+  vec_push(r->c, r->constants, ((Constant){name, value, given}));
 }
 
 static int find_define(const Reader *r, const char *name) {
@@ -54,16 +54,24 @@ void tirc_refuse_define(Reader *r, const Syn *at, const char *name, const char *
             r->func->name);
 }
 
+/* What is not read so is said of the option, not as of a program. */
 static PyValue read_define(Reader *r, const Define *d) {
-  Source text = {
-      .name = tirc_format(r->c, "-D %s", d->name), .text = d->value, .length = strlen(d->value)};
-  SynList list = tirc_parse_syntax(r->c, &text);
-  PyValue v = PY_VALUE_NONE;
-  if (list.n == 1 && list.at[0]->kind == SYN_EXPR_STMT) v = tirc_read_value(r, list.at[0]->a);
-  if (!is_constant(v))
-    tirc_fail(r->c, (Loc){text.name, 1, 1}, "syntax", "give a number: -D N=128",
-              "'%s' is no constant", d->value);
-  return v;
+  Tirc *c = r->c;
+  const char *hint =
+      tirc_format(c, "-D takes a number, or an expression of constants: -D %s=16", d->name);
+  Source text = {.name = tirc_format(c, "-D %s", d->name), d->value, strlen(d->value)};
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    SynList list = tirc_parse_syntax(c, &text);
+    PyValue v = PY_VALUE_NONE;
+    if (list.n == 1 && list.at[0]->kind == SYN_EXPR_STMT) v = tirc_read_value(r, list.at[0]->a);
+    if (!is_constant(v))
+      tirc_fail(c, (Loc){text.name, 1, 1}, "syntax", hint, "'%s' is no constant", d->value);
+    TIRC_END(c, trap);
+    return v;
+  }
+  if (!strcmp(c->diag.code, "name") || !strcmp(c->diag.code, "syntax")) c->diag.hint = hint;
+  tirc_throw(c);
 }
 
 static void assign_constant(Reader *r, const Syn *target, PyValue v) {
@@ -81,7 +89,7 @@ static void assign_constant(Reader *r, const Syn *target, PyValue v) {
   if (!is_constant(v))
     READ_FAIL(r, target, "unsupported", "names at the top of a file are numbers, strings or tuples",
               "'%s' would be %s, not a constant", target->s, tirc_py_describe(r, v));
-  add_constant(r, target, target->s, v);
+  add_constant(r, target, target->s, v, false);
 }
 
 static void read_constants(Reader *r, const Syn *s) {
@@ -100,7 +108,7 @@ static void bind_defines(Reader *r, const Syn *at) {
 static void add_unused_defines(Reader *r, const Syn *at) {
   for (int i = 0; i < r->n_defines; i++) {
     if (r->defines_used[i] || find_define(r, r->defines[i].name) != i) continue;
-    add_constant(r, at, r->defines[i].name, read_define(r, &r->defines[i]));
+    add_constant(r, at, r->defines[i].name, read_define(r, &r->defines[i]), true);
   }
 }
 

@@ -6,7 +6,8 @@
 #include "syntax.h"
 
 /* A -D on the command line: overrides a constant at the top of the file. A define that no constant
- * of the file has is added to the module's constants. */
+ * of the file has is added to the module's constants, and overrides what a schedule script begins
+ * the name with. */
 typedef struct Define {
   const char *name, *value; /* value: a Python literal */
 } Define;

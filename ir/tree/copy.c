@@ -335,8 +335,8 @@ static const Module *copy_module(Copying *k, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) funcs[i] = copy_func(k, m->funcs[i]);
   for (int i = 0; i < m->n_graphs; i++) graphs[i] = copy_graph(k, m->graphs[i]);
   for (int i = 0; i < m->n_constants; i++)
-    constants[i] =
-        (Constant){copy_text(k, m->constants[i].name), copy_expr(k, m->constants[i].value)};
+    constants[i] = (Constant){copy_text(k, m->constants[i].name),
+                              copy_expr(k, m->constants[i].value), m->constants[i].given};
   to->c = k->to;
   to->file = copy_text(k, m->file);
   to->name = copy_text(k, m->name);

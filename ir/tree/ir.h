@@ -259,6 +259,7 @@ typedef struct Func {
 typedef struct Constant {
   const char *name;
   Expr value; /* INT, FLOAT, STRING or TUPLE */
+  bool given; /* by a -D alone: nothing in the file assigns it */
 } Constant;
 
 /* A module owns nothing but a reference to its context. */

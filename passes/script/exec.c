@@ -61,7 +61,10 @@ static _Noreturn void no_target(Script *sc, const Syn *target) {
 
 void tirc_script_assign(Frame *f, const Syn *target, Value v) {
   switch (target->kind) {
-  case SYN_NAME: tirc_script_set(f->sc, f->env, target->s, v); break;
+  case SYN_NAME:
+    if (f->assigns && tirc_script_begin_given(f->env, target->s)) break;
+    tirc_script_set(f->sc, f->env, target->s, v);
+    break;
   case SYN_TUPLE:
   case SYN_LIST: unpack(f, &target->kids, v); break;
   case SYN_SUBSCRIPT: {
@@ -83,15 +86,21 @@ void tirc_script_assign(Frame *f, const Syn *target, Value v) {
 
 static Flow exec_assign(Frame *f, const Syn *s) {
   Value v = eval(f, s->a);
+  f->assigns = true;
   for (int i = 0; i < s->kids.n; i++) {
     f->sc->loc = s->loc;
     tirc_script_assign(f, s->kids.at[i], v);
   }
+  f->assigns = false;
   return FLOW_NEXT;
 }
 
 static Flow exec_annotated(Frame *f, const Syn *s) {
-  if (s->c) tirc_script_assign(f, s->a, eval(f, s->c));
+  if (!s->c) return FLOW_NEXT;
+  const Value v = eval(f, s->c);
+  f->assigns = true;
+  tirc_script_assign(f, s->a, v);
+  f->assigns = false;
   return FLOW_NEXT;
 }
 

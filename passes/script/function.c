@@ -25,9 +25,33 @@ Env *tirc_script_env(Script *sc, Env *outer) {
   return env;
 }
 
+void tirc_script_give(Script *sc, Env *env, const char *name, Value v) {
+  tirc_script_set(sc, env, name, v);
+  find(env, name)->given = true;
+}
+
+static EnvEntry *given(const Env *env, const char *name) {
+  EnvEntry *e = find(env, name);
+  if (e && e->alias) e = find(e->alias, name);
+  return e && e->given ? e : NULL;
+}
+
+bool tirc_script_is_given(const Env *env, const char *name) { return given(env, name) != NULL; }
+
+bool tirc_script_begin_given(Env *env, const char *name) {
+  EnvEntry *e = given(env, name);
+  if (e) e->given = false;
+  return e != NULL;
+}
+
 void tirc_script_set(Script *sc, Env *env, const char *name, Value v) {
   EnvEntry *e = declare(sc, env, name);
   if (e->alias) e = declare(sc, e->alias, name);
+  if (e->given)
+    tirc_script_error(
+        sc, "NameError",
+        tirc_format(sc->c, "leave -D %s out, or let the script begin with %s = ...", name, name),
+        "-D %s: the script sets %s itself, and not by an assignment", name, name);
   e->value = v;
   e->bound = true;
 }
@@ -100,7 +124,7 @@ Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *at
     EnvEntry *e = find(env, name);
     if (e && e->alias) e = find(e->alias, name);
     if (!e) continue;
-    if (e->bound) return e->value;
+    if (e->bound) return e->given = false, e->value;
     if (!env->outer) break;
     tirc_script_error(sc, "NameError", "assign it first, or declare it nonlocal",
                       "the local variable '%s' is used before it has a value", name);

@@ -245,7 +245,7 @@ Env *tirc_script_module(Script *sc, const char *path) { return module_in(sc, NUL
 static void take(Frame *f, Env *from, const char *name, const char *as, const char *path) {
   const EnvEntry *e = tirc_strmap_get(&from->names, name);
   if (e && e->bound) {
-    tirc_script_set(f->sc, f->env, as, e->value);
+    if (!tirc_script_is_given(f->env, as)) tirc_script_set(f->sc, f->env, as, e->value);
     return;
   }
   tirc_script_error(f->sc, "ImportError", NULL, "%s has no '%s'", path, name);
@@ -254,7 +254,8 @@ static void take(Frame *f, Env *from, const char *name, const char *as, const ch
 static void take_all(Frame *f, Env *from) {
   for (int i = 0; i < from->names.n; i++) {
     const EnvEntry *e = from->names.at[i].value;
-    if (e->bound && *e->name != '_') tirc_script_set(f->sc, f->env, e->name, e->value);
+    if (e->bound && *e->name != '_' && !tirc_script_is_given(f->env, e->name))
+      tirc_script_set(f->sc, f->env, e->name, e->value);
   }
 }
 

@@ -26,6 +26,7 @@ typedef struct Env Env;
 typedef struct EnvEntry {
   const char *name;
   bool bound;
+  bool given; /* by a -D, and not used yet: see tirc_script_is_given */
   Env *alias;
   Value value;
 } EnvEntry;
@@ -39,6 +40,7 @@ typedef struct Frame {
   Script *sc;
   Env *env;
   Value result; /* of `return` */
+  bool assigns; /* by `name = value` */
 } Frame;
 
 typedef enum Flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
@@ -91,6 +93,7 @@ struct Script {
   /* What another script imported, whose memory outlives this one: it is not read again. */
   const struct ScriptModule *known;
   const char *rules; /* the user's own library of rules, or NULL */
+  bool is_file;      /* run from its start to its end: -D overrides what its names begin with */
   bool is_library;   /* what is imported is for any program: the program's names are not there */
   VEC(Absent) absent;
   PtrMap infos;    /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
@@ -136,6 +139,13 @@ static inline void tirc_script_leave(Script *sc) { sc->nesting--; }
 /* function.c */
 Env *tirc_script_env(Script *sc, Env *outer);
 void tirc_script_set(Script *sc, Env *env, const char *name, Value v);
+/* A name that -D gives and the program does not have. Until the script uses it, an assignment to it
+ * begins it, and -D overrides that as it does a program's constants; to set it in another way is an
+ * error. */
+void tirc_script_give(Script *sc, Env *env, const char *name, Value v);
+bool tirc_script_is_given(const Env *env, const char *name);
+/* True: it was, and keeps the value of -D, once. */
+bool tirc_script_begin_given(Env *env, const char *name);
 void tirc_script_unset(Script *sc, Env *env, const char *name);
 /* `attribute`: the one that is asked of it, for a message when there is no such name; or NULL. */
 Value tirc_script_lookup(Script *sc, Env *env, const char *name, const char *attribute);

@@ -41,9 +41,11 @@ void tirc_script_predefine(Script *sc) {
   for (int i = 0; i < m->n_funcs && !sc->is_library; i++)
     tirc_script_set(sc, sc->globals, m->funcs[i]->name,
                     tirc_script_object("PrimFunc", m->funcs[i]));
-  for (int i = 0; i < m->n_constants && !sc->is_library; i++)
-    tirc_script_set(sc, sc->globals, m->constants[i].name,
-                    constant_value(sc, m->constants[i].value));
+  for (int i = 0; i < m->n_constants && !sc->is_library; i++) {
+    const Constant *k = &m->constants[i];
+    (k->given && sc->is_file ? tirc_script_give : tirc_script_set)(sc, sc->globals, k->name,
+                                                                   constant_value(sc, k->value));
+  }
   tirc_script_set(sc, sc->globals, "TensorIntrin", tirc_script_object("type", "TensorIntrin"));
   tirc_script_set(sc, sc->globals, "sch", tirc_script_object("Schedule", sc->sched));
 }
@@ -152,6 +154,8 @@ void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void (*out)(void *self, const char *text), ScriptObserver observer,
                      void *self) {
   Script *sc = tirc_script_open(s, limits, out, observer, self);
+  sc->is_file = true;
+  tirc_script_predefine(sc);
   const Module *before = s->mod;
   tirc_script_run(sc, source);
   const Loc rule = rule_of_its_own(sc, source);
