@@ -43,6 +43,12 @@ typedef struct EntryProduct {
   bool is_convolution;
 } EntryProduct;
 
+/* A bool in memory that has to be `is`. */
+typedef struct EntryCondition {
+  EntryValue at;
+  bool is;
+} EntryCondition;
+
 typedef struct EntryCall {
   int func; /* number of the module's function; -1: `bytes` bytes from args[0] to args[1] */
   int64_t bytes;
@@ -50,6 +56,9 @@ typedef struct EntryCall {
   const EntryValue *args;
   int n_products;
   const EntryProduct *products;
+  int branch;       /* of an `if`, a number that calls of one branch share; -1: it runs each time */
+  int n_conditions; /* of the branch: asked in this order, a later one only where all before hold */
+  const EntryCondition *conditions;
 } EntryCall;
 
 typedef struct EntryConst {

@@ -83,6 +83,52 @@ static void read_assignment(GraphFrame *g, const Syn *s, const Syn *target, cons
   bind_node(g, target, target->s, tirc_relax_bind(g, s, target->s, info, n));
 }
 
+/* --- branches -----------------------------------------------------------------------------------
+ */
+
+/* The one line of a branch, y = VALUE; *name is y. What a branch computes is a call, so that it is
+ * not computed where the other one is taken. */
+static Node read_branch(GraphFrame *g, const Syn *s, SynList body, const Syn **line) {
+  Reader *r = g->r;
+  const char *hint = "put what it computes into a function of the module: y = cls.f(x)";
+  const Syn *only = body.n == 1 ? body.at[0] : NULL;
+  const bool plain = only && only->kind == SYN_ASSIGN && only->kids.n == 1,
+             said = only && only->kind == SYN_ANNASSIGN && only->c;
+  const Syn *target = plain ? only->kids.at[0] : said ? only->a : NULL;
+  if (!body.n)
+    READ_FAIL(r, s, "unsupported", "both branches bind it: else: y = x",
+              "an `if` of a graph has an `else`");
+  if (!target || target->kind != SYN_NAME)
+    READ_FAIL(r, only ? only : s, "unsupported", hint, "a branch of a graph is one line, y = ...");
+  const int before = g->bindings.n;
+  const Node n = tirc_relax_value(g, plain ? only->a : only->c);
+  const bool is_there = n->kind == NODE_VAR || n->kind == NODE_CONST || n->kind == NODE_TUPLE;
+  if (g->bindings.n != before || (n->kind != NODE_CALL_GRAPH && !is_there))
+    READ_FAIL(r, only, "unsupported", hint,
+              "a branch of a graph calls a function of the module, or is a value that is there");
+  *line = only;
+  return n;
+}
+
+static void read_if(GraphFrame *g, const Syn *s) {
+  Reader *r = g->r;
+  const Syn *lines[2];
+  struct Node to = {.kind = NODE_IF, .n = 3, .loc = s->loc};
+  Node args[3] = {tirc_relax_argument(g, s->a)};
+  args[1] = read_branch(g, s, s->body, &lines[0]);
+  args[2] = read_branch(g, s, s->orelse, &lines[1]);
+  const Syn *first = lines[0]->kind == SYN_ASSIGN ? lines[0]->kids.at[0] : lines[0]->a,
+            *second = lines[1]->kind == SYN_ASSIGN ? lines[1]->kids.at[0] : lines[1]->a,
+            *said = lines[0]->kind == SYN_ANNASSIGN ? lines[0]->b : NULL;
+  if (strcmp(first->s, second->s) != 0)
+    READ_FAIL(r, second, "name", "both branches bind what is used behind them",
+              "one branch binds '%s', the other one '%s'", first->s, second->s);
+  to.args = args;
+  bind_node(g, first, first->s,
+            tirc_relax_bind(g, s, first->s, said ? tirc_relax_info(g, said) : NULL,
+                            tirc_graph_node(r->c, &to)));
+}
+
 static void close_block(GraphFrame *g, bool is_dataflow) {
   if (!g->bindings.n && !is_dataflow) return;
   GraphBlock b = {.is_dataflow = is_dataflow,
@@ -181,8 +227,7 @@ static void read_statement(GraphFrame *g, const Syn *s) {
       return;
     }
     break;
-  case SYN_IF:
-    READ_FAIL(r, s, "unsupported", "a graph is a list of bindings", "a graph has no branches");
+  case SYN_IF: read_if(g, s); return;
   default: break;
   }
   READ_FAIL(r, s, "unsupported", "a graph consists of bindings: y = R.add(x, w)",
@@ -197,6 +242,7 @@ static void note_names(GraphFrame *g, SynList list) {
                                                                 : NULL;
     if (target && target->kind == SYN_NAME) *tirc_strmap_at(g->r->c, &g->taken, target->s) = g;
     note_names(g, s->body);
+    note_names(g, s->orelse);
   }
 }
 

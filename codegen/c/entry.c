@@ -14,7 +14,8 @@ typedef struct Writing {
   const char *const *symbols;
   Failures failures; /* of all functions */
   Text text;
-  int n_told; /* of the products, by the calls so far */
+  int n_told;         /* of the products, by the calls so far */
+  const char *indent; /* of calls */
 } Writing;
 
 /* What goes into the source, and how much of it there is: gcc takes 0.3 GB and 5 s a million. */
@@ -90,8 +91,8 @@ static void put_products(Writing *w) {
 static void tell_products(Writing *w, const EntryCall *call, int is_done) {
   const char *name = w->e->name;
   for (int i = 0; i < call->n_products; i++)
-    tirc_text_addf(&w->text, "  if (%s_on_product) %s_on_product(&%s_products[%d], %d);\n", name,
-                   name, name, w->n_told + i, is_done);
+    tirc_text_addf(&w->text, "%sif (%s_on_product) %s_on_product(&%s_products[%d], %d);\n",
+                   w->indent, name, name, name, w->n_told + i, is_done);
 }
 
 /* --- parameters ---------------------------------------------------------------------------------
@@ -183,37 +184,61 @@ static const char *value(Writing *w, EntryValue v) {
 
 static void put_call(Writing *w, const EntryCall *call) {
   if (call->func < 0) {
-    tirc_text_addf(&w->text, "  memcpy(%s, %s, %" PRId64 ");\n", value(w, call->args[1]),
+    tirc_text_addf(&w->text, "%smemcpy(%s, %s, %" PRId64 ");\n", w->indent, value(w, call->args[1]),
                    value(w, call->args[0]), call->bytes);
     return;
   }
   tell_products(w, call, 0);
-  tirc_text_addf(&w->text, "  failed = %s(", w->symbols[call->func]);
+  tirc_text_addf(&w->text, "%sfailed = %s(", w->indent, w->symbols[call->func]);
   for (int i = 0; i < call->n; i++)
     tirc_text_addf(&w->text, "%s%s", i ? ", " : "", value(w, call->args[i]));
-  tirc_text_add(&w->text, ");\n  if (failed) return failed;\n");
+  tirc_text_addf(&w->text, ");\n%sif (failed) return failed;\n", w->indent);
   tell_products(w, call, 1);
   w->n_told += call->n_products;
 }
 
-/* Whether calls read or write parameter i. */
+/* Whether calls, or what they hang on, read or write parameter i. */
 static bool uses_param(const ModelEntry *e, int i, int from, int to) {
-  for (const EntryCall *call = e->calls + from; call < e->calls + to; call++)
+  for (const EntryCall *call = e->calls + from; call < e->calls + to; call++) {
     for (int k = 0; k < call->n; k++)
       if (call->args[k].place == ENTRY_PARAM && call->args[k].at == i) return true;
+    for (int k = 0; k < call->n_conditions; k++)
+      if (call->conditions[k].at.place == ENTRY_PARAM && call->conditions[k].at.at == i)
+        return true;
+  }
   return false;
+}
+
+/* if (*(const bool *)(at + 64) && !*(const bool *)flag) { */
+static void open_branch(Writing *w, const EntryCall *call) {
+  for (int i = 0; i < call->n_conditions; i++)
+    tirc_text_addf(&w->text, "%s%s*(const unsigned char *)%s", i ? " && " : "  if (",
+                   call->conditions[i].is ? "" : "!", value(w, call->conditions[i].at));
+  tirc_text_add(&w->text, ") {\n");
 }
 
 /* The calls; first_param .. end_param - 1 are the function's parameters. */
 static void put_body(Writing *w, int from, int to, int first_param, int end_param,
                      const char *names) {
   const ModelEntry *e = w->e;
+  int branch = -1;
+  w->indent = "  ";
   tirc_text_addf(&w->text, " {\n%s", names);
   for (int i = first_param; i < end_param; i++)
     if (tirc_entry_has_param(e, i) && !uses_param(e, i, from, to))
       tirc_text_addf(&w->text, "  (void)%s;\n", e->names[i]);
   tirc_text_add(&w->text, "  int failed = 0;\n");
-  for (int i = from; i < to; i++) put_call(w, &e->calls[i]);
+  for (int i = from; i < to; i++) {
+    const EntryCall *call = &e->calls[i];
+    if (call->branch != branch) {
+      if (branch >= 0) tirc_text_add(&w->text, "  }\n");
+      if (call->branch >= 0) open_branch(w, call);
+      branch = call->branch;
+      w->indent = branch < 0 ? "  " : "    ";
+    }
+    put_call(w, call);
+  }
+  if (branch >= 0) tirc_text_add(&w->text, "  }\n");
   tirc_text_add(&w->text, "  return failed;\n}\n");
 }
 

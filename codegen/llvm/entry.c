@@ -115,6 +115,21 @@ static LLVMValueRef product_variable(Gen *g, const ModelEntry *e) {
 /* --- calls --------------------------------------------------------------------------------------
  */
 
+/* Goes on where all conditions hold; otherwise to `next`. */
+static void build_conditions(Making *m, const EntryCall *call, LLVMBasicBlockRef next) {
+  Gen *g = m->g;
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0), i8 = LLVMInt8TypeInContext(g->context);
+  for (int i = 0; i < call->n_conditions; i++) {
+    const EntryCondition *k = &call->conditions[i];
+    LLVMBasicBlockRef holds = tirc_gen_block(g, "holds");
+    LLVMValueRef is = LLVMBuildLoad2(g->b, i8, value(m, k->at, ptr), "");
+    LLVMValueRef taken =
+        LLVMBuildICmp(g->b, k->is ? LLVMIntNE : LLVMIntEQ, is, LLVMConstNull(i8), "");
+    LLVMBuildCondBr(g->b, taken, holds, next);
+    LLVMPositionBuilderAtEnd(g->b, holds);
+  }
+}
+
 /* On failure the status is the function's. */
 static void build_call(Making *m, int number, LLVMValueRef rt) {
   Gen *g = m->g;
@@ -164,7 +179,16 @@ static void build_function(Making *m, const char *name, unsigned n, int from, in
   Frame outer;
   m->fn = begin(g, tirc_format(g->c, "%s__rt", name), n + 1, &outer);
   LLVMValueRef inner = m->fn;
-  for (int i = from; i < to; i++) build_call(m, i, LLVMGetParam(m->fn, n));
+  for (int i = from; i < to;) {
+    const EntryCall *first = &m->e->calls[i];
+    LLVMBasicBlockRef next = first->n_conditions ? tirc_gen_block(g, "behind") : NULL;
+    build_conditions(m, first, next);
+    do build_call(m, i++, LLVMGetParam(m->fn, n));
+    while (i < to && m->e->calls[i].branch == first->branch);
+    if (!next) continue;
+    LLVMBuildBr(g->b, next);
+    LLVMPositionBuilderAtEnd(g->b, next);
+  }
   LLVMBuildRet(g->b, LLVMConstNull(LLVMInt32TypeInContext(g->context)));
   tirc_gen_end(g, &outer);
   LLVMValueRef fn = begin(g, name, n, &outer);

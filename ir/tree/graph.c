@@ -177,3 +177,10 @@ void tirc_info_symbols(Tirc *c, Info info, PtrMap *seen, Symbols *out) {
   if (info->value) tirc_visit_expr(&v, info->value);
   for (int i = 0; i < info->n; i++) tirc_info_symbols(c, info->fields[i], seen, out);
 }
+
+void tirc_node_symbols(Tirc *c, Node n, PtrMap *seen, Symbols *out) {
+  const struct StructInfo prim = {.kind = INFO_PRIM, .value = n->value};
+  tirc_info_symbols(c, n->info, seen, out);
+  if (n->value) tirc_info_symbols(c, &prim, seen, out);
+  for (int i = 0; i < n->n; i++) tirc_node_symbols(c, n->args[i], seen, out);
+}

@@ -12,7 +12,11 @@
  *           lv = R.call_tir(cls.f, (x, w), out_sinfo=R.Tensor((n, 10), dtype="float32"))
  *           gv: R.Tensor((n, 10), dtype="float32") = R.nn.relu(lv)
  *           R.output(gv)                   what bindings and results behind the block may use
- *       return gv
+ *       if small:                      one of the two is called, the other one is not
+ *           y = cls.g(gv)
+ *       else:
+ *           y = gv
+ *       return y
  *
  * Nodes are immutable and live in an arena as all of the IR does (ir.h). A variable is its pointer;
  * a symbolic extent is a VAR of int64, and belongs to one graph. */
@@ -54,7 +58,9 @@ typedef enum NodeKind {
   NODE_CALL_TIR, /* R.call_tir(cls.NAME, args, out_sinfo=info, tir_vars=value) */
   NODE_CALL_DPS, /* R.call_dps_packed("NAME", args, out_sinfo=info): a symbol of another program */
   NODE_CALL_GRAPH, /* cls.NAME(args) */
-  NODE_MATCH_CAST  /* R.match_cast(args[0], info): checked when it runs, may define symbols */
+  NODE_IF, /* args[1] if args[0], a bool, else args[2]: each a CALL_GRAPH, or a value that is there
+            */
+  NODE_MATCH_CAST /* R.match_cast(args[0], info): checked when it runs, may define symbols */
 } NodeKind;
 
 struct Node {
@@ -119,6 +125,11 @@ typedef struct ExtentBounds {
 } ExtentBounds;
 ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name);
 
+/* A function of its own, private, of bindings and what they give: its parameters are what they use
+ * of the graph around them, and `call` is its call there. It keeps that graph's symbols. */
+const Graph *tirc_graph_part(Tirc *c, const char *name, int n, const Binding *bindings, Node result,
+                             Node *call);
+
 /* Elements and bytes where all extents are constant; -1: they are not, or there are too many. */
 int64_t tirc_info_count(Info info);
 int64_t tirc_info_bytes(Info info);
@@ -144,6 +155,8 @@ Info tirc_substitute_info(Tirc *c, Info info, const PtrMap *map);
 /* The variables of extents in order of first appearance, each once, appended to `out`. */
 typedef VEC(Expr) Symbols;
 void tirc_info_symbols(Tirc *c, Info info, PtrMap *seen, Symbols *out);
+/* Likewise of a node and all below it. */
+void tirc_node_symbols(Tirc *c, Node n, PtrMap *seen, Symbols *out);
 
 /* --- text ---------------------------------------------------------------------------------------
  */

@@ -270,6 +270,12 @@ static void put_node(Printer *p, Text *t, Node n) {
     tirc_text_addf(t, "cls.%s", n->name);
     put_args(p, t, n);
     return;
+  case NODE_IF: /* in a message: a binding has the two in lines of their own */
+    for (int i = 0; i < 3; i++) {
+      if (i) tirc_text_add(t, i == 1 ? " if " : " else ");
+      put_node(p, t, n->args[i == 0 ? 1 : i == 1 ? 0 : 2]);
+    }
+    return;
   case NODE_CALL_TIR:
   case NODE_CALL_DPS: put_call_of_func(p, t, n); return;
   case NODE_MATCH_CAST:
@@ -298,16 +304,35 @@ static bool says_info(Node value) {
          value->kind == NODE_MATCH_CAST || value->kind == NODE_SHAPE;
 }
 
-static void print_binding(Printer *p, const Binding *b) {
-  Text value = {.c = p->c}, t = {.c = p->c};
-  put_node(p, &value, b->value);
-  tirc_text_add(&t, tirc_names_define(p, b->var, hint_of(p, b->var->name)));
-  if (b->var->info && !says_info(b->value)) {
+/* y: R.Tensor(...) = R.NAME(...) */
+static void print_bound(Printer *p, const Binding *b, const char *name, Node value,
+                        const char *text) {
+  Text t = {.c = p->c};
+  tirc_text_add(&t, name);
+  if (b->var->info && !says_info(value)) {
     tirc_text_add(&t, ": ");
     put_info(p, &t, b->var->info, false);
   }
-  tirc_text_addf(&t, " = %s", value.at);
+  tirc_text_addf(&t, " = %s", text);
   line(p, t.at);
+}
+
+/* A binding of an `if` stands in both branches. */
+static void print_binding(Printer *p, const Binding *b) {
+  const bool is_if = b->value->kind == NODE_IF;
+  const Node *parts = is_if ? b->value->args : &b->value;
+  Text texts[3] = {{.c = p->c}, {.c = p->c}, {.c = p->c}};
+  for (int i = 0; i < (is_if ? 3 : 1); i++) put_node(p, &texts[i], parts[i]);
+  if (is_if) line(p, tirc_format(p->c, "if %s:", texts[0].at));
+  const char *name = tirc_names_define(p, b->var, hint_of(p, b->var->name));
+  p->indent += is_if;
+  print_bound(p, b, name, parts[is_if], texts[is_if].at);
+  p->indent -= is_if;
+  if (!is_if) return;
+  line(p, "else:");
+  p->indent++;
+  print_bound(p, b, name, parts[2], texts[2].at);
+  p->indent--;
 }
 
 static void print_block(Printer *p, const GraphBlock *b) {
@@ -333,14 +358,15 @@ typedef struct Mentions {
   bool functions;
 } Mentions;
 
+static bool calls_function(Node n) {
+  bool calls = n->kind == NODE_CALL_TIR || n->kind == NODE_CALL_GRAPH;
+  for (int i = 0; i < n->n; i++) calls |= calls_function(n->args[i]);
+  return calls;
+}
+
 static void note_mentions(Tirc *c, Mentions *m, Node n) {
-  m->functions |= n->kind == NODE_CALL_TIR || n->kind == NODE_CALL_GRAPH;
-  tirc_info_symbols(c, n->info, &m->seen, &m->symbols);
-  if (n->value) {
-    const struct StructInfo prim = {.kind = INFO_PRIM, .value = n->value};
-    tirc_info_symbols(c, &prim, &m->seen, &m->symbols);
-  }
-  for (int i = 0; i < n->n; i++) note_mentions(c, m, n->args[i]);
+  m->functions |= calls_function(n);
+  tirc_node_symbols(c, n, &m->seen, &m->symbols);
 }
 
 static Mentions mentions_of(Tirc *c, const Graph *g) {

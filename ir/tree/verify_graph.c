@@ -56,11 +56,21 @@ static void check_call_graph(GraphCheck *v, Node n) {
     FAIL(v, NULL, "%s: %s has %d parameters, not %d", v->g->name, n->name, g->n_params, n->n);
 }
 
+/* What a branch computes stands in a function, or it would be computed either way. */
+static void check_branch(GraphCheck *v, Node n) {
+  const bool is_there = n->kind == NODE_VAR || n->kind == NODE_CONST || n->kind == NODE_TUPLE;
+  if (n->kind != NODE_CALL_GRAPH && !is_there)
+    FAIL(v, "put it into a function of the module: y = cls.f(x)",
+         "%s: a branch of `if` calls a function, or is a value that is there: %s", v->g->name,
+         tirc_print_node(v->c, n));
+}
+
 static void check_node(GraphCheck *v, Node n, int block) {
   if (n->loc.line) v->loc = n->loc;
   if (n->kind == NODE_VAR) check_use(v, n, block);
   if (n->kind == NODE_CALL_TIR) check_call_tir(v, n);
   if (n->kind == NODE_CALL_GRAPH) check_call_graph(v, n);
+  for (int i = 1; n->kind == NODE_IF && i < 3; i++) check_branch(v, n->args[i]);
   for (int i = 0; i < n->n; i++) check_node(v, n->args[i], block);
 }
 

@@ -37,6 +37,7 @@ typedef struct Folding {
   const Module *m;
   const Graph *g;
   PtrMap constants; /* variable -> the NODE_CONST that it is */
+  bool decided;     /* the condition of an `if` is one of them */
 } Folding;
 
 static Node constant_of(const Folding *k, Node n) {
@@ -46,6 +47,7 @@ static Node constant_of(const Folding *k, Node n) {
 static Node fold(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   Folding *k = r->self;
   Tirc *c = r->c;
+  k->decided |= value->kind == NODE_IF && constant_of(k, value->args[0]);
   const Func *f = value->kind == NODE_CALL_TIR ? tirc_module_func(k->m, value->name) : NULL;
   if (!f || value->value || !value->n) return value;
   const Info *results;
@@ -72,13 +74,24 @@ static Node fold(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   return NULL;
 }
 
-const Module *tirc_pass_fold_constant(Passes *p, const Module *m) {
-  if (!p->options.evaluate) return m;
+static const Module *fold_graphs(Passes *p, const Module *m, bool *decided) {
   m = tirc_pass_canonicalize(p, m);
   for (int i = 0; i < m->n_graphs; i++) {
     Folding k = {.p = p, .m = m, .g = m->graphs[i]};
     GraphRewriter r = {.c = p->c, .value = fold, .self = &k};
     m = tirc_module_with_graph(p->c, m, i, tirc_rewrite_graph(&r, m->graphs[i]));
+    *decided |= k.decided;
   }
   return tirc_pass_dead_code(p, tirc_pass_canonicalize(p, m));
+}
+
+/* A branch that is decided becomes part of the graph, where more may be constant then. */
+const Module *tirc_pass_fold_constant(Passes *p, const Module *m) {
+  bool decided = p->options.evaluate != NULL;
+  while (decided) {
+    decided = false;
+    m = fold_graphs(p, m, &decided);
+    if (decided) m = tirc_pass_inline(p, m);
+  }
+  return m;
 }

@@ -41,6 +41,13 @@ uintptr_t tirc_graph_sources(const GraphMaker *m, Node n) {
   return (uintptr_t)tirc_map_get(&m->sources, n);
 }
 
+/* Of all that is below a node. */
+static uintptr_t sources_of(const GraphMaker *m, Node n) {
+  uintptr_t all = tirc_graph_sources(m, n);
+  for (int i = 0; i < n->n; i++) all |= sources_of(m, n->args[i]);
+  return all;
+}
+
 static Node parameter(GraphMaker *m, const char *name, Info info, const void *data) {
   const Node var = tirc_node_var(m->p->c, tirc_graph_name(m, name), info, m->loc);
   vec_push(m->p->c, m->params, var);
@@ -114,6 +121,7 @@ static Node place_symbolic(GraphMaker *m, Node n) {
 static Node place_constant(GraphMaker *m, Node n) {
   Tirc *c = m->p->c;
   Node known = tirc_map_get(&m->places, n);
+  if (known && tirc_map_has(&m->closed, known)) known = NULL;
   if (!known && !n->data) {
     known = place_symbolic(m, n);
     tirc_map_set(c, &m->places, n, known);
@@ -253,6 +261,67 @@ static Value attributes(void *self, Script *sc, Node call) {
 
 static bool is_weight(void *self, Node n) { return tirc_graph_sources(self, n) == 0; }
 
+/* --- branches -----------------------------------------------------------------------------------
+ */
+
+/* The bindings that a body makes, and what it gives, as a call of a function that has them. */
+static Node write_branch(GraphMaker *m, Script *sc, const GraphBody *body, const char *name) {
+  Tirc *c = m->p->c;
+  const int n = body->n_outputs, before = m->bindings.n;
+  Value *outputs = tirc_new_array(c, Value, n);
+  Node *values = tirc_new_array(c, Node, n), call;
+  body->run(body, sc, NULL, outputs);
+  for (int i = 0; i < n; i++) {
+    const Node value = tirc_script_relax(outputs[i]);
+    if (!value || value->kind == NODE_TUPLE) return NULL;
+    values[i] = tirc_graph_operand(m, value);
+  }
+  const Node result = n == 1 ? values[0] : tirc_node_tuple(c, n, values);
+  const int made = m->bindings.n - before;
+  m->bindings.n = before;
+  if (!made) return result;
+  for (int i = 0; i < made; i++)
+    tirc_map_set(c, &m->closed, m->bindings.at[before + i].var, m->graph);
+  vec_push(
+      c, m->branches,
+      tirc_graph_part(c, tirc_graph_name(m, name), made, m->bindings.at + before, result, &call));
+  return call;
+}
+
+static bool give_the_same(Tirc *c, Node a, Node b) {
+  Match match = {.c = c}, back = match;
+  return a && b && tirc_meet_info(&match, a->info, b->info) &&
+         tirc_meet_info(&back, b->info, a->info);
+}
+
+/* Branches of different shapes would make what follows depend on the condition: it has to be known
+ * then. */
+static void branch(void *self, Script *sc, Node cond, const GraphBody *const *bodies,
+                   Value *outputs) {
+  GraphMaker *m = self;
+  Tirc *c = m->p->c;
+  const char *hint = m->hint;
+  const int n = bodies[0]->n_outputs;
+  Node args[3];
+  args[0] = tirc_graph_operand(m, cond);
+  args[1] = write_branch(m, sc, bodies[0], tirc_format(c, "%s_then", hint));
+  args[2] = write_branch(m, sc, bodies[1], tirc_format(c, "%s_else", hint));
+  m->hint = n > 1 ? tirc_format(c, "%s_all", hint) : hint;
+  if (!give_the_same(c, args[1], args[2])) m->writer.not_known(m, sc, cond);
+  uintptr_t sources = 0;
+  for (int i = 0; i < 3; i++) sources |= sources_of(m, args[i]);
+  const Node value = add_binding(
+      m,
+      &(struct Node){.kind = NODE_IF, .n = 3, .args = args, .info = args[1]->info, .loc = m->loc},
+      sources);
+  m->hint = hint;
+  for (int i = 0; i < n; i++) {
+    struct Node field = {.kind = NODE_ITEM, .index = i, .n = 1, .args = &value, .loc = m->loc};
+    if (n > 1) field.info = value->info->fields[i];
+    outputs[i] = tirc_script_of_relax(n > 1 ? add_binding(m, &field, sources) : value);
+  }
+}
+
 /* Words of the printed text, which no value may have for a name. */
 static void reserve_words(GraphMaker *m) {
   static const char *const words[] = {
@@ -266,6 +335,6 @@ static void reserve_words(GraphMaker *m) {
 
 void tirc_graph_maker_open(GraphMaker *m) {
   reserve_words(m);
-  m->writer = (GraphWriter){m, bind, value_of, attributes, is_weight, m->writer.not_known};
+  m->writer = (GraphWriter){m, bind, value_of, attributes, is_weight, m->writer.not_known, branch};
   if (!m->p->ops) m->p->ops = tirc_operators_open(m->p->c, m->p->options.operators, NULL);
 }

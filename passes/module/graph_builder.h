@@ -21,7 +21,9 @@ typedef struct GraphMaker {
   PtrMap places;  /* constant -> what stands for it in the graph */
   PtrMap sources; /* variable -> the inputs that it depends on, bit i: number i, the last bit: that
                      and those behind */
-  StrMap names;   /* that are taken -> the number behind it to try next where it is wanted again */
+  PtrMap closed;  /* variables of branches: nothing behind these may use them */
+  VEC(const Graph *) branches;
+  StrMap names; /* that are taken -> the number behind it to try next where it is wanted again */
 } GraphMaker;
 
 void tirc_graph_maker_open(GraphMaker *m);

@@ -88,11 +88,39 @@ static Info info_of_call_graph(Infer *f, Node n) {
   return tirc_substitute_info(f->p->c, callee->info, &match.symbols);
 }
 
-static Info info_of_call(Infer *f, Node n) {
+static Node infer_branch(Infer *f, Node n) {
+  struct Node to = *n;
+  if (n->kind != NODE_CALL_GRAPH) return n;
+  to.info = info_of_call_graph(f, n);
+  return tirc_graph_node(f->p->c, &to);
+}
+
+/* Whichever is taken, what comes out is the same to those who use it. */
+static Info info_of_if(Infer *f, struct Node *n) {
+  Tirc *c = f->p->c;
+  const Info cond = n->args[0]->info;
+  Match match = {.c = c}, back = match;
+  Node *args = tirc_copy(c, n->args, n->n);
+  if (cond && (cond->kind != INFO_TENSOR || cond->ndim > 0 ||
+               (cond->dtype.code != TYPE_BOOL && cond->dtype.code != TYPE_VOID)))
+    FAIL(f, n->loc, "type", NULL, "%s: the condition of an `if` is one bool, and it is %s",
+         f->g->name, tirc_info_words(c, cond));
+  for (int i = 1; i < n->n; i++) args[i] = infer_branch(f, args[i]);
+  n->args = args;
+  const Info a = args[1]->info, b = args[2]->info;
+  if (a && b && (!tirc_meet_info(&match, a, b) || !tirc_meet_info(&back, b, a)))
+    FAIL(f, n->loc, "shape", "both branches give the same, whichever is taken",
+         "%s: one branch of the `if` gives %s, the other one %s", f->g->name, tirc_info_words(c, a),
+         tirc_info_words(c, b));
+  return a ? a : b;
+}
+
+static Info info_of_call(Infer *f, struct Node *n) {
   switch (n->kind) {
   case NODE_CALL: return tirc_operator_result(f->p, f->g, n);
   case NODE_CALL_TIR: return info_of_call_tir(f, n);
   case NODE_CALL_GRAPH: return info_of_call_graph(f, n);
+  case NODE_IF: return info_of_if(f, n);
   default: return n->info;
   }
 }
@@ -114,7 +142,8 @@ static Node infer_value(GraphRewriter *r, const Binding *b, Node value, Node *al
          value->kind == NODE_CALL ? "R.match_cast(x, R.Tensor(...)) checks it when it runs" : NULL,
          "%s: '%s' is said to be %s, and it is %s", f->g->name, b->var->name,
          tirc_print_info(r->c, b->var->info), tirc_print_info(r->c, found));
-  if (both == value->info || value->kind == NODE_VAR) return value; /* a variable is its pointer */
+  if ((both == value->info && value->kind != NODE_IF) || value->kind == NODE_VAR)
+    return value; /* a variable is its pointer */
   to.info = both;
   return tirc_graph_node(r->c, &to);
 }

@@ -32,9 +32,17 @@ static Info copy_info(NodeMutator *m, Info i) {
   return tirc_substitute_info(m->c, i, &((Copy *)m->self)->symbols);
 }
 
+/* Where it is known already, the branch is what is called. */
+static Node taken(Node n) {
+  const Node cond = n->args[0];
+  if (cond->kind != NODE_CONST) return n;
+  return n->args[*(const char *)cond->data ? 1 : 2];
+}
+
 static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   (void)b;
   Inline *in = r->self;
+  if (value->kind == NODE_IF) value = taken(value);
   const Graph *g = value->kind == NODE_CALL_GRAPH ? tirc_module_graph(in->m, value->name) : NULL;
   if (!g || tirc_is_primitive(g)) return value;
   Copy k = {.to = r};

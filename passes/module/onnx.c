@@ -19,6 +19,7 @@ typedef struct Importing {
   Operators *conversions;
   const OnnxNode *node; /* that is converted */
   StrMap values;        /* name -> Value * */
+  PtrMap inner_weights; /* of graphs within nodes: OnnxTensor -> Value * */
   StrMap symbols;       /* names of extents -> variables */
   int depth;            /* of graphs within nodes */
   uintptr_t needed;     /* inputs that have to be constants */
@@ -293,7 +294,17 @@ static void convert_named(Importing *k, const OnnxNode *n) {
   tirc_throw(k->c);
 }
 
-/* Its weights are the same each time that it runs. */
+/* The same each time that the graph runs. */
+static Value inner_weight(Importing *k, const OnnxTensor *t) {
+  Value *known = tirc_map_get(&k->inner_weights, t);
+  if (!known) {
+    known = tirc_new(k->c, Value);
+    *known = tensor_value(k, t, t->name);
+    tirc_map_set(k->c, &k->inner_weights, t, known);
+  }
+  return *known;
+}
+
 static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Value *outputs) {
   const Inner *in = (const Inner *)self;
   Importing *k = in->k;
@@ -303,8 +314,7 @@ static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Va
   const Loc loc = sc->loc;
   for (int i = 0; i < g->n_inputs; i++) put_value(k, g->inputs[i].name, inputs[i]);
   for (int i = 0; i < g->n_weights; i++)
-    if (!tirc_strmap_get(&k->values, g->weights[i].name))
-      put_value(k, g->weights[i].name, tensor_value(k, &g->weights[i], g->weights[i].name));
+    put_value(k, g->weights[i].name, inner_weight(k, &g->weights[i]));
   k->depth++;
   for (int i = 0; i < g->n_nodes; i++) convert_named(k, &g->nodes[i]);
   k->depth--;
@@ -369,7 +379,8 @@ static const Module *close_module(Importing *k, int n_inputs) {
     if (bound) vec_push(c, alive, outputs[i]);
   }
   GraphBlock *block = tirc_new(c, GraphBlock);
-  *block = (GraphBlock){true, m->bindings.n, m->bindings.at, alive.n, alive.at};
+  *block = (GraphBlock){!m->branches.n, m->bindings.n, m->bindings.at, alive.n, alive.at};
+  if (m->branches.n) block->n_outputs = 0; /* a dataflow block has no branches */
   Graph *g = m->graph;
   g->n_params = m->params.n;
   g->params = m->params.at;
@@ -377,14 +388,15 @@ static const Module *close_module(Importing *k, int n_inputs) {
   g->blocks = block;
   g->result = n == 1 ? outputs[0] : tirc_node_tuple(c, n, outputs);
   g->attrs = tirc_attrs_set(c, g->attrs, tirc_key(KEY_NUM_INPUT), tirc_int(c, DT_INT64, n_inputs));
-  const Graph **graphs = tirc_new(c, const Graph *);
+  const Graph **graphs = tirc_new_array(c, const Graph *, 1 + m->branches.n);
   *graphs = g;
+  for (int i = 0; i < m->branches.n; i++) graphs[1 + i] = m->branches.at[i];
   Module *module = tirc_new(c, Module);
   *module = (Module){.c = c,
                      .name = "Module",
                      .file = k->model->path,
                      .is_class = true,
-                     .n_graphs = 1,
+                     .n_graphs = 1 + m->branches.n,
                      .graphs = graphs};
   return module;
 }

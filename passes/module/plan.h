@@ -25,7 +25,16 @@ typedef struct PlanTensor {
   int index;
   const void *data;
   int first, last; /* WORKSPACE: the calls that write it first, and read it last */
+  int guard;       /* that of the calls that write it */
 } PlanTensor;
+
+/* A branch of an `if`: what it consists of runs where `tensor`, one bool, is `taken`, and where
+ * that holds in which the `if` itself stands. */
+typedef struct PlanGuard {
+  int outer; /* number of a guard; -1: the plan itself */
+  int tensor;
+  bool taken;
+} PlanGuard;
 
 typedef struct PlanCall {
   const Func *func;     /* of the module; NULL: a copy of tensors[0] to tensors[1] */
@@ -35,6 +44,7 @@ typedef struct PlanCall {
   const int *tensors;
   int n_scalars; /* behind the tensors */
   const Expr *scalars;
+  int guard; /* number of the branch that it is part of; -1: it runs each time */
   Loc loc;
 } PlanCall;
 
@@ -43,6 +53,7 @@ typedef struct PlanCheck {
   Expr a, b;
   Loc loc;
   const char *what;
+  int guard;
 } PlanCheck;
 
 /* What the graph says of an extent: tir_var_lower_bound, tir_var_upper_bound. */
@@ -62,6 +73,8 @@ typedef struct Plan {
   int n_prepare; /* calls in front that depend on weights and constants alone */
   int n_calls;
   const PlanCall *calls;
+  int n_guards;
+  const PlanGuard *guards; /* an outer one comes before those inside */
   int n_checks;
   const PlanCheck *checks;
   int n_bounds;

@@ -24,6 +24,8 @@ typedef struct Planning {
   VEC(PlanTensor) tensors;
   VEC(PlanCall) calls;
   VEC(PlanCheck) checks;
+  VEC(PlanGuard) guards;
+  int guard;            /* the branch that is planned now, or -1 */
   PtrMap made_in_front; /* tensor number + 1 as a key: of weights and constants alone */
 } Planning;
 
@@ -48,7 +50,11 @@ static int add_tensor(Planning *k, PlanPlace place, const char *name, Info info,
          "%s: '%s' is no tensor of a known shape and type: %s", k->g->name, name,
          tirc_info_words(k->c, info));
   vec_push(k->c, k->tensors,
-           ((PlanTensor){.buffer = buffer_of(k, name, info), .place = place, .first = -1}));
+           ((PlanTensor){.buffer = buffer_of(k, name, info),
+                         .place = place,
+                         .first = -1,
+                         .last = -1,
+                         .guard = place == PLAN_WORKSPACE ? k->guard : -1}));
   return k->tensors.n - 1;
 }
 
@@ -127,7 +133,7 @@ static const Tensors *cast(Planning *k, Node n) {
     } else if (!tirc_expr_equal(k->c, e, b->shape[i])) {
       const char *what = tirc_format(k->c, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
                                      tirc_info_words(k->c, from));
-      vec_push(k->c, k->checks, ((PlanCheck){e, b->shape[i], n->loc, what}));
+      vec_push(k->c, k->checks, ((PlanCheck){e, b->shape[i], n->loc, what, k->guard}));
     }
   }
   return t;
@@ -174,7 +180,7 @@ static void check_stores(Planning *k, const PlanCall *call) {
 
 static const Tensors *call(Planning *k, Node n, const char *name) {
   const Tensors *args = tuple(k, n), *out = results_of(k, n, name);
-  PlanCall to = {.n = args->n + out->n, .n_written = out->n, .loc = n->loc};
+  PlanCall to = {.n = args->n + out->n, .n_written = out->n, .guard = k->guard, .loc = n->loc};
   int *tensors = tirc_new_array(k->c, int, to.n);
   for (int i = 0; i < to.n; i++) tensors[i] = i < args->n ? args->at[i] : out->at[i - args->n];
   to.tensors = tensors;
@@ -209,6 +215,104 @@ static const Tensors *value_of(Planning *k, Node n) {
        tirc_print_node(k->c, n));
 }
 
+/* --- branches -----------------------------------------------------------------------------------
+ */
+
+static void add_copy(Planning *k, int from, int to, Loc loc) {
+  const int pair[] = {from, to};
+  vec_push(k->c, k->calls,
+           ((PlanCall){.n = 2,
+                       .n_written = 1,
+                       .tensors = tirc_copy(k->c, pair, 2),
+                       .guard = k->guard,
+                       .loc = loc}));
+}
+
+/* R.Shape and R.Prim of extents that tensors tell: nobody has to give them. */
+static bool is_extents(Info info) {
+  return info &&
+         ((info->kind == INFO_SHAPE && info->shape) || (info->kind == INFO_PRIM && info->value));
+}
+
+/* Main's extents for the symbols of a function that is called, and what its parameters are. */
+static PtrMap bind_call(Planning *k, Node call, const Graph *g) {
+  Match match = {.c = k->c};
+  for (int i = 0; i < g->n_params; i++) {
+    const Info is = tirc_substitute_info(k->c, call->args[i]->info, &k->symbols);
+    if (!tirc_match_info(&match, g->params[i]->info, is))
+      FAIL(k, call->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name, i + 1,
+           match.why);
+    if (!is_extents(g->params[i]->info))
+      tirc_map_set(k->c, &k->values, g->params[i], value_of(k, call->args[i]));
+  }
+  return match.symbols;
+}
+
+static void plan_bindings(Planning *k, const Graph *g);
+
+static const Tensors *plan_branch(Planning *k, Node n) {
+  if (n->kind != NODE_CALL_GRAPH) return value_of(k, n);
+  const Graph *g = tirc_module_graph(k->m, n->name);
+  const PtrMap inside = bind_call(k, n, g), outside = k->symbols;
+  k->symbols = inside;
+  plan_bindings(k, g);
+  const Tensors *out = value_of(k, g->result);
+  k->symbols = outside;
+  return out;
+}
+
+/* What calls from number `from` on make is written to another tensor from now on. */
+static void write_to(Planning *k, int from, int old, int to) {
+  for (int i = from; i < k->calls.n; i++) {
+    const PlanCall *call = &k->calls.at[i];
+    int *tensors = tirc_copy(k->c, call->tensors, call->n);
+    for (int j = 0; j < call->n; j++)
+      if (tensors[j] == old) tensors[j] = to;
+    k->calls.at[i].tensors = tensors;
+  }
+  for (int i = 0; i < k->guards.n; i++)
+    if (k->guards.at[i].tensor == old) k->guards.at[i].tensor = to;
+}
+
+/* Each result of a branch becomes one of the `if`: the calls that make it write there, where the
+ * branch makes it; what is there without the branch, or comes out twice, is copied. */
+static void give_branch(Planning *k, const Tensors *made, const Tensors *out, int first_tensor,
+                        int first_call, Loc loc) {
+  bool *is_own = tirc_new_array(k->c, bool, out->n);
+  for (int i = 0; i < out->n; i++) {
+    is_own[i] = made->at[i] >= first_tensor && k->tensors.at[made->at[i]].place == PLAN_WORKSPACE;
+    for (int j = 0; j < i; j++) is_own[i] &= made->at[j] != made->at[i];
+    if (!is_own[i]) add_copy(k, made->at[i], out->at[i], loc);
+  }
+  for (int i = 0; i < out->n; i++)
+    if (is_own[i]) write_to(k, first_call, made->at[i], out->at[i]);
+}
+
+/* if c: y = cls.f(x)  else: y = cls.g(x)   ->   f's calls where c holds, g's where it does not, and
+ * both write y. */
+static const Tensors *plan_if(Planning *k, Node n, const char *name) {
+  const Tensors *cond = value_of(k, n->args[0]);
+  const int outer = k->guard;
+  const Buffer b = cond->n == 1 ? k->tensors.at[cond->at[0]].buffer : NULL;
+  if (!b || b->ndim || b->dtype.code != TYPE_BOOL)
+    FAIL(k, n->loc, "unsupported", NULL, "%s: the condition of an `if` is one bool", k->g->name);
+  const Tensors *out = results_of(k, n, name);
+  for (int i = 1; i < 3; i++) {
+    const int first_tensor = k->tensors.n, first_call = k->calls.n;
+    vec_push(k->c, k->guards, ((PlanGuard){outer, cond->at[0], i == 1}));
+    k->guard = k->guards.n - 1;
+    const Tensors *made = plan_branch(k, n->args[i]);
+    if (made->n != out->n)
+      FAIL(k, n->loc, "unsupported", NULL, "%s: the branches of an `if` give the same", k->g->name);
+    give_branch(k, made, out, first_tensor, first_call, n->loc);
+  }
+  k->guard = outer;
+  return out;
+}
+
+/* --- bindings -----------------------------------------------------------------------------------
+ */
+
 static void plan_binding(Planning *k, const Binding *b) {
   const Node n = b->value;
   const bool is_call = n->kind == NODE_CALL_TIR || n->kind == NODE_CALL_DPS;
@@ -216,7 +320,15 @@ static void plan_binding(Planning *k, const Binding *b) {
     FAIL(k, n->loc, "unsupported", "let the passes of phase 2 run",
          "%s: %s is no call of a prim_func yet", k->g->name, tirc_print_node(k->c, n));
   if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) return; /* used by operators only */
-  tirc_map_set(k->c, &k->values, b->var, is_call ? call(k, n, b->var->name) : value_of(k, n));
+  tirc_map_set(k->c, &k->values, b->var,
+               is_call              ? call(k, n, b->var->name)
+               : n->kind == NODE_IF ? plan_if(k, n, b->var->name)
+                                    : value_of(k, n));
+}
+
+static void plan_bindings(Planning *k, const Graph *g) {
+  for (int b = 0; b < g->n_blocks; b++)
+    for (int i = 0; i < g->blocks[b].n; i++) plan_binding(k, &g->blocks[b].at[i]);
 }
 
 /* --- the order ----------------------------------------------------------------------------------
@@ -235,7 +347,7 @@ static int move_in_front(Planning *k) {
   int n = 0, prepared = 0;
   for (int i = 0; i < k->calls.n; i++) {
     const PlanCall *call = &k->calls.at[i];
-    front[i] = true;
+    front[i] = call->guard < 0; /* a branch is not run ahead of its condition */
     for (int j = 0; j < call->n - call->n_written; j++)
       front[i] &= is_in_front(k, call->tensors[j]);
     for (int j = call->n - call->n_written; j < call->n && front[i]; j++) {
@@ -252,13 +364,18 @@ static int move_in_front(Planning *k) {
   return in_front;
 }
 
+static void is_alive(Planning *k, int tensor, int call) {
+  PlanTensor *t = &k->tensors.at[tensor];
+  if (t->first < 0) t->first = call;
+  t->last = call;
+}
+
 static void find_lives(Planning *k) {
-  for (int i = 0; i < k->calls.n; i++)
-    for (int j = 0; j < k->calls.at[i].n; j++) {
-      PlanTensor *t = &k->tensors.at[k->calls.at[i].tensors[j]];
-      if (t->first < 0) t->first = i;
-      t->last = i;
-    }
+  for (int i = 0; i < k->calls.n; i++) {
+    for (int j = 0; j < k->calls.at[i].n; j++) is_alive(k, k->calls.at[i].tensors[j], i);
+    for (int g = k->calls.at[i].guard; g >= 0; g = k->guards.at[g].outer)
+      is_alive(k, k->guards.at[g].tensor, i);
+  }
 }
 
 /* --- results ------------------------------------------------------------------------------------
@@ -279,11 +396,11 @@ static void give_results(Planning *k, const Tensors *out, int n_params) {
         .buffer = tirc_buffer(k->c, own.name, own.dtype, own.ndim, own.shape, "global"),
         .place = PLAN_RESULT,
         .index = n_params + i,
-        .first = -1};
+        .first = -1,
+        .last = -1,
+        .guard = -1};
     vec_push(k->c, k->tensors, to);
-    const int pair[] = {out->at[i], k->tensors.n - 1};
-    vec_push(k->c, k->calls,
-             ((PlanCall){.n = 2, .n_written = 1, .tensors = tirc_copy(k->c, pair, 2)}));
+    add_copy(k, out->at[i], k->tensors.n - 1, (Loc){0});
   }
 }
 
@@ -364,18 +481,12 @@ static void require_told(Planning *k) {
          "%s: nothing tells what \"%s\" is", k->g->name, untold->u.s);
 }
 
-/* R.Shape and R.Prim of extents that tensors tell: nobody has to give them. */
-static bool is_extents(Info info) {
-  return info &&
-         ((info->kind == INFO_SHAPE && info->shape) || (info->kind == INFO_PRIM && info->value));
-}
-
 const Plan *tirc_plan(Passes *p, const Module *m) {
   const Graph *g = tirc_module_main_graph(m);
   if (!g)
     tirc_fail(p->c, (Loc){m->file, 0, 0}, "name", "call one of them main",
               "the module has %d graphs and none is called main", m->n_graphs);
-  Planning k = {.p = p, .c = p->c, .m = m, .g = g};
+  Planning k = {.p = p, .c = p->c, .m = m, .g = g, .guard = -1};
   const Expr inputs = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));
   int64_t before_weights = g->n_params;
   int n_inputs = 0;
@@ -392,8 +503,7 @@ const Plan *tirc_plan(Passes *p, const Module *m) {
       tirc_map_set(k.c, &k.made_in_front, k.tensors.at[t].buffer, g);
     tirc_map_set(k.c, &k.values, g->params[i], single(&k, t));
   }
-  for (int b = 0; b < g->n_blocks; b++)
-    for (int i = 0; i < g->blocks[b].n; i++) plan_binding(&k, &g->blocks[b].at[i]);
+  plan_bindings(&k, g);
   const Tensors *out = value_of(&k, g->result);
   Plan *plan = tirc_new(p->c, Plan);
   plan->n_prepare = move_in_front(&k);
@@ -407,6 +517,8 @@ const Plan *tirc_plan(Passes *p, const Module *m) {
   plan->tensors = k.tensors.at;
   plan->n_calls = k.calls.n;
   plan->calls = k.calls.at;
+  plan->n_guards = k.guards.n;
+  plan->guards = k.guards.at;
   plan->n_checks = k.checks.n;
   plan->checks = k.checks.at;
   take_bounds(&k, plan);

@@ -256,11 +256,28 @@ static Value run_body(Script *sc, Value self, const Args *a) {
   return tirc_value_list(sc->c, VAL_LIST, b->n_outputs, outputs);
 }
 
+static Value run_if(Script *sc, Value self, const Args *a) {
+  const GraphWriter *w = writer(sc);
+  const Node cond = tirc_script_relax(a->at[0]);
+  if (!w->branch || !cond || !tirc_script_is(a->at[1], BODY))
+    tirc_script_error(sc, "TypeError", "body.run_if(cond, other)",
+                      "the condition is a tensor and the other one a graph, where a file is read");
+  const GraphBody *bodies[] = {body_of(self), body_of(a->at[1])};
+  if (bodies[0]->n_outputs != bodies[1]->n_outputs || bodies[0]->n_inputs || bodies[1]->n_inputs)
+    tirc_script_error(sc, "ValueError", NULL,
+                      "two branches have no inputs, and as many outputs as each other");
+  Value *outputs = tirc_new_array(sc->c, Value, bodies[0]->n_outputs);
+  tirc_script_tick(sc, 1);
+  w->branch(w->self, sc, cond, bodies, outputs);
+  return tirc_value_list(sc->c, VAL_LIST, bodies[0]->n_outputs, outputs);
+}
+
 /* --- tables -------------------------------------------------------------------------------------
  */
 
 const NativeRow tirc_script_relax_methods[] = {
     {BODY, "run", run_body, 1, 1, "inputs"},
+    {BODY, "run_if", run_if, 2, 2, "cond other"},
     {NODE, "with_args", run_with_args, 0, -1, NULL},
     {NODE, "tolist", run_tolist, 0, 0, NULL},
     {0},

@@ -20,6 +20,8 @@
 #include "interp.h"
 #include "ir/tree/graph.h"
 
+typedef struct GraphBody GraphBody;
+
 typedef struct GraphWriter {
   void *self;
   /* What stands for a call or a field of a tuple, inferred: a variable, or what is known of it. */
@@ -29,14 +31,18 @@ typedef struct GraphWriter {
   bool (*is_weight)(void *self, Node n);
   /* Throws: the elements of what is no constant are asked for. NULL: there is nothing to add. */
   void (*not_known)(void *self, Script *sc, Node n);
+  /* What the first body gives where cond, a bool, holds, and otherwise the second one, of which
+   * only the one that is taken runs: n_outputs values. NULL: no branches can be written. */
+  void (*branch)(void *self, Script *sc, Node cond, const GraphBody *const *bodies, Value *outputs);
 } GraphWriter;
 
 /* A graph that a node of a file holds: body.run([x, y]) makes its nodes for these inputs, and gives
- * a list of its outputs; body.n_inputs, body.n_outputs. */
-typedef struct GraphBody { /* u.object of a "GraphBody" */
+ * a list of its outputs; body.n_inputs, body.n_outputs. body.run_if(cond, other) is what body gives
+ * where cond holds when the graph runs, and otherwise what the other one does. */
+struct GraphBody { /* u.object of a "GraphBody" */
   int n_inputs, n_outputs;
-  void (*run)(const struct GraphBody *self, Script *sc, const Value *inputs, Value *outputs);
-} GraphBody;
+  void (*run)(const GraphBody *self, Script *sc, const Value *inputs, Value *outputs);
+};
 Value tirc_script_of_body(const GraphBody *b);
 
 Value tirc_script_of_relax(Node n);

@@ -99,18 +99,23 @@ static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   return total;
 }
 
+static void choose_part(Making *k, int number) {
+  const Plan *plan = k->plan;
+  const PlanTensor *t = &plan->tensors[number];
+  k->is_part[number] |=
+      t->place == PLAN_PREPARED || (t->place == PLAN_PARAM && t->index >= plan->n_inputs);
+}
+
 /* What calls of each run read of weights and constants, and of what is made of them. */
 static void choose_parts(Making *k) {
   const Plan *plan = k->plan;
   k->is_part = tirc_new_array(k->c, bool, plan->n_tensors);
   if (k->e->place == WEIGHTS_PARAMS) return;
-  for (int i = plan->n_prepare; i < plan->n_calls; i++)
-    for (int j = 0; j < plan->calls[i].n; j++) {
-      const int number = plan->calls[i].tensors[j];
-      const PlanTensor *t = &plan->tensors[number];
-      k->is_part[number] |=
-          t->place == PLAN_PREPARED || (t->place == PLAN_PARAM && t->index >= plan->n_inputs);
-    }
+  for (int i = plan->n_prepare; i < plan->n_calls; i++) {
+    for (int j = 0; j < plan->calls[i].n; j++) choose_part(k, plan->calls[i].tensors[j]);
+    for (int g = plan->calls[i].guard; g >= 0; g = plan->guards[g].outer)
+      choose_part(k, plan->guards[g].tensor);
+  }
 }
 
 static const char *parameter_name(Making *k, const char *name, StrMap *taken);
@@ -212,9 +217,21 @@ static void add_products(Making *k, const PlanCall *call, EntryCall *to) {
   to->products = products;
 }
 
+/* From the outermost branch on. */
+static void add_conditions(Making *k, EntryCall *to, int guard) {
+  const Plan *plan = k->plan;
+  EntryCondition *conditions = tirc_new_array(k->c, EntryCondition, plan->n_guards);
+  for (int g = guard; g >= 0; g = plan->guards[g].outer) to->n_conditions++;
+  for (int g = guard, i = to->n_conditions; g >= 0; g = plan->guards[g].outer)
+    conditions[--i] = (EntryCondition){k->places[plan->guards[g].tensor], plan->guards[g].taken};
+  to->branch = guard;
+  to->conditions = conditions;
+}
+
 static EntryCall call_of(Making *k, int number_of_call) {
   const PlanCall *call = &k->plan->calls[number_of_call];
   EntryCall to = {.func = -1};
+  add_conditions(k, &to, call->guard);
   if (call->symbol)
     tirc_fail(k->c, call->loc, "unsupported", NULL,
               "the code of a model cannot call \"%s\" of another program", call->symbol);

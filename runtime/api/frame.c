@@ -73,6 +73,7 @@ static Tensor tensor_of(const Sizing *s, int i) {
               TENSOR_MAX_NDIM);
   for (int d = 0; d < b->ndim; d++) {
     t.shape[d] = evaluate(s, b->shape[d], b->name);
+    if (t.shape[d] < 0 && s->p->plan->tensors[i].guard >= 0) t.shape[d] = 0; /* never taken */
     if (t.shape[d] < 0 || __builtin_mul_overflow(t.count, t.shape[d], &t.count))
       tirc_fail(s->c, s->p->plan->signature->loc, "shape", "use other extents",
                 "extent %d of %s would be %lld", d, b->name, (long long)t.shape[d]);
@@ -206,15 +207,11 @@ void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args)
       f->foreign[i][k].data = f->tensors[plan->calls[i].tensors[k]].data;
 }
 
-static void check_casts(const Sizing *s) {
-  const Plan *plan = s->p->plan;
-  for (int i = 0; i < plan->n_checks; i++) {
-    const PlanCheck *k = &plan->checks[i];
-    const int64_t a = evaluate(s, k->a, "a cast"), b = evaluate(s, k->b, "a cast");
-    if (a != b)
-      tirc_fail(s->c, k->loc, "shape", NULL, "%s: an extent is %lld, not %lld", k->what,
-                (long long)b, (long long)a);
-  }
+static void check_cast(const Sizing *s, const PlanCheck *k) {
+  const int64_t a = evaluate(s, k->a, "a cast"), b = evaluate(s, k->b, "a cast");
+  if (a != b)
+    tirc_fail(s->c, k->loc, "shape", NULL, "%s: an extent is %lld, not %lld", k->what, (long long)b,
+              (long long)a);
 }
 
 static const tirc_kernel *kernel_of(const tirc_program *p, const Func *f) {
@@ -223,22 +220,56 @@ static const tirc_kernel *kernel_of(const tirc_program *p, const Func *f) {
   return NULL;
 }
 
-static void make_launches(const Sizing *s, Frame *f) {
-  const Plan *plan = s->p->plan;
-  for (int i = 0; i < plan->n_calls; i++) {
-    const PlanCall *call = &plan->calls[i];
-    const int n = call->n + call->n_scalars;
-    tirc_argument *args = f->arguments[i] = tirc_new_array(s->c, tirc_argument, n);
-    for (int k = 0; k < call->n; k++) args[k].array = &f->arrays[call->tensors[k]];
-    for (int k = 0; k < call->n_scalars; k++)
-      args[call->n + k].i = evaluate(s, call->scalars[k], "a scalar");
-    f->foreign[i] = call->symbol ? tirc_new_array(s->c, DLTensor, call->n) : NULL;
-    for (int k = 0; call->symbol && k < call->n; k++)
-      tirc_array_tensor(&f->arrays[call->tensors[k]], &f->foreign[i][k]);
-    if (call->func)
-      f->launches[i] = tirc_api_launch(s->c, kernel_of(s->p, call->func), NULL, n, args);
-    if (f->launches[i]) f->launches[i]->entry = kernel_of(s->p, call->func)->entry;
+static void make_launch(const Sizing *s, Frame *f, int i) {
+  const PlanCall *call = &s->p->plan->calls[i];
+  const int n = call->n + call->n_scalars;
+  tirc_argument *args = f->arguments[i] = tirc_new_array(s->c, tirc_argument, n);
+  for (int k = 0; k < call->n; k++) args[k].array = &f->arrays[call->tensors[k]];
+  for (int k = 0; k < call->n_scalars; k++)
+    args[call->n + k].i = evaluate(s, call->scalars[k], "a scalar");
+  f->foreign[i] = call->symbol ? tirc_new_array(s->c, DLTensor, call->n) : NULL;
+  for (int k = 0; call->symbol && k < call->n; k++)
+    tirc_array_tensor(&f->arrays[call->tensors[k]], &f->foreign[i][k]);
+  if (call->func)
+    f->launches[i] = tirc_api_launch(s->c, kernel_of(s->p, call->func), NULL, n, args);
+  if (f->launches[i]) f->launches[i]->entry = kernel_of(s->p, call->func)->entry;
+}
+
+/* An extent of what a branch makes has to be one when the branch is taken only. */
+static void check_tensor(const Sizing *s, int i) {
+  Buffer b = s->p->plan->tensors[i].buffer;
+  for (int d = 0; d < b->ndim; d++) {
+    const int64_t extent = evaluate(s, b->shape[d], b->name);
+    if (extent < 0)
+      tirc_fail(s->c, s->p->plan->signature->loc, "shape", "use other extents",
+                "extent %d of %s would be %lld", d, b->name, (long long)extent);
   }
+}
+
+typedef enum Part { PART_CAST, PART_TENSOR, PART_LAUNCH } Part;
+
+/* What goes wrong in a branch of an `if` is kept until the branch is taken. */
+static void make_part(const Sizing *s, Frame *f, Part part, int i, int guard) {
+  Trap trap;
+  if (guard >= 0 && f->refused[guard]) return;
+  if (guard < 0 || TIRC_TRY(s->c, trap)) {
+    if (part == PART_CAST) check_cast(s, &s->p->plan->checks[i]);
+    if (part == PART_TENSOR) check_tensor(s, i);
+    if (part == PART_LAUNCH) make_launch(s, f, i);
+    if (guard >= 0) TIRC_END(s->c, trap);
+    return;
+  }
+  f->refused[guard] = tirc_copy(s->c, &s->c->diag, 1);
+  s->c->trap = trap.outer;
+}
+
+static void make_parts(const Sizing *s, Frame *f) {
+  const Plan *plan = s->p->plan;
+  for (int i = 0; i < plan->n_checks; i++)
+    if (plan->checks[i].guard >= 0) make_part(s, f, PART_CAST, i, plan->checks[i].guard);
+  for (int i = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].guard >= 0) make_part(s, f, PART_TENSOR, i, plan->tensors[i].guard);
+  for (int i = 0; i < plan->n_calls; i++) make_part(s, f, PART_LAUNCH, i, plan->calls[i].guard);
 }
 
 static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
@@ -254,7 +285,9 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
   f->foreign = tirc_new_array(c, DLTensor *, plan->n_calls);
   f->arguments = tirc_new_array(c, tirc_argument *, plan->n_calls);
   f->weights = tirc_new_array(c, const void *, plan->n_params);
-  check_casts(&s);
+  f->refused = tirc_new_array(c, const Diag *, plan->n_guards);
+  for (int i = 0; i < plan->n_checks; i++)
+    if (plan->checks[i].guard < 0) check_cast(&s, &plan->checks[i]);
   place_tensors(&s, f);
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
@@ -263,7 +296,7 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
     if (t->place == PLAN_PARAM || t->place == PLAN_RESULT)
       f->tensors[i].data = args[t->index].array->t->data;
   }
-  make_launches(&s, f);
+  make_parts(&s, f);
 }
 
 /* What was raised in a context that goes away, raised in another one. */

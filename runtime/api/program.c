@@ -382,6 +382,7 @@ typedef struct Run {
   tirc_program_size *size;
   int failed, last; /* status of the call that failed, which it is, */
   const tirc_launch *launch;
+  const Diag *refused; /* the branch that is taken, for these extents */
 } Run;
 
 /* An idle frame for these extents, or NULL. */
@@ -464,6 +465,17 @@ static int run_call(const Run *r, int i) {
   return 0;
 }
 
+/* Whether the branch runs that the call is part of: conditions from the outermost on, as an inner
+ * one has no value where the outer one is not taken. */
+static bool is_taken(Run *r, int guard) {
+  const PlanGuard *g = guard < 0 ? NULL : &r->p->plan->guards[guard];
+  if (!g) return true;
+  if (!is_taken(r, g->outer)) return false;
+  if (*(const bool *)r->frame->tensors[g->tensor].data != g->taken) return false;
+  if (!r->refused) r->refused = r->frame->refused[guard];
+  return true;
+}
+
 static bool tell(const Run *r, int i, double seconds, bool before) {
   const PlanCall *call = &r->p->plan->calls[i];
   bool (*ask)(void *, const tirc_program_call *) = before ? r->watch->before : r->watch->tell;
@@ -510,11 +522,13 @@ static void run_frame(Run *r) {
   if (r->p->poison) poison(r);
   const int from = has_weights(r) && !r->watch ? plan->n_prepare : 0;
   for (int i = from; i < plan->n_calls && !r->failed && !stopped; i++) {
+    if (!is_taken(r, plan->calls[i].guard)) continue;
+    if (r->refused) break;
     r->launch = f->launches[i];
     r->last = i;
     r->failed = r->watch ? run_watched(r, i, &stopped) : run_call(r, i);
   }
-  f->is_prepared = !r->failed && !stopped;
+  f->is_prepared = !r->failed && !r->refused && !stopped;
 }
 
 static void prepare_run(Tirc *c, void *self) {
@@ -536,11 +550,18 @@ static void fail_foreign(Tirc *c, void *self) {
             r->failed);
 }
 
+static void fail_refused(Tirc *c, void *self) {
+  c->diag = *((const Run *)self)->refused;
+  tirc_throw(c);
+}
+
 static tirc_status run(Run *r, tirc_error **error) {
   tirc_status status = tirc_api_scratch(prepare_run, r, &r->p->sources, error);
   if (status != TIRC_OK) return status;
   run_frame(r);
-  if (r->failed && r->launch)
+  if (r->refused)
+    status = tirc_api_scratch(fail_refused, r, &r->p->sources, error);
+  else if (r->failed && r->launch)
     status = tirc_api_launch_failed(r->launch, r->failed, error);
   else if (r->failed)
     status = tirc_api_scratch(fail_foreign, r, &r->p->sources, error);

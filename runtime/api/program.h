@@ -22,6 +22,7 @@ typedef struct Frame {
   DLTensor **foreign;        /* then its tensors */
   tirc_argument **arguments; /* of each call: tensors, then scalars */
   const void **weights;      /* what was prepared: where the weights lay */
+  const Diag **refused; /* one a branch of an `if`: what forbids it for these extents, or NULL */
   bool is_prepared;
 } Frame;
 

@@ -64,6 +64,8 @@ static const Module *parse(Tirc *c, const char *text) {
        "        n = T.int64()\n        cls = Module\n"                                             \
        "        with R.dataflow():\n            "
 #define TAIL "\n            R.output(y)\n        return y\n"
+#define OTHER                                                                                      \
+  "\n    @R.function(private=True)\n    def g(a: R.Tensor, b: R.Tensor):\n        return a\n"
 
 /* A binding of y (with x: n x 4, p: 4), as it prints. */
 static const struct {
@@ -110,6 +112,18 @@ static const struct {
     {"y = R.match_cast(x, R.Tensor((4, 4), \"float32\"))",
      "y = R.match_cast(x, R.Tensor((4, 4), dtype=\"float32\"))"},
     {"y = x", "y: R.Tensor((n, 4), dtype=\"float32\") = x"},
+    {"c = R.f(x)\n            if c:\n                y = cls.g(x, p)\n            else:\n"
+     "                y = x",
+     "c = R.f(x)\n            if c:\n                y = cls.g(x, p)\n            else:\n"
+     "                y = x"},
+    {"if R.f(x):\n                y = p\n            else:\n                y = (x, p)",
+     "lv = R.f(x)\n            if lv:\n                y = p\n            else:\n"
+     "                y = (x, p)"},
+    {"if R.const(True):\n                y: R.Tensor((4,), \"float32\") = p\n            else:\n"
+     "                y = R.const(2)",
+     "if R.const(True, \"bool\"):\n                y: R.Tensor((4,), dtype=\"float32\") = p\n"
+     "            else:\n                y: R.Tensor((4,), dtype=\"float32\") = "
+     "R.const(2, \"int32\")"},
     {"y: R.Tuple(R.Tensor, R.Tensor(ndim=2), R.Tensor(\"int8\"), R.Object, R.Shape(ndim=1), "
      "R.Shape([n]), R.Prim(\"int64\"), R.Prim(value=n)) = R.f(x)",
      "y: R.Tuple(R.Tensor(), R.Tensor(ndim=2), R.Tensor(dtype=\"int8\"), R.Object, "
@@ -119,7 +133,7 @@ static const struct {
 static void test_bindings(void **state) {
   Tirc *c = *state;
   for (size_t i = 0; i < COUNT(bindings); i++) {
-    const char *text = tirc_format(c, GRAPH "%s" TAIL, bindings[i].text);
+    const char *text = tirc_format(c, GRAPH "%s" TAIL OTHER, bindings[i].text);
     if (!bindings[i].printed) {
       assert_null(try_parse(c, text));
       continue;
@@ -198,7 +212,26 @@ static const struct {
     {GRAPH "y: R.Tensor((2,), ndim=1.5) = R.f(x)" TAIL, "ndim must be", 15},
     {GRAPH "y: R.Tensor((2,), \"handle\") = R.f(x)" TAIL, "elements of type handle", 15},
     {GRAPH "y: T.Buffer((2,), \"int8\") = R.f(x)" TAIL, "expected R.Tensor", 15},
-    {GRAPH "if x:\n                y = x" TAIL, "a graph has no branches", 15},
+    {GRAPH "if x:\n                y = x" TAIL, "of a graph has an `else`", 15},
+    {GRAPH "if x:\n                y = x\n            else:\n                z = x" TAIL,
+     "one branch binds 'y', the other one 'z'", 18},
+    {GRAPH "if x:\n                y = R.exp(x)\n            else:\n                y = x" TAIL,
+     "a branch of a graph calls a function", 16},
+    {GRAPH "if x:\n                y = cls.g(R.exp(x), p)\n            else:\n"
+           "                y = x" TAIL OTHER,
+     "a branch of a graph calls a function", 16},
+    {GRAPH "if x:\n                z = x\n                y = z\n            else:\n"
+           "                y = x" TAIL,
+     "is one line", 15},
+    {GRAPH "if x:\n                y = x\n            elif p:\n                y = p\n"
+           "            else:\n                y = x" TAIL,
+     "is one line", 17},
+    {GRAPH "if x:\n                y = cls.g(x, p)\n            else:\n"
+           "                y = cls.nope(x)" TAIL OTHER,
+     "no function 'nope'", 18},
+    {GRAPH "if x:\n                y = cls.main(x, p)\n            else:\n"
+           "                y = x" TAIL,
+     "leads back to main", 16},
     {GRAPH "with R.dataflow():\n                y = x" TAIL, "do not nest", 15},
     {GRAPH "y = R.f(x)\n            return y" TAIL, "does not return", 16},
     {GRAPH "y = R.f(x)\n        return y\n", "without R.output", 14},
