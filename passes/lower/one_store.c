@@ -5,17 +5,17 @@
  *                                    S[tx] = A[tx]
  *
  * They do where nothing that stands around the store, and nothing in it, depends on the axis. What
- * a thread has of its own may depend on all of them. */
+ * a thread has of its own depends on it where a store to it does. */
 #include "touch.h"
 
 typedef struct Axis {
   Tirc *c;
-  PtrMap moved; /* the variable of the axis, and those that stand for something with it */
+  PtrMap moved; /* the variable of the axis, those that stand for something with it, and data */
 } Axis;
 
 static bool depends(const void *axis, Expr e) {
   const Axis *a = axis;
-  if (e->op == OP_LOAD) return !tirc_threads_share(e->u.buffer);
+  if (e->op == OP_LOAD) return tirc_map_has(&a->moved, e->u.buffer->data);
   return e->op == OP_CALL || (e->op == OP_VAR && tirc_map_has(&a->moved, e));
 }
 
@@ -30,6 +30,43 @@ static bool is_reached_alike(Axis *a, const Place *p) {
   return p->kind == PLACE_BIND || (p->kind != PLACE_REPEAT && !differs);
 }
 
+static bool is_own(void *unused, Buffer b) { return (void)unused, !tirc_threads_share(b); }
+
+/* Whether what a thread stores to its own memory depends on the axis. */
+static bool differs(Axis *a, const Touch *t) {
+  if (t->address || t->stmt->kind != STMT_STORE || !is_reached_alike(a, t->at)) return true;
+  bool moved = moves(a, t->stmt->u.store.value);
+  for (int d = 0; d < t->n; d++) moved |= moves(a, t->indices[d]);
+  return moved;
+}
+
+static void find_moved(Tirc *c, const For *axis, const Touches *stores, PtrMap *out) {
+  Axis a = {.c = c};
+  tirc_map_set(c, &a.moved, axis->var, axis);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 0; i < stores->n; i++) {
+      const Touch *t = &stores->at[i];
+      if (!t->write || tirc_map_has(&a.moved, t->buffer->data) || !differs(&a, t)) continue;
+      tirc_map_set(c, &a.moved, t->buffer->data, t);
+      tirc_map_set(c, out, t->buffer->data, t);
+      changed = true;
+    }
+  }
+}
+
+void tirc_find_moved(Tirc *c, Threads *threads, Stmt body) {
+  Extract x = {.c = c, .wants = is_own, .lowered = true};
+  tirc_extract(&x, NULL, body, NULL, body, body);
+  for (int i = 0; i < threads->n; i++)
+    find_moved(c, threads->at[i], &x.touches, &threads->moved[i]);
+}
+
+static void add_all(Tirc *c, PtrMap *to, const PtrMap *from) {
+  for (size_t i = 0; i < from->cap; i++)
+    if (from->keys[i]) tirc_map_set(c, to, from->keys[i], from->values[i]);
+}
+
 Expr tirc_one_thread_stores(Tirc *c, const Threads *threads, const Place *at, Stmt store) {
   Expr one = NULL;
   for (int i = 0; i < threads->n; i++) {
@@ -37,6 +74,7 @@ Expr tirc_one_thread_stores(Tirc *c, const Threads *threads, const Place *at, St
     Axis a = {.c = c};
     if (tirc_is_int(loop->extent, 1)) continue;
     tirc_map_set(c, &a.moved, loop->var, loop->var);
+    add_all(c, &a.moved, &threads->moved[i]);
     bool alike = is_reached_alike(&a, at) && !moves(&a, store->u.store.value);
     for (int d = 0; d < store->u.store.n; d++) alike &= !moves(&a, store->u.store.indices[d]);
     if (!alike) continue;
@@ -63,12 +101,25 @@ static bool find_leaves(Tirc *c, Expr e, Exprs *out) {
   return true;
 }
 
+/* The place without conditions on what memory holds: they may hold for any threads. *top: the place
+ * in it that was *top. */
+static Place *without_loads(Tirc *c, Place *p, const Place **top) {
+  if (!p) return NULL;
+  Place *up = without_loads(c, p->up, top);
+  const bool is_top = p == *top;
+  if (p->kind != PLACE_WHEN || !tirc_reads_memory(p->a)) up = tirc_place_further(c, up, *p);
+  if (is_top) *top = up;
+  return up;
+}
+
 bool tirc_threads_store_others(Question *q, Tirc *c, const Touch *t, const Place *top) {
   Exprs all = {0};
   for (int d = 0; d < t->n; d++) vec_push(c, all, t->indices[d]);
   if (!find_leaves(c, t->stmt->u.store.value, &all)) return false;
-  Touch whole = *t;
+  Touch loose = *t;
+  loose.at = without_loads(c, t->at, &top);
+  Touch whole = loose;
   whole.n = all.n;
   whole.indices = all.at;
-  return tirc_surely_meet(q, t, &whole, top);
+  return tirc_surely_meet(q, &loose, &whole, top);
 }

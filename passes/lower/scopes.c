@@ -8,7 +8,7 @@
  *       B[tx] = L[31 - tx]            which thread 31 reads: of its own L, where nothing is
  *
  * So a thread must have stored what it reads of local, and a block what it reads of shared; blocks
- * may not store what others use of global, unless all leave the same. What cannot be proved is
+ * may not store what others use of global, not even the same number. What cannot be proved is
  * refused, but for elements that a loaded index names, which are the author's affair. (Threads of a
  * block wait for each other: thread_sync.c.) */
 #include "scopes.h"
@@ -232,9 +232,16 @@ static _Noreturn void refuse(const Kernel *k, Buffer b, const Meet *meet) {
       meet->witness ? meet->witness : "");
 }
 
-static bool is_stored(const Kernel *k, Buffer b) {
+static const Touch *first_store(const Kernel *k, Buffer b) {
   for (int i = 0; i < k->x.touches.n; i++)
-    if (k->x.touches.at[i].write && k->x.touches.at[i].buffer == b) return true;
+    if (k->x.touches.at[i].write && k->x.touches.at[i].buffer == b) return &k->x.touches.at[i];
+  return NULL;
+}
+
+static bool is_loaded_index(const Kernel *k, Buffer b) {
+  for (int i = 0; i < k->x.touches.n; i++)
+    for (int d = 0; k->x.touches.at[i].buffer == b && d < k->x.touches.at[i].n; d++)
+      if (tirc_reads_memory(k->x.touches.at[i].indices[d])) return true;
   return false;
 }
 
@@ -251,6 +258,10 @@ static void check(const Kernel *k, Buffer b) {
   const Iterations asked = {
       relations(k->c, k->f), &of->x, of->n, n, who, who, shared ? SPARE_LOADED : SPARE_NONE};
   if (tirc_iterations_meet(&asked, 1, &watched, &meet)) refuse(k, b, &meet);
+  if (shared && !is_loaded_index(of, b) && !tirc_elements_apart(&asked, 1, &watched)) {
+    const Touch *store = first_store(of, b);
+    refuse(k, b, &(Meet){.first = store, .second = store, .witness = "the same number"});
+  }
 }
 
 static Kernel begin(const Kernel *around, Stmt kernel) {
@@ -275,7 +286,7 @@ static void check_kernel(const Kernel *around, Stmt kernel) {
     if (tirc_map_has(&seen, b)) continue;
     tirc_map_set(k.c, &seen, b, b);
     const bool known = tirc_scope_owner(b->scope) != OWNER_THREAD || !strcmp(b->scope, "local");
-    if (known && is_stored(&k, b)) check(&k, b);
+    if (known && first_store(&k, b)) check(&k, b);
   }
 }
 

@@ -359,6 +359,7 @@ static Stmt within(Sync *k, Stmt s, Threads *threads) {
   if (!tirc_is_thread_loop(s)) {
     tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = refuse_pointer, .self = k}, s);
     k->q = tirc_question(k->c, k->a, threads);
+    tirc_find_moved(k->c, threads, s);
     k->threads = *threads;
     return visit(k, s, &(Ends){0});
   }

@@ -11,6 +11,7 @@
 typedef struct Threads {
   int n;
   const For *at[6]; /* the loops over threadIdx of the kernel */
+  PtrMap moved[6];  /* data of what a thread has of its own, which differs along each */
 } Threads;
 
 typedef struct Question Question;
@@ -35,7 +36,9 @@ bool tirc_may_meet(Question *q, const Touch *x, const Touch *y, const Place *top
  * of `besides`. */
 bool tirc_surely_meet(Question *q, const Touch *t, const Touch *besides, const Place *top);
 
-/* one_store.c: the condition that holds for one of the threads that store the same number to the
+/* one_store.c: finds what moves along the axes, in the kernel's body. */
+void tirc_find_moved(Tirc *c, Threads *threads, Stmt body);
+/* The condition that holds for one of the threads that store the same number to the
  * same elements; NULL: for all of them. */
 Expr tirc_one_thread_stores(Tirc *c, const Threads *threads, const Place *at, Stmt store);
 /* Whether two threads surely store to one element at the same time, made of other numbers. */
