@@ -1,7 +1,7 @@
 /* Random programs, interpreter against machine code and against C:
  *
  *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--functions-a-file K] [--most N]
- *             [--from I] [--keep DIR] [--emulate] [--verbose]
+ *             [--from I] [--keep DIR] [--emulate] [--kernels] [--verbose]
  *
  * Every program computes with all element types, in values, conditions and indices, at the edges
  * of the types; loops run over symbolic extents of any integer type and over variables of any; its
@@ -9,7 +9,8 @@
  * which is not defined (the interpreter says so) is drawn again. What machine code and C compute
  * must be the interpreter's results, integers and bools to the byte; floats have values that are
  * exact. Nothing outside of the arrays may be touched. Several programs are compiled together. With
- * --emulate their loops become threads instead, which the emulator of a GPU runs.
+ * --emulate their loops become threads instead, which the emulator of a GPU runs. With --kernels
+ * they are kernels from the start, of which lowering must refuse the wrong ones.
  *
  * A counterexample is made smaller while it still differs, and printed; with --keep it goes into a
  * file there as well. */
@@ -29,12 +30,12 @@ typedef struct Settings {
   int n_compilers;
   const char *compilers[MAX_COMPILERS];
   const char *keep;
-  bool verbose, emulate;
+  bool verbose, emulate, kernels;
   char folder[64];
 } Settings;
 
 typedef struct Stats {
-  long drawn, done, broken;
+  long drawn, done, broken, ordered; /* ordered: drawn again, for it hangs on the threads' order */
   CodeEmulated emulated;
   struct {
     const char *code; /* of the heap */
@@ -60,11 +61,20 @@ static void count_reason(Stats *stats, const Tirc *c, const char *text) {
   }
 }
 
-static void draw(Tirc *c, Rng *r, const char *name, Program *p, Expected *e, Stats *stats) {
+static void draw(Tirc *c, Rng *r, const char *name, bool kernels, Program *p, Expected *e,
+                 Stats *stats) {
   for (int tries = 0; tries < MAX_TRIES; tries++) {
-    code_program(c, r, name, p);
+    if (kernels)
+      code_kernel(c, r, name, p);
+    else
+      code_program(c, r, name, p);
     stats->drawn++;
-    if (code_expect(c, p, e)) return;
+    if (code_expect(c, p, e)) {
+      if (!kernels || code_same_in_orders(c, p, e)) return;
+      code_release(e);
+      stats->ordered++;
+      continue;
+    }
     count_reason(stats, c, p->text);
   }
   fprintf(stderr, "fuzz_code: no program can be run: %s\n%s", c->diag.message, p->text);
@@ -116,7 +126,7 @@ static void batch(const Settings *set, long first, int n, Stats *stats) {
   const char **why = tirc_new_array(c, const char *, n);
   for (int i = 0; i < n; i++) {
     Rng r = {(uint64_t)set->seed * 1000003u + (uint64_t)(first + i)};
-    draw(c, &r, tirc_format(c, "f%ld", first + i), &programs[i], &expected[i], stats);
+    draw(c, &r, tirc_format(c, "f%ld", first + i), set->kernels, &programs[i], &expected[i], stats);
     if (set->verbose) printf("# %ld\n%s%s\n", first + i, programs[i].text, programs[i].schedule);
   }
   bool *reported = tirc_new_array(c, bool, n);
@@ -152,6 +162,7 @@ static void print_usage(FILE *to) {
           "  --most N              counterexamples that are made small and printed (10)\n"
           "  --keep DIR            write these to files, too\n"
           "  --emulate             on the emulator of a GPU, instead\n"
+          "  --kernels             kernels, on the emulator; says why others are refused\n"
           "  --verbose             print each program, and why programs were drawn again\n");
 }
 
@@ -161,6 +172,8 @@ static bool read_options(int argc, char **argv, Settings *set) {
       set->verbose = true;
     else if (!strcmp(argv[i], "--emulate"))
       set->emulate = true;
+    else if (!strcmp(argv[i], "--kernels"))
+      set->emulate = set->kernels = true;
     else if (i + 1 == argc)
       return false;
     else if (!strcmp(argv[i], "--programs"))
@@ -202,8 +215,10 @@ int main(int argc, char **argv) {
     printf("drawn again %ld times: %s, such as\n%s\n", stats.reasons[i].n, stats.reasons[i].code,
            stats.reasons[i].example);
   if (set.emulate)
-    printf("%ld programs have threads, %ld are refused\n", stats.emulated.done,
-           stats.emulated.refused);
+    printf("%ld programs have threads, %ld are refused, %ld hang on an order, %ld store twice\n",
+           stats.emulated.done, stats.emulated.refused, stats.ordered, stats.emulated.twice);
+  for (int i = 0; set.kernels && i < CODE_REASONS && stats.emulated.reasons[i].what; i++)
+    printf("%6ld %s\n", stats.emulated.reasons[i].n, stats.emulated.reasons[i].what);
   printf("%ld programs, %ld drawn again, %ld counterexamples\n", stats.done,
          stats.drawn - stats.done, stats.broken);
   if (set.n_compilers && !stats.broken) {

@@ -16,6 +16,7 @@ typedef struct Typed {
   Wide lo, hi; /* its value is one of these */
 } Typed;
 
+enum { CODE_ORDERS = 3 };
 enum { CODE_DIMS = 3, CODE_BUFFERS = 10, CODE_VARS = 24, CODE_PARAMS = 14 };
 
 typedef struct CodeBuffer {
@@ -38,6 +39,8 @@ typedef struct CodeParam {
 typedef struct Program {
   const char *name, *text, *schedule; /* schedule: lines, of which those that fail do nothing */
   bool automatic;                     /* scheduled by the rules, too */
+  bool kernel;                        /* or for the emulator alone: it has threads, */
+  const char *orders[CODE_ORDERS];    /* which compute the same in other orders */
   uint64_t seed;                      /* of its arrays' elements */
   int n_params;
   CodeParam params[CODE_PARAMS];
@@ -88,6 +91,11 @@ void code_line(Draft *g, const char *format, ...) __attribute__((format(printf, 
 /* One more buffer, declared; who adds it to g->buffers says that it may be read. */
 CodeBuffer code_buffer(Draft *g, DType t, int n, const Typed *extents, bool is_param);
 
+/* --- fuzz_code_kernel.c */
+
+/* A kernel, or loops with a schedule that makes one. Many of them must be refused. */
+void code_kernel(Tirc *c, Rng *r, const char *name, Program *out);
+
 /* --- fuzz_code_stage.c */
 
 /* Loops and stores that fill one more buffer. last: it is a parameter. */
@@ -113,11 +121,20 @@ bool code_expect(Tirc *c, const Program *p, Expected *out);
 /* The same of a module that is there already. */
 bool code_expect_module(Tirc *c, const Program *p, const Module *m, Expected *out);
 void code_release(Expected *e);
+/* Whether the kernel computes the same in all its orders. */
+bool code_same_in_orders(Tirc *c, const Program *p, const Expected *e);
 
 /* --- fuzz_code_emulate.c */
 
+enum { CODE_REASONS = 32 };
+
 typedef struct CodeEmulated {
   long done, refused; /* refused: not lowered, such as for its types */
+  long twice;         /* where threads store to one element by one statement */
+  struct {
+    const char *what; /* of the heap: the message without names and numbers */
+    long n;
+  } reasons[CODE_REASONS]; /* why they are refused */
 } CodeEmulated;
 
 /* What is wrong with what the emulator computes, or NULL. */

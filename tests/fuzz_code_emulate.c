@@ -38,6 +38,52 @@ static const Module *bound(Tirc *c, Rng *r, const Module *m, int n_blocks) {
   return s->mod;
 }
 
+/* Of a kernel: its lines, as far as they are legal. */
+static const Module *scheduled(Tirc *c, const Expected *e) {
+  Sched *s = tirc_sched_new(c, e->from);
+  for (const char *at = e->program->schedule; *at;) {
+    const size_t n = strcspn(at, "\n");
+    try_line(c, s, tirc_strndup(c, at, n));
+    at += n + (at[n] != 0);
+  }
+  return s->mod;
+}
+
+/* The words of the message that are neither names nor numbers. */
+static void count_reason(CodeEmulated *count, const Tirc *c) {
+  char what[80];
+  size_t n = 0;
+  for (const char *p = c->diag.message; *p && *p != '"' && n + 24 < sizeof what;) {
+    const size_t word = strcspn(p, " ");
+    const bool plain = strspn(p, "abcdefghijklmnopqrstuvwxyz,") == word;
+    if (plain && word > 1 && word < 20) {
+      memcpy(what + n, p, word);
+      n += word;
+      what[n++] = ' ';
+    }
+    p += word + (p[word] == ' ');
+  }
+  what[n] = 0;
+  for (int i = 0; i < CODE_REASONS; i++) {
+    if (!count->reasons[i].what) count->reasons[i].what = strdup(what);
+    if (strcmp(count->reasons[i].what, what)) continue;
+    count->reasons[i].n++;
+    return;
+  }
+}
+
+/* A race of one statement with itself: lowering knows that its threads store the same number there,
+ * or leaves that to the author. */
+static bool stores_twice(const char *race) {
+  const char *first = strstr(race, " writes it ("), *then = first;
+  if (strncmp(race, "race ", 5) || !first || !(then = strstr(first + 1, " writes it (")))
+    return false;
+  first = strchr(first, '`');
+  then = strchr(then, '`');
+  const size_t n = first ? strcspn(first + 1, "`") : 0;
+  return first && then && !strncmp(first, then, n + 2);
+}
+
 static const char *difference(Tirc *c, const char *name, const Tensor *is, const Tensor *right) {
   for (int64_t i = 0; i < right->count; i++) {
     const double a = tirc_tensor_get(is, i), b = tirc_tensor_get(right, i);
@@ -59,10 +105,11 @@ const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count) {
   const Module *volatile lowered = NULL;
   Trap t;
   if (TIRC_TRY(c, t)) {
-    lowered = tirc_lower_for(c, bound(c, &r, e->from, 16), tirc_gpu_find("emulated"), NULL, NULL);
+    const Module *m = e->program->kernel ? scheduled(c, e) : bound(c, &r, e->from, 16);
+    lowered = tirc_lower_for(c, m, tirc_gpu_find("emulated"), NULL, NULL);
     TIRC_END(c, t);
   }
-  if (!lowered) return count->refused++, NULL;
+  if (!lowered) return count->refused++, count_reason(count, c), NULL;
   if (!tirc_has_kernels(lowered)) return NULL;
   count->done++;
   const char *volatile why = NULL;
@@ -79,6 +126,7 @@ const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count) {
         why = difference(c, f->buffers[i]->name, args[i].tensor, e->end.args[i].tensor);
   } else {
     why = tirc_format(c, "emulated: %s", c->diag.message);
+    if (stores_twice(c->diag.message)) count->twice++, why = NULL;
   }
   for (int i = 0; i < e->start.n; i++) tirc_tensor_free(args[i].tensor);
   if (why) fprintf(stderr, "%s\n", tirc_print_module(c, lowered, NULL));

@@ -120,8 +120,9 @@ bool code_expect_module(Tirc *c, const Program *p, const Module *m, Expected *ou
   if (TIRC_TRY(c, t)) {
     tirc_interpret(c, tirc_module_main(m), end.n, end.args, MAX_STEPS);
     out->from = m;
-    out->scheduled = renamed(c, scheduled(c, p, m), p->name);
-    out->lowered = tirc_lower(c, out->scheduled, NULL, NULL);
+    if (p->kernel) out->scheduled = out->lowered = m;
+    if (!p->kernel) out->scheduled = renamed(c, scheduled(c, p, m), p->name);
+    if (!p->kernel) out->lowered = tirc_lower(c, out->scheduled, NULL, NULL);
     ok = true;
     TIRC_END(c, t);
   }
@@ -142,6 +143,23 @@ bool code_expect(Tirc *c, const Program *p, Expected *out) {
     TIRC_END(c, t);
   }
   return m && code_expect_module(c, p, m, out);
+}
+
+bool code_same_in_orders(Tirc *c, const Program *p, const Expected *e) {
+  for (int i = 1; i < CODE_ORDERS; i++) {
+    Program other = *p;
+    Expected is;
+    other.text = p->orders[i];
+    if (!code_expect(c, &other, &is)) return false;
+    bool same = true;
+    for (int a = 0; a < is.end.n; a++) {
+      const Tensor *x = is.end.args[a].tensor, *y = e->end.args[a].tensor;
+      same &= !x || memcmp(x->data, y->data, x->bytes) == 0;
+    }
+    code_release(&is);
+    if (!same) return false;
+  }
+  return true;
 }
 
 /* --- guarded memory -------------------------------------------------------------------------- */
