@@ -1,16 +1,17 @@
 /* Random programs, interpreter against machine code and against C:
  *
  *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--functions-a-file K] [--most N]
- *             [--from I] [--keep DIR] [--emulate] [--kernels] [--verbose]
+ *             [--from I] [--keep DIR] [--regions P] [--emulate] [--kernels] [--verbose]
  *
  * Every program computes with all element types, in values, conditions and indices, at the edges
  * of the types; loops run over symbolic extents of any integer type and over variables of any; its
- * arrays may have strides. About half of them are scheduled, too. A program that does something
- * which is not defined (the interpreter says so) is drawn again. What machine code and C compute
- * must be the interpreter's results, integers and bools to the byte; floats have values that are
- * exact. Nothing outside of the arrays may be touched. Several programs are compiled together. With
- * --emulate their loops become threads instead, which the emulator of a GPU runs. With --kernels
- * they are kernels from the start, of which lowering must refuse the wrong ones.
+ * arrays may have strides. Some have tiles and tails (fuzz_code_region.c). About half of them are
+ * scheduled, too. A program that does something which is not defined (the interpreter says so) is
+ * drawn again. What machine code and C compute must be the interpreter's results, integers and
+ * bools to the byte; floats have values that are exact. Nothing outside of the arrays may be
+ * touched. Several programs are compiled together. With --emulate their loops become threads
+ * instead, which the emulator of a GPU runs. With --kernels they are kernels from the start, of
+ * which lowering must refuse the wrong ones.
  *
  * A counterexample is made smaller while it still differs, and printed; with --keep it goes into a
  * file there as well. */
@@ -26,7 +27,7 @@ enum { MAX_COMPILERS = 4, BATCH = 16, MAX_FUNCTIONS = 1000, MAX_TRIES = 200, N_R
 
 typedef struct Settings {
   long programs, seed, from;
-  int functions, most;
+  int functions, most, regions;
   int n_compilers;
   const char *compilers[MAX_COMPILERS];
   const char *keep;
@@ -61,16 +62,16 @@ static void count_reason(Stats *stats, const Tirc *c, const char *text) {
   }
 }
 
-static void draw(Tirc *c, Rng *r, const char *name, bool kernels, Program *p, Expected *e,
+static void draw(const Settings *set, Tirc *c, Rng *r, const char *name, Program *p, Expected *e,
                  Stats *stats) {
   for (int tries = 0; tries < MAX_TRIES; tries++) {
-    if (kernels)
+    if (set->kernels)
       code_kernel(c, r, name, p);
     else
-      code_program(c, r, name, p);
+      (rng_chance(r, set->regions) ? code_regions : code_program)(c, r, name, p);
     stats->drawn++;
     if (code_expect(c, p, e)) {
-      if (!kernels || code_same_in_orders(c, p, e)) return;
+      if (!set->kernels || code_same_in_orders(c, p, e)) return;
       code_release(e);
       stats->ordered++;
       continue;
@@ -126,7 +127,7 @@ static void batch(const Settings *set, long first, int n, Stats *stats) {
   const char **why = tirc_new_array(c, const char *, n);
   for (int i = 0; i < n; i++) {
     Rng r = {(uint64_t)set->seed * 1000003u + (uint64_t)(first + i)};
-    draw(c, &r, tirc_format(c, "f%ld", first + i), set->kernels, &programs[i], &expected[i], stats);
+    draw(set, c, &r, tirc_format(c, "f%ld", first + i), &programs[i], &expected[i], stats);
     if (set->verbose) printf("# %ld\n%s%s\n", first + i, programs[i].text, programs[i].schedule);
   }
   bool *reported = tirc_new_array(c, bool, n);
@@ -161,6 +162,7 @@ static void print_usage(FILE *to) {
           "  --functions-a-file K  programs that are compiled together (16; with --c 200)\n"
           "  --most N              counterexamples that are made small and printed (10)\n"
           "  --keep DIR            write these to files, too\n"
+          "  --regions P           so many of a hundred with tiles and tails (15)\n"
           "  --emulate             on the emulator of a GPU, instead\n"
           "  --kernels             kernels, on the emulator; says why others are refused\n"
           "  --verbose             print each program, and why programs were drawn again\n");
@@ -188,6 +190,8 @@ static bool read_options(int argc, char **argv, Settings *set) {
       set->functions = (int)strtol(argv[++i], NULL, 10);
     else if (!strcmp(argv[i], "--most"))
       set->most = (int)strtol(argv[++i], NULL, 10);
+    else if (!strcmp(argv[i], "--regions"))
+      set->regions = (int)strtol(argv[++i], NULL, 10);
     else if (!strcmp(argv[i], "--keep"))
       set->keep = argv[++i];
     else
@@ -198,7 +202,8 @@ static bool read_options(int argc, char **argv, Settings *set) {
 }
 
 int main(int argc, char **argv) {
-  Settings set = {.programs = 1000, .seed = 1, .most = 10, .folder = "/tmp/fuzz_code.XXXXXX"};
+  Settings set = {
+      .programs = 1000, .seed = 1, .most = 10, .regions = 15, .folder = "/tmp/fuzz_code.XXXXXX"};
   Stats stats = {0};
   if (argc == 2 && !strcmp(argv[1], "--help")) return print_usage(stdout), 0;
   if (!read_options(argc, argv, &set)) return print_usage(stderr), 2;

@@ -1,9 +1,11 @@
 /* The parts of the fuzzer of code: typed expressions whose values are known to lie in a range
- * (fuzz_code_expr.c), programs made of them (fuzz_code_program.c, fuzz_code_stage.c), runs in
- * processes of their own (fuzz_code_run.c), and counterexamples made small (fuzz_code_shrink.c). */
+ * (fuzz_code_expr.c), programs made of them (fuzz_code_program.c, fuzz_code_stage.c) or of tiles
+ * (fuzz_code_region.c), runs in processes of their own (fuzz_code_run.c), and counterexamples made
+ * small (fuzz_code_shrink.c). */
 #ifndef TIRC_TESTS_FUZZ_CODE_H
 #define TIRC_TESTS_FUZZ_CODE_H
 
+#include "passes/schedule/schedule.h"
 #include "rng.h"
 #include "runtime/interp/interp.h"
 
@@ -38,10 +40,13 @@ typedef struct CodeParam {
 
 typedef struct Program {
   const char *name, *text, *schedule; /* schedule: lines, of which those that fail do nothing */
-  bool automatic;                     /* scheduled by the rules, too */
-  bool kernel;                        /* or for the emulator alone: it has threads, */
-  const char *orders[CODE_ORDERS];    /* which compute the same in other orders */
-  uint64_t seed;                      /* of its arrays' elements */
+  const char *name, *text, *schedule; /* schedule: lines, of which those that fail do nothing */
+  const char *bindings; /* lines that make threads of it, after these; NULL: as the emulator's part
+                         * draws */
+  bool automatic;       /* scheduled by the rules, too */
+  bool kernel;          /* or for the emulator alone: it has threads, */
+  const char *orders[CODE_ORDERS]; /* which compute the same in other orders */
+  uint64_t seed;                   /* of its arrays' elements */
   int n_params;
   CodeParam params[CODE_PARAMS];
 } Program;
@@ -101,7 +106,15 @@ void code_kernel(Tirc *c, Rng *r, const char *name, Program *out);
 /* Loops and stores that fill one more buffer. last: it is a parameter. */
 void code_stage(Draft *g, bool last);
 
+/* --- fuzz_code_region.c */
+
+/* One whose buffers become smaller when it is lowered. */
+void code_regions(Tirc *c, Rng *r, const char *name, Program *out);
+
 /* --- fuzz_code_run.c */
+
+/* The lines of a schedule, of which some may fail. */
+void code_run_lines(Tirc *c, Sched *s, const char *lines);
 
 typedef struct Arrays { /* one a parameter; NULL: a scalar */
   int n;

@@ -41,11 +41,14 @@ static const Module *bound(Tirc *c, Rng *r, const Module *m, int n_blocks) {
 /* Of a kernel: its lines, as far as they are legal. */
 static const Module *scheduled(Tirc *c, const Expected *e) {
   Sched *s = tirc_sched_new(c, e->from);
-  for (const char *at = e->program->schedule; *at;) {
-    const size_t n = strcspn(at, "\n");
-    try_line(c, s, tirc_strndup(c, at, n));
-    at += n + (at[n] != 0);
-  }
+  code_run_lines(c, s, e->program->schedule);
+  return s->mod;
+}
+
+/* As the program itself says. */
+static const Module *bound_by(Tirc *c, const Expected *e) {
+  Sched *s = tirc_sched_new(c, e->scheduled);
+  code_run_lines(c, s, e->program->bindings);
   return s->mod;
 }
 
@@ -105,8 +108,10 @@ const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count) {
   const Module *volatile lowered = NULL;
   Trap t;
   if (TIRC_TRY(c, t)) {
-    const Module *m = e->program->kernel ? scheduled(c, e) : bound(c, &r, e->from, 16);
-    lowered = tirc_lower_for(c, m, tirc_gpu_find("emulated"), NULL, NULL);
+    const Module *threads = e->program->kernel     ? scheduled(c, e)
+                            : e->program->bindings ? bound_by(c, e)
+                                                   : bound(c, &r, e->from, 16);
+    lowered = tirc_lower_for(c, threads, tirc_gpu_find("emulated"), NULL, NULL);
     TIRC_END(c, t);
   }
   if (!lowered) return count->refused++, count_reason(count, c), NULL;

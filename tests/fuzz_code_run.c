@@ -83,8 +83,7 @@ static void run_line(Tirc *c, Sched *s, const char *line) {
   TIRC_END(c, t);
 }
 
-/* The lines of a schedule, of which some may fail. */
-static void run_lines(Tirc *c, Sched *s, const char *lines) {
+void code_run_lines(Tirc *c, Sched *s, const char *lines) {
   for (const char *at = lines; *at;) {
     const size_t n = strcspn(at, "\n");
     run_line(c, s, tirc_strndup(c, at, n));
@@ -95,7 +94,7 @@ static void run_lines(Tirc *c, Sched *s, const char *lines) {
 static const Module *scheduled(Tirc *c, const Program *p, const Module *m) {
   if (!p->automatic && !*p->schedule) return m;
   Sched *s = tirc_sched_new(c, m);
-  run_lines(c, s, p->schedule);
+  code_run_lines(c, s, p->schedule);
   Trap t;
   if (p->automatic && TIRC_TRY(c, t)) {
     tirc_auto_schedule(s, NULL, NULL, NULL, NULL, NULL, NULL);
