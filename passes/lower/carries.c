@@ -268,18 +268,18 @@ static const IntSet *exact_read_box(Walk *w, const Touch *read, const Place *top
 
 /* --- the question ----------------------------------------------------------------------------- */
 
-static bool at_most(Analyzer *a, Expr x, Expr y) {
-  if (tirc_prove_ge(a, y, x)) return true;
+static bool at_most(Tirc *c, Analyzer *a, Expr x, Expr y) {
+  if (tirc_prove_ge(a, y, x) || tirc_bound_by_arms(a, tirc_sub(c, y, x)).min >= 0) return true;
   for (int i = 0; i < 2; i++)
-    if ((x->op == OP_MIN && at_most(a, x->args[i], y)) ||
-        (y->op == OP_MAX && at_most(a, x, y->args[i])))
+    if ((x->op == OP_MIN && at_most(c, a, x->args[i], y)) ||
+        (y->op == OP_MAX && at_most(c, a, x, y->args[i])))
       return true;
   return false;
 }
 
-static bool contains(Analyzer *a, IntSet out, IntSet in) {
-  return in.min && in.max && out.min && out.max && at_most(a, out.min, in.min) &&
-         at_most(a, in.max, out.max);
+static bool contains(Tirc *c, Analyzer *a, IntSet out, IntSet in) {
+  return in.min && in.max && out.min && out.max && at_most(c, a, out.min, in.min) &&
+         at_most(c, a, in.max, out.max);
 }
 
 /* Both boxes in one, if that is a box: they differ in one dimension and leave no gap there. */
@@ -296,7 +296,7 @@ static bool join(Walk *w, IntSet *into, const IntSet *more) {
   IntSet *x = &into[differ], y = more[differ];
   Expr past_x = tirc_add(w->c, x->max, tirc_int(w->c, x->max->dtype, 1));
   Expr past_y = tirc_add(w->c, y.max, tirc_int(w->c, y.max->dtype, 1));
-  if (!at_most(w->a, y.min, past_x) || !at_most(w->a, x->min, past_y)) return false;
+  if (!at_most(w->c, w->a, y.min, past_x) || !at_most(w->c, w->a, x->min, past_y)) return false;
   *x = tirc_set_union(w->a, *x, y);
   return true;
 }
@@ -308,7 +308,7 @@ typedef struct Wanted {
 
 static bool covers_box(Walk *w, const IntSet *box, const IntSet *read) {
   for (int d = 0; d < w->buffer->ndim; d++)
-    if (!contains(w->a, box[d], read[d])) return false;
+    if (!contains(w->c, w->a, box[d], read[d])) return false;
   return true;
 }
 
