@@ -39,6 +39,10 @@ static void match_call(Attaching *k, Match *match, Node call) {
   const Func *f = k->f;
   const Info *results;
   const int n_results = tirc_info_results(&call->info, &results);
+  for (int i = 0; i < f->n_params && i < call->n + n_results; i++)
+    if (f->buffers[i])
+      tirc_match_plain_buffer(match, f->buffers[i],
+                              i < call->n ? call->args[i]->info : results[i - call->n]);
   for (int i = 0; i < f->n_params; i++) {
     const int scalar = i - call->n - n_results;
     const Info info = i < call->n ? call->args[i]->info : scalar < 0 ? results[i - call->n] : NULL;

@@ -75,6 +75,8 @@ static void merge_call(Merge *k, Node call, Node result) {
   const Func *f = tirc_module_func(k->m, call->name);
   Match match = {.c = c};
   PtrMap buffers = {0}, symbols = {0};
+  for (int i = 0; i < f->n_params; i++)
+    tirc_match_plain_buffer(&match, f->buffers[i], i < call->n ? call->args[i]->info : call->info);
   for (int i = 0; i < f->n_params; i++) {
     const Node node = i < call->n ? call->args[i] : result;
     const Info info = i < call->n ? node->info : call->info;

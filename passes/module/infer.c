@@ -59,6 +59,10 @@ static Info info_of_call_tir(Infer *f, Node n) {
   for (int i = n->n + n_results; i < func->n_params; i++)
     tirc_map_set(f->p->c, &match.symbols, func->params[i],
                  tirc_cast(f->p->c, func->params[i]->dtype, n->value->args[i - n->n - n_results]));
+  for (int i = 0; i < n->n + n_results; i++)
+    if (func->buffers[i])
+      tirc_match_plain_buffer(&match, func->buffers[i],
+                              i < n->n ? n->args[i]->info : results[i - n->n]);
   for (int i = 0; i < n->n + n_results; i++) {
     const Info info = i < n->n ? n->args[i]->info : results[i - n->n];
     const char *what = i < n->n ? "argument" : "result";
@@ -77,6 +81,8 @@ static Info info_of_call_tir(Infer *f, Node n) {
 static Info info_of_call_graph(Infer *f, Node n) {
   const Graph *callee = infer_graph(f->p, f->m, tirc_module_graph(f->m, n->name), f->done);
   Match match = {.c = f->p->c};
+  for (int i = 0; i < n->n; i++)
+    tirc_match_plain(&match, callee->params[i]->info, n->args[i]->info);
   for (int i = 0; i < n->n; i++)
     if (!tirc_match_info(&match, callee->params[i]->info, n->args[i]->info))
       FAIL(f, n->loc, "shape", NULL, "the call of %s: argument %d, %s: %s", n->name, i + 1,

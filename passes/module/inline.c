@@ -47,6 +47,8 @@ static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *al
   if (!g || tirc_is_primitive(g)) return value;
   Copy k = {.to = r};
   Match match = {.c = r->c};
+  for (int i = 0; i < g->n_params; i++)
+    tirc_match_plain(&match, g->params[i]->info, value->args[i]->info);
   for (int i = 0; i < g->n_params; i++) {
     tirc_map_set(r->c, &k.vars, g->params[i], value->args[i]);
     if (!tirc_match_info(&match, g->params[i]->info, value->args[i]->info))

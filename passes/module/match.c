@@ -35,6 +35,16 @@ static bool match_shape(Match *m, int n, const Expr *formal, const Expr *actual)
   return all;
 }
 
+void tirc_match_plain(Match *m, Info formal, Info actual) {
+  if (!formal || !actual || formal->kind != actual->kind) return;
+  if (formal->kind == INFO_TUPLE && formal->n == actual->n)
+    for (int i = 0; i < formal->n; i++) tirc_match_plain(m, formal->fields[i], actual->fields[i]);
+  if (!formal->shape || !actual->shape || formal->ndim != actual->ndim) return;
+  for (int i = 0; i < formal->ndim; i++)
+    if (formal->shape[i]->op == OP_VAR && !tirc_map_has(&m->symbols, formal->shape[i]))
+      (void)match_extent(m, formal->shape[i], actual->shape[i]);
+}
+
 bool tirc_match_info(Match *m, Info formal, Info actual) {
   if (formal->kind == INFO_OBJECT) return true;
   if (!actual) return fail(m, "an unknown value", formal, actual);
@@ -58,10 +68,19 @@ bool tirc_match_info(Match *m, Info formal, Info actual) {
          fail(m, "another shape", formal, actual);
 }
 
-bool tirc_match_buffer(Match *m, Buffer b, Info actual) {
-  const struct StructInfo formal = {
+static struct StructInfo info_of(Buffer b) {
+  return (struct StructInfo){
       .kind = INFO_TENSOR, .dtype = b->dtype, .ndim = b->ndim, .shape = b->shape};
+}
+
+bool tirc_match_buffer(Match *m, Buffer b, Info actual) {
+  const struct StructInfo formal = info_of(b);
   return tirc_match_info(m, &formal, actual);
+}
+
+void tirc_match_plain_buffer(Match *m, Buffer b, Info actual) {
+  const struct StructInfo formal = info_of(b);
+  tirc_match_plain(m, &formal, actual);
 }
 
 void tirc_match_fresh(Match *m, Info formal) {

@@ -39,6 +39,10 @@ typedef struct Match {
 /* Whether a value of `actual` can be taken where `formal` stands: plain variables of formal that
  * have no value yet get one, everything else has to be proved equal. */
 bool tirc_match_info(Match *m, Info formal, Info actual);
+/* Plain variables of formal that have no value yet get one, and nothing is compared: of all
+ * parameters ahead of the first match, so that n * 3 may stand in one before n in another. */
+void tirc_match_plain(Match *m, Info formal, Info actual);
+void tirc_match_plain_buffer(Match *m, Buffer formal, Info actual);
 /* The same for the parameter of a prim_func. */
 bool tirc_match_buffer(Match *m, Buffer formal, Info actual);
 /* Symbols of a callee's value that have no value yet, as R.match_cast gives them, get variables of

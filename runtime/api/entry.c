@@ -172,10 +172,14 @@ static EntryValue number(Making *k, Expr x, const char *what) {
 /* What the function knows as its symbols, in what the call gives it. */
 static Match match_call(Making *k, const PlanCall *call) {
   Match match = {.c = k->c};
+  Info *infos = tirc_new_array(k->c, Info, call->n);
   for (int i = 0; i < call->n; i++) {
     Buffer b = k->plan->tensors[call->tensors[i]].buffer;
-    if (!tirc_match_buffer(&match, call->func->buffers[i],
-                           tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape)))
+    infos[i] = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
+    tirc_match_plain_buffer(&match, call->func->buffers[i], infos[i]);
+  }
+  for (int i = 0; i < call->n; i++) {
+    if (!tirc_match_buffer(&match, call->func->buffers[i], infos[i]))
       tirc_fail(k->c, call->loc, "shape", NULL, "the call of %s: %s", call->func->name, match.why);
   }
   return match;
