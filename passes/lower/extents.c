@@ -391,9 +391,10 @@ static Stmt inside(Stmt s) {
   }
 }
 
-const char *tirc_failed_extent(Tirc *c, Stmt body, const PtrMap *values) {
+const char *tirc_failed_extent(Tirc *c, Stmt body, const PtrMap *values, Loc *loc) {
   for (Stmt s = body; s; s = inside(s)) {
     if (s->kind != STMT_ASSERT || !is_false(c, s->u.check.cond, values)) continue;
+    if (s->loc.file) *loc = s->loc;
     Named named = {.c = c, .values = values, .text = {.c = c}};
     tirc_visit_expr(&(Visitor){.expr = name_value, .self = &named}, s->u.check.cond);
     return tirc_format(c, "%s (%s)", s->u.check.message, named.text.n ? named.text.at : "");

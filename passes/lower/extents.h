@@ -7,7 +7,8 @@
 /* The function's body below assertions that its extents fit their types. */
 Stmt tirc_lower_extents(Tirc *c, const Func *f);
 /* The message of the first assertion above all else in the body that does not hold for these values
- * of symbols (from Expr to Expr), with the values; NULL: there is none. */
-const char *tirc_failed_extent(Tirc *c, Stmt body, const PtrMap *values);
+ * of symbols (from Expr to Expr), with the values; NULL: there is none. *loc: its place, where it
+ * has one. */
+const char *tirc_failed_extent(Tirc *c, Stmt body, const PtrMap *values, Loc *loc);
 
 #endif

@@ -1,5 +1,6 @@
 #include "graph_builder.h"
 
+#include "conditions.h"
 #include "operator_call.h"
 #include "operators_internal.h"
 #include "symbolic.h"
@@ -227,6 +228,29 @@ static Node fold_symbolic(GraphMaker *m, Script *sc, const Operands *o, Node cal
 /* --- what scripts do ----------------------------------------------------------------------------
  */
 
+static void require(GraphMaker *m, int n, const Need *needs) {
+  m->graph->attrs = tirc_add_conditions(m->p->c, m->graph->attrs, n, needs, m->loc, m->whose);
+}
+
+void tirc_graph_take_needs(GraphMaker *m, Script *sc) {
+  const int n = sc->needs ? sc->needs->list.n : 0;
+  for (int i = 0; i < n; i++) {
+    Need *need = &sc->needs->list.at[i];
+    need->message =
+        tirc_format(m->p->c, "%s (%s:%d)", need->message, need->loc.file, need->loc.line);
+  }
+  if (n) require(m, n, sc->needs->list.at);
+  if (n) sc->needs->list.n = 0;
+}
+
+/* What the operator asks of extents is asked of those of the graph, behind what the script asked.
+ */
+static void require_of(GraphMaker *m, Script *sc, Node call) {
+  const OperatorProgram *p = tirc_operator_call(m->p, m->graph, call);
+  tirc_graph_take_needs(m, sc);
+  require(m, p->n_needs, p->needs);
+}
+
 static Node bind(void *self, Script *sc, Node n) {
   GraphMaker *m = self;
   Tirc *c = m->p->c;
@@ -240,11 +264,15 @@ static Node bind(void *self, Script *sc, Node n) {
   for (int i = 0; i < n->n; i++) look(&o, n->args[i]);
   Node folded = fold(m, &o, &value);
   if (!folded && is_call) folded = fold_symbolic(m, sc, &o, &value);
+  if (folded && is_call) require_of(m, sc, &value);
   if (folded) return folded;
   Node *args = tirc_new_array(c, Node, n->n);
   for (int i = 0; i < n->n; i++) args[i] = tirc_graph_operand(m, n->args[i]);
   value.args = args;
-  if (value.kind == NODE_CALL) value.info = tirc_operator_result(m->p, m->graph, &value);
+  if (is_call) {
+    value.info = tirc_operator_result(m->p, m->graph, &value);
+    require_of(m, sc, &value);
+  }
   return add_binding(m, &value, o.sources);
 }
 

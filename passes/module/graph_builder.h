@@ -14,6 +14,7 @@ typedef struct GraphMaker {
   Graph *graph;     /* of which calls are a part: what is known of them hangs on it */
   const char *hint; /* the name of what is made now */
   Loc loc;
+  const char *whose;      /* whose conditions are added: "node 'y' (Pad)", or NULL */
   VEC(Node) params;       /* inputs, then weights in the order in which they are used */
   VEC(const void *) data; /* of each: what a weight holds; NULL: an input */
   VEC(Binding) bindings;
@@ -27,6 +28,8 @@ typedef struct GraphMaker {
 } GraphMaker;
 
 void tirc_graph_maker_open(GraphMaker *m);
+/* What the script asked of extents so far is asked of those of the graph. */
+void tirc_graph_take_needs(GraphMaker *m, Script *sc);
 /* A name that no other parameter or binding has: letters, digits and underscores. */
 const char *tirc_graph_name(GraphMaker *m, const char *wanted);
 /* A parameter of the graph, number `number` of its inputs. */

@@ -21,6 +21,7 @@ typedef struct Importing {
   StrMap values;        /* name -> Value * */
   PtrMap inner_weights; /* of graphs within nodes: OnnxTensor -> Value * */
   StrMap symbols;       /* names of extents -> variables */
+  Needs needs;          /* what conversions ask of extents */
   int depth;            /* of graphs within nodes */
   uintptr_t needed;     /* inputs that have to be constants */
   bool *is_bound;
@@ -67,7 +68,10 @@ static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
   for (int i = 0; i < o->n_dims; i++)
     if (!strcmp(o->dims[i], name)) return tirc_int(k->c, DT_INT64, o->extents[i]);
   void **at = tirc_strmap_at(k->c, &k->symbols, name);
-  if (!*at) *at = (void *)(uintptr_t)tirc_var(k->c, tirc_graph_name(&k->maker, name), DT_INT64);
+  if (!*at) {
+    *at = (void *)(uintptr_t)tirc_var(k->c, tirc_graph_name(&k->maker, name), DT_INT64);
+    tirc_script_extents(k->conversions->sc, *at);
+  }
   return *at;
 }
 
@@ -277,9 +281,13 @@ static void convert(Importing *k, const OnnxNode *n) {
 
 /* With the node's name, and the script's place among the words. */
 static void convert_named(Importing *k, const OnnxNode *n) {
+  const char *around = k->maker.whose;
   Trap trap;
   if (TIRC_TRY(k->c, trap)) {
+    k->maker.whose = tirc_format(k->c, "node '%s' (%s)", n->name, n->op);
     convert(k, n);
+    tirc_graph_take_needs(&k->maker, k->conversions->sc);
+    k->maker.whose = around;
     TIRC_END(k->c, trap);
     return;
   }
@@ -445,6 +453,7 @@ static const OnnxModule *try_import(Tirc *c, const OnnxModel *model, const OnnxI
   tirc_graph_maker_open(m);
   k->conversions = tirc_conversions_open(c, o->operators, SHELF);
   k->conversions->sc->writer = &m->writer;
+  k->conversions->sc->needs = &k->needs;
   k->places = tirc_new_array(c, int, model->n_inputs);
   Trap trap;
   if (TIRC_TRY(c, trap)) {

@@ -10,6 +10,7 @@ typedef struct Making { /* within the script's limits */
   const Operator *op;
   VEC(const Tensor *) tensors; /* the arguments', then the results */
   Value *args, *values;        /* the call's, with tensors of their own */
+  Needs needs;
   OperatorProgram out;
 } Making;
 
@@ -66,6 +67,9 @@ static void take_arguments(Making *m) {
   sc->te = (TensorScope){.wide = wide};
   for (int i = 0; i < call->n_args; i++) m->args[i] = own_tensors(m, call->args[i]);
   for (int i = 0; i < call->n_keywords; i++) m->values[i] = own_tensors(m, call->values[i]);
+  for (int i = 0; i < m->tensors.n; i++)
+    for (int d = 0; d < m->tensors.at[i]->buffer->ndim; d++)
+      tirc_script_extents(sc, m->tensors.at[i]->buffer->shape[d]);
   sc->te.wide |= !m->tensors.n; /* nothing says of which type extents are: a graph's are int64 */
 }
 
@@ -116,10 +120,23 @@ static void take_results(Making *m, Value v) {
   m->out.results = results;
 }
 
+static const char *call_text(Making *m);
+
+/* The conditions that the operator stated, each with the words of the error that it would be. */
+static void take_needs(Making *m) {
+  Tirc *c = m->ops->c;
+  for (int i = 0; i < m->needs.list.n; i++) {
+    Need *need = &m->needs.list.at[i];
+    need->message = tirc_format(c, "%s: %s (%s:%d)", tirc_script_plain_words(c, call_text(m)),
+                                need->message, need->loc.file, need->loc.line);
+  }
+}
+
 static void make(Script *sc, void *self) {
   Making *m = self;
   const OperatorCall *call = m->call;
   Unknowns vars;
+  sc->needs = &m->needs;
   take_arguments(m);
   check_arguments(m);
   take_results(m, tirc_script_call(sc, m->op->callee,
@@ -128,8 +145,12 @@ static void make(Script *sc, void *self) {
                                            .n_keywords = call->n_keywords,
                                            .names = call->keywords,
                                            .keywords = m->values}));
-  m->out.func = tirc_te_func(sc, call->func_name ? call->func_name : m->op->function, m->tensors.n,
-                             m->tensors.at, &vars);
+  take_needs(m);
+  m->out.n_needs = call->asserts ? 0 : m->needs.list.n;
+  m->out.needs = m->needs.list.at;
+  m->out.func = tirc_te_asserting_func(
+      sc, call->func_name ? call->func_name : m->op->function, m->tensors.n, m->tensors.at,
+      call->asserts ? m->needs.list.n : 0, m->needs.list.at, &vars);
   m->out.n_vars = vars.n;
   m->out.vars = vars.at;
 }
@@ -164,8 +185,10 @@ OperatorProgram tirc_operator_program(Operators *ops, const OperatorCall *call) 
     const Loc at = tirc_script_function_loc(m.op->callee.u.object);
     tirc_script_within_limits(ops->sc, at, make, &m);
     TIRC_END(c, trap);
+    ops->sc->needs = NULL;
     return m.out;
   }
+  ops->sc->needs = NULL;
   const Diag diag = c->diag;
   c->diag = diag;
   c->diag.message = tirc_format(c, "%s: %s", call_text(&m), diag.message);

@@ -17,6 +17,7 @@
 #define TIRC_MODULE_OPERATORS_H
 
 #include "passes/record/value.h"
+#include "passes/script/require.h"
 #include "passes/script/script.h"
 
 typedef struct TensorType {
@@ -66,6 +67,7 @@ typedef struct OperatorCall {
   int n_keywords;
   const char *const *keywords;
   const Value *values;
+  bool asserts; /* func asserts what has to hold when it runs, and `needs` has nothing */
 } OperatorCall;
 
 /* The parameters of func are the tensors among the arguments, in the order in which they stand
@@ -80,6 +82,8 @@ typedef struct OperatorProgram {
   bool is_tuple;             /* the operator gives a tuple, of one perhaps */
   int n_vars;
   const Expr *vars; /* the caller's variables */
+  int n_needs;      /* what only a run tells and has to hold then, in the caller's variables */
+  const Need *needs;
 } OperatorProgram;
 OperatorProgram tirc_operator_program(Operators *ops, const OperatorCall *call);
 

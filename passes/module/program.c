@@ -1,5 +1,6 @@
 /* From a graph of calls to a plan: each result of a call is a tensor, tuples are lists of them, and
  * what a cast claims of extents becomes a check or a name for what is known. */
+#include "conditions.h"
 #include "ir/tree/annotations.h"
 #include "passes.h"
 #include "plan.h"
@@ -428,6 +429,21 @@ static const char *result_name(Planning *k, Node n, int i, int count) {
   return base;
 }
 
+/* The conditions that are not known to hold, asserted in front of `body`. */
+static Stmt asserting(Planning *k, Stmt body) {
+  for (int i = tirc_n_conditions(k->g->attrs) - 1; i >= 0; i--) {
+    const Need need = tirc_condition(k->c, k->g, i);
+    const Loc loc = *need.loc.file ? need.loc : k->g->loc;
+    const Expr cond = tirc_simplify0(k->c, tirc_substitute(k->c, need.cond, &k->symbols));
+    int64_t holds;
+    if (!tirc_const_int(cond, &holds))
+      body = tirc_with_loc(k->c, tirc_assert_stmt(k->c, cond, need.message, body), loc);
+    else if (!holds)
+      FAIL(k, loc, "value", NULL, "%s", need.message);
+  }
+  return body;
+}
+
 static const Func *signature_of(Planning *k, const Tensors *out) {
   const int n_params = k->n_params, n = n_params + out->n;
   Func *f = tirc_new(k->c, Func);
@@ -449,7 +465,7 @@ static const Func *signature_of(Planning *k, const Tensors *out) {
               .params = params,
               .buffers = buffers,
               .loc = k->g->loc,
-              .body = stores_of(k->c, out->n, buffers + n_params)};
+              .body = asserting(k, stores_of(k->c, out->n, buffers + n_params))};
   return f;
 }
 

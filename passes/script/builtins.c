@@ -1,6 +1,6 @@
 /* The builtin functions, one row each at the end. */
-#include "interp.h"
 #include "ir/number.h"
+#include "require.h"
 
 #include <errno.h>
 #include <math.h>
@@ -424,6 +424,9 @@ const NativeRow tirc_script_builtins[] = {
     {NULL, "print", run_print, 0, -1, "sep end"},
     {NULL, "attempt", tirc_script_run_attempt, 1, -1, "*"},
     {NULL, "because", run_because, 1, 1, NULL},
+    {NULL, "require", tirc_script_run_require, 2, 2, NULL},
+    {NULL, "known", tirc_script_run_known, 1, 1, NULL},
+    {NULL, "simplify", tirc_script_run_simplify, 1, 1, NULL},
     {NULL, "read_json", tirc_script_read_json, 1, 1, NULL},
     {NULL, "type", run_type, 1, 1, NULL},
     {NULL, "isinstance", run_isinstance, 2, 2, NULL},

@@ -100,6 +100,7 @@ struct Script {
   StrMap builtins; /* name -> its value: function.c */
   StrMap members;  /* name -> what objects.c knows of attributes of that name */
   TensorScope te;
+  struct Needs *needs;              /* require.h; or NULL */
   const struct GraphWriter *writer; /* relax.h; NULL: no graph is written, R is not there */
   const Exception *handling;        /* for a bare `raise` */
   void (*out)(void *self, const char *text);

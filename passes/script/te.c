@@ -82,6 +82,14 @@ static void widen(Script *sc, int n, Expr *shape) {
     if (shape[i]->op == OP_INT) shape[i] = tirc_cast(sc->c, DT_INT64, shape[i]);
 }
 
+/* An extent that only the run tells is asked there, where somebody asserts it. */
+static void need_not_negative(Script *sc, int axis, Expr e) {
+  if (sc->needs && e->op != OP_INT && e->op != OP_VAR)
+    tirc_script_need(
+        sc, tirc_value_expr(tirc_binary(sc->c, OP_GE, e, tirc_int(sc->c, e->dtype, 0))),
+        tirc_format(sc->c, "extent %s of axis %d is negative", tirc_print_expr(sc->c, e), axis));
+}
+
 /* Bytes are counted in 64 bits, of the largest elements. */
 static void check_size(Script *sc, int n, const Expr *shape) {
   int64_t bytes = 8, extent;
@@ -133,6 +141,7 @@ const Expr *tirc_te_shape(Script *sc, Value v, int *n) {
     if (tirc_const_int(shape[i], &extent) && extent < 0)
       tirc_script_error(sc, "ValueError", NULL, "extent %lld of axis %d is negative",
                         (long long)extent, i);
+    need_not_negative(sc, i, shape[i]);
   }
   widen(sc, *n, shape);
   check_size(sc, *n, shape);

@@ -9,7 +9,7 @@
 #ifndef TIRC_SCRIPT_TE_H
 #define TIRC_SCRIPT_TE_H
 
-#include "interp.h"
+#include "require.h"
 
 typedef enum StageKind { STAGE_COMPUTE, STAGE_CALL } StageKind;
 
@@ -81,6 +81,9 @@ typedef struct Unknowns {
 } Unknowns;
 const Func *tirc_te_func(Script *sc, const char *name, int n, const Tensor *const *args,
                          Unknowns *vars);
+/* The same, with assertions of these conditions in front. */
+const Func *tirc_te_asserting_func(Script *sc, const char *name, int n, const Tensor *const *args,
+                                   int n_needs, const Need *needs, Unknowns *vars);
 /* te_fresh.c */
 const Func *tirc_te_fresh(Tirc *c, const Func *f, Unknowns *vars);
 /* te_call.c: the body of a stage's function on the stage's tensors; its own buffers are added to

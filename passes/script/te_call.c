@@ -21,18 +21,30 @@ static bool same_extent(Tirc *c, Expr a, Expr b) {
   return tirc_expr_equal(c, a, b);
 }
 
+static const char *other_input(Script *sc, const Func *f, Buffer want, Buffer have) {
+  return tirc_format(sc->c, "the parameter %s of %s is %s, and the tensor %s given for it is %s",
+                     want->name, f->name,
+                     tirc_te_type_text(sc->c, want->dtype, want->ndim, want->shape), have->name,
+                     tirc_te_type_text(sc->c, have->dtype, have->ndim, have->shape));
+}
+
+/* Of extents that only the run tells, it is noted that they have to be the same. */
 static void check_input(Script *sc, const Func *f, int i, const Tensor *t) {
   Buffer want = f->buffers[i], have = t->buffer;
   bool fits = want->ndim == have->ndim && tirc_dtype_equal(want->dtype, have->dtype);
-  for (int d = 0; fits && d < want->ndim; d++)
-    fits = same_extent(sc->c, want->shape[d], have->shape[d]);
+  for (int d = 0; fits && d < want->ndim; d++) {
+    const Expr a = want->shape[d], b = have->shape[d];
+    if (same_extent(sc->c, a, b)) continue;
+    fits = sc->needs && (a->op != OP_INT || b->op != OP_INT);
+    if (fits)
+      tirc_script_need(sc, tirc_value_expr(tirc_binary(sc->c, OP_EQ, a, b)),
+                       other_input(sc, f, want, have));
+  }
   if (!fits)
     tirc_script_error(
         sc, "ValueError",
-        tirc_format(sc->c, "%s: T.Buffer(x.shape, x.dtype) takes any tensor x", want->name),
-        "the parameter %s of %s is %s, and the tensor %s given for it is %s", want->name, f->name,
-        tirc_te_type_text(sc->c, want->dtype, want->ndim, want->shape), have->name,
-        tirc_te_type_text(sc->c, have->dtype, have->ndim, have->shape));
+        tirc_format(sc->c, "%s: T.Buffer(x.shape, x.dtype) takes any tensor x", want->name), "%s",
+        other_input(sc, f, want, have));
 }
 
 static void check_func(Script *sc, const Func *f, int n_inputs) {

@@ -231,6 +231,11 @@ static void set_params(Builder *b, int n, const Tensor *const *args, Func *f) {
 
 const Func *tirc_te_func(Script *sc, const char *name, int n, const Tensor *const *args,
                          Unknowns *vars) {
+  return tirc_te_asserting_func(sc, name, n, args, 0, NULL, vars);
+}
+
+const Func *tirc_te_asserting_func(Script *sc, const char *name, int n, const Tensor *const *args,
+                                   int n_needs, const Need *needs, Unknowns *vars) {
   Tirc *c = sc->c;
   Builder b = {.sc = sc, .c = c};
   Func *f = tirc_new(c, Func);
@@ -240,11 +245,14 @@ const Func *tirc_te_func(Script *sc, const char *name, int n, const Tensor *cons
   for (int i = 0; i < n; i++)
     if (args[i]->stage) need(&b, args[i]->stage);
   for (int i = 0; i < b.order.n; i++) add_stage(&b, b.order.at[i]);
+  Stmt body = tirc_seq(c, b.body.n, b.body.at);
+  for (int i = n_needs - 1; i >= 0; i--)
+    body = tirc_assert_stmt(c, needs[i].cond, needs[i].message, body);
   f->body = tirc_block(c, &(Block){.name = "root",
                                    .predicate = tirc_bool(c, true),
                                    .n_allocs = b.allocs.n,
                                    .allocs = b.allocs.at,
-                                   .body = tirc_seq(c, b.body.n, b.body.at)});
+                                   .body = body});
   const Func *own = tirc_te_fresh(c, f, vars);
   verify(c, own);
   return own;

@@ -20,11 +20,13 @@ static void fail_call(Tirc *c, void *self) {
   tirc_failures_add(c, &all, k->lowered);
   const Failure *failure = tirc_failure_of_code(&all, failed->status);
   const bool is_written = failure && failure->assertion->loc.line > 0;
-  const char *why = is_written ? NULL : tirc_failed_extent(c, k->lowered->body, &launch->symbols);
-  if (why) tirc_fail(c, k->func->loc, "assert", "use smaller extents, or wider types", "%s", why);
+  Loc loc = k->func->loc;
+  const char *why =
+      is_written ? NULL : tirc_failed_extent(c, k->lowered->body, &launch->symbols, &loc);
+  if (why) tirc_fail(c, loc, "assert", "use smaller extents, or wider types", "%s", why);
   if (failed->status == CODE_NO_MEMORY) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
   const char *message = failure ? failure->assertion->u.check.message : NULL;
-  tirc_fail(c, is_written ? failure->assertion->loc : k->func->loc, "assert", NULL,
+  tirc_fail(c, is_written ? failure->assertion->loc : loc, "assert", NULL,
             "the assertion fails: %s", message ? message : "");
 }
 

@@ -114,7 +114,8 @@ static void make_program(Tirc *c, void *self) {
   Operators *ops = tirc_operators_open(c, keep(c, p->folder), NULL);
   const char **words = tirc_new_array(c, const char *, p->n);
   for (int i = 0; i < p->n; i++) words[i] = tirc_strdup(c, tirc_api_name(c, p->words[i]));
-  const OperatorCall call = tirc_operator_call_of_words(ops, keep(c, p->name), p->n, words);
+  OperatorCall call = tirc_operator_call_of_words(ops, keep(c, p->name), p->n, words);
+  call.asserts = true;
   const OperatorProgram program = tirc_operator_program(ops, &call);
   Module *m = tirc_new(c, Module);
   const Func **funcs = tirc_new(c, const Func *);

@@ -8,6 +8,7 @@
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
+#include "passes/lower/extents.h"
 
 /* --- solving -----------------------------------------------------------------------------------
  */
@@ -285,6 +286,19 @@ static void know_scalar(Solver *s, int i, int64_t v) {
   if (t.code != TYPE_UINT || t.bits < 64 || v >= 0) know(s, s->f->params[i], v);
 }
 
+/* What the function asserts on entry of variables that have values by now. */
+static void check_assertions(Solver *s) {
+  PtrMap values = {0};
+  Loc loc = s->f->loc;
+  for (size_t i = 0; i < s->values.cap; i++) {
+    const Expr var = s->values.keys[i];
+    const int64_t *v = var ? tirc_map_get(&s->values, var) : NULL;
+    if (v && fits(var->dtype, *v)) tirc_map_set(s->c, &values, var, tirc_int(s->c, var->dtype, *v));
+  }
+  const char *why = values.n ? tirc_failed_extent(s->c, s->f->body, &values, &loc) : NULL;
+  if (why) tirc_fail(s->c, loc, "assert", NULL, "%s", why);
+}
+
 void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *args,
                          int64_t *values) {
   Solver s = {.c = c, .f = f};
@@ -298,6 +312,7 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
     if (f->buffers[i]) check_argument(&s, f->buffers[i], &args[i]);
   }
   bind_tensors(&s, n_args, args);
+  check_assertions(&s);
   for (int i = 0; i < n_args; i++) {
     s.param = param_name(f, i);
     if (f->buffers[i]) check_buffer(&s, f->buffers[i], args[i].tensor);
@@ -391,6 +406,7 @@ static Solver find_shape(Tirc *c, const Func *f, int n_args, const Argument *arg
       if (v && strcmp(symbols[k].name, vars[i]->u.s) == 0)
         symbols[k].value = *v, symbols[k].is_known = true;
     }
+  check_assertions(&s);
   if (param < 0) return s;
   s.param = param_name(f, param);
   shape_of(&s, f->buffers[param], shape);

@@ -139,8 +139,9 @@ static void check_extents(Tirc *t, const Func *f, int n_symbols, Expr *symbols,
   for (int i = 0; i < f->n_params; i++)
     if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
       tirc_map_set(t, &known, f->params[i], tirc_int_of_bits(t, f->params[i]->dtype, args[i].i));
-  const char *why = known.n ? tirc_failed_extent(t, tirc_lower_extents(t, f), &known) : NULL;
-  if (why) tirc_fail(t, f->loc, "assert", "use smaller extents, or wider types", "%s", why);
+  Loc loc = f->loc;
+  const char *why = known.n ? tirc_failed_extent(t, tirc_lower_extents(t, f), &known, &loc) : NULL;
+  if (why) tirc_fail(t, loc, "assert", "use smaller extents, or wider types", "%s", why);
 }
 
 static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,

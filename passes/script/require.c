@@ -1,0 +1,121 @@
+/* require, known and simplify: what a script may ask and state of extents that have no numbers.
+ *
+ *   require(n > 3, f"...")    holds: nothing      cannot hold: ValueError      else: a Need
+ *   known(n > 3)              True                False                        None */
+#include "require.h"
+
+#include "ir/arith/arith.h"
+#include "ir/tree/visit.h"
+
+static const int64_t MOST_EXTENT = (int64_t)1 << 40;
+
+static bool note_extent(Visitor *v, Expr e) {
+  Script *sc = v->self;
+  if (e->op == OP_VAR) tirc_map_set(sc->c, &sc->needs->extents, e, e);
+  return true;
+}
+
+void tirc_script_extents(Script *sc, Expr e) {
+  tirc_visit_expr(&(Visitor){.expr = note_extent, .self = sc}, e);
+}
+
+typedef struct Knowing {
+  Script *sc;
+  Analyzer *known;
+} Knowing;
+
+static bool bind_extent(Visitor *v, Expr e) {
+  const Knowing *k = v->self;
+  Tirc *c = k->sc->c;
+  const DType t = e->dtype;
+  if (e->op != OP_VAR || !tirc_dtype_is_int(t) || !tirc_map_has(&k->sc->needs->extents, e))
+    return true;
+  const int64_t most = t.bits < 64 ? INT32_MAX : MOST_EXTENT;
+  tirc_bind_range(k->known, e, (Range){tirc_int(c, t, 0), tirc_int(c, t, most)});
+  return true;
+}
+
+static Analyzer *analyzer_of(Script *sc, Expr e) {
+  Knowing k = {sc, tirc_analyzer(sc->c)};
+  if (sc->needs) tirc_visit_expr(&(Visitor){.expr = bind_extent, .self = &k}, e);
+  return k.known;
+}
+
+static Expr simplify(Script *sc, Expr e) { return tirc_simplify(analyzer_of(sc, e), e); }
+
+/* What was required before holds where this is asked. */
+static bool follows(Script *sc, Expr cond) {
+  Analyzer *known = analyzer_of(sc, cond);
+  for (int i = 0; i < sc->needs->list.n; i++)
+    if (tirc_prove_given(known, sc->needs->list.at[i].cond, cond)) return true;
+  return false;
+}
+
+/* A condition of which not all is known; NULL: it is decided, *holds. */
+static Expr undecided(Script *sc, Value v, bool *holds) {
+  int64_t number;
+  if (v.kind != VAL_EXPR || tirc_script_int(v, &number)) {
+    *holds = tirc_script_truth(sc, v);
+    return NULL;
+  }
+  const Expr e = simplify(sc, v.u.expr);
+  if (!tirc_const_int(e, &number)) return e;
+  *holds = number != 0;
+  return NULL;
+}
+
+void tirc_script_need(Script *sc, Value v, const char *message) {
+  bool holds = true;
+  if (v.kind == VAL_LIST || v.kind == VAL_TUPLE) {
+    tirc_script_deeper(sc);
+    for (int i = 0; i < v.u.list->n; i++) tirc_script_need(sc, v.u.list->at[i], message);
+    tirc_script_leave(sc);
+    return;
+  }
+  const Expr open = undecided(sc, v, &holds);
+  if (!holds)
+    tirc_script_error(sc, "ValueError", NULL, "%s", tirc_script_plain_words(sc->c, message));
+  if (!open) return;
+  if (!sc->needs) (void)tirc_script_truth(sc, tirc_value_expr(open));
+  if (sc->needs && !follows(sc, open))
+    vec_push(sc->c, sc->needs->list,
+             ((Need){open, tirc_script_plain_words(sc->c, message), sc->loc}));
+}
+
+/* Extents as the user wrote them: n - 4, not n - T.int64(4). */
+const char *tirc_script_plain_words(Tirc *c, const char *message) {
+  static const char cast[] = "T.int64(";
+  Text t = {.c = c};
+  for (const char *at = message; *at; at++) {
+    const size_t digits =
+        strncmp(at, cast, sizeof cast - 1) ? 0 : strspn(at + sizeof cast - 1, "-0123456789");
+    if (!digits || at[sizeof cast - 1 + digits] != ')') {
+      tirc_text_addn(&t, at, 1);
+      continue;
+    }
+    tirc_text_addn(&t, at + sizeof cast - 1, digits);
+    at += sizeof cast - 1 + digits;
+  }
+  return t.n ? t.at : "";
+}
+
+/* require(condition, message): all of a list of conditions, too */
+Value tirc_script_run_require(Script *sc, Value self, const Args *a) {
+  (void)self;
+  if (a->at[1].kind != VAL_STR)
+    tirc_script_error(sc, "TypeError", NULL, "require() takes a reason in words, not %s",
+                      tirc_script_a_type(sc, a->at[1]));
+  tirc_script_need(sc, a->at[0], a->at[1].u.s);
+  return VALUE_NONE;
+}
+
+Value tirc_script_run_known(Script *sc, Value self, const Args *a) {
+  bool holds = true;
+  (void)self;
+  return undecided(sc, a->at[0], &holds) ? VALUE_NONE : tirc_value_bool(holds);
+}
+
+Value tirc_script_run_simplify(Script *sc, Value self, const Args *a) {
+  (void)self;
+  return a->at[0].kind == VAL_EXPR ? tirc_script_of_expr(simplify(sc, a->at[0].u.expr)) : a->at[0];
+}

@@ -1,0 +1,104 @@
+"""Nodes over extents that have names: told by the input when it runs, and given ahead (-D n=3), they compute the same or are
+refused in the same words; results are compared with numpy where the node says them itself."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "onnx"))
+from messages import model, node, tensor, value  # noqa: E402
+
+TIRC = os.environ["TIRC"]
+
+
+def int64(*values):
+    return np.array(values, "int64")
+
+
+def run(path, x, options):
+    np.save(path.parent / "x.npy", x)
+    out = path.parent / "out.npz"
+    out.unlink(missing_ok=True)
+    done = subprocess.run([TIRC, "run", str(path), "--in", "x=%s" % (path.parent / "x.npy"), "--out", str(out), *options],
+                          capture_output=True, text=True)
+    return done.returncode, list(np.load(out).values()) if done.returncode == 0 else done.stderr
+
+
+def words(message):
+    said = message.split("error: ", 1)[-1].split(".sch:")[0]
+    return [w for w in re.findall(r"[A-Za-z_']{2,}", said) if w not in ("max", "min", "Select")]
+
+
+def rows():
+    sliced = lambda a, b, s=1: ("Slice", [int64(a), int64(b), int64(0), int64(s)], {}, 17, lambda x: x[a:b:s])
+    grown = lambda x, n: x[(len(x) - n) // 2:(len(x) - n) // 2 + n] if len(x) >= n else np.pad(x, [((n - len(x)) // 2, n - len(x) - (n - len(x)) // 2), (0, 0)])
+    return [
+        (sliced(0, 5), [1, 3, 5, 8], []), (sliced(-3, 1000), [1, 3, 8], []), (sliced(-2, 2**63 - 1), [1, 2, 5], []), (sliced(7, -2), [1, 9], []),
+        (sliced(5, -1000, -1), [1, 3, 8], []), (sliced(-1, -2**63, -2), [1, 4, 7], []), (sliced(2, 2), [1, 5], []),
+        (("Reshape", [int64(8, 3)], {}, 17, lambda x: x.reshape(8, 3)), [6], [5, 1]),
+        (("Reshape", [int64(8, -1)], {}, 17, lambda x: x.reshape(8, -1)), [2, 4, 6], [3, 1]),
+        (("Reshape", [int64(0, -1, 2)], {}, 17, lambda x: x.reshape(len(x), -1, 2)), [1, 3], []),
+        (("Expand", [int64(3, 4)], {}, 17, lambda x: np.broadcast_to(x, (3, 4))), [1, 3], [2]),
+        (("Expand", [int64(2, 1, 1)], {}, 17, lambda x: np.broadcast_to(x, (2, *x.shape))), [1, 3], []),
+        (("Pad", [int64(3, 0, 3, 0)], {"mode": "reflect"}, 17, lambda x: np.pad(x, [(3, 3), (0, 0)], "reflect")), [4, 6], [3, 1]),
+        (("Pad", [int64(-2, 0, -1, 0)], {}, 17, lambda x: x[2:len(x) - 1]), [3, 6], [2]),
+        (("Split", [int64(2, 3)], {"axis": 0}, 17, lambda x: (x[:2], x[2:])), [5], [4, 6]),
+        (("CenterCropPad", [int64(4)], {"axes": [0]}, 18, lambda x: grown(x, 4)), [1, 2, 3, 4, 5, 7], []),
+        (("Tile", [int64(2, 1)], {}, 13, lambda x: np.tile(x, (2, 1))), [1, 3], []),
+        (("MatMul", [np.ones((4, 2), "float32")], {}, 13, lambda x: x @ np.ones((4, 2))), [3], []),
+        (("Add", [np.ones((3, 1), "float32")], {}, 13, lambda x: x + np.ones((3, 1))), [1, 3], [2]),
+        (("Gather", [int64(0, -1)], {"axis": 0}, 13, lambda x: x[[0, -1]]), [1, 4], [0]),
+        (("TopK", [int64(2)], {"axis": 0}, 11, None), [2, 5], [1]),
+        (("Squeeze", [int64(0)], {}, 13, lambda x: x[0]), [1], [2]),
+    ]
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda r: "%s-%s" % (r[0][0], r[0][1][-1] if r[0][1] else ""))
+def test_extents(row, tmp_path):
+    (op, operands, attributes, opset, expected), legal, illegal = row
+    outputs = ["y0", "y1"] if op in ("Split", "TopK") else ["y0"]
+    names = ["w%d" % i for i in range(len(operands))]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model([node(op, ["x", *names], outputs, **attributes)], [value("x", "float32", ["n", 4])],
+                           [value(name, "int64" if name == "y1" and op == "TopK" else "float32", ["r%d%d" % (i, d) for d in range(rank(expected, i, op))])
+                            for i, name in enumerate(outputs)],
+                           [tensor(a, name) for a, name in zip(operands, names)], opset=opset))
+    for n in legal + illegal:
+        x = np.random.default_rng(n).uniform(-2, 2, (n, 4)).astype("float32")
+        (status, found), (ahead, also) = run(path, x, []), run(path, x, ["-D", "n=%d" % n])
+        assert status == ahead == (2 if n in illegal else 0), (n, found, also)
+        if status:
+            assert words(found) == words(also), (found, also)
+            continue
+        wanted = expected(x) if expected else also
+        for a, b, c in zip(found, also, wanted if isinstance(wanted, (tuple, list)) else [wanted]):
+            assert a.shape == b.shape == c.shape, (n, a.shape, b.shape, c.shape)
+            np.testing.assert_allclose(a, c, rtol=1e-5)
+            np.testing.assert_allclose(b, c, rtol=1e-5)
+
+
+def test_there_and_back(tmp_path):
+    """n * 3 elements in a row, and as the input again: what tells n stands behind n * 3 there."""
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model([node("Reshape", ["x", "flat"], ["row"]), node("Shape", ["x"], ["s"]), node("Reshape", ["row", "s"], ["y"])],
+                           [value("x", "float32", ["n", 3])], [value("y", "float32", ["n", 3])], [tensor(int64(-1), "flat")]))
+    x = np.arange(12, dtype="float32").reshape(4, 3)
+    status, found = run(path, x, [])
+    assert status == 0, found
+    np.testing.assert_array_equal(found[0], x)
+
+
+def rank(expected, i, op):
+    if expected is None:
+        return 2
+    for n in range(1, 12):
+        try:
+            result = expected(np.zeros((n, 4), "float32"))
+            return (result[i] if isinstance(result, tuple) else result).ndim
+        except (ValueError, IndexError):
+            pass
