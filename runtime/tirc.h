@@ -830,7 +830,9 @@ TIRC_API tirc_status tirc_array_from_dlpack(DLManagedTensor *tensor, tirc_array 
                                             tirc_error **error);
 /* The other way: the tensor owns the array, and its deleter frees it. */
 TIRC_API tirc_status tirc_array_to_dlpack(tirc_array *a, DLManagedTensor **out, tirc_error **error);
-/* Floats in [-1, 1), small integers; the same for the same seed on every machine. */
+/* Floats in [-1, 1), small integers; of an array that tirc_module_array made, for a parameter that
+ * is known to be an index (the attribute "index_ranges"), indices that the table has. The same for
+ * the same seed on every machine. */
 TIRC_API void tirc_array_fill_random(tirc_array *a, uint64_t seed);
 /* Anything from low to high, both included. TIRC_BAD with the code "argument": they are no range,
  * the array's type does not reach so far, or no integer is between them. */
@@ -1471,6 +1473,11 @@ typedef struct tirc_program_options {
    * as tirc_module_tuned does. *out is the program's from then on. */
   tirc_status (*schedule_alone)(void *self, const tirc_module *m, tirc_module **out,
                                 tirc_error **error);
+  /* What is done about indices that only the run knows, of operators such as R.take: "check" (or
+   * NULL), one that the table has not ends the call with the code "assert"; "clip", it is the
+   * nearest one; "trust", it is taken as it is, and memory that is not the model's may be read and
+   * written. */
+  const char *indices;
 } tirc_program_options;
 TIRC_API tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
                                       tirc_program **out, tirc_error **error);

@@ -29,8 +29,8 @@ typedef struct Options {
   double seconds, lease, cool_down, timeout;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
-  const char *from, *to, *html, *rules, *operators, *weights, *weights_out, *dump_dir, *log_matmuls,
-      *ranking, *mutations;
+  const char *from, *to, *html, *rules, *operators, *indices, *weights, *weights_out, *dump_dir,
+      *log_matmuls, *ranking, *mutations;
   List skip, pass, load;
   bool plain, profile, report, weights_inside;
   bool automatic; /* or tuned, outside of bench */

@@ -74,6 +74,73 @@ ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name) {
   return b;
 }
 
+/* --- indices ------------------------------------------------------------------------------------
+ * Of a function [[number of a parameter, first, end], ...], of a graph {"name": [first, end]}:
+ * names of a function's parameters are nobody's concern.
+ */
+
+static bool is_range(const Expr *ends, int64_t *first, Expr *end) {
+  *end = ends[1];
+  return tirc_const_int(ends[0], first) && ((*end)->op == OP_INT || (*end)->op == OP_STRING);
+}
+
+Expr tirc_range_end(Tirc *c, Expr extent) {
+  int64_t end;
+  if (tirc_const_int(extent, &end)) return tirc_int(c, DT_INT64, end);
+  while (extent->op == OP_CAST) extent = extent->args[0];
+  return extent->op == OP_VAR ? tirc_string(c, extent->u.s) : NULL;
+}
+
+bool tirc_index_range(Attrs attrs, int param, int64_t *first, Expr *end) {
+  const Expr list = tirc_attrs_get(attrs, tirc_key(KEY_INDEX_RANGES));
+  for (int i = 0; list && list->op == OP_TUPLE && i < list->n; i++) {
+    const Expr row = list->args[i];
+    int64_t number;
+    if (row->op == OP_TUPLE && row->n == 3 && tirc_const_int(row->args[0], &number) &&
+        number == param)
+      return is_range(row->args + 1, first, end);
+  }
+  return false;
+}
+
+Attrs tirc_with_index_range(Tirc *c, Attrs attrs, int param, int64_t first, Expr end) {
+  const char *key = tirc_key(KEY_INDEX_RANGES);
+  const Expr list = tirc_attrs_get(attrs, key);
+  const int n = list && list->op == OP_TUPLE ? list->n : 0;
+  const Expr row[] = {tirc_int32(c, param), tirc_int(c, DT_INT64, first), end};
+  Expr *rows = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n; i++) rows[i] = list->args[i];
+  rows[n] = tirc_expr(c, OP_TUPLE, DT_HANDLE, 3, row);
+  return tirc_attrs_set(c, attrs, key, tirc_expr(c, OP_TUPLE, DT_HANDLE, n + 1, rows));
+}
+
+/* The place of its value; 0: it is not there. */
+static int find_input(Expr dict, const char *name) {
+  for (int i = 0; dict && dict->op == OP_DICT && i + 1 < dict->n; i += 2)
+    if (dict->args[i]->op == OP_STRING && strcmp(dict->args[i]->u.s, name) == 0) return i + 1;
+  return 0;
+}
+
+bool tirc_graph_range(Attrs attrs, const char *name, int64_t *first, Expr *end) {
+  const Expr dict = tirc_attrs_get(attrs, tirc_key(KEY_INPUT_RANGES));
+  const int at = find_input(dict, name);
+  const Expr ends = at ? dict->args[at] : NULL;
+  return ends && ends->op == OP_TUPLE && ends->n == 2 && is_range(ends->args, first, end);
+}
+
+Attrs tirc_with_graph_range(Tirc *c, Attrs attrs, const char *name, int64_t first, Expr end) {
+  const char *key = tirc_key(KEY_INPUT_RANGES);
+  const Expr dict = tirc_attrs_get(attrs, key);
+  const int n = dict && dict->op == OP_DICT ? dict->n : 0, known = find_input(dict, name);
+  const Expr ends[] = {tirc_int(c, DT_INT64, first), end};
+  Expr *items = tirc_new_array(c, Expr, n + 2);
+  for (int i = 0; i < n; i++) items[i] = dict->args[i];
+  const int at = known ? known : n + 1;
+  items[at - 1] = tirc_string(c, name);
+  items[at] = tirc_expr(c, OP_TUPLE, DT_HANDLE, 2, ends);
+  return tirc_attrs_set(c, attrs, key, tirc_expr(c, OP_DICT, DT_HANDLE, known ? n : n + 2, items));
+}
+
 /* --- looking up ---------------------------------------------------------------------------------
  */
 

@@ -130,6 +130,17 @@ ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name);
 const Graph *tirc_graph_part(Tirc *c, const char *name, int n, const Binding *bindings, Node result,
                              Node *call);
 
+/* What "index_ranges" says of parameter number `param` of a function, and "input_ranges" of one of
+ * a graph: its elements are from *first to before *end, an INT or the name of an extent as a
+ * STRING. False: nothing. */
+bool tirc_index_range(Attrs attrs, int param, int64_t *first, Expr *end);
+bool tirc_graph_range(Attrs attrs, const char *name, int64_t *first, Expr *end);
+/* An extent as such an end; NULL: it is a formula. */
+Expr tirc_range_end(Tirc *c, Expr extent);
+/* With that of one more. */
+Attrs tirc_with_index_range(Tirc *c, Attrs attrs, int param, int64_t first, Expr end);
+Attrs tirc_with_graph_range(Tirc *c, Attrs attrs, const char *name, int64_t first, Expr end);
+
 /* Elements and bytes where all extents are constant; -1: they are not, or there are too many. */
 int64_t tirc_info_count(Info info);
 int64_t tirc_info_bytes(Info info);

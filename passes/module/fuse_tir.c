@@ -20,6 +20,7 @@ typedef struct Merge {
   VEC(Buffer) allocs;
   StrMap names;        /* of blocks */
   StrMap buffer_names; /* rules find buffers by these */
+  Attrs ranges;        /* "index_ranges" of the function's own parameters */
 } Merge;
 
 /* A name that none of `taken` is: the wanted one, or with a number behind it. */
@@ -69,6 +70,24 @@ static void rename_buffer(Merge *k, Buffer b, PtrMap *to) {
   tirc_map_set(k->c, to, b, renamed);
 }
 
+/* What the callee says of a parameter that is the function's own. */
+static void take_range(Merge *k, const Func *f, int i, Node node, const PtrMap *symbols) {
+  int64_t first, known;
+  Expr end, none;
+  int param = 0;
+  if (!tirc_index_range(f->attrs, i, &first, &end)) return;
+  while (param < k->g->n_params && k->g->params[param] != node) param++;
+  if (param == k->g->n_params || tirc_index_range(k->ranges, param, &known, &none)) return;
+  for (size_t s = 0; end->op == OP_STRING && s < symbols->cap; s++) {
+    const Expr symbol = (Expr)(uintptr_t)symbols->keys[s];
+    if (!symbol || !tirc_map_has(symbols, symbol) || strcmp(symbol->u.s, end->u.s) != 0) continue;
+    end = tirc_range_end(k->c, tirc_map_get(symbols, symbol));
+    if (!end) return;
+    break;
+  }
+  k->ranges = tirc_with_index_range(k->c, k->ranges, param, first, end);
+}
+
 /* The callee's blocks with the caller's buffers and symbols. */
 static void merge_call(Merge *k, Node call, Node result) {
   Tirc *c = k->c;
@@ -92,6 +111,7 @@ static void merge_call(Merge *k, Node call, Node result) {
       tirc_map_set(
           c, &symbols, match.symbols.keys[i],
           tirc_substitute(c, tirc_map_get(&match.symbols, match.symbols.keys[i]), &k->symbols));
+  for (int i = 0; i < call->n; i++) take_range(k, f, i, call->args[i], &symbols);
   Stmt body = tirc_clone_fresh(
       c, tirc_substitute_buffers(c, tirc_substitute_stmt(c, f->body, &symbols), &buffers));
   Mutator rename = {.c = c, .stmt = rename_block, .self = k};
@@ -160,7 +180,7 @@ static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
               .buffers = buffers,
               .body = tirc_block(c, &root),
               .loc = g->loc};
-  f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_NOALIAS), tirc_bool(c, true));
+  f->attrs = tirc_attrs_set(c, k.ranges, tirc_key(KEY_NOALIAS), tirc_bool(c, true));
   f->attrs = tirc_attrs_set(c, f->attrs, "tirc.private", tirc_bool(c, true));
   return f;
 }

@@ -364,5 +364,5 @@ static void reserve_words(GraphMaker *m) {
 void tirc_graph_maker_open(GraphMaker *m) {
   reserve_words(m);
   m->writer = (GraphWriter){m, bind, value_of, attributes, is_weight, m->writer.not_known, branch};
-  if (!m->p->ops) m->p->ops = tirc_operators_open(m->p->c, m->p->options.operators, NULL);
+  tirc_open_operators(m->p);
 }

@@ -3,8 +3,12 @@
  *   lv = R.add(x, w)   ->   lv = R.call_tir(cls.add, (x, w), out_sinfo=R.Tensor((4, 8), "float32"))
  *
  * Calls of an operator with operands of the same shapes and with the same attributes share a
- * function. */
+ * function. What has to run before it (operators.h) stands above it:
+ *
+ *   lv = R.take(x, i)   ->   i_checked = R.call_tir(cls.take_checked, (i,), ...)
+ *                            lv = R.call_tir(cls.take, (x, i_checked), ...) */
 #include "ir/tree/annotations.h"
+#include "ir/tree/print.h"
 #include "operator_call.h"
 #include "passes.h"
 
@@ -12,7 +16,9 @@ typedef struct Legalize {
   Passes *p;
   const Module *m;
   const Graph *g;
-  PtrMap *names; /* OperatorProgram -> the name that its function has in the module */
+  PtrMap *names; /* the function of a program -> its name in the module */
+  StrMap *texts; /* likewise, by its text */
+  Attrs attrs;   /* the graph's, with the ranges of its parameters */
   VEC(const Func *) made;
 } Legalize;
 
@@ -22,18 +28,25 @@ static bool has_name(const Legalize *l, const char *name) {
   return has;
 }
 
-static const char *function_of(Legalize *l, const OperatorProgram *program) {
+/* Programs of one text are one function: they may have been made for operands of which other
+ * integers are known. */
+static const char *function_of(Legalize *l, const Func *func, Loc loc) {
   Tirc *c = l->p->c;
-  const char *name = tirc_map_get(l->names, program);
+  const char *name = tirc_map_get(l->names, func);
   if (name) return name;
-  name = program->func->name;
-  for (int i = 1; has_name(l, name); i++) name = tirc_format(c, "%s%d", program->func->name, i);
-  Func *f = tirc_copy(c, program->func, 1);
+  const Module alone = {.c = c, .name = "Module", .n_funcs = 1, .funcs = &func};
+  void **same = tirc_strmap_at(c, l->texts, tirc_print_module(c, &alone, NULL));
+  name = *same ? *same : func->name;
+  for (int i = 1; !*same && has_name(l, name); i++) name = tirc_format(c, "%s%d", func->name, i);
+  tirc_map_set(c, l->names, func, name);
+  if (*same) return name;
+  *same = (void *)(uintptr_t)name;
+  Func *f = tirc_copy(c, func, 1);
   f->name = name;
+  if (loc.line || loc.file) f->loc = loc;
   f->attrs = tirc_attrs_remove(c, f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
   f->attrs = tirc_attrs_set(c, f->attrs, "tirc.private", tirc_bool(c, true));
   vec_push(c, l->made, f);
-  tirc_map_set(c, l->names, program, name);
   return name;
 }
 
@@ -50,11 +63,52 @@ static Node in_fields(GraphRewriter *r, Node n) {
   return tirc_node_tuple(r->c, n->info->n, fields);
 }
 
-static Node legalize(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
-  (void)b;
-  (void)alias;
+typedef struct Calling {
+  const char *name;
+  int n;
+  const Node *tensors;
+  int n_vars;
+  const Expr *vars;
+  Info info;
+  Loc loc;
+} Calling;
+
+static Node call_tir(Tirc *c, const Calling *k) {
+  struct Node to = {.kind = NODE_CALL_TIR,
+                    .name = k->name,
+                    .n = k->n,
+                    .args = k->tensors,
+                    .info = k->info,
+                    .loc = k->loc};
+  if (k->n_vars) to.value = tirc_expr(c, OP_TUPLE, DT_HANDLE, k->n_vars, k->vars);
+  return tirc_graph_node(c, &to);
+}
+
+/* What runs before the call takes the places of its operands. */
+static void run_ahead(GraphRewriter *r, const OperatorProgram *program, Node *tensors, Loc loc) {
   Legalize *l = r->self;
-  if (value->kind != NODE_CALL) return value;
+  for (int i = 0; i < program->n_ahead; i++) {
+    const AheadProgram *a = &program->ahead[i];
+    const Node operand = tensors[a->operand];
+    int64_t first;
+    if (tirc_const_int(a->first, &first))
+      l->attrs = tirc_want_range(l->p, l->g, l->attrs, operand, first, a->end);
+    if (!a->func) continue;
+    const Loc at = loc.line ? loc : (Loc){l->m->file, 0, 0}; /* the script says what, not where */
+    const Calling k = {.name = function_of(l, a->func, at),
+                       .n = 1,
+                       .tensors = &operand,
+                       .n_vars = a->n_vars,
+                       .vars = a->vars,
+                       .info = operand->info,
+                       .loc = loc};
+    const char *name = tirc_format(r->c, "%s_checked", operand->name ? operand->name : "const");
+    tensors[a->operand] = tirc_emit_binding(r, name, call_tir(r->c, &k), loc);
+  }
+}
+
+static Node legal_call(GraphRewriter *r, Node value, MadeBy *by) {
+  Legalize *l = r->self;
   struct Node call = *value;
   Node *args = tirc_copy(r->c, value->args, value->n);
   for (int i = 0; i < value->n; i++) args[i] = in_fields(r, args[i]);
@@ -63,24 +117,48 @@ static Node legalize(GraphRewriter *r, const Binding *b, Node value, Node *alias
   const int n = tirc_operator_tensors(&call, NULL);
   Node *tensors = tirc_new_array(r->c, Node, n);
   tirc_operator_tensors(&call, tensors);
-  struct Node to = {.kind = NODE_CALL_TIR,
-                    .name = function_of(l, program),
-                    .n = n,
-                    .args = tensors,
-                    .info = tirc_operator_result(l->p, l->g, &call),
-                    .loc = value->loc};
-  if (program->n_vars)
-    to.value = tirc_expr(r->c, OP_TUPLE, DT_HANDLE, program->n_vars, program->vars);
-  return tirc_graph_node(r->c, &to);
+  *by = (MadeBy){program, tirc_copy(r->c, tensors, n)};
+  run_ahead(r, program, tensors, value->loc);
+  const Calling k = {.name = function_of(l, program->func, (Loc){0}),
+                     .n = n,
+                     .tensors = tensors,
+                     .n_vars = program->n_vars,
+                     .vars = program->vars,
+                     .info = tirc_operator_result(l->p, l->g, &call),
+                     .loc = value->loc};
+  return call_tir(r->c, &k);
+}
+
+/* The variables are new ones, of which it is noted what they come from. */
+static Node legalize(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
+  Legalize *l = r->self;
+  MadeBy by;
+  if (value->kind == NODE_CALL) {
+    const Node call = legal_call(r, value, &by);
+    *alias = tirc_emit_binding(r, b->var->name, call, b->loc);
+    tirc_note_program(l->p, *alias, by.program, by.tensors);
+    return NULL;
+  }
+  if (value->kind != NODE_ITEM || !value->info) return value;
+  *alias = tirc_emit_binding(r, b->var->name, value, b->loc);
+  tirc_note_field(l->p, *alias, value->args[0], value->index);
+  return NULL;
 }
 
 const Module *tirc_pass_legalize(Passes *p, const Module *m) {
   PtrMap names = {0};
+  StrMap texts = {0};
   m = tirc_infer(p, m);
   for (int i = 0; i < m->n_graphs; i++) {
-    Legalize l = {.p = p, .m = m, .g = m->graphs[i], .names = &names};
+    Legalize l = {.p = p,
+                  .m = m,
+                  .g = m->graphs[i],
+                  .names = &names,
+                  .texts = &texts,
+                  .attrs = m->graphs[i]->attrs};
     GraphRewriter r = {.c = p->c, .value = legalize, .self = &l};
-    const Graph *g = tirc_rewrite_graph(&r, m->graphs[i]);
+    Graph *g = tirc_copy(p->c, tirc_rewrite_graph(&r, m->graphs[i]), 1);
+    g->attrs = l.attrs;
     const Func **funcs = tirc_new_array(p->c, const Func *, m->n_funcs + l.made.n);
     for (int k = 0; k < m->n_funcs + l.made.n; k++)
       funcs[k] = k < m->n_funcs ? m->funcs[k] : l.made.at[k - m->n_funcs];

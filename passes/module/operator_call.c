@@ -11,6 +11,57 @@ typedef struct Operand {
 
 #define FAIL(o, hint, ...) tirc_fail((o)->p->c, (o)->call->loc, "type", hint, __VA_ARGS__)
 
+/* --- what is known of integers ------------------------------------------------------------------
+ */
+
+static int64_t integer_at(Node n, int64_t i) {
+  const int bits = n->info->dtype.bits;
+  const bool is_signed = n->info->dtype.code == TYPE_INT;
+  int64_t v = 0;
+  memcpy(&v, (const char *)n->data + i * (bits / 8), (size_t)bits / 8); /* little-endian */
+  if (is_signed && bits < 64) v = (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
+  return v;
+}
+
+static const Bound *constant_range(Tirc *c, Node n) {
+  const int64_t count = tirc_info_count(n->info);
+  if (count < 1 || n->info->dtype.lanes != 1) return NULL;
+  if (n->info->dtype.code == TYPE_UINT && n->info->dtype.bits == 64) return NULL;
+  Bound b = {INT64_MAX, INT64_MIN};
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t v = integer_at(n, i);
+    if (v < b.min) b.min = v;
+    if (v > b.max) b.max = v;
+  }
+  return tirc_copy(c, &b, 1);
+}
+
+/* Of the elements of a tensor; NULL: nothing is known. */
+static const Bound *range_of(Passes *p, Node n, Info info) {
+  if (info->kind != INFO_TENSOR || !tirc_dtype_is_int(info->dtype)) return NULL;
+  const Bound *known = tirc_map_get(&p->ranges, n);
+  if (known || n->kind != NODE_CONST || !n->data) return known;
+  known = constant_range(p->c, n);
+  if (known) tirc_map_set(p->c, &p->ranges, n, known);
+  return known;
+}
+
+static void note_range(Passes *p, Node var, const Bound *range) {
+  if (range) tirc_map_set(p->c, &p->ranges, var, range);
+}
+
+void tirc_note_program(Passes *p, Node var, const OperatorProgram *made, const Node *tensors) {
+  const MadeBy by = {made, tensors};
+  tirc_map_set(p->c, &p->made_by, var, tirc_copy(p->c, &by, 1));
+  if (!made->is_tuple) note_range(p, var, made->results[0].range);
+}
+
+void tirc_note_field(Passes *p, Node var, Node tuple, int i) {
+  const MadeBy *by = tirc_map_get(&p->made_by, tuple);
+  const OperatorProgram *made = by ? by->program : NULL;
+  if (made && made->is_tuple && i < made->n_results) note_range(p, var, made->results[i].range);
+}
+
 /* --- operands -----------------------------------------------------------------------------------
  */
 
@@ -41,7 +92,8 @@ static Value value_of_tensor(const Operand *o, Node n, Info info) {
                               o->name   ? o->name
                               : n->name ? n->name
                                         : "const",
-                              (TensorType){info->dtype, info->ndim, info->shape});
+                              (TensorType){info->dtype, info->ndim, info->shape,
+                                           range_of(o->p, n, info), n->kind == NODE_CONST});
 }
 
 static Value value_of_info(const Operand *o, Node n, Info info) {
@@ -112,27 +164,32 @@ static void put_symbols(Text *key, Info info, Expr value) {
   put_symbols(key, NULL, info->value);
 }
 
-static void put_operand(Tirc *c, Text *key, Node n) {
+static void put_operand(Passes *p, Text *key, Node n) {
+  Tirc *c = p->c;
   if (n->kind == NODE_TUPLE) {
     tirc_text_add(key, "(");
-    for (int i = 0; i < n->n; i++) put_operand(c, key, n->args[i]);
+    for (int i = 0; i < n->n; i++) put_operand(p, key, n->args[i]);
     tirc_text_add(key, ")");
   } else if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) {
     tirc_text_addf(key, " %s", tirc_print_node(c, n));
     put_symbols(key, NULL, n->value);
   } else {
+    const Bound *range = range_of(p, n, n->info);
     tirc_text_addf(key, " %s", tirc_info_words(c, n->info));
     put_symbols(key, n->info, NULL);
+    if (range)
+      tirc_text_addf(key, "%s from %lld to %lld", n->kind == NODE_CONST ? " with all" : "",
+                     (long long)range->min, (long long)range->max);
   }
 }
 
 /* What the program depends on. */
-static const char *key_of(Tirc *c, const Graph *g, Node call) {
-  Text key = {.c = c};
+static const char *key_of(Passes *p, const Graph *g, Node call) {
+  Text key = {.c = p->c};
   tirc_text_addf(&key, "%p %s", (const void *)g->params, call->name);
   for (int i = 0; i < call->n; i++) {
     if (call->keys && call->keys[i]) tirc_text_addf(&key, " %s=", call->keys[i]);
-    put_operand(c, &key, call->args[i]);
+    put_operand(p, &key, call->args[i]);
   }
   return key.at;
 }
@@ -157,19 +214,25 @@ static const OperatorProgram *make_program(Passes *p, Node call) {
   return made;
 }
 
+void tirc_open_operators(Passes *p) {
+  if (p->ops) return;
+  p->ops = tirc_operators_open(p->c, p->options.operators, NULL);
+  tirc_operators_set_indices(p->ops, p->options.indices);
+}
+
 const OperatorProgram *tirc_operator_call(Passes *p, const Graph *g, Node call) {
   Tirc *c = p->c;
-  if (!p->ops) p->ops = tirc_operators_open(c, p->options.operators, NULL);
+  tirc_open_operators(p);
   if (!tirc_operator(p->ops, call->name))
     tirc_fail(c, call->loc, "name", tirc_operator_hint(p->ops, call->name),
               "there is no operator R.%s", call->name);
-  void **at = tirc_strmap_at(c, &p->calls, key_of(c, g, call));
+  void **at = tirc_strmap_at(c, &p->calls, key_of(p, g, call));
   Trap trap;
   if (*at) return *at;
   if (TIRC_TRY(c, trap)) {
     const OperatorProgram *made = make_program(p, call);
     TIRC_END(c, trap);
-    at = tirc_strmap_at(c, &p->calls, key_of(c, g, call));
+    at = tirc_strmap_at(c, &p->calls, key_of(p, g, call));
     *at = (void *)(uintptr_t)made;
     return made;
   }
@@ -193,7 +256,7 @@ Info tirc_operator_result(Passes *p, const Graph *g, Node call) {
 Value tirc_operator_attributes(Passes *p, Node call) {
   Tirc *c = p->c;
   Value dict = tirc_value_list(c, VAL_DICT, 0, NULL);
-  if (!p->ops) p->ops = tirc_operators_open(c, p->options.operators, NULL);
+  tirc_open_operators(p);
   const Operator *op = tirc_operator(p->ops, call->name);
   for (int i = 0; op && i < op->n_params; i++) {
     const OperatorParam *param = &op->params[i];

@@ -2,6 +2,7 @@
  * becomes a function of the program language. */
 #include "operators_internal.h"
 
+#include "ir/tree/graph.h"
 #include "ir/tree/print.h"
 
 typedef struct Making { /* within the script's limits */
@@ -15,7 +16,9 @@ typedef struct Making { /* within the script's limits */
 } Making;
 
 Value tirc_operator_tensor(Operators *ops, const char *name, TensorType type) {
-  return tirc_te_placeholder(ops->sc, name, type.dtype, type.ndim, type.shape);
+  const Value v = tirc_te_placeholder(ops->sc, name, type.dtype, type.ndim, type.shape);
+  if (type.range) tirc_te_know(v, *type.range, type.is_attained);
+  return v;
 }
 
 /* --- the arguments ------------------------------------------------------------------------------
@@ -37,6 +40,7 @@ static Value own_tensors(Making *m, Value v) {
     const char *name = b->name;
     for (int i = 1; has_tensor(m, name); i++) name = tirc_format(sc->c, "%s_%d", b->name, i);
     const Value own = tirc_te_placeholder(sc, name, b->dtype, b->ndim, b->shape);
+    if (t->has_range) tirc_te_know(own, t->range, t->is_attained);
     vec_push(sc->c, m->tensors, tirc_te_tensor(own));
     return own;
   }
@@ -64,7 +68,7 @@ static void take_arguments(Making *m) {
   bool wide = false;
   for (int i = 0; i < call->n_args; i++) wide |= is_wide(call->args[i]);
   for (int i = 0; i < call->n_keywords; i++) wide |= is_wide(call->values[i]);
-  sc->te = (TensorScope){.wide = wide};
+  sc->te = (TensorScope){.wide = wide, .indices = m->ops->indices};
   for (int i = 0; i < call->n_args; i++) m->args[i] = own_tensors(m, call->args[i]);
   for (int i = 0; i < call->n_keywords; i++) m->values[i] = own_tensors(m, call->values[i]);
   for (int i = 0; i < m->tensors.n; i++)
@@ -114,7 +118,10 @@ static void take_results(Making *m, Value v) {
   TensorType *results = tirc_new_array(m->ops->c, TensorType, n);
   for (int i = 0; i < n; i++) {
     Buffer b = m->tensors.at[n_args + i]->buffer;
-    results[i] = (TensorType){b->dtype, b->ndim, b->shape};
+    Bound range;
+    const bool known = tirc_te_range(m->ops->sc, m->tensors.at[n_args + i], &range);
+    results[i] = (TensorType){b->dtype, b->ndim, b->shape, NULL, false};
+    if (known) results[i].range = tirc_copy(m->ops->c, &range, 1);
   }
   m->out.n_results = n;
   m->out.results = results;
@@ -130,6 +137,47 @@ static void take_needs(Making *m) {
     need->message = tirc_format(c, "%s: %s (%s:%d)", tirc_script_plain_words(c, call_text(m)),
                                 need->message, need->loc.file, need->loc.line);
   }
+}
+
+/* --- what runs ahead ----------------------------------------------------------------------------
+ */
+
+/* Of an extent that is a formula of symbols the attribute says nothing. */
+static const Func *with_range(Tirc *c, const Func *f, int param, const Ahead *a) {
+  int64_t first;
+  const Expr end = tirc_range_end(c, a->end);
+  if (!end || !tirc_const_int(tirc_simplify0(c, a->first), &first)) return f;
+  Func *to = tirc_copy(c, f, 1);
+  to->attrs = tirc_with_index_range(c, f->attrs, param, first, end);
+  return to;
+}
+
+static int operand_number(const Making *m, const Tensor *t, int n_args) {
+  for (int i = 0; i < n_args; i++)
+    if (m->tensors.at[i] == t) return i;
+  tirc_script_error(m->ops->sc, "ValueError", "give it an operand",
+                    "te.ahead: %s is no operand of %s", t->buffer->name, m->op->function);
+}
+
+static void make_ahead(Making *m, int n_args) {
+  Script *sc = m->ops->sc;
+  const int n = sc->te.ahead.n;
+  AheadProgram *all = tirc_new_array(m->ops->c, AheadProgram, n);
+  for (int i = 0; i < n; i++) {
+    const Ahead *a = &sc->te.ahead.at[i];
+    const char *name = tirc_format(sc->c, "%s_%s", m->out.func->name, a->by->buffer->name);
+    all[i] = (AheadProgram){
+        .operand = operand_number(m, a->of, n_args), .first = a->first, .end = a->end};
+    m->out.func = with_range(sc->c, m->out.func, all[i].operand, a);
+    if (a->of == a->by) continue;
+    Unknowns vars;
+    const Func *f = tirc_te_func(sc, name, 2, (const Tensor *[]){a->of, a->by}, &vars);
+    all[i].func = with_range(sc->c, f, 0, a);
+    all[i].n_vars = vars.n;
+    all[i].vars = vars.at;
+  }
+  m->out.n_ahead = n;
+  m->out.ahead = all;
 }
 
 static void make(Script *sc, void *self) {
@@ -153,6 +201,7 @@ static void make(Script *sc, void *self) {
       call->asserts ? m->needs.list.n : 0, m->needs.list.at, &vars);
   m->out.n_vars = vars.n;
   m->out.vars = vars.at;
+  make_ahead(m, m->tensors.n - m->out.n_results);
 }
 
 /* --- errors -------------------------------------------------------------------------------------

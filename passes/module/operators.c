@@ -102,6 +102,8 @@ Operators *tirc_conversions_open(Tirc *c, const char *folder, const char *shelf)
   return open_list(c, folder, tirc_format(c, "%s/", shelf), shelf, NULL);
 }
 
+void tirc_operators_set_indices(Operators *ops, const char *indices) { ops->indices = indices; }
+
 int tirc_n_operators(Operators *ops) { return ops->rows.n; }
 const char *tirc_operator_name(Operators *ops, int i) { return ops->rows.at[i].name; }
 

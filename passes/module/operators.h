@@ -16,6 +16,7 @@
 #ifndef TIRC_MODULE_OPERATORS_H
 #define TIRC_MODULE_OPERATORS_H
 
+#include "ir/arith/arith.h"
 #include "passes/record/value.h"
 #include "passes/script/require.h"
 #include "passes/script/script.h"
@@ -23,7 +24,9 @@
 typedef struct TensorType {
   DType dtype;
   int ndim;
-  const Expr *shape; /* ndim extents: constants, variables, or sums and products of such */
+  const Expr *shape;  /* ndim extents: constants, variables, or sums and products of such */
+  const Bound *range; /* the integers that its elements are known to lie between, or NULL */
+  bool is_attained;   /* the least and the greatest are among them */
 } TensorType;
 
 typedef struct Operators Operators;
@@ -31,6 +34,9 @@ typedef struct Operators Operators;
  * NULL.
  */
 Operators *tirc_operators_open(Tirc *c, const char *folder, const ScriptLimits *limits);
+/* What the scripts do about indices: "check", "clip" or "trust"; NULL, as it is at first: nothing
+ * is said of them. */
+void tirc_operators_set_indices(Operators *ops, const char *indices);
 
 /* One row of the table, with what its function says of itself. */
 typedef struct OperatorParam {
@@ -75,8 +81,22 @@ typedef struct OperatorCall {
  * then n_vars scalars that the shapes of these do not tell: to be called with `vars`. A variable of
  * an argument's shape has its like of the same name in func, which shares nothing with the
  * caller's. */
+typedef struct AheadProgram {
+  int operand;      /* the number of the parameter of the operator's func that the result is */
+  Expr first, end;  /* between which its elements are, in the caller's variables */
+  const Func *func; /* of the operand and its result, which has the operand's type; NULL: it is
+                     * known that they are, or nobody looks */
+  int n_vars;       /* scalars behind these, as below */
+  const Expr *vars;
+} AheadProgram;
+
+/* Functions `ahead` run before func, one after the other: the result of each stands for the operand
+ * that it was made of. Where it is known which numbers an operand has to have, func and they have
+ * the attribute "index_ranges". */
 typedef struct OperatorProgram {
   const Func *func;
+  int n_ahead;
+  const AheadProgram *ahead;
   int n_results;
   const TensorType *results; /* in the caller's variables */
   bool is_tuple;             /* the operator gives a tuple, of one perhaps */

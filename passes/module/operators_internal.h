@@ -14,6 +14,7 @@ typedef struct OperatorRow { /* of a table */
 struct Operators {
   Tirc *c;
   Script *sc;
+  const char *indices;      /* NULL: nothing is done about them */
   const char *shelf, *list; /* "": the operators' own folder; and the name of the dict there */
   VEC(OperatorRow) rows;
 };

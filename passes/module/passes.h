@@ -11,8 +11,19 @@ struct Passes {
   PipelineOptions options;
   Operators *ops;            /* opened when the first operator is asked for */
   StrMap calls;              /* what an operator is called with, as text -> OperatorProgram * */
+  PtrMap ranges;             /* variable or constant -> Bound *: what is known of its integers */
+  PtrMap made_by;            /* variable -> the MadeBy that it comes from */
   const Module *unscheduled; /* as it went into phase "schedule"; NULL: it has not been there */
 };
+
+/* How a variable came to be: by an operator's program, of these tensors. */
+typedef struct MadeBy {
+  const OperatorProgram *program;
+  const Node *tensors;
+} MadeBy;
+/* index_ranges.c: elements of n are from `first` to before `end`, in the variables of the graph.
+ * What that says of parameters of the graph becomes part of its attributes. */
+Attrs tirc_want_range(Passes *p, const Graph *g, Attrs attrs, Node n, int64_t first, Expr end);
 
 /* fold_constant.c: an array of what info says, with a copy of the data (NULL: zeroed); false where
  * an extent is no constant. */

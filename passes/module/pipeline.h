@@ -14,6 +14,7 @@ typedef struct PassArray { /* elements row by row */
 
 typedef struct PipelineOptions {
   const char *operators; /* a folder of operators that come first, or NULL */
+  const char *indices;   /* what is done about them: "check", "clip", "trust"; NULL: nothing yet */
   int n_skip;
   const char *const *skip; /* names of passes that do not run */
   int n_extra;

@@ -444,6 +444,17 @@ static Stmt asserting(Planning *k, Stmt body) {
   return body;
 }
 
+/* What random inputs are drawn from. */
+static Attrs ranges_of(Planning *k, int n, const Buffer *params) {
+  Attrs attrs = {0};
+  int64_t first;
+  Expr end;
+  for (int i = 0; i < n; i++)
+    if (tirc_graph_range(k->g->attrs, params[i]->name, &first, &end))
+      attrs = tirc_with_index_range(k->c, attrs, i, first, end);
+  return attrs;
+}
+
 static const Func *signature_of(Planning *k, const Tensors *out) {
   const int n_params = k->n_params, n = n_params + out->n;
   Func *f = tirc_new(k->c, Func);
@@ -465,6 +476,7 @@ static const Func *signature_of(Planning *k, const Tensors *out) {
               .params = params,
               .buffers = buffers,
               .loc = k->g->loc,
+              .attrs = ranges_of(k, n_params, buffers),
               .body = asserting(k, stores_of(k->c, out->n, buffers + n_params))};
   return f;
 }

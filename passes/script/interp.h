@@ -70,10 +70,17 @@ typedef struct Exception { /* u.object of an exception; v.type is its class's na
   Diag diag;
 } Exception;
 
+typedef struct Ahead { /* te_ahead.c */
+  const struct Tensor *of, *by;
+  Expr first, end; /* the elements of `by` are from the one to before the other */
+} Ahead;
+
 typedef struct TensorScope { /* te.h */
   PtrMap tensors;            /* buffer -> Tensor */
   PtrMap axes;               /* variable -> IterVar of te.reduce_axis */
   bool wide;                 /* extents are int64 */
+  const char *indices;       /* what is done about indices: te_ahead.c; NULL: nothing */
+  VEC(Ahead) ahead;          /* what stands for operands */
 } TensorScope;
 
 typedef struct Absent { /* a name that was imported, of something that is not offered */

@@ -324,7 +324,8 @@ bool tirc_script_namespace_member(Script *sc, const char *space, const char *nam
   const char *found;
   static const NativeRow *const tables[] = {tirc_script_namespace_rows, tirc_script_intrin_rows,
                                             tirc_script_math_rows,      tirc_script_te_rows,
-                                            tirc_script_te_reduce_rows, tirc_script_te_func_rows};
+                                            tirc_script_te_reduce_rows, tirc_script_te_func_rows,
+                                            tirc_script_te_ahead_rows};
   name = tirc_word_known(WORD_MODULE, name);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const NativeRow *row = tables[i]; row->name; row++)

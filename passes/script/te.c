@@ -302,7 +302,20 @@ static Buffer result_buffer(Script *sc, const Stage *s, int i, int n, int ndim, 
   return tirc_buffer(sc->c, name, s->values[i]->dtype, ndim, shape, "global");
 }
 
-/* compute(shape, fcompute, name="compute", axis_names=None) */
+/* check=lambda i, j: (condition, "message"): an assertion above the store of each element. */
+static void set_check(Script *sc, Stage *s, const Value *check) {
+  if (!check || check->kind == VAL_NONE) return;
+  const Value v =
+      check->kind == VAL_FUNCTION ? call_with_axes(sc, *check, s->n_axes, s->axes) : VALUE_NONE;
+  const bool fits = v.kind == VAL_TUPLE && v.u.list->n == 2 && v.u.list->at[1].kind == VAL_STR;
+  if (!fits)
+    tirc_script_error(sc, "TypeError", "check=lambda i: (x[i] > 0, \"x is positive\")",
+                      "check is a function of the indices that gives a condition and a message");
+  s->condition = tirc_script_expr(sc, v.u.list->at[0]);
+  s->message = v.u.list->at[1].u.s;
+}
+
+/* compute(shape, fcompute, name="compute", axis_names=None, check=None) */
 static Value run_compute(Script *sc, Value self, const Args *a) {
   int ndim;
   const Value *shape = tirc_script_argument(a, 0, "shape");
@@ -319,6 +332,7 @@ static Value run_compute(Script *sc, Value self, const Args *a) {
       .loc = sc->loc,
       .n_axes = ndim,
       .axes = new_axes(sc, f->u.object, tirc_script_argument(a, 3, "axis_names"), ndim, extents)};
+  set_check(sc, s, tirc_script_argument(a, 4, "check"));
   const int n = set_values(sc, s, call_with_axes(sc, *f, ndim, s->axes));
   sc->loc = s->loc;
   Buffer *buffers = tirc_new_array(sc->c, Buffer, n);
@@ -357,7 +371,7 @@ static Value run_var(Script *sc, Value self, const Args *a) {
 
 const NativeRow tirc_script_te_rows[] = {
     {"te", "placeholder", run_placeholder, 0, 3, "shape dtype name"},
-    {"te", "compute", run_compute, 0, 4, "shape fcompute name axis_names"},
+    {"te", "compute", run_compute, 0, 5, "shape fcompute name axis_names check"},
     {"te", "var", run_var, 0, 2, "name dtype"},
     {"te", "size_var", run_var, 0, 2, "name dtype"},
     {0},

@@ -9,6 +9,7 @@
 #ifndef TIRC_SCRIPT_TE_H
 #define TIRC_SCRIPT_TE_H
 
+#include "ir/arith/arith.h"
 #include "require.h"
 
 typedef enum StageKind { STAGE_COMPUTE, STAGE_CALL } StageKind;
@@ -25,6 +26,9 @@ typedef struct Stage Stage;
 typedef struct Tensor {
   Buffer buffer;
   const Stage *stage; /* NULL: a placeholder */
+  bool has_range;     /* its elements are integers within: */
+  Bound range;
+  bool is_attained; /* and both ends are among them */
 } Tensor;
 
 struct Stage {
@@ -39,6 +43,8 @@ struct Stage {
   int n_axes;
   const IterVar *axes;
   const Expr *values;
+  Expr condition; /* that has to hold for each element of a result, or NULL; otherwise: */
+  const char *message;
   const Reducer *reducer; /* or NULL */
   /* STAGE_CALL: the parameters of func are the inputs, then the results. */
   const Func *func;
@@ -62,6 +68,10 @@ DType tirc_te_dtype(Script *sc, Value v);
 Value tirc_te_item(Script *sc, const Tensor *t, Value index);
 /* "Tensor((4, n), \"float32\")" */
 const char *tirc_te_type_text(Tirc *c, DType t, int ndim, const Expr *shape);
+
+/* te_ahead.c: what is known of a tensor's elements; false: nothing. */
+bool tirc_te_range(Script *sc, const Tensor *t, Bound *out);
+void tirc_te_know(Value tensor, Bound b, bool is_attained);
 
 /* te_reduce.c */
 typedef struct Reduction { /* u.object of a "Reduce": what te.sum gives */
@@ -95,5 +105,5 @@ Value tirc_te_run_call(Script *sc, Value self, const Args *a);
 Value tirc_te_run_extern(Script *sc, Value self, const Args *a);
 
 extern const NativeRow tirc_script_te_rows[], tirc_script_te_reduce_rows[],
-    tirc_script_te_func_rows[]; /* end with name NULL */
+    tirc_script_te_func_rows[], tirc_script_te_ahead_rows[]; /* end with name NULL */
 #endif

@@ -55,6 +55,7 @@ static void need(Builder *b, const Stage *s) {
   }
   for (int i = 0; s->kind == STAGE_COMPUTE && i < (s->reducer ? s->reducer->n : s->n_results); i++)
     tirc_visit_expr(&v, s->values[i]);
+  if (s->condition) tirc_visit_expr(&v, s->condition);
   tirc_script_leave(b->sc);
   vec_push(b->c, b->order, s);
 }
@@ -142,11 +143,17 @@ static Stmt store(Builder *b, const Stage *s, const Nest *nest, int i, Expr valu
   return tirc_store(b->c, to, to->ndim, nest->vars, value);
 }
 
+static Stmt checked(Builder *b, const Stage *s, const Nest *nest, Stmt body) {
+  if (!s->condition) return body;
+  return tirc_assert_stmt(b->c, value_in(b, nest, s->condition), s->message, body);
+}
+
 /* Results that do not depend on each other: a nest each. */
 static void add_compute(Builder *b, const Stage *s) {
   for (int i = 0; i < s->n_results; i++) {
     Nest nest = open_nest(b, s);
     Stmt body = store(b, s, &nest, i, value_in(b, &nest, s->values[i]));
+    body = checked(b, s, &nest, body);
     vec_push(b->c, b->body, close_nest(b, s, &nest, s->results[i]->buffer->name, NULL, body));
   }
 }
@@ -189,7 +196,7 @@ static void add_reduction(Builder *b, const Stage *s) {
   Nest nest = open_nest(b, s);
   Stmt *init = tirc_new_array(b->c, Stmt, n);
   for (int i = 0; i < n; i++) init[i] = store(b, s, &nest, i, s->reducer->identities[i]);
-  Stmt body = update(b, s, &nest);
+  Stmt body = checked(b, s, &nest, update(b, s, &nest));
   vec_push(b->c, b->body, close_nest(b, s, &nest, s->name, tirc_seq(b->c, n, init), body));
 }
 

@@ -31,6 +31,8 @@ struct tirc_array {
   Tensor *t;
   char dtype[16];
   DLManagedTensor *managed; /* the owner of the memory; NULL: the array itself */
+  bool is_index;            /* random elements are drawn from first to last */
+  int64_t first, last;
 };
 
 /* Runs body(c, self), catching what it raises: then the error goes to *error, if error is not NULL.

@@ -5,6 +5,7 @@
 #include "passes/script/library.h"
 
 #include "codegen/llvm/llvm.h"
+#include "ir/tree/graph.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
 #include "passes/schedule/schedule.h"
@@ -23,14 +24,14 @@ bool tirc_module_constant(const tirc_module *m, int i, const char **name, int64_
   return true;
 }
 
-typedef struct Info {
+typedef struct AskedInfo {
   const tirc_module *m;
   const char *func;
   int at; /* its number in the module */
   tirc_cost cost;
   int threads;
   double cycles;
-} Info;
+} AskedInfo;
 
 typedef struct Written {
   Tirc *c;
@@ -95,13 +96,13 @@ tirc_param *tirc_api_params(Tirc *c, const Module *m, const Func *f) {
 }
 
 static void find(Tirc *c, void *self) {
-  Info *p = self;
+  AskedInfo *p = self;
   (void)tirc_api_func(c, p->m->m, p->func, &p->at);
 }
 tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
                                const tirc_param **params, tirc_error **error) {
   NEED(m, n, params);
-  Info p = {.m = m, .func = func};
+  AskedInfo p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(find, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
   *n = m->m->funcs[p.at]->n_params;
@@ -120,7 +121,7 @@ tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n) {
 tirc_status tirc_module_symbols(const tirc_module *m, const char *func, int *n,
                                 const tirc_symbol **symbols, tirc_error **error) {
   NEED(m, n, symbols);
-  Info p = {.m = m, .func = func};
+  AskedInfo p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(find, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
   *n = m->n_symbols[p.at];
@@ -160,6 +161,38 @@ static bool has_shape(const Tensor *t, int ndim, const int64_t *shape) {
   return same;
 }
 
+/* The value of an extent of this name: of a symbol, a scalar, or an array that is there. */
+static bool extent_of(const AskedShape *p, const Func *f, const Argument *args,
+                      const Symbol *symbols, const char *name, int64_t *out) {
+  for (int i = 0; i < p->n_symbols; i++)
+    if (symbols[i].is_known && !strcmp(symbols[i].name, name)) return *out = symbols[i].value, true;
+  for (int i = 0; i < f->n_params; i++) {
+    const Buffer b = f->buffers[i];
+    if (!b && !strcmp(f->params[i]->u.s, name)) return *out = args[i].i, true;
+    for (int d = 0; b && args[i].tensor && d < b->ndim && d < args[i].tensor->ndim; d++)
+      if (b->shape[d]->op == OP_VAR && !strcmp(b->shape[d]->u.s, name))
+        return *out = args[i].tensor->shape[d], true;
+  }
+  return false;
+}
+
+/* Of indices: what random ones are drawn from. */
+static void note_range(const AskedShape *p, const Func *f, const Argument *args,
+                       const Symbol *symbols) {
+  int64_t first, end;
+  Expr e;
+  if (!tirc_index_range(f->attrs, p->param, &first, &e)) return;
+  const bool known =
+      e->op == OP_STRING ? extent_of(p, f, args, symbols, e->u.s, &end) : tirc_const_int(e, &end);
+  if (!known || first >= end) return;
+  p->array->is_index = true;
+  p->array->first = first;
+  p->array->last = end - 1;
+  const DType t = f->buffers[p->param]->dtype;
+  if (tirc_dtype_is_int(t) && p->array->last > tirc_dtype_max(t))
+    p->array->last = tirc_dtype_max(t);
+}
+
 static void make_array(Tirc *c, AskedShape *p, const Func *f, const Argument *args,
                        Symbol *symbols) {
   const Buffer b = f->buffers[p->param];
@@ -180,6 +213,7 @@ static void make_array(Tirc *c, AskedShape *p, const Func *f, const Argument *ar
   }
   p->array =
       tirc_api_array(c, tirc_tensor_new(c, b->dtype, flat ? 1 : b->ndim, flat ? &elements : shape));
+  note_range(p, f, args, symbols);
   if (fits && p->from->t->bytes) lay_out(p->from->t, p->array->t, 0, &next, offset, strides);
 }
 
@@ -242,13 +276,13 @@ tirc_status tirc_module_array(const tirc_module *m, const char *func, int n,
 }
 
 static void cost(Tirc *c, void *self) {
-  Info *p = self;
+  AskedInfo *p = self;
   tirc_count_cost(c, tirc_api_func(c, p->m->m, p->func, NULL), &p->cost, NULL);
 }
 tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
                              tirc_error **error) {
   NEED(m, out);
-  Info p = {.m = m, .func = func};
+  AskedInfo p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(cost, &p, &m->sources, error);
   if (status == TIRC_OK) *out = p.cost;
   return status;
@@ -303,7 +337,7 @@ tirc_status tirc_module_call_integers(const tirc_module *m, const char *func, in
 #define CACHES_OF "znver3" /* whose figures the header gives */
 
 static void estimate(Tirc *c, void *self) {
-  Info *p = self;
+  AskedInfo *p = self;
   if (p->threads < 1)
     tirc_fail(c, (Loc){0}, "argument", NULL, "nothing runs on %d threads", p->threads);
   p->cycles = tirc_estimate_cycles(c, tirc_api_func(c, p->m->m, p->func, NULL),
@@ -312,7 +346,7 @@ static void estimate(Tirc *c, void *self) {
 tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int threads,
                                  double *cycles, tirc_error **error) {
   NEED(m, cycles);
-  Info p = {.m = m, .func = func, .threads = threads};
+  AskedInfo p = {.m = m, .func = func, .threads = threads};
   tirc_status status = tirc_api_scratch(estimate, &p, &m->sources, error);
   if (status == TIRC_OK) *cycles = p.cycles;
   return status;

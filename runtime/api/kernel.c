@@ -104,7 +104,10 @@ int64_t tirc_array_bytes(const tirc_array *a) {
 }
 void *tirc_array_data(tirc_array *a) { return a ? a->t->data : NULL; }
 void tirc_array_fill_random(tirc_array *a, uint64_t seed) {
-  if (a) tirc_tensor_random(a->t, seed);
+  if (a && a->is_index)
+    tirc_tensor_random_in(a->t, seed, (double)a->first, (double)a->last);
+  else if (a)
+    tirc_tensor_random(a->t, seed);
 }
 typedef struct FillRange {
   tirc_array *array;

@@ -147,8 +147,16 @@ void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArra
   tirc_interpret(c, f, n, args, MOST_STEPS);
 }
 
+static void check_indices(Tirc *c, const char *indices) {
+  static const char *const known[] = {"check", "clip", "trust"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!indices || strcmp(indices, known[i]) == 0) return;
+  tirc_fail(c, (Loc){0}, "argument", NULL, "indices are check, clip or trust, not '%s'", indices);
+}
+
 static PipelineOptions pipeline_options(Making *k) {
   return (PipelineOptions){.operators = k->options.operators,
+                           .indices = k->options.indices ? k->options.indices : "check",
                            .n_skip = k->options.n_skip,
                            .skip = k->options.skip,
                            .n_extra = k->options.n_passes,
@@ -163,6 +171,7 @@ static void run_phases(Tirc *c, void *self) {
   Making *k = self;
   const int last = k->last ? tirc_find_phase(k->last) : 0;
   k->c = c;
+  check_indices(c, k->options.indices);
   k->sources = k->from->sources;
   if (k->sources.n > 1) k->sources.n = 1;
   if (last < 0)
@@ -305,6 +314,7 @@ static void make_program(Tirc *c, void *self) {
   Making *k = self;
   tirc_program *p = tirc_new(c, tirc_program);
   k->c = c;
+  check_indices(c, k->options.indices);
   k->program = p;
   k->sources = k->from->sources;
   if (k->sources.n > 1) k->sources.n = 1;

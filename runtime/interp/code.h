@@ -161,6 +161,7 @@ struct Step {
       Cell *cell;
       View *view;
       const Step *body, *otherwise;
+      const Node *shown; /* of an assertion: the element that a failure is told with, or NULL */
     } other;
   } u;
 };

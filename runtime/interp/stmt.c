@@ -268,14 +268,34 @@ static void compile_let(Compiler *k, Step *s) {
   tirc_compile_bound_branch(k, s);
 }
 
+/* The first integer that a condition loads, whatever else it says, is told with its failure. */
+static Expr find_element(Expr e) {
+  if (e->op == OP_LOAD) return e->dtype.lanes == 1 && tirc_dtype_is_int(e->dtype) ? e : NULL;
+  const bool chooses = e->op == OP_AND || e->op == OP_OR || e->op == OP_SELECT ||
+                       e->op == OP_IF_THEN_ELSE || e->op == OP_CALL || e->op == OP_LET;
+  for (int i = 0; i < (chooses ? e->n > 0 : e->n); i++) {
+    const Expr found = find_element(e->args[i]);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static void fail_assert(Run *run, const Step *s, Expr element) {
+  const char *message = s->stmt->u.check.message;
+  if (!element) tirc_run_fail(run, "assert", NULL, "the assertion fails: %s", message);
+  tirc_run_fail(run, "assert", NULL, "the assertion fails: %s (%s is %lld)", message,
+                tirc_print_expr(run->t, element), (long long)get_i(run, s->u.other.shown));
+}
+
 static void run_assert(Run *run, const Step *s) {
   run->at = s;
-  if (!get_i(run, s->u.other.value))
-    tirc_run_fail(run, "assert", NULL, "the assertion fails: %s", s->stmt->u.check.message);
+  if (!get_i(run, s->u.other.value)) fail_assert(run, s, find_element(s->stmt->u.check.cond));
   if (s->u.other.body) run_step(run, s->u.other.body);
 }
 static void compile_assert(Compiler *k, Step *s) {
+  const Expr element = find_element(s->stmt->u.check.cond);
   s->u.other.value = tirc_compile_expr(k, s->stmt->u.check.cond);
+  if (element) s->u.other.shown = tirc_compile_expr(k, element);
   if (s->stmt->u.check.body) s->u.other.body = tirc_compile_stmt(k, s->stmt->u.check.body);
   s->run = run_assert;
   tirc_compile_bound_branch(k, s);

@@ -21,7 +21,7 @@ static Operators *open_operators(void) {
 }
 
 static Value tensor(Operators *ops, const char *name, DType t, int n, const Expr *shape) {
-  return tirc_operator_tensor(ops, name, (TensorType){t, n, shape});
+  return tirc_operator_tensor(ops, name, (TensorType){.dtype = t, .ndim = n, .shape = shape});
 }
 
 static void verify(const Func *f) {

@@ -79,6 +79,7 @@ static void choose(const Options *o, Watcher *w, Choice *c) {
   c->rules = auto_options(o);
   c->program = (tirc_program_options){.target = o->target,
                                       .operators = o->operators,
+                                      .indices = o->indices,
                                       .n_skip = o->skip.n,
                                       .skip = o->skip.at,
                                       .n_libraries = o->load.n,

@@ -165,7 +165,7 @@ class ProgramOptions(Structure):
                 ("n_libraries", c_int), ("libraries", POINTER(c_char_p)), ("n_passes", c_int), ("passes", POINTER(c_char_p)),
                 ("plain", c_bool), ("script", c_char_p), ("rules", POINTER(AutoOptions)),
                 ("schedule", POINTER(ScheduleOptions)), ("poison", c_bool), ("by_child", c_bool), ("self", c_void_p), ("after", c_void_p),
-                ("schedule_alone", c_void_p)]
+                ("schedule_alone", c_void_p), ("indices", c_char_p)]
 
 
 class Bound(Structure):

@@ -168,11 +168,11 @@ def _file_names(module):
         i += 1
 
 
-def _options(target, operators=None, plain=False, script=None, skip=()):
+def _options(target, operators=None, plain=False, script=None, skip=(), indices=None):
     skipped = (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
     path = lambda p: os.fspath(p).encode() if p else None
     return byref(_lib.ProgramOptions(target=cpu_of(target), operators=path(operators), n_skip=len(skip), skip=skipped, plain=plain,
-                                     script=path(script)))
+                                     script=path(script), indices=indices.encode() if indices else None))
 
 
 def _bound(bind):

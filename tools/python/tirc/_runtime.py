@@ -327,7 +327,8 @@ def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=
     """A callable of a model: a module with a graph, or the path of its file, ONNX or text. model(x), or model(x=...) by the
     names of its inputs; several results are a tuple. weights: a .safetensors file or a dict of arrays; those of a file of
     ONNX are its own. bind, defines: inputs that are constants, extents as numbers. plain=True: without schedules;
-    script=FILE.sch: with this one. Of a module of functions it is what build gives, by its name since TVM's 0.24."""
+    script=FILE.sch: with this one. indices: "check", an index that a table has not is an error; "clip", it is the nearest one;
+    "trust", it is not looked at. Of a module of functions it is what build gives, by its name since TVM's 0.24."""
     from . import _model
     if isinstance(mod, (str, os.PathLike)):
         module = _model.read_model(mod, defines or {}, bind, operators)
