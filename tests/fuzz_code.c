@@ -220,8 +220,10 @@ int main(int argc, char **argv) {
     printf("drawn again %ld times: %s, such as\n%s\n", stats.reasons[i].n, stats.reasons[i].code,
            stats.reasons[i].example);
   if (set.emulate)
-    printf("%ld programs have threads, %ld are refused, %ld hang on an order, %ld store twice\n",
-           stats.emulated.done, stats.emulated.refused, stats.ordered, stats.emulated.twice);
+    printf("%ld programs have threads, %ld are refused, %ld hang on an order, %ld store twice, %ld "
+           "are warned of\n",
+           stats.emulated.done, stats.emulated.refused, stats.ordered, stats.emulated.twice,
+           stats.emulated.warned);
   for (int i = 0; set.kernels && i < CODE_REASONS && stats.emulated.reasons[i].what; i++)
     printf("%6ld %s\n", stats.emulated.reasons[i].n, stats.emulated.reasons[i].what);
   printf("%ld programs, %ld drawn again, %ld counterexamples\n", stats.done,

@@ -144,6 +144,7 @@ enum { CODE_REASONS = 32 };
 typedef struct CodeEmulated {
   long done, refused; /* refused: not lowered, such as for its types */
   long twice;         /* where threads store to one element by one statement */
+  long warned;        /* they compute something else, and a warning says so */
   struct {
     const char *what; /* of the heap: the message without names and numbers */
     long n;
