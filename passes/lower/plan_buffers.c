@@ -159,16 +159,14 @@ static int first_threads(const Plan *plan) {
   return i;
 }
 
-/* The host has no memory of scope local or shared that one launch hands to the next. */
-static bool hands_on(Planner *p, Plan *plan, int at, bool threads_follow) {
-  const For *loop = &plan->at[at]->u.loop;
-  if (!strcmp(plan->buffer->scope, "global") || !tirc_gpu_of(p->f) || !threads_follow) return true;
-  if (tirc_lower_stores_first(p->c, p->f, loop, plan->buffer)) return false;
-  tirc_fail(p->c, tirc_place_of(plan->at[at]), "lower",
-            "keep what one kernel hands to another in scope global",
-            "the buffer %s of scope %s is used outside of one kernel: an iteration of the loop %s "
-            "may read what another one stored, and each launches a kernel",
-            plan->buffer->name, plan->buffer->scope, loop->var->u.s);
+/* Whether a loop may hand values of the buffer on: the host has no memory of scope local or shared
+ * that one launch hands to the next. */
+static bool hands_on(const Planner *p, const Plan *plan, int at, bool launches) {
+  Place *around = NULL;
+  if (!strcmp(plan->buffer->scope, "global") || !tirc_gpu_of(p->f) || !launches) return true;
+  for (int i = 0; i < at; i++) around = tirc_lower_host_place(p->c, around, plan->at[i]);
+  tirc_lower_check_launches(p->c, p->f, around, &plan->at[at]->u.loop, plan->buffer);
+  return false;
 }
 
 static void choose_host(Planner *p, Plan *plan) {

@@ -333,10 +333,31 @@ void tirc_lower_check_joined(Tirc *c, const Func *f, Place *at, Stmt kernel, Buf
   if (tirc_iterations_meet(&of, 1, &watched, &meet)) refuse(&k, b, &meet);
 }
 
-bool tirc_lower_stores_first(Tirc *c, const Func *f, const For *loop, Buffer b) {
-  Kernel k = {.c = c, .f = f};
-  find_touches(&k, tirc_for(c, loop));
-  if (tirc_map_has(&k.untold, b->data)) return false;
+static Stmt spread_kernels(Mutator *m, Stmt s) {
+  return tirc_is_thread_loop(s) ? spread_threads(m->c, s) : tirc_mutate_stmt_children(m, s);
+}
+
+void tirc_lower_check_launches(Tirc *c, const Func *f, Place *at, const For *loop, Buffer b) {
+  Kernel k = {.c = c, .f = f, .at = at};
+  Mutator m = {.c = c, .stmt = spread_kernels};
+  Stmt all = tirc_for(c, loop);
+  find_touches(&k, tirc_scope_owner(b->scope) == OWNER_BLOCK ? tirc_mutate_stmt(&m, all) : all);
+  Meet meet = {0};
+  const Watched watched = {b, WATCH_READS, false};
   const Iterations of = {relations(c, f), &k.x, 1, 1, &loop->var, &loop->var, SPARE_NONE};
-  return tirc_stores_before_it_reads(&of, b);
+  const bool untold = tirc_map_has(&k.untold, b->data);
+  if (!untold &&
+      (tirc_stores_before_it_reads(&of, b) || !tirc_iterations_meet(&of, 1, &watched, &meet)))
+    return;
+  const char *uses =
+      meet.first ? tirc_format(c, ": %s reads what %s stored%s%s", tirc_touch_text(c, meet.second),
+                               tirc_touch_text(c, meet.first), meet.witness ? ": " : "",
+                               meet.witness ? meet.witness : "")
+                 : "";
+  tirc_fail(
+      c, meet.second ? tirc_place_of(meet.second->stmt) : f->loc, "lower",
+      "keep what one kernel hands to another in scope global",
+      "the buffer %s of scope %s is used outside of one kernel, for each iteration of the loop "
+      "%s launches one%s",
+      b->name, b->scope, loop->var->u.s, uses);
 }

@@ -8,8 +8,9 @@
 /* Who has a buffer of the scope of its own. */
 typedef enum ScopeOwner { OWNER_THREAD, OWNER_BLOCK, OWNER_NONE } ScopeOwner;
 ScopeOwner tirc_scope_owner(const char *scope);
-/* Whether each iteration of the loop surely stores to the buffer before it reads there. */
-bool tirc_lower_stores_first(Tirc *c, const Func *f, const For *loop, Buffer b);
+/* Throws "lower" unless each iteration of a loop of the host, which launches kernels, stores to the
+ * buffer itself what it reads there. `at` is around the loop. */
+void tirc_lower_check_launches(Tirc *c, const Func *f, Place *at, const For *loop, Buffer b);
 /* What is around the parts of a statement of the host: a loop, or what a variable stands for. */
 Place *tirc_lower_host_place(Tirc *c, Place *at, Stmt s);
 /* Throws "lower" unless the iterations of loops that were several and are one now, over these axes,
