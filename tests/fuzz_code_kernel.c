@@ -191,8 +191,9 @@ static void temps(Kernel *k) {
   static const char *const scopes[] = {"shared", "shared", "shared", "local", "local", "global"};
   k->n_temps = 1 + below(k, MOST_TEMPS);
   for (int i = 0; i < k->n_temps; i++) {
-    k->temps[i] = (Temp){text(k, "X%d", i), scopes[below(k, 6)],
-                         chance(k, 30) ? k->threads : 1 + below(k, 12)};
+    k->temps[i] = (Temp){.name = text(k, "X%d", i),
+                         .scope = scopes[below(k, 6)],
+                         .size = chance(k, 30) ? k->threads : 1 + below(k, 12)};
     code_line(k->g, "%s = T.alloc_buffer((%d,), \"int32\", scope=\"%s\")", k->temps[i].name,
               k->temps[i].size, k->temps[i].scope);
   }
