@@ -43,6 +43,7 @@ typedef struct Program {
   const char *name, *text, *schedule; /* schedule: lines, of which those that fail do nothing */
   const char *bindings; /* lines that make threads of it, after these; NULL: as the emulator's part
                          * draws */
+  int64_t tile;         /* the most elements of a buffer in shared memory; 0: any */
   bool automatic;       /* scheduled by the rules, too */
   bool kernel;          /* or for the emulator alone: it has threads, */
   const char *orders[CODE_ORDERS]; /* which compute the same in other orders */

@@ -3,6 +3,7 @@
 #include "fuzz_code.h"
 
 #include "ir/gpu.h"
+#include "ir/tree/find.h"
 #include "passes/lower/lower.h"
 #include "passes/schedule/loops/loops.h"
 #include "passes/schedule/schedule.h"
@@ -117,6 +118,24 @@ static const char *difference(Tirc *c, const char *name, const Tensor *is, const
   return NULL;
 }
 
+static bool is_more(const void *most, Stmt s) {
+  int64_t n;
+  return s->kind == STMT_ALLOC && !strncmp(s->u.alloc.buffer->scope, "shared", 6) &&
+         (!tirc_const_int(s->u.alloc.buffer->shape[0], &n) || n > *(const int64_t *)most);
+}
+
+/* A buffer of a tile that is larger than the tile. */
+static const char *too_large(Tirc *c, const Module *m, int64_t most) {
+  for (int i = 0; most && i < m->n_funcs; i++) {
+    Stmt s = tirc_find_stmt(m->funcs[i]->body, is_more, &most, NULL);
+    if (s)
+      return tirc_format(c, "emulated: %s has %s elements, and a tile %lld",
+                         s->u.alloc.buffer->name, tirc_print_expr(c, s->u.alloc.buffer->shape[0]),
+                         (long long)most);
+  }
+  return NULL;
+}
+
 const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count) {
   const Func *f = tirc_module_main(e->from);
   Rng r = {e->program->seed};
@@ -132,7 +151,7 @@ const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count) {
   if (!lowered) return count->refused++, count_reason(count, c), NULL;
   if (!tirc_has_kernels(lowered)) return NULL;
   count->done++;
-  const char *volatile why = NULL;
+  const char *volatile why = too_large(c, lowered, e->program->tile);
   Argument *args = tirc_copy(c, e->start.args, e->start.n);
   for (int i = 0; i < e->start.n; i++)
     if (args[i].tensor) args[i].tensor = tirc_tensor_clone(c, args[i].tensor);

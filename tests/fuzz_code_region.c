@@ -4,14 +4,18 @@
  * and written, into tiles that do not divide the extents; on the emulator threads fetch them. */
 #include "fuzz_code.h"
 
+#include "ir/tree/int_op.h"
+
+enum { HALO = 2 }; /* rows and columns beside a tile that are read, too */
+
 typedef struct Regions {
   Draft *g;
-  DType index;         /* of loops and extents */
-  const char *n, *m;   /* extents: symbols or numbers */
-  int rows, columns;   /* what they are */
-  int tile[2];         /* of the schedule */
-  const char *element; /* type */
-  bool threads;
+  DType index;          /* of loops and extents */
+  const char *n, *m;    /* extents: symbols or numbers */
+  int rows, columns;    /* what they are */
+  int tile[2];          /* of the schedule */
+  const char *element;  /* type */
+  bool threads, whole;  /* whole: what is read may be more than a tile and its halo */
   Text schedule, binds; /* lines */
 } Regions;
 
@@ -58,8 +62,8 @@ static const char *beside(Regions *k) {
   case 3:
     return tirc_format(c, "T.if_then_else(%s <= vj and vj < %s - %s, P[vi, vj - %s], %s)", two,
                        k->m, one, two, nothing);
-  case 4: return tirc_format(c, "P[vi, T.min(vj + %s, %s - %s)]", one, k->m, one);
-  case 5: return tirc_format(c, "P[T.max(vi, %s) - %s, vj]", one, one);
+  case 4: k->whole = true; return tirc_format(c, "P[vi, T.min(vj + %s, %s - %s)]", one, k->m, one);
+  case 5: k->whole = true; return tirc_format(c, "P[T.max(vi, %s) - %s, vj]", one, one);
   default: return NULL;
   }
 }
@@ -86,6 +90,7 @@ static void columns(Regions *k) {
     code_line(g, "        vi, vj = T.axis.remap(\"SS\", [i, j])");
     return;
   }
+  k->whole = true;
   code_line(g, "for i, j0, j1 in T.grid(%s, (%s + %s) // %s, %s):", k->n, k->m, number(k, by - 1),
             number(k, by), number(k, by));
   code_line(g, "    with T.block(\"S0\"):");
@@ -148,6 +153,8 @@ static void schedule(Regions *k) {
   if (shared || rng_chance(r, 60))
     add(k, "sch.split(sch.fuse(*sch.get_loops(\"%s\")[-2:]), [None, %d, %d])\n", block, k->tile[0],
         k->tile[1]);
+  if (shared && !k->whole && !tirc_dtype_wraps(k->index))
+    k->g->program->tile = (int64_t)(k->tile[0] + HALO) * (k->tile[1] + HALO);
   if (threads)
     bind_threads(k, shared ? block : NULL);
   else

@@ -108,7 +108,11 @@ static void add_conditions(BoundedSums *s, const Place *at) {
     if (at->kind != PLACE_WHEN || at->negated) continue;
     Exprs conds = {0};
     tirc_lower_conjuncts(s->c, at->a, &conds);
-    for (int i = 0; i < conds.n; i++) add_condition(s, conds.at[i]);
+    for (int i = 0; i < conds.n; i++) {
+      add_condition(s, conds.at[i]);
+      /* (f0 * 4 + f1) * 8 + f2 < 40 of 8 steps f2 is f0 * 4 + f1 < 5, as an index may say, too. */
+      add_condition(s, tirc_simplify(s->a, conds.at[i]));
+    }
   }
 }
 
