@@ -73,11 +73,10 @@ void tirc_script_need(Script *sc, Value v, const char *message) {
     return;
   }
   const Expr open = undecided(sc, v, &holds);
+  if (open && !sc->needs) holds = tirc_script_truth(sc, tirc_value_expr(open));
   if (!holds)
     tirc_script_error(sc, "ValueError", NULL, "%s", tirc_script_plain_words(sc->c, message));
-  if (!open) return;
-  if (!sc->needs) (void)tirc_script_truth(sc, tirc_value_expr(open));
-  if (sc->needs && !follows(sc, open))
+  if (open && sc->needs && !follows(sc, open))
     vec_push(sc->c, sc->needs->list,
              ((Need){open, tirc_script_plain_words(sc->c, message), sc->loc}));
 }

@@ -19,20 +19,21 @@ def dims_of(shape):
 
 def module(call, tensors):
     """tensors: {"x": "n,3:float32"}"""
-    params = []
+    params, names = [], []
     for name, text in tensors.items():
         shape, dtype = text.split(":")
         dims = ["%d" % e if isinstance(e, int) else '"%s"' % e for e in dims_of(shape)]
+        names += [e for e in dims_of(shape) if isinstance(e, str) and e not in names]
         params.append('%s: R.Tensor((%s), "%s")' % (name, "".join(d + ", " for d in dims), dtype))
     return """@I.ir_module
 class Module:
     @R.function
     def main(%s):
-        with R.dataflow():
+%s        with R.dataflow():
             out = R.%s
             R.output(out)
         return out
-""" % (", ".join(params), call)
+""" % (", ".join(params), "".join("        %s = T.int64()\n" % n for n in names if re.search(r"\b%s\b" % n, call)), call)
 
 
 def arrays(tensors, sizes, seed):
@@ -77,7 +78,7 @@ def outcomes(folder, call, tensors, sizes, seed=1):
     said = [(how, *tell(path, options, given, folder / "results.npz"))
             for how, options in (("-D", [*ahead, "--plain"]), ("run", ["--plain"]))]
     if said[-1][1]:
-        said.append(("run --check", *tell(path, ["--check"], given, folder / "results.npz")))
+        said.append(("run --check", *tell(path, ["--check", "--plain"], given, folder / "results.npz")))
     return said
 
 

@@ -44,6 +44,8 @@ ROWS = [
     ("take(x, i, axis=0)", {"x": "n,3" + F, "i": "m" + I}, [dict(n=2, m=4), dict(n=0, m=0)], [dict(n=0, m=1)]),
     ("take(x, i, axis=0, mode='clip')", {"x": "n,3" + F, "i": "m" + I}, [dict(n=1, m=4)], [dict(n=0, m=2)]),
     ("gather_elements(x, i, axis=0)", {"x": "3,n" + F, "i": "2,m" + I}, [dict(n=4, m=4), dict(n=4, m=2)], [dict(n=2, m=3)]),
+    ("gather_elements(x, i, axis=0)", {"x": "n,3" + F, "i": "m,3" + I}, [dict(n=2, m=4), dict(n=0, m=0)], [dict(n=0, m=1)]),
+    ("gather_nd(x, i)", {"x": "n,3" + F, "i": "m,1" + I}, [dict(n=2, m=4), dict(n=0, m=0)], [dict(n=0, m=1)]),
     ("gather_nd(x, i, batch_dims=1)", {"x": "n,3" + F, "i": "m,4,1" + I}, [dict(n=2, m=2)], [dict(n=2, m=3)]),
     ("scatter_elements(x, i, u, axis=0)", {"x": "3,n" + F, "i": "1,m" + I, "u": "1,k" + F}, [dict(n=4, m=4, k=4), dict(n=4, m=2, k=2)],
      [dict(n=4, m=4, k=3), dict(n=2, m=3, k=3)]),
@@ -52,6 +54,8 @@ ROWS = [
     ("reverse_sequence(x, s)", {"x": "n,3" + F, "s": "m" + I}, [dict(n=2, m=2)], [dict(n=2, m=3)]),
     ("linalg.det(x)", {"x": "2,n,m" + F}, [dict(n=2, m=2)], [dict(n=2, m=3)]),
     ("nn.nll_loss(x, t, w)", {"x": "n,5" + F, "t": "m" + I, "w": "k" + F}, [dict(n=3, m=3, k=5)], [dict(n=3, m=2, k=5), dict(n=3, m=3, k=4)]),
+    ("nn.nll_loss(x, t)", {"x": "2,n" + F, "t": "2" + I}, [dict(n=3)], [dict(n=0)]),
+    ("vision.roi_pool(x, r, [2, 2])", {"x": "n,2,4,4" + F, "r": "m,k" + F}, [dict(n=3, m=0, k=5)], [dict(n=0, m=2, k=5), dict(n=3, m=2, k=4)]),
     ("nn.layer_norm(x, g, b, axes=[-1])", {"x": "2,n" + F, "g": "m" + F, "b": "k" + F}, [dict(n=3, m=3, k=3)], [dict(n=3, m=2, k=3), dict(n=3, m=3, k=4)]),
     ("nn.rms_norm(x, w, axes=[-1])", {"x": "2,n" + F, "w": "m" + F}, [dict(n=3, m=3)], [dict(n=3, m=1)]),
     ("nn.batch_norm(x, g, b, m, v)", {"x": "2,n,3" + F, "g": "n" + F, "b": "n" + F, "m": "k" + F, "v": "n" + F}, [dict(n=2, k=2)], [dict(n=2, k=3)]),
@@ -71,6 +75,10 @@ ROWS = [
     ("reshape(x, [8, 3])", {"x": "n,6" + F}, [dict(n=4)], [dict(n=3), dict(n=0)]),
     ("reshape(x, [2, -1])", {"x": "n,3" + F}, [dict(n=4), dict(n=0)], [dict(n=3)]),
     ("reshape(x, [-1, 4])", {"x": "n,m" + F}, [dict(n=4, m=3), dict(n=2, m=6), dict(n=0, m=5)], [dict(n=3, m=3)]),
+    ("strided_slice(x, axes=[0], begin=[1], end=[m])", {"x": "n,2" + F, "y": "m" + F}, [dict(n=3, m=5), dict(n=5, m=3), dict(n=4, m=4), dict(n=0, m=1)], []),
+    ("strided_slice(x, axes=[0], begin=[m], end=[-1], strides=[2])", {"x": "n,2" + F, "y": "m" + F}, [dict(n=9, m=2), dict(n=3, m=5), dict(n=0, m=0)], []),
+    ("strided_slice(x, axes=[0], begin=[1], end=[4], assume_inbound=True)", {"x": "n,2" + F}, [dict(n=4), dict(n=6)], [dict(n=3), dict(n=0)]),
+    ("strided_slice(x, axes=[0], begin=[0], end=[m - 3])", {"x": "n" + F, "y": "m" + F}, [dict(n=4, m=1), dict(n=4, m=5), dict(n=2, m=9)], []),
     ("squeeze(x, axis=[0])", {"x": "n,3" + F}, [dict(n=1)], [dict(n=2), dict(n=0)]),
     ("broadcast_to(x, [4, 3])", {"x": "n,3" + F}, [dict(n=1), dict(n=4)], [dict(n=2), dict(n=0)]),
     ("concat((x, y), axis=1)", {"x": "n,m" + F, "y": "k,2" + F}, [dict(n=3, m=2, k=3), dict(n=3, m=0, k=3)], [dict(n=3, m=2, k=2)]),
@@ -80,7 +88,7 @@ ROWS = [
     ("tile(x, [2, 3])", {"x": "n,2" + F}, [dict(n=3), dict(n=0)], []),
     ("repeat(x, 2, axis=0)", {"x": "n,2" + F}, [dict(n=3), dict(n=0)], []),
 ]
-BOUNDS = [-1000, -9, -4, -3, -1, 0, 1, 3, 4, 9, 2147483647]
+BOUNDS = [-1000, -4, -3, -1, 0, 1, 4, 2147483647]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[r[0] for r in ROWS])
@@ -108,7 +116,7 @@ class Module:
 %s            R.output(%s)
         return (%s)
 """ % (lines, names, names))
-    for n in (0, 1, 3, 8):
+    for n in (0, 1, 4):
         x = extents.np.arange(n, dtype="float32")
         extents.np.save(tmp_path / "x.npy", x)
         status, found = extents.tell(path, ["--plain"], ["x"], tmp_path / "results.npz")
