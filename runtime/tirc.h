@@ -1438,6 +1438,8 @@ TIRC_API tirc_status tirc_gpu_find_target(const char *name, bool *found, tirc_gp
  *     tirc_program_run(p, x, n, args, &error);      // main's parameters, then its results
  */
 TIRC_API bool tirc_module_has_graph(const tirc_module *m);
+/* The name of parameter number i of the main graph; NULL: it has none such. */
+TIRC_API const char *tirc_module_input(const tirc_module *m, int i);
 
 /* Tells of each operator and function that the module's graphs call, in the order of the first
  * call, and how often they do. */

@@ -18,6 +18,11 @@
 
 bool tirc_module_has_graph(const tirc_module *m) { return m && m->m->n_graphs > 0; }
 
+const char *tirc_module_input(const tirc_module *m, int i) {
+  const Graph *g = m ? tirc_module_main_graph(m->m) : NULL;
+  return g && i >= 0 && i < g->n_params ? g->params[i]->name : NULL;
+}
+
 bool tirc_phase_table(int i, tirc_phase_info *out) {
   if (i < 0 || i >= tirc_n_module_passes || !out) return false;
   const ModulePass *p = &tirc_module_passes[i];

@@ -27,6 +27,7 @@ struct Bed {
   Child reference; /* runs the interpreter once, and checks what is in `results` */
   Slot *reference_slot;
   double reference_seconds;    /* that the interpreter took; 0: it has not run */
+  bool refuses;                /* it could not run it */
   const BedListener *listener; /* of the call that is going on, or NULL */
 };
 

@@ -161,11 +161,15 @@ static tirc_status need_reference(Bed *b, tirc_error **error) {
   if (b->reference_seconds > 0) return TIRC_OK;
   const Slot *s = b->reference_slot;
   if (!await(b, &b->reference, REFERENCE_LIMIT, "interpreting it", b->reference_slot) ||
-      !isfinite(s->m.seconds))
+      !isfinite(s->m.seconds)) {
+    b->refuses = strcmp(s->m.code, "interrupted") != 0;
     return tirc_api_scratch(refuse_program, (void *)(uintptr_t)&s->m, NULL, error);
+  }
   b->reference_seconds = fmax(s->m.seconds, 1e-9);
   return TIRC_OK;
 }
+
+bool tirc_bed_refuses(const Bed *b) { return b->refuses; }
 
 /* One that had to be ended begins again. */
 static bool has_reference(Bed *b) {

@@ -41,6 +41,8 @@ bool tirc_is_hopeless(const Measured *m);
 tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, Bed **out,
                          tirc_error **error);
 void tirc_bed_free(Bed *b);
+/* Whether a measurement has failed because the program itself does not run with these arrays. */
+bool tirc_bed_refuses(const Bed *b);
 /* Times n candidates; what takes `best` seconds at most is checked against the reference
  * interpreter (tirc_reference_check), which has limits of its own. told (or NULL) hears of each
  * when it is done; go_on (or NULL) says false when it is enough: the others then have the code

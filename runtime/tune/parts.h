@@ -35,6 +35,7 @@ typedef struct Task {
   double loads, load; /* cores that others used: summed up over `loaded` trials; at the end */
   int64_t loaded;
   bool wrong, exhausted;
+  bool is_left; /* it does not run with random arrays: nothing of it can be measured */
   VEC(double) expected, measured; /* a model's ranks before, and seconds */
   Tuning *tuning;
 } Task;

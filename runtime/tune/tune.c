@@ -32,7 +32,7 @@ static Task *next_task(Tuning *t) {
   Task *best = NULL, *starved = NULL;
   for (int i = 0; i < t->n; i++) {
     Task *x = &t->tasks[i];
-    if (x->exhausted) continue;
+    if (x->exhausted || x->is_left) continue;
     const bool starves = x->trials == 0 || 4 * x->trials * t->n < t->trials;
     if (starves && (!starved || x->trials < starved->trials)) starved = x;
     if (!best || !isfinite(tirc_tuning_best(x)) || promise(x) > promise(best)) best = x;
@@ -53,7 +53,7 @@ static Task *starved_task(Tuning *t) {
   for (int i = 0; i < t->n; i++) {
     Task *x = &t->tasks[i];
     const int64_t made = x->trials + x->study.queued + x->study.running;
-    if (!x->exhausted && made < fewest) starved = x, fewest = made;
+    if (!x->exhausted && !x->is_left && made < fewest) starved = x, fewest = made;
   }
   return starved;
 }
@@ -206,6 +206,7 @@ static Outlook look(Tuning *t) {
   Outlook o = {0, 0};
   for (int i = 0; i < t->n && tirc_tuning_hear_news(t, &t->tasks[i]); i++) {
     const Study *s = &t->tasks[i].study;
+    if (t->tasks[i].is_left) continue;
     o.waiting += s->queued + s->running;
     o.made += t->tasks[i].trials + s->queued + s->running;
   }
@@ -217,9 +218,26 @@ static Task *waiting_task(Tuning *t) {
   Task *best = NULL;
   for (int i = 0; i < t->n; i++) {
     const Study *s = &t->tasks[i].study, *b = best ? &best->study : NULL;
-    if (s->queued + s->running > 0 && (!b || s->queued > b->queued)) best = &t->tasks[i];
+    if (!t->tasks[i].is_left && s->queued + s->running > 0 && (!b || s->queued > b->queued))
+      best = &t->tasks[i];
   }
   return best;
+}
+
+/* One of several programs that does not run with random arrays is left as it is, and the search
+ * goes on. False: it ends, with the error. */
+static bool leave_out(Tuning *t, Task *task, tirc_error **error) {
+  bool others = false;
+  for (int i = 0; i < t->n; i++) others |= &t->tasks[i] != task && !t->tasks[i].is_left;
+  if (!others || !error || !*error || !tirc_bed_refuses(task->bed)) return false;
+  const char *name = task->given->name ? task->given->name : "a program",
+             *why = tirc_error_get(*error, TIRC_ERROR_MESSAGE);
+  char message[512];
+  snprintf(message, sizeof message, "%s is not tuned: %s", name, why ? why : "");
+  if (t->options->warn) t->options->warn(t->options->self, message);
+  tirc_error_free(*error);
+  *error = NULL;
+  return task->is_left = true;
 }
 
 static tirc_status search(Tuning *t, tirc_error **error) {
@@ -236,6 +254,10 @@ static tirc_status search(Tuning *t, tirc_error **error) {
     int n = 0;
     const int64_t room = budget - others;
     status = tirc_tuning_batch(t, next, most, room > own_share(t) ? room : own_share(t), &n, error);
+    if (status == TIRC_BAD && leave_out(t, next, error)) {
+      status = TIRC_OK;
+      continue;
+    }
     if (n) t->idle = 0;
     if (status == TIRC_OK && n == 0 && o.waiting && tirc_tuning_goes_on(t)) tirc_tuning_wait(t);
   }

@@ -118,7 +118,8 @@ int make_arrays(const Bench *b, Case *k) {
   k->params = calloc(n, sizeof *k->params);
   if (!k->args || !k->params) return complain(b->o, NULL, "out of memory");
   memcpy(k->params, params, (size_t)k->n_params * sizeof *params);
-  int status = b->of_programs ? DONE : check_range_names(b->o, k->n_params, k->params, 1);
+  int status =
+      b->of_programs || b->tunes ? DONE : check_range_names(b->o, k->n_params, k->params, 1);
   if (status == DONE) status = read_symbols(b, k);
   if (status == DONE) status = read_scalars(b, k);
   for (int i = 0; i < k->n_params && status == DONE; i++) {

@@ -362,16 +362,33 @@ static int check_ranges(const Tune *t) {
     memcpy(all + n, params, (size_t)more * sizeof *all);
     n += more;
   }
+  tirc_param *with = realloc(all, (size_t)(n + t->model.n_inputs + 1) * sizeof *all);
+  if (with) all = with;
+  if (!with && status == DONE) status = complain(t->o, NULL, "out of memory");
+  for (int i = 0; with && i < t->model.n_inputs; i++)
+    all[n++] = (tirc_param){.name = t->model.inputs[i], .is_array = true};
   if (status == DONE) status = check_range_names(t->o, n, all, t->cases.n_cases);
   free(all);
   return status;
 }
 
+/* What --test-data says, and behind it what --range does: the last one counts. */
+static tirc_input_range *all_ranges(const Tune *t, const tirc_input_range *said, int *n) {
+  const size_t known = (size_t)t->model.n_ranges, more = (size_t)t->o->range.n;
+  tirc_input_range *all = calloc(known + more + 1, sizeof *all);
+  if (all && known) memcpy(all, t->model.ranges, known * sizeof *all);
+  if (all && more) memcpy(all + known, said, more * sizeof *all);
+  *n = (int)(known + more);
+  return all;
+}
+
 static int tune(Tune *t) {
   const Options *o = t->o;
-  tirc_input_range *ranges = NULL;
-  int status = read_ranges(o, &ranges);
+  tirc_input_range *ranges = NULL, *all = NULL;
+  int n_ranges = 0, status = read_ranges(o, &ranges);
   if (status == DONE) status = check_ranges(t);
+  if (status == DONE && !(all = all_ranges(t, ranges, &n_ranges)))
+    status = complain(o, NULL, "out of memory");
   if (status != DONE) {
     free_ranges(o, ranges);
     return status;
@@ -397,8 +414,9 @@ static int tune(Tune *t) {
   tirc_error *e = NULL;
   catch_interrupts();
   const tirc_status tuned =
-      tirc_tune_in_ranges(t->cases.n_cases, t->tasks, &options, o->range.n, ranges, &results, &e);
+      tirc_tune_in_ranges(t->cases.n_cases, t->tasks, &options, n_ranges, all, &results, &e);
   clear_table(&t->table);
+  free(all);
   free_ranges(o, ranges);
   if (tuned == TIRC_BAD) return report(o, e);
   status = finish(t, results, e);

@@ -4,6 +4,7 @@
 #include "tune_model.h"
 #include "tools/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +69,48 @@ static int check_sizes(const Options *o, const ModelTasks *t) {
   return t->n ? DONE : complain(o, NULL, "the model '%s' calls no function", o->args.at[0]);
 }
 
+/* --range may name them: functions take them by these names. */
+static int list_inputs(const Options *o, const tirc_module *model, ModelTasks *t) {
+  while (tirc_module_input(model, t->n_inputs)) t->n_inputs++;
+  t->inputs = calloc((size_t)t->n_inputs + 1, sizeof *t->inputs);
+  for (int i = 0; t->inputs && i < t->n_inputs; i++)
+    if (!(t->inputs[i] = strdup(tirc_module_input(model, i))))
+      return complain(o, NULL, "out of memory");
+  return t->inputs ? DONE : complain(o, NULL, "out of memory");
+}
+
+static tirc_input_range range_of(const char *name, const tirc_array *a) {
+  tirc_input_range r = {name, (double)INFINITY, -(double)INFINITY};
+  for (int64_t i = 0; i < tirc_array_count(a); i++) {
+    r.low = fmin(r.low, tirc_array_get(a, i));
+    r.high = fmax(r.high, tirc_array_get(a, i));
+  }
+  return r;
+}
+
+/* Integers of --test-data say what such inputs are like. */
+static int take_test_ranges(const Options *o, const tirc_module *model, ModelTasks *t) {
+  TestArrays given = {0};
+  if (!o->test_data || !is_onnx(o->args.at[0])) return DONE;
+  int status = read_test_arrays(o, "input", &given);
+  t->ranges = calloc((size_t)given.n + 1, sizeof *t->ranges);
+  if (!t->ranges && status == DONE) status = complain(o, NULL, "out of memory");
+  for (int i = 0; i < given.n && status == DONE; i++) {
+    int param = -1;
+    const char *type = given.at[i] ? tirc_array_dtype(given.at[i]) : "";
+    if (!tirc_import_input(model, i, &param) || param < 0 || param >= t->n_inputs) continue;
+    if (!strstr(type, "int") || !tirc_array_count(given.at[i])) continue;
+    t->ranges[t->n_ranges++] = range_of(t->inputs[param], given.at[i]);
+  }
+  free_test_arrays(&given);
+  return status;
+}
+
 int find_model_tasks(const Options *o, const tirc_module *model, ModelTasks *t) {
   tirc_module *functions = NULL;
-  const int status = run_phases(o, model, "cleanup", &functions);
+  int status = list_inputs(o, model, t);
+  if (status == DONE) status = take_test_ranges(o, model, t);
+  if (status == DONE) status = run_phases(o, model, "cleanup", &functions);
   if (status != DONE) return status;
   Counting k = {.t = t, .functions = functions};
   tirc_error *e = NULL;
@@ -89,6 +129,9 @@ void free_model_tasks(ModelTasks *t) {
     tirc_module_free(t->at[i].module);
   }
   free(t->at);
+  for (int i = 0; t->inputs && i < t->n_inputs; i++) free(t->inputs[i]);
+  free(t->inputs);
+  free(t->ranges);
   *t = (ModelTasks){0};
 }
 

@@ -12,6 +12,10 @@ typedef struct ModelTask {
 typedef struct ModelTasks {
   int n;
   ModelTask *at;
+  int n_inputs; /* of the model */
+  char **inputs;
+  int n_ranges; /* what integers of --test-data are between */
+  tirc_input_range *ranges;
 } ModelTasks;
 
 /* DONE, or the exit status after the error was reported; to be freed either way. */
