@@ -323,8 +323,40 @@ bool tirc_picks_one(Expr combiner) {
   return combiner->op == OP_SELECT || combiner->op == OP_IF_THEN_ELSE;
 }
 
+static Expr zero_of(Tirc *c, DType t) {
+  return tirc_dtype_is_float(t) ? tirc_float(c, t, 0) : tirc_int(c, t, 0);
+}
+
+/* (B + x) + y and (B - x) - y as B and what is added to it: x + y, (0 - x) - y; *rest is NULL where
+ * there is nothing but B. False: B is no part of such a chain. */
+static bool take_self(Tirc *c, const Reducer *r, int i, Op op, Expr e, Expr *rest) {
+  Expr inner = NULL;
+  *rest = NULL;
+  if (is_self(r, i, e)) return true;
+  const bool minus = op == OP_ADD && e->op == OP_SUB;
+  if (e->op != op && !minus) return false;
+  if (take_self(c, r, i, op, e->args[0], &inner)) {
+    if (minus && !inner) inner = zero_of(c, e->dtype);
+    *rest = inner ? tirc_binary(c, (Op)e->op, inner, e->args[1]) : e->args[1];
+    return true;
+  }
+  if (minus || !take_self(c, r, i, op, e->args[1], &inner)) return false;
+  *rest = inner ? tirc_binary(c, op, e->args[0], inner) : e->args[0];
+  return true;
+}
+
+/* B + x + y as B + (x + y): what partial results are joined by. */
+static void gather(Tirc *c, Reducer *r, int i) {
+  const Expr v = r->combiners[i];
+  const Op op = v->op == OP_SUB ? OP_ADD : (Op)v->op;
+  Expr rest;
+  if (is_operation(op) && take_self(c, r, i, op, v, &rest) && rest)
+    r->combiners[i] = tirc_binary(c, op, r->self[i], rest);
+}
+
 /* new = op(old, incoming), or one of the two by a comparison. */
-static const char *find_incoming(Reducer *r, int i) {
+static const char *find_incoming(Tirc *c, Reducer *r, int i) {
+  gather(c, r, i);
   const Expr v = r->combiners[i];
   if (!tirc_picks_one(v) && !is_operation((Op)v->op))
     return "no operation of what is there with something new";
@@ -342,10 +374,7 @@ static bool is_other(const void *unused, Expr e) {
 /* Whether what two partial results make is made of nothing else. */
 static bool is_closed(Tirc *c, const Reducer *r) {
   Expr *zeros = tirc_new_array(c, Expr, r->n);
-  for (int i = 0; i < r->n; i++) {
-    const DType t = r->combiners[i]->dtype;
-    zeros[i] = tirc_dtype_is_float(t) ? tirc_float(c, t, 0) : tirc_int(c, t, 0);
-  }
+  for (int i = 0; i < r->n; i++) zeros[i] = zero_of(c, r->combiners[i]->dtype);
   for (int i = 0; i < r->n; i++)
     if (tirc_find_expr(tirc_reducer_apply(c, r, i, zeros, zeros), is_other, NULL)) return false;
   return true;
@@ -353,7 +382,7 @@ static bool is_closed(Tirc *c, const Reducer *r) {
 
 const char *tirc_partial_reducer(Tirc *c, const Block *b, Reducer *r) {
   const char *wrong = read(c, b, true, r);
-  for (int i = 0; !wrong && i < r->n; i++) wrong = find_incoming(r, i);
+  for (int i = 0; !wrong && i < r->n; i++) wrong = find_incoming(c, r, i);
   if (!wrong && !is_closed(c, r))
     wrong = "it combines with more than what is there and what is new";
   return wrong;

@@ -270,6 +270,8 @@ const char *tirc_emu_block(Emu *e, int64_t block);
 const char *tirc_emu_act(Emu *e, const Act *a); /* "line 7 (`C[0] = 1`)" */
 _Noreturn void tirc_emu_fail(Emu *e, const char *code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* needed.c: [function]: whether something uses what the kernel stores, besides its own launch */
+const bool *tirc_emu_needed(Tirc *c, const Module *m, const Func *host);
 /* warp.c: NULL: no call of a warp */
 Eval tirc_emu_warp_call(Emu *e, Piece *p);
 bool tirc_is_warp_call(Expr x);

@@ -32,7 +32,8 @@
 
 typedef struct EmulateOptions {
   int64_t max_steps; /* loop iterations, each for all threads of a group; 0: no limit */
-  int64_t blocks;    /* run only so many of each launch, drawn at random; 0: all */
+  int64_t blocks;    /* run only so many of each launch whose results nothing else uses, drawn at
+                        random; 0: all */
   uint64_t seed;     /* of the order of blocks, groups and threads */
   bool (*go_on)(void *self);
   void *self;

@@ -15,7 +15,8 @@ typedef struct Session {
   const Argument *args;
   uint32_t time;
   uint64_t random;
-  PtrMap traces; /* data -> Traced */
+  PtrMap traces;      /* data -> Traced */
+  const bool *needed; /* [function]: all of its blocks run */
 } Session;
 
 typedef struct Traced {
@@ -194,6 +195,12 @@ static void set_threads(Emu *e) {
   }
 }
 
+static bool is_needed(const Session *s, const Func *kernel) {
+  int i = 0;
+  while (s->module->funcs[i] != kernel) i++;
+  return s->needed[i];
+}
+
 /* The order of blocks is drawn. */
 static void run_blocks(Session *s, Emu *e, const Act *body) {
   int64_t n = 1;
@@ -207,7 +214,8 @@ static void run_blocks(Session *s, Emu *e, const Act *body) {
     order[i] = order[other];
     order[other] = (uint32_t)i;
   }
-  const int64_t wanted = s->o->blocks > 0 && s->o->blocks < n ? s->o->blocks : n;
+  const bool some = s->o->blocks > 0 && s->o->blocks < n && !is_needed(s, e->kernel);
+  const int64_t wanted = some ? s->o->blocks : n;
   e->launch_start = e->time + 1;
   for (int64_t i = 0; i < wanted; i++) run_block(e, body, order[i]);
   s->report->launches++;
@@ -273,6 +281,7 @@ static void launch(void *self, Tirc *t, Loc loc, const char *name, int n,
 void tirc_emulate(Tirc *c, const Module *m, const Func *host, int n_args, const Argument *args,
                   const EmulateOptions *o, EmulateReport *report) {
   Session s = {.module = m, .host = host, .o = o, .report = report, .c = c, .args = args};
+  s.needed = tirc_emu_needed(c, m, host);
   s.random = o->seed * 2654435761u + 1;
   const InterpOptions options = {.max_steps = o->max_steps,
                                  .go_on = o->go_on,
