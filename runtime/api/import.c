@@ -224,7 +224,7 @@ typedef struct Reading {
 static void read_tensor(Tirc *c, void *self) {
   Reading *p = self;
   const OnnxTensor *from = tirc_onnx_read_tensor(c, p->path);
-  Tensor *t = tirc_tensor_new(c, from->dtype, from->ndim, from->dims);
+  Tensor *t = tirc_tensor_new_at(c, from->dtype, from->ndim, from->dims, TENSOR_OF_FILE_ALIGN);
   memcpy(t->data, from->data, t->bytes);
   p->result = tirc_api_array(c, t);
 }

@@ -208,11 +208,11 @@ static void make_array(Tirc *c, AskedShape *p, const Func *f, const Argument *ar
                     has_shape(p->from->t, b->ndim, shape);
   if (p->from &&
       (!fits || !flat)) { /* as it is; of one that does not fit a call says what is wrong */
-    p->array = tirc_api_array(c, tirc_tensor_clone(c, p->from->t));
+    p->array = tirc_api_array(c, tirc_tensor_clone_at(c, p->from->t, b->align));
     return;
   }
-  p->array =
-      tirc_api_array(c, tirc_tensor_new(c, b->dtype, flat ? 1 : b->ndim, flat ? &elements : shape));
+  p->array = tirc_api_array(
+      c, tirc_tensor_new_at(c, b->dtype, flat ? 1 : b->ndim, flat ? &elements : shape, b->align));
   note_range(p, f, args, symbols);
   if (fits && p->from->t->bytes) lay_out(p->from->t, p->array->t, 0, &next, offset, strides);
 }

@@ -168,7 +168,7 @@ Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole
   Trap trap;
   Tensor *t = NULL;
   if (TIRC_TRY(c, trap)) {
-    t = tirc_tensor_new(c, dtype, h.ndim, h.shape);
+    t = tirc_tensor_new_at(c, dtype, h.ndim, h.shape, TENSOR_OF_FILE_ALIGN);
     TIRC_END(c, trap);
   } else {
     fclose(f.f);

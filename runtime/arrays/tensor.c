@@ -6,9 +6,12 @@
 
 #include <stdlib.h>
 
-static void *allocate(Tirc *c, size_t bytes) {
+/* What programs of older releases of the reference ask of every array. */
+enum { USUAL_ALIGNMENT = 128, MOST_ALIGNMENT = 1 << 21 };
+
+static void *allocate(Tirc *c, size_t bytes, size_t align) {
   size_t size = tirc_pages_size(bytes);
-  void *p = size ? tirc_pages_new(size) : NULL;
+  void *p = size ? tirc_pages_new_at(size, align) : NULL;
   if (!p)
     tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
               "a tensor of %zu bytes does not fit into memory", bytes);
@@ -16,7 +19,17 @@ static void *allocate(Tirc *c, size_t bytes) {
   return p;
 }
 
+static size_t alignment_of(int64_t asked) {
+  size_t align = USUAL_ALIGNMENT;
+  while (asked > 0 && align < MOST_ALIGNMENT && (uint64_t)asked % (2 * align) == 0) align *= 2;
+  return align;
+}
+
 Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape) {
+  return tirc_tensor_new_at(c, dtype, ndim, shape, USUAL_ALIGNMENT);
+}
+
+Tensor *tirc_tensor_new_at(Tirc *c, DType dtype, int ndim, const int64_t *shape, int64_t align) {
   int64_t count = 1, bytes;
   if (ndim < 0 || ndim > TENSOR_MAX_NDIM)
     tirc_fail(c, (Loc){0}, "shape", NULL, "a tensor has at most %d dimensions, not %d",
@@ -33,7 +46,7 @@ Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape) {
       bytes > tirc_machine_memory())
     tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
               "a tensor of %lld elements does not fit into memory", (long long)count);
-  void *data = allocate(c, (size_t)bytes);
+  void *data = allocate(c, (size_t)bytes, alignment_of(align));
   Tensor *t = calloc(1, sizeof *t);
   if (!t) {
     free(data);
@@ -54,7 +67,13 @@ void tirc_tensor_free(Tensor *t) {
 }
 
 Tensor *tirc_tensor_clone(Tirc *c, const Tensor *t) {
-  Tensor *r = tirc_tensor_new(c, t->dtype, t->ndim, t->shape);
+  enum { PAGE = 4096 }; /* more is chance */
+  const uintptr_t at = (uintptr_t)t->data, align = at & -at;
+  return tirc_tensor_clone_at(c, t, align > PAGE ? PAGE : (int64_t)align);
+}
+
+Tensor *tirc_tensor_clone_at(Tirc *c, const Tensor *t, int64_t align) {
+  Tensor *r = tirc_tensor_new_at(c, t->dtype, t->ndim, t->shape, align);
   memcpy(r->data, t->data, t->bytes);
   return r;
 }

@@ -16,15 +16,19 @@ typedef struct Tensor {
   const int64_t *strides; /* in elements; NULL: compact, row-major */
   int64_t count;          /* elements, or with strides those from the first to the last */
   size_t bytes;
-  void *data;  /* aligned to 64 and owned, unless it came from outside */
+  void *data;  /* aligned to 128 at least and owned, unless it came from outside */
   bool is_far; /* data is an address of a device, where nothing here may look */
 } Tensor;
 
 /* Zeroed. Throws "shape" on negative extents or overflow, "memory" when it is too large. Large ones
  * lie on huge pages (pages.h). */
 Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape);
-void tirc_tensor_free(Tensor *t); /* NULL is fine */
-Tensor *tirc_tensor_clone(Tirc *c, const Tensor *t);
+/* The same where its data is a multiple of so many bytes, as a program asks of its parameters. */
+enum { TENSOR_OF_FILE_ALIGN = 4096 }; /* of which no program is known that reads it */
+Tensor *tirc_tensor_new_at(Tirc *c, DType dtype, int ndim, const int64_t *shape, int64_t align);
+void tirc_tensor_free(Tensor *t);                    /* NULL is fine */
+Tensor *tirc_tensor_clone(Tirc *c, const Tensor *t); /* aligned as t is */
+Tensor *tirc_tensor_clone_at(Tirc *c, const Tensor *t, int64_t align);
 /* Uniform in [-1, 1) for floats, small integers for ints, from a seed; same on every machine. */
 void tirc_tensor_random(Tensor *t, uint64_t seed);
 /* Uniform from low to high, both included; integers between them, of which there must be one. */

@@ -14,8 +14,12 @@ size_t tirc_pages_size(size_t bytes) {
   return bytes ? (bytes + unit - 1) / unit * unit : unit;
 }
 
-void *tirc_pages_new(size_t size) {
-  void *p = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : LINE, size);
+void *tirc_pages_new(size_t size) { return tirc_pages_new_at(size, LINE); }
+
+void *tirc_pages_new_at(size_t size, size_t align) {
+  const size_t usual = size >= HUGE_PAGE ? HUGE_PAGE : LINE, at = align > usual ? align : usual;
+  if (size > SIZE_MAX - at) return NULL;
+  void *p = aligned_alloc(at, (size + at - 1) / at * at);
   if (p && size >= HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
   return p;
 }

@@ -10,5 +10,7 @@
 size_t tirc_pages_size(size_t bytes);
 /* `size` is one that tirc_pages_size gave. For free(); NULL when memory is out. */
 void *tirc_pages_new(size_t size);
+/* The same at a multiple of `align`, a power of two. */
+void *tirc_pages_new_at(size_t size, size_t align);
 
 #endif

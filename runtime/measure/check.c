@@ -27,7 +27,14 @@ struct tirc_reference {
 /* --- runs --------------------------------------------------------------------------------------
  */
 
-static Argument *copy_arguments(Tirc *c, int n, const Argument *from) {
+/* Where the function wants it: to a multiple of what it asks for. */
+static void *room_for(Tirc *c, const Tensor *t, const Buffer b) {
+  const uintptr_t align = b && b->align > 64 ? (uintptr_t)b->align : 1;
+  char *at = tirc_alloc(c, t->bytes + align);
+  return at + (align - (uintptr_t)at % align) % align;
+}
+
+static Argument *copy_arguments(Tirc *c, const Func *f, int n, const Argument *from) {
   Argument *to = tirc_new_array(c, Argument, n);
   for (int i = 0; i < n; i++) {
     to[i] = from[i];
@@ -35,7 +42,7 @@ static Argument *copy_arguments(Tirc *c, int n, const Argument *from) {
     Tensor *t = to[i].tensor = tirc_new(c, Tensor);
     *t = *from[i].tensor;
     if (t->strides) t->strides = tirc_copy(c, t->strides, t->ndim);
-    t->data = tirc_alloc(c, t->bytes + 1);
+    t->data = room_for(c, t, f->buffers[i]);
     memcpy(t->data, from[i].tensor->data, t->bytes);
   }
   return to;
@@ -86,7 +93,7 @@ static void make(Tirc *c, void *self) {
     tirc_bind_arguments(c, f, p->n, args, NULL);
     return;
   }
-  r->expected.args = copy_arguments(c, p->n, args);
+  r->expected.args = copy_arguments(c, f, p->n, args);
   run(c, f, &r->expected, p->options);
   p->result = r;
 }
@@ -253,7 +260,7 @@ static void run_freely(Tirc *c, const tirc_reference *r, const Argument *chosen,
                        Expected *out) {
   const FreeOrder o = tirc_free_order(c, r->func, chosen != NULL, nan);
   if (!o.func) return;
-  const Argument *own = copy_arguments(c, r->n, r->expected.args);
+  const Argument *own = copy_arguments(c, r->func, r->n, r->expected.args);
   Expected e = {.args = tirc_new_array(c, Argument, r->n + o.n_chosen)};
   memcpy(e.args, own, (size_t)r->n * sizeof *own);
   for (int i = 0; i < o.n_chosen; i++) e.args[r->n + i] = chosen[o.chosen[i]];

@@ -396,13 +396,24 @@ def _check_device(device):
         raise ValueError("the only device is cpu(), not %r" % (device,))
 
 
+def _aligned(array):
+    """A copy at the start of a page, or of 256 bytes where it is less than a page: programs may ask for that."""
+    import numpy
+    align = 4096 if array.nbytes >= 4096 else 256
+    memory = numpy.empty(array.nbytes + align, "uint8")
+    start = -memory.ctypes.data % align
+    copy = memory[start:start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
 def tensor(array, device=None, mem_scope=None):
     """A copy of an array in memory that a kernel may use."""
     import numpy
     _check_device(device)
     if mem_scope not in (None, "global"):
         raise ValueError("the only memory of a processor is global, not %r" % (mem_scope,))
-    return Tensor(numpy.array(array._array if isinstance(array, Tensor) else array, order="C"))
+    return Tensor(_aligned(numpy.asarray(array._array if isinstance(array, Tensor) else array)))
 
 
 def empty(shape, dtype="float32", device=None, mem_scope=None):
