@@ -13,10 +13,11 @@
 enum { M = 128, N = 192, K = 160 };
 
 /* Any failure ends the program with what the library says of it. */
-static void must(tirc_status status, tirc_error *e) {
+/* e: a pointer, since C may read the arguments in any order. */
+static void must(tirc_status status, tirc_error **e) {
   if (status == TIRC_OK) return;
-  const char *hint = tirc_error_get(e, TIRC_ERROR_HINT);
-  fprintf(stderr, "error [%s]: %s\n", tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
+  const char *hint = tirc_error_get(*e, TIRC_ERROR_HINT);
+  fprintf(stderr, "error [%s]: %s\n", tirc_error_get(*e, TIRC_ERROR_CODE), tirc_error_message(*e));
   if (hint) fprintf(stderr, "hint: %s\n", hint);
   exit((int)status);
 }
@@ -26,7 +27,7 @@ static tirc_module *matmul(void) {
   tirc_builder *b;
   tirc_module *m;
   tirc_error *e = NULL;
-  must(tirc_builder_new(&b, &e), e);
+  must(tirc_builder_new(&b, &e), &e);
   tirc_build_func(b, "main");
   tirc_term extent[] = {tirc_build_int(b, NULL, M), tirc_build_int(b, NULL, N),
                         tirc_build_int(b, NULL, K)};
@@ -50,7 +51,7 @@ static tirc_module *matmul(void) {
   tirc_build_end(b); /* the block */
   tirc_build_end(b); /* the grid */
   tirc_build_end(b); /* the function */
-  must(tirc_builder_module(b, &m, &e), e);
+  must(tirc_builder_module(b, &m, &e), &e);
   tirc_builder_free(b);
   return m;
 }
@@ -59,7 +60,7 @@ static tirc_module *matmul(void) {
 static tirc_value call(tirc_schedule *s, const char *name, int n, const tirc_value *args) {
   tirc_value result;
   tirc_error *e = NULL;
-  must(tirc_schedule_call(s, name, n, args, 0, NULL, NULL, &result, &e), e);
+  must(tirc_schedule_call(s, name, n, args, 0, NULL, NULL, &result, &e), &e);
   return result;
 }
 
@@ -74,7 +75,7 @@ static tirc_module *tune(const tirc_module *m) {
   tirc_schedule *s;
   tirc_module *tuned;
   tirc_error *e = NULL;
-  must(tirc_schedule_new(m, NULL, &s, &e), e);
+  must(tirc_schedule_new(m, NULL, &s, &e), &e);
   tirc_value name = tirc_text("C"), block = call(s, "get_block", 1, &name);
   const tirc_value *ijk = call(s, "get_loops", 1, &block).u.items;
 
@@ -91,7 +92,7 @@ static tirc_module *tune(const tirc_module *m) {
   call(s, "vectorize", 1, &j[1]);
   tirc_value at[] = {block, ijk[2]};
   call(s, "decompose_reduction", 2, at);
-  must(tirc_schedule_module(s, &tuned, &e), e);
+  must(tirc_schedule_module(s, &tuned, &e), &e);
   tirc_schedule_free(s);
   return tuned;
 }
@@ -122,26 +123,26 @@ int main(void) {
   tirc_error *e = NULL;
   tirc_module *m = matmul(), *tuned = tune(m);
   char *text;
-  must(tirc_module_print(tuned, &text, &e), e);
+  must(tirc_module_print(tuned, &text, &e), &e);
   fputs(text, stdout);
   tirc_string_free(text);
 
   tirc_kernel *kernel;
   tirc_executor *threads;
-  must(tirc_kernel_new(tuned, "main", "native", &kernel, &e), e);
-  must(tirc_executor_new(0, &threads, &e), e);
+  must(tirc_kernel_new(tuned, "main", "native", &kernel, &e), &e);
+  must(tirc_executor_new(0, &threads, &e), &e);
   for (int i = 0; i < M * K; i++) a[i] = (float)(i % 17) / 17 - 0.5f;
   for (int i = 0; i < K * N; i++) b[i] = (float)(i % 23) / 23 - 0.5f;
   DLTensor t[] = {tensor(a, (int64_t[]){M, K}), tensor(b, (int64_t[]){K, N}),
                   tensor(c, (int64_t[]){M, N})};
   tirc_argument args[] = {{.tensor = &t[0]}, {.tensor = &t[1]}, {.tensor = &t[2]}};
-  must(tirc_kernel_run(kernel, threads, 3, args, &e), e);
+  must(tirc_kernel_run(kernel, threads, 3, args, &e), &e);
   double error = largest_error(a, b, c);
 
   tirc_launch *launch;
   double seconds[5], best = 1e9;
-  must(tirc_launch_new(kernel, threads, 3, args, &launch, &e), e);
-  must(tirc_launch_time(launch, 10, 5, 0.01, seconds, &e), e);
+  must(tirc_launch_new(kernel, threads, 3, args, &launch, &e), &e);
+  must(tirc_launch_time(launch, 10, 5, 0.01, seconds, &e), &e);
   for (int i = 0; i < 5; i++)
     if (seconds[i] < best) best = seconds[i];
   printf("largest error %.2g; %.1f us, %.1f GFLOP/s on %d threads\n", error, 1e6 * best,

@@ -20,9 +20,10 @@ static const char program[] =
     "            B[v] = A[v] * A[v] + T.float32(1)\n";
 
 /* Any failure ends the program with what the library says of it. */
-static void must(tirc_status status, tirc_error *e) {
+/* e: a pointer, since C may read the arguments in any order. */
+static void must(tirc_status status, tirc_error **e) {
   if (status == TIRC_OK) return;
-  fprintf(stderr, "error [%s]: %s\n", tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
+  fprintf(stderr, "error [%s]: %s\n", tirc_error_get(*e, TIRC_ERROR_CODE), tirc_error_message(*e));
   exit((int)status);
 }
 
@@ -60,17 +61,17 @@ int main(void) {
   tirc_launch *launch;
   tirc_argument args[2] = {{.array = NULL}};
   const int64_t shape[] = {N};
-  must(tirc_module_parse(program, strlen(program), "program", 0, NULL, &m, &e), e);
-  must(tirc_module_auto(m, NULL, NULL, &scheduled, &e), e);
-  must(tirc_kernel_new(scheduled, "main", NULL, &kernel, &e), e);
-  must(tirc_executor_new(1, &threads, &e), e);
-  for (int i = 0; i < 2; i++) must(tirc_array_new("float32", 1, shape, &args[i].array, &e), e);
+  must(tirc_module_parse(program, strlen(program), "program", 0, NULL, &m, &e), &e);
+  must(tirc_module_auto(m, NULL, NULL, &scheduled, &e), &e);
+  must(tirc_kernel_new(scheduled, "main", NULL, &kernel, &e), &e);
+  must(tirc_executor_new(1, &threads, &e), &e);
+  for (int i = 0; i < 2; i++) must(tirc_array_new("float32", 1, shape, &args[i].array, &e), &e);
   tirc_array_fill_random(args[0].array, 1);
-  must(tirc_launch_new(kernel, threads, 2, args, &launch, &e), e);
+  must(tirc_launch_new(kernel, threads, 2, args, &launch, &e), &e);
 
   /* What is right: the interpreter, with how far float32 may be from it. */
   tirc_reference *reference;
-  must(tirc_reference_new(m, "main", 2, args, NULL, &reference, &e), e);
+  must(tirc_reference_new(m, "main", 2, args, NULL, &reference, &e), &e);
 
   Arrays own = {tirc_array_data(args[0].array), tirc_array_data(args[1].array)};
   tirc_contender ways[WAYS] = {tirc_launch_contender("tirc", launch),
@@ -80,7 +81,7 @@ int main(void) {
 
   const tirc_measure_options options = {.seconds = 0.05, .attempts = 1};
   tirc_measurement *measured;
-  must(tirc_measure(WAYS, ways, &options, &measured, &e), e);
+  must(tirc_measure(WAYS, ways, &options, &measured, &e), &e);
   for (int i = 0; i < WAYS; i++) tell(ways[i].name, tirc_measurement_figures(measured, i));
   const tirc_figures *of = tirc_measurement_figures(measured, 0),
                      *base = tirc_measurement_figures(measured, 1);

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void must(tirc_status status, tirc_error *e) {
+/* e: a pointer, since C may read the arguments in any order. */
+static void must(tirc_status status, tirc_error **e) {
   if (status == TIRC_OK) return;
-  const char *hint = tirc_error_get(e, TIRC_ERROR_HINT);
-  fprintf(stderr, "error [%s]: %s\n", tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
+  const char *hint = tirc_error_get(*e, TIRC_ERROR_HINT);
+  fprintf(stderr, "error [%s]: %s\n", tirc_error_get(*e, TIRC_ERROR_CODE), tirc_error_message(*e));
   if (hint) fprintf(stderr, "hint: %s\n", hint);
   exit((int)status);
 }
@@ -33,30 +34,30 @@ int main(int argc, char **argv) {
   tirc_module *m;
   tirc_program *program;
   if (argc < 2) return fputs("usage: model FILE [WEIGHTS.safetensors]\n", stderr), 2;
-  must(tirc_module_read(argv[1], 0, NULL, &m, &e), e);
+  must(tirc_module_read(argv[1], 0, NULL, &m, &e), &e);
   const tirc_program_options options = {.target = "native"};
-  must(tirc_program_new(m, &options, &program, &e), e);
+  must(tirc_program_new(m, &options, &program, &e), &e);
 
   /* Inputs come first, then weights, then results. */
   const tirc_module *signature = tirc_program_signature(program);
   const tirc_param *params;
   int n;
-  must(tirc_module_params(signature, NULL, &n, &params, &e), e);
+  must(tirc_module_params(signature, NULL, &n, &params, &e), &e);
   const int inputs = tirc_program_inputs(program), results = tirc_program_params(program);
   tirc_argument *args = calloc((size_t)n, sizeof *args);
   tirc_weights *weights = NULL;
   if (!args) return 2;
   if (argc > 2)
-    must(tirc_weights_open(argv[2], &weights, &e), e);
+    must(tirc_weights_open(argv[2], &weights, &e), &e);
   else
-    must(tirc_module_weights(m, &weights, &e), e); /* of a file of ONNX its own */
+    must(tirc_module_weights(m, &weights, &e), &e); /* of a file of ONNX its own */
   for (int i = inputs; i < results; i++)
-    must(tirc_weights_array(weights, params[i].name, &args[i].array, &e), e);
+    must(tirc_weights_array(weights, params[i].name, &args[i].array, &e), &e);
 
   /* Extents with a name are 1 here; an array's shape tells them. */
   const tirc_symbol *symbols;
   int n_symbols;
-  must(tirc_module_symbols(signature, NULL, &n_symbols, &symbols, &e), e);
+  must(tirc_module_symbols(signature, NULL, &n_symbols, &symbols, &e), &e);
   tirc_symbol *known = calloc((size_t)n_symbols + 1, sizeof *known);
   if (!known) return 2;
   for (int i = 0; i < n_symbols; i++) known[i] = (tirc_symbol){symbols[i].name, 1, true};
@@ -64,15 +65,15 @@ int main(int argc, char **argv) {
     if (!args[i].array)
       must(tirc_module_array(signature, NULL, n, args, n_symbols, known, i, NULL, &args[i].array,
                              &e),
-           e);
+           &e);
   for (int i = 0; i < inputs; i++) tirc_array_fill_random(args[i].array, (uint64_t)i);
 
   tirc_executor *threads;
-  must(tirc_executor_new(0, &threads, &e), e);
-  must(tirc_program_run(program, threads, n, args, &e), e);
+  must(tirc_executor_new(0, &threads, &e), &e);
+  must(tirc_program_run(program, threads, n, args, &e), &e);
   for (int i = results; i < n; i++) show(&params[i], args[i].array);
   tirc_program_size size;
-  must(tirc_program_measure(program, n, args, &size, &e), e);
+  must(tirc_program_measure(program, n, args, &size, &e), &e);
   printf("%d calls of %d functions; workspace %lld bytes\n", size.calls, size.functions,
          (long long)size.workspace);
 

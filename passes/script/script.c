@@ -153,6 +153,10 @@ static Loc rule_of_its_own(Script *sc, const Source *source) {
 void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void (*out)(void *self, const char *text), ScriptObserver observer,
                      void *self) {
+  const char *end = source->name ? strrchr(source->name, '.') : NULL;
+  if (end && !strcmp(end, ".tir"))
+    tirc_fail(s->c, (Loc){0}, "argument", "a schedule is a script of calls: FILE.sch",
+              "'%s' is a program, not a schedule", source->name);
   Script *sc = tirc_script_open(s, limits, out, observer, self);
   sc->is_file = true;
   tirc_script_predefine(sc);

@@ -176,7 +176,7 @@ int cmd_build(Options *o) {
         "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header or ptx, not '%s'",
         wanted);
   tirc_emit_kind kind = kinds[k].kind;
-  if (kind == TIRC_EMIT_OPENCL && !o->target) o->target = "opencl";
+  if (is_for_gpu(kind) && !o->target) o->target = kind == TIRC_EMIT_OPENCL ? "opencl" : "sm_75";
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain(o, "leave --emit out", "--annotate is for assembly, not for %s", wanted);
   if (o->json && !o->annotate)

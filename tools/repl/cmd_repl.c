@@ -272,7 +272,7 @@ static int obey(Repl *r, const char *statement) {
   size_t n = strcspn(text, " ");
   const ReplCommand *c = find_repl_command(text);
   const char *argument = text + n + strspn(text + n, " ");
-  int number = r->proposals && tirc_is_digit(*text) ? count_of(text) : -1, status;
+  int number = tirc_is_digit(*text) ? count_of(text) : -1, status;
   if (c && !c->argument && *argument)
     status = complain(r->o, NULL, "'%s' takes no argument", c->name);
   else if (c)
