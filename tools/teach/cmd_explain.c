@@ -299,8 +299,11 @@ static void offer_name(void *best, const char *name) { tirc_offer_name(best, nam
 int explain_or_command(const Options *o) {
   const char *what = o->args.at[0], *name;
   int status = DONE;
-  if (explain_name(what, &status)) return status;
   const Command *c = find_command(what);
+  if (explain_name(what, &status)) {
+    if (c) printf("\n%s is a command, too: `tirc %s --help`.\n", c->name, c->name);
+    return status;
+  }
   if (c) {
     print_command_help(c, stdout);
     return DONE;
