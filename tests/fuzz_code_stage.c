@@ -201,12 +201,18 @@ static void elementwise(Draft *g, Stage *s) {
 static const struct {
   const char *form;
   bool on_bool, on_int, on_float, grows;
-} folds[] = {{"(%s + %s)", true, true, true, true},      {"(%s + %s)", true, true, true, true},
-             {"(%s * %s)", true, true, false, true},     {"T.min(%s, %s)", true, true, true, false},
-             {"T.max(%s, %s)", true, true, true, false}, {"(%s & %s)", true, true, false, false},
-             {"(%s | %s)", true, true, false, false},    {"(%s ^ %s)", true, true, false, false},
-             {"(%s and %s)", true, false, false, false}, {"(%s or %s)", true, false, false, false},
-             {"(%s - %s)", false, true, true, true}};
+} folds[] = {{"(%s + %s)", true, true, true, true},
+             {"(%s + %s)", true, true, true, true},
+             {"(%s * %s)", true, true, false, true},
+             {"T.min(%s, %s)", true, true, true, false},
+             {"T.max(%s, %s)", true, true, true, false},
+             {"(%s & %s)", true, true, false, false},
+             {"(%s | %s)", true, true, false, false},
+             {"(%s ^ %s)", true, true, false, false},
+             {"(%s and %s)", true, false, false, false},
+             {"(%s or %s)", true, false, false, false},
+             {"(%s - %s)", false, true, true, true},
+             {"T.Select(T.isnan(%s), @, T.min(@, %s))", false, false, true, false}};
 
 /* out[indices] folded with a value, n times in all. */
 static void fold(Draft *g, Stage *s, const char *indices, Wide n) {
@@ -226,7 +232,9 @@ static void fold(Draft *g, Stage *s, const char *indices, Wide n) {
   const char *const texts[] = {self, v.text};
   Text out = {.c = g->c};
   for (const char *p = folds[i].form, *const *x = texts; *p; p++) {
-    if (*p == '%')
+    if (*p == '@')
+      tirc_text_add(&out, self);
+    else if (*p == '%')
       tirc_text_add(&out, *x++), p++;
     else
       tirc_text_addn(&out, p, 1);

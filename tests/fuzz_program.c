@@ -139,7 +139,10 @@ static Shape reduction(Gen *g, Stage *s) {
   s->out = at.at;
   const char *x = load(g, t, plain(g, t->shape.n));
   switch (rng_below(g->r, 10)) {
-  case 0:
+  case 0: /* which keeps NaN */
+    s->init = "T.float32(\"-inf\")";
+    s->value = tirc_format(g->c, "T.Select(T.isnan(@), @, T.max(@, %s))", x);
+    break;
   case 1:
     s->init = "T.float32(-1000000)";
     s->value = tirc_format(g->c, "T.max(@, %s)", x);

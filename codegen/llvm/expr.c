@@ -284,7 +284,27 @@ static LLVMValueRef side(Gen *g, Expr x, DType t) {
   return tirc_gen_cast(g, tirc_gen_expr(g, x), x->dtype, t);
 }
 
+/* Of T.Select(T.isnan(x), x, y) on vectors: all bits of NaN beside those of y are NaN, and no
+ * choice of lanes, which LLVM would merge with the comparison of a maximum. */
+static bool keeps_nan(Expr e) {
+  const Expr c = e->args[0], x = e->args[1];
+  return c->op == OP_ISNAN && e->dtype.lanes > 1 && e->dtype.code == TYPE_FLOAT &&
+         e->dtype.bits >= 32 && tirc_dtype_equal(x->dtype, e->dtype) &&
+         tirc_dtype_equal(e->args[2]->dtype, e->dtype) && tirc_expr_same(c->args[0], x);
+}
+
+static LLVMValueRef emit_kept_nan(Gen *g, Expr e) {
+  const DType bits = {.code = TYPE_INT, .bits = e->dtype.bits, .lanes = e->dtype.lanes};
+  LLVMTypeRef t = tirc_gen_type(g, bits);
+  LLVMValueRef x = tirc_gen_expr(g, e->args[1]), y = tirc_gen_expr(g, e->args[2]);
+  LLVMValueRef is_nan = LLVMBuildFCmp(g->b, LLVMRealUNO, x, x, "");
+  LLVMValueRef all =
+      LLVMBuildOr(g->b, LLVMBuildBitCast(g->b, y, t, ""), LLVMBuildSExt(g->b, is_nan, t, ""), "");
+  return LLVMBuildBitCast(g->b, all, tirc_gen_type(g, e->dtype), "");
+}
+
 static LLVMValueRef emit_SELECT(Gen *g, Expr e) {
+  if (keeps_nan(e)) return emit_kept_nan(g, e);
   Expr c = e->args[0];
   LLVMValueRef cond =
       tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype, tirc_dtype_lanes(DT_BOOL, c->dtype.lanes));

@@ -1,6 +1,7 @@
 /* By which operation a block reduces: of a stored number, what is accumulated and what comes in.
  *
- * One buffer: C[i] = C[i] op x, with init C[i] = identity of op, for op in + * min max.
+ * One buffer: C[i] = C[i] op x, with init C[i] = identity of op, for op in + * min max, and min and
+ * max that keep NaN: C[i] = T.Select(T.isnan(C[i]), C[i], T.max(C[i], x)).
  * Several buffers: each of them by an operation of its own (the sum and the sum of squares), or all
  * of them picked by the same comparison of the accumulated and the incoming values (argmax,
  * argmin):
@@ -183,8 +184,18 @@ static bool is_identity(Op op, Expr e) {
   }
 }
 
+/* The operation by which the component accumulates: of a max or min that keeps NaN, which is
+ * T.Select(T.isnan(self), self, T.max(self, x)), the max or min. */
+static Expr operation_of(const Reducer *r, int i) {
+  const Expr v = r->combiners[i];
+  const bool keeps = v->op == OP_SELECT && v->args[0]->op == OP_ISNAN &&
+                     is_self(r, i, v->args[0]->args[0]) && is_self(r, i, v->args[1]);
+  const Expr op = keeps ? v->args[2] : v;
+  return op->op == OP_MAX || op->op == OP_MIN ? op : v;
+}
+
 static bool match_one(const Reducer *r, int i, Expr *rhs) {
-  Expr value = r->combiners[i];
+  const Expr value = operation_of(r, i);
   if (value->n != 2 || !is_self(r, i, value->args[0])) return false;
   *rhs = value->args[1];
   return is_identity((Op)value->op, r->inits[i]);
@@ -357,7 +368,7 @@ static void gather(Tirc *c, Reducer *r, int i) {
 /* new = op(old, incoming), or one of the two by a comparison. */
 static const char *find_incoming(Tirc *c, Reducer *r, int i) {
   gather(c, r, i);
-  const Expr v = r->combiners[i];
+  const Expr v = operation_of(r, i);
   if (!tirc_picks_one(v) && !is_operation((Op)v->op))
     return "no operation of what is there with something new";
   const Expr *two = v->args + tirc_picks_one(v);

@@ -92,7 +92,7 @@ def _as_c(mod):
         return function_of(source, compiled(source))
 
 
-def check(name, operands, expected, symbols=None, scalars=(), tolerance=0, interpreted=True, **attributes):
+def check(name, operands, expected, symbols=None, scalars=(), tolerance=0, interpreted=True, as_c="TIRC_AS_C" in os.environ, **attributes):
     """expected: an array, or a tuple of such."""
     CHECKED.add(name)
     want = [np.asarray(e) for e in (expected if isinstance(expected, (list, tuple)) else [expected])]
@@ -103,7 +103,7 @@ def check(name, operands, expected, symbols=None, scalars=(), tolerance=0, inter
         _run(lambda *a: tirc.interpret(mod, *a), arrays, scalars, want, "interpreter", tolerance)
     _run(tirc.build(mod, threads=1), arrays, scalars, want, "machine code", tolerance)
     _run(_auto(mod), arrays, scalars, want, "--auto", tolerance)
-    for how, each in (("C", mod), ("C of --auto", _scheduled(mod))) if "TIRC_AS_C" in os.environ else ():
+    for how, each in (("C", mod), ("C of --auto", _scheduled(mod))) if as_c else ():
         _run(_as_c(each), arrays, scalars, want, how, tolerance)
 
 
