@@ -973,7 +973,8 @@ TIRC_API bool tirc_module_has_kernels(const tirc_module *m);
  * own types may be from it: sums in any order, a product rounded before it is added or not, the
  * mathematical functions a few units in the last place off. A rounding, a cast or a comparison that
  * this leaves open admits the results on both sides. An element is undecided when the address or
- * the branch that it comes from is; it is hardly compared, and counted.
+ * the branch that it comes from is, or where nothing bounds it (the quotient by what may be 0); it
+ * is hardly compared, and counted.
  *
  * The module must stay as long as the reference. args are copied: written arrays hold what the
  * function starts with. options may be NULL; go_on is asked many times a second, and when it says

@@ -227,6 +227,16 @@ void tirc_bound_mul(Reach *out, const Reach *a, const Reach *b, bool in_any_orde
   set_ends(out, &e, points, v, t);
 }
 
+/* Whether y may be 0 where the quotient then has no end: x may be 0, too, or the 0 have either
+ * sign.
+ */
+static bool may_divide_by_zero(const Reach *x, const Reach *y) {
+  if (y->lo.f > 0 || y->hi.f < 0) return false;
+  const bool is_apart = x->lo.f > 0 || x->hi.f < 0;
+  const bool has_sign = (y->lo.f == 0 && !signbit(y->lo.f)) || (y->hi.f == 0 && signbit(y->hi.f));
+  return !is_apart || !has_sign;
+}
+
 void tirc_bound_div(Reach *out, const Reach *a, const Reach *b, DType t) {
   Reach x = *a, y = *b;
   if (by_unit(out, a, b)) return;
@@ -236,7 +246,7 @@ void tirc_bound_div(Reach *out, const Reach *a, const Reach *b, DType t) {
   const bool points = tirc_bound_is_point(&x, true) && tirc_bound_is_point(&y, true);
   if (has_no_ends(out, &x, &y, v, t)) return;
   Ends e = nothing;
-  e.none = !points && y.lo.f <= 0 && y.hi.f >= 0;
+  e.none = !points && may_divide_by_zero(&x, &y);
   take(&e, tirc_round_float(t, x.lo.f / y.lo.f));
   take(&e, tirc_round_float(t, x.lo.f / y.hi.f));
   take(&e, tirc_round_float(t, x.hi.f / y.lo.f));

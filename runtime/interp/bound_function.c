@@ -28,8 +28,11 @@ static void take(Call *c, double x) {
   double w = 0;
   if (c->row->units && isfinite(x))
     w = 2 * c->row->units * tirc_unit_roundoff(c->t) * fabs(x) + least_normal(c->t);
-  c->lo = fmin(c->lo, tirc_round_float(c->t, x - w));
-  c->hi = fmax(c->hi, tirc_round_float(c->t, x + w));
+  /* A result that is flushed is 0, and none has the other sign: exp stays what a log is taken of.
+   */
+  const double lo = signbit(x) ? x - w : fmax(0, x - w), hi = signbit(x) ? fmin(0, x + w) : x + w;
+  c->lo = fmin(c->lo, tirc_round_float(c->t, lo));
+  c->hi = fmax(c->hi, tirc_round_float(c->t, hi));
 }
 static void take_at(Call *c, double x, double y) { take(c, c->call(c->self, x, y)); }
 

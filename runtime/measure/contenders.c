@@ -64,7 +64,8 @@ static void judge(tirc_figures *f, const tirc_check *c) {
   if (c->ok) return;
   if (!c->wrong) {
     tirc_snprintf(text, sizeof text,
-                  "%lld of %lld elements hang on an address or a branch that rounding decides",
+                  "%lld of %lld elements hang on an address or a branch that rounding decides, or "
+                  "have no bounds",
                   (long long)c->undecided, (long long)c->elements);
     fail(f, "unchecked", text);
     return;

@@ -86,7 +86,7 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
   if (!r.wrong) {
     fprintf(b->out,
             "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
-            "branch that rounding decides\n",
+            "branch that rounding decides, or have no bounds\n",
             k->kernel, k->setting, c->name, (long long)r.undecided, (long long)r.elements);
     c->f.code = strdup("unchecked");
     return;

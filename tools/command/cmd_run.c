@@ -331,8 +331,8 @@ static void print_check(const Session *s, const tirc_check *c) {
   else
     printf("check: cannot be checked\n");
   if (c->undecided)
-    printf("note: %lld of %lld elements hang on an address or a branch that rounding decides: "
-           "several results are right\n",
+    printf("note: %lld of %lld elements hang on an address or a branch that rounding decides, "
+           "or have no bounds: several results are right\n",
            (long long)c->undecided, (long long)c->elements);
   if (c->nan_order)
     printf("note: %lld elements differ by the order in which a NaN comes to max or min, which a "

@@ -297,10 +297,15 @@ static bool after_call(void *self, const tirc_program_call *call) {
   k->status = compare_results(k->o, k->reference, call->n, k->args, &c);
   if (k->status == DONE && !c.ok) {
     if (k->o->progress) fprintf(stderr, "\r\033[K");
-    printf("check: FAILED; call %d of %d, %s: \"%s\" element %lld is %.9g, should be %.9g: error "
-           "%.2g, %.2g allowed\n",
-           call->number + 1, call->of, call->func, c.param ? c.param : "?", (long long)c.at, c.got,
-           c.expected, c.error, c.allowed);
+    if (!c.wrong)
+      printf("check: cannot be checked; call %d of %d, %s: %lld of %lld elements hang on an "
+             "address or a branch that rounding decides, or have no bounds\n",
+             call->number + 1, call->of, call->func, (long long)c.undecided, (long long)c.elements);
+    else
+      printf("check: FAILED; call %d of %d, %s: \"%s\" element %lld is %.9g, should be %.9g: error "
+             "%.2g, %.2g allowed\n",
+             call->number + 1, call->of, call->func, c.param ? c.param : "?", (long long)c.at,
+             c.got, c.expected, c.error, c.allowed);
     k->status = NO;
   }
   tirc_reference_free(k->reference);

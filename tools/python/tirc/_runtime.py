@@ -280,7 +280,7 @@ def _function_of(mod, func):
 CheckResult = collections.namedtuple(
     "CheckResult", "ok param at got expected error allowed elements undecided too_undecided nan_order wrong")
 CheckResult.__doc__ = """ok: all elements are right. param, at, got, expected, error, allowed: the element that comes
-nearest to what it may be off, or is furthest beyond. undecided: elements whose address or branch rounding decides; more
+nearest to what it may be off, or is furthest beyond. undecided: elements whose address or branch rounding decides, or without bounds; more
 than 1 % of an array (too_undecided), and it cannot be checked. nan_order: elements that the order of a NaN decides.
 wrong: some element is not what it may be, however many others are undecided."""
 CheckResult.__bool__ = lambda self: self.ok
