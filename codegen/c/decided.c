@@ -1,5 +1,6 @@
-/* Comparisons that can only come out one way, of whatever the variables are: C compilers warn of
- * them. What is known of an integer are bits, as its int64 has them, and so its ends. */
+/* Comparisons that can only come out one way, of whatever the variables are, as of an integer with
+ * itself: C compilers warn of them. What is known of an integer are bits, as its int64 has them,
+ * and so its ends. */
 #include "gen.h"
 #include "ir/tree/int_op.h"
 
@@ -86,7 +87,9 @@ static int compared(Op op, DType t, Bits x, Bits y) {
 bool tirc_cg_is_decided(Op op, Expr x, Expr y, bool *holds) {
   const DType t = tirc_dtype_lanes(x->dtype, 1);
   if (!tirc_dtype_is_whole(t)) return false;
-  const int r = compared(op, t, bits_of(x), y ? bits_of(y) : (Bits){0, ~UINT64_C(0)});
+  const bool same = y && tirc_expr_same(x, y);
+  const int r = same ? op == OP_EQ || op == OP_LE || op == OP_GE
+                     : compared(op, t, bits_of(x), y ? bits_of(y) : (Bits){0, ~UINT64_C(0)});
   *holds = r > 0;
   return r >= 0 && !has_call(x) && !(y && has_call(y));
 }
