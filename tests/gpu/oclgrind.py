@@ -59,7 +59,8 @@ def clean(tests, folder):
             yield "%s with %s" % (path.stem, values), [str(path), file] + inputs(text)
     for path in sorted((tests / "emulate/right").glob("*.tir")):
         if not path.name.endswith(".plain.tir"):
-            yield path.stem, [str(path)] + (["--in", "n=1000"] if path.stem == "tail" else [])
+            schedule = [str(s) for s in [path.with_suffix(".sch")] if s.exists()]
+            yield path.stem, [str(path)] + schedule + (["--in", "n=1000"] if path.stem == "tail" else [])
 
 
 def faulty(tests, folder):
