@@ -40,7 +40,6 @@ typedef struct CodeParam {
 
 typedef struct Program {
   const char *name, *text, *schedule; /* schedule: lines, of which those that fail do nothing */
-  const char *name, *text, *schedule; /* schedule: lines, of which those that fail do nothing */
   const char *bindings; /* lines that make threads of it, after these; NULL: as the emulator's part
                          * draws */
   int64_t tile;         /* the most elements of a buffer in shared memory; 0: any */
