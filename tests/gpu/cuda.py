@@ -40,7 +40,7 @@ def programs(folder):
     """Names, and the words of tirc build."""
     for path in sorted((TESTS / "gpu/kernels").glob("*.tir")):
         if "# fails: " not in path.read_text():
-            yield path.stem, [path] + [s for s in [path.with_suffix(".sch")] if s.exists()]
+            yield path.stem, [path]
     for path in sorted((TESTS / "gpu/schedules").glob("*.tir")):
         text = path.read_text()
         script = "\n".join(line[3:] for line in text.split("\n") if line.startswith("#| ") or line == "#|")
@@ -50,7 +50,7 @@ def programs(folder):
             yield "%s with %s" % (path.stem, values), [path, file]
     for path in sorted((TESTS / "emulate/right").glob("*.tir")):
         if not path.name.endswith(".plain.tir"):
-            yield path.stem, [path]
+            yield path.stem, [path] + [s for s in [path.with_suffix(".sch")] if s.exists()]
 
 
 def check(name, good, said):
