@@ -89,14 +89,17 @@ static void add_end(Dim *dim, Exprs *to, Expr e) {
   vec_push(dim->c, *to, e);
 }
 
-/* What is accessed is in the buffer: an end that is further away is at that of the buffer. */
-static void add_set(Dim *dim, IntSet set, Expr whole) {
+/* What is accessed is in the buffer: an end that is further away is at that of the buffer. False:
+ * no type counts so far. */
+static bool add_set(Dim *dim, IntSet set, Expr whole) {
   Tirc *c = dim->c;
   const IntSet all = tirc_set_of_range(c, tirc_from_zero(c, whole));
   set = tirc_countable_set(dim->a, set);
   const IntSet within = tirc_set_intersect(dim->a, set, tirc_countable_set(dim->a, all));
+  if (!within.min || !within.max) return false;
   add_end(dim, &dim->lows, within.min);
   add_end(dim, &dim->highs, within.max);
+  return true;
 }
 
 static bool is_wide(const Exprs *ends) {
@@ -110,13 +113,13 @@ static void in_type(Dim *dim, Exprs *ends, DType t) {
     ends->at[i] = tirc_simplify(dim->a, tirc_cast(dim->c, t, ends->at[i]));
 }
 
-static Dim dim_of(State *s, Tirc *c, Reach r, int d, Expr whole) {
-  Dim dim = {.c = c, .a = s->a};
-  for (int i = 0; i < r.boxes.n; i++) add_set(&dim, r.boxes.at[i][d], whole);
-  const DType t = is_wide(&dim.lows) || is_wide(&dim.highs) ? DT_INT64 : DT_INT32;
-  in_type(&dim, &dim.lows, t);
-  in_type(&dim, &dim.highs, t);
-  return dim;
+static bool find_ends(Dim *dim, Reach r, int d, Expr whole) {
+  for (int i = 0; i < r.boxes.n; i++)
+    if (!add_set(dim, r.boxes.at[i][d], whole)) return false;
+  const DType t = is_wide(&dim->lows) || is_wide(&dim->highs) ? DT_INT64 : DT_INT32;
+  in_type(dim, &dim->lows, t);
+  in_type(dim, &dim->highs, t);
+  return true;
 }
 
 /* How many elements there are at most from the corner on, or exactly; -1: some are before it. */
@@ -157,10 +160,12 @@ static int64_t best_corner(const Dim *dim, Expr *corner, bool *exact) {
 
 /* Extent and corner of one dimension; the whole dimension where the boxes have no useful bound. */
 static bool shrink(State *s, Tirc *c, Reach r, int d, Expr whole, Expr *corner, Expr *extent) {
-  const Dim dim = dim_of(s, c, r, d, whole);
+  Dim dim = {.c = c, .a = s->a};
   Expr from = NULL;
   bool exact = false;
-  int64_t full, n = best_corner(&dim, &from, &exact);
+  int64_t full;
+  if (!find_ends(&dim, r, d, whole)) return false;
+  const int64_t n = best_corner(&dim, &from, &exact);
   const bool constant = tirc_const_int(whole, &full);
   if (n <= 0 || n >= tirc_const_bound(s->a, whole).max) return false;
   if (!constant && !exact && n > MAX_TILE) return false;
