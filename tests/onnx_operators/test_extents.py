@@ -93,6 +93,21 @@ def test_there_and_back(tmp_path):
     np.testing.assert_array_equal(found[0], x)
 
 
+@pytest.mark.parametrize("strides, status", [(1, 0), (2, 2)])
+def test_same(strides, status, tmp_path):
+    """As many windows as the data has elements: padding that does not depend on how many these are is known."""
+    path = tmp_path / "model.onnx"
+    w = np.array([[[1, 2, 4]]], "float32")
+    path.write_bytes(model([node("Conv", ["x", "w"], ["y"], auto_pad="SAME_UPPER", strides=[strides])], [value("x", "float32", [1, 1, "n"])],
+                           [value("y", "float32", [1, 1, "m"])], [tensor(w, "w")]))
+    for n in (1, 2, 7):
+        x = np.arange(n, dtype="float32").reshape(1, 1, n)
+        code, found = run(path, x, [])
+        assert code == status and (code == 0 or "auto_pad" in found), found
+        if not code:
+            np.testing.assert_allclose(found[0][0, 0], np.convolve(np.pad(x[0, 0], 1), [4, 2, 1], "valid"))
+
+
 def rank(expected, i, op):
     if expected is None:
         return 2
