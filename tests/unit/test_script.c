@@ -138,6 +138,9 @@ static const Row prints[] = {
     {"print(isinstance(1, int), isinstance('a', (int, str)), isinstance(1.0, int), type(1) == int, "
      "type('a').__name__)",
      "True True False True str\n"},
+    {"require([2 < 3, True], 'no')\nprint(known(2 < 3), known(3 < 2), simplify(3))",
+     "True False 3\n"},
+    {"try:\n    require([True, 3 < 2], 'three')\nexcept ValueError as e:\n    print(e)", "three\n"},
     {"print(min([3, 1, 2], key=lambda x: -x), max([], default=0), dict([('a', 1)]))",
      "3 0 {'a': 1}\n"},
     /* methods */
