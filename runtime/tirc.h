@@ -1476,10 +1476,10 @@ typedef struct tirc_program_options {
    * as tirc_module_tuned does. *out is the program's from then on. */
   tirc_status (*schedule_alone)(void *self, const tirc_module *m, tirc_module **out,
                                 tirc_error **error);
-  /* What is done about indices that only the run knows, of operators such as R.take: "check" (or
-   * NULL), one that the table has not ends the call with the code "assert"; "clip", it is the
-   * nearest one; "trust", it is taken as it is, and memory that is not the model's may be read and
-   * written. */
+  /* What is done about indices that only the run knows, of operators such as R.take: "check", one
+   * that the table has not ends the call with the code "assert"; "clip", it is the nearest one;
+   * NULL: check, or clip where the target is a GPU, whose kernels have nobody to tell; "trust", it
+   * is taken as it is, and memory that is not the model's may be read and written. */
   const char *indices;
 } tirc_program_options;
 TIRC_API tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,

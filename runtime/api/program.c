@@ -3,6 +3,7 @@
 #include "phases_apart.h"
 #include "rules_apart.h"
 
+#include "ir/gpu.h"
 #include "ir/tree/copy.h"
 #include "ir/tree/print.h"
 #include "ir/tree/symbols.h"
@@ -159,9 +160,15 @@ static void check_indices(Tirc *c, const char *indices) {
   tirc_fail(c, (Loc){0}, "argument", NULL, "indices are check, clip or trust, not '%s'", indices);
 }
 
+/* A kernel of a GPU has nobody to tell of an index: it takes the nearest one. */
+static const char *indices_of(const tirc_program_options *o) {
+  if (o->indices) return o->indices;
+  return o->target && tirc_gpu_find(o->target) ? "clip" : "check";
+}
+
 static PipelineOptions pipeline_options(Making *k) {
   return (PipelineOptions){.operators = k->options.operators,
-                           .indices = k->options.indices ? k->options.indices : "check",
+                           .indices = indices_of(&k->options),
                            .n_skip = k->options.n_skip,
                            .skip = k->options.skip,
                            .n_extra = k->options.n_passes,
