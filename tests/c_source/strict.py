@@ -100,9 +100,12 @@ def test(what, *arguments):
         print("%s: %s" % (what, error), flush=True)
 
 
-def text_model(what, path, dtype, inputs, weights, place):
+def text_model(what, path, dtype, inputs, weights, place, special=False):
     rng = np.random.default_rng(zlib.crc32(what.encode()))
     arrays = {p: rng.uniform(-1, 1, shape).astype(dtype) for p, shape in {**inputs, **weights}.items()}
+    for a in arrays.values() if special else ():
+        places = rng.random(a.shape) < 0.1
+        a[places] = rng.choice([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e30], places.sum())
     words = save_weights({p: arrays[p] for p in weights}) if weights else []
     test(what, path, words if place else [], place if weights else [], arrays, words, {p: arrays[p] for p in inputs})
 
@@ -142,7 +145,7 @@ for i in range(options.draw):
     path = out / "drawn.tir"
     path.write_text(text)
     before = failures
-    text_model("model %d" % i, path, dtype, inputs, weights, PLACES[i % 3])
+    text_model("model %d" % i, path, dtype, inputs, weights, PLACES[i % 3], i % 4 == 1)
     if failures > before:
         print(text)
 print("%d passed, %d failed, %d refused" % (passed, failures, refused))
