@@ -93,7 +93,7 @@ def by_c(tirc, text, g, i, folder):
 
 
 def run_c(library, g, results, i):
-    out = [np.zeros_like(v.arrays[2 * i]) for v in results]
+    out = [np.zeros(v.arrays[2 * i].shape, v.arrays[2 * i].dtype) for v in results]  # row by row
     workspace = np.zeros(1 << 24, "uint8")
     given = [np.ascontiguousarray(v.arrays[2 * i]) for v in g.inputs] + out
     status = library.graph(*[ctypes.c_void_p(a.ctypes.data) for a in given], ctypes.c_void_p(workspace.ctypes.data + -workspace.ctypes.data % 64))

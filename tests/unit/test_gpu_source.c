@@ -43,9 +43,66 @@ static void a_load_that_two_stores_share_is_one_of_each(void **state) {
   in_context("a shared load", check_shared_load, NULL);
 }
 
+/* --- what stands in a source --------------------------------------------------------------------
+ */
+
+typedef struct Row {
+  const char *type, *value;           /* of the arrays' elements, and of an element of B */
+  const char *cuda, *opencl, *header; /* what each has to have, or NULL */
+} Row;
+
+static const Row rows[] = {
+    {"int32", "T.shift_right(A[i], S[i])", ">> (S[", ">> (S[", NULL},
+    {"int32", "T.shift_right(A[i], S[i])", "] & 31)", "] & 31)", NULL},
+    {"int32", "T.shift_left(A[i], S[i])", "] & 31)", "] & 31)", NULL},
+    {"int64", "T.shift_right(A[i], S[i])", "] & 63)", "] & 63)", NULL},
+    {"int16", "T.shift_right(A[i], S[i])", "& 15)", "& 15)", NULL},
+    {"int32", "T.max(A[i], T.opaque_zero(\"int32\"))", "threadIdx_x], 0)", "threadIdx_x], 0)",
+     NULL},
+    {"int32", "T.shift_left(A[i], 35)", "<< 3)", "<< 3)", NULL},
+    {"int32", "A[i]", "__global__ void __launch_bounds__(16) main_kernel(",
+     "reqd_work_group_size(16, 1, 1)",
+     "main_kernel<<<dim3(2, 1, 1), dim3(16, 1, 1), 0, stream>>>(A, B)"},
+    {"int32", "A[i] + S[i]", NULL, NULL,
+     "main_kernel<<<dim3(2, 1, 1), dim3(16, 1, 1), 0, stream>>>(A, S, B)"},
+    {"int32", "A[i]", NULL, NULL, "main_kernel_threads_x = 16"},
+    {"int32", "A[i]", NULL, NULL, "main_kernel_blocks_x = 2"},
+};
+
+static void require_text(const char *source, const char *what) {
+  if (what && !strstr(source, what)) fail_msg("'%s' is not in\n%s", what, source);
+}
+
+static void check_row(Tirc *c, const void *arg) {
+  const Row *row = arg;
+  const char *program =
+      tirc_format(c,
+                  "@T.prim_func\n"
+                  "def main(A: T.Buffer((32,), \"%s\"), S: T.Buffer((32,), \"%s\"), B: "
+                  "T.Buffer((32,), \"%s\")):\n"
+                  "    for bx in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
+                  "        for tx in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+                  "            with T.block(\"B\"):\n"
+                  "                i = T.axis.spatial(32, bx * 16 + tx)\n"
+                  "                B[i] = %s\n",
+                  row->type, row->type, row->type, row->value);
+  const Module *scheduled = parse(c, program),
+               *m = tirc_lower_for(c, scheduled, tirc_gpu_find("sm_75"), NULL, NULL);
+  require_text(tirc_gpu_source(c, &tirc_cuda_c, m, NULL), row->cuda);
+  require_text(tirc_gpu_source(c, &tirc_opencl_c, m, NULL), row->opencl);
+  require_text(tirc_gpu_header(c, m, scheduled), row->header);
+}
+
+static void sources_have_what_the_rows_say(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    in_context(rows[i].value, check_row, &rows[i]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_load_that_two_stores_share_is_one_of_each),
+      cmocka_unit_test(sources_have_what_the_rows_say),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -432,6 +432,24 @@ static const Refusal refusals[] = {
                                                              "                S[tx] = A[tx]\n"
                                                              "                B[tx] = S[7 - tx]\n"),
      {"one element of S", "a loop whose length differs between threads"}},
+    /* what a let's value reads, its body stores; what a step stores, the next one reads */
+    {"sm_80",
+     MAIN(BUF(A, 8), SHARED(S, 8) BX(1) TX(8) "            if tx < 4:\n"
+                                              "                v = T.float32()\n"
+                                              "                with T.LetStmt(S[3 - tx], var=v):\n"
+                                              "                    S[tx] = v\n"),
+     {"one element of S", "a branch that not all threads take"}},
+    {"sm_80",
+     MAIN(BUF(A, 8) ", " BUF(B, 8),
+          SHARED(S, 72) BX(1) TX(8) "            if tx < 4:\n"
+                                    "                for i in range(8):\n"
+                                    "                    B[tx] = B[tx] + S[i * 8 + 3 - tx]\n"
+                                    "                    S[i * 8 + 8 + tx] = A[tx]\n"),
+     {"one element of S", "a branch that not all threads take"}},
+    {"sm_80",
+     MAIN(BUF(A, 128), BX(1) "        for tz in T.thread_binding(128, thread=\"threadIdx.z\"):\n"
+                             "            A[tz] = T.float32(1)\n"),
+     {"threadIdx.z has 128 threads", "has 64 along it"}},
     {"sm_80",
      MAIN(BUF(A, 8), SHARED(S, 8) BX(1) TX(
                          8) "            S[tx] = S[7 - tx] + A[tx]\n            A[tx] = S[tx]\n"),
