@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "ir/tree/print.h"
 #include "passes/module/plan.h"
 #include "runtime/api/program.h"
 #include "tests/rng.h"
@@ -99,12 +100,52 @@ static void test_phases_go(void **state) {
   tirc_context_release(text.c);
 }
 
+/* What the passes leave of small graphs of x (n x 4) and c, a bool. */
+static const struct {
+  const char *body, *has, *has_not;
+} left[] = {
+    {"y = R.exp(x)\n    z = R.nn.relu(y)", "R.call_tir(cls.fused_exp_relu, (x,)", "cls.exp"},
+    {"y = R.exp(x)\n    z = R.multiply(y, y)", "R.call_tir(cls.fused_exp_multiply, (x,)",
+     "cls.exp"},
+    {"y = R.add(R.const([1, 2]), R.const([3, 4]))\n    z = R.add(y, y)", "[8, 12]", "R.call_tir"},
+    {"y = R.add(R.const([1, 2]), R.const([3, 4]))\n    z = R.flip(y, axis=0)", "[6, 4]",
+     "R.call_tir"},
+    {"y = R.split(R.const([1, 2, 3]), 3, axis=0)\n    z = R.add(y[0], y[2])",
+     "(R.const([1], \"int32\"), R.const([3], \"int32\"))", "cls.split"},
+    {"y = R.exp(x)\n    z = R.nn.relu(x)", "(cls.relu, (x,)", "cls.exp"},
+    {"w = R.exp(x)\n    y = R.less(R.const(1), R.const(2))\n    if y:\n        z = x\n    else:\n  "
+     "      z = w",
+     NULL, "    if "},
+    {"y = R.exp(x)\n    if c:\n        z = y\n    else:\n        z = x", "    if c:", NULL},
+};
+
+static void test_what_is_left(void **state) {
+  (void)state;
+  const tirc_program_options plain = {.plain = true};
+  for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+    Text text = {.c = tirc_context_new()};
+    tirc_module *m = NULL, *to = NULL;
+    tirc_text_addf(&text,
+                   "@R.function\ndef main(x: R.Tensor((\"n\", 4), \"float32\"), c: R.Tensor((), "
+                   "\"bool\")):\n    n = T.int64()\n    %s\n    return z\n",
+                   left[i].body);
+    assert_int_equal(tirc_module_parse(text.at, text.n, "f", 0, NULL, &m, NULL), TIRC_OK);
+    assert_int_equal(tirc_module_phases(m, "cleanup", &plain, &to, NULL), TIRC_OK);
+    const char *made = tirc_print_module(text.c, to->m, NULL);
+    if (left[i].has && !strstr(made, left[i].has)) fail_msg("%s is not in\n%s", left[i].has, made);
+    if (left[i].has_not && strstr(made, left[i].has_not))
+      fail_msg("%s is in\n%s", left[i].has_not, made);
+    tirc_module_free(to);
+    tirc_module_free(m);
+    tirc_context_release(text.c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sharing),
-      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_checker),
-      cmocka_unit_test(test_phases_go),
+      cmocka_unit_test(test_sharing),      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_checker),      cmocka_unit_test(test_phases_go),
+      cmocka_unit_test(test_what_is_left),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
