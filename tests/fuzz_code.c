@@ -224,7 +224,7 @@ int main(int argc, char **argv) {
            "are warned of\n",
            stats.emulated.done, stats.emulated.refused, stats.ordered, stats.emulated.twice,
            stats.emulated.warned);
-  for (int i = 0; set.kernels && i < CODE_REASONS && stats.emulated.reasons[i].what; i++)
+  for (int i = 0; set.emulate && i < CODE_REASONS && stats.emulated.reasons[i].what; i++)
     printf("%6ld %s\n", stats.emulated.reasons[i].n, stats.emulated.reasons[i].what);
   printf("%ld programs, %ld drawn again, %ld counterexamples\n", stats.done,
          stats.drawn - stats.done, stats.broken);

@@ -238,11 +238,24 @@ static const Touch *first_store(const Kernel *k, Buffer b) {
   return NULL;
 }
 
-static bool is_loaded_index(const Kernel *k, Buffer b) {
-  for (int i = 0; i < k->x.touches.n; i++)
-    for (int d = 0; k->x.touches.at[i].buffer == b && d < k->x.touches.at[i].n; d++)
-      if (tirc_reads_memory(k->x.touches.at[i].indices[d])) return true;
-  return false;
+/* A store by which two blocks surely come to one element. */
+static const Touch *stored_by_several(const Kernel *k, Buffer b) {
+  for (int i = 0; i < k->x.touches.n; i++) {
+    const Touch *t = &k->x.touches.at[i];
+    bool exact = true, found = false;
+    if (!t->write || t->buffer != b || t->extents) continue;
+    Relations *r = relations(k->c, k->f);
+    tirc_sets_begin(r->sets, SETS_BUDGET);
+    ZMap at = tirc_relation_of(r, t, &exact);
+    ZMap pairs = tirc_z_compose(r->sets, at, tirc_z_reverse(r->sets, at));
+    int place = 0; /* the kernel's loops are the first numbers of a tuple */
+    for (Stmt s = k->stmt; tirc_is_thread_loop(s); s = s->u.loop.body, place++)
+      if (exact && !r->symbols.n && !strncmp(s->u.loop.thread, "blockIdx", 8))
+        found |= tirc_z_is_empty(r->sets, tirc_z_less_at(r->sets, pairs, place)) == ANSWER_NO;
+    tirc_sets_end(r->sets);
+    if (found) return t;
+  }
+  return NULL;
 }
 
 static void check(const Kernel *k, Buffer b) {
@@ -258,10 +271,8 @@ static void check(const Kernel *k, Buffer b) {
   const Iterations asked = {
       relations(k->c, k->f), &of->x, of->n, n, who, who, shared ? SPARE_LOADED : SPARE_NONE};
   if (tirc_iterations_meet(&asked, 1, &watched, &meet)) refuse(k, b, &meet);
-  if (shared && !is_loaded_index(of, b) && !tirc_elements_apart(&asked, 1, &watched)) {
-    const Touch *store = first_store(of, b);
-    refuse(k, b, &(Meet){.first = store, .second = store, .witness = "the same number"});
-  }
+  const Touch *store = shared ? stored_by_several(of, b) : NULL;
+  if (store) refuse(k, b, &(Meet){.first = store, .second = store, .witness = "the same number"});
 }
 
 static Kernel begin(const Kernel *around, Stmt kernel) {
