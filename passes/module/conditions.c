@@ -23,11 +23,14 @@ static bool is_condition(Expr e) {
          tirc_const_int(e->args[LINE], &number) && tirc_const_int(e->args[COLUMN], &number);
 }
 
+_Noreturn static void no_conditions(Tirc *c, const Graph *g) {
+  tirc_fail(c, g->loc, "type", "[[condition, \"message\", \"file\", line, column], ...]",
+            "%s: \"%s\" has something else than conditions", g->name, tirc_key(KEY_REQUIRES));
+}
+
 Need tirc_condition(Tirc *c, const Graph *g, int i) {
   const Expr e = conditions_of(g->attrs)->args[i];
-  if (!is_condition(e))
-    tirc_fail(c, g->loc, "type", "[[condition, \"message\", \"file\", line, column], ...]",
-              "%s: \"%s\" has something else than conditions", g->name, tirc_key(KEY_REQUIRES));
+  if (!is_condition(e)) no_conditions(c, g);
   Need need = {e->args[COND], e->args[MESSAGE]->u.s, {.file = e->args[FILE_NAME]->u.s}};
   need.loc.line = (int)e->args[LINE]->u.i;
   need.loc.column = (int)e->args[COLUMN]->u.i;
@@ -95,6 +98,8 @@ static Attrs add_called(Collecting *k, Attrs attrs, Node call) {
 static const Graph *collected(Collecting *k, const Graph *g) {
   const Graph *known = tirc_map_get(&k->done, g);
   if (known) return known;
+  const Expr stated = conditions_of(g->attrs);
+  if (stated && stated->op != OP_TUPLE) no_conditions(k->p->c, g);
   Graph *to = tirc_copy(k->p->c, g, 1);
   for (int b = 0; b < g->n_blocks; b++)
     for (int i = 0; i < g->blocks[b].n; i++) {
