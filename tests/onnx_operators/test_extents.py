@@ -93,6 +93,38 @@ def test_there_and_back(tmp_path):
     np.testing.assert_array_equal(found[0], x)
 
 
+ZERO = int64(0)
+ROWS_OF_X = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["g"], axis=0)]
+# Nodes behind the number of rows of x, further constants, what y is, sizes, sizes that are refused.
+CHAINS = {
+    "x[:n - 1]": ([node("Sub", ["g", "k"], ["e"]), node("Slice", ["x", "zero", "e", "zero"], ["y"])], {"k": int64(1)}, lambda x: x[:len(x) - 1], [0, 1, 4], []),
+    "x[n // 2:]": ([node("Div", ["g", "k"], ["e"]), node("Slice", ["x", "e", "g", "zero"], ["y"])], {"k": int64(2)}, lambda x: x[len(x) // 2:], [0, 1, 4, 5], []),
+    "x[n - 3:]": ([node("Sub", ["g", "k"], ["e"]), node("Slice", ["x", "e", "g", "zero"], ["y"])], {"k": int64(3)}, lambda x: x[len(x) - 3:], [0, 1, 2, 3, 4], []),
+    "pairs": ([node("Reshape", ["x", "k"], ["r"]), node("Reshape", ["r", "t"], ["y"])], {"k": int64(-1, 2, 4), "t": int64(0, -1)},
+              lambda x: x.reshape(-1, 8), [0, 2, 4], [1, 3]),
+    "n // 2 rows": ([node("Div", ["g", "k"], ["h"]), node("Concat", ["h", "t"], ["c"], axis=0), node("Reshape", ["x", "c"], ["y"])],
+                    {"k": int64(2), "t": int64(8)}, lambda x: x.reshape(len(x) // 2, 8), [2, 4], [1, 3]),
+    "to 8 rows": ([node("Sub", ["k", "g"], ["d"]), node("Concat", ["zero", "zero", "d", "zero"], ["c"], axis=0), node("Pad", ["x", "c"], ["y"])],
+                  {"k": int64(8)}, lambda x: np.pad(x, [(0, 8 - len(x)), (0, 0)]) if len(x) < 8 else x[:8], [0, 1, 8, 9], []),
+    "tile": ([node("Tile", ["k", "s"], ["y"])], {"k": np.ones((1, 2), "float32")}, lambda x: np.ones((len(x), 8), "float32"), [0, 1, 3], []),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains(name, tmp_path):
+    nodes, constants, expected, legal, illegal = CHAINS[name]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model([*ROWS_OF_X, *nodes], [value("x", "float32", ["n", 4])], [value("y", "float32", ["r", "q"])],
+                           [tensor(a, k) for k, a in {**constants, "zero": ZERO}.items()]))
+    for n in legal + illegal:
+        x = np.random.default_rng(n).uniform(-2, 2, (n, 4)).astype("float32")
+        for options in ([], ["-D", "n=%d" % n]):
+            status, found = run(path, x, options)
+            assert status == (2 if n in illegal else 0), (n, options, found)
+            if not status:
+                np.testing.assert_allclose(found[0], expected(x), err_msg="n = %d %s" % (n, options))
+
+
 @pytest.mark.parametrize("strides, status", [(1, 0), (2, 2)])
 def test_same(strides, status, tmp_path):
     """As many windows as the data has elements: padding that does not depend on how many these are is known."""
