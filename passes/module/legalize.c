@@ -145,6 +145,34 @@ static Node legalize(GraphRewriter *r, const Binding *b, Node value, Node *alias
   return NULL;
 }
 
+/* What a graph that is called wants of its parameters, its caller wants of what it passes. */
+static Attrs want_of_call(Passes *p, const Module *m, const Graph *g, Attrs attrs, Node n) {
+  const Graph *callee = n->kind == NODE_CALL_GRAPH ? tirc_module_graph(m, n->name) : NULL;
+  int64_t first;
+  Expr end;
+  for (int i = 0; callee && i < n->n && i < callee->n_params; i++)
+    if (tirc_graph_range(callee->attrs, callee->params[i]->name, &first, &end) && end->op == OP_INT)
+      attrs = tirc_want_range(p, g, attrs, n->args[i], first, end);
+  for (int i = 0; n->kind == NODE_IF && i < n->n; i++)
+    attrs = want_of_call(p, m, g, attrs, n->args[i]);
+  return attrs;
+}
+
+/* As often as calls may be nested in one another, within reason. */
+static const Module *want_of_calls(Passes *p, const Module *m) {
+  enum { MOST_NESTED = 8 };
+  for (int round = 1; round < m->n_graphs && round <= MOST_NESTED; round++)
+    for (int i = 0; i < m->n_graphs; i++) {
+      Graph *g = tirc_copy(p->c, m->graphs[i], 1);
+      for (int b = 0; b < g->n_blocks; b++)
+        for (int k = 0; k < g->blocks[b].n; k++)
+          g->attrs = want_of_call(p, m, g, g->attrs, g->blocks[b].at[k].value);
+      if (memcmp(&g->attrs, &m->graphs[i]->attrs, sizeof g->attrs) != 0)
+        m = tirc_module_with_graph(p->c, m, i, g);
+    }
+  return m;
+}
+
 const Module *tirc_pass_legalize(Passes *p, const Module *m) {
   PtrMap names = {0};
   StrMap texts = {0};
@@ -165,5 +193,5 @@ const Module *tirc_pass_legalize(Passes *p, const Module *m) {
     if (l.made.n) m = tirc_module_with_funcs(p->c, m, m->n_funcs + l.made.n, funcs);
     m = tirc_module_with_graph(p->c, m, i, g);
   }
-  return m;
+  return want_of_calls(p, m);
 }
