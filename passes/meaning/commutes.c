@@ -513,9 +513,34 @@ static Stmt update_of(Tirc *c, const Block *b) {
   return k.own ? tirc_seq_splice(c, b->body, 0, n, 0, NULL) : b->body;
 }
 
+static bool is_nan_of(Expr e, Expr x) { return e->op == OP_ISNAN && tirc_expr_same(e->args[0], x); }
+
+/* What NaN adds to a comparison of x and y in an order of which it is the end. */
+static bool puts_nan_last(Expr compared, Expr e) {
+  if (compared->op < OP_EQ || compared->op > OP_GE || compared->op == OP_NE || e->op != OP_AND)
+    return false;
+  const Expr x = compared->args[0], y = compared->args[1];
+  const Expr other = compared->op == OP_EQ      ? e->args[1]
+                     : e->args[1]->op == OP_NOT ? e->args[1]->args[0]
+                                                : NULL;
+  return other && is_nan_of(e->args[0], x) && is_nan_of(other, y);
+}
+
+/* A maximum that keeps NaN and an order in which NaN comes last are those of numbers with one more
+ * at the end: they commute where those of numbers do, which the algebra is of. */
+static Expr of_numbers(Mutator *m, Expr e) {
+  e = tirc_mutate_expr_children(m, e);
+  if (e->op == OP_OR && puts_nan_last(e->args[0], e->args[1])) return e->args[0];
+  if (e->op != OP_SELECT || (e->args[2]->op != OP_MAX && e->args[2]->op != OP_MIN)) return e;
+  const Expr x = e->args[1], *two = e->args[2]->args;
+  const bool keeps =
+      is_nan_of(e->args[0], x) && (tirc_expr_same(two[0], x) || tirc_expr_same(two[1], x));
+  return keeps ? e->args[2] : e;
+}
+
 bool tirc_update_commutes(Tirc *c, const Block *block) {
   const Block *b = &tirc_without_views(c, tirc_block(c, block))->u.block;
-  Mutator flatten = {.c = c, .stmt = without_block};
+  Mutator flatten = {.c = c, .stmt = without_block, .expr = of_numbers};
   const Stmt body = tirc_mutate_stmt(&flatten, update_of(c, b));
   for (int i = 0; i < b->n_writes; i++)
     if (!commute(c, b, body, b->writes[i].buffer)) return false;
