@@ -22,6 +22,23 @@ typedef struct SqliteConn {
   double patience; /* seconds that another process may keep the file locked */
 } SqliteConn;
 
+/* SQLite writes files beside the one of the database: whether its folder takes any. */
+static bool can_hold_files(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+  const bool can = !folder || access(folder, W_OK) == 0 || (errno != EROFS && errno != EACCES);
+  free(folder);
+  return can;
+}
+
+static tirc_status cannot_write(const char *path, tirc_error **error) {
+  return tirc_db_error(error, TIRC_BAD,
+                       "--database FILE, or TIRC_DATABASE, names another one; what is stored here "
+                       "can be read",
+                       "cannot write to the database %s: %s is read-only", path,
+                       can_hold_files(path) ? "it" : "the folder or file system that it is in");
+}
+
 static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
   const char *path = s->path;
   const int reason = s->db ? sqlite3_system_errno(s->db) : 0;
@@ -40,11 +57,10 @@ static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
     return tirc_db_error(error, TIRC_BAD, "make room and repeat the command: it goes on",
                          "the disk is full: %s keeps what it had, and nothing of this step", path);
   case SQLITE_CANTOPEN:
+    if (s->writes && !can_hold_files(path)) return cannot_write(path, error);
     return tirc_db_error(error, TIRC_BAD, NULL, "cannot open the database %s: %s", path, why);
   case SQLITE_PERM:
-  case SQLITE_READONLY:
-    return tirc_db_error(error, TIRC_BAD, NULL, "cannot write to the database %s: it is read-only",
-                         path);
+  case SQLITE_READONLY: return cannot_write(path, error);
   case SQLITE_CORRUPT:
     return tirc_db_error(error, TIRC_BAD, "sqlite3 FILE .recover saves what can be read",
                          "the database %s is damaged: %s", path, sqlite3_errmsg(s->db));
