@@ -734,6 +734,9 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_CUDA_HEADER, /* the same with constants of the launches and inline launchers */
   TIRC_EMIT_PTX          /* machine code of NVIDIA's GPUs, as text */
 } tirc_emit_kind;
+/* Of a model, before it is made: the error that its object code, C source or header would end in
+ * because an input has an extent that is no number. */
+TIRC_API tirc_status tirc_module_check_sizes(const tirc_module *m, tirc_error **error);
 /* Tells options->warn, as tirc_module_check_code does, of the kernels that a module becomes for the
  * GPU options->target (NULL: the least one that takes the kind): what a host function computes
  * itself, which is in no kernel; a loop that is to overlap its iterations and stays as it is; of

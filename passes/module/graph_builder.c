@@ -20,12 +20,17 @@ static bool is_word(char ch) {
          ch == '_';
 }
 
-const char *tirc_graph_name(GraphMaker *m, const char *wanted) {
-  Tirc *c = m->p->c;
+const char *tirc_graph_spelling(Tirc *c, const char *wanted) {
   const bool starts_well = is_word(*wanted) && !(*wanted >= '0' && *wanted <= '9');
   char *name = tirc_format(c, "%s%s", starts_well ? "" : "v_", wanted);
   for (char *at = name; *at; at++)
     if (!is_word(*at)) *at = '_';
+  return name;
+}
+
+const char *tirc_graph_name(GraphMaker *m, const char *wanted) {
+  Tirc *c = m->p->c;
+  const char *name = tirc_graph_spelling(c, wanted);
   const char *free_name = name;
   intptr_t next = (intptr_t)tirc_strmap_get(&m->names, name);
   for (; tirc_strmap_get(&m->names, free_name); next++)

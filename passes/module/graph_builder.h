@@ -30,6 +30,8 @@ typedef struct GraphMaker {
 void tirc_graph_maker_open(GraphMaker *m);
 /* What the script asked of extents so far is asked of those of the graph. */
 void tirc_graph_take_needs(GraphMaker *m, Script *sc);
+/* What is wanted as a name of the language: letters, digits and underscores, no digit first. */
+const char *tirc_graph_spelling(Tirc *c, const char *wanted);
 /* A name that no other parameter or binding has: letters, digits and underscores. */
 const char *tirc_graph_name(GraphMaker *m, const char *wanted);
 /* A parameter of the graph, number `number` of its inputs. */

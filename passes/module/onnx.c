@@ -59,6 +59,11 @@ static Value tensor_value(Importing *k, const OnnxTensor *t, const char *name) {
 /* --- inputs -------------------------------------------------------------------------------------
  */
 
+/* Whether an extent is meant by what the user calls it: its name in the file, or in the program. */
+static bool is_called(Tirc *c, const char *name, const char *given) {
+  return !strcmp(name, given) || !strcmp(tirc_graph_spelling(c, name), given);
+}
+
 /* A number that the user gave for an extent of this name, or else a variable. */
 static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
   const OnnxDim *dim = &v->dims[d];
@@ -66,7 +71,7 @@ static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
   if (dim->value >= 0) return tirc_int(k->c, DT_INT64, dim->value);
   const char *name = *dim->name ? dim->name : tirc_format(k->c, "%s_d%d", v->name, d);
   for (int i = 0; i < o->n_dims; i++)
-    if (!strcmp(o->dims[i], name)) return tirc_int(k->c, DT_INT64, o->extents[i]);
+    if (is_called(k->c, name, o->dims[i])) return tirc_int(k->c, DT_INT64, o->extents[i]);
   void **at = tirc_strmap_at(k->c, &k->symbols, name);
   if (!*at) {
     *at = (void *)(uintptr_t)tirc_var(k->c, tirc_graph_name(&k->maker, name), DT_INT64);
@@ -477,8 +482,8 @@ static void check_extents(Tirc *c, const OnnxModel *model, const OnnxImport *opt
         const char *name =
             *dim->name ? dim->name : tirc_format(c, "%s_d%d", model->inputs[k].name, d);
         if (dim->value >= 0) continue;
-        there |= !strcmp(name, options->dims[i]);
-        tirc_text_addf(&names, "%s%s", names.n ? ", " : "it has ", name);
+        there |= is_called(c, name, options->dims[i]);
+        tirc_text_addf(&names, "%s%s", names.n ? ", " : "it has ", tirc_graph_spelling(c, name));
       }
     if (!there)
       tirc_fail(c, (Loc){model->path, 0, 0}, "name", names.n ? names.at : "all are numbers",

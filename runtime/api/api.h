@@ -81,8 +81,13 @@ Source tirc_api_keep_source(Tirc *c, Source s);
 /* A schedule of m, with what the options set and the tensor intrinsics that m's schedule knew. */
 struct Sched *tirc_api_schedule(Tirc *c, const tirc_module *m,
                                 const tirc_schedule_options *options);
-/* A schedule's warnings go where the options say, which live as long as it. */
+/* Several, each once: what is said in the same words of the same place is one with a count. */
+struct HeardWarnings;
 struct Warning;
+struct HeardWarnings *tirc_api_heard(Tirc *c);
+void tirc_api_hear(void *heard, struct Warning w);
+void tirc_api_tell_heard(const struct HeardWarnings *h, const tirc_schedule_options *options);
+/* A schedule's warnings go where the options say, which live as long as it. */
 /* One warning: an error, if the options are strict. */
 void tirc_api_tell(Tirc *c, const tirc_schedule_options *options, const struct Warning *w);
 void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);

@@ -228,6 +228,16 @@ static void emit(Tirc *c, void *self) {
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
 }
 
+static void check_sizes(Tirc *c, void *self) {
+  const tirc_module *m = self;
+  tirc_require_sizes(c, m->m);
+}
+
+tirc_status tirc_module_check_sizes(const tirc_module *m, tirc_error **error) {
+  NEED(m);
+  return tirc_api_scratch(check_sizes, (void *)(uintptr_t)m, &m->sources, error);
+}
+
 /* --- warnings of kernels ------------------------------------------------------------------------
  */
 
@@ -236,18 +246,13 @@ typedef struct CheckedKernels {
   const tirc_module *from;
   tirc_emit_kind kind;
   const tirc_schedule_options *options;
+  struct HeardWarnings *heard;
 } CheckedKernels;
-
-static void tell_of_kernels(void *self, Warning w) {
-  const CheckedKernels *k = self;
-  tirc_api_tell(k->c, k->options, &w);
-}
 
 /* The pass behind it is InjectSoftwarePipeline. */
 static void look_before_pipelines(void *self, const char *pass, const Module *m) {
   const CheckedKernels *k = self;
-  if (strcmp(pass, "LowerMatchBuffer") == 0)
-    tirc_pipeline_notes(k->c, m, tell_of_kernels, (void *)(uintptr_t)k);
+  if (strcmp(pass, "LowerMatchBuffer") == 0) tirc_pipeline_notes(k->c, m, tirc_api_hear, k->heard);
 }
 
 /* A header's launchers refuse what the host computes. */
@@ -255,14 +260,18 @@ static void check_kernels(Tirc *c, void *self) {
   CheckedKernels *k = self;
   const SourceOfKernels *s = source_of_kernels(k->kind);
   k->c = c;
+  k->heard = tirc_api_heard(c);
   if (!s) tirc_fail(c, (Loc){0}, "argument", NULL, "code of kind %d has no kernels", (int)k->kind);
   const char *target = gpu_of(s, k->options->target);
   const Module *m = for_code(c, k->from, NULL);
   const Module *lowered = tirc_lower_for_device(c, m, target, s->gpu, look_before_pipelines, k);
   const char *const *symbols = tirc_gpu_symbols(c, s->language, lowered);
-  if (s->kind != TIRC_EMIT_CUDA_HEADER) tirc_host_notes(c, lowered, symbols, tell_of_kernels, k);
+  if (s->kind != TIRC_EMIT_CUDA_HEADER)
+    tirc_host_notes(c, lowered, symbols, tirc_api_hear, k->heard);
   if (s->kind == TIRC_EMIT_PTX)
-    tirc_local_notes_of_kernels(c, lowered, tirc_gpu_find(target), symbols, tell_of_kernels, k);
+    tirc_local_notes_of_kernels(c, lowered, tirc_gpu_find(target), symbols, tirc_api_hear,
+                                k->heard);
+  tirc_api_tell_heard(k->heard, k->options);
 }
 
 tirc_status tirc_module_check_kernels(const tirc_module *m, tirc_emit_kind kind,

@@ -33,14 +33,25 @@ static const char *hint_of(Tirc *c, Info info) {
   return symbols.n ? tirc_format(c, "give it a size: -D %s=8", symbols.at[0]->u.s) : NULL;
 }
 
+static _Noreturn void fail_size(Tirc *c, Loc loc, const char *name, Info info) {
+  tirc_fail(c, loc, "unsupported", hint_of(c, info),
+            "the code of a model has a workspace of one size, and %s is %s", name,
+            tirc_info_words(c, info));
+}
+
 static int64_t bytes_of(Making *k, Buffer b) {
   const Info info = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
   const int64_t bytes = tirc_info_bytes(info);
-  if (bytes < 0)
-    tirc_fail(k->c, k->plan->signature->loc, "unsupported", hint_of(k->c, info),
-              "the code of a model has a workspace of one size, and %s is %s", b->name,
-              tirc_info_words(k->c, info));
+  if (bytes < 0) fail_size(k->c, k->plan->signature->loc, b->name, info);
   return bytes;
+}
+
+void tirc_require_sizes(Tirc *c, const Module *m) {
+  const Graph *g = tirc_module_graph(m, "main");
+  if (!g && m->n_graphs == 1) g = m->graphs[0];
+  for (int i = 0; g && i < g->n_params; i++)
+    if (tirc_info_bytes(g->params[i]->info) < 0)
+      fail_size(c, g->loc, g->params[i]->name, g->params[i]->info);
 }
 
 static int function_number(const Making *k, const Func *f) {

@@ -14,6 +14,9 @@
  */
 const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unscheduled,
                                    const Module **lowered, const char *name, EntryWeights place);
+/* Of a module that is not scheduled yet: throws the first of these for inputs without a size, so
+ * that nothing is made in vain. */
+void tirc_require_sizes(Tirc *c, const Module *m);
 /* What it is called: the name as C has it, or one that no function of the module has. */
 const char *tirc_entry_name(Tirc *c, const Module *m, const char *name);
 

@@ -277,6 +277,46 @@ void tirc_api_tell(Tirc *c, const tirc_schedule_options *options, const Warning 
   hand_out_warning((void *)(uintptr_t)options, *w);
 }
 
+typedef struct HeardWarnings {
+  Tirc *c;
+  VEC(Warning) all;
+  VEC(int) times;
+} HeardWarnings;
+
+HeardWarnings *tirc_api_heard(Tirc *c) {
+  HeardWarnings *h = tirc_new(c, HeardWarnings);
+  h->c = c;
+  return h;
+}
+
+static bool are_same(const Warning *a, const Warning *b) {
+  const bool same_file = a->loc.file == b->loc.file ||
+                         (a->loc.file && b->loc.file && !strcmp(a->loc.file, b->loc.file));
+  return same_file && a->loc.line == b->loc.line && a->loc.column == b->loc.column &&
+         !strcmp(a->code, b->code) && !strcmp(a->message, b->message);
+}
+
+void tirc_api_hear(void *heard, Warning w) {
+  HeardWarnings *h = heard;
+  int i = 0;
+  while (i < h->all.n && !are_same(&h->all.at[i], &w)) i++;
+  if (i < h->all.n) {
+    h->times.at[i]++;
+    return;
+  }
+  vec_push(h->c, h->all, w);
+  vec_push(h->c, h->times, 1);
+}
+
+void tirc_api_tell_heard(const HeardWarnings *h, const tirc_schedule_options *options) {
+  for (int i = 0; i < h->all.n; i++) {
+    Warning w = h->all.at[i];
+    if (h->times.at[i] > 1)
+      w.message = tirc_format(h->c, "%s (%d times)", w.message, h->times.at[i]);
+    tirc_api_tell(h->c, options, &w);
+  }
+}
+
 static void hear_of_program(void *self, Warning w) {
   const Check *k = self;
   tirc_api_tell(k->c, k->options, &w);
@@ -311,17 +351,19 @@ tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options 
 
 /* The pass after it is VectorizeLoop. */
 static void check_lanes(void *self, const char *pass, const Module *m) {
-  Check *k = self;
-  if (strcmp(pass, "LoopPartition") == 0) tirc_serial_notes(k->c, m, hear_of_program, k);
+  HeardWarnings *h = self;
+  if (strcmp(pass, "LoopPartition") == 0) tirc_serial_notes(h->c, m, tirc_api_hear, h);
 }
 
 static void check_code(Tirc *c, void *self) {
   Check *k = self;
   k->c = c;
+  HeardWarnings *h = tirc_api_heard(c);
   const Module *m = k->m->m;
-  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), check_lanes, k);
-  tirc_call_notes(c, m, hear_of_program, k);
-  tirc_local_notes(c, m, k->options->target ? k->options->target : CPU_DEFAULT, hear_of_program, k);
+  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), check_lanes, h);
+  tirc_call_notes(c, m, tirc_api_hear, h);
+  tirc_local_notes(c, m, k->options->target ? k->options->target : CPU_DEFAULT, tirc_api_hear, h);
+  tirc_api_tell_heard(h, k->options);
 }
 tirc_status tirc_module_check_code(const tirc_module *m, const tirc_schedule_options *options,
                                    tirc_error **error) {

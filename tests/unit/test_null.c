@@ -114,6 +114,7 @@ static void modules(void **state) {
   REFUSED(tirc_module_estimate(m, NULL, -1, &(double){0}, E));
   REFUSED(tirc_module_check(NULL, NULL, E));
   REFUSED(tirc_module_check_code(NULL, NULL, E));
+  REFUSED(tirc_module_check_sizes(NULL, E));
   REFUSED(tirc_module_check_kernels(NULL, TIRC_EMIT_PTX, NULL, E));
   REFUSED(tirc_module_check_rules(NULL, NULL, NULL, E));
   REFUSED(tirc_module_lower(NULL, NULL, NULL, &out, E));

@@ -145,12 +145,19 @@ static int take_weights(Building *b, const tirc_module *m, tirc_weights **weight
 
 static bool is_for_gpu(tirc_emit_kind kind) { return kind >= TIRC_EMIT_OPENCL; }
 
+/* The one function of a model. */
+static bool makes_entry(tirc_emit_kind kind) {
+  return kind == TIRC_EMIT_OBJECT || kind == TIRC_EMIT_HEADER || kind == TIRC_EMIT_C;
+}
+
 static int build(Building *b, tirc_emit_kind kind, const char *path) {
   const Options *o = b->o;
   tirc_module *m = NULL, *scheduled = NULL;
   tirc_weights *weights = NULL;
+  tirc_error *e = NULL;
   int status = load_checked(o, &m);
   if (status == DONE) status = take_weights(b, m, &weights);
+  if (status == DONE && makes_entry(kind) && tirc_module_check_sizes(m, &e)) status = report(o, e);
   if (status == DONE)
     status = schedule_loaded(o, m, NULL, &scheduled);
   else

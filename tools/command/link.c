@@ -115,7 +115,13 @@ static int link_in(const Options *o, const Linking *what, const char *folder, co
                     "%s links with the C compiler, but %s cannot be run", kind, compiler);
   if (failed)
     return complain(
-        o, "what is linked is of this machine's own kind; for others link --emit=obj there",
+        o,
+        what->is_shared ? "what is linked is of the C compiler's own kind: set CC to one "
+                          "for that machine, as CC=aarch64-linux-gnu-gcc does, or link "
+                          "--emit=obj there"
+                        : "what is linked is of the C compiler's own kind: set CC to one "
+                          "for that machine, as CC=aarch64-linux-gnu-gcc does, or leave "
+                          "the weights beside the object: --weights-out FILE",
         "%s cannot link the %s", compiler, what->is_shared ? "shared object" : "object");
   return copy_result(o, folder, compiler, path);
 }
