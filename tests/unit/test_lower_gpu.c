@@ -57,6 +57,26 @@ static const Expectation expectations[] = {
       "                T.tvm_storage_sync(\"shared\")\n",
       "\"tir.kernel_launch_params\": [\"blockIdx.x\", \"threadIdx.x\"]"},
      {NULL}},
+    {"indices of vectors have 32 bits",
+     "ForceNarrowIndexToInt32",
+     "sm_80",
+     MAIN("A: T.Buffer((T.int64(64),), \"float32\"), B: T.Buffer((T.int64(64),), \"float32\")",
+          "    for bx in T.thread_binding(T.int64(2), thread=\"blockIdx.x\"):\n"
+          "        for tx in T.thread_binding(T.int64(8), thread=\"threadIdx.x\"):\n"
+          "            for i in T.vectorized(T.int64(4)):\n"
+          "                B[bx * 32 + tx * 4 + i] = A[bx * 32 + tx * 4 + i]\n"),
+     {"blockIdx_x * 32 + threadIdx_x * 4:blockIdx_x * 32 + threadIdx_x * 4 + 4] = A["},
+     {"T.Cast"}},
+    {"digits of one number are that number",
+     "FlattenBuffer",
+     "sm_80",
+     MAIN("a: T.handle, B: T.Buffer((32,), \"float32\"), C: T.Buffer((32,), \"float32\")",
+          "    n = T.int32()\n    A = T.match_buffer(a, (8, n))\n" BX(4)
+              TX(8) "            B[bx * 8 + tx] = A[(bx * 8 + tx) // n, (bx * 8 + tx) % n]\n"
+                    "            C[bx * 8 + tx] = A[(bx * 8 + tx + 1) // n, (bx * 8 + tx) % n]\n"),
+     {"= A_1[T.Cast(\"int64\", blockIdx_x * 8 + threadIdx_x)]",
+      "= A_1[T.Cast(\"int64\", (blockIdx_x * 8 + threadIdx_x + 1) // n) * T.Cast(\"int64\", n) +"},
+     {NULL}},
     {"none where a thread reads what it has stored",
      "SplitHostDevice",
      "sm_80",
