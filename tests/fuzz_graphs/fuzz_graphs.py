@@ -94,9 +94,14 @@ def by_c(tirc, text, g, i, folder):
 
 def run_c(library, g, results, i):
     out = [np.zeros(v.arrays[2 * i].shape, v.arrays[2 * i].dtype) for v in results]  # row by row
-    workspace = np.zeros(1 << 24, "uint8")
+    memory = [np.zeros(1 << 24, "uint8") for _ in range(2)]
     given = [np.ascontiguousarray(v.arrays[2 * i]) for v in g.inputs] + out
-    status = library.graph(*[ctypes.c_void_p(a.ctypes.data) for a in given], ctypes.c_void_p(workspace.ctypes.data + -workspace.ctypes.data % 64))
+    prepared, workspace = [ctypes.c_void_p(m.ctypes.data + -m.ctypes.data % 64) for m in memory]
+    more = [workspace]
+    if hasattr(library, "graph_prepare"):  # what is made of constants alone
+        assert library.graph_prepare(prepared) == 0
+        more = [prepared, workspace]
+    status = library.graph(*[ctypes.c_void_p(a.ctypes.data) for a in given], *more)
     assert status == 0, status
     return out
 

@@ -552,6 +552,17 @@ def like(g):
     return g.add("full_like", "{}, R.const(1.5, \"%s\")" % x.dtype, [x], lambda w, a: np.full_like(a, 1.5), x.dims)
 
 
+def constant(g, dims=None, dtype=None):
+    """Of the text: what is computed of constants alone is computed before the graph runs."""
+    known = [d for d in g.palette if d.isdigit() and 0 < int(d) < 9]
+    dims = [g.choice(known) for _ in range(g.rng.integers(0, 3))] if dims is None else dims
+    dtype = dtype or g.choice(["float32", "float32", "float64", "int32", "int64", "bool"])
+    special, g.special = g.special, False
+    x = g.elements(dtype, tuple(int(d) for d in dims))
+    g.special = special
+    return g.add("const", repr(x.tolist()).replace("{", "{{") + ", \"%s\"" % dtype, [], lambda w: x.astype(w.dtype(dtype)), dims, dtype)
+
+
 def triangle(g):
     x = g.pick(lambda v: v.ndim >= 2 and v.dtype != "bool")
     op, k = g.choice(["tril", "triu"]), int(g.rng.integers(-1, 2))
@@ -603,7 +614,7 @@ def choose(g, cond, makers, dims, dtype, f):
 
 def if_(g):
     base = g.pick(lambda v: None not in v.dims)
-    cond = g.input([], "bool", guessed=True)
+    cond = constant(g, [], "bool") if g.chance(0.2) else g.input([], "bool", guessed=True)
     return choose(g, cond, [lambda inner: some_steps(inner, base)] * 2, base.dims, base.dtype, lambda w, k, a, b: a if k else b)
 
 
@@ -624,4 +635,4 @@ def guarded(g):
 STEPS_OF_BRANCHES = [smooth, any_unary, relu, binary, binary, with_number, flip, if_, guarded, take, triangle, clip]
 FAMILIES = [smooth, steps, any_unary, relu, clip, not_, tests, astype, binary, binary, binary, with_number, divide, compare, bits, where, reduce, reduce, arg_reduce, softmax,
             cumulate, matmul, matmul, conv2d, pool2d, layer_norm, quantize, reshape, reshape, permute, expand, squeeze, slices, symbolic_slice, flip, concat, stack, split,
-            broadcast, repeats, pad, resize, take, gather, scatter, one_hot, orders, like, triangle, if_, if_, guarded, guarded]
+            broadcast, repeats, pad, resize, take, gather, scatter, one_hot, orders, like, triangle, constant, constant, if_, if_, guarded, guarded]
