@@ -284,7 +284,7 @@ def main():
             except AssertionError as e:
                 failures += 1
                 how = "failed"
-                print("seed %d: %s" % (seed, e))
+                print("seed %d: %s" % (seed, e), flush=True)
             counts[how] = counts.get(how, 0) + 1
     print(", ".join("%d %s" % (n, how) for how, n in sorted(counts.items())))
     return 1 if failures else 0
