@@ -34,6 +34,8 @@ def program(r):
     value = TYPES[dtype][0]
     init, kinds = r.choice([value % 0, value % 1, "C[vi, 0]"]), r.choice(["SR", "RS"])
     update = joined(r, dtype, 3)
+    if dtype == "float32" and r.random() < 0.2:  # a maximum, or minimum, that keeps NaN
+        update = "T.Select(T.isnan(B[vi]), B[vi], T.%s(B[vi], %s))" % (r.choice(["max", "min"]), r.choice(["A[vi, vk]", "C[vi, vk] * A[vi, vk]"]))
     loops, order = ("i, k", "vi, vk = T.axis.remap(\"SR\", [i, k])") if kinds == "SR" else (
         "k, i", "vk, vi = T.axis.remap(\"RS\", [k, i])")
     extents = "5, %d" % extent if kinds == "SR" else "%d, 5" % extent
