@@ -268,6 +268,10 @@ static EntryCall call_of(Making *k, int number_of_call) {
   return to;
 }
 
+static void note_read(Making *k, EntryValue v) {
+  if (v.place == ENTRY_CONST) k->consts[v.at].is_read = true;
+}
+
 /* All calls but copies of nothing, and which constants those of the code read. */
 static void add_calls(Making *k) {
   const Plan *plan = k->plan;
@@ -279,9 +283,10 @@ static void add_calls(Making *k) {
     e->n_calls++;
     e->n_prepare += i < plan->n_prepare;
   }
-  for (int i = tirc_entry_first_call(e); i < e->n_calls; i++)
-    for (int j = 0; j < calls[i].n; j++)
-      if (calls[i].args[j].place == ENTRY_CONST) k->consts[calls[i].args[j].at].is_read = true;
+  for (int i = tirc_entry_first_call(e); i < e->n_calls; i++) {
+    for (int j = 0; j < calls[i].n; j++) note_read(k, calls[i].args[j]);
+    for (int j = 0; j < calls[i].n_conditions; j++) note_read(k, calls[i].conditions[j].at);
+  }
   e->calls = calls;
 }
 

@@ -143,6 +143,42 @@ def call(*words):
     return done.returncode, done.stdout + done.stderr
 
 
+# A condition that a function is given: to the code of the model it is a constant.
+GIVEN = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def inner(x: R.Tensor((3,), dtype="float32"), k: R.Tensor((), dtype="bool")):
+        if k:
+            y = x
+        else:
+            y = R.const([1.0, 2.0, 3.0], "float32")
+        return y
+
+    @R.function
+    def main(x: R.Tensor((3,), dtype="float32"), c: R.Tensor((), dtype="bool")):
+        cls = Module
+        if c:
+            y = cls.inner(x, R.const(False, "bool"))
+        else:
+            y = x
+        return y
+"""
+
+
+def check_given():
+    with open("model.tir", "w") as f:
+        f.write(GIVEN)
+    for kind in ("c", "lib"):
+        assert call("build", "model.tir", "--auto", "--emit=" + kind, "-o", "given." + kind)[0] == 0
+    subprocess.run([os.environ.get("CC", "cc").split()[-1], "-shared", "-fPIC", "-w", "-x", "c", "-o", "given_c.so", "given.c", "-lm"], check=True)
+    for at in ("given.lib", "given_c.so"):
+        for c in (True, False):
+            x, got, cond = np.zeros(3, "float32"), np.zeros(3, "float32"), np.array(c)
+            assert ctypes.CDLL(os.path.abspath(at)).model(*[ctypes.c_void_p(a.ctypes.data) for a in (x, cond, got)], ctypes.c_void_p(0)) == 0
+            compare((at, c), [got], [np.array([1, 2, 3], "float32") if c else x])
+
+
 def compare(name, got, expected):
     for g, e in zip(got, expected):
         assert g.shape == e.shape and np.allclose(g, e, rtol=1e-5, atol=1e-5), (name, g, e)
@@ -233,6 +269,7 @@ def main():
             check(name, *case)
         check_refused()
         check_extents()
+        check_given()
 
 
 main()
