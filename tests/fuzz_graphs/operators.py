@@ -295,7 +295,7 @@ def pool2d(g):
 
     def f(w, a):
         if not mean:
-            return windows(a, size, stride, pad, 1, -np.inf).max((4, 5))
+            return np.fmax.reduce(windows(a, size, stride, pad, 1, -np.inf), (4, 5), initial=-np.inf).astype(a.dtype)
         ones = windows(np.ones_like(a, "float64"), size, stride, pad, 1, 0).sum((4, 5))
         return (windows(a.astype("float64"), size, stride, pad, 1, 0).sum((4, 5)) / ones).astype(a.dtype)
     op = "nn.avg_pool2d" if mean else "nn.max_pool2d"
