@@ -1,10 +1,11 @@
 /* Programs run: by the interpreter here, as machine code and as C in processes of their own, which
  * may crash, trap or never end. Arrays lie in shared memory between pages that nobody may touch,
  * often up to the last byte, and what is left of their pages must keep its bytes. */
-#include "fuzz_code.h"
-
 #include "codegen/c/c.h"
+
+#include "codegen/failures.h"
 #include "codegen/llvm/llvm.h"
+#include "fuzz_code.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
@@ -386,7 +387,7 @@ static const char *compile_c(Tirc *c, const Compiler *how, int n, const Expected
 /* What a schedule does to an extent may not fit the type that a symbol has: (n + 4) // 5 of a
  * uint8. That is asserted on entry. */
 static bool refuses(const Program *p, int status) {
-  return status == 2 && (p->automatic || *p->schedule);
+  return status >= CODE_FIRST_FAILURE && (p->automatic || *p->schedule);
 }
 
 static void run_together(Tirc *c, const Compiler *how, int n, const Expected *programs,
