@@ -1,11 +1,11 @@
 /* Programs run: by the interpreter here, as machine code and as C in processes of their own, which
  * may crash, trap or never end. Arrays lie in shared memory between pages that nobody may touch,
  * often up to the last byte, and what is left of their pages must keep its bytes. */
-#include "codegen/c/c.h"
+#include "fuzz_code.h"
 
+#include "codegen/c/c.h"
 #include "codegen/failures.h"
 #include "codegen/llvm/llvm.h"
-#include "fuzz_code.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
