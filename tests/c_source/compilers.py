@@ -26,11 +26,11 @@ def ways():
 WAYS = list(ways())
 
 
-def compiled(source):
+def compiled(source, ways=WAYS):
     """The shared object of a file of C; what a compiler says of it is an error."""
     source = pathlib.Path(source)
     library = source.with_suffix(".so")
-    for way in WAYS:
+    for way in ways:
         makes = ["-o", library, "-lm"] if "-shared" in way else []
         done = subprocess.run([*way, source, *makes], capture_output=True, text=True)
         if done.returncode or done.stderr:
@@ -56,7 +56,7 @@ def model_of(header, library, name):
     params = {p: (t, tuple(int(e) for e in re.findall(r"\d+", re.sub(r"T\.int\d+", "", s))), role) for p, t, s, role in
               re.findall(r"^ \*   (\w+): (\w+)\[(.*?)\], (an input|a weight|written)", told, re.M)}
     params.update({p: (t, (), role) for p, t, role in re.findall(r"^ \*   (\w+): (\w+), (an input|a weight|written)", told, re.M)})
-    order = re.findall(r"(\w+)[,)]", told[told.rindex("int %s(" % name):])
+    order = re.findall(r"(\w+)[,)]", re.search(r"^int %s\(.*?\);" % name, told, re.M | re.S).group())
     sizes = {k: int(v) for k, v in re.findall(r"enum \{ %s_(workspace|prepared|weights) = (\d+) \}" % name, text)}
     functions = ctypes.CDLL(str(library))
 
