@@ -158,6 +158,19 @@ static bool is_about(const Place *when, int n, const Expr *indices) {
   return true;
 }
 
+/* Whether all touches of the buffer are where the condition holds. */
+static bool holds_for_all(const Kernel *k, Buffer b, Expr condition) {
+  for (int i = 0; i < k->x.touches.n; i++) {
+    const Touch *t = &k->x.touches.at[i];
+    const Place *p = t->at;
+    if (t->buffer != b) continue;
+    while (p && (p->kind != PLACE_WHEN || p->negated || !tirc_expr_same(p->a, condition)))
+      p = p->up;
+    if (!p) return false;
+  }
+  return true;
+}
+
 /* All touches are of the same element of one's own: its indices tell it apart, as the digits of a
  * number do, of any size. */
 static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who) {
@@ -170,7 +183,8 @@ static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who
   VEC(Range) doms = {0};
   Expr when = tirc_bool(k->c, true);
   for (const Place *p = at; p; p = p->up) {
-    if (p->kind == PLACE_WHEN && !p->negated && is_about(p, b->ndim, indices))
+    if (p->kind == PLACE_WHEN && !p->negated && is_about(p, b->ndim, indices) &&
+        holds_for_all(k, b, p->a))
       when = tirc_and(k->c, when, p->a);
     if (!uses(b->ndim, indices, p->var)) continue;
     if (p->kind != PLACE_LOOP) return false;
