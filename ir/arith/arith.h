@@ -61,7 +61,9 @@ typedef struct Bound {
 } Bound;
 Bound tirc_const_bound(Analyzer *a, Expr e);
 /* The same, closer where minima and maxima stand in the sum e, of index type: with each of their
- * operands in turn (arms.c). The second: what e is with an operand in the place of each of them. */
+ * operands in turn (arms.c). The second: what e is with an operand in the place of each of them.
+ * Both are of values of e's type: a difference x - y that wraps around (an unsigned one is 0 or
+ * more) does not tell which of x and y is larger. */
 Bound tirc_bound_by_arms(Analyzer *a, Expr e);
 void tirc_add_arms(Analyzer *a, Expr e, Exprs *out);
 /* Of a sum, difference or product as if its type held every number; of others, the same. */

@@ -20,6 +20,7 @@
 
 #include "accesses.h"
 #include "ir/arith/box.h"
+#include "ir/tree/int_op.h"
 
 typedef struct Walk {
   Tirc *c;
@@ -269,7 +270,10 @@ static const IntSet *exact_read_box(Walk *w, const Touch *read, const Place *top
 /* --- the question ----------------------------------------------------------------------------- */
 
 static bool at_most(Tirc *c, Analyzer *a, Expr x, Expr y) {
-  if (tirc_prove_ge(a, y, x) || tirc_bound_by_arms(a, tirc_sub(c, y, x)).min >= 0) return true;
+  /* A difference that wraps around does not say which of both is larger. */
+  const bool subtracts = !tirc_dtype_wraps(x->dtype) && !tirc_dtype_wraps(y->dtype);
+  if (tirc_prove_ge(a, y, x) || (subtracts && tirc_bound_by_arms(a, tirc_sub(c, y, x)).min >= 0))
+    return true;
   for (int i = 0; i < 2; i++)
     if ((x->op == OP_MIN && at_most(c, a, x->args[i], y)) ||
         (y->op == OP_MAX && at_most(c, a, x, y->args[i])))

@@ -515,6 +515,15 @@ static const Program programs[] = {
           "            C[i, j + 4] = A[i, j] * T.float32(2)\n        for j in range(8):\n"
           "            D[i, j] = C[i, 7 - j]\n"),
      0, 0},
+    {"halves by loops of uint32, one of them filled by the iteration before",
+     FUNC(B2(A, 4, 4) ", " B2(D, 4, 8),
+          "    P = T.alloc_buffer((8,))\n    for i in range(4):\n"
+          "        for j in range(T.uint32(4)):\n            P[j] = A[i, j]\n"
+          "        for j in range(T.uint32(8)):\n            if i > 0:\n"
+          "                D[i, j] = P[j]\n"
+          "        for j in range(T.uint32(4)):\n"
+          "            P[j + T.uint32(4)] = A[i, j]\n"),
+     0, 0},
     {"a tile of each thread, with a tail",
      FUNC(B1(A, 100) ", " B1(D, 100), "    C = T.alloc_buffer((16,))\n"
                                       "    for i in T.parallel(7):\n        for j in range(16):\n"
