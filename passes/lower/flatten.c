@@ -90,7 +90,8 @@ static Expr joined(Tirc *c, Expr high, Expr low, Expr n) {
     return NULL;
   Expr x = low->args[0];
   if (is_same(c, high, tirc_floordiv(c, x, low->args[1]))) return x;
-  Expr y = high->op == OP_FLOORDIV ? high->args[0] : x;
+  if (high->op != OP_FLOORDIV) return NULL;
+  Expr y = high->args[0];
   return y->op == OP_FLOORMOD && is_same(c, high->args[1], n) && is_same(c, y->args[0], x) &&
                  has_factor(c, y->args[1], n)
              ? y

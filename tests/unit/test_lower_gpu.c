@@ -77,6 +77,15 @@ static const Expectation expectations[] = {
      {"= A_1[T.Cast(\"int64\", blockIdx_x * 8 + threadIdx_x)]",
       "= A_1[T.Cast(\"int64\", (blockIdx_x * 8 + threadIdx_x + 1) // n) * T.Cast(\"int64\", n) +"},
      {NULL}},
+    {"a number beside a digit is none of its digits",
+     "FlattenBuffer",
+     "sm_80",
+     MAIN("a: T.handle, B: T.Buffer((32,), \"float32\"), m: T.int32",
+          "    n = T.int32()\n    A = T.match_buffer(a, (8, n))\n" BX(4)
+              TX(8) "            B[bx * 8 + tx] = A[3, (bx * 8 + tx) % m % n]\n"),
+     {"= A_1[T.int64(3) * T.Cast(\"int64\", n) + "
+      "T.Cast(\"int64\", (blockIdx_x * 8 + threadIdx_x) % m % n)]"},
+     {NULL}},
     {"none where a thread reads what it has stored",
      "SplitHostDevice",
      "sm_80",
