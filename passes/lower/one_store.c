@@ -101,25 +101,46 @@ static bool find_leaves(Tirc *c, Expr e, Exprs *out) {
   return true;
 }
 
-/* The place without conditions on what memory holds: they may hold for any threads. *top: the place
- * in it that was *top. */
-static Place *without_loads(Tirc *c, Place *p, const Place **top) {
+/* Whether a condition may hold for one thread and not for another. */
+static bool chooses_threads(Tirc *c, const Threads *threads, const Place *when) {
+  for (const Place *p = when->up; p; p = p->up)
+    if (p->kind == PLACE_BIND && tirc_uses_var(when->a, p->var)) return true;
+  for (int i = 0; i < threads->n; i++) {
+    const For *loop = threads->at[i];
+    Axis a = {.c = c};
+    if (tirc_is_int(loop->extent, 1)) continue;
+    tirc_map_set(c, &a.moved, loop->var, loop->var);
+    add_all(c, &a.moved, &threads->moved[i]);
+    if (moves(&a, when->a)) return true;
+  }
+  return false;
+}
+
+/* The place without conditions on what memory holds, which hold for all threads or for none. *top:
+ * the place in it that was *top. *chosen is set where one may hold for some threads alone. */
+static Place *without_loads(Tirc *c, const Threads *threads, Place *p, const Place **top,
+                            bool *chosen) {
   if (!p) return NULL;
-  Place *up = without_loads(c, p->up, top);
+  Place *up = without_loads(c, threads, p->up, top, chosen);
   const bool is_top = p == *top;
-  if (p->kind != PLACE_WHEN || !tirc_reads_memory(p->a)) up = tirc_place_further(c, up, *p);
+  if (p->kind != PLACE_WHEN || !tirc_reads_memory(p->a))
+    up = tirc_place_further(c, up, *p);
+  else
+    *chosen |= chooses_threads(c, threads, p);
   if (is_top) *top = up;
   return up;
 }
 
-bool tirc_threads_store_others(Question *q, Tirc *c, const Touch *t, const Place *top) {
+bool tirc_threads_store_others(Question *q, Tirc *c, const Threads *threads, const Touch *t,
+                               const Place *top) {
   Exprs all = {0};
+  bool chosen = false;
   for (int d = 0; d < t->n; d++) vec_push(c, all, t->indices[d]);
   if (!find_leaves(c, t->stmt->u.store.value, &all)) return false;
   Touch loose = *t;
-  loose.at = without_loads(c, t->at, &top);
+  loose.at = without_loads(c, threads, t->at, &top, &chosen);
   Touch whole = loose;
   whole.n = all.n;
   whole.indices = all.at;
-  return tirc_surely_meet(q, &loose, &whole, top);
+  return !chosen && tirc_surely_meet(q, &loose, &whole, top);
 }

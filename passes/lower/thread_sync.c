@@ -125,7 +125,7 @@ static Stmt visit(Sync *k, Stmt s, Ends *out);
 
 /* Of threads that store other numbers to one element at the same time one wins. */
 static void check_store(Sync *k, const Touch *t) {
-  if (!tirc_threads_store_others(k->q, k->c, t, k->at)) return;
+  if (!tirc_threads_store_others(k->q, k->c, &k->threads, t, k->at)) return;
   tirc_fail(k->c, tirc_place_of(t->stmt), "lower",
             "let each thread store to an element of its own, or only one of them",
             "two threads store to one element of %s at the same time, by \"%s\"", t->buffer->name,

@@ -41,7 +41,10 @@ void tirc_find_moved(Tirc *c, Threads *threads, Stmt body);
 /* The condition that holds for one of the threads that store the same number to the
  * same elements; NULL: for all of them. */
 Expr tirc_one_thread_stores(Tirc *c, const Threads *threads, const Place *at, Stmt store);
-/* Whether two threads surely store to one element at the same time, made of other numbers. */
-bool tirc_threads_store_others(Question *q, Tirc *c, const Touch *store, const Place *top);
+/* Whether two threads surely store to one element at the same time, made of other numbers, where
+ * what is around lets all threads through. A condition on what memory holds may let one through
+ * (the index of a maximum): that is the author's affair. */
+bool tirc_threads_store_others(Question *q, Tirc *c, const Threads *threads, const Touch *store,
+                               const Place *top);
 
 #endif
