@@ -39,6 +39,7 @@ typedef struct Unify {
   Tirc *c;
   Analyzer *a;
   PtrMap usages;         /* from a buffer to its Usage */
+  VEC(Buffer) used;      /* these, in the order of their first use */
   Stmt around[GPU_AXES]; /* loops around the place where the first walk is */
   Axis axes[GPU_AXES];   /* in the order of the one nest */
   PtrMap inside;         /* variables that the kernel binds */
@@ -76,7 +77,9 @@ static void check_extents(Unify *u, const Axis *axis, Stmt s) {
 
 static Usage *usage_of(Unify *u, Buffer b) {
   Usage *use = tirc_map_get(&u->usages, b);
-  if (!use) tirc_map_set(u->c, &u->usages, b, use = tirc_new(u->c, Usage));
+  if (use) return use;
+  tirc_map_set(u->c, &u->usages, b, use = tirc_new(u->c, Usage));
+  vec_push(u->c, u->used, b);
   return use;
 }
 
@@ -255,12 +258,11 @@ static Stmt rewrite(Mutator *m, Stmt s) {
 /* Of a buffer that loops over one axis use which become one loop, each thread (or block) finds what
  * it has stored itself: in the program, what the last one has stored. */
 static void check_usages(const Unify *u, const Kernels *k, Stmt kernel) {
-  for (size_t i = 0; i < u->usages.cap; i++) {
-    const Usage *use = u->usages.keys[i] ? u->usages.values[i] : NULL;
+  for (int i = 0; i < u->used.n; i++) {
+    const Buffer b = u->used.at[i];
+    const Usage *use = tirc_map_get(&u->usages, b);
     Expr vars[GPU_AXES];
     int n = 0;
-    if (!use) continue;
-    Buffer b = (Buffer)(uintptr_t)u->usages.keys[i];
     for (int x = 0; x < (is_block_s(b) ? GPU_BLOCK_AXES : GPU_AXES); x++)
       if (use->several[x] && use->stored[x] && !use->together[x] &&
           !tirc_is_int(u->axes[x].loop->u.loop.extent, 1))
