@@ -10,7 +10,11 @@
  * So a thread must have stored what it reads of local, and a block what it reads of shared; blocks
  * may not store what others use of global, not even the same number. What cannot be proved is
  * refused, but for elements that a loaded index names, which are the author's affair. (Threads of a
- * block wait for each other: thread_sync.c.) */
+ * block wait for each other: thread_sync.c.)
+ *
+ * Of memory that is used as several buffers, or by its address, nothing is known here (`untold`):
+ * thread_binding.c has refused it in scopes local and shared where the threads or blocks have an
+ * allocation each that the program has once, and of scope global it is the author's affair. */
 #include "scopes.h"
 
 #include "carries.h"

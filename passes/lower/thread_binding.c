@@ -9,9 +9,12 @@
  * tx] = S[tx] + s[0]
  *
  * A statement outside of a loop over an axis runs once in the program, so one thread stores what
- * others see; what each thread or block has of its own (scopes local and shared) each computes. */
+ * others see; what each thread or block has of its own (scopes local and shared) each computes.
+ * Memory of their own that is used by several names or by its address is refused unless each
+ * iteration of the program allocates it. */
 #include "scopes.h"
 
+#include "ir/tree/find.h"
 #include "ir/tree/print.h"
 
 typedef struct Axis {
@@ -30,6 +33,14 @@ typedef struct Usage {
   bool together[GPU_AXES];                  /* threads along it sum up one element */
 } Usage;
 
+/* What threads or blocks have of their own, by its data. */
+typedef struct Memory {
+  Buffer first, other;            /* the first buffer it is used as, and another one, or NULL */
+  bool stored, addressed, viewed; /* viewed: it is a part of another one, in a block */
+  bool inside[GPU_AXES], used[GPU_AXES]; /* a loop over the axis is around its allocation; a use */
+  Stmt where;                            /* the use of `other`, or where the address is taken */
+} Memory;
+
 typedef struct Nested {
   const struct Nested *outer;
   const For *loop;
@@ -40,6 +51,9 @@ typedef struct Unify {
   Analyzer *a;
   PtrMap usages;         /* from a buffer to its Usage */
   VEC(Buffer) used;      /* these, in the order of their first use */
+  PtrMap memories;       /* from data to its Memory */
+  VEC(Memory *) memory;  /* these, in the order of their first use */
+  Stmt here;             /* the statement where the first walk is */
   Stmt around[GPU_AXES]; /* loops around the place where the first walk is */
   Axis axes[GPU_AXES];   /* in the order of the one nest */
   PtrMap inside;         /* variables that the kernel binds */
@@ -83,8 +97,41 @@ static Usage *usage_of(Unify *u, Buffer b) {
   return use;
 }
 
+static Memory *memory_of(Unify *u, Expr data) {
+  Memory *m = tirc_map_get(&u->memories, data);
+  if (m) return m;
+  tirc_map_set(u->c, &u->memories, data, m = tirc_new(u->c, Memory));
+  vec_push(u->c, u->memory, m);
+  return m;
+}
+
+static void note_allocation(Unify *u, Buffer b) {
+  Memory *m = memory_of(u, b->data);
+  for (int i = 0; i < GPU_AXES; i++) m->inside[i] = u->around[i];
+}
+
+/* A call may use any element of it. */
+static void note_address(Unify *u, Expr data) {
+  Memory *m = memory_of(u, data);
+  m->addressed = m->stored = true;
+  if (!m->where) m->where = u->here;
+  for (int i = 0; i < GPU_AXES; i++) m->used[i] |= u->around[i] != NULL;
+}
+
+static void note_memory(Unify *u, Buffer b, bool store) {
+  Memory *m = memory_of(u, b->data);
+  if (!m->first) m->first = b;
+  if (m->first != b && !m->other) {
+    m->other = b;
+    m->where = u->here;
+  }
+  m->stored |= store;
+  for (int i = 0; i < GPU_AXES; i++) m->used[i] |= u->around[i] != NULL;
+}
+
 static void note_use(Unify *u, Buffer b, bool store) {
   if (tirc_scope_owner(b->scope) == OWNER_NONE) return;
+  note_memory(u, b, store);
   Usage *use = usage_of(u, b);
   for (int i = 0; i < GPU_AXES; i++) {
     if (!use->used) use->loops[i] = u->around[i];
@@ -103,13 +150,22 @@ static void note_sums(Unify *u, const Block *b) {
 }
 
 static bool collect_expr(Visitor *v, Expr e) {
+  const Expr addressed = tirc_addressed(e);
   if (e->op == OP_LOAD) note_use(v->self, e->u.buffer, false);
+  if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) note_address(v->self, e);
+  if (addressed) note_address(v->self, addressed->u.buffer->data);
   return true;
 }
 
 static bool collect(Visitor *v, Stmt s) {
   Unify *u = v->self;
+  if (s->kind == STMT_STORE || s->kind == STMT_EVAL) u->here = s;
   if (s->kind == STMT_STORE) note_use(u, s->u.store.buffer, true);
+  if (s->kind == STMT_ALLOC) note_allocation(u, s->u.alloc.buffer);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
+    note_allocation(u, s->u.block.allocs[i]);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    memory_of(u, s->u.block.matches[i].buffer->data)->viewed = true;
   if (s->kind == STMT_BLOCK) note_sums(u, &s->u.block);
   if (s->kind == STMT_FOR) tirc_map_set(u->c, &u->inside, s->u.loop.var, s);
   if (s->kind == STMT_LET) tirc_map_set(u->c, &u->inside, s->u.let.var, s);
@@ -271,12 +327,35 @@ static void check_usages(const Unify *u, const Kernels *k, Stmt kernel) {
   }
 }
 
+/* Where the threads or blocks along an axis have it each, and the program has it once, what each
+ * reads there is proved to be what it has stored (VerifyScopes): of one buffer, by its indices. */
+static void check_memory(const Unify *u, const Memory *m) {
+  const Buffer b = m->first;
+  const bool untold = m->other || (m->addressed && !m->viewed);
+  if (!b || !untold || !m->stored) return;
+  if (!is_block_s(b) && strcmp(b->scope, "local")) return; /* fragments: whole tiles of a warp */
+  for (int i = 0; i < (is_block_s(b) ? GPU_BLOCK_AXES : GPU_AXES); i++) {
+    const Stmt loop = u->axes[i].loop;
+    if (!loop || !m->used[i] || m->inside[i] || tirc_is_int(loop->u.loop.extent, 1)) continue;
+    const char *who = is_block_s(b) ? "block" : "thread";
+    tirc_fail(u->c, m->where ? tirc_place_of(m->where) : tirc_place_of(loop), "lower",
+              tirc_format(u->c, "use it by one name, or allocate it within the loop %s",
+                          loop->u.loop.var->u.s),
+              "the buffer %s has scope %s, of which each %s has its own, and it cannot be proved "
+              "that one %s reads only what it has stored itself: %s",
+              b->name, b->scope, is_block_s(b) ? "block of threads" : who, who,
+              m->other ? tirc_format(u->c, "it is used as %s, too", m->other->name)
+                       : "its address is taken");
+  }
+}
+
 static Stmt unify(const Kernels *k, Stmt kernel) {
   Tirc *c = k->c;
   Unify u = {.c = c, .a = tirc_analyzer(c)};
   for (int i = 0; i < GPU_AXES; i++) u.axes[i].thread = tirc_gpu_axes[i];
   Visitor v = {.stmt = collect, .expr = collect_expr, .self = &u};
   tirc_visit_stmt(&v, kernel);
+  for (int i = 0; i < u.memory.n; i++) check_memory(&u, u.memory.at[i]);
   Mutator m = {.c = c, .stmt = rewrite, .self = &u};
   Stmt body = tirc_mutate_stmt(&m, kernel);
   for (int i = GPU_AXES - 1, is_inner = true; i >= 0; i--) {
