@@ -126,9 +126,10 @@ typedef struct ExtentBounds {
 ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name);
 
 /* A function of its own, private, of bindings and what they give: its parameters are what they use
- * of the graph around them, and `call` is its call there. It keeps that graph's symbols. */
-const Graph *tirc_graph_part(Tirc *c, const char *name, int n, const Binding *bindings, Node result,
-                             Node *call);
+ * of the graph around them, and `call` is its call there. It keeps that graph's symbols; those that
+ * its attributes mention are told, too. */
+const Graph *tirc_graph_part(Tirc *c, const char *name, Attrs attrs, int n, const Binding *bindings,
+                             Node result, Node *call);
 
 /* What "index_ranges" says of parameter number `param` of a function, and "input_ranges" of one of
  * a graph: its elements are from *first to before *end, an INT or the name of an extent as a

@@ -29,7 +29,7 @@ static Node take_parameter(NodeMutator *m, Node n) {
 }
 
 /* Symbols that are mentioned and that no tensor among the parameters has as an extent by itself. */
-static Symbols untold(Part *k, int n, const Binding *bindings, Node result) {
+static Symbols untold(Part *k, Attrs attrs, int n, const Binding *bindings, Node result) {
   PtrMap seen = {0};
   Symbols mentioned = {0}, rest = {0};
   for (int i = 0; i < k->params.n; i++) {
@@ -43,6 +43,10 @@ static Symbols untold(Part *k, int n, const Binding *bindings, Node result) {
     tirc_node_symbols(k->c, bindings[i].var, &seen, &mentioned);
   }
   tirc_node_symbols(k->c, result, &seen, &mentioned);
+  for (int i = 0; i < attrs.n; i++) {
+    const struct Node value = {.kind = NODE_VALUE, .value = attrs.at[i].value};
+    tirc_node_symbols(k->c, &value, &seen, &mentioned);
+  }
   for (int i = 0; i < mentioned.n; i++) vec_push(k->c, rest, mentioned.at[i]);
   return rest;
 }
@@ -59,8 +63,8 @@ static void take_extents(Part *k, Symbols symbols, Loc loc) {
   vec_push(k->c, k->args, tirc_graph_node(k->c, &extents));
 }
 
-const Graph *tirc_graph_part(Tirc *c, const char *name, int n, const Binding *bindings, Node result,
-                             Node *call) {
+const Graph *tirc_graph_part(Tirc *c, const char *name, Attrs attrs, int n, const Binding *bindings,
+                             Node result, Node *call) {
   Part k = {.c = c};
   NodeMutator m = {.c = c, .node = take_parameter, .self = &k};
   Binding *own = tirc_copy(c, bindings, n);
@@ -74,10 +78,10 @@ const Graph *tirc_graph_part(Tirc *c, const char *name, int n, const Binding *bi
   *g = (Graph){.name = name, .n_blocks = n > 0, .blocks = block, .loc = result->loc};
   g->result = tirc_mutate_node(&m, result);
   g->info = g->result->info;
-  take_extents(&k, untold(&k, n, own, g->result), result->loc);
+  take_extents(&k, untold(&k, attrs, n, own, g->result), result->loc);
   g->n_params = k.params.n;
   g->params = k.params.at;
-  g->attrs = tirc_attrs_set(c, g->attrs, "tirc.private", tirc_bool(c, true));
+  g->attrs = tirc_attrs_set(c, attrs, "tirc.private", tirc_bool(c, true));
   *call = tirc_graph_node(c, &(struct Node){.kind = NODE_CALL_GRAPH,
                                             .name = name,
                                             .n = k.args.n,

@@ -65,6 +65,15 @@ Attrs tirc_add_conditions(Tirc *c, Attrs attrs, int n, const Need *needs, Loc at
                         tirc_expr(c, OP_TUPLE, DT_HANDLE, count, list));
 }
 
+Attrs tirc_take_conditions(Tirc *c, Attrs attrs, const Graph *from, const PtrMap *symbols) {
+  for (int i = 0; i < tirc_n_conditions(from->attrs); i++) {
+    Need need = tirc_condition(c, from, i);
+    need.cond = tirc_substitute(c, need.cond, symbols);
+    attrs = tirc_add_conditions(c, attrs, 1, &need, need.loc, NULL);
+  }
+  return attrs;
+}
+
 /* --- the pass -----------------------------------------------------------------------------------
  */
 
@@ -87,14 +96,10 @@ static Attrs add_called(Collecting *k, Attrs attrs, Node call) {
     tirc_match_plain(&match, g->params[i]->info, call->args[i]->info);
   for (int i = 0; i < g->n_params; i++)
     if (!tirc_match_info(&match, g->params[i]->info, call->args[i]->info)) return attrs;
-  for (int i = 0; i < tirc_n_conditions(g->attrs); i++) {
-    Need need = tirc_condition(c, g, i);
-    need.cond = tirc_substitute(c, need.cond, &match.symbols);
-    attrs = tirc_add_conditions(c, attrs, 1, &need, need.loc, NULL);
-  }
-  return attrs;
+  return tirc_take_conditions(c, attrs, g, &match.symbols);
 }
 
+/* A function that an `if` calls keeps its own: they have to hold where it is taken. */
 static const Graph *collected(Collecting *k, const Graph *g) {
   const Graph *known = tirc_map_get(&k->done, g);
   if (known) return known;

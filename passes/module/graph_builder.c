@@ -1,6 +1,7 @@
 #include "graph_builder.h"
 
 #include "conditions.h"
+#include "ir/tree/annotations.h"
 #include "operator_call.h"
 #include "operators_internal.h"
 #include "symbolic.h"
@@ -297,27 +298,49 @@ static bool is_weight(void *self, Node n) { return tirc_graph_sources(self, n) =
 /* --- branches -----------------------------------------------------------------------------------
  */
 
+/* From here on conditions are a branch's, and go nowhere else: gives those of the graph around it.
+ */
+static Attrs open_conditions(GraphMaker *m, Script *sc) {
+  tirc_graph_take_needs(m, sc);
+  const Attrs around = m->graph->attrs;
+  m->graph->attrs = tirc_attrs_remove(m->p->c, around, tirc_key(KEY_REQUIRES));
+  return around;
+}
+
+/* Gives the branch's. */
+static Attrs close_conditions(GraphMaker *m, Script *sc, Attrs around) {
+  Tirc *c = m->p->c;
+  const char *key = tirc_key(KEY_REQUIRES);
+  tirc_graph_take_needs(m, sc);
+  const Expr inside = tirc_attrs_get(m->graph->attrs, key), before = tirc_attrs_get(around, key);
+  m->graph->attrs = before ? tirc_attrs_set(c, m->graph->attrs, key, before)
+                           : tirc_attrs_remove(c, m->graph->attrs, key);
+  return inside ? tirc_attrs_set(c, (Attrs){0}, key, inside) : (Attrs){0};
+}
+
 /* The bindings that a body makes, and what it gives, as a call of a function that has them. */
 static Node write_branch(GraphMaker *m, Script *sc, const GraphBody *body, const char *name) {
   Tirc *c = m->p->c;
   const int n = body->n_outputs, before = m->bindings.n;
+  const Attrs around = open_conditions(m, sc);
   Value *outputs = tirc_new_array(c, Value, n);
   Node *values = tirc_new_array(c, Node, n), call;
   body->run(body, sc, NULL, outputs);
   for (int i = 0; i < n; i++) {
     const Node value = tirc_script_relax(outputs[i]);
-    if (!value || value->kind == NODE_TUPLE) return NULL;
+    if (!value || value->kind == NODE_TUPLE) return NULL; /* the If is refused */
     values[i] = tirc_graph_operand(m, value);
   }
   const Node result = n == 1 ? values[0] : tirc_node_tuple(c, n, values);
   const int made = m->bindings.n - before;
   m->bindings.n = before;
-  if (!made) return result;
+  const Attrs own = close_conditions(m, sc, around);
+  if (!made && !own.n) return result;
   for (int i = 0; i < made; i++)
     tirc_map_set(c, &m->closed, m->bindings.at[before + i].var, m->graph);
-  vec_push(
-      c, m->branches,
-      tirc_graph_part(c, tirc_graph_name(m, name), made, m->bindings.at + before, result, &call));
+  vec_push(c, m->branches,
+           tirc_graph_part(c, tirc_graph_name(m, name), own, made, m->bindings.at + before, result,
+                           &call));
   return call;
 }
 

@@ -1,5 +1,6 @@
 /* InlineFunctions: a graph that another one calls becomes part of it, its symbols those of the
  * caller; what is to be one prim_func (the attribute Primitive) stays. */
+#include "conditions.h"
 #include "fusion.h"
 #include "passes.h"
 
@@ -8,6 +9,7 @@
 typedef struct Inline {
   Passes *p;
   const Module *m;
+  Attrs attrs; /* of the graph that is made: its conditions, and those of what became part of it */
 } Inline;
 
 typedef struct Copy {
@@ -62,6 +64,7 @@ static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *al
       tirc_match_fresh(&match, g->blocks[i].at[j].value->info);
     }
   k.symbols = match.symbols;
+  in->attrs = tirc_take_conditions(r->c, in->attrs, g, &match.symbols);
   NodeMutator m = {.c = r->c, .node = copy_node, .info = copy_info, .self = &k};
   for (int i = 0; i < g->n_blocks; i++)
     for (int j = 0; j < g->blocks[i].n; j++) {
@@ -79,9 +82,11 @@ static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *al
 const Module *tirc_pass_inline(Passes *p, const Module *m) {
   m = tirc_infer(p, m);
   for (int i = 0; i < m->n_graphs; i++) {
-    Inline in = {p, m};
+    Inline in = {p, m, m->graphs[i]->attrs};
     GraphRewriter r = {.c = p->c, .value = inline_call, .self = &in};
-    m = tirc_module_with_graph(p->c, m, i, tirc_rewrite_graph(&r, m->graphs[i]));
+    Graph *g = tirc_copy(p->c, tirc_rewrite_graph(&r, m->graphs[i]), 1);
+    g->attrs = in.attrs;
+    m = tirc_module_with_graph(p->c, m, i, g);
   }
   return m;
 }

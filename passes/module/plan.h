@@ -48,7 +48,9 @@ typedef struct PlanCall {
   Loc loc;
 } PlanCall;
 
-/* Has to hold when it runs: R.match_cast. */
+/* Has to hold when it runs: that extents are the same, of R.match_cast; or, where b is NULL, the
+ * condition a, which an operator in a branch asks. Main's own conditions are asserted by the
+ * signature. */
 typedef struct PlanCheck {
   Expr a, b;
   Loc loc;

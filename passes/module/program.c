@@ -251,12 +251,29 @@ static PtrMap bind_call(Planning *k, Node call, const Graph *g) {
 
 static void plan_bindings(Planning *k, const Graph *g);
 
+/* A condition of the graph that is planned now, in what is known of its extents. */
+static Expr condition_now(Planning *k, Expr cond) {
+  return tirc_simplify0(k->c, tirc_substitute(k->c, cond, &k->symbols));
+}
+
+/* What a branch asks of extents is asked where it is taken, even if it is known not to hold. */
+static void check_conditions(Planning *k, const Graph *g) {
+  for (int i = 0; i < tirc_n_conditions(g->attrs); i++) {
+    const Need need = tirc_condition(k->c, g, i);
+    const Expr cond = condition_now(k, need.cond);
+    const Loc loc = *need.loc.file ? need.loc : g->loc;
+    if (!tirc_is_int(cond, 1))
+      vec_push(k->c, k->checks, ((PlanCheck){cond, NULL, loc, need.message, k->guard}));
+  }
+}
+
 static const Tensors *plan_branch(Planning *k, Node n) {
   if (n->kind != NODE_CALL_GRAPH) return value_of(k, n);
   const Graph *g = tirc_module_graph(k->m, n->name);
   const PtrMap inside = bind_call(k, n, g), outside = k->symbols;
   k->symbols = inside;
   plan_bindings(k, g);
+  check_conditions(k, g);
   const Tensors *out = value_of(k, g->result);
   k->symbols = outside;
   return out;
@@ -434,7 +451,7 @@ static Stmt asserting(Planning *k, Stmt body) {
   for (int i = tirc_n_conditions(k->g->attrs) - 1; i >= 0; i--) {
     const Need need = tirc_condition(k->c, k->g, i);
     const Loc loc = *need.loc.file ? need.loc : k->g->loc;
-    const Expr cond = tirc_simplify0(k->c, tirc_substitute(k->c, need.cond, &k->symbols));
+    const Expr cond = condition_now(k, need.cond);
     int64_t holds;
     if (!tirc_const_int(cond, &holds))
       body = tirc_with_loc(k->c, tirc_assert_stmt(k->c, cond, need.message, body), loc);

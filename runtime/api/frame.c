@@ -207,7 +207,11 @@ void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args)
       f->foreign[i][k].data = f->tensors[plan->calls[i].tensors[k]].data;
 }
 
-static void check_cast(const Sizing *s, const PlanCheck *k) {
+static void check_holds(const Sizing *s, const PlanCheck *k) {
+  if (!k->b) {
+    if (!evaluate(s, k->a, "a condition")) tirc_fail(s->c, k->loc, "assert", NULL, "%s", k->what);
+    return;
+  }
   const int64_t a = evaluate(s, k->a, "a cast"), b = evaluate(s, k->b, "a cast");
   if (a != b)
     tirc_fail(s->c, k->loc, "shape", NULL, "%s: an extent is %lld, not %lld", k->what, (long long)b,
@@ -246,14 +250,14 @@ static void check_tensor(const Sizing *s, int i) {
   }
 }
 
-typedef enum Part { PART_CAST, PART_TENSOR, PART_LAUNCH } Part;
+typedef enum Part { PART_CHECK, PART_TENSOR, PART_LAUNCH } Part;
 
 /* What goes wrong in a branch of an `if` is kept until the branch is taken. */
 static void make_part(const Sizing *s, Frame *f, Part part, int i, int guard) {
   Trap trap;
   if (guard >= 0 && f->refused[guard]) return;
   if (guard < 0 || TIRC_TRY(s->c, trap)) {
-    if (part == PART_CAST) check_cast(s, &s->p->plan->checks[i]);
+    if (part == PART_CHECK) check_holds(s, &s->p->plan->checks[i]);
     if (part == PART_TENSOR) check_tensor(s, i);
     if (part == PART_LAUNCH) make_launch(s, f, i);
     if (guard >= 0) TIRC_END(s->c, trap);
@@ -266,7 +270,7 @@ static void make_part(const Sizing *s, Frame *f, Part part, int i, int guard) {
 static void make_parts(const Sizing *s, Frame *f) {
   const Plan *plan = s->p->plan;
   for (int i = 0; i < plan->n_checks; i++)
-    if (plan->checks[i].guard >= 0) make_part(s, f, PART_CAST, i, plan->checks[i].guard);
+    if (plan->checks[i].guard >= 0) make_part(s, f, PART_CHECK, i, plan->checks[i].guard);
   for (int i = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].guard >= 0) make_part(s, f, PART_TENSOR, i, plan->tensors[i].guard);
   for (int i = 0; i < plan->n_calls; i++) make_part(s, f, PART_LAUNCH, i, plan->calls[i].guard);
@@ -287,7 +291,7 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
   f->weights = tirc_new_array(c, const void *, plan->n_params);
   f->refused = tirc_new_array(c, const Diag *, plan->n_guards);
   for (int i = 0; i < plan->n_checks; i++)
-    if (plan->checks[i].guard < 0) check_cast(&s, &plan->checks[i]);
+    if (plan->checks[i].guard < 0) check_holds(&s, &plan->checks[i]);
   place_tensors(&s, f);
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];

@@ -262,6 +262,96 @@ def check_extents():
                     compare((n, c, d), [z["y"]], [np.full(3, n if not c else 2 * n - 4 if d else 6, "float32")])
 
 
+# What an operator asks of extents is asked of the branch in which it stands: x has n rows, and four takes 4
+ASKING = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def four(x: R.Tensor(("m", 3), dtype="float32")):
+        y = R.reshape(x, R.shape([4, 3]))
+        return y
+
+    @R.function(private=True)
+    def inner(x: R.Tensor(("k", 3), dtype="float32"), z: R.Tensor((4, 3), dtype="float32"), d: R.Tensor((), dtype="bool")):
+        cls = Module
+        if d:
+            y = cls.four(x)
+        else:
+            y = z
+        return y
+
+    @R.function
+    def main(x: R.Tensor(("n", 3), dtype="float32"), z: R.Tensor((4, 3), dtype="float32"), c: R.Tensor((), dtype="bool"), d: R.Tensor((), dtype="bool")):
+        cls = Module
+        if c:
+            y = cls.inner(x, z, d)
+        else:
+            y = z
+        return y
+"""
+
+
+# A function that becomes a part of another one brings its conditions along
+STATED = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def four(x: R.Tensor(("m", 3), dtype="float32")):
+        m = T.int64()
+        R.func_attr({"requires": [[m == 4, "four rows", "", 0, 0]]})
+        y = R.exp(x)
+        return y
+
+    @R.function
+    def main(x: R.Tensor(("n", 3), dtype="float32")):
+        cls = Module
+        y = cls.four(x)
+        return y
+"""
+
+
+def asking_models():
+    """The same as a text, as that text is printed, and as files whose branches reshape, or add what only broadcasts for some n."""
+    with open("asking.tir", "w") as f:
+        f.write(ASKING)
+    printed = call("print", "asking.tir")[1]
+    with open("asked.tir", "w") as f:
+        f.write(printed)
+    yield "asking.tir", (4,)
+    yield "asked.tir", (4,)
+
+    def rows(nodes, output):
+        return graph(nodes, [], [value(output, "float32", (4, 3))])
+    inputs = [value("x", "float32", ("n", 3)), value("z", "float32", (4, 3)), value("c", "bool", ()), value("d", "bool", ())]
+    for name, asks, takes in (("reshape", node("Reshape", ["x", "shape"], ["a"]), (4,)), ("add", node("Add", ["x", "z"], ["a"]), (1, 4))):
+        nothing = [rows([node("Identity", ["z"], [name])], name) for name in ("p", "q")]
+        inner = rows([node("If", ["d"], ["i"], "inner", then_branch=rows([asks], "a"), else_branch=nothing[0])], "i")
+        with open(name + ".onnx", "wb") as f:
+            f.write(model([node("If", ["c"], ["y"], "outer", then_branch=inner, else_branch=nothing[1])], inputs, [value("y", "float32", (4, 3))],
+                          [tensor(np.array([4, 3]), "shape")]))
+        with open(name + ".tir", "w") as f:
+            f.write(call("print", name + ".onnx")[1])
+        yield name + ".onnx", takes
+        yield name + ".tir", takes
+
+
+def check_conditions():
+    for path, takes in asking_models():
+        for n in (1, 2, 4):
+            for c, d in ((True, True), (True, False), (False, True), (False, False)):
+                for name, a in (("x", np.ones((n, 3), "float32")), ("z", np.ones((4, 3), "float32")), ("c", np.bool_(c)), ("d", np.bool_(d))):
+                    np.save(name + ".npy", a)
+                for options in ((), ("--plain", "--skip=FoldConstant")):
+                    status, out = call("run", path, *options, *[w for x in "xzcd" for w in ("--in", f"{x}={x}.npy")])
+                    refused = c and d and n not in takes
+                    assert status == 2 * refused and ("[assert]" in out) == refused, (path, n, c, d, options, status, out)
+    with open("stated.tir", "w") as f:
+        f.write(STATED)
+    for n in (3, 4):
+        status, out = call("run", "stated.tir", "--in", f"n={n}")
+        assert status == (0 if n == 4 else 2) and ("four rows" in out) == (n == 3), (n, status, out)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -269,6 +359,7 @@ def main():
             check(name, *case)
         check_refused()
         check_extents()
+        check_conditions()
         check_given()
 
 
