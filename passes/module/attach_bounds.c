@@ -39,17 +39,17 @@ static void match_call(Attaching *k, Match *match, Node call) {
   const Func *f = k->f;
   const Info *results;
   const int n_results = tirc_info_results(&call->info, &results);
+  Info *is = tirc_new_array(k->c, Info, f->n_params);
   for (int i = 0; i < f->n_params && i < call->n + n_results; i++)
-    if (f->buffers[i])
-      tirc_match_plain_buffer(match, f->buffers[i],
-                              i < call->n ? call->args[i]->info : results[i - call->n]);
+    is[i] = i < call->n ? call->args[i]->info : results[i - call->n];
+  k->unknown |= tirc_match_params(match, f->n_params,
+                                  tirc_buffer_infos(k->c, f->n_params, f->buffers), is) >= 0;
   for (int i = 0; i < f->n_params; i++) {
     const int scalar = i - call->n - n_results;
-    const Info info = i < call->n ? call->args[i]->info : scalar < 0 ? results[i - call->n] : NULL;
-    if (f->buffers[i] ? !info || !tirc_match_buffer(match, f->buffers[i], info)
-                      : scalar < 0 || !call->value || scalar >= call->value->n)
+    if (f->buffers[i]) continue;
+    if (scalar < 0 || !call->value || scalar >= call->value->n)
       k->unknown = true;
-    else if (!f->buffers[i])
+    else
       tirc_map_set(k->c, &match->symbols, f->params[i], call->value->args[scalar]);
   }
 }

@@ -92,10 +92,9 @@ static Attrs add_called(Collecting *k, Attrs attrs, Node call) {
   if (!g) return attrs;
   g = collected(k, g);
   Match match = {.c = c};
-  for (int i = 0; i < g->n_params; i++)
-    tirc_match_plain(&match, g->params[i]->info, call->args[i]->info);
-  for (int i = 0; i < g->n_params; i++)
-    if (!tirc_match_info(&match, g->params[i]->info, call->args[i]->info)) return attrs;
+  const int n = g->n_params;
+  const Info *formals = tirc_node_infos(c, n, g->params), *is = tirc_node_infos(c, n, call->args);
+  if (tirc_match_params(&match, n, formals, is) >= 0) return attrs;
   return tirc_take_conditions(c, attrs, g, &match.symbols);
 }
 

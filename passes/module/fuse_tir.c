@@ -94,16 +94,16 @@ static void merge_call(Merge *k, Node call, Node result) {
   const Func *f = tirc_module_func(k->m, call->name);
   Match match = {.c = c};
   PtrMap buffers = {0}, symbols = {0};
+  Info *is = tirc_new_array(c, Info, f->n_params);
+  for (int i = 0; i < f->n_params; i++) is[i] = i < call->n ? call->args[i]->info : call->info;
+  const int wrong =
+      tirc_match_params(&match, f->n_params, tirc_buffer_infos(c, f->n_params, f->buffers), is);
+  if (wrong >= 0)
+    tirc_fail(c, call->loc, "shape", NULL, "R.call_tir of %s: %s: %s", call->name,
+              f->buffers[wrong]->name, match.why);
   for (int i = 0; i < f->n_params; i++)
-    tirc_match_plain_buffer(&match, f->buffers[i], i < call->n ? call->args[i]->info : call->info);
-  for (int i = 0; i < f->n_params; i++) {
-    const Node node = i < call->n ? call->args[i] : result;
-    const Info info = i < call->n ? node->info : call->info;
-    if (!tirc_match_buffer(&match, f->buffers[i], info))
-      tirc_fail(c, call->loc, "shape", NULL, "R.call_tir of %s: %s: %s", call->name,
-                f->buffers[i]->name, match.why);
-    tirc_map_set(c, &buffers, f->buffers[i], tirc_map_get(&k->buffers, node));
-  }
+    tirc_map_set(c, &buffers, f->buffers[i],
+                 tirc_map_get(&k->buffers, i < call->n ? call->args[i] : result));
   const Block *own = &f->body->u.block;
   for (int i = 0; i < own->n_allocs; i++) rename_buffer(k, own->allocs[i], &buffers);
   for (size_t i = 0; i < match.symbols.cap; i++)

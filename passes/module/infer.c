@@ -59,19 +59,19 @@ static Info info_of_call_tir(Infer *f, Node n) {
   for (int i = n->n + n_results; i < func->n_params; i++)
     tirc_map_set(f->p->c, &match.symbols, func->params[i],
                  tirc_cast(f->p->c, func->params[i]->dtype, n->value->args[i - n->n - n_results]));
-  for (int i = 0; i < n->n + n_results; i++)
-    if (func->buffers[i])
-      tirc_match_plain_buffer(&match, func->buffers[i],
-                              i < n->n ? n->args[i]->info : results[i - n->n]);
-  for (int i = 0; i < n->n + n_results; i++) {
-    const Info info = i < n->n ? n->args[i]->info : results[i - n->n];
+  const int count = n->n + n_results;
+  Info *is = tirc_new_array(f->p->c, Info, count);
+  for (int i = 0; i < count; i++) is[i] = i < n->n ? n->args[i]->info : results[i - n->n];
+  const int wrong =
+      tirc_match_params(&match, count, tirc_buffer_infos(f->p->c, count, func->buffers), is);
+  for (int i = 0; i < count; i++) {
     const char *what = i < n->n ? "argument" : "result";
     const int number = (i < n->n ? i : i - n->n) + 1;
     if (!func->buffers[i])
       FAIL(f, n->loc, "type", "give it by tir_vars=R.shape([n])",
            "R.call_tir of %s: %s %d is a tensor, and the parameter %s is a scalar", n->name, what,
            number, func->params[i]->u.s);
-    if (!tirc_match_buffer(&match, func->buffers[i], info))
+    if (i == wrong)
       FAIL(f, n->loc, "shape", NULL, "R.call_tir of %s: %s %d, %s: %s", n->name, what, number,
            func->buffers[i]->name, match.why);
   }
@@ -81,12 +81,11 @@ static Info info_of_call_tir(Infer *f, Node n) {
 static Info info_of_call_graph(Infer *f, Node n) {
   const Graph *callee = infer_graph(f->p, f->m, tirc_module_graph(f->m, n->name), f->done);
   Match match = {.c = f->p->c};
-  for (int i = 0; i < n->n; i++)
-    tirc_match_plain(&match, callee->params[i]->info, n->args[i]->info);
-  for (int i = 0; i < n->n; i++)
-    if (!tirc_match_info(&match, callee->params[i]->info, n->args[i]->info))
-      FAIL(f, n->loc, "shape", NULL, "the call of %s: argument %d, %s: %s", n->name, i + 1,
-           callee->params[i]->name, match.why);
+  const int wrong = tirc_match_params(&match, n->n, tirc_node_infos(f->p->c, n->n, callee->params),
+                                      tirc_node_infos(f->p->c, n->n, n->args));
+  if (wrong >= 0)
+    FAIL(f, n->loc, "shape", NULL, "the call of %s: argument %d, %s: %s", n->name, wrong + 1,
+         callee->params[wrong]->name, match.why);
   if (!callee->info) return NULL;
   /* What the text, or an earlier look, calls extents that only the callee knows. */
   if (n->info) (void)tirc_match_info(&match, callee->info, n->info);

@@ -49,14 +49,13 @@ static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *al
   if (!g || tirc_is_primitive(g)) return value;
   Copy k = {.to = r};
   Match match = {.c = r->c};
-  for (int i = 0; i < g->n_params; i++)
-    tirc_match_plain(&match, g->params[i]->info, value->args[i]->info);
-  for (int i = 0; i < g->n_params; i++) {
-    tirc_map_set(r->c, &k.vars, g->params[i], value->args[i]);
-    if (!tirc_match_info(&match, g->params[i]->info, value->args[i]->info))
-      tirc_fail(r->c, value->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name, i + 1,
-                match.why);
-  }
+  const int n = g->n_params;
+  const int wrong = tirc_match_params(&match, n, tirc_node_infos(r->c, n, g->params),
+                                      tirc_node_infos(r->c, n, value->args));
+  if (wrong >= 0)
+    tirc_fail(r->c, value->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name,
+              wrong + 1, match.why);
+  for (int i = 0; i < n; i++) tirc_map_set(r->c, &k.vars, g->params[i], value->args[i]);
   if (value->info && g->info) (void)tirc_match_info(&match, g->info, value->info);
   for (int i = 0; i < g->n_blocks; i++)
     for (int j = 0; j < g->blocks[i].n; j++) {

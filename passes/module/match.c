@@ -35,10 +35,11 @@ static bool match_shape(Match *m, int n, const Expr *formal, const Expr *actual)
   return all;
 }
 
-void tirc_match_plain(Match *m, Info formal, Info actual) {
+/* Plain variables of formal that have no value yet get one, and nothing is compared. */
+static void match_plain(Match *m, Info formal, Info actual) {
   if (!formal || !actual || formal->kind != actual->kind) return;
   if (formal->kind == INFO_TUPLE && formal->n == actual->n)
-    for (int i = 0; i < formal->n; i++) tirc_match_plain(m, formal->fields[i], actual->fields[i]);
+    for (int i = 0; i < formal->n; i++) match_plain(m, formal->fields[i], actual->fields[i]);
   if (!formal->shape || !actual->shape || formal->ndim != actual->ndim) return;
   for (int i = 0; i < formal->ndim; i++)
     if (formal->shape[i]->op == OP_VAR && !tirc_map_has(&m->symbols, formal->shape[i]))
@@ -68,19 +69,26 @@ bool tirc_match_info(Match *m, Info formal, Info actual) {
          fail(m, "another shape", formal, actual);
 }
 
-static struct StructInfo info_of(Buffer b) {
-  return (struct StructInfo){
-      .kind = INFO_TENSOR, .dtype = b->dtype, .ndim = b->ndim, .shape = b->shape};
+int tirc_match_params(Match *m, int n, const Info *formals, const Info *actuals) {
+  for (int i = 0; i < n; i++) match_plain(m, formals[i], actuals[i]);
+  for (int i = 0; i < n; i++)
+    if (formals[i] && !tirc_match_info(m, formals[i], actuals[i])) return i;
+  return -1;
 }
 
-bool tirc_match_buffer(Match *m, Buffer b, Info actual) {
-  const struct StructInfo formal = info_of(b);
-  return tirc_match_info(m, &formal, actual);
+const Info *tirc_node_infos(Tirc *c, int n, const Node *nodes) {
+  Info *infos = tirc_new_array(c, Info, n);
+  for (int i = 0; i < n; i++) infos[i] = nodes[i]->info;
+  return infos;
 }
 
-void tirc_match_plain_buffer(Match *m, Buffer b, Info actual) {
-  const struct StructInfo formal = info_of(b);
-  tirc_match_plain(m, &formal, actual);
+const Info *tirc_buffer_infos(Tirc *c, int n, const Buffer *buffers) {
+  Info *infos = tirc_new_array(c, Info, n);
+  for (int i = 0; i < n; i++) {
+    Buffer b = buffers[i];
+    if (b) infos[i] = tirc_info_tensor(c, b->dtype, b->ndim, b->shape);
+  }
+  return infos;
 }
 
 void tirc_match_fresh(Match *m, Info formal) {

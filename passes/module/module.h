@@ -39,12 +39,13 @@ typedef struct Match {
 /* Whether a value of `actual` can be taken where `formal` stands: plain variables of formal that
  * have no value yet get one, everything else has to be proved equal. */
 bool tirc_match_info(Match *m, Info formal, Info actual);
-/* Plain variables of formal that have no value yet get one, and nothing is compared: of all
- * parameters ahead of the first match, so that n * 3 may stand in one before n in another. */
-void tirc_match_plain(Match *m, Info formal, Info actual);
-void tirc_match_plain_buffer(Match *m, Buffer formal, Info actual);
-/* The same for the parameter of a prim_func. */
-bool tirc_match_buffer(Match *m, Buffer formal, Info actual);
+/* What a call gives to the parameters of what it calls: plain variables of all of them come ahead
+ * of the first match, so that n * 3 may stand in one before n in another. A formal of NULL takes
+ * anything. -1, or the number of the first that does not fit. */
+int tirc_match_params(Match *m, int n, const Info *formals, const Info *actuals);
+/* What is known of values, and of the parameters of a prim_func: NULL of a scalar. */
+const Info *tirc_node_infos(Tirc *c, int n, const Node *nodes);
+const Info *tirc_buffer_infos(Tirc *c, int n, const Buffer *buffers);
 /* Symbols of a callee's value that have no value yet, as R.match_cast gives them, get variables of
  * their own: another call's are others. */
 void tirc_match_fresh(Match *m, Info formal);

@@ -237,15 +237,17 @@ static bool is_extents(Info info) {
 
 /* Main's extents for the symbols of a function that is called, and what its parameters are. */
 static PtrMap bind_call(Planning *k, Node call, const Graph *g) {
+  const int n = g->n_params;
   Match match = {.c = k->c};
-  for (int i = 0; i < g->n_params; i++) {
-    const Info is = tirc_substitute_info(k->c, call->args[i]->info, &k->symbols);
-    if (!tirc_match_info(&match, g->params[i]->info, is))
-      FAIL(k, call->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name, i + 1,
-           match.why);
+  Info *is = tirc_new_array(k->c, Info, n);
+  for (int i = 0; i < n; i++) is[i] = tirc_substitute_info(k->c, call->args[i]->info, &k->symbols);
+  const int wrong = tirc_match_params(&match, n, tirc_node_infos(k->c, n, g->params), is);
+  if (wrong >= 0)
+    FAIL(k, call->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name, wrong + 1,
+         match.why);
+  for (int i = 0; i < n; i++)
     if (!is_extents(g->params[i]->info))
       tirc_map_set(k->c, &k->values, g->params[i], value_of(k, call->args[i]));
-  }
   return match.symbols;
 }
 

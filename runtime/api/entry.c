@@ -187,12 +187,10 @@ static Match match_call(Making *k, const PlanCall *call) {
   for (int i = 0; i < call->n; i++) {
     Buffer b = k->plan->tensors[call->tensors[i]].buffer;
     infos[i] = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
-    tirc_match_plain_buffer(&match, call->func->buffers[i], infos[i]);
   }
-  for (int i = 0; i < call->n; i++) {
-    if (!tirc_match_buffer(&match, call->func->buffers[i], infos[i]))
-      tirc_fail(k->c, call->loc, "shape", NULL, "the call of %s: %s", call->func->name, match.why);
-  }
+  if (tirc_match_params(&match, call->n, tirc_buffer_infos(k->c, call->n, call->func->buffers),
+                        infos) >= 0)
+    tirc_fail(k->c, call->loc, "shape", NULL, "the call of %s: %s", call->func->name, match.why);
   return match;
 }
 

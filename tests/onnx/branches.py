@@ -352,6 +352,42 @@ def check_conditions():
         assert status == (0 if n == 4 else 2) and ("four rows" in out) == (n == 3), (n, status, out)
 
 
+# The second parameter tells what stands in the first
+BEHIND = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def sums(x: R.Tensor(("n * 3",), dtype="float32"), y: R.Tensor(("n",), dtype="float32")):
+        n = T.int64()
+        r = R.reshape(x, R.shape([n, 3]))
+        s = R.sum(r, axis=[1])
+        z = R.add(s, y)
+        return z
+
+    @R.function
+    def main(x: R.Tensor(("m * 3",), dtype="float32"), y: R.Tensor(("m",), dtype="float32"), c: R.Tensor((), dtype="bool")):
+        cls = Module
+        if c:
+            z = cls.sums(x, y)
+        else:
+            z = y
+        return z
+"""
+
+
+def check_order_of_parameters():
+    with open("behind.tir", "w") as f:
+        f.write(BEHIND)
+    for c in (True, False):
+        for name, a in (("x", np.arange(6, dtype="float32")), ("y", np.ones(2, "float32")), ("c", np.bool_(c))):
+            np.save(name + ".npy", a)
+        for options in ((), ("--plain", "--skip=FuseOps")):
+            status, out = call("run", "behind.tir", *options, *[w for x in "xyc" for w in ("--in", f"{x}={x}.npy")], "--out", "out.npz")
+            assert status == 0, (c, options, out)
+            with np.load("out.npz") as z:
+                compare((c, options), [z["z"]], [np.array([4, 13] if c else [1, 1], "float32")])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -360,6 +396,7 @@ def main():
         check_refused()
         check_extents()
         check_conditions()
+        check_order_of_parameters()
         check_given()
 
 
