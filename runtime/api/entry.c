@@ -17,7 +17,8 @@ typedef struct Making {
   EntryValue *places; /* of each tensor of the plan */
   bool *is_part;      /* of the block of weights; for WEIGHTS_PARAMS none is */
   EntryConst *consts;
-  Hoisted *hoisted; /* memory that functions take as parameters */
+  const Func **refusals; /* of each guard: what fails where it is taken, or NULL */
+  Hoisted *hoisted;      /* memory that functions take as parameters */
   VEC(MemoryUse) uses;
   const int64_t **memory; /* of each call: where that lies in the workspace */
 } Making;
@@ -83,6 +84,19 @@ static void place_memory_of_calls(Making *k, const MemoryUse *uses) {
   }
 }
 
+/* The outermost branch that is refused, of those that the branch stands in, and itself. */
+static int refused_branch(const Making *k, int guard) {
+  int outermost = -1;
+  for (int g = guard; g >= 0; g = k->plan->guards[g].outer)
+    if (k->refusals[g]) outermost = g;
+  return outermost;
+}
+
+/* A branch that is refused makes nothing, whatever its extents would be. */
+static int64_t bytes_of_tensor(Making *k, const PlanTensor *t) {
+  return refused_branch(k, t->guard) >= 0 ? 0 : bytes_of(k, t->buffer);
+}
+
 /* Tensors of one place side by side, those of the workspace sharing it; the size of it all. */
 static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   const Plan *plan = k->plan;
@@ -91,7 +105,7 @@ static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     if (t->place != place || k->is_part[i]) continue;
-    const int64_t bytes = bytes_of(k, t->buffer);
+    const int64_t bytes = bytes_of_tensor(k, t);
     vec_push(k->c, k->uses,
              (place == PLAN_WORKSPACE ? (MemoryUse){bytes, t->first, t->last, 0}
                                       : (MemoryUse){bytes, 0, plan->n_calls, 0}));
@@ -270,12 +284,26 @@ static void note_read(Making *k, EntryValue v) {
   if (v.place == ENTRY_CONST) k->consts[v.at].is_read = true;
 }
 
-/* All calls but copies of nothing, and which constants those of the code read. */
+static EntryCall call_of_refusal(Making *k, int guard) {
+  EntryCall to = {.func = function_number(k, k->refusals[guard])};
+  add_conditions(k, &to, guard);
+  return to;
+}
+
+/* All calls but copies of nothing, and which constants those of the code read. A branch that is
+ * refused is its refusal. */
 static void add_calls(Making *k) {
   const Plan *plan = k->plan;
   ModelEntry *e = k->e;
   EntryCall *calls = tirc_new_array(k->c, EntryCall, plan->n_calls);
+  bool *is_told = tirc_new_array(k->c, bool, plan->n_guards);
   for (int i = 0; i < plan->n_calls; i++) {
+    const int refused = refused_branch(k, plan->calls[i].guard);
+    if (refused >= 0) {
+      if (!is_told[refused]) calls[e->n_calls++] = call_of_refusal(k, refused);
+      is_told[refused] = true;
+      continue;
+    }
     calls[e->n_calls] = call_of(k, i);
     if (calls[e->n_calls].func < 0 && !calls[e->n_calls].bytes) continue;
     e->n_calls++;
@@ -348,18 +376,62 @@ static void hoist_memory(Making *k) {
   k->lowered = tirc_hoist_memory(k->c, k->lowered, keeps, k->hoisted);
 }
 
+/* --- what has to hold ---------------------------------------------------------------------------
+ */
+
+/* Of extents that are numbers it is known. */
+static bool holds(Making *k, const PlanCheck *check) {
+  const Expr cond = tirc_simplify0(k->c, check->b ? tirc_eq(k->c, check->a, check->b) : check->a);
+  int64_t known;
+  if (!tirc_const_int(cond, &known))
+    tirc_fail(k->c, check->loc, "unsupported", hint_of(k->c, &(struct StructInfo){.value = cond}),
+              "%s is checked when the model runs, which its code does not do", check->what);
+  return known;
+}
+
+/* A function that fails with what the check says. */
+static const Func *refusal(Making *k, const PlanCheck *check) {
+  Tirc *c = k->c;
+  Func *f = tirc_new(c, Func);
+  *f = (Func){.name = tirc_free_name(c, k->lowered, "refused"), .loc = check->loc};
+  f->attrs = tirc_attrs_set(c, f->attrs, "tirc.private", tirc_bool(c, true));
+  f->body = tirc_with_loc(
+      c,
+      tirc_assert_stmt(c, tirc_bool(c, false), check->what, tirc_eval(c, tirc_int(c, DT_INT32, 0))),
+      check->loc);
+  return f;
+}
+
+static void add_function(Making *k, const Func *f) {
+  const int n = k->lowered->n_funcs;
+  const Func **funcs = tirc_new_array(k->c, const Func *, n + 1);
+  for (int i = 0; i < n; i++) funcs[i] = k->lowered->funcs[i];
+  funcs[n] = f;
+  k->lowered = tirc_module_with_funcs(k->c, k->lowered, n + 1, funcs);
+}
+
+/* What does not hold is the model's end, or that of each run that takes the branch: a call of a
+ * function that fails comes ahead of the branch's own. */
+static void look_at_checks(Making *k) {
+  const Plan *plan = k->plan;
+  k->refusals = tirc_new_array(k->c, const Func *, plan->n_guards);
+  for (int i = 0; i < plan->n_checks; i++) {
+    const PlanCheck *check = &plan->checks[i];
+    if (holds(k, check)) continue;
+    if (check->guard < 0)
+      tirc_fail(k->c, check->loc, "shape", NULL, "%s: its extents are others", check->what);
+    if (k->refusals[check->guard]) continue;
+    k->refusals[check->guard] = refusal(k, check);
+    add_function(k, k->refusals[check->guard]);
+  }
+}
+
 const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unscheduled,
                                    const Module **lowered, const char *name, EntryWeights place) {
   Making k = {
       .c = c, .unscheduled = unscheduled, .lowered = *lowered, .e = tirc_new(c, ModelEntry)};
   const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
-  for (int i = 0; i < plan->n_checks; i++) {
-    const PlanCheck *check = &plan->checks[i];
-    const Expr apart = tirc_simplify0(c, tirc_sub(c, check->a, check->b));
-    if (!tirc_is_int(apart, 0))
-      tirc_fail(c, check->loc, "unsupported", hint_of(c, &(struct StructInfo){.value = apart}),
-                "%s is checked when the model runs, which its code does not do", check->what);
-  }
+  look_at_checks(&k);
   *k.e = (ModelEntry){.place = place,
                       .n_inputs = plan->n_inputs,
                       .n_weights = plan->n_params - plan->n_inputs,
@@ -369,7 +441,7 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
   *lowered = k.lowered;
   name_all(&k, name);
   k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
-  for (int i = 0; i < plan->n_tensors; i++) (void)bytes_of(&k, plan->tensors[i].buffer);
+  for (int i = 0; i < plan->n_tensors; i++) (void)bytes_of_tensor(&k, &plan->tensors[i]);
   choose_parts(&k);
   k.e->workspace = place_tensors(&k, PLAN_WORKSPACE, ENTRY_WORKSPACE);
   k.e->prepared = place_tensors(&k, PLAN_PREPARED, ENTRY_PREPARED);

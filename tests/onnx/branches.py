@@ -375,6 +375,33 @@ class Module:
 """
 
 
+def check_refused_code():
+    """Code of numbers: a branch that cannot run gives a code, and says why, where it is taken alone. Six is refused by a cast, four by its operator."""
+    asking = ASKING.replace('"n"', "2")
+    casting = asking.replace('y = R.reshape(x, R.shape([4, 3]))', 'a = R.match_cast(x, R.Tensor((4, 3), dtype="float32"))\n        y = R.add(a, a)')
+    assert casting != asking
+    for text, words in ((asking, "m * 3 elements"), (casting, "R.match_cast")):
+        with open("model.tir", "w") as f:
+            f.write(text)
+        libraries = []
+        for kind in ("c", "lib"):
+            out = os.path.abspath(f"refused.{kind}.{len(os.listdir('.'))}")
+            status, said = call("build", "model.tir", "--auto", "--emit=" + kind, "-o", out)
+            assert status == 0, said
+            if kind == "c":
+                subprocess.run([os.environ.get("CC", "cc").split()[-1], "-shared", "-fPIC", "-w", "-x", "c", "-o", out + ".so", out, "-lm"], check=True)
+                out += ".so"
+            libraries.append(ctypes.CDLL(out))
+        for at in libraries:
+            at.model_error_text.restype = ctypes.c_char_p
+            for c, d in ((True, True), (True, False), (False, True), (False, False)):
+                x, z, got, workspace = np.ones((2, 3), "float32"), np.ones((4, 3), "float32"), np.zeros((4, 3), "float32"), np.zeros(1 << 12, "uint8")
+                status = at.model(*[ctypes.c_void_p(a.ctypes.data) for a in (x, z, np.array(c), np.array(d), got)],
+                                  ctypes.c_void_p(workspace.ctypes.data + -workspace.ctypes.data % 64))
+                assert (status >= 2) == (c and d), (words, c, d, status)
+                assert words in at.model_error_text(status).decode() if status else (got == z).all(), (words, c, d, status)
+
+
 def check_order_of_parameters():
     with open("behind.tir", "w") as f:
         f.write(BEHIND)
@@ -397,6 +424,7 @@ def main():
         check_extents()
         check_conditions()
         check_order_of_parameters()
+        check_refused_code()
         check_given()
 
 
