@@ -11,6 +11,12 @@
 
 #define SHELF "onnx"
 
+/* A name of a graph within a node, and what it was outside: NULL, nothing. */
+typedef struct Hidden {
+  const char *name;
+  Value *value;
+} Hidden;
+
 typedef struct Importing {
   Tirc *c;
   const OnnxModel *model;
@@ -19,6 +25,7 @@ typedef struct Importing {
   Operators *conversions;
   const OnnxNode *node; /* that is converted */
   StrMap values;        /* name -> Value * */
+  VEC(Hidden) hidden;   /* while graphs within nodes are converted, the innermost last */
   PtrMap inner_weights; /* of graphs within nodes: OnnxTensor -> Value * */
   StrMap symbols;       /* names of extents -> variables */
   Needs needs;          /* what conversions ask of extents */
@@ -43,7 +50,17 @@ static Value value_named(Importing *k, const char *name) {
 static void put_value(Importing *k, const char *name, Value v) {
   Value *own = tirc_new(k->c, Value);
   *own = v;
-  *tirc_strmap_at(k->c, &k->values, name) = own;
+  void **at = tirc_strmap_at(k->c, &k->values, name);
+  if (k->depth) vec_push(k->c, k->hidden, ((Hidden){name, *at}));
+  *at = own;
+}
+
+/* The names of a graph within a node end with it: what they stood for, they stand for again. */
+static void leave_names(Importing *k, int from) {
+  while (k->hidden.n > from) {
+    const Hidden *last = &k->hidden.at[--k->hidden.n];
+    *tirc_strmap_at(k->c, &k->values, last->name) = last->value;
+  }
 }
 
 static Info tensor_info(Tirc *c, const OnnxTensor *t) {
@@ -325,16 +342,18 @@ static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Va
   const OnnxNode *around = k->node;
   const char *hint = k->maker.hint;
   const Loc loc = sc->loc;
+  const int outside = k->hidden.n;
+  k->depth++;
   for (int i = 0; i < g->n_inputs; i++) put_value(k, g->inputs[i].name, inputs[i]);
   for (int i = 0; i < g->n_weights; i++)
     put_value(k, g->weights[i].name, inner_weight(k, &g->weights[i]));
-  k->depth++;
   for (int i = 0; i < g->n_nodes; i++) convert_named(k, &g->nodes[i]);
   k->depth--;
   k->node = around;
   k->maker.hint = hint;
   sc->loc = loc;
   for (int i = 0; i < g->n_outputs; i++) outputs[i] = value_named(k, g->outputs[i].name);
+  leave_names(k, outside);
 }
 
 /* --- the module ---------------------------------------------------------------------------------

@@ -71,6 +71,10 @@ CASES = {
     "weights": ([KNOWN, choice(inner([node("Gather", ["t", "i"], ["r"], axis=0), node("Mul", ["r", "w"], ["p"])], ["p"], [("w", np.array([1, 2, 3], "float32"))]),
                                inner([node("Identity", ["w"], ["q"])], ["q"], [("w", np.array([4, 5, 6], "float32"))]))], Y, {},
                 lambda t, i: [t[i] * np.array([1, 2, 3], "float32") if i < 4 else np.array([4, 5, 6], "float32")]),
+    # a weight of a branch that has the name of one outside hides it there, and no longer
+    "hidden": ([KNOWN, choice(inner([node("Gather", ["t", "i"], ["r"], axis=0), node("Mul", ["r", "w"], ["p"])], ["p"], [("w", np.array([10, 20, 30], "float32"))]),
+                              NOTHING, outputs=("s",)), node("Add", ["s", "w"], ["y"])], Y, {"w": np.array([1, 2, 3], "float32")},
+               lambda t, i: [plain(t, i)[0] * np.array([10, 20, 30], "float32") + np.array([1, 2, 3], "float32")]),
     "product": ([KNOWN, choice(inner([node("Gather", ["wide", "i"], ["w"], axis=0), node("ReduceSum", ["w", "first"], ["r"], keepdims=0)], ["r"]),
                                inner([node("MatMul", ["left", "ones"], ["m"])], ["m"]))],
                 Y, {"wide": WIDE, "first": np.array([0]), "left": LEFT, "ones": np.ones(96, "float32")},
@@ -222,9 +226,9 @@ def check(name, nodes, outputs, weights, expect):
             run_library((name, i, at), at, T, i, expected)
 
 
-def refused(words, nodes, inputs=(), weights=()):
+def refused(words, nodes, inputs=(), weights=(), outputs=Y):
     with open("bad.onnx", "wb") as f:
-        f.write(model(nodes, [value("t", "float32", (4, 3)), value("i", "int64", ()), *inputs], Y, [tensor(a, n) for n, a in weights]))
+        f.write(model(nodes, [value("t", "float32", (4, 3)), value("i", "int64", ()), *inputs], list(outputs), [tensor(a, n) for n, a in weights]))
     status, out = call("check", "bad.onnx")
     assert status == 2 and all(w in out for w in words), (words, status, out)
 
@@ -239,6 +243,9 @@ def check_refused():
     u, v = value("u", "float32", ("n",)), value("v", "float32", ("m",))
     names = [graph([node("Neg", [x], [x + "0"])], [], [value(x + "0", "float32", (x,))]) for x in "uv"]
     refused(["'choice'", "'i'", "--bind"], [KNOWN, choice(*names)], [u, v], [four])
+    # what a branch makes ends with it
+    refused(["nothing gives the output 'r'"], [KNOWN, choice(ROW, NOTHING)], weights=[four, ("zero", np.zeros(3, "float32"))],
+            outputs=[*Y, value("r", "float32", (3,))])
     pair = graph([node("SequenceConstruct", ["t", "t"], ["s"])], [], [value("s", "float32", (4, 3))])
     refused(["'choice'", "'i'", "--bind"], [KNOWN, choice(pair, pair)], weights=[four])
 
