@@ -242,8 +242,7 @@ void tirc_graph_take_needs(GraphMaker *m, Script *sc) {
   const int n = sc->needs ? sc->needs->list.n : 0;
   for (int i = 0; i < n; i++) {
     Need *need = &sc->needs->list.at[i];
-    need->message =
-        tirc_format(m->p->c, "%s (%s:%d)", need->message, need->loc.file, need->loc.line);
+    need->message = tirc_script_placed(m->p->c, need->message, need->loc);
   }
   if (n) require(m, n, sc->needs->list.at);
   if (n) sc->needs->list.n = 0;

@@ -315,11 +315,8 @@ static void convert_named(Importing *k, const OnnxNode *n) {
   }
   const Diag d = k->c->diag;
   if (!strcmp(d.code, "onnx")) tirc_throw(k->c);
-  const bool in_script = d.loc.line > 0;
-  k->c->diag.message = in_script
-                           ? tirc_format(k->c, "node '%s' (%s): %s (%s:%d)", n->name, n->op,
-                                         d.message, d.loc.file, d.loc.line)
-                           : tirc_format(k->c, "node '%s' (%s): %s", n->name, n->op, d.message);
+  const char *words = d.loc.line > 0 ? tirc_script_placed(k->c, d.message, d.loc) : d.message;
+  k->c->diag.message = tirc_format(k->c, "node '%s' (%s): %s", n->name, n->op, words);
   k->c->diag.loc = (Loc){k->model->path, 0, 0};
   tirc_throw(k->c);
 }

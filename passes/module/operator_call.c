@@ -239,7 +239,7 @@ const OperatorProgram *tirc_operator_call(Passes *p, const Graph *g, Node call) 
   if (call->loc.line) { /* where it is called; the script's place goes with the words */
     const Loc in = c->diag.loc;
     c->diag.loc = call->loc;
-    if (in.line) c->diag.message = tirc_format(c, "%s (%s:%d)", c->diag.message, in.file, in.line);
+    if (in.line) c->diag.message = tirc_script_placed(c, c->diag.message, in);
   }
   tirc_throw(c);
 }

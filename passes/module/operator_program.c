@@ -134,8 +134,8 @@ static void take_needs(Making *m) {
   Tirc *c = m->ops->c;
   for (int i = 0; i < m->needs.list.n; i++) {
     Need *need = &m->needs.list.at[i];
-    need->message = tirc_format(c, "%s: %s (%s:%d)", tirc_script_plain_words(c, call_text(m)),
-                                need->message, need->loc.file, need->loc.line);
+    need->message = tirc_format(c, "%s: %s", tirc_script_plain_words(c, call_text(m)),
+                                tirc_script_placed(c, need->message, need->loc));
   }
 }
 

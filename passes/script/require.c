@@ -81,7 +81,10 @@ void tirc_script_need(Script *sc, Value v, const char *message) {
              ((Need){open, tirc_script_plain_words(sc->c, message), sc->loc}));
 }
 
-/* Extents as the user wrote them: n - 4, not n - T.int64(4). */
+const char *tirc_script_placed(Tirc *c, const char *message, Loc in) {
+  return tirc_format(c, "%s (%s:%d)", message, in.file, in.line);
+}
+
 const char *tirc_script_plain_words(Tirc *c, const char *message) {
   static const char cast[] = "T.int64(";
   Text t = {.c = c};

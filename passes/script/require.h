@@ -22,6 +22,8 @@ typedef struct Needs {
 void tirc_script_need(Script *sc, Value v, const char *message);
 /* The message with extents as the user wrote them: n - 4, not n - T.int64(4). */
 const char *tirc_script_plain_words(Tirc *c, const char *message);
+/* The message with its place in a script, behind which another place follows: "... (pad.sch:6)". */
+const char *tirc_script_placed(Tirc *c, const char *message, Loc in);
 /* The variables of e are extents from now on. */
 void tirc_script_extents(Script *sc, Expr e);
 
