@@ -76,21 +76,23 @@ typedef struct OperatorCall {
   bool asserts; /* func asserts what has to hold when it runs, and `needs` has nothing */
 } OperatorCall;
 
-/* The parameters of func are the tensors among the arguments, in the order in which they stand
- * there (by position, then by keyword; each place one parameter, used or not), then the results,
- * then n_vars scalars that the shapes of these do not tell: to be called with `vars`. A variable of
- * an argument's shape has its like of the same name in func, which shares nothing with the
- * caller's. */
+/* A function that runs before the operator's: on one operand, which its result stands for. */
 typedef struct AheadProgram {
   int operand;      /* the number of the parameter of the operator's func that the result is */
   Expr first, end;  /* between which its elements are, in the caller's variables */
   const Func *func; /* of the operand and its result, which has the operand's type; NULL: it is
                      * known that they are, or nobody looks */
-  int n_vars;       /* scalars behind these, as below */
+  int n_vars;       /* scalars behind these, as of OperatorProgram */
   const Expr *vars;
 } AheadProgram;
 
-/* Functions `ahead` run before func, one after the other: the result of each stands for the operand
+/* The parameters of func are the tensors among the arguments, in the order in which they stand
+ * there (by position, then by keyword; each place one parameter, used or not), then the results,
+ * then n_vars scalars that the shapes of these do not tell: to be called with `vars`. A variable of
+ * an argument's shape has its like of the same name in func, which shares nothing with the
+ * caller's.
+ *
+ * Functions `ahead` run before func, one after the other: the result of each stands for the operand
  * that it was made of. Where it is known which numbers an operand has to have, func and they have
  * the attribute "index_ranges". */
 typedef struct OperatorProgram {
