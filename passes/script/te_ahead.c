@@ -7,8 +7,9 @@
  *                           operator's, stands for x there, or x itself does; its elements are
  *                           from 0 to 7 then
  *   te.indices()            "check", "clip" or "trust": what is done about indices; None: nothing
- * yet, shapes alone are asked for */
+ *                           yet, shapes alone are asked for */
 #include "ir/arith/arith.h"
+#include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
 #include "te.h"
 
@@ -26,13 +27,35 @@ typedef struct Standing {
   Mutator m;
   Script *sc;
   Analyzer *known;
+  bool may_wrap; /* an operation in it, so that bounds of it say nothing */
 } Standing;
+
+/* Whether the numbers that come of it are those that its type has. Bounds take this for granted of
+ * the types of indices: it is so of indices, but an element may be any number. */
+static bool stays_in_type(Analyzer *known, Expr e) {
+  if (!tirc_dtype_is_int(e->dtype) || tirc_dtype_wraps(e->dtype)) return true;
+  switch (e->op) {
+  case OP_ADD:
+  case OP_SUB:
+  case OP_MUL: return tirc_bound_fits(e->dtype, tirc_unwrapped_bound(known, e));
+  case OP_FLOORDIV:
+  case OP_TRUNCDIV: { /* the least one by -1 */
+    const Bound x = tirc_const_bound(known, e->args[0]), y = tirc_const_bound(known, e->args[1]);
+    return x.min > tirc_dtype_min(e->dtype) || y.min > -1 || y.max < -1;
+  }
+  default: return true;
+  }
+}
 
 /* Loads stand as variables of what is known of the tensors' elements. */
 static Expr stand_in(Mutator *m, Expr e) {
   Standing *k = m->self;
   Bound b;
-  if (e->op != OP_LOAD) return tirc_mutate_expr_children(m, e);
+  if (e->op != OP_LOAD) {
+    e = tirc_mutate_expr_children(m, e);
+    k->may_wrap |= !stays_in_type(k->known, e);
+    return e;
+  }
   const Tensor *t = tirc_te_tensor_of(k->sc, e->u.buffer);
   Expr var = tirc_var(m->c, "element", e->dtype);
   int64_t extent;
@@ -58,7 +81,9 @@ static bool computed_range(Script *sc, const Tensor *t, Bound *out) {
   Standing k = {.m = {.c = sc->c, .expr = stand_in}, .sc = sc, .known = tirc_analyzer(sc->c)};
   k.m.self = &k;
   for (int a = 0; a < s->n_axes; a++) tirc_bind_range(k.known, s->axes[a].var, s->axes[a].dom);
-  *out = tirc_const_bound(k.known, tirc_simplify(k.known, tirc_mutate_expr(&k.m, s->values[i])));
+  const Expr value = tirc_mutate_expr(&k.m, s->values[i]);
+  if (k.may_wrap) return false;
+  *out = tirc_const_bound(k.known, tirc_simplify(k.known, value));
   return is_bounded(t->buffer->dtype, *out);
 }
 

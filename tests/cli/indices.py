@@ -8,7 +8,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "onnx"))
 from messages import model, node, tensor, value  # noqa: E402
 
 out = pathlib.Path(sys.argv[1])
-for name, ids in {"good": [0, 3, -2, -5], "far": [0, 1, 10 ** 9, 2], "near": [0, 1, 4, 2], "below": [0, -7, 0, 2]}.items():
+for name, ids in {"good": [0, 3, -2, -5], "far": [0, 1, 10 ** 9, 2], "near": [0, 1, 4, 2], "below": [0, -7, 0, 2], "last": [0, 1, 2 ** 31 - 2, 3],
+                  "largest": [0, 1, 2 ** 31 - 1, 3]}.items():
     np.save(out / ("%s.npy" % name), np.array(ids, "int32"))
 np.save(out / "table.npy", np.arange(15, dtype="float32").reshape(5, 3))
 
