@@ -11,6 +11,8 @@ out = pathlib.Path(sys.argv[1])
 for name, ids in {"good": [0, 3, -2, -5], "far": [0, 1, 10 ** 9, 2], "near": [0, 1, 4, 2], "below": [0, -7, 0, 2], "last": [0, 1, 2 ** 31 - 2, 3],
                   "largest": [0, 1, 2 ** 31 - 1, 3]}.items():
     np.save(out / ("%s.npy" % name), np.array(ids, "int32"))
+for name, n in {"two": 2, "three": 3, "five": 5}.items():
+    np.save(out / ("%s.npy" % name), np.arange(n, dtype="float32"))
 np.save(out / "table.npy", np.arange(15, dtype="float32").reshape(5, 3))
 
 
