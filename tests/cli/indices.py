@@ -13,6 +13,7 @@ for name, ids in {"good": [0, 3, -2, -5], "far": [0, 1, 10 ** 9, 2], "near": [0,
     np.save(out / ("%s.npy" % name), np.array(ids, "int32"))
 for name, n in {"two": 2, "three": 3, "five": 5}.items():
     np.save(out / ("%s.npy" % name), np.arange(n, dtype="float32"))
+np.save(out / "none.npy", np.zeros((5, 0, 3), "float32"))
 np.save(out / "table.npy", np.arange(15, dtype="float32").reshape(5, 3))
 
 
