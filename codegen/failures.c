@@ -40,6 +40,8 @@ Failures tirc_failures(Tirc *c, const Module *lowered) {
 
 int tirc_failure_code(Tirc *c, const Failures *f, const Func *func, Stmt assertion) {
   const uintptr_t number = (uintptr_t)tirc_strmap_get(&f->numbers, key_of(c, func, assertion));
+  if (!number) /* the code before the first one's says something else */
+    tirc_fail(c, assertion->loc, "codegen", NULL, "%s has an assertion without a code", func->name);
   return CODE_FIRST_FAILURE + (int)number - 1;
 }
 

@@ -24,7 +24,7 @@ typedef struct Failures {
 void tirc_failures_add(Tirc *c, Failures *f, const Func *func);
 /* Of all functions of a module. What of a module calls another part passes its codes on. */
 Failures tirc_failures(Tirc *c, const Module *lowered);
-/* The code of an assertion of this function, which was added. */
+/* The code of an assertion of this function; throws "codegen" where it was not added. */
 int tirc_failure_code(Tirc *c, const Failures *f, const Func *func, Stmt assertion);
 /* The failure of a code, or NULL: it is none of an assertion. */
 const Failure *tirc_failure_of_code(const Failures *f, int code);

@@ -1,7 +1,9 @@
 /* Machine code against the interpreter, on every program of programs.h, for several processors,
  * with and without a runtime; and what the generated code must look like. */
+#include "codegen/failures.h"
 #include "codegen/llvm/llvm.h"
 #include "compare.h"
+#include "ir/tree/find.h"
 #include "passes/lower/lower.h"
 #include "programs.h"
 #include "runtime/kernel/workspace.h"
@@ -289,6 +291,27 @@ static void a_failed_assertion_is_a_status(void **state) {
   in_context("check_assert", check_assert, NULL);
 }
 
+static bool is_assertion(const void *unused, Stmt s) {
+  return (void)unused, s->kind == STMT_ASSERT;
+}
+
+/* Not one that says something else. */
+static void ask_code(Tirc *c, const void *arg) {
+  (void)arg;
+  const Module *m =
+      parse(c, FUNC("A: T.Buffer((3,), \"int32\")", "    assert 1 < 2, \"never\"\n    A[0] = 1\n"));
+  const Func *f = m->funcs[0];
+  const Failures none = {0};
+  tirc_failure_code(c, &none, f, tirc_find_stmt(f->body, is_assertion, NULL, NULL));
+}
+
+static void an_assertion_without_a_code_is_an_error(void **state) {
+  (void)state;
+  char code[40];
+  error_code(ask_code, NULL, code, sizeof code);
+  assert_string_equal(code, "codegen");
+}
+
 static void check_zero_division(Tirc *c, const void *arg) {
   (void)arg;
   const Module *m = parse(c, FUNC("A: T.Buffer((3,), \"int32\"), B: T.Buffer((3,), \"int32\")",
@@ -447,6 +470,7 @@ int main(void) {
       cmocka_unit_test(small_floats_convert_exactly),
       cmocka_unit_test(exhausted_memory_is_reported_and_nothing_leaks),
       cmocka_unit_test(a_failed_assertion_is_a_status),
+      cmocka_unit_test(an_assertion_without_a_code_is_an_error),
       cmocka_unit_test(division_by_zero_does_not_trap),
       cmocka_unit_test(emission_is_reproducible_and_vectorized),
       cmocka_unit_test(a_parallel_loop_is_cut_as_annotated),
