@@ -179,15 +179,28 @@ static bool collect(Written *x, const Touch *t, const Place *top) {
   return true;
 }
 
-/* Whether the read stands under this condition too. */
-static bool holds_for(const Walk *w, const Touch *read, const Place *top, Expr cond) {
-  for (const Place *p = read->at; p != top; p = p->up) {
+/* Whether the access stands under this condition too. */
+static bool holds_for(const Walk *w, const Touch *t, const Place *top, Expr cond) {
+  for (const Place *p = t->at; p != top; p = p->up) {
     Exprs all = {0};
     if (p->kind == PLACE_WHEN && !p->negated) tirc_lower_conjuncts(w->c, p->a, &all);
     for (int i = 0; i < all.n; i++)
       if (tirc_expr_same(all.at[i], cond)) return true;
   }
   return false;
+}
+
+/* Whether a condition is the same in all iterations, and around all writes: where it does not hold,
+ * no iteration writes anything that a later one could read. */
+static bool holds_where_written(const Walk *w, Expr cond) {
+  if (tirc_loads_or_calls(cond) || tirc_uses_var(cond, w->loop->var)) return false;
+  for (int i = 0; i < w->in.at.n; i++) {
+    const Touch *t = &w->in.at.at[i];
+    for (const Place *p = t->at; p; p = p->up)
+      if (p->var && tirc_uses_var(cond, p->var)) return false;
+    if (t->write && !holds_for(w, t, NULL, cond)) return false;
+  }
+  return true;
 }
 
 /* Whether a condition is on loops in between, all of which choose elements. */
@@ -209,7 +222,7 @@ static Expr condition(const Written *x, const Touch *read, const Place *top) {
     if (tirc_is_true(cond)) continue;
     if (is_about_elements(x, cond))
       all = tirc_and(x->w->c, all, cond);
-    else if (!holds_for(x->w, read, top, cond))
+    else if (!holds_for(x->w, read, top, cond) && !holds_where_written(x->w, cond))
       return NULL;
   }
   return all;

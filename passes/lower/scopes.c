@@ -131,21 +131,28 @@ static void know_loops(Analyzer *a, const Place *p) {
     if (p->kind == PLACE_LOOP) tirc_bind_range(a, p->var, tirc_range(p->a, p->b));
 }
 
-/* The indices that all touches of the buffer have; NULL: they have others. */
-static const Expr *common_indices(const Kernel *k, Analyzer *a, Buffer b, const Place **at) {
-  Expr *first = NULL;
+/* The indices that all touches of the buffer have, of some of its dimensions: how many. */
+static int common_indices(const Kernel *k, Analyzer *a, Buffer b, Expr *common, const Place **at) {
+  int n = -1;
   for (int i = 0; i < k->x.touches.n; i++) {
     const Touch *t = &k->x.touches.at[i];
     if (t->buffer != b) continue;
-    if (t->extents) return NULL;
-    Expr *indices = tirc_new_array(k->c, Expr, t->n + 1);
+    if (t->extents) return 0;
     know_loops(a, t->at);
-    for (int d = 0; d < t->n; d++) indices[d] = tirc_simplify(a, t->indices[d]);
-    if (first && !tirc_same_exprs(t->n, indices, first)) return NULL;
-    if (!first) *at = t->at;
-    first = indices;
+    for (int d = 0; d < t->n; d++) {
+      const Expr index = tirc_simplify(a, t->indices[d]);
+      if (n < 0)
+        common[d] = index;
+      else if (common[d] && !tirc_expr_same(common[d], index))
+        common[d] = NULL;
+    }
+    if (n < 0) *at = t->at;
+    n = t->n;
   }
-  return first;
+  int kept = 0;
+  for (int d = 0; d < n; d++)
+    if (common[d]) common[kept++] = common[d];
+  return kept;
 }
 
 static bool uses(int n, const Expr *indices, Expr var) {
@@ -175,34 +182,36 @@ static bool holds_for_all(const Kernel *k, Buffer b, Expr condition) {
   return true;
 }
 
-/* All touches are of the same element of one's own: its indices tell it apart, as the digits of a
- * number do, of any size. */
+/* All touches are of elements of one's own: indices that they have in common tell these apart, as
+ * the digits of a number do, of any size. */
 static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who) {
   Analyzer *a = tirc_analyzer(k->c);
   const Place *at = NULL;
-  const Expr *indices = common_indices(k, a, b, &at);
+  Expr *indices = tirc_new_array(k->c, Expr, b->ndim + 1);
+  const int ndim = common_indices(k, a, b, indices, &at);
   for (int i = 0; i < n; i++)
-    if (!indices || !uses(b->ndim, indices, who[i])) return false;
+    if (!uses(ndim, indices, who[i])) return false;
   VEC(Expr) vars = {0};
   VEC(Range) doms = {0};
   Expr when = tirc_bool(k->c, true);
   for (const Place *p = at; p; p = p->up) {
-    if (p->kind == PLACE_WHEN && !p->negated && is_about(p, b->ndim, indices) &&
+    if (p->kind == PLACE_WHEN && !p->negated && is_about(p, ndim, indices) &&
         holds_for_all(k, b, p->a))
       when = tirc_and(k->c, when, p->a);
-    if (!uses(b->ndim, indices, p->var)) continue;
+    if (!uses(ndim, indices, p->var)) continue;
     if (p->kind != PLACE_LOOP) return false;
     vec_push(k->c, vars, p->var);
     vec_push(k->c, doms, tirc_range(p->a, p->b));
   }
   for (int with = 0; with <= !tirc_is_true(when); with++)
-    if (tirc_detect_iter_map(a, b->ndim, indices, vars.n, vars.at, doms.at, with ? when : NULL,
+    if (tirc_detect_iter_map(a, ndim, indices, vars.n, vars.at, doms.at, with ? when : NULL,
                              ITER_LEVEL_BIJECTIVE, true, NULL))
       return true;
   return false;
 }
 
-/* No value goes from one of those that have the buffer to another, box by box. */
+/* No value goes from one of those that have the buffer to another, axis by axis: indices tell them
+ * apart, or boxes. */
 static bool are_seen_apart(const Kernel *k, Buffer b) {
   Analyzer *a = tirc_analyzer(k->c);
   know_loops(a, k->at);
@@ -212,7 +221,7 @@ static bool are_seen_apart(const Kernel *k, Buffer b) {
     const bool is_block = !strncmp(loop.thread, "blockIdx", 8);
     loop.kind = LOOP_SERIAL;
     if ((is_block || tirc_scope_owner(b->scope) == OWNER_THREAD) &&
-        tirc_lower_carries_values(k->c, a, &loop, b))
+        !is_told_by_indices(k, b, 1, &loop.var) && tirc_lower_carries_values(k->c, a, &loop, b))
       return false;
   }
   return true;
@@ -345,9 +354,11 @@ static bool find_kernels(Visitor *v, Stmt s) {
   return false;
 }
 
+/* Asked of simple indices: a loop of one iteration, over a tile of one row, is no difference. */
 Stmt tirc_lower_scopes(Tirc *c, const Func *f) {
   Kernel k = {.c = c, .f = f};
-  tirc_visit_stmt(&(Visitor){.stmt = find_kernels, .expr = tirc_skip_expr, .self = &k}, f->body);
+  const Stmt simple = tirc_simplify_stmt(tirc_analyzer(c), f->body, true);
+  tirc_visit_stmt(&(Visitor){.stmt = find_kernels, .expr = tirc_skip_expr, .self = &k}, simple);
   return f->body;
 }
 
