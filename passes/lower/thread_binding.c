@@ -375,9 +375,29 @@ static Stmt unify(const Kernels *k, Stmt kernel) {
   return body;
 }
 
+static bool count_kernel(Visitor *v, Stmt s) {
+  *(int *)v->self += tirc_is_thread_loop(s);
+  return !tirc_is_thread_loop(s);
+}
+
+/* Virtual threads are the threads' own, within a kernel: between two kernels they would have to
+ * finish the first, all of them, before the second begins. */
+static void check_virtual(const Kernels *k, Stmt s) {
+  int n = 0;
+  tirc_visit_stmt(&(Visitor){.stmt = count_kernel, .expr = tirc_skip_expr, .self = &n},
+                  s->u.loop.body);
+  if (n > 1)
+    tirc_fail(
+        k->c, tirc_place_of(s), "lower",
+        "bind a loop around it to blockIdx, so that all is one kernel, or give each its own",
+        "the loop %s is bound to %s, and %d kernels stand in it: virtual threads belong to one",
+        s->u.loop.var->u.s, s->u.loop.thread, n);
+}
+
 static Stmt find_kernels(Mutator *m, Stmt s) {
   Kernels *k = m->self;
   if (tirc_is_thread_loop(s)) return unify(k, s);
+  if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING) check_virtual(k, s);
   Place *at = k->at;
   k->at = tirc_lower_host_place(k->c, at, s);
   s = tirc_mutate_stmt_children(m, s);
