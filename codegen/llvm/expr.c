@@ -6,6 +6,7 @@
  * (nsw); all other arithmetic wraps. Of bools, + is or (ir/int_op.h). Divisions of integers never
  * trap: x // 0 and x % 0 are 0. */
 #include "gen.h"
+#include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 
 typedef LLVMValueRef (*Emit)(Gen *g, Expr e);
@@ -286,11 +287,10 @@ static LLVMValueRef side(Gen *g, Expr x, DType t) {
 
 /* Of T.Select(T.isnan(x), x, y) on vectors: all bits of NaN beside those of y are NaN, and no
  * choice of lanes, which LLVM would merge with the comparison of a maximum. */
-static bool keeps_nan(Expr e) {
-  const Expr c = e->args[0], x = e->args[1];
-  return c->op == OP_ISNAN && e->dtype.lanes > 1 && e->dtype.code == TYPE_FLOAT &&
-         e->dtype.bits >= 32 && tirc_dtype_equal(x->dtype, e->dtype) &&
-         tirc_dtype_equal(e->args[2]->dtype, e->dtype) && tirc_expr_same(c->args[0], x);
+static bool keeps_nan_by_bits(Expr e) {
+  return tirc_keeps_nan(e) && e->dtype.lanes > 1 && e->dtype.code == TYPE_FLOAT &&
+         e->dtype.bits >= 32 && tirc_dtype_equal(e->args[1]->dtype, e->dtype) &&
+         tirc_dtype_equal(e->args[2]->dtype, e->dtype);
 }
 
 static LLVMValueRef emit_kept_nan(Gen *g, Expr e) {
@@ -304,7 +304,7 @@ static LLVMValueRef emit_kept_nan(Gen *g, Expr e) {
 }
 
 static LLVMValueRef emit_SELECT(Gen *g, Expr e) {
-  if (keeps_nan(e)) return emit_kept_nan(g, e);
+  if (keeps_nan_by_bits(e)) return emit_kept_nan(g, e);
   Expr c = e->args[0];
   LLVMValueRef cond =
       tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype, tirc_dtype_lanes(DT_BOOL, c->dtype.lanes));

@@ -171,3 +171,8 @@ unsigned tirc_uses_of(Stmt s, Buffer b, Stmt besides, const Paths *only) {
   tirc_visit_stmt(&(Visitor){.expr = see_use, .stmt = see_use_in, .self = &u, .only = only}, s);
   return u.found;
 }
+
+bool tirc_keeps_nan(Expr e) {
+  return e->op == OP_SELECT && e->args[0]->op == OP_ISNAN &&
+         tirc_expr_same(e->args[0]->args[0], e->args[1]);
+}

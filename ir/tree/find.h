@@ -42,6 +42,8 @@ unsigned tirc_uses_of(Stmt s, Buffer b, Stmt besides, const Paths *only);
 bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars);
 /* Whether a statement is, or has in it, that very one. */
 bool tirc_holds(Stmt s, Stmt what, const Paths *only);
+/* Whether it is T.Select(T.isnan(x), x, y): y, but that a NaN in x is kept. */
+bool tirc_keeps_nan(Expr e);
 /* Whether it is a quotient or a remainder of whole numbers. */
 bool tirc_divides(Expr e);
 

@@ -526,22 +526,75 @@ static bool puts_nan_last(Expr compared, Expr e) {
   return other && is_nan_of(e->args[0], x) && is_nan_of(other, y);
 }
 
+/* What is done with NaN, taken away. */
+typedef struct Numbers {
+  PtrMap stored; /* buffers */
+  PtrMap lets;   /* from variables to values */
+  Stmt at;       /* the store whose value is looked at; NULL: another place */
+} Numbers;
+
+static bool note_let(Visitor *v, Expr e) {
+  const Mutator *m = v->self;
+  Numbers *k = m->self;
+  if (e->op == OP_LET) tirc_map_set(m->c, &k->lets, e->args[0], (void *)(uintptr_t)e->args[1]);
+  return true;
+}
+
+static bool note_store(Visitor *v, Stmt s) {
+  const Mutator *m = v->self;
+  Numbers *k = m->self;
+  if (s->kind == STMT_STORE) tirc_map_set(m->c, &k->stored, s->u.store.buffer, k);
+  if (s->kind == STMT_LET)
+    tirc_map_set(m->c, &k->lets, s->u.let.var, (void *)(uintptr_t)s->u.let.value);
+  return true;
+}
+
+static bool changes(const void *numbers, Expr e) {
+  const Numbers *k = numbers;
+  const Expr value = e->op == OP_VAR ? tirc_map_get(&k->lets, e) : NULL;
+  if (value) return tirc_find_expr(value, changes, k);
+  return e->op == OP_LOAD && tirc_map_has(&k->stored, e->u.buffer);
+}
+
+/* Whether x is the element that the value which is looked at is stored to. */
+static bool is_old_value(const Numbers *k, Expr x) {
+  const Expr value = x->op == OP_VAR ? tirc_map_get(&k->lets, x) : NULL;
+  if (value) x = value;
+  return k->at && x->op == OP_LOAD && x->u.buffer == k->at->u.store.buffer &&
+         tirc_same_exprs(x->n, x->args, k->at->u.store.indices);
+}
+
 /* A maximum that keeps NaN and an order in which NaN comes last are those of numbers with one more
- * at the end: they commute where those of numbers do, which the algebra is of. */
+ * at the end: they commute where those of numbers do, which the algebra is of. It is the old value
+ * whose NaN has to be kept: where only that of the new one is, the next number takes its place. */
 static Expr of_numbers(Mutator *m, Expr e) {
+  const Numbers *k = m->self;
   e = tirc_mutate_expr_children(m, e);
   if (e->op == OP_OR && puts_nan_last(e->args[0], e->args[1])) return e->args[0];
-  if (e->op != OP_SELECT || (e->args[2]->op != OP_MAX && e->args[2]->op != OP_MIN)) return e;
+  if (!tirc_keeps_nan(e) || (e->args[2]->op != OP_MAX && e->args[2]->op != OP_MIN)) return e;
   const Expr x = e->args[1], *two = e->args[2]->args;
-  const bool keeps =
-      is_nan_of(e->args[0], x) && (tirc_expr_same(two[0], x) || tirc_expr_same(two[1], x));
-  return keeps ? e->args[2] : e;
+  const bool is_first = tirc_expr_same(two[0], x);
+  if (!is_first && !tirc_expr_same(two[1], x)) return e;
+  const bool is_old = is_first && is_old_value(k, x);
+  return is_old || !tirc_find_expr(two[is_first], changes, k) ? e->args[2] : e;
+}
+
+static Stmt of_plain_numbers(Mutator *m, Stmt s) {
+  Numbers *k = m->self;
+  const Stmt outer = k->at;
+  if (s->kind == STMT_STORE) k->at = s;
+  s = without_block(m, s);
+  k->at = outer;
+  return s;
 }
 
 bool tirc_update_commutes(Tirc *c, const Block *block) {
   const Block *b = &tirc_without_views(c, tirc_block(c, block))->u.block;
-  Mutator flatten = {.c = c, .stmt = without_block, .expr = of_numbers};
-  const Stmt body = tirc_mutate_stmt(&flatten, update_of(c, b));
+  const Stmt update = update_of(c, b);
+  Numbers numbers = {0};
+  Mutator flatten = {.c = c, .stmt = of_plain_numbers, .expr = of_numbers, .self = &numbers};
+  tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = note_let, .self = &flatten}, update);
+  const Stmt body = tirc_mutate_stmt(&flatten, update);
   for (int i = 0; i < b->n_writes; i++)
     if (!commute(c, b, body, b->writes[i].buffer)) return false;
   return true;

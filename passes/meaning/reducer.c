@@ -188,8 +188,7 @@ static bool is_identity(Op op, Expr e) {
  * T.Select(T.isnan(self), self, T.max(self, x)), the max or min. */
 static Expr operation_of(const Reducer *r, int i) {
   const Expr v = r->combiners[i];
-  const bool keeps = v->op == OP_SELECT && v->args[0]->op == OP_ISNAN &&
-                     is_self(r, i, v->args[0]->args[0]) && is_self(r, i, v->args[1]);
+  const bool keeps = tirc_keeps_nan(v) && is_self(r, i, v->args[1]);
   const Expr op = keeps ? v->args[2] : v;
   return op->op == OP_MAX || op->op == OP_MIN ? op : v;
 }
