@@ -227,6 +227,17 @@ static bool are_seen_apart(const Kernel *k, Buffer b) {
   return true;
 }
 
+/* The same of simple indices: a loop of one iteration, over a tile of one row, is no difference. */
+static bool are_seen_apart_simply(const Kernel *k, Buffer b) {
+  Kernel simple = *k;
+  Analyzer *a = tirc_analyzer(k->c);
+  know_loops(a, k->at);
+  simple.untold = (PtrMap){0};
+  simple.stmt = tirc_simplify_stmt(a, k->stmt, true);
+  find_touches(&simple, simple.stmt);
+  return are_seen_apart(&simple, b);
+}
+
 /* --- the question ----------------------------------------------------------------------------- */
 
 static Relations *relations(Tirc *c, const Func *f) {
@@ -293,7 +304,7 @@ static void check(const Kernel *k, Buffer b) {
   Meet meet;
   if (!n || is_told_by_indices(k, b, n, who)) return;
   const Kernel *of = owner == OWNER_THREAD ? k : k->together;
-  if (!shared && are_seen_apart(of, b)) return;
+  if (!shared && (are_seen_apart(of, b) || are_seen_apart_simply(of, b))) return;
   const Watched watched = {b, shared ? WATCH_ALL : WATCH_READS, shared};
   const Iterations asked = {
       relations(k->c, k->f), &of->x, of->n, n, who, who, shared ? SPARE_LOADED : SPARE_NONE};
@@ -354,11 +365,9 @@ static bool find_kernels(Visitor *v, Stmt s) {
   return false;
 }
 
-/* Asked of simple indices: a loop of one iteration, over a tile of one row, is no difference. */
 Stmt tirc_lower_scopes(Tirc *c, const Func *f) {
   Kernel k = {.c = c, .f = f};
-  const Stmt simple = tirc_simplify_stmt(tirc_analyzer(c), f->body, true);
-  tirc_visit_stmt(&(Visitor){.stmt = find_kernels, .expr = tirc_skip_expr, .self = &k}, simple);
+  tirc_visit_stmt(&(Visitor){.stmt = find_kernels, .expr = tirc_skip_expr, .self = &k}, f->body);
   return f->body;
 }
 
