@@ -67,14 +67,22 @@ static void add_all(Tirc *c, PtrMap *to, const PtrMap *from) {
     if (from->keys[i]) tirc_map_set(c, to, from->keys[i], from->values[i]);
 }
 
+/* Along the loop over threads: what moves with it. False: it has one thread. */
+static bool find_axis(Tirc *c, const Threads *threads, int i, Axis *a) {
+  const For *loop = threads->at[i];
+  *a = (Axis){.c = c};
+  if (tirc_is_int(loop->extent, 1)) return false;
+  tirc_map_set(c, &a->moved, loop->var, loop->var);
+  add_all(c, &a->moved, &threads->moved[i]);
+  return true;
+}
+
 Expr tirc_one_thread_stores(Tirc *c, const Threads *threads, const Place *at, Stmt store) {
   Expr one = NULL;
   for (int i = 0; i < threads->n; i++) {
     const For *loop = threads->at[i];
-    Axis a = {.c = c};
-    if (tirc_is_int(loop->extent, 1)) continue;
-    tirc_map_set(c, &a.moved, loop->var, loop->var);
-    add_all(c, &a.moved, &threads->moved[i]);
+    Axis a;
+    if (!find_axis(c, threads, i, &a)) continue;
     bool alike = is_reached_alike(&a, at) && !moves(&a, store->u.store.value);
     for (int d = 0; d < store->u.store.n; d++) alike &= !moves(&a, store->u.store.indices[d]);
     if (!alike) continue;
@@ -106,12 +114,8 @@ static bool chooses_threads(Tirc *c, const Threads *threads, const Place *when) 
   for (const Place *p = when->up; p; p = p->up)
     if (p->kind == PLACE_BIND && tirc_uses_var(when->a, p->var)) return true;
   for (int i = 0; i < threads->n; i++) {
-    const For *loop = threads->at[i];
-    Axis a = {.c = c};
-    if (tirc_is_int(loop->extent, 1)) continue;
-    tirc_map_set(c, &a.moved, loop->var, loop->var);
-    add_all(c, &a.moved, &threads->moved[i]);
-    if (moves(&a, when->a)) return true;
+    Axis a;
+    if (find_axis(c, threads, i, &a) && moves(&a, when->a)) return true;
   }
   return false;
 }

@@ -8,9 +8,9 @@
  *       B[tx] = L[31 - tx]            which thread 31 reads: of its own L, where nothing is
  *
  * So a thread must have stored what it reads of local, and a block what it reads of shared; blocks
- * may not store what others use of global, not even the same number. What cannot be proved is
- * refused, but for elements that a loaded index names, which are the author's affair. (Threads of a
- * block wait for each other: thread_sync.c.)
+ * may not store what others use of global, nor surely the same number. What cannot be proved is
+ * refused, but for the same number, and for elements that a loaded index names, which are the
+ * author's affair. (Threads of a block wait for each other: thread_sync.c.)
  *
  * Of memory that is used as several buffers, or by its address, nothing is known here (`untold`):
  * thread_binding.c has refused it in scopes local and shared where the threads or blocks have an

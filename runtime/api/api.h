@@ -87,8 +87,6 @@ struct Warning;
 struct HeardWarnings *tirc_api_heard(Tirc *c);
 void tirc_api_hear(void *heard, struct Warning w);
 void tirc_api_tell_heard(const struct HeardWarnings *h, const tirc_schedule_options *options);
-/* One warning: an error, if the options are strict. */
-void tirc_api_tell(Tirc *c, const tirc_schedule_options *options, const struct Warning *w);
 /* A schedule's warnings go where the options say, which live as long as it. */
 void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */

@@ -272,7 +272,8 @@ typedef struct Check {
   const tirc_schedule_options *options;
 } Check;
 
-void tirc_api_tell(Tirc *c, const tirc_schedule_options *options, const Warning *w) {
+/* One warning: an error, if the options are strict. */
+static void tell_one(Tirc *c, const tirc_schedule_options *options, const Warning *w) {
   if (options->strict) tirc_raise_warning(c, *w);
   hand_out_warning((void *)(uintptr_t)options, *w);
 }
@@ -313,13 +314,13 @@ void tirc_api_tell_heard(const HeardWarnings *h, const tirc_schedule_options *op
     Warning w = h->all.at[i];
     if (h->times.at[i] > 1)
       w.message = tirc_format(h->c, "%s (%d times)", w.message, h->times.at[i]);
-    tirc_api_tell(h->c, options, &w);
+    tell_one(h->c, options, &w);
   }
 }
 
 static void hear_of_program(void *self, Warning w) {
   const Check *k = self;
-  tirc_api_tell(k->c, k->options, &w);
+  tell_one(k->c, k->options, &w);
 }
 
 Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_options *options) {
