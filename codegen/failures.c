@@ -41,12 +41,13 @@ Failures tirc_failures(Tirc *c, const Module *lowered) {
 int tirc_failure_code(Tirc *c, const Failures *f, const Func *func, Stmt assertion) {
   const uintptr_t number = (uintptr_t)tirc_strmap_get(&f->numbers, key_of(c, func, assertion));
   if (!number) /* the code before the first one's says something else */
-    tirc_fail(c, assertion->loc, "codegen", NULL, "%s has an assertion without a code", func->name);
-  return CODE_FIRST_FAILURE + (int)number - 1;
+    tirc_fail(c, assertion->loc, CODE_CODEGEN, NULL, "%s has an assertion without a code",
+              func->name);
+  return STATUS_FIRST_FAILURE + (int)number - 1;
 }
 
 const Failure *tirc_failure_of_code(const Failures *f, int code) {
-  const int i = code - CODE_FIRST_FAILURE;
+  const int i = code - STATUS_FIRST_FAILURE;
   return i >= 0 && i < f->all.n ? &f->all.at[i] : NULL;
 }
 
@@ -67,7 +68,7 @@ const char *tirc_failure_text(Tirc *c, const Failure *f) {
 }
 
 const char *tirc_status_text(int code) {
-  return code == 0                ? "done"
-         : code == CODE_NO_MEMORY ? "no memory for the workspace"
-                                  : "no code of this function";
+  return code == 0                  ? "done"
+         : code == STATUS_NO_MEMORY ? "no memory for the workspace"
+                                    : "no code of this function";
 }

@@ -1,5 +1,5 @@
 /* What the codes of a function say: 0 it is done, 1 there is no memory for its workspace, and from
- * CODE_FIRST_FAILURE on one code for each assertion that may fail, in the order of the text.
+ * STATUS_FIRST_FAILURE on one code for each assertion that may fail, in the order of the text.
  * Assertions of one place with one message share a code: a loop that is unrolled has copies of
  * them. */
 #ifndef TIRC_CODEGEN_FAILURES_H
@@ -7,14 +7,14 @@
 
 #include "ir/tree/ir.h"
 
-enum { CODE_NO_MEMORY = 1, CODE_FIRST_FAILURE = 2 };
+enum { STATUS_NO_MEMORY = 1, STATUS_FIRST_FAILURE = 2 };
 
 typedef struct Failure {
   const Func *func;
   Stmt assertion; /* the first of this code */
 } Failure;
 
-/* A zeroed one has none; failure i has the code CODE_FIRST_FAILURE + i. */
+/* A zeroed one has none; failure i has the code STATUS_FIRST_FAILURE + i. */
 typedef struct Failures {
   VEC(Failure) all;
   StrMap numbers; /* from what makes two the same to 1 + i */

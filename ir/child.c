@@ -23,7 +23,8 @@ void tirc_shared_free(void *at, size_t bytes) {
 typedef struct Told {
   bool is_done; /* else what was raised: */
   int status, line, column;
-  char code[64], file[1024], message[3072], hint[896];
+  DiagCode code;
+  char file[1024], message[3072], hint[896];
 } Told;
 
 static void tell(char *to, size_t room, const char *text) {
@@ -39,10 +40,10 @@ static _Noreturn void live(Tirc *c, void (*body)(Tirc *c, void *self), void *sel
     _exit(0);
   }
   told->status = c->diag.status;
+  told->code = c->diag.code;
   told->line = c->diag.loc.line;
   told->column = c->diag.loc.column;
   tell(told->file, sizeof told->file, c->diag.loc.file);
-  tell(told->code, sizeof told->code, c->diag.code);
   tell(told->message, sizeof told->message, c->diag.message);
   tell(told->hint, sizeof told->hint, c->diag.hint);
   _exit(1);
@@ -51,7 +52,7 @@ static _Noreturn void live(Tirc *c, void (*body)(Tirc *c, void *self), void *sel
 static _Noreturn void raise_here(Tirc *c, const Told *from) {
   c->diag =
       (Diag){.status = from->status,
-             .code = tirc_strdup(c, from->code),
+             .code = from->code,
              .loc = {*from->file ? tirc_strdup(c, from->file) : NULL, from->line, from->column},
              .message = tirc_strdup(c, from->message),
              .hint = *from->hint ? tirc_strdup(c, from->hint) : NULL};
@@ -71,9 +72,11 @@ bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64
   if (child < 0) return false;
   if (peak) *peak = (int64_t)used.ru_maxrss * 1024;
   if (kept.is_done) return true;
-  if (*kept.code) raise_here(c, &kept);
+  if (kept.status) raise_here(c, &kept);
   if (WIFSIGNALED(status))
-    tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code was ended by signal %d (%s)",
-              WTERMSIG(status), strsignal(WTERMSIG(status)));
-  tirc_fail(c, (Loc){0}, "child", NULL, "the process that makes code ended with its work undone");
+    tirc_fail(c, (Loc){0}, CODE_CHILD, NULL,
+              "the process that makes code was ended by signal %d (%s)", WTERMSIG(status),
+              strsignal(WTERMSIG(status)));
+  tirc_fail(c, (Loc){0}, CODE_CHILD, NULL,
+            "the process that makes code ended with its work undone");
 }

@@ -65,7 +65,7 @@ void tirc_context_depend(Tirc *c, Tirc *other) {
 
 static _Noreturn void out_of_memory(Tirc *c, size_t bytes) {
   c->diag = (Diag){.status = TIRC_STATUS_BAD,
-                   .code = "memory",
+                   .code = CODE_MEMORY,
                    .message = c->max_bytes && c->bytes + bytes > c->max_bytes
                                   ? "the memory limit is reached"
                                   : "out of memory"};
@@ -202,7 +202,7 @@ _Noreturn void tirc_throw(Tirc *c) {
   longjmp(trap->env, 1);
 }
 
-_Noreturn void tirc_fail(Tirc *c, Loc loc, const char *code, const char *hint, const char *format,
+_Noreturn void tirc_fail(Tirc *c, Loc loc, DiagCode code, const char *hint, const char *format,
                          ...) {
   va_list args;
   va_start(args, format);

@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ir/codes.h"
+
 typedef struct Tirc Tirc;
 
 /* A place in a source text. line and column start at 1; line 0 means "nowhere". */
@@ -33,7 +35,7 @@ enum { TIRC_STATUS_OK = 0, TIRC_STATUS_NO = 1, TIRC_STATUS_BAD = 2 };
 
 typedef struct Diag {
   int status;            /* TIRC_STATUS_NO: a ScheduleError or a failed check; _BAD: bad input */
-  const char *code;      /* stable, e.g. "not-single-writer", "syntax", "type", "name" */
+  DiagCode code;         /* of codes.def */
   Loc loc;               /* in the program or in the script */
   const char *message;   /* one sentence, or a sentence and the definition that it violates */
   const char *primitive; /* for ScheduleErrors: the primitive's name, otherwise NULL */
@@ -103,8 +105,8 @@ char *tirc_vformat(Tirc *c, const char *format, va_list args);
 /* Unwinds with c->diag as it stands. */
 _Noreturn void tirc_throw(Tirc *c);
 /* Fills c->diag (status TIRC_STATUS_BAD) and unwinds. `hint` may be NULL. */
-_Noreturn void tirc_fail(Tirc *c, Loc loc, const char *code, const char *hint, const char *format,
-                         ...) __attribute__((format(printf, 5, 6)));
+_Noreturn void tirc_fail(Tirc *c, Loc loc, DiagCode code, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* Growable array in the arena: `VEC(Expr) v = {0}; vec_push(c, v, e); v.at[0]`. */
 #define VEC(T)                                                                                     \

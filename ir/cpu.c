@@ -123,6 +123,6 @@ _Noreturn void tirc_cpu_unknown(Tirc *c, const char *name) {
                    cpus[best[i]].name);
   if (n > 0) tirc_text_add(&t, "? ");
   tirc_text_add(&t, "native is this machine; --target=help lists all");
-  tirc_fail(c, (Loc){0}, "target", t.at,
+  tirc_fail(c, (Loc){0}, CODE_TARGET, t.at,
             "%s is not the name of a processor that code can be made for", name);
 }

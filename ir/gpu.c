@@ -70,6 +70,6 @@ _Noreturn void tirc_gpu_unknown(Tirc *c, const char *name) {
   for (int i = 0; i < N_GPUS; i++) tirc_offer_name(&best, gpus[i].name, strlen(gpus[i].name));
   for (int i = 0; i < N_CARDS; i++) tirc_offer_name(&best, cards[i].tag, strlen(cards[i].tag));
   const char *hint = tirc_suggest_name(&best, "", "--target=help lists all");
-  tirc_fail(c, (Loc){0}, "target", tirc_strdup(c, hint),
+  tirc_fail(c, (Loc){0}, CODE_TARGET, tirc_strdup(c, hint),
             "%s is not the name of a GPU that kernels can be made for", name);
 }

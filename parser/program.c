@@ -34,7 +34,7 @@ static void add_constant(Reader *r, const Syn *at, const char *name, PyValue v, 
     return;
   }
   if (r->constants.n == MAX_CONSTANTS)
-    READ_FAIL(r, at, "unsupported", NULL, "more than %d constants", MAX_CONSTANTS);
+    READ_FAIL(r, at, CODE_UNSUPPORTED, NULL, "more than %d constants", MAX_CONSTANTS);
   vec_push(r->c, r->constants, ((Constant){name, value, given}));
 }
 
@@ -50,7 +50,7 @@ void tirc_refuse_define(Reader *r, const Syn *at, const char *name, const char *
   if (i < 0 || r->defines_used[i]) return;
   const char *hint = tirc_format(r->c, "give its value where it runs: tirc run --in %s=%s", name,
                                  r->defines[i].value);
-  READ_FAIL(r, at, "name", hint, "-D %s: %s is %s of %s, not a constant", name, name, what,
+  READ_FAIL(r, at, CODE_NAME, hint, "-D %s: %s is %s of %s, not a constant", name, name, what,
             r->func->name);
 }
 
@@ -66,11 +66,11 @@ static PyValue read_define(Reader *r, const Define *d) {
     PyValue v = PY_VALUE_NONE;
     if (list.n == 1 && list.at[0]->kind == SYN_EXPR_STMT) v = tirc_read_value(r, list.at[0]->a);
     if (!is_constant(v))
-      tirc_fail(c, (Loc){text.name, 1, 1}, "syntax", hint, "'%s' is no constant", d->value);
+      tirc_fail(c, (Loc){text.name, 1, 1}, CODE_SYNTAX, hint, "'%s' is no constant", d->value);
     TIRC_END(c, trap);
     return v;
   }
-  if (!strcmp(c->diag.code, "name") || !strcmp(c->diag.code, "syntax")) c->diag.hint = hint;
+  if (c->diag.code == CODE_NAME || c->diag.code == CODE_SYNTAX) c->diag.hint = hint;
   tirc_throw(c);
 }
 
@@ -80,14 +80,16 @@ static void assign_constant(Reader *r, const Syn *target, PyValue v) {
     for (int i = 0; i < v.u.list.n; i++) assign_constant(r, target->kids.at[i], v.u.list.at[i]);
     return;
   }
-  if (target->kind != SYN_NAME) READ_FAIL(r, target, "syntax", NULL, "cannot assign to this here");
+  if (target->kind != SYN_NAME)
+    READ_FAIL(r, target, CODE_SYNTAX, NULL, "cannot assign to this here");
   int define = find_define(r, target->s);
   if (define >= 0) {
     v = read_define(r, &r->defines[define]);
     r->defines_used[define] = true;
   }
   if (!is_constant(v))
-    READ_FAIL(r, target, "unsupported", "names at the top of a file are numbers, strings or tuples",
+    READ_FAIL(r, target, CODE_UNSUPPORTED,
+              "names at the top of a file are numbers, strings or tuples",
               "'%s' would be %s, not a constant", target->s, tirc_py_describe(r, v));
   add_constant(r, target, target->s, v, false);
 }
@@ -121,9 +123,9 @@ static void read_function(Reader *r, ModuleParts *m, const Syn *s) {
   bool twice = false;
   for (int i = 0; i < m->funcs.n; i++) twice |= strcmp(m->funcs.at[i]->name, s->s) == 0;
   for (int i = 0; i < m->graphs.n; i++) twice |= strcmp(m->graphs.at[i]->name, s->s) == 0;
-  if (twice) READ_FAIL(r, s, "name", NULL, "the function '%s' is defined twice", s->s);
+  if (twice) READ_FAIL(r, s, CODE_NAME, NULL, "the function '%s' is defined twice", s->s);
   if (m->funcs.n + m->graphs.n == MAX_FUNCTIONS)
-    READ_FAIL(r, s, "unsupported", NULL, "more than %d functions", MAX_FUNCTIONS);
+    READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "more than %d functions", MAX_FUNCTIONS);
   if (tirc_is_graph(r, s))
     vec_push(r->c, m->graphs, tirc_read_graph(r, s));
   else
@@ -134,13 +136,14 @@ static void read_class(Reader *r, ModuleParts *m, const Syn *s) {
   const Syn *d = s->decorators.n == 1 ? s->decorators.at[0] : NULL;
   const char *path = d ? tirc_names_path(r, d->kind == SYN_CALL ? d->a : d) : NULL;
   if (!path || strcmp(path, "I.ir_module") != 0)
-    READ_FAIL(r, s, "syntax", "write @I.ir_module above it", "class '%s' has no @I.ir_module",
+    READ_FAIL(r, s, CODE_SYNTAX, "write @I.ir_module above it", "class '%s' has no @I.ir_module",
               s->s);
   Call call = {0};
   if (d->kind == SYN_CALL) tirc_bind_call(r, d, path, "check_well_formed? s_tir?", &call);
   if (call.args[1] && tirc_py_truth(tirc_read_value(r, call.args[1]))) r->imported = DIALECT_TIRX;
   if (m->class_name)
-    READ_FAIL(r, s, "unsupported", "put all functions into one class", "a second class '%s'", s->s);
+    READ_FAIL(r, s, CODE_UNSUPPORTED, "put all functions into one class", "a second class '%s'",
+              s->s);
   m->class_name = s->s;
   if (!tirc_names_find(r, s->s)) /* a constant of the same name is what functions mean by it */
     tirc_names_bind(r, s, s->s, (PyValue){.kind = PY_NAMESPACE, .u.s = GRAPH_MODULE}, true);
@@ -177,7 +180,7 @@ static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class) {
   default: break;
   }
   READ_FAIL(
-      r, s, "unsupported",
+      r, s, CODE_UNSUPPORTED,
       "a program consists of imports, constants and functions with @T.prim_func or @R.function; "
       "schedules stand in files of their own",
       "this statement has no place %s", in_class ? "in a module" : "at the top of a program");
@@ -208,7 +211,7 @@ const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines,
   for (int i = 0; i < list.n; i++) read_top(&r, &m, list.at[i], false);
   add_unused_defines(&r, &top);
   if (!m.funcs.n && !m.graphs.n && !m.class_name)
-    READ_FAIL(&r, &top, "syntax", "write @T.prim_func above a function",
+    READ_FAIL(&r, &top, CODE_SYNTAX, "write @T.prim_func above a function",
               "the program has no function");
   Module *module = tirc_new(c, Module);
   *module = (Module){.c = c,

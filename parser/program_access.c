@@ -13,7 +13,7 @@ static SynList indices_of(const Syn *s) {
 
 static void check_rank(Reader *r, const Syn *at, Buffer b, int n) {
   if (n == b->ndim) return;
-  READ_FAIL(r, at, "shape", b->ndim ? NULL : "write B[()] for a buffer without dimensions",
+  READ_FAIL(r, at, CODE_SHAPE, b->ndim ? NULL : "write B[()] for a buffer without dimensions",
             "buffer %s has %d dimension%s, but here it has %d ind%s", b->name, b->ndim,
             b->ndim == 1 ? "" : "s", n, n == 1 ? "ex" : "ices");
 }
@@ -48,7 +48,7 @@ static Range read_range(Reader *r, const Syn *s, Buffer b, int i) {
     return tirc_range(e, tirc_int(r->c, e->dtype, 1));
   }
   Expr start, stop;
-  if (has_step(s)) READ_FAIL(r, s, "unsupported", NULL, "a region cannot have a step");
+  if (has_step(s)) READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "a region cannot have a step");
   read_bounds(r, s, b, i, &start, &stop);
   return tirc_range(start, tirc_reader_difference(r, start, stop));
 }
@@ -79,13 +79,13 @@ static Expr read_vector_index(Reader *r, const Syn *s, Buffer b, int i) {
   tirc_match_types(r, s, &start, &step);
   int64_t n, by, lanes;
   if (!tirc_const_int(extent, &n) || !tirc_const_int(step, &by) || by == 0)
-    READ_FAIL(r, s, "type", "a slice in an access is a vector",
+    READ_FAIL(r, s, CODE_TYPE, "a slice in an access is a vector",
               "this slice has no constant length");
   if (by == INT64_MIN || n == INT64_MIN)
-    READ_FAIL(r, s, "type", NULL, "this slice is too long for a vector");
+    READ_FAIL(r, s, CODE_TYPE, NULL, "this slice is too long for a vector");
   lanes = by > 0 ? n / by + (n % by != 0) : -n / -by + (-n % -by != 0);
   if (lanes < 1 || lanes > UINT16_MAX)
-    READ_FAIL(r, s, "type", "vectors have 1 to 65535 elements", "a slice of %lld elements",
+    READ_FAIL(r, s, CODE_TYPE, "vectors have 1 to 65535 elements", "a slice of %lld elements",
               (long long)lanes);
   return lanes == 1 ? start : tirc_ramp(r->c, start, step, (int)lanes);
 }
@@ -97,15 +97,16 @@ int tirc_read_indices(Reader *r, const Syn *s, Buffer b, Expr out[READER_MAX_DIM
     const Syn *at = indices.at[i];
     out[i] = at->kind == SYN_SLICE ? read_vector_index(r, at, b, i) : read_index(r, at, b, i);
     if (out[i]->dtype.lanes > 1 && b->dtype.lanes > 1)
-      READ_FAIL(r, at, "type", NULL, "a vector index into a buffer of vectors");
+      READ_FAIL(r, at, CODE_TYPE, NULL, "a vector index into a buffer of vectors");
     if (i && out[i - 1]->dtype.lanes > 1)
-      READ_FAIL(r, indices.at[i - 1], "unsupported", NULL, "only the last index can be a vector");
+      READ_FAIL(r, indices.at[i - 1], CODE_UNSUPPORTED, NULL,
+                "only the last index can be a vector");
   }
   return indices.n;
 }
 
 static PyValue item_of(Reader *r, const Syn *s, PyValue list) {
-  if (s->kids.n != 1) READ_FAIL(r, s, "type", NULL, "a list has one index");
+  if (s->kids.n != 1) READ_FAIL(r, s, CODE_TYPE, NULL, "a list has one index");
   int64_t n = list.u.list.n,
           i = tirc_read_const_int(r, s->kids.at[0], "the index of a list", -n, n - 1);
   return list.u.list.at[i < 0 ? i + n : i];
@@ -115,7 +116,7 @@ PyValue tirc_read_subscript(Reader *r, const Syn *s) {
   PyValue v = tirc_read_value(r, s->a);
   if (v.kind == PY_TUPLE) return item_of(r, s, v);
   if (v.kind != PY_BUFFER)
-    READ_FAIL(r, s, "type", NULL, "%s cannot be indexed", tirc_py_describe(r, v));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "%s cannot be indexed", tirc_py_describe(r, v));
   SynList indices = indices_of(s);
   bool region = false, steps = false;
   for (int i = 0; i < indices.n; i++) {
@@ -150,7 +151,7 @@ PyValue tirc_buffer_attribute(Reader *r, const Syn *s, Buffer b) {
     return (PyValue){.kind = PY_STR, .u.s = tirc_dtype_name(r->c, b->dtype)};
   static const char *const names[] = {"data",  "shape", "strides", "elem_offset",
                                       "dtype", "vload", "vstore",  "access_ptr"};
-  READ_FAIL(r, s, "name", tirc_nearest(r->c, s->s, 8, names), "a buffer has no attribute '%s'",
+  READ_FAIL(r, s, CODE_NAME, tirc_nearest(r->c, s->s, 8, names), "a buffer has no attribute '%s'",
             s->s);
 }
 
@@ -198,7 +199,8 @@ static PyValue access_ptr(Reader *r, const Syn *node, Buffer b) {
   } else {
     mask = tirc_read_const_int(r, call.args[0], "an access mask", 1, 3);
   }
-  if (!mask) READ_FAIL(r, call.args[0], "type", NULL, "an access mask is \"r\", \"w\" or \"rw\"");
+  if (!mask)
+    READ_FAIL(r, call.args[0], CODE_TYPE, NULL, "an access mask is \"r\", \"w\" or \"rw\"");
   Expr size = tirc_int32(c, 1);
   for (int i = 0; i < b->ndim; i++) size = tirc_mul(c, size, b->shape[i]);
   if (b->strides && b->ndim) size = tirc_mul(c, b->strides[0], b->shape[0]);
@@ -222,6 +224,6 @@ PyValue tirc_buffer_method(Reader *r, const Syn *call, Buffer b, const char *nam
     if (strcmp(name, methods[i].name) == 0) return methods[i].read(r, call, b);
   if (strcmp(name, "scope") == 0 && call->kids.n == 0)
     return (PyValue){.kind = PY_STR, .u.s = b->scope};
-  READ_FAIL(r, call, "name", "it has vload, vstore, access_ptr and scope",
+  READ_FAIL(r, call, CODE_NAME, "it has vload, vstore, access_ptr and scope",
             "a buffer has no method '%s'", name);
 }

@@ -4,7 +4,7 @@
 /* The block whose own body the call stands in. */
 static BlockFrame *block_around(Reader *r, const Call *call) {
   if (!r->block || r->body != r->block->body)
-    READ_FAIL(r, call->node, "syntax",
+    READ_FAIL(r, call->node, CODE_SYNTAX,
               "put it into the body of `with T.block(...):`, outside of its loops and conditions",
               "%s must stand directly in a block", call->name);
   return r->block;
@@ -32,7 +32,7 @@ static PyValue add_iter(Reader *r, BlockFrame *b, const char *name, IterKind kin
 static Range read_domain(Reader *r, const Syn *s) {
   bool pair = s->kind == SYN_TUPLE || s->kind == SYN_LIST;
   if (pair && s->kids.n != 2)
-    READ_FAIL(r, s, "type", NULL, "an iterator's domain is an extent or a pair (begin, end)");
+    READ_FAIL(r, s, CODE_TYPE, NULL, "an iterator's domain is an extent or a pair (begin, end)");
   Range d;
   if (pair) {
     d.min = tirc_read_int(r, s->kids.at[0], "the begin of a domain");
@@ -45,7 +45,7 @@ static Range read_domain(Reader *r, const Syn *s) {
   }
   int64_t extent;
   if (tirc_const_int(d.extent, &extent) && extent < 0)
-    READ_FAIL(r, s, "shape", NULL, "an iterator's domain has %lld values", (long long)extent);
+    READ_FAIL(r, s, CODE_SHAPE, NULL, "an iterator's domain has %lld values", (long long)extent);
   return d;
 }
 
@@ -65,7 +65,7 @@ static PyValue read_axis(Reader *r, const Call *call) {
 static IterKind remap_kind(Reader *r, const Syn *at, char letter) {
   for (size_t i = 0; i < sizeof remap_kinds / sizeof *remap_kinds; i++)
     if (remap_kinds[i].letters[0] == letter) return remap_kinds[i].kind;
-  READ_FAIL(r, at, "type", "S is a spatial iterator, R a reduction",
+  READ_FAIL(r, at, CODE_TYPE, "S is a spatial iterator, R a reduction",
             "T.axis.remap knows no iterator of kind '%c'", letter);
 }
 
@@ -74,10 +74,10 @@ static PyValue read_remap(Reader *r, const Call *call) {
   const char *kinds = tirc_read_string(r, call->args[0], "the kinds of T.axis.remap");
   const Syn *list = call->args[1];
   if (list->kind != SYN_LIST && list->kind != SYN_TUPLE)
-    READ_FAIL(r, list, "type", "write T.axis.remap(\"SR\", [i, k])", "expected a list of loops");
+    READ_FAIL(r, list, CODE_TYPE, "write T.axis.remap(\"SR\", [i, k])", "expected a list of loops");
   int n = list->kids.n;
   if ((int)strlen(kinds) != n)
-    READ_FAIL(r, call->node, "type", NULL, "T.axis.remap has %d kind%s for %d loop%s",
+    READ_FAIL(r, call->node, CODE_TYPE, NULL, "T.axis.remap has %d kind%s for %d loop%s",
               (int)strlen(kinds), strlen(kinds) == 1 ? "" : "s", n, n == 1 ? "" : "s");
   PyValue all = {.kind = PY_TUPLE};
   all.u.list.n = n;
@@ -87,7 +87,7 @@ static PyValue read_remap(Reader *r, const Call *call) {
     Expr loop = tirc_read_int(r, at, "a loop");
     const Range *range = tirc_map_get(&r->loop_ranges, loop);
     if (!range)
-      READ_FAIL(r, at, "type", "T.axis.spatial(extent, expression) binds an expression",
+      READ_FAIL(r, at, CODE_TYPE, "T.axis.spatial(extent, expression) binds an expression",
                 "T.axis.remap takes loop variables of the loops around it only");
     all.u.list.at[i] = add_iter(r, b, tirc_target_name(r, i, n),
                                 remap_kind(r, call->args[0], kinds[i]), *range, loop->dtype, loop);
@@ -114,7 +114,8 @@ static PyValue read_regions(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   bool writes = call->function->detail, *has = writes ? &b->has_writes : &b->has_reads;
   if (*has)
-    READ_FAIL(r, call->node, "name", NULL, "%s stands twice in block \"%s\"", call->name, b->name);
+    READ_FAIL(r, call->node, CODE_NAME, NULL, "%s stands twice in block \"%s\"", call->name,
+              b->name);
   *has = true;
   const Syn *first = call->args[0];
   bool list = first && !call->n_rest && (first->kind == SYN_LIST || first->kind == SYN_TUPLE);
@@ -133,7 +134,7 @@ static PyValue read_regions(Reader *r, const Call *call) {
 static PyValue read_where(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   if (b->predicate)
-    READ_FAIL(r, call->node, "name", "join the conditions with 'and'",
+    READ_FAIL(r, call->node, CODE_NAME, "join the conditions with 'and'",
               "T.where stands twice in block \"%s\"", b->name);
   b->predicate = tirc_read_condition(r, call->args[0]);
   return PY_VALUE_NONE;
@@ -142,7 +143,7 @@ static PyValue read_where(Reader *r, const Call *call) {
 static PyValue read_block_attr(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   if (b->has_attrs)
-    READ_FAIL(r, call->node, "name", "put all keys into one dictionary",
+    READ_FAIL(r, call->node, CODE_NAME, "put all keys into one dictionary",
               "%s stands twice in block \"%s\"", call->name, b->name);
   b->has_attrs = true;
   b->attrs = tirc_read_attrs(r, call->args[0]);
@@ -152,9 +153,9 @@ static PyValue read_block_attr(Reader *r, const Call *call) {
 static PyValue read_func_attr(Reader *r, const Call *call) {
   FuncFrame *f = r->func;
   if (r->body != f->body)
-    READ_FAIL(r, call->node, "syntax", NULL, "T.func_attr stands at the function's top level");
+    READ_FAIL(r, call->node, CODE_SYNTAX, NULL, "T.func_attr stands at the function's top level");
   if (f->has_attrs)
-    READ_FAIL(r, call->node, "name", "put all keys into one dictionary",
+    READ_FAIL(r, call->node, CODE_NAME, "put all keys into one dictionary",
               "T.func_attr stands twice");
   f->has_attrs = true;
   Attrs more = tirc_read_attrs(r, call->args[0]);
@@ -185,7 +186,7 @@ static PyValue read_buffer_store(Reader *r, const Call *call) {
 }
 
 static PyValue only_with(Reader *r, const Call *call) {
-  READ_FAIL(r, call->node, "syntax", NULL, "%s opens a block: 'with %s(...):'", call->name,
+  READ_FAIL(r, call->node, CODE_SYNTAX, NULL, "%s opens a block: 'with %s(...):'", call->name,
             call->name);
 }
 
@@ -262,7 +263,7 @@ Stmt tirc_reader_infer(Reader *r, Stmt block, bool has_reads, bool has_writes) {
   tirc_visit_stmt(&(Visitor){.expr = note_expr, .stmt = note_stmt, .self = &use}, block);
   for (int i = 0; i < use.pointers.n; i++)
     if (!tirc_map_has(&use.indexed, use.pointers.at[i]))
-      tirc_fail(r->c, block->loc, "region", "write T.reads(...) and T.writes(...) in the block",
+      tirc_fail(r->c, block->loc, CODE_REGION, "write T.reads(...) and T.writes(...) in the block",
                 "the regions of block \"%s\" cannot be inferred, because it uses the address of %s",
                 block->u.block.name, use.pointers.at[i]->u.s);
   return tirc_infer_regions(r->c, block, has_reads, has_writes);
@@ -276,7 +277,7 @@ static bool may_be_root(const Reader *r, const BlockFrame *f) {
 static void read_block(Reader *r, const Syn *s, const Call *call) {
   const Syn *name = call->args[0];
   if (name && name->kind != SYN_STRING && (name->kind == SYN_LIST || name->kind == SYN_TUPLE))
-    READ_FAIL(r, name, "type", "bind iterators by T.axis.remap or T.axis.spatial in the block",
+    READ_FAIL(r, name, CODE_TYPE, "bind iterators by T.axis.remap or T.axis.spatial in the block",
               "%s takes the block's name only", call->name);
   BlockFrame f = {.outer = r->block, .loc = s->loc};
   f.name = name ? tirc_read_string(r, name, "a block's name") : "";
@@ -301,7 +302,7 @@ static void read_block(Reader *r, const Syn *s, const Call *call) {
 
 static void read_init(Reader *r, const Syn *s, const Call *call) {
   BlockFrame *b = block_around(r, call);
-  if (b->init) READ_FAIL(r, s, "name", NULL, "T.init stands twice in block \"%s\"", b->name);
+  if (b->init) READ_FAIL(r, s, CODE_NAME, NULL, "T.init stands twice in block \"%s\"", b->name);
   b->init = tirc_read_body(r, s->body);
 }
 
@@ -312,14 +313,15 @@ static void read_scope(Reader *r, const Syn *s, int item) {
   r->target = it->b;
   PyValue v = tirc_read_call(r, it->a, IN_SCOPE);
   r->target = NULL;
-  if (v.kind != PY_SCOPE) READ_FAIL(r, it, "syntax", NULL, "this opens no block of statements");
+  if (v.kind != PY_SCOPE) READ_FAIL(r, it, CODE_SYNTAX, NULL, "this opens no block of statements");
   Body body;
   tirc_enter(r, s);
   tirc_begin_body(r, &body);
   if (it->b) {
-    if (it->b->kind != SYN_NAME) READ_FAIL(r, it->b, "syntax", NULL, "'as' is followed by a name");
+    if (it->b->kind != SYN_NAME)
+      READ_FAIL(r, it->b, CODE_SYNTAX, NULL, "'as' is followed by a name");
     if (v.u.scope->yields.kind == PY_NONE)
-      READ_FAIL(r, it->b, "type", NULL, "there is no value to give the name '%s' to", it->b->s);
+      READ_FAIL(r, it->b, CODE_TYPE, NULL, "there is no value to give the name '%s' to", it->b->s);
     tirc_names_bind(r, it->b, it->b->s, v.u.scope->yields, false);
   }
   read_items(r, s, item + 1);
@@ -338,14 +340,14 @@ static void read_items(Reader *r, const Syn *s, int item) {
   const char *path;
   const Function *f = tirc_called_function(r, it->a, &path);
   if (!path)
-    READ_FAIL(r, it->a, "syntax",
+    READ_FAIL(r, it->a, CODE_SYNTAX,
               "with T.block(\"name\"):", "'with' must be followed by a call of T.*");
   if (!f || !(f->where & IN_WITH)) {
     read_scope(r, s, item);
     return;
   }
   if (it->b || s->kids.n != 1)
-    READ_FAIL(r, it, "syntax", NULL, "%s stands alone after 'with', without 'as'", path);
+    READ_FAIL(r, it, CODE_SYNTAX, NULL, "%s stands alone after 'with', without 'as'", path);
   Call call;
   tirc_bind_call(r, it->a, path, f->signature, &call);
   call.function = f;

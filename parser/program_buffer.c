@@ -12,7 +12,7 @@ const char *tirc_target_name(const Reader *r, int i, int n) {
 Buffer tirc_expect_buffer(Reader *r, const Syn *s) {
   PyValue v = tirc_read_value(r, s);
   if (v.kind != PY_BUFFER)
-    READ_FAIL(r, s, "type", NULL, "expected a buffer, not %s", tirc_py_describe(r, v));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "expected a buffer, not %s", tirc_py_describe(r, v));
   return v.u.buffer;
 }
 
@@ -35,11 +35,11 @@ static void check_shape(Reader *r, const Syn *at, const char *name, const struct
   for (int i = 0; i < b->ndim; i++) {
     if (!tirc_const_int(b->shape[i], &extent)) continue;
     if (extent < 0)
-      READ_FAIL(r, at, "shape", NULL, "dimension %d of buffer %s is negative: %lld", i, name,
+      READ_FAIL(r, at, CODE_SHAPE, NULL, "dimension %d of buffer %s is negative: %lld", i, name,
                 (long long)extent);
     if (extent && __builtin_mul_overflow(bytes, extent, &bytes))
-      READ_FAIL(r, at, "shape", NULL, "buffer %s is too large: its size does not fit into 64 bits",
-                name);
+      READ_FAIL(r, at, CODE_SHAPE, NULL,
+                "buffer %s is too large: its size does not fit into 64 bits", name);
   }
 }
 
@@ -52,9 +52,9 @@ static bool note_let(Visitor *v, Expr e) {
 static void check_extent(Reader *r, const Syn *at, Expr e, const char *what) {
   bool has_let = false;
   tirc_visit_expr(&(Visitor){.expr = note_let, .self = &has_let}, e);
-  if (has_let) READ_FAIL(r, at, "type", NULL, "%s cannot contain T.Let", what);
+  if (has_let) READ_FAIL(r, at, CODE_TYPE, NULL, "%s cannot contain T.Let", what);
   if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1)
-    READ_FAIL(r, at, "type", NULL, "%s must be an integer", what);
+    READ_FAIL(r, at, CODE_TYPE, NULL, "%s must be an integer", what);
 }
 
 /* A list of integer expressions. Values that were computed from constants may be lists as well. In
@@ -67,7 +67,7 @@ static int read_shape(Reader *r, const Syn *s, const char *what, DType of_name,
   bool is_list = known.kind == PY_TUPLE;
   int n = is_list ? known.u.list.n : items_of(s, single, &items);
   if (n > READER_MAX_DIMS)
-    READ_FAIL(r, s, "shape", NULL, "more than %d dimensions", READER_MAX_DIMS);
+    READ_FAIL(r, s, CODE_SHAPE, NULL, "more than %d dimensions", READER_MAX_DIMS);
   for (int i = 0; i < n; i++) {
     const Syn *at = is_list ? s : items[i];
     if (is_list)
@@ -89,7 +89,7 @@ static Expr read_data(Reader *r, const Syn *s, const char *name) {
   if (!s || s->kind == SYN_NONE) return tirc_var(r->c, name, DT_HANDLE);
   Expr e = tirc_read_expr(r, s);
   if (e->op != OP_VAR || e->dtype.code != TYPE_HANDLE)
-    READ_FAIL(r, s, "type", "give B.data of another buffer, or a variable of T.allocate",
+    READ_FAIL(r, s, CODE_TYPE, "give B.data of another buffer, or a variable of T.allocate",
               "data= must be a data pointer");
   return e;
 }
@@ -103,7 +103,7 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
     b->one_stride = n == 1 && n != b->ndim && tirc_is_int(strides[0], 1);
     if (b->one_stride) n = 0;
     if (n && n != b->ndim)
-      READ_FAIL(r, args[1], "shape", NULL, "buffer %s has %d dimensions but %d strides", name,
+      READ_FAIL(r, args[1], CODE_SHAPE, NULL, "buffer %s has %d dimensions but %d strides", name,
                 b->ndim, n);
     if (n) b->strides = memcpy(tirc_new_array(r->c, Expr, n), strides, (size_t)n * sizeof *strides);
   }
@@ -145,7 +145,7 @@ static Buffer read_declaration(Reader *r, const Syn *at, const char *name, const
   b.ndim = read_shape(r, args[0], "an extent of a shape", DT_INT32, shape);
   b.dtype = args[1] ? tirc_read_dtype(r, args[1]) : default_type;
   if (b.dtype.code == TYPE_VOID)
-    READ_FAIL(r, args[1] ? args[1] : at, "type", NULL,
+    READ_FAIL(r, args[1] ? args[1] : at, CODE_TYPE, NULL,
               "a buffer cannot have elements of type void");
   check_shape(r, at, name, &b);
   read_layout(r, args + 2, name, &b);
@@ -179,7 +179,7 @@ Buffer tirc_read_buffer_type(Reader *r, const Syn *annotation, const char *name)
 /* In a body, T.Buffer(..., data=p) is another view on p. */
 static PyValue read_buffer_view(Reader *r, const Call *call) {
   if (!call->args[2])
-    READ_FAIL(r, call->node, "syntax",
+    READ_FAIL(r, call->node, CODE_SYNTAX,
               "T.alloc_buffer makes a new buffer, T.match_buffer binds a parameter",
               "T.Buffer without data= describes a parameter's type");
   Scoping *s = tirc_new(r->c, Scoping);
@@ -195,7 +195,8 @@ static PyValue read_allocate(Reader *r, const Call *call) {
   const Syn *args[10] = {call->args[0], call->args[1]};
   args[5] = call->args[2];
   if (call->args[3] && !tirc_is_true(tirc_read_condition(r, call->args[3])))
-    READ_FAIL(r, call->args[3], "unsupported", NULL, "conditional allocations are not supported");
+    READ_FAIL(r, call->args[3], CODE_UNSUPPORTED, NULL,
+              "conditional allocations are not supported");
   Scoping *s = tirc_new(r->c, Scoping);
   s->kind = STMT_ALLOC;
   s->loc = call->node->loc;
@@ -215,7 +216,7 @@ static void add_constants(Reader *r, const Syn *at, PyValue v, DType t, ExprVec 
                  : real && v.kind == PY_INT ? tirc_float(r->c, t, (double)v.u.i)
                                             : tirc_py_to_expr_like(r, at, v, t);
   if (!tirc_is_constant(e) || !tirc_dtype_equal(e->dtype, t))
-    READ_FAIL(r, at, "type", NULL, "the data must be constants of type %s",
+    READ_FAIL(r, at, CODE_TYPE, NULL, "the data must be constants of type %s",
               tirc_dtype_name(r->c, t));
   vec_push(r->c, *to, e);
 }
@@ -234,9 +235,9 @@ static PyValue read_allocate_const(Reader *r, const Call *call) {
   for (int i = 0; i < s->buffer->ndim; i++)
     if (!tirc_const_int(s->buffer->shape[i], &extent) ||
         __builtin_mul_overflow(count, extent, &count))
-      READ_FAIL(r, call->args[2], "shape", NULL, "the extents of a constant must be constant");
+      READ_FAIL(r, call->args[2], CODE_SHAPE, NULL, "the extents of a constant must be constant");
   if (data.n != count)
-    READ_FAIL(r, call->args[0], "shape", NULL, "%s has %lld elements, but the list has %d",
+    READ_FAIL(r, call->args[0], CODE_SHAPE, NULL, "%s has %lld elements, but the list has %d",
               s->buffer->name, (long long)count, data.n);
   if (call->args[3]) s->annotations = tirc_read_attrs(r, call->args[3]);
   s->annotations = tirc_attrs_set(r->c, s->annotations, ALLOC_DATA,
@@ -269,7 +270,7 @@ static PyValue read_block_alloc(Reader *r, const Call *call) {
   else if (r->body == r->func->body)
     vec_push(r->c, r->func->root_allocs, b);
   else
-    READ_FAIL(r, call->node, "syntax", "move it to the function's top level",
+    READ_FAIL(r, call->node, CODE_SYNTAX, "move it to the function's top level",
               "%s stands in a block or at the function's top level", call->name);
   return py_buffer(b);
 }
@@ -278,7 +279,7 @@ static PyValue read_block_alloc(Reader *r, const Call *call) {
 static PyValue read_alloc_buffer(Reader *r, const Call *call) {
   if (r->func->dialect == DIALECT_TIRX) return declare_alloc(r, call, STMT_ALLOC);
   if (call->args[10])
-    READ_FAIL(r, call->args[10], "argument", "T.decl_buffer takes annotations",
+    READ_FAIL(r, call->args[10], CODE_ARGUMENT, "T.decl_buffer takes annotations",
               "%s has no parameter 'annotations'", call->name);
   return read_block_alloc(r, call);
 }
@@ -288,26 +289,26 @@ static PyValue read_alloc_buffer(Reader *r, const Call *call) {
 
 static PyValue match_parameter(Reader *r, const Call *call, Expr param) {
   if (!call->args[1])
-    READ_FAIL(r, call->node, "argument", NULL, "T.match_buffer needs the buffer's shape");
+    READ_FAIL(r, call->node, CODE_ARGUMENT, NULL, "T.match_buffer needs the buffer's shape");
   FuncFrame *f = r->func;
   Buffer b = read_declaration(r, call->node, buffer_name(r), call->args + 1, DT_FLOAT32);
   for (int i = 0; i < f->params.n; i++) {
     if (f->params.at[i] != param) continue;
     if (param->dtype.code != TYPE_HANDLE)
-      READ_FAIL(r, call->args[0], "type", "annotate it with T.handle",
+      READ_FAIL(r, call->args[0], CODE_TYPE, "annotate it with T.handle",
                 "the parameter %s is a scalar, not a buffer", param->u.s);
     if (f->buffers.at[i])
-      READ_FAIL(r, call->node, "name", NULL, "the parameter %s is matched to a buffer twice",
+      READ_FAIL(r, call->node, CODE_NAME, NULL, "the parameter %s is matched to a buffer twice",
                 param->u.s);
     f->buffers.at[i] = b;
     return py_buffer(b);
   }
-  READ_FAIL(r, call->args[0], "type", NULL, "%s is no parameter of the function", param->u.s);
+  READ_FAIL(r, call->args[0], CODE_TYPE, NULL, "%s is no parameter of the function", param->u.s);
 }
 
 static PyValue match_region(Reader *r, const Call *call, Region source) {
   if (!r->block || r->body != r->block->body)
-    READ_FAIL(r, call->node, "syntax", NULL,
+    READ_FAIL(r, call->node, CODE_SYNTAX, NULL,
               "a region is matched in a block, outside of its loops");
   DType t = source.buffer->dtype;
   Buffer b;
@@ -334,7 +335,7 @@ static PyValue read_match_buffer(Reader *r, const Call *call) {
   PyValue v = tirc_read_value(r, what);
   if (v.kind == PY_EXPR && v.u.e->op == OP_VAR) return match_parameter(r, call, v.u.e);
   if (v.kind == PY_BUFFER) return match_region(r, call, tirc_read_region(r, what));
-  READ_FAIL(r, what, "type", NULL, "T.match_buffer takes a parameter or a region, not %s",
+  READ_FAIL(r, what, CODE_TYPE, NULL, "T.match_buffer takes a parameter or a region, not %s",
             tirc_py_describe(r, v));
 }
 

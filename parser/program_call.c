@@ -72,7 +72,7 @@ static void unknown_keyword(Reader *r, const Syn *arg, const char *name, const S
   const char *names[CALL_MAX_ARGS];
   for (int i = 0; i < sig->n; i++)
     names[i] = tirc_strndup(r->c, sig->names[i], (size_t)sig->lengths[i]);
-  READ_FAIL(r, arg, "argument", tirc_nearest(r->c, arg->s, sig->n, names),
+  READ_FAIL(r, arg, CODE_ARGUMENT, tirc_nearest(r->c, arg->s, sig->n, names),
             "%s has no parameter '%s'", name, arg->s);
 }
 
@@ -87,10 +87,10 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
       int k = find_parameter(&sig, arg->s);
       if (k < 0) unknown_keyword(r, arg, name, &sig);
       if (call->args[k])
-        READ_FAIL(r, arg, "argument", NULL, "%s gets its argument '%s' twice", name, arg->s);
+        READ_FAIL(r, arg, CODE_ARGUMENT, NULL, "%s gets its argument '%s' twice", name, arg->s);
       call->args[k] = arg->a;
     } else if (arg->kind == SYN_STAR || arg->kind == SYN_DOUBLESTAR) {
-      READ_FAIL(r, arg, "unsupported", "write the arguments out",
+      READ_FAIL(r, arg, CODE_UNSUPPORTED, "write the arguments out",
                 "starred arguments are not part of the language of programs");
     } else if (positional < sig.n_places) {
       call->args[positional++] = arg;
@@ -98,13 +98,13 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
       if (!call->rest) call->rest = &node->kids.at[i];
       call->n_rest++;
     } else {
-      READ_FAIL(r, arg, "argument", NULL, "%s takes at most %d argument%s", name, sig.n_places,
+      READ_FAIL(r, arg, CODE_ARGUMENT, NULL, "%s takes at most %d argument%s", name, sig.n_places,
                 sig.n_places == 1 ? "" : "s");
     }
   }
   for (int i = 0; i < sig.n; i++)
     if (!call->args[i] && !sig.optional[i])
-      READ_FAIL(r, node, "argument", NULL, "%s needs its argument '%.*s'", name, sig.lengths[i],
+      READ_FAIL(r, node, CODE_ARGUMENT, NULL, "%s needs its argument '%.*s'", name, sig.lengths[i],
                 sig.names[i]);
 }
 
@@ -131,9 +131,9 @@ static _Noreturn void unknown_function(Reader *r, const Syn *node, const char *p
   for (int t = 0; t < N_TABLES; t++)
     for (const Function *f = tables[t]; f->name && n < 400; f++) all[n++] = f->name;
   if (strncmp(path, "T.", 2) == 0)
-    READ_FAIL(r, node, "name", tirc_nearest(r->c, path + 2, n, all), "there is no function %s",
+    READ_FAIL(r, node, CODE_NAME, tirc_nearest(r->c, path + 2, n, all), "there is no function %s",
               path);
-  READ_FAIL(r, node, "unsupported", "programs can use tvm.script.tir only",
+  READ_FAIL(r, node, CODE_UNSUPPORTED, "programs can use tvm.script.tir only",
             "%s is not part of the language of programs", path);
 }
 
@@ -142,7 +142,7 @@ PyValue tirc_read_call(Reader *r, const Syn *node, int where) {
   const Function *f = tirc_called_function(r, node, &path);
   if (!f) unknown_function(r, node->a, path);
   if (!(f->where & where))
-    READ_FAIL(r, node, "syntax", place_of(f->where), "%s cannot be used here", path);
+    READ_FAIL(r, node, CODE_SYNTAX, place_of(f->where), "%s cannot be used here", path);
   Call call;
   tirc_bind_call(r, node, path, f->signature, &call);
   call.function = f;

@@ -15,7 +15,7 @@ static bool is_number(DType t) {
 
 static void expect_number(Reader *r, const Syn *at, Expr e, const char *what) {
   if (!is_number(e->dtype))
-    READ_FAIL(r, at, "type",
+    READ_FAIL(r, at, CODE_TYPE,
               e->dtype.code == TYPE_HANDLE && e->op == OP_VAR
                   ? "index a buffer to get at its elements"
                   : NULL,
@@ -33,7 +33,8 @@ Expr tirc_read_int(Reader *r, const Syn *s, const char *what) {
   PyValue v = tirc_read_value(r, s);
   Expr e = tirc_py_to_expr(r, s, v);
   if (v.kind == PY_BOOL || !tirc_dtype_is_int(e->dtype))
-    READ_FAIL(r, s, "type", tirc_dtype_is_float(e->dtype) ? "use // instead of /, or T.Cast" : NULL,
+    READ_FAIL(r, s, CODE_TYPE,
+              tirc_dtype_is_float(e->dtype) ? "use // instead of /, or T.Cast" : NULL,
               "%s must be an integer, not %s", what, tirc_py_describe(r, v));
   return e;
 }
@@ -42,7 +43,7 @@ static Expr as_condition(Reader *r, const Syn *s, Expr e) {
   expect_number(r, s, e, "a condition");
   if (e->dtype.code == TYPE_BOOL) return e;
   if (tirc_dtype_is_float(e->dtype))
-    READ_FAIL(r, s, "type", "compare it: x != 0", "a condition must be of type bool, not %s",
+    READ_FAIL(r, s, CODE_TYPE, "compare it: x != 0", "a condition must be of type bool, not %s",
               tirc_dtype_name(r->c, e->dtype));
   return tirc_cast(r->c, tirc_dtype_lanes(DT_BOOL, e->dtype.lanes), e);
 }
@@ -56,11 +57,11 @@ int64_t tirc_read_const_int(Reader *r, const Syn *s, const char *what, int64_t m
   int64_t known = 0;
   bool constant = v.kind == PY_INT || (v.kind == PY_EXPR && tirc_const_int(v.u.e, &known));
   if (!constant)
-    READ_FAIL(r, s, "type", NULL, "%s must be a constant integer, not %s", what,
+    READ_FAIL(r, s, CODE_TYPE, NULL, "%s must be a constant integer, not %s", what,
               tirc_py_describe(r, v));
   const PyInt i = v.kind == PY_INT ? v.u.i : known;
   if (i < min || i > max)
-    READ_FAIL(r, s, "type", NULL, "%s must be from %lld to %lld, not %s", what, (long long)min,
+    READ_FAIL(r, s, CODE_TYPE, NULL, "%s must be from %lld to %lld, not %s", what, (long long)min,
               (long long)max, tirc_py_digits(r, i));
   return (int64_t)i;
 }
@@ -69,7 +70,7 @@ const char *tirc_read_string(Reader *r, const Syn *s, const char *what) {
   PyValue v = tirc_read_value(r, s);
   if (v.kind == PY_EXPR && v.u.e->op == OP_STRING) return v.u.e->u.s;
   if (v.kind != PY_STR)
-    READ_FAIL(r, s, "type", NULL, "%s must be a string, not %s", what, tirc_py_describe(r, v));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "%s must be a string, not %s", what, tirc_py_describe(r, v));
   return v.u.s;
 }
 
@@ -82,7 +83,7 @@ DType tirc_read_dtype(Reader *r, const Syn *s) {
     name = path + 2;
   else
     name = tirc_read_string(r, s, "a data type");
-  if (!tirc_dtype_parse(name, &t)) READ_FAIL(r, s, "type", hint, "'%s' is no data type", name);
+  if (!tirc_dtype_parse(name, &t)) READ_FAIL(r, s, CODE_TYPE, hint, "'%s' is no data type", name);
   return t;
 }
 
@@ -92,14 +93,14 @@ Attrs tirc_read_attrs(Reader *r, const Syn *s) {
   PyValue v = tirc_read_value(r, s);
   if (v.kind == PY_NONE) return (Attrs){0};
   if (v.kind != PY_DICT)
-    READ_FAIL(r, s, "type", "write {\"key\": value}", "expected a dictionary, not %s",
+    READ_FAIL(r, s, CODE_TYPE, "write {\"key\": value}", "expected a dictionary, not %s",
               tirc_py_describe(r, v));
   Attrs a = {0};
   if (v.u.list.n > 2 * MAX_ATTRS)
-    READ_FAIL(r, s, "unsupported", NULL, "more than %d attributes", MAX_ATTRS);
+    READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "more than %d attributes", MAX_ATTRS);
   for (int i = 0; i + 1 < v.u.list.n; i += 2) {
     PyValue key = v.u.list.at[i];
-    if (key.kind != PY_STR) READ_FAIL(r, s, "type", NULL, "the keys of attributes are strings");
+    if (key.kind != PY_STR) READ_FAIL(r, s, CODE_TYPE, NULL, "the keys of attributes are strings");
     a = tirc_attrs_set(r->c, a, key.u.s, tirc_py_to_attr(r, s, v.u.list.at[i + 1]));
   }
   return a;
@@ -113,7 +114,7 @@ void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b) {
   expect_number(r, at, *a, "an operand");
   expect_number(r, at, *b, "an operand");
   if (x != y && x != 1 && y != 1)
-    READ_FAIL(r, at, "type", NULL, "vectors of %d and %d elements do not go together", x, y);
+    READ_FAIL(r, at, CODE_TYPE, NULL, "vectors of %d and %d elements do not go together", x, y);
   if (tirc_dtype_equal((*a)->dtype, (*b)->dtype)) return;
   /* The sum of two variables says which type both get. */
   Expr u = tirc_var(r->c, "", (*a)->dtype), v = tirc_var(r->c, "", (*b)->dtype);
@@ -154,7 +155,7 @@ static const struct {
 static Op find_operator(Reader *r, const Syn *at, const char *text) {
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
     if (strcmp(operators[i].text, text) == 0) return operators[i].op;
-  READ_FAIL(r, at, "unsupported", NULL, "'%s' is not part of the language of programs", text);
+  READ_FAIL(r, at, CODE_UNSUPPORTED, NULL, "'%s' is not part of the language of programs", text);
 }
 
 Expr tirc_reader_binary(Reader *r, const Syn *at, const char *text, Expr a, Expr b) {
@@ -166,16 +167,16 @@ Expr tirc_reader_binary(Reader *r, const Syn *at, const char *text, Expr a, Expr
   bool floats = tirc_dtype_is_float(a->dtype);
   bool logical = op == OP_AND || op == OP_OR;
   if (floats && (bitwise || logical || op == OP_FLOORDIV || op == OP_FLOORMOD))
-    READ_FAIL(r, at, "type",
+    READ_FAIL(r, at, CODE_TYPE,
               op == OP_FLOORDIV   ? "T.floor(x / y)"
               : op == OP_FLOORMOD ? "T.fmod(x, y)"
                                   : NULL,
               "'%s' takes integers, not %s", text, tirc_dtype_name(r->c, a->dtype));
   if (op == OP_POW && !floats)
-    READ_FAIL(r, at, "type", "cast the operands to a float type", "'**' takes floats, not %s",
+    READ_FAIL(r, at, CODE_TYPE, "cast the operands to a float type", "'**' takes floats, not %s",
               tirc_dtype_name(r->c, a->dtype));
   if ((op == OP_FLOORDIV || op == OP_FLOORMOD || op == OP_DIV) && !floats && tirc_is_int(b, 0))
-    READ_FAIL(r, at, "type", NULL, "division by zero");
+    READ_FAIL(r, at, CODE_TYPE, NULL, "division by zero");
   if (bitwise || op == OP_POW) return tirc_expr(r->c, op, a->dtype, 2, (Expr[]){a, b});
   return tirc_binary(r->c, op, a, b);
 }
@@ -187,7 +188,7 @@ static PyValue read_binary(Reader *r, const Syn *s) {
     return (PyValue){.kind = PY_STR, .u.s = tirc_format(r->c, "%s%s", p.u.s, q.u.s)};
   Expr a, b;
   if (p.kind == PY_BUFFER || q.kind == PY_BUFFER)
-    READ_FAIL(r, p.kind == PY_BUFFER ? s->a : s->b, "type", "index it: B[i, j]",
+    READ_FAIL(r, p.kind == PY_BUFFER ? s->a : s->b, CODE_TYPE, "index it: B[i, j]",
               "'%s' takes numbers, not %s", s->op,
               tirc_py_describe(r, p.kind == PY_BUFFER ? p : q));
   to_exprs(r, s->a, s->b, p, q, &a, &b);
@@ -236,7 +237,7 @@ static PyValue read_unary(Reader *r, const Syn *s) {
     return tirc_py_expr(tirc_binary(c, OP_MUL, e, minus));
   }
   if (tirc_dtype_is_float(e->dtype))
-    READ_FAIL(r, s, "type", NULL, "'~' takes an integer, not %s", tirc_dtype_name(c, e->dtype));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "'~' takes an integer, not %s", tirc_dtype_name(c, e->dtype));
   return tirc_py_expr(tirc_expr(c, OP_BITWISE_NOT, e->dtype, 1, &e));
 }
 
@@ -244,7 +245,7 @@ static PyValue read_unary(Reader *r, const Syn *s) {
 static PyValue read_conditional(Reader *r, const Syn *s) {
   PyValue cond = tirc_read_value(r, s->b);
   if (cond.kind != PY_EXPR) return tirc_read_value(r, tirc_py_truth(cond) ? s->a : s->c);
-  READ_FAIL(r, s, "type", "write T.if_then_else(condition, a, b)",
+  READ_FAIL(r, s, CODE_TYPE, "write T.if_then_else(condition, a, b)",
             "'a if c else b' needs a condition that is a constant");
 }
 
@@ -253,7 +254,7 @@ static PyValue read_conditional(Reader *r, const Syn *s) {
 
 static PyValue read_name(Reader *r, const Syn *s) {
   const PyValue *v = tirc_names_find(r, s->s);
-  if (!v) READ_FAIL(r, s, "name", tirc_names_suggest(r, s->s), "'%s' is not defined", s->s);
+  if (!v) READ_FAIL(r, s, CODE_NAME, tirc_names_suggest(r, s->s), "'%s' is not defined", s->s);
   return *v;
 }
 
@@ -284,7 +285,7 @@ static PyValue read_attribute(Reader *r, const Syn *s) {
   if (v.kind == PY_BUFFER) return tirc_buffer_attribute(r, s, v.u.buffer);
   if (v.kind == PY_EXPR && strcmp(s->s, "dtype") == 0)
     return (PyValue){.kind = PY_STR, .u.s = tirc_dtype_name(r->c, v.u.e->dtype)};
-  READ_FAIL(r, s, "name", NULL, "%s has no attribute '%s'", tirc_py_describe(r, v), s->s);
+  READ_FAIL(r, s, CODE_NAME, NULL, "%s has no attribute '%s'", tirc_py_describe(r, v), s->s);
 }
 
 static PyValue read_method(Reader *r, const Syn *s) {
@@ -299,7 +300,8 @@ static PyValue read_method(Reader *r, const Syn *s) {
     DType t = tirc_read_dtype(r, call.args[0]);
     return tirc_py_expr(tirc_cast(r->c, tirc_dtype_lanes(t, e->dtype.lanes), e));
   }
-  READ_FAIL(r, callee, "name", NULL, "%s has no method '%s'", tirc_py_describe(r, self), callee->s);
+  READ_FAIL(r, callee, CODE_NAME, NULL, "%s has no method '%s'", tirc_py_describe(r, self),
+            callee->s);
 }
 
 /* Python's own functions, as far as they make sense on extents and shapes. */
@@ -328,8 +330,8 @@ static PyValue read_builtin(Reader *r, const Syn *s) {
     if (strcmp(text, "nan") == 0) return (PyValue){.kind = PY_FLOAT, .u.f = __builtin_nan("")};
   }
   if (strcmp(name, "range") == 0)
-    READ_FAIL(r, s, "syntax", NULL, "range(...) goes into the head of a for loop");
-  READ_FAIL(r, s->a, "name", tirc_names_suggest(r, name), "'%s' is no function of this language",
+    READ_FAIL(r, s, CODE_SYNTAX, NULL, "range(...) goes into the head of a for loop");
+  READ_FAIL(r, s->a, CODE_NAME, tirc_names_suggest(r, name), "'%s' is no function of this language",
             name);
 }
 
@@ -337,7 +339,7 @@ static PyValue read_call(Reader *r, const Syn *s) {
   if (tirc_names_path(r, s->a)) return tirc_read_call(r, s, IN_VALUE);
   if (s->a->kind == SYN_ATTRIBUTE) return read_method(r, s);
   if (s->a->kind == SYN_NAME && !tirc_names_find(r, s->a->s)) return read_builtin(r, s);
-  READ_FAIL(r, s, "type", NULL, "%s cannot be called",
+  READ_FAIL(r, s, CODE_TYPE, NULL, "%s cannot be called",
             tirc_py_describe(r, tirc_read_value(r, s->a)));
 }
 
@@ -418,7 +420,7 @@ PyValue tirc_read_value(Reader *r, const Syn *s) {
   if (is_around(r, s)) return of_constant(r, r->around->value(r->around->self, s));
   size_t kind = (size_t)s->kind;
   if (kind >= sizeof readers / sizeof *readers || !readers[kind])
-    READ_FAIL(r, s, "unsupported", NULL,
+    READ_FAIL(r, s, CODE_UNSUPPORTED, NULL,
               "this kind of expression is not part of the language of programs");
   return readers[kind](r, s);
 }

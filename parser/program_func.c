@@ -15,7 +15,7 @@ static DType read_parameter_type(Reader *r, const Syn *s) {
   if (path && strcmp(path, "T.Ptr") == 0) return DT_HANDLE;
   DType t = tirc_read_dtype(r, type);
   if (t.code == TYPE_VOID || t.lanes != 1)
-    READ_FAIL(r, s, "type", NULL, "a parameter cannot be of type %s", tirc_dtype_name(r->c, t));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "a parameter cannot be of type %s", tirc_dtype_name(r->c, t));
   return t;
 }
 
@@ -28,10 +28,11 @@ static void read_parameters(Reader *r, FuncFrame *f, const Syn *def) {
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < n; i++) {
       const Syn *p = def->kids.at[i];
-      if (p->i) READ_FAIL(r, p, "unsupported", NULL, "starred parameters are not supported");
-      if (p->b) READ_FAIL(r, p, "unsupported", NULL, "parameters cannot have defaults");
+      if (p->i) READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "starred parameters are not supported");
+      if (p->b) READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "parameters cannot have defaults");
       if (!p->a)
-        READ_FAIL(r, p, "type", "write it as in 'A: T.Buffer((M, N), \"float32\")' or 'n: T.int32'",
+        READ_FAIL(r, p, CODE_TYPE,
+                  "write it as in 'A: T.Buffer((M, N), \"float32\")' or 'n: T.int32'",
                   "parameter '%s' has no type", p->s);
       bool buffer = is_buffer_type(r, p->a);
       if (buffer != (pass == 1)) continue;
@@ -96,7 +97,7 @@ static const Syn *read_decorator(Reader *r, FuncFrame *f, const Syn *def) {
   const Syn *d = def->decorators.n == 1 ? def->decorators.at[0] : NULL;
   if (d) path = tirc_names_path(r, d->kind == SYN_CALL ? d->a : d);
   if (!path || strcmp(path, "T.prim_func") != 0)
-    READ_FAIL(r, def, "syntax", "write @T.prim_func above it",
+    READ_FAIL(r, def, CODE_SYNTAX, "write @T.prim_func above it",
               def->decorators.n ? "function '%s' has a decorator other than @T.prim_func"
                                 : "function '%s' has no @T.prim_func",
               def->s);

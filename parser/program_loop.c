@@ -3,7 +3,7 @@
 
 /* The functions of the table are never called as such: `for` reads their arguments. */
 static PyValue never(Reader *r, const Call *call) {
-  READ_FAIL(r, call->node, "syntax", NULL, "%s cannot be used here", call->name);
+  READ_FAIL(r, call->node, CODE_SYNTAX, NULL, "%s cannot be used here", call->name);
 }
 
 static const char one_loop[] = "start stop? annotations?";
@@ -24,7 +24,8 @@ typedef struct Loops {
 } Loops;
 
 static void check_extent(Reader *r, const Syn *s, Expr extent) {
-  if (extent->dtype.lanes != 1) READ_FAIL(r, s, "type", NULL, "a loop's bound cannot be a vector");
+  if (extent->dtype.lanes != 1)
+    READ_FAIL(r, s, CODE_TYPE, NULL, "a loop's bound cannot be a vector");
 }
 
 static For simple_loop(Reader *r, const Syn *s) {
@@ -63,7 +64,7 @@ static Loops kind_of_loop(Reader *r, const Call *call) {
   bool threads = loop.kind == LOOP_THREAD_BINDING;
   const Syn *annotations = call->args[threads ? 3 : 2];
   if (threads && !call->args[2])
-    READ_FAIL(r, call->node, "argument", "give it thread=\"threadIdx.x\"",
+    READ_FAIL(r, call->node, CODE_ARGUMENT, "give it thread=\"threadIdx.x\"",
               "T.thread_binding needs the thread that it binds");
   if (threads) loop.thread = tirc_read_string(r, call->args[2], "a thread");
   if (annotations) loop.annotations = tirc_read_attrs(r, annotations);
@@ -74,7 +75,7 @@ static Loops read_range(Reader *r, const Syn *s) {
   Call call;
   tirc_bind_call(r, s, "range", "start stop? step?", &call);
   if (call.args[2])
-    READ_FAIL(r, call.args[2], "unsupported", "loop over the number of steps, and multiply",
+    READ_FAIL(r, call.args[2], CODE_UNSUPPORTED, "loop over the number of steps, and multiply",
               "a loop's step is always 1");
   return one(r, bounded_loop(r, call.args[0], call.args[1]));
 }
@@ -86,7 +87,7 @@ static Loops read_loops(Reader *r, const Syn *s) {
   if (plain_name && strcmp(s->a->s, "range") == 0) return read_range(r, s);
   if (path && (!f || !(f->where & IN_FOR))) tirc_read_call(r, s, IN_FOR); /* says why not */
   if (!f)
-    READ_FAIL(r, s, "syntax",
+    READ_FAIL(r, s, CODE_SYNTAX,
               "loops run over range(n), T.grid(n, m), T.serial, T.parallel, "
               "T.vectorized, T.unroll or T.thread_binding",
               "a loop cannot run over this");
@@ -100,15 +101,16 @@ static const Syn *loop_name(Reader *r, const Syn *target, int i, int n) {
   bool tuple = target->kind == SYN_TUPLE || target->kind == SYN_LIST;
   int names = tuple ? target->kids.n : 1;
   if (names != n)
-    READ_FAIL(r, target, "type", NULL, "%d name%s for %d loop%s", names, names == 1 ? "" : "s", n,
-              n == 1 ? "" : "s");
+    READ_FAIL(r, target, CODE_TYPE, NULL, "%d name%s for %d loop%s", names, names == 1 ? "" : "s",
+              n, n == 1 ? "" : "s");
   const Syn *name = tuple ? target->kids.at[i] : target;
-  if (name->kind != SYN_NAME) READ_FAIL(r, name, "syntax", NULL, "a loop variable must be a name");
+  if (name->kind != SYN_NAME)
+    READ_FAIL(r, name, CODE_SYNTAX, NULL, "a loop variable must be a name");
   return name;
 }
 
 void tirc_read_for(Reader *r, const Syn *s) {
-  if (s->orelse.n) READ_FAIL(r, s, "unsupported", NULL, "a loop cannot have an 'else'");
+  if (s->orelse.n) READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "a loop cannot have an 'else'");
   Loops loops = read_loops(r, s->b);
   tirc_names_open(r);
   for (int i = 0; i < loops.n; i++) {

@@ -12,7 +12,7 @@ static Expr operand(Reader *r, const Call *call, const Syn *s, OpRule rule) {
   static const char *const wants[] = {"a float",    "a number", "a number",
                                       "an integer", "a number", "a condition"};
   if (!tirc_fits_rule(rule, e->dtype))
-    READ_FAIL(r, s, "type", rule == RULE_FLOAT ? "cast it: T.Cast(\"float32\", x)" : NULL,
+    READ_FAIL(r, s, CODE_TYPE, rule == RULE_FLOAT ? "cast it: T.Cast(\"float32\", x)" : NULL,
               "%s takes %s, not %s", call->name, wants[rule], tirc_py_describe(r, v));
   return e;
 }
@@ -28,7 +28,7 @@ static PyValue read_intrinsic(Reader *r, const Call *call) {
     if (rule == RULE_FLOAT && a[0]->op == OP_INT && a[1]->op == OP_INT)
       for (int i = 0; i < 2; i++) a[i] = tirc_cast(r->c, DT_FLOAT32, a[i]);
     if (!tirc_fits_rule(rule, a[0]->dtype))
-      READ_FAIL(r, call->node, "type", NULL, "%s takes %s, not %s", call->name,
+      READ_FAIL(r, call->node, CODE_TYPE, NULL, "%s takes %s, not %s", call->name,
                 rule == RULE_INT ? "integers" : "floats", tirc_dtype_name(r->c, a[0]->dtype));
   } else {
     for (int i = 0; i < n; i++) a[i] = operand(r, call, call->args[i], rule);
@@ -52,7 +52,7 @@ static void spread(Reader *r, const Call *call, int n, Expr *a) {
   for (int i = 0; i < n; i++) {
     if (a[i]->dtype.lanes == lanes) continue;
     if (a[i]->dtype.lanes != 1)
-      READ_FAIL(r, call->node, "type", NULL, "vectors of %d and %d elements do not go together",
+      READ_FAIL(r, call->node, CODE_TYPE, NULL, "vectors of %d and %d elements do not go together",
                 lanes, a[i]->dtype.lanes);
     a[i] = tirc_broadcast(r->c, a[i], lanes);
   }
@@ -62,8 +62,8 @@ static Expr int32_operand(Reader *r, const Call *call, const Syn *s) {
   PyValue v = tirc_read_value(r, s);
   Expr e = tirc_py_to_expr_like(r, s, v, DT_INT32);
   if (!tirc_dtype_equal(tirc_dtype_lanes(e->dtype, 1), DT_INT32))
-    READ_FAIL(r, s, "type", "cast it: T.Cast(\"int32\", x)", "%s takes int32, not %s", call->name,
-              tirc_py_describe(r, v));
+    READ_FAIL(r, s, CODE_TYPE, "cast it: T.Cast(\"int32\", x)", "%s takes int32, not %s",
+              call->name, tirc_py_describe(r, v));
   return e;
 }
 
@@ -93,7 +93,7 @@ static PyValue read_q_multiply(Reader *r, const Call *call) {
 
 static void expect_integers(Reader *r, const Call *call, Expr a) {
   if (tirc_dtype_is_float(a->dtype))
-    READ_FAIL(r, call->node, "type", NULL, "%s takes integers, not %s", call->name,
+    READ_FAIL(r, call->node, CODE_TYPE, NULL, "%s takes integers, not %s", call->name,
               tirc_dtype_name(r->c, a->dtype));
 }
 
@@ -106,7 +106,7 @@ static PyValue read_operator(Reader *r, const Call *call) {
   bool divides = op >= OP_TRUNCDIV && op <= OP_FLOORMOD;
   if (divides || op == OP_DIV) {
     if (divides) expect_integers(r, call, a);
-    if (tirc_is_int(b, 0)) READ_FAIL(r, call->node, "type", NULL, "division by zero");
+    if (tirc_is_int(b, 0)) READ_FAIL(r, call->node, CODE_TYPE, NULL, "division by zero");
   }
   return tirc_py_expr(tirc_binary(r->c, op, a, b));
 }
@@ -119,7 +119,7 @@ static PyValue read_node(Reader *r, const Call *call) {
   tirc_match_types(r, call->node, &a[0], &a[1]);
   bool logical = op == OP_AND || op == OP_OR, compares = op >= OP_EQ && op <= OP_GE;
   if (logical && a[0]->dtype.code != TYPE_BOOL)
-    READ_FAIL(r, call->node, "type", NULL, "%s takes conditions", call->name);
+    READ_FAIL(r, call->node, CODE_TYPE, NULL, "%s takes conditions", call->name);
   if (op == OP_DIV && !tirc_dtype_is_float(a[0]->dtype))
     op = OP_TRUNCDIV;
   else if (op >= OP_TRUNCDIV && op <= OP_FLOORMOD)
@@ -135,7 +135,7 @@ static PyValue read_not(Reader *r, const Call *call) {
 
 static PyValue read_any_all(Reader *r, const Call *call) {
   if (call->n_rest > SYNTAX_MAX_DEPTH)
-    READ_FAIL(r, call->node, "syntax", NULL, "%s has too many arguments", call->name);
+    READ_FAIL(r, call->node, CODE_SYNTAX, NULL, "%s has too many arguments", call->name);
   Expr all = tirc_read_condition(r, call->args[0]);
   for (int i = 0; i < call->n_rest; i++)
     all = tirc_binary(r->c, (Op)call->function->detail, all, tirc_read_condition(r, call->rest[i]));
@@ -147,7 +147,7 @@ static PyValue read_ceildiv(Reader *r, const Call *call) {
   tirc_read_both(r, call->args[0], call->args[1], &a, &b);
   tirc_match_types(r, call->node, &a, &b);
   expect_integers(r, call, a);
-  if (tirc_is_int(b, 0)) READ_FAIL(r, call->node, "type", NULL, "division by zero");
+  if (tirc_is_int(b, 0)) READ_FAIL(r, call->node, CODE_TYPE, NULL, "division by zero");
   Expr sum = tirc_sub(r->c, tirc_add(r->c, a, b), tirc_int(r->c, b->dtype, 1));
   return tirc_py_expr(tirc_floordiv(r->c, sum, b));
 }
@@ -160,7 +160,7 @@ static PyValue read_choice(Reader *r, const Call *call) {
   a[0] =
       known.kind == PY_BOOL ? tirc_bool(r->c, known.u.b) : tirc_py_to_expr(r, call->args[0], known);
   if (a[0]->dtype.code != TYPE_BOOL)
-    READ_FAIL(r, call->args[0], "type", "compare it: x != 0",
+    READ_FAIL(r, call->args[0], CODE_TYPE, "compare it: x != 0",
               "the condition of %s must be of type bool, not %s", call->name,
               tirc_py_describe(r, known));
   tirc_read_both(r, call->args[1], call->args[2], &a[1], &a[2]);
@@ -183,7 +183,7 @@ static Expr spelt_number(Reader *r, const Syn *s, DType t, const char *text) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(text, words[i].text) == 0 && tirc_dtype_is_float(t))
       return tirc_float(r->c, t, words[i].value);
-  READ_FAIL(r, s, "type", "\"inf\", \"-inf\" and \"nan\" are numbers of the float types",
+  READ_FAIL(r, s, CODE_TYPE, "\"inf\", \"-inf\" and \"nan\" are numbers of the float types",
             "'%s' is no number of type %s", text, tirc_dtype_name(r->c, t));
 }
 
@@ -194,13 +194,13 @@ static Expr typed_number(Reader *r, const Syn *s, DType t, PyValue v) {
     return tirc_float(r->c, scalar,
                       v.kind == PY_FLOAT ? v.u.f : (double)(v.kind == PY_BOOL ? v.u.b : v.u.i));
   if (v.kind == PY_FLOAT && (!(fabs(v.u.f) < 0x1p64) || v.u.f != nearbyint(v.u.f)))
-    READ_FAIL(r, s, "type", NULL, "%g is no number of type %s", v.u.f, tirc_dtype_name(r->c, t));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "%g is no number of type %s", v.u.f, tirc_dtype_name(r->c, t));
   const PyInt i = v.kind == PY_FLOAT ? (PyInt)v.u.f : v.kind == PY_BOOL ? v.u.b : v.u.i;
   if (!tirc_dtype_is_int(scalar))
-    READ_FAIL(r, s, "type", NULL, "there are no constants of type %s", tirc_dtype_name(r->c, t));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "there are no constants of type %s", tirc_dtype_name(r->c, t));
   const bool is_uint64 = tirc_dtype_equal(scalar, DT_UINT64);
   if (i < tirc_dtype_min(scalar) || i > (is_uint64 ? UINT64_MAX : (PyInt)tirc_dtype_max(scalar)))
-    READ_FAIL(r, s, "type", NULL, "%s does not fit into %s", tirc_py_digits(r, i),
+    READ_FAIL(r, s, CODE_TYPE, NULL, "%s does not fit into %s", tirc_py_digits(r, i),
               tirc_dtype_name(r->c, t));
   return is_uint64 ? tirc_uint64(r->c, (uint64_t)i) : tirc_int(r->c, scalar, (int64_t)i);
 }
@@ -245,11 +245,11 @@ static PyValue cast_to(Reader *r, const Call *call, const Syn *type, const Syn *
   DType t = tirc_read_dtype(r, type);
   Expr e = tirc_read_number(r, value, "what is cast");
   if (t.code == TYPE_HANDLE || t.code == TYPE_VOID)
-    READ_FAIL(r, type, "type", "T.reinterpret", "a number cannot be cast to %s",
+    READ_FAIL(r, type, CODE_TYPE, "T.reinterpret", "a number cannot be cast to %s",
               tirc_dtype_name(r->c, t));
   if (t.lanes == 1) t = tirc_dtype_lanes(t, e->dtype.lanes);
   if (t.lanes != e->dtype.lanes)
-    READ_FAIL(r, call->node, "type", NULL, "a vector of %d elements cannot become one of %d",
+    READ_FAIL(r, call->node, CODE_TYPE, NULL, "a vector of %d elements cannot become one of %d",
               e->dtype.lanes, t.lanes);
   bool node = call->function->detail;
   if (!node || tirc_dtype_equal(t, e->dtype)) return tirc_py_expr(tirc_cast(r->c, t, e));
@@ -267,7 +267,7 @@ static PyValue read_reinterpret(Reader *r, const Call *call) {
   DType t = tirc_read_dtype(r, call->args[0]);
   Expr e = tirc_read_expr(r, call->args[1]);
   if (tirc_dtype_bytes(t) * t.lanes != tirc_dtype_bytes(e->dtype) * e->dtype.lanes)
-    READ_FAIL(r, call->node, "type", "T.Cast converts the value", "%s and %s differ in size",
+    READ_FAIL(r, call->node, CODE_TYPE, "T.Cast converts the value", "%s and %s differ in size",
               tirc_dtype_name(r->c, t), tirc_dtype_name(r->c, e->dtype));
   return tirc_py_expr(tirc_expr(r->c, OP_REINTERPRET, t, 1, &e));
 }
@@ -277,7 +277,7 @@ static PyValue read_limit(Reader *r, const Call *call) {
   DType t = tirc_read_dtype(r, call->args[0]);
   Expr limit = tirc_limit(r->c, t, call->function->detail);
   if (!limit)
-    READ_FAIL(r, call->node, "type", NULL, "%s has no value of type %s", call->name,
+    READ_FAIL(r, call->node, CODE_TYPE, NULL, "%s has no value of type %s", call->name,
               tirc_dtype_name(r->c, t));
   return tirc_py_expr(limit);
 }
@@ -290,14 +290,14 @@ static PyValue read_ramp(Reader *r, const Call *call) {
   tirc_read_both(r, call->args[0], call->args[1], &base, &stride);
   tirc_match_types(r, call->node, &base, &stride);
   int lanes = (int)tirc_read_const_int(r, call->args[2], "the number of lanes", 1, UINT16_MAX);
-  if (base->dtype.lanes != 1) READ_FAIL(r, call->node, "type", NULL, "a ramp of vectors");
+  if (base->dtype.lanes != 1) READ_FAIL(r, call->node, CODE_TYPE, NULL, "a ramp of vectors");
   return tirc_py_expr(tirc_ramp(r->c, base, stride, lanes));
 }
 
 static PyValue read_broadcast(Reader *r, const Call *call) {
   Expr value = tirc_read_number(r, call->args[0], "what is broadcast");
   int lanes = (int)tirc_read_const_int(r, call->args[1], "the number of lanes", 1, UINT16_MAX);
-  if (value->dtype.lanes != 1) READ_FAIL(r, call->node, "type", NULL, "a broadcast of a vector");
+  if (value->dtype.lanes != 1) READ_FAIL(r, call->node, CODE_TYPE, NULL, "a broadcast of a vector");
   return tirc_py_expr(tirc_broadcast(r->c, value, lanes));
 }
 
@@ -305,14 +305,14 @@ static PyValue read_broadcast(Reader *r, const Call *call) {
 static PyValue read_let(Reader *r, const Call *call) {
   const Syn *where = call->args[1];
   if (where->kind != SYN_DICT || where->kids.n < 2)
-    READ_FAIL(r, where, "type", "write T.Let(body, where={x: value})",
+    READ_FAIL(r, where, CODE_TYPE, "write T.Let(body, where={x: value})",
               "expected {variable: value}");
   int n = where->kids.n / 2;
   Expr *vars = tirc_new_array(r->c, Expr, n), *values = tirc_new_array(r->c, Expr, n);
   tirc_names_open(r);
   for (int i = 0; i < n; i++) {
     const Syn *key = where->kids.at[2 * i];
-    if (key->kind != SYN_NAME) READ_FAIL(r, key, "type", NULL, "T.Let binds names");
+    if (key->kind != SYN_NAME) READ_FAIL(r, key, CODE_TYPE, NULL, "T.Let binds names");
     values[i] = tirc_read_number(r, where->kids.at[2 * i + 1], "what T.Let binds");
     vars[i] = tirc_var(r->c, key->s, values[i]->dtype);
     tirc_names_bind(r, key, key->s, tirc_py_expr(vars[i]), false);

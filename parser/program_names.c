@@ -37,7 +37,7 @@ void tirc_names_bind(Reader *r, const Syn *at, const char *name, PyValue v, bool
   int scope = r->names.scopes.n;
   if (s->top && s->top->scope == scope) {
     if (!again)
-      READ_FAIL(r, at, "name", "give the second one another name",
+      READ_FAIL(r, at, CODE_NAME, "give the second one another name",
                 "'%s' is defined already in this scope", name);
     s->top->value = v;
     return;

@@ -54,7 +54,7 @@ static PyValue read_opaque(Reader *r, const Call *call) {
 static PyValue read_intrinsic_id(Reader *r, const Call *call) {
   const PyValue name = tirc_read_value(r, call->args[0]);
   if (name.kind != PY_STR)
-    READ_FAIL(r, call->args[0], "type", NULL, "expected the name of an intrinsic, not %s",
+    READ_FAIL(r, call->args[0], CODE_TYPE, NULL, "expected the name of an intrinsic, not %s",
               tirc_py_describe(r, name));
   return name;
 }

@@ -10,8 +10,9 @@ static PyValue py_scope(const Call *call, Scoping *s) {
 
 static PyValue bind_let(Reader *r, const Call *call, Expr var, Expr value) {
   if (!tirc_dtype_equal(var->dtype, value->dtype))
-    READ_FAIL(r, call->node, "type", "cast the value", "a value of type %s cannot be bound to a %s",
-              tirc_dtype_name(r->c, value->dtype), tirc_dtype_name(r->c, var->dtype));
+    READ_FAIL(r, call->node, CODE_TYPE, "cast the value",
+              "a value of type %s cannot be bound to a %s", tirc_dtype_name(r->c, value->dtype),
+              tirc_dtype_name(r->c, var->dtype));
   Scoping *s = tirc_new(r->c, Scoping);
   s->kind = STMT_LET;
   s->var = var;
@@ -22,7 +23,7 @@ static PyValue bind_let(Reader *r, const Call *call, Expr var, Expr value) {
 
 static Expr read_variable(Reader *r, const Syn *s) {
   Expr var = tirc_read_expr(r, s);
-  if (var->op != OP_VAR) READ_FAIL(r, s, "type", NULL, "expected a variable");
+  if (var->op != OP_VAR) READ_FAIL(r, s, CODE_TYPE, NULL, "expected a variable");
   return var;
 }
 
@@ -90,7 +91,7 @@ static PyValue read_launch_thread(Reader *r, const Call *call) {
                     : which.kind == PY_EXPR ? tirc_map_get(&r->threads, which.u.e)
                                             : NULL;
   if (!tag)
-    READ_FAIL(r, call->args[0], "type", NULL,
+    READ_FAIL(r, call->args[0], CODE_TYPE, NULL,
               "T.launch_thread takes a tag such as \"threadIdx.x\", or what T.env_thread gave");
   const char *name = tirc_target_name(r, 0, 1);
   Expr var = which.kind == PY_EXPR ? which.u.e : tirc_var(r->c, name ? name : "v", extent->dtype);
@@ -108,7 +109,7 @@ static PyValue read_launch_thread(Reader *r, const Call *call) {
 }
 
 static PyValue read_unsupported(Reader *r, const Call *call) {
-  READ_FAIL(r, call->node, "unsupported", "T.alloc_buffer makes a buffer in a block",
+  READ_FAIL(r, call->node, CODE_UNSUPPORTED, "T.alloc_buffer makes a buffer in a block",
             "%s is not supported", call->name);
 }
 

@@ -7,7 +7,8 @@
 
 void tirc_enter(Reader *r, const Syn *at) {
   if (++r->nest > READER_MAX_NEST)
-    READ_FAIL(r, at, "syntax", NULL, "the program nests more than %d statements", READER_MAX_NEST);
+    READ_FAIL(r, at, CODE_SYNTAX, NULL, "the program nests more than %d statements",
+              READER_MAX_NEST);
 }
 
 void tirc_emit(Reader *r, const Syn *at, Stmt s) {
@@ -64,16 +65,16 @@ Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indi
   Expr e = tirc_py_to_expr_like(r, from, value, t);
   DType u = e->dtype;
   if (u.code == TYPE_HANDLE && t.code != TYPE_HANDLE)
-    READ_FAIL(r, from, "type", value.kind == PY_BUFFER ? "index it: B[i, j]" : NULL,
+    READ_FAIL(r, from, CODE_TYPE, value.kind == PY_BUFFER ? "index it: B[i, j]" : NULL,
               "%s cannot be stored into %s of type %s", tirc_py_describe(r, value), b->name,
               tirc_dtype_name(r->c, t));
   if (tirc_dtype_equal(t, u)) return tirc_store(r->c, b, n, indices, e);
   bool loses = tirc_dtype_is_float(u) && !tirc_dtype_is_float(t);
   if (u.lanes != t.lanes && u.lanes != 1)
-    READ_FAIL(r, at, "type", NULL, "a vector of %d elements cannot be stored into %d", u.lanes,
+    READ_FAIL(r, at, CODE_TYPE, NULL, "a vector of %d elements cannot be stored into %d", u.lanes,
               t.lanes);
   if (loses)
-    READ_FAIL(r, from, "type",
+    READ_FAIL(r, from, CODE_TYPE,
               tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
               "a value of type %s cannot be stored into %s, whose elements are %s",
               tirc_dtype_name(r->c, u), b->name, tirc_dtype_name(r->c, b->dtype));
@@ -104,7 +105,7 @@ static void assign_name(Reader *r, const Syn *at, const Syn *target, PyValue v) 
     open_scope(r, at, v.u.scope);
     v = v.u.scope->yields;
     if (v.kind == PY_NONE)
-      READ_FAIL(r, at, "type", "write it on a line of its own", "this statement gives no value");
+      READ_FAIL(r, at, CODE_TYPE, "write it on a line of its own", "this statement gives no value");
   } else if ((v.kind == PY_EXPR && !v.fresh && v.u.e->op != OP_INT && v.u.e->op != OP_FLOAT &&
               v.u.e->op != OP_STRING) ||
              v.kind == PY_REGION) {
@@ -112,7 +113,7 @@ static void assign_name(Reader *r, const Syn *at, const Syn *target, PyValue v) 
     open_let(r, at, var, value);
     v = tirc_py_expr(var);
   } else if (v.kind == PY_NONE) {
-    READ_FAIL(r, at, "type", NULL, "there is no value to give the name '%s' to", target->s);
+    READ_FAIL(r, at, CODE_TYPE, NULL, "there is no value to give the name '%s' to", target->s);
   }
   v.fresh = false;
   tirc_names_bind(r, target, target->s, v, false);
@@ -125,12 +126,12 @@ static void assign(Reader *r, const Syn *at, const Syn *target, const Syn *from,
   case SYN_TUPLE:
   case SYN_LIST:
     if (v.kind != PY_TUPLE)
-      READ_FAIL(r, at, "type", NULL, "%s cannot be taken apart", tirc_py_describe(r, v));
+      READ_FAIL(r, at, CODE_TYPE, NULL, "%s cannot be taken apart", tirc_py_describe(r, v));
     if (v.u.list.n != target->kids.n)
-      READ_FAIL(r, target, "type", NULL, "%d names for %d values", target->kids.n, v.u.list.n);
+      READ_FAIL(r, target, CODE_TYPE, NULL, "%d names for %d values", target->kids.n, v.u.list.n);
     for (int i = 0; i < v.u.list.n; i++) assign(r, at, target->kids.at[i], from, v.u.list.at[i]);
     return;
-  default: READ_FAIL(r, target, "syntax", NULL, "cannot assign to this");
+  default: READ_FAIL(r, target, CODE_SYNTAX, NULL, "cannot assign to this");
   }
 }
 
@@ -146,7 +147,7 @@ static PyValue read_right_side(Reader *r, const Syn *target, const Syn *s) {
 static void read_assign(Reader *r, const Syn *s) {
   const Syn *target = s->kids.at[0];
   if (s->kids.n != 1)
-    READ_FAIL(r, s, "unsupported", "write one assignment a line",
+    READ_FAIL(r, s, CODE_UNSUPPORTED, "write one assignment a line",
               "several targets of one assignment");
   bool pairwise =
       target->kind == SYN_TUPLE && s->a->kind == SYN_TUPLE && target->kids.n == s->a->kids.n;
@@ -172,17 +173,17 @@ static DType read_annotation(Reader *r, const Syn *s) {
 }
 
 static void read_annotated(Reader *r, const Syn *s) {
-  if (s->a->kind != SYN_NAME) READ_FAIL(r, s->a, "syntax", NULL, "only a name can be annotated");
+  if (s->a->kind != SYN_NAME) READ_FAIL(r, s->a, CODE_SYNTAX, NULL, "only a name can be annotated");
   DType t = read_annotation(r, s->b);
   if (t.code == TYPE_VOID && !s->c)
-    READ_FAIL(r, s->b, "type", "write T.let[T.int32]", "%s has no type and no value", s->a->s);
+    READ_FAIL(r, s->b, CODE_TYPE, "write T.let[T.int32]", "%s has no type and no value", s->a->s);
   if (t.code == TYPE_VOID) t = tirc_read_expr(r, s->c)->dtype;
   Expr var = tirc_var(r->c, s->a->s, t);
   if (s->c) {
     Expr value = tirc_py_to_expr_like(r, s->c, tirc_read_value(r, s->c), t);
     if (value->op == OP_INT || value->op == OP_FLOAT) value = tirc_cast(r->c, t, value);
     if (!tirc_dtype_equal(t, value->dtype))
-      READ_FAIL(r, s->c, "type",
+      READ_FAIL(r, s->c, CODE_TYPE,
                 tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
                 "%s is of type %s, but its value of type %s", s->a->s, tirc_dtype_name(r->c, t),
                 tirc_dtype_name(r->c, value->dtype));
@@ -194,7 +195,7 @@ static void read_annotated(Reader *r, const Syn *s) {
 static void read_augmented(Reader *r, const Syn *s) {
   const Syn *target = s->a;
   if (target->kind != SYN_SUBSCRIPT)
-    READ_FAIL(r, s, "unsupported", "variables have one value; store into a buffer",
+    READ_FAIL(r, s, CODE_UNSUPPORTED, "variables have one value; store into a buffer",
               "'%s=' needs an element of a buffer on its left", s->op);
   Buffer b = tirc_expect_buffer(r, target->a);
   Expr indices[READER_MAX_DIMS];
@@ -219,7 +220,7 @@ static void read_expression_statement(Reader *r, const Syn *s) {
   else if (v.kind == PY_EXPR && !v.fresh)
     tirc_emit(r, s, tirc_eval(r->c, v.u.e));
   else if (v.kind != PY_NONE)
-    READ_FAIL(r, s, "syntax", "give it a name, or use it in an expression",
+    READ_FAIL(r, s, CODE_SYNTAX, "give it a name, or use it in an expression",
               "%s on a line of its own does nothing", tirc_py_describe(r, v));
 }
 
@@ -242,7 +243,7 @@ static void read_if(Reader *r, const Syn *s) {
 }
 
 static void read_while(Reader *r, const Syn *s) {
-  if (s->orelse.n) READ_FAIL(r, s, "unsupported", NULL, "a loop cannot have an 'else'");
+  if (s->orelse.n) READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "a loop cannot have an 'else'");
   Expr cond = tirc_read_condition(r, s->a);
   tirc_enter(r, s);
   Stmt body = tirc_read_body(r, s->body);
@@ -305,7 +306,7 @@ void tirc_read_statement(Reader *r, const Syn *s) {
                                       [SYN_TRY] = "'try'",
                                       [SYN_GLOBAL] = "'global'",
                                       [SYN_DELETE] = "'del'"};
-  READ_FAIL(r, s, "unsupported",
+  READ_FAIL(r, s, CODE_UNSUPPORTED,
             s->kind == SYN_RETURN ? "a function's results are the buffers that it writes" : NULL,
             "%s is not part of the language of programs", names[s->kind]);
 }

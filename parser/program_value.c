@@ -103,15 +103,15 @@ PyValue tirc_py_binary(Reader *r, const Syn *at, const char *op, PyValue a, PyVa
   bool division = strchr("/%", *op) != NULL;
   bool as_floats = a.kind == PY_FLOAT || b.kind == PY_FLOAT || strcmp(op, "/") == 0 ||
                    (strcmp(op, "**") == 0 && as_int(b) < 0);
-  if (division && as_float(b) == 0) READ_FAIL(r, at, "type", NULL, "division by zero");
+  if (division && as_float(b) == 0) READ_FAIL(r, at, CODE_TYPE, NULL, "division by zero");
   PyInt i;
   double f;
   if (!as_floats && int_binary(op, as_int(a), as_int(b), &i) && i >= -PY_INT_MAX && i <= PY_INT_MAX)
     return tirc_py_int(i);
   if (as_floats && float_binary(op, as_float(a), as_float(b), &f))
     return (PyValue){.kind = PY_FLOAT, .u.f = f};
-  if (as_floats) READ_FAIL(r, at, "type", NULL, "'%s' takes integers, not floats", op);
-  READ_FAIL(r, at, "type", NULL, "the result of '%s' does not fit into 64 bits", op);
+  if (as_floats) READ_FAIL(r, at, CODE_TYPE, NULL, "'%s' takes integers, not floats", op);
+  READ_FAIL(r, at, CODE_TYPE, NULL, "the result of '%s' does not fit into 64 bits", op);
 }
 
 PyValue tirc_py_unary(Reader *r, const Syn *at, PyValue a) {
@@ -122,7 +122,7 @@ PyValue tirc_py_unary(Reader *r, const Syn *at, PyValue a) {
   }
   if (strcmp(at->op, "~") == 0 && a.kind != PY_FLOAT) return tirc_py_int(~as_int(a));
   if (strcmp(at->op, "+") == 0) return a.kind == PY_BOOL ? tirc_py_int(a.u.b) : a;
-  READ_FAIL(r, at, "type", NULL, "'%s' takes an integer", at->op);
+  READ_FAIL(r, at, CODE_TYPE, NULL, "'%s' takes an integer", at->op);
 }
 
 PyValue tirc_py_compare(Reader *r, const Syn *at, const char *op, PyValue a, PyValue b) {
@@ -130,7 +130,7 @@ PyValue tirc_py_compare(Reader *r, const Syn *at, const char *op, PyValue a, PyV
   if (a.kind == PY_STR && b.kind == PY_STR)
     order = strcmp(a.u.s, b.u.s);
   else if (!tirc_py_is_number(a) || !tirc_py_is_number(b))
-    READ_FAIL(r, at, "type", NULL, "cannot compare %s with %s", tirc_py_describe(r, a),
+    READ_FAIL(r, at, CODE_TYPE, NULL, "cannot compare %s with %s", tirc_py_describe(r, a),
               tirc_py_describe(r, b));
   else if (a.kind == PY_FLOAT || b.kind == PY_FLOAT)
     order = (as_float(a) > as_float(b)) - (as_float(a) < as_float(b));
@@ -146,7 +146,7 @@ PyValue tirc_py_compare(Reader *r, const Syn *at, const char *op, PyValue a, PyV
       return tirc_py_bool(order < 0   ? table[i].less
                           : order > 0 ? table[i].greater
                                       : table[i].equal);
-  READ_FAIL(r, at, "unsupported", NULL, "'%s' is not part of the language of programs", op);
+  READ_FAIL(r, at, CODE_UNSUPPORTED, NULL, "'%s' is not part of the language of programs", op);
 }
 
 bool tirc_py_truth(PyValue v) {
@@ -168,7 +168,7 @@ bool tirc_py_truth(PyValue v) {
 /* Of the first of int32, int64 and uint64 that holds it. */
 static Expr int_constant(Reader *r, const Syn *at, PyInt v) {
   if (v < INT64_MIN || v > UINT64_MAX)
-    READ_FAIL(r, at, "type", NULL, "%s does not fit into 64 bits", tirc_py_digits(r, v));
+    READ_FAIL(r, at, CODE_TYPE, NULL, "%s does not fit into 64 bits", tirc_py_digits(r, v));
   if (v > INT64_MAX) return tirc_uint64(r->c, (uint64_t)v);
   return tirc_int(r->c, v >= INT32_MIN && v <= INT32_MAX ? DT_INT32 : DT_INT64, (int64_t)v);
 }
@@ -180,7 +180,7 @@ static Expr region_load(Reader *r, const Syn *at, Region region) {
     Range d = region.dims[i];
     int64_t lanes;
     if (!tirc_const_int(d.extent, &lanes) || lanes < 1 || lanes > UINT16_MAX)
-      READ_FAIL(r, at, "type", "vectors have a constant length of 1 to 65535",
+      READ_FAIL(r, at, CODE_TYPE, "vectors have a constant length of 1 to 65535",
                 "the slice of %s is no vector", region.buffer->name);
     indices[i] =
         lanes == 1 ? d.min : tirc_ramp(r->c, d.min, tirc_int(r->c, d.min->dtype, 1), (int)lanes);
@@ -197,7 +197,8 @@ Expr tirc_py_to_expr(Reader *r, const Syn *at, PyValue v) {
   case PY_EXPR: return v.u.e;
   case PY_BUFFER: return v.u.buffer->data;
   case PY_REGION: return region_load(r, at, v.u.region);
-  default: READ_FAIL(r, at, "type", NULL, "expected an expression, not %s", tirc_py_describe(r, v));
+  default:
+    READ_FAIL(r, at, CODE_TYPE, NULL, "expected an expression, not %s", tirc_py_describe(r, v));
   }
 }
 

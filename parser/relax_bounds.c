@@ -9,17 +9,17 @@
 #include "ir/tree/annotations.h"
 
 static _Noreturn void bad_bounds(GraphFrame *g, const Syn *at, const char *key) {
-  READ_FAIL(g->r, at, "type", tirc_format(g->r->c, "{\"%s\": {\"n\": 512}}", key),
+  READ_FAIL(g->r, at, CODE_TYPE, tirc_format(g->r->c, "{\"%s\": {\"n\": 512}}", key),
             "%s is a dictionary of numbers from 0 on, by the names of extents", key);
 }
 
 static void check_value(GraphFrame *g, const Syn *at, const char *name, int64_t value,
                         ExtentBounds b) {
   if (value < b.lower)
-    READ_FAIL(g->r, at, "shape", NULL, "%s is %lld, and at least %lld is allowed", name,
+    READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s is %lld, and at least %lld is allowed", name,
               (long long)value, (long long)b.lower);
   if (value > b.upper)
-    READ_FAIL(g->r, at, "shape", NULL, "%s is %lld, and at most %lld is allowed", name,
+    READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s is %lld, and at most %lld is allowed", name,
               (long long)value, (long long)b.upper);
 }
 
@@ -30,7 +30,7 @@ static bool is_symbol(GraphFrame *g, const Syn *at, const char *name, ExtentBoun
   if (v && v->kind == PY_EXPR && v->u.e->op == OP_VAR) return true;
   if (!v || (v->kind != PY_INT && v->kind != PY_EXPR) ||
       !tirc_const_int(tirc_py_to_expr(g->r, at, *v), &value))
-    READ_FAIL(g->r, at, "name", tirc_names_suggest(g->r, name),
+    READ_FAIL(g->r, at, CODE_NAME, tirc_names_suggest(g->r, name),
               "no extent of a parameter is called '%s'", name);
   check_value(g, at, name, value, b);
   return false;
@@ -53,7 +53,7 @@ Attrs tirc_relax_bounds(GraphFrame *g, const Syn *at, Attrs attrs) {
       const char *name = dict->args[i]->u.s;
       const ExtentBounds b = tirc_extent_bounds(attrs, name);
       if (b.lower > b.upper)
-        READ_FAIL(g->r, at, "shape", NULL, "%s: at least %lld and at most %lld", name,
+        READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s: at least %lld and at most %lld", name,
                   (long long)b.lower, (long long)b.upper);
       if (!is_symbol(g, at, name, b)) continue;
       left[n++] = dict->args[i];

@@ -20,7 +20,7 @@ static int shape_of(GraphFrame *g, const Syn *at, const PyValue *v, Expr out[REA
   int n = 0;
   for (; v->kind == PY_TUPLE; v = v->u.list.at) {
     if (n == READER_MAX_DIMS)
-      READ_FAIL(g->r, at, "shape", NULL, "more than %d dimensions", READER_MAX_DIMS);
+      READ_FAIL(g->r, at, CODE_SHAPE, NULL, "more than %d dimensions", READER_MAX_DIMS);
     out[n++] = tirc_int(g->r->c, DT_INT64, v->u.list.n);
     if (!v->u.list.n) break;
   }
@@ -43,8 +43,8 @@ static void put_int(Elements *e, PyInt v) {
   const DType t = e->info->dtype;
   const bool large = t.code == TYPE_UINT && t.bits == 64 && v > INT64_MAX && v <= UINT64_MAX;
   if (!large && (v < tirc_dtype_min(t) || v > tirc_dtype_max(t)))
-    READ_FAIL(e->g->r, e->at, "type", NULL, "%s does not fit into %s", tirc_py_digits(e->g->r, v),
-              tirc_dtype_name(e->g->r->c, t));
+    READ_FAIL(e->g->r, e->at, CODE_TYPE, NULL, "%s does not fit into %s",
+              tirc_py_digits(e->g->r, v), tirc_dtype_name(e->g->r->c, t));
   const uint64_t bits = (uint64_t)v;
   memcpy(e->next, &bits, (size_t)tirc_dtype_bytes(t));
 }
@@ -53,12 +53,12 @@ static void put_element(Elements *e, PyValue v) {
   Reader *r = e->g->r;
   const DType t = e->info->dtype;
   if (!tirc_py_is_number(v))
-    READ_FAIL(r, e->at, "type", NULL, "an element of a constant is %s, not a number",
+    READ_FAIL(r, e->at, CODE_TYPE, NULL, "an element of a constant is %s, not a number",
               tirc_py_describe(r, v));
   if (tirc_dtype_is_float(t))
     put_float(e, v.kind == PY_FLOAT ? v.u.f : v.kind == PY_BOOL ? v.u.b : (double)v.u.i);
   else if (v.kind == PY_FLOAT)
-    READ_FAIL(r, e->at, "type", NULL, "%g is no %s", v.u.f, tirc_dtype_name(r->c, t));
+    READ_FAIL(r, e->at, CODE_TYPE, NULL, "%g is no %s", v.u.f, tirc_dtype_name(r->c, t));
   else
     put_int(e, v.kind == PY_BOOL ? v.u.b : v.u.i);
   e->next += tirc_dtype_bytes(t);
@@ -72,7 +72,7 @@ static void put_elements(Elements *e, int d, const PyValue *v) {
   }
   tirc_const_int(e->info->shape[d], &extent);
   if (v->kind != PY_TUPLE || v->u.list.n != extent)
-    READ_FAIL(e->g->r, e->at, "shape", NULL, "the lists of a constant differ in length");
+    READ_FAIL(e->g->r, e->at, CODE_SHAPE, NULL, "the lists of a constant differ in length");
   for (int i = 0; i < v->u.list.n; i++) put_elements(e, d + 1, &v->u.list.at[i]);
 }
 
@@ -83,7 +83,7 @@ Node tirc_relax_const(GraphFrame *g, const Syn *s) {
   const PyValue v = tirc_read_value(g->r, call.args[0]);
   const DType t = call.args[1] ? tirc_read_dtype(g->r, call.args[1]) : usual_type(&v);
   if (t.lanes != 1 || !tirc_dtype_bytes(t) || t.code == TYPE_HANDLE)
-    READ_FAIL(g->r, s, "type", NULL, "a constant cannot have elements of type %s",
+    READ_FAIL(g->r, s, CODE_TYPE, NULL, "a constant cannot have elements of type %s",
               tirc_dtype_name(g->r->c, t));
   const Info info = tirc_info_tensor(g->r->c, t, shape_of(g, s, &v, shape), shape);
   const int64_t bytes = tirc_info_bytes(info);

@@ -16,7 +16,7 @@ static void read_decorator(GraphFrame *g, const Syn *def) {
   const Syn *d = def->decorators.at[0];
   Call call;
   if (def->decorators.n != 1)
-    READ_FAIL(r, def, "syntax", NULL, "function '%s' has another decorator than @R.function",
+    READ_FAIL(r, def, CODE_SYNTAX, NULL, "function '%s' has another decorator than @R.function",
               def->s);
   if (d->kind != SYN_CALL) return;
   tirc_bind_call(r, d, "R.function", "pure? private? check_well_formed?", &call);
@@ -34,9 +34,9 @@ static void read_parameters(GraphFrame *g, const Syn *def) {
   for (int i = 0; i < def->kids.n; i++) {
     const Syn *p = def->kids.at[i];
     if (p->i || p->b)
-      READ_FAIL(r, p, "unsupported", NULL, "parameters have no stars and no defaults");
+      READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "parameters have no stars and no defaults");
     if (!p->a)
-      READ_FAIL(r, p, "type", "write it as in 'x: R.Tensor((n, 784), \"float32\")'",
+      READ_FAIL(r, p, CODE_TYPE, "write it as in 'x: R.Tensor((n, 784), \"float32\")'",
                 "parameter '%s' has no type", p->s);
     vec_push(r->c, g->params, tirc_node_var(r->c, p->s, tirc_relax_info(g, p->a), p->loc));
   }
@@ -75,7 +75,7 @@ static void read_assignment(GraphFrame *g, const Syn *s, const Syn *target, cons
                             const Syn *value) {
   Reader *r = g->r;
   if (target->kind != SYN_NAME)
-    READ_FAIL(r, target, "unsupported", "take the fields one by one: a = t[0]",
+    READ_FAIL(r, target, CODE_UNSUPPORTED, "take the fields one by one: a = t[0]",
               "a binding of a graph has one name");
   if (!annotation && (read_symbol(g, value, target) || read_module_name(g, value, target))) return;
   const Info info = annotation ? tirc_relax_info(g, annotation) : NULL;
@@ -96,15 +96,16 @@ static Node read_branch(GraphFrame *g, const Syn *s, SynList body, const Syn **l
              said = only && only->kind == SYN_ANNASSIGN && only->c;
   const Syn *target = plain ? only->kids.at[0] : said ? only->a : NULL;
   if (!body.n)
-    READ_FAIL(r, s, "unsupported", "both branches bind it: else: y = x",
+    READ_FAIL(r, s, CODE_UNSUPPORTED, "both branches bind it: else: y = x",
               "an `if` of a graph has an `else`");
   if (!target || target->kind != SYN_NAME)
-    READ_FAIL(r, only ? only : s, "unsupported", hint, "a branch of a graph is one line, y = ...");
+    READ_FAIL(r, only ? only : s, CODE_UNSUPPORTED, hint,
+              "a branch of a graph is one line, y = ...");
   const int before = g->bindings.n;
   const Node n = tirc_relax_value(g, plain ? only->a : only->c);
   const bool is_there = n->kind == NODE_VAR || n->kind == NODE_CONST || n->kind == NODE_TUPLE;
   if (g->bindings.n != before || (n->kind != NODE_CALL_GRAPH && !is_there))
-    READ_FAIL(r, only, "unsupported", hint,
+    READ_FAIL(r, only, CODE_UNSUPPORTED, hint,
               "a branch of a graph calls a function of the module, or is a value that is there");
   *line = only;
   return n;
@@ -121,7 +122,7 @@ static void read_if(GraphFrame *g, const Syn *s) {
             *second = lines[1]->kind == SYN_ASSIGN ? lines[1]->kids.at[0] : lines[1]->a,
             *said = lines[0]->kind == SYN_ANNASSIGN ? lines[0]->b : NULL;
   if (strcmp(first->s, second->s) != 0)
-    READ_FAIL(r, second, "name", "both branches bind what is used behind them",
+    READ_FAIL(r, second, CODE_NAME, "both branches bind what is used behind them",
               "one branch binds '%s', the other one '%s'", first->s, second->s);
   to.args = args;
   bind_node(g, first, first->s,
@@ -149,15 +150,15 @@ static void read_dataflow(GraphFrame *g, const Syn *s) {
   const Syn *head = s->kids.n == 1 ? s->kids.at[0]->a : s;
   const char *path = tirc_relax_called(g, head);
   if (!path || strcmp(path, "R.dataflow") != 0)
-    READ_FAIL(r, s, "syntax", NULL, "a graph knows `with R.dataflow():` only");
-  if (g->in_dataflow) READ_FAIL(r, s, "syntax", NULL, "dataflow blocks do not nest");
+    READ_FAIL(r, s, CODE_SYNTAX, NULL, "a graph knows `with R.dataflow():` only");
+  if (g->in_dataflow) READ_FAIL(r, s, CODE_SYNTAX, NULL, "dataflow blocks do not nest");
   close_block(g, false);
   tirc_names_open(r);
   g->in_dataflow = true;
   g->has_output = false;
   for (int i = 0; i < s->body.n; i++) read_statement(g, s->body.at[i]);
   if (!g->has_output)
-    READ_FAIL(r, s, "syntax", "end it with R.output(gv)", "a dataflow block without R.output");
+    READ_FAIL(r, s, CODE_SYNTAX, "end it with R.output(gv)", "a dataflow block without R.output");
   tirc_names_close(r);
   g->in_dataflow = false;
   for (int i = 0; i < g->outputs.n; i++) bind_node(g, s, g->outputs.at[i]->name, g->outputs.at[i]);
@@ -167,14 +168,15 @@ static void read_dataflow(GraphFrame *g, const Syn *s) {
 static void read_output(GraphFrame *g, const Syn *call) {
   Reader *r = g->r;
   if (!g->in_dataflow)
-    READ_FAIL(r, call, "syntax", NULL, "R.output stands at the end of a dataflow block");
+    READ_FAIL(r, call, CODE_SYNTAX, NULL, "R.output stands at the end of a dataflow block");
   g->has_output = true;
   for (int i = 0; i < call->kids.n; i++) {
     const Node n = tirc_relax_value(g, call->kids.at[i]);
     int k = 0;
     while (k < g->bindings.n && g->bindings.at[k].var != n) k++;
     if (k == g->bindings.n)
-      READ_FAIL(r, call->kids.at[i], "name", NULL, "R.output takes variables that its block binds");
+      READ_FAIL(r, call->kids.at[i], CODE_NAME, NULL,
+                "R.output takes variables that its block binds");
     vec_push(r->c, g->outputs, n);
   }
 }
@@ -182,7 +184,7 @@ static void read_output(GraphFrame *g, const Syn *call) {
 static void read_attrs(GraphFrame *g, const Syn *call) {
   Reader *r = g->r;
   Call bound;
-  if (g->has_attrs) READ_FAIL(r, call, "syntax", NULL, "a second R.func_attr");
+  if (g->has_attrs) READ_FAIL(r, call, CODE_SYNTAX, NULL, "a second R.func_attr");
   g->has_attrs = true;
   tirc_bind_call(r, call, "R.func_attr", "attrs", &bound);
   const Attrs attrs = tirc_relax_bounds(g, call, tirc_relax_attrs(g, bound.args[0]));
@@ -193,17 +195,17 @@ static void read_attrs(GraphFrame *g, const Syn *call) {
 static void read_return(GraphFrame *g, const Syn *s) {
   Reader *r = g->r;
   if (g->in_dataflow)
-    READ_FAIL(r, s, "syntax", "return what R.output names, behind the block",
+    READ_FAIL(r, s, CODE_SYNTAX, "return what R.output names, behind the block",
               "a dataflow block does not return");
-  if (!s->a) READ_FAIL(r, s, "type", NULL, "a graph returns a value");
+  if (!s->a) READ_FAIL(r, s, CODE_TYPE, NULL, "a graph returns a value");
   g->result = tirc_relax_argument(g, s->a);
 }
 
 static void read_statement(GraphFrame *g, const Syn *s) {
   Reader *r = g->r;
   const char *path = s->kind == SYN_EXPR_STMT ? tirc_relax_called(g, s->a) : NULL;
-  if (g->result) READ_FAIL(r, s, "syntax", NULL, "nothing may stand behind `return`");
-  if (g->has_output) READ_FAIL(r, s, "syntax", NULL, "R.output is the last line of its block");
+  if (g->result) READ_FAIL(r, s, CODE_SYNTAX, NULL, "nothing may stand behind `return`");
+  if (g->has_output) READ_FAIL(r, s, CODE_SYNTAX, NULL, "R.output is the last line of its block");
   switch (s->kind) {
   case SYN_PASS: return;
   case SYN_RETURN: read_return(g, s); return;
@@ -230,7 +232,7 @@ static void read_statement(GraphFrame *g, const Syn *s) {
   case SYN_IF: read_if(g, s); return;
   default: break;
   }
-  READ_FAIL(r, s, "unsupported", "a graph consists of bindings: y = R.add(x, w)",
+  READ_FAIL(r, s, CODE_UNSUPPORTED, "a graph consists of bindings: y = R.add(x, w)",
             "this statement has no place in a graph");
 }
 
@@ -257,7 +259,7 @@ const Graph *tirc_read_graph(Reader *r, const Syn *def) {
     g.has_output = false;
   }
   if (!g.result)
-    READ_FAIL(r, def, "syntax", "end it with `return gv`", "the graph '%s' returns nothing",
+    READ_FAIL(r, def, CODE_SYNTAX, "end it with `return gv`", "the graph '%s' returns nothing",
               def->s);
   close_block(&g, false);
   tirc_names_close(r);

@@ -26,7 +26,7 @@ static const Syn *expression_of(GraphFrame *g, const Syn *s) {
   const Source text = {s->loc.file, s->s, strlen(s->s)};
   SynList list = tirc_parse_syntax(g->r->c, &text);
   if (list.n == 1 && list.at[0]->kind == SYN_EXPR_STMT) return list.at[0]->a;
-  READ_FAIL(g->r, s, "syntax", "write an expression: \"n * 2\"", "\"%s\" is no extent", s->s);
+  READ_FAIL(g->r, s, CODE_SYNTAX, "write an expression: \"n * 2\"", "\"%s\" is no extent", s->s);
 }
 
 static Expr extent(GraphFrame *g, const Syn *s) {
@@ -38,7 +38,7 @@ static Expr extent(GraphFrame *g, const Syn *s) {
   if (e->op == OP_INT) e = tirc_int(r->c, DT_INT64, e->u.i);
   if (!tirc_dtype_equal(e->dtype, DT_INT64)) e = tirc_cast(r->c, DT_INT64, e);
   if (tirc_is_integer(e) && (e->op != OP_INT || e->u.i < 0))
-    READ_FAIL(r, at, "shape", NULL, "an extent cannot be %s", tirc_digits(r->c, e));
+    READ_FAIL(r, at, CODE_SHAPE, NULL, "an extent cannot be %s", tirc_digits(r->c, e));
   return e;
 }
 
@@ -46,11 +46,11 @@ const Expr *tirc_relax_extents(GraphFrame *g, const Syn *s, int *n) {
   if (s->kind != SYN_TUPLE && s->kind != SYN_LIST) {
     const PyValue v = tirc_read_value(g->r, s);
     if (v.kind == PY_TUPLE)
-      READ_FAIL(g->r, s, "unsupported", "write the extents out", "a shape is written out here");
-    READ_FAIL(g->r, s, "type", "write a tuple: (n, 784)", "a shape must be a tuple of extents");
+      READ_FAIL(g->r, s, CODE_UNSUPPORTED, "write the extents out", "a shape is written out here");
+    READ_FAIL(g->r, s, CODE_TYPE, "write a tuple: (n, 784)", "a shape must be a tuple of extents");
   }
   if (s->kids.n > READER_MAX_DIMS)
-    READ_FAIL(g->r, s, "shape", NULL, "more than %d dimensions", READER_MAX_DIMS);
+    READ_FAIL(g->r, s, CODE_SHAPE, NULL, "more than %d dimensions", READER_MAX_DIMS);
   Expr *out = tirc_new_array(g->r->c, Expr, s->kids.n + 1);
   for (int i = 0; i < s->kids.n; i++) out[i] = extent(g, s->kids.at[i]);
   *n = s->kids.n;
@@ -87,14 +87,14 @@ static Info read_tensor(GraphFrame *g, const Syn *s) {
   if (type) info.dtype = tirc_read_dtype(g->r, type);
   if (type &&
       (info.dtype.lanes != 1 || !tirc_dtype_bytes(info.dtype) || info.dtype.code == TYPE_HANDLE))
-    READ_FAIL(g->r, type, "type", NULL, "a tensor cannot have elements of type %s",
+    READ_FAIL(g->r, type, CODE_TYPE, NULL, "a tensor cannot have elements of type %s",
               tirc_dtype_name(g->r->c, info.dtype));
   info.ndim = read_rank(g, call.args[3]);
   if (shape) {
     int n;
     info.shape = tirc_relax_extents(g, shape, &n);
     if (call.args[3] && info.ndim != n)
-      READ_FAIL(g->r, s, "shape", NULL, "ndim is %d, and the shape has %d dimensions", info.ndim,
+      READ_FAIL(g->r, s, CODE_SHAPE, NULL, "ndim is %d, and the shape has %d dimensions", info.ndim,
                 n);
     info.ndim = n;
   }
@@ -146,7 +146,7 @@ Info tirc_relax_info(GraphFrame *g, const Syn *s) {
   const char *path = tirc_names_path(g->r, applied ? s->a : s);
   for (size_t i = 0; path && i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(path, kinds[i].name) == 0) return kinds[i].read(g, as_call(g, s));
-  READ_FAIL(g->r, s, "type", "write R.Tensor((n, 784), \"float32\")",
+  READ_FAIL(g->r, s, CODE_TYPE, "write R.Tensor((n, 784), \"float32\")",
             "expected R.Tensor, R.Tuple, R.Shape, R.Prim or R.Object");
 }
 

@@ -3,7 +3,7 @@
 #include "relax.h"
 
 static Node fail_as_node(GraphFrame *g, const Syn *s) {
-  READ_FAIL(g->r, s, "type", NULL, "expected a tensor or a tuple, not %s",
+  READ_FAIL(g->r, s, CODE_TYPE, NULL, "expected a tensor or a tuple, not %s",
             tirc_py_describe(g->r, tirc_read_value(g->r, s)));
 }
 
@@ -83,14 +83,14 @@ static Node tuple_argument(GraphFrame *g, const Syn *s) {
 static Node read_item(GraphFrame *g, const Syn *s) {
   const Node of = tirc_relax_argument(g, s->a);
   if (s->kids.n != 1 || s->kids.at[0]->kind == SYN_SLICE)
-    READ_FAIL(g->r, s, "type", NULL, "a tuple has one index: x[0]");
+    READ_FAIL(g->r, s, CODE_TYPE, NULL, "a tuple has one index: x[0]");
   const int index = (int)tirc_read_const_int(g->r, s->kids.at[0], "an index", 0, INT32_MAX - 1);
   const Info info = of->info;
   if (info && info->kind != INFO_TUPLE && info->kind != INFO_OBJECT)
-    READ_FAIL(g->r, s, "type", "slice it with R.strided_slice", "%s is no tuple",
+    READ_FAIL(g->r, s, CODE_TYPE, "slice it with R.strided_slice", "%s is no tuple",
               of->name ? of->name : "this");
   if (info && info->kind == INFO_TUPLE && index >= info->n)
-    READ_FAIL(g->r, s, "type", NULL, "the tuple has %d fields, so there is no field %d", info->n,
+    READ_FAIL(g->r, s, CODE_TYPE, NULL, "the tuple has %d fields, so there is no field %d", info->n,
               index);
   struct Node n = {.kind = NODE_ITEM, .index = index, .n = 1, .args = &of, .loc = s->loc};
   if (info && info->kind == INFO_TUPLE) n.info = info->fields[index];
@@ -136,14 +136,14 @@ static Node call_of_func(GraphFrame *g, const Syn *s, NodeKind kind, const char 
   for (int i = 0; i < n; i++)
     if (results[i]->kind != INFO_TENSOR || !results[i]->shape ||
         results[i]->dtype.code == TYPE_VOID)
-      READ_FAIL(g->r, call->args[2], "type", "write out_sinfo=R.Tensor((n, 784), \"float32\")",
+      READ_FAIL(g->r, call->args[2], CODE_TYPE, "write out_sinfo=R.Tensor((n, 784), \"float32\")",
                 "what %s writes has to have a shape and a dtype", call->name);
   struct Node node = {
       .kind = kind, .name = name, .n = args->n, .args = args->args, .info = info, .loc = s->loc};
   if (call->args[3]) {
     const Node vars = tirc_relax_argument(g, call->args[3]);
     if (!vars->value || vars->value->op != OP_TUPLE)
-      READ_FAIL(g->r, call->args[3], "type", NULL, "tir_vars takes R.shape([n])");
+      READ_FAIL(g->r, call->args[3], CODE_TYPE, NULL, "tir_vars takes R.shape([n])");
     node.value = vars->value;
   }
   return tirc_graph_node(g->r->c, &node);
@@ -154,7 +154,7 @@ static Node read_call_tir(GraphFrame *g, const Syn *s) {
   tirc_bind_call(g->r, s, "R.call_tir", "gvar args out_sinfo tir_vars?", &call);
   const char *name = function_of(g, call.args[0]);
   if (!name)
-    READ_FAIL(g->r, call.args[0], "type", "write cls.f after a line `cls = Module`",
+    READ_FAIL(g->r, call.args[0], CODE_TYPE, "write cls.f after a line `cls = Module`",
               "R.call_tir takes a function of the module");
   return call_of_func(g, s, NODE_CALL_TIR, name, &call);
 }
@@ -178,11 +178,11 @@ static Node read_match_cast(GraphFrame *g, const Syn *s) {
 }
 
 static Node read_statement_as_value(GraphFrame *g, const Syn *s) {
-  READ_FAIL(g->r, s, "syntax", NULL, "%s stands on a line of its own", tirc_relax_called(g, s));
+  READ_FAIL(g->r, s, CODE_SYNTAX, NULL, "%s stands on a line of its own", tirc_relax_called(g, s));
 }
 
 static Node read_unsupported(GraphFrame *g, const Syn *s) {
-  READ_FAIL(g->r, s, "unsupported", "R.call_tir and R.call_dps_packed write their results",
+  READ_FAIL(g->r, s, CODE_UNSUPPORTED, "R.call_tir and R.call_dps_packed write their results",
             "%s is not supported", tirc_relax_called(g, s));
 }
 
@@ -218,17 +218,17 @@ static Node read_call(GraphFrame *g, const Syn *s, NodeKind kind, const char *na
   for (int i = 0; i < n; i++) {
     const Syn *arg = s->kids.at[i];
     if (arg->kind == SYN_STAR || arg->kind == SYN_DOUBLESTAR)
-      READ_FAIL(g->r, arg, "unsupported", "write the arguments out",
+      READ_FAIL(g->r, arg, CODE_UNSUPPORTED, "write the arguments out",
                 "starred arguments are not part of the language of programs");
     if (arg->kind == SYN_KEYWORD) keys[i] = arg->s;
     for (int k = 0; k < i && keys[i]; k++)
       if (keys[k] && strcmp(keys[k], keys[i]) == 0)
-        READ_FAIL(g->r, arg, "argument", NULL, "'%s' is given twice", keys[i]);
+        READ_FAIL(g->r, arg, CODE_ARGUMENT, NULL, "'%s' is given twice", keys[i]);
     keyed |= keys[i] != NULL;
     args[i] = tirc_relax_argument(g, keys[i] ? arg->a : arg);
   }
   if (keyed && kind == NODE_CALL_GRAPH)
-    READ_FAIL(g->r, s, "argument", NULL, "a graph takes its arguments by position");
+    READ_FAIL(g->r, s, CODE_ARGUMENT, NULL, "a graph takes its arguments by position");
   struct Node node = {.kind = kind, .name = name, .n = n, .args = args, .loc = s->loc};
   if (keyed) node.keys = keys;
   return tirc_graph_node(c, &node);
@@ -241,7 +241,7 @@ static Node read_any_call(GraphFrame *g, const Syn *s) {
   const char *name = operator_of(g, s->a), *func = function_of(g, s->a);
   if (name) return read_call(g, s, NODE_CALL, name);
   if (func) return read_call(g, s, NODE_CALL_GRAPH, func);
-  READ_FAIL(g->r, s, "name", "operators are R.NAME(...), functions of the module cls.NAME(...)",
+  READ_FAIL(g->r, s, CODE_NAME, "operators are R.NAME(...), functions of the module cls.NAME(...)",
             "this is nothing that a graph can call");
 }
 

@@ -15,7 +15,7 @@
 enum { MAX_SOURCE = 1 << 28 };
 
 static _Noreturn void fail_to_read(Tirc *c, const char *path, const char *why) {
-  tirc_fail(c, (Loc){path, 0, 0}, "file", NULL, "cannot read '%s': %s", path, why);
+  tirc_fail(c, (Loc){path, 0, 0}, CODE_FILE, NULL, "cannot read '%s': %s", path, why);
 }
 
 /* Closes f, unless it is the standard input. */
@@ -105,10 +105,11 @@ const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {
     size_t k = tirc_utf8_length(s, left);
     Loc here = {source->name, line, column};
     if (k == 0)
-      tirc_fail(c, here, "syntax", "save the file as UTF-8", "byte 0x%02X is no UTF-8 text", s[0]);
-    if ((s[0] < 0x20 && !strchr("\t\n\f\r", s[0])) || s[0] == 0 || s[0] == 0x7F)
-      tirc_fail(c, here, "syntax", "is this a text file?", "control character 0x%02X in the text",
+      tirc_fail(c, here, CODE_SYNTAX, "save the file as UTF-8", "byte 0x%02X is no UTF-8 text",
                 s[0]);
+    if ((s[0] < 0x20 && !strchr("\t\n\f\r", s[0])) || s[0] == 0 || s[0] == 0x7F)
+      tirc_fail(c, here, CODE_SYNTAX, "is this a text file?",
+                "control character 0x%02X in the text", s[0]);
     if (s[0] == '\r') {
       if (left > 1 && s[1] == '\n') s++, left--;
       out[n++] = '\n';

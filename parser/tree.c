@@ -11,7 +11,7 @@ void tirc_syn_fail(Parser *p, int line, int column, const char *hint, const char
   va_start(args, format);
   const char *message = tirc_vformat(p->c, format, args);
   va_end(args);
-  tirc_fail(p->c, (Loc){p->file, line, column}, "syntax", hint, "%s", message);
+  tirc_fail(p->c, (Loc){p->file, line, column}, CODE_SYNTAX, hint, "%s", message);
 }
 
 static _Noreturn void fail_at(Parser *p, const Syn *s, const char *hint, const char *message) {

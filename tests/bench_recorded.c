@@ -107,7 +107,7 @@ static void run(Tirc *c, Run *r) {
     tirc_run_script(s, &script, NULL, NULL, time_call, r);
     TIRC_END(c, trap);
   } else {
-    r->outcome = tirc_format(c, "refused: %s [%s]", c->diag.message, c->diag.code);
+    r->outcome = tirc_format(c, "refused: %s [%s]", c->diag.message, tirc_codes[c->diag.code].text);
   }
   r->seconds = cpu_seconds() - start;
   slow_path_add(&r->tally->slow, s);

@@ -262,7 +262,7 @@ static void measure_call(Tirc *c, void *self) {
   const Primitive *p = tirc_find_primitive(cost->row->primitive);
   const Source args = source_of("args"),
                script = source_of(tirc_format(c, "%s%s\n", prelude, cost->row->script));
-  if (!p) tirc_fail(c, (Loc){0}, "name", NULL, "there is no %s", cost->row->primitive);
+  if (!p) tirc_fail(c, (Loc){0}, CODE_NAME, NULL, "there is no %s", cost->row->primitive);
   tirc_script_run(cost->script, &script);
   const ValueList *list = tirc_script_value(cost->script, &args).u.list;
   const size_t before = c->bytes;

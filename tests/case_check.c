@@ -38,7 +38,7 @@ static bool mirrored(Visitor *v, Stmt stmt) {
   if (stmt->kind != STMT_FOR && stmt->kind != STMT_BLOCK) return true;
   SRef *sref = tirc_sref_find(s, stmt);
   if (!sref || sref->stmt != stmt)
-    tirc_fail(s->c, s->loc, "internal", NULL, "the state has lost %s %s",
+    tirc_fail(s->c, s->loc, CODE_INTERNAL, NULL, "the state has lost %s %s",
               stmt->kind == STMT_FOR ? "loop" : "block",
               stmt->kind == STMT_FOR ? stmt->u.loop.var->u.s : stmt->u.block.name);
   *(stmt->kind == STMT_FOR ? &census->loops : &census->blocks) += 1;
@@ -115,7 +115,7 @@ static const char *module_fault(Tirc *c, const Module *m) {
 /* call: "sch.split(...", with what it is assigned to before it or not. */
 static void note_call(Seen *seen, const char *call, const Diag *diag) {
   for (int i = 0; diag && i < SERR_COUNT; i++)
-    if (!strcmp(tirc_errors[i].code, diag->code)) seen->raised[i] = true;
+    if (i == (int)diag->code) seen->raised[i] = true;
   const char *name = strncmp(call, "sch.", 4) ? call : call + 4;
   size_t n = strcspn(name, "(");
   for (int i = 0; i < tirc_n_primitives && i < MAX_PRIMITIVES; i++)
@@ -125,7 +125,7 @@ static void note_call(Seen *seen, const char *call, const Diag *diag) {
 
 /* What an error is about is underlined in the program, but for a block that is not there. */
 static bool points_nowhere(const Diag *d) {
-  return d->status == TIRC_STATUS_NO && d->primitive && strcmp(d->code, "block-not-found") &&
+  return d->status == TIRC_STATUS_NO && d->primitive && d->code != SERR_BLOCK_NOT_FOUND &&
          !(d->ir && strchr(d->ir, '^'));
 }
 
@@ -142,7 +142,7 @@ static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *d
                                  diag->message, text);
   if (diag && diag->primitive && !run->violation && !tirc_may_raise(diag->primitive, diag->code))
     run->violation = tirc_format(run->c, "the documentation of %s does not name %s: %s",
-                                 diag->primitive, diag->code, diag->message);
+                                 diag->primitive, tirc_codes[diag->code].text, diag->message);
   if (diag && s->mod != run->mod && !run->violation)
     run->violation =
         tirc_format(run->c, "%s failed (%s), but left another module", call, diag->message);
@@ -180,14 +180,14 @@ static void raise_warning(void *c, Warning w) { tirc_raise_warning(c, w); }
 
 static const char *describe(Tirc *c, const Diag *d) {
   return tirc_format(c, "%s:%d:%d: [%s] %s%s%s", d->loc.file ? d->loc.file : "?", d->loc.line,
-                     d->loc.column, d->code, d->message, d->condition ? "; " : "",
+                     d->loc.column, tirc_codes[d->code].text, d->message, d->condition ? "; " : "",
                      d->condition ? d->condition : "");
 }
 
 /* Whether a failure is one that the case expects; NULL or why not. */
 static const char *check_failure(Tirc *c, const Case *test, const Diag *diag) {
   bool any = test->reference_fault || !strcmp(test->verdict, "other-error");
-  if (!strcmp(diag->code, "limit") || !strcmp(diag->code, "memory")) return describe(c, diag);
+  if (diag->code == CODE_LIMIT || diag->code == CODE_MEMORY) return describe(c, diag);
   if (!any && strcmp(test->verdict, verdict_of(test, diag)))
     return tirc_format(c, "expected %s, got %s: %s", test->verdict, verdict_of(test, diag),
                        describe(c, diag));
@@ -196,7 +196,7 @@ static const char *check_failure(Tirc *c, const Case *test, const Diag *diag) {
   int line = line_of_call(test->schedule, test->fails_at_call);
   if (test->fails_at_call && !any && diag->loc.line != line)
     return tirc_format(c, "expected line %d to fail, got %s", line, describe(c, diag));
-  if (test->code && strcmp(test->code, diag->code))
+  if (test->code && strcmp(test->code, tirc_codes[diag->code].text))
     return tirc_format(c, "expected code %s, got %s", test->code, describe(c, diag));
   if (test->message && !strstr(diag->message, test->message))
     return tirc_format(c, "the message lacks '%s': %s", test->message, describe(c, diag));
@@ -327,7 +327,7 @@ char *case_check(const Case *test, Seen *seen) {
     const Diag *d = &c->diag;
     char buf[1000];
     snprintf(buf, sizeof buf, "unexpected: %s:%d:%d: [%s] %s", d->loc.file ? d->loc.file : "?",
-             d->loc.line, d->loc.column, d->code, d->message);
+             d->loc.line, d->loc.column, tirc_codes[d->code].text, d->message);
     out = strdup(buf);
   }
   tirc_context_release(c);

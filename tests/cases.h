@@ -29,7 +29,7 @@ bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const ch
 /* What the calls of the cases so far have shown. */
 enum { MAX_PRIMITIVES = 96 };
 typedef struct Seen {
-  bool raised[SERR_COUNT];                            /* rows of errors.def */
+  bool raised[SERR_COUNT];                            /* ScheduleErrors */
   int legal[MAX_PRIMITIVES], refused[MAX_PRIMITIVES]; /* calls, by row of primitives.def */
 } Seen;
 

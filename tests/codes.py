@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every code that ends an error's or a warning's first line is one that `tirc explain` knows: usage: codes.py TIRC ROOT
+"""Each code of ir/codes.def is one that `tirc explain` knows and that some source uses: usage: codes.py TIRC ROOT
 
-The codes are collected from the sources: the literals that functions which fail, refuse or warn are given where a code stands,
-and what `tools/codes.def` has must be there, too."""
+A code without a row does not compile where it is raised; a literal in a source's place of a code would pass the compiler only
+where texts travel (tables of figures, device messages), so literals that fail or warn there have to be rows, too."""
 
 import pathlib
 import re
@@ -10,22 +10,8 @@ import subprocess
 import sys
 
 ROOMS = ["ir", "parser", "passes", "codegen", "runtime", "tools"]
-CALL = re.compile(r'\b(\w*(?:fail|FAIL|refuse|warn|raise|error|bad_row)\w*)\(((?:[^()"]|\([^()]*\))*?)"([a-z]+(?:-[a-z]+)*)"\s*,')
-FIELD = re.compile(r'(?:\.code = |\(Warning\)\{\s*|#define SCHED_\w+ |#define NO_RULE )"([a-z]+(?:-[a-z]+)*)"')
-CLASS = re.compile(r'\{"\w+", (?:NULL|"\w+"), "([a-z-]+)"\}')  # of exceptions of scripts
-
-
-def codes_of(root):
-    found = {}
-    for room in ROOMS:
-        for path in sorted((root / room).rglob("*.[ch]")):
-            text = path.read_text()
-            some = [m[2] for m in CALL.findall(text)] + FIELD.findall(text)
-            if path.name == "exception.c":
-                some += CLASS.findall(text)
-            for code in some:
-                found.setdefault(code, path.relative_to(root))
-    return found
+ROW = re.compile(r'^(ERROR|ARGUMENT_ERROR|CODE)\((\w+), "([a-z-]+)", "', re.M)
+LITERAL = re.compile(r'(?:slot_fail\([^"]*|->code = strdup\(|\.code = )"([a-z]+(?:-[a-z]+)*)"')
 
 
 def explained(tirc, code):
@@ -35,15 +21,17 @@ def explained(tirc, code):
 
 def main():
     tirc, root = sys.argv[1], pathlib.Path(sys.argv[2])
-    found = codes_of(root)
-    rows = re.findall(r'^CODE\("([a-z-]+)", "', (root / "tools" / "codes.def").read_text(), re.M)
-    wrong = ["%s (%s): `tirc explain` does not know it" % (code, place) for code, place in sorted(found.items())
-             if not explained(tirc, code)]
-    text = "".join(p.read_text() for room in ROOMS for p in (root / room).rglob("*.[chly]"))
-    wrong += ["%s: no source has it" % code for code in rows if '"%s"' % code not in text]
-    wrong += ["%s stands there twice" % code for code in sorted(set(rows)) if rows.count(code) > 1]
-    print("\n".join(wrong + ["%d codes, %d failures" % (len(found), len(wrong))]))
-    return 1 if wrong or len(found) < 60 else 0
+    rows = ROW.findall((root / "ir" / "codes.def").read_text())
+    codes = [code for _, _, code in rows]
+    text = "".join(p.read_text() for room in ROOMS for p in sorted((root / room).rglob("*.[chly]")))
+    used = set(re.findall(r"\b(?:CODE|SERR)_\w+", text)) | {"literal " + code for code in re.findall(r'"([a-z-]+)"', text)}
+    wrong = ["%s: `tirc explain` does not know it" % code for code in codes if not explained(tirc, code)]
+    wrong += ["%s: no source has it" % code for kind, name, code in rows
+              if ("CODE_" if kind == "CODE" else "SERR_") + name not in used and "literal " + code not in used]
+    wrong += ["%s stands there twice" % code for code in sorted(set(codes)) if codes.count(code) > 1]
+    wrong += ["%s: a source has it, and no row" % code for code in sorted(set(LITERAL.findall(text)) - set(codes))]
+    print("\n".join(wrong + ["%d codes, %d failures" % (len(codes), len(wrong))]))
+    return 1 if wrong or len(codes) < 150 else 0
 
 
 sys.exit(main())

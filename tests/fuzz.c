@@ -86,8 +86,10 @@ static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
   const Module *lowered = NULL;
   Trap t;
   if (!TIRC_TRY(c, t)) {
-    const bool cannot = strcmp(c->diag.code, "lower") == 0;
-    return cannot ? NULL : tirc_format(c, "lowering it: [%s] %s", c->diag.code, c->diag.message);
+    const bool cannot = c->diag.code == CODE_LOWER;
+    return cannot ? NULL
+                  : tirc_format(c, "lowering it: [%s] %s", tirc_codes[c->diag.code].text,
+                                c->diag.message);
   }
   lowered = tirc_lower(c, m, NULL, NULL);
   TIRC_END(c, t);
@@ -97,7 +99,7 @@ static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
   if (!why) {
     values_relay(c, m, &got, program, true);
     why = values_differ(c, program, expected, &got);
-  } else if (strcmp(c->diag.code, "steps") == 0) {
+  } else if (c->diag.code == CODE_STEPS) {
     why = NULL;
   }
   values_free(&got);
@@ -114,7 +116,8 @@ static const char *check_text(Tirc *c, const Module *m) {
     TIRC_END(c, t);
     return why ? tirc_format(c, "printed and parsed it differs: %s", why) : NULL;
   }
-  return tirc_format(c, "[%s] line %d: %s", c->diag.code, c->diag.loc.line, c->diag.message);
+  return tirc_format(c, "[%s] line %d: %s", tirc_codes[c->diag.code].text, c->diag.loc.line,
+                     c->diag.message);
 }
 
 static bool run_line(Tirc *c, Sched *s, const char *line) {
@@ -314,7 +317,7 @@ static unsigned long hash_of(const char *text) {
 
 static void print_warning(void *self, Warning w) {
   (void)self;
-  printf("  warns [%s] %s\n", w.code, w.message);
+  printf("  warns [%s] %s\n", tirc_codes[w.code].text, w.message);
 }
 
 /* For the comparison of two builds: a program is told by its hash. */
@@ -326,8 +329,8 @@ static const char *print_outcome(Tirc *c, Sched *s, const char *line) {
   if (legal)
     printf("%lx\n", hash_of(tirc_print_module(c, s->mod, NULL)));
   else
-    printf("[%s] %s (%s; %s) %lx\n", d->code, d->message, d->condition ? d->condition : "",
-           d->hint ? d->hint : "", hash_of(d->ir));
+    printf("[%s] %s (%s; %s) %lx\n", tirc_codes[d->code].text, d->message,
+           d->condition ? d->condition : "", d->hint ? d->hint : "", hash_of(d->ir));
   return NULL;
 }
 
@@ -339,11 +342,10 @@ static const char *step(Tirc *c, const Pair *k, const Func *program, Sched *s, c
   if (!run_line(c, s, line)) {
     stats->refused++;
     stats->refused_of[primitive_of(line)]++;
-    if (strcmp(c->diag.code, "internal") == 0)
-      return tirc_format(c, "%s: %s", line, c->diag.message);
+    if (c->diag.code == CODE_INTERNAL) return tirc_format(c, "%s: %s", line, c->diag.message);
     if (c->diag.primitive && !tirc_may_raise(c->diag.primitive, c->diag.code))
       return tirc_format(c, "%s raises %s, and its documentation does not say so", line,
-                         c->diag.code);
+                         tirc_codes[c->diag.code].text);
     if (strcmp(before, tirc_print_module(c, s->mod, NULL)) != 0)
       return tirc_format(c, "%s failed and changed the module", line);
     const char *fault = tirc_sched_fault(s, SCHED_VERIFY_ALL);
@@ -405,7 +407,8 @@ static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
     }
     TIRC_END(c, t);
   } else {
-    broken = tirc_format(c, "[%s] line %d: %s", c->diag.code, c->diag.loc.line, c->diag.message);
+    broken = tirc_format(c, "[%s] line %d: %s", tirc_codes[c->diag.code].text, c->diag.loc.line,
+                         c->diag.message);
   }
   for (int i = 0; i < k->n_sets; i++) values_free(&expected[i]);
   if (broken && why) *why = strdup(broken);

@@ -48,14 +48,14 @@ typedef struct Stats {
 static void count_reason(Stats *stats, const Tirc *c, const char *text) {
   for (int i = 0; i < N_REASONS; i++) {
     if (!stats->reasons[i].code) {
-      stats->reasons[i].code = strdup(c->diag.code);
+      stats->reasons[i].code = strdup(tirc_codes[c->diag.code].text);
       const size_t room = strlen(c->diag.message) + strlen(text) + 16;
       stats->reasons[i].example = malloc(room);
       if (stats->reasons[i].example)
         snprintf(stats->reasons[i].example, room, "%d: %s\n%s", c->diag.loc.line, c->diag.message,
                  text);
     }
-    if (strcmp(stats->reasons[i].code, c->diag.code) == 0) {
+    if (strcmp(stats->reasons[i].code, tirc_codes[c->diag.code].text) == 0) {
       stats->reasons[i].n++;
       return;
     }

@@ -174,7 +174,7 @@ static Guarded guard(Tirc *c, const Tensor *t, int align, bool at_end) {
   Guarded g = {.bytes = t->bytes, .n_pages = 2 + (t->bytes + PAGE - 1) / PAGE};
   if (g.n_pages < 3) g.n_pages = 3;
   g.pages = mmap(NULL, g.n_pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (g.pages == MAP_FAILED) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (g.pages == MAP_FAILED) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   memset(g.pages, UNTOUCHED, g.n_pages * PAGE);
   g.at = at_end ? ((g.n_pages - 1) * PAGE - t->bytes) / (size_t)align * (size_t)align : PAGE;
   memcpy(g.pages + g.at, t->data, t->bytes);
@@ -281,7 +281,7 @@ static void run_machine_code(Tirc *c, const Module *m, int from, int n, const Ex
 static void run_library(Tirc *c, const char *path, int from, int n, const Expected *programs,
                         const Call *calls, Progress *p) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) tirc_fail(c, (Loc){0}, "file", NULL, "%s", dlerror());
+  if (!library) tirc_fail(c, (Loc){0}, CODE_FILE, NULL, "%s", dlerror());
   p->compiled = 1;
   for (p->at = from; p->at < n; p->at++) {
     const char *symbol = tirc_format(c, "%s__packed", programs[p->at].program->name);
@@ -340,7 +340,7 @@ static bool run_from(Tirc *c, const Compiler *how, const char *library, int n,
     fflush(stdout);
     fflush(stderr);
     const pid_t pid = fork();
-    if (pid < 0) tirc_fail(c, (Loc){0}, "memory", NULL, "no process can be started");
+    if (pid < 0) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "no process can be started");
     if (pid == 0) child(c, how, library, m, from, n, programs, calls, p);
     const char *ended = wait_for(c, pid);
     if (!ended) return true;
@@ -373,7 +373,7 @@ static const char *compile_c(Tirc *c, const Compiler *how, int n, const Expected
   }
   const char *text = tirc_c_source(c, &what);
   FILE *f = fopen(path, "w");
-  if (!f) tirc_fail(c, (Loc){0}, "file", NULL, "%s cannot be written", path);
+  if (!f) tirc_fail(c, (Loc){0}, CODE_FILE, NULL, "%s cannot be written", path);
   fputs(text, f);
   fclose(f);
   TIRC_END(c, t);
@@ -387,7 +387,7 @@ static const char *compile_c(Tirc *c, const Compiler *how, int n, const Expected
 /* What a schedule does to an extent may not fit the type that a symbol has: (n + 4) // 5 of a
  * uint8. That is asserted on entry. */
 static bool refuses(const Program *p, int status) {
-  return status >= CODE_FIRST_FAILURE && (p->automatic || *p->schedule);
+  return status >= STATUS_FIRST_FAILURE && (p->automatic || *p->schedule);
 }
 
 static void run_together(Tirc *c, const Compiler *how, int n, const Expected *programs,
@@ -396,7 +396,7 @@ static void run_together(Tirc *c, const Compiler *how, int n, const Expected *pr
   for (int i = 0; i < n; i++) calls[i] = make_call(c, &programs[i]);
   Progress *p = mmap(NULL, sizeof *p + (size_t)n * sizeof p->status[0], PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (p == MAP_FAILED) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   const char *path = how->command ? compile_c(c, how, n, programs, &why[0]) : NULL;
   bool done = (path || !how->command) && run_from(c, how, path, n, programs, calls, p, why);
   for (int i = 0; done && i < n; i++) {

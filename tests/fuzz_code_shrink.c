@@ -72,7 +72,7 @@ static Stmt change_stmt(Mutator *m, Stmt s) {
   if (!k->done && k->in_statements && k->seen++ == k->place) {
     k->done = true;
     Stmt new = changed_stmt(m->c, s, k->way);
-    if (!new) tirc_fail(m->c, (Loc){0}, "no-way", NULL, " ");
+    if (!new) tirc_fail(m->c, (Loc){0}, CODE_INTERNAL, NULL, " ");
     return new;
   }
   if (k->done) return s;
@@ -84,7 +84,7 @@ static Expr change_expr(Mutator *m, Expr e) {
   if (!k->done && !k->in_statements && k->seen++ == k->place) {
     k->done = true;
     Expr new = changed_expr(m->c, e, k->way);
-    if (!new) tirc_fail(m->c, (Loc){0}, "no-way", NULL, " ");
+    if (!new) tirc_fail(m->c, (Loc){0}, CODE_INTERNAL, NULL, " ");
     return new;
   }
   return k->done ? e : tirc_mutate_expr_children(m, e);

@@ -126,7 +126,7 @@ const char *values_run(Tirc *c, const Func *f, const Values *v, const InterpOpti
     TIRC_END(c, t);
     return NULL;
   }
-  return tirc_format(c, "running it: [%s] %s", c->diag.code, c->diag.message);
+  return tirc_format(c, "running it: [%s] %s", tirc_codes[c->diag.code].text, c->diag.message);
 }
 
 void values_relay(Tirc *c, const Module *m, Values *v, const Func *program, bool back) {
@@ -263,7 +263,7 @@ const char *values_check(Tirc *c, const Func *program, const Module *m, const Fu
   Values got = {.seed = expected->seed, .set = expected->set, .tolerance = expected->tolerance};
   values_for(c, program, m, f, &got);
   const char *why = values_run(c, f, &got, &(InterpOptions){.max_steps = VALUES_MAX_STEPS});
-  *early = why && strcmp(c->diag.code, "uninitialised") == 0;
+  *early = why && c->diag.code == CODE_UNINITIALISED;
   if (*early) {
     /* An instance may run early on what is not there yet, if it runs again when it is: what buffers
      * hold at the start must not matter. */
@@ -278,7 +278,7 @@ const char *values_check(Tirc *c, const Func *program, const Module *m, const Fu
   if (!why) {
     values_relay(c, m, &got, program, true);
     why = values_differ(c, program, expected, &got);
-  } else if (strcmp(c->diag.code, "steps") == 0) {
+  } else if (c->diag.code == CODE_STEPS) {
     why = NULL; /* legal, and too much recomputation to run to the end */
   }
   values_free(&got);

@@ -145,7 +145,7 @@ static bool expect(Tirc *c, const Entry *e, Values *v) {
   if (TIRC_TRY(c, trap)) {
     tirc_interpret(c, e->scheduled, v->n, v->args, MAX_STEPS);
     TIRC_END(c, trap);
-  } else if (strcmp(c->diag.code, "steps") == 0) {
+  } else if (c->diag.code == CODE_STEPS) {
     Jit *j = tirc_jit_new(c, e->machine, "native");
     for (int i = 0; i < v->n; i++)
       if (v->args[i].tensor)
@@ -221,7 +221,7 @@ static void write_batch(Batch *b, const char *path) {
   Tirc *c = b->c;
   const char *text = source_of(c, b->entries.n, b->entries.at);
   FILE *f = fopen(path, "w");
-  if (!f) tirc_fail(c, (Loc){0}, "file", NULL, "%s cannot be written", path);
+  if (!f) tirc_fail(c, (Loc){0}, CODE_FILE, NULL, "%s cannot be written", path);
   fputs(text, f);
   fclose(f);
 }
@@ -301,7 +301,7 @@ static void try_add(Batch *b, Tally *t, const Pair *p) {
     }
     add(b, t, p->name, s->mod, p->symbol);
     TIRC_END(c, trap);
-  } else if (strcmp(c->diag.code, "lower") == 0 || strcmp(c->diag.code, "codegen") == 0) {
+  } else if (c->diag.code == CODE_LOWER || c->diag.code == CODE_CODEGEN) {
     /* vectorized loops of symbolic extent, GPUs, unknown functions */
     t->skipped++;
     if (b->o->verbose) printf("skip %s: %s\n", p->name, c->diag.message);

@@ -25,7 +25,7 @@ typedef struct Options {
 typedef struct Tally {
   int passed, failed, unreadable;
   Seen seen;
-  bool explained[SERR_COUNT]; /* rows of errors.def */
+  bool explained[SERR_COUNT]; /* ScheduleErrors */
 } Tally;
 
 /* A case that explains an error has all that `tirc explain` shows, and its fix is legal; one that
@@ -34,7 +34,7 @@ static char *check_explanation(Tally *tally, const Case *test) {
   if (!test->why || !test->fixed || (!test->forbidden == !test->nothing_to_run))
     return strdup("an explanation has why, fixed, and either forbidden or nothing-to-run");
   for (int i = 0; i < SERR_COUNT; i++)
-    if (test->code && !strcmp(tirc_errors[i].code, test->code)) tally->explained[i] = true;
+    if (test->code && !strcmp(tirc_codes[i].text, test->code)) tally->explained[i] = true;
   const bool is_warning = !strcmp(test->verdict, "warning");
   const Case plain = {
       .name = test->name, .verdict = "legal", .program = test->program, .schedule = test->schedule};
@@ -162,7 +162,7 @@ static void run_random(const Options *o, Tally *tally, const char *programs_path
 static void report_missing(Tally *tally, const bool *seen, const char *verb) {
   for (int i = 0; i < SERR_COUNT; i++) {
     if (seen[i]) continue;
-    printf("FAIL no case %s %s\n", verb, tirc_errors[i].code);
+    printf("FAIL no case %s %s\n", verb, tirc_codes[i].text);
     tally->failed++;
   }
 }

@@ -119,7 +119,7 @@ static const char *interpret(Tirc *c, const Func *f, const Argument *args) {
     TIRC_END(c, trap);
     return NULL;
   }
-  return tirc_format(c, "%s: %s", c->diag.code, c->diag.message);
+  return tirc_format(c, "%s: %s", tirc_codes[c->diag.code].text, c->diag.message);
 }
 
 static const char *compare(Tirc *c, const Func *f, const Argument *x, const Argument *y) {
@@ -200,7 +200,7 @@ static const char *run_here(Tirc *c, const Module *m, struct json_object *calls,
     Source source = {"schedule", call, strlen(call)};
     Trap trap;
     if (!TIRC_TRY(c, trap))
-      return tirc_format(c, "call %zu, `%s`: `%s`", i + 1, call, c->diag.code);
+      return tirc_format(c, "call %zu, `%s`: `%s`", i + 1, call, tirc_codes[c->diag.code].text);
     tirc_run_script(s, &source, NULL, NULL, NULL, NULL);
     TIRC_END(c, trap);
   }

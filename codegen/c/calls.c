@@ -51,7 +51,7 @@ static CText float_math(CGen *g, Op op, DType t, int n, const CText *args) {
   default: break;
   }
   if (!tirc_ops[op].c_form)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s is not defined on %s", tirc_ops[op].name,
               tirc_dtype_name(g->c, t));
   return call(g, tirc_ops[op].c_form, t, n, args);
 }
@@ -83,7 +83,7 @@ static CText emit_extern(CGen *g, Expr e, const Window *w) {
   LibmFunc f;
   int arity = e->n - first;
   if (!tirc_libm_find(name, arity, &f))
-    tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "functions of libm can be called, like expf or pow",
               "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
               arity == 1 ? "" : "s");
   DType t = f.on_float ? DT_FLOAT32 : DT_FLOAT64;
@@ -174,7 +174,7 @@ static CText emit_prefetch(CGen *g, Expr e, const Window *w) {
   for (int i = 1; i < 4; i++) {
     v[i] = defaults[i];
     if (i < e->n && (!tirc_const_int(e->args[i], &v[i]) || v[i] < 0 || v[i] > largest[i]))
-      tirc_fail(g->c, g->loc, "codegen", "T.prefetch(address, rw, locality, cache_type)",
+      tirc_fail(g->c, g->loc, CODE_CODEGEN, "T.prefetch(address, rw, locality, cache_type)",
                 "argument %d of T.prefetch is no constant from 0 to %d", i, (int)largest[i]);
   }
   Expr at = e->args[0];

@@ -34,7 +34,7 @@ static void put_constants(Writing *w) {
   int64_t constants = 0;
   for (int i = 0; i < e->n_consts; i++) constants += e->consts[i].is_read ? e->consts[i].bytes : 0;
   if (constants > MOST_CONSTANTS - weights)
-    tirc_fail(w->c, (Loc){0}, "unsupported",
+    tirc_fail(w->c, (Loc){0}, CODE_UNSUPPORTED,
               weights
                   ? "--weights-out FILE keeps weights beside the code; --emit=obj and lib take any"
                   : "make them parameters of main, or --emit=obj",

@@ -9,11 +9,11 @@ static void put_case(Tirc *c, Text *t, int code, const char *says) {
 
 void tirc_cg_error_text(Tirc *c, Text *t, const char *name, const Failures *f, const Func *only) {
   tirc_text_addf(t, "\n" DECLARATION ";\n" DECLARATION " {\n  switch (code) {\n", name, name);
-  for (int code = 0; code < CODE_FIRST_FAILURE; code++)
+  for (int code = 0; code < STATUS_FIRST_FAILURE; code++)
     put_case(c, t, code, tirc_status_text(code));
   for (int i = 0; i < f->all.n; i++)
     if (!only || f->all.at[i].func == only)
-      put_case(c, t, CODE_FIRST_FAILURE + i, tirc_failure_text(c, &f->all.at[i]));
+      put_case(c, t, STATUS_FIRST_FAILURE + i, tirc_failure_text(c, &f->all.at[i]));
   tirc_text_addf(t, "  default: return %s;\n  }\n}\n", tirc_c_quoted(c, tirc_status_text(-1)));
 }
 

@@ -36,7 +36,7 @@ const char *tirc_cg_index(CGen *g, Expr e) {
 
 _Noreturn void tirc_cg_unsupported(CGen *g, Expr e) {
   const char *name = e->op == OP_CALL ? e->u.s : tirc_ops[e->op].name;
-  tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s of %s has no translation to C", name,
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s of %s has no translation to C", name,
             tirc_dtype_name(g->c, e->dtype));
 }
 
@@ -52,7 +52,7 @@ const char *tirc_cg_lane_number(CGen *g, const Window *w) {
 static CText emit_VAR(CGen *g, Expr e, const Window *w) {
   Name *name = tirc_map_get(&g->vars, e);
   if (!name)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the variable %s is used where it has no value",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the variable %s is used where it has no value",
               e->u.s);
   name->used = name->read = true;
   if (name->is_array)
@@ -359,7 +359,7 @@ static CText reinterpret_lanes(CGen *g, Expr e, const Window *w) {
 static CText emit_REINTERPRET(CGen *g, Expr e, const Window *w) {
   DType from = e->args[0]->dtype, to = e->dtype;
   if (from.bits * from.lanes != to.bits * to.lanes)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "a %s is reinterpreted as a %s of another size",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s is reinterpreted as a %s of another size",
               tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, to));
   if (from.lanes != to.lanes) return reinterpret_lanes(g, e, w);
   CText v = tirc_cg_expr(g, e->args[0], w);

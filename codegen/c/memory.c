@@ -7,7 +7,7 @@
 static Name *name_of(CGen *g, Buffer b) {
   Name *name = tirc_map_get(&g->vars, b->data);
   if (!name)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the buffer %s is used where it has no memory",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it has no memory",
               b->name);
   return name;
 }

@@ -179,7 +179,7 @@ static void gen_parallel(CGen *g, Stmt s, const char *min, const char *end) {
 static void gen_for(CGen *g, Stmt s) {
   const For *loop = &s->u.loop;
   if (loop->kind == LOOP_THREAD_BINDING)
-    tirc_fail(g->c, s->loc, "codegen", NULL,
+    tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL,
               "the loop %s is bound to the thread axis %s, which this target does not have",
               loop->var->u.s, loop->thread ? loop->thread : "?");
   int mark = tirc_cg_open_scope(g);
@@ -304,7 +304,7 @@ static void gen_decl(CGen *g, Stmt s) { tirc_cg_stmt(g, s->u.alloc.body); }
 static void gen_attr(CGen *g, Stmt s) { tirc_cg_stmt(g, s->u.attr.body); }
 
 static void gen_nested_block(CGen *g, Stmt s) {
-  tirc_fail(g->c, s->loc, "codegen", NULL, "the block %s has not been lowered", s->u.block.name);
+  tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL, "the block %s has not been lowered", s->u.block.name);
 }
 
 void tirc_cg_stmt(CGen *g, Stmt s) {

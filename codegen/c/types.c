@@ -84,7 +84,7 @@ CText tirc_cg_cast(CGen *g, CText v, DType from, DType to) {
   if (tirc_dtype_equal(from, to) || to.code == TYPE_VOID) return v;
   if (to.code == TYPE_HANDLE || from.code == TYPE_HANDLE) {
     if (tirc_dtype_is_float(from) || tirc_dtype_is_float(to))
-      tirc_fail(g->c, g->loc, "codegen", NULL, "a %s cannot be made a %s",
+      tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s cannot be made a %s",
                 tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, to));
     if (to.code == TYPE_HANDLE) return to_type(g, to_type(g, v, "uintptr_t"), "void *");
     return to_type(g, to_type(g, v, "uintptr_t"), tirc_c_type(to));

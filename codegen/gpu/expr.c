@@ -18,7 +18,7 @@ const char *tirc_gpu_index(Gen *g, Expr e) {
 
 _Noreturn void tirc_gpu_unsupported(Gen *g, Expr e) {
   const char *name = e->op == OP_CALL ? e->u.s : tirc_ops[e->op].name;
-  tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s of %s has no translation to %s", name,
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s of %s has no translation to %s", name,
             tirc_dtype_name(g->c, e->dtype), g->l->name);
 }
 
@@ -29,7 +29,7 @@ static bool is_vector(Expr e, const char *lane) { return e->dtype.lanes > 1 && !
 static CText emit_VAR(Gen *g, Expr e, const char *lane) {
   const Name *name = tirc_map_get(&g->vars, e);
   if (!name)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the variable %s is used where it has no value",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the variable %s is used where it has no value",
               e->u.s);
   if (name->is_array) return tirc_gpu_text(g, BINDS_ALL, "%s[%s]", name->s, lane ? lane : "0");
   return (CText){name->s, BINDS_ALL};

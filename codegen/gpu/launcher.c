@@ -24,7 +24,7 @@ void tirc_gpu_write_geometry(Gen *g, const Kernel *k) {
 /* --- statements of a host function ----------------------------------------------------------- */
 
 _Noreturn static void refuse(Gen *g, const char *what) {
-  tirc_fail(g->c, g->loc, "codegen", "bind its loops to blocks and threads",
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, "bind its loops to blocks and threads",
             "a launcher only launches kernels, and %s %s", g->k->name, what);
 }
 

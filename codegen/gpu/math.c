@@ -63,7 +63,7 @@ static CText float_math(Gen *g, Op op, DType t, int n, const CText *args) {
   }
   const char *name = tirc_gpu_function(g, op, t);
   if (!name)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s is not defined on %s", tirc_ops[op].name,
               tirc_dtype_name(g->c, t));
   return call(g, name, n, args);
 }
@@ -113,7 +113,7 @@ static CText emit_extern(Gen *g, Expr e, const char *lane) {
   LibmFunc f;
   const int arity = e->n - first;
   if (!tirc_libm_find(name, arity, &f))
-    tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "functions of libm can be called, like expf or pow",
               "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
               arity == 1 ? "" : "s");
   const DType t = f.on_float ? DT_FLOAT32 : DT_FLOAT64;
@@ -130,7 +130,7 @@ static CText emit_extern(Gen *g, Expr e, const char *lane) {
 static CText emit_shuffle(Gen *g, Expr e, const char *lane) {
   CText args[5];
   if (!g->l->shuffle)
-    tirc_fail(g->c, g->loc, "codegen", "lower for a target whose threads form no warps",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "lower for a target whose threads form no warps",
               "%s has no T.%s", g->l->name, e->u.s);
   if (e->n != 5) tirc_gpu_unsupported(g, e);
   for (int i = 0; i < e->n; i++) args[i] = tirc_gpu_expr(g, e->args[i], lane);

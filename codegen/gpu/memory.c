@@ -13,7 +13,7 @@ static const Name *name_of(Gen *g, Buffer b) {
   const Name *name = tirc_map_get(&g->vars, b);
   if (!name) name = tirc_map_get(&g->vars, b->data);
   if (!name)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the buffer %s is used where it has no memory",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it has no memory",
               b->name);
   return name;
 }
@@ -204,7 +204,7 @@ static void declare_dynamic(Gen *g, const Name *name, int64_t bytes) {
 static void declare(Gen *g, Buffer b, const char *space) {
   const int64_t bytes = tirc_constant_bytes(b);
   if (bytes < 0)
-    tirc_fail(g->c, g->loc, "codegen", "give its extents numbers",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "give its extents numbers",
               "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
   Name *name = tirc_gpu_declare(g, b->data, b->name);
   name->element = element_of(b);
@@ -231,10 +231,10 @@ void tirc_gpu_declare_shared(Gen *g, Stmt body) {
 void tirc_gpu_alloc(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
-    tirc_fail(g->c, g->loc, "codegen", "make it a parameter of the program",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "make it a parameter of the program",
               "a kernel has no place for the constant %s", b->name);
   if (!is_shared(b) && strcmp(b->scope, "local") != 0)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "a kernel cannot allocate %s in \"%s\" memory",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory",
               b->name, b->scope);
   if (!is_shared(b) && !tirc_gpu_fragments(g, s)) declare(g, b, "");
   tirc_gpu_stmt(g, s->u.alloc.body);

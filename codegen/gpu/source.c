@@ -102,8 +102,9 @@ static void write_kernel(Gen *g, const Kernel *k) {
   Text params = {.c = g->c};
   tirc_gpu_begin(g, k);
   if (s.n != k->f->n_params)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the kernel %s uses %s, which is no parameter of it",
-              k->name, s.params[k->f->n_params].var->u.s);
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
+              "the kernel %s uses %s, which is no parameter of it", k->name,
+              s.params[k->f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) {
     tirc_text_add(&params, i ? ",\n    " : "");
     tirc_gpu_param(g, &params, &s.params[i]);
@@ -126,7 +127,7 @@ static void write_functions(Gen *g) {
     if (g->is_header) tirc_gpu_write_geometry(g, &k);
   }
   if (!g->out->n)
-    tirc_fail(g->c, (Loc){g->module->file, 0, 0}, "codegen",
+    tirc_fail(g->c, (Loc){g->module->file, 0, 0}, CODE_CODEGEN,
               "bind its loops: sch.bind(loop=i, thread_axis=\"blockIdx.x\")",
               "the program has no loop that is bound to threads, so there is no kernel");
   if (g->is_header) tirc_gpu_write_launchers(g);

@@ -112,7 +112,7 @@ static void gen_for(Gen *g, Stmt s) {
       gen_axis(g, loop, axis);
       return;
     }
-  tirc_fail(g->c, s->loc, "codegen", NULL,
+  tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL,
             "%s has no thread axis %s, to which the loop %s is bound", g->l->name,
             loop->thread ? loop->thread : "?", loop->var->u.s);
 }
@@ -171,7 +171,7 @@ static void gen_barrier(Gen *g, Expr e) {
   const char *barrier = g->k->shares_global ? g->l->barrier_all : g->l->barrier;
   if (strcmp(scope, "warp") == 0) barrier = g->l->warp_barrier;
   if (!barrier || (strcmp(scope, "warp") != 0 && strncmp(scope, "shared", 6) != 0))
-    tirc_fail(g->c, g->loc, "codegen", NULL, "%s has no T.tvm_storage_sync(\"%s\")", g->l->name,
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no T.tvm_storage_sync(\"%s\")", g->l->name,
               scope);
   tirc_gpu_line(g, "%s;", barrier);
 }
@@ -201,13 +201,13 @@ static void gen_attr(Gen *g, Stmt s) {
 }
 
 static void gen_assert(Gen *g, Stmt s) {
-  tirc_fail(g->c, s->loc, "codegen", "assert before the loops that are bound to threads",
+  tirc_fail(g->c, s->loc, CODE_CODEGEN, "assert before the loops that are bound to threads",
             "a kernel has nobody to tell that an assertion fails: %s",
             s->u.check.message ? s->u.check.message : "");
 }
 
 static void gen_nested_block(Gen *g, Stmt s) {
-  tirc_fail(g->c, s->loc, "codegen", NULL, "the block %s has not been lowered", s->u.block.name);
+  tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL, "the block %s has not been lowered", s->u.block.name);
 }
 
 void tirc_gpu_stmt(Gen *g, Stmt s) {

@@ -26,7 +26,7 @@ const char *tirc_gpu_memory_type(Gen *g, DType t) {
   if (t.code == TYPE_BFLOAT) return g->l->uints[1];
   if (t.code == TYPE_BOOL) return g->l->uints[0];
   if (tirc_dtype_is_int(t)) return int_type(g->l, t);
-  tirc_fail(g->c, g->loc, "codegen", NULL, "%s has no type for a %s", g->l->name,
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no type for a %s", g->l->name,
             tirc_dtype_name(g->c, t));
 }
 
@@ -99,7 +99,7 @@ CText tirc_gpu_cast(Gen *g, CText v, DType from, DType to) {
   if (to.code == TYPE_BOOL)
     return tirc_gpu_text(g, BINDS_EQUAL, "%s != 0", tirc_c_operand(g->c, v, BINDS_SHIFT));
   if (from.code == TYPE_HANDLE || to.code == TYPE_HANDLE)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "%s has no conversion from %s to %s", g->l->name,
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no conversion from %s to %s", g->l->name,
               tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, to));
   if (tirc_gpu_is_small(to)) {
     if (tirc_gpu_is_small(from)) return tirc_gpu_round(g, v, to);

@@ -47,7 +47,7 @@ static void translate(Work *w, const Module *m, bool of_model) {
 _Noreturn static void internal(Tirc *c, const char *what, char *message) {
   char *s = tirc_strdup(c, message ? message : "");
   LLVMDisposeMessage(message);
-  tirc_fail(c, (Loc){0}, "codegen", "this is a fault of tirc", "LLVM %s: %s", what, s);
+  tirc_fail(c, (Loc){0}, CODE_CODEGEN, "this is a fault of tirc", "LLVM %s: %s", what, s);
 }
 
 static void verify(Work *w) {
@@ -64,7 +64,8 @@ static void optimise(Work *w) {
   if (!error) return;
   char *message = LLVMGetErrorMessage(error), *s = tirc_strdup(w->g.c, message);
   LLVMDisposeErrorMessage(message);
-  tirc_fail(w->g.c, (Loc){0}, "codegen", "this is a fault of tirc", "LLVM's passes failed: %s", s);
+  tirc_fail(w->g.c, (Loc){0}, CODE_CODEGEN, "this is a fault of tirc", "LLVM's passes failed: %s",
+            s);
 }
 
 static void emit(Work *w, EmitKind kind) {

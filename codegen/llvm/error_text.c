@@ -21,11 +21,11 @@ void tirc_gen_error_text(Gen *g, const char *name, const Func *only) {
   tirc_gen_begin(g, fn, &outer);
   LLVMBasicBlockRef other = tirc_gen_block(g, "other");
   LLVMValueRef choice = LLVMBuildSwitch(g->b, LLVMGetParam(fn, 0), other, (unsigned)f->all.n + 2);
-  for (int code = 0; code < CODE_FIRST_FAILURE; code++)
+  for (int code = 0; code < STATUS_FIRST_FAILURE; code++)
     add_case(g, choice, code, tirc_status_text(code));
   for (int i = 0; i < f->all.n; i++)
     if (!only || f->all.at[i].func == only)
-      add_case(g, choice, CODE_FIRST_FAILURE + i, tirc_failure_text(g->c, &f->all.at[i]));
+      add_case(g, choice, STATUS_FIRST_FAILURE + i, tirc_failure_text(g->c, &f->all.at[i]));
   LLVMPositionBuilderAtEnd(g->b, other);
   say(g, tirc_status_text(-1));
   tirc_gen_end(g, &outer);

@@ -33,7 +33,7 @@ LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e) {
 
 _Noreturn static void unsupported(Gen *g, Expr e) {
   const char *name = e->op == OP_CALL ? e->u.s : tirc_ops[e->op].name;
-  tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s has no translation to machine code", name);
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s has no translation to machine code", name);
 }
 
 /* --- leaves --------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ _Noreturn static void unsupported(Gen *g, Expr e) {
 static LLVMValueRef emit_VAR(Gen *g, Expr e) {
   LLVMValueRef v = tirc_map_get(&g->f.vars, e);
   if (!v)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the variable %s is used where it has no value",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the variable %s is used where it has no value",
               e->u.s);
   return v;
 }
@@ -75,8 +75,9 @@ static Pair operands(Gen *g, Expr e) {
   if (u.lanes > t.lanes) t.lanes = u.lanes;
   u.lanes = t.lanes;
   if (!tirc_dtype_equal(t, u))
-    tirc_fail(g->c, g->loc, "codegen", "cast one of them", "the operands of %s are a %s and a %s",
-              tirc_ops[e->op].name, tirc_dtype_name(g->c, t), tirc_dtype_name(g->c, u));
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "cast one of them",
+              "the operands of %s are a %s and a %s", tirc_ops[e->op].name,
+              tirc_dtype_name(g->c, t), tirc_dtype_name(g->c, u));
   Pair p = {t, tirc_gen_expr(g, e->args[0]), tirc_gen_expr(g, e->args[1]), tirc_dtype_is_float(t)};
   p.a = tirc_gen_cast(g, p.a, e->args[0]->dtype, t);
   p.b = tirc_gen_cast(g, p.b, e->args[1]->dtype, t);
@@ -316,7 +317,7 @@ static LLVMValueRef emit_IF_THEN_ELSE(Gen *g, Expr e) {
   Expr c = e->args[0], x = e->args[1], y = e->args[2];
   if (e->dtype.code != TYPE_VOID && !needs_guard(x) && !needs_guard(y)) return emit_SELECT(g, e);
   if (c->dtype.lanes > 1) {
-    tirc_fail(g->c, g->loc, "codegen", NULL,
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
               "T.if_then_else has a vector for its condition and reads memory on a side of it");
   }
   LLVMValueRef cond = tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype, DT_BOOL);
@@ -349,7 +350,7 @@ static LLVMValueRef emit_REINTERPRET(Gen *g, Expr e) {
   DType from = e->args[0]->dtype;
   LLVMValueRef v = tirc_gen_expr(g, e->args[0]);
   if (from.bits * from.lanes != e->dtype.bits * e->dtype.lanes)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "a %s is reinterpreted as a %s of another size",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s is reinterpreted as a %s of another size",
               tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, e->dtype));
   if (from.code == TYPE_HANDLE || e->dtype.code == TYPE_HANDLE)
     return tirc_gen_cast(g, v, from, e->dtype);
@@ -390,7 +391,7 @@ static LLVMValueRef emit_prefetch(Gen *g, Expr e) {
   for (int i = 1; i < 4; i++) {
     int64_t v = defaults[i];
     if (i < e->n && (!tirc_const_int(e->args[i], &v) || v < 0 || v > largest[i]))
-      tirc_fail(g->c, g->loc, "codegen", "T.prefetch(address, rw, locality, cache_type)",
+      tirc_fail(g->c, g->loc, CODE_CODEGEN, "T.prefetch(address, rw, locality, cache_type)",
                 "argument %d of T.prefetch is no constant from 0 to %d", i, (int)largest[i]);
     args[i] = tirc_gen_int(g, i32, v);
   }

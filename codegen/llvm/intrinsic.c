@@ -13,7 +13,7 @@ LLVMValueRef tirc_gen_llvm_call(Gen *g, Expr e) {
   if (sum && k.args[k.n - 1]->dtype.lanes == 1)
     return k.n > 1 ? LLVMBuildFAdd(g->b, args[0], args[1], "") : args[0];
   if (!sum && !tirc_cpu_has(g->target->cpu, "avx2"))
-    tirc_fail(g->c, g->loc, "codegen", "choose a --target with AVX2, such as haswell",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "choose a --target with AVX2, such as haswell",
               "\"%s\" needs AVX2, which %s does not have", k.name, g->target->cpu->name);
   unsigned id = LLVMLookupIntrinsicID(k.name, strlen(k.name));
   LLVMTypeRef over = LLVMTypeOf(args[k.n - 1]);

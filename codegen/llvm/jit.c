@@ -43,7 +43,7 @@ static void check(Tirc *c, LLVMErrorRef error) {
   if (!error) return;
   char *message = LLVMGetErrorMessage(error), *s = tirc_strdup(c, message);
   LLVMDisposeErrorMessage(message);
-  tirc_fail(c, (Loc){0}, "codegen", NULL, "the code cannot be linked: %s", s);
+  tirc_fail(c, (Loc){0}, CODE_CODEGEN, NULL, "the code cannot be linked: %s", s);
 }
 
 /* --- in a room ----------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ static LLVMOrcObjectLayerRef link_in_room(void *room, LLVMOrcExecutionSessionRef
 /* room: where the code goes, or NULL: into memory of the linker's. */
 static Jit *open_in(Tirc *c, Room *room) {
   Jit *j = calloc(1, sizeof *j);
-  if (!j) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (!j) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     tirc_jit_free(j);
@@ -113,7 +113,7 @@ Jit *tirc_jit_open(Tirc *c) { return open_in(c, NULL); }
 
 static void make_room(Tirc *c, Jit *j, int n) {
   Entry *grown = realloc(j->funcs, ((size_t)j->n + (size_t)n + 1) * sizeof *grown);
-  if (!grown) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (!grown) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   j->funcs = grown;
 }
 
@@ -127,7 +127,7 @@ void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu) {
     const char *symbol = tirc_format(c, "%s__packed", lowered->funcs[i]->name);
     check(c, LLVMOrcLLJITLookup(j->lljit, &address, symbol));
     char *name = strdup(lowered->funcs[i]->name);
-    if (!name) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    if (!name) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
     j->funcs[j->n++] = (Entry){name, (PackedFunc)(uintptr_t)address};
   }
 }
@@ -192,14 +192,14 @@ Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int toge
     tirc_shared_free(room, table);
     tirc_jit_free(j);
     /* Beside the room there may have been none for what the child loads. */
-    if (was_full || !strcmp(c->diag.code, "memory")) return NULL;
+    if (was_full || c->diag.code == CODE_MEMORY) return NULL;
     tirc_throw(c);
   }
   bool ok = j && j->room.at && tirc_in_child(c, make_in_child, &making, peak) && close_room(room);
   if (ok) make_room(c, j, lowered->n_funcs);
   for (int i = 0; ok && i < lowered->n_funcs; i++) {
     char *name = strdup(lowered->funcs[i]->name);
-    if (!name) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    if (!name) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
     j->funcs[j->n++] = (Entry){name, making.entries[i]};
   }
   TIRC_END(c, trap);

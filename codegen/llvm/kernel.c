@@ -28,7 +28,7 @@ Target *tirc_gpu_target(Tirc *c, const Gpu *gpu) {
   LLVMTargetRef target;
   char *error = NULL;
   if (gpu->kind != GPU_CUDA || strncmp(gpu->arch, "sm_", 3) != 0)
-    tirc_fail(c, (Loc){0}, "target", "sm_75, sm_80 and sm_90 are some; --target=help lists all",
+    tirc_fail(c, (Loc){0}, CODE_TARGET, "sm_75, sm_80 and sm_90 are some; --target=help lists all",
               "LLVM makes no PTX for the architecture %s", gpu->arch);
   tirc_targets_ready(c);
   Target *t = tirc_new(c, Target);
@@ -42,12 +42,13 @@ Target *tirc_gpu_target(Tirc *c, const Gpu *gpu) {
   if (LLVMGetTargetFromTriple(triple, &target, &error)) {
     const char *words = tirc_strdup(c, error);
     LLVMDisposeMessage(error);
-    tirc_fail(c, (Loc){0}, "target", NULL, "this LLVM makes no PTX: %s", words);
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "this LLVM makes no PTX: %s", words);
   }
   t->machine = LLVMCreateTargetMachine(target, triple, cpu->llvm_name, t->features,
                                        LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
   if (!t->machine)
-    tirc_fail(c, (Loc){0}, "target", NULL, "LLVM makes no PTX for the architecture %s", gpu->arch);
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "LLVM makes no PTX for the architecture %s",
+              gpu->arch);
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
   char *layout = LLVMCopyStringRepOfTargetData(data);
   t->layout = tirc_strdup(c, layout);
@@ -124,8 +125,9 @@ void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol) {
   g->loc = f->loc;
   g->restrict_data = s.restrict_data;
   if (s.n != f->n_params)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the kernel %s uses %s, which is no parameter of it",
-              symbol, s.params[f->n_params].var->u.s);
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
+              "the kernel %s uses %s, which is no parameter of it", symbol,
+              s.params[f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) types[i] = param_type(g, &s.params[i]);
   LLVMTypeRef none = LLVMVoidTypeInContext(g->context);
   LLVMValueRef fn =
@@ -191,7 +193,7 @@ void tirc_gen_axis(Gen *g, const For *loop) {
   const DType t = loop->var->dtype;
   const int axis = loop->thread ? tirc_gpu_axis(loop->thread) : GPU_AXES;
   if (axis == GPU_AXES)
-    tirc_fail(g->c, g->loc, "codegen", NULL,
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
               "a GPU has no thread axis %s, to which the loop %s is bound",
               loop->thread ? loop->thread : "?", loop->var->u.s);
   LLVMValueRef v =
@@ -211,7 +213,7 @@ LLVMValueRef tirc_gen_barrier(Gen *g, Expr e) {
   LLVMValueRef all = tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), -1);
   if (strcmp(scope, "warp") == 0) return call(g, "llvm.nvvm.bar.warp.sync", 1, &all);
   if (strncmp(scope, "shared", 6) != 0)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "PTX has no T.tvm_storage_sync(\"%s\")", scope);
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "PTX has no T.tvm_storage_sync(\"%s\")", scope);
   return call(g, "llvm.nvvm.barrier0", 0, NULL);
 }
 
@@ -228,7 +230,8 @@ LLVMValueRef tirc_gen_shuffle(Gen *g, Expr e) {
                                : "llvm.nvvm.shfl.sync.idx.i32";
   const DType t = e->dtype;
   if (e->n != 5 || t.lanes != 1)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s takes five values, and one is a scalar", e->u.s);
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s takes five values, and one is a scalar",
+              e->u.s);
   LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1), own = tirc_gen_type(g, t);
   LLVMValueRef v = tirc_gen_cast(g, tirc_gen_expr(g, e->args[1]), e->args[1]->dtype, t);
   LLVMValueRef width = tirc_gen_expr(g, e->args[3]);

@@ -59,7 +59,7 @@ void tirc_llvm_load(Tirc *c) {
   pthread_mutex_unlock(&mutex);
   if (ok) return;
   if (!*wrong)
-    tirc_fail(c, (Loc){0}, "memory", "LLVM's library does not fit: ulimit -v", "out of memory");
-  tirc_fail(c, (Loc){0}, "codegen", "it is in Debian's libllvm19",
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, "LLVM's library does not fit: ulimit -v", "out of memory");
+  tirc_fail(c, (Loc){0}, CODE_CODEGEN, "it is in Debian's libllvm19",
             "LLVM's library cannot be loaded: %s", wrong);
 }

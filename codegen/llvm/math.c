@@ -35,7 +35,7 @@ static LLVMValueRef libm_function(Gen *g, const char *name, LLVMTypeRef t, int n
 
 LLVMValueRef tirc_gen_libm(Gen *g, const char *name, DType t, int n, const LLVMValueRef *args) {
   if (g->target->is_gpu)
-    tirc_fail(g->c, g->loc, "codegen",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN,
               t.bits == 64 ? "compute it in float32" : "tirc build --emit=cuda has nvcc's",
               "%s of %s is not written out for GPUs", name,
               tirc_dtype_name(g->c, tirc_dtype_lanes(t, 1)));
@@ -99,7 +99,7 @@ static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args
   if (written_out) return written_out;
   if (intrinsics[op]) return tirc_gen_intrinsic(g, intrinsics[op], type, n, args);
   if (tirc_ops[op].c_form) return tirc_gen_libm(g, tirc_ops[op].c_form, t, n, args);
-  tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s is not defined on %s", tirc_ops[op].name,
             tirc_dtype_name(g->c, t));
 }
 
@@ -152,7 +152,7 @@ LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
         return tirc_gen_cast(g, float_math(g, (Op)op, t, arity, args), t, e->dtype);
     return tirc_gen_cast(g, tirc_gen_libm(g, f.name, t, arity, args), t, e->dtype);
   }
-  tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, "functions of libm can be called, like expf or pow",
             "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
             arity == 1 ? "" : "s");
 }

@@ -15,7 +15,7 @@ enum { ALIGNMENT = 64 };
 static LLVMValueRef data_of(Gen *g, Buffer b) {
   LLVMValueRef p = tirc_map_get(&g->f.vars, b->data);
   if (!p)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "the buffer %s is used where it has no memory",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it has no memory",
               b->name);
   return p;
 }
@@ -276,13 +276,13 @@ static void in_kernel(Gen *g, Stmt s) {
   const bool is_shared = strncmp(b->scope, "shared", 6) == 0;
   const int64_t bytes = tirc_constant_bytes(b);
   if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
-    tirc_fail(g->c, g->loc, "codegen", "make it a parameter of the program",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "make it a parameter of the program",
               "a kernel has no place for the constant %s", b->name);
   if (!is_shared && strcmp(b->scope, "local") != 0)
-    tirc_fail(g->c, g->loc, "codegen", NULL, "a kernel cannot allocate %s in \"%s\" memory",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory",
               b->name, b->scope);
   if (bytes < 0)
-    tirc_fail(g->c, g->loc, "codegen", "give its extents numbers",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "give its extents numbers",
               "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
   if (!tirc_gen_fragments(g, b))
     tirc_map_set(g->c, &g->f.vars, b->data,

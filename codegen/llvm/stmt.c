@@ -121,7 +121,7 @@ static void gen_for(Gen *g, Stmt s) {
     return;
   }
   if (loop->kind == LOOP_THREAD_BINDING)
-    tirc_fail(g->c, s->loc, "codegen", NULL,
+    tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL,
               "the loop %s is bound to the thread axis %s, which this "
               "target does not have",
               loop->var->u.s, loop->thread ? loop->thread : "?");
@@ -188,7 +188,7 @@ static void gen_let(Gen *g, Stmt s) {
 
 static void gen_assert(Gen *g, Stmt s) {
   if (g->target->is_gpu)
-    tirc_fail(g->c, s->loc, "codegen", "assert before the loops that are bound to threads",
+    tirc_fail(g->c, s->loc, CODE_CODEGEN, "assert before the loops that are bound to threads",
               "a kernel has nobody to tell that an assertion fails: %s",
               s->u.check.message ? s->u.check.message : "");
   LLVMValueRef failed = LLVMBuildNot(g->b, condition(g, s->u.check.cond), "");
@@ -211,7 +211,7 @@ static void gen_attr(Gen *g, Stmt s) {
 }
 
 static void gen_nested_block(Gen *g, Stmt s) {
-  tirc_fail(g->c, s->loc, "codegen", NULL, "the block %s has not been lowered", s->u.block.name);
+  tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL, "the block %s has not been lowered", s->u.block.name);
 }
 
 void tirc_gen_stmt(Gen *g, Stmt s) {

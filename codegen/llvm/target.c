@@ -60,7 +60,7 @@ typedef struct Host {
 static void keep_text(Tirc *c, char *to, size_t room, char *message) {
   const char *s = taken(c, message);
   if (strlen(s) >= room)
-    tirc_fail(c, (Loc){0}, "target", NULL, "this machine has a long name: %s", s);
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "this machine has a long name: %s", s);
   strcpy(to, s);
 }
 
@@ -107,7 +107,7 @@ static const Cpu *native(Tirc *c) {
   const char *basic = strncmp(triple, "x86_64", 6) == 0 ? "x86-64" : "aarch64";
   if (!known || !runs_on(known, triple)) known = tirc_cpu_find(basic);
   if (!runs_on(known, triple))
-    tirc_fail(c, (Loc){0}, "target", "--target=help lists those there are",
+    tirc_fail(c, (Loc){0}, CODE_TARGET, "--target=help lists those there are",
               "there is no code for a machine of this kind, %s", triple);
   Cpu *cpu = tirc_new(c, Cpu);
   *cpu = *known;
@@ -144,13 +144,13 @@ void tirc_llvm_require_here(Tirc *c, const char *name) {
   tirc_llvm_load(c);
   const char *triple = taken(c, LLVMGetDefaultTargetTriple());
   if (!runs_on(cpu, triple))
-    tirc_fail(c, (Loc){0}, "target", "tirc build --emit=obj makes code for other machines",
+    tirc_fail(c, (Loc){0}, CODE_TARGET, "tirc build --emit=obj makes code for other machines",
               "code for %s, an %s, cannot run on this machine, %s", cpu->name,
               tirc_cpu_arch_name(cpu), triple);
   const char *host = taken(c, LLVMGetHostCPUFeatures());
   const char *missing = missing_feature(c, cpu->features, host);
   if (missing)
-    tirc_fail(c, (Loc){0}, "target", "native is this machine",
+    tirc_fail(c, (Loc){0}, CODE_TARGET, "native is this machine",
               "code for %s cannot run on this machine, which has no %s", cpu->name, missing);
 }
 
@@ -168,10 +168,12 @@ Target *tirc_target_new(Tirc *c, const char *name, bool runs_here) {
   LLVMTargetRef target;
   char *error = NULL;
   if (LLVMGetTargetFromTriple(t->triple, &target, &error))
-    tirc_fail(c, (Loc){0}, "target", NULL, "LLVM has no target %s: %s", t->triple, taken(c, error));
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "LLVM has no target %s: %s", t->triple,
+              taken(c, error));
   t->machine = LLVMCreateTargetMachine(target, t->triple, cpu->llvm_name, t->features,
                                        LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
-  if (!t->machine) tirc_fail(c, (Loc){0}, "target", NULL, "LLVM makes no code for %s", t->triple);
+  if (!t->machine)
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "LLVM makes no code for %s", t->triple);
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
   t->layout = taken(c, LLVMCopyStringRepOfTargetData(data));
   LLVMDisposeTargetData(data);

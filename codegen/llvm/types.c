@@ -27,7 +27,7 @@ bool tirc_gen_is_small_float(DType t) { return tirc_dtype_is_float(t) && t.bits 
 
 static void check_lanes(Gen *g, int lanes) {
   if (lanes > MAX_LANES)
-    tirc_fail(g->c, g->loc, "codegen", "T.vectorized loops are cut into pieces",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "T.vectorized loops are cut into pieces",
               "a vector of %d lanes is too long: %d is the limit", lanes, MAX_LANES);
 }
 
@@ -285,7 +285,7 @@ LLVMValueRef tirc_gen_cast(Gen *g, LLVMValueRef v, DType from, DType to) {
     LLVMTypeRef t = tirc_gen_type(g, to);
     if (to.code != TYPE_HANDLE) return LLVMBuildPtrToInt(g->b, v, t, "");
     if (tirc_dtype_is_int(from)) return LLVMBuildIntToPtr(g->b, v, t, "");
-    tirc_fail(g->c, g->loc, "codegen", NULL, "a %s cannot be made a handle",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s cannot be made a handle",
               tirc_dtype_name(g->c, from));
   }
   if (to.code == TYPE_BOOL) return to_bool(g, v, from);

@@ -342,7 +342,7 @@ Stmt tirc_infer_regions(Tirc *c, Stmt block, bool reads_given, bool writes_given
   Access access = tirc_block_access(c, block);
   Block b = block->u.block;
   if (access.opaque.n)
-    tirc_fail(c, block->loc, "region", "write T.reads(...) and T.writes(...) in the block",
+    tirc_fail(c, block->loc, CODE_REGION, "write T.reads(...) and T.writes(...) in the block",
               "the regions of block \"%s\" cannot be inferred, because it uses the address of %s",
               b.name, access.opaque.at[0].buffer->name);
   if (!reads_given) {

@@ -69,7 +69,7 @@ static void release(void *self) {
 }
 
 static _Noreturn void out_of_memory(Tirc *c) {
-  tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
 }
 
 Sets *tirc_sets_new(Tirc *c) {

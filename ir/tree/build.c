@@ -14,7 +14,7 @@ const OpInfo tirc_ops[OP_COUNT] = {
 };
 
 _Noreturn static void too_large(Tirc *c, const char *what, int limit) {
-  tirc_fail(c, (Loc){0}, "limit", "make fewer loops and shorter expressions", "%s: more than %d",
+  tirc_fail(c, (Loc){0}, CODE_LIMIT, "make fewer loops and shorter expressions", "%s: more than %d",
             what, limit);
 }
 

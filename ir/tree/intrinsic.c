@@ -62,7 +62,7 @@ IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
   const char *hint = "T.call_llvm_pure_intrin(dtype, name, operands...)";
   int at = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING ? 1 : 0;
   if (e->n <= at || e->args[at]->op != OP_STRING)
-    tirc_fail(c, loc, "intrinsic", hint, "%s does not name an LLVM intrinsic",
+    tirc_fail(c, loc, CODE_INTRINSIC, hint, "%s does not name an LLVM intrinsic",
               tirc_print_expr(c, e));
   const char *name = e->args[at++]->u.s;
   int id = find(name);
@@ -70,7 +70,7 @@ IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
     Text known = {.c = c};
     for (int i = 0; i < INTRINSIC_COUNT; i++)
       tirc_text_addf(&known, "%s%s", i ? ", " : "known are ", rows[i].name);
-    tirc_fail(c, loc, "intrinsic", known.at, "the LLVM intrinsic \"%s\" cannot be called", name);
+    tirc_fail(c, loc, CODE_INTRINSIC, known.at, "the LLVM intrinsic \"%s\" cannot be called", name);
   }
   /* Older programs say how many operands follow. */
   bool counted = at < e->n && e->args[at]->op == OP_INT && e->args[at]->dtype.code == TYPE_UINT &&
@@ -79,13 +79,13 @@ IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
   const struct Row *row = &rows[id];
   IntrinsicCall k = {(IntrinsicId)id, row->name, row->c_form, row->shape, e->n - at, e->args + at};
   if (k.n != rows[id].arity)
-    tirc_fail(c, loc, "intrinsic", hint, "\"%s\" takes %d operands, not %d", name, rows[id].arity,
-              k.n);
+    tirc_fail(c, loc, CODE_INTRINSIC, hint, "\"%s\" takes %d operands, not %d", name,
+              rows[id].arity, k.n);
   if (!types_fit(&k, e->dtype)) {
     Text types = {.c = c};
     for (int i = 0; i < k.n; i++)
       tirc_text_addf(&types, "%s%s", i ? ", " : "", tirc_dtype_name(c, k.args[i]->dtype));
-    tirc_fail(c, loc, "intrinsic", "see the table of intrinsics", "\"%s\" gives no %s for (%s)",
+    tirc_fail(c, loc, CODE_INTRINSIC, "see the table of intrinsics", "\"%s\" gives no %s for (%s)",
               name, tirc_dtype_name(c, e->dtype), types.at);
   }
   return k;

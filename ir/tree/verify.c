@@ -19,7 +19,7 @@ typedef struct Verifier {
   PtrMap constants;  /* data variables of T.allocate_const */
 } Verifier;
 
-#define FAIL(v, hint, ...) tirc_fail((v)->c, (v)->loc, "ill-formed", hint, __VA_ARGS__)
+#define FAIL(v, hint, ...) tirc_fail((v)->c, (v)->loc, CODE_ILL_FORMED, hint, __VA_ARGS__)
 
 static const char *type_name(Verifier *v, DType t) { return tirc_dtype_name(v->c, t); }
 
@@ -325,7 +325,7 @@ void tirc_verify(Tirc *c, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) {
     for (int k = 0; k < i; k++)
       if (strcmp(m->funcs[i]->name, m->funcs[k]->name) == 0)
-        tirc_fail(c, m->funcs[i]->loc, "ill-formed", NULL, "two functions are called '%s'",
+        tirc_fail(c, m->funcs[i]->loc, CODE_ILL_FORMED, NULL, "two functions are called '%s'",
                   m->funcs[i]->name);
     check_func(c, m->funcs[i]);
   }

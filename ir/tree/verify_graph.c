@@ -12,7 +12,7 @@ typedef struct GraphCheck {
   Loc loc;
 } GraphCheck;
 
-#define FAIL(v, hint, ...) tirc_fail((v)->c, (v)->loc, "ill-formed", hint, __VA_ARGS__)
+#define FAIL(v, hint, ...) tirc_fail((v)->c, (v)->loc, CODE_ILL_FORMED, hint, __VA_ARGS__)
 
 static bool is_output(const GraphBlock *b, Node var) {
   for (int i = 0; i < b->n_outputs; i++)
@@ -115,7 +115,7 @@ static void walk_calls(CallWalk *w, const Graph *g);
 static void walk_node(CallWalk *w, const Graph *g, Node n) {
   const Graph *callee = n->kind == NODE_CALL_GRAPH ? tirc_module_graph(w->m, n->name) : NULL;
   if (callee && (intptr_t)tirc_map_get(&w->state, callee) == VISITING)
-    tirc_fail(w->c, n->loc, "ill-formed", "a graph ends, so it cannot call itself",
+    tirc_fail(w->c, n->loc, CODE_ILL_FORMED, "a graph ends, so it cannot call itself",
               "%s calls %s, and that leads back to %s", g->name, callee->name, g->name);
   if (callee) walk_calls(w, callee);
   for (int i = 0; i < n->n; i++) walk_node(w, g, n->args[i]);
@@ -135,7 +135,7 @@ void tirc_verify_graphs(Tirc *c, const Module *m) {
     bool twice = tirc_module_func(m, m->graphs[i]->name) != NULL;
     for (int k = 0; k < i; k++) twice |= strcmp(m->graphs[k]->name, m->graphs[i]->name) == 0;
     if (twice)
-      tirc_fail(c, m->graphs[i]->loc, "ill-formed", NULL, "two functions are called '%s'",
+      tirc_fail(c, m->graphs[i]->loc, CODE_ILL_FORMED, NULL, "two functions are called '%s'",
                 m->graphs[i]->name);
     check_graph(c, m, m->graphs[i]);
   }

@@ -69,7 +69,7 @@ static void add_view(Mutator *m, Stmt block, const MatchBuffer *match) {
   Buffer view = match->buffer, b = source->buffer;
   int skip = b->ndim - view->ndim;
   if (skip < 0)
-    tirc_fail(c, tirc_place_of(block), "lower", NULL, "the view %s has more dimensions than %s",
+    tirc_fail(c, tirc_place_of(block), CODE_LOWER, NULL, "the view %s has more dimensions than %s",
               view->name, b->name);
   Expr offset = b->elem_offset ? b->elem_offset : tirc_int32(c, 0);
   for (int i = 0; i < b->ndim; i++)

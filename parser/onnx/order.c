@@ -20,7 +20,8 @@ typedef struct Sorting {
 static void give(Sorting *s, const char *name, intptr_t by) {
   void **at = tirc_strmap_at(s->f->c, &s->givers, name);
   if (*at && by > 0)
-    ONNX_FAIL(s->f, "onnx", NULL, "node '%s' gives the value '%s', which something else gives, too",
+    ONNX_FAIL(s->f, CODE_ONNX, NULL,
+              "node '%s' gives the value '%s', which something else gives, too",
               s->m->nodes[by - 1].name, name);
   *at = (void *)by;
 }
@@ -28,7 +29,7 @@ static void give(Sorting *s, const char *name, intptr_t by) {
 static intptr_t giver_of(Sorting *s, int node, const char *name) {
   const intptr_t by = (intptr_t)tirc_strmap_get(&s->givers, name);
   if (!by && !s->inner)
-    ONNX_FAIL(s->f, "onnx", NULL, "node '%s' uses the value '%s', which nothing gives",
+    ONNX_FAIL(s->f, CODE_ONNX, NULL, "node '%s' uses the value '%s', which nothing gives",
               s->m->nodes[node].name, name);
   return by ? by : -1;
 }
@@ -55,7 +56,8 @@ static void visit(Sorting *s, int root) {
     const intptr_t by = *name ? giver_of(s, i, name) : -1;
     if (by < 0 || s->state[by - 1] == DONE) continue;
     if (s->state[by - 1] == ACTIVE)
-      ONNX_FAIL(s->f, "onnx", NULL, "node '%s' depends on itself, by way of '%s'", n->name, name);
+      ONNX_FAIL(s->f, CODE_ONNX, NULL, "node '%s' depends on itself, by way of '%s'", n->name,
+                name);
     vec_push(s->f->c, s->stack, (int)by - 1);
   }
 }

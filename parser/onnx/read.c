@@ -35,8 +35,8 @@ static void unmap(void *self) {
 }
 
 static _Noreturn void cannot_read(OnnxFile *f, const char *path, const char *what, int error) {
-  ONNX_FAIL(f, "file", NULL, "%s%scannot read '%s': %s", what ? what : "", what ? ": " : "", path,
-            tirc_error_text(error));
+  ONNX_FAIL(f, CODE_FILE, NULL, "%s%scannot read '%s': %s", what ? what : "", what ? ": " : "",
+            path, tirc_error_text(error));
 }
 
 const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, const char *what, size_t *size) {
@@ -64,9 +64,9 @@ const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, const char *what, si
 static const uint8_t *map_message(OnnxFile *f, size_t *size) {
   const uint8_t *bytes = tirc_onnx_map(f, f->path, NULL, size);
   if (*size > INT_MAX)
-    ONNX_FAIL(f, "file", "such models keep their weights in files of external data",
+    ONNX_FAIL(f, CODE_FILE, "such models keep their weights in files of external data",
               "'%s' is larger than 2 GB, which no ONNX file can be", f->path);
-  if (!*size) ONNX_FAIL(f, "file", NULL, "'%s' is empty", f->path);
+  if (!*size) ONNX_FAIL(f, CODE_FILE, NULL, "'%s' is empty", f->path);
   return bytes;
 }
 
@@ -141,8 +141,8 @@ static bool is_shallow(const ProtobufCMessageDescriptor *d, Bytes b, int depth) 
 static void check_depth(OnnxFile *f, const ProtobufCMessageDescriptor *d, const uint8_t *bytes,
                         size_t size) {
   if (!is_shallow(d, (Bytes){bytes, size}, MOST_DEPTH))
-    ONNX_FAIL(f, "file", NULL, "the messages of '%s' are in one another more than %d deep", f->path,
-              MOST_DEPTH);
+    ONNX_FAIL(f, CODE_FILE, NULL, "the messages of '%s' are in one another more than %d deep",
+              f->path, MOST_DEPTH);
 }
 
 /* --- nodes --------------------------------------------------------------------------------------
@@ -262,11 +262,11 @@ static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxM
   StrMap stored = {0};
   OnnxTensor *weights = tirc_new_array(f->c, OnnxTensor, g->n_initializer);
   if (g->n_sparse_initializer)
-    ONNX_FAIL(f, "onnx", NULL, "the model has sparse initializers, which are not read");
+    ONNX_FAIL(f, CODE_ONNX, NULL, "the model has sparse initializers, which are not read");
   for (size_t i = 0; i < g->n_initializer; i++) {
     weights[i] = tirc_onnx_tensor(f, g->initializer[i], tirc_format(f->c, "initializer %zu", i));
     if (*tirc_strmap_at(f->c, &stored, weights[i].name))
-      ONNX_FAIL(f, "onnx", NULL, "two initializers have the name '%s'", weights[i].name);
+      ONNX_FAIL(f, CODE_ONNX, NULL, "two initializers have the name '%s'", weights[i].name);
     *tirc_strmap_at(f->c, &stored, weights[i].name) = &weights[i];
   }
   OnnxValue *inputs = tirc_new_array(f->c, OnnxValue, g->n_input);
@@ -299,14 +299,14 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   forget(bytes, size);
   OnnxModel *m = tirc_new(c, OnnxModel);
   *m = (OnnxModel){.path = f->path};
-  if (!p || !p->graph) ONNX_FAIL(f, "file", "is it cut off?", "'%s' is no ONNX model", path);
+  if (!p || !p->graph) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is no ONNX model", path);
   for (size_t i = 0; i < p->n_opset_import; i++) {
     const char *domain = text(p->opset_import[i]->domain);
     if (!*domain || !strcmp(domain, "ai.onnx")) m->opset = p->opset_import[i]->version;
   }
   if (!p->n_opset_import) m->opset = 1;
   if (m->opset < 0 || m->opset > NEWEST_OPSET)
-    ONNX_FAIL(f, "onnx", "export the model with an older set",
+    ONNX_FAIL(f, CODE_ONNX, "export the model with an older set",
               "'%s' asks for version %lld of ONNX's operators, and those up to %d are known", path,
               (long long)m->opset, NEWEST_OPSET);
   return read_graph(f, p->graph, m, false);
@@ -318,7 +318,7 @@ const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path) {
   const uint8_t *bytes = map_message(f, &size);
   check_depth(f, &onnx__tensor_proto__descriptor, bytes, size);
   const Onnx__TensorProto *p = onnx__tensor_proto__unpack(&f->allocator, size, bytes);
-  if (!p) ONNX_FAIL(f, "file", "is it cut off?", "'%s' is no tensor of ONNX", path);
+  if (!p) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is no tensor of ONNX", path);
   OnnxTensor *t = tirc_new(c, OnnxTensor);
   *t = tirc_onnx_tensor(f, p, tirc_format(c, "the tensor in '%s'", path));
   return t;

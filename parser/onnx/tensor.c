@@ -84,7 +84,7 @@ static int64_t number_of(OnnxFile *f, const char *what, const char *key, const c
   const bool digits = value[0] >= '0' && value[0] <= '9';
   const long long v = digits ? strtoll(value, &end, 10) : -1;
   if (v < 0 || *end || v == LLONG_MAX)
-    ONNX_FAIL(f, "onnx", NULL, "%s: its external data has the %s '%s', which is no number", what,
+    ONNX_FAIL(f, CODE_ONNX, NULL, "%s: its external data has the %s '%s', which is no number", what,
               key, value);
   return v;
 }
@@ -109,7 +109,7 @@ static const uint8_t *external(OnnxFile *f, const Onnx__TensorProto *p, const ch
     if (!strcmp(key, "length")) length = number_of(f, what, key, value);
   }
   if (!is_inside(location))
-    ONNX_FAIL(f, "onnx", "external data lies in files beside the model",
+    ONNX_FAIL(f, CODE_ONNX, "external data lies in files beside the model",
               "%s: its data is to be in the file '%s'", what, location);
   const char *slash = strrchr(f->path, '/');
   const char *path =
@@ -117,10 +117,10 @@ static const uint8_t *external(OnnxFile *f, const Onnx__TensorProto *p, const ch
   size_t size;
   const uint8_t *data = tirc_onnx_map(f, path, what, &size);
   if (length != bytes)
-    ONNX_FAIL(f, "onnx", NULL, "%s takes %lld bytes, and %lld are given in '%s'", what,
+    ONNX_FAIL(f, CODE_ONNX, NULL, "%s takes %lld bytes, and %lld are given in '%s'", what,
               (long long)bytes, (long long)length, path);
   if ((uint64_t)offset > size || (uint64_t)bytes > size - (uint64_t)offset)
-    ONNX_FAIL(f, "onnx", "is the file cut off?",
+    ONNX_FAIL(f, CODE_ONNX, "is the file cut off?",
               "%s: '%s' has %zu bytes, and bytes %lld to %lld are asked of it", what, path, size,
               (long long)offset, (long long)offset + (long long)bytes);
   return data + offset;
@@ -139,18 +139,18 @@ static const void *elements(OnnxFile *f, const Onnx__TensorProto *p, const char 
   int64_t bytes;
   size_t n;
   if (__builtin_mul_overflow(t->count, (int64_t)each, &bytes) || bytes > (int64_t)(SIZE_MAX / 2))
-    ONNX_FAIL(f, "onnx", NULL, "%s is too large: its size does not fit into 64 bits", what);
+    ONNX_FAIL(f, CODE_ONNX, NULL, "%s is too large: its size does not fit into 64 bits", what);
   if (p->has_data_location && p->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
     return bytes ? aligned(f, external(f, p, what, bytes), (size_t)bytes, each) : "";
   if (p->has_raw_data || t->count == 0) {
     if (p->has_raw_data && p->raw_data.len != (size_t)bytes)
-      ONNX_FAIL(f, "onnx", NULL, "%s takes %lld bytes, and %zu are there", what, (long long)bytes,
-                p->raw_data.len);
+      ONNX_FAIL(f, CODE_ONNX, NULL, "%s takes %lld bytes, and %zu are there", what,
+                (long long)bytes, p->raw_data.len);
     return bytes ? aligned(f, p->raw_data.data, (size_t)bytes, each) : "";
   }
   const void *data = from_field(f, p, t->dtype, &n);
   if (n != (size_t)t->count)
-    ONNX_FAIL(f, "onnx", NULL, "%s takes %lld elements, and %zu are there", what,
+    ONNX_FAIL(f, CODE_ONNX, NULL, "%s takes %lld elements, and %zu are there", what,
               (long long)t->count, n);
   return data;
 }
@@ -159,18 +159,20 @@ OnnxTensor tirc_onnx_tensor(OnnxFile *f, const Onnx__TensorProto *p, const char 
   OnnxTensor t = {.name = p->name ? p->name : "", .ndim = (int)p->n_dims, .count = 1};
   if (*t.name) what = tirc_format(f->c, "the tensor '%s'", t.name);
   if (!tirc_onnx_dtype(p->data_type, &t.dtype))
-    ONNX_FAIL(f, "onnx", "types are bool, int8 to uint64, float16, bfloat16, float32 and float64",
+    ONNX_FAIL(f, CODE_ONNX,
+              "types are bool, int8 to uint64, float16, bfloat16, float32 and float64",
               "%s holds %s elements", what, type_name(p->data_type));
   if (p->n_dims > MOST_DIMS)
-    ONNX_FAIL(f, "onnx", NULL, "%s has %zu dimensions: at most %d", what, p->n_dims, MOST_DIMS);
+    ONNX_FAIL(f, CODE_ONNX, NULL, "%s has %zu dimensions: at most %d", what, p->n_dims, MOST_DIMS);
   t.dims = p->dims;
   for (int d = 0; d < t.ndim; d++) {
     if (t.dims[d] < 0)
-      ONNX_FAIL(f, "onnx", NULL, "%s has the negative extent %lld", what, (long long)t.dims[d]);
+      ONNX_FAIL(f, CODE_ONNX, NULL, "%s has the negative extent %lld", what, (long long)t.dims[d]);
     if (__builtin_mul_overflow(t.count, t.dims[d], &t.count))
-      ONNX_FAIL(f, "onnx", NULL, "%s is too large: its size does not fit into 64 bits", what);
+      ONNX_FAIL(f, CODE_ONNX, NULL, "%s is too large: its size does not fit into 64 bits", what);
   }
-  if (p->segment) ONNX_FAIL(f, "onnx", NULL, "%s is stored in segments, which is not read", what);
+  if (p->segment)
+    ONNX_FAIL(f, CODE_ONNX, NULL, "%s is stored in segments, which is not read", what);
   t.data = elements(f, p, what, &t);
   return t;
 }

@@ -87,17 +87,17 @@ static void check_pipeline(Tirc *c, Stmt s) {
   const int n = statements_of(loop->body);
   if (!stages && !order) return;
   if (!stages || !order)
-    tirc_fail(c, tirc_place_of(s), "lower", "annotate the loop with both, or with neither",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER, "annotate the loop with both, or with neither",
               "the loop %s has %s, and no %s", loop->var->u.s,
               tirc_key(stages ? KEY_PIPELINE_STAGE : KEY_PIPELINE_ORDER),
               tirc_key(stages ? KEY_PIPELINE_ORDER : KEY_PIPELINE_STAGE));
   if (stages->n != order->n)
-    tirc_fail(c, tirc_place_of(s), "lower", "both have a number for each statement of the loop",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER, "both have a number for each statement of the loop",
               "the loop %s has %d numbers in %s and %d in %s", loop->var->u.s, stages->n,
               tirc_key(KEY_PIPELINE_STAGE), order->n, tirc_key(KEY_PIPELINE_ORDER));
   if (stages->n != n && !tirc_is_int(loop->extent, 1) && /* one step is left as it is */
       !tirc_find_stmt(loop->body, is_pipeline, NULL, NULL))
-    tirc_fail(c, tirc_place_of(s), "lower",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "annotate it last: cache_read, compute_at and decompose_reduction add statements",
               "the loop %s has %d statement%s, and %s has %d numbers", loop->var->u.s, n,
               n == 1 ? "" : "s", tirc_key(KEY_PIPELINE_STAGE), stages->n);
@@ -109,7 +109,7 @@ static bool check_loop(Visitor *v, Stmt s) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     Expr wish = tirc_attrs_get(s->u.loop.annotations, tirc_key(rows[i].key));
     if (wish && !rows[i].is_right(wish))
-      tirc_fail(c, tirc_place_of(s), "lower", rows[i].hint,
+      tirc_fail(c, tirc_place_of(s), CODE_LOWER, rows[i].hint,
                 "the annotation %s of the loop %s is %s", tirc_key(rows[i].key), s->u.loop.var->u.s,
                 rows[i].what);
   }

@@ -52,7 +52,7 @@ typedef struct Across {
 } Across;
 
 static _Noreturn void refuse(const Across *x, const char *why) {
-  tirc_fail(x->k->c, tirc_place_of(x->stmt), "lower",
+  tirc_fail(x->k->c, tirc_place_of(x->stmt), CODE_LOWER,
             "rfactor makes a reduction of its own of what each thread does",
             "the threads of block %s reduce together, but %s", x->b->name, why);
 }

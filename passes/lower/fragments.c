@@ -74,7 +74,7 @@ static const struct Row *row_of(Expr e) {
 }
 
 static _Noreturn void refuse(const Fragments *k, Expr e, const char *why) {
-  tirc_fail(k->c, k->at ? tirc_place_of(k->at) : (Loc){0}, "lower", NULL, "%s in %s", why,
+  tirc_fail(k->c, k->at ? tirc_place_of(k->at) : (Loc){0}, CODE_LOWER, NULL, "%s in %s", why,
             tirc_print_expr(k->c, e));
 }
 
@@ -131,7 +131,7 @@ static void note_layout(Fragments *k, Stmt s) {
   Fragment *f = fragment(k, s->u.attr.node);
   const char *wanted = s->u.attr.value->u.s;
   if (f->wanted && strcmp(f->wanted, wanted))
-    tirc_fail(k->c, tirc_place_of(s), "lower", one_layout,
+    tirc_fail(k->c, tirc_place_of(s), CODE_LOWER, one_layout,
               "a fragment is an operand of two products, which take it by rows and by columns");
   f->wanted = wanted;
 }
@@ -210,7 +210,7 @@ static Stmt move(Fragments *k, Expr e, const struct Row *row, const Fragment *f)
   Expr r = tirc_floordiv(c, which, width), column = tirc_floormod(c, which, width);
   const bool turned = is_transposed(k, e, row);
   if (row->does == LOAD && f->wanted && turned != !strcmp(f->wanted, "col_major"))
-    tirc_fail(c, k->at ? tirc_place_of(k->at) : (Loc){0}, "lower", one_layout,
+    tirc_fail(c, k->at ? tirc_place_of(k->at) : (Loc){0}, CODE_LOWER, one_layout,
               "a fragment is loaded by %s, and the product takes it by %s: %s",
               turned ? "columns" : "rows", turned ? "rows" : "columns", tirc_print_expr(c, e));
   Expr far = tirc_mul(c, turned ? column : r, e->args[row->stride]);
@@ -390,7 +390,7 @@ static Stmt visit(Mutator *m, Stmt s) {
                   ? s->u.store.value
                   : tirc_find_expr(s->u.store.value, is_element, k);
     if (of)
-      tirc_fail(k->c, tirc_place_of(s), "lower",
+      tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
                 "tensorize the block with one of the intrinsics: tirc rules tensor_intrin/cuda",
                 "an element of a fragment is loaded or stored, which only whole tiles are");
   }

@@ -18,7 +18,7 @@ static void check_along(const Limits *l, Stmt s, int64_t n) {
   const bool is_block = !strncmp(axis, "blockIdx", 8);
   const int64_t most = tirc_gpu_most_along(l->gpu->kind, tirc_gpu_axis(axis));
   if (n > most)
-    tirc_fail(l->c, tirc_place_of(s), "lower",
+    tirc_fail(l->c, tirc_place_of(s), CODE_LOWER,
               is_block ? "use blockIdx.x for the longest loop"
                        : "use threadIdx.x or threadIdx.y for the longer loop",
               "%s has %lld %s, and %s has %lld along it at most", axis, (long long)n,
@@ -33,7 +33,7 @@ static void add_threads(Limits *l, Stmt s) {
     return;
   }
   if (!tirc_const_int(loop->extent, &n) || n < 1)
-    tirc_fail(l->c, tirc_place_of(s), "lower", "split it by a constant and bind the inner loop",
+    tirc_fail(l->c, tirc_place_of(s), CODE_LOWER, "split it by a constant and bind the inner loop",
               "the loop %s over %s has the extent %s, and how many threads a block has must be a "
               "constant",
               loop->var->u.s, loop->thread, tirc_print_expr(l->c, loop->extent));
@@ -56,7 +56,7 @@ static void add_buffer(Limits *l, Stmt s) {
 static void check_shared(const Limits *l) {
   if (l->shared <= l->gpu->shared_dyn) return;
   Buffer most = l->largest->u.alloc.buffer;
-  tirc_fail(l->c, tirc_place_of(l->largest), "lower", "make its tile smaller",
+  tirc_fail(l->c, tirc_place_of(l->largest), CODE_LOWER, "make its tile smaller",
             "a block of threads has %lld bytes of shared memory, %lld of them in %s, and %s has "
             "%lld",
             (long long)l->shared, (long long)tirc_lower_bytes(most), most->name, l->gpu->name,
@@ -75,7 +75,7 @@ static bool look(Visitor *v, Stmt s) {
     }
     add_threads(l, s);
     if (l->threads > l->gpu->threads)
-      tirc_fail(l->c, tirc_place_of(s), "lower", "bind shorter loops to threadIdx",
+      tirc_fail(l->c, tirc_place_of(s), CODE_LOWER, "bind shorter loops to threadIdx",
                 "a block has %lld threads (%s), and %s has %d at most", (long long)l->threads,
                 l->threads_text, l->gpu->name, l->gpu->threads);
     if (tirc_is_thread_loop(s->u.loop.body)) return true;

@@ -20,7 +20,7 @@ static _Noreturn void refuse_extent(Tirc *c, Stmt s, Expr extent) {
   Buffer b = s->u.alloc.buffer;
   Expr var = tirc_find_expr(extent, is_var, NULL);
   const char *of = tirc_print_expr(c, var ? var : extent);
-  tirc_fail(c, tirc_place_of(s), "lower",
+  tirc_fail(c, tirc_place_of(s), CODE_LOWER,
             tirc_format(c,
                         "split the loop over %s by a constant, and compute_at what writes %s below "
                         "the outer one: a tile of constant size is left of it",
@@ -35,10 +35,10 @@ static void check(Tirc *c, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   int64_t n;
   if (!strcmp(b->scope, "global") && !tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
-    tirc_fail(c, tirc_place_of(s), "lower", "give it scope shared or local, or make it outside",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER, "give it scope shared or local, or make it outside",
               "the buffer %s of scope global is allocated within a kernel", b->name);
   if (strcmp(b->scope, "global") && strcmp(b->scope, "local") && strncmp(b->scope, "shared", 6))
-    tirc_fail(c, tirc_place_of(s), "lower",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "scope shared holds what threads hand to each other, scope local what each has",
               "the buffer %s has scope %s, which is more than its threads' registers, and which no "
               "pass takes apart",

@@ -32,7 +32,7 @@ static Stmt lower_loop(Tirc *c, Stmt s, bool is_for_gpu) {
     if (is_for_gpu) return s;
     if (tirc_is_thread_loop(s))
       tirc_fail(
-          c, tirc_place_of(s), "lower",
+          c, tirc_place_of(s), CODE_LOWER,
           "bind is for GPUs: name one, --target sm_80 or --target opencl, and to run it without "
           "one --device emulate; for a processor use "
           "parallel, vectorize or unroll instead",

@@ -62,7 +62,7 @@ static bool uses(Stmt s, Buffer b) {
 }
 
 _Noreturn static void refuse(Tirc *c, Stmt block, const char *why, const char *hint) {
-  tirc_fail(c, tirc_place_of(block), "lower", hint,
+  tirc_fail(c, tirc_place_of(block), CODE_LOWER, hint,
             "the block %s is to be packed ahead of the calls, but %s", block->u.block.name, why);
 }
 

@@ -61,7 +61,7 @@ static Stmt run_on(Tirc *c, const Func *f, Stmt (*run)(Tirc *c, const Func *f)) 
     TIRC_END(c, trap);
     return body;
   }
-  if (!c->diag.loc.line && !strcmp(c->diag.code, "lower")) c->diag.loc = f->loc;
+  if (!c->diag.loc.line && c->diag.code == CODE_LOWER) c->diag.loc = f->loc;
   tirc_throw(c);
 }
 

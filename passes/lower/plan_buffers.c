@@ -100,7 +100,7 @@ static int within_kernel(Planner *p, const Plan *plan) {
   }
   if (!strcmp(plan->buffer->scope, "global")) return threads ? kernel : plan->n;
   if (tirc_gpu_of(p->f) && !threads)
-    tirc_fail(p->c, p->f->loc, "lower", "keep what one kernel hands to another in scope global",
+    tirc_fail(p->c, p->f->loc, CODE_LOWER, "keep what one kernel hands to another in scope global",
               "the buffer %s of scope %s is used outside of one kernel", plan->buffer->name,
               plan->buffer->scope);
   return plan->n;

@@ -306,7 +306,7 @@ static Stmt fetch_ahead(Prefetch *p, int i, bool round, const char *name, int64_
 
 _Noreturn static void refuse(Prefetch *p, Stmt loop, const char *name, const char *why) {
   tirc_fail(
-      p->c, tirc_place_of(loop), "lower",
+      p->c, tirc_place_of(loop), CODE_LOWER,
       "annotate(loop, \"software_prefetch\", {\"B\": 8}) fetches what the loop touches of B 8 "
       "iterations later",
       "the loop %s is to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);

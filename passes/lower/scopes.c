@@ -262,7 +262,7 @@ static _Noreturn void refuse(const Kernel *k, Buffer b, const Meet *meet) {
   const ScopeOwner owner = tirc_scope_owner(b->scope);
   const bool both = meet->second->write;
   tirc_fail(
-      k->c, tirc_place_of(meet->second->stmt), "lower", of[owner].hint,
+      k->c, tirc_place_of(meet->second->stmt), CODE_LOWER, of[owner].hint,
       "the buffer %s has scope %s, %s, and one %s may %s what another one stores: %s and %s%s%s",
       b->name, b->scope, of[owner].has, of[owner].who, both ? "store to" : "read",
       tirc_touch_text(k->c, meet->second), tirc_touch_text(k->c, meet->first),
@@ -404,7 +404,7 @@ void tirc_lower_check_launches(Tirc *c, const Func *f, Place *at, const For *loo
                                meet.witness ? meet.witness : "")
                  : "";
   tirc_fail(
-      c, meet.second ? tirc_place_of(meet.second->stmt) : f->loc, "lower",
+      c, meet.second ? tirc_place_of(meet.second->stmt) : f->loc, CODE_LOWER,
       "keep what one kernel hands to another in scope global",
       "the buffer %s of scope %s is used outside of one kernel, for each iteration of the loop "
       "%s launches one%s",

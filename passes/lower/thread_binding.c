@@ -64,7 +64,7 @@ typedef struct Unify {
 static Axis *axis_of(Unify *u, Stmt s) {
   for (int i = 0; i < GPU_AXES; i++)
     if (!strcmp(u->axes[i].thread, s->u.loop.thread)) return &u->axes[i];
-  tirc_fail(u->c, tirc_place_of(s), "lower",
+  tirc_fail(u->c, tirc_place_of(s), CODE_LOWER,
             "blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z are axes of threads",
             "the loop %s is bound to %s, which is no axis of threads", s->u.loop.var->u.s,
             s->u.loop.thread);
@@ -83,7 +83,7 @@ static void check_extents(Unify *u, const Axis *axis, Stmt s) {
   if (tirc_prove_equal(u->a, tirc_cast(u->c, DT_INT64, first->extent),
                        tirc_cast(u->c, DT_INT64, loop->extent)))
     return;
-  tirc_fail(u->c, tirc_place_of(s), "lower", "split the loops so that both have the same extent",
+  tirc_fail(u->c, tirc_place_of(s), CODE_LOWER, "split the loops so that both have the same extent",
             "the loops %s and %s are bound to %s, with the extents %s and %s; a kernel has one",
             first->var->u.s, loop->var->u.s, axis->thread, tirc_print_expr(u->c, first->extent),
             tirc_print_expr(u->c, loop->extent));
@@ -174,7 +174,7 @@ static bool collect(Visitor *v, Stmt s) {
   if (!tirc_is_thread_loop(s)) return true;
   Axis *axis = axis_of(u, s);
   if (tirc_uses_any(s->u.loop.extent, &u->inside) || tirc_loads_or_calls(s->u.loop.extent))
-    tirc_fail(u->c, tirc_place_of(s), "lower",
+    tirc_fail(u->c, tirc_place_of(s), CODE_LOWER,
               "how many threads a kernel has is known before it begins",
               "the extent %s of the loop %s, which is bound to %s, changes within the kernel",
               tirc_print_expr(u->c, s->u.loop.extent), s->u.loop.var->u.s, axis->thread);
@@ -258,7 +258,7 @@ static void check_nested(Unify *u, Expr around, Stmt s) {
       !tirc_stmt_uses_var(loop->body, around))
     return;
   tirc_fail(
-      u->c, tirc_place_of(s), "lower", "fuse them, or bind one to another axis",
+      u->c, tirc_place_of(s), CODE_LOWER, "fuse them, or bind one to another axis",
       "the loop %s is bound to %s, within the loop %s, which is, too, and both are used in it: "
       "a thread runs one iteration of each",
       loop->var->u.s, loop->thread, around->u.s);
@@ -338,7 +338,7 @@ static void check_memory(const Unify *u, const Memory *m) {
     const Stmt loop = u->axes[i].loop;
     if (!loop || !m->used[i] || m->inside[i] || tirc_is_int(loop->u.loop.extent, 1)) continue;
     const char *who = is_block_s(b) ? "block" : "thread";
-    tirc_fail(u->c, m->where ? tirc_place_of(m->where) : tirc_place_of(loop), "lower",
+    tirc_fail(u->c, m->where ? tirc_place_of(m->where) : tirc_place_of(loop), CODE_LOWER,
               tirc_format(u->c, "use it by one name, or allocate it within the loop %s",
                           loop->u.loop.var->u.s),
               "the buffer %s has scope %s, of which each %s has its own, and it cannot be proved "
@@ -388,7 +388,7 @@ static void check_virtual(const Kernels *k, Stmt s) {
                   s->u.loop.body);
   if (n > 1)
     tirc_fail(
-        k->c, tirc_place_of(s), "lower",
+        k->c, tirc_place_of(s), CODE_LOWER,
         "bind a loop around it to blockIdx, so that all is one kernel, or give each its own",
         "the loop %s is bound to %s, and %d kernels stand in it: virtual threads belong to one",
         s->u.loop.var->u.s, s->u.loop.thread, n);

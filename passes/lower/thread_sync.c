@@ -55,7 +55,7 @@ static bool differs(const Sync *k, Expr e) { return tirc_find_expr(e, is_varying
 static bool refuse_pointer(Visitor *v, Expr e) {
   Sync *k = v->self;
   if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE && !tirc_map_has(&k->own, e))
-    tirc_fail(k->c, (Loc){0}, "lower", "load and store elements of the buffer",
+    tirc_fail(k->c, (Loc){0}, CODE_LOWER, "load and store elements of the buffer",
               "a kernel hands the pointer %s on, and what is touched through it is not known",
               e->u.s);
   return true;
@@ -95,7 +95,7 @@ static const char *told(Sync *k, const Touch *t) {
 
 static _Noreturn void refuse(Sync *k, Meeting m, Stmt where) {
   if (tirc_question_is_tired(k->q))
-    tirc_fail(k->c, tirc_place_of(m.then->stmt), "lower",
+    tirc_fail(k->c, tirc_place_of(m.then->stmt), CODE_LOWER,
               "split the kernel into several, or let loops run what is written out",
               "after %d pairs of accesses of the kernel were compared, two threads are taken to "
               "touch one element of %s, by \"%s\" and by \"%s\", which needs a barrier where none "
@@ -106,13 +106,13 @@ static _Noreturn void refuse(Sync *k, Meeting m, Stmt where) {
                                                  : "a branch that not all threads take";
   if (m.first->stmt == m.then->stmt)
     tirc_fail(
-        k->c, tirc_place_of(m.first->stmt), "lower",
+        k->c, tirc_place_of(m.first->stmt), CODE_LOWER,
         "threads that read what others store need a statement of their own for each",
         "two threads may touch one element of %s in \"%s\", and no barrier can stand within a "
         "statement",
         m.first->buffer->name, told(k, m.first));
   tirc_fail(
-      k->c, tirc_place_of(m.then->stmt), "lower",
+      k->c, tirc_place_of(m.then->stmt), CODE_LOWER,
       "a barrier must be reached by all threads of the block",
       "two threads may touch one element of %s, by \"%s\" and by \"%s\", which needs a barrier "
       "in %s",
@@ -126,7 +126,7 @@ static Stmt visit(Sync *k, Stmt s, Ends *out);
 /* Of threads that store other numbers to one element at the same time one wins. */
 static void check_store(Sync *k, const Touch *t) {
   if (!tirc_threads_store_others(k->q, k->c, &k->threads, t, k->at)) return;
-  tirc_fail(k->c, tirc_place_of(t->stmt), "lower",
+  tirc_fail(k->c, tirc_place_of(t->stmt), CODE_LOWER,
             "let each thread store to an element of its own, or only one of them",
             "two threads store to one element of %s at the same time, by \"%s\"", t->buffer->name,
             told(k, t));
@@ -337,7 +337,7 @@ static Stmt visit_any(Sync *k, Stmt s, Ends *out) {
   case STMT_EVAL:
     if (tirc_is_barrier(s)) {
       if (k->divergent)
-        tirc_fail(k->c, tirc_place_of(s), "lower",
+        tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
                   "a barrier must be reached by all threads of the block",
                   "a barrier stands where not all threads come");
       out->always = true;

@@ -348,7 +348,7 @@ static Stmt lower_loop(Mutator *m, Stmt s) {
   const Vectorizing *p = m->self;
   Vectorizer z = {.c = c, .a = p->a, .var = loop.var, .heard = p->heard};
   if (!tirc_const_int(loop.min, &z.min) || !tirc_const_int(loop.extent, &z.extent))
-    tirc_fail(c, tirc_place_of(s), "lower",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "split it by a constant factor and vectorize the inner loop",
               "the loop %s is to be vectorized, but its extent is no constant", loop.var->u.s);
   if (z.extent <= 0) return tirc_seq(c, 0, NULL);

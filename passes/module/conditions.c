@@ -24,7 +24,7 @@ static bool is_condition(Expr e) {
 }
 
 _Noreturn static void no_conditions(Tirc *c, const Graph *g) {
-  tirc_fail(c, g->loc, "type", "[[condition, \"message\", \"file\", line, column], ...]",
+  tirc_fail(c, g->loc, CODE_TYPE, "[[condition, \"message\", \"file\", line, column], ...]",
             "%s: \"%s\" has something else than conditions", g->name, tirc_key(KEY_REQUIRES));
 }
 

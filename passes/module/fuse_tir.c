@@ -99,7 +99,7 @@ static void merge_call(Merge *k, Node call, Node result) {
   const int wrong =
       tirc_match_params(&match, f->n_params, tirc_buffer_infos(c, f->n_params, f->buffers), is);
   if (wrong >= 0)
-    tirc_fail(c, call->loc, "shape", NULL, "R.call_tir of %s: %s: %s", call->name,
+    tirc_fail(c, call->loc, CODE_SHAPE, NULL, "R.call_tir of %s: %s: %s", call->name,
               f->buffers[wrong]->name, match.why);
   for (int i = 0; i < f->n_params; i++)
     tirc_map_set(c, &buffers, f->buffers[i],

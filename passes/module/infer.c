@@ -32,7 +32,7 @@ static Info info_of_item(Infer *f, Node n) {
   const Info of = n->args[0]->info;
   if (!of || of->kind == INFO_OBJECT) return NULL;
   if (of->kind != INFO_TUPLE || n->index >= of->n)
-    FAIL(f, n->loc, "type", NULL, "%s: there is no field %d of %s", f->g->name, n->index,
+    FAIL(f, n->loc, CODE_TYPE, NULL, "%s: there is no field %d of %s", f->g->name, n->index,
          tirc_info_words(f->p->c, of));
   return of->fields[n->index];
 }
@@ -68,11 +68,11 @@ static Info info_of_call_tir(Infer *f, Node n) {
     const char *what = i < n->n ? "argument" : "result";
     const int number = (i < n->n ? i : i - n->n) + 1;
     if (!func->buffers[i])
-      FAIL(f, n->loc, "type", "give it by tir_vars=R.shape([n])",
+      FAIL(f, n->loc, CODE_TYPE, "give it by tir_vars=R.shape([n])",
            "R.call_tir of %s: %s %d is a tensor, and the parameter %s is a scalar", n->name, what,
            number, func->params[i]->u.s);
     if (i == wrong)
-      FAIL(f, n->loc, "shape", NULL, "R.call_tir of %s: %s %d, %s: %s", n->name, what, number,
+      FAIL(f, n->loc, CODE_SHAPE, NULL, "R.call_tir of %s: %s %d, %s: %s", n->name, what, number,
            func->buffers[i]->name, match.why);
   }
   return n->info;
@@ -84,7 +84,7 @@ static Info info_of_call_graph(Infer *f, Node n) {
   const int wrong = tirc_match_params(&match, n->n, tirc_node_infos(f->p->c, n->n, callee->params),
                                       tirc_node_infos(f->p->c, n->n, n->args));
   if (wrong >= 0)
-    FAIL(f, n->loc, "shape", NULL, "the call of %s: argument %d, %s: %s", n->name, wrong + 1,
+    FAIL(f, n->loc, CODE_SHAPE, NULL, "the call of %s: argument %d, %s: %s", n->name, wrong + 1,
          callee->params[wrong]->name, match.why);
   if (!callee->info) return NULL;
   /* What the text, or an earlier look, calls extents that only the callee knows. */
@@ -108,13 +108,13 @@ static Info info_of_if(Infer *f, struct Node *n) {
   Node *args = tirc_copy(c, n->args, n->n);
   if (cond && (cond->kind != INFO_TENSOR || cond->ndim > 0 ||
                (cond->dtype.code != TYPE_BOOL && cond->dtype.code != TYPE_VOID)))
-    FAIL(f, n->loc, "type", NULL, "%s: the condition of an `if` is one bool, and it is %s",
+    FAIL(f, n->loc, CODE_TYPE, NULL, "%s: the condition of an `if` is one bool, and it is %s",
          f->g->name, tirc_info_words(c, cond));
   for (int i = 1; i < n->n; i++) args[i] = infer_branch(f, args[i]);
   n->args = args;
   const Info a = args[1]->info, b = args[2]->info;
   if (a && b && (!tirc_meet_info(&match, a, b) || !tirc_meet_info(&back, b, a)))
-    FAIL(f, n->loc, "shape", "both branches give the same, whichever is taken",
+    FAIL(f, n->loc, CODE_SHAPE, "both branches give the same, whichever is taken",
          "%s: one branch of the `if` gives %s, the other one %s", f->g->name, tirc_info_words(c, a),
          tirc_info_words(c, b));
   return a ? a : b;
@@ -143,7 +143,7 @@ static Node infer_value(GraphRewriter *r, const Binding *b, Node value, Node *al
   const Info found = info_of_call(f, &to);
   const Info both = tirc_meet_info(&match, b->var->info, found);
   if (!both && b->var->info)
-    FAIL(f, b->loc, "shape",
+    FAIL(f, b->loc, CODE_SHAPE,
          value->kind == NODE_CALL ? "R.match_cast(x, R.Tensor(...)) checks it when it runs" : NULL,
          "%s: '%s' is said to be %s, and it is %s", f->g->name, b->var->name,
          tirc_print_info(r->c, b->var->info), tirc_print_info(r->c, found));
@@ -168,7 +168,7 @@ static void check_result(Infer *f, Graph *g) {
   g->result = tirc_mutate_node(&fill, g->result);
   const Info both = tirc_meet_info(&match, g->info, g->result->info);
   if (!both && g->info)
-    FAIL(f, g->loc, "shape", NULL, "%s is said to give %s, and it gives %s", g->name,
+    FAIL(f, g->loc, CODE_SHAPE, NULL, "%s is said to give %s, and it gives %s", g->name,
          tirc_print_info(f->p->c, g->info), tirc_print_info(f->p->c, g->result->info));
   g->info = both;
 }

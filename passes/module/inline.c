@@ -53,7 +53,7 @@ static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *al
   const int wrong = tirc_match_params(&match, n, tirc_node_infos(r->c, n, g->params),
                                       tirc_node_infos(r->c, n, value->args));
   if (wrong >= 0)
-    tirc_fail(r->c, value->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name,
+    tirc_fail(r->c, value->loc, CODE_SHAPE, NULL, "the call of %s: argument %d: %s", g->name,
               wrong + 1, match.why);
   for (int i = 0; i < n; i++) tirc_map_set(r->c, &k.vars, g->params[i], value->args[i]);
   if (value->info && g->info) (void)tirc_match_info(&match, g->info, value->info);

@@ -36,7 +36,7 @@ typedef struct Importing {
 } Importing;
 
 #define FAIL(k, hint, ...)                                                                         \
-  tirc_fail((k)->c, (Loc){(k)->model->path, 0, 0}, "onnx", hint, __VA_ARGS__)
+  tirc_fail((k)->c, (Loc){(k)->model->path, 0, 0}, CODE_ONNX, hint, __VA_ARGS__)
 
 /* --- values by name -----------------------------------------------------------------------------
  */
@@ -314,7 +314,7 @@ static void convert_named(Importing *k, const OnnxNode *n) {
     return;
   }
   const Diag d = k->c->diag;
-  if (!strcmp(d.code, "onnx")) tirc_throw(k->c);
+  if (d.code == CODE_ONNX) tirc_throw(k->c);
   const char *words = d.loc.line > 0 ? tirc_script_placed(k->c, d.message, d.loc) : d.message;
   k->c->diag.message = tirc_format(k->c, "node '%s' (%s): %s", n->name, n->op, words);
   k->c->diag.loc = (Loc){k->model->path, 0, 0};
@@ -502,7 +502,7 @@ static void check_extents(Tirc *c, const OnnxModel *model, const OnnxImport *opt
         tirc_text_addf(&names, "%s%s", names.n ? ", " : "it has ", tirc_graph_spelling(c, name));
       }
     if (!there)
-      tirc_fail(c, (Loc){model->path, 0, 0}, "name", names.n ? names.at : "all are numbers",
+      tirc_fail(c, (Loc){model->path, 0, 0}, CODE_NAME, names.n ? names.at : "all are numbers",
                 "the model has no extent '%s'", options->dims[i]);
   }
 }
@@ -516,7 +516,7 @@ const OnnxModule *tirc_onnx_import(Tirc *c, const OnnxModel *model, const OnnxIm
     for (int k = 0; k < model->n_inputs; k++)
       there |= !strcmp(model->inputs[k].name, options->bound[i].name);
     if (!there)
-      tirc_fail(c, (Loc){model->path, 0, 0}, "name", "`tirc import` lists the inputs",
+      tirc_fail(c, (Loc){model->path, 0, 0}, CODE_NAME, "`tirc import` lists the inputs",
                 "the model has no input '%s'", options->bound[i].name);
   }
   do out = try_import(c, model, options, is_bound, &again);

@@ -9,7 +9,7 @@ typedef struct Operand {
   const char *name; /* of the parameter, where the text says it */
 } Operand;
 
-#define FAIL(o, hint, ...) tirc_fail((o)->p->c, (o)->call->loc, "type", hint, __VA_ARGS__)
+#define FAIL(o, hint, ...) tirc_fail((o)->p->c, (o)->call->loc, CODE_TYPE, hint, __VA_ARGS__)
 
 /* --- what is known of integers ------------------------------------------------------------------
  */
@@ -224,7 +224,7 @@ const OperatorProgram *tirc_operator_call(Passes *p, const Graph *g, Node call) 
   Tirc *c = p->c;
   tirc_open_operators(p);
   if (!tirc_operator(p->ops, call->name))
-    tirc_fail(c, call->loc, "name", tirc_operator_hint(p->ops, call->name),
+    tirc_fail(c, call->loc, CODE_NAME, tirc_operator_hint(p->ops, call->name),
               "there is no operator R.%s", call->name);
   void **at = tirc_strmap_at(c, &p->calls, key_of(p, g, call));
   Trap trap;

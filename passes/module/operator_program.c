@@ -227,7 +227,7 @@ OperatorProgram tirc_operator_program(Operators *ops, const OperatorCall *call) 
   m.args = tirc_new_array(c, Value, call->n_args);
   m.values = tirc_new_array(c, Value, call->n_keywords);
   if (!(m.op = tirc_operator(ops, call->name)))
-    tirc_fail(c, (Loc){0}, "operator", tirc_operator_hint(ops, call->name),
+    tirc_fail(c, (Loc){0}, CODE_OPERATOR, tirc_operator_hint(ops, call->name),
               "there is no operator R.%s", call->name);
   Trap trap;
   if (TIRC_TRY(c, trap)) {

@@ -13,7 +13,7 @@ typedef struct Words {
 } Words;
 
 static _Noreturn void bad_word(Words *w, const char *word, const char *why) {
-  tirc_fail(w->ops->c, (Loc){0}, "argument", FORM, "'%s': %s", word, why);
+  tirc_fail(w->ops->c, (Loc){0}, CODE_ARGUMENT, FORM, "'%s': %s", word, why);
 }
 
 /* "4", "n" */

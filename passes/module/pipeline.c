@@ -65,7 +65,7 @@ static void check_skipped(Passes *p, const char *name) {
   }
   if (known) return;
   const char *nearest = tirc_nearest(p->c, name, tirc_n_module_passes, all);
-  tirc_fail(p->c, (Loc){0}, "name",
+  tirc_fail(p->c, (Loc){0}, CODE_NAME,
             nearest ? tirc_format(p->c, "%s `tirc explain passes` lists them", nearest)
                     : "`tirc explain passes` lists them",
             "there is no pass '%s'", name);
@@ -77,7 +77,7 @@ static int phase_of_extra(Passes *p, const char *text, const char **file) {
   const char *name = colon ? tirc_strndup(p->c, text, (size_t)(colon - text)) : text;
   const int phase = colon ? tirc_find_phase(name) : -1;
   if (phase < 0 || !colon[1])
-    tirc_fail(p->c, (Loc){0}, "name", "PHASE:FILE, as in schedule:mine.sch; tirc explain passes",
+    tirc_fail(p->c, (Loc){0}, CODE_NAME, "PHASE:FILE, as in schedule:mine.sch; tirc explain passes",
               colon ? "there is no phase '%s'" : "'%s' names no phase", name);
   *file = colon + 1;
   return phase;

@@ -44,7 +44,7 @@ static Buffer buffer_of(Planning *k, const char *name, Info info) {
 
 static int add_tensor(Planning *k, PlanPlace place, const char *name, Info info, Loc loc) {
   if (!info || info->kind != INFO_TENSOR || !info->shape || info->dtype.code == TYPE_VOID)
-    FAIL(k, loc, "unsupported",
+    FAIL(k, loc, CODE_UNSUPPORTED,
          info && (info->kind == INFO_PRIM || info->kind == INFO_SHAPE)
              ? "let it be an extent of a tensor, or an R.Shape of such"
              : "R.match_cast(x, R.Tensor(...)) says what it is",
@@ -100,7 +100,7 @@ static const Tensors *item(Planning *k, Node n) {
   const Tensors *all = value_of(k, of);
   int from = 0;
   if (!of->info || of->info->kind != INFO_TUPLE)
-    FAIL(k, n->loc, "unsupported", NULL, "%s: a field of what is no tuple", k->g->name);
+    FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: a field of what is no tuple", k->g->name);
   for (int i = 0; i < n->index; i++) from += leaves_of(of->info->fields[i]);
   Tensors *t = tirc_new(k->c, Tensors);
   *t = (Tensors){leaves_of(of->info->fields[n->index]), all->at + from};
@@ -112,13 +112,13 @@ static const Tensors *cast(Planning *k, Node n) {
   const Info to = n->info, from = n->args[0]->info;
   const Tensors *t = value_of(k, n->args[0]);
   if (to->kind != INFO_TENSOR || !from || from->kind != INFO_TENSOR || t->n != 1)
-    FAIL(k, n->loc, "unsupported", NULL, "R.match_cast of what is no tensor");
+    FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "R.match_cast of what is no tensor");
   Buffer b = k->tensors.at[t->at[0]].buffer;
   if (to->dtype.code != TYPE_VOID && !tirc_dtype_equal(to->dtype, b->dtype))
-    FAIL(k, n->loc, "type", NULL, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
+    FAIL(k, n->loc, CODE_TYPE, NULL, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
          tirc_info_words(k->c, from));
   if (to->ndim >= 0 && to->ndim != b->ndim)
-    FAIL(k, n->loc, "shape", NULL, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
+    FAIL(k, n->loc, CODE_SHAPE, NULL, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
          tirc_info_words(k->c, from));
   for (int i = 0; to->shape && i < b->ndim; i++) {
     const Expr e = tirc_substitute(k->c, to->shape[i], &k->symbols);
@@ -173,7 +173,7 @@ static void check_stores(Planning *k, const PlanCall *call) {
     Visitor v = {.stmt = note_store, .expr = tirc_skip_expr, .self = &stores};
     tirc_visit_stmt(&v, body);
     if (stores.found)
-      FAIL(k, call->loc, "ill-formed", "results come behind the arguments",
+      FAIL(k, call->loc, CODE_ILL_FORMED, "results come behind the arguments",
            "%s writes its parameter %s, which is an argument here", call->func->name,
            stores.to->name);
   }
@@ -204,7 +204,8 @@ static const Tensors *value_of(Planning *k, Node n) {
   switch (n->kind) {
   case NODE_VAR:
     known = tirc_map_get(&k->values, n);
-    if (!known) FAIL(k, n->loc, "unsupported", NULL, "%s: '%s' is no tensor", k->g->name, n->name);
+    if (!known)
+      FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: '%s' is no tensor", k->g->name, n->name);
     return known;
   case NODE_CONST: return constant(k, n);
   case NODE_TUPLE: return tuple(k, n);
@@ -212,7 +213,7 @@ static const Tensors *value_of(Planning *k, Node n) {
   case NODE_MATCH_CAST: return cast(k, n);
   default: break;
   }
-  FAIL(k, n->loc, "unsupported", NULL, "%s: '%s' is no tensor", k->g->name,
+  FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: '%s' is no tensor", k->g->name,
        tirc_print_node(k->c, n));
 }
 
@@ -243,7 +244,7 @@ static PtrMap bind_call(Planning *k, Node call, const Graph *g) {
   for (int i = 0; i < n; i++) is[i] = tirc_substitute_info(k->c, call->args[i]->info, &k->symbols);
   const int wrong = tirc_match_params(&match, n, tirc_node_infos(k->c, n, g->params), is);
   if (wrong >= 0)
-    FAIL(k, call->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name, wrong + 1,
+    FAIL(k, call->loc, CODE_SHAPE, NULL, "the call of %s: argument %d: %s", g->name, wrong + 1,
          match.why);
   for (int i = 0; i < n; i++)
     if (!is_extents(g->params[i]->info))
@@ -315,7 +316,7 @@ static const Tensors *plan_if(Planning *k, Node n, const char *name) {
   const int outer = k->guard;
   const Buffer b = cond->n == 1 ? k->tensors.at[cond->at[0]].buffer : NULL;
   if (!b || b->ndim || b->dtype.code != TYPE_BOOL)
-    FAIL(k, n->loc, "unsupported", NULL, "%s: the condition of an `if` is one bool", k->g->name);
+    FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: the condition of an `if` is one bool", k->g->name);
   const Tensors *out = results_of(k, n, name);
   for (int i = 1; i < 3; i++) {
     const int first_tensor = k->tensors.n, first_call = k->calls.n;
@@ -323,7 +324,8 @@ static const Tensors *plan_if(Planning *k, Node n, const char *name) {
     k->guard = k->guards.n - 1;
     const Tensors *made = plan_branch(k, n->args[i]);
     if (made->n != out->n)
-      FAIL(k, n->loc, "unsupported", NULL, "%s: the branches of an `if` give the same", k->g->name);
+      FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: the branches of an `if` give the same",
+           k->g->name);
     give_branch(k, made, out, first_tensor, first_call, n->loc);
   }
   k->guard = outer;
@@ -337,7 +339,7 @@ static void plan_binding(Planning *k, const Binding *b) {
   const Node n = b->value;
   const bool is_call = n->kind == NODE_CALL_TIR || n->kind == NODE_CALL_DPS;
   if (n->kind == NODE_CALL || n->kind == NODE_CALL_GRAPH)
-    FAIL(k, n->loc, "unsupported", "let the passes of phase 2 run",
+    FAIL(k, n->loc, CODE_UNSUPPORTED, "let the passes of phase 2 run",
          "%s: %s is no call of a prim_func yet", k->g->name, tirc_print_node(k->c, n));
   if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) return; /* used by operators only */
   tirc_map_set(k->c, &k->values, b->var,
@@ -458,7 +460,7 @@ static Stmt asserting(Planning *k, Stmt body) {
     if (!tirc_const_int(cond, &holds))
       body = tirc_with_loc(k->c, tirc_assert_stmt(k->c, cond, need.message, body), loc);
     else if (!holds)
-      FAIL(k, loc, "value", NULL, "%s", need.message);
+      FAIL(k, loc, CODE_VALUE, NULL, "%s", need.message);
   }
   return body;
 }
@@ -522,7 +524,7 @@ static void take_bounds(Planning *k, Plan *plan) {
 static void require_told(Planning *k) {
   const Expr untold = tirc_untold_symbol(k->c, k->g->n_params, k->g->params, 0, NULL);
   if (untold)
-    FAIL(k, k->g->loc, "shape",
+    FAIL(k, k->g->loc, CODE_SHAPE,
          tirc_format(k->c, "let it be an extent of a parameter by itself, or give it: -D %s=8",
                      untold->u.s),
          "%s: nothing tells what \"%s\" is", k->g->name, untold->u.s);
@@ -531,7 +533,7 @@ static void require_told(Planning *k) {
 const Plan *tirc_plan(Passes *p, const Module *m) {
   const Graph *g = tirc_module_main_graph(m);
   if (!g)
-    tirc_fail(p->c, (Loc){m->file, 0, 0}, "name", "call one of them main",
+    tirc_fail(p->c, (Loc){m->file, 0, 0}, CODE_NAME, "call one of them main",
               "the module has %d graphs and none is called main", m->n_graphs);
   Planning k = {.p = p, .c = p->c, .m = m, .g = g, .guard = -1};
   const Expr inputs = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));

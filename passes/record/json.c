@@ -146,7 +146,7 @@ static Json *next_value(Values *v, Loc *loc) {
   for (; v->at < (fault.what ? fault.at : end); v->at++)
     if (v->text[v->at] == '\n') v->line++;
   if (fault.what)
-    tirc_fail(v->c, (Loc){v->file, v->line, 1}, "json",
+    tirc_fail(v->c, (Loc){v->file, v->line, 1}, CODE_JSON,
               fault.changed ? "it would not be kept as it stands"
                             : "it would be one value, as {...}; a trace file has one a line, or a "
                               "bare [instructions, decisions]",
@@ -158,7 +158,7 @@ static Json *next_value(Values *v, Loc *loc) {
   if (tok) json_tokener_free(tok);
   if (j && error == json_tokener_success) return j;
   json_object_put(j);
-  tirc_fail(v->c, *loc, "memory", NULL, "out of memory");
+  tirc_fail(v->c, *loc, CODE_MEMORY, NULL, "out of memory");
 }
 
 /* The number of the record to be taken, from 1; 0 when there is none at all. */
@@ -188,7 +188,7 @@ static void require_utf8(Tirc *c, const char *file, const char *text, size_t n) 
   for (size_t at = 0, k; at < n; at += k) {
     k = tirc_utf8_length(text + at, n - at);
     if (!k)
-      tirc_fail(c, loc, "json", "save the file as UTF-8", "byte 0x%02X is no UTF-8 text",
+      tirc_fail(c, loc, CODE_JSON, "save the file as UTF-8", "byte 0x%02X is no UTF-8 text",
                 (unsigned char)text[at]);
     loc.column++;
     if (text[at] == '\n') loc.line++, loc.column = 1;
@@ -200,11 +200,11 @@ Value tirc_value_of_json_file(Tirc *c, const char *file, const char *text, size_
   Values v = {.c = c, .file = file, .text = text, .n = n, .line = 1};
   Loc loc;
   Json *j = next_value(&v, &loc);
-  if (!j) tirc_fail(c, loc, "json", NULL, "the file is empty");
+  if (!j) tirc_fail(c, loc, CODE_JSON, NULL, "the file is empty");
   skip_space(&v);
   if (v.at == v.n) return value_of_object(c, j);
   json_object_put(j);
-  tirc_fail(c, (Loc){v.file, v.line, 1}, "json", "a file that a script reads holds one value",
+  tirc_fail(c, (Loc){v.file, v.line, 1}, CODE_JSON, "a file that a script reads holds one value",
             "something stands behind the JSON value");
 }
 
@@ -213,10 +213,10 @@ TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t 
   Values v = {.c = c, .file = file, .text = text, .n = n, .line = 1};
   const int64_t chosen = choose(v, record);
   Loc loc = {file, 1, 1};
-  if (chosen == 0) tirc_fail(c, loc, "trace", NULL, "the file has no trace");
+  if (chosen == 0) tirc_fail(c, loc, CODE_TRACE, NULL, "the file has no trace");
   if (chosen < 0)
-    tirc_fail(c, loc, "trace", "records count from 1", "there is no record %lld: the file has %lld",
-              (long long)record, (long long)-chosen);
+    tirc_fail(c, loc, CODE_TRACE, "records count from 1",
+              "there is no record %lld: the file has %lld", (long long)record, (long long)-chosen);
   Json *j = next_value(&v, &loc);
   for (int64_t i = 1; i < chosen; i++) {
     json_object_put(j);

@@ -24,7 +24,7 @@ static const char *place_of(const Reader *r) {
   return r->kind ? tirc_format(r->c, "%s (%s)", place, r->kind) : place;
 }
 #define bad(r, hint, ...)                                                                          \
-  tirc_fail((r)->c, (r)->loc, "trace", hint, "%s: %s", place_of(r),                                \
+  tirc_fail((r)->c, (r)->loc, CODE_TRACE, hint, "%s: %s", place_of(r),                             \
             tirc_format((r)->c, __VA_ARGS__))
 
 static const ValueList *list(Reader *r, Value v, const char *message) {

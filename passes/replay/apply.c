@@ -57,7 +57,8 @@ static Value map_of_text(Replay *r, const char *text) {
     const uint32_t rv = (uint32_t)strtoul(from + 1, &end, 10);
     const Value *here = value_here(r, rv);
     if (!here || here->kind != VAL_INT)
-      tirc_fail(c, r->loc, "trace", NULL, "an index map holds a random variable that is no number");
+      tirc_fail(c, r->loc, CODE_TRACE, NULL,
+                "an index map holds a random variable that is no number");
     int k = 0;
     while (k < rvs.n && rvs.at[k].rv != here->rv) k++;
     if (k == rvs.n) {
@@ -75,7 +76,7 @@ static Value map_of_text(Replay *r, const char *text) {
   const Value map = fn->call(fn, vars.n, vars.at);
   fn = map.kind == VAL_FUNCTION ? map.u.object : NULL;
   if (!fn || fn->n_params < 0)
-    tirc_fail(c, r->loc, "trace", NULL, "this is no index map: %s", text);
+    tirc_fail(c, r->loc, CODE_TRACE, NULL, "this is no index map: %s", text);
   RecordedMap *m = tirc_new(c, RecordedMap);
   *m = (RecordedMap){.base = {tirc_call_map, fn->n_params, NULL},
                      .c = c,
@@ -112,7 +113,7 @@ static void take_results(Replay *r, const Instruction *inst, Value result) {
   const int n = tirc_instruction_outputs(inst, &then_at),
             m = tirc_instruction_outputs(&now, &now_at);
   if (n != m)
-    tirc_fail(c, r->loc, "trace", "the trace was made on another program",
+    tirc_fail(c, r->loc, CODE_TRACE, "the trace was made on another program",
               "it gives %d results here, and %d in the trace", m, n);
   for (int i = 0; i < n; i++) {
     Value *kept = tirc_new(c, Value);
@@ -135,7 +136,7 @@ static Instruction asked_again(Replay *r, const Instruction *inst) {
   Value decision = r->asked->decide(r->asked->self, inst, inputs, attrs, own ? *own : VALUE_NONE);
   r->asking = false;
   if (!own && decision.kind != VAL_NONE)
-    tirc_fail(c, r->loc, "trace", "return the decision that the provider was given",
+    tirc_fail(c, r->loc, CODE_TRACE, "return the decision that the provider was given",
               "it takes no decision, and the decision provider gives one");
   Instruction with = *inst;
   with.args = tirc_arguments_with(c, inst, decision);

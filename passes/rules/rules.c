@@ -6,7 +6,6 @@
 
 #define PROCESSORS "cpu"
 #define GPUS "gpu"
-#define NO_RULE "no-rule"
 
 typedef struct Auto {
   Script *sc;
@@ -147,7 +146,7 @@ static bool try_rule(Auto *a) {
 static void leave(Auto *a) {
   Sched *s = a->sc->sched;
   const Warning w = {
-      NO_RULE,
+      CODE_NO_RULE,
       {0},
       tirc_format(s->c, "no rule schedules the function %s: it stays as it is", a->func)};
   if (a->listener) a->listener->tried(a->listener->self, a->func, NULL, false, NULL);

@@ -74,7 +74,7 @@ struct SRef {
 };
 
 typedef struct Warning {
-  const char *code; /* SCHED_WARNING unless it has one of its own */
+  DiagCode code; /* CODE_WARNING unless it has one of its own */
   Loc loc;
   const char *message;
 } Warning;
@@ -190,14 +190,14 @@ void tirc_sched_mark(Sched *s, Stmt stmt);
 /* Raise a ScheduleError (status NO, or BAD for an ARGUMENT_ERROR row) about a statement, which is
  * marked, too (NULL: about none). `condition` says which condition of which definition failed, or
  * NULL. `hint` NULL takes the table's. */
-_Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condition,
+_Noreturn void tirc_sched_error(Sched *s, Stmt at, DiagCode id, const char *condition,
                                 const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 #define tirc_refuse(s, at, id, ...) tirc_sched_error(s, at, id, NULL, NULL, __VA_ARGS__)
 /* Harmless but suspicious; a strict schedule turns it into an error, */
-#define tirc_sched_warn(s, ...) tirc_sched_warn_code(s, SCHED_WARNING, __VA_ARGS__)
-/* The same with a code of its own, one of tools/codes.def. */
-void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...)
+#define tirc_sched_warn(s, ...) tirc_sched_warn_code(s, CODE_WARNING, __VA_ARGS__)
+/* The same with a code of its own, one of ir/codes.def. */
+void tirc_sched_warn_code(Sched *s, DiagCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* which is this one. */
 _Noreturn void tirc_raise_warning(Tirc *c, Warning w);

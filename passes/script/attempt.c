@@ -58,8 +58,9 @@ bool tirc_script_attempt(Script *sc, Value function, const Args *a, Value *answe
 
 const char *tirc_script_raised(Tirc *c) {
   const Diag *d = &c->diag;
-  if (!d->loc.file) return tirc_format(c, "%s [%s]", d->message, d->code);
-  return tirc_format(c, "%s:%d: %s [%s]", d->loc.file, d->loc.line, d->message, d->code);
+  if (!d->loc.file) return tirc_format(c, "%s [%s]", d->message, tirc_codes[d->code].text);
+  return tirc_format(c, "%s:%d: %s [%s]", d->loc.file, d->loc.line, d->message,
+                     tirc_codes[d->code].text);
 }
 
 /* attempt(f, *args): whether f(*args) did not return False or raise; otherwise what it did is

@@ -3,34 +3,35 @@
 #include "interp.h"
 
 static const ExceptionClass classes[] = {
-    {"Exception", NULL, "exception"},
-    {"RuntimeError", "Exception", "runtime"},
-    {"TVMError", "RuntimeError", "tvm"},
-    {"ScheduleError", "TVMError", "raised"},
-    {"NotImplementedError", "RuntimeError", "unsupported"},
-    {"AssertionError", "Exception", "assert"},
-    {"AttributeError", "Exception", "attribute"},
-    {"NameError", "Exception", "name"},
-    {"ImportError", "Exception", "import"},
-    {"OSError", "Exception", "file"},
-    {"TypeError", "Exception", "type"},
-    {"ValueError", "Exception", "value"},
-    {"LookupError", "Exception", "lookup"},
-    {"IndexError", "LookupError", "index"},
-    {"KeyError", "LookupError", "key"},
-    {"ArithmeticError", "Exception", "arithmetic"},
-    {"ZeroDivisionError", "ArithmeticError", "zero-division"},
-    {"OverflowError", "ArithmeticError", "overflow"},
+    {"Exception", NULL, CODE_EXCEPTION},
+    {"RuntimeError", "Exception", CODE_RUNTIME},
+    {"TVMError", "RuntimeError", CODE_TVM},
+    {"ScheduleError", "TVMError", CODE_RAISED},
+    {"NotImplementedError", "RuntimeError", CODE_UNSUPPORTED},
+    {"AssertionError", "Exception", CODE_ASSERT},
+    {"AttributeError", "Exception", CODE_ATTRIBUTE},
+    {"NameError", "Exception", CODE_NAME},
+    {"ImportError", "Exception", CODE_IMPORT},
+    {"OSError", "Exception", CODE_FILE},
+    {"TypeError", "Exception", CODE_TYPE},
+    {"ValueError", "Exception", CODE_VALUE},
+    {"LookupError", "Exception", CODE_LOOKUP},
+    {"IndexError", "LookupError", CODE_INDEX},
+    {"KeyError", "LookupError", CODE_KEY},
+    {"ArithmeticError", "Exception", CODE_ARITHMETIC},
+    {"ZeroDivisionError", "ArithmeticError", CODE_ZERO_DIVISION},
+    {"OverflowError", "ArithmeticError", CODE_OVERFLOW},
     /* in the reference, the first for what is gone, the second for what another schedule has */
-    {"HandleError", "ValueError", "stale-handle", "IndexError"},
+    {"HandleError", "ValueError", SERR_STALE_HANDLE, "IndexError"},
 };
 enum { N_CLASSES = sizeof classes / sizeof *classes };
 
 /* Diagnostics of other parts that are no TVMError in the reference. */
 static const struct {
-  const char *code, *class;
+  DiagCode code;
+  const char *class;
 } foreign[] = {
-    {"argument", "TypeError"}, {"buffer-not-found", "ValueError"}, {"json", "ValueError"}};
+    {CODE_ARGUMENT, "TypeError"}, {SERR_BUFFER_NOT_FOUND, "ValueError"}, {CODE_JSON, "ValueError"}};
 
 const ExceptionClass *tirc_script_exception_class(const char *name) {
   for (int i = 0; i < N_CLASSES; i++)
@@ -54,14 +55,14 @@ bool tirc_script_is_subclass(const ExceptionClass *class, const char *name) {
 static const ExceptionClass *class_of(const Diag *diag) {
   if (diag->status == TIRC_STATUS_NO) return tirc_script_exception_class("ScheduleError");
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-    if (!strcmp(foreign[i].code, diag->code)) return tirc_script_exception_class(foreign[i].class);
+    if (foreign[i].code == diag->code) return tirc_script_exception_class(foreign[i].class);
   for (int i = 0; i < N_CLASSES; i++)
-    if (!strcmp(classes[i].code, diag->code)) return &classes[i];
+    if (classes[i].code == diag->code) return &classes[i];
   return tirc_script_exception_class("TVMError");
 }
 
 bool tirc_script_catchable(const Diag *diag) {
-  return strcmp(diag->code, "limit") && strcmp(diag->code, "memory");
+  return diag->code != CODE_LIMIT && diag->code != CODE_MEMORY;
 }
 
 static Value exception_value(Script *sc, const ExceptionClass *class, const Diag *diag) {
@@ -108,5 +109,5 @@ _Noreturn void tirc_script_error(Script *sc, const char *class, const char *hint
 }
 
 _Noreturn void tirc_script_limit(Script *sc, const char *hint, const char *message) {
-  tirc_fail(sc->c, sc->loc, "limit", hint, "%s", message);
+  tirc_fail(sc->c, sc->loc, CODE_LIMIT, hint, "%s", message);
 }

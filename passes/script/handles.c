@@ -195,7 +195,7 @@ GET(var_name, tirc_value_str(v.u.expr->u.s))
 GET(load_buffer, tirc_value_buffer(v.u.expr->u.buffer))
 
 GET(error_message, tirc_value_str(diag(v)->message))
-GET(error_code, tirc_value_str(diag(v)->code))
+GET(error_code, tirc_value_str(tirc_codes[diag(v)->code].text))
 GET(error_primitive, text_or_none(diag(v)->primitive))
 GET(error_call, text_or_none(diag(v)->call))
 GET(error_condition, text_or_none(diag(v)->condition))

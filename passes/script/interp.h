@@ -62,7 +62,7 @@ typedef struct AttributeRow {
 
 typedef struct ExceptionClass {
   const char *name, *parent; /* parent NULL: the root, Exception */
-  const char *code;          /* of the diagnostics that are of this class */
+  DiagCode code;             /* of the diagnostics that are of this class */
   const char *second;        /* another parent, or NULL */
 } ExceptionClass;
 typedef struct Exception { /* u.object of an exception; v.type is its class's name */

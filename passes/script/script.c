@@ -16,7 +16,7 @@ void tirc_script_outside(Script *sc, Flow flow) {
   static const char *const names[] = {
       [FLOW_BREAK] = "break", [FLOW_CONTINUE] = "continue", [FLOW_RETURN] = "return"};
   if (flow != FLOW_NEXT)
-    tirc_fail(sc->c, sc->loc, "syntax", NULL, "'%s' outside of a %s", names[flow],
+    tirc_fail(sc->c, sc->loc, CODE_SYNTAX, NULL, "'%s' outside of a %s", names[flow],
               flow == FLOW_RETURN ? "function" : "loop");
 }
 
@@ -109,7 +109,7 @@ void tirc_script_within_limits(Script *sc, Loc loc, void (*body)(Script *sc, voi
     return;
   }
   c->max_bytes = outer_limit;
-  if (!strcmp(c->diag.code, "memory")) {
+  if (c->diag.code == CODE_MEMORY) {
     c->diag.loc = sc->loc;
     c->diag.message = "the script needs more memory than it may have";
   }
@@ -155,7 +155,7 @@ void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void *self) {
   const char *end = source->name ? strrchr(source->name, '.') : NULL;
   if (end && !strcmp(end, ".tir"))
-    tirc_fail(s->c, (Loc){0}, "argument", "a schedule is a script of calls: FILE.sch",
+    tirc_fail(s->c, (Loc){0}, CODE_ARGUMENT, "a schedule is a script of calls: FILE.sch",
               "'%s' is a program, not a schedule", source->name);
   Script *sc = tirc_script_open(s, limits, out, observer, self);
   sc->is_file = true;
@@ -165,7 +165,7 @@ void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
   const Loc rule = rule_of_its_own(sc, source);
   if (s->mod != before || !rule.file) return;
   const Warning w = {
-      SCHED_WARNING, rule,
+      CODE_WARNING, rule,
       "the script lists rules and schedules nothing: --auto --rules FILE tries them"};
   if (s->strict) tirc_raise_warning(s->c, w);
   if (s->warn) s->warn(s->warn_self, w);
@@ -175,7 +175,7 @@ Value tirc_script_value(Script *sc, const Source *source) {
   SynList body = tirc_parse_syntax(sc->c, source);
   Frame f = {.sc = sc, .env = sc->globals};
   if (body.n != 1 || body.at[0]->kind != SYN_EXPR_STMT)
-    tirc_fail(sc->c, (Loc){source->name, 1, 1}, "syntax", NULL, "this is no expression: %s",
+    tirc_fail(sc->c, (Loc){source->name, 1, 1}, CODE_SYNTAX, NULL, "this is no expression: %s",
               source->text);
   return tirc_script_eval(&f, body.at[0]->a);
 }

@@ -138,7 +138,7 @@ static SearchPoint *make_point(Search *s, const Draw *d) {
     TIRC_END(c, trap);
     return made;
   }
-  count_failure(s, c->diag.code ? c->diag.code : "?", tirc_script_raised(c));
+  count_failure(s, tirc_codes[c->diag.code].text, tirc_script_raised(c));
   tirc_context_release(c);
   return NULL;
 }
@@ -420,7 +420,7 @@ SearchPoint *tirc_search_remake(Search *s, const char *json, SearchFailure *why)
     remake(s, c, json, &p);
     TIRC_END(c, trap);
   } else {
-    why->code = tirc_strdup(s->c, c->diag.code ? c->diag.code : "?");
+    why->code = tirc_codes[c->diag.code].text;
     why->message = tirc_strdup(s->c, tirc_script_raised(c));
   }
   tirc_context_release(c);

@@ -10,7 +10,6 @@
 #define PROCESSORS "cpu_space"
 #define GPUS "gpu_space"
 #define BLOCKS "blocks" /* the way of the block rules */
-#define DECLINED "declined"
 enum { TRIES = 4 }; /* of a way that draws: what it declines or fails at, it may not with others */
 
 struct Space {
@@ -153,7 +152,7 @@ static Value find_rule(const Run *r, const char *name) {
 
 static void no_such_rule(const Run *r, const SRef *block, Warning *out) {
   Script *sc = r->sc;
-  *out = (Warning){"name", block->stmt->loc,
+  *out = (Warning){CODE_NAME, block->stmt->loc,
                    tirc_format(sc->c,
                                "a block's schedule_rule is '%s', and no library has a function of "
                                "that name: the block is scheduled as if it had none",
@@ -231,7 +230,7 @@ static void schedule_function(Run *r, int func) {
   sc->sched->work_on = sp->mod->funcs[func]->name;
   const int way = (int)draw_index(sc, sc->sched, sp->n_ways, weights, VALUE_NONE);
   if (!run_way(r, func, way))
-    tirc_fail(sc->c, (Loc){0}, DECLINED, NULL, "the rule %s declines", r->ways.at[way].name);
+    tirc_fail(sc->c, (Loc){0}, CODE_DECLINED, NULL, "the rule %s declines", r->ways.at[way].name);
 }
 
 static void run_rules(Script *sc, void *self) {
@@ -297,7 +296,7 @@ static bool probe(Space *sp, int func, int way) {
       TIRC_END(c, trap);
       declined = false;
     } else {
-      declined = !strcmp(c->diag.code, DECLINED);
+      declined = c->diag.code == CODE_DECLINED;
     }
     tirc_context_release(c);
   }

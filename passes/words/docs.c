@@ -143,20 +143,17 @@ static int param_errors(int kind, int n, int *errors) {
   return found;
 }
 
-static bool is_code(int id, const char *code) { return !strcmp(tirc_errors[id].code, code); }
-
-bool tirc_may_raise(const char *primitive, const char *code) {
+bool tirc_may_raise(const char *primitive, DiagCode code) {
   const PrimitiveDoc *d = tirc_find_primitive_doc(primitive);
   const Primitive *p = tirc_find_primitive(primitive);
   int ids[8];
-  if (!strcmp(code, "argument") || !strcmp(code, SCHED_LOST_MARK) ||
-      !strcmp(code, SCHED_EQUAL_CANDIDATES) || is_code(SERR_LET_ESCAPES, code) ||
-      is_code(SERR_INDEX_OVERFLOW, code))
+  if (code == CODE_ARGUMENT || code == CODE_LOST_MARK || code == CODE_EQUAL_CANDIDATES ||
+      code == SERR_LET_ESCAPES || code == SERR_INDEX_OVERFLOW)
     return true;
   for (int i = 0; d && d->errors[i] >= 0; i++)
-    if (is_code(d->errors[i], code)) return true;
+    if (d->errors[i] == (int)code) return true;
   for (int i = 0; p && i < p->n_params; i++)
     for (int k = param_errors((int)p->params[i].kind, 8, ids); k-- > 0;)
-      if (is_code(ids[k], code)) return true;
+      if (ids[k] == (int)code) return true;
   return false;
 }

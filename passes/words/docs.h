@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "ir/codes.h"
+
 typedef struct PrimitiveDoc {
   const char *name;
   const char *const *params; /* what each parameter means; NULL after the last */
@@ -13,17 +15,17 @@ typedef struct PrimitiveDoc {
   const char *program,
       *script;              /* an example: what the script does is shown, so it cannot be wrong */
   const char *const *needs; /* preconditions; NULL after the last */
-  const int *errors;        /* ErrorIds that it may raise; -1 after the last */
+  const int *errors;        /* codes that it may raise; -1 after the last */
 } PrimitiveDoc;
 extern const PrimitiveDoc tirc_primitive_docs[];
 extern const int tirc_n_primitive_docs;
 const PrimitiveDoc *tirc_find_primitive_doc(const char *primitive); /* NULL when there is none */
 
 /* Whether the documentation says that a primitive can raise this code. Any call can raise
- * "argument", which is no row of errors.def, and "let-escapes" in programs with a let around
+ * "argument", which is no ScheduleError, and "let-escapes" in programs with a let around
  * blocks.
  */
-bool tirc_may_raise(const char *primitive, const char *code);
+bool tirc_may_raise(const char *primitive, DiagCode code);
 
 typedef struct Definition {
   const char *name, *text;

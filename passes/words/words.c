@@ -68,13 +68,3 @@ bool tirc_is_input(const Primitive *of, const Param *p) {
   if (p->kind == PARAM_INDEX_MAP && of->flags & INST_MAP_IS_ATTR) return false;
   return is_input[p->kind] || of->flags & INST_ALL_INPUTS;
 }
-
-/* --- errors ----------------------------------------------------------------------------------- */
-
-const ErrorInfo tirc_errors[SERR_COUNT] = {
-#define ERROR(id, code, title, hint) [SERR_##id] = {code, title, hint, TIRC_STATUS_NO},
-#define ARGUMENT_ERROR(id, code, title, hint) [SERR_##id] = {code, title, hint, TIRC_STATUS_BAD},
-#include "errors.def"
-#undef ARGUMENT_ERROR
-#undef ERROR
-};

@@ -1,6 +1,6 @@
-/* The room of words: one row of facts a primitive (primitives.def), what may go wrong (errors.def),
- * and what a reader is told of both (docs.h: primitive_docs.def, definitions.def). Knows nothing of
- * schedules: who runs a primitive has a function for each row. */
+/* The room of words: one row of facts a primitive (primitives.def), what may go wrong
+ * (ir/codes.def), and what a reader is told of both (docs.h: primitive_docs.def, definitions.def).
+ * Knows nothing of schedules: who runs a primitive has a function for each row. */
 #ifndef TIRC_WORDS_H
 #define TIRC_WORDS_H
 
@@ -76,27 +76,5 @@ const char *tirc_primitive_signature(Tirc *c, const Primitive *p);
  * variable. The decision is neither input nor attribute. */
 bool tirc_is_input(const Primitive *of, const Param *p);
 bool tirc_is_decision(const Param *p);
-
-/* --- errors ----------------------------------------------------------------------------------- */
-
-typedef enum ErrorId {
-#define ERROR(id, code, title, hint) SERR_##id,
-#define ARGUMENT_ERROR(id, code, title, hint) SERR_##id,
-#include "errors.def"
-#undef ARGUMENT_ERROR
-#undef ERROR
-  SERR_COUNT
-} ErrorId;
-typedef struct ErrorInfo {
-  const char *code, *title, *hint;
-  int status; /* NO: a ScheduleError; BAD: the call itself was wrong */
-} ErrorInfo;
-extern const ErrorInfo tirc_errors[SERR_COUNT];
-
-/* Codes of warnings. */
-#define SCHED_WARNING "warning"
-#define SCHED_NO_REDUCTION "no-reduction" /* of programs */
-#define SCHED_EQUAL_CANDIDATES "equal-candidates"
-#define SCHED_LOST_MARK "lost-mark" /* any call that changes the program may drop a mark */
 
 #endif

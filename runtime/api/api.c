@@ -12,7 +12,7 @@ struct tirc_error {
 };
 
 static tirc_error out_of_memory = {
-    .d = {.status = TIRC_STATUS_BAD, .code = "memory", .message = "out of memory"}};
+    .d = {.status = TIRC_STATUS_BAD, .code = CODE_MEMORY, .message = "out of memory"}};
 
 const char *tirc_version(void) { return TIRC_VERSION; }
 int tirc_abi(void) { return TIRC_ABI; }
@@ -40,12 +40,12 @@ static void refuse(Tirc *c, void *self) {
   const char *hint = "see tirc.h: what may be NULL is said there";
   int n = (int)strcspn(at, ",");
   if (!strncmp(at, "COUNT(", 6))
-    tirc_fail(c, (Loc){0}, "argument", NULL, "%s: %.*s is negative", p->entry,
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%s: %.*s is negative", p->entry,
               (int)strcspn(at + 6, ")"), at + 6);
   if (!strncmp(at, "LIST(", 5))
-    tirc_fail(c, (Loc){0}, "argument", hint, "%s: %.*s is negative, or%.*s is NULL", p->entry,
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, hint, "%s: %.*s is negative, or%.*s is NULL", p->entry,
               n - 5, at + 5, (int)strcspn(at + n + 1, ")"), at + n + 1);
-  tirc_fail(c, (Loc){0}, "argument", hint, "%s: %.*s is NULL", p->entry, n, at);
+  tirc_fail(c, (Loc){0}, CODE_ARGUMENT, hint, "%s: %.*s is NULL", p->entry, n, at);
 }
 
 tirc_status tirc_api_need(const char *entry, const char *names, int n, const void *const *given,
@@ -56,7 +56,7 @@ tirc_status tirc_api_need(const char *entry, const char *names, int n, const voi
 }
 
 const char *tirc_api_name(Tirc *c, const char *s) {
-  if (!s) tirc_fail(c, (Loc){0}, "argument", NULL, "a name is NULL");
+  if (!s) tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "a name is NULL");
   return s;
 }
 
@@ -80,7 +80,6 @@ tirc_error *tirc_api_error(const Diag *d, const Sources *sources) {
   if (TIRC_TRY(c, trap)) {
     tirc_error *e = tirc_new(c, tirc_error);
     *e = (tirc_error){.c = c, .d = *d};
-    e->d.code = keep(c, d->code ? d->code : "error");
     e->d.message = keep(c, d->message ? d->message : "an error without a message");
     e->d.loc.file = keep(c, d->loc.file);
     e->d.primitive = keep(c, d->primitive);
@@ -135,8 +134,8 @@ tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, cons
 
 static Diag copy_of(Tirc *c, const Diag *d) {
   Diag to = *d;
-  const char **const texts[] = {&to.code, &to.loc.file,  &to.message, &to.primitive,
-                                &to.call, &to.condition, &to.hint,    &to.ir};
+  const char **const texts[] = {&to.loc.file,  &to.message, &to.primitive, &to.call,
+                                &to.condition, &to.hint,    &to.ir};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (*texts[i]) *texts[i] = tirc_strdup(c, *texts[i]);
   return to;
@@ -144,7 +143,7 @@ static Diag copy_of(Tirc *c, const Diag *d) {
 
 void tirc_api_apart(Tirc *c, void (*body)(Tirc *apart, void *self), void *self) {
   Tirc *apart = tirc_context_new();
-  if (!apart) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (!apart) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   apart->next_block_id = c->next_block_id;
   apart->max_bytes = c->max_bytes;
   Trap inner, outer;
@@ -164,7 +163,7 @@ void tirc_api_apart(Tirc *c, void (*body)(Tirc *apart, void *self), void *self) 
 
 char *tirc_api_copy(Tirc *c, const char *s, size_t n) {
   char *copy = malloc(n + 1);
-  if (!copy) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (!copy) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   memcpy(copy, s, n);
   copy[n] = 0;
   return copy;
@@ -176,7 +175,7 @@ tirc_status tirc_error_status(const tirc_error *e) {
 const char *tirc_error_get(const tirc_error *e, tirc_error_field field) {
   if (!e) return NULL;
   switch (field) {
-  case TIRC_ERROR_CODE: return e->d.code;
+  case TIRC_ERROR_CODE: return tirc_codes[e->d.code].text;
   case TIRC_ERROR_MESSAGE: return e->d.message;
   case TIRC_ERROR_HINT: return e->d.hint;
   case TIRC_ERROR_FILE: return e->d.loc.file;

@@ -48,7 +48,7 @@ struct tirc_builder {
 };
 
 static _Noreturn void refuse(tirc_builder *b, const char *hint, const char *message) {
-  tirc_fail(b->c, (Loc){0}, "build", hint, "%s", message);
+  tirc_fail(b->c, (Loc){0}, CODE_BUILD, hint, "%s", message);
 }
 
 /* --- lines and names ------------------------------------------------------------------------- */
@@ -227,7 +227,7 @@ static void finish(tirc_builder *b, Step *s) {
 
 static void fail_again(Tirc *c, void *self) {
   (void)self;
-  tirc_fail(c, (Loc){0}, "build", "start with a new one", "the builder failed before");
+  tirc_fail(c, (Loc){0}, CODE_BUILD, "start with a new one", "the builder failed before");
 }
 
 tirc_status tirc_builder_module(tirc_builder *b, tirc_module **out, tirc_error **error) {

@@ -46,7 +46,7 @@ static bool look_expr(Visitor *v, Expr e) {
       function, tirc_dtype_name(k->c, t.type), e->dtype.lanes,
       is_store ? " of what goes to \"" : "", is_store ? t.buffer->name : "", is_store ? "\"" : "");
   k->tell(k->self,
-          (Warning){.code = "call-a-lane", .loc = tirc_place_of(k->stmt), .message = message});
+          (Warning){.code = CODE_CALL_A_LANE, .loc = tirc_place_of(k->stmt), .message = message});
   return true;
 }
 
@@ -79,7 +79,8 @@ static void note_serial(void *self, Stmt s, int lanes) {
                   "would do as well",
                   lanes, is_store ? "what goes to \"" : "a vectorized loop",
                   is_store ? t.buffer->name : "", is_store ? "\"" : "");
-  k->tell(k->self, (Warning){.code = "serial-lanes", .loc = tirc_place_of(s), .message = message});
+  k->tell(k->self,
+          (Warning){.code = CODE_SERIAL_LANES, .loc = tirc_place_of(s), .message = message});
 }
 
 void tirc_serial_notes(Tirc *c, const Module *m, void (*tell)(void *self, Warning w), void *self) {

@@ -58,7 +58,7 @@ typedef struct Emission {
 static EntryWeights place_of(Tirc *c, const tirc_emit_options *o) {
   static const EntryWeights places[] = {WEIGHTS_PARAMS, WEIGHTS_BESIDE, WEIGHTS_INSIDE};
   if (o->place < TIRC_WEIGHTS_PARAMS || o->place > TIRC_WEIGHTS_INSIDE)
-    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_weights_place %d", (int)o->place);
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no tirc_weights_place %d", (int)o->place);
   return places[o->place];
 }
 
@@ -66,7 +66,7 @@ static EntryWeights place_of(Tirc *c, const tirc_emit_options *o) {
  */
 
 static _Noreturn void fail_file(Tirc *c, const char *path, int error) {
-  tirc_fail(c, (Loc){path, 0, 0}, "file", NULL, "cannot write '%s': %s", path,
+  tirc_fail(c, (Loc){path, 0, 0}, CODE_FILE, NULL, "cannot write '%s': %s", path,
             tirc_error_text(error));
 }
 
@@ -115,7 +115,7 @@ static void emit_weights(Tirc *c, void *self) {
   const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
   const EntryWeights place = place_of(c, &p->options);
   if (!m->n_graphs || place == WEIGHTS_PARAMS)
-    tirc_fail(c, (Loc){m->file, 0, 0}, "argument", NULL,
+    tirc_fail(c, (Loc){m->file, 0, 0}, CODE_ARGUMENT, NULL,
               m->n_graphs ? "weights that are parameters have no file"
                           : "a block of weights is for a model, and this is none");
   const ModelEntry *e =
@@ -145,7 +145,7 @@ static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *
   enum { ALIGNMENT = 64, MOST = 4 << 20 };
   ModelEntry *to = tirc_copy(c, e, 1);
   if (!weights)
-    tirc_fail(c, (Loc){0}, "argument", NULL, "the weights that go into C source are missing");
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "the weights that go into C source are missing");
   if (e->weights > MOST) return to; /* it is refused, and not made */
   char *room = tirc_new_array(c, char, e->weights + ALIGNMENT);
   room += (ALIGNMENT - (uintptr_t)room % ALIGNMENT) % ALIGNMENT;
@@ -198,7 +198,7 @@ static void emit(Tirc *c, void *self) {
   Emission *p = self;
   const char *main_name = p->options.main_name;
   if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PTX)
-    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
   const SourceOfKernels *kernels = source_of_kernels(p->kind);
   const Module *lowered = kernels ? tirc_lower_for_device(c, m, gpu_of(kernels, p->options.target),
@@ -261,7 +261,8 @@ static void check_kernels(Tirc *c, void *self) {
   const SourceOfKernels *s = source_of_kernels(k->kind);
   k->c = c;
   k->heard = tirc_api_heard(c);
-  if (!s) tirc_fail(c, (Loc){0}, "argument", NULL, "code of kind %d has no kernels", (int)k->kind);
+  if (!s)
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "code of kind %d has no kernels", (int)k->kind);
   const char *target = gpu_of(s, k->options->target);
   const Module *m = for_code(c, k->from, NULL);
   const Module *lowered = tirc_lower_for_device(c, m, target, s->gpu, look_before_pipelines, k);

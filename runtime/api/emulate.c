@@ -15,7 +15,7 @@ typedef struct Emulate {
 
 void tirc_api_require_host(Tirc *c, const Func *f) {
   if (tirc_is_kernel(f))
-    tirc_fail(c, f->loc, "argument", "run the function that launches it",
+    tirc_fail(c, f->loc, CODE_ARGUMENT, "run the function that launches it",
               "\"%s\" is a kernel, which a host function launches", f->name);
 }
 
@@ -25,7 +25,7 @@ static void emulate(Tirc *c, void *self) {
   const Func *f = tirc_api_func(c, m, p->func, NULL);
   tirc_api_require_host(c, f);
   if (!tirc_has_kernels(m) && tirc_has_stores(m))
-    tirc_fail(c, (Loc){m->file, 0, 0}, "lower", "bind its loops to blockIdx.x and threadIdx.x",
+    tirc_fail(c, (Loc){m->file, 0, 0}, CODE_LOWER, "bind its loops to blockIdx.x and threadIdx.x",
               "the program binds no loops to threads of a GPU: there is nothing to emulate");
   tirc_emulate(c, m, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options, &p->report);
 }

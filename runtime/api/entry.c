@@ -35,7 +35,7 @@ static const char *hint_of(Tirc *c, Info info) {
 }
 
 static _Noreturn void fail_size(Tirc *c, Loc loc, const char *name, Info info) {
-  tirc_fail(c, loc, "unsupported", hint_of(c, info),
+  tirc_fail(c, loc, CODE_UNSUPPORTED, hint_of(c, info),
             "the code of a model has a workspace of one size, and %s is %s", name,
             tirc_info_words(c, info));
 }
@@ -114,7 +114,7 @@ static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   MemoryUse *uses = k->uses.at;
   const int64_t total = tirc_plan_memory(k->c, k->uses.n, uses);
   if (total < 0 || tirc_memory_conflict(k->uses.n, uses, total, &a, &b))
-    tirc_fail(k->c, (Loc){0}, "memory", NULL, "the workspace has no plan");
+    tirc_fail(k->c, (Loc){0}, CODE_MEMORY, NULL, "the workspace has no plan");
   if (!total) as = ENTRY_WORKSPACE; /* which all code has: any address does for no bytes */
   int u = 0;
   for (int i = 0; i < plan->n_tensors; i++)
@@ -164,7 +164,7 @@ static void place_parts(Making *k) {
                                       .data = t->place == PLAN_CONST ? t->data : NULL};
     k->places[i] = (EntryValue){ENTRY_WEIGHTS, e->weights};
     if (bytes > INT64_MAX - ALIGNMENT - e->weights)
-      tirc_fail(k->c, plan->signature->loc, "memory", NULL, "the weights have too many bytes");
+      tirc_fail(k->c, plan->signature->loc, CODE_MEMORY, NULL, "the weights have too many bytes");
     e->weights += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 }
@@ -189,7 +189,7 @@ static void place_others(Making *k) {
 static EntryValue number(Making *k, Expr x, const char *what) {
   int64_t v = 0;
   if (!x || !tirc_const_int(tirc_simplify0(k->c, x), &v))
-    tirc_fail(k->c, k->plan->signature->loc, "unsupported",
+    tirc_fail(k->c, k->plan->signature->loc, CODE_UNSUPPORTED,
               hint_of(k->c, &(struct StructInfo){.value = x}), "%s is no number", what);
   return (EntryValue){ENTRY_NUMBER, v};
 }
@@ -204,7 +204,7 @@ static Match match_call(Making *k, const PlanCall *call) {
   }
   if (tirc_match_params(&match, call->n, tirc_buffer_infos(k->c, call->n, call->func->buffers),
                         infos) >= 0)
-    tirc_fail(k->c, call->loc, "shape", NULL, "the call of %s: %s", call->func->name, match.why);
+    tirc_fail(k->c, call->loc, CODE_SHAPE, NULL, "the call of %s: %s", call->func->name, match.why);
   return match;
 }
 
@@ -260,7 +260,7 @@ static EntryCall call_of(Making *k, int number_of_call) {
   EntryCall to = {.func = -1};
   add_conditions(k, &to, call->guard);
   if (call->symbol)
-    tirc_fail(k->c, call->loc, "unsupported", NULL,
+    tirc_fail(k->c, call->loc, CODE_UNSUPPORTED, NULL,
               "the code of a model cannot call \"%s\" of another program", call->symbol);
   if (call->func) to.func = function_number(k, call->func);
   if (!call->func) to.bytes = bytes_of(k, k->plan->tensors[call->tensors[0]].buffer);
@@ -384,7 +384,8 @@ static bool holds(Making *k, const PlanCheck *check) {
   const Expr cond = tirc_simplify0(k->c, check->b ? tirc_eq(k->c, check->a, check->b) : check->a);
   int64_t known;
   if (!tirc_const_int(cond, &known))
-    tirc_fail(k->c, check->loc, "unsupported", hint_of(k->c, &(struct StructInfo){.value = cond}),
+    tirc_fail(k->c, check->loc, CODE_UNSUPPORTED,
+              hint_of(k->c, &(struct StructInfo){.value = cond}),
               "%s is checked when the model runs, which its code does not do", check->what);
   return known;
 }
@@ -419,7 +420,7 @@ static void look_at_checks(Making *k) {
     const PlanCheck *check = &plan->checks[i];
     if (holds(k, check)) continue;
     if (check->guard < 0)
-      tirc_fail(k->c, check->loc, "shape", NULL, "%s: its extents are others", check->what);
+      tirc_fail(k->c, check->loc, CODE_SHAPE, NULL, "%s: its extents are others", check->what);
     if (k->refusals[check->guard]) continue;
     k->refusals[check->guard] = refusal(k, check);
     add_function(k, k->refusals[check->guard]);

@@ -53,8 +53,8 @@ static void run_call(const Filling *k, Jit *jit, const EntryCall *call) {
   const PackedFunc run = tirc_jit_find(jit, f->name);
   const int status = run ? run(args, NULL) : -1;
   if (status)
-    tirc_fail(k->c, f->loc, "call", NULL, "%s, which prepares weights, failed with the status %d",
-              f->name, status);
+    tirc_fail(k->c, f->loc, CODE_CALL, NULL,
+              "%s, which prepares weights, failed with the status %d", f->name, status);
 }
 
 /* The block is asked for when there is code: nothing is open while LLVM works. */
@@ -82,7 +82,7 @@ static const void *weight(Tirc *c, const tirc_weights *from, Buffer b) {
   bool same = tirc_dtype_equal(t->dtype, b->dtype) && t->ndim == b->ndim;
   for (int d = 0; same && d < b->ndim; d++) same = tirc_is_int(b->shape[d], t->shape[d]);
   if (!same)
-    tirc_fail(c, (Loc){from->file->path, 0, 0}, "weights", NULL,
+    tirc_fail(c, (Loc){from->file->path, 0, 0}, CODE_WEIGHTS, NULL,
               "the weight '%s' is not what the model takes: %s", b->name,
               tirc_info_words(c, tirc_info_tensor(c, b->dtype, b->ndim, b->shape)));
   /* An address that the elements' type does not have is no place to compute from. */

@@ -31,7 +31,7 @@ static void check_bounds(const Sizing *s) {
     const Expr value = tirc_map_get(&s->values, b->symbol);
     if (!value || (value->u.i >= b->lower && value->u.i <= b->upper)) continue;
     const bool above = value->u.i > b->upper;
-    tirc_fail(s->c, plan->signature->loc, "shape",
+    tirc_fail(s->c, plan->signature->loc, CODE_SHAPE,
               above ? "tir_var_upper_bound of R.func_attr says so"
                     : "tir_var_lower_bound of R.func_attr says so",
               "the extent %s is %lld, and at %s %lld is allowed", b->symbol->u.s,
@@ -59,7 +59,7 @@ static int64_t evaluate(const Sizing *s, Expr e, const char *what) {
   if (tirc_const_int(e, &v)) return v;
   const Expr known = tirc_simplify0(s->c, tirc_substitute(s->c, e, &s->values));
   if (!tirc_const_int(known, &v))
-    tirc_fail(s->c, s->p->plan->signature->loc, "shape", NULL, "an extent of %s has no value",
+    tirc_fail(s->c, s->p->plan->signature->loc, CODE_SHAPE, NULL, "an extent of %s has no value",
               what);
   return v;
 }
@@ -69,18 +69,18 @@ static Tensor tensor_of(const Sizing *s, int i) {
   Buffer b = s->p->plan->tensors[i].buffer;
   Tensor t = {.dtype = b->dtype, .ndim = b->ndim, .count = 1};
   if (b->ndim > TENSOR_MAX_NDIM)
-    tirc_fail(s->c, (Loc){0}, "shape", NULL, "%s has more than %d dimensions", b->name,
+    tirc_fail(s->c, (Loc){0}, CODE_SHAPE, NULL, "%s has more than %d dimensions", b->name,
               TENSOR_MAX_NDIM);
   for (int d = 0; d < b->ndim; d++) {
     t.shape[d] = evaluate(s, b->shape[d], b->name);
     if (t.shape[d] < 0 && s->p->plan->tensors[i].guard >= 0) t.shape[d] = 0; /* never taken */
     if (t.shape[d] < 0 || __builtin_mul_overflow(t.count, t.shape[d], &t.count))
-      tirc_fail(s->c, s->p->plan->signature->loc, "shape", "use other extents",
+      tirc_fail(s->c, s->p->plan->signature->loc, CODE_SHAPE, "use other extents",
                 "extent %d of %s would be %lld", d, b->name, (long long)t.shape[d]);
   }
   if (__builtin_mul_overflow((size_t)t.count, (size_t)tirc_dtype_bytes(b->dtype), &t.bytes) ||
       t.bytes > INT64_MAX / 2)
-    tirc_fail(s->c, (Loc){0}, "memory", "use smaller extents", "%s is too large", b->name);
+    tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "%s is too large", b->name);
   return t;
 }
 
@@ -104,9 +104,9 @@ static int64_t place(const Sizing *s, int64_t *offsets) {
     uses[n++] = (MemoryUse){room_of(s, &most, i), plan->tensors[i].first, plan->tensors[i].last, 0};
   }
   const int64_t total = tirc_plan_memory(s->c, n, uses);
-  if (total < 0) tirc_fail(s->c, (Loc){0}, "memory", "use smaller extents", "out of memory");
+  if (total < 0) tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "out of memory");
   if (tirc_memory_conflict(n, uses, total, &a, &b))
-    tirc_fail(s->c, (Loc){0}, "internal", NULL,
+    tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL,
               "the memory plan lets tensors %d and %d of the workspace overlap", a, b);
   for (int i = 0, k = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].place == PLAN_WORKSPACE) offsets[i] = uses[k++].offset;
@@ -126,9 +126,9 @@ static int64_t place_prepared(const Sizing *s, int64_t *offsets) {
     uses[n++] = (MemoryUse){(int64_t)tensor_of(s, i).bytes, t->first, last, 0};
   }
   const int64_t total = tirc_plan_memory(s->c, n, uses);
-  if (total < 0) tirc_fail(s->c, (Loc){0}, "memory", "use smaller extents", "out of memory");
+  if (total < 0) tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "out of memory");
   if (tirc_memory_conflict(n, uses, total, &a, &b))
-    tirc_fail(s->c, (Loc){0}, "internal", NULL,
+    tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL,
               "the memory plan lets tensors %d and %d overlap that are made once", a, b);
   for (int i = 0, k = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].place == PLAN_PREPARED) offsets[i] = uses[k++].offset;
@@ -169,7 +169,7 @@ static char *memory(Tirc *c, int64_t bytes) {
   const size_t size = tirc_pages_size((size_t)bytes);
   char *at = size ? tirc_pages_new(size) : NULL;
   if (!at)
-    tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, "use smaller extents",
               "a workspace of %lld bytes does not fit into memory", (long long)bytes);
   return at;
 }
@@ -209,13 +209,14 @@ void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args)
 
 static void check_holds(const Sizing *s, const PlanCheck *k) {
   if (!k->b) {
-    if (!evaluate(s, k->a, "a condition")) tirc_fail(s->c, k->loc, "assert", NULL, "%s", k->what);
+    if (!evaluate(s, k->a, "a condition"))
+      tirc_fail(s->c, k->loc, CODE_ASSERT, NULL, "%s", k->what);
     return;
   }
   const int64_t a = evaluate(s, k->a, "a cast"), b = evaluate(s, k->b, "a cast");
   if (a != b)
-    tirc_fail(s->c, k->loc, "shape", NULL, "%s: an extent is %lld, not %lld", k->what, (long long)b,
-              (long long)a);
+    tirc_fail(s->c, k->loc, CODE_SHAPE, NULL, "%s: an extent is %lld, not %lld", k->what,
+              (long long)b, (long long)a);
 }
 
 static const tirc_kernel *kernel_of(const tirc_program *p, const Func *f) {
@@ -245,7 +246,7 @@ static void check_tensor(const Sizing *s, int i) {
   for (int d = 0; d < b->ndim; d++) {
     const int64_t extent = evaluate(s, b->shape[d], b->name);
     if (extent < 0)
-      tirc_fail(s->c, s->p->plan->signature->loc, "shape", "use other extents",
+      tirc_fail(s->c, s->p->plan->signature->loc, CODE_SHAPE, "use other extents",
                 "extent %d of %s would be %lld", d, b->name, (long long)extent);
   }
 }
@@ -307,7 +308,6 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
 static _Noreturn void pass_on(Tirc *to, Tirc *from) {
   const Diag d = from->diag;
   to->diag = (Diag){.status = d.status, .loc = d.loc};
-  to->diag.code = tirc_strdup(to, d.code ? d.code : "error");
   to->diag.message = tirc_strdup(to, d.message ? d.message : "");
   if (d.hint) to->diag.hint = tirc_strdup(to, d.hint);
   if (d.loc.file) to->diag.loc.file = tirc_strdup(to, d.loc.file);
@@ -318,7 +318,7 @@ static _Noreturn void pass_on(Tirc *to, Tirc *from) {
 Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
                       const tirc_argument *args) {
   Tirc *c = tirc_context_new();
-  if (!c) tirc_fail(caller, (Loc){0}, "memory", NULL, "out of memory");
+  if (!c) tirc_fail(caller, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   Frame *volatile made = NULL;
   Trap trap;
   if (TIRC_TRY(c, trap)) {

@@ -198,7 +198,7 @@ static void make_array(Tirc *c, AskedShape *p, const Func *f, const Argument *ar
   const Buffer b = f->buffers[p->param];
   int64_t shape[TENSOR_MAX_NDIM], strides[TENSOR_MAX_NDIM], offset, count = 1, next = 0;
   if (b->ndim > TENSOR_MAX_NDIM)
-    tirc_fail(c, f->loc, "shape", NULL, "an array has at most %d dimensions", TENSOR_MAX_NDIM);
+    tirc_fail(c, f->loc, CODE_SHAPE, NULL, "an array has at most %d dimensions", TENSOR_MAX_NDIM);
   const int64_t elements =
       tirc_find_layout(c, f, p->n, args, p->n_symbols, symbols, p->param, shape, strides, &offset);
   for (int d = 0; d < b->ndim; d++)
@@ -222,10 +222,10 @@ static void find_shape(Tirc *c, void *self) {
   if (p->param >= 0 && !p->shape && !p->wants_array) tirc_api_name(c, NULL);
   const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
   if (p->n != f->n_params)
-    tirc_fail(c, f->loc, "argument", NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
+    tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
               p->n);
   if (p->param >= p->n || (p->param >= 0 && !f->buffers[p->param]))
-    tirc_fail(c, f->loc, "argument", NULL, "%s has no array parameter number %d", f->name,
+    tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s has no array parameter number %d", f->name,
               p->param);
   Symbol *symbols = tirc_new_array(c, Symbol, p->n_symbols);
   for (int i = 0; i < p->n_symbols; i++)
@@ -339,7 +339,7 @@ tirc_status tirc_module_call_integers(const tirc_module *m, const char *func, in
 static void estimate(Tirc *c, void *self) {
   AskedInfo *p = self;
   if (p->threads < 1)
-    tirc_fail(c, (Loc){0}, "argument", NULL, "nothing runs on %d threads", p->threads);
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "nothing runs on %d threads", p->threads);
   p->cycles = tirc_estimate_cycles(c, tirc_api_func(c, p->m->m, p->func, NULL),
                                    tirc_cpu_find(CACHES_OF), p->threads);
 }
@@ -357,8 +357,8 @@ tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int thr
 
 bool tirc_error_table(int i, tirc_error_info *out) {
   if (!out || i < 0 || i >= SERR_COUNT) return false;
-  const ErrorInfo *e = &tirc_errors[i];
-  *out = (tirc_error_info){e->code, e->title, e->hint, (tirc_status)e->status};
+  const CodeInfo *e = &tirc_codes[i];
+  *out = (tirc_error_info){e->text, e->meaning, e->hint, (tirc_status)e->status};
   return true;
 }
 bool tirc_primitive_table(int i, tirc_primitive_info *out) {
@@ -388,7 +388,7 @@ bool tirc_primitive_documentation(int i, tirc_primitive_doc *out) {
 }
 bool tirc_primitive_raises(int i, int k) {
   return i >= 0 && i < tirc_n_primitives && k >= 0 && k < SERR_COUNT &&
-         tirc_may_raise(tirc_primitives[i].name, tirc_errors[k].code);
+         tirc_may_raise(tirc_primitives[i].name, (DiagCode)k);
 }
 bool tirc_definition_table(int i, tirc_definition_info *out) {
   if (!out || i < 0 || i >= tirc_n_definitions) return false;

@@ -35,7 +35,7 @@ tirc_array *tirc_api_array(Tirc *c, Tensor *t) {
   tirc_array *a = calloc(1, sizeof *a);
   if (!a) {
     tirc_tensor_free(t);
-    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   }
   a->t = t;
   snprintf(a->dtype, sizeof a->dtype, "%s", tirc_dtype_name(c, t->dtype));
@@ -45,7 +45,7 @@ static void new_array(Tirc *c, void *self) {
   MakeArray *p = self;
   DType t;
   if (!tirc_dtype_parse(p->dtype, &t) || t.lanes != 1 || tirc_dtype_bytes(t) == 0)
-    tirc_fail(c, (Loc){0}, "type", "use a scalar type such as float32",
+    tirc_fail(c, (Loc){0}, CODE_TYPE, "use a scalar type such as float32",
               "an array cannot have elements of type \"%s\"", p->dtype);
   p->result = tirc_api_array(c, tirc_tensor_new(c, t, p->ndim, p->shape));
 }
@@ -129,13 +129,13 @@ static void fill_range(Tirc *c, void *self) {
   const double last = t.bits == 64 && !tirc_dtype_is_float(t) ? nextafter(most, 0) : most;
   const double high = fmin(p->high, last);
   if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
-    tirc_fail(c, (Loc){0}, "argument", "give the least value first", "%g to %g is no range", p->low,
-              p->high);
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "give the least value first", "%g to %g is no range",
+              p->low, p->high);
   if (p->low < least || p->high > most)
-    tirc_fail(c, (Loc){0}, "argument", NULL, "%g to %g leaves the range of %s, %g to %g", p->low,
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%g to %g leaves the range of %s, %g to %g", p->low,
               p->high, p->array->dtype, least, most);
   if (!tirc_dtype_is_float(t) && ceil(p->low) > floor(high))
-    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no %s from %g to %g", p->array->dtype,
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no %s from %g to %g", p->array->dtype,
               p->low, p->high);
   tirc_tensor_random_in(p->array->t, p->seed, p->low, high);
 }
@@ -249,10 +249,10 @@ struct tirc_executor {
 static void check_threads(Tirc *c, void *self) {
   const int *threads = self;
   if (*threads > POOL_MOST_THREADS)
-    tirc_fail(c, (Loc){0}, "argument", NULL, "%d threads are too many: the most are %d", *threads,
-              POOL_MOST_THREADS);
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%d threads are too many: the most are %d",
+              *threads, POOL_MOST_THREADS);
   if (*threads == 0 && tirc_threads_of_environment() < 0)
-    tirc_fail(c, (Loc){0}, "argument", "unset it to use all cores",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "unset it to use all cores",
               "TIRC_NUM_THREADS is '%s', which is no number of threads from 1 to %d",
               getenv("TIRC_NUM_THREADS"), POOL_MOST_THREADS);
 }
@@ -322,7 +322,7 @@ static void compile(Tirc *c, void *self) {
   p->result = k;
   k->entry = tirc_jit_find(k->jit, k->func->name);
   if (!k->entry)
-    tirc_fail(c, k->func->loc, "codegen", NULL, "there is no code for \"%s\"", k->func->name);
+    tirc_fail(c, k->func->loc, CODE_CODEGEN, NULL, "there is no code for \"%s\"", k->func->name);
 }
 
 /* A device of OpenCL may stand in for another kind of GPU, but has no words for its shuffles. */
@@ -431,7 +431,7 @@ static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument 
       if (i == j || !k->params[i].is_written || !args[i].tensor || !args[j].tensor) continue;
       if (k->func->buffers[i]->data == k->func->buffers[j]->data) continue;
       if (overlap(args[i].tensor, args[j].tensor))
-        tirc_fail(c, k->func->loc, "argument",
+        tirc_fail(c, k->func->loc, CODE_ARGUMENT,
                   "give arrays of their own, or the function the attribute tir.noalias = False",
                   "argument \"%s\" of %s: it is written, and overlaps with argument \"%s\"",
                   k->params[i].name, k->func->name, k->params[j].name);
@@ -505,7 +505,7 @@ static int run_with_stack(Running *r, void (*body)(void *self)) {
   if (!stack)
     body(r);
   else if (!tirc_on_stack(stack, body, r))
-    r->failed = CODE_NO_MEMORY;
+    r->failed = STATUS_NO_MEMORY;
   return r->failed;
 }
 

@@ -29,7 +29,7 @@ static void tell_of_host(Notes *k, Stmt s, const char *does) {
       k->c,
       "%s %s on the host, and no kernel does: no loop around it is bound to blocks or threads",
       k->func->name, does);
-  k->tell(k->self, (Warning){"host-computes", tirc_place_of(s), message});
+  k->tell(k->self, (Warning){CODE_HOST_COMPUTES, tirc_place_of(s), message});
 }
 
 static bool look_on_host(Visitor *v, Stmt s) {
@@ -60,7 +60,7 @@ static void tell_of_pipeline(void *self, Stmt loop, const char *why) {
   const Notes *k = self;
   const char *message =
       tirc_format(k->c, "the iterations of loop %s do not overlap: %s", loop->u.loop.var->u.s, why);
-  k->tell(k->self, (Warning){"no-pipeline", loop->loc, message});
+  k->tell(k->self, (Warning){CODE_NO_PIPELINE, loop->loc, message});
 }
 
 void tirc_pipeline_notes(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),

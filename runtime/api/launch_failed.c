@@ -99,8 +99,8 @@ static void interpret(Tirc *c, const tirc_launch *launch) {
   }
   c->trap = trap.outer;
   const Diag found = c->diag;
-  if (strcmp(found.code, "assert") != 0) return;
-  tirc_fail(c, found.loc.line ? found.loc : f->loc, "assert", NULL, "%s%s", found.message,
+  if (found.code != CODE_ASSERT) return;
+  tirc_fail(c, found.loc.line ? found.loc : f->loc, CODE_ASSERT, NULL, "%s%s", found.message,
             k.words.n ? k.words.at : "");
 }
 
@@ -117,12 +117,13 @@ static void fail_call(Tirc *c, void *self) {
   Loc loc = k->func->loc;
   const char *why =
       is_written ? NULL : tirc_failed_extent(c, k->lowered->body, &launch->symbols, &loc);
-  if (why) tirc_fail(c, loc, "assert", "use smaller extents, or wider types", "%s", why);
-  if (failed->status == CODE_NO_MEMORY) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (why) tirc_fail(c, loc, CODE_ASSERT, "use smaller extents, or wider types", "%s", why);
+  if (failed->status == STATUS_NO_MEMORY)
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   if (failure && tirc_find_expr(failure->assertion->u.check.cond, is_load, NULL))
     interpret(c, launch);
   const char *message = failure ? failure->assertion->u.check.message : NULL;
-  tirc_fail(c, is_written ? failure->assertion->loc : loc, "assert", NULL,
+  tirc_fail(c, is_written ? failure->assertion->loc : loc, CODE_ASSERT, NULL,
             "the assertion fails: %s", message ? message : "");
 }
 

@@ -83,7 +83,7 @@ static int64_t vectors_of(const Notes *k, Buffer b) {
 }
 
 static void say(Notes *k, const char *message) {
-  k->tell(k->self, (Warning){.code = "local-in-memory", .message = message});
+  k->tell(k->self, (Warning){.code = CODE_LOCAL_IN_MEMORY, .message = message});
 }
 
 static bool look_for_tiles(Visitor *v, Stmt s) {

@@ -52,8 +52,9 @@ const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index
   for (int i = 0; f && i < m->n_funcs; i++)
     if (m->funcs[i] == f && index) *index = i;
   if (f) return f;
-  if (name) tirc_fail(c, (Loc){m->file, 0, 0}, "name", NULL, "there is no function \"%s\"", name);
-  tirc_fail(c, (Loc){m->file, 0, 0}, "name", "call one of them main, or name one",
+  if (name)
+    tirc_fail(c, (Loc){m->file, 0, 0}, CODE_NAME, NULL, "there is no function \"%s\"", name);
+  tirc_fail(c, (Loc){m->file, 0, 0}, CODE_NAME, "call one of them main, or name one",
             "the module has %d functions and none is called main", m->n_funcs);
 }
 
@@ -161,7 +162,7 @@ static void in_dialect(Tirc *c, void *self) {
   Module *m = tirc_copy(c, p->from->m, 1);
   m->c = c;
   if (!tirc_dialect_parse(p->dialect, &m->dialect))
-    tirc_fail(c, (Loc){0}, "argument", "dialects are tir, of release 0.20, and tirx, of today's",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "dialects are tir, of release 0.20, and tirx, of today's",
               "there is no dialect '%s'", p->dialect);
   p->result = tirc_api_module(c, m, &p->sources);
   p->result->lowered = p->from->lowered;
@@ -257,7 +258,8 @@ static void hand_out_trace(void *self, Sched *s, const char *call, Loc loc, cons
 
 static void hand_out_warning(void *self, Warning w) {
   const tirc_schedule_options *o = self;
-  if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message, w.code);
+  if (o->warn)
+    o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message, tirc_codes[w.code].text);
 }
 
 void tirc_api_tell_warnings(Sched *s, const tirc_schedule_options *options) {
@@ -294,7 +296,7 @@ static bool are_same(const Warning *a, const Warning *b) {
   const bool same_file = a->loc.file == b->loc.file ||
                          (a->loc.file && b->loc.file && !strcmp(a->loc.file, b->loc.file));
   return same_file && a->loc.line == b->loc.line && a->loc.column == b->loc.column &&
-         !strcmp(a->code, b->code) && !strcmp(a->message, b->message);
+         a->code == b->code && !strcmp(a->message, b->message);
 }
 
 void tirc_api_hear(void *heard, Warning w) {
@@ -553,9 +555,9 @@ static void relayout(Tirc *c, void *self) {
   const Module *m = p->from->m;
   const Func *f = tirc_api_func(c, m, p->func, NULL);
   if (p->param < 0 || p->param >= f->n_params)
-    tirc_fail(c, f->loc, "argument", NULL, "%s has no parameter number %d", f->name, p->param);
+    tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s has no parameter number %d", f->name, p->param);
   if (p->from->lowered)
-    tirc_fail(c, f->loc, "argument", "ask the module that was lowered",
+    tirc_fail(c, f->loc, CODE_ARGUMENT, "ask the module that was lowered",
               "a lowered module does not know the layouts of its parameters");
   const Module *to = tirc_relayout(c, m, f, p->param, p->back);
   if (to) p->result = tirc_api_module(c, to, &p->sources);

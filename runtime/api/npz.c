@@ -28,7 +28,7 @@ static const char suffix[] = ".npy";
 enum { SUFFIX = sizeof suffix - 1 };
 
 _Noreturn static void fail(Tirc *c, const char *path, const char *reason) {
-  tirc_fail(c, (Loc){0}, "file", NULL, "%s: %s", path, reason);
+  tirc_fail(c, (Loc){0}, CODE_FILE, NULL, "%s: %s", path, reason);
 }
 
 static void list_members(Tirc *c, tirc_npz *z) {
@@ -108,7 +108,7 @@ static const char *find_member(Tirc *c, const Job *job, size_t *n) {
   zip_stat_t info;
   const char *member = tirc_format(c, "%s%s", job->name, suffix);
   if (zip_stat(job->npz->zip, member, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE))
-    tirc_fail(c, (Loc){0}, "file", tirc_format(c, "the file has %s", list_names(c, job->npz)),
+    tirc_fail(c, (Loc){0}, CODE_FILE, tirc_format(c, "the file has %s", list_names(c, job->npz)),
               "%s: there is no array '%s'", job->npz->path, job->name);
   *n = info.size;
   return member;

@@ -50,7 +50,8 @@ struct DeviceCall {
 
 _Noreturn static void fail_device(Tirc *c, DeviceError *e) {
   const char *message = e->message ? tirc_strdup(c, e->message) : "out of memory";
-  const char *code = e->code, *hint = e->hint;
+  const DiagCode code = e->code;
+  const char *hint = e->hint;
   tirc_device_error_clear(e);
   tirc_fail(c, (Loc){0}, code, hint, "%s", message);
 }
@@ -60,12 +61,12 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
   const Gpu *gpu = tirc_gpu_find(target);
   if (!gpu) tirc_gpu_unknown(c, target);
   if (kind == GPU_CUDA && gpu->kind != kind)
-    tirc_fail(c, (Loc){0}, "target",
+    tirc_fail(c, (Loc){0}, CODE_TARGET,
               "sm_75 is one, nvidia/nvidia-t4 another; --target=help lists all",
               "%s is no GPU of CUDA", target);
   const Module *lowered = tirc_has_kernels(m) ? m : tirc_lower_for(c, m, gpu, observer, self);
   if (!tirc_has_kernels(lowered) && tirc_has_stores(lowered))
-    tirc_fail(c, (Loc){m->file, 0, 0}, "lower",
+    tirc_fail(c, (Loc){m->file, 0, 0}, CODE_LOWER,
               "bind its loops: sch.bind(loop, thread_axis=\"blockIdx.x\")",
               "no loop is bound to blocks or threads, so there is no kernel for a device");
   return lowered;
@@ -74,7 +75,7 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
 static const DeviceKind *kind_of(Tirc *c, const char *device, int *number) {
   const DeviceKind *kind = tirc_device_kind_find(device, number);
   if (!kind)
-    tirc_fail(c, (Loc){0}, "argument",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT,
               "it is opencl or cuda, or opencl:1 for the second one of OpenCL",
               "there is no device '%s'", device);
   return kind;
@@ -173,7 +174,7 @@ static void release_call(void *self) {
 static Expr value_of(Walk *w, Expr e) {
   Expr v = tirc_simplify0(w->c, tirc_substitute(w->c, e, &w->values));
   if (!tirc_is_constant(v))
-    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s of %s has no value before its kernels run",
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s of %s has no value before its kernels run",
               tirc_print_expr(w->c, e), w->host->name);
   return v;
 }
@@ -182,8 +183,8 @@ static int64_t int_of(Walk *w, Expr e) {
   int64_t v = 0;
   Expr known = value_of(w, e);
   if (!tirc_const_int(known, &v))
-    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s of %s is no integer", tirc_print_expr(w->c, e),
-              w->host->name);
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s of %s is no integer",
+              tirc_print_expr(w->c, e), w->host->name);
   return v;
 }
 
@@ -200,7 +201,7 @@ static void make_buffers(Walk *w) {
     const uintptr_t there = r->tensor && r->tensor->is_far ? (uintptr_t)r->tensor->data : 0;
     if (there % GPU_ALIGNMENT)
       tirc_fail(
-          w->c, w->host->loc, "argument", "copy it to memory of its own",
+          w->c, w->host->loc, CODE_ARGUMENT, "copy it to memory of its own",
           "%s begins at an address of the device that is no multiple of %d, as kernels have it",
           r->name, GPU_ALIGNMENT);
     r->buffer = there ? tirc_device_borrow(w->on->device, there, r->bytes, &e)
@@ -220,7 +221,7 @@ static void walk_alloc(Walk *w, Stmt s) {
   for (int i = 0; i < b->ndim; i++) {
     const int64_t n = int_of(w, b->shape[i]);
     if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes))
-      tirc_fail(w->c, w->host->loc, "shape", NULL, "extent %d of %s would be %lld", i, b->name,
+      tirc_fail(w->c, w->host->loc, CODE_SHAPE, NULL, "extent %d of %s would be %lld", i, b->name,
                 (long long)n);
   }
   const uintptr_t at = (uintptr_t)tirc_map_get(&w->arrays, b->data);
@@ -235,8 +236,9 @@ static void walk_alloc(Walk *w, Stmt s) {
 static void walk_loop(Walk *w, const For *loop) {
   const int64_t first = int_of(w, loop->min), n = int_of(w, loop->extent);
   if (loop->kind == LOOP_THREAD_BINDING)
-    tirc_fail(w->c, w->host->loc, "lower", NULL, "the loop %s is bound to %s outside of a kernel",
-              loop->var->u.s, loop->thread ? loop->thread : "?");
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL,
+              "the loop %s is bound to %s outside of a kernel", loop->var->u.s,
+              loop->thread ? loop->thread : "?");
   for (int64_t i = first; i < first + n; i++) {
     tirc_map_set(w->c, &w->values, loop->var, tirc_int(w->c, loop->var->dtype, i));
     walk(w, loop->body);
@@ -246,14 +248,14 @@ static void walk_loop(Walk *w, const For *loop) {
 static int kernel_number(Walk *w, const char *name) {
   for (int i = 0; i < w->on->lowered->n_funcs; i++)
     if (w->on->names[i] && strcmp(w->on->lowered->funcs[i]->name, name) == 0) return i;
-  tirc_fail(w->c, w->host->loc, "lower", NULL, "%s calls %s, which is no kernel of the module",
+  tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s calls %s, which is no kernel of the module",
             w->host->name, name);
 }
 
 static void array_arg(Walk *w, Expr e, const Func *kernel, int i, bool is_written, DeviceArg *to) {
   const uintptr_t at = (uintptr_t)tirc_map_get(&w->arrays, e);
   if (!at)
-    tirc_fail(w->c, w->host->loc, "lower", NULL, "argument %d of %s is no array of %s", i,
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "argument %d of %s is no array of %s", i,
               kernel->name, w->host->name);
   Resident *r = &w->call->arrays.at[at - 1];
   r->is_written = r->is_written || is_written;
@@ -290,7 +292,7 @@ static void check_dynamic(Walk *w, const Func *k, Expr e) {
   tirc_visit_stmt(&(Visitor){.stmt = add_dynamic, .expr = tirc_skip_expr, .self = &needed},
                   k->body);
   if (asked < needed)
-    tirc_fail(w->c, w->host->loc, "launch", NULL,
+    tirc_fail(w->c, w->host->loc, CODE_LAUNCH, NULL,
               "%s uses %lld bytes of shared.dyn, and is launched with %lld", k->name,
               (long long)needed, (long long)asked);
 }
@@ -301,7 +303,8 @@ static void set_extent(Walk *w, DeviceLaunch *l, const char *axis, Expr e) {
                                                        : NULL;
   const int at = axis[0] ? axis[strlen(axis) - 1] - 'x' : -1;
   if (!of || at < 0 || at > 2)
-    tirc_fail(w->c, w->host->loc, "lower", NULL, "a kernel is launched over an axis \"%s\"", axis);
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "a kernel is launched over an axis \"%s\"",
+              axis);
   of[at] = int_of(w, e);
 }
 
@@ -313,11 +316,11 @@ static void walk_launch(Walk *w, Expr call) {
   const Signature s = tirc_signature(w->c, k);
   const int n_axes = axes && axes->op == OP_TUPLE ? axes->n : 0;
   if (call->n != 1 + k->n_params + n_axes)
-    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s is launched with %d values and takes %d",
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s is launched with %d values and takes %d",
               k->name, call->n - 1, k->n_params + n_axes);
   if (w->call->launches.n >= MOST_LAUNCHES)
-    tirc_fail(w->c, w->host->loc, "limit", NULL, "%s launches more than %d kernels", w->host->name,
-              MOST_LAUNCHES);
+    tirc_fail(w->c, w->host->loc, CODE_LIMIT, NULL, "%s launches more than %d kernels",
+              w->host->name, MOST_LAUNCHES);
   DeviceArg *args = tirc_new_array(w->c, DeviceArg, k->n_params + 1);
   DeviceLaunch l = {w->on->kernels[number], k->n_params, args, {1, 1, 1}, {1, 1, 1}};
   for (int i = 0; i < k->n_params; i++)
@@ -343,8 +346,8 @@ static void walk_eval(Walk *w, Expr e) {
       e->args[0]->op == OP_STRING)
     walk_launch(w, e);
   else
-    tirc_fail(w->c, w->host->loc, "lower", NULL, "%s calls %s outside of a kernel", w->host->name,
-              tirc_print_expr(w->c, e));
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s calls %s outside of a kernel",
+              w->host->name, tirc_print_expr(w->c, e));
 }
 
 static void walk_let(Walk *w, Stmt s) {
@@ -355,7 +358,7 @@ static void walk_let(Walk *w, Stmt s) {
 static void walk_assert(Walk *w, Stmt s) {
   Expr cond = tirc_simplify0(w->c, tirc_substitute(w->c, s->u.check.cond, &w->values));
   if (tirc_is_int(cond, 0))
-    tirc_fail(w->c, s->loc, "assert", NULL, "the assertion fails: %s",
+    tirc_fail(w->c, s->loc, CODE_ASSERT, NULL, "the assertion fails: %s",
               s->u.check.message ? s->u.check.message : "");
   walk(w, s->u.check.body);
 }
@@ -381,7 +384,7 @@ static void walk(Walk *w, Stmt s) {
   case STMT_WHILE:
   case STMT_BLOCK: break;
   }
-  tirc_fail(w->c, s->loc, "lower", "bind its loops to blocks and threads",
+  tirc_fail(w->c, s->loc, CODE_LOWER, "bind its loops to blocks and threads",
             "%s computes outside of a kernel%s%s, where a device's memory cannot be reached",
             w->host->name, s->kind == STMT_STORE ? ": it stores to " : "",
             s->kind == STMT_STORE ? s->u.store.buffer->name : "");
@@ -478,8 +481,8 @@ void tirc_device_call_tell(DeviceCall *call, void (*starts)(void *self, const ch
 double tirc_device_call_seconds(const DeviceCall *call) { return call->seconds; }
 
 _Noreturn void tirc_device_call_failed(Tirc *c, const DeviceCall *call) {
-  tirc_fail(c, (Loc){0}, call->error.code ? call->error.code : "device", call->error.hint, "%s",
-            call->error.message ? call->error.message : "the device failed");
+  tirc_fail(c, (Loc){0}, call->error.message ? call->error.code : CODE_DEVICE, call->error.hint,
+            "%s", call->error.message ? call->error.message : "the device failed");
 }
 
 /* --- what there is --------------------------------------------------------------------------- */
@@ -519,7 +522,7 @@ static void list(Tirc *c, void *self) {
     n += found;
   }
   if (n) tirc_device_error_clear(&first);
-  if (!asked) tirc_fail(c, (Loc){0}, "argument", NULL, "there are no devices of %s", l->only);
+  if (!asked) tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there are no devices of %s", l->only);
   if (!n) fail_device(c, &first);
 }
 

@@ -76,8 +76,8 @@ typedef struct Asking {
 static const Operator *find(Tirc *c, Operators *ops, const char *name) {
   const Operator *op = tirc_operator(ops, name);
   if (!op)
-    tirc_fail(c, (Loc){0}, "operator", tirc_operator_hint(ops, name), "there is no operator R.%s",
-              name);
+    tirc_fail(c, (Loc){0}, CODE_OPERATOR, tirc_operator_hint(ops, name),
+              "there is no operator R.%s", name);
   return op;
 }
 

@@ -25,7 +25,7 @@ static void run_one(Tirc *apart, void *self) {
 
 static Tirc *new_context(Tirc *like) {
   Tirc *c = tirc_context_new();
-  if (!c) tirc_fail(like, (Loc){0}, "memory", NULL, "out of memory");
+  if (!c) tirc_fail(like, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   c->max_bytes = like->max_bytes;
   return c;
 }

@@ -96,10 +96,9 @@ static const Func *schedule_one(Making *k, Tirc *c, const tirc_module *all, cons
   if (status == TIRC_OK) status = k->options.schedule_alone(k->options.self, alone, &to, &e);
   tirc_module_free(alone);
   if (status != TIRC_OK) {
-    const char *code = tirc_error_get(e, TIRC_ERROR_CODE),
-               *hint = tirc_error_get(e, TIRC_ERROR_HINT),
+    const DiagCode code = tirc_code_of(tirc_error_get(e, TIRC_ERROR_CODE), CODE_FAILED);
+    const char *hint = tirc_error_get(e, TIRC_ERROR_HINT),
                *message = tirc_error_get(e, TIRC_ERROR_MESSAGE);
-    code = tirc_strdup(c, code ? code : "schedule");
     hint = hint ? tirc_strdup(c, hint) : NULL;
     message = tirc_strdup(c, message ? message : "it has no schedule");
     tirc_error_free(e);
@@ -146,7 +145,8 @@ void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArra
     Tensor *t = args[i].tensor = tirc_new(c, Tensor);
     *t = (Tensor){.dtype = a->dtype, .ndim = a->ndim, .count = 1, .bytes = (size_t)a->bytes};
     if (a->ndim > TENSOR_MAX_NDIM)
-      tirc_fail(c, f->loc, "shape", NULL, "an array of more than %d dimensions", TENSOR_MAX_NDIM);
+      tirc_fail(c, f->loc, CODE_SHAPE, NULL, "an array of more than %d dimensions",
+                TENSOR_MAX_NDIM);
     for (int d = 0; d < a->ndim; d++) t->count *= t->shape[d] = a->shape[d];
     t->data = a->data;
   }
@@ -157,7 +157,8 @@ static void check_indices(Tirc *c, const char *indices) {
   static const char *const known[] = {"check", "clip", "trust"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (!indices || strcmp(indices, known[i]) == 0) return;
-  tirc_fail(c, (Loc){0}, "argument", NULL, "indices are check, clip or trust, not '%s'", indices);
+  tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "indices are check, clip or trust, not '%s'",
+            indices);
 }
 
 /* A kernel of a GPU has nobody to tell of an index: it takes the nearest one. */
@@ -187,7 +188,7 @@ static void run_phases(Tirc *c, void *self) {
   k->sources = k->from->sources;
   if (k->sources.n > 1) k->sources.n = 1;
   if (last < 0)
-    tirc_fail(c, (Loc){0}, "name", "tirc explain passes lists them", "there is no phase '%s'",
+    tirc_fail(c, (Loc){0}, CODE_NAME, "tirc explain passes lists them", "there is no phase '%s'",
               k->last);
   PhasesApart phases = {.options = pipeline_options(k), .last = last};
   tirc_context_depend(c, k->from->c);
@@ -290,7 +291,7 @@ static void compile(Tirc *c, tirc_program *p, const char *target, bool by_child)
     const Func *f = p->module->m->funcs[i];
     p->kernels[i].entry = tirc_jit_find(p->jit, f->name);
     if (!p->kernels[i].entry)
-      tirc_fail(c, f->loc, "codegen", NULL, "there is no code for \"%s\"", f->name);
+      tirc_fail(c, f->loc, CODE_CODEGEN, NULL, "there is no code for \"%s\"", f->name);
   }
 }
 
@@ -302,7 +303,7 @@ static void find_foreign(Tirc *c, tirc_program *p) {
     for (int k = 0; call->symbol && !p->foreign[i] && k < p->n_libraries; k++)
       *(void **)&p->foreign[i] = dlsym(p->libraries[k], call->symbol);
     if (call->symbol && !p->foreign[i])
-      tirc_fail(c, call->loc, "name", "--load FILE.so names a shared object that has it",
+      tirc_fail(c, call->loc, CODE_NAME, "--load FILE.so names a shared object that has it",
                 "no library has the symbol \"%s\"", call->symbol);
   }
 }
@@ -312,7 +313,7 @@ static void open_libraries(Tirc *c, tirc_program *p, int n, const char *const *p
   for (int i = 0; i < n; i++) {
     void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
     if (!library)
-      tirc_fail(c, (Loc){0}, "file", "a path with a slash in it names a file: ./mine.so",
+      tirc_fail(c, (Loc){0}, CODE_FILE, "a path with a slash in it names a file: ./mine.so",
                 "cannot load '%s': %s", paths[i], dlerror());
     p->libraries[p->n_libraries++] = library;
   }
@@ -449,7 +450,7 @@ static void check_results(Tirc *c, const Run *r) {
   for (int i = r->p->plan->n_params; i < r->n; i++)
     for (int k = 0; k < i; k++)
       if (overlap(r->args[i].array, r->args[k].array))
-        tirc_fail(c, f->loc, "argument", "give each result an array of its own",
+        tirc_fail(c, f->loc, CODE_ARGUMENT, "give each result an array of its own",
                   "the result \"%s\" overlaps with \"%s\"", f->buffers[i]->name,
                   f->buffers[k]->name);
 }
@@ -460,7 +461,7 @@ static const int64_t *symbols_of(Tirc *c, const Run *r) {
   tirc_bind_arguments(c, f, r->n, tirc_api_arguments(c, f, r->n, r->args), symbols);
   for (int i = 0; i < r->n; i++)
     if (!r->args[i].array)
-      tirc_fail(c, f->loc, "argument", NULL, "argument \"%s\" is no array", f->buffers[i]->name);
+      tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "argument \"%s\" is no array", f->buffers[i]->name);
   check_results(c, r);
   return symbols;
 }
@@ -568,7 +569,7 @@ static void prepare_run(Tirc *c, void *self) {
 static void fail_foreign(Tirc *c, void *self) {
   const Run *r = self;
   const PlanCall *call = &r->p->plan->calls[r->last];
-  tirc_fail(c, call->loc, "call", NULL, "\"%s\" failed with the status %d", call->symbol,
+  tirc_fail(c, call->loc, CODE_CALL, NULL, "\"%s\" failed with the status %d", call->symbol,
             r->failed);
 }
 

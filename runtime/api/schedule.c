@@ -119,7 +119,7 @@ static Value schedule_or(tirc_schedule *x, const tirc_value *self) {
 }
 
 static const char *required_name(const Work *w) {
-  if (!w->name) tirc_fail(w->x->c, w->x->place, "argument", NULL, "the name is missing");
+  if (!w->name) tirc_fail(w->x->c, w->x->place, CODE_ARGUMENT, NULL, "the name is missing");
   return tirc_strdup(w->x->c, w->name);
 }
 
@@ -128,7 +128,7 @@ static void call(Tirc *c, void *self) {
   tirc_schedule *x = w->x;
   const char *name = required_name(w);
   if (w->n_keywords < 0 || (w->n_keywords && !w->keywords))
-    tirc_fail(c, x->place, "argument", NULL, "the names of the keyword arguments are missing");
+    tirc_fail(c, x->place, CODE_ARGUMENT, NULL, "the names of the keyword arguments are missing");
   const char **names = tirc_new_array(c, const char *, w->n_keywords + 1);
   for (int i = 0; i < w->n_keywords; i++)
     names[i] = tirc_strdup(c, tirc_api_name(c, w->keywords[i]));

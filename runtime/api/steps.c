@@ -95,7 +95,7 @@ static tirc_node copy_node(Tirc *c, const OutlineNode *o) {
 static const tirc_warning *copy_warnings(Tirc *c, const SchedStep *s) {
   tirc_warning *to = tirc_new_array(c, tirc_warning, s->n_warnings);
   for (int i = 0; i < s->n_warnings; i++)
-    to[i] = (tirc_warning){s->warnings[i].code, s->warnings[i].message};
+    to[i] = (tirc_warning){tirc_codes[s->warnings[i].code].text, s->warnings[i].message};
   return to;
 }
 

@@ -15,7 +15,7 @@ typedef struct Giver {
 static const DLDevice here = {kDLCPU, 0};
 
 static _Noreturn void refuse(const Giver *g, const char *hint, const char *message) {
-  tirc_fail(g->c, g->loc, "argument", hint, "%s: %s", g->what, message);
+  tirc_fail(g->c, g->loc, CODE_ARGUMENT, hint, "%s: %s", g->what, message);
 }
 
 /* --- from a tensor -----------------------------------------------------------------------------
@@ -217,7 +217,7 @@ static void adopt(Tirc *c, void *self) {
   if (a) a->t = calloc(1, sizeof *a->t);
   if (!a || !a->t) {
     free(a);
-    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   }
   *a->t = *t;
   a->t->strides = NULL;

@@ -6,7 +6,7 @@
 enum { MAX_DEPTH = 64 }; /* lists may contain themselves */
 
 static _Noreturn void refuse(tirc_schedule *x, const char *hint, const char *message) {
-  tirc_fail(x->c, x->place, "argument", hint, "%s", message);
+  tirc_fail(x->c, x->place, CODE_ARGUMENT, hint, "%s", message);
 }
 
 /* --- inward ------------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ static Value call_foreign(Callable *self, int n, const Value *args) {
   tirc_value *given = tirc_new_array(x->c, tirc_value, n + 1), result = tirc_none();
   for (int i = 0; i < n; i++) given[i] = tirc_value_outward(x, args[i]);
   if (foreign->f.call(foreign->f.self, x, n, given, &result) != TIRC_OK)
-    tirc_fail(x->c, x->place, "callback", NULL, "the function %s failed", foreign->base.name);
+    tirc_fail(x->c, x->place, CODE_CALLBACK, NULL, "the function %s failed", foreign->base.name);
   return tirc_value_inward(x, &result);
 }
 

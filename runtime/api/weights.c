@@ -65,7 +65,7 @@ const Tensor *tirc_weights_find(Tirc *c, const tirc_weights *w, const char *name
   const char **names = tirc_new_array(c, const char *, n);
   for (int i = 0; i < n; i++) names[i] = w->file->at[i].name;
   const char *nearest = tirc_nearest(c, name, n, names);
-  tirc_fail(c, (Loc){w->file->path, 0, 0}, "name", nearest ? nearest : some_of(c, n, names),
+  tirc_fail(c, (Loc){w->file->path, 0, 0}, CODE_NAME, nearest ? nearest : some_of(c, n, names),
             "there is no weight '%s' in it", name);
 }
 
@@ -83,7 +83,7 @@ static void find_array(Tirc *c, void *self) {
   if (!owner || !view) {
     free(owner);
     free(view);
-    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   }
   *view = *t;
   owner->deleter = delete_view;

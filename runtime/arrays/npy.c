@@ -28,7 +28,7 @@ typedef struct File {
   FILE *f;
 } File;
 
-_Noreturn static void fail(File *f, const char *code, const char *reason) {
+_Noreturn static void fail(File *f, DiagCode code, const char *reason) {
   const char *path = f->path;
   if (f->f) fclose(f->f);
   tirc_fail(f->c, (Loc){0}, code, NULL, "%s: %s", path, reason);
@@ -37,29 +37,29 @@ _Noreturn static void fail(File *f, const char *code, const char *reason) {
 static void get(File *f, void *at, size_t n) {
   errno = 0;
   if (fread(at, 1, n, f->f) == n) return;
-  if (ferror(f->f)) fail(f, "file", tirc_error_text(errno));
-  fail(f, "npy", "the file ends too early");
+  if (ferror(f->f)) fail(f, CODE_FILE, tirc_error_text(errno));
+  fail(f, CODE_NPY, "the file ends too early");
 }
 
 /* The text after "'key':", blanks skipped. */
 static const char *value_of(File *f, const char *text, const char *key) {
   const char *p = strstr(text, key);
-  if (!p) fail(f, "npy", tirc_format(f->c, "the header has no %s", key));
+  if (!p) fail(f, CODE_NPY, tirc_format(f->c, "the header has no %s", key));
   p += strlen(key);
   while (*p == ' ' || *p == ':') p++;
   return p;
 }
 
 static void read_shape(File *f, const char *p, NpyHeader *h) {
-  if (*p++ != '(') fail(f, "npy", "the header's shape is no tuple");
+  if (*p++ != '(') fail(f, CODE_NPY, "the header's shape is no tuple");
   for (;;) {
     while (*p == ' ' || *p == ',') p++;
     if (*p == ')') return;
     char *end;
     errno = 0;
     long long v = strtoll(p, &end, 10);
-    if (end == p || errno || v < 0) fail(f, "npy", "the header's shape holds no extent");
-    if (h->ndim == TENSOR_MAX_NDIM) fail(f, "npy", "the array has too many dimensions");
+    if (end == p || errno || v < 0) fail(f, CODE_NPY, "the header's shape holds no extent");
+    if (h->ndim == TENSOR_MAX_NDIM) fail(f, CODE_NPY, "the array has too many dimensions");
     h->shape[h->ndim++] = v;
     p = end;
     if (*p == 'L') p++;
@@ -71,12 +71,12 @@ static NpyHeader parse_header(File *f, const char *text) {
   const char *p = value_of(f, text, "'descr'");
   const char *end = *p == '\'' ? strchr(p + 1, '\'') : NULL;
   if (!end || end - p - 1 >= (long)sizeof h.descr)
-    fail(f, "npy", "the header's descr is no simple type");
+    fail(f, CODE_NPY, "the header's descr is no simple type");
   memcpy(h.descr, p + 1, (size_t)(end - p - 1));
   const char *order = value_of(f, text, "'fortran_order'");
   h.fortran = strncmp(order, "True", 4) == 0;
   if (!h.fortran && strncmp(order, "False", 5) != 0)
-    fail(f, "npy", "the header's fortran_order is neither True nor False");
+    fail(f, CODE_NPY, "the header's fortran_order is neither True nor False");
   read_shape(f, value_of(f, text, "'shape'"), &h);
   return h;
 }
@@ -85,7 +85,7 @@ static DType element_type(File *f, const char *descr) {
   if (descr[0] && strchr("<>|=", descr[0]))
     for (int i = 0; i < N_TYPES; i++)
       if (strcmp(descr + 1, npy_types[i].name) == 0) return npy_types[i].dtype;
-  fail(f, "npy", tirc_format(f->c, "the element type '%s' is not supported", descr));
+  fail(f, CODE_NPY, tirc_format(f->c, "the element type '%s' is not supported", descr));
 }
 
 static void swap_bytes(Tensor *t) {
@@ -117,11 +117,11 @@ static void transpose(Tensor *t, const char *from) {
 static const char *read_header_text(File *f) {
   unsigned char magic[8], length[4] = {0};
   get(f, magic, 8);
-  if (memcmp(magic, "\x93NUMPY", 6) != 0) fail(f, "npy", "this is no .npy file");
-  if (magic[6] < 1 || magic[6] > 3) fail(f, "npy", "an unknown version of the format");
+  if (memcmp(magic, "\x93NUMPY", 6) != 0) fail(f, CODE_NPY, "this is no .npy file");
+  if (magic[6] < 1 || magic[6] > 3) fail(f, CODE_NPY, "an unknown version of the format");
   get(f, length, magic[6] == 1 ? 2 : 4);
   size_t n = length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 | (size_t)length[3] << 24;
-  if (n > 1 << 20) fail(f, "npy", "the header is too long");
+  if (n > 1 << 20) fail(f, CODE_NPY, "the header is too long");
   char *text = tirc_alloc(f->c, n + 1);
   get(f, text, n);
   return text;
@@ -147,7 +147,7 @@ static void read_elements(File *f, Tensor *t, bool fortran) {
   }
   if (ok) return;
   tirc_tensor_free(t);
-  fail(f, "npy", "the file ends before the last element");
+  fail(f, CODE_NPY, "the file ends before the last element");
 }
 
 NpyHeader tirc_npy_read_header(Tirc *c, const char *path, FILE *stream) {
@@ -162,9 +162,9 @@ Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole
   int64_t bytes = tirc_dtype_bytes(dtype), left = bytes_left(f.f);
   for (int d = 0; d < h.ndim; d++)
     if (__builtin_mul_overflow(bytes, h.shape[d], &bytes))
-      fail(&f, "npy", "the number of elements overflows 64 bits");
-  if (left >= 0 && bytes > left) fail(&f, "npy", "the file ends before the last element");
-  if (whole && bytes < left) fail(&f, "npy", "bytes follow the last element");
+      fail(&f, CODE_NPY, "the number of elements overflows 64 bits");
+  if (left >= 0 && bytes > left) fail(&f, CODE_NPY, "the file ends before the last element");
+  if (whole && bytes < left) fail(&f, CODE_NPY, "bytes follow the last element");
   Trap trap;
   Tensor *t = NULL;
   if (TIRC_TRY(c, trap)) {
@@ -182,7 +182,7 @@ Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole
 
 Tensor *tirc_npy_read(Tirc *c, const char *path) {
   FILE *f = fopen(path, "rb");
-  if (!f) fail(&(File){c, path, NULL}, "file", tirc_error_text(errno));
+  if (!f) fail(&(File){c, path, NULL}, CODE_FILE, tirc_error_text(errno));
   return tirc_npy_read_stream(c, path, f, false);
 }
 
@@ -195,7 +195,7 @@ static const char *descr_of(DType t) {
 const char *tirc_npy_header(Tirc *c, const char *path, const Tensor *t, size_t *n) {
   enum { HEAD = 10 }; /* magic number, version, length of the text */
   const char *type = descr_of(t->dtype);
-  if (!type) fail(&(File){c, path, NULL}, "npy", "an element type that .npy files do not have");
+  if (!type) fail(&(File){c, path, NULL}, CODE_NPY, "an element type that .npy files do not have");
   Text text = {.c = c};
   tirc_text_addn(&text, "\x93NUMPY\1\0\0\0", HEAD);
   tirc_text_addf(&text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
@@ -219,9 +219,9 @@ void tirc_npy_write(Tirc *c, const char *path, const Tensor *t) {
   size_t n;
   const char *header = tirc_npy_header(c, path, t, &n);
   File f = {c, path, fopen(path, "wb")};
-  if (!f.f) fail(&f, "file", tirc_error_text(errno));
+  if (!f.f) fail(&f, CODE_FILE, tirc_error_text(errno));
   bool ok = fwrite(header, 1, n, f.f) == n && fwrite(t->data, 1, t->bytes, f.f) == t->bytes;
   ok = fclose(f.f) == 0 && ok;
   f.f = NULL;
-  if (!ok) fail(&f, "file", "writing failed");
+  if (!ok) fail(&f, CODE_FILE, "writing failed");
 }

@@ -38,7 +38,7 @@ typedef struct Reading {
 #define DOWNLOADED "it may have been downloaded in part"
 
 #define FAIL(r, hint, ...)                                                                         \
-  tirc_fail((r)->c, (Loc){(r)->s->path, 0, 0}, "safetensors", hint, __VA_ARGS__)
+  tirc_fail((r)->c, (Loc){(r)->s->path, 0, 0}, CODE_SAFETENSORS, hint, __VA_ARGS__)
 
 /* --- the file -----------------------------------------------------------------------------------
  */
@@ -47,7 +47,7 @@ static void map_file(Tirc *c, Safetensors *s) {
   struct stat there;
   const int fd = open(s->path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    tirc_fail(c, (Loc){0}, "file", "--weights FILE.safetensors", "cannot read '%s': %s", s->path,
+    tirc_fail(c, (Loc){0}, CODE_FILE, "--weights FILE.safetensors", "cannot read '%s': %s", s->path,
               tirc_error_text(errno));
   const bool known = fstat(fd, &there) == 0;
   const bool regular = known && S_ISREG(there.st_mode) && there.st_size > 0;
@@ -55,10 +55,10 @@ static void map_file(Tirc *c, Safetensors *s) {
   const int error = errno;
   close(fd);
   if (!regular)
-    tirc_fail(c, (Loc){0}, "file", "--weights FILE.safetensors",
+    tirc_fail(c, (Loc){0}, CODE_FILE, "--weights FILE.safetensors",
               "cannot map '%s': it is no file, or empty", s->path);
   if (at == MAP_FAILED)
-    tirc_fail(c, (Loc){0}, "file", NULL, "cannot map '%s': %s", s->path, tirc_error_text(error));
+    tirc_fail(c, (Loc){0}, CODE_FILE, NULL, "cannot map '%s': %s", s->path, tirc_error_text(error));
   s->mapping = at;
   s->bytes = (size_t)there.st_size;
 }
@@ -275,6 +275,6 @@ void tirc_safetensors_write(Tirc *c, const char *path, int n, const StoredTensor
   if (ok && rename(temporary, path)) ok = false, error = errno;
   if (ok) return;
   if (f) unlink(temporary);
-  tirc_fail(c, (Loc){path, 0, 0}, "file", NULL, "cannot write '%s': %s", path,
+  tirc_fail(c, (Loc){path, 0, 0}, CODE_FILE, NULL, "cannot write '%s': %s", path,
             tirc_error_text(error));
 }

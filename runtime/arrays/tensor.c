@@ -13,7 +13,7 @@ static void *allocate(Tirc *c, size_t bytes, size_t align) {
   size_t size = tirc_pages_size(bytes);
   void *p = size ? tirc_pages_new_at(size, align) : NULL;
   if (!p)
-    tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, "use smaller extents",
               "a tensor of %zu bytes does not fit into memory", bytes);
   memset(p, 0, bytes);
   return p;
@@ -32,25 +32,25 @@ Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape) {
 Tensor *tirc_tensor_new_at(Tirc *c, DType dtype, int ndim, const int64_t *shape, int64_t align) {
   int64_t count = 1, bytes;
   if (ndim < 0 || ndim > TENSOR_MAX_NDIM)
-    tirc_fail(c, (Loc){0}, "shape", NULL, "a tensor has at most %d dimensions, not %d",
+    tirc_fail(c, (Loc){0}, CODE_SHAPE, NULL, "a tensor has at most %d dimensions, not %d",
               TENSOR_MAX_NDIM, ndim);
   for (int d = 0; d < ndim; d++) {
     if (shape[d] < 0)
-      tirc_fail(c, (Loc){0}, "shape", "extents start at 0",
+      tirc_fail(c, (Loc){0}, CODE_SHAPE, "extents start at 0",
                 "extent %lld of dimension %d is negative", (long long)shape[d], d);
     if (__builtin_mul_overflow(count, shape[d], &count))
-      tirc_fail(c, (Loc){0}, "shape", "use smaller extents",
+      tirc_fail(c, (Loc){0}, CODE_SHAPE, "use smaller extents",
                 "the number of elements of a tensor overflows 64 bits");
   }
   if (__builtin_mul_overflow(count, (int64_t)tirc_dtype_bytes(dtype), &bytes) ||
       bytes > tirc_machine_memory())
-    tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, "use smaller extents",
               "a tensor of %lld elements does not fit into memory", (long long)count);
   void *data = allocate(c, (size_t)bytes, alignment_of(align));
   Tensor *t = calloc(1, sizeof *t);
   if (!t) {
     free(data);
-    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   }
   t->dtype = tirc_dtype_lanes(dtype, 1);
   t->ndim = ndim;

@@ -23,7 +23,7 @@ tirc_status tirc_db_error(tirc_error **error, tirc_status status, const char *hi
   tirc_vsnprintf(message, sizeof message, format, args);
   va_end(args);
   if (error) {
-    const Diag d = {.status = (int)status, .code = "database", .message = message, .hint = hint};
+    const Diag d = {.status = (int)status, .code = CODE_DATABASE, .message = message, .hint = hint};
     *error = tirc_api_error(&d, NULL);
   }
   return status;

@@ -49,7 +49,7 @@ static bool failed(const CuDevice *d, CuResult status, const char *what, DeviceE
   words_of(&d->cu, status, words, sizeof words);
   const bool is_memory =
       status == CUDA_ERROR_OUT_OF_MEMORY || status == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  return fail(e, is_memory ? "memory" : "device", NULL, "%s: the device %s says %s", what,
+  return fail(e, is_memory ? CODE_MEMORY : CODE_DEVICE, NULL, "%s: the device %s says %s", what,
               d->base.info.name, words);
 }
 
@@ -58,17 +58,17 @@ static bool failed(const CuDevice *d, CuResult status, const char *what, DeviceE
 static bool load(Cuda *cu, DeviceError *e) {
   *cu = (Cuda){.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
   if (!cu->library)
-    return fail(e, "device", no_device, "there is no CUDA here: libcuda.so.1 does not load");
+    return fail(e, CODE_DEVICE, no_device, "there is no CUDA here: libcuda.so.1 does not load");
 #define CU(name, parameters)                                                                       \
   *(void **)&cu->name = dlsym(cu->library, #name);                                                 \
-  if (!cu->name) return fail(e, "device", no_device, "libcuda.so.1 has no function " #name);
+  if (!cu->name) return fail(e, CODE_DEVICE, no_device, "libcuda.so.1 has no function " #name);
   CUDA_FUNCTIONS(CU)
 #undef CU
   const CuResult status = cu->cuInit(0);
   if (status == CUDA_SUCCESS) return true;
   char words[256];
   words_of(cu, status, words, sizeof words);
-  return fail(e, "device", no_device, "CUDA's driver does not start: %s", words);
+  return fail(e, CODE_DEVICE, no_device, "CUDA's driver does not start: %s", words);
 }
 
 static int attribute(const Cuda *cu, CuDeviceNumber number, int which) {
@@ -106,7 +106,7 @@ static int list(void (*hear)(void *self, const DeviceInfo *info), void *self, De
     const DeviceInfo info = info_of(&cu, number);
     hear(self, &info);
   }
-  if (!n) fail(e, "device", no_device, "CUDA has no device here");
+  if (!n) fail(e, CODE_DEVICE, no_device, "CUDA has no device here");
   return n;
 }
 
@@ -114,9 +114,9 @@ static bool open_device(CuDevice *d, int which, DeviceError *e) {
   int n = 0;
   if (!load(&d->cu, e)) return false;
   (void)d->cu.cuDeviceGetCount(&n);
-  if (!n) return fail(e, "device", no_device, "CUDA has no device here");
+  if (!n) return fail(e, CODE_DEVICE, no_device, "CUDA has no device here");
   if (which < 0 || which >= n)
-    return fail(e, "device", "tirc doctor lists them",
+    return fail(e, CODE_DEVICE, "tirc doctor lists them",
                 "CUDA has %d device%s here, and no number %d", n, n == 1 ? "" : "s", which);
   CuResult status = d->cu.cuDeviceGet(&d->number, which);
   if (status == CUDA_SUCCESS) d->base.info = info_of(&d->cu, d->number);
@@ -144,7 +144,7 @@ static void close_device(Device *device) {
 
 static Device *open_number(int which, DeviceError *e) {
   CuDevice *d = calloc(1, sizeof *d);
-  if (!d) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!d) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   d->base.kind = &tirc_cuda;
   d->base.seconds = -1;
   if (open_device(d, which, e)) return &d->base;
@@ -166,13 +166,13 @@ static DeviceProgram *build(Device *device, const char *ptx, const char *what, D
   char log[4096] = "", words[256];
   int options[2] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
   void *values[2] = {log, (void *)(uintptr_t)sizeof log};
-  if (!p) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!p) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   p->base.device = device;
   const CuResult status = d->cu.cuModuleLoadDataEx(&p->module, ptx, 2, options, values);
   if (status == CUDA_SUCCESS) return &p->base;
   p->module = NULL;
   words_of(&d->cu, status, words, sizeof words);
-  fail(e, "codegen", "tirc build --emit=ptx shows the code",
+  fail(e, CODE_CODEGEN, "tirc build --emit=ptx shows the code",
        "the device %s does not take the code of %s: %s%s%.*s", d->base.info.name, what, words,
        *log ? ":\n" : "", (int)sizeof log - 1, log);
   free_program(&p->base);
@@ -188,12 +188,12 @@ static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const D
                                DeviceError *e) {
   CuDevice *d = entered(program->device);
   if (shared->all > d->base.info.shared)
-    return fail(e, "limit", NULL,
+    return fail(e, CODE_LIMIT, NULL,
                 "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
                 (long long)shared->all, d->base.info.name, (long long)d->base.info.shared),
            NULL;
   CuKernel *k = calloc(1, sizeof *k);
-  if (!k) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!k) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   k->base = (DeviceKernel){program->device, strdup(name)};
   k->dynamic = shared->dynamic;
   CuResult status = d->cu.cuModuleGetFunction(&k->function, ((CuProgram *)program)->module, name);
@@ -203,7 +203,7 @@ static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const D
   if (status != CUDA_SUCCESS)
     failed(d, status, name, e);
   else
-    fail(e, "memory", NULL, "out of memory");
+    fail(e, CODE_MEMORY, NULL, "out of memory");
   free_kernel(&k->base);
   return NULL;
 }
@@ -214,7 +214,7 @@ static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, Devi
   CuDevice *d = entered(device);
   if (!tirc_device_fits(device, bytes, what, e)) return NULL;
   CuBuffer *b = calloc(1, sizeof *b);
-  if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!b) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   b->base = (DeviceBuffer){device, bytes};
   const CuResult status = d->cu.cuMemAlloc_v2(&b->at, bytes ? bytes : 1);
   if (status != CUDA_SUCCESS) return failed(d, status, what, e), free(b), NULL;
@@ -224,7 +224,7 @@ static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, Devi
 
 static DeviceBuffer *borrow(Device *device, uintptr_t at, size_t bytes, DeviceError *e) {
   CuBuffer *b = calloc(1, sizeof *b);
-  if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!b) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   b->base = (DeviceBuffer){device, bytes};
   b->at = at;
   b->is_borrowed = true;
@@ -262,8 +262,9 @@ static bool fits(const CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
   if (d->cu.cuFuncGetAttribute(&most, CU_FUNCTION_THREADS, k->function) != CUDA_SUCCESS)
     most = (int)d->base.info.threads;
   if (threads <= most) return true;
-  return fail(e, "limit", NULL, "a block of %s has %lld threads, and the device %s takes %d of it",
-              k->base.name, (long long)threads, d->base.info.name, most);
+  return fail(e, CODE_LIMIT, NULL,
+              "a block of %s has %lld threads, and the device %s takes %d of it", k->base.name,
+              (long long)threads, d->base.info.name, most);
 }
 
 static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
@@ -275,14 +276,14 @@ static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
   for (int i = 0; i < 3; i++) {
     if (l->blocks[i] <= 0 || l->threads[i] <= 0) return true;
     if (l->blocks[i] > most_blocks[i])
-      return fail(e, "limit", "bind the longest loop to blockIdx.x",
+      return fail(e, CODE_LIMIT, "bind the longest loop to blockIdx.x",
                   "%s has %lld blocks along %c, and CUDA takes %lld", k->base.name,
                   (long long)l->blocks[i], "xyz"[i], (long long)most_blocks[i]);
     blocks[i] = (unsigned)l->blocks[i];
     threads[i] = (unsigned)l->threads[i];
   }
   if (l->n > MOST_ARGS)
-    return fail(e, "limit", NULL, "%s has more than %d parameters", k->base.name, MOST_ARGS);
+    return fail(e, CODE_LIMIT, NULL, "%s has more than %d parameters", k->base.name, MOST_ARGS);
   for (int i = 0; i < l->n; i++)
     args[i] = l->args[i].buffer ? (void *)&((CuBuffer *)l->args[i].buffer)->at
                                 : (void *)(uintptr_t)l->args[i].bytes;

@@ -32,7 +32,7 @@ void tirc_device_error_clear(DeviceError *e) {
   *e = (DeviceError){0};
 }
 
-bool tirc_device_fail(DeviceError *e, const char *code, const char *hint, const char *format, ...) {
+bool tirc_device_fail(DeviceError *e, DiagCode code, const char *hint, const char *format, ...) {
   va_list args, again;
   va_start(args, format);
   va_copy(again, args);
@@ -49,7 +49,7 @@ bool tirc_device_fits(const Device *d, size_t bytes, const char *what, DeviceErr
   const size_t size = bytes ? bytes : 1;
   if (size <= (uint64_t)d->info.largest_buffer && (int64_t)size <= room) return true;
   return tirc_device_fail(
-      e, "memory", NULL,
+      e, CODE_MEMORY, NULL,
       "%s has %zu bytes, and the device %s has %lld, %lld of them free, and takes buffers of up to "
       "%lld",
       what, bytes, d->info.name, (long long)d->info.memory, (long long)room,

@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ir/codes.h"
+
 typedef struct DeviceError {
-  const char *code; /* "device", "memory", "codegen" */
+  DiagCode code;    /* CODE_DEVICE, _MEMORY, _CODEGEN or _LIMIT */
   const char *hint; /* or NULL */
   char *message;    /* NULL: memory is out */
 } DeviceError;

@@ -43,7 +43,7 @@ struct DeviceBuffer {
 };
 
 /* Fills the error; false. */
-bool tirc_device_fail(DeviceError *e, const char *code, const char *hint, const char *format, ...)
+bool tirc_device_fail(DeviceError *e, DiagCode code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Whether a buffer of that size fits; fails otherwise. */
 bool tirc_device_fits(const Device *d, size_t bytes, const char *what, DeviceError *e);

@@ -48,12 +48,13 @@ static bool is_out_of_memory(cl_int status) {
 static bool failed(const ClDevice *d, cl_int status, const char *what, DeviceError *e) {
   const char *words = tirc_opencl_words(status);
   if (is_out_of_memory(status))
-    return fail(e, "memory", NULL, "%s: the device %s is out of memory or resources: %s", what,
+    return fail(e, CODE_MEMORY, NULL, "%s: the device %s is out of memory or resources: %s", what,
                 d->base.info.name, words);
   if (words)
-    return fail(e, "device", NULL, "%s: the device %s says %s", what, d->base.info.name, words);
-  return fail(e, "device", NULL, "%s: the device %s says %d (OpenCL's CL/cl.h tells what that is)",
-              what, d->base.info.name, (int)status);
+    return fail(e, CODE_DEVICE, NULL, "%s: the device %s says %s", what, d->base.info.name, words);
+  return fail(e, CODE_DEVICE, NULL,
+              "%s: the device %s says %d (OpenCL's CL/cl.h tells what that is)", what,
+              d->base.info.name, (int)status);
 }
 
 /* --- finding devices ------------------------------------------------------------------------- */
@@ -61,10 +62,10 @@ static bool failed(const ClDevice *d, cl_int status, const char *what, DeviceErr
 static bool load(OpenCL *cl, DeviceError *e) {
   *cl = (OpenCL){.library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL)};
   if (!cl->library)
-    return fail(e, "device", no_device, "there is no OpenCL here: libOpenCL.so.1 does not load");
+    return fail(e, CODE_DEVICE, no_device, "there is no OpenCL here: libOpenCL.so.1 does not load");
 #define CL(result, name, parameters)                                                               \
   *(void **)&cl->name = dlsym(cl->library, #name);                                                 \
-  if (!cl->name) return fail(e, "device", no_device, "libOpenCL.so.1 has no function " #name);
+  if (!cl->name) return fail(e, CODE_DEVICE, no_device, "libOpenCL.so.1 has no function " #name);
   OPENCL_FUNCTIONS(CL)
 #undef CL
   return true;
@@ -143,7 +144,7 @@ static int list(void (*hear)(void *self, const DeviceInfo *info), void *self, De
     const DeviceInfo info = info_of(&cl, f.platforms[i], f.ids[i]);
     hear(self, &info);
   }
-  if (!f.n) fail(e, "device", no_device, "OpenCL has no device here");
+  if (!f.n) fail(e, CODE_DEVICE, no_device, "OpenCL has no device here");
   return f.n;
 }
 
@@ -152,9 +153,9 @@ static bool open_device(ClDevice *d, int which, DeviceError *e) {
   cl_int status = CL_SUCCESS;
   if (!load(&d->cl, e)) return false;
   find(&d->cl, &f);
-  if (!f.n) return fail(e, "device", no_device, "OpenCL has no device here");
+  if (!f.n) return fail(e, CODE_DEVICE, no_device, "OpenCL has no device here");
   if (which < 0 || which >= f.n)
-    return fail(e, "device", "tirc doctor lists them",
+    return fail(e, CODE_DEVICE, "tirc doctor lists them",
                 "OpenCL has %d device%s here, and no number %d", f.n, f.n == 1 ? "" : "s", which);
   d->id = f.ids[which];
   d->base.info = info_of(&d->cl, f.platforms[which], d->id);
@@ -182,7 +183,7 @@ static void close_device(Device *device) {
 
 static Device *open_number(int which, DeviceError *e) {
   ClDevice *d = calloc(1, sizeof *d);
-  if (!d) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!d) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   d->base.kind = &tirc_opencl;
   d->base.seconds = -1;
   if (open_device(d, which, e)) return &d->base;
@@ -199,7 +200,7 @@ static bool fail_build(const ClDevice *d, cl_program program, cl_int status, con
   (void)d->cl.clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
   if (n > 1) log = calloc(n + 1, 1);
   if (log) (void)d->cl.clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, n, log, NULL);
-  fail(e, "codegen", "tirc build --emit=opencl shows the source",
+  fail(e, CODE_CODEGEN, "tirc build --emit=opencl shows the source",
        "the device %s does not compile %s (OpenCL's %d)%s%s", d->base.info.name, what, (int)status,
        log ? ":\n" : "", log ? log : "");
   free(log);
@@ -216,7 +217,7 @@ static DeviceProgram *build(Device *device, const char *source, const char *what
   ClDevice *d = (ClDevice *)device;
   ClProgram *p = calloc(1, sizeof *p);
   cl_int status = CL_SUCCESS;
-  if (!p) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!p) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   p->base.device = device;
   p->program = d->cl.clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
   if (!p->program)
@@ -242,19 +243,19 @@ static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const D
   ClDevice *d = (ClDevice *)program->device;
   cl_int status = CL_SUCCESS;
   if (shared->all > d->base.info.shared)
-    return fail(e, "limit", NULL,
+    return fail(e, CODE_LIMIT, NULL,
                 "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
                 (long long)shared->all, d->base.info.name, (long long)d->base.info.shared),
            NULL;
   ClDeviceKernel *k = calloc(1, sizeof *k);
-  if (!k) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!k) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   k->base = (DeviceKernel){program->device, strdup(name)};
   k->kernel = d->cl.clCreateKernel(((ClProgram *)program)->program, name, &status);
   if (k->kernel && k->base.name) return &k->base;
   if (!k->kernel)
     failed(d, status, name, e);
   else
-    fail(e, "memory", NULL, "out of memory");
+    fail(e, CODE_MEMORY, NULL, "out of memory");
   free_kernel(&k->base);
   return NULL;
 }
@@ -266,7 +267,7 @@ static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, Devi
   cl_int status = CL_SUCCESS;
   if (!tirc_device_fits(device, bytes, what, e)) return NULL;
   ClBuffer *b = calloc(1, sizeof *b);
-  if (!b) return fail(e, "memory", NULL, "out of memory"), NULL;
+  if (!b) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
   b->base = (DeviceBuffer){device, bytes};
   b->memory = d->cl.clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &status);
   if (!b->memory) return failed(d, status, what, e), free(b), NULL;
@@ -307,8 +308,9 @@ static bool fits(const DeviceLaunch *l, DeviceError *e) {
                                      &most, NULL) != CL_SUCCESS)
     most = (size_t)d->base.info.threads;
   if (threads <= (int64_t)most) return true;
-  return fail(e, "limit", NULL, "a block of %s has %lld threads, and the device %s takes %zu of it",
-              k->base.name, (long long)threads, d->base.info.name, most);
+  return fail(e, CODE_LIMIT, NULL,
+              "a block of %s has %lld threads, and the device %s takes %zu of it", k->base.name,
+              (long long)threads, d->base.info.name, most);
 }
 
 static cl_int set_arg(const ClDevice *d, cl_kernel kernel, int i, const DeviceArg *a) {

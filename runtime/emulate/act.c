@@ -82,10 +82,10 @@ static void count_step(Emu *e) {
   enum { PAUSE = 1 << 10 };
   e->steps++;
   if (e->o->max_steps > 0 && e->steps > e->o->max_steps)
-    tirc_emu_fail(e, "steps", "raise the limit, or use smaller extents",
+    tirc_emu_fail(e, CODE_STEPS, "raise the limit, or use smaller extents",
                   "the limit of %lld steps is reached", (long long)e->o->max_steps);
   if (e->steps % PAUSE == 0 && e->o->go_on && !e->o->go_on(e->o->self))
-    tirc_emu_fail(e, "interrupted", NULL, "the run was interrupted");
+    tirc_emu_fail(e, CODE_INTERRUPTED, NULL, "the run was interrupted");
 }
 
 static void check_end(Emu *e, const Act *a, int64_t min, int64_t extent, int thread) {
@@ -94,7 +94,7 @@ static void check_end(Emu *e, const Act *a, int64_t min, int64_t extent, int thr
   if (extent <= 0 || (!__builtin_add_overflow(min, extent - 1, &last) && last <= tirc_dtype_max(t)))
     return;
   e->thread = thread;
-  tirc_emu_fail(e, "overflow", "use a wider loop variable", "loop \"%s\" overflows its dtype",
+  tirc_emu_fail(e, CODE_OVERFLOW, "use a wider loop variable", "loop \"%s\" overflows its dtype",
                 a->stmt->u.loop.var->u.s);
 }
 
@@ -157,8 +157,8 @@ static void run_threads(Emu *e, const Act *a, const Threads *l) {
   const int64_t launched = axis < 3 ? e->grid[axis] : e->block[axis - 3];
   const int64_t extent = tirc_emu_one(e, a->extent, l, "the extent of a thread axis");
   if (tirc_emu_one(e, a->min, l, "a thread's first index") != 0 || extent != launched)
-    tirc_emu_fail(e, "launch", NULL, "loop \"%s\" has %lld %s, and the launch %lld", loop->var->u.s,
-                  (long long)extent, loop->thread, (long long)launched);
+    tirc_emu_fail(e, CODE_LAUNCH, NULL, "loop \"%s\" has %lld %s, and the launch %lld",
+                  loop->var->u.s, (long long)extent, loop->thread, (long long)launched);
   run_body(e, a, a->body, l);
 }
 
@@ -167,7 +167,7 @@ static void check_change(Emu *e, const Act *a, int64_t before, const Threads *l)
   if (e->changes != before) return;
   e->thread = l->at[0];
   tirc_emu_fail(
-      e, "endless",
+      e, CODE_ENDLESS,
       "let its body change what the condition reads; a block cannot wait for another one, "
       "nor a thread for others without a barrier",
       "the loop \"while %s\" does not end: a step of it changes nothing, and its condition "
@@ -259,7 +259,7 @@ static void run_assert(Emu *e, const Act *a, const Threads *l) {
   for (int k = 0; k < l->n; k++)
     if (!value_at(holds, k).i) {
       e->thread = l->at[k];
-      tirc_emu_fail(e, "assert", NULL, "the assertion fails: %s", a->stmt->u.check.message);
+      tirc_emu_fail(e, CODE_ASSERT, NULL, "the assertion fails: %s", a->stmt->u.check.message);
     }
   e->top = top;
   run_body(e, a, a->body, l);
@@ -306,7 +306,7 @@ static void run_barrier(Emu *e, const Act *a, const Threads *l) {
   while (p->outer) p = p->outer;
   const Act *const other = first_barrier(p->other_way);
   e->thread = l->at[0];
-  tirc_emu_fail(e, "barrier", "let all threads of the block reach it, or none",
+  tirc_emu_fail(e, CODE_BARRIER, "let all threads of the block reach it, or none",
                 "not all threads reach the barrier (%s): thread %s %s%s%s; they part at %s",
                 tirc_emu_act(e, a), tirc_emu_thread(e, p->others->at[0]),
                 other ? "goes to another one (" : "does not", other ? tirc_emu_act(e, other) : "",
@@ -341,7 +341,7 @@ static void compile_for(Emu *e, Act *a) {
   if (loop->kind == LOOP_THREAD_BINDING) {
     a->n = tirc_gpu_axis(loop->thread);
     if (a->n == GPU_AXES)
-      tirc_fail(e->t, e->scalar.loc, "unsupported", "lower it first",
+      tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "lower it first",
                 "the emulator has no thread axis %s", loop->thread);
     if (e->axis[a->n]) {
       tirc_map_set(e->t, &e->vars, loop->var, e->axis[a->n]);
@@ -395,10 +395,10 @@ static void compile_store(Emu *e, Act *a) {
   a->value = tirc_emu_expr(e, s->u.store.value);
   const DType stored = s->u.store.value->dtype;
   if (s->u.store.n != b->ndim || b->ndim > TENSOR_MAX_NDIM)
-    tirc_fail(e->t, e->scalar.loc, "type", NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
-              b->ndim, s->u.store.n);
+    tirc_fail(e->t, e->scalar.loc, CODE_TYPE, NULL, "buffer \"%s\" has %d dimensions, not %d",
+              b->name, b->ndim, s->u.store.n);
   if (stored.code != b->dtype.code || stored.bits != b->dtype.bits)
-    tirc_fail(e->t, e->scalar.loc, "type", "cast the value",
+    tirc_fail(e->t, e->scalar.loc, CODE_TYPE, "cast the value",
               "a %s is stored to the %s buffer \"%s\"", tirc_dtype_name(e->t, stored),
               tirc_dtype_name(e->t, b->dtype), b->name);
   let_copies_be_poisoned(a->value);
@@ -447,7 +447,7 @@ static void compile_assert(Emu *e, Act *a) {
 static Place find_place(Emu *e, Buffer b) {
   if (strcmp(b->scope, "shared") == 0 || strcmp(b->scope, "shared.dyn") == 0) return SHARED;
   if (strcmp(b->scope, "local") == 0) return LOCAL;
-  tirc_fail(e->t, e->scalar.loc, "unsupported", "use shared, shared.dyn or local",
+  tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use shared, shared.dyn or local",
             "a kernel cannot allocate memory of scope \"%s\", as \"%s\" is", b->scope, b->name);
 }
 
@@ -455,7 +455,7 @@ static void compile_alloc(Emu *e, Act *a) {
   const Buffer b = a->stmt->u.alloc.buffer;
   const bool views = a->stmt->kind == STMT_DECL && tirc_map_has(&e->stores, b->data);
   if (tirc_attrs_get(a->stmt->u.alloc.annotations, ALLOC_DATA))
-    tirc_fail(e->t, e->scalar.loc, "unsupported", NULL, "a kernel cannot hold constant data");
+    tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, NULL, "a kernel cannot hold constant data");
   if (!views) a->meets = tirc_emu_store(e, b, find_place(e, b))->place == SHARED;
   a->window = tirc_emu_window(e, b);
   a->body = compile(e, a->stmt->u.alloc.body);
@@ -467,7 +467,7 @@ static void compile_attr(Emu *e, Act *a) {
   const char *key = a->stmt->u.attr.key;
   if (strcmp(key, tirc_key(KEY_THREAD_EXTENT)) == 0 ||
       strcmp(key, tirc_key(KEY_VIRTUAL_THREAD)) == 0)
-    tirc_fail(e->t, e->scalar.loc, "unsupported", "use a loop with T.thread_binding",
+    tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use a loop with T.thread_binding",
               "the emulator does not run T.attr(..., \"%s\", ...)", key);
   a->body = compile(e, a->stmt->u.attr.body);
   a->meets |= a->body->meets;
@@ -486,7 +486,7 @@ static void compile_eval(Emu *e, Act *a) {
   const char *what = x->n && x->args[0]->op == OP_STRING ? x->args[0]->u.s : "";
   const bool of_warp = strcmp(what, "warp") == 0;
   if (!of_warp && strcmp(what, "shared") != 0 && strcmp(what, "shared.dyn") != 0)
-    tirc_fail(e->t, e->scalar.loc, "unsupported", "use \"shared\" or \"warp\"",
+    tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use \"shared\" or \"warp\"",
               "the emulator has no barrier T.tvm_storage_sync(\"%s\")", what);
   e->syncs_warps |= of_warp;
   a->run = of_warp ? run_warp_sync : run_barrier;
@@ -495,7 +495,7 @@ static void compile_eval(Emu *e, Act *a) {
 
 static void compile_block(Emu *e, Act *a) {
   (void)a;
-  tirc_fail(e->t, e->scalar.loc, "unsupported", "lower it first",
+  tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "lower it first",
             "the kernel \"%s\" has blocks, as before lowering", e->kernel->name);
 }
 

@@ -44,7 +44,7 @@ _Noreturn static void overflows(Emu *e, const Piece *p, const Threads *l, const 
   int k = 0;
   while (k + 1 < n && room[k].i == (int32_t)room[k].i) k++;
   e->thread = l->at[k];
-  tirc_emu_fail(e, "overflow", "use a wider integer type", "%s overflows %s",
+  tirc_emu_fail(e, CODE_OVERFLOW, "use a wider integer type", "%s overflows %s",
                 tirc_print_expr(e->t, p->expr), tirc_dtype_name(e->t, p->dtype));
 }
 

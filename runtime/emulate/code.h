@@ -205,7 +205,7 @@ struct Emu {
 static inline Cell *take(Emu *e, int64_t n) {
   Cell *room = e->top;
   if (e->end - room < n)
-    tirc_fail(e->t, (Loc){0}, "limit", NULL, "an expression of kernel \"%s\" nests too deep",
+    tirc_fail(e->t, (Loc){0}, CODE_LIMIT, NULL, "an expression of kernel \"%s\" nests too deep",
               e->kernel->name);
   e->top += n;
   return room;
@@ -268,7 +268,7 @@ void tirc_emu_pass_barrier(Emu *e);
 const char *tirc_emu_thread(Emu *e, int thread); /* "(threadIdx.x = 1, threadIdx.y = 0)" */
 const char *tirc_emu_block(Emu *e, int64_t block);
 const char *tirc_emu_act(Emu *e, const Act *a); /* "line 7 (`C[0] = 1`)" */
-_Noreturn void tirc_emu_fail(Emu *e, const char *code, const char *hint, const char *format, ...)
+_Noreturn void tirc_emu_fail(Emu *e, DiagCode code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* needed.c: [function]: whether something uses what the kernel stores, besides its own launch */
 const bool *tirc_emu_needed(Tirc *c, const Module *m, const Func *host);

@@ -36,7 +36,7 @@ static const Func *find_kernel(const Session *s, Tirc *t, Loc loc, const char *n
   for (int i = 0; i < s->module->n_funcs; i++)
     if (strcmp(s->module->funcs[i]->name, name) == 0 && tirc_is_kernel(s->module->funcs[i]))
       return s->module->funcs[i];
-  tirc_fail(t, loc, "launch", NULL, "the module has no kernel \"%s\" to launch", name);
+  tirc_fail(t, loc, CODE_LAUNCH, NULL, "the module has no kernel \"%s\" to launch", name);
 }
 
 /* The kernel's launch parameters: an extent each of an axis. */
@@ -44,7 +44,7 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
   const Expr names = tirc_attrs_get(e->kernel->attrs, tirc_key(KEY_LAUNCH_PARAMS));
   const int n_params = e->kernel->n_params, n_names = names ? names->n : 0;
   if (n != n_params + n_names)
-    tirc_fail(e->t, loc, "launch", NULL,
+    tirc_fail(e->t, loc, CODE_LAUNCH, NULL,
               "kernel \"%s\" takes %d arguments and %d launch parameters, and is launched with %d",
               e->kernel->name, n_params, n_names, n);
   for (int d = 0; d < 3; d++) e->grid[d] = e->block[d] = 1;
@@ -58,17 +58,17 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
       continue;
     }
     if (axis == GPU_AXES || !tirc_dtype_is_int(a->dtype))
-      tirc_fail(e->t, loc, "launch", NULL, "kernel \"%s\" has no launch parameter \"%s\"",
+      tirc_fail(e->t, loc, CODE_LAUNCH, NULL, "kernel \"%s\" has no launch parameter \"%s\"",
                 e->kernel->name, name);
     if (a->value.i < 0 || (axis >= 3 && a->value.i < 1))
-      tirc_fail(e->t, loc, "launch", NULL, "kernel \"%s\" is launched with %lld for %s",
+      tirc_fail(e->t, loc, CODE_LAUNCH, NULL, "kernel \"%s\" is launched with %lld for %s",
                 e->kernel->name, (long long)a->value.i, name);
     *(axis < 3 ? &e->grid[axis] : &e->block[axis - 3]) = a->value.i;
   }
   int64_t threads = 1;
   for (int d = 0; d < 3; d++)
     if (__builtin_mul_overflow(threads, e->block[d], &threads) || threads > MOST_BLOCK_THREADS)
-      tirc_fail(e->t, loc, "launch", NULL,
+      tirc_fail(e->t, loc, CODE_LAUNCH, NULL,
                 "kernel \"%s\" is launched with %lld x %lld x %lld threads a block, and the "
                 "emulator takes at most %d",
                 e->kernel->name, (long long)e->block[0], (long long)e->block[1],
@@ -89,7 +89,7 @@ static void bind(const Session *s, Emu *e, Loc loc, const LaunchArgument *args) 
     const LaunchArgument *a = &args[i];
     const bool is_memory = a->data != NULL || a->dtype.code == TYPE_HANDLE;
     if (is_memory != (b != NULL))
-      tirc_fail(e->t, loc, "launch", NULL, "argument %d of kernel \"%s\" is a %s, not a %s", i,
+      tirc_fail(e->t, loc, CODE_LAUNCH, NULL, "argument %d of kernel \"%s\" is a %s, not a %s", i,
                 f->name, is_memory ? "buffer" : "scalar", b ? "buffer" : "scalar");
     if (!b) {
       Var *v = tirc_emu_var(e, f->params[i], false);
@@ -206,7 +206,7 @@ static void run_blocks(Session *s, Emu *e, const Act *body) {
   int64_t n = 1;
   for (int d = 0; d < 3; d++)
     if (__builtin_mul_overflow(n, e->grid[d], &n) || n > INT32_MAX)
-      tirc_fail(e->t, e->kernel->loc, "launch", NULL,
+      tirc_fail(e->t, e->kernel->loc, CODE_LAUNCH, NULL,
                 "kernel \"%s\" is launched with too many blocks", e->kernel->name);
   uint32_t *const order = tirc_new_array(e->t, uint32_t, n);
   for (int64_t i = 0; i < n; i++) {

@@ -23,10 +23,10 @@ Window *tirc_emu_window(Emu *e, Buffer b) {
   if (w) return w;
   Store *s = tirc_map_get(&e->stores, b->data);
   if (!s)
-    tirc_fail(e->t, e->scalar.loc, "name", "allocate it in the kernel, or make it a parameter",
+    tirc_fail(e->t, e->scalar.loc, CODE_NAME, "allocate it in the kernel, or make it a parameter",
               "the buffer \"%s\" is not defined here", b->name);
   if (b->dtype.lanes > 1 || tirc_dtype_bytes(b->dtype) == 0)
-    tirc_fail(e->t, e->scalar.loc, "unsupported", "use a buffer of scalars",
+    tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use a buffer of scalars",
               "the emulator has no buffers of %s, as \"%s\" is", tirc_dtype_name(e->t, b->dtype),
               b->name);
   w = tirc_new(e->t, Window);
@@ -62,7 +62,7 @@ static int64_t find_extent(Emu *e, Window *w, const Threads *l) {
     none |= w->shape[d] == 0;
   }
   if (lost)
-    tirc_emu_fail(e, "shape", NULL, "the layout of buffer \"%s\" is negative or overflows",
+    tirc_emu_fail(e, CODE_SHAPE, NULL, "the layout of buffer \"%s\" is negative or overflows",
                   w->buffer->name);
   w->plain = w->ndim == 1 && w->stride[0] == 1 && w->offset == 0;
   return none ? 0 : last + 1;
@@ -99,14 +99,14 @@ static void check_shared(Emu *e, Store *s) {
   *sum = sum == &e->shared ? tirc_gpu_end_behind(*sum, s->bytes) : *sum + s->bytes;
   const int64_t used = *sum, all = e->shared + e->shared_dyn;
   if (e->gpu && (e->shared > e->gpu->shared || all > e->gpu->shared_dyn))
-    tirc_emu_fail(e, "shared-memory", "use smaller tiles, or less of them at a time",
+    tirc_emu_fail(e, CODE_SHARED_MEMORY, "use smaller tiles, or less of them at a time",
                   "a block has %lld bytes of shared memory (scope %s) with buffer \"%s\", and %s "
                   "has %lld",
                   (long long)(e->shared > e->gpu->shared ? e->shared : all), s->buffer->scope,
                   s->buffer->name, e->gpu->name,
                   (long long)(e->shared > e->gpu->shared ? e->gpu->shared : e->gpu->shared_dyn));
   if (e->dynamic >= 0 && e->shared_dyn > e->dynamic)
-    tirc_emu_fail(e, "shared-memory", "let the launch ask for as much",
+    tirc_emu_fail(e, CODE_SHARED_MEMORY, "let the launch ask for as much",
                   "a block has %lld bytes of scope shared.dyn with buffer \"%s\", and the launch "
                   "asks for %lld",
                   (long long)used, s->buffer->name, (long long)e->dynamic);
@@ -121,7 +121,7 @@ void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
   const int64_t extent = find_extent(e, w, l);
   const int64_t copies = s->place == LOCAL ? e->threads : 1;
   if (extent > tirc_machine_memory() / 4 / copies / w->elem)
-    tirc_emu_fail(e, "memory", "use smaller extents", "buffer \"%s\" has %lld elements",
+    tirc_emu_fail(e, CODE_MEMORY, "use smaller extents", "buffer \"%s\" has %lld elements",
                   w->buffer->name, (long long)extent);
   s->bytes = extent * w->elem;
   if (s->place == SHARED) check_shared(e, s);
@@ -141,7 +141,7 @@ void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
  */
 
 _Noreturn static void index_fails(Emu *e, const Window *w, const Piece *index, int d, int64_t i) {
-  tirc_emu_fail(e, "out-of-bounds", "guard the access, or correct the extent or the index",
+  tirc_emu_fail(e, CODE_OUT_OF_BOUNDS, "guard the access, or correct the extent or the index",
                 "index %s = %lld of dimension %d of buffer \"%s\" is outside of [0, %lld)",
                 tirc_print_expr(e->t, index->expr), (long long)i, d, w->buffer->name,
                 (long long)w->shape[d]);
@@ -181,7 +181,7 @@ static Values locate(Emu *e, const Window *w, const Piece *const *index, const T
     for (int d = 0; d < w->ndim; d++) room[k].i += value_at(along[d], k).i * w->stride[d];
     if ((uint64_t)room[k].i < (uint64_t)w->count) continue;
     e->thread = l->at[k];
-    tirc_emu_fail(e, "out-of-bounds", "check the shape, the strides and elem_offset",
+    tirc_emu_fail(e, CODE_OUT_OF_BOUNDS, "check the shape, the strides and elem_offset",
                   "element %lld of buffer \"%s\" is outside of its memory of %lld elements",
                   (long long)room[k].i, w->buffer->name, (long long)w->count);
   }
@@ -318,7 +318,7 @@ static void put(const Window *w, Values at, int64_t first, int n, Values from) {
 
 _Noreturn static void poison_fails(Emu *e, const char *buffer, bool is_shared, int thread) {
   e->thread = thread;
-  tirc_emu_fail(e, "uninitialised",
+  tirc_emu_fail(e, CODE_UNINITIALISED,
                 is_shared ? "write it first, and let a barrier be between"
                           : "write it first, or initialise the reduction",
                 "buffer \"%s\" is read where it was never written", buffer);

@@ -133,7 +133,7 @@ static Values of_select(Emu *e, const Piece *p, const Threads *l, Cell *room) {
     if (of && of[thread]) {
       e->thread = thread;
       if (!p->tolerant)
-        tirc_emu_fail(e, "uninitialised", "write it first, or initialise the reduction",
+        tirc_emu_fail(e, CODE_UNINITIALISED, "write it first, or initialise the reduction",
                       "buffer \"%s\" is read where it was never written", e->poisoned_buffer);
       e->poisoned[thread] = e->any_poison = true;
     }
@@ -173,7 +173,7 @@ static Values of_ramp(Emu *e, const Piece *p, const Threads *l, Cell *room) {
     if (__builtin_mul_overflow(value_at(stride, k).i, (int64_t)(lane / inner), &way) ||
         __builtin_add_overflow(value_at(base, k).i, way, &sum) || sum > most || sum < least) {
       e->thread = l->at[k];
-      tirc_emu_fail(e, "overflow", "use a wider integer type", "%s overflows %s",
+      tirc_emu_fail(e, CODE_OVERFLOW, "use a wider integer type", "%s overflows %s",
                     tirc_print_expr(e->t, p->expr), tirc_dtype_name(e->t, p->dtype));
     }
     room[k].i = sum;
@@ -234,7 +234,7 @@ static bool is_by_lanes(Expr x) {
 static void find_scalar(Emu *e, Piece *p, int first) {
   Expr x = p->expr;
   if (!is_by_lanes(x))
-    tirc_fail(e->t, e->scalar.loc, "unsupported", NULL, "the emulator cannot evaluate %s",
+    tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, NULL, "the emulator cannot evaluate %s",
               tirc_print_expr(e->t, x));
   Expr *args = tirc_new_array(e->t, Expr, x->n);
   p->n_args = x->n - first;
@@ -270,7 +270,7 @@ static int count_strings(Expr x) {
 static void compile_variable(Emu *e, Piece *p) {
   p->var = tirc_map_get(&e->vars, p->expr);
   if (!p->var)
-    tirc_fail(e->t, e->scalar.loc, "name", NULL, "the variable \"%s\" is not defined here",
+    tirc_fail(e->t, e->scalar.loc, CODE_NAME, NULL, "the variable \"%s\" is not defined here",
               p->expr->u.s);
   p->eval = of_variable;
 }
@@ -297,8 +297,8 @@ static void compile_load(Emu *e, Piece *p) {
   p->n_args = p->expr->n;
   p->args = tirc_emu_exprs(e, p->n_args, p->expr->args);
   if (p->n_args != b->ndim)
-    tirc_fail(e->t, e->scalar.loc, "type", NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
-              b->ndim, p->n_args);
+    tirc_fail(e->t, e->scalar.loc, CODE_TYPE, NULL, "buffer \"%s\" has %d dimensions, not %d",
+              b->name, b->ndim, p->n_args);
   p->eval = tirc_emu_load;
 }
 
@@ -417,7 +417,7 @@ int64_t tirc_emu_one(Emu *e, const Piece *p, const Threads *l, const char *what)
   for (int k = 1; !v.same && k < l->n; k++)
     if (v.at[k].i != v.at[0].i) {
       e->thread = l->at[k];
-      tirc_emu_fail(e, "launch", NULL, "%s is %lld here, and %lld in thread %s", what,
+      tirc_emu_fail(e, CODE_LAUNCH, NULL, "%s is %lld here, and %lld in thread %s", what,
                     (long long)v.at[k].i, (long long)v.at[0].i, tirc_emu_thread(e, l->at[0]));
     }
   e->top = top;

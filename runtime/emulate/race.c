@@ -73,7 +73,7 @@ static const BlockStart *block_at(const Emu *e, uint32_t time) {
   return &e->starts.at[low];
 }
 
-void tirc_emu_fail(Emu *e, const char *code, const char *hint, const char *format, ...) {
+void tirc_emu_fail(Emu *e, DiagCode code, const char *hint, const char *format, ...) {
   va_list args;
   va_start(args, format);
   const char *what = tirc_vformat(e->t, format, args);
@@ -115,7 +115,7 @@ _Noreturn static void race(Emu *e, const Meeting *m) {
   }
   e->told = true;
   const Act *act = m->act < e->acts.n ? e->acts.at[m->act] : NULL;
-  tirc_fail(e->t, place_of(e->doing), "race",
+  tirc_fail(e->t, place_of(e->doing), CODE_RACE,
             here != there ? "let each block have elements of its own, or launch two kernels"
                           : "put T.tvm_storage_sync(\"shared\") between them, or let only one "
                             "thread do it",
@@ -221,7 +221,7 @@ void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Th
 
 void tirc_emu_pass_barrier(Emu *e) {
   if (e->time > UINT32_MAX - 2)
-    tirc_fail(e->t, (Loc){0}, "limit", "run fewer --blocks", "the launch has too many barriers");
+    tirc_fail(e->t, (Loc){0}, CODE_LIMIT, "run fewer --blocks", "the launch has too many barriers");
   e->barrier = ++e->time;
   e->epoch->stamp = ++e->clock;
   for (int i = 0; i <= (e->threads - 1) / WARP; i++) e->warp_time[i] = e->time;

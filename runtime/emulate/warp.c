@@ -49,7 +49,7 @@ static void check_mask(Emu *e, const int *position, int thread, uint64_t mask, i
   for (int i = 0; i < size && i < 64 && first + i < e->threads; i++) {
     if (!(mask >> i & 1) || position[first + i] >= 0) continue;
     e->thread = thread;
-    tirc_emu_fail(e, "shuffle", "let all threads of the warp reach it",
+    tirc_emu_fail(e, CODE_SHUFFLE, "let all threads of the warp reach it",
                   "the mask of the shuffle in %s names thread %s, which does not reach it",
                   tirc_emu_act(e, e->doing), tirc_emu_thread(e, first + i));
   }
@@ -78,13 +78,13 @@ static Values of_shuffle(Emu *e, const Piece *p, const Threads *l, Cell *room) {
     const int64_t lane = value_at(given[LANE], k).i;
     e->thread = l->at[k];
     if (size < 1 || size > 64 || width < 1 || width > size || lane < 0 || lane > size)
-      tirc_emu_fail(e, "shuffle", NULL,
+      tirc_emu_fail(e, CODE_SHUFFLE, NULL,
                     "a shuffle by %lld lanes over a width of %lld in a warp of %lld",
                     (long long)lane, (long long)width, (long long)size);
     check_mask(e, position, l->at[k], (uint64_t)value_at(given[MASK], k).i, (int)size);
     const int from = source_of(p, l->at[k], lane, width, (int)size);
     if (from >= e->threads || position[from] < 0)
-      tirc_emu_fail(e, "shuffle", "let all threads of the warp reach it",
+      tirc_emu_fail(e, CODE_SHUFFLE, "let all threads of the warp reach it",
                     "the shuffle in %s reads from lane %d of the warp, which %s",
                     tirc_emu_act(e, e->doing), from % (int)size,
                     from >= e->threads ? "the block has no thread for" : "does not reach it");
@@ -99,12 +99,12 @@ Eval tirc_emu_warp_call(Emu *e, Piece *p) {
   const int call = find_call(p->expr);
   if (call < 0) return NULL;
   if (p->expr->n != calls[call].args || p->expr->dtype.lanes > 1)
-    tirc_fail(e->t, e->scalar.loc, "type", NULL, "T.%s takes %d scalars", calls[call].name,
+    tirc_fail(e->t, e->scalar.loc, CODE_TYPE, NULL, "T.%s takes %d scalars", calls[call].name,
               calls[call].args);
   p->n_args = p->expr->n;
   p->args = tirc_emu_exprs(e, p->n_args, p->expr->args);
   if (call > 0 && !tirc_dtype_equal(p->expr->dtype, p->expr->args[VALUE]->dtype))
-    tirc_fail(e->t, e->scalar.loc, "type", NULL, "T.%s gives a value of the type of its operand",
+    tirc_fail(e->t, e->scalar.loc, CODE_TYPE, NULL, "T.%s gives a value of the type of its operand",
               calls[call].name);
   return call == 0 ? of_activemask : of_shuffle;
 }
@@ -118,7 +118,7 @@ void tirc_emu_warp_sync(Emu *e, const Threads *l) {
     for (int i = first; i < first + WARP && i < e->threads; i++) {
       if (position[i] >= 0) continue;
       e->thread = l->at[k];
-      tirc_emu_fail(e, "barrier", "let all threads of the warp reach it",
+      tirc_emu_fail(e, CODE_BARRIER, "let all threads of the warp reach it",
                     "not all threads of the warp reach %s: %s does not", tirc_emu_act(e, e->doing),
                     tirc_emu_thread(e, i));
     }

@@ -16,11 +16,11 @@ Memory *tirc_declare_memory(Compiler *k, Buffer b) {
 
 View *tirc_declare_view(Compiler *k, Buffer b, Memory *m) {
   if (b->dtype.lanes > 1 || b->dtype.code == TYPE_HANDLE || b->dtype.code == TYPE_VOID)
-    tirc_fail(k->t, k->loc, "unsupported", "use a buffer of scalars",
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "use a buffer of scalars",
               "the reference interpreter has no buffers of %s, as \"%s\" is",
               tirc_dtype_name(k->t, b->dtype), b->name);
   if (k->bounded && b->ndim > TENSOR_MAX_NDIM)
-    tirc_fail(k->t, k->loc, "unsupported", "use a buffer of fewer dimensions",
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "use a buffer of fewer dimensions",
               "a run with bounds has buffers of at most %d dimensions, and \"%s\" has %d",
               TENSOR_MAX_NDIM, b->name, b->ndim);
   View *v = tirc_new(k->t, View);
@@ -42,7 +42,7 @@ View *tirc_compile_view(Compiler *k, Buffer b) {
   if (v) return v;
   Memory *m = tirc_map_get(&k->memories, b->data);
   if (!m)
-    tirc_fail(k->t, k->loc, "name", "allocate it in a block around, or make it a parameter",
+    tirc_fail(k->t, k->loc, CODE_NAME, "allocate it in a block around, or make it a parameter",
               "the buffer \"%s\" is not defined here", b->name);
   v = tirc_declare_view(k, b, m);
   v->next = m->views;
@@ -58,8 +58,8 @@ static int64_t view_extent(Run *run, const View *v) {
     if (v->shape[d] == 0) return 0;
     if (__builtin_mul_overflow(v->shape[d] - 1, v->stride[d], &step) ||
         __builtin_add_overflow(last, step, &last))
-      tirc_run_fail(run, "overflow", "use smaller extents", "the size of buffer \"%s\" overflows",
-                    v->buffer->name);
+      tirc_run_fail(run, CODE_OVERFLOW, "use smaller extents",
+                    "the size of buffer \"%s\" overflows", v->buffer->name);
   }
   return last + 1;
 }
@@ -71,14 +71,16 @@ void tirc_open_view(Run *run, View *v) {
     if (v->shape[d] < 0) v->shape[d] = 0; /* as a loop of such an extent has no iterations */
     v->stride[d] = v->stride_code ? get_i(run, v->stride_code[d]) : stride;
     if (v->stride[d] < 0)
-      tirc_run_fail(run, "shape", NULL, "a stride of buffer \"%s\" is negative", v->buffer->name);
-    if (__builtin_mul_overflow(stride, v->shape[d], &stride))
-      tirc_run_fail(run, "overflow", "use smaller extents", "the size of buffer \"%s\" overflows",
+      tirc_run_fail(run, CODE_SHAPE, NULL, "a stride of buffer \"%s\" is negative",
                     v->buffer->name);
+    if (__builtin_mul_overflow(stride, v->shape[d], &stride))
+      tirc_run_fail(run, CODE_OVERFLOW, "use smaller extents",
+                    "the size of buffer \"%s\" overflows", v->buffer->name);
   }
   v->offset = v->offset_code ? get_i(run, v->offset_code) : 0;
   if (v->offset < 0)
-    tirc_run_fail(run, "shape", NULL, "the offset of buffer \"%s\" is negative", v->buffer->name);
+    tirc_run_fail(run, CODE_SHAPE, NULL, "the offset of buffer \"%s\" is negative",
+                  v->buffer->name);
   v->count = v->memory->bytes / v->elem;
   (void)view_extent(run, v);
 }
@@ -102,7 +104,7 @@ void tirc_open_memory(Run *run, View *v) {
   tirc_open_view(run, v);
   int64_t count = view_extent(run, v), bytes;
   if (__builtin_mul_overflow(count, (int64_t)v->elem, &bytes) || bytes > tirc_machine_memory() / 4)
-    tirc_run_fail(run, "memory", "use smaller extents", "buffer \"%s\" has %lld elements",
+    tirc_run_fail(run, CODE_MEMORY, "use smaller extents", "buffer \"%s\" has %lld elements",
                   v->buffer->name, (long long)count);
   if (!m->data || bytes > m->capacity) { /* at least twice as much, so that growing costs little */
     m->capacity = bytes > 2 * m->capacity ? bytes : 2 * m->capacity;
@@ -138,18 +140,18 @@ static void set_written(const View *v, int64_t at, bool value) {
 
 _Noreturn static void index_fails(Run *run, const View *v, const Node *const *index, int d,
                                   int64_t i) {
-  tirc_run_fail(run, "out-of-bounds", "guard the access, or correct the extent or the index",
+  tirc_run_fail(run, CODE_OUT_OF_BOUNDS, "guard the access, or correct the extent or the index",
                 "index %s = %lld of dimension %d of buffer \"%s\" is outside of [0, %lld)",
                 tirc_run_text(run, index[d]->expr), (long long)i, d, v->buffer->name,
                 (long long)v->shape[d]);
 }
 _Noreturn static void memory_fails(Run *run, const View *v, int64_t at) {
-  tirc_run_fail(run, "out-of-bounds", "check strides and elem_offset",
+  tirc_run_fail(run, CODE_OUT_OF_BOUNDS, "check strides and elem_offset",
                 "element %lld of buffer \"%s\" is outside of its memory of %lld elements",
                 (long long)at, v->buffer->name, (long long)v->count);
 }
 _Noreturn static void poison_fails(Run *run, const char *buffer) {
-  tirc_run_fail(run, "uninitialised", "write it first, or initialise the reduction",
+  tirc_run_fail(run, CODE_UNINITIALISED, "write it first, or initialise the reduction",
                 "buffer \"%s\" is read where it was never written", buffer);
 }
 
@@ -225,7 +227,7 @@ void tirc_compile_load(Compiler *k, Node *n) {
   View *v = n->u.load.view = tirc_compile_view(k, b);
   n->u.load.index = tirc_compile_exprs(k, n->expr->n, n->expr->args);
   if (n->expr->n != b->ndim)
-    tirc_fail(k->t, k->loc, "type", NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
+    tirc_fail(k->t, k->loc, CODE_TYPE, NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
               b->ndim, n->expr->n);
 #define PICK(name, code_, bits_, T, cls, widen, narrow)                                            \
   if (v->dtype.code == code_ && v->dtype.bits == bits_) n->eval.cls = load_##name;
@@ -331,10 +333,10 @@ void tirc_compile_match(Compiler *k, const MatchBuffer *m, MatchCode *out) {
   Buffer b = m->buffer;
   int ndim = m->source.buffer->ndim;
   if (b->ndim > ndim)
-    tirc_fail(k->t, k->loc, "shape", NULL, "\"%s\" has more dimensions than the buffer it matches",
-              b->name);
+    tirc_fail(k->t, k->loc, CODE_SHAPE, NULL,
+              "\"%s\" has more dimensions than the buffer it matches", b->name);
   if (!tirc_dtype_equal(b->dtype, m->source.buffer->dtype))
-    tirc_fail(k->t, k->loc, "type", NULL, "\"%s\" and the buffer it matches differ in dtype",
+    tirc_fail(k->t, k->loc, CODE_TYPE, NULL, "\"%s\" and the buffer it matches differ in dtype",
               b->name);
   out->source = tirc_compile_view(k, m->source.buffer);
   out->skipped = ndim - b->ndim;
@@ -363,7 +365,7 @@ static void require_equal(Run *run, const View *v, const char *what, const Node 
                           int64_t is) {
   int64_t value = get_i(run, wanted);
   if (value != is)
-    tirc_run_fail(run, "match", "let it be a variable, or declare what the source has",
+    tirc_run_fail(run, CODE_MATCH, "let it be a variable, or declare what the source has",
                   "%s of the matched buffer \"%s\" is declared as %lld but is %lld", what,
                   v->buffer->name, (long long)value, (long long)is);
 }
@@ -376,7 +378,7 @@ void tirc_open_match(Run *run, const MatchCode *m) {
     int64_t min = get_i(run, m->min[d]), extent = get_i(run, m->extent[d]), end;
     if (__builtin_add_overflow(min, extent, &end) || min < 0 || extent < 0 ||
         end > source->shape[d])
-      tirc_run_fail(run, "out-of-bounds", "match a region inside of the buffer",
+      tirc_run_fail(run, CODE_OUT_OF_BOUNDS, "match a region inside of the buffer",
                     "the region [%lld, %lld) of dimension %d that \"%s\" matches is outside of "
                     "\"%s\"'s [0, %lld)",
                     (long long)min, (long long)end, d, v->buffer->name, source->buffer->name,

@@ -28,7 +28,7 @@ static void know(Solver *s, Expr var, int64_t v) {
 }
 
 _Noreturn static void refuse(Solver *s, const char *hint, const char *what) {
-  tirc_fail(s->c, s->f->loc, "argument", hint, "argument \"%s\" of %s: %s", s->param, s->f->name,
+  tirc_fail(s->c, s->f->loc, CODE_ARGUMENT, hint, "argument \"%s\" of %s: %s", s->param, s->f->name,
             what);
 }
 
@@ -39,14 +39,14 @@ static bool fits(DType t, int64_t v) {
 }
 
 _Noreturn static void refuse_value(Solver *s, Expr var, int64_t v) {
-  tirc_fail(s->c, s->f->loc, "argument", NULL, "%lld is no %s, which \"%s\" of %s is", (long long)v,
-            tirc_dtype_name(s->c, var->dtype), var->u.s, s->f->name);
+  tirc_fail(s->c, s->f->loc, CODE_ARGUMENT, NULL, "%lld is no %s, which \"%s\" of %s is",
+            (long long)v, tirc_dtype_name(s->c, var->dtype), var->u.s, s->f->name);
 }
 
 static void check_bounds(const Solver *s, Expr symbol, int64_t v) {
   const ExtentBounds b = tirc_extent_bounds(s->f->attrs, symbol->u.s);
   if (!b.is_said || (v >= b.lower && v <= b.upper)) return;
-  tirc_fail(s->c, s->f->loc, "argument",
+  tirc_fail(s->c, s->f->loc, CODE_ARGUMENT,
             v > b.upper ? "tir_var_upper_bound of T.func_attr says so"
                         : "tir_var_lower_bound of T.func_attr says so; 0 where it says nothing",
             "\"%s\" of %s is %lld, and at %s %lld is allowed", symbol->u.s, s->f->name,
@@ -296,14 +296,14 @@ static void check_assertions(Solver *s) {
     if (v && fits(var->dtype, *v)) tirc_map_set(s->c, &values, var, tirc_int(s->c, var->dtype, *v));
   }
   const char *why = values.n ? tirc_failed_extent(s->c, s->f->body, &values, &loc) : NULL;
-  if (why) tirc_fail(s->c, loc, "assert", NULL, "%s", why);
+  if (why) tirc_fail(s->c, loc, CODE_ASSERT, NULL, "%s", why);
 }
 
 void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *args,
                          int64_t *values) {
   Solver s = {.c = c, .f = f};
   if (n_args != f->n_params)
-    tirc_fail(c, f->loc, "argument", NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
+    tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
               n_args);
   for (int i = 0; i < n_args; i++)
     if (!f->buffers[i]) know_scalar(&s, i, args[i].i);
@@ -322,7 +322,7 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
   for (int i = 0; i < n; i++) {
     const int64_t *v = tirc_map_get(&s.values, symbols[i]);
     if (!v)
-      tirc_fail(c, f->loc, "argument", "pass it as a scalar parameter",
+      tirc_fail(c, f->loc, CODE_ARGUMENT, "pass it as a scalar parameter",
                 "the arrays' shapes do not determine \"%s\"", symbols[i]->u.s);
     values[i] = *v;
   }

@@ -128,7 +128,7 @@ static void run_assert(Run *run, const Step *s) {
   run->at = s;
   get_bound(run, s->u.other.value, &b);
   if (!b.hi.i && !b.open)
-    tirc_run_fail(run, "assert", NULL, "the assertion fails: %s", s->stmt->u.check.message);
+    tirc_run_fail(run, CODE_ASSERT, NULL, "the assertion fails: %s", s->stmt->u.check.message);
   if (s->u.other.body) s->u.other.body->run(run, s->u.other.body);
 }
 

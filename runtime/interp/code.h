@@ -201,10 +201,10 @@ static inline Cell get_cell(Run *run, const Node *n) {
 }
 
 /* interp.c */
-_Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const char *format, ...)
+_Noreturn void tirc_run_fail(Run *run, DiagCode code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 const char *tirc_run_text(Run *run, Expr e);
-bool tirc_ends_all(const char *code);          /* an error that no attempt catches */
+bool tirc_ends_all(DiagCode code);             /* an error that no attempt catches */
 Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lanes of them */
 /* interp_observe.c: only with an observer */
 void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write);
@@ -213,7 +213,6 @@ void tirc_observe_block(Run *run, const Step *s);
 void tirc_observe_place(Run *run, const Step *s);
 /* Throws "interrupted" where the caller does not want it to go on. */
 void tirc_ask_to_go_on(Run *run);
-extern const char tirc_run_ended[]; /* the code of the error that ends an observed run */
 /* interp_expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);

@@ -9,11 +9,11 @@
 #include "ir/tree/print.h"
 
 _Noreturn static void overflows(Run *run, const Node *n) {
-  tirc_run_fail(run, "overflow", "use a wider integer type", "%s overflows %s",
+  tirc_run_fail(run, CODE_OVERFLOW, "use a wider integer type", "%s overflows %s",
                 tirc_run_text(run, n->expr), tirc_dtype_name(run->t, n->dtype));
 }
 _Noreturn static void divides_by_zero(Run *run, const Node *n) {
-  tirc_run_fail(run, "division", NULL, "%s divides by zero", tirc_run_text(run, n->expr));
+  tirc_run_fail(run, CODE_DIVISION, NULL, "%s divides by zero", tirc_run_text(run, n->expr));
 }
 
 /* --- arithmetic: add, sub, mul -----------------------------------------------------------------
@@ -69,7 +69,7 @@ static double div_float(Run *run, const Node *n) {
 }
 
 _Noreturn static void unsupported(Compiler *k, const Node *n) {
-  tirc_fail(k->t, k->loc, "unsupported", NULL, "the reference interpreter cannot evaluate %s",
+  tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, NULL, "the reference interpreter cannot evaluate %s",
             tirc_print_expr(k->t, n->expr));
 }
 
@@ -189,7 +189,7 @@ static int64_t bit_not(Run *run, const Node *n) {
 static int64_t shift_amount(Run *run, const Node *n) {
   int64_t by = get_i(run, n->b);
   if (by < 0 || by >= n->dtype.bits)
-    tirc_run_fail(run, "overflow", "shift by less than the width of the type",
+    tirc_run_fail(run, CODE_OVERFLOW, "shift by less than the width of the type",
                   "%s shifts by %lld bits", tirc_run_text(run, n->expr), (long long)by);
   return by;
 }
@@ -316,7 +316,7 @@ static void compile_REINTERPRET(Compiler *k, Node *n) {
     run->poisoned = false;                                                                         \
     T v = get(run, first ? n->b : n->c);                                                           \
     if (run->poisoned && !n->tolerant)                                                             \
-      tirc_run_fail(run, "uninitialised", NULL,                                                    \
+      tirc_run_fail(run, CODE_UNINITIALISED, NULL,                                                 \
                     "buffer \"%s\" is read where it was never written", run->poisoned_buffer);     \
     run->poisoned |= before;                                                                       \
     return v;                                                                                      \
@@ -406,7 +406,8 @@ static void compile_RAMP(Compiler *k, Node *n) {
 static void compile_VAR(Compiler *k, Node *n) {
   Cell *cell = tirc_map_get(&k->vars, n->expr);
   if (!cell)
-    tirc_fail(k->t, k->loc, "name", NULL, "the variable \"%s\" is not defined here", n->expr->u.s);
+    tirc_fail(k->t, k->loc, CODE_NAME, NULL, "the variable \"%s\" is not defined here",
+              n->expr->u.s);
   if (n->dtype.lanes == 1) {
     n->cell = cell;
   } else {

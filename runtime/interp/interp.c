@@ -28,12 +28,11 @@ static const char *loop_values(Run *run) {
   return text.at ? text.at : "";
 }
 
-bool tirc_ends_all(const char *code) {
-  return !strcmp(code, "steps") || !strcmp(code, "interrupted") || !strcmp(code, "memory");
+bool tirc_ends_all(DiagCode code) {
+  return code == CODE_STEPS || code == CODE_INTERRUPTED || code == CODE_MEMORY;
 }
 
-_Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const char *format,
-                             ...) {
+_Noreturn void tirc_run_fail(Run *run, DiagCode code, const char *hint, const char *format, ...) {
   if (run->attempts && !tirc_ends_all(code)) {
     run->t->diag = (Diag){.status = TIRC_STATUS_BAD, .code = code};
     tirc_throw(run->t);
@@ -92,7 +91,7 @@ static void take_bounds(Tirc *t, const View *v, ElementBounds *out) {
   out->hi = malloc((n + 1) * sizeof *out->hi);
   out->undecided = malloc(n + 1);
   if (!out->lo || !out->hi || !out->undecided)
-    tirc_fail(t, (Loc){0}, "memory", NULL, "out of memory");
+    tirc_fail(t, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   for (int64_t e = 0; e < out->count; e++) {
     Cell value = tirc_get_element(v, e);
     Reach b;
@@ -118,7 +117,7 @@ static void find_inside(Tirc *t, const View *v, ElementBounds *out) {
   if (!v->buffer->strides && !v->buffer->elem_offset) return;
   out->count = v->count;
   out->inside = calloc((size_t)v->count + 1, 1);
-  if (!out->inside) tirc_fail(t, (Loc){0}, "memory", NULL, "out of memory");
+  if (!out->inside) tirc_fail(t, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   mark_elements(v, 0, v->offset, out->inside);
 }
 
@@ -141,7 +140,7 @@ static void check_extents(Tirc *t, const Func *f, int n_symbols, Expr *symbols,
       tirc_map_set(t, &known, f->params[i], tirc_int_of_bits(t, f->params[i]->dtype, args[i].i));
   Loc loc = f->loc;
   const char *why = known.n ? tirc_failed_extent(t, tirc_lower_extents(t, f), &known, &loc) : NULL;
-  if (why) tirc_fail(t, loc, "assert", "use smaller extents, or wider types", "%s", why);
+  if (why) tirc_fail(t, loc, CODE_ASSERT, "use smaller extents, or wider types", "%s", why);
 }
 
 static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
@@ -187,7 +186,7 @@ static const char *keep(Tirc *c, const char *s) { return s ? tirc_strdup(c, s) :
 bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *args,
                          const InterpOptions *o) {
   Tirc *t = tirc_context_new();
-  if (!t) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (!t) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   if (c->max_bytes) t->max_bytes = c->max_bytes > c->bytes ? c->max_bytes - c->bytes : 1;
   Trap trap, copy;
   if (TIRC_TRY(t, trap)) {
@@ -196,13 +195,12 @@ bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *arg
     tirc_context_release(t);
     return true;
   }
-  if (t->diag.code == tirc_run_ended) {
+  if (t->diag.code == CODE_ENDED) {
     tirc_context_release(t);
     return false;
   }
   if (TIRC_TRY(c, copy)) {
     Diag d = t->diag;
-    d.code = keep(c, d.code);
     d.message = keep(c, d.message);
     d.hint = keep(c, d.hint);
     c->diag = d;

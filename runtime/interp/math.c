@@ -89,7 +89,7 @@ static double eval_NEXTAFTER(Run *run, const Node *n) {
 static int64_t eval_abs_int(Run *run, const Node *n) {
   int64_t r;
   if (tirc_int_op(OP_ABS, n->dtype, get_i(run, n->a), 0, &r) == INT_OVERFLOWS)
-    tirc_run_fail(run, "overflow", "use a wider integer type", "%s overflows",
+    tirc_run_fail(run, CODE_OVERFLOW, "use a wider integer type", "%s overflows",
                   tirc_run_text(run, n->expr));
   return r;
 }
@@ -251,10 +251,10 @@ void tirc_compile_extern(Compiler *k, Node *n) {
   for (int i = first; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
   bool known = floats && find_libm(name, e->dtype, n) && e->n - first == (n->u.math.f2 ? 2 : 1);
   if (!known && !external)
-    tirc_fail(k->t, k->loc, "unsupported", "lower or replace the call first",
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "lower or replace the call first",
               "the reference interpreter does not know the intrinsic T.%s", name);
   if (!known)
-    tirc_fail(k->t, k->loc, "unsupported", "functions of libm on floats can be called",
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "functions of libm on floats can be called",
               "the reference interpreter cannot call the external function \"%s\"", name);
   n->a = tirc_compile_expr(k, e->args[first]);
   if (n->u.math.f2) n->b = tirc_compile_expr(k, e->args[first + 1]);

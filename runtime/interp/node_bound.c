@@ -205,7 +205,7 @@ static void bound_choice(Run *run, const Node *n, Reach *out) {
   if (both) run->poisoned = false;
   get_bound(run, taken, out);
   if (both && run->poisoned && !n->tolerant)
-    tirc_run_fail(run, "uninitialised", NULL, "buffer \"%s\" is read where it was never written",
+    tirc_run_fail(run, CODE_UNINITIALISED, NULL, "buffer \"%s\" is read where it was never written",
                   run->poisoned_buffer);
   run->poisoned |= before;
   if (!decided) join_other(run, other, out, program_type(n));

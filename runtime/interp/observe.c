@@ -3,8 +3,6 @@
 
 enum { MOST_LOOPS = 64 };
 
-const char tirc_run_ended[] = "ended";
-
 void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write) {
   Memory *m = v->memory;
   const InterpObserver *o = run->observer;
@@ -14,7 +12,7 @@ void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write) {
   }
   int64_t element = v == m->owner ? at : at * v->elem / m->owner->elem;
   if (o->access && !o->access(o->self, m->number - 1, element, is_write))
-    tirc_fail(run->t, (Loc){0}, tirc_run_ended, NULL, "the observer ended the run");
+    tirc_fail(run->t, (Loc){0}, CODE_ENDED, NULL, "the observer ended the run");
 }
 
 typedef struct Loops {

@@ -11,13 +11,13 @@ static void run_step(Run *run, const Step *s) { s->run(run, s); }
 
 void tirc_ask_to_go_on(Run *run) {
   if (run->wishes && !run->wishes->go_on(run->wishes->self))
-    tirc_run_fail(run, "interrupted", NULL, "the run was interrupted");
+    tirc_run_fail(run, CODE_INTERRUPTED, NULL, "the run was interrupted");
 }
 
 static void pause(Run *run) {
   enum { STEPS = 1 << 16 };
   if (run->steps > run->max_steps)
-    tirc_run_fail(run, "steps", "raise the limit, or use smaller extents",
+    tirc_run_fail(run, CODE_STEPS, "raise the limit, or use smaller extents",
                   "the limit of %lld steps is reached", (long long)run->max_steps);
   tirc_ask_to_go_on(run);
   bool far = run->wishes && run->max_steps - run->steps > STEPS;
@@ -39,8 +39,8 @@ static void run_for(Run *run, const Step *s) {
   const uint64_t steps = wide || extent > 0 ? (uint64_t)extent : 0;
   int64_t last;
   if (steps && tirc_int_add(s->u.loop.dtype, min, (int64_t)(steps - 1), &last) != INT_FITS)
-    tirc_run_fail(run, "overflow", "use a wider loop variable", "loop \"%s\" overflows its dtype",
-                  s->stmt->u.loop.var->u.s);
+    tirc_run_fail(run, CODE_OVERFLOW, "use a wider loop variable",
+                  "loop \"%s\" overflows its dtype", s->stmt->u.loop.var->u.s);
   const Step *body = s->u.loop.body;
   for (uint64_t k = 0; k < steps; k++) {
     s->u.loop.cell->i = (int64_t)((uint64_t)min + k);
@@ -83,7 +83,7 @@ static void compile_while(Compiler *k, Step *s) {
 
 _Noreturn static void iterator_fails(Run *run, const Step *s, int i, int64_t v) {
   const IterVar *iter = &s->stmt->u.block.iters[i];
-  tirc_run_fail(run, "out-of-bounds", "correct the binding, or guard it with T.where",
+  tirc_run_fail(run, CODE_OUT_OF_BOUNDS, "correct the binding, or guard it with T.where",
                 "iterator %s = %s = %lld is outside of its domain [%lld, +%lld)", iter->var->u.s,
                 tirc_run_text(run, s->stmt->u.block.iter_values[i]), (long long)v,
                 (long long)get_i(run, s->u.block.min[i]),
@@ -204,11 +204,11 @@ static void compile_store(Compiler *k, Step *s) {
   s->u.store.index = tirc_compile_exprs(k, stmt->u.store.n, stmt->u.store.indices);
   const Node *value = s->u.store.value = tirc_compile_expr(k, stmt->u.store.value);
   if (stmt->u.store.n != b->ndim)
-    tirc_fail(k->t, k->loc, "type", NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
+    tirc_fail(k->t, k->loc, CODE_TYPE, NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
               b->ndim, stmt->u.store.n);
   DType stored = value->expr->dtype;
   if (stored.code != b->dtype.code || stored.bits != b->dtype.bits)
-    tirc_fail(k->t, k->loc, "type", "cast the value", "a %s is stored to the %s buffer \"%s\"",
+    tirc_fail(k->t, k->loc, CODE_TYPE, "cast the value", "a %s is stored to the %s buffer \"%s\"",
               tirc_dtype_name(k->t, stored), tirc_dtype_name(k->t, b->dtype), b->name);
   let_copies_be_poisoned(value);
   int lanes = value->dtype.lanes;
@@ -282,8 +282,8 @@ static Expr find_element(Expr e) {
 
 static void fail_assert(Run *run, const Step *s, Expr element) {
   const char *message = s->stmt->u.check.message;
-  if (!element) tirc_run_fail(run, "assert", NULL, "the assertion fails: %s", message);
-  tirc_run_fail(run, "assert", NULL, "the assertion fails: %s (%s is %lld)", message,
+  if (!element) tirc_run_fail(run, CODE_ASSERT, NULL, "the assertion fails: %s", message);
+  tirc_run_fail(run, CODE_ASSERT, NULL, "the assertion fails: %s (%s is %lld)", message,
                 tirc_print_expr(run->t, element), (long long)get_i(run, s->u.other.shown));
 }
 
@@ -394,7 +394,7 @@ static void compile_attr(Compiler *k, Step *s) {
   const char *key = s->stmt->u.attr.key;
   if (strcmp(key, tirc_key(KEY_THREAD_EXTENT)) == 0 ||
       strcmp(key, tirc_key(KEY_VIRTUAL_THREAD)) == 0)
-    tirc_fail(k->t, k->loc, "unsupported", "use a loop with T.thread_binding",
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "use a loop with T.thread_binding",
               "the reference interpreter does not run T.attr(..., \"%s\", ...)", key);
   s->u.other.body = tirc_compile_stmt(k, s->stmt->u.attr.body);
   s->run = run_body;

@@ -308,7 +308,7 @@ static void compare(Tirc *c, void *self) {
   for (int i = 0; i < r->n; i++)
     if (p->n != r->n ||
         (r->func->buffers[i] && !same_layout(got[i].tensor, r->expected.args[i].tensor)))
-      tirc_fail(c, r->func->loc, "argument", "give what the function was run with",
+      tirc_fail(c, r->func->loc, CODE_ARGUMENT, "give what the function was run with",
                 p->n != r->n ? "%s takes other arguments than these"
                              : "an array of %s is not like that of the reference",
                 r->func->name);

@@ -54,8 +54,8 @@ static void free_start(Start *s) {
   free(s->bytes);
 }
 
-static void fail(tirc_figures *f, const char *code, const char *message) {
-  f->code = strdup(code);
+static void fail(tirc_figures *f, DiagCode code, const char *message) {
+  f->code = strdup(tirc_codes[code].text);
   f->message = strdup(message);
 }
 
@@ -67,12 +67,12 @@ static void judge(tirc_figures *f, const tirc_check *c) {
                   "%lld of %lld elements hang on an address or a branch that rounding decides, or "
                   "have no bounds",
                   (long long)c->undecided, (long long)c->elements);
-    fail(f, "unchecked", text);
+    fail(f, CODE_UNCHECKED, text);
     return;
   }
   tirc_snprintf(text, sizeof text, "\"%s\" element %lld is %.9g, should be %.9g",
                 c->param ? c->param : "?", (long long)c->at, c->got, c->expected);
-  fail(f, "wrong-result", text);
+  fail(f, CODE_WRONG_RESULT, text);
 }
 
 static tirc_status check(Start *start, tirc_figures *f, tirc_error **error) {
@@ -82,7 +82,7 @@ static tirc_status check(Start *start, tirc_figures *f, tirc_error **error) {
   tirc_status status = tirc_api_scratch(keep_start, start, NULL, error);
   if (status != TIRC_OK) return status;
   if (k->call(k->self)) {
-    fail(f, "failed", "its first call says that it failed");
+    fail(f, CODE_FAILED, "its first call says that it failed");
     return TIRC_OK;
   }
   status = tirc_reference_check(k->reference, k->n, k->args, &c, error);
@@ -116,7 +116,7 @@ static tirc_status measure(tirc_measurement *m, const tirc_contender *at, Start 
     tirc_figures *f = figures[i] = &m->figures[i];
     prepared[i] = true;
     if (at[i].prepare && at[i].prepare(at[i].self))
-      fail(f, "left-out", "it cannot be prepared");
+      fail(f, CODE_LEFT_OUT, "it cannot be prepared");
     else if (at[i].reference)
       status = check(&starts[i], f, error);
     stay(&at[i], true);

@@ -27,7 +27,7 @@ bool tirc_is_hopeless(const Measured *m) { return strcmp(m->code, TIRC_HOPELESS)
 
 static void refuse(Tirc *c, void *self) {
   const char *name = self;
-  tirc_fail(c, (Loc){0}, "argument", tirc_format(c, "give it one: -D %s=128", name),
+  tirc_fail(c, (Loc){0}, CODE_ARGUMENT, tirc_format(c, "give it one: -D %s=128", name),
             "%s has no value, and what has no size cannot be measured", name);
 }
 
@@ -147,8 +147,8 @@ static bool await(const Bed *b, Child *k, double seconds, const char *what, Slot
 
 static void refuse_program(Tirc *c, void *self) {
   const Measured *m = self;
-  tirc_fail(c, (Loc){0}, m->code, NULL, "the program itself does not run, with random arrays: %s",
-            m->message);
+  tirc_fail(c, (Loc){0}, tirc_code_of(m->code, CODE_FAILED), NULL,
+            "the program itself does not run, with random arrays: %s", m->message);
 }
 
 void tirc_bed_start(Bed *b) {

@@ -186,7 +186,7 @@ static tirc_status not_tuned(const tirc_schedule_options *o, const char *message
   if (!o || !o->strict) return TIRC_OK;
   if (error)
     *error = tirc_api_error(&(Diag){.status = TIRC_STATUS_NO,
-                                    .code = "not-tuned",
+                                    .code = CODE_NOT_TUNED,
                                     .message = message,
                                     .hint = "leave out --strict to accept it"},
                             NULL);

@@ -111,7 +111,7 @@ static void read_mutations(Tirc *c, const char *text, double *weights) {
     const double weight = text[n] ? tirc_parse_double(text + n + 1, &end) : -1;
     if (kind == N_CHOICE_KINDS || !end || end == text + n + 1 || (*end && *end != ',') ||
         !(weight >= 0 && isfinite(weight)))
-      tirc_fail(c, (Loc){0}, "argument",
+      tirc_fail(c, (Loc){0}, CODE_ARGUMENT,
                 "kinds are tile, category, parallel, location and way: tile=1,way=0.2",
                 "'%s' is no kind of decision with a weight", text);
     weights[kind] = weight;
@@ -122,7 +122,7 @@ static void read_mutations(Tirc *c, const char *text, double *weights) {
 static void read_ranking(Tirc *c, const char *name, SearchOptions *s) {
   if (!name || !strcmp(name, "model") || !strcmp(name, "estimate")) return;
   if (strcmp(name, "random") != 0)
-    tirc_fail(c, (Loc){0}, "argument", "it is model, estimate or random",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "it is model, estimate or random",
               "there is no ranking by '%s'", name);
   s->rank = NULL;
   s->pool = 1;

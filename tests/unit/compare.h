@@ -93,8 +93,8 @@ static inline void in_context(const char *label, void (*body)(Tirc *c, const voi
     body(c, arg);
     TIRC_END(c, trap);
   } else {
-    snprintf(message, sizeof message, "%s: %s (line %d)", c->diag.code, c->diag.message,
-             c->diag.loc.line);
+    snprintf(message, sizeof message, "%s: %s (line %d)", tirc_codes[c->diag.code].text,
+             c->diag.message, c->diag.loc.line);
   }
   tirc_context_release(c);
   if (message[0]) fail_msg("%s: %s", label, message);
@@ -111,7 +111,7 @@ static inline void error_code(void (*body)(Tirc *c, const void *arg), const void
     body(c, arg);
     TIRC_END(c, trap);
   } else {
-    snprintf(code, n, "%s", c->diag.code);
+    snprintf(code, n, "%s", tirc_codes[c->diag.code].text);
     assert_non_null(c->diag.message);
   }
   tirc_context_release(c);

@@ -125,7 +125,7 @@ static void leave_a_number(Tirc *c, void *self) {
 }
 static void raise_hint(Tirc *c, void *self) {
   (void)self;
-  tirc_fail(c, (Loc){"f.tir", 3, 5}, "shape", "another one", "extent %d", 7);
+  tirc_fail(c, (Loc){"f.tir", 3, 5}, CODE_SHAPE, "another one", "extent %d", 7);
 }
 static void end_itself(Tirc *c, void *self) {
   (void)c, (void)self;

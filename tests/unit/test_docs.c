@@ -32,7 +32,7 @@ static void no_error_twice(void **state) {
     for (int k = 0; d->errors[k] >= 0; k++)
       for (int j = 0; j < k; j++)
         if (d->errors[j] == d->errors[k])
-          fail_msg("%s names %s twice", d->name, tirc_errors[d->errors[k]].code);
+          fail_msg("%s names %s twice", d->name, tirc_codes[d->errors[k]].text);
   }
 }
 
@@ -40,9 +40,8 @@ static void every_error_has_a_primitive(void **state) {
   (void)state;
   for (int k = 0; k < SERR_COUNT; k++) {
     int i = 0;
-    while (i < tirc_n_primitives && !tirc_may_raise(tirc_primitives[i].name, tirc_errors[k].code))
-      i++;
-    if (i == tirc_n_primitives) fail_msg("no primitive is said to raise %s", tirc_errors[k].code);
+    while (i < tirc_n_primitives && !tirc_may_raise(tirc_primitives[i].name, (DiagCode)k)) i++;
+    if (i == tirc_n_primitives) fail_msg("no primitive is said to raise %s", tirc_codes[k].text);
   }
 }
 
@@ -71,10 +70,10 @@ static void examples_run(void **state) {
 static void codes_are_well_formed(void **state) {
   (void)state;
   for (int k = 0; k < SERR_COUNT; k++) {
-    const char *code = tirc_errors[k].code;
+    const char *code = tirc_codes[k].text;
     assert_int_equal(strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(code));
     for (int j = 0; j < k; j++)
-      if (!strcmp(code, tirc_errors[j].code)) fail_msg("the code %s stands twice", code);
+      if (!strcmp(code, tirc_codes[j].text)) fail_msg("the code %s stands twice", code);
   }
 }
 

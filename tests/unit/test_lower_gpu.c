@@ -570,7 +570,7 @@ static void check_refusal(Tirc *c, const void *arg) {
     TIRC_END(c, trap);
     fail_msg("lowered:\n%s\nto\n%s", r->text, tirc_print_module(c, m, NULL));
   }
-  assert_string_equal(c->diag.code, "lower");
+  assert_string_equal(tirc_codes[c->diag.code].text, "lower");
   assert_int_equal(c->diag.status, TIRC_STATUS_BAD);
   for (int i = 0; i < 3; i++)
     if (r->says[i] && !strstr(c->diag.message, r->says[i]))

@@ -287,7 +287,7 @@ static void constants_are_overridden(void **state) {
   assert_int_equal(m->n_constants, 5);
   for (int i = 0; i < 5; i++) assert_string_equal(m->constants[i].name, names[i]);
   assert_null(try_parse(c, s, 1, &(Define){"N", "foo"}));
-  assert_string_equal(c->diag.code, "name");
+  assert_string_equal(tirc_codes[c->diag.code].text, "name");
 }
 
 /* --- errors -------------------------------------------------------------------------------------
@@ -345,8 +345,9 @@ static void check_bad(Tirc *c, const Bad *bad, const char *before, int lines) {
   if (try_parse(c, source_of(text), 0, NULL)) fail_msg("accepted:\n%s", text);
   const Diag *d = &c->diag;
   if (d->loc.line != bad->line + lines || d->loc.column != bad->column ||
-      strcmp(d->code, bad->code) != 0 || !strstr(d->message, bad->message))
-    fail_msg("%d:%d: %s: %s\n%s", d->loc.line, d->loc.column, d->code, d->message, text);
+      strcmp(tirc_codes[d->code].text, bad->code) != 0 || !strstr(d->message, bad->message))
+    fail_msg("%d:%d: %s: %s\n%s", d->loc.line, d->loc.column, tirc_codes[d->code].text, d->message,
+             text);
   assert_int_equal(d->status, TIRC_STATUS_BAD);
 }
 
@@ -568,7 +569,7 @@ static void deep_nesting_is_an_error(void **state) {
     double start = seconds();
     const char *text = repeat(c, pieces[i][0], pieces[i][1], 100000, pieces[i][2]);
     assert_null(try_parse(c, source_of(text), 0, NULL));
-    assert_string_equal(c->diag.code, "syntax");
+    assert_string_equal(tirc_codes[c->diag.code].text, "syntax");
     assert_true(c->diag.loc.line > 0);
     assert_true(seconds() - start < 5);
   }

@@ -477,9 +477,10 @@ static void test_errors(void **state) {
     const Diag *d = &r.c->diag;
     bool place = !row->line || (d->loc.line == row->line && d->loc.column == row->column);
     if (!r.failed) fail_msg("%s\n--- no error", row->script);
-    if (strcmp(d->code, row->code) || !place || d->status != row->status || !*d->message)
-      fail_msg("%s\n--- error %s at %d:%d, status %d: %s", row->script, d->code, d->loc.line,
-               d->loc.column, d->status, d->message);
+    if (strcmp(tirc_codes[d->code].text, row->code) || !place || d->status != row->status ||
+        !*d->message)
+      fail_msg("%s\n--- error %s at %d:%d, status %d: %s", row->script, tirc_codes[d->code].text,
+               d->loc.line, d->loc.column, d->status, d->message);
     tirc_context_release(r.c);
   }
 }

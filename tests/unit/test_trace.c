@@ -72,7 +72,7 @@ static Sched *try_script(Tirc *c, const char *text, const char **out) {
 
 static Sched *run(Tirc *c, const char *text, const char **out) {
   Sched *s = try_script(c, text, out);
-  if (!s) fail_msg("%s: %s", c->diag.code, c->diag.message);
+  if (!s) fail_msg("%s: %s", tirc_codes[c->diag.code].text, c->diag.message);
   return s;
 }
 
@@ -87,7 +87,8 @@ static void assert_prints(const char *script, const char *expected) {
 static void assert_raises(const char *script, const char *code, const char *part) {
   Tirc *c = tirc_context_new();
   if (try_script(c, script, NULL)) fail_msg("no error from: %s", script);
-  if (strcmp(c->diag.code, code)) fail_msg("%s: [%s] %s", script, c->diag.code, c->diag.message);
+  if (strcmp(tirc_codes[c->diag.code].text, code))
+    fail_msg("%s: [%s] %s", script, tirc_codes[c->diag.code].text, c->diag.message);
   if (!strstr(c->diag.message, part)) fail_msg("'%s' lacks '%s'", c->diag.message, part);
   tirc_context_release(c);
 }
@@ -725,7 +726,7 @@ static void test_debug_mask(void **state) {
                     &(Args){.n = 1, .at = &block_name});
     fail_msg("the fault was not seen");
   }
-  assert_string_equal(c->diag.code, "internal");
+  assert_string_equal(tirc_codes[c->diag.code].text, "internal");
   tirc_context_release(c);
 }
 

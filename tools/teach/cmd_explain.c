@@ -104,9 +104,13 @@ static bool explain_definition(const char *wanted) {
 static const struct {
   const char *code, *meaning;
 } other_codes[] = {
-#define CODE(code, meaning) {code, meaning},
-#include "tools/codes.def"
+#define ERROR(id, code, title, hint)
+#define ARGUMENT_ERROR(id, code, title, hint)
+#define CODE(id, code, meaning) {code, meaning},
+#include "ir/codes.def"
 #undef CODE
+#undef ARGUMENT_ERROR
+#undef ERROR
 };
 enum { N_OTHER_CODES = sizeof other_codes / sizeof *other_codes };
 

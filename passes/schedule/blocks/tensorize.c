@@ -40,14 +40,14 @@ static void check_function(Tirc *c, const char *intrin, const Func *f, const cha
       "what it T.reads and T.writes";
   bool block = f->body && f->body->kind == STMT_BLOCK && f->body->u.block.n_iters == 0;
   if (!block)
-    tirc_fail(c, loc, "tensor-intrin", hint, "the %s %s of \"%s\" is no block", role, f->name,
+    tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint, "the %s %s of \"%s\" is no block", role, f->name,
               intrin);
   for (int i = 0; i < f->n_params; i++) {
     if (!f->buffers[i])
-      tirc_fail(c, loc, "tensor-intrin", hint, "parameter %s of the %s %s is no buffer",
+      tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint, "parameter %s of the %s %s is no buffer",
                 f->params[i]->u.s, role, f->name);
     if (!uses_region(&f->body->u.block, f->buffers[i]))
-      tirc_fail(c, loc, "tensor-intrin", hint,
+      tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint,
                 "the block of the %s %s does not declare what it uses of its parameter %s", role,
                 f->name, f->buffers[i]->name);
   }
@@ -72,18 +72,18 @@ void tirc_register_intrin(Sched *s, const char *name, const Func *desc, const Fu
   check_function(c, name, desc, "description", loc);
   check_function(c, name, impl, "implementation", loc);
   if (desc->n_params != impl->n_params)
-    tirc_fail(c, loc, "tensor-intrin", "both must have the same parameters in the same order",
+    tirc_fail(c, loc, CODE_TENSOR_INTRIN, "both must have the same parameters in the same order",
               "the description %s has %d parameters, and the implementation %s has %d", desc->name,
               desc->n_params, impl->name, impl->n_params);
   if (tirc_find_intrin(s, name) && !override)
-    tirc_fail(c, loc, "tensor-intrin", "pass override=True to replace it",
+    tirc_fail(c, loc, CODE_TENSOR_INTRIN, "pass override=True to replace it",
               "there is a tensor intrinsic \"%s\" already", name);
   TensorIntrin *t = tirc_new(c, TensorIntrin);
   *t = (TensorIntrin){name, desc, impl, s->intrins};
   const Module *rest = without(c, s->mod, desc, impl);
   if (rest->n_funcs < s->mod->n_funcs) {
     if (!rest->n_funcs)
-      tirc_fail(c, loc, "tensor-intrin", "keep the function that is to be scheduled",
+      tirc_fail(c, loc, CODE_TENSOR_INTRIN, "keep the function that is to be scheduled",
                 "nothing would be left of the module but tensor intrinsics");
     const Func *entry = tirc_module_main(rest);
     bool work_on_left = false;

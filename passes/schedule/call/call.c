@@ -78,7 +78,7 @@ static const char *signature_hint(Sched *s, const Primitive *p) {
 }
 
 #define argument_error(s, p, ...)                                                                  \
-  tirc_fail((s)->c, (s)->loc, "argument", signature_hint(s, p), __VA_ARGS__)
+  tirc_fail((s)->c, (s)->loc, CODE_ARGUMENT, signature_hint(s, p), __VA_ARGS__)
 
 static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
   Text t = {.c = b->s->c};
@@ -90,7 +90,7 @@ static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
     tirc_text_add(&t, ")");
   }
   if (!hint) hint = signature_hint(b->s, b->p);
-  tirc_fail(t.c, b->s->loc, "argument", hint, "%s", t.at);
+  tirc_fail(t.c, b->s->loc, CODE_ARGUMENT, hint, "%s", t.at);
 }
 
 static _Noreturn void wrong_type(Binding *b, Value v) { wrong_type_but(b, v, NULL); }
@@ -423,7 +423,7 @@ static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *b
 static void verify(Sched *s) {
   const char *fault = s->debug_mask ? tirc_sched_fault(s, s->debug_mask) : NULL;
   if (fault)
-    tirc_fail(s->c, s->loc, "internal", "please report this, with the program and the schedule",
+    tirc_fail(s->c, s->loc, CODE_INTERNAL, "please report this, with the program and the schedule",
               "the schedule's state is wrong after this call: %s", fault);
 }
 
@@ -438,7 +438,7 @@ static void require_lets_around(Sched *s) {
     tirc_rewind(s->c, mark);
     return;
   }
-  if (strcmp(s->c->diag.code, "ill-formed") != 0) tirc_throw(s->c);
+  if (s->c->diag.code != CODE_ILL_FORMED) tirc_throw(s->c);
   tirc_sched_error(s, NULL, SERR_LET_ESCAPES, tirc_format(s->c, "%s", s->c->diag.message), NULL,
                    "a variable would be used outside of the let that defines it");
 }

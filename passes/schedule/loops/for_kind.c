@@ -135,12 +135,11 @@ static bool check_concurrent(Visitor *v, Stmt stmt) {
     TIRC_END(c, trap);
     return true;
   }
-  const char *code = c->diag.code;
-  if (strcmp(code, tirc_errors[SERR_NOT_DATA_PARALLEL].code) &&
-      strcmp(code, tirc_errors[SERR_ITERATIONS_DEPEND].code) &&
-      (is_virtual || strcmp(code, tirc_errors[SERR_BIND_ITER_KIND].code)))
+  const DiagCode code = c->diag.code;
+  if (code != SERR_NOT_DATA_PARALLEL && code != SERR_ITERATIONS_DEPEND &&
+      (is_virtual || code != SERR_BIND_ITER_KIND))
     return true;
-  r->tell(r->self, (Warning){"race", stmt->loc,
+  r->tell(r->self, (Warning){CODE_RACE, stmt->loc,
                              tirc_format(c, "%s: %s", c->diag.message, c->diag.condition)});
   return true;
 }

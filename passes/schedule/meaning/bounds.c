@@ -151,7 +151,7 @@ static void check(Outside *o, void (*tell)(void *self, Warning w), void *self) {
     const Touch *t = &touches->at[i];
     const char *message = is_told(touches, i, told) ? NULL : find_outside(o, t);
     told[i] = message != NULL;
-    if (message) tell(self, (Warning){"out-of-bounds", loc_of(t), message});
+    if (message) tell(self, (Warning){CODE_OUT_OF_BOUNDS, loc_of(t), message});
   }
 }
 

@@ -202,7 +202,7 @@ static Warning warning_of(const Instances *k, const Meet *meet) {
       "%s; declare %s with %s%s",
       tirc_name_of(k->block), var->u.s, x[d] < y[d] ? first : second, x[d] < y[d] ? second : first,
       var->u.s, sum ? "T.axis.reduce" : "T.axis.scan", sum ? "" : ", which keeps their order");
-  return (Warning){"spatial-dependence", k->block->stmt->loc, message};
+  return (Warning){CODE_SPATIAL_DEPENDENCE, k->block->stmt->loc, message};
 }
 
 /* Whether it is allocated between `r` and what is around that. */

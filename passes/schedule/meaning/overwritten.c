@@ -95,7 +95,7 @@ static Warning warning_of(const Body *k, const Touch *t, Expr iter) {
       "was: of all steps of %s only the last one counts; to add, write += for =",
       k->block->name, iter->u.s, t->buffer->name, iter->u.s);
   const Loc at = t->stmt->loc;
-  return (Warning){SCHED_NO_REDUCTION, at.line ? at : t->inner->loc, message};
+  return (Warning){CODE_NO_REDUCTION, at.line ? at : t->inner->loc, message};
 }
 
 static bool find(Body *k, Warning *out) {

@@ -22,11 +22,11 @@ void tirc_warn_of_equals(Sched *s, SRef *block) {
   Picking p;
   const Block *b = tirc_block_of(block);
   for (int i = 0; i < s->warnings.n; i++)
-    if (!strcmp(s->warnings.at[i].code, SCHED_EQUAL_CANDIDATES)) return;
+    if (s->warnings.at[i].code == CODE_EQUAL_CANDIDATES) return;
   if (!tirc_picks_equals(s->c, b, &p)) return;
   int picked = 0;
   while (p.compared[picked]) picked++;
-  tirc_sched_warn_code(s, SCHED_EQUAL_CANDIDATES,
+  tirc_sched_warn_code(s, CODE_EQUAL_CANDIDATES,
                        "block %s picks one of several candidates: in another order it may store "
                        "that of another equal one to %s",
                        b->name, p.reducer.buffers[picked]->name);

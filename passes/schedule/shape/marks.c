@@ -102,7 +102,7 @@ static const char *how_text(Tirc *c, const SetMark *m) {
 }
 
 static void warn(Sched *s, const Primitive *p, const SetMark *m, const char *now) {
-  tirc_sched_warn_code(s, SCHED_LOST_MARK, "%s drops a mark: %s was %s%s, and %s", p->name, m->what,
+  tirc_sched_warn_code(s, CODE_LOST_MARK, "%s drops a mark: %s was %s%s, and %s", p->name, m->what,
                        how_text(s->c, m), place_text(s->c, m->loc), now);
 }
 

@@ -14,16 +14,16 @@ void tirc_sched_mark(Sched *s, Stmt stmt) {
   s->marks = grown;
 }
 
-_Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condition,
+_Noreturn void tirc_sched_error(Sched *s, Stmt at, DiagCode id, const char *condition,
                                 const char *hint, const char *format, ...) {
-  const ErrorInfo *info = &tirc_errors[id];
+  const CodeInfo *info = &tirc_codes[id];
   va_list args;
   va_start(args, format);
   const char *message = tirc_vformat(s->c, format, args);
   va_end(args);
   if (at) tirc_sched_mark(s, at);
   s->c->diag = (Diag){.status = info->status,
-                      .code = info->code,
+                      .code = id,
                       .loc = s->loc,
                       .message = message,
                       .condition = condition,
@@ -31,7 +31,7 @@ _Noreturn void tirc_sched_error(Sched *s, Stmt at, ErrorId id, const char *condi
   tirc_throw(s->c);
 }
 
-void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...) {
+void tirc_sched_warn_code(Sched *s, DiagCode code, const char *format, ...) {
   va_list args;
   va_start(args, format);
   const Warning w = {code, s->loc, tirc_vformat(s->c, format, args)};

@@ -62,7 +62,7 @@ static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
   SRef *r = tirc_map_get(map, key_of(stmt));
   if (r && r->stamp == s->stamp) {
     bool loop = stmt->kind == STMT_FOR;
-    tirc_fail(s->c, stmt->loc, "ill-formed",
+    tirc_fail(s->c, stmt->loc, CODE_ILL_FORMED,
               "each loop needs a variable of its own, and each block an id",
               "the %s %s stands in the program twice", loop ? "loop" : "block",
               loop ? stmt->u.loop.var->u.s : stmt->u.block.name);
