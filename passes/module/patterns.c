@@ -286,27 +286,37 @@ static const Graph *rewrite_once(Patterns *k) {
   return tirc_rewrite_graph(&r, k->g);
 }
 
+/* Until nothing changes. What becomes dead on the way goes, other graphs of the module too. */
+static const Module *rewrite_graph(Passes *p, Script *sc, const Module *m, const char *name,
+                                   Value rewrites) {
+  bool changed = true;
+  for (int round = 0; changed; round++) {
+    int g = 0;
+    while (g < m->n_graphs && strcmp(m->graphs[g]->name, name) != 0) g++;
+    if (g == m->n_graphs) break;
+    Patterns k = {.p = p, .c = p->c, .sc = sc, .m = m, .g = m->graphs[g], .patterns = rewrites};
+    const GraphWriter writer = {&k, bind, value_of, attributes, is_known, NULL};
+    if (round == MOST_ROUNDS)
+      tirc_script_error(sc, "ValueError", "a rewrite that does nothing more gives None",
+                        "the rewrites of %s do not end", name);
+    find_weights(&k);
+    sc->writer = &writer;
+    const Graph *to = rewrite_once(&k);
+    sc->writer = NULL;
+    changed = k.changed;
+    if (changed) m = tirc_pass_dead_code(p, tirc_module_with_graph(p->c, m, g, to));
+  }
+  return m;
+}
+
 const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites) {
   if (rewrites.kind != VAL_LIST && rewrites.kind != VAL_TUPLE)
     tirc_script_error(sc, "TypeError", NULL, "`rewrites` is %s, and no list",
                       tirc_script_a_type(sc, rewrites));
   m = tirc_infer(p, m);
-  for (int g = 0; g < m->n_graphs; g++) {
-    bool changed = true;
-    for (int round = 0; changed; round++) {
-      Patterns k = {.p = p, .c = p->c, .sc = sc, .m = m, .g = m->graphs[g], .patterns = rewrites};
-      const GraphWriter writer = {&k, bind, value_of, attributes, is_known, NULL};
-      if (round == MOST_ROUNDS)
-        tirc_script_error(sc, "ValueError", "a rewrite that does nothing more gives None",
-                          "the rewrites of %s do not end", m->graphs[g]->name);
-      find_weights(&k);
-      sc->writer = &writer;
-      const Graph *to = rewrite_once(&k);
-      sc->writer = NULL;
-      changed = k.changed;
-      if (changed) m = tirc_pass_dead_code(p, tirc_module_with_graph(p->c, m, g, to));
-    }
-  }
+  const Module *const all = m;
+  for (int g = 0; g < all->n_graphs; g++)
+    m = rewrite_graph(p, sc, m, all->graphs[g]->name, rewrites);
   return m;
 }
 

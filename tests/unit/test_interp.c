@@ -548,7 +548,7 @@ static void sums_of_products(void **state) {
       Diag said = c->diag;
       o.observer = &nobody;
       assert_int_equal(run_sum(c, f, slow, &o), ok);
-      if (!ok) assert_string_equal(said.code, tirc_codes[c->diag.code].text);
+      if (!ok) assert_int_equal(said.code, c->diag.code);
       if (!ok) assert_string_equal(said.message, c->diag.message);
       for (int p = 0; p < f->n_params; p++) {
         if (memcmp(fast[p]->data, slow[p]->data, fast[p]->bytes) != 0)
