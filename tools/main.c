@@ -1,10 +1,16 @@
 /* The `tirc` command: finds the subcommand, reads its options, runs it. */
 #include "ir/stack.h"
-#include "tool.h"
+#include "tools/kit/kit.h"
 
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+
+static int (*const runs[])(Options *) = {
+#define COMMAND(name, ...) cmd_##name,
+#include "tools/kit/commands.def"
+#undef COMMAND
+};
 
 static int run_command(int argc, char **argv, Options *o) {
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -28,7 +34,7 @@ static int run_command(int argc, char **argv, Options *o) {
   else if (o->help)
     print_command_help(c, stdout);
   else
-    return require_defines_used(o) == DONE ? c->run(o) : BAD;
+    return require_defines_used(o) == DONE ? runs[c - commands](o) : BAD;
   return DONE;
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Which room may use which: rooms.py LIST SOURCE_ROOT [LIBRARY.a]
+"""Which room may use which: rooms.py LIST SOURCE_ROOT [LIBRARY.a FOLDER]
 
 LIST (rooms.txt) has a line a room: `room: what it may use`. A room is a folder; `+room` stands for that
 room and all that it may use itself. Checked are the includes of every C file and header, and the symbols
-that the objects of the library take from each other. Exit status 1 names each arrow that is not allowed,
-a room that is not in the list, and a line of the list that allows what nobody needs any more.
+that the objects of the library take from each other, and those of the command, which are in FOLDER. Exit
+status 1 names each arrow that is not allowed, a room that is not in the list, one of the list that there is
+not, and a line that allows what nobody needs any more.
 """
+import glob
 import os
 import re
 import subprocess
@@ -62,11 +64,11 @@ def include_arrows(root, files):
                     yield path, target, "%s:%d includes %s" % (path, number, target)
 
 
-def symbol_arrows(library, files):
-    by_object = {path.replace("/", "_"): path for path in files if path.endswith(".c")}
+def symbol_arrows(objects, files, top=""):
+    by_object = {path[len(top):].replace("/", "_"): path for path in files if path.endswith(".c")}
     defined, used = {}, []
     member = None
-    listing = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["nm", *objects], capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines():
         if line.endswith(".o:"):
             name = os.path.basename(line[:-1])[:-2]
@@ -94,11 +96,14 @@ def main():
     files = list(sources(root, ("ir", "parser", "passes", "codegen", "runtime", "tools")))
     arrows = list(include_arrows(root, files))
     if len(sys.argv) > 3:
-        arrows += symbol_arrows(sys.argv[3], files)
+        arrows += symbol_arrows([sys.argv[3]], files)
+        arrows += symbol_arrows(sorted(glob.glob(sys.argv[4] + "/*.o")), [f for f in files if f.startswith("tools/")], "tools/")
     faults, seen = [], set()
     rooms = {os.path.dirname(path) for path in files if path not in PUBLIC}
     for room in sorted(rooms - set(closed)):
         faults.append("%s is in no line of %s" % (room, os.path.basename(list_path)))
+    for room in sorted((set(closed) | set().union(*named.values())) - rooms):
+        faults.append("%s is in %s, and there is no such room" % (room, os.path.basename(list_path)))
     for user, target, what in arrows:
         a, b = os.path.dirname(user), os.path.dirname(target)
         if a == b or a not in closed:
@@ -109,7 +114,7 @@ def main():
     if len(sys.argv) > 3:
         for room, allowed in named.items():
             for other in sorted(allowed):
-                if room in rooms and other in rooms and (room, other) not in seen:
+                if (room, other) not in seen:
                     faults.append("%s uses nothing of %s: take it out of the list" % (room, other))
     for fault in sorted(set(faults)):
         print(fault)

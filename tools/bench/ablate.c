@@ -2,7 +2,7 @@
  * name begins with rule_; it is left out by returning at its start, so the others run as they
  * would. */
 #include "bench.h"
-#include "tools/input.h"
+#include "tools/kit/input.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include "runtime/measure/statistics.h"
 #include "runtime/measure/turns.h"
+#include "tools/kit/kit.h"
 #include "tools/results/chart.h"
-#include "tools/tool.h"
 
 typedef struct Bench Bench;
 typedef struct Case Case;
@@ -184,6 +184,7 @@ struct Bench {
 /* cmd_bench.c: whether the command line names a program and something to measure; BAD after saying
  * that it does not. */
 bool has_contenders(const Options *o);
+int bench_model(const Options *o); /* bench_model.c: of a model */
 int usage_of_bench(const Options *o);
 int read_threads(Bench *b); /* DONE or BAD */
 /* The command without its command line: these contenders of the program that the options name,

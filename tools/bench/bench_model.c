@@ -2,8 +2,8 @@
  * share, rates, and how near it comes to the ceiling that binds it. */
 #include "bench.h"
 #include "model_rival.h"
-#include "tools/model.h"
-#include "tools/table.h"
+#include "tools/kit/model.h"
+#include "tools/kit/table.h"
 #include "traffic.h"
 
 #include <json-c/json.h>

@@ -1,8 +1,8 @@
 /* `tirc bench`: every setting of the suite or of the -D lists, every number of threads, every
  * contender; tables, and figures as JSON. */
 #include "bench.h"
-#include "tools/input.h"
-#include "tools/model.h"
+#include "tools/kit/input.h"
+#include "tools/kit/model.h"
 
 #include <stdlib.h>
 #include <string.h>

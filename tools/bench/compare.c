@@ -1,6 +1,6 @@
 /* `tirc bench --compare A.json B.json`: the rows that both files have, and whether B is faster. */
 #include "bench.h"
-#include "tools/input.h"
+#include "tools/kit/input.h"
 
 #include <json-c/json.h>
 #include <math.h>

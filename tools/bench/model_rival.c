@@ -1,7 +1,7 @@
 #include "model_rival.h"
 
 #include "bench.h"
-#include "tools/model.h"
+#include "tools/kit/model.h"
 
 #include <errno.h>
 #include <math.h>

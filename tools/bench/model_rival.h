@@ -3,7 +3,7 @@
 #define TIRC_TOOLS_BENCH_MODEL_RIVAL_H
 
 #include "onnxruntime.h"
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 /* What --vs names, before this process has read anything. A process of its own waits for the
  * inputs, to run the model once: what that one needs of memory is nothing else's. */

@@ -6,7 +6,7 @@
  * of one of the two kinds. A program is looked for from the suite's folder, and what its line says
  * of it is checked before anything is measured. */
 #include "settings.h"
-#include "tools/input.h"
+#include "tools/kit/input.h"
 
 #include <errno.h>
 #include <stdlib.h>

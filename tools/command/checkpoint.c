@@ -2,7 +2,7 @@
  * header, a JSON object {NAME: {"dtype", "shape", "data_offsets"}}, and the elements. Of a .npz
  * archive the arrays' own headers are read. */
 #include "checkpoint.h"
-#include "tools/input.h"
+#include "tools/kit/input.h"
 
 #include "runtime/arrays/npz.h"
 

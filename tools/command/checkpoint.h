@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_CHECKPOINT_H
 #define TIRC_TOOLS_CHECKPOINT_H
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 enum { MOST_WEIGHT_DIMS = 16 };
 typedef struct Weight {

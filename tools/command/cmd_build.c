@@ -1,7 +1,7 @@
 /* `tirc build`: code in one of several forms. */
 #include "ir/ascii.h"
 #include "link.h"
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tools/model.h"
+#include "tools/kit/model.h"
 
 /* A model goes through the passes that are about its text: what follows is about machine code. */
 static int check_model(const Options *o, tirc_module *m) {

@@ -1,4 +1,4 @@
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "tools/model.h"
+#include "tools/kit/model.h"
 
 #include <string.h>
 

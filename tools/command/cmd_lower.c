@@ -1,5 +1,5 @@
 /* `tirc lower`: the program after the passes, or after one of them, or after each. */
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include <string.h>
 

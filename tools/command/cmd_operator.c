@@ -1,5 +1,5 @@
 /* `tirc operator`: the operators of graphs, and the programs that they make. */
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* `tirc rules`: the libraries of rules that are part of the command. */
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
  */
 #include "emulate.h"
+#include "run.h"
 #include "tools/bench/bench.h"
-#include "tools/model.h"
+#include "tools/kit/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "checkpoint.h"
 #include "ir/ascii.h"
 #include "tools/bench/bench.h"
-#include "tools/input.h"
+#include "tools/kit/input.h"
+#include "tools/kit/table.h"
 #include "tools/results/database.h"
-#include "tools/table.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -1,5 +1,5 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
-#include "tools/model.h"
+#include "tools/kit/model.h"
 #include "tools/records/fact_words.h"
 #include "tune_model.h"
 #include "tune_show.h"

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_EMULATE_H
 #define TIRC_TOOLS_EMULATE_H
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 typedef struct Emulated {
   int n;

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_LINK_H
 #define TIRC_TOOLS_LINK_H
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 /* What the system's C compiler ($CC, or cc) makes of an object file. */
 typedef struct Linking {

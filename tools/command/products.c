@@ -1,6 +1,6 @@
 /* `tirc run MODEL --log-matmuls FILE`: one JSON line for each product, in the order in which they
  * run. */
-#include "tools/model.h"
+#include "run.h"
 
 #include <errno.h>
 #include <json-c/json.h>

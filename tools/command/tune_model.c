@@ -2,7 +2,7 @@
  * often as the model calls it. What is found is that function's record, for --tuned of any model.
  */
 #include "tune_model.h"
-#include "tools/model.h"
+#include "tools/kit/model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_TUNE_MODEL_H
 #define TIRC_TOOLS_TUNE_MODEL_H
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 typedef struct ModelTask {
   char *name, *hash;

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_DOCTOR_H
 #define TIRC_TOOLS_DOCTOR_H
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 typedef enum Health {
   FINE,

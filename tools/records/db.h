@@ -2,8 +2,8 @@
 #ifndef TIRC_TOOLS_DB_H
 #define TIRC_TOOLS_DB_H
 
+#include "tools/kit/table.h"
 #include "tools/results/database.h"
-#include "tools/table.h"
 
 typedef struct Tasks { /* copies that stay */
   int n;

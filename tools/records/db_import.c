@@ -2,7 +2,7 @@
  * wrong with one line leaves the database as it was. */
 #include "db.h"
 #include "ir/number.h"
-#include "tools/input.h"
+#include "tools/kit/input.h"
 
 #include <errno.h>
 #include <json-c/json.h>

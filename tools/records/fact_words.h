@@ -3,7 +3,7 @@
 #define TIRC_TOOLS_FACT_WORDS_H
 
 #include "nest_facts.h"
-#include "tools/table.h"
+#include "tools/kit/table.h"
 
 typedef struct FactWord {
   const char *name;

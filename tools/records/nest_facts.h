@@ -4,7 +4,7 @@
 #ifndef TIRC_TOOLS_NEST_FACTS_H
 #define TIRC_TOOLS_NEST_FACTS_H
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 enum { MOST_AXES = 8, MOST_LEVELS = 12, MOST_CALLS = 8 };
 

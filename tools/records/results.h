@@ -2,9 +2,9 @@
 #ifndef TIRC_TOOLS_RESULTS_H
 #define TIRC_TOOLS_RESULTS_H
 
+#include "tools/kit/table.h"
 #include "tools/results/chart.h"
 #include "tools/results/held.h"
-#include "tools/table.h"
 
 /* A contender in a setting on a kind of machine: the result that counts. */
 typedef struct Stored {

@@ -1,6 +1,8 @@
 /* `tirc repl`: the loop that reads statements, and the commands of a session. */
 #include "ir/ascii.h"
 #include "repl.h"
+#include "tools/command/run.h"
+#include "tools/teach/teach.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * terminal, and until a line that is not indented from a pipe, as in a file. */
 #include "ir/ascii.h"
 #include "repl.h"
-#include "tools/input.h"
+#include "tools/kit/input.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "setting.h"
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 typedef struct Series {
   const char *name;

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_DATABASE_H
 #define TIRC_TOOLS_DATABASE_H
 
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include "runtime/database/database.h"
 

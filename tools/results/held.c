@@ -1,7 +1,7 @@
 #include "held.h"
 
 #include "runtime/measure/statistics.h"
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

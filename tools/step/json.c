@@ -1,5 +1,6 @@
 /* Steps as data: each program once, and the steps that lead from one to the next. */
 #include "step.h"
+#include "tools/teach/teach.h"
 
 #include <stdlib.h>
 #include <string.h>

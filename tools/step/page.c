@@ -1,6 +1,7 @@
 /* `tirc step --html`: one page with everything in it: the steps as data, the accesses of a small
  * instance, and the files of tools/page, which the build puts into page.inc. */
 #include "step.h"
+#include "tools/teach/teach.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define TIRC_TOOLS_STEP_H
 
 #include "diff.h"
-#include "tools/tool.h"
+#include "tools/kit/kit.h"
 
 #include <json-c/json.h>
 

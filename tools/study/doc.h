@@ -3,7 +3,7 @@
 #ifndef TIRC_TOOLS_STUDY_DOC_H
 #define TIRC_TOOLS_STUDY_DOC_H
 
-#include "tools/new_file.h"
+#include "tools/kit/new_file.h"
 
 typedef struct Doc {
   FILE *md, *html;

@@ -1,5 +1,5 @@
 /* `tirc explain`: the library's tables of errors, primitives, terms and passes, for reading. */
-#include "tools/tool.h"
+#include "teach.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tools/tool.h"
+#include "teach.h"
 
 int cmd_help(Options *o) {
   if (o->markdown) {

@@ -2,12 +2,10 @@
  * language of schedules that looks at the scheduled program and collects what is missing; how much
  * faster it must be stands in the checker's comments. */
 #include "ir/number.h"
-#include "tools/tool.h"
+#include "teach.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct Lesson {
   const char *name; /* "01-blocks-and-iterators" */
@@ -35,26 +33,6 @@ static void list_lessons(void) {
 
 /* --- files --------------------------------------------------------------------------------------
  */
-
-int write_into_folder(const Options *o, const char *name, const char *text) {
-  char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s", o->write, name) >= (int)sizeof path)
-    return complain(o, NULL, "the folder's name is too long");
-  FILE *f = fopen(path, "wx"); /* an exercise that was begun is not lost */
-  if (!f)
-    return complain(o, errno == EEXIST ? "give another folder, or remove the file" : NULL,
-                    "cannot write '%s': %s", path, strerror(errno));
-  bool ok = fputs(text, f) >= 0;
-  ok = fclose(f) == 0 && ok;
-  if (!ok) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
-  printf("%s\n", path);
-  return DONE;
-}
-
-int make_folder(const Options *o) {
-  if (mkdir(o->write, 0777) == 0 || errno == EEXIST) return DONE;
-  return complain(o, NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
-}
 
 static int write_files(const Options *o, const Lesson *lesson) {
   const struct {

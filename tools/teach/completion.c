@@ -1,7 +1,7 @@
 /* Completion for bash and zsh, from the tables of commands, options, primitives and errors. An
  * option's argument tells what completes it: words between bars, or files. */
 #include "ir/ascii.h"
-#include "tools/tool.h"
+#include "teach.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The example behind an error: a program and a script that raise it, what would be computed if the
  * call were allowed, and what to write instead; and the same behind a warning, which is an error to
  * the strict. All of it is run when it is shown, so what is printed is true. */
-#include "tools/tool.h"
+#include "teach.h"
 
 #include <stdlib.h>
 #include <string.h>

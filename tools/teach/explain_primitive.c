@@ -1,7 +1,7 @@
 /* What `tirc help split` shows: signature, parameters, an example, preconditions, errors. The
  * example is run: what is shown after it is what the primitive makes. */
 #include "ir/dialect.h"
-#include "tools/tool.h"
+#include "teach.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The reference of the language, for a terminal, as Markdown, as a manual page: one text, made from
  * the tables of the reader and of the interpreter, and one way to write it for each. */
 #define _GNU_SOURCE
-#include "tools/tool.h"
+#include "teach.h"
 
 #include "ir/ascii.h"
 #include "ir/dialect.h"

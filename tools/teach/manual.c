@@ -1,7 +1,7 @@
 /* Manual pages, from the tables that help is printed from: tirc(1), one for each command, and
  * tirc-primitives(7), tirc-language(7) and tirc-errors(7). */
 #include "ir/ascii.h"
-#include "tools/tool.h"
+#include "teach.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* --range NAME=LO:HI: what random arrays are drawn from. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include "ir/number.h"
 

@@ -1,6 +1,6 @@
 /* A kernel that does not end cannot be taken back from a device: a command that runs kernels there
  * is a child, which says what it runs, and which its parent ends. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* Names as people write them. */
 #include "ir/ascii.h"
-#include "tool.h"
+#include "kit.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_MODEL_H
 #define TIRC_TOOLS_MODEL_H
 
-#include "tool.h"
+#include "kit.h"
 
 /* The program of a module with a graph, as the options say; DONE, or the exit status after the
  * error was reported. */
@@ -32,14 +32,9 @@ int take_bits(const Options *o, const char *dtype, tirc_array **a);
  */
 int compare_test_data(const Options *o, int n, const tirc_param *params, const tirc_argument *args);
 
-/* --log-matmuls: a run that writes a line for each product. */
-int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int n,
-                 const tirc_argument *args);
 /* --report: what goes in and out, operators by count, bytes. */
 int report_model(const Options *o, const tirc_module *m, const tirc_program *p, int n,
                  const tirc_argument *args);
-/* bench_model.c: `tirc bench` of a model */
-int bench_model(const Options *o);
 /* Runs the program, and each function once more by the interpreter, unscheduled, on what it got.
  * The first that differs is named: NO. */
 int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *x, int n,

@@ -1,6 +1,6 @@
 /* Arrays of parameters that a schedule gave another layout: the program as it was takes them in the
  * layout of before, so that is what is compared. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include <stdlib.h>
 #include <string.h>

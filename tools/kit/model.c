@@ -1,5 +1,5 @@
 /* Models: modules with graphs, through the phases, with their weights, checked call by call. */
-#include "tools/model.h"
+#include "model.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Ctrl-C while something is measured or checked. */
-#include "tool.h"
+#include "kit.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* One parser for the options of all subcommands, driven by options.def. */
 #include "ir/ascii.h"
 #include "ir/number.h"
-#include "tool.h"
+#include "kit.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,7 +33,7 @@ const OptionRow *option_row(int i) { return i < N_OPTIONS ? &options[i].row : NU
 
 const Command commands[] = {
 #define COMMAND(name, synopsis, summary, details, min, max, e1, d1, e2, d2)                        \
-  {#name, synopsis, summary, details, {{e1, d1}, {e2, d2}}, min, max, cmd_##name},
+  {#name, synopsis, summary, details, {{e1, d1}, {e2, d2}}, min, max},
 #include "commands.def"
 #undef COMMAND
 };

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_TABLE_H
 #define TIRC_TOOLS_TABLE_H
 
-#include "tool.h"
+#include "kit.h"
 
 /* Cells are kept until put_table; the first row is the head. */
 typedef struct Table {

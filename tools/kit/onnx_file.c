@@ -1,6 +1,6 @@
 /* Files of ONNX: what the options bind of them, and the arrays of the ONNX project's tests. */
 #define _GNU_SOURCE /* asprintf */
-#include "tools/model.h"
+#include "model.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What `tirc run` is given, values first, then files: NAME=F.npy, NAME=F.npz (its array NAME),
  * NAME=F.npz:OTHER, and F.npz for every array by the name of its parameter. */
 #include "ir/number.h"
-#include "tools/tool.h"
+#include "kit.h"
 
 #include <errno.h>
 #include <stdlib.h>

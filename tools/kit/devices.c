@@ -1,5 +1,5 @@
 /* `--device`: what runs a program. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include <string.h>
 

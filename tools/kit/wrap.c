@@ -2,7 +2,7 @@
  * headings, code, tables. On a terminal its lines are made anew; elsewhere it stays as it was
  * written, and other text ends before column 100. Code is never broken. */
 #include "ir/ascii.h"
-#include "tool.h"
+#include "kit.h"
 
 #include "ir/utf8.h"
 

@@ -1,6 +1,6 @@
 /* `--target=help`: the processors and GPUs that code can be made for, and what schedules see of
  * them. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include <string.h>
 

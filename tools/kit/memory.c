@@ -3,7 +3,7 @@
  * with the same words and status, before C++ would abort it. No temporary file is open while LLVM
  * works.
  */
-#include "tool.h"
+#include "kit.h"
 
 #include <dlfcn.h>
 #ifdef __GLIBC__

@@ -1,13 +1,14 @@
 /* Reading programs and running schedule scripts, with errors reported. */
-#include "tools/input.h"
-#include "tools/model.h"
-#include "tools/tool.h"
+#include "input.h"
+#include "kit.h"
+#include "model.h"
 
 #include "ir/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The program as --dialect spells it. */
@@ -247,6 +248,26 @@ int end_output(const Options *o, NewFile *to, int status) {
   }
   if (end_file(to)) return DONE;
   return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+}
+
+int write_into_folder(const Options *o, const char *name, const char *text) {
+  char path[4096];
+  if (snprintf(path, sizeof path, "%s/%s", o->write, name) >= (int)sizeof path)
+    return complain(o, NULL, "the folder's name is too long");
+  FILE *f = fopen(path, "wx"); /* an exercise that was begun is not lost */
+  if (!f)
+    return complain(o, errno == EEXIST ? "give another folder, or remove the file" : NULL,
+                    "cannot write '%s': %s", path, strerror(errno));
+  bool ok = fputs(text, f) >= 0;
+  ok = fclose(f) == 0 && ok;
+  if (!ok) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  printf("%s\n", path);
+  return DONE;
+}
+
+int make_folder(const Options *o) {
+  if (mkdir(o->write, 0777) == 0 || errno == EEXIST) return DONE;
+  return complain(o, NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
 }
 
 int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind) {

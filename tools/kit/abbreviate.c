@@ -1,6 +1,6 @@
 /* A long program in a message: the underlined lines with what stands around them, and the loops and
  * blocks that they are in. The rest is left out. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Diagnostics: `file:line:column: error: message`, the source line with a caret, which condition
  * failed, the program with the places underlined, and what to do; or all of that as one JSON object
  * a line. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include "ir/utf8.h"
 

@@ -1,5 +1,5 @@
 /* What a program should compute, for the commands: with a word before a long wait. */
-#include "tools/tool.h"
+#include "kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* -D NAME=VALUE where nothing is called NAME, or two of one name, are a slip of the pen, and would
  * go unnoticed: the files of the command line must have the name somewhere. */
 #include "ir/ascii.h"
-#include "tools/model.h"
+#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What the subcommands share: the options, the diagnostics, reading programs and schedules. */
-#ifndef TIRC_TOOLS_TOOL_H
-#define TIRC_TOOLS_TOOL_H
+#ifndef TIRC_TOOLS_KIT_H
+#define TIRC_TOOLS_KIT_H
 
 #include "new_file.h"
 
@@ -53,7 +53,6 @@ typedef struct Command {
   const char *name, *synopsis, *summary, *details;
   const char *examples[2][2]; /* a command line, and what it does */
   int min_args, max_args;     /* max -1: any number */
-  int (*run)(Options *o);
 } Command;
 extern const Command commands[];
 extern const int n_commands;
@@ -97,13 +96,8 @@ void free_options(Options *o);
 void print_command_help(const Command *c, FILE *to);
 void print_usage(FILE *to);
 
-/* manual.c, completion.c: the exit status */
-int print_manual(const Options *o, const char *page);
-int print_completion(const Options *o, const char *shell);
-
 /* define.c: DONE, or BAD after saying which -D no file of the command line has a use for */
 int require_defines_used(const Options *o);
-
 /* abbreviate.c: a program with underlined lines, shortened when it is long; to be freed */
 char *abbreviate(const char *text);
 
@@ -188,6 +182,11 @@ int end_output(const Options *o, NewFile *to, int status);
 /* Whether a file can be written, before long work and not after; NULL is no file. DONE or BAD */
 int check_output(const Options *o, const char *path);
 
+/* DONE, or BAD after what went wrong was reported. The folder of --write, and a file
+ * in it that was not there. */
+int make_folder(const Options *o);
+int write_into_folder(const Options *o, const char *name, const char *text);
+
 /* run_files.c: arrays from and to .npy and .npz files; DONE, or the exit status after the error was
  * reported */
 bool is_archive(const char *path);
@@ -240,44 +239,6 @@ int relayout_array(const Options *o, const tirc_module *scheduled, int i, bool b
 int copy_back(const Options *o, const tirc_module *plain, const tirc_module *scheduled, int n,
               const tirc_argument *from, tirc_argument *to);
 void free_arguments(int n, tirc_argument *args);
-
-/* cmd_explain.c: an error code, primitive, term, pass or word of the language; false when there is
- * none of the name */
-bool explain_name(const char *name, int *status);
-/* The first argument explained, a command by its help, or what is wrong with it. */
-int explain_or_command(const Options *o);
-/* The definitions that an error's code is about. */
-void explain_terms(const char *code);
-/* Other words for terms, one after the other; false behind the last. */
-bool synonym(int i, const char **word, const char **term);
-/* What a code means that is none of the table of ScheduleErrors, or NULL. */
-const char *code_meaning(const char *code);
-/* cmd_run.c: runs m with the options' arrays, and sums up the results; --check compares with what
- * the interpreter makes of `plain`. */
-int run_module(const Options *o, const tirc_module *plain, const tirc_module *m);
-/* cmd_lesson.c: DONE, or BAD after what went wrong was reported. The folder of --write, and a file
- * in it that was not there. */
-int make_folder(const Options *o);
-int write_into_folder(const Options *o, const char *name, const char *text);
-/* explain_primitive.c: false when there is no primitive of the name */
-bool explain_primitive(const char *name);
-void print_primitives_as_markdown(void);
-/* A program without what an example does not need: imports, inferred regions. */
-void print_nest(const char *text);
-/* explain_case.c: what raises an error, what would go wrong, and the fix; the exit status is that
- * of examples that do not hold. */
-int explain_case(const char *code);
-/* language.c: the reference of programs and scripts, in one of these forms */
-typedef enum LanguageSheet { LANGUAGE_TEXT, LANGUAGE_MARKDOWN, LANGUAGE_MANUAL } LanguageSheet;
-void print_language(LanguageSheet how);
-/* "language" itself, a T. function or the key of an annotation; false when it is none. */
-bool explain_language(const char *wanted);
-void each_language_name(void (*use)(void *self, const char *name), void *self);
-/* manual.c: text for roff; roff_line ends the line. */
-void roff_text(const char *text);
-void roff_line(const char *text);
-/* "split(loop, factors, preserve_unit_iters=True)" of primitive number i. */
-void print_signature(int i);
 
 /* wrap.c: text in lines of the terminal's width; where none reads it, of less than 100 columns. The
  * cursor is in `column`, and the lines after the first begin at `indent`. */
