@@ -76,5 +76,6 @@ bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const ch
   }
   if (!out->verdict) return *why = "no verdict", false;
   if (!out->program || !out->schedule) return *why = "no program or no schedule", false;
+  if (strcmp(out->verdict, "legal") && !out->code) return *why = "no code of the refusal", false;
   return true;
 }
