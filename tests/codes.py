@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each code of ir/codes.def is one that `tirc explain` knows and that some source uses: usage: codes.py TIRC ROOT
+"""Each code of ir/codes.def is one that `tirc explain` knows, that some source uses and that some test expects: usage: codes.py TIRC ROOT
 
 A code without a row does not compile where it is raised; a literal in a source's place of a code would pass the compiler only
 where texts travel (tables of figures, device messages), so literals that fail or warn there have to be rows, too."""
@@ -12,6 +12,20 @@ import sys
 ROOMS = ["ir", "parser", "passes", "codegen", "runtime", "tools"]
 ROW = re.compile(r'^(ERROR|ARGUMENT_ERROR|CODE)\((\w+), "([a-z-]+)", "', re.M)
 LITERAL = re.compile(r'(?:slot_fail\([^"]*|->code = strdup\(|\.code = )"([a-z]+(?:-[a-z]+)*)"')
+
+# How a test says which code it expects, by the kind of its file.
+EXPECTED = {".case": r"^code: ([a-z-]+)$", ".cli": r'^[!>] (?:.*\[|.*"code":")([a-z-]+)[]"]', ".txt": r"^! \[([a-z-]+)\]$",
+            ".py": r'\bcode == "([a-z-]+)"',
+            ".c": r'\b((?:CODE|SERR)_\w+)|(?:TIRC_BAD|TIRC_NO|ERROR_CODE\)|->code|\d), "([a-z-]+)"|^ +"([a-z-]+)",$'}
+NEVER_SEEN = {"declined": "the search catches it: it takes another rule",
+              "ended": "the interpreter catches it: who ended the run knows",
+              "interrupted": "Ctrl-C in the midst of a run: tests/cli/bench.cli sees how the bench ends, not the code"}
+
+
+def expected(tests):
+    for path in sorted(p for p in tests.rglob("*") if p.suffix in EXPECTED):
+        for groups in re.finditer(EXPECTED[path.suffix], path.read_text(errors="replace"), re.M):
+            yield from filter(None, groups.groups())
 
 
 def explained(tirc, code):
@@ -28,6 +42,10 @@ def main():
     wrong = ["%s: `tirc explain` does not know it" % code for code in codes if not explained(tirc, code)]
     wrong += ["%s: no source has it" % code for kind, name, code in rows
               if ("CODE_" if kind == "CODE" else "SERR_") + name not in used and "literal " + code not in used]
+    seen = set(expected(root / "tests")) | set(NEVER_SEEN)
+    wrong += ["%s: no test expects it" % code for kind, name, code in rows
+              if code not in seen and ("CODE_" if kind == "CODE" else "SERR_") + name not in seen]
+    wrong += ["%s: there is no such code that could be never seen" % code for code in sorted(set(NEVER_SEEN) - set(codes))]
     wrong += ["%s stands there twice" % code for code in sorted(set(codes)) if codes.count(code) > 1]
     wrong += ["%s: a source has it, and no row" % code for code in sorted(set(LITERAL.findall(text)) - set(codes))]
     print("\n".join(wrong + ["%d codes, %d failures" % (len(codes), len(wrong))]))

@@ -50,6 +50,13 @@ def test_the_check_begins_where_measuring_began():
     assert m["twice"].times_as_fast(m["one"]).value == 0
 
 
+def test_what_rounding_leaves_without_bounds_is_unchecked():
+    mod = tirc.parse(ADD.replace("B[vi] + A[vi]", "T.float32(1) / (T.exp(A[vi]) + T.float32(1) - T.float32(1))"))
+    a, b = numpy.full(64, -50, "float32"), numpy.ones(64, "float32")
+    m = tirc.measure({"x": tirc.Contender(lambda x, y: None, a, b, reference=tirc.Reference(mod, a, b))}, seconds=1e-4, turns=2, attempts=1)
+    assert m["x"].code == "unchecked" and "64 of 64 elements hang on" in m["x"].message
+
+
 def test_prepare_and_release_and_errors():
     calls = []
     tirc.measure({"x": tirc.Contender(lambda: None, prepare=lambda: calls.append("prepare"),
