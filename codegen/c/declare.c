@@ -2,14 +2,14 @@
 #include "gen.h"
 #include "ir/tree/print.h"
 
-const char *tirc_cg_declaration(CGen *g, const Signature *s, Name ***names) {
+const char *tirc_cg_declaration(Gen *g, const Signature *s, Name ***names) {
   Text t = {.c = g->c};
   *names = tirc_new_array(g->c, Name *, s->n + 1);
-  tirc_text_addf(&t, "int %s(", g->func);
+  tirc_text_addf(&t, "int %s(", g->file->func);
   for (int i = 0; i < s->n; i++) {
     const Param *p = &s->params[i];
     const char *wanted = p->buffer ? p->buffer->name : p->var->u.s;
-    Name *name = (*names)[i] = tirc_cg_declare(g, p->var, wanted);
+    Name *name = (*names)[i] = tirc_src_declare(g, p->var, wanted);
     if (i) tirc_text_add(&t, ", ");
     if (!p->buffer) {
       tirc_text_addf(&t, "%s %s", tirc_c_type(p->var->dtype), name->s);
@@ -26,14 +26,14 @@ const char *tirc_cg_declaration(CGen *g, const Signature *s, Name ***names) {
 
 /* --- the header ----------------------------------------------------------------------------- */
 
-static void add_dims(CGen *g, Text *t, int n, Expr const *dims) {
+static void add_dims(Gen *g, Text *t, int n, Expr const *dims) {
   tirc_text_add(t, "[");
   for (int d = 0; d < n; d++)
     tirc_text_addf(t, "%s%s", d ? ", " : "", tirc_print_expr(g->c, dims[d]));
   tirc_text_add(t, "]");
 }
 
-static void describe(CGen *g, Text *t, const Param *p, const char *name) {
+static void describe(Gen *g, Text *t, const Param *p, const char *name) {
   Buffer b = p->buffer;
   const char *dtype = tirc_dtype_name(g->c, b ? b->dtype : p->var->dtype);
   tirc_text_addf(t, " *   %s: %s", name, dtype);
@@ -53,21 +53,21 @@ static void describe(CGen *g, Text *t, const Param *p, const char *name) {
     tirc_text_addf(t, ", from element %s on", tirc_print_expr(g->c, b->elem_offset));
   tirc_text_addf(t, ", %s", p->is_written ? "written" : "read");
   if (!p->is_apart) tirc_text_add(t, ", may overlap others");
-  if (tirc_cg_is_small(b->dtype)) tirc_text_add(t, ", as its bits");
+  if (tirc_src_is_small(b->dtype)) tirc_text_add(t, ", as its bits");
   tirc_text_add(t, "\n");
 }
 
-const char *tirc_cg_symbol_note(CGen *g, const Func *f) {
-  if (strcmp(g->func, f->name) == 0) return "";
+const char *tirc_cg_symbol_note(Gen *g, const Func *f) {
+  if (strcmp(g->file->func, f->name) == 0) return "";
   return tirc_format(g->c, ": the name %s is C's, or taken", f->name);
 }
 
-static void declare(CGen *g, Text *t, const Func *f, const char *symbol) {
+static void declare(Gen *g, Text *t, const Func *f, const char *symbol) {
   Signature s = tirc_signature(g->c, f);
   Name **names;
   g->loc = f->loc;
-  g->func = symbol;
-  int mark = tirc_cg_open_scope(g);
+  g->file->func = symbol;
+  const int mark = g->taken.n;
   const char *declaration = tirc_cg_declaration(g, &s, &names);
   tirc_text_addf(t, "\n/* %s%s\n", symbol, tirc_cg_symbol_note(g, f));
   for (int i = 0; i < s.n; i++) describe(g, t, &s.params[i], names[i]->s);
@@ -76,15 +76,16 @@ static void declare(CGen *g, Text *t, const Func *f, const char *symbol) {
   tirc_text_addf(t, " * %s */\n",
                  apart ? "What restrict stands on must not overlap what is written." : "");
   tirc_text_addf(t, "%s;\n", declaration);
-  if (!g->what->of_model && tirc_may_fail(&g->failures, f)) tirc_cg_declare_error_text(t, symbol);
-  tirc_cg_close_scope(g, mark);
+  if (!g->file->what->of_model && tirc_may_fail(&g->file->failures, f))
+    tirc_cg_declare_error_text(t, symbol);
+  g->taken.n = mark;
 }
 
 const char *tirc_c_header(Tirc *c, const Module *m, bool of_model) {
   Text t = {.c = c};
   CSource what = {.lowered = m, .of_model = of_model};
-  CGen g = {.c = c, .what = &what, .out = &t};
-  g.failures = tirc_failures(c, m);
+  CFile file = {.what = &what, .failures = tirc_failures(c, m)};
+  Gen g = {.c = c, .l = &tirc_c_language, .out = &t, .file = &file};
   tirc_text_add(&t,
                 "/* Made by tirc. Arrays need the alignment of their elements, no more. A "
                 "function returns 0,\n"

@@ -20,7 +20,7 @@ struct LaneValue {
 };
 
 typedef struct Writer {
-  CGen *g;
+  Gen *g;
   Text out;
   int n_values;
 } Writer;
@@ -88,7 +88,7 @@ static Lane value(const Lanes *v, Kind kind, const char *s) {
 static Lane make_real(const Lanes *v, double x) {
   Writer *w = v->self;
   const DType t = v->bits == 32 ? DT_FLOAT32 : DT_FLOAT64;
-  Lane r = value(v, KIND_FLOAT, tirc_cg_float(w->g, t, x).s);
+  Lane r = value(v, KIND_FLOAT, tirc_src_float(w->g, t, x).s);
   r->is_constant = true;
   r->number = x;
   return r;
@@ -97,7 +97,7 @@ static Lane make_real(const Lanes *v, double x) {
 static Lane make_whole(const Lanes *v, int64_t x) {
   Writer *w = v->self;
   const DType t = {.code = TYPE_UINT, .bits = (uint8_t)v->bits, .lanes = 1};
-  Lane r = value(v, KIND_WHOLE, tirc_cg_number(w->g, t, x).s);
+  Lane r = value(v, KIND_WHOLE, tirc_src_number(w->g, t, x).s);
   r->is_constant = true;
   return r;
 }
@@ -216,7 +216,7 @@ static const char *libm_call(Writer *w, Op op, const char *x, const char *y) {
 static void write_libm(Writer *w, const LaneFunction *f) {
   const bool is_scalar = f->lanes == 1;
   const char *y = is_scalar ? "y" : "(*y)[i]";
-  if (f->has_power) y = tirc_cg_float(w->g, DT_FLOAT32, f->power).s;
+  if (f->has_power) y = tirc_src_float(w->g, DT_FLOAT32, f->power).s;
   const char *call = libm_call(w, f->op, is_scalar ? "x" : "(*x)[i]", y);
   tirc_text_add(&w->out, "#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__\n");
   if (!is_scalar)
@@ -224,7 +224,7 @@ static void write_libm(Writer *w, const LaneFunction *f) {
   tirc_text_addf(&w->out, "  return %s;\n#else\n", is_scalar ? call : "x");
 }
 
-static void write_function(CGen *g, const LaneFunction *f) {
+static void write_function(Gen *g, const LaneFunction *f) {
   static const LaneMaker maker = {make_real, make_whole, apply, unless_far, find_constant};
   Writer w = {.g = g, .out = {.c = g->c}};
   const Lanes v = {&maker, &w, f->lanes, 32};
@@ -240,14 +240,14 @@ static void write_function(CGen *g, const LaneFunction *f) {
   const Lane r = tirc_vector_math(&v, f->op, args);
   tirc_text_addf(
       &w.out, *star ? "  *x = %s;\n  return x;\n#endif\n}\n" : "  return %s;\n#endif\n}\n", r->s);
-  tirc_text_add(&g->lane_texts, w.out.at);
+  tirc_text_add(&g->file->lane_texts, w.out.at);
 }
 
 /* The name of the function, which is written if nothing has needed it yet. */
-static const char *name_of(CGen *g, LaneFunction f) {
+static const char *name_of(Gen *g, LaneFunction f) {
   int n_powers = 0;
-  for (int i = 0; i < g->lane_functions.n; i++) {
-    const LaneFunction *k = &g->lane_functions.at[i];
+  for (int i = 0; i < g->file->lane_functions.n; i++) {
+    const LaneFunction *k = &g->file->lane_functions.at[i];
     if (k->op == f.op && k->lanes == f.lanes && k->has_power == f.has_power &&
         memcmp(&k->power, &f.power, sizeof f.power) == 0)
       return k->name;
@@ -255,7 +255,7 @@ static const char *name_of(CGen *g, LaneFunction f) {
   }
   const char *which = f.has_power ? tirc_format(g->c, "_%d", n_powers) : "";
   f.name = tirc_format(g->c, "tirc_%s%s_float32x%d", tirc_ops[f.op].name, which, f.lanes);
-  vec_push(g->c, g->lane_functions, f);
+  vec_push(g->c, g->file->lane_functions, f);
   write_function(g, &f);
   return f.name;
 }
@@ -271,16 +271,19 @@ bool tirc_cg_has_lane_function(Expr e) {
   return t.lanes > 1 && tirc_dtype_is_float(t) && t.bits <= 32 && tirc_has_vector_math((Op)e->op);
 }
 
-CText tirc_cg_lane_function(CGen *g, Expr e, int lanes, const CText *args) {
+bool tirc_cg_lane_function(Gen *g, Expr e, const Window *w, const CText *args, CText *value) {
+  if (!tirc_cg_has_lane_function(e)) return false;
+  const int lanes = w->lane ? 1 : w->n;
   LaneFunction f = {.op = (Op)e->op, .lanes = lanes};
   f.has_power = e->op == OP_POW && find_number(e->args[1], &f.power);
   const char *name = name_of(g, f), *y = "";
   const bool has_y = e->op == OP_POW && !f.has_power;
   if (lanes == 1) {
-    if (has_y) y = tirc_format(g->c, ", %s", args[1].s);
-    return tirc_cg_text(g, BINDS_ALL, "%s(%s%s)", name, args[0].s, y);
+    *value = tirc_src_call(g, name, has_y ? 2 : 1, args);
+    return true;
   }
   const char *t = tirc_cg_vector(g, DT_FLOAT32, lanes);
   if (has_y) y = tirc_format(g->c, ", (%s[]){%s}", t, args[1].s);
-  return tirc_cg_text(g, BINDS_CAST, "*%s((%s[]){%s}%s)", name, t, args[0].s, y);
+  *value = tirc_src_text(g, BINDS_CAST, "*%s((%s[]){%s}%s)", name, t, args[0].s, y);
+  return true;
 }

@@ -10,7 +10,7 @@ static const Func *find(const Module *m, const char *name) {
   return NULL;
 }
 
-static void write_packed(CGen *g, const Signature *s) {
+static void write_packed(Gen *g, const Signature *s) {
   Text call = {.c = g->c};
   for (int i = 0; i < s->n; i++) {
     const Param *p = &s->params[i];
@@ -19,10 +19,10 @@ static void write_packed(CGen *g, const Signature *s) {
     else
       tirc_text_addf(&call, "%s*(%s *)args[%d]", i ? ", " : "", tirc_c_type(p->var->dtype), i);
   }
-  tirc_text_addf(g->out, "\nint %s__packed(void **args);\nint %s__packed(void **args) {\n", g->func,
-                 g->func);
+  tirc_text_addf(g->out, "\nint %s__packed(void **args);\nint %s__packed(void **args) {\n",
+                 g->file->func, g->file->func);
   if (!s->n) tirc_text_add(g->out, "  (void)args;\n");
-  tirc_text_addf(g->out, "  return %s(%s);\n}\n", g->func, s->n ? call.at : "");
+  tirc_text_addf(g->out, "  return %s(%s);\n}\n", g->file->func, s->n ? call.at : "");
 }
 
 static bool is_cast(Expr e, DType from, DType to) {
@@ -42,48 +42,49 @@ static bool may_lose_rounding(const Func *f) {
   return tirc_find_expr_in(f->body, rounds, NULL) && tirc_find_expr_in(f->body, widens, NULL);
 }
 
-static void write_function(CGen *g, const Func *f, const char *symbol) {
+static void write_function(Gen *g, const Func *f, const char *symbol) {
   Signature s = tirc_signature(g->c, f);
   Name **names;
   g->loc = f->loc;
-  g->func = symbol;
-  g->function = f;
-  vec_push(g->c, g->taken, g->func);
-  g->notes = tirc_notes(g->c, find(g->what->scheduled, f->name));
+  g->file->func = symbol;
+  g->file->function = f;
+  vec_push(g->c, g->taken, g->file->func);
+  g->notes = tirc_notes(g->c, find(g->file->what->scheduled, f->name));
   g->note = NULL;
-  g->restrict_data = s.restrict_data;
-  g->stack_bytes = 0;
-  g->uses_zero = false;
-  int mark = tirc_cg_open_scope(g);
+  g->file->restrict_data = s.restrict_data;
+  g->file->stack_bytes = 0;
+  g->file->uses_zero = false;
+  const int mark = g->taken.n;
   const char *declaration = tirc_cg_declaration(g, &s, &names);
   const char *why = tirc_cg_symbol_note(g, f);
   if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
   tirc_text_addf(g->out, "\n%s;\n", declaration);
   const bool is_rounding = may_lose_rounding(f);
-  g->uses_rounding |= is_rounding;
-  tirc_cg_open(g, "%s%s {", is_rounding ? "TIRC_ROUNDS " : "", declaration);
+  g->file->uses_rounding |= is_rounding;
+  tirc_src_open(g, "%s%s {", is_rounding ? "TIRC_ROUNDS " : "", declaration);
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
-  tirc_cg_stmt(g, f->body);
+  tirc_src_stmt(g, f->body);
   g->out = outer;
-  if (g->uses_zero)
-    tirc_cg_line(g, "int64_t tirc_zero = 0; /* but compilers cannot know it: clang would take what "
-                    "wraps for a stride */");
-  if (g->uses_zero) tirc_cg_line(g, "__asm__(\"\" : \"+r\"(tirc_zero));");
+  if (g->file->uses_zero)
+    tirc_src_line(g,
+                  "int64_t tirc_zero = 0; /* but compilers cannot know it: clang would take what "
+                  "wraps for a stride */");
+  if (g->file->uses_zero) tirc_src_line(g, "__asm__(\"\" : \"+r\"(tirc_zero));");
   for (int i = 0; i < s.n; i++)
-    if (!names[i]->used) tirc_cg_line(g, "(void)%s;", names[i]->s);
+    if (!names[i]->used) tirc_src_line(g, "(void)%s;", names[i]->s);
   tirc_cg_end_body(g, outer, &body);
-  tirc_cg_line(g, "return 0;");
-  tirc_cg_close(g);
-  tirc_cg_close_scope(g, mark);
-  if (g->what->packed) write_packed(g, &s);
-  if (!g->what->of_model && tirc_may_fail(&g->failures, f))
-    tirc_cg_error_text(g->c, g->out, symbol, &g->failures, f);
+  tirc_src_line(g, "return 0;");
+  tirc_src_close(g);
+  g->taken.n = mark;
+  if (g->file->what->packed) write_packed(g, &s);
+  if (!g->file->what->of_model && tirc_may_fail(&g->file->failures, f))
+    tirc_cg_error_text(g->c, g->out, symbol, &g->file->failures, f);
 }
 
-static void write_types(CGen *g, Text *t) {
+static void write_types(Gen *g, Text *t) {
   bool any = false;
-  for (int i = 0; i < g->vectors.n; i++) {
-    DType v = g->vectors.at[i], scalar = tirc_dtype_lanes(v, 1);
+  for (int i = 0; i < g->file->vectors.n; i++) {
+    DType v = g->file->vectors.at[i], scalar = tirc_dtype_lanes(v, 1);
     const char *name = tirc_dtype_name(g->c, v), *type = tirc_c_type(scalar);
     if (v.lanes == 1) {
       tirc_text_addf(t, "\ntypedef %s tirc_any_%s __attribute__((may_alias));", type, name);
@@ -96,7 +97,7 @@ static void write_types(CGen *g, Text *t) {
     tirc_text_addf(t, "typedef %s %s_u __attribute__((vector_size(%d), aligned(%d), may_alias));",
                    type, name, size * v.lanes, size);
   }
-  if (g->vectors.n) tirc_text_add(t, "\n");
+  if (g->file->vectors.n) tirc_text_add(t, "\n");
   if (any)
     tirc_text_add(t,
                   "\n/* Vectors in memory that is aligned for its elements only, and a scalar in "
@@ -108,8 +109,8 @@ static void write_types(CGen *g, Text *t) {
 
 const char *tirc_c_source(Tirc *c, const CSource *what) {
   Text functions = {.c = c}, t = {.c = c};
-  CGen g = {.c = c, .what = what, .out = &functions, .lane_texts = {.c = c}};
-  g.failures = tirc_failures(c, what->lowered);
+  CFile file = {.what = what, .lane_texts = {.c = c}, .failures = tirc_failures(c, what->lowered)};
+  Gen g = {.c = c, .l = &tirc_c_language, .out = &functions, .file = &file};
   const char *const *symbols = tirc_symbols(c, what->lowered);
   for (int i = 0; i < what->lowered->n_funcs; i++)
     write_function(&g, what->lowered->funcs[i], symbols[i]);
@@ -119,13 +120,13 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
       " * A function returns 0, or 1 when there is no memory for its workspace, or a code from 2\n"
       " * on when an assertion fails: NAME_error_text(code) says which. */\n");
   Text helpers = {.c = c};
-  tirc_cg_write_helpers(&g, &helpers);
+  tirc_src_write_helpers(&g, &helpers);
   if (g.uses_math) tirc_text_add(&t, "#include <math.h>\n");
   tirc_text_add(&t, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
-  if (g.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
+  if (file.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
   tirc_text_add(&t, "#include <string.h>\n");
   write_types(&g, &t);
-  if (g.uses_rounding)
+  if (file.uses_rounding)
     tirc_text_add(&t,
                   "\n/* gcc 12 would lose the rounding of two neighbouring doubles to floats. */\n"
                   "#if defined __GNUC__ && !defined __clang__\n"
@@ -134,7 +135,7 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
                   "#define TIRC_ROUNDS\n"
                   "#endif\n");
   if (helpers.n) tirc_text_add(&t, helpers.at);
-  if (g.lane_texts.n) tirc_text_add(&t, g.lane_texts.at);
+  if (file.lane_texts.n) tirc_text_add(&t, file.lane_texts.at);
   if (functions.n) tirc_text_add(&t, functions.at);
   return t.at;
 }

@@ -1,107 +1,93 @@
-/* Types, constants, conversions. */
+/* Types and constants, and the row of C. */
 #include "gen.h"
 
-#include <math.h>
-#include <stdlib.h>
+const char *tirc_c_type(DType t) { return tirc_src_type(&tirc_c_language, t); }
 
-const char *tirc_c_type(DType t) {
-  if (t.code == TYPE_FLOAT && t.bits == 64) return "double";
-  if (t.code == TYPE_FLOAT && t.bits == 32) return "float";
-  if (t.code == TYPE_FLOAT || t.code == TYPE_BFLOAT) return "uint16_t";
-  if (t.code == TYPE_BOOL) return "uint8_t";
-  static const char *const ints[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
-  static const char *const uints[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
-  int size = t.bits == 8 ? 0 : t.bits == 16 ? 1 : t.bits == 32 ? 2 : 3;
-  if (tirc_dtype_is_int(t)) return t.code == TYPE_INT ? ints[size] : uints[size];
-  return "void *";
-}
-
-const char *tirc_cg_value_type(DType t) { return t.code == TYPE_BOOL ? "bool" : tirc_c_type(t); }
-
-const char *tirc_cg_vector(CGen *g, DType t, int lanes) {
+const char *tirc_cg_vector(Gen *g, DType t, int lanes) {
   t.lanes = (uint16_t)lanes;
   bool known = false;
-  for (int i = 0; i < g->vectors.n; i++) known = known || tirc_dtype_equal(g->vectors.at[i], t);
-  if (!known) vec_push(g->c, g->vectors, t);
+  for (int i = 0; i < g->file->vectors.n; i++)
+    known = known || tirc_dtype_equal(g->file->vectors.at[i], t);
+  if (!known) vec_push(g->c, g->file->vectors, t);
   return tirc_dtype_name(g->c, t);
 }
 
-bool tirc_cg_is_small(DType t) { return tirc_dtype_is_float(t) && t.bits == 16; }
-
-CText tirc_cg_number(CGen *g, DType t, int64_t v) {
-  if (t.code == TYPE_BOOL) return tirc_cg_text(g, BINDS_ALL, "%d", v != 0);
-  if (t.code == TYPE_HANDLE) return tirc_cg_text(g, BINDS_ALL, "NULL");
+CText tirc_cg_number(Gen *g, DType t, int64_t v) {
+  if (t.code == TYPE_BOOL) return tirc_src_text(g, BINDS_ALL, "%d", v != 0);
+  if (t.code == TYPE_HANDLE) return tirc_src_text(g, BINDS_ALL, "NULL");
   if (t.code == TYPE_UINT && t.bits == 64)
-    return tirc_cg_text(g, BINDS_ALL, "UINT64_C(%llu)", (unsigned long long)v);
-  if (t.code == TYPE_UINT && t.bits == 32) return tirc_cg_text(g, BINDS_ALL, "%uu", (unsigned)v);
-  if (t.code == TYPE_UINT) return tirc_cg_text(g, BINDS_ALL, "%lld", (long long)v);
+    return tirc_src_text(g, BINDS_ALL, "UINT64_C(%llu)", (unsigned long long)v);
+  if (t.code == TYPE_UINT && t.bits == 32) return tirc_src_text(g, BINDS_ALL, "%uu", (unsigned)v);
+  if (t.code == TYPE_UINT) return tirc_src_text(g, BINDS_ALL, "%lld", (long long)v);
   Binds binds = v < 0 ? BINDS_CAST : BINDS_ALL;
-  if (v == INT64_MIN) return tirc_cg_text(g, BINDS_ALL, "INT64_MIN");
+  if (v == INT64_MIN) return tirc_src_text(g, BINDS_ALL, "INT64_MIN");
   if (v == INT32_MIN)
-    return tirc_cg_text(g, BINDS_ALL, "%s", t.bits == 64 ? "(int64_t)INT32_MIN" : "INT32_MIN");
+    return tirc_src_text(g, BINDS_ALL, "%s", t.bits == 64 ? "(int64_t)INT32_MIN" : "INT32_MIN");
   if (t.bits == 64 && (!g->index || v > INT32_MAX || v < INT32_MIN))
-    return tirc_cg_text(g, binds, "%sINT64_C(%lld)", v < 0 ? "-" : "", (long long)(v < 0 ? -v : v));
-  return tirc_cg_text(g, binds, "%lld", (long long)v);
+    return tirc_src_text(g, binds, "%sINT64_C(%lld)", v < 0 ? "-" : "",
+                         (long long)(v < 0 ? -v : v));
+  return tirc_src_text(g, binds, "%lld", (long long)v);
 }
 
-CText tirc_cg_float(CGen *g, DType t, double v) {
-  if (tirc_cg_is_small(t)) {
-    if ((double)(float)v == v || isnan(v))
-      return tirc_cg_narrow(g, tirc_cg_float(g, DT_FLOAT32, v), t);
-    return tirc_cg_cast(g, tirc_cg_float(g, DT_FLOAT64, v), DT_FLOAT64, t);
-  }
-  const char *suffix = t.bits == 32 ? "f" : "";
-  if (t.bits == 32) v = (double)(float)v;
-  if (isnan(v) || isinf(v)) {
-    g->uses_math = true;
-    const char *name = isnan(v) ? "NAN" : v < 0 ? "-INFINITY" : "INFINITY";
-    if (t.bits == 64) return tirc_cg_text(g, BINDS_CAST, "(double)%s", name);
-    return tirc_cg_text(g, v < 0 ? BINDS_CAST : BINDS_ALL, "%s", name);
-  }
-  return tirc_cg_text(g, signbit(v) ? BINDS_CAST : BINDS_ALL, "%s%s", tirc_c_digits(g->c, t, v),
-                      suffix);
+CText tirc_cg_cast_handle(Gen *g, CText v, DType from, DType to) {
+  if (tirc_dtype_is_float(from) || tirc_dtype_is_float(to))
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s cannot be made a %s",
+              tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, to));
+  return tirc_c_cast_to(g->c, tirc_c_type(to), tirc_c_cast_to(g->c, "uintptr_t", v));
 }
 
-/* --- conversions ---------------------------------------------------------------------------- */
+/* --- the row -------------------------------------------------------------------------------- */
 
-static CText call(CGen *g, HelperId id, DType t, CText v) {
-  return tirc_cg_text(g, BINDS_ALL, "%s(%s)", tirc_cg_helper(g, id, t), v.s);
-}
-
-CText tirc_cg_widen(CGen *g, CText v, DType t) {
-  return call(g, t.code == TYPE_BFLOAT ? HELPER_FROM_BFLOAT16 : HELPER_FROM_FLOAT16, t, v);
-}
-CText tirc_cg_narrow(CGen *g, CText v, DType t) {
-  return call(g, t.code == TYPE_BFLOAT ? HELPER_TO_BFLOAT16 : HELPER_TO_FLOAT16, t, v);
+static const char *helper_of(Gen *g, Op op, DType t) {
+  g->uses_math = true;
+  return op == OP_EXP10 ? tirc_src_helper(g, HELPER_POWER_OF_10, t) : NULL;
 }
 
-static CText to_type(CGen *g, CText v, const char *type) {
-  return tirc_cg_text(g, BINDS_CAST, "(%s)%s", type, tirc_cg_operand(g, v, BINDS_CAST));
-}
+static Emit *const exprs[OP_COUNT] = {
+    [OP_LET] = tirc_cg_let,   [OP_REINTERPRET] = tirc_cg_reinterpret,
+    [OP_RAMP] = tirc_cg_ramp, [OP_LOAD] = tirc_cg_load,
+    [OP_CALL] = tirc_cg_call,
+};
+static EmitStmt *const stmts[STMT_ASSERT + 1] = {
+    [STMT_FOR] = tirc_cg_for,      [STMT_SEQ] = tirc_cg_seq,  [STMT_STORE] = tirc_cg_store,
+    [STMT_EVAL] = tirc_cg_eval,    [STMT_LET] = tirc_cg_bind, [STMT_ALLOC] = tirc_cg_alloc,
+    [STMT_ASSERT] = tirc_cg_check,
+};
+static const Family family = {
+    .small_bits = true,
+    .exprs = exprs,
+    .stmts = stmts,
+    .number = tirc_cg_number,
+    .cast_handle = tirc_cg_cast_handle,
+    .popcount = tirc_cg_popcount,
+    .vector_arith = tirc_cg_vector_arith,
+    .all_lanes = tirc_cg_all_lanes,
+    .written_out = tirc_cg_lane_function,
+    .is_decided = tirc_cg_is_decided,
+};
 
-CText tirc_cg_cast(CGen *g, CText v, DType from, DType to) {
-  from.lanes = to.lanes = 1;
-  if (tirc_dtype_equal(from, to) || to.code == TYPE_VOID) return v;
-  if (to.code == TYPE_HANDLE || from.code == TYPE_HANDLE) {
-    if (tirc_dtype_is_float(from) || tirc_dtype_is_float(to))
-      tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s cannot be made a %s",
-                tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, to));
-    if (to.code == TYPE_HANDLE) return to_type(g, to_type(g, v, "uintptr_t"), "void *");
-    return to_type(g, to_type(g, v, "uintptr_t"), tirc_c_type(to));
-  }
-  if (tirc_cg_is_small(from)) {
-    v = tirc_cg_widen(g, v, from);
-    if (tirc_cg_is_small(to)) return tirc_cg_narrow(g, v, to);
-    return tirc_cg_cast(g, v, DT_FLOAT32, to);
-  }
-  if (to.code == TYPE_BOOL)
-    return tirc_cg_text(g, BINDS_EQUAL, "%s != 0", tirc_cg_operand(g, v, BINDS_SHIFT));
-  if (!tirc_cg_is_small(to)) return to_type(g, v, tirc_c_type(to));
-  if (from.code == TYPE_FLOAT && from.bits == 64)
-    return tirc_cg_narrow(g, call(g, HELPER_ODD_FLOAT, from, v), to);
-  if (tirc_dtype_is_int(from) && from.bits == 64 && to.code == TYPE_BFLOAT)
-    v = call(g, HELPER_ODD_INT, from, v);
-  if (tirc_dtype_is_int(from) && from.bits >= 32 && to.code == TYPE_BFLOAT)
-    return tirc_cg_narrow(g, call(g, HELPER_ODD_FLOAT, DT_FLOAT64, to_type(g, v, "double")), to);
-  return tirc_cg_narrow(g, tirc_cg_cast(g, v, from, DT_FLOAT32), to);
-}
+static const FunctionName functions[] = {{OP_ISNAN, "isnan", NULL},
+                                         {OP_ISINF, "isinf", NULL},
+                                         {OP_ISFINITE, "isfinite", NULL},
+                                         {OP_COUNT, NULL, NULL}};
+
+const Language tirc_c_language = {
+    .name = "C",
+    .family = &family,
+    .ints = {"int8_t", "int16_t", "int32_t", "int64_t"},
+    .uints = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"},
+    .half = "uint16_t",
+    .handle = "void *",
+    .function = "static inline",
+    .function_of_both = "static inline",
+    .restrict_of = "restrict ",
+    .float_suffix = "f",
+    .infinity = "INFINITY",
+    .nan = "NAN",
+    .floor_quotient = "($T)floor((double)($T)(a / b))",
+    .end_odd = "  bits |= 1u;\n"
+               "  memcpy(&near, &bits, sizeof near);\n"
+               "  return near;\n",
+    .functions = functions,
+    .helper_of = helper_of,
+};

@@ -3,15 +3,11 @@
 #include "gen.h"
 #include "ir/tree/intrinsic.h"
 
-static bool has_vectors(DType t) {
-  return tirc_dtype_is_int(t) || (t.code == TYPE_FLOAT && t.bits >= 32);
-}
-
 static bool has_forms(Expr e);
 
 static bool has_form(Expr e) {
   if (e->dtype.lanes == 1 || e->op == OP_FLOAT) return true;
-  if (!has_vectors(e->dtype)) return false;
+  if (!tirc_src_computes(e->dtype)) return false;
   switch (e->op) {
   case OP_BROADCAST: return e->args[0]->dtype.lanes == 1;
   case OP_LOAD: return e->n == 1 && !e->u.buffer->strides && tirc_is_contiguous(e->args[0]);
@@ -34,7 +30,7 @@ static bool has_forms(Expr e) {
 
 bool tirc_cg_has_vector_form(Stmt s) {
   Buffer b = s->u.store.buffer;
-  return s->u.store.n == 1 && !b->strides && has_vectors(b->dtype) &&
+  return s->u.store.n == 1 && !b->strides && tirc_src_computes(b->dtype) &&
          tirc_is_contiguous(s->u.store.indices[0]) && has_form(s->u.store.value);
 }
 
@@ -49,10 +45,10 @@ static bool find_widest(Visitor *v, Expr e) {
   return true;
 }
 
-int tirc_cg_chunk_lanes(CGen *g, Stmt s) {
+int tirc_cg_chunk_lanes(Gen *g, Stmt s) {
   int widest = tirc_dtype_bytes(tirc_dtype_lanes(s->u.store.buffer->dtype, 1));
   tirc_visit_expr(&(Visitor){.expr = find_widest, .self = &widest}, s->u.store.value);
-  return g->what->vector_bytes / widest;
+  return g->file->what->vector_bytes / widest;
 }
 
 /* --- overlap -------------------------------------------------------------------------------- */
@@ -73,9 +69,10 @@ static bool find_overlap(Visitor *v, Expr e) {
   return true;
 }
 
-bool tirc_cg_overlaps(CGen *g, Stmt s) {
-  Overlap o = {
-      .b = s->u.store.buffer, .index = s->u.store.indices[0], .restrict_data = g->restrict_data};
+bool tirc_cg_overlaps(Gen *g, Stmt s) {
+  Overlap o = {.b = s->u.store.buffer,
+               .index = s->u.store.indices[0],
+               .restrict_data = g->file->restrict_data};
   tirc_visit_expr(&(Visitor){.expr = find_overlap, .self = &o}, s->u.store.value);
   return o.found;
 }
@@ -86,7 +83,7 @@ enum { MAX_PIECES = 64 };
 
 typedef struct Search {
   Visitor v;
-  CGen *g;
+  Gen *g;
   Buffer b;
   Tile *tile;
   int chunk; /* lanes of the statement at hand; 0 where vectors have no business */
@@ -154,8 +151,8 @@ static bool search_stmt(Visitor *v, Stmt s) {
   return !k->failed;
 }
 
-Tile *tirc_cg_find_tile(CGen *g, Buffer b, Stmt body) {
-  if (!has_vectors(b->dtype)) return NULL;
+Tile *tirc_cg_find_tile(Gen *g, Buffer b, Stmt body) {
+  if (!tirc_src_computes(b->dtype)) return NULL;
   Search k = {.g = g, .b = b, .tile = tirc_new(g->c, Tile)};
   k.v = (Visitor){.expr = search_expr, .stmt = search_stmt, .self = &k};
   tirc_visit_stmt(&k.v, body);

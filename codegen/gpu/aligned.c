@@ -42,18 +42,18 @@ static bool find_load(Visitor *v, Expr e) {
   if (index->dtype.lanes != l->lanes || !tirc_gpu_is_moved(g, b, index)) return true;
   const DType t = vector_of(b, l->lanes);
   CText all = g->l->load_vector(g, tirc_gpu_pointer(g, b, index), t);
-  const char *name = tirc_gpu_name(g, tirc_format(g->c, "%s_%d", b->name, l->lanes));
-  tirc_gpu_line(g, "const %s %s = %s;", tirc_gpu_helper(g, HELPER_VECTOR, t), name, all.s);
+  const char *name = tirc_src_name(g, tirc_format(g->c, "%s_%d", b->name, l->lanes));
+  tirc_src_line(g, "const %s %s = %s;", tirc_src_helper(g, HELPER_VECTOR, t), name, all.s);
   Name *lanes = tirc_new(g->c, Name);
   lanes->s = tirc_format(g->c, "%s.at", name);
   tirc_map_set(g->c, &g->vars, e, lanes);
-  vec_push(g->c, g->moved, e);
+  vec_push(g->c, g->kernels->moved, e);
   return false;
 }
 
 void tirc_gpu_forget_moved(Gen *g) {
-  for (int i = 0; i < g->moved.n; i++) tirc_map_remove(&g->vars, g->moved.at[i]);
-  g->moved.n = 0;
+  for (int i = 0; i < g->kernels->moved.n; i++) tirc_map_remove(&g->vars, g->kernels->moved.at[i]);
+  g->kernels->moved.n = 0;
 }
 
 static bool is_copy(Stmt s) {
@@ -73,19 +73,19 @@ bool tirc_gpu_move(Gen *g, Stmt s, Expr index) {
     Expr from = tirc_linear_index(g->c, value->u.buffer, value->n, value->args);
     if (tirc_gpu_is_moved(g, value->u.buffer, from)) {
       CText all = g->l->load_vector(g, tirc_gpu_pointer(g, value->u.buffer, from), t);
-      tirc_gpu_line(g, "%s;", g->l->store_vector(g, to, t, all.s));
+      tirc_src_line(g, "%s;", g->l->store_vector(g, to, t, all.s));
       return true;
     }
   }
   tirc_visit_expr(&(Visitor){.expr = find_load, .self = &loads}, value);
   if (!moves) return false;
-  const char *name = tirc_gpu_name(g, tirc_format(g->c, "%s_%d", b->name, lanes));
-  tirc_gpu_line(g, "%s %s;", tirc_gpu_helper(g, HELPER_VECTOR, t), name);
+  const char *name = tirc_src_name(g, tirc_format(g->c, "%s_%d", b->name, lanes));
+  tirc_src_line(g, "%s %s;", tirc_src_helper(g, HELPER_VECTOR, t), name);
   for (int i = 0; i < lanes; i++) {
-    const char *lane = tirc_format(g->c, "%d", i);
-    tirc_gpu_put(g, tirc_dtype_lanes(t, 1), tirc_format(g->c, "%s.at", name), lane,
-                 tirc_gpu_stored_value(g, value, tirc_dtype_lanes(t, 1), lane));
+    const Window w = {0, 1, tirc_format(g->c, "%d", i)};
+    tirc_gpu_put(g, tirc_dtype_lanes(t, 1), tirc_format(g->c, "%s.at", name), w.lane,
+                 tirc_gpu_stored_value(g, value, tirc_dtype_lanes(t, 1), &w));
   }
-  tirc_gpu_line(g, "%s;", g->l->store_vector(g, to, t, name));
+  tirc_src_line(g, "%s;", g->l->store_vector(g, to, t, name));
   return true;
 }

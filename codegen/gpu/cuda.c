@@ -13,12 +13,12 @@ static const char *kernel(Tirc *c, const int64_t *n, bool is_static) {
 
 static void declare_array(Gen *g, const char *space, DType t, const char *name, int64_t count) {
   const char *aligned = *space ? "alignas(32) " : "";
-  tirc_gpu_line(g, "%s%s%s %s[%lld];", aligned, space, tirc_gpu_memory_type(g, t), name,
+  tirc_src_line(g, "%s%s%s %s[%lld];", aligned, space, tirc_src_memory_type(g, t), name,
                 (long long)count);
 }
 
 static CText from_half(Gen *g, const char *p, const char *index) {
-  return tirc_gpu_text(g, BINDS_ALL, "tirc_from_half(%s[%s])", p, index);
+  return tirc_src_text(g, BINDS_ALL, "tirc_from_half(%s[%s])", p, index);
 }
 
 static const char *to_half(Gen *g, const char *p, const char *index, const char *value) {
@@ -26,54 +26,54 @@ static const char *to_half(Gen *g, const char *p, const char *index, const char 
 }
 
 static CText moved(Gen *g, const char *p, DType t) {
-  return tirc_gpu_text(g, BINDS_CAST, "*(const %s *)(%s)", tirc_gpu_helper(g, HELPER_VECTOR, t), p);
+  return tirc_src_text(g, BINDS_CAST, "*(const %s *)(%s)", tirc_src_helper(g, HELPER_VECTOR, t), p);
 }
 
 static const char *move(Gen *g, const char *p, DType t, const char *value) {
-  return tirc_format(g->c, "*(%s *)(%s) = %s", tirc_gpu_helper(g, HELPER_VECTOR, t), p, value);
+  return tirc_format(g->c, "*(%s *)(%s) = %s", tirc_src_helper(g, HELPER_VECTOR, t), p, value);
 }
 
 /* The bits of a scalar as one of another type. */
 static CText bits_as(Gen *g, CText v, DType from, const char *type) {
   const bool is_float = tirc_dtype_is_float(from), wide = from.bits == 64;
   if (is_float)
-    v = tirc_gpu_text(g, BINDS_ALL, "%s(%s)", wide ? "tirc_double_bits" : "tirc_float_bits", v.s);
+    v = tirc_src_text(g, BINDS_ALL, "%s(%s)", wide ? "tirc_double_bits" : "tirc_float_bits", v.s);
   if (strcmp(type, "float") == 0 || strcmp(type, "double") == 0)
-    return tirc_gpu_text(g, BINDS_ALL, "tirc_as_%s(%s)", type, v.s);
+    return tirc_src_text(g, BINDS_ALL, "tirc_as_%s(%s)", type, v.s);
   return tirc_c_cast_to(g->c, type, v);
 }
 
 /* Of the 32 or 64 bits of a value. */
 static CText shuffle(Gen *g, Expr call, int n, const CText *args) {
   DType t = tirc_dtype_lanes(call->dtype, 1), u;
-  if (n != 5) tirc_gpu_unsupported(g, call);
-  if (tirc_gpu_is_small(t)) t = DT_FLOAT32;
+  if (n != 5) tirc_src_unsupported(g, call);
+  if (tirc_src_is_small(t)) t = DT_FLOAT32;
   u = DT(TYPE_UINT, t.bits == 64 ? 64 : 32);
-  const char *bits = tirc_gpu_value_type(g, u);
+  const char *bits = tirc_src_value_type(g, u);
   CText v = bits_as(g, args[1], t, bits);
   if (!tirc_dtype_is_float(t)) v = tirc_c_cast_to(g->c, bits, args[1]);
-  CText r = tirc_gpu_text(g, BINDS_ALL, "tirc_%s%s(%s, %s, %s, %s)", call->u.s + strlen("tvm_"),
+  CText r = tirc_src_text(g, BINDS_ALL, "tirc_%s%s(%s, %s, %s, %s)", call->u.s + strlen("tvm_"),
                           t.bits == 64 ? "_64" : "", args[0].s, v.s, args[2].s, args[3].s);
-  const char *type = tirc_gpu_value_type(g, t);
+  const char *type = tirc_src_value_type(g, t);
   return tirc_dtype_is_float(t) ? bits_as(g, r, u, type) : tirc_c_cast_to(g->c, type, r);
 }
 
-static const GpuFunction functions[] = {{OP_SQRT, "tirc_sqrt", "tirc_sqrt_double"},
-                                        {OP_FLOOR, "tirc_floor", "tirc_floor_double"},
-                                        {OP_CEIL, "tirc_ceil", "tirc_ceil_double"},
-                                        {OP_TRUNC, "tirc_trunc", "tirc_trunc_double"},
-                                        {OP_ROUND, "tirc_round", "tirc_round_double"},
-                                        {OP_NEARBYINT, "tirc_rint", "tirc_rint_double"},
-                                        {OP_ABS, "tirc_fabs", "tirc_fabs_double"},
-                                        {OP_FMA, "tirc_fma", "tirc_fma_double"},
-                                        {OP_COPYSIGN, "tirc_copysign", "tirc_copysign_double"},
-                                        {OP_ISNAN, "tirc_isnan", "tirc_isnan_double"},
-                                        {OP_ISINF, "tirc_isinf", "tirc_isinf_double"},
-                                        {OP_ISFINITE, "tirc_isfinite", "tirc_isfinite_double"},
-                                        {OP_POPCOUNT, "tirc_popcount", "tirc_popcount_64"},
-                                        {OP_COUNT, NULL, NULL}};
+static const FunctionName functions[] = {{OP_SQRT, "tirc_sqrt", "tirc_sqrt_double"},
+                                         {OP_FLOOR, "tirc_floor", "tirc_floor_double"},
+                                         {OP_CEIL, "tirc_ceil", "tirc_ceil_double"},
+                                         {OP_TRUNC, "tirc_trunc", "tirc_trunc_double"},
+                                         {OP_ROUND, "tirc_round", "tirc_round_double"},
+                                         {OP_NEARBYINT, "tirc_rint", "tirc_rint_double"},
+                                         {OP_ABS, "tirc_fabs", "tirc_fabs_double"},
+                                         {OP_FMA, "tirc_fma", "tirc_fma_double"},
+                                         {OP_COPYSIGN, "tirc_copysign", "tirc_copysign_double"},
+                                         {OP_ISNAN, "tirc_isnan", "tirc_isnan_double"},
+                                         {OP_ISINF, "tirc_isinf", "tirc_isinf_double"},
+                                         {OP_ISFINITE, "tirc_isfinite", "tirc_isfinite_double"},
+                                         {OP_POPCOUNT, "tirc_popcount", "tirc_popcount_64"},
+                                         {OP_COUNT, NULL, NULL}};
 
-static const GpuText own[] = {
+static const OwnText own[] = {
 #define OWN(name, text) {name, text},
 #include "cuda.def"
 #undef OWN
@@ -118,8 +118,9 @@ static const char *const reserved_n[] = {"char",      "uchar",  "short", "ushort
                                          "uint",      "long",   "ulong", "float",  "longlong",
                                          "ulonglong", "double", NULL};
 
-const GpuLanguage tirc_cuda_c = {
+const Language tirc_cuda_c = {
     .name = "CUDA C",
+    .family = &tirc_kernels,
     .target = "sm_75",
     .ints = {"signed char", "short", "int", "long long"},
     .uints = {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"},
@@ -144,8 +145,10 @@ const GpuLanguage tirc_cuda_c = {
     .float_of_bits = "tirc_as_float",
     .double_of_bits = "tirc_as_double",
     .round_half = "  return tirc_from_half(tirc_to_half(x));\n",
+    .floor_quotient = "$[floor](a / b)",
+    .end_odd = "  return $F(bits | 1u);\n",
     .functions = functions,
-    .written_out = true,
+    .helper_of = tirc_gpu_helper_of,
     .own = own,
     .reserved = reserved,
     .reserved_n = reserved_n,

@@ -15,11 +15,11 @@ static const char *word_of(Gen *g, Expr bytes) {
 
 bool tirc_gpu_dot(Gen *g, Expr e, CText *out) {
   DotOfBytes d;
-  if (!g->l->tensor_cores || !tirc_find_dot(g->c, g->k->f, e, g->loc, &d)) return false;
+  if (!g->l->tensor_cores || !tirc_find_dot(g->c, g->kernels->k->f, e, g->loc, &d)) return false;
   const char *a = word_of(g, d.a), *b = word_of(g, d.b);
   if (!a || !b) return false;
-  const char *sum = d.sum ? tirc_gpu_scalar(g, d.sum).s : "0";
-  *out = tirc_gpu_text(g, BINDS_ALL, "tirc_dp4a_%c%c(%s, %s, %s)",
+  const char *sum = d.sum ? tirc_src_scalar(g, d.sum).s : "0";
+  *out = tirc_src_text(g, BINDS_ALL, "tirc_dp4a_%c%c(%s, %s, %s)",
                        d.a->dtype.code == TYPE_UINT ? 'u' : 's',
                        d.b->dtype.code == TYPE_UINT ? 'u' : 's', a, b, sum);
   return true;

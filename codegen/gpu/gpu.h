@@ -1,20 +1,20 @@
 /* Source for GPUs: the kernels of a module that was lowered for one. One emitter, and a row of
- * spellings for each language (gen.h). The module's host functions are not in it: who runs the
+ * spellings for each language. The module's host functions are not in it: who runs the
  * kernels walks those (runtime/api). */
 #ifndef TIRC_CODEGEN_GPU_H
 #define TIRC_CODEGEN_GPU_H
 
 #include "ir/tree/ir.h"
 
-typedef struct GpuLanguage GpuLanguage;
-extern const GpuLanguage tirc_opencl_c; /* OpenCL C 1.2; doubles need cl_khr_fp64 */
-extern const GpuLanguage tirc_cuda_c;   /* CUDA C, without its headers */
+typedef struct Language Language;    /* a row: codegen/text/gen.h */
+extern const Language tirc_opencl_c; /* OpenCL C 1.2; doubles need cl_khr_fp64 */
+extern const Language tirc_cuda_c;   /* CUDA C, without its headers */
 /* The GPU that is lowered for when nobody says: the least one of those that can run the source. */
-const char *tirc_gpu_default_target(const GpuLanguage *l);
+const char *tirc_gpu_default_target(const Language *l);
 
 /* What the kernels of a module are called in its source: [i] belongs to function i, NULL where that
  * is none. */
-const char *const *tirc_gpu_symbols(Tirc *c, const GpuLanguage *l, const Module *m);
+const char *const *tirc_gpu_symbols(Tirc *c, const Language *l, const Module *m);
 
 /* Bytes of shared memory that one block of a kernel has, -1 when that is no number. */
 int64_t tirc_gpu_shared_bytes(const Func *f);
@@ -23,7 +23,7 @@ int64_t tirc_gpu_dynamic_bytes(const Func *f);
 
 /* The kernels of the module, readable: with the program's names, and comments that say which block
  * a statement is of, where `scheduled`, which it was lowered from, is given. Throws "codegen". */
-const char *tirc_gpu_source(Tirc *c, const GpuLanguage *l, const Module *lowered,
+const char *tirc_gpu_source(Tirc *c, const Language *l, const Module *lowered,
                             const Module *scheduled);
 /* A header in CUDA C++ with the kernels, the geometry of their launches as constants, and an inline
  * launcher NAME_launch(its parameters, stream) for each host function. */

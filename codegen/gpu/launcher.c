@@ -25,7 +25,7 @@ void tirc_gpu_write_geometry(Gen *g, const Kernel *k) {
 
 _Noreturn static void refuse(Gen *g, const char *what) {
   tirc_fail(g->c, g->loc, CODE_CODEGEN, "bind its loops to blocks and threads",
-            "a launcher only launches kernels, and %s %s", g->k->name, what);
+            "a launcher only launches kernels, and %s %s", g->kernels->k->name, what);
 }
 
 static bool is_launch(const void *unused, Expr e) {
@@ -36,7 +36,8 @@ static bool is_launch(const void *unused, Expr e) {
 
 static const char *argument(Gen *g, Expr e, const Func *kernel, int i) {
   const Name *name = tirc_map_get(&g->vars, e);
-  if (!kernel->buffers[i]) return tirc_gpu_operand_as(g, e, kernel->params[i]->dtype, NULL).s;
+  if (!kernel->buffers[i])
+    return tirc_src_operand_as(g, e, kernel->params[i]->dtype, &tirc_src_first).s;
   if (!name) refuse(g, "gives one of them something else than an array");
   return name->s;
 }
@@ -44,7 +45,8 @@ static const char *argument(Gen *g, Expr e, const Func *kernel, int i) {
 static const char *dim3_of(Gen *g, Expr const *extents) {
   Text t = {.c = g->c};
   for (int i = 0; i < 3; i++)
-    tirc_text_addf(&t, "%s%s", i ? ", " : "", extents[i] ? tirc_gpu_index(g, extents[i]) : "1");
+    tirc_text_addf(&t, "%s%s", i ? ", " : "",
+                   extents[i] ? tirc_src_index(g, extents[i], &tirc_src_first).s : "1");
   return tirc_format(g->c, "dim3(%s)", t.at);
 }
 
@@ -54,15 +56,15 @@ static const char *not_empty(Gen *g, Expr const *extents) {
   int64_t n;
   for (int i = 0; i < GPU_AXES; i++)
     if (extents[i] && !tirc_const_int(extents[i], &n))
-      tirc_text_addf(&t, " && (%s) > 0", tirc_gpu_index(g, extents[i]));
+      tirc_text_addf(&t, " && (%s) > 0", tirc_src_index(g, extents[i], &tirc_src_first).s);
   return t.n ? t.at : "";
 }
 
 static const Func *kernel_of(Gen *g, Expr call, const char **symbol) {
-  const Module *m = g->module;
+  const Module *m = g->kernels->module;
   for (int i = 0; i < m->n_funcs; i++)
-    if (g->symbols[i] && strcmp(m->funcs[i]->name, call->args[0]->u.s) == 0) {
-      *symbol = g->symbols[i];
+    if (g->kernels->symbols[i] && strcmp(m->funcs[i]->name, call->args[0]->u.s) == 0) {
+      *symbol = g->kernels->symbols[i];
       return m->funcs[i];
     }
   refuse(g, "calls something else");
@@ -87,31 +89,32 @@ static void launch(Gen *g, Expr e) {
     tirc_text_addf(&args, "%s%s", i ? ", " : "", argument(g, e->args[1 + i], k, i));
   const int64_t dynamic = tirc_gpu_dynamic_bytes(k);
   if (dynamic > 0)
-    tirc_gpu_line(g,
+    tirc_src_line(g,
                   "if (!error) error = cudaFuncSetAttribute((const void *)%s, "
                   "cudaFuncAttributeMaxDynamicSharedMemorySize, %lld);",
                   symbol, (long long)dynamic);
-  tirc_gpu_line(g, "if (!error%s) %s<<<%s, %s, %lld, stream>>>(%s);", not_empty(g, extents), symbol,
+  tirc_src_line(g, "if (!error%s) %s<<<%s, %s, %lld, stream>>>(%s);", not_empty(g, extents), symbol,
                 dim3_of(g, extents), dim3_of(g, extents + GPU_BLOCK_AXES), (long long)dynamic,
                 args.n ? args.at : "");
-  tirc_gpu_line(g, "if (!error) error = cudaGetLastError();");
+  tirc_src_line(g, "if (!error) error = cudaGetLastError();");
 }
 
 /* Memory that lives as long as the launches on this stream need it. */
 static void allocate(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   const DType t = tirc_dtype_lanes(b->dtype, 1);
-  Name *name = tirc_gpu_declare(g, b->data, b->name);
-  const char *type = tirc_gpu_memory_type(g, t);
+  Name *name = tirc_src_declare(g, b->data, b->name);
+  const char *type = tirc_src_memory_type(g, t);
   Text n = {.c = g->c};
   name->element = t;
   name->space = "";
   tirc_text_addf(&n, "sizeof(%s)", type);
-  for (int i = 0; i < b->ndim; i++) tirc_text_addf(&n, " * (%s)", tirc_gpu_index(g, b->shape[i]));
-  tirc_gpu_line(g, "%s *%s = nullptr;", type, name->s);
-  tirc_gpu_line(g, "if (!error) error = cudaMallocAsync((void **)&%s, %s, stream);", name->s, n.at);
-  tirc_gpu_stmt(g, s->u.alloc.body);
-  tirc_gpu_line(g, "if (%s) (void)cudaFreeAsync(%s, stream);", name->s, name->s);
+  for (int i = 0; i < b->ndim; i++)
+    tirc_text_addf(&n, " * (%s)", tirc_src_index(g, b->shape[i], &tirc_src_first).s);
+  tirc_src_line(g, "%s *%s = nullptr;", type, name->s);
+  tirc_src_line(g, "if (!error) error = cudaMallocAsync((void **)&%s, %s, stream);", name->s, n.at);
+  tirc_src_stmt(g, s->u.alloc.body);
+  tirc_src_line(g, "if (%s) (void)cudaFreeAsync(%s, stream);", name->s, name->s);
 }
 
 bool tirc_gpu_host_stmt(Gen *g, Stmt s) {
@@ -121,14 +124,14 @@ bool tirc_gpu_host_stmt(Gen *g, Stmt s) {
       launch(g, s->u.eval.value);
     return true;
   case STMT_ALLOC: allocate(g, s); return true;
-  case STMT_DECL: tirc_gpu_stmt(g, s->u.alloc.body); return true; /* a view is its data */
+  case STMT_DECL: tirc_src_stmt(g, s->u.alloc.body); return true; /* a view is its data */
   case STMT_ASSERT:
     /* no return: what is allocated around it is freed */
-    tirc_gpu_line(g, "if (!error && !(%s)) error = cudaErrorInvalidValue;",
-                  tirc_gpu_operand_as(g, s->u.check.cond, DT_BOOL, NULL).s);
-    tirc_gpu_open(g, "if (!error) {");
-    tirc_gpu_stmt(g, s->u.check.body);
-    tirc_gpu_close(g);
+    tirc_src_line(g, "if (!error && !(%s)) error = cudaErrorInvalidValue;",
+                  tirc_src_operand_as(g, s->u.check.cond, DT_BOOL, &tirc_src_first).s);
+    tirc_src_open(g, "if (!error) {");
+    tirc_src_stmt(g, s->u.check.body);
+    tirc_src_close(g);
     return true;
   case STMT_STORE: refuse(g, "computes, too");
   case STMT_FOR:
@@ -172,28 +175,29 @@ static void write_launcher(Gen *g, const Func *f, const char *symbol) {
                    tirc_map_get(&g->vars, s.params[i].buffer->data));
     tirc_text_add(&params, ",\n    ");
   }
-  (void)tirc_gpu_name(g, "stream");
-  (void)tirc_gpu_name(g, "error");
+  (void)tirc_src_name(g, "stream");
+  (void)tirc_src_name(g, "error");
   tirc_text_addf(g->out, "\n/* Begins %s on a stream; arrays are on the device. */\n", f->name);
-  tirc_gpu_open(g, "static inline cudaError_t %s(\n    %scudaStream_t stream = 0) {",
+  tirc_src_open(g, "static inline cudaError_t %s(\n    %scudaStream_t stream = 0) {",
                 as_kernel.name, params.n ? params.at : "");
-  tirc_gpu_line(g, "cudaError_t error = cudaSuccess;");
-  g->on_host = true;
-  tirc_gpu_stmt(g, f->body);
-  g->on_host = false;
-  tirc_gpu_line(g, "return error;");
-  tirc_gpu_close(g);
+  tirc_src_line(g, "cudaError_t error = cudaSuccess;");
+  g->kernels->on_host = true;
+  tirc_src_stmt(g, f->body);
+  g->kernels->on_host = false;
+  tirc_src_line(g, "return error;");
+  tirc_src_close(g);
 }
 
 void tirc_gpu_write_launchers(Gen *g) {
-  const char *const *names = tirc_symbols(g->c, g->module);
-  for (int i = 0; i < g->module->n_funcs; i++)
-    if (!g->symbols[i] && tirc_find_expr_in(g->module->funcs[i]->body, is_launch, NULL))
-      write_launcher(g, g->module->funcs[i], names[i]);
+  const char *const *names = tirc_symbols(g->c, g->kernels->module);
+  for (int i = 0; i < g->kernels->module->n_funcs; i++)
+    if (!g->kernels->symbols[i] &&
+        tirc_find_expr_in(g->kernels->module->funcs[i]->body, is_launch, NULL))
+      write_launcher(g, g->kernels->module->funcs[i], names[i]);
 }
 
 const char *tirc_gpu_guard(Gen *g) {
-  const char *const *names = tirc_symbols(g->c, g->module);
+  const char *const *names = tirc_symbols(g->c, g->kernels->module);
   char *guard = tirc_strdup(g->c, tirc_format(g->c, "TIRC_%s_CUDA_H", names[0]));
   for (char *p = guard; *p; p++)
     if (*p >= 'a' && *p <= 'z') *p = (char)(*p - 'a' + 'A');

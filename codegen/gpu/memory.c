@@ -9,149 +9,116 @@
 
 static DType element_of(Buffer b) { return tirc_dtype_lanes(b->dtype, 1); }
 
-static const Name *name_of(Gen *g, Buffer b) {
-  const Name *name = tirc_map_get(&g->vars, b);
-  if (!name) name = tirc_map_get(&g->vars, b->data);
-  if (!name)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it has no memory",
-              b->name);
-  return name;
-}
-
 /* The array; memory that was declared with another type is seen through a pointer to this one. */
 static const char *array_of(Gen *g, Buffer b) {
-  const Name *name = name_of(g, b);
+  const Name *name = tirc_src_name_of(g, b);
   if (tirc_dtype_equal(name->element, element_of(b))) return name->s;
-  return tirc_format(g->c, "((%s%s *)%s)", name->space, tirc_gpu_memory_type(g, element_of(b)),
+  return tirc_format(g->c, "((%s%s *)%s)", name->space, tirc_src_memory_type(g, element_of(b)),
                      name->s);
 }
 
-/* base + k, with constants put together. */
-static Expr plus(Tirc *c, Expr base, int64_t k) {
-  int64_t v;
-  if (base->op == OP_ADD && tirc_const_int(base->args[1], &v))
-    return tirc_add(c, base->args[0], tirc_int(c, base->dtype, v + k));
-  return k ? tirc_add(c, base, tirc_int(c, base->dtype, k)) : base;
-}
-
-Expr tirc_gpu_store_index(Gen *g, Stmt s) {
-  return tirc_linear_index(g->c, s->u.store.buffer, s->u.store.n, s->u.store.indices);
-}
-
-static Expr index_of(Gen *g, Buffer b, int n, Expr const *indices) {
-  return tirc_linear_index(g->c, b, n, indices);
-}
-
 /* Of one lane, or where a vector begins. */
-static CText place(Gen *g, Expr index, const char *lane) {
-  const bool outer = g->index;
+static CText place(Gen *g, Expr index, const Window *w) {
+  const char *lane = w->lane ? w->lane : "0";
   int64_t stride;
   if (index->op == OP_BROADCAST) index = index->args[0];
-  if (index->op == OP_RAMP && (!lane || tirc_is_digit(*lane)) &&
-      tirc_const_int(index->args[1], &stride)) {
-    index = plus(g->c, index->args[0], stride * (lane ? strtol(lane, NULL, 10) : 0));
-    lane = NULL;
-  }
-  g->index = true;
-  CText t = tirc_gpu_expr(g, index, lane ? lane : index->dtype.lanes > 1 ? "0" : NULL);
-  g->index = outer;
-  return t;
+  if (index->op == OP_RAMP && tirc_is_digit(*lane) && tirc_const_int(index->args[1], &stride))
+    index = tirc_src_plus(g->c, index->args[0], stride * strtol(lane, NULL, 10));
+  return tirc_src_index(g, index, &(Window){0, 1, lane});
 }
 
 const char *tirc_gpu_pointer(Gen *g, Buffer b, Expr index) {
   Expr first = index->op == OP_RAMP ? index->args[0] : index;
   if (tirc_is_int(first, 0)) return array_of(g, b);
   return tirc_format(g->c, "%s + %s", array_of(g, b),
-                     tirc_c_operand(g->c, place(g, index, NULL), BINDS_SUM));
+                     tirc_c_operand(g->c, place(g, index, &tirc_src_first), BINDS_SUM));
 }
 
 /* --- loads ----------------------------------------------------------------------------------- */
 
-CText tirc_gpu_load(Gen *g, Expr e, const char *lane) {
+CText tirc_gpu_load(Gen *g, Expr e, const Window *w) {
   Buffer b = e->u.buffer;
   const DType t = element_of(b);
-  Expr index = index_of(g, b, e->n, e->args);
-  if (index->dtype.lanes > 1 && !lane)
+  Expr index = tirc_linear_index(g->c, b, e->n, e->args);
+  if (index->dtype.lanes > 1 && !w->lane)
     return g->l->load_vector(g, tirc_gpu_pointer(g, b, index),
                              tirc_dtype_lanes(t, index->dtype.lanes));
-  const Name *moved = lane ? tirc_map_get(&g->vars, e) : NULL; /* all lanes at once, before */
-  const char *at = moved ? lane : place(g, index, lane).s;
+  const Name *moved = tirc_map_get(&g->vars, e); /* all lanes at once, before */
+  const char *at = moved ? tirc_src_lane(g, w) : place(g, index, w).s;
   const char *array = moved ? moved->s : array_of(g, b);
   if (t.code == TYPE_FLOAT && t.bits == 16) return g->l->load_half(g, array, at);
-  CText v = tirc_gpu_text(g, BINDS_ALL, "%s[%s]", array, at);
+  CText v = tirc_src_text(g, BINDS_ALL, "%s[%s]", array, at);
   if (t.code == TYPE_BFLOAT)
-    return tirc_gpu_text(g, BINDS_ALL, "%s(%s)", tirc_gpu_helper(g, HELPER_FROM_BFLOAT16, t), v.s);
-  return t.code == TYPE_BOOL ? tirc_gpu_text(g, BINDS_EQUAL, "%s != 0", v.s) : v;
+    return tirc_src_text(g, BINDS_ALL, "%s(%s)", tirc_src_helper(g, HELPER_FROM_BFLOAT16, t), v.s);
+  return t.code == TYPE_BOOL ? tirc_src_text(g, BINDS_EQUAL, "%s != 0", v.s) : v;
 }
 
 /* --- stores ---------------------------------------------------------------------------------- */
 
 /* A store of a value that is held as a float rounds it, so what only rounds it need not. */
-CText tirc_gpu_stored_value(Gen *g, Expr value, DType t, const char *lane) {
+CText tirc_gpu_stored_value(Gen *g, Expr value, DType t, const Window *w) {
   const bool rounds =
       value->op == OP_ADD || value->op == OP_SUB || value->op == OP_MUL || value->op == OP_DIV;
-  if (tirc_gpu_is_small(t) && tirc_dtype_equal(tirc_dtype_lanes(value->dtype, 1), t)) {
+  if (tirc_src_is_small(t) && tirc_dtype_equal(tirc_dtype_lanes(value->dtype, 1), t)) {
     if (rounds)
-      return tirc_c_binary(g->c, (Op)value->op, tirc_gpu_expr(g, value->args[0], lane),
-                           tirc_gpu_expr(g, value->args[1], lane));
+      return tirc_c_binary(g->c, (Op)value->op, tirc_src_expr(g, value->args[0], w),
+                           tirc_src_expr(g, value->args[1], w));
     if (value->op == OP_CAST && value->args[0]->dtype.code == TYPE_FLOAT &&
         value->args[0]->dtype.bits == 32)
-      return tirc_gpu_expr(g, value->args[0], lane);
+      return tirc_src_expr(g, value->args[0], w);
   }
-  return tirc_gpu_operand_as(g, value, t, lane);
+  return tirc_src_operand_as(g, value, t, w);
 }
 
 void tirc_gpu_put(Gen *g, DType t, const char *array, const char *at, CText v) {
   if (t.code == TYPE_FLOAT && t.bits == 16)
-    tirc_gpu_line(g, "%s;", g->l->store_half(g, array, at, v.s));
+    tirc_src_line(g, "%s;", g->l->store_half(g, array, at, v.s));
   else if (t.code == TYPE_BFLOAT)
-    tirc_gpu_line(g, "%s[%s] = %s(%s);", array, at, tirc_gpu_helper(g, HELPER_TO_BFLOAT16, t), v.s);
+    tirc_src_line(g, "%s[%s] = %s(%s);", array, at, tirc_src_helper(g, HELPER_TO_BFLOAT16, t), v.s);
   else
-    tirc_gpu_line(g, "%s[%s] = %s;", array, at, v.s);
+    tirc_src_line(g, "%s[%s] = %s;", array, at, v.s);
 }
 
-static void store_lane(Gen *g, Stmt s, Expr index, const char *lane) {
+static void store_lane(Gen *g, Stmt s, Expr index, const Window *w) {
   Buffer b = s->u.store.buffer;
-  CText v = tirc_gpu_stored_value(g, s->u.store.value, element_of(b), lane);
-  tirc_gpu_put(g, element_of(b), array_of(g, b), place(g, index, lane).s, v);
+  CText v = tirc_gpu_stored_value(g, s->u.store.value, element_of(b), w);
+  tirc_gpu_put(g, element_of(b), array_of(g, b), place(g, index, w).s, v);
 }
 
-static void each_lane(Gen *g, int lanes, void (*body)(Gen *, const void *, const char *),
-                      const void *self) {
+typedef struct Lanes Lanes;
+static void each_lane(Gen *g, int lanes, void (*body)(Gen *, const Lanes *, const Window *),
+                      const Lanes *self) {
   enum { WRITTEN_OUT = 16 };
   if (lanes <= WRITTEN_OUT) {
-    for (int i = 0; i < lanes; i++) body(g, self, tirc_format(g->c, "%d", i));
+    for (int i = 0; i < lanes; i++) body(g, self, &(Window){0, 1, tirc_format(g->c, "%d", i)});
     return;
   }
-  const char *lane = tirc_gpu_name(g, "lane");
-  tirc_gpu_open(g, "for (int %s = 0; %s < %d; %s++) {", lane, lane, lanes, lane);
-  body(g, self, lane);
-  tirc_gpu_close(g);
+  const Window w = {0, 1, tirc_src_name(g, "lane")};
+  tirc_src_open(g, "for (int %s = 0; %s < %d; %s++) {", w.lane, w.lane, lanes, w.lane);
+  body(g, self, &w);
+  tirc_src_close(g);
 }
 
-typedef struct Lanes {
+struct Lanes {
   Stmt store;
   Expr index;
   const char *all; /* where all lanes of the value are first, or NULL */
-} Lanes;
+};
 
-static void plain_lane(Gen *g, const void *self, const char *lane) {
-  const Lanes *l = self;
-  store_lane(g, l->store, l->index, lane);
+static void plain_lane(Gen *g, const Lanes *l, const Window *w) {
+  store_lane(g, l->store, l->index, w);
 }
 
-static void compute_lane(Gen *g, const void *self, const char *lane) {
-  const Lanes *l = self;
+static void compute_lane(Gen *g, const Lanes *l, const Window *w) {
   const DType t = element_of(l->store->u.store.buffer);
-  tirc_gpu_line(g, "%s[%s] = %s;", l->all, lane,
-                tirc_gpu_operand_as(g, l->store->u.store.value, t, lane).s);
+  tirc_src_line(g, "%s[%s] = %s;", l->all, w->lane,
+                tirc_src_operand_as(g, l->store->u.store.value, t, w).s);
 }
 
-static void move_lane(Gen *g, const void *self, const char *lane) {
-  const Lanes *l = self;
+static void move_lane(Gen *g, const Lanes *l, const Window *w) {
   Buffer b = l->store->u.store.buffer;
-  tirc_gpu_put(g, element_of(b), array_of(g, b), place(g, l->index, lane).s,
-               tirc_gpu_text(g, BINDS_ALL, "%s[%s]", l->all, lane));
+  tirc_gpu_put(g, element_of(b), array_of(g, b), place(g, l->index, w).s,
+               tirc_src_text(g, BINDS_ALL, "%s[%s]", l->all, w->lane));
 }
 
 static void store_vector(Gen *g, Stmt s, Expr index) {
@@ -161,24 +128,24 @@ static void store_vector(Gen *g, Stmt s, Expr index) {
   if (tirc_gpu_has_vector_form(g, s)) {
     const DType t = tirc_dtype_lanes(b->dtype, lanes);
     Expr value = s->u.store.value;
-    if (tirc_gpu_is_small(element_of(b)) && value->op == OP_CAST) value = value->args[0];
-    CText v =
-        tirc_gpu_all_lanes(g, value->dtype.lanes > 1 ? value : tirc_broadcast(g->c, value, lanes));
-    tirc_gpu_line(g, "%s;", g->l->store_vector(g, tirc_gpu_pointer(g, b, index), t, v.s));
+    if (tirc_src_is_small(element_of(b)) && value->op == OP_CAST) value = value->args[0];
+    CText v = tirc_gpu_all_lanes(
+        g, value->dtype.lanes > 1 ? value : tirc_broadcast(g->c, value, lanes), &tirc_src_all);
+    tirc_src_line(g, "%s;", g->l->store_vector(g, tirc_gpu_pointer(g, b, index), t, v.s));
   } else if (!tirc_gpu_lanes_overlap(s)) {
     each_lane(g, lanes, plain_lane, &(Lanes){s, index, NULL});
   } else {
-    const Lanes l = {s, index, tirc_gpu_name(g, "values")};
-    tirc_gpu_line(g, "%s %s[%d];", tirc_gpu_value_type(g, element_of(b)), l.all, lanes);
+    const Lanes l = {s, index, tirc_src_name(g, "values")};
+    tirc_src_line(g, "%s %s[%d];", tirc_src_value_type(g, element_of(b)), l.all, lanes);
     each_lane(g, lanes, compute_lane, &l);
     each_lane(g, lanes, move_lane, &l);
   }
 }
 
 void tirc_gpu_store(Gen *g, Stmt s) {
-  Expr index = tirc_gpu_store_index(g, s);
+  Expr index = tirc_linear_index(g->c, s->u.store.buffer, s->u.store.n, s->u.store.indices);
   if (index->dtype.lanes == 1)
-    store_lane(g, s, index, NULL);
+    store_lane(g, s, index, &tirc_src_first);
   else
     store_vector(g, s, index);
   tirc_gpu_forget_moved(g);
@@ -193,12 +160,12 @@ static int64_t dynamic_size(int64_t bytes) { return tirc_gpu_end_behind(bytes, 0
 
 /* A part of the one array that there is. */
 static void declare_dynamic(Gen *g, const Name *name, int64_t bytes) {
-  const char *type = tirc_gpu_memory_type(g, name->element);
-  if (!g->dynamic_bytes) tirc_gpu_line(g, "%s", g->l->declare_dynamic);
-  const int64_t at = g->dynamic_bytes;
-  tirc_gpu_line(g, "%s *%s = (%s *)(%s + %lld);", type, name->s, type, g->l->dynamic,
+  const char *type = tirc_src_memory_type(g, name->element);
+  if (!g->kernels->dynamic_bytes) tirc_src_line(g, "%s", g->l->declare_dynamic);
+  const int64_t at = g->kernels->dynamic_bytes;
+  tirc_src_line(g, "%s *%s = (%s *)(%s + %lld);", type, name->s, type, g->l->dynamic,
                 (long long)at);
-  g->dynamic_bytes += dynamic_size(bytes);
+  g->kernels->dynamic_bytes += dynamic_size(bytes);
 }
 
 static void declare(Gen *g, Buffer b, const char *space) {
@@ -206,7 +173,7 @@ static void declare(Gen *g, Buffer b, const char *space) {
   if (bytes < 0)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, "give its extents numbers",
               "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
-  Name *name = tirc_gpu_declare(g, b->data, b->name);
+  Name *name = tirc_src_declare(g, b->data, b->name);
   name->element = element_of(b);
   name->space = *space ? g->l->shared_target : "";
   if (g->l->dynamic && strcmp(b->scope, "shared.dyn") == 0) {
@@ -237,21 +204,21 @@ void tirc_gpu_alloc(Gen *g, Stmt s) {
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory",
               b->name, b->scope);
   if (!is_shared(b) && !tirc_gpu_fragments(g, s)) declare(g, b, "");
-  tirc_gpu_stmt(g, s->u.alloc.body);
+  tirc_src_stmt(g, s->u.alloc.body);
 }
 
 /* A view of another type is a pointer of its own. */
 void tirc_gpu_decl(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
-  const Name *of = name_of(g, b);
+  const Name *of = tirc_src_name_of(g, b);
   if (!tirc_dtype_equal(of->element, element_of(b))) {
-    Name *name = tirc_gpu_declare(g, b, b->name);
-    const char *type = tirc_gpu_memory_type(g, element_of(b));
+    Name *name = tirc_src_declare(g, b, b->name);
+    const char *type = tirc_src_memory_type(g, element_of(b));
     name->element = element_of(b);
     name->space = of->space;
-    tirc_gpu_line(g, "%s%s *%s = (%s%s *)%s;", of->space, type, name->s, of->space, type, of->s);
+    tirc_src_line(g, "%s%s *%s = (%s%s *)%s;", of->space, type, name->s, of->space, type, of->s);
   }
-  tirc_gpu_stmt(g, s->u.alloc.body);
+  tirc_src_stmt(g, s->u.alloc.body);
 }
 
 static bool add_shared(Visitor *v, Stmt s) {

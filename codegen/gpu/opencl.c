@@ -13,12 +13,12 @@ static bool is_half(DType t) { return t.code == TYPE_FLOAT && t.bits == 16; }
 /* A half is no type of a variable, but one that pointers point to. */
 static void declare_array(Gen *g, const char *space, DType t, const char *name, int64_t count) {
   if (!is_half(t)) {
-    tirc_gpu_line(g, "%s%s %s[%lld];", space, tirc_gpu_memory_type(g, t), name, (long long)count);
+    tirc_src_line(g, "%s%s %s[%lld];", space, tirc_src_memory_type(g, t), name, (long long)count);
     return;
   }
-  const char *bits = tirc_gpu_name(g, tirc_format(g->c, "%s_bits", name));
-  tirc_gpu_line(g, "%sushort %s[%lld];", space, bits, (long long)count);
-  tirc_gpu_line(g, "%shalf *%s = (%shalf *)%s;", space, name, space, bits);
+  const char *bits = tirc_src_name(g, tirc_format(g->c, "%s_bits", name));
+  tirc_src_line(g, "%sushort %s[%lld];", space, bits, (long long)count);
+  tirc_src_line(g, "%shalf *%s = (%shalf *)%s;", space, name, space, bits);
 }
 
 static const char *vector_type(Tirc *c, const char *scalar, int lanes) {
@@ -26,12 +26,12 @@ static const char *vector_type(Tirc *c, const char *scalar, int lanes) {
 }
 
 static CText splat(Gen *g, const char *type, CText scalar) {
-  return tirc_gpu_text(g, BINDS_CAST, "(%s)(%s)", type, scalar.s);
+  return tirc_src_text(g, BINDS_CAST, "(%s)(%s)", type, scalar.s);
 }
 
 static CText load_vector(Gen *g, const char *p, DType t) {
   const DType one = tirc_dtype_lanes(t, 1);
-  return tirc_gpu_text(g, BINDS_ALL, "vload%s%d(0, %s)", is_half(one) ? "_half" : "", t.lanes, p);
+  return tirc_src_text(g, BINDS_ALL, "vload%s%d(0, %s)", is_half(one) ? "_half" : "", t.lanes, p);
 }
 
 static const char *store_vector(Gen *g, const char *p, DType t, const char *value) {
@@ -40,26 +40,26 @@ static const char *store_vector(Gen *g, const char *p, DType t, const char *valu
 }
 
 static CText convert(Gen *g, CText v, const char *type) {
-  return tirc_gpu_text(g, BINDS_ALL, "convert_%s(%s)", type, v.s);
+  return tirc_src_text(g, BINDS_ALL, "convert_%s(%s)", type, v.s);
 }
 
 static CText bits_as(Gen *g, CText v, DType from, const char *type) {
   (void)from;
-  return tirc_gpu_text(g, BINDS_ALL, "as_%s(%s)", type, v.s);
+  return tirc_src_text(g, BINDS_ALL, "as_%s(%s)", type, v.s);
 }
 
 static CText load_half(Gen *g, const char *p, const char *index) {
-  return tirc_gpu_text(g, BINDS_ALL, "vload_half(%s, %s)", index, p);
+  return tirc_src_text(g, BINDS_ALL, "vload_half(%s, %s)", index, p);
 }
 
 static const char *store_half(Gen *g, const char *p, const char *index, const char *value) {
   return tirc_format(g->c, "vstore_half(%s, %s, %s)", value, index, p);
 }
 
-static const GpuFunction functions[] = {{OP_NEARBYINT, "rint", NULL},
-                                        {OP_EXP10, "exp10", NULL},
-                                        {OP_POPCOUNT, "popcount", NULL},
-                                        {OP_COUNT, NULL, NULL}};
+static const FunctionName functions[] = {{OP_NEARBYINT, "rint", NULL},
+                                         {OP_EXP10, "exp10", NULL},
+                                         {OP_POPCOUNT, "popcount", NULL},
+                                         {OP_COUNT, NULL, NULL}};
 
 /* Words, qualifiers and functions that kernels may use. */
 static const char *const reserved[] = {"kernel",
@@ -124,8 +124,9 @@ static const char *const reserved_n[] = {
     "char",   "uchar", "short", "ushort", "int",    "uint",       "long",        "ulong", "float",
     "double", "half",  "bool",  "vload",  "vstore", "vload_half", "vstore_half", NULL};
 
-const GpuLanguage tirc_opencl_c = {
+const Language tirc_opencl_c = {
     .name = "OpenCL C",
+    .family = &tirc_kernels,
     .target = "opencl",
     .ints = {"char", "short", "int", "long"},
     .uints = {"uchar", "ushort", "uint", "ulong"},
@@ -151,6 +152,8 @@ const GpuLanguage tirc_opencl_c = {
     .round_half = "  ushort h;\n"
                   "  vstore_half(x, 0, (half *)&h);\n"
                   "  return vload_half(0, (const half *)&h);\n",
+    .floor_quotient = "$[floor](a / b)",
+    .end_odd = "  return $F(bits | 1u);\n",
     .functions = functions,
     .reserved = reserved,
     .reserved_n = reserved_n,

@@ -50,51 +50,54 @@ static Kernel facts_of(Tirc *c, const Func *f, const char *name) {
 static const char *extents(Gen *g, int first) {
   Text t = {.c = g->c};
   for (int a = first; a < first + 3; a++)
-    if (g->k->extents[a])
-      tirc_text_addf(&t, "%s%s", t.n ? " x " : "", tirc_print_expr(g->c, g->k->extents[a]));
+    if (g->kernels->k->extents[a])
+      tirc_text_addf(&t, "%s%s", t.n ? " x " : "",
+                     tirc_print_expr(g->c, g->kernels->k->extents[a]));
   return t.n ? t.at : "1";
 }
 
 static void describe(Gen *g) {
-  const int64_t shared = tirc_gpu_shared_bytes(g->k->f);
+  const int64_t shared = tirc_gpu_shared_bytes(g->kernels->k->f);
   Text t = {.c = g->c};
   const char *blocks = extents(g, 0), *threads = extents(g, 3);
-  tirc_text_addf(&t, "%s: %s block%s of %s thread%s", g->k->name, blocks,
+  tirc_text_addf(&t, "%s: %s block%s of %s thread%s", g->kernels->k->name, blocks,
                  strcmp(blocks, "1") ? "s" : "", threads, strcmp(threads, "1") ? "s" : "");
   if (shared > 0) tirc_text_addf(&t, "; %lld bytes of shared memory a block", (long long)shared);
   tirc_text_addf(g->out, "\n/* %s. */\n", t.at);
 }
 
 void tirc_gpu_param(Gen *g, Text *t, const Param *p) {
-  Name *name = tirc_gpu_declare(g, p->var, p->buffer ? p->buffer->name : p->var->u.s);
+  Name *name = tirc_src_declare(g, p->var, p->buffer ? p->buffer->name : p->var->u.s);
   if (!p->buffer) {
     const DType d = p->var->dtype;
     tirc_text_addf(t, "%s %s",
-                   d.code == TYPE_BOOL ? tirc_gpu_memory_type(g, d) : tirc_gpu_value_type(g, d),
+                   d.code == TYPE_BOOL ? tirc_src_memory_type(g, d) : tirc_src_value_type(g, d),
                    name->s);
     return;
   }
   name->element = tirc_dtype_lanes(p->buffer->dtype, 1);
   name->space = tirc_format(g->c, "%s%s", g->l->global, p->is_written ? "" : "const ");
   tirc_map_set(g->c, &g->vars, p->buffer->data, name);
-  tirc_text_addf(t, "%s%s *%s%s", name->space, tirc_gpu_memory_type(g, name->element),
+  tirc_text_addf(t, "%s%s *%s%s", name->space, tirc_src_memory_type(g, name->element),
                  p->is_apart ? g->l->restrict_of : "", name->s);
 }
 
 static const char *head(const Gen *g) {
   int64_t threads[3] = {1, 1, 1};
   for (int i = 0; i < 3; i++)
-    if (g->k->extents[3 + i] && !tirc_const_int(g->k->extents[3 + i], &threads[i]))
+    if (g->kernels->k->extents[3 + i] &&
+        !tirc_const_int(g->kernels->k->extents[3 + i], &threads[i]))
       return g->l->kernel(g->c, NULL, g->is_header);
   return g->l->kernel(g->c, threads, g->is_header);
 }
 
 void tirc_gpu_begin(Gen *g, const Kernel *k) {
-  g->k = k;
+  g->kernels->k = k;
   g->loc = k->f->loc;
   g->taken.n = 0;
+  vec_push(g->c, g->taken, k->name);
   g->note = NULL;
-  g->dynamic_bytes = 0;
+  g->kernels->dynamic_bytes = 0;
 }
 
 static void write_kernel(Gen *g, const Kernel *k) {
@@ -110,28 +113,39 @@ static void write_kernel(Gen *g, const Kernel *k) {
     tirc_gpu_param(g, &params, &s.params[i]);
   }
   describe(g);
-  tirc_gpu_open(g, "%s %s(%s%s) {", head(g), k->name, s.n ? "\n    " : "",
+  tirc_src_open(g, "%s %s(%s%s) {", head(g), k->name, s.n ? "\n    " : "",
                 s.n ? params.at : "void");
   tirc_gpu_find_fragments(g, k->f->body);
   tirc_gpu_declare_shared(g, k->f->body);
-  tirc_gpu_stmt(g, k->f->body);
-  tirc_gpu_close(g);
+  tirc_src_stmt(g, k->f->body);
+  tirc_src_close(g);
 }
 
 /* The kernels of the module, and in a header what launches them. */
 static void write_functions(Gen *g) {
-  for (int i = 0; i < g->module->n_funcs; i++) {
-    if (!g->symbols[i]) continue;
-    const Kernel k = facts_of(g->c, g->module->funcs[i], g->symbols[i]);
+  for (int i = 0; i < g->kernels->module->n_funcs; i++) {
+    if (!g->kernels->symbols[i]) continue;
+    const Kernel k = facts_of(g->c, g->kernels->module->funcs[i], g->kernels->symbols[i]);
     write_kernel(g, &k);
     if (g->is_header) tirc_gpu_write_geometry(g, &k);
   }
   if (!g->out->n)
-    tirc_fail(g->c, (Loc){g->module->file, 0, 0}, CODE_CODEGEN,
+    tirc_fail(g->c, (Loc){g->kernels->module->file, 0, 0}, CODE_CODEGEN,
               "bind its loops: sch.bind(loop=i, thread_axis=\"blockIdx.x\")",
               "the program has no loop that is bound to threads, so there is no kernel");
   if (g->is_header) tirc_gpu_write_launchers(g);
 }
+
+const char *const *tirc_gpu_symbols(Tirc *c, const Language *l, const Module *m) {
+  const char *const *names = tirc_symbols(c, m);
+  const char **at = tirc_new_array(c, const char *, m->n_funcs + 1);
+  for (int i = 0; i < m->n_funcs; i++)
+    if (tirc_is_kernel(m->funcs[i]))
+      at[i] = tirc_src_reserves(l, names[i]) ? tirc_format(c, "%s_kernel", names[i]) : names[i];
+  return at;
+}
+
+const char *tirc_gpu_default_target(const Language *l) { return l->target; }
 
 static const char *source(Gen *g, const Module *scheduled) {
   Tirc *c = g->c;
@@ -139,29 +153,30 @@ static const char *source(Gen *g, const Module *scheduled) {
   BlockNotes *notes = tirc_notes(c, NULL);
   g->out = &functions;
   g->notes = notes;
-  g->symbols = tirc_gpu_symbols(c, g->l, g->module);
-  for (int i = 0; scheduled && scheduled != g->module && i < scheduled->n_funcs; i++)
+  g->kernels->symbols = tirc_gpu_symbols(c, g->l, g->kernels->module);
+  for (int i = 0; scheduled && scheduled != g->kernels->module && i < scheduled->n_funcs; i++)
     tirc_notes_add(notes, scheduled->funcs[i]);
   write_functions(g);
-  tirc_gpu_write_helpers(g, &helpers);
+  tirc_src_write_helpers(g, &helpers);
   tirc_text_addf(&t, "/* Made by tirc: %s. */\n", g->l->name);
   if (g->is_header)
     tirc_text_addf(&t, "#ifndef %s\n#define %s\n", tirc_gpu_guard(g), tirc_gpu_guard(g));
   if (g->uses_double) tirc_text_add(&t, g->l->doubles);
-  tirc_gpu_write_own(g, &t, tirc_format(c, "%s%s", helpers.n ? helpers.at : "", functions.at));
+  tirc_src_write_own(g, &t, tirc_format(c, "%s%s", helpers.n ? helpers.at : "", functions.at));
   if (helpers.n) tirc_text_add(&t, helpers.at);
   tirc_text_add(&t, functions.at);
   if (g->is_header) tirc_text_add(&t, "\n#endif\n");
   return t.at;
 }
 
-const char *tirc_gpu_source(Tirc *c, const GpuLanguage *l, const Module *m,
-                            const Module *scheduled) {
-  Gen g = {.c = c, .l = l, .module = m};
+const char *tirc_gpu_source(Tirc *c, const Language *l, const Module *m, const Module *scheduled) {
+  Kernels kernels = {.module = m};
+  Gen g = {.c = c, .l = l, .kernels = &kernels};
   return source(&g, scheduled);
 }
 
 const char *tirc_gpu_header(Tirc *c, const Module *m, const Module *scheduled) {
-  Gen g = {.c = c, .l = &tirc_cuda_c, .module = m, .is_header = true};
+  Kernels kernels = {.module = m};
+  Gen g = {.c = c, .l = &tirc_cuda_c, .kernels = &kernels, .is_header = true};
   return source(&g, scheduled);
 }

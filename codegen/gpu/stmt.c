@@ -1,49 +1,15 @@
-/* Statements, and how lines get onto the page. */
+/* Statements that kernels have in a way of their own: loops on threads, barriers. */
 #include "codegen/wmma.h"
 #include "gen.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 
-/* --- lines ----------------------------------------------------------------------------------- */
-
-void tirc_gpu_line(Gen *g, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  tirc_c_add_line(g->c, g->out, g->indent, format, args);
-  va_end(args);
-}
-
-void tirc_gpu_open(Gen *g, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  tirc_c_add_line(g->c, g->out, g->indent, format, args);
-  va_end(args);
-  g->indent++;
-}
-
-void tirc_gpu_close(Gen *g) {
-  g->indent--;
-  tirc_gpu_line(g, "}");
-}
-
 /* --- loops ----------------------------------------------------------------------------------- */
-
-static CText bound(Gen *g, Expr e, DType t) {
-  const bool outer = g->index;
-  g->index = !tirc_loads_or_calls(e);
-  CText v = tirc_gpu_operand_as(g, e, t, NULL);
-  g->index = outer;
-  return v;
-}
 
 static const char *sum(Gen *g, Expr min, CText x, DType t) {
   if (tirc_is_int(min, 0)) return x.s;
-  return tirc_c_binary(g->c, OP_ADD, bound(g, min, t), x).s;
-}
-
-static void note(Gen *g, const char *text) {
-  if (text) tirc_gpu_line(g, "/* %s */", text);
+  return tirc_c_binary(g->c, OP_ADD, tirc_src_bound(g, min, t), x).s;
 }
 
 static bool is_var(const void *var, Expr e) { return e == var; }
@@ -53,29 +19,29 @@ static void gen_axis(Gen *g, const For *loop, int axis) {
   const DType t = loop->var->dtype;
   CText at = {g->l->axes[axis], BINDS_ALL};
   if (!tirc_find_expr_in(loop->body, is_var, loop->var)) {
-    tirc_gpu_stmt(g, loop->body);
+    tirc_src_stmt(g, loop->body);
     return;
   }
-  if (!tirc_is_int(loop->min, 0)) at = tirc_c_cast_to(g->c, tirc_gpu_value_type(g, t), at);
-  Name *name = tirc_gpu_declare(g, loop->var, loop->var->u.s);
-  tirc_gpu_line(g, "const %s %s = %s;", tirc_gpu_value_type(g, t), name->s,
+  if (!tirc_is_int(loop->min, 0)) at = tirc_c_cast_to(g->c, tirc_src_value_type(g, t), at);
+  Name *name = tirc_src_declare(g, loop->var, loop->var->u.s);
+  tirc_src_line(g, "const %s %s = %s;", tirc_src_value_type(g, t), name->s,
                 sum(g, loop->min, at, t));
-  tirc_gpu_stmt(g, loop->body);
+  tirc_src_stmt(g, loop->body);
 }
 
 /* What reads memory is read once, before the loop. */
 static CText once(Gen *g, Expr e, DType t, const char *name, const char *what) {
-  CText v = bound(g, e, t);
+  CText v = tirc_src_bound(g, e, t);
   if (!tirc_loads_or_calls(e)) return v;
-  const char *s = tirc_gpu_name(g, tirc_format(g->c, "%s_%s", name, what));
-  tirc_gpu_line(g, "const %s %s = %s;", tirc_gpu_value_type(g, t), s, v.s);
+  const char *s = tirc_src_name(g, tirc_format(g->c, "%s_%s", name, what));
+  tirc_src_line(g, "const %s %s = %s;", tirc_src_value_type(g, t), s, v.s);
   return (CText){s, BINDS_ALL};
 }
 
 static CText end_of(Gen *g, const For *loop, DType t, CText min) {
   int64_t first, extent;
   if (tirc_const_int(loop->min, &first) && tirc_const_int(loop->extent, &extent))
-    return bound(g, tirc_int(g->c, t, first + extent), t);
+    return tirc_src_bound(g, tirc_int(g->c, t, first + extent), t);
   CText n = once(g, loop->extent, t, loop->var->u.s, "extent");
   return tirc_is_int(loop->min, 0) ? n : tirc_c_binary(g->c, OP_ADD, min, n);
 }
@@ -83,25 +49,25 @@ static CText end_of(Gen *g, const For *loop, DType t, CText min) {
 static void gen_serial(Gen *g, const For *loop) {
   /* in a type in which the end is a number, too */
   const DType t = loop->var->dtype, wide = tirc_dtype_wraps(t) ? DT_INT64 : t;
-  const char *wanted = loop->var->u.s, *type = tirc_gpu_value_type(g, wide);
+  const char *wanted = loop->var->u.s, *type = tirc_src_value_type(g, wide);
   CText min = once(g, loop->min, wide, wanted, "start"), end = end_of(g, loop, wide, min);
   const char *outer_note = g->note;
   const int mark = g->taken.n;
-  note(g, tirc_note_loop(g->notes, loop->var, &g->note));
-  Name *name = tirc_gpu_declare(g, loop->var, wanted);
+  tirc_src_note(g, tirc_note_loop(g->notes, loop->var, &g->note));
+  Name *name = tirc_src_declare(g, loop->var, wanted);
   const char *i = name->s, *limit = tirc_c_operand(g->c, end, BINDS_SUM);
-  if (loop->kind == LOOP_UNROLLED || tirc_wmma_numbers(&g->fragments, loop))
+  if (loop->kind == LOOP_UNROLLED || tirc_wmma_numbers(&g->kernels->fragments, loop))
     tirc_text_add(g->out, "#pragma unroll\n");
-  tirc_gpu_open(g, "for (%s %s = %s; %s < %s; %s++) {", type, i, min.s, i, limit, i);
+  tirc_src_open(g, "for (%s %s = %s; %s < %s; %s++) {", type, i, min.s, i, limit, i);
   if (!tirc_dtype_equal(t, wide))
-    name->s = tirc_format(g->c, "((%s)%s)", tirc_gpu_value_type(g, t), i);
-  tirc_gpu_stmt(g, loop->body);
-  tirc_gpu_close(g);
+    name->s = tirc_format(g->c, "((%s)%s)", tirc_src_value_type(g, t), i);
+  tirc_src_stmt(g, loop->body);
+  tirc_src_close(g);
   g->taken.n = mark; /* names in braces end with them */
   if (g->note != outer_note && outer_note) g->note = "";
 }
 
-static void gen_for(Gen *g, Stmt s) {
+void tirc_gpu_for(Gen *g, Stmt s) {
   const For *loop = &s->u.loop;
   if (loop->kind != LOOP_THREAD_BINDING) {
     gen_serial(g, loop);
@@ -119,64 +85,42 @@ static void gen_for(Gen *g, Stmt s) {
 
 /* --- the others ------------------------------------------------------------------------------ */
 
-static const char *condition(Gen *g, Expr e) { return tirc_gpu_operand_as(g, e, DT_BOOL, NULL).s; }
-
-static void gen_seq(Gen *g, Stmt s) {
-  for (int i = 0; i < s->u.seq.n; i++) tirc_gpu_stmt(g, tirc_item(s, i));
+void tirc_gpu_seq(Gen *g, Stmt s) {
+  for (int i = 0; i < s->u.seq.n; i++) tirc_src_stmt(g, tirc_item(s, i));
 }
 
-static void gen_if(Gen *g, Stmt s) {
-  const int mark = g->taken.n;
-  tirc_gpu_open(g, "if (%s) {", condition(g, s->u.branch.cond));
-  tirc_gpu_stmt(g, s->u.branch.then_case);
-  g->taken.n = mark;
-  if (s->u.branch.else_case) {
-    g->indent--;
-    tirc_gpu_open(g, "} else {");
-    tirc_gpu_stmt(g, s->u.branch.else_case);
-    g->taken.n = mark;
-  }
-  tirc_gpu_close(g);
-}
-
-static void gen_while(Gen *g, Stmt s) {
-  tirc_gpu_open(g, "while (%s) {", condition(g, s->u.loop_while.cond));
-  tirc_gpu_stmt(g, s->u.loop_while.body);
-  tirc_gpu_close(g);
-}
-
-static void gen_let(Gen *g, Stmt s) {
+void tirc_gpu_bind(Gen *g, Stmt s) {
   Expr var = s->u.let.var, value = s->u.let.value;
   const DType t = tirc_dtype_lanes(var->dtype, 1);
-  const char *type = tirc_gpu_value_type(g, t);
+  const char *type = tirc_src_value_type(g, t);
   const int lanes = var->dtype.lanes;
   if (lanes == 1) {
-    CText v = tirc_gpu_operand_as(g, value, t, NULL);
-    tirc_gpu_line(g, "const %s %s = %s;", type, tirc_gpu_declare(g, var, var->u.s)->s, v.s);
+    CText v = tirc_src_operand_as(g, value, t, &tirc_src_first);
+    tirc_src_line(g, "const %s %s = %s;", type, tirc_src_declare(g, var, var->u.s)->s, v.s);
   } else {
-    const char *lane = tirc_gpu_name(g, "lane");
-    CText v = tirc_gpu_operand_as(g, value, t, lane);
-    Name *name = tirc_gpu_declare(g, var, var->u.s);
+    const char *lane = tirc_src_name(g, "lane");
+    CText v = tirc_src_operand_as(g, value, t, &(Window){0, 1, lane});
+    Name *name = tirc_src_declare(g, var, var->u.s);
     name->is_array = true;
-    tirc_gpu_line(g, "%s %s[%d];", type, name->s, lanes);
-    tirc_gpu_line(g, "for (int %s = 0; %s < %d; %s++) %s[%s] = %s;", lane, lane, lanes, lane,
+    tirc_src_line(g, "%s %s[%d];", type, name->s, lanes);
+    tirc_src_line(g, "for (int %s = 0; %s < %d; %s++) %s[%s] = %s;", lane, lane, lanes, lane,
                   name->s, lane, v.s);
   }
-  tirc_gpu_stmt(g, s->u.let.body);
+  tirc_src_stmt(g, s->u.let.body);
 }
 
 /* The barrier of a block is one for global memory where threads hand values on there. */
 static void gen_barrier(Gen *g, Expr e) {
   const char *scope = e->n == 1 && e->args[0]->op == OP_STRING ? e->args[0]->u.s : "shared";
-  const char *barrier = g->k->shares_global ? g->l->barrier_all : g->l->barrier;
+  const char *barrier = g->kernels->k->shares_global ? g->l->barrier_all : g->l->barrier;
   if (strcmp(scope, "warp") == 0) barrier = g->l->warp_barrier;
   if (!barrier || (strcmp(scope, "warp") != 0 && strncmp(scope, "shared", 6) != 0))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no T.tvm_storage_sync(\"%s\")", g->l->name,
               scope);
-  tirc_gpu_line(g, "%s;", barrier);
+  tirc_src_line(g, "%s;", barrier);
 }
 
-static void gen_eval(Gen *g, Stmt s) {
+void tirc_gpu_eval(Gen *g, Stmt s) {
   Expr e = s->u.eval.value;
   if (e->op == OP_STRING || e->op == OP_INT || e->dtype.lanes > 1) return;
   if (e->op == OP_CALL && strcmp(e->u.s, "tvm_storage_sync") == 0) {
@@ -185,41 +129,18 @@ static void gen_eval(Gen *g, Stmt s) {
   }
   if (e->op == OP_CALL && (strcmp(e->u.s, "prefetch") == 0 || strcmp(e->u.s, "assume") == 0))
     return; /* without a meaning */
-  tirc_gpu_line(g, "(void)%s;", tirc_c_operand(g->c, tirc_gpu_scalar(g, e), BINDS_CAST));
+  tirc_src_line(g, "(void)%s;", tirc_c_operand(g->c, tirc_src_scalar(g, e), BINDS_CAST));
 }
 
-static void gen_store(Gen *g, Stmt s) {
-  note(g, tirc_note_store(g->notes, s->u.store.buffer, &g->note));
-  tirc_gpu_store(g, s);
-}
-
-static void gen_attr(Gen *g, Stmt s) {
+void tirc_gpu_attr(Gen *g, Stmt s) {
   if (g->l->tensor_cores && strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE)) == 0)
     tirc_gpu_tensor_core(g, s->u.attr.value);
   else
-    tirc_gpu_stmt(g, s->u.attr.body);
+    tirc_src_stmt(g, s->u.attr.body);
 }
 
-static void gen_assert(Gen *g, Stmt s) {
+void tirc_gpu_check(Gen *g, Stmt s) {
   tirc_fail(g->c, s->loc, CODE_CODEGEN, "assert before the loops that are bound to threads",
             "a kernel has nobody to tell that an assertion fails: %s",
             s->u.check.message ? s->u.check.message : "");
-}
-
-static void gen_nested_block(Gen *g, Stmt s) {
-  tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL, "the block %s has not been lowered", s->u.block.name);
-}
-
-void tirc_gpu_stmt(Gen *g, Stmt s) {
-  static void (*const generators[])(Gen *, Stmt) = {
-      [STMT_FOR] = gen_for,          [STMT_BLOCK] = gen_nested_block,
-      [STMT_SEQ] = gen_seq,          [STMT_STORE] = gen_store,
-      [STMT_EVAL] = gen_eval,        [STMT_IF] = gen_if,
-      [STMT_WHILE] = gen_while,      [STMT_LET] = gen_let,
-      [STMT_ALLOC] = tirc_gpu_alloc, [STMT_DECL] = tirc_gpu_decl,
-      [STMT_ATTR] = gen_attr,        [STMT_ASSERT] = gen_assert,
-  };
-  if (s->loc.line > 0) g->loc = s->loc;
-  if (g->on_host && tirc_gpu_host_stmt(g, s)) return;
-  generators[s->kind](g, s);
 }

@@ -12,15 +12,15 @@
 #include "ir/arith/arith.h"
 
 void tirc_gpu_find_fragments(Gen *g, Stmt body) {
-  g->fragments = g->l->tensor_cores ? tirc_wmma_fragments(g->c, body) : (PtrMap){0};
+  g->kernels->fragments = g->l->tensor_cores ? tirc_wmma_fragments(g->c, body) : (PtrMap){0};
 }
 
 bool tirc_gpu_fragments(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
-  const WmmaFragments *f = tirc_map_get(&g->fragments, b->data);
+  const WmmaFragments *f = tirc_map_get(&g->kernels->fragments, b->data);
   if (!f) return false;
-  const Name *name = tirc_gpu_declare(g, b->data, b->name);
-  tirc_gpu_line(g, "%s %s[%lld];", tirc_gpu_value_type(g, f->held), name->s,
+  const Name *name = tirc_src_declare(g, b->data, b->name);
+  tirc_src_line(g, "%s %s[%lld];", tirc_src_value_type(g, f->held), name->s,
                 (long long)(f->count * f->registers));
   return true;
 }
@@ -28,10 +28,10 @@ bool tirc_gpu_fragments(Gen *g, Stmt s) {
 /* A pointer to the registers of one. */
 static const char *open_part(Gen *g, const WmmaPart *p, const char *wanted) {
   const Name *array = tirc_map_get(&g->vars, p->of->buffer->data);
-  const char *name = tirc_gpu_name(g, wanted);
+  const char *name = tirc_src_name(g, wanted);
   Expr first = tirc_mul(g->c, p->index, tirc_int(g->c, p->index->dtype, p->of->registers));
-  tirc_gpu_line(g, "%s *%s = %s + %s;", tirc_gpu_value_type(g, p->of->held), name, array->s,
-                tirc_gpu_index(g, tirc_simplify0(g->c, first)));
+  tirc_src_line(g, "%s *%s = %s + %s;", tirc_src_value_type(g, p->of->held), name, array->s,
+                tirc_src_index(g, tirc_simplify0(g->c, first), &tirc_src_first).s);
   return name;
 }
 
@@ -45,20 +45,20 @@ static const char *constraints(Gen *g, const char *all, const WmmaPart *p, const
 
 static void fill(Gen *g, const WmmaCall *call) {
   const WmmaFragments *f = call->out.of;
-  const char *name = open_part(g, &call->out, "d"), *i = tirc_gpu_name(g, "i");
+  const char *name = open_part(g, &call->out, "d"), *i = tirc_src_name(g, "i");
   const DType t = f->buffer->dtype;
-  CText v = tirc_gpu_operand_as(g, call->value, t, NULL);
-  if (tirc_gpu_is_small(t)) v = tirc_gpu_text(g, BINDS_ALL, "tirc_to_half(%s) * 0x10001u", v.s);
+  CText v = tirc_src_operand_as(g, call->value, t, &tirc_src_first);
+  if (tirc_src_is_small(t)) v = tirc_src_text(g, BINDS_ALL, "tirc_to_half(%s) * 0x10001u", v.s);
   tirc_text_add(g->out, "#pragma unroll\n");
-  tirc_gpu_line(g, "for (int %s = 0; %s < %d; %s++) %s[%s] = %s;", i, i, f->registers, i, name, i,
+  tirc_src_line(g, "for (int %s = 0; %s < %d; %s++) %s[%s] = %s;", i, i, f->registers, i, name, i,
                 v.s);
 }
 
 void tirc_gpu_tensor_core(Gen *g, Expr e) {
   static const char *const names[] = {"a", "b", "c"};
-  const WmmaCall call = tirc_wmma_call(g->c, &g->fragments, e, '%');
+  const WmmaCall call = tirc_wmma_call(g->c, &g->kernels->fragments, e, '%');
   const int mark = g->taken.n;
-  tirc_gpu_open(g, "{");
+  tirc_src_open(g, "{");
   if (!call.ptx) {
     fill(g, &call);
   } else {
@@ -70,12 +70,12 @@ void tirc_gpu_tensor_core(Gen *g, Expr e) {
       Buffer b = call.place->u.buffer;
       in = tirc_format(g->c, "%s%s\"l\"(%s), \"r\"((int)%s)", in, *in ? ", " : "",
                        tirc_gpu_pointer(g, b, call.place->args[0]),
-                       tirc_c_operand(g->c, tirc_gpu_scalar(g, call.stride), BINDS_CAST));
+                       tirc_c_operand(g->c, tirc_src_scalar(g, call.stride), BINDS_CAST));
     }
-    tirc_gpu_line(g, "asm volatile(\"%s\"", call.ptx);
-    tirc_gpu_line(g, "             : %s", out);
-    tirc_gpu_line(g, "             : %s%s);", in, call.place ? " : \"memory\"" : "");
+    tirc_src_line(g, "asm volatile(\"%s\"", call.ptx);
+    tirc_src_line(g, "             : %s", out);
+    tirc_src_line(g, "             : %s%s);", in, call.place ? " : \"memory\"" : "");
   }
-  tirc_gpu_close(g);
+  tirc_src_close(g);
   g->taken.n = mark;
 }

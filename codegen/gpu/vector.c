@@ -8,20 +8,10 @@ bool tirc_gpu_has_vectors(DType t) {
   return (n >= 2 && n <= 4) || n == 8 || n == 16;
 }
 
-Expr tirc_gpu_spread(Expr e) {
-  if (e->op == OP_BROADCAST) return e->args[0];
-  return e->op == OP_FLOAT || e->dtype.lanes == 1 ? e : NULL;
-}
-
-/* Numbers that have operators on vectors. */
-static bool computes(DType t) {
-  return tirc_dtype_is_int(t) || (t.code == TYPE_FLOAT && t.bits >= 32);
-}
-
 static bool is_flat_load(Expr e) {
   const DType t = e->u.buffer->dtype;
   return e->n == 1 && !e->u.buffer->strides && tirc_is_contiguous(e->args[0]) &&
-         (computes(t) || t.code == TYPE_FLOAT);
+         (tirc_src_computes(t) || t.code == TYPE_FLOAT);
 }
 
 static bool has_form(const Gen *g, Expr e);
@@ -35,15 +25,15 @@ static bool args_have_form(const Gen *g, Expr e) {
 static bool converts(const Gen *g, Expr e) {
   const DType from = e->args[0]->dtype;
   if (!has_form(g, e->args[0])) return false;
-  return computes(from) || (from.code == TYPE_FLOAT && e->dtype.code == TYPE_FLOAT);
+  return tirc_src_computes(from) || (from.code == TYPE_FLOAT && e->dtype.code == TYPE_FLOAT);
 }
 
 static bool has_form(const Gen *g, Expr e) {
   const DType t = e->dtype;
   if (t.lanes == 1) return true;
-  if (tirc_gpu_spread(e)) return e->dtype.code != TYPE_BOOL;
+  if (tirc_src_spread(e)) return e->dtype.code != TYPE_BOOL;
   if (e->op == OP_LOAD) return is_flat_load(e);
-  if (!computes(t) || !g->l->vector_arith) return false;
+  if (!tirc_src_computes(t) || !g->l->vector_arith) return false;
   switch (e->op) {
   case OP_CAST: return converts(g, e);
   case OP_ADD:
@@ -69,9 +59,9 @@ bool tirc_gpu_has_vector_form(Gen *g, Stmt s) {
     return false;
   if (b->dtype.code == TYPE_FLOAT && b->dtype.bits == 16) { /* copied, or rounded by the store */
     if (value->op == OP_CAST && g->l->vector_arith) return converts(g, value);
-    return value->op == OP_LOAD ? is_flat_load(value) : tirc_gpu_spread(value) != NULL;
+    return value->op == OP_LOAD ? is_flat_load(value) : tirc_src_spread(value) != NULL;
   }
-  return computes(b->dtype) && has_form(g, value);
+  return tirc_src_computes(b->dtype) && has_form(g, value);
 }
 
 typedef struct Overlap {

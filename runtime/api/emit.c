@@ -167,7 +167,7 @@ static const ModelEntry *entry_of(Tirc *c, const Emission *p, const Module *m,
 typedef struct SourceOfKernels {
   tirc_emit_kind kind;
   GpuKind gpu;
-  const GpuLanguage *language;
+  const Language *language;
 } SourceOfKernels;
 
 static const SourceOfKernels *source_of_kernels(tirc_emit_kind kind) {

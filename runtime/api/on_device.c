@@ -105,7 +105,7 @@ static const char *list_kernels(Tirc *c, const OnDevice *on) {
 
 /* Its kernels, in the language that the device takes, and what they are called there. */
 static const char *code_of(OnDevice *on, Tirc *c, const char *target, bool as_ptx) {
-  const GpuLanguage *l = as_ptx ? &tirc_cuda_c : &tirc_opencl_c;
+  const Language *l = as_ptx ? &tirc_cuda_c : &tirc_opencl_c;
   on->names = tirc_gpu_symbols(c, l, on->lowered);
   if (!as_ptx) return tirc_gpu_source(c, l, on->lowered, NULL);
   return tirc_llvm_ptx(c, on->lowered, tirc_gpu_find(target), on->names).bytes;

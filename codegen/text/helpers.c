@@ -18,12 +18,19 @@ static const struct {
 
 static bool has_type(HelperId id) { return strstr(rows[id].text, "$N") != NULL; }
 
-const char *tirc_gpu_helper(Gen *g, HelperId id, DType t) {
+/* Languages that have such functions need no helpers for them. */
+static bool is_needed(const Language *l, int id) {
+  return id >= 0 && !(id == HELPER_BITS_TO_FLOAT && l->float_of_bits) &&
+         !(id == HELPER_FLOAT_TO_BITS && l->bits_of_float);
+}
+
+const char *tirc_src_helper(Gen *g, HelperId id, DType t) {
   bool known = false;
   for (int i = 0; i < g->helpers.n; i++)
     known = known || (g->helpers.at[i].id == id &&
                       (!has_type(id) || tirc_dtype_equal(g->helpers.at[i].t, t)));
-  if (!known && rows[id].needs >= 0) (void)tirc_gpu_helper(g, (HelperId)rows[id].needs, t);
+  if (!known && is_needed(g->l, rows[id].needs))
+    (void)tirc_src_helper(g, (HelperId)rows[id].needs, t);
   if (!known) vec_push(g->c, g->helpers, ((Helper){id, t}));
   if (strstr(rows[id].text, "double")) g->uses_double = true;
   if (!has_type(id)) return rows[id].name;
@@ -32,28 +39,34 @@ const char *tirc_gpu_helper(Gen *g, HelperId id, DType t) {
 
 enum { MOST_MOVED = 16 }; /* bytes that one instruction moves */
 
+/* Those of C take and give a bool as its byte. */
+static const char *type_of(Gen *g, DType t) {
+  return g->l->family->small_bits ? tirc_src_memory_type(g, t) : tirc_src_value_type(g, t);
+}
+
 static const char *word(Gen *g, char which, DType t) {
+  const Language *l = g->l;
   const DType one = tirc_dtype_lanes(t, 1);
-  DType u = t;
-  if (u.code == TYPE_INT) u.code = TYPE_UINT;
   const int bytes = tirc_dtype_bytes(one) * t.lanes;
   switch (which) {
-  case 'T': return tirc_gpu_value_type(g, t);
-  case 'U': return tirc_gpu_value_type(g, u);
-  case 'M': return tirc_gpu_memory_type(g, one);
+  case 'T': return type_of(g, t);
+  case 'U': return type_of(g, tirc_src_unsigned(t));
+  case 'M': return tirc_src_memory_type(g, one);
   case 'N': return tirc_dtype_name(g->c, t);
   case 'n': return tirc_format(g->c, "%d", t.lanes);
   case 'A': return tirc_format(g->c, "%d", bytes < MOST_MOVED ? bytes : MOST_MOVED);
-  case 's': return g->l->uints[1];
-  case 'u': return g->l->uints[2];
-  case 'l': return g->l->uints[3];
-  case 'L': return g->l->ints[3];
-  case 'B': return g->l->bits_of_float;
-  case 'F': return g->l->float_of_bits;
-  case 'D': return g->l->double_of_bits;
-  case 'q': return g->l->function;
-  case 'h': return g->l->function_of_both;
-  default: return g->l->round_half;
+  case 's': return l->uints[1];
+  case 'u': return l->uints[2];
+  case 'l': return l->uints[3];
+  case 'L': return l->ints[3];
+  case 'B': return l->bits_of_float ? l->bits_of_float : rows[HELPER_FLOAT_TO_BITS].name;
+  case 'F': return l->float_of_bits ? l->float_of_bits : rows[HELPER_BITS_TO_FLOAT].name;
+  case 'D': return l->double_of_bits;
+  case 'q': return l->function;
+  case 'h': return l->function_of_both;
+  case 'E': return l->end_odd;
+  case 'Q': return l->floor_quotient;
+  default: return l->round_half;
   }
 }
 
@@ -62,7 +75,7 @@ static const char *function_named(Gen *g, const char *s, size_t n, DType t) {
   for (int op = 0; op < OP_COUNT; op++) {
     const char *name = tirc_ops[op].c_form;
     if (name && strlen(name) == n && memcmp(name, s, n) == 0)
-      return tirc_gpu_function(g, (Op)op, t);
+      return tirc_src_function(g, (Op)op, t);
   }
   return "";
 }
@@ -79,11 +92,11 @@ static const char *polynomial(Gen *g, const char *s) {
   const DType t = wide ? DT_FLOAT64 : DT_FLOAT32;
   Text lines = {.c = g->c};
   tirc_text_addf(&lines, "  %s %s = %s;\n", wide ? "double" : "float", p,
-                 tirc_gpu_float(g, t, q->c[q->n - 1]).s);
+                 tirc_src_float(g, t, q->c[q->n - 1]).s);
   for (int i = q->n - 2; i >= 0; i--) {
     const double c = q->c[i];
     tirc_text_addf(&lines, "  %s = %s * %s %c %s;\n", p, p, x, c < 0 ? '-' : '+',
-                   tirc_gpu_float(g, t, c < 0 ? -c : c).s);
+                   tirc_src_float(g, t, c < 0 ? -c : c).s);
   }
   return lines.at;
 }
@@ -99,8 +112,12 @@ static void write_helper(Gen *g, Text *out, const char *s, DType t) {
     } else if (s[1] == '[' && end) {
       tirc_text_add(out, function_named(g, s + 2, (size_t)(end - s - 2), t));
       s = end;
-    } else {
-      tirc_text_add(out, word(g, *++s, t));
+    } else { /* a word, which may have words */
+      const char *text = word(g, *++s, t);
+      if (strchr(text, '$'))
+        write_helper(g, out, text, t);
+      else
+        tirc_text_add(out, text);
     }
   }
 }
@@ -115,10 +132,10 @@ static void end_once(Gen *g, Text *out) {
   if (g->is_header) tirc_text_add(out, "#endif\n");
 }
 
-void tirc_gpu_write_helpers(Gen *g, Text *out) {
+void tirc_src_write_helpers(Gen *g, Text *out) {
   for (int i = 0; i < g->helpers.n; i++) {
     const Helper h = g->helpers.at[i];
-    begin_once(g, out, tirc_gpu_helper(g, h.id, h.t));
+    begin_once(g, out, tirc_src_helper(g, h.id, h.t));
     write_helper(g, out, rows[h.id].text, h.t);
     end_once(g, out);
   }
@@ -131,10 +148,10 @@ static bool is_called(const char *text, const char *name) {
   return false;
 }
 
-void tirc_gpu_write_own(Gen *g, Text *out, const char *text) {
+void tirc_src_write_own(Gen *g, Text *out, const char *text) {
   enum { MOST_OWN = 64 };
   bool is_used[MOST_OWN] = {false}, more = true;
-  const GpuText *own = g->l->own;
+  const OwnText *own = g->l->own;
   while (more) {
     more = false;
     for (int i = 0; own && i < MOST_OWN && own[i].name; i++) {

@@ -63,12 +63,6 @@ CText tirc_c_cast_to(Tirc *c, const char *type, CText v) {
   return (CText){tirc_format(c, "(%s)%s", type, tirc_c_operand(c, v, BINDS_CAST)), BINDS_CAST};
 }
 
-void tirc_c_add_line(Tirc *c, Text *out, int indent, const char *format, va_list args) {
-  for (int i = 0; i < indent; i++) tirc_text_add(out, "  ");
-  tirc_text_add(out, tirc_vformat(c, format, args));
-  tirc_text_add(out, "\n");
-}
-
 const char *tirc_c_digits(Tirc *c, DType t, double v) {
   char *s = tirc_format(c, t.bits == 32 ? "%.9g" : "%.17g", v);
   for (int digits = 1; digits < 17; digits++) {

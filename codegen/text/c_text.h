@@ -39,8 +39,6 @@ Binds tirc_c_binds(Op op);
 const char *tirc_c_digits(Tirc *c, DType t, double v);
 /* A text as a string of C. */
 const char *tirc_c_quoted(Tirc *c, const char *s);
-/* A line of source, indented. */
-void tirc_c_add_line(Tirc *c, Text *out, int indent, const char *format, va_list args);
 /* Just loop variables, parameters and constants: arithmetic on them does not overflow. */
 bool tirc_c_is_plain(Expr e);
 

@@ -1,0 +1,103 @@
+/* Statements that processors and kernels have alike, and how lines get onto the page. */
+#include "gen.h"
+#include "ir/tree/find.h"
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static void add_line(Gen *g, const char *format, va_list args) {
+  for (int i = 0; i < g->indent; i++) tirc_text_add(g->out, "  ");
+  tirc_text_add(g->out, tirc_vformat(g->c, format, args));
+  tirc_text_add(g->out, "\n");
+}
+
+void tirc_src_line(Gen *g, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_line(g, format, args);
+  va_end(args);
+}
+
+void tirc_src_open(Gen *g, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_line(g, format, args);
+  va_end(args);
+  g->indent++;
+}
+
+void tirc_src_close(Gen *g) {
+  g->indent--;
+  tirc_src_line(g, "}");
+}
+
+void tirc_src_note(Gen *g, const char *text) {
+  if (text) tirc_src_line(g, "/* %s */", text);
+}
+
+/* --- what loops and accesses have in common --------------------------------------------------- */
+
+CText tirc_src_bound(Gen *g, Expr e, DType t) {
+  const bool outer = g->index;
+  g->index = !tirc_loads_or_calls(e);
+  CText v = tirc_src_operand_as(g, e, t, &tirc_src_first);
+  g->index = outer;
+  return v;
+}
+
+Expr tirc_src_plus(Tirc *c, Expr base, int64_t k) {
+  int64_t v;
+  if (base->op == OP_ADD && tirc_const_int(base->args[1], &v))
+    return tirc_add(c, base->args[0], tirc_int(c, base->dtype, v + k));
+  return k ? tirc_add(c, base, tirc_int(c, base->dtype, k)) : base;
+}
+
+/* --- statements ------------------------------------------------------------------------------- */
+
+/* Names in braces end with them. */
+static void gen_part(Gen *g, Stmt s) {
+  const int mark = g->taken.n;
+  tirc_src_stmt(g, s);
+  g->taken.n = mark;
+}
+
+static void open_with(Gen *g, const char *word, Expr condition) {
+  CText c = tirc_src_cast(g, tirc_src_scalar(g, condition), condition->dtype, DT_BOOL);
+  tirc_src_open(g, "%s (%s) {", word, c.s);
+}
+
+static void gen_if(Gen *g, Stmt s) {
+  open_with(g, "if", s->u.branch.cond);
+  gen_part(g, s->u.branch.then_case);
+  if (s->u.branch.else_case) {
+    g->indent--;
+    tirc_src_open(g, "} else {");
+    gen_part(g, s->u.branch.else_case);
+  }
+  tirc_src_close(g);
+}
+
+static void gen_while(Gen *g, Stmt s) {
+  open_with(g, "while", s->u.loop_while.cond);
+  tirc_src_stmt(g, s->u.loop_while.body);
+  tirc_src_close(g);
+}
+
+static void gen_decl(Gen *g, Stmt s) { tirc_src_stmt(g, s->u.alloc.body); }
+static void gen_attr(Gen *g, Stmt s) { tirc_src_stmt(g, s->u.attr.body); }
+
+static void gen_block(Gen *g, Stmt s) {
+  tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL, "the block %s has not been lowered", s->u.block.name);
+}
+
+void tirc_src_stmt(Gen *g, Stmt s) {
+  static EmitStmt *const generators[STMT_ASSERT + 1] = {
+      [STMT_IF] = gen_if,     [STMT_WHILE] = gen_while, [STMT_DECL] = gen_decl,
+      [STMT_ATTR] = gen_attr, [STMT_BLOCK] = gen_block,
+  };
+  const Family *f = g->l->family;
+  if (s->loc.line > 0) g->loc = s->loc;
+  if (f->stmt && f->stmt(g, s)) return;
+  if (s->kind == STMT_STORE)
+    tirc_src_note(g, tirc_note_store(g->notes, s->u.store.buffer, &g->note));
+  (f->stmts[s->kind] ? f->stmts[s->kind] : generators[s->kind])(g, s);
+}
