@@ -25,7 +25,7 @@ static int run_command(int argc, char **argv, Options *o) {
   if (!c) {
     Nearest best = {.wanted = argv[1], .n_wanted = strlen(argv[1])};
     offer_command_names(&best);
-    return complain(o, tirc_suggest_name(&best, "", "`tirc help` lists the commands"),
+    return complain(tirc_suggest_name(&best, "", "`tirc help` lists the commands"),
                     "there is no command '%s'", argv[1]);
   }
   if (!parse_options(c, argc - 2, argv + 2, o)) return BAD;
@@ -55,15 +55,15 @@ int main(int argc, char **argv) {
     print_usage(stderr);
     return BAD;
   }
-  Options o = {.json_errors = wants_json(argc, argv),
-               .words = {argc, (const char **)(uintptr_t)argv}};
+  Options o = {.words = {argc, (const char **)(uintptr_t)argv}};
+  speech.json = wants_json(argc, argv);
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing it */
-  end_when_memory_is_out(&o);
+  end_when_memory_is_out();
   Call call = {argc, argv, &o, BAD};
-  if (!tirc_on_stack(STACK_ENOUGH, run_call, &call)) complain(&o, NULL, "out of memory");
+  if (!tirc_on_stack(STACK_ENOUGH, run_call, &call)) complain(NULL, "out of memory");
   int status = call.status;
   bool lost = fflush(stdout) != 0 || ferror(stdout);
-  if (lost && status != BAD) status = complain(&o, NULL, "cannot write standard output");
+  if (lost && status != BAD) status = complain(NULL, "cannot write standard output");
   free_options(&o);
   return status;
 }

@@ -58,20 +58,20 @@ char *script_without(const char *text, const char *name) {
 
 int find_rules(Bench *b, const char *path) {
   b->script = read_script(path);
-  if (!b->script) return complain(b->o, NULL, "cannot read '%s': %s", path, read_fault(errno));
+  if (!b->script) return complain(NULL, "cannot read '%s': %s", path, read_fault(errno));
   for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
     Rule *grown = realloc(b->rules, ((size_t)b->n_rules + 1) * sizeof *grown);
-    if (!grown) return complain(b->o, NULL, "out of memory");
+    if (!grown) return complain(NULL, "out of memory");
     b->rules = grown;
     Rule *rule = &b->rules[b->n_rules++];
     *rule = (Rule){strndup(r + sizeof DEFINITION - 1, name_length(r)), leave_out(b->script, r), r};
     if (!rule->name || !rule->text)
-      return complain(b->o, "write its statements below `def rule_name(...):`, indented",
+      return complain("write its statements below `def rule_name(...):`, indented",
                       "rule_%s of '%s' has no body on lines of its own",
                       rule->name ? rule->name : "", path);
   }
   if (b->n_rules) return DONE;
-  return complain(b->o, "put what can be left out into functions: def rule_parallel(loop): ...",
+  return complain("put what can be left out into functions: def rule_parallel(loop): ...",
                   "'%s' has no function whose name begins with rule_", path);
 }
 

@@ -29,7 +29,7 @@ int load_named(const Options *o, const char *file, const char *text, int n,
                const tirc_define *defines, tirc_module **out) {
   tirc_error *e = NULL;
   if (!text) return load_program_with(o, file, n, defines, out);
-  return tirc_module_parse(text, strlen(text), file, n, defines, out, &e) ? report(o, e) : DONE;
+  return tirc_module_parse(text, strlen(text), file, n, defines, out, &e) ? report(e) : DONE;
 }
 
 /* A file is read twice: which names are sizes, a program without its settings tells. */
@@ -47,7 +47,7 @@ int load_case(const Bench *b, Case *k) {
   const char *file = k->file ? k->file : b->o->args.at[0];
   int n = 0;
   tirc_define *constants = calloc((size_t)k->n_defines + 1, sizeof *constants);
-  if (!constants) return complain(b->o, NULL, "out of memory");
+  if (!constants) return complain(NULL, "out of memory");
   tirc_module *plain = k->n_defines ? read_plain(file, k->text) : NULL;
   const bool has_sizes = plain && !tirc_module_has_graph(plain); /* a model's are its constants */
   for (int i = 0; i < k->n_defines; i++)
@@ -58,37 +58,35 @@ int load_case(const Bench *b, Case *k) {
   return status;
 }
 
-static int no_size(const Bench *b, const char *what, const char *name) {
+static int no_size(const char *what, const char *name) {
   char hint[256];
   snprintf(hint, sizeof hint, "give it one or several: -D %.80s=16,32", name);
-  return complain(b->o, hint, "%s \"%s\" has no value", what, name);
+  return complain(hint, "%s \"%s\" has no value", what, name);
 }
 
-static int read_symbols(const Bench *b, Case *k) {
+static int read_symbols(Case *k) {
   tirc_error *e = NULL;
   const tirc_symbol *symbols;
-  if (tirc_module_symbols(k->program, NULL, &k->n_symbols, &symbols, &e)) return report(b->o, e);
+  if (tirc_module_symbols(k->program, NULL, &k->n_symbols, &symbols, &e)) return report(e);
   k->symbols = calloc((size_t)(k->n_symbols + k->n_params) + 1, sizeof *k->symbols);
-  if (!k->symbols) return complain(b->o, NULL, "out of memory");
+  if (!k->symbols) return complain(NULL, "out of memory");
   int status = DONE;
   for (int i = 0; i < k->n_symbols && status == DONE; i++) {
     const char *value = given(k, symbols[i].name);
     k->symbols[i] = symbols[i];
-    status = value ? read_extent(b->o, value, &k->symbols[i])
-                   : no_size(b, "the extent", symbols[i].name);
+    status = value ? read_extent(value, &k->symbols[i]) : no_size("the extent", symbols[i].name);
   }
   return status;
 }
 
 /* A scalar is among the sizes, too: copies between layouts are told it by its name. */
-static int read_scalars(const Bench *b, Case *k) {
+static int read_scalars(Case *k) {
   int status = DONE;
   for (int i = 0; i < k->n_params && status == DONE; i++) {
     const tirc_param *p = &k->params[i];
     const char *value = p->is_array ? NULL : given(k, p->name);
     if (p->is_array) continue;
-    status = value ? read_scalar(b->o, p, value, &k->args[i])
-                   : no_size(b, "the scalar parameter", p->name);
+    status = value ? read_scalar(p, value, &k->args[i]) : no_size("the scalar parameter", p->name);
     if (status == DONE) k->symbols[k->n_symbols++] = (tirc_symbol){p->name, k->args[i].i, true};
   }
   return status;
@@ -112,19 +110,19 @@ bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_ar
 int make_arrays(const Bench *b, Case *k) {
   tirc_error *e = NULL;
   const tirc_param *params;
-  if (tirc_module_params(k->program, NULL, &k->n_params, &params, &e)) return report(b->o, e);
+  if (tirc_module_params(k->program, NULL, &k->n_params, &params, &e)) return report(e);
   const size_t n = (size_t)k->n_params + 1;
   k->args = calloc(n, sizeof *k->args);
   k->params = calloc(n, sizeof *k->params);
-  if (!k->args || !k->params) return complain(b->o, NULL, "out of memory");
+  if (!k->args || !k->params) return complain(NULL, "out of memory");
   memcpy(k->params, params, (size_t)k->n_params * sizeof *params);
   int status =
       b->of_programs || b->tunes ? DONE : check_range_names(b->o, k->n_params, k->params, 1);
-  if (status == DONE) status = read_symbols(b, k);
-  if (status == DONE) status = read_scalars(b, k);
+  if (status == DONE) status = read_symbols(k);
+  if (status == DONE) status = read_scalars(k);
   for (int i = 0; i < k->n_params && status == DONE; i++) {
     if (!k->params[i].is_array) continue;
-    if (!new_array(k, k->program, k->args, i, &k->args[i].array, &e)) return report(b->o, e);
+    if (!new_array(k, k->program, k->args, i, &k->args[i].array, &e)) return report(e);
     status = fill_random(b->o, &k->params[i], i, k->args[i].array);
     k->params[i].ndim = tirc_array_ndim(k->args[i].array); /* 1: flat, with gaps */
     k->params[i].shape = tirc_array_shape(k->args[i].array);

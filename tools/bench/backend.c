@@ -48,21 +48,21 @@ static int read_backend(Bench *b, char *word) {
   enum { MOST = sizeof b->backends / sizeof *b->backends };
   struct Backend *backend = &b->backends[b->n_backends];
   bool named = strncmp(word, "c:", 2) == 0;
-  if (b->n_backends == MOST) return complain(b->o, NULL, "--backend names too many");
+  if (b->n_backends == MOST) return complain(NULL, "--backend names too many");
   if (strcmp(word, "jit") != 0 && strcmp(word, "c") != 0 && !named)
-    return complain(b->o, "write --backend=jit,c or jit,c:clang-19,c:gcc",
+    return complain("write --backend=jit,c or jit,c:clang-19,c:gcc",
                     "--backend knows jit, c and c:COMPILER, not '%s'", word);
   snprintf(backend->name, sizeof backend->name, "%s", word);
   if (strcmp(word, "c") == 0) {
     const char *first = first_compiler();
-    if (!first) return complain(b->o, "install gcc or clang-19", "--backend=c needs a C compiler");
+    if (!first) return complain("install gcc or clang-19", "--backend=c needs a C compiler");
     snprintf(backend->compiler, sizeof backend->compiler, "%s", first);
   }
   if (named) {
     snprintf(backend->compiler, sizeof backend->compiler, "%s", word + 2);
     if (!is_there(word + 2))
-      return complain(b->o, "install it, or name another one",
-                      "--backend: there is no compiler '%s'", word + 2);
+      return complain("install it, or name another one", "--backend: there is no compiler '%s'",
+                      word + 2);
   }
   b->n_backends++;
   return DONE;

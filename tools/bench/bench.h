@@ -185,7 +185,7 @@ struct Bench {
  * that it does not. */
 bool has_contenders(const Options *o);
 int bench_model(const Options *o); /* bench_model.c: of a model */
-int usage_of_bench(const Options *o);
+int usage_of_bench(void);
 int read_threads(Bench *b); /* DONE or BAD */
 /* The command without its command line: these contenders of the program that the options name,
  * tables and all. best (or NULL) gets the seconds of each one's fastest call, 0 where there is
@@ -250,9 +250,9 @@ tirc_argument *contender_arguments(const Case *k, const Contender *c);
 void release_ahead(const Case *k, Contender *c);
 /* ceiling.c: the last contenders of a case. */
 int ceiling_bits(const Bench *b); /* of their vectors; 0: the processor has no AVX2 and FMA */
-int count_cost(const Bench *b, Case *k); /* for its arguments; DONE or BAD */
+int count_cost(Case *k);          /* for its arguments; DONE or BAD */
 void add_ceilings(const Bench *b, Case *k);
-int prepare_ceiling(const Bench *b, Case *k, Contender *c); /* DONE or BAD */
+int prepare_ceiling(Case *k, Contender *c); /* DONE or BAD */
 void release_ceilings(Case *k);
 /* The one that takes longer; NULL where none was measured: no AVX2 and FMA. */
 const Contender *binding_ceiling(const Case *k);

@@ -44,28 +44,27 @@ typedef struct ModelBench {
 /* --- arguments ----------------------------------------------------------------------------------
  */
 
-static int refuse_extent(const ModelBench *b, const tirc_param *p, int d) {
+static int refuse_extent(const tirc_param *p, int d) {
   const char *name = p->symbol[d];
   char hint[128];
   snprintf(hint, sizeof hint, "give it a size: -D %.80s=8", name ? name : "NAME");
-  return complain(b->o, hint, "extent %d of \"%s\" is \"%s\"", d, p->name,
-                  name ? name : "an expression");
+  return complain(hint, "extent %d of \"%s\" is \"%s\"", d, p->name, name ? name : "an expression");
 }
 
 static int fill_arguments(ModelBench *b) {
   tirc_error *e = NULL;
   const tirc_module *signature = tirc_program_signature(b->program);
-  if (tirc_module_params(signature, NULL, &b->n, &b->params, &e)) return report(b->o, e);
+  if (tirc_module_params(signature, NULL, &b->n, &b->params, &e)) return report(e);
   b->args = calloc((size_t)b->n + 1, sizeof *b->args);
-  if (!b->args) return complain(b->o, NULL, "out of memory");
+  if (!b->args) return complain(NULL, "out of memory");
   int status = read_weights(b->o, b->model, b->program, &b->weights, b->args);
   for (int i = 0; i < b->n && status == DONE; i++) {
     if (b->args[i].array) continue;
     for (int d = 0; d < b->params[i].ndim; d++)
       if (b->params[i].shape[d] < 0 && i < tirc_program_params(b->program))
-        return refuse_extent(b, &b->params[i], d);
+        return refuse_extent(&b->params[i], d);
     if (tirc_module_array(signature, NULL, b->n, b->args, 0, NULL, i, NULL, &b->args[i].array, &e))
-      return report(b->o, e);
+      return report(e);
     const bool is_weight =
         i >= tirc_program_inputs(b->program) && i < tirc_program_params(b->program);
     status = (is_weight ? fill_weight : fill_random)(b->o, &b->params[i], i, b->args[i].array);
@@ -89,11 +88,11 @@ static bool goes_on(void *self) {
 /* A run of each, and whether they agree. */
 static int meet_rival(ModelBench *b) {
   const int inputs = tirc_program_inputs(b->program), params = tirc_program_params(b->program);
-  if (call_program(b)) return report(b->o, b->error);
+  if (call_program(b)) return report(b->error);
   tirc_array **at = calloc((size_t)inputs + 1, sizeof *at);
   for (int i = 0; at && i < inputs; i++) at[i] = b->args[i].array;
   int status = at ? start_rival(&b->rival, tirc_executor_threads(b->x), inputs, at)
-                  : complain(b->o, NULL, "out of memory");
+                  : complain(NULL, "out of memory");
   free(at);
   if (status == DONE)
     status = compare_rival(&b->rival, b->n - params, b->params + params, b->args + params);
@@ -111,9 +110,9 @@ static int time_runs(ModelBench *b) {
                                         .attempts = (int)b->o->attempts,
                                         .self = b,
                                         .go_on = goes_on};
-  if (tirc_measure(b->rival.runtime ? 2 : 1, c, &options, &b->measured, &e)) return report(b->o, e);
+  if (tirc_measure(b->rival.runtime ? 2 : 1, c, &options, &b->measured, &e)) return report(e);
   b->f = tirc_measurement_figures(b->measured, 0);
-  return b->error ? report(b->o, b->error) : DONE;
+  return b->error ? report(b->error) : DONE;
 }
 
 static FunctionFigures *figures_of(ModelBench *b, const char *name) {
@@ -175,11 +174,10 @@ static int profile(ModelBench *b) {
   tirc_error *e = NULL;
   tirc_target_info target;
   const tirc_program_watch watch = {.self = b, .repeat = REPEAT, .tell = note_call};
-  if (tirc_target_find(b->o->target ? b->o->target : "haswell", &target, &e))
-    return report(b->o, e);
+  if (tirc_target_find(b->o->target ? b->o->target : "haswell", &target, &e)) return report(e);
   b->vector_bits = tirc_executor_fma(b->x, target.vector_bits, 0);
   if (b->vector_bits) b->peak = rate_of_fma(b->x, b->vector_bits);
-  if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e)) return report(b->o, e);
+  if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e)) return report(e);
   if (b->n_functions) qsort(b->functions, (size_t)b->n_functions, sizeof *b->functions, by_time);
   return DONE;
 }
@@ -307,7 +305,7 @@ static int run(ModelBench *b) {
   tirc_error *e = NULL;
   int status = fill_arguments(b);
   if (status != DONE) return status;
-  if (tirc_program_measure(b->program, b->n, b->args, &b->size, &e)) return report(b->o, e);
+  if (tirc_program_measure(b->program, b->n, b->args, &b->size, &e)) return report(e);
   catch_interrupts();
   if (b->rival.is_here) status = meet_rival(b);
   if (status == DONE) status = time_runs(b);
@@ -335,13 +333,13 @@ static int measure_model(ModelBench *b) {
   char *end;
   const long threads = o->thread_list ? strtol(o->thread_list, &end, 10) : 0;
   if (o->thread_list && (*end || threads < 0 || threads > MOST_THREADS))
-    return complain(o, "a model is measured with one number of threads",
+    return complain("a model is measured with one number of threads",
                     "--threads takes a number here, not '%s'", o->thread_list);
   int status = begin_rival(o, &b->rival);
   if (status == DONE) status = load_program(o, o->args.at[0], &b->model);
-  if (status == DONE && !tirc_module_has_graph(b->model)) return usage_of_bench(o);
+  if (status == DONE && !tirc_module_has_graph(b->model)) return usage_of_bench();
   if (status == DONE) status = make_program(o, b->model, &b->program);
-  if (status == DONE && tirc_executor_new((int)threads, &b->x, &e)) status = report(o, e);
+  if (status == DONE && tirc_executor_new((int)threads, &b->x, &e)) status = report(e);
   return status == DONE ? run(b) : status;
 }
 

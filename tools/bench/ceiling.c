@@ -33,12 +33,12 @@ int ceiling_bits(const Bench *b) {
   return tirc_executor_fma(b->threads[0].executor, b->target.vector_bits, 0);
 }
 
-int count_cost(const Bench *b, Case *k) {
+int count_cost(Case *k) {
   tirc_error *e = NULL;
   if (tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e) ||
       tirc_module_call_integers(k->program, NULL, k->n_params, k->args, &k->integer_ops,
                                 &k->integer_bits, &e))
-    return report(b->o, e);
+    return report(e);
   return DONE;
 }
 
@@ -68,18 +68,18 @@ static double time_bandwidth(const Case *k, bool past_caches) {
 }
 
 /* A ceiling is what can be reached: by the faster kind of stores. */
-static int prepare_buffers(const Bench *b, Case *k) {
+static int prepare_buffers(Case *k) {
   tirc_error *e = NULL;
   if (!new_buffer(k->bytes_read, &k->from, &e) || !new_buffer(k->bytes_written, &k->to, &e))
-    return report(b->o, e);
+    return report(e);
   k->past_caches = time_bandwidth(k, true) < time_bandwidth(k, false);
   return DONE;
 }
 
-int prepare_ceiling(const Bench *b, Case *k, Contender *c) {
+int prepare_ceiling(Case *k, Contender *c) {
   const bool moves = c->ceiling->kind == BANDWIDTH_CEILING;
   if (moves) count_traffic(k);
-  int status = moves && !c->skipped ? prepare_buffers(b, k) : DONE;
+  int status = moves && !c->skipped ? prepare_buffers(k) : DONE;
   c->skipped = c->skipped || !c->ceiling->has_work(k);
   return status;
 }

@@ -12,17 +12,16 @@ int read_threads(Bench *b) {
   const char *p = b->how.threads ? b->how.threads : "0";
   tirc_error *e = NULL;
   b->threads = calloc(strlen(p) + 1, sizeof *b->threads);
-  if (!b->threads) return complain(b->o, NULL, "out of memory");
+  if (!b->threads) return complain(NULL, "out of memory");
   for (;; p++) {
     char *end;
     long n = strtol(p, &end, 10);
     if (end == p || n < 0 || (*end && *end != ','))
-      return complain(b->o, "write --threads 1,2", "--threads takes numbers, not '%s'",
-                      b->how.threads);
+      return complain("write --threads 1,2", "--threads takes numbers, not '%s'", b->how.threads);
     if (n > MOST_THREADS)
-      return complain(b->o, NULL, "tirc bench: --threads is at most %d, not %ld", MOST_THREADS, n);
+      return complain(NULL, "tirc bench: --threads is at most %d, not %ld", MOST_THREADS, n);
     struct Threads *t = &b->threads[b->n_threads];
-    if (tirc_executor_new((int)n, &t->executor, &e)) return report(b->o, e);
+    if (tirc_executor_new((int)n, &t->executor, &e)) return report(e);
     t->threads = tirc_executor_threads(t->executor);
     b->n_threads++;
     p = end;
@@ -39,9 +38,9 @@ static int open_rivals(Bench *b) {
     const char *why = NULL;
     struct Opened *opened = &b->rivals[b->n_rivals];
     if (!r)
-      return complain(b->o, NULL, "--vs knows openblas, onednn, onednn-prepacked and c, not '%.*s'",
+      return complain(NULL, "--vs knows openblas, onednn, onednn-prepacked and c, not '%.*s'",
                       (int)n, p);
-    if (b->n_rivals == MOST) return complain(b->o, NULL, "--vs names too many");
+    if (b->n_rivals == MOST) return complain(NULL, "--vs names too many");
     opened->rival = r;
     if (r->open(b, opened->kernels, sizeof opened->kernels, &why))
       b->n_rivals++;
@@ -55,7 +54,7 @@ static int open_rivals(Bench *b) {
 static int start(Bench *b) {
   tirc_error *e = NULL;
   const char *target = b->how.device ? "native" : b->how.target;
-  if (tirc_target_find(target ? target : "haswell", &b->target, &e)) return report(b->o, e);
+  if (tirc_target_find(target ? target : "haswell", &b->target, &e)) return report(e);
   int status = read_threads(b);
   if (status == DONE) status = read_backends(b);
   if (status == DONE) status = open_rivals(b);
@@ -87,7 +86,7 @@ static int require_base(const Bench *b, const Case *k) {
   const char *name = b->o->plot ? b->o->against : NULL;
   for (int i = 0; name && i < k->n_contenders; i++)
     if (strcmp(k->contenders[i].name, name) == 0) return DONE;
-  return name ? no_base(b->o, name) : DONE;
+  return name ? no_base(name) : DONE;
 }
 
 static int run_cases(Bench *b) {
@@ -130,9 +129,9 @@ static bool measured_any(const Bench *b) {
 
 static int draw(const Bench *b) {
   Chart c;
-  int status = chart_of(b, &c) ? DONE : complain(b->o, NULL, "out of memory");
-  if (status == DONE) status = choose_base(b->o, &c, b->o->against);
-  if (status == DONE) status = write_plot(b->o, &c, b->o->plot);
+  int status = chart_of(b, &c) ? DONE : complain(NULL, "out of memory");
+  if (status == DONE) status = choose_base(&c, b->o->against);
+  if (status == DONE) status = write_plot(&c, b->o->plot);
   free_chart(&c);
   return status;
 }
@@ -158,7 +157,7 @@ static int measure(Bench *b) {
   if (status == DONE) status = put_files(b, any);
   if (status == DONE && (b->wrong || was_interrupted())) status = NO;
   if (status == DONE && !any) {
-    complain(o, "what is skipped or left out is listed above, with the reason",
+    complain("what is skipped or left out is listed above, with the reason",
              "no contender could be measured");
     status = NO;
   }
@@ -195,8 +194,8 @@ bool has_contenders(const Options *o) {
   return o->args.n > 1 || (o->args.n == 1 && (o->vs || o->ablate || o->automatic || o->tuned));
 }
 
-int usage_of_bench(const Options *o) {
-  return complain(o, "name a schedule script, --auto, or --vs openblas",
+int usage_of_bench(void) {
+  return complain("name a schedule script, --auto, or --vs openblas",
                   "usage: tirc bench PROG SCHED..., or tirc bench --suite operators");
 }
 
@@ -223,15 +222,14 @@ static bool is_model(const Options *o) {
 static int check_for_device(const Options *o) {
   if (o->device == DEVICE_CPU) return DONE;
   if (o->device == DEVICE_EMULATE)
-    return complain(o, "tirc run --device emulate",
-                    "the emulator of a GPU has no speed to measure");
+    return complain("tirc run --device emulate", "the emulator of a GPU has no speed to measure");
   const char *what = o->database                ? "--database"
                      : o->tuned                 ? "--tuned"
                      : o->backend               ? "--backend"
                      : o->counters              ? "--counters"
                      : !o->suite && is_model(o) ? "a model"
                                                 : NULL;
-  return what ? complain(o, "leave one of them out",
+  return what ? complain("leave one of them out",
                          "%s is for the processor, and not for --device %s", what, o->device_name)
               : DONE;
 }
@@ -240,14 +238,14 @@ static int bench(Options *o) {
   if (o->compare) return compare_files(o);
   if (o->write) return write_suite(o);
   if (o->ablate && o->args.n > 1)
-    return complain(o, NULL, "usage: tirc bench PROG --ablate SCHED, without further schedules");
+    return complain(NULL, "usage: tirc bench PROG --ablate SCHED, without further schedules");
   if (check_auto(o) != DONE || check_for_device(o) != DONE) return BAD;
   if (o->ablate && o->automatic)
-    return complain(o, "leave one of them out", "--ablate measures one schedule, without --auto");
+    return complain("leave one of them out", "--ablate measures one schedule, without --auto");
   if (!o->suite && is_model(o)) return bench_model(o);
-  if (!o->suite && !has_contenders(o)) return usage_of_bench(o);
-  int status = check_plot(o, o->plot);
-  if (status == DONE) status = check_output(o, o->json);
+  if (!o->suite && !has_contenders(o)) return usage_of_bench();
+  int status = check_plot(o->plot);
+  if (status == DONE) status = check_output(o->json);
   if (status != DONE) return status;
   Bench b = {
       .o = o, .how = manner_of(o), .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};

@@ -48,18 +48,18 @@ static bool is_ceiling(Json *row) {
 }
 
 /* The file and its rows; NULL after an error was reported. */
-static Json *read_rows(const Options *o, const char *path, Json **rows) {
+static Json *read_rows(const char *path, Json **rows) {
   char *text = NULL;
   size_t n = 0;
-  if (read_text(o, path, &text, &n) != DONE) return NULL;
+  if (read_text(path, &text, &n) != DONE) return NULL;
   char *why = json_fault(text, n);
   Json *j = why ? NULL : json_tokener_parse(text);
   free(text);
   if (j && json_object_object_get_ex(j, "results", rows) &&
       json_object_is_type(*rows, json_type_array))
     return j;
-  complain(o, "name two files that `tirc bench --json FILE` wrote",
-           "'%s' is no result of a bench%s%s", path, why ? ": " : "", why ? why : "");
+  complain("name two files that `tirc bench --json FILE` wrote", "'%s' is no result of a bench%s%s",
+           path, why ? ": " : "", why ? why : "");
   free(why);
   json_object_put(j);
   return NULL;
@@ -67,7 +67,7 @@ static Json *read_rows(const Options *o, const char *path, Json **rows) {
 
 /* The intervals of two runs are independent, and a run differs from the next by more than its turns
  * do: so the ends of both are taken, the widest that the ratio can be. */
-static void print_pair(const Options *o, Json *a, Json *b, double ratio) {
+static void print_pair(Json *a, Json *b, double ratio) {
   const tirc_ratio r = {ratio, bound_of(a, 0) / bound_of(b, 1), bound_of(a, 1) / bound_of(b, 0)};
   const int side = tirc_side_of_one(&r);
   char interval[INTERVAL_TEXT];
@@ -79,11 +79,11 @@ static void print_pair(const Options *o, Json *a, Json *b, double ratio) {
   printf("%-12s %-28s %-18s %7s %11.4f %11.4f %6.3f  %s  %s%s%s\n", text_of(b, "kernel"),
          text_of(b, "setting"), text_of(b, "contender"), text_of(b, "threads"),
          number_of(a, "median_s") * 1e3, number_of(b, "median_s") * 1e3, ratio,
-         interval_text(interval, 5, 3, r.low, r.high), paint(o, colour), verdict,
-         *colour ? paint(o, RESET) : "");
+         interval_text(interval, 5, 3, r.low, r.high), paint(colour), verdict,
+         *colour ? paint(RESET) : "");
 }
 
-static void print_table(const Options *o, Json *a, Json *b) {
+static void print_table(Json *a, Json *b) {
   double sum = 0;
   int n = 0, alone = 0;
   printf("%-12s %-28s %-18s %7s %11s %11s %6s  %16s\n", "kernel", "setting", "contender", "threads",
@@ -95,7 +95,7 @@ static void print_table(const Options *o, Json *a, Json *b) {
       alone++;
       continue;
     }
-    print_pair(o, other, row, ratio);
+    print_pair(other, row, ratio);
     if (is_ceiling(row)) continue;
     sum += log(ratio);
     n++;
@@ -109,10 +109,10 @@ static void print_table(const Options *o, Json *a, Json *b) {
 
 int compare_files(const Options *o) {
   Json *rows[2], *files[2];
-  if (o->args.n != 2) return complain(o, NULL, "usage: tirc bench --compare A.json B.json");
-  files[0] = read_rows(o, o->args.at[0], &rows[0]);
-  files[1] = files[0] ? read_rows(o, o->args.at[1], &rows[1]) : NULL;
-  if (files[1]) print_table(o, rows[0], rows[1]);
+  if (o->args.n != 2) return complain(NULL, "usage: tirc bench --compare A.json B.json");
+  files[0] = read_rows(o->args.at[0], &rows[0]);
+  files[1] = files[0] ? read_rows(o->args.at[1], &rows[1]) : NULL;
+  if (files[1]) print_table(rows[0], rows[1]);
   json_object_put(files[0]);
   json_object_put(files[1]);
   return files[1] ? DONE : BAD;

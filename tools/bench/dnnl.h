@@ -37,8 +37,7 @@ bool dnnl_call_of(const Operator *op, bool ahead, DnnlCalls *out);
 /* dnnl_calls.c: what the program says of itself, T.func_attr({"onednn": ...}) in the words of
  * onednn.sch; false with why. The strings live as long as the schedule. */
 bool dnnl_has_words(const Case *k);
-bool dnnl_calls_of(const Bench *b, const Case *k, tirc_schedule **words, DnnlCalls *out,
-                   const char **why);
+bool dnnl_calls_of(const Case *k, tirc_schedule **words, DnnlCalls *out, const char **why);
 void dnnl_calls_free(DnnlCalls *c);
 
 /* dnnl.c: NULL, with why, where it has none. What is free to be laid out otherwise gets its

@@ -190,13 +190,12 @@ static bool read_calls(Reading *r) {
   return true;
 }
 
-bool dnnl_calls_of(const Bench *b, const Case *k, tirc_schedule **words, DnnlCalls *out,
-                   const char **why) {
+bool dnnl_calls_of(const Case *k, tirc_schedule **words, DnnlCalls *out, const char **why) {
   Reading r = {.k = k, .out = out};
   *out = (DnnlCalls){0};
   bool ok = open_words(&r) && read_calls(&r);
   *why = "what its attribute \"onednn\" says is no list of calls";
-  if (r.e) report(b->o, r.e);
+  if (r.e) report(r.e);
   if (ok && out->n) {
     *words = r.s;
     return true;

@@ -16,7 +16,7 @@ static void show_progress(void *self, int contender, int attempt) {
   const Progress *p = self;
   const Bench *b = p->b;
   const int done = (int)(p->k - b->cases);
-  if (!b->o->progress) return;
+  if (!speech.progress) return;
   fprintf(stderr, "\r\033[K[%d/%d] %s %s %s", done + 1, b->n_cases, p->k->kernel, p->k->setting,
           p->k->contenders[contender].name);
   if (attempt > 1) fprintf(stderr, ", attempt %d of %lld", attempt, (long long)p->most);
@@ -70,7 +70,7 @@ void measure_case(const Bench *b, Case *k) {
   double(*counted)[N_COUNTERS] = calloc(n, sizeof *counted);
   if (k != b->cases) rest(b->how.cool_down);
   if (at && figures && counted) take_turns(b, k, at, figures, counted);
-  if (b->o->progress) fprintf(stderr, "\r\033[K");
+  if (speech.progress) fprintf(stderr, "\r\033[K");
   free(at);
   free(figures);
   free(counted);

@@ -136,15 +136,15 @@ static void measure_child(ModelRival *r, int threads, int n, tirc_array *const *
 
 int begin_rival(const Options *o, ModelRival *out) {
   char found = false;
-  *out = (ModelRival){.o = o, .path = o->args.at[0]};
+  *out = (ModelRival){.path = o->args.at[0]};
   if (!o->vs) return DONE;
   if (strcmp(o->vs, name) != 0)
-    return complain(o, "--vs is for functions otherwise: tirc bench PROG --vs openblas",
+    return complain("--vs is for functions otherwise: tirc bench PROG --vs openblas",
                     "a model is measured beside %s, not '%s'", name, o->vs);
   if (!is_onnx(out->path))
-    return complain(o, "give it the file itself: MODEL.onnx",
-                    "%s reads files of ONNX, and not '%s'", name, out->path);
-  if (!start_child(out)) return complain(o, NULL, "cannot start a process: %s", strerror(errno));
+    return complain("give it the file itself: MODEL.onnx", "%s reads files of ONNX, and not '%s'",
+                    name, out->path);
+  if (!start_child(out)) return complain(NULL, "cannot start a process: %s", strerror(errno));
   out->is_here = take_bytes(out->from_child, &found, 1) && found;
   if (!out->is_here)
     fprintf(stderr,
@@ -158,9 +158,9 @@ int start_rival(ModelRival *r, int threads, int n, tirc_array *const *inputs) {
   r->own_peak = process_memory("status", "VmHWM");
   measure_child(r, threads, n, inputs);
   r->runtime = onnxruntime_open(r->path, threads);
-  if (!r->runtime) return complain(r->o, NULL, "out of memory");
+  if (!r->runtime) return complain(NULL, "out of memory");
   if (onnxruntime_bind(r->runtime, n, inputs) && onnxruntime_run(r->runtime)) return DONE;
-  return complain(r->o, NULL, "%s cannot run the model: %s", name, onnxruntime_problem(r->runtime));
+  return complain(NULL, "%s cannot run the model: %s", name, onnxruntime_problem(r->runtime));
 }
 
 int call_rival(void *rival) {
@@ -215,8 +215,8 @@ static int compare_array(ModelRival *r, const char *what, tirc_array *got, tirc_
 int compare_rival(ModelRival *r, int n, const tirc_param *params, const tirc_argument *results) {
   int status = DONE;
   if (onnxruntime_outputs(r->runtime) != n)
-    return complain(r->o, NULL, "%s gives %d results, and not %d", name,
-                    onnxruntime_outputs(r->runtime), n);
+    return complain(NULL, "%s gives %d results, and not %d", name, onnxruntime_outputs(r->runtime),
+                    n);
   for (int i = 0; i < n && status == DONE; i++) {
     tirc_array *wanted = onnxruntime_output(r->runtime, i);
     status = compare_array(r, params[i].name, results[i].array, wanted);

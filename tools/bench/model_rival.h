@@ -8,7 +8,6 @@
 /* What --vs names, before this process has read anything. A process of its own waits for the
  * inputs, to run the model once: what that one needs of memory is nothing else's. */
 typedef struct ModelRival {
-  const Options *o;
   const char *path;
   bool is_here;                    /* --vs names it, and there is a library */
   OnnxRuntime *runtime;            /* of this process; NULL: not started */

@@ -96,12 +96,11 @@ static Dnnl *choose_layouts(const DnnlCalls *calls, char *note, size_t size, con
 }
 
 /* What the program says, or else what its shapes suggest. */
-static Dnnl *make_calls(const Bench *b, const Case *k, const Operator *op, OneDnn *o,
-                        const char **why) {
+static Dnnl *make_calls(const Case *k, const Operator *op, OneDnn *o, const char **why) {
   DnnlCalls calls = {0};
   tirc_schedule *words = NULL;
   Dnnl *out = NULL;
-  if (op ? dnnl_call_of(op, false, &calls) : dnnl_calls_of(b, k, &words, &calls, why))
+  if (op ? dnnl_call_of(op, false, &calls) : dnnl_calls_of(k, &words, &calls, why))
     out = choose_layouts(&calls, o->note, sizeof o->note, why);
   o->scratch = calls;
   tirc_schedule_free(words);
@@ -109,6 +108,7 @@ static Dnnl *make_calls(const Bench *b, const Case *k, const Operator *op, OneDn
 }
 
 void *onednn_prepare(const Bench *b, const Case *k, const Operator *op, const char **why) {
+  (void)b;
   if (!op && !dnnl_has_words(k)) return NULL;
   OneDnn *o = calloc(1, sizeof *o);
   if (!o) return NULL;
@@ -117,7 +117,7 @@ void *onednn_prepare(const Bench *b, const Case *k, const Operator *op, const ch
   if (op && op->kind == PRODUCT && op->batch == 1 && !op->bias)
     *(void **)(&o->sgemm) = dlsym(dnnl_library(), "dnnl_sgemm");
   else
-    o->primitive = make_calls(b, k, op, o, why);
+    o->primitive = make_calls(k, op, o, why);
   if (o->sgemm || o->primitive) return o;
   onednn_free(o);
   return NULL;
@@ -172,13 +172,14 @@ bool prepacked_open(const Bench *b, char *kernels, size_t size, const char **why
 }
 
 void *prepacked_prepare(const Bench *b, const Case *k, const Operator *op, const char **why) {
+  (void)b;
   DnnlCalls calls = {0};
   tirc_schedule *words = NULL;
   Dnnl *out = NULL;
   if (!op && !dnnl_has_words(k)) return NULL;
   dnnl_threads(k->threads);
   *why = "oneDNN has no such operator";
-  if (op ? dnnl_call_of(op, true, &calls) : dnnl_calls_of(b, k, &words, &calls, why))
+  if (op ? dnnl_call_of(op, true, &calls) : dnnl_calls_of(k, &words, &calls, why))
     out = dnnl_make(&calls, op && op->kind == CONVOLUTION ? ALL_ARRAYS : WEIGHTS, why);
   if (out && (!dnnl_relays(out) || calls.n_scratch)) { /* it has no weights to lay out */
     *why = "no weights of it can be laid out beforehand";

@@ -37,7 +37,7 @@ static int make_expected(const Bench *b, Case *k) {
       tirc_array_set(k->args[i].array, j, 0);
   status = make_reference(b->o, k->program, k->n_params, k->args, &zeros);
   if (status == DONE && count_nan(k, zeros) != nans)
-    status = complain(b->o, "let it write its outputs without reading them first",
+    status = complain("let it write its outputs without reading them first",
                       "%s reads what it should compute, so it cannot be checked", k->kernel);
   tirc_reference_free(zeros);
   return status;
@@ -62,13 +62,12 @@ double contender_seconds(void *contender) {
 }
 
 /* What the contender computed, in the layout of the program. */
-static bool compare_contender(const Bench *b, const Case *k, const Contender *c, tirc_check *r) {
-  if (!c->relaid) return compare_results(b->o, k->reference, k->n_params, k->args, r) == DONE;
+static bool compare_contender(const Case *k, const Contender *c, tirc_check *r) {
+  if (!c->relaid) return compare_results(k->reference, k->n_params, k->args, r) == DONE;
   tirc_argument *now = contender_arguments(k, c);
   tirc_argument *got = calloc((size_t)k->n_params + 1, sizeof *got);
-  const bool done = now && got &&
-                    copy_back(b->o, k->program, c->relaid, k->n_params, now, got) == DONE &&
-                    compare_results(b->o, k->reference, k->n_params, got, r) == DONE;
+  const bool done = now && got && copy_back(k->program, c->relaid, k->n_params, now, got) == DONE &&
+                    compare_results(k->reference, k->n_params, got, r) == DONE;
   free_arguments(k->n_params, got);
   free(now);
   return done;
@@ -80,7 +79,7 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
   if (c->relaid) poison_results(k, c->packed);
   (void)call_contender(c);
   if (c->rival && c->rival->finish) c->rival->finish(c->prepared);
-  if (compare_contender(b, k, c, &r) && r.ok) return;
+  if (compare_contender(k, c, &r) && r.ok) return;
   c->skipped = b->wrong = true;
   free(c->f.code);
   if (!r.wrong) {
@@ -128,7 +127,7 @@ static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_mo
     if (!is_relaid(*m, i)) continue;
     if (!c->packed) c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
     if (!c->packed || !new_array_after(k, *m, i, &c->packed[i].array, e) ||
-        relayout_array(b->o, *m, i, false, k->args[i].array, c->packed[i].array, k->n_symbols,
+        relayout_array(*m, i, false, k->args[i].array, c->packed[i].array, k->n_symbols,
                        k->symbols) != DONE)
       return false;
     fprintf(b->out, "%s: takes \"%s\" in another layout; bringing it there is not measured\n",
@@ -277,7 +276,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       tirc_error_free(e);
       c->skipped = true;
     } else if (is_unreadable(e))
-      status = report(b->o, e);
+      status = report(e);
     else
       skip(b, c, e);
   } else if (c[1].ahead && !c->skipped && !c->relaid)
@@ -289,7 +288,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
 static int prepare_contender(Bench *b, Case *k, Contender *c) {
   int status = DONE;
   const char *why = NULL;
-  if (c->ceiling) return prepare_ceiling(b, k, c);
+  if (c->ceiling) return prepare_ceiling(k, c);
   if (c->ahead)
     c->skipped = !c->launch;
   else if (c->plain)
@@ -393,18 +392,18 @@ int prepare_case(Bench *b, Case *k) {
   if (status == DONE && (k == b->cases || k->file)) status = check_program(b->o, k->program);
   if (status != DONE) return status;
   if (!(b->n_planned ? add_planned(b, k) : add_contenders(b, k)))
-    return complain(b->o, NULL, "out of memory");
+    return complain(NULL, "out of memory");
   status = make_arrays(b, k);
   if (status != DONE) return status;
-  status = count_cost(b, k);
+  status = count_cost(k);
   if (status == DONE) status = make_expected(b, k);
   for (int i = 0; i < k->n_contenders && status == DONE && !was_interrupted(); i++) {
-    if (b->o->progress)
+    if (speech.progress)
       fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,
               k->kernel, k->setting, k->contenders[i].name);
     status = prepare_contender(b, k, &k->contenders[i]);
   }
-  if (b->o->progress) fprintf(stderr, "\r\033[K");
+  if (speech.progress) fprintf(stderr, "\r\033[K");
   return status;
 }
 

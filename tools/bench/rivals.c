@@ -19,12 +19,12 @@ const Rival *find_rival(const char *name, size_t length) {
   return NULL;
 }
 
-static bool is_right(const Bench *b, const Case *k, const Rival *r, void *prepared) {
+static bool is_right(const Case *k, const Rival *r, void *prepared) {
   tirc_check c = {.ok = false};
   poison_results(k, k->args);
   r->run(prepared);
   if (r->finish) r->finish(prepared);
-  return compare_results(b->o, k->reference, k->n_params, k->args, &c) == DONE && c.ok;
+  return compare_results(k->reference, k->n_params, k->args, &c) == DONE && c.ok;
 }
 
 /* What a program says of itself counts. A recognised matrix product is the only candidate
@@ -37,7 +37,7 @@ void *prepare_rival(const Bench *b, const Case *k, const Rival *r, const char **
   for (int i = 0; i < n; i++) {
     const char *unused = NULL;
     void *prepared = r->prepare(b, k, &ops[i], k->cost.m ? why : &unused);
-    if (prepared && (k->cost.m || is_right(b, k, r, prepared))) return prepared;
+    if (prepared && (k->cost.m || is_right(k, r, prepared))) return prepared;
     if (prepared) r->free(prepared);
   }
   return k->cost.m ? NULL : r->prepare(b, k, NULL, why);

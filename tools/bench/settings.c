@@ -97,10 +97,9 @@ static void choose(const Line *l, int i, Case *k) {
 
 int add_line(Bench *b, const Line *l) {
   int n = count_cases(l);
-  if (n > MOST_CASES - b->n_cases)
-    return complain(b->o, NULL, "at most %d settings in all", MOST_CASES);
+  if (n > MOST_CASES - b->n_cases) return complain(NULL, "at most %d settings in all", MOST_CASES);
   Case *grown = realloc(b->cases, (size_t)(b->n_cases + n) * sizeof *grown);
-  if (!grown) return complain(b->o, NULL, "out of memory");
+  if (!grown) return complain(NULL, "out of memory");
   b->cases = grown;
   for (int i = 0; i < n; i++) {
     b->cases[b->n_cases] = (Case){0};
@@ -121,7 +120,7 @@ char *name_of_case(const Case *k) {
 static int read_defines(const Bench *b, Line *l) {
   for (int i = 0; i < b->o->define.n; i++)
     if (!add_axis(l, b->o->define.at[i]))
-      return complain(b->o, "write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'",
+      return complain("write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'",
                       b->o->define.at[i]);
   return DONE;
 }
@@ -135,7 +134,7 @@ void free_line(Line *l) {
 int multiply_threads(Bench *b) {
   int n = b->n_cases;
   Case *all = calloc((size_t)(n * b->n_threads) + 1, sizeof *all);
-  if (!all) return complain(b->o, NULL, "out of memory");
+  if (!all) return complain(NULL, "out of memory");
   for (int t = 0; t < b->n_threads; t++)
     for (int i = 0; i < n; i++) {
       Case *to = &all[t * n + i], *from = &b->cases[i];
@@ -162,15 +161,15 @@ int multiply_threads(Bench *b) {
 static int check_programs(const Bench *b) {
   const Options *o = b->o;
   if (b->of_programs && o->ablate)
-    return complain(o, "name one program: tirc bench PROG --ablate SCHED",
+    return complain("name one program: tirc bench PROG --ablate SCHED",
                     "--ablate measures one schedule, and the suite '%s' has programs of its own",
                     o->suite);
   if (b->of_programs && o->args.n)
-    return complain(o, "leave it out: tirc bench --suite SUITE",
+    return complain("leave it out: tirc bench --suite SUITE",
                     "the suite '%s' names its programs, and so does '%s'", o->suite, o->args.at[0]);
   if (b->of_programs || (b->tunes && o->args.n) || has_contenders(o)) return DONE;
-  if (o->args.n) return usage_of_bench(o);
-  return complain(o, "name a program for it: tirc bench PROG SCHED... --suite SUITE",
+  if (o->args.n) return usage_of_bench();
+  return complain("name a program for it: tirc bench PROG SCHED... --suite SUITE",
                   "the suite '%s' has sizes, but no programs", o->suite);
 }
 

@@ -113,7 +113,7 @@ static void name_session(char *out, size_t size) {
 int open_store(Bench *b) {
   ResultStore *s = &b->store;
   tirc_error *e = NULL;
-  int status = open_database(b->o, b->how.database, TIRC_DB_WRITE, &s->db);
+  int status = open_database(b->how.database, TIRC_DB_WRITE, &s->db);
   if (status != DONE) return status;
   char *environment = environment_description(b);
   name_session(s->session, sizeof s->session);
@@ -121,9 +121,9 @@ int open_store(Bench *b) {
   s->machine = machine_description(&b->profile);
   s->command = typed(b->o, b->how.database, tirc_db_name(s->db));
   if (!environment || !s->machine || !s->command)
-    status = complain(b->o, NULL, "out of memory");
+    status = complain(NULL, "out of memory");
   else if (tirc_db_put_environment(s->db, environment, &s->environment, &e))
-    status = report(b->o, e);
+    status = report(e);
   free(environment);
   return status;
 }
@@ -240,7 +240,7 @@ void store_case(Bench *b, Case *k) {
     fprintf(stderr,
             "%s%s %s is not in the database yet, which is tried again after the next "
             "setting: %s\n",
-            b->o->progress ? "\r\033[K" : "", k->kernel, k->setting, tirc_error_message(e));
+            speech.progress ? "\r\033[K" : "", k->kernel, k->setting, tirc_error_message(e));
   tirc_error_free(e);
 }
 
@@ -272,8 +272,8 @@ int rescue_store(Bench *b, const char *path) {
   free(description);
   char hint[4200];
   snprintf(hint, sizeof hint, "`tirc db merge %s` takes them there", path);
-  complain(b->o, hint, "%d setting%s in %s, not in the database: %s", n, n == 1 ? " is" : "s are",
-           path, tirc_error_message(e));
+  complain(hint, "%d setting%s in %s, not in the database: %s", n, n == 1 ? " is" : "s are", path,
+           tirc_error_message(e));
   tirc_error_free(e);
   return BAD;
 }
@@ -284,7 +284,7 @@ int close_store(Bench *b) {
   int status = DONE;
   if (s->db && put_waiting(b, &e)) {
     const int n = count_waiting(b);
-    status = complain(b->o, "the tables above have their figures, and --json FILE keeps them",
+    status = complain("the tables above have their figures, and --json FILE keeps them",
                       "%d setting%s not in the database: %s", n, n == 1 ? " is" : "s are",
                       tirc_error_message(e));
   }

@@ -84,14 +84,14 @@ static char *path_of_program(const Reading *r, const char *word) {
 static int find_program(const Reading *r, Line *l, const char *word) {
   l->text = text_of_program(r, word);
   l->file = l->text ? strdup(word) : path_of_program(r, word);
-  if (!l->file) return complain(r->b->o, NULL, "out of memory");
+  if (!l->file) return complain(NULL, "out of memory");
   if (l->text || access(l->file, R_OK) == 0) return DONE;
   const char *dot = strrchr(word, '.');
   if (!dot && !strchr(word, '/')) /* more likely a value without its name */
-    return complain(r->b->o, "write M=16,32",
+    return complain("write M=16,32",
                     "%s:%d: '%s' is not NAME=VALUE,VALUE,..., and there is no such program",
                     r->file, l->number, word);
-  return complain(r->b->o, "programs are looked for from the suite's folder",
+  return complain("programs are looked for from the suite's folder",
                   "%s:%d: there is no program '%s': %s", r->file, l->number, l->file,
                   strerror(errno));
 }
@@ -132,8 +132,7 @@ static int check_names(const Reading *r, const Line *l, const tirc_module *m) {
     Nearest best = {.wanted = name, .n_wanted = strlen(name)};
     if (has_constant(m, name) || is_size(m, name)) continue;
     offer_names(m, &best);
-    return complain(r->b->o,
-                    tirc_suggest_name(&best, "", "its constants stand at its top: M = 128"),
+    return complain(tirc_suggest_name(&best, "", "its constants stand at its top: M = 128"),
                     "%s:%d: nothing in %s is called '%s'", r->file, l->number, l->file, name);
   }
   return DONE;
@@ -142,8 +141,8 @@ static int check_names(const Reading *r, const Line *l, const tirc_module *m) {
 static int lacks(const Reading *r, const Line *l, const char *what, const char *name) {
   char hint[256];
   snprintf(hint, sizeof hint, "add it to the line, or give it for all: -D %.80s=16", name);
-  return complain(r->b->o, hint, "%s:%d: %s \"%s\" of %s has no value", r->file, l->number, what,
-                  name, l->file);
+  return complain(hint, "%s:%d: %s \"%s\" of %s has no value", r->file, l->number, what, name,
+                  l->file);
 }
 
 static int check_values(const Reading *r, const Line *l, const tirc_module *m) {
@@ -151,10 +150,10 @@ static int check_values(const Reading *r, const Line *l, const tirc_module *m) {
   const tirc_symbol *symbols;
   const tirc_param *params;
   tirc_error *e = NULL;
-  if (tirc_module_symbols(m, NULL, &n, &symbols, &e)) return report(r->b->o, e);
+  if (tirc_module_symbols(m, NULL, &n, &symbols, &e)) return report(e);
   for (int i = 0; i < n; i++)
     if (!has_axis(l, symbols[i].name)) return lacks(r, l, "the extent", symbols[i].name);
-  if (tirc_module_params(m, NULL, &n, &params, &e)) return report(r->b->o, e);
+  if (tirc_module_params(m, NULL, &n, &params, &e)) return report(e);
   for (int i = 0; i < n; i++)
     if (!params[i].is_array && !has_axis(l, params[i].name))
       return lacks(r, l, "the scalar parameter", params[i].name);
@@ -173,8 +172,7 @@ static int read_defines(Reading *r, Line *l, const tirc_module *m) {
     free(name);
     r->used[i] = r->used[i] || has;
     if (has && !add_axis(l, d->at[i]))
-      return complain(r->b->o, "write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'",
-                      d->at[i]);
+      return complain("write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'", d->at[i]);
   }
   return DONE;
 }
@@ -183,7 +181,7 @@ static int check_program_line(Reading *r, Line *l) {
   tirc_module *m = NULL;
   for (int i = 0; i < r->b->n_cases; i++)
     if (strcmp(r->b->cases[i].kernel, l->kernel) == 0)
-      return complain(r->b->o, "a name stands for one program at its sizes",
+      return complain("a name stands for one program at its sizes",
                       "%s:%d: '%s' stands in line %d, too", r->file, l->number, l->kernel,
                       r->b->cases[i].line);
   int status = load_named(r->b->o, l->file, l->text, 0, NULL, &m);
@@ -197,7 +195,7 @@ static int check_program_line(Reading *r, Line *l) {
 static int end_line(Reading *r, Line *l) {
   const bool has_program = l->file != NULL;
   if (r->n_lines++ && has_program != r->b->of_programs)
-    return complain(r->b->o, "all lines name a program, or none does",
+    return complain("all lines name a program, or none does",
                     "%s:%d: '%s' names %s program, as the lines before do%s", r->file, l->number,
                     l->kernel, has_program ? "a" : "no", has_program ? " not" : "");
   r->b->of_programs = has_program;
@@ -215,14 +213,14 @@ static int read_line(Reading *r, int number, char *text) {
   if (!word) return DONE;
   l.kernel = strdup(word);
   if (strchr(word, '='))
-    status = complain(r->b->o, line_hint, "%s:%d: '%s' stands where the kernel's name should",
-                      r->file, number, word);
+    status = complain(line_hint, "%s:%d: '%s' stands where the kernel's name should", r->file,
+                      number, word);
   while (status == DONE && (word = strtok_r(NULL, " \t\r", &rest)) != NULL) {
     if (!strchr(word, '=') && !l.file && l.n == 0)
       status = find_program(r, &l, word);
     else if (!add_axis(&l, word))
-      status = complain(r->b->o, "write M=16,32", "%s:%d: '%s' is not NAME=VALUE,VALUE,...",
-                        r->file, number, word);
+      status = complain("write M=16,32", "%s:%d: '%s' is not NAME=VALUE,VALUE,...", r->file, number,
+                        word);
   }
   if (status == DONE) status = end_line(r, &l);
   free_line(&l);
@@ -234,7 +232,7 @@ static int check_used(const Reading *r) {
   const List *d = &r->b->o->define;
   for (int i = 0; i < d->n && r->b->of_programs; i++)
     if (!r->used[i])
-      return complain(r->b->o, "constants stand at the top of a program: M = 128",
+      return complain("constants stand at the top of a program: M = 128",
                       "-D %.*s: no program of %s has the name", (int)strcspn(d->at[i], "="),
                       d->at[i], r->file);
   return DONE;
@@ -248,7 +246,7 @@ static int read_suite_text(Reading *r, char *text) {
     status = read_line(r, ++number, line);
   }
   if (status == DONE && r->b->n_cases == 0)
-    status = complain(r->b->o, NULL, "%s: the suite is empty", r->file);
+    status = complain(NULL, "%s: the suite is empty", r->file);
   return status == DONE ? check_used(r) : status;
 }
 
@@ -261,12 +259,12 @@ bool is_known_suite(const char *name) {
   return false;
 }
 
-static int no_suite(const Options *o, const char *name, const char *why) {
+static int no_suite(const char *name, const char *why) {
   char hint[768] = "a file with lines like `qkv M=16,32 K=768 N=768`, or one of: ";
   for (int i = 0; i < N_SUITES; i++)
     snprintf(hint + strlen(hint), sizeof hint - strlen(hint), "%s%s (%s)", i ? ", " : "",
              suites[i].name, suites[i].help);
-  return complain(o, hint, "there is no suite '%s'%s%s", name, why ? ": " : "", why ? why : "");
+  return complain(hint, "there is no suite '%s'%s%s", name, why ? ": " : "", why ? why : "");
 }
 
 int read_suite(Bench *b, const char *name) {
@@ -275,9 +273,9 @@ int read_suite(Bench *b, const char *name) {
   for (int i = 0; i < N_SUITES; i++)
     if (strcmp(suites[i].name, name) == 0) r.suite = name, text = strdup(suites[i].text);
   if (!text) text = read_small_file(name);
-  if (!text) return no_suite(b->o, name, read_fault(errno));
+  if (!text) return no_suite(name, read_fault(errno));
   r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
-  int status = r.used ? read_suite_text(&r, text) : complain(b->o, NULL, "out of memory");
+  int status = r.used ? read_suite_text(&r, text) : complain(NULL, "out of memory");
   free(r.used);
   free(text);
   return status;
@@ -286,7 +284,7 @@ int read_suite(Bench *b, const char *name) {
 int read_programs(Bench *b) {
   Reading r = {.b = b, .file = "the command line"};
   r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
-  int status = r.used ? DONE : complain(b->o, NULL, "out of memory");
+  int status = r.used ? DONE : complain(NULL, "out of memory");
   for (int i = 0; i < b->o->args.n && status == DONE; i++) {
     Line l = {
         .number = i + 1, .kernel = shown_stem(b->o->args.at[i]), .file = strdup(b->o->args.at[i])};
@@ -301,7 +299,7 @@ int read_programs(Bench *b) {
 int write_suite(const Options *o) {
   char name[64];
   int status = o->suite ? NO
-                        : complain(o, "tirc bench --suite operators --write FOLDER",
+                        : complain("tirc bench --suite operators --write FOLDER",
                                    "--write needs the name of a suite");
   for (int i = 0; i < N_SUITES && status == NO; i++) {
     if (strcmp(suites[i].name, o->suite) != 0) continue;
@@ -309,7 +307,7 @@ int write_suite(const Options *o) {
     status = make_folder(o);
     if (status == DONE) status = write_into_folder(o, name, suites[i].text);
   }
-  if (status == NO) return no_suite(o, o->suite, NULL);
+  if (status == NO) return no_suite(o->suite, NULL);
   for (int i = 0; i < N_PROGRAMS && status == DONE; i++)
     if (strcmp(programs[i].suite, o->suite) == 0)
       status = write_into_folder(o, programs[i].name, programs[i].text);

@@ -41,15 +41,15 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int check_names(const Options *o, const Checkpoint *c) {
+int check_names(const Checkpoint *c) {
   int status = DONE;
   char **names = calloc((size_t)c->n + 1, sizeof *names);
-  if (!names) return complain(o, NULL, "out of memory");
+  if (!names) return complain(NULL, "out of memory");
   for (int i = 0; i < c->n; i++) names[i] = c->at[i].name;
   qsort(names, (size_t)c->n, sizeof *names, compare_names);
   for (int i = 1; i < c->n && status == DONE; i++)
     if (strcmp(names[i - 1], names[i]) == 0)
-      status = complain(o, NULL, "two weights are called '%s'", names[i]);
+      status = complain(NULL, "two weights are called '%s'", names[i]);
   free(names);
   return status;
 }
@@ -57,8 +57,8 @@ int check_names(const Options *o, const Checkpoint *c) {
 /* --- safetensors -------------------------------------------------------------------------------
  */
 
-static int damaged(const Options *o, const char *path, const char *name, const char *what) {
-  return complain(o, "see the safetensors format: {NAME: {\"dtype\", \"shape\", \"data_offsets\"}}",
+static int damaged(const char *path, const char *name, const char *what) {
+  return complain("see the safetensors format: {NAME: {\"dtype\", \"shape\", \"data_offsets\"}}",
                   "%s: '%s' %s", path, name, what);
 }
 
@@ -69,30 +69,29 @@ static bool is_count(Json *j, int64_t *out) {
 }
 
 /* *end: where its elements end, behind the header. */
-static int read_tensor(const Options *o, const char *path, Checkpoint *c, const char *name, Json *j,
-                       int64_t *end) {
+static int read_tensor(const char *path, Checkpoint *c, const char *name, Json *j, int64_t *end) {
   Json *dtype, *shape, *offsets;
   int64_t begin, elements = 1;
-  if (!json_object_is_type(j, json_type_object)) return damaged(o, path, name, "is no object");
+  if (!json_object_is_type(j, json_type_object)) return damaged(path, name, "is no object");
   if (!json_object_object_get_ex(j, "dtype", &dtype) ||
       !json_object_is_type(dtype, json_type_string))
-    return damaged(o, path, name, "has no dtype");
+    return damaged(path, name, "has no dtype");
   if (!json_object_object_get_ex(j, "shape", &shape) ||
       !json_object_is_type(shape, json_type_array))
-    return damaged(o, path, name, "has no shape");
+    return damaged(path, name, "has no shape");
   if (!json_object_object_get_ex(j, "data_offsets", &offsets) ||
       !json_object_is_type(offsets, json_type_array) || json_object_array_length(offsets) != 2 ||
       !is_count(json_object_array_get_idx(offsets, 0), &begin) ||
       !is_count(json_object_array_get_idx(offsets, 1), end) || *end < begin)
-    return damaged(o, path, name, "has no data_offsets");
+    return damaged(path, name, "has no data_offsets");
   const size_t n = json_object_array_length(shape);
-  if (n > MOST_WEIGHT_DIMS) return damaged(o, path, name, "has too many axes");
+  if (n > MOST_WEIGHT_DIMS) return damaged(path, name, "has too many axes");
   Weight *w = add_weight(c, name, json_object_get_string(dtype));
-  if (!w) return complain(o, NULL, "out of memory");
+  if (!w) return complain(NULL, "out of memory");
   for (size_t d = 0; d < n; d++)
     if (!is_count(json_object_array_get_idx(shape, d), &w->shape[w->ndim++]) ||
         __builtin_mul_overflow(elements, w->shape[d], &elements))
-      return damaged(o, path, name, "has a shape that is none");
+      return damaged(path, name, "has a shape that is none");
   return DONE;
 }
 
@@ -115,14 +114,13 @@ static int count_members(const char *text, size_t n) {
 }
 
 /* What the header says, which may be of a file without its elements: enough for shapes. */
-static int read_tensors(const Options *o, const char *path, Checkpoint *c, Json *all,
-                        int64_t n_data) {
+static int read_tensors(const char *path, Checkpoint *c, Json *all, int64_t n_data) {
   int64_t last = 0;
   int status = DONE;
   json_object_object_foreach(all, name, j) {
     int64_t end = 0;
     if (strcmp(name, "__metadata__") == 0) continue;
-    if (status == DONE) status = read_tensor(o, path, c, name, j, &end);
+    if (status == DONE) status = read_tensor(path, c, name, j, &end);
     if (end > last) last = end;
   }
   if (status == DONE && n_data >= 0 && last > n_data)
@@ -131,11 +129,11 @@ static int read_tensors(const Options *o, const char *path, Checkpoint *c, Json 
   return status;
 }
 
-static int parse_header(const Options *o, const char *path, Checkpoint *c, const char *text,
-                        size_t n, int64_t n_data) {
+static int parse_header(const char *path, Checkpoint *c, const char *text, size_t n,
+                        int64_t n_data) {
   while (n && (text[n - 1] == ' ' || text[n - 1] == '\n' || text[n - 1] == 0)) n--; /* padding */
   json_tokener *t = json_tokener_new();
-  if (!t) return complain(o, NULL, "out of memory");
+  if (!t) return complain(NULL, "out of memory");
   json_tokener_set_flags(t, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
   Json *all = json_tokener_parse_ex(t, text, (int)n);
   const enum json_tokener_error why = json_tokener_get_error(t);
@@ -143,14 +141,14 @@ static int parse_header(const Options *o, const char *path, Checkpoint *c, const
   int status;
   if (!json_object_is_type(all, json_type_object))
     status =
-        complain(o, NULL, "%s: the header is no JSON object: %s", path,
+        complain(NULL, "%s: the header is no JSON object: %s", path,
                  why == json_tokener_continue ? "it ends too early" : json_tokener_error_desc(why));
   else if (count_members(text, n) != json_object_object_length(all))
-    status = complain(o, NULL, "%s: two weights have the same name", path);
+    status = complain(NULL, "%s: two weights have the same name", path);
   else if ((lies = json_fault(text, n)) != NULL)
-    status = complain(o, NULL, "%s: the header: %s", path, lies);
+    status = complain(NULL, "%s: the header: %s", path, lies);
   else
-    status = read_tensors(o, path, c, all, n_data);
+    status = read_tensors(path, c, all, n_data);
   free(lies);
   json_object_put(all);
   json_tokener_free(t);
@@ -163,36 +161,35 @@ static uint64_t length_of(const unsigned char *head) {
   return n;
 }
 
-static int no_checkpoint(const Options *o, const char *path) {
-  return complain(o, "other formats: save the state as safetensors, or the arrays with numpy.savez",
+static int no_checkpoint(const char *path) {
+  return complain("other formats: save the state as safetensors, or the arrays with numpy.savez",
                   "%s: this is neither a safetensors file nor a .npz archive", path);
 }
 
 /* size: of the file, -1 where it cannot be known. */
-static int read_safetensors(const Options *o, const char *path, FILE *f, int64_t size,
-                            Checkpoint *c) {
+static int read_safetensors(const char *path, FILE *f, int64_t size, Checkpoint *c) {
   unsigned char head[8];
-  if (fread(head, 1, sizeof head, f) != sizeof head) return no_checkpoint(o, path);
+  if (fread(head, 1, sizeof head, f) != sizeof head) return no_checkpoint(path);
   const uint64_t n = length_of(head);
   const int first = getc(f);
-  if (first != '{' && first != EOF) return no_checkpoint(o, path);
+  if (first != '{' && first != EOF) return no_checkpoint(path);
   if (n > MOST_HEADER)
-    return complain(o, NULL, "%s: the header's length is %llu bytes; at most %d are allowed", path,
+    return complain(NULL, "%s: the header's length is %llu bytes; at most %d are allowed", path,
                     (unsigned long long)n, MOST_HEADER);
   if (n < 2 || first == EOF || (size >= 0 && n + sizeof head > (uint64_t)size))
-    return complain(o, "it may have been downloaded in part",
+    return complain("it may have been downloaded in part",
                     "%s: the file ends within its header of %llu bytes", path,
                     (unsigned long long)n);
   char *text = malloc(n);
-  if (!text) return complain(o, NULL, "out of memory");
+  if (!text) return complain(NULL, "out of memory");
   *text = '{';
   int status;
   if (fread(text + 1, 1, n - 1, f) != n - 1)
     status =
-        complain(o, "it may have been downloaded in part",
+        complain("it may have been downloaded in part",
                  "%s: the file ends within its header of %llu bytes", path, (unsigned long long)n);
   else
-    status = parse_header(o, path, c, text, n, size < 0 ? -1 : size - (int64_t)(n + sizeof head));
+    status = parse_header(path, c, text, n, size < 0 ? -1 : size - (int64_t)(n + sizeof head));
   free(text);
   return status;
 }
@@ -200,25 +197,24 @@ static int read_safetensors(const Options *o, const char *path, FILE *f, int64_t
 /* --- .npz --------------------------------------------------------------------------------------
  */
 
-static int read_npz(const Options *o, const char *path, Checkpoint *c) {
+static int read_npz(const char *path, Checkpoint *c) {
   tirc_npz *z;
   tirc_error *e = NULL;
   int status = DONE;
-  if (tirc_npz_open(path, &z, &e)) return report(o, e);
+  if (tirc_npz_open(path, &z, &e)) return report(e);
   for (int i = 0; tirc_npz_name(z, i) && status == DONE; i++) {
     NpyHeader h;
     if (tirc_npz_header(z, tirc_npz_name(z, i), &h, &e)) {
-      status = report(o, e);
+      status = report(e);
       break;
     }
     Weight *w = add_weight(c, tirc_npz_name(z, i), h.descr);
-    if (!w) status = complain(o, NULL, "out of memory");
+    if (!w) status = complain(NULL, "out of memory");
     for (int d = 0; w && d < h.ndim && d < MOST_WEIGHT_DIMS; d++) w->shape[w->ndim++] = h.shape[d];
   }
   if (status == DONE && !tirc_npz_name(z, 0))
-    status =
-        complain(o, "PyTorch's own checkpoints are archives, too: save the state as safetensors",
-                 "%s: the archive has no arrays (.npy)", path);
+    status = complain("PyTorch's own checkpoints are archives, too: save the state as safetensors",
+                      "%s: the archive has no arrays (.npy)", path);
   tirc_npz_close(z);
   return status;
 }
@@ -226,23 +222,23 @@ static int read_npz(const Options *o, const char *path, Checkpoint *c) {
 /* --- either ------------------------------------------------------------------------------------
  */
 
-int read_checkpoint(const Options *o, const char *path, Checkpoint *c) {
+int read_checkpoint(const char *path, Checkpoint *c) {
   static const unsigned char zip[4] = {'P', 'K', 3, 4}, empty_zip[4] = {'P', 'K', 5, 6};
   unsigned char head[4] = {0};
   struct stat info;
-  if (strcmp(path, "-") == 0) return read_safetensors(o, "standard input", stdin, -1, c);
+  if (strcmp(path, "-") == 0) return read_safetensors("standard input", stdin, -1, c);
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-    return complain(o, "name the files in it", "%s: %s", path, strerror(EISDIR));
+    return complain("name the files in it", "%s: %s", path, strerror(EISDIR));
   FILE *f = fopen(path, "rb");
-  if (!f) return complain(o, NULL, "%s: %s", path, strerror(errno));
+  if (!f) return complain(NULL, "%s: %s", path, strerror(errno));
   const bool regular = fstat(fileno(f), &info) == 0 && S_ISREG(info.st_mode);
   int status;
   if (regular && fread(head, 1, sizeof head, f) == sizeof head &&
       (memcmp(head, zip, sizeof zip) == 0 || memcmp(head, empty_zip, sizeof empty_zip) == 0)) {
-    status = read_npz(o, path, c);
+    status = read_npz(path, c);
   } else {
     if (regular) rewind(f);
-    status = read_safetensors(o, path, f, regular ? (int64_t)info.st_size : -1, c);
+    status = read_safetensors(path, f, regular ? (int64_t)info.st_size : -1, c);
   }
   fclose(f);
   return status;

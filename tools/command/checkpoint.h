@@ -19,9 +19,9 @@ typedef struct Checkpoint {
 
 /* Adds what the file holds, whichever of the two it is; elements are not read. "-": safetensors
  * from standard input. DONE, or BAD after saying what is wrong. */
-int read_checkpoint(const Options *o, const char *path, Checkpoint *c);
+int read_checkpoint(const char *path, Checkpoint *c);
 /* BAD when two weights have one name. */
-int check_names(const Options *o, const Checkpoint *c);
+int check_names(const Checkpoint *c);
 void free_checkpoint(Checkpoint *c);
 
 #endif

@@ -7,7 +7,7 @@ static int save_trace(const Options *o, const tirc_module *m) {
   tirc_error *e = NULL;
   char *text = NULL;
   if (!o->save_trace) return DONE;
-  if (tirc_module_trace(m, TIRC_TRACE_JSON, &text, &e)) return report(o, e);
+  if (tirc_module_trace(m, TIRC_TRACE_JSON, &text, &e)) return report(e);
   int status = write_output(o, o->save_trace, text, strlen(text));
   tirc_string_free(text);
   return status;
@@ -19,15 +19,15 @@ static int miss_schedule(const Options *o) {
   int status = load_program(o, o->args.at[0], &m);
   tirc_module_free(m);
   return status != DONE ? status
-                        : complain(o, "tirc print shows a program as it is",
+                        : complain("tirc print shows a program as it is",
                                    "tirc apply needs a schedule script, --auto or --trace-json");
 }
 
 /* The trace's text, which has no line break at its end, with one. */
-static int end_line(const Options *o, char **text) {
+static int end_line(char **text) {
   size_t n = strlen(*text);
   char *longer = realloc(*text, n + 2);
-  if (!longer) return complain(o, NULL, "out of memory");
+  if (!longer) return complain(NULL, "out of memory");
   *text = strcpy(longer + n, "\n") - n;
   return DONE;
 }
@@ -38,13 +38,13 @@ int cmd_apply(Options *o) {
   char *text = NULL;
   if (o->args.n < 2 && !o->trace_json && !o->automatic && !o->plain) return miss_schedule(o);
   if (o->debug_mask && strcmp(o->debug_mask, "all") != 0 && strcmp(o->debug_mask, "none") != 0)
-    return complain(o, NULL, "--debug-mask is all or none, not '%s'", o->debug_mask);
+    return complain(NULL, "--debug-mask is all or none, not '%s'", o->debug_mask);
   int status = load_scheduled(o, NULL, &m);
   if (status == DONE) status = save_trace(o, m);
   if (status == DONE && (o->as_script ? tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, &e)
                                       : tirc_module_print(m, &text, &e)))
-    status = report(o, e);
-  if (status == DONE && o->as_script) status = end_line(o, &text);
+    status = report(e);
+  if (status == DONE && o->as_script) status = end_line(&text);
   if (status == DONE) status = write_output(o, o->output, text, strlen(text));
   tirc_string_free(text);
   tirc_module_free(m);

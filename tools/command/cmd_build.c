@@ -64,7 +64,7 @@ static void note_name(void *self, const char *func, const char *symbol) {
 static int write_weights(void *self, const char *path) {
   const Building *b = self;
   tirc_error *e = NULL;
-  return tirc_module_emit_weights(b->m, &b->how, path, NULL, &e) ? report(b->o, e) : DONE;
+  return tirc_module_emit_weights(b->m, &b->how, path, NULL, &e) ? report(e) : DONE;
 }
 
 static int link_built(const Building *b, bool is_lib, const char *bytes, size_t n,
@@ -84,7 +84,7 @@ static int emit(const Building *b, tirc_emit_kind kind, const char *path) {
   tirc_error *e = NULL;
   char *bytes = NULL;
   size_t n = 0;
-  if (tirc_module_emit_model(b->m, kind, &b->how, &bytes, &n, &e)) return report(b->o, e);
+  if (tirc_module_emit_model(b->m, kind, &b->how, &bytes, &n, &e)) return report(e);
   const bool is_lib = b->o->emit && strcmp(b->o->emit, "lib") == 0;
   const bool inside = kind == TIRC_EMIT_OBJECT && b->how.place == TIRC_WEIGHTS_INSIDE;
   const int status =
@@ -98,11 +98,11 @@ static int emit_with_weights(const Building *b, tirc_emit_kind kind, const char 
   const char *beside = b->o->weights_out;
   if (!beside) return emit(b, kind, path);
   char *part = part_of(beside);
-  if (!part) return complain(b->o, NULL, "out of memory");
+  if (!part) return complain(NULL, "out of memory");
   int status = write_weights((void *)(uintptr_t)b, part);
   if (status == DONE) status = emit(b, kind, path);
   if (status == DONE && !put_part(part, beside))
-    status = complain(b->o, NULL, "cannot write '%s': %s", beside, strerror(errno));
+    status = complain(NULL, "cannot write '%s': %s", beside, strerror(errno));
   drop_part(part);
   return status;
 }
@@ -125,22 +125,22 @@ static int take_weights(Building *b, const tirc_module *m, tirc_weights **weight
                       : o->weights_inside ? "--weights-inside"
                                           : NULL;
   if (o->weights_out && o->weights_inside)
-    return complain(o, "leave one of them out",
+    return complain("leave one of them out",
                     "weights are beside the code (--weights-out) or within it (--weights-inside)");
   if (!tirc_module_has_graph(m))
-    return asked || o->weights ? complain(o, "leave it out", "%s is about a model, and not '%s'",
+    return asked || o->weights ? complain("leave it out", "%s is about a model, and not '%s'",
                                           asked ? asked : "--weights", o->args.at[0])
                                : DONE;
   if (o->weights ? tirc_weights_open(o->weights, weights, &e) : tirc_module_weights(m, weights, &e))
-    return report(o, e);
+    return report(e);
   if (asked && !*weights)
-    return complain(o, "--weights FILE.safetensors gives them", "%s: the weights are not known",
+    return complain("--weights FILE.safetensors gives them", "%s: the weights are not known",
                     asked);
   b->how.weights = *weights;
   b->how.place = o->weights_inside ? TIRC_WEIGHTS_INSIDE
                  : *weights        ? TIRC_WEIGHTS_BESIDE
                                    : TIRC_WEIGHTS_PARAMS;
-  return o->weights_out ? check_output(o, o->weights_out) : DONE;
+  return o->weights_out ? check_output(o->weights_out) : DONE;
 }
 
 static bool is_for_gpu(tirc_emit_kind kind) { return kind >= TIRC_EMIT_OPENCL; }
@@ -157,7 +157,7 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   tirc_error *e = NULL;
   int status = load_checked(o, &m);
   if (status == DONE) status = take_weights(b, m, &weights);
-  if (status == DONE && makes_entry(kind) && tirc_module_check_sizes(m, &e)) status = report(o, e);
+  if (status == DONE && makes_entry(kind) && tirc_module_check_sizes(m, &e)) status = report(e);
   if (status == DONE)
     status = schedule_loaded(o, m, NULL, &scheduled);
   else
@@ -179,15 +179,15 @@ int cmd_build(Options *o) {
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
   if (k == N_KINDS)
     return complain(
-        o, NULL,
+        NULL,
         "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header or ptx, not '%s'",
         wanted);
   tirc_emit_kind kind = kinds[k].kind;
   if (is_for_gpu(kind) && !o->target) o->target = kind == TIRC_EMIT_OPENCL ? "opencl" : "sm_75";
   if (o->annotate && kind != TIRC_EMIT_ASM)
-    return complain(o, "leave --emit out", "--annotate is for assembly, not for %s", wanted);
+    return complain("leave --emit out", "--annotate is for assembly, not for %s", wanted);
   if (o->json && !o->annotate)
-    return complain(o, "tirc build PROG SCHED --annotate --json FILE",
+    return complain("tirc build PROG SCHED --annotate --json FILE",
                     "--json keeps the figures of --annotate");
   char *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
   if (!o->output && kind == TIRC_EMIT_OBJECT)

@@ -7,10 +7,10 @@ int cmd_equal(Options *o) {
   tirc_error *e = NULL;
   char *difference = NULL;
   if (strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
-    return complain(o, NULL, "only one of the programs can be standard input");
+    return complain(NULL, "only one of the programs can be standard input");
   int status = load_program(o, o->args.at[0], &a);
   if (status == DONE) status = load_program(o, o->args.at[1], &b);
-  if (status == DONE && tirc_module_compare(a, b, &difference, &e)) status = report(o, e);
+  if (status == DONE && tirc_module_compare(a, b, &difference, &e)) status = report(e);
   if (difference) {
     printf("%s\n", difference);
     status = NO;

@@ -8,14 +8,14 @@ int cmd_import(Options *o) {
   tirc_error *e = NULL;
   char *text = NULL;
   if (!is_onnx(o->args.at[0]))
-    return complain(o, "programs of tirc need no import",
+    return complain("programs of tirc need no import",
                     "'%s' is no file of ONNX: its name does not end with .onnx", o->args.at[0]);
-  int status = check_output(o, o->output);
-  if (status == DONE) status = check_output(o, o->weights);
+  int status = check_output(o->output);
+  if (status == DONE) status = check_output(o->weights);
   if (status == DONE) status = load_program(o, o->args.at[0], &m);
   if (status == DONE && (tirc_module_print(m, &text, &e) || tirc_module_weights(m, &w, &e)))
-    status = report(o, e);
-  if (status == DONE && o->weights && tirc_weights_save(w, o->weights, &e)) status = report(o, e);
+    status = report(e);
+  if (status == DONE && o->weights && tirc_weights_save(w, o->weights, &e)) status = report(e);
   if (status == DONE) status = write_output(o, o->output, text, strlen(text));
   tirc_string_free(text);
   tirc_weights_close(w);

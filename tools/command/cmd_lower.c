@@ -33,14 +33,14 @@ int cmd_lower(Options *o) {
   char *text = NULL;
   Shown shown = {o->print_after, stdout};
   if (o->print_after && !pass_exists(o->print_after))
-    return complain(o, "`tirc explain` lists the passes", "there is no pass '%s'", o->print_after);
+    return complain("`tirc explain` lists the passes", "there is no pass '%s'", o->print_after);
   int status = load_scheduled(o, NULL, &m);
   if (status == DONE &&
       tirc_module_lower_for(m, o->target, shown.pass ? show : NULL, &shown, &lowered, &e))
-    status = report(o, e);
+    status = report(e);
   if (status == DONE && !shown.pass) {
     if (tirc_module_print(lowered, &text, &e))
-      status = report(o, e);
+      status = report(e);
     else
       status = write_output(o, o->output, text, strlen(text));
   }

@@ -6,22 +6,21 @@
 
 enum { INDENT = 26 };
 
-static int list(const Options *o, tirc_operators *ops) {
+static int list(tirc_operators *ops) {
   for (int i = 0; i < tirc_operators_count(ops); i++) {
     tirc_error *error = NULL;
     const tirc_operator_info *info;
-    if (tirc_operators_find(ops, tirc_operators_name(ops, i), &info, &error))
-      return report(o, error);
+    if (tirc_operators_find(ops, tirc_operators_name(ops, i), &info, &error)) return report(error);
     printf("%-*s", INDENT, info->name);
     print_wrapped(INDENT, *info->summary ? info->summary : info->signature);
   }
   return DONE;
 }
 
-static int explain(const Options *o, tirc_operators *ops, const char *name) {
+static int explain(tirc_operators *ops, const char *name) {
   tirc_error *error = NULL;
   const tirc_operator_info *info;
-  if (tirc_operators_find(ops, name, &info, &error)) return report(o, error);
+  if (tirc_operators_find(ops, name, &info, &error)) return report(error);
   printf("R.%s\n", info->signature);
   if (*info->summary) printf("    %s\n", info->summary);
   printf("    from %s\n", info->path);
@@ -34,10 +33,10 @@ static int make(const Options *o) {
   tirc_module *m;
   char *text;
   if (tirc_operator_module(o->operators, o->args.at[0], o->args.n - 1, o->args.at + 1, &m, &error))
-    return report(o, error);
+    return report(error);
   int status = (int)tirc_module_print(m, &text, &error);
   tirc_module_free(m);
-  if (status) return report(o, error);
+  if (status) return report(error);
   status = write_output(o, o->output, text, strlen(text));
   tirc_string_free(text);
   return status;
@@ -47,8 +46,8 @@ int cmd_operator(Options *o) {
   tirc_error *error = NULL;
   tirc_operators *ops;
   if (o->args.n > 1) return make(o);
-  if (tirc_operators_read(o->operators, &ops, &error)) return report(o, error);
-  int status = o->args.n ? explain(o, ops, o->args.at[0]) : list(o, ops);
+  if (tirc_operators_read(o->operators, &ops, &error)) return report(error);
+  int status = o->args.n ? explain(ops, o->args.at[0]) : list(ops);
   tirc_operators_free(ops);
   return status;
 }

@@ -13,7 +13,7 @@ int cmd_print(Options *o) {
     tirc_module_free(m);
     m = typed;
   }
-  if (status == DONE && tirc_module_print(m, &text, &e)) status = report(o, e);
+  if (status == DONE && tirc_module_print(m, &text, &e)) status = report(e);
   if (status == DONE) status = write_output(o, o->output, text, strlen(text));
   tirc_string_free(text);
   tirc_module_free(m);

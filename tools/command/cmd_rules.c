@@ -32,6 +32,6 @@ int cmd_rules(Options *o) {
     }
   }
   if (!o->args.n) return DONE;
-  return complain(o, "`tirc rules` lists them", "there is no library of rules called '%s'",
+  return complain("`tirc rules` lists them", "there is no library of rules called '%s'",
                   o->args.at[0]);
 }

@@ -51,10 +51,9 @@ static char *list_names(const Session *s, bool symbols) {
 }
 
 static int no_such_name(const Session *s, const char *option, const char *text, bool symbols) {
-  if (!strchr(text, '='))
-    return complain(s->o, NULL, "--%s takes NAME=FILE, not '%s'", option, text);
+  if (!strchr(text, '=')) return complain(NULL, "--%s takes NAME=FILE, not '%s'", option, text);
   char *names = list_names(s, symbols);
-  complain(s->o, NULL, "--%s %s: the function has no parameter '%.*s'; it has %s", option, text,
+  complain(NULL, "--%s %s: the function has no parameter '%.*s'; it has %s", option, text,
            (int)strcspn(text, "="), text, names ? names : "others");
   free(names);
   return BAD;
@@ -73,14 +72,14 @@ static int check_names(const Session *s, const List *list, const char *option) {
 
 static int fill_scalar(const Session *s, int i, const char *value) {
   if (!value)
-    return complain(s->o, "give --in NAME=VALUE, or -D NAME=VALUE",
+    return complain("give --in NAME=VALUE, or -D NAME=VALUE",
                     "the scalar parameter \"%s\" has no value", s->params[i].name);
-  return read_scalar(s->o, &s->params[i], value, &s->args[i]);
+  return read_scalar(&s->params[i], value, &s->args[i]);
 }
 
 static int fill_symbol(const Session *s, tirc_symbol *symbol) {
   const char *value = given(&s->o->in, symbol->name);
-  return value ? read_extent(s->o, value, symbol) : DONE;
+  return value ? read_extent(value, symbol) : DONE;
 }
 
 /* What the files left: at random, in the shape that follows from all that is given. */
@@ -88,7 +87,7 @@ static int fill_array(const Session *s, int i) {
   tirc_error *e = NULL;
   if (tirc_module_array(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, NULL,
                         &s->args[i].array, &e))
-    return report(s->o, e);
+    return report(e);
   const bool is_weight =
       s->program && i >= tirc_program_inputs(s->program) && i < tirc_program_params(s->program);
   return (is_weight ? fill_weight : fill_random)(s->o, &s->params[i], i, s->args[i].array);
@@ -113,12 +112,12 @@ static int take_test_inputs(const Session *s) {
   int param, n = 0, status = read_test_arrays(s->o, "input", &given);
   while (tirc_import_input(s->model, n, &param)) n++;
   if (status == DONE && given.n != n)
-    status = complain(s->o, NULL, "the folder '%s' has %d inputs, and the model takes %d",
+    status = complain(NULL, "the folder '%s' has %d inputs, and the model takes %d",
                       s->o->test_data, given.n, n);
   for (int i = 0; i < given.n && status == DONE; i++) {
     name = tirc_import_input(s->model, i, &param);
     if (!name || param < 0) continue;
-    if (status == DONE) status = take_bits(s->o, s->params[param].dtype, &given.at[i]);
+    if (status == DONE) status = take_bits(s->params[param].dtype, &given.at[i]);
     tirc_array_free(s->args[param].array);
     s->args[param].array = given.at[i];
     given.at[i] = NULL;
@@ -131,7 +130,7 @@ static int read_files(Session *s) {
   int status = s->o->test_data && s->program ? take_test_inputs(s) : DONE;
   for (int i = 0; i < s->n && status == DONE; i++) {
     const char *file = s->params[i].is_array ? given(&s->o->in, s->params[i].name) : NULL;
-    if (file) status = read_array_file(s->o, &s->params[i], file, &s->args[i].array);
+    if (file) status = read_array_file(&s->params[i], file, &s->args[i].array);
   }
   if (status == DONE) status = read_archives(s->o, s->n, s->params, s->args);
   if (status == DONE && s->program)
@@ -142,9 +141,9 @@ static int read_files(Session *s) {
 static int find_symbols(Session *s) {
   tirc_error *e = NULL;
   const tirc_symbol *symbols;
-  if (tirc_module_symbols(s->m, NULL, &s->n_symbols, &symbols, &e)) return report(s->o, e);
+  if (tirc_module_symbols(s->m, NULL, &s->n_symbols, &symbols, &e)) return report(e);
   s->symbols = calloc((size_t)s->n_symbols + 1, sizeof *s->symbols);
-  if (!s->symbols) return complain(s->o, NULL, "out of memory");
+  if (!s->symbols) return complain(NULL, "out of memory");
   for (int k = 0; k < s->n_symbols; k++) s->symbols[k] = symbols[k];
   return DONE;
 }
@@ -156,13 +155,13 @@ static bool is_weight(const Session *s, int i) {
 
 static int fill_arguments(Session *s) {
   tirc_error *e = NULL;
-  if (tirc_module_params(s->m, NULL, &s->n, &s->params, &e)) return report(s->o, e);
+  if (tirc_module_params(s->m, NULL, &s->n, &s->params, &e)) return report(e);
   int status = find_symbols(s);
   if (status == DONE) status = check_names(s, &s->o->in, "in");
   if (status == DONE) status = check_names(s, &s->o->out, "out");
   if (status == DONE) status = check_range_names(s->o, s->n, s->params, 1);
   s->args = calloc((size_t)s->n + 1, sizeof *s->args);
-  if (!s->args) return complain(s->o, NULL, "out of memory");
+  if (!s->args) return complain(NULL, "out of memory");
   if (status == DONE) status = read_files(s);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->in, s->params[i].name));
@@ -174,7 +173,7 @@ static int fill_arguments(Session *s) {
   /* A call passes no symbols: what is given for them must be what the arrays say. */
   if (status == DONE &&
       tirc_module_shape(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, -1, NULL, &e))
-    status = report(s->o, e);
+    status = report(e);
   return status;
 }
 
@@ -202,7 +201,7 @@ static int run_compiled(Session *s, double *seconds) {
   *seconds = tirc_seconds() - start;
   tirc_kernel_free(k);
   tirc_executor_free(x);
-  return failed ? report(s->o, e) : DONE;
+  return failed ? report(e) : DONE;
 }
 
 /* The time is that of a second run: the first one computes what depends on weights alone. */
@@ -210,11 +209,11 @@ static int run_model_once(const Session *s, double *seconds) {
   tirc_executor *x = NULL;
   tirc_error *e = NULL;
   int status = DONE;
-  if (tirc_executor_new((int)s->o->threads, &x, &e)) return report(s->o, e);
+  if (tirc_executor_new((int)s->o->threads, &x, &e)) return report(e);
   if (s->o->check) status = check_program_calls(s->o, s->program, x, s->n, s->args);
   for (int i = 0; i < 2 && status == DONE; i++) {
     const double start = tirc_seconds();
-    if (tirc_program_run(s->program, x, s->n, s->args, &e)) status = report(s->o, e);
+    if (tirc_program_run(s->program, x, s->n, s->args, &e)) status = report(e);
     *seconds = tirc_seconds() - start;
   }
   if (status == DONE && s->o->log_matmuls)
@@ -235,7 +234,7 @@ static int run_once(Session *s, double *seconds) {
   }
   bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->max_steps, &e);
   *seconds = tirc_seconds() - start;
-  return failed ? report(s->o, e) : DONE;
+  return failed ? report(e) : DONE;
 }
 
 /* "A: float32[2, 3] from -1 to 2.5, sum 4.75" */
@@ -288,14 +287,13 @@ static int require_same_parameters(const Session *s) {
   int n = 0;
   const tirc_param *was = NULL;
   tirc_error *e = NULL;
-  if (tirc_module_params(s->plain, NULL, &n, &was, &e)) return report(s->o, e);
+  if (tirc_module_params(s->plain, NULL, &n, &was, &e)) return report(e);
   for (int i = 0; i < n && i < s->n; i++) {
     char before[256], after[256];
     put_type(&was[i], sizeof before, before);
     put_type(&s->params[i], sizeof after, after);
     if (strcmp(before, after) == 0 || is_relaid(s->m, i)) continue;
-    return complain(s->o,
-                    "run it without --check, or let the schedule leave the parameter as it is and "
+    return complain("run it without --check, or let the schedule leave the parameter as it is and "
                     "transform the layout of a copy: cache_read or cache_write, then "
                     "transform_layout",
                     "--check cannot compare with the unscheduled program: the schedule changed the "
@@ -309,8 +307,8 @@ static int require_same_parameters(const Session *s) {
  * a buffer, a division by zero. */
 static int compute_expected(Session *s) {
   tirc_argument *start = calloc((size_t)s->n + 1, sizeof *start);
-  if (!start) return complain(s->o, NULL, "out of memory");
-  int status = copy_back(s->o, s->plain, s->m, s->n, s->args, start);
+  if (!start) return complain(NULL, "out of memory");
+  int status = copy_back(s->plain, s->m, s->n, s->args, start);
   if (status == DONE) status = make_reference(s->o, s->plain, s->n, start, &s->reference);
   free_arguments(s->n, start);
   return status;
@@ -344,10 +342,10 @@ static void print_check(const Session *s, const tirc_check *c) {
 static int check(const Session *s) {
   tirc_check c = {.ok = false};
   tirc_argument *got = calloc((size_t)s->n + 1, sizeof *got);
-  if (!got) return complain(s->o, NULL, "out of memory");
-  int status = copy_back(s->o, s->plain, s->m, s->n, s->args, got);
+  if (!got) return complain(NULL, "out of memory");
+  int status = copy_back(s->plain, s->m, s->n, s->args, got);
   if (status == DONE) leave_unwritten(&s->emulated, s->reference, s->n, got);
-  if (status == DONE) status = compare_results(s->o, s->reference, s->n, got, &c);
+  if (status == DONE) status = compare_results(s->reference, s->n, got, &c);
   free_arguments(s->n, got);
   if (status != DONE) return status;
   print_check(s, &c);
@@ -364,7 +362,7 @@ static int run_session(Session *s) {
   if (status == DONE) status = run_once(s, &seconds);
   if (status == DONE) summarise(s, seconds);
   if (status == DONE && s->program && o->report)
-    status = report_model(o, s->model, s->program, s->n, s->args);
+    status = report_model(s->model, s->program, s->n, s->args);
   if (status == DONE) status = write_array_files(o, s->n, s->params, s->args);
   if (status == DONE && check_whole) status = check(s);
   if (status == DONE && s->program && o->test_data) {
@@ -388,10 +386,10 @@ static int run_model(const Options *o, const tirc_module *m) {
   tirc_program *p = NULL;
   Session s = {.o = o, .model = m};
   if (o->interpret)
-    return complain(o, "--check runs each of its functions by the interpreter",
+    return complain("--check runs each of its functions by the interpreter",
                     "--interpret runs one function, and this is a model");
   if (o->device != DEVICE_CPU)
-    return complain(o, "leave it out; one function of it, as a program, runs there",
+    return complain("leave it out; one function of it, as a program, runs there",
                     "a model is for the processor, and not for --device %s", o->device_name);
   int status = make_program(o, m, &p);
   s.program = p;
@@ -414,7 +412,7 @@ static int take_sizes(Options *o) {
     const char *define = o->define.at[i];
     char *name = strndup(define, strcspn(define, "="));
     const bool is = name && strchr(define, '=') && is_size(plain, name);
-    if (!name || (is && !add_to_list(&o->in, define))) status = complain(o, NULL, "out of memory");
+    if (!name || (is && !add_to_list(&o->in, define))) status = complain(NULL, "out of memory");
     if (!is) o->define.at[n++] = define;
     free(name);
   }

@@ -84,20 +84,20 @@ static int ask_text(Found *f, const char *text) {
                      !tirc_schedule_operator(f->s, "+", &found, &none, &f->list, &e);
   tirc_module_free(m);
   if (asked) return DONE;
-  if (!e) return complain(f->o, NULL, "out of memory");
-  report(f->o, e);
+  if (!e) return complain(NULL, "out of memory");
+  report(e);
   return BAD;
 }
 
 static int ask_rules(Found *f) {
   char *rules = NULL;
   size_t n = 0;
-  int status = f->o->rules ? read_text(f->o, f->o->rules, &rules, &n) : DONE;
+  int status = f->o->rules ? read_text(f->o->rules, &rules, &n) : DONE;
   if (status == DONE && rules && memchr(rules, 0, n))
-    status = complain(f->o, NULL, "cannot read '%s': %s", f->o->rules, read_fault(EILSEQ));
+    status = complain(NULL, "cannot read '%s': %s", f->o->rules, read_fault(EILSEQ));
   if (status != DONE) return free(rules), status;
   char *text = question(rules ? rules : built_in_rules);
-  status = text ? ask_text(f, text) : complain(f->o, NULL, "out of memory");
+  status = text ? ask_text(f, text) : complain(NULL, "out of memory");
   free(text);
   free(rules);
   return status;
@@ -144,7 +144,6 @@ static int check_workloads(Found *f) {
     if (!is_list(w) || w->n != 4 || !is_word(&w->u.items[0]) || !is_word(&w->u.items[1]) ||
         !is_sizes(&w->u.items[2]) || !is_names(&w->u.items[3]))
       return complain(
-          f->o,
           "such as [\"qkv\", \"matmul.tir\", {\"M\": [16, 32], \"K\": 768, \"N\": 768}, "
           "names]; `tirc shapes --show-rules` prints the built-in script",
           "%s: workload %lld is not [kernel, program, sizes, names of weights]", f->rules,
@@ -152,9 +151,8 @@ static int check_workloads(Found *f) {
     f->n_used += w->u.items[3].n;
   }
   if (f->list.n) return DONE;
-  if (!f->weights.n) return complain(f->o, NULL, "%s: there are no weights", f->o->args.at[0]);
-  return complain(f->o,
-                  "weights are known by the ends of their names: `tirc shapes --show-rules` prints "
+  if (!f->weights.n) return complain(NULL, "%s: there are no weights", f->o->args.at[0]);
+  return complain("weights are known by the ends of their names: `tirc shapes --show-rules` prints "
                   "the rules, --rules FILE takes your own",
                   "none of the %d weights, such as '%s', is of a product or a convolution that is "
                   "known to %s",
@@ -237,7 +235,7 @@ static int write_suite_file(const Found *f) {
   char *text = NULL;
   size_t n = 0;
   FILE *to = open_memstream(&text, &n);
-  if (!to) return complain(f->o, NULL, "out of memory");
+  if (!to) return complain(NULL, "out of memory");
   put_suite(to, f);
   fclose(to);
   int status = write_output(f->o, f->o->suite, text, n);
@@ -354,13 +352,13 @@ int cmd_shapes(Options *o) {
     fputs(built_in_rules, stdout);
     return DONE;
   }
-  if (!o->args.n) return complain(o, NULL, "usage: tirc shapes FILE... [--suite OUT]");
+  if (!o->args.n) return complain(NULL, "usage: tirc shapes FILE... [--suite OUT]");
   if (o->as_json && o->suite && strcmp(o->suite, "-") == 0)
-    return complain(o, "--suite FILE writes it elsewhere",
+    return complain("--suite FILE writes it elsewhere",
                     "--json and --suite - both take standard output");
   for (int i = 0; i < o->args.n && status == DONE; i++)
-    status = read_checkpoint(o, o->args.at[i], &f.weights);
-  if (status == DONE) status = check_names(o, &f.weights);
+    status = read_checkpoint(o->args.at[i], &f.weights);
+  if (status == DONE) status = check_names(&f.weights);
   if (status == DONE) status = ask_rules(&f);
   if (status == DONE) status = check_workloads(&f);
   const bool suite_only = o->suite && strcmp(o->suite, "-") == 0;

@@ -26,13 +26,10 @@ static const char *cpu_of(const Options *o) {
 
 /* A block may name a rule that nobody has. */
 static int check_rules(const Options *o, const tirc_module *m) {
-  const tirc_schedule_options s = {.target = o->target,
-                                   .max_steps = o->script_steps,
-                                   .strict = o->strict,
-                                   .self = (void *)(uintptr_t)o,
-                                   .warn = warn_about};
+  const tirc_schedule_options s = {
+      .target = o->target, .max_steps = o->script_steps, .strict = o->strict, .warn = warn_about};
   tirc_error *e = NULL;
-  return tirc_module_check_rules(m, o->rules, &s, &e) ? report(o, e) : DONE;
+  return tirc_module_check_rules(m, o->rules, &s, &e) ? report(e) : DONE;
 }
 
 /* name: of the program, where there are several. */
@@ -40,7 +37,7 @@ static int show_space(const Options *o, const tirc_module *m, const char *name) 
   const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
   tirc_error *e = NULL;
   char *text = NULL;
-  if (tirc_module_space(m, o->rules, &s, &text, &e)) return report(o, e);
+  if (tirc_module_space(m, o->rules, &s, &text, &e)) return report(e);
   if (name) printf("# program %s\n\n", name);
   fputs(text, stdout);
   tirc_string_free(text);
@@ -179,14 +176,14 @@ static void print_difference(const Options *o, FILE *out, const tirc_tune_task *
  */
 
 /* The values that a case has for what is no constant of its program. */
-static int read_sizes(const Options *o, const Case *k, tirc_tune_task *task) {
+static int read_sizes(const Case *k, tirc_tune_task *task) {
   tirc_symbol *symbols = calloc((size_t)k->n_defines + 1, sizeof *symbols);
   int status = DONE, n = 0;
-  if (!symbols) return complain(o, NULL, "out of memory");
+  if (!symbols) return complain(NULL, "out of memory");
   for (int i = 0; i < k->n_defines && status == DONE; i++) {
     if (!is_size(k->program, k->defines[i].name)) continue;
     symbols[n].name = k->defines[i].name;
-    status = read_extent(o, k->defines[i].value, &symbols[n++]);
+    status = read_extent(k->defines[i].value, &symbols[n++]);
   }
   task->symbols = symbols;
   task->n_symbols = n;
@@ -199,7 +196,7 @@ static int make_model_cases(Tune *t) {
   release_case(b->cases);
   free_cases(b);
   b->cases = calloc((size_t)t->model.n + 1, sizeof *b->cases);
-  if (!b->cases) return complain(t->o, NULL, "out of memory");
+  if (!b->cases) return complain(NULL, "out of memory");
   for (; b->n_cases < t->model.n; b->n_cases++) {
     Case *k = &b->cases[b->n_cases];
     ModelTask *task = &t->model.at[b->n_cases];
@@ -207,7 +204,7 @@ static int make_model_cases(Tune *t) {
     k->setting = strdup("");
     k->program = task->module;
     task->module = NULL; /* the case has it now */
-    if (!k->kernel || !k->setting) return complain(t->o, NULL, "out of memory");
+    if (!k->kernel || !k->setting) return complain(NULL, "out of memory");
   }
   return DONE;
 }
@@ -222,7 +219,7 @@ static int find_model(Tune *t) {
                                   : load_case(&t->cases, k);
   if (status != DONE || !tirc_module_has_graph(k->program)) return status;
   if (t->cases.n_cases > 1)
-    status = complain(o, "tune it once for each: the database keeps what was found",
+    status = complain("tune it once for each: the database keeps what was found",
                       "'%s' is a model, which is tuned for one size at a time, not for %d",
                       o->args.at[0], t->cases.n_cases);
   else
@@ -248,14 +245,14 @@ static int make_tasks(Tune *t) {
   const bool is_script = t->o->output && strcmp(t->o->output, "-") == 0;
   t->table = (TuneTable){.o = t->o, .out = is_script ? stderr : stdout, .n = b->n_cases};
   t->table.rows = calloc((size_t)b->n_cases + 1, sizeof *t->table.rows);
-  if (!t->tasks || !t->table.rows) return complain(t->o, NULL, "out of memory");
+  if (!t->tasks || !t->table.rows) return complain(NULL, "out of memory");
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
     t->tasks[i] = (tirc_tune_task){.module = b->cases[i].program,
                                    .name = name_of_case(&b->cases[i]),
                                    .weight = t->model.n ? t->model.at[i].calls : 1};
     t->table.rows[i] = (TuneRow){
         .name = t->tasks[i].name, .best = (double)INFINITY, .automatic = (double)INFINITY};
-    status = read_sizes(t->o, &b->cases[i], &t->tasks[i]);
+    status = read_sizes(&b->cases[i], &t->tasks[i]);
   }
   return status;
 }
@@ -280,7 +277,7 @@ static void release(Tune *t) {
 static int write_script(const Options *o, const tirc_tune_result *r) {
   tirc_error *e = NULL;
   char *text;
-  if (tirc_module_trace(r->module, TIRC_TRACE_SCRIPT, &text, &e)) return report(o, e);
+  if (tirc_module_trace(r->module, TIRC_TRACE_SCRIPT, &text, &e)) return report(e);
   int status = write_output(o, o->output, text, strlen(text));
   tirc_string_free(text);
   return status;
@@ -303,18 +300,17 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   }
   if (was_interrupted()) fprintf(out, "Interrupted\n");
   if (!any && !was_interrupted() && !lost)
-    return complain(o,
-                    failed ? "the reasons are listed above, by their codes"
+    return complain(failed ? "the reasons are listed above, by their codes"
                            : "give it more --seconds, or --trials",
                     "nothing was measured");
   if (!works && !was_interrupted() && !lost)
-    return complain(o, "the reasons are listed above, by their codes",
+    return complain("the reasons are listed above, by their codes",
                     "no candidate works for some program");
   if (o->output && t->cases.n_cases == 1 && results[0].module) {
     const int written = write_script(o, &results[0]);
     if (written != DONE) status = written;
   }
-  return lost ? report(o, lost) : status;
+  return lost ? report(lost) : status;
 }
 
 /* Before the search, while nothing else runs; its threads then end. Of a model's many functions the
@@ -326,7 +322,7 @@ static int measure_ceilings(Tune *t) {
   const char *target = cpu_of(t->o);
   if (tirc_target_find(target ? target : CPU_DEFAULT, &b->target, &e) ||
       tirc_executor_new(one.threads, &one.executor, &e))
-    return report(t->o, e);
+    return report(e);
   struct Threads *before = b->threads;
   b->threads = &one;
   int status = DONE;
@@ -350,12 +346,12 @@ static int check_ranges(const Tune *t) {
     tirc_error *e = NULL;
     int more = 0;
     if (tirc_module_params(t->cases.cases[i].program, NULL, &more, &params, &e)) {
-      status = report(t->o, e);
+      status = report(e);
       break;
     }
     tirc_param *grown = realloc(all, (size_t)(n + more + 1) * sizeof *all);
     if (!grown) {
-      status = complain(t->o, NULL, "out of memory");
+      status = complain(NULL, "out of memory");
       break;
     }
     all = grown;
@@ -364,7 +360,7 @@ static int check_ranges(const Tune *t) {
   }
   tirc_param *with = realloc(all, (size_t)(n + t->model.n_inputs + 1) * sizeof *all);
   if (with) all = with;
-  if (!with && status == DONE) status = complain(t->o, NULL, "out of memory");
+  if (!with && status == DONE) status = complain(NULL, "out of memory");
   for (int i = 0; with && i < t->model.n_inputs; i++)
     all[n++] = (tirc_param){.name = t->model.inputs[i], .is_array = true};
   if (status == DONE) status = check_range_names(t->o, n, all, t->cases.n_cases);
@@ -388,7 +384,7 @@ static int tune(Tune *t) {
   int n_ranges = 0, status = read_ranges(o, &ranges);
   if (status == DONE) status = check_ranges(t);
   if (status == DONE && !(all = all_ranges(t, ranges, &n_ranges)))
-    status = complain(o, NULL, "out of memory");
+    status = complain(NULL, "out of memory");
   if (status != DONE) {
     free_ranges(o, ranges);
     return status;
@@ -418,7 +414,7 @@ static int tune(Tune *t) {
   clear_table(&t->table);
   free(all);
   free_ranges(o, ranges);
-  if (tuned == TIRC_BAD) return report(o, e);
+  if (tuned == TIRC_BAD) return report(e);
   status = finish(t, results, e);
   tirc_tune_results_free(t->cases.n_cases, results);
   return status;
@@ -429,20 +425,18 @@ int cmd_tune(Options *o) {
   Tune t = {.o = o,
             .cases = {.o = o, .out = stdout, .n_threads = 1, .threads = &one, .tunes = true}};
   if (!o->suite && o->args.n == 0)
-    return complain(o, "name a program",
-                    "usage: tirc tune PROG..., or tirc tune --suite operators");
+    return complain("name a program", "usage: tirc tune PROG..., or tirc tune --suite operators");
   if (o->device == DEVICE_EMULATE)
-    return complain(o, "tirc tune --device opencl",
-                    "the emulator of a GPU has no speed to measure");
+    return complain("tirc tune --device opencl", "the emulator of a GPU has no speed to measure");
   if (o->suite && o->args.n > 1)
-    return complain(o, "tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
-  int status = o->show_space ? DONE : check_output(o, o->output);
+    return complain("tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
+  int status = o->show_space ? DONE : check_output(o->output);
   if (status == DONE) status = find_model(&t);
   if (status == DONE && o->show_tasks) {
     if (t.model.n)
       show_model_tasks(&t.model);
     else
-      status = complain(o, "--show-space prints what would be tried",
+      status = complain("--show-space prints what would be tried",
                         "--show-tasks is about a model, and '%s' is none",
                         o->args.n ? o->args.at[0] : o->suite);
     release(&t);
@@ -451,7 +445,7 @@ int cmd_tune(Options *o) {
   if (status == DONE) status = make_tasks(&t);
   if (status == DONE && o->output && t.cases.n_cases > 1)
     status =
-        complain(o, "`tirc db best NAME -o FILE` writes each",
+        complain("`tirc db best NAME -o FILE` writes each",
                  "-o takes the best schedule of one program, and here are %d", t.cases.n_cases);
   for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
     status = check_rules(o, t.tasks[i].module);

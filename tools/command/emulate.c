@@ -29,10 +29,10 @@ static int emulate_kernels(const Options *o, const tirc_module *m, int n, const 
   tirc_error *e = NULL;
   int status = DONE;
   if (!tirc_module_has_kernels(m) && tirc_module_lower_for(m, o->target, NULL, NULL, &lowered, &e))
-    status = report(o, e);
+    status = report(e);
   if (status == DONE &&
       tirc_module_emulate(lowered ? lowered : m, NULL, n, args, options, done, &e))
-    status = report(o, e);
+    status = report(e);
   tirc_module_free(lowered);
   return status;
 }
@@ -47,7 +47,7 @@ int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *
       out->written[i] = calloc((size_t)tirc_array_count(args[i].array) + 1, 1);
       room = out->written[i] != NULL;
     }
-  if (!room) return complain(o, NULL, "out of memory");
+  if (!room) return complain(NULL, "out of memory");
   Patience patience = {tirc_seconds(), false};
   const tirc_emulate_options options = {o->max_steps, o->blocks, (uint64_t)o->seed,
                                         go_on,        &patience, out->written};

@@ -65,7 +65,7 @@ static int run_linker(const Linking *what, const char *folder, const char *compi
 }
 
 /* The assembler takes the block from its file. */
-static int write_block(const Options *o, const Linking *what, const char *folder) {
+static int write_block(const Linking *what, const char *folder) {
   char text[1024], path[128];
   const int n =
       snprintf(text, sizeof text,
@@ -74,9 +74,9 @@ static int write_block(const Options *o, const Linking *what, const char *folder
                " .section .note.GNU-stack,\"\",%%progbits\n",
                what->block, what->block, what->block, what->block, what->block, what->block);
   if (n < 0 || (size_t)n >= sizeof text)
-    return complain(o, "give the file a shorter name", "the name %s is too long", what->block);
+    return complain("give the file a shorter name", "the name %s is too long", what->block);
   if (!write_file(folder, "weights.s", text, (size_t)n))
-    return complain(o, "set TMPDIR", "cannot write in %s", folder);
+    return complain("set TMPDIR", "cannot write in %s", folder);
   snprintf(path, sizeof path, "%s/weights", folder);
   return what->write_block(what->self, path);
 }
@@ -88,7 +88,7 @@ static int copy_result(const Options *o, const char *folder, const char *compile
   size_t n;
   snprintf(from, sizeof from, "%s/linked", folder);
   FILE *f = fopen(from, "rb");
-  if (!f) return complain(o, NULL, "%s made no file", compiler);
+  if (!f) return complain(NULL, "%s made no file", compiler);
   NewFile to = begin_file(path);
   while (to.f && (n = fread(bytes, 1, sizeof bytes, f)) > 0)
     if (fwrite(bytes, 1, n, to.f) != n) break;
@@ -96,7 +96,7 @@ static int copy_result(const Options *o, const char *folder, const char *compile
   fclose(f);
   if (to.f && !whole) {
     drop_file(&to);
-    return complain(o, "set TMPDIR", "cannot read what %s made", compiler);
+    return complain("set TMPDIR", "cannot read what %s made", compiler);
   }
   return end_output(o, &to, DONE);
 }
@@ -106,16 +106,15 @@ static int link_in(const Options *o, const Linking *what, const char *folder, co
   const char *kind = what->is_shared ? "--emit=lib" : "--weights-inside";
   if (!write_file(folder, "kernel.o", what->object, what->n) ||
       !write_file(folder, "runtime.a", runtime_archive, sizeof runtime_archive))
-    return complain(o, "set TMPDIR", "cannot write in %s", folder);
-  const int status = what->block ? write_block(o, what, folder) : DONE;
+    return complain("set TMPDIR", "cannot write in %s", folder);
+  const int status = what->block ? write_block(what, folder) : DONE;
   if (status != DONE) return status;
   const int failed = run_linker(what, folder, compiler);
   if (failed == 127)
-    return complain(o, "install gcc or clang, or set CC; --emit=obj and --emit=c need none",
+    return complain("install gcc or clang, or set CC; --emit=obj and --emit=c need none",
                     "%s links with the C compiler, but %s cannot be run", kind, compiler);
   if (failed)
     return complain(
-        o,
         what->is_shared ? "what is linked is of the C compiler's own kind: set CC to one "
                           "for that machine, as CC=aarch64-linux-gnu-gcc does, or link "
                           "--emit=obj there"
@@ -132,7 +131,7 @@ int link_code(const Options *o, const Linking *what, const char *path) {
   char folder[96];
   int length = snprintf(folder, sizeof folder, "%s/tirc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (length >= (int)sizeof folder || !mkdtemp(folder))
-    return complain(o, "set TMPDIR", "there is no folder for temporary files");
+    return complain("set TMPDIR", "there is no folder for temporary files");
   const int status = link_in(o, what, folder, compiler, path);
   remove_folder(folder);
   return status;

@@ -53,15 +53,14 @@ int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int 
   tirc_program_size size = {0};
   Log log = {.o = o, .p = p, .to = to.f};
   const tirc_program_watch watch = {.self = &log, .tell = log_call};
-  if (!to.f) return complain(o, NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
+  if (!to.f) return complain(NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
   bool failed = tirc_program_measure(p, n, args, &size, &e) != TIRC_OK;
   log.prepared = size.prepared;
   failed = failed || tirc_program_run_watched(p, x, n, args, &watch, &e) != TIRC_OK;
   if (failed || log.error) {
     drop_file(&to);
-    return report(o, failed ? e : log.error);
+    return report(failed ? e : log.error);
   }
-  return end_file(&to)
-             ? DONE
-             : complain(o, NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
+  return end_file(&to) ? DONE
+                       : complain(NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
 }

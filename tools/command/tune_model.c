@@ -59,24 +59,24 @@ static int check_sizes(const Options *o, const ModelTasks *t) {
     const tirc_symbol *symbols;
     tirc_error *e = NULL;
     int n;
-    if (tirc_module_symbols(t->at[i].module, NULL, &n, &symbols, &e)) return report(o, e);
+    if (tirc_module_symbols(t->at[i].module, NULL, &n, &symbols, &e)) return report(e);
     if (!n) continue;
     char hint[128];
     snprintf(hint, sizeof hint, "give it a size, as in -D %.80s=8", symbols[0].name);
-    return complain(o, hint, "%s of the model %s: \"%s\" has no value", t->at[i].name,
-                    o->args.at[0], symbols[0].name);
+    return complain(hint, "%s of the model %s: \"%s\" has no value", t->at[i].name, o->args.at[0],
+                    symbols[0].name);
   }
-  return t->n ? DONE : complain(o, NULL, "the model '%s' calls no function", o->args.at[0]);
+  return t->n ? DONE : complain(NULL, "the model '%s' calls no function", o->args.at[0]);
 }
 
 /* --range may name them: functions take them by these names. */
-static int list_inputs(const Options *o, const tirc_module *model, ModelTasks *t) {
+static int list_inputs(const tirc_module *model, ModelTasks *t) {
   while (tirc_module_input(model, t->n_inputs)) t->n_inputs++;
   t->inputs = calloc((size_t)t->n_inputs + 1, sizeof *t->inputs);
   for (int i = 0; t->inputs && i < t->n_inputs; i++)
     if (!(t->inputs[i] = strdup(tirc_module_input(model, i))))
-      return complain(o, NULL, "out of memory");
-  return t->inputs ? DONE : complain(o, NULL, "out of memory");
+      return complain(NULL, "out of memory");
+  return t->inputs ? DONE : complain(NULL, "out of memory");
 }
 
 static tirc_input_range range_of(const char *name, const tirc_array *a) {
@@ -94,7 +94,7 @@ static int take_test_ranges(const Options *o, const tirc_module *model, ModelTas
   if (!o->test_data || !is_onnx(o->args.at[0])) return DONE;
   int status = read_test_arrays(o, "input", &given);
   t->ranges = calloc((size_t)given.n + 1, sizeof *t->ranges);
-  if (!t->ranges && status == DONE) status = complain(o, NULL, "out of memory");
+  if (!t->ranges && status == DONE) status = complain(NULL, "out of memory");
   for (int i = 0; i < given.n && status == DONE; i++) {
     int param = -1;
     const char *type = given.at[i] ? tirc_array_dtype(given.at[i]) : "";
@@ -108,7 +108,7 @@ static int take_test_ranges(const Options *o, const tirc_module *model, ModelTas
 
 int find_model_tasks(const Options *o, const tirc_module *model, ModelTasks *t) {
   tirc_module *functions = NULL;
-  int status = list_inputs(o, model, t);
+  int status = list_inputs(model, t);
   if (status == DONE) status = take_test_ranges(o, model, t);
   if (status == DONE) status = run_phases(o, model, "cleanup", &functions);
   if (status != DONE) return status;
@@ -116,9 +116,9 @@ int find_model_tasks(const Options *o, const tirc_module *model, ModelTasks *t) 
   tirc_error *e = NULL;
   const tirc_status told = tirc_module_operators(functions, count, &k, &e);
   tirc_module_free(functions);
-  if (told) return report(o, e);
-  if (k.error) return report(o, k.error);
-  if (k.out_of_memory) return complain(o, NULL, "out of memory");
+  if (told) return report(e);
+  if (k.error) return report(k.error);
+  if (k.out_of_memory) return complain(NULL, "out of memory");
   return check_sizes(o, t);
 }
 

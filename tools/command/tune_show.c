@@ -43,14 +43,14 @@ static double time_ceiling(const Case *k, const Ceiling *c) {
 
 int measure_ceiling(Bench *b, Case *k, TuneRow *row) {
   k->contenders = calloc(N_CEILINGS, sizeof *k->contenders);
-  if (!k->contenders) return complain(b->o, NULL, "out of memory");
+  if (!k->contenders) return complain(NULL, "out of memory");
   if (!ceiling_bits(b)) return DONE;
   int status = make_arrays(b, k);
-  if (status == DONE) status = count_cost(b, k);
+  if (status == DONE) status = count_cost(k);
   if (status == DONE) add_ceilings(b, k);
   for (int i = 0; i < k->n_contenders && status == DONE; i++) {
     Contender *c = &k->contenders[i];
-    status = prepare_ceiling(b, k, c);
+    status = prepare_ceiling(k, c);
     const double seconds = status == DONE && !c->skipped ? time_ceiling(k, c->ceiling) : 0;
     if (seconds > row->ceiling)
       row->ceiling = seconds, row->binds = ceiling_names[c->ceiling->kind];
@@ -135,7 +135,7 @@ void show_trial(TuneTable *t, const tirc_tune_event *e) {
   r->failed += e->code && !is_hopeless(e);
   r->best = e->best;
   r->automatic = e->automatic;
-  if (t->o->progress)
+  if (speech.progress)
     draw(t, e);
   else
     print_trial(t->out, r, e);

@@ -50,12 +50,12 @@ static void print_json(const Doctor *d) {
   json_object_put(all);
 }
 
-static void print_finding(const Options *o, const Finding *f) {
+static void print_finding(const Finding *f) {
   enum { NAME = 22 };
   static const char *const marks[] = {" ", "!", "x"};
   const char *colours[] = {"", YELLOW, RED};
-  printf("%s%s %-*s%s%s", o->colour_out ? colours[f->health] : "", marks[f->health], NAME, f->name,
-         o->colour_out && f->health ? RESET : "", "");
+  printf("%s%s %-*s%s%s", speech.colour_out ? colours[f->health] : "", marks[f->health], NAME,
+         f->name, speech.colour_out && f->health ? RESET : "", "");
   put_clean(stdout, f->value, strlen(f->value));
   putchar('\n');
   if (!*f->advice) return;
@@ -69,7 +69,7 @@ static void print_text(const Doctor *d) {
   for (int i = 0; i < d->n; i++) {
     if (strcmp(group, d->at[i].group) != 0) printf("%s%s\n", i ? "\n" : "", d->at[i].group);
     group = d->at[i].group;
-    print_finding(d->o, &d->at[i]);
+    print_finding(&d->at[i]);
   }
   const int amiss = count(d, AMISS), broken = count(d, BROKEN);
   if (!amiss && !broken)
@@ -82,7 +82,7 @@ static void print_text(const Doctor *d) {
 int cmd_doctor(Options *o) {
   Doctor d = {.o = o};
   if (o->output && !o->self_test)
-    return complain(o, "tirc doctor --self-test -o FILE", "-o is for what --self-test compiles");
+    return complain("tirc doctor --self-test -o FILE", "-o is for what --self-test compiles");
   if (!check_target(o)) return BAD;
   examine_machine(&d);
   examine_software(&d);

@@ -58,16 +58,16 @@ static int require_name(const Options *o, const char *name, int n_texts, char **
   if (best.name)
     snprintf(hint, sizeof hint, "%s '%.*s'", best.distance <= 2 ? "did you mean" : "there is",
              (int)(best.n < 200 ? best.n : 200), best.name);
-  return complain(o, hint, "-D %s: nothing in %s%s is called '%s'", name, o->args.at[0],
+  return complain(hint, "-D %s: nothing in %s%s is called '%s'", name, o->args.at[0],
                   n_texts > 1 ? " or the scripts" : "", name);
 }
 
-static int require_once(const Options *o, const char *option, const List *list) {
+static int require_once(const char *option, const List *list) {
   for (int i = 0; i < list->n; i++)
     for (int k = 0; k < i; k++) {
       const size_t n = strcspn(list->at[i], "=");
       if (list->at[i][n] && strncmp(list->at[i], list->at[k], n + 1) == 0)
-        return complain(o, "give one of them", "%s gives %.*s twice: %s and %s", option, (int)n,
+        return complain("give one of them", "%s gives %.*s twice: %s and %s", option, (int)n,
                         list->at[i], list->at[k], list->at[i]);
     }
   return DONE;
@@ -75,13 +75,13 @@ static int require_once(const Options *o, const char *option, const List *list) 
 
 int require_defines_used(const Options *o) {
   int status = DONE, n = 0;
-  if (require_once(o, "-D", &o->define) || require_once(o, "--in", &o->in) ||
-      require_once(o, "--out", &o->out))
+  if (require_once("-D", &o->define) || require_once("--in", &o->in) ||
+      require_once("--out", &o->out))
     return BAD;
   if (o->ablate) return DONE;                           /* names a script, too */
   if (o->args.n && is_onnx(o->args.at[0])) return DONE; /* the import knows its extents */
   char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
-  if (!texts) return complain(o, NULL, "out of memory");
+  if (!texts) return complain(NULL, "out of memory");
   while (n < o->args.n && (texts[n] = text_of_file(o->args.at[n])) != NULL) n++;
   for (int i = 0; n == o->args.n && n && i < o->define.n && status == DONE; i++) {
     const size_t length = strcspn(o->define.at[i], "=");

@@ -44,7 +44,6 @@ bool check_device(Options *o) {
   Nearest best = {.wanted = o->device_name, .n_wanted = strlen(o->device_name)};
   for (int i = 0; i < N_DEVICES; i++)
     tirc_offer_name(&best, devices[i].name, strlen(devices[i].name));
-  complain(o, tirc_suggest_name(&best, "", NULL), "--device is %s, not '%s'", names,
-           o->device_name);
+  complain(tirc_suggest_name(&best, "", NULL), "--device is %s, not '%s'", names, o->device_name);
   return false;
 }

@@ -44,8 +44,7 @@ typedef struct Options {
   bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   const char *device_name;
   int64_t blocks;
-  bool json_errors, colour, colour_out, progress; /* derived */
-  Device device;                                  /* likewise */
+  Device device;       /* derived */
   struct Watch *watch; /* of a command that runs kernels on a device, or NULL: watch.c */
 } Options;
 
@@ -77,7 +76,7 @@ typedef struct OptionRow { /* what people are told of an option */
 bool same_name(const char *a, const char *b);
 
 /* memory.c: from here on, memory that runs out in LLVM ends the command with a message. */
-void end_when_memory_is_out(const Options *o);
+void end_when_memory_is_out(void);
 /* To the system, what is free of it: before something large is allocated. */
 void give_back_memory(void);
 
@@ -101,8 +100,16 @@ int require_defines_used(const Options *o);
 /* abbreviate.c: a program with underlined lines, shortened when it is long; to be freed */
 char *abbreviate(const char *text);
 
+/* How the command talks, from its words on. */
+typedef struct Speech {
+  bool json, full;         /* --error-format=json, --full */
+  bool colour, colour_out; /* of standard error, of standard output */
+  bool progress;           /* a terminal reads standard error */
+} Speech;
+extern Speech speech;
+
 /* report.c */
-void show_error(const Options *o, const tirc_error *e);
+void show_error(const tirc_error *e);
 /* n bytes of a text that someone wrote: what is no text, or would steer a terminal, is shown as the
  * replacement character. */
 void put_clean(FILE *to, const char *text, size_t n);
@@ -119,14 +126,13 @@ struct json_object *json_pair(double a, double b);
 enum { INTERVAL_TEXT = 64 };
 const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high);
 /* Prints the error, frees it and gives the exit status. */
-int report(const Options *o, tirc_error *e);
+int report(tirc_error *e);
 /* An error of the command itself: exit status 2. */
-int complain(const Options *o, const char *hint, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int complain(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The `warn` of tirc_schedule_options. */
-void warn_about(void *options, const char *file, int line, int column, const char *message,
+void warn_about(void *self, const char *file, int line, int column, const char *message,
                 const char *code);
-const char *paint(const Options *o, const char *colour); /* "" when there are no colours */
+const char *paint(const char *colour); /* "" when there are no colours */
 #define BOLD "\033[1m"
 #define RED "\033[1;31m"
 #define GREEN "\033[32m"
@@ -155,7 +161,7 @@ int load_program(const Options *o, const char *path, tirc_module **out);
 int load_program_text(const Options *o, const char *name, const char *text, size_t n,
                       tirc_module **out);
 /* A whole file; "-" is standard input. *text is on the heap. */
-int read_text(const Options *o, const char *path, char **text, size_t *n);
+int read_text(const char *path, char **text, size_t *n);
 /* Warns of what is legal in it and hardly meant; an error with --strict. */
 int check_program(const Options *o, const tirc_module *m);
 /* With the given -D instead of the options'. */
@@ -180,7 +186,7 @@ int write_output(const Options *o, const char *path, const char *bytes, size_t n
  * status, or BAD, which it explains. */
 int end_output(const Options *o, NewFile *to, int status);
 /* Whether a file can be written, before long work and not after; NULL is no file. DONE or BAD */
-int check_output(const Options *o, const char *path);
+int check_output(const char *path);
 
 /* DONE, or BAD after what went wrong was reported. The folder of --write, and a file
  * in it that was not there. */
@@ -190,15 +196,15 @@ int write_into_folder(const Options *o, const char *name, const char *text);
 /* run_files.c: arrays from and to .npy and .npz files; DONE, or the exit status after the error was
  * reported */
 bool is_archive(const char *path);
-int read_array_file(const Options *o, const tirc_param *p, const char *file, tirc_array **out);
+int read_array_file(const tirc_param *p, const char *file, tirc_array **out);
 /* Gives the parameters without an array those of the archives among --in. */
 int read_archives(const Options *o, int n, const tirc_param *params, tirc_argument *args);
 int write_array_files(const Options *o, int n, const tirc_param *params, const tirc_argument *args);
 
 /* run_files.c: the values of a scalar parameter and of an extent, as text; DONE, or BAD after what
  * is wrong with them was reported */
-int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_argument *out);
-int read_extent(const Options *o, const char *value, tirc_symbol *out);
+int read_scalar(const tirc_param *p, const char *value, tirc_argument *out);
+int read_extent(const char *value, tirc_symbol *out);
 
 /* interrupt.c: from here on the first Ctrl-C is only noted, and the second one ends. */
 void catch_interrupts(void);
@@ -223,20 +229,19 @@ int make_reference(const Options *o, const tirc_module *m, int n, const tirc_arg
 int make_call_reference(const Options *o, const tirc_module *m, const char *func, int n,
                         const tirc_argument *args, tirc_reference **out);
 /* DONE when they could be compared; *out says whether they are right. */
-int compare_results(const Options *o, const tirc_reference *r, int n, const tirc_argument *got,
-                    tirc_check *out);
+int compare_results(const tirc_reference *r, int n, const tirc_argument *got, tirc_check *out);
 /* load.c: warns of what the code of this kind is otherwise than the module asks for. */
 int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind);
 /* Copies of the arrays (scalars as they are); false after an error was reported. */
-bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
+bool copy_arguments(int n, const tirc_argument *from, tirc_argument *to);
 /* relayout.c: parameters that a schedule gave another layout. Whether parameter i has one; */
 bool is_relaid(const tirc_module *scheduled, int i);
 /* array `from` copied into the layout after the schedule, or with `back` before it, with sizes that
  * their shapes may not tell; DONE or BAD */
-int relayout_array(const Options *o, const tirc_module *scheduled, int i, bool back,
-                   tirc_array *from, tirc_array *to, int n_sizes, const tirc_symbol *sizes);
+int relayout_array(const tirc_module *scheduled, int i, bool back, tirc_array *from, tirc_array *to,
+                   int n_sizes, const tirc_symbol *sizes);
 /* and copies of the arrays of a scheduled module as the program `plain` takes them. */
-int copy_back(const Options *o, const tirc_module *plain, const tirc_module *scheduled, int n,
+int copy_back(const tirc_module *plain, const tirc_module *scheduled, int n,
               const tirc_argument *from, tirc_argument *to);
 void free_arguments(int n, tirc_argument *args);
 

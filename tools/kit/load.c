@@ -16,7 +16,7 @@ static int in_dialect(const Options *o, tirc_module **m) {
   tirc_module *other;
   tirc_error *e = NULL;
   if (!o->dialect) return DONE;
-  if (tirc_module_in_dialect(*m, o->dialect, &other, &e)) return report(o, e);
+  if (tirc_module_in_dialect(*m, o->dialect, &other, &e)) return report(e);
   tirc_module_free(*m);
   *m = other;
   return DONE;
@@ -27,26 +27,26 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
   tirc_error *e = NULL;
   const char *end = strrchr(path, '.');
   if (end && strcmp(end, ".sch") == 0)
-    return complain(o, "the program comes first: PROG FILE.sch",
-                    "'%s' is a schedule, not a program", path);
+    return complain("the program comes first: PROG FILE.sch", "'%s' is a schedule, not a program",
+                    path);
   if (is_onnx(path)) {
     const int status = import_onnx(o, path, n, defines, out);
     return status == DONE ? in_dialect(o, out) : status;
   }
   if (o->bind.n || o->test_data)
-    return complain(o, "leave it out", "%s is about a file of ONNX, and not '%s'",
+    return complain("leave it out", "%s is about a file of ONNX, and not '%s'",
                     o->bind.n ? "--bind" : "--test-data", path);
-  return tirc_module_read(path, n, defines, out, &e) ? report(o, e) : in_dialect(o, out);
+  return tirc_module_read(path, n, defines, out, &e) ? report(e) : in_dialect(o, out);
 }
 
 /* The -D of the options, on the heap. */
 static int read_defines(const Options *o, tirc_define **out) {
   tirc_define *defines = *out = calloc((size_t)o->define.n + 1, sizeof *defines);
-  if (!defines) return complain(o, NULL, "out of memory");
+  if (!defines) return complain(NULL, "out of memory");
   for (int i = 0; i < o->define.n; i++) {
     const char *equals = strchr(o->define.at[i], '=');
     if (!equals || equals == o->define.at[i])
-      return complain(o, "write -D M=128", "-D takes NAME=VALUE, not '%s'", o->define.at[i]);
+      return complain("write -D M=128", "-D takes NAME=VALUE, not '%s'", o->define.at[i]);
     defines[i] =
         (tirc_define){strndup(o->define.at[i], (size_t)(equals - o->define.at[i])), equals + 1};
   }
@@ -72,7 +72,7 @@ int load_program_text(const Options *o, const char *name, const char *text, size
   tirc_error *e = NULL;
   int status = read_defines(o, &defines);
   if (status == DONE && tirc_module_parse(text, n, name, o->define.n, defines, out, &e))
-    status = report(o, e);
+    status = report(e);
   if (status == DONE) status = in_dialect(o, out);
   free_defines(o, defines);
   return status;
@@ -80,7 +80,7 @@ int load_program_text(const Options *o, const char *name, const char *text, size
 
 enum { MOST_TEXT = 1 << 28 };
 
-int read_text(const Options *o, const char *path, char **text, size_t *n) {
+int read_text(const char *path, char **text, size_t *n) {
   const bool standard = strcmp(path, "-") == 0;
   FILE *f = standard ? stdin : fopen(path, "rb");
   errno = f ? 0 : errno;
@@ -88,7 +88,7 @@ int read_text(const Options *o, const char *path, char **text, size_t *n) {
   const int error = errno;
   if (f && !standard) fclose(f);
   if (*text) return DONE;
-  return complain(o, NULL, "cannot read '%s': %s", path,
+  return complain(NULL, "cannot read '%s': %s", path,
                   error == EFBIG ? "the file is larger than 256 MB" : strerror(error));
 }
 
@@ -99,9 +99,9 @@ static void print_text(void *options, const char *text) {
 
 static void print_trace(void *options, const char *call, const char *file, int line,
                         const char *failure) {
-  const Options *o = options;
-  fprintf(stderr, "%s%-6s%s %s:%d: %s\n", paint(o, failure ? RED : GREEN),
-          failure ? "failed" : "ok", paint(o, RESET), file ? file : "?", line, call);
+  (void)options;
+  fprintf(stderr, "%s%-6s%s %s:%d: %s\n", paint(failure ? RED : GREEN), failure ? "failed" : "ok",
+          paint(RESET), file ? file : "?", line, call);
 }
 
 tirc_schedule_options schedule_options(const Options *o) {
@@ -110,7 +110,6 @@ tirc_schedule_options schedule_options(const Options *o) {
       .max_steps = o->script_steps,
       .strict = o->strict,
       .verify = o->debug_mask && strcmp(o->debug_mask, "none") != 0,
-      .self = (void *)(uintptr_t)o,
       .print = print_text,
       .trace = o->trace ? print_trace : NULL,
       .warn = warn_about,
@@ -119,13 +118,13 @@ tirc_schedule_options schedule_options(const Options *o) {
 
 static void print_tried(void *options, const char *func, const char *rule, bool took,
                         const char *reason) {
-  const Options *o = options;
-  const char *colour = paint(o, took ? GREEN : rule ? DIM : YELLOW);
+  (void)options;
+  const char *colour = paint(took ? GREEN : rule ? DIM : YELLOW);
   fprintf(stderr, "%s%s%s %s", colour,
           took   ? "took    "
           : rule ? "declined"
                  : "left    ",
-          paint(o, RESET), func);
+          paint(RESET), func);
   if (rule) fprintf(stderr, " by %s", rule);
   fputs(reason ? ": " : "", stderr);
   if (reason) put_clean(stderr, reason, strlen(reason));
@@ -133,17 +132,14 @@ static void print_tried(void *options, const char *func, const char *rule, bool 
 }
 
 tirc_auto_options auto_options(const Options *o) {
-  return (tirc_auto_options){.rules = o->rules,
-                             .self = (void *)(uintptr_t)o,
-                             .tried = o->explain_auto ? print_tried : NULL};
+  return (tirc_auto_options){.rules = o->rules, .tried = o->explain_auto ? print_tried : NULL};
 }
 
 int check_auto(const Options *o) {
   if (!o->automatic && (o->rules || o->explain_auto))
-    return complain(o, "add --auto", "%s goes with --auto",
-                    o->rules ? "--rules" : "--explain-auto");
+    return complain("add --auto", "%s goes with --auto", o->rules ? "--rules" : "--explain-auto");
   if (o->automatic && o->trace_json)
-    return complain(o, "leave one of them out", "a schedule is a trace or --auto, not both");
+    return complain("leave one of them out", "a schedule is a trace or --auto, not both");
   return DONE;
 }
 
@@ -158,13 +154,13 @@ static int schedule(const Options *o, const tirc_module *m, const char *path, ti
                        : o->automatic ? tirc_module_auto(m, &a, &s, out, &e)
                        : path         ? tirc_module_schedule(m, path, &s, out, &e)
                               : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
-  return status ? report(o, e) : DONE;
+  return status ? report(e) : DONE;
 }
 
 int check_program(const Options *o, const tirc_module *m) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
-  return tirc_module_check(m, &s, &e) ? report(o, e) : DONE;
+  return tirc_module_check(m, &s, &e) ? report(e) : DONE;
 }
 
 /* The first program of the command line, scheduled as the options say; m becomes the unscheduled
@@ -203,11 +199,11 @@ int load_checked(const Options *o, tirc_module **out) {
   const int status = check_auto(o);
   if (status != DONE) return status;
   if (o->args.n > 1 && o->automatic)
-    return complain(o, "leave one of them out", "a schedule is a script or --auto, not both");
+    return complain("leave one of them out", "a schedule is a script or --auto, not both");
   if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
-    return complain(o, NULL, "only one of the program and the schedule can be standard input");
+    return complain(NULL, "only one of the program and the schedule can be standard input");
   if (o->args.n > 1 && o->trace_json)
-    return complain(o, "leave one of them out", "a schedule is a script or a trace, not both");
+    return complain("leave one of them out", "a schedule is a script or a trace, not both");
   return load_program(o, o->args.at[0], out);
 }
 
@@ -225,9 +221,9 @@ char *shown_stem(const char *path) {
   return shown;
 }
 
-int check_output(const Options *o, const char *path) {
+int check_output(const char *path) {
   if (can_begin_file(path)) return DONE;
-  return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
 int write_output(const Options *o, const char *path, const char *bytes, size_t n) {
@@ -237,7 +233,7 @@ int write_output(const Options *o, const char *path, const char *bytes, size_t n
   if (to.f) (void)fwrite(bytes, 1, n, to.f);
   return end_file(&to)
              ? DONE
-             : complain(o, NULL, "cannot write '%s': %s", standard ? given : path, strerror(errno));
+             : complain(NULL, "cannot write '%s': %s", standard ? given : path, strerror(errno));
 }
 
 int end_output(const Options *o, NewFile *to, int status) {
@@ -247,27 +243,27 @@ int end_output(const Options *o, NewFile *to, int status) {
     return status;
   }
   if (end_file(to)) return DONE;
-  return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
 int write_into_folder(const Options *o, const char *name, const char *text) {
   char path[4096];
   if (snprintf(path, sizeof path, "%s/%s", o->write, name) >= (int)sizeof path)
-    return complain(o, NULL, "the folder's name is too long");
+    return complain(NULL, "the folder's name is too long");
   FILE *f = fopen(path, "wx"); /* an exercise that was begun is not lost */
   if (!f)
-    return complain(o, errno == EEXIST ? "give another folder, or remove the file" : NULL,
+    return complain(errno == EEXIST ? "give another folder, or remove the file" : NULL,
                     "cannot write '%s': %s", path, strerror(errno));
   bool ok = fputs(text, f) >= 0;
   ok = fclose(f) == 0 && ok;
-  if (!ok) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  if (!ok) return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
   printf("%s\n", path);
   return DONE;
 }
 
 int make_folder(const Options *o) {
   if (mkdir(o->write, 0777) == 0 || errno == EEXIST) return DONE;
-  return complain(o, NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
+  return complain(NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
 }
 
 int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind) {
@@ -275,5 +271,5 @@ int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind) {
   tirc_error *e = NULL;
   const tirc_status status = kind >= TIRC_EMIT_OPENCL ? tirc_module_check_kernels(m, kind, &s, &e)
                                                       : tirc_module_check_code(m, &s, &e);
-  return status ? report(o, e) : DONE;
+  return status ? report(e) : DONE;
 }

@@ -27,12 +27,12 @@ static void run_out_in_llvm(void *self, const char *reason, bool crash) {
 
 /* std::set_new_handler and llvm::install_bad_alloc_error_handler, by their names in the object
  * file: C has no others. Where they are not, C++ aborts as it would. */
-void end_when_memory_is_out(const Options *o) {
+void end_when_memory_is_out(void) {
   void (*(*set_new_handler)(void (*)(void)))(void);
   void (*install)(void (*)(void *, const char *, bool), void *);
-  last_words = o->json_errors ? "{\"severity\":\"error\",\"status\":2,\"code\":\"memory\","
-                                "\"message\":\"out of memory\"}\n"
-                              : "tirc: error: out of memory [memory]\n";
+  last_words = speech.json ? "{\"severity\":\"error\",\"status\":2,\"code\":\"memory\","
+                             "\"message\":\"out of memory\"}\n"
+                           : "tirc: error: out of memory [memory]\n";
   *(void **)&set_new_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
   *(void **)&install =
       dlsym(RTLD_DEFAULT, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");

@@ -37,10 +37,10 @@ static bool knows(const char *wanted) {
 static int dump(const Options *o, int phase, const char *text) {
   char path[4096];
   if (mkdir(o->dump_dir, 0777) && errno != EEXIST)
-    return complain(o, NULL, "cannot make the folder '%s': %s", o->dump_dir, strerror(errno));
+    return complain(NULL, "cannot make the folder '%s': %s", o->dump_dir, strerror(errno));
   const int n = snprintf(path, sizeof path, "%s/debug-phase%d.tir", o->dump_dir, phase);
   if (n < 0 || (size_t)n >= sizeof path)
-    return complain(o, NULL, "the name of the folder '%s' is too long", o->dump_dir);
+    return complain(NULL, "the name of the folder '%s' is too long", o->dump_dir);
   return write_output(o, path, text, strlen(text));
 }
 
@@ -54,7 +54,7 @@ static void see(void *self, int phase, const char *name, const char *pass, const
 
 static int check_names_of_passes(const Options *o) {
   if (o->print_after && !knows(o->print_after))
-    return complain(o, "`tirc explain passes` lists them", "there is no phase or pass '%s'",
+    return complain("`tirc explain passes` lists them", "there is no phase or pass '%s'",
                     o->print_after);
   return DONE;
 }
@@ -99,9 +99,9 @@ static void choose(const Options *o, Watcher *w, Choice *c) {
 
 static int check_choice(const Options *o) {
   if (o->plain && (o->args.n > 1 || o->automatic))
-    return complain(o, "leave one of them out", "--plain is no schedule, and there is one");
+    return complain("leave one of them out", "--plain is no schedule, and there is one");
   if (o->trace_json)
-    return complain(o, "write the calls as a script", "a trace is of one function, not of a model");
+    return complain("write the calls as a script", "a trace is of one function, not of a model");
   return check_names_of_passes(o);
 }
 
@@ -116,7 +116,7 @@ static int take_phases(const Options *o, const tirc_module *m, const char *last,
   choose(o, &w, &c);
   if (program ? tirc_program_new(m, &c.program, program, &e)
               : tirc_module_phases(m, last, &c.program, module, &e))
-    return report(o, e);
+    return report(e);
   give_back_memory();
   return w.status;
 }
@@ -151,8 +151,7 @@ static void put_operator(void *self, const char *name, int calls) {
   printf("%-10s%d x %s\n", (*n)++ ? "" : "operators", calls, name);
 }
 
-int report_model(const Options *o, const tirc_module *m, const tirc_program *p, int n,
-                 const tirc_argument *args) {
+int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_argument *args) {
   tirc_error *e = NULL;
   const tirc_param *params;
   tirc_program_size size;
@@ -160,10 +159,10 @@ int report_model(const Options *o, const tirc_module *m, const tirc_program *p, 
   const int inputs = tirc_program_inputs(p), end = tirc_program_params(p);
   if (tirc_module_params(tirc_program_signature(p), NULL, &all, &params, &e) ||
       tirc_program_measure(p, n, args, &size, &e))
-    return report(o, e);
+    return report(e);
   put_parameters("inputs", 0, inputs, params);
   put_parameters("results", end, all, params);
-  if (tirc_module_operators(m, put_operator, &told, &e)) return report(o, e);
+  if (tirc_module_operators(m, put_operator, &told, &e)) return report(e);
   printf("%-10s%d of %d functions", "calls", size.calls, size.functions);
   if (size.prepared) printf(", %d of them once, of weights alone", size.prepared);
   printf("\n%-10s%d, %lld bytes\n", "weights", end - inputs, (long long)size.weights);
@@ -183,12 +182,12 @@ int read_weights(const Options *o, const tirc_module *m, const tirc_program *p, 
   int n;
   const tirc_param *params;
   if (o->weights ? tirc_weights_open(o->weights, file, &e) : tirc_module_weights(m, file, &e))
-    return report(o, e);
+    return report(e);
   if (!*file) return DONE;
-  if (tirc_module_params(tirc_program_signature(p), NULL, &n, &params, &e)) return report(o, e);
+  if (tirc_module_params(tirc_program_signature(p), NULL, &n, &params, &e)) return report(e);
   for (int i = tirc_program_inputs(p); i < tirc_program_params(p); i++)
     if (!args[i].array && tirc_weights_array(*file, params[i].name, &args[i].array, &e))
-      return report(o, e);
+      return report(e);
   return DONE;
 }
 
@@ -284,7 +283,7 @@ static bool before_call(void *self, const tirc_program_call *call) {
     k->skipped++;
     return true;
   }
-  if (k->o->progress)
+  if (speech.progress)
     fprintf(stderr, "\r\033[Kcall %d of %d: %s", call->number + 1, call->of, call->func);
   k->status = make_call_reference(k->o, k->plain, call->func, call->n, k->args, &k->reference);
   return k->status == DONE;
@@ -294,9 +293,9 @@ static bool after_call(void *self, const tirc_program_call *call) {
   Checking *k = self;
   tirc_check c = {.ok = true};
   if (!k->reference) return true;
-  k->status = compare_results(k->o, k->reference, call->n, k->args, &c);
+  k->status = compare_results(k->reference, call->n, k->args, &c);
   if (k->status == DONE && !c.ok) {
-    if (k->o->progress) fprintf(stderr, "\r\033[K");
+    if (speech.progress) fprintf(stderr, "\r\033[K");
     if (!c.wrong)
       printf("check: cannot be checked; call %d of %d, %s: %lld of %lld elements hang on an "
              "address or a branch that rounding decides, or have no bounds\n",
@@ -323,7 +322,7 @@ int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *
   const bool failed = tirc_program_run_watched(p, x, n, args, &watch, &e);
   tirc_reference_free(k.reference);
   free(k.args);
-  if (o->progress) fprintf(stderr, "\r\033[K");
+  if (speech.progress) fprintf(stderr, "\r\033[K");
   const int compared = k.n_done - k.skipped;
   if (!failed && k.status == DONE && !compared)
     printf("check: nothing was compared: no function ran that has its parameters without a "
@@ -338,5 +337,5 @@ int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *
   free(k.done);
   for (int i = 0; i < k.n_packed; i++) tirc_array_free(k.packed[i].weight);
   free(k.packed);
-  return failed ? report(o, e) : k.status;
+  return failed ? report(e) : k.status;
 }

@@ -27,14 +27,13 @@ typedef struct TestArrays {
 int read_test_arrays(const Options *o, const char *kind, TestArrays *out);
 void free_test_arrays(TestArrays *a);
 /* An array of uint16 becomes, where bfloat16 is wanted, what its bits are. */
-int take_bits(const Options *o, const char *dtype, tirc_array **a);
+int take_bits(const char *dtype, tirc_array **a);
 /* The n results of a run beside the folder's outputs: DONE or NO, and what is the matter with each.
  */
 int compare_test_data(const Options *o, int n, const tirc_param *params, const tirc_argument *args);
 
 /* --report: what goes in and out, operators by count, bytes. */
-int report_model(const Options *o, const tirc_module *m, const tirc_program *p, int n,
-                 const tirc_argument *args);
+int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_argument *args);
 /* Runs the program, and each function once more by the interpreter, unscheduled, on what it got.
  * The first that differs is named: NO. */
 int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *x, int n,

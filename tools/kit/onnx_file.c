@@ -23,16 +23,16 @@ static int read_series(const Options *o, const char *kind, TestArrays *out) {
     tirc_error *e = NULL;
     tirc_array *a = NULL;
     if (asprintf(&path, "%s/%s_%d.pb", o->test_data, kind, i) < 0)
-      return complain(o, NULL, "out of memory");
+      return complain(NULL, "out of memory");
     const bool there = access(path, F_OK) == 0;
     const bool failed = there && tirc_array_read_onnx(path, &a, &e);
     free(path);
-    if (failed) return report(o, e);
+    if (failed) return report(e);
     if (!there) return DONE;
     tirc_array **grown = realloc(out->at, ((size_t)i + 1) * sizeof *grown);
     if (!grown) {
       tirc_array_free(a);
-      return complain(o, NULL, "out of memory");
+      return complain(NULL, "out of memory");
     }
     out->at = grown;
     out->at[out->n++] = a;
@@ -43,7 +43,7 @@ int read_test_arrays(const Options *o, const char *kind, TestArrays *out) {
   *out = (TestArrays){0};
   if (!o->test_data) return DONE;
   if (access(o->test_data, R_OK | X_OK))
-    return complain(o, NULL, "cannot read the folder '%s': %s", o->test_data, strerror(errno));
+    return complain(NULL, "cannot read the folder '%s': %s", o->test_data, strerror(errno));
   return read_series(o, kind, out);
 }
 
@@ -54,12 +54,11 @@ void free_test_arrays(TestArrays *a) {
 }
 
 /* Numbers of numpy have no bfloat16, so tests store the bits of such elements as uint16. */
-int take_bits(const Options *o, const char *dtype, tirc_array **a) {
+int take_bits(const char *dtype, tirc_array **a) {
   tirc_array *bits;
   tirc_error *e = NULL;
   if (strcmp(dtype, "bfloat16") != 0 || strcmp(tirc_array_dtype(*a), "uint16") != 0) return DONE;
-  if (tirc_array_new(dtype, tirc_array_ndim(*a), tirc_array_shape(*a), &bits, &e))
-    return report(o, e);
+  if (tirc_array_new(dtype, tirc_array_ndim(*a), tirc_array_shape(*a), &bits, &e)) return report(e);
   memcpy(tirc_array_data(bits), tirc_array_data(*a), 2 * (size_t)tirc_array_count(*a));
   tirc_array_free(*a);
   *a = bits;
@@ -74,11 +73,11 @@ static bool is_npy(const char *value) {
   return end && (strcmp(end, ".npy") == 0 || strcmp(end, ".pb") == 0);
 }
 
-static int read_bound(const Options *o, const char *value, tirc_array **out) {
+static int read_bound(const char *value, tirc_array **out) {
   tirc_error *e = NULL;
   const bool is_tensor = strcmp(strrchr(value, '.'), ".pb") == 0;
   if (is_tensor ? tirc_array_read_onnx(value, out, &e) : tirc_array_read_npy(value, out, &e))
-    return report(o, e);
+    return report(e);
   return DONE;
 }
 
@@ -93,13 +92,13 @@ static int read_bounds(const Options *o, Bound *b) {
   int status = DONE;
   b->at = calloc((size_t)o->bind.n + 1, sizeof *b->at);
   b->arrays = calloc((size_t)o->bind.n + 1, sizeof *b->arrays);
-  if (!b->at || !b->arrays) return complain(o, NULL, "out of memory");
+  if (!b->at || !b->arrays) return complain(NULL, "out of memory");
   for (int i = 0; i < o->bind.n && status == DONE; i++) {
     const char *equals = strrchr(o->bind.at[i], '=');
     if (!equals || equals == o->bind.at[i] || !equals[1])
-      return complain(o, "write --bind shape=1,64 or --bind shape=FILE.npy",
+      return complain("write --bind shape=1,64 or --bind shape=FILE.npy",
                       "--bind takes NAME=VALUE, not '%s'", o->bind.at[i]);
-    if (is_npy(equals + 1)) status = read_bound(o, equals + 1, &b->arrays[i]);
+    if (is_npy(equals + 1)) status = read_bound(equals + 1, &b->arrays[i]);
     b->at[i] = (tirc_bound){strndup(o->bind.at[i], (size_t)(equals - o->bind.at[i])), b->arrays[i],
                             b->arrays[i] ? NULL : equals + 1};
     b->n = i + 1;
@@ -130,7 +129,7 @@ int import_onnx(const Options *o, const char *path, int n, const tirc_define *de
                                        .bound = b.at,
                                        .n_given = given.n,
                                        .given = (const tirc_array *const *)given.at};
-  if (status == DONE && tirc_module_import(path, &options, out, &e)) status = report(o, e);
+  if (status == DONE && tirc_module_import(path, &options, out, &e)) status = report(e);
   free_bounds(&b);
   free_test_arrays(&given);
   return status;
@@ -205,12 +204,12 @@ int compare_test_data(const Options *o, int n, const tirc_param *params,
   TestArrays wanted;
   int status = read_test_arrays(o, "output", &wanted);
   if (status == DONE && !wanted.n)
-    status = complain(o, NULL, "the folder '%s' has no output_0.pb", o->test_data);
+    status = complain(NULL, "the folder '%s' has no output_0.pb", o->test_data);
   if (status == DONE && wanted.n > n)
-    status = complain(o, NULL, "the folder '%s' has %d outputs, and the model has %d", o->test_data,
+    status = complain(NULL, "the folder '%s' has %d outputs, and the model has %d", o->test_data,
                       wanted.n, n);
   for (int i = 0; i < wanted.n && status != BAD; i++)
-    if (take_bits(o, tirc_array_dtype(args[i].array), &wanted.at[i]))
+    if (take_bits(tirc_array_dtype(args[i].array), &wanted.at[i]))
       status = BAD;
     else if (!compare_output(i, params[i].name, args[i].array, wanted.at[i]))
       status = NO;

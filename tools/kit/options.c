@@ -75,15 +75,15 @@ static const Option *find_option(const Command *c, const char *name, size_t n, c
   return NULL;
 }
 
-static bool needs_value(const Command *c, const Option *option, const Options *o) {
-  complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
+static bool needs_value(const Command *c, const Option *option) {
+  complain(NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
            option->row.argument);
   return false;
 }
 
 static bool set_option(const Command *c, const Option *option, const char *value, Options *o) {
   char *field = (char *)o + option->offset, *end = NULL;
-  if (option->kind == STRING && !*value) return needs_value(c, option, o);
+  if (option->kind == STRING && !*value) return needs_value(c, option);
   errno = 0;
   switch (option->kind) {
   case FLAG: *(bool *)field = true; return true;
@@ -105,19 +105,18 @@ static bool set_option(const Command *c, const Option *option, const char *value
   if (*value && !*end && !errno && *value != '-' && !tirc_is_space(*value) && isfinite(number) &&
       (may_be_0 || number > 0))
     return true;
-  complain(o, NULL, "tirc %s: --%s takes %s, not '%s'", c->name, option->row.name,
-           kinds[option->kind], value);
+  complain(NULL, "tirc %s: --%s takes %s, not '%s'", c->name, option->row.name, kinds[option->kind],
+           value);
   return false;
 }
 
 /* `name` is what stands after the dashes. */
-static bool no_such_option(const Command *c, const char *word, const char *name, size_t n,
-                           const Options *o) {
+static bool no_such_option(const Command *c, const char *word, const char *name, size_t n) {
   Nearest best = {.wanted = name, .n_wanted = n};
   for (int i = 0; i < N_OPTIONS; i++)
     if (takes_option(c, &options[i].row))
       tirc_offer_name(&best, options[i].row.name, strlen(options[i].row.name));
-  complain(o, tirc_suggest_name(&best, "--", "see `tirc help` and the command's --help"),
+  complain(tirc_suggest_name(&best, "--", "see `tirc help` and the command's --help"),
            "tirc %s has no option '%s'", c->name, word);
   return false;
 }
@@ -129,16 +128,16 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
   const char *name = word + (is_long ? 2 : 1);
   size_t n = strcspn(name, "=");
   const Option *option = find_option(c, name, n, is_long ? 0 : *name);
-  if (!option) return no_such_option(c, word, name, n, o);
+  if (!option) return no_such_option(c, word, name, n);
   const char *value = is_long ? (name[n] ? name + n + 1 : NULL) : (name[1] ? name + 1 : NULL);
   if (option->kind == FLAG && value) {
-    complain(o, NULL, "tirc %s: --%s takes no value", c->name, option->row.name);
+    complain(NULL, "tirc %s: --%s takes no value", c->name, option->row.name);
     return false;
   }
   const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
   if (option->kind == OPTIONAL && !value && (!next || *next == '-')) value = "";
   if (option->kind != FLAG && !value) {
-    if (*i + 1 == argc) return needs_value(c, option, o);
+    if (*i + 1 == argc) return needs_value(c, option);
     value = argv[++*i];
   }
   return set_option(c, option, value, o);
@@ -148,14 +147,14 @@ static bool check_counts(const Command *c, const Options *o) {
   if (o->args.n >= c->min_args && (c->max_args < 0 || o->args.n <= c->max_args)) return true;
   char hint[80];
   snprintf(hint, sizeof hint, "tirc %s --help tells more", c->name);
-  complain(o, hint, "usage: tirc %s %s", c->name, c->synopsis);
+  complain(hint, "usage: tirc %s %s", c->name, c->synopsis);
   return false;
 }
 
 /* A count that a machine may be asked for. */
 static bool check_ranges(const Command *c, const Options *o) {
   if (o->threads <= MOST_THREADS) return true;
-  complain(o, NULL, "tirc %s: --threads is at most %d, not %lld", c->name, MOST_THREADS,
+  complain(NULL, "tirc %s: --threads is at most %d, not %lld", c->name, MOST_THREADS,
            (long long)o->threads);
   return false;
 }
@@ -175,7 +174,7 @@ static bool check_dialect(const Command *c, Options *o) {
   const char *given = o->dialect, *usual = getenv("TIRC_DIALECT");
   if (!given && usual && *usual) o->dialect = usual;
   if (!o->dialect || !strcmp(o->dialect, "tir") || !strcmp(o->dialect, "tirx")) return true;
-  complain(o, NULL, "tirc %s: %s is tir or tirx, not '%s'", c->name,
+  complain(NULL, "tirc %s: %s is tir or tirx, not '%s'", c->name,
            given ? "--dialect" : "$TIRC_DIALECT", o->dialect);
   return false;
 }
@@ -183,9 +182,9 @@ static bool check_dialect(const Command *c, Options *o) {
 bool parse_options(const Command *c, int argc, char **argv, Options *o) {
   bool only_args = false;
   const char *no_colour = getenv("NO_COLOR");
-  o->colour = isatty(2) && !(no_colour && *no_colour);
-  o->colour_out = isatty(1) && !(no_colour && *no_colour);
-  o->progress = isatty(2);
+  speech.colour = isatty(2) && !(no_colour && *no_colour);
+  speech.colour_out = isatty(1) && !(no_colour && *no_colour);
+  speech.progress = isatty(2);
   for (int i = 0; i < argc; i++) {
     if (!only_args && strcmp(argv[i], "--") == 0)
       only_args = true;
@@ -197,9 +196,10 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
   if (o->tuned && strcmp(c->name, "bench") != 0) o->automatic = true;
   if (!check_dialect(c, o)) return false;
   const char *format = o->error_format;
-  o->json_errors = format && strcmp(format, "json") == 0;
-  if (format && !o->json_errors && strcmp(format, "text") != 0) {
-    complain(o, NULL, "tirc %s: --error-format is text or json, not '%s'", c->name, format);
+  speech.json = format && strcmp(format, "json") == 0;
+  speech.full = o->full;
+  if (format && !speech.json && strcmp(format, "text") != 0) {
+    complain(NULL, "tirc %s: --error-format is text or json, not '%s'", c->name, format);
     return false;
   }
   if (o->help || wants_targets(o)) return true;

@@ -19,15 +19,15 @@ static const char *read_number(const char *text, char end, double *out) {
   return rest != text && *rest == end && isfinite(*out) ? rest : NULL;
 }
 
-static int read_range(const Options *o, const char *text, double *low, double *high) {
+static int read_range(const char *text, double *low, double *high) {
   const char *at = strchr(text, '=');
   if (at && at > text) at = read_number(at + 1, ':', low);
   if (at) at = read_number(at + 1, 0, high);
   if (!at)
-    return complain(o, "such as --range A=0.1:1", "--range takes NAME=LO:HI, two numbers, not '%s'",
+    return complain("such as --range A=0.1:1", "--range takes NAME=LO:HI, two numbers, not '%s'",
                     text);
   if (*low > *high)
-    return complain(o, "give the least value first", "--range %s: %g is more than %g", text, *low,
+    return complain("give the least value first", "--range %s: %g is more than %g", text, *low,
                     *high);
   return DONE;
 }
@@ -36,11 +36,11 @@ int check_range_names(const Options *o, int n, const tirc_param *params, int pro
   for (int k = 0; k < o->range.n; k++) {
     double low, high;
     bool known = false;
-    if (read_range(o, o->range.at[k], &low, &high) != DONE) return BAD;
+    if (read_range(o->range.at[k], &low, &high) != DONE) return BAD;
     for (int i = 0; i < n; i++)
       known |= params[i].is_array && is_of(o->range.at[k], params[i].name);
     if (known) continue;
-    return complain(o, NULL, "--range %s: %s no array parameter '%.*s'", o->range.at[k],
+    return complain(NULL, "--range %s: %s no array parameter '%.*s'", o->range.at[k],
                     programs == 1 ? "the function has" : "the programs have",
                     (int)strcspn(o->range.at[k], "="), o->range.at[k]);
   }
@@ -65,7 +65,7 @@ int fill_weight(const Options *o, const tirc_param *p, int i, tirc_array *a) {
   bool is_said = false;
   for (int k = 0; k < o->range.n; k++) is_said |= is_of(o->range.at[k], p->name);
   if (is_said || bound <= 0) return fill_random(o, p, i, a);
-  return tirc_array_fill_range(a, seed_of(o, i), -bound, bound, &e) ? report(o, e) : DONE;
+  return tirc_array_fill_range(a, seed_of(o, i), -bound, bound, &e) ? report(e) : DONE;
 }
 
 int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
@@ -74,8 +74,8 @@ int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
   double low, high;
   for (int k = o->range.n - 1; k >= 0; k--) {
     if (!is_of(o->range.at[k], p->name)) continue;
-    if (read_range(o, o->range.at[k], &low, &high) != DONE) return BAD;
-    return tirc_array_fill_range(a, seed, low, high, &e) ? report(o, e) : DONE;
+    if (read_range(o->range.at[k], &low, &high) != DONE) return BAD;
+    return tirc_array_fill_range(a, seed, low, high, &e) ? report(e) : DONE;
   }
   tirc_array_fill_random(a, seed);
   return DONE;
@@ -84,12 +84,12 @@ int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
 /* The name stands where the text does: up to the "=". */
 int read_ranges(const Options *o, tirc_input_range **out) {
   *out = calloc((size_t)o->range.n + 1, sizeof **out);
-  int status = *out ? DONE : complain(o, NULL, "out of memory");
+  int status = *out ? DONE : complain(NULL, "out of memory");
   for (int k = 0; k < o->range.n && status == DONE; k++) {
     const char *text = o->range.at[k];
-    status = read_range(o, text, &(*out)[k].low, &(*out)[k].high);
+    status = read_range(text, &(*out)[k].low, &(*out)[k].high);
     if (status == DONE) (*out)[k].param = strndup(text, strcspn(text, "="));
-    if (status == DONE && !(*out)[k].param) status = complain(o, NULL, "out of memory");
+    if (status == DONE && !(*out)[k].param) status = complain(NULL, "out of memory");
   }
   return status;
 }

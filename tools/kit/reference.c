@@ -31,16 +31,15 @@ int make_call_reference(const Options *o, const tirc_module *m, const char *func
     tirc_error_free(e);
     return NO;
   }
-  return status ? report(o, e) : DONE;
+  return status ? report(e) : DONE;
 }
 
-int compare_results(const Options *o, const tirc_reference *r, int n, const tirc_argument *got,
-                    tirc_check *out) {
+int compare_results(const tirc_reference *r, int n, const tirc_argument *got, tirc_check *out) {
   tirc_error *e = NULL;
-  return tirc_reference_check(r, n, got, out, &e) ? report(o, e) : DONE;
+  return tirc_reference_check(r, n, got, out, &e) ? report(e) : DONE;
 }
 
-bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to) {
+bool copy_arguments(int n, const tirc_argument *from, tirc_argument *to) {
   tirc_error *e = NULL;
   for (int i = 0; i < n; i++) {
     to[i] = from[i];
@@ -48,7 +47,7 @@ bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_arg
   }
   for (int i = 0; i < n; i++)
     if (from[i].array && tirc_array_copy(from[i].array, &to[i].array, &e)) {
-      report(o, e);
+      report(e);
       return false;
     }
   return true;

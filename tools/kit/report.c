@@ -50,7 +50,9 @@ char *shown_name(const char *name) {
 /* Messages quote files, scripts and arguments. */
 static void put_clean_text(FILE *to, const char *text) { put_clean(to, text, strlen(text)); }
 
-const char *paint(const Options *o, const char *colour) { return o->colour ? colour : ""; }
+Speech speech;
+
+const char *paint(const char *colour) { return speech.colour ? colour : ""; }
 
 static void print_place(const char *file, int line, int column) {
   if (!file)
@@ -67,9 +69,9 @@ static void put_lines(const char *text) {
   if (!*text || text[strlen(text) - 1] != '\n') fputc('\n', stderr);
 }
 
-static void print_part(const Options *o, const char *title, const char *text) {
+static void print_part(const char *title, const char *text) {
   if (!text || !*text) return;
-  fprintf(stderr, "%s%s:%s ", paint(o, BOLD), title, paint(o, RESET));
+  fprintf(stderr, "%s%s:%s ", paint(BOLD), title, paint(RESET));
   put_lines(text);
 }
 
@@ -84,19 +86,19 @@ static char *clean(const char *text) {
 }
 
 /* A part in sentences, which are wrapped. */
-static void print_sentences(const Options *o, const char *title, const char *text) {
+static void print_sentences(const char *title, const char *text) {
   char *words = text && is_wrapped(stderr) && !strchr(text, '\n') ? clean(text) : NULL;
   if (!words) {
-    print_part(o, title, text);
+    print_part(title, text);
     return;
   }
-  fprintf(stderr, "%s%s:%s ", paint(o, BOLD), title, paint(o, RESET));
+  fprintf(stderr, "%s%s:%s ", paint(BOLD), title, paint(RESET));
   put_wrapped(stderr, (int)strlen(title) + 2, 2, words);
   free(words);
 }
 
-static void put_program(const Options *o, const char *ir) {
-  char *text = o->full ? NULL : abbreviate(ir);
+static void put_program(const char *ir) {
+  char *text = speech.full ? NULL : abbreviate(ir);
   put_lines(text ? text : ir);
   free(text);
 }
@@ -109,21 +111,21 @@ static bool has_page(const char *code) {
   return false;
 }
 
-static void report_text(const Options *o, const tirc_error *e) {
+static void report_text(const tirc_error *e) {
   const char *code = tirc_error_get(e, TIRC_ERROR_CODE), *ir = tirc_error_get(e, TIRC_ERROR_IR);
   const char *excerpt = tirc_error_get(e, TIRC_ERROR_EXCERPT);
-  fputs(paint(o, BOLD), stderr);
+  fputs(paint(BOLD), stderr);
   print_place(tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
-  fprintf(stderr, "%serror:%s ", paint(o, RED), paint(o, RESET));
+  fprintf(stderr, "%serror:%s ", paint(RED), paint(RESET));
   put_clean_text(stderr, tirc_error_message(e));
-  fprintf(stderr, "%s [%s]%s\n", paint(o, DIM), code, paint(o, RESET));
+  fprintf(stderr, "%s [%s]%s\n", paint(DIM), code, paint(RESET));
   if (excerpt) put_lines(excerpt);
-  print_part(o, "call", tirc_error_get(e, TIRC_ERROR_CALL));
-  print_sentences(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
-  if (ir) put_program(o, ir);
-  print_sentences(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
+  print_part("call", tirc_error_get(e, TIRC_ERROR_CALL));
+  print_sentences("condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
+  if (ir) put_program(ir);
+  print_sentences("hint", tirc_error_get(e, TIRC_ERROR_HINT));
   if (tirc_error_get(e, TIRC_ERROR_CALL) && has_page(code))
-    fprintf(stderr, "%smore:%s tirc explain %s\n", paint(o, BOLD), paint(o, RESET), code);
+    fprintf(stderr, "%smore:%s tirc explain %s\n", paint(BOLD), paint(RESET), code);
 }
 
 struct json_object *json_text(const char *text) {
@@ -196,27 +198,27 @@ static void report_json(const tirc_error *e) {
   put_json(j);
 }
 
-void show_error(const Options *o, const tirc_error *e) {
-  if (o->json_errors)
+void show_error(const tirc_error *e) {
+  if (speech.json)
     report_json(e);
   else
-    report_text(o, e);
+    report_text(e);
 }
 
-int report(const Options *o, tirc_error *e) {
+int report(tirc_error *e) {
   int status = (int)tirc_error_status(e);
-  show_error(o, e);
+  show_error(e);
   tirc_error_free(e);
   return status;
 }
 
-int complain(const Options *o, const char *hint, const char *format, ...) {
+int complain(const char *hint, const char *format, ...) {
   char message[1024];
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  if (o->json_errors) {
+  if (speech.json) {
     struct json_object *j = new_json("error", BAD, "usage", message);
     add(j, "hint", hint);
     put_json(j);
@@ -225,26 +227,25 @@ int complain(const Options *o, const char *hint, const char *format, ...) {
   if (strncmp(message, "usage:", 6) == 0)
     put_lines(message);
   else {
-    fprintf(stderr, "%stirc: %serror:%s ", paint(o, BOLD), paint(o, RED), paint(o, RESET));
+    fprintf(stderr, "%stirc: %serror:%s ", paint(BOLD), paint(RED), paint(RESET));
     put_lines(message);
   }
-  print_sentences(o, "hint", hint);
+  print_sentences("hint", hint);
   return BAD;
 }
 
-void warn_about(void *options, const char *file, int line, int column, const char *message,
+void warn_about(void *self, const char *file, int line, int column, const char *message,
                 const char *code) {
-  const Options *o = options;
-  if (o->json_errors) {
+  (void)self;
+  if (speech.json) {
     struct json_object *j = new_json("warning", DONE, code, message);
     add_place(j, file, line, column);
     put_json(j);
     return;
   }
   print_place(file, line, column);
-  fprintf(stderr, "%swarning:%s ", paint(o, YELLOW), paint(o, RESET));
+  fprintf(stderr, "%swarning:%s ", paint(YELLOW), paint(RESET));
   put_clean_text(stderr, message);
-  if (strcmp(code, "warning") != 0)
-    fprintf(stderr, "%s [%s]%s", paint(o, DIM), code, paint(o, RESET));
+  if (strcmp(code, "warning") != 0) fprintf(stderr, "%s [%s]%s", paint(DIM), code, paint(RESET));
   fputc('\n', stderr);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_argument *out) {
+int read_scalar(const tirc_param *p, const char *value, tirc_argument *out) {
   char *end = NULL;
   const bool is_uint64 = !strcmp(p->dtype, "uint64");
   errno = is_uint64 && strchr(value, '-') ? ERANGE : 0;
@@ -17,19 +17,18 @@ int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_a
     out->i = (int64_t)strtoull(value, &end, 10);
   else
     out->i = strtoll(value, &end, 10);
-  return *value && !*end && !errno
-             ? DONE
-             : complain(o, NULL, "'%s' is no value for \"%s\"", value, p->name);
+  return *value && !*end && !errno ? DONE
+                                   : complain(NULL, "'%s' is no value for \"%s\"", value, p->name);
 }
 
-int read_extent(const Options *o, const char *value, tirc_symbol *out) {
+int read_extent(const char *value, tirc_symbol *out) {
   char *end = NULL;
   errno = 0;
   out->value = strtoll(value, &end, 10);
   out->is_known = true;
   return *value && !*end && !errno && out->value >= 0
              ? DONE
-             : complain(o, NULL, "'%s' is no extent for \"%s\"", value, out->name);
+             : complain(NULL, "'%s' is no extent for \"%s\"", value, out->name);
 }
 
 bool is_archive(const char *path) {
@@ -37,45 +36,44 @@ bool is_archive(const char *path) {
   return n > 4 && strcmp(path + n - 4, ".npz") == 0;
 }
 
-static int read_member(const Options *o, const char *path, const char *name, tirc_array **out) {
+static int read_member(const char *path, const char *name, tirc_array **out) {
   tirc_error *e = NULL;
   tirc_npz *z = NULL;
   bool failed = tirc_npz_open(path, &z, &e) || tirc_npz_read(z, name, out, &e);
   tirc_npz_close(z);
-  return failed ? report(o, e) : DONE;
+  return failed ? report(e) : DONE;
 }
 
-int read_array_file(const Options *o, const tirc_param *p, const char *file, tirc_array **out) {
+int read_array_file(const tirc_param *p, const char *file, tirc_array **out) {
   tirc_error *e = NULL;
-  if (is_archive(file)) return read_member(o, file, p->name, out);
+  if (is_archive(file)) return read_member(file, p->name, out);
   const char *colon = strrchr(file, ':');
   char *archive = colon ? strndup(file, (size_t)(colon - file)) : NULL;
   bool member = archive && is_archive(archive);
-  int status = member                               ? read_member(o, archive, colon + 1, out)
-               : tirc_array_read_npy(file, out, &e) ? report(o, e)
+  int status = member                               ? read_member(archive, colon + 1, out)
+               : tirc_array_read_npy(file, out, &e) ? report(e)
                                                     : DONE;
   free(archive);
   return status;
 }
 
 /* Fills the parameters that the archive has and that have no array yet. */
-static int read_archive(const Options *o, const char *path, int n, const tirc_param *params,
-                        tirc_argument *args) {
+static int read_archive(const char *path, int n, const tirc_param *params, tirc_argument *args) {
   tirc_error *e = NULL;
   tirc_npz *z = NULL;
-  if (tirc_npz_open(path, &z, &e)) return report(o, e);
+  if (tirc_npz_open(path, &z, &e)) return report(e);
   const char *name;
   int found = 0, status = DONE;
   for (int k = 0; (name = tirc_npz_name(z, k)) && status == DONE; k++)
     for (int i = 0; i < n && status == DONE; i++) {
       if (!params[i].is_array || strcmp(params[i].name, name) != 0) continue;
       found++;
-      if (!args[i].array && tirc_npz_read(z, name, &args[i].array, &e)) status = report(o, e);
+      if (!args[i].array && tirc_npz_read(z, name, &args[i].array, &e)) status = report(e);
     }
   tirc_npz_close(z);
   if (status == DONE && !found)
     return complain(
-        o, "its arrays are found by the names of parameters; --in A=F.npz:NAME says another one",
+        "its arrays are found by the names of parameters; --in A=F.npz:NAME says another one",
         "%s: none of its arrays is a parameter of the function", path);
   return status;
 }
@@ -84,7 +82,7 @@ int read_archives(const Options *o, int n, const tirc_param *params, tirc_argume
   int status = DONE;
   for (int k = 0; k < o->in.n && status == DONE; k++)
     if (is_archive(o->in.at[k]) && !strchr(o->in.at[k], '='))
-      status = read_archive(o, o->in.at[k], n, params, args);
+      status = read_archive(o->in.at[k], n, params, args);
   return status;
 }
 
@@ -121,10 +119,10 @@ static int write_archive(const Options *o, const char *file, int n, const tirc_p
                 calloc((size_t)n + 1, sizeof *all.arrays)};
   int status = DONE;
   if (!all.names || !all.arrays)
-    status = complain(o, NULL, "out of memory");
+    status = complain(NULL, "out of memory");
   else {
     collect(o, file, n, params, args, &all);
-    if (tirc_npz_write(file, all.n, all.names, all.arrays, &e)) status = report(o, e);
+    if (tirc_npz_write(file, all.n, all.names, all.arrays, &e)) status = report(e);
   }
   free(all.names);
   free(all.arrays);
@@ -138,9 +136,9 @@ static int write_one(const Options *o, const char *out, int n, const tirc_param 
   for (int i = 0; i < n; i++) {
     const char *file = file_for(out, &params[i]);
     if (!file || (written && strcmp(written, file) == 0)) continue;
-    if (!args[i].array) return complain(o, NULL, "\"%s\" is no array", params[i].name);
+    if (!args[i].array) return complain(NULL, "\"%s\" is no array", params[i].name);
     int status = is_archive(file) ? write_archive(o, file, n, params, args)
-                 : tirc_array_write_npy(args[i].array, file, &e) ? report(o, e)
+                 : tirc_array_write_npy(args[i].array, file, &e) ? report(e)
                                                                  : DONE;
     if (status != DONE) return status;
     written = file;

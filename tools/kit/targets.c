@@ -61,6 +61,6 @@ bool check_target(const Options *o) {
   if (tirc_gpu_find_target(o->target, &is_gpu, &g, &e) == TIRC_OK &&
       (is_gpu || tirc_target_find(o->target, &t, &e) == TIRC_OK))
     return true;
-  report(o, e);
+  report(e);
   return false;
 }

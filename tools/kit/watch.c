@@ -49,7 +49,7 @@ static int status_of(const Options *o, int ended) {
     signal(SIGINT, SIG_DFL);
     raise(SIGINT);
   }
-  return complain(o, NULL, "%s%sthe process that runs kernels ends by signal %d (%s)",
+  return complain(NULL, "%s%sthe process that runs kernels ends by signal %d (%s)",
                   *o->watch->kernel ? o->watch->kernel : "", *o->watch->kernel ? ": " : "", number,
                   strsignal(number));
 }
@@ -64,8 +64,8 @@ static int await(const Options *o, pid_t child, int from) {
   if (late) kill(child, SIGKILL);
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
   if (!late) return status_of(o, ended);
-  return complain(o, "--timeout S gives it longer",
-                  "the kernel %s takes more than %g s: it is ended", o->watch->kernel, limit_of(o));
+  return complain("--timeout S gives it longer", "the kernel %s takes more than %g s: it is ended",
+                  o->watch->kernel, limit_of(o));
 }
 
 static _Noreturn void work(Options *o, int (*command)(Options *o), pid_t parent) {
@@ -73,7 +73,7 @@ static _Noreturn void work(Options *o, int (*command)(Options *o), pid_t parent)
   if (getppid() != parent) _exit(BAD);
   int status = command(o);
   if ((fflush(stdout) != 0 || ferror(stdout)) && status != BAD)
-    status = complain(o, NULL, "cannot write standard output");
+    status = complain(NULL, "cannot write standard output");
   _exit(status); /* drivers have threads, which what runs at exit would meet */
 }
 
@@ -81,7 +81,7 @@ int run_watched(Options *o, int (*command)(Options *o)) {
   int ends[2];
   void *shared =
       mmap(NULL, sizeof *o->watch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return complain(o, NULL, "out of memory");
+  if (shared == MAP_FAILED) return complain(NULL, "out of memory");
   o->watch = shared;
   fflush(NULL);
   const pid_t parent = getpid();
@@ -89,7 +89,7 @@ int run_watched(Options *o, int (*command)(Options *o)) {
   if (child == 0) close(ends[0]), work(o, command, parent);
   int status = BAD;
   if (child < 0) {
-    complain(o, NULL, "no process can be had: %s", strerror(errno));
+    complain(NULL, "no process can be had: %s", strerror(errno));
   } else {
     close(ends[1]);
     status = await(o, child, ends[0]);

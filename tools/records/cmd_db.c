@@ -58,9 +58,9 @@ static bool is_file(const char *path) {
   return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISDIR(there.st_mode));
 }
 
-static int tasks_of(const Options *o, tirc_db *db, const tirc_db_filter *f, Tasks *out) {
+static int tasks_of(tirc_db *db, const tirc_db_filter *f, Tasks *out) {
   tirc_error *e = NULL;
-  return tirc_db_tasks(db, f, keep_task, out, &e) ? report(o, e) : DONE;
+  return tirc_db_tasks(db, f, keep_task, out, &e) ? report(e) : DONE;
 }
 
 static int tasks_of_program(const Options *o, tirc_db *db, tirc_db_filter f, Tasks *out) {
@@ -68,9 +68,9 @@ static int tasks_of_program(const Options *o, tirc_db *db, tirc_db_filter f, Tas
   char *hash = NULL;
   tirc_error *e = NULL;
   int status = load_program(o, f.workload, &m);
-  if (status == DONE && tirc_module_hash(m, &hash, &e)) status = report(o, e);
+  if (status == DONE && tirc_module_hash(m, &hash, &e)) status = report(e);
   f.workload = hash;
-  if (status == DONE) status = tasks_of(o, db, &f, out);
+  if (status == DONE) status = tasks_of(db, &f, out);
   tirc_string_free(hash);
   tirc_module_free(m);
   return status;
@@ -82,8 +82,8 @@ int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
   tirc_db_filter of_task = f;
   of_task.task = f.workload;
   of_task.workload = NULL;
-  int status = tasks_of(o, db, &f, out);
-  if (status == DONE && !out->n && f.workload) status = tasks_of(o, db, &of_task, out);
+  int status = tasks_of(db, &f, out);
+  if (status == DONE && !out->n && f.workload) status = tasks_of(db, &of_task, out);
   if (status == DONE && !out->n && f.workload && is_file(f.workload))
     status = tasks_of_program(o, db, f, out);
   return status;
@@ -93,13 +93,13 @@ int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
  * ---------------------------------------------------------------------------------- */
 
 static int merge(const Options *o, tirc_db *db) {
-  if (o->args.n < 2) return complain(o, NULL, "usage: tirc db merge DB...");
+  if (o->args.n < 2) return complain(NULL, "usage: tirc db merge DB...");
   for (int i = 1; i < o->args.n; i++) {
     tirc_db *from = NULL;
     tirc_db_counts n;
     tirc_error *e = NULL;
-    int status = open_database(o, o->args.at[i], TIRC_DB_READ, &from);
-    if (status == DONE && tirc_db_merge(db, from, &n, &e)) status = report(o, e);
+    int status = open_database(o->args.at[i], TIRC_DB_READ, &from);
+    if (status == DONE && tirc_db_merge(db, from, &n, &e)) status = report(e);
     if (status == DONE)
       printf("%s: %lld programs, %lld tasks, %lld trials, %lld models and %lld results are new\n",
              tirc_db_name(from), (long long)n.workloads, (long long)n.tasks, (long long)n.trials,
@@ -112,7 +112,7 @@ static int merge(const Options *o, tirc_db *db) {
 
 static int prune(const Options *o, tirc_db *db) {
   if (!o->keep)
-    return complain(o, "--keep 10 leaves the ten fastest trials of each task",
+    return complain("--keep 10 leaves the ten fastest trials of each task",
                     "tirc db prune needs --keep N");
   enum { FEWEST_DIGITS = 8 };
   Tasks tasks = {0};
@@ -122,14 +122,14 @@ static int prune(const Options *o, tirc_db *db) {
   for (int i = 0; word && i < tasks.n && status == DONE; i++) {
     const bool named = tasks.at[i].name && strcmp(tasks.at[i].name, word) == 0;
     if (!named && !is_file(word) && strlen(word) < FEWEST_DIGITS)
-      status = complain(o, "tirc db list has the names; of an id or a hash, eight digits or more",
+      status = complain("tirc db list has the names; of an id or a hash, eight digits or more",
                         "'%s' is no program's name, and too short for a hash", word);
   }
   for (int i = 0; i < tasks.n && status == DONE; i++) {
     tirc_error *e = NULL;
     int64_t n = 0;
     if (tirc_db_prune(db, &(tirc_db_filter){.task = tasks.at[i].id}, o->keep, &n, &e))
-      status = report(o, e);
+      status = report(e);
     all += n;
   }
   if (status == DONE)
@@ -157,25 +157,25 @@ static const Verb verbs[] = {
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
-static const Verb *find_verb(const Options *o, const char *name) {
+static const Verb *find_verb(const char *name) {
   Nearest best = {.wanted = name, .n_wanted = strlen(name)};
   for (int i = 0; i < N_VERBS; i++) {
     if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
     tirc_offer_name(&best, verbs[i].name, strlen(verbs[i].name));
   }
-  complain(o, tirc_suggest_name(&best, "", "see tirc db --help"), "tirc db has no '%s'", name);
+  complain(tirc_suggest_name(&best, "", "see tirc db --help"), "tirc db has no '%s'", name);
   return NULL;
 }
 
 int cmd_db(Options *o) {
-  const Verb *v = find_verb(o, o->args.at[0]);
+  const Verb *v = find_verb(o->args.at[0]);
   tirc_db *db = NULL;
   if (!v) return BAD;
   if (v->most_args >= 0 && o->args.n - 1 > v->most_args)
-    return complain(o, "see tirc db --help", "tirc db %s takes at most %d argument%s", v->name,
+    return complain("see tirc db --help", "tirc db %s takes at most %d argument%s", v->name,
                     v->most_args, v->most_args == 1 ? "" : "s");
-  if (o->csv && o->as_json) return complain(o, NULL, "--csv or --json, not both");
-  int status = open_database(o, o->database, v->mode, &db);
+  if (o->csv && o->as_json) return complain(NULL, "--csv or --json, not both");
+  int status = open_database(o->database, v->mode, &db);
   NewFile to = {0};
   if (status == DONE) {
     to = begin_output(o->output);

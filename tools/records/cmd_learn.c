@@ -46,22 +46,21 @@ static int read_database(const Options *o, Lore *lore) {
   tirc_db *db = NULL;
   Tasks tasks = {0};
   Reading r = {.lore = lore};
-  int status = open_database(o, o->database, TIRC_DB_READ, &db);
+  int status = open_database(o->database, TIRC_DB_READ, &db);
   if (status == DONE) status = read_tasks(o, db, o->args.n, &tasks);
   for (int i = 0; i < tasks.n && status == DONE; i++) {
     tirc_error *e = NULL;
     r.task = &tasks.at[i];
     r.left = o->limit ? o->limit : 1;
-    if (tirc_db_trials(db, r.task->id, MOST, read_trial, &r, &e)) status = report(o, e);
-    if (r.failed) status = complain(o, NULL, "out of memory");
+    if (tirc_db_trials(db, r.task->id, MOST, read_trial, &r, &e)) status = report(e);
+    if (r.failed) status = complain(NULL, "out of memory");
   }
   free_tasks(&tasks);
   tirc_db_close(db);
   if (status == DONE && r.n_unreadable)
     fprintf(stderr, "tirc: %d trials cannot be replayed, and are left out\n", r.n_unreadable);
   if (status == DONE && lore->n == 0)
-    return complain(o,
-                    "tirc tune makes some, tirc db import reads others'; tirc db list shows what "
+    return complain("tirc tune makes some, tirc db import reads others'; tirc db list shows what "
                     "there is",
                     "there is nothing to learn from: the database has no trial that ran%s",
                     o->machine || o->threads ? " of that" : "");
@@ -89,7 +88,7 @@ static int read_shapes(Bench *b, Query *queries) {
     Facts f = {0};
     tirc_error *e = NULL;
     status = load_case(b, &b->cases[i]);
-    if (status == DONE && read_axes(b->cases[i].program, &f, &e)) status = report(b->o, e);
+    if (status == DONE && read_axes(b->cases[i].program, &f, &e)) status = report(e);
     if (status == DONE) queries[i] = query_of(&f);
     free_facts(&f);
   }
@@ -224,8 +223,7 @@ static int write_knobs(const Options *o, Json *j) {
     fprintf(to.f, "%s\n",
             json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
-  return end_file(&to) ? DONE
-                       : complain(o, NULL, "cannot write '%s': %s", o->output, strerror(errno));
+  return end_file(&to) ? DONE : complain(NULL, "cannot write '%s': %s", o->output, strerror(errno));
 }
 
 /* --- tables ------------------------------------------------------------------------------------
@@ -300,7 +298,7 @@ static int check_predictable(const Lore *lore, const Bench *b, const Query *quer
               b->cases[i].setting);
   }
   if (n) return DONE;
-  return complain(b->o, "tune some of its sizes first: tirc tune --suite",
+  return complain("tune some of its sizes first: tirc tune --suite",
                   "nothing of '%s' can be predicted", b->o->predict);
 }
 
@@ -323,9 +321,9 @@ static int put_lore(const Options *o, const Lore *lore, const Bench *b, const Qu
 
 static int learn(const Options *o, Lore *lore, Bench *b) {
   Query *queries = calloc((size_t)b->n_cases + 1, sizeof *queries);
-  int status = queries ? read_shapes(b, queries) : complain(o, NULL, "out of memory");
+  int status = queries ? read_shapes(b, queries) : complain(NULL, "out of memory");
   if (status == DONE && !lore_learn(lore))
-    status = complain(o, NULL, "XGBoost's library fails, or memory is out");
+    status = complain(NULL, "XGBoost's library fails, or memory is out");
   if (status == DONE && o->predict) status = check_predictable(lore, b, queries);
   if (status == DONE) status = put_lore(o, lore, o->predict ? b : NULL, queries);
   free(queries);
@@ -336,16 +334,16 @@ int cmd_learn(Options *o) {
   Lore lore = {0};
   Bench b = {.o = o, .out = stdout};
   if (!has_trees())
-    return complain(o, "on Debian: apt-get install libxgboost0",
+    return complain("on Debian: apt-get install libxgboost0",
                     "tirc learn needs XGBoost's library, which is not installed");
   if (o->args.n && !o->predict)
-    return complain(o, "add --predict SUITE", "'%s' is the program of a suite to be predicted",
+    return complain("add --predict SUITE", "'%s' is the program of a suite to be predicted",
                     o->args.at[0]);
   int status = o->predict ? read_suite(&b, o->predict) : DONE;
   if (status == DONE && b.of_programs && o->args.n)
-    status = complain(o, "leave it out", "the suite '%s' names its programs, and so does '%s'",
+    status = complain("leave it out", "the suite '%s' names its programs, and so does '%s'",
                       o->predict, o->args.at[0]);
-  if (status == DONE && !name_programs(&b)) status = complain(o, NULL, "out of memory");
+  if (status == DONE && !name_programs(&b)) status = complain(NULL, "out of memory");
   if (status == DONE) status = read_database(o, &lore);
   if (status == DONE) status = learn(o, &lore, &b);
   free_cases(&b);

@@ -305,9 +305,9 @@ static void put_notes(const Results *r) {
 
 static int check_options(const Options *o) {
   if (o->as_json + o->csv + o->md + o->latex > 1)
-    return complain(o, NULL, "--json, --csv, --md or --latex, one of them");
+    return complain(NULL, "--json, --csv, --md or --latex, one of them");
   if (o->against && !o->pivot && !o->plot)
-    return complain(o, "add --pivot variant,M", "--against needs --pivot, --ratio --plot");
+    return complain("add --pivot variant,M", "--against needs --pivot, --ratio --plot");
   return DONE;
 }
 
@@ -329,7 +329,6 @@ static int put_results(const Results *r, const char *database) {
   const Options *o = r->o;
   if (!r->n)
     return complain(
-        o,
         o->kernel.n || o->machine || o->target || o->threads
             ? "`tirc results` without --kernel, --machine, --target and --threads lists "
               "what there is"
@@ -345,10 +344,10 @@ int cmd_results(Options *o) {
   tirc_db *db = NULL;
   tirc_error *e = NULL;
   int status = check_options(o);
-  if (status == DONE) status = open_database(o, o->database, TIRC_DB_READ, &db);
+  if (status == DONE) status = open_database(o->database, TIRC_DB_READ, &db);
   if (status != DONE) return status;
   const tirc_db_filter filter = db_filter(o, 0);
-  if (tirc_db_results(db, &filter, NULL, read_one, &r, &e)) status = report(o, e);
+  if (tirc_db_results(db, &filter, NULL, read_one, &r, &e)) status = report(e);
   if (r.n) qsort(r.at, (size_t)r.n, sizeof *r.at, compare_stored);
   if (status == DONE) status = put_results(&r, tirc_db_name(db));
   for (int i = 0; i < r.n; i++) free_stored(&r.at[i]);

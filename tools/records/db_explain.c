@@ -130,7 +130,7 @@ static int read_rows(Explained *x, tirc_db *db, const Tasks *tasks) {
     tirc_error *e = NULL;
     x->task = &tasks->at[i];
     x->best = (double)NAN;
-    if (tirc_db_trials(db, x->task->id, limit, read_trial, x, &e)) return report(x->o, e);
+    if (tirc_db_trials(db, x->task->id, limit, read_trial, x, &e)) return report(e);
   }
   return DONE;
 }
@@ -413,14 +413,13 @@ enum { N_VIEWS = sizeof views / sizeof *views };
 static int find_view(const Options *o) {
   for (int i = 0; i < N_VIEWS; i++)
     if (!o->view || strcmp(o->view, views[i].name) == 0) return i;
-  complain(o, "write --view=compact, long or wide", "there is no view '%s'", o->view);
+  complain("write --view=compact, long or wide", "there is no view '%s'", o->view);
   return -1;
 }
 
 static int put_explained(Explained *x, int view) {
   if (!x->n)
-    return complain(x->o,
-                    "tirc tune makes some, tirc db import reads others'; tirc db list shows "
+    return complain("tirc tune makes some, tirc db import reads others'; tirc db list shows "
                     "what there is",
                     "the database has no trial that ran%s", x->o->args.n > 1 ? " of that" : "");
   qsort(x->shares, (size_t)x->n_shares, sizeof *x->shares, compare_shares);

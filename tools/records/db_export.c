@@ -122,7 +122,6 @@ static int put_program(const Records *r, const char *folder, const char *text) {
 }
 
 static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks *tasks, int i) {
-  const Options *o = r->o;
   bool is_new = false;
   tirc_error *e = NULL;
   int status = DONE;
@@ -131,18 +130,17 @@ static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks 
   if (is_new) status = put_program(r, folder, r->task->program);
   if (status == DONE && tirc_module_parse(r->task->program, strlen(r->task->program), r->path, 0,
                                           NULL, &r->module, &e))
-    status = report(o, e);
-  if (status == DONE && tirc_db_trials(db, r->task->id, 0, put_record, r, &e))
-    status = report(o, e);
+    status = report(e);
+  if (status == DONE && tirc_db_trials(db, r->task->id, 0, put_record, r, &e)) status = report(e);
   tirc_module_free(r->module);
   r->module = NULL;
   return status;
 }
 
 /* errno says why. */
-static int cannot_write(const Options *o, const char *path, NewFile *to) {
+static int cannot_write(const char *path, NewFile *to) {
   const int status =
-      complain(o, NULL, "cannot write '%s': %s", path ? path : "standard output", strerror(errno));
+      complain(NULL, "cannot write '%s': %s", path ? path : "standard output", strerror(errno));
   drop_file(to);
   return status;
 }
@@ -152,9 +150,9 @@ static int export_folder(const Options *o, tirc_db *db, const char *folder, cons
   Records r = {.o = o, .path = path};
   snprintf(path, sizeof path, "%s/records.json", folder);
   if (mkdir(folder, 0777) && errno != EEXIST)
-    return complain(o, NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
+    return complain(NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
   NewFile to = begin_file(path);
-  if (!to.f) return cannot_write(o, path, &to);
+  if (!to.f) return cannot_write(path, &to);
   int status = DONE;
   r.to = to.f;
   for (int i = 0; i < tasks->n && status == DONE; i++)
@@ -162,7 +160,7 @@ static int export_folder(const Options *o, tirc_db *db, const char *folder, cons
   if (status != DONE)
     drop_file(&to);
   else if (!end_file(&to))
-    status = cannot_write(o, path, &to);
+    status = cannot_write(path, &to);
   if (status == DONE)
     printf("%s: %d record%s of %d task%s\n", path, r.written, r.written == 1 ? "" : "s", tasks->n,
            tasks->n == 1 ? "" : "s");
@@ -211,23 +209,23 @@ static bool put_csv(void *self, const tirc_db_trial *t) {
   return true;
 }
 
-static int export_csv(const Options *o, tirc_db *db, const char *path, const Tasks *tasks) {
+static int export_csv(tirc_db *db, const char *path, const Tasks *tasks) {
   NewFile to = begin_file(path);
   Csv c = {.to = to.f};
   int status = DONE;
-  if (!c.to) return cannot_write(o, path, &to);
+  if (!c.to) return cannot_write(path, &to);
   fputs("trial,program,hash,target,threads,machine,state,code,message,seconds,samples,predicted,"
         "source,finished,trace\n",
         c.to);
   for (int i = 0; i < tasks->n && status == DONE; i++) {
     tirc_error *e = NULL;
     c.task = &tasks->at[i];
-    if (tirc_db_trials(db, c.task->id, 0, put_csv, &c, &e)) status = report(o, e);
+    if (tirc_db_trials(db, c.task->id, 0, put_csv, &c, &e)) status = report(e);
   }
   if (status != DONE)
     drop_file(&to);
   else if (!end_file(&to))
-    status = cannot_write(o, path, &to);
+    status = cannot_write(path, &to);
   return status;
 }
 
@@ -235,11 +233,11 @@ int db_export(const Options *o, tirc_db *db) {
   Tasks tasks = {0};
   const char *path = o->args.n > 1 && strcmp(o->args.at[1], "-") ? o->args.at[1] : NULL;
   if (!o->csv && !path)
-    return complain(o, "--csv alone prints a table",
+    return complain("--csv alone prints a table",
                     "usage: tirc db export FOLDER [PROG], or --csv [FILE [PROG]]");
   int status = read_tasks(o, db, 2, &tasks);
   if (status == DONE)
-    status = o->csv ? export_csv(o, db, path, &tasks) : export_folder(o, db, path, &tasks);
+    status = o->csv ? export_csv(db, path, &tasks) : export_folder(o, db, path, &tasks);
   free_tasks(&tasks);
   return status;
 }

@@ -40,7 +40,7 @@ static int fault(const Import *x, const char *format, ...) {
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  return complain(x->o, "nothing of the file is imported", "%s:%d: %s", x->path, x->line, message);
+  return complain("nothing of the file is imported", "%s:%d: %s", x->path, x->line, message);
 }
 
 /* --- programs
@@ -49,12 +49,12 @@ static int fault(const Import *x, const char *format, ...) {
 static int add_program(Import *x, const char *path) {
   struct Program *grown = realloc(x->programs, (size_t)(x->n + 1) * sizeof *grown);
   tirc_error *e = NULL;
-  if (!grown) return complain(x->o, NULL, "out of memory");
+  if (!grown) return complain(NULL, "out of memory");
   x->programs = grown;
   struct Program *p = &x->programs[x->n];
   *p = (struct Program){.path = strdup(path)};
   int status = load_program(x->o, path, &p->m);
-  if (status == DONE && tirc_module_hash(p->m, &p->hash, &e)) status = report(x->o, e);
+  if (status == DONE && tirc_module_hash(p->m, &p->hash, &e)) status = report(e);
   p->name = shown_stem(x->o->define.n ? x->path : path);
   if (status == DONE)
     x->n++;
@@ -110,7 +110,7 @@ static int find_task(Import *x, struct Program *p, const char *target, int threa
                             .target = target,
                             .threads = threads,
                             .machine = machine ? &on : NULL};
-    if (tirc_db_put_task(x->db, &t, &p->task, &e)) return report(x->o, e);
+    if (tirc_db_put_task(x->db, &t, &p->task, &e)) return report(e);
   }
   *task = p->task;
   return DONE;
@@ -123,7 +123,7 @@ static int store(Import *x, tirc_db_trial *t) {
   snprintf(source, sizeof source, "import:%s", x->path);
   t->source = source;
   t->predicted = NAN;
-  if (tirc_db_put_trial(x->db, t, &stored, &e)) return report(x->o, e);
+  if (tirc_db_put_trial(x->db, t, &stored, &e)) return report(e);
   x->stored += stored;
   x->known += !stored;
   x->failed += stored && t->code && strcmp(t->code, TIRC_HOPELESS) != 0;
@@ -186,7 +186,7 @@ static int check_arguments(const Import *x, const struct Program *p, Json *argum
   int n = 0;
   tirc_error *e = NULL;
   if (!arguments) return DONE;
-  if (tirc_module_params(p->m, NULL, &n, &params, &e)) return report(x->o, e);
+  if (tirc_module_params(p->m, NULL, &n, &params, &e)) return report(e);
   const size_t given = json_object_array_length(arguments);
   size_t arrays = 0;
   for (int i = 0; i < n; i++) {
@@ -239,8 +239,7 @@ static int import_record(Import *x, Json *record) {
   if (status == DONE)
     status =
         find_task(x, p, target_in(x->o, target), threads_in(x->o, target), x->o->machine, &t.task);
-  if (status == DONE && read_samples(seconds, &t) != DONE)
-    status = complain(x->o, NULL, "out of memory");
+  if (status == DONE && read_samples(seconds, &t) != DONE) status = complain(NULL, "out of memory");
   if (status != DONE) return status;
   bool failed = t.n_samples == 0 || t.samples[0] >= FAILED;
   for (int i = 0; i < t.n_samples; i++) failed = failed || !is_time(t.samples[i]);
@@ -250,7 +249,7 @@ static int import_record(Import *x, Json *record) {
   Json *more = json_object_new_object();
   json_object_object_add(more, "target", json_object_get(target));
   t.more = json_object_to_json_string_ext(more, JSON_C_TO_STRING_PLAIN);
-  status = t.trace ? store(x, &t) : complain(x->o, NULL, "out of memory");
+  status = t.trace ? store(x, &t) : complain(NULL, "out of memory");
   json_object_put(more);
   free((char *)(uintptr_t)t.trace);
   free((double *)(uintptr_t)t.samples);
@@ -337,11 +336,11 @@ static int program_of_hash(Import *x, const char *hash, struct Program **out) {
   struct Program found = {0}, *grown;
   if (strlen(hash) == 32 &&
       tirc_db_tasks(x->db, &(tirc_db_filter){.workload = hash}, keep_program, &found, &e))
-    return report(x->o, e);
+    return report(e);
   if (!found.m)
     return fault(x, "neither the files given nor the database have the program %s", hash);
   grown = realloc(x->programs, (size_t)(x->n + 1) * sizeof *grown);
-  if (!grown) return complain(x->o, NULL, "out of memory");
+  if (!grown) return complain(NULL, "out of memory");
   x->programs = grown;
   x->programs[x->n] = found;
   return *out = &x->programs[x->n++], DONE;
@@ -421,12 +420,12 @@ static int import_text(Import *x, const char *path, bool csv) {
   size_t n = 0;
   tirc_error *e = NULL;
   x->path = path;
-  int status = read_text(x->o, path, &text, &n);
+  int status = read_text(path, &text, &n);
   if (status == DONE && memchr(text, 0, n))
-    status = complain(x->o, "is this a text file?", "%s: control character 0x00 in the text", path);
-  if (status == DONE && tirc_db_begin(x->db, &e)) status = report(x->o, e);
+    status = complain("is this a text file?", "%s: control character 0x00 in the text", path);
+  if (status == DONE && tirc_db_begin(x->db, &e)) status = report(e);
   if (status == DONE) status = csv ? import_csv(x, text) : import_records(x, text);
-  if (status == DONE && tirc_db_commit(x->db, &e)) status = report(x->o, e);
+  if (status == DONE && tirc_db_commit(x->db, &e)) status = report(e);
   tirc_db_rollback(x->db);
   free(text);
   if (status == DONE)
@@ -442,8 +441,7 @@ static bool is_folder(const char *path) {
 
 int db_import(const Options *o, tirc_db *db) {
   if (o->args.n < 2)
-    return complain(o, NULL,
-                    "usage: tirc db import FOLDER | RECORDS PROG... | TABLE.csv [PROG]...");
+    return complain(NULL, "usage: tirc db import FOLDER | RECORDS PROG... | TABLE.csv [PROG]...");
   const char *path = o->args.at[1], *ending = strrchr(path, '.');
   const bool csv = o->csv || (ending && strcmp(ending, ".csv") == 0);
   char inside[4096];
@@ -451,7 +449,7 @@ int db_import(const Options *o, tirc_db *db) {
   struct stat there;
   int status = DONE;
   if (strcmp(path, "-") != 0 && stat(path, &there) != 0)
-    return complain(o, NULL, "cannot read %s: %s", path, strerror(errno));
+    return complain(NULL, "cannot read %s: %s", path, strerror(errno));
   for (int i = 2; i < o->args.n && status == DONE; i++) status = add_program(&x, o->args.at[i]);
   if (status == DONE && is_folder(path)) {
     status = add_folder(&x, path);
@@ -459,9 +457,8 @@ int db_import(const Options *o, tirc_db *db) {
     path = inside;
   }
   if (status == DONE && !csv && !x.n)
-    status =
-        complain(o, "the records tell how to schedule, and not what: tirc db import RECORDS PROG",
-                 "tirc db import needs the program that the records are of");
+    status = complain("the records tell how to schedule, and not what: tirc db import RECORDS PROG",
+                      "tirc db import needs the program that the records are of");
   if (status == DONE) status = import_text(&x, path, csv);
   free_programs(&x);
   return status;

@@ -99,7 +99,7 @@ static int put_json(const Options *o, Json *j) {
   const char *text = json_object_to_json_string_ext(
       j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE | JSON_C_TO_STRING_SPACED);
   const int status =
-      text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
+      text ? write_output(o, NULL, text, strlen(text)) : complain(NULL, "out of memory");
   if (!o->output) putchar('\n');
   json_object_put(j);
   return status;
@@ -202,7 +202,7 @@ static int show_tasks_json(const Options *o, tirc_db *db, const Tasks *tasks) {
   }
   if (e) {
     json_object_put(all);
-    return report(o, e);
+    return report(e);
   }
   Json *out =
       tasks->n == 1 ? json_object_get(json_object_array_get_idx(all, 0)) : json_object_new_object();
@@ -238,7 +238,7 @@ static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
   const tirc_status status = tirc_db_trials(db, k->id, limit, add_trial, &t, &e);
   const int shown = t.table.n / t.table.columns - 1;
   put_table(o, stdout, &t.table);
-  if (status != TIRC_OK) return report(o, e);
+  if (status != TIRC_OK) return report(e);
   const long long left = (long long)(k->n_done + k->n_queued + k->n_running) - shown;
   if (left > 0 && !o->csv) printf("and %lld more (--limit N)\n", left);
   return DONE;
@@ -247,22 +247,22 @@ static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
 /* --- the calls that a trial amounts to
  * ----------------------------------------------------------------- */
 
-static int task_of_trial(const Options *o, tirc_db *db, const char *id, Tasks *out) {
-  Options only = {.json_errors = o->json_errors, .args = {2, (const char *[]){"show", id}}};
+static int task_of_trial(tirc_db *db, const char *id, Tasks *out) {
+  Options only = {.args = {2, (const char *[]){"show", id}}};
   const int status = read_tasks(&only, db, 1, out);
-  return status != DONE || out->n ? status : complain(o, NULL, "the database has no task %s", id);
+  return status != DONE || out->n ? status : complain(NULL, "the database has no task %s", id);
 }
 
 /* *program (or NULL) is the unscheduled one. */
-static int script_of(const Options *o, const tirc_db_task *k, const tirc_db_trial *t,
-                     tirc_module **program, char **script) {
+static int script_of(const tirc_db_task *k, const tirc_db_trial *t, tirc_module **program,
+                     char **script) {
   tirc_module *m = NULL, *made = NULL;
   tirc_error *e = NULL;
   int status = DONE;
   if (tirc_module_parse(k->program, strlen(k->program), "program", 0, NULL, &m, &e) ||
       tirc_module_replay_text(m, t->trace, strlen(t->trace), "trial", 0, NULL, &made, &e) ||
       tirc_module_trace(made, TIRC_TRACE_SCRIPT, script, &e))
-    status = report(o, e);
+    status = report(e);
   tirc_module_free(made);
   if (program && status == DONE)
     *program = m;
@@ -310,12 +310,12 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
   Tasks tasks = {0};
   char *script = NULL;
   if (o->as_json) return put_json(o, trial_as_json(t));
-  int status = task_of_trial(o, db, t->task, &tasks);
+  int status = task_of_trial(db, t->task, &tasks);
   if (status == DONE) {
     put_trial(&tasks.at[0], t);
     if (t->code && strcmp(t->code, TIRC_HOPELESS) != 0)
       put_line("trace", t->trace);
-    else if ((status = script_of(o, &tasks.at[0], t, NULL, &script)) == DONE)
+    else if ((status = script_of(&tasks.at[0], t, NULL, &script)) == DONE)
       putchar('\n'), put_clean(stdout, script, strlen(script)), putchar('\n');
   }
   tirc_string_free(script);
@@ -326,7 +326,7 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
 /* Where a name has tasks of other sizes, targets or threads, they are what was meant. */
 static const char *hint_for(const Options *o, tirc_db *db, char *out, size_t size,
                             const char *otherwise) {
-  const Options any = {.json_errors = o->json_errors};
+  const Options any = {0};
   Tasks all = {0};
   const char *word = o->args.at[1], *hint = otherwise;
   const size_t n = strlen(word);
@@ -348,7 +348,7 @@ int db_show(const Options *o, tirc_db *db) {
   tirc_error *e = NULL;
   char hint[256];
   if (o->args.n < 2)
-    return complain(o, "tirc db list shows the tasks", "usage: tirc db show TASK|TRIAL");
+    return complain("tirc db list shows the tasks", "usage: tirc db show TASK|TRIAL");
   int status = read_tasks(o, db, 1, &tasks);
   if (status == DONE && tasks.n && o->as_json) status = show_tasks_json(o, db, &tasks);
   for (int i = 0; i < tasks.n && status == DONE && !o->as_json; i++) {
@@ -360,10 +360,9 @@ int db_show(const Options *o, tirc_db *db) {
     if (found == TIRC_OK)
       status = show_trial(o, db, trial);
     else if (found == TIRC_BAD)
-      status = report(o, e), e = NULL;
+      status = report(e), e = NULL;
     else
-      status = complain(o,
-                        hint_for(o, db, hint, sizeof hint,
+      status = complain(hint_for(o, db, hint, sizeof hint,
                                  "tirc db list shows the tasks, tirc db show TASK its trials"),
                         "no task, program or trial is called '%s'", o->args.at[1]);
   }
@@ -393,9 +392,9 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
   tirc_module *m = NULL;
   char *script = NULL, *text = NULL;
   tirc_db_trial *t = best_of(db, k, &e);
-  if (!t) return report(o, e);
+  if (!t) return report(e);
   char *machine = in_a_line(k->machine->profile), *target = in_a_line(k->target);
-  int status = script_of(o, k, t, &m, &script);
+  int status = script_of(k, t, &m, &script);
   Json *record = status == DONE && o->as_json ? tuning_record(0, k, m, t) : NULL;
   if (record) {
     const char *line = json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN |
@@ -408,7 +407,7 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
     text = NULL;
   }
   if (status == DONE)
-    status = text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
+    status = text ? write_output(o, NULL, text, strlen(text)) : complain(NULL, "out of memory");
   json_object_put(record);
   free(machine);
   free(target);
@@ -423,13 +422,12 @@ int db_best(const Options *o, tirc_db *db) {
   Tasks tasks = {0};
   char hint[256];
   if (o->args.n < 2)
-    return complain(o, "tirc db list shows the tasks", "usage: tirc db best TASK|PROG");
+    return complain("tirc db list shows the tasks", "usage: tirc db best TASK|PROG");
   int status = read_tasks(o, db, 1, &tasks), best = -1;
   for (int i = 0; i < tasks.n; i++)
     if (!isnan(tasks.at[i].best) && (best < 0 || tasks.at[i].best < tasks.at[best].best)) best = i;
   if (status == DONE && best < 0) {
-    complain(o,
-             tasks.n ? "tirc db show tells what went wrong"
+    complain(tasks.n ? "tirc db show tells what went wrong"
                      : hint_for(o, db, hint, sizeof hint, "tirc db list shows the tasks"),
              tasks.n ? "no trial of '%s' ran" : "nothing is known of '%s'", o->args.at[1]);
     status = NO;

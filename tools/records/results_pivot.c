@@ -57,11 +57,11 @@ static int read_side(const Results *r, const char *text, size_t n, Side *out) {
     const size_t take = plus < length ? plus : length;
     char *name = strndup(p, take), hint[1024];
     if (!name || out->n_names == MOST_NAMES)
-      return free(name), complain(r->o, NULL, "--pivot: too many names");
+      return free(name), complain(NULL, "--pivot: too many names");
     out->names[out->n_names++] = name;
     if (!is_known(r, name)) {
       list_dimensions(r, hint, sizeof hint);
-      return complain(r->o, hint, "--pivot: no result has a '%s'", name);
+      return complain(hint, "--pivot: no result has a '%s'", name);
     }
     p += take + 1;
   }
@@ -333,7 +333,7 @@ static int put(Pivot *p) {
   Sum *sums = calloc(n + 1, sizeof *sums);
   p->row = calloc((size_t)r->n + 1, sizeof *p->row);
   p->column = calloc((size_t)r->n + 1, sizeof *p->column);
-  if (!sums || !p->row || !p->column) return free(sums), complain(r->o, NULL, "out of memory");
+  if (!sums || !p->row || !p->column) return free(sums), complain(NULL, "out of memory");
   for (int i = 0; i < r->n; i++) {
     p->row[i] = place(&r->at[i], &p->rows);
     p->column[i] = place(&r->at[i], &p->columns);
@@ -341,7 +341,7 @@ static int put(Pivot *p) {
   for (size_t i = 0; i < n; i++) sums[i] = sum_up(p, (int)i / p->columns.n, (int)i % p->columns.n);
   int status = DONE;
   if (fullest(sums, (int)n) == 0)
-    status = complain(r->o, "`tirc results` lists what there is",
+    status = complain("`tirc results` lists what there is",
                       r->o->against ? "nothing was measured beside '%s'"
                                     : "no result has both sides of the table%s",
                       r->o->against ? r->o->against : "");
@@ -358,12 +358,12 @@ int put_pivot(const Results *r) {
   const char *text = r->o->pivot, *comma = strchr(text, ',');
   int status = comma && comma > text && comma[1] && !strchr(comma + 1, ',')
                    ? DONE
-                   : complain(r->o, "--pivot variant,M or --pivot kernel+threads,variant",
+                   : complain("--pivot variant,M or --pivot kernel+threads,variant",
                               "--pivot takes rows and columns, not '%s'", text);
   if (status == DONE) status = read_side(r, text, (size_t)(comma - text), &p.rows);
   if (status == DONE) status = read_side(r, comma + 1, strlen(comma + 1), &p.columns);
   if (status == DONE && (!collect(r, &p.rows) || !collect(r, &p.columns)))
-    status = complain(r->o, NULL, "out of memory");
+    status = complain(NULL, "out of memory");
   if (status == DONE) status = put(&p);
   free(p.row);
   free(p.column);

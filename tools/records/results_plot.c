@@ -16,7 +16,7 @@ static int require_one(const Results *r, const char *name, const char *option) {
     if (strcmp(one, next) == 0) continue;
     char hint[400];
     snprintf(hint, sizeof hint, "%s=%s, or %s=%s", option, one, option, next);
-    return complain(r->o, hint, "--plot draws one %s at a time", name);
+    return complain(hint, "--plot draws one %s at a time", name);
   }
   return DONE;
 }
@@ -75,7 +75,7 @@ static int draw(const Results *r, const Chart *c, const char *kind, const char *
   char *path = path_for(file, several ? kernel : NULL);
   int status = DONE;
   if (!path || !plot_panel(c, kind, kernel, r->at[0].at.threads, path))
-    status = complain(r->o, "names with quotes and backslashes are not drawn",
+    status = complain("names with quotes and backslashes are not drawn",
                       "gnuplot could not write '%s'", path ? path : file);
   else
     put_name(stdout, path), putchar('\n');
@@ -113,10 +113,10 @@ static int draw_chart(const Results *r, const char *kind, const char *file) {
   Chart c = {0};
   int status = DONE;
   if (!contenders || !new_chart(&c, r->n, list_contenders(r, contenders))) {
-    status = complain(r->o, NULL, "out of memory");
+    status = complain(NULL, "out of memory");
   } else {
     fill(r, &c, contenders);
-    status = choose_base(r->o, &c, r->o->against);
+    status = choose_base(&c, r->o->against);
     if (status == DONE) status = draw_all(r, &c, kind, file);
   }
   free_chart(&c);
@@ -127,11 +127,11 @@ static int draw_chart(const Results *r, const char *kind, const char *file) {
 int draw_results(const Results *r) {
   const char *file, *kind = read_kind(r->o, &file);
   if (!kind)
-    return complain(r->o, "--plot=line:FILE.svg, heat:, bars: or roofline:",
+    return complain("--plot=line:FILE.svg, heat:, bars: or roofline:",
                     "--plot takes a kind and a file, not '%s'", r->o->plot);
   if (r->o->against && strcmp(kind, "roofline") == 0)
-    return complain(r->o, "--plot=line:, heat: or bars:", "a roofline has no --ratio");
-  int status = check_plot(r->o, file);
+    return complain("--plot=line:, heat: or bars:", "a roofline has no --ratio");
+  int status = check_plot(file);
   if (status == DONE) status = require_one(r, "machine", "--machine");
   if (status == DONE) status = require_one(r, "target", "--target");
   if (status == DONE) status = require_one(r, "threads", "--threads");

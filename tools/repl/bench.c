@@ -21,7 +21,7 @@ int bench_scripts(const Repl *r, int n, const char *const *names, char *const *s
   if (planned && at)
     status = bench_contenders(r->o, &how, n, at, best);
   else
-    complain(r->o, NULL, "out of memory");
+    complain(NULL, "out of memory");
   free(planned);
   free(at);
   return status;

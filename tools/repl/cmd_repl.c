@@ -32,10 +32,10 @@ static int count_of(const char *text) {
 
 static int move(Repl *r, const char *text, int there, int sign, const char *what) {
   int n = count_of(text);
-  if (n < 0) return complain(r->o, NULL, "'%s' is no number of lines", text);
+  if (n < 0) return complain(NULL, "'%s' is no number of lines", text);
   if (n > there)
-    return complain(r->o, NULL, "there %s %d line%s to %s, not %d", there == 1 ? "is" : "are",
-                    there, there == 1 ? "" : "s", what, n);
+    return complain(NULL, "there %s %d line%s to %s, not %d", there == 1 ? "is" : "are", there,
+                    there == 1 ? "" : "s", what, n);
   int from = sign > 0 ? r->n - n : r->n;
   int status = move_back(r, sign * n);
   for (int i = 0; i < n && status == DONE; i++) {
@@ -53,7 +53,7 @@ static int repl_redo(Repl *r, const char *text) {
 static int repl_save(Repl *r, const char *text) {
   size_t n = strcspn(text, " ");
   bool replace = strcmp(text + n + strspn(text + n, " "), "--replace") == 0;
-  if (!*text || (text[n] && !replace)) return complain(r->o, NULL, "usage: save FILE [--replace]");
+  if (!*text || (text[n] && !replace)) return complain(NULL, "usage: save FILE [--replace]");
   char *path = strndup(text, n);
   FILE *f = path ? fopen(path, replace ? "w" : "wx") : NULL;
   bool is_function = false, ok = f;
@@ -68,7 +68,7 @@ static int repl_save(Repl *r, const char *text) {
   if (ok)
     printf("%d line%s in %s\n", r->n, r->n == 1 ? "" : "s", path);
   else
-    complain(r->o, error == EEXIST ? "save FILE --replace" : NULL, "cannot write '%s': %s",
+    complain(error == EEXIST ? "save FILE --replace" : NULL, "cannot write '%s': %s",
              path ? path : text, strerror(error));
   free(path);
   return ok ? DONE : BAD;
@@ -85,7 +85,7 @@ static int repl_show(Repl *r, const char *text) {
 static int repl_tree(Repl *r, const char *text) {
   char *tree = tree_text(program_now(r));
   (void)text;
-  if (!tree) return complain(r->o, NULL, "out of memory");
+  if (!tree) return complain(NULL, "out of memory");
   put(tree);
   free(tree);
   return DONE;
@@ -95,8 +95,8 @@ static int repl_diff(Repl *r, const char *text) {
   Diff d;
   (void)text;
   if (!diff_texts(tirc_steps_first(r->steps)->text, program_now(r)->text, &d))
-    return complain(r->o, NULL, "out of memory");
-  print_diff(r->o, &d, stdout);
+    return complain(NULL, "out of memory");
+  print_diff(&d, stdout);
   if (!d.changed) puts("nothing has changed");
   free_diff(&d);
   return DONE;
@@ -129,7 +129,7 @@ static int find_block(const tirc_view *v, const char *name) {
 static int repl_loops(Repl *r, const char *text) {
   const tirc_view *v = program_now(r);
   if (*text && find_block(v, text) < 0)
-    return complain(r->o, "`blocks` lists them", "there is no block '%s'", text);
+    return complain("`blocks` lists them", "there is no block '%s'", text);
   for (int i = 0; i < v->n; i++) {
     if (v->nodes[i].kind != TIRC_BLOCK || (*text && strcmp(v->nodes[i].name, text) != 0)) continue;
     int path[64], n = 0;
@@ -149,7 +149,7 @@ static int repl_loops(Repl *r, const char *text) {
 static int repl_run(Repl *r, const char *text) {
   Options o = *r->o;
   o.check = strcmp(text, "--check") == 0;
-  if (*text && !o.check) return complain(r->o, NULL, "usage: run [--check]");
+  if (*text && !o.check) return complain(NULL, "usage: run [--check]");
   return run_module(&o, r->program, module_now(r));
 }
 
@@ -158,7 +158,7 @@ static int repl_bench(Repl *r, const char *text) {
   char *scripts[] = {strdup(""), script_of(r, NULL)};
   (void)text;
   int status = scripts[0] && scripts[1] ? bench_scripts(r, 2, names, scripts, NULL)
-                                        : complain(r->o, NULL, "out of memory");
+                                        : complain(NULL, "out of memory");
   free(scripts[0]);
   free(scripts[1]);
   return status;
@@ -178,12 +178,12 @@ static int answer(const Repl *r, const tirc_steps *steps) {
   const tirc_error *end = tirc_steps_error(steps);
   const tirc_step *last = tirc_steps_at(steps, tirc_steps_count(steps) - 1);
   if (end && last && last->error) {
-    int status = print_refusal(r->o, last);
+    int status = print_refusal(last);
     if (tirc_error_status(end) == TIRC_NO) explain_terms(tirc_error_get(end, TIRC_ERROR_CODE));
     return status;
   }
   if (end) {
-    show_error(r->o, end);
+    show_error(end);
     return (int)tirc_error_status(end);
   }
   puts("legal");
@@ -200,13 +200,13 @@ static int repl_why(Repl *r, const char *text) {
   char *line = NULL;
   size_t n_printed = (size_t)-1;
   int n_warnings = INT32_MAX;
-  if (!*text) return complain(r->o, "why sch.vectorize(k)", "usage: why CALL");
+  if (!*text) return complain("why sch.vectorize(k)", "usage: why CALL");
   size_t size = strlen(text) + sizeof "sch.\n";
   line = malloc(size);
-  if (!line) return complain(r->o, NULL, "out of memory");
+  if (!line) return complain(NULL, "out of memory");
   snprintf(line, size, "%s%s\n", is_primitive(text) ? "sch." : "", text);
   int status =
-      run_lines(r, line, &n_printed, &n_warnings, &steps, &e) ? report(r->o, e) : answer(r, steps);
+      run_lines(r, line, &n_printed, &n_warnings, &steps, &e) ? report(e) : answer(r, steps);
   tirc_steps_free(steps);
   free(line);
   return status;
@@ -217,6 +217,7 @@ static int repl_next(Repl *r, const char *text) {
 }
 
 static int repl_help(Repl *r, const char *text) {
+  (void)r;
   int status = DONE;
   bool found = false;
   for (int i = 0; i < n_repl_commands; i++) {
@@ -234,7 +235,7 @@ static int repl_help(Repl *r, const char *text) {
         "All other lines are those of a schedule script: `sch` is the schedule. `help split` shows "
         "a primitive,\n`help reduction-block` a term, `help not-single-writer` an error.");
   if (found || explain_name(text, &status)) return DONE;
-  return complain(r->o, "`help` lists the commands, `tirc explain` all else",
+  return complain("`help` lists the commands, `tirc explain` all else",
                   "there is no command, primitive, error code or term '%s'", text);
 }
 
@@ -269,14 +270,14 @@ static void trim(char *text) {
 
 static int obey(Repl *r, const char *statement) {
   char *text = strdup(statement);
-  if (!text) return complain(r->o, NULL, "out of memory");
+  if (!text) return complain(NULL, "out of memory");
   trim(text);
   size_t n = strcspn(text, " ");
   const ReplCommand *c = find_repl_command(text);
   const char *argument = text + n + strspn(text + n, " ");
   int number = tirc_is_digit(*text) ? count_of(text) : -1, status;
   if (c && !c->argument && *argument)
-    status = complain(r->o, NULL, "'%s' takes no argument", c->name);
+    status = complain(NULL, "'%s' takes no argument", c->name);
   else if (c)
     status = c->run(r, argument);
   else if (number > 0)
@@ -296,7 +297,7 @@ static int converse(Repl *r) {
     fflush(stdout);
     free(statement);
   }
-  if (r->too_long) worst = complain(r->o, NULL, "the input is no script: a statement has no end");
+  if (r->too_long) worst = complain(NULL, "the input is no script: a statement has no end");
   if (r->editor && !r->over) putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
   return r->editor ? DONE : worst;
 }
@@ -304,7 +305,7 @@ static int converse(Repl *r) {
 int cmd_repl(Options *o) {
   Repl r = {.o = o};
   if (strcmp(o->args.at[0], "-") == 0)
-    return complain(o, NULL, "the program cannot be standard input, which the lines come from");
+    return complain(NULL, "the program cannot be standard input, which the lines come from");
   int status = load_scheduled(o, NULL, &r.program);
   if (status == DONE) status = move_back(&r, 0);
   bool terminal = isatty(0) && isatty(1);

@@ -192,7 +192,7 @@ Editor *open_editor(Repl *r) {
   if (e && e->el) e->history = history_init();
   if (!e || !e->history) {
     close_editor(e);
-    complain(r->o, "lines may come from a pipe", "the terminal cannot be used");
+    complain("lines may come from a pipe", "the terminal cannot be used");
     return NULL;
   }
   e->r = r;

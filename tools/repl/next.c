@@ -381,20 +381,19 @@ static int search(Search *q) {
                                    .warn = count_warning};
   tirc_executor *x = NULL;
   int status = DONE;
-  if (!text) return complain(q->r->o, NULL, "out of memory");
+  if (!text) return complain(NULL, "out of memory");
   if (tirc_executor_new((int)q->r->o->threads, &x, &e) ||
       tirc_schedule_new(q->r->program, &options, &q->s, &e) ||
       tirc_schedule_run(q->s, text, strlen(text), "<session>", &e) ||
       tirc_schedule_tree(q->s, NULL, &q->n, &q->nodes, &e) ||
       tirc_module_estimate(module_now(q->r), NULL, tirc_executor_threads(x), &q->out->now, &e))
-    status = report(q->r->o, e);
+    status = report(e);
   if (x) q->threads = tirc_executor_threads(x);
   if (status == DONE) find_names(q);
   if (status == DONE && !(q->chosen = calloc((size_t)q->n + 1, 1)))
-    status = complain(q->r->o, NULL, "out of memory");
+    status = complain(NULL, "out of memory");
   if (status == DONE && *q->focus && !find_focus(q))
-    status = complain(q->r->o, "`blocks` and `loops` list them", "there is no block or loop '%s'",
-                      q->focus);
+    status = complain("`blocks` and `loops` list them", "there is no block or loop '%s'", q->focus);
   if (status == DONE) try_all(q);
   for (int i = 0; i < q->n_names; i++) free(q->names[i].name);
   tirc_executor_free(x);
@@ -459,8 +458,8 @@ static int measure(const Repl *r, const Proposals *p) {
     pointers[i] = names[i];
     ok = (scripts[i] = script_of(r, line)) != NULL;
   }
-  int status = ok ? bench_scripts(r, (int)n, pointers, scripts, seconds)
-                  : complain(r->o, NULL, "out of memory");
+  int status =
+      ok ? bench_scripts(r, (int)n, pointers, scripts, seconds) : complain(NULL, "out of memory");
   if (status == DONE) print_measured(p, seconds);
   for (size_t i = 0; scripts && i < n; i++) free(scripts[i]);
   free(scripts);
@@ -497,9 +496,9 @@ int propose(Repl *r, const char *argument) {
     if (take_flag(focus, "--all")) all = more = true;
     if (take_flag(focus, "--measure")) measured = more = true;
   }
-  int status = !focus || !q.out ? complain(r->o, NULL, "out of memory")
+  int status = !focus || !q.out ? complain(NULL, "out of memory")
                : strstr(focus, "--")
-                   ? complain(r->o, NULL, "usage: next [BLOCK|LOOP|N] [--all] [--measure]")
+                   ? complain(NULL, "usage: next [BLOCK|LOOP|N] [--all] [--measure]")
                    : search(&q);
   free(focus);
   if (status != DONE) {
@@ -517,9 +516,9 @@ int propose(Repl *r, const char *argument) {
 int pick_proposal(Repl *r, int number) {
   char line[TEXT + 2];
   if (!r->proposals)
-    return complain(r->o, "call `next` without a number first", "nothing was proposed yet");
+    return complain("call `next` without a number first", "nothing was proposed yet");
   if (number > r->proposals->shown)
-    return complain(r->o, NULL, "there is no call %d among those that were shown", number);
+    return complain(NULL, "there is no call %d among those that were shown", number);
   snprintf(line, sizeof line, "%s\n", r->proposals->at[number - 1].text);
   fputs(line, stdout);
   return accept_line(r, line);

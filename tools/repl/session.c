@@ -20,7 +20,7 @@ static void hear(void *self, const char *text) {
 static void hear_warning(void *self, const char *file, int line, int column, const char *message,
                          const char *code) {
   Listener *l = self;
-  if (l->n_warnings++ >= l->known_warnings) warn_about(l->r->o, file, line, column, message, code);
+  if (l->n_warnings++ >= l->known_warnings) warn_about(NULL, file, line, column, message, code);
 }
 
 /* The accepted lines, `line`, and a last one that does nothing: a script of one function alone
@@ -74,7 +74,7 @@ static void show_change(const Repl *r, const tirc_steps *now) {
     putchar('\n');
   }
   if (!r->editor || strcmp(before, after) == 0 || !diff_texts(before, after, &d)) return;
-  print_diff(r->o, &d, stdout);
+  print_diff(&d, stdout);
   free_diff(&d);
 }
 
@@ -118,18 +118,18 @@ int accept_line(Repl *r, const char *line) {
   tirc_steps *steps = NULL;
   size_t n_printed = r->n_printed;
   int n_warnings = r->n_warnings;
-  if (run_lines(r, line, &n_printed, &n_warnings, &steps, &e)) return report(r->o, e);
+  if (run_lines(r, line, &n_printed, &n_warnings, &steps, &e)) return report(e);
   const tirc_error *end = tirc_steps_error(steps);
   if (end) {
     int status = (int)tirc_error_status(end);
     fflush(stdout);
-    show_error(r->o, end);
+    show_error(end);
     tirc_steps_free(steps);
     return status;
   }
   if (!keep_line(r, line)) {
     tirc_steps_free(steps);
-    return complain(r->o, NULL, "out of memory");
+    return complain(NULL, "out of memory");
   }
   show_change(r, steps);
   bool silent = strcmp(end_of(steps)->text, program_now(r)->text) == 0 && n_printed == r->n_printed;
@@ -147,7 +147,7 @@ int move_back(Repl *r, int n) {
   r->n -= n;
   if (run_lines(r, NULL, &n_printed, &n_warnings, &steps, &e)) {
     r->n = from;
-    return report(r->o, e);
+    return report(e);
   }
   go_to(r, steps, n_printed, n_warnings);
   return DONE;

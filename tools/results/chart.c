@@ -21,16 +21,16 @@ void free_chart(Chart *c) {
   *c = (Chart){0};
 }
 
-int no_base(const Options *o, const char *name) {
-  return complain(o, "--ratio takes the name of a contender",
+int no_base(const char *name) {
+  return complain("--ratio takes the name of a contender",
                   "there is no contender '%s' to compare with", name);
 }
 
-int choose_base(const Options *o, Chart *c, const char *name) {
+int choose_base(Chart *c, const char *name) {
   int i = 0;
   while (name && i < c->n_series && strcmp(c->series[i].name, name) != 0) i++;
   c->base = name && i < c->n_series ? i : -1;
-  return name && c->base < 0 ? no_base(o, name) : DONE;
+  return name && c->base < 0 ? no_base(name) : DONE;
 }
 
 double median_of(const Chart *c, int setting, int series) {

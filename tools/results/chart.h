@@ -30,8 +30,8 @@ typedef struct Chart {
 /* Zeroed, without a base; false: memory is out. */
 bool new_chart(Chart *c, int n_settings, int n_series);
 /* DONE, or BAD after saying that no series is called so (NULL: there is to be no base). */
-int no_base(const Options *o, const char *name);
-int choose_base(const Options *o, Chart *c, const char *name);
+int no_base(const char *name);
+int choose_base(Chart *c, const char *name);
 void free_chart(Chart *c);
 
 /* Of the series in a setting; 0: it was not measured. */
@@ -54,9 +54,9 @@ bool is_drawn(const Chart *c, const char *kernel, int threads, int series); /* h
 
 /* plot.c */
 /* DONE, or BAD after saying why there will be no plot at that path (NULL: none is asked for) */
-int check_plot(const Options *o, const char *path);
+int check_plot(const char *path);
 /* All of it as one picture: a panel for each kernel and number of threads, a map for the latter. */
-int write_plot(const Options *o, const Chart *c, const char *path);
+int write_plot(const Chart *c, const char *path);
 bool has_gnuplot(void);
 bool is_plain_text(const char *text); /* without quotes, backslashes and control characters */
 /* One panel as a picture: a line, bars (geometric means) or the only bars of a kernel, or the heat

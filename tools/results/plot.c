@@ -502,23 +502,23 @@ bool plot_panel(const Chart *c, const char *kind, const char *kernel, int thread
 bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null") == 0; }
 
 /* Before hours of measuring, not after. */
-int check_plot(const Options *o, const char *path) {
+int check_plot(const char *path) {
   if (!path) return DONE;
   if (!format_of(path))
-    return complain(o, "name it FILE.svg, FILE.png or FILE.pdf",
+    return complain("name it FILE.svg, FILE.png or FILE.pdf",
                     "--plot makes SVG, PNG and PDF, not '%s'", path);
   if (strpbrk(path, "'\n\\"))
-    return complain(o, NULL, "the name of a plot has no quotes and backslashes");
-  if (has_gnuplot()) return check_output(o, path);
-  return complain(o, "on Debian: apt-get install gnuplot-nox", "--plot needs gnuplot");
+    return complain(NULL, "the name of a plot has no quotes and backslashes");
+  if (has_gnuplot()) return check_output(path);
+  return complain("on Debian: apt-get install gnuplot-nox", "--plot needs gnuplot");
 }
 
-int write_plot(const Options *o, const Chart *c, const char *path) {
+int write_plot(const Chart *c, const char *path) {
   if (!c->n_settings) return DONE;
   if (!has_plain_names(c))
-    return complain(o, NULL, "--plot cannot draw names with quotes and backslashes");
+    return complain(NULL, "--plot cannot draw names with quotes and backslashes");
   Drawing d = start_drawing(path);
   if (d.f) write_script(d.f, c, format_of(path), d.part);
   if (end_drawing(&d)) return DONE;
-  return complain(o, NULL, "gnuplot could not write '%s'", path);
+  return complain(NULL, "gnuplot could not write '%s'", path);
 }

@@ -17,9 +17,8 @@ static bool matches(const tirc_steps *s, int i, const char *word, size_t n) {
   return strlen(primitive) == n && strncmp(primitive, word, n) == 0;
 }
 
-static int not_found(const Options *o, const tirc_steps *s, const char *option, const char *word,
-                     size_t n) {
-  return complain(o, "a step's number or a primitive's name; `tirc step PROG SCHED` shows them all",
+static int not_found(const tirc_steps *s, const char *option, const char *word, size_t n) {
+  return complain("a step's number or a primitive's name; `tirc step PROG SCHED` shows them all",
                   "--%s: no step '%.*s' among the %d of this schedule", option, (int)n, word,
                   tirc_steps_count(s));
 }
@@ -33,7 +32,7 @@ static int find_step(const tirc_steps *s, const char *word, bool last) {
 }
 
 /* "3,split,7" */
-static int choose_only(const Options *o, const tirc_steps *s, const char *words, bool *only) {
+static int choose_only(const tirc_steps *s, const char *words, bool *only) {
   for (const char *w = words; *w;) {
     size_t n = strcspn(w, ",");
     bool any = false;
@@ -41,7 +40,7 @@ static int choose_only(const Options *o, const tirc_steps *s, const char *words,
       if (!matches(s, i, w, n)) continue;
       only[i] = any = true;
     }
-    if (!any) return not_found(o, s, "only", w, n);
+    if (!any) return not_found(s, "only", w, n);
     w += n + (w[n] == ',');
   }
   return DONE;
@@ -52,12 +51,12 @@ static int choose(const Options *o, const tirc_steps *s, StepChoice *choice) {
   int from = o->from ? find_step(s, o->from, false) : 0;
   int to = o->to ? find_step(s, o->to, true) : n - 1;
   choice->shown = calloc((size_t)n + 1, sizeof *choice->shown);
-  if (!choice->shown) return complain(o, NULL, "out of memory");
-  if (from < 0) return not_found(o, s, "from", o->from, strlen(o->from));
-  if (to < 0 && o->to) return not_found(o, s, "to", o->to, strlen(o->to));
+  if (!choice->shown) return complain(NULL, "out of memory");
+  if (from < 0) return not_found(s, "from", o->from, strlen(o->from));
+  if (to < 0 && o->to) return not_found(s, "to", o->to, strlen(o->to));
   int status = DONE;
   for (int i = 0; i < o->only.n && status == DONE; i++)
-    status = choose_only(o, s, o->only.at[i], choice->shown);
+    status = choose_only(s, o->only.at[i], choice->shown);
   for (int i = 0; i < n; i++)
     choice->shown[i] = (choice->shown[i] || !o->only.n) && i >= from && i <= to;
   return status;
@@ -67,7 +66,7 @@ static int choose(const Options *o, const tirc_steps *s, StepChoice *choice) {
 
 static int write_steps_json(const Options *o, const tirc_steps *s, const StepChoice *choice) {
   json_object *j = steps_as_json(s, choice);
-  if (!j) return complain(o, NULL, "out of memory");
+  if (!j) return complain(NULL, "out of memory");
   const char *text =
       json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
   int status = write_output(o, o->output, text, strlen(text));
@@ -77,18 +76,17 @@ static int write_steps_json(const Options *o, const tirc_steps *s, const StepCho
 }
 
 /* How the script ended, unless the last of the shown steps said so. */
-static int report_end(const Options *o, const tirc_steps *s, const StepChoice *choice) {
+static int report_end(const tirc_steps *s, const StepChoice *choice) {
   const tirc_error *end = tirc_steps_error(s);
   if (!end) return DONE;
   const tirc_step *last = tirc_steps_at(s, choice->n - 1);
   bool shown = last && last->error && choice->shown[choice->n - 1] &&
                strcmp(tirc_error_message(last->error), tirc_error_message(end)) == 0;
-  if (!shown) show_error(o, end);
+  if (!shown) show_error(end);
   return (int)tirc_error_status(end);
 }
 
 typedef struct Listener {
-  const Options *o;
   const char *program;
   json_object **warnings; /* those of the program; steps keep theirs */
 } Listener;
@@ -96,7 +94,7 @@ typedef struct Listener {
 static void hear_warning(void *self, const char *file, int line, int column, const char *message,
                          const char *code) {
   Listener *l = self;
-  warn_about((void *)(uintptr_t)l->o, file, line, column, message, code);
+  warn_about(NULL, file, line, column, message, code);
   if (file && strcmp(file, l->program) == 0) add_warning(l->warnings, code, message);
 }
 
@@ -129,15 +127,15 @@ static int load_steps(const Options *o, ProgramText *program, tirc_module **m, t
   int status = check_auto(o);
   if (status != DONE) return status;
   if (o->automatic == (o->args.n > 1))
-    return complain(o, "`-` stands for standard input",
+    return complain("`-` stands for standard input",
                     o->automatic ? "a schedule is a script or --auto, not both"
                                  : "usage: tirc step PROG SCHED, or PROG --auto");
   if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
-    return complain(o, NULL, "only one of the program and the schedule can be standard input");
-  status = read_text(o, path, &program->text, &program->n);
+    return complain(NULL, "only one of the program and the schedule can be standard input");
+  status = read_text(path, &program->text, &program->n);
   if (status == DONE) status = load_program_text(o, program->name, program->text, program->n, m);
   if (status != DONE) return status;
-  Listener listener = {o, program->name, warnings};
+  Listener listener = {program->name, warnings};
   tirc_schedule_options options = {
       .target = o->target,
       .max_steps = o->script_steps,
@@ -150,7 +148,7 @@ static int load_steps(const Options *o, ProgramText *program, tirc_module **m, t
   const tirc_status made = o->tuned       ? steps_of_tuned(o, *m, &options, out, &e)
                            : o->automatic ? tirc_module_steps_auto(*m, &a, &options, out, &e)
                                           : tirc_module_steps(*m, o->args.at[1], &options, out, &e);
-  return made ? report(o, e) : DONE;
+  return made ? report(e) : DONE;
 }
 
 int cmd_step(Options *o) {
@@ -164,8 +162,8 @@ int cmd_step(Options *o) {
   if (status == DONE)
     status = o->html      ? write_page(o, &program, m, s, &choice)
              : o->as_json ? write_steps_json(o, s, &choice)
-                          : print_steps(o, s, &choice);
-  if (status == DONE) status = report_end(o, s, &choice);
+                          : print_steps(s, &choice);
+  if (status == DONE) status = report_end(s, &choice);
   free(choice.shown);
   json_object_put(choice.warnings);
   free(program.text);

@@ -191,16 +191,15 @@ int check_instance(const Options *o, const tirc_module *m) {
     char *end = NULL;
     errno = 0;
     if (!equals || equals == text || strtoll(equals + 1, &end, 10) < 1 || *end || errno)
-      return complain(o, "as in --instance M=4", "--instance: '%s' is no NAME=EXTENT", text);
+      return complain("as in --instance M=4", "--instance: '%s' is no NAME=EXTENT", text);
     char *name = strndup(text, (size_t)(equals - text));
-    if (!name) return complain(o, NULL, "out of memory");
+    if (!name) return complain(NULL, "out of memory");
     Nearest best = {.wanted = name, .n_wanted = strlen(name)};
     int status = DONE;
     if (!has_size(m, &best)) {
       char hint[256] = "the program has no constants and no symbolic extents";
       if (best.name) snprintf(hint, sizeof hint, "there is '%.*s'", (int)best.n, best.name);
-      status =
-          complain(o, hint, "--instance: the program has no constant and no extent '%s'", name);
+      status = complain(hint, "--instance: the program has no constant and no extent '%s'", name);
     }
     free(name);
     if (status != DONE) return status;

@@ -140,7 +140,7 @@ static void add_script(json_object *list, const char *file, const char *text) {
 }
 
 /* The script, and those that it imports functions from, as far as calls stand in them. */
-static json_object *scripts(const Options *o, const tirc_steps *s, const char *main_script) {
+static json_object *scripts(const tirc_steps *s, const char *main_script) {
   json_object *list = json_object_new_array();
   add_script(list, main_script, tirc_steps_script(s));
   for (int i = 0; i < tirc_steps_count(s); i++) {
@@ -148,7 +148,7 @@ static json_object *scripts(const Options *o, const tirc_steps *s, const char *m
     char *text = NULL;
     size_t n;
     if (!file || has_script(list, file)) continue;
-    if (read_text(o, file, &text, &n) == DONE) add_script(list, file, text);
+    if (read_text(file, &text, &n) == DONE) add_script(list, file, text);
     free(text);
   }
   return list;
@@ -192,21 +192,21 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
   FILE *f = data ? open_memstream(&text, &n) : NULL;
   if (!f) {
     json_object_put(data);
-    return complain(o, NULL, "out of memory");
+    return complain(NULL, "out of memory");
   }
   json_object_object_add(data, "programFile", json_text(program->name));
   const char *script = o->automatic                      ? "<auto>"
                        : strcmp(o->args.at[1], "-") == 0 ? "<stdin>"
                                                          : o->args.at[1];
   json_object_object_add(data, "scriptFile", json_text(script));
-  json_object_object_add(data, "scripts", scripts(o, s, script));
+  json_object_object_add(data, "scripts", scripts(s, script));
   json_object_object_add(data, "terms", terms());
   json_object_object_add(data, "synonyms", synonyms());
   json_object_object_add(data, "explanations", explanations(s));
   json_object_object_add(data, "run", traces(o, program, m, s));
   put_page(f, data);
   json_object_put(data);
-  int status = fclose(f) ? complain(o, NULL, "out of memory") : write_output(o, o->html, text, n);
+  int status = fclose(f) ? complain(NULL, "out of memory") : write_output(o, o->html, text, n);
   free(text);
   return status;
 }

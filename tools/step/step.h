@@ -21,10 +21,10 @@ char *tree_text(const tirc_view *v);
 void tree_line(const tirc_node *node, FILE *to);
 
 /* step_text.c */
-void print_diff(const Options *o, const Diff *d, FILE *to);
+void print_diff(const Diff *d, FILE *to);
 /* Of a step that failed: the error and the program. */
-int print_refusal(const Options *o, const tirc_step *step);
-int print_steps(const Options *o, const tirc_steps *s, const StepChoice *choice);
+int print_refusal(const tirc_step *step);
+int print_steps(const tirc_steps *s, const StepChoice *choice);
 
 /* step_json.c: adds a warning to a list, which it makes when there is none; the hint is what
  * `tirc explain` says of a code of its own. */

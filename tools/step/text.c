@@ -10,8 +10,8 @@
 
 enum { CONTEXT = 2, INDENT = 4, WIDTH = 150, LEAST_WIDTH = 60 };
 
-static const char *ink(const Options *o, FILE *to, const char *colour) {
-  return to == stdout ? (o->colour_out ? colour : "") : paint(o, colour);
+static const char *ink(FILE *to, const char *colour) {
+  return to == stdout ? (speech.colour_out ? colour : "") : paint(colour);
 }
 
 /* Bytes of a text are not its columns. */
@@ -27,16 +27,16 @@ static bool near_change(const Diff *d, int i) {
   return false;
 }
 
-void print_diff(const Options *o, const Diff *d, FILE *to) {
+void print_diff(const Diff *d, FILE *to) {
   for (int i = 0, last = -1; i < d->n; i++) {
     const DiffLine *l = &d->at[i];
     if (!near_change(d, i)) continue;
-    if (i > last + 1) fprintf(to, "%*s%s...%s\n", INDENT, "", ink(o, to, DIM), ink(o, to, RESET));
+    if (i > last + 1) fprintf(to, "%*s%s...%s\n", INDENT, "", ink(to, DIM), ink(to, RESET));
     last = i;
     const char *colour = l->op == '-' ? RED : l->op == '+' ? GREEN : DIM;
-    fprintf(to, "%*s%s%c ", INDENT, "", ink(o, to, colour), is_change(l) ? l->op : ' ');
+    fprintf(to, "%*s%s%c ", INDENT, "", ink(to, colour), is_change(l) ? l->op : ' ');
     put_clean(to, l->text, l->n);
-    fprintf(to, "%s\n", ink(o, to, RESET));
+    fprintf(to, "%s\n", ink(to, RESET));
   }
 }
 
@@ -71,37 +71,35 @@ static bool stands_in(const char *text, const char *line, size_t n) {
 }
 
 /* One line of a tree, coloured when the other tree does not have it. */
-static void put_line(const Options *o, FILE *to, const char *line, size_t n, const char *other,
-                     const char *colour) {
+static void put_line(FILE *to, const char *line, size_t n, const char *other, const char *colour) {
   bool own = n && !stands_in(other, line, n);
-  fputs(own ? ink(o, to, colour) : "", to);
+  fputs(own ? ink(to, colour) : "", to);
   put_clean(to, line, n);
-  fputs(own ? ink(o, to, RESET) : "", to);
+  fputs(own ? ink(to, RESET) : "", to);
 }
 
-static void put_tree(const Options *o, FILE *to, const char *title, const char *text,
-                     const char *other, const char *colour) {
-  fprintf(to, "%*s%s%s%s\n", INDENT, "", ink(o, to, BOLD), title, ink(o, to, RESET));
+static void put_tree(FILE *to, const char *title, const char *text, const char *other,
+                     const char *colour) {
+  fprintf(to, "%*s%s%s%s\n", INDENT, "", ink(to, BOLD), title, ink(to, RESET));
   while (*text) {
     size_t n;
     const char *line = take_line(&text, &n);
     fprintf(to, "%*s", INDENT, "");
-    put_line(o, to, line, n, other, colour);
+    put_line(to, line, n, other, colour);
     fputc('\n', to);
   }
 }
 
 /* Two trees beside each other where the width (in characters) allows, otherwise one below the
  * other. */
-static void print_trees(const Options *o, const char *before, const char *after, int width,
-                        FILE *to) {
+static void print_trees(const char *before, const char *after, int width, FILE *to) {
   int left = widest(before), gap = 3;
   if (INDENT + left + gap + widest(after) > width) {
-    put_tree(o, to, "loop tree before", before, after, RED);
-    put_tree(o, to, "loop tree after", after, before, GREEN);
+    put_tree(to, "loop tree before", before, after, RED);
+    put_tree(to, "loop tree after", after, before, GREEN);
     return;
   }
-  const char *bold = ink(o, to, BOLD), *plain = ink(o, to, RESET);
+  const char *bold = ink(to, BOLD), *plain = ink(to, RESET);
   if (left < 16) left = 16; /* the heading */
   fprintf(to, "%*s%s%-*s%*s%s%s\n", INDENT, "", bold, left, "loop tree before", gap, "",
           "loop tree after", plain);
@@ -109,9 +107,9 @@ static void print_trees(const Options *o, const char *before, const char *after,
     size_t n, m;
     const char *x = take_line(&a, &n), *y = take_line(&b, &m);
     fprintf(to, "%*s", INDENT, "");
-    put_line(o, to, x, n, after, RED);
+    put_line(to, x, n, after, RED);
     if (m) fprintf(to, "%*s", left - columns(x, n) + gap, "");
-    put_line(o, to, y, m, before, GREEN);
+    put_line(to, y, m, before, GREEN);
     fputc('\n', to);
   }
 }
@@ -134,49 +132,49 @@ static const char *line_at(const char *text, int line, size_t *n) {
   return text;
 }
 
-static void print_part(const Options *o, const char *title, const char *text) {
+static void print_part(const char *title, const char *text) {
   if (!text) return;
-  printf("%*s%s%s:%s ", INDENT, "", ink(o, stdout, BOLD), title, ink(o, stdout, RESET));
+  printf("%*s%s%s:%s ", INDENT, "", ink(stdout, BOLD), title, ink(stdout, RESET));
   put_clean(stdout, text, strlen(text));
   putchar('\n');
 }
 
-static void print_heading(const Options *o, const tirc_steps *s, int i) {
+static void print_heading(const tirc_steps *s, int i) {
   const tirc_step *step = tirc_steps_at(s, i);
   size_t n;
   const char *line = line_at(tirc_steps_script(s), step->line, &n);
   const char *colour = step->error ? RED : BOLD;
-  printf("%s%3d%s %s%s:%d:%s ", ink(o, stdout, colour), i + 1, ink(o, stdout, RESET),
-         ink(o, stdout, DIM), step->file, step->line, ink(o, stdout, RESET));
-  fputs(ink(o, stdout, colour), stdout);
+  printf("%s%3d%s %s%s:%d:%s ", ink(stdout, colour), i + 1, ink(stdout, RESET), ink(stdout, DIM),
+         step->file, step->line, ink(stdout, RESET));
+  fputs(ink(stdout, colour), stdout);
   put_clean(stdout, line, n);
-  printf("%s\n%*s", ink(o, stdout, RESET), INDENT, "");
+  printf("%s\n%*s", ink(stdout, RESET), INDENT, "");
   put_clean(stdout, step->sentence, strlen(step->sentence));
   putchar('\n');
-  print_part(o, "rule", step->rule);
-  print_part(o, "because", step->reason);
+  print_part("rule", step->rule);
+  print_part("because", step->reason);
   for (int k = 0; k < step->n_warnings; k++) {
     const tirc_warning *w = &step->warnings[k];
-    printf("%*s%swarning:%s ", INDENT, "", ink(o, stdout, YELLOW), ink(o, stdout, RESET));
+    printf("%*s%swarning:%s ", INDENT, "", ink(stdout, YELLOW), ink(stdout, RESET));
     put_clean(stdout, w->message, strlen(w->message));
     if (strcmp(w->code, "warning") != 0)
-      printf(" %s[%s]%s", ink(o, stdout, DIM), w->code, ink(o, stdout, RESET));
+      printf(" %s[%s]%s", ink(stdout, DIM), w->code, ink(stdout, RESET));
     putchar('\n');
   }
 }
 
-int print_refusal(const Options *o, const tirc_step *step) {
+int print_refusal(const tirc_step *step) {
   const tirc_error *e = step->error;
   char *tree = tree_text(step->before);
-  if (!tree) return complain(o, NULL, "out of memory");
-  const char *colour = ink(o, stdout, RED), *plain = ink(o, stdout, RESET);
+  if (!tree) return complain(NULL, "out of memory");
+  const char *colour = ink(stdout, RED), *plain = ink(stdout, RESET);
   printf("%*s%s%s:%s ", INDENT, "", colour,
          tirc_error_status(e) == TIRC_NO ? "ScheduleError" : "error", plain);
   put_clean(stdout, tirc_error_message(e), strlen(tirc_error_message(e)));
-  printf(" %s[%s]%s\n", ink(o, stdout, DIM), tirc_error_get(e, TIRC_ERROR_CODE), plain);
-  print_part(o, "call", tirc_error_get(e, TIRC_ERROR_CALL));
-  print_part(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
-  print_part(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
+  printf(" %s[%s]%s\n", ink(stdout, DIM), tirc_error_get(e, TIRC_ERROR_CODE), plain);
+  print_part("call", tirc_error_get(e, TIRC_ERROR_CALL));
+  print_part("condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
+  print_part("hint", tirc_error_get(e, TIRC_ERROR_HINT));
   const char *ir = tirc_error_get(e, TIRC_ERROR_IR);
   for (ir = ir ? ir : step->before->text; *ir;) {
     size_t n;
@@ -185,35 +183,35 @@ int print_refusal(const Options *o, const tirc_step *step) {
     put_clean(stdout, line, n);
     putchar('\n');
   }
-  put_tree(o, stdout, "loop tree, unchanged", tree, tree, DIM);
+  put_tree(stdout, "loop tree, unchanged", tree, tree, DIM);
   free(tree);
   return DONE;
 }
 
-static int print_change(const Options *o, const tirc_step *step) {
+static int print_change(const tirc_step *step) {
   Diff d;
   char *before = tree_text(step->before), *after = tree_text(step->after);
   bool ok = before && after && diff_texts(step->before->text, step->after->text, &d);
   if (ok) {
-    print_diff(o, &d, stdout);
+    print_diff(&d, stdout);
     free_diff(&d);
     if (strcmp(before, after) == 0)
-      put_tree(o, stdout, "loop tree, unchanged", before, after, DIM);
+      put_tree(stdout, "loop tree, unchanged", before, after, DIM);
     else
-      print_trees(o, before, after, terminal_width(), stdout);
+      print_trees(before, after, terminal_width(), stdout);
   }
   free(before);
   free(after);
-  return ok ? DONE : complain(o, NULL, "out of memory");
+  return ok ? DONE : complain(NULL, "out of memory");
 }
 
-int print_steps(const Options *o, const tirc_steps *s, const StepChoice *choice) {
+int print_steps(const tirc_steps *s, const StepChoice *choice) {
   for (int i = 0; i < choice->n; i++) {
     if (!choice->shown[i]) continue;
     const tirc_step *step = tirc_steps_at(s, i);
-    print_heading(o, s, i);
-    int status = step->error                   ? print_refusal(o, step)
-                 : step->after != step->before ? print_change(o, step)
+    print_heading(s, i);
+    int status = step->error                   ? print_refusal(step)
+                 : step->after != step->before ? print_change(step)
                                                : DONE;
     if (status != DONE) return status;
     putchar('\n');

@@ -72,8 +72,8 @@ static bool has_failed(const Study *s) {
 static int make_report_folder(const Study *s, bool *made) {
   *made = mkdir(s->report, 0777) == 0;
   if ((*made || errno == EEXIST) && access(s->report, W_OK | X_OK) == 0) return DONE;
-  return complain(s->o, "-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
-                  s->report, strerror(errno));
+  return complain("-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s", s->report,
+                  strerror(errno));
 }
 
 static int run(Study *s) {
@@ -104,11 +104,11 @@ int cmd_study(Options *o) {
     print_study_names(stdout);
     return DONE;
   }
-  if (!o->args.n) return complain(o, NULL, "usage: tirc study FILE");
+  if (!o->args.n) return complain(NULL, "usage: tirc study FILE");
   Study s = {
       .o = o, .path = o->args.at[0], .threads = "0", .turns = 9, .seconds = 0.3, .attempts = 3};
   s.report = report_folder(o);
-  int status = s.report ? read_study(&s) : complain(o, NULL, "out of memory");
+  int status = s.report ? read_study(&s) : complain(NULL, "out of memory");
   if (status == DONE) status = run(&s);
   free_study(&s);
   return status;

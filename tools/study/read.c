@@ -426,7 +426,7 @@ int read_study(Study *s) {
   tirc_error *e = NULL;
   char *text = NULL;
   size_t n = 0;
-  int status = read_text(s->o, s->path, &text, &n);
+  int status = read_text(s->path, &text, &n);
   if (status != DONE) return status;
   bool ok = !tirc_module_parse(no_program, strlen(no_program), "", 0, NULL, &m, &e) &&
             !tirc_schedule_new(m, &options, &s->script, &e);
@@ -440,6 +440,6 @@ int read_study(Study *s) {
   tirc_module_free(m);
   free(text);
   if (ok) return DONE;
-  report(s->o, e);
+  report(e);
   return BAD;
 }

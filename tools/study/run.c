@@ -46,7 +46,7 @@ static int add_suite(Study *s, Ground *g, const Workload *w) {
   g->b.o = s->o;
   if (status != DONE) return status;
   if (g->b.of_programs == (w->program != NULL))
-    return complain(s->o, "suite(name, program=\"matmul.tir\") for a suite of sizes alone",
+    return complain("suite(name, program=\"matmul.tir\") for a suite of sizes alone",
                     "%s:%d:%d: the suite '%s' %s", w->loc.file, w->loc.line, w->loc.column,
                     w->suite,
                     w->program ? "names programs of its own" : "names no programs: which is it?");
@@ -101,13 +101,13 @@ static int identify(Study *s, Ground *g, Case *k) {
   const int i = (int)(k - g->b.cases);
   int status = load_case(&g->b, k);
   if (status != DONE) return status;
-  if (tirc_module_hash(k->program, &g->hashes[i], &e)) return report(s->o, e);
+  if (tirc_module_hash(k->program, &g->hashes[i], &e)) return report(e);
   g->sized[i] = has_sizes(k->program);
   for (int p = 0; p < s->plans.n; p++) {
     const Planned *what = &s->plans.at[p].what;
     const bool made = what->automatic || what->tuned || what->by_trace;
     char *text = made ? made_text(g, k, what, &g->bare[place(s, g, k, p)]) : NULL;
-    if (text && tirc_db_text_hash(text, &g->texts[place(s, g, k, p)], &e)) status = report(s->o, e);
+    if (text && tirc_db_text_hash(text, &g->texts[place(s, g, k, p)], &e)) status = report(e);
     tirc_string_free(text);
   }
   release_samples(k);
@@ -127,7 +127,7 @@ static int make_units(Study *s, Ground *g) {
   g->hashes = calloc((size_t)g->b.n_cases + 1, sizeof *g->hashes);
   g->sized = calloc((size_t)g->b.n_cases + 1, sizeof *g->sized);
   if (!g->held || !g->texts || !g->bare || !g->hashes || !g->sized)
-    return complain(s->o, NULL, "out of memory");
+    return complain(NULL, "out of memory");
   for (int i = 0; i < g->b.n_cases && status == DONE; i++) status = identify(s, g, &g->b.cases[i]);
   return status;
 }
@@ -207,7 +207,7 @@ static int look_up_case(const Study *s, Ground *g, int i) {
     free_held(g->held[i * s->plans.n + p]);
     g->held[i * s->plans.n + p] = NULL;
   }
-  return tirc_db_results(g->b.store.db, &filter, NULL, look_at, &l, &e) ? report(s->o, e) : DONE;
+  return tirc_db_results(g->b.store.db, &filter, NULL, look_at, &l, &e) ? report(e) : DONE;
 }
 
 static int look_up(const Study *s, Ground *g) {
@@ -258,8 +258,8 @@ static int open_ground(Study *s, Ground *g, const char *target) {
                        .attempts = s->attempts,
                        .pin = s->pin},
                .out = fopen("/dev/null", "w")};
-  if (!b->out) return complain(s->o, NULL, "cannot open /dev/null");
-  if (tirc_target_find(target, &b->target, &e)) return report(s->o, e);
+  if (!b->out) return complain(NULL, "cannot open /dev/null");
+  if (tirc_target_find(target, &b->target, &e)) return report(e);
   int status = read_threads(b);
   leave_out_doubles(b);
   if (status == DONE) status = read_backends(b);
@@ -283,13 +283,13 @@ static int hash_texts(Study *s) {
   for (int i = 0; i < s->plans.n && !e; i++)
     if (s->plans.at[i].what.text && !s->plans.at[i].what.by_trace)
       (void)tirc_db_text_hash(s->plans.at[i].what.text, &s->plans.at[i].hash, &e);
-  return e ? report(s->o, e) : DONE;
+  return e ? report(e) : DONE;
 }
 
 int prepare_study(Study *s) {
   int status = hash_texts(s);
   s->grounds = calloc((size_t)s->targets.n, sizeof *s->grounds);
-  if (!s->grounds) return complain(s->o, NULL, "out of memory");
+  if (!s->grounds) return complain(NULL, "out of memory");
   for (int i = 0; i < s->targets.n && status == DONE; i++) {
     s->n_grounds++;
     status = open_ground(s, &s->grounds[i], s->targets.at[i]);
@@ -404,7 +404,7 @@ static bool came_before(const Ground *g, const Case *k) {
 
 static int run_ground(Study *s, Ground *g) {
   const Planned **planned = calloc((size_t)s->plans.n + 1, sizeof *planned);
-  int status = planned ? DONE : complain(s->o, NULL, "out of memory");
+  int status = planned ? DONE : complain(NULL, "out of memory");
   g->b.planned = planned;
   g->b.started = tirc_seconds();
   for (int i = 0; i < g->b.n_cases && status == DONE && !was_interrupted(); i++) {
@@ -451,7 +451,7 @@ int run_study(Study *s) {
   catch_interrupts();
   for (int i = 0; i < s->n_grounds; i++) {
     const int n = count_missing(s, &s->grounds[i]);
-    if (n < 0) return complain(s->o, NULL, "out of memory");
+    if (n < 0) return complain(NULL, "out of memory");
     s->n_missing += n;
   }
   s->n_done = s->n_units - s->n_missing;
@@ -471,8 +471,7 @@ int close_study(Study *s) {
   int status = DONE;
   for (int i = 0; i < s->n_grounds; i++) {
     char *path = NULL;
-    if (asprintf(&path, "%s/unstored.db", s->report) < 0)
-      return complain(s->o, NULL, "out of memory");
+    if (asprintf(&path, "%s/unstored.db", s->report) < 0) return complain(NULL, "out of memory");
     const int rescued = rescue_store(&s->grounds[i].b, path),
               closed = close_store(&s->grounds[i].b);
     if (rescued != DONE || closed != DONE) status = BAD;

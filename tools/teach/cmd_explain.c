@@ -323,7 +323,7 @@ int explain_or_command(const Options *o) {
   const char *hint = tirc_suggest_name(&best, "", NULL);
   if (!hint) hint = names_with(&similar);
   if (!hint) hint = tirc_suggest_name(&of_language, is_function ? "T." : "", NULL);
-  return complain(o, hint ? hint : "`tirc explain` lists all",
+  return complain(hint ? hint : "`tirc explain` lists all",
                   "there is no command, error code, primitive, term, function or pass '%s'", what);
 }
 
@@ -338,7 +338,7 @@ int cmd_explain(Options *o) {
   }
   if (o->markdown) {
     if (!same_name(o->args.at[0], "language"))
-      return complain(o, "`tirc explain language --markdown`",
+      return complain("`tirc explain language --markdown`",
                       "only the language is written as Markdown");
     print_language(LANGUAGE_MARKDOWN);
     return DONE;

@@ -5,8 +5,8 @@ int cmd_help(Options *o) {
     print_primitives_as_markdown();
     return DONE;
   }
-  if (o->man) return print_manual(o, o->man);
-  if (o->completion) return print_completion(o, o->completion);
+  if (o->man) return print_manual(o->man);
+  if (o->completion) return print_completion(o->completion);
   if (o->args.n == 0) {
     print_usage(stdout);
     return DONE;

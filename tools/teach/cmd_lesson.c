@@ -84,7 +84,7 @@ static int measure_ratio(const Options *o, const tirc_module *a, const tirc_modu
   tirc_measurement_free(m);
   for (int i = 0; i < 2; i++) free_runner(&r[i]);
   tirc_executor_free(x);
-  return failed ? report(o, e) : DONE;
+  return failed ? report(e) : DONE;
 }
 
 /* --- checking ----------------------------------------------------------------------------------
@@ -100,8 +100,8 @@ typedef struct Attempt {
   tirc_reference *expected;
 } Attempt;
 
-static void say(const Attempt *a, bool ok, const char *what) {
-  bool colour = a->o->colour_out;
+static void say(bool ok, const char *what) {
+  bool colour = speech.colour_out;
   printf("%s%-8s%s ", colour ? (ok ? GREEN : YELLOW) : "", ok ? "ok" : "not yet",
          colour ? RESET : "");
   if (is_wrapped(stdout))
@@ -110,10 +110,9 @@ static void say(const Attempt *a, bool ok, const char *what) {
     puts(what);
 }
 
-static int parse_text(const Attempt *a, const char *text, tirc_module **out) {
+static int parse_text(const char *text, tirc_module **out) {
   tirc_error *e = NULL;
-  return tirc_module_parse(text, strlen(text), "program.tir", 0, NULL, out, &e) ? report(a->o, e)
-                                                                                : DONE;
+  return tirc_module_parse(text, strlen(text), "program.tir", 0, NULL, out, &e) ? report(e) : DONE;
 }
 
 /* One line for each thing that is missing. */
@@ -121,7 +120,7 @@ static int check_structure(const Attempt *a) {
   static const char last[] = "\nassert len(missing) == 0, \"\\n\".join(missing)\n";
   size_t size = sizeof prelude + strlen(a->lesson->check) + sizeof last;
   char *script = malloc(size);
-  if (!script) return complain(a->o, NULL, "out of memory");
+  if (!script) return complain(NULL, "out of memory");
   int length = snprintf(script, size, "%s%s%s", prelude, a->lesson->check, last);
   tirc_module *same = NULL;
   tirc_error *e = NULL;
@@ -130,7 +129,7 @@ static int check_structure(const Attempt *a) {
   free(script);
   tirc_module_free(same);
   if (status == TIRC_OK) {
-    say(a, true, "the schedule is what the exercise asks for");
+    say(true, "the schedule is what the exercise asks for");
     return DONE;
   }
   const char *text = tirc_error_message(e);
@@ -138,7 +137,7 @@ static int check_structure(const Attempt *a) {
     end = text + strcspn(text, "\n");
     char line[400];
     snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
-    say(a, false, line);
+    say(false, line);
   }
   tirc_error_free(e);
   return NO;
@@ -149,26 +148,26 @@ static int check_results(Attempt *a) {
   Runner r = {0};
   tirc_executor *x = NULL;
   int status = DONE;
-  if (tirc_module_params(a->program, NULL, &a->n, &a->params, &e)) return report(a->o, e);
+  if (tirc_module_params(a->program, NULL, &a->n, &a->params, &e)) return report(e);
   a->args = calloc((size_t)a->n + 1, sizeof *a->args);
-  if (!a->args) return complain(a->o, NULL, "out of memory");
+  if (!a->args) return complain(NULL, "out of memory");
   for (int i = 0; i < a->n; i++) {
     const tirc_param *p = &a->params[i];
-    if (tirc_array_new(p->dtype, p->ndim, p->shape, &a->args[i].array, &e)) return report(a->o, e);
+    if (tirc_array_new(p->dtype, p->ndim, p->shape, &a->args[i].array, &e)) return report(e);
     tirc_array_fill_random(a->args[i].array, (uint64_t)i);
   }
   status = make_reference(a->o, a->program, a->n, a->args, &a->expected);
   if (status == DONE && (tirc_executor_new((int)a->o->threads, &x, &e) ||
                          make_runner(a->scheduled, x, a->n, a->args, &r, &e)))
-    status = report(a->o, e);
+    status = report(e);
   if (status == DONE) (void)tirc_launch_run(r.launch);
   free_runner(&r);
   tirc_executor_free(x);
   if (status != DONE) return status;
   tirc_check c = {.ok = false};
-  status = compare_results(a->o, a->expected, a->n, a->args, &c);
+  status = compare_results(a->expected, a->n, a->args, &c);
   if (status != DONE) return status;
-  say(a, c.ok, "it is legal and computes the same");
+  say(c.ok, "it is legal and computes the same");
   return c.ok ? DONE : NO;
 }
 
@@ -190,14 +189,14 @@ static int check_speed(Attempt *a) {
   if (wanted <= 0 || a->o->no_timing) return DONE;
   if (against_schedule && tirc_module_schedule_text(a->program, text, strlen(text), "schedule.sch",
                                                     NULL, &a->reference, &e))
-    return report(a->o, e);
+    return report(e);
   int status = measure_ratio(a->o, a->scheduled, against_schedule ? a->reference : a->program, a->n,
                              a->args, &ratio);
   if (status != DONE) return status;
   char line[200];
   snprintf(line, sizeof line, "%.2f times as fast as %s; asked are %g", ratio,
            against_schedule ? "the lesson's schedule" : "the program as it is", wanted);
-  say(a, ratio >= wanted, line);
+  say(ratio >= wanted, line);
   return ratio >= wanted ? DONE : NO;
 }
 
@@ -213,14 +212,14 @@ static tirc_status schedule_exercise(const Lesson *lesson, const tirc_module *pr
 static int check_exercise(const Options *o, const Lesson *lesson, const char *path) {
   Attempt a = {.o = o, .lesson = lesson};
   tirc_error *e = NULL;
-  int status = parse_text(&a, lesson->program, &a.program);
+  int status = parse_text(lesson->program, &a.program);
   if (status == DONE && schedule_exercise(lesson, a.program, path, &a.scheduled, &e))
-    status = report(o, e);
+    status = report(e);
   if (status == DONE) status = check_structure(&a);
   bool right = status == DONE;
   if (a.scheduled && status != BAD) status = check_results(&a);
   if (right && status == DONE) status = check_speed(&a);
-  if (right && status == DONE) say(&a, true, "done");
+  if (right && status == DONE) say(true, "done");
   free_arguments(a.n, a.args);
   tirc_reference_free(a.expected);
   tirc_module_free(a.program);
@@ -237,10 +236,10 @@ int cmd_lesson(Options *o) {
   char *end;
   long n = strtol(o->args.at[0], &end, 10);
   if (!*o->args.at[0] || *end || n < 1 || n > N_LESSONS)
-    return complain(o, "`tirc lesson` lists them", "there is no lesson '%s'", o->args.at[0]);
+    return complain("`tirc lesson` lists them", "there is no lesson '%s'", o->args.at[0]);
   const Lesson *lesson = &lessons[n - 1];
   if (o->args.n > 1) return check_exercise(o, lesson, o->args.at[1]);
   if (o->write) return write_files(o, lesson);
-  put_text(stdout, 0, o->colour_out, lesson->page);
+  put_text(stdout, 0, speech.colour_out, lesson->page);
   return DONE;
 }

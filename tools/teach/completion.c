@@ -158,8 +158,8 @@ static int print_zsh(void) {
   return DONE;
 }
 
-int print_completion(const Options *o, const char *shell) {
+int print_completion(const char *shell) {
   if (strcmp(shell, "bash") == 0) return print_bash();
   if (strcmp(shell, "zsh") == 0) return print_zsh();
-  return complain(o, NULL, "--completion takes bash or zsh, not '%s'", shell);
+  return complain(NULL, "--completion takes bash or zsh, not '%s'", shell);
 }

@@ -218,7 +218,7 @@ static void list_pages(void) {
   for (int i = 0; i < n_commands; i++) printf("tirc-%s.1\n", commands[i].name);
 }
 
-int print_manual(const Options *o, const char *name) {
+int print_manual(const char *name) {
   if (strcmp(name, "list") == 0) {
     list_pages();
     return DONE;
@@ -230,7 +230,7 @@ int print_manual(const Options *o, const char *name) {
     }
   const Command *c = strncmp(name, "tirc-", 5) == 0 ? find_command(name + 5) : NULL;
   if (!c)
-    return complain(o, "`tirc help --man=list` lists them", "there is no manual page '%s'", name);
+    return complain("`tirc help --man=list` lists them", "there is no manual page '%s'", name);
   command_page(c);
   return DONE;
 }

@@ -5,8 +5,8 @@
 #include "tools/kit/kit.h"
 
 /* manual.c, completion.c: the exit status */
-int print_manual(const Options *o, const char *page);
-int print_completion(const Options *o, const char *shell);
+int print_manual(const char *page);
+int print_completion(const char *shell);
 
 /* cmd_explain.c: an error code, primitive, term, pass or word of the language; false when there is
  * none of the name */
