@@ -11,7 +11,7 @@
 #include "ir/tree/visit.h"
 #include "passes/lower/extents.h"
 #include "passes/lower/lower.h"
-#include "runtime/interp/free_order.h"
+#include "runtime/interp/interp.h"
 #include "runtime/kernel/pool.h"
 #include "runtime/kernel/timer.h"
 #include "runtime/kernel/workspace.h"
@@ -167,74 +167,20 @@ typedef struct Interpret {
   const char *func;
   int n;
   const tirc_argument *args;
-  InterpOptions options;
+  int64_t max_steps;
 } Interpret;
 
 static void interpret(Tirc *c, void *self) {
   Interpret *p = self;
   const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
-  (void)tirc_interpret_with(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options);
+  const InterpOptions options = {.max_steps = p->max_steps};
+  (void)tirc_interpret_with(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &options);
 }
 tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                   const tirc_argument *args, int64_t max_steps,
                                   tirc_error **error) {
   NEED(m, LIST(n, args), COUNT(max_steps));
-  Interpret p = {m, func, n, args, {.max_steps = max_steps}};
-  return tirc_api_scratch(interpret, &p, &m->sources, error);
-}
-tirc_status tirc_module_interpret_in_double(const tirc_module *m, const char *func, int n,
-                                            const tirc_argument *args, int64_t max_steps,
-                                            tirc_error **error) {
-  NEED(m, LIST(n, args), COUNT(max_steps));
-  Interpret p = {m, func, n, args, {.max_steps = max_steps, .in_double = true}};
-  return tirc_api_scratch(interpret, &p, &m->sources, error);
-}
-
-typedef struct Freely {
-  Interpret of;
-  const tirc_argument *chosen;
-  NanOrder nan;
-  bool any;
-} Freely;
-
-static void interpret_freely(Tirc *c, void *self) {
-  Freely *p = self;
-  const int n = p->of.n;
-  const Func *f = tirc_api_func(c, p->of.m->m, p->of.func, NULL);
-  if (n != f->n_params) return interpret(c, &p->of); /* which says so */
-  const FreeOrder o = tirc_free_order(c, f, p->chosen != NULL, p->nan);
-  p->any = o.func != NULL;
-  if (!p->any) return;
-  tirc_argument *args = tirc_new_array(c, tirc_argument, n + o.n_chosen);
-  memcpy(args, p->of.args, (size_t)n * sizeof *args);
-  for (int i = 0; i < o.n_chosen; i++) args[n + i] = p->chosen[o.chosen[i]];
-  (void)tirc_interpret_with(c, o.func, n + o.n_chosen,
-                            tirc_api_arguments(c, o.func, n + o.n_chosen, args), &p->of.options);
-}
-tirc_status tirc_module_interpret_freely(const tirc_module *m, const char *func, int n,
-                                         const tirc_argument *args, const tirc_argument *chosen,
-                                         tirc_nan nan, int64_t max_steps, bool *any,
-                                         tirc_error **error) {
-  NEED(m, LIST(n, args), COUNT(max_steps), any);
-  Freely p = {{m, func, n, args, {.max_steps = max_steps, .in_double = true}},
-              chosen,
-              (NanOrder)nan,
-              false};
-  const tirc_status status = tirc_api_scratch(interpret_freely, &p, &m->sources, error);
-  *any = p.any;
-  return status;
-}
-
-tirc_status tirc_module_interpret_while(const tirc_module *m, const char *func, int n,
-                                        const tirc_argument *args, int64_t max_steps,
-                                        bool in_double, bool (*go_on)(void *self), void *self,
-                                        tirc_error **error) {
-  NEED(m, LIST(n, args), COUNT(max_steps));
-  Interpret p = {m,
-                 func,
-                 n,
-                 args,
-                 {.max_steps = max_steps, .in_double = in_double, .go_on = go_on, .self = self}};
+  Interpret p = {m, func, n, args, max_steps};
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
 

@@ -524,11 +524,6 @@ tirc_status tirc_module_lower_for(const tirc_module *m, const char *target,
   Lower p = {m, target, after, self, NULL, m->sources};
   return make_module(lower, &p, &p.sources, &p.result, out, error);
 }
-tirc_status tirc_module_lower(const tirc_module *m,
-                              void (*after)(void *self, const char *pass, const char *text),
-                              void *self, tirc_module **out, tirc_error **error) {
-  return tirc_module_lower_for(m, NULL, after, self, out, error);
-}
 
 static void split_packing(Tirc *c, void *self) {
   Lower *p = self;

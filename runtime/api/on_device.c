@@ -532,8 +532,3 @@ tirc_status tirc_devices_of(const char *kind,
   NEED((const void *)(uintptr_t)hear);
   return tirc_api_scratch(list, &(Listing){.hear = hear, .self = self, .only = kind}, NULL, error);
 }
-
-tirc_status tirc_devices(void (*hear)(void *self, const tirc_device_info *info), void *self,
-                         tirc_error **error) {
-  return tirc_devices_of(NULL, hear, self, error);
-}

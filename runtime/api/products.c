@@ -50,66 +50,35 @@ int tirc_api_products(Tirc *c, const Func *f, int n_symbols, const Expr *symbols
   return n;
 }
 
-typedef struct Asking {
-  const Func *called, *plain; /* what takes these arguments, and what it was before */
-  int n;
-  const tirc_argument *args;
+typedef struct OfCall {
+  const tirc_program *p;
+  const tirc_program_call *call;
   void (*tell)(void *self, const tirc_product *product);
   void *self;
-} Asking;
+} OfCall;
 
-static void find_products(Tirc *c, const Asking *k) {
-  const Func *f = k->called;
+/* A function that packs was no function before it was scheduled, and has no products. */
+static void of_call(Tirc *c, void *self) {
+  const OfCall *k = self;
+  const tirc_program_call *call = k->call;
+  const Func *f = tirc_api_func(c, k->p->module->m, call->func, NULL);
+  const Func *plain = tirc_module_func(k->p->unscheduled->m, call->func);
+  if (!plain) return;
   const tirc_product *products;
   Expr *shapes;
   const int n_shapes = tirc_symbolic_params(c, f, &shapes);
   Expr *symbols = tirc_new_array(c, Expr, n_shapes + f->n_params);
   int64_t *known = tirc_new_array(c, int64_t, n_shapes + f->n_params);
-  tirc_bind_arguments(c, f, k->n, tirc_api_arguments(c, f, k->n, k->args), known);
+  tirc_bind_arguments(c, f, call->n, tirc_api_arguments(c, f, call->n, call->args), known);
   int n_symbols = n_shapes;
   for (int i = 0; i < n_shapes; i++) symbols[i] = shapes[i];
   for (int i = 0; i < f->n_params; i++)
     if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype)) {
       symbols[n_symbols] = f->params[i];
-      known[n_symbols++] = k->args[i].i;
+      known[n_symbols++] = call->args[i].i;
     }
-  const int n = tirc_api_products(c, k->plain, n_symbols, symbols, known, &products);
+  const int n = tirc_api_products(c, plain, n_symbols, symbols, known, &products);
   for (int i = 0; i < n; i++) k->tell(k->self, &products[i]);
-}
-
-typedef struct OfModule {
-  const tirc_module *m;
-  const char *func;
-  Asking asking;
-} OfModule;
-
-static void of_module(Tirc *c, void *self) {
-  OfModule *k = self;
-  k->asking.called = k->asking.plain = tirc_api_func(c, k->m->m, k->func, NULL);
-  find_products(c, &k->asking);
-}
-
-tirc_status tirc_module_products(const tirc_module *m, const char *func, int n,
-                                 const tirc_argument *args,
-                                 void (*tell)(void *self, const tirc_product *product), void *self,
-                                 tirc_error **error) {
-  NEED(m, LIST(n, args), tell);
-  OfModule k = {m, func, {.n = n, .args = args, .tell = tell, .self = self}};
-  return tirc_api_scratch(of_module, &k, &m->sources, error);
-}
-
-typedef struct OfCall {
-  const tirc_program *p;
-  const tirc_program_call *call;
-  Asking asking;
-} OfCall;
-
-/* A function that packs was no function before, and has no products. */
-static void of_call(Tirc *c, void *self) {
-  OfCall *k = self;
-  k->asking.called = tirc_api_func(c, k->p->module->m, k->call->func, NULL);
-  k->asking.plain = tirc_module_func(k->p->unscheduled->m, k->call->func);
-  if (k->asking.plain) find_products(c, &k->asking);
 }
 
 tirc_status tirc_program_products(const tirc_program *p, const tirc_program_call *call,
@@ -117,6 +86,6 @@ tirc_status tirc_program_products(const tirc_program *p, const tirc_program_call
                                   tirc_error **error) {
   NEED(p, call, tell);
   if (!call->func) return TIRC_OK;
-  OfCall k = {p, call, {.n = call->n, .args = call->args, .tell = tell, .self = self}};
+  OfCall k = {p, call, tell, self};
   return tirc_api_scratch(of_call, &k, &p->sources, error);
 }

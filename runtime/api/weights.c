@@ -36,10 +36,6 @@ void tirc_weights_close(tirc_weights *w) {
   tirc_context_release(w->c);
 }
 
-const char *tirc_weights_name(const tirc_weights *w, int i) {
-  return w && i >= 0 && i < w->file->n ? w->file->at[i].name : NULL;
-}
-
 typedef struct Finding {
   const tirc_weights *w;
   const char *name;

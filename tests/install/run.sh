@@ -11,10 +11,11 @@ export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=${pc%/*}
 lib=$(dirname "$(dirname "$pc")")
 export LD_LIBRARY_PATH=$lib
 header=$(find "$root" -name tirc.h)
+parts=$(find "${header%/*}/tirc" -name '*.h' ! -name runtime_abi.h)
 
 # What is exported is what the header declares, under the version that it counts.
-abi=$(sed -n 's/^#define TIRC_ABI //p' "$header")
-grep -v '^#define' "$header" | grep -o 'TIRC_API [^;(]*(' | sed 's/.*[ *]\(tirc_[a-z0-9_]*\)($/\1/' | sort >"$root/declared"
+abi=$(sed -n 's/^#define TIRC_ABI //p' "${header%/*}/tirc/base.h")
+cat $parts | grep -v '^#define' | grep -o 'TIRC_API [^;(]*(' | sed 's/.*[ *]\(tirc_[a-z0-9_]*\)($/\1/' | sort >"$root/declared"
 nm -D --defined-only "$lib/libtirc.so" | awk '$2 != "A" { print $3 }' | sort >"$root/exported"
 sed "s/\$/@@TIRC_$abi/" "$root/declared" | diff - "$root/exported"
 [ "$(wc -l <"$root/declared")" -gt 50 ]
@@ -38,7 +39,7 @@ for cc in gcc clang-19; do
   grep -q '^1 calls of 1 functions; workspace 0 bytes$' "$root/out"
 done
 
-# The header alone: as C++, and with DLPack's own header before or after it, whether installed or not.
+# The header alone, and each part of it: as C++, and with DLPack's own header before or after it, whether installed or not.
 printf '#include <tirc.h>\nint main() { return tirc_abi() != TIRC_ABI; }\n' >"$root/abi.cc"
 g++ -Wall -Wextra -Werror "$root/abi.cc" $(pkg-config --cflags --libs tirc) -o "$root/abi" && "$root/abi"
 facts='_Static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLDataType) == 4, "size");
@@ -51,13 +52,18 @@ compiles() { # the includes, one an argument
   gcc -Wall -Werror -c "$root/dl.c" -o "$root/dl.o" -I"$root/own" $(pkg-config --cflags tirc)
 }
 compiles tirc.h
+for part in $parts; do
+  printf '#include <tirc/%s>\nint main() { return 0; }\n' "${part##*/}" | tee "$root/part.c" >"$root/part.cc"
+  gcc -Wall -Wextra -Werror -fsyntax-only "$root/part.c" $(pkg-config --cflags tirc)
+  g++ -Wall -Wextra -Werror -fsyntax-only "$root/part.cc" $(pkg-config --cflags tirc)
+done
 if [ -f /usr/include/dlpack/dlpack.h ]; then
   compiles dlpack/dlpack.h tirc.h
   compiles tirc.h dlpack/dlpack.h
 fi
 mkdir "$root/own"
 sed 's/dlpack\/dlpack\.h/no-such-header.h/' "${header%/*}/tirc_dlpack.h" >"$root/own/tirc_dlpack.h"
-cp "$header" "$root/own/tirc.h"
+cp -r "$header" "${header%/*}/tirc" "$root/own"
 compiles tirc.h
 
 # The Python package, from the installed tree and by pip, which need no variable to find the library.

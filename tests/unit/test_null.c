@@ -117,8 +117,8 @@ static void modules(void **state) {
   REFUSED(tirc_module_check_sizes(NULL, E));
   REFUSED(tirc_module_check_kernels(NULL, TIRC_EMIT_PTX, NULL, E));
   REFUSED(tirc_module_check_rules(NULL, NULL, NULL, E));
-  REFUSED(tirc_module_lower(NULL, NULL, NULL, &out, E));
-  REFUSED(tirc_module_lower(m, NULL, NULL, NULL, E));
+  REFUSED(tirc_module_lower_for(NULL, NULL, NULL, NULL, &out, E));
+  REFUSED(tirc_module_lower_for(m, NULL, NULL, NULL, NULL, E));
   tirc_program *program;
   static const tirc_program_options wrong[] = {{.n_skip = 1},      {.n_skip = -1},
                                                {.n_libraries = 1}, {.n_libraries = -1},
@@ -358,13 +358,6 @@ static void runs(void **state) {
   REFUSED(tirc_module_interpret(m, NULL, 1, NULL, 0, E));
   REFUSED(tirc_module_interpret(m, NULL, 1, &nothing, 0, E));
   REFUSED(tirc_module_interpret(m, NULL, 1, given, -1, E));
-  REFUSED(
-      tirc_module_interpret_freely(NULL, NULL, 1, given, NULL, TIRC_NAN_STAYS, 0, &(bool){0}, E));
-  REFUSED(tirc_module_interpret_freely(m, NULL, 1, NULL, NULL, TIRC_NAN_STAYS, 0, &(bool){0}, E));
-  REFUSED(tirc_module_interpret_freely(m, NULL, 1, given, NULL, TIRC_NAN_STAYS, -1, &(bool){0}, E));
-  REFUSED(tirc_module_interpret_freely(m, NULL, 1, given, NULL, TIRC_NAN_STAYS, 0, NULL, E));
-  REFUSED(tirc_module_interpret_in_double(NULL, NULL, 1, given, 0, E));
-  REFUSED(tirc_module_interpret_in_double(m, NULL, 1, NULL, 0, E));
   REFUSED(tirc_module_observe(NULL, NULL, 1, given, 0, &observer, NULL, E));
   REFUSED(tirc_module_observe(m, NULL, 1, NULL, 0, &observer, NULL, E));
   REFUSED(tirc_module_observe(m, NULL, 1, given, 0, NULL, NULL, E));
@@ -380,7 +373,6 @@ static void runs(void **state) {
   REFUSED(tirc_kernel_new_on(NULL, NULL, "cpu", NULL, &k, E));
   REFUSED(tirc_kernel_new_on(m, NULL, "cpu", NULL, NULL, E));
   REFUSED(tirc_kernel_new_on(m, NULL, "nowhere", NULL, &k, E));
-  REFUSED(tirc_devices(NULL, NULL, E));
   REFUSED(tirc_devices_of("opencl", NULL, NULL, E));
   REFUSED(tirc_kernel_run(NULL, w->x, 1, given, E));
   REFUSED(tirc_kernel_run(w->k, w->x, -1, NULL, E));

@@ -223,7 +223,7 @@ static void use_program(const char *text, size_t n, FILE *f) {
   ANSWER("hash", tirc_module_hash(m, &out, &e));
   tirc_string_free(out), out = NULL;
   ANSWER("check", tirc_module_check(m, NULL, &e));
-  ANSWER("lower", tirc_module_lower(m, NULL, NULL, &low, &e));
+  ANSWER("lower", tirc_module_lower_for(m, NULL, NULL, NULL, &low, &e));
   ANSWER("array", tirc_array_new("float32", 1, shape, &a, &e));
   ANSWER("array", tirc_array_new("float32", 1, shape, &c, &e));
   const tirc_argument args[] = {{.array = a}, {.array = c}};

@@ -10,7 +10,7 @@ import pathlib
 from ctypes import (CFUNCTYPE, POINTER, Structure, Union, byref, c_bool, c_char_p, c_double, c_int,
                     c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
-ABI = 1
+ABI = 2
 _NAME = "libtirc.so.%d" % ABI
 
 
@@ -204,7 +204,7 @@ _CHECKED = {
     "module_check_kernels": [c_void_p, c_int, POINTER(ScheduleOptions)],
     "module_trace": [c_void_p, c_int, _out],
     "module_relayout": [c_void_p, c_char_p, c_int, c_bool, _out],
-    "module_lower": [c_void_p, c_void_p, c_void_p, _out],
+    "module_lower_for": [c_void_p, c_char_p, c_void_p, c_void_p, _out],
     "module_emit": [c_void_p, c_int, c_char_p, c_char_p, _out, POINTER(c_size_t)],
     "module_interpret": [c_void_p, c_char_p, c_int, POINTER(Argument), c_int64],
     "reference_new": [c_void_p, c_char_p, c_int, POINTER(Argument), POINTER(ReferenceOptions), _out],

@@ -81,7 +81,7 @@ class IRModule(Shown):
 
     def lower(self):
         """Through all passes: what code is made of."""
-        return IRModule._of(_lib.make("module", "module_lower", self._module, None, None))
+        return IRModule._of(_lib.make("module", "module_lower_for", self._module, None, None, None))
 
     def emit(self, kind, target=None):
         """Code: "llvm", "asm", "c" or "header" as str, "obj" as bytes; of kernels for GPUs "opencl", "cuda", "cuda-header" or

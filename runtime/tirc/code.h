@@ -1,0 +1,98 @@
+/* Lowering and code. */
+#ifndef TIRC_TIRC_CODE_H
+#define TIRC_TIRC_CODE_H
+
+#include "schedule.h"
+
+TIRC_C_BEGIN
+
+/* Through all passes, for a target: a processor's name, NULL or "native", or a GPU's: then the
+ * module has, for each function with loops bound to threads, a host function of its name and its
+ * kernels behind it. `after` (or NULL) sees the program as text after each pass. */
+TIRC_API tirc_status tirc_module_lower_for(const tirc_module *m, const char *target,
+                                           void (*after)(void *self, const char *pass,
+                                                         const char *text),
+                                           void *self, tirc_module **out, tirc_error **error);
+
+/* For a module that is not lowered yet: each copy that a schedule marked as packing of a constant
+ * operand becomes a function NAME_pack_PARAMETER(PARAMETER, PACKED), and stands before NAME, which
+ * takes the packed array for that parameter. tirc_module_emit does the same by itself. */
+TIRC_API tirc_status tirc_module_split_packing(const tirc_module *m, tirc_module **out,
+                                               tirc_error **error);
+
+typedef enum tirc_emit_kind {
+  TIRC_EMIT_LLVM, /* LLVM IR */
+  TIRC_EMIT_ASM,  /* assembly */
+  TIRC_EMIT_OBJECT,
+  TIRC_EMIT_HEADER, /* a C header that declares what the others define */
+  TIRC_EMIT_C,      /* C source, with names and blocks from the program */
+  /* Assembly in which each loop is headed by its name, extent, block and mix of instructions; and
+   * the same figures as JSON. For a module that is not lowered yet. */
+  TIRC_EMIT_ANNOTATED,
+  TIRC_EMIT_ANNOTATIONS,
+  /* The kernels of a program whose loops are bound to blocks and threads: OpenCL C, and CUDA C. */
+  TIRC_EMIT_OPENCL,
+  TIRC_EMIT_CUDA,
+  TIRC_EMIT_CUDA_HEADER, /* the same with constants of the launches and inline launchers */
+  TIRC_EMIT_PTX          /* machine code of NVIDIA's GPUs, as text */
+} tirc_emit_kind;
+/* Of a model, before it is made: the error that its object code, C source or header would end in
+ * because an input has an extent that is no number. */
+TIRC_API tirc_status tirc_module_check_sizes(const tirc_module *m, tirc_error **error);
+/* Tells options->warn, as tirc_module_check_code does, of the kernels that a module becomes for the
+ * GPU options->target (NULL: the least one that takes the kind): what a host function computes
+ * itself, which is in no kernel; a loop that is to overlap its iterations and stays as it is; of
+ * TIRC_EMIT_PTX, a buffer of scope local that is not in registers. kind: TIRC_EMIT_OPENCL or one
+ * behind it. */
+TIRC_API tirc_status tirc_module_check_kernels(const tirc_module *m, tirc_emit_kind kind,
+                                               const tirc_schedule_options *options,
+                                               tirc_error **error);
+
+/* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
+ * for "haswell". main_name: what a function called main is called in the code, since a C program
+ * has a main of its own; NULL leaves it to tirc_module_emitted_names. *bytes is freed by
+ * tirc_string_free. */
+TIRC_API tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
+                                      const char *main_name, char **bytes, size_t *n,
+                                      tirc_error **error);
+
+/* A model's code: one function, beside those of the module that it calls (tirc_module_phases made
+ * them), and where its weights are. The header says how each is called. */
+typedef enum tirc_weights_place {
+  TIRC_WEIGHTS_PARAMS, /* each a parameter of the function */
+  /* One block whose address is a parameter: tirc_module_emit_weights writes it to a file, which the
+   * caller maps. In it lies what the function reads, laid out as the schedules ask for. */
+  TIRC_WEIGHTS_BESIDE,
+  /* The same block within the code. C source has it as text, up to 4 MB with the model's constants;
+   * an object takes it from another one, by the hidden symbol NAME_weights (section .rodata,
+   * aligned to 64 bytes). */
+  TIRC_WEIGHTS_INSIDE
+} tirc_weights_place;
+typedef struct tirc_weights tirc_weights;
+typedef struct tirc_emit_options {
+  const char *target, *main_name; /* as for tirc_module_emit */
+  tirc_weights_place place;
+  const tirc_weights *weights; /* by the names of main's parameters; for C that has them inside */
+} tirc_emit_options;
+/* options may be NULL; for modules without a graph place decides nothing. */
+TIRC_API tirc_status tirc_module_emit_model(const tirc_module *m, tirc_emit_kind kind,
+                                            const tirc_emit_options *options, char **bytes,
+                                            size_t *n, tirc_error **error);
+/* Writes the block of options->weights for the code that the same options give, and how many bytes
+ * it has, where bytes is not NULL. What is made of weights is computed on this machine. */
+TIRC_API tirc_status tirc_module_emit_weights(const tirc_module *m,
+                                              const tirc_emit_options *options, const char *path,
+                                              int64_t *bytes, tirc_error **error);
+
+/* Tells what the functions are called in such code of all kinds, the same in all: by their own
+ * names, or, where C reserves that name or a library that programs are linked with has it (class,
+ * exp, free, main), by another one. main_name as for tirc_module_emit; func is the name in the
+ * program. Functions that the code has besides, which pack operands, come too;
+ * the one function of a model is main. */
+TIRC_API tirc_status tirc_module_emitted_names(const tirc_module *m, const char *main_name,
+                                               void (*tell)(void *self, const char *func,
+                                                            const char *symbol),
+                                               void *self, tirc_error **error);
+
+TIRC_C_END
+#endif
