@@ -56,7 +56,7 @@ CText tirc_cg_let(Gen *g, Expr e, const Window *w) {
   CText value = tirc_src_operand_as(g, e->args[1], var->dtype, w);
   const int mark = g->taken.n;
   Name *name = tirc_src_declare(g, var, var->u.s);
-  const char *type = tirc_src_value_type(g, var->dtype);
+  const char *type = tirc_src_value_type(g, tirc_dtype_lanes(var->dtype, 1));
   CText body = tirc_src_expr(g, e->args[2], w);
   g->taken.n = mark;
   tirc_map_remove(&g->vars, var);

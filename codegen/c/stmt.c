@@ -201,7 +201,7 @@ void tirc_cg_bind(Gen *g, Stmt s) {
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
   tirc_src_stmt(g, s->u.let.body);
   g->out = outer;
-  const char *type = tirc_src_value_type(g, var->dtype);
+  const char *type = tirc_src_value_type(g, tirc_dtype_lanes(var->dtype, 1));
   if (name->used && lanes > 1) {
     tirc_src_line(g, "%s %s[%d];", type, name->s, lanes);
     tirc_src_line(g, "for (int %s = 0; %s < %d; %s++) %s[%s] = %s;", one.lane, one.lane, lanes,

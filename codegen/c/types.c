@@ -38,6 +38,8 @@ CText tirc_cg_cast_handle(Gen *g, CText v, DType from, DType to) {
 
 /* --- the row -------------------------------------------------------------------------------- */
 
+static const char *vector_type(Gen *g, DType t) { return tirc_cg_vector(g, t, t.lanes); }
+
 static const char *helper_of(Gen *g, Op op, DType t) {
   g->uses_math = true;
   return op == OP_EXP10 ? tirc_src_helper(g, HELPER_POWER_OF_10, t) : NULL;
@@ -90,4 +92,5 @@ const Language tirc_c_language = {
                "  return near;\n",
     .functions = functions,
     .helper_of = helper_of,
+    .vector_type = vector_type,
 };

@@ -143,6 +143,7 @@ const Language tirc_cuda_c = {
     .nan = "tirc_as_float(0x7fc00000u)",
     .bits_of_float = "tirc_float_bits",
     .float_of_bits = "tirc_as_float",
+    .bits_of_double = "tirc_double_bits",
     .double_of_bits = "tirc_as_double",
     .round_half = "  return tirc_from_half(tirc_to_half(x));\n",
     .floor_quotient = "$[floor](a / b)",

@@ -44,4 +44,5 @@ const Family tirc_kernels = {
     .vector_arith = tirc_gpu_vector_arith,
     .all_lanes = tirc_gpu_all_lanes,
     .written_out = tirc_gpu_written_out,
+    .write_function = tirc_gpu_write_function,
 };

@@ -35,9 +35,12 @@ Emit tirc_gpu_all_lanes; /* of a vector or of the scalar that all its lanes are 
 /* --- math.c ---------------------------------------------------------------------------------- */
 Emit tirc_gpu_call;
 CText tirc_gpu_popcount(Gen *g, Expr e, CText a);
-bool tirc_gpu_written_out(Gen *g, Expr e, const Window *w, const CText *args, CText *value);
-const char *tirc_gpu_helper_of(Gen *g, Op op, DType t); /* on floats: those of functions.def */
 bool tirc_gpu_math_on_vectors(Op op);
+
+/* --- lanes.c --------------------------------------------------------------------------------- */
+const char *tirc_gpu_helper_of(Gen *g, Op op, DType t);
+bool tirc_gpu_written_out(Gen *g, Expr e, const Window *w, const CText *args, CText *value);
+void tirc_gpu_write_function(Gen *g, Text *out, HelperId id);
 
 /* --- memory.c -------------------------------------------------------------------------------- */
 Emit tirc_gpu_load;

@@ -1,18 +1,6 @@
-/* Functions: of mathematics that are written out, of a warp. */
+/* Functions: of mathematics, of a warp. */
 #include "gen.h"
 #include "ir/tree/intrinsic.h"
-
-/* Those of functions.def, on floats; 0: none. */
-static const HelperId written_out[OP_COUNT] = {
-    [OP_EXP] = HELPER_EXP,     [OP_EXP2] = HELPER_EXP2, [OP_EXP10] = HELPER_EXP10,
-    [OP_LOG] = HELPER_LOG,     [OP_LOG2] = HELPER_LOG2, [OP_LOG10] = HELPER_LOG10,
-    [OP_LOG1P] = HELPER_LOG1P, [OP_TANH] = HELPER_TANH, [OP_ERF] = HELPER_ERF,
-    [OP_SIN] = HELPER_SIN,     [OP_COS] = HELPER_COS,   [OP_POW] = HELPER_POW,
-};
-
-const char *tirc_gpu_helper_of(Gen *g, Op op, DType t) {
-  return t.bits == 32 && written_out[op] ? tirc_src_helper(g, written_out[op], DT_FLOAT32) : NULL;
-}
 
 CText tirc_gpu_popcount(Gen *g, Expr e, CText a) {
   const DType t = tirc_dtype_lanes(e->args[0]->dtype, 1);
@@ -31,18 +19,6 @@ bool tirc_gpu_math_on_vectors(Op op) {
   case OP_CLZ: return false;
   default: return true;
   }
-}
-
-/* Powers that are products or roots, where pow is written out, in doubles. */
-bool tirc_gpu_written_out(Gen *g, Expr e, const Window *w, const CText *args, CText *value) {
-  Expr y = e->op == OP_POW && g->l->helper_of ? e->args[1] : NULL;
-  (void)w;
-  if (y && y->op == OP_BROADCAST) y = y->args[0];
-  if (!y || y->op != OP_FLOAT || e->dtype.bits > 32) return false;
-  if (y->u.f != 2 && y->u.f != 3 && y->u.f != 0.5) return false;
-  const HelperId id = y->u.f == 2 ? HELPER_SQUARE : y->u.f == 3 ? HELPER_CUBE : HELPER_ROOT;
-  *value = tirc_src_call(g, tirc_src_helper(g, id, DT_FLOAT32), 1, args);
-  return true;
 }
 
 /* --- calls ----------------------------------------------------------------------------------- */

@@ -21,8 +21,8 @@ static void declare_array(Gen *g, const char *space, DType t, const char *name, 
   tirc_src_line(g, "%shalf *%s = (%shalf *)%s;", space, name, space, bits);
 }
 
-static const char *vector_type(Tirc *c, const char *scalar, int lanes) {
-  return tirc_format(c, "%s%d", scalar, lanes);
+static const char *vector_type(Gen *g, DType t) {
+  return tirc_format(g->c, "%s%d", tirc_src_value_type(g, tirc_dtype_lanes(t, 1)), t.lanes);
 }
 
 static CText splat(Gen *g, const char *type, CText scalar) {
@@ -148,6 +148,7 @@ const Language tirc_opencl_c = {
     .nan = "NAN",
     .bits_of_float = "as_uint",
     .float_of_bits = "as_float",
+    .bits_of_double = "as_ulong",
     .double_of_bits = "as_double",
     .round_half = "  ushort h;\n"
                   "  vstore_half(x, 0, (half *)&h);\n"

@@ -42,7 +42,6 @@ typedef struct Name {
 
 typedef enum HelperId {
 #define HELPER(id, name, needs, text) HELPER_##id,
-#include "functions.def"
 #include "helpers.def"
 #undef HELPER
   HELPER_COUNT
@@ -86,6 +85,7 @@ typedef struct Family {
   Emit *vector_arith, *all_lanes; /* vectors; the second also of what is the same in all lanes */
   /* Whether a function of mathematics is written out, and its value. */
   bool (*written_out)(Gen *g, Expr e, const Window *w, const CText *args, CText *value);
+  void (*write_function)(Gen *g, Text *out, HelperId id); /* a helper that has no text */
   /* Whether x op y comes out one way, whatever the variables are; y: NULL for 0. */
   bool (*is_decided)(Op op, Expr x, Expr y, bool *holds);
 } Family;
@@ -108,7 +108,8 @@ struct Language {
   const char *global, *shared, *restrict_of; /* qualifiers, with a blank behind them */
   const char *float_suffix;                  /* of functions on float: "f" */
   const char *infinity, *nan;
-  const char *bits_of_float, *float_of_bits, *double_of_bits; /* functions; NULL: helpers */
+  const char *bits_of_float, *float_of_bits, *bits_of_double,
+      *double_of_bits; /* functions, or NULL */
   /* In the text of helpers: a floor of a / b, the end of what rounds to odd, the body of what
    * rounds the float x to a float16. */
   const char *floor_quotient, *end_odd, *round_half;
@@ -118,7 +119,7 @@ struct Language {
   const OwnText *own;            /* functions in front where they are called; ends with name NULL */
   const char *const *reserved;   /* words that are no names; ends with NULL */
   const char *const *reserved_n; /* likewise, with a number behind them */
-  const char *(*vector_type)(Tirc *c, const char *scalar, int lanes);
+  const char *(*vector_type)(Gen *g, DType t); /* NULL: there is none */
 
   /* Of kernels. */
   const char *target;        /* what is lowered for when nobody says */

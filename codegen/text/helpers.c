@@ -1,8 +1,5 @@
-/* The functions of helpers.def and functions.def, written once for each type that needs them. */
-#include "codegen/polynomials.h"
+/* The functions of helpers.def, written once for each type that needs them. */
 #include "gen.h"
-
-#include <stdio.h>
 
 static const struct {
   const char *name;
@@ -11,7 +8,6 @@ static const struct {
 } rows[HELPER_COUNT] = {
 #define HELPER_NONE -1
 #define HELPER(id, name, needs, text) {name, HELPER_##needs, text},
-#include "functions.def"
 #include "helpers.def"
 #undef HELPER
 };
@@ -61,7 +57,6 @@ static const char *word(Gen *g, char which, DType t) {
   case 'L': return l->ints[3];
   case 'B': return l->bits_of_float ? l->bits_of_float : rows[HELPER_FLOAT_TO_BITS].name;
   case 'F': return l->float_of_bits ? l->float_of_bits : rows[HELPER_BITS_TO_FLOAT].name;
-  case 'D': return l->double_of_bits;
   case 'q': return l->function;
   case 'h': return l->function_of_both;
   case 'E': return l->end_odd;
@@ -80,35 +75,11 @@ static const char *function_named(Gen *g, const char *s, size_t n, DType t) {
   return "";
 }
 
-/* $P[ID p x]: p = c[0] + c[1] x + ..., by Horner's scheme */
-static const char *polynomial(Gen *g, const char *s) {
-  char id[16], p[8], x[8];
-  if (sscanf(s, "[%15s %7s %7[^]]]", id, p, x) != 3) return "";
-  int k = 0;
-  while (k < POLYNOMIAL_COUNT && strcmp(tirc_polynomials[k].name, id) != 0) k++;
-  if (k == POLYNOMIAL_COUNT) return "";
-  const Polynomial *q = &tirc_polynomials[k];
-  const bool wide = strncmp(id, "WIDE", 4) == 0;
-  const DType t = wide ? DT_FLOAT64 : DT_FLOAT32;
-  Text lines = {.c = g->c};
-  tirc_text_addf(&lines, "  %s %s = %s;\n", wide ? "double" : "float", p,
-                 tirc_src_float(g, t, q->c[q->n - 1]).s);
-  for (int i = q->n - 2; i >= 0; i--) {
-    const double c = q->c[i];
-    tirc_text_addf(&lines, "  %s = %s * %s %c %s;\n", p, p, x, c < 0 ? '-' : '+',
-                   tirc_src_float(g, t, c < 0 ? -c : c).s);
-  }
-  return lines.at;
-}
-
 static void write_helper(Gen *g, Text *out, const char *s, DType t) {
   for (; *s; s++) {
     const char *end = strchr(s, ']');
     if (*s != '$') {
       tirc_text_addn(out, s, 1);
-    } else if (s[1] == 'P' && end) {
-      tirc_text_add(out, polynomial(g, s + 2));
-      s = end;
     } else if (s[1] == '[' && end) {
       tirc_text_add(out, function_named(g, s + 2, (size_t)(end - s - 2), t));
       s = end;
@@ -136,7 +107,10 @@ void tirc_src_write_helpers(Gen *g, Text *out) {
   for (int i = 0; i < g->helpers.n; i++) {
     const Helper h = g->helpers.at[i];
     begin_once(g, out, tirc_src_helper(g, h.id, h.t));
-    write_helper(g, out, rows[h.id].text, h.t);
+    if (*rows[h.id].text)
+      write_helper(g, out, rows[h.id].text, h.t);
+    else
+      g->l->family->write_function(g, out, h.id);
     end_once(g, out);
   }
 }

@@ -36,12 +36,9 @@ const char *tirc_src_memory_type(Gen *g, DType t) {
 }
 
 const char *tirc_src_value_type(Gen *g, DType t) {
-  const DType one = tirc_dtype_lanes(t, 1);
-  const char *s = t.code == TYPE_BOOL ? "bool"
-                  : tirc_src_is_small(one) && !g->l->family->small_bits
-                      ? "float"
-                      : tirc_src_memory_type(g, one);
-  return t.lanes > 1 && g->l->vector_type ? g->l->vector_type(g->c, s, t.lanes) : s;
+  if (t.lanes > 1) return g->l->vector_type(g, t);
+  if (t.code == TYPE_BOOL) return "bool";
+  return tirc_src_is_small(t) && !g->l->family->small_bits ? "float" : tirc_src_memory_type(g, t);
 }
 
 CText tirc_src_number(Gen *g, DType t, int64_t v) { return g->l->family->number(g, t, v); }
