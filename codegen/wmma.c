@@ -144,7 +144,7 @@ static WmmaCall product(Tirc *c, const PtrMap *fragments, Expr e, char mark) {
 }
 
 static const char *space_of(Buffer b) {
-  return strncmp(b->scope, "shared", 6) ? "global" : "shared";
+  return tirc_owner(b->storage) == OWNER_BLOCK ? "shared" : "global";
 }
 
 /* A pointer of a program points to any memory; instructions take an address in one of them. */

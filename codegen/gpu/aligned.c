@@ -18,7 +18,7 @@ static DType vector_of(Buffer b, int lanes) {
 bool tirc_gpu_is_moved(Gen *g, Buffer b, Expr index) {
   const int lanes = index->dtype.lanes, most = g->l->moved_bytes;
   const int bytes = lanes * tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1));
-  if (!tirc_is_contiguous(index) || strcmp(b->scope, "local") == 0 || (lanes & (lanes - 1)) != 0 ||
+  if (!tirc_is_contiguous(index) || b->storage == STORAGE_LOCAL || (lanes & (lanes - 1)) != 0 ||
       bytes > 4 * most)
     return false;
   const int together = bytes > most ? lanes * most / bytes : lanes;

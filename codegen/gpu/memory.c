@@ -153,8 +153,6 @@ void tirc_gpu_store(Gen *g, Stmt s) {
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-static bool is_shared(Buffer b) { return strncmp(b->scope, "shared", 6) == 0; }
-
 /* Of shared.dyn a buffer begins at a multiple of 32 bytes, as in memory of its own. */
 static int64_t dynamic_size(int64_t bytes) { return tirc_gpu_end_behind(bytes, 0); }
 
@@ -176,7 +174,7 @@ static void declare(Gen *g, Buffer b, const char *space) {
   Name *name = tirc_src_declare(g, b->data, b->name);
   name->element = element_of(b);
   name->space = *space ? g->l->shared_target : "";
-  if (g->l->dynamic && strcmp(b->scope, "shared.dyn") == 0) {
+  if (g->l->dynamic && b->storage == STORAGE_SHARED_DYN) {
     declare_dynamic(g, name, bytes);
     return;
   }
@@ -186,7 +184,7 @@ static void declare(Gen *g, Buffer b, const char *space) {
 
 static bool declare_if_shared(Visitor *v, Stmt s) {
   Gen *g = v->self;
-  if (s->kind == STMT_ALLOC && is_shared(s->u.alloc.buffer))
+  if (s->kind == STMT_ALLOC && tirc_owner(s->u.alloc.buffer->storage) == OWNER_BLOCK)
     declare(g, s->u.alloc.buffer, g->l->shared);
   return true;
 }
@@ -200,10 +198,11 @@ void tirc_gpu_alloc(Gen *g, Stmt s) {
   if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, "make it a parameter of the program",
               "a kernel has no place for the constant %s", b->name);
-  if (!is_shared(b) && strcmp(b->scope, "local") != 0)
+  const bool is_shared = tirc_owner(b->storage) == OWNER_BLOCK;
+  if (!is_shared && b->storage != STORAGE_LOCAL)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory",
               b->name, b->scope);
-  if (!is_shared(b) && !tirc_gpu_fragments(g, s)) declare(g, b, "");
+  if (!is_shared && !tirc_gpu_fragments(g, s)) declare(g, b, "");
   tirc_src_stmt(g, s->u.alloc.body);
 }
 
@@ -223,7 +222,7 @@ void tirc_gpu_decl(Gen *g, Stmt s) {
 
 static bool add_shared(Visitor *v, Stmt s) {
   int64_t *sum = v->self;
-  if (s->kind != STMT_ALLOC || !is_shared(s->u.alloc.buffer)) return true;
+  if (s->kind != STMT_ALLOC || tirc_owner(s->u.alloc.buffer->storage) != OWNER_BLOCK) return true;
   const int64_t bytes = tirc_constant_bytes(s->u.alloc.buffer);
   *sum = bytes < 0 || *sum < 0 ? -1 : tirc_gpu_end_behind(*sum, bytes);
   return true;
@@ -237,7 +236,7 @@ int64_t tirc_gpu_shared_bytes(const Func *f) {
 
 static bool add_dynamic(Visitor *v, Stmt s) {
   int64_t *sum = v->self;
-  if (s->kind == STMT_ALLOC && strcmp(s->u.alloc.buffer->scope, "shared.dyn") == 0) {
+  if (s->kind == STMT_ALLOC && s->u.alloc.buffer->storage == STORAGE_SHARED_DYN) {
     const int64_t bytes = tirc_constant_bytes(s->u.alloc.buffer);
     if (bytes > 0) *sum += dynamic_size(bytes);
   }

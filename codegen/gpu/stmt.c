@@ -113,8 +113,9 @@ void tirc_gpu_bind(Gen *g, Stmt s) {
 static void gen_barrier(Gen *g, Expr e) {
   const char *scope = e->n == 1 && e->args[0]->op == OP_STRING ? e->args[0]->u.s : "shared";
   const char *barrier = g->kernels->k->shares_global ? g->l->barrier_all : g->l->barrier;
-  if (strcmp(scope, "warp") == 0) barrier = g->l->warp_barrier;
-  if (!barrier || (strcmp(scope, "warp") != 0 && strncmp(scope, "shared", 6) != 0))
+  const Storage of = tirc_storage_of(scope);
+  if (of == STORAGE_WARP) barrier = g->l->warp_barrier;
+  if (!barrier || (of != STORAGE_WARP && tirc_owner(of) != OWNER_BLOCK))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no T.tvm_storage_sync(\"%s\")", g->l->name,
               scope);
   tirc_src_line(g, "%s;", barrier);

@@ -170,7 +170,7 @@ static LLVMValueRef dynamic(Gen *g, int64_t bytes) {
 LLVMValueRef tirc_gen_shared(Gen *g, Buffer b, int64_t bytes) {
   const DType one = tirc_dtype_lanes(b->dtype, 1);
   const int64_t count = bytes / tirc_dtype_bytes(one);
-  if (strcmp(b->scope, "shared.dyn") == 0) return dynamic(g, bytes);
+  if (b->storage == STORAGE_SHARED_DYN) return dynamic(g, bytes);
   LLVMTypeRef t = LLVMArrayType2(tirc_gen_memory_type(g, one), (uint64_t)(count > 0 ? count : 1));
   LLVMValueRef p = global_in_block(g, t, tirc_format(g->c, "%s_%s", g->symbol, b->name));
   LLVMSetLinkage(p, LLVMInternalLinkage);
@@ -211,8 +211,8 @@ void tirc_gen_axis(Gen *g, const For *loop) {
 LLVMValueRef tirc_gen_barrier(Gen *g, Expr e) {
   const char *scope = e->n == 1 && e->args[0]->op == OP_STRING ? e->args[0]->u.s : "shared";
   LLVMValueRef all = tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), -1);
-  if (strcmp(scope, "warp") == 0) return call(g, "llvm.nvvm.bar.warp.sync", 1, &all);
-  if (strncmp(scope, "shared", 6) != 0)
+  if (tirc_storage_of(scope) == STORAGE_WARP) return call(g, "llvm.nvvm.bar.warp.sync", 1, &all);
+  if (tirc_owner(tirc_storage_of(scope)) != OWNER_BLOCK)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "PTX has no T.tvm_storage_sync(\"%s\")", scope);
   return call(g, "llvm.nvvm.barrier0", 0, NULL);
 }

@@ -273,12 +273,12 @@ static void constant(Gen *g, Stmt s, Expr data) {
 /* On a GPU: memory of a block, or of a thread, which becomes registers where indices are known. */
 static void in_kernel(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
-  const bool is_shared = strncmp(b->scope, "shared", 6) == 0;
+  const bool is_shared = tirc_owner(b->storage) == OWNER_BLOCK;
   const int64_t bytes = tirc_constant_bytes(b);
   if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, "make it a parameter of the program",
               "a kernel has no place for the constant %s", b->name);
-  if (!is_shared && strcmp(b->scope, "local") != 0)
+  if (!is_shared && b->storage != STORAGE_LOCAL)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory",
               b->name, b->scope);
   if (bytes < 0)

@@ -529,6 +529,7 @@ Buffer tirc_buffer_copy(Tirc *c, const struct BufferNode *b) {
   to->shape = tirc_copy(c, b->shape, b->ndim);
   to->strides = b->strides ? tirc_copy(c, b->strides, b->ndim) : NULL;
   to->axis_separators = tirc_copy(c, b->axis_separators, b->n_axis_separators);
+  to->storage = tirc_storage_of(b->scope);
   return to;
 }
 

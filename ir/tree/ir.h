@@ -14,6 +14,7 @@
 #include "ir/context.h"
 #include "ir/dialect.h"
 #include "ir/dtype.h"
+#include "ir/scopes.h"
 
 typedef enum Op {
 #define OP(id, name, arity, class, precedence, c_form) OP_##id,
@@ -75,7 +76,8 @@ struct BufferNode {
   const Expr *strides; /* ndim of them, or NULL for compact row-major; in elements */
   bool one_stride;     /* the text has strides=(1,), which says no more than NULL of ndim != 1 */
   Expr elem_offset;    /* in elements, or NULL for 0 */
-  const char *scope;   /* "global", "local", "shared", ... never NULL */
+  const char *scope;   /* "global", "local", "shared", ... never NULL: its text */
+  Storage storage;     /* and what it says, which tirc_buffer_copy reads */
   int align;           /* bytes, 64 unless given */
   int offset_factor;   /* 0 or 1 unless given */
   const int *axis_separators;

@@ -11,7 +11,7 @@ static bool is_simple_param(Printer *p, Buffer b) {
         !(b->shape[i]->op == OP_VAR && tirc_map_has(&p->names, b->shape[i])))
       return false;
   return !b->strides && !b->one_stride && (!b->elem_offset || tirc_is_int(b->elem_offset, 0)) &&
-         b->align == 64 && b->offset_factor <= 1 && strcmp(b->scope, "global") == 0 &&
+         b->align == 64 && b->offset_factor <= 1 && b->storage == STORAGE_GLOBAL &&
          !b->n_axis_separators;
 }
 

@@ -221,7 +221,7 @@ void tirc_printer_buffer_args(Printer *p, Text *t, Buffer b, bool always_dtype) 
     tirc_text_add(t, ", elem_offset=");
     tirc_printer_expr(p, t, b->elem_offset, 0);
   }
-  if (strcmp(b->scope, "global") != 0)
+  if (b->storage != STORAGE_GLOBAL)
     tirc_text_addf(t, ", scope=%s", tirc_printer_string(p->c, b->scope));
   if (b->align != 64) tirc_text_addf(t, ", align=%d", b->align);
   if (b->offset_factor > 1) tirc_text_addf(t, ", offset_factor=%d", b->offset_factor);

@@ -79,5 +79,5 @@ bool tirc_is_barrier(Stmt s) {
   if (s->kind != STMT_EVAL || s->u.eval.value->op != OP_CALL) return false;
   Expr e = s->u.eval.value;
   return !strcmp(e->u.s, "tvm_storage_sync") && e->n >= 1 && e->args[0]->op == OP_STRING &&
-         strcmp(e->args[0]->u.s, "warp") != 0;
+         tirc_storage_of(e->args[0]->u.s) != STORAGE_WARP;
 }

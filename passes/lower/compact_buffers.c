@@ -248,13 +248,13 @@ static bool is_virtual(const For *loop) { return !strncmp(loop->thread, "vthread
 
 /* Whether threads along this axis see one buffer of the scope, which then has what all of them
  * reach: those of a block shared memory, those of a warp what a warp holds. */
-static bool see_one(const char *scope, const For *loop) {
-  if (!strncmp(scope, "shared", 6))
+static bool see_one(Storage scope, const For *loop) {
+  if (tirc_owner(scope) == OWNER_BLOCK)
     return is_virtual(loop) || !strncmp(loop->thread, "threadIdx", 9);
-  return !strcmp(scope, "warp") && !strcmp(loop->thread, "threadIdx.x");
+  return scope == STORAGE_WARP && !strcmp(loop->thread, "threadIdx.x");
 }
 
-static PtrMap threads_of(Tirc *c, const State *s, const char *scope) {
+static PtrMap threads_of(Tirc *c, const State *s, Storage scope) {
   PtrMap dom = {0};
   for (int i = 0; i < s->threads.n; i++) {
     const For *loop = &s->threads.at[i];
@@ -268,8 +268,8 @@ static PtrMap threads_of(Tirc *c, const State *s, const char *scope) {
 
 static void compact_all(State *s, Tirc *c, const Block *b) {
   for (int from = 0, to = 0; from < b->n_allocs; from = to) {
-    const char *scope = b->allocs[from]->scope;
-    while (to < b->n_allocs && !strcmp(b->allocs[to]->scope, scope)) to++;
+    const Storage scope = b->allocs[from]->storage;
+    while (to < b->n_allocs && b->allocs[to]->storage == scope) to++;
     const PtrMap threads = threads_of(c, s, scope);
     const Reach *reach = tirc_lower_reach(c, s->a, b->body, to - from, b->allocs + from, &threads);
     for (int i = from; i < to; i++) compact(s, c, b->allocs[i], reach[i - from]);

@@ -335,10 +335,6 @@ static Group group_of(Across *x) {
   return g;
 }
 
-static bool is_local(Buffer b) {
-  return strcmp(b->scope, "global") && strncmp(b->scope, "shared", 6);
-}
-
 static Stmt write_back(Across *x, const Group *g, const Expr *result) {
   Tirc *c = x->k->c;
   VEC(Stmt) stores = {0};
@@ -354,7 +350,7 @@ static Stmt write_back(Across *x, const Group *g, const Expr *result) {
     }
     vec_push(c, stores, tirc_store(c, b, b->ndim, indices, end(x, i, result)));
     vec_push(c, writes, element(c, b, indices));
-    all_local &= is_local(b);
+    all_local &= tirc_owner(b->storage) == OWNER_THREAD;
   }
   Expr cond = began(x);
   if (!all_local) cond = tirc_and(c, cond, tirc_eq(c, g->place, tirc_int(c, g->place->dtype, 0)));
@@ -380,7 +376,7 @@ static Stmt reduce_across(Cross *k, Stmt s) {
   for (int i = 0; i < x.r.n; i++) {
     stores[i] = tirc_store(c, x.acc[i], 1, &x.place, start(&x, i));
     values[i] = tirc_load(c, x.acc[i], 1, &x.place);
-    any_local |= is_local(x.r.buffers[i]);
+    any_local |= tirc_owner(x.r.buffers[i]->storage) == OWNER_THREAD;
     vec_push(c, done.allocs, x.acc[i]);
   }
   vec_push(c, done.before, for_places(&x, x.level, tirc_seq(c, x.r.n, stores)));

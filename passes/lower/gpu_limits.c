@@ -46,7 +46,7 @@ static void add_threads(Limits *l, Stmt s) {
 
 static void add_buffer(Limits *l, Stmt s) {
   Buffer b = s->u.alloc.buffer;
-  if (strncmp(b->scope, "shared", 6)) return;
+  if (tirc_owner(b->storage) != OWNER_BLOCK) return;
   const int64_t bytes = tirc_lower_bytes(b);
   if (!l->largest || bytes < 0 || bytes > tirc_lower_bytes(l->largest->u.alloc.buffer))
     l->largest = s;

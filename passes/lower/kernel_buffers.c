@@ -28,16 +28,16 @@ static _Noreturn void refuse_extent(Tirc *c, Stmt s, Expr extent) {
             "the size of the buffer %s of scope %s depends on %s, and of what %s has of its own it "
             "must be a constant",
             b->name, b->scope, of,
-            strncmp(b->scope, "shared", 6) ? "a thread" : "a block of threads");
+            tirc_owner(b->storage) == OWNER_BLOCK ? "a block of threads" : "a thread");
 }
 
 static void check(Tirc *c, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   int64_t n;
-  if (!strcmp(b->scope, "global") && !tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
+  if (b->storage == STORAGE_GLOBAL && !tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     tirc_fail(c, tirc_place_of(s), CODE_LOWER, "give it scope shared or local, or make it outside",
               "the buffer %s of scope global is allocated within a kernel", b->name);
-  if (strcmp(b->scope, "global") && strcmp(b->scope, "local") && strncmp(b->scope, "shared", 6))
+  if (tirc_owner(b->storage) == OWNER_THREAD && b->storage != STORAGE_LOCAL)
     tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "scope shared holds what threads hand to each other, scope local what each has",
               "the buffer %s has scope %s, which is more than its threads' registers, and which no "
@@ -58,7 +58,7 @@ static int64_t shared_bytes(const Hoist *h) {
   int64_t sum = 0;
   for (int i = 0; i < h->allocs.n; i++) {
     Buffer b = h->allocs.at[i]->u.alloc.buffer;
-    if (!strncmp(b->scope, "shared", 6)) sum = tirc_gpu_end_behind(sum, tirc_lower_bytes(b));
+    if (tirc_owner(b->storage) == OWNER_BLOCK) sum = tirc_gpu_end_behind(sum, tirc_lower_bytes(b));
   }
   return sum;
 }
@@ -70,7 +70,7 @@ static PtrMap dynamic(const Hoist *h) {
   if (bytes <= h->gpu->shared || bytes > h->gpu->shared_dyn) return to;
   for (int i = 0; i < h->allocs.n; i++) {
     struct BufferNode b = *h->allocs.at[i]->u.alloc.buffer;
-    if (strcmp(b.scope, "shared")) continue;
+    if (b.storage != STORAGE_SHARED) continue;
     b.scope = "shared.dyn";
     tirc_map_set(h->c, &to, h->allocs.at[i]->u.alloc.buffer, tirc_buffer_copy(h->c, &b));
   }

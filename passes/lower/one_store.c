@@ -30,7 +30,9 @@ static bool is_reached_alike(Axis *a, const Place *p) {
   return p->kind == PLACE_BIND || (p->kind != PLACE_REPEAT && !differs);
 }
 
-static bool is_own(void *unused, Buffer b) { return (void)unused, !tirc_threads_share(b); }
+static bool is_own(void *unused, Buffer b) {
+  return (void)unused, tirc_owner(b->storage) == OWNER_THREAD;
+}
 
 /* Whether what a thread stores to its own memory depends on the axis. */
 static bool differs(Axis *a, const Touch *t) {
@@ -103,7 +105,8 @@ static bool find_leaves(Tirc *c, Expr e, Exprs *out) {
     vec_push(c, *out, e);
     return true;
   }
-  if (e->op == OP_VAR || (e->op == OP_LOAD && !tirc_threads_share(e->u.buffer))) return false;
+  if (e->op == OP_VAR || (e->op == OP_LOAD && tirc_owner(e->u.buffer->storage) == OWNER_THREAD))
+    return false;
   for (int i = 0; i < e->n; i++)
     if (!find_leaves(c, e->args[i], out)) return false;
   return true;

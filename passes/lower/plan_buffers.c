@@ -98,7 +98,7 @@ static int within_kernel(Planner *p, const Plan *plan) {
     if (!threads) kernel = i;
     threads = i + 1;
   }
-  if (!strcmp(plan->buffer->scope, "global")) return threads ? kernel : plan->n;
+  if (plan->buffer->storage == STORAGE_GLOBAL) return threads ? kernel : plan->n;
   if (tirc_gpu_of(p->f) && !threads)
     tirc_fail(p->c, p->f->loc, CODE_LOWER, "keep what one kernel hands to another in scope global",
               "the buffer %s of scope %s is used outside of one kernel", plan->buffer->name,
@@ -144,7 +144,7 @@ static Stmt relax(Mutator *m, Stmt s) {
 }
 
 static bool carries(Planner *p, Analyzer *a, const Plan *plan, const For *loop) {
-  if (strncmp(plan->buffer->scope, "shared", 6) != 0)
+  if (tirc_owner(plan->buffer->storage) != OWNER_BLOCK)
     return tirc_lower_carries_values(p->c, a, loop, plan->buffer);
   For relaxed = *loop;
   Relax r = {p->c, plan};
@@ -163,7 +163,7 @@ static int first_threads(const Plan *plan) {
  * that one launch hands to the next. */
 static bool hands_on(const Planner *p, const Plan *plan, int at, bool launches) {
   Place *around = NULL;
-  if (!strcmp(plan->buffer->scope, "global") || !tirc_gpu_of(p->f) || !launches) return true;
+  if (plan->buffer->storage == STORAGE_GLOBAL || !tirc_gpu_of(p->f) || !launches) return true;
   for (int i = 0; i < at; i++) around = tirc_lower_host_place(p->c, around, plan->at[i]);
   tirc_lower_check_launches(p->c, p->f, around, &plan->at[at]->u.loop, plan->buffer);
   return false;

@@ -21,12 +21,6 @@
 #include "passes/meaning/asked.h"
 #include "passes/meaning/relations.h"
 
-ScopeOwner tirc_scope_owner(const char *scope) {
-  return !strncmp(scope, "shared", 6) ? OWNER_BLOCK
-         : strcmp(scope, "global")    ? OWNER_THREAD
-                                      : OWNER_NONE;
-}
-
 typedef struct Kernel {
   Tirc *c;
   const Func *f;
@@ -220,7 +214,7 @@ static bool are_seen_apart(const Kernel *k, Buffer b) {
     tirc_bind_range(a, loop.var, tirc_range(loop.min, loop.extent));
     const bool is_block = !strncmp(loop.thread, "blockIdx", 8);
     loop.kind = LOOP_SERIAL;
-    if ((is_block || tirc_scope_owner(b->scope) == OWNER_THREAD) &&
+    if ((is_block || tirc_owner(b->storage) == OWNER_THREAD) &&
         !is_told_by_indices(k, b, 1, &loop.var) && tirc_lower_carries_values(k->c, a, &loop, b))
       return false;
   }
@@ -259,7 +253,7 @@ static _Noreturn void refuse(const Kernel *k, Buffer b, const Meet *meet) {
                       "let each block have elements of its own, or compute it in a kernel of its "
                       "own"},
   };
-  const ScopeOwner owner = tirc_scope_owner(b->scope);
+  const Owner owner = tirc_owner(b->storage);
   const bool both = meet->second->write;
   tirc_fail(
       k->c, tirc_place_of(meet->second->stmt), CODE_LOWER, of[owner].hint,
@@ -297,7 +291,7 @@ static const Touch *stored_by_several(const Kernel *k, Buffer b) {
 }
 
 static void check(const Kernel *k, Buffer b) {
-  const ScopeOwner owner = tirc_scope_owner(b->scope);
+  const Owner owner = tirc_owner(b->storage);
   const bool shared = owner == OWNER_NONE;
   const int n = owner == OWNER_THREAD ? k->n_all : k->n_blocks;
   const Expr *who = owner == OWNER_THREAD ? k->all : k->blocks;
@@ -334,7 +328,7 @@ static void check_kernel(const Kernel *around, Stmt kernel) {
     Buffer b = k.x.touches.at[i].buffer;
     if (tirc_map_has(&seen, b)) continue;
     tirc_map_set(k.c, &seen, b, b);
-    const bool known = tirc_scope_owner(b->scope) != OWNER_THREAD || !strcmp(b->scope, "local");
+    const bool known = tirc_owner(b->storage) != OWNER_THREAD || b->storage == STORAGE_LOCAL;
     if (known && first_store(&k, b)) check(&k, b);
   }
 }
@@ -390,7 +384,7 @@ void tirc_lower_check_launches(Tirc *c, const Func *f, Place *at, const For *loo
   Kernel k = {.c = c, .f = f, .at = at};
   Mutator m = {.c = c, .stmt = spread_kernels};
   Stmt all = tirc_for(c, loop);
-  find_touches(&k, tirc_scope_owner(b->scope) == OWNER_BLOCK ? tirc_mutate_stmt(&m, all) : all);
+  find_touches(&k, tirc_owner(b->storage) == OWNER_BLOCK ? tirc_mutate_stmt(&m, all) : all);
   Meet meet = {0};
   const Watched watched = {b, WATCH_READS, false};
   const Iterations of = {relations(c, f), &k.x, 1, 1, &loop->var, &loop->var, SPARE_NONE};

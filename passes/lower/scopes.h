@@ -5,9 +5,6 @@
 #include "internal.h"
 #include "passes/meaning/touches.h"
 
-/* Who has a buffer of the scope of its own. */
-typedef enum ScopeOwner { OWNER_THREAD, OWNER_BLOCK, OWNER_NONE } ScopeOwner;
-ScopeOwner tirc_scope_owner(const char *scope);
 /* Throws "lower" unless each iteration of a loop of the host, which launches kernels, stores to the
  * buffer itself what it reads there. `at` is around the loop. */
 void tirc_lower_check_launches(Tirc *c, const Func *f, Place *at, const For *loop, Buffer b);

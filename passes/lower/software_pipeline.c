@@ -213,7 +213,7 @@ static bool add_shared(Visitor *v, Stmt s) {
   int64_t *sum = v->self;
   for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++) {
     Buffer b = s->u.block.allocs[i];
-    const int64_t bytes = strncmp(b->scope, "shared", 6) == 0 ? bytes_of(b) : 0;
+    const int64_t bytes = tirc_owner(b->storage) == OWNER_BLOCK ? bytes_of(b) : 0;
     if (bytes > 0) *sum += tirc_gpu_end_behind(bytes, 0);
   }
   return true;
@@ -224,7 +224,7 @@ static bool fits(Pipeline *p, Kernel *k) {
   int64_t sum = k->shared;
   for (int i = 0; p->block && i < p->block->n_allocs; i++) {
     Buffer b = p->block->allocs[i], to = tirc_map_get(&p->several, b);
-    if (to && strncmp(b->scope, "shared", 6) == 0)
+    if (to && tirc_owner(b->storage) == OWNER_BLOCK)
       sum += tirc_gpu_end_behind(bytes_of(to), 0) - tirc_gpu_end_behind(bytes_of(b), 0);
   }
   if (k->gpu && sum > k->gpu->shared_dyn) return false;

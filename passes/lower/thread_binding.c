@@ -130,7 +130,7 @@ static void note_memory(Unify *u, Buffer b, bool store) {
 }
 
 static void note_use(Unify *u, Buffer b, bool store) {
-  if (tirc_scope_owner(b->scope) == OWNER_NONE) return;
+  if (tirc_owner(b->storage) == OWNER_NONE) return;
   note_memory(u, b, store);
   Usage *use = usage_of(u, b);
   for (int i = 0; i < GPU_AXES; i++) {
@@ -200,8 +200,8 @@ static bool collect(Visitor *v, Stmt s) {
 /* --- what one thread does --------------------------------------------------------------------- */
 
 /* Whether threads see what others of the block store in it. */
-static bool is_shared(Buffer b) { return tirc_scope_owner(b->scope) != OWNER_THREAD; }
-static bool is_block_s(Buffer b) { return tirc_scope_owner(b->scope) == OWNER_BLOCK; }
+static bool is_shared(Buffer b) { return tirc_owner(b->storage) != OWNER_THREAD; }
+static bool is_block_s(Buffer b) { return tirc_owner(b->storage) == OWNER_BLOCK; }
 
 /* The condition that holds for one thread along each axis that no loop around runs over; NULL:
  * always. `each_block`: for one of each block. */
@@ -333,7 +333,7 @@ static void check_memory(const Unify *u, const Memory *m) {
   const Buffer b = m->first;
   const bool untold = m->other || (m->addressed && !m->viewed);
   if (!b || !untold || !m->stored) return;
-  if (!is_block_s(b) && strcmp(b->scope, "local")) return; /* fragments: whole tiles of a warp */
+  if (!is_block_s(b) && b->storage != STORAGE_LOCAL) return; /* fragments: whole tiles of a warp */
   for (int i = 0; i < (is_block_s(b) ? GPU_BLOCK_AXES : GPU_AXES); i++) {
     const Stmt loop = u->axes[i].loop;
     if (!loop || !m->used[i] || m->inside[i] || tirc_is_int(loop->u.loop.extent, 1)) continue;

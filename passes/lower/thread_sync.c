@@ -44,7 +44,7 @@ static Stmt barrier(Tirc *c) {
 static bool is_varying(const void *sync, Expr e) {
   const Sync *k = sync;
   if (e->op == OP_LOAD)
-    return strcmp(e->u.buffer->scope, "global") || tirc_map_has(&k->stored, e->u.buffer->data);
+    return e->u.buffer->storage != STORAGE_GLOBAL || tirc_map_has(&k->stored, e->u.buffer->data);
   return e->op == OP_CALL || (e->op == OP_VAR && tirc_map_has(&k->varying, e));
 }
 
@@ -64,7 +64,7 @@ static bool refuse_pointer(Visitor *v, Expr e) {
 static bool note_store(Visitor *v, Stmt s) {
   Sync *k = v->self;
   if (s->kind == STMT_STORE) tirc_map_set(k->c, &k->stored, s->u.store.buffer->data, s);
-  if (s->kind == STMT_ALLOC && !tirc_threads_share(s->u.alloc.buffer))
+  if (s->kind == STMT_ALLOC && tirc_owner(s->u.alloc.buffer->storage) == OWNER_THREAD)
     tirc_map_set(k->c, &k->own, s->u.alloc.buffer->data, s);
   return true;
 }
@@ -134,7 +134,8 @@ static void check_store(Sync *k, const Touch *t) {
 
 static Stmt leaf(Sync *k, Stmt s, Ends *out) {
   Place *at = k->at;
-  const bool stores = s->kind == STMT_STORE && tirc_threads_share(s->u.store.buffer);
+  const bool stores =
+      s->kind == STMT_STORE && tirc_owner(s->u.store.buffer->storage) != OWNER_THREAD;
   const Expr one = stores ? tirc_one_thread_stores(k->c, &k->threads, at, s) : NULL;
   if (one) at = tirc_place_when(k->c, at, one, false);
   tirc_touches_of(k->c, s, at, &out->head);

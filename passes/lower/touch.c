@@ -35,13 +35,9 @@ bool tirc_question_is_tired(const Question *q) { return q->asked > MAX_QUESTIONS
 
 /* --- what is touched -------------------------------------------------------------------------- */
 
-bool tirc_threads_share(Buffer b) {
-  return !strcmp(b->scope, "global") || !strncmp(b->scope, "shared", 6);
-}
-
 static bool wants_shared(void *self, Buffer b) {
   (void)self;
-  return tirc_threads_share(b);
+  return tirc_owner(b->storage) != OWNER_THREAD;
 }
 
 static void touches(Tirc *c, Stmt s, Place *at, Stmt stmt, Touches *out) {

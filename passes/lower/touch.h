@@ -24,7 +24,6 @@ bool tirc_question_is_tired(const Question *q);
  * What is touched by an address is any element: it has no indices. */
 void tirc_touches_of(Tirc *c, Stmt s, Place *at, Touches *out);
 void tirc_touches_of_expr(Tirc *c, Expr e, Place *at, Stmt s, Touches *out);
-bool tirc_threads_share(Buffer b);
 
 /* Whether different threads of one block may touch one element by x and y, one of which stores.
  * Both stand below `top`, whose loops are at the same step for both; below it each is at any step.

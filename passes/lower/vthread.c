@@ -100,8 +100,8 @@ static void find_differing(Inject *k, Stmt s, bool inside) {
     find_differing(k, s->u.let.body, inside);
     return;
   case STMT_ALLOC:
-    if (strcmp(s->u.alloc.buffer->scope, "global")) {
-      const bool all = strncmp(s->u.alloc.buffer->scope, "shared", 6) == 0;
+    if (s->u.alloc.buffer->storage != STORAGE_GLOBAL) {
+      const bool all = tirc_owner(s->u.alloc.buffer->storage) == OWNER_BLOCK;
       tirc_map_set(k->c, all ? &k->shared : &k->own, s->u.alloc.buffer->data, s);
     }
     find_differing(k, s->u.alloc.body, inside);

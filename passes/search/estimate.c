@@ -314,7 +314,7 @@ static void describe(Nest *outer, const Nest *n, const Touches *t, double times,
   f[k++] = magnitude(overhead);
   for (int i = 0; i < CPU_CACHES; i++) f[k++] = magnitude(transfers[i]);
   f[k++] = magnitude(cycles);
-  f[k++] = t->n && strcmp(t->at[0].buffer->scope, "local") == 0;
+  f[k++] = t->n && t->at[0].buffer->storage == STORAGE_LOCAL;
   for (int i = 0; i < STORE_FEATURES; i++) outer->all[i] += exp2(fmin(f[i], 60)) - 1;
   int at = STORES;
   while (at > 0 && outer->heaviest[at - 1].cycles < cycles) at--;

@@ -88,7 +88,7 @@ static void say(Notes *k, const char *message) {
 
 static bool look_for_tiles(Visitor *v, Stmt s) {
   Notes *k = v->self;
-  if (s->kind != STMT_ALLOC || strcmp(s->u.alloc.buffer->scope, "local") != 0) return true;
+  if (s->kind != STMT_ALLOC || s->u.alloc.buffer->storage != STORAGE_LOCAL) return true;
   Buffer b = s->u.alloc.buffer;
   const int64_t vectors = k->cpu ? vectors_of(k, b) : 0;
   const int registers = k->cpu ? tirc_cpu_vector_registers(k->cpu) : 0;
@@ -108,7 +108,7 @@ static bool look_for_tiles(Visitor *v, Stmt s) {
 
 static bool look_for_local(Visitor *v, Stmt s) {
   bool *any = v->self;
-  if (s->kind == STMT_ALLOC && strcmp(s->u.alloc.buffer->scope, "local") == 0) *any = true;
+  if (s->kind == STMT_ALLOC && s->u.alloc.buffer->storage == STORAGE_LOCAL) *any = true;
   return !*any;
 }
 

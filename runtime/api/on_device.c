@@ -280,7 +280,7 @@ static DeviceArg scalar_arg(Walk *w, Expr e, DType t) {
 }
 
 static bool add_dynamic(Visitor *v, Stmt s) {
-  if (s->kind == STMT_ALLOC && strcmp(s->u.alloc.buffer->scope, "shared.dyn") == 0)
+  if (s->kind == STMT_ALLOC && s->u.alloc.buffer->storage == STORAGE_SHARED_DYN)
     *(int64_t *)v->self += tirc_constant_bytes(s->u.alloc.buffer);
   return true;
 }

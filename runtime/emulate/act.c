@@ -445,8 +445,8 @@ static void compile_assert(Emu *e, Act *a) {
 }
 
 static Place find_place(Emu *e, Buffer b) {
-  if (strcmp(b->scope, "shared") == 0 || strcmp(b->scope, "shared.dyn") == 0) return SHARED;
-  if (strcmp(b->scope, "local") == 0) return LOCAL;
+  if (b->storage == STORAGE_SHARED || b->storage == STORAGE_SHARED_DYN) return SHARED;
+  if (b->storage == STORAGE_LOCAL) return LOCAL;
   tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use shared, shared.dyn or local",
             "a kernel cannot allocate memory of scope \"%s\", as \"%s\" is", b->scope, b->name);
 }
@@ -484,8 +484,9 @@ static void compile_eval(Emu *e, Act *a) {
     return;
   }
   const char *what = x->n && x->args[0]->op == OP_STRING ? x->args[0]->u.s : "";
-  const bool of_warp = strcmp(what, "warp") == 0;
-  if (!of_warp && strcmp(what, "shared") != 0 && strcmp(what, "shared.dyn") != 0)
+  const Storage of = tirc_storage_of(what);
+  const bool of_warp = of == STORAGE_WARP;
+  if (!of_warp && of != STORAGE_SHARED && of != STORAGE_SHARED_DYN)
     tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use \"shared\" or \"warp\"",
               "the emulator has no barrier T.tvm_storage_sync(\"%s\")", what);
   e->syncs_warps |= of_warp;

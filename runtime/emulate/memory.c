@@ -89,7 +89,7 @@ static void forget_all(Emu *e, Store *s, const Threads *l) {
 }
 
 static int64_t *shared_of(Emu *e, const Store *s) {
-  return strcmp(s->buffer->scope, "shared") == 0 ? &e->shared : &e->shared_dyn;
+  return s->buffer->storage == STORAGE_SHARED ? &e->shared : &e->shared_dyn;
 }
 
 /* What a block has, against what its GPU has and what the launch asks for. */

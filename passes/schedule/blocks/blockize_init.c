@@ -198,7 +198,7 @@ static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) 
 /* Nor does the outer block hold its init back by what it says of steps alone. */
 static void require_outer_init(Blockize *b, SRef *loop, const Block *outer) {
   Analyzer *a = tirc_analyzer_around(b->s, loop->parent);
-  const LoopDomain d = tirc_loop_domain(b->s, loop->parent, NULL, NULL);
+  const LoopDomain d = tirc_loop_domain(b->s, loop->parent, NULL, STORAGE_GLOBAL);
   if (tirc_find_init_part(a, b->c, outer, d.n, d.vars, d.doms).always) return;
   tirc_sched_error(
       b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL, "call decompose_reduction before blockize",

@@ -179,7 +179,7 @@ static void require_condition_on_iters(Decomposition *d) {
 static void require_no_repetition(Decomposition *d) {
   SRef *const high[] = {NULL, d->loop->parent};
   for (int i = 0; i < 2; i++) {
-    const LoopDomain loops = tirc_loop_domain(d->s, d->block->parent, high[i], NULL);
+    const LoopDomain loops = tirc_loop_domain(d->s, d->block->parent, high[i], STORAGE_GLOBAL);
     if (tirc_runs_once(d->s, d->block, &loops, tirc_block_of(d->block)->predicate)) return;
   }
   tirc_sched_mark(d->s, d->loop->stmt);

@@ -133,7 +133,7 @@ static void check_loops(Rfactor *r) {
  * another one adds. A loop that is bound to nothing repeats all of it. */
 static void check_repetition(Rfactor *r) {
   const Block *b = tirc_block_of(r->block);
-  const LoopDomain all = tirc_loop_domain(r->s, r->block->parent, NULL, NULL);
+  const LoopDomain all = tirc_loop_domain(r->s, r->block->parent, NULL, STORAGE_GLOBAL);
   const LoopDomain bound = tirc_used_loops(all, b->n_iters, b->iter_values);
   if (tirc_runs_once(r->s, r->block, &bound, b->predicate)) return;
   tirc_sched_mark(r->s, r->loop->stmt);
@@ -228,7 +228,7 @@ static void check_predicate(Rfactor *r) {
 /* Where the rest of the predicate leaves out the first step of a partial sum, its init must run
  * nevertheless, once, and for no others. */
 static void check_first_init(Rfactor *r, const Block *rf) {
-  const LoopDomain loops = tirc_loop_domain(r->s, r->block->parent, NULL, NULL);
+  const LoopDomain loops = tirc_loop_domain(r->s, r->block->parent, NULL, STORAGE_GLOBAL);
   Analyzer *a = tirc_analyzer_around(r->s, r->block->parent);
   const InitPart part = tirc_find_init_part(a, r->c, rf, loops.n, loops.vars, loops.doms);
   if (part.always || (part.at_start && tirc_is_true(tirc_init_guard(r->c, &part)) &&

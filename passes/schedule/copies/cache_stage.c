@@ -9,14 +9,8 @@
 #include "ir/tree/print.h"
 
 void tirc_require_storage_scope(Sched *s, const char *scope) {
-  static const char *const known[] = {
-      "global",          "shared",           "warp",           "local",   "wmma.matrix_a",
-      "wmma.matrix_b",   "wmma.accumulator", "texture",        "amx.tmm", "m16n8k8.matrixA",
-      "m16n8k8.matrixB", "m16n8k8.matrixC",  "metal.simdgroup"};
-  if (!*scope) return;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strncmp(scope, known[i], strlen(known[i])) == 0) return;
-  tirc_refuse(s, NULL, SERR_STORAGE_SCOPE, "There is no storage scope \"%s\".", scope);
+  if (*scope && tirc_storage_of(scope) == STORAGE_UNKNOWN)
+    tirc_refuse(s, NULL, SERR_STORAGE_SCOPE, "There is no storage scope \"%s\".", scope);
 }
 
 Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope) {

@@ -112,7 +112,7 @@ static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region
                        bool first) {
   Tirc *c = k->s->c;
   PtrMap sets = {0};
-  LoopDomain domain = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
+  LoopDomain domain = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->storage);
   tirc_domain_sets(c, &domain, &sets);
   Region in_loops = tirc_unbound_region(c, block->stmt, *r);
   for (int d = 0; d < k->source->ndim; d++) {
@@ -180,7 +180,7 @@ static void require_alone_among_threads(AutoCopy *k) {
   const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
   for (SRef *r = k->loop->parent; r; r = r->parent) {
     const char *thread = tirc_is_loop(r) ? tirc_loop_of(r)->thread : NULL;
-    if (thread && tirc_shared_under(k->cache->scope, thread)) threads = r;
+    if (thread && tirc_shared_under(k->cache->storage, thread)) threads = r;
   }
   for (int i = 0; threads && i < writers.n; i++) {
     if (!tirc_is_ancestor(threads, writers.at[i]) || tirc_is_ancestor(k->loop, writers.at[i]))

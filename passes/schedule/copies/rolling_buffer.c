@@ -57,7 +57,7 @@ static void find_window(Rolling *r, const Region *declared) {
   Tirc *c = r->s->c;
   PtrMap sets = {0};
   const Region in_loops = tirc_unbound_region(c, r->block->stmt, *declared);
-  LoopDomain d = tirc_loop_domain(r->s, r->block->parent, r->common, NULL);
+  LoopDomain d = tirc_loop_domain(r->s, r->block->parent, r->common, STORAGE_GLOBAL);
   tirc_domain_sets(c, &d, &sets);
   Analyzer *a = tirc_analyzer(c);
   r->window = tirc_new_array(c, Range, r->from->ndim + 1);

@@ -81,7 +81,7 @@ static bool is_told_by_element(const Look *k, SRef *block) {
     n += told && !tirc_reads_memory(values[n]); /* which may be another number each time */
   }
   for (SRef *still = k->loop->parent;; still = still->parent) {
-    const LoopDomain all = tirc_loop_domain(k->s, block->parent, still, NULL);
+    const LoopDomain all = tirc_loop_domain(k->s, block->parent, still, STORAGE_GLOBAL);
     const LoopDomain moving = tirc_used_loops(all, n, values);
     bool moves = false;
     for (int l = 0; l < moving.n; l++) moves |= moving.vars[l] == tirc_loop_of(k->loop)->var;
@@ -120,7 +120,7 @@ typedef VEC(Watched) Stores;
 
 /* Threads wait for each other before they read memory that they share. */
 static WatchKind watch_kind(Buffer b, const char *thread, bool shared) {
-  if (thread && tirc_shared_under(b->scope, thread)) return shared ? WATCH_STORES : WATCH_VALUES;
+  if (thread && tirc_shared_under(b->storage, thread)) return shared ? WATCH_STORES : WATCH_VALUES;
   return shared ? WATCH_ALL : WATCH_READS;
 }
 
@@ -180,7 +180,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
       if (has_store(out, b)) continue;
       const bool shared = tirc_is_used_besides(loop, b);
       /* Where threads share memory, that is covered what they wrote together. */
-      const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->scope, f->thread);
+      const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->storage, f->thread);
       Watched one = {b, watch_kind(b, thread, shared), shared};
       if (!is_of_interest(only, b) ||
           (sees_apart(s, loop, blocks, b, shared || bound) && !tirc_loosely_used(scope, NULL, b)) ||

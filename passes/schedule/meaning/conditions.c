@@ -95,7 +95,7 @@ bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
   SRef *common = tirc_common_ancestor(2, (SRef *[]){writer, reader});
   if (tirc_sums_nothing(s, writer)) return false;
   if (writer == reader) return true;
-  LoopDomain own = tirc_loop_domain(s, writer->parent, common, NULL);
+  LoopDomain own = tirc_loop_domain(s, writer->parent, common, STORAGE_GLOBAL);
   const bool guarded = tirc_is_guarded(s, writer, common);
   if (guarded) own.n = 0;
   const Expr condition = tirc_condition_of(s, writer, common);

@@ -131,7 +131,7 @@ static bool fill_alone(Tirc *c, Analyzer *a, const Bindings *b, const LoopDomain
 
 static bool sees_domain_reached(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, STORAGE_GLOBAL);
   if (tirc_outer_iter(s, block) || ends_move(s, block, &loops)) return false;
   Bindings of = bindings_of(s->c, b, loops.n);
   Analyzer *a = tirc_analyzer(s->c);
@@ -173,7 +173,7 @@ static bool is_from_outside(const void *self, Expr e) {
 
 Expr tirc_outer_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, STORAGE_GLOBAL);
   const FromOutside f = {&loops, moving_around(s, block)};
   for (int i = 0; i < b->n_iters; i++)
     if (!tirc_is_int(b->iters[i].dom.extent, 1) &&
@@ -214,7 +214,7 @@ static bool sees_nest_written(Sched *s, SRef *block, SRef *within, Expr conditio
   const Region *declared = tirc_declared_write(tirc_block_of(block), box->buffer);
   if (!declared || tirc_is_guarded(s, block, within)) return false;
   Expr predicate = tirc_block_of(block)->predicate;
-  const LoopDomain loops = tirc_loop_domain(s, block->parent, within, NULL);
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, within, STORAGE_GLOBAL);
   PtrMap inside = {0};
   const Region r = tirc_unbound_region(s->c, block->stmt, *declared);
   Analyzer *a = tirc_analyzer_around(s, block->parent);

@@ -303,7 +303,7 @@ static Unfolded unfold(Sched *s, SRef *block, const SRef *loop) {
       u.iters[u.n] = b->iters[i];
       u.values[u.n++] = b->iter_values[i];
     }
-    u.loops = tirc_all_loops(s->c, u.loops, tirc_loop_domain(s, r->parent, NULL, NULL));
+    u.loops = tirc_all_loops(s->c, u.loops, tirc_loop_domain(s, r->parent, NULL, STORAGE_GLOBAL));
   }
   return u;
 }

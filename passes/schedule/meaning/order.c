@@ -138,7 +138,7 @@ static bool is_summed_over(const Block *b, const SRef *loop) {
 
 /* No two iterations of the loops below `high` run the same instance. */
 static bool runs_once(Sched *s, SRef *block, SRef *high) {
-  const LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  const LoopDomain d = tirc_loop_domain(s, block->parent, high, STORAGE_GLOBAL);
   return tirc_runs_once(s, block, &d, tirc_block_of(block)->predicate);
 }
 
@@ -198,7 +198,7 @@ bool tirc_init_is_elsewhere(Sched *s, SRef *block) {
     if (!k.updated) return true;
     mixed |= k.mixed;
   }
-  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, STORAGE_GLOBAL);
   if (mixed &&
       (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(s, block, tirc_scope_root(block))))
     return true;

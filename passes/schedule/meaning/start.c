@@ -114,7 +114,7 @@ bool tirc_holds_with_init(Sched *s, SRef *in, int n, const For *const *loops, co
     d.vars[i] = loops[i]->var;
     d.doms[i] = tirc_loop_range(loops[i]);
   }
-  d = tirc_all_loops(c, tirc_loop_domain(s, in->parent, NULL, NULL), d);
+  d = tirc_all_loops(c, tirc_loop_domain(s, in->parent, NULL, STORAGE_GLOBAL), d);
   return tirc_sees_with_init(a, c, block, d.n, d.vars, d.doms, kept, condition) ||
          proves_with_init(s, in, n, loops, block, kept, condition);
 }
@@ -127,7 +127,7 @@ bool tirc_init_runs_with_body(Sched *s, SRef *block) {
 bool tirc_init_is_regular(Sched *s, SRef *block) {
   const InitPart part = tirc_init_of(s, block);
   if (part.always) return true;
-  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, STORAGE_GLOBAL);
   return (part.at_start && tirc_is_true(tirc_init_guard(s->c, &part)) &&
           tirc_runs_once(s, block, &loops, part.kept)) ||
          proves_with_body(s, block, &part);

@@ -360,7 +360,8 @@ static void check_steps(Move *m) {
   for (SRef *r = m->block->parent; b->init && r != m->scope; r = r->parent)
     if (tirc_moves(b, tirc_loop_of(r)->var, ITER_REDUCE)) outermost = r;
   if (!outermost) return;
-  const LoopDomain loops = tirc_loop_domain(m->s, m->block->parent, outermost->parent, NULL);
+  const LoopDomain loops =
+      tirc_loop_domain(m->s, m->block->parent, outermost->parent, STORAGE_GLOBAL);
   if (tirc_runs_once(m->s, m->block, &loops, b->predicate)) return;
   tirc_refuse(
       m->s, m->block->stmt, SERR_REPEATED_REDUCTION,

@@ -58,7 +58,7 @@ static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bo
   PtrMap binding = {0}, dom = {0};
   tirc_bindings_of(v->c, other->stmt, &binding);
   LoopDomain loops =
-      tirc_loop_domain(v->s, other->parent, loop, by_scope ? r->buffer->scope : NULL);
+      tirc_loop_domain(v->s, other->parent, loop, by_scope ? r->buffer->storage : STORAGE_GLOBAL);
   tirc_domain_sets(v->c, &loops, &dom);
   IntSet *dims = tirc_new_array(v->c, IntSet, r->buffer->ndim + 1);
   const bool guarded = !tirc_is_true(other->stmt->u.block.predicate);

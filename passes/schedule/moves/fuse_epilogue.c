@@ -223,16 +223,15 @@ static const char *why_not_apart(const Epilogue *e) {
 
 static const char *why_not_output(const Epilogue *e) {
   const Fold *f = &e->f;
-  const char *scope = e->output->scope;
   if (!tirc_dtype_equal(e->output->dtype, f->buffer->dtype))
     return tirc_format(f->c, "the sums are of type %s, and \"%s\" is of type %s",
                        tirc_dtype_name(f->c, f->buffer->dtype), e->output->name,
                        tirc_dtype_name(f->c, e->output->dtype));
   if (tirc_touches(f->producer, e->output, false))
     return tirc_format(f->c, "the reduction reads \"%s\"", e->output->name);
-  if (strcmp(scope, "global") != 0 && strcmp(scope, f->buffer->scope) != 0)
+  if (e->output->storage != STORAGE_GLOBAL && strcmp(e->output->scope, f->buffer->scope) != 0)
     return tirc_format(f->c, "\"%s\" is in %s memory, and the sums are in %s", e->output->name,
-                       scope, f->buffer->scope);
+                       e->output->scope, f->buffer->scope);
   return NULL;
 }
 

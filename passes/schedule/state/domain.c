@@ -2,22 +2,13 @@
  */
 #include "nodes.h"
 
-/* Rank of a storage scope in the memory hierarchy, as TVM's StorageRank. */
-static int storage_rank(const char *scope) {
-  static const char *const ranks[] = {"global", "shared", "warp", "local"};
-  for (int i = 0; i < 4; i++)
-    if (!strncmp(scope, ranks[i], strlen(ranks[i]))) return i;
-  return 4;
+bool tirc_shared_under(Storage storage, const char *thread) {
+  if (storage == STORAGE_WARP || storage == STORAGE_WARP_PART)
+    return !strcmp(thread, "threadIdx.x");
+  return tirc_owner(storage) == OWNER_BLOCK && strncmp(thread, "blockIdx.", 9) != 0;
 }
 
-bool tirc_shared_under(const char *scope, const char *thread) {
-  int rank = storage_rank(scope);
-  if (rank == 0) return false;
-  if (rank == 2) return !strcmp(thread, "threadIdx.x");
-  return rank <= (strncmp(thread, "blockIdx.", 9) == 0 ? 0 : 1);
-}
-
-LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) {
+LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, Storage storage) {
   Tirc *c = s->c;
   VEC(Expr) vars = {0};
   VEC(Range) doms = {0};
@@ -26,9 +17,9 @@ LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) 
     vec_push(c, vars, tirc_loop_of(r)->var);
     vec_push(c, doms, tirc_loop_range(tirc_loop_of(r)));
   }
-  for (; scope && storage_rank(scope) && r; r = r->parent) {
+  for (; storage != STORAGE_GLOBAL && r; r = r->parent) {
     if (!tirc_is_loop(r) || tirc_loop_of(r)->kind != LOOP_THREAD_BINDING) continue;
-    if (!tirc_shared_under(scope, tirc_loop_of(r)->thread)) continue;
+    if (!tirc_shared_under(storage, tirc_loop_of(r)->thread)) continue;
     vec_push(c, vars, tirc_loop_of(r)->var);
     vec_push(c, doms, tirc_loop_range(tirc_loop_of(r)));
   }
@@ -107,7 +98,7 @@ bool tirc_is_about(Expr cond, const LoopDomain *d) {
 
 const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
                                 SRef *high) {
-  LoopDomain d = tirc_loop_domain(s, low, high, r.buffer->scope);
+  LoopDomain d = tirc_loop_domain(s, low, high, r.buffer->storage);
   return tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms, predicate, true);
 }
 
@@ -127,7 +118,7 @@ static IntSet coarse(Sched *s, Analyzer *a, Range dim, const LoopDomain *d) {
 
 const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
                                 SRef *high) {
-  LoopDomain d = tirc_loop_domain(s, low, high, r.buffer->scope);
+  LoopDomain d = tirc_loop_domain(s, low, high, r.buffer->storage);
   int ndim = r.buffer->ndim;
   const IntSet *exact = tirc_estimate_region(a, ndim, r.dims, d.n, d.vars, d.doms, predicate, true);
   if (exact) return exact;
@@ -175,7 +166,7 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
 
 static InitPart init_part(Sched *s, const SRef *block, bool with_shapes) {
   Analyzer *a = tirc_analyzer_around(s, block->parent);
-  const LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const LoopDomain d = tirc_loop_domain(s, block->parent, NULL, STORAGE_GLOBAL);
   if (with_shapes) tirc_bind_shapes(s, a, block);
   return tirc_find_init_part(a, s->c, tirc_block_of(block), d.n, d.vars, d.doms);
 }

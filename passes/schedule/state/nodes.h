@@ -141,9 +141,9 @@ typedef struct LoopDomain {
 } LoopDomain;
 
 /* TVM's LoopDomainOfSRefTreePath: the loops from `low` (inclusive; a block there ends the walk) up
- * to `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global"
- * (NULL: none), thread-bound loops further up under which such storage is shared are in it too. */
-LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
+ * to `high` (exclusive; NULL: the first block). Thread-bound loops further up under which such
+ * storage is shared are in it too: none of STORAGE_GLOBAL. */
+LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, Storage storage);
 LoopDomain tirc_all_loops(Tirc *c, LoopDomain a, LoopDomain b); /* of both */
 /* Of these, in their place, those that some value uses. */
 LoopDomain tirc_used_loops(LoopDomain loops, int n, const Expr *values);
@@ -155,9 +155,9 @@ bool tirc_tells_apart(Sched *s, int n, const Expr *values, const LoopDomain *loo
 /* Whether no two iterations of these loops run the same instance of the block. */
 bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predicate);
 
-/* Whether storage of this scope is shared by the threads of that axis, so that what one of them
+/* Whether such storage is shared by the threads of that axis, so that what one of them
  * does with it is not all. */
-bool tirc_shared_under(const char *scope, const char *thread);
+bool tirc_shared_under(Storage storage, const char *thread);
 
 /* The domains of iterators, in their order. */
 LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters);

@@ -40,7 +40,7 @@ void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
   if (tirc_has_affine_binding(s, block)) return;
   if (high && block->parent && tirc_is_affine_under(s, block, high)) return;
   const Block *b = tirc_block_of(block);
-  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, STORAGE_GLOBAL);
   const char *why = NULL;
   tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
                        b->predicate, ITER_LEVEL_SURJECTIVE, true, &why);

@@ -24,7 +24,7 @@ static bool affine_over(Sched *s, const Block *b, const LoopDomain *d) {
 /* What a predicate says of the steps of a sum alone leaves some of them out, as in the partial sums
  * of a tail: without it more instances are told apart. */
 bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
-  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, STORAGE_GLOBAL);
   Block b = *tirc_block_of(block);
   if (affine_over(s, &b, &d)) return true;
   if (!b.init || tirc_is_true(b.predicate)) return false;
@@ -36,7 +36,7 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
  * on another one it is of no interest how long it is, nor what a predicate leaves out. */
 bool tirc_is_affine_in_rectangle(Sched *s, SRef *block) {
   Block b = *tirc_block_of(block);
-  LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
+  LoopDomain d = tirc_loop_domain(s, block->parent, NULL, STORAGE_GLOBAL);
   bool wider = !tirc_is_true(b.predicate);
   b.predicate = tirc_bool(s->c, true);
   for (int i = 0; i < d.n; i++) {
