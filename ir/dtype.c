@@ -1,6 +1,7 @@
 /* Names, sizes and limits of element types, from one table. */
 #include "dtype.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 static const struct {
@@ -15,6 +16,11 @@ static const struct {
     {"float64", TYPE_FLOAT, 64}, {"handle", TYPE_HANDLE, 64},   {"void", TYPE_VOID, 0},
 };
 enum { N_TYPES = sizeof types / sizeof *types };
+
+double tirc_largest_float(DType t) {
+  if (t.code == TYPE_BFLOAT) return 0x1.fep127;
+  return t.bits == 16 ? 65504 : t.bits == 32 ? (double)FLT_MAX : DBL_MAX;
+}
 
 int tirc_dtype_bytes(DType t) { return (t.bits + 7) / 8; }
 

@@ -57,6 +57,7 @@ static inline int64_t tirc_dtype_max(DType t) {
   int bits = t.code == TYPE_INT ? t.bits - 1 : t.bits;
   return bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
 }
+double tirc_largest_float(DType t); /* finite */
 /* Floats of 16 bits, as they lie in memory. */
 double tirc_half_to_double(uint16_t h);
 uint16_t tirc_double_to_half(double v); /* round to nearest even */

@@ -5,10 +5,13 @@
 const char *const tirc_gpu_axes[GPU_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
                                              "threadIdx.x", "threadIdx.y", "threadIdx.z"};
 
-int tirc_gpu_axis(const char *thread) {
-  int axis = 0;
-  while (axis < GPU_AXES && strcmp(thread, tirc_gpu_axes[axis]) != 0) axis++;
-  return axis;
+ThreadAxis tirc_gpu_axis(const char *thread) {
+  if (!thread) return AXIS_NONE;
+  for (int i = 0; i < GPU_AXES; i++)
+    if (!strcmp(thread, tirc_gpu_axes[i])) return (ThreadAxis)i;
+  return !strncmp(thread, "vthread", 7) ? AXIS_VIRTUAL
+         : !strcmp(thread, "cthread")   ? AXIS_COPROCESSOR
+                                        : AXIS_UNKNOWN;
 }
 
 int64_t tirc_gpu_most_along(GpuKind kind, int axis) {

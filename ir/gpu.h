@@ -26,10 +26,22 @@ typedef struct Gpu {
   unsigned tensor_cores; /* of TensorCores */
 } Gpu;
 
-/* The axes of threads: blockIdx.x, .y, .z, then threadIdx.x, .y, .z. */
+/* What a loop is bound to: from 0 on the axes of a GPU, blockIdx.x, .y, .z, then threadIdx.x, .y,
+ * .z. */
 enum { GPU_AXES = 6, GPU_BLOCK_AXES = 3 };
+typedef enum ThreadAxis {
+  AXIS_THREAD_X = GPU_BLOCK_AXES,
+  AXIS_VIRTUAL = GPU_AXES, /* vthread, vthread.x ...: these run in turn */
+  AXIS_COPROCESSOR,        /* cthread */
+  AXIS_UNKNOWN,
+  AXIS_NONE /* it is bound to nothing */
+} ThreadAxis;
 extern const char *const tirc_gpu_axes[GPU_AXES];
-int tirc_gpu_axis(const char *thread); /* GPU_AXES: it is none */
+ThreadAxis tirc_gpu_axis(const char *thread); /* or NULL */
+static inline bool tirc_is_block_axis(ThreadAxis a) { return (int)a < GPU_BLOCK_AXES; }
+static inline bool tirc_is_thread_axis(ThreadAxis a) {
+  return (int)a >= GPU_BLOCK_AXES && (int)a < GPU_AXES;
+}
 /* How many blocks or threads a launch may have along one; INT64_MAX: as many as it likes. */
 int64_t tirc_gpu_most_along(GpuKind kind, int axis);
 

@@ -1,5 +1,6 @@
 /* Names: what is bound where, module aliases, and the nearest name for a misspelt one. Scopes undo
  * their bindings when they close, so looking up a name never walks a chain of scopes. */
+#include "ir/ascii.h"
 #include "reader.h"
 
 typedef struct Binding {
@@ -84,10 +85,7 @@ static const char *canonical(Tirc *c, const char *path) {
   return path;
 }
 
-static bool is_word(char ch) {
-  return ch == '_' || ch == '.' || (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
-         (ch >= 'A' && ch <= 'Z');
-}
+static bool is_word(char ch) { return tirc_is_word(ch) || ch == '.'; }
 
 /* The next word of an import statement; NULL at its end. */
 static const char *word(Tirc *c, const char **s) {

@@ -28,11 +28,7 @@ _Noreturn static void refuse(Gen *g, const char *what) {
             "a launcher only launches kernels, and %s %s", g->kernels->k->name, what);
 }
 
-static bool is_launch(const void *unused, Expr e) {
-  (void)unused;
-  return e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
-         e->args[0]->op == OP_STRING;
-}
+static bool is_launch(const void *unused, Expr e) { return (void)unused, tirc_is_launch(e); }
 
 static const char *argument(Gen *g, Expr e, const Func *kernel, int i) {
   const Name *name = tirc_map_get(&g->vars, e);
@@ -60,29 +56,24 @@ static const char *not_empty(Gen *g, Expr const *extents) {
   return t.n ? t.at : "";
 }
 
-static const Func *kernel_of(Gen *g, Expr call, const char **symbol) {
-  const Module *m = g->kernels->module;
-  for (int i = 0; i < m->n_funcs; i++)
-    if (g->kernels->symbols[i] && strcmp(m->funcs[i]->name, call->args[0]->u.s) == 0) {
-      *symbol = g->kernels->symbols[i];
-      return m->funcs[i];
-    }
-  refuse(g, "calls something else");
+static int kernel_of(Gen *g, Expr launch) {
+  const int number = tirc_kernel_number(g->kernels->module, launch->args[0]->u.s);
+  if (number < 0) refuse(g, "calls something else");
+  return number;
 }
 
-/* T.call_packed("kernel", its arguments..., the extents of its launch parameters...) */
 static void launch(Gen *g, Expr e) {
-  const char *symbol = NULL;
   Expr extents[GPU_AXES] = {NULL};
   Text args = {.c = g->c};
-  if (!is_launch(NULL, e)) refuse(g, "does something else, too");
-  const Func *k = kernel_of(g, e, &symbol);
-  Expr axes = tirc_attrs_get(k->attrs, tirc_key(KEY_LAUNCH_PARAMS));
-  const int n_axes = axes && axes->op == OP_TUPLE ? axes->n : 0;
+  if (!tirc_is_launch(e)) refuse(g, "does something else, too");
+  const int number = kernel_of(g, e);
+  const char *symbol = g->kernels->symbols[number];
+  const Func *k = g->kernels->module->funcs[number];
+  const int n_axes = tirc_n_launch_params(k);
   if (e->n != 1 + k->n_params + n_axes) refuse(g, "launches one with too few values");
   for (int i = 0; i < n_axes; i++) {
-    const int axis = axes->args[i]->op == OP_STRING ? tirc_gpu_axis(axes->args[i]->u.s) : GPU_AXES;
-    if (axis == GPU_AXES) refuse(g, "launches one over an axis that there is not");
+    const int axis = (int)tirc_gpu_axis(tirc_launch_param(k, i));
+    if (axis >= GPU_AXES) refuse(g, "launches one over an axis that there is not");
     extents[axis] = e->args[1 + k->n_params + i];
   }
   for (int i = 0; i < k->n_params; i++)
@@ -149,10 +140,8 @@ typedef struct Written {
 
 static bool find_written(Visitor *v, Expr e) {
   Written *w = v->self;
-  const char *symbol;
-  if (!is_launch(NULL, e)) return true;
-  const Func *k = kernel_of(w->g, e, &symbol);
-  const Signature s = tirc_signature(w->g->c, k);
+  if (!tirc_is_launch(e)) return true;
+  const Signature s = tirc_signature(w->g->c, w->g->kernels->module->funcs[kernel_of(w->g, e)]);
   for (int i = 0; i < s.n && i + 1 < e->n; i++)
     if (s.params[i].is_written) tirc_map_set(w->g->c, &w->handles, e->args[1 + i], e);
   return false;

@@ -26,10 +26,8 @@ static bool find_stmt(Visitor *v, Stmt s) {
     touch(f, s->u.store.buffer->data);
     tirc_map_set(f->c, &f->written, s->u.store.buffer->data, s);
   }
-  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_THREAD_BINDING || !s->u.loop.thread)
-    return true;
-  for (int a = 0; a < GPU_AXES; a++)
-    if (strcmp(s->u.loop.thread, tirc_gpu_axes[a]) == 0) f->k->extents[a] = s->u.loop.extent;
+  if (s->kind == STMT_FOR && (int)s->u.loop.axis < GPU_AXES)
+    f->k->extents[s->u.loop.axis] = s->u.loop.extent;
   return true;
 }
 

@@ -73,11 +73,10 @@ void tirc_gpu_for(Gen *g, Stmt s) {
     gen_serial(g, loop);
     return;
   }
-  for (int axis = 0; axis < GPU_AXES; axis++)
-    if (loop->thread && strcmp(loop->thread, tirc_gpu_axes[axis]) == 0) {
-      gen_axis(g, loop, axis);
-      return;
-    }
+  if ((int)loop->axis < GPU_AXES) {
+    gen_axis(g, loop, loop->axis);
+    return;
+  }
   tirc_fail(g->c, s->loc, CODE_CODEGEN, NULL,
             "%s has no thread axis %s, to which the loop %s is bound", g->l->name,
             loop->thread ? loop->thread : "?", loop->var->u.s);

@@ -90,10 +90,9 @@ typedef struct Threads {
 
 static bool find_axis(Visitor *v, Stmt s) {
   Threads *t = v->self;
-  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_THREAD_BINDING || !s->u.loop.thread)
-    return true;
-  const int axis = tirc_gpu_axis(s->u.loop.thread) - GPU_BLOCK_AXES;
-  if (axis >= 0 && axis < 3 && !tirc_const_int(s->u.loop.extent, &t->n[axis])) t->known = false;
+  if (s->kind == STMT_FOR && tirc_is_thread_axis(s->u.loop.axis) &&
+      !tirc_const_int(s->u.loop.extent, &t->n[s->u.loop.axis - AXIS_THREAD_X]))
+    t->known = false;
   return true;
 }
 
@@ -191,13 +190,12 @@ void tirc_gen_axis(Gen *g, const For *loop) {
   static const char *const registers[GPU_AXES] = {"ctaid.x", "ctaid.y", "ctaid.z",
                                                   "tid.x",   "tid.y",   "tid.z"};
   const DType t = loop->var->dtype;
-  const int axis = loop->thread ? tirc_gpu_axis(loop->thread) : GPU_AXES;
-  if (axis == GPU_AXES)
+  if ((int)loop->axis >= GPU_AXES)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
               "a GPU has no thread axis %s, to which the loop %s is bound",
               loop->thread ? loop->thread : "?", loop->var->u.s);
   LLVMValueRef v =
-      call(g, tirc_format(g->c, "llvm.nvvm.read.ptx.sreg.%s", registers[axis]), 0, NULL);
+      call(g, tirc_format(g->c, "llvm.nvvm.read.ptx.sreg.%s", registers[loop->axis]), 0, NULL);
   v = tirc_gen_cast(g, v, DT_INT32, t);
   if (!tirc_is_int(loop->min, 0)) {
     LLVMValueRef min = tirc_gen_cast(g, tirc_gen_expr(g, loop->min), loop->min->dtype, t);

@@ -3,7 +3,6 @@
 #include "annotations.h"
 #include "ir.h"
 
-#include <float.h>
 #include <math.h>
 
 const OpInfo tirc_ops[OP_COUNT] = {
@@ -87,11 +86,7 @@ Expr tirc_float(Tirc *c, DType t, double v) {
 
 Expr tirc_limit(Tirc *c, DType t, int which) {
   if (tirc_dtype_is_float(t)) {
-    double greatest = t.code == TYPE_BFLOAT ? 3.3895313892515355e38
-                      : t.bits == 16        ? 65504
-                      : t.bits == 32        ? FLT_MAX
-                                            : DBL_MAX;
-    return tirc_float(c, t, which == 2 ? HUGE_VAL : which * greatest);
+    return tirc_float(c, t, which == 2 ? HUGE_VAL : which * tirc_largest_float(t));
   }
   if (which == 2 || (!tirc_dtype_is_int(t) && t.code != TYPE_BOOL)) return NULL;
   if (t.code == TYPE_BOOL) return tirc_bool(c, which > 0);
@@ -279,6 +274,7 @@ Stmt tirc_for(Tirc *c, const For *loop) {
   s->u.loop.min = tirc_cast(c, loop->var->dtype, loop->min);
   s->u.loop.extent = tirc_cast(c, loop->var->dtype, loop->extent);
   s->u.loop.annotations = copy_attrs(c, loop->annotations);
+  s->u.loop.axis = tirc_gpu_axis(loop->thread);
   return tirc_stmt_done(c, s);
 }
 
@@ -585,6 +581,27 @@ bool tirc_has_kernels(const Module *m) {
   for (int i = 0; i < m->n_funcs; i++)
     if (tirc_is_kernel(m->funcs[i])) return true;
   return false;
+}
+
+bool tirc_is_launch(Expr e) {
+  return e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
+         e->args[0]->op == OP_STRING;
+}
+
+int tirc_kernel_number(const Module *m, const char *name) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (tirc_is_kernel(m->funcs[i]) && strcmp(m->funcs[i]->name, name) == 0) return i;
+  return -1;
+}
+
+int tirc_n_launch_params(const Func *kernel) {
+  const Expr params = tirc_attrs_get(kernel->attrs, tirc_key(KEY_LAUNCH_PARAMS));
+  return params && params->op == OP_TUPLE ? params->n : 0;
+}
+
+const char *tirc_launch_param(const Func *kernel, int i) {
+  const Expr param = tirc_attrs_get(kernel->attrs, tirc_key(KEY_LAUNCH_PARAMS))->args[i];
+  return param->op == OP_STRING ? param->u.s : "";
 }
 
 const Func *tirc_module_main(const Module *m) {

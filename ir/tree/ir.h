@@ -14,6 +14,7 @@
 #include "ir/context.h"
 #include "ir/dialect.h"
 #include "ir/dtype.h"
+#include "ir/gpu.h"
 #include "ir/scopes.h"
 
 typedef enum Op {
@@ -132,7 +133,8 @@ typedef struct For {
   Expr var;
   Expr min, extent;
   LoopKind kind;
-  const char *thread; /* "threadIdx.x" ... for LOOP_THREAD_BINDING, otherwise NULL */
+  const char *thread; /* "threadIdx.x" ... for LOOP_THREAD_BINDING, otherwise NULL: its text */
+  ThreadAxis axis;    /* and what it says, which tirc_for reads */
   Attrs annotations;
   Stmt body;
 } For;
@@ -390,6 +392,13 @@ const Func *tirc_func_with_body(Tirc *c, const Func *f, Stmt body);
  * "calling_conv" is 2. */
 bool tirc_is_kernel(const Func *f);
 bool tirc_has_kernels(const Module *m);
+/* What launches one: T.call_packed("kernel", its arguments..., its launch parameters...). */
+bool tirc_is_launch(Expr e);
+/* The number of the kernel of that name; -1: the module has none. */
+int tirc_kernel_number(const Module *m, const char *name);
+/* What launch parameter number i is, an axis or "tir.use_dyn_shared_memory". */
+const char *tirc_launch_param(const Func *kernel, int i);
+int tirc_n_launch_params(const Func *kernel);
 /* The function called "main", or the only one that is no kernel; NULL when there is no such one. */
 const Func *tirc_module_main(const Module *m);
 

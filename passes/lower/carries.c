@@ -361,7 +361,7 @@ static bool is_covered(Walk *w, int read) {
 }
 
 bool tirc_lower_carries_values(Tirc *c, Analyzer *a, const For *loop, Buffer b) {
-  const bool is_bound = loop->kind == LOOP_THREAD_BINDING && strncmp(loop->thread, "vthread", 7);
+  const bool is_bound = loop->kind == LOOP_THREAD_BINDING && loop->axis != AXIS_VIRTUAL;
   if (loop->kind == LOOP_PARALLEL || is_bound || tirc_is_int(loop->extent, 1)) return false;
   Walk w = {c, a, loop, b, {.c = c, .a = a, .views = add_declared}};
   tirc_map_set(c, &w.in.targets, b->data, (void *)(uintptr_t)b);

@@ -244,14 +244,12 @@ static const Region *shift_regions(Mutator *m, int n, const Region *from) {
 
 /* --- threads -------------------------------------------------------------------------------- */
 
-static bool is_virtual(const For *loop) { return !strncmp(loop->thread, "vthread", 7); }
-
 /* Whether threads along this axis see one buffer of the scope, which then has what all of them
  * reach: those of a block shared memory, those of a warp what a warp holds. */
 static bool see_one(Storage scope, const For *loop) {
   if (tirc_owner(scope) == OWNER_BLOCK)
-    return is_virtual(loop) || !strncmp(loop->thread, "threadIdx", 9);
-  return scope == STORAGE_WARP && !strcmp(loop->thread, "threadIdx.x");
+    return loop->axis == AXIS_VIRTUAL || tirc_is_thread_axis(loop->axis);
+  return scope == STORAGE_WARP && loop->axis == AXIS_THREAD_X;
 }
 
 static PtrMap threads_of(Tirc *c, const State *s, Storage scope) {

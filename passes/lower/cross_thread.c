@@ -64,7 +64,7 @@ static bool reduces_over_threads(Cross *k, const Block *b) {
     if (b->iters[i].kind != ITER_REDUCE) continue;
     if (tirc_uses_any(b->iter_values[i], &k->iters)) return true;
     for (int t = 0; t < k->threads.n; t++)
-      if (!strncmp(k->threads.at[t]->thread, "threadIdx", 9) &&
+      if (tirc_is_thread_axis(k->threads.at[t]->axis) &&
           tirc_uses_var(b->iter_values[i], k->threads.at[t]->var))
         return true;
   }
@@ -319,7 +319,7 @@ static Group group_of(Across *x) {
   int64_t extent;
   for (int i = 0; i < k->threads.n; i++) {
     const For *t = k->threads.at[i];
-    if (strncmp(t->thread, "threadIdx", 9)) continue;
+    if (!tirc_is_thread_axis(t->axis)) continue;
     if (!tirc_const_int(t->extent, &extent) || extent < 1 || extent > 1 << 16)
       refuse(x, tirc_format(c, "the extent of %s is no constant", t->thread));
     const bool is_in = tirc_map_has(&x->reduces, t->var);

@@ -378,7 +378,7 @@ static bool is_element(const void *fragments, Expr e) {
 
 static Stmt visit(Mutator *m, Stmt s) {
   Fragments *k = m->self;
-  if (tirc_is_thread_loop(s) && !strcmp(s->u.loop.thread, "threadIdx.x")) {
+  if (tirc_is_thread_loop(s) && s->u.loop.axis == AXIS_THREAD_X) {
     k->lane = s->u.loop.var;
     if (!tirc_const_int(s->u.loop.extent, &k->lanes) || k->lanes != 32) k->lane = NULL;
     tirc_map_set(k->c, &k->by_lane, s->u.loop.var, s);

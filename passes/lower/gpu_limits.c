@@ -15,8 +15,8 @@ typedef struct Limits {
 
 static void check_along(const Limits *l, Stmt s, int64_t n) {
   const char *axis = s->u.loop.thread;
-  const bool is_block = !strncmp(axis, "blockIdx", 8);
-  const int64_t most = tirc_gpu_most_along(l->gpu->kind, tirc_gpu_axis(axis));
+  const bool is_block = tirc_is_block_axis(s->u.loop.axis);
+  const int64_t most = tirc_gpu_most_along(l->gpu->kind, s->u.loop.axis);
   if (n > most)
     tirc_fail(l->c, tirc_place_of(s), CODE_LOWER,
               is_block ? "use blockIdx.x for the longest loop"
@@ -28,7 +28,7 @@ static void check_along(const Limits *l, Stmt s, int64_t n) {
 static void add_threads(Limits *l, Stmt s) {
   const For *loop = &s->u.loop;
   int64_t n;
-  if (strncmp(loop->thread, "threadIdx", 9)) {
+  if (!tirc_is_thread_axis(loop->axis)) {
     if (tirc_const_int(loop->extent, &n)) check_along(l, s, n);
     return;
   }

@@ -17,8 +17,8 @@ const int tirc_n_passes = (int)(sizeof tirc_passes / sizeof *tirc_passes);
 /* --- functions for a GPU ---------------------------------------------------------------------- */
 
 bool tirc_is_thread_loop(Stmt s) {
-  return s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING && s->u.loop.thread &&
-         strncmp(s->u.loop.thread, "vthread", 7) != 0 && strcmp(s->u.loop.thread, "cthread") != 0;
+  return s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING &&
+         ((int)s->u.loop.axis < GPU_AXES || s->u.loop.axis == AXIS_UNKNOWN);
 }
 
 static bool is_thread_loop(const void *unused, Stmt s) {

@@ -120,7 +120,7 @@ static Stmt for_all_threads(const Relax *r, Stmt s) {
   Tirc *c = r->c;
   for (int i = r->plan->n - 1; i >= 0; i--) {
     Stmt at = r->plan->at[i];
-    if (!tirc_is_thread_loop(at) || strncmp(at->u.loop.thread, "threadIdx", 9)) continue;
+    if (!tirc_is_thread_loop(at) || !tirc_is_thread_axis(at->u.loop.axis)) continue;
     Expr var = tirc_var(c, at->u.loop.var->u.s, at->u.loop.var->dtype);
     s = tirc_lower_substitute1(c, s, at->u.loop.var, var);
     s = tirc_for_serial(c, var, at->u.loop.extent, s);

@@ -123,23 +123,13 @@ static Stmt fetch(Tirc *c, const Access *first, int64_t offset, bool is_write) {
 
 typedef VEC(Stmt) Stmts;
 
-static int64_t gcd(int64_t a, int64_t b) {
-  if (a < 0) a = -a;
-  while (a != 0) {
-    int64_t r = b % a;
-    b = a;
-    a = r;
-  }
-  return b;
-}
-
 /* One prefetch a line. Where the first element lies in its line is known from the index alone, for
  * buffers start at a line; if it is not known, the last element is fetched as well. */
 static void fetch_group(Prefetch *p, Group *g, Stmts *out) {
   int64_t per_line = LINE / tirc_dtype_bytes(tirc_dtype_lanes(g->first.buffer->dtype, 1));
   if (per_line < 1) per_line = 1;
   Modular m = tirc_modular(p->a, g->first.start);
-  int64_t step = gcd(m.coeff, per_line); /* starts are at base, base + step ... of a line */
+  int64_t step = tirc_gcd(m.coeff, per_line); /* starts are at base, base + step ... of a line */
   int64_t base = ((m.base % step) + step) % step;
   bool is_known = step == per_line;
   qsort(g->at.at, (size_t)g->at.n, sizeof *g->at.at, by_start);

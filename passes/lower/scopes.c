@@ -113,7 +113,7 @@ static Stmt spread_threads(Tirc *c, Stmt s) {
   if (!tirc_is_thread_loop(s)) return s;
   For loop = s->u.loop;
   loop.body = spread_threads(c, loop.body);
-  if (strncmp(loop.thread, "threadIdx", 9)) return tirc_for(c, &loop);
+  if (!tirc_is_thread_axis(loop.axis)) return tirc_for(c, &loop);
   Spread p = {c, &loop};
   return tirc_mutate_stmt(&(Mutator){.c = c, .stmt = spread, .self = &p}, loop.body);
 }
@@ -212,7 +212,7 @@ static bool are_seen_apart(const Kernel *k, Buffer b) {
   for (Stmt s = k->stmt; tirc_is_thread_loop(s); s = s->u.loop.body) {
     For loop = s->u.loop;
     tirc_bind_range(a, loop.var, tirc_range(loop.min, loop.extent));
-    const bool is_block = !strncmp(loop.thread, "blockIdx", 8);
+    const bool is_block = tirc_is_block_axis(loop.axis);
     loop.kind = LOOP_SERIAL;
     if ((is_block || tirc_owner(b->storage) == OWNER_THREAD) &&
         !is_told_by_indices(k, b, 1, &loop.var) && tirc_lower_carries_values(k->c, a, &loop, b))
@@ -282,7 +282,7 @@ static const Touch *stored_by_several(const Kernel *k, Buffer b) {
     ZMap pairs = tirc_z_compose(r->sets, at, tirc_z_reverse(r->sets, at));
     int place = 0; /* the kernel's loops are the first numbers of a tuple */
     for (Stmt s = k->stmt; tirc_is_thread_loop(s); s = s->u.loop.body, place++)
-      if (exact && !r->symbols.n && !strncmp(s->u.loop.thread, "blockIdx", 8))
+      if (exact && !r->symbols.n && tirc_is_block_axis(s->u.loop.axis))
         found |= tirc_z_is_empty(r->sets, tirc_z_less_at(r->sets, pairs, place)) == ANSWER_NO;
     tirc_sets_end(r->sets);
     if (found) return t;
@@ -313,7 +313,7 @@ static Kernel begin(const Kernel *around, Stmt kernel) {
     const For *loop = &s->u.loop;
     if (tirc_is_int(loop->extent, 1)) continue;
     k.all[k.n_all++] = loop->var;
-    if (!strncmp(loop->thread, "blockIdx", 8)) k.blocks[k.n_blocks++] = loop->var;
+    if (tirc_is_block_axis(loop->axis)) k.blocks[k.n_blocks++] = loop->var;
   }
   return k;
 }

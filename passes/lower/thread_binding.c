@@ -62,8 +62,7 @@ typedef struct Unify {
 } Unify;
 
 static Axis *axis_of(Unify *u, Stmt s) {
-  for (int i = 0; i < GPU_AXES; i++)
-    if (!strcmp(u->axes[i].thread, s->u.loop.thread)) return &u->axes[i];
+  if ((int)s->u.loop.axis < GPU_AXES) return &u->axes[s->u.loop.axis];
   tirc_fail(u->c, tirc_place_of(s), CODE_LOWER,
             "blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z are axes of threads",
             "the loop %s is bound to %s, which is no axis of threads", s->u.loop.var->u.s,

@@ -366,7 +366,7 @@ static Stmt within(Sync *k, Stmt s, Threads *threads) {
   }
   For loop = s->u.loop;
   tirc_bind_range(k->a, loop.var, tirc_range(loop.min, loop.extent));
-  if (!strncmp(loop.thread, "threadIdx", 9)) {
+  if (tirc_is_thread_axis(loop.axis)) {
     threads->at[threads->n++] = &s->u.loop;
     tirc_map_set(k->c, &k->varying, loop.var, s);
   } else {

@@ -166,12 +166,8 @@ static bool is_extreme(Expr e, bool least) {
   if (!least && tirc_dtype_equal(t, DT_UINT64)) return e->op == OP_LARGE_UINT && e->u.i == -1;
   if (e->op == OP_INT) return e->u.i == (least ? tirc_dtype_min(t) : tirc_dtype_max(t));
   if (e->op != OP_FLOAT) return false;
-  double limit = t.bits == 64            ? 1.7976931348623157e308
-                 : t.bits == 32          ? 3.4028234663852886e38
-                 : t.code == TYPE_BFLOAT ? 3.3895313892515355e38
-                                         : 65504.0;
   double v = least ? -e->u.f : e->u.f;
-  return v == limit || (isinf(v) && v > 0);
+  return v == tirc_largest_float(t) || (isinf(v) && v > 0);
 }
 
 static bool is_identity(Op op, Expr e) {

@@ -1,6 +1,7 @@
 #include "graph_builder.h"
 
 #include "conditions.h"
+#include "ir/ascii.h"
 #include "ir/tree/annotations.h"
 #include "operator_call.h"
 #include "operators_internal.h"
@@ -16,16 +17,11 @@ enum {
 /* --- names --------------------------------------------------------------------------------------
  */
 
-static bool is_word(char ch) {
-  return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
-         ch == '_';
-}
-
 const char *tirc_graph_spelling(Tirc *c, const char *wanted) {
-  const bool starts_well = is_word(*wanted) && !(*wanted >= '0' && *wanted <= '9');
+  const bool starts_well = tirc_is_word(*wanted) && !tirc_is_digit(*wanted);
   char *name = tirc_format(c, "%s%s", starts_well ? "" : "v_", wanted);
   for (char *at = name; *at; at++)
-    if (!is_word(*at)) *at = '_';
+    if (!tirc_is_word(*at)) *at = '_';
   return name;
 }
 

@@ -46,15 +46,13 @@ static const char *rv_text(void *self, const char *name) {
   return NULL;
 }
 
-static bool in_word(char ch) { return tirc_is_word(ch); }
-
 /* A lambda's text, in which a name that is none of its parameters may be a random variable's. */
 static const char *lambda_text(Reader *r, const char *s) {
   Text t = {.c = r->c};
   const char *body = strchr(s, ':');
   for (const char *at = s; *at;) {
     size_t n = 0;
-    while (in_word(at[n])) n++;
+    while (tirc_is_word(at[n])) n++;
     const char *word = n ? tirc_strndup(r->c, at, n) : NULL;
     const char *rv = word && body && at > body ? rv_text(r, word) : NULL;
     tirc_text_addn(&t, at, rv ? 0 : n ? n : 1);

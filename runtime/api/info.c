@@ -43,23 +43,19 @@ static bool mark_written(Visitor *v, Stmt s);
 
 /* What a kernel stores to, of what the host hands it. */
 static void mark_launched(Written *w, Expr call) {
-  const Expr name = call->n ? call->args[0] : NULL;
-  for (int i = 0; name && name->op == OP_STRING && i < w->m->n_funcs; i++) {
-    const Func *f = w->m->funcs[i];
-    if (!tirc_is_kernel(f) || strcmp(f->name, name->u.s) != 0) continue;
-    Written own = {.c = w->c, .m = w->m};
-    tirc_visit_stmt(&(Visitor){.stmt = mark_written, .self = &own}, f->body);
-    for (int p = 0; p < f->n_params && p + 1 < call->n; p++)
-      if (f->buffers[p] && tirc_map_has(&own.data, f->buffers[p]->data))
-        tirc_map_set(w->c, &w->data, call->args[p + 1], f);
-  }
+  const int number = tirc_kernel_number(w->m, call->args[0]->u.s);
+  if (number < 0) return;
+  const Func *f = w->m->funcs[number];
+  Written own = {.c = w->c, .m = w->m};
+  tirc_visit_stmt(&(Visitor){.stmt = mark_written, .self = &own}, f->body);
+  for (int p = 0; p < f->n_params && p + 1 < call->n; p++)
+    if (f->buffers[p] && tirc_map_has(&own.data, f->buffers[p]->data))
+      tirc_map_set(w->c, &w->data, call->args[p + 1], f);
 }
 
 static bool mark_written(Visitor *v, Stmt s) {
   Written *w = v->self;
-  if (s->kind == STMT_EVAL && s->u.eval.value->op == OP_CALL &&
-      strcmp(s->u.eval.value->u.s, "call_packed") == 0)
-    mark_launched(w, s->u.eval.value);
+  if (s->kind == STMT_EVAL && tirc_is_launch(s->u.eval.value)) mark_launched(w, s->u.eval.value);
   if (s->kind == STMT_STORE) tirc_map_set(w->c, &w->data, s->u.store.buffer->data, s);
   for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_writes; i++)
     tirc_map_set(w->c, &w->data, s->u.block.writes[i].buffer->data, s);

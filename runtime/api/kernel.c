@@ -363,11 +363,6 @@ static void *pack_symbol(tirc_launch *launch, Expr var, int64_t i, double f) {
   return pack_scalar(launch->c, var->dtype, i, f);
 }
 
-static bool overlap(const Tensor *a, const Tensor *b) {
-  const char *x = a->data, *y = b->data;
-  return a->bytes && b->bytes && x < y + b->bytes && y < x + a->bytes;
-}
-
 /* Compiled code takes it for granted that what it writes is nobody else's. */
 static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument *args) {
   Expr wish = tirc_attrs_get(k->func->attrs, tirc_key(KEY_NOALIAS));
@@ -376,7 +371,7 @@ static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument 
     for (int j = 0; j < n; j++) {
       if (i == j || !k->params[i].is_written || !args[i].tensor || !args[j].tensor) continue;
       if (k->func->buffers[i]->data == k->func->buffers[j]->data) continue;
-      if (overlap(args[i].tensor, args[j].tensor))
+      if (tirc_tensors_overlap(args[i].tensor, args[j].tensor))
         tirc_fail(c, k->func->loc, CODE_ARGUMENT,
                   "give arrays of their own, or the function the attribute tir.noalias = False",
                   "argument \"%s\" of %s: it is written, and overlaps with argument \"%s\"",

@@ -245,13 +245,6 @@ static void walk_loop(Walk *w, const For *loop) {
   }
 }
 
-static int kernel_number(Walk *w, const char *name) {
-  for (int i = 0; i < w->on->lowered->n_funcs; i++)
-    if (w->on->names[i] && strcmp(w->on->lowered->funcs[i]->name, name) == 0) return i;
-  tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s calls %s, which is no kernel of the module",
-            w->host->name, name);
-}
-
 static void array_arg(Walk *w, Expr e, const Func *kernel, int i, bool is_written, DeviceArg *to) {
   const uintptr_t at = (uintptr_t)tirc_map_get(&w->arrays, e);
   if (!at)
@@ -297,24 +290,22 @@ static void check_dynamic(Walk *w, const Func *k, Expr e) {
               (long long)needed, (long long)asked);
 }
 
-static void set_extent(Walk *w, DeviceLaunch *l, const char *axis, Expr e) {
-  int64_t *of = strncmp(axis, "blockIdx.", 9) == 0     ? l->blocks
-                : strncmp(axis, "threadIdx.", 10) == 0 ? l->threads
-                                                       : NULL;
-  const int at = axis[0] ? axis[strlen(axis) - 1] - 'x' : -1;
-  if (!of || at < 0 || at > 2)
+static void set_extent(Walk *w, DeviceLaunch *l, const char *name, Expr e) {
+  const ThreadAxis axis = tirc_gpu_axis(name);
+  if ((int)axis >= GPU_AXES)
     tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "a kernel is launched over an axis \"%s\"",
-              axis);
-  of[at] = int_of(w, e);
+              name);
+  (tirc_is_block_axis(axis) ? l->blocks : l->threads)[axis % GPU_BLOCK_AXES] = int_of(w, e);
 }
 
-/* T.call_packed("kernel", its arguments..., the extents of its launch parameters...) */
 static void walk_launch(Walk *w, Expr call) {
-  const int number = kernel_number(w, call->args[0]->u.s);
+  const int number = tirc_kernel_number(w->on->lowered, call->args[0]->u.s);
+  if (number < 0)
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s calls %s, which is no kernel of the module",
+              w->host->name, call->args[0]->u.s);
   const Func *k = w->on->lowered->funcs[number];
-  Expr axes = tirc_attrs_get(k->attrs, tirc_key(KEY_LAUNCH_PARAMS));
   const Signature s = tirc_signature(w->c, k);
-  const int n_axes = axes && axes->op == OP_TUPLE ? axes->n : 0;
+  const int n_axes = tirc_n_launch_params(k);
   if (call->n != 1 + k->n_params + n_axes)
     tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s is launched with %d values and takes %d",
               k->name, call->n - 1, k->n_params + n_axes);
@@ -329,7 +320,7 @@ static void walk_launch(Walk *w, Expr call) {
     else
       args[i] = scalar_arg(w, call->args[1 + i], k->params[i]->dtype);
   for (int i = 0; i < n_axes; i++) {
-    const char *axis = axes->args[i]->op == OP_STRING ? axes->args[i]->u.s : "";
+    const char *axis = tirc_launch_param(k, i);
     Expr value = call->args[1 + k->n_params + i];
     if (strcmp(axis, "tir.use_dyn_shared_memory") == 0)
       check_dynamic(w, k, value);
@@ -342,8 +333,7 @@ static void walk_launch(Walk *w, Expr call) {
 
 static void walk_eval(Walk *w, Expr e) {
   if (e->op == OP_INT || e->op == OP_STRING) return;
-  if (e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
-      e->args[0]->op == OP_STRING)
+  if (tirc_is_launch(e))
     walk_launch(w, e);
   else
     tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s calls %s outside of a kernel",

@@ -439,17 +439,12 @@ static void give_back(const tirc_program *p, Frame *f) {
   tirc_frame_free(surplus);
 }
 
-static bool overlap(const tirc_array *a, const tirc_array *b) {
-  const char *x = a->t->data, *y = b->t->data;
-  return a->t->bytes && b->t->bytes && x < y + b->t->bytes && y < x + a->t->bytes;
-}
-
 /* What is written is nobody else's. */
 static void check_results(Tirc *c, const Run *r) {
   const Func *f = r->p->plan->signature;
   for (int i = r->p->plan->n_params; i < r->n; i++)
     for (int k = 0; k < i; k++)
-      if (overlap(r->args[i].array, r->args[k].array))
+      if (tirc_tensors_overlap(r->args[i].array->t, r->args[k].array->t))
         tirc_fail(c, f->loc, CODE_ARGUMENT, "give each result an array of its own",
                   "the result \"%s\" overlaps with \"%s\"", f->buffers[i]->name,
                   f->buffers[k]->name);

@@ -20,6 +20,11 @@ typedef struct Tensor {
   bool is_far; /* data is an address of a device, where nothing here may look */
 } Tensor;
 
+static inline bool tirc_tensors_overlap(const Tensor *a, const Tensor *b) {
+  const char *x = a->data, *y = b->data;
+  return a->bytes && b->bytes && x < y + b->bytes && y < x + a->bytes;
+}
+
 /* Zeroed. Throws "shape" on negative extents or overflow, "memory" when it is too large. Large ones
  * lie on huge pages (pages.h). */
 Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape);

@@ -10,11 +10,6 @@
 /* --- together or alone -------------------------------------------------------------------------
  */
 
-static uint64_t draw(Emu *e, uint64_t below) {
-  e->random = e->random * 6364136223846793005u + 1442695040888963407u;
-  return (e->random >> 33) % below;
-}
-
 /* Statements without a meeting, to their end for one group after the other. */
 static void run_alone(Emu *e, int n, const Act *const *at, const Threads *l) {
   int order[MOST_GROUPS];
@@ -23,7 +18,7 @@ static void run_alone(Emu *e, int n, const Act *const *at, const Threads *l) {
     return;
   }
   for (int g = 0; g < e->n_groups; g++) {
-    const int other = (int)draw(e, (uint64_t)g + 1);
+    const int other = (int)tirc_emu_draw(&e->random, (uint64_t)g + 1);
     order[g] = order[other];
     order[other] = g;
   }
@@ -339,8 +334,8 @@ static void compile_for(Emu *e, Act *a) {
   a->extent = tirc_emu_expr(e, loop->extent);
   a->run = run_for;
   if (loop->kind == LOOP_THREAD_BINDING) {
-    a->n = tirc_gpu_axis(loop->thread);
-    if (a->n == GPU_AXES)
+    a->n = loop->axis;
+    if (a->n >= GPU_AXES)
       tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "lower it first",
                 "the emulator has no thread axis %s", loop->thread);
     if (e->axis[a->n]) {

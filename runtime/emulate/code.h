@@ -265,6 +265,10 @@ void tirc_emu_run_store(Emu *e, const Act *a, const Threads *l);
 void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Threads *l);
 void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Threads *l);
 void tirc_emu_pass_barrier(Emu *e);
+static inline uint64_t tirc_emu_draw(uint64_t *random, uint64_t below) {
+  *random = *random * 6364136223846793005u + 1442695040888963407u;
+  return (*random >> 33) % below;
+}
 const char *tirc_emu_thread(Emu *e, int thread); /* "(threadIdx.x = 1, threadIdx.y = 0)" */
 const char *tirc_emu_block(Emu *e, int64_t block);
 const char *tirc_emu_act(Emu *e, const Act *a); /* "line 7 (`C[0] = 1`)" */

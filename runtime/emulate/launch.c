@@ -24,25 +24,18 @@ typedef struct Traced {
   int64_t n;
 } Traced;
 
-static uint64_t draw(uint64_t *random, uint64_t below) {
-  *random = *random * 6364136223846793005u + 1442695040888963407u;
-  return (*random >> 33) % below;
-}
-
 /* --- the call ----------------------------------------------------------------------------------
  */
 
 static const Func *find_kernel(const Session *s, Tirc *t, Loc loc, const char *name) {
-  for (int i = 0; i < s->module->n_funcs; i++)
-    if (strcmp(s->module->funcs[i]->name, name) == 0 && tirc_is_kernel(s->module->funcs[i]))
-      return s->module->funcs[i];
+  const int number = tirc_kernel_number(s->module, name);
+  if (number >= 0) return s->module->funcs[number];
   tirc_fail(t, loc, CODE_LAUNCH, NULL, "the module has no kernel \"%s\" to launch", name);
 }
 
 /* The kernel's launch parameters: an extent each of an axis. */
 static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
-  const Expr names = tirc_attrs_get(e->kernel->attrs, tirc_key(KEY_LAUNCH_PARAMS));
-  const int n_params = e->kernel->n_params, n_names = names ? names->n : 0;
+  const int n_params = e->kernel->n_params, n_names = tirc_n_launch_params(e->kernel);
   if (n != n_params + n_names)
     tirc_fail(e->t, loc, CODE_LAUNCH, NULL,
               "kernel \"%s\" takes %d arguments and %d launch parameters, and is launched with %d",
@@ -51,13 +44,13 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
   e->dynamic = -1;
   for (int i = 0; i < n_names; i++) {
     const LaunchArgument *a = &args[n_params + i];
-    const char *name = names->args[i]->op == OP_STRING ? names->args[i]->u.s : "";
-    const int axis = tirc_gpu_axis(name);
-    if (axis == GPU_AXES && strcmp(name, "tir.use_dyn_shared_memory") == 0) {
+    const char *name = tirc_launch_param(e->kernel, i);
+    const int axis = (int)tirc_gpu_axis(name);
+    if (axis >= GPU_AXES && strcmp(name, "tir.use_dyn_shared_memory") == 0) {
       e->dynamic = a->value.i;
       continue;
     }
-    if (axis == GPU_AXES || !tirc_dtype_is_int(a->dtype))
+    if (axis >= GPU_AXES || !tirc_dtype_is_int(a->dtype))
       tirc_fail(e->t, loc, CODE_LAUNCH, NULL, "kernel \"%s\" has no launch parameter \"%s\"",
                 e->kernel->name, name);
     if (a->value.i < 0 || (axis >= 3 && a->value.i < 1))
@@ -138,7 +131,7 @@ static void draw_groups(Emu *e) {
   int count[MOST_GROUPS] = {0}, first = 0;
   uint8_t *const of = (uint8_t *)(void *)take(e, e->threads / 8 + 1);
   for (int i = 0; i < e->threads; i++) {
-    of[i] = (uint8_t)draw(&e->random, (uint64_t)e->n_groups);
+    of[i] = (uint8_t)tirc_emu_draw(&e->random, (uint64_t)e->n_groups);
     count[of[i]]++;
   }
   for (int g = 0; g < e->n_groups; g++) {
@@ -165,7 +158,7 @@ static void run_block(Emu *e, const Act *body, int64_t block) {
   e->top = e->stack;
   /* a statement costs the same for few threads as for many */
   const uint64_t most = e->threads >= SOME ? 4 : 2;
-  e->n_groups = 1 + (int)draw(&e->random, most);
+  e->n_groups = 1 + (int)tirc_emu_draw(&e->random, most);
   draw_groups(e);
   e->top = e->stack;
   for (int d = 0; d < 3; d++) {
@@ -210,7 +203,7 @@ static void run_blocks(Session *s, Emu *e, const Act *body) {
                 "kernel \"%s\" is launched with too many blocks", e->kernel->name);
   uint32_t *const order = tirc_new_array(e->t, uint32_t, n);
   for (int64_t i = 0; i < n; i++) {
-    const int64_t other = (int64_t)draw(&s->random, (uint64_t)i + 1);
+    const int64_t other = (int64_t)tirc_emu_draw(&s->random, (uint64_t)i + 1);
     order[i] = order[other];
     order[other] = (uint32_t)i;
   }

@@ -16,14 +16,9 @@ typedef struct Uses {
   int loops;
 } Uses;
 
-static bool is_launch(Expr e) {
-  return e->op == OP_CALL && !strcmp(e->u.s, "call_packed") && e->n > 0 &&
-         e->args[0]->op == OP_STRING;
-}
-
 static bool see_use(Visitor *v, Expr e) {
   Uses *k = v->self;
-  if (is_launch(e)) {
+  if (tirc_is_launch(e)) {
     bool uses = false;
     for (int i = 1; i < e->n; i++) uses |= e->args[i] == k->data;
     k->launches += uses ? 1 + (k->loops > 0) : 0;
@@ -83,12 +78,9 @@ typedef struct Needed {
 
 static bool see_launch(Visitor *v, Expr e) {
   const Needed *k = v->self;
-  for (int f = 0; is_launch(e) && f < k->module->n_funcs; f++) {
-    const Func *kernel = k->module->funcs[f];
-    if (!tirc_is_kernel(kernel) || strcmp(kernel->name, e->args[0]->u.s) != 0) continue;
-    for (int i = 0; i < kernel->n_params && i + 1 < e->n && !k->of[f]; i++)
-      k->of[f] = stores_to(kernel, i) && is_used_again(k->host, e->args[1 + i]);
-  }
+  const int f = tirc_is_launch(e) ? tirc_kernel_number(k->module, e->args[0]->u.s) : -1;
+  for (int i = 0; f >= 0 && i < k->module->funcs[f]->n_params && i + 1 < e->n && !k->of[f]; i++)
+    k->of[f] = stores_to(k->module->funcs[f], i) && is_used_again(k->host, e->args[1 + i]);
   return true;
 }
 

@@ -2,7 +2,6 @@
 
 #include "ir/tree/int_op.h"
 
-#include <float.h>
 #include <math.h>
 
 /* Units of double that the reference itself rounds by. */
@@ -29,11 +28,6 @@ double tirc_round_int(DType t, DType from, int64_t x) {
 double tirc_unit_roundoff(DType t) {
   if (t.code == TYPE_BFLOAT) return 0x1p-8;
   return t.bits == 16 ? 0x1p-11 : t.bits == 32 ? 0x1p-24 : 0x1p-53;
-}
-
-double tirc_largest_float(DType t) {
-  if (t.code == TYPE_BFLOAT) return 0x1.fep127;
-  return t.bits == 16 ? 65504 : t.bits == 32 ? (double)FLT_MAX : DBL_MAX;
 }
 
 void tirc_bound_open(Reach *b, DType t, Cell v) {

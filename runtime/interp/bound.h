@@ -83,7 +83,6 @@ void tirc_bound_function(Reach *out, const Reach *a, const Reach *b, const Funct
 
 /* The unit roundoff: half of the distance from 1 to the next value. */
 double tirc_unit_roundoff(DType t);
-double tirc_largest_float(DType t);                    /* finite */
 double tirc_round_float(DType t, double v);            /* to the nearest value of t */
 double tirc_round_int(DType t, DType from, int64_t x); /* likewise, in one step */
 

@@ -379,8 +379,7 @@ static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
   if (e->op == OP_CALL && strcmp(e->u.s, "prefetch") == 0) return;
-  if (k->launches && e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
-      e->args[0]->op == OP_STRING) {
+  if (k->launches && tirc_is_launch(e)) {
     compile_launch(k, s);
     return;
   }

@@ -21,11 +21,9 @@ static char *text_of_file(const char *path) {
   return text;
 }
 
-static bool is_word(char c) { return tirc_is_word(c); }
-
 static bool has_name(const char *text, const char *name, size_t n) {
   for (const char *p = text; (p = strstr(p, name)) != NULL; p++)
-    if ((p == text || !is_word(p[-1])) && !is_word(p[n])) return true;
+    if ((p == text || !tirc_is_word(p[-1])) && !tirc_is_word(p[n])) return true;
   return false;
 }
 
@@ -33,7 +31,7 @@ static bool has_name(const char *text, const char *name, size_t n) {
 static void look_for_nearest(const char *text, Nearest *best) {
   for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
     size_t n = 0;
-    while (is_word(line[n])) n++;
+    while (tirc_is_word(line[n])) n++;
     const char *after = line + n;
     while (*after == ' ') after++;
     if (n > 0 && *after == '=' && after[1] != '=') tirc_offer_name(best, line, n);

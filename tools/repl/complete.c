@@ -23,8 +23,6 @@ static void offer_with(const Taker *t, const char *word, const char *end) {
   if (snprintf(text, sizeof text, "%s%s", word, end) < (int)sizeof text) offer(t, text);
 }
 
-static bool is_word(char c) { return tirc_is_word(c); }
-
 /* --- the session's names ---------------------------------------------------------------------- */
 
 /* The "=" of an assignment in a line, or its end. */
@@ -57,9 +55,9 @@ char *next_variable(const Repl *r, int *line, size_t *at) {
     const char *text = r->lines[*line];
     while (text[*at]) {
       const char *start = text + *at, *end = end_of_targets(start);
-      while (start < end && !is_word(*start)) start++;
+      while (start < end && !tirc_is_word(*start)) start++;
       size_t n = 0;
-      while (start + n < end && is_word(start[n])) n++;
+      while (start + n < end && tirc_is_word(start[n])) n++;
       if (n) {
         bool first = start == text || start[-1] != '.';
         *at = (size_t)(start + n - text);
@@ -121,7 +119,7 @@ static int open_call(const char *text, size_t n) {
   }
   if (n == 0) return -1;
   size_t end = n - 1, start = end;
-  while (start > 0 && is_word(text[start - 1])) start--;
+  while (start > 0 && tirc_is_word(text[start - 1])) start--;
   for (int i = 0; end > start && tirc_primitive_table(i, &p); i++)
     if (strlen(p.name) == end - start && !strncmp(p.name, text + start, end - start)) return i;
   return -1;
@@ -179,7 +177,7 @@ size_t complete_line(const Repl *r, const char *text, size_t n,
   size_t start = n, indent = strspn(text, " \t");
   const ReplCommand *c = command_of(text, n);
   bool topic = c && c->argument && strstr(c->argument, "NAME"); /* codes have hyphens */
-  while (start > 0 && (is_word(text[start - 1]) || (topic && text[start - 1] == '-'))) start--;
+  while (start > 0 && (tirc_is_word(text[start - 1]) || (topic && text[start - 1] == '-'))) start--;
   Taker t = {r, text + start, n - start, take, self};
   int primitive;
   if (in_string(text, start))

@@ -178,10 +178,8 @@ static void require_box_written(AutoCopy *k) {
 static void require_alone_among_threads(AutoCopy *k) {
   SRef *threads = NULL;
   const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
-  for (SRef *r = k->loop->parent; r; r = r->parent) {
-    const char *thread = tirc_is_loop(r) ? tirc_loop_of(r)->thread : NULL;
-    if (thread && tirc_shared_under(k->cache->storage, thread)) threads = r;
-  }
+  for (SRef *r = k->loop->parent; r; r = r->parent)
+    if (tirc_is_loop(r) && tirc_shared_under(k->cache->storage, tirc_loop_of(r)->axis)) threads = r;
   for (int i = 0; threads && i < writers.n; i++) {
     if (!tirc_is_ancestor(threads, writers.at[i]) || tirc_is_ancestor(k->loop, writers.at[i]))
       continue;

@@ -14,21 +14,12 @@
 #include "ir/tree/print.h"
 #include "loops.h"
 
-/* Rank 0: blockIdx; 1: threadIdx and virtual threads; -1: no thread. dim -1: no dimension. */
-typedef struct ThreadScope {
-  int rank, dim;
-} ThreadScope;
-
-static bool ends_in_axis(const char *tag, size_t prefix) {
-  return tag[prefix] >= 'x' && tag[prefix] <= 'z' && !tag[prefix + 1];
-}
-
-static ThreadScope thread_scope(Sched *s, const char *tag) {
-  if (!strcmp(tag, "vthread") || !strcmp(tag, "cthread")) return (ThreadScope){1, -1};
-  if (!strncmp(tag, "vthread.", 8) && ends_in_axis(tag, 8)) return (ThreadScope){1, -1};
-  if (!strncmp(tag, "blockIdx.", 9) && ends_in_axis(tag, 9)) return (ThreadScope){0, tag[9] - 'x'};
-  if (!strncmp(tag, "threadIdx.", 10) && ends_in_axis(tag, 10))
-    return (ThreadScope){1, tag[10] - 'x'};
+static ThreadAxis thread_axis(Sched *s, const char *tag) {
+  const ThreadAxis axis = tirc_gpu_axis(tag);
+  const char *behind = axis == AXIS_VIRTUAL ? tag + strlen("vthread") : "";
+  if (axis != AXIS_UNKNOWN &&
+      (!*behind || (behind[0] == '.' && behind[1] && !behind[2] && strchr("xyz", behind[1]))))
+    return axis;
   tirc_refuse(s, NULL, SERR_THREAD_AXIS, "\"%s\" is no thread axis", tag);
 }
 
@@ -36,7 +27,7 @@ typedef struct Check {
   Sched *s;
   SRef *loop;
   LoopKind kind;
-  ThreadScope thread;
+  ThreadAxis axis;
   PtrMap moved; /* the loop's variable, and what is let from it */
 } Check;
 
@@ -85,8 +76,7 @@ static bool check_block(Visitor *v, Stmt stmt) {
   const Block *b = &stmt->u.block;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_any(b->iter_values[i], &k->moved)) continue;
-    bool cross_thread =
-        b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
+    bool cross_thread = b->iters[i].kind == ITER_REDUCE && tirc_is_thread_axis(k->axis);
     if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
     if (cross_thread && !k->s->gpu)
       tirc_sched_warn(k->s,
@@ -97,15 +87,13 @@ static bool check_block(Visitor *v, Stmt stmt) {
   return true;
 }
 
-static void check_iterators(Sched *s, SRef *loop, LoopKind kind, ThreadScope thread) {
-  Check k = {s, loop, kind, thread, {0}};
+static void check_iterators(Sched *s, SRef *loop, LoopKind kind, ThreadAxis axis) {
+  Check k = {s, loop, kind, axis, {0}};
   tirc_map_set(s->c, &k.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
   Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
   warn_of_vectorized(&k);
 }
-
-static const ThreadScope no_thread = {-1, -1};
 
 /* --- loops that a program brings ---------------------------------------------------------------
  *
@@ -126,12 +114,12 @@ static bool check_concurrent(Visitor *v, Stmt stmt) {
                    : NULL;
   if (!loop || tirc_is_int(stmt->u.loop.extent, 1)) return true;
   const For *f = &stmt->u.loop;
-  const bool is_virtual = f->thread && !strncmp(f->thread, "vthread", 7); /* these run in turn */
+  const bool is_virtual = f->axis == AXIS_VIRTUAL;
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    ThreadScope thread = f->thread ? thread_scope(r->s, f->thread) : no_thread;
-    check_iterators(r->s, loop, f->kind, thread);
-    tirc_refuse_dependence(r->s, loop, f->thread);
+    if (f->thread) (void)thread_axis(r->s, f->thread);
+    check_iterators(r->s, loop, f->kind, f->axis);
+    tirc_refuse_dependence(r->s, loop, f->axis);
     TIRC_END(c, trap);
     return true;
   }
@@ -162,15 +150,10 @@ typedef struct Axis {
   bool warned;
 } Axis;
 
-static bool is_axis(const For *f, const char *thread) {
-  return f->kind == LOOP_THREAD_BINDING && !strcmp(f->thread, thread);
-}
-
 static bool compare_extent(Visitor *v, Stmt stmt) {
   Axis *a = v->self;
   const For *f = &stmt->u.loop;
-  if (stmt->kind != STMT_FOR || a->warned || f->var == a->loop->var ||
-      !is_axis(f, a->loop->thread) ||
+  if (stmt->kind != STMT_FOR || a->warned || f->var == a->loop->var || f->axis != a->loop->axis ||
       tirc_is_int(tirc_simplify0(a->s->c, tirc_sub(a->s->c, f->extent, a->loop->extent)), 0))
     return true;
   a->warned = true;
@@ -194,34 +177,35 @@ static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
   *copy = *loop->stmt;
   copy->u.loop.kind = kind;
   copy->u.loop.thread = thread;
+  copy->u.loop.axis = tirc_gpu_axis(thread);
   tirc_sched_replace(s, loop, copy);
   tirc_mark_changed(s, loop, NULL);
 }
 
-static void run_in_parallel(Sched *s, Value loop, LoopKind kind, const char *thread,
-                            ThreadScope scope) {
+static void run_in_parallel(Sched *s, Value loop, LoopKind kind, const char *thread) {
+  const ThreadAxis axis = thread ? thread_axis(s, thread) : AXIS_NONE;
   SRef *r = tirc_sref_of_value(s, loop);
   tirc_require_compact_dataflow(s, r);
-  check_iterators(s, r, kind, scope);
-  tirc_require_independent(s, r, thread);
+  check_iterators(s, r, kind, axis);
+  tirc_require_independent(s, r, axis);
   set_kind(s, r, kind, thread);
 }
 
 void tirc_prim_parallel(Sched *s, const Value *args, Value *result) {
   (void)result;
-  run_in_parallel(s, args[0], LOOP_PARALLEL, NULL, no_thread);
+  run_in_parallel(s, args[0], LOOP_PARALLEL, NULL);
 }
 
 void tirc_prim_vectorize(Sched *s, const Value *args, Value *result) {
   (void)result;
-  run_in_parallel(s, args[0], LOOP_VECTORIZED, NULL, no_thread);
+  run_in_parallel(s, args[0], LOOP_VECTORIZED, NULL);
 }
 
 void tirc_prim_bind(Sched *s, const Value *args, Value *result) {
   (void)result;
-  ThreadScope scope = thread_scope(s, args[1].u.s);
-  run_in_parallel(s, args[0], LOOP_THREAD_BINDING, args[1].u.s, scope);
-  if (scope.dim >= 0) warn_of_extents(s, tirc_sref_of_value(s, args[0]));
+  run_in_parallel(s, args[0], LOOP_THREAD_BINDING, args[1].u.s);
+  SRef *loop = tirc_sref_of_value(s, args[0]);
+  if ((int)tirc_loop_of(loop)->axis < GPU_AXES) warn_of_extents(s, loop);
 }
 
 void tirc_prim_unroll(Sched *s, const Value *args, Value *result) {

@@ -119,8 +119,8 @@ static bool sees_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b, bool shared
 typedef VEC(Watched) Stores;
 
 /* Threads wait for each other before they read memory that they share. */
-static WatchKind watch_kind(Buffer b, const char *thread, bool shared) {
-  if (thread && tirc_shared_under(b->storage, thread)) return shared ? WATCH_STORES : WATCH_VALUES;
+static WatchKind watch_kind(Buffer b, ThreadAxis axis, bool shared) {
+  if (tirc_shared_under(b->storage, axis)) return shared ? WATCH_STORES : WATCH_VALUES;
   return shared ? WATCH_ALL : WATCH_READS;
 }
 
@@ -169,7 +169,7 @@ static bool is_of_interest(const PtrMap *only, Buffer b) {
 
 /* The buffers that the loop stores to. False: the iterations cannot meet in any of them, or in any
  * of this memory (NULL: all). */
-static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, Stores *out) {
+static bool look(Sched *s, SRef *loop, ThreadAxis axis, const PtrMap *only, Stores *out) {
   const SRefs blocks = tirc_child_blocks(s, loop);
   const For *f = tirc_loop_of(loop);
   const SRef *scope = tirc_scope_root(loop);
@@ -180,8 +180,8 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
       if (has_store(out, b)) continue;
       const bool shared = tirc_is_used_besides(loop, b);
       /* Where threads share memory, that is covered what they wrote together. */
-      const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->storage, f->thread);
-      Watched one = {b, watch_kind(b, thread, shared), shared};
+      const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->storage, f->axis);
+      Watched one = {b, watch_kind(b, axis, shared), shared};
       if (!is_of_interest(only, b) ||
           (sees_apart(s, loop, blocks, b, shared || bound) && !tirc_loosely_used(scope, NULL, b)) ||
           adds_over(loop, blocks, b))
@@ -193,7 +193,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
   for (int i = 0; i < loose.n; i++) {
     if (has_store(out, loose.at[i])) continue;
     const bool shared = tirc_is_used_besides(loop, loose.at[i]);
-    Watched one = {loose.at[i], watch_kind(loose.at[i], thread, shared), shared};
+    Watched one = {loose.at[i], watch_kind(loose.at[i], axis, shared), shared};
     if (!is_of_interest(only, loose.at[i])) one.kind = WATCH_VALUES;
     may_meet |= one.kind != WATCH_VALUES;
     vec_push(s->c, *out, one);
@@ -227,11 +227,11 @@ static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) 
       var);
 }
 
-static bool find_meeting(Sched *s, SRef *loop, const char *thread, const PtrMap *only, Meet *meet) {
+static bool find_meeting(Sched *s, SRef *loop, ThreadAxis axis, const PtrMap *only, Meet *meet) {
   const ArenaMark mark = tirc_mark(s->c);
   const Expr var = tirc_loop_of(loop)->var;
   Stores stores = {0};
-  bool met = !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, only, &stores);
+  bool met = !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, axis, only, &stores);
   if (met) {
     const SRefs blocks = tirc_child_blocks(s, loop);
     const Plain plain = tirc_plain_blocks(s, blocks);
@@ -265,14 +265,14 @@ bool tirc_iterations_apart(Sched *s, SRef *loop, SRefs blocks, Buffer b) {
   return apart;
 }
 
-void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
+void tirc_require_independent(Sched *s, SRef *loop, ThreadAxis axis) {
   Meet meet;
-  if (find_meeting(s, loop, thread, NULL, &meet)) iterations_depend(s, loop, &meet);
+  if (find_meeting(s, loop, axis, NULL, &meet)) iterations_depend(s, loop, &meet);
 }
 
-void tirc_refuse_dependence(Sched *s, SRef *loop, const char *thread) {
+void tirc_refuse_dependence(Sched *s, SRef *loop, ThreadAxis axis) {
   Meet meet;
-  if (find_meeting(s, loop, thread, NULL, &meet) && meet.witness) iterations_depend(s, loop, &meet);
+  if (find_meeting(s, loop, axis, NULL, &meet) && meet.witness) iterations_depend(s, loop, &meet);
 }
 
 bool tirc_runs_at_once(const For *f) {
@@ -287,7 +287,7 @@ void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks) {
     for (SRef *r = blocks[i]->parent; r && !tirc_map_has(&seen, r); r = r->parent) {
       tirc_map_set(s->c, &seen, r, r);
       if (tirc_is_loop(r) && tirc_runs_at_once(tirc_loop_of(r)) &&
-          find_meeting(s, r, tirc_loop_of(r)->thread, &used, &meet))
+          find_meeting(s, r, tirc_loop_of(r)->axis, &used, &meet))
         iterations_depend(s, r, &meet);
     }
 }

@@ -159,12 +159,12 @@ bool tirc_init_is_elsewhere(Sched *s, SRef *block);
 /* --- iterations at the same time (concurrent.c) ----------------------------------------------- */
 
 /* Raises iterations-depend when one iteration reads what another one stores, or would where a
- * loaded condition holds, or both store different values to what is used after the loop. `thread`:
- * the thread axis of a GPU that the loop is to be, where other memories than the global one have
- * rules of their own; or NULL. */
-void tirc_require_independent(Sched *s, SRef *loop, const char *thread);
+ * loaded condition holds, or both store different values to what is used after the loop. `axis`:
+ * what the loop is to be bound to, where other memories than the global one have rules of their
+ * own. */
+void tirc_require_independent(Sched *s, SRef *loop, ThreadAxis axis);
 /* Raises it only where there is an example of two iterations that meet. */
-void tirc_refuse_dependence(Sched *s, SRef *loop, const char *thread);
+void tirc_refuse_dependence(Sched *s, SRef *loop, ThreadAxis axis);
 
 /* The same for the loops around n blocks that run in parallel, after these came there. */
 void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks);

@@ -2,10 +2,9 @@
  */
 #include "nodes.h"
 
-bool tirc_shared_under(Storage storage, const char *thread) {
-  if (storage == STORAGE_WARP || storage == STORAGE_WARP_PART)
-    return !strcmp(thread, "threadIdx.x");
-  return tirc_owner(storage) == OWNER_BLOCK && strncmp(thread, "blockIdx.", 9) != 0;
+bool tirc_shared_under(Storage storage, ThreadAxis axis) {
+  if (storage == STORAGE_WARP || storage == STORAGE_WARP_PART) return axis == AXIS_THREAD_X;
+  return tirc_owner(storage) == OWNER_BLOCK && !tirc_is_block_axis(axis) && axis != AXIS_NONE;
 }
 
 LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, Storage storage) {
@@ -19,7 +18,7 @@ LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, Storage storage) {
   }
   for (; storage != STORAGE_GLOBAL && r; r = r->parent) {
     if (!tirc_is_loop(r) || tirc_loop_of(r)->kind != LOOP_THREAD_BINDING) continue;
-    if (!tirc_shared_under(storage, tirc_loop_of(r)->thread)) continue;
+    if (!tirc_shared_under(storage, tirc_loop_of(r)->axis)) continue;
     vec_push(c, vars, tirc_loop_of(r)->var);
     vec_push(c, doms, tirc_loop_range(tirc_loop_of(r)));
   }

@@ -157,7 +157,7 @@ bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predica
 
 /* Whether such storage is shared by the threads of that axis, so that what one of them
  * does with it is not all. */
-bool tirc_shared_under(Storage storage, const char *thread);
+bool tirc_shared_under(Storage storage, ThreadAxis axis);
 
 /* The domains of iterators, in their order. */
 LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters);
