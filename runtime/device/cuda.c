@@ -26,7 +26,6 @@ typedef struct CuKernel {
 typedef struct CuBuffer {
   DeviceBuffer base;
   CuPointer at;
-  bool is_borrowed; /* somebody else frees it */
 } CuBuffer;
 
 static const char no_device[] = "it comes with the driver of an NVIDIA GPU; --device emulate and "
@@ -77,49 +76,38 @@ static int attribute(const Cuda *cu, CuDeviceNumber number, int which) {
   return v;
 }
 
-static DeviceInfo info_of(const Cuda *cu, CuDeviceNumber number) {
-  DeviceInfo i = {.name = "?", .platform = "NVIDIA CUDA"};
+static bool info_of(Device *device, int which, DeviceInfo *i) {
+  const Cuda *cu = &((CuDevice *)device)->cu;
+  CuDeviceNumber number = 0;
   size_t bytes = 0;
   int version = 0;
-  (void)cu->cuDeviceGetName(i.name, sizeof i.name - 1, number);
+  if (cu->cuDeviceGet(&number, which) != CUDA_SUCCESS) return false;
+  (void)cu->cuDeviceGetName(i->name, sizeof i->name - 1, number);
   (void)cu->cuDeviceTotalMem_v2(&bytes, number);
   (void)cu->cuDriverGetVersion(&version);
   const int major = attribute(cu, number, CU_ATTRIBUTE_MAJOR);
   const int minor = attribute(cu, number, CU_ATTRIBUTE_MINOR);
-  snprintf(i.version, sizeof i.version, "CUDA %d.%d, compute capability %d.%d", version / 1000,
+  snprintf(i->platform, sizeof i->platform, "NVIDIA CUDA");
+  snprintf(i->version, sizeof i->version, "CUDA %d.%d, compute capability %d.%d", version / 1000,
            version % 1000 / 10, major, minor);
-  i.memory = i.largest_buffer = (int64_t)bytes;
-  i.shared = attribute(cu, number, CU_ATTRIBUTE_SHARED);
-  i.threads = attribute(cu, number, CU_ATTRIBUTE_THREADS);
-  i.cores = attribute(cu, number, CU_ATTRIBUTE_MULTIPROCESSORS);
-  return i;
+  i->memory = i->largest_buffer = (int64_t)bytes;
+  i->shared = attribute(cu, number, CU_ATTRIBUTE_SHARED);
+  i->threads = attribute(cu, number, CU_ATTRIBUTE_THREADS);
+  i->cores = attribute(cu, number, CU_ATTRIBUTE_MULTIPROCESSORS);
+  return true;
 }
 
-static int list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e) {
-  Cuda cu;
-  int n = 0;
-  if (!load(&cu, e)) return 0;
-  (void)cu.cuDeviceGetCount(&n);
-  for (int i = 0; i < n; i++) {
-    CuDeviceNumber number = 0;
-    if (cu.cuDeviceGet(&number, i) != CUDA_SUCCESS) continue;
-    const DeviceInfo info = info_of(&cu, number);
-    hear(self, &info);
-  }
-  if (!n) fail(e, CODE_DEVICE, no_device, "CUDA has no device here");
-  return n;
-}
-
-static bool open_device(CuDevice *d, int which, DeviceError *e) {
-  int n = 0;
+static bool find(Device *device, int *n, DeviceError *e) {
+  CuDevice *d = (CuDevice *)device;
   if (!load(&d->cu, e)) return false;
-  (void)d->cu.cuDeviceGetCount(&n);
-  if (!n) return fail(e, CODE_DEVICE, no_device, "CUDA has no device here");
-  if (which < 0 || which >= n)
-    return fail(e, CODE_DEVICE, "tirc doctor lists them",
-                "CUDA has %d device%s here, and no number %d", n, n == 1 ? "" : "s", which);
+  (void)d->cu.cuDeviceGetCount(n);
+  return true;
+}
+
+static bool open_device(Device *device, int which, DeviceError *e) {
+  CuDevice *d = (CuDevice *)device;
   CuResult status = d->cu.cuDeviceGet(&d->number, which);
-  if (status == CUDA_SUCCESS) d->base.info = info_of(&d->cu, d->number);
+  if (status == CUDA_SUCCESS) (void)info_of(device, which, &device->info);
   if (status == CUDA_SUCCESS) status = d->cu.cuDevicePrimaryCtxRetain(&d->context, d->number);
   if (status == CUDA_SUCCESS) status = d->cu.cuCtxSetCurrent(d->context);
   if (status == CUDA_SUCCESS) status = d->cu.cuEventCreate(&d->begin, CU_EVENT_DEFAULT);
@@ -139,17 +127,6 @@ static void close_device(Device *device) {
   if (d->begin) (void)d->cu.cuEventDestroy_v2(d->begin);
   if (d->end) (void)d->cu.cuEventDestroy_v2(d->end);
   if (d->context) (void)d->cu.cuDevicePrimaryCtxRelease_v2(d->number);
-  free(d);
-}
-
-static Device *open_number(int which, DeviceError *e) {
-  CuDevice *d = calloc(1, sizeof *d);
-  if (!d) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  d->base.kind = &tirc_cuda;
-  d->base.seconds = -1;
-  if (open_device(d, which, e)) return &d->base;
-  close_device(&d->base);
-  return NULL;
 }
 
 /* --- programs -------------------------------------------------------------------------------- */
@@ -157,114 +134,68 @@ static Device *open_number(int which, DeviceError *e) {
 static void free_program(DeviceProgram *program) {
   CuProgram *p = (CuProgram *)program;
   if (p->module) (void)entered(p->base.device)->cu.cuModuleUnload(p->module);
-  free(p);
 }
 
-static DeviceProgram *build(Device *device, const char *ptx, const char *what, DeviceError *e) {
-  CuDevice *d = entered(device);
-  CuProgram *p = calloc(1, sizeof *p);
+static bool build(DeviceProgram *program, const char *ptx, const char *what, DeviceError *e) {
+  CuDevice *d = entered(program->device);
+  CuProgram *p = (CuProgram *)program;
   char log[4096] = "", words[256];
   int options[2] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
   void *values[2] = {log, (void *)(uintptr_t)sizeof log};
-  if (!p) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  p->base.device = device;
   const CuResult status = d->cu.cuModuleLoadDataEx(&p->module, ptx, 2, options, values);
-  if (status == CUDA_SUCCESS) return &p->base;
+  if (status == CUDA_SUCCESS) return true;
   p->module = NULL;
   words_of(&d->cu, status, words, sizeof words);
-  fail(e, CODE_CODEGEN, "tirc build --emit=ptx shows the code",
-       "the device %s does not take the code of %s: %s%s%.*s", d->base.info.name, what, words,
-       *log ? ":\n" : "", (int)sizeof log - 1, log);
-  free_program(&p->base);
-  return NULL;
+  return fail(e, CODE_CODEGEN, "tirc build --emit=ptx shows the code",
+              "the device %s does not take the code of %s: %s%s%.*s", d->base.info.name, what,
+              words, *log ? ":\n" : "", (int)sizeof log - 1, log);
 }
 
-static void free_kernel(DeviceKernel *k) {
-  free(k->name);
-  free(k);
-}
-
-static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const DeviceShared *shared,
-                               DeviceError *e) {
+static bool kernel_of(DeviceKernel *kernel, DeviceProgram *program, const DeviceShared *shared,
+                      DeviceError *e) {
   CuDevice *d = entered(program->device);
-  if (shared->all > d->base.info.shared)
-    return fail(e, CODE_LIMIT, NULL,
-                "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
-                (long long)shared->all, d->base.info.name, (long long)d->base.info.shared),
-           NULL;
-  CuKernel *k = calloc(1, sizeof *k);
-  if (!k) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  k->base = (DeviceKernel){program->device, strdup(name)};
+  CuKernel *k = (CuKernel *)kernel;
   k->dynamic = shared->dynamic;
-  CuResult status = d->cu.cuModuleGetFunction(&k->function, ((CuProgram *)program)->module, name);
+  CuResult status =
+      d->cu.cuModuleGetFunction(&k->function, ((CuProgram *)program)->module, kernel->name);
   if (status == CUDA_SUCCESS && k->dynamic > 0)
     status = d->cu.cuFuncSetAttribute(k->function, CU_FUNCTION_DYNAMIC_SHARED, (int)k->dynamic);
-  if (status == CUDA_SUCCESS && k->base.name) return &k->base;
-  if (status != CUDA_SUCCESS)
-    failed(d, status, name, e);
-  else
-    fail(e, CODE_MEMORY, NULL, "out of memory");
-  free_kernel(&k->base);
-  return NULL;
+  return status == CUDA_SUCCESS ? true : failed(d, status, kernel->name, e);
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, DeviceError *e) {
-  CuDevice *d = entered(device);
-  if (!tirc_device_fits(device, bytes, what, e)) return NULL;
-  CuBuffer *b = calloc(1, sizeof *b);
-  if (!b) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  b->base = (DeviceBuffer){device, bytes};
-  const CuResult status = d->cu.cuMemAlloc_v2(&b->at, bytes ? bytes : 1);
-  if (status != CUDA_SUCCESS) return failed(d, status, what, e), free(b), NULL;
-  device->used += (int64_t)bytes;
-  return &b->base;
+static bool buffer(DeviceBuffer *b, const char *what, DeviceError *e) {
+  CuDevice *d = entered(b->device);
+  const CuResult status = d->cu.cuMemAlloc_v2(&((CuBuffer *)b)->at, b->bytes ? b->bytes : 1);
+  return status == CUDA_SUCCESS ? true : failed(d, status, what, e);
 }
 
-static DeviceBuffer *borrow(Device *device, uintptr_t at, size_t bytes, DeviceError *e) {
-  CuBuffer *b = calloc(1, sizeof *b);
-  if (!b) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  b->base = (DeviceBuffer){device, bytes};
-  b->at = at;
-  b->is_borrowed = true;
-  return &b->base;
-}
+static void borrow(DeviceBuffer *b, uintptr_t at) { ((CuBuffer *)b)->at = at; }
 
 static void free_buffer(DeviceBuffer *b) {
-  if (!((CuBuffer *)b)->is_borrowed) {
-    (void)entered(b->device)->cu.cuMemFree_v2(((CuBuffer *)b)->at);
-    b->device->used -= (int64_t)b->bytes;
-  }
-  free(b);
+  (void)entered(b->device)->cu.cuMemFree_v2(((CuBuffer *)b)->at);
 }
 
 static bool write_buffer(DeviceBuffer *b, const void *from, DeviceError *e) {
   CuDevice *d = entered(b->device);
-  if (!b->bytes) return true;
   const CuResult status = d->cu.cuMemcpyHtoD_v2(((CuBuffer *)b)->at, from, b->bytes);
   return status == CUDA_SUCCESS ? true : failed(d, status, "writing to its memory", e);
 }
 
 static bool read_buffer(DeviceBuffer *b, void *to, DeviceError *e) {
   CuDevice *d = entered(b->device);
-  if (!b->bytes) return true;
   const CuResult status = d->cu.cuMemcpyDtoH_v2(to, ((CuBuffer *)b)->at, b->bytes);
   return status == CUDA_SUCCESS ? true : failed(d, status, "reading its memory", e);
 }
 
 /* --- runs ------------------------------------------------------------------------------------ */
 
-static bool fits(const CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
-  const CuKernel *k = (const CuKernel *)l->kernel;
-  const int64_t threads = l->threads[0] * l->threads[1] * l->threads[2];
+static int64_t most_threads(const DeviceKernel *k) {
   int most = 0;
-  if (d->cu.cuFuncGetAttribute(&most, CU_FUNCTION_THREADS, k->function) != CUDA_SUCCESS)
-    most = (int)d->base.info.threads;
-  if (threads <= most) return true;
-  return fail(e, CODE_LIMIT, NULL,
-              "a block of %s has %lld threads, and the device %s takes %d of it", k->base.name,
-              (long long)threads, d->base.info.name, most);
+  (void)((const CuDevice *)k->device)
+      ->cu.cuFuncGetAttribute(&most, CU_FUNCTION_THREADS, ((const CuKernel *)k)->function);
+  return most;
 }
 
 static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
@@ -291,7 +222,7 @@ static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
       d->cu.cuLaunchKernel(k->function, blocks[0], blocks[1], blocks[2], threads[0], threads[1],
                            threads[2], (unsigned)k->dynamic, NULL, args, NULL);
   if (status == CUDA_SUCCESS) return true;
-  return fits(d, l, e) ? failed(d, status, k->base.name, e) : false;
+  return tirc_device_takes_block(l, e) ? failed(d, status, k->base.name, e) : false;
 }
 
 static bool run(Device *device, int n, const DeviceLaunch *launches, DeviceError *e) {
@@ -316,14 +247,20 @@ static bool finish(Device *device, const char *what, DeviceError *e) {
 
 const DeviceKind tirc_cuda = {
     .name = "cuda",
+    .words = "CUDA",
+    .missing = no_device,
     .takes_ptx = true,
-    .list = list,
-    .open = open_number,
+    .size = sizeof(CuDevice),
+    .program_size = sizeof(CuProgram),
+    .kernel_size = sizeof(CuKernel),
+    .buffer_size = sizeof(CuBuffer),
+    .find = find,
+    .info = info_of,
+    .open = open_device,
     .close = close_device,
     .build = build,
     .free_program = free_program,
     .kernel = kernel_of,
-    .free_kernel = free_kernel,
     .buffer = buffer,
     .borrow = borrow,
     .free_buffer = free_buffer,
@@ -331,4 +268,5 @@ const DeviceKind tirc_cuda = {
     .read = read_buffer,
     .run = run,
     .finish = finish,
+    .most_threads = most_threads,
 };

@@ -44,7 +44,119 @@ bool tirc_device_fail(DeviceError *e, DiagCode code, const char *hint, const cha
   return false;
 }
 
-bool tirc_device_fits(const Device *d, size_t bytes, const char *what, DeviceError *e) {
+/* NULL where memory is out. */
+static void *object(size_t size, DeviceError *e) {
+  void *x = calloc(1, size);
+  if (!x) tirc_device_fail(e, CODE_MEMORY, NULL, "out of memory");
+  return x;
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+/* A device that is not open yet, and how many there are; NULL: none. */
+static Device *found(const DeviceKind *k, int *n, DeviceError *e) {
+  Device *d = object(k->size, e);
+  *n = 0;
+  if (!d) return NULL;
+  *d = (Device){.kind = k, .seconds = -1};
+  if (k->find(d, n, e)) {
+    if (*n > 0) return d;
+    tirc_device_fail(e, CODE_DEVICE, k->missing, "%s has no device here", k->words);
+  }
+  tirc_device_close(d);
+  return NULL;
+}
+
+int tirc_device_list(const DeviceKind *k, void (*hear)(void *self, const DeviceInfo *info),
+                     void *self, DeviceError *e) {
+  int n = 0;
+  Device *d = found(k, &n, e);
+  for (int i = 0; d && i < n; i++) {
+    DeviceInfo info = {.name = "?"};
+    if (k->info(d, i, &info)) hear(self, &info);
+  }
+  tirc_device_close(d);
+  return n;
+}
+
+Device *tirc_device_open(const DeviceKind *k, int which, DeviceError *e) {
+  int n = 0;
+  Device *d = found(k, &n, e);
+  if (!d) return NULL;
+  if (which < 0 || which >= n)
+    tirc_device_fail(e, CODE_DEVICE, "tirc doctor lists them",
+                     "%s has %d device%s here, and no number %d", k->words, n, n == 1 ? "" : "s",
+                     which);
+  else if (k->open(d, which, e))
+    return d;
+  tirc_device_close(d);
+  return NULL;
+}
+
+void tirc_device_close(Device *d) {
+  if (!d) return;
+  d->kind->close(d);
+  free(d);
+}
+double tirc_device_seconds(const Device *d) { return d->seconds; }
+
+/* --- programs --------------------------------------------------------------------------------- */
+
+DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e) {
+  DeviceProgram *p = object(d->kind->program_size, e);
+  if (!p) return NULL;
+  p->device = d;
+  if (d->kind->build(p, source, what, e)) return p;
+  tirc_device_program_free(p);
+  return NULL;
+}
+
+void tirc_device_program_free(DeviceProgram *p) {
+  if (!p) return;
+  p->device->kind->free_program(p);
+  free(p);
+}
+
+DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, const DeviceShared *shared,
+                                 DeviceError *e) {
+  const DeviceInfo *info = &p->device->info;
+  if (shared->all > info->shared) {
+    tirc_device_fail(e, CODE_LIMIT, NULL,
+                     "a block of %s needs %lld bytes of shared memory, and the device %s has %lld",
+                     name, (long long)shared->all, info->name, (long long)info->shared);
+    return NULL;
+  }
+  DeviceKernel *k = object(p->device->kind->kernel_size, e);
+  if (!k) return NULL;
+  *k = (DeviceKernel){p->device, strdup(name)};
+  if (!k->name)
+    tirc_device_fail(e, CODE_MEMORY, NULL, "out of memory");
+  else if (p->device->kind->kernel(k, p, shared, e))
+    return k;
+  tirc_device_kernel_free(k);
+  return NULL;
+}
+
+void tirc_device_kernel_free(DeviceKernel *k) {
+  if (!k) return;
+  if (k->device->kind->free_kernel) k->device->kind->free_kernel(k);
+  free(k->name);
+  free(k);
+}
+
+bool tirc_device_takes_block(const DeviceLaunch *l, DeviceError *e) {
+  const Device *d = l->kernel->device;
+  const int64_t threads = l->threads[0] * l->threads[1] * l->threads[2];
+  const int64_t says = d->kind->most_threads(l->kernel), most = says ? says : d->info.threads;
+  if (threads <= most) return true;
+  return tirc_device_fail(e, CODE_LIMIT, NULL,
+                          "a block of %s has %lld threads, and the device %s takes %lld of it",
+                          l->kernel->name, (long long)threads, d->info.name, (long long)most);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static bool has_room(const Device *d, size_t bytes, const char *what, DeviceError *e) {
   const int64_t room = d->info.memory - d->used;
   const size_t size = bytes ? bytes : 1;
   if (size <= (uint64_t)d->info.largest_buffer && (int64_t)size <= room) return true;
@@ -56,47 +168,44 @@ bool tirc_device_fits(const Device *d, size_t bytes, const char *what, DeviceErr
       (long long)d->info.largest_buffer);
 }
 
-int tirc_device_list(const DeviceKind *k, void (*hear)(void *self, const DeviceInfo *info),
-                     void *self, DeviceError *e) {
-  return k->list(hear, self, e);
-}
-Device *tirc_device_open(const DeviceKind *k, int which, DeviceError *e) {
-  return k->open(which, e);
-}
-void tirc_device_close(Device *d) {
-  if (d) d->kind->close(d);
-}
-double tirc_device_seconds(const Device *d) { return d->seconds; }
-
-DeviceProgram *tirc_device_build(Device *d, const char *source, const char *what, DeviceError *e) {
-  return d->kind->build(d, source, what, e);
-}
-void tirc_device_program_free(DeviceProgram *p) {
-  if (p) p->device->kind->free_program(p);
-}
-DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, const DeviceShared *shared,
-                                 DeviceError *e) {
-  return p->device->kind->kernel(p, name, shared, e);
-}
-void tirc_device_kernel_free(DeviceKernel *k) {
-  if (k) k->device->kind->free_kernel(k);
-}
 DeviceBuffer *tirc_device_buffer(Device *d, size_t bytes, const char *what, DeviceError *e) {
-  return d->kind->buffer(d, bytes, what, e);
+  DeviceBuffer *b = has_room(d, bytes, what, e) ? object(d->kind->buffer_size, e) : NULL;
+  if (!b) return NULL;
+  *b = (DeviceBuffer){.device = d, .bytes = bytes};
+  if (!d->kind->buffer(b, what, e)) {
+    free(b);
+    return NULL;
+  }
+  d->used += (int64_t)bytes;
+  return b;
 }
+
 DeviceBuffer *tirc_device_borrow(Device *d, uintptr_t at, size_t bytes, DeviceError *e) {
-  return d->kind->borrow(d, at, bytes, e);
+  DeviceBuffer *b = object(d->kind->buffer_size, e);
+  if (!b) return NULL;
+  *b = (DeviceBuffer){d, bytes, true};
+  d->kind->borrow(b, at);
+  return b;
 }
 bool tirc_device_has_addresses(const DeviceKind *k) { return k->borrow != NULL; }
+
 void tirc_device_buffer_free(DeviceBuffer *b) {
-  if (b) b->device->kind->free_buffer(b);
+  if (b && !b->is_borrowed) {
+    b->device->kind->free_buffer(b);
+    b->device->used -= (int64_t)b->bytes;
+  }
+  free(b);
 }
+
 bool tirc_device_write(DeviceBuffer *b, const void *from, DeviceError *e) {
-  return b->device->kind->write(b, from, e);
+  return !b->bytes || b->device->kind->write(b, from, e);
 }
 bool tirc_device_read(DeviceBuffer *b, void *to, DeviceError *e) {
-  return b->device->kind->read(b, to, e);
+  return !b->bytes || b->device->kind->read(b, to, e);
 }
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
 bool tirc_device_run(Device *d, int n, const DeviceLaunch *launches, DeviceError *e) {
   return d->kind->run(d, n, launches, e);
 }

@@ -11,9 +11,15 @@
 
 enum { MOST_DEVICES = 32, STACK = 256 << 20 };
 
+typedef struct Found {
+  int n;
+  cl_device_id ids[MOST_DEVICES];
+  cl_platform_id platforms[MOST_DEVICES];
+} Found;
 typedef struct ClDevice {
   Device base;
   OpenCL cl;
+  Found found;
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
@@ -82,24 +88,21 @@ static int64_t number(const OpenCL *cl, cl_device_id id, cl_uint what, size_t si
   return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-static DeviceInfo info_of(const OpenCL *cl, cl_platform_id platform, cl_device_id id) {
-  DeviceInfo i = {.name = "?"};
-  (void)cl->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof i.platform - 1, i.platform, NULL);
-  (void)cl->clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof i.name - 1, i.name, NULL);
-  (void)cl->clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof i.version - 1, i.version, NULL);
-  i.memory = number(cl, id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
-  i.largest_buffer = number(cl, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
-  i.shared = number(cl, id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
-  i.threads = number(cl, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
-  i.cores = (int)number(cl, id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
-  return i;
+static bool info_of(Device *device, int which, DeviceInfo *i) {
+  const ClDevice *d = (ClDevice *)device;
+  const OpenCL *cl = &d->cl;
+  const cl_device_id id = d->found.ids[which];
+  (void)cl->clGetPlatformInfo(d->found.platforms[which], CL_PLATFORM_NAME, sizeof i->platform - 1,
+                              i->platform, NULL);
+  (void)cl->clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof i->name - 1, i->name, NULL);
+  (void)cl->clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof i->version - 1, i->version, NULL);
+  i->memory = number(cl, id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+  i->largest_buffer = number(cl, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+  i->shared = number(cl, id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
+  i->threads = number(cl, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+  i->cores = (int)number(cl, id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+  return true;
 }
-
-typedef struct Found {
-  int n;
-  cl_device_id ids[MOST_DEVICES];
-  cl_platform_id platforms[MOST_DEVICES];
-} Found;
 
 static void find_all(const OpenCL *cl, Found *f) {
   cl_platform_id platforms[MOST_DEVICES];
@@ -119,7 +122,9 @@ static void find_all(const OpenCL *cl, Found *f) {
 /* A driver that makes a device of the processor, as pocl does, has threads that it makes when it is
  * first asked; what all threads of a block hold between barriers is on the stack of one of these.
  */
-static void find(const OpenCL *cl, Found *f) {
+static bool find(Device *device, int *n, DeviceError *e) {
+  ClDevice *d = (ClDevice *)device;
+  if (!load(&d->cl, e)) return false;
   pthread_attr_t usual, roomy;
   size_t size = STACK;
   const bool known = pthread_getattr_default_np(&usual) == 0;
@@ -129,36 +134,19 @@ static void find(const OpenCL *cl, Found *f) {
       (void)pthread_setattr_default_np(&roomy);
     (void)pthread_attr_destroy(&roomy);
   }
-  find_all(cl, f);
-  if (!known) return;
+  find_all(&d->cl, &d->found);
+  *n = d->found.n;
+  if (!known) return true;
   (void)pthread_setattr_default_np(&usual);
   (void)pthread_attr_destroy(&usual);
+  return true;
 }
 
-static int list(void (*hear)(void *self, const DeviceInfo *info), void *self, DeviceError *e) {
-  OpenCL cl;
-  Found f;
-  if (!load(&cl, e)) return 0;
-  find(&cl, &f);
-  for (int i = 0; i < f.n; i++) {
-    const DeviceInfo info = info_of(&cl, f.platforms[i], f.ids[i]);
-    hear(self, &info);
-  }
-  if (!f.n) fail(e, CODE_DEVICE, no_device, "OpenCL has no device here");
-  return f.n;
-}
-
-static bool open_device(ClDevice *d, int which, DeviceError *e) {
-  Found f;
+static bool open_device(Device *device, int which, DeviceError *e) {
+  ClDevice *d = (ClDevice *)device;
   cl_int status = CL_SUCCESS;
-  if (!load(&d->cl, e)) return false;
-  find(&d->cl, &f);
-  if (!f.n) return fail(e, CODE_DEVICE, no_device, "OpenCL has no device here");
-  if (which < 0 || which >= f.n)
-    return fail(e, CODE_DEVICE, "tirc doctor lists them",
-                "OpenCL has %d device%s here, and no number %d", f.n, f.n == 1 ? "" : "s", which);
-  d->id = f.ids[which];
-  d->base.info = info_of(&d->cl, f.platforms[which], d->id);
+  d->id = d->found.ids[which];
+  (void)info_of(device, which, &device->info);
   d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &status);
   if (!d->context) return failed(d, status, "opening it", e);
   d->queue = d->cl.clCreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &status);
@@ -178,17 +166,6 @@ static void close_device(Device *device) {
   forget_events(d);
   if (d->queue) (void)d->cl.clReleaseCommandQueue(d->queue);
   if (d->context) (void)d->cl.clReleaseContext(d->context);
-  free(d);
-}
-
-static Device *open_number(int which, DeviceError *e) {
-  ClDevice *d = calloc(1, sizeof *d);
-  if (!d) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  d->base.kind = &tirc_opencl;
-  d->base.seconds = -1;
-  if (open_device(d, which, e)) return &d->base;
-  close_device(&d->base);
-  return NULL;
 }
 
 /* --- programs -------------------------------------------------------------------------------- */
@@ -210,80 +187,49 @@ static bool fail_build(const ClDevice *d, cl_program program, cl_int status, con
 static void free_program(DeviceProgram *program) {
   ClProgram *p = (ClProgram *)program;
   if (p->program) (void)((ClDevice *)p->base.device)->cl.clReleaseProgram(p->program);
-  free(p);
 }
 
-static DeviceProgram *build(Device *device, const char *source, const char *what, DeviceError *e) {
-  ClDevice *d = (ClDevice *)device;
-  ClProgram *p = calloc(1, sizeof *p);
+static bool build(DeviceProgram *program, const char *source, const char *what, DeviceError *e) {
+  ClDevice *d = (ClDevice *)program->device;
+  ClProgram *p = (ClProgram *)program;
   cl_int status = CL_SUCCESS;
-  if (!p) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  p->base.device = device;
   p->program = d->cl.clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
-  if (!p->program)
-    failed(d, status, what, e);
-  else if ((status = d->cl.clBuildProgram(p->program, 1, &d->id, "-cl-std=CL1.2", NULL, NULL)) !=
-           CL_SUCCESS)
-    fail_build(d, p->program, status, what, e);
-  else
-    return &p->base;
-  free_program(&p->base);
-  return NULL;
+  if (!p->program) return failed(d, status, what, e);
+  status = d->cl.clBuildProgram(p->program, 1, &d->id, "-cl-std=CL1.2", NULL, NULL);
+  return status == CL_SUCCESS ? true : fail_build(d, p->program, status, what, e);
 }
 
 static void free_kernel(DeviceKernel *kernel) {
   ClDeviceKernel *k = (ClDeviceKernel *)kernel;
   if (k->kernel) (void)((ClDevice *)k->base.device)->cl.clReleaseKernel(k->kernel);
-  free(k->base.name);
-  free(k);
 }
 
-static DeviceKernel *kernel_of(DeviceProgram *program, const char *name, const DeviceShared *shared,
-                               DeviceError *e) {
+static bool kernel_of(DeviceKernel *kernel, DeviceProgram *program, const DeviceShared *shared,
+                      DeviceError *e) {
   ClDevice *d = (ClDevice *)program->device;
+  ClDeviceKernel *k = (ClDeviceKernel *)kernel;
   cl_int status = CL_SUCCESS;
-  if (shared->all > d->base.info.shared)
-    return fail(e, CODE_LIMIT, NULL,
-                "a block of %s needs %lld bytes of shared memory, and the device %s has %lld", name,
-                (long long)shared->all, d->base.info.name, (long long)d->base.info.shared),
-           NULL;
-  ClDeviceKernel *k = calloc(1, sizeof *k);
-  if (!k) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  k->base = (DeviceKernel){program->device, strdup(name)};
-  k->kernel = d->cl.clCreateKernel(((ClProgram *)program)->program, name, &status);
-  if (k->kernel && k->base.name) return &k->base;
-  if (!k->kernel)
-    failed(d, status, name, e);
-  else
-    fail(e, CODE_MEMORY, NULL, "out of memory");
-  free_kernel(&k->base);
-  return NULL;
+  (void)shared;
+  k->kernel = d->cl.clCreateKernel(((ClProgram *)program)->program, kernel->name, &status);
+  return k->kernel ? true : failed(d, status, kernel->name, e);
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-static DeviceBuffer *buffer(Device *device, size_t bytes, const char *what, DeviceError *e) {
-  ClDevice *d = (ClDevice *)device;
+static bool buffer(DeviceBuffer *b, const char *what, DeviceError *e) {
+  ClDevice *d = (ClDevice *)b->device;
   cl_int status = CL_SUCCESS;
-  if (!tirc_device_fits(device, bytes, what, e)) return NULL;
-  ClBuffer *b = calloc(1, sizeof *b);
-  if (!b) return fail(e, CODE_MEMORY, NULL, "out of memory"), NULL;
-  b->base = (DeviceBuffer){device, bytes};
-  b->memory = d->cl.clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &status);
-  if (!b->memory) return failed(d, status, what, e), free(b), NULL;
-  device->used += (int64_t)bytes;
-  return &b->base;
+  ((ClBuffer *)b)->memory =
+      d->cl.clCreateBuffer(d->context, CL_MEM_READ_WRITE, b->bytes ? b->bytes : 1, NULL, &status);
+  return ((ClBuffer *)b)->memory ? true : failed(d, status, what, e);
 }
 
 static void free_buffer(DeviceBuffer *b) {
   (void)((ClDevice *)b->device)->cl.clReleaseMemObject(((ClBuffer *)b)->memory);
-  b->device->used -= (int64_t)b->bytes;
-  free(b);
 }
 
 static bool write_buffer(DeviceBuffer *b, const void *from, DeviceError *e) {
   ClDevice *d = (ClDevice *)b->device;
-  if (!b->bytes) return true;
   const cl_int status = d->cl.clEnqueueWriteBuffer(d->queue, ((ClBuffer *)b)->memory, 1, 0,
                                                    b->bytes, from, 0, NULL, NULL);
   return status == CL_SUCCESS ? true : failed(d, status, "writing to its memory", e);
@@ -291,7 +237,6 @@ static bool write_buffer(DeviceBuffer *b, const void *from, DeviceError *e) {
 
 static bool read_buffer(DeviceBuffer *b, void *to, DeviceError *e) {
   ClDevice *d = (ClDevice *)b->device;
-  if (!b->bytes) return true;
   const cl_int status = d->cl.clEnqueueReadBuffer(d->queue, ((ClBuffer *)b)->memory, 1, 0, b->bytes,
                                                   to, 0, NULL, NULL);
   return status == CL_SUCCESS ? true : failed(d, status, "reading its memory", e);
@@ -299,18 +244,12 @@ static bool read_buffer(DeviceBuffer *b, void *to, DeviceError *e) {
 
 /* --- runs ------------------------------------------------------------------------------------ */
 
-static bool fits(const DeviceLaunch *l, DeviceError *e) {
-  const ClDeviceKernel *k = (const ClDeviceKernel *)l->kernel;
-  const ClDevice *d = (const ClDevice *)k->base.device;
-  const int64_t threads = l->threads[0] * l->threads[1] * l->threads[2];
+static int64_t most_threads(const DeviceKernel *k) {
+  const ClDevice *d = (const ClDevice *)k->device;
   size_t most = 0;
-  if (d->cl.clGetKernelWorkGroupInfo(k->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
-                                     &most, NULL) != CL_SUCCESS)
-    most = (size_t)d->base.info.threads;
-  if (threads <= (int64_t)most) return true;
-  return fail(e, CODE_LIMIT, NULL,
-              "a block of %s has %lld threads, and the device %s takes %zu of it", k->base.name,
-              (long long)threads, d->base.info.name, most);
+  (void)d->cl.clGetKernelWorkGroupInfo(((const ClDeviceKernel *)k)->kernel, d->id,
+                                       CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+  return (int64_t)most;
 }
 
 static cl_int set_arg(const ClDevice *d, cl_kernel kernel, int i, const DeviceArg *a) {
@@ -341,7 +280,7 @@ static bool launch(ClDevice *d, const DeviceLaunch *l, DeviceError *e) {
         d->cl.clEnqueueNDRangeKernel(d->queue, k->kernel, 3, NULL, global, local, 0, NULL, &event);
   if (event) note_event(d, event);
   if (status == CL_SUCCESS) return true;
-  return fits(l, e) ? failed(d, status, k->base.name, e) : false;
+  return tirc_device_takes_block(l, e) ? failed(d, status, k->base.name, e) : false;
 }
 
 static bool run(Device *device, int n, const DeviceLaunch *launches, DeviceError *e) {
@@ -373,8 +312,15 @@ static bool finish(Device *device, const char *what, DeviceError *e) {
 
 const DeviceKind tirc_opencl = {
     .name = "opencl",
-    .list = list,
-    .open = open_number,
+    .words = "OpenCL",
+    .missing = no_device,
+    .size = sizeof(ClDevice),
+    .program_size = sizeof(ClProgram),
+    .kernel_size = sizeof(ClDeviceKernel),
+    .buffer_size = sizeof(ClBuffer),
+    .find = find,
+    .info = info_of,
+    .open = open_device,
     .close = close_device,
     .build = build,
     .free_program = free_program,
@@ -386,4 +332,5 @@ const DeviceKind tirc_opencl = {
     .read = read_buffer,
     .run = run,
     .finish = finish,
+    .most_threads = most_threads,
 };
