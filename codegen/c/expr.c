@@ -4,12 +4,23 @@
 
 /* --- vectors -------------------------------------------------------------------------------- */
 
+/* A scalar that C spreads. A choice between two narrow numbers is an int there, which is none that
+ * their vectors take. */
+static CText spread_scalar(Gen *g, Expr scalar) {
+  const CText v = tirc_src_scalar(g, scalar);
+  Expr e = scalar;
+  while (e->op == OP_LET || e->op == OP_LIKELY) e = e->args[e->op == OP_LET ? 2 : 0];
+  const bool is_choice = e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE;
+  if (!is_choice || !tirc_dtype_is_int(e->dtype) || e->dtype.bits >= 32) return v;
+  return tirc_c_cast_to(g->c, tirc_c_type(e->dtype), v);
+}
+
 static CText splat(Gen *g, Expr scalar, DType t, const Window *w) {
   const char *type = tirc_cg_vector(g, t, w->n);
   double f = scalar->op == OP_FLOAT ? scalar->u.f : 1;
   bool is_zero = tirc_is_int(scalar, 0) || (f == 0 && !__builtin_signbit(f));
   if (is_zero) return tirc_src_text(g, BINDS_ALL, "(%s){0}", type);
-  return tirc_src_text(g, BINDS_ALL, "VSPLAT(%s, %s)", type, tirc_src_scalar(g, scalar).s);
+  return tirc_src_text(g, BINDS_ALL, "VSPLAT(%s, %s)", type, spread_scalar(g, scalar).s);
 }
 
 CText tirc_cg_vector_value(Gen *g, Expr e, DType t, const Window *w) {
@@ -19,7 +30,7 @@ CText tirc_cg_vector_value(Gen *g, Expr e, DType t, const Window *w) {
 
 static CText vector_operand(Gen *g, Expr e, DType t, bool may_spread, const Window *w) {
   Expr s = may_spread ? tirc_src_spread(e) : NULL;
-  CText v = s ? tirc_src_scalar(g, s) : tirc_cg_vector_value(g, e, t, w);
+  CText v = s ? spread_scalar(g, s) : tirc_cg_vector_value(g, e, t, w);
   if (t.code != TYPE_INT) return v;
   DType u = tirc_src_unsigned(t);
   return tirc_c_cast_to(g->c, s ? tirc_c_type(u) : tirc_cg_vector(g, u, w->n), v);
