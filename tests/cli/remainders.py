@@ -3,6 +3,9 @@ one, and nothing beside the array is read. Usage: remainders.py TIRC FOLDER"""
 import ctypes, os, sys
 from kernels import libraries, write
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from every import sample  # noqa: E402
+
 tirc, folder = sys.argv[1:]
 tests = []  # name, index (an expression of i), the same in Python, elements of B, iterations
 
@@ -11,7 +14,7 @@ def test(index, of, size, n=100, symbolic=False):
     tests.append(('f%d' % len(tests), index, of, size, n, symbolic))
 
 
-for stride in range(1, 12):
+for stride in sample(range(1, 12)):
     for modulus in (2, 4, 7, 8, 16, 32, 60, 64, 100, 128, 255, 256, 257, 512, 1000, 1024):
         test('vi * %d %% %d' % (stride, modulus), lambda i, s=stride, m=modulus: i * s % m, modulus, 600)
     for modulus in (64, 128, 256):

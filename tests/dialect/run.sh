@@ -12,4 +12,6 @@ for part in verdicts results own; do
     exit 1
   fi
 done
+# A sample of them, where a run of all tests takes one.
+ls "$out"/*/*.case | awk -v every="${TIRC_TEST_EVERY:-1}" 'NR % every != 1 && every > 1' | xargs -r rm
 "$1" "$out/verdicts" "$out/results" "$out/own"

@@ -9,7 +9,8 @@
  *   # source: TEXT             a line of the source, without the blanks at its ends
  *   # fails: CODE TEXT         instead of running it fails, and the message has this text in it
  *
- * usage: run_device DEVICE FILE... ; status 77: there is no such device. */
+ * usage: run_device DEVICE [--sample] FILE... ; of a sample are each TIRC_TEST_EVERY-th file, from
+ * the first one on. Status 77: there is no such device. */
 #include "codegen/gpu/gpu.h"
 #include "runtime/api/api.h"
 
@@ -261,8 +262,12 @@ static int check_file(Program *p) {
 int main(int argc, char **argv) {
   int failures = 0, runs = 0;
   setvbuf(stdout, NULL, _IOLBF, 0);
-  if (argc < 3) return fprintf(stderr, "usage: run_device DEVICE FILE...\n"), 2;
-  for (int i = 2; i < argc; i++) {
+  const bool is_sample = argc > 2 && strcmp(argv[2], "--sample") == 0;
+  const char *every = is_sample ? getenv("TIRC_TEST_EVERY") : NULL;
+  const int first = is_sample ? 3 : 2, step = every && *every ? atoi(every) : 1;
+  int programs = 0;
+  if (argc <= first) return fprintf(stderr, "usage: run_device DEVICE [--sample] FILE...\n"), 2;
+  for (int i = first; i < argc; i += step, programs++) {
     Program *p = calloc(1, sizeof *p);
     if (!p) return 2;
     *p = (Program){.path = argv[i], .device = argv[1]};
@@ -274,6 +279,6 @@ int main(int argc, char **argv) {
     free(p);
     if (skip) return 77;
   }
-  printf("%d runs of %d programs on %s, %d failures\n", runs, argc - 2, argv[1], failures);
+  printf("%d runs of %d programs on %s, %d failures\n", runs, programs, argv[1], failures);
   return failures ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /* Random integer expressions as programs: what the interpreter, machine code and C compilers make
  * of them, as values and as indices, in plain, vectorized, unrolled and parallel loops, against an
  * oracle. Then loops that reach the ends of their variables' types, conversions of floats, and sums
- * of bools. TIRC_TEST_SEED changes which functions are drawn. */
+ * of bools. TIRC_TEST_SEED changes which functions are drawn, TIRC_TEST_EVERY how many. */
 #include "compare.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,13 @@
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
 
-enum { FUNCTIONS = 48, POINTS = 32, EXPRS = 4, TABLE = 509, MAX_ARGS = N_VARS + 1 + 2 * EXPRS };
+enum {
+  MOST_FUNCTIONS = 48,
+  POINTS = 32,
+  EXPRS = 4,
+  TABLE = 509,
+  MAX_ARGS = N_VARS + 1 + 2 * EXPRS
+};
 
 static int as_test(const char *name, int fallback) {
   const char *s = getenv(name);
@@ -198,12 +204,13 @@ static void interpret(Drawn *d, const Func *f, const char *text) {
 /* Different expressions for each number of functions, then all of them in one module. */
 static void test_expressions(void **state) {
   Tirc *c = tirc_context_new();
-  Drawn *drawn = tirc_new_array(c, Drawn, FUNCTIONS);
-  const char **texts = tirc_new_array(c, const char *, FUNCTIONS);
+  Drawn *drawn = tirc_new_array(c, Drawn, MOST_FUNCTIONS);
+  const char **texts = tirc_new_array(c, const char *, MOST_FUNCTIONS);
   Text all = {.c = c};
   Random r = {(uint64_t)as_test("TIRC_TEST_SEED", 1)};
+  const int functions = MOST_FUNCTIONS / as_test("TIRC_TEST_EVERY", 1);
   (void)state;
-  for (int i = 0; i < FUNCTIONS; i++) {
+  for (int i = 0; i < functions; i++) {
     drawn[i].w.c = c;
     do {
       drawn[i].w.r = r;
@@ -219,18 +226,18 @@ static void test_expressions(void **state) {
   if (!TIRC_TRY(c, trap)) fail_msg("%s\n%s", c->diag.message, all.at);
   const Module *m = parse(c, all.at), *lowered = tirc_lower(c, m, NULL, NULL);
   TIRC_END(c, trap);
-  for (int i = 0; i < FUNCTIONS; i++) interpret(&drawn[i], m->funcs[i], texts[i]);
+  for (int i = 0; i < functions; i++) interpret(&drawn[i], m->funcs[i], texts[i]);
   Jit *jit = tirc_jit_new(c, lowered, "haswell");
-  for (int i = 0; i < FUNCTIONS; i++)
+  for (int i = 0; i < functions; i++)
     run_packed(&drawn[i], tirc_jit_find(jit, m->funcs[i]->name), "machine code", texts[i]);
   tirc_jit_free(jit);
   for (int k = 0; k < N_COMPILERS; k++) {
     void *library = compiled(c, m, lowered, "expressions", compilers[k]);
-    for (int i = 0; library && i < FUNCTIONS; i++)
+    for (int i = 0; library && i < functions; i++)
       run_packed(&drawn[i], (PackedFunc)function_of(library, c, m->funcs[i]->name), compilers[k],
                  texts[i]);
   }
-  for (int i = 0; i < FUNCTIONS; i++)
+  for (int i = 0; i < functions; i++)
     for (int a = 0; a < MAX_ARGS; a++) tirc_tensor_free(drawn[i].args[a]);
   tirc_context_release(c);
 }
