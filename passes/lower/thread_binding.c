@@ -59,6 +59,7 @@ typedef struct Unify {
   PtrMap inside;         /* variables that the kernel binds */
   Attrs annotations;
   const Nested *virtual; /* loops over virtual threads around the place where the walk is */
+  const For *vector;     /* the vectorized loop there, or NULL */
 } Unify;
 
 static Axis *axis_of(Unify *u, Stmt s) {
@@ -275,8 +276,28 @@ static Stmt rewrite_virtual(Mutator *m, Stmt s) {
   return s;
 }
 
+/* Its iterations are lanes of one statement, so that no barrier can stand between what threads
+ * fetch in one of them and what others use in it. */
+static Stmt rewrite_vectorized(Mutator *m, Stmt s) {
+  Unify *u = m->self;
+  const For *outer = u->vector;
+  if (!tirc_is_int(s->u.loop.extent, 1)) u->vector = &s->u.loop;
+  s = tirc_mutate_stmt_children(m, s);
+  u->vector = outer;
+  return s;
+}
+
+static void check_vectorized(const Unify *u, Stmt s) {
+  if (!u->vector || tirc_is_int(s->u.loop.extent, 1)) return;
+  tirc_fail(u->c, tirc_place_of(s), CODE_LOWER, "vectorize a loop within those over threads",
+            "the loop %s is bound to %s, within the loop %s, which is vectorized: each thread runs "
+            "all of its lanes at once",
+            s->u.loop.var->u.s, s->u.loop.thread, u->vector->var->u.s);
+}
+
 static Stmt rewrite_loop(Mutator *m, Stmt s) {
   Unify *u = m->self;
+  check_vectorized(u, s);
   Axis *axis = axis_of(u, s);
   Expr around = axis->around;
   check_nested(u, axis->open ? around : NULL, s);
@@ -294,6 +315,7 @@ static Stmt rewrite(Mutator *m, Stmt s) {
   Unify *u = m->self;
   if (tirc_is_thread_loop(s)) return rewrite_loop(m, s);
   if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING) return rewrite_virtual(m, s);
+  if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_VECTORIZED) return rewrite_vectorized(m, s);
   if (s->kind == STMT_STORE && is_shared(s->u.store.buffer)) {
     Expr one = one_thread(u, is_block_s(s->u.store.buffer));
     return one ? tirc_if(u->c, one, s, NULL) : s;

@@ -1,7 +1,8 @@
 /* Virtual threads run at the same time, as threads do, so they may change places with the loops in
- * them. Each statement that differs between them runs for all of them in turn; the others, such as
- * those that fill shared memory for all, run once. What a virtual thread has of its own it has
- * several times:
+ * them, unless two of them may touch one element of what all have, which one of them stores: these
+ * run in turn, as a loop. Of the others each statement that differs between them runs for all of
+ * them in turn; the others, such as those that fill shared memory for all, run once. What a virtual
+ * thread has of its own it has several times:
  *
  *   for v in T.thread_binding(2, "vthread.x"):       C = T.decl_buffer((2 * 4,), scope="local")
  *     C = T.decl_buffer((4,), scope="local")         for k in range(8):
@@ -14,7 +15,8 @@
  * reduce together do, for each virtual thread.
  *
  * Each becomes a loop in the place where it is innermost. */
-#include "internal.h"
+#include "scopes.h"
+#include "touch.h"
 
 #include "ir/tree/vector_index.h"
 
@@ -219,17 +221,53 @@ static Stmt inject(Inject *k, Stmt s) {
   }
 }
 
-static Stmt visit(Mutator *m, Stmt s) {
-  s = tirc_mutate_stmt_children(m, s);
-  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_THREAD_BINDING || tirc_is_thread_loop(s))
-    return s;
+/* --- in turn ---------------------------------------------------------------------------------- */
+
+static bool is_everyones(void *inject, Buffer b) {
+  return !tirc_map_has(&((Inject *)inject)->own, b->data);
+}
+
+static bool may_differ(const Inject *k, const Touch *t, const Place *top) {
+  bool differs = stmt_differs(k, t->stmt);
+  for (const Place *p = t->at; p != top && !differs; p = p->up)
+    differs = (p->a && expr_differs(k, p->a)) || (p->b && expr_differs(k, p->b));
+  return differs;
+}
+
+/* Whether two may touch one element that one of them stores. What does not differ between them is
+ * the same for all. */
+static bool may_meet(Inject *k, Stmt loop, Place *at) {
+  const Threads these = {.n = 1, .at = {k->loop}};
+  Question *q = tirc_question(k->c, tirc_analyzer(k->c), &these);
+  Extract x = {.c = k->c, .wants = is_everyones, .self = k, .lowered = true};
+  Touches some = {0};
+  tirc_extract(&x, at, NULL, NULL, loop, k->loop->body);
+  for (int i = 0; i < x.touches.n; i++) {
+    if (!may_differ(k, &x.touches.at[i], at)) continue;
+    vec_push(k->c, some, x.touches.at[i]);
+    for (int j = 0; j < some.n; j++)
+      if (tirc_may_meet(q, &some.at[some.n - 1], &some.at[j], at, NULL, false)) return true;
+  }
+  return false;
+}
+
+static Stmt without(Mutator *m, Stmt s, Place *at) {
   Inject k = {.c = m->c, .loop = &s->u.loop};
   mark(&k, s->u.loop.var);
   while (k.changed) {
     k.changed = false;
     find_differing(&k, s->u.loop.body, false);
   }
-  return inject(&k, s->u.loop.body);
+  return may_meet(&k, s, at) ? for_each(&k, s->u.loop.body) : inject(&k, s->u.loop.body);
+}
+
+static Stmt visit(Mutator *m, Stmt s) {
+  Place *const around = m->self;
+  m->self = tirc_lower_host_place(m->c, around, s);
+  s = tirc_mutate_stmt_children(m, s);
+  m->self = around;
+  const bool is_bound = s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING;
+  return is_bound && !tirc_is_thread_loop(s) ? without(m, s, around) : s;
 }
 
 Stmt tirc_lower_vthread(Tirc *c, const Func *f) {
