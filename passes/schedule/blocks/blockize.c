@@ -11,9 +11,7 @@
  * predicate too. The old block keeps its identity and stands inside; the new one has the regions of
  * all its instances. An init moves to the new block, and must then run as often as before.
  *
- * Needs: one block under the loop and nothing else. Errors: not-single-child, not-divisible,
- * repeated-reduction, empty-loop, order-matters, init-uses-view, loop-variable-escapes. A list of
- * blocks: blockize_list.c. */
+ * Needs: one block under the loop and nothing else. A list of blocks: blockize_list.c. */
 #include "blocks.h"
 
 #include "ir/tree/print.h"

@@ -8,9 +8,7 @@
  * The loops that the blocks share stay outside, all others go inside. Each block must divide there
  * as for one loop, and into the same outer iterators and outer predicate. The nests must be
  * neighbours in one body, hold the given blocks only, and be given in their order; a block with an
- * init keeps it, and its reduction must be inside.
- *
- * Errors: blockize-list, not-divisible, loop-variable-escapes; argument-error for no block. */
+ * init keeps it, and its reduction must be inside. */
 #include "blocks.h"
 
 typedef struct Nests {

@@ -9,10 +9,7 @@
  * The init has the spatial iterators only, and of the loops at and below the given one those that
  * they are bound to. No loop of the reduction may stand above it: it would run the init again and
  * again. The update keeps the old block's identity; from now on two blocks write the buffer and
- * neither is a complete or a reduction block by itself, so this comes last in a schedule.
- *
- * Errors: root-block, not-stage-pipeline, not-reduction-block, loop-not-above-block,
- * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
+ * neither is a complete or a reduction block by itself, so this comes last in a schedule. */
 #include "blocks.h"
 
 typedef struct Decomposition {

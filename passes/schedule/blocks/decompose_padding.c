@@ -10,10 +10,7 @@
  * store T.if_then_else(condition, value, constant), where the condition bounds its iterators one by
  * one (padding-pattern). Loops that the block has for itself shrink to what lies inside; for the
  * others the condition becomes the block's predicate. can_decompose_padding asks whether all that
- * holds.
- *
- * Errors: root-block, not-stage-pipeline, not-complete-block, loop-not-above-block,
- * padding-pattern, loop-variable-escapes. */
+ * holds. */
 #include "blocks.h"
 
 typedef struct Padding {

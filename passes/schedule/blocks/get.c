@@ -5,9 +5,7 @@
  *   sch.get_child_blocks(i)     the blocks below loop i that are not inside of another block
  *   sch.get_producers(C)        blocks of C's scope that write what C reads or writes, before it
  *   sch.get_consumers(C)        blocks of C's scope that read or write what C writes, after it
- *   sch.get_output_blocks(root) blocks that write a buffer which their scope does not allocate
- *
- * Errors: block-not-found, function-not-found, root-block. */
+ *   sch.get_output_blocks(root) blocks that write a buffer which their scope does not allocate */
 #include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
 

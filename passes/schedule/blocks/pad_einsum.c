@@ -9,10 +9,7 @@
  * The block must be an Einstein sum: each buffer is accessed once, and each of its indices is an
  * iterator or a constant (not-einsum). The scope must be a stage pipeline, and the padding one
  * positive integer for each iterator (padding). That the added iterations do no harm is checked in
- * pad_einsum_check.c (padding-not-neutral, padding-not-closed).
- *
- * Errors: padding, root-block, not-stage-pipeline, not-einsum, padding-not-neutral,
- * padding-not-closed. */
+ * pad_einsum_check.c (padding-not-neutral, padding-not-closed). */
 #include "blocks.h"
 
 /* --- the pattern ---------------------------------------------------------------------------- */

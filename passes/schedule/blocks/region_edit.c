@@ -9,9 +9,7 @@
  * Both change no instruction of the program, but what other primitives believe of it: a region that
  * is hidden is no dependence any more, and one that is declared too small is copied or computed too
  * small. The first is unsafe by its name; of the second the caller says that the region is right
- * where analysis finds none or too large a one.
- *
- * Errors: buffer-type, region-index, buffer-index, region-rank, buffer-not-found. */
+ * where analysis finds none or too large a one. */
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/shape/shape.h"

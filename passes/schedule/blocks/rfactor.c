@@ -11,9 +11,7 @@
  * The first block is new and gets the handle that is returned; the second one, the write-back,
  * keeps the old block's identity, and the loops around it theirs. Needs: a reduction block alone
  * below the loop; a serial loop that reduction iterators only are bound to; a known commutative
- * reducer (reducer.c). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial,
- * rfactor-predicate, repeated-reduction, reads-own-output, init-uses-view, empty-loop,
- * reducer-form, no-matched-reducer, factor-axis, root-block, not-stage-pipeline, order-matters. */
+ * reducer (reducer.c). */
 #include "blocks.h"
 #include "ir/tree/print.h"
 

@@ -9,9 +9,7 @@
  * A loop is blockized first. The block must be what the description says (tensorize_match.c). Its
  * body becomes a copy of the implementation's body; the implementation's parameters become views of
  * the boxes that the block uses, and its allocations and annotations are added. An init of the
- * block stays. Blocks and loops of the tile die; a block that was given keeps its handle.
- *
- * Errors: tensor-intrin-mismatch, unknown-intrinsic, tensor-intrin, and those of blockize. */
+ * block stays. Blocks and loops of the tile die; a block that was given keeps its handle. */
 #include "blocks.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"

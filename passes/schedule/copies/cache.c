@@ -18,12 +18,7 @@
  * scope only reads, what the scope declares to read of it (all of it if a block inside reads more).
  * A buffer is as good as an input, too, where all named consumers have read it before its writer.
  * A copy at the scope's own level makes the cache just that large; a copy inside of loops leaves it
- * the shape of the buffer.
- *
- * Errors: storage-scope, buffer-index, buffer-not-found, root-block, not-stage-pipeline,
- * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
- * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output,
- * buffer-not-plain. */
+ * the shape of the buffer. */
 #include "copies.h"
 #include "passes/schedule/state/state.h"
 

@@ -1,8 +1,6 @@
 /* The box of a buffer that a cache holds: the hull of what its writer writes below the copy, or
  * what a block declares to read of an input. No element is copied that nobody wrote, and no block
- * that turns to the cache finds less there than it reads.
- *
- * Errors: region-not-covered, duplicate-region, reads-own-output. */
+ * that turns to the cache finds less there than it reads. */
 #include "copies.h"
 #include "ir/arith/index_eval.h"
 #include "ir/tree/print.h"

@@ -13,9 +13,7 @@
  *
  * The threshold must not be negative (cse-threshold). What is computed ahead must be so for every
  * iteration: it may use the block's iterators and the function's parameters only, loops whose
- * bounds use no other loop, and no division by an iterator (index-not-cacheable).
- *
- * Errors: storage-scope, root-block, not-stage-pipeline, cse-threshold, index-not-cacheable. */
+ * bounds use no other loop, and no division by an iterator (index-not-cacheable). */
 #include "copies.h"
 
 typedef struct Candidate {

@@ -10,11 +10,7 @@
  * writes (not-read-write); it may read no more of it than it declares (reads-own-output), as the
  * blocks of a sum do that reads other sums; what it reads must be covered by its producers
  * (region-not-covered); and all that is copied back must have been written, or copied in before
- * (copy-partial).
- *
- * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
- * not-read-write, duplicate-region, region-not-covered, copy-partial, cache-alias,
- * reads-own-output, iterations-depend. */
+ * (copy-partial). */
 #include "copies.h"
 
 typedef struct Inplace {

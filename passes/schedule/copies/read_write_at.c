@@ -12,11 +12,7 @@
  * write what a later iteration item reads through the cache (copy-order). The box must be a
  * rectangle known to lie inside of the buffer (copy-box), and for write_at everything in it must be
  * written, since all of it goes to the buffer (copy-partial); what reads the cache must find there
- * what it used to read (read-before-write).
- *
- * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
- * cache-alias, access-not-below-loop, copy-order, copy-box, copy-partial, reads-own-output,
- * read-before-write. */
+ * what it used to read (read-before-write). */
 #include "copies.h"
 #include "passes/schedule/state/state.h"
 

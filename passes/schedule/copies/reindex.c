@@ -14,9 +14,7 @@
  * afterwards. The copy has one dimension for each iterator that the indices use. Needs: a leaf
  * block in a nest of its own within a stage pipeline, all of whose accesses to the buffer have the
  * same indices. The copy moves all of the iterators' domains, so the block must access all of that,
- * or what is more must be inside of the buffer. Errors: buffer-selector, not-stage-pipeline,
- * not-leaf-block, reindex-access, reindex-nest, reindex-coverage, reads-own-output,
- * loop-variable-escapes, order-matters, buffer-not-found, root-block. */
+ * or what is more must be inside of the buffer. */
 #include "copies.h"
 #include "passes/schedule/layout/layout.h"
 

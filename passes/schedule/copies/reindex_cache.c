@@ -13,11 +13,7 @@
  * The copy has those loops of the block that its indices need, and stands where cache_read or
  * cache_write would put it. Needs: a stage pipeline; one element that the block accesses of the
  * buffer in each instance; a map that uses the same iterators as the buffer's indices, and that
- * gives two elements never the same place.
- * Errors: storage-scope, buffer-index, not-stage-pipeline, not-single-writer, not-single-point,
- * not-leaf-block, reindex-access, reindex-iterators, index-map-inputs, index-map-range,
- * index-map-not-injective, reindex-coverage, reads-own-output, loop-variable-escapes,
- * root-block, reindex-nest, index-map-result, cache-placement, read-before-write. */
+ * gives two elements never the same place. */
 #include "copies.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/layout/layout.h"

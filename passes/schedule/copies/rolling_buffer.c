@@ -15,10 +15,7 @@
  * gives the axis that rolls; it must leave the others alone. Iterators of that axis become opaque,
  * because their iterations now depend on each other: for the same reason the loops that move
  * windows must be serial, all readers must come after the block, and nothing else may write the
- * buffer (rolling-order).
- *
- * Errors: buffer-index, buffer-not-found, root-block, not-stage-pipeline, output-block,
- * not-tiled, rolling-pattern, rolling-order, cache-alias. */
+ * buffer (rolling-order). */
 
 #include "passes/schedule/shape/shape.h"
 

@@ -1,8 +1,5 @@
 /* Where a buffer lives and how its axes are padded: set_scope and storage_align. Both concern
- * buffers that a block allocates; the memory of parameters and of views belongs to others.
- *
- * Errors: buffer-index, buffer-not-found, storage-scope, buffer-not-allocated, buffer-not-plain,
- * iterations-depend, align-factor, align-axis, align-annotation. */
+ * buffers that a block allocates; the memory of parameters and of views belongs to others. */
 #include "copies.h"
 #include "ir/tree/annotations.h"
 #include "passes/schedule/state/state.h"

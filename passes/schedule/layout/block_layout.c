@@ -10,9 +10,7 @@
  * The nest is made anew: serial loops, one for each new iterator. The map must be bijective, and
  * each new iterator made of iterators of one kind, or of one value. Needs: a nest from 0 with this
  * block alone, each iterator bound to its loop. Instances that use what others wrote must keep
- * their order. Errors: loop-start, not-only-child-block, not-trivial-binding, index-map-iterators,
- * index-map-range, mixed-iterator-kinds, index-map-not-bijective, loop-variable-escapes,
- * order-matters, root-block, index-map-inputs, index-map-result, iterator-order. */
+ * their order. */
 #include "ir/tree/print.h"
 #include "layout.h"
 

@@ -5,8 +5,7 @@
  *   C[vi] = B[vi] + 1.0                   C[vi] = T.Cast("float32", B[vi]) + 1.0
  *
  * Unsafe, because values may lose precision or leave the type's range: it is the only primitive
- * that is meant to change numbers. The buffer must be allocated by a block. Errors: buffer-index,
- * buffer-not-found, buffer-dtype, buffer-not-allocated, buffer-not-plain. */
+ * that is meant to change numbers. The buffer must be allocated by a block. */
 #include "passes/schedule/shape/shape.h"
 
 typedef struct Retype {

@@ -10,10 +10,7 @@
  * unused in the new shape is padding, which needs a pad_value (padding.c). A parameter of the
  * function may be transformed; then callers must pass it in the new layout. Needs: a buffer that is
  * allocated by a block or is a parameter, that is accessed by loads and stores only, and that has
- * no strides of its own. Errors: buffer-selector, index-map-inputs, index-map-result,
- * index-map-range, index-map-not-affine, index-map-not-injective, layout-padding, pad-value,
- * pad-of-input, buffer-is-view, buffer-not-plain, region-not-accessed, axis-separators,
- * buffer-not-found, root-block. */
+ * no strides of its own. */
 #include "layout.h"
 
 #include "ir/tree/print.h"

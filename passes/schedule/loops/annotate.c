@@ -4,7 +4,7 @@
  *   ->  for i in T.serial(8, annotations={"pragma_auto_unroll_max_step": 16}):
  *
  * A key that is there already keeps its value, as in TVM, and the call warns when the values
- * differ. Errors: annotation-value, annotation-not-found. */
+ * differ. */
 #include "ir/tree/print.h"
 #include "passes/schedule/shape/shape.h"
 

@@ -7,10 +7,7 @@
  * order, the loop must have compact dataflow below it, affine bindings, and reach spatial iterators
  * only; a loop bound to threadIdx may reach reduction iterators too (a cross-thread reduction).
  * What is harmless but hardly meant is warned of: a vectorized loop in another, such a reduction,
- * two extents of one thread axis in a kernel.
- *
- * Errors: not-compact-dataflow, not-data-parallel, iterations-depend, thread-binding-iterator,
- * thread-axis. */
+ * two extents of one thread axis in a kernel. */
 #include "ir/tree/print.h"
 #include "loops.h"
 

@@ -12,10 +12,7 @@
  * Needs: nests of the same extents, each a direct child of one loop or block, of loops that start
  * at 0, have no annotation or thread binding and nothing else in their bodies. The reference merges
  * whatever has this shape; here no two accesses to one element, one of them a write, may change
- * places (order-matters).
- *
- * Errors: no-loops, loop-repeated, merge-shape, annotated-loop, loop-start, fuse-not-only-child,
- * order-matters. */
+ * places (order-matters). */
 #include "ir/tree/print.h"
 #include "passes/schedule/meaning/places.h"
 #include "passes/schedule/shape/shape.h"

@@ -19,9 +19,7 @@
  * (The reference leaves it in all parts, whose blocks then start anew.) In the same way a loop that
  * does not start at 0 is dealt out from its own start.
  *
- * Needs: constant bounds, a loop without annotation and thread binding that leads to one block.
- * Errors: symbolic-loop, two-inferred-factors, split-factor, partition-too-long, annotated-loop,
- * not-single-child. */
+ * Needs: constant bounds, a loop without annotation and thread binding that leads to one block. */
 #include "ir/tree/print.h"
 #include "passes/schedule/blocks/blocks.h"
 

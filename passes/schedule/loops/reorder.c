@@ -10,10 +10,7 @@
  * bounds use a loop that would come to stand inside of it; the blocks below have spatial and
  * reduction iterators only, and affine bindings; and no instance of a block comes to run before one
  * whose result it uses (meaning/order.c). TVM takes the last for granted of every spatial
- * iterator and accepts programs that shift a buffer in place; here that is an error.
- *
- * Errors: loop-repeated, loops-not-a-chain, iterator-kind, not-affine-binding, dependent-loop,
- * order-matters. */
+ * iterator and accepts programs that shift a buffer in place; here that is an error. */
 #include "passes/schedule/shape/shape.h"
 
 typedef struct Reorder {

@@ -16,11 +16,7 @@
  * Of fused extents that may be below 0 (n - 2, m - 4) all but one are cut off at 0: such loops have
  * no iterations, and the product of two would have some.
  *
- * Preconditions: the loops start at 0 and have no annotation and no thread binding. Errors:
- *   split: annotated-loop, loop-start, two-inferred-factors, split-factor, split-does-not-cover,
- *          split-out-of-bounds, repeated-reduction
- *   fuse:  annotated-loop, loop-start, fuse-not-nested, fuse-not-only-child, dependent-loop,
- *          no-loops, repeated-reduction */
+ * Preconditions: the loops start at 0 and have no annotation and no thread binding. */
 #include "ir/tree/print.h"
 #include "loops.h"
 

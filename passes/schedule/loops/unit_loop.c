@@ -4,7 +4,7 @@
  *     block B                add_unit_loop     for u in range(1):
  *                                  ->            block B
  *
- * No preconditions, but a function's root block has no place around it. Error: root-block. */
+ * No preconditions, but a function's root block has no place around it. */
 #include "passes/schedule/shape/shape.h"
 
 void tirc_prim_add_unit_loop(Sched *s, const Value *args, Value *result) {

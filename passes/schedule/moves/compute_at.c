@@ -6,13 +6,7 @@
  * depends on it must stand under the loop, and a place must exist after its producers and before
  * its consumers. compute_at_region.c finds the instances. What the move would break is checked on
  * the result: the scope must still be a stage pipeline, no loop variable may be used outside of its
- * loop.
- *
- * Errors: root-block, not-stage-pipeline, not-complete-or-reduction-block, not-same-scope,
- * output-block, only-leaf, required-block-not-under-loop, insert-index, domain-not-solvable,
- * predicate-lost, loop-variable-escapes, move-not-covered, order-matters, iterations-depend,
- * has-init, not-single-buffer, not-complete-block, inline-pattern, inline-opaque-access,
- * instances-lost, shared-reduction, repeated-reduction, not-single-producer. */
+ * loop. */
 #include "moves.h"
 
 #include "ir/tree/print.h"

@@ -19,11 +19,7 @@
  * their buffer stays allocated. The epilogue reads nothing else that its scope writes, so that it
  * can be read as early as the first step.
  *
- * A copy, C to D[vj, vi], needs no more than that: then the reduction has its results in D.
- *
- * Errors: has-init, root-block, not-stage-pipeline, not-single-buffer, not-complete-block,
- * not-reduction-block, not-single-producer, output-block, reducer-form, no-matched-reducer,
- * epilogue-pattern, loop-variable-escapes, only-leaf, inline-opaque-access, iterations-depend. */
+ * A copy, C to D[vj, vi], needs no more than that: then the reduction has its results in D. */
 #include "fold.h"
 #include "passes/schedule/state/state.h"
 

@@ -5,11 +5,7 @@
  *
  * The block must be complete, one store, and its indices a bijective affine map of its iterators:
  * then the map's inverse gives the iterators' values for any load. Below are also the parts that
- * the reverse inliner (reverse_inline.c) shares.
- *
- * Errors: has-init, not-single-buffer, root-block, not-stage-pipeline, output-block,
- * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access,
- * iterations-depend. */
+ * the reverse inliner (reverse_inline.c) shares. */
 #include "moves.h"
 
 #include "ir/tree/print.h"

@@ -6,11 +6,7 @@
  * The consumer's load indices are a map from its iterators to an element of the buffer. Its
  * inverse, applied to the indices that the producer stores to, names the one instance of the
  * consumer that reads the element. Where the producer writes elements that nobody reads, the
- * instance is out of the consumer's domain: a predicate on the producer leaves these out.
- *
- * Errors: has-init, root-block, not-stage-pipeline, not-single-buffer, not-complete-block,
- * not-single-producer, output-block, inline-pattern, loop-variable-escapes, only-leaf,
- * inline-opaque-access, iterations-depend. */
+ * instance is out of the consumer's domain: a predicate on the producer leaves these out. */
 #include "fold.h"
 #include "passes/schedule/state/state.h"
 

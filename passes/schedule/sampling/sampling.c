@@ -5,8 +5,7 @@
  *   sch.split(i, factors=[v0, v1])
  *
  * An earlier decision that does not fit the loop any more is repaired as TVM does: from the
- * innermost factor outwards, one that does not divide what is left takes all of it.
- * Errors: tile-count, decision, probabilities, root-block. */
+ * innermost factor outwards, one that does not divide what is left takes all of it. */
 #include "ir/tree/print.h"
 #include "passes/schedule/moves/moves.h"
 #include "passes/schedule/state/random.h"
