@@ -309,6 +309,13 @@ void tirc_map_remove(PtrMap *m, const void *key) {
   m->values[i] = NULL;
 }
 
+PtrMap tirc_map_copy(Tirc *c, const PtrMap *m) {
+  PtrMap copy = {0};
+  for (size_t i = 0; i < m->cap; i++)
+    if (m->keys[i] && m->values[i]) tirc_map_set(c, &copy, m->keys[i], m->values[i]);
+  return copy;
+}
+
 /* Few texts are found without a table. */
 enum { FEW_TEXTS = 8 };
 

@@ -140,6 +140,7 @@ void *tirc_map_get(const PtrMap *m, const void *key); /* NULL when absent */
 bool tirc_map_has(const PtrMap *m, const void *key);
 void tirc_map_set(Tirc *c, PtrMap *m, const void *key, const void *value);
 void tirc_map_remove(PtrMap *m, const void *key);
+PtrMap tirc_map_copy(Tirc *c, const PtrMap *m);
 
 /* Map from a text to a pointer, in the arena, which keeps the order in which the texts came: at[0]
  * to at[n - 1]. A zeroed StrMap is an empty one. The texts are not copied. */

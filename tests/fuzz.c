@@ -278,7 +278,7 @@ static const char *check_warnings(Tirc *c, const Module *m, const Values *expect
   Blocks blocks = {.c = c};
   const char *why = NULL;
   if (has_loose_stores(tirc_module_main(m))) return NULL;
-  tirc_spatial_dependences(tirc_sched_new(c, m), tell, &told);
+  tirc_spatial_dependences(&(Telling){tirc_sched_new(c, m), tell, &told});
   tirc_visit_stmt(&(Visitor){.stmt = add_block, .self = &blocks}, tirc_module_main(m)->body);
   for (int i = 0; i < blocks.at.n && !why; i++)
     why = check_told(c, m, &blocks.at.at[i]->u.block, &told, expected);

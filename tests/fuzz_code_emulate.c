@@ -99,7 +99,7 @@ static void note_warning(void *self, Warning w) {
  * has them one by one. */
 static bool is_warned(Tirc *c, const Module *m) {
   bool told = false;
-  tirc_racing_loops(tirc_sched_new(c, m), note_warning, &told);
+  tirc_racing_loops(&(Telling){tirc_sched_new(c, m), note_warning, &told});
   return told;
 }
 

@@ -123,18 +123,11 @@ static void add_whole(Detector *d, Boxes *to, Buffer b) {
   add(d, to, b, dims);
 }
 
-static PtrMap copy_map(Tirc *c, const PtrMap *m) {
-  PtrMap to = {0};
-  for (size_t i = 0; i < m->cap; i++)
-    if (m->keys[i] && m->values[i]) tirc_map_set(c, &to, m->keys[i], m->values[i]);
-  return to;
-}
-
 /* Runs one of the visits under a condition. */
 static void under(Detector *d, Expr cond, Expr e, Stmt s) {
   PtrMap before = d->loops;
   if (d->loops.n) {
-    d->loops = copy_map(d->c, &before);
+    d->loops = tirc_map_copy(d->c, &before);
     tirc_narrow_by_condition(d->analyzer, cond, &d->loops);
   }
   if (e)

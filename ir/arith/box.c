@@ -50,16 +50,22 @@ IntSet tirc_box_of_range(Analyzer *a, Range r, const PtrMap *dom) {
                   tirc_eval_set(a, tirc_simplify(a, last), dom).max};
 }
 
+bool tirc_range_uses(Range r, Expr var) {
+  return tirc_uses_var(r.min, var) || tirc_uses_var(r.extent, var);
+}
+
+bool tirc_range_uses_any(Range r, const PtrMap *vars) {
+  return tirc_uses_any(r.min, vars) || tirc_uses_any(r.extent, vars);
+}
+
 bool tirc_region_uses(const Region *r, Expr var) {
-  bool uses = false;
-  for (int d = 0; d < r->buffer->ndim && !uses; d++)
-    uses = tirc_uses_var(r->dims[d].min, var) || tirc_uses_var(r->dims[d].extent, var);
-  return uses;
+  int d = 0;
+  while (d < r->buffer->ndim && !tirc_range_uses(r->dims[d], var)) d++;
+  return d < r->buffer->ndim;
 }
 
 bool tirc_region_uses_any(const Region *r, const PtrMap *vars) {
-  bool uses = false;
-  for (int d = 0; d < r->buffer->ndim && !uses; d++)
-    uses = tirc_uses_any(r->dims[d].min, vars) || tirc_uses_any(r->dims[d].extent, vars);
-  return uses;
+  int d = 0;
+  while (d < r->buffer->ndim && !tirc_range_uses_any(r->dims[d], vars)) d++;
+  return d < r->buffer->ndim;
 }

@@ -25,7 +25,9 @@ bool tirc_region_surely_in(Analyzer *a, const Region *inner, const Region *outer
 /* All that a range covers while variables vary as in `dom` (tirc_eval_set). */
 IntSet tirc_box_of_range(Analyzer *a, Range r, const PtrMap *dom);
 
-/* Whether a variable, or one of these, stands in a bound of a region. */
+/* Whether a variable, or one of these, stands in a bound of a range, or of a region. */
+bool tirc_range_uses(Range r, Expr var);
+bool tirc_range_uses_any(Range r, const PtrMap *vars);
 bool tirc_region_uses(const Region *r, Expr var);
 bool tirc_region_uses_any(const Region *r, const PtrMap *vars);
 

@@ -59,6 +59,12 @@ bool tirc_same_exprs(int n, const Expr *a, const Expr *b) {
   return i == n;
 }
 
+bool tirc_any_uses(int n, const Expr *at, Expr var) {
+  int i = 0;
+  while (i < n && !tirc_uses_var(at[i], var)) i++;
+  return i < n;
+}
+
 static bool is_one_of(const void *vars, Expr e) { return e->op == OP_VAR && tirc_map_has(vars, e); }
 
 bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars) {
@@ -104,10 +110,10 @@ unsigned tirc_kinds_moved(const Block *b, Expr loop_var) {
   return kinds;
 }
 
-bool tirc_moves(const Block *b, Expr loop_var, IterKind kind) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == kind && tirc_uses_var(b->iter_values[i], loop_var)) return true;
-  return false;
+unsigned tirc_iter_kinds(int n, const IterVar *iters) {
+  unsigned kinds = 0;
+  for (int i = 0; i < n; i++) kinds |= 1u << iters[i].kind;
+  return kinds;
 }
 
 int tirc_iter_index(const Block *b, Expr var) {
@@ -118,7 +124,7 @@ int tirc_iter_index(const Block *b, Expr var) {
 
 /* --- uses of a buffer ------------------------------------------------------------------------- */
 
-static bool is_load_of(const void *buffer, Expr e) {
+bool tirc_is_load_of(const void *buffer, Expr e) {
   return e->op == OP_LOAD && e->u.buffer == buffer;
 }
 
@@ -131,7 +137,7 @@ bool tirc_shapes_load(Stmt s, Buffer b) {
   for (int i = 0; i < n; i++) {
     const Buffer made = block ? s->u.block.allocs[i] : s->u.alloc.buffer;
     for (int d = 0; d < made->ndim && !found; d++)
-      found = made->shape[d]->op != OP_INT && tirc_find_expr(made->shape[d], is_load_of, b);
+      found = made->shape[d]->op != OP_INT && tirc_find_expr(made->shape[d], tirc_is_load_of, b);
   }
   return found;
 }

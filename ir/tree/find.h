@@ -13,8 +13,12 @@ Expr tirc_addressed(Expr e);
 /* Whether it loads or calls anything, so that it must not be moved. */
 bool tirc_loads_or_calls(Expr e);
 
+/* Whether a variable stands in one of n expressions. */
+bool tirc_any_uses(int n, const Expr *at, Expr var);
+
 /* The first expression of an expression or statement that a test picks; NULL: none. */
 typedef bool ExprTest(const void *self, Expr e);
+bool tirc_is_load_of(const void *buffer, Expr e); /* a test */
 Expr tirc_find_expr(Expr in, ExprTest *is, const void *self);
 Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self);
 /* The first statement that a test picks; NULL: none. `only` as of a visitor. */
@@ -50,7 +54,11 @@ bool tirc_divides(Expr e);
 /* The bit 1 << IterKind of each iterator of a block that a loop moves, and whether it moves one of
  * that kind. */
 unsigned tirc_kinds_moved(const Block *b, Expr loop_var);
-bool tirc_moves(const Block *b, Expr loop_var, IterKind kind);
+static inline bool tirc_moves(const Block *b, Expr loop_var, IterKind kind) {
+  return tirc_kinds_moved(b, loop_var) & 1u << kind;
+}
+/* The same bits of all of n iterators. */
+unsigned tirc_iter_kinds(int n, const IterVar *iters);
 /* Which iterator of the block it is; -1: none. */
 int tirc_iter_index(const Block *b, Expr var);
 /* Whether an extent of a buffer that the statement itself makes is loaded from b. */

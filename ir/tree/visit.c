@@ -60,13 +60,9 @@ bool tirc_path_misses(const Paths *only, Stmt seq, const SeqPart *p) {
   return path && !leads_through(path, p);
 }
 
-static const void *key_of(Stmt s) {
-  return s->kind == STMT_FOR ? (const void *)s->u.loop.var : (const void *)(uintptr_t)s->u.block.id;
-}
-
 static bool passes_by(const Paths *only, Stmt s) {
   return only && (s->kind == STMT_FOR || s->kind == STMT_BLOCK) &&
-         !(only->bits & bit_of(key_of(s)));
+         !(only->bits & bit_of(tirc_identity(s)));
 }
 
 /* Whether item i begins parts to be passed by; then i becomes the last item of them. */
@@ -87,7 +83,7 @@ static bool passes_parts(const Paths *only, Stmt seq, int *i) {
 
 const char *tirc_path_of(const Paths *only, Stmt s) {
   if (s->kind != STMT_FOR && s->kind != STMT_BLOCK) return &tirc_path_on;
-  return tirc_map_get(&only->at, key_of(s));
+  return tirc_map_get(&only->at, tirc_identity(s));
 }
 
 Expr tirc_keep_expr(Mutator *m, Expr e) { return (void)m, e; }
@@ -186,6 +182,15 @@ void tirc_visit_stmt(Visitor *v, Stmt s) {
   if (path == &tirc_path_all) v->only = NULL;
   visit_stmt(v, s);
   v->only = only;
+}
+
+void tirc_visit_module(Visitor *v, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (m->funcs[i]->body) tirc_visit_stmt(v, m->funcs[i]->body);
+}
+
+void tirc_visit_stmts(Stmt s, bool (*see)(Visitor *v, Stmt s), void *self) {
+  tirc_visit_stmt(&(Visitor){.stmt = see, .expr = tirc_skip_expr, .self = self}, s);
 }
 
 static bool find_place(Visitor *v, Stmt s) {

@@ -4,6 +4,11 @@
 
 #include "ir.h"
 
+/* What a loop or block is, however it is rewritten: its variable, its id as a pointer. */
+static inline const void *tirc_identity(Stmt s) {
+  return s->kind == STMT_FOR ? (const void *)s->u.loop.var : (const void *)(uintptr_t)s->u.block.id;
+}
+
 /* Which loops and blocks a walk enters, by identity; it passes by all others. An entry says whether
  * all that is in it is of interest, or again only what has an entry. */
 typedef struct SeqPath {
@@ -12,7 +17,7 @@ typedef struct SeqPath {
   parts; /* its parts with an entry: the others are passed by, wherever they stand */
 } SeqPath;
 typedef struct Paths {
-  PtrMap at;     /* loop variable, or block id as a pointer -> tirc_path_on or tirc_path_all */
+  PtrMap at;     /* identity -> tirc_path_on or tirc_path_all */
   uint64_t bits; /* a bit for each key, so that most others are passed by without a look at `at` */
   VEC(SeqPath) seqs;
 } Paths;
@@ -39,6 +44,9 @@ struct Visitor {
 };
 void tirc_visit_expr(Visitor *v, Expr e);
 void tirc_visit_stmt(Visitor *v, Stmt s);
+void tirc_visit_module(Visitor *v, const Module *m); /* the bodies of its functions */
+/* Of statements alone: `self` is the visitor's. */
+void tirc_visit_stmts(Stmt s, bool (*see)(Visitor *v, Stmt s), void *self);
 void tirc_visit_region(Visitor *v, const Region *r);
 /* What says of a statement, not of those in it, where and whether it runs: bounds, a condition,
  * what is let, a block's domains, bindings and predicate. Regions if `regions` is set. */

@@ -75,20 +75,13 @@ void tirc_relax_place(const Accesses *w, const Place *at, const Place *top, PtrM
   relax(w, at, dom);
 }
 
-PtrMap tirc_copy_dom(Tirc *c, const PtrMap *dom) {
-  PtrMap copy = {0};
-  for (size_t i = 0; i < dom->cap; i++)
-    if (dom->keys[i] && dom->values[i]) tirc_map_set(c, &copy, dom->keys[i], dom->values[i]);
-  return copy;
-}
-
 const PtrMap *tirc_dom_of(Accesses *w, const Place *at) {
   static const PtrMap nothing;
   if (!at) return w->outer ? w->outer : &nothing;
   PtrMap *dom = tirc_map_get(&w->doms, at);
   if (dom) return dom;
   dom = tirc_new(w->c, PtrMap);
-  *dom = tirc_copy_dom(w->c, tirc_dom_of(w, at->up));
+  *dom = tirc_map_copy(w->c, tirc_dom_of(w, at->up));
   relax(w, at, dom);
   tirc_map_set(w->c, &w->doms, at, dom);
   return dom;

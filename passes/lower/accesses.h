@@ -31,6 +31,5 @@ static inline bool tirc_may_be_skipped(const Place *p) {
 void tirc_relax_place(const Accesses *w, const Place *at, const Place *top, PtrMap *dom);
 /* The same up to the statement, found once. */
 const PtrMap *tirc_dom_of(Accesses *w, const Place *at);
-PtrMap tirc_copy_dom(Tirc *c, const PtrMap *dom);
 
 #endif

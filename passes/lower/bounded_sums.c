@@ -134,7 +134,7 @@ static void bound_sums(BoundedSums *s) {
 BoundedSums *tirc_bounded_sums(Accesses *w, const Place *at) {
   if (!at || tirc_map_has(&w->sums, at)) return at ? tirc_map_get(&w->sums, at) : NULL;
   BoundedSums *s = tirc_new(w->c, BoundedSums);
-  *s = (BoundedSums){.c = w->c, .a = w->a, .dom = tirc_copy_dom(w->c, tirc_dom_of(w, at))};
+  *s = (BoundedSums){.c = w->c, .a = w->a, .dom = tirc_map_copy(w->c, tirc_dom_of(w, at))};
   add_conditions(s, at);
   if (s->at.n)
     bound_sums(s);

@@ -468,10 +468,10 @@ static bool begin_copy(Visitor *visitor, Stmt s) {
  */
 static void find_copies(Run *v, Stmt body) {
   Copies k = {.v = v, .changed = true};
-  tirc_visit_stmt(&(Visitor){.stmt = begin_copy, .expr = tirc_skip_expr, .self = v}, body);
+  tirc_visit_stmts(body, begin_copy, v);
   while (k.changed) {
     k.changed = false;
-    tirc_visit_stmt(&(Visitor){.stmt = see_copy, .expr = tirc_skip_expr, .self = &k}, body);
+    tirc_visit_stmts(body, see_copy, &k);
   }
 }
 
@@ -480,8 +480,8 @@ static bool commute(Tirc *c, const Block *b, Stmt body, Buffer target) {
   Run v = {.c = c, .block = b, .target = target, .a = tirc_analyzer(c), .algebra = {.c = c}};
   int cases = 0;
   for (int i = 0; i < b->n_iters; i++) tirc_map_set(c, &v.moving, b->iters[i].var, &v);
-  tirc_visit_stmt(&(Visitor){.stmt = see_target, .self = &v}, body);
-  tirc_visit_stmt(&(Visitor){.stmt = see_others, .self = &v}, body);
+  tirc_visit_stmts(body, see_target, &v);
+  tirc_visit_stmts(body, see_others, &v);
   find_copies(&v, body);
   body = iteration_of(&v, body);
   do {
@@ -492,25 +492,17 @@ static bool commute(Tirc *c, const Block *b, Stmt body, Buffer target) {
   return true;
 }
 
-typedef struct Inits {
-  const Block *b;
-  bool own; /* each starts all of a sum */
-} Inits;
-
-static bool see_init(Visitor *visitor, Stmt s) {
-  Inits *k = visitor->self;
-  if (s->kind == STMT_STORE) k->own &= tirc_starts_with_init(k->b, s->u.store.buffer);
-  return true;
+static bool starts_no_sum(const void *block, Stmt s) {
+  return s->kind == STMT_STORE && !tirc_starts_with_init(block, s->u.store.buffer);
 }
 
-/* Without inits by hand, of which others see to it that they come first. */
+/* Without inits by hand that start all of a sum, of which others see to it that they come first. */
 static Stmt update_of(Tirc *c, const Block *b) {
   const int n = tirc_inits_by_hand(b);
-  Inits k = {b, n > 0 && n < b->body->u.seq.n};
-  for (int i = 0; i < n; i++)
-    tirc_visit_stmt(&(Visitor){.stmt = see_init, .expr = tirc_skip_expr, .self = &k},
-                    tirc_item(b->body, i));
-  return k.own ? tirc_seq_splice(c, b->body, 0, n, 0, NULL) : b->body;
+  bool own = n > 0 && n < b->body->u.seq.n;
+  for (int i = 0; i < n && own; i++)
+    own = !tirc_find_stmt(tirc_item(b->body, i), starts_no_sum, b, NULL);
+  return own ? tirc_seq_splice(c, b->body, 0, n, 0, NULL) : b->body;
 }
 
 static bool is_nan_of(Expr e, Expr x) { return e->op == OP_ISNAN && tirc_expr_same(e->args[0], x); }

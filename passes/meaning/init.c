@@ -96,7 +96,7 @@ static bool see_start(Visitor *v, Stmt s) {
 
 static void find_start(Start *start, Stmt init) {
   start->before.v = (Visitor){.expr = see_own_read, .self = &start->before};
-  tirc_visit_stmt(&(Visitor){.stmt = see_start, .expr = tirc_skip_expr, .self = start}, init);
+  tirc_visit_stmts(init, see_start, start);
 }
 
 /* Whether the element of a buffer, or what a view shows, is another one in another step. */
@@ -199,8 +199,7 @@ const char *tirc_why_indexed_by_reduction(Tirc *c, const Block *b) {
     if (b->iters[i].kind == ITER_REDUCE) tirc_map_set(c, &search.reduce, b->iters[i].var, b);
   if (search.reduce.n == 0) return NULL;
   look_at_buffers(&search, b);
-  Visitor v = {.stmt = look_at_store, .expr = tirc_skip_expr, .self = &search};
-  tirc_visit_stmt(&v, b->body);
+  tirc_visit_stmts(b->body, look_at_store, &search);
   if (!search.index) return NULL;
   return tirc_format(c, "index %s of buffer %s, which it writes, uses a reduction iterator",
                      tirc_print_expr(c, search.index), search.buffer->name);

@@ -23,8 +23,7 @@ typedef struct Walk {
 } Walk;
 
 Place *tirc_place_further(Tirc *c, Place *up, Place p) {
-  Place *out = tirc_new(c, Place);
-  *out = p;
+  Place *out = tirc_copy(c, &p, 1);
   out->up = up;
   out->n_loops = (up ? up->n_loops : 0) + (p.kind == PLACE_LOOP && !p.outside);
   return out;
@@ -506,6 +505,6 @@ void tirc_add_plain_block(Tirc *c, Stmt block, Plain *to) {
   Search k = {.c = c, .to = to};
   const Stmt at = tirc_without_views(c, block);
   tirc_map_set(c, &to->blocks, block, at);
-  tirc_visit_stmt(&(Visitor){.stmt = find_opaque, .expr = tirc_skip_expr, .self = &k}, block);
-  tirc_visit_stmt(&(Visitor){.stmt = give_opaque, .expr = tirc_skip_expr, .self = &k}, at);
+  tirc_visit_stmts(block, find_opaque, &k);
+  tirc_visit_stmts(at, give_opaque, &k);
 }

@@ -192,18 +192,15 @@ static int put_array(Writer *w, int n, const int *at) {
   return put(w, t.at);
 }
 
-static int put_int(Writer *w, Expr e) {
+static int put_typed(Writer *w, const char *key, DType t, const char *value) {
   return put(w, tirc_format(w->c,
-                            "{\"type_key\":\"IntImm\",\"attrs\":{\"dtype\":\"%s\",\"span\":\"0\","
+                            "{\"type_key\":\"%s\",\"attrs\":{\"dtype\":\"%s\",\"span\":\"0\","
                             "\"value\":\"%s\"}}",
-                            tirc_dtype_name(w->c, e->dtype), tirc_digits(w->c, e)));
+                            key, tirc_dtype_name(w->c, t), value));
 }
 
 static int put_float(Writer *w, DType t, double v) {
-  return put(w, tirc_format(w->c,
-                            "{\"type_key\":\"FloatImm\",\"attrs\":{\"dtype\":\"%s\",\"span\":\"0\","
-                            "\"value\":\"%s\"}}",
-                            tirc_dtype_name(w->c, t), tirc_value_repr(w->c, tirc_value_float(v))));
+  return put_typed(w, "FloatImm", t, tirc_value_repr(w->c, tirc_value_float(v)));
 }
 
 static int put_var(Writer *w, const char *name) {
@@ -218,16 +215,11 @@ static int put_var(Writer *w, const char *name) {
 static int put_expr(Writer *w, Expr e) {
   for (int i = 0; i < w->n_vars; i++)
     if (e == w->inputs[i]) return w->vars + i;
-  if (tirc_is_integer(e)) return put_int(w, e);
+  if (tirc_is_integer(e)) return put_typed(w, "IntImm", e->dtype, tirc_digits(w->c, e));
   if (e->op == OP_FLOAT) return put_float(w, e->dtype, e->u.f);
   if (e->op == OP_CAST) {
     const int from = put_expr(w, e->args[0]);
-    if (!from) return 0;
-    return put(w,
-               tirc_format(w->c,
-                           "{\"type_key\":\"tir.Cast\",\"attrs\":{\"dtype\":\"%s\",\"span\":\"0\","
-                           "\"value\":\"%d\"}}",
-                           tirc_dtype_name(w->c, e->dtype), from));
+    return from ? put_typed(w, "tir.Cast", e->dtype, tirc_format(w->c, "%d", from)) : 0;
   }
   for (int i = 0; i < N_OPERATORS; i++) {
     if (e->op != operators[i].op) continue;
@@ -242,7 +234,7 @@ static int put_expr(Writer *w, Expr e) {
 }
 
 static int put_value(Writer *w, Value v) {
-  if (v.kind == VAL_INT) return put_int(w, tirc_int32(w->c, v.u.i));
+  if (v.kind == VAL_INT) return put_expr(w, tirc_int32(w->c, v.u.i));
   if (v.kind == VAL_FLOAT) return put_float(w, DT_FLOAT32, v.u.f);
   return v.kind == VAL_EXPR ? put_expr(w, v.u.expr) : 0;
 }

@@ -26,7 +26,6 @@ Value tirc_call_map(Callable *self, int n, const Value *args) {
   return tirc_value_substituted(m->c, m->results, &map);
 }
 
-/* With its text: "lambda i0, i1: (i1, i0)". */
 Value tirc_map_value(RecordedMap *m) {
   Text t = {.c = m->c};
   tirc_text_add(&t, "lambda");
@@ -44,14 +43,11 @@ Expr *tirc_map_variables(Tirc *c, int n) {
 }
 
 static Value with_results(Tirc *c, const RecordedMap *from, Value results) {
-  RecordedMap *to = tirc_new(c, RecordedMap);
-  *to = *from;
+  RecordedMap *to = tirc_copy(c, from, 1);
   to->results = results;
   return tirc_map_value(to);
 }
 
-/* Of a recorded function that gives a range for each dimension, what the reference records: a map
- * that gives all their bounds, one after the other. */
 Value tirc_recorded_bounds(Tirc *c, Value ranges) {
   const RecordedMap *from = tirc_recorded_map(ranges);
   if (!from) return ranges;
@@ -72,8 +68,6 @@ Value tirc_recorded_bounds(Tirc *c, Value ranges) {
   return with_results(c, from, all);
 }
 
-/* Takes the axis separators out of a recorded map: the list of the places where they stood, which
- * is empty when there are none. */
 Value tirc_take_separators(Tirc *c, Value *map) {
   Value places = tirc_value_list(c, VAL_LIST, 0, NULL),
         rest = tirc_value_list(c, VAL_TUPLE, 0, NULL);

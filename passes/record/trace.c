@@ -80,8 +80,7 @@ static void push(Tirc *c, Trace *t, const Instruction *inst) {
 }
 
 void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst) {
-  Instruction *kept = tirc_new(c, Instruction);
-  *kept = *inst;
+  Instruction *kept = tirc_copy(c, inst, 1);
   push(c, t, kept);
 }
 
@@ -120,8 +119,7 @@ Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
   Trace *copy = tirc_new(c, Trace);
   copy->next_rv = t->next_rv;
   for (int i = 0; i < t->n; i++) push(c, copy, t->at[i]);
-  for (size_t i = 0; i < t->latest.cap; i++)
-    if (t->latest.values[i]) tirc_map_set(c, &copy->latest, t->latest.keys[i], t->latest.values[i]);
+  copy->latest = tirc_map_copy(c, &t->latest);
   return copy;
 }
 
@@ -177,8 +175,7 @@ const Value *tirc_arguments_with(Tirc *c, const Instruction *inst, Value decisio
 
 Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision) {
   Trace *out = tirc_trace_copy(c, t);
-  Instruction *inst = tirc_new(c, Instruction);
-  *inst = *t->at[index];
+  Instruction *inst = tirc_copy(c, t->at[index], 1);
   inst->args = tirc_arguments_with(c, inst, decision);
   out->at[index] = inst;
   return out;

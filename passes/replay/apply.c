@@ -116,8 +116,7 @@ static void take_results(Replay *r, const Instruction *inst, Value result) {
     tirc_fail(c, r->loc, CODE_TRACE, "the trace was made on another program",
               "it gives %d results here, and %d in the trace", m, n);
   for (int i = 0; i < n; i++) {
-    Value *kept = tirc_new(c, Value);
-    *kept = now_at[i];
+    Value *kept = tirc_copy(c, &now_at[i], 1);
     tirc_map_set(c, &r->values, (void *)(uintptr_t)then_at[i].rv, kept);
   }
 }

@@ -14,6 +14,7 @@
 
 #include "ir/arith/arith.h"
 #include "passes/record/value.h"
+#include "passes/schedule/random.h"
 #include "passes/words/words.h"
 
 typedef struct SRef SRef;
@@ -79,6 +80,13 @@ typedef struct Warning {
   const char *message;
 } Warning;
 
+/* Who is told what there is to warn of in a program. */
+typedef struct Telling {
+  struct Sched *s;
+  void (*tell)(void *self, Warning w);
+  void *self;
+} Telling;
+
 /* What a call made of a loop or block: its kind, or an annotation. */
 typedef struct SetMark {
   const void *node; /* its identity: a loop's variable, a block's id */
@@ -124,7 +132,7 @@ struct Sched {
   uint32_t *next_rv;                  /* numbers given to random variables; shared with copies */
   const struct TensorIntrin *intrins; /* registered so far, newest first; or NULL */
   PtrMap removed;                     /* numbers of random variables that remove_rv took away */
-  int64_t rand_state;                 /* of the generator that samples: random.h */
+  Random random;                      /* what it samples with */
   Value decision;                     /* what the running sampling primitive decided */
   int n_drawn;                        /* sampling primitives so far, those of its origin included */
   const ValueList *guide; /* decides for number n_drawn where a call does not (None, the list's end,

@@ -2,7 +2,7 @@
 
 #include "ir/tree/print.h"
 #include "passes/replay/replay.h"
-#include "passes/schedule/state/random.h"
+#include "passes/schedule/random.h"
 #include "passes/script/interp.h"
 
 #include <math.h>

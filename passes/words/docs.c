@@ -121,8 +121,8 @@ const Definition tirc_definitions[] = {
 const int tirc_n_definitions = (int)(sizeof tirc_definitions / sizeof *tirc_definitions);
 
 /* Errors that come with the kind of a parameter, before the primitive itself runs: a handle may be
- * stale, a name unknown. errors: up to n ids; gives their number. */
-static int param_errors(int kind, int n, int *errors) {
+ * stale, a name unknown. */
+static bool kind_raises(int kind, int code) {
   static const struct {
     int kind, errors[3];
   } rows[] = {
@@ -136,24 +136,21 @@ static int param_errors(int kind, int n, int *errors) {
       {PARAM_FACTORS, {SERR_STALE_HANDLE, -1, -1}},
       {PARAM_LOOP_OR_BLOCKS, {SERR_STALE_HANDLE, SERR_BLOCK_NOT_FOUND, SERR_FUNCTION_NOT_FOUND}},
   };
-  int found = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    for (int k = 0; rows[i].kind == kind && k < 3 && rows[i].errors[k] >= 0 && found < n; k++)
-      errors[found++] = rows[i].errors[k];
-  return found;
+    for (int k = 0; k < 3; k++)
+      if (rows[i].kind == kind && rows[i].errors[k] == code) return true;
+  return false;
 }
 
 bool tirc_may_raise(const char *primitive, DiagCode code) {
   const PrimitiveDoc *d = tirc_find_primitive_doc(primitive);
   const Primitive *p = tirc_find_primitive(primitive);
-  int ids[8];
   if (code == CODE_ARGUMENT || code == CODE_LOST_MARK || code == CODE_EQUAL_CANDIDATES ||
       code == SERR_LET_ESCAPES || code == SERR_INDEX_OVERFLOW)
     return true;
   for (int i = 0; d && d->errors[i] >= 0; i++)
     if (d->errors[i] == (int)code) return true;
   for (int i = 0; p && i < p->n_params; i++)
-    for (int k = param_errors((int)p->params[i].kind, 8, ids); k-- > 0;)
-      if (ids[k] == (int)code) return true;
+    if (kind_raises((int)p->params[i].kind, (int)code)) return true;
   return false;
 }

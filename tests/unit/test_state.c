@@ -133,28 +133,28 @@ static void assert_as_fresh(Sched *s) {
 
 /* --- random primitives ----------------------------------------------------------------------- */
 
-typedef struct Random {
+typedef struct Drawn {
   uint64_t state;
-} Random;
+} Drawn;
 
-static int below(Random *r, int n) {
+static int below(Drawn *r, int n) {
   r->state = r->state * 6364136223846793005u + 1442695040888963407u;
   return (int)((r->state >> 33) % (uint64_t)n);
 }
 
-static Value random_block(Sched *s, Random *r) {
+static Value random_block(Sched *s, Drawn *r) {
   SRef *at = s->roots[0];
   do at = at->scope->blocks[below(r, at->scope->n_blocks)];
   while (at->scope->n_blocks && below(r, 2));
   return tirc_value_of_sref(at);
 }
 
-static Value random_loop(Sched *s, Random *r, Value block) {
+static Value random_loop(Sched *s, Drawn *r, Value block) {
   const SRefs loops = tirc_loops_above(s, tirc_sref_of_value(s, block));
   return loops.n ? tirc_value_of_sref(loops.at[below(r, loops.n)]) : block;
 }
 
-static Value random_factors(Sched *s, Random *r) {
+static Value random_factors(Sched *s, Drawn *r) {
   static const int factors[] = {1, 2, 3, 4, 5, 8, 16};
   Value list = tirc_value_list(s->c, VAL_LIST, 0, NULL);
   int n = 2 + below(r, 2), inferred = below(r, n);
@@ -165,7 +165,7 @@ static Value random_factors(Sched *s, Random *r) {
 }
 
 /* Adjacent loops to be fused, or loops in a random order. */
-static int random_loops(Sched *s, Random *r, bool adjacent, Value *out) {
+static int random_loops(Sched *s, Drawn *r, bool adjacent, Value *out) {
   const SRefs loops = tirc_loops_above(s, tirc_sref_of_value(s, random_block(s, r)));
   const int n = loops.n > 6 ? 6 : loops.n;
   int first = adjacent && n > 1 ? below(r, n - 1) : 0, count = adjacent ? (n > 1 ? 2 : n) : n;
@@ -180,7 +180,7 @@ static int random_loops(Sched *s, Random *r, bool adjacent, Value *out) {
 }
 
 /* Returns the name of the primitive that is to be called. */
-static const char *random_call(Sched *s, Random *r, int *n, Value *args) {
+static const char *random_call(Sched *s, Drawn *r, int *n, Value *args) {
   static const char *const kinds[] = {"parallel", "vectorize", "unroll", "add_unit_loop"};
   Value block = random_block(s, r), loop = random_loop(s, r, block);
   *n = 2;
@@ -230,7 +230,7 @@ static void run(const char *program, const char *title) {
     Tirc *c = tirc_context_new();
     Source source = {title, program, strlen(program)};
     Sched *s = tirc_sched_new(c, tirc_parse_module(c, &source, 0, NULL));
-    Random r = {(uint64_t)seed};
+    Drawn r = {(uint64_t)seed};
     assert_as_fresh(s);
     for (int step = 0; step < STEPS; step++) {
       Value args[8];

@@ -15,8 +15,8 @@
 #include "ir/tree/print.h"
 #include "parser/program.h"
 #include "passes/replay/replay.h"
+#include "passes/schedule/random.h"
 #include "passes/schedule/shape/shape.h"
-#include "passes/schedule/state/random.h"
 #include "passes/script/script.h"
 
 static const char program[] =

@@ -106,7 +106,7 @@ static bool is_repeatable(Blockize *b) {
       return false;
   for (int i = 0; i < block->n_writes; i++)
     if (tirc_touches(b->block, block->writes[i].buffer, false) ||
-        tirc_writers_of(b->s, tirc_scope_root(b->block), block->writes[i].buffer).n > 1)
+        tirc_writers_of(tirc_scope_root(b->block), block->writes[i].buffer).n > 1)
       return false;
   return true;
 }
@@ -316,9 +316,7 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
 
 const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions) {
   Tirc *c = b->c;
-  PtrMap dom = {0};
-  const LoopDomain inner = tirc_iter_domain(c, b->n_inner, b->inner);
-  tirc_domain_sets(c, &inner, &dom);
+  const PtrMap dom = tirc_domain_sets(c, tirc_iter_domain(c, b->n_inner, b->inner));
   Region *out = tirc_new_array(c, Region, n + 1);
   for (int i = 0; i < n; i++) {
     Buffer buffer = regions[i].buffer;

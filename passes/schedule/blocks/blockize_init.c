@@ -164,20 +164,11 @@ static Stmt outer_init(Blockize *b, const Block *inner) {
   return tirc_substitute_stmt(c, nest, &fresh);
 }
 
-/* More than one, so that the inits of all come before the first update. */
-static bool has_inner_sums(const Blockize *b) {
-  for (int i = 0; i < b->n_inner; i++)
-    if (b->inner[i].kind == ITER_SPATIAL) return true;
-  return false;
-}
-
 /* Whether the inner block adds to what others left: the steps before it, or the init when no
  * iterator of its own says that it is a reduction. */
 static bool adds_to_others(const Blockize *b) {
-  bool outer = false, inner = false;
-  for (int i = 0; i < b->n_outer; i++) outer |= b->outer[i].kind == ITER_REDUCE;
-  for (int i = 0; i < b->n_inner; i++) inner |= b->inner[i].kind == ITER_REDUCE;
-  return outer || !inner;
+  return (tirc_iter_kinds(b->n_outer, b->outer) & 1u << ITER_REDUCE) ||
+         !(tirc_iter_kinds(b->n_inner, b->inner) & 1u << ITER_REDUCE);
 }
 
 static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) {
@@ -187,7 +178,9 @@ static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) 
                      "call decompose_reduction before blockize",
                      "the init of block %s runs where its predicate leaves the step out",
                      tirc_name_of(b->block));
-  if (has_inner_sums(b)) tirc_require_own_init(b->s, b->block, loop);
+  /* Of more than one sum the inits of all come before the first update. */
+  if (tirc_iter_kinds(b->n_inner, b->inner) & 1u << ITER_SPATIAL)
+    tirc_require_own_init(b->s, b->block, loop);
   tirc_require_no_views(b->s, b->block);
   require_start(b);
   require_no_repetition(b);

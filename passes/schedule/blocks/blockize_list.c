@@ -83,13 +83,6 @@ static const Region *join_regions(Nests *k, int *n, const Region *regions) {
   return out.at;
 }
 
-static void require_inner_reduction(Nests *k, const Blockize *b) {
-  if (!tirc_block_of(b->block)->init) return;
-  for (int i = 0; i < b->n_outer; i++)
-    if (b->outer[i].kind == ITER_REDUCE)
-      refuse(k, b->block, "it is a reduction with an init: call decompose_reduction first");
-}
-
 /* Outer loops in the bounds of inner ones are the outer iterators that are bound to them. */
 static Stmt rebound(Nests *k, const Blockize *b, Stmt nest) {
   PtrMap map = {0};
@@ -114,7 +107,8 @@ static Stmt blockized(Nests *k, bool preserve_unit_iters) {
     if (b->n_outer != all[0].n_outer) refuse(k, b->block, "the blocks have different iterators");
     if (!tirc_prove_equal(b->a, b->outer_predicate, all[0].outer_predicate))
       refuse(k, b->block, "the blocks have different predicates over the outer loops");
-    require_inner_reduction(k, b);
+    if (tirc_block_of(b->block)->init && tirc_iter_kinds(b->n_outer, b->outer) & 1u << ITER_REDUCE)
+      refuse(k, b->block, "it is a reduction with an init: call decompose_reduction first");
     const Block *block = &b->inner_block->u.block;
     const Region *r = tirc_blockize_relax(b, block->n_reads, block->reads);
     for (int d = 0; d < block->n_reads; d++) vec_push(c, reads, r[d]);

@@ -284,15 +284,7 @@ static Stmt init_nest(Decomposition *d, Stmt block) {
 static Stmt update_block(Tirc *c, Stmt block) {
   Block b = block->u.block;
   b.name = tirc_format(c, "%s_update", b.name);
-  Region *reads = tirc_new_array(c, Region, b.n_reads + b.n_writes);
-  int n = 0;
-  for (int i = 0; i < b.n_writes; i++)
-    if (!tirc_declared_read(&b, b.writes[i].buffer))
-      reads[n++] = tirc_read_without_init(c, &b, &b.writes[i]);
-  for (int i = 0; i < b.n_reads; i++) reads[n++] = b.reads[i];
-  b.init = NULL;
-  b.n_reads = n;
-  b.reads = reads;
+  tirc_drop_init(c, &b, true);
   return tirc_with_loc(c, tirc_block(c, &b), block->loc);
 }
 

@@ -25,11 +25,9 @@ typedef struct Padding {
   PtrMap inner;  /* from the block's iterators and its own loops to what replaces them inside */
 } Padding;
 
-static _Noreturn void no_pattern_for(Padding *p, const char *why) {
-  tirc_refuse(p->s, p->block->stmt, SERR_PADDING_PATTERN, "Block %s does not pad: %s.",
-              tirc_name_of(p->block), why);
-}
-#define no_pattern(p, ...) no_pattern_for(p, tirc_format((p)->s->c, __VA_ARGS__))
+#define no_pattern(p, ...)                                                                         \
+  tirc_refuse((p)->s, (p)->block->stmt, SERR_PADDING_PATTERN, "Block %s does not pad: %s.",        \
+              tirc_name_of((p)->block), tirc_format((p)->s->c, __VA_ARGS__))
 
 /* --- checks --------------------------------------------------------------------------------- */
 

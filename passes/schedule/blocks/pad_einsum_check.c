@@ -115,14 +115,11 @@ static void require_neutral(const EinsumPadding *p) {
 
 /* --- nothing else grows --------------------------------------------------------------------- */
 
-static _Noreturn void not_closed_for(const EinsumPadding *p, Stmt what, const char *why) {
-  tirc_refuse(p->s, what, SERR_PADDING_NOT_CLOSED, "Block %s cannot be padded: %s.", name_of(p),
-              why);
-}
-#define not_closed(p, what, ...) not_closed_for(p, what, tirc_format((p)->s->c, __VA_ARGS__))
+#define not_closed(p, what, ...)                                                                   \
+  tirc_refuse((p)->s, what, SERR_PADDING_NOT_CLOSED, "Block %s cannot be padded: %s.", name_of(p), \
+              tirc_format((p)->s->c, __VA_ARGS__))
 
 typedef struct Users {
-  Visitor v;
   const EinsumPadding *p;
   Expr var;
 } Users;
@@ -130,8 +127,7 @@ typedef struct Users {
 /* Below a grown loop. */
 static bool see_below(Visitor *v, Stmt s) {
   Users *u = v->self;
-  if (s->kind == STMT_FOR &&
-      (tirc_uses_var(s->u.loop.extent, u->var) || tirc_uses_var(s->u.loop.min, u->var)))
+  if (s->kind == STMT_FOR && tirc_range_uses(tirc_loop_range(&s->u.loop), u->var))
     not_closed(u->p, s, "the bounds of loop %s use loop %s, which would grow", s->u.loop.var->u.s,
                u->var->u.s);
   if (s->kind != STMT_BLOCK) return true;
@@ -153,9 +149,7 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
     if (k != iter && tirc_uses_var(b->iter_values[k], loop->var))
       not_closed(p, p->block->stmt, "loop %s, which would grow, is bound to iterator %s as well",
                  loop->var->u.s, b->iters[k].var->u.s);
-  Users u = {.p = p, .var = loop->var};
-  u.v = (Visitor){.stmt = see_below, .self = &u};
-  tirc_visit_stmt(&u.v, loop->body);
+  tirc_visit_stmts(loop->body, see_below, &(Users){p, loop->var});
   const Beyond beyond = tirc_beyond(p->s, p->iters[iter].loop, p->iters[iter].extent);
   if (beyond.what)
     not_closed(p, p->block->stmt, "loop %s, which would grow, reaches %s", loop->var->u.s,
@@ -164,7 +158,7 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
 
 /* Where the block does not run, readers would find nothing in the padded buffer yet. */
 static void require_readers_served(const EinsumPadding *p, Buffer b) {
-  const SRefs readers = tirc_readers_of(p->s, p->scope, b);
+  const SRefs readers = tirc_readers_of(p->scope, b);
   for (int i = 0; i < readers.n; i++)
     if (readers.at[i]->order > p->block->order &&
         !tirc_runs_whenever(p->s, p->block, readers.at[i]))
@@ -225,7 +219,7 @@ static bool writes_all(const EinsumPadding *p, Buffer b, const char **missing) {
 }
 
 static bool is_private(const EinsumPadding *p, Buffer b) {
-  return tirc_allocator_of(p->scope, b) == p->scope && tirc_writers_of(p->s, p->scope, b).n == 1;
+  return tirc_allocator_of(p->scope, b) == p->scope && tirc_writers_of(p->scope, b).n == 1;
 }
 
 static void require_shapes(const EinsumPadding *p) {
@@ -277,7 +271,6 @@ void tirc_require_sound_padding(const EinsumPadding *p) {
   }
   require_shapes(p);
   Users u = {.p = p};
-  u.v = (Visitor){.expr = see_pointer, .stmt = see_neighbour, .self = &u};
-  tirc_visit_stmt(&u.v, p->nest);
+  tirc_visit_stmt(&(Visitor){.expr = see_pointer, .stmt = see_neighbour, .self = &u}, p->nest);
   require_neutral(p);
 }

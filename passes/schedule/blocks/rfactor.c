@@ -156,39 +156,15 @@ static bool is_dropped(const Rfactor *r, int loop) {
   return r->loops.at[loop] != r->loop && (r->kinds[loop] & 1u << ITER_REDUCE);
 }
 
-static bool has_steps_left(const Rfactor *r) {
-  for (int i = 0; i < r->loops.n; i++)
-    if (is_dropped(r, i)) return true;
-  return false;
-}
-
-static bool is_about_dropped(const Rfactor *r, Expr conjunct) {
-  for (int i = 0; i < r->loops.n; i++)
-    if (is_dropped(r, i) && tirc_uses_var(conjunct, tirc_loop_of(r->loops.at[i])->var)) return true;
-  return false;
-}
-
-/* What holds back the init of the first block: not what is about the steps that it keeps. */
-static Expr of_first_init(const Rfactor *r, Expr cond) {
+/* A condition on the loops that stay, without the factored one, says which sums there are.
+ * `dropped`: the variables of the others. */
+static Expr conjuncts(const Rfactor *r, Expr cond, const PtrMap *dropped, bool choosing) {
   if (cond->op == OP_AND)
-    return tirc_and(r->c, of_first_init(r, cond->args[0]), of_first_init(r, cond->args[1]));
-  return is_about_dropped(r, cond) ? tirc_bool(r->c, true) : cond;
-}
-
-/* A condition on the loops that stay, without the factored one, says which sums there are. */
-static bool chooses_sums(const Rfactor *r, Expr conjunct) {
-  for (int i = 0; i < r->loops.n; i++)
-    if ((r->loops.at[i] == r->loop || is_dropped(r, i)) &&
-        tirc_uses_var(conjunct, tirc_loop_of(r->loops.at[i])->var))
-      return false;
-  return !tirc_reads_memory(conjunct);
-}
-
-static Expr conjuncts(const Rfactor *r, Expr cond, bool choosing) {
-  if (cond->op == OP_AND)
-    return tirc_and(r->c, conjuncts(r, cond->args[0], choosing),
-                    conjuncts(r, cond->args[1], choosing));
-  return chooses_sums(r, cond) == choosing ? cond : tirc_bool(r->c, true);
+    return tirc_and(r->c, conjuncts(r, cond->args[0], dropped, choosing),
+                    conjuncts(r, cond->args[1], dropped, choosing));
+  const bool chooses = !tirc_uses_any(cond, dropped) && !tirc_reads_memory(cond) &&
+                       !tirc_uses_var(cond, tirc_loop_of(r->loop)->var);
+  return chooses == choosing ? cond : tirc_bool(r->c, true);
 }
 
 /* The write-back adds all elements of the factored buffer that belong to a sum, so each of them
@@ -213,12 +189,11 @@ static void check_predicate(Rfactor *r) {
                    tirc_loop_of(r->loops.at[i])->min);
   Analyzer *a = tirc_analyzer_of_loops(r->s, r->block, NULL);
   if (tirc_prove(a, tirc_substitute(r->c, b->predicate, &start))) return;
-  r->condition = conjuncts(r, b->predicate, true);
+  r->condition = conjuncts(r, b->predicate, &start, true);
   tirc_enter_constraint(a, r->condition);
-  const Expr steps = conjuncts(r, b->predicate, false);
-  if (has_steps_left(r) ? !tirc_prove(a, of_first_init(r, steps))
-                        : !tirc_prove(a, tirc_substitute(r->c, steps, &start)))
-    leaves_out(r);
+  /* What is about the steps that the first block keeps does not hold back its init. */
+  const Expr steps = conjuncts(r, b->predicate, &start, false);
+  if (!tirc_prove(a, tirc_conjuncts(r->c, steps, &start, false))) leaves_out(r);
   const InitPart part = tirc_init_of(r->s, r->block);
   r->condition = tirc_and(r->c, r->condition, tirc_init_guard(r->c, &part));
 }
@@ -315,6 +290,14 @@ static void add_iter(Rfactor *r, NewBlock *n, Expr var, Range dom, IterKind kind
   vec_push(r->c, n->values, value);
 }
 
+static void keep_iter(Rfactor *r, NewBlock *n, int i) {
+  const Block *old = tirc_block_of(r->block);
+  const IterVar *iter = &old->iters[i];
+  Expr var = tirc_var(r->c, iter->var->u.s, iter->var->dtype);
+  add_iter(r, n, var, iter->dom, iter->kind, old->iter_values[i]);
+  tirc_map_set(r->c, &n->vars, iter->var, var);
+}
+
 static Expr iter_of_loop(Rfactor *r, NewBlock *n, const For *f, IterKind kind) {
   Expr var = tirc_var(r->c, tirc_format(r->c, "v%s", f->var->u.s), f->var->dtype);
   add_iter(r, n, var, tirc_loop_range(f), kind, f->var);
@@ -352,12 +335,6 @@ static Expr *loads(Rfactor *r, const Buffer *from, int n, const Expr *at) {
   return to;
 }
 
-static bool has_reduction(const NewBlock *n) {
-  for (int i = 0; i < n->iters.n; i++)
-    if (n->iters.at[i].kind == ITER_REDUCE) return true;
-  return false;
-}
-
 typedef struct LoopsByVar {
   Rfactor *r;
   NewBlock *n;
@@ -384,9 +361,7 @@ static void rf_iters(Rfactor *r, NewBlock *n) {
   tirc_map_set(r->c, &l.vars, loop_var, r->rf_var);
   for (int i = 0; i < old->n_iters; i++) {
     if (old->iters[i].kind == ITER_SPATIAL || !tirc_uses_var(old->iter_values[i], loop_var)) {
-      Expr var = tirc_var(r->c, old->iters[i].var->u.s, old->iters[i].var->dtype);
-      add_iter(r, n, var, old->iters[i].dom, old->iters[i].kind, old->iter_values[i]);
-      tirc_map_set(r->c, &n->vars, old->iters[i].var, var);
+      keep_iter(r, n, i);
     } else {
       tirc_visit_expr(&(Visitor){.expr = add_loops_of, .self = &l}, old->iter_values[i]);
       tirc_map_set(r->c, &n->vars, old->iters[i].var,
@@ -416,7 +391,7 @@ static Stmt make_rf_block(Rfactor *r) {
   const Reducer *d = &r->reducer;
   r->n_rf_indices = d->self[0]->n + 1;
   r->rf_indices = insert_expr(r->c, d->self[0]->n, d->self[0]->args, r->axis, r->rf_index);
-  bool reduces = has_reduction(&n);
+  const bool reduces = tirc_iter_kinds(n.iters.n, n.iters.at) & 1u << ITER_REDUCE;
   Expr *self = loads(r, r->rf_buffers, r->n_rf_indices, r->rf_indices);
   Stmt body = make_body(r, r->rf_buffers, r->n_rf_indices, r->rf_indices, self, d->rhs, reduces);
   Region *reads = tirc_new_array(r->c, Region, old->n_reads);
@@ -446,12 +421,8 @@ static Stmt make_write_back(Rfactor *r) {
   const Reducer *d = &r->reducer;
   NewBlock n = {0};
   tirc_map_set(r->c, &n.vars, r->rf_var, iter_of_loop(r, &n, tirc_loop_of(r->loop), ITER_REDUCE));
-  for (int i = 0; i < old->n_iters; i++) {
-    if (old->iters[i].kind != ITER_SPATIAL) continue;
-    Expr var = tirc_var(r->c, old->iters[i].var->u.s, old->iters[i].var->dtype);
-    add_iter(r, &n, var, old->iters[i].dom, ITER_SPATIAL, old->iter_values[i]);
-    tirc_map_set(r->c, &n.vars, old->iters[i].var, var);
-  }
+  for (int i = 0; i < old->n_iters; i++)
+    if (old->iters[i].kind == ITER_SPATIAL) keep_iter(r, &n, i);
   const Expr *from = tirc_substitute_all(r->c, r->n_rf_indices, r->rf_indices, &n.vars);
   const Expr *to = tirc_substitute_all(r->c, d->self[0]->n, d->self[0]->args, &n.vars);
   Expr *self = loads(r, d->buffers, d->self[0]->n, to);

@@ -28,8 +28,9 @@ const TensorIntrin *tirc_known_intrin(Sched *s, const char *name) {
   return tirc_find_intrin(s, name);
 }
 
-static bool uses_region(const Block *b, Buffer buffer) {
-  return tirc_declared_read(b, buffer) || tirc_declared_write(b, buffer);
+static const Region *declared(const Block *b, Buffer buffer) {
+  const Region *r = tirc_declared_read(b, buffer);
+  return r ? r : tirc_declared_write(b, buffer);
 }
 
 static void check_function(Tirc *c, const char *intrin, const Func *f, const char *role, Loc loc) {
@@ -44,7 +45,7 @@ static void check_function(Tirc *c, const char *intrin, const Func *f, const cha
     if (!f->buffers[i])
       tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint, "parameter %s of the %s %s is no buffer",
                 f->params[i]->u.s, role, f->name);
-    if (!uses_region(&f->body->u.block, f->buffers[i]))
+    if (!declared(&f->body->u.block, f->buffers[i]))
       tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint,
                 "the block of the %s %s does not declare what it uses of its parameter %s", role,
                 f->name, f->buffers[i]->name);
@@ -136,18 +137,12 @@ static Buffer copy_parameter(Copy *k, Buffer b) {
   return copy;
 }
 
-static const Range *impl_region(const Block *b, Buffer buffer) {
-  const Region *r = tirc_declared_read(b, buffer);
-  if (!r) r = tirc_declared_write(b, buffer);
-  return r ? r->dims : NULL;
-}
-
 static MatchBuffer view_of(Copy *k, const TensorIntrin *t, int param, const TileMatch *match,
                            Buffer view) {
   const TileBuffer *b = match->buffers;
   while (b->desc != t->desc->buffers[param]) b++;
   int ndim = b->tile->ndim, skip = ndim - t->impl->buffers[param]->ndim;
-  const Range *region = impl_region(&t->impl->body->u.block, t->impl->buffers[param]);
+  const Range *region = declared(&t->impl->body->u.block, t->impl->buffers[param])->dims;
   Range *dims = tirc_new_array(k->c, Range, ndim + 1);
   for (int i = 0; i < ndim; i++) {
     DType index = b->base[i]->dtype;

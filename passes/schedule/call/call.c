@@ -450,10 +450,11 @@ static void hand_out_warnings(Sched *s) {
 }
 
 void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self) {
-  tirc_spatial_dependences(s, tell, self);
-  tirc_racing_loops(s, tell, self);
-  tirc_accesses_outside(s, tell, self);
-  tirc_sums_overwritten(s, tell, self);
+  Telling t = {s, tell, self};
+  tirc_spatial_dependences(&t);
+  tirc_racing_loops(&t);
+  tirc_accesses_outside(&t);
+  tirc_sums_overwritten(&t);
 }
 
 /* The outermost primitive is traced; one that another calls is that one's business. */

@@ -118,8 +118,7 @@ void tirc_step_end(Sched *s, const Primitive *p, Loc loc, const StepDraft *d, co
     step.n_warnings = s->warnings.n;
     step.warnings = warnings;
   } else {
-    Diag *diag = tirc_new(s->c, Diag);
-    *diag = s->c->diag;
+    Diag *diag = tirc_copy(s->c, &s->c->diag, 1);
     step.error = diag;
     step.after = step.before;
     step.sentence = tirc_format(s->c, "%s is refused: nothing changes.", p->name);

@@ -23,7 +23,7 @@
 #include "passes/schedule/state/state.h"
 
 SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
-  const SRefs writers = tirc_writers_of(s, stage->scope, stage->source);
+  const SRefs writers = tirc_writers_of(stage->scope, stage->source);
   if (writers.n <= 1) return writers.n ? writers.at[0] : NULL;
   bool has_init = false;
   for (int i = 0; i < writers.n; i++) {
@@ -47,7 +47,7 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
 /* --- checks -------------------------------------------------------------------------------- */
 
 void tirc_require_covered_readers(Sched *s, const CacheStage *stage) {
-  const SRefs readers = tirc_readers_of(s, stage->scope, stage->source);
+  const SRefs readers = tirc_readers_of(stage->scope, stage->source);
   for (int i = 0; i < readers.n; i++) {
     if (stage->is_write && !tirc_is_named(stage, readers.at[i])) continue;
     if (stage->is_write) tirc_require_not_in_shapes(s, readers.at[i], stage->source);
@@ -95,13 +95,12 @@ static SRef *mixing_place(Sched *s, const CacheStage *stage, SRef *reader) {
  * allocates; otherwise neither survives when the block turns to the cache, nor the second when the
  * copy back waits for the end of that loop. */
 void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
-  const SRefs readers =
-      stage->writer ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
+  const SRefs readers = stage->writer ? tirc_readers_of(stage->scope, stage->source) : (SRefs){0};
   for (int i = 0; i < readers.n; i++) {
     SRef *r = readers.at[i];
     if (r == stage->writer || tirc_reads_from(stage->writer, r)) continue;
     SRef *mixing = mixing_place(s, stage, r);
-    bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
+    const bool to_cache = tirc_turns_to_cache(stage, r);
     if (to_cache ? mixing == stage->scope && tirc_is_own_buffer(stage)
                  : !stage->is_write || tirc_is_ancestor(mixing, stage->where))
       continue;
@@ -116,7 +115,7 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
 /* Whether all that turn to the cache read what the buffer held when the scope began: the writer
  * changes nothing for them, and the copy can be the first thing that the scope does. */
 static bool is_read_before(Sched *s, const CacheStage *stage) {
-  const SRefs readers = tirc_readers_of(s, stage->scope, stage->source);
+  const SRefs readers = tirc_readers_of(stage->scope, stage->source);
   bool any = false;
   for (int i = 0; i < readers.n; i++) {
     if (!tirc_is_named(stage, readers.at[i])) continue;

@@ -6,10 +6,6 @@
 #include "ir/tree/print.h"
 #include "passes/schedule/state/state.h"
 
-static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {
-  return tirc_is_named(stage, reader) || (!stage->is_write && !stage->consumers.n);
-}
-
 static bool covers_buffer(Tirc *c, const CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
     const Range r = stage->region[i];
@@ -139,11 +135,11 @@ static void require_declared_readers(Sched *s, const CacheStage *stage) {
   const Region box = {stage->source, stage->region};
   const bool less = tirc_uses_less(s, stage->writer, stage->source, true);
   const SRefs readers =
-      covers_buffer(s->c, stage) ? (SRefs){0} : tirc_readers_of(s, stage->scope, stage->source);
+      covers_buffer(s->c, stage) ? (SRefs){0} : tirc_readers_of(stage->scope, stage->source);
   for (int i = 0; i < readers.n; i++) {
     const Block *b = tirc_block_of(readers.at[i]);
     const bool told = tirc_declared_read(b, stage->source);
-    if (!turns_to_cache(stage, readers.at[i]) || readers.at[i] == stage->writer ||
+    if (!tirc_turns_to_cache(stage, readers.at[i]) || readers.at[i] == stage->writer ||
         (told && !(less && reads_more(s, stage, readers.at[i], &box, true))))
       continue;
     tirc_refuse(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER,
@@ -229,7 +225,7 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
 static const Region *declared_input(Sched *s, const CacheStage *stage) {
   const Block *b = tirc_block_of(stage->scope);
   const Region *declared = tirc_declared_read(b, stage->source);
-  const SRefs readers = declared ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
+  const SRefs readers = declared ? tirc_readers_of(stage->scope, stage->source) : (SRefs){0};
   for (int i = 0; i < readers.n; i++)
     if (reads_more(s, stage, readers.at[i], declared, false)) return NULL;
   return declared;
@@ -238,7 +234,7 @@ static const Region *declared_input(Sched *s, const CacheStage *stage) {
 /* The copy stands at the start of the scope, before what others of its blocks do. */
 static void require_known_start(Sched *s, const CacheStage *stage, Analyzer *a, Range r) {
   tirc_require_known_bound(s, stage, a, r.min, tirc_block_of(stage->scope)->body);
-  if (!tirc_reads_written(s, stage->scope, r.min) && !tirc_reads_written(s, stage->scope, r.extent))
+  if (!tirc_reads_written(stage->scope, r.min) && !tirc_reads_written(stage->scope, r.extent))
     return;
   tirc_refuse(s, NULL, SERR_CACHE_REGION_COVER,
               "The box of %s that would be copied, %s elements from %s, is loaded from what blocks "
@@ -253,10 +249,10 @@ static const Region *used_input(Sched *s, const CacheStage *stage) {
   const int ndim = stage->source->ndim;
   Analyzer *a = tirc_analyzer_around(s, stage->scope);
   IntSet *hull = NULL;
-  const SRefs readers = tirc_readers_of(s, stage->scope, stage->source);
+  const SRefs readers = tirc_readers_of(stage->scope, stage->source);
   for (int i = 0; i < readers.n; i++) {
     const Region *declared = tirc_declared_read(tirc_block_of(readers.at[i]), stage->source);
-    if (!turns_to_cache(stage, readers.at[i])) continue;
+    if (!tirc_turns_to_cache(stage, readers.at[i])) continue;
     if (!declared || !tirc_uses_less(s, readers.at[i], stage->source, false)) return NULL;
     const Region r = tirc_unbound_region(c, readers.at[i]->stmt, *declared);
     const IntSet *one = tirc_used_box(s, a, readers.at[i], r, false, stage->scope);
@@ -327,9 +323,9 @@ static bool may_not_run(Sched *s, SRef *at, SRef *reader) {
 void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
   SRef *at = stage->is_write ? stage->writer : stage->where;
   const bool open = stage->writer && !tirc_is_own_buffer(stage);
-  const SRefs readers = open ? tirc_readers_of(s, stage->scope, stage->source) : (SRefs){0};
+  const SRefs readers = open ? tirc_readers_of(stage->scope, stage->source) : (SRefs){0};
   for (int i = 0; i < readers.n; i++) {
-    if (readers.at[i] == stage->writer || !turns_to_cache(stage, readers.at[i]) ||
+    if (readers.at[i] == stage->writer || !tirc_turns_to_cache(stage, readers.at[i]) ||
         !may_not_run(s, at, readers.at[i]))
       continue;
     tirc_sched_mark(s, stage->writer->stmt);

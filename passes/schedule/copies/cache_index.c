@@ -113,7 +113,6 @@ static bool see_store(Visitor *v, Stmt s) {
 
 typedef struct Index {
   Precompute *p;
-  Visitor v;
   Expr e;
   VEC(int) iters;          /* of the block, in order of first use */
   VEC(const SRef *) loops; /* that these are bound to */
@@ -122,13 +121,10 @@ typedef struct Index {
   uint32_t id;
 } Index;
 
-static _Noreturn void not_cacheable_for(Index *x, const char *why) {
-  Precompute *p = x->p;
-  tirc_refuse(p->s, p->block->stmt, SERR_INDEX_NOT_CACHEABLE,
-              "An index expression of block %s cannot be computed ahead of it: %s.",
-              tirc_name_of(p->block), why);
-}
-#define not_cacheable(x, ...) not_cacheable_for(x, tirc_format((x)->p->s->c, __VA_ARGS__))
+#define not_cacheable(x, ...)                                                                      \
+  tirc_refuse((x)->p->s, (x)->p->block->stmt, SERR_INDEX_NOT_CACHEABLE,                            \
+              "An index expression of block %s cannot be computed ahead of it: %s.",               \
+              tirc_name_of((x)->p->block), tirc_format((x)->p->s->c, __VA_ARGS__))
 
 static bool is_parameter(Index *x, Expr var) {
   const Func *f = x->p->s->mod->funcs[x->p->scope->func];
@@ -176,8 +172,7 @@ static bool see_loop_var(Visitor *v, Expr e) {
     not_cacheable(x, "it depends on %s, which is bound outside of the block's scope", e->u.s);
   }
   for (int k = 0; k < loops.n; k++)
-    if (tirc_uses_var(tirc_loop_of(loops.at[i])->extent, tirc_loop_of(loops.at[k])->var) ||
-        tirc_uses_var(tirc_loop_of(loops.at[i])->min, tirc_loop_of(loops.at[k])->var))
+    if (tirc_range_uses(tirc_loop_range(tirc_loop_of(loops.at[i])), tirc_loop_of(loops.at[k])->var))
       not_cacheable(x, "the bounds of loop %s use loop %s", e->u.s, tirc_name_of(loops.at[k]));
   for (int k = 0; k < x->loops.n; k++)
     if (x->loops.at[k] == loops.at[i]) return true;
@@ -189,13 +184,8 @@ static bool see_loop_var(Visitor *v, Expr e) {
 static Expr room_for(Index *x, Expr binding) {
   Tirc *c = x->p->s->c;
   Analyzer *a = tirc_analyzer(c);
-  PtrMap sets = {0};
-  for (int i = 0; i < x->loops.n; i++) {
-    const For *loop = tirc_loop_of(x->loops.at[i]);
-    IntSet *set = tirc_new(c, IntSet);
-    *set = tirc_set_of_range(c, tirc_loop_range(loop));
-    tirc_map_set(c, &sets, loop->var, set);
-  }
+  const PtrMap sets =
+      tirc_domain_sets(c, tirc_loop_domain(x->p->s, x->p->block->parent, NULL, STORAGE_GLOBAL));
   IntSet values = tirc_eval_set(a, binding, &sets);
   if (!values.min || !values.max || !tirc_prove_ge(a, values.min, tirc_int(c, binding->dtype, 0)))
     not_cacheable(x, "an iterator that it uses may be negative");
@@ -221,11 +211,10 @@ static Buffer make_buffer(Index *x, int number, const Expr *shape, const char *s
 static void make_index(Index *x, int number, const char *storage_scope) {
   Tirc *c = x->p->s->c;
   const Block *b = tirc_block_of(x->p->block);
-  x->v = (Visitor){.expr = see_var, .self = x};
-  tirc_visit_expr(&x->v, x->e);
-  x->v.expr = see_loop_var;
+  tirc_visit_expr(&(Visitor){.expr = see_var, .self = x}, x->e);
   int n = x->iters.n;
-  for (int i = 0; i < n; i++) tirc_visit_expr(&x->v, b->iter_values[x->iters.at[i]]);
+  for (int i = 0; i < n; i++)
+    tirc_visit_expr(&(Visitor){.expr = see_loop_var, .self = x}, b->iter_values[x->iters.at[i]]);
   PtrMap loop_vars = {0}, iter_vars = {0};
   for (int i = 0; i < x->loops.n; i++) {
     Expr var = tirc_loop_of(x->loops.at[i])->var;
@@ -318,10 +307,9 @@ void tirc_prim_cache_index(Sched *s, const Value *args, Value *result) {
   tirc_require_storage_scope(s, args[1].u.s);
   p.scope = tirc_require_scope_root(s, p.block, false);
   tirc_require_no_loose_use(s, p.scope, p.block);
-  Visitor v = {.stmt = see_store, .self = &p};
   const Block *b = tirc_block_of(p.block);
-  if (b->init) tirc_visit_stmt(&v, b->init);
-  tirc_visit_stmt(&v, b->body);
+  if (b->init) tirc_visit_stmts(b->init, see_store, &p);
+  tirc_visit_stmts(b->body, see_store, &p);
   int n = p.chosen.n;
   Index *indices = tirc_new_array(s->c, Index, n + 1);
   Value *blocks = tirc_new_array(s->c, Value, n + 1);

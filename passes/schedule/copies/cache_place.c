@@ -77,9 +77,8 @@ static void search_block(Search *f, Stmt s) {
  */
 static void search_other(Search *f, Stmt s) {
   const bool found = f->index >= 0;
-  Stmt below[2];
-  const int n = tirc_below(s, below);
-  for (int i = 0; i < n; i++) search(f, below[i]);
+  Stmt below;
+  for (int i = 0; (below = tirc_below(s, i)); i++) search(f, below);
   if (!found && f->index >= 0 && !f->where) no_place(f, s);
 }
 
@@ -105,8 +104,7 @@ static int related_blocks(Sched *s, const CacheStage *stage, SRef ***out) {
   SRefs found = {0}, after = {0};
   tirc_readers_after(s, stage->scope->scope, stage->writer, &after);
   for (int i = 0; i < after.n; i++)
-    if (stage->is_write ? !tirc_is_named(stage, after.at[i])
-                        : !stage->consumers.n || tirc_is_named(stage, after.at[i]))
+    if (tirc_turns_to_cache(stage, after.at[i]) != stage->is_write)
       vec_push(s->c, found, after.at[i]);
   *out = found.at;
   return found.n;

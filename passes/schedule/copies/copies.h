@@ -40,6 +40,9 @@ typedef struct CacheStage {
 static inline bool tirc_is_named(const CacheStage *stage, const SRef *block) {
   return tirc_is_among(block, stage->consumers);
 }
+static inline bool tirc_turns_to_cache(const CacheStage *stage, const SRef *reader) {
+  return tirc_is_named(stage, reader) || (!stage->is_write && !stage->consumers.n);
+}
 
 /* TVM's CacheLocDetector: right after the writer and before the first of its consumers, as deep as
  * both allow; at the end of the scope when nothing consumes. Sets where and index. */

@@ -37,7 +37,6 @@ typedef struct AutoCopy {
 /* --- who uses the buffer below the loop ----------------------------------------------------- */
 
 typedef struct Accesses {
-  Visitor v;
   AutoCopy *copy;
   bool reads, writes;
 } Accesses;
@@ -77,8 +76,7 @@ static void find_accesses(AutoCopy *k) {
   k->first_read = k->last_read = k->first_write = k->last_write = -1;
   for (int i = 0; i < k->n_items; i++) {
     Accesses a = {.copy = k};
-    a.v = (Visitor){.stmt = see_access, .self = &a};
-    tirc_visit_stmt(&a.v, k->items[i]);
+    tirc_visit_stmts(k->items[i], see_access, &a);
     if (a.reads) k->last_read = i, k->first_read = k->first_read < 0 ? i : k->first_read;
     if (a.writes) k->last_write = i, k->first_write = k->first_write < 0 ? i : k->first_write;
   }
@@ -107,9 +105,8 @@ static void find_position(AutoCopy *k) {
 static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region *r, IntSet *hull,
                        bool first) {
   Tirc *c = k->s->c;
-  PtrMap sets = {0};
-  LoopDomain domain = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->storage);
-  tirc_domain_sets(c, &domain, &sets);
+  const LoopDomain domain = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->storage);
+  const PtrMap sets = tirc_domain_sets(c, domain);
   Region in_loops = tirc_unbound_region(c, block->stmt, *r);
   for (int d = 0; d < k->source->ndim; d++) {
     IntSet one = tirc_box_of_range(a, in_loops.dims[d], &sets);
@@ -173,7 +170,7 @@ static void require_box_written(AutoCopy *k) {
  * block of theirs writes to the buffer. */
 static void require_alone_among_threads(AutoCopy *k) {
   SRef *threads = NULL;
-  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
+  const SRefs writers = tirc_writers_of(k->scope, k->source);
   for (SRef *r = k->loop->parent; r; r = r->parent)
     if (tirc_is_loop(r) && tirc_shared_under(k->cache->storage, tirc_loop_of(r)->axis)) threads = r;
   for (int i = 0; threads && i < writers.n; i++) {
@@ -191,7 +188,7 @@ static void require_alone_among_threads(AutoCopy *k) {
 static const Block *writes_between_steps(AutoCopy *k, SRef *sum) {
   SRef *steps = NULL;
   const Block *b = tirc_block_of(sum);
-  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
+  const SRefs writers = tirc_writers_of(k->scope, k->source);
   for (SRef *r = k->loop->parent; r != k->scope; r = r->parent)
     if (b->init && tirc_moves(b, tirc_loop_of(r)->var, ITER_REDUCE)) steps = r;
   for (int i = 0; steps && i < writers.n; i++)
@@ -240,7 +237,7 @@ static Written written_for(AutoCopy *k, SRef *writer, SRef *reader) {
 
 /* Region cover takes all writers together, so that each must do its share, or one everything. */
 static bool follows_writers(AutoCopy *k, SRef *reader) {
-  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
+  const SRefs writers = tirc_writers_of(k->scope, k->source);
   bool any = false, all = true;
   for (int i = 0; i < writers.n; i++) {
     if (!tirc_reads_from(writers.at[i], reader) || !tirc_is_ancestor(k->loop, writers.at[i]))
@@ -255,7 +252,7 @@ static bool follows_writers(AutoCopy *k, SRef *reader) {
 
 /* A reader that turns to the write cache finds there only what was written below the loop. */
 static void require_readers_served(AutoCopy *k) {
-  const SRefs writers = tirc_writers_of(k->s, k->scope, k->source);
+  const SRefs writers = tirc_writers_of(k->scope, k->source);
   const SRef *outside = NULL;
   for (int i = 0; i < writers.n; i++)
     if (!tirc_is_ancestor(k->loop, writers.at[i])) outside = writers.at[i];
@@ -359,8 +356,7 @@ static void require_known_box(AutoCopy *k) {
 }
 
 static void require_all_declared(AutoCopy *k) {
-  for (int i = k->from; i < k->to; i++)
-    tirc_visit_stmt(&(Visitor){.stmt = see_bounds, .self = k}, k->items[i]);
+  for (int i = k->from; i < k->to; i++) tirc_visit_stmts(k->items[i], see_bounds, k);
 }
 
 typedef struct CopyIters {

@@ -32,9 +32,7 @@ static void simplify_old(Reindex *r) {
 }
 
 static bool is_covered(const Reindex *r, Expr iter) {
-  for (int i = 0; i < r->source->ndim; i++)
-    if (tirc_uses_var(r->old[i], iter)) return true;
-  return false;
+  return tirc_any_uses(r->source->ndim, r->old, iter);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -91,15 +89,13 @@ static void require_alone(Reindex *r, SRef *top) {
   }
 }
 
-static bool writes_source(const Reindex *r) {
-  return tirc_declared_write(tirc_block_of(r->block), r->source);
-}
-
 /* All accesses of the block go to the copy: a write must not be lost, and what is read must have
  * been copied or written there before. */
 static void require_one_way(Reindex *r) {
   const char *name = tirc_name_of(r->block);
-  if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source) : !writes_source(r)) return;
+  if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source)
+                  : !tirc_declared_write(tirc_block_of(r->block), r->source))
+    return;
   tirc_sched_error(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
                    r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
                                : "a block that updates a buffer in place cannot use a copy",
@@ -168,9 +164,7 @@ static bool is_whole(const Reindex *r, int dim, Range declared) {
 static bool is_declared(const Reindex *r, const Region *declared) {
   const Block *b = tirc_block_of(r->block);
   Analyzer *a = tirc_analyzer_around(r->s, r->scope);
-  PtrMap domains = {0};
-  const LoopDomain all = tirc_iter_domain(r->c, b->n_iters, b->iters);
-  tirc_domain_sets(r->c, &all, &domains);
+  const PtrMap domains = tirc_domain_sets(r->c, tirc_iter_domain(r->c, b->n_iters, b->iters));
   for (int d = 0; d < r->source->ndim; d++) {
     const Range dim = declared->dims[d];
     const IntSet moved = tirc_eval_set(a, r->old[d], &domains);

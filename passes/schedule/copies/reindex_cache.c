@@ -46,20 +46,14 @@ static void require_single_point(Reindex *r) {
   r->old = min;
 }
 
-static bool uses(int n, const Expr *at, Expr var) {
-  for (int i = 0; i < n; i++)
-    if (tirc_uses_var(at[i], var)) return true;
-  return false;
-}
-
 static void require_same_iters(ReindexCache *x) {
   Reindex *r = &x->r;
   const Block *b = tirc_block_of(r->block);
   x->appears = tirc_new_array(r->c, bool, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) {
     Expr var = b->iters[i].var;
-    bool in_old = uses(r->source->ndim, r->old, var);
-    x->appears[i] = uses(x->map.n_outputs, r->indices, var);
+    bool in_old = tirc_any_uses(r->source->ndim, r->old, var);
+    x->appears[i] = tirc_any_uses(x->map.n_outputs, r->indices, var);
     if (x->appears[i] == in_old) continue;
     tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_ITERS,
                 "Iterator %s of block %s is in the indices of %s, but not in those of %s.",
@@ -173,7 +167,7 @@ static CopyLoops loops_of_copy(ReindexCache *x, Expr predicate) {
     for (int k = 0; k < b->n_iters; k++)
       needed = needed || (x->appears[k] && tirc_uses_var(b->iter_values[k], loop.var));
     if (!needed) tirc_map_set(c, &left, loop.var, loops.at[i]);
-    if (tirc_uses_any(loop.min, &left) || tirc_uses_any(loop.extent, &left) ||
+    if (tirc_range_uses_any(tirc_loop_range(&loop), &left) ||
         (!needed && tirc_uses_var(predicate, loop.var)))
       tirc_refuse(
           r->s, loops.at[i]->stmt, SERR_REINDEX_COVER,
@@ -189,15 +183,12 @@ static CopyLoops loops_of_copy(ReindexCache *x, Expr predicate) {
   return out;
 }
 
-static bool is_load_of(const void *buffer, Expr e) {
-  return e->op == OP_LOAD && e->u.buffer == buffer;
-}
-
 static void make_stage(ReindexCache *x, const char *storage_scope) {
   Reindex *r = &x->r;
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  const bool starts = r->is_write || (b->init && tirc_find_expr_in(b->init, is_load_of, r->source));
+  const bool starts =
+      r->is_write || (b->init && tirc_find_expr_in(b->init, tirc_is_load_of, r->source));
   const Expr runs = starts ? tirc_touching_condition(r->s, r->block) : b->predicate;
   CopyLoops loops = loops_of_copy(x, runs);
   IterVar *iters = tirc_new_array(c, IterVar, b->n_iters + 1);

@@ -137,10 +137,10 @@ void tirc_require_own_domains(const Reindex *r) {
 
 SRef *tirc_index_writer(Reindex *r, Buffer *written) {
   for (int i = 0; i < r->source->ndim; i++) {
-    const Expr load = tirc_reads_written(r->s, r->scope, r->old[i]);
+    const Expr load = tirc_reads_written(r->scope, r->old[i]);
     if (!load) continue;
     *written = load->u.buffer;
-    return tirc_writers_of(r->s, r->scope, *written).at[0];
+    return tirc_writers_of(r->scope, *written).at[0];
   }
   return NULL;
 }

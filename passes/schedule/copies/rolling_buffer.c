@@ -52,10 +52,9 @@ static void find_common_loop(Rolling *r) {
 
 static void find_window(Rolling *r, const Region *declared) {
   Tirc *c = r->s->c;
-  PtrMap sets = {0};
   const Region in_loops = tirc_unbound_region(c, r->block->stmt, *declared);
-  LoopDomain d = tirc_loop_domain(r->s, r->block->parent, r->common, STORAGE_GLOBAL);
-  tirc_domain_sets(c, &d, &sets);
+  const PtrMap sets =
+      tirc_domain_sets(c, tirc_loop_domain(r->s, r->block->parent, r->common, STORAGE_GLOBAL));
   Analyzer *a = tirc_analyzer(c);
   r->window = tirc_new_array(c, Range, r->from->ndim + 1);
   for (int i = 0; i < r->from->ndim; i++)
@@ -63,12 +62,11 @@ static void find_window(Rolling *r, const Region *declared) {
                                      tirc_whole_dim(c, r->from, i));
 }
 
-static _Noreturn void no_pattern_for(Rolling *r, const char *why) {
-  tirc_refuse(r->s, r->block->stmt, SERR_ROLLING_PATTERN,
-              "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
-              tirc_name_of(r->block), r->from->name, tirc_name_of(r->common), why);
-}
-#define no_pattern(r, ...) no_pattern_for(r, tirc_format((r)->s->c, __VA_ARGS__))
+#define no_pattern(r, ...)                                                                         \
+  tirc_refuse((r)->s, (r)->block->stmt, SERR_ROLLING_PATTERN,                                      \
+              "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",   \
+              tirc_name_of((r)->block), (r)->from->name, tirc_name_of((r)->common),                \
+              tirc_format((r)->s->c, __VA_ARGS__))
 
 /* Of a window's start: the loop variable, and by how much it moves in one step (rounded up). */
 static bool match_step(Expr start, Expr *var, int64_t *step) {
@@ -103,8 +101,7 @@ static void find_axes(Rolling *r) {
 static void require_straight(Rolling *r) {
   for (int i = 0; i < r->from->ndim; i++)
     for (int k = 0; r->axes[i].var && k < r->from->ndim; k++)
-      if (k != i && (tirc_uses_var(r->window[k].min, r->axes[i].var) ||
-                     tirc_uses_var(r->window[k].extent, r->axes[i].var)))
+      if (k != i && tirc_range_uses(r->window[k], r->axes[i].var))
         no_pattern(r, "loop %s moves it in dimension %d and changes %d as well",
                    r->axes[i].var->u.s, i, k);
 }
@@ -121,17 +118,16 @@ static void find_rolling_axis(Rolling *r) {
 
 /* --- what depends on the order -------------------------------------------------------------- */
 
-static _Noreturn void wrong_order_for(Rolling *r, Stmt what, const char *why) {
-  tirc_refuse(r->s, what, SERR_ROLLING_ORDER, "%s cannot roll: %s.", r->from->name, why);
-}
-#define wrong_order(r, what, ...) wrong_order_for(r, what, tirc_format((r)->s->c, __VA_ARGS__))
+#define wrong_order(r, what, ...)                                                                  \
+  tirc_refuse((r)->s, what, SERR_ROLLING_ORDER, "%s cannot roll: %s.", (r)->from->name,            \
+              tirc_format((r)->s->c, __VA_ARGS__))
 
 static void require_only_writer(Rolling *r) {
-  const SRefs writers = tirc_writers_of(r->s, r->scope, r->from);
+  const SRefs writers = tirc_writers_of(r->scope, r->from);
   for (int i = 0; i < writers.n; i++)
     if (writers.at[i] != r->block)
       wrong_order(r, writers.at[i]->stmt, "block %s writes it, too", tirc_name_of(writers.at[i]));
-  const SRefs readers = tirc_readers_of(r->s, r->scope, r->from);
+  const SRefs readers = tirc_readers_of(r->scope, r->from);
   for (int i = 0; i < readers.n; i++)
     if (!tirc_is_among(readers.at[i], r->consumers) ||
         !tirc_finds_written(r->s, readers.at[i], r->from))

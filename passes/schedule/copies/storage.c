@@ -7,7 +7,6 @@
 /* --- set_scope -------------------------------------------------------------------------------- */
 
 typedef struct Views {
-  Visitor v;
   Tirc *c;
   const char *scope;
   PtrMap *buffers;
@@ -38,8 +37,7 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
   tirc_map_set(s->c, &buffers, b, tirc_buffer_with_scope(s->c, b, scope));
   Views views = {.c = s->c, .scope = scope, .buffers = &buffers};
   const Paths *only = tirc_paths_to_users(s, site, b);
-  views.v = (Visitor){.stmt = see_views, .self = &views, .only = only};
-  tirc_visit_stmt(&views.v, site->stmt);
+  tirc_visit_stmt(&(Visitor){.stmt = see_views, .self = &views, .only = only}, site->stmt);
   tirc_sched_replace(s, site, tirc_substitute_buffers_in(s->c, site->stmt, &buffers, only));
   /* Threads may have shared it until now. */
   const SRefs *users = tirc_users_of(site->scope, tirc_map_get(&buffers, b));

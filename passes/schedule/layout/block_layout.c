@@ -223,9 +223,8 @@ static SRef **permuted_loops(BlockChange *b) {
 
 static bool sums_in_order(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  bool sums = false;
-  for (int i = 0; i < b->n_iters; i++) sums |= b->iters[i].kind == ITER_REDUCE;
-  return sums && (tirc_init_is_elsewhere(s, block) || !tirc_update_commutes(s->c, b));
+  return tirc_iter_kinds(b->n_iters, b->iters) & 1u << ITER_REDUCE &&
+         (tirc_init_is_elsewhere(s, block) || !tirc_update_commutes(s->c, b));
 }
 
 static void require_order(BlockChange *b) {

@@ -5,7 +5,7 @@
  * (i // 16, i % 8) the middle bit of i is lost. It is where the splits cover all of each input;
  * otherwise the inverse is put to the test: applied to the map's outputs it must give back each
  * input. */
-#include "ir/tree/int_op.h"
+#include "ir/arith/index_eval.h"
 #include "ir/tree/print.h"
 #include "layout.h"
 
@@ -113,29 +113,6 @@ const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, co
 
 enum { MAX_TRIALS = 1 << 20 };
 
-typedef struct Trial {
-  const IndexMap *map;
-  const int64_t *at; /* values of the inputs */
-} Trial;
-
-static bool evaluate(const Trial *t, Expr e, int64_t *out) {
-  int64_t x, y = 0;
-  if (e->op == OP_INT) return *out = e->u.i, true;
-  if (e->op == OP_VAR) {
-    for (int i = 0; i < t->map->n_inputs; i++)
-      if (t->map->inputs[i] == e) return *out = t->at[i], true;
-    return false;
-  }
-  if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
-    return evaluate(t, e->args[0], &x) && evaluate(t, e->args[x ? 1 : 2], out);
-  if (e->n < 1 || e->n > 2 || !tirc_dtype_is_whole(e->dtype) ||
-      !tirc_dtype_is_whole(e->args[0]->dtype))
-    return false;
-  if (!evaluate(t, e->args[0], &x) || (e->n == 2 && !evaluate(t, e->args[1], &y))) return false;
-  if (e->op == OP_CAST) return *out = tirc_wrap_int(e->dtype, x), true;
-  return tirc_int_has_value(tirc_int_op((Op)e->op, e->args[0]->dtype, x, y, out));
-}
-
 /* The product of constant extents up to MAX_TRIALS; -1 otherwise. */
 static int64_t count(int n, const Expr *shape) {
   int64_t product = 1, extent;
@@ -151,11 +128,12 @@ int tirc_try_injective(Tirc *c, const IndexMap *map, const Expr *shape, const Ex
   if (n < 0 || n > MAX_TRIALS || n_places < 0) return -1;
   int64_t *at = tirc_new_array(c, int64_t, map->n_inputs + 1);
   bool *taken = tirc_new_array(c, bool, n_places + 1);
-  Trial trial = {map, at};
+  IndexEval values = {.c = c};
   for (int64_t k = 0; k < n; k++) {
     int64_t place = 0, index;
+    for (int i = 0; i < map->n_inputs; i++) tirc_eval_give(&values, map->inputs[i], at[i]);
     for (int i = 0; i < map->n_outputs; i++) {
-      if (!evaluate(&trial, map->outputs[i], &index)) return -1;
+      if (!tirc_eval_index(&values, map->outputs[i], &index)) return -1;
       if (index < 0 || index >= new_shape[i]->u.i) return 0;
       place = place * new_shape[i]->u.i + index;
     }

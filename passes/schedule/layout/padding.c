@@ -32,7 +32,6 @@ typedef struct Planner {
 /* --- the writes ------------------------------------------------------------------------------- */
 
 typedef struct ReachSearch {
-  Visitor v;
   const PtrMap *reach;
   Reach found;
 } ReachSearch;
@@ -49,16 +48,14 @@ static bool widen(Visitor *v, Expr e) {
 
 static Reach reach_of(Planner *p, int n, const Expr *at) {
   ReachSearch search = {.reach = &p->reach, .found = {-1, -1}};
-  search.v = (Visitor){.expr = widen, .self = &search};
-  for (int i = 0; i < n; i++) tirc_visit_expr(&search.v, at[i]);
+  for (int i = 0; i < n; i++) tirc_visit_expr(&(Visitor){.expr = widen, .self = &search}, at[i]);
   return search.found;
 }
 
 static void define(Planner *p, Expr var, Expr value) {
   Reach r = reach_of(p, 1, &value);
   if (r.first < 0) return;
-  Reach *kept = tirc_new(p->c, Reach);
-  *kept = r;
+  Reach *kept = tirc_copy(p->c, &r, 1);
   tirc_map_set(p->c, &p->reach, var, kept);
   tirc_map_set(p->c, &p->values, var, tirc_substitute(p->c, value, &p->values));
 }

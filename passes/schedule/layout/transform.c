@@ -77,8 +77,7 @@ static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const I
   f.buffers = buffers;
   f.relayouts = relayouts;
   if (is_param) require_extents_known(s, &f, from);
-  Func *kept = tirc_new(s->c, Func);
-  *kept = f;
+  Func *kept = tirc_copy(s->c, &f, 1);
   s->mod = tirc_module_with_func(s->c, s->mod, func, kept);
 }
 
@@ -91,7 +90,6 @@ static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, co
 /* --- only loads and stores -------------------------------------------------------------------- */
 
 typedef struct PlainCheck {
-  Visitor v;
   Buffer buffer;
   bool views; /* may be made of it: all elements stay where they are */
   const char *why;
@@ -130,9 +128,10 @@ static bool see_stmt(Visitor *v, Stmt s) {
 
 static void require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
   PlainCheck p = {.buffer = b, .views = views, .where = scope->stmt};
-  p.v = (Visitor){.expr = see_expr, .stmt = see_stmt, .self = &p};
-  p.v.only = tirc_paths_to_users(s, scope, b);
-  tirc_visit_stmt(&p.v, scope->stmt);
+  tirc_visit_stmt(
+      &(Visitor){
+          .expr = see_expr, .stmt = see_stmt, .self = &p, .only = tirc_paths_to_users(s, scope, b)},
+      scope->stmt);
   if (b->strides) p.why = "it has strides of its own";
   if (!p.why) return;
   tirc_refuse(s, p.where, SERR_BUFFER_NOT_PLAIN, "The layout of %s cannot change: %s.", b->name,
@@ -156,7 +155,6 @@ static void set_separators(Sched *s, struct BufferNode *b, int n, const int *at)
 }
 
 typedef struct Views {
-  Visitor v;
   Tirc *c;
   PtrMap map; /* buffers that change */
 } Views;
@@ -189,8 +187,7 @@ static void separate_axes(Sched *s, SRef *block, Buffer from, int n, const int *
   Buffer to = tirc_buffer_copy(c, &node);
   tirc_map_set(c, &views.map, from, to);
   const Paths *only = tirc_paths_to_users(s, scope, from);
-  views.v = (Visitor){.stmt = add_views, .self = &views, .only = only};
-  tirc_visit_stmt(&views.v, scope->stmt);
+  tirc_visit_stmt(&(Visitor){.stmt = add_views, .self = &views, .only = only}, scope->stmt);
   install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to, NULL);
 }
 

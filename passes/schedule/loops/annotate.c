@@ -66,8 +66,7 @@ static Expr value_expr(Sched *s, Value v, int depth) {
 }
 
 static void set_attrs(Sched *s, SRef *r, const char *key, Attrs attrs) {
-  struct StmtNode *copy = tirc_new(s->c, struct StmtNode);
-  *copy = *r->stmt;
+  struct StmtNode *copy = tirc_copy(s->c, r->stmt, 1);
   *attrs_of(copy) = attrs;
   tirc_sched_replace(s, r, tirc_stmt_done(s->c, copy));
   tirc_mark_changed(s, r, key);

@@ -87,8 +87,7 @@ static bool check_block(Visitor *v, Stmt stmt) {
 static void check_iterators(Sched *s, SRef *loop, LoopKind kind, ThreadAxis axis) {
   Check k = {s, loop, kind, axis, {0}};
   tirc_map_set(s->c, &k.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
-  Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &k};
-  tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
+  tirc_visit_stmts(tirc_loop_of(loop)->body, check_block, &k);
   warn_of_vectorized(&k);
 }
 
@@ -97,14 +96,8 @@ static void check_iterators(Sched *s, SRef *loop, LoopKind kind, ThreadAxis axis
  * Of what the primitives ask, that which says that a result is wrong. The rest is what they need in
  * order to know that it is right, which programs that were scheduled further do not keep. */
 
-typedef struct Racing {
-  Sched *s;
-  void (*tell)(void *self, Warning w);
-  void *self;
-} Racing;
-
 static bool check_concurrent(Visitor *v, Stmt stmt) {
-  Racing *r = v->self;
+  const Telling *r = v->self;
   Tirc *c = r->s->c;
   SRef *loop = stmt->kind == STMT_FOR && tirc_runs_at_once(&stmt->u.loop)
                    ? tirc_sref_find(r->s, stmt)
@@ -129,11 +122,9 @@ static bool check_concurrent(Visitor *v, Stmt stmt) {
   return true;
 }
 
-void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self) {
-  Racing r = {s, tell, self};
-  Visitor v = {.stmt = check_concurrent, .expr = tirc_skip_expr, .self = &r};
-  for (int i = 0; i < r.s->mod->n_funcs; i++)
-    if (r.s->mod->funcs[i]->body) tirc_visit_stmt(&v, r.s->mod->funcs[i]->body);
+void tirc_racing_loops(Telling *t) {
+  Visitor v = {.stmt = check_concurrent, .expr = tirc_skip_expr, .self = t};
+  tirc_visit_module(&v, t->s->mod);
 }
 
 /* --- thread axes of a kernel -------------------------------------------------------------------
@@ -165,13 +156,11 @@ static void warn_of_extents(Sched *s, SRef *loop) {
   for (SRef *r = loop->parent; r; r = r->parent)
     if (tirc_is_loop(r) && tirc_loop_of(r)->kind == LOOP_THREAD_BINDING) kernel = r;
   Axis a = {.s = s, .loop = tirc_loop_of(loop)};
-  Visitor v = {.stmt = compare_extent, .expr = tirc_skip_expr, .self = &a};
-  tirc_visit_stmt(&v, kernel->stmt);
+  tirc_visit_stmts(kernel->stmt, compare_extent, &a);
 }
 
 static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
-  struct StmtNode *copy = tirc_new(s->c, struct StmtNode);
-  *copy = *loop->stmt;
+  struct StmtNode *copy = tirc_copy(s->c, loop->stmt, 1);
   copy->u.loop.kind = kind;
   copy->u.loop.thread = thread;
   copy->u.loop.axis = tirc_gpu_axis(thread);

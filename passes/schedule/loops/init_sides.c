@@ -40,8 +40,7 @@ static bool see_block(Visitor *v, Stmt s) {
 
 static Blocks blocks_in(Tirc *c, Stmt s) {
   Blocks k = {.c = c};
-  Visitor v = {.stmt = see_block, .expr = tirc_skip_expr, .self = &k};
-  tirc_visit_stmt(&v, s);
+  tirc_visit_stmts(s, see_block, &k);
   k.loops.n = 0;
   return k;
 }

@@ -18,6 +18,6 @@ void tirc_require_init_sides(Sched *s, SRef *loop, Stmt nest, const PtrMap *map,
 
 /* Tells of each such loop of a program, more than an iteration long, that parallel, vectorize or
  * bind would refuse for its iterations (for_kind.c), which certainly meet. */
-void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self);
+void tirc_racing_loops(Telling *t);
 
 #endif

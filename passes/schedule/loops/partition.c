@@ -119,19 +119,6 @@ static bool starts_elsewhere(const Part *p, const Block *b) {
   return false;
 }
 
-/* Without its init the block reads what it writes. */
-static void drop_init(Tirc *c, Block *b) {
-  Region *reads = tirc_new_array(c, Region, b->n_reads + b->n_writes);
-  int n = b->n_reads;
-  for (int i = 0; i < n; i++) reads[i] = b->reads[i];
-  for (int i = 0; i < b->n_writes; i++)
-    if (!tirc_declared_read(b, b->writes[i].buffer))
-      reads[n++] = tirc_read_without_init(c, b, &b->writes[i]);
-  b->reads = reads;
-  b->n_reads = n;
-  b->init = NULL;
-}
-
 /* The element of a buffer that an instance accesses, when it is one whose indices are variables. */
 typedef struct PlainAccess {
   Buffer buffer;
@@ -165,9 +152,7 @@ static Region whole_region(const Part *p, const Block *b, Region r) {
   Range *dims = tirc_new_array(p->c, Range, a.n + 1);
   for (int d = 0; d < a.n; d++) {
     const int i = tirc_iter_index(b, a.indices[d]);
-    if (i < 0 || tirc_uses_any(b->iters[i].dom.min, &p->vars) ||
-        tirc_uses_any(b->iters[i].dom.extent, &p->vars))
-      return r;
+    if (i < 0 || tirc_range_uses_any(b->iters[i].dom, &p->vars)) return r;
     dims[d] = b->iters[i].dom;
   }
   return (Region){r.buffer, dims};
@@ -203,7 +188,7 @@ static Stmt rewrite(Mutator *m, Stmt s) {
   *copy = *tirc_mutate_stmt_children(m, s);
   Block *b = &copy->u.block;
   b->name = tirc_format(p->c, "%s_%s", b->name, p->loop_var->u.s);
-  if (b->init && !p->first && starts_elsewhere(p, b)) drop_init(p->c, b);
+  if (b->init && !p->first && starts_elsewhere(p, b)) tirc_drop_init(p->c, b, false);
   int bound = bound_iter(p, b);
   if (bound >= 0) shrink_domain(p, b, bound);
   return tirc_stmt_done(p->c, copy);

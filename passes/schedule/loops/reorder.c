@@ -106,7 +106,7 @@ static void require_bounds_outside(Reorder *r, SRef *const *order) {
     for (int k = i; k < r->n; k++) {
       const For *f = tirc_loop_of(order[i]);
       Expr inner = tirc_loop_of(order[k])->var;
-      if (!tirc_uses_var(f->min, inner) && !tirc_uses_var(f->extent, inner)) continue;
+      if (!tirc_range_uses(tirc_loop_range(f), inner)) continue;
       tirc_refuse(s, order[i]->stmt, SERR_DEPENDENT_LOOP,
                   "the bounds of loop %s use loop %s, which would come to stand inside of it",
                   f->var->u.s, inner->u.s);

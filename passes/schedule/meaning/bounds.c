@@ -144,18 +144,19 @@ static bool is_told(const Touches *touches, int i, const bool *told) {
   return false;
 }
 
-static void check(Outside *o, void (*tell)(void *self, Warning w), void *self) {
+static void check(Outside *o, const Telling *to) {
   const Touches *touches = &o->x.touches;
   bool *told = tirc_new_array(o->c, bool, touches->n + 1);
   for (int i = 0; i < touches->n; i++) {
     const Touch *t = &touches->at[i];
     const char *message = is_told(touches, i, told) ? NULL : find_outside(o, t);
     told[i] = message != NULL;
-    if (message) tell(self, (Warning){CODE_OUT_OF_BOUNDS, loc_of(t), message});
+    if (message) to->tell(to->self, (Warning){CODE_OUT_OF_BOUNDS, loc_of(t), message});
   }
 }
 
-void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *self) {
+void tirc_accesses_outside(Telling *t) {
+  Sched *s = t->s;
   for (int i = 0; i < s->mod->n_funcs; i++) {
     const Stmt body = s->mod->funcs[i]->body;
     if (!body) continue;
@@ -166,7 +167,7 @@ void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *
     Place *at = tirc_place_around(s->c, o.root);
     const bool is_root = body->kind == STMT_BLOCK;
     tirc_extract(&o.x, at, body, is_root ? body : NULL, NULL, is_root ? body->u.block.body : body);
-    check(&o, tell, self);
+    check(&o, t);
   }
 }
 
@@ -181,7 +182,6 @@ void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *
  * What runs there in any case may evaluate the same; then it fails no more than it did. */
 
 typedef struct Sure {
-  Visitor v;
   Tirc *c;
   Analyzer *a;
   Expr part;
@@ -220,13 +220,8 @@ static bool see_run(Visitor *v, Stmt s) {
 }
 
 static bool is_found(Sure k, Stmt run) {
-  k.v = (Visitor){.expr = see_evaluated, .stmt = see_run, .self = &k};
-  tirc_visit_stmt(&k.v, run);
+  tirc_visit_stmt(&(Visitor){.expr = see_evaluated, .stmt = see_run, .self = &k}, run);
   return k.found;
-}
-
-static bool is_evaluated(Tirc *c, Analyzer *a, Stmt run, Expr part) {
-  return is_found((Sure){.c = c, .a = a, .part = part}, run);
 }
 
 bool tirc_surely_loads_at(Tirc *c, Analyzer *a, Stmt run, Buffer b, int d, Expr index) {
@@ -261,7 +256,7 @@ static bool may_fail(const void *self, Expr e) {
   const Failing *k = self;
   const bool fails =
       tirc_divides(e) ? may_be_zero(k, e->args[1]) : e->op == OP_LOAD && may_be_outside(k, e);
-  return fails && !(k->run && is_evaluated(k->s->c, k->a, k->run, e));
+  return fails && !(k->run && is_found((Sure){.c = k->s->c, .a = k->a, .part = e}, k->run));
 }
 
 Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run) {

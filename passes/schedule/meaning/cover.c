@@ -61,9 +61,8 @@ static Bindings bindings_of(Tirc *c, const Block *b, int more) {
 /* The loops that only the predicate is about: it may skip all of their iterations. */
 static void add_unbound(Bindings *b, Expr predicate, const LoopDomain *loops) {
   for (int l = 0; l < loops->n; l++) {
-    bool bound = !tirc_uses_var(predicate, loops->vars[l]);
-    for (int i = 0; i < b->n && !bound; i++) bound = tirc_uses_var(b->values[i], loops->vars[l]);
-    if (!bound) add_binding(b, loops->vars[l], (Range){0});
+    if (tirc_uses_var(predicate, loops->vars[l]) && !tirc_any_uses(b->n, b->values, loops->vars[l]))
+      add_binding(b, loops->vars[l], (Range){0});
   }
 }
 
@@ -108,12 +107,12 @@ static bool is_about_loops(Expr cond, const LoopDomain *loops) {
 
 /* Whether a loop around ends at a number in memory which the scope changes: the domain may end at
  * another one. */
-static bool ends_move(Sched *s, SRef *block, const LoopDomain *loops) {
+static bool ends_move(SRef *block, const LoopDomain *loops) {
   SRef *scope = tirc_scope_root(block);
   bool move = false;
   for (int l = 0; l < loops->n && !move; l++)
-    move = tirc_reads_written(s, scope, loops->doms[l].min) ||
-           tirc_reads_written(s, scope, loops->doms[l].extent);
+    move = tirc_reads_written(scope, loops->doms[l].min) ||
+           tirc_reads_written(scope, loops->doms[l].extent);
   return move;
 }
 
@@ -132,7 +131,7 @@ static bool fill_alone(Tirc *c, Analyzer *a, const Bindings *b, const LoopDomain
 static bool sees_domain_reached(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, STORAGE_GLOBAL);
-  if (tirc_outer_iter(s, block) || ends_move(s, block, &loops)) return false;
+  if (tirc_outer_iter(s, block) || ends_move(block, &loops)) return false;
   Bindings of = bindings_of(s->c, b, loops.n);
   Analyzer *a = tirc_analyzer(s->c);
   tirc_bind_shapes(s, a, block);
@@ -274,8 +273,7 @@ static Place *open_condition(const Touch *t) {
 
 /* The same place, where the condition at p does not matter. */
 static Place *without(Tirc *c, const Place *at, const Place *p) {
-  Place *out = tirc_new(c, Place);
-  *out = *at;
+  Place *out = tirc_copy(c, at, 1);
   out->is_known = false;
   out->reached = NULL;
   if (at != p) {

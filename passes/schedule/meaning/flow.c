@@ -31,13 +31,28 @@ static bool reads_elsewhere(const Block *b, Buffer buffer) {
   return b->init && tirc_find_expr_in(b->body, is_other_load, &(Elements){b->body, buffer});
 }
 
-Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
+/* What a sum reads of what it declares to write, once its init is taken away: more than that if it
+ * adds other elements, which a sum need not declare. */
+static Region read_without_init(Tirc *c, const Block *b, const Region *written) {
   Block update = *b;
   update.init = NULL;
   if (!reads_elsewhere(b, written->buffer)) return *written;
   const Access access = tirc_block_access(c, tirc_block(c, &update));
   const Region *read = tirc_region_of(access.reads.n, access.reads.at, written->buffer);
   return read ? *read : *written;
+}
+
+void tirc_drop_init(Tirc *c, Block *b, bool writes_first) {
+  Region *reads = tirc_new_array(c, Region, b->n_reads + b->n_writes);
+  int n = 0;
+  for (int i = 0; i < b->n_reads && !writes_first; i++) reads[n++] = b->reads[i];
+  for (int i = 0; i < b->n_writes; i++)
+    if (!tirc_declared_read(b, b->writes[i].buffer))
+      reads[n++] = read_without_init(c, b, &b->writes[i]);
+  for (int i = 0; i < b->n_reads && writes_first; i++) reads[n++] = b->reads[i];
+  b->reads = reads;
+  b->n_reads = n;
+  b->init = NULL;
 }
 
 /* --- what is there before --------------------------------------------------------------------- */
@@ -197,10 +212,10 @@ static bool updates_in_place(Sched *s, SRef *block, const SRef *loop) {
 }
 
 /* Whether another block in the loop stores to the same buffer: they may take turns. */
-static bool has_rival(Sched *s, SRef *producer, const SRef *loop) {
+static bool has_rival(SRef *producer, const SRef *loop) {
   SRef *scope = tirc_scope_root(producer);
   for (int i = 0; i < producer->n_accesses[true]; i++) {
-    const SRefs writers = tirc_writers_of(s, scope, producer->accesses[true][i].buffer);
+    const SRefs writers = tirc_writers_of(scope, producer->accesses[true][i].buffer);
     for (int k = 0; k < writers.n; k++)
       if (writers.at[k] != producer && tirc_is_ancestor(loop, writers.at[k])) return true;
   }
@@ -218,7 +233,7 @@ static bool is_moved_part(const void *moved, Expr e) {
   SRef *scope = m->loop->parent;
   if (e->op != OP_LOAD) return e->op == OP_VAR && tirc_map_has(&m->vars, e);
   while (tirc_is_loop(scope)) scope = scope->parent;
-  const SRefs writers = tirc_writers_of(m->s, scope, e->u.buffer);
+  const SRefs writers = tirc_writers_of(scope, e->u.buffer);
   for (int k = 0; k < writers.n; k++)
     if (tirc_is_ancestor(m->loop, writers.at[k])) return true;
   return false;
@@ -337,7 +352,7 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
     meets |= !own;
   }
   return !stores_apart(s, producer, loop) &&
-         (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
+         (updates_in_place(s, producer, loop) || has_rival(producer, loop) ||
           stores_other_values_in(s, producer, loop) || starts_late(s, producer, loop) ||
           (meets && tirc_instances_depend(s, producer)));
 }
@@ -445,7 +460,7 @@ static bool see_stored(Visitor *v, Stmt s) {
 static bool chooses_in(Sched *s, SRef *block, SRef *loop, bool early) {
   Choice k = {.s = s, .loop = loop, .early = early};
   const Stmt at = tirc_without_views(s->c, block->stmt);
-  tirc_visit_stmt(&(Visitor){.stmt = see_stored, .expr = tirc_skip_expr, .self = &k}, at);
+  tirc_visit_stmts(at, see_stored, &k);
   Visitor v = {.stmt = see_choice, .expr = early ? see_failing : tirc_skip_expr, .self = &k};
   tirc_visit_stmt(&v, at);
   return k.chosen;

@@ -239,12 +239,6 @@ static bool check(Instances *k, Meet *meet) {
   return false;
 }
 
-typedef struct Telling {
-  Sched *s;
-  void (*tell)(void *self, Warning w);
-  void *self;
-} Telling;
-
 static bool check_block(Visitor *v, Stmt stmt) {
   const Telling *t = v->self;
   if (stmt->kind != STMT_BLOCK) return true;
@@ -259,11 +253,6 @@ static bool check_block(Visitor *v, Stmt stmt) {
   return true;
 }
 
-void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), void *self) {
-  Telling t = {s, tell, self};
-  Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &t};
-  for (int i = 0; i < s->mod->n_funcs; i++) {
-    const Stmt body = s->mod->funcs[i]->body;
-    if (body && body->kind == STMT_BLOCK) tirc_visit_stmt(&v, body);
-  }
+void tirc_spatial_dependences(Telling *t) {
+  tirc_visit_module(&(Visitor){.stmt = check_block, .expr = tirc_skip_expr, .self = t}, t->s->mod);
 }

@@ -120,9 +120,8 @@ bool tirc_init_comes_first(Sched *s, SRef *in, int n, const For *const *loops, c
  * runs. */
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
 
-/* What a sum reads of what it declares to write, once its init is taken away: more than that if it
- * adds other elements, which a sum need not declare. */
-Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written);
+/* Without its init a block reads what it writes; `writes_first`: it says so before what it read. */
+void tirc_drop_init(Tirc *c, Block *b, bool writes_first);
 
 /* Whether the block, run again in the loop, may read what its last run stored, be it in blocks
  * inside of it. NULL: run again with all steps of its sums. */
@@ -178,7 +177,7 @@ bool tirc_runs_at_once(const For *f); /* parallel, vectorized or bound to a thre
 
 /* Tells of each block that declares an iterator spatial though its instances certainly depend on
  * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
-void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), void *self);
+void tirc_spatial_dependences(Telling *t);
 /* Whether the instances of a block depend on each other in this way, or cannot be proved not to. */
 bool tirc_instances_depend(Sched *s, SRef *block);
 /* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */
@@ -196,12 +195,12 @@ void tirc_warn_of_equals(Sched *s, SRef *block);
 
 /* Tells of each block that starts an element and declares a reduction over it, but stores to it
  * what it did not read it for: of all steps only the last one counts. Such a block is legal. */
-void tirc_sums_overwritten(Sched *s, void (*tell)(void *self, Warning w), void *self);
+void tirc_sums_overwritten(Telling *t);
 
 /* --- what may fail (bounds.c) ----------------------------------------------------------------- */
 
 /* Is an access outside of its buffer? Tells of each statement once a buffer. */
-void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *self);
+void tirc_accesses_outside(Telling *t);
 
 /* A part of the expression that may fail where it is evaluated anew. That is a load at an index
  * that is not known to be inside of its buffer, and a division by what is not known to be no zero

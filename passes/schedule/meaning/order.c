@@ -194,7 +194,7 @@ bool tirc_init_is_elsewhere(Sched *s, SRef *block) {
   for (int i = 0; i < n; i++) {
     InitStore k = {.store = b->init->kind == STMT_SEQ ? tirc_item(b->init, i) : b->init};
     if (k.store->kind != STMT_STORE) continue;
-    tirc_visit_stmt(&(Visitor){.stmt = see_update, .self = &k}, b->body);
+    tirc_visit_stmts(b->body, see_update, &k);
     if (!k.updated) return true;
     mixed |= k.mixed;
   }

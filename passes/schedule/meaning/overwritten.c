@@ -28,25 +28,17 @@ static bool is_read(const Body *k, Buffer b) {
   return false;
 }
 
-typedef struct SeeInit {
-  Buffer buffer;
-  bool found;
-} SeeInit;
-
-static bool see_init(Visitor *v, Stmt s) {
-  SeeInit *k = v->self;
-  k->found |= s->kind == STMT_STORE && s->u.store.buffer->data == k->buffer->data;
-  return true;
+static bool is_store_there(const void *data, Stmt s) {
+  return s->kind == STMT_STORE && s->u.store.buffer->data == data;
 }
 
 /* By T.init, or by one that is written by hand. */
 static bool is_started(const Body *k, Buffer b) {
-  SeeInit see = {.buffer = b};
-  Visitor v = {.stmt = see_init, .expr = tirc_skip_expr, .self = &see};
-  if (k->block->init) tirc_visit_stmt(&v, k->block->init);
-  for (int i = tirc_inits_by_hand(k->block); i-- > 0;)
-    tirc_visit_stmt(&v, tirc_item(k->block->body, i));
-  return see.found;
+  Stmt found =
+      k->block->init ? tirc_find_stmt(k->block->init, is_store_there, b->data, NULL) : NULL;
+  for (int i = tirc_inits_by_hand(k->block); i-- > 0 && !found;)
+    found = tirc_find_stmt(tirc_item(k->block->body, i), is_store_there, b->data, NULL);
+  return found;
 }
 
 /* The variables that differ from one step of the iterator to the next, as they stand at a place;
@@ -109,27 +101,17 @@ static bool find(Body *k, Warning *out) {
   return false;
 }
 
-typedef struct Telling {
-  Sched *s;
-  void (*tell)(void *self, Warning w);
-  void *self;
-} Telling;
-
-static bool reduces(const Block *b) {
-  int i = 0;
-  while (i < b->n_iters && b->iters[i].kind != ITER_REDUCE) i++;
-  return i < b->n_iters;
-}
-
 static bool check_block(Visitor *v, Stmt stmt) {
   const Telling *t = v->self;
-  if (stmt->kind != STMT_BLOCK || !reduces(&stmt->u.block)) return true;
+  const Block *b = &stmt->u.block;
+  if (stmt->kind != STMT_BLOCK || !(tirc_iter_kinds(b->n_iters, b->iters) & 1u << ITER_REDUCE))
+    return true;
   SRef *block = tirc_sref_find(t->s, stmt);
   if (!block) return true; /* in a T.init, which is no part of the tree */
   const Plain plain = tirc_plain_blocks(t->s, (SRefs){&block, 1, 1});
   if (tirc_map_get(&plain.opaque, stmt)) return true; /* who knows what a call reads */
   const Stmt shown = tirc_map_get(&plain.blocks, stmt);
-  Body k = {.s = t->s, .block = &stmt->u.block, .body = tirc_place_in(t->s->c, block)};
+  Body k = {.s = t->s, .block = b, .body = tirc_place_in(t->s->c, block)};
   Extract x = {.c = t->s->c, .plain = &plain};
   Warning w;
   tirc_extract(&x, k.body, stmt, stmt, stmt, (shown ? shown : stmt)->u.block.body);
@@ -138,9 +120,6 @@ static bool check_block(Visitor *v, Stmt stmt) {
   return true;
 }
 
-void tirc_sums_overwritten(Sched *s, void (*tell)(void *self, Warning w), void *self) {
-  Telling t = {s, tell, self};
-  Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &t};
-  for (int i = 0; i < s->mod->n_funcs; i++)
-    if (s->mod->funcs[i]->body) tirc_visit_stmt(&v, s->mod->funcs[i]->body);
+void tirc_sums_overwritten(Telling *t) {
+  tirc_visit_module(&(Visitor){.stmt = check_block, .expr = tirc_skip_expr, .self = t}, t->s->mod);
 }

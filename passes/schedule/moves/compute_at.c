@@ -236,7 +236,7 @@ static const SRef *first_user(const SRef *at, Buffer b) {
 }
 
 static bool has_other_writer(Move *m, Buffer b) {
-  const SRefs writers = tirc_writers_of(m->s, m->scope, b);
+  const SRefs writers = tirc_writers_of(m->scope, b);
   return writers.n > 1 || (writers.n == 1 && writers.at[0] != m->block);
 }
 

@@ -49,17 +49,17 @@ static void add_box(Solver *v, IntSet **to, int ndim, const IntSet *dims) {
 static bool is_known_always(Solver *v, SRef *other, SRef *loop, Expr index, bool guarded) {
   if (guarded && tirc_reads_memory(index)) return false;
   Analyzer *a = tirc_analyzer_around(v->s, other->parent);
-  return !tirc_reads_written(v->s, tirc_scope_root(v->sref), index) &&
+  return !tirc_reads_written(tirc_scope_root(v->sref), index) &&
          !tirc_failing_part(v->s, loop, a, index, tirc_body_of(loop->stmt));
 }
 
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,
                          IntSet **to) {
-  PtrMap binding = {0}, dom = {0};
+  PtrMap binding = {0};
   tirc_bindings_of(v->c, other->stmt, &binding);
-  LoopDomain loops =
+  const LoopDomain loops =
       tirc_loop_domain(v->s, other->parent, loop, by_scope ? r->buffer->storage : STORAGE_GLOBAL);
-  tirc_domain_sets(v->c, &loops, &dom);
+  const PtrMap dom = tirc_domain_sets(v->c, loops);
   IntSet *dims = tirc_new_array(v->c, IntSet, r->buffer->ndim + 1);
   const bool guarded = !tirc_is_true(other->stmt->u.block.predicate);
   for (int i = 0; i < r->buffer->ndim; i++) {
@@ -323,11 +323,9 @@ static void tidy(Solver *v, IterDomain *d) {
  * the border of a padding, have no iteration of the producer that they could run in. */
 static bool stays_inside(Solver *v, const Touched *t) {
   const Block *b = &v->block->u.block;
-  PtrMap doms = {0};
-  const LoopDomain instances = tirc_iter_domain(v->c, b->n_iters, b->iters);
+  const PtrMap doms = tirc_domain_sets(v->c, tirc_iter_domain(v->c, b->n_iters, b->iters));
   Analyzer *a = tirc_analyzer_around(v->s, v->sref->parent);
   tirc_bind_shapes(v->s, a, v->sref);
-  tirc_domain_sets(v->c, &instances, &doms);
   for (int i = 0; i < t->buffer->ndim; i++) {
     IntSet p = t->provided[i];
     const IntSet all = {p.min ? tirc_eval_set(a, p.min, &doms).min : NULL,

@@ -135,7 +135,6 @@ static void require_distinct(Sched *s, SRef *loop, const Block *b, const Loops *
 }
 
 typedef struct OuterSums {
-  Visitor v;
   const Loops *l;
   const Block *moved;
   unsigned *kinds; /* for each loop, of iterators of the blocks within the moved one */
@@ -151,10 +150,8 @@ static bool see_inner_block(Visitor *v, Stmt stmt) {
 
 /* Blocks within the moved one may sum over the loops around it: none may run them again. */
 static void require_inner_sums_once(Sched *s, const Loops *l, Stmt nest, const Block *moved) {
-  OuterSums o = {.l = l, .moved = moved};
-  o.v = (Visitor){.stmt = see_inner_block, .self = &o};
-  o.kinds = tirc_new_array(s->c, unsigned, l->at.n + 1);
-  tirc_visit_stmt(&o.v, nest);
+  OuterSums o = {l, moved, tirc_new_array(s->c, unsigned, l->at.n + 1)};
+  tirc_visit_stmts(nest, see_inner_block, &o);
   bool summed = false;
   for (int i = 0; i < l->at.n; i++) {
     const For *f = l->at.at[i];
@@ -167,8 +164,8 @@ static void require_inner_sums_once(Sched *s, const Loops *l, Stmt nest, const B
 void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer) {
   const Block *b;
   Loops l = loops_of(s, loop, nest, &b);
-  bool summing = false, summed = tirc_init_reads_output(b);
-  for (int i = 0; i < b->n_iters; i++) summing |= b->iters[i].kind == ITER_REDUCE;
+  const bool summing = tirc_iter_kinds(b->n_iters, b->iters) & 1u << ITER_REDUCE;
+  bool summed = tirc_init_reads_output(b);
   tirc_sched_mark(s, loop->stmt);
   require_inner_sums_once(s, &l, nest, b);
   if (!summing && !summed) return;

@@ -42,9 +42,9 @@ _Noreturn static void no_epilogue(Epilogue *e, const char *why) {
                    tirc_describe(s, e->f.producer->stmt), why);
 }
 
-static bool is_sum(const void *buffer, Expr e) { return e->op == OP_LOAD && e->u.buffer == buffer; }
-
-static bool has_sum(const Epilogue *e, Expr x) { return tirc_find_expr(x, is_sum, e->f.buffer); }
+static bool has_sum(const Epilogue *e, Expr x) {
+  return tirc_find_expr(x, tirc_is_load_of, e->f.buffer);
+}
 
 /* --- what it adds to the sum ---------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ static bool added(const Epilogue *e, Expr x, Expr *rest) {
   Tirc *c = e->f.c;
   Expr inner = NULL;
   *rest = NULL;
-  if (is_sum(e->f.buffer, x)) return true;
+  if (tirc_is_load_of(e->f.buffer, x)) return true;
   const bool subtracts = e->op == OP_ADD && x->op == OP_SUB;
   if (x->n != 2 || (x->op != e->op && !subtracts)) return false;
   const int at = has_sum(e, x->args[0]) ? 0 : 1;
@@ -75,7 +75,7 @@ typedef struct Trial {
 
 static Expr fold_trial(Mutator *m, Expr x) {
   const Trial *t = m->self;
-  if (is_sum(t->e->f.buffer, x)) return t->sum;
+  if (tirc_is_load_of(t->e->f.buffer, x)) return t->sum;
   if (x->op == OP_LOAD || x->op == OP_VAR) return tirc_cast(m->c, x->dtype, tirc_int32(m->c, 0));
   x = tirc_mutate_expr_children(m, x);
   bool constant = x->n > 0;
@@ -240,7 +240,7 @@ typedef struct Moved {
 
 static Expr moved_expr(Mutator *m, Expr x) {
   const Moved *k = m->self;
-  if (!is_sum(k->e->f.buffer, x)) return tirc_mutate_expr_children(m, x);
+  if (!tirc_is_load_of(k->e->f.buffer, x)) return tirc_mutate_expr_children(m, x);
   return tirc_load(m->c, k->e->output, k->store->u.store.n, k->store->u.store.indices);
 }
 

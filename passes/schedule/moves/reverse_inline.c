@@ -14,19 +14,12 @@
 
 /* --- who produces it --------------------------------------------------------------------- */
 
-static bool scope_writes(const SRef *scope, Buffer b) {
-  const SRefs *users = tirc_users_of(scope->scope, b);
-  for (int i = 0; i < users->n; i++)
-    if (tirc_touches(users->at[i], b, true)) return true;
-  return false;
-}
-
 Buffer tirc_single_read(Sched *s, SRef *block, SRef *scope) {
   const Block *b = tirc_block_of(block);
   Buffer found = NULL;
   int n = 0;
   for (int i = 0; i < b->n_reads; i++)
-    if (b->reads[i].buffer != found && scope_writes(scope, b->reads[i].buffer)) {
+    if (b->reads[i].buffer != found && tirc_writers_of(scope, b->reads[i].buffer).n) {
       found = b->reads[i].buffer;
       n++;
     }
@@ -41,7 +34,6 @@ Buffer tirc_single_read(Sched *s, SRef *block, SRef *scope) {
               tirc_format((s)->c, __VA_ARGS__))
 
 typedef struct Writers {
-  Visitor v;
   Buffer buffer;
   Tirc *c;
   VEC(Stmt) found;
@@ -58,13 +50,15 @@ static bool see_writer(Visitor *v, Stmt s) {
     if (s->u.block.writes[i].buffer == w->buffer) vec_push(w->c, w->found, s);
   return false;
 }
+
 static SRef *single_producer(Fold *f) {
   Sched *s = f->s;
-  Writers w = {.v = {.expr = tirc_skip_expr, .stmt = see_writer, .self = &w},
-               .buffer = f->buffer,
-               .c = s->c};
-  w.v.only = tirc_paths_to_users(s, f->scope, f->buffer);
-  tirc_visit_stmt(&w.v, tirc_block_of(f->scope)->body);
+  Writers w = {.buffer = f->buffer, .c = s->c};
+  tirc_visit_stmt(&(Visitor){.expr = tirc_skip_expr,
+                             .stmt = see_writer,
+                             .self = &w,
+                             .only = tirc_paths_to_users(s, f->scope, f->buffer)},
+                  tirc_block_of(f->scope)->body);
   for (int i = 0; i < w.found.n; i++) {
     SRef *writer = tirc_sref_find(s, w.found.at[i]);
     if (!writer) no_single_producer(s, f->consumer, "has a producer with an init in blocks");
@@ -233,9 +227,7 @@ const char *tirc_fold_is_short(Fold *f) {
   const Block *b = tirc_block_of(f->consumer), *p = tirc_block_of(f->producer);
   Tirc *c = f->c;
   Analyzer *a = tirc_analyzer(c);
-  PtrMap doms = {0};
-  const LoopDomain instances = tirc_iter_domain(c, p->n_iters, p->iters);
-  tirc_domain_sets(c, &instances, &doms);
+  const PtrMap doms = tirc_domain_sets(c, tirc_iter_domain(c, p->n_iters, p->iters));
   for (int i = 0; i < b->n_iters; i++) {
     IntSet got = tirc_eval_set(a, tirc_map_get(&f->instance, b->iters[i].var), &doms);
     IntSet own = tirc_set_of_range(c, b->iters[i].dom);

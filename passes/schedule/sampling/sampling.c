@@ -8,11 +8,8 @@
  * innermost factor outwards, one that does not divide what is left takes all of it. */
 #include "ir/tree/print.h"
 #include "passes/schedule/moves/moves.h"
-#include "passes/schedule/state/random.h"
 
 enum { MAX_TILES = 64, MAX_TRIES = 1000000 };
-
-static Random rng(const Sched *s) { return (Random){s->rand_state}; }
 
 /* What is decided of the call: by its argument, or else by the guide. */
 static Value decision_of(Sched *s, Value own) {
@@ -88,7 +85,7 @@ static void tile_as_decided(Tile *t, const ValueList *decision) {
 }
 
 static void tile_at_random(Tile *t) {
-  Random r = rng(t->s);
+  Random r = t->s->random; /* which a refusal leaves as it is */
   for (int tries = 0;; tries++) {
     tirc_random_tile(t->s->c, &r, (int)t->extent, t->n, t->factors);
     bool small = t->max_innermost < 0 || t->factors[t->n - 1] <= t->max_innermost;
@@ -97,7 +94,7 @@ static void tile_at_random(Tile *t) {
       tirc_refuse(t->s, NULL, SERR_TILE_COUNT, "no tile of %lld within these limits was found",
                   (long long)t->extent);
   }
-  t->s->rand_state = r.state;
+  t->s->random = r;
 }
 
 /* What the guide decides may be of another loop. */
@@ -176,9 +173,7 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
     for (int i = 1; i < n; i++)
       if (weights[i] > weights[chosen]) chosen = i;
   } else if (args[2].kind == VAL_NONE && !fits) {
-    Random r = rng(s);
-    chosen = tirc_random_weighted(s->c, &r, n, weights);
-    s->rand_state = r.state;
+    chosen = tirc_random_weighted(s->c, &s->random, n, weights);
   } else if (!fits) {
     tirc_refuse(s, NULL, SERR_DECISION, "the decision is %lld of %d candidates", (long long)chosen,
                 n);
@@ -268,9 +263,7 @@ void tirc_prim_sample_compute_location(Sched *s, const Value *args, Value *resul
   const Value decision = decision_of(s, args[1]);
   int chosen = 0;
   if (decision.kind != VAL_INT) {
-    Random r = rng(s);
-    chosen = tirc_random_int(&r, 0, places.at.n);
-    s->rand_state = r.state;
+    chosen = tirc_random_int(&s->random, 0, places.at.n);
   } else { /* the decided place, or else the one before it */
     while (chosen < places.at.n && places.decisions.at[chosen] <= decision.u.i) chosen++;
     chosen--;

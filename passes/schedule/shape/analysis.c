@@ -165,8 +165,7 @@ static bool find_load(Visitor *v, Expr e) {
   if (!a->sums || a->why) return false;
   if (e->op != OP_LOAD) return true;
   OwnAccess one = {.s = a->s, .b = a->b, .up = a->up, .lets = a->lets, .load = e};
-  Visitor stores = {.stmt = compare_store, .expr = tirc_skip_expr, .self = &one};
-  tirc_visit_stmt(&stores, a->b->body);
+  tirc_visit_stmts(a->b->body, compare_store, &one);
   if (one.store && !one.found) {
     const struct StmtNode *store = one.store;
     Expr there =
@@ -291,9 +290,8 @@ static bool is_decomposed(const Block *b) {
 
 /* Reads what it writes, and is no sum. */
 static bool updates_in_place(const Block *b, Buffer buffer) {
-  bool reads = false;
-  for (int i = 0; i < b->n_reads; i++) reads |= b->reads[i].buffer == buffer;
-  return reads && tirc_declared_write(b, buffer) && !b->init && !iter_not_of(b, 1u << ITER_SPATIAL);
+  return tirc_declared_read(b, buffer) && tirc_declared_write(b, buffer) && !b->init &&
+         !iter_not_of(b, 1u << ITER_SPATIAL);
 }
 
 const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer) {

@@ -11,10 +11,6 @@
 
 #include "ir/tree/print.h"
 
-static const void *identity(Stmt s) {
-  return s->kind == STMT_FOR ? (const void *)s->u.loop.var : tirc_block_key(s->u.block.id);
-}
-
 static Attrs attrs_of(Stmt s) {
   return s->kind == STMT_FOR ? s->u.loop.annotations : s->u.block.annotations;
 }
@@ -28,7 +24,7 @@ static bool has_mark(Stmt s, const SetMark *m) {
 void tirc_mark_changed(Sched *s, const SRef *at, const char *key) {
   const Stmt now = at->stmt;
   const bool is_loop = now->kind == STMT_FOR;
-  SetMark m = {.node = identity(now),
+  SetMark m = {.node = tirc_identity(now),
                .key = key,
                .kind = is_loop ? now->u.loop.kind : LOOP_SERIAL,
                .thread = is_loop ? now->u.loop.thread : NULL,
@@ -53,25 +49,24 @@ typedef struct Heirs {
 
 static bool see_before(Visitor *v, Stmt s) {
   Heirs *h = v->self;
-  if (s->kind == STMT_FOR || s->kind == STMT_BLOCK) tirc_map_set(h->c, &h->before, identity(s), h);
+  if (s->kind == STMT_FOR || s->kind == STMT_BLOCK)
+    tirc_map_set(h->c, &h->before, tirc_identity(s), h);
   return true;
 }
 
 static bool see_after(Visitor *v, Stmt s) {
   Heirs *h = v->self;
-  if ((s->kind != STMT_FOR && s->kind != STMT_BLOCK) || tirc_map_has(&h->before, identity(s)) ||
-      !has_mark(s, h->mark))
+  if ((s->kind != STMT_FOR && s->kind != STMT_BLOCK) ||
+      tirc_map_has(&h->before, tirc_identity(s)) || !has_mark(s, h->mark))
     return true;
   SetMark m = *h->mark;
-  m.node = identity(s);
+  m.node = tirc_identity(s);
   vec_push(h->c, *h->kept, m);
   return true;
 }
 
 static void visit_all(const Module *m, bool (*see)(Visitor *, Stmt), Heirs *h) {
-  Visitor v = {.stmt = see, .expr = tirc_skip_expr, .self = h};
-  for (int i = 0; i < m->n_funcs; i++)
-    if (m->funcs[i]->body) tirc_visit_stmt(&v, m->funcs[i]->body);
+  tirc_visit_module(&(Visitor){.stmt = see, .expr = tirc_skip_expr, .self = h}, m);
 }
 
 /* --- the call is over ------------------------------------------------------------------------- */

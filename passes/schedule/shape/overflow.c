@@ -102,9 +102,7 @@ static bool enter_store(Visitor *v, Stmt s) {
 /* A constant that took the place of a load. `before`: the program in which that stands. */
 static const char *hint_of_value(Tirc *c, const Module *before, Stmt store, Expr e) {
   Narrow k = {.made = e, .stored = store->u.store.buffer};
-  Visitor v = {.stmt = enter_store, .expr = find_loaded, .self = &k};
-  for (int i = 0; i < before->n_funcs && !k.found; i++)
-    if (before->funcs[i]->body) tirc_visit_stmt(&v, before->funcs[i]->body);
+  tirc_visit_module(&(Visitor){.stmt = enter_store, .expr = find_loaded, .self = &k}, before);
   const Expr what = k.found ? k.found : e->args[0];
   const char *name = tirc_print_expr(c, what);
   return tirc_format(c,

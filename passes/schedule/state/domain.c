@@ -38,9 +38,7 @@ LoopDomain tirc_all_loops(Tirc *c, LoopDomain a, LoopDomain b) {
 LoopDomain tirc_used_loops(LoopDomain loops, int n, const Expr *values) {
   int used = 0;
   for (int l = 0; l < loops.n; l++) {
-    int i = 0;
-    while (i < n && !tirc_uses_var(values[i], loops.vars[l])) i++;
-    if (i == n) continue;
+    if (!tirc_any_uses(n, values, loops.vars[l])) continue;
     loops.vars[used] = loops.vars[l];
     loops.doms[used++] = loops.doms[l];
   }
@@ -76,12 +74,14 @@ void tirc_bind_iters(Analyzer *a, const Block *b) {
   for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
 }
 
-void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out) {
-  for (int i = 0; i < d->n; i++) {
+PtrMap tirc_domain_sets(Tirc *c, LoopDomain d) {
+  PtrMap sets = {0};
+  for (int i = 0; i < d.n; i++) {
     IntSet *set = tirc_new(c, IntSet);
-    *set = tirc_set_of_range(c, d->doms[i]);
-    tirc_map_set(c, out, d->vars[i], set);
+    *set = tirc_set_of_range(c, d.doms[i]);
+    tirc_map_set(c, &sets, d.vars[i], set);
   }
+  return sets;
 }
 
 bool tirc_is_about(Expr cond, const LoopDomain *d) {
@@ -104,8 +104,7 @@ const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate,
 /* The hull of one dimension by interval arithmetic. The last element of a joined access, a + (b + 1
  * - a) - 1, is b: of what stands there twice, the interval would be taken twice. */
 static IntSet coarse(Sched *s, Analyzer *a, Range dim, const LoopDomain *d) {
-  PtrMap sets = {0};
-  tirc_domain_sets(s->c, d, &sets);
+  const PtrMap sets = tirc_domain_sets(s->c, *d);
   IntSet min = tirc_eval_set(a, dim.min, &sets);
   Expr last =
       tirc_sub(s->c, tirc_add(s->c, dim.min, dim.extent), tirc_int(s->c, dim.min->dtype, 1));
@@ -209,9 +208,7 @@ SRef *tirc_loop_of_domain(const SRef *block) {
   const Block *b = tirc_block_of(block);
   for (SRef *l = block->parent; l && tirc_is_loop(l); l = l->parent)
     for (int i = 0; i < b->n_iters; i++)
-      if (tirc_uses_var(b->iters[i].dom.min, tirc_loop_of(l)->var) ||
-          tirc_uses_var(b->iters[i].dom.extent, tirc_loop_of(l)->var))
-        return l;
+      if (tirc_range_uses(b->iters[i].dom, tirc_loop_of(l)->var)) return l;
   return NULL;
 }
 

@@ -168,7 +168,7 @@ static inline void tirc_bind_loop(Analyzer *a, const For *f) {
 }
 
 /* A domain as a map for tirc_eval_set: from variable to IntSet *. */
-void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);
+PtrMap tirc_domain_sets(Tirc *c, LoopDomain d);
 
 /* Whether all variables of a condition are loops of the domain. */
 bool tirc_is_about(Expr cond, const LoopDomain *d);
@@ -232,11 +232,11 @@ bool tirc_is_stage_pipeline(Sched *s, SRef *scope); /* all children have it, and
 bool tirc_decides_by_written(Sched *s, SRef *block);
 
 /* The blocks of a scope that write / read this buffer, in order. */
-SRefs tirc_writers_of(Sched *s, SRef *scope, Buffer b);
-SRefs tirc_readers_of(Sched *s, SRef *scope, Buffer b);
+SRefs tirc_writers_of(const SRef *scope, Buffer b);
+SRefs tirc_readers_of(const SRef *scope, Buffer b);
 
 /* The first load in an expression of what a block of the scope stores; NULL: there is none. */
-Expr tirc_reads_written(Sched *s, SRef *scope, Expr e);
+Expr tirc_reads_written(const SRef *scope, Expr e);
 
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */

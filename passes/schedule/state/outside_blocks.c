@@ -10,7 +10,6 @@
 #include "nodes.h"
 
 typedef struct Search {
-  Visitor v;
   const SRef *block;
   const SRef *besides; /* NULL: nothing */
   Buffer buffer;       /* NULL: those of the block */
@@ -43,8 +42,8 @@ static bool see_stmt(Visitor *v, Stmt s) {
 
 static void search(Search *u, const SRef *scope) {
   if (!scope->scope->loose) return;
-  u->v = (Visitor){.expr = see_load, .stmt = see_stmt, .self = u};
-  tirc_visit_stmt(&u->v, tirc_block_of(scope)->body);
+  tirc_visit_stmt(&(Visitor){.expr = see_load, .stmt = see_stmt, .self = u},
+                  tirc_block_of(scope)->body);
 }
 
 void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block) {
@@ -81,6 +80,6 @@ static bool add_store(Visitor *v, Stmt s) {
 Buffers tirc_loose_stores(Sched *s, SRef *loop) {
   Stores stores = {.c = s->c};
   if (tirc_scope_root(loop)->scope->loose)
-    tirc_visit_stmt(&(Visitor){.stmt = add_store, .self = &stores}, tirc_loop_of(loop)->body);
+    tirc_visit_stmts(tirc_loop_of(loop)->body, add_store, &stores);
   return stores.at;
 }

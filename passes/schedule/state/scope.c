@@ -93,8 +93,7 @@ static bool gather_kinds(Visitor *v, Stmt stmt) {
 unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
   KindSearch search = {.c = s->c};
   tirc_map_set(s->c, &search.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
-  Visitor v = {.stmt = gather_kinds, .expr = tirc_skip_expr, .self = &search};
-  tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
+  tirc_visit_stmts(tirc_loop_of(loop)->body, gather_kinds, &search);
   return search.kinds;
 }
 
@@ -107,7 +106,7 @@ static bool is_changed_load(const void *self, Expr e) {
   const Loads *k = self;
   if (e->op != OP_LOAD) return false;
   if (tirc_is_block(k->at) && tirc_touches(k->at, e->u.buffer, true)) return true;
-  if (tirc_is_block(k->at)) return tirc_reads_written(k->s, k->at, e);
+  if (tirc_is_block(k->at)) return tirc_reads_written(k->at, e);
   const SRefs blocks = tirc_child_blocks(k->s, k->at);
   for (int i = 0; i < blocks.n; i++)
     if (tirc_touches(blocks.at[i], e->u.buffer, true)) return true;

@@ -9,7 +9,6 @@
  * scope cost little for the blocks in it that they leave alone. */
 #include "state.h"
 #include "ir/cpu.h"
-#include "random.h"
 
 #include "nodes.h"
 #include "passes/record/trace.h"
@@ -58,8 +57,7 @@ static bool has_let_around_block(const Module *m) {
 static const Module *without_relayouts(Tirc *c, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) {
     if (!m->funcs[i]->relayouts) continue;
-    Func *f = tirc_new(c, Func);
-    *f = *m->funcs[i];
+    Func *f = tirc_copy(c, m->funcs[i], 1);
     f->relayouts = NULL;
     m = tirc_module_with_func(c, m, i, f);
   }
@@ -70,9 +68,7 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
   tirc_context_depend(c, m->c);
   for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
   if (!c->next_block_id) c->next_block_id = 1;
-  Visitor v = {.stmt = raise_next_id, .self = c};
-  for (int i = 0; i < m->n_funcs; i++)
-    if (m->funcs[i]->body) tirc_visit_stmt(&v, m->funcs[i]->body);
+  tirc_visit_module(&(Visitor){.stmt = raise_next_id, .expr = tirc_skip_expr, .self = c}, m);
   Sched *s = tirc_new(c, Sched);
   s->c = c;
   s->target = tirc_cpu_find(CPU_DEFAULT);
@@ -98,21 +94,13 @@ void tirc_sched_restore(Sched *s, const Module *old) {
   s->replacing = false;
 }
 
-static PtrMap copy_of(Tirc *c, const PtrMap *map) {
-  PtrMap copy = {0};
-  for (size_t i = 0; i < map->cap; i++)
-    if (map->values[i]) tirc_map_set(c, &copy, map->keys[i], map->values[i]);
-  return copy;
-}
-
 Sched *tirc_sched_copy(Sched *s) {
-  Sched *copy = tirc_new(s->c, Sched);
-  *copy = *s;
+  Sched *copy = tirc_copy(s->c, s, 1);
   copy->trace = tirc_trace_copy(s->c, s->trace);
   copy->set_marks.cap = s->set_marks.cap = s->set_marks.n; /* neither appends to the other's */
   copy->marks = NULL;
   copy->n_marks = 0;
-  copy->removed = copy_of(s->c, &s->removed);
+  copy->removed = tirc_map_copy(s->c, &s->removed);
   memset(&copy->warnings, 0, sizeof copy->warnings);
   copy->changed_marks = (SetMarks){0};
   build(copy, s->mod);
@@ -138,8 +126,7 @@ SRef *tirc_sref_of_block(Sched *s, uint32_t id) {
 
 SRef *tirc_sref_find(Sched *s, Stmt stmt) {
   if (stmt->kind != STMT_FOR && stmt->kind != STMT_BLOCK) return NULL;
-  return stmt->kind == STMT_FOR ? tirc_map_get(&s->loops, stmt->u.loop.var)
-                                : tirc_map_get(&s->blocks, tirc_block_key(stmt->u.block.id));
+  return tirc_map_get(stmt->kind == STMT_FOR ? &s->loops : &s->blocks, tirc_identity(stmt));
 }
 
 SRef *tirc_sref_known(const Sched *s, Value v) {
@@ -253,15 +240,10 @@ void tirc_sched_seed(Sched *s, int64_t seed) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     seed = now.tv_nsec + now.tv_sec;
   }
-  s->rand_state = tirc_random(seed).state;
+  s->random = tirc_random(seed);
 }
 
-int64_t tirc_sched_fork_seed(Sched *s) {
-  Random r = {s->rand_state};
-  const int64_t seed = tirc_random_fork(&r);
-  s->rand_state = r.state;
-  return seed;
-}
+int64_t tirc_sched_fork_seed(Sched *s) { return tirc_random_fork(&s->random); }
 
 /* --- names: so that get_block does not walk the program ----------------------------------------
  */
@@ -294,7 +276,7 @@ void tirc_blocks_named(Sched *s, int func, const char *name, SRefs *out) {
 
 KeptSched tirc_sched_keep(Sched *s) {
   const KeptSched kept = {*s, tirc_trace_mark(s->trace)};
-  s->removed = copy_of(s->c, &kept.was.removed);
+  s->removed = tirc_map_copy(s->c, &kept.was.removed);
   return kept;
 }
 
@@ -310,7 +292,7 @@ void tirc_sched_return_to(Sched *s, const KeptSched *to) {
   s->set_marks = kept->set_marks;
   s->work_on = kept->work_on;
   s->intrins = kept->intrins;
-  s->rand_state = kept->rand_state;
+  s->random = kept->random;
   s->decision = kept->decision;
   s->n_drawn = kept->n_drawn;
   s->debug_mask = kept->debug_mask;

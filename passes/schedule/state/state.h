@@ -32,8 +32,8 @@ void tirc_walk_function(Sched *s, int func, Stmt body);
  * `parent` in `scope` (NULL: it is a root block), to `with`. */
 void tirc_walk_change(Sched *s, int func, SRef *parent, SRef *scope, Stmt before, Stmt with,
                       int seq_index);
-/* The statements directly below one that is neither loop nor block; at most two. */
-int tirc_below(Stmt s, Stmt out[2]);
+/* Statement number i directly below one that is neither loop nor block; NULL: there are fewer. */
+Stmt tirc_below(Stmt s, int i);
 
 /* --- state_users.c: which block mentions what ------------------------------------------------- */
 
@@ -47,6 +47,7 @@ bool tirc_mentions(const SRef *block, const void *buffer_or_data);
 
 /* How many of such a list come before `order`. */
 int tirc_first_from(const SRefs *at, int64_t order);
+void tirc_insert_in_order(Tirc *c, SRefs *v, SRef *block); /* once */
 /* The block of the scope, or one that reads from it, of which what blocks inside of it read without
  * its declaration is not covered by its producers; NULL: there is none. */
 const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block);

@@ -39,21 +39,13 @@ bool tirc_reads_from(const SRef *src, const SRef *dst) {
 }
 
 /* Puts a block in its place among others, unless it is there. */
-static void merge(Tirc *c, SRefs *into, SRef *r) {
-  int at = into->n;
-  while (at > 0 && into->at[at - 1]->order > r->order) at--;
-  if (at > 0 && into->at[at - 1] == r) return;
-  vec_push(c, *into, r);
-  memmove(into->at + at + 1, into->at + at, (size_t)(into->n - 1 - at) * sizeof *into->at);
-  into->at[at] = r;
-}
-
 /* Those after `block` that read, or write, what it writes. */
 static void accessors_after(Sched *s, const Scope *scope, const SRef *block, bool write,
                             SRefs *out) {
   for (int i = 0; i < block->n_accesses[1]; i++) {
     const SRefs *to = tirc_accessors_of(scope, block->accesses[1][i].buffer, write);
-    for (int k = tirc_first_from(to, block->order + 1); k < to->n; k++) merge(s->c, out, to->at[k]);
+    for (int k = tirc_first_from(to, block->order + 1); k < to->n; k++)
+      tirc_insert_in_order(s->c, out, to->at[k]);
   }
 }
 

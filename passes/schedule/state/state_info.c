@@ -41,9 +41,7 @@ bool tirc_is_affine_in_rectangle(Sched *s, SRef *block) {
   b.predicate = tirc_bool(s->c, true);
   for (int i = 0; i < d.n; i++) {
     bool depends = false;
-    for (int k = i + 1; k < d.n; k++)
-      depends |=
-          tirc_uses_var(d.doms[i].min, d.vars[k]) || tirc_uses_var(d.doms[i].extent, d.vars[k]);
+    for (int k = i + 1; k < d.n; k++) depends |= tirc_range_uses(d.doms[i], d.vars[k]);
     if (!depends || tirc_reads_memory(d.doms[i].extent)) continue;
     const DType t = d.vars[i]->dtype;
     d.doms[i] = tirc_range(tirc_int(s->c, t, 0), tirc_var(s->c, "longest", t));

@@ -229,8 +229,7 @@ static void gather_undeclared(Gathered *g, const SRef *r) {
   Visitor loads = {.expr = see_undeclared, .self = g};
   visit_head(&loads, r->stmt);
   g->inside = true;
-  if (r->scope->n_blocks)
-    tirc_visit_stmt(&(Visitor){.stmt = see_way, .expr = tirc_skip_expr, .self = &loads}, b->body);
+  if (r->scope->n_blocks) tirc_visit_stmts(b->body, see_way, &loads);
 }
 
 typedef struct Undeclared {
@@ -316,7 +315,7 @@ void tirc_know_uses(Sched *s, SRef *r) {
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-static void insert(Tirc *c, SRefs *v, SRef *block) {
+void tirc_insert_in_order(Tirc *c, SRefs *v, SRef *block) {
   const int place = tirc_first_from(v, block->order);
   if (place < v->n && v->at[place] == block) return;
   vec_push(c, *v, block);
@@ -337,7 +336,7 @@ static void add_mention(Tirc *c, Scope *scope, const void *key, SRef *block) {
     users = tirc_new(c, Users);
     tirc_map_set(c, &scope->users, key, users);
   }
-  insert(c, &users->all, block);
+  tirc_insert_in_order(c, &users->all, block);
 }
 
 static Users *users_of_region(const Scope *scope, Region r) {
@@ -348,7 +347,8 @@ void tirc_users_add(Sched *s, Scope *scope, SRef *block) {
   for (int i = 0; i < block->n_mentions; i++) add_mention(s->c, scope, block->mentions[i], block);
   for (int write = 0; write < 2; write++)
     for (int i = 0; i < block->n_accesses[write]; i++)
-      insert(s->c, &users_of_region(scope, block->accesses[write][i])->by[write], block);
+      tirc_insert_in_order(s->c, &users_of_region(scope, block->accesses[write][i])->by[write],
+                           block);
 }
 
 void tirc_users_remove(Scope *scope, SRef *block) {

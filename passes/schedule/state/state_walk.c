@@ -10,28 +10,23 @@
 #include "nodes.h"
 #include "state.h"
 
-int tirc_below(Stmt s, Stmt out[2]) {
+Stmt tirc_below(Stmt s, int i) {
+  if (s->kind == STMT_SEQ) return i < s->u.seq.n ? tirc_item(s, i) : NULL;
+  if (i) return s->kind == STMT_IF && i == 1 ? s->u.branch.else_case : NULL;
   switch (s->kind) {
-  case STMT_IF:
-    out[0] = s->u.branch.then_case;
-    out[1] = s->u.branch.else_case;
-    return out[1] ? 2 : 1;
-  case STMT_WHILE: out[0] = s->u.loop_while.body; return 1;
-  case STMT_LET: out[0] = s->u.let.body; return 1;
+  case STMT_IF: return s->u.branch.then_case;
+  case STMT_WHILE: return s->u.loop_while.body;
+  case STMT_LET: return s->u.let.body;
   case STMT_ALLOC:
-  case STMT_DECL: out[0] = s->u.alloc.body; return 1;
-  case STMT_ATTR: out[0] = s->u.attr.body; return 1;
-  case STMT_ASSERT: out[0] = s->u.check.body; return 1;
-  default: return 0;
+  case STMT_DECL: return s->u.alloc.body;
+  case STMT_ATTR: return s->u.attr.body;
+  case STMT_ASSERT: return s->u.check.body;
+  default: return NULL;
   }
 }
 
 static PtrMap *map_of(Sched *s, Stmt stmt) {
   return stmt->kind == STMT_FOR ? &s->loops : &s->blocks;
-}
-
-static const void *key_of(Stmt stmt) {
-  return stmt->kind == STMT_FOR ? (const void *)stmt->u.loop.var : tirc_block_key(stmt->u.block.id);
 }
 
 /* A scope whose children change. */
@@ -59,17 +54,14 @@ typedef struct Walk {
 static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
   Sched *s = w->s;
   PtrMap *map = map_of(s, stmt);
-  SRef *r = tirc_map_get(map, key_of(stmt));
-  if (r && r->stamp == s->stamp) {
-    bool loop = stmt->kind == STMT_FOR;
+  SRef *r = tirc_map_get(map, tirc_identity(stmt));
+  if (r && r->stamp == s->stamp)
     tirc_fail(s->c, stmt->loc, CODE_ILL_FORMED,
               "each loop needs a variable of its own, and each block an id",
-              "the %s %s stands in the program twice", loop ? "loop" : "block",
-              loop ? stmt->u.loop.var->u.s : stmt->u.block.name);
-  }
+              "the %s stands in the program twice", tirc_describe(s, stmt));
   if (!r) {
     r = tirc_new(s->c, SRef);
-    tirc_map_set(s->c, map, key_of(stmt), r);
+    tirc_map_set(s->c, map, tirc_identity(stmt), r);
   }
   const char *name = r->stmt && r->stmt->kind == STMT_BLOCK ? r->stmt->u.block.name : NULL;
   r->stmt = stmt;
@@ -90,7 +82,7 @@ typedef struct Before {
 } Before;
 
 static Before before_claim(const Walk *w, Stmt stmt, const SRef *parent) {
-  const SRef *known = tirc_map_get(map_of(w->s, stmt), key_of(stmt));
+  const SRef *known = tirc_sref_find(w->s, stmt);
   return (Before){known ? known->stmt : NULL, w->same_above, known && known->parent == parent};
 }
 
@@ -141,57 +133,44 @@ static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
     walk_block(w, stmt, parent, seq_index);
   } else if (stmt->kind == STMT_FOR) {
     walk_loop(w, stmt, parent, seq_index);
-  } else if (stmt->kind == STMT_SEQ) {
-    bool direct = parent && tirc_body_of(parent->stmt) == stmt;
-    for (int i = 0; i < stmt->u.seq.n; i++) walk(w, tirc_item(stmt, i), parent, direct ? i : -1);
   } else {
-    Stmt inner[2];
-    int n = tirc_below(stmt, inner);
-    w->loose = true;
-    for (int i = 0; i < n; i++) walk(w, inner[i], parent, -1);
+    const bool seq = stmt->kind == STMT_SEQ;
+    const bool direct = seq && parent && tirc_body_of(parent->stmt) == stmt;
+    Stmt inner;
+    w->loose |= !seq;
+    for (int i = 0; (inner = tirc_below(stmt, i)); i++) walk(w, inner, parent, direct ? i : -1);
   }
 }
 
 /* Loops and blocks of an old subtree that the walk over its replacement did not meet are dead. */
 static void bury(Sched *s, Stmt stmt) {
+  Stmt inner;
   if (stmt->kind == STMT_FOR || stmt->kind == STMT_BLOCK) {
-    SRef *r = tirc_map_get(map_of(s, stmt), key_of(stmt));
+    SRef *r = tirc_sref_find(s, stmt);
     if (r && r->stamp == s->stamp && r->stmt == stmt) return;
     if (r && r->stamp != s->stamp) {
       r->stmt = NULL;
-      tirc_map_remove(map_of(s, stmt), key_of(stmt));
+      tirc_map_remove(map_of(s, stmt), tirc_identity(stmt));
     }
     bury(s, tirc_body_of(stmt));
-  } else if (stmt->kind == STMT_SEQ) {
-    for (int i = 0; i < stmt->u.seq.n; i++) bury(s, tirc_item(stmt, i));
-  } else {
-    Stmt inner[2];
-    int n = tirc_below(stmt, inner);
-    for (int i = 0; i < n; i++) bury(s, inner[i]);
   }
+  for (int i = 0; (inner = tirc_below(stmt, i)); i++) bury(s, inner);
 }
 
 /* The nodes of the blocks in stmt that are not inside of another block, in order. */
 void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out) {
-  if (stmt->kind == STMT_BLOCK) {
-    SRef *r = tirc_map_get(&s->blocks, tirc_block_key(stmt->u.block.id));
-    if (r) vec_push(s->c, *out, r);
-  } else if (stmt->kind == STMT_FOR) {
-    tirc_blocks_in(s, stmt->u.loop.body, out);
-  } else if (stmt->kind == STMT_SEQ) {
-    for (int i = 0; i < stmt->u.seq.n; i++) tirc_blocks_in(s, tirc_item(stmt, i), out);
-  } else {
-    Stmt inner[2];
-    int n = tirc_below(stmt, inner);
-    for (int i = 0; i < n; i++) tirc_blocks_in(s, inner[i], out);
-  }
+  SRef *r = stmt->kind == STMT_BLOCK ? tirc_sref_find(s, stmt) : NULL;
+  Stmt inner;
+  if (r) vec_push(s->c, *out, r);
+  if (stmt->kind == STMT_FOR) tirc_blocks_in(s, stmt->u.loop.body, out);
+  for (int i = 0; (inner = tirc_below(stmt, i)); i++) tirc_blocks_in(s, inner, out);
 }
 
 /* --- old against new -------------------------------------------------------------------------- */
 
 static bool same_identity(Stmt a, Stmt b) {
   return a->kind == b->kind && (a->kind == STMT_FOR || a->kind == STMT_BLOCK) &&
-         key_of(a) == key_of(b);
+         tirc_identity(a) == tirc_identity(b);
 }
 
 static void leave(Walk *w, Stmt old) {
@@ -207,8 +186,7 @@ static void enter(Walk *w, Stmt now, SRef *parent, int seq_index) {
 static void compare(Walk *w, Stmt old, Stmt now, SRef *parent, int seq_index);
 
 static SRef *node_of(Walk *w, Stmt now, SRef *parent, int seq_index) {
-  return w->collecting ? tirc_map_get(map_of(w->s, now), key_of(now))
-                       : claim(w, now, parent, seq_index);
+  return w->collecting ? tirc_sref_find(w->s, now) : claim(w, now, parent, seq_index);
 }
 
 static void compare_loops(Walk *w, Stmt old, Stmt now, SRef *parent, int seq_index) {

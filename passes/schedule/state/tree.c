@@ -41,30 +41,21 @@ SRef *tirc_common_ancestor(int n, SRef *const *at) {
   return r;
 }
 
-static SRefs users(Sched *s, SRef *scope, Buffer b, bool writers) {
-  SRefs v = {0};
-  const SRefs *all = tirc_users_of(scope->scope, b);
-  for (int i = 0; i < all->n; i++)
-    if (tirc_touches(all->at[i], b, writers)) vec_push(s->c, v, all->at[i]);
-  return v;
+SRefs tirc_writers_of(const SRef *scope, Buffer b) {
+  return *tirc_accessors_of(scope->scope, b, true);
+}
+SRefs tirc_readers_of(const SRef *scope, Buffer b) {
+  return *tirc_accessors_of(scope->scope, b, false);
 }
 
-SRefs tirc_writers_of(Sched *s, SRef *scope, Buffer b) { return users(s, scope, b, true); }
-SRefs tirc_readers_of(Sched *s, SRef *scope, Buffer b) { return users(s, scope, b, false); }
-
 static bool find_steps(Tirc *c, Stmt s, Stmt to, Steps *out) {
-  Stmt below[2];
+  const bool is_step = s->kind != STMT_SEQ;
+  Stmt below;
   if (s == to) return true;
-  if (s->kind == STMT_SEQ) {
-    for (int i = 0; i < s->u.seq.n; i++)
-      if (find_steps(c, tirc_item(s, i), to, out)) return true;
-    return false;
-  }
-  const int n = tirc_below(s, below);
-  for (int i = 0; i < n; i++) {
-    vec_push(c, *out, ((Step){s, i > 0}));
-    if (find_steps(c, below[i], to, out)) return true;
-    out->n--;
+  for (int i = 0; (below = tirc_below(s, i)); i++) {
+    if (is_step) vec_push(c, *out, ((Step){s, i > 0}));
+    if (find_steps(c, below, to, out)) return true;
+    out->n -= is_step;
   }
   return false;
 }
@@ -76,18 +67,12 @@ void tirc_steps_between(Tirc *c, SRef *inner, Steps *out) {
 
 /* --- searches -------------------------------------------------------------------------------- */
 
-typedef struct WrittenLoad {
-  Sched *s;
-  SRef *scope;
-} WrittenLoad;
-
-static bool is_written_load(const void *self, Expr e) {
-  const WrittenLoad *w = self;
-  return e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer).n;
+static bool is_written_load(const void *scope, Expr e) {
+  return e->op == OP_LOAD && tirc_writers_of(scope, e->u.buffer).n;
 }
 
-Expr tirc_reads_written(Sched *s, SRef *scope, Expr e) {
-  return tirc_find_expr(e, is_written_load, &(WrittenLoad){s, scope});
+Expr tirc_reads_written(const SRef *scope, Expr e) {
+  return tirc_find_expr(e, is_written_load, scope);
 }
 
 SRef *tirc_allocator_of(SRef *sref, Buffer b) {
@@ -122,8 +107,7 @@ void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b) {
 
 Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
   if (tirc_body_of(s) == body) return s;
-  struct StmtNode *copy = tirc_new(c, struct StmtNode);
-  *copy = *s;
+  struct StmtNode *copy = tirc_copy(c, s, 1);
   if (s->kind == STMT_FOR)
     copy->u.loop.body = body;
   else
@@ -132,8 +116,7 @@ Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
 }
 
 Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffers) {
-  struct StmtNode *copy = tirc_new(c, struct StmtNode);
-  *copy = *block;
+  struct StmtNode *copy = tirc_copy(c, block, 1);
   Block *to = &copy->u.block;
   Buffer *allocs = tirc_alloc_array(c, (size_t)(to->n_allocs + n), sizeof *allocs);
   if (to->n_allocs) memcpy(allocs, to->allocs, (size_t)to->n_allocs * sizeof *allocs);
@@ -208,8 +191,8 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
   return tirc_var(c, tirc_format(c, "%s%s", var->u.s, suffix), t);
 }
 
-static bool may_divide_by_0(const void *self, Expr e) {
-  (void)self;
+static bool may_divide_by_0(const void *unused, Expr e) {
+  (void)unused;
   int64_t by;
   return tirc_divides(e) && !tirc_const_int(e->args[1], &by);
 }
@@ -221,8 +204,7 @@ static bool may_fail(Expr e) {
 /* A condition that reads memory or divides may do so only where the other one holds. */
 static Stmt guard(Mutator *m, Stmt s) {
   if (s->kind != STMT_BLOCK) return tirc_mutate_stmt_children(m, s);
-  struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
-  *copy = *s;
+  struct StmtNode *copy = tirc_copy(m->c, s, 1);
   Expr old = s->u.block.predicate, added = m->self;
   copy->u.block.predicate = may_fail(old) ? tirc_and(m->c, added, old) : tirc_and(m->c, old, added);
   return tirc_stmt_done(m->c, copy);
@@ -269,13 +251,8 @@ Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to) {
   return tirc_mutate_stmt(&m, s);
 }
 
-static const void *identity_of(const SRef *r) {
-  return tirc_is_loop(r) ? (const void *)tirc_loop_of(r)->var
-                         : tirc_block_key(tirc_block_of(r)->id);
-}
-
 static void enter(Sched *s, Paths *paths, SRef *r, const char *path) {
-  tirc_path_set(s->c, paths, identity_of(r), path);
+  tirc_path_set(s->c, paths, tirc_identity(r->stmt), path);
   if (!r->parent) return;
   Stmt body = tirc_body_of(r->parent->stmt);
   const SRef *scope = r->parent;
@@ -286,7 +263,7 @@ static void enter(Sched *s, Paths *paths, SRef *r, const char *path) {
 
 void tirc_add_path(Sched *s, Paths *paths, SRef *to) {
   enter(s, paths, to, &tirc_path_all);
-  for (SRef *r = to->parent; r && !tirc_map_has(&paths->at, identity_of(r)); r = r->parent)
+  for (SRef *r = to->parent; r && !tirc_map_has(&paths->at, tirc_identity(r->stmt)); r = r->parent)
     enter(s, paths, r, &tirc_path_on);
 }
 
@@ -337,8 +314,7 @@ static Stmt simplify_block(Mutator *m, Stmt s) {
   tirc_iter_map_simplify(b->a, block->n_iters, block->iter_values, b->vars.n, b->vars.at,
                          b->doms.at, block->predicate, ITER_LEVEL_SURJECTIVE,
                          !b->preserve_unit_iters, values);
-  struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
-  *copy = *s;
+  struct StmtNode *copy = tirc_copy(m->c, s, 1);
   copy->u.block.iter_values = values;
   return tirc_stmt_done(m->c, copy);
 }
@@ -364,9 +340,8 @@ Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, SRefs above, bool preserve_unit
 /* --- labels ---------------------------------------------------------------------------------- */
 
 const char *tirc_describe(Sched *s, Stmt stmt) {
-  bool loop = stmt->kind == STMT_FOR;
-  return tirc_format(s->c, "%s %s", loop ? "loop" : "block",
-                     loop ? stmt->u.loop.var->u.s : stmt->u.block.name);
+  return stmt->kind == STMT_FOR ? tirc_format(s->c, "loop %s", stmt->u.loop.var->u.s)
+                                : tirc_format(s->c, "block %s", stmt->u.block.name);
 }
 
 const char *tirc_label(Sched *s, SRef *sref, int number) {
