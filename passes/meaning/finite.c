@@ -261,15 +261,19 @@ static bool matters(const Order *o, const Event *x, const Event *y) {
   return !u->update && !(writes && too && (u->stores_once || (u->last_counts && certain)));
 }
 
+/* Of two iterations, as numbers of the named loops. */
+static const char *witness(const Events *f, int n, const Expr *names, const Event *x,
+                           const Event *y) {
+  const Touch *first = touch_of(f, x), *second = touch_of(f, y);
+  const int64_t *a = x->at + f->n_outside, *b = y->at + f->n_outside;
+  return tirc_witness_text(f->c, n, names, first->buffer, a, first->write, b, second->write,
+                           a + f->width);
+}
+
 static bool lose(const Order *o, const Event *x, const Event *y) {
   const Nest *nest = o->nest;
-  const Touch *first = touch_of(&o->f, x), *second = touch_of(&o->f, y);
-  const int from = o->f.n_outside;
   *o->loss = (Loss){&nest->users[o->user[x->touch]], &nest->users[o->user[y->touch]], NULL};
-  if (!x->maybe && !y->maybe)
-    o->loss->witness =
-        tirc_witness_text(nest->x->c, nest->n, nest->names, first->buffer, x->at + from,
-                          first->write, y->at + from, second->write, x->at + from + nest->n);
+  if (!x->maybe && !y->maybe) o->loss->witness = witness(&o->f, nest->n, nest->names, x, y);
   return false;
 }
 
@@ -329,15 +333,12 @@ typedef struct Search {
 } Search;
 
 static bool found(const Search *k, const Event *x, const Event *y) {
-  const Touch *first = touch_of(&k->f, x), *second = touch_of(&k->f, y);
   const int from = k->f.n_outside;
-  *k->meet = (Meet){.first = first, .second = second};
+  *k->meet = (Meet){.first = touch_of(&k->f, x), .second = touch_of(&k->f, y)};
   if (x->maybe || y->maybe) return false;
   k->meet->of_first = x->at + from;
   k->meet->of_second = y->at + from;
-  k->meet->witness =
-      tirc_witness_text(k->of->x->c, k->of->n, k->of->names, first->buffer, x->at + from,
-                        first->write, y->at + from, second->write, x->at + from + k->f.width);
+  k->meet->witness = witness(&k->f, k->of->n, k->of->names, x, y);
   return false;
 }
 

@@ -128,8 +128,8 @@ static bool leads_alike(Blockize *b, SRef *high) {
   }
   for (SRef *r = b->block->parent; r != high; r = r->parent) {
     const For *f = tirc_loop_of(r);
-    if (tirc_uses_any(f->min, &loops) || tirc_uses_any(f->extent, &loops) ||
-        tirc_loads_change(b->s, high, f->min) || tirc_loads_change(b->s, high, f->extent))
+    if (tirc_range_uses_any(tirc_loop_range(f), &loops) || tirc_loads_change(b->s, high, f->min) ||
+        tirc_loads_change(b->s, high, f->extent))
       return false;
   }
   return true;
@@ -357,8 +357,7 @@ static void require_own_loops(Blockize *b) {
   bool open = tirc_uses_any(b->inner_predicate, &loops);
   for (int i = 0; i < b->n_inner; i++) open = open || tirc_uses_any(b->inner_values[i], &loops);
   for (int i = 0; i < b->loops.n; i++)
-    open = open || tirc_uses_any(tirc_loop_of(b->loops.at[i])->min, &loops) ||
-           tirc_uses_any(tirc_loop_of(b->loops.at[i])->extent, &loops);
+    open = open || tirc_range_uses_any(tirc_loop_range(tirc_loop_of(b->loops.at[i])), &loops);
   if (!open) return;
   tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
                    "bind an iterator of each block around it to the loops outside of the scope",

@@ -120,6 +120,11 @@ typedef struct Reindex {
   Stmt stage;
 } Reindex;
 
+/* Whether the block both reads and writes the source. */
+static inline bool tirc_goes_both_ways(const Reindex *r) {
+  return r->is_write ? tirc_reads_own_output(r->s, r->block, r->source)
+                     : tirc_declared_write(tirc_block_of(r->block), r->source) != NULL;
+}
 /* Finds `old` and `conditional`. Raises not-leaf-block, reindex-access, loop-variable-escapes. */
 void tirc_find_access(Reindex *r);
 /* The stage must not touch elements outside of the source that the block is careful not to touch.

@@ -93,9 +93,7 @@ static void require_alone(Reindex *r, SRef *top) {
  * been copied or written there before. */
 static void require_one_way(Reindex *r) {
   const char *name = tirc_name_of(r->block);
-  if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source)
-                  : !tirc_declared_write(tirc_block_of(r->block), r->source))
-    return;
+  if (!tirc_goes_both_ways(r)) return;
   tirc_sched_error(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
                    r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
                                : "a block that updates a buffer in place cannot use a copy",

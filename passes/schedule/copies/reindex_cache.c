@@ -96,15 +96,12 @@ static void require_separate_places(ReindexCache *x, const Expr *new_shape) {
 }
 
 static void require_one_way(Reindex *r) {
-  const Block *b = tirc_block_of(r->block);
-  bool both = r->is_write ? tirc_reads_own_output(r->s, r->block, r->source)
-                          : tirc_declared_write(b, r->source) != NULL;
-  if (!both) return;
+  if (!tirc_goes_both_ways(r)) return;
   tirc_sched_error(
       r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
       tirc_hint_of_update(r->s, r->scope, r->source),
       "Block %s both reads and writes %s, and a cache in one direction would lose one of the two.",
-      b->name, r->source->name);
+      tirc_name_of(r->block), r->source->name);
 }
 
 /* Indices that are loaded must be known where the copy is made, which can be before any block. */

@@ -16,6 +16,10 @@
  * terms of the new ones, and `added` the conjunct that is new, or NULL. */
 void tirc_require_init_sides(Sched *s, SRef *loop, Stmt nest, const PtrMap *map, Expr added);
 
+/* Raise loop-has-annotation for one that has that, or a thread binding; loop-start. */
+void tirc_require_bare_loop(Sched *s, SRef *loop);
+void tirc_require_zero_start(Sched *s, SRef *loop);
+
 /* Tells of each such loop of a program, more than an iteration long, that parallel, vectorize or
  * bind would refuse for its iterations (for_kind.c), which certainly meet. */
 void tirc_racing_loops(Telling *t);

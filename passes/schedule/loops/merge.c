@@ -14,8 +14,8 @@
  * whatever has this shape; here no two accesses to one element, one of them a write, may change
  * places (order-matters). */
 #include "ir/tree/print.h"
+#include "loops.h"
 #include "passes/schedule/meaning/places.h"
-#include "passes/schedule/shape/shape.h"
 
 #include <stdlib.h>
 
@@ -39,25 +39,13 @@ typedef struct Merge {
   tirc_sched_error((m)->s, (loop)->stmt, SERR_MERGE_SHAPE, tirc_format((m)->c, __VA_ARGS__), NULL, \
                    "loop %s cannot be merged with the others", tirc_name_of(loop))
 
-static void require_mergeable(Merge *m, SRef *loop) {
-  const For *f = tirc_loop_of(loop);
-  bool plain = !f->annotations.n && f->kind != LOOP_THREAD_BINDING;
-  if (plain && tirc_prove_equal(tirc_analyzer(m->c), f->min, tirc_int(m->c, f->min->dtype, 0)))
-    return;
-  tirc_sched_mark(m->s, loop->stmt);
-  if (plain)
-    tirc_sched_error(m->s, NULL, SERR_LOOP_START, NULL, tirc_hint_of_start(m->s, loop),
-                     "loop %s starts at %s", f->var->u.s, tirc_print_expr(m->c, f->min));
-  tirc_refuse(m->s, NULL, SERR_LOOP_HAS_ANNOTATION, "loop %s has %s", f->var->u.s,
-              f->annotations.n ? "annotations" : "a thread binding");
-}
-
 static int read_nest(Merge *m, SRef *inner, MergeNest *nest) {
   VEC(SRef *) up = {0};
   if (inner == m->shared) bad_shape(m, inner, "the other loops are inside of it");
   for (SRef *r = inner; r != m->shared; r = r->parent) {
     if (!tirc_is_loop(r)) bad_shape(m, inner, "the loops are in the scopes of different blocks");
-    require_mergeable(m, r);
+    tirc_require_bare_loop(m->s, r);
+    tirc_require_zero_start(m->s, r);
     vec_push(m->c, up, r);
   }
   nest->loops = tirc_new_array(m->c, SRef *, up.n);

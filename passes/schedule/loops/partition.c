@@ -21,6 +21,7 @@
  *
  * Needs: constant bounds, a loop without annotation and thread binding that leads to one block. */
 #include "ir/tree/print.h"
+#include "loops.h"
 #include "passes/schedule/blocks/blocks.h"
 
 typedef struct Partition {
@@ -82,10 +83,10 @@ static void read_factors(Partition *p, Value list) {
   for (int i = 0; i < n; i++) p->ends[i] += i ? p->ends[i - 1] : p->min;
 }
 
-static void require_plain(Partition *p) {
-  const For *f = tirc_loop_of(p->loop);
+void tirc_require_bare_loop(Sched *s, SRef *loop) {
+  const For *f = tirc_loop_of(loop);
   if (!f->annotations.n && f->kind != LOOP_THREAD_BINDING) return;
-  tirc_refuse(p->s, p->loop->stmt, SERR_LOOP_HAS_ANNOTATION, "loop %s has %s", f->var->u.s,
+  tirc_refuse(s, loop->stmt, SERR_LOOP_HAS_ANNOTATION, "loop %s has %s", f->var->u.s,
               f->annotations.n ? "annotations" : "a thread binding");
 }
 
@@ -220,7 +221,7 @@ void tirc_prim_loop_partition(Sched *s, const Value *args, Value *result) {
   Partition p = {.s = s, .c = s->c, .loop = tirc_sref_of_value(s, args[0])};
   read_bounds(&p);
   read_factors(&p, args[1]);
-  require_plain(&p);
+  tirc_require_bare_loop(s, p.loop);
   p.block = tirc_blockize_only_child(s, p.loop);
   const char *prefix = tirc_format(s->c, "%s_%s", tirc_name_of(p.block), tirc_name_of(p.loop));
   Stmt *parts = tirc_new_array(s->c, Stmt, p.n);

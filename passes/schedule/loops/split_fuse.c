@@ -30,7 +30,7 @@ static void require_plain_loop(Sched *s, SRef *loop) {
   tirc_refuse(s, NULL, SERR_LOOP_HAS_ANNOTATION, "loop %s is bound to %s", f->var->u.s, f->thread);
 }
 
-static void require_zero_start(Sched *s, SRef *loop) {
+void tirc_require_zero_start(Sched *s, SRef *loop) {
   const For *f = tirc_loop_of(loop);
   if (tirc_prove_equal(tirc_analyzer(s->c), f->min, tirc_int(s->c, f->min->dtype, 0))) return;
   tirc_sched_error(s, loop->stmt, SERR_LOOP_START, NULL, tirc_hint_of_start(s, loop),
@@ -185,7 +185,7 @@ void tirc_prim_split(Sched *s, const Value *args, Value *result) {
   Split p = {.loop = tirc_sref_of_value(s, args[0])};
   read_factors(s, &p, args[1]);
   require_plain_loop(s, p.loop);
-  require_zero_start(s, p.loop);
+  tirc_require_zero_start(s, p.loop);
   tirc_sched_replace(s, p.loop, split_nest(s, &p, args[2].u.b, args[3].u.b));
   *result = loops_value(s, p.n, p.vars);
 }
@@ -208,7 +208,7 @@ static void require_fusible(Sched *s, int n, SRef *const *loops) {
   for (int i = 0; i < n; i++) {
     require_plain_loop(s, loops[i]);
     if (i) require_directly_nested(s, loops[i - 1], loops[i]);
-    require_zero_start(s, loops[i]);
+    tirc_require_zero_start(s, loops[i]);
     for (int k = 0; k < i; k++) {
       if (!tirc_uses_var(tirc_loop_of(loops[i])->extent, tirc_loop_of(loops[k])->var)) continue;
       tirc_refuse(s, loops[i]->stmt, SERR_DEPENDENT_LOOP, "the extent of loop %s uses loop %s",

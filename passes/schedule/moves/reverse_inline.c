@@ -222,7 +222,6 @@ const char *tirc_fold_instance(Fold *f) {
   return NULL;
 }
 
-/* False when the producer is known to leave out instances of the consumer. */
 const char *tirc_fold_is_short(Fold *f) {
   const Block *b = tirc_block_of(f->consumer), *p = tirc_block_of(f->producer);
   Tirc *c = f->c;

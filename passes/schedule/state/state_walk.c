@@ -157,7 +157,6 @@ static void bury(Sched *s, Stmt stmt) {
   for (int i = 0; (inner = tirc_below(stmt, i)); i++) bury(s, inner);
 }
 
-/* The nodes of the blocks in stmt that are not inside of another block, in order. */
 void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out) {
   SRef *r = stmt->kind == STMT_BLOCK ? tirc_sref_find(s, stmt) : NULL;
   Stmt inner;
