@@ -31,8 +31,8 @@ static int run_command(int argc, char **argv, Options *o) {
   if (!parse_options(c, argc - 2, argv + 2, o)) return BAD;
   if (wants_targets(o))
     print_targets();
-  else if (o->help)
-    print_command_help(c, stdout);
+  else if (o->help || o->help_all)
+    print_command_help(c, o->help_all, stdout);
   else
     return require_defines_used(o) == DONE ? runs[c - commands](o) : BAD;
   return DONE;

@@ -58,7 +58,7 @@ def main():
                 got = np.load(folder / "gv.npy")
                 if np.abs(got - expected).max() > 1e-4 or (got.argmax(1) != expected.argmax(1)).any():
                     sys.exit("%s, batch %d: other scores" % (name, batch))
-                told = tirc("bench", *how, "-D", "m=%d" % batch, "--seconds", o.seconds, "--json", folder / "t.json",
+                told = tirc("bench", *how, "-D", "m=%d" % batch, "--seconds", o.seconds, "--figures", folder / "t.json",
                             *(["--profile"] if o.profile else []))
                 if o.profile:
                     print("%s, batch %d\n%s" % (name, batch, told.split("\n", 1)[1]))

@@ -1,4 +1,4 @@
-"""ceiling.py FILE: what `tirc bench --threads 1,2 --json FILE` says of shares of the ceilings, of traffic, of
+"""ceiling.py FILE: what `tirc bench --threads 1,2 --figures FILE` says of shares of the ceilings, of traffic, of
 disturbances and of scaling follows from its medians."""
 
 import json

@@ -91,7 +91,7 @@ for columns in (40, 80, 200):
         text = on_terminal(columns, *command)
         require(words_of(text) == words_of(in_pipe(*command)), f"{command} at {columns}: words are lost")
         require(not too_long(text, columns), f"{command} at {columns}: {too_long(text, columns)}")
-    for command in [["help"], ["help", "run"], ["help", "split"], ["help", "bench"], ["explain", "not-single-writer"], ["explain", "out-of-bounds"], ["explain"]]:
+    for command in [["help"], ["run", "--help-all"], ["help", "split"], ["bench", "--help-all"], ["explain", "not-single-writer"], ["explain", "out-of-bounds"], ["explain"]]:
         text = ESCAPE.sub("", on_terminal(columns, *command))
         piped = in_pipe(*command).split("\n")
         require(words_of(text) == words_of("\n".join(piped)), f"{command} at {columns}: words are lost")

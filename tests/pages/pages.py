@@ -182,7 +182,7 @@ class Page:
                 self.complain(place, f"there is no command `tirc {words[0]}`")
                 continue
             for option in re.findall(r"(?<!\S)--[a-z-]+", call):
-                if option not in takes and option not in ("--help",):
+                if option not in takes :
                     self.complain(place, f"`tirc {words[0]}` has no option {option}")
 
     def check_prose(self):
@@ -222,7 +222,7 @@ def anchors(path):
 def options(tirc, command, known={}):
     """The options that a command's help has; None where there is no such command."""
     if command not in known:
-        done = subprocess.run([tirc, command, "--help"], capture_output=True, text=True)
+        done = subprocess.run([tirc, command, "--help-all"], capture_output=True, text=True)
         known[command] = set(re.findall(r"--[a-z][a-z-]*", done.stdout)) if done.returncode == 0 else None
     return known[command]
 

@@ -296,7 +296,7 @@ static int put_json(const ModelBench *b) {
   if (b->rival.runtime) json_object_object_add(all, "vs", rival_json(b));
   if (b->o->profile) json_object_object_add(all, "functions", profile_json(b));
   const char *text = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY);
-  const int status = write_output(b->o, b->o->json, text, strlen(text));
+  const int status = write_output(b->o, b->o->figures, text, strlen(text));
   json_object_put(all);
   return status;
 }
@@ -323,7 +323,7 @@ static int run(ModelBench *b) {
     fprintf(b->out, "the process that made the code is gone, and had %.1f MB\n",
             (double)b->size.made_in * 1e-6);
   if (b->o->profile) put_profile(b);
-  if (b->o->json) status = put_json(b);
+  if (b->o->figures) status = put_json(b);
   return was_interrupted() ? NO : status;
 }
 
@@ -344,7 +344,7 @@ static int measure_model(ModelBench *b) {
 }
 
 int bench_model(const Options *o) {
-  ModelBench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
+  ModelBench b = {.o = o, .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
   const int status = measure_model(&b);
   end_rival(&b.rival);
   free_arguments(b.n, b.args);

@@ -140,7 +140,7 @@ static int draw(const Bench *b) {
 static int put_files(const Bench *b, bool any) {
   const Options *o = b->o;
   int status = DONE;
-  if (o->json) status = write_json(b, o->json);
+  if (o->figures) status = write_json(b, o->figures);
   if (status == DONE && o->plot && any) status = draw(b);
   return status;
 }
@@ -245,10 +245,10 @@ static int bench(Options *o) {
   if (!o->suite && is_model(o)) return bench_model(o);
   if (!o->suite && !has_contenders(o)) return usage_of_bench();
   int status = check_plot(o->plot);
-  if (status == DONE) status = check_output(o->json);
+  if (status == DONE) status = check_output(o->figures);
   if (status != DONE) return status;
   Bench b = {
-      .o = o, .how = manner_of(o), .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
+      .o = o, .how = manner_of(o), .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
   status = measure(&b);
   finish(&b);
   return status;

@@ -58,7 +58,7 @@ static Json *read_rows(const char *path, Json **rows) {
   if (j && json_object_object_get_ex(j, "results", rows) &&
       json_object_is_type(*rows, json_type_array))
     return j;
-  complain("name two files that `tirc bench --json FILE` wrote", "'%s' is no result of a bench%s%s",
+  complain("name two files that `tirc bench --figures FILE` wrote", "'%s' is no result of a bench%s%s",
            path, why ? ": " : "", why ? why : "");
   free(why);
   json_object_put(j);

@@ -284,7 +284,7 @@ int close_store(Bench *b) {
   int status = DONE;
   if (s->db && put_waiting(b, &e)) {
     const int n = count_waiting(b);
-    status = complain("the tables above have their figures, and --json FILE keeps them",
+    status = complain("the tables above have their figures, and --figures FILE keeps them",
                       "%d setting%s not in the database: %s", n, n == 1 ? " is" : "s are",
                       tirc_error_message(e));
   }

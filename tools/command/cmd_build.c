@@ -107,12 +107,12 @@ static int emit_with_weights(const Building *b, tirc_emit_kind kind, const char 
   return status;
 }
 
-/* --annotate: the text goes where assembly goes, the figures to --json FILE. If that is standard
+/* --annotate: the text goes where assembly goes, the figures to --figures FILE. If that is standard
  * output, the text only goes to -o. */
 static int emit_annotated(const Building *b) {
   const Options *o = b->o;
-  bool json_alone = o->json && strcmp(o->json, "-") == 0 && !o->output;
-  int status = o->json ? emit(b, TIRC_EMIT_ANNOTATIONS, o->json) : DONE;
+  bool json_alone = o->figures && strcmp(o->figures, "-") == 0 && !o->output;
+  int status = o->figures ? emit(b, TIRC_EMIT_ANNOTATIONS, o->figures) : DONE;
   if (status == DONE && !json_alone) status = emit(b, TIRC_EMIT_ANNOTATED, o->output);
   return status;
 }
@@ -186,9 +186,9 @@ int cmd_build(Options *o) {
   if (is_for_gpu(kind) && !o->target) o->target = kind == TIRC_EMIT_OPENCL ? "opencl" : "sm_75";
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain("leave --emit out", "--annotate is for assembly, not for %s", wanted);
-  if (o->json && !o->annotate)
-    return complain("tirc build PROG SCHED --annotate --json FILE",
-                    "--json keeps the figures of --annotate");
+  if (o->figures && !o->annotate)
+    return complain("tirc build PROG SCHED --annotate --figures FILE",
+                    "--figures keeps the figures of --annotate");
   char *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
   if (!o->output && kind == TIRC_EMIT_OBJECT)
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");

@@ -92,9 +92,9 @@ static int ask_text(Found *f, const char *text) {
 static int ask_rules(Found *f) {
   char *rules = NULL;
   size_t n = 0;
-  int status = f->o->rules ? read_text(f->o->rules, &rules, &n) : DONE;
+  int status = f->o->uses ? read_text(f->o->uses, &rules, &n) : DONE;
   if (status == DONE && rules && memchr(rules, 0, n))
-    status = complain(NULL, "cannot read '%s': %s", f->o->rules, read_fault(EILSEQ));
+    status = complain(NULL, "cannot read '%s': %s", f->o->uses, read_fault(EILSEQ));
   if (status != DONE) return free(rules), status;
   char *text = question(rules ? rules : built_in_rules);
   status = text ? ask_text(f, text) : complain(NULL, "out of memory");
@@ -145,15 +145,15 @@ static int check_workloads(Found *f) {
         !is_sizes(&w->u.items[2]) || !is_names(&w->u.items[3]))
       return complain(
           "such as [\"qkv\", \"matmul.tir\", {\"M\": [16, 32], \"K\": 768, \"N\": 768}, "
-          "names]; `tirc shapes --show-rules` prints the built-in script",
+          "names]; `tirc shapes --show-uses` prints the built-in script",
           "%s: workload %lld is not [kernel, program, sizes, names of weights]", f->rules,
           (long long)i + 1);
     f->n_used += w->u.items[3].n;
   }
   if (f->list.n) return DONE;
   if (!f->weights.n) return complain(NULL, "%s: there are no weights", f->o->args.at[0]);
-  return complain("weights are known by the ends of their names: `tirc shapes --show-rules` prints "
-                  "the rules, --rules FILE takes your own",
+  return complain("weights are known by the ends of their names: `tirc shapes --show-uses` prints "
+                  "the rules, --uses FILE takes your own",
                   "none of the %d weights, such as '%s', is of a product or a convolution that is "
                   "known to %s",
                   f->weights.n, f->weights.at[0].name, f->rules);
@@ -215,7 +215,7 @@ static void put_suite(FILE *to, const Found *f) {
 /* A suite finds its programs in its folder; those that the command has are put there, unless
  * something of the name is there already. */
 static int write_programs(const Found *f) {
-  const char *suite = f->o->suite, *slash = strrchr(suite, '/');
+  const char *suite = f->o->output, *slash = strrchr(suite, '/');
   int status = DONE;
   for (int64_t i = 0; i < f->list.n && status == DONE; i++) {
     const char *name = part(f, i, 1), *text = known_program(name);
@@ -238,9 +238,9 @@ static int write_suite_file(const Found *f) {
   if (!to) return complain(NULL, "out of memory");
   put_suite(to, f);
   fclose(to);
-  int status = write_output(f->o, f->o->suite, text, n);
+  int status = write_output(f->o, f->o->output, text, n);
   free(text);
-  if (status == DONE && strcmp(f->o->suite, "-") != 0 && !is_of_products(f))
+  if (status == DONE && strcmp(f->o->output, "-") != 0 && !is_of_products(f))
     status = write_programs(f);
   return status;
 }
@@ -346,27 +346,26 @@ static void print_table(const Found *f) {
  */
 
 int cmd_shapes(Options *o) {
-  Found f = {.o = o, .rules = o->rules ? o->rules : "shapes.sch"};
+  Found f = {.o = o, .rules = o->uses ? o->uses : "shapes.sch"};
   int status = DONE;
-  if (o->show_rules) {
+  if (o->show_uses) {
     fputs(built_in_rules, stdout);
     return DONE;
   }
-  if (!o->args.n) return complain(NULL, "usage: tirc shapes FILE... [--suite OUT]");
-  if (o->as_json && o->suite && strcmp(o->suite, "-") == 0)
-    return complain("--suite FILE writes it elsewhere",
-                    "--json and --suite - both take standard output");
+  if (!o->args.n) return complain(NULL, "usage: tirc shapes FILE... [-o SUITE]");
+  if (o->as_json && o->output && strcmp(o->output, "-") == 0)
+    return complain("-o FILE writes it elsewhere", "--json and -o - both take standard output");
   for (int i = 0; i < o->args.n && status == DONE; i++)
     status = read_checkpoint(o->args.at[i], &f.weights);
   if (status == DONE) status = check_names(&f.weights);
   if (status == DONE) status = ask_rules(&f);
   if (status == DONE) status = check_workloads(&f);
-  const bool suite_only = o->suite && strcmp(o->suite, "-") == 0;
+  const bool suite_only = o->output && strcmp(o->output, "-") == 0;
   if (status == DONE && o->as_json)
     print_json(&f);
   else if (status == DONE && !suite_only)
     print_table(&f);
-  if (status == DONE && o->suite) status = write_suite_file(&f);
+  if (status == DONE && o->output) status = write_suite_file(&f);
   tirc_schedule_free(f.s);
   free_checkpoint(&f.weights);
   return status;

@@ -22,26 +22,26 @@ typedef struct Options {
   List words; /* all that was typed */
   List args;  /* what is no option */
   List define, in, out, only, instance, range;
-  const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
+  const char *emit, *output, *target, *print_after, *error_format, *vs, *figures;
   const char *thread_list, *suite, *predict, *ablate, *plot, *dialect;
   bool compare, counters;
   int64_t script_steps, threads, trials, seed, max_steps, attempts;
   double seconds, lease, cool_down, timeout;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
-  const char *from, *to, *html, *rules, *operators, *indices, *weights, *weights_out, *dump_dir,
-      *log_matmuls, *ranking, *mutations;
+  const char *from, *to, *html, *rules, *uses, *operators, *indices, *weights, *weights_out,
+      *dump_dir, *log_matmuls, *ranking, *mutations;
   List skip, pass, load;
   bool plain, profile, report, weights_inside;
   bool automatic; /* or tuned, outside of bench */
-  bool tuned, explain_auto, as_script, show_space, show_tasks, show_rules;
+  bool tuned, explain_auto, as_script, show_space, show_tasks, show_uses;
   bool as_json, csv, md, latex, self_test, quick, again, names, pin;
   const char *test_data;
   List bind;
   const char *database, *machine, *view, *pivot, *against;
   List kernel;
   int64_t limit, keep;
-  bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
+  bool full, annotate, trace, strict, check, interpret, help, help_all, markdown, codes, no_timing;
   const char *device_name;
   int64_t blocks;
   Device device;       /* derived */
@@ -49,7 +49,7 @@ typedef struct Options {
 } Options;
 
 typedef struct Command {
-  const char *name, *synopsis, *summary, *details;
+  const char *name, *group, *synopsis, *summary, *details;
   const char *examples[2][2]; /* a command line, and what it does */
   int min_args, max_args;     /* max -1: any number */
 } Command;
@@ -64,9 +64,9 @@ enum { DONE = 0, NO = 1, BAD = 2 };
 
 typedef struct OptionRow { /* what people are told of an option */
   const char *name;
-  char letter; /* or 0 */
-  bool repeats, optional;
-  const char *argument; /* NULL: takes none; words between bars are the choices */
+  char letter;                   /* or 0 */
+  bool repeats, optional, usual; /* usual: --help shows it */
+  const char *argument;          /* NULL: takes none; words between bars are the choices */
   const char *commands, *help;
 } OptionRow;
 
@@ -82,7 +82,7 @@ void give_back_memory(void);
 
 /* options.c */
 enum { MOST_THREADS = 1024 };       /* a count that a machine may be asked for */
-const OptionRow *option_row(int i); /* NULL behind the last */
+const OptionRow *option_row(int i); /* NULL behind the last that is shown */
 bool takes_option(const Command *c, const OptionRow *o);
 const Command *find_command(const char *name);
 void offer_command_names(Nearest *best);
@@ -92,7 +92,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o);
 /* Whether --error-format=json is among the words: known before anything can be wrong. */
 bool wants_json(int argc, char **argv);
 void free_options(Options *o);
-void print_command_help(const Command *c, FILE *to);
+void print_command_help(const Command *c, bool all, FILE *to);
 void print_usage(FILE *to);
 
 /* define.c: DONE, or BAD after saying which -D no file of the command line has a use for */

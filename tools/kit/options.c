@@ -20,20 +20,26 @@ typedef struct Option {
 } Option;
 
 static const Option options[] = {
-#define OPTION(name, letter, kind, field, argument, commands, help)                                \
-  {{name, letter, (kind) == LIST, (kind) == OPTIONAL, argument, commands, help},                   \
+#define ROW(usual, name, letter, kind, field, argument, commands, help)                            \
+  {{name, letter, (kind) == LIST, (kind) == OPTIONAL, usual, argument, commands, help},            \
    kind,                                                                                           \
    offsetof(Options, field)},
+#define OPTION(...) ROW(true, __VA_ARGS__)
+#define MORE(...) ROW(false, __VA_ARGS__)
 #include "options.def"
+#undef MORE
 #undef OPTION
+#undef ROW
 };
 enum { N_OPTIONS = sizeof options / sizeof *options };
 
-const OptionRow *option_row(int i) { return i < N_OPTIONS ? &options[i].row : NULL; }
+const OptionRow *option_row(int i) {
+  return i < N_OPTIONS && options[i].row.help ? &options[i].row : NULL;
+}
 
 const Command commands[] = {
-#define COMMAND(name, synopsis, summary, details, min, max, e1, d1, e2, d2)                        \
-  {#name, synopsis, summary, details, {{e1, d1}, {e2, d2}}, min, max},
+#define COMMAND(name, group, synopsis, summary, details, min, max, e1, d1, e2, d2)                 \
+  {#name, group, synopsis, summary, details, {{e1, d1}, {e2, d2}}, min, max},
 #include "commands.def"
 #undef COMMAND
 };
@@ -113,9 +119,9 @@ static bool set_option(const Command *c, const Option *option, const char *value
 /* `name` is what stands after the dashes. */
 static bool no_such_option(const Command *c, const char *word, const char *name, size_t n) {
   Nearest best = {.wanted = name, .n_wanted = n};
-  for (int i = 0; i < N_OPTIONS; i++)
-    if (takes_option(c, &options[i].row))
-      tirc_offer_name(&best, options[i].row.name, strlen(options[i].row.name));
+  const OptionRow *o;
+  for (int i = 0; (o = option_row(i)) != NULL; i++)
+    if (takes_option(c, o)) tirc_offer_name(&best, o->name, strlen(o->name));
   complain(tirc_suggest_name(&best, "--", "see `tirc help` and the command's --help"),
            "tirc %s has no option '%s'", c->name, word);
   return false;
@@ -202,7 +208,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     complain(NULL, "tirc %s: --error-format is text or json, not '%s'", c->name, format);
     return false;
   }
-  if (o->help || wants_targets(o)) return true;
+  if (o->help || o->help_all || wants_targets(o)) return true;
   return check_counts(c, o) && check_ranges(c, o) && check_target(o) && check_device(o);
 }
 
@@ -212,6 +218,8 @@ void free_options(Options *o) {
   for (int i = 0; i < 9; i++) free(lists[i]->at);
 }
 
+enum { COLUMN = 29 }; /* of what is said of an option */
+
 static void print_examples(const char *const examples[2][2], FILE *to) {
   for (int i = 0; i < 2; i++) {
     fprintf(to, "  %s\n      ", examples[i][0]);
@@ -219,28 +227,55 @@ static void print_examples(const char *const examples[2][2], FILE *to) {
   }
 }
 
-void print_command_help(const Command *c, FILE *to) {
-  const char *end = strchr(c->summary, '?') ? "" : ".";
-  char title[256];
+/* How much of a help stands in one line: up to a semicolon, else as far as it goes. */
+static int shortened(const char *help, int width) {
+  static const char *const marks[] = {"; ", ": ", " (", ", "};
+  int n = 0;
+  if ((int)strlen(help) <= width) return (int)strlen(help);
+  for (int i = 0; i < 4 && (i != 1 || !n); i++) {
+    const char *at = strstr(help, marks[i]);
+    if (at && at - help + 4 <= width && at - help > n) n = (int)(at - help);
+  }
+  return n ? n : (int)strlen(help);
+}
+
+static void print_option(const OptionRow *o, bool whole, FILE *to) {
+  char left[64], letter[8] = "";
+  if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+  snprintf(left, sizeof left, "%s--%s%s%s%s", letter, o->name,
+           o->optional   ? "[="
+           : o->argument ? "="
+                         : "",
+           o->argument ? o->argument : "", o->optional ? "]" : "");
+  char help[512];
+  const int n = whole ? (int)strlen(o->help) : shortened(o->help, text_width(to) - COLUMN);
+  snprintf(help, sizeof help, "%.*s%s", n, o->help, o->help[n] ? " ..." : "");
+  put_row(to, COLUMN, left, help);
+}
+
+void print_command_help(const Command *c, bool all, FILE *to) {
+  const char *end = strchr(c->summary, '?') ? "" : ".", *rest = strstr(c->details, "\n\n");
+  const OptionRow *o;
+  char title[256], first[512];
+  int left_out = 0;
   snprintf(title, sizeof title, "%c%s%s", tirc_upper(c->summary[0]), c->summary + 1, end);
+  snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - c->details) : -1, c->details);
   fprintf(to, "usage: tirc %s [OPTION]... %s\n\n", c->name, c->synopsis);
   put_text(to, 0, false, title);
-  put_text(to, 0, false, c->details);
+  put_text(to, 0, false, all ? c->details : first);
   fprintf(to, "\nOptions:\n");
-  for (int i = 0; i < N_OPTIONS; i++) {
-    const OptionRow *o = &options[i].row;
+  for (int i = 0; (o = option_row(i)) != NULL; i++) {
     if (!takes_option(c, o)) continue;
-    char left[64], letter[8] = "";
-    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s%s", letter, o->name,
-             o->optional   ? "[="
-             : o->argument ? "="
-                           : "",
-             o->argument ? o->argument : "", o->optional ? "]" : "");
-    put_row(to, 29, left, o->help);
+    if (all || o->usual)
+      print_option(o, all, to);
+    else
+      left_out++;
   }
   fprintf(to, "\nExamples:\n");
   print_examples((const char *const(*)[2])c->examples, to);
+  if (!all)
+    fprintf(to, "\n`tirc %s --help-all` shows %d more options%s.\n", c->name, left_out,
+            rest ? ", and tells more" : "");
 }
 
 void print_usage(FILE *to) {
@@ -251,9 +286,11 @@ void print_usage(FILE *to) {
   fprintf(to, "usage: tirc COMMAND [OPTION]... [ARGUMENT]...\n\n");
   put_text(to, 0, false,
            "A small TensorIR compiler: it checks, schedules, lowers, compiles, runs and measures\n"
-           "loop-nest programs written in TVMScript.\n\nCommands:\n");
+           "loop-nest programs written in TVMScript.\n");
   for (int i = 0; i < n_commands; i++) {
     char left[64];
+    if (!i || strcmp(commands[i].group, commands[i - 1].group) != 0)
+      fprintf(to, "\n%s:\n", commands[i].group);
     snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].synopsis);
     put_row(to, 31, left, commands[i].summary);
   }

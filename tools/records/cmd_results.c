@@ -307,7 +307,7 @@ static int check_options(const Options *o) {
   if (o->as_json + o->csv + o->md + o->latex > 1)
     return complain(NULL, "--json, --csv, --md or --latex, one of them");
   if (o->against && !o->pivot && !o->plot)
-    return complain("add --pivot variant,M", "--against needs --pivot, --ratio --plot");
+    return complain("add --pivot variant,M", "--against needs --pivot or --plot");
   return DONE;
 }
 

@@ -100,8 +100,9 @@ static int draw_all(const Results *r, const Chart *c, const char *kind, const ch
 
 static const char *read_kind(const Options *o, const char **file) {
   const char *colon = strchr(o->plot, ':');
-  *file = colon ? colon + 1 : NULL;
-  for (size_t i = 0; colon && i < sizeof kinds / sizeof *kinds; i++)
+  *file = colon ? colon + 1 : o->plot;
+  if (!colon) return kinds[0];
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strlen(kinds[i]) == (size_t)(colon - o->plot) &&
         strncmp(kinds[i], o->plot, (size_t)(colon - o->plot)) == 0)
       return kinds[i];
@@ -130,7 +131,7 @@ int draw_results(const Results *r) {
     return complain("--plot=line:FILE.svg, heat:, bars: or roofline:",
                     "--plot takes a kind and a file, not '%s'", r->o->plot);
   if (r->o->against && strcmp(kind, "roofline") == 0)
-    return complain("--plot=line:, heat: or bars:", "a roofline has no --ratio");
+    return complain("--plot=line:, heat: or bars:", "a roofline has no --against");
   int status = check_plot(file);
   if (status == DONE) status = require_one(r, "machine", "--machine");
   if (status == DONE) status = require_one(r, "target", "--target");

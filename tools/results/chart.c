@@ -22,7 +22,7 @@ void free_chart(Chart *c) {
 }
 
 int no_base(const char *name) {
-  return complain("--ratio takes the name of a contender",
+  return complain("--against takes the name of a contender",
                   "there is no contender '%s' to compare with", name);
 }
 

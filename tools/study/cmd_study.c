@@ -9,10 +9,10 @@
 
 /* NAME.report beside where the command runs, or what -o says. */
 static char *report_folder(const Options *o) {
-  char *stem = o->output ? NULL : path_stem(o->args.at[0]), *out;
-  const size_t n = strlen(o->output ? o->output : stem ? stem : "") + sizeof ".report";
+  char *stem = o->write ? NULL : path_stem(o->args.at[0]), *out;
+  const size_t n = strlen(o->write ? o->write : stem ? stem : "") + sizeof ".report";
   out = malloc(n);
-  if (out) snprintf(out, n, "%s%s", o->output ? o->output : stem, o->output ? "" : ".report");
+  if (out) snprintf(out, n, "%s%s", o->write ? o->write : stem, o->write ? "" : ".report");
   free(stem);
   return out;
 }
@@ -72,7 +72,7 @@ static bool has_failed(const Study *s) {
 static int make_report_folder(const Study *s, bool *made) {
   *made = mkdir(s->report, 0777) == 0;
   if ((*made || errno == EEXIST) && access(s->report, W_OK | X_OK) == 0) return DONE;
-  return complain("-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s", s->report,
+  return complain("--write FOLDER writes it elsewhere", "cannot write the report to '%s': %s", s->report,
                   strerror(errno));
 }
 

@@ -462,7 +462,7 @@ static void put_bare(Page *p) {
 int write_report(const Study *s) {
   Page p = {.s = s};
   if (!doc_open(&p.d, s->report, s->title))
-    return complain("-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
+    return complain("--write FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
                     s->report, strerror(errno));
   doc_text(&p.d, "%d of %d settings of `%s` are measured%s.", s->n_done, s->n_units, s->path,
            s->o->quick ? ", of the quick form of the study" : "");

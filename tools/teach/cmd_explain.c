@@ -309,7 +309,7 @@ int explain_or_command(const Options *o) {
     return status;
   }
   if (c) {
-    print_command_help(c, stdout);
+    print_command_help(c, false, stdout);
     return DONE;
   }
   const bool is_function = strncmp(what, "T.", 2) == 0;

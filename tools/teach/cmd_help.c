@@ -13,6 +13,6 @@ int cmd_help(Options *o) {
   }
   const Command *c = find_command(o->args.at[0]);
   if (!c) return explain_or_command(o);
-  print_command_help(c, stdout);
+  print_command_help(c, false, stdout);
   return DONE;
 }
