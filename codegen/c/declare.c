@@ -7,18 +7,8 @@ const char *tirc_cg_declaration(Gen *g, const Signature *s, Name ***names) {
   *names = tirc_new_array(g->c, Name *, s->n + 1);
   tirc_text_addf(&t, "int %s(", g->file->func);
   for (int i = 0; i < s->n; i++) {
-    const Param *p = &s->params[i];
-    const char *wanted = p->buffer ? p->buffer->name : p->var->u.s;
-    Name *name = (*names)[i] = tirc_src_declare(g, p->var, wanted);
     if (i) tirc_text_add(&t, ", ");
-    if (!p->buffer) {
-      tirc_text_addf(&t, "%s %s", tirc_c_type(p->var->dtype), name->s);
-      continue;
-    }
-    name->element = tirc_dtype_lanes(p->buffer->dtype, 1);
-    tirc_map_set(g->c, &g->vars, p->buffer->data, name);
-    tirc_text_addf(&t, "%s%s *%s%s", p->is_written ? "" : "const ", tirc_c_type(p->buffer->dtype),
-                   p->is_apart ? "restrict " : "", name->s);
+    (*names)[i] = tirc_src_param(g, &t, &s->params[i]);
   }
   tirc_text_add(&t, s->n ? ")" : "void)");
   return t.at;

@@ -12,7 +12,6 @@
 
 #include "c.h"
 #include "codegen/failures.h"
-#include "codegen/signature.h"
 #include "codegen/text/gen.h"
 
 /* A register tile: each piece is a variable of its own. */
@@ -62,8 +61,6 @@ extern const Language tirc_c_language; /* language.c */
 /* --- types.c -------------------------------------------------------------------------------- */
 /* The name of a vector type; with one lane, of the scalar that may alias anything. */
 const char *tirc_cg_vector(Gen *g, DType scalar, int lanes);
-CText tirc_cg_number(Gen *g, DType t, int64_t v);
-CText tirc_cg_cast_handle(Gen *g, CText v, DType from, DType to);
 
 /* --- expr.c --------------------------------------------------------------------------------- */
 Emit tirc_cg_let, tirc_cg_reinterpret, tirc_cg_ramp, tirc_cg_vector_arith, tirc_cg_all_lanes;
@@ -106,8 +103,6 @@ bool tirc_cg_has_vector_form(Stmt store);
 /* The lanes that go into one statement: `size` at most, a power of two. */
 int tirc_cg_next_chunk(int left, int size);
 int tirc_cg_chunk_lanes(Gen *g, Stmt store);
-/* How a store is written: whether its value must be complete before the first lane is stored. */
-bool tirc_cg_overlaps(Gen *g, Stmt store);
 /* NULL when the buffer must be an array. */
 Tile *tirc_cg_find_tile(Gen *g, Buffer b, Stmt body);
 

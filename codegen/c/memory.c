@@ -197,7 +197,7 @@ void tirc_cg_store(Gen *g, Stmt s) {
   bool is_vector = tirc_cg_has_vector_form(s);
   int lanes = index->dtype.lanes, mark = g->taken.n;
   int size = is_vector || uses_tile(g, s) ? tirc_cg_chunk_lanes(g, s) : lanes;
-  bool staged = lanes > (is_vector ? size : 1) && tirc_cg_overlaps(g, s);
+  bool staged = lanes > (is_vector ? size : 1) && tirc_src_overlaps(s, g->file->restrict_data);
   const char *lane = lanes > 1 ? tirc_src_name(g, "lane") : "0", *all = NULL;
   if (staged) {
     all = tirc_src_name(g, "all");

@@ -12,7 +12,7 @@ const char *tirc_cg_vector(Gen *g, DType t, int lanes) {
   return tirc_dtype_name(g->c, t);
 }
 
-CText tirc_cg_number(Gen *g, DType t, int64_t v) {
+static CText number(Gen *g, DType t, int64_t v) {
   if (t.code == TYPE_BOOL) return tirc_src_text(g, BINDS_ALL, "%d", v != 0);
   if (t.code == TYPE_HANDLE) return tirc_src_text(g, BINDS_ALL, "NULL");
   if (t.code == TYPE_UINT && t.bits == 64)
@@ -29,7 +29,7 @@ CText tirc_cg_number(Gen *g, DType t, int64_t v) {
   return tirc_src_text(g, binds, "%lld", (long long)v);
 }
 
-CText tirc_cg_cast_handle(Gen *g, CText v, DType from, DType to) {
+static CText cast_handle(Gen *g, CText v, DType from, DType to) {
   if (tirc_dtype_is_float(from) || tirc_dtype_is_float(to))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s cannot be made a %s",
               tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, to));
@@ -59,8 +59,8 @@ static const Family family = {
     .small_bits = true,
     .exprs = exprs,
     .stmts = stmts,
-    .number = tirc_cg_number,
-    .cast_handle = tirc_cg_cast_handle,
+    .number = number,
+    .cast_handle = cast_handle,
     .popcount = tirc_cg_popcount,
     .vector_arith = tirc_cg_vector_arith,
     .all_lanes = tirc_cg_all_lanes,
@@ -82,6 +82,7 @@ const Language tirc_c_language = {
     .handle = "void *",
     .function = "static inline",
     .function_of_both = "static inline",
+    .global = "",
     .restrict_of = "restrict ",
     .float_suffix = "f",
     .infinity = "INFINITY",

@@ -51,32 +51,6 @@ int tirc_cg_chunk_lanes(Gen *g, Stmt s) {
   return g->file->what->vector_bytes / widest;
 }
 
-/* --- overlap -------------------------------------------------------------------------------- */
-
-typedef struct Overlap {
-  Buffer b;
-  Expr index;
-  bool restrict_data, found;
-} Overlap;
-
-static bool find_overlap(Visitor *v, Expr e) {
-  Overlap *o = v->self;
-  if (e->op != OP_LOAD) return true;
-  bool same_data = e->u.buffer->data == o->b->data;
-  bool same_place = same_data && e->n == 1 && tirc_dtype_equal(e->u.buffer->dtype, o->b->dtype) &&
-                    tirc_expr_same(e->args[0], o->index);
-  if (!same_place && (same_data || !o->restrict_data)) o->found = true;
-  return true;
-}
-
-bool tirc_cg_overlaps(Gen *g, Stmt s) {
-  Overlap o = {.b = s->u.store.buffer,
-               .index = s->u.store.indices[0],
-               .restrict_data = g->file->restrict_data};
-  tirc_visit_expr(&(Visitor){.expr = find_overlap, .self = &o}, s->u.store.value);
-  return o.found;
-}
-
 /* --- register tiles ------------------------------------------------------------------------- */
 
 enum { MAX_PIECES = 64 };

@@ -80,43 +80,16 @@ static const OwnText own[] = {
     {NULL, NULL}};
 
 /* Words of C++ and of CUDA that C has not. */
-static const char *const reserved[] = {"alignas",     "alignof",
-                                       "and",         "and_eq",
-                                       "asm",         "auto",
-                                       "bitand",      "bitor",
-                                       "bool",        "catch",
-                                       "char16_t",    "char32_t",
-                                       "class",       "compl",
-                                       "concept",     "const_cast",
-                                       "constexpr",   "decltype",
-                                       "delete",      "dynamic_cast",
-                                       "explicit",    "export",
-                                       "false",       "friend",
-                                       "mutable",     "namespace",
-                                       "new",         "noexcept",
-                                       "not",         "not_eq",
-                                       "nullptr",     "operator",
-                                       "or",          "or_eq",
-                                       "private",     "protected",
-                                       "public",      "reinterpret_cast",
-                                       "requires",    "static_assert",
-                                       "static_cast", "template",
-                                       "this",        "thread_local",
-                                       "throw",       "true",
-                                       "try",         "typeid",
-                                       "typename",    "using",
-                                       "virtual",     "wchar_t",
-                                       "xor",         "xor_eq",
-                                       "threadIdx",   "blockIdx",
-                                       "blockDim",    "gridDim",
-                                       "warpSize",    "dim3",
-                                       "tirc_shared", "min",
-                                       "max",         "half",
-                                       "half2",       "texture",
-                                       "surface",     NULL};
-static const char *const reserved_n[] = {"char",      "uchar",  "short", "ushort", "int",
-                                         "uint",      "long",   "ulong", "float",  "longlong",
-                                         "ulonglong", "double", NULL};
+static const char reserved[] =
+    "alignas alignof and and_eq asm auto bitand bitor bool catch char16_t char32_t class "
+    "compl concept const_cast constexpr decltype delete dynamic_cast explicit export false "
+    "friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
+    "protected public reinterpret_cast requires static_assert static_cast template this "
+    "thread_local throw true try typeid typename using virtual wchar_t xor xor_eq "
+    "threadIdx blockIdx blockDim gridDim warpSize dim3 tirc_shared min max half half2 "
+    "texture surface ";
+static const char reserved_n[] =
+    "char uchar short ushort int uint long ulong float longlong ulonglong double ";
 
 const Language tirc_cuda_c = {
     .name = "CUDA C",

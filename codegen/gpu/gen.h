@@ -5,7 +5,6 @@
 #ifndef TIRC_CODEGEN_GPU_GEN_H
 #define TIRC_CODEGEN_GPU_GEN_H
 
-#include "codegen/signature.h"
 #include "codegen/text/gen.h"
 #include "gpu.h"
 
@@ -73,15 +72,11 @@ bool tirc_gpu_fragments(Gen *g, Stmt alloc);
 void tirc_gpu_tensor_core(Gen *g, Expr call);
 
 /* --- vector.c -------------------------------------------------------------------------------- */
-bool tirc_gpu_has_vectors(DType t); /* its lanes: 2, 3, 4, 8, 16 */
 /* Whether the language has every operation of a store's value on vectors. */
 bool tirc_gpu_has_vector_form(Gen *g, Stmt store);
-/* Whether a lane's store may change what a later lane reads. */
-bool tirc_gpu_lanes_overlap(Stmt store);
 
 /* --- source.c -------------------------------------------------------------------------------- */
-void tirc_gpu_begin(Gen *g, const Kernel *k);                /* a function, without names yet */
-void tirc_gpu_param(Gen *g, Text *declared, const Param *p); /* of it */
+void tirc_gpu_begin(Gen *g, const Kernel *k); /* a function, without names yet */
 
 /* --- launcher.c: headers --------------------------------------------------------------------- */
 void tirc_gpu_write_geometry(Gen *g, const Kernel *k);

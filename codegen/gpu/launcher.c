@@ -158,7 +158,7 @@ static void write_launcher(Gen *g, const Func *f, const char *symbol) {
     Param *p = &s.params[i];
     p->is_written = p->buffer &&
                     (tirc_map_has(&w.handles, p->buffer->data) || tirc_map_has(&w.handles, p->var));
-    tirc_gpu_param(g, &params, &s.params[i]);
+    (void)tirc_src_param(g, &params, &s.params[i]);
     if (s.params[i].buffer) /* launches name an array by its handle, too */
       tirc_map_set(g->c, &g->vars, s.params[i].var,
                    tirc_map_get(&g->vars, s.params[i].buffer->data));

@@ -132,7 +132,7 @@ static void store_vector(Gen *g, Stmt s, Expr index) {
     CText v = tirc_gpu_all_lanes(
         g, value->dtype.lanes > 1 ? value : tirc_broadcast(g->c, value, lanes), &tirc_src_all);
     tirc_src_line(g, "%s;", g->l->store_vector(g, tirc_gpu_pointer(g, b, index), t, v.s));
-  } else if (!tirc_gpu_lanes_overlap(s)) {
+  } else if (!tirc_src_overlaps(s, true)) {
     each_lane(g, lanes, plain_lane, &(Lanes){s, index, NULL});
   } else {
     const Lanes l = {s, index, tirc_src_name(g, "values")};

@@ -62,67 +62,16 @@ static const FunctionName functions[] = {{OP_NEARBYINT, "rint", NULL},
                                          {OP_COUNT, NULL, NULL}};
 
 /* Words, qualifiers and functions that kernels may use. */
-static const char *const reserved[] = {"kernel",
-                                       "global",
-                                       "local",
-                                       "constant",
-                                       "private",
-                                       "half",
-                                       "uchar",
-                                       "ushort",
-                                       "uint",
-                                       "ulong",
-                                       "quad",
-                                       "event_t",
-                                       "sampler_t",
-                                       "image1d_t",
-                                       "image2d_t",
-                                       "image3d_t",
-                                       "read_only",
-                                       "write_only",
-                                       "read_write",
-                                       "pipe",
-                                       "barrier",
-                                       "get_group_id",
-                                       "select",
-                                       "get_local_id",
-                                       "get_global_id",
-                                       "get_num_groups",
-                                       "get_local_size",
-                                       "get_global_size",
-                                       "get_work_dim",
-                                       "vload_half",
-                                       "vstore_half",
-                                       "min",
-                                       "max",
-                                       "clamp",
-                                       "mix",
-                                       "step",
-                                       "sign",
-                                       "dot",
-                                       "cross",
-                                       "length",
-                                       "distance",
-                                       "normalize",
-                                       "degrees",
-                                       "radians",
-                                       "rint",
-                                       "popcount",
-                                       "clz",
-                                       "rotate",
-                                       "mad",
-                                       "any",
-                                       "all",
-                                       "isnan",
-                                       "isinf",
-                                       "vec_step",
-                                       "prefetch",
-                                       "printf",
-                                       "mem_fence",
-                                       NULL};
-static const char *const reserved_n[] = {
-    "char",   "uchar", "short", "ushort", "int",    "uint",       "long",        "ulong", "float",
-    "double", "half",  "bool",  "vload",  "vstore", "vload_half", "vstore_half", NULL};
+static const char reserved[] =
+    "kernel global local constant private half uchar ushort uint ulong quad event_t "
+    "sampler_t image1d_t image2d_t image3d_t read_only write_only read_write pipe barrier "
+    "get_group_id select get_local_id get_global_id get_num_groups get_local_size "
+    "get_global_size get_work_dim vload_half vstore_half min max clamp mix step sign dot "
+    "cross length distance normalize degrees radians rint popcount clz rotate mad any all "
+    "isnan isinf vec_step prefetch printf mem_fence ";
+static const char reserved_n[] =
+    "char uchar short ushort int uint long ulong float double half bool vload vstore "
+    "vload_half vstore_half ";
 
 const Language tirc_opencl_c = {
     .name = "OpenCL C",

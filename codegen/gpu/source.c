@@ -64,22 +64,6 @@ static void describe(Gen *g) {
   tirc_text_addf(g->out, "\n/* %s. */\n", t.at);
 }
 
-void tirc_gpu_param(Gen *g, Text *t, const Param *p) {
-  Name *name = tirc_src_declare(g, p->var, p->buffer ? p->buffer->name : p->var->u.s);
-  if (!p->buffer) {
-    const DType d = p->var->dtype;
-    tirc_text_addf(t, "%s %s",
-                   d.code == TYPE_BOOL ? tirc_src_memory_type(g, d) : tirc_src_value_type(g, d),
-                   name->s);
-    return;
-  }
-  name->element = tirc_dtype_lanes(p->buffer->dtype, 1);
-  name->space = tirc_format(g->c, "%s%s", g->l->global, p->is_written ? "" : "const ");
-  tirc_map_set(g->c, &g->vars, p->buffer->data, name);
-  tirc_text_addf(t, "%s%s *%s%s", name->space, tirc_src_memory_type(g, name->element),
-                 p->is_apart ? g->l->restrict_of : "", name->s);
-}
-
 static const char *head(const Gen *g) {
   int64_t threads[3] = {1, 1, 1};
   for (int i = 0; i < 3; i++)
@@ -108,7 +92,7 @@ static void write_kernel(Gen *g, const Kernel *k) {
               s.params[k->f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) {
     tirc_text_add(&params, i ? ",\n    " : "");
-    tirc_gpu_param(g, &params, &s.params[i]);
+    (void)tirc_src_param(g, &params, &s.params[i]);
   }
   describe(g);
   tirc_src_open(g, "%s %s(%s%s) {", head(g), k->name, s.n ? "\n    " : "",

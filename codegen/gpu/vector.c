@@ -3,10 +3,8 @@
 #include "codegen/access.h"
 #include "gen.h"
 
-bool tirc_gpu_has_vectors(DType t) {
-  const int n = t.lanes;
-  return (n >= 2 && n <= 4) || n == 8 || n == 16;
-}
+/* OpenCL's, by their lanes. */
+static bool has_vectors(int n) { return (n >= 2 && n <= 4) || n == 8 || n == 16; }
 
 static bool is_flat_load(Expr e) {
   const DType t = e->u.buffer->dtype;
@@ -55,30 +53,11 @@ bool tirc_gpu_has_vector_form(Gen *g, Stmt s) {
   Buffer b = s->u.store.buffer;
   Expr value = s->u.store.value, index = s->u.store.n == 1 ? s->u.store.indices[0] : NULL;
   if (g->l->moved_bytes || !index || b->strides || !tirc_is_contiguous(index) ||
-      !tirc_gpu_has_vectors(index->dtype) || value->dtype.code == TYPE_BOOL)
+      !has_vectors(index->dtype.lanes) || value->dtype.code == TYPE_BOOL)
     return false;
   if (b->dtype.code == TYPE_FLOAT && b->dtype.bits == 16) { /* copied, or rounded by the store */
     if (value->op == OP_CAST && g->l->vector_arith) return converts(g, value);
     return value->op == OP_LOAD ? is_flat_load(value) : tirc_src_spread(value) != NULL;
   }
   return tirc_src_computes(b->dtype) && has_form(g, value);
-}
-
-typedef struct Overlap {
-  Expr data, index;
-  bool found;
-} Overlap;
-
-static bool find_overlap(Visitor *v, Expr e) {
-  Overlap *o = v->self;
-  if (e->op == OP_LOAD && e->u.buffer->data == o->data &&
-      !(e->n == 1 && tirc_expr_same(e->args[0], o->index)))
-    o->found = true;
-  return true;
-}
-
-bool tirc_gpu_lanes_overlap(Stmt s) {
-  Overlap o = {.data = s->u.store.buffer->data, .index = s->u.store.indices[0]};
-  tirc_visit_expr(&(Visitor){.expr = find_overlap, .self = &o}, s->u.store.value);
-  return o.found;
 }

@@ -16,6 +16,7 @@
 
 #include "c_text.h"
 #include "codegen/notes.h"
+#include "codegen/signature.h"
 #include "codegen/symbols.h"
 #include "ir/gpu.h"
 #include "ir/tree/visit.h"
@@ -116,9 +117,9 @@ struct Language {
   const FunctionName *functions; /* that have another name than in C; ends with name NULL */
   /* Functions of mathematics that are helpers: the name of one, or NULL. Or NULL: none is. */
   const char *(*helper_of)(Gen *g, Op op, DType t);
-  const OwnText *own;            /* functions in front where they are called; ends with name NULL */
-  const char *const *reserved;   /* words that are no names; ends with NULL */
-  const char *const *reserved_n; /* likewise, with a number behind them */
+  const OwnText *own;     /* functions in front where they are called; ends with name NULL */
+  const char *reserved;   /* words that are no names, each with a blank behind it; or NULL */
+  const char *reserved_n; /* likewise, with a number behind the word */
   const char *(*vector_type)(Gen *g, DType t); /* NULL: there is none */
 
   /* Of kernels. */
@@ -159,6 +160,8 @@ bool tirc_src_reserves(const Language *l, const char *s);
 const char *tirc_src_name(Gen *g, const char *wanted);
 Name *tirc_src_declare(Gen *g, const void *key, const char *wanted);
 Name *tirc_src_name_of(Gen *g, Buffer b); /* of its memory */
+/* A parameter, and its declaration in *t. */
+Name *tirc_src_param(Gen *g, Text *t, const Param *p);
 
 /* --- types.c --------------------------------------------------------------------------------- */
 const char *tirc_src_type(const Language *l, DType t); /* in memory; NULL: there is none */
@@ -207,6 +210,9 @@ void tirc_src_open(Gen *g, const char *format, ...) __attribute__((format(printf
 void tirc_src_close(Gen *g);
 void tirc_src_note(Gen *g, const char *text);  /* a comment, unless it is NULL */
 CText tirc_src_bound(Gen *g, Expr e, DType t); /* of a loop over numbers of type t */
+/* Whether a lane's store may change what a later lane reads, so that its value must be complete
+ * before the first one is stored; apart: different data variables never alias. */
+bool tirc_src_overlaps(Stmt store, bool apart);
 /* base + k, with constants put together. */
 Expr tirc_src_plus(Tirc *c, Expr base, int64_t k);
 

@@ -3,21 +3,18 @@
 #include "gen.h"
 #include "ir/ascii.h"
 
-/* float4, but not float4x. */
-static bool is_numbered(const char *s, const char *word) {
-  size_t n = strlen(word);
-  if (strncmp(s, word, n) != 0 || !s[n]) return false;
-  for (s += n; *s; s++)
-    if (!tirc_is_digit(*s)) return false;
-  return true;
+static bool has_word(const char *words, const char *s, size_t n) {
+  for (const char *w = words; w && *w; w += strcspn(w, " ") + 1)
+    if (strcspn(w, " ") == n && memcmp(w, s, n) == 0) return true;
+  return false;
 }
 
+/* float4, but not float4x. */
 bool tirc_src_reserves(const Language *l, const char *s) {
-  for (const char *const *w = l->reserved; w && *w; w++)
-    if (strcmp(*w, s) == 0) return true;
-  for (const char *const *w = l->reserved_n; w && *w; w++)
-    if (is_numbered(s, *w)) return true;
-  return false;
+  const size_t n = strlen(s);
+  size_t word = n;
+  while (word > 0 && tirc_is_digit(s[word - 1])) word--;
+  return has_word(l->reserved, s, n) || (word < n && has_word(l->reserved_n, s, word));
 }
 
 static bool is_taken(const Gen *g, const char *s) {
@@ -48,5 +45,22 @@ Name *tirc_src_name_of(Gen *g, Buffer b) {
   if (!name)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it has no memory",
               b->name);
+  return name;
+}
+
+Name *tirc_src_param(Gen *g, Text *t, const Param *p) {
+  Name *name = tirc_src_declare(g, p->var, p->buffer ? p->buffer->name : p->var->u.s);
+  if (!p->buffer) {
+    const DType d = p->var->dtype;
+    const bool is_bool = d.code == TYPE_BOOL;
+    tirc_text_addf(t, "%s %s", is_bool ? tirc_src_memory_type(g, d) : tirc_src_value_type(g, d),
+                   name->s);
+    return name;
+  }
+  name->element = tirc_dtype_lanes(p->buffer->dtype, 1);
+  name->space = tirc_format(g->c, "%s%s", g->l->global, p->is_written ? "" : "const ");
+  tirc_map_set(g->c, &g->vars, p->buffer->data, name);
+  tirc_text_addf(t, "%s%s *%s%s", name->space, tirc_src_memory_type(g, name->element),
+                 p->is_apart ? g->l->restrict_of : "", name->s);
   return name;
 }

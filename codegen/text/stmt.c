@@ -51,6 +51,28 @@ Expr tirc_src_plus(Tirc *c, Expr base, int64_t k) {
   return k ? tirc_add(c, base, tirc_int(c, base->dtype, k)) : base;
 }
 
+typedef struct Overlap {
+  Buffer b;
+  Expr index;
+  bool apart, found;
+} Overlap;
+
+static bool find_overlap(Visitor *v, Expr e) {
+  Overlap *o = v->self;
+  if (e->op != OP_LOAD) return true;
+  bool same_data = e->u.buffer->data == o->b->data;
+  bool same_place = same_data && e->n == 1 && tirc_dtype_equal(e->u.buffer->dtype, o->b->dtype) &&
+                    tirc_expr_same(e->args[0], o->index);
+  if (!same_place && (same_data || !o->apart)) o->found = true;
+  return true;
+}
+
+bool tirc_src_overlaps(Stmt s, bool apart) {
+  Overlap o = {.b = s->u.store.buffer, .index = s->u.store.indices[0], .apart = apart};
+  tirc_visit_expr(&(Visitor){.expr = find_overlap, .self = &o}, s->u.store.value);
+  return o.found;
+}
+
 /* --- statements ------------------------------------------------------------------------------- */
 
 /* Names in braces end with them. */

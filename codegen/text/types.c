@@ -85,8 +85,8 @@ CText tirc_src_narrow(Gen *g, CText v, DType t) {
 }
 
 /* To a small type, rounded once: a wider number first becomes the float that is nearest to it and
- * odd, which loses nothing for the second rounding. Integers that a float
- * cannot hold are too large for a float16, too: C rounds those twice, kernels go by doubles. */
+ * odd, which loses nothing for the second rounding. An integer that a float does not hold is too
+ * large for a float16 anyway, so that C makes a float of any; kernels go by doubles. */
 static CText to_small(Gen *g, CText v, DType from, DType to) {
   const bool may_be_float = g->l->family->small_bits && to.code == TYPE_FLOAT;
   if (tirc_dtype_is_int(from) && from.bits >= 32 && !may_be_float) {
