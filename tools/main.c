@@ -47,7 +47,13 @@ typedef struct Call {
 
 static void run_call(void *self) {
   Call *call = self;
+  Trap trap;
+  if (!TIRC_TRY(memory, trap)) {
+    call->status = complain(NULL, "%s", memory->diag.message);
+    return;
+  }
   call->status = run_command(call->argc, call->argv, call->o);
+  TIRC_END(memory, trap);
 }
 
 int main(int argc, char **argv) {
@@ -59,11 +65,12 @@ int main(int argc, char **argv) {
   speech.json = wants_json(argc, argv);
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing it */
   end_when_memory_is_out();
+  memory = tirc_context_new();
   Call call = {argc, argv, &o, BAD};
-  if (!tirc_on_stack(STACK_ENOUGH, run_call, &call)) complain(NULL, "out of memory");
+  if (!memory || !tirc_on_stack(STACK_ENOUGH, run_call, &call)) complain(NULL, "out of memory");
   int status = call.status;
   bool lost = fflush(stdout) != 0 || ferror(stdout);
   if (lost && status != BAD) status = complain(NULL, "cannot write standard output");
-  free_options(&o);
+  if (memory) tirc_context_release(memory);
   return status;
 }

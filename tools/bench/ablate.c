@@ -5,7 +5,6 @@
 #include "tools/kit/input.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char DEFINITION[] = "def rule_";
@@ -35,12 +34,11 @@ static char *leave_out(const char *text, const char *rule) {
   const char *body = find_body(rule);
   char *out = NULL;
   size_t size = 0;
-  FILE *f = body ? open_memstream(&out, &size) : NULL;
-  if (!f) return NULL;
+  if (!body) return NULL;
+  FILE *f = begin_text(&out, &size);
   fwrite(text, 1, (size_t)(body - text), f);
   fprintf(f, "%.*sreturn None\n%s", (int)strspn(body, " \t"), body, body);
-  fclose(f);
-  return out;
+  return end_text(f, &out);
 }
 
 const char *find_rule_named(const char *text, const char *name) {
@@ -60,11 +58,10 @@ int find_rules(Bench *b, const char *path) {
   b->script = read_script(path);
   if (!b->script) return complain(NULL, "cannot read '%s': %s", path, read_fault(errno));
   for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
-    Rule *grown = realloc(b->rules, ((size_t)b->n_rules + 1) * sizeof *grown);
-    if (!grown) return complain(NULL, "out of memory");
-    b->rules = grown;
+    one_more(b->rules, b->n_rules);
     Rule *rule = &b->rules[b->n_rules++];
-    *rule = (Rule){strndup(r + sizeof DEFINITION - 1, name_length(r)), leave_out(b->script, r), r};
+    *rule = (Rule){tirc_strndup(memory, r + sizeof DEFINITION - 1, name_length(r)),
+                   leave_out(b->script, r), r};
     if (!rule->name || !rule->text)
       return complain("write its statements below `def rule_name(...):`, indented",
                       "rule_%s of '%s' has no body on lines of its own",
@@ -94,19 +91,8 @@ void keep_failure(const Bench *b, Contender *c, const tirc_error *e) {
   char text[512];
   snprintf(text, sizeof text, "needed by %s: %s", by ? by->name : "the script itself",
            tirc_error_message(e));
-  free(c->f.code);
-  free(c->f.message);
   c->f.code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
   c->f.message = strdup(text);
-}
-
-void free_rules(Bench *b) {
-  for (int i = 0; i < b->n_rules; i++) {
-    free(b->rules[i].name);
-    free(b->rules[i].text);
-  }
-  free(b->rules);
-  free(b->script);
 }
 
 static void print_rule(const Bench *b, int threads, int i) {

@@ -3,10 +3,8 @@
  * the clock does. */
 #include "bench.h"
 
-#include <stdlib.h>
-
 tirc_argument *contender_arguments(const Case *k, const Contender *c) {
-  tirc_argument *args = calloc((size_t)k->n_params + 1, sizeof *args);
+  tirc_argument *args = tirc_alloc_array(memory, (size_t)k->n_params + 1, sizeof *args);
   for (int i = 0; args && i < k->n_params; i++)
     args[i] = c->packed && c->packed[i].array ? c->packed[i] : k->args[i];
   return args;
@@ -15,14 +13,13 @@ tirc_argument *contender_arguments(const Case *k, const Contender *c) {
 static bool prepare(const Bench *b, const Case *k, Contender *c, const tirc_module *m,
                     tirc_error **e) {
   int kernel = tirc_module_functions(m) - 1; /* behind those that pack for it */
-  c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
+  c->packed = tirc_alloc_array(memory, (size_t)k->n_params + 1, sizeof *c->packed);
   bool done = c->packed &&
               !tirc_module_pack(m, b->how.target, k->executor, k->n_params, k->args, c->packed, e);
   tirc_argument *args = done ? contender_arguments(k, c) : NULL;
   done = args &&
          !tirc_kernel_new(m, tirc_module_function(m, kernel), b->how.target, &c->kernel, e) &&
          !tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e);
-  free(args);
   return done;
 }
 
@@ -44,6 +41,5 @@ void release_ahead(const Case *k, Contender *c) {
   tirc_module_free(c->relaid);
   c->relaid = NULL;
   for (int i = 0; c->packed && i < k->n_params; i++) tirc_array_free(c->packed[i].array);
-  free(c->packed);
   c->packed = NULL;
 }

@@ -2,7 +2,6 @@
  * constants are. */
 #include "bench.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -46,15 +45,13 @@ tirc_module *read_plain(const char *file, const char *text) {
 int load_case(const Bench *b, Case *k) {
   const char *file = k->file ? k->file : b->o->args.at[0];
   int n = 0;
-  tirc_define *constants = calloc((size_t)k->n_defines + 1, sizeof *constants);
-  if (!constants) return complain(NULL, "out of memory");
+  tirc_define *constants = tirc_alloc_array(memory, (size_t)k->n_defines + 1, sizeof *constants);
   tirc_module *plain = k->n_defines ? read_plain(file, k->text) : NULL;
   const bool has_sizes = plain && !tirc_module_has_graph(plain); /* a model's are its constants */
   for (int i = 0; i < k->n_defines; i++)
     if (!has_sizes || !is_size(plain, k->defines[i].name)) constants[n++] = k->defines[i];
   int status = load_named(b->o, file, k->text, n, constants, &k->program);
   tirc_module_free(plain);
-  free(constants);
   return status;
 }
 
@@ -68,8 +65,8 @@ static int read_symbols(Case *k) {
   tirc_error *e = NULL;
   const tirc_symbol *symbols;
   if (tirc_module_symbols(k->program, NULL, &k->n_symbols, &symbols, &e)) return report(e);
-  k->symbols = calloc((size_t)(k->n_symbols + k->n_params) + 1, sizeof *k->symbols);
-  if (!k->symbols) return complain(NULL, "out of memory");
+  k->symbols =
+      tirc_alloc_array(memory, (size_t)(k->n_symbols + k->n_params) + 1, sizeof *k->symbols);
   int status = DONE;
   for (int i = 0; i < k->n_symbols && status == DONE; i++) {
     const char *value = given(k, symbols[i].name);
@@ -99,11 +96,10 @@ static bool new_array(const Case *k, const tirc_module *m, const tirc_argument *
 
 bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
                      tirc_error **e) {
-  tirc_argument *scalars = calloc((size_t)k->n_params + 1, sizeof *scalars);
+  tirc_argument *scalars = tirc_alloc_array(memory, (size_t)k->n_params + 1, sizeof *scalars);
   for (int j = 0; scalars && j < k->n_params; j++)
     if (!k->params[j].is_array) scalars[j] = k->args[j];
   bool done = scalars && new_array(k, scheduled, scalars, i, out, e);
-  free(scalars);
   return done;
 }
 
@@ -112,9 +108,8 @@ int make_arrays(const Bench *b, Case *k) {
   const tirc_param *params;
   if (tirc_module_params(k->program, NULL, &k->n_params, &params, &e)) return report(e);
   const size_t n = (size_t)k->n_params + 1;
-  k->args = calloc(n, sizeof *k->args);
-  k->params = calloc(n, sizeof *k->params);
-  if (!k->args || !k->params) return complain(NULL, "out of memory");
+  k->args = tirc_alloc_array(memory, n, sizeof *k->args);
+  k->params = tirc_alloc_array(memory, n, sizeof *k->params);
   memcpy(k->params, params, (size_t)k->n_params * sizeof *params);
   int status =
       b->of_programs || b->tunes ? DONE : check_range_names(b->o, k->n_params, k->params, 1);

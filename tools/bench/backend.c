@@ -173,9 +173,9 @@ static void *load(const Bench *b, const Case *k, const tirc_module *m, const cha
 Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *callee,
                          const char *compiler, const char *source, const tirc_argument *args,
                          const char **why) {
-  Compiled *out = calloc(1, sizeof *out);
+  Compiled *out = tirc_alloc(memory, sizeof *out);
   *why = "the function has too many parameters";
-  if (!out || k->n_params > (int)(sizeof out->arrays / sizeof *out->arrays)) return free(out), NULL;
+  if (!out || k->n_params > (int)(sizeof out->arrays / sizeof *out->arrays)) return NULL;
   void *library = load(b, k, m, callee, compiler, source);
   void (*set_threads)(int) = NULL;
   if (library) {
@@ -186,7 +186,7 @@ Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, co
   for (int i = 0; i < k->n_params; i++)
     if (args[i].array) out->arrays[i] = tirc_array_data(args[i].array);
   *why = "the C compiler fails";
-  if (!out->call) return free(out), NULL;
+  if (!out->call) return NULL;
   *why = NULL;
   return out;
 }

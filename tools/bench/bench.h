@@ -207,7 +207,7 @@ const char *known_program(const char *name);
 bool is_known_suite(const char *name);
 int multiply_threads(Bench *b); /* every case for each number of threads: DONE or BAD */
 void free_cases(Bench *b);
-char *name_of_case(const Case *k); /* qkv/M=16,N=768; on the heap */
+char *name_of_case(const Case *k); /* qkv/M=16,N=768 */
 /* arrays.c: DONE or BAD. A program that the command line or a suite names; */
 int load_named(const Options *o, const char *file, const char *text, int n,
                const tirc_define *defines, tirc_module **out);
@@ -245,7 +245,7 @@ void call_compiled(const Compiled *c);
 const char *first_compiler(void); /* of C; NULL when there is none */
 /* ahead.c: skipped when the schedule packs nothing ahead */
 void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_module *scheduled);
-/* What it is called with, to be freed; NULL: out of memory. */
+/* What it is called with. */
 tirc_argument *contender_arguments(const Case *k, const Contender *c);
 void release_ahead(const Case *k, Contender *c);
 /* ceiling.c: the last contenders of a case. */
@@ -311,7 +311,7 @@ int write_json(const Bench *b, const char *path);
 void add_setting(struct json_object *j, const Case *k); /* M, N, K, and what -D sets */
 /* store.c: every sample, in a database. Before anything is measured: DONE or BAD; */
 int open_store(Bench *b);
-char *environment_description(const Bench *b); /* versions, as JSON; on the heap */
+char *environment_description(const Bench *b); /* versions, as JSON */
 /* when a case was measured: stored whole or, after a warning, tried again after the next one; */
 void store_case(Bench *b, Case *k);
 /* what still waits goes to a database at that path instead: BAD after saying so, if there is any;
@@ -329,17 +329,16 @@ int64_t huge_pages_in_use(void);
 int find_rules(Bench *b, const char *path);
 /* Where the text defines `def rule_x(`, given rule_x; or NULL. */
 const char *find_rule_named(const char *text, const char *name);
-/* The text with a return at the start of rule_x; on the heap, NULL: it has no body. */
+/* The text with a return at the start of rule_x; NULL: it has no body. */
 char *script_without(const char *text, const char *name);
-char *read_script(const char *path); /* on the heap; NULL: errno says why */
+char *read_script(const char *path); /* NULL: errno says why */
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);
-void free_rules(Bench *b);
 /* chart.c */
 Work work_of(const Case *k);
 Setting setting_of(const Case *k); /* borrowed */
-/* What was measured so far, for pictures; false: memory is out. */
-bool chart_of(const Bench *b, Chart *out);
+/* What was measured so far, for pictures. */
+void chart_of(const Bench *b, Chart *out);
 /* compare.c: two files that write_json wrote */
 int compare_files(const Options *o);
 

@@ -55,8 +55,7 @@ static int fill_arguments(ModelBench *b) {
   tirc_error *e = NULL;
   const tirc_module *signature = tirc_program_signature(b->program);
   if (tirc_module_params(signature, NULL, &b->n, &b->params, &e)) return report(e);
-  b->args = calloc((size_t)b->n + 1, sizeof *b->args);
-  if (!b->args) return complain(NULL, "out of memory");
+  b->args = tirc_alloc_array(memory, (size_t)b->n + 1, sizeof *b->args);
   int status = read_weights(b->o, b->model, b->program, &b->weights, b->args);
   for (int i = 0; i < b->n && status == DONE; i++) {
     if (b->args[i].array) continue;
@@ -89,11 +88,9 @@ static bool goes_on(void *self) {
 static int meet_rival(ModelBench *b) {
   const int inputs = tirc_program_inputs(b->program), params = tirc_program_params(b->program);
   if (call_program(b)) return report(b->error);
-  tirc_array **at = calloc((size_t)inputs + 1, sizeof *at);
+  tirc_array **at = tirc_alloc_array(memory, (size_t)inputs + 1, sizeof *at);
   for (int i = 0; at && i < inputs; i++) at[i] = b->args[i].array;
-  int status = at ? start_rival(&b->rival, tirc_executor_threads(b->x), inputs, at)
-                  : complain(NULL, "out of memory");
-  free(at);
+  int status = start_rival(&b->rival, tirc_executor_threads(b->x), inputs, at);
   if (status == DONE)
     status = compare_rival(&b->rival, b->n - params, b->params + params, b->args + params);
   return status;
@@ -118,12 +115,9 @@ static int time_runs(ModelBench *b) {
 static FunctionFigures *figures_of(ModelBench *b, const char *name) {
   for (int i = 0; i < b->n_functions; i++)
     if (strcmp(b->functions[i].name, name) == 0) return &b->functions[i];
-  FunctionFigures *grown =
-      realloc(b->functions, (size_t)(b->n_functions + 1) * sizeof *b->functions);
-  if (!grown) return NULL;
-  b->functions = grown;
-  grown[b->n_functions] = (FunctionFigures){.name = name};
-  return &grown[b->n_functions++];
+  one_more(b->functions, b->n_functions);
+  b->functions[b->n_functions] = (FunctionFigures){.name = name};
+  return &b->functions[b->n_functions++];
 }
 
 static double time_traffic(const ModelBench *b, int64_t read, int64_t written) {
@@ -349,7 +343,6 @@ int bench_model(const Options *o) {
   end_rival(&b.rival);
   free_arguments(b.n, b.args);
   tirc_measurement_free(b.measured);
-  free(b.functions);
   tirc_weights_close(b.weights);
   tirc_executor_free(b.x);
   tirc_program_free(b.program);

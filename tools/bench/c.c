@@ -3,7 +3,6 @@
  * loops, as `tirc build --emit=c` prints them. On one thread. */
 #include "rivals.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char product[] =
@@ -51,8 +50,7 @@ static int place_of(const Case *k, const float *data) {
 static char *write_product(const Case *k, const Operator *op) {
   char *text = NULL;
   size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &size);
   fprintf(f, "enum { M = %d, N = %d, K = %d };\n#define TRANSPOSED %d\n#define SCALE (float)%.9g\n",
           op->m, op->n, op->k, op->transposed, (double)op->scale);
   fprintf(f, "#define ACTIVATION (%s)\n#define AFTER %d\n%s", activations[op->activation],
@@ -67,7 +65,7 @@ static char *write_product(const Case *k, const Operator *op) {
   else
     fputs("0", f);
   fprintf(f, ", p%d + b * M * N);\n  return 0;\n}\n", place_of(k, op->c));
-  return fclose(f) == 0 ? text : (free(text), NULL);
+  return end_text(f, &text);
 }
 
 void *plain_c_prepare(const Bench *b, const Case *k, const Operator *op, const char **why) {
@@ -76,9 +74,7 @@ void *plain_c_prepare(const Bench *b, const Case *k, const Operator *op, const c
   Compiled *c = NULL;
   if (!compiler || (op && op->kind != PRODUCT)) return NULL;
   if (op) {
-    char *source = write_product(k, op);
-    if (source) c = compile_source(b, k, NULL, "bench_kernel", compiler, source, k->args, why);
-    free(source);
+    c = compile_source(b, k, NULL, "bench_kernel", compiler, write_product(k, op), k->args, why);
   } else
     c = compile_contender(b, k, k->program, compiler, k->args, why, &e);
   if (!c && e) *why = "it has no form in C";
@@ -87,4 +83,4 @@ void *plain_c_prepare(const Bench *b, const Case *k, const Operator *op, const c
 }
 
 void plain_c_run(void *prepared) { call_compiled(prepared); }
-void plain_c_free(void *prepared) { free(prepared); }
+void plain_c_free(void *prepared) { (void)prepared; }

@@ -8,7 +8,6 @@
 #include "bench.h"
 #include "traffic.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void run_fma(const Case *k) {
@@ -45,10 +44,11 @@ int count_cost(Case *k) {
 void add_ceilings(const Bench *b, Case *k) {
   k->vector_bits = b->target.vector_bits;
   for (int i = 0; i < N_CEILINGS; i++)
-    k->contenders[k->n_contenders++] = (Contender){.name = strdup(ceiling_names[ceilings[i].kind]),
-                                                   .ceiling = &ceilings[i],
-                                                   .of = k,
-                                                   .skipped = !ceiling_bits(b)};
+    k->contenders[k->n_contenders++] =
+        (Contender){.name = tirc_strdup(memory, ceiling_names[ceilings[i].kind]),
+                    .ceiling = &ceilings[i],
+                    .of = k,
+                    .skipped = !ceiling_bits(b)};
 }
 
 /* --- traffic -----------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ Setting setting_of(const Case *k) {
                    .work = work_of(k)};
 }
 
-bool chart_of(const Bench *b, Chart *out) {
+void chart_of(const Bench *b, Chart *out) {
   const int n = b->n_measured ? b->cases[0].n_contenders : 0;
-  if (!new_chart(out, b->n_measured, n)) return false;
+  new_chart(out, b->n_measured, n);
   out->of_programs = b->of_programs;
   for (int j = 0; j < b->n_measured; j++) {
     const Case *k = &b->cases[j];
@@ -27,5 +27,4 @@ bool chart_of(const Bench *b, Chart *out) {
     const Contender *c = &b->cases[0].contenders[i];
     out->series[i] = (Series){c->name, c->ceiling ? c->ceiling->kind : NO_CEILING};
   }
-  return true;
 }

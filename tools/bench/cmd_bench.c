@@ -11,8 +11,7 @@
 int read_threads(Bench *b) {
   const char *p = b->how.threads ? b->how.threads : "0";
   tirc_error *e = NULL;
-  b->threads = calloc(strlen(p) + 1, sizeof *b->threads);
-  if (!b->threads) return complain(NULL, "out of memory");
+  b->threads = tirc_alloc_array(memory, strlen(p) + 1, sizeof *b->threads);
   for (;; p++) {
     char *end;
     long n = strtol(p, &end, 10);
@@ -116,8 +115,6 @@ static int run_cases(Bench *b) {
 static void finish(Bench *b) {
   free_cases(b);
   for (int i = 0; i < b->n_threads; i++) tirc_executor_free(b->threads[i].executor);
-  free(b->threads);
-  free_rules(b);
   tirc_counters_close(&b->counters);
 }
 
@@ -129,11 +126,9 @@ static bool measured_any(const Bench *b) {
 
 static int draw(const Bench *b) {
   Chart c;
-  int status = chart_of(b, &c) ? DONE : complain(NULL, "out of memory");
-  if (status == DONE) status = choose_base(&c, b->o->against);
-  if (status == DONE) status = write_plot(&c, b->o->plot);
-  free_chart(&c);
-  return status;
+  chart_of(b, &c);
+  const int status = choose_base(&c, b->o->against);
+  return status == DONE ? write_plot(&c, b->o->plot) : status;
 }
 
 /* What the options ask for beside the tables. */
@@ -209,12 +204,11 @@ static bool is_model(const Options *o) {
   const char *path = o->args.n ? o->args.at[0] : "-";
   if (is_onnx(path)) return true;
   FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
-  char *text = f ? read_to_end(f, 1 << 28, NULL) : NULL;
+  char *text = f ? keep_text(read_to_end(f, 1 << 28, NULL)) : NULL;
   const char *at = text;
   while (at && (at = strstr(at, "@R.function")) && !begins_line(text, at)) at++;
   const bool found = at != NULL;
   if (f) fclose(f);
-  free(text);
   return found;
 }
 
@@ -247,8 +241,9 @@ static int bench(Options *o) {
   int status = check_plot(o->plot);
   if (status == DONE) status = check_output(o->figures);
   if (status != DONE) return status;
-  Bench b = {
-      .o = o, .how = manner_of(o), .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
+  Bench b = {.o = o,
+             .how = manner_of(o),
+             .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
   status = measure(&b);
   finish(&b);
   return status;

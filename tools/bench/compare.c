@@ -4,7 +4,6 @@
 
 #include <json-c/json.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct json_object Json;
@@ -54,13 +53,11 @@ static Json *read_rows(const char *path, Json **rows) {
   if (read_text(path, &text, &n) != DONE) return NULL;
   char *why = json_fault(text, n);
   Json *j = why ? NULL : json_tokener_parse(text);
-  free(text);
   if (j && json_object_object_get_ex(j, "results", rows) &&
       json_object_is_type(*rows, json_type_array))
     return j;
-  complain("name two files that `tirc bench --figures FILE` wrote", "'%s' is no result of a bench%s%s",
-           path, why ? ": " : "", why ? why : "");
-  free(why);
+  complain("name two files that `tirc bench --figures FILE` wrote",
+           "'%s' is no result of a bench%s%s", path, why ? ": " : "", why ? why : "");
   json_object_put(j);
   return NULL;
 }

@@ -1,7 +1,6 @@
 /* A case's contenders take their turns (runtime/measure/turns.h). */
 #include "bench.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,13 +64,10 @@ static void take_turns(const Bench *b, Case *k, tirc_contender *at, tirc_figures
 
 void measure_case(const Bench *b, Case *k) {
   const size_t n = (size_t)k->n_contenders;
-  tirc_contender *at = calloc(n, sizeof *at);
-  tirc_figures **figures = calloc(n, sizeof *figures);
-  double(*counted)[N_COUNTERS] = calloc(n, sizeof *counted);
+  tirc_contender *at = tirc_alloc_array(memory, n, sizeof *at);
+  tirc_figures **figures = tirc_alloc_array(memory, n, sizeof *figures);
+  double(*counted)[N_COUNTERS] = tirc_alloc_array(memory, n, sizeof *counted);
   if (k != b->cases) rest(b->how.cool_down);
   if (at && figures && counted) take_turns(b, k, at, figures, counted);
   if (speech.progress) fprintf(stderr, "\r\033[K");
-  free(at);
-  free(figures);
-  free(counted);
 }

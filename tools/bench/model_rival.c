@@ -75,7 +75,7 @@ static void run_in_child(const char *path, int from, int to) {
   Request q;
   const char found = onnxruntime_exists();
   if (!send_bytes(to, &found, 1) || !found || !take_bytes(from, &q, sizeof q)) return;
-  tirc_array **inputs = calloc((size_t)q.n + 1, sizeof *inputs);
+  tirc_array **inputs = tirc_alloc_array(memory, (size_t)q.n + 1, sizeof *inputs);
   const int n = q.n;
   bool ok = inputs != NULL;
   for (int i = 0; ok && i < n; i++) ok = (inputs[i] = take_array(from)) != NULL;
@@ -158,7 +158,6 @@ int start_rival(ModelRival *r, int threads, int n, tirc_array *const *inputs) {
   r->own_peak = process_memory("status", "VmHWM");
   measure_child(r, threads, n, inputs);
   r->runtime = onnxruntime_open(r->path, threads);
-  if (!r->runtime) return complain(NULL, "out of memory");
   if (onnxruntime_bind(r->runtime, n, inputs) && onnxruntime_run(r->runtime)) return DONE;
   return complain(NULL, "%s cannot run the model: %s", name, onnxruntime_problem(r->runtime));
 }

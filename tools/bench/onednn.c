@@ -2,7 +2,6 @@
 #include "dnnl.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ISA_AVX2 = 7 }; /* dnnl_cpu_isa_avx2 */
@@ -110,8 +109,7 @@ static Dnnl *make_calls(const Case *k, const Operator *op, OneDnn *o, const char
 void *onednn_prepare(const Bench *b, const Case *k, const Operator *op, const char **why) {
   (void)b;
   if (!op && !dnnl_has_words(k)) return NULL;
-  OneDnn *o = calloc(1, sizeof *o);
-  if (!o) return NULL;
+  OneDnn *o = tirc_alloc(memory, sizeof *o);
   dnnl_threads(k->threads);
   if (op) o->p = *op;
   if (op && op->kind == PRODUCT && op->batch == 1 && !op->bias)
@@ -144,7 +142,6 @@ void onednn_free(void *prepared) {
   OneDnn *o = prepared;
   dnnl_release(o->primitive);
   dnnl_calls_free(&o->scratch);
-  free(o);
 }
 
 /* --- weights laid out beforehand ---------------------------------------------------------------

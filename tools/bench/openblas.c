@@ -46,14 +46,12 @@ void *openblas_prepare(const Bench *b, const Case *k, const Operator *op, const 
   (void)b;
   char *(*core_name)(void);
   if (!op || op->kind != PRODUCT || op->bias) return NULL;
-  OpenBlas *o = calloc(1, sizeof *o);
-  if (!o) return NULL;
+  OpenBlas *o = tirc_alloc(memory, sizeof *o);
   o->p = *op;
   if (find_functions(o, &core_name, why)) {
     o->set_threads(k->threads);
     return o;
   }
-  free(o);
   return NULL;
 }
 
@@ -67,4 +65,4 @@ void openblas_run(void *prepared) {
              p->c + i * m * n, p->n);
 }
 
-void openblas_free(void *prepared) { free(prepared); }
+void openblas_free(void *prepared) { (void)prepared; }

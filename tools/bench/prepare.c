@@ -65,11 +65,10 @@ double contender_seconds(void *contender) {
 static bool compare_contender(const Case *k, const Contender *c, tirc_check *r) {
   if (!c->relaid) return compare_results(k->reference, k->n_params, k->args, r) == DONE;
   tirc_argument *now = contender_arguments(k, c);
-  tirc_argument *got = calloc((size_t)k->n_params + 1, sizeof *got);
+  tirc_argument *got = tirc_alloc_array(memory, (size_t)k->n_params + 1, sizeof *got);
   const bool done = now && got && copy_back(k->program, c->relaid, k->n_params, now, got) == DONE &&
                     compare_results(k->reference, k->n_params, got, r) == DONE;
   free_arguments(k->n_params, got);
-  free(now);
   return done;
 }
 
@@ -81,7 +80,6 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
   if (c->rival && c->rival->finish) c->rival->finish(c->prepared);
   if (compare_contender(k, c, &r) && r.ok) return;
   c->skipped = b->wrong = true;
-  free(c->f.code);
   if (!r.wrong) {
     fprintf(b->out,
             "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
@@ -103,8 +101,6 @@ static bool is_unreadable(const tirc_error *e) {
 }
 
 static void skip(const Bench *b, Contender *c, tirc_error *e) {
-  free(c->f.code);
-  free(c->f.message);
   c->f.code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
   c->f.message = strdup(tirc_error_message(e));
   const bool schedule = tirc_error_status(e) == TIRC_NO;
@@ -125,7 +121,8 @@ static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_mo
   if (tirc_module_params(*m, NULL, &n, &params, e)) return false;
   for (int i = 0; i < n && i < k->n_params; i++) {
     if (!is_relaid(*m, i)) continue;
-    if (!c->packed) c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
+    if (!c->packed)
+      c->packed = tirc_alloc_array(memory, (size_t)k->n_params + 1, sizeof *c->packed);
     if (!c->packed || !new_array_after(k, *m, i, &c->packed[i].array, e) ||
         relayout_array(*m, i, false, k->args[i].array, c->packed[i].array, k->n_symbols,
                        k->symbols) != DONE)
@@ -148,15 +145,12 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, const 
                              tirc_error **e) {
   const char *why = NULL;
   tirc_argument *args = contender_arguments(k, c);
-  if (!args)
-    why = "out of memory";
-  else if (c->compiler)
+  if (c->compiler)
     c->compiled = compile_contender(b, k, m, c->compiler, args, &why, e);
   else if (!tirc_kernel_new_on(m, NULL, b->how.device, b->how.target, &c->kernel, e) &&
            !tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e) &&
            b->how.device)
     try_on_device(b, c, e);
-  free(args);
   if (*e || !why) return;
   fprintf(b->out, "%s: skipped: %s\n", c->name, why);
   c->skipped = true;
@@ -238,12 +232,11 @@ static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
 static void keep_schedule(Contender *c, const tirc_module *scheduled) {
   char *text = NULL;
   if (c->without || (c->text && !c->by_trace))
-    text = strdup(c->text ? c->text : c->without->text);
+    text = tirc_strdup(memory, c->text ? c->text : c->without->text);
   else if (!c->automatic && !c->tuned && !c->by_trace)
     text = read_script(c->script);
   else if (scheduled && tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, NULL))
     text = NULL;
-  free(c->schedule);
   c->schedule = text;
 }
 
@@ -304,7 +297,8 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   }
   if (status == DONE && !c->skipped) check_contender(b, k, c);
   (void)tirc_launch_stay(c->launch, true);
-  if (c->rival && c->rival->note && !c->skipped) c->note = strdup(c->rival->note(c->prepared));
+  if (c->rival && c->rival->note && !c->skipped)
+    c->note = tirc_strdup(memory, c->rival->note(c->prepared));
   return status;
 }
 
@@ -313,17 +307,16 @@ static const char tuned[] = "tuned"; /* as a path: --tuned */
 /* path NULL: --auto. "goto", or "goto/jit" and "goto/c" where there are several. */
 static void add_script(const Bench *b, Case *k, const char *path, const struct Backend *backend) {
   Contender *c = &k->contenders[k->n_contenders++];
-  *c = (Contender){.name = path ? shown_stem(path) : strdup("auto"),
+  *c = (Contender){.name = path ? shown_stem(path) : tirc_strdup(memory, "auto"),
                    .script = path ? path : "auto",
                    .automatic = !path,
                    .tuned = path == tuned};
   if (*backend->compiler) c->compiler = backend->compiler;
   if (b->n_backends == 1 || !c->name) return;
   size_t n = strlen(c->name) + sizeof backend->name + 2;
-  char *name = malloc(n);
+  char *name = tirc_alloc(memory, n);
   if (!name) return;
   snprintf(name, n, "%s/%s", c->name, backend->name);
-  free(c->name);
   c->name = name;
 }
 
@@ -333,7 +326,7 @@ static void add_ahead(Case *k) {
   char name[128];
   snprintf(name, sizeof name, "%.100s (packed ahead)", of->name ? of->name : "");
   k->contenders[k->n_contenders++] =
-      (Contender){.name = strdup(name), .script = of->script, .ahead = true};
+      (Contender){.name = tirc_strdup(memory, name), .script = of->script, .ahead = true};
 }
 
 /* The scripts, each with and without packing, or the one to ablate whole and without each rule, or
@@ -342,10 +335,10 @@ static bool add_contenders(const Bench *b, Case *k) {
   int given = b->of_programs ? 0 : b->o->args.n - 1;
   int scripts = b->o->ablate ? 1 : given + (b->o->automatic || b->of_programs) + b->o->tuned;
   size_t most = (size_t)(1 + 2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
-  k->contenders = calloc(most, sizeof *k->contenders);
-  if (!k->contenders) return false;
+  k->contenders = tirc_alloc_array(memory, most, sizeof *k->contenders);
   if (b->of_programs)
-    k->contenders[k->n_contenders++] = (Contender){.name = strdup("unscheduled"), .plain = true};
+    k->contenders[k->n_contenders++] =
+        (Contender){.name = tirc_strdup(memory, "unscheduled"), .plain = true};
   for (int i = 0; i < scripts; i++) {
     const bool last = i == scripts - 1 && b->o->tuned;
     const char *path = b->o->ablate ? b->o->ablate
@@ -360,21 +353,22 @@ static bool add_contenders(const Bench *b, Case *k) {
   for (int i = 0; i < b->n_rules; i++) {
     char name[128];
     snprintf(name, sizeof name, "-%s", b->rules[i].name);
-    k->contenders[k->n_contenders++] =
-        (Contender){.name = strdup(name), .script = b->o->ablate, .without = &b->rules[i]};
+    k->contenders[k->n_contenders++] = (Contender){
+        .name = tirc_strdup(memory, name), .script = b->o->ablate, .without = &b->rules[i]};
   }
   for (int i = 0; i < b->n_rivals; i++)
-    k->contenders[k->n_contenders++] =
-        (Contender){.name = strdup(b->rivals[i].rival->name), .rival = b->rivals[i].rival};
+    k->contenders[k->n_contenders++] = (Contender){
+        .name = tirc_strdup(memory, b->rivals[i].rival->name), .rival = b->rivals[i].rival};
   add_ceilings(b, k);
   return true;
 }
 
 static bool add_planned(const Bench *b, Case *k) {
-  k->contenders = calloc(2 * (size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
+  k->contenders =
+      tirc_alloc_array(memory, 2 * (size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
   for (int i = 0; k->contenders && i < b->n_planned; i++) {
     const Planned *p = b->planned[i];
-    k->contenders[k->n_contenders++] = (Contender){.name = strdup(p->name),
+    k->contenders[k->n_contenders++] = (Contender){.name = tirc_strdup(memory, p->name),
                                                    .script = p->rival ? NULL : p->script,
                                                    .text = p->text,
                                                    .by_trace = p->by_trace,
@@ -413,7 +407,6 @@ void release_case(Case *k) {
     if (c->prepared) c->rival->free(c->prepared);
     tirc_launch_free(c->launch);
     tirc_kernel_free(c->kernel);
-    free(c->compiled);
     release_ahead(k, c);
     c->compiled = NULL;
     c->prepared = NULL;
@@ -428,8 +421,6 @@ void release_arrays(Case *k) {
   release_ceilings(k);
   free_arguments(k->n_params, k->args);
   tirc_reference_free(k->reference);
-  free(k->params);
-  free(k->symbols);
   k->args = NULL;
   k->reference = NULL;
   k->params = NULL;
@@ -440,7 +431,6 @@ void release_samples(Case *k) {
   for (int i = 0; i < k->n_contenders; i++) {
     Contender *c = &k->contenders[i];
     free(c->f.samples);
-    free(c->schedule);
     c->f.samples = NULL;
     c->schedule = NULL;
   }

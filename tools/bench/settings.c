@@ -2,7 +2,6 @@
  * -D options), the product of the lists of values. */
 #include "settings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_CASES = 1000 };
@@ -20,24 +19,16 @@ static const char *value_end(const char *p) {
   return p;
 }
 
-static void free_axis(Axis *a) {
-  for (int i = 0; i < a->n; i++) free(a->values[i]);
-  free(a->values);
-  free(a->name);
-  *a = (Axis){0};
-}
-
 static bool read_axis(const char *text, Axis *a) {
   const char *p = strchr(text, '=');
   if (!p || p == text) return false;
-  a->name = strndup(text, (size_t)(p - text));
+  a->name = tirc_strndup(memory, text, (size_t)(p - text));
   do {
     const char *start = ++p;
     p = value_end(start);
-    char **grown = realloc(a->values, ((size_t)a->n + 1) * sizeof *grown);
-    if (grown) a->values = grown;
-    if (!grown || p == start) return false;
-    a->values[a->n++] = strndup(start, (size_t)(p - start));
+    one_more(a->values, a->n);
+    if (p == start) return false;
+    a->values[a->n++] = tirc_strndup(memory, start, (size_t)(p - start));
   } while (*p == ',');
   return true;
 }
@@ -45,19 +36,10 @@ static bool read_axis(const char *text, Axis *a) {
 bool add_axis(Line *l, const char *text) {
   Axis a = {0};
   int i = 0;
-  if (!read_axis(text, &a)) {
-    free_axis(&a);
-    return false;
-  }
+  if (!read_axis(text, &a)) return false;
   while (i < l->n && strcmp(l->axes[i].name, a.name) != 0) i++;
-  if (i == MOST_AXES) {
-    free_axis(&a);
-    return false;
-  }
-  if (i == l->n)
-    l->n++;
-  else
-    free_axis(&l->axes[i]);
+  if (i == MOST_AXES) return false;
+  if (i == l->n) l->n++;
   l->axes[i] = a;
   return true;
 }
@@ -78,30 +60,29 @@ static int count_cases(const Line *l) {
 static void choose(const Line *l, int i, Case *k) {
   char text[512] = "";
   size_t used = 0;
-  k->kernel = strdup(l->kernel);
-  k->file = l->file ? strdup(l->file) : NULL;
+  k->kernel = tirc_strdup(memory, l->kernel);
+  k->file = l->file ? tirc_strdup(memory, l->file) : NULL;
   k->text = l->text;
   k->line = l->number;
   k->n_defines = l->n;
-  k->defines = calloc((size_t)l->n + 1, sizeof *k->defines);
+  k->defines = tirc_alloc_array(memory, (size_t)l->n + 1, sizeof *k->defines);
   for (int a = l->n - 1; k->defines && a >= 0; a--) {
     const Axis *axis = &l->axes[a];
-    k->defines[a] = (tirc_define){strdup(axis->name), strdup(axis->values[i % axis->n])};
+    k->defines[a] = (tirc_define){tirc_strdup(memory, axis->name),
+                                  tirc_strdup(memory, axis->values[i % axis->n])};
     i /= axis->n;
   }
   for (int a = 0; k->defines && a < l->n && used < sizeof text; a++)
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", a ? " " : "",
                              k->defines[a].name, k->defines[a].value);
-  k->setting = strdup(text);
+  k->setting = tirc_strdup(memory, text);
 }
 
 int add_line(Bench *b, const Line *l) {
   int n = count_cases(l);
   if (n > MOST_CASES - b->n_cases) return complain(NULL, "at most %d settings in all", MOST_CASES);
-  Case *grown = realloc(b->cases, (size_t)(b->n_cases + n) * sizeof *grown);
-  if (!grown) return complain(NULL, "out of memory");
-  b->cases = grown;
   for (int i = 0; i < n; i++) {
+    one_more(b->cases, b->n_cases);
     b->cases[b->n_cases] = (Case){0};
     choose(l, i, &b->cases[b->n_cases++]);
   }
@@ -110,8 +91,8 @@ int add_line(Bench *b, const Line *l) {
 
 char *name_of_case(const Case *k) {
   const size_t n = strlen(k->kernel) + strlen(k->setting) + 2;
-  char *name = malloc(n);
-  if (name) snprintf(name, n, "%s%s%s", k->kernel, *k->setting ? "/" : "", k->setting);
+  char *name = tirc_alloc(memory, n);
+  snprintf(name, n, "%s%s%s", k->kernel, *k->setting ? "/" : "", k->setting);
   for (char *p = name; p && *p; p++)
     if (*p == ' ') *p = ',';
   return name;
@@ -125,29 +106,22 @@ static int read_defines(const Bench *b, Line *l) {
   return DONE;
 }
 
-void free_line(Line *l) {
-  for (int i = 0; i < l->n; i++) free_axis(&l->axes[i]);
-  free(l->kernel);
-  free(l->file);
-}
-
 int multiply_threads(Bench *b) {
   int n = b->n_cases;
-  Case *all = calloc((size_t)(n * b->n_threads) + 1, sizeof *all);
-  if (!all) return complain(NULL, "out of memory");
+  Case *all = tirc_alloc_array(memory, (size_t)(n * b->n_threads) + 1, sizeof *all);
   for (int t = 0; t < b->n_threads; t++)
     for (int i = 0; i < n; i++) {
       Case *to = &all[t * n + i], *from = &b->cases[i];
-      *to = (Case){.kernel = strdup(from->kernel),
-                   .setting = strdup(from->setting),
-                   .file = from->file ? strdup(from->file) : NULL,
+      *to = (Case){.kernel = tirc_strdup(memory, from->kernel),
+                   .setting = tirc_strdup(memory, from->setting),
+                   .file = from->file ? tirc_strdup(memory, from->file) : NULL,
                    .text = from->text,
                    .line = from->line};
       to->n_defines = from->n_defines;
-      to->defines = calloc((size_t)from->n_defines + 1, sizeof *to->defines);
-      for (int d = 0; to->defines && d < from->n_defines; d++)
-        to->defines[d] =
-            (tirc_define){strdup(from->defines[d].name), strdup(from->defines[d].value)};
+      to->defines = tirc_alloc_array(memory, (size_t)from->n_defines + 1, sizeof *to->defines);
+      for (int d = 0; d < from->n_defines; d++)
+        to->defines[d] = (tirc_define){tirc_strdup(memory, from->defines[d].name),
+                                       tirc_strdup(memory, from->defines[d].value)};
       to->threads = b->threads[t].threads;
       to->executor = b->threads[t].executor;
     }
@@ -184,7 +158,6 @@ int make_cases(Bench *b) {
     Line l = {.kernel = shown_stem(b->o->args.at[0])};
     status = read_defines(b, &l);
     if (status == DONE) status = add_line(b, &l);
-    free_line(&l);
   }
   return status == DONE ? multiply_threads(b) : status;
 }
@@ -193,22 +166,8 @@ void free_cases(Bench *b) {
   for (int i = 0; i < b->n_cases; i++) {
     Case *k = &b->cases[i];
     release_samples(k);
-    for (int c = 0; k->contenders && c < k->n_contenders; c++) {
-      free(k->contenders[c].name);
-      tirc_figures_clear(&k->contenders[c].f);
-      free(k->contenders[c].note);
-    }
-    for (int d = 0; k->defines && d < k->n_defines; d++) {
-      free((char *)(uintptr_t)k->defines[d].name);
-      free((char *)(uintptr_t)k->defines[d].value);
-    }
-    free(k->contenders);
-    free(k->defines);
-    free(k->setting);
-    free(k->file);
-    free(k->kernel);
+    for (int c = 0; c < k->n_contenders; c++) tirc_figures_clear(&k->contenders[c].f);
   }
-  free(b->cases);
   b->cases = NULL;
   b->n_cases = 0;
 }

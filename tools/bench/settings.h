@@ -23,6 +23,5 @@ typedef struct Line {
 bool add_axis(Line *l, const char *text);
 /* The line's cases. DONE or BAD */
 int add_line(Bench *b, const Line *l);
-void free_line(Line *l);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include <json-c/json.h>
 #include <llvm/Config/llvm-config.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -25,7 +24,7 @@ typedef struct json_object Json;
 static char *json_string(Json *j) {
   const char *text =
       json_object_to_json_string_ext(j, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
-  char *copy = text ? strdup(text) : NULL;
+  char *copy = text ? tirc_strdup(memory, text) : NULL;
   json_object_put(j);
   return copy;
 }
@@ -87,8 +86,7 @@ static void put_word(FILE *to, const char *word) {
 static char *typed(const Options *o, const char *given, const char *shown) {
   char *out = NULL;
   size_t size;
-  FILE *f = open_memstream(&out, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&out, &size);
   for (int i = 0; i < o->words.n; i++) {
     const char *word = i ? o->words.at[i] : "tirc", *url = strstr(word, given);
     if (i) fputc(' ', f);
@@ -98,7 +96,7 @@ static char *typed(const Options *o, const char *given, const char *shown) {
     }
     put_word(f, word);
   }
-  return fclose(f) == 0 ? out : NULL;
+  return end_text(f, &out);
 }
 
 static void name_session(char *out, size_t size) {
@@ -120,11 +118,7 @@ int open_store(Bench *b) {
   tirc_machine_profile(s->profile, sizeof s->profile);
   s->machine = machine_description(&b->profile);
   s->command = typed(b->o, b->how.database, tirc_db_name(s->db));
-  if (!environment || !s->machine || !s->command)
-    status = complain(NULL, "out of memory");
-  else if (tirc_db_put_environment(s->db, environment, &s->environment, &e))
-    status = report(e);
-  free(environment);
+  if (tirc_db_put_environment(s->db, environment, &s->environment, &e)) status = report(e);
   return status;
 }
 
@@ -202,8 +196,6 @@ static tirc_status put_contender(const Bench *b, const Case *k, const Contender 
                                            .seed = b->o->seed},
                             .more = more};
   const tirc_status status = tirc_db_put_result(s->db, &r, e);
-  free(name);
-  free(more);
   return status;
 }
 
@@ -217,7 +209,6 @@ static tirc_status put_case(const Bench *b, const Case *k, tirc_error **e) {
     status = tirc_db_commit(b->store.db, e);
   else
     tirc_db_rollback(b->store.db);
-  free(setting);
   return status;
 }
 
@@ -262,14 +253,12 @@ int rescue_store(Bench *b, const char *path) {
       tirc_db_put_environment(other, description, &environment, NULL)) {
     tirc_db_close(other);
     tirc_error_free(e);
-    free(description);
     return BAD; /* close_store tries once more and says why */
   }
   tirc_db_close(s->db);
   tirc_string_free(s->environment);
   s->db = other;
   s->environment = environment;
-  free(description);
   char hint[4200];
   snprintf(hint, sizeof hint, "`tirc db merge %s` takes them there", path);
   complain(hint, "%d setting%s in %s, not in the database: %s", n, n == 1 ? " is" : "s are", path,
@@ -290,8 +279,6 @@ int close_store(Bench *b) {
   }
   tirc_error_free(e);
   tirc_string_free(s->environment);
-  free(s->machine);
-  free(s->command);
   tirc_db_close(s->db);
   *s = (ResultStore){0};
   return status;

@@ -9,7 +9,6 @@
 #include "tools/kit/input.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,15 +75,14 @@ const char *known_program(const char *name) {
 static char *path_of_program(const Reading *r, const char *word) {
   const char *slash = strrchr(r->file, '/');
   const size_t n = slash && *word != '/' ? (size_t)(slash - r->file) + 1 : 0;
-  char *path = malloc(n + strlen(word) + 1);
+  char *path = tirc_alloc(memory, n + strlen(word) + 1);
   if (path) memcpy(path, r->file, n), strcpy(path + n, word);
   return path;
 }
 
 static int find_program(const Reading *r, Line *l, const char *word) {
   l->text = text_of_program(r, word);
-  l->file = l->text ? strdup(word) : path_of_program(r, word);
-  if (!l->file) return complain(NULL, "out of memory");
+  l->file = l->text ? tirc_strdup(memory, word) : path_of_program(r, word);
   if (l->text || access(l->file, R_OK) == 0) return DONE;
   const char *dot = strrchr(word, '.');
   if (!dot && !strchr(word, '/')) /* more likely a value without its name */
@@ -167,9 +165,8 @@ static int check_values(const Reading *r, const Line *l, const tirc_module *m) {
 static int read_defines(Reading *r, Line *l, const tirc_module *m) {
   const List *d = &r->b->o->define;
   for (int i = 0; i < d->n; i++) {
-    char *name = strndup(d->at[i], strcspn(d->at[i], "="));
+    char *name = tirc_strndup(memory, d->at[i], strcspn(d->at[i], "="));
     bool has = !m || (name && (has_constant(m, name) || is_size(m, name)));
-    free(name);
     r->used[i] = r->used[i] || has;
     if (has && !add_axis(l, d->at[i]))
       return complain("write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'", d->at[i]);
@@ -211,7 +208,7 @@ static int read_line(Reading *r, int number, char *text) {
   text[strcspn(text, "#")] = 0;
   word = strtok_r(text, " \t\r", &rest);
   if (!word) return DONE;
-  l.kernel = strdup(word);
+  l.kernel = tirc_strdup(memory, word);
   if (strchr(word, '='))
     status = complain(line_hint, "%s:%d: '%s' stands where the kernel's name should", r->file,
                       number, word);
@@ -223,7 +220,6 @@ static int read_line(Reading *r, int number, char *text) {
                         word);
   }
   if (status == DONE) status = end_line(r, &l);
-  free_line(&l);
   return status;
 }
 
@@ -271,28 +267,26 @@ int read_suite(Bench *b, const char *name) {
   Reading r = {.b = b, .file = name};
   char *text = NULL;
   for (int i = 0; i < N_SUITES; i++)
-    if (strcmp(suites[i].name, name) == 0) r.suite = name, text = strdup(suites[i].text);
+    if (strcmp(suites[i].name, name) == 0)
+      r.suite = name, text = tirc_strdup(memory, suites[i].text);
   if (!text) text = read_small_file(name);
   if (!text) return no_suite(name, read_fault(errno));
-  r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
-  int status = r.used ? read_suite_text(&r, text) : complain(NULL, "out of memory");
-  free(r.used);
-  free(text);
+  r.used = tirc_alloc_array(memory, (size_t)b->o->define.n + 1, sizeof *r.used);
+  int status = read_suite_text(&r, text);
   return status;
 }
 
 int read_programs(Bench *b) {
   Reading r = {.b = b, .file = "the command line"};
-  r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
-  int status = r.used ? DONE : complain(NULL, "out of memory");
+  r.used = tirc_alloc_array(memory, (size_t)b->o->define.n + 1, sizeof *r.used);
+  int status = DONE;
   for (int i = 0; i < b->o->args.n && status == DONE; i++) {
-    Line l = {
-        .number = i + 1, .kernel = shown_stem(b->o->args.at[i]), .file = strdup(b->o->args.at[i])};
+    Line l = {.number = i + 1,
+              .kernel = shown_stem(b->o->args.at[i]),
+              .file = tirc_strdup(memory, b->o->args.at[i])};
     status = end_line(&r, &l);
-    free_line(&l);
   }
   if (status == DONE) status = check_used(&r);
-  free(r.used);
   return status;
 }
 

@@ -17,24 +17,11 @@ typedef struct json_object Json;
 enum { MOST_HEADER = 100 * 1000 * 1000 }; /* what the format allows */
 
 static Weight *add_weight(Checkpoint *c, const char *name, const char *dtype) {
-  if (c->n == c->room) {
-    const int room = c->room ? 2 * c->room : 64;
-    Weight *grown = realloc(c->at, (size_t)room * sizeof *grown);
-    if (!grown) return NULL;
-    c->at = grown;
-    c->room = room;
-  }
-  Weight *w = &c->at[c->n];
-  *w = (Weight){.name = strdup(name)};
+  one_more(c->at, c->n);
+  Weight *w = &c->at[c->n++];
+  *w = (Weight){.name = tirc_strdup(memory, name)};
   snprintf(w->dtype, sizeof w->dtype, "%s", dtype);
-  if (w->name) c->n++;
-  return w->name ? w : NULL;
-}
-
-void free_checkpoint(Checkpoint *c) {
-  for (int i = 0; i < c->n; i++) free(c->at[i].name);
-  free(c->at);
-  *c = (Checkpoint){0};
+  return w;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -43,14 +30,12 @@ static int compare_names(const void *a, const void *b) {
 
 int check_names(const Checkpoint *c) {
   int status = DONE;
-  char **names = calloc((size_t)c->n + 1, sizeof *names);
-  if (!names) return complain(NULL, "out of memory");
+  char **names = tirc_alloc_array(memory, (size_t)c->n + 1, sizeof *names);
   for (int i = 0; i < c->n; i++) names[i] = c->at[i].name;
   qsort(names, (size_t)c->n, sizeof *names, compare_names);
   for (int i = 1; i < c->n && status == DONE; i++)
     if (strcmp(names[i - 1], names[i]) == 0)
       status = complain(NULL, "two weights are called '%s'", names[i]);
-  free(names);
   return status;
 }
 
@@ -87,7 +72,6 @@ static int read_tensor(const char *path, Checkpoint *c, const char *name, Json *
   const size_t n = json_object_array_length(shape);
   if (n > MOST_WEIGHT_DIMS) return damaged(path, name, "has too many axes");
   Weight *w = add_weight(c, name, json_object_get_string(dtype));
-  if (!w) return complain(NULL, "out of memory");
   for (size_t d = 0; d < n; d++)
     if (!is_count(json_object_array_get_idx(shape, d), &w->shape[w->ndim++]) ||
         __builtin_mul_overflow(elements, w->shape[d], &elements))
@@ -133,7 +117,6 @@ static int parse_header(const char *path, Checkpoint *c, const char *text, size_
                         int64_t n_data) {
   while (n && (text[n - 1] == ' ' || text[n - 1] == '\n' || text[n - 1] == 0)) n--; /* padding */
   json_tokener *t = json_tokener_new();
-  if (!t) return complain(NULL, "out of memory");
   json_tokener_set_flags(t, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
   Json *all = json_tokener_parse_ex(t, text, (int)n);
   const enum json_tokener_error why = json_tokener_get_error(t);
@@ -149,7 +132,6 @@ static int parse_header(const char *path, Checkpoint *c, const char *text, size_
     status = complain(NULL, "%s: the header: %s", path, lies);
   else
     status = read_tensors(path, c, all, n_data);
-  free(lies);
   json_object_put(all);
   json_tokener_free(t);
   return status;
@@ -180,8 +162,7 @@ static int read_safetensors(const char *path, FILE *f, int64_t size, Checkpoint 
     return complain("it may have been downloaded in part",
                     "%s: the file ends within its header of %llu bytes", path,
                     (unsigned long long)n);
-  char *text = malloc(n);
-  if (!text) return complain(NULL, "out of memory");
+  char *text = tirc_alloc(memory, n);
   *text = '{';
   int status;
   if (fread(text + 1, 1, n - 1, f) != n - 1)
@@ -190,7 +171,6 @@ static int read_safetensors(const char *path, FILE *f, int64_t size, Checkpoint 
                  "%s: the file ends within its header of %llu bytes", path, (unsigned long long)n);
   else
     status = parse_header(path, c, text, n, size < 0 ? -1 : size - (int64_t)(n + sizeof head));
-  free(text);
   return status;
 }
 
@@ -209,8 +189,7 @@ static int read_npz(const char *path, Checkpoint *c) {
       break;
     }
     Weight *w = add_weight(c, tirc_npz_name(z, i), h.descr);
-    if (!w) status = complain(NULL, "out of memory");
-    for (int d = 0; w && d < h.ndim && d < MOST_WEIGHT_DIMS; d++) w->shape[w->ndim++] = h.shape[d];
+    for (int d = 0; d < h.ndim && d < MOST_WEIGHT_DIMS; d++) w->shape[w->ndim++] = h.shape[d];
   }
   if (status == DONE && !tirc_npz_name(z, 0))
     status = complain("PyTorch's own checkpoints are archives, too: save the state as safetensors",

@@ -22,6 +22,5 @@ typedef struct Checkpoint {
 int read_checkpoint(const char *path, Checkpoint *c);
 /* BAD when two weights have one name. */
 int check_names(const Checkpoint *c);
-void free_checkpoint(Checkpoint *c);
 
 #endif

@@ -4,7 +4,6 @@
 #include "tools/kit/kit.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -25,8 +24,7 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
 static char *symbol_name(const char *stem) {
   size_t n = strlen(stem) + 3;
-  char *name = malloc(n);
-  if (!name) return NULL;
+  char *name = tirc_alloc(memory, n);
   bool plain = !tirc_is_digit(*stem) && strcmp(stem, "main") != 0;
   snprintf(name, n, "%s%s", plain ? "" : "k_", stem);
   for (char *p = name; *p; p++)
@@ -36,7 +34,7 @@ static char *symbol_name(const char *stem) {
 
 static char *object_name(const char *stem, const char *ending) {
   size_t n = strlen(stem) + strlen(ending) + 1;
-  char *name = malloc(n);
+  char *name = tirc_alloc(memory, n);
   if (name) snprintf(name, n, "%s%s", stem, ending);
   return name;
 }
@@ -57,7 +55,6 @@ static void note_name(void *self, const char *func, const char *symbol) {
     fprintf(stderr, "%s: note: %s is called %s in the code: the name %s is C's, or taken\n",
             b->o->args.at[0], func, symbol, wanted);
   if (strcmp(func, "main") != 0) return;
-  free(b->block);
   b->block = object_name(symbol, "_weights");
 }
 
@@ -98,7 +95,6 @@ static int emit_with_weights(const Building *b, tirc_emit_kind kind, const char 
   const char *beside = b->o->weights_out;
   if (!beside) return emit(b, kind, path);
   char *part = part_of(beside);
-  if (!part) return complain(NULL, "out of memory");
   int status = write_weights((void *)(uintptr_t)b, part);
   if (status == DONE) status = emit(b, kind, path);
   if (status == DONE && !put_part(part, beside))
@@ -169,7 +165,6 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
   tirc_weights_close(weights);
   tirc_module_free(scheduled);
-  free(b->block);
   return status;
 }
 
@@ -194,8 +189,5 @@ int cmd_build(Options *o) {
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
   Building b = {.o = o, .how = {.target = o->target, .main_name = symbol}};
   const int status = build(&b, kind, o->output ? o->output : name);
-  free(name);
-  free(symbol);
-  free(base);
   return status;
 }

@@ -6,7 +6,6 @@
 #include "tools/kit/model.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Session {
@@ -38,16 +37,14 @@ static bool is_for(const char *text, const char *name) {
   return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
-/* What a name could have been, on the heap. */
+/* What a name could have been. */
 static char *list_names(const Session *s, bool symbols) {
   char *text = NULL;
   size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &size);
   for (int p = 0; p < s->n; p++) fprintf(f, "%s%s", p ? ", " : "", s->params[p].name);
   for (int k = 0; symbols && k < s->n_symbols; k++) fprintf(f, ", %s", s->symbols[k].name);
-  fclose(f);
-  return text;
+  return end_text(f, &text);
 }
 
 static int no_such_name(const Session *s, const char *option, const char *text, bool symbols) {
@@ -55,7 +52,6 @@ static int no_such_name(const Session *s, const char *option, const char *text, 
   char *names = list_names(s, symbols);
   complain(NULL, "--%s %s: the function has no parameter '%.*s'; it has %s", option, text,
            (int)strcspn(text, "="), text, names ? names : "others");
-  free(names);
   return BAD;
 }
 
@@ -142,8 +138,7 @@ static int find_symbols(Session *s) {
   tirc_error *e = NULL;
   const tirc_symbol *symbols;
   if (tirc_module_symbols(s->m, NULL, &s->n_symbols, &symbols, &e)) return report(e);
-  s->symbols = calloc((size_t)s->n_symbols + 1, sizeof *s->symbols);
-  if (!s->symbols) return complain(NULL, "out of memory");
+  s->symbols = tirc_alloc_array(memory, (size_t)s->n_symbols + 1, sizeof *s->symbols);
   for (int k = 0; k < s->n_symbols; k++) s->symbols[k] = symbols[k];
   return DONE;
 }
@@ -160,8 +155,7 @@ static int fill_arguments(Session *s) {
   if (status == DONE) status = check_names(s, &s->o->in, "in");
   if (status == DONE) status = check_names(s, &s->o->out, "out");
   if (status == DONE) status = check_range_names(s->o, s->n, s->params, 1);
-  s->args = calloc((size_t)s->n + 1, sizeof *s->args);
-  if (!s->args) return complain(NULL, "out of memory");
+  s->args = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *s->args);
   if (status == DONE) status = read_files(s);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->in, s->params[i].name));
@@ -306,8 +300,7 @@ static int require_same_parameters(const Session *s) {
 /* Before the compiled code runs, which checks nothing: the interpreter reports an index outside of
  * a buffer, a division by zero. */
 static int compute_expected(Session *s) {
-  tirc_argument *start = calloc((size_t)s->n + 1, sizeof *start);
-  if (!start) return complain(NULL, "out of memory");
+  tirc_argument *start = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *start);
   int status = copy_back(s->plain, s->m, s->n, s->args, start);
   if (status == DONE) status = make_reference(s->o, s->plain, s->n, start, &s->reference);
   free_arguments(s->n, start);
@@ -341,8 +334,7 @@ static void print_check(const Session *s, const tirc_check *c) {
 
 static int check(const Session *s) {
   tirc_check c = {.ok = false};
-  tirc_argument *got = calloc((size_t)s->n + 1, sizeof *got);
-  if (!got) return complain(NULL, "out of memory");
+  tirc_argument *got = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *got);
   int status = copy_back(s->plain, s->m, s->n, s->args, got);
   if (status == DONE) leave_unwritten(&s->emulated, s->reference, s->n, got);
   if (status == DONE) status = compare_results(s->reference, s->n, got, &c);
@@ -376,9 +368,7 @@ int run_module(const Options *o, const tirc_module *plain, const tirc_module *m)
   Session s = {.o = o, .plain = plain, .m = m};
   const int status = run_session(&s);
   free_arguments(s.n, s.args);
-  free_emulated(&s.emulated);
   tirc_reference_free(s.reference);
-  free(s.symbols);
   return status;
 }
 
@@ -396,7 +386,6 @@ static int run_model(const Options *o, const tirc_module *m) {
   s.plain = s.m = tirc_program_signature(p);
   if (status == DONE) status = run_session(&s);
   free_arguments(s.n, s.args);
-  free(s.symbols);
   tirc_weights_close(s.weights);
   tirc_program_free(p);
   return status;
@@ -410,11 +399,11 @@ static int take_sizes(Options *o) {
   int n = 0, status = DONE;
   for (int i = 0; has_sizes && i < o->define.n; i++) {
     const char *define = o->define.at[i];
-    char *name = strndup(define, strcspn(define, "="));
-    const bool is = name && strchr(define, '=') && is_size(plain, name);
-    if (!name || (is && !add_to_list(&o->in, define))) status = complain(NULL, "out of memory");
-    if (!is) o->define.at[n++] = define;
-    free(name);
+    char *name = tirc_strndup(memory, define, strcspn(define, "="));
+    if (strchr(define, '=') && is_size(plain, name))
+      add_to_list(&o->in, define);
+    else
+      o->define.at[n++] = define;
   }
   if (has_sizes) o->define.n = n;
   tirc_module_free(plain);

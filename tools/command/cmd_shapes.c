@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <json-c/json.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,9 +42,9 @@ static void print_of_rules(void *self, const char *text) {
 /* [[name, [extents], dtype], ...] */
 static tirc_status set_weights(Found *f, tirc_error **e) {
   const int n = f->weights.n;
-  tirc_value *rows = calloc((size_t)n + 1, sizeof *rows);
-  tirc_value(*cells)[3] = calloc((size_t)n + 1, sizeof *cells);
-  tirc_value(*dims)[MOST_WEIGHT_DIMS] = calloc((size_t)n + 1, sizeof *dims);
+  tirc_value *rows = tirc_alloc_array(memory, (size_t)n + 1, sizeof *rows);
+  tirc_value(*cells)[3] = tirc_alloc_array(memory, (size_t)n + 1, sizeof *cells);
+  tirc_value(*dims)[MOST_WEIGHT_DIMS] = tirc_alloc_array(memory, (size_t)n + 1, sizeof *dims);
   tirc_status status = TIRC_BAD;
   for (int i = 0; rows && cells && dims && i < n; i++) {
     const Weight *w = &f->weights.at[i];
@@ -59,17 +58,13 @@ static tirc_status set_weights(Found *f, tirc_error **e) {
     const tirc_value all = tirc_list_of(n, rows);
     status = tirc_schedule_set(f->s, "weights", &all, e);
   }
-  free(rows);
-  free(cells);
-  free(dims);
   return status;
 }
 
-/* The rules and a last line that asks them; on the heap. A script that is one function and nothing
- * else would be called with the schedule. */
+/* The rules and a last line that asks them. A script that is one function and nothing else would be
+ * called with the schedule. */
 static char *question(const char *rules) {
-  char *text = NULL;
-  return asprintf(&text, "%s\nfound = list(workloads(weights))\n", rules) < 0 ? NULL : text;
+  return tirc_format(memory, "%s\nfound = list(workloads(weights))\n", rules);
 }
 
 /* The script runs without a program; nothing of it is scheduled. */
@@ -84,7 +79,6 @@ static int ask_text(Found *f, const char *text) {
                      !tirc_schedule_operator(f->s, "+", &found, &none, &f->list, &e);
   tirc_module_free(m);
   if (asked) return DONE;
-  if (!e) return complain(NULL, "out of memory");
   report(e);
   return BAD;
 }
@@ -95,12 +89,8 @@ static int ask_rules(Found *f) {
   int status = f->o->uses ? read_text(f->o->uses, &rules, &n) : DONE;
   if (status == DONE && rules && memchr(rules, 0, n))
     status = complain(NULL, "cannot read '%s': %s", f->o->uses, read_fault(EILSEQ));
-  if (status != DONE) return free(rules), status;
-  char *text = question(rules ? rules : built_in_rules);
-  status = text ? ask_text(f, text) : complain(NULL, "out of memory");
-  free(text);
-  free(rules);
-  return status;
+  if (status != DONE) return status;
+  return ask_text(f, question(rules ? rules : built_in_rules));
 }
 
 /* --- checking what they say --------------------------------------------------------------------
@@ -180,11 +170,9 @@ static void put_sizes(FILE *to, const tirc_value *sizes) {
 static char *sizes_text(const tirc_value *sizes) {
   char *text = NULL;
   size_t n = 0;
-  FILE *f = open_memstream(&text, &n);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &n);
   put_sizes(f, sizes);
-  fclose(f);
-  return text;
+  return end_text(f, &text);
 }
 
 static bool is_of_products(const Found *f) {
@@ -219,14 +207,12 @@ static int write_programs(const Found *f) {
   int status = DONE;
   for (int64_t i = 0; i < f->list.n && status == DONE; i++) {
     const char *name = part(f, i, 1), *text = known_program(name);
-    char *path = NULL;
-    if (!text || asprintf(&path, "%.*s%s", slash ? (int)(slash - suite) + 1 : 0, suite, name) < 0)
-      continue;
+    if (!text) continue;
+    char *path = tirc_format(memory, "%.*s%s", slash ? (int)(slash - suite) + 1 : 0, suite, name);
     if (access(path, F_OK) != 0) {
       status = write_output(f->o, path, text, strlen(text));
       if (status == DONE) fprintf(stderr, "wrote %s\n", path);
     }
-    free(path);
   }
   return status;
 }
@@ -234,12 +220,10 @@ static int write_programs(const Found *f) {
 static int write_suite_file(const Found *f) {
   char *text = NULL;
   size_t n = 0;
-  FILE *to = open_memstream(&text, &n);
-  if (!to) return complain(NULL, "out of memory");
+  FILE *to = begin_text(&text, &n);
   put_suite(to, f);
-  fclose(to);
+  (void)end_text(to, &text);
   int status = write_output(f->o, f->o->output, text, n);
-  free(text);
   if (status == DONE && strcmp(f->o->output, "-") != 0 && !is_of_products(f))
     status = write_programs(f);
   return status;
@@ -281,21 +265,18 @@ static const char *type_of(const Found *f, const char *name) {
   return "?"; /* a name that the rules made up */
 }
 
-/* The types of a workload's weights, each once, in the file's words: "F32", "F16, F32"; on the
- * heap. */
+/* The types of a workload's weights, each once, in the file's words: "F32", "F16, F32". */
 static char *types_of(const Found *f, const tirc_value *names) {
   char *text = NULL;
   size_t n = 0;
-  FILE *to = open_memstream(&text, &n);
-  if (!to) return NULL;
+  FILE *to = begin_text(&text, &n);
   for (int64_t i = 0; i < names->n; i++) {
     const char *type = type_of(f, names->u.items[i].u.s);
     int64_t k = 0;
     while (k < i && strcmp(type_of(f, names->u.items[k].u.s), type) != 0) k++;
     if (k == i) fprintf(to, "%s%s", i ? ", " : "", type);
   }
-  fclose(to);
-  return text;
+  return end_text(to, &text);
 }
 
 static void print_json(const Found *f) {
@@ -311,7 +292,6 @@ static void print_json(const Found *f) {
     json_object_object_add(j, "weights", names);
     char *types = types_of(f, &w[3]);
     json_object_object_add(j, "dtype", json_text(types ? types : ""));
-    free(types);
     json_object_array_add(list, j);
   }
   json_object_object_add(all, "workloads", list);
@@ -334,8 +314,6 @@ static void print_table(const Found *f) {
     add_cell(&t, "%lld", (long long)w[3].n);
     add_cell(&t, "%s", w[3].u.items[0].u.s);
     add_cell(&t, "%s", types ? types : "");
-    free(types);
-    free(sizes);
   }
   put_table(f->o, stdout, &t);
   printf("%lld workload%s from %lld of %d weights\n", (long long)f->list.n,
@@ -367,6 +345,5 @@ int cmd_shapes(Options *o) {
     print_table(&f);
   if (status == DONE && o->output) status = write_suite_file(&f);
   tirc_schedule_free(f.s);
-  free_checkpoint(&f.weights);
   return status;
 }

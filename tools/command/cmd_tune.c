@@ -7,7 +7,6 @@
 #include "ir/cpu.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Tune {
@@ -147,10 +146,7 @@ static void print_changes(const Options *o, FILE *out, const Facts *before, cons
   fputs(n ? "  what it does otherwise than --auto:\n"
           : "  what it does otherwise than --auto shows in no row of `tirc db explain`\n",
         out);
-  if (n)
-    put_table(o, out, &t);
-  else
-    free_table(&t);
+  if (n) put_table(o, out, &t);
 }
 
 /* As rows of `tirc db explain`. */
@@ -177,9 +173,8 @@ static void print_difference(const Options *o, FILE *out, const tirc_tune_task *
 
 /* The values that a case has for what is no constant of its program. */
 static int read_sizes(const Case *k, tirc_tune_task *task) {
-  tirc_symbol *symbols = calloc((size_t)k->n_defines + 1, sizeof *symbols);
+  tirc_symbol *symbols = tirc_alloc_array(memory, (size_t)k->n_defines + 1, sizeof *symbols);
   int status = DONE, n = 0;
-  if (!symbols) return complain(NULL, "out of memory");
   for (int i = 0; i < k->n_defines && status == DONE; i++) {
     if (!is_size(k->program, k->defines[i].name)) continue;
     symbols[n].name = k->defines[i].name;
@@ -195,16 +190,14 @@ static int make_model_cases(Tune *t) {
   Bench *b = &t->cases;
   release_case(b->cases);
   free_cases(b);
-  b->cases = calloc((size_t)t->model.n + 1, sizeof *b->cases);
-  if (!b->cases) return complain(NULL, "out of memory");
+  b->cases = tirc_alloc_array(memory, (size_t)t->model.n + 1, sizeof *b->cases);
   for (; b->n_cases < t->model.n; b->n_cases++) {
     Case *k = &b->cases[b->n_cases];
     ModelTask *task = &t->model.at[b->n_cases];
-    k->kernel = strdup(task->name);
-    k->setting = strdup("");
+    k->kernel = tirc_strdup(memory, task->name);
+    k->setting = tirc_strdup(memory, "");
     k->program = task->module;
     task->module = NULL; /* the case has it now */
-    if (!k->kernel || !k->setting) return complain(NULL, "out of memory");
   }
   return DONE;
 }
@@ -241,11 +234,10 @@ static int make_tasks(Tune *t) {
   Bench *b = &t->cases;
   int status = load_cases(t);
   if (status != DONE) return status;
-  t->tasks = calloc((size_t)b->n_cases + 1, sizeof *t->tasks);
+  t->tasks = tirc_alloc_array(memory, (size_t)b->n_cases + 1, sizeof *t->tasks);
   const bool is_script = t->o->output && strcmp(t->o->output, "-") == 0;
   t->table = (TuneTable){.o = t->o, .out = is_script ? stderr : stdout, .n = b->n_cases};
-  t->table.rows = calloc((size_t)b->n_cases + 1, sizeof *t->table.rows);
-  if (!t->tasks || !t->table.rows) return complain(NULL, "out of memory");
+  t->table.rows = tirc_alloc_array(memory, (size_t)b->n_cases + 1, sizeof *t->table.rows);
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
     t->tasks[i] = (tirc_tune_task){.module = b->cases[i].program,
                                    .name = name_of_case(&b->cases[i]),
@@ -258,17 +250,9 @@ static int make_tasks(Tune *t) {
 }
 
 static void release(Tune *t) {
-  for (int i = 0; i < t->cases.n_cases; i++) {
-    if (t->tasks) {
-      free((char *)(uintptr_t)t->tasks[i].name);
-      free((tirc_symbol *)(uintptr_t)t->tasks[i].symbols);
-    }
-    release_case(&t->cases.cases[i]);
-  }
+  for (int i = 0; i < t->cases.n_cases; i++) release_case(&t->cases.cases[i]);
   free_cases(&t->cases);
   free_model_tasks(&t->model);
-  free(t->tasks);
-  free(t->table.rows);
 }
 
 /* --- the command -------------------------------------------------------------------------------
@@ -349,31 +333,25 @@ static int check_ranges(const Tune *t) {
       status = report(e);
       break;
     }
-    tirc_param *grown = realloc(all, (size_t)(n + more + 1) * sizeof *all);
-    if (!grown) {
-      status = complain(NULL, "out of memory");
-      break;
+    for (int k = 0; k < more; k++) {
+      one_more(all, n);
+      all[n++] = params[k];
     }
-    all = grown;
-    memcpy(all + n, params, (size_t)more * sizeof *all);
-    n += more;
   }
-  tirc_param *with = realloc(all, (size_t)(n + t->model.n_inputs + 1) * sizeof *all);
-  if (with) all = with;
-  if (!with && status == DONE) status = complain(NULL, "out of memory");
-  for (int i = 0; with && i < t->model.n_inputs; i++)
+  for (int i = 0; i < t->model.n_inputs; i++) {
+    one_more(all, n);
     all[n++] = (tirc_param){.name = t->model.inputs[i], .is_array = true};
+  }
   if (status == DONE) status = check_range_names(t->o, n, all, t->cases.n_cases);
-  free(all);
   return status;
 }
 
 /* What --test-data says, and behind it what --range does: the last one counts. */
 static tirc_input_range *all_ranges(const Tune *t, const tirc_input_range *said, int *n) {
   const size_t known = (size_t)t->model.n_ranges, more = (size_t)t->o->range.n;
-  tirc_input_range *all = calloc(known + more + 1, sizeof *all);
-  if (all && known) memcpy(all, t->model.ranges, known * sizeof *all);
-  if (all && more) memcpy(all + known, said, more * sizeof *all);
+  tirc_input_range *all = tirc_alloc_array(memory, known + more + 1, sizeof *all);
+  if (known) memcpy(all, t->model.ranges, known * sizeof *all);
+  if (more) memcpy(all + known, said, more * sizeof *all);
   *n = (int)(known + more);
   return all;
 }
@@ -383,12 +361,8 @@ static int tune(Tune *t) {
   tirc_input_range *ranges = NULL, *all = NULL;
   int n_ranges = 0, status = read_ranges(o, &ranges);
   if (status == DONE) status = check_ranges(t);
-  if (status == DONE && !(all = all_ranges(t, ranges, &n_ranges)))
-    status = complain(NULL, "out of memory");
-  if (status != DONE) {
-    free_ranges(o, ranges);
-    return status;
-  }
+  if (status != DONE) return status;
+  all = all_ranges(t, ranges, &n_ranges);
   const double left = o->seconds > 0 ? fmax(1e-3, o->seconds - (tirc_seconds() - t->start)) : 0;
   const tirc_tune_options options = {.target = o->target,
                                      .rules = o->rules,
@@ -412,8 +386,6 @@ static int tune(Tune *t) {
   const tirc_status tuned =
       tirc_tune_in_ranges(t->cases.n_cases, t->tasks, &options, n_ranges, all, &results, &e);
   clear_table(&t->table);
-  free(all);
-  free_ranges(o, ranges);
   if (tuned == TIRC_BAD) return report(e);
   status = finish(t, results, e);
   tirc_tune_results_free(t->cases.n_cases, results);

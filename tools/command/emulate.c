@@ -2,8 +2,6 @@
  */
 #include "emulate.h"
 
-#include <stdlib.h>
-
 typedef struct Patience {
   double since;
   bool told;
@@ -40,14 +38,14 @@ static int emulate_kernels(const Options *o, const tirc_module *m, int n, const 
 int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
             Emulated *out) {
   tirc_emulate_report done = {0};
-  *out = (Emulated){.n = n, .written = calloc((size_t)n + 1, sizeof *out->written)};
+  *out =
+      (Emulated){.n = n, .written = tirc_alloc_array(memory, (size_t)n + 1, sizeof *out->written)};
   bool room = out->written != NULL;
   for (int i = 0; i < n && room; i++)
     if (args[i].array) {
-      out->written[i] = calloc((size_t)tirc_array_count(args[i].array) + 1, 1);
+      out->written[i] = tirc_alloc_array(memory, (size_t)tirc_array_count(args[i].array) + 1, 1);
       room = out->written[i] != NULL;
     }
-  if (!room) return complain(NULL, "out of memory");
   Patience patience = {tirc_seconds(), false};
   const tirc_emulate_options options = {o->max_steps, o->blocks, (uint64_t)o->seed,
                                         go_on,        &patience, out->written};
@@ -70,9 +68,4 @@ void leave_unwritten(const Emulated *d, const tirc_reference *r, int n, tirc_arg
       tirc_reference_element(r, i, at, &expected, &least, &most);
       tirc_array_set(got[i].array, at, expected);
     }
-}
-
-void free_emulated(Emulated *d) {
-  for (int i = 0; d->written && i < d->n; i++) free(d->written[i]);
-  free(d->written);
 }

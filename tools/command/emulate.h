@@ -14,6 +14,5 @@ int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *
             Emulated *out);
 /* What a part of the blocks did not write counts as right. */
 void leave_unwritten(const Emulated *d, const tirc_reference *r, int n, tirc_argument *got);
-void free_emulated(Emulated *d);
 
 #endif

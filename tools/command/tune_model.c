@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Counting {
@@ -17,24 +16,16 @@ typedef struct Counting {
 } Counting;
 
 /* A function that computes what one before it does is the same task. */
-static int add_task(ModelTasks *t, const char *name, char *hash, tirc_module *alone, int calls) {
+static void add_task(ModelTasks *t, const char *name, char *hash, tirc_module *alone, int calls) {
   for (int i = 0; i < t->n; i++)
     if (strcmp(t->at[i].hash, hash) == 0) {
       t->at[i].calls += calls;
       tirc_string_free(hash);
       tirc_module_free(alone);
-      return DONE;
+      return;
     }
-  ModelTask *grown = realloc(t->at, (size_t)(t->n + 1) * sizeof *grown);
-  if (grown) t->at = grown;
-  char *kept = grown ? strdup(name) : NULL;
-  if (!kept) {
-    tirc_string_free(hash);
-    tirc_module_free(alone);
-    return BAD;
-  }
-  t->at[t->n++] = (ModelTask){kept, hash, alone, calls};
-  return DONE;
+  one_more(t->at, t->n);
+  t->at[t->n++] = (ModelTask){tirc_strdup(memory, name), hash, alone, calls};
 }
 
 static void count(void *self, const char *name, int calls) {
@@ -44,13 +35,13 @@ static void count(void *self, const char *name, int calls) {
   bool is_function = false;
   for (int i = 0; i < tirc_module_functions(k->functions); i++)
     is_function |= strcmp(tirc_module_function(k->functions, i), name) == 0;
-  if (!is_function || k->error || k->out_of_memory) return;
+  if (!is_function || k->error) return;
   if (tirc_module_alone(k->functions, name, "main", &alone, &k->error)) return;
   if (tirc_module_hash(alone, &hash, &k->error)) {
     tirc_module_free(alone);
     return;
   }
-  k->out_of_memory = add_task(k->t, name, hash, alone, calls) != DONE;
+  add_task(k->t, name, hash, alone, calls);
 }
 
 /* Code is measured for sizes that are numbers. */
@@ -70,13 +61,11 @@ static int check_sizes(const Options *o, const ModelTasks *t) {
 }
 
 /* --range may name them: functions take them by these names. */
-static int list_inputs(const tirc_module *model, ModelTasks *t) {
+static void list_inputs(const tirc_module *model, ModelTasks *t) {
   while (tirc_module_input(model, t->n_inputs)) t->n_inputs++;
-  t->inputs = calloc((size_t)t->n_inputs + 1, sizeof *t->inputs);
-  for (int i = 0; t->inputs && i < t->n_inputs; i++)
-    if (!(t->inputs[i] = strdup(tirc_module_input(model, i))))
-      return complain(NULL, "out of memory");
-  return t->inputs ? DONE : complain(NULL, "out of memory");
+  t->inputs = tirc_alloc_array(memory, (size_t)t->n_inputs + 1, sizeof *t->inputs);
+  for (int i = 0; i < t->n_inputs; i++)
+    t->inputs[i] = tirc_strdup(memory, tirc_module_input(model, i));
 }
 
 static tirc_input_range range_of(const char *name, const tirc_array *a) {
@@ -93,8 +82,7 @@ static int take_test_ranges(const Options *o, const tirc_module *model, ModelTas
   TestArrays given = {0};
   if (!o->test_data || !is_onnx(o->args.at[0])) return DONE;
   int status = read_test_arrays(o, "input", &given);
-  t->ranges = calloc((size_t)given.n + 1, sizeof *t->ranges);
-  if (!t->ranges && status == DONE) status = complain(NULL, "out of memory");
+  t->ranges = tirc_alloc_array(memory, (size_t)given.n + 1, sizeof *t->ranges);
   for (int i = 0; i < given.n && status == DONE; i++) {
     int param = -1;
     const char *type = given.at[i] ? tirc_array_dtype(given.at[i]) : "";
@@ -108,8 +96,8 @@ static int take_test_ranges(const Options *o, const tirc_module *model, ModelTas
 
 int find_model_tasks(const Options *o, const tirc_module *model, ModelTasks *t) {
   tirc_module *functions = NULL;
-  int status = list_inputs(model, t);
-  if (status == DONE) status = take_test_ranges(o, model, t);
+  list_inputs(model, t);
+  int status = take_test_ranges(o, model, t);
   if (status == DONE) status = run_phases(o, model, "cleanup", &functions);
   if (status != DONE) return status;
   Counting k = {.t = t, .functions = functions};
@@ -118,20 +106,14 @@ int find_model_tasks(const Options *o, const tirc_module *model, ModelTasks *t) 
   tirc_module_free(functions);
   if (told) return report(e);
   if (k.error) return report(k.error);
-  if (k.out_of_memory) return complain(NULL, "out of memory");
   return check_sizes(o, t);
 }
 
 void free_model_tasks(ModelTasks *t) {
   for (int i = 0; i < t->n; i++) {
-    free(t->at[i].name);
     tirc_string_free(t->at[i].hash);
     tirc_module_free(t->at[i].module);
   }
-  free(t->at);
-  for (int i = 0; t->inputs && i < t->n_inputs; i++) free(t->inputs[i]);
-  free(t->inputs);
-  free(t->ranges);
   *t = (ModelTasks){0};
 }
 

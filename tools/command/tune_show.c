@@ -1,7 +1,6 @@
 #include "tune_show.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -42,8 +41,7 @@ static double time_ceiling(const Case *k, const Ceiling *c) {
 }
 
 int measure_ceiling(Bench *b, Case *k, TuneRow *row) {
-  k->contenders = calloc(N_CEILINGS, sizeof *k->contenders);
-  if (!k->contenders) return complain(NULL, "out of memory");
+  k->contenders = tirc_alloc_array(memory, N_CEILINGS, sizeof *k->contenders);
   if (!ceiling_bits(b)) return DONE;
   int status = make_arrays(b, k);
   if (status == DONE) status = count_cost(k);
@@ -77,7 +75,6 @@ static void put_row_of(const TuneRow *r, int width) {
   fprintf(stderr, "%-*.*s %7lld %14s %8s %8s %7lld\033[K\n", width, width, name ? name : "",
           (long long)r->trials, time_text(r->best, best, sizeof best), share,
           gain_text(r->automatic, r->best, gain, sizeof gain), (long long)r->failed);
-  free(name);
 }
 
 /* So many tasks fit below each other; the others around the one that is measured are left out. */

@@ -70,8 +70,7 @@ static tirc_status schedule(Rung *r, const char *script) {
 static bool make_arguments(Rung *r) {
   const tirc_param *params = NULL;
   if (tirc_module_params(r->program, NULL, &r->n, &params, &r->error)) return false;
-  r->args = calloc((size_t)r->n + 1, sizeof *r->args);
-  if (!r->args) return false;
+  r->args = tirc_alloc_array(memory, (size_t)r->n + 1, sizeof *r->args);
   for (int i = 0; i < r->n; i++) {
     if (tirc_array_new(params[i].dtype, params[i].ndim, params[i].shape, &r->args[i].array,
                        &r->error))

@@ -114,9 +114,8 @@ static void examine_loaded(Doctor *d) {
 static bool version_of(const char *command, char *out, size_t n) {
   char *line = NULL;
   *out = 0;
-  if (asprintf(&line, "%s --version 2>/dev/null", command) < 0) return false;
+  line = tirc_format(memory, "%s --version 2>/dev/null", command);
   FILE *f = popen(line, "r");
-  free(line);
   if (!f) return false;
   const bool any = fgets(out, (int)n, f) != NULL;
   while (fgetc(f) != EOF) {

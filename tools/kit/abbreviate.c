@@ -2,7 +2,6 @@
  * blocks that they are in. The rest is left out. */
 #include "kit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LONG = 60, CONTEXT = 3 };
@@ -42,15 +41,11 @@ static void keep_around(Line *lines, int n, int at) {
 
 char *abbreviate(const char *text) {
   const int n = split_lines(text, NULL);
-  if (n <= LONG) return strdup(text);
-  Line *lines = calloc((size_t)n + 1, sizeof *lines);
+  if (n <= LONG) return tirc_strdup(memory, text);
+  Line *lines = tirc_alloc_array(memory, (size_t)n + 1, sizeof *lines);
   char *out = NULL;
   size_t size = 0;
-  FILE *f = lines ? open_memstream(&out, &size) : NULL;
-  if (!f) {
-    free(lines);
-    return strdup(text);
-  }
+  FILE *f = begin_text(&out, &size);
   split_lines(text, lines);
   bool marked = false;
   for (int i = 1; i < n; i++) {
@@ -69,7 +64,5 @@ char *abbreviate(const char *text) {
     left_out = 0;
     if (i < n) fprintf(f, "%.*s\n", (int)lines[i].n, lines[i].at);
   }
-  fclose(f);
-  free(lines);
-  return out;
+  return end_text(f, &out);
 }

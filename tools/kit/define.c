@@ -3,7 +3,6 @@
 #include "ir/ascii.h"
 #include "model.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,11 +11,8 @@ static char *text_of_file(const char *path) {
   struct stat info;
   if (stat(path, &info) || !S_ISREG(info.st_mode)) return NULL;
   FILE *f = fopen(path, "rb");
-  char *text = f ? calloc((size_t)info.st_size + 1, 1) : NULL;
-  if (text && fread(text, 1, (size_t)info.st_size, f) != (size_t)info.st_size) {
-    free(text);
-    text = NULL;
-  }
+  char *text = f ? tirc_alloc_array(memory, (size_t)info.st_size + 1, 1) : NULL;
+  if (text && fread(text, 1, (size_t)info.st_size, f) != (size_t)info.st_size) text = NULL;
   if (f) fclose(f);
   return text;
 }
@@ -78,16 +74,12 @@ int require_defines_used(const Options *o) {
     return BAD;
   if (o->ablate) return DONE;                           /* names a script, too */
   if (o->args.n && is_onnx(o->args.at[0])) return DONE; /* the import knows its extents */
-  char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
-  if (!texts) return complain(NULL, "out of memory");
+  char **texts = tirc_alloc_array(memory, (size_t)o->args.n + 1, sizeof *texts);
   while (n < o->args.n && (texts[n] = text_of_file(o->args.at[n])) != NULL) n++;
   for (int i = 0; n == o->args.n && n && i < o->define.n && status == DONE; i++) {
     const size_t length = strcspn(o->define.at[i], "=");
-    char *name = strndup(o->define.at[i], length);
-    if (name && length && o->define.at[i][length]) status = require_name(o, name, n, texts);
-    free(name);
+    char *name = tirc_strndup(memory, o->define.at[i], length);
+    if (length && o->define.at[i][length]) status = require_name(o, name, n, texts);
   }
-  for (int i = 0; i < n; i++) free(texts[i]);
-  free(texts);
   return status;
 }

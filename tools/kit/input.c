@@ -1,6 +1,7 @@
 #include "input.h"
 
 #include "ir/json_check.h"
+#include "kit.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -54,7 +55,7 @@ char *read_small_file(const char *path) {
     error = EILSEQ;
   }
   errno = error;
-  return text;
+  return keep_text(text);
 }
 
 const char *read_fault(int error) {
@@ -100,5 +101,5 @@ char *json_fault(const char *text, size_t n) {
     why = strdup("out of memory");
   }
   tirc_context_release(c);
-  return why;
+  return keep_text(why);
 }

@@ -15,7 +15,7 @@ const char *read_fault(int error);
 /* The next line with its end, on the heap; NULL at the end of the input, and with errno EFBIG where
  * the line is longer than `most`. */
 char *read_bounded_line(FILE *f, size_t most);
-/* NULL where a reader of JSON takes the text as it stands; otherwise why not, on the heap. */
+/* NULL where a reader of JSON takes the text as it stands; otherwise why not. */
 char *json_fault(const char *text, size_t n);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "new_file.h"
 
+#include "ir/context.h"
 #include "ir/nearest.h"
 #include "runtime/tirc.h"
 
@@ -77,6 +78,17 @@ bool same_name(const char *a, const char *b);
 
 /* memory.c: from here on, memory that runs out in LLVM ends the command with a message. */
 void end_when_memory_is_out(void);
+/* What is taken of this goes when the command ends, which it does with a message where there is no
+ * more. */
+extern Tirc *memory;
+/* Room for one more behind n of them. */
+#define one_more(at, n) ((at) = more_room((at), (n), sizeof *(at)))
+void *more_room(void *at, int n, size_t size);
+/* A text that is written as a file is; it is of that memory, too. */
+FILE *begin_text(char **text, size_t *n);
+char *end_text(FILE *f, char **text);
+/* From the heap into that memory; NULL stays. */
+char *keep_text(char *text);
 /* To the system, what is free of it: before something large is allocated. */
 void give_back_memory(void);
 
@@ -87,17 +99,16 @@ bool takes_option(const Command *c, const OptionRow *o);
 const Command *find_command(const char *name);
 void offer_command_names(Nearest *best);
 /* False after it has reported what is wrong. */
-bool add_to_list(List *l, const char *s); /* false: memory is out */
+void add_to_list(List *l, const char *s);
 bool parse_options(const Command *c, int argc, char **argv, Options *o);
 /* Whether --error-format=json is among the words: known before anything can be wrong. */
 bool wants_json(int argc, char **argv);
-void free_options(Options *o);
 void print_command_help(const Command *c, bool all, FILE *to);
 void print_usage(FILE *to);
 
 /* define.c: DONE, or BAD after saying which -D no file of the command line has a use for */
 int require_defines_used(const Options *o);
-/* abbreviate.c: a program with underlined lines, shortened when it is long; to be freed */
+/* abbreviate.c: a program with underlined lines, shortened when it is long */
 char *abbreviate(const char *text);
 
 /* How the command talks, from its words on. */
@@ -115,7 +126,7 @@ void show_error(const tirc_error *e);
 void put_clean(FILE *to, const char *text, size_t n);
 /* Likewise what something is called, wherever that comes from; it stays in its line. */
 void put_name(FILE *to, const char *name);
-char *shown_name(const char *name); /* on the heap, or NULL */
+char *shown_name(const char *name);
 /* A string of a JSON text, which is UTF-8 whatever the text is. */
 struct json_object *json_text(const char *text);
 /* Null for what JSON has no number of. */
@@ -160,7 +171,7 @@ int load_program(const Options *o, const char *path, tirc_module **out);
 /* From memory; `name` stands for the file in messages. */
 int load_program_text(const Options *o, const char *name, const char *text, size_t n,
                       tirc_module **out);
-/* A whole file; "-" is standard input. *text is on the heap. */
+/* A whole file; "-" is standard input. */
 int read_text(const char *path, char **text, size_t *n);
 /* Warns of what is legal in it and hardly meant; an error with --strict. */
 int check_program(const Options *o, const tirc_module *m);
@@ -178,7 +189,7 @@ int schedule_loaded(const Options *o, tirc_module *m, tirc_module **unscheduled,
 /* Program args[0], scheduled by args[1] or --auto if there is one: then `unscheduled` (or NULL)
  * gets the first. */
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
-/* "a/b/rule_based.sch" -> "rule_based"; on the heap, NULL when memory is out */
+/* "a/b/rule_based.sch" -> "rule_based" */
 char *path_stem(const char *path);
 char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
 int write_output(const Options *o, const char *path, const char *bytes, size_t n);
@@ -218,9 +229,8 @@ int fill_weight(const Options *o, const tirc_param *p, int i, tirc_array *a);
 /* DONE, or BAD after saying which --range is none, or is for no array of these, which are
  * of so many programs. */
 int check_range_names(const Options *o, int n, const tirc_param *params, int programs);
-/* All of them: *out on the heap. */
+/* All of them. */
 int read_ranges(const Options *o, tirc_input_range **out);
-void free_ranges(const Options *o, tirc_input_range *ranges);
 /* reference.c: what a program should compute of args. NO, without a message, when it was
  * interrupted. */
 int make_reference(const Options *o, const tirc_module *m, int n, const tirc_argument *args,

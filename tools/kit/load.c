@@ -6,7 +6,6 @@
 #include "ir/utf8.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,31 +38,23 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
   return tirc_module_read(path, n, defines, out, &e) ? report(e) : in_dialect(o, out);
 }
 
-/* The -D of the options, on the heap. */
+/* The -D of the options. */
 static int read_defines(const Options *o, tirc_define **out) {
-  tirc_define *defines = *out = calloc((size_t)o->define.n + 1, sizeof *defines);
-  if (!defines) return complain(NULL, "out of memory");
+  tirc_define *defines = *out = tirc_alloc_array(memory, (size_t)o->define.n + 1, sizeof *defines);
   for (int i = 0; i < o->define.n; i++) {
     const char *equals = strchr(o->define.at[i], '=');
     if (!equals || equals == o->define.at[i])
       return complain("write -D M=128", "-D takes NAME=VALUE, not '%s'", o->define.at[i]);
-    defines[i] =
-        (tirc_define){strndup(o->define.at[i], (size_t)(equals - o->define.at[i])), equals + 1};
+    defines[i] = (tirc_define){
+        tirc_strndup(memory, o->define.at[i], (size_t)(equals - o->define.at[i])), equals + 1};
   }
   return DONE;
-}
-
-static void free_defines(const Options *o, tirc_define *defines) {
-  for (int i = 0; defines && i < o->define.n; i++) free((char *)(uintptr_t)defines[i].name);
-  free(defines);
 }
 
 int load_program(const Options *o, const char *path, tirc_module **out) {
   tirc_define *defines;
   int status = read_defines(o, &defines);
-  if (status == DONE) status = load_program_with(o, path, o->define.n, defines, out);
-  free_defines(o, defines);
-  return status;
+  return status == DONE ? load_program_with(o, path, o->define.n, defines, out) : status;
 }
 
 int load_program_text(const Options *o, const char *name, const char *text, size_t n,
@@ -73,9 +64,7 @@ int load_program_text(const Options *o, const char *name, const char *text, size
   int status = read_defines(o, &defines);
   if (status == DONE && tirc_module_parse(text, n, name, o->define.n, defines, out, &e))
     status = report(e);
-  if (status == DONE) status = in_dialect(o, out);
-  free_defines(o, defines);
-  return status;
+  return status == DONE ? in_dialect(o, out) : status;
 }
 
 enum { MOST_TEXT = 1 << 28 };
@@ -84,7 +73,7 @@ int read_text(const char *path, char **text, size_t *n) {
   const bool standard = strcmp(path, "-") == 0;
   FILE *f = standard ? stdin : fopen(path, "rb");
   errno = f ? 0 : errno;
-  *text = f ? read_to_end(f, MOST_TEXT, n) : NULL;
+  *text = f ? keep_text(read_to_end(f, MOST_TEXT, n)) : NULL;
   const int error = errno;
   if (f && !standard) fclose(f);
   if (*text) return DONE;
@@ -210,15 +199,14 @@ int load_checked(const Options *o, tirc_module **out) {
 char *path_stem(const char *path) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   const char *dot = strrchr(base, '.');
-  if (strcmp(base, "-") == 0) return strdup("kernel");
-  return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+  if (strcmp(base, "-") == 0) return tirc_strdup(memory, "kernel");
+  return dot && dot > base ? tirc_strndup(memory, base, (size_t)(dot - base))
+                           : tirc_strdup(memory, base);
 }
 
 char *shown_stem(const char *path) {
-  char *stem = path_stem(path), *shown = stem ? malloc(3 * strlen(stem) + 1) : NULL;
-  if (shown) (void)tirc_utf8_repair(shown, stem);
-  free(stem);
-  return shown;
+  char *stem = path_stem(path), *shown = tirc_alloc(memory, 3 * strlen(stem) + 1);
+  return tirc_utf8_repair(shown, stem);
 }
 
 int check_output(const char *path) {

@@ -9,8 +9,38 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+Tirc *memory;
+
+static _Noreturn void no_memory(void) {
+  tirc_fail(memory, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
+}
+
+void *more_room(void *at, int n, size_t size) {
+  if (n & (n - 1)) return at;
+  void *more = tirc_alloc_array(memory, n ? 2 * (size_t)n : 1, size);
+  if (n) memcpy(more, at, (size_t)n * size);
+  return more;
+}
+
+char *keep_text(char *text) {
+  if (text) tirc_context_own(memory, text, free);
+  return text;
+}
+
+FILE *begin_text(char **text, size_t *n) {
+  FILE *f = open_memstream(text, n);
+  if (!f) no_memory();
+  return f;
+}
+
+char *end_text(FILE *f, char **text) {
+  if (fclose(f) != 0) no_memory();
+  return keep_text(*text);
+}
 
 static const char *last_words;
 

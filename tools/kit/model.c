@@ -2,7 +2,6 @@
 #include "model.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -207,7 +206,7 @@ typedef struct Checking {
   const tirc_module *plain;
   tirc_reference *reference; /* of the call that runs, with these arguments */
   tirc_argument *args;
-  int n_done, room;
+  int n_done;
   const char **done; /* names of functions that were checked */
   int n_packed;
   Packed *packed;
@@ -217,13 +216,7 @@ typedef struct Checking {
 static bool is_done(Checking *k, const char *func) {
   for (int i = 0; i < k->n_done; i++)
     if (strcmp(k->done[i], func) == 0) return true;
-  if (k->n_done == k->room) {
-    const int room = k->room ? 2 * k->room : 64;
-    const char **grown = realloc(k->done, (size_t)room * sizeof *grown);
-    if (!grown) return true;
-    k->done = grown;
-    k->room = room;
-  }
+  one_more(k->done, k->n_done);
   k->done[k->n_done++] = func;
   return false;
 }
@@ -242,13 +235,12 @@ static tirc_argument *plain_arguments(const Checking *k, const tirc_program_call
   int n;
   const tirc_param *params;
   if (tirc_module_params(k->plain, call->func, &n, &params, NULL) || n != call->n) return NULL;
-  tirc_argument *args = calloc((size_t)n + 1, sizeof *args);
-  for (int i = 0; args && i < n; i++) {
+  tirc_argument *args = tirc_alloc_array(memory, (size_t)n + 1, sizeof *args);
+  for (int i = 0; i < n; i++) {
     args[i] = call->args[i];
     for (int j = 0; j < k->n_packed && args[i].array; j++)
       if (k->packed[j].data == tirc_array_data(args[i].array)) args[i].array = k->packed[j].weight;
     if (takes(&params[i], &args[i])) continue;
-    free(args);
     return NULL;
   }
   return args;
@@ -263,12 +255,10 @@ static bool is_packing(const Checking *k, const tirc_program_call *call) {
 }
 
 static bool note_packed(Checking *k, const tirc_program_call *call) {
-  Packed *grown = realloc(k->packed, (size_t)(k->n_packed + 1) * sizeof *grown);
-  if (!grown) return false;
-  k->packed = grown;
-  grown += k->n_packed;
-  grown->data = tirc_array_data(call->args[1].array);
-  if (tirc_array_copy(call->args[0].array, &grown->weight, NULL)) return false;
+  one_more(k->packed, k->n_packed);
+  Packed *p = &k->packed[k->n_packed];
+  p->data = tirc_array_data(call->args[1].array);
+  if (tirc_array_copy(call->args[0].array, &p->weight, NULL)) return false;
   k->n_packed++;
   return true;
 }
@@ -308,7 +298,6 @@ static bool after_call(void *self, const tirc_program_call *call) {
     k->status = NO;
   }
   tirc_reference_free(k->reference);
-  free(k->args);
   k->reference = NULL;
   k->args = NULL;
   return k->status == DONE;
@@ -321,7 +310,6 @@ int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *
   const tirc_program_watch watch = {.self = &k, .before = before_call, .tell = after_call};
   const bool failed = tirc_program_run_watched(p, x, n, args, &watch, &e);
   tirc_reference_free(k.reference);
-  free(k.args);
   if (speech.progress) fprintf(stderr, "\r\033[K");
   const int compared = k.n_done - k.skipped;
   if (!failed && k.status == DONE && !compared)
@@ -334,8 +322,6 @@ int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *
       printf("note: %d have other parameters without their schedules and were not compared\n",
              k.skipped);
   }
-  free(k.done);
   for (int i = 0; i < k.n_packed; i++) tirc_array_free(k.packed[i].weight);
-  free(k.packed);
   return failed ? report(e) : k.status;
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,22 +18,14 @@ bool is_onnx(const char *path) {
 /* FOLDER/input_0.pb, input_1.pb ... as far as they go. */
 static int read_series(const Options *o, const char *kind, TestArrays *out) {
   for (int i = 0;; i++) {
-    char *path;
     tirc_error *e = NULL;
     tirc_array *a = NULL;
-    if (asprintf(&path, "%s/%s_%d.pb", o->test_data, kind, i) < 0)
-      return complain(NULL, "out of memory");
+    char *path = tirc_format(memory, "%s/%s_%d.pb", o->test_data, kind, i);
     const bool there = access(path, F_OK) == 0;
     const bool failed = there && tirc_array_read_onnx(path, &a, &e);
-    free(path);
     if (failed) return report(e);
     if (!there) return DONE;
-    tirc_array **grown = realloc(out->at, ((size_t)i + 1) * sizeof *grown);
-    if (!grown) {
-      tirc_array_free(a);
-      return complain(NULL, "out of memory");
-    }
-    out->at = grown;
+    one_more(out->at, out->n);
     out->at[out->n++] = a;
   }
 }
@@ -49,7 +40,6 @@ int read_test_arrays(const Options *o, const char *kind, TestArrays *out) {
 
 void free_test_arrays(TestArrays *a) {
   for (int i = 0; i < a->n; i++) tirc_array_free(a->at[i]);
-  free(a->at);
   *a = (TestArrays){0};
 }
 
@@ -90,17 +80,16 @@ typedef struct Bound {
 /* --bind NAME=VALUE or NAME=FILE.npy. Names of values have any characters: the last '=' counts. */
 static int read_bounds(const Options *o, Bound *b) {
   int status = DONE;
-  b->at = calloc((size_t)o->bind.n + 1, sizeof *b->at);
-  b->arrays = calloc((size_t)o->bind.n + 1, sizeof *b->arrays);
-  if (!b->at || !b->arrays) return complain(NULL, "out of memory");
+  b->at = tirc_alloc_array(memory, (size_t)o->bind.n + 1, sizeof *b->at);
+  b->arrays = tirc_alloc_array(memory, (size_t)o->bind.n + 1, sizeof *b->arrays);
   for (int i = 0; i < o->bind.n && status == DONE; i++) {
     const char *equals = strrchr(o->bind.at[i], '=');
     if (!equals || equals == o->bind.at[i] || !equals[1])
       return complain("write --bind shape=1,64 or --bind shape=FILE.npy",
                       "--bind takes NAME=VALUE, not '%s'", o->bind.at[i]);
     if (is_npy(equals + 1)) status = read_bound(equals + 1, &b->arrays[i]);
-    b->at[i] = (tirc_bound){strndup(o->bind.at[i], (size_t)(equals - o->bind.at[i])), b->arrays[i],
-                            b->arrays[i] ? NULL : equals + 1};
+    b->at[i] = (tirc_bound){tirc_strndup(memory, o->bind.at[i], (size_t)(equals - o->bind.at[i])),
+                            b->arrays[i], b->arrays[i] ? NULL : equals + 1};
     b->n = i + 1;
   }
   return status;
@@ -108,11 +97,8 @@ static int read_bounds(const Options *o, Bound *b) {
 
 static void free_bounds(Bound *b) {
   for (int i = 0; i < b->n; i++) {
-    free((char *)(uintptr_t)b->at[i].name);
     tirc_array_free(b->arrays[i]);
   }
-  free(b->at);
-  free(b->arrays);
 }
 
 int import_onnx(const Options *o, const char *path, int n, const tirc_define *defines,

@@ -63,12 +63,9 @@ bool takes_option(const Command *c, const OptionRow *o) {
   return false;
 }
 
-bool add_to_list(List *l, const char *s) {
-  const char **grown = realloc(l->at, ((size_t)l->n + 1) * sizeof *grown);
-  if (!grown) return false;
-  l->at = grown;
+void add_to_list(List *l, const char *s) {
+  one_more(l->at, l->n);
   l->at[l->n++] = s;
-  return true;
 }
 
 static const Option *find_option(const Command *c, const char *name, size_t n, char letter) {
@@ -95,7 +92,7 @@ static bool set_option(const Command *c, const Option *option, const char *value
   case FLAG: *(bool *)field = true; return true;
   case STRING:
   case OPTIONAL: *(const char **)(void *)field = value; return true;
-  case LIST: return add_to_list((List *)(void *)field, value);
+  case LIST: add_to_list((List *)(void *)field, value); return true;
   case INT:
   case COUNT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
   case REAL:
@@ -195,7 +192,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     if (!only_args && strcmp(argv[i], "--") == 0)
       only_args = true;
     else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
-      if (!add_to_list(&o->args, argv[i])) return false;
+      add_to_list(&o->args, argv[i]);
     } else if (!parse_option(c, argc, argv, &i, o))
       return false;
   }
@@ -210,12 +207,6 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
   }
   if (o->help || o->help_all || wants_targets(o)) return true;
   return check_counts(c, o) && check_ranges(c, o) && check_target(o) && check_device(o);
-}
-
-void free_options(Options *o) {
-  List *lists[] = {&o->args,     &o->define, &o->in,   &o->out, &o->only,
-                   &o->instance, &o->skip,   &o->pass, &o->load};
-  for (int i = 0; i < 9; i++) free(lists[i]->at);
 }
 
 enum { COLUMN = 29 }; /* of what is said of an option */

@@ -4,7 +4,6 @@
 #include "ir/number.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_of(const char *text, const char *name) {
@@ -83,18 +82,12 @@ int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
 
 /* The name stands where the text does: up to the "=". */
 int read_ranges(const Options *o, tirc_input_range **out) {
-  *out = calloc((size_t)o->range.n + 1, sizeof **out);
-  int status = *out ? DONE : complain(NULL, "out of memory");
+  *out = tirc_alloc_array(memory, (size_t)o->range.n + 1, sizeof **out);
+  int status = DONE;
   for (int k = 0; k < o->range.n && status == DONE; k++) {
     const char *text = o->range.at[k];
     status = read_range(text, &(*out)[k].low, &(*out)[k].high);
-    if (status == DONE) (*out)[k].param = strndup(text, strcspn(text, "="));
-    if (status == DONE && !(*out)[k].param) status = complain(NULL, "out of memory");
+    if (status == DONE) (*out)[k].param = tirc_strndup(memory, text, strcspn(text, "="));
   }
   return status;
-}
-
-void free_ranges(const Options *o, tirc_input_range *ranges) {
-  for (int k = 0; ranges && k < o->range.n; k++) free((char *)(uintptr_t)ranges[k].param);
-  free(ranges);
 }

@@ -2,7 +2,6 @@
 #include "kit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static bool go_on(void *self) {
@@ -55,5 +54,4 @@ bool copy_arguments(int n, const tirc_argument *from, tirc_argument *to) {
 
 void free_arguments(int n, tirc_argument *args) {
   for (int i = 0; args && i < n; i++) tirc_array_free(args[i].array);
-  free(args);
 }

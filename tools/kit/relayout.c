@@ -2,7 +2,6 @@
  * layout of before, so that is what is compared. */
 #include "kit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool is_relaid(const tirc_module *scheduled, int i) {
@@ -23,21 +22,20 @@ int relayout_array(const tirc_module *scheduled, int i, bool back, tirc_array *f
     tirc_module_free(copy);
     return report(e);
   }
-  tirc_argument *args = calloc((size_t)n, sizeof *args);
-  int status = args ? DONE : complain(NULL, "out of memory");
-  for (int k = 0; k < n && args; k++) {
+  tirc_argument *args = tirc_alloc_array(memory, (size_t)n, sizeof *args);
+  int status = DONE;
+  for (int k = 0; k < n; k++) {
     args[k].array = k == 0 ? from : k == 1 ? to : NULL;
     for (int j = 0; j < n_sizes; j++)
       if (!strcmp(params[k].name, sizes[j].name)) args[k].i = sizes[j].value;
   }
-  if (args && tirc_module_interpret(copy, NULL, n, args, 0, &e)) status = report(e);
-  free(args);
+  if (tirc_module_interpret(copy, NULL, n, args, 0, &e)) status = report(e);
   tirc_module_free(copy);
   return status;
 }
 
 /* The symbols of the shapes, which the arrays of now tell the scheduled program, and behind them
- * the n scalars; *n_sizes and *out, to be freed. */
+ * the n scalars; *n_sizes and *out. */
 static int find_sizes(const tirc_module *scheduled, int n, const tirc_argument *now, int *n_sizes,
                       tirc_symbol **out) {
   int n_symbols = 0;
@@ -47,8 +45,7 @@ static int find_sizes(const tirc_module *scheduled, int n, const tirc_argument *
   if (tirc_module_symbols(scheduled, NULL, &n_symbols, &found, &e) ||
       tirc_module_params(scheduled, NULL, &n, &params, &e))
     return report(e);
-  tirc_symbol *sizes = calloc((size_t)(n_symbols + n) + 1, sizeof *sizes);
-  if (!sizes) return complain(NULL, "out of memory");
+  tirc_symbol *sizes = tirc_alloc_array(memory, (size_t)(n_symbols + n) + 1, sizeof *sizes);
   for (int k = 0; k < n_symbols; k++) sizes[k] = found[k];
   *n_sizes = n_symbols;
   *out = sizes;
@@ -64,14 +61,12 @@ static int new_array_before(const tirc_module *plain, int n, const tirc_argument
                             tirc_symbol *sizes, int i, const tirc_param *p, tirc_array **out) {
   tirc_error *e = NULL;
   int64_t shape[32] = {0};
-  tirc_argument *scalars = calloc((size_t)n + 1, sizeof *scalars);
-  int status = scalars ? DONE : complain(NULL, "out of memory");
-  for (int k = 0; k < n && scalars; k++) scalars[k].i = now[k].i;
-  if (status == DONE && (tirc_module_shape(plain, NULL, n, scalars, n_sizes, sizes, i, shape, &e) ||
-                         tirc_array_new(p->dtype, p->ndim, shape, out, &e)))
-    status = report(e);
-  free(scalars);
-  return status;
+  tirc_argument *scalars = tirc_alloc_array(memory, (size_t)n + 1, sizeof *scalars);
+  for (int k = 0; k < n; k++) scalars[k].i = now[k].i;
+  return tirc_module_shape(plain, NULL, n, scalars, n_sizes, sizes, i, shape, &e) ||
+                 tirc_array_new(p->dtype, p->ndim, shape, out, &e)
+             ? report(e)
+             : DONE;
 }
 
 int copy_back(const tirc_module *plain, const tirc_module *scheduled, int n,
@@ -91,6 +86,5 @@ int copy_back(const tirc_module *plain, const tirc_module *scheduled, int n,
     if (status == DONE)
       status = relayout_array(scheduled, i, true, from[i].array, to[i].array, n_sizes, sizes);
   }
-  free(sizes);
   return status;
 }

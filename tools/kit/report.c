@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What steers a terminal: controls, C1's as well, and what turns the direction of a text. */
@@ -41,10 +40,9 @@ void put_name(FILE *to, const char *name) { put_shown(to, name, strlen(name), tr
 char *shown_name(const char *name) {
   char *out = NULL;
   size_t n = 0;
-  FILE *f = open_memstream(&out, &n);
-  if (!f) return NULL;
+  FILE *f = begin_text(&out, &n);
   put_name(f, name);
-  return fclose(f) == 0 ? out : NULL;
+  return end_text(f, &out);
 }
 
 /* Messages quote files, scripts and arguments. */
@@ -78,11 +76,9 @@ static void print_part(const char *title, const char *text) {
 static char *clean(const char *text) {
   char *out = NULL;
   size_t n = 0;
-  FILE *f = open_memstream(&out, &n);
-  if (!f) return NULL;
+  FILE *f = begin_text(&out, &n);
   put_clean_text(f, text);
-  fclose(f);
-  return out;
+  return end_text(f, &out);
 }
 
 /* A part in sentences, which are wrapped. */
@@ -94,13 +90,11 @@ static void print_sentences(const char *title, const char *text) {
   }
   fprintf(stderr, "%s%s:%s ", paint(BOLD), title, paint(RESET));
   put_wrapped(stderr, (int)strlen(title) + 2, 2, words);
-  free(words);
 }
 
 static void put_program(const char *ir) {
   char *text = speech.full ? NULL : abbreviate(ir);
   put_lines(text ? text : ir);
-  free(text);
 }
 
 /* Errors of primitives have a page with an example; a wrong type or number of arguments has not. */
@@ -129,9 +123,8 @@ static void report_text(const tirc_error *e) {
 }
 
 struct json_object *json_text(const char *text) {
-  char *valid = malloc(3 * strlen(text) + 1);
+  char *valid = tirc_alloc(memory, 3 * strlen(text) + 1);
   struct json_object *j = valid ? json_object_new_string(tirc_utf8_repair(valid, text)) : NULL;
-  free(valid);
   return j;
 }
 
@@ -159,7 +152,6 @@ const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double
 static void add(struct json_object *j, const char *key, const char *value) {
   char *text = value ? clean(value) : NULL;
   if (text) json_object_object_add(j, key, json_object_new_string(text));
-  free(text);
 }
 
 /* What errors, warnings and complaints have in common. */

@@ -48,12 +48,11 @@ int read_array_file(const tirc_param *p, const char *file, tirc_array **out) {
   tirc_error *e = NULL;
   if (is_archive(file)) return read_member(file, p->name, out);
   const char *colon = strrchr(file, ':');
-  char *archive = colon ? strndup(file, (size_t)(colon - file)) : NULL;
+  char *archive = colon ? tirc_strndup(memory, file, (size_t)(colon - file)) : NULL;
   bool member = archive && is_archive(archive);
   int status = member                               ? read_member(archive, colon + 1, out)
                : tirc_array_read_npy(file, out, &e) ? report(e)
                                                     : DONE;
-  free(archive);
   return status;
 }
 
@@ -115,18 +114,10 @@ static void collect(const Options *o, const char *file, int n, const tirc_param 
 static int write_archive(const Options *o, const char *file, int n, const tirc_param *params,
                          const tirc_argument *args) {
   tirc_error *e = NULL;
-  Output all = {0, calloc((size_t)n + 1, sizeof *all.names),
-                calloc((size_t)n + 1, sizeof *all.arrays)};
-  int status = DONE;
-  if (!all.names || !all.arrays)
-    status = complain(NULL, "out of memory");
-  else {
-    collect(o, file, n, params, args, &all);
-    if (tirc_npz_write(file, all.n, all.names, all.arrays, &e)) status = report(e);
-  }
-  free(all.names);
-  free(all.arrays);
-  return status;
+  Output all = {0, tirc_alloc_array(memory, (size_t)n + 1, sizeof *all.names),
+                tirc_alloc_array(memory, (size_t)n + 1, sizeof *all.arrays)};
+  collect(o, file, n, params, args, &all);
+  return tirc_npz_write(file, all.n, all.names, all.arrays, &e) ? report(e) : DONE;
 }
 
 static int write_one(const Options *o, const char *out, int n, const tirc_param *params,

@@ -1,25 +1,16 @@
-#define _GNU_SOURCE
 #include "table.h"
 
 #include "ir/number.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 void add_cell(Table *t, const char *format, ...) {
-  if (t->n == t->room) {
-    const int room = t->room ? 2 * t->room : 64;
-    char **grown = realloc(t->cells, (size_t)room * sizeof *grown);
-    if (!grown) return;
-    t->cells = grown;
-    t->room = room;
-  }
+  one_more(t->cells, t->n);
   va_list args;
   va_start(args, format);
-  if (vasprintf(&t->cells[t->n], format, args) < 0) t->cells[t->n] = NULL;
+  t->cells[t->n++] = tirc_vformat(memory, format, args);
   va_end(args);
-  if (t->cells[t->n]) t->n++;
 }
 
 /* A spreadsheet takes what begins so for a formula, and runs it. */
@@ -75,11 +66,10 @@ static void put_markdown_row(FILE *to, char *const *cells, const Table *t) {
   for (int i = 0; i < t->columns; i++) {
     fputs(i ? " | " : "| ", to);
     char *shown = shown_name(cells[i]);
-    for (const char *p = shown ? shown : ""; *p; p++) {
+    for (const char *p = shown; *p; p++) {
       if (strchr("|<*_`[]\\", *p)) fputc('\\', to);
       fputc(*p, to);
     }
-    free(shown);
   }
   fputs(" |\n", to);
 }
@@ -91,7 +81,7 @@ static void put_markdown_rule(FILE *to, const Table *t) {
 
 static void put_latex_text(FILE *to, const char *text) {
   char *shown = shown_name(text);
-  for (const char *p = shown ? shown : ""; *p; p++) {
+  for (const char *p = shown; *p; p++) {
     if (*p == '\\')
       fputs("\\textbackslash{}", to);
     else if (*p == '~' || *p == '^')
@@ -99,7 +89,6 @@ static void put_latex_text(FILE *to, const char *text) {
     else
       fprintf(to, strchr("&%$#_{}", *p) ? "\\%c" : "%c", *p);
   }
-  free(shown);
 }
 
 static void put_latex_row(FILE *to, char *const *cells, const Table *t) {
@@ -135,10 +124,10 @@ static void find_widths(const Table *t, int *widths) {
 }
 
 void put_table(const Options *o, FILE *to, Table *t) {
-  int *widths = calloc((size_t)t->columns + 1, sizeof *widths);
-  if (widths) find_widths(t, widths);
+  int *widths = tirc_alloc_array(memory, (size_t)t->columns + 1, sizeof *widths);
+  find_widths(t, widths);
   if (o->latex) put_latex_head(to, t);
-  for (int row = 0; widths && row < t->n / t->columns; row++) {
+  for (int row = 0; row < t->n / t->columns; row++) {
     char *const *cells = t->cells + row * t->columns;
     if (o->csv)
       put_csv_row(to, cells, t);
@@ -152,12 +141,4 @@ void put_table(const Options *o, FILE *to, Table *t) {
     if (row == 0 && o->latex) fputs("\\midrule\n", to);
   }
   if (o->latex) put_latex_end(to, t);
-  free(widths);
-  free_table(t);
-}
-
-void free_table(Table *t) {
-  for (int i = 0; i < t->n; i++) free(t->cells[i]);
-  free(t->cells);
-  *t = (Table){0};
 }

@@ -14,7 +14,6 @@ typedef struct Table {
 void add_cell(Table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Aligned, or as --csv, --md or --latex say; and frees it. */
 void put_table(const Options *o, FILE *to, Table *t);
-void free_table(Table *t); /* of one that is not put */
 /* What a spreadsheet would run as a formula gets a mark, which it takes for the sign of a text;
  * numbers stay numbers. */
 enum { CSV_MARK = '\'' };

@@ -6,7 +6,6 @@
 
 #include "ir/utf8.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -99,7 +98,7 @@ typedef struct Page {
 } Page;
 
 /* Up to the end of a line of text. */
-static char *line_of(const char *text) { return strndup(text, strcspn(text, "\n")); }
+static char *line_of(const char *text) { return tirc_strndup(memory, text, strcspn(text, "\n")); }
 
 /* What a pair of marks is around, or 0: `code`, **bold**, *emphasis*. */
 static size_t marked(const char *s, const char *mark) {
@@ -119,7 +118,7 @@ static size_t link_length(const char *s, size_t *text) {
 }
 
 /* The text with colours for its marks; without colours the marks stay, as they are for reading,
- * too. On the heap, or NULL. */
+ * too. */
 static char *in_colours(const Page *p, const char *s, const char *base) {
   static const struct {
     const char *mark, *colour;
@@ -127,8 +126,7 @@ static char *in_colours(const Page *p, const char *s, const char *base) {
   const char *start = s;
   char *out = NULL;
   size_t size = 0, text = 0;
-  FILE *f = open_memstream(&out, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&out, &size);
   if (p->colour) fputs(base, f);
   while (*s) {
     size_t n = link_length(s, &text);
@@ -146,36 +144,26 @@ static char *in_colours(const Page *p, const char *s, const char *base) {
       continue;
     }
     size_t m = strlen(marks[i].mark);
-    char *words = strndup(s + m, n), *inside = i && words ? in_colours(p, words, BOLD) : NULL;
-    fprintf(f, "%s%s" RESET "%s", marks[i].colour, inside ? inside : words ? words : "", base);
-    free(inside);
-    free(words);
+    char *words = tirc_strndup(memory, s + m, n), *inside = i ? in_colours(p, words, BOLD) : NULL;
+    fprintf(f, "%s%s" RESET "%s", marks[i].colour, inside ? inside : words, base);
     s += n + 2 * m;
   }
   if (p->colour && *base) fputs(RESET, f);
-  fclose(f);
-  return out;
+  return end_text(f, &out);
 }
 
 static void put_words(const Page *p, int hang, const char *words, const char *base) {
-  char *text = in_colours(p, words, base);
-  put_wrapped(p->to, hang, hang, text ? text : words);
-  free(text);
+  put_wrapped(p->to, hang, hang, in_colours(p, words, base));
 }
 
 static void end_paragraph(Page *p) {
   if (!p->words) return;
   put_words(p, p->hang, p->words, "");
-  free(p->words);
   p->words = NULL;
 }
 
 static void add_words(Page *p, const char *words) {
-  size_t n = strlen(words), old = p->words ? strlen(p->words) : 0;
-  char *grown = realloc(p->words, old + n + 2);
-  if (!grown) return;
-  snprintf(grown + old, n + 2, "%s%s", old ? " " : "", words);
-  p->words = grown;
+  p->words = p->words ? tirc_format(memory, "%s %s", p->words, words) : tirc_strdup(memory, words);
 }
 
 /* --- tables: in columns where they fit, otherwise each row as a list
@@ -183,15 +171,13 @@ static void add_words(Page *p, const char *words) {
 
 enum { MOST_CELLS = 8 };
 
-/* The cells of "| a | b |", each on the heap. */
+/* The cells of "| a | b |". */
 static int split_row(const Page *p, const char *row, char **cells) {
   int n = 0;
   for (const char *s = row + strspn(row, " |"); *s && n < MOST_CELLS;) {
     size_t length = strcspn(s, "|"), end = length;
     while (end && s[end - 1] == ' ') end--;
-    char *cell = strndup(s, end);
-    cells[n++] = cell ? in_colours(p, cell, "") : NULL;
-    free(cell);
+    cells[n++] = in_colours(p, tirc_strndup(memory, s, end), "");
     s += length;
     s += strspn(s, "| ");
   }
@@ -203,8 +189,8 @@ static bool is_rule(const char *row) { return row[strspn(row, "|-: ")] == 0; }
 static void put_cells(const Page *p, int n, char **cells, const int *widths) {
   fprintf(p->to, "%*s", p->indent, "");
   for (int i = 0; i < n; i++)
-    fprintf(p->to, "%s%*s", cells[i] ? cells[i] : "",
-            i + 1 < n && cells[i] ? widths[i] - columns_of(cells[i], strlen(cells[i])) + 2 : 0, "");
+    fprintf(p->to, "%s%*s", cells[i],
+            i + 1 < n ? widths[i] - columns_of(cells[i], strlen(cells[i])) + 2 : 0, "");
   fputc('\n', p->to);
 }
 
@@ -214,7 +200,7 @@ static void put_list(const Page *p, int n, char **cells, int n_heads, char **hea
     if (i && i < n_heads) fprintf(p->to, "%s: ", heads[i]);
     int column =
         p->indent + 2 + (i && i < n_heads ? columns_of(heads[i], strlen(heads[i])) + 2 : 0);
-    put_wrapped(p->to, column, p->indent + 4, cells[i] ? cells[i] : "");
+    put_wrapped(p->to, column, p->indent + 4, cells[i]);
   }
 }
 
@@ -224,7 +210,7 @@ static void end_table(Page *p) {
   for (int r = 0; r < p->n_rows; r++) {
     counts[r] = is_rule(p->rows[r]) ? 0 : split_row(p, p->rows[r], cells[r]);
     for (int i = 0; i < counts[r]; i++) {
-      int width = cells[r][i] ? columns_of(cells[r][i], strlen(cells[r][i])) : 0;
+      int width = columns_of(cells[r][i], strlen(cells[r][i]));
       if (width > widths[i]) widths[i] = width;
     }
   }
@@ -233,10 +219,6 @@ static void end_table(Page *p) {
   for (int r = 0; r < p->n_rows; r++) {
     if (counts[r] && fits) put_cells(p, counts[r], cells[r], widths);
     if (counts[r] && r && !fits) put_list(p, counts[r], cells[r], counts[0], cells[0]);
-  }
-  for (int r = 0; r < p->n_rows; r++) {
-    for (int i = 0; i < counts[r]; i++) free(cells[r][i]);
-    free(p->rows[r]);
   }
   p->n_rows = 0;
 }
@@ -262,7 +244,7 @@ static void take_line(Page *p, char *line) {
   } else if (p->fenced || (!p->words && spaces >= 4 && !marker)) {
     fprintf(p->to, "%*s%s\n", *text ? p->indent + (p->fenced ? 4 : 0) : 0, "", line);
   } else if (row) {
-    if ((p->rows[p->n_rows] = strdup(line))) p->n_rows++;
+    if ((p->rows[p->n_rows] = tirc_strdup(memory, line))) p->n_rows++;
   } else if (!*text) {
     fputc('\n', p->to);
   } else if (*text == '#') {
@@ -288,7 +270,6 @@ void put_text(FILE *to, int indent, bool colour, const char *text) {
       fprintf(to, "%*s%.*s\n", end > text ? indent : 0, "", (int)(end - text), text);
     else
       take_line(&p, line);
-    free(line);
   }
   end_paragraph(&p);
   if (p.n_rows) end_table(&p);

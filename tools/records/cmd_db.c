@@ -4,24 +4,18 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* --- tasks
  * -------------------------------------------------------------------------------------------- */
 
-static char *copied(const char *s) { return s ? strdup(s) : NULL; }
+static char *copied(const char *s) { return s ? tirc_strdup(memory, s) : NULL; }
 
 static bool keep_task(void *self, const tirc_db_task *t) {
   Tasks *all = self;
-  tirc_db_task *grown = realloc(all->at, (size_t)(all->n + 1) * sizeof *grown);
-  tirc_db_described *machine = calloc(1, sizeof *machine);
-  if (grown) all->at = grown;
-  if (!grown || !machine) {
-    free(machine);
-    return false;
-  }
+  one_more(all->at, all->n);
+  tirc_db_described *machine = tirc_alloc(memory, sizeof *machine);
   *machine = (tirc_db_described){copied(t->machine->profile), copied(t->machine->description)};
   tirc_db_task *to = &all->at[all->n++];
   *to = *t;
@@ -33,24 +27,6 @@ static bool keep_task(void *self, const tirc_db_task *t) {
   to->program = copied(t->program);
   to->target = copied(t->target);
   return true;
-}
-
-void free_tasks(Tasks *all) {
-  for (int i = 0; i < all->n; i++) {
-    tirc_db_task *t = &all->at[i];
-    const char *texts[] = {t->id,
-                           t->workload,
-                           t->hash,
-                           t->name,
-                           t->program,
-                           t->target,
-                           t->machine->profile,
-                           t->machine->description};
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free((char *)(uintptr_t)texts[k]);
-    free((void *)(uintptr_t)t->machine);
-  }
-  free(all->at);
-  *all = (Tasks){0};
 }
 
 static bool is_file(const char *path) {
@@ -135,7 +111,6 @@ static int prune(const Options *o, tirc_db *db) {
   if (status == DONE)
     printf("%lld trial%s of %d task%s removed\n", (long long)all, all == 1 ? "" : "s", tasks.n,
            tasks.n == 1 ? "" : "s");
-  free_tasks(&tasks);
   return status;
 }
 

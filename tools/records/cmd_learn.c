@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct json_object Json;
@@ -23,7 +22,6 @@ typedef struct Reading {
   const tirc_db_task *task;
   int64_t left; /* trials of the task that are still wanted */
   int n_unreadable;
-  bool failed; /* memory is out */
 } Reading;
 
 static bool read_trial(void *self, const tirc_db_trial *t) {
@@ -32,12 +30,12 @@ static bool read_trial(void *self, const tirc_db_trial *t) {
   if (isnan(t->seconds) || t->code) return true;
   if (read_facts(r->task->program, t->trace, &f, NULL) != TIRC_OK || f.n_axes == 0)
     r->n_unreadable++;
-  else if (lore_add(r->lore, r->task->machine->profile, t->seconds, &f))
+  else {
+    lore_add(r->lore, r->task->machine->profile, t->seconds, &f);
     r->left--;
-  else
-    r->failed = true;
+  }
   free_facts(&f);
-  return r->left > 0 && !r->failed;
+  return r->left > 0;
 }
 
 /* Of each task the fastest trials, as far as they can be replayed. */
@@ -53,9 +51,7 @@ static int read_database(const Options *o, Lore *lore) {
     r.task = &tasks.at[i];
     r.left = o->limit ? o->limit : 1;
     if (tirc_db_trials(db, r.task->id, MOST, read_trial, &r, &e)) status = report(e);
-    if (r.failed) status = complain(NULL, "out of memory");
   }
-  free_tasks(&tasks);
   tirc_db_close(db);
   if (status == DONE && r.n_unreadable)
     fprintf(stderr, "tirc: %d trials cannot be replayed, and are left out\n", r.n_unreadable);
@@ -76,8 +72,7 @@ static const char usual_program[] = "matmul.tir";
 static bool name_programs(Bench *b) {
   for (int i = 0; i < b->n_cases && !b->of_programs && !b->o->args.n; i++) {
     b->cases[i].text = known_program(usual_program);
-    b->cases[i].file = strdup(usual_program);
-    if (!b->cases[i].file) return false;
+    b->cases[i].file = tirc_strdup(memory, usual_program);
   }
   return true;
 }
@@ -320,13 +315,12 @@ static int put_lore(const Options *o, const Lore *lore, const Bench *b, const Qu
 }
 
 static int learn(const Options *o, Lore *lore, Bench *b) {
-  Query *queries = calloc((size_t)b->n_cases + 1, sizeof *queries);
-  int status = queries ? read_shapes(b, queries) : complain(NULL, "out of memory");
+  Query *queries = tirc_alloc_array(memory, (size_t)b->n_cases + 1, sizeof *queries);
+  int status = read_shapes(b, queries);
   if (status == DONE && !lore_learn(lore))
     status = complain(NULL, "XGBoost's library fails, or memory is out");
   if (status == DONE && o->predict) status = check_predictable(lore, b, queries);
   if (status == DONE) status = put_lore(o, lore, o->predict ? b : NULL, queries);
-  free(queries);
   return status;
 }
 

@@ -13,7 +13,7 @@
 
 typedef struct json_object Json;
 
-static char *copied(const char *text) { return text ? strdup(text) : NULL; }
+static char *copied(const char *text) { return text ? tirc_strdup(memory, text) : NULL; }
 
 /* --- reading -----------------------------------------------------------------------------------
  */
@@ -79,24 +79,20 @@ static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, J
 
 static void take_setting(Setting *k, const tirc_db_result *r, Json *setting, Json *more) {
   const char *kernel = text_in(setting, "kernel"), *text = text_in(more, "setting");
-  k->kernel = strdup(kernel ? kernel : r->name ? r->name : r->hash);
-  k->setting = strdup(text ? text : "");
+  k->kernel = tirc_strdup(memory, kernel ? kernel : r->name ? r->name : r->hash);
+  k->setting = tirc_strdup(memory, text ? text : "");
   k->threads = r->threads;
-  k->defines = calloc((size_t)json_object_object_length(setting) + 1, sizeof *k->defines);
+  k->defines =
+      tirc_alloc_array(memory, (size_t)json_object_object_length(setting) + 1, sizeof *k->defines);
   json_object_object_foreach(setting, key, value) {
-    if (!k->defines || strcmp(key, "kernel") == 0) continue;
+    if (strcmp(key, "kernel") == 0) continue;
     const char *of_size = value ? json_object_get_string(value) : "";
-    k->defines[k->n_defines++] = (tirc_define){strdup(key), strdup(of_size)};
+    k->defines[k->n_defines++] =
+        (tirc_define){tirc_strdup(memory, key), tirc_strdup(memory, of_size)};
   }
 }
 
 static void free_stored(Stored *s) {
-  free_setting(&s->at);
-  free(s->contender);
-  free(s->target);
-  free(s->machine);
-  free(s->hash);
-  free(s->schedule);
   free_held(s->held);
   json_object_put(s->all);
 }
@@ -114,7 +110,7 @@ static bool has_same_schedule(const Stored *a, const Stored *b) {
 
 /* Results come in the order of their time: the last one counts unless it was disturbed and the
  * one before, of the same text, was not. Takes s. */
-static bool keep(Results *all, Stored s) {
+static void keep(Results *all, Stored s) {
   for (int i = 0; i < all->n; i++) {
     Stored *old = &all->at[i];
     if (!is_same(old, &s)) continue;
@@ -132,17 +128,10 @@ static bool keep(Results *all, Stored s) {
       free_stored(old);
       *old = s;
     }
-    return true;
+    return;
   }
-  if (all->n == all->room) {
-    const int room = all->room ? 2 * all->room : 64;
-    Stored *grown = realloc(all->at, (size_t)room * sizeof *grown);
-    if (!grown) return false;
-    all->at = grown;
-    all->room = room;
-  }
+  one_more(all->at, all->n);
   all->at[all->n++] = s;
-  return true;
 }
 
 static bool is_wanted(const Options *o, const char *kernel) {
@@ -162,19 +151,19 @@ static bool read_one(void *self, const tirc_db_result *r) {
               .created = r->created};
   bool ok = json_object_is_type(setting, json_type_object);
   if (ok) take_setting(&s.at, r, setting, more);
-  if (asprintf(&s.contender, "%s%s", r->contender,
-               number_in(more, "packed_ahead") && !strstr(r->contender, "packed ahead")
-                   ? " (packed ahead)"
-                   : "") < 0)
-    s.contender = NULL;
-  s.held = s.contender ? hold_result(&s.at.work, s.contender, ceiling_named(s.contender), r, more)
-                       : NULL;
+  s.contender = tirc_format(memory, "%s%s", r->contender,
+                            number_in(more, "packed_ahead") && !strstr(r->contender, "packed ahead")
+                                ? " (packed ahead)"
+                                : "");
+  s.held = hold_result(&s.at.work, s.contender, ceiling_named(s.contender), r, more);
   ok = ok && s.held && is_wanted(all->o, s.at.kernel);
   if (ok) s.all = describe(r, &s, setting, more);
   json_object_put(more);
   json_object_put(setting);
-  if (ok && keep(all, s)) return true;
-  free_stored(&s);
+  if (ok)
+    keep(all, s);
+  else
+    free_stored(&s);
   return true;
 }
 
@@ -351,7 +340,6 @@ int cmd_results(Options *o) {
   if (r.n) qsort(r.at, (size_t)r.n, sizeof *r.at, compare_stored);
   if (status == DONE) status = put_results(&r, tirc_db_name(db));
   for (int i = 0; i < r.n; i++) free_stored(&r.at[i]);
-  free(r.at);
   tirc_db_close(db);
   return status;
 }

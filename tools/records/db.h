@@ -11,7 +11,6 @@ typedef struct Tasks { /* copies that stay */
 } Tasks;
 /* argument i: a task's id, a program's hash, id or name, or a file with a program. */
 int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out);
-void free_tasks(Tasks *t);
 
 /* db_show.c, db_import.c, db_export.c, db_explain.c */
 int db_list(const Options *o, tirc_db *db);

@@ -50,10 +50,8 @@ static Share *share_of(Explained *x, const char *name, const char *value) {
     if (strcmp(s->value, value) == 0) return s;
     of = s->of;
   }
-  Share *grown = realloc(x->shares, (size_t)(x->n_shares + 1) * sizeof *grown);
-  if (!grown) return NULL;
-  x->shares = grown;
-  Share *s = &grown[x->n_shares++];
+  one_more(x->shares, x->n_shares);
+  Share *s = &x->shares[x->n_shares++];
   *s = (Share){.of = of < 0 ? most + 1 : of};
   snprintf(s->name, sizeof s->name, "%s", name);
   snprintf(s->value, sizeof s->value, "%s", value);
@@ -63,7 +61,6 @@ static Share *share_of(Explained *x, const char *name, const char *value) {
 static void count_value(Explained *x, const char *name, const char *value, double ratio,
                         bool best) {
   Share *s = share_of(x, name, value);
-  if (!s) return;
   s->n++;
   s->n_best += best;
   s->logarithms += log(ratio);
@@ -95,14 +92,11 @@ static void count_facts(Explained *x, const Facts *f, double ratio, bool best) {
 /* --- reading -----------------------------------------------------------------------------------
  */
 
-static bool keep_row(Explained *x, const tirc_db_trial *t, const Facts *f) {
-  Row *grown = realloc(x->rows, (size_t)(x->n + 1) * sizeof *grown);
-  if (!grown) return false;
-  x->rows = grown;
-  Row *r = &grown[x->n++];
+static void keep_row(Explained *x, const tirc_db_trial *t, const Facts *f) {
+  one_more(x->rows, x->n);
+  Row *r = &x->rows[x->n++];
   *r = (Row){.task = x->task, .seconds = t->seconds, .facts = *f};
   snprintf(r->id, sizeof r->id, "%s", t->id);
-  return true;
 }
 
 static bool read_trial(void *self, const tirc_db_trial *t) {
@@ -118,8 +112,10 @@ static bool read_trial(void *self, const tirc_db_trial *t) {
   if (best) x->best = t->seconds;
   x->n_trials++;
   count_facts(x, &f, t->seconds / x->best, best);
-  if (best && keep_row(x, t, &f)) return true;
-  free_facts(&f);
+  if (best)
+    keep_row(x, t, &f);
+  else
+    free_facts(&f);
   return true;
 }
 
@@ -235,8 +231,6 @@ static int shares_until(const Share *s, int from, int n) {
 static void put_names_row(const char *name, const char *line) {
   char *head = shown_name(name), *text = shown_name(line);
   if (head && text) put_row(stdout, NAMES, head, text);
-  free(head);
-  free(text);
 }
 
 /* vector: 16 in 12, 32 in 5 */
@@ -245,13 +239,11 @@ static void put_frequencies(const Explained *x) {
   for (int i = 0, end; i < x->n_shares; i = end) {
     char *line = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&line, &n);
+    FILE *f = begin_text(&line, &n);
     end = shares_until(x->shares, i, x->n_shares);
-    for (int k = i; f && k < end && x->shares[k].n_best; k++)
+    for (int k = i; k < end && x->shares[k].n_best; k++)
       fprintf(f, "%s%s in %d", k > i ? ", " : "", x->shares[k].value, x->shares[k].n_best);
-    if (f) fclose(f);
-    if (line) put_names_row(x->shares[i].name, line);
-    free(line);
+    put_names_row(x->shares[i].name, end_text(f, &line));
   }
 }
 
@@ -295,8 +287,8 @@ static void put_spread(const Spread *s) {
 }
 
 static void put_speeds(const Explained *x) {
-  Share *common = calloc((size_t)x->n_shares + 1, sizeof *common);
-  Spread *spreads = calloc((size_t)x->n_shares + 1, sizeof *spreads);
+  Share *common = tirc_alloc_array(memory, (size_t)x->n_shares + 1, sizeof *common);
+  Spread *spreads = tirc_alloc_array(memory, (size_t)x->n_shares + 1, sizeof *spreads);
   int n = 0, n_spreads = 0;
   for (int i = 0; common && i < x->n_shares; i++)
     if (x->shares[i].n >= ENOUGH) common[n++] = x->shares[i];
@@ -311,8 +303,6 @@ static void put_speeds(const Explained *x) {
            "values in %d trials or more; no proof of a cause):\n",
            x->n_trials, ENOUGH);
   for (int i = 0; i < n_spreads; i++) put_spread(&spreads[i]);
-  free(spreads);
-  free(common);
 }
 
 /* --- JSON --------------------------------------------------------------------------------------
@@ -442,8 +432,5 @@ int db_explain(const Options *o, tirc_db *db) {
   if (status == DONE) status = read_rows(&x, db, &tasks);
   if (status == DONE) status = put_explained(&x, view);
   for (int i = 0; i < x.n; i++) free_facts(&x.rows[i].facts);
-  free(x.rows);
-  free(x.shares);
-  free_tasks(&tasks);
   return status;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -186,9 +185,9 @@ static bool put_csv(void *self, const tirc_db_trial *t) {
   const Csv *c = self;
   char *samples = NULL;
   size_t n = 0;
-  FILE *f = open_memstream(&samples, &n);
-  for (int i = 0; f && i < t->n_samples; i++) fprintf(f, "%s%.17g", i ? " " : "", t->samples[i]);
-  if (f) fclose(f);
+  FILE *f = begin_text(&samples, &n);
+  for (int i = 0; i < t->n_samples; i++) fprintf(f, "%s%.17g", i ? " " : "", t->samples[i]);
+  (void)end_text(f, &samples);
   put_csv_cell(c->to, true, t->id);
   put_csv_cell(c->to, false, c->task->name);
   put_csv_cell(c->to, false, c->task->hash);
@@ -205,7 +204,6 @@ static bool put_csv(void *self, const tirc_db_trial *t) {
   put_number(c->to, "%.3f", t->finished);
   put_csv_cell(c->to, false, t->trace);
   fputc('\n', c->to);
-  free(samples);
   return true;
 }
 
@@ -238,6 +236,5 @@ int db_export(const Options *o, tirc_db *db) {
   int status = read_tasks(o, db, 2, &tasks);
   if (status == DONE)
     status = o->csv ? export_csv(db, path, &tasks) : export_folder(o, db, path, &tasks);
-  free_tasks(&tasks);
   return status;
 }

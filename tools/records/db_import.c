@@ -47,19 +47,14 @@ static int fault(const Import *x, const char *format, ...) {
  * ----------------------------------------------------------------------------------------- */
 
 static int add_program(Import *x, const char *path) {
-  struct Program *grown = realloc(x->programs, (size_t)(x->n + 1) * sizeof *grown);
   tirc_error *e = NULL;
-  if (!grown) return complain(NULL, "out of memory");
-  x->programs = grown;
+  one_more(x->programs, x->n);
   struct Program *p = &x->programs[x->n];
-  *p = (struct Program){.path = strdup(path)};
+  *p = (struct Program){.path = tirc_strdup(memory, path)};
   int status = load_program(x->o, path, &p->m);
   if (status == DONE && tirc_module_hash(p->m, &p->hash, &e)) status = report(e);
   p->name = shown_stem(x->o->define.n ? x->path : path);
-  if (status == DONE)
-    x->n++;
-  else
-    free(p->path);
+  if (status == DONE) x->n++;
   return status;
 }
 
@@ -82,12 +77,7 @@ static void free_programs(Import *x) {
     tirc_module_free(p->m);
     tirc_string_free(p->hash);
     tirc_string_free(p->task);
-    free(p->path);
-    free(p->name);
-    free(p->target);
-    free(p->machine);
   }
-  free(x->programs);
 }
 
 /* The task of a program; the last one is kept, as records come in rows of one task. */
@@ -99,11 +89,9 @@ static int find_task(Import *x, struct Program *p, const char *target, int threa
       strcmp(p->machine, profile) != 0) {
     const tirc_db_described on = {.profile = machine};
     tirc_string_free(p->task);
-    free(p->target);
-    free(p->machine);
     p->task = NULL;
-    p->target = strdup(target);
-    p->machine = strdup(profile);
+    p->target = tirc_strdup(memory, target);
+    p->machine = tirc_strdup(memory, profile);
     p->threads = threads;
     const tirc_db_task t = {.module = p->m,
                             .name = p->name,
@@ -209,8 +197,7 @@ static bool is_time(double seconds) { return isfinite(seconds) && seconds > 0; }
 
 static int read_samples(Json *seconds, tirc_db_trial *t) {
   const size_t n = json_object_array_length(seconds);
-  double *samples = calloc(n + 1, sizeof *samples);
-  if (!samples) return BAD;
+  double *samples = tirc_alloc_array(memory, n + 1, sizeof *samples);
   for (size_t i = 0; i < n; i++)
     samples[i] = json_object_get_double(json_object_array_get_idx(seconds, i));
   t->samples = samples;
@@ -239,20 +226,19 @@ static int import_record(Import *x, Json *record) {
   if (status == DONE)
     status =
         find_task(x, p, target_in(x->o, target), threads_in(x->o, target), x->o->machine, &t.task);
-  if (status == DONE && read_samples(seconds, &t) != DONE) status = complain(NULL, "out of memory");
   if (status != DONE) return status;
+  read_samples(seconds, &t);
   bool failed = t.n_samples == 0 || t.samples[0] >= FAILED;
   for (int i = 0; i < t.n_samples; i++) failed = failed || !is_time(t.samples[i]);
   if (failed) t.n_samples = 0, t.code = "failed", t.message = "the record has no time";
-  t.trace = strdup(json_object_to_json_string_ext(trace, JSON_C_TO_STRING_PLAIN |
-                                                             JSON_C_TO_STRING_NOSLASHESCAPE));
+  t.trace =
+      tirc_strdup(memory, json_object_to_json_string_ext(
+                              trace, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
   Json *more = json_object_new_object();
   json_object_object_add(more, "target", json_object_get(target));
   t.more = json_object_to_json_string_ext(more, JSON_C_TO_STRING_PLAIN);
-  status = t.trace ? store(x, &t) : complain(NULL, "out of memory");
+  status = store(x, &t);
   json_object_put(more);
-  free((char *)(uintptr_t)t.trace);
-  free((double *)(uintptr_t)t.samples);
   return status;
 }
 
@@ -268,7 +254,6 @@ static int import_records(Import *x, char *text) {
       Json *record = why ? NULL : json_tokener_parse(line);
       status = record ? import_record(x, record) : fault(x, "%s", why ? why : "no JSON");
       json_object_put(record);
-      free(why);
     }
     line += n + !last;
   }
@@ -321,9 +306,9 @@ static int find_columns(Import *x, int n, char **cells, int *columns) {
 
 static bool keep_program(void *self, const tirc_db_task *t) {
   struct Program *p = self;
-  p->path = strdup("program");
-  p->name = t->name ? strdup(t->name) : NULL;
-  p->hash = strdup(t->hash);
+  p->path = tirc_strdup(memory, "program");
+  p->name = t->name ? tirc_strdup(memory, t->name) : NULL;
+  p->hash = tirc_strdup(memory, t->hash);
   tirc_module_parse(t->program, strlen(t->program), "program", 0, NULL, &p->m, NULL);
   return false;
 }
@@ -333,15 +318,13 @@ static int program_of_hash(Import *x, const char *hash, struct Program **out) {
   tirc_error *e = NULL;
   for (int i = 0; i < x->n; i++)
     if (strcmp(x->programs[i].hash, hash) == 0) return *out = &x->programs[i], DONE;
-  struct Program found = {0}, *grown;
+  struct Program found = {0};
   if (strlen(hash) == 32 &&
       tirc_db_tasks(x->db, &(tirc_db_filter){.workload = hash}, keep_program, &found, &e))
     return report(e);
   if (!found.m)
     return fault(x, "neither the files given nor the database have the program %s", hash);
-  grown = realloc(x->programs, (size_t)(x->n + 1) * sizeof *grown);
-  if (!grown) return complain(NULL, "out of memory");
-  x->programs = grown;
+  one_more(x->programs, x->n);
   x->programs[x->n] = found;
   return *out = &x->programs[x->n++], DONE;
 }
@@ -427,7 +410,6 @@ static int import_text(Import *x, const char *path, bool csv) {
   if (status == DONE) status = csv ? import_csv(x, text) : import_records(x, text);
   if (status == DONE && tirc_db_commit(x->db, &e)) status = report(e);
   tirc_db_rollback(x->db);
-  free(text);
   if (status == DONE)
     printf("%s: %lld trials imported, %lld of them failed; %lld were known\n", path,
            (long long)x->stored, (long long)x->failed, (long long)x->known);

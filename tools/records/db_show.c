@@ -4,7 +4,6 @@
 
 #include <json-c/json.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -98,8 +97,7 @@ static Json *trial_as_json(const tirc_db_trial *t) {
 static int put_json(const Options *o, Json *j) {
   const char *text = json_object_to_json_string_ext(
       j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE | JSON_C_TO_STRING_SPACED);
-  const int status =
-      text ? write_output(o, NULL, text, strlen(text)) : complain(NULL, "out of memory");
+  const int status = write_output(o, NULL, text, strlen(text));
   if (!o->output) putchar('\n');
   json_object_put(j);
   return status;
@@ -152,7 +150,6 @@ int db_list(const Options *o, tirc_db *db) {
   } else if (status == DONE) {
     printf("%s: no tasks%s\n", tirc_db_name(db), o->args.n > 1 ? " of that program" : "");
   }
-  free_tasks(&tasks);
   return status;
 }
 
@@ -284,12 +281,9 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
   put_line("trial", t->id);
   put_line("task", t->task);
   put_line("program", k->name ? k->name : k->hash);
-  char *on = NULL;
-  if (asprintf(&on, "%s, %d thread%s, machine %s", k->target, k->threads,
-               k->threads == 1 ? "" : "s", k->machine->profile) < 0)
-    on = NULL;
+  char *on = tirc_format(memory, "%s, %d thread%s, machine %s", k->target, k->threads,
+                         k->threads == 1 ? "" : "s", k->machine->profile);
   put_line("for", on);
-  free(on);
   put_line("outcome", t->code ? t->code : t->state == TIRC_DB_DONE ? "ran" : "not done yet");
   put_line("message", t->message);
   if (!isnan(t->seconds)) printf("%-12s%.4f ms\n", "median", 1e3 * t->seconds);
@@ -319,7 +313,6 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
       putchar('\n'), put_clean(stdout, script, strlen(script)), putchar('\n');
   }
   tirc_string_free(script);
-  free_tasks(&tasks);
   return status;
 }
 
@@ -338,7 +331,6 @@ static const char *hint_for(const Options *o, tirc_db *db, char *out, size_t siz
              t->name, t->target, t->threads, t->threads == 1 ? "" : "s");
     hint = out;
   }
-  free_tasks(&all);
   return hint;
 }
 
@@ -368,7 +360,6 @@ int db_show(const Options *o, tirc_db *db) {
   }
   tirc_error_free(e);
   tirc_db_trial_free(trial);
-  free_tasks(&tasks);
   return status;
 }
 
@@ -384,7 +375,7 @@ static tirc_db_trial *best_of(tirc_db *db, const tirc_db_task *k, tirc_error **e
   return t;
 }
 
-/* A line of a comment stays one, whatever a profile is called. On the heap. */
+/* A line of a comment stays one, whatever a profile is called. */
 static char *in_a_line(const char *text) { return shown_name(text ? text : "unknown"); }
 
 static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
@@ -399,19 +390,13 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
   if (record) {
     const char *line = json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN |
                                                                   JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (asprintf(&text, "%s\n", line) < 0) text = NULL;
-  } else if (status == DONE &&
-             asprintf(&text, "# %.4f ms on %d thread%s, machine %s, target %s: trial %s\n%s\n",
-                      1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s",
-                      machine ? machine : "", target ? target : "", t->id, script) < 0) {
-    text = NULL;
-  }
-  if (status == DONE)
-    status = text ? write_output(o, NULL, text, strlen(text)) : complain(NULL, "out of memory");
+    text = tirc_format(memory, "%s\n", line);
+  } else if (status == DONE)
+    text = tirc_format(memory, "# %.4f ms on %d thread%s, machine %s, target %s: trial %s\n%s\n",
+                       1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s", machine, target,
+                       t->id, script);
+  if (status == DONE) status = write_output(o, NULL, text, strlen(text));
   json_object_put(record);
-  free(machine);
-  free(target);
-  free(text);
   tirc_string_free(script);
   tirc_module_free(m);
   tirc_db_trial_free(t);
@@ -433,6 +418,5 @@ int db_best(const Options *o, tirc_db *db) {
     status = NO;
   }
   if (status == DONE) status = put_best(o, db, &tasks.at[best]);
-  free_tasks(&tasks);
   return status;
 }

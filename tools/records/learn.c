@@ -38,14 +38,10 @@ static const struct {
                    {"reduction_decompose_used", true}};
 enum { N_WHOLE = sizeof whole_knobs / sizeof *whole_knobs };
 
-bool lore_add(Lore *l, const char *machine, double seconds, const Facts *f) {
-  Example *grown = realloc(l->at, (size_t)(l->n + 1) * sizeof *grown);
-  if (!grown) return false;
-  l->at = grown;
-  Example *x = &grown[l->n];
-  *x = (Example){.machine = strdup(machine), .seconds = seconds, .query = query_of(f)};
-  if (!x->machine) return false;
-  l->n++;
+void lore_add(Lore *l, const char *machine, double seconds, const Facts *f) {
+  one_more(l->at, l->n);
+  Example *x = &l->at[l->n++];
+  *x = (Example){.machine = tirc_strdup(memory, machine), .seconds = seconds, .query = query_of(f)};
   const double whole[N_WHOLE] = {(double)f->vector_width, (double)f->unroll, *f->cache_writes != 0,
                                  *f->decomposed_at != 0};
   memcpy(x->whole, whole, sizeof whole);
@@ -58,7 +54,6 @@ bool lore_add(Lore *l, const char *machine, double seconds, const Facts *f) {
     for (int k = 0; k < a->n - 1; k++)
       x->levels[i][k] = below *= (double)a->levels[a->n - 1 - k].extent;
   }
-  return true;
 }
 
 static int compare_extents(const Query *x, const Query *y) {
@@ -112,20 +107,14 @@ enum { MOST_FOLDS = 32 };
 static int fold_of(const Example *x) { return x->shape % MOST_FOLDS; }
 
 /* fold -1: none is left out. */
-static bool take_rows(const Group *g, const Knob *k, int fold, Rows *r) {
-  *r = (Rows){.features = calloc((size_t)(g->n * g->n_axes) + 1, sizeof *r->features),
-              .labels = calloc((size_t)g->n + 1, sizeof *r->labels)};
-  if (!r->features || !r->labels) return false;
+static void take_rows(const Group *g, const Knob *k, int fold, Rows *r) {
+  *r = (Rows){.features =
+                  tirc_alloc_array(memory, (size_t)(g->n * g->n_axes) + 1, sizeof *r->features),
+              .labels = tirc_alloc_array(memory, (size_t)g->n + 1, sizeof *r->labels)};
   for (int i = 0; i < g->n; i++) {
     const double v = value_of(&g->at[i], g, k);
     if (!isnan(v) && fold_of(&g->at[i]) != fold) add_row(r, g, &g->at[i].query, scaled(k, v));
   }
-  return true;
-}
-
-static void free_rows(Rows *r) {
-  free(r->features);
-  free(r->labels);
 }
 
 static bool all_agree(const Rows *r) {
@@ -136,12 +125,10 @@ static bool all_agree(const Rows *r) {
 
 static void free_trees(Trees *t) {
   if (t) tirc_model_free(t->model);
-  free(t);
 }
 
 static Trees *grow(const Group *g, const Knob *k, const Rows *r) {
-  Trees *t = calloc(1, sizeof *t);
-  if (!t) return NULL;
+  Trees *t = tirc_alloc(memory, sizeof *t);
   t->constant = r->n ? (double)r->labels[0] : (double)NAN;
   if (all_agree(r)) return t;
   t->model = tirc_model_new(k->yes_no ? MODEL_CLASS : MODEL_NUMBER);
@@ -199,7 +186,8 @@ static void add_error(Errors *e, double got, double wanted) {
 
 static bool validate_fold(const Group *g, Knob *k, int fold) {
   Rows r;
-  Trees *t = take_rows(g, k, fold, &r) ? grow(g, k, &r) : NULL;
+  take_rows(g, k, fold, &r);
+  Trees *t = grow(g, k, &r);
   for (int i = 0; t && i < g->n; i++) {
     const double wanted = value_of(&g->at[i], g, k);
     if (fold_of(&g->at[i]) != fold || isnan(wanted) || r.n == 0) continue;
@@ -209,15 +197,14 @@ static bool validate_fold(const Group *g, Knob *k, int fold) {
   }
   const bool ok = t != NULL;
   free_trees(t);
-  free_rows(&r);
   return ok;
 }
 
 static bool learn_knob(const Group *g, Knob *k) {
   Rows r;
-  k->trees = take_rows(g, k, -1, &r) ? grow(g, k, &r) : NULL;
+  take_rows(g, k, -1, &r);
+  k->trees = grow(g, k, &r);
   bool ok = k->trees != NULL;
-  free_rows(&r);
   for (int f = 0; ok && g->n_shapes > 1 && f < g->n_shapes && f < MOST_FOLDS; f++)
     ok = validate_fold(g, k, f);
   return ok;
@@ -233,8 +220,7 @@ static int compare_doubles(const void *a, const void *b) {
 
 static bool find_values(const Group *g, Knob *k) {
   int n = 0;
-  k->values = calloc((size_t)g->n + 1, sizeof *k->values);
-  if (!k->values) return false;
+  k->values = tirc_alloc_array(memory, (size_t)g->n + 1, sizeof *k->values);
   for (int i = 0; i < g->n; i++) {
     const double v = value_of(&g->at[i], g, k);
     if (!isnan(v)) k->values[n++] = v;
@@ -297,8 +283,7 @@ static bool same_group(const Example *x, const Example *y) {
 
 bool lore_learn(Lore *l) {
   qsort(l->at, (size_t)l->n, sizeof *l->at, compare_examples);
-  l->groups = calloc((size_t)l->n + 1, sizeof *l->groups);
-  if (!l->groups) return false;
+  l->groups = tirc_alloc_array(memory, (size_t)l->n + 1, sizeof *l->groups);
   for (int i = 0; i < l->n; i++) {
     if (i == 0 || !same_group(&l->at[i - 1], &l->at[i])) l->groups[l->n_groups++].at = &l->at[i];
     l->groups[l->n_groups - 1].n++;
@@ -310,12 +295,5 @@ bool lore_learn(Lore *l) {
 
 void lore_free(Lore *l) {
   for (int i = 0; i < l->n_groups; i++)
-    for (int k = 0; k < l->groups[i].n_knobs; k++) {
-      free_trees(l->groups[i].knobs[k].trees);
-      free(l->groups[i].knobs[k].values);
-    }
-  for (int i = 0; i < l->n; i++) free(l->at[i].machine);
-  free(l->groups);
-  free(l->at);
-  *l = (Lore){0};
+    for (int k = 0; k < l->groups[i].n_knobs; k++) free_trees(l->groups[i].knobs[k].trees);
 }

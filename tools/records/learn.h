@@ -61,8 +61,7 @@ typedef struct Lore {
 } Lore;
 
 bool has_trees(void); /* the library is installed */
-/* False: memory is out. */
-bool lore_add(Lore *l, const char *machine, double seconds, const Facts *f);
+void lore_add(Lore *l, const char *machine, double seconds, const Facts *f);
 /* Sorts the examples into groups, learns, and validates by leaving whole shapes out. False: the
  * library fails, or memory is out. */
 bool lore_learn(Lore *l);

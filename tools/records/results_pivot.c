@@ -55,9 +55,8 @@ static int read_side(const Results *r, const char *text, size_t n, Side *out) {
   for (const char *p = text, *end = text + n; p <= end;) {
     const size_t length = (size_t)(end - p), plus = strcspn(p, "+");
     const size_t take = plus < length ? plus : length;
-    char *name = strndup(p, take), hint[1024];
-    if (!name || out->n_names == MOST_NAMES)
-      return free(name), complain(NULL, "--pivot: too many names");
+    char *name = tirc_strndup(memory, p, take), hint[1024];
+    if (!name || out->n_names == MOST_NAMES) return complain(NULL, "--pivot: too many names");
     out->names[out->n_names++] = name;
     if (!is_known(r, name)) {
       list_dimensions(r, hint, sizeof hint);
@@ -75,22 +74,20 @@ static bool is_size_name(const Stored *s, const char *name) {
   return false;
 }
 
-/* What result s has for the names of a side; NULL: not all of them. On the heap. */
+/* What result s has for the names of a side; NULL: not all of them. */
 static char *key_of(const Stored *s, const Side *side) {
   char *out = NULL, buffer[32];
   size_t size;
-  FILE *f = open_memstream(&out, &size);
-  bool whole = f != NULL;
+  FILE *f = begin_text(&out, &size);
+  bool whole = true;
   for (int i = 0; whole && i < side->n_names; i++) {
     const char *name = side->names[i], *value = dimension(s, name, buffer, sizeof buffer);
     const bool named = is_size_name(s, name);
     whole = value != NULL;
     if (whole) fprintf(f, "%s%s%s%s", i ? " " : "", named ? name : "", named ? "=" : "", value);
   }
-  if (f && fclose(f)) whole = false;
-  if (whole) return out;
-  free(out);
-  return NULL;
+  (void)end_text(f, &out);
+  return whole ? out : NULL;
 }
 
 static int find_key(const Side *side, const char *key) {
@@ -101,16 +98,14 @@ static int find_key(const Side *side, const char *key) {
 
 /* Part by part: M=8 N=256 comes before M=16 N=64. */
 static int compare_keys(const void *a, const void *b) {
-  char *x = strdup(*(char *const *)a), *y = strdup(*(char *const *)b);
+  char *x = tirc_strdup(memory, *(char *const *)a), *y = tirc_strdup(memory, *(char *const *)b);
   char *rest_x = NULL, *rest_y = NULL;
-  char *p = x ? strtok_r(x, " ", &rest_x) : NULL, *q = y ? strtok_r(y, " ", &rest_y) : NULL;
+  char *p = strtok_r(x, " ", &rest_x), *q = strtok_r(y, " ", &rest_y);
   int c = 0;
   for (; p && q && !c; p = strtok_r(NULL, " ", &rest_x), q = strtok_r(NULL, " ", &rest_y)) {
     const char *of_p = strchr(p, '='), *of_q = strchr(q, '=');
     c = of_p && of_q ? compare_values(of_p + 1, of_q + 1) : compare_values(p, q);
   }
-  free(x);
-  free(y);
   return c;
 }
 
@@ -122,31 +117,19 @@ static bool names_contenders(const Side *side) {
   return false;
 }
 
-static bool collect(const Results *r, Side *side) {
-  side->keys = calloc((size_t)r->n + 1, sizeof *side->keys);
-  if (!side->keys) return false;
+static void collect(const Results *r, Side *side) {
+  side->keys = tirc_alloc_array(memory, (size_t)r->n + 1, sizeof *side->keys);
   for (int i = 0; i < r->n; i++) {
     char *key = key_of(&r->at[i], side);
-    if (key && find_key(side, key) < 0)
-      side->keys[side->n++] = key;
-    else
-      free(key);
+    if (key && find_key(side, key) < 0) side->keys[side->n++] = key;
   }
   if (!names_contenders(side)) qsort(side->keys, (size_t)side->n, sizeof *side->keys, compare_keys);
-  return true;
 }
 
 static int place(const Stored *s, const Side *side) {
   char *key = key_of(s, side);
   const int at = key ? find_key(side, key) : -1;
-  free(key);
   return at;
-}
-
-static void free_side(Side *side) {
-  for (int i = 0; i < side->n_names; i++) free(side->names[i]);
-  for (int i = 0; i < side->n; i++) free(side->keys[i]);
-  free(side->keys);
 }
 
 /* --- cells -------------------------------------------------------------------------------------
@@ -330,10 +313,9 @@ static void put_pivot_json(const Pivot *p, const Sum *sums) {
 static int put(Pivot *p) {
   const Results *r = p->r;
   const size_t n = (size_t)p->rows.n * (size_t)p->columns.n;
-  Sum *sums = calloc(n + 1, sizeof *sums);
-  p->row = calloc((size_t)r->n + 1, sizeof *p->row);
-  p->column = calloc((size_t)r->n + 1, sizeof *p->column);
-  if (!sums || !p->row || !p->column) return free(sums), complain(NULL, "out of memory");
+  Sum *sums = tirc_alloc_array(memory, n + 1, sizeof *sums);
+  p->row = tirc_alloc_array(memory, (size_t)r->n + 1, sizeof *p->row);
+  p->column = tirc_alloc_array(memory, (size_t)r->n + 1, sizeof *p->column);
   for (int i = 0; i < r->n; i++) {
     p->row[i] = place(&r->at[i], &p->rows);
     p->column[i] = place(&r->at[i], &p->columns);
@@ -349,7 +331,6 @@ static int put(Pivot *p) {
     put_pivot_json(p, sums);
   else
     put_pivot_table(p, sums);
-  free(sums);
   return status;
 }
 
@@ -362,12 +343,8 @@ int put_pivot(const Results *r) {
                               "--pivot takes rows and columns, not '%s'", text);
   if (status == DONE) status = read_side(r, text, (size_t)(comma - text), &p.rows);
   if (status == DONE) status = read_side(r, comma + 1, strlen(comma + 1), &p.columns);
-  if (status == DONE && (!collect(r, &p.rows) || !collect(r, &p.columns)))
-    status = complain(NULL, "out of memory");
-  if (status == DONE) status = put(&p);
-  free(p.row);
-  free(p.column);
-  free_side(&p.rows);
-  free_side(&p.columns);
-  return status;
+  if (status != DONE) return status;
+  collect(r, &p.rows);
+  collect(r, &p.columns);
+  return put(&p);
 }

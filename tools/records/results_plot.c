@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "results.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const kinds[] = {"line", "heat", "bars", "roofline"};
@@ -62,9 +61,8 @@ static void fill(const Results *r, Chart *c, const Stored *const *contenders) {
 /* FILE.svg, or of several kernels FILE-KERNEL.svg. */
 static char *path_for(const char *file, const char *kernel) {
   const char *dot = strrchr(file, '.');
-  char *path = NULL;
-  if (!kernel) return strdup(file);
-  if (asprintf(&path, "%.*s-%s%s", (int)(dot - file), file, kernel, dot) < 0) return NULL;
+  if (!kernel) return tirc_strdup(memory, file);
+  char *path = tirc_format(memory, "%.*s-%s%s", (int)(dot - file), file, kernel, dot);
   for (char *p = path + (dot - file) + 1; *p; p++)
     if (*p == '/' || *p == ' ' || (unsigned char)*p < ' ' || *p == 0x7f) *p = '-';
   return path;
@@ -74,12 +72,11 @@ static int draw(const Results *r, const Chart *c, const char *kind, const char *
                 const char *file, bool several) {
   char *path = path_for(file, several ? kernel : NULL);
   int status = DONE;
-  if (!path || !plot_panel(c, kind, kernel, r->at[0].at.threads, path))
+  if (!plot_panel(c, kind, kernel, r->at[0].at.threads, path))
     status = complain("names with quotes and backslashes are not drawn",
-                      "gnuplot could not write '%s'", path ? path : file);
+                      "gnuplot could not write '%s'", path);
   else
     put_name(stdout, path), putchar('\n');
-  free(path);
   return status;
 }
 
@@ -110,19 +107,12 @@ static const char *read_kind(const Options *o, const char **file) {
 }
 
 static int draw_chart(const Results *r, const char *kind, const char *file) {
-  const Stored **contenders = calloc((size_t)r->n + 1, sizeof *contenders);
+  const Stored **contenders = tirc_alloc_array(memory, (size_t)r->n + 1, sizeof *contenders);
   Chart c = {0};
-  int status = DONE;
-  if (!contenders || !new_chart(&c, r->n, list_contenders(r, contenders))) {
-    status = complain(NULL, "out of memory");
-  } else {
-    fill(r, &c, contenders);
-    status = choose_base(&c, r->o->against);
-    if (status == DONE) status = draw_all(r, &c, kind, file);
-  }
-  free_chart(&c);
-  free(contenders);
-  return status;
+  new_chart(&c, r->n, list_contenders(r, contenders));
+  fill(r, &c, contenders);
+  const int status = choose_base(&c, r->o->against);
+  return status == DONE ? draw_all(r, &c, kind, file) : status;
 }
 
 int draw_results(const Results *r) {

@@ -54,7 +54,7 @@ static int repl_save(Repl *r, const char *text) {
   size_t n = strcspn(text, " ");
   bool replace = strcmp(text + n + strspn(text + n, " "), "--replace") == 0;
   if (!*text || (text[n] && !replace)) return complain(NULL, "usage: save FILE [--replace]");
-  char *path = strndup(text, n);
+  char *path = tirc_strndup(memory, text, n);
   FILE *f = path ? fopen(path, replace ? "w" : "wx") : NULL;
   bool is_function = false, ok = f;
   for (int i = 0; ok && i < r->n; i++) {
@@ -70,7 +70,6 @@ static int repl_save(Repl *r, const char *text) {
   else
     complain(error == EEXIST ? "save FILE --replace" : NULL, "cannot write '%s': %s",
              path ? path : text, strerror(error));
-  free(path);
   return ok ? DONE : BAD;
 }
 
@@ -85,9 +84,7 @@ static int repl_show(Repl *r, const char *text) {
 static int repl_tree(Repl *r, const char *text) {
   char *tree = tree_text(program_now(r));
   (void)text;
-  if (!tree) return complain(NULL, "out of memory");
   put(tree);
-  free(tree);
   return DONE;
 }
 
@@ -155,13 +152,9 @@ static int repl_run(Repl *r, const char *text) {
 
 static int repl_bench(Repl *r, const char *text) {
   static const char *const names[] = {"program", "session"};
-  char *scripts[] = {strdup(""), script_of(r, NULL)};
+  char *scripts[] = {tirc_strdup(memory, ""), script_of(r, NULL)};
   (void)text;
-  int status = scripts[0] && scripts[1] ? bench_scripts(r, 2, names, scripts, NULL)
-                                        : complain(NULL, "out of memory");
-  free(scripts[0]);
-  free(scripts[1]);
-  return status;
+  return bench_scripts(r, 2, names, scripts, NULL);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -201,14 +194,10 @@ static int repl_why(Repl *r, const char *text) {
   size_t n_printed = (size_t)-1;
   int n_warnings = INT32_MAX;
   if (!*text) return complain("why sch.vectorize(k)", "usage: why CALL");
-  size_t size = strlen(text) + sizeof "sch.\n";
-  line = malloc(size);
-  if (!line) return complain(NULL, "out of memory");
-  snprintf(line, size, "%s%s\n", is_primitive(text) ? "sch." : "", text);
+  line = tirc_format(memory, "%s%s\n", is_primitive(text) ? "sch." : "", text);
   int status =
       run_lines(r, line, &n_printed, &n_warnings, &steps, &e) ? report(e) : answer(r, steps);
   tirc_steps_free(steps);
-  free(line);
   return status;
 }
 
@@ -269,8 +258,7 @@ static void trim(char *text) {
 }
 
 static int obey(Repl *r, const char *statement) {
-  char *text = strdup(statement);
-  if (!text) return complain(NULL, "out of memory");
+  char *text = tirc_strdup(memory, statement);
   trim(text);
   size_t n = strcspn(text, " ");
   const ReplCommand *c = find_repl_command(text);
@@ -284,7 +272,6 @@ static int obey(Repl *r, const char *statement) {
     status = pick_proposal(r, number);
   else
     status = !*text || *text == '#' ? DONE : accept_line(r, statement);
-  free(text);
   return status;
 }
 
@@ -292,10 +279,9 @@ static int converse(Repl *r) {
   int worst = DONE;
   char *statement;
   while (!r->over && (statement = read_statement(r)) != NULL) {
-    int status = obey(r, statement);
+    int status = obey(r, keep_text(statement));
     worst = status > worst ? status : worst;
     fflush(stdout);
-    free(statement);
   }
   if (r->too_long) worst = complain(NULL, "the input is no script: a statement has no end");
   if (r->editor && !r->over) putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */

@@ -3,7 +3,6 @@
 #include "ir/ascii.h"
 #include "repl.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Taker {
@@ -61,7 +60,7 @@ char *next_variable(const Repl *r, int *line, size_t *at) {
       if (n) {
         bool first = start == text || start[-1] != '.';
         *at = (size_t)(start + n - text);
-        if (first && is_plain(start, n)) return strndup(start, n);
+        if (first && is_plain(start, n)) return tirc_strndup(memory, start, n);
       } else {
         *at += strcspn(text + *at, "\n");
         *at += text[*at] != 0;
@@ -74,7 +73,7 @@ char *next_variable(const Repl *r, int *line, size_t *at) {
 static void offer_variables(const Taker *t) {
   size_t at = 0;
   int line = 0;
-  for (char *name; (name = next_variable(t->r, &line, &at)) != NULL; free(name)) offer(t, name);
+  for (char *name; (name = next_variable(t->r, &line, &at)) != NULL;) offer(t, name);
 }
 
 static void offer_nodes(const Taker *t, tirc_node_kind kind) {

@@ -91,8 +91,6 @@ typedef struct Search {
   Proposals *out;
 } Search;
 
-void free_proposals(Proposals *p) { free(p); }
-
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* A name's value, by way of a dict: the API evaluates expressions as arguments. */
@@ -111,10 +109,7 @@ static void find_names(Search *q) {
     Name *x = &q->names[q->n_names];
     bool wanted = q->n_names < 256 && strlen(name) < 64 && value_of(q->s, name, &x->value) &&
                   (x->value.kind == TIRC_KIND_LOOP || x->value.kind == TIRC_KIND_BLOCK);
-    if (wanted)
-      x->name = name, q->n_names++;
-    else
-      free(name);
+    if (wanted) x->name = name, q->n_names++;
   }
 }
 
@@ -381,7 +376,6 @@ static int search(Search *q) {
                                    .warn = count_warning};
   tirc_executor *x = NULL;
   int status = DONE;
-  if (!text) return complain(NULL, "out of memory");
   if (tirc_executor_new((int)q->r->o->threads, &x, &e) ||
       tirc_schedule_new(q->r->program, &options, &q->s, &e) ||
       tirc_schedule_run(q->s, text, strlen(text), "<session>", &e) ||
@@ -390,16 +384,12 @@ static int search(Search *q) {
     status = report(e);
   if (x) q->threads = tirc_executor_threads(x);
   if (status == DONE) find_names(q);
-  if (status == DONE && !(q->chosen = calloc((size_t)q->n + 1, 1)))
-    status = complain(NULL, "out of memory");
+  q->chosen = tirc_alloc_array(memory, (size_t)q->n + 1, sizeof *q->chosen);
   if (status == DONE && *q->focus && !find_focus(q))
     status = complain("`blocks` and `loops` list them", "there is no block or loop '%s'", q->focus);
   if (status == DONE) try_all(q);
-  for (int i = 0; i < q->n_names; i++) free(q->names[i].name);
   tirc_executor_free(x);
   tirc_schedule_free(q->s);
-  free(q->chosen);
-  free(text);
   return status;
 }
 
@@ -425,7 +415,7 @@ static void print_agreement(const double *x, const double *y, int n) {
 
 /* seconds[0] is the program as it is, seconds[i] with call i; 0 where nothing was measured. */
 static void print_measured(const Proposals *p, const double *seconds) {
-  double *x = calloc(2 * MOST, sizeof *x), *y = x ? x + MOST : NULL;
+  double *x = tirc_alloc_array(memory, 2 * MOST, sizeof *x), *y = x ? x + MOST : NULL;
   int n = 0;
   printf("\n  #  estimate  measured (the least time of a call)\n");
   for (int i = 0; x && i < p->shown; i++) {
@@ -439,33 +429,25 @@ static void print_measured(const Proposals *p, const double *seconds) {
     }
   }
   if (n > 2) print_agreement(x, y, n);
-  free(x);
 }
 
 /* What was shown, but for calls that seem to make the program TOO_SLOW times slower. */
 static int measure(const Repl *r, const Proposals *p) {
   size_t n = 1;
-  char **scripts = calloc((size_t)p->shown + 1, sizeof *scripts);
-  char(*names)[24] = calloc((size_t)p->shown + 1, sizeof *names);
-  const char **pointers = calloc((size_t)p->shown + 1, sizeof *pointers);
-  double *seconds = calloc((size_t)p->shown + 1, sizeof *seconds);
-  bool ok = scripts && names && pointers && seconds;
+  char **scripts = tirc_alloc_array(memory, (size_t)p->shown + 1, sizeof *scripts);
+  char(*names)[24] = tirc_alloc_array(memory, (size_t)p->shown + 1, sizeof *names);
+  const char **pointers = tirc_alloc_array(memory, (size_t)p->shown + 1, sizeof *pointers);
+  double *seconds = tirc_alloc_array(memory, (size_t)p->shown + 1, sizeof *seconds);
   while (n <= (size_t)p->shown && p->at[n - 1].cycles < TOO_SLOW * p->now) n++;
-  for (size_t i = 0; ok && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     char line[TEXT + 2];
     snprintf(line, sizeof line, "%s\n", i ? p->at[i - 1].text : "None");
     snprintf(names[i], sizeof names[i], i ? "%zu" : "now", i);
     pointers[i] = names[i];
-    ok = (scripts[i] = script_of(r, line)) != NULL;
+    scripts[i] = script_of(r, line);
   }
-  int status =
-      ok ? bench_scripts(r, (int)n, pointers, scripts, seconds) : complain(NULL, "out of memory");
+  int status = bench_scripts(r, (int)n, pointers, scripts, seconds);
   if (status == DONE) print_measured(p, seconds);
-  for (size_t i = 0; scripts && i < n; i++) free(scripts[i]);
-  free(scripts);
-  free(names);
-  free(pointers);
-  free(seconds);
   return status;
 }
 
@@ -488,27 +470,21 @@ static bool take_flag(char *text, const char *flag) {
 }
 
 int propose(Repl *r, const char *argument) {
-  char *focus = strdup(argument);
+  char *focus = tirc_strdup(memory, argument);
   bool all = false, measured = false;
-  Search q = {.r = r, .focus = focus, .out = calloc(1, sizeof *q.out)};
-  for (bool more = focus; more;) {
+  Search q = {.r = r, .focus = focus, .out = tirc_alloc(memory, sizeof *q.out)};
+  for (bool more = true; more;) {
     more = false;
     if (take_flag(focus, "--all")) all = more = true;
     if (take_flag(focus, "--measure")) measured = more = true;
   }
-  int status = !focus || !q.out ? complain(NULL, "out of memory")
-               : strstr(focus, "--")
+  int status = strstr(focus, "--")
                    ? complain(NULL, "usage: next [BLOCK|LOOP|N] [--all] [--measure]")
                    : search(&q);
-  free(focus);
-  if (status != DONE) {
-    free_proposals(q.out);
-    return status;
-  }
+  if (status != DONE) return status;
   qsort(q.out->at, (size_t)q.out->n, sizeof *q.out->at, by_cycles);
   q.out->shown = all || q.out->n < SHOWN ? q.out->n : SHOWN;
   print_proposals(q.out);
-  free_proposals(r->proposals);
   r->proposals = q.out;
   return measured ? measure(r, q.out) : DONE;
 }

@@ -38,7 +38,7 @@ extern const int n_repl_commands;
  * end. */
 tirc_status run_lines(const Repl *r, const char *line, size_t *n_printed, int *n_warnings,
                       tirc_steps **steps, tirc_error **error);
-/* The accepted lines and `line` as a script; on the heap, NULL when memory is out. */
+/* The accepted lines and `line` as a script. */
 char *script_of(const Repl *r, const char *line);
 int accept_line(Repl *r, const char *line); /* or report why not, and change nothing */
 int move_back(Repl *r, int n);              /* n lines; negative: forward */
@@ -65,10 +65,9 @@ size_t complete_line(const Repl *r, const char *text, size_t n,
  * the last. The caller frees each. */
 char *next_variable(const Repl *r, int *line, size_t *at);
 
-/* next.c: `next`; free_proposals accepts NULL */
+/* next.c: `next` */
 int propose(Repl *r, const char *argument);
 int pick_proposal(Repl *r, int number);
-void free_proposals(Proposals *p);
 
 /* bench.c: measures n scripts under these names; best (or NULL) gets the seconds of each one's
  * fastest call, 0 where there is none */

@@ -28,13 +28,10 @@ static void hear_warning(void *self, const char *file, int line, int column, con
 char *script_of(const Repl *r, const char *line) {
   char *text = NULL;
   size_t n = 0;
-  FILE *f = open_memstream(&text, &n);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &n);
   for (int i = 0; i < r->n; i++) fputs(r->lines[i], f);
   fprintf(f, "%s%s", line ? line : "", line && is_unfinished(line) ? "" : "None\n");
-  if (fclose(f) == 0) return text;
-  free(text);
-  return NULL;
+  return end_text(f, &text);
 }
 
 tirc_status run_lines(const Repl *r, const char *line, size_t *n_printed, int *n_warnings,
@@ -50,7 +47,6 @@ tirc_status run_lines(const Repl *r, const char *line, size_t *n_printed, int *n
   tirc_status status =
       tirc_module_steps_text(r->program, text ? text : "None\n", text ? strlen(text) : 5,
                              "<session>", &options, steps, error);
-  free(text);
   *n_printed = l.n;
   *n_warnings = l.n_warnings;
   return status;
@@ -86,22 +82,17 @@ static void show_value(const Repl *r, const char *line) {
   tirc_steps *steps = NULL;
   char *text = NULL;
   size_t n = 0;
-  FILE *f = open_memstream(&text, &n);
-  if (!f) return;
+  FILE *f = begin_text(&text, &n);
   fprintf(f, "for _ in [(\n%s)]:\n    if _ is not None: print(repr(_))\n", line);
-  if (fclose(f) == 0) (void)run_lines(r, text, &n_printed, &n_warnings, &steps, NULL);
+  (void)end_text(f, &text);
+  (void)run_lines(r, text, &n_printed, &n_warnings, &steps, NULL);
   tirc_steps_free(steps);
-  free(text);
 }
 
-static bool keep_line(Repl *r, const char *line) {
-  while (r->n_lines > r->n) free(r->lines[--r->n_lines]);
-  char **grown = realloc(r->lines, (size_t)(r->n + 1) * sizeof *grown);
-  if (!grown) return false;
-  r->lines = grown;
-  if (!(r->lines[r->n] = strdup(line))) return false;
-  r->n_lines++;
-  return true;
+static void keep_line(Repl *r, const char *line) {
+  one_more(r->lines, r->n);
+  r->lines[r->n] = tirc_strdup(memory, line);
+  r->n_lines = r->n + 1; /* none that could be made again */
 }
 
 static void go_to(Repl *r, tirc_steps *steps, size_t n_printed, int n_warnings) {
@@ -109,7 +100,6 @@ static void go_to(Repl *r, tirc_steps *steps, size_t n_printed, int n_warnings) 
   r->steps = steps;
   r->n_printed = n_printed;
   r->n_warnings = n_warnings;
-  free_proposals(r->proposals);
   r->proposals = NULL;
 }
 
@@ -127,10 +117,7 @@ int accept_line(Repl *r, const char *line) {
     tirc_steps_free(steps);
     return status;
   }
-  if (!keep_line(r, line)) {
-    tirc_steps_free(steps);
-    return complain(NULL, "out of memory");
-  }
+  keep_line(r, line);
   show_change(r, steps);
   bool silent = strcmp(end_of(steps)->text, program_now(r)->text) == 0 && n_printed == r->n_printed;
   if (silent) show_value(r, line);
@@ -154,10 +141,7 @@ int move_back(Repl *r, int n) {
 }
 
 void free_session(Repl *r) {
-  for (int i = 0; i < r->n_lines; i++) free(r->lines[i]);
-  free(r->lines);
   free(r->pending);
-  free_proposals(r->proposals);
   tirc_steps_free(r->steps);
   tirc_module_free(r->program);
 }

@@ -3,22 +3,13 @@
 #include "runtime/measure/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-bool new_chart(Chart *c, int n_settings, int n_series) {
+void new_chart(Chart *c, int n_settings, int n_series) {
   *c = (Chart){.n_settings = n_settings, .n_series = n_series, .base = -1};
-  c->settings = calloc((size_t)n_settings + 1, sizeof *c->settings);
-  c->series = calloc((size_t)n_series + 1, sizeof *c->series);
-  c->marks = calloc((size_t)n_settings * (size_t)n_series + 1, sizeof *c->marks);
-  return c->settings && c->series && c->marks;
-}
-
-void free_chart(Chart *c) {
-  free(c->settings);
-  free(c->series);
-  free(c->marks);
-  *c = (Chart){0};
+  c->settings = tirc_alloc_array(memory, (size_t)n_settings + 1, sizeof *c->settings);
+  c->series = tirc_alloc_array(memory, (size_t)n_series + 1, sizeof *c->series);
+  c->marks = tirc_alloc_array(memory, (size_t)n_settings * (size_t)n_series + 1, sizeof *c->marks);
 }
 
 int no_base(const char *name) {

@@ -27,12 +27,11 @@ typedef struct Chart {
   bool of_programs; /* each setting is a program of its own: their rates have little in common */
   int base;         /* the series that all are compared with; -1: rates are drawn */
 } Chart;
-/* Zeroed, without a base; false: memory is out. */
-bool new_chart(Chart *c, int n_settings, int n_series);
+/* Zeroed, without a base. */
+void new_chart(Chart *c, int n_settings, int n_series);
 /* DONE, or BAD after saying that no series is called so (NULL: there is to be no base). */
 int no_base(const char *name);
 int choose_base(Chart *c, const char *name);
-void free_chart(Chart *c);
 
 /* Of the series in a setting; 0: it was not measured. */
 double median_of(const Chart *c, int setting, int series);

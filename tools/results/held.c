@@ -32,7 +32,7 @@ static bool was_busy(Json *more) {
   return false;
 }
 
-static char *copied(const char *text) { return text ? strdup(text) : NULL; }
+static char *copied(const char *text) { return text ? tirc_strdup(memory, text) : NULL; }
 
 static bool take_figures_of(tirc_figures *f, const tirc_db_result *r, Json *more) {
   Json *turns = NULL;
@@ -40,11 +40,10 @@ static bool take_figures_of(tirc_figures *f, const tirc_db_result *r, Json *more
       !json_object_is_type(turns, json_type_array))
     return true;
   const int n = (int)json_object_array_length(turns);
-  int *calls = calloc((size_t)n + 1, sizeof *calls);
-  for (int i = 0; calls && i < n; i++)
+  int *calls = tirc_alloc_array(memory, (size_t)n + 1, sizeof *calls);
+  for (int i = 0; i < n; i++)
     calls[i] = json_object_get_int(json_object_array_get_idx(turns, (size_t)i));
-  const bool done = calls && tirc_take_figures(f, r->n_samples, r->samples, n, calls);
-  free(calls);
+  const bool done = tirc_take_figures(f, r->n_samples, r->samples, n, calls);
   free(f->samples);
   f->samples = NULL;
   return done;
@@ -68,25 +67,24 @@ void keep_figures(Json *more, const tirc_figures *f, int n_disturbed,
 
 Held *hold_result(Work *w, const char *name, CeilingKind ceiling, const tirc_db_result *r,
                   Json *more) {
-  Held *h = calloc(1, sizeof *h);
+  Held *h = tirc_alloc(memory, sizeof *h);
   char when[32] = "";
   const time_t created = (time_t)r->created;
   struct tm parts;
-  if (!h) return NULL;
   if (gmtime_r(&created, &parts)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &parts);
-  *h = (Held){.name = strdup(name),
+  *h = (Held){.name = tirc_strdup(memory, name),
               .ceiling = ceiling,
               .schedule = copied(r->schedule),
               .session = copied(r->session),
               .environment = copied(r->conditions.environment),
-              .when = strdup(when),
+              .when = tirc_strdup(memory, when),
               .load = r->conditions.load,
               .clock_low = r->conditions.clock_low,
               .clock_high = r->conditions.clock_high,
               .busy = was_busy(more)};
   if (!r->code && !take_figures_of(&h->f, r, more)) return free_held(h), NULL;
-  h->f.code = copied(r->code);
-  h->f.message = copied(r->message);
+  h->f.code = r->code ? strdup(r->code) : NULL;
+  h->f.message = r->message ? strdup(r->message) : NULL;
   if (number_in(more, "float_ops") > 0) w->float_ops = number_in(more, "float_ops");
   w->bytes_read = (int64_t)number_in(more, "bytes_read");
   w->bytes_written = (int64_t)number_in(more, "bytes_written");
@@ -97,12 +95,6 @@ void free_held(Held *h) {
   while (h) {
     Held *older = h->older;
     tirc_figures_clear(&h->f);
-    free(h->name);
-    free(h->schedule);
-    free(h->session);
-    free(h->environment);
-    free(h->when);
-    free(h);
     h = older;
   }
 }

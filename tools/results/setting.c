@@ -1,6 +1,5 @@
 #include "setting.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *const ceiling_names[] = {[FMA_CEILING] = "FMA ceiling",
@@ -23,15 +22,4 @@ double gflops(const Work *w, CeilingKind kind, double seconds) {
 double gbytes(const Work *w, CeilingKind kind, double seconds) {
   const bool has_some = kind == NO_CEILING || kind == BANDWIDTH_CEILING;
   return !has_some || !(seconds > 0) ? 0 : bytes_of_work(w) / seconds * 1e-9;
-}
-
-void free_setting(Setting *s) {
-  for (int d = 0; s->defines && d < s->n_defines; d++) {
-    free((char *)(uintptr_t)s->defines[d].name);
-    free((char *)(uintptr_t)s->defines[d].value);
-  }
-  free(s->defines);
-  free(s->setting);
-  free(s->kernel);
-  *s = (Setting){0};
 }

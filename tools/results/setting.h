@@ -31,6 +31,5 @@ typedef struct Setting {
   int threads;
   Work work;
 } Setting;
-void free_setting(Setting *s); /* what it holds, if that is its own */
 
 #endif

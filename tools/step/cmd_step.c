@@ -50,8 +50,7 @@ static int choose(const Options *o, const tirc_steps *s, StepChoice *choice) {
   int n = choice->n = tirc_steps_count(s);
   int from = o->from ? find_step(s, o->from, false) : 0;
   int to = o->to ? find_step(s, o->to, true) : n - 1;
-  choice->shown = calloc((size_t)n + 1, sizeof *choice->shown);
-  if (!choice->shown) return complain(NULL, "out of memory");
+  choice->shown = tirc_alloc_array(memory, (size_t)n + 1, sizeof *choice->shown);
   if (from < 0) return not_found(s, "from", o->from, strlen(o->from));
   if (to < 0 && o->to) return not_found(s, "to", o->to, strlen(o->to));
   int status = DONE;
@@ -66,7 +65,6 @@ static int choose(const Options *o, const tirc_steps *s, StepChoice *choice) {
 
 static int write_steps_json(const Options *o, const tirc_steps *s, const StepChoice *choice) {
   json_object *j = steps_as_json(s, choice);
-  if (!j) return complain(NULL, "out of memory");
   const char *text =
       json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
   int status = write_output(o, o->output, text, strlen(text));
@@ -164,9 +162,7 @@ int cmd_step(Options *o) {
              : o->as_json ? write_steps_json(o, s, &choice)
                           : print_steps(s, &choice);
   if (status == DONE) status = report_end(s, &choice);
-  free(choice.shown);
   json_object_put(choice.warnings);
-  free(program.text);
   tirc_steps_free(s);
   tirc_module_free(m);
   return status;

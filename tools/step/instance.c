@@ -31,8 +31,7 @@ typedef struct Search {
 static char *outcome_of(const tirc_steps *s, bool loops) {
   char *text = NULL;
   size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &size);
   int n = tirc_steps_count(s);
   for (int i = 0; i < n; i++) {
     const tirc_step *step = tirc_steps_at(s, i);
@@ -45,7 +44,7 @@ static char *outcome_of(const tirc_steps *s, bool loops) {
             v->nodes[i].predicate || (v->nodes[i].extent && strcmp(v->nodes[i].extent, "1") == 0)
                 ? "1"
                 : "");
-  return fclose(f) == 0 ? text : (free(text), NULL);
+  return end_text(f, &text);
 }
 
 /* The program with the search's values, stepped through; NULL when it is not well formed. */
@@ -75,7 +74,6 @@ static bool fits(Search *q, int i, int64_t v, bool loops) {
   tirc_steps *s = step_through(q);
   char *outcome = s ? outcome_of(s, loops) : NULL;
   bool same = outcome && strcmp(outcome, q->outcome[loops]) == 0;
-  free(outcome);
   tirc_steps_free(s);
   q->values[i] = old;
   return same;
@@ -151,11 +149,10 @@ static void search(Search *q) {
 static char *setting(const Search *q) {
   char *text = NULL;
   size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &size);
   for (int i = 0; i < q->n; i++)
     fprintf(f, "%s%s = %lld", i ? ", " : "", q->defines[i].name, (long long)q->values[i]);
-  return fclose(f) == 0 ? text : (free(text), NULL);
+  return end_text(f, &text);
 }
 
 /* --- what was asked for ----------------------------------------------------------------------- */
@@ -192,8 +189,7 @@ int check_instance(const Options *o, const tirc_module *m) {
     errno = 0;
     if (!equals || equals == text || strtoll(equals + 1, &end, 10) < 1 || *end || errno)
       return complain("as in --instance M=4", "--instance: '%s' is no NAME=EXTENT", text);
-    char *name = strndup(text, (size_t)(equals - text));
-    if (!name) return complain(NULL, "out of memory");
+    char *name = tirc_strndup(memory, text, (size_t)(equals - text));
     Nearest best = {.wanted = name, .n_wanted = strlen(name)};
     int status = DONE;
     if (!has_size(m, &best)) {
@@ -201,7 +197,6 @@ int check_instance(const Options *o, const tirc_module *m) {
       if (best.name) snprintf(hint, sizeof hint, "there is '%.*s'", (int)best.n, best.name);
       status = complain(hint, "--instance: the program has no constant and no extent '%s'", name);
     }
-    free(name);
     if (status != DONE) return status;
   }
   return DONE;
@@ -221,7 +216,5 @@ tirc_steps *small_instance(const Options *o, const ProgramText *program, const t
     s = step_through(&q);
   }
   *out_setting = setting(&q);
-  free(q.outcome[0]);
-  free(q.outcome[1]);
   return s;
 }

@@ -2,7 +2,6 @@
 #include "step.h"
 #include "tools/teach/teach.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Programs { /* the views that were met, in order */
@@ -134,7 +133,7 @@ static json_object *step_as_json(Programs *p, const tirc_step *step, int number)
 }
 
 json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice) {
-  Programs p = {.at = calloc(2 * (size_t)choice->n + 1, sizeof *p.at)};
+  Programs p = {.at = tirc_alloc_array(memory, 2 * (size_t)choice->n + 1, sizeof *p.at)};
   if (!p.at) return NULL;
   json_object *j = json_object_new_object(), *list = json_object_new_array();
   p.json = json_object_new_array();
@@ -146,6 +145,5 @@ json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice) {
   json_object_object_add(j, "steps", list);
   if (choice->warnings) json_object_object_add(j, "warnings", json_object_get(choice->warnings));
   if (tirc_steps_error(s)) json_object_object_add(j, "error", error_as_json(tirc_steps_error(s)));
-  free(p.at);
   return j;
 }

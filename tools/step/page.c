@@ -3,7 +3,6 @@
 #include "step.h"
 #include "tools/teach/teach.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "page.inc" /* page_html, page_css, page_js: texts */
@@ -53,7 +52,6 @@ static json_object *traces(const Options *o, const ProgramText *program, const t
   tirc_steps *small = small_instance(o, program, m, s, budget, &setting);
   if (!small || tirc_steps_count(small) != tirc_steps_count(s)) {
     tirc_steps_free(small);
-    free(setting);
     return NULL;
   }
   json_object *j = NULL;
@@ -65,7 +63,6 @@ static json_object *traces(const Options *o, const ProgramText *program, const t
   } while (bytes > most_bytes && budget >= LEAST_ACCESSES);
   json_object_object_add(j, "setting", json_text(setting ? setting : ""));
   tirc_steps_free(small);
-  free(setting);
   return j;
 }
 
@@ -149,7 +146,6 @@ static json_object *scripts(const tirc_steps *s, const char *main_script) {
     size_t n;
     if (!file || has_script(list, file)) continue;
     if (read_text(file, &text, &n) == DONE) add_script(list, file, text);
-    free(text);
   }
   return list;
 }
@@ -189,11 +185,7 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
   char *text = NULL;
   size_t n = 0;
   json_object *data = steps_as_json(s, choice);
-  FILE *f = data ? open_memstream(&text, &n) : NULL;
-  if (!f) {
-    json_object_put(data);
-    return complain(NULL, "out of memory");
-  }
+  FILE *f = begin_text(&text, &n);
   json_object_object_add(data, "programFile", json_text(program->name));
   const char *script = o->automatic                      ? "<auto>"
                        : strcmp(o->args.at[1], "-") == 0 ? "<stdin>"
@@ -206,7 +198,6 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
   json_object_object_add(data, "run", traces(o, program, m, s));
   put_page(f, data);
   json_object_put(data);
-  int status = fclose(f) ? complain(NULL, "out of memory") : write_output(o, o->html, text, n);
-  free(text);
-  return status;
+  (void)end_text(f, &text);
+  return write_output(o, o->html, text, n);
 }

@@ -14,8 +14,7 @@ typedef struct StepChoice {
   struct json_object *warnings; /* of the program itself, or NULL */
 } StepChoice;
 
-/* tree.c: the loops and blocks of a program, one a line, indented by depth. On the heap, NULL when
- * memory is out. */
+/* tree.c: the loops and blocks of a program, one a line, indented by depth. */
 char *tree_text(const tirc_view *v);
 /* "for i in 128", "block C [SSR]: reads A, B; writes C"; into out. */
 void tree_line(const tirc_node *node, FILE *to);
@@ -49,7 +48,7 @@ int64_t instance_value(const List *given, const char *name, int64_t otherwise);
 /* step_instance.c: DONE, or BAD after saying which --instance names nothing or no size. */
 int check_instance(const Options *o, const tirc_module *m);
 /* The steps of a small instance of the program; NULL when there is none. *setting
- * says which, on the heap. */
+ * says which. */
 tirc_steps *small_instance(const Options *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **setting);
 

@@ -166,7 +166,6 @@ static void print_heading(const tirc_steps *s, int i) {
 int print_refusal(const tirc_step *step) {
   const tirc_error *e = step->error;
   char *tree = tree_text(step->before);
-  if (!tree) return complain(NULL, "out of memory");
   const char *colour = ink(stdout, RED), *plain = ink(stdout, RESET);
   printf("%*s%s%s:%s ", INDENT, "", colour,
          tirc_error_status(e) == TIRC_NO ? "ScheduleError" : "error", plain);
@@ -184,14 +183,13 @@ int print_refusal(const tirc_step *step) {
     putchar('\n');
   }
   put_tree(stdout, "loop tree, unchanged", tree, tree, DIM);
-  free(tree);
   return DONE;
 }
 
 static int print_change(const tirc_step *step) {
   Diff d;
   char *before = tree_text(step->before), *after = tree_text(step->after);
-  bool ok = before && after && diff_texts(step->before->text, step->after->text, &d);
+  bool ok = diff_texts(step->before->text, step->after->text, &d);
   if (ok) {
     print_diff(&d, stdout);
     free_diff(&d);
@@ -200,8 +198,6 @@ static int print_change(const tirc_step *step) {
     else
       print_trees(before, after, terminal_width(), stdout);
   }
-  free(before);
-  free(after);
   return ok ? DONE : complain(NULL, "out of memory");
 }
 

@@ -22,7 +22,7 @@ typedef struct BlockSeen {
 typedef struct Packer {
   unsigned char *at;
   size_t n, cap;
-  bool failed; /* out of memory, or more arrays or blocks than there is room for */
+  bool failed; /* more arrays or blocks than there is room for */
   int64_t accesses, budget;
   int64_t last[MOST_ARRAYS];
   BlockSeen blocks[MOST_BLOCKS];
@@ -33,11 +33,8 @@ typedef struct Packer {
 static void put_number(Packer *p, uint64_t v) {
   if (p->n + 10 > p->cap) {
     size_t cap = p->cap ? 2 * p->cap : 4096;
-    unsigned char *grown = realloc(p->at, cap);
-    if (!grown) {
-      p->failed = true;
-      return;
-    }
+    unsigned char *grown = tirc_alloc(memory, cap);
+    if (p->n) memcpy(grown, p->at, p->n);
     p->at = grown;
     p->cap = cap;
   }
@@ -68,23 +65,20 @@ static void see_array(void *self, int array, const char *name, const char *dtype
 static char *block_key(const char *name, int n, const char *const *loops) {
   char *key = NULL;
   size_t size = 0;
-  FILE *f = open_memstream(&key, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&key, &size);
   fputs(name, f);
   for (int i = 0; i < n; i++) fprintf(f, " %s", loops[i]);
-  return fclose(f) == 0 ? key : (free(key), NULL);
+  return end_text(f, &key);
 }
 
 /* The block's number; -1 when there is no room for it. */
 static int find_block(Packer *p, const char *name, int n, const char *const *loops) {
   char *key = block_key(name, n, loops);
-  for (int i = 0; key && i < p->n_blocks; i++)
+  for (int i = 0; i < p->n_blocks; i++)
     if (strcmp(p->blocks[i].key, key) == 0) {
-      free(key);
       return i;
     }
   if (!key || p->n_blocks == MOST_BLOCKS || n > MOST_LOOPS) {
-    free(key);
     return -1;
   }
   json_object *j = json_object_new_object(), *list = json_object_new_array();
@@ -136,7 +130,7 @@ static bool make_arguments(const tirc_module *m, const List *given, int *n, tirc
   enum { SYMBOL = 12, SCALAR = 2, MOST_DIMS = 32 };
   const tirc_param *params;
   if (tirc_module_params(m, NULL, n, &params, e)) return false;
-  tirc_argument *args = *out = calloc((size_t)*n + 1, sizeof *args);
+  tirc_argument *args = *out = tirc_alloc_array(memory, (size_t)*n + 1, sizeof *args);
   for (int i = 0; args && i < *n; i++) {
     int64_t shape[MOST_DIMS] = {0};
     args[i].i = instance_value(given, params[i].name, SCALAR);
@@ -160,8 +154,7 @@ static bool make_arguments(const tirc_module *m, const List *given, int *n, tirc
 
 static char *base64(const unsigned char *at, size_t n) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  char *out = malloc((n + 2) / 3 * 4 + 1), *to = out;
-  if (!out) return NULL;
+  char *out = tirc_alloc(memory, (n + 2) / 3 * 4 + 1), *to = out;
   for (size_t i = 0; i < n; i += 3) {
     unsigned v = (unsigned)at[i] << 16 | (i + 1 < n ? (unsigned)at[i + 1] << 8 : 0) |
                  (i + 2 < n ? at[i + 2] : 0U);
@@ -183,7 +176,6 @@ static json_object *packed(Packer *p, bool whole, const tirc_error *e) {
   json_object_object_add(j, "whole", json_object_new_boolean(whole));
   if (e) json_object_object_add(j, "failure", json_text(tirc_error_message(e)));
   if (data) json_object_object_add(j, "data", json_object_new_string(data));
-  free(data);
   return j;
 }
 
@@ -203,9 +195,7 @@ json_object *trace_as_json(const tirc_module *m, const List *given, int64_t budg
   if (whole) *whole = ended;
   if (args) free_arguments(n, args);
   tirc_error_free(e);
-  for (int i = 0; i < p.n_blocks; i++) free(p.blocks[i].key);
   json_object_put(p.arrays);
   json_object_put(p.block_list);
-  free(p.at);
   return j;
 }

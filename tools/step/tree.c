@@ -1,7 +1,6 @@
 /* Loop trees as text: a function, its loops and blocks, one a line. */
 #include "step.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void put_buffers(FILE *to, const char *what, int n, const tirc_access *at) {
@@ -42,14 +41,11 @@ void tree_line(const tirc_node *node, FILE *to) {
 char *tree_text(const tirc_view *v) {
   char *text = NULL;
   size_t n = 0;
-  FILE *f = open_memstream(&text, &n);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &n);
   for (int i = 0; i < v->n; i++) {
     fprintf(f, "%*s", 2 * v->nodes[i].depth, "");
     tree_line(&v->nodes[i], f);
     fputc('\n', f);
   }
-  if (fclose(f) == 0) return text;
-  free(text);
-  return NULL;
+  return end_text(f, &text);
 }

@@ -2,7 +2,6 @@
 #include "study.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,9 +10,8 @@
 static char *report_folder(const Options *o) {
   char *stem = o->write ? NULL : path_stem(o->args.at[0]), *out;
   const size_t n = strlen(o->write ? o->write : stem ? stem : "") + sizeof ".report";
-  out = malloc(n);
+  out = tirc_alloc(memory, n);
   if (out) snprintf(out, n, "%s%s", o->write ? o->write : stem, o->write ? "" : ".report");
-  free(stem);
   return out;
 }
 
@@ -72,8 +70,8 @@ static bool has_failed(const Study *s) {
 static int make_report_folder(const Study *s, bool *made) {
   *made = mkdir(s->report, 0777) == 0;
   if ((*made || errno == EEXIST) && access(s->report, W_OK | X_OK) == 0) return DONE;
-  return complain("--write FOLDER writes it elsewhere", "cannot write the report to '%s': %s", s->report,
-                  strerror(errno));
+  return complain("--write FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
+                  s->report, strerror(errno));
 }
 
 static int run(Study *s) {
@@ -108,7 +106,7 @@ int cmd_study(Options *o) {
   Study s = {
       .o = o, .path = o->args.at[0], .threads = "0", .turns = 9, .seconds = 0.3, .attempts = 3};
   s.report = report_folder(o);
-  int status = s.report ? read_study(&s) : complain(NULL, "out of memory");
+  int status = read_study(&s);
   if (status == DONE) status = run(&s);
   free_study(&s);
   return status;

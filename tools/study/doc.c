@@ -1,6 +1,7 @@
 /* The report's two forms. What people wrote (names, messages) is escaped for each of them. */
 #define _GNU_SOURCE
 #include "doc.h"
+#include "tools/kit/kit.h"
 
 #include "ir/utf8.h"
 
@@ -47,24 +48,17 @@ static void put_words(FILE *to, const char *text) {
 }
 
 static char *repaired(const char *text) {
-  char *valid = malloc(3 * strlen(text) + 1);
-  if (valid) (void)tirc_utf8_repair(valid, text);
+  char *valid = tirc_alloc(memory, 3 * strlen(text) + 1);
+  (void)tirc_utf8_repair(valid, text);
   return valid;
 }
 
 static char *formatted(const char *format, va_list args) {
-  char *text = NULL;
-  if (vasprintf(&text, format, args) < 0) return NULL;
-  char *valid = repaired(text);
-  free(text);
-  return valid;
+  return repaired(tirc_vformat(memory, format, args));
 }
 
 static NewFile begin_in(const char *folder, const char *name) {
-  char *path = NULL;
-  const NewFile n = asprintf(&path, "%s/%s", folder, name) < 0 ? (NewFile){0} : begin_file(path);
-  free(path);
-  return n;
+  return begin_file(tirc_format(memory, "%s/%s", folder, name));
 }
 
 bool doc_open(Doc *d, const char *folder, const char *title) {
@@ -80,8 +74,7 @@ bool doc_open(Doc *d, const char *folder, const char *title) {
         "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
         d->html);
   char *text = repaired(title);
-  put_html(d->html, text ? text : "", text ? strlen(text) : 0);
-  free(text);
+  put_html(d->html, text, strlen(text));
   fprintf(d->html, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style);
   doc_heading(d, 1, title);
   return true;
@@ -95,14 +88,12 @@ bool doc_close(Doc *d) {
 
 void doc_heading(Doc *d, int level, const char *heading) {
   char *text = repaired(heading);
-  if (!text) return;
   fprintf(d->md, "%s%.*s ", level > 1 ? "\n" : "", level, "######");
   put_markdown(d->md, text);
   fputs("\n", d->md);
   fprintf(d->html, "<h%d>", level);
   put_html(d->html, text, strlen(text));
   fprintf(d->html, "</h%d>\n", level);
-  free(text);
 }
 
 void doc_fold(Doc *d, const char *heading) {
@@ -118,19 +109,16 @@ void doc_text(Doc *d, const char *format, ...) {
   va_start(args, format);
   char *text = formatted(format, args);
   va_end(args);
-  if (!text) return;
   fputs("\n", d->md);
   for (const char *p = text; *p; p++) fprintf(d->md, *p == '<' ? "\\%c" : "%c", *p);
   fputs("\n", d->md);
   fputs("<p>", d->html);
   put_words(d->html, text);
   fputs("</p>\n", d->html);
-  free(text);
 }
 
 void doc_code(Doc *d, const char *code) {
   char *text = repaired(code);
-  if (!text) return;
   fputs("\n", d->md);
   for (const char *p = text; *p;) {
     const size_t n = strcspn(p, "\n");
@@ -140,7 +128,6 @@ void doc_code(Doc *d, const char *code) {
   fputs("<pre>", d->html);
   put_html(d->html, text, strlen(text));
   fputs("</pre>\n", d->html);
-  free(text);
 }
 
 /* On a telephone rows are cards, unless they are mostly numbers. */
@@ -195,26 +182,22 @@ void doc_cell(Doc *d, const char *format, ...) {
   char *text = formatted(format, args);
   va_end(args);
   put_cell(d, NULL, text ? text : "");
-  free(text);
 }
 
 void doc_mark(Doc *d, const char *class, const char *text) { put_cell(d, class, text); }
 
 void doc_end_table(Doc *d) { fputs("</table></div>\n", d->html); }
 
-/* NAME.svg from its root on, to be freed; NULL: it cannot be read. */
+/* NAME.svg from its root on; NULL: it cannot be read. */
 static char *read_drawing(const char *folder, const char *name) {
-  char *path = NULL, *text = NULL;
+  char *text = NULL;
   size_t n = 0;
-  FILE *f = asprintf(&path, "%s/%s.svg", folder, name) < 0 ? NULL : fopen(path, "r");
+  FILE *f = fopen(tirc_format(memory, "%s/%s.svg", folder, name), "r");
   const ssize_t got = f ? getdelim(&text, &n, 0, f) : -1;
   const char *root = got > 0 ? strstr(text, "<svg") : NULL;
   if (root) memmove(text, root, strlen(root) + 1);
   if (f) fclose(f);
-  free(path);
-  if (root) return text;
-  free(text);
-  return NULL;
+  return keep_text(text) && root ? text : NULL;
 }
 
 void doc_figure(Doc *d, const char *folder, const char *name, const char *title) {
@@ -237,5 +220,4 @@ void doc_figure(Doc *d, const char *folder, const char *name, const char *title)
   fprintf(d->html,
           " (<a href=\"%s.png\">PNG</a>, <a href=\"%s.pdf\">PDF</a>)</figcaption></figure>\n", name,
           name);
-  free(drawing);
 }

@@ -188,7 +188,6 @@ static void leave_rule_out(Script *sc, Study *s, const Plan *of, const char *nam
                       "%s has no body on lines of its own", name);
   p.what.name = tirc_format(sc->c, "-%s", name + strlen("rule_"));
   p.what.text = tirc_strdup(sc->c, text);
-  free(text);
   study_add_plan(sc, s, &p);
 }
 

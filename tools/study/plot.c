@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "study.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_shown(const Study *s, const Figure *f, int plan) {
@@ -19,10 +18,8 @@ static bool draw(const Study *s, const Chart *c, const Figure *f, const char *ke
   static const char *const endings[] = {"svg", "png", "pdf"};
   bool ok = true;
   for (int i = 0; i < 3 && ok; i++) {
-    char *path = NULL;
-    ok = asprintf(&path, "%s/%s.%s", s->report, name, endings[i]) >= 0 &&
-         plot_panel(c, f->kind, kernel, threads, path);
-    free(path);
+    char *path = tirc_format(memory, "%s/%s.%s", s->report, name, endings[i]);
+    ok = plot_panel(c, f->kind, kernel, threads, path);
   }
   return ok;
 }
@@ -48,9 +45,7 @@ bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *k
   Chart c;
   int n = 0;
   for (int p = 0; p < s->plans.n; p++) n += is_shown(s, f, p);
-  bool ok = new_chart(&c, g->b.n_cases, n);
-  if (ok) fill(s, g, f, &c);
-  ok = ok && draw(s, &c, f, kernel, threads, name);
-  free_chart(&c);
-  return ok;
+  new_chart(&c, g->b.n_cases, n);
+  fill(s, g, f, &c);
+  return draw(s, &c, f, kernel, threads, name);
 }

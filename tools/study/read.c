@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -121,9 +120,8 @@ static bool has_constant(const tirc_module *m, const char *axis) {
   bool is_int;
   for (int i = 0; tirc_module_constant(m, i, &name, &value, &is_int); i++)
     if (strlen(name) == n && strncmp(name, axis, n) == 0) return true;
-  char *word = strndup(axis, n);
+  char *word = tirc_strndup(memory, axis, n);
   const bool is = word && is_size(m, word);
-  free(word);
   return is;
 }
 
@@ -152,7 +150,6 @@ static Value study_run_workload(Script *sc, Value self, const Args *a) {
   char *stem = shown_stem(w.program);
   const Value by_file = tirc_value_str(tirc_strdup(sc->c, stem ? stem : "program"));
   const Value *name = study_given(a, 2, "name");
-  free(stem);
   w.name = study_name(sc, name ? name : &by_file, "a workload's name");
   vec_push(sc->c, s->workloads, w);
   return VALUE_NONE;
@@ -438,7 +435,6 @@ int read_study(Study *s) {
          !tirc_api_guard(s->script->c, check_study, s, &s->script->sources, &e);
   }
   tirc_module_free(m);
-  free(text);
   if (ok) return DONE;
   report(e);
   return BAD;

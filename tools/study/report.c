@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool several_threads(const Study *s) { return s->grounds[0].b.n_threads > 1; }
@@ -296,8 +295,7 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
   size_t size = 0;
   unsigned right = 0;
   int n = 1;
-  FILE *f = open_memstream(&heads, &size);
-  if (!f) return;
+  FILE *f = begin_text(&heads, &size);
   fputs("ms", f);
   for (const Case *k = first; k < b->cases + b->n_cases; k++) {
     char setting[128];
@@ -307,7 +305,7 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
     right |= n < 32 ? 1u << n : 0;
     n++;
   }
-  fclose(f);
+  (void)end_text(f, &heads);
   snprintf(title, sizeof title, "%s, %d thread%s%s%s", first->kernel, first->threads,
            first->threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
            p->s->n_grounds > 1 ? g->b.how.target : "");
@@ -319,7 +317,6 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
       if (is_in_block(k, first)) put_median(p, g, k, plan);
   }
   doc_end_table(&p->d);
-  free(heads);
 }
 
 static void put_medians(Page *p) {

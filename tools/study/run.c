@@ -13,7 +13,6 @@
 #include "tools/results/held.h"
 
 #include <json-c/json.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct json_object Json;
@@ -31,7 +30,9 @@ const Held *held(const Study *s, const Ground *g, const Case *k, int plan) {
 
 /* What -D would be. */
 static Line line_of(const Workload *w) {
-  Line l = {.number = w->loc.line, .kernel = strdup(w->name), .file = strdup(w->program)};
+  Line l = {.number = w->loc.line,
+            .kernel = tirc_strdup(memory, w->name),
+            .file = tirc_strdup(memory, w->program)};
   for (int i = 0; i < w->sizes.n; i++) (void)add_axis(&l, w->sizes.at[i]);
   return l;
 }
@@ -50,7 +51,8 @@ static int add_suite(Study *s, Ground *g, const Workload *w) {
                     "%s:%d:%d: the suite '%s' %s", w->loc.file, w->loc.line, w->loc.column,
                     w->suite,
                     w->program ? "names programs of its own" : "names no programs: which is it?");
-  for (int i = before; w->program && i < g->b.n_cases; i++) g->b.cases[i].file = strdup(w->program);
+  for (int i = before; w->program && i < g->b.n_cases; i++)
+    g->b.cases[i].file = tirc_strdup(memory, w->program);
   return DONE;
 }
 
@@ -58,7 +60,6 @@ static int add_workload(Study *s, Ground *g, const Workload *w) {
   if (w->suite) return add_suite(s, g, w);
   Line l = line_of(w);
   const int status = add_line(&g->b, &l);
-  free_line(&l);
   return status;
 }
 
@@ -121,13 +122,11 @@ static int make_units(Study *s, Ground *g) {
   if (status == DONE) status = multiply_threads(&g->b);
   if (status != DONE) return status;
   const size_t n = (size_t)(g->b.n_cases * s->plans.n) + 1;
-  g->held = calloc(n, sizeof *g->held);
-  g->texts = calloc(n, sizeof *g->texts);
-  g->bare = calloc(n, sizeof *g->bare);
-  g->hashes = calloc((size_t)g->b.n_cases + 1, sizeof *g->hashes);
-  g->sized = calloc((size_t)g->b.n_cases + 1, sizeof *g->sized);
-  if (!g->held || !g->texts || !g->bare || !g->hashes || !g->sized)
-    return complain(NULL, "out of memory");
+  g->held = tirc_alloc_array(memory, n, sizeof *g->held);
+  g->texts = tirc_alloc_array(memory, n, sizeof *g->texts);
+  g->bare = tirc_alloc_array(memory, n, sizeof *g->bare);
+  g->hashes = tirc_alloc_array(memory, (size_t)g->b.n_cases + 1, sizeof *g->hashes);
+  g->sized = tirc_alloc_array(memory, (size_t)g->b.n_cases + 1, sizeof *g->sized);
   for (int i = 0; i < g->b.n_cases && status == DONE; i++) status = identify(s, g, &g->b.cases[i]);
   return status;
 }
@@ -272,8 +271,8 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   status = open_store(b);
   if (status != DONE) return status;
   snprintf(g->profile, sizeof g->profile, "%s", b->store.profile);
-  g->machine = b->store.machine ? strdup(b->store.machine) : NULL;
-  g->command = b->store.command ? strdup(b->store.command) : NULL;
+  g->machine = b->store.machine ? tirc_strdup(memory, b->store.machine) : NULL;
+  g->command = b->store.command ? tirc_strdup(memory, b->store.command) : NULL;
   g->environment = environment_description(b);
   return look_up(s, g);
 }
@@ -288,8 +287,7 @@ static int hash_texts(Study *s) {
 
 int prepare_study(Study *s) {
   int status = hash_texts(s);
-  s->grounds = calloc((size_t)s->targets.n, sizeof *s->grounds);
-  if (!s->grounds) return complain(NULL, "out of memory");
+  s->grounds = tirc_alloc_array(memory, (size_t)s->targets.n, sizeof *s->grounds);
   for (int i = 0; i < s->targets.n && status == DONE; i++) {
     s->n_grounds++;
     status = open_ground(s, &s->grounds[i], s->targets.at[i]);
@@ -324,7 +322,7 @@ static bool is_among(const Names *names, const char *name) {
 /* Besides what is missing what that is compared with: ratios are of what took turns. */
 static void add_references(const Study *s, const Ground *g, const Case *k, bool *wanted) {
   const int n = s->plans.n;
-  bool *missing = calloc((size_t)n, sizeof *missing);
+  bool *missing = tirc_alloc_array(memory, (size_t)n, sizeof *missing);
   if (missing) memcpy(missing, wanted, (size_t)n * sizeof *wanted);
   for (int p = 0; missing && p < n; p++)
     for (int t = 0; missing[p] && t < s->comparisons.n; t++) {
@@ -335,7 +333,6 @@ static void add_references(const Study *s, const Ground *g, const Case *k, bool 
         wanted[other] = wanted[other] || can_run(s, g, k, other);
       }
     }
-  free(missing);
 }
 
 /* One of the same schedule comes before it. */
@@ -351,12 +348,11 @@ static bool is_double(const Study *s, const Ground *g, const Case *k, const bool
 
 static int choose_contenders(const Study *s, const Ground *g, const Case *k, const Planned **out) {
   int n = 0;
-  bool *wanted = calloc((size_t)s->plans.n, sizeof *wanted);
+  bool *wanted = tirc_alloc_array(memory, (size_t)s->plans.n, sizeof *wanted);
   for (int p = 0; wanted && p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
   if (n) add_references(s, g, k, wanted);
   for (int p = n = 0; wanted && p < s->plans.n; p++)
     if (wanted[p] && !is_double(s, g, k, wanted, p)) out[n++] = &s->plans.at[p].what;
-  free(wanted);
   return n;
 }
 
@@ -403,8 +399,8 @@ static bool came_before(const Ground *g, const Case *k) {
 }
 
 static int run_ground(Study *s, Ground *g) {
-  const Planned **planned = calloc((size_t)s->plans.n + 1, sizeof *planned);
-  int status = planned ? DONE : complain(NULL, "out of memory");
+  const Planned **planned = tirc_alloc_array(memory, (size_t)s->plans.n + 1, sizeof *planned);
+  int status = DONE;
   g->b.planned = planned;
   g->b.started = tirc_seconds();
   for (int i = 0; i < g->b.n_cases && status == DONE && !was_interrupted(); i++) {
@@ -417,14 +413,13 @@ static int run_ground(Study *s, Ground *g) {
     else
       s->n_done += g->lacks[i], g->b.n_passed++; /* others were counted at the start */
   }
-  free(planned);
   g->b.planned = NULL;
   return status;
 }
 
 static int count_missing(const Study *s, Ground *g) {
   int n = 0;
-  g->lacks = calloc((size_t)g->b.n_cases + 1, sizeof *g->lacks);
+  g->lacks = tirc_alloc_array(memory, (size_t)g->b.n_cases + 1, sizeof *g->lacks);
   if (!g->lacks) return -1;
   for (int i = 0; i < g->b.n_cases; i++) {
     bool missing = false;
@@ -470,12 +465,10 @@ int run_study(Study *s) {
 int close_study(Study *s) {
   int status = DONE;
   for (int i = 0; i < s->n_grounds; i++) {
-    char *path = NULL;
-    if (asprintf(&path, "%s/unstored.db", s->report) < 0) return complain(NULL, "out of memory");
+    char *path = tirc_format(memory, "%s/unstored.db", s->report);
     const int rescued = rescue_store(&s->grounds[i].b, path),
               closed = close_store(&s->grounds[i].b);
     if (rescued != DONE || closed != DONE) status = BAD;
-    free(path);
   }
   return status;
 }
@@ -490,22 +483,10 @@ void free_study(Study *s) {
     forget_held(s, g);
     for (int j = 0; g->texts && j < g->b.n_cases * s->plans.n; j++) tirc_string_free(g->texts[j]);
     for (int j = 0; g->hashes && j < g->b.n_cases; j++) tirc_string_free(g->hashes[j]);
-    free(g->held);
-    free(g->texts);
-    free(g->bare);
-    free(g->hashes);
-    free(g->lacks);
-    free(g->sized);
-    free(g->machine);
-    free(g->command);
-    free(g->environment);
     free_cases(&g->b);
     for (int t = 0; t < g->b.n_threads; t++) tirc_executor_free(g->b.threads[t].executor);
-    free(g->b.threads);
     if (g->b.out) fclose(g->b.out);
   }
   for (int i = 0; i < s->plans.n; i++) tirc_string_free(s->plans.at[i].hash);
-  free(s->grounds);
-  free(s->report);
   tirc_schedule_free(s->script);
 }

@@ -5,7 +5,6 @@
 
 #include "tools/records/nest_facts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Its axes in the order of the program: two of the result, then that of the sum. */
@@ -105,8 +104,8 @@ typedef struct Chosen { /* by one contender, in each setting */
 static Chosen choose_tiles(const Study *s, const Ground *g, int plan) {
   const Bench *b = &g->b;
   const int threads = b->threads[b->n_threads - 1].threads;
-  Chosen c = {calloc((size_t)b->n_cases, sizeof *c.tiles),
-              calloc((size_t)b->n_cases, sizeof *c.known)};
+  Chosen c = {tirc_alloc_array(memory, (size_t)b->n_cases, sizeof *c.tiles),
+              tirc_alloc_array(memory, (size_t)b->n_cases, sizeof *c.known)};
   for (int i = 0; c.tiles && c.known && i < b->n_cases; i++)
     c.known[i] =
         b->cases[i].threads == threads && read_tiles(s, g, &b->cases[i], plan, &c.tiles[i]);
@@ -116,7 +115,7 @@ static Chosen choose_tiles(const Study *s, const Ground *g, int plan) {
 /* Settings with the same tiles are one row. */
 static void put_tiles_of(Page *p, const Ground *g, int plan, const Chosen *c) {
   const Bench *b = &g->b;
-  bool *open = calloc((size_t)b->n_cases, sizeof *open);
+  bool *open = tirc_alloc_array(memory, (size_t)b->n_cases, sizeof *open);
   if (open && c->known) memcpy(open, c->known, (size_t)b->n_cases * sizeof *open);
   for (int i = 0; open && c->tiles && i < b->n_cases; i++) {
     char settings[400] = "", one[128];
@@ -132,7 +131,6 @@ static void put_tiles_of(Page *p, const Ground *g, int plan, const Chosen *c) {
     }
     if (open[i]) put_tile_row(p, g, p->s->plans.at[plan].what.name, settings, &c->tiles[i]);
   }
-  free(open);
 }
 
 static bool is_named(const Study *s, const Names *names, int plan) {
@@ -143,7 +141,7 @@ static bool is_named(const Study *s, const Names *names, int plan) {
 
 static void put_tile_table(Page *p, const Ground *g, const Figure *t) {
   const Study *s = p->s;
-  Chosen *all = calloc((size_t)s->plans.n, sizeof *all);
+  Chosen *all = tirc_alloc_array(memory, (size_t)s->plans.n, sizeof *all);
   for (int i = 0; all && i < s->plans.n; i++)
     if (is_named(s, &t->of, i)) all[i] = choose_tiles(s, g, i);
   doc_table(&p->d, "contender|settings|TM|TN|TK|vector|A strip|B strip|C tile|of L1", 0x3fcu);
@@ -155,11 +153,8 @@ static void put_tile_table(Page *p, const Ground *g, const Figure *t) {
   for (int i = 0; all && i < s->plans.n; i++) {
     if (all[i].tiles && all[i].known)
       put_widths(p, s->plans.at[i].what.name, all[i].tiles, all[i].known, g->b.n_cases);
-    free(all[i].tiles);
-    free(all[i].known);
   }
   doc_end_table(&p->d);
-  free(all);
 }
 
 void put_tiles(Page *p) {

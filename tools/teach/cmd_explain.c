@@ -1,7 +1,6 @@
 /* `tirc explain`: the library's tables of errors, primitives, terms and passes, for reading. */
 #include "teach.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool names(const int *errors, int error) {
@@ -198,12 +197,11 @@ static void list_all(void) {
   puts("\nTerms:");
   char *terms = NULL;
   size_t size = 0;
-  FILE *f = open_memstream(&terms, &size);
-  for (int i = 0; f && tirc_definition_table(i, &d); i++) fprintf(f, "%s%s", i ? ", " : "", d.name);
-  if (f) fclose(f);
+  FILE *f = begin_text(&terms, &size);
+  for (int i = 0; tirc_definition_table(i, &d); i++) fprintf(f, "%s%s", i ? ", " : "", d.name);
+  (void)end_text(f, &terms);
   printf("  ");
   print_wrapped(2, terms ? terms : "");
-  free(terms);
   puts("\nLowering passes, in order:");
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) print_row(name, help);
   puts("\nPhases of models: `tirc explain passes`.");
@@ -220,9 +218,8 @@ static void list_codes(void) {
 /* A term's plural is the term, too. */
 static bool explain_plural(const char *name) {
   size_t n = strlen(name);
-  char *singular = n > 2 && name[n - 1] == 's' ? strndup(name, n - 1) : NULL;
+  char *singular = n > 2 && name[n - 1] == 's' ? tirc_strndup(memory, name, n - 1) : NULL;
   bool known = singular && explain_definition(singular);
-  free(singular);
   return known;
 }
 

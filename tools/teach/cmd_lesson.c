@@ -119,14 +119,12 @@ static int parse_text(const char *text, tirc_module **out) {
 static int check_structure(const Attempt *a) {
   static const char last[] = "\nassert len(missing) == 0, \"\\n\".join(missing)\n";
   size_t size = sizeof prelude + strlen(a->lesson->check) + sizeof last;
-  char *script = malloc(size);
-  if (!script) return complain(NULL, "out of memory");
+  char *script = tirc_alloc(memory, size);
   int length = snprintf(script, size, "%s%s%s", prelude, a->lesson->check, last);
   tirc_module *same = NULL;
   tirc_error *e = NULL;
   tirc_status status =
       tirc_module_schedule_text(a->scheduled, script, (size_t)length, "check.sch", NULL, &same, &e);
-  free(script);
   tirc_module_free(same);
   if (status == TIRC_OK) {
     say(true, "the schedule is what the exercise asks for");
@@ -149,8 +147,7 @@ static int check_results(Attempt *a) {
   tirc_executor *x = NULL;
   int status = DONE;
   if (tirc_module_params(a->program, NULL, &a->n, &a->params, &e)) return report(e);
-  a->args = calloc((size_t)a->n + 1, sizeof *a->args);
-  if (!a->args) return complain(NULL, "out of memory");
+  a->args = tirc_alloc_array(memory, (size_t)a->n + 1, sizeof *a->args);
   for (int i = 0; i < a->n; i++) {
     const tirc_param *p = &a->params[i];
     if (tirc_array_new(p->dtype, p->ndim, p->shape, &a->args[i].array, &e)) return report(e);

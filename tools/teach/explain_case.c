@@ -3,7 +3,6 @@
  * the strict. All of it is run when it is shown, so what is printed is true. */
 #include "teach.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct ErrorCase {
@@ -87,7 +86,7 @@ static void free_outcome(Outcome *x) {
 }
 
 static bool make_arguments(Outcome *x) {
-  x->args = calloc((size_t)x->n + 1, sizeof *x->args);
+  x->args = tirc_alloc_array(memory, (size_t)x->n + 1, sizeof *x->args);
   for (int i = 0; x->args && i < x->n; i++) {
     const tirc_param *p = &x->params[i];
     x->args[i].i = 4;
@@ -143,15 +142,13 @@ static bool print_differences(const Outcome *right, const Outcome *wrong) {
     any = true;
     char *sentence = NULL;
     size_t size = 0;
-    FILE *f = open_memstream(&sentence, &size);
-    if (!f) continue;
+    FILE *f = begin_text(&sentence, &size);
     fprintf(f, "Run on random arrays: %lld of %lld elements of %s are wrong; %s", (long long)n,
             (long long)tirc_array_count(a), right->params[i].name, right->params[i].name);
     put_place(f, a, first);
     fprintf(f, " is %g and should be %g.\n", tirc_array_get(b, first), tirc_array_get(a, first));
-    fclose(f);
+    (void)end_text(f, &sentence);
     put_text(stdout, 4, false, sentence);
-    free(sentence);
   }
   return any;
 }

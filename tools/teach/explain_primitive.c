@@ -3,7 +3,6 @@
 #include "ir/dialect.h"
 #include "teach.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void print_signature(int i) {
@@ -38,19 +37,18 @@ static bool is_same_program(const char *a, const char *b) {
 }
 
 /* Without the regions that would be inferred from what the block does; what is left is the same
- * program. On the heap, NULL when memory is out. */
+ * program. */
 static char *without_inferred_regions(const char *text) {
-  char *kept = strdup(text);
+  char *kept = tirc_strdup(memory, text);
   for (size_t at = 0; kept && kept[at];) {
     size_t n = strcspn(kept + at, "\n");
     n += kept[at + n] != 0;
-    char *shorter = declares_regions(kept + at + strspn(kept + at, " ")) ? strdup(kept) : NULL;
+    char *shorter =
+        declares_regions(kept + at + strspn(kept + at, " ")) ? tirc_strdup(memory, kept) : NULL;
     if (shorter) memmove(shorter + at, shorter + at + n, strlen(shorter + at + n) + 1);
     if (shorter && is_same_program(kept, shorter)) {
-      free(kept);
       kept = shorter;
     } else {
-      free(shorter);
       at += n;
     }
   }
@@ -68,7 +66,6 @@ void print_nest(const char *text) {
     printf("%s    %.*s\n", *line == '@' && !first ? "\n" : "", (int)(end - text), text);
     first = false;
   }
-  free(kept);
 }
 
 static void print_module(const tirc_module *m) {

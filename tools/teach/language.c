@@ -6,7 +6,6 @@
 #include "ir/ascii.h"
 #include "ir/dialect.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- ways to write it
@@ -112,13 +111,11 @@ static bool is_same_vector(const char *name, const char *before) {
   return before && n && n == before_lanes(before) && strncmp(name, before, n) == 0;
 }
 
-/* "T.sin, T.cos(x, dtype=)": functions of row i, those with the same arguments together; on the
- * heap */
+/* "T.sin, T.cos(x, dtype=)": functions of row i, those with the same arguments together */
 static char *forms(int i) {
   char *text = NULL;
   size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &size);
   const char *name, *arguments, *before = NULL, *open = NULL;
   for (int k = 0; tirc_function_name(i, k, &name, &arguments); k++) {
     if (is_same_vector(name, before)) continue;
@@ -137,8 +134,7 @@ static char *forms(int i) {
     put_arguments(f, open);
     fputc(')', f);
   }
-  fclose(f);
-  return text;
+  return end_text(f, &text);
 }
 
 static void put_functions(const Sheet *s) {
@@ -152,7 +148,6 @@ static void put_functions(const Sheet *s) {
     topic = row.topic;
     char *form = forms(i);
     if (form) s->row(form, row.types, row.help);
-    free(form);
   }
 }
 
@@ -165,10 +160,7 @@ static void put_annotations(const Sheet *s) {
              "mean nothing.");
   s->begin_rows();
   for (int i = 0; tirc_annotation_table(i, &row); i++) {
-    char *types = NULL;
-    if (asprintf(&types, "%s: %s", row.where, row.value) < 0) return;
-    s->row(row.key, types, row.help);
-    free(types);
+    s->row(row.key, tirc_format(memory, "%s: %s", row.where, row.value), row.help);
   }
 }
 
@@ -210,22 +202,19 @@ static void put_dialects(const Sheet *s) {
  * ----------------------------------------------------------------------------------------
  */
 
-/* The names of one owner, in the order of the table, with commas; on the heap, NULL: there are
+/* The names of one owner, in the order of the table, with commas; NULL: there are
  * none. */
 static char *names_of(tirc_script_kind kind, const char *owner) {
   char *text = NULL;
   size_t size = 0;
   int n = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return NULL;
+  FILE *f = begin_text(&text, &size);
   tirc_script_info row;
   for (int i = 0; tirc_script_table(i, &row); i++)
     if (row.kind == kind && (owner ? row.owner && !strcmp(owner, row.owner) : !row.owner))
       fprintf(f, "%s%s%s", n++ ? ", " : "", row.name, kind == TIRC_SCRIPT_METHOD ? "()" : "");
-  fclose(f);
-  if (n) return text;
-  free(text);
-  return NULL;
+  (void)end_text(f, &text);
+  return n ? text : NULL;
 }
 
 static bool is_first_of_owner(int i, const tirc_script_info *wanted) {
@@ -240,13 +229,10 @@ static void put_owners(const Sheet *s) {
   for (int i = 0; tirc_script_table(i, &row); i++) {
     if (!is_first_of_owner(i, &row)) continue;
     char *methods = names_of(TIRC_SCRIPT_METHOD, row.owner);
-    char *attributes = names_of(TIRC_SCRIPT_ATTRIBUTE, row.owner), *both = NULL;
-    if (asprintf(&both, "%s%s%s", methods ? methods : "", methods && attributes ? ", " : "",
-                 attributes ? attributes : "") >= 0)
-      s->row(row.owner, NULL, both);
-    free(both);
-    free(attributes);
-    free(methods);
+    char *attributes = names_of(TIRC_SCRIPT_ATTRIBUTE, row.owner);
+    s->row(row.owner, NULL,
+           tirc_format(memory, "%s%s%s", methods ? methods : "", methods && attributes ? ", " : "",
+                       attributes ? attributes : ""));
   }
 }
 
@@ -263,8 +249,6 @@ static void put_script_names(const Sheet *s) {
   if (functions) s->row("functions", NULL, functions);
   if (exceptions) s->row("exceptions", NULL, exceptions);
   put_owners(s);
-  free(exceptions);
-  free(functions);
 }
 
 /* --- the whole
