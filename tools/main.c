@@ -13,6 +13,10 @@ static int (*const runs[])(Options *) = {
 };
 
 static int run_command(int argc, char **argv, Options *o) {
+  if (argc < 2) {
+    print_usage(stderr);
+    return BAD;
+  }
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
     print_usage(stdout);
     return DONE;
@@ -57,10 +61,6 @@ static void run_call(void *self) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 2) {
-    print_usage(stderr);
-    return BAD;
-  }
   Options o = {.words = {argc, (const char **)(uintptr_t)argv}};
   speech.json = wants_json(argc, argv);
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing it */
