@@ -34,6 +34,26 @@ int tirc_index_divisor(Tirc *c, Expr index, int most) {
   return n;
 }
 
+bool tirc_is_block_memory(Tirc *c, Loc loc, Stmt alloc) {
+  const Buffer b = alloc->u.alloc.buffer;
+  if (tirc_attrs_get(alloc->u.alloc.annotations, ALLOC_DATA))
+    tirc_fail(c, loc, CODE_CODEGEN, "make it a parameter of the program",
+              "a kernel has no place for the constant %s", b->name);
+  if (tirc_owner(b->storage) == OWNER_BLOCK) return true;
+  if (b->storage != STORAGE_LOCAL)
+    tirc_fail(c, loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory", b->name,
+              b->scope);
+  return false;
+}
+
+int64_t tirc_kernel_bytes(Tirc *c, Loc loc, Buffer b) {
+  const int64_t bytes = tirc_constant_bytes(b);
+  if (bytes < 0)
+    tirc_fail(c, loc, CODE_CODEGEN, "give its extents numbers",
+              "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
+  return bytes;
+}
+
 int64_t tirc_constant_bytes(Buffer b) {
   int64_t bytes = tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)), extent;
   for (int i = 0; i < b->ndim; i++) {

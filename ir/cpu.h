@@ -16,7 +16,11 @@ typedef struct Cpu {
   int cores;                  /* of this machine when it is native, otherwise 0 */
 } Cpu;
 
+/* What code is made for unless somebody says otherwise. */
 #define CPU_DEFAULT "haswell"
+static inline const char *tirc_cpu_or_default(const char *name) {
+  return name ? name : CPU_DEFAULT;
+}
 
 /* NULL when there is none of that name; "native" is resolved by the code generator. */
 const Cpu *tirc_cpu_find(const char *name);

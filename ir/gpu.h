@@ -50,6 +50,11 @@ enum { GPU_ALIGNMENT = 32 };
 /* Where an array of so many bytes ends, behind others that end at `at`; INT64_MAX: too far. */
 int64_t tirc_gpu_end_behind(int64_t at, int64_t bytes);
 
+/* What code is made for when nobody says: the least one of those that can run the source. */
+#define CUDA_DEFAULT "sm_75"
+static inline const char *tirc_gpu_default_target(GpuKind kind) {
+  return kind == GPU_CUDA ? CUDA_DEFAULT : "opencl";
+}
 /* By name or by a card's tag; NULL when there is none. */
 const Gpu *tirc_gpu_find(const char *name);
 const Gpu *tirc_gpu_number(int i); /* NULL behind the end of the table */

@@ -93,7 +93,7 @@ static CText emit_prefetch(Gen *g, Expr e, const Window *w) {
                 "argument %d of T.prefetch is no constant from 0 to %d", i, (int)largest[i]);
   }
   Expr at = e->args[0];
-  if (at->op == OP_CALL && strcmp(at->u.s, "address_of") == 0 && at->n == 1) at = at->args[0];
+  if (tirc_calls(at, "address_of") && at->n == 1) at = at->args[0];
   if (at->op != OP_LOAD && at->dtype.code != TYPE_HANDLE) tirc_src_unsupported(g, e);
   CText p = at->op == OP_LOAD ? tirc_cg_address(g, at) : tirc_src_expr(g, at, w);
   return tirc_src_text(g, BINDS_ALL, "__builtin_prefetch(%s, %d, %d)", p.s, (int)v[1], (int)v[2]);

@@ -94,7 +94,6 @@ static const char reserved_n[] =
 const Language tirc_cuda_c = {
     .name = "CUDA C",
     .family = &tirc_kernels,
-    .target = "sm_75",
     .ints = {"signed char", "short", "int", "long long"},
     .uints = {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"},
     .half = "unsigned short",

@@ -9,8 +9,6 @@
 typedef struct Language Language;    /* a row: codegen/text/gen.h */
 extern const Language tirc_opencl_c; /* OpenCL C 1.2; doubles need cl_khr_fp64 */
 extern const Language tirc_cuda_c;   /* CUDA C, without its headers */
-/* The GPU that is lowered for when nobody says: the least one of those that can run the source. */
-const char *tirc_gpu_default_target(const Language *l);
 
 /* What the kernels of a module are called in its source: [i] belongs to function i, NULL where that
  * is none. */

@@ -167,10 +167,7 @@ static void declare_dynamic(Gen *g, const Name *name, int64_t bytes) {
 }
 
 static void declare(Gen *g, Buffer b, const char *space) {
-  const int64_t bytes = tirc_constant_bytes(b);
-  if (bytes < 0)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, "give its extents numbers",
-              "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
+  const int64_t bytes = tirc_kernel_bytes(g->c, g->loc, b);
   Name *name = tirc_src_declare(g, b->data, b->name);
   name->element = element_of(b);
   name->space = *space ? g->l->shared_target : "";
@@ -194,15 +191,8 @@ void tirc_gpu_declare_shared(Gen *g, Stmt body) {
 }
 
 void tirc_gpu_alloc(Gen *g, Stmt s) {
-  Buffer b = s->u.alloc.buffer;
-  if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, "make it a parameter of the program",
-              "a kernel has no place for the constant %s", b->name);
-  const bool is_shared = tirc_owner(b->storage) == OWNER_BLOCK;
-  if (!is_shared && b->storage != STORAGE_LOCAL)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory",
-              b->name, b->scope);
-  if (!is_shared && !tirc_gpu_fragments(g, s)) declare(g, b, "");
+  if (!tirc_is_block_memory(g->c, g->loc, s) && !tirc_gpu_fragments(g, s))
+    declare(g, s->u.alloc.buffer, "");
   tirc_src_stmt(g, s->u.alloc.body);
 }
 

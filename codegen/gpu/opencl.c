@@ -76,7 +76,6 @@ static const char reserved_n[] =
 const Language tirc_opencl_c = {
     .name = "OpenCL C",
     .family = &tirc_kernels,
-    .target = "opencl",
     .ints = {"char", "short", "int", "long"},
     .uints = {"uchar", "ushort", "uint", "ulong"},
     .half = "half",

@@ -127,8 +127,6 @@ const char *const *tirc_gpu_symbols(Tirc *c, const Language *l, const Module *m)
   return at;
 }
 
-const char *tirc_gpu_default_target(const Language *l) { return l->target; }
-
 static const char *source(Gen *g, const Module *scheduled) {
   Tirc *c = g->c;
   Text functions = {.c = c}, t = {.c = c}, helpers = {.c = c};

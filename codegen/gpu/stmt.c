@@ -123,12 +123,11 @@ static void gen_barrier(Gen *g, Expr e) {
 void tirc_gpu_eval(Gen *g, Stmt s) {
   Expr e = s->u.eval.value;
   if (e->op == OP_STRING || e->op == OP_INT || e->dtype.lanes > 1) return;
-  if (e->op == OP_CALL && strcmp(e->u.s, "tvm_storage_sync") == 0) {
+  if (tirc_calls(e, "tvm_storage_sync")) {
     gen_barrier(g, e);
     return;
   }
-  if (e->op == OP_CALL && (strcmp(e->u.s, "prefetch") == 0 || strcmp(e->u.s, "assume") == 0))
-    return; /* without a meaning */
+  if (tirc_calls(e, "prefetch") || tirc_calls(e, "assume")) return; /* without a meaning */
   tirc_src_line(g, "(void)%s;", tirc_c_operand(g->c, tirc_src_scalar(g, e), BINDS_CAST));
 }
 

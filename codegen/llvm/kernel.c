@@ -162,7 +162,7 @@ static LLVMValueRef dynamic(Gen *g, int64_t bytes) {
   LLVMValueRef p = LLVMGetNamedGlobal(g->module, name);
   if (!p) p = global_in_block(g, LLVMArrayType2(i8, 0), name);
   LLVMValueRef at = tirc_gen_int(g, tirc_gen_int_type(g, 64, 1), g->f.dynamic_bytes);
-  g->f.dynamic_bytes += (bytes + GPU_ALIGNMENT - 1) / GPU_ALIGNMENT * GPU_ALIGNMENT;
+  g->f.dynamic_bytes += tirc_gpu_end_behind(bytes, 0);
   return LLVMBuildInBoundsGEP2(g->b, i8, p, &at, 1, "");
 }
 

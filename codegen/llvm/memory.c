@@ -273,17 +273,8 @@ static void constant(Gen *g, Stmt s, Expr data) {
 /* On a GPU: memory of a block, or of a thread, which becomes registers where indices are known. */
 static void in_kernel(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
-  const bool is_shared = tirc_owner(b->storage) == OWNER_BLOCK;
-  const int64_t bytes = tirc_constant_bytes(b);
-  if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, "make it a parameter of the program",
-              "a kernel has no place for the constant %s", b->name);
-  if (!is_shared && b->storage != STORAGE_LOCAL)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory",
-              b->name, b->scope);
-  if (bytes < 0)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, "give its extents numbers",
-              "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
+  const bool is_shared = tirc_is_block_memory(g->c, g->loc, s);
+  const int64_t bytes = tirc_kernel_bytes(g->c, g->loc, b);
   if (!tirc_gen_fragments(g, b))
     tirc_map_set(g->c, &g->f.vars, b->data,
                  is_shared ? tirc_gen_shared(g, b, bytes) : frame_slot(g, b, bytes));

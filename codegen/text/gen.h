@@ -123,7 +123,6 @@ struct Language {
   const char *(*vector_type)(Gen *g, DType t); /* NULL: there is none */
 
   /* Of kernels. */
-  const char *target;        /* what is lowered for when nobody says */
   const char *shared_target; /* the qualifier of what points to shared memory */
   const char *axes[GPU_AXES];
   const char *barrier, *barrier_all; /* of shared memory; of global memory, too */

@@ -584,8 +584,7 @@ bool tirc_has_kernels(const Module *m) {
 }
 
 bool tirc_is_launch(Expr e) {
-  return e->op == OP_CALL && strcmp(e->u.s, "call_packed") == 0 && e->n > 0 &&
-         e->args[0]->op == OP_STRING;
+  return tirc_calls(e, "call_packed") && e->n > 0 && e->args[0]->op == OP_STRING;
 }
 
 int tirc_kernel_number(const Module *m, const char *name) {

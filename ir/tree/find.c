@@ -91,7 +91,7 @@ bool tirc_reads_memory(Expr e) {
 }
 
 Expr tirc_addressed(Expr e) {
-  const bool takes = e->op == OP_CALL && e->n && strcmp(e->u.s, "address_of") == 0;
+  const bool takes = tirc_calls(e, "address_of") && e->n;
   return takes && e->args[0]->op == OP_LOAD ? e->args[0] : NULL;
 }
 

@@ -16,8 +16,7 @@ static const struct Row {
 };
 
 bool tirc_is_llvm_call(Expr e) {
-  return e->op == OP_CALL &&
-         (!strcmp(e->u.s, "call_llvm_pure_intrin") || !strcmp(e->u.s, "call_llvm_intrin"));
+  return tirc_calls(e, "call_llvm_pure_intrin") || tirc_calls(e, "call_llvm_intrin");
 }
 
 /* ".v8f32" and the like */

@@ -392,6 +392,9 @@ const Func *tirc_func_with_body(Tirc *c, const Func *f, Stmt body);
  * "calling_conv" is 2. */
 bool tirc_is_kernel(const Func *f);
 bool tirc_has_kernels(const Module *m);
+static inline bool tirc_calls(Expr e, const char *name) {
+  return e->op == OP_CALL && strcmp(e->u.s, name) == 0;
+}
 /* What launches one: T.call_packed("kernel", its arguments..., its launch parameters...). */
 bool tirc_is_launch(Expr e);
 /* The number of the kernel of that name; -1: the module has none. */

@@ -36,6 +36,12 @@ Expr tirc_index_scale(Tirc *c, Expr x, Expr factor) {
 
 /* --- where lanes lie ------------------------------------------------------------------------ */
 
+/* Where the lanes of a vector index lie: at base + at[i], base NULL for 0. */
+typedef struct LaneOffsets {
+  Expr base;
+  int64_t *at;
+} LaneOffsets;
+
 static bool lane_offsets(Tirc *c, Expr e, int n, LaneOffsets *out);
 
 static Expr sum_of(Tirc *c, Op op, Expr x, Expr y) {
@@ -107,7 +113,8 @@ static bool lane_offsets(Tirc *c, Expr e, int n, LaneOffsets *out) {
   }
 }
 
-bool tirc_lane_offsets(Tirc *c, Expr index, LaneOffsets *out) {
+/* false: not by constants from each other, as far as this sees. */
+static bool offsets_of(Tirc *c, Expr index, LaneOffsets *out) {
   return index->dtype.lanes > 1 && lane_offsets(c, index, index->dtype.lanes, out);
 }
 
@@ -134,7 +141,7 @@ static int rows_of(int n, const int64_t *at, int64_t *start, int *each) {
 bool tirc_lane_rows(Tirc *c, Expr index, LaneRows *out) {
   enum { LEAST = 4 };
   LaneOffsets o;
-  if (!tirc_lane_offsets(c, index, &o)) return false;
+  if (!offsets_of(c, index, &o)) return false;
   const int n = index->dtype.lanes;
   int64_t *sorted = tirc_new_array(c, int64_t, n), *start = tirc_new_array(c, int64_t, n);
   memcpy(sorted, o.at, (size_t)n * sizeof *sorted);

@@ -11,14 +11,6 @@ Expr tirc_index_cast(Tirc *c, DType t, Expr x);      /* t is a scalar type */
 /* A lane of a vector, as a scalar; NULL where an operation on the way is not done lane by lane. */
 Expr tirc_one_lane(Tirc *c, Expr e, int lane);
 
-/* Where the lanes of a vector index lie: at base + at[i], base NULL for 0. */
-typedef struct LaneOffsets {
-  Expr base;
-  int64_t *at;
-} LaneOffsets;
-/* false: not by constants from each other, as far as this sees. */
-bool tirc_lane_offsets(Tirc *c, Expr index, LaneOffsets *out);
-
 /* Lanes whose elements lie in `n` rows of `each` elements, one beside the other: row r begins at
  * base + start[r], lane i is element lane[i], counted through all rows. Rows are few: each has four
  * elements or more, n is a power of two. Two rows are those of which elements take turns. */

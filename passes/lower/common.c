@@ -76,8 +76,8 @@ int64_t tirc_lower_bytes(Buffer b) {
 }
 
 bool tirc_is_barrier(Stmt s) {
-  if (s->kind != STMT_EVAL || s->u.eval.value->op != OP_CALL) return false;
+  if (s->kind != STMT_EVAL) return false;
   Expr e = s->u.eval.value;
-  return !strcmp(e->u.s, "tvm_storage_sync") && e->n >= 1 && e->args[0]->op == OP_STRING &&
+  return tirc_calls(e, "tvm_storage_sync") && e->n >= 1 && e->args[0]->op == OP_STRING &&
          tirc_storage_of(e->args[0]->u.s) != STORAGE_WARP;
 }

@@ -195,7 +195,7 @@ static bool is_transposed(const Fragments *k, Expr e, const struct Row *row) {
 static Buffer other_of(Fragments *k, Expr e, const struct Row *row) {
   Expr pointer = e->args[row->other];
   Buffer b = NULL;
-  if (pointer->op == OP_CALL && !strcmp(pointer->u.s, "tvm_access_ptr") && pointer->n == 5)
+  if (tirc_calls(pointer, "tvm_access_ptr") && pointer->n == 5)
     b = tirc_map_get(&k->buffers, pointer->args[1]);
   if (!b || b->ndim != 1) refuse(k, e, "no T.tvm_access_ptr of an array");
   return b;

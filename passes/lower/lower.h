@@ -28,8 +28,11 @@ const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void 
  * threads), and behind it the kernels. NULL: for a processor. */
 const Module *tirc_lower_for(Tirc *c, const Module *m, const Gpu *gpu, LowerObserver observer,
                              void *self);
-/* Whether a loop is bound to blockIdx or threadIdx. */
-bool tirc_is_thread_loop(Stmt s);
+/* Whether a loop is bound to blockIdx or threadIdx, or to what is no axis. */
+static inline bool tirc_is_thread_loop(Stmt s) {
+  return s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING &&
+         s->u.loop.axis != AXIS_VIRTUAL && s->u.loop.axis != AXIS_COPROCESSOR;
+}
 /* Hears of each statement of a vectorized loop that has no vector form: so many lanes of it run one
  * after the other. A statement may be told of several times. */
 typedef struct SerialLanes {

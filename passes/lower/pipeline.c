@@ -16,11 +16,6 @@ const int tirc_n_passes = (int)(sizeof tirc_passes / sizeof *tirc_passes);
 
 /* --- functions for a GPU ---------------------------------------------------------------------- */
 
-bool tirc_is_thread_loop(Stmt s) {
-  return s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING &&
-         ((int)s->u.loop.axis < GPU_AXES || s->u.loop.axis == AXIS_UNKNOWN);
-}
-
 static bool is_thread_loop(const void *unused, Stmt s) {
   return (void)unused, tirc_is_thread_loop(s);
 }

@@ -325,7 +325,8 @@ static bool is_operation(Op op) {
   }
 }
 
-bool tirc_picks_one(Expr combiner) {
+/* Whether a combiner picks one of its operands. */
+static bool picks_one(Expr combiner) {
   return combiner->op == OP_SELECT || combiner->op == OP_IF_THEN_ELSE;
 }
 
@@ -364,9 +365,9 @@ static void gather(Tirc *c, Reducer *r, int i) {
 static const char *find_incoming(Tirc *c, Reducer *r, int i) {
   gather(c, r, i);
   const Expr v = operation_of(r, i);
-  if (!tirc_picks_one(v) && !is_operation((Op)v->op))
+  if (!picks_one(v) && !is_operation((Op)v->op))
     return "no operation of what is there with something new";
-  const Expr *two = v->args + tirc_picks_one(v);
+  const Expr *two = v->args + picks_one(v);
   const int old = is_self(r, i, two[0]) ? 0 : 1;
   if (!is_self(r, i, two[old])) return "what is stored does not go on with what is there";
   r->rhs[i] = two[1 - old];

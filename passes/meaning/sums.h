@@ -50,9 +50,8 @@ const char *tirc_reducer_of_block(Tirc *c, const Block *b, Reducer *r, int *unma
 /* The same of two partial results: from any start, or none, by any operation that makes one of two
  * of them. */
 const char *tirc_partial_reducer(Tirc *c, const Block *b, Reducer *r);
-/* Combiner i with other operands; and whether it picks one of them. */
+/* Combiner i with other operands. */
 Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs);
-bool tirc_picks_one(Expr combiner);
 /* How a block picks one of several candidates by an order that leaves some of them equal, as an
  * argmax does: of two whose compared values are the same, the one that comes first is kept, or the
  * one that comes last. */

@@ -126,12 +126,6 @@ static bool has_plain_root(const Func *f) {
          !f->body->u.block.n_matches;
 }
 
-bool tirc_is_primitive(const Graph *g) {
-  const Expr value = tirc_attrs_get(g->attrs, tirc_key(KEY_PRIMITIVE));
-  int64_t is = 0;
-  return value && tirc_const_int(value, &is) && is;
-}
-
 static bool is_mergeable(Tirc *c, const Module *m, const Graph *g) {
   if (!tirc_is_primitive(g) || g->n_blocks != 1) return false;
   for (int i = 0; i < g->blocks[0].n; i++) {

@@ -18,6 +18,10 @@ enum {
 };
 
 /* A graph that is to be one prim_func: the attribute Primitive. */
-bool tirc_is_primitive(const Graph *g);
+static inline bool tirc_is_primitive(const Graph *g) {
+  const Expr value = tirc_attrs_get(g->attrs, tirc_key(KEY_PRIMITIVE));
+  int64_t is = 0;
+  return value && tirc_const_int(value, &is) && is;
+}
 
 #endif

@@ -48,7 +48,8 @@ static Node shape_node(Script *sc, Expr tuple) {
   return tirc_graph_node(sc->c, &shape);
 }
 
-Node tirc_script_operand(Script *sc, Value v) {
+/* Of a call, or an attribute: a tensor, a tuple of tensors, a literal, a shape. */
+static Node operand(Script *sc, Value v) {
   const Node known = tirc_script_relax(v);
   if (known) return known;
   if (!has_node(sc, v)) {
@@ -59,7 +60,7 @@ Node tirc_script_operand(Script *sc, Value v) {
   }
   const int n = v.u.list->n;
   Node *fields = tirc_new_array(sc->c, Node, n);
-  for (int i = 0; i < n; i++) fields[i] = tirc_script_operand(sc, v.u.list->at[i]);
+  for (int i = 0; i < n; i++) fields[i] = operand(sc, v.u.list->at[i]);
   return tirc_node_tuple(sc->c, n, fields);
 }
 
@@ -68,7 +69,7 @@ Value tirc_script_relax_call(Script *sc, const char *name, const Args *a) {
   Node *args = tirc_new_array(sc->c, Node, n);
   const char **keys = tirc_new_array(sc->c, const char *, n);
   for (int i = 0; i < n; i++) {
-    args[i] = tirc_script_operand(sc, i < a->n ? a->at[i] : a->keywords[i - a->n]);
+    args[i] = operand(sc, i < a->n ? a->at[i] : a->keywords[i - a->n]);
     if (i >= a->n) keys[i] = a->names[i - a->n];
   }
   const struct Node call = {.kind = NODE_CALL,
@@ -219,7 +220,7 @@ static Value run_with_args(Script *sc, Value self, const Args *a) {
   Node *args = tirc_copy(sc->c, call.args, call.n);
   int given = 0;
   for (int i = 0; i < call.n; i++)
-    if (!is_literal(args[i]) && given++ < a->n) args[i] = tirc_script_operand(sc, a->at[given - 1]);
+    if (!is_literal(args[i]) && given++ < a->n) args[i] = operand(sc, a->at[given - 1]);
   if (given != a->n)
     tirc_script_error(sc, "TypeError", NULL, "R.%s has %d tensors here, not %d", call.name, given,
                       a->n);

@@ -47,8 +47,6 @@ Value tirc_script_of_body(const GraphBody *b);
 
 Value tirc_script_of_relax(Node n);
 Node tirc_script_relax(Value v); /* NULL: it is none */
-/* An operand or an attribute of a call: a tensor, a tuple of tensors, a literal, a shape. */
-Node tirc_script_operand(Script *sc, Value v);
 
 /* What parts of a pattern matched: matchings[pattern], found by the pattern's identity. */
 typedef struct Matching {

@@ -181,7 +181,7 @@ static const SourceOfKernels *source_of_kernels(tirc_emit_kind kind) {
 }
 
 static const char *gpu_of(const SourceOfKernels *s, const char *target) {
-  return target ? target : tirc_gpu_default_target(s->language);
+  return target ? target : tirc_gpu_default_target(s->gpu);
 }
 
 static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module *lowered,
@@ -205,7 +205,7 @@ static void emit(Tirc *c, void *self) {
                                                           kernels->gpu, NULL, NULL)
                           : p->from->lowered ? m
                                              : tirc_lower(c, m, NULL, NULL);
-  const char *cpu = p->options.target ? p->options.target : CPU_DEFAULT, *text = NULL;
+  const char *cpu = tirc_cpu_or_default(p->options.target), *text = NULL;
   const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
   if (m->n_graphs && (is_text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);

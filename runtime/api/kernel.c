@@ -264,7 +264,7 @@ static void compile(Tirc *c, void *self) {
   tirc_context_depend(c, p->m->c);
   const Module *lowered = p->m->lowered ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
   tirc_api_describe_kernel(k, p->m, lowered, p->func);
-  k->jit = tirc_jit_new(c, lowered, p->target ? p->target : CPU_DEFAULT);
+  k->jit = tirc_jit_new(c, lowered, tirc_cpu_or_default(p->target));
   p->result = k;
   k->entry = tirc_jit_find(k->jit, k->func->name);
   if (!k->entry)
@@ -274,7 +274,7 @@ static void compile(Tirc *c, void *self) {
 /* A device of OpenCL may stand in for another kind of GPU, but has no words for its shuffles. */
 static const char *target_on_device(const char *target, GpuKind kind) {
   const Gpu *gpu = target ? tirc_gpu_find(target) : NULL;
-  if (kind == GPU_CUDA) return target ? target : tirc_gpu_default_target(&tirc_cuda_c);
+  if (kind == GPU_CUDA) return target ? target : CUDA_DEFAULT;
   return (gpu && gpu->kind != kind) || !target ? "opencl" : target;
 }
 

@@ -331,7 +331,7 @@ Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_opti
   s->intrins = m->intrins;
   tirc_script_serve(s);
   s->gpu = options->target ? tirc_gpu_find(options->target) : NULL;
-  s->target = tirc_llvm_cpu(c, options->target && !s->gpu ? options->target : CPU_DEFAULT);
+  s->target = tirc_llvm_cpu(c, tirc_cpu_or_default(s->gpu ? NULL : options->target));
   s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
   tirc_api_tell_warnings(s, options);
   tirc_program_warnings(tirc_sched_new(c, m->m), hear_of_program,
@@ -365,7 +365,7 @@ static void check_code(Tirc *c, void *self) {
   const Module *m = k->m->m;
   if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), check_lanes, h);
   tirc_call_notes(c, m, tirc_api_hear, h);
-  tirc_local_notes(c, m, k->options->target ? k->options->target : CPU_DEFAULT, tirc_api_hear, h);
+  tirc_local_notes(c, m, tirc_cpu_or_default(k->options->target), tirc_api_hear, h);
   tirc_api_tell_heard(h, k->options);
 }
 tirc_status tirc_module_check_code(const tirc_module *m, const tirc_schedule_options *options,

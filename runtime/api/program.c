@@ -279,7 +279,7 @@ static void compile(Tirc *c, tirc_program *p, const char *target, bool by_child)
   const int n = p->module->m->n_funcs;
   p->kernels = tirc_new_array(c, tirc_kernel, n);
   if (!n) return;
-  Compiling k = {.p = p, .target = target ? target : CPU_DEFAULT};
+  Compiling k = {.p = p, .target = tirc_cpu_or_default(target)};
   some_apart(c, &k, lower_some);
   k.lowered = lowered_module(c, p);
   if (by_child) p->jit = tirc_jit_by_child(c, k.lowered, k.target, FUNCS_TOGETHER, &p->made_in);

@@ -472,9 +472,9 @@ static void compile_attr(Emu *e, Act *a) {
 static void compile_eval(Emu *e, Act *a) {
   const Expr x = a->stmt->u.eval.value;
   a->run = run_nothing;
-  if (x->op == OP_INT || (x->op == OP_CALL && strcmp(x->u.s, "prefetch") == 0)) return;
+  if (x->op == OP_INT || tirc_calls(x, "prefetch")) return;
   a->run = run_eval;
-  if (x->op != OP_CALL || strcmp(x->u.s, "tvm_storage_sync") != 0) {
+  if (!tirc_calls(x, "tvm_storage_sync")) {
     a->value = tirc_emu_expr(e, x);
     return;
   }

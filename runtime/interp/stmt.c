@@ -378,7 +378,7 @@ static void compile_launch(Compiler *k, Step *s) {
 static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
-  if (e->op == OP_CALL && strcmp(e->u.s, "prefetch") == 0) return;
+  if (tirc_calls(e, "prefetch")) return;
   if (k->launches && tirc_is_launch(e)) {
     compile_launch(k, s);
     return;

@@ -23,11 +23,12 @@ typedef struct SpaceText {
 
 static void space_text(Tirc *c, void *self) {
   SpaceText *t = self;
-  const char *target = t->options.target ? t->options.target : CPU_DEFAULT;
+  const char *target = tirc_cpu_or_default(t->options.target);
   if (t->rules) t->sources.at[t->sources.n++] = tirc_read_source(c, t->rules);
   const Gpu *gpu = tirc_gpu_find(target);
   const SpaceOptions options = {.path = t->rules,
-                                .target = tirc_llvm_cpu(c, gpu ? CPU_DEFAULT : target),
+                                .target =
+                                    tirc_llvm_cpu(c, tirc_cpu_or_default(gpu ? NULL : target)),
                                 .gpu = gpu,
                                 .intrins = t->m->intrins,
                                 .limits = {.steps = t->options.max_steps}};
@@ -197,7 +198,7 @@ static tirc_status tuned(const tirc_module *m, const char *database, int threads
                          const tirc_auto_options *auto_options,
                          const tirc_schedule_options *options, tirc_module **out,
                          tirc_error **error) {
-  const char *target = options && options->target ? options->target : CPU_DEFAULT;
+  const char *target = tirc_cpu_or_default(options ? options->target : NULL);
   const char *const where = database && *database ? database : NULL;
   Record record = {.m = m, .options = options, .how = auto_options, .out = out};
   tirc_error *e = NULL;

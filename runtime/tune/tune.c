@@ -68,8 +68,7 @@ static int count_cores(void) {
 
 static tirc_status start_bed(Task *t, tirc_error **error) {
   BedOptions bed = tirc_bed_defaults;
-  const bool is_cpu = !t->options->device;
-  bed.target = t->options->target || !is_cpu ? t->options->target : CPU_DEFAULT;
+  bed.target = t->options->device ? t->options->target : tirc_cpu_or_default(t->options->target);
   bed.device = t->options->device;
   bed.threads = t->threads;
   bed.builders = count_cores();
@@ -81,9 +80,8 @@ static tirc_status start_bed(Task *t, tirc_error **error) {
 }
 
 const char *tirc_tuning_target(const tirc_tune_options *o) {
-  return o->target   ? o->target
-         : o->device ? strncmp(o->device, "cuda", 4) == 0 ? "sm_75" : "opencl"
-                     : CPU_DEFAULT;
+  if (o->target || !o->device) return tirc_cpu_or_default(o->target);
+  return tirc_gpu_default_target(strncmp(o->device, "cuda", 4) == 0 ? GPU_CUDA : GPU_OPENCL);
 }
 
 /* What runs here; of a device that is what builds its candidates. */

@@ -1,6 +1,7 @@
 /* `tirc bench MODEL`: whole runs of a model, and with --profile each of its functions: calls, time,
  * share, rates, and how near it comes to the ceiling that binds it. */
 #include "bench.h"
+#include "ir/cpu.h"
 #include "model_rival.h"
 #include "tools/kit/model.h"
 #include "tools/kit/table.h"
@@ -168,7 +169,7 @@ static int profile(ModelBench *b) {
   tirc_error *e = NULL;
   tirc_target_info target;
   const tirc_program_watch watch = {.self = b, .repeat = REPEAT, .tell = note_call};
-  if (tirc_target_find(b->o->target ? b->o->target : "haswell", &target, &e)) return report(e);
+  if (tirc_target_find(tirc_cpu_or_default(b->o->target), &target, &e)) return report(e);
   b->vector_bits = tirc_executor_fma(b->x, target.vector_bits, 0);
   if (b->vector_bits) b->peak = rate_of_fma(b->x, b->vector_bits);
   if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e)) return report(e);

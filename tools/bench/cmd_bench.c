@@ -1,6 +1,7 @@
 /* `tirc bench`: every setting of the suite or of the -D lists, every number of threads, every
  * contender; tables, and figures as JSON. */
 #include "bench.h"
+#include "ir/cpu.h"
 #include "tools/kit/input.h"
 #include "tools/kit/model.h"
 
@@ -53,7 +54,7 @@ static int open_rivals(Bench *b) {
 static int start(Bench *b) {
   tirc_error *e = NULL;
   const char *target = b->how.device ? "native" : b->how.target;
-  if (tirc_target_find(target ? target : "haswell", &b->target, &e)) return report(e);
+  if (tirc_target_find(tirc_cpu_or_default(target), &b->target, &e)) return report(e);
   int status = read_threads(b);
   if (status == DONE) status = read_backends(b);
   if (status == DONE) status = open_rivals(b);

@@ -1,5 +1,6 @@
 /* `tirc build`: code in one of several forms. */
 #include "ir/ascii.h"
+#include "ir/gpu.h"
 #include "link.h"
 #include "tools/kit/kit.h"
 
@@ -178,7 +179,8 @@ int cmd_build(Options *o) {
         "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header or ptx, not '%s'",
         wanted);
   tirc_emit_kind kind = kinds[k].kind;
-  if (is_for_gpu(kind) && !o->target) o->target = kind == TIRC_EMIT_OPENCL ? "opencl" : "sm_75";
+  if (is_for_gpu(kind) && !o->target)
+    o->target = tirc_gpu_default_target(kind == TIRC_EMIT_OPENCL ? GPU_OPENCL : GPU_CUDA);
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain("leave --emit out", "--annotate is for assembly, not for %s", wanted);
   if (o->figures && !o->annotate)

@@ -304,7 +304,7 @@ static int measure_ceilings(Tune *t) {
   struct Threads one = {.threads = (int)t->o->threads};
   tirc_error *e = NULL;
   const char *target = cpu_of(t->o);
-  if (tirc_target_find(target ? target : CPU_DEFAULT, &b->target, &e) ||
+  if (tirc_target_find(tirc_cpu_or_default(target), &b->target, &e) ||
       tirc_executor_new(one.threads, &one.executor, &e))
     return report(e);
   struct Threads *before = b->threads;

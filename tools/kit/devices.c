@@ -1,4 +1,5 @@
 /* `--device`: what runs a program. */
+#include "ir/gpu.h"
 #include "kit.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static const struct {
     {"cpu", DEVICE_CPU, NULL},
     {"emulate", DEVICE_EMULATE, "emulated"},
     {"opencl", DEVICE_OPENCL, "opencl"},
-    {"cuda", DEVICE_CUDA, "sm_75"}, /* later ones run its code, too */
+    {"cuda", DEVICE_CUDA, CUDA_DEFAULT},
 };
 enum { N_DEVICES = sizeof devices / sizeof *devices };
 

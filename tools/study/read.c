@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "read.h"
 
+#include "ir/cpu.h"
 #include "ir/number.h"
 #include "runtime/api/api.h"
 
@@ -339,7 +340,7 @@ static void define_names(Tirc *c, void *self) {
                     tirc_script_method(sc, &rows[i], tirc_script_object("study", s)));
   for (int i = 0; i < 3; i++) tirc_script_set(sc, sc->globals, words[i], tirc_value_str(words[i]));
   tirc_script_set(sc, sc->globals, "quick", tirc_value_bool(s->o->quick));
-  vec_push(c, s->targets, "haswell");
+  vec_push(c, s->targets, CPU_DEFAULT);
 }
 
 static _Noreturn void reject(Script *sc, Loc loc, const char *hint, const char *what,
