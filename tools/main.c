@@ -53,7 +53,7 @@ static void run_call(void *self) {
   Call *call = self;
   Trap trap;
   if (!TIRC_TRY(memory, trap)) {
-    call->status = complain(NULL, "%s", memory->diag.message);
+    call->status = say_that_memory_is_out();
     return;
   }
   call->status = run_command(call->argc, call->argv, call->o);
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
   end_when_memory_is_out();
   memory = tirc_context_new();
   Call call = {argc, argv, &o, BAD};
-  if (!memory || !tirc_on_stack(STACK_ENOUGH, run_call, &call)) complain(NULL, "out of memory");
+  if (!memory || !tirc_on_stack(STACK_ENOUGH, run_call, &call)) (void)say_that_memory_is_out();
   int status = call.status;
   bool lost = fflush(stdout) != 0 || ferror(stdout);
   if (lost && status != BAD) status = complain(NULL, "cannot write standard output");

@@ -44,11 +44,13 @@ char *end_text(FILE *f, char **text) {
 
 static const char *last_words;
 
-static void run_out(void) {
+int say_that_memory_is_out(void) {
   const ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
   (void)written;
-  _exit(BAD);
+  return BAD;
 }
+
+static void run_out(void) { _exit(say_that_memory_is_out()); }
 
 static void run_out_in_llvm(void *self, const char *reason, bool crash) {
   (void)self, (void)reason, (void)crash;
