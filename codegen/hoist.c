@@ -41,8 +41,7 @@ static const Moved *in_parts(const Hoisting *h, Buffer b) {
   return m && m->is_here && m->part ? m : NULL;
 }
 
-/* --- accesses -----------------------------------------------------------------------------------
- */
+/* --- accesses --------------------------------------------------------------------------------- */
 
 /* An access of the part's own. Ramps stay ramps: what is beside each other is one access. */
 static Expr in_part(Tirc *c, const Moved *m, Buffer b, Expr index) {
@@ -88,8 +87,7 @@ static Stmt move_store(Hoisting *h, Stmt s) {
   return tirc_store(h->c, seen(h->c, m, b), 1, &at, s->u.store.value);
 }
 
-/* --- allocations --------------------------------------------------------------------------------
- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
 /* The parameter for an allocation, or NULL: it stays where it is. */
 static Moved *parameter_of(Hoisting *h, Stmt s) {

@@ -91,8 +91,7 @@ static const char *type_of(DType t) {
 
 static const char *layout_of(bool by_columns) { return by_columns ? "col" : "row"; }
 
-/* --- loops over fragments ----------------------------------------------------------------------
- */
+/* --- loops over fragments --------------------------------------------------------------------- */
 
 typedef struct Numbers {
   Expr var;
@@ -118,8 +117,7 @@ bool tirc_wmma_numbers(const PtrMap *fragments, const For *loop) {
   return n.found;
 }
 
-/* --- calls -------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static WmmaPart part(const PtrMap *fragments, Expr data, Expr index) {
   return (WmmaPart){tirc_map_get(fragments, data), index};

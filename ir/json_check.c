@@ -36,8 +36,7 @@ static void skip_space(Scan *s) {
   while (s->at < s->n && strchr(" \t\r\n", s->text[s->at]) && s->text[s->at]) s->at++;
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 /* Four hexadecimal digits. */
 static bool take_unit(Scan *s, unsigned *unit) {
@@ -108,8 +107,7 @@ static bool take_string(Scan *s, Text *out) {
   return take(s, '"') || fail(s, "");
 }
 
-/* --- numbers -----------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static bool take_digits(Scan *s) {
   const size_t start = s->at;
@@ -154,8 +152,7 @@ static bool take_number(Scan *s) {
   return true;
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static bool take_value(Scan *s);
 

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- numbers ------------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static int base_of(const char *digits) {
   static const char letters[] = "xXbBoO";
@@ -46,8 +45,7 @@ Syn *tirc_syn_number(Parser *p, Place at, const char *text, size_t n) {
   return s;
 }
 
-/* --- strings ------------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 typedef struct StringToken {
   const char *at; /* between the quotes */
@@ -143,8 +141,7 @@ static void add_piece(Parser *p, const StringToken *t, Text *out, const char **s
   }
 }
 
-/* --- f-strings ----------------------------------------------------------------------------------
- */
+/* --- f-strings -------------------------------------------------------------------------------- */
 
 /* Places are asked for from left to right, so each begins where the last one ended. */
 static void place_of(StringToken *t, const char *at, int *line, int *column) {

@@ -12,8 +12,7 @@ typedef struct ModuleParts {
   const char *class_name;
 } ModuleParts;
 
-/* --- constants ----------------------------------------------------------------------------------
- */
+/* --- constants -------------------------------------------------------------------------------- */
 
 static bool is_constant(PyValue v) {
   if (v.kind == PY_TUPLE) {
@@ -114,8 +113,7 @@ static void add_unused_defines(Reader *r, const Syn *at) {
   }
 }
 
-/* --- statements at the top ----------------------------------------------------------------------
- */
+/* --- statements at the top -------------------------------------------------------------------- */
 
 static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class);
 
@@ -186,8 +184,7 @@ static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class) {
       "this statement has no place %s", in_class ? "in a module" : "at the top of a program");
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 /* Programs without imports mean the usual ones; TVM prints them as comments. */
 static void bind_modules(Reader *r, const Syn *at) {

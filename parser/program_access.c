@@ -2,8 +2,7 @@
  */
 #include "reader.h"
 
-/* --- subscripts ---------------------------------------------------------------------------------
- */
+/* --- subscripts ------------------------------------------------------------------------------- */
 
 /* B[()] has no indices. */
 static SynList indices_of(const Syn *s) {
@@ -130,8 +129,7 @@ PyValue tirc_read_subscript(Reader *r, const Syn *s) {
   return tirc_py_expr(tirc_load(r->c, v.u.buffer, n, at));
 }
 
-/* --- attributes and methods ---------------------------------------------------------------------
- */
+/* --- attributes and methods ------------------------------------------------------------------- */
 
 static PyValue py_exprs(Reader *r, int n, const Expr *at) {
   PyValue v = {.kind = PY_TUPLE};

@@ -10,8 +10,7 @@ static BlockFrame *block_around(Reader *r, const Call *call) {
   return r->block;
 }
 
-/* --- iterators ----------------------------------------------------------------------------------
- */
+/* --- iterators -------------------------------------------------------------------------------- */
 
 static const struct {
   const char *letters;
@@ -107,8 +106,7 @@ const Function tirc_axis_functions[] = {
     {NULL, NULL, 0, NULL, 0},
 };
 
-/* --- what a block declares ----------------------------------------------------------------------
- */
+/* --- what a block declares -------------------------------------------------------------------- */
 
 static PyValue read_regions(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
@@ -205,8 +203,7 @@ const Function tirc_block_functions[] = {
     {NULL, NULL, 0, NULL, 0},
 };
 
-/* --- with ---------------------------------------------------------------------------------------
- */
+/* --- with ------------------------------------------------------------------------------------- */
 
 Stmt tirc_finish_block(Reader *r, BlockFrame *f, Stmt body) {
   Block b = {.name = f->name,

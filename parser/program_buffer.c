@@ -16,8 +16,7 @@ Buffer tirc_expect_buffer(Reader *r, const Syn *s) {
   return v.u.buffer;
 }
 
-/* --- declarations -------------------------------------------------------------------------------
- */
+/* --- declarations ----------------------------------------------------------------------------- */
 
 /* A tuple or list, or a single item. */
 static int items_of(const Syn *s, const Syn *single[1], const Syn *const **out) {
@@ -284,8 +283,7 @@ static PyValue read_alloc_buffer(Reader *r, const Call *call) {
   return read_block_alloc(r, call);
 }
 
-/* --- match_buffer -------------------------------------------------------------------------------
- */
+/* --- match_buffer ----------------------------------------------------------------------------- */
 
 static PyValue match_parameter(Reader *r, const Call *call, Expr param) {
   if (!call->args[1])

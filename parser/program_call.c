@@ -27,8 +27,7 @@ const Function *tirc_called_function(Reader *r, const Syn *node, const char **pa
   return *path ? find_function(*path) : NULL;
 }
 
-/* --- arguments ----------------------------------------------------------------------------------
- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 typedef struct Signature {
   int n, n_places; /* parameters; those before the *, which an argument's place can mean */
@@ -108,8 +107,7 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
                 sig.names[i]);
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static const char *place_of(int where) {
   static const struct {

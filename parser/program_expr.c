@@ -6,8 +6,7 @@ Expr tirc_read_expr(Reader *r, const Syn *s) {
   return tirc_py_to_expr(r, s, tirc_read_value(r, s));
 }
 
-/* --- types --------------------------------------------------------------------------------------
- */
+/* --- types ------------------------------------------------------------------------------------ */
 
 static bool is_number(DType t) {
   return tirc_dtype_is_int(t) || tirc_dtype_is_float(t) || t.code == TYPE_BOOL;
@@ -106,8 +105,7 @@ Attrs tirc_read_attrs(Reader *r, const Syn *s) {
   return a;
 }
 
-/* --- two operands -------------------------------------------------------------------------------
- */
+/* --- two operands ----------------------------------------------------------------------------- */
 
 void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b) {
   int x = (*a)->dtype.lanes, y = (*b)->dtype.lanes;
@@ -249,8 +247,7 @@ static PyValue read_conditional(Reader *r, const Syn *s) {
             "'a if c else b' needs a condition that is a constant");
 }
 
-/* --- the others ---------------------------------------------------------------------------------
- */
+/* --- the others ------------------------------------------------------------------------------- */
 
 static PyValue read_name(Reader *r, const Syn *s) {
   const PyValue *v = tirc_names_find(r, s->s);

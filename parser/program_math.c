@@ -41,8 +41,7 @@ static PyValue read_intrinsic(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_intrinsic(r->c, op, n, a));
 }
 
-/* --- operands of different types ---------------------------------------------------------------
- */
+/* --- operands of different types -------------------------------------------------------------- */
 
 /* Vectors and scalars go together. */
 static void spread(Reader *r, const Call *call, int n, Expr *a) {
@@ -88,8 +87,7 @@ static PyValue read_q_multiply(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_expr(r->c, op, a[0]->dtype, n, a));
 }
 
-/* --- operators as functions ---------------------------------------------------------------------
- */
+/* --- operators as functions ------------------------------------------------------------------- */
 
 static void expect_integers(Reader *r, const Call *call, Expr a) {
   if (tirc_dtype_is_float(a->dtype))
@@ -171,8 +169,7 @@ static PyValue read_choice(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_expr(r->c, op, a[1]->dtype, 3, a));
 }
 
-/* --- constants and casts ------------------------------------------------------------------------
- */
+/* --- constants and casts ---------------------------------------------------------------------- */
 
 /* T.float32("inf") */
 static Expr spelt_number(Reader *r, const Syn *s, DType t, const char *text) {
@@ -282,8 +279,7 @@ static PyValue read_limit(Reader *r, const Call *call) {
   return tirc_py_expr(limit);
 }
 
-/* --- vectors ------------------------------------------------------------------------------------
- */
+/* --- vectors ---------------------------------------------------------------------------------- */
 
 static PyValue read_ramp(Reader *r, const Call *call) {
   Expr base, stride;

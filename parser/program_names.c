@@ -54,8 +54,7 @@ const PyValue *tirc_names_find(Reader *r, const char *name) {
   return s && s->top ? &s->top->value : NULL;
 }
 
-/* --- near misses --------------------------------------------------------------------------------
- */
+/* --- near misses ------------------------------------------------------------------------------ */
 
 const char *tirc_names_suggest(Reader *r, const char *name) {
   const StrMap *known = &r->names.known;
@@ -66,8 +65,7 @@ const char *tirc_names_suggest(Reader *r, const char *name) {
   return tirc_nearest(r->c, name, n, all);
 }
 
-/* --- modules ------------------------------------------------------------------------------------
- */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 /* The short names that the rest of the reader knows. */
 static const char *canonical(Tirc *c, const char *path) {

@@ -69,8 +69,7 @@ static PyValue read_assert(Reader *r, const Call *call) {
   return py_scope(call, s);
 }
 
-/* --- threads ------------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static PyValue read_env_thread(Reader *r, const Call *call) {
   const char *name = tirc_target_name(r, 0, 1);

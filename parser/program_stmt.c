@@ -2,8 +2,7 @@
  * to the function that reads each. */
 #include "reader.h"
 
-/* --- bodies -------------------------------------------------------------------------------------
- */
+/* --- bodies ----------------------------------------------------------------------------------- */
 
 void tirc_enter(Reader *r, const Syn *at) {
   if (++r->nest > READER_MAX_NEST)
@@ -54,8 +53,7 @@ Stmt tirc_read_body(Reader *r, SynList list) {
   return tirc_end_body(r, &body);
 }
 
-/* --- assignments --------------------------------------------------------------------------------
- */
+/* --- assignments ------------------------------------------------------------------------------ */
 
 Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices,
                      const Syn *from, PyValue value) {
@@ -207,8 +205,7 @@ static void read_augmented(Reader *r, const Syn *s) {
   tirc_emit(r, s, tirc_make_store(r, s, b, n, indices, s->b, tirc_py_expr(value)));
 }
 
-/* --- the others ---------------------------------------------------------------------------------
- */
+/* --- the others ------------------------------------------------------------------------------- */
 
 static void read_expression_statement(Reader *r, const Syn *s) {
   if (s->a->kind == SYN_STRING) return; /* a docstring */

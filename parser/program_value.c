@@ -37,8 +37,7 @@ const char *tirc_py_describe(Reader *r, PyValue v) {
   return "this";
 }
 
-/* --- Python's arithmetic ------------------------------------------------------------------------
- */
+/* --- Python's arithmetic ---------------------------------------------------------------------- */
 
 static PyInt as_int(PyValue v) { return v.kind == PY_BOOL ? v.u.b : v.u.i; }
 static double as_float(PyValue v) { return v.kind == PY_FLOAT ? v.u.f : (double)as_int(v); }
@@ -162,8 +161,7 @@ bool tirc_py_truth(PyValue v) {
   }
 }
 
-/* --- as IR --------------------------------------------------------------------------------------
- */
+/* --- as IR ------------------------------------------------------------------------------------ */
 
 /* Of the first of int32, int64 and uint64 that holds it. */
 static Expr int_constant(Reader *r, const Syn *at, PyInt v) {

@@ -17,8 +17,7 @@
 /* What an IR tree may nest; keeps every recursive walk of the compiler bounded. */
 enum { READER_MAX_NEST = 1000, READER_MAX_DIMS = 32 };
 
-/* --- values -------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 typedef enum PyKind {
   PY_NONE,
@@ -62,8 +61,7 @@ struct PyValue {
   } u;
 };
 
-/* --- what is being built ------------------------------------------------------------------------
- */
+/* --- what is being built ---------------------------------------------------------------------- */
 
 /* A statement around all that follows it in its body: kind says which fields count. */
 struct Scoping {
@@ -151,14 +149,12 @@ typedef struct Reader {
 /* Fails with the place of the node. */
 #define READ_FAIL(r, syn, code, hint, ...) tirc_fail((r)->c, (syn)->loc, code, hint, __VA_ARGS__)
 
-/* --- program.c ----------------------------------------------------------------------------------
- */
+/* --- program.c -------------------------------------------------------------------------------- */
 
 /* Fails when a -D gives a constant this name, and `what` (a parameter, ...) has it. */
 void tirc_refuse_define(Reader *r, const Syn *at, const char *name, const char *what);
 
-/* --- program_names.c ----------------------------------------------------------------------------
- */
+/* --- program_names.c -------------------------------------------------------------------------- */
 
 void tirc_names_open(Reader *r);
 void tirc_names_close(Reader *r);
@@ -171,8 +167,7 @@ void tirc_names_import(Reader *r, const Syn *import);
 /* "T.axis.spatial" for an expression that names something of a module; otherwise NULL. */
 const char *tirc_names_path(Reader *r, const Syn *s);
 
-/* --- program_call.c: T.* functions --------------------------------------------------------------
- */
+/* --- program_call.c: T.* functions ------------------------------------------------------------ */
 
 enum { CALL_MAX_ARGS = 12 };
 typedef struct Function Function;
@@ -213,8 +208,7 @@ PyValue tirc_read_call(Reader *r, const Syn *node, int where);
 const Function *tirc_called_function(Reader *r, const Syn *node, const char **path); /* or NULL */
 const Function *tirc_reader_function(int i); /* of all that there are; NULL behind the last */
 
-/* --- program_value.c: constants -----------------------------------------------------------------
- */
+/* --- program_value.c: constants --------------------------------------------------------------- */
 
 #define PY_VALUE_NONE ((PyValue){.kind = PY_NONE})
 static inline PyValue tirc_py_expr(Expr e) { return (PyValue){.kind = PY_EXPR, .u.e = e}; }
@@ -235,8 +229,7 @@ Expr tirc_py_to_expr_like(Reader *r, const Syn *at, PyValue v, DType t);
 /* A constant for an annotation or a module constant: dictionaries and lists too. */
 Expr tirc_py_to_attr(Reader *r, const Syn *at, PyValue v);
 
-/* --- program_expr.c -----------------------------------------------------------------------------
- */
+/* --- program_expr.c --------------------------------------------------------------------------- */
 
 PyValue tirc_read_value(Reader *r, const Syn *s);
 Expr tirc_read_expr(Reader *r, const Syn *s);
@@ -270,8 +263,7 @@ PyValue tirc_buffer_method(Reader *r, const Syn *call, Buffer b, const char *nam
 Buffer tirc_read_buffer_type(Reader *r, const Syn *annotation, const char *name);
 Buffer tirc_expect_buffer(Reader *r, const Syn *s);
 
-/* --- program_stmt.c -----------------------------------------------------------------------------
- */
+/* --- program_stmt.c --------------------------------------------------------------------------- */
 
 /* Reads the statements into a body of their own. */
 Stmt tirc_read_body(Reader *r, SynList list);
@@ -285,8 +277,7 @@ Stmt tirc_wrap(Reader *r, const Scoping *scope, Stmt body);
 Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices,
                      const Syn *from, PyValue value);
 
-/* --- program_loop.c, program_block.c, program_func.c --------------------------------------------
- */
+/* --- program_loop.c, program_block.c, program_func.c ------------------------------------------ */
 
 void tirc_read_for(Reader *r, const Syn *s);
 void tirc_read_with(Reader *r, const Syn *s);
@@ -295,8 +286,7 @@ Stmt tirc_finish_block(Reader *r, BlockFrame *frame, Stmt body);
 Stmt tirc_reader_infer(Reader *r, Stmt block, bool has_reads, bool has_writes);
 const Func *tirc_read_func(Reader *r, const Syn *def);
 
-/* --- program_dialect.c --------------------------------------------------------------------------
- */
+/* --- program_dialect.c ------------------------------------------------------------------------ */
 
 /* Of a function; throws "dialect" where words of both stand in it. s_tir: that its decorator says
  * s_tir=True, or NULL. */

@@ -46,8 +46,7 @@ static void read_parameters(GraphFrame *g, const Syn *def) {
     bind_node(g, def->kids.at[i], g->params.at[i]->name, g->params.at[i]);
 }
 
-/* --- statements ---------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 /* n = T.int64(): the symbol that the signature has of this name, the number that it was given, or a
  * new symbol. */
@@ -83,8 +82,7 @@ static void read_assignment(GraphFrame *g, const Syn *s, const Syn *target, cons
   bind_node(g, target, target->s, tirc_relax_bind(g, s, target->s, info, n));
 }
 
-/* --- branches -----------------------------------------------------------------------------------
- */
+/* --- branches --------------------------------------------------------------------------------- */
 
 /* The one line of a branch, y = VALUE; *name is y. What a branch computes is a call, so that it is
  * not computed where the other one is taken. */

@@ -4,8 +4,7 @@
 
 #include "parser/tree.h"
 
-/* --- extents ------------------------------------------------------------------------------------
- */
+/* --- extents ---------------------------------------------------------------------------------- */
 
 static Expr symbol(GraphFrame *g, const Syn *at, const char *name) {
   Expr var = tirc_var(g->r->c, name, DT_INT64);
@@ -57,8 +56,7 @@ const Expr *tirc_relax_extents(GraphFrame *g, const Syn *s, int *n) {
   return out;
 }
 
-/* --- R.Tensor and its like ----------------------------------------------------------------------
- */
+/* --- R.Tensor and its like -------------------------------------------------------------------- */
 
 /* The annotation as a call: R.Tensor and R.Tensor(...) alike. */
 static const Syn *as_call(GraphFrame *g, const Syn *s) {
@@ -150,8 +148,7 @@ Info tirc_relax_info(GraphFrame *g, const Syn *s) {
             "expected R.Tensor, R.Tuple, R.Shape, R.Prim or R.Object");
 }
 
-/* --- attributes ---------------------------------------------------------------------------------
- */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 static Expr literal_of(GraphFrame *g, const Syn *at, PyValue v) {
   Tirc *c = g->r->c;

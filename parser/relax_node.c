@@ -62,8 +62,7 @@ Node tirc_relax_argument(GraphFrame *g, const Syn *s) {
   return is_atom ? n : tirc_relax_bind(g, s, fresh_name(g), NULL, n);
 }
 
-/* --- tuples -------------------------------------------------------------------------------------
- */
+/* --- tuples ----------------------------------------------------------------------------------- */
 
 static Node tuple_of(GraphFrame *g, const Syn *s, SynList kids) {
   Node *args = tirc_new_array(g->r->c, Node, kids.n);
@@ -97,8 +96,7 @@ static Node read_item(GraphFrame *g, const Syn *s) {
   return tirc_graph_node(g->r->c, &n);
 }
 
-/* --- calls with a form of their own -------------------------------------------------------------
- */
+/* --- calls with a form of their own ----------------------------------------------------------- */
 
 static Node read_tuple(GraphFrame *g, const Syn *s) { return tuple_of(g, s, s->kids); }
 
@@ -206,8 +204,7 @@ static const struct {
              {"R.call_tir_inplace", read_unsupported},
              {"R.call_tir_with_grad", read_unsupported}};
 
-/* --- operators and functions --------------------------------------------------------------------
- */
+/* --- operators and functions ------------------------------------------------------------------ */
 
 static Node read_call(GraphFrame *g, const Syn *s, NodeKind kind, const char *name) {
   Tirc *c = g->r->c;

@@ -177,8 +177,7 @@ Syn *tirc_syn_keyword(Parser *p, Place at, Syn *name, Syn *value) {
   return tirc_syn_named(p, SYN_KEYWORD, at, name->s, value, NULL);
 }
 
-/* --- strings ------------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 /* Strings that stand side by side are one; an f-string among them makes all of it one. */
 Syn *tirc_syn_join_strings(Parser *p, Place at, SynVec *strings) {
@@ -203,8 +202,7 @@ Syn *tirc_syn_join_strings(Parser *p, Place at, SynVec *strings) {
   return s;
 }
 
-/* --- comparisons --------------------------------------------------------------------------------
- */
+/* --- comparisons ------------------------------------------------------------------------------ */
 
 Syn *tirc_syn_compare(Parser *p, Place at, Syn *left, const char *op, Syn *right) {
   /* Parentheses around the left side end a chain; they show in where the two begin. */
@@ -219,8 +217,7 @@ Syn *tirc_syn_compare(Parser *p, Place at, Syn *left, const char *op, Syn *right
   return both;
 }
 
-/* --- statements ---------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 void tirc_syn_check_target(Parser *p, const Syn *t) {
   switch (t->kind) {

@@ -78,8 +78,7 @@ static void print_row(const char *name, const double *seconds) {
   fflush(stdout);
 }
 
-/* --- the matrix product ------------------------------------------------------------------------
- */
+/* --- the matrix product ----------------------------------------------------------------------- */
 
 static void measure_shapes(const char *program, const char *script) {
   static const int rows[] = {16, 32, 64, 96, 128, 192, 256, 384};
@@ -105,8 +104,7 @@ static void measure_shapes(const char *program, const char *script) {
   printf("\n");
 }
 
-/* --- generated modules -------------------------------------------------------------------------
- */
+/* --- generated modules ------------------------------------------------------------------------ */
 
 /* A chain of n blocks, each of which reads what the one before wrote; every fourth is a sum. */
 static char *module_of(Tirc *c, int n) {

@@ -39,8 +39,7 @@ static void guarded(Tirc *c, void (*body)(Tirc *c, void *self), void *self) {
   give_up(c->diag.message);
 }
 
-/* --- a whole schedule --------------------------------------------------------------------------
- */
+/* --- a whole schedule ------------------------------------------------------------------------- */
 
 typedef struct Whole {
   const char *program, *script;
@@ -98,8 +97,7 @@ static void measure_whole(Whole *w, const char *name, void (*body)(Tirc *c, void
          (long)bytes_in_use() - (long)before);
 }
 
-/* --- primitives among unrelated blocks ---------------------------------------------------------
- */
+/* --- primitives among unrelated blocks -------------------------------------------------------- */
 
 /* What the rows below work on: a product, a producer and its consumer, an update, a padding, a
  * window; and n

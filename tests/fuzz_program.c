@@ -64,8 +64,7 @@ static const char *iters_text(Gen *g, int n, int replaced, const char *with) {
 }
 static const char *plain(Gen *g, int n) { return iters_text(g, n, -1, ""); }
 
-/* --- kinds of stages -----------------------------------------------------------------------------
- */
+/* --- kinds of stages -------------------------------------------------------------------------- */
 
 static Stage over(Gen *g, Shape shape) {
   Stage s = {.n_iters = shape.n, .out = plain(g, shape.n)};

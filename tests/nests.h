@@ -136,8 +136,7 @@ typedef enum WitnessVerdict {
 /* OPEN: there are too many instances to look for it. */
 WitnessVerdict nest_witness(Nest *n, const char *condition, const char **why);
 
-/* --- for these files only: integers ------------------------------------------------------------
- */
+/* --- for these files only: integers ----------------------------------------------------------- */
 
 typedef struct Env {
   int64_t at[NEST_SLOTS];

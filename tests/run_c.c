@@ -58,8 +58,7 @@ static void fail(Tally *t, const char *name, const char *why) {
   fflush(stdout);
 }
 
-/* --- running ------------------------------------------------------------------------------------
- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 typedef struct Values {
   int n;
@@ -201,8 +200,7 @@ static void run_entry(Batch *b, Tally *t, const Entry *e, int n_libraries, void 
   tirc_context_release(c);
 }
 
-/* --- batches ------------------------------------------------------------------------------------
- */
+/* --- batches ---------------------------------------------------------------------------------- */
 
 static const char *source_of(Tirc *c, int n, const Entry *entries) {
   const Func **scheduled = tirc_new_array(c, const Func *, n);
@@ -277,8 +275,7 @@ static void add(Batch *b, Tally *t, const char *name, const Module *scheduled, i
   vec_push(c, b->entries, e);
 }
 
-/* --- what is tested -----------------------------------------------------------------------------
- */
+/* --- what is tested --------------------------------------------------------------------------- */
 
 typedef struct Pair {
   const char *name, *program, *schedule; /* texts; no schedule: NULL */

@@ -61,8 +61,7 @@ static void run_case(const Options *o, Tally *tally, const Case *test) {
   free(failure);
 }
 
-/* --- .case files --------------------------------------------------------------------------------
- */
+/* --- .case files ------------------------------------------------------------------------------ */
 
 static void run_file(const Options *o, Tally *tally, const char *path) {
   Tirc *c = tirc_context_new();
@@ -101,8 +100,7 @@ static void run_path(const Options *o, Tally *tally, const char *path) {
   if (n >= 0) free(entries);
 }
 
-/* --- random sequences ---------------------------------------------------------------------------
- */
+/* --- random sequences ------------------------------------------------------------------------- */
 
 static const char *text_of(struct json_object *object, const char *key) {
   struct json_object *value;

@@ -81,8 +81,7 @@ static const Module *parse(Tirc *c, const char *name, const char *text) {
   return tirc_parse_module(c, &source, 0, NULL);
 }
 
-/* --- what is computed --------------------------------------------------------------------------
- */
+/* --- what is computed ------------------------------------------------------------------------- */
 
 static int64_t extent(Expr e) {
   int64_t n;
@@ -188,8 +187,7 @@ static const char *run_both(Tirc *c, const Module *program, const Module *made) 
   return out;
 }
 
-/* --- one line ----------------------------------------------------------------------------------
- */
+/* --- one line --------------------------------------------------------------------------------- */
 
 /* What the sequence does here: NULL and the program, or the failing call and the code. */
 static const char *run_here(Tirc *c, const Module *m, struct json_object *calls,
@@ -232,8 +230,7 @@ static const char *line_of(Tirc *c, const char *id, struct json_object *ours,
                      recorded_outcome(c, record), theirs ? run_both(c, m, theirs) : "not recorded");
 }
 
-/* --- all ---------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static int failures;
 static void fail(const char *id, const char *why) {

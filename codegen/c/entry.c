@@ -48,8 +48,7 @@ static void put_constants(Writing *w) {
     put_bytes(w, tirc_format(w->c, "%s_weights", e->name), e->block, e->weights);
 }
 
-/* --- products -----------------------------------------------------------------------------------
- */
+/* --- products --------------------------------------------------------------------------------- */
 
 static void put_product_type(Writing *w) {
   const char *name = w->e->name;
@@ -95,8 +94,7 @@ static void tell_products(Writing *w, const EntryCall *call, int is_done) {
                    w->indent, name, name, name, w->n_told + i, is_done);
 }
 
-/* --- parameters ---------------------------------------------------------------------------------
- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 static int n_params(const ModelEntry *e) { return e->n_inputs + e->n_weights + e->n_results; }
 

@@ -54,8 +54,7 @@ static LLVMValueRef value(const Making *m, EntryValue v, LLVMTypeRef type) {
   return LLVMBuildInBoundsGEP2(g->b, LLVMInt8TypeInContext(g->context), base, &at, 1, "");
 }
 
-/* --- products -----------------------------------------------------------------------------------
- */
+/* --- products --------------------------------------------------------------------------------- */
 
 static LLVMValueRef text(Gen *g, const char *s) {
   return LLVMBuildGlobalStringPtr(g->b, s, "product_text");
@@ -112,8 +111,7 @@ static LLVMValueRef product_variable(Gen *g, const ModelEntry *e) {
   return global;
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* Goes on where all conditions hold; otherwise to `next`. */
 static void build_conditions(Making *m, const EntryCall *call, LLVMBasicBlockRef next) {

@@ -3,8 +3,8 @@
  *
  * Products and sums of floats carry `contract`, so that a multiplication and an addition fuse;
  * nothing is reassociated. Index arithmetic in 32 and 64 signed bits is known not to overflow
- * (nsw); all other arithmetic wraps. Of bools, + is or (ir/int_op.h). Divisions of integers never
- * trap: x // 0 and x % 0 are 0. */
+ * (nsw); all other arithmetic wraps. Of bools, + is or (ir/tree/int_op.h). Divisions of integers
+ * never trap: x // 0 and x % 0 are 0. */
 #include "gen.h"
 #include "ir/tree/find.h"
 #include "ir/tree/int_op.h"

@@ -1,5 +1,5 @@
-/* LLVM intrinsics that a program names itself, checked against the table of ir/intrinsics.def: a
- * name that LLVM does not know, or one that the processor cannot run, would end the process. */
+/* LLVM intrinsics that a program names itself, checked against the table of ir/tree/intrinsics.def:
+ * a name that LLVM does not know, or one that the processor cannot run, would end the process. */
 #include "ir/tree/intrinsic.h"
 #include "gen.h"
 

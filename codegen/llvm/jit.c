@@ -46,8 +46,7 @@ static void check(Tirc *c, LLVMErrorRef error) {
   tirc_fail(c, (Loc){0}, CODE_CODEGEN, NULL, "the code cannot be linked: %s", s);
 }
 
-/* --- in a room ----------------------------------------------------------------------------------
- */
+/* --- in a room -------------------------------------------------------------------------------- */
 
 static uint8_t *take(Room *r, char *half, size_t *taken, uintptr_t bytes, unsigned alignment) {
   const size_t from = (*taken + alignment - 1) / alignment * alignment;
@@ -85,8 +84,7 @@ static LLVMOrcObjectLayerRef link_in_room(void *room, LLVMOrcExecutionSessionRef
       session, room, same, nothing, take_code, take_data, finished, nothing);
 }
 
-/* --- code ---------------------------------------------------------------------------------------
- */
+/* --- code ------------------------------------------------------------------------------------- */
 
 /* room: where the code goes, or NULL: into memory of the linker's. */
 static Jit *open_in(Tirc *c, Room *room) {
@@ -144,8 +142,7 @@ Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu) {
   return j;
 }
 
-/* --- code that a child makes --------------------------------------------------------------------
- */
+/* --- code that a child makes ------------------------------------------------------------------ */
 
 typedef struct Making {
   const Module *lowered;

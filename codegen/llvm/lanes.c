@@ -94,8 +94,7 @@ static Lane unless_far(const Lanes *v, Op op, Lane x, Lane near, Lane is_far) {
   return of_llvm(phi);
 }
 
-/* --- on a GPU, whose threads have no vectors, and which has no libm ----------------------------
- */
+/* --- on a GPU, whose threads have no vectors, and which has no libm --------------------------- */
 
 typedef struct Rest {
   LLVMValueRef r, q; /* |x| - q pi/2, and q */

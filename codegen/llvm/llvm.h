@@ -22,8 +22,8 @@ struct Gpu;
  *     args[i] points to the data of buffer i, or to the value of scalar i
  *
  * symbols are the symbolic extents that no scalar parameter gives, in the order of
- * tirc_symbolic_params; they are further args of NAME__packed. rt (runtime/runtime_abi.h) may be
- * NULL: then parallel loops run in the caller and workspace comes from aligned_alloc.
+ * tirc_symbolic_params; they are further args of NAME__packed. rt (runtime/kernel/runtime_abi.h)
+ * may be NULL: then parallel loops run in the caller and workspace comes from aligned_alloc.
  *
  * Status: 0 done, 1 workspace could not be had, from 2 on the code of an assertion that failed
  * (codegen/failures.h): numbered through the module in files, where NAME has

@@ -124,8 +124,7 @@ void tirc_leave_constraint(Analyzer *a, int mark) {
   a->marks.n = mark;
 }
 
-/* --- simplification ------------------------------------------------------------------------------
- */
+/* --- simplification --------------------------------------------------------------------------- */
 
 Expr tirc_rewrite(Analyzer *a, Expr e) {
   Simplifier s = {a, false};

@@ -1,4 +1,4 @@
-/* The canonical simplifier: index arithmetic as sums of splits (arith_sum.c). A walk keeps sums as
+/* The canonical simplifier: index arithmetic as sums of splits (sum.c). A walk keeps sums as
  * such while it goes up through + - * // %, and turns them into ordinary expressions at every other
  * node. */
 #include "sum.h"

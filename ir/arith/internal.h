@@ -1,6 +1,6 @@
 /* What the files of arith share. See arith.h for what is offered.
  *
- * Two simplifiers work together, as in TVM: the rewriter applies pattern rules (arith_rules.c) from
+ * Two simplifiers work together, as in TVM: the rewriter applies pattern rules (rules.c) from
  * the leaves up; the canonical simplifier keeps sums of splits while it walks and shares the rules
  * for everything that is no sum. `Simplifier` says which of the two a walk is. */
 #ifndef TIRC_IR_ARITH_INTERNAL_H
@@ -83,7 +83,7 @@ Bound tirc_bound_of_operation(Analyzer *a, Expr e, Bound x, Bound y);
 /* --- rules
  * ---------------------------------------------------------------------------------------- */
 
-/* A rewrite rule in prefix notation: see arith_rules.c. */
+/* A rewrite rule in prefix notation: see rules.c. */
 typedef struct Rule {
   const char *pattern, *result, *condition; /* condition may be NULL */
   bool again;                               /* simplify the result again */

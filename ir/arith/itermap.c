@@ -4,8 +4,8 @@
  * The predicate first narrows the iterators (or, for bounds on sums, registers constrained sums).
  * Then each index is rewritten bottom up: variables become splits of marks, + and - add sums, *
  * scales,
- * // and % split the fused mark further (arith_itersplit.c pads it where the divisor does not
- * divide). At the end every mark's splits must fit together without overlap (arith_iterfuse.c). */
+ * // and % split the fused mark further (itersplit.c pads it where the divisor does not
+ * divide). At the end every mark's splits must fit together without overlap (iterfuse.c). */
 #include "itermap.h"
 
 /* --- rewriting an index

@@ -1,4 +1,4 @@
-/* Matching and building by the rules of arith_rules.c: one pass over a prefix string, no tree of
+/* Matching and building by the rules of rules.c: one pass over a prefix string, no tree of
  * the pattern is ever made. A rule whose result or condition would leave int64 or the constants'
  * type does not apply. */
 #include "internal.h"

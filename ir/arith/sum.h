@@ -1,4 +1,4 @@
-/* Sums of splits, for the canonical simplifier; see arith_sum.c. */
+/* Sums of splits, for the canonical simplifier; see sum.c. */
 #ifndef TIRC_IR_ARITH_SUM_H
 #define TIRC_IR_ARITH_SUM_H
 

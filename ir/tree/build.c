@@ -138,8 +138,7 @@ const char *tirc_digits(Tirc *c, Expr e) {
 
 bool tirc_is_int(Expr e, int64_t v) { return e && e->op == OP_INT && e->u.i == v; }
 
-/* --- statements ----------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static struct StmtNode *stmt(Tirc *c, StmtKind kind) {
   struct StmtNode *s = tirc_new(c, struct StmtNode);
@@ -406,8 +405,7 @@ Stmt tirc_with_loc(Tirc *c, Stmt s, Loc loc) {
   return placed;
 }
 
-/* --- sequences -----------------------------------------------------------------------------------
- */
+/* --- sequences -------------------------------------------------------------------------------- */
 
 /* A sequence that has the first `before` and the last `after` parts of `from`, and between them m
  * items that are to be filled in at *next. */

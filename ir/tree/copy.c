@@ -23,8 +23,7 @@ static const char *copy_text(Copying *k, const char *s) {
   return is;
 }
 
-/* --- expressions and buffers --------------------------------------------------------------------
- */
+/* --- expressions and buffers ------------------------------------------------------------------ */
 
 static Buffer copy_buffer(Copying *k, Buffer b);
 
@@ -76,8 +75,7 @@ static Attrs copy_attrs(Copying *k, Attrs from) {
   return (Attrs){to, from.n};
 }
 
-/* --- statements ---------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static Stmt copy_stmt(Copying *k, Stmt s);
 
@@ -200,8 +198,7 @@ static Stmt copy_stmt(Copying *k, Stmt s) {
   return to;
 }
 
-/* --- functions ----------------------------------------------------------------------------------
- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static const Relayout *copy_relayout(Copying *k, const Func *f, int i) {
   const Relayout *from = f->relayouts[i];
@@ -237,8 +234,7 @@ const Func *tirc_func_copy(Tirc *to, Tirc *scratch, const Func *f, int n, const 
   return copy_func(&k, f);
 }
 
-/* --- graphs -------------------------------------------------------------------------------------
- */
+/* --- graphs ----------------------------------------------------------------------------------- */
 
 static Info copy_info(Copying *k, Info info) {
   Info is = info ? copy_of(k, info) : NULL;
@@ -310,8 +306,7 @@ static const Graph *copy_graph(Copying *k, const Graph *g) {
   return to;
 }
 
-/* --- modules ------------------------------------------------------------------------------------
- */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 static void keep_data(Copying *k, Node n) {
   if (n && n->kind == NODE_CONST && n->data) tirc_map_set(k->scratch, &k->kept, n->data, n);

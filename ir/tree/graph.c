@@ -4,8 +4,7 @@
 #include "annotations.h"
 #include "visit.h"
 
-/* --- building -----------------------------------------------------------------------------------
- */
+/* --- building --------------------------------------------------------------------------------- */
 
 Info tirc_info_copy(Tirc *c, const struct StructInfo *info) {
   struct StructInfo *to = tirc_copy(c, info, 1);
@@ -57,8 +56,7 @@ Node tirc_node_const(Tirc *c, Info info, const void *data, Loc loc) {
                          &(struct Node){.kind = NODE_CONST, .info = info, .data = own, .loc = loc});
 }
 
-/* --- bounds -------------------------------------------------------------------------------------
- */
+/* --- bounds ----------------------------------------------------------------------------------- */
 
 static bool find_bound(Attrs attrs, const char *key, const char *name, int64_t *out) {
   const Expr dict = tirc_attrs_get(attrs, key);
@@ -141,8 +139,7 @@ Attrs tirc_with_graph_range(Tirc *c, Attrs attrs, const char *name, int64_t firs
   return tirc_attrs_set(c, attrs, key, tirc_expr(c, OP_DICT, DT_HANDLE, known ? n : n + 2, items));
 }
 
-/* --- looking up ---------------------------------------------------------------------------------
- */
+/* --- looking up ------------------------------------------------------------------------------- */
 
 const Graph *tirc_module_graph(const Module *m, const char *name) {
   for (int i = 0; i < m->n_graphs; i++)
@@ -183,8 +180,7 @@ int tirc_info_results(const Info *info, const Info **out) {
   return several ? (*info)->n : 1;
 }
 
-/* --- walking ------------------------------------------------------------------------------------
- */
+/* --- walking ---------------------------------------------------------------------------------- */
 
 Node tirc_mutate_node(NodeMutator *m, Node n) {
   struct Node to = *n;

@@ -100,8 +100,7 @@ typedef struct Graph {
   Loc loc;
 } Graph;
 
-/* --- building: arrays are copied ----------------------------------------------------------------
- */
+/* --- building: arrays are copied -------------------------------------------------------------- */
 
 Info tirc_info_tensor(Tirc *c, DType t, int ndim, const Expr *shape); /* shape: or NULL */
 Info tirc_info_tuple(Tirc *c, int n, const Info *fields);
@@ -148,8 +147,7 @@ int64_t tirc_info_bytes(Info info);
 /* The results of a call that writes them: the fields of a tuple, or the info itself. */
 int tirc_info_results(const Info *info, const Info **out);
 
-/* --- walking ------------------------------------------------------------------------------------
- */
+/* --- walking ---------------------------------------------------------------------------------- */
 
 /* Replaces nodes below (and at) one, bottom up: `node` gets each after its args were, and gives its
  * replacement; `info` (or NULL) does so with what is known of it. Nodes that stay as they are keep
@@ -170,8 +168,7 @@ void tirc_info_symbols(Tirc *c, Info info, PtrMap *seen, Symbols *out);
 /* Likewise of a node and all below it. */
 void tirc_node_symbols(Tirc *c, Node n, PtrMap *seen, Symbols *out);
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 const char *tirc_print_info(Tirc *c, Info info); /* R.Tensor((n, 784), dtype="float32") */
 /* "float32[n, 784]", for messages */

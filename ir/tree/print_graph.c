@@ -15,8 +15,7 @@ static void line(Printer *p, const char *text) {
   tirc_text_addf(&p->out, "%*s%s\n", 4 * p->indent, "", text);
 }
 
-/* --- numbers ------------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 /* The shortest digits that give the value again, as a float of Python's. */
 static void put_float(Text *t, double v, bool single) {
@@ -100,8 +99,7 @@ static void put_literal(Printer *p, Text *t, Expr e) {
   }
 }
 
-/* --- what is known ------------------------------------------------------------------------------
- */
+/* --- what is known ---------------------------------------------------------------------------- */
 
 /* quoted: in the signature, where extents that are no numbers stand in strings. */
 static void put_shape(Printer *p, Text *t, Info info, bool quoted) {
@@ -189,8 +187,7 @@ const char *tirc_info_words(Tirc *c, Info info) {
   return t.at;
 }
 
-/* --- nodes --------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static void put_node(Printer *p, Text *t, Node n);
 
@@ -295,8 +292,7 @@ const char *tirc_print_node(Tirc *c, Node n) {
   return t.at;
 }
 
-/* --- functions ----------------------------------------------------------------------------------
- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 /* The value of a call that writes its results says what they are. */
 static bool says_info(Node value) {

@@ -160,8 +160,7 @@ bool tirc_lane_rows(Tirc *c, Expr index, LaneRows *out) {
   return true;
 }
 
-/* --- a lane ------------------------------------------------------------------------------------
- */
+/* --- a lane ----------------------------------------------------------------------------------- */
 
 Expr tirc_one_lane(Tirc *c, Expr e, int lane) {
   if (e->dtype.lanes == 1) return e;

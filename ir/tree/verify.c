@@ -25,8 +25,7 @@ static const char *type_name(Verifier *v, DType t) { return tirc_dtype_name(v->c
 
 static bool is_condition(Expr e) { return e->dtype.code == TYPE_BOOL && e->dtype.lanes == 1; }
 
-/* --- definitions --------------------------------------------------------------------------------
- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 static void define(Verifier *v, Expr var) {
   if (var->op != OP_VAR) FAIL(v, NULL, "something other than a variable is defined");
@@ -83,8 +82,7 @@ static void undefine_buffer(Verifier *v, Buffer b) {
   undefine(v, b->data);
 }
 
-/* --- expressions --------------------------------------------------------------------------------
- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 /* A block with iterators sees the loops around it through them only. */
 static void check_var(Verifier *v, Expr e) {
@@ -149,8 +147,7 @@ static void check_condition(Verifier *v, Expr e) {
   if (!is_condition(e)) FAIL(v, NULL, "a condition is of type %s", type_name(v, e->dtype));
 }
 
-/* --- statements ---------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static void check_stmt(Verifier *v, Stmt s);
 
@@ -303,8 +300,7 @@ static void check_stmt(Verifier *v, Stmt s) {
   v->loc = outer;
 }
 
-/* --- modules ------------------------------------------------------------------------------------
- */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 static void check_func(Tirc *c, const Func *f) {
   Verifier v = {.c = c, .loc = f->loc};

@@ -99,8 +99,7 @@ static void check_graph(Tirc *c, const Module *m, const Graph *g) {
   check_node(&v, g->result, g->n_blocks);
 }
 
-/* --- calls in a circle --------------------------------------------------------------------------
- */
+/* --- calls in a circle ------------------------------------------------------------------------ */
 
 enum { VISITING = 1, VISITED = 2 };
 

@@ -78,8 +78,7 @@ const OnnxNode *tirc_onnx_in_order(OnnxFile *f, const OnnxModel *m, bool inner) 
   return sorted;
 }
 
-/* --- graphs within nodes ------------------------------------------------------------------------
- */
+/* --- graphs within nodes ---------------------------------------------------------------------- */
 
 typedef struct Capturing {
   OnnxFile *f;

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static void *allocate(void *file, size_t size) { return tirc_alloc(((OnnxFile *)file)->c, size); }
 static void keep(void *file, void *at) { (void)file, (void)at; }
@@ -145,8 +144,7 @@ static void check_depth(OnnxFile *f, const ProtobufCMessageDescriptor *d, const 
               f->path, MOST_DEPTH);
 }
 
-/* --- nodes --------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static const char *text(const char *s) { return s ? s : ""; }
 
@@ -228,8 +226,7 @@ static OnnxNode read_node(OnnxFile *f, const Onnx__NodeProto *n, size_t place) {
   return out;
 }
 
-/* --- inputs and outputs -------------------------------------------------------------------------
- */
+/* --- inputs and outputs ----------------------------------------------------------------------- */
 
 static OnnxValue read_value(OnnxFile *f, const Onnx__ValueInfoProto *v) {
   OnnxValue out = {.name = text(v->name)};
@@ -254,8 +251,7 @@ static OnnxValue read_value(OnnxFile *f, const Onnx__ValueInfoProto *v) {
   return out;
 }
 
-/* --- the graph ----------------------------------------------------------------------------------
- */
+/* --- the graph -------------------------------------------------------------------------------- */
 
 static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxModel *m,
                                    bool inner) {

@@ -38,8 +38,7 @@ static const char *type_name(int32_t number) {
   return number >= 0 && number < n ? names[number] : "unknown";
 }
 
-/* --- numbers in fields --------------------------------------------------------------------------
- */
+/* --- numbers in fields ------------------------------------------------------------------------ */
 
 /* int32_data holds all that is narrower, the bits of 16-bit floats too. */
 static void *from_int32(OnnxFile *f, DType t, size_t n, const int32_t *from) {
@@ -76,8 +75,7 @@ static const void *from_field(OnnxFile *f, const Onnx__TensorProto *p, DType t, 
   return *n = p->n_int32_data, from_int32(f, t, *n, p->int32_data);
 }
 
-/* --- bytes --------------------------------------------------------------------------------------
- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 static int64_t number_of(OnnxFile *f, const char *what, const char *key, const char *value) {
   char *end;

@@ -250,8 +250,7 @@ static void check(Fragments *k, Expr e, const Fragment *f) {
     refuse(k, e, "threadIdx.x does not have the threads of one warp");
 }
 
-/* --- instructions ------------------------------------------------------------------------------
- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 static bool is_of(const Fragment *f, DType t) { return tirc_dtype_equal(f->own->dtype, t); }
 

@@ -1,4 +1,4 @@
-/* Simplification under the ranges of the loops: ir/arith.h does the work. */
+/* Simplification under the ranges of the loops: ir/arith/arith.h does the work. */
 #include "internal.h"
 
 Stmt tirc_lower_simplify(Tirc *c, const Func *f) {

@@ -166,8 +166,7 @@ static bool may_overlap(const Pipeline *p) {
   return true;
 }
 
-/* --- memory that is there several times --------------------------------------------------------
- */
+/* --- memory that is there several times ------------------------------------------------------- */
 
 static Buffer enlarged(Tirc *c, Buffer b, int64_t n) {
   struct BufferNode to = *b;

@@ -1,12 +1,12 @@
 /* Each axis of threads has one loop in a kernel. What is bound to an axis anywhere in the nest of a
  * kernel runs in that loop:
  *
- *   for b in T.thread_binding(4, "blockIdx.x"):       for bx in T.thread_binding(4, "blockIdx.x"):
- *     for i in T.thread_binding(8, "threadIdx.x"):      for tx in T.thread_binding(8,
- * "threadIdx.x"): S[i] = A[b * 8 + i]                               S[tx] = A[bx * 8 + tx] s[0] =
- * S[0]                                ->       if tx == 0: for j in T.thread_binding(8,
- * "threadIdx.x"):          s[0] = S[0] B[b * 8 + j] = S[j] + s[0]                        B[bx * 8 +
- * tx] = S[tx] + s[0]
+ *   for b in T.thread_binding(4, "blockIdx.x"):     for bx in T.thread_binding(4, "blockIdx.x"):
+ *     for i in T.thread_binding(8, "threadIdx.x"):    for tx in T.thread_binding(8, "threadIdx.x"):
+ *       S[i] = A[b * 8 + i]                             S[tx] = A[bx * 8 + tx]
+ *     s[0] = S[0]                               ->      if tx == 0:
+ *     for j in T.thread_binding(8, "threadIdx.x"):        s[0] = S[0]
+ *       B[b * 8 + j] = S[j] + s[0]                      B[bx * 8 + tx] = S[tx] + s[0]
  *
  * A statement outside of a loop over an axis runs once in the program, so one thread stores what
  * others see; what each thread or block has of its own (scopes local and shared) each computes.

@@ -74,8 +74,7 @@ Attrs tirc_take_conditions(Tirc *c, Attrs attrs, const Graph *from, const PtrMap
   return attrs;
 }
 
-/* --- the pass -----------------------------------------------------------------------------------
- */
+/* --- the pass --------------------------------------------------------------------------------- */
 
 typedef struct Collecting {
   Passes *p;

@@ -76,8 +76,7 @@ static const Graph *without_dead_bindings(Tirc *c, const Graph *g, bool is_main)
   return to;
 }
 
-/* --- functions ----------------------------------------------------------------------------------
- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 typedef struct Reached {
   Tirc *c;

@@ -34,8 +34,7 @@ typedef struct Fusion {
   VEC(const Graph *) made;
 } Fusion;
 
-/* --- the flow of values -------------------------------------------------------------------------
- */
+/* --- the flow of values ----------------------------------------------------------------------- */
 
 static int pattern_of(const Fusion *f, Node n) {
   const Func *func = n->kind == NODE_CALL_TIR ? tirc_module_func(f->m, n->name) : NULL;
@@ -111,8 +110,7 @@ static void find_dominators(Fusion *f) {
   }
 }
 
-/* --- groups -------------------------------------------------------------------------------------
- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 static int group_of(const Fusion *f, int i) {
   while (f->at[i].group != i) i = f->at[i].group;
@@ -182,8 +180,7 @@ static void fuse_round(Fusion *f, int round) {
   }
 }
 
-/* --- a graph a group ----------------------------------------------------------------------------
- */
+/* --- a graph a group -------------------------------------------------------------------------- */
 
 typedef struct Outline {
   Fusion *f;

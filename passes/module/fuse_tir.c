@@ -219,8 +219,7 @@ static const Graph *without_constants(Tirc *c, const Graph *g, Lifting *k) {
   return to;
 }
 
-/* --- the module ---------------------------------------------------------------------------------
- */
+/* --- the module ------------------------------------------------------------------------------- */
 
 typedef struct Merged {
   StrMap constants; /* name of a function that was a graph -> Lifting * */

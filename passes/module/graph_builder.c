@@ -14,8 +14,7 @@ enum {
   MOST_SYMBOLIC = 256    /* elements that are known but for extents */
 };
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 const char *tirc_graph_spelling(Tirc *c, const char *wanted) {
   const bool starts_well = tirc_is_word(*wanted) && !tirc_is_digit(*wanted);
@@ -37,8 +36,7 @@ const char *tirc_graph_name(GraphMaker *m, const char *wanted) {
   return free_name;
 }
 
-/* --- values -------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 uintptr_t tirc_graph_sources(const GraphMaker *m, Node n) {
   return (uintptr_t)tirc_map_get(&m->sources, n);
@@ -146,8 +144,7 @@ Node tirc_graph_operand(GraphMaker *m, Node n) {
   return tirc_node_tuple(m->p->c, n->n, fields);
 }
 
-/* --- constants ----------------------------------------------------------------------------------
- */
+/* --- constants -------------------------------------------------------------------------------- */
 
 typedef struct Operands {
   const GraphMaker *m;
@@ -189,8 +186,7 @@ static Node fold(GraphMaker *m, const Operands *o, Node call) {
   return p->is_tuple ? tirc_node_tuple(c, p->n_results, results) : results[0];
 }
 
-/* --- what is known but for extents --------------------------------------------------------------
- */
+/* --- what is known but for extents ------------------------------------------------------------ */
 
 /* A constant where no extent is left in it. */
 static Node symbolic_value(GraphMaker *m, const TensorType *t, const Expr *elements) {
@@ -227,8 +223,7 @@ static Node fold_symbolic(GraphMaker *m, Script *sc, const Operands *o, Node cal
   return p->is_tuple ? tirc_node_tuple(c, p->n_results, results) : results[0];
 }
 
-/* --- what scripts do ----------------------------------------------------------------------------
- */
+/* --- what scripts do -------------------------------------------------------------------------- */
 
 static void require(GraphMaker *m, int n, const Need *needs) {
   m->graph->attrs = tirc_add_conditions(m->p->c, m->graph->attrs, n, needs, m->loc, m->whose);
@@ -290,8 +285,7 @@ static Value attributes(void *self, Script *sc, Node call) {
 
 static bool is_weight(void *self, Node n) { return tirc_graph_sources(self, n) == 0; }
 
-/* --- branches -----------------------------------------------------------------------------------
- */
+/* --- branches --------------------------------------------------------------------------------- */
 
 /* From here on conditions are a branch's, and go nowhere else: gives those of the graph around it.
  */

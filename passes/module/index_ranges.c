@@ -20,8 +20,7 @@ typedef struct Wish {
 
 static void want(Wish *w, Node n, int64_t first, Expr end);
 
-/* --- what a program computes of its operands ----------------------------------------------------
- */
+/* --- what a program computes of its operands -------------------------------------------------- */
 
 typedef struct Stores {
   Buffer to;
@@ -47,8 +46,7 @@ static Expr value_of(const OperatorProgram *program) {
   return k.n == 1 ? k.value : NULL;
 }
 
-/* --- backwards through a value ------------------------------------------------------------------
- */
+/* --- backwards through a value ---------------------------------------------------------------- */
 
 typedef struct Range64 {
   int64_t first;
@@ -133,8 +131,7 @@ static void solve(Wish *w, const MadeBy *by, Expr e, Range64 r) {
   }
 }
 
-/* --- a node -------------------------------------------------------------------------------------
- */
+/* --- a node ----------------------------------------------------------------------------------- */
 
 static bool is_param(const Graph *g, Node n) {
   for (int i = 0; i < g->n_params; i++)

@@ -16,8 +16,7 @@ typedef struct Infer {
 
 static const Graph *infer_graph(Passes *p, const Module *m, const Graph *g, PtrMap *done);
 
-/* --- values that are their own parts ------------------------------------------------------------
- */
+/* --- values that are their own parts ---------------------------------------------------------- */
 
 static Info info_of_value(Tirc *c, Expr e) {
   const bool is_number = e->dtype.code != TYPE_HANDLE && e->dtype.code != TYPE_VOID;
@@ -47,8 +46,7 @@ static Node fill_node(NodeMutator *m, Node n) {
   return to.info == n->info ? n : tirc_graph_node(m->c, &to);
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* The arguments, the results and the scalars of a prim_func against its parameters. */
 static Info info_of_call_tir(Infer *f, Node n) {
@@ -130,8 +128,7 @@ static Info info_of_call(Infer *f, struct Node *n) {
   }
 }
 
-/* --- bindings -----------------------------------------------------------------------------------
- */
+/* --- bindings --------------------------------------------------------------------------------- */
 
 static Node infer_value(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   (void)alias;

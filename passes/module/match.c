@@ -101,8 +101,7 @@ void tirc_match_fresh(Match *m, Info formal) {
                    tirc_var(m->c, symbols.at[i]->u.s, symbols.at[i]->dtype));
 }
 
-/* --- two who know -------------------------------------------------------------------------------
- */
+/* --- two who know ----------------------------------------------------------------------------- */
 
 Info tirc_meet_info(Match *m, Info said, Info found) {
   if (!said || !found) return said ? said : found;
@@ -137,8 +136,7 @@ Info tirc_meet_info(Match *m, Info said, Info found) {
   return tirc_info_copy(m->c, &both);
 }
 
-/* --- who tells symbols --------------------------------------------------------------------------
- */
+/* --- who tells symbols ------------------------------------------------------------------------ */
 
 Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings,
                         const Binding *bindings) {

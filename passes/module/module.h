@@ -16,8 +16,7 @@
 
 typedef struct Passes Passes;
 
-/* --- what is known of nodes (infer.c) -----------------------------------------------------------
- */
+/* --- what is known of nodes (infer.c) --------------------------------------------------------- */
 
 /* Each variable and call gets what is known of it; what the text says is compared. A variable whose
  * knowledge grows is replaced by another one, so graphs are given back, not changed. Throws "shape"
@@ -27,8 +26,7 @@ const Module *tirc_infer(Passes *p, const Module *m);
 /* One value whose operands are known. */
 Node tirc_infer_value(Passes *p, const Module *m, const Graph *g, Node value);
 
-/* --- shapes against shapes (match.c) ------------------------------------------------------------
- */
+/* --- shapes against shapes (match.c) ---------------------------------------------------------- */
 
 /* Extents that a callee knows as variables of its own, in the caller's. */
 typedef struct Match {
@@ -58,8 +56,7 @@ Info tirc_meet_info(Match *m, Info said, Info found);
 Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings,
                         const Binding *bindings);
 
-/* --- rewriting graphs (rewrite.c) ---------------------------------------------------------------
- */
+/* --- rewriting graphs (rewrite.c) ------------------------------------------------------------- */
 
 /* Walks the bindings in their order and writes another graph. `value` gets each binding's value
  * with its variables replaced already; it may emit bindings before it, and gives the value that the

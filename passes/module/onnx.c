@@ -38,8 +38,7 @@ typedef struct Importing {
 #define FAIL(k, hint, ...)                                                                         \
   tirc_fail((k)->c, (Loc){(k)->model->path, 0, 0}, CODE_ONNX, hint, __VA_ARGS__)
 
-/* --- values by name -----------------------------------------------------------------------------
- */
+/* --- values by name --------------------------------------------------------------------------- */
 
 static Value value_named(Importing *k, const char *name) {
   const Value *v = tirc_strmap_get(&k->values, name);
@@ -73,8 +72,7 @@ static Value tensor_value(Importing *k, const OnnxTensor *t, const char *name) {
   return tirc_script_of_relax(tirc_graph_constant(&k->maker, name, tensor_info(k->c, t), t->data));
 }
 
-/* --- inputs -------------------------------------------------------------------------------------
- */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 /* Whether an extent is meant by what the user calls it: its name in the file, or in the program. */
 static bool is_called(Tirc *c, const char *name, const char *given) {
@@ -147,8 +145,7 @@ static void take_inputs(Importing *k) {
               tensor_value(k, &k->model->weights[i], k->model->weights[i].name));
 }
 
-/* --- nodes --------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 /* What a script asks of a value that only the run knows: the inputs behind it are to be constants.
  */
@@ -353,8 +350,7 @@ static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Va
   leave_names(k, outside);
 }
 
-/* --- the module ---------------------------------------------------------------------------------
- */
+/* --- the module ------------------------------------------------------------------------------- */
 
 static const char *giver_of(const Importing *k, const char *value) {
   for (int i = 0; i < k->model->n_nodes; i++)

@@ -11,8 +11,7 @@ typedef struct Operand {
 
 #define FAIL(o, hint, ...) tirc_fail((o)->p->c, (o)->call->loc, CODE_TYPE, hint, __VA_ARGS__)
 
-/* --- what is known of integers ------------------------------------------------------------------
- */
+/* --- what is known of integers ---------------------------------------------------------------- */
 
 static int64_t integer_at(Node n, int64_t i) {
   const int bits = n->info->dtype.bits;
@@ -62,8 +61,7 @@ void tirc_note_field(Passes *p, Node var, Node tuple, int i) {
   if (made && made->is_tuple && i < made->n_results) note_range(p, var, made->results[i].range);
 }
 
-/* --- operands -----------------------------------------------------------------------------------
- */
+/* --- operands --------------------------------------------------------------------------------- */
 
 static Value value_of_expr(Tirc *c, Expr e) {
   if (e->op == OP_INT && e->dtype.code == TYPE_BOOL) return tirc_value_bool(e->u.i != 0);
@@ -146,8 +144,7 @@ int tirc_operator_tensors(Node call, Node *out) {
   return count;
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static bool put_var(Visitor *v, Expr e) {
   if (e->op == OP_VAR) tirc_text_addf(v->self, " %p", (const void *)e);

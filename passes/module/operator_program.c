@@ -21,8 +21,7 @@ Value tirc_operator_tensor(Operators *ops, const char *name, TensorType type) {
   return v;
 }
 
-/* --- the arguments ------------------------------------------------------------------------------
- */
+/* --- the arguments ---------------------------------------------------------------------------- */
 
 static bool has_tensor(const Making *m, const char *name) {
   bool has = false;
@@ -89,8 +88,7 @@ static void check_arguments(Making *m) {
   }
 }
 
-/* --- the results --------------------------------------------------------------------------------
- */
+/* --- the results ------------------------------------------------------------------------------ */
 
 static bool is_among(const Making *m, const Tensor *t) {
   for (int i = 0; i < m->tensors.n; i++)
@@ -139,8 +137,7 @@ static void take_needs(Making *m) {
   }
 }
 
-/* --- what runs ahead ----------------------------------------------------------------------------
- */
+/* --- what runs ahead -------------------------------------------------------------------------- */
 
 /* Of an extent that is a formula of symbols the attribute says nothing. */
 static const Func *with_range(Tirc *c, const Func *f, int param, const Ahead *a) {
@@ -204,8 +201,7 @@ static void make(Script *sc, void *self) {
   make_ahead(m, m->tensors.n - m->out.n_results);
 }
 
-/* --- errors -------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 /* R.add(Tensor((4, 5), "float32"), Tensor((3,), "float32")) */
 static const char *call_text(Making *m) {

@@ -9,8 +9,7 @@
 
 #define TABLE "table"
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 typedef struct Reading {
   Operators *ops;
@@ -107,8 +106,7 @@ void tirc_operators_set_indices(Operators *ops, const char *indices) { ops->indi
 int tirc_n_operators(Operators *ops) { return ops->rows.n; }
 const char *tirc_operator_name(Operators *ops, int i) { return ops->rows.at[i].name; }
 
-/* --- one operator -------------------------------------------------------------------------------
- */
+/* --- one operator ----------------------------------------------------------------------------- */
 
 static const char *type_of(const Syn *annotation) {
   if (!annotation) return NULL;

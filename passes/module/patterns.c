@@ -128,8 +128,7 @@ static bool match_node(Patterns *k, Value pattern, Node n, bool is_shared) {
 
 static void begin(Patterns *k) { k->args.n = k->parts.n = 0; }
 
-/* --- other programs -----------------------------------------------------------------------------
- */
+/* --- other programs --------------------------------------------------------------------------- */
 
 static Node hand_over(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   (void)alias;
@@ -155,8 +154,7 @@ static Node hand_over(GraphRewriter *r, const Binding *b, Node value, Node *alia
   return value;
 }
 
-/* --- rewrites -----------------------------------------------------------------------------------
- */
+/* --- rewrites --------------------------------------------------------------------------------- */
 
 static Node bind(void *self, Script *sc, Node value) {
   Patterns *k = self;

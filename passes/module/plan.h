@@ -88,8 +88,7 @@ typedef struct Plan {
  * "unsupported" for what is left of operators and for what else is no tensor. */
 const Plan *tirc_plan(Passes *p, const Module *m);
 
-/* --- memory -------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Where tensors lie in one workspace, in bytes: those that are alive at once lie apart. A tensor
  * lives from call `first` to call `last`, both included. Greedy by size; every offset is a multiple

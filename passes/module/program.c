@@ -32,8 +32,7 @@ typedef struct Planning {
 
 #define FAIL(k, loc, code, hint, ...) tirc_fail((k)->c, loc, code, hint, __VA_ARGS__)
 
-/* --- tensors ------------------------------------------------------------------------------------
- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 static Buffer buffer_of(Planning *k, const char *name, Info info) {
   Expr *shape = tirc_new_array(k->c, Expr, info->ndim);
@@ -140,8 +139,7 @@ static const Tensors *cast(Planning *k, Node n) {
   return t;
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static const Tensors *results_of(Planning *k, Node n, const char *name) {
   const Info *results;
@@ -217,8 +215,7 @@ static const Tensors *value_of(Planning *k, Node n) {
        tirc_print_node(k->c, n));
 }
 
-/* --- branches -----------------------------------------------------------------------------------
- */
+/* --- branches --------------------------------------------------------------------------------- */
 
 static void add_copy(Planning *k, int from, int to, Loc loc) {
   const int pair[] = {from, to};
@@ -332,8 +329,7 @@ static const Tensors *plan_if(Planning *k, Node n, const char *name) {
   return out;
 }
 
-/* --- bindings -----------------------------------------------------------------------------------
- */
+/* --- bindings --------------------------------------------------------------------------------- */
 
 static void plan_binding(Planning *k, const Binding *b) {
   const Node n = b->value;
@@ -353,8 +349,7 @@ static void plan_bindings(Planning *k, const Graph *g) {
     for (int i = 0; i < g->blocks[b].n; i++) plan_binding(k, &g->blocks[b].at[i]);
 }
 
-/* --- the order ----------------------------------------------------------------------------------
- */
+/* --- the order -------------------------------------------------------------------------------- */
 
 static bool is_in_front(Planning *k, int tensor) {
   const PlanTensor *t = &k->tensors.at[tensor];
@@ -400,8 +395,7 @@ static void find_lives(Planning *k) {
   }
 }
 
-/* --- results ------------------------------------------------------------------------------------
- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 /* A result is written by a call where it can be; a parameter, a constant, or a tensor that comes
  * out twice, is copied. */
@@ -502,8 +496,7 @@ static const Func *signature_of(Planning *k, const Tensors *out) {
   return f;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void take_bounds(Planning *k, Plan *plan) {
   PtrMap seen = {0};

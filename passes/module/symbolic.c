@@ -28,8 +28,7 @@ static bool is_whole(DType t) {
   return t.lanes == 1 && (tirc_dtype_is_int(t) || t.code == TYPE_BOOL);
 }
 
-/* --- elements -----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 static Expr evaluate(Run *r, Expr e);
 
@@ -69,8 +68,7 @@ static Expr *place(Run *r, Buffer b, int n, const Expr *indices) {
   return (Expr *)(uintptr_t)&elements[at];
 }
 
-/* --- expressions --------------------------------------------------------------------------------
- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 static bool bind_extent(Visitor *v, Expr e) {
   Run *r = v->self;
@@ -159,8 +157,7 @@ static Expr evaluate(Run *r, Expr e) {
   }
 }
 
-/* --- statements ---------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static void run(Run *r, Stmt s);
 

@@ -18,8 +18,7 @@ typedef struct Auto {
   Value answer;
 } Auto;
 
-/* --- libraries --------------------------------------------------------------------------------
- */
+/* --- libraries -------------------------------------------------------------------------------- */
 
 static bool has_rule(const Rules *rules, const char *name) {
   for (int i = 0; i < rules->n; i++)
@@ -81,8 +80,7 @@ static void add_library(Script *sc, void *self) {
   tirc_rules_read(sc, a->path, "rules", true, &a->rules);
 }
 
-/* --- one rule on one function ------------------------------------------------------------------
- */
+/* --- one rule on one function ----------------------------------------------------------------- */
 
 static void call_rule(Script *sc, void *self) {
   Auto *a = self;
@@ -140,8 +138,7 @@ static bool try_rule(Auto *a) {
   return took;
 }
 
-/* --- all of them -------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static void leave(Auto *a) {
   Sched *s = a->sc->sched;

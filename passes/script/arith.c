@@ -14,8 +14,7 @@ static void check_divisor(Script *sc, bool zero) {
   if (zero) tirc_script_error(sc, "ZeroDivisionError", NULL, "division by zero");
 }
 
-/* --- integers -----------------------------------------------------------------------------------
- */
+/* --- integers --------------------------------------------------------------------------------- */
 
 #define CHECKED(name, builtin, op)                                                                 \
   static Value name(Script *sc, int64_t a, int64_t b) {                                            \
@@ -80,8 +79,7 @@ static Value int_and(Script *sc, int64_t a, int64_t b) { return (void)sc, tirc_v
 static Value int_or(Script *sc, int64_t a, int64_t b) { return (void)sc, tirc_value_int(a | b); }
 static Value int_xor(Script *sc, int64_t a, int64_t b) { return (void)sc, tirc_value_int(a ^ b); }
 
-/* --- floats -------------------------------------------------------------------------------------
- */
+/* --- floats ----------------------------------------------------------------------------------- */
 
 static double float_add(double a, double b) { return a + b; }
 static double float_sub(double a, double b) { return a - b; }
@@ -114,8 +112,7 @@ static const struct BinaryRow {
     {"^", int_xor, NULL, false, OP_BITWISE_XOR},
 };
 
-/* --- expressions --------------------------------------------------------------------------------
- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 Value tirc_script_of_expr(Expr e) {
   if (e->op == OP_INT && e->dtype.code == TYPE_BOOL) return tirc_value_bool(e->u.i != 0);
@@ -173,8 +170,7 @@ static Value binary_expr(Script *sc, const struct BinaryRow *row, Value a, Value
   return tirc_value_expr(tirc_binary(sc->c, row->ir, x, y));
 }
 
-/* --- sequences ----------------------------------------------------------------------------------
- */
+/* --- sequences -------------------------------------------------------------------------------- */
 
 static bool is_sequence(Value v) {
   return v.kind == VAL_STR || v.kind == VAL_LIST || v.kind == VAL_TUPLE;

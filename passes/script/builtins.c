@@ -22,8 +22,7 @@ static int64_t int_argument(Script *sc, const char *who, Value v) {
   return i;
 }
 
-/* --- sequences ----------------------------------------------------------------------------------
- */
+/* --- sequences -------------------------------------------------------------------------------- */
 
 static Value run_len(Script *sc, Value self, const Args *a) {
   (void)self;
@@ -154,8 +153,7 @@ static Value run_dict(Script *sc, Value self, const Args *a) {
   return dict;
 }
 
-/* --- folding ------------------------------------------------------------------------------------
- */
+/* --- folding ---------------------------------------------------------------------------------- */
 
 static Value extreme(Script *sc, const Args *a, const char *who, bool greatest) {
   const Value *key = keyword(a, "key"), *otherwise = keyword(a, "default");
@@ -214,8 +212,7 @@ static Value run_all(Script *sc, Value self, const Args *a) {
   return (void)self, tirc_value_bool(!any_is(sc, a->at[0], false));
 }
 
-/* --- numbers ------------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static _Noreturn void no_number(Script *sc, const char *what, Value v) {
   tirc_script_error(sc, v.kind == VAL_STR ? "ValueError" : "TypeError", NULL, "%s is no %s",
@@ -313,8 +310,7 @@ static Value run_pow(Script *sc, Value self, const Args *a) {
   return (void)self, tirc_script_binary(sc, "**", a->at[0], a->at[1]);
 }
 
-/* --- types and text -----------------------------------------------------------------------------
- */
+/* --- types and text --------------------------------------------------------------------------- */
 
 static Value run_str(Script *sc, Value self, const Args *a) {
   (void)self;

@@ -3,8 +3,7 @@
 
 static void work(Script *sc, Value v) { tirc_script_tick(sc, v.u.list->n / 16); }
 
-/* --- lists --------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static Value run_append(Script *sc, Value self, const Args *a) {
   return tirc_value_append(sc->c, self, a->at[0]), VALUE_NONE;
@@ -81,8 +80,7 @@ static Value run_clear(Script *sc, Value self, const Args *a) {
   return (void)sc, (void)a, self.u.list->n = 0, VALUE_NONE;
 }
 
-/* --- dicts --------------------------------------------------------------------------------------
- */
+/* --- dicts ------------------------------------------------------------------------------------ */
 
 static Value run_get(Script *sc, Value self, const Args *a) {
   int at = tirc_script_dict_find(sc, self, a->at[0]);

@@ -12,8 +12,7 @@ void tirc_script_enter(Script *sc, const Syn *e) {
 
 static Value eval(Frame *f, const Syn *e) { return tirc_script_eval(f, e); }
 
-/* --- literals and names -------------------------------------------------------------------------
- */
+/* --- literals and names ----------------------------------------------------------------------- */
 
 static Value eval_name(Frame *f, const Syn *e) {
   return tirc_script_lookup(f->sc, f->env, e->s, NULL);
@@ -44,8 +43,7 @@ static Value eval_fstring(Frame *f, const Syn *e) {
   return tirc_value_str(t.at);
 }
 
-/* --- containers ---------------------------------------------------------------------------------
- */
+/* --- containers ------------------------------------------------------------------------------- */
 
 static void append_all(Script *sc, Value list, Value iterable) {
   Iter it = tirc_script_iter(sc, iterable);
@@ -110,8 +108,7 @@ static Value eval_comprehension(Frame *f, const Syn *e) {
   return out;
 }
 
-/* --- attributes, subscripts, calls --------------------------------------------------------------
- */
+/* --- attributes, subscripts, calls ------------------------------------------------------------ */
 
 static Value eval_attribute(Frame *f, const Syn *e) {
   const bool of_name = e->a->kind == SYN_NAME;
@@ -214,8 +211,7 @@ static Value eval_call(Frame *f, const Syn *e) {
   return tirc_script_call(sc, callee, &a);
 }
 
-/* --- operators ----------------------------------------------------------------------------------
- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 static Value eval_binary(Frame *f, const Syn *e) {
   Value a = eval(f, e->a), b = eval(f, e->b);

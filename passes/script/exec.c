@@ -7,8 +7,7 @@ typedef Flow (*Exec)(Frame *f, const Syn *s);
 static Value eval(Frame *f, const Syn *e) { return tirc_script_eval(f, e); }
 static bool holds(Frame *f, const Syn *e) { return tirc_script_truth(f->sc, eval(f, e)); }
 
-/* --- assignment ---------------------------------------------------------------------------------
- */
+/* --- assignment ------------------------------------------------------------------------------- */
 
 static _Noreturn void wrong_count(Script *sc, int want, int have, bool star) {
   tirc_script_error(sc, "ValueError",
@@ -145,8 +144,7 @@ static void delete (Frame *f, const Syn *target) {
 
 static Flow exec_delete(Frame *f, const Syn *s) { return delete (f, s->a), FLOW_NEXT; }
 
-/* --- control ------------------------------------------------------------------------------------
- */
+/* --- control ---------------------------------------------------------------------------------- */
 
 static Flow exec_expr(Frame *f, const Syn *s) { return eval(f, s->a), FLOW_NEXT; }
 static Flow exec_pass(Frame *f, const Syn *s) { return (void)f, (void)s, FLOW_NEXT; }
@@ -208,8 +206,7 @@ static Flow exec_import(Frame *f, const Syn *s) {
   return FLOW_NEXT;
 }
 
-/* --- errors -------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static Flow exec_assert(Frame *f, const Syn *s) {
   if (holds(f, s->a)) return FLOW_NEXT;

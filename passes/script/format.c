@@ -8,8 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- str and repr -------------------------------------------------------------------------------
- */
+/* --- str and repr ----------------------------------------------------------------------------- */
 
 const char *tirc_script_repr(Script *sc, Value v) {
   Tirc *c = sc->c;
@@ -59,8 +58,7 @@ const char *tirc_script_str(Script *sc, Value v) {
   return tirc_script_repr(sc, v);
 }
 
-/* --- specifications -----------------------------------------------------------------------------
- */
+/* --- specifications --------------------------------------------------------------------------- */
 
 typedef struct Spec {
   char fill, align, sign, grouping, type; /* 0: not given */

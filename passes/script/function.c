@@ -3,8 +3,7 @@
 #include "interp.h"
 #include "ir/nearest.h"
 
-/* --- scopes -------------------------------------------------------------------------------------
- */
+/* --- scopes ----------------------------------------------------------------------------------- */
 
 static EnvEntry *find(const Env *env, const char *name) {
   return tirc_strmap_get(&env->names, name);
@@ -134,8 +133,7 @@ Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *at
   no_such_name(sc, from, name, attribute);
 }
 
-/* --- what a function binds ----------------------------------------------------------------------
- */
+/* --- what a function binds -------------------------------------------------------------------- */
 
 typedef struct Info {
   VEC(const char *) locals;
@@ -195,8 +193,7 @@ static const Info *info_of(Script *sc, const Syn *def) {
   return info;
 }
 
-/* --- functions ----------------------------------------------------------------------------------
- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 typedef struct Function {
   Callable base; /* first: primitives see only this */

@@ -50,8 +50,7 @@ static Import read_import(Tirc *c, const char *s) {
   return i;
 }
 
-/* --- what is no file --------------------------------------------------------------------------
- */
+/* --- what is no file -------------------------------------------------------------------------- */
 
 static const char *first_part(Tirc *c, const char *path) {
   return tirc_strndup(c, path, strcspn(path, "."));
@@ -154,8 +153,7 @@ static const char *find_file(Script *sc, const char *name, const char **root) {
                     "there is no script '%s'; of modules, scripts have just tvm and math", name);
 }
 
-/* --- data --------------------------------------------------------------------------------------
- */
+/* --- data ------------------------------------------------------------------------------------- */
 
 static bool leads_out(const char *path) {
   if (*path == '/') return true;

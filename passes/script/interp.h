@@ -1,7 +1,7 @@
 /* The inside of the script interpreter: what its files share.
  *
- * A tree walk over the syntax tree. Values are those of schedule/value.h. Errors of the script are
- * Python's exceptions: they fill c->diag and unwind to the script's innermost `try` or to the
+ * A tree walk over the syntax tree. Values are those of passes/record/value.h. Errors of the script
+ * are Python's exceptions: they fill c->diag and unwind to the script's innermost `try` or to the
  * caller of the interpreter. Three things are bounded: steps (tirc_script_tick), nesting and
  * memory; running into a bound is no exception that a script could catch.
  */

@@ -14,8 +14,7 @@
 #include "parser/program.h"
 #include "passes/schedule/blocks/tensor_intrin.h"
 
-/* --- functions of the program language in a script ----------------------------------------------
- */
+/* --- functions of the program language in a script -------------------------------------------- */
 
 typedef struct Around { /* where the function stands */
   Frame *frame;
@@ -90,8 +89,7 @@ Value tirc_script_prim_func(Frame *f, const Syn *def) {
   return tirc_script_object("PrimFunc", func);
 }
 
-/* --- intrinsics ---------------------------------------------------------------------------------
- */
+/* --- intrinsics ------------------------------------------------------------------------------- */
 
 static const Func *function_of(Script *sc, Value v) {
   const Module *m = sc->sched->mod;
@@ -146,8 +144,7 @@ static Value run_get(Script *sc, Value self, const Args *a) {
                     tirc_script_repr(sc, *name));
 }
 
-/* --- those that come with the binary -----------------------------------------------------------
- */
+/* --- those that come with the binary ---------------------------------------------------------- */
 
 typedef struct Offer {
   const char *path, *name;

@@ -3,8 +3,7 @@
 #include "relax.h"
 #include "te.h"
 
-/* --- walking ------------------------------------------------------------------------------------
- */
+/* --- walking ---------------------------------------------------------------------------------- */
 
 static int64_t range_length(const RangeObject *r) {
   __int128 span = r->step > 0 ? (__int128)r->stop - r->start : (__int128)r->start - r->stop;
@@ -87,8 +86,7 @@ int64_t tirc_script_length(Script *sc, Value v) {
   tirc_script_error(sc, "TypeError", NULL, "%s has no length", tirc_script_a_type(sc, v));
 }
 
-/* --- dicts --------------------------------------------------------------------------------------
- */
+/* --- dicts ------------------------------------------------------------------------------------ */
 
 int tirc_script_dict_find(Script *sc, Value dict, Value key) {
   if (key.kind == VAL_LIST || key.kind == VAL_DICT)
@@ -122,8 +120,7 @@ static int dict_at(Script *sc, Value dict, Value key) {
   return at;
 }
 
-/* --- items --------------------------------------------------------------------------------------
- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 static int64_t checked_index(Script *sc, Value v, Value index) {
   int64_t i, n = tirc_script_length(sc, v);
@@ -192,8 +189,7 @@ bool tirc_script_contains(Script *sc, Value container, Value item) {
   return false;
 }
 
-/* --- slices -------------------------------------------------------------------------------------
- */
+/* --- slices ----------------------------------------------------------------------------------- */
 
 static int64_t bound(Script *sc, const Value *v, int64_t n, int64_t low, int64_t high,
                      int64_t otherwise) {
@@ -242,8 +238,7 @@ void tirc_script_reverse(Script *sc, ValueList *list) {
   }
 }
 
-/* --- sorting ------------------------------------------------------------------------------------
- */
+/* --- sorting ---------------------------------------------------------------------------------- */
 
 typedef struct Keyed {
   Value key, item;

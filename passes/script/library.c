@@ -29,8 +29,7 @@ const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target, const Gpu *gpu) {
   return found;
 }
 
-/* --- paths --------------------------------------------------------------------------------------
- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 static const RuleLibrary operator_libraries[] = {
 #include "operators.inc"

@@ -61,8 +61,7 @@ bool tirc_script_math_member(Script *sc, const char *name, Value *out) {
   return *out = tirc_script_method(sc, &intrinsic_row, tirc_value_int(op)), true;
 }
 
-/* --- conditions ---------------------------------------------------------------------------------
- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static Value join(Script *sc, Op op, const Args *a) {
   Expr e = tirc_bool(sc->c, op == OP_AND);

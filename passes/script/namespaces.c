@@ -6,8 +6,7 @@
 
 Value tirc_script_namespace(const char *name) { return tirc_script_object("namespace", name); }
 
-/* --- constants ----------------------------------------------------------------------------------
- */
+/* --- constants -------------------------------------------------------------------------------- */
 
 /* "inf", "-inf" and "nan", which have no other form. */
 static bool no_finite(Value v, double *out) {
@@ -90,8 +89,7 @@ static Value run_infinity(Script *sc, Value self, const Args *a) {
   return (void)self, limit(sc, a, 2);
 }
 
-/* --- functions on expressions -------------------------------------------------------------------
- */
+/* --- functions on expressions ----------------------------------------------------------------- */
 
 static Value binary(Script *sc, Op op, const Args *a) {
   Expr x, y;
@@ -159,8 +157,7 @@ static Value run_select(Script *sc, Value self, const Args *a) {
   return (void)self, choose(sc, OP_SELECT, a);
 }
 
-/* --- math ---------------------------------------------------------------------------------------
- */
+/* --- math ------------------------------------------------------------------------------------- */
 
 static double real(Script *sc, Value v) {
   double f;

@@ -42,8 +42,7 @@ bool tirc_script_truth(Script *sc, Value v) {
                     "%s is neither true nor false", tirc_script_repr(sc, v));
 }
 
-/* --- equality and order -------------------------------------------------------------------------
- */
+/* --- equality and order ----------------------------------------------------------------------- */
 
 static void deeper(Script *sc) {
   tirc_script_tick(sc, 1);
@@ -202,8 +201,7 @@ Value tirc_script_compare(Script *sc, const char *op, Value a, Value b) {
   return tirc_value_bool(row->when >> (order(sc, op, a, b) + 1) & 1);
 }
 
-/* --- one operand --------------------------------------------------------------------------------
- */
+/* --- one operand ------------------------------------------------------------------------------ */
 
 Value tirc_script_unary(Script *sc, const char *op, Value a) {
   int64_t i, negated;

@@ -18,8 +18,7 @@ static const GraphWriter *writer(Script *sc) {
   return sc->writer;
 }
 
-/* --- arguments ----------------------------------------------------------------------------------
- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static bool has_node(Script *sc, Value v) {
   bool has = tirc_script_relax(v) != NULL;
@@ -89,8 +88,7 @@ Value tirc_script_relax_member(Script *sc, const char *of, const char *name) {
                             *of ? tirc_format(sc->c, "%s.%s", of, name) : tirc_strdup(sc->c, name));
 }
 
-/* --- fields and matches -------------------------------------------------------------------------
- */
+/* --- fields and matches ----------------------------------------------------------------------- */
 
 static Value field(Script *sc, Node n, int i) {
   if (n->kind == NODE_TUPLE) return tirc_script_of_relax(n->args[i]);
@@ -128,8 +126,7 @@ bool tirc_script_relax_fields(Script *sc, Value v, Value *out) {
   return true;
 }
 
-/* --- attributes ---------------------------------------------------------------------------------
- */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 static Info tensor_info(Script *sc, Value v) {
   const Node n = tirc_script_relax(v);
@@ -230,8 +227,7 @@ static Value run_with_args(Script *sc, Value self, const Args *a) {
   return tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &call)));
 }
 
-/* --- graphs of nodes ----------------------------------------------------------------------------
- */
+/* --- graphs of nodes -------------------------------------------------------------------------- */
 
 Value tirc_script_of_body(const GraphBody *b) { return tirc_script_object(BODY, b); }
 
@@ -273,8 +269,7 @@ static Value run_if(Script *sc, Value self, const Args *a) {
   return tirc_value_list(sc->c, VAL_LIST, bodies[0]->n_outputs, outputs);
 }
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 const NativeRow tirc_script_relax_methods[] = {
     {BODY, "run", run_body, 1, 1, "inputs"},

@@ -5,8 +5,7 @@
 
 enum { MOST_DIMS = 32 };
 
-/* --- elements -----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 static Value element(Script *sc, DType t, const char *at) {
   const int bytes = tirc_dtype_bytes(t);
@@ -82,8 +81,7 @@ const Expr *tirc_script_integers(Script *sc, Node n) {
   return out;
 }
 
-/* --- constants of a script ----------------------------------------------------------------------
- */
+/* --- constants of a script -------------------------------------------------------------------- */
 
 typedef struct Filling {
   Script *sc;

@@ -36,8 +36,7 @@ static Value show(Script *sc, const char *text) {
   return VALUE_NONE;
 }
 
-/* --- the schedule ------------------------------------------------------------------------------
- */
+/* --- the schedule ----------------------------------------------------------------------------- */
 
 static Value run_get(Script *sc, Value self, const Args *a) {
   Value v = required(sc, a, 0, "get", "rand_var_or_sref");
@@ -219,8 +218,7 @@ static Value new_schedule(Script *sc, Value self, const Args *a) {
   return tirc_script_object("Schedule", s);
 }
 
-/* --- traces ------------------------------------------------------------------------------------
- */
+/* --- traces ----------------------------------------------------------------------------------- */
 
 static Value get_insts(Script *sc, Value v) {
   Value list = new_list(sc);

@@ -160,8 +160,7 @@ static Value run_isdigit(Script *sc, Value self, const Args *a) {
   return tirc_value_bool(*self.u.s && !self.u.s[strspn(self.u.s, "0123456789")]);
 }
 
-/* --- format -------------------------------------------------------------------------------------
- */
+/* --- format ----------------------------------------------------------------------------------- */
 
 static Value field_value(Script *sc, const char *name, const Args *a, int *next) {
   if (!*name) name = tirc_format(sc->c, "%d", (*next)++);

@@ -6,8 +6,7 @@
 
 enum { TE_MAX_DIMS = 32 };
 
-/* --- tensors as values --------------------------------------------------------------------------
- */
+/* --- tensors as values ------------------------------------------------------------------------ */
 
 const Tensor *tirc_te_tensor(Value v) {
   return tirc_script_is(v, "Tensor") ? (const Tensor *)v.u.object : NULL;
@@ -54,8 +53,7 @@ const char *tirc_te_type_text(Tirc *c, DType t, int ndim, const Expr *shape) {
   return text.at;
 }
 
-/* --- extents and indices ------------------------------------------------------------------------
- */
+/* --- extents and indices ---------------------------------------------------------------------- */
 
 static DType index_type(const Script *sc) { return sc->te.wide ? DT_INT64 : DT_INT32; }
 
@@ -201,8 +199,7 @@ const AttributeRow tirc_script_te_attributes[] = {
     {0},
 };
 
-/* --- te.compute ---------------------------------------------------------------------------------
- */
+/* --- te.compute ------------------------------------------------------------------------------- */
 
 static const char *text_of(Script *sc, const Args *a, int i, const char *name, const char *usual) {
   const Value *v = tirc_script_argument(a, i, name);

@@ -13,8 +13,7 @@
 #include "ir/tree/visit.h"
 #include "te.h"
 
-/* --- what is known ------------------------------------------------------------------------------
- */
+/* --- what is known ---------------------------------------------------------------------------- */
 
 static void know(const Tensor *t, Bound b, bool is_attained) {
   Tensor *to = (Tensor *)(uintptr_t)t;
@@ -97,8 +96,7 @@ bool tirc_te_range(Script *sc, const Tensor *t, Bound *out) {
 
 void tirc_te_know(Value v, Bound b, bool is_attained) { know(tirc_te_tensor(v), b, is_attained); }
 
-/* --- the script's words -------------------------------------------------------------------------
- */
+/* --- the script's words ----------------------------------------------------------------------- */
 
 static const Tensor *tensor_argument(Script *sc, const Args *a, int i, const char *what) {
   const Tensor *t = i < a->n ? tirc_te_tensor(a->at[i]) : NULL;

@@ -12,8 +12,7 @@
 #include "ir/tree/find.h"
 #include "te.h"
 
-/* --- the call -----------------------------------------------------------------------------------
- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 static bool same_extent(Tirc *c, Expr a, Expr b) {
   int64_t x, y;
@@ -106,8 +105,7 @@ Value tirc_te_run_extern(Script *sc, Value self, const Args *a) {
   return (void)self, call(sc, a->at[1], a->at[0]);
 }
 
-/* --- its statements -----------------------------------------------------------------------------
- */
+/* --- its statements --------------------------------------------------------------------------- */
 
 /* A root block that only holds allocations. */
 static bool is_plain_root(Stmt s) {

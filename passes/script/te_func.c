@@ -26,8 +26,7 @@ typedef struct Builder {
   Buffers allocs;
 } Builder;
 
-/* --- which stages, in which order ---------------------------------------------------------------
- */
+/* --- which stages, in which order ------------------------------------------------------------- */
 
 static void need(Builder *b, const Stage *s);
 
@@ -60,8 +59,7 @@ static void need(Builder *b, const Stage *s) {
   vec_push(b->c, b->order, s);
 }
 
-/* --- a compute as a nest ------------------------------------------------------------------------
- */
+/* --- a compute as a nest ---------------------------------------------------------------------- */
 
 static const char *block_name(Builder *b, const char *name) {
   const char *fresh = name;
@@ -200,8 +198,7 @@ static void add_reduction(Builder *b, const Stage *s) {
   vec_push(b->c, b->body, close_nest(b, s, &nest, s->name, tirc_seq(b->c, n, init), body));
 }
 
-/* --- the function ------------------------------------------------------------------------------
- */
+/* --- the function ----------------------------------------------------------------------------- */
 
 static void add_stage(Builder *b, const Stage *s) {
   for (int i = 0; i < s->n_results; i++)

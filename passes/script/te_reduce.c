@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* --- axes ---------------------------------------------------------------------------------------
- */
+/* --- axes ------------------------------------------------------------------------------------- */
 
 /* reduce_axis((begin, end), name="rv") */
 static Value run_reduce_axis(Script *sc, Value self, const Args *a) {
@@ -62,8 +61,7 @@ static Value make(Script *sc, const Reducer *r, const Expr *sources, const Value
   return r->n == 1 ? list.u.list->at[0] : list;
 }
 
-/* --- the reducers with names --------------------------------------------------------------------
- */
+/* --- the reducers with names ------------------------------------------------------------------ */
 
 typedef enum Identity { ID_ZERO, ID_ONE, ID_LEAST, ID_GREATEST } Identity;
 static const struct Named {
@@ -125,8 +123,7 @@ NAMED(max)
 NAMED(min)
 #undef NAMED
 
-/* --- te.comm_reducer ----------------------------------------------------------------------------
- */
+/* --- te.comm_reducer -------------------------------------------------------------------------- */
 
 typedef struct OwnReducer { /* u.object of what te.comm_reducer gives, to be called */
   Value combine, identity;

@@ -245,8 +245,7 @@ static void unroll_short(Nest *n, Stmt s) {
   n->loops[l] = around;
 }
 
-/* --- features: of what a store costs, mostly in logarithms -------------------------------------
- */
+/* --- features: of what a store costs, mostly in logarithms ------------------------------------ */
 
 static double magnitude(double x) { return log2(1 + fabs(x)); }
 

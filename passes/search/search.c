@@ -69,8 +69,7 @@ static void count_failure(Search *s, const char *code, const char *message) {
   s->failures.at[i].n++;
 }
 
-/* --- random numbers ----------------------------------------------------------------------------
- */
+/* --- random numbers --------------------------------------------------------------------------- */
 
 static int below(Search *s, int n) { return n > 1 ? tirc_random_int(&s->random, 0, n) : 0; }
 static bool happens(Search *s, double probability) {
@@ -78,8 +77,7 @@ static bool happens(Search *s, double probability) {
   return below(s, PARTS) < probability * (double)PARTS;
 }
 
-/* --- points ------------------------------------------------------------------------------------
- */
+/* --- points ----------------------------------------------------------------------------------- */
 
 /* FNV-1a of the text. */
 uint64_t tirc_search_hash(Tirc *c, const Module *m) {
@@ -143,8 +141,7 @@ static SearchPoint *make_point(Search *s, const Draw *d) {
   return NULL;
 }
 
-/* --- decisions changed -------------------------------------------------------------------------
- */
+/* --- decisions changed ------------------------------------------------------------------------ */
 
 static Value copy_decision(Tirc *c, Value v) {
   return v.kind == VAL_LIST ? tirc_value_list(c, VAL_LIST, v.u.list->n, v.u.list->at) : v;
@@ -216,8 +213,7 @@ static const Known *parent(Search *s) {
   return &s->known.at[a < b ? a : b];
 }
 
-/* --- proposals ---------------------------------------------------------------------------------
- */
+/* --- proposals -------------------------------------------------------------------------------- */
 
 static const void *key_of(uint64_t hash) { return (const void *)(uintptr_t)(hash | 1); }
 
@@ -352,8 +348,7 @@ int tirc_search_propose(Search *s, int n, SearchPoint **out) {
   return n;
 }
 
-/* --- results -----------------------------------------------------------------------------------
- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static void keep(Search *s, Known k) {
   vec_push(s->c, s->known, k);

@@ -52,8 +52,7 @@ static void read_libraries(Run *r) {
   if (r->blocks.n) vec_push(sc->c, r->ways, ((Rule){BLOCKS, VALUE_NONE}));
 }
 
-/* --- what is drawn beside the rules' own -------------------------------------------------------
- */
+/* --- what is drawn beside the rules' own ------------------------------------------------------ */
 
 static int64_t draw_index(Script *sc, Sched *s, int n, const double *weights, Value decision) {
   Tirc *c = sc->c;
@@ -99,8 +98,7 @@ static Sched *choose(Script *sc, Value from) {
   return s;
 }
 
-/* --- rules -------------------------------------------------------------------------------------
- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 /* Calls a rule, and goes on with what it returns; false: it declines. */
 static bool call_rule(Run *r, const Rule *rule, Value about) {
@@ -265,8 +263,7 @@ Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
   return r.sc->sched;
 }
 
-/* --- the space as a whole ----------------------------------------------------------------------
- */
+/* --- the space as a whole --------------------------------------------------------------------- */
 
 typedef struct Reading {
   Run run;

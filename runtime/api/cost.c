@@ -109,8 +109,7 @@ static void count_stmt(Counter *k, Stmt s, double times) {
   }
 }
 
-/* --- the matrix product ------------------------------------------------------------------------
- */
+/* --- the matrix product ----------------------------------------------------------------------- */
 
 static bool loads(Expr e, Expr row, Expr column) {
   return e->op == OP_LOAD && e->n == 2 && e->args[0] == row && e->args[1] == column;

@@ -62,8 +62,7 @@ static EntryWeights place_of(Tirc *c, const tirc_emit_options *o) {
   return places[o->place];
 }
 
-/* --- the block of weights -----------------------------------------------------------------------
- */
+/* --- the block of weights --------------------------------------------------------------------- */
 
 static _Noreturn void fail_file(Tirc *c, const char *path, int error) {
   tirc_fail(c, (Loc){path, 0, 0}, CODE_FILE, NULL, "cannot write '%s': %s", path,
@@ -134,8 +133,7 @@ tirc_status tirc_module_emit_weights(const tirc_module *m, const tirc_emit_optio
   return status;
 }
 
-/* --- code ---------------------------------------------------------------------------------------
- */
+/* --- code ------------------------------------------------------------------------------------- */
 
 static char *same(void *self) { return self; }
 
@@ -238,8 +236,7 @@ tirc_status tirc_module_check_sizes(const tirc_module *m, tirc_error **error) {
   return tirc_api_scratch(check_sizes, (void *)(uintptr_t)m, &m->sources, error);
 }
 
-/* --- warnings of kernels ------------------------------------------------------------------------
- */
+/* --- warnings of kernels ---------------------------------------------------------------------- */
 
 typedef struct CheckedKernels {
   Tirc *c;

@@ -23,8 +23,7 @@ typedef struct Making {
   const int64_t **memory; /* of each call: where that lies in the workspace */
 } Making;
 
-/* --- memory -------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* For the first extent without a value in one of a kind. */
 static const char *hint_of(Tirc *c, Info info) {
@@ -183,8 +182,7 @@ static void place_others(Making *k) {
   k->e->consts = consts;
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static EntryValue number(Making *k, Expr x, const char *what) {
   int64_t v = 0;
@@ -316,8 +314,7 @@ static void add_calls(Making *k) {
   e->calls = calls;
 }
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* A parameter's name in C: none of the entry's own, and none that another parameter has. */
 static const char *parameter_name(Making *k, const char *name, StrMap *taken) {
@@ -376,8 +373,7 @@ static void hoist_memory(Making *k) {
   k->lowered = tirc_hoist_memory(k->c, k->lowered, keeps, k->hoisted);
 }
 
-/* --- what has to hold ---------------------------------------------------------------------------
- */
+/* --- what has to hold ------------------------------------------------------------------------- */
 
 /* Of extents that are numbers it is known. */
 static bool holds(Making *k, const PlanCheck *check) {

@@ -8,8 +8,7 @@
 
 enum { ALIGNMENT = 64 };
 
-/* --- sizes --------------------------------------------------------------------------------------
- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 typedef struct Sizing {
   Tirc *c;
@@ -162,8 +161,7 @@ void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
   out->packed = place_prepared(&s, offsets);
 }
 
-/* --- frames -------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 static char *memory(Tirc *c, int64_t bytes) {
   const size_t size = tirc_pages_size((size_t)bytes);

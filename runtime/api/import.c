@@ -10,8 +10,7 @@
 
 #include <stdlib.h>
 
-/* --- modules ------------------------------------------------------------------------------------
- */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 typedef struct Importing {
   const char *path;
@@ -168,8 +167,7 @@ const char *tirc_import_input(const tirc_module *m, int i, int *param) {
   return from->model->inputs[i].name;
 }
 
-/* --- weights ------------------------------------------------------------------------------------
- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
 typedef struct Taking {
   const tirc_module *m;
@@ -213,8 +211,7 @@ tirc_status tirc_module_weights(const tirc_module *m, tirc_weights **out, tirc_e
   return status;
 }
 
-/* --- tensors ------------------------------------------------------------------------------------
- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 typedef struct Reading {
   const char *path;

@@ -348,8 +348,7 @@ tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int thr
   return status;
 }
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 bool tirc_error_table(int i, tirc_error_info *out) {
   if (!out || i < 0 || i >= SERR_COUNT) return false;

@@ -20,8 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- arrays ------------------------------------------------------------------------------------
- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
 typedef struct MakeArray {
   const char *dtype, *path;
@@ -159,8 +158,7 @@ void tirc_array_set(tirc_array *a, int64_t i, double value) {
   if (is_element(a, i)) tirc_tensor_set(a->t, i, value);
 }
 
-/* --- the interpreter ---------------------------------------------------------------------------
- */
+/* --- the interpreter -------------------------------------------------------------------------- */
 
 typedef struct Interpret {
   const tirc_module *m;
@@ -184,8 +182,7 @@ tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
 
-/* --- kernels -----------------------------------------------------------------------------------
- */
+/* --- kernels ---------------------------------------------------------------------------------- */
 
 struct tirc_executor {
   KernelRuntime *runtime;
@@ -326,8 +323,7 @@ void tirc_kernel_free(tirc_kernel *k) {
   tirc_context_release(k->c);
 }
 
-/* --- calls -------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 typedef struct MakeCall {
   const tirc_kernel *k;

@@ -16,8 +16,7 @@ typedef struct Failed {
   int status;
 } Failed;
 
-/* --- what failed, by the interpreter ------------------------------------------------------------
- */
+/* --- what failed, by the interpreter ---------------------------------------------------------- */
 
 enum { MOST_STEPS = 1 << 22, MOST_BYTES = 1 << 26 };
 

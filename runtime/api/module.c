@@ -74,8 +74,7 @@ static tirc_status make_module(void (*body)(Tirc *c, void *self), void *self, So
   return status;
 }
 
-/* --- parsing -----------------------------------------------------------------------------------
- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 typedef struct Parse {
   const char *path; /* NULL: text is given */
@@ -183,8 +182,7 @@ tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect, ti
   return make_module(in_dialect, &p, &p.sources, &p.result, out, error);
 }
 
-/* --- printing, comparing -----------------------------------------------------------------------
- */
+/* --- printing, comparing ---------------------------------------------------------------------- */
 
 typedef struct Texts {
   const tirc_module *a, *b;
@@ -232,8 +230,7 @@ tirc_status tirc_module_hash(const tirc_module *m, char **out, tirc_error **erro
   return status;
 }
 
-/* --- scheduling --------------------------------------------------------------------------------
- */
+/* --- scheduling ------------------------------------------------------------------------------- */
 
 typedef struct Schedule {
   const tirc_module *from;
@@ -490,8 +487,7 @@ tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, ch
   return status;
 }
 
-/* --- lowering ----------------------------------------------------------------------------------
- */
+/* --- lowering --------------------------------------------------------------------------------- */
 
 typedef struct Lower {
   const tirc_module *from;

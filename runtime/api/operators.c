@@ -13,8 +13,7 @@ struct tirc_operators {
   tirc_operator_info *infos; /* one an operator, filled in when somebody asks */
 };
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 typedef struct Opening {
   const char *folder;
@@ -99,8 +98,7 @@ tirc_status tirc_operators_find(tirc_operators *o, const char *name, const tirc_
   return status;
 }
 
-/* --- programs -----------------------------------------------------------------------------------
- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 typedef struct Program {
   const char *folder, *name;

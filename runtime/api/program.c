@@ -63,8 +63,7 @@ tirc_status tirc_module_operators(const tirc_module *m,
   return tirc_api_scratch(count_calls, &k, &m->sources, error);
 }
 
-/* --- the phases ---------------------------------------------------------------------------------
- */
+/* --- the phases ------------------------------------------------------------------------------- */
 
 typedef struct Making {
   const tirc_module *from;
@@ -218,8 +217,7 @@ tirc_status tirc_module_phases(const tirc_module *m, const char *last,
   return status;
 }
 
-/* --- programs -----------------------------------------------------------------------------------
- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 static tirc_module *signature_module(Tirc *c, const Plan *plan, const Sources *sources) {
   Module *m = tirc_new(c, Module);
@@ -392,8 +390,7 @@ const tirc_module *tirc_program_unscheduled(const tirc_program *p) {
   return p ? p->unscheduled : NULL;
 }
 
-/* --- runs ---------------------------------------------------------------------------------------
- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 typedef struct Run {
   const tirc_program *p;

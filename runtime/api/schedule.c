@@ -20,8 +20,7 @@ typedef struct Work { /* one call, in and out; each body reads what concerns it 
   const tirc_tree_node *nodes;
 } Work;
 
-/* --- a schedule --------------------------------------------------------------------------------
- */
+/* --- a schedule ------------------------------------------------------------------------------- */
 
 static void hand_out_text(void *self, const char *text) {
   const tirc_schedule_options *o = &((tirc_schedule *)self)->options;
@@ -111,8 +110,7 @@ void tirc_schedule_place(tirc_schedule *s, const char *file, int line, int colum
   s->place.column = file ? column : 0;
 }
 
-/* --- calls -------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static Value schedule_or(tirc_schedule *x, const tirc_value *self) {
   return self ? tirc_value_inward(x, self) : tirc_script_object("Schedule", x->s);
@@ -221,8 +219,7 @@ tirc_status tirc_schedule_text(tirc_schedule *s, const tirc_value *v, char **tex
   return status;
 }
 
-/* --- script text -------------------------------------------------------------------------------
- */
+/* --- script text ------------------------------------------------------------------------------ */
 
 static void run(Tirc *c, void *self) {
   Work *w = self;
@@ -252,8 +249,7 @@ tirc_status tirc_schedule_set(tirc_schedule *s, const char *name, const tirc_val
   return enter(s, set, &w, error);
 }
 
-/* --- what it is now ----------------------------------------------------------------------------
- */
+/* --- what it is now --------------------------------------------------------------------------- */
 
 static void snapshot(Tirc *c, void *self) {
   Work *w = self;

@@ -1,4 +1,4 @@
-/* A schedule that is driven from outside: what api_value.c and api_schedule.c share. */
+/* A schedule that is driven from outside: what value.c and schedule.c share. */
 #ifndef TIRC_RUNTIME_API_SCHEDULE_H
 #define TIRC_RUNTIME_API_SCHEDULE_H
 

@@ -18,8 +18,7 @@ static _Noreturn void refuse(const Giver *g, const char *hint, const char *messa
   tirc_fail(g->c, g->loc, CODE_ARGUMENT, hint, "%s: %s", g->what, message);
 }
 
-/* --- from a tensor -----------------------------------------------------------------------------
- */
+/* --- from a tensor ---------------------------------------------------------------------------- */
 
 typedef enum TakenBy {
   BY_NONE,    /* it is no address, or of something that runs no kernels here */
@@ -169,8 +168,7 @@ const Argument *tirc_api_arguments_at(Tirc *c, const Func *f, int n, const tirc_
   return r;
 }
 
-/* --- to a tensor -------------------------------------------------------------------------------
- */
+/* --- to a tensor ------------------------------------------------------------------------------ */
 
 void tirc_array_tensor(tirc_array *a, DLTensor *out) {
   if (!a || !out) return;

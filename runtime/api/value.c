@@ -9,8 +9,7 @@ static _Noreturn void refuse(tirc_schedule *x, const char *hint, const char *mes
   tirc_fail(x->c, x->place, CODE_ARGUMENT, hint, "%s", message);
 }
 
-/* --- inward ------------------------------------------------------------------------------------
- */
+/* --- inward ----------------------------------------------------------------------------------- */
 
 /* A function outside of the library as one that primitives can call. */
 typedef struct Foreign {
@@ -114,8 +113,7 @@ Value *tirc_values_inward(tirc_schedule *x, int64_t n, const tirc_value *at) {
   return r;
 }
 
-/* --- outward -----------------------------------------------------------------------------------
- */
+/* --- outward ---------------------------------------------------------------------------------- */
 
 static tirc_value outward(tirc_schedule *x, Value v, int depth);
 

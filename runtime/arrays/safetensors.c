@@ -40,8 +40,7 @@ typedef struct Reading {
 #define FAIL(r, hint, ...)                                                                         \
   tirc_fail((r)->c, (Loc){(r)->s->path, 0, 0}, CODE_SAFETENSORS, hint, __VA_ARGS__)
 
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static void map_file(Tirc *c, Safetensors *s) {
   struct stat there;
@@ -75,8 +74,7 @@ static size_t header_length(Reading *r) {
   return (size_t)n;
 }
 
-/* --- the header ---------------------------------------------------------------------------------
- */
+/* --- the header ------------------------------------------------------------------------------- */
 
 static int64_t count_of(Reading *r, const char *name, Json *j, const char *what) {
   const int64_t n = json_object_is_type(j, json_type_int) ? json_object_get_int64(j) : -1;
@@ -215,8 +213,7 @@ const StoredTensor *tirc_safetensors_find(const Safetensors *s, const char *name
   return NULL;
 }
 
-/* --- writing ------------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static const char *stored_type(const Tensor *t) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)

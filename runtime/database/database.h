@@ -30,8 +30,7 @@
 
 typedef struct tirc_db tirc_db;
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 typedef enum tirc_db_mode {
   TIRC_DB_READ, /* must be there, else TIRC_NO */
@@ -56,8 +55,7 @@ tirc_status tirc_db_begin(tirc_db *db, tirc_error **error);
 tirc_status tirc_db_commit(tirc_db *db, tirc_error **error);
 void tirc_db_rollback(tirc_db *db); /* does nothing outside of begin and commit */
 
-/* --- what is tuned -----------------------------------------------------------------------------
- */
+/* --- what is tuned ---------------------------------------------------------------------------- */
 
 typedef struct tirc_db_described { /* a machine or an environment */
   const char *profile;             /* of a machine, a short name: amd-epyc-2-cores */
@@ -86,8 +84,7 @@ tirc_status tirc_db_put_task(tirc_db *db, const tirc_db_task *task, char **id, t
 tirc_status tirc_db_put_environment(tirc_db *db, const char *description, char **id,
                                     tirc_error **error);
 
-/* --- trials ------------------------------------------------------------------------------------
- */
+/* --- trials ----------------------------------------------------------------------------------- */
 
 typedef enum tirc_db_state { TIRC_DB_DONE, TIRC_DB_QUEUED, TIRC_DB_RUNNING } tirc_db_state;
 
@@ -201,8 +198,7 @@ tirc_status tirc_db_news(tirc_db *db, const char *task, bool (*knows)(void *self
 tirc_status tirc_db_find_trial(tirc_db *db, const char *id, tirc_db_trial **out,
                                tirc_error **error);
 
-/* --- results of bench and of studies: one contender in one setting of one run ------------------
- */
+/* --- results of bench and of studies: one contender in one setting of one run ----------------- */
 
 typedef struct tirc_db_result {
   const char *id;            /* when read */
@@ -233,8 +229,7 @@ tirc_status tirc_db_results(tirc_db *db, const tirc_db_filter *filter, const cha
 /* What schedules are known by in results: the same text has the same hash. */
 tirc_status tirc_db_text_hash(const char *text, char **hash, tirc_error **error);
 
-/* --- whole databases ---------------------------------------------------------------------------
- */
+/* --- whole databases -------------------------------------------------------------------------- */
 
 typedef struct tirc_db_counts {
   int64_t workloads, tasks, trials, models, results;
@@ -248,8 +243,7 @@ tirc_status tirc_db_merge(tirc_db *db, tirc_db *from, tirc_db_counts *added, tir
 tirc_status tirc_db_prune(tirc_db *db, const tirc_db_filter *filter, int64_t keep, int64_t *removed,
                           tirc_error **error);
 
-/* --- models ------------------------------------------------------------------------------------
- */
+/* --- models ----------------------------------------------------------------------------------- */
 
 typedef struct tirc_db_model {
   const char *kind;   /* cost, knobs, ... */

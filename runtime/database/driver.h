@@ -105,7 +105,7 @@ tirc_status tirc_db_read_at_once(tirc_db *db,
 #define DB_PARAMS(...)                                                                             \
   (int)(sizeof((DbValue[]){__VA_ARGS__}) / sizeof(DbValue)), (DbValue[]) { __VA_ARGS__ }
 
-/* records.c: 32 hexadecimal digits and a NUL, of texts one after another (NULL is none). */
+/* id.c: 32 hexadecimal digits and a NUL, of texts one after another (NULL is none). */
 typedef struct DbId {
   char text[33];
 } DbId;

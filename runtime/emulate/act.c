@@ -7,8 +7,7 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 
-/* --- together or alone -------------------------------------------------------------------------
- */
+/* --- together or alone ------------------------------------------------------------------------ */
 
 /* Statements without a meeting, to their end for one group after the other. */
 static void run_alone(Emu *e, int n, const Act *const *at, const Threads *l) {
@@ -70,8 +69,7 @@ static void run_way(Emu *e, const Act *a, const Act *body, const Act *other_way,
   e->parting = a->meets && others->n ? parting.outer : e->parting;
 }
 
-/* --- loops -------------------------------------------------------------------------------------
- */
+/* --- loops ------------------------------------------------------------------------------------ */
 
 static void count_step(Emu *e) {
   enum { PAUSE = 1 << 10 };
@@ -198,8 +196,7 @@ static void run_while(Emu *e, const Act *a, const Threads *l) {
   e->top = top;
 }
 
-/* --- branches, variables -----------------------------------------------------------------------
- */
+/* --- branches, variables ---------------------------------------------------------------------- */
 
 static void run_if(Emu *e, const Act *a, const Threads *l) {
   Cell *top = e->top;
@@ -285,8 +282,7 @@ static void run_eval(Emu *e, const Act *a, const Threads *l) {
 }
 static void run_nothing(Emu *e, const Act *a, const Threads *l) { (void)e, (void)a, (void)l; }
 
-/* --- barriers ----------------------------------------------------------------------------------
- */
+/* --- barriers --------------------------------------------------------------------------------- */
 
 static const Act *first_barrier(const Act *a);
 
@@ -322,8 +318,7 @@ static const Act *first_barrier(const Act *a) {
   return found ? found : first_barrier(a->otherwise);
 }
 
-/* --- compiling ---------------------------------------------------------------------------------
- */
+/* --- compiling -------------------------------------------------------------------------------- */
 
 static const Act *compile(Emu *e, Stmt stmt);
 

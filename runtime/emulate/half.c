@@ -91,8 +91,7 @@ static void round_floats(Cell *at, int n) {
   }
 }
 
-/* --- with instructions -------------------------------------------------------------------------
- */
+/* --- with instructions ------------------------------------------------------------------------ */
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -133,8 +132,7 @@ static int values_to_halves_4(const Cell *f, int n, uint16_t *t) { return (void)
 static int round_floats_4(Cell *at, int n) { return (void)at, n - n; }
 #endif
 
-/* --- all of them -------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 void tirc_emu_halves_to_values(const uint16_t *from, int n, Cell *to) {
   uint16_t special = 0;

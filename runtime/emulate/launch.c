@@ -24,8 +24,7 @@ typedef struct Traced {
   int64_t n;
 } Traced;
 
-/* --- the call ----------------------------------------------------------------------------------
- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 static const Func *find_kernel(const Session *s, Tirc *t, Loc loc, const char *name) {
   const int number = tirc_kernel_number(s->module, name);
@@ -123,8 +122,7 @@ static void find_traces(Session *s, Emu *e) {
   }
 }
 
-/* --- blocks ------------------------------------------------------------------------------------
- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 /* Every thread goes to one of the groups, which are then as different as they come. */
 static void draw_groups(Emu *e) {

@@ -43,8 +43,7 @@ Window *tirc_emu_window(Emu *e, Buffer b) {
   return w;
 }
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 /* Elements from the first to one past the last that the window reaches. */
 static int64_t find_extent(Emu *e, Window *w, const Threads *l) {
@@ -137,8 +136,7 @@ void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
   w->inside = true;
 }
 
-/* --- places ------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 _Noreturn static void index_fails(Emu *e, const Window *w, const Piece *index, int d, int64_t i) {
   tirc_emu_fail(e, CODE_OUT_OF_BOUNDS, "guard the access, or correct the extent or the index",
@@ -213,8 +211,7 @@ static bool is_run(const Emu *e, const Store *s, Values at, const Threads *l) {
          (l->slot < SLOT_ALL || (l->slot == SLOT_ALL && e->n_groups == 1));
 }
 
-/* --- elements ----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 /* ROW(type code, bits, C type, member, value of memory m, memory of value x) */
 #define ELEMENTS(ROW)                                                                              \
@@ -366,8 +363,7 @@ Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   return (Values){room, at.same};
 }
 
-/* --- stores ------------------------------------------------------------------------------------
- */
+/* --- stores ----------------------------------------------------------------------------------- */
 
 /* Whether a store changes anything, which is asked within while loops. */
 static void see_change(Emu *e, const Window *w, Values at, int n, const Cell *was) {

@@ -7,8 +7,7 @@
  * element are as good as all (race.c), as long as warps have no barriers of their own. */
 #include "code.h"
 
-/* --- partitions --------------------------------------------------------------------------------
- */
+/* --- partitions ------------------------------------------------------------------------------- */
 
 /* The number of the partition in which each thread's set is numbered so, in the order of threads.
  */
@@ -112,8 +111,7 @@ void tirc_emu_find_parts(Emu *e) {
   }
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 void tirc_emu_open_peers(Emu *e, Threads *l, Peers *peers) {
   l->part = OWN;

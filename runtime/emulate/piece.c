@@ -4,8 +4,7 @@
 #include "ir/tree/intrinsic.h"
 #include "ir/tree/print.h"
 
-/* --- variables and constants -------------------------------------------------------------------
- */
+/* --- variables and constants ------------------------------------------------------------------ */
 
 static Values of_constant(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   (void)e, (void)l, (void)room;
@@ -30,8 +29,7 @@ Var *tirc_emu_var(Emu *e, Expr var, bool varies) {
   return v;
 }
 
-/* --- choices -----------------------------------------------------------------------------------
- */
+/* --- choices ---------------------------------------------------------------------------------- */
 
 Threads tirc_emu_those(Emu *e, const Threads *l, Values condition, bool wanted) {
   if (condition.same) {
@@ -148,8 +146,7 @@ static Values of_operand(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   return evaluate(e, p->a, l, room);
 }
 
-/* --- vectors -----------------------------------------------------------------------------------
- */
+/* --- vectors ---------------------------------------------------------------------------------- */
 
 static Values of_broadcast(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const int lane = e->lane;
@@ -199,8 +196,7 @@ static Values of_let(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   return evaluate(e, p->c, l, room);
 }
 
-/* --- the interpreter's operations --------------------------------------------------------------
- */
+/* --- the interpreter's operations ------------------------------------------------------------- */
 
 static Values by_threads(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   enum { MOST_OPERANDS = 8 };
@@ -264,8 +260,7 @@ static int count_strings(Expr x) {
   return n;
 }
 
-/* --- compiling ---------------------------------------------------------------------------------
- */
+/* --- compiling -------------------------------------------------------------------------------- */
 
 static void compile_variable(Emu *e, Piece *p) {
   p->var = tirc_map_get(&e->vars, p->expr);

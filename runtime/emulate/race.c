@@ -10,8 +10,7 @@
 
 #include "ir/tree/print.h"
 
-/* --- words -------------------------------------------------------------------------------------
- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static const char *three(Emu *e, const char *axis, const int64_t *extent, int64_t flat) {
   Text text = {.c = e->t};
@@ -88,8 +87,7 @@ void tirc_emu_fail(Emu *e, DiagCode code, const char *hint, const char *format, 
             e->kernel->name, loop_values(e));
 }
 
-/* --- two that meet -----------------------------------------------------------------------------
- */
+/* --- two that meet ---------------------------------------------------------------------------- */
 
 typedef struct Meeting {
   const Store *store;
@@ -216,8 +214,7 @@ void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Th
     for (int u = 0; u < units; u++) note_write(e, s, value_at(at, k).i * units + u, l->at[k], from);
 }
 
-/* --- time --------------------------------------------------------------------------------------
- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 void tirc_emu_pass_barrier(Emu *e) {
   if (e->time > UINT32_MAX - 2)

@@ -120,8 +120,7 @@ void tirc_open_memory(Run *run, View *v) {
   tirc_open_late_views(run, m);
 }
 
-/* --- access ------------------------------------------------------------------------------------
- */
+/* --- access ----------------------------------------------------------------------------------- */
 
 static bool is_written(const View *v, int64_t at) {
   const Memory *m = v->memory;
@@ -321,8 +320,7 @@ void tirc_run_store(Run *run, const Step *s) {
   run->lane = 0;
 }
 
-/* --- match_buffer ------------------------------------------------------------------------------
- */
+/* --- match_buffer ----------------------------------------------------------------------------- */
 
 /* The cell that a match gives a value to when e is a variable that nothing has defined yet. */
 static Cell *defines(Compiler *k, Expr e) {

@@ -10,8 +10,7 @@
 #include "ir/tree/visit.h"
 #include "passes/lower/extents.h"
 
-/* --- solving -----------------------------------------------------------------------------------
- */
+/* --- solving ---------------------------------------------------------------------------------- */
 
 typedef struct Solver {
   Tirc *c;
@@ -118,8 +117,7 @@ static bool solve(Solver *s, Expr e, int64_t v) {
   return !overflow && solve(s, unknown, v);
 }
 
-/* --- one parameter -----------------------------------------------------------------------------
- */
+/* --- one parameter ---------------------------------------------------------------------------- */
 
 /* Adds the names of e's variables without a value, each once. */
 static void name_unknown(Solver *s, Expr e, Text *to, PtrMap *seen) {
@@ -333,8 +331,7 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
   }
 }
 
-/* --- before there are arrays -------------------------------------------------------------------
- */
+/* --- before there are arrays ------------------------------------------------------------------ */
 
 /* Whether e and all that it is made of stay within their types. */
 static bool fits_all(Solver *s, Expr e) {

@@ -62,8 +62,7 @@ void tirc_bound_hull(Reach *b, const Reach *other, DType t) {
   b->hung = hung;
 }
 
-/* --- intervals ---------------------------------------------------------------------------------
- */
+/* --- intervals -------------------------------------------------------------------------------- */
 
 /* One value between lo and hi; v is brought between them. */
 static void set(Reach *out, double v, double lo, double hi) {
@@ -103,8 +102,7 @@ void tirc_bound_choose(Reach *b, DType t) {
   if (b->n != 1 || b->lo.f == b->hi.f) tirc_bound_close(b, t);
 }
 
-/* --- operations --------------------------------------------------------------------------------
- */
+/* --- operations ------------------------------------------------------------------------------- */
 
 /* x + y, rounded once to t. The sum in double is off by `rest`, which decides at a tie of t. */
 static double add_rounded(double x, double y, DType t) {

@@ -49,8 +49,7 @@ static void take_corners(Call *c, const Reach *a, const Reach *b) {
   if (holds_zero(a) && holds_zero(b) && c->row->curve == CURVE_CORNERS) take_at(c, 0, 0);
 }
 
-/* --- of two operands ---------------------------------------------------------------------------
- */
+/* --- of two operands -------------------------------------------------------------------------- */
 
 static void take_power(Call *c, const Reach *x, const Reach *y) {
   const bool whole = y->lo.f == y->hi.f && floor(y->lo.f) == y->lo.f && fabs(y->lo.f) < 0x1p53;
@@ -96,8 +95,7 @@ static void take_sign(Call *c, const Reach *x, const Reach *y) {
   take_at(c, most, y->hi.f);
 }
 
-/* --- of one ------------------------------------------------------------------------------------
- */
+/* --- of one ----------------------------------------------------------------------------------- */
 
 static void take_wave(Call *c, const Reach *x) {
   const double v = c->call(c->self, x->v.f, 0), e = fmax(x->hi.f - x->v.f, x->v.f - x->lo.f);

@@ -13,8 +13,7 @@ static bool is_point(Run *run, const Node *n) {
   return is_decided(&b);
 }
 
-/* --- two ways ----------------------------------------------------------------------------------
- */
+/* --- two ways --------------------------------------------------------------------------------- */
 
 static void run_body(Run *run, const void *self, void *out) {
   const Step *s = self;
@@ -91,8 +90,7 @@ static void run_block(Run *run, const Step *s) {
   if (!known) tirc_doubt_all(run, s);
 }
 
-/* --- loops -------------------------------------------------------------------------------------
- */
+/* --- loops ------------------------------------------------------------------------------------ */
 
 static void run_for(Run *run, const Step *s) {
   const bool known = is_point(run, s->u.loop.min) && is_point(run, s->u.loop.extent);
@@ -114,8 +112,7 @@ static void run_while(Run *run, const Step *s) {
   if (!known) tirc_doubt_all(run, s);
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static void run_let(Run *run, const Step *s) {
   run->at = s;
@@ -132,8 +129,7 @@ static void run_assert(Run *run, const Step *s) {
   if (s->u.other.body) s->u.other.body->run(run, s->u.other.body);
 }
 
-/* --- the table ---------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static bool differs(int n, const Node *const *at) {
   for (int i = 0; i < n; i++)

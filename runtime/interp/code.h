@@ -206,14 +206,14 @@ _Noreturn void tirc_run_fail(Run *run, DiagCode code, const char *hint, const ch
 const char *tirc_run_text(Run *run, Expr e);
 bool tirc_ends_all(DiagCode code);             /* an error that no attempt catches */
 Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lanes of them */
-/* interp_observe.c: only with an observer */
+/* observe.c: only with an observer */
 void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write);
 void tirc_observe_block(Run *run, const Step *s);
 /* What stands directly in `s`, or in no statement, runs next. */
 void tirc_observe_place(Run *run, const Step *s);
 /* Throws "interrupted" where the caller does not want it to go on. */
 void tirc_ask_to_go_on(Run *run);
-/* interp_expr.c */
+/* expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
 /* node_bound.c: what a node may be; called for each node when it has been compiled. */
@@ -232,21 +232,21 @@ static inline void get_bound(Run *run, const Node *n, Reach *b) {
 /* Calls body; false if it raised an error that only what would run here explains. */
 bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *out),
                       const void *self, void *out);
-/* interp_shade.c: memory with bounds */
+/* shade.c: memory with bounds */
 void tirc_bound_element(const View *v, int64_t at, Cell value, Reach *out);
 void tirc_compile_bound_store(Compiler *k, Step *s);
 void tirc_load_bound(Run *run, const Node *n, Reach *out);
 bool tirc_shade_on(Run *run, Memory *m, const View *v); /* so that all elements have a row */
 void tirc_doubt_all(Run *run, const Step *s);
 const Doubt *tirc_find_doubt(Compiler *k, Stmt s);
-/* interp_branch.c: statements whose way hangs on bounds */
+/* branch.c: statements whose way hangs on bounds */
 void tirc_compile_bound_branch(Compiler *k, Step *s);
-/* interp_math.c: false when e is none of the float intrinsics there. */
+/* math.c: false when e is none of the float intrinsics there. */
 bool tirc_compile_math(Compiler *k, Node *n);
 void tirc_compile_q(Compiler *k, Node *n); /* q_multiply_shift and q_multiply_shift_per_axis */
-bool tirc_compile_intrinsic(Compiler *k, Node *n); /* interp_intrinsic.c: LLVM's; false: not one */
+bool tirc_compile_intrinsic(Compiler *k, Node *n); /* intrinsic.c: LLVM's; false: not one */
 void tirc_compile_extern(Compiler *k, Node *n);    /* T.call_extern of libm, or throws */
-/* interp_access.c */
+/* access.c */
 View *tirc_compile_view(Compiler *k, Buffer b);            /* of a buffer in scope */
 View *tirc_declare_view(Compiler *k, Buffer b, Memory *m); /* m NULL: found at run time */
 Memory *tirc_declare_memory(Compiler *k, Buffer b);
@@ -265,11 +265,11 @@ Cell tirc_load_at(Run *run, const Node *n, int64_t at);
 void tirc_store_at(Run *run, const View *v, int64_t at, Cell value, bool poisoned);
 Cell tirc_get_element(const View *v, int64_t at); /* without any check */
 void tirc_set_element(const View *v, int64_t at, Cell value);
-/* interp_sum.c: NULL, or what the loop with all below it computes; false: it is to run step by
+/* sum.c: NULL, or what the loop with all below it computes; false: it is to run step by
  * step. */
 const SumNest *tirc_find_sum(Compiler *k, Stmt loop);
 bool tirc_run_sum(Run *run, const SumNest *s);
-/* interp_stmt.c */
+/* stmt.c */
 void tirc_run_block(Run *run, const Step *s); /* whose predicate holds */
 /* body(run, s), where the rest of its predicate holds, or may. */
 void tirc_run_under_rest(Run *run, const Step *s,

@@ -1,7 +1,7 @@
 /* Expressions of the interpreter: one C function an operation and kind of type, picked once when
- * the expression is compiled. What an operation on integers gives is said in ir/int_op.h: signed
- * ones of 32 and 64 bits must not overflow (in generated code that is undefined), others wrap
- * around. */
+ * the expression is compiled. What an operation on integers gives is said in ir/tree/int_op.h:
+ * signed ones of 32 and 64 bits must not overflow (in generated code that is undefined), others
+ * wrap around. */
 #include "code.h"
 
 #include "ir/tree/int_op.h"
@@ -16,8 +16,7 @@ _Noreturn static void divides_by_zero(Run *run, const Node *n) {
   tirc_run_fail(run, CODE_DIVISION, NULL, "%s divides by zero", tirc_run_text(run, n->expr));
 }
 
-/* --- arithmetic: add, sub, mul -----------------------------------------------------------------
- */
+/* --- arithmetic: add, sub, mul ---------------------------------------------------------------- */
 
 #define ARITHMETIC(NAME, op, builtin, sum)                                                         \
   static int64_t NAME##_int32(Run * run, const Node *n) {                                          \
@@ -60,8 +59,7 @@ ARITHMETIC(ADD, +, __builtin_add_overflow, tirc_int_add)
 ARITHMETIC(SUB, -, __builtin_sub_overflow, tirc_int_sub)
 ARITHMETIC(MUL, *, __builtin_mul_overflow, tirc_int_mul)
 
-/* --- division ----------------------------------------------------------------------------------
- */
+/* --- division --------------------------------------------------------------------------------- */
 
 static double div_float(Run *run, const Node *n) {
   double x = get_f(run, n->a);
@@ -120,8 +118,7 @@ DIVISION(TRUNCMOD, trunc_mod, trunc_mod_float)
 DIVISION(FLOORDIV, floor_div, floor_div_float)
 DIVISION(FLOORMOD, floor_mod, floor_mod_float)
 
-/* --- comparison, minimum, logic ----------------------------------------------------------------
- */
+/* --- comparison, minimum, logic --------------------------------------------------------------- */
 
 #define COMPARISON(NAME, op)                                                                       \
   static int64_t NAME##_i(Run *run, const Node *n) {                                               \
@@ -175,8 +172,7 @@ static int64_t and_i(Run *run, const Node *n) { return get_i(run, n->a) && get_i
 static int64_t or_i(Run *run, const Node *n) { return get_i(run, n->a) || get_i(run, n->b); }
 static int64_t not_i(Run *run, const Node *n) { return !get_i(run, n->a); }
 
-/* --- bits --------------------------------------------------------------------------------------
- */
+/* --- bits ------------------------------------------------------------------------------------- */
 
 static int64_t bit_and(Run *run, const Node *n) { return get_i(run, n->a) & get_i(run, n->b); }
 static int64_t bit_or(Run *run, const Node *n) { return get_i(run, n->a) | get_i(run, n->b); }
@@ -211,8 +207,7 @@ static int64_t clz(Run *run, const Node *n) {
   return x ? __builtin_clzll(x) - (64 - n->a->dtype.bits) : n->a->dtype.bits;
 }
 
-/* --- conversion --------------------------------------------------------------------------------
- */
+/* --- conversion ------------------------------------------------------------------------------- */
 
 static int64_t cast_i_i(Run *run, const Node *n) {
   return tirc_wrap_int(n->dtype, get_i(run, n->a));
@@ -294,8 +289,7 @@ static void compile_REINTERPRET(Compiler *k, Node *n) {
     n->eval.i = reinterpret_i;
 }
 
-/* --- choice, let, vectors: the same for both kinds of values -----------------------------------
- */
+/* --- choice, let, vectors: the same for both kinds of values ---------------------------------- */
 
 /* A value of the kind that the node has: I_VALUE for the integer form, F for the float one. */
 #define BOTH(NAME, body)                                                                           \
@@ -400,8 +394,7 @@ static void compile_RAMP(Compiler *k, Node *n) {
   n->eval.i = ramp;
 }
 
-/* --- leaves ------------------------------------------------------------------------------------
- */
+/* --- leaves ----------------------------------------------------------------------------------- */
 
 static void compile_VAR(Compiler *k, Node *n) {
   Cell *cell = tirc_map_get(&k->vars, n->expr);
@@ -433,8 +426,7 @@ static void compile_LET(Compiler *k, Node *n) {
   pick_let(n);
 }
 
-/* --- the table ---------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define INTEGER_ONLY(NAME, function)                                                               \
   static void compile_##NAME(Compiler *k, Node *n) {                                               \
@@ -462,7 +454,7 @@ static void compile_NONE(Compiler *k, Node *n) { unsupported(k, n); }
 static void compile_Q_MULTIPLY_SHIFT(Compiler *k, Node *n) { tirc_compile_q(k, n); }
 static void compile_Q_MULTIPLY_SHIFT_PER_AXIS(Compiler *k, Node *n) { tirc_compile_q(k, n); }
 
-/* What is not here is a function of floats and stands in interp_math.c. */
+/* What is not here is a function of floats and stands in math.c. */
 static void compile_float_math(Compiler *k, Node *n) {
   if (!tirc_compile_math(k, n)) unsupported(k, n);
 }

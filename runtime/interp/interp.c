@@ -1,4 +1,4 @@
-/* The reference interpreter's entry: binds the arguments, compiles the body (interp_code.h) and
+/* The reference interpreter's entry: binds the arguments, compiles the body (code.h) and
  * runs it. Everything it needs lives in a context of its own, so a run leaves nothing behind. */
 #include "code.h"
 

@@ -72,7 +72,7 @@ typedef struct InterpOptions {
   /* float32 is float64 in expressions and in all buffers; results are rounded when they are done:
    * what a float32 kernel should be compared with. Narrower floats stay as they are. Without an
    * observer, sums of products run as plain loops, with the same results and errors
-   * (interp_sum.c). */
+   * (sum.c). */
   bool in_double;
   /* One a parameter, or NULL: the run is in double, and each value carries what it may be. Of
    * arrays that are not written lo stays NULL. */

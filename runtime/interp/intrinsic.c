@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-/* --- lane by lane ------------------------------------------------------------------------------
- */
+/* --- lane by lane ----------------------------------------------------------------------------- */
 
 static double eval_fma(Run *run, const Node *n) {
   double x = get_f(run, n->a), y = get_f(run, n->b), z = get_f(run, n->c);
@@ -27,8 +26,7 @@ static double eval_maxnum(Run *run, const Node *n) {
   return fmax(x, get_f(run, n->b));
 }
 
-/* --- over all lanes ----------------------------------------------------------------------------
- */
+/* --- over all lanes --------------------------------------------------------------------------- */
 
 static double eval_fsum(Run *run, const Node *n) {
   double sum = get_f(run, n->a);
@@ -47,8 +45,7 @@ static int64_t eval_isum(Run *run, const Node *n) {
   return sum;
 }
 
-/* --- products of neighbours --------------------------------------------------------------------
- */
+/* --- products of neighbours ------------------------------------------------------------------- */
 
 static int64_t pair_sum(Run *run, const Node *n) {
   int lane = run->lane;

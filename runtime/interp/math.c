@@ -106,8 +106,7 @@ static int64_t (*const tests[OP_COUNT])(Run *, const Node *) = {
     [OP_ISFINITE] = eval_ISFINITE,
 };
 
-/* --- fixed point -------------------------------------------------------------------------------
- */
+/* --- fixed point ------------------------------------------------------------------------------ */
 
 /* x y / 2^by, rounded half up. */
 static int64_t fixed_product(DType t, int64_t x, int64_t y, int64_t by) {
@@ -151,8 +150,7 @@ bool tirc_compile_math(Compiler *k, Node *n) {
   return n->eval.f && tirc_dtype_is_float(n->dtype);
 }
 
-/* --- T.call_extern -----------------------------------------------------------------------------
- */
+/* --- T.call_extern ---------------------------------------------------------------------------- */
 
 /* Functions of libm, by their double names; a call of the float32 form has an "f" behind it. */
 static const struct {

@@ -9,8 +9,7 @@
 
 #include <math.h>
 
-/* --- attempts ----------------------------------------------------------------------------------
- */
+/* --- attempts --------------------------------------------------------------------------------- */
 
 bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *out),
                       const void *self, void *out) {
@@ -41,8 +40,7 @@ static void join_other(Run *run, const Node *other, Reach *out, DType t) {
     tirc_bound_open(out, t, out->v);
 }
 
-/* --- floats ------------------------------------------------------------------------------------
- */
+/* --- floats ----------------------------------------------------------------------------------- */
 
 static void bound_ADD(Run *run, const Node *n, Reach *out) {
   Reach a, b;
@@ -192,8 +190,7 @@ static void bound_sum_of_lanes(Run *run, const Node *n, Reach *out) {
   *out = sum;
 }
 
-/* --- choice, let, lanes ------------------------------------------------------------------------
- */
+/* --- choice, let, lanes ----------------------------------------------------------------------- */
 
 static void bound_choice(Run *run, const Node *n, Reach *out) {
   const bool both = n->expr->op == OP_SELECT, before = run->poisoned;
@@ -264,8 +261,7 @@ static void bound_of_arguments(Run *run, const Node *n, Reach *out) {
   if (!points) tirc_bound_open(out, program_type(n), v);
 }
 
-/* --- variables ---------------------------------------------------------------------------------
- */
+/* --- variables -------------------------------------------------------------------------------- */
 
 Cell *tirc_compile_let_var(Compiler *k, Expr var, const Node *value, Reach **bounds) {
   Cell *cells = tirc_compile_var(k, var);
@@ -288,8 +284,7 @@ void tirc_bind_bounds(Run *run, const Node *value, Cell *cells, Reach *bounds) {
   run->lane = lane;
 }
 
-/* --- the tables --------------------------------------------------------------------------------
- */
+/* --- the tables ------------------------------------------------------------------------------- */
 
 /* Functions of floats; those that are rounded correctly have 0 units. Compiled code is within 2
  * units where it computes them itself, libm within 1, and 1 / (1 + exp(-x)) rounds three times. */

@@ -8,8 +8,7 @@
 
 enum { MOST_COMBINATIONS = 32 }; /* of integers that are tried one by one */
 
-/* --- comparisons, logic, conversions -----------------------------------------------------------
- */
+/* --- comparisons, logic, conversions ---------------------------------------------------------- */
 
 /* What may be true of a and b. */
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
@@ -121,8 +120,7 @@ static void bound_float_to_float(Run *run, const Node *n, Reach *out) {
   if (!out->open) tirc_bound_close(out, program_type(n));
 }
 
-/* --- integers ----------------------------------------------------------------------------------
- */
+/* --- integers --------------------------------------------------------------------------------- */
 
 static bool is_exact(const Reach *b) { return !b->open && b->lo.i == b->hi.i; }
 
@@ -197,8 +195,7 @@ static void bound_int(Run *run, const Node *n, Reach *out) {
   if (open) tirc_bound_open(out, t, out->v);
 }
 
-/* --- the table ---------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 BoundOf tirc_bound_of_int(Op op) {
   static const BoundOf special[OP_COUNT] = {

@@ -67,8 +67,7 @@ static void put_bound(Run *run, const View *v, int64_t at, const Reach *b) {
   s->flags[at] = (uint8_t)((b->open ? SHADE_OPEN : 0) | (b->hung ? SHADE_HUNG : 0));
 }
 
-/* --- where an index leads ----------------------------------------------------------------------
- */
+/* --- where an index leads --------------------------------------------------------------------- */
 
 typedef struct Places {
   int64_t at; /* by the values */
@@ -138,8 +137,7 @@ void tirc_load_bound(Run *run, const Node *n, Reach *out) {
   out->hung = true;
 }
 
-/* --- stores ------------------------------------------------------------------------------------
- */
+/* --- stores ----------------------------------------------------------------------------------- */
 
 /* `sure`: it is this element that is written. */
 static void store_element(Run *run, const Step *s, int64_t at, const Reach *b, bool sure,
@@ -216,8 +214,7 @@ void tirc_compile_bound_store(Compiler *k, Step *s) {
   s->run = run_store;
 }
 
-/* --- what is not known at all ------------------------------------------------------------------
- */
+/* --- what is not known at all ----------------------------------------------------------------- */
 
 typedef struct DoubtFinder {
   Compiler *k;

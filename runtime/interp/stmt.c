@@ -28,8 +28,7 @@ void tirc_count_step(Run *run) {
   if (++run->steps > run->pause) pause(run);
 }
 
-/* --- loops -------------------------------------------------------------------------------------
- */
+/* --- loops ------------------------------------------------------------------------------------ */
 
 static void run_for(Run *run, const Step *s) {
   run->at = s;
@@ -78,8 +77,7 @@ static void compile_while(Compiler *k, Step *s) {
   tirc_compile_bound_branch(k, s);
 }
 
-/* --- blocks ------------------------------------------------------------------------------------
- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 _Noreturn static void iterator_fails(Run *run, const Step *s, int i, int64_t v) {
   const IterVar *iter = &s->stmt->u.block.iters[i];
@@ -183,8 +181,7 @@ static void compile_block(Compiler *k, Step *s) {
   tirc_compile_bound_branch(k, s);
 }
 
-/* --- stores ------------------------------------------------------------------------------------
- */
+/* --- stores ----------------------------------------------------------------------------------- */
 
 /* A value that is only moved may be uninitialised; so may what a lazy choice between such gives. */
 static void let_copies_be_poisoned(const Node *n) {
@@ -224,8 +221,7 @@ static void compile_store(Compiler *k, Step *s) {
   if (k->bounded) tirc_compile_bound_store(k, s);
 }
 
-/* --- the rest ----------------------------------------------------------------------------------
- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 static void run_seq(Run *run, const Step *s) {
   for (int i = 0; i < s->u.seq.n; i++) run_step(run, s->u.seq.at[i]);

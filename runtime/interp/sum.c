@@ -44,8 +44,7 @@ struct SumNest {
   Access to, a, b;
 };
 
-/* --- recognition -------------------------------------------------------------------------------
- */
+/* --- recognition ------------------------------------------------------------------------------ */
 
 typedef struct Finder {
   Compiler *k;
@@ -198,8 +197,7 @@ const SumNest *tirc_find_sum(Compiler *k, Stmt stmt) {
   return read_body(&f, b) && count_steps(f.nest) ? f.nest : NULL;
 }
 
-/* --- running -----------------------------------------------------------------------------------
- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 /* An access as addresses. */
 typedef struct Walk {
@@ -321,8 +319,7 @@ static void run_level(const Sum *x, int level, double *to, const double *a, cons
   }
 }
 
-/* --- with bounds -------------------------------------------------------------------------------
- */
+/* --- with bounds ------------------------------------------------------------------------------ */
 
 static double *make_room(Run *run, Room *r, int64_t count) {
   if (count > r->count) {

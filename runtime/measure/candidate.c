@@ -63,8 +63,7 @@ static void copy_results(const Candidate *c, bool out) {
   }
 }
 
-/* --- a candidate -------------------------------------------------------------------------------
- */
+/* --- a candidate ------------------------------------------------------------------------------ */
 
 /* What weights and constants are packed into is made once, whoever calls: its time is not that of
  * the candidate. Several functions do not say which of them is called. */
@@ -229,8 +228,7 @@ ChildWork tirc_candidate_work(Candidate *c) {
   return (ChildWork){build, run_if_built, c, MEMORY + COPIES * c->bed->bytes};
 }
 
-/* --- the reference ------------------------------------------------------------------------------
- */
+/* --- the reference ---------------------------------------------------------------------------- */
 
 static void interpret(void *self) {
   Candidate *c = self;

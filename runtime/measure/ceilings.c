@@ -25,8 +25,7 @@ static int usable_bits(int bits) {
   return bits >= 512 && __builtin_cpu_supports("avx512f") ? 512 : 256;
 }
 
-/* --- arithmetic --------------------------------------------------------------------------------
- */
+/* --- arithmetic ------------------------------------------------------------------------------- */
 
 /* Independent accumulators, as many as leave room for two operands (12 of 16 registers, 24 of 32),
  * keep two FMA units of latency 4 or 5 busy. Variables rather than an array, so that they are in
@@ -176,8 +175,7 @@ static int run_integers(const tirc_runtime *r, int threads, int bits, int width,
   return 0;
 }
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Lines of 64 bytes. */
 typedef struct Lines {
@@ -303,8 +301,7 @@ static int run_moves(const tirc_runtime *r, int threads, int bits, const void *f
 }
 #endif
 
-/* --- of an executor -----------------------------------------------------------------------------
- */
+/* --- of an executor --------------------------------------------------------------------------- */
 
 int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
   return !x || !isfinite(operations)

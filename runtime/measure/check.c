@@ -24,8 +24,7 @@ struct tirc_reference {
   Expected expected;
 };
 
-/* --- runs --------------------------------------------------------------------------------------
- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 /* Where the function wants it: to a multiple of what it asks for. */
 static void *room_for(Tirc *c, const Tensor *t, const Buffer b) {
@@ -125,8 +124,7 @@ bool tirc_reference_writes(const tirc_reference *r, int param) {
   return r->func->buffers[param] && r->params[param].is_written;
 }
 
-/* --- elements ----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 /* What an element may be. */
 typedef struct Admitted {
@@ -162,8 +160,7 @@ static bool is_right(const Admitted *r, const Tensor *got, int64_t at, double va
   return x >= r->lo_int && x <= r->hi_int;
 }
 
-/* --- comparison --------------------------------------------------------------------------------
- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 /* What a NaN makes of an array where max and min give NaN, and where they give the other operand:
  * elements that are NaN there and none here depend on the order in which it comes. */

@@ -19,8 +19,7 @@
 
 static const double SLICE = 0.5; /* of waiting */
 
-/* --- in the child ------------------------------------------------------------------------------
- */
+/* --- in the child ----------------------------------------------------------------------------- */
 
 static void limit_memory(int64_t more) {
   (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* what crashes is told, not kept */
@@ -46,8 +45,7 @@ static _Noreturn void live(const ChildWork *w, int asked, int answers) {
   _exit(0);
 }
 
-/* --- from outside ------------------------------------------------------------------------------
- */
+/* --- from outside ----------------------------------------------------------------------------- */
 
 static void forget(Child *k, int *status) {
   close(k->to);

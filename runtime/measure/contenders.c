@@ -26,8 +26,7 @@ tirc_contender tirc_launch_contender(const char *name, tirc_launch *launch) {
       .name = name, .self = launch, .call = run_launch, .seconds = seconds_of_launch};
 }
 
-/* --- the check ---------------------------------------------------------------------------------
- */
+/* --- the check -------------------------------------------------------------------------------- */
 
 /* The written arrays of a contender, as they were when measuring began. */
 typedef struct Start {
@@ -90,8 +89,7 @@ static tirc_status check(Start *start, tirc_figures *f, tirc_error **error) {
   return status;
 }
 
-/* --- from start to end -------------------------------------------------------------------------
- */
+/* --- from start to end ------------------------------------------------------------------------ */
 
 static tirc_status keep_starts(int n, const tirc_contender *at, Start *starts, tirc_error **error) {
   tirc_status status = TIRC_OK;

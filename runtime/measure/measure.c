@@ -22,8 +22,7 @@ static const double MUCH = 1.1;     /* times as fast: worth further rounds until
 
 bool tirc_is_hopeless(const Measured *m) { return strcmp(m->code, TIRC_HOPELESS) == 0; }
 
-/* --- the bed -----------------------------------------------------------------------------------
- */
+/* --- the bed ---------------------------------------------------------------------------------- */
 
 static void refuse(Tirc *c, void *self) {
   const char *name = self;
@@ -120,8 +119,7 @@ void tirc_bed_free(Bed *b) {
   free(b);
 }
 
-/* --- children ----------------------------------------------------------------------------------
- */
+/* --- children --------------------------------------------------------------------------------- */
 
 static bool start_child(Child *k, Candidate *c, bool reference) {
   c->slot->m = (Measured){.seconds = (double)INFINITY};
@@ -194,8 +192,7 @@ static void check(Bed *b, Slot *slot) {
   slot->m.checked = true;
 }
 
-/* --- measuring ---------------------------------------------------------------------------------
- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
 static bool goes_on(const BedListener *l) { return !l || !l->go_on || l->go_on(l->self); }
 
@@ -310,8 +307,7 @@ tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, dou
   return status;
 }
 
-/* --- comparing ---------------------------------------------------------------------------------
- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 static double median_of(const Measured *m) { return tirc_median(m->n_samples, m->samples); }
 

@@ -6,8 +6,7 @@
 
 static const uint64_t APART = UINT64_C(1) << 32; /* the numbers of other draws */
 
-/* --- order -------------------------------------------------------------------------------------
- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static int compare_doubles(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -64,8 +63,7 @@ double tirc_rank_correlation(int n, const double *x, const double *y, int fewest
   return n < fewest ? (double)NAN : xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-/* --- the bootstrap ------------------------------------------------------------------------------
- */
+/* --- the bootstrap ---------------------------------------------------------------------------- */
 
 static uint32_t next_random(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -100,8 +98,7 @@ bool tirc_is_interval(double low, double high) { return low > 0 && isfinite(high
 
 static int lesser(int a, int b) { return a < b ? a : b; }
 
-/* --- figures -----------------------------------------------------------------------------------
- */
+/* --- figures ---------------------------------------------------------------------------------- */
 
 void tirc_sum_up(tirc_figures *f) {
   const int n = f->n_samples;
@@ -142,8 +139,7 @@ void tirc_figures_clear(tirc_figures *f) {
   *f = (tirc_figures){0};
 }
 
-/* --- comparing ---------------------------------------------------------------------------------
- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 static bool has_figure(const tirc_figures *f) { return f && f->median > 0 && f->n_turns > 0; }
 

@@ -21,8 +21,7 @@ static const double SECONDS = 0.3;
 static const double LONGEST_SPIN = 0.5; /* seconds; what spins on is measured with all others */
 enum { USUAL_TURNS = 9, POLL_US = 200, ATTEMPTS = 3 };
 
-/* --- other threads ----------------------------------------------------------------------------
- */
+/* --- other threads ---------------------------------------------------------------------------- */
 
 /* The state letter follows the name, which is in parentheses and may contain some. */
 static bool is_running(const char *task) {
@@ -106,8 +105,7 @@ static void release_cores(Pinned *p) {
   free(p->at);
 }
 
-/* --- the clock of the core ----------------------------------------------------------------------
- */
+/* --- the clock of the core -------------------------------------------------------------------- */
 
 /* Seconds that this thread ran: when another process takes its core, this clock stands still. */
 static double thread_seconds(void) {
@@ -132,8 +130,7 @@ double tirc_measure_clock(int steps) {
   return 8 * (double)steps / (thread_seconds() - start);
 }
 
-/* --- turns -------------------------------------------------------------------------------------
- */
+/* --- turns ------------------------------------------------------------------------------------ */
 
 typedef struct Turns {
   const TurnPlan *plan;
@@ -244,8 +241,7 @@ static void take_turn(Turns *t, int i) {
   if (!isfinite(seconds)) give_up(f);
 }
 
-/* --- an attempt ---------------------------------------------------------------------------------
- */
+/* --- an attempt ------------------------------------------------------------------------------- */
 
 const char *const tirc_disturbance_names[N_DISTURBANCES] = {
     [BY_LOAD] = "load", [BY_CLOCK] = "clock", [BY_UNCERTAINTY] = "uncertainty"};

@@ -21,8 +21,7 @@ typedef struct TurnPlan {
 /* figures[i] of contender i are empty, or have the code of one that takes no turns. */
 void tirc_take_turns(const TurnPlan *p, tirc_figures *const *figures, tirc_conditions *out);
 
-/* --- what disturbs ------------------------------------------------------------------------------
- */
+/* --- what disturbs ---------------------------------------------------------------------------- */
 
 typedef enum Disturbance { BY_LOAD, BY_CLOCK, BY_UNCERTAINTY, N_DISTURBANCES } Disturbance;
 extern const char *const tirc_disturbance_names[N_DISTURBANCES];

@@ -68,8 +68,7 @@ tirc_status tirc_module_check_rules(const tirc_module *m, const char *rules,
   return tirc_api_scratch(check_rules, &t, &t.sources, error);
 }
 
-/* --- the best schedule that is known -----------------------------------------------------------
- */
+/* --- the best schedule that is known ---------------------------------------------------------- */
 
 typedef struct Tuned {
   const tirc_module *from;

@@ -21,8 +21,7 @@ bool tirc_tuning_goes_on(const Tuning *t) {
   return !o->go_on || o->go_on(o->self);
 }
 
-/* --- what is expected --------------------------------------------------------------------------
- */
+/* --- what is expected ------------------------------------------------------------------------- */
 
 static const Cpu *cpu_of(const Task *t) { return tirc_space_target(tirc_search_space(t->search)); }
 
@@ -60,8 +59,7 @@ void tirc_tuning_rank(void *self, int n, SearchPoint **points) {
 
 double tirc_tuning_best(const Task *t) { return t->n_best ? t->best[0].seconds : (double)INFINITY; }
 
-/* --- a batch -----------------------------------------------------------------------------------
- */
+/* --- a batch ---------------------------------------------------------------------------------- */
 
 typedef struct Taken {
   SearchPoint *point;

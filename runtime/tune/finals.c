@@ -28,8 +28,7 @@ static void hear_turn(void *self, int i, const Measured *m) {
   for (int k = 0; k < m->n_samples; k++) vec_push(f->task->c, f->samples[i], m->samples[k]);
 }
 
-/* --- their time --------------------------------------------------------------------------------
- */
+/* --- their time ------------------------------------------------------------------------------- */
 
 /* Of --auto's schedule and the best. */
 static int count_finalists(const Task *t) {
@@ -61,8 +60,7 @@ static bool may_compare(const Tuning *t) {
          (!t->options->go_on || t->options->go_on(t->options->self));
 }
 
-/* --- turns -------------------------------------------------------------------------------------
- */
+/* --- turns ------------------------------------------------------------------------------------ */
 
 static bool finals_go_on(void *self) { return may_compare(((const Finals *)self)->tuning); }
 
@@ -147,8 +145,7 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   return TIRC_OK;
 }
 
-/* --- what a search gives ------------------------------------------------------------------------
- */
+/* --- what a search gives ---------------------------------------------------------------------- */
 
 typedef struct Finish {
   const Task *task;

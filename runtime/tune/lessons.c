@@ -112,8 +112,7 @@ bool tirc_lessons_predict(const Lessons *l, int n, const float *features, float 
   return m && tirc_model_predict(m, n, PROGRAM_FEATURES, features, out);
 }
 
-/* --- for the next searches ---------------------------------------------------------------------
- */
+/* --- for the next searches -------------------------------------------------------------------- */
 
 typedef struct Gathering {
   Lessons *all;

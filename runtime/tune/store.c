@@ -61,8 +61,7 @@ void tirc_study_free(Study *t) {
   if (t->c) tirc_context_release(t->c);
 }
 
-/* --- other workers -----------------------------------------------------------------------------
- */
+/* --- other workers ---------------------------------------------------------------------------- */
 
 typedef struct Census {
   const Store *store;
@@ -94,8 +93,7 @@ tirc_status tirc_store_others(Store *s, const Study *t, Others *out, tirc_error 
   return status;
 }
 
-/* --- what is kept with a trial -----------------------------------------------------------------
- */
+/* --- what is kept with a trial ---------------------------------------------------------------- */
 
 /* A name as JSON, with its quotes. */
 static void put_name(FILE *f, const char *name) {
@@ -154,8 +152,7 @@ bool tirc_extra_read(const char *more, Extra *out) {
   return ours;
 }
 
-/* --- what others do ----------------------------------------------------------------------------
- */
+/* --- what others do --------------------------------------------------------------------------- */
 
 typedef struct News {
   Study *t;
@@ -190,8 +187,7 @@ tirc_status tirc_store_news(Store *s, Study *t,
   return status == TIRC_OK ? tirc_db_news(s->db, t->id, knows, hear, &n, error) : status;
 }
 
-/* --- what is to be done ------------------------------------------------------------------------
- */
+/* --- what is to be done ----------------------------------------------------------------------- */
 
 static const char *trace_text(const SearchPoint *p) {
   return tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false, DIALECT_TIR));

@@ -16,8 +16,7 @@
 
 enum { TRIALS = 64 };
 
-/* --- which program -----------------------------------------------------------------------------
- */
+/* --- which program ---------------------------------------------------------------------------- */
 
 /* What a batch is expected to gain of the whole: the task's part of it, times what the last ones
  * gained or, without that, less and less. */
@@ -58,8 +57,7 @@ static Task *starved_task(Tuning *t) {
   return starved;
 }
 
-/* --- from start to end -------------------------------------------------------------------------
- */
+/* --- from start to end ------------------------------------------------------------------------ */
 
 static int count_cores(void) {
   const long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -191,8 +189,7 @@ static void release_task(Task *t) {
   if (t->c) tirc_context_release(t->c);
 }
 
-/* --- the loop ----------------------------------------------------------------------------------
- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 /* Trials that are neither done nor given to anybody, or not yet made: whether the search goes on
  * without those that others have. */

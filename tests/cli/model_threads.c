@@ -12,8 +12,7 @@
 
 enum { THREADS = 4, RUNS = 3, ELEMENTS = 4 * 20000 };
 
-/* --- the counter: what stands here comes before the C library's own -----------------------------
- */
+/* --- the counter: what stands here comes before the C library's own --------------------------- */
 
 extern void *__libc_malloc(size_t n), *__libc_calloc(size_t n, size_t size),
     *__libc_memalign(size_t a, size_t n);
@@ -46,8 +45,7 @@ int posix_memalign(void **out, size_t a, size_t n) {
   return (*out = __libc_memalign(a, n)) ? 0 : 12;
 }
 
-/* --- the runs -----------------------------------------------------------------------------------
- */
+/* --- the runs --------------------------------------------------------------------------------- */
 
 typedef struct Caller {
   float *y;

@@ -1,6 +1,6 @@
 /* What an operation on integers gives, said once more and in another way (numbers of 128 bits, and
- * a remainder by 2 to the power of the width) than ir/int_op.h says it; random expressions, and
- * their values by this. For tests of everything that computes with integers.
+ * a remainder by 2 to the power of the width) than ir/tree/int_op.h says it; random expressions,
+ * and their values by this. For tests of everything that computes with integers.
  *
  * Not looked at, for there is no value: division and remainder by 0; shifts by less than 0 or by
  * the width of the type and more; sums, differences, products, quotients (and the remainder of the

@@ -116,8 +116,7 @@ static void memory_has_a_limit(void **state) {
 }
 #endif
 
-/* --- work that is done once ---------------------------------------------------------------------
- */
+/* --- work that is done once ------------------------------------------------------------------- */
 
 static void leave_a_number(Tirc *c, void *self) {
   (void)c;

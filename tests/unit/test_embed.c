@@ -41,8 +41,7 @@ static void assert_equal_modules(const tirc_module *a, const tirc_module *b) {
   if (difference) fail_msg("%s", difference);
 }
 
-/* --- the builder -------------------------------------------------------------------------------
- */
+/* --- the builder ------------------------------------------------------------------------------ */
 
 static const char matmul_text[] =
     "@T.prim_func\n"
@@ -295,8 +294,7 @@ static void builder_keeps_the_first_mistake(void **state) {
   tirc_builder_free(b);
 }
 
-/* --- schedules call by call --------------------------------------------------------------------
- */
+/* --- schedules call by call ------------------------------------------------------------------- */
 
 static tirc_value call(tirc_schedule *s, const char *name, int n, const tirc_value *args) {
   tirc_value r = tirc_none();
@@ -497,8 +495,7 @@ static void sampled_numbers_stand_in_the_trace(void **state) {
   tirc_schedule_free(s);
 }
 
-/* --- DLPack ------------------------------------------------------------------------------------
- */
+/* --- DLPack ----------------------------------------------------------------------------------- */
 
 static const char scale_text[] = "@T.prim_func\n"
                                  "def main(a: T.handle, b: T.handle):\n"

@@ -43,8 +43,7 @@ static void a_load_that_two_stores_share_is_one_of_each(void **state) {
   in_context("a shared load", check_shared_load, NULL);
 }
 
-/* --- what stands in a source --------------------------------------------------------------------
- */
+/* --- what stands in a source ------------------------------------------------------------------ */
 
 typedef struct Row {
   const char *type, *value;           /* of the arrays' elements, and of an element of B */

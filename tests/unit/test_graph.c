@@ -48,8 +48,7 @@ static const Module *parse(Tirc *c, const char *text) {
   return m;
 }
 
-/* --- bindings -----------------------------------------------------------------------------------
- */
+/* --- bindings --------------------------------------------------------------------------------- */
 
 #define HEAD                                                                                       \
   "@I.ir_module\nclass Module:\n"                                                                  \
@@ -150,8 +149,7 @@ static void test_bindings(void **state) {
   }
 }
 
-/* --- equality -----------------------------------------------------------------------------------
- */
+/* --- equality --------------------------------------------------------------------------------- */
 
 static void test_equality(void **state) {
   Tirc *c = *state;
@@ -178,8 +176,7 @@ static void test_equality(void **state) {
   }
 }
 
-/* --- refused ------------------------------------------------------------------------------------
- */
+/* --- refused ---------------------------------------------------------------------------------- */
 
 static const struct {
   const char *text, *message;
@@ -259,8 +256,7 @@ static void test_refused(void **state) {
   }
 }
 
-/* --- whole modules ------------------------------------------------------------------------------
- */
+/* --- whole modules ---------------------------------------------------------------------------- */
 
 /* The layout is the reference printer's. */
 static void test_layout(void **state) {
@@ -307,8 +303,7 @@ static void test_layout(void **state) {
   assert_memory_equal(printed, text, until);
 }
 
-/* --- copies -------------------------------------------------------------------------------------
- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 static const void *data_of(const Module *m) {
   const GraphBlock *b = &m->graphs[0]->blocks[0];

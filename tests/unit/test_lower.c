@@ -44,8 +44,7 @@ static void each_pass_keeps_the_meaning(void **state) {
   for (int i = 0; i < N_PROGRAMS; i++) in_context(programs[i].name, check_program, &programs[i]);
 }
 
-/* --- copies ------------------------------------------------------------------------------------
- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 static const char *text_of(Tirc *c, const Module *m, const Func *f) {
   Module one = *m;

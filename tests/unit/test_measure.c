@@ -136,8 +136,7 @@ static void test_ranks(void **state) {
   assert_true(fabs(tirc_rank_correlation(5, up, tied, 3) - sqrt(0.9)) < 1e-12);
 }
 
-/* --- contenders --------------------------------------------------------------------------------
- */
+/* --- contenders ------------------------------------------------------------------------------- */
 
 typedef struct Worker {
   int calls, fails_at, prepared, released;

@@ -530,8 +530,7 @@ static void builders(void **state) {
   }
 }
 
-/* --- bytes that are no UTF-8 -------------------------------------------------------------------
- */
+/* --- bytes that are no UTF-8 ------------------------------------------------------------------ */
 
 static void is_text(const char *what) {
   if (what && tirc_utf8_wrong(what)) fail_msg("no UTF-8: %s", what);

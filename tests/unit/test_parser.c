@@ -48,8 +48,7 @@ static const Module *parse(Tirc *c, const char *text) {
   return m;
 }
 
-/* --- expressions --------------------------------------------------------------------------------
- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 /* `B[0] = text` (float32) or `I[0] = text` (int32), as it prints. */
 static const struct {
@@ -161,8 +160,7 @@ static void expressions_read_as_they_print(void **state) {
     assert_string_equal(stored_value(c, "I", int_cases[i].text), int_cases[i].printed);
 }
 
-/* --- programs -----------------------------------------------------------------------------------
- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 #define HEAD "# from tvm.script import tir as T\n\n@T.prim_func\n"
 #define MAIN "def main(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n"
@@ -290,8 +288,7 @@ static void constants_are_overridden(void **state) {
   assert_string_equal(tirc_codes[c->diag.code].text, "name");
 }
 
-/* --- errors -------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 typedef struct Bad {
   const char *text;
@@ -493,8 +490,7 @@ static void excerpts_point_at_the_column(void **state) {
   assert_null(tirc_source_excerpt(c, &s, 0, 1));
 }
 
-/* --- the syntax tree ----------------------------------------------------------------------------
- */
+/* --- the syntax tree -------------------------------------------------------------------------- */
 
 static Syn *expression(Tirc *c, const char *text) {
   Source s = source_of(text);
@@ -536,8 +532,7 @@ static void trees_have_the_documented_shape(void **state) {
               s->a->kind == SYN_TUPLE);
 }
 
-/* --- hostile input ------------------------------------------------------------------------------
- */
+/* --- hostile input ---------------------------------------------------------------------------- */
 
 static char *repeat(Tirc *c, const char *head, const char *piece, int n, const char *tail) {
   Text t = {.c = c};

@@ -152,8 +152,7 @@ static void test_refused(void **state) {
   tirc_program_free(p);
 }
 
-/* --- several callers ----------------------------------------------------------------------------
- */
+/* --- several callers -------------------------------------------------------------------------- */
 
 typedef struct Caller {
   const tirc_program *program;

@@ -34,8 +34,7 @@ static char *print(const tirc_module *m) {
   return text;
 }
 
-/* --- sentences ---------------------------------------------------------------------------------
- */
+/* --- sentences -------------------------------------------------------------------------------- */
 
 static void check_sentence(const tirc_step *step) {
   const char *s = step->sentence;
@@ -133,8 +132,7 @@ static void a_failing_script_keeps_its_steps(void **state) {
   tirc_module_free(m);
 }
 
-/* --- observed runs -----------------------------------------------------------------------------
- */
+/* --- observed runs ---------------------------------------------------------------------------- */
 
 typedef struct Seen {
   char text[2000];
@@ -209,8 +207,7 @@ static void a_run_is_observed_in_order(void **state) {
   tirc_module_free(m);
 }
 
-/* --- differences -------------------------------------------------------------------------------
- */
+/* --- differences ------------------------------------------------------------------------------ */
 
 static char *random_text(int lines, int letters) {
   char *text = calloc((size_t)lines * 8 + 1, 1), *at = text;

@@ -140,8 +140,7 @@ static const char *plain_script(Tirc *c) {
   return tirc_format(c, "%.*s%s", (int)(at - everything), everything, at + strlen(cut));
 }
 
-/* --- printing, storing, doing again ------------------------------------------------------------
- */
+/* --- printing, storing, doing again ----------------------------------------------------------- */
 
 static void test_python(void **state) {
   (void)state;
@@ -415,8 +414,7 @@ static void test_undone(void **state) {
   tirc_context_release(c);
 }
 
-/* --- sampling ----------------------------------------------------------------------------------
- */
+/* --- sampling --------------------------------------------------------------------------------- */
 
 /* What libstdc++'s distributions draw from the same generator and seeds. */
 static void test_random(void **state) {
@@ -539,8 +537,7 @@ static void test_compute_location(void **state) {
                 "[-2, -1, 0, 1]\n-1\nTrue\n");
 }
 
-/* --- the schedule ------------------------------------------------------------------------------
- */
+/* --- the schedule ----------------------------------------------------------------------------- */
 
 static void test_copy(void **state) {
   (void)state;

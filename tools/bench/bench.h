@@ -9,7 +9,7 @@
 
 typedef struct Bench Bench;
 typedef struct Case Case;
-typedef struct Operator Operator; /* bench_rivals.h */
+typedef struct Operator Operator; /* rivals.h */
 
 /* Somebody else's way to compute the program, named by --vs; see rivals.c. */
 typedef struct Rival {

@@ -42,8 +42,7 @@ typedef struct ModelBench {
   tirc_program_size size;
 } ModelBench;
 
-/* --- arguments ----------------------------------------------------------------------------------
- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static int refuse_extent(const tirc_param *p, int d) {
   const char *name = p->symbol[d];
@@ -72,8 +71,7 @@ static int fill_arguments(ModelBench *b) {
   return status;
 }
 
-/* --- measuring ----------------------------------------------------------------------------------
- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
 static int call_program(void *self) {
   ModelBench *b = self;
@@ -177,8 +175,7 @@ static int profile(ModelBench *b) {
   return DONE;
 }
 
-/* --- what comes out -----------------------------------------------------------------------------
- */
+/* --- what comes out --------------------------------------------------------------------------- */
 
 static double total_seconds(const ModelBench *b) {
   double total = 0;

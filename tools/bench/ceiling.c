@@ -51,8 +51,7 @@ void add_ceilings(const Bench *b, Case *k) {
                     .skipped = !ceiling_bits(b)};
 }
 
-/* --- traffic -----------------------------------------------------------------------------------
- */
+/* --- traffic ---------------------------------------------------------------------------------- */
 
 static void count_traffic(Case *k) {
   k->bytes_read = k->bytes_written = 0;
@@ -90,8 +89,7 @@ void release_ceilings(Case *k) {
   k->from = k->to = NULL;
 }
 
-/* --- shares ------------------------------------------------------------------------------------
- */
+/* --- shares ----------------------------------------------------------------------------------- */
 
 static const Contender *find_ceiling(const Case *k, CeilingKind which) {
   for (int i = 0; i < k->n_contenders; i++) {

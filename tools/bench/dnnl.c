@@ -84,8 +84,7 @@ static bool find_functions(Dnnl *v) {
 #undef X
 }
 
-/* --- words --------------------------------------------------------------------------------------
- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 typedef struct Word {
   const char *word;
@@ -124,8 +123,7 @@ static bool find_word(const Word *table, const char *word, int *value) {
   return false;
 }
 
-/* --- what a primitive is ------------------------------------------------------------------------
- */
+/* --- what a primitive is ---------------------------------------------------------------------- */
 
 /* The descriptors of the arrays that a kind has. */
 typedef struct Descs {
@@ -247,8 +245,7 @@ static bool add_attributes(const Dnnl *v, const DnnlCall *c, dnnl_primitive_attr
   return ok;
 }
 
-/* --- memory and layouts ------------------------------------------------------------------------
- */
+/* --- memory and layouts ----------------------------------------------------------------------- */
 
 static void execute_copy(const Dnnl *v, const Array *a) {
   bool result = a->id == DNNL_ARG_DST;

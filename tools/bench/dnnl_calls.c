@@ -26,8 +26,7 @@ static bool get_list(Reading *r, const char *name, tirc_value *out) {
          out->kind == TIRC_KIND_LIST;
 }
 
-/* --- the parameters, as lists -------------------------------------------------------------------
- */
+/* --- the parameters, as lists ----------------------------------------------------------------- */
 
 static bool name_parameter(Reading *r, int i) {
   tirc_value dims[DNNL_DIMS], strides[DNNL_DIMS];
@@ -46,8 +45,7 @@ static bool name_parameter(Reading *r, int i) {
   return !tirc_schedule_set(r->s, p->name, &v, &r->e);
 }
 
-/* --- lists as calls -----------------------------------------------------------------------------
- */
+/* --- lists as calls --------------------------------------------------------------------------- */
 
 static double as_number(const tirc_value *v) {
   return v->kind == TIRC_KIND_INT ? (double)v->u.i : v->kind == TIRC_KIND_FLOAT ? v->u.f : 0;
@@ -120,8 +118,7 @@ static bool read_call(Reading *r, const tirc_value *v, DnnlCall *c) {
   return true;
 }
 
-/* --- arrays in between --------------------------------------------------------------------------
- */
+/* --- arrays in between ------------------------------------------------------------------------ */
 
 static bool make_scratch(Reading *r) {
   tirc_value list;
@@ -145,8 +142,7 @@ void dnnl_calls_free(DnnlCalls *c) {
   c->n_scratch = 0;
 }
 
-/* --- the program's words ------------------------------------------------------------------------
- */
+/* --- the program's words ---------------------------------------------------------------------- */
 
 /* A schedule whose scope has the program's words. */
 static bool open_words(Reading *r) {

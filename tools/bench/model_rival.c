@@ -13,8 +13,7 @@
 
 static const char *const name = "onnxruntime";
 
-/* --- the process whose memory is measured -------------------------------------------------------
- */
+/* --- the process whose memory is measured ----------------------------------------------------- */
 
 static bool send_bytes(int to, const void *bytes, size_t n) {
   const char *at = bytes;
@@ -131,8 +130,7 @@ static void measure_child(ModelRival *r, int threads, int n, tirc_array *const *
   end_child(r);
 }
 
-/* --- in this process ----------------------------------------------------------------------------
- */
+/* --- in this process -------------------------------------------------------------------------- */
 
 int begin_rival(const Options *o, ModelRival *out) {
   char found = false;
@@ -173,8 +171,7 @@ void end_rival(ModelRival *r) {
   r->runtime = NULL;
 }
 
-/* --- its results --------------------------------------------------------------------------------
- */
+/* --- its results ------------------------------------------------------------------------------ */
 
 static const double OF_ITSELF = 1e-3, OF_LARGEST = 1e-4;
 

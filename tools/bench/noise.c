@@ -57,8 +57,7 @@ void print_disturbance(const Bench *b, const Case *k) {
   if (*text || k->meanwhile.attempts > 1) fprintf(b->out, "\n");
 }
 
-/* --- shares above 100 % ------------------------------------------------------------------------
- */
+/* --- shares above 100 % ----------------------------------------------------------------------- */
 
 bool explain_excess(const Bench *b, const Case *k, const Contender *c, char *out, size_t size) {
   static const double SHORT = 10e-6;

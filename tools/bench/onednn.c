@@ -36,8 +36,7 @@ static bool dnnl_open_with_isa(const Bench *b, char *kernels, size_t size, const
   return true;
 }
 
-/* --- sgemm -------------------------------------------------------------------------------------
- */
+/* --- sgemm ------------------------------------------------------------------------------------ */
 
 typedef int (*DnnlSgemm)(char transpose_a, char transpose_b, int64_t m, int64_t n, int64_t k,
                          float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
@@ -144,8 +143,7 @@ void onednn_free(void *prepared) {
   dnnl_calls_free(&o->scratch);
 }
 
-/* --- weights laid out beforehand ---------------------------------------------------------------
- */
+/* --- weights laid out beforehand -------------------------------------------------------------- */
 
 bool prepacked_open(const Bench *b, char *kernels, size_t size, const char **why) {
   float zeros[64] = {0}, result[64];

@@ -66,8 +66,7 @@ struct OnnxRuntime {
   void **given, **results;
 };
 
-/* --- the library --------------------------------------------------------------------------------
- */
+/* --- the library ------------------------------------------------------------------------------ */
 
 static void fail(OnnxRuntime *r, const char *message) {
   free(r->problem);
@@ -118,8 +117,7 @@ static bool load(OnnxRuntime *r) {
   return true;
 }
 
-/* --- the model ----------------------------------------------------------------------------------
- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 static bool read_names(OnnxRuntime *r) {
   if (!is_done(r, r->f.SessionGetInputCount(r->session, &r->n_inputs)) ||
@@ -190,8 +188,7 @@ const char *onnxruntime_problem(const OnnxRuntime *r) { return r->problem; }
 const char *onnxruntime_version(const OnnxRuntime *r) { return r->version; }
 int onnxruntime_outputs(const OnnxRuntime *r) { return (int)r->n_outputs; }
 
-/* --- arrays -------------------------------------------------------------------------------------
- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
 /* By the numbers that ONNX has for types. */
 static const char *const types[] = {NULL,      "float32", "uint8",  "int8",  "uint16",

@@ -7,8 +7,7 @@ enum { MOST_KERNELS = 64 };
 
 static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
-/* --- a table -----------------------------------------------------------------------------------
- */
+/* --- a table ---------------------------------------------------------------------------------- */
 
 /* Everything is compared with the first contender and with each rival. */
 static bool is_base(const Case *k, int i) {
@@ -119,8 +118,7 @@ void print_case(const Bench *b, const Case *k) {
   fflush(f);
 }
 
-/* --- the summary --------------------------------------------------------------------------------
- */
+/* --- the summary ------------------------------------------------------------------------------ */
 
 /* A kind of lines: what contender i has to say of a kernel (NULL: of all) on so many threads. */
 typedef void PrintRow(const Bench *b, const char *kernel, int threads, int base, int i);

@@ -57,8 +57,7 @@ void print_profile(const Bench *b) {
           *p->huge_pages ? p->huge_pages : "unknown", b->target.name);
 }
 
-/* --- load and pages ----------------------------------------------------------------------------
- */
+/* --- load and pages --------------------------------------------------------------------------- */
 
 int64_t process_memory(const char *file, const char *what) {
   char line[256], path[64];

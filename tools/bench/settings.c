@@ -6,8 +6,7 @@
 
 enum { MOST_CASES = 1000 };
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* The next value of a list: commas within brackets do not count. */
 static const char *value_end(const char *p) {
@@ -53,8 +52,7 @@ static int count_cases(const Line *l) {
   return n;
 }
 
-/* --- cases -------------------------------------------------------------------------------------
- */
+/* --- cases ------------------------------------------------------------------------------------ */
 
 /* Number i of the line's product; the last axis runs fastest. */
 static void choose(const Line *l, int i, Case *k) {

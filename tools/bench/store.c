@@ -42,8 +42,7 @@ static void add_true(Json *j, const char *key, bool value) {
   if (value) json_object_object_add(j, key, json_object_new_boolean(true));
 }
 
-/* --- what a run has in common ------------------------------------------------------------------
- */
+/* --- what a run has in common ----------------------------------------------------------------- */
 
 static char *machine_description(const Profile *p) {
   Json *j = json_object_new_object();
@@ -122,8 +121,7 @@ int open_store(Bench *b) {
   return status;
 }
 
-/* --- a case ------------------------------------------------------------------------------------
- */
+/* --- a case ----------------------------------------------------------------------------------- */
 
 static char *describe_setting(const Case *k) {
   Json *j = json_object_new_object();

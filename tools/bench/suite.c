@@ -55,8 +55,7 @@ typedef struct Reading {
 static const char line_hint[] =
     "a line is: NAME [PROGRAM.tir] CONSTANT=VALUE,VALUE... CONSTANT=VALUE...";
 
-/* --- the program of a line ----------------------------------------------------------------------
- */
+/* --- the program of a line -------------------------------------------------------------------- */
 
 static const char *text_of_program(const Reading *r, const char *word) {
   for (int i = 0; r->suite && i < N_PROGRAMS; i++)
@@ -94,8 +93,7 @@ static int find_program(const Reading *r, Line *l, const char *word) {
                   strerror(errno));
 }
 
-/* --- its names ----------------------------------------------------------------------------------
- */
+/* --- its names -------------------------------------------------------------------------------- */
 
 static bool has_constant(const tirc_module *m, const char *wanted) {
   const char *name;
@@ -158,8 +156,7 @@ static int check_values(const Reading *r, const Line *l, const tirc_module *m) {
   return DONE;
 }
 
-/* --- lines --------------------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* The -D options: of a program's line those of which it has the name. */
 static int read_defines(Reading *r, Line *l, const tirc_module *m) {
@@ -246,8 +243,7 @@ static int read_suite_text(Reading *r, char *text) {
   return status == DONE ? check_used(r) : status;
 }
 
-/* --- suites -------------------------------------------------------------------------------------
- */
+/* --- suites ----------------------------------------------------------------------------------- */
 
 bool is_known_suite(const char *name) {
   for (int i = 0; i < N_SUITES; i++)

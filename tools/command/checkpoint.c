@@ -39,8 +39,7 @@ int check_names(const Checkpoint *c) {
   return status;
 }
 
-/* --- safetensors -------------------------------------------------------------------------------
- */
+/* --- safetensors ------------------------------------------------------------------------------ */
 
 static int damaged(const char *path, const char *name, const char *what) {
   return complain("see the safetensors format: {NAME: {\"dtype\", \"shape\", \"data_offsets\"}}",
@@ -174,8 +173,7 @@ static int read_safetensors(const char *path, FILE *f, int64_t size, Checkpoint 
   return status;
 }
 
-/* --- .npz --------------------------------------------------------------------------------------
- */
+/* --- .npz ------------------------------------------------------------------------------------- */
 
 static int read_npz(const char *path, Checkpoint *c) {
   tirc_npz *z;
@@ -198,8 +196,7 @@ static int read_npz(const char *path, Checkpoint *c) {
   return status;
 }
 
-/* --- either ------------------------------------------------------------------------------------
- */
+/* --- either ----------------------------------------------------------------------------------- */
 
 int read_checkpoint(const char *path, Checkpoint *c) {
   static const unsigned char zip[4] = {'P', 'K', 3, 4}, empty_zip[4] = {'P', 'K', 5, 6};

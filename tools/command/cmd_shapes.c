@@ -31,8 +31,7 @@ typedef struct Found {
   int64_t n_used; /* weights in them */
 } Found;
 
-/* --- asking the rules --------------------------------------------------------------------------
- */
+/* --- asking the rules ------------------------------------------------------------------------- */
 
 static void print_of_rules(void *self, const char *text) {
   (void)self;
@@ -93,8 +92,7 @@ static int ask_rules(Found *f) {
   return ask_text(f, question(rules ? rules : built_in_rules));
 }
 
-/* --- checking what they say --------------------------------------------------------------------
- */
+/* --- checking what they say ------------------------------------------------------------------- */
 
 /* What a suite can have as one word. */
 static bool is_word(const tirc_value *v) {
@@ -149,8 +147,7 @@ static int check_workloads(Found *f) {
                   f->weights.n, f->weights.at[0].name, f->rules);
 }
 
-/* --- a suite -----------------------------------------------------------------------------------
- */
+/* --- a suite ---------------------------------------------------------------------------------- */
 
 static const char *part(const Found *f, int64_t i, int k) {
   return f->list.u.items[i].u.items[k].u.s;
@@ -229,8 +226,7 @@ static int write_suite_file(const Found *f) {
   return status;
 }
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static Json *json_sizes(const tirc_value *sizes) {
   Json *out = json_object_new_object();
@@ -320,8 +316,7 @@ static void print_table(const Found *f) {
          f->list.n == 1 ? "" : "s", (long long)f->n_used, f->weights.n);
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 int cmd_shapes(Options *o) {
   Found f = {.o = o, .rules = o->uses ? o->uses : "shapes.sch"};

@@ -43,8 +43,7 @@ static int show_space(const Options *o, const tirc_module *m, const char *name) 
   return DONE;
 }
 
-/* --- what the user sees ------------------------------------------------------------------------
- */
+/* --- what the user sees ----------------------------------------------------------------------- */
 
 static void print_wrong(const Tune *t, const tirc_tune_event *e) {
   put_name(stderr, t->tasks[e->task].name);
@@ -168,8 +167,7 @@ static void print_difference(const Options *o, FILE *out, const tirc_tune_task *
   tirc_module_free(automatic);
 }
 
-/* --- programs ----------------------------------------------------------------------------------
- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 /* The values that a case has for what is no constant of its program. */
 static int read_sizes(const Case *k, tirc_tune_task *task) {
@@ -255,8 +253,7 @@ static void release(Tune *t) {
   free_model_tasks(&t->model);
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int write_script(const Options *o, const tirc_tune_result *r) {
   tirc_error *e = NULL;

@@ -21,8 +21,7 @@ const char *gain_text(double automatic, double best, char *out, size_t size) {
   return out;
 }
 
-/* --- the ceiling -------------------------------------------------------------------------------
- */
+/* --- the ceiling ------------------------------------------------------------------------------ */
 
 /* At its best: what disturbs a few calls would make a low ceiling, and so would a clock that is yet
  * to rise. */
@@ -57,8 +56,7 @@ int measure_ceiling(Bench *b, Case *k, TuneRow *row) {
   return status;
 }
 
-/* --- the table ---------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static int name_width(const TuneTable *t) {
   int width = (int)strlen("program");

@@ -118,8 +118,7 @@ static bool runs_right(Rung *r) {
   return right;
 }
 
-/* --- the rungs ---------------------------------------------------------------------------------
- */
+/* --- the rungs -------------------------------------------------------------------------------- */
 
 static bool add_vectors(Rung *r) {
   const tirc_define size = {"N", "65536"};

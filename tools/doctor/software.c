@@ -18,8 +18,7 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* --- libraries ---------------------------------------------------------------------------------
- */
+/* --- libraries -------------------------------------------------------------------------------- */
 
 static void examine_linked(Doctor *d) {
   note(d, "software", "tirc", "%s", tirc_version());
@@ -107,8 +106,7 @@ static void examine_loaded(Doctor *d) {
   }
 }
 
-/* --- commands ----------------------------------------------------------------------------------
- */
+/* --- commands --------------------------------------------------------------------------------- */
 
 /* The first line that `command --version` prints; false: there is no such command. */
 static bool version_of(const char *command, char *out, size_t n) {
@@ -206,8 +204,7 @@ static void examine_folder(Doctor *d, const char *name, const char *path, Health
   if (!writable) advise(d, without, advice);
 }
 
-/* --- devices ------------------------------------------------------------------------------------
- */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 static void examine_device(void *self, const tirc_device_info *i) {
   note(self, "devices", strncmp(i->device, "cuda", 4) == 0 ? "CUDA" : "OpenCL",

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* --- the phases ---------------------------------------------------------------------------------
- */
+/* --- the phases ------------------------------------------------------------------------------- */
 
 typedef struct Watcher {
   const Options *o;
@@ -128,8 +127,7 @@ int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_mo
   return take_phases(o, m, last, NULL, out);
 }
 
-/* --- the report ---------------------------------------------------------------------------------
- */
+/* --- the report ------------------------------------------------------------------------------- */
 
 static void put_parameters(const char *what, int from, int to, const tirc_param *params) {
   for (int i = from; i < to; i++) {
@@ -172,8 +170,7 @@ int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_
   return DONE;
 }
 
-/* --- weights ------------------------------------------------------------------------------------
- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
 int read_weights(const Options *o, const tirc_module *m, const tirc_program *p, tirc_weights **file,
                  tirc_argument *args) {
@@ -190,8 +187,7 @@ int read_weights(const Options *o, const tirc_module *m, const tirc_program *p, 
   return DONE;
 }
 
-/* --- each function against itself ---------------------------------------------------------------
- */
+/* --- each function against itself ------------------------------------------------------------- */
 
 /* A weight in the layout that a schedule asks for, and a copy of it as it was: nothing else reads
  * that, so other values may take its place. */

@@ -11,8 +11,7 @@
 
 static bool is_standard(const char *path) { return !path || !strcmp(path, "-"); }
 
-/* --- parts -------------------------------------------------------------------------------------
- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 /* Those that a signal is to remove. */
 enum { MOST_PARTS = 16 };
@@ -61,8 +60,7 @@ void drop_part(char *part) {
   errno = error;
 }
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* A file that is replaced keeps its mode. */
 static FILE *open_part(const char *part, const struct stat *old) {

@@ -12,8 +12,7 @@ bool is_onnx(const char *path) {
   return n > 5 && strcmp(path + n - 5, ".onnx") == 0;
 }
 
-/* --- the folder of a test -----------------------------------------------------------------------
- */
+/* --- the folder of a test --------------------------------------------------------------------- */
 
 /* FOLDER/input_0.pb, input_1.pb ... as far as they go. */
 static int read_series(const Options *o, const char *kind, TestArrays *out) {
@@ -55,8 +54,7 @@ int take_bits(const char *dtype, tirc_array **a) {
   return DONE;
 }
 
-/* --- importing ----------------------------------------------------------------------------------
- */
+/* --- importing -------------------------------------------------------------------------------- */
 
 static bool is_npy(const char *value) {
   const char *end = strrchr(value, '.');
@@ -121,8 +119,7 @@ int import_onnx(const Options *o, const char *path, int n, const tirc_define *de
   return status;
 }
 
-/* --- what came out ------------------------------------------------------------------------------
- */
+/* --- what came out ---------------------------------------------------------------------------- */
 
 static const double RTOL = 1e-3, ATOL = 1e-7;
 

@@ -14,8 +14,7 @@
 
 typedef struct json_object Json;
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 typedef struct Reading {
   Lore *lore;
@@ -63,8 +62,7 @@ static int read_database(const Options *o, Lore *lore) {
   return status;
 }
 
-/* --- what is to be predicted -------------------------------------------------------------------
- */
+/* --- what is to be predicted ------------------------------------------------------------------ */
 
 /* The program that a suite of sizes is of, unless the command line names one. */
 static const char usual_program[] = "matmul.tir";
@@ -90,8 +88,7 @@ static int read_shapes(Bench *b, Query *queries) {
   return status;
 }
 
-/* --- JSON --------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static Json *json_rounded(double v) {
   char text[40];
@@ -221,8 +218,7 @@ static int write_knobs(const Options *o, Json *j) {
   return end_file(&to) ? DONE : complain(NULL, "cannot write '%s': %s", o->output, strerror(errno));
 }
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static void add_score(Table *t, const Knob *k, const Errors *e) {
   const int n = k->score.n;
@@ -297,8 +293,7 @@ static int check_predictable(const Lore *lore, const Bench *b, const Query *quer
                   "nothing of '%s' can be predicted", b->o->predict);
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int put_lore(const Options *o, const Lore *lore, const Bench *b, const Query *queries) {
   FILE *to = o->output && strcmp(o->output, "-") == 0 ? stderr : stdout;

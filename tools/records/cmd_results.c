@@ -15,8 +15,7 @@ typedef struct json_object Json;
 
 static char *copied(const char *text) { return text ? tirc_strdup(memory, text) : NULL; }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void add_text(Json *j, const char *key, const char *text) {
   json_object_object_add(j, key, text ? json_text(text) : NULL);
@@ -167,8 +166,7 @@ static bool read_one(void *self, const tirc_db_result *r) {
   return true;
 }
 
-/* --- choosing and ordering ---------------------------------------------------------------------
- */
+/* --- choosing and ordering -------------------------------------------------------------------- */
 
 const char *dimension(const Stored *s, const char *name, char *buffer, size_t size) {
   if (strcmp(name, "contender") == 0 || strcmp(name, "variant") == 0) return s->contender;
@@ -204,8 +202,7 @@ static int compare_stored(const void *a, const void *b) {
   return c;
 }
 
-/* --- the list ----------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static void add_figure(Table *t, double v, int digits) {
   if (isfinite(v) && v != 0)
@@ -289,8 +286,7 @@ static void put_notes(const Results *r) {
            r->n_older == 1 ? "" : "s");
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int check_options(const Options *o) {
   if (o->as_json + o->csv + o->md + o->latex > 1)

@@ -38,8 +38,7 @@ typedef struct Explained {
   int n_unreadable; /* trials whose trace means nothing here */
 } Explained;
 
-/* --- counting ----------------------------------------------------------------------------------
- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 static Share *share_of(Explained *x, const char *name, const char *value) {
   int of = -1, most = -1;
@@ -89,8 +88,7 @@ static void count_facts(Explained *x, const Facts *f, double ratio, bool best) {
   }
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void keep_row(Explained *x, const tirc_db_trial *t, const Facts *f) {
   one_more(x->rows, x->n);
@@ -140,8 +138,7 @@ static int compare_shares(const void *a, const void *b) {
 
 static const char *name_of_task(const tirc_db_task *t) { return t->name ? t->name : t->hash; }
 
-/* --- views -------------------------------------------------------------------------------------
- */
+/* --- views ------------------------------------------------------------------------------------ */
 
 static void start_table(Table *t, int n_knobs, const int *which) {
   t->columns = 2 + n_knobs;
@@ -219,8 +216,7 @@ static void put_long(const Explained *x) {
   put_table(x->o, stdout, &t);
 }
 
-/* --- frequencies, and what goes with speed -----------------------------------------------------
- */
+/* --- frequencies, and what goes with speed ---------------------------------------------------- */
 
 static int shares_until(const Share *s, int from, int n) {
   int to = from;
@@ -305,8 +301,7 @@ static void put_speeds(const Explained *x) {
   for (int i = 0; i < n_spreads; i++) put_spread(&spreads[i]);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void add_text(Json *j, const char *key, const char *text) {
   json_object_object_add(j, key, *text ? json_text(text) : NULL);
@@ -391,8 +386,7 @@ static int put_json(const Explained *x) {
   return DONE;
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static const struct {
   const char *name;

@@ -15,8 +15,7 @@ struct Trees {
   const double *values; /* the knob's */
 };
 
-/* --- examples ----------------------------------------------------------------------------------
- */
+/* --- examples --------------------------------------------------------------------------------- */
 
 bool has_trees(void) { return tirc_model_library() != NULL; }
 
@@ -87,8 +86,7 @@ bool has_shape(const Group *g, const Query *q) {
   return false;
 }
 
-/* --- learning ----------------------------------------------------------------------------------
- */
+/* --- learning --------------------------------------------------------------------------------- */
 
 /* Widths and tiles go up by factors. */
 static double scaled(const Knob *k, double v) { return k->yes_no ? v : v > 0 ? log2(v) : -1; }
@@ -137,8 +135,7 @@ static Trees *grow(const Group *g, const Knob *k, const Rows *r) {
   return NULL;
 }
 
-/* --- predicting --------------------------------------------------------------------------------
- */
+/* --- predicting ------------------------------------------------------------------------------- */
 
 /* The closest value that was seen. */
 static double closest(const Knob *k, double label) {
@@ -162,8 +159,7 @@ bool is_constant(const Knob *k) { return k->n_values == 1; }
 
 double accuracy(const Errors *e, int n) { return n ? 1 - (double)e->wrong / n : (double)NAN; }
 
-/* --- leaving shapes out ------------------------------------------------------------------------
- */
+/* --- leaving shapes out ----------------------------------------------------------------------- */
 
 /* The value that most rows have. */
 static double most_usual(const Knob *k, const Rows *r) {
@@ -210,8 +206,7 @@ static bool learn_knob(const Group *g, Knob *k) {
   return ok;
 }
 
-/* --- groups ------------------------------------------------------------------------------------
- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 static int compare_doubles(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;

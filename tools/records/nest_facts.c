@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- loops around a block ----------------------------------------------------------------------
- */
+/* --- loops around a block --------------------------------------------------------------------- */
 
 enum { MOST_LOOPS = 48 };
 typedef struct Nest {
@@ -41,8 +40,7 @@ static Nest heaviest(const tirc_view *v) {
   return best;
 }
 
-/* --- axes --------------------------------------------------------------------------------------
- */
+/* --- axes ------------------------------------------------------------------------------------- */
 
 static void set_axes(Facts *f, const Nest *nest) {
   const char *iters = nest->block && nest->block->iters ? nest->block->iters : "";
@@ -80,8 +78,7 @@ static const Axis *axis_of(const Facts *f, const char *loop) {
   return NULL;
 }
 
-/* --- calls -------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* Argument i of "sch.split(j_1, factors=[None, 32])", without a keyword. */
 static void read_argument(const char *call, int i, char *out, size_t size) {
@@ -157,8 +154,7 @@ static void read_call(Facts *f, const tirc_step *s) {
     read_argument(s->call, 1, f->decomposed_at, sizeof f->decomposed_at);
 }
 
-/* --- what came of it ---------------------------------------------------------------------------
- */
+/* --- what came of it -------------------------------------------------------------------------- */
 
 static int64_t annotated_unroll(const tirc_node *loop) {
   static const char key[] = "pragma_auto_unroll_max_step";
@@ -189,8 +185,7 @@ static void read_nest(Facts *f, const Nest *nest) {
   if (f->unroll == 0 && unrolled > 1) f->unroll = unrolled;
 }
 
-/* --- from outside ------------------------------------------------------------------------------
- */
+/* --- from outside ----------------------------------------------------------------------------- */
 
 static tirc_status steps_of(const tirc_module *m, const char *script, Facts *out, tirc_error **e) {
   *out = (Facts){.vector_width = 1, .parallel = 1};

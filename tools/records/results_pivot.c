@@ -27,8 +27,7 @@ typedef struct Pivot {
   int *row, *column; /* of each result; -1: in none */
 } Pivot;
 
-/* --- the sides ---------------------------------------------------------------------------------
- */
+/* --- the sides -------------------------------------------------------------------------------- */
 
 static bool is_known(const Results *r, const char *name) {
   char buffer[32];
@@ -132,8 +131,7 @@ static int place(const Stored *s, const Side *side) {
   return at;
 }
 
-/* --- cells -------------------------------------------------------------------------------------
- */
+/* --- cells ------------------------------------------------------------------------------------ */
 
 typedef struct Sum {
   tirc_ratio value; /* milliseconds, or times as fast */
@@ -182,8 +180,7 @@ static Sum sum_up(const Pivot *p, int row, int column) {
   return sum;
 }
 
-/* --- printing ----------------------------------------------------------------------------------
- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static void add_sum(const Options *o, Table *t, const Sum *s, int most) {
   if (o->csv) {

@@ -26,8 +26,7 @@ struct Editor {
   bool ahead; /* something was typed before the terminal was ready for this line */
 };
 
-/* --- keys ---------------------------------------------------------------------------------------
- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 /* While a line is edited, Ctrl-C and Ctrl-Z are keys. While it runs, the first Ctrl-C is noted and
  * a second one ends the process. */

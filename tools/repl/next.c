@@ -358,8 +358,7 @@ static void try_all(Search *q) {
   }
 }
 
-/* --- searching -----------------------------------------------------------------------------------
- */
+/* --- searching -------------------------------------------------------------------------------- */
 
 static int by_cycles(const void *a, const void *b) {
   const Proposal *x = a, *y = b;

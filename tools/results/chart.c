@@ -36,8 +36,7 @@ double binding_median(const Chart *c, int setting) {
   return most;
 }
 
-/* --- what is drawn ------------------------------------------------------------------------------
- */
+/* --- what is drawn ---------------------------------------------------------------------------- */
 
 static bool counts_operations(const Chart *c) { return c->settings[0].work.float_ops > 0; }
 
@@ -94,8 +93,7 @@ bool is_busy(const Chart *c, int setting, int series) {
   return m->f && m->f->median > 0 && m->busy;
 }
 
-/* --- what there is ------------------------------------------------------------------------------
- */
+/* --- what there is ---------------------------------------------------------------------------- */
 
 double best_fma_rate(const Chart *c, int threads) {
   double best = 0;

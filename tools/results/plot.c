@@ -185,8 +185,7 @@ static void write_bars(FILE *f, const Chart *c, const char *kernel, int threads)
   fprintf(f, "set xtics norotate\n");
 }
 
-/* --- the roofline ------------------------------------------------------------------------------
- */
+/* --- the roofline ----------------------------------------------------------------------------- */
 
 static double intensity(const Work *w) { return w->float_ops / bytes_of_work(w); }
 
@@ -272,8 +271,7 @@ static void write_roofline(FILE *f, const Chart *c, int threads) {
   write_key(f, c, NULL, threads);
 }
 
-/* --- the heat map ------------------------------------------------------------------------------
- */
+/* --- the heat map ----------------------------------------------------------------------------- */
 
 /* What a cell says: a share of the binding ceiling where there are some, otherwise a rate or ratio.
  */
@@ -333,8 +331,7 @@ static void write_heat_map(FILE *f, const Chart *c, int threads) {
           name_length + 4, c->base >= 0 ? "%.2f" : "%.0f");
 }
 
-/* --- the page ----------------------------------------------------------------------------------
- */
+/* --- the page --------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *s, const char *end) {
   size_t n = strlen(s), m = strlen(end);
@@ -418,8 +415,7 @@ static void write_script(FILE *f, const Chart *c, const struct Format *form, con
   fprintf(f, "unset multiplot\n");
 }
 
-/* --- a panel by itself -------------------------------------------------------------------------
- */
+/* --- a panel by itself ------------------------------------------------------------------------ */
 
 static int longest_name(const Chart *c, int threads) {
   int most = 0;

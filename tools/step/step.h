@@ -19,13 +19,13 @@ char *tree_text(const tirc_view *v);
 /* "for i in 128", "block C [SSR]: reads A, B; writes C"; into out. */
 void tree_line(const tirc_node *node, FILE *to);
 
-/* step_text.c */
+/* text.c */
 void print_diff(const Diff *d, FILE *to);
 /* Of a step that failed: the error and the program. */
 int print_refusal(const tirc_step *step);
 int print_steps(const tirc_steps *s, const StepChoice *choice);
 
-/* step_json.c: adds a warning to a list, which it makes when there is none; the hint is what
+/* json.c: adds a warning to a list, which it makes when there is none; the hint is what
  * `tirc explain` says of a code of its own. */
 void add_warning(struct json_object **list, const char *code, const char *message);
 /* All as one object; the caller owns it. NULL when memory is out. */
@@ -38,21 +38,21 @@ typedef struct ProgramText {
   size_t n;
 } ProgramText;
 
-/* step_trace.c: the accesses of a run, at most `budget`; *whole is false when that was not all of
+/* trace.c: the accesses of a run, at most `budget`; *whole is false when that was not all of
  * it, or it failed. given: NAME=VALUE for scalars and symbolic extents. accesses and whole may be
  * NULL. */
 struct json_object *trace_as_json(const tirc_module *m, const List *given, int64_t budget,
                                   int64_t *accesses, bool *whole);
 int64_t instance_value(const List *given, const char *name, int64_t otherwise);
 
-/* step_instance.c: DONE, or BAD after saying which --instance names nothing or no size. */
+/* instance.c: DONE, or BAD after saying which --instance names nothing or no size. */
 int check_instance(const Options *o, const tirc_module *m);
 /* The steps of a small instance of the program; NULL when there is none. *setting
  * says which. */
 tirc_steps *small_instance(const Options *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **setting);
 
-/* step_page.c */
+/* page.c */
 int write_page(const Options *o, const ProgramText *program, const tirc_module *m,
                const tirc_steps *s, const StepChoice *choice);
 

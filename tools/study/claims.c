@@ -25,8 +25,7 @@ static const Held *fastest(const Study *s, const Ground *g, const Case *k, const
   return best;
 }
 
-/* --- a row -------------------------------------------------------------------------------------
- */
+/* --- a row ------------------------------------------------------------------------------------ */
 
 typedef struct Sum {
   RatioMean mean;
@@ -157,8 +156,7 @@ const char *verdict_name(Verdict v) {
   return names[v];
 }
 
-/* --- errors that are expected ------------------------------------------------------------------
- */
+/* --- errors that are expected ----------------------------------------------------------------- */
 
 Verdict judge_failure(const Study *s, int plan, const char **message) {
   const Plan *p = &s->plans.at[plan];

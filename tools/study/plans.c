@@ -15,8 +15,7 @@ static const char *schedule_text(Script *sc, const char *path) {
   return source.text;
 }
 
-/* --- what was tuned ----------------------------------------------------------------------------
- */
+/* --- what was tuned --------------------------------------------------------------------------- */
 
 void note_made(void *self, const char *file, int line, int column, const char *message,
                const char *code) {
@@ -64,8 +63,7 @@ Value study_run_tuned_tiles(Script *sc, Value self, const Args *a) {
   return tirc_value_list(sc->c, VAL_DICT, 8, items);
 }
 
-/* --- contenders --------------------------------------------------------------------------------
- */
+/* --- contenders ------------------------------------------------------------------------------- */
 
 int find_plan(const Study *s, const char *name) {
   for (int i = 0; i < s->plans.n; i++)
@@ -126,8 +124,7 @@ Value study_run_contender(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
-/* --- ablations ---------------------------------------------------------------------------------
- */
+/* --- ablations -------------------------------------------------------------------------------- */
 
 /* Where the text has `name = ` at the start of a line, and the line's end; NULL: nowhere. */
 static const char *find_assignment(const char *text, const char *name, const char **end) {

@@ -15,8 +15,7 @@
 
 static const char no_program[] = "@T.prim_func\ndef main():\n    T.evaluate(0)\n";
 
-/* --- arguments ---------------------------------------------------------------------------------
- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 const Value *study_given(const Args *a, int i, const char *name) {
   const Value *v = tirc_script_argument(a, i, name);
@@ -95,8 +94,7 @@ Names study_sizes(Script *sc, const Value *v) {
   return out;
 }
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 const char *study_beside(Script *sc, const Study *s, const char *name) {
   const char *path = *name == '/' ? name : tirc_format(sc->c, "%s%s", s->folder, name);
@@ -140,8 +138,7 @@ static void check_program_file(Script *sc, const char *path, const Names *sizes)
                       "nothing in %s is called '%.*s'", path, (int)strcspn(unknown, "="), unknown);
 }
 
-/* --- workloads ---------------------------------------------------------------------------------
- */
+/* --- workloads -------------------------------------------------------------------------------- */
 
 static Value study_run_workload(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
@@ -168,8 +165,7 @@ static Value study_run_suite(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
-/* --- how it is measured ------------------------------------------------------------------------
- */
+/* --- how it is measured ----------------------------------------------------------------------- */
 
 static Value study_run_threads(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
@@ -213,8 +209,7 @@ static Value study_run_repeat(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
-/* --- what is shown -----------------------------------------------------------------------------
- */
+/* --- what is shown ---------------------------------------------------------------------------- */
 
 static void add_published(Script *sc, Comparison *t, const Value *v, const char *a, const char *b) {
   if (v->kind == VAL_DICT) {
@@ -303,8 +298,7 @@ static Value study_run_plot(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static const NativeRow rows[] = {
 #define NAME(name, min, max, keywords, usage, help)                                                \

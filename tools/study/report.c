@@ -12,8 +12,7 @@
 
 static bool several_threads(const Study *s) { return s->grounds[0].b.n_threads > 1; }
 
-/* --- claims ------------------------------------------------------------------------------------
- */
+/* --- claims ----------------------------------------------------------------------------------- */
 
 static void put_ratio(Doc *d, const Claim *c) {
   const tirc_ratio *r = &c->measured;
@@ -203,8 +202,7 @@ static void put_findings(Page *p) {
            p->carries, p->differs, p->undecided);
 }
 
-/* --- settings ----------------------------------------------------------------------------------
- */
+/* --- settings --------------------------------------------------------------------------------- */
 
 void short_setting(const Bench *b, const Case *k, char *out, size_t size) {
   *out = 0;
@@ -229,8 +227,7 @@ static bool is_first_of_block(const Bench *b, const Case *k) {
   return other == k;
 }
 
-/* --- figures -----------------------------------------------------------------------------------
- */
+/* --- figures ---------------------------------------------------------------------------------- */
 
 /* Each panel is a file: figure-2-qkv-2.svg. */
 static void put_panel(Page *p, const Ground *g, int number, const char *kernel, int threads) {
@@ -272,8 +269,7 @@ static void put_figures(Page *p) {
     for (int g = 0; g < p->s->n_grounds; g++) put_figure(p, &p->s->grounds[g], i);
 }
 
-/* --- all medians -------------------------------------------------------------------------------
- */
+/* --- all medians ------------------------------------------------------------------------------ */
 
 static void put_median(Page *p, const Ground *g, const Case *k, int plan) {
   const Held *h = held(p->s, g, k, plan);
@@ -332,8 +328,7 @@ static void put_medians(Page *p) {
   doc_unfold(&p->d);
 }
 
-/* --- where and how -----------------------------------------------------------------------------
- */
+/* --- where and how ---------------------------------------------------------------------------- */
 
 static void put_json(Doc *d, const char *text) {
   struct json_object *j = text ? json_tokener_parse(text) : NULL;

@@ -25,8 +25,7 @@ const Held *held(const Study *s, const Ground *g, const Case *k, int plan) {
   return g->held[place(s, g, k, plan)];
 }
 
-/* --- units -------------------------------------------------------------------------------------
- */
+/* --- units ------------------------------------------------------------------------------------ */
 
 /* What -D would be. */
 static Line line_of(const Workload *w) {
@@ -131,8 +130,7 @@ static int make_units(Study *s, Ground *g) {
   return status;
 }
 
-/* --- what the database has ---------------------------------------------------------------------
- */
+/* --- what the database has -------------------------------------------------------------------- */
 
 static void take_work(Case *k, const Work *w) {
   k->cost.float_ops = w->float_ops;
@@ -215,8 +213,7 @@ static int look_up(const Study *s, Ground *g) {
   return status;
 }
 
-/* --- before ------------------------------------------------------------------------------------
- */
+/* --- before ----------------------------------------------------------------------------------- */
 
 static void open_library(Ground *g, Plan *p) {
   const char *why = NULL;
@@ -296,8 +293,7 @@ int prepare_study(Study *s) {
   return status;
 }
 
-/* --- measuring ---------------------------------------------------------------------------------
- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
 static bool can_run(const Study *s, const Ground *g, const Case *k, int plan) {
   const Plan *p = &s->plans.at[plan];

@@ -53,8 +53,7 @@ static bool read_tiles(const Study *s, const Ground *g, Case *k, int plan, Tiles
   return ok;
 }
 
-/* --- in the report -----------------------------------------------------------------------------
- */
+/* --- in the report ---------------------------------------------------------------------------- */
 
 static void put_bytes(Doc *d, int64_t elements) { doc_cell(d, "%lld", (long long)(4 * elements)); }
 

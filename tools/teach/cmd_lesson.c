@@ -31,8 +31,7 @@ static void list_lessons(void) {
        "`tirc lesson 1 FOLDER/exercise.sch` says what is missing in yours.");
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int write_files(const Options *o, const Lesson *lesson) {
   const struct {
@@ -47,8 +46,7 @@ static int write_files(const Options *o, const Lesson *lesson) {
   return status;
 }
 
-/* --- speed --------------------------------------------------------------------------------------
- */
+/* --- speed ------------------------------------------------------------------------------------ */
 
 typedef struct Runner {
   tirc_kernel *kernel;
@@ -87,8 +85,7 @@ static int measure_ratio(const Options *o, const tirc_module *a, const tirc_modu
   return failed ? report(e) : DONE;
 }
 
-/* --- checking ----------------------------------------------------------------------------------
- */
+/* --- checking --------------------------------------------------------------------------------- */
 
 typedef struct Attempt {
   const Options *o;

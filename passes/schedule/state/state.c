@@ -245,8 +245,7 @@ void tirc_sched_seed(Sched *s, int64_t seed) {
 
 int64_t tirc_sched_fork_seed(Sched *s) { return tirc_random_fork(&s->random); }
 
-/* --- names: so that get_block does not walk the program ----------------------------------------
- */
+/* --- names: so that get_block does not walk the program --------------------------------------- */
 
 /* A table of SRefs; blocks that died or got another name leave their list when it is next looked
  * at. */
@@ -271,8 +270,7 @@ void tirc_blocks_named(Sched *s, int func, const char *name, SRefs *out) {
   if (list) list->n = kept;
 }
 
-/* --- back to what a schedule was before several calls ------------------------------------------
- */
+/* --- back to what a schedule was before several calls ----------------------------------------- */
 
 KeptSched tirc_sched_keep(Sched *s) {
   const KeptSched kept = {*s, tirc_trace_mark(s->trace)};
