@@ -105,7 +105,7 @@ def check_full(folder):
     assert run.returncode == 2, (run.returncode, run.stderr)
     assert len(SHOWN.findall(run.stdout)) == 10, run.stdout
     assert "not in the database" in run.stderr and "disk" in run.stderr, run.stderr
-    assert "--json FILE keeps them" in run.stderr, run.stderr
+    assert "--figures FILE keeps them" in run.stderr, run.stderr
     there = set().union(*check_rows(sqlite3.connect(path)).values())
     assert 8 in there and len(there) < 11, there
 

@@ -80,7 +80,7 @@ def measure(o, program, stem):
     path = stem + ".json"
     if not os.path.exists(path):
         run(o.tirc, "bench", program[0], stem + ".sch", *program[1:], "--auto", "--threads", str(o.threads), "--target",
-            o.target, "--json", path + ".part")
+            o.target, "--figures", path + ".part")
         os.rename(path + ".part", path)
     with open(path) as f:
         best = json.load(f)["results"][0]
