@@ -79,11 +79,12 @@ typedef struct Contender {
   const Rule *without;    /* of the script, or NULL */
   char *note;             /* what a rival runs; or NULL */
   void *prepared;
-  bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
-  tirc_argument *packed; /* arrays that take the place of parameters */
-  tirc_module *relaid;   /* the scheduled program, if that is because of their layout */
-  bool skipped;          /* its schedule fails, or its results are wrong */
-  const char *compiler;  /* of the schedule's code as C; NULL: by LLVM in this process */
+  const struct Contender *ahead;  /* the one that this is, but for packing before the clock runs */
+  struct Contender *packed_ahead; /* of that one: this; or NULL */
+  tirc_argument *packed;          /* arrays that take the place of parameters */
+  tirc_module *relaid;            /* the scheduled program, if that is because of their layout */
+  bool skipped;                   /* its schedule fails, or its results are wrong */
+  const char *compiler;           /* of the schedule's code as C; NULL: by LLVM in this process */
   Compiled *compiled;
   tirc_kernel *kernel;
   tirc_launch *launch;

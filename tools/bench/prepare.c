@@ -272,8 +272,8 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       status = report(e);
     else
       skip(b, c, e);
-  } else if (c[1].ahead && !c->skipped && !c->relaid)
-    prepare_ahead(b, k, &c[1], m);
+  } else if (c->packed_ahead && !c->skipped && !c->relaid)
+    prepare_ahead(b, k, c->packed_ahead, m);
   tirc_module_free(made);
   return status;
 }
@@ -322,16 +322,17 @@ static void add_script(const Bench *b, Case *k, const char *path, const struct B
 
 /* The last script again, packed ahead. */
 static void add_ahead(Case *k) {
-  const Contender *of = &k->contenders[k->n_contenders - 1];
+  Contender *of = &k->contenders[k->n_contenders - 1];
   char name[128];
   snprintf(name, sizeof name, "%.100s (packed ahead)", of->name ? of->name : "");
-  k->contenders[k->n_contenders++] =
-      (Contender){.name = tirc_strdup(memory, name), .script = of->script, .ahead = true};
+  of->packed_ahead = &k->contenders[k->n_contenders++];
+  *of->packed_ahead =
+      (Contender){.name = tirc_strdup(memory, name), .script = of->script, .ahead = of};
 }
 
 /* The scripts, each with and without packing, or the one to ablate whole and without each rule, or
  * the program of a suite as it is and by --auto; then the rivals and the ceilings. */
-static bool add_contenders(const Bench *b, Case *k) {
+static void add_contenders(const Bench *b, Case *k) {
   int given = b->of_programs ? 0 : b->o->args.n - 1;
   int scripts = b->o->ablate ? 1 : given + (b->o->automatic || b->of_programs) + b->o->tuned;
   size_t most = (size_t)(1 + 2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
@@ -360,13 +361,12 @@ static bool add_contenders(const Bench *b, Case *k) {
     k->contenders[k->n_contenders++] = (Contender){
         .name = tirc_strdup(memory, b->rivals[i].rival->name), .rival = b->rivals[i].rival};
   add_ceilings(b, k);
-  return true;
 }
 
-static bool add_planned(const Bench *b, Case *k) {
+static void add_planned(const Bench *b, Case *k) {
   k->contenders =
       tirc_alloc_array(memory, 2 * (size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
-  for (int i = 0; k->contenders && i < b->n_planned; i++) {
+  for (int i = 0; i < b->n_planned; i++) {
     const Planned *p = b->planned[i];
     k->contenders[k->n_contenders++] = (Contender){.name = tirc_strdup(memory, p->name),
                                                    .script = p->rival ? NULL : p->script,
@@ -377,16 +377,17 @@ static bool add_planned(const Bench *b, Case *k) {
                                                    .rival = p->rival};
     if (b->how.ahead && !p->rival) add_ahead(k);
   }
-  if (k->contenders) add_ceilings(b, k);
-  return k->contenders != NULL;
+  add_ceilings(b, k);
 }
 
 int prepare_case(Bench *b, Case *k) {
   int status = load_case(b, k);
   if (status == DONE && (k == b->cases || k->file)) status = check_program(b->o, k->program);
   if (status != DONE) return status;
-  if (!(b->n_planned ? add_planned(b, k) : add_contenders(b, k)))
-    return complain(NULL, "out of memory");
+  if (b->n_planned)
+    add_planned(b, k);
+  else
+    add_contenders(b, k);
   status = make_arrays(b, k);
   if (status != DONE) return status;
   status = count_cost(k);

@@ -175,7 +175,7 @@ static tirc_status put_contender(const Bench *b, const Case *k, const Contender 
                             .name = name,
                             .setting = setting,
                             .contender = contender,
-                            .schedule = c->ahead ? c[-1].schedule : c->schedule,
+                            .schedule = c->ahead ? c->ahead->schedule : c->schedule,
                             .target = b->target.name,
                             .threads = k->threads,
                             .machine = &machine,

@@ -67,12 +67,11 @@ static int read_database(const Options *o, Lore *lore) {
 /* The program that a suite of sizes is of, unless the command line names one. */
 static const char usual_program[] = "matmul.tir";
 
-static bool name_programs(Bench *b) {
+static void name_programs(Bench *b) {
   for (int i = 0; i < b->n_cases && !b->of_programs && !b->o->args.n; i++) {
     b->cases[i].text = known_program(usual_program);
     b->cases[i].file = tirc_strdup(memory, usual_program);
   }
-  return true;
 }
 
 static int read_shapes(Bench *b, Query *queries) {
@@ -332,7 +331,7 @@ int cmd_learn(Options *o) {
   if (status == DONE && b.of_programs && o->args.n)
     status = complain("leave it out", "the suite '%s' names its programs, and so does '%s'",
                       o->predict, o->args.at[0]);
-  if (status == DONE && !name_programs(&b)) status = complain(NULL, "out of memory");
+  if (status == DONE) name_programs(&b);
   if (status == DONE) status = read_database(o, &lore);
   if (status == DONE) status = learn(o, &lore, &b);
   free_cases(&b);
