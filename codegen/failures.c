@@ -29,7 +29,7 @@ static bool add(Visitor *v, Stmt s) {
 
 void tirc_failures_add(Tirc *c, Failures *f, const Func *func) {
   Adding a = {c, f, func};
-  tirc_visit_stmt(&(Visitor){.stmt = add, .expr = tirc_skip_expr, .self = &a}, func->body);
+  tirc_visit_stmts(func->body, add, &a);
 }
 
 Failures tirc_failures(Tirc *c, const Module *lowered) {

@@ -72,8 +72,8 @@ static bool count(Visitor *v, Stmt s) {
 
 PtrMap tirc_wmma_fragments(Tirc *c, Stmt kernel) {
   Scan k = {.c = c};
-  tirc_visit_stmt(&(Visitor){.stmt = note_attr, .expr = tirc_skip_expr, .self = &k}, kernel);
-  tirc_visit_stmt(&(Visitor){.stmt = count, .expr = tirc_skip_expr, .self = &k.of}, kernel);
+  tirc_visit_stmts(kernel, note_attr, &k);
+  tirc_visit_stmts(kernel, count, &k.of);
   return k.of;
 }
 
@@ -111,9 +111,7 @@ static bool find_number(Visitor *v, Stmt s) {
 
 bool tirc_wmma_numbers(const PtrMap *fragments, const For *loop) {
   Numbers n = {loop->var, false};
-  if (fragments->n)
-    tirc_visit_stmt(&(Visitor){.stmt = find_number, .expr = tirc_skip_expr, .self = &n},
-                    loop->body);
+  if (fragments->n) tirc_visit_stmts(loop->body, find_number, &n);
   return n.found;
 }
 

@@ -186,9 +186,7 @@ static bool declare_if_shared(Visitor *v, Stmt s) {
   return true;
 }
 
-void tirc_gpu_declare_shared(Gen *g, Stmt body) {
-  tirc_visit_stmt(&(Visitor){.stmt = declare_if_shared, .expr = tirc_skip_expr, .self = g}, body);
-}
+void tirc_gpu_declare_shared(Gen *g, Stmt body) { tirc_visit_stmts(body, declare_if_shared, g); }
 
 void tirc_gpu_alloc(Gen *g, Stmt s) {
   if (!tirc_is_block_memory(g->c, g->loc, s) && !tirc_gpu_fragments(g, s))
@@ -220,7 +218,7 @@ static bool add_shared(Visitor *v, Stmt s) {
 
 int64_t tirc_gpu_shared_bytes(const Func *f) {
   int64_t sum = 0;
-  tirc_visit_stmt(&(Visitor){.stmt = add_shared, .expr = tirc_skip_expr, .self = &sum}, f->body);
+  tirc_visit_stmts(f->body, add_shared, &sum);
   return sum;
 }
 
@@ -235,6 +233,6 @@ static bool add_dynamic(Visitor *v, Stmt s) {
 
 int64_t tirc_gpu_dynamic_bytes(const Func *f) {
   int64_t sum = 0;
-  tirc_visit_stmt(&(Visitor){.stmt = add_dynamic, .expr = tirc_skip_expr, .self = &sum}, f->body);
+  tirc_visit_stmts(f->body, add_dynamic, &sum);
   return sum;
 }

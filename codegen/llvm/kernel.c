@@ -110,7 +110,7 @@ static void annotate(Gen *g, LLVMValueRef fn, const char *what, int64_t n) {
 static void annotate_threads(Gen *g, const Func *f, LLVMValueRef fn) {
   static const char *const names[3] = {"maxntidx", "maxntidy", "maxntidz"};
   Threads t = {{1, 1, 1}, true};
-  tirc_visit_stmt(&(Visitor){.stmt = find_axis, .expr = tirc_skip_expr, .self = &t}, f->body);
+  tirc_visit_stmts(f->body, find_axis, &t);
   annotate(g, fn, "kernel", 1);
   for (int i = 0; t.known && i < 3; i++) annotate(g, fn, names[i], t.n[i]);
 }

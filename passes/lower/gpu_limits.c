@@ -80,8 +80,7 @@ static bool look(Visitor *v, Stmt s) {
                 l->threads_text, l->gpu->name, l->gpu->threads);
     if (tirc_is_thread_loop(s->u.loop.body)) return true;
     Limits inner = *l;
-    Visitor in = {.stmt = look, .expr = tirc_skip_expr, .self = &inner};
-    tirc_visit_stmt(&in, s->u.loop.body);
+    tirc_visit_stmts(s->u.loop.body, look, &inner);
     check_shared(&inner);
     l->kernel = NULL;
     return false;
@@ -92,6 +91,6 @@ static bool look(Visitor *v, Stmt s) {
 
 Stmt tirc_lower_gpu_limits(Tirc *c, const Func *f) {
   Limits l = {.c = c, .gpu = tirc_gpu_of(f)};
-  tirc_visit_stmt(&(Visitor){.stmt = look, .expr = tirc_skip_expr, .self = &l}, f->body);
+  tirc_visit_stmts(f->body, look, &l);
   return f->body;
 }

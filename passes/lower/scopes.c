@@ -361,7 +361,7 @@ static bool find_kernels(Visitor *v, Stmt s) {
 
 Stmt tirc_lower_scopes(Tirc *c, const Func *f) {
   Kernel k = {.c = c, .f = f};
-  tirc_visit_stmt(&(Visitor){.stmt = find_kernels, .expr = tirc_skip_expr, .self = &k}, f->body);
+  tirc_visit_stmts(f->body, find_kernels, &k);
   return f->body;
 }
 

@@ -363,7 +363,7 @@ static Stmt visit(Mutator *m, Stmt s) {
   if (tirc_is_thread_loop(s) && !k->is_in) {
     k->is_in = true;
     k->shared = 0;
-    tirc_visit_stmt(&(Visitor){.stmt = add_shared, .expr = tirc_skip_expr, .self = &k->shared}, s);
+    tirc_visit_stmts(s, add_shared, &k->shared);
     s = tirc_mutate_stmt_children(m, s);
     k->is_in = false;
     return s;

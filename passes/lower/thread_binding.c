@@ -405,8 +405,7 @@ static bool count_kernel(Visitor *v, Stmt s) {
  * finish the first, all of them, before the second begins. */
 static void check_virtual(const Kernels *k, Stmt s) {
   int n = 0;
-  tirc_visit_stmt(&(Visitor){.stmt = count_kernel, .expr = tirc_skip_expr, .self = &n},
-                  s->u.loop.body);
+  tirc_visit_stmts(s->u.loop.body, count_kernel, &n);
   if (n > 1)
     tirc_fail(
         k->c, tirc_place_of(s), CODE_LOWER,

@@ -42,7 +42,7 @@ static Expr value_of(const OperatorProgram *program) {
   const Func *f = program->func;
   Stores k = {.to = f->buffers[f->n_params - 1 - program->n_vars]};
   if (program->is_tuple || program->n_results != 1) return NULL;
-  tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k}, f->body);
+  tirc_visit_stmts(f->body, see_store, &k);
   return k.n == 1 ? k.value : NULL;
 }
 

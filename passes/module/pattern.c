@@ -115,9 +115,8 @@ static bool see_block(Visitor *v, Stmt s) {
  * or one that is not the end, are opaque. */
 static int pattern_of(Tirc *c, const Func *f) {
   Blocks k = {.c = c, .f = f};
-  Visitor v = {.stmt = see_block, .expr = tirc_skip_expr, .self = &k};
   if (f->body->kind != STMT_BLOCK || f->body->u.block.n_iters) return PATTERN_OPAQUE;
-  tirc_visit_stmt(&v, f->body->u.block.body);
+  tirc_visit_stmts(f->body->u.block.body, see_block, &k);
   if (!k.n || k.n_reductions > 1 || k.injective_last) return PATTERN_OPAQUE;
   if (k.n > 1 && k.most < PATTERN_REDUCTION) return PATTERN_INJECTIVE;
   return k.most;

@@ -115,9 +115,8 @@ static bool raise_next_id(Visitor *v, Stmt s) {
 
 /* Blocks that passes make are none of those that the module brings from another context. */
 static void reserve_ids(Tirc *c, const Module *m) {
-  Visitor v = {.stmt = raise_next_id, .expr = tirc_skip_expr, .self = c};
   if (!c->next_block_id) c->next_block_id = 1;
-  for (int i = 0; i < m->n_funcs; i++) tirc_visit_stmt(&v, m->funcs[i]->body);
+  for (int i = 0; i < m->n_funcs; i++) tirc_visit_stmts(m->funcs[i]->body, raise_next_id, c);
 }
 
 static const Module *run_extra(Passes *p, const Module *m, int phase) {

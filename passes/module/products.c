@@ -87,8 +87,7 @@ static bool see_block(Visitor *v, Stmt s) {
 
 int tirc_products(Tirc *c, const Func *f, const Product **out) {
   Walk w = {.c = c};
-  Visitor v = {.stmt = see_block, .expr = tirc_skip_expr, .self = &w};
-  tirc_visit_stmt(&v, f->body);
+  tirc_visit_stmts(f->body, see_block, &w);
   *out = w.found.at;
   return w.found.n;
 }

@@ -168,8 +168,7 @@ static void check_stores(Planning *k, const PlanCall *call) {
   const Stmt body = call->func ? tirc_without_views(k->c, call->func->body) : NULL;
   for (int i = 0; call->func && i < call->n - call->n_written; i++) {
     Stores stores = {call->func->buffers[i], false};
-    Visitor v = {.stmt = note_store, .expr = tirc_skip_expr, .self = &stores};
-    tirc_visit_stmt(&v, body);
+    tirc_visit_stmts(body, note_store, &stores);
     if (stores.found)
       FAIL(k, call->loc, CODE_ILL_FORMED, "results come behind the arguments",
            "%s writes its parameter %s, which is an argument here", call->func->name,

@@ -47,10 +47,9 @@ static bool look_on_host(Visitor *v, Stmt s) {
 void tirc_host_notes(Tirc *c, const Module *lowered, const char *const *symbols,
                      void (*tell)(void *self, Warning w), void *self) {
   Notes k = {.c = c, .tell = tell, .self = self};
-  Visitor v = {.stmt = look_on_host, .expr = tirc_skip_expr, .self = &k};
   for (int i = 0; i < lowered->n_funcs; i++) {
     k.func = lowered->funcs[i];
-    if (!symbols[i] && k.func->body) tirc_visit_stmt(&v, k.func->body);
+    if (!symbols[i] && k.func->body) tirc_visit_stmts(k.func->body, look_on_host, &k);
   }
 }
 

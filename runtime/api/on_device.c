@@ -282,8 +282,7 @@ static bool add_dynamic(Visitor *v, Stmt s) {
 static void check_dynamic(Walk *w, const Func *k, Expr e) {
   const int64_t asked = int_of(w, e);
   int64_t needed = 0;
-  tirc_visit_stmt(&(Visitor){.stmt = add_dynamic, .expr = tirc_skip_expr, .self = &needed},
-                  k->body);
+  tirc_visit_stmts(k->body, add_dynamic, &needed);
   if (asked < needed)
     tirc_fail(w->c, w->host->loc, CODE_LAUNCH, NULL,
               "%s uses %lld bytes of shared.dyn, and is launched with %lld", k->name,
