@@ -87,7 +87,7 @@ static const char *text_of(Drawn *d, const char *name, int form) {
     const char *array = tirc_format(d->w.c, "V%d", i);
     tirc_text_addf(&t, "%s: T.Buffer((%d,), \"%s\"), ", array, POINTS, name_of(type));
     const Expr shape = tirc_int32(d->w.c, POINTS);
-    const Buffer b = tirc_buffer(d->w.c, array, type, 1, &shape, NULL);
+    const Buffer b = tirc_buffer(d->w.c, array, type, 1, &shape, "global");
     Expr e = tirc_load(d->w.c, b, 1, &p);
     if (i == N_VARS - 1) {
       e = tirc_add(d->w.c, tirc_mul(d->w.c, p, tirc_int32(d->w.c, d->factor)),
