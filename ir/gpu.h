@@ -31,7 +31,7 @@ typedef struct Gpu {
 enum { GPU_AXES = 6, GPU_BLOCK_AXES = 3 };
 typedef enum ThreadAxis {
   AXIS_THREAD_X = GPU_BLOCK_AXES,
-  AXIS_VIRTUAL = GPU_AXES, /* vthread, vthread.x ...: these run in turn */
+  AXIS_VIRTUAL = GPU_AXES, /* vthread, vthread.x ...: each thread runs all of them */
   AXIS_COPROCESSOR,        /* cthread */
   AXIS_UNKNOWN,
   AXIS_NONE /* it is bound to nothing */

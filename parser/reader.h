@@ -245,8 +245,7 @@ Expr tirc_reader_binary(Reader *r, const Syn *at, const char *op, Expr a, Expr b
 void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b);
 void tirc_read_both(Reader *r, const Syn *x, const Syn *y, Expr *a, Expr *b);
 
-/* --- program_buffer.c, program_access.c
- * --------------------------------------------------------------------------- */
+/* --- program_buffer.c, program_access.c ------------------------------------------------------- */
 
 /* The name that an assignment gives to value number i of n; NULL when there is none. */
 const char *tirc_target_name(const Reader *r, int i, int n);

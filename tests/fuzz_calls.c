@@ -4,8 +4,7 @@
 
 #include "ir/tree/visit.h"
 
-/* --- the program's blocks
- * ----------------------------------------------------------------------------------- */
+/* --- the program's blocks --------------------------------------------------------------------- */
 
 static bool look_at_guard(Visitor *v, Expr e) {
   bool *found = v->self;
@@ -79,8 +78,7 @@ static void collect(Tirc *c, Stmt s, Above *above, Blocks *out) {
   }
 }
 
-/* --- which primitive
- * ---------------------------------------------------------------------------------------- */
+/* --- which primitive -------------------------------------------------------------------------- */
 
 /* Names by weight; the others weigh 10. */
 static const struct {
@@ -168,8 +166,7 @@ static const Primitive *follow(Rng *r, Blocks *b, const char *last) {
   return NULL;
 }
 
-/* --- one call
- * -------------------------------------------------------------------------------------- */
+/* --- one call --------------------------------------------------------------------------------- */
 
 static const char *try_call(Tirc *c, Rng *r, const Primitive *p, Blocks *b) {
   if (strcmp(p->name, "tensorize") == 0 && rng_chance(r, 90)) return fuzz_tensorize(c, r, b);

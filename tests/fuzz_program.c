@@ -308,8 +308,7 @@ static Shape (*const kinds[])(Gen *, Stage *) = {
     reduction,   stencil,     stencil,  padding,   strided,    reshape,   scatter,
     pooling,     diagonal,    mirrored, wrapped,   overwritten};
 
-/* --- text
- * ----------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void indent(Gen *g, int depth) {
   for (int i = 0; i < depth; i++) tirc_text_add(&g->body, "    ");

@@ -56,7 +56,7 @@ typedef struct CFile {
   int n_parallel;
 } CFile;
 
-extern const Language tirc_c_language; /* language.c */
+extern const Language tirc_c_language; /* types.c */
 
 /* --- types.c -------------------------------------------------------------------------------- */
 /* The name of a vector type; with one lane, of the scalar that may alias anything. */

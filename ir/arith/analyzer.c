@@ -152,8 +152,7 @@ Expr tirc_simplify(Analyzer *a, Expr e) { return tirc_simplify_steps(a, e, 2); }
 
 Expr tirc_simplify0(Tirc *c, Expr e) { return tirc_simplify(tirc_analyzer(c), e); }
 
-/* --- proofs
- * ---------------------------------------------------------------------------------------- */
+/* --- proofs ----------------------------------------------------------------------------------- */
 
 bool tirc_can_prove_ge(Analyzer *a, Expr e, int64_t v) {
   if (e->op == OP_INT) return e->u.i >= v;
@@ -247,8 +246,7 @@ bool tirc_prove_ge(Analyzer *a, Expr x, Expr y) {
   return tirc_prove(a, tirc_binary(a->c, OP_GE, x, y));
 }
 
-/* --- products
- * ---------------------------------------------------------------------------------------- */
+/* --- products --------------------------------------------------------------------------------- */
 
 int64_t tirc_gcd(int64_t a, int64_t b) {
   uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;

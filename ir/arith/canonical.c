@@ -86,8 +86,7 @@ static bool folded(Tirc *c, Expr e, const Canon *a, const Canon *b, Canon *out) 
   return zero;
 }
 
-/* --- sums and products
- * --------------------------------------------------------------------------------- */
+/* --- sums and products ------------------------------------------------------------------------ */
 
 static Canon add_or_sub(Simplifier *s, Expr e) {
   Tirc *c = s->a->c;
@@ -122,8 +121,7 @@ static Canon multiply(Simplifier *s, Expr e) {
   return a.kind == CANON_SUM ? of_sum(e->dtype, sum) : of_split(e->dtype, sum.at[0]);
 }
 
-/* --- division by a constant
- * ---------------------------------------------------------------------------- */
+/* --- division by a constant ------------------------------------------------------------------- */
 
 static Split with_mode(Tirc *c, DType t, Split s, bool down) {
   if (!tirc_split_mode_fits(&s, down)) s = atom(tirc_split_expr(c, t, &s, 1));
@@ -348,9 +346,7 @@ static Canon divide(Simplifier *s, Expr e) {
   return plain(tirc_binary(c, e->op, x, y));
 }
 
-/* --- casts
- * ------------------------------------------------------------------------------------------------
- */
+/* --- casts ------------------------------------------------------------------------------------ */
 
 static bool fits_type(Simplifier *s, DType t, Expr e) {
   Bound b = tirc_const_bound(s->a, e);
@@ -400,8 +396,7 @@ static Canon cast(Simplifier *s, Expr e) {
   return of_sum(e->dtype, sum);
 }
 
-/* --- comparison
- * -------------------------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 /* a < b, as a sum < 0 whose coefficients have a common divisor d apart from one small or remainder
  * term: x*d + y < c*d with -d < y < d is x < c. */
@@ -443,9 +438,7 @@ static Expr less(Simplifier *s, Expr e) {
   return tirc_rewrite_node(s, e);
 }
 
-/* --- the walk
- * ------------------------------------------------------------------------------------------------
- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static Canon mutate(Simplifier *s, Expr e) {
   bool index = tirc_is_index(e->dtype);

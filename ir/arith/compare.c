@@ -16,8 +16,7 @@ static Expr split_offset(Expr e, int64_t *offset) {
   return e;
 }
 
-/* --- learning
- * ---------------------------------------------------------------------------------------- */
+/* --- learning --------------------------------------------------------------------------------- */
 
 static KnownDiff known_diff(Expr x, Expr y, int64_t lo, int64_t hi, bool differ, bool *ok) {
   int64_t p, q, shift;
@@ -123,8 +122,7 @@ void tirc_learn_condition(Analyzer *a, Expr cond) {
       vec_push(a->c, a->literals, simplified.at[i]);
 }
 
-/* --- comparing
- * --------------------------------------------------------------------------------------- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 int tirc_compare_const(Simplifier *s, Expr x, int64_t v) {
   Expr d = tirc_simplifier_visit(s, x);

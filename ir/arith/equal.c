@@ -28,8 +28,7 @@ bool tirc_equal_is_pair(Equal *q, const void *a, const void *b) {
   return true;
 }
 
-/* --- expressions
- * --------------------------------------------------------------------------------------- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 static bool same_as_written(Equal *q, Expr a, Expr b) {
   if (a->op != b->op || a->n != b->n || !tirc_dtype_equal(a->dtype, b->dtype)) return false;
@@ -172,8 +171,7 @@ bool tirc_equal_attrs(Equal *q, const char *what, Attrs a, Attrs b) {
   return true;
 }
 
-/* --- buffers and regions
- * ---------------------------------------------------------------------------------- */
+/* --- buffers and regions ---------------------------------------------------------------------- */
 
 static bool define_buffer(Equal *q, Buffer a, Buffer b) {
   const char *what = tirc_format(q->c, "buffer %s", a->name);
@@ -222,8 +220,7 @@ static bool check_regions(Equal *q, const char *what, int n, const Region *a, in
   return true;
 }
 
-/* --- statements
- * ---------------------------------------------------------------------------------------------- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static bool equal_stmt(Equal *q, Stmt a, Stmt b);
 
@@ -378,8 +375,7 @@ static bool equal_stmt(Equal *q, Stmt a, Stmt b) {
   return false;
 }
 
-/* --- functions and modules
- * -------------------------------------------------------------------------------- */
+/* --- functions and modules -------------------------------------------------------------------- */
 
 static Attrs compared_attrs(Tirc *c, const Func *f) {
   return tirc_attrs_remove(c, f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));

@@ -31,8 +31,7 @@ typedef struct Hash {
   uint64_t sum;
 } Hash;
 
-/* --- mixing
- * ------------------------------------------------------------------------------------------- */
+/* --- mixing ----------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ (b + UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -60,8 +59,7 @@ static uint64_t of_dtype(DType t) {
   return (uint64_t)t.code << 32 | (uint64_t)t.bits << 16 | t.lanes;
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static void set_value(Hash *h, const void *key, uint64_t value) {
   uint64_t *box = tirc_new(h->c, uint64_t);
@@ -239,8 +237,7 @@ static void add_exprs(Hash *h, int n, const Expr *at) {
   for (int i = 0; i < n; i++) add_expr(h, at[i]);
 }
 
-/* --- attributes, buffers, regions
- * --------------------------------------------------------------------- */
+/* --- attributes, buffers, regions ------------------------------------------------------------- */
 
 static void add_attrs(Hash *h, Attrs attrs, const char *but) {
   uint64_t all = 0;
@@ -293,8 +290,7 @@ static void add_regions(Hash *h, int n, const Region *at) {
   }
 }
 
-/* --- statements
- * --------------------------------------------------------------------------------------- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 static void add_stmt(Hash *h, Stmt s);
 
@@ -389,8 +385,7 @@ static void add_stmt(Hash *h, Stmt s) {
   }
 }
 
-/* --- functions and modules
- * ---------------------------------------------------------------------------- */
+/* --- functions and modules -------------------------------------------------------------------- */
 
 static uint64_t of_func(Hash *h, const Func *f) {
   h->sum = (uint64_t)f->n_params;

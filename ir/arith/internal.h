@@ -80,8 +80,7 @@ bool tirc_can_prove_ge(Analyzer *a, Expr e, int64_t v); /* by constant bounds al
 /* Of the numbers that e's operator gives of operands within these bounds, if its type held all. */
 Bound tirc_bound_of_operation(Analyzer *a, Expr e, Bound x, Bound y);
 
-/* --- rules
- * ---------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 /* A rewrite rule in prefix notation: see rules.c. */
 typedef struct Rule {
@@ -115,8 +114,7 @@ extern const RuleList tirc_rules[RULES_COUNT];
 /* The first rule of the set that matches e, applied; NULL when none does. */
 Expr tirc_apply_rules(Simplifier *s, RuleSet set, Expr e);
 
-/* --- small things
- * ----------------------------------------------------------------------------------- */
+/* --- small things ----------------------------------------------------------------------------- */
 
 static inline bool tirc_is_index(DType t) {
   return t.code == TYPE_INT && t.lanes == 1 && (t.bits == 32 || t.bits == 64);
@@ -140,8 +138,7 @@ Expr tirc_mul_normalize(Tirc *c, Expr a, Expr b);
  * m * n and n * m. */
 bool tirc_same_product(Expr a, Expr b);
 
-/* --- iterator maps
- * ---------------------------------------------------------------------------------- */
+/* --- iterator maps ---------------------------------------------------------------------------- */
 
 /* Which splits refer to a mark, in order of appearance. */
 typedef struct MarkSplits {

@@ -70,8 +70,7 @@ Range tirc_range_of_set(Analyzer *a, IntSet s, Range fallback) {
   return (Range){tirc_cast(c, extent->dtype, min), extent};
 }
 
-/* --- operators
- * ------------------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 /* x op k for an operation that is monotonic in x, rising when k >= 0. */
 static IntSet by_sign(Analyzer *a, Op op, IntSet x, Expr k) {
@@ -156,8 +155,7 @@ static IntSet combine(Analyzer *a, Expr e, IntSet x, IntSet y) {
   }
 }
 
-/* --- evaluation
- * -------------------------------------------------------------------------------------------- */
+/* --- evaluation ------------------------------------------------------------------------------- */
 
 static IntSet eval(Evaluator *v, Expr e);
 
@@ -239,8 +237,7 @@ IntSet tirc_eval_set(Analyzer *a, Expr e, const PtrMap *dom) {
   return eval(&v, e);
 }
 
-/* --- conditions
- * --------------------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 /* e == *coeff * var + *rest with a constant coefficient != 0. */
 static bool linear_in(Analyzer *a, Expr e, Expr var, int64_t *coeff, Expr *rest) {

@@ -2,8 +2,7 @@
  * outer and an inner part, inverted. */
 #include "internal.h"
 
-/* --- as expressions
- * ------------------------------------------------------------------------------------- */
+/* --- as expressions --------------------------------------------------------------------------- */
 
 static Expr split_expr(Analyzer *a, const IterSplit *s) {
   Tirc *c = a->c;
@@ -42,8 +41,7 @@ void tirc_iter_map_simplify(Analyzer *a, int n, const Expr *indices, int n_vars,
                  : indices[i];
 }
 
-/* --- subspace division
- * ------------------------------------------------------------------------------------ */
+/* --- subspace division ------------------------------------------------------------------------ */
 
 /* One side of a division: a split, or a sum. */
 typedef struct Part {
@@ -299,8 +297,7 @@ const SubspaceDivision *tirc_subspace_divide(Analyzer *a, int n, const Expr *bin
   return out;
 }
 
-/* --- inversion
- * ------------------------------------------------------------------------------------------- */
+/* --- inversion -------------------------------------------------------------------------------- */
 
 /* Values flow from the outputs back to the iterators; a node is visited when all that use it have
  * been, so the order is the reverse of a post-order walk. */

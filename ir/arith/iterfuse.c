@@ -304,8 +304,7 @@ bool tirc_iter_fuse(IterRewriter *r, IterSum sum, bool early, IterSum *out) {
   return true;
 }
 
-/* --- independence
- * ------------------------------------------------------------------------------------- */
+/* --- independence ----------------------------------------------------------------------------- */
 
 static bool is_padded(IterRewriter *r, const IterMark *mark, const IterMark **origin) {
   for (int i = 0; i < r->paddings.n; i++)
@@ -423,8 +422,7 @@ bool tirc_iter_check(IterRewriter *r, int n, const IterSum *sums) {
   return true;
 }
 
-/* --- splits by mark
- * -------------------------------------------------------------------------------------- */
+/* --- splits by mark --------------------------------------------------------------------------- */
 
 MarkSplits *tirc_mark_splits(SplitCollector *k, const IterMark *mark) {
   for (int i = 0; i < k->marks.n; i++)

@@ -8,8 +8,7 @@
  * divide). At the end every mark's splits must fit together without overlap (iterfuse.c). */
 #include "itermap.h"
 
-/* --- rewriting an index
- * ----------------------------------------------------------------------------- */
+/* --- rewriting an index ----------------------------------------------------------------------- */
 
 static bool is_iter(const IterValue *v) { return v->e == NULL; }
 static IterValue free_of_iters(Expr e) { return (IterValue){.e = e}; }
@@ -152,8 +151,7 @@ static IterSum rewrite_index(IterRewriter *r, Expr e) {
   return sum;
 }
 
-/* --- constraints
- * ------------------------------------------------------------------------------------- */
+/* --- constraints ------------------------------------------------------------------------------ */
 
 /* lower <= iter < upper; either bound may be missing. */
 typedef struct Constraint {
@@ -381,8 +379,7 @@ static bool constraints_nest(IterRewriter *r) {
   return true;
 }
 
-/* --- detection
- * ------------------------------------------------------------------------------------------ */
+/* --- detection -------------------------------------------------------------------------------- */
 
 static bool ranges_independent(Tirc *c, int n, const Expr *vars, const Range *doms) {
   PtrMap all = {0};

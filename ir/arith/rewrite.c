@@ -75,8 +75,7 @@ static Expr rules_or_self(Simplifier *s, RuleSet set, Expr e) {
   return r ? r : e;
 }
 
-/* --- vectors
- * -------------------------------------------------------------------------------------------- */
+/* --- vectors ---------------------------------------------------------------------------------- */
 
 /* Ramps and broadcasts of the same length, combined operand by operand. NULL: nothing to do. */
 static Expr vector_node(Simplifier *s, Expr e) {
@@ -98,8 +97,7 @@ static Expr vector_node(Simplifier *s, Expr e) {
   return tirc_ramp(c, tirc_binary(c, e->op, a->args[0], b->args[0]), stride, lanes);
 }
 
-/* --- division
- * -------------------------------------------------------------------------------------------- */
+/* --- division --------------------------------------------------------------------------------- */
 
 static bool is_scaled(Expr e) { return e->op == OP_MUL && e->args[1]->op == OP_INT; }
 
@@ -165,8 +163,7 @@ static Expr remainder_node(Simplifier *s, Expr e) {
   return r ? r : remainder_by_analysis(s, e);
 }
 
-/* --- min and max
- * ----------------------------------------------------------------------------------------- */
+/* --- min and max ------------------------------------------------------------------------------ */
 
 static Expr extreme_node(Simplifier *s, Expr e) {
   Expr x = e->args[0], y = e->args[1];
@@ -179,8 +176,7 @@ static Expr extreme_node(Simplifier *s, Expr e) {
   return rules_or_self(s, e->op == OP_MIN ? RULES_MIN : RULES_MAX, e);
 }
 
-/* --- comparisons
- * ----------------------------------------------------------------------------------------- */
+/* --- comparisons ------------------------------------------------------------------------------ */
 
 static Expr equal_rules(Simplifier *s, Expr e) {
   Tirc *c = s->a->c;
@@ -283,8 +279,7 @@ static Expr comparison_node(Simplifier *s, Expr e) {
   }
 }
 
-/* --- conditionals and the rest
- * ---------------------------------------------------------------------------- */
+/* --- conditionals and the rest ---------------------------------------------------------------- */
 
 /* Select and if_then_else: each branch is simplified knowing the condition. */
 static Expr conditional_node(Simplifier *s, Expr e) {

@@ -92,8 +92,7 @@ Expr tirc_sum_expr(Tirc *c, DType t, const Sum *sum) {
   return e;
 }
 
-/* --- arithmetic; false when a coefficient leaves the type
- * -------------------------------------------- */
+/* --- arithmetic; false when a coefficient leaves the type ------------------------------------- */
 
 static bool in_type(DType t, int64_t v) {
   return v > tirc_dtype_min(t) && v <= tirc_dtype_max(t) && v != INT64_MIN;

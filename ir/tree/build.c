@@ -502,8 +502,7 @@ void tirc_seq_set(Tirc *c, struct StmtNode *draft, Stmt seq, int i, Stmt item) {
   deepen(draft, 1, &item);
 }
 
-/* --- buffers, attributes, modules
- * ------------------------------------------------------------------ */
+/* --- buffers, attributes, modules ------------------------------------------------------------- */
 
 Buffer tirc_buffer(Tirc *c, const char *name, DType t, int ndim, const Expr *shape,
                    const char *scope) {

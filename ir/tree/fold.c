@@ -105,8 +105,7 @@ Expr tirc_cast(Tirc *c, DType t, Expr e) {
   return tirc_expr(c, OP_CAST, t, 1, &e);
 }
 
-/* --- operators
- * -------------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 /* A plain integer constant takes the integer type of the other operand when it fits there. */
 static bool follows(Expr constant, DType other) {

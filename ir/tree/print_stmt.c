@@ -36,8 +36,7 @@ static void print_body(Printer *p, Stmt body) {
   tirc_names_leave(p, names);
 }
 
-/* --- loops
- * ------------------------------------------------------------------------------------------- */
+/* --- loops ------------------------------------------------------------------------------------ */
 
 const char *tirc_loop_kind_name(LoopKind k) {
   static const char *const names[] = {"serial", "parallel", "vectorized", "unroll",
@@ -123,8 +122,7 @@ static void print_for(Printer *p, Stmt s) {
   tirc_names_leave(p, frame);
 }
 
-/* --- blocks
- * ------------------------------------------------------------------------------------------ */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 static bool same_range(Range a, Range b) {
   return tirc_expr_same(a.min, b.min) && tirc_expr_same(a.extent, b.extent);
@@ -310,8 +308,7 @@ static void print_block(Printer *p, Stmt s) {
   tirc_names_leave(p, frame);
 }
 
-/* --- the other statements
- * --------------------------------------------------------------------------- */
+/* --- the other statements --------------------------------------------------------------------- */
 
 static const char *expr_text(Printer *p, Expr e) {
   Text t = {.c = p->c};

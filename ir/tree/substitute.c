@@ -116,8 +116,7 @@ Stmt tirc_substitute_buffers_in(Tirc *c, Stmt s, const PtrMap *map, const Paths 
   return tirc_mutate_stmt(&m, s);
 }
 
-/* --- occurrence
- * --------------------------------------------------------------------------------------- */
+/* --- occurrence ------------------------------------------------------------------------------- */
 
 typedef struct Search {
   const PtrMap *vars;
@@ -154,8 +153,7 @@ bool tirc_stmt_uses_var(Stmt stmt, Expr var) {
   return s.found;
 }
 
-/* --- fresh copies
- * --------------------------------------------------------------------------------------- */
+/* --- fresh copies ----------------------------------------------------------------------------- */
 
 static Expr rename_var(Tirc *c, PtrMap *map, Expr var) {
   Expr fresh = tirc_var(c, var->u.s, var->dtype);

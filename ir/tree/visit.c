@@ -205,8 +205,7 @@ Loc tirc_place_of(Stmt s) {
   return found;
 }
 
-/* --- rewriting
- * --------------------------------------------------------------------------------------- */
+/* --- rewriting -------------------------------------------------------------------------------- */
 
 static Buffer map_buffer(Mutator *m, Buffer b) { return m->buffer ? m->buffer(m, b) : b; }
 

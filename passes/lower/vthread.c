@@ -1,8 +1,7 @@
-/* Virtual threads run at the same time, as threads do, so they may change places with the loops in
- * them, unless two of them may touch one element of what all have, which one of them stores: these
- * run in turn, as a loop. Of the others each statement that differs between them runs for all of
- * them in turn; the others, such as those that fill shared memory for all, run once. What a virtual
- * thread has of its own it has several times:
+/* Virtual threads change places with the loops in them, as if they ran at the same time, unless
+ * what one of them stores another one may touch: these run in turn, as a loop. Otherwise each
+ * statement that differs between them runs for all of them in turn; the others, such as those that
+ * fill shared memory for all, run once. What a virtual thread has of its own it has several times:
  *
  *   for v in T.thread_binding(2, "vthread.x"):       C = T.decl_buffer((2 * 4,), scope="local")
  *     C = T.decl_buffer((4,), scope="local")         for k in range(8):
@@ -227,50 +226,68 @@ static bool is_everyones(void *inject, Buffer b) {
   return !tirc_map_has(&((Inject *)inject)->own, b->data);
 }
 
+/* Of a loop without a number the condition is not known here. */
 static bool may_differ(const Inject *k, const Touch *t, const Place *top) {
   bool differs = stmt_differs(k, t->stmt);
   for (const Place *p = t->at; p != top && !differs; p = p->up)
-    differs = (p->a && expr_differs(k, p->a)) || (p->b && expr_differs(k, p->b));
+    differs = p->kind == PLACE_REPEAT || (p->a && expr_differs(k, p->a)) ||
+              (p->b && expr_differs(k, p->b));
   return differs;
 }
 
-/* Whether two may touch one element that one of them stores. What does not differ between them is
- * the same for all. */
-static bool may_meet(Inject *k, Stmt loop, Place *at) {
+/* Where a kernel's statement is: within all loops around it, and without those over threads. */
+typedef struct Around {
+  Place *at, *block;
+} Around;
+
+/* Whether another order may give what one of them loads, or all see in the end, another value. What
+ * threads share, another thread may touch by another virtual thread. A store that is the same for
+ * all of them runs once: what follows it may load that in any of them, but it may not hand on what
+ * it stores from one to the next. */
+static bool may_meet(Inject *k, Question *q, const Around *around, const Touch *x, const Touch *y) {
+  const bool x_differs = may_differ(k, x, around->at), y_differs = may_differ(k, y, around->at);
+  const Place *top = tirc_owner(x->buffer->storage) != OWNER_THREAD ? around->block : around->at;
+  if (x->buffer->data != y->buffer->data) return false;
+  if (!x_differs && !y_differs)
+    return x->write != y->write && !tirc_map_has(&k->shared, x->buffer->data);
+  return ((x->write && x_differs) || (y->write && y_differs)) &&
+         tirc_may_meet(q, x, y, top, NULL, false);
+}
+
+static bool any_meet(Inject *k, Stmt loop, const Around *around) {
   const Threads these = {.n = 1, .at = {k->loop}};
   Question *q = tirc_question(k->c, tirc_analyzer(k->c), &these);
   Extract x = {.c = k->c, .wants = is_everyones, .self = k, .lowered = true};
-  Touches some = {0};
-  tirc_extract(&x, at, NULL, NULL, loop, k->loop->body);
-  for (int i = 0; i < x.touches.n; i++) {
-    if (!may_differ(k, &x.touches.at[i], at)) continue;
-    vec_push(k->c, some, x.touches.at[i]);
-    for (int j = 0; j < some.n; j++)
-      if (tirc_may_meet(q, &some.at[some.n - 1], &some.at[j], at, NULL, false)) return true;
-  }
+  tirc_extract(&x, around->at, NULL, NULL, loop, k->loop->body);
+  for (int i = 0; i < x.touches.n; i++)
+    for (int j = 0; j <= i; j++)
+      if (may_meet(k, q, around, &x.touches.at[i], &x.touches.at[j])) return true;
   return false;
 }
 
-static Stmt without(Mutator *m, Stmt s, Place *at) {
+static Stmt without(Mutator *m, Stmt s) {
   Inject k = {.c = m->c, .loop = &s->u.loop};
   mark(&k, s->u.loop.var);
   while (k.changed) {
     k.changed = false;
     find_differing(&k, s->u.loop.body, false);
   }
-  return may_meet(&k, s, at) ? for_each(&k, s->u.loop.body) : inject(&k, s->u.loop.body);
+  return any_meet(&k, s, m->self) ? for_each(&k, s->u.loop.body) : inject(&k, s->u.loop.body);
 }
 
 static Stmt visit(Mutator *m, Stmt s) {
-  Place *const around = m->self;
-  m->self = tirc_lower_host_place(m->c, around, s);
-  s = tirc_mutate_stmt_children(m, s);
-  m->self = around;
+  Around *const around = m->self, outer = *around;
+  around->at = tirc_lower_host_place(m->c, outer.at, s);
   const bool is_bound = s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING;
-  return is_bound && !tirc_is_thread_loop(s) ? without(m, s, around) : s;
+  if (!is_bound || !tirc_is_thread_axis(s->u.loop.axis))
+    around->block = outer.block == outer.at ? around->at : outer.block;
+  s = tirc_mutate_stmt_children(m, s);
+  *around = outer;
+  return is_bound && !tirc_is_thread_loop(s) ? without(m, s) : s;
 }
 
 Stmt tirc_lower_vthread(Tirc *c, const Func *f) {
-  Mutator m = {.c = c, .stmt = visit};
+  Around around = {0};
+  Mutator m = {.c = c, .stmt = visit, .self = &around};
   return tirc_mutate_stmt(&m, f->body);
 }

@@ -305,7 +305,7 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
 /* What was raised in a context that goes away, raised in another one. */
 static _Noreturn void pass_on(Tirc *to, Tirc *from) {
   const Diag d = from->diag;
-  to->diag = (Diag){.status = d.status, .loc = d.loc};
+  to->diag = (Diag){.status = d.status, .code = d.code, .loc = d.loc};
   to->diag.message = tirc_strdup(to, d.message ? d.message : "");
   if (d.hint) to->diag.hint = tirc_strdup(to, d.hint);
   if (d.loc.file) to->diag.loc.file = tirc_strdup(to, d.loc.file);

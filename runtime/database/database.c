@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- errors, values, rows
- * ----------------------------------------------------------------------------- */
+/* --- errors, values, rows --------------------------------------------------------------------- */
 
 tirc_status tirc_db_error(tirc_error **error, tirc_status status, const char *hint,
                           const char *format, ...) {
@@ -109,8 +108,7 @@ double db_cell_real(const DbRows *rows, int row, int column) {
                               : (double)NAN;
 }
 
-/* --- running
- * ------------------------------------------------------------------------------------------ */
+/* --- running ---------------------------------------------------------------------------------- */
 
 /* The SQL with the driver's words in it, on the heap. */
 static char *worded(const DbDriver *d, const char *sql) {
@@ -284,8 +282,7 @@ tirc_status tirc_db_read_at_once(tirc_db *db, Body body, void *self, tirc_error 
   return transact(db, db->conn->driver->snapshot, body, self, error);
 }
 
-/* --- opening
- * ------------------------------------------------------------------------------------------ */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 /* On the heap. */
 static char *default_path(void) {

@@ -78,8 +78,7 @@ static bool load_library(Libpq *pq, tirc_error **error) {
   return true;
 }
 
-/* --- errors
- * ------------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 /* The first line of a message of libpq's. */
 static tirc_status explain(const char *what, const char *message, tirc_error **error) {
@@ -116,8 +115,7 @@ static DbOutcome judge(const PostgresConn *p, const PGresult *r, tirc_error **er
   return DB_FAILED;
 }
 
-/* --- statements
- * --------------------------------------------------------------------------------------- */
+/* --- statements ------------------------------------------------------------------------------- */
 
 /* Parameters as text; `room` holds what had to be written out. False: memory is out. */
 static bool write_params(int n, const DbValue *params, const char **values, char **room) {
@@ -199,8 +197,7 @@ static DbOutcome run(DbConn *conn, const char *sql, int n, const DbValue *params
   return outcome;
 }
 
-/* --- connections
- * -------------------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static DbOutcome execute(PostgresConn *p, const char *sql, tirc_error **error) {
   PGresult *r = p->pq.PQexec(p->conn, sql);
@@ -246,8 +243,7 @@ static const DbDriver postgres = {.run = run,
                                   .skip_locked = "FOR UPDATE SKIP LOCKED",
                                   .lock_row = "FOR UPDATE"};
 
-/* --- tables
- * ------------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 /* 0: there are none. */
 static DbOutcome read_version(PostgresConn *p, int64_t *version, tirc_error **error) {

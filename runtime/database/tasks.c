@@ -136,8 +136,7 @@ tirc_status tirc_db_put_task(tirc_db *db, const tirc_db_task *task, char **id, t
   return status;
 }
 
-/* --- the list
- * ------------------------------------------------------------------------------------------- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static tirc_db_task task_of(const DbRows *rows, int i, tirc_db_described *machine) {
   *machine = (tirc_db_described){db_cell_text(rows, i, 7), db_cell_text(rows, i, 8)};

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- from rows
- * ------------------------------------------------------------------------------------------ */
+/* --- from rows -------------------------------------------------------------------------------- */
 
 #define COLUMNS                                                                                    \
   "id, task, trace, state, attempts, worker, predicted, code, message, seconds, samples,"          \
@@ -96,8 +95,7 @@ void tirc_db_trial_free(tirc_db_trial *t) {
   free(k);
 }
 
-/* --- into rows
- * ------------------------------------------------------------------------------------------ */
+/* --- into rows -------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -221,9 +219,7 @@ tirc_status tirc_db_put_trial(tirc_db *db, const tirc_db_trial *t, bool *stored,
   return status;
 }
 
-/* --- work
- * -----------------------------------------------------------------------------------------------
- */
+/* --- work ------------------------------------------------------------------------------------- */
 
 typedef struct Proposal {
   const char *task;
@@ -434,8 +430,7 @@ tirc_status tirc_db_refute(tirc_db *db, const char *trial, const char *code, con
                      DB_PARAMS(db_text(code), db_text(message), db_text(trial)), NULL, NULL, error);
 }
 
-/* --- questions
- * ------------------------------------------------------------------------------------------ */
+/* --- questions -------------------------------------------------------------------------------- */
 
 #define OF_TASKS                                                                                   \
   " FROM task t JOIN machine m ON m.id = t.machine WHERE t.workload = $1 AND t.target = $2"        \

@@ -140,8 +140,7 @@ tirc_status tirc_db_merge(tirc_db *db, tirc_db *from, tirc_db_counts *added, tir
   return status;
 }
 
-/* --- cutting down
- * -------------------------------------------------------------------------------------- */
+/* --- cutting down ----------------------------------------------------------------------------- */
 
 typedef struct Prune {
   tirc_db *db;

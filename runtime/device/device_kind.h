@@ -5,7 +5,8 @@
 #include "device.h"
 
 /* Objects have `size` zeroed bytes, with those common fields set, before a function fills the rest;
- * where it fails, its object is freed as one of use is. */
+ * where it fails, its object is freed as one of use is, but a buffer's, which has no memory then.
+ */
 struct DeviceKind {
   const char *name;    /* as --device has it */
   const char *words;   /* as messages have it */

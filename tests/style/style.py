@@ -12,7 +12,7 @@ import sys
 ROOMS = ["ir", "parser", "passes", "codegen", "runtime", "tools", "tests"]
 COMMENT = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 NAME = re.compile(r"(?<![\w./*<-])((?:\w+/)*[A-Za-z_]\w*\.(?:c|h|def|sch))\b(?![\w(])")
-BROKEN = re.compile(r"^/\* --- .*-\n \*/$", re.M)
+BROKEN = re.compile(r"^/\* --- .*\n(?: \* -+(?:\n| ))? ?\*/$", re.M)
 # Headers of others, and files of examples.
 OTHERS = set("""assert.h complex.h cuda.h errno.h fenv.h inttypes.h math.h stddef.h stdio.h stdlib.h string.h xgboost/c_api.h
                 rows.h pad.sch c.sch a/b/c.sch a/b/rule_based.sch recipes/tiles.sch target.sch""".split())

@@ -21,8 +21,7 @@ static int as_test(const char *name, int fallback) {
   return s && *s ? atoi(s) : fallback;
 }
 
-/* --- random numbers
- * ----------------------------------------------------------------------------------- */
+/* --- random numbers --------------------------------------------------------------------------- */
 
 typedef struct Random {
   uint64_t state;
@@ -35,8 +34,7 @@ static uint32_t draw(Random *r) {
 static int below(Random *r, int n) { return (int)(draw(r) % (uint32_t)n); }
 static int between(Random *r, int lo, int hi) { return lo + below(r, hi - lo + 1); }
 
-/* --- evaluation
- * ---------------------------------------------------------------------------------------- */
+/* --- evaluation ------------------------------------------------------------------------------- */
 
 enum { MAX_VARS = 4 };
 typedef struct World {
@@ -173,8 +171,7 @@ static const char *show_world(World *w) {
   return t.at;
 }
 
-/* --- random expressions
- * -------------------------------------------------------------------------------- */
+/* --- random expressions ----------------------------------------------------------------------- */
 
 static Expr node(World *w, Op op, Expr a, Expr b) {
   bool truth = op >= OP_EQ && op <= OP_OR;
@@ -286,8 +283,7 @@ static Analyzer *informed(World *w) {
   return a;
 }
 
-/* --- checks of one expression
- * --------------------------------------------------------------------------- */
+/* --- checks of one expression ----------------------------------------------------------------- */
 
 static void check_same(World *w, Expr e, Expr r, Expr given, const char *what) {
   for (bool more = first(w); more; more = next(w)) {
@@ -421,8 +417,7 @@ static void random_expressions(void **state) {
   run_random(check_one, as_test("TIRC_TEST_COUNT", 20000));
 }
 
-/* --- iterator maps
- * ----------------------------------------------------------------------------------------- */
+/* --- iterator maps ---------------------------------------------------------------------------- */
 
 /* A sum of the variables as a fusion would make it, sometimes with a wrong scale. */
 static Expr some_fusion(World *w) {

@@ -262,8 +262,7 @@ static void buffers_are_replaced_everywhere(void **state) {
   assert_non_null(strstr(text, "T.writes(D[vi, vj])"));
 }
 
-/* --- sequences: what they hold after random edits, and that those they were made from keep theirs
- */
+/* --- sequences: what they hold after edits, and that those they were made from keep theirs ---- */
 
 enum { MOST_ITEMS = 400 };
 

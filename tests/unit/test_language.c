@@ -67,9 +67,7 @@ static void tables_are_whole(void **state) {
   assert_false(tirc_script_table(-1, &word) || tirc_annotation_table(-1, &key));
 }
 
-/* --- examples
- * --------------------------------------------------------------------------------------
- */
+/* --- examples --------------------------------------------------------------------------------- */
 
 typedef struct Example {
   const char *form, *text;

@@ -143,8 +143,7 @@ static void examine_commands(Doctor *d) {
   }
 }
 
-/* --- the database, and where files go
- * ---------------------------------------------------------------------------------------------- */
+/* --- the database, and where files go --------------------------------------------------------- */
 
 typedef struct Held {
   int tasks;

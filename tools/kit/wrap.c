@@ -80,8 +80,7 @@ void put_row(FILE *to, int column, const char *name, const char *text) {
 
 void print_row(const char *name, const char *text) { put_row(stdout, 33, name, text); }
 
-/* --- Markdown
- * ----------------------------------------------------------------------------------- */
+/* --- Markdown --------------------------------------------------------------------------------- */
 
 #define CODE "\033[36m"
 
@@ -166,8 +165,7 @@ static void add_words(Page *p, const char *words) {
   p->words = p->words ? tirc_format(memory, "%s %s", p->words, words) : tirc_strdup(memory, words);
 }
 
-/* --- tables: in columns where they fit, otherwise each row as a list
- * ------------------------------------------ */
+/* --- tables: in columns where they fit, otherwise each row as a list -------------------------- */
 
 enum { MOST_CELLS = 8 };
 

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* --- tasks
- * -------------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 static char *copied(const char *s) { return s ? tirc_strdup(memory, s) : NULL; }
 
@@ -65,8 +64,7 @@ int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
   return status;
 }
 
-/* --- whole databases
- * ---------------------------------------------------------------------------------- */
+/* --- whole databases -------------------------------------------------------------------------- */
 
 static int merge(const Options *o, tirc_db *db) {
   if (o->args.n < 2) return complain(NULL, "usage: tirc db merge DB...");
@@ -114,8 +112,7 @@ static int prune(const Options *o, tirc_db *db) {
   return status;
 }
 
-/* --- the command
- * -------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 typedef struct Verb {
   const char *name;

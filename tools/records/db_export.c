@@ -64,8 +64,7 @@ Json *tuning_record(int workload, const tirc_db_task *task, const tirc_module *m
   return record;
 }
 
-/* --- records in a folder
- * ------------------------------------------------------------------------------ */
+/* --- records in a folder ---------------------------------------------------------------------- */
 
 typedef struct Records {
   const Options *o;
@@ -166,8 +165,7 @@ static int export_folder(const Options *o, tirc_db *db, const char *folder, cons
   return status;
 }
 
-/* --- CSV
- * ---------------------------------------------------------------------------------------------- */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
 typedef struct Csv {
   FILE *to;

@@ -43,8 +43,7 @@ static int fault(const Import *x, const char *format, ...) {
   return complain("nothing of the file is imported", "%s:%d: %s", x->path, x->line, message);
 }
 
-/* --- programs
- * ----------------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 static int add_program(Import *x, const char *path) {
   tirc_error *e = NULL;
@@ -52,7 +51,10 @@ static int add_program(Import *x, const char *path) {
   struct Program *p = &x->programs[x->n];
   *p = (struct Program){.path = tirc_strdup(memory, path)};
   int status = load_program(x->o, path, &p->m);
-  if (status == DONE && tirc_module_hash(p->m, &p->hash, &e)) status = report(e);
+  char *hash = NULL;
+  if (status == DONE && tirc_module_hash(p->m, &hash, &e)) status = report(e);
+  p->hash = hash ? tirc_strdup(memory, hash) : NULL;
+  tirc_string_free(hash);
   p->name = shown_stem(x->o->define.n ? x->path : path);
   if (status == DONE) x->n++;
   return status;
@@ -75,7 +77,6 @@ static void free_programs(Import *x) {
   for (int i = 0; i < x->n; i++) {
     struct Program *p = &x->programs[i];
     tirc_module_free(p->m);
-    tirc_string_free(p->hash);
     tirc_string_free(p->task);
   }
 }
@@ -118,8 +119,7 @@ static int store(Import *x, tirc_db_trial *t) {
   return DONE;
 }
 
-/* --- tuning records
- * ----------------------------------------------------------------------------------- */
+/* --- tuning records --------------------------------------------------------------------------- */
 
 static Json *item(Json *list, size_t i, json_type type) {
   if (!json_object_is_type(list, json_type_array) || json_object_array_length(list) <= i)
@@ -260,8 +260,7 @@ static int import_records(Import *x, char *text) {
   return status;
 }
 
-/* --- CSV
- * ---------------------------------------------------------------------------------------------- */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
 enum { MOST_CELLS = 64, MOST_SAMPLES = 4096 };
 
@@ -394,9 +393,7 @@ static int import_csv(Import *x, char *text) {
   return status == DONE && n < 0 ? fault(x, "the line has too many cells") : status;
 }
 
-/* --- all
- * -----------------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static int import_text(Import *x, const char *path, bool csv) {
   char *text = NULL;

@@ -26,8 +26,7 @@ static void add_ms(Table *t, bool whole, double seconds) {
     add_cell(t, whole ? "%.9g" : "%.4f", 1e3 * seconds);
 }
 
-/* --- JSON
- * --------------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 typedef struct json_object Json;
 
@@ -103,8 +102,7 @@ static int put_json(const Options *o, Json *j) {
   return status;
 }
 
-/* --- list
- * --------------------------------------------------------------------------------------------- */
+/* --- list ------------------------------------------------------------------------------------- */
 
 static void add_head(Table *t, int n, const char *const *names) {
   t->columns = n;
@@ -153,8 +151,7 @@ int db_list(const Options *o, tirc_db *db) {
   return status;
 }
 
-/* --- show
- * --------------------------------------------------------------------------------------------- */
+/* --- show ------------------------------------------------------------------------------------- */
 
 typedef struct Trials {
   Table table;
@@ -241,8 +238,7 @@ static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
   return DONE;
 }
 
-/* --- the calls that a trial amounts to
- * ----------------------------------------------------------------- */
+/* --- the calls that a trial amounts to -------------------------------------------------------- */
 
 static int task_of_trial(tirc_db *db, const char *id, Tasks *out) {
   Options only = {.args = {2, (const char *[]){"show", id}}};
@@ -363,8 +359,7 @@ int db_show(const Options *o, tirc_db *db) {
   return status;
 }
 
-/* --- best
- * --------------------------------------------------------------------------------------------- */
+/* --- best ------------------------------------------------------------------------------------- */
 
 static tirc_db_trial *best_of(tirc_db *db, const tirc_db_task *k, tirc_error **e) {
   tirc_module *m = NULL;

@@ -229,8 +229,7 @@ bool explain_name(const char *name, int *status) {
          explain_language(name) || explain_plural(name);
 }
 
-/* --- words that are no names
- * ---------------------------------------------------------------------------------- */
+/* --- words that are no names ------------------------------------------------------------------ */
 
 /* Name number i of all that can be explained; NULL behind the last. */
 static const char *explained_name(int i) {

@@ -8,9 +8,7 @@
 
 #include <string.h>
 
-/* --- ways to write it
- * -------------------------------------------------------------------------------
- */
+/* --- ways to write it ------------------------------------------------------------------------- */
 
 typedef struct Sheet {
   void (*section)(const char *title, const char *text);
@@ -80,9 +78,7 @@ static const Sheet sheets[] = {
     [LANGUAGE_MANUAL] = {roff_section, text_begin, roff_row},
 };
 
-/* --- functions of programs
- * --------------------------------------------------------------------------
- */
+/* --- functions of programs -------------------------------------------------------------------- */
 
 /* "x, dtype=, ..." of "x dtype? *" */
 static void put_arguments(FILE *to, const char *arguments) {
@@ -164,8 +160,7 @@ static void put_annotations(const Sheet *s) {
   }
 }
 
-/* --- dialects
- * --------------------------------------------------------------------------------------- */
+/* --- dialects --------------------------------------------------------------------------------- */
 
 static const struct {
   WordPlace place;
@@ -198,9 +193,7 @@ static void put_dialects(const Sheet *s) {
   }
 }
 
-/* --- scripts
- * ----------------------------------------------------------------------------------------
- */
+/* --- scripts ---------------------------------------------------------------------------------- */
 
 /* The names of one owner, in the order of the table, with commas; NULL: there are
  * none. */
@@ -251,9 +244,7 @@ static void put_script_names(const Sheet *s) {
   put_owners(s);
 }
 
-/* --- the whole
- * --------------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 typedef enum RowKind { A_SECTION, OF_PROGRAMS, OF_SCRIPTS } RowKind;
 static const struct {
@@ -299,9 +290,7 @@ void print_language(LanguageSheet how) {
   put_script_names(s);
 }
 
-/* --- one word of it
- * ---------------------------------------------------------------------------------
- */
+/* --- one word of it --------------------------------------------------------------------------- */
 
 static bool explain_function(const char *wanted) {
   tirc_function_info row;

@@ -38,7 +38,6 @@ bool tirc_reads_from(const SRef *src, const SRef *dst) {
   return false;
 }
 
-/* Puts a block in its place among others, unless it is there. */
 /* Those after `block` that read, or write, what it writes. */
 static void accessors_after(Sched *s, const Scope *scope, const SRef *block, bool write,
                             SRefs *out) {
