@@ -8,7 +8,7 @@ tirc=$(realpath "$1")
 shift
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-runs=0 failures=0
+runs=0 failures=0 programs=0
 
 complain() {
   failures=$((failures + 1))
@@ -41,6 +41,7 @@ for name, text in json.load(open(sys.argv[1])).items(): open("%s/%s.tir" % (sys.
     folder=$scratch/programs
   fi
   for program in "$folder"/*.tir; do
+    (( programs++ % ${TIRC_TEST_EVERY:-1} == 0 )) || continue
     rule=$(sed -n 's/^# by \(.*\)/\1/p' "$program" | head -1) every=$rule options=
     if grep -q '^# with' "$program"; then
       while read -r options; do

@@ -11,7 +11,7 @@ import sys
 
 ROOMS = ["ir", "parser", "passes", "codegen", "runtime", "tools"]
 ROW = re.compile(r'^(ERROR|ARGUMENT_ERROR|CODE)\((\w+), "([a-z-]+)", "', re.M)
-LITERAL = re.compile(r'(?:slot_fail\([^"]*|->code = strdup\(|\.code = )"([a-z]+(?:-[a-z]+)*)"')
+LITERAL = re.compile(r'(?:slot_fail\([^"]*|(?:->|\.)code = (?:strdup\()?)"([a-z]+(?:-[a-z]+)*)"')
 
 # How a test says which code it expects, by the kind of its file.
 EXPECTED = {".case": r"^code: ([a-z-]+)$", ".cli": r'^[!>] (?:.*\[|.*"code":")([a-z-]+)[]"]', ".txt": r"^! \[([a-z-]+)\]$",

@@ -7,6 +7,7 @@
  * with --enough, when there are fewer than LEAST_CASES cases, or a primitive of which no call is
  * legal or fewer than LEAST_REFUSED are refused. */
 #include "cases.h"
+#include "every.h"
 #include "passes/schedule/schedule.h"
 
 #include <dirent.h>
@@ -139,7 +140,8 @@ static void run_random(const Options *o, Tally *tally, const char *programs_path
     fprintf(stderr, "%s: cannot be read\n", programs ? path : programs_path);
     tally->unreadable++;
   }
-  while (programs && f && getline(&line, &cap, f) > 0) {
+  for (int n = 0; programs && f && getline(&line, &cap, f) > 0; n++) {
+    if (n % tirc_test_every() != 0) continue;
     struct json_object *object = json_tokener_parse(line);
     Tirc *c = tirc_context_new();
     Case test;

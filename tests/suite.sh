@@ -2,10 +2,11 @@
 # The programs of a suite at its sizes, as --auto schedules them, against the reference interpreter:
 # usage: suite.sh TIRC FILE.suite [OPTION...]
 set -u
-tirc=$1 suite=$2 runs=0 failures=0
+tirc=$1 suite=$2 runs=0 failures=0 programs=0
 shift 2
 while read -r name program sizes; do
   case $name in '' | '#'*) continue ;; esac
+  (( programs++ % ${TIRC_TEST_EVERY:-1} == 0 )) || continue
   options=()
   for size in ${sizes%%#*}; do options+=(-D "$size"); done
   runs=$((runs + 1))

@@ -11,6 +11,7 @@
  *
  * usage: run_device DEVICE [--sample] FILE... ; of a sample are each TIRC_TEST_EVERY-th file, from
  * the first one on. Status 77: there is no such device. */
+#include "../every.h"
 #include "codegen/gpu/gpu.h"
 #include "runtime/api/api.h"
 
@@ -263,8 +264,7 @@ int main(int argc, char **argv) {
   int failures = 0, runs = 0;
   setvbuf(stdout, NULL, _IOLBF, 0);
   const bool is_sample = argc > 2 && strcmp(argv[2], "--sample") == 0;
-  const char *every = is_sample ? getenv("TIRC_TEST_EVERY") : NULL;
-  const int first = is_sample ? 3 : 2, step = every && *every ? atoi(every) : 1;
+  const int first = is_sample ? 3 : 2, step = is_sample ? tirc_test_every() : 1;
   int programs = 0;
   if (argc <= first) return fprintf(stderr, "usage: run_device DEVICE [--sample] FILE...\n"), 2;
   for (int i = first; i < argc; i += step, programs++) {

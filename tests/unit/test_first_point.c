@@ -1,6 +1,7 @@
 /* The schedule of --auto is the first point of the space that a search draws from, and a rule that
  * draws what it leaves open makes that schedule of usual values alone: test_first_point FOLDER...
  */
+#include "../every.h"
 #include "ir/arith/equal.h"
 #include "ir/cpu.h"
 #include "ir/tree/print.h"
@@ -138,8 +139,7 @@ static int is_program(const struct dirent *e) {
 }
 
 int main(int argc, char **argv) {
-  const char *every = getenv("TIRC_TEST_EVERY"); /* of the programs, from the first one on */
-  const int step = every && *every ? atoi(every) : 1;
+  const int step = tirc_test_every();
   Tally t = {0};
   for (int i = 1; i < argc; i++) {
     struct dirent **entries;

@@ -2,6 +2,7 @@
  * of them, as values and as indices, in plain, vectorized, unrolled and parallel loops, against an
  * oracle. Then loops that reach the ends of their variables' types, conversions of floats, and sums
  * of bools. TIRC_TEST_SEED changes which functions are drawn, TIRC_TEST_EVERY how many. */
+#include "../every.h"
 #include "compare.h"
 
 #include <dlfcn.h>
@@ -208,7 +209,7 @@ static void test_expressions(void **state) {
   const char **texts = tirc_new_array(c, const char *, MOST_FUNCTIONS);
   Text all = {.c = c};
   Random r = {(uint64_t)as_test("TIRC_TEST_SEED", 1)};
-  const int functions = MOST_FUNCTIONS / as_test("TIRC_TEST_EVERY", 1);
+  const int functions = MOST_FUNCTIONS / tirc_test_every();
   (void)state;
   for (int i = 0; i < functions; i++) {
     drawn[i].w.c = c;

@@ -72,7 +72,7 @@ int require_defines_used(const Options *o) {
   if (require_once("-D", &o->define) || require_once("--in", &o->in) ||
       require_once("--out", &o->out))
     return BAD;
-  if (o->ablate) return DONE;                           /* names a script, too */
+  if (!o->define.n || o->ablate) return DONE;           /* --ablate names a script, too */
   if (o->args.n && is_onnx(o->args.at[0])) return DONE; /* the import knows its extents */
   char **texts = tirc_alloc_array(memory, (size_t)o->args.n + 1, sizeof *texts);
   while (n < o->args.n && (texts[n] = text_of_file(o->args.at[n])) != NULL) n++;

@@ -13,16 +13,20 @@ static bool is_standard(const char *path) { return !path || !strcmp(path, "-"); 
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* Those that a signal is to remove. */
+/* Those that a signal, or the end of memory, is to remove. */
 enum { MOST_PARTS = 16 };
 static char *volatile parts[MOST_PARTS];
 static volatile pid_t owner; /* a child that a signal ends leaves them */
 
-void end_by_signal(int number) {
+void drop_parts(void) {
   for (int i = 0; i < MOST_PARTS && owner == getpid(); i++) {
     const char *part = parts[i];
     if (part) unlink(part);
   }
+}
+
+void end_by_signal(int number) {
+  drop_parts();
   signal(number, SIG_DFL);
   raise(number);
 }

@@ -35,5 +35,6 @@ void drop_part(char *part); /* NULL: none */
 
 /* Ends as the signal does, without what a part leaves. */
 void end_by_signal(int number);
+void drop_parts(void); /* of files that this process has begun */
 
 #endif

@@ -119,7 +119,7 @@ static bool no_such_option(const Command *c, const char *word, const char *name,
   const OptionRow *o;
   for (int i = 0; (o = option_row(i)) != NULL; i++)
     if (takes_option(c, o)) tirc_offer_name(&best, o->name, strlen(o->name));
-  complain(tirc_suggest_name(&best, "--", "see `tirc help` and the command's --help"),
+  complain(tirc_suggest_name(&best, "--", "see `tirc help` and the command's --help-all"),
            "tirc %s has no option '%s'", c->name, word);
   return false;
 }
@@ -248,19 +248,20 @@ void print_command_help(const Command *c, bool all, FILE *to) {
   const char *end = strchr(c->summary, '?') ? "" : ".", *rest = strstr(c->details, "\n\n");
   const OptionRow *o;
   char title[256], first[512];
-  int left_out = 0;
+  int left_out = 0, shown = 0;
   snprintf(title, sizeof title, "%c%s%s", tirc_upper(c->summary[0]), c->summary + 1, end);
   snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - c->details) : -1, c->details);
   fprintf(to, "usage: tirc %s [OPTION]... %s\n\n", c->name, c->synopsis);
   put_text(to, 0, false, title);
   put_text(to, 0, false, all ? c->details : first);
-  fprintf(to, "\nOptions:\n");
   for (int i = 0; (o = option_row(i)) != NULL; i++) {
     if (!takes_option(c, o)) continue;
-    if (all || o->usual)
-      print_option(o, all, to);
-    else
+    if (!all && !o->usual) {
       left_out++;
+      continue;
+    }
+    if (shown++ == 0) fprintf(to, "\nOptions:\n");
+    print_option(o, all, to);
   }
   fprintf(to, "\nExamples:\n");
   print_examples((const char *const(*)[2])c->examples, to);

@@ -135,7 +135,7 @@ static const Verb *find_verb(const char *name) {
     if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
     tirc_offer_name(&best, verbs[i].name, strlen(verbs[i].name));
   }
-  complain(tirc_suggest_name(&best, "", "see tirc db --help"), "tirc db has no '%s'", name);
+  complain(tirc_suggest_name(&best, "", "see tirc db --help-all"), "tirc db has no '%s'", name);
   return NULL;
 }
 
@@ -144,7 +144,7 @@ int cmd_db(Options *o) {
   tirc_db *db = NULL;
   if (!v) return BAD;
   if (v->most_args >= 0 && o->args.n - 1 > v->most_args)
-    return complain("see tirc db --help", "tirc db %s takes at most %d argument%s", v->name,
+    return complain("see tirc db --help-all", "tirc db %s takes at most %d argument%s", v->name,
                     v->most_args, v->most_args == 1 ? "" : "s");
   if (o->csv && o->as_json) return complain(NULL, "--csv or --json, not both");
   int status = open_database(o->database, v->mode, &db);

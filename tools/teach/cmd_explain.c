@@ -290,7 +290,7 @@ static const char *names_with(Similar *s) {
   }
   size_t used = strlen(s->hint);
   snprintf(s->hint + used, sizeof s->hint - used, "?%s",
-           s->n > n_names ? " `tirc COMMAND --help` explains options" : "");
+           s->n > n_names ? " `tirc COMMAND --help-all` explains options" : "");
   return s->hint;
 }
 
