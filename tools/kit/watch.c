@@ -71,7 +71,15 @@ static int await(const Options *o, pid_t child, int from) {
 static _Noreturn void work(Options *o, int (*command)(Options *o), pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(BAD);
-  int status = command(o);
+  int status;
+  Trap trap;
+  if (TIRC_TRY(memory, trap)) {
+    status = command(o);
+    TIRC_END(memory, trap);
+  } else {
+    drop_parts();
+    status = say_that_memory_is_out();
+  }
   if ((fflush(stdout) != 0 || ferror(stdout)) && status != BAD)
     status = complain(NULL, "cannot write standard output");
   _exit(status); /* drivers have threads, which what runs at exit would meet */

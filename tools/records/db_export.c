@@ -181,11 +181,6 @@ static void put_number(FILE *to, const char *format, double v) {
 static bool put_csv(void *self, const tirc_db_trial *t) {
   static const char *const states[] = {"done", "queued", "running"};
   const Csv *c = self;
-  char *samples = NULL;
-  size_t n = 0;
-  FILE *f = begin_text(&samples, &n);
-  for (int i = 0; i < t->n_samples; i++) fprintf(f, "%s%.17g", i ? " " : "", t->samples[i]);
-  (void)end_text(f, &samples);
   put_csv_cell(c->to, true, t->id);
   put_csv_cell(c->to, false, c->task->name);
   put_csv_cell(c->to, false, c->task->hash);
@@ -196,7 +191,8 @@ static bool put_csv(void *self, const tirc_db_trial *t) {
   put_csv_cell(c->to, false, t->code);
   put_csv_cell(c->to, false, t->message);
   put_number(c->to, "%.9g", t->seconds);
-  put_csv_cell(c->to, false, samples);
+  put_csv_cell(c->to, false, NULL);
+  for (int i = 0; i < t->n_samples; i++) fprintf(c->to, "%s%.17g", i ? " " : "", t->samples[i]);
   put_number(c->to, "%.9g", t->predicted);
   put_csv_cell(c->to, false, t->source);
   put_number(c->to, "%.3f", t->finished);
