@@ -27,7 +27,7 @@ typedef struct CodeInfo {
   const char *text;    /* "not-single-writer" */
   const char *meaning; /* of a ScheduleError its title */
   const char *hint;    /* of ScheduleErrors; NULL for others */
-  int status;          /* TIRC_STATUS_NO: a ScheduleError; _BAD: bad input, the call itself was wrong */
+  int status; /* TIRC_STATUS_NO: a ScheduleError; _BAD: bad input, the call itself was wrong */
 } CodeInfo;
 extern const CodeInfo tirc_codes[CODE_COUNT];
 

@@ -18,9 +18,7 @@ Storage tirc_storage_of(const char *scope);
 /* Who has storage of its own. */
 typedef enum Owner { OWNER_THREAD, OWNER_BLOCK, OWNER_NONE } Owner;
 static inline Owner tirc_owner(Storage s) {
-  return s == STORAGE_GLOBAL         ? OWNER_NONE
-         : s <= STORAGE_SHARED_PART ? OWNER_BLOCK
-                                     : OWNER_THREAD;
+  return s == STORAGE_GLOBAL ? OWNER_NONE : s <= STORAGE_SHARED_PART ? OWNER_BLOCK : OWNER_THREAD;
 }
 
 #endif

@@ -53,7 +53,6 @@ static void run_call(void *self) {
   Call *call = self;
   Trap trap;
   if (!TIRC_TRY(memory, trap)) {
-    drop_parts();
     call->status = say_that_memory_is_out();
     return;
   }

@@ -245,9 +245,9 @@ typedef struct Around {
  * all of them runs once: what follows it may load that in any of them, but it may not hand on what
  * it stores from one to the next. */
 static bool may_meet(Inject *k, Question *q, const Around *around, const Touch *x, const Touch *y) {
+  if (x->buffer->data != y->buffer->data || (!x->write && !y->write)) return false;
   const bool x_differs = may_differ(k, x, around->at), y_differs = may_differ(k, y, around->at);
   const Place *top = tirc_owner(x->buffer->storage) != OWNER_THREAD ? around->block : around->at;
-  if (x->buffer->data != y->buffer->data) return false;
   if (!x_differs && !y_differs)
     return x->write != y->write && !tirc_map_has(&k->shared, x->buffer->data);
   return ((x->write && x_differs) || (y->write && y_differs)) &&

@@ -78,7 +78,7 @@ bool same_name(const char *a, const char *b);
 
 /* memory.c: from here on, memory that runs out in LLVM ends the command with a message. */
 void end_when_memory_is_out(void);
-int say_that_memory_is_out(void); /* BAD; it takes none for that */
+int say_that_memory_is_out(void); /* BAD; it takes none for that, and drops parts of files */
 /* What is taken of this goes when the command ends, which it does with a message where there is no
  * more. */
 extern Tirc *memory;

@@ -1,9 +1,9 @@
 /* Memory that runs out where nothing can be returned: in LLVM, which is C++. The library says "out
  * of memory" wherever it allocates itself and must end nobody's process; the command ends itself,
- * with the same words and status, before C++ would abort it. No temporary file is open while LLVM
- * works.
- */
+ * with the same words and status, before C++ would abort it. The parts of files that it has begun
+ * go. */
 #include "kit.h"
+#include "new_file.h"
 
 #include <dlfcn.h>
 #ifdef __GLIBC__
@@ -45,6 +45,7 @@ char *end_text(FILE *f, char **text) {
 static const char *last_words;
 
 int say_that_memory_is_out(void) {
+  drop_parts();
   const ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
   (void)written;
   return BAD;

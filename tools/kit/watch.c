@@ -77,7 +77,6 @@ static _Noreturn void work(Options *o, int (*command)(Options *o), pid_t parent)
     status = command(o);
     TIRC_END(memory, trap);
   } else {
-    drop_parts();
     status = say_that_memory_is_out();
   }
   if ((fflush(stdout) != 0 || ferror(stdout)) && status != BAD)
