@@ -69,8 +69,9 @@ void tirc_add_arms(Analyzer *a, Expr e, Exprs *out);
 /* Of a sum, difference or product as if its type held every number; of others, the same. */
 Bound tirc_unwrapped_bound(Analyzer *a, Expr e);
 /* Whether a sum, difference or product of a type that is taken not to overflow has values that the
- * type has not, as far as bounds say: never where a variable in it is unknown, for that is an
- * index. What is new in a rewritten expression must not. */
+ * type has not, as far as bounds say: where a variable in it is unknown, for that is an index, only
+ * with a constant beyond half of what the type holds. What is new in a rewritten expression must
+ * not. */
 bool tirc_may_leave_type(Analyzer *a, Expr e);
 /* Whether the type has all of them: an infinite end fits no type of 64 bits. */
 bool tirc_bound_fits(DType t, Bound b);

@@ -208,25 +208,29 @@ Bound tirc_unwrapped_bound(Analyzer *a, Expr e) {
 
 typedef struct Unknown {
   Analyzer *a;
-  bool found;
+  bool found, large;
 } Unknown;
 
-/* Loops over an unknown extent end one before what its type holds. */
+/* Loops over an unknown extent end one before what its type holds. A constant is large where an
+ * index and it need not have a sum. */
 static bool find_unknown(Visitor *v, Expr e) {
   Unknown *u = v->self;
-  if (e->op == OP_VAR) {
+  if (e->op == OP_INT) {
+    const Bound all = everything(e->dtype);
+    u->large |= e->u.i < all.min / 2 || e->u.i > all.max / 2;
+  } else if (e->op == OP_VAR) {
     const Bound b = tirc_const_bound(u->a, e), all = everything(e->dtype);
     u->found |= b.min <= all.min || b.max >= all.max - 1;
   }
-  return !u->found && e->op != OP_LOAD && e->op != OP_CALL;
+  return e->op != OP_LOAD && e->op != OP_CALL;
 }
 
 bool tirc_may_leave_type(Analyzer *a, Expr e) {
   if (!tirc_is_index(e->dtype) || tirc_bound_fits(e->dtype, tirc_unwrapped_bound(a, e)))
     return false;
-  Unknown u = {a, false};
+  Unknown u = {.a = a};
   tirc_visit_expr(&(Visitor){.expr = find_unknown, .self = &u}, e);
-  return !u.found;
+  return u.large || !u.found;
 }
 
 static Bound structural_bound(Analyzer *a, Expr e) {

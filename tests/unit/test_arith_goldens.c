@@ -118,6 +118,8 @@ static const Golden goldens[] = {
     {"i n", "0 <= i", "T.bool(True)"},
     {"", "x + 1 < y + 1", "x < y"},
     {"", "x * 4 < 9", "x < 3"},
+    {"", "n < x + -9", "n + 9 < x"},
+    {"", "n < x + -2147483646", "n < x - 2147483646"}, /* n + 2147483646 need not be a number */
     {"", "x < 5 and 4 < x", "T.bool(False)"},
     {"", "x < 5 or 4 <= x", "T.bool(True)"},
     {"x 1; y 4", "x * 4 + y", "y"},

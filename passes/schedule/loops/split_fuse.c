@@ -107,6 +107,7 @@ static void read_factors(Sched *s, Split *p, Value list) {
   Expr extent = retyped(c, f->extent, p->dtype);
   if (missing >= 0) {
     p->factors[missing] = inferred(s, extent, p->product);
+    multiply(s, p, p->factors[missing]);
   } else if (!p->n || !tirc_prove_ge(tirc_analyzer(c), p->product, extent)) {
     tirc_sched_mark(s, p->loop->stmt);
     int64_t product, whole;
