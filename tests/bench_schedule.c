@@ -197,6 +197,7 @@ static const struct Row {
     {"reverse_compute_inline", "args = ('Q',)"},
     {"fuse_reduction_epilogue", "args = (b, sch.cache_write(b, 0, 'global'))"},
     {"decompose_reduction", "args = (b, k)"},
+    {"compose_reduction", "z = sch.decompose_reduction(b, k)\nargs = (b, [z])"},
     {"rfactor", "args = (k, 0)"},
     {"decompose_padding", "args = ('W', sch.get_loops('W')[0])"},
     {"pad_einsum", "args = (b, [48, 48, 48])"},

@@ -82,9 +82,10 @@ static const struct {
   const char *primitive;
   bool (*fits)(const BlockText *);
 } preferences[] = {
-    {"decompose_reduction", reduces},     {"rfactor", reduces},       {"decompose_padding", guards},
-    {"can_decompose_padding", guards},    {"cache_inplace", updates}, {"rolling_buffer", shares},
-    {"fuse_reduction_epilogue", reduces},
+    {"decompose_reduction", reduces},     {"rfactor", reduces},
+    {"decompose_padding", guards},        {"can_decompose_padding", guards},
+    {"cache_inplace", updates},           {"rolling_buffer", shares},
+    {"fuse_reduction_epilogue", reduces}, {"compose_reduction", updates},
 };
 
 static const BlockText *fitting_block(Rng *r, const Blocks *b, const char *primitive) {
@@ -117,6 +118,14 @@ static const char *later_block(Tirc *c, Rng *r, const Blocks *b) {
   const int at = b->picked ? (int)(b->picked - b->at) + 1 : b->n;
   if (at >= b->n || rng_chance(r, 10)) return fuzz_block_text(c, fuzz_block(r, b));
   return fuzz_block_text(c, &b->at[rng_chance(r, 70) ? at : at + rng_below(r, b->n - at)]);
+}
+
+/* A list of one: some block, or for what starts a sum most likely the one before it. */
+static const char *blocks_text(Tirc *c, Rng *r, const Blocks *b, const char *primitive) {
+  const bool starts = strcmp(primitive, "compose_reduction") == 0;
+  const bool before = starts && b->picked && b->picked > b->at && rng_chance(r, 80);
+  const BlockText *one = before ? b->picked - 1 : fuzz_block(r, b);
+  return rng_chance(r, starts ? 25 : 50) ? "None" : tirc_format(c, "[%s]", fuzz_block_text(c, one));
 }
 
 static const char *noted_text(Tirc *c, Rng *r, const Blocks *b) {
@@ -271,9 +280,7 @@ const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, con
   case PARAM_INT: return int_text(c, r, p->name);
   case PARAM_OPT_INT: return tirc_format(c, "%d", rng_below(r, 5) - 1);
   case PARAM_BUFFER_INDEX: return rng_chance(r, 80) ? "0" : "1";
-  case PARAM_OPT_BLOCKS:
-    return rng_chance(r, 50) ? "None"
-                             : tirc_format(c, "[%s]", fuzz_block_text(c, fuzz_block(r, b)));
+  case PARAM_OPT_BLOCKS: return blocks_text(c, r, b, primitive);
   case PARAM_STR:
   case PARAM_ACCESS: return str_text(c, r, b, p->name);
   case PARAM_FUNC: return ONE_OF(r, "\"main\"", "None", "\"nothing\"");

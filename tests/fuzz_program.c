@@ -319,6 +319,15 @@ static void emit_loop(Gen *g, int *depth, const char *var, int extent) {
   tirc_text_addf(&g->body, "for %s in range(%d):\n", var, extent);
 }
 
+/* An init as a condition of the body. */
+static const char *first_step(Gen *g, const Stage *s) {
+  const char *all = NULL;
+  for (int i = 0; i < s->n_iters; i++)
+    if (s->iters[i].reduce)
+      all = tirc_format(g->c, "%s%sv%d == 0", all ? all : "if ", all ? " and " : "", i);
+  return all ? all : "with T.init()";
+}
+
 static void emit_block(Gen *g, int depth, const Stage *s, char name, const char *const *bindings,
                        const char *predicate) {
   indent(g, depth++);
@@ -336,7 +345,7 @@ static void emit_block(Gen *g, int depth, const Stage *s, char name, const char 
   const char *self = tirc_format(g->c, "%c[%s]", name, s->out);
   if (s->init) {
     indent(g, depth);
-    tirc_text_add(&g->body, "with T.init():\n");
+    tirc_text_addf(&g->body, "%s:\n", rng_chance(g->r, 10) ? first_step(g, s) : "with T.init()");
     indent(g, depth + 1);
     tirc_text_addf(&g->body, "%s = %s\n", self, s->init);
   }
@@ -369,8 +378,30 @@ static void emit_store(Gen *g, int depth, const Stage *s, char name, const char 
   tirc_text_add(&g->body, "\n");
 }
 
+static void emit_stage(Gen *g, int depth, const Stage *s, char name, const char *shared);
+
+/* A sum of which a block of its own starts the elements. Gives what is left of it. */
+static Stage emit_start(Gen *g, int depth, const Stage *s, char name, const char *shared) {
+  Stage start = *s, rest = *s;
+  start.n_iters = 0;
+  while (start.n_iters < s->n_iters && !s->iters[start.n_iters].reduce) start.n_iters++;
+  for (int i = start.n_iters; i < s->n_iters; i++)
+    if (!s->iters[i].reduce) return rest;
+  if (!start.n_iters || start.n_iters == s->n_iters) return rest;
+  start.value = s->init;
+  start.init = rest.init = NULL;
+  start.block = tirc_format(g->c, "%c_start", name);
+  emit_stage(g, depth, &start, name, shared);
+  return rest;
+}
+
 /* shared: the variable of a loop that runs over the first iterator already, or NULL. */
 static void emit_stage(Gen *g, int depth, const Stage *s, char name, const char *shared) {
+  Stage rest;
+  if (s->init && rng_chance(g->r, 15)) {
+    rest = emit_start(g, depth, s, name, shared);
+    s = &rest;
+  }
   const char *bindings[MAX_ITERS], *predicate = NULL;
   int from = 0, form = rng_below(g->r, 10);
   if (shared) bindings[from++] = shared;

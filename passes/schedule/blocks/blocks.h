@@ -1,5 +1,5 @@
 /* The room of primitives that make blocks from blocks: blockize, tensorize, rfactor,
- * decompose_reduction, decompose_padding, pad_einsum.
+ * decompose_reduction and its reverse, decompose_padding, pad_einsum.
  *
  * Decided here: how the bindings of a block divide into those of an outer and of an inner one
  * (blockize.c), what operation a reduction is of (reducer.c), whether a tile computes what an
