@@ -115,7 +115,7 @@ static const char blocks[] =
     "                Q[vi, vj] = P[vi, vj] + T.float32(1)\n"
     "        for i, j in T.grid(64, 64):\n            with T.block(\"U\"):\n"
     "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-    "                U[vi, vj] = U[vi, vj] + A[vi, vj]\n"
+    "                U[vi, vj] = A[vi, vj] + U[vi, vj]\n"
     "        for i, j in T.grid(66, 66):\n            with T.block(\"W\"):\n"
     "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
     "                W[vi, vj] = T.if_then_else(1 <= vi and vi < 65 and 1 <= vj and vj < 65,\n"
@@ -198,6 +198,7 @@ static const struct Row {
     {"fuse_reduction_epilogue", "args = (b, sch.cache_write(b, 0, 'global'))"},
     {"decompose_reduction", "args = (b, k)"},
     {"compose_reduction", "z = sch.decompose_reduction(b, k)\nargs = (b, [z])"},
+    {"rewrite_update", "args = ('U',)"},
     {"rfactor", "args = (k, 0)"},
     {"decompose_padding", "args = ('W', sch.get_loops('W')[0])"},
     {"pad_einsum", "args = (b, [48, 48, 48])"},

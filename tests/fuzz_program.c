@@ -121,6 +121,12 @@ static Shape broadcast(Gen *g, Stage *s) {
   return out;
 }
 
+/* Ways to add something up. */
+static const char *sum_form(Gen *g) {
+  static const char *const odd[] = {"@ - %s", "%s + @", "T.fma(%s, T.float32(2), @)"};
+  return rng_chance(g->r, 80) ? "@ + %s" : odd[rng_below(g->r, 3)];
+}
+
 static Shape reduction(Gen *g, Stage *s) {
   TensorText *t = pick(g);
   int axis = rng_below(g->r, t->shape.n);
@@ -154,7 +160,7 @@ static Shape reduction(Gen *g, Stage *s) {
     s->init = "T.float32(0)";
     s->value = tirc_format(g->c, "%s - @", x);
     break;
-  default: s->init = "T.float32(0)"; s->value = tirc_format(g->c, "@ + %s", x);
+  default: s->init = "T.float32(0)"; s->value = tirc_format(g->c, sum_form(g), x);
   }
   return out;
 }
@@ -169,7 +175,9 @@ static Shape matmul(Gen *g, Stage *s) {
   *s = over(g, out);
   s->iters[s->n_iters++] = (Iter){w.at[0], true};
   s->init = "T.float32(0)";
-  s->value = tirc_format(g->c, "@ + %s * %s", load(g, t, "v0, v2"), load(g, weights, "v2, v1"));
+  const char *product =
+      tirc_format(g->c, "%s * %s", load(g, t, "v0, v2"), load(g, weights, "v2, v1"));
+  s->value = tirc_format(g->c, sum_form(g), product);
   return out;
 }
 

@@ -9,8 +9,9 @@
 
 typedef struct Auto {
   Script *sc;
-  Rules rules;
+  Rules rules, forms;
   const RuleListener *listener;
+  const char *own, *embedded; /* libraries; own: or NULL */
   /* what is to be done within the script's limits */
   const char *path, *func;
   Rule rule;
@@ -43,13 +44,13 @@ static const char *name_of_rule(Script *sc, Value v, int number) {
   return f->name;
 }
 
-void tirc_rules_read(Script *sc, const char *path, const char *name, bool needed, Rules *out) {
+bool tirc_rules_read(Script *sc, const char *path, const char *name, bool needed, Rules *out) {
   Rules own = {0};
   sc->loc = (Loc){0};
   const Env *env = tirc_script_module(sc, path);
   const EnvEntry *list = tirc_strmap_get(&env->names, name);
   sc->loc = (Loc){path, 1, 1};
-  if ((!list || !list->bound) && !needed) return;
+  if ((!list || !list->bound) && !needed) return false;
   if (!list || !list->bound)
     tirc_script_error(
         sc, "NameError",
@@ -72,12 +73,34 @@ void tirc_rules_read(Script *sc, const char *path, const char *name, bool needed
     const Rules earlier = {.at = out->at, .n = before};
     if (!has_rule(&earlier, own.at[i].name)) vec_push(sc->c, *out, own.at[i]);
   }
+  return true;
 }
 
 /* Of a library those whose names no earlier one has. */
 static void add_library(Script *sc, void *self) {
   Auto *a = self;
-  tirc_rules_read(sc, a->path, "rules", true, &a->rules);
+  (void)tirc_rules_read(sc, a->path, "rules", true, &a->rules);
+}
+
+/* --- forms ------------------------------------------------------------------------------------ */
+
+void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *out) {
+  if (!own || !tirc_rules_read(sc, own, "forms", false, out))
+    (void)tirc_rules_read(sc, embedded, "forms", false, out);
+}
+
+void tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
+  Sched *s = sc->sched;
+  const char *const work_on = s->work_on;
+  s->work_on = func;
+  for (int i = 0; i < forms->n; i++) {
+    Value args[] = {tirc_script_object("Schedule", s), tirc_value_str(func)}, answer;
+    s->rule = forms->at[i].name;
+    s->reason = NULL;
+    (void)tirc_script_attempt(sc, forms->at[i].function, &(Args){.n = 2, .at = args}, &answer);
+  }
+  s->work_on = work_on;
+  s->rule = s->reason = NULL;
 }
 
 /* --- one rule on one function ----------------------------------------------------------------- */
@@ -151,7 +174,13 @@ static void leave(Auto *a) {
   if (s->warn) s->warn(s->warn_self, w);
 }
 
+static void form_function(Script *sc, void *self) {
+  const Auto *a = self;
+  tirc_bring_into_forms(sc, &a->forms, a->func);
+}
+
 static void schedule_function(Auto *a) {
+  tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
   for (int i = 0; i < a->rules.n; i++) {
     a->rule = a->rules.at[i];
     if (try_rule(a)) return;
@@ -159,11 +188,18 @@ static void schedule_function(Auto *a) {
   leave(a);
 }
 
+static void add_forms(Script *sc, void *self) {
+  Auto *a = self;
+  tirc_forms_read(sc, a->own, a->embedded, &a->forms);
+}
+
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
                         void (*out)(void *self, const char *text), ScriptObserver observer,
                         void *self, const RuleListener *listener) {
   Auto a = {.sc = tirc_script_open(s, limits, out, observer, self), .listener = listener};
   const char *const paths[] = {path, tirc_rule_library_path(s->c, s->gpu ? GPUS : PROCESSORS)};
+  a.own = paths[0];
+  a.embedded = paths[1];
   a.sc->is_library = true;
   a.sc->rules = path;
   for (int i = 0; i < 2; i++) {
@@ -171,6 +207,7 @@ void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
     a.path = paths[i];
     tirc_script_within_limits(a.sc, (Loc){0}, add_library, &a);
   }
+  tirc_script_within_limits(a.sc, (Loc){0}, add_forms, &a);
   const char **names = tirc_new_array(s->c, const char *, s->mod->n_funcs);
   const int n = s->mod->n_funcs;
   for (int i = 0; i < n; i++) names[i] = s->mod->funcs[i]->name;

@@ -6,6 +6,10 @@
  * schedules the function and returns True, or returns False; because("...") says why it does
  * either, and is kept with the calls that follow. What a rule did that returns False or raises is
  * undone: program, handles and trace are as before.
+ *
+ * Before rules look at a function, `forms = [f, g, ...]` bring it into the form that they know: each
+ * of them is called in the same way, and what it did stays unless it returns False or raises. The
+ * embedded libraries have such a list, in whose place comes that of a library of one's own.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H
@@ -22,9 +26,13 @@ typedef struct Rules {
 } Rules;
 
 /* Appends the functions of two arguments of the list that the library at `path` calls `list`, but
- * for those whose names are among `out` already. needed: it is an error that there is no such list.
- * To be called within the limits of the script. */
-void tirc_rules_read(Script *sc, const char *path, const char *list, bool needed, Rules *out);
+ * for those whose names are among `out` already. needed: it is an error that there is no such list;
+ * otherwise false. To be called within the limits of the script. */
+bool tirc_rules_read(Script *sc, const char *path, const char *list, bool needed, Rules *out);
+/* The forms of the library at `own` (NULL: none), or else those of the embedded one. */
+void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *out);
+/* Brings a function of the script's schedule into these forms. To be called within its limits. */
+void tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func);
 
 /* Hears of each rule that was tried on a function. reason: in words, or NULL. rule NULL: none of
  * them took it. */

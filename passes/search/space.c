@@ -35,7 +35,7 @@ bool tirc_space_takes(const Space *sp, int func, int way) {
 typedef struct Run {
   const Space *sp;
   Script *sc;
-  Rules ways, blocks;
+  Rules ways, blocks, forms;
 } Run;
 
 static const char *embedded_library(const Space *sp, Tirc *c) {
@@ -45,10 +45,11 @@ static const char *embedded_library(const Space *sp, Tirc *c) {
 static void read_libraries(Run *r) {
   Script *sc = r->sc;
   const char *own = r->sp->options.path, *embedded = embedded_library(r->sp, sc->c);
-  if (own) tirc_rules_read(sc, own, "block_rules", false, &r->blocks);
-  if (own) tirc_rules_read(sc, own, "rules", !r->blocks.n, &r->ways);
-  tirc_rules_read(sc, embedded, "rules", true, &r->ways);
-  tirc_rules_read(sc, embedded, "block_rules", true, &r->blocks);
+  if (own) (void)tirc_rules_read(sc, own, "block_rules", false, &r->blocks);
+  if (own) (void)tirc_rules_read(sc, own, "rules", !r->blocks.n, &r->ways);
+  (void)tirc_rules_read(sc, embedded, "rules", true, &r->ways);
+  (void)tirc_rules_read(sc, embedded, "block_rules", true, &r->blocks);
+  tirc_forms_read(sc, own, embedded, &r->forms);
   if (r->blocks.n) vec_push(sc->c, r->ways, ((Rule){BLOCKS, VALUE_NONE}));
 }
 
@@ -225,6 +226,7 @@ static void schedule_function(Run *r, int func) {
   }
   if (!sc->sched->roots[func]) return;
   if (!any) weights = NULL; /* the script says why not */
+  tirc_bring_into_forms(sc, &r->forms, sp->mod->funcs[func]->name);
   sc->sched->work_on = sp->mod->funcs[func]->name;
   const int way = (int)draw_index(sc, sc->sched, sp->n_ways, weights, VALUE_NONE);
   if (!run_way(r, func, way))

@@ -77,6 +77,9 @@
        "C: T.Buffer((8, 16), \"float32\")):\n" OVER_GRID(8, 16, "B",                               \
                                                          "B[vi, vj] = A[vi, vj] + T.float32(1)")   \
            OVER_GRID(8, 16, "C", "C[vi, vj] = A[vi, vj] * T.float32(2)")
+#define DIFFERENCE                                                                                 \
+  FUNC "A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n" OVER(                \
+      64, "B", "B[vi] = B[vi] - A[vi]")
 #define IN_PLACE                                                                                   \
   FUNC "A: T.Buffer((64,), \"float32\")):\n" OVER(64, "A", "A[vi] = A[vi] * T.float32(2)")
 #define GATHER                                                                                     \

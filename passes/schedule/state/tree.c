@@ -314,6 +314,8 @@ static Stmt simplify_block(Mutator *m, Stmt s) {
   tirc_iter_map_simplify(b->a, block->n_iters, block->iter_values, b->vars.n, b->vars.at,
                          b->doms.at, block->predicate, ITER_LEVEL_SURJECTIVE,
                          !b->preserve_unit_iters, values);
+  for (int i = 0; i < block->n_iters; i++) /* a number has the iterator's type */
+    if (values[i]->op == OP_INT) values[i] = tirc_cast(m->c, block->iters[i].var->dtype, values[i]);
   struct StmtNode *copy = tirc_copy(m->c, s, 1);
   copy->u.block.iter_values = values;
   return tirc_stmt_done(m->c, copy);

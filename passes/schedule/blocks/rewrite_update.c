@@ -1,0 +1,61 @@
+/* rewrite_update(block): an update of an element in the form that reductions are known by, the
+ * element first and then what comes in.
+ *
+ *   C[vi] = C[vi] - x               C[vi] = C[vi] + x * -1     (of integers C[vi] + (0 - x))
+ *   C[vi] = T.fma(a, b, C[vi])  ->  C[vi] = C[vi] + a * b
+ *   C[vi] = x + C[vi]               C[vi] = C[vi] + x          (likewise * min max)
+ *
+ * The numbers are the same but for one rounding in the place of fma's: the order in which a sum is
+ * added up, which reductions leave open, matters as much. */
+#include "blocks.h"
+
+typedef struct Rewrite {
+  Tirc *c;
+  bool done;
+} Rewrite;
+
+static bool takes_any_order(Op op) {
+  return op == OP_ADD || op == OP_MUL || op == OP_MIN || op == OP_MAX;
+}
+
+/* The value of an update in that form; NULL: it is in it, or is no such update. */
+static Expr usual_form(Tirc *c, Stmt store) {
+  const Expr value = store->u.store.value;
+  const Expr self = tirc_load(c, store->u.store.buffer, store->u.store.n, store->u.store.indices);
+  if (value->op == OP_SUB && tirc_expr_same(value->args[0], self)) {
+    const Expr x = value->args[1];
+    return tirc_add(c, self,
+                    tirc_dtype_is_float(x->dtype) ? tirc_mul(c, x, tirc_float(c, x->dtype, -1))
+                                                  : tirc_sub(c, tirc_int(c, x->dtype, 0), x));
+  }
+  if (value->op == OP_FMA && tirc_expr_same(value->args[2], self))
+    return tirc_add(c, self, tirc_mul(c, value->args[0], value->args[1]));
+  if (takes_any_order((Op)value->op) && tirc_expr_same(value->args[1], self) &&
+      !tirc_expr_same(value->args[0], self))
+    return tirc_binary(c, (Op)value->op, self, value->args[0]);
+  return NULL;
+}
+
+static Stmt rewrite_store(Mutator *m, Stmt s) {
+  Rewrite *r = m->self;
+  if (s->kind != STMT_STORE) return tirc_mutate_stmt_children(m, s);
+  const Expr value = usual_form(r->c, s);
+  if (!value) return s;
+  r->done = true;
+  return tirc_with_loc(
+      r->c, tirc_store(r->c, s->u.store.buffer, s->u.store.n, s->u.store.indices, value), s->loc);
+}
+
+void tirc_prim_rewrite_update(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  Block b = *tirc_block_of(block);
+  Rewrite r = {.c = s->c};
+  Mutator m = {.c = s->c, .stmt = rewrite_store, .self = &r};
+  b.body = tirc_mutate_stmt(&m, b.body);
+  if (!r.done)
+    tirc_refuse(s, block->stmt, SERR_UPDATE_FORM,
+                "%s updates no element in another form than C[vi] = C[vi] + x",
+                tirc_describe(s, block->stmt));
+  tirc_sched_replace(s, block, tirc_with_loc(s->c, tirc_block(s->c, &b), block->stmt->loc));
+}
