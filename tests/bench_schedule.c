@@ -107,6 +107,10 @@ static const char blocks[] =
     "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
     "                with T.init():\n                    C[vi, vj] = T.float32(0)\n"
     "                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+    "        for i, j in T.grid(64, 64):\n            with T.block(\"F\"):\n"
+    "                vi, vj = T.axis.remap(\"SR\", [i, j])\n"
+    "                with T.init():\n                    F[vi] = D[vi]\n"
+    "                F[vi] = F[vi] + A[vi, vj] * T.float32(2)\n"
     "        for i, j in T.grid(64, 64):\n            with T.block(\"P\"):\n"
     "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
     "                P[vi, vj] = A[vi, vj] * T.float32(2)\n"
@@ -128,7 +132,7 @@ static const Module *module_of(Tirc *c, int n) {
   Text t = {.c = c};
   tirc_text_add(&t, "@T.prim_func\ndef main(");
   for (const char *p = "ABCQSU"; *p; p++) tirc_text_addf(&t, "%c: T.Buffer((64, 64)), ", *p);
-  tirc_text_add(&t, "D: T.Buffer((64,))):\n    with T.block(\"root\"):\n"
+  tirc_text_add(&t, "D: T.Buffer((64,)), F: T.Buffer((64,))):\n    with T.block(\"root\"):\n"
                     "        P = T.alloc_buffer((64, 64))\n        W = T.alloc_buffer((66, 66))\n");
   for (int i = 0; i < n; i++) tirc_text_addf(&t, "        X%d = T.alloc_buffer((64,))\n", i);
   tirc_text_add(&t, blocks);
@@ -199,6 +203,7 @@ static const struct Row {
     {"decompose_reduction", "args = (b, k)"},
     {"compose_reduction", "z = sch.decompose_reduction(b, k)\nargs = (b, [z])"},
     {"rewrite_update", "args = ('U',)"},
+    {"factor_out", "sch.cache_write('F', 0, 'global')\nargs = ('F',)"},
     {"rfactor", "args = (k, 0)"},
     {"decompose_padding", "args = ('W', sch.get_loops('W')[0])"},
     {"pad_einsum", "args = (b, [48, 48, 48])"},

@@ -82,10 +82,15 @@ static const struct {
   const char *primitive;
   bool (*fits)(const BlockText *);
 } preferences[] = {
-    {"decompose_reduction", reduces},     {"rfactor", reduces},
-    {"decompose_padding", guards},        {"can_decompose_padding", guards},
-    {"cache_inplace", updates},           {"rolling_buffer", shares},
-    {"fuse_reduction_epilogue", reduces}, {"compose_reduction", updates},
+    {"decompose_reduction", reduces},
+    {"rfactor", reduces},
+    {"decompose_padding", guards},
+    {"can_decompose_padding", guards},
+    {"cache_inplace", updates},
+    {"rolling_buffer", shares},
+    {"fuse_reduction_epilogue", reduces},
+    {"compose_reduction", updates},
+    {"factor_out", reduces},
 };
 
 static const BlockText *fitting_block(Rng *r, const Blocks *b, const char *primitive) {

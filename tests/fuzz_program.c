@@ -123,8 +123,9 @@ static Shape broadcast(Gen *g, Stage *s) {
 
 /* Ways to add something up. */
 static const char *sum_form(Gen *g) {
-  static const char *const odd[] = {"@ - %s", "%s + @", "T.fma(%s, T.float32(2), @)"};
-  return rng_chance(g->r, 80) ? "@ + %s" : odd[rng_below(g->r, 3)];
+  static const char *const odd[] = {"@ - %s", "%s + @", "T.fma(%s, T.float32(2), @)",
+                                    "@ + %s * T.float32(3)"};
+  return rng_chance(g->r, 70) ? "@ + %s" : odd[rng_below(g->r, 4)];
 }
 
 static Shape reduction(Gen *g, Stage *s) {
@@ -160,7 +161,9 @@ static Shape reduction(Gen *g, Stage *s) {
     s->init = "T.float32(0)";
     s->value = tirc_format(g->c, "%s - @", x);
     break;
-  default: s->init = "T.float32(0)"; s->value = tirc_format(g->c, sum_form(g), x);
+  default:
+    s->init = rng_chance(g->r, 80) ? "T.float32(0)" : "T.float32(2)";
+    s->value = tirc_format(g->c, sum_form(g), x);
   }
   return out;
 }

@@ -77,6 +77,12 @@
        "C: T.Buffer((8, 16), \"float32\")):\n" OVER_GRID(8, 16, "B",                               \
                                                          "B[vi, vj] = A[vi, vj] + T.float32(1)")   \
            OVER_GRID(8, 16, "C", "C[vi, vj] = A[vi, vj] * T.float32(2)")
+#define SCALED                                                                                     \
+  FUNC "A: T.Buffer((8, 64), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"                     \
+       "    for i, k in T.grid(8, 64):\n        with T.block(\"B\"):\n"                            \
+       "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"                                       \
+       "            with T.init():\n                B[vi] = T.float32(1)\n"                        \
+       "            B[vi] = B[vi] + A[vi, vk] * T.float32(2)\n"
 #define DIFFERENCE                                                                                 \
   FUNC "A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n" OVER(                \
       64, "B", "B[vi] = B[vi] - A[vi]")
