@@ -214,6 +214,8 @@ static const struct Row {
     {"storage_align", "args = ('P', 0, 0, 32, 8)"},
     {"set_axis_separator", "args = ('P', ('write', 0), [1])"},
     {"transform_layout", "args = ('P', ('write', 0), lambda i, j: (j, i))"},
+    {"reshape_buffer", "args = ('P', ('write', 0), [8, 8, 64])"},
+    {"restore_shapes", "args = ()"},
     {"transform_block_layout", "args = ('Q', lambda i, j: (j, i))"},
     {"reorder_block_iter_var", "args = (b, [1, 0, 2])"},
     {"rolling_buffer", "x, y = sch.get_loops('S')\nsch.compute_at('W', x)\nargs = ('W', 0)"},

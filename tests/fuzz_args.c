@@ -280,7 +280,11 @@ const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, con
   case PARAM_LOOPS:
     if (strcmp(primitive, "merge") == 0) return beside_text(c, r, b);
     return loops_text(c, r, b, strcmp(primitive, "reorder") == 0);
-  case PARAM_FACTORS: return factors_text(c, r, b->symbolic);
+  case PARAM_FACTORS:
+    if (strcmp(p->name, "shape") == 0)
+      return ONE_OF(r, "[None]", "[2, None]", "[None, 2]", "[3, None]", "[1, None, 1]", "[2, 2]",
+                    "[None, 4, 2]", "[0, None]");
+    return factors_text(c, r, b->symbolic);
   case PARAM_BOOL: return rng_chance(r, 50) ? "True" : "False";
   case PARAM_INT: return int_text(c, r, p->name);
   case PARAM_OPT_INT: return tirc_format(c, "%d", rng_below(r, 5) - 1);

@@ -247,6 +247,7 @@ typedef struct Relayout {
   Buffer before;
   const Expr *vars;    /* one a dimension of `before` */
   const Expr *indices; /* one a dimension of the parameter's buffer */
+  bool in_place;       /* none has moved: the shape alone is another one */
 } Relayout;
 
 typedef struct Func {

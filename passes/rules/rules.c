@@ -15,7 +15,7 @@ typedef struct Auto {
   /* what is to be done within the script's limits */
   const char *path, *func;
   Rule rule;
-  bool raised;
+  bool raised, formed;
   Value answer;
 } Auto;
 
@@ -89,8 +89,15 @@ void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *o
     (void)tirc_rules_read(sc, embedded, "forms", false, out);
 }
 
-void tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
+static bool is_laid_out_anew(const Sched *s, const char *func) {
+  int i = 0;
+  while (strcmp(s->mod->funcs[i]->name, func)) i++;
+  return s->mod->funcs[i]->relayouts;
+}
+
+bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
   Sched *s = sc->sched;
+  const bool before = is_laid_out_anew(s, func);
   const char *const work_on = s->work_on;
   s->work_on = func;
   for (int i = 0; i < forms->n; i++) {
@@ -101,6 +108,13 @@ void tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
   }
   s->work_on = work_on;
   s->rule = s->reason = NULL;
+  return !before && is_laid_out_anew(s, func);
+}
+
+void tirc_leave_forms(Script *sc, const char *func) {
+  const Value name = tirc_value_str(func);
+  (void)tirc_sched_call(sc->sched, tirc_find_primitive("restore_shapes"), sc->loc,
+                        &(Args){.n = 1, .at = &name});
 }
 
 /* --- one rule on one function ----------------------------------------------------------------- */
@@ -175,17 +189,16 @@ static void leave(Auto *a) {
 }
 
 static void form_function(Script *sc, void *self) {
-  const Auto *a = self;
-  tirc_bring_into_forms(sc, &a->forms, a->func);
+  Auto *a = self;
+  a->formed = tirc_bring_into_forms(sc, &a->forms, a->func);
 }
 
 static void schedule_function(Auto *a) {
   tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
-  for (int i = 0; i < a->rules.n; i++) {
-    a->rule = a->rules.at[i];
-    if (try_rule(a)) return;
-  }
-  leave(a);
+  int i = 0;
+  while (i < a->rules.n && (a->rule = a->rules.at[i], !try_rule(a))) i++;
+  if (i == a->rules.n) leave(a);
+  if (a->formed) tirc_leave_forms(a->sc, a->func);
 }
 
 static void add_forms(Script *sc, void *self) {

@@ -31,8 +31,11 @@ typedef struct Rules {
 bool tirc_rules_read(Script *sc, const char *path, const char *list, bool needed, Rules *out);
 /* The forms of the library at `own` (NULL: none), or else those of the embedded one. */
 void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *out);
-/* Brings a function of the script's schedule into these forms. To be called within its limits. */
-void tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func);
+/* Brings a function of the script's schedule into these forms. To be called within its limits.
+ * True: its parameters have other shapes now, and tirc_leave_forms is to follow the rules. */
+bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func);
+/* Gives them back the shapes that callers know. */
+void tirc_leave_forms(Script *sc, const char *func);
 
 /* Hears of each rule that was tried on a function. reason: in words, or NULL. rule NULL: none of
  * them took it. */

@@ -226,11 +226,12 @@ static void schedule_function(Run *r, int func) {
   }
   if (!sc->sched->roots[func]) return;
   if (!any) weights = NULL; /* the script says why not */
-  tirc_bring_into_forms(sc, &r->forms, sp->mod->funcs[func]->name);
+  const bool formed = tirc_bring_into_forms(sc, &r->forms, sp->mod->funcs[func]->name);
   sc->sched->work_on = sp->mod->funcs[func]->name;
   const int way = (int)draw_index(sc, sc->sched, sp->n_ways, weights, VALUE_NONE);
   if (!run_way(r, func, way))
     tirc_fail(sc->c, (Loc){0}, CODE_DECLINED, NULL, "the rule %s declines", r->ways.at[way].name);
+  if (formed) tirc_leave_forms(sc, sp->mod->funcs[func]->name);
 }
 
 static void run_rules(Script *sc, void *self) {

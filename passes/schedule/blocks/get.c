@@ -23,15 +23,6 @@ static void all_blocks(Sched *s, SRef *block, SRefs *out) {
   }
 }
 
-static int function_named(Sched *s, const char *name) {
-  if (!name)
-    tirc_refuse(s, NULL, SERR_FUNCTION_NOT_FOUND,
-                "the module has several functions, and none is called main");
-  for (int i = 0; i < s->mod->n_funcs; i++)
-    if (!strcmp(s->mod->funcs[i]->name, name)) return i;
-  tirc_refuse(s, NULL, SERR_FUNCTION_NOT_FOUND, "the module has no function %s", name);
-}
-
 static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, const SRefs *found) {
   if (found->n)
     tirc_sched_error(s, found->at[0]->stmt, SERR_BLOCK_NOT_FOUND, NULL,
@@ -48,7 +39,7 @@ static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, co
 
 void tirc_prim_get_block(Sched *s, const Value *args, Value *result) {
   const char *name = args[0].u.s;
-  const int func = function_named(s, args[1].kind == VAL_STR ? args[1].u.s : s->work_on);
+  const int func = tirc_function_named(s, args[1].kind == VAL_STR ? args[1].u.s : s->work_on);
   SRef *root = s->roots[func];
   SRefs all = {0}, found = {0};
   tirc_blocks_named(s, func, name, &found);

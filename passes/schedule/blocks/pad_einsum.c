@@ -27,6 +27,8 @@ static void require_einsum(Sched *s, SRef *block) {
     if (tirc_map_has(&seen, r->buffer))
       not_einsum(s, block, "it declares more than one access to %s", r->buffer->name);
     tirc_map_set(s->c, &seen, r->buffer, r->buffer);
+    if (!tirc_allocator_of(block, r->buffer) && !tirc_is_parameter(s, block, r->buffer))
+      not_einsum(s, block, "%s is a view of another buffer", r->buffer->name);
     for (int d = 0; d < r->buffer->ndim; d++)
       if (!tirc_is_int(r->dims[d].extent, 1) ||
           (r->dims[d].min->op != OP_VAR && r->dims[d].min->op != OP_INT))

@@ -109,7 +109,8 @@ BufferChoice tirc_choose_buffer(Sched *s, SRef *block, Value selector);
 /* What transform_layout shares with its planning of padding. */
 
 /* A change of the layout of one buffer. */
-typedef struct LayoutChange {
+typedef struct LayoutChange LayoutChange;
+struct LayoutChange {
   Sched *s;
   Tirc *c;
   SRef *block, *scope; /* the named block; the block in which all accesses are */
@@ -117,7 +118,9 @@ typedef struct LayoutChange {
   IndexMap map;
   InverseMap inverse; /* of padded maps */
   IndexMap pad;       /* one output: the value for the padding, from the new indices */
-} LayoutChange;
+  /* Not NULL: elements stay where they are, and this is what the map makes of indices. */
+  const Expr *(*in_place)(const LayoutChange *l, Analyzer *a, const Expr *indices);
+};
 
 /* How the padding comes to hold its value. Either loops are replaced that write the whole buffer
  * anyway:
@@ -135,5 +138,18 @@ typedef struct PaddingPlan {
 } PaddingPlan;
 /* Raises pad-of-input when nothing in the scope writes the buffer. */
 PaddingPlan tirc_plan_padding(const LayoutChange *l);
+
+/* --- a change of layout (transform.c) --------------------------------------------------------- */
+
+/* The block that allocates the buffer, or the function's root for a parameter. Raises
+ * buffer-is-view. */
+SRef *tirc_scope_of_buffer(Sched *s, SRef *block, Buffer b);
+/* Raises buffer-not-plain unless it is used by loads and stores only, or with `views` by
+ * T.match_buffer, too. */
+void tirc_require_plain_use(Sched *s, SRef *scope, Buffer b, bool views);
+/* l->from in the new shape. */
+Buffer tirc_laid_out(LayoutChange *l, const Expr *shape);
+/* Every access as l->map has it; a parameter's callers pass it in the new layout from now on. */
+void tirc_install_layout(const LayoutChange *l, const PaddingPlan *plan);
 
 #endif

@@ -18,7 +18,7 @@
 /* --- where the buffer lives ------------------------------------------------------------------- */
 
 /* The block that allocates it; the function's root for a parameter. */
-static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
+SRef *tirc_scope_of_buffer(Sched *s, SRef *block, Buffer b) {
   SRef *scope = tirc_allocator_of(block, b);
   if (scope) return scope;
   if (tirc_is_parameter(s, block, b)) {
@@ -32,11 +32,13 @@ static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
 }
 
 /* What is known of the parameter so far (NULL: nothing), and then this map. */
-static const Relayout *relayout(Tirc *c, const Relayout *so_far, Buffer from, const IndexMap *map) {
+static const Relayout *relayout(Tirc *c, const Relayout *so_far, Buffer from, const IndexMap *map,
+                                bool in_place) {
   Relayout *r = tirc_new(c, Relayout);
-  *r = (Relayout){from, map->inputs, map->outputs};
+  *r = (Relayout){from, map->inputs, map->outputs, in_place};
   if (!so_far) return r;
   *r = *so_far;
+  r->in_place &= in_place;
   r->indices = tirc_map_indices(c, tirc_analyzer(c), map, so_far->indices);
   return r;
 }
@@ -62,7 +64,8 @@ static void require_extents_known(Sched *s, const Func *f, Buffer from) {
 }
 
 /* map: NULL when the elements stay where they are. */
-static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const IndexMap *map) {
+static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const IndexMap *map,
+                             bool in_place) {
   Func f = *s->mod->funcs[func];
   Buffer *buffers = tirc_new_array(s->c, Buffer, f.n_params + 1);
   const Relayout **relayouts = tirc_new_array(s->c, const Relayout *, f.n_params + 1);
@@ -71,7 +74,7 @@ static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const I
     bool changes = f.buffers[i] == from;
     buffers[i] = changes ? to : f.buffers[i];
     relayouts[i] = f.relayouts ? f.relayouts[i] : NULL;
-    if (changes && map) relayouts[i] = relayout(s->c, relayouts[i], from, map);
+    if (changes && map) relayouts[i] = relayout(s->c, relayouts[i], from, map, in_place);
     is_param |= changes;
   }
   f.buffers = buffers;
@@ -81,10 +84,11 @@ static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const I
   s->mod = tirc_module_with_func(s->c, s->mod, func, kept);
 }
 
-static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, const IndexMap *map) {
+static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, const IndexMap *map,
+                    bool in_place) {
   const int func = scope->func;
   tirc_sched_replace(s, scope, with);
-  change_parameter(s, func, from, to, map);
+  change_parameter(s, func, from, to, map, in_place);
 }
 
 /* --- only loads and stores -------------------------------------------------------------------- */
@@ -126,7 +130,7 @@ static bool see_stmt(Visitor *v, Stmt s) {
   return !p->why;
 }
 
-static void require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
+void tirc_require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
   PlainCheck p = {.buffer = b, .views = views, .where = scope->stmt};
   tirc_visit_stmt(
       &(Visitor){
@@ -179,7 +183,7 @@ static bool add_views(Visitor *v, Stmt s) {
 
 static void separate_axes(Sched *s, SRef *block, Buffer from, int n, const int *at) {
   Tirc *c = s->c;
-  SRef *scope = scope_of_buffer(s, block, from);
+  SRef *scope = tirc_scope_of_buffer(s, block, from);
   tirc_require_not_in_shapes(s, scope, from);
   struct BufferNode node = *from;
   set_separators(s, &node, n, at);
@@ -188,7 +192,8 @@ static void separate_axes(Sched *s, SRef *block, Buffer from, int n, const int *
   tirc_map_set(c, &views.map, from, to);
   const Paths *only = tirc_paths_to_users(s, scope, from);
   tirc_visit_stmt(&(Visitor){.stmt = add_views, .self = &views, .only = only}, scope->stmt);
-  install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to, NULL);
+  install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to, NULL,
+          false);
 }
 
 void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
@@ -299,7 +304,7 @@ static void require_injective(LayoutChange *l, bool assumed, const Expr *new_sha
   if (assumed) l->inverse.padding = tirc_bool(l->c, false);
 }
 
-static Buffer new_buffer(LayoutChange *l, const Expr *shape) {
+Buffer tirc_laid_out(LayoutChange *l, const Expr *shape) {
   struct BufferNode to = *l->from;
   to.ndim = l->map.n_outputs;
   to.one_stride &= to.ndim != 1;
@@ -321,7 +326,10 @@ static bool rewrite_access(AccessRewriter *w, Buffer *buffer, int *n, const Expr
   if (*buffer != r->l->from) return false;
   *buffer = r->l->to;
   *n = r->l->map.n_outputs;
-  *indices = tirc_simplify_access(w, *n, tirc_map_indices(w->c, r->plain, &r->l->map, *indices));
+  *indices =
+      r->l->in_place
+          ? r->l->in_place(r->l, w->a, *indices)
+          : tirc_simplify_access(w, *n, tirc_map_indices(w->c, r->plain, &r->l->map, *indices));
   return true;
 }
 
@@ -419,6 +427,10 @@ static Stmt rewrite_scope(const LayoutChange *l, const PaddingPlan *plan) {
   return tirc_rewrite_accesses(&w, l->scope->stmt);
 }
 
+void tirc_install_layout(const LayoutChange *l, const PaddingPlan *plan) {
+  install(l->s, l->scope, rewrite_scope(l, plan), l->from, l->to, &l->map, l->in_place != NULL);
+}
+
 static bool is_identity(const IndexMap *map) {
   bool same = map->n_inputs == map->n_outputs;
   for (int i = 0; same && i < map->n_inputs; i++) same = map->outputs[i] == map->inputs[i];
@@ -432,7 +444,7 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   bool has_pad = args[3].kind != VAL_NONE, assumed = args[4].u.b;
   l.from = tirc_choose_buffer(s, l.block, args[1]).buffer;
   read_index_map(&l, args[2]);
-  l.scope = scope_of_buffer(s, l.block, l.from);
+  l.scope = tirc_scope_of_buffer(s, l.block, l.from);
   if (has_pad) l.pad = read_pad_value(&l, args[3]);
   if (has_pad && assumed)
     tirc_sched_error(s, NULL, SERR_PAD_VALUE, NULL,
@@ -441,7 +453,7 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   const bool identity = is_identity(&l.map);
   const int n_separators = l.map.n_separators;
   if (identity) l.map.n_separators = 0;
-  require_plain_use(s, l.scope, l.from, identity);
+  tirc_require_plain_use(s, l.scope, l.from, identity);
   const Expr *shape = tirc_map_shape(s, tirc_analyzer_of_shapes(s, l.block), &l.map, l.from->shape);
   require_injective(&l, assumed, shape);
   bool padded = !tirc_is_int(l.inverse.padding, 0);
@@ -450,8 +462,8 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
         s, NULL, SERR_LAYOUT_PADDING,
         "%s leaves padding in the new layout of %s, where %s, and there is no pad value for it.",
         tirc_index_map_text(c, &l.map), l.from->name, tirc_print_expr(c, l.inverse.padding));
-  l.to = new_buffer(&l, shape);
+  l.to = tirc_laid_out(&l, shape);
   PaddingPlan plan = padded ? tirc_plan_padding(&l) : (PaddingPlan){0};
-  install(s, l.scope, rewrite_scope(&l, &plan), l.from, l.to, &l.map);
+  tirc_install_layout(&l, &plan);
   if (identity && n_separators) separate_axes(s, l.block, l.to, n_separators, l.map.separators);
 }

@@ -247,6 +247,9 @@ SRef *tirc_allocator_of(SRef *sref, Buffer b);
 void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b);
 bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b); /* of the block's function */
 
+/* The number of the function that a PARAM_FUNC argument names; raises function-not-found. */
+int tirc_function_named(Sched *s, const char *name);
+
 /* --- labels for messages ---------------------------------------------------------------------- */
 
 /* "tir.For#0 (i)" / "tir.Block#1 (C)": number is how TVM counts the locations of interest of one

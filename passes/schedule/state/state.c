@@ -299,3 +299,12 @@ void tirc_sched_return_to(Sched *s, const KeptSched *to) {
   s->rule = kept->rule;
   s->reason = kept->reason;
 }
+
+int tirc_function_named(Sched *s, const char *name) {
+  if (!name)
+    tirc_refuse(s, NULL, SERR_FUNCTION_NOT_FOUND,
+                "the module has several functions, and none is called main");
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    if (!strcmp(s->mod->funcs[i]->name, name)) return i;
+  tirc_refuse(s, NULL, SERR_FUNCTION_NOT_FOUND, "the module has no function %s", name);
+}
