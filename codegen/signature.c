@@ -47,7 +47,7 @@ static bool find_address(Visitor *v, Expr e) {
 }
 
 static bool skip_prefetch(Visitor *v, Expr e) {
-  if (tirc_calls(e, "prefetch")) return false;
+  if (tirc_calls(e, CALL_PREFETCH)) return false;
   return find_address(v, e);
 }
 

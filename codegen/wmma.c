@@ -48,13 +48,13 @@ static bool note_attr(Visitor *v, Stmt s) {
     tirc_map_set(k->c, &k->buffers, s->u.alloc.buffer->data, s->u.alloc.buffer);
   if (s->kind != STMT_ATTR || strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE))) return true;
   Expr e = s->u.attr.value;
-  const bool product = tirc_calls(e, "tvm_mma_sync");
+  const bool product = tirc_calls(e, CALL_TVM_MMA_SYNC);
   for (int i = 0; i < (product ? 4 : 1); i++)
     if (product && (i == WMMA_A || i == WMMA_B))
       note_operand(k, e->args[2 * i], i);
     else
       note(k, e->args[2 * i]);
-  if (tirc_calls(e, "tvm_load_matrix_sync")) {
+  if (tirc_calls(e, CALL_TVM_LOAD_MATRIX_SYNC)) {
     WmmaFragments *f = note(k, e->args[0]);
     if (f) f->by_columns = is_columns(e->args[7]);
   }
@@ -102,7 +102,7 @@ static bool find_number(Visitor *v, Stmt s) {
   Numbers *n = v->self;
   if (s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE))) {
     Expr e = s->u.attr.value;
-    const bool product = tirc_calls(e, "tvm_mma_sync");
+    const bool product = tirc_calls(e, CALL_TVM_MMA_SYNC);
     for (int i = product ? 1 : 4; i < (product ? 8 : 5); i += 2)
       n->found |= tirc_uses_var(e->args[i], n->var);
   }
@@ -150,16 +150,16 @@ static const char *with_address(Tirc *c, Buffer b, char mark, int operand, const
 }
 
 WmmaCall tirc_wmma_call(Tirc *c, const PtrMap *fragments, Expr e, char mark) {
-  if (tirc_calls(e, "tvm_mma_sync")) return product(c, fragments, e, mark);
+  if (tirc_calls(e, CALL_TVM_MMA_SYNC)) return product(c, fragments, e, mark);
   const WmmaPart part_of = part(fragments, e->args[0], e->args[4]);
-  if (tirc_calls(e, "tvm_fill_fragment")) return (WmmaCall){.out = part_of, .value = e->args[5]};
+  if (tirc_calls(e, CALL_TVM_FILL_FRAGMENT)) return (WmmaCall){.out = part_of, .value = e->args[5]};
   const WmmaFragments *f = part_of.of;
   WmmaCall r = {.place = e->args[5]->args[0], .stride = e->args[6]};
   const Buffer b = r.place->u.buffer;
   const char *layout = layout_of(is_columns(e->args[7])), *type = type_of(f->buffer->dtype);
   const char *registers = list(c, mark, 0, f->registers), *line;
   const int at = f->registers;
-  if (tirc_calls(e, "tvm_load_matrix_sync")) {
+  if (tirc_calls(e, CALL_TVM_LOAD_MATRIX_SYNC)) {
     r.out = part_of;
     line = tirc_format(c, "wmma.load.%c.sync.aligned.%s.m16n16k16.%s.%s %s, [p], %c%d;",
                        "cab"[f->role], layout, space_of(b), type, registers, mark, at + 1);

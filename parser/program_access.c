@@ -208,9 +208,9 @@ static PyValue access_ptr(Reader *r, const Syn *node, Buffer b) {
                     : tirc_sub(c, size, offset);
   if (b->elem_offset) offset = tirc_add(c, b->elem_offset, offset);
   Expr name = tirc_string(c, tirc_dtype_name(c, b->dtype));
-  Expr type = tirc_call(c, b->dtype, "type_annotation", 1, &name);
+  Expr type = tirc_call(c, b->dtype, CALL_TYPE_ANNOTATION, 1, &name);
   Expr args[] = {type, b->data, offset, extent, tirc_int32(c, mask)};
-  return tirc_py_expr(tirc_call(c, DT_HANDLE, "tvm_access_ptr", 5, args));
+  return tirc_py_expr(tirc_call(c, DT_HANDLE, CALL_TVM_ACCESS_PTR, 5, args));
 }
 
 PyValue tirc_buffer_method(Reader *r, const Syn *call, Buffer b, const char *name) {

@@ -93,7 +93,7 @@ static CText emit_prefetch(Gen *g, Expr e, const Window *w) {
                 "argument %d of T.prefetch is no constant from 0 to %d", i, (int)largest[i]);
   }
   Expr at = e->args[0];
-  if (tirc_calls(at, "address_of") && at->n == 1) at = at->args[0];
+  if (tirc_calls(at, CALL_ADDRESS_OF) && at->n == 1) at = at->args[0];
   if (at->op != OP_LOAD && at->dtype.code != TYPE_HANDLE) tirc_src_unsupported(g, e);
   CText p = at->op == OP_LOAD ? tirc_cg_address(g, at) : tirc_src_expr(g, at, w);
   return tirc_src_text(g, BINDS_ALL, "__builtin_prefetch(%s, %d, %d)", p.s, (int)v[1], (int)v[2]);
@@ -120,16 +120,12 @@ static CText emit_opaque_zero(Gen *g, Expr e, const Window *w) {
 }
 
 CText tirc_cg_call(Gen *g, Expr e, const Window *w) {
-  static const struct {
-    const char *name;
-    CText (*emit)(Gen *, Expr, const Window *);
-  } calls[] = {
-      {"prefetch", emit_prefetch},      {"address_of", emit_address_of},
-      {"call_extern", tirc_src_extern}, {"call_pure_extern", tirc_src_extern},
-      {"assume", emit_assume},          {"opaque_zero", emit_opaque_zero},
-      {"call_llvm_intrin", emit_llvm},  {"call_llvm_pure_intrin", emit_llvm},
+  static CText (*const calls[CALL_COUNT])(Gen *, Expr, const Window *) = {
+      [CALL_PREFETCH] = emit_prefetch, [CALL_ADDRESS_OF] = emit_address_of,
+      [CALL_EXTERN] = tirc_src_extern, [CALL_PURE_EXTERN] = tirc_src_extern,
+      [CALL_ASSUME] = emit_assume,     [CALL_OPAQUE_ZERO] = emit_opaque_zero,
+      [CALL_LLVM_INTRIN] = emit_llvm,  [CALL_LLVM_PURE_INTRIN] = emit_llvm,
   };
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e, w);
+  if (calls[e->u.callee]) return calls[e->u.callee](g, e, w);
   tirc_src_unsupported(g, e);
 }

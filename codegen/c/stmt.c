@@ -228,7 +228,7 @@ void tirc_cg_eval(Gen *g, Stmt s) {
   Expr e = s->u.eval.value;
   if (e->op == OP_STRING || e->op == OP_INT || e->dtype.lanes > 1) return;
   CText v = tirc_src_scalar(g, e);
-  bool is_void = tirc_calls(e, "prefetch");
+  bool is_void = tirc_calls(e, CALL_PREFETCH);
   if (is_void)
     tirc_src_line(g, "%s;", v.s);
   else

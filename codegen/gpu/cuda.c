@@ -52,8 +52,9 @@ static CText shuffle(Gen *g, Expr call, int n, const CText *args) {
   const char *bits = tirc_src_value_type(g, u);
   CText v = bits_as(g, args[1], t, bits);
   if (!tirc_dtype_is_float(t)) v = tirc_c_cast_to(g->c, bits, args[1]);
-  CText r = tirc_src_text(g, BINDS_ALL, "tirc_%s%s(%s, %s, %s, %s)", call->u.s + strlen("tvm_"),
-                          t.bits == 64 ? "_64" : "", args[0].s, v.s, args[2].s, args[3].s);
+  CText r =
+      tirc_src_text(g, BINDS_ALL, "tirc_%s%s(%s, %s, %s, %s)", tirc_called(call) + strlen("tvm_"),
+                    t.bits == 64 ? "_64" : "", args[0].s, v.s, args[2].s, args[3].s);
   const char *type = tirc_src_value_type(g, t);
   return tirc_dtype_is_float(t) ? bits_as(g, r, u, type) : tirc_c_cast_to(g->c, type, r);
 }

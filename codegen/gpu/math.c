@@ -27,7 +27,7 @@ static CText emit_shuffle(Gen *g, Expr e, const Window *w) {
   CText args[5];
   if (!g->l->shuffle)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, "lower for a target whose threads form no warps",
-              "%s has no T.%s", g->l->name, e->u.s);
+              "%s has no T.%s", g->l->name, tirc_called(e));
   if (e->n != 5) tirc_src_unsupported(g, e);
   for (int i = 0; i < e->n; i++) args[i] = tirc_src_expr(g, e->args[i], w);
   return g->l->shuffle(g, e, e->n, args);
@@ -51,19 +51,15 @@ static CText emit_operand(Gen *g, Expr e, const Window *w) {
 }
 
 CText tirc_gpu_call(Gen *g, Expr e, const Window *w) {
-  static const struct {
-    const char *name;
-    Emit *emit;
-  } calls[] = {{"call_extern", tirc_src_extern},
-               {"call_pure_extern", tirc_src_extern},
-               {"opaque_zero", emit_zero},
-               {"tvm_warp_activemask", emit_active_mask},
-               {"tvm_thread_invariant", emit_operand},
-               {"tvm_warp_shuffle", emit_shuffle},
-               {"tvm_warp_shuffle_up", emit_shuffle},
-               {"tvm_warp_shuffle_down", emit_shuffle}};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e, w);
+  static Emit *const calls[CALL_COUNT] = {[CALL_EXTERN] = tirc_src_extern,
+                                          [CALL_PURE_EXTERN] = tirc_src_extern,
+                                          [CALL_OPAQUE_ZERO] = emit_zero,
+                                          [CALL_TVM_WARP_ACTIVEMASK] = emit_active_mask,
+                                          [CALL_TVM_THREAD_INVARIANT] = emit_operand,
+                                          [CALL_TVM_WARP_SHUFFLE] = emit_shuffle,
+                                          [CALL_TVM_WARP_SHUFFLE_UP] = emit_shuffle,
+                                          [CALL_TVM_WARP_SHUFFLE_DOWN] = emit_shuffle};
+  if (calls[e->u.callee]) return calls[e->u.callee](g, e, w);
   Expr sum = tirc_llvm_sum_of_lanes(g->c, e, g->loc);
   if (sum) return tirc_src_expr(g, sum, &tirc_src_all);
   tirc_src_unsupported(g, e);

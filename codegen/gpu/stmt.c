@@ -123,11 +123,11 @@ static void gen_barrier(Gen *g, Expr e) {
 void tirc_gpu_eval(Gen *g, Stmt s) {
   Expr e = s->u.eval.value;
   if (e->op == OP_STRING || e->op == OP_INT || e->dtype.lanes > 1) return;
-  if (tirc_calls(e, "tvm_storage_sync")) {
+  if (tirc_calls(e, CALL_TVM_STORAGE_SYNC)) {
     gen_barrier(g, e);
     return;
   }
-  if (tirc_calls(e, "prefetch") || tirc_calls(e, "assume")) return; /* without a meaning */
+  if (tirc_calls(e, CALL_PREFETCH) || tirc_calls(e, CALL_ASSUME)) return; /* without a meaning */
   tirc_src_line(g, "(void)%s;", tirc_c_operand(g->c, tirc_src_scalar(g, e), BINDS_CAST));
 }
 

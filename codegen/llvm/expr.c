@@ -32,8 +32,8 @@ LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e) {
 }
 
 _Noreturn static void unsupported(Gen *g, Expr e) {
-  const char *name = e->op == OP_CALL ? e->u.s : tirc_ops[e->op].name;
-  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s has no translation to machine code", name);
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s has no translation to machine code",
+            tirc_called(e));
 }
 
 /* --- leaves --------------------------------------------------------------------------------- */
@@ -432,29 +432,28 @@ static LLVMValueRef emit_opaque_zero(Gen *g, Expr e) {
 }
 
 static LLVMValueRef emit_CALL(Gen *g, Expr e) {
-  static const struct {
-    const char *name;
-    Emit emit;
-  } calls[] = {
-      {"tvm_storage_sync", tirc_gen_barrier},
-      {"tvm_warp_shuffle", tirc_gen_shuffle},
-      {"tvm_warp_shuffle_up", tirc_gen_shuffle},
-      {"tvm_warp_shuffle_down", tirc_gen_shuffle},
-      {"tvm_warp_activemask", tirc_gen_active_mask},
-      {"tvm_thread_invariant", emit_operand},
-      {"prefetch", emit_prefetch},
-      {"address_of", emit_address_of},
-      {"call_extern", tirc_gen_extern},
-      {"call_pure_extern", tirc_gen_extern},
-      {"assume", emit_assume},
-      {"opaque_zero", emit_opaque_zero},
-      {"call_llvm_intrin", tirc_gen_llvm_call},
-      {"call_llvm_pure_intrin", tirc_gen_llvm_call},
+  static const Emit of_gpu[CALL_COUNT] = {
+      [CALL_TVM_STORAGE_SYNC] = tirc_gen_barrier,
+      [CALL_TVM_WARP_SHUFFLE] = tirc_gen_shuffle,
+      [CALL_TVM_WARP_SHUFFLE_UP] = tirc_gen_shuffle,
+      [CALL_TVM_WARP_SHUFFLE_DOWN] = tirc_gen_shuffle,
+      [CALL_TVM_WARP_ACTIVEMASK] = tirc_gen_active_mask,
+      [CALL_TVM_THREAD_INVARIANT] = emit_operand,
   };
-  if (!g->target->is_gpu && strncmp(e->u.s, "tvm_", 4) == 0) unsupported(g, e);
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e);
-  unsupported(g, e);
+  static const Emit calls[CALL_COUNT] = {
+      [CALL_PREFETCH] = emit_prefetch,
+      [CALL_ADDRESS_OF] = emit_address_of,
+      [CALL_EXTERN] = tirc_gen_extern,
+      [CALL_PURE_EXTERN] = tirc_gen_extern,
+      [CALL_ASSUME] = emit_assume,
+      [CALL_OPAQUE_ZERO] = emit_opaque_zero,
+      [CALL_LLVM_INTRIN] = tirc_gen_llvm_call,
+      [CALL_LLVM_PURE_INTRIN] = tirc_gen_llvm_call,
+  };
+  Emit emit = calls[e->u.callee];
+  if (!emit && g->target->is_gpu) emit = of_gpu[e->u.callee];
+  if (!emit) unsupported(g, e);
+  return emit(g, e);
 }
 
 static LLVMValueRef emit_none(Gen *g, Expr e) { unsupported(g, e); }

@@ -221,15 +221,15 @@ static LLVMValueRef shuffle_bits(Gen *g, const char *name, LLVMValueRef *args) {
 
 /* T.tvm_warp_shuffle(mask, value, lane, width, warp size): 32 bits at a time. */
 LLVMValueRef tirc_gen_shuffle(Gen *g, Expr e) {
-  const bool is_up = strcmp(e->u.s, "tvm_warp_shuffle_up") == 0;
-  const bool is_down = strcmp(e->u.s, "tvm_warp_shuffle_down") == 0;
+  const bool is_up = tirc_calls(e, CALL_TVM_WARP_SHUFFLE_UP);
+  const bool is_down = tirc_calls(e, CALL_TVM_WARP_SHUFFLE_DOWN);
   const char *name = is_up     ? "llvm.nvvm.shfl.sync.up.i32"
                      : is_down ? "llvm.nvvm.shfl.sync.down.i32"
                                : "llvm.nvvm.shfl.sync.idx.i32";
   const DType t = e->dtype;
   if (e->n != 5 || t.lanes != 1)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s takes five values, and one is a scalar",
-              e->u.s);
+              tirc_called(e));
   LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1), own = tirc_gen_type(g, t);
   LLVMValueRef v = tirc_gen_cast(g, tirc_gen_expr(g, e->args[1]), e->args[1]->dtype, t);
   LLVMValueRef width = tirc_gen_expr(g, e->args[3]);

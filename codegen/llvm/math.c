@@ -123,8 +123,7 @@ const char *tirc_llvm_lane_call(Expr e) {
   int first = 0;
   LibmFunc f;
   if (e->dtype.lanes <= 1 || !tirc_dtype_is_float(e->dtype)) return NULL;
-  if (is_call && strcmp(e->u.s, "call_extern") != 0 && strcmp(e->u.s, "call_pure_extern") != 0)
-    return NULL;
+  if (is_call && !tirc_is_extern(e)) return NULL;
   const char *name = is_call ? tirc_extern_name(e, &first) : tirc_ops[e->op].c_form;
   const bool is_gnu = e->op == OP_EXP10; /* not one that programs may name, as not all have it */
   if (!name || intrinsics[e->op]) return NULL;

@@ -20,8 +20,7 @@ CText tirc_src_index(Gen *g, Expr e, const Window *w) {
 }
 
 _Noreturn void tirc_src_unsupported(Gen *g, Expr e) {
-  const char *name = e->op == OP_CALL ? e->u.s : tirc_ops[e->op].name;
-  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s of %s has no translation to %s", name,
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s of %s has no translation to %s", tirc_called(e),
             tirc_dtype_name(g->c, e->dtype), g->l->name);
 }
 

@@ -140,7 +140,7 @@ static void under(Detector *d, Expr cond, Expr e, Stmt s) {
 /* tvm_access_ptr(type, data, offset, extent, mask): mask 1 reads, 2 writes. */
 static bool visit_access_ptr(Detector *d, Expr e) {
   int64_t mask;
-  if (strcmp(e->u.s, "tvm_access_ptr") != 0 || e->n < 5 || !tirc_const_int(e->args[4], &mask))
+  if (!tirc_calls(e, CALL_TVM_ACCESS_PTR) || e->n < 5 || !tirc_const_int(e->args[4], &mask))
     return false;
   Buffer b = e->args[1]->op == OP_VAR ? tirc_map_get(&d->known, e->args[1]) : NULL;
   if (!b) return false;

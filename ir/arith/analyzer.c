@@ -321,6 +321,6 @@ Expr tirc_rebuild(Tirc *c, Expr e, const Expr *args) {
   for (int i = 0; i < e->n; i++) same = same && e->args[i] == args[i];
   if (same) return e;
   if (e->op == OP_LOAD) return tirc_load(c, e->u.buffer, e->n, args);
-  if (e->op == OP_CALL) return tirc_call(c, e->dtype, e->u.s, e->n, args);
+  if (e->op == OP_CALL) return tirc_call(c, e->dtype, e->u.callee, e->n, args);
   return tirc_expr(c, e->op, e->dtype, e->n, args);
 }

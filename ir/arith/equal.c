@@ -39,8 +39,10 @@ static bool same_as_written(Equal *q, Expr a, Expr b) {
   case OP_LARGE_UINT: return a->u.i == b->u.i;
   case OP_FLOAT: return a->u.f == b->u.f || (isnan(a->u.f) && isnan(b->u.f));
   case OP_STRING:
-  case OP_CALL:
     if (strcmp(a->u.s, b->u.s) != 0) return false;
+    break;
+  case OP_CALL:
+    if (a->u.callee != b->u.callee) return false;
     break;
   case OP_LOAD:
     if (!tirc_equal_is_pair(q, a->u.buffer, b->u.buffer)) return false;

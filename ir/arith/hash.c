@@ -162,7 +162,7 @@ static bool integer_value(Expr e, int64_t x, int64_t y, int64_t *out) {
 
 static uint64_t opaque_value(Hash *h, Expr e) {
   uint64_t x = mix(e->op, of_dtype(tirc_dtype_lanes(e->dtype, 1)));
-  if (e->op == OP_CALL) x = mix(x, mix_text(e->u.s));
+  if (e->op == OP_CALL) x = mix(x, mix_text(tirc_called(e)));
   if (e->op == OP_LOAD) {
     const uint64_t *buffer = tirc_map_get(&h->values, e->u.buffer);
     x = mix(x, buffer ? *buffer : 0);

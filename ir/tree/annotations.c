@@ -11,6 +11,6 @@ const AnnotationRow tirc_annotation_rows[N_ANNOTATION_KEYS] = {
 
 const Gpu *tirc_gpu_of(const Func *f) {
   Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
-  if (target && tirc_calls(target, "target") && target->n) target = target->args[0];
+  if (target && tirc_calls(target, CALL_TARGET) && target->n) target = target->args[0];
   return target && target->op == OP_STRING ? tirc_gpu_find(target->u.s) : NULL;
 }

@@ -12,6 +12,12 @@ const OpInfo tirc_ops[OP_COUNT] = {
 #undef OP
 };
 
+const char *const tirc_callees[CALL_COUNT] = {
+#define CALL(id, name, gives) name,
+#include "calls.def"
+#undef CALL
+};
+
 _Noreturn static void too_large(Tirc *c, const char *what, int limit) {
   tirc_fail(c, (Loc){0}, CODE_LIMIT, "make fewer loops and shorter expressions", "%s: more than %d",
             what, limit);
@@ -109,9 +115,9 @@ Expr tirc_load(Tirc *c, Buffer b, int n, const Expr *indices) {
   return e;
 }
 
-Expr tirc_call(Tirc *c, DType t, const char *name, int n, const Expr *args) {
+Expr tirc_call(Tirc *c, DType t, Callee callee, int n, const Expr *args) {
   struct ExprNode *e = node(c, OP_CALL, t, n, args);
-  e->u.s = name;
+  e->u.callee = callee;
   return e;
 }
 
@@ -581,7 +587,7 @@ bool tirc_has_kernels(const Module *m) {
 }
 
 bool tirc_is_launch(Expr e) {
-  return tirc_calls(e, "call_packed") && e->n > 0 && e->args[0]->op == OP_STRING;
+  return tirc_calls(e, CALL_PACKED) && e->n > 0 && e->args[0]->op == OP_STRING;
 }
 
 int tirc_kernel_number(const Module *m, const char *name) {

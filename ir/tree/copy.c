@@ -34,7 +34,7 @@ static Expr copy_expr(Copying *k, Expr e) {
   memcpy(to, e, sizeof *to);
   if (e->op == OP_LOAD)
     to->u.buffer = copy_buffer(k, e->u.buffer);
-  else if (e->op == OP_STRING || e->op == OP_VAR || e->op == OP_CALL)
+  else if (e->op == OP_STRING || e->op == OP_VAR)
     to->u.s = copy_text(k, e->u.s);
   for (int i = 0; i < e->n; i++) to->args[i] = copy_expr(k, e->args[i]);
   keep(k, e, to);

@@ -91,7 +91,7 @@ bool tirc_reads_memory(Expr e) {
 }
 
 Expr tirc_addressed(Expr e) {
-  const bool takes = tirc_calls(e, "address_of") && e->n;
+  const bool takes = tirc_calls(e, CALL_ADDRESS_OF) && e->n;
   return takes && e->args[0]->op == OP_LOAD ? e->args[0] : NULL;
 }
 

@@ -16,7 +16,7 @@ static const struct Row {
 };
 
 bool tirc_is_llvm_call(Expr e) {
-  return tirc_calls(e, "call_llvm_pure_intrin") || tirc_calls(e, "call_llvm_intrin");
+  return tirc_calls(e, CALL_LLVM_PURE_INTRIN) || tirc_calls(e, CALL_LLVM_INTRIN);
 }
 
 /* ".v8f32" and the like */

@@ -24,6 +24,15 @@ typedef enum Op {
   OP_COUNT
 } Op;
 
+/* What an OP_CALL calls. */
+typedef enum Callee {
+#define CALL(id, name, gives) CALL_##id,
+#include "calls.def"
+#undef CALL
+  CALL_COUNT
+} Callee;
+extern const char *const tirc_callees[CALL_COUNT]; /* their names, after "T." */
+
 typedef enum OpClass { OPCLASS_LEAF, OPCLASS_BINARY, OPCLASS_CALL, OPCLASS_OTHER } OpClass;
 typedef struct OpInfo {
   const char *name;
@@ -48,7 +57,8 @@ struct ExprNode {
   union {
     int64_t i;     /* INT; LARGE_UINT, as bits */
     double f;      /* FLOAT */
-    const char *s; /* STRING; name of VAR and of CALL */
+    const char *s; /* STRING; name of VAR */
+    Callee callee; /* CALL */
     Buffer buffer; /* LOAD */
   } u;
   Expr args[];
@@ -306,7 +316,7 @@ Expr tirc_limit(Tirc *c, DType t, int which);
 /* Any node, as given, nothing folded. For LOAD, CALL and VAR use the functions beside this one. */
 Expr tirc_expr(Tirc *c, Op op, DType t, int n, const Expr *args);
 Expr tirc_load(Tirc *c, Buffer b, int n, const Expr *indices);
-Expr tirc_call(Tirc *c, DType t, const char *name, int n, const Expr *args);
+Expr tirc_call(Tirc *c, DType t, Callee callee, int n, const Expr *args);
 Expr tirc_cast(Tirc *c, DType t, Expr e); /* folds constants; e itself when it has the type */
 /* One lane is a scalar: the base, the value. */
 Expr tirc_ramp(Tirc *c, Expr base, Expr stride, int lanes);
@@ -393,8 +403,16 @@ const Func *tirc_func_with_body(Tirc *c, const Func *f, Stmt body);
  * "calling_conv" is 2. */
 bool tirc_is_kernel(const Func *f);
 bool tirc_has_kernels(const Module *m);
-static inline bool tirc_calls(Expr e, const char *name) {
-  return e->op == OP_CALL && strcmp(e->u.s, name) == 0;
+static inline bool tirc_calls(Expr e, Callee callee) {
+  return e->op == OP_CALL && e->u.callee == callee;
+}
+/* T.call_extern or T.call_pure_extern */
+static inline bool tirc_is_extern(Expr e) {
+  return tirc_calls(e, CALL_EXTERN) || tirc_calls(e, CALL_PURE_EXTERN);
+}
+/* How it is called in T.NAME(args). */
+static inline const char *tirc_called(Expr e) {
+  return e->op == OP_CALL ? tirc_callees[e->u.callee] : tirc_ops[e->op].name;
 }
 /* What launches one: T.call_packed("kernel", its arguments..., its launch parameters...). */
 bool tirc_is_launch(Expr e);

@@ -204,7 +204,7 @@ static void print_other(Printer *p, Text *t, Expr e, int min_precedence) {
     tirc_text_add(t, "]");
     break;
   case OP_DICT: print_dict(p, t, e); break;
-  default: print_call(p, t, e->u.s, e); break;
+  default: print_call(p, t, tirc_called(e), e); break;
   }
 }
 

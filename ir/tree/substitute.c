@@ -240,8 +240,10 @@ bool tirc_expr_same(Expr a, Expr b) {
     if (memcmp(&a->u.f, &b->u.f, sizeof a->u.f) != 0) return false;
     break;
   case OP_STRING:
-  case OP_CALL:
     if (strcmp(a->u.s, b->u.s) != 0) return false;
+    break;
+  case OP_CALL:
+    if (a->u.callee != b->u.callee) return false;
     break;
   case OP_LOAD:
     if (a->u.buffer != b->u.buffer) return false;

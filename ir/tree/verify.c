@@ -64,6 +64,8 @@ static void define_layout(Verifier *v, Buffer b, bool binds_shape) {
 static void define_buffer(Verifier *v, Buffer b, bool binds_shape) {
   if (tirc_map_has(&v->buffers, b)) FAIL(v, NULL, "buffer %s is defined twice", b->name);
   if (!b->data || b->ndim < 0 || !b->scope) FAIL(v, NULL, "buffer %s is incomplete", b->name);
+  if (b->storage != tirc_storage_of(b->scope))
+    FAIL(v, NULL, "the storage of buffer %s is not that of scope \"%s\"", b->name, b->scope);
   tirc_map_set(v->c, &v->buffers, b, b);
   if (!tirc_map_has(&v->vars, b->data)) define(v, b->data);
   define_layout(v, b, binds_shape);
@@ -155,6 +157,7 @@ static void check_loop(Verifier *v, const For *f) {
   check_int(v, f->min, "a loop's start");
   check_int(v, f->extent, "a loop's extent");
   if (f->kind == LOOP_THREAD_BINDING && !f->thread) FAIL(v, NULL, "a thread loop without a thread");
+  if (f->axis != tirc_gpu_axis(f->thread)) FAIL(v, NULL, "the axis of a loop is not its thread's");
   define(v, f->var);
   if (!tirc_dtype_is_int(f->var->dtype) || f->var->dtype.lanes != 1)
     FAIL(v, NULL, "the loop variable %s is of type %s", f->var->u.s, type_name(v, f->var->dtype));

@@ -249,7 +249,7 @@ Expr tirc_mutate_expr_children(Mutator *m, Expr e) {
     return load;
   }
   if (args == e->args) return e;
-  if (e->op == OP_CALL) return tirc_call(m->c, e->dtype, e->u.s, e->n, args);
+  if (e->op == OP_CALL) return tirc_call(m->c, e->dtype, e->u.callee, e->n, args);
   return tirc_expr(m->c, (Op)e->op, e->dtype, e->n, args);
 }
 

@@ -96,7 +96,7 @@ static void by_memory(Reduce *k, const Expr *values, Expr *result) {
 
 /* --- within warps ----------------------------------------------------------------------------- */
 
-static Expr shuffle(Reduce *k, const char *how, Buffer mask, Expr value, Expr lane, int64_t width) {
+static Expr shuffle(Reduce *k, Callee how, Buffer mask, Expr value, Expr lane, int64_t width) {
   Tirc *c = k->c;
   Expr zero = tirc_int32(c, 0), warp = tirc_int32(c, k->gpu->warp);
   Expr args[] = {tirc_load(c, mask, 1, &zero), value, lane, tirc_int32(c, width), warp};
@@ -111,7 +111,7 @@ static void by_lanes(Reduce *k, Buffer mask, const Buffer *mine, const Buffer *t
   for (int64_t step = size / 2; step >= 1; step /= 2) {
     load_all(k, mine, zero, x);
     for (int i = 0; i < k->r->n; i++) {
-      y[i] = shuffle(k, "tvm_warp_shuffle_down", mask, x[i], tirc_int32(c, step), size);
+      y[i] = shuffle(k, CALL_TVM_WARP_SHUFFLE_DOWN, mask, x[i], tirc_int32(c, step), size);
       vec_push(c, *k->out, tirc_store(c, theirs[i], 1, &zero, y[i]));
     }
     load_all(k, theirs, zero, y);
@@ -150,7 +150,7 @@ static void by_shuffles(Reduce *k, const Expr *values, bool all, Expr *result) {
     theirs[i] = buffer(k, tirc_format(c, "t%d", i), values[i]->dtype, 1, "local");
   }
   vec_push(c, *k->out, store_all(k, mine, zero, values));
-  Expr active = tirc_call(c, DT(TYPE_UINT, 32), "tvm_warp_activemask", 0, NULL);
+  Expr active = tirc_call(c, DT(TYPE_UINT, 32), CALL_TVM_WARP_ACTIVEMASK, 0, NULL);
   vec_push(c, *k->out, tirc_store(c, mask, 1, &zero, active));
   int64_t lanes = k->g->size;
   if (lanes > k->gpu->warp) {
@@ -161,7 +161,7 @@ static void by_shuffles(Reduce *k, const Expr *values, bool all, Expr *result) {
   by_lanes(k, mask, mine, theirs, lanes);
   for (int i = 0; all && i < k->r->n; i++) {
     Expr value = tirc_load(c, mine[i], 1, &zero);
-    value = shuffle(k, "tvm_warp_shuffle", mask, value, zero, lanes);
+    value = shuffle(k, CALL_TVM_WARP_SHUFFLE, mask, value, zero, lanes);
     vec_push(c, *k->out, tirc_store(c, mine[i], 1, &zero, value));
   }
   load_all(k, mine, zero, result);

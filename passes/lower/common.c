@@ -78,6 +78,6 @@ int64_t tirc_lower_bytes(Buffer b) {
 bool tirc_is_barrier(Stmt s) {
   if (s->kind != STMT_EVAL) return false;
   Expr e = s->u.eval.value;
-  return tirc_calls(e, "tvm_storage_sync") && e->n >= 1 && e->args[0]->op == OP_STRING &&
+  return tirc_calls(e, CALL_TVM_STORAGE_SYNC) && e->n >= 1 && e->args[0]->op == OP_STRING &&
          tirc_storage_of(e->args[0]->u.s) != STORAGE_WARP;
 }

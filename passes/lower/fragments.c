@@ -52,24 +52,25 @@ typedef enum Does { FILL, LOAD, STORE, PRODUCT } Does;
 /* Where the arguments of each stand: fragment, its number, the pointer or value, the stride, how
  * the array lies. */
 static const struct Row {
-  const char *name;
+  Callee callee;
   Does does;
   int n, index, other, stride, layout, shape; /* shape: of m, n, k, or -1: 8 x 8 x 8 */
+  bool native;                                /* NVIDIA's tensor cores may do it */
 } rows[] = {
-    {"tvm_fill_fragment", FILL, 6, 4, 5, -1, -1, 1},
-    {"tvm_load_matrix_sync", LOAD, 8, 4, 5, 6, 7, 1},
-    {"tvm_store_matrix_sync", STORE, 8, 4, 5, 6, 7, 1},
-    {"tvm_mma_sync", PRODUCT, 8, 1, 2, -1, -1, -1},
-    {"make_filled_simdgroup_matrix", FILL, 5, 1, 2, -1, -1, -1},
-    {"simdgroup_load", LOAD, 7, 1, 2, 3, 6, -1},
-    {"simdgroup_store", STORE, 7, 1, 2, 3, 6, -1},
-    {"simdgroup_multiply_accumulate", PRODUCT, 8, 1, 2, -1, -1, -1},
+    {CALL_TVM_FILL_FRAGMENT, FILL, 6, 4, 5, -1, -1, 1, true},
+    {CALL_TVM_LOAD_MATRIX_SYNC, LOAD, 8, 4, 5, 6, 7, 1, true},
+    {CALL_TVM_STORE_MATRIX_SYNC, STORE, 8, 4, 5, 6, 7, 1, true},
+    {CALL_TVM_MMA_SYNC, PRODUCT, 8, 1, 2, -1, -1, -1, true},
+    {CALL_MAKE_FILLED_SIMDGROUP_MATRIX, FILL, 5, 1, 2, -1, -1, -1},
+    {CALL_SIMDGROUP_LOAD, LOAD, 7, 1, 2, 3, 6, -1},
+    {CALL_SIMDGROUP_STORE, STORE, 7, 1, 2, 3, 6, -1},
+    {CALL_SIMDGROUP_MULTIPLY_ACCUMULATE, PRODUCT, 8, 1, 2, -1, -1, -1},
 };
 enum { SIMDGROUP = 8 };
 
 static const struct Row *row_of(Expr e) {
   for (size_t i = 0; e->op == OP_CALL && i < sizeof rows / sizeof *rows; i++)
-    if (!strcmp(e->u.s, rows[i].name) && e->n == rows[i].n) return &rows[i];
+    if (e->u.callee == rows[i].callee && e->n == rows[i].n) return &rows[i];
   return NULL;
 }
 
@@ -195,7 +196,7 @@ static bool is_transposed(const Fragments *k, Expr e, const struct Row *row) {
 static Buffer other_of(Fragments *k, Expr e, const struct Row *row) {
   Expr pointer = e->args[row->other];
   Buffer b = NULL;
-  if (tirc_calls(pointer, "tvm_access_ptr") && pointer->n == 5)
+  if (tirc_calls(pointer, CALL_TVM_ACCESS_PTR) && pointer->n == 5)
     b = tirc_map_get(&k->buffers, pointer->args[1]);
   if (!b || b->ndim != 1) refuse(k, e, "no T.tvm_access_ptr of an array");
   return b;
@@ -302,7 +303,7 @@ static bool is_native_move(Fragments *k, Expr e, const struct Row *row, Fragment
 /* The call as the code generator takes it; NULL: it is not what the target's tensor cores do. */
 static Expr instruction(Fragments *k, Expr e, const struct Row *row, Fragment *const *f) {
   Tirc *c = k->c;
-  bool is = !k->divergent && !strncmp(row->name, "tvm_", 4);
+  bool is = !k->divergent && row->native;
   const int pointer = row->does == LOAD || row->does == STORE ? row->other : -1;
   for (int i = 0; i < e->n; i++) is = is && (i == pointer || !differs(k, e->args[i]));
   for (int i = 0; i < (row->does == PRODUCT ? 4 : 1); i++)
@@ -318,8 +319,8 @@ static Expr instruction(Fragments *k, Expr e, const struct Row *row, Fragment *c
   Expr *args = tirc_new_array(c, Expr, e->n);
   memcpy(args, e->args, sizeof *args * (size_t)e->n);
   Expr first = tirc_load(c, other_of(k, e, row), 1, &e->args[row->other]->args[2]);
-  args[row->other] = tirc_call(c, DT_HANDLE, "address_of", 1, &first);
-  return tirc_call(c, e->dtype, e->u.s, e->n, args);
+  args[row->other] = tirc_call(c, DT_HANDLE, CALL_ADDRESS_OF, 1, &first);
+  return tirc_call(c, e->dtype, e->u.callee, e->n, args);
 }
 
 static Stmt lowered(Fragments *k, Expr e, const struct Row *row) {

@@ -28,7 +28,7 @@ static const Func *bound_to(Tirc *c, const Func *f, const Gpu *gpu) {
   Func to = *f;
   const char *key = tirc_key(KEY_TARGET);
   if (gpu && has_kernels(f)) {
-    Expr name = tirc_string(c, gpu->name), target = tirc_call(c, DT_HANDLE, "target", 1, &name);
+    Expr name = tirc_string(c, gpu->name), target = tirc_call(c, DT_HANDLE, CALL_TARGET, 1, &name);
     to.attrs = tirc_attrs_set(c, f->attrs, key, target);
   } else if (tirc_gpu_of(f)) {
     to.attrs = tirc_attrs_remove(c, f->attrs, key);

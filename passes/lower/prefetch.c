@@ -116,9 +116,9 @@ static int by_start(const void *x, const void *y) {
 static Stmt fetch(Tirc *c, const Access *first, int64_t offset, bool is_write) {
   Expr index = tirc_add(c, first->start, tirc_int(c, first->start->dtype, offset));
   Expr address = tirc_load(c, first->buffer, 1, &index);
-  address = tirc_call(c, DT_HANDLE, "address_of", 1, &address);
+  address = tirc_call(c, DT_HANDLE, CALL_ADDRESS_OF, 1, &address);
   Expr args[4] = {address, tirc_int32(c, is_write), tirc_int32(c, 3), tirc_int32(c, 1)};
-  return tirc_eval(c, tirc_call(c, DT_HANDLE, "prefetch", 4, args));
+  return tirc_eval(c, tirc_call(c, DT_HANDLE, CALL_PREFETCH, 4, args));
 }
 
 typedef VEC(Stmt) Stmts;

@@ -7,7 +7,7 @@
 #include "internal.h"
 
 static bool is_pure(Expr e) {
-  if (e->op == OP_CALL && strcmp(e->u.s, "call_pure_extern") != 0) return false;
+  if (e->op == OP_CALL && e->u.callee != CALL_PURE_EXTERN) return false;
   for (int i = 0; i < e->n; i++)
     if (!is_pure(e->args[i])) return false;
   return true;

@@ -129,7 +129,7 @@ static Stmt launch(Split *k, Stmt kernel, const char *name, const Taken *t) {
   for (int i = 0; i < t->scalars.n; i++) vec_push(c, args, t->scalars.at[i]);
   for (Stmt s = kernel; tirc_is_thread_loop(s); s = s->u.loop.body)
     vec_push(c, args, s->u.loop.extent);
-  return tirc_eval(c, tirc_call(c, DT_INT32, "call_packed", args.n, args.at));
+  return tirc_eval(c, tirc_call(c, DT_INT32, CALL_PACKED, args.n, args.at));
 }
 
 static const Func *function(Split *k, Stmt kernel, const char *name, const Taken *t) {

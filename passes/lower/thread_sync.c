@@ -36,7 +36,7 @@ typedef struct Sync {
 
 static Stmt barrier(Tirc *c) {
   Expr scope = tirc_string(c, "shared");
-  return tirc_eval(c, tirc_call(c, DT_INT32, "tvm_storage_sync", 1, &scope));
+  return tirc_eval(c, tirc_call(c, DT_INT32, CALL_TVM_STORAGE_SYNC, 1, &scope));
 }
 
 /* --- what differs between threads ------------------------------------------------------------- */

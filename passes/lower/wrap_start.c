@@ -82,7 +82,7 @@ static bool cuts(Expr e) {
 /* Of the operand's own type, where it does not change the sum. */
 static Expr moved(Tirc *c, Expr x) {
   Expr name = tirc_string(c, tirc_dtype_name(c, x->dtype));
-  Expr zero = tirc_call(c, x->dtype, "opaque_zero", 1, &name);
+  Expr zero = tirc_call(c, x->dtype, CALL_OPAQUE_ZERO, 1, &name);
   return tirc_expr(c, OP_ADD, x->dtype, 2, (Expr[]){x, zero});
 }
 

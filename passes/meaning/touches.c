@@ -122,7 +122,7 @@ static void walk_expr(Walk *w, Expr e) {
   Place *at = w->at;
   const Expr addressed = tirc_addressed(e);
   const bool address = w->address;
-  const bool prefetches = tirc_calls(e, "prefetch");
+  const bool prefetches = tirc_calls(e, CALL_PREFETCH);
   w->address = false;
   if (prefetches && w->x->lowered) return;
   if (e->op == OP_AND || e->op == OP_OR) {
@@ -295,7 +295,7 @@ static void enter_block(Walk *w, Stmt s) {
 /* An address that a call gets. */
 static bool is_pointer(const void *self, Expr e) {
   (void)self;
-  return (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) || tirc_calls(e, "address_of");
+  return (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) || tirc_calls(e, CALL_ADDRESS_OF);
 }
 
 /* A call that gets an address is taken to store to all that its block declares to write. */

@@ -39,8 +39,8 @@ static bool look_on_host(Visitor *v, Stmt s) {
     tell_of_host(k, s, tirc_format(k->c, "stores to %s", s->u.store.buffer->name));
   }
   const Expr e = s->kind == STMT_EVAL ? s->u.eval.value : NULL;
-  if (e && e->op == OP_CALL && strcmp(e->u.s, "call_packed") != 0)
-    tell_of_host(k, s, tirc_format(k->c, "calls T.%s", e->u.s));
+  if (e && e->op == OP_CALL && e->u.callee != CALL_PACKED)
+    tell_of_host(k, s, tirc_format(k->c, "calls T.%s", tirc_called(e)));
   return true;
 }
 

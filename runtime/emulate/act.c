@@ -467,9 +467,9 @@ static void compile_attr(Emu *e, Act *a) {
 static void compile_eval(Emu *e, Act *a) {
   const Expr x = a->stmt->u.eval.value;
   a->run = run_nothing;
-  if (x->op == OP_INT || tirc_calls(x, "prefetch")) return;
+  if (x->op == OP_INT || tirc_calls(x, CALL_PREFETCH)) return;
   a->run = run_eval;
-  if (!tirc_calls(x, "tvm_storage_sync")) {
+  if (!tirc_calls(x, CALL_TVM_STORAGE_SYNC)) {
     a->value = tirc_emu_expr(e, x);
     return;
   }

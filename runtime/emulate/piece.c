@@ -248,7 +248,7 @@ static void find_scalar(Emu *e, Piece *p, int first) {
     p->given[i - first] = tirc_compile_var(&e->scalar, args[i]);
   }
   const DType t = tirc_dtype_lanes(x->dtype, 1);
-  Expr again = x->op == OP_CALL ? tirc_call(e->t, t, x->u.s, x->n, args)
+  Expr again = x->op == OP_CALL ? tirc_call(e->t, t, x->u.callee, x->n, args)
                                 : tirc_expr(e->t, (Op)x->op, t, x->n, args);
   p->scalar = tirc_compile_expr(&e->scalar, again);
   p->eval = by_threads;

@@ -3,23 +3,13 @@
  * another one. */
 #include "code.h"
 
-static const struct {
-  const char *name;
-  int args;
-} calls[] = {
-    {"tvm_warp_activemask", 0},
-    {"tvm_warp_shuffle", 5}, /* mask, value, lane, width, warp size */
-    {"tvm_warp_shuffle_up", 5},
-    {"tvm_warp_shuffle_down", 5},
-};
-enum { N_CALLS = sizeof calls / sizeof *calls, MASK = 0, VALUE, LANE, WIDTH, SIZE };
+enum { MASK, VALUE, LANE, WIDTH, SIZE, SHUFFLE_ARGS };
 
-static int find_call(Expr x) {
-  for (int i = 0; x->op == OP_CALL && i < N_CALLS; i++)
-    if (strcmp(x->u.s, calls[i].name) == 0) return i;
-  return -1;
+static bool is_shuffle(Expr x) {
+  return tirc_calls(x, CALL_TVM_WARP_SHUFFLE) || tirc_calls(x, CALL_TVM_WARP_SHUFFLE_UP) ||
+         tirc_calls(x, CALL_TVM_WARP_SHUFFLE_DOWN);
 }
-bool tirc_is_warp_call(Expr x) { return find_call(x) >= 0; }
+bool tirc_is_warp_call(Expr x) { return tirc_calls(x, CALL_TVM_WARP_ACTIVEMASK) || is_shuffle(x); }
 
 /* Of each thread of the block, where it stands in the list; -1. */
 static int *find_positions(Emu *e, const Threads *l) {
@@ -60,9 +50,9 @@ static int source_of(const Piece *p, int thread, int64_t lane, int64_t width, in
   const int own = thread % size, first = thread - own;
   const int64_t part = own / width * width;
   int64_t from;
-  switch (find_call(p->expr)) {
-  case 1: from = part + ((lane % width) + width) % width; break;
-  case 2: from = own - lane < part ? own : own - lane; break;
+  switch (p->expr->u.callee) {
+  case CALL_TVM_WARP_SHUFFLE: from = part + ((lane % width) + width) % width; break;
+  case CALL_TVM_WARP_SHUFFLE_UP: from = own - lane < part ? own : own - lane; break;
   default: from = own + lane >= part + width ? own : own + lane; break;
   }
   return first + (int)from;
@@ -96,17 +86,18 @@ static Values of_shuffle(Emu *e, const Piece *p, const Threads *l, Cell *room) {
 }
 
 Eval tirc_emu_warp_call(Emu *e, Piece *p) {
-  const int call = find_call(p->expr);
-  if (call < 0) return NULL;
-  if (p->expr->n != calls[call].args || p->expr->dtype.lanes > 1)
-    tirc_fail(e->t, e->scalar.loc, CODE_TYPE, NULL, "T.%s takes %d scalars", calls[call].name,
-              calls[call].args);
+  if (!tirc_is_warp_call(p->expr)) return NULL;
+  const bool shuffles = is_shuffle(p->expr);
+  const int n = shuffles ? SHUFFLE_ARGS : 0;
+  if (p->expr->n != n || p->expr->dtype.lanes > 1)
+    tirc_fail(e->t, e->scalar.loc, CODE_TYPE, NULL, "T.%s takes %d scalars", tirc_called(p->expr),
+              n);
   p->n_args = p->expr->n;
   p->args = tirc_emu_exprs(e, p->n_args, p->expr->args);
-  if (call > 0 && !tirc_dtype_equal(p->expr->dtype, p->expr->args[VALUE]->dtype))
+  if (shuffles && !tirc_dtype_equal(p->expr->dtype, p->expr->args[VALUE]->dtype))
     tirc_fail(e->t, e->scalar.loc, CODE_TYPE, NULL, "T.%s gives a value of the type of its operand",
-              calls[call].name);
-  return call == 0 ? of_activemask : of_shuffle;
+              tirc_called(p->expr));
+  return shuffles ? of_shuffle : of_activemask;
 }
 
 /* T.tvm_storage_sync("warp") */

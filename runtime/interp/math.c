@@ -228,29 +228,20 @@ static bool find_libm(const char *name, DType t, Node *n) {
 void tirc_compile_extern(Compiler *k, Node *n) {
   Expr e = n->expr;
   if (tirc_compile_intrinsic(k, n)) return;
-  bool external = strcmp(e->u.s, "call_extern") == 0 || strcmp(e->u.s, "call_pure_extern") == 0;
-  if (strcmp(e->u.s, "opaque_zero") == 0 && tirc_dtype_is_int(n->dtype)) {
+  if (tirc_calls(e, CALL_OPAQUE_ZERO) && tirc_dtype_is_int(n->dtype)) {
     n->u.constant.i = 0;
     n->cell = &n->u.constant;
     return;
   }
-  if (strcmp(e->u.s, "infinity") == 0 && tirc_dtype_is_float(n->dtype)) {
-    n->u.constant.f = (double)INFINITY;
-    n->cell = &n->u.constant;
-    return;
-  }
-  /* T.call_extern(dtype, name, operands...): the dtype may stand in the arguments, too. T.asinh(x)
-   * and the like name the function themselves. */
-  int first = 0;
-  if (external)
-    first = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING ? 2 : 1;
-  const char *name = !external ? e->u.s : e->n >= first ? e->args[first - 1]->u.s : "";
+  if (!tirc_is_extern(e))
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "lower or replace the call first",
+              "the reference interpreter does not know the intrinsic T.%s", tirc_called(e));
+  /* T.call_extern(dtype, name, operands...): the dtype may stand in the arguments, too. */
+  const int first = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING ? 2 : 1;
+  const char *name = e->n >= first ? e->args[first - 1]->u.s : "";
   bool floats = tirc_dtype_is_float(n->dtype);
   for (int i = first; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
   bool known = floats && find_libm(name, e->dtype, n) && e->n - first == (n->u.math.f2 ? 2 : 1);
-  if (!known && !external)
-    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "lower or replace the call first",
-              "the reference interpreter does not know the intrinsic T.%s", name);
   if (!known)
     tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "functions of libm on floats can be called",
               "the reference interpreter cannot call the external function \"%s\"", name);

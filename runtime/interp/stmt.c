@@ -374,7 +374,7 @@ static void compile_launch(Compiler *k, Step *s) {
 static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
-  if (tirc_calls(e, "prefetch")) return;
+  if (tirc_calls(e, CALL_PREFETCH)) return;
   if (k->launches && tirc_is_launch(e)) {
     compile_launch(k, s);
     return;

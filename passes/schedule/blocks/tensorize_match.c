@@ -161,7 +161,7 @@ static bool match_node(Matcher *m, Expr x, Expr y) {
     return match_expr(m, x->args[1], y->args[1]) && define(m, x->args[0], y->args[0]) &&
            match_expr(m, x->args[2], y->args[2]);
   case OP_CALL:
-    if (strcmp(x->u.s, y->u.s) != 0) return false;
+    if (x->u.callee != y->u.callee) return false;
     break;
   default: break;
   }

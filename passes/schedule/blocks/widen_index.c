@@ -69,7 +69,7 @@ static Expr wide_operands(Widening *w, Expr e) {
     changed |= args[i] != e->args[i];
   }
   if (!changed) return e;
-  if (e->op == OP_CALL) return tirc_call(c, e->dtype, e->u.s, e->n, args);
+  if (e->op == OP_CALL) return tirc_call(c, e->dtype, e->u.callee, e->n, args);
   if (e->op == OP_CAST) return tirc_cast(c, e->dtype, args[0]);
   const int first = e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE;
   const bool follows = tirc_dtype_equal(e->dtype, e->args[first]->dtype);
