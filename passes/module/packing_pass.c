@@ -45,7 +45,3 @@ const Module *tirc_pass_split_packing(Passes *p, const Module *m) {
   }
   return m;
 }
-
-const Module *tirc_pack_module(Tirc *c, const Module *m) {
-  return tirc_pass_split_packing(tirc_passes_open(c, NULL), m);
-}

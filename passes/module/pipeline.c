@@ -94,6 +94,10 @@ Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options) {
   return p;
 }
 
+const Module *tirc_pack_module(Tirc *c, const Module *m) {
+  return tirc_pass_split_packing(tirc_passes_open(c, NULL), m);
+}
+
 /* A pass that leaves what is no module any more is a defect, and is named. */
 static const Module *checked(Passes *p, const char *name, const Module *to) {
   Trap trap;

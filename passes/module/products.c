@@ -54,34 +54,57 @@ static bool ends_with_sum(const Block *b, Expr load) {
   return false;
 }
 
-static void add_product(Walk *w, const Block *b, const Expr factor[2]) {
-  Tirc *c = w->c;
+/* Whether a statement stores 0 there. */
+static bool stores_zero(Stmt s, Stmt where) {
+  if (!s || s->kind != STMT_STORE || s->u.store.buffer != where->u.store.buffer) return false;
+  const Expr v = s->u.store.value;
+  bool same = v->op == OP_FLOAT ? v->u.f == 0 : tirc_is_int(v, 0);
+  for (int i = 0; i < s->u.store.n; i++)
+    same = same && s->u.store.indices[i] == where->u.store.indices[i];
+  return same;
+}
+
+static bool is_plain(const Block *b, const Expr factors[2]) {
+  const Stmt s = b->body;
+  const Expr value = s->u.store.value;
+  const bool left = value->args[0]->op == OP_LOAD && value->args[0]->u.buffer == s->u.store.buffer;
+  const Expr sum = value->args[!left], product = value->args[left];
+  bool is = tirc_is_true(b->predicate) && stores_zero(b->init, s) && product->op == OP_MUL &&
+            product->args[0] == factors[0] && product->args[1] == factors[1];
+  for (int i = 0; i < sum->n; i++) is = is && sum->args[i] == s->u.store.indices[i];
+  for (int i = 0; i < b->n_iters; i++) is = is && tirc_is_int(b->iters[i].dom.min, 0);
+  return is;
+}
+
+bool tirc_product_of(Tirc *c, const Block *b, Product *out) {
   const Expr one = tirc_int(c, DT_INT64, 1);
   Product p = {.block = b->name, .batch = one, .m = one, .n = one, .k = one};
+  bool sums = false;
+  for (int i = 0; i < b->n_iters; i++) sums |= b->iters[i].kind == ITER_REDUCE;
+  if (!sums || !factors_of(b, p.factors)) return false;
   bool is_matrix = false; /* a sum of squares, element by element, is no product of matrices */
   for (int i = 0; i < b->n_iters; i++) {
     const IterVar *iter = &b->iters[i];
-    const bool left = uses(factor[0], iter->var), right = uses(factor[1], iter->var);
+    const bool left = uses(p.factors[0], iter->var), right = uses(p.factors[1], iter->var);
     is_matrix |= iter->kind == ITER_SPATIAL && left != right;
     Expr *to = iter->kind == ITER_REDUCE ? &p.k : left && right ? &p.batch : right ? &p.n : &p.m;
     *to = tirc_mul(c, *to, tirc_cast(c, DT_INT64, iter->dom.extent));
   }
-  if (!is_matrix) return;
-  p.a = factor[0]->u.buffer->dtype;
-  p.b = factor[1]->u.buffer->dtype;
+  p.a = p.factors[0]->u.buffer->dtype;
+  p.b = p.factors[1]->u.buffer->dtype;
   p.out = b->body->u.store.buffer->dtype;
-  p.is_convolution = has_window(factor[0]) || has_window(factor[1]);
-  p.layout[0] = ends_with_sum(b, factor[0]) ? 'N' : 'T';
-  p.layout[1] = ends_with_sum(b, factor[1]) ? 'T' : 'N';
-  vec_push(c, w->found, p);
+  p.is_convolution = has_window(p.factors[0]) || has_window(p.factors[1]);
+  p.layout[0] = ends_with_sum(b, p.factors[0]) ? 'N' : 'T';
+  p.layout[1] = ends_with_sum(b, p.factors[1]) ? 'T' : 'N';
+  p.is_plain = is_plain(b, p.factors);
+  *out = p;
+  return is_matrix;
 }
 
 static bool see_block(Visitor *v, Stmt s) {
-  Expr factors[2];
-  if (s->kind != STMT_BLOCK) return true;
-  bool sums = false;
-  for (int i = 0; i < s->u.block.n_iters; i++) sums |= s->u.block.iters[i].kind == ITER_REDUCE;
-  if (sums && factors_of(&s->u.block, factors)) add_product(v->self, &s->u.block, factors);
+  Walk *w = v->self;
+  Product p;
+  if (s->kind == STMT_BLOCK && tirc_product_of(w->c, &s->u.block, &p)) vec_push(w->c, w->found, p);
   return true;
 }
 

@@ -14,11 +14,16 @@ typedef struct Product {
   char layout[3]; /* "NN"; T where the matrix lies the other way round: its rows are the last index
                    */
   bool is_convolution;
+  Expr factors[2]; /* the loads of a and b */
+  bool is_plain;   /* sum = sum + a * b from 0 on: no conversion, border or condition, and all
+                      iterators begin at 0 */
 } Product;
 
 /* The block's body adds a product to what it writes, buf[i] = buf[i] + a * b: a and b, casts looked
  * through. */
 bool tirc_sums_products(const Block *b, Expr factors[2]);
+/* Whether a block is one. */
+bool tirc_product_of(Tirc *c, const Block *b, Product *out);
 /* In the order of the text: *out in c. */
 int tirc_products(Tirc *c, const Func *f, const Product **out);
 

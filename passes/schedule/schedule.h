@@ -177,12 +177,11 @@ int64_t tirc_sched_fork_seed(Sched *s);
 
 /* --- primitives ------------------------------------------------------------------------------- */
 
+/* Each on arguments that were bound and converted; nothing is put back when it fails. */
 #define PRIMITIVE(name, params, help, instruction, flags, sentence)                                \
   void tirc_prim_##name(Sched *s, const Value *args, Value *result);
 #include "passes/words/primitives.def"
 #undef PRIMITIVE
-/* Runs it on arguments that were bound and converted; nothing is put back when it fails. */
-void tirc_primitive_apply(Sched *s, const Primitive *p, const Value *args, Value *result);
 
 /* One call as a script makes it. Binds arguments (too many, missing, twice, unknown, wrong type:
  * status BAD, code "argument"), runs the primitive, and on failure restores the schedule, renders

@@ -4,6 +4,7 @@
 #include "api.h"
 
 #include "ir/arith/arith.h"
+#include "passes/module/products.h"
 
 typedef struct Counter {
   Tirc *c;
@@ -111,10 +112,6 @@ static void count_stmt(Counter *k, Stmt s, double times) {
 
 /* --- the matrix product ----------------------------------------------------------------------- */
 
-static bool loads(Expr e, Expr row, Expr column) {
-  return e->op == OP_LOAD && e->n == 2 && e->args[0] == row && e->args[1] == column;
-}
-
 /* The place of a plain rows x columns parameter of float32, or -1. */
 static int matrix_param(const Func *f, Buffer b, int64_t rows, int64_t columns) {
   for (int i = 0; i < f->n_params; i++)
@@ -125,50 +122,23 @@ static int matrix_param(const Func *f, Buffer b, int64_t rows, int64_t columns) 
   return -1;
 }
 
-/* The extent of an iterator of that kind over [0, extent); 0 when it is none. */
-static int64_t iter_extent(const Block *b, Expr var, IterKind kind) {
-  int64_t extent;
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].var == var && b->iters[i].kind == kind && tirc_is_int(b->iters[i].dom.min, 0) &&
-        tirc_const_int(b->iters[i].dom.extent, &extent))
-      return extent;
-  return 0;
-}
-
-static Expr reduce_iter(const Block *b) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_REDUCE) return b->iters[i].var;
-  return NULL;
-}
-
-static bool stores_zero(Stmt s, Buffer c, Expr i, Expr j) {
-  if (!s || s->kind != STMT_STORE || s->u.store.buffer != c || s->u.store.indices[0] != i ||
-      s->u.store.indices[1] != j)
-    return false;
-  Expr v = s->u.store.value;
-  return v->op == OP_FLOAT && v->u.f == 0;
-}
-
-static void recognise_matmul(const Func *f, const Block *b, tirc_cost *out) {
-  Stmt s = b->body;
-  if (b->n_iters != 3 || s->kind != STMT_STORE || s->u.store.n != 2 || !tirc_is_true(b->predicate))
-    return;
-  Expr i = s->u.store.indices[0], j = s->u.store.indices[1], k = reduce_iter(b);
-  Expr sum = s->u.store.value;
-  Buffer c = s->u.store.buffer;
-  if (sum->op != OP_ADD || !loads(sum->args[0], i, j) || sum->args[0]->u.buffer != c) return;
-  Expr product = sum->args[1];
-  if (product->op != OP_MUL || !stores_zero(b->init, c, i, j)) return;
-  int64_t m = iter_extent(b, i, ITER_SPATIAL), n = iter_extent(b, j, ITER_SPATIAL);
-  int64_t depth = k ? iter_extent(b, k, ITER_REDUCE) : 0;
-  if (!m || !n || !depth || i == j) return;
-  for (int first = 0; first < 2; first++) {
-    Expr left = product->args[first], right = product->args[1 - first];
-    if (!loads(left, i, k) || !loads(right, k, j)) continue;
-    int pa = matrix_param(f, left->u.buffer, m, depth);
-    int pb = matrix_param(f, right->u.buffer, depth, n), pc = matrix_param(f, c, m, n);
-    if (pa < 0 || pb < 0 || pc < 0) continue;
-    out->m = m, out->n = n, out->k = depth;
+/* C[i, j] = C[i, j] + A[i, k] * B[k, j], the factors in either order. */
+static void recognise_matmul(Tirc *c, const Func *f, const Block *b, tirc_cost *out) {
+  Product p;
+  if (b->n_iters != 3 || !tirc_product_of(c, b, &p) || !p.is_plain || p.is_convolution) return;
+  const Stmt s = b->body;
+  for (int first = 0; first < 2 && s->u.store.n == 2; first++) {
+    const Expr left = p.factors[first], right = p.factors[1 - first], *at = s->u.store.indices;
+    int64_t m, n, k;
+    if (left->n != 2 || right->n != 2 || left->args[0] != at[0] || right->args[1] != at[1] ||
+        left->args[1] != right->args[0] || !tirc_const_int(first ? p.n : p.m, &m) ||
+        !tirc_const_int(first ? p.m : p.n, &n) || !tirc_const_int(p.k, &k))
+      continue;
+    const int pa = matrix_param(f, left->u.buffer, m, k);
+    const int pb = matrix_param(f, right->u.buffer, k, n);
+    const int pc = matrix_param(f, s->u.store.buffer, m, n);
+    if (pa < 0 || pb < 0 || pc < 0 || !tirc_is_int(p.batch, 1)) continue;
+    out->m = m, out->n = n, out->k = k;
     out->a = pa, out->b = pb, out->c = pc;
     return;
   }
@@ -178,6 +148,6 @@ void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out, IntegerWork *intege
   *out = (tirc_cost){.reduction = 1, .is_exact = true};
   Counter k = {.c = c, .cost = out};
   count_stmt(&k, f->body, 1);
-  if (k.leaves == 1) recognise_matmul(f, k.leaf, out);
+  if (k.leaves == 1) recognise_matmul(c, f, k.leaf, out);
   if (integers) *integers = k.integers;
 }

@@ -21,10 +21,6 @@ static void (*const appliers[])(Sched *, const Value *, Value *) = {
 #undef PRIMITIVE
 };
 
-void tirc_primitive_apply(Sched *s, const Primitive *p, const Value *args, Value *result) {
-  appliers[p - tirc_primitives](s, args, result);
-}
-
 /* --- the call as text ------------------------------------------------------------------------- */
 
 static void add_value(Text *t, Value v, int depth, const void *sched) {
@@ -464,7 +460,7 @@ static Value run(Sched *s, const Primitive *p, const Value *bound) {
   const Value *traced = trace ? tirc_trace_arguments(s, p, bound) : NULL;
   const Module *before = s->mod;
   const uint32_t overflows = s->c->n_overflows;
-  tirc_primitive_apply(s, p, bound, &result);
+  appliers[p - tirc_primitives](s, bound, &result);
   if (s->c->n_overflows != overflows && s->calls == 1 && s->mod != before)
     tirc_require_countable(s, before);
   if (s->lets && s->calls == 1 && s->mod != before) require_lets_around(s);

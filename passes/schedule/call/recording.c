@@ -36,7 +36,7 @@ static uint32_t look_up_again(Sched *s, Value handle) {
   if (handle.kind == VAL_BLOCK) return found.rv;
   Value *args = tirc_new_array(s->c, Value, p->n_params), loops = VALUE_NONE;
   args[0] = found;
-  tirc_primitive_apply(s, p, args, &loops);
+  tirc_prim_get_loops(s, args, &loops);
   tirc_trace_record(s, p, args, &loops);
   return latest_rv(s->trace, handle);
 }
