@@ -165,14 +165,9 @@ void tirc_cg_for(Gen *g, Stmt s) {
 
 /* Whether it would declare a name in the scope that it stands in. */
 static bool declares(Stmt s) {
-  switch (s->kind) {
-  case STMT_ALLOC:
-  case STMT_LET: return true;
-  case STMT_DECL: return declares(s->u.alloc.body);
-  case STMT_ATTR: return declares(s->u.attr.body);
-  case STMT_ASSERT: return declares(s->u.check.body);
-  default: return false;
-  }
+  while (s->kind == STMT_DECL || s->kind == STMT_ATTR || s->kind == STMT_ASSERT)
+    s = tirc_below(s, 0);
+  return s->kind == STMT_ALLOC || s->kind == STMT_LET;
 }
 
 void tirc_cg_seq(Gen *g, Stmt s) {

@@ -11,21 +11,11 @@ enum { MANY = 64 };
 
 /* Loops that are not inside of others; no more than MANY are counted. */
 static int count_nests(Stmt s) {
-  int n = 0;
-  while (s->kind == STMT_ALLOC || s->kind == STMT_DECL) s = s->u.alloc.body;
-  switch (s->kind) {
-  case STMT_FOR: return 1;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n && n < MANY; i++) n += count_nests(tirc_item(s, i));
-    return n;
-  case STMT_IF:
-    n = count_nests(s->u.branch.then_case);
-    return s->u.branch.else_case ? n + count_nests(s->u.branch.else_case) : n;
-  case STMT_LET: return count_nests(s->u.let.body);
-  case STMT_ATTR: return count_nests(s->u.attr.body);
-  case STMT_ASSERT: return count_nests(s->u.check.body);
-  default: return 0;
-  }
+  int n = s->kind == STMT_FOR;
+  Stmt below;
+  for (int i = 0; s->kind != STMT_WHILE && n < MANY && (below = tirc_below(s, i)); i++)
+    n += count_nests(below);
+  return n;
 }
 
 bool tirc_gen_has_many_nests(Stmt body) { return count_nests(body) >= MANY; }

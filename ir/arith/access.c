@@ -212,12 +212,10 @@ static void visit_shape(Detector *d, Buffer made) {
 }
 
 static void visit_stmt(Detector *d, Stmt s) {
+  Stmt below;
   switch (s->kind) {
   case STMT_FOR: visit_loop(d, &s->u.loop); break;
   case STMT_BLOCK: visit_nested(d, &s->u.block); break;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) visit_stmt(d, tirc_item(s, i));
-    break;
   case STMT_STORE:
     add_access(d, &d->writes, s->u.store.buffer, s->u.store.n, s->u.store.indices);
     visit_expr(d, s->u.store.value);
@@ -230,27 +228,18 @@ static void visit_stmt(Detector *d, Stmt s) {
     if (s->u.branch.else_case)
       under(d, tirc_not(d->c, s->u.branch.cond), NULL, s->u.branch.else_case);
     break;
-  case STMT_WHILE:
-    visit_expr(d, s->u.loop_while.cond);
-    visit_stmt(d, s->u.loop_while.body);
-    break;
   case STMT_LET:
     visit_expr(d, s->u.let.value);
     tirc_map_set(d->c, &d->lets, s->u.let.var, s->u.let.value);
     visit_stmt(d, s->u.let.body);
     tirc_map_remove(&d->lets, s->u.let.var);
     break;
-  case STMT_ALLOC:
-  case STMT_DECL:
+  default:
+    if (s->kind == STMT_WHILE) visit_expr(d, s->u.loop_while.cond);
+    if (s->kind == STMT_ASSERT) visit_expr(d, s->u.check.cond);
     if (s->kind == STMT_ALLOC) tirc_map_set(d->c, &d->own, s->u.alloc.buffer->data, s);
-    visit_shape(d, s->u.alloc.buffer);
-    visit_stmt(d, s->u.alloc.body);
-    break;
-  case STMT_ATTR: visit_stmt(d, s->u.attr.body); break;
-  case STMT_ASSERT:
-    visit_expr(d, s->u.check.cond);
-    visit_stmt(d, s->u.check.body);
-    break;
+    if (s->kind == STMT_ALLOC || s->kind == STMT_DECL) visit_shape(d, s->u.alloc.buffer);
+    for (int i = 0; (below = tirc_below(s, i)); i++) visit_stmt(d, below);
   }
 }
 

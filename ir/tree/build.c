@@ -218,7 +218,23 @@ static void holds_block(Nesting *k, Block *b) {
   holds_stmt(k, b->body);
 }
 
+Stmt tirc_below(Stmt s, int i) {
+  if (s->kind == STMT_SEQ) return i < s->u.seq.n ? tirc_item(s, i) : NULL;
+  if (i) return s->kind == STMT_IF && i == 1 ? s->u.branch.else_case : NULL;
+  switch (s->kind) {
+  case STMT_IF: return s->u.branch.then_case;
+  case STMT_WHILE: return s->u.loop_while.body;
+  case STMT_LET: return s->u.let.body;
+  case STMT_ALLOC:
+  case STMT_DECL: return s->u.alloc.body;
+  case STMT_ATTR: return s->u.attr.body;
+  case STMT_ASSERT: return s->u.check.body;
+  default: return NULL;
+  }
+}
+
 static void holds_parts(Nesting *k, struct StmtNode *s) {
+  Stmt below;
   switch (s->kind) {
   case STMT_FOR:
     holds_ranges(k, 1, &(Range){s->u.loop.min, s->u.loop.extent});
@@ -231,36 +247,22 @@ static void holds_parts(Nesting *k, struct StmtNode *s) {
     holds_exprs(k, s->u.store.n, s->u.store.indices);
     holds_expr(k, s->u.store.value);
     return;
-  case STMT_EVAL: holds_expr(k, s->u.eval.value); return;
-  case STMT_IF:
-    holds_expr(k, s->u.branch.cond);
-    holds_stmt(k, s->u.branch.then_case);
-    holds_stmt(k, s->u.branch.else_case);
-    return;
-  case STMT_WHILE:
-    holds_expr(k, s->u.loop_while.cond);
-    holds_stmt(k, s->u.loop_while.body);
-    return;
-  case STMT_LET:
-    holds_expr(k, s->u.let.value);
-    holds_stmt(k, s->u.let.body);
-    return;
+  case STMT_EVAL: holds_expr(k, s->u.eval.value); break;
+  case STMT_IF: holds_expr(k, s->u.branch.cond); break;
+  case STMT_WHILE: holds_expr(k, s->u.loop_while.cond); break;
+  case STMT_LET: holds_expr(k, s->u.let.value); break;
   case STMT_ALLOC:
   case STMT_DECL:
     holds_buffer(k, s->u.alloc.buffer);
     holds_attrs(k, s->u.alloc.annotations);
-    holds_stmt(k, s->u.alloc.body);
-    return;
+    break;
   case STMT_ATTR:
     holds_expr(k, s->u.attr.node);
     holds_expr(k, s->u.attr.value);
-    holds_stmt(k, s->u.attr.body);
-    return;
-  case STMT_ASSERT:
-    holds_expr(k, s->u.check.cond);
-    holds_stmt(k, s->u.check.body);
-    return;
+    break;
+  case STMT_ASSERT: holds_expr(k, s->u.check.cond); break;
   }
+  for (int i = 0; (below = tirc_below(s, i)); i++) holds_stmt(k, below);
 }
 
 Stmt tirc_stmt_done(Tirc *c, struct StmtNode *s) {

@@ -252,6 +252,9 @@ static inline Stmt tirc_item(Stmt seq, int i) {
   return p->at[i - p->first];
 }
 
+/* Statement number i directly below one that is neither loop nor block; NULL: there are fewer. */
+Stmt tirc_below(Stmt s, int i);
+
 /* Where a schedule has put the elements of a parameter: before[vars] is now at [indices]. */
 typedef struct Relayout {
   Buffer before;

@@ -269,36 +269,23 @@ static void check_alloc(Verifier *v, Stmt s) {
 
 static void check_stmt(Verifier *v, Stmt s) {
   Loc outer = v->loc;
+  Stmt below;
   if (s->loc.line) v->loc = s->loc;
   switch (s->kind) {
   case STMT_FOR: check_loop(v, &s->u.loop); break;
   case STMT_BLOCK: check_block(v, &s->u.block); break;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) check_stmt(v, tirc_item(s, i));
-    break;
   case STMT_STORE: check_store(v, s); break;
   case STMT_EVAL: check_expr(v, s->u.eval.value); break;
-  case STMT_IF:
-    check_condition(v, s->u.branch.cond);
-    check_stmt(v, s->u.branch.then_case);
-    if (s->u.branch.else_case) check_stmt(v, s->u.branch.else_case);
-    break;
-  case STMT_WHILE:
-    check_condition(v, s->u.loop_while.cond);
-    check_stmt(v, s->u.loop_while.body);
-    break;
   case STMT_LET: check_let_stmt(v, s); break;
   case STMT_ALLOC:
   case STMT_DECL: check_alloc(v, s); break;
-  case STMT_ATTR:
-    if (s->u.attr.node) check_expr(v, s->u.attr.node);
-    if (s->u.attr.value) check_expr(v, s->u.attr.value);
-    check_stmt(v, s->u.attr.body);
-    break;
-  case STMT_ASSERT:
-    check_condition(v, s->u.check.cond);
-    check_stmt(v, s->u.check.body);
-    break;
+  default:
+    if (s->kind == STMT_IF) check_condition(v, s->u.branch.cond);
+    if (s->kind == STMT_WHILE) check_condition(v, s->u.loop_while.cond);
+    if (s->kind == STMT_ATTR && s->u.attr.node) check_expr(v, s->u.attr.node);
+    if (s->kind == STMT_ATTR && s->u.attr.value) check_expr(v, s->u.attr.value);
+    if (s->kind == STMT_ASSERT) check_condition(v, s->u.check.cond);
+    for (int i = 0; (below = tirc_below(s, i)); i++) check_stmt(v, below);
   }
   v->loc = outer;
 }

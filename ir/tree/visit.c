@@ -138,6 +138,7 @@ void tirc_visit_head(Visitor *v, Stmt s) {
 static void visit_stmt(Visitor *v, Stmt s) {
   if (v->stmt && !v->stmt(v, s)) return;
   tirc_visit_head(v, s);
+  Stmt below;
   switch (s->kind) {
   case STMT_FOR: tirc_visit_stmt(v, s->u.loop.body); break;
   case STMT_BLOCK:
@@ -155,23 +156,11 @@ static void visit_stmt(Visitor *v, Stmt s) {
     tirc_visit_expr(v, s->u.store.value);
     break;
   case STMT_EVAL: tirc_visit_expr(v, s->u.eval.value); break;
-  case STMT_IF:
-    tirc_visit_stmt(v, s->u.branch.then_case);
-    if (s->u.branch.else_case) tirc_visit_stmt(v, s->u.branch.else_case);
-    break;
-  case STMT_WHILE: tirc_visit_stmt(v, s->u.loop_while.body); break;
-  case STMT_LET: tirc_visit_stmt(v, s->u.let.body); break;
-  case STMT_ALLOC:
-  case STMT_DECL: tirc_visit_stmt(v, s->u.alloc.body); break;
-  case STMT_ATTR:
-    if (s->u.attr.node) tirc_visit_expr(v, s->u.attr.node);
-    tirc_visit_expr(v, s->u.attr.value);
-    tirc_visit_stmt(v, s->u.attr.body);
-    break;
-  case STMT_ASSERT:
-    tirc_visit_expr(v, s->u.check.cond);
-    tirc_visit_stmt(v, s->u.check.body);
-    break;
+  default:
+    if (s->kind == STMT_ATTR && s->u.attr.node) tirc_visit_expr(v, s->u.attr.node);
+    if (s->kind == STMT_ATTR) tirc_visit_expr(v, s->u.attr.value);
+    if (s->kind == STMT_ASSERT) tirc_visit_expr(v, s->u.check.cond);
+    for (int i = 0; (below = tirc_below(s, i)); i++) tirc_visit_stmt(v, below);
   }
 }
 

@@ -16,6 +16,7 @@
  * before left. */
 #include "cross_thread.h"
 
+#include "ir/arith/box.h"
 #include "ir/arith/init_part.h"
 #include "ir/tree/print.h"
 
@@ -181,13 +182,6 @@ static Stmt own_store(Mutator *m, Stmt s) {
   return i >= 0 ? tirc_store(m->c, x->acc[i], 1, &x->place, s->u.store.value) : s;
 }
 
-static Region element(Tirc *c, Buffer b, const Expr *indices) {
-  Range *dims = tirc_new_array(c, Range, b->ndim + 1);
-  for (int d = 0; d < b->ndim; d++)
-    dims[d] = tirc_range(indices[d], tirc_int(c, indices[d]->dtype, 1));
-  return (Region){b, dims};
-}
-
 static Stmt own_block(Across *x) {
   Tirc *c = x->k->c;
   Block b = *x->b;
@@ -196,7 +190,7 @@ static Stmt own_block(Across *x) {
   int n_reads = 0;
   for (int i = 0; i < b.n_reads; i++)
     if (component_of(x, b.reads[i].buffer) < 0) reads[n_reads++] = b.reads[i];
-  for (int i = 0; i < x->r.n; i++) reads[n_reads++] = writes[i] = element(c, x->acc[i], &x->place);
+  for (int i = 0; i < x->r.n; i++) reads[n_reads++] = writes[i] = tirc_point(c, x->acc[i], &x->place);
   Mutator m = {.c = c, .expr = own_load, .stmt = own_store, .self = x};
   b.body = tirc_mutate_stmt(&m, b.body);
   b.init = NULL;
@@ -349,7 +343,7 @@ static Stmt write_back(Across *x, const Group *g, const Expr *result) {
         refuse(x, "where it stores depends on a step of the reduction");
     }
     vec_push(c, stores, tirc_store(c, b, b->ndim, indices, end(x, i, result)));
-    vec_push(c, writes, element(c, b, indices));
+    vec_push(c, writes, tirc_point(c, b, indices));
     all_local &= tirc_owner(b->storage) == OWNER_THREAD;
   }
   Expr cond = began(x);

@@ -220,27 +220,19 @@ static void walk_loop(Checks *k, const For *f) {
 }
 
 static void walk(Checks *k, Stmt s) {
+  Stmt below;
   switch (s->kind) {
   case STMT_FOR: walk_loop(k, &s->u.loop); return;
   case STMT_BLOCK: walk_block(k, &s->u.block); return;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) walk(k, tirc_item(s, i));
-    return;
   case STMT_IF:
     walk_under(k, s->u.branch.cond, true, s->u.branch.then_case);
     walk_under(k, s->u.branch.cond, false, s->u.branch.else_case);
     return;
   case STMT_WHILE: walk_under(k, s->u.loop_while.cond, true, s->u.loop_while.body); return;
-  case STMT_LET: walk(k, s->u.let.body); return;
-  case STMT_ALLOC:
-    check_shape(k, s->u.alloc.buffer);
-    walk(k, s->u.alloc.body);
-    return;
-  case STMT_DECL: walk(k, s->u.alloc.body); return;
-  case STMT_ATTR: walk(k, s->u.attr.body); return;
   case STMT_ASSERT: walk_under(k, s->u.check.cond, true, s->u.check.body); return;
-  case STMT_STORE:
-  case STMT_EVAL: return;
+  default:
+    if (s->kind == STMT_ALLOC) check_shape(k, s->u.alloc.buffer);
+    for (int i = 0; (below = tirc_below(s, i)); i++) walk(k, below);
   }
 }
 
@@ -382,13 +374,9 @@ static bool name_value(Visitor *v, Expr e) {
 
 /* What is inside of one that runs its body once; NULL: it is none. */
 static Stmt inside(Stmt s) {
-  switch (s->kind) {
-  case STMT_ASSERT: return s->u.check.body;
-  case STMT_ALLOC:
-  case STMT_DECL: return s->u.alloc.body;
-  case STMT_BLOCK: return s->u.block.n_iters ? NULL : s->u.block.body;
-  default: return NULL;
-  }
+  if (s->kind == STMT_BLOCK) return s->u.block.n_iters ? NULL : s->u.block.body;
+  const bool once = s->kind == STMT_ASSERT || s->kind == STMT_ALLOC || s->kind == STMT_DECL;
+  return once ? tirc_below(s, 0) : NULL;
 }
 
 const char *tirc_failed_extent(Tirc *c, Stmt body, const PtrMap *values, Loc *loc) {

@@ -71,9 +71,6 @@ static void find_differing(Inject *k, Stmt s, bool inside) {
     find_differing(k, s->u.loop.body, inside || bounds);
     return;
   }
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) find_differing(k, tirc_item(s, i), inside);
-    return;
   case STMT_STORE: {
     Expr data = s->u.store.buffer->data;
     const bool value = expr_differs(k, s->u.store.value);
@@ -88,30 +85,22 @@ static void find_differing(Inject *k, Stmt s, bool inside) {
     if (inside || expr_differs(k, s->u.eval.value))
       tirc_visit_expr(&(Visitor){.expr = mark_own, .self = k}, s->u.eval.value);
     return;
-  case STMT_IF:
-    inside |= expr_differs(k, s->u.branch.cond);
-    find_differing(k, s->u.branch.then_case, inside);
-    if (s->u.branch.else_case) find_differing(k, s->u.branch.else_case, inside);
-    return;
-  case STMT_WHILE:
-    find_differing(k, s->u.loop_while.body, inside || expr_differs(k, s->u.loop_while.cond));
-    return;
+  case STMT_IF: inside |= expr_differs(k, s->u.branch.cond); break;
+  case STMT_WHILE: inside |= expr_differs(k, s->u.loop_while.cond); break;
   case STMT_LET:
     if (inside || expr_differs(k, s->u.let.value)) mark(k, s->u.let.var);
-    find_differing(k, s->u.let.body, inside);
-    return;
+    break;
   case STMT_ALLOC:
     if (s->u.alloc.buffer->storage != STORAGE_GLOBAL) {
       const bool all = tirc_owner(s->u.alloc.buffer->storage) == OWNER_BLOCK;
       tirc_map_set(k->c, all ? &k->shared : &k->own, s->u.alloc.buffer->data, s);
     }
-    find_differing(k, s->u.alloc.body, inside);
-    return;
-  case STMT_DECL: find_differing(k, s->u.alloc.body, inside); return;
-  case STMT_ATTR: find_differing(k, s->u.attr.body, inside); return;
-  case STMT_ASSERT: find_differing(k, s->u.check.body, inside); return;
+    break;
   case STMT_BLOCK: find_differing(k, s->u.block.body, inside); return;
+  default: break;
   }
+  Stmt below;
+  for (int i = 0; (below = tirc_below(s, i)); i++) find_differing(k, below, inside);
 }
 
 /* --- the loops -------------------------------------------------------------------------------- */

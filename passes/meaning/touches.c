@@ -308,14 +308,12 @@ static void walk_eval(Walk *w, Expr e) {
 
 static void walk(Walk *w, Stmt s) {
   const Stmt outer = w->stmt;
+  Stmt below;
   w->stmt = s;
   ++*w->time;
   switch (s->kind) {
   case STMT_FOR: walk_loop(w, &s->u.loop); break;
   case STMT_BLOCK: enter_block(w, s); break;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) walk(w, tirc_item(s, i));
-    break;
   case STMT_STORE:
     for (int i = 0; i < s->u.store.n; i++) walk_expr(w, s->u.store.indices[i]);
     walk_expr(w, s->u.store.value);
@@ -337,19 +335,11 @@ static void walk(Walk *w, Stmt s) {
     walk_expr(w, s->u.let.value);
     walk_below(w, tirc_bind_place(s->u.let.var, s->u.let.value), s->u.let.body);
     break;
-  case STMT_ALLOC:
-    walk_alloc(w, s->u.alloc.buffer);
-    walk(w, s->u.alloc.body);
-    break;
-  case STMT_DECL: walk(w, s->u.alloc.body); break;
-  case STMT_ATTR:
-    walk_expr(w, s->u.attr.value);
-    walk(w, s->u.attr.body);
-    break;
-  case STMT_ASSERT:
-    walk_expr(w, s->u.check.cond);
-    walk(w, s->u.check.body);
-    break;
+  default:
+    if (s->kind == STMT_ALLOC) walk_alloc(w, s->u.alloc.buffer);
+    if (s->kind == STMT_ATTR) walk_expr(w, s->u.attr.value);
+    if (s->kind == STMT_ASSERT) walk_expr(w, s->u.check.cond);
+    for (int i = 0; (below = tirc_below(s, i)); i++) walk(w, below);
   }
   w->stmt = outer;
 }

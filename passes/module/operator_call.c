@@ -64,12 +64,7 @@ void tirc_note_field(Passes *p, Node var, Node tuple, int i) {
 /* --- operands --------------------------------------------------------------------------------- */
 
 static Value value_of_expr(Tirc *c, Expr e) {
-  if (e->op == OP_INT && e->dtype.code == TYPE_BOOL) return tirc_value_bool(e->u.i != 0);
-  if (e->op == OP_INT) return tirc_value_int(e->u.i);
-  if (e->op == OP_FLOAT) return tirc_value_float(e->u.f);
-  if (e->op == OP_STRING) return tirc_value_str(e->u.s);
-  if (e->op == OP_NONE) return VALUE_NONE;
-  if (e->op != OP_TUPLE) return tirc_value_expr(e);
+  if (e->op != OP_TUPLE) return tirc_script_of_expr(e);
   Value *items = tirc_new_array(c, Value, e->n);
   for (int i = 0; i < e->n; i++) items[i] = value_of_expr(c, e->args[i]);
   return tirc_value_list(c, VAL_LIST, e->n, items);

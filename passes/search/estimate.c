@@ -367,6 +367,7 @@ static void walk_block(Nest *n, const Block *b, double share) {
 }
 
 static void walk(Nest *n, Stmt s, double share) {
+  Stmt below;
   switch (s->kind) {
   case STMT_FOR:
     if (n->n == MAX_LOOPS) return;
@@ -375,23 +376,9 @@ static void walk(Nest *n, Stmt s, double share) {
     n->n--;
     break;
   case STMT_BLOCK: walk_block(n, &s->u.block, share); break;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) walk(n, tirc_item(s, i), share);
-    break;
   case STMT_STORE: count_store(n, s, share); break;
-  case STMT_IF:
-    walk(n, s->u.branch.then_case, share);
-    if (s->u.branch.else_case) walk(n, s->u.branch.else_case, share);
-    break;
-  case STMT_WHILE: walk(n, s->u.loop_while.body, share); break;
-  case STMT_LET: walk(n, s->u.let.body, share); break;
-  case STMT_ALLOC:
-  case STMT_DECL: walk(n, s->u.alloc.body, share); break;
-  case STMT_ATTR: walk(n, s->u.attr.body, share); break;
-  case STMT_ASSERT:
-    if (s->u.check.body) walk(n, s->u.check.body, share);
-    break;
-  case STMT_EVAL: break;
+  default:
+    for (int i = 0; (below = tirc_below(s, i)); i++) walk(n, below, share);
   }
 }
 

@@ -24,7 +24,7 @@ typedef struct Places {
 } Places;
 
 static void walk(Places *p, Stmt s) {
-  if (!s) return;
+  Stmt below;
   switch (s->kind) {
   case STMT_FOR:
     vec_push(p->c, p->stack, &s->u.loop);
@@ -38,20 +38,8 @@ static void walk(Places *p, Stmt s) {
     walk(p, s->u.block.body);
     break;
   }
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) walk(p, tirc_item(s, i));
-    break;
-  case STMT_IF:
-    walk(p, s->u.branch.then_case);
-    walk(p, s->u.branch.else_case);
-    break;
-  case STMT_WHILE: walk(p, s->u.loop_while.body); break;
-  case STMT_LET: walk(p, s->u.let.body); break;
-  case STMT_ALLOC:
-  case STMT_DECL: walk(p, s->u.alloc.body); break;
-  case STMT_ATTR: walk(p, s->u.attr.body); break;
-  case STMT_ASSERT: walk(p, s->u.check.body); break;
-  default: break;
+  default:
+    for (int i = 0; (below = tirc_below(s, i)); i++) walk(p, below);
   }
 }
 

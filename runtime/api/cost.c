@@ -78,35 +78,23 @@ static void count_block(Counter *k, const Block *b, double times) {
 
 static void count_stmt(Counter *k, Stmt s, double times) {
   int64_t extent = 1;
+  Stmt below;
   switch (s->kind) {
   case STMT_FOR:
     if (!tirc_const_int(tirc_simplify0(k->c, s->u.loop.extent), &extent)) k->cost->is_exact = false;
     count_stmt(k, s->u.loop.body, times * (double)(extent < 0 ? 0 : extent));
     break;
   case STMT_BLOCK: count_block(k, &s->u.block, times); break;
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) count_stmt(k, tirc_item(s, i), times);
-    break;
   case STMT_STORE: count_expr(k, s->u.store.value, times); break;
   case STMT_EVAL: count_expr(k, s->u.eval.value, times); break;
   case STMT_IF:
     k->cost->is_exact = false;
     count_stmt(k, s->u.branch.then_case, times);
     break;
-  case STMT_WHILE:
-    k->cost->is_exact = false;
-    count_stmt(k, s->u.loop_while.body, times);
-    break;
-  case STMT_LET:
-    count_expr(k, s->u.let.value, times);
-    count_stmt(k, s->u.let.body, times);
-    break;
-  case STMT_ALLOC:
-  case STMT_DECL: count_stmt(k, s->u.alloc.body, times); break;
-  case STMT_ATTR: count_stmt(k, s->u.attr.body, times); break;
-  case STMT_ASSERT:
-    if (s->u.check.body) count_stmt(k, s->u.check.body, times);
-    break;
+  default:
+    if (s->kind == STMT_WHILE) k->cost->is_exact = false;
+    if (s->kind == STMT_LET) count_expr(k, s->u.let.value, times);
+    for (int i = 0; (below = tirc_below(s, i)); i++) count_stmt(k, below, times);
   }
 }
 

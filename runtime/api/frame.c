@@ -92,45 +92,28 @@ static int64_t room_of(const Sizing *s, const Sizing *most, int i) {
   return (int64_t)(room > now ? room : now);
 }
 
-/* Where the tensors of the workspace lie; offsets has one a tensor of the plan. */
-static int64_t place(const Sizing *s, int64_t *offsets) {
+/* Where the tensors of the workspace lie, or those that are made of weights alone: there, what only
+ * calls that run once read lies where later ones write. offsets has one a tensor of the plan. */
+static int64_t place(const Sizing *s, PlanPlace in, int64_t *offsets) {
   const Plan *plan = s->p->plan;
   const Sizing most = largest(s);
-  MemoryUse *uses = tirc_new_array(s->c, MemoryUse, plan->n_tensors);
-  int n = 0, a, b;
-  for (int i = 0; i < plan->n_tensors; i++) {
-    if (plan->tensors[i].place != PLAN_WORKSPACE) continue;
-    uses[n++] = (MemoryUse){room_of(s, &most, i), plan->tensors[i].first, plan->tensors[i].last, 0};
-  }
-  const int64_t total = tirc_plan_memory(s->c, n, uses);
-  if (total < 0) tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "out of memory");
-  if (tirc_memory_conflict(n, uses, total, &a, &b))
-    tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL,
-              "the memory plan lets tensors %d and %d of the workspace overlap", a, b);
-  for (int i = 0, k = 0; i < plan->n_tensors; i++)
-    if (plan->tensors[i].place == PLAN_WORKSPACE) offsets[i] = uses[k++].offset;
-  return total;
-}
-
-/* The same for what is made of weights alone: what only calls that run once read lies where later
- * ones write. */
-static int64_t place_prepared(const Sizing *s, int64_t *offsets) {
-  const Plan *plan = s->p->plan;
+  const bool prepared = in == PLAN_PREPARED;
   MemoryUse *uses = tirc_new_array(s->c, MemoryUse, plan->n_tensors);
   int n = 0, a, b;
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
-    if (t->place != PLAN_PREPARED) continue;
-    const int last = t->last < plan->n_prepare ? t->last : plan->n_calls;
-    uses[n++] = (MemoryUse){(int64_t)tensor_of(s, i).bytes, t->first, last, 0};
+    if (t->place != in) continue;
+    const int last = prepared && t->last >= plan->n_prepare ? plan->n_calls : t->last;
+    const int64_t bytes = prepared ? (int64_t)tensor_of(s, i).bytes : room_of(s, &most, i);
+    uses[n++] = (MemoryUse){bytes, t->first, last, 0};
   }
   const int64_t total = tirc_plan_memory(s->c, n, uses);
   if (total < 0) tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "out of memory");
   if (tirc_memory_conflict(n, uses, total, &a, &b))
-    tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL,
-              "the memory plan lets tensors %d and %d overlap that are made once", a, b);
+    tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL, "the memory plan lets tensors %d and %d %s", a,
+              b, prepared ? "overlap that are made once" : "of the workspace overlap");
   for (int i = 0, k = 0; i < plan->n_tensors; i++)
-    if (plan->tensors[i].place == PLAN_PREPARED) offsets[i] = uses[k++].offset;
+    if (plan->tensors[i].place == in) offsets[i] = uses[k++].offset;
   return total;
 }
 
@@ -157,8 +140,8 @@ void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
     if (t->place == PLAN_RESULT) out->results += bytes;
     if (t->place == PLAN_WORKSPACE) out->unshared += padded((size_t)room_of(&s, &most, i));
   }
-  out->workspace = place(&s, offsets);
-  out->packed = place_prepared(&s, offsets);
+  out->workspace = place(&s, PLAN_WORKSPACE, offsets);
+  out->packed = place(&s, PLAN_PREPARED, offsets);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -179,9 +162,9 @@ static void place_tensors(const Sizing *s, Frame *f) {
     f->tensors[i] = tensor_of(s, i);
     f->arrays[i].t = &f->tensors[i];
   }
-  f->total = place(s, offsets);
+  f->total = place(s, PLAN_WORKSPACE, offsets);
   f->workspace = memory(s->c, f->total);
-  f->packed = memory(s->c, place_prepared(s, offsets));
+  f->packed = memory(s->c, place(s, PLAN_PREPARED, offsets));
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     if (t->place == PLAN_WORKSPACE) f->tensors[i].data = f->workspace + offsets[i];

@@ -32,8 +32,6 @@ void tirc_walk_function(Sched *s, int func, Stmt body);
  * `parent` in `scope` (NULL: it is a root block), to `with`. */
 void tirc_walk_change(Sched *s, int func, SRef *parent, SRef *scope, Stmt before, Stmt with,
                       int seq_index);
-/* Statement number i directly below one that is neither loop nor block; NULL: there are fewer. */
-Stmt tirc_below(Stmt s, int i);
 
 /* --- state_users.c: which block mentions what ------------------------------------------------- */
 

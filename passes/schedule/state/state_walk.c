@@ -10,21 +10,6 @@
 #include "nodes.h"
 #include "state.h"
 
-Stmt tirc_below(Stmt s, int i) {
-  if (s->kind == STMT_SEQ) return i < s->u.seq.n ? tirc_item(s, i) : NULL;
-  if (i) return s->kind == STMT_IF && i == 1 ? s->u.branch.else_case : NULL;
-  switch (s->kind) {
-  case STMT_IF: return s->u.branch.then_case;
-  case STMT_WHILE: return s->u.loop_while.body;
-  case STMT_LET: return s->u.let.body;
-  case STMT_ALLOC:
-  case STMT_DECL: return s->u.alloc.body;
-  case STMT_ATTR: return s->u.attr.body;
-  case STMT_ASSERT: return s->u.check.body;
-  default: return NULL;
-  }
-}
-
 static PtrMap *map_of(Sched *s, Stmt stmt) {
   return stmt->kind == STMT_FOR ? &s->loops : &s->blocks;
 }
