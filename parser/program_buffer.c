@@ -175,17 +175,23 @@ Buffer tirc_read_buffer_type(Reader *r, const Syn *annotation, const char *name)
   return read_declaration(r, annotation, name, call.args, DT_FLOAT32);
 }
 
+/* The name of a buffer, which the rest of the scope knows. */
+static Scoping *scoping_of(Reader *r, const Call *call, StmtKind kind, const Syn *const *args) {
+  Scoping *s = tirc_new(r->c, Scoping);
+  s->kind = kind;
+  s->loc = call->node->loc;
+  s->buffer = read_declaration(r, call->node, buffer_name(r), args, DT_FLOAT32);
+  s->yields = py_buffer(s->buffer);
+  return s;
+}
+
 /* In a body, T.Buffer(..., data=p) is another view on p. */
 static PyValue read_buffer_view(Reader *r, const Call *call) {
   if (!call->args[2])
     READ_FAIL(r, call->node, CODE_SYNTAX,
               "T.alloc_buffer makes a new buffer, T.match_buffer binds a parameter",
               "T.Buffer without data= describes a parameter's type");
-  Scoping *s = tirc_new(r->c, Scoping);
-  s->kind = STMT_DECL;
-  s->loc = call->node->loc;
-  s->buffer = read_declaration(r, call->node, buffer_name(r), call->args, DT_FLOAT32);
-  s->yields = py_buffer(s->buffer);
+  Scoping *s = scoping_of(r, call, STMT_DECL, call->args);
   return (PyValue){.kind = PY_SCOPE, .u.scope = s};
 }
 
@@ -196,12 +202,8 @@ static PyValue read_allocate(Reader *r, const Call *call) {
   if (call->args[3] && !tirc_is_true(tirc_read_condition(r, call->args[3])))
     READ_FAIL(r, call->args[3], CODE_UNSUPPORTED, NULL,
               "conditional allocations are not supported");
-  Scoping *s = tirc_new(r->c, Scoping);
-  s->kind = STMT_ALLOC;
-  s->loc = call->node->loc;
-  s->buffer = read_declaration(r, call->node, buffer_name(r), args, DT_FLOAT32);
+  Scoping *s = scoping_of(r, call, STMT_ALLOC, args);
   if (call->args[4]) s->annotations = tirc_read_attrs(r, call->args[4]);
-  s->yields = py_buffer(s->buffer);
   return (PyValue){.kind = PY_SCOPE, .u.scope = s};
 }
 
@@ -224,10 +226,7 @@ static void add_constants(Reader *r, const Syn *at, PyValue v, DType t, ExprVec 
  */
 static PyValue read_allocate_const(Reader *r, const Call *call) {
   const Syn *args[10] = {call->args[2], call->args[1]};
-  Scoping *s = tirc_new(r->c, Scoping);
-  s->kind = STMT_ALLOC;
-  s->loc = call->node->loc;
-  s->buffer = read_declaration(r, call->node, buffer_name(r), args, DT_FLOAT32);
+  Scoping *s = scoping_of(r, call, STMT_ALLOC, args);
   ExprVec data = {0};
   add_constants(r, call->args[0], tirc_read_value(r, call->args[0]), s->buffer->dtype, &data);
   int64_t count = 1, extent;
@@ -241,17 +240,12 @@ static PyValue read_allocate_const(Reader *r, const Call *call) {
   if (call->args[3]) s->annotations = tirc_read_attrs(r, call->args[3]);
   s->annotations = tirc_attrs_set(r->c, s->annotations, ALLOC_DATA,
                                   tirc_expr(r->c, OP_TUPLE, DT_VOID, data.n, data.at));
-  s->yields = py_buffer(s->buffer);
   return (PyValue){.kind = PY_SCOPE, .u.scope = s};
 }
 
 static PyValue declare_alloc(Reader *r, const Call *call, StmtKind kind) {
-  Scoping *s = tirc_new(r->c, Scoping);
-  s->kind = kind;
-  s->loc = call->node->loc;
-  s->buffer = read_declaration(r, call->node, buffer_name(r), call->args, DT_FLOAT32);
+  Scoping *s = scoping_of(r, call, kind, call->args);
   if (call->args[10]) s->annotations = tirc_read_attrs(r, call->args[10]);
-  s->yields = py_buffer(s->buffer);
   return (PyValue){.kind = PY_SCOPE, .u.scope = s};
 }
 

@@ -56,14 +56,7 @@ static Attrs with_keys_in(Printer *p, Attrs all) {
 }
 
 static void print_func_body(Printer *p, const Func *f) {
-  Attrs attrs = shown_attrs(p->c, f);
-  if (attrs.n) {
-    Text t = {.c = p->c};
-    tirc_text_add(&t, "T.func_attr(");
-    tirc_printer_attrs(p, &t, with_keys_in(p, attrs));
-    tirc_text_add(&t, ")");
-    tirc_printer_line(p, t.at, -1);
-  }
+  tirc_printer_attrs_line(p, "T.func_attr", with_keys_in(p, shown_attrs(p->c, f)));
   for (int i = 0; i < f->n_params; i++) {
     Buffer b = f->buffers ? f->buffers[i] : NULL;
     if (!b || tirc_map_has(&p->names, b)) continue;
@@ -127,13 +120,7 @@ void tirc_printer_module(Printer *p, const Module *m) {
     tirc_printer_line(p, "@I.ir_module", -1);
     tirc_printer_line(p, tirc_format(c, "class %s:", m->name ? m->name : "Module"), -1);
     p->indent++;
-    if (m->attrs.n) {
-      Text t = {.c = c};
-      tirc_text_add(&t, "I.module_attrs(");
-      tirc_printer_attrs(p, &t, m->attrs);
-      tirc_text_add(&t, ")");
-      tirc_printer_line(p, t.at, -1);
-    }
+    tirc_printer_attrs_line(p, "I.module_attrs", m->attrs);
     if (m->n_funcs + m->n_graphs == 0 && !m->attrs.n) tirc_printer_line(p, "pass", -1);
   }
   for (int i = 0; i < m->n_funcs; i++) {

@@ -244,6 +244,15 @@ void tirc_printer_attrs(Printer *p, Text *t, Attrs a) {
   tirc_text_add(t, "}");
 }
 
+void tirc_printer_attrs_line(Printer *p, const char *call, Attrs a) {
+  Text t = {.c = p->c};
+  if (!a.n) return;
+  tirc_text_addf(&t, "%s(", call);
+  tirc_printer_attrs(p, &t, a);
+  tirc_text_add(&t, ")");
+  tirc_printer_line(p, t.at, -1);
+}
+
 void tirc_printer_region(Printer *p, Text *t, Region r) {
   tirc_text_add(t, tirc_printer_name(p, r.buffer, r.buffer->name));
   tirc_text_add(t, r.buffer->ndim ? "[" : "[()");

@@ -32,6 +32,8 @@ void tirc_printer_indices(Printer *p, Text *t, int n, const Expr *indices);
 const char *tirc_printer_name(Printer *p, const void *what, const char *hint);
 const char *tirc_printer_string(Tirc *c, const char *s); /* quoted and escaped */
 void tirc_printer_attrs(Printer *p, Text *t, Attrs a);   /* {"key": value, ...} */
+/* call({"key": value, ...}); nothing where there are none. */
+void tirc_printer_attrs_line(Printer *p, const char *call, Attrs a);
 void tirc_printer_region(Printer *p, Text *t, Region r);
 
 /* print_stmt.c */

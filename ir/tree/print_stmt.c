@@ -75,6 +75,14 @@ static void define_loop(Printer *p, Stmt s, Text *names) {
   tirc_outline_loop(p, f, name);
 }
 
+static void end_call(Printer *p, Text *t, Attrs annotations) {
+  if (annotations.n) {
+    tirc_text_add(t, ", annotations=");
+    tirc_printer_attrs(p, t, annotations);
+  }
+  tirc_text_add(t, ")");
+}
+
 static void print_single_loop(Printer *p, Stmt s, Text *names) {
   const For *f = &s->u.loop;
   Text t = {.c = p->c};
@@ -92,11 +100,8 @@ static void print_single_loop(Printer *p, Stmt s, Text *names) {
   else
     tirc_text_addf(&t, "for %s in T.%s(%s", names->at, tirc_loop_kind_name(f->kind), range.at);
   if (f->thread) tirc_text_addf(&t, ", thread=%s", tirc_printer_string(p->c, f->thread));
-  if (f->annotations.n) {
-    tirc_text_add(&t, ", annotations=");
-    tirc_printer_attrs(p, &t, f->annotations);
-  }
-  tirc_text_add(&t, "):");
+  end_call(p, &t, f->annotations);
+  tirc_text_add(&t, ":");
   tirc_printer_line(p, t.at, tirc_printer_mark(p, s));
 }
 
@@ -295,13 +300,8 @@ static void print_block(Printer *p, Stmt s) {
   }
   print_regions(p, "reads", b->n_reads, b->reads);
   print_regions(p, "writes", b->n_writes, b->writes);
-  if (b->annotations.n) {
-    Text t = {.c = p->c};
-    tirc_text_addf(&t, "T.%s(", tirc_printer_word(p, "block_attr"));
-    tirc_printer_attrs(p, &t, b->annotations);
-    tirc_text_add(&t, ")");
-    tirc_printer_line(p, t.at, -1);
-  }
+  tirc_printer_attrs_line(p, tirc_format(p->c, "T.%s", tirc_printer_word(p, "block_attr")),
+                          b->annotations);
   tirc_printer_block_parts(p, b);
   p->indent--;
   tirc_outline_leave(p, 1);
@@ -390,12 +390,7 @@ static void print_alloc_const(Printer *p, Stmt s, Expr data, bool tail) {
   for (int i = 0; i < b->ndim; i++)
     tirc_text_addf(&t, "%s%s", i ? ", " : "", expr_text(p, b->shape[i]));
   tirc_text_add(&t, "]");
-  const Attrs rest = without_data(p->c, s->u.alloc.annotations);
-  if (rest.n) {
-    tirc_text_add(&t, ", annotations=");
-    tirc_printer_attrs(p, &t, rest);
-  }
-  tirc_text_add(&t, ")");
+  end_call(p, &t, without_data(p->c, s->u.alloc.annotations));
   const char *name = tirc_names_define_buffer(p, b);
   vec_push(p->c, p->live, ((Live){b->data, name})); /* data=NAME: it is the memory */
   tirc_map_set(p->c, &p->names, b->data, (void *)(uintptr_t)name);
@@ -419,11 +414,7 @@ static void print_alloc(Printer *p, Stmt s, bool tail) {
   tirc_text_addf(&t, "T.%s(", data ? "decl_buffer" : tirc_printer_word(p, "decl_buffer"));
   tirc_printer_buffer_args(p, &t, b, false);
   if (data) tirc_text_addf(&t, ", data=%s", data);
-  if (s->u.alloc.annotations.n) {
-    tirc_text_add(&t, ", annotations=");
-    tirc_printer_attrs(p, &t, s->u.alloc.annotations);
-  }
-  tirc_text_add(&t, ")");
+  end_call(p, &t, s->u.alloc.annotations);
   print_scoped(p, s, tirc_format(p->c, "%s = %s", name, t.at),
                tirc_format(p->c, "with %s as %s:", t.at, name), s->u.alloc.body, tail);
   tirc_names_leave(p, frame);

@@ -407,21 +407,13 @@ DeviceCall *tirc_device_call(Tirc *c, OnDevice *on, const Func *host, const PtrM
 
 /* --- runs ------------------------------------------------------------------------------------ */
 
-static bool bring(DeviceCall *call) {
+/* The arrays to the device, or those that are written from there. */
+static bool move(DeviceCall *call, bool back) {
   for (int i = 0; i < call->arrays.n; i++) {
     const Resident *r = &call->arrays.at[i];
-    if (r->tensor && !r->tensor->is_far &&
-        !tirc_device_write(r->buffer, r->tensor->data, &call->error))
-      return false;
-  }
-  return true;
-}
-
-static bool fetch(DeviceCall *call) {
-  for (int i = 0; i < call->arrays.n; i++) {
-    const Resident *r = &call->arrays.at[i];
-    if (r->tensor && !r->tensor->is_far && r->is_written &&
-        !tirc_device_read(r->buffer, r->tensor->data, &call->error))
+    if (!r->tensor || r->tensor->is_far || (back && !r->is_written)) continue;
+    if (!(back ? tirc_device_read(r->buffer, r->tensor->data, &call->error)
+               : tirc_device_write(r->buffer, r->tensor->data, &call->error)))
       return false;
   }
   return true;
@@ -449,7 +441,7 @@ static bool run_all(DeviceCall *call) {
 int tirc_device_call_run(DeviceCall *call) {
   tirc_device_error_clear(&call->error);
   const bool done =
-      (call->is_there || bring(call)) && run_all(call) && (call->stays || fetch(call));
+      (call->is_there || move(call, false)) && run_all(call) && (call->stays || move(call, true));
   call->is_there = done && call->stays;
   return done ? 0 : DEVICE_FAILED;
 }
@@ -458,7 +450,7 @@ int tirc_device_call_stay(DeviceCall *call, bool stays) {
   call->stays = stays;
   if (stays || !call->is_there) return 0;
   call->is_there = false;
-  return fetch(call) ? 0 : DEVICE_FAILED;
+  return move(call, true) ? 0 : DEVICE_FAILED;
 }
 
 void tirc_device_call_tell(DeviceCall *call, void (*starts)(void *self, const char *kernel),
