@@ -1,18 +1,47 @@
 /* The `tirc` command: finds the subcommand, reads its options, runs it. */
 #include "ir/stack.h"
-#include "tools/kit/kit.h"
+#include "tools/bench/bench.h"
+#include "tools/command/command.h"
+#include "tools/doctor/doctor.h"
+#include "tools/records/db.h"
+#include "tools/records/learn.h"
+#include "tools/records/results.h"
+#include "tools/repl/repl.h"
+#include "tools/step/step.h"
+#include "tools/study/study.h"
+#include "tools/teach/teach.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-static int (*const runs[])(Options *) = {
-#define COMMAND(name, ...) cmd_##name,
+/* What each command is called with: its options, which have that size. */
+#define COMMAND(name, type, ...)                                                                   \
+  static int start_##name(void *options) { return cmd_##name((type *)options); }
+#include "tools/kit/commands.def"
+#undef COMMAND
+
+static const struct {
+  int (*run)(void *options);
+  size_t size;
+} runs[] = {
+#define COMMAND(name, type, ...) {start_##name, sizeof(type)},
 #include "tools/kit/commands.def"
 #undef COMMAND
 };
 
-static int run_command(int argc, char **argv, Options *o) {
+static const size_t places[] = {
+#define OPTION(name, letter, kind, type, field, ...) offsetof(type, field),
+#define MORE OPTION
+#define COMMON(...) 0,
+#include "tools/kit/options.def"
+#undef COMMON
+#undef MORE
+#undef OPTION
+};
+
+static int run_command(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stderr);
     return BAD;
@@ -32,20 +61,20 @@ static int run_command(int argc, char **argv, Options *o) {
     return complain(tirc_suggest_name(&best, "", "`tirc help` lists the commands"),
                     "there is no command '%s'", argv[1]);
   }
-  if (!parse_options(c, argc - 2, argv + 2, o)) return BAD;
-  if (wants_targets(o))
+  void *options = tirc_alloc(memory, runs[c - commands].size);
+  if (!parse_options(c, places, argc - 2, argv + 2, options)) return BAD;
+  if (speech.targets)
     print_targets();
-  else if (o->help || o->help_all)
-    print_command_help(c, o->help_all, stdout);
+  else if (speech.help || speech.help_all)
+    print_command_help(c, speech.help_all, stdout);
   else
-    return require_defines_used(o) == DONE ? runs[c - commands](o) : BAD;
+    return runs[c - commands].run(options);
   return DONE;
 }
 
 typedef struct Call {
   int argc;
   char **argv;
-  Options *o;
   int status;
 } Call;
 
@@ -56,17 +85,17 @@ static void run_call(void *self) {
     call->status = say_that_memory_is_out();
     return;
   }
-  call->status = run_command(call->argc, call->argv, call->o);
+  call->status = run_command(call->argc, call->argv);
   TIRC_END(memory, trap);
 }
 
 int main(int argc, char **argv) {
-  Options o = {.words = {argc, (const char **)(uintptr_t)argv}};
+  speech.words = (List){argc, (const char **)(uintptr_t)argv};
   speech.json = wants_json(argc, argv);
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing it */
   end_when_memory_is_out();
   memory = tirc_context_new();
-  Call call = {argc, argv, &o, BAD};
+  Call call = {argc, argv, BAD};
   if (!memory || !tirc_on_stack(STACK_ENOUGH, run_call, &call)) (void)say_that_memory_is_out();
   int status = call.status;
   bool lost = fflush(stdout) != 0 || ferror(stdout);

@@ -24,7 +24,7 @@ bool is_size(const tirc_module *m, const char *name) {
   return false;
 }
 
-int load_named(const Options *o, const char *file, const char *text, int n,
+int load_named(const Loading *o, const char *file, const char *text, int n,
                const tirc_define *defines, tirc_module **out) {
   tirc_error *e = NULL;
   if (!text) return load_program_with(o, file, n, defines, out);
@@ -43,14 +43,14 @@ tirc_module *read_plain(const char *file, const char *text) {
 }
 
 int load_case(const Bench *b, Case *k) {
-  const char *file = k->file ? k->file : b->o->args.at[0];
+  const char *file = k->file ? k->file : b->o->make.from.args.at[0];
   int n = 0;
   tirc_define *constants = tirc_alloc_array(memory, (size_t)k->n_defines + 1, sizeof *constants);
   tirc_module *plain = k->n_defines ? read_plain(file, k->text) : NULL;
   const bool has_sizes = plain && !tirc_module_has_graph(plain); /* a model's are its constants */
   for (int i = 0; i < k->n_defines; i++)
     if (!has_sizes || !is_size(plain, k->defines[i].name)) constants[n++] = k->defines[i];
-  int status = load_named(b->o, file, k->text, n, constants, &k->program);
+  int status = load_named(&b->o->make.from, file, k->text, n, constants, &k->program);
   tirc_module_free(plain);
   return status;
 }

@@ -70,7 +70,7 @@ static int read_backend(Bench *b, char *word) {
 
 int read_backends(Bench *b) {
   char words[256], *rest = words, *word;
-  snprintf(words, sizeof words, "%s", b->o->backend ? b->o->backend : "jit");
+  snprintf(words, sizeof words, "%s", b->how.backend ? b->how.backend : "jit");
   int status = DONE;
   while (status == DONE && (word = strsep(&rest, ",")) != NULL) status = read_backend(b, word);
   return status;

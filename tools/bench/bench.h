@@ -133,7 +133,7 @@ typedef struct ResultStore {
   char session[96], profile[160];
 } ResultStore;
 
-/* How it is measured, whoever asks for it. */
+/* How it is measured, and beside what, whoever asks for it. */
 typedef struct Manner {
   const char *target, *threads; /* NULL: the usual ones; threads: "1,2" */
   const char *device;           /* what schedules run on; NULL: the processor */
@@ -141,13 +141,22 @@ typedef struct Manner {
   double seconds, cool_down;    /* of timed calls for each contender; between cases */
   int turns;                    /* each contender has at least so many; 0: what is usual */
   int64_t attempts;
-  bool pin;
+  bool pin, counters;
   bool ahead; /* a schedule that packs operands is measured without that, too */
+  const char *vs, *ablate, *backend;
+  bool tuned; /* the best schedule that is known is a contender, too */
 } Manner;
-Manner manner_of(const Options *o);
+
+typedef struct BenchOptions {
+  Running run;
+  Manner how;
+  const char *suite, *plot, *against, *figures, *write;
+  bool compare, profile;
+} BenchOptions;
+int cmd_bench(BenchOptions *o);
 
 struct Bench {
-  const Options *o;
+  const Running *o; /* the program, and what is said of its arrays and schedules */
   Manner how;
   bool of_programs; /* the suite's, each unscheduled and by --auto */
   bool tunes;       /* it is a search, which needs no schedules */
@@ -174,7 +183,7 @@ struct Bench {
   int n_rules;
   Rule *rules;
   Counters counters; /* of --counters */
-  ResultStore store; /* of --database */
+  ResultStore store; /* of --store */
   FILE *out;         /* where the tables go */
   bool wrong;        /* some contender computed something else */
   double started;
@@ -184,25 +193,25 @@ struct Bench {
 
 /* cmd_bench.c: whether the command line names a program and something to measure; BAD after saying
  * that it does not. */
-bool has_contenders(const Options *o);
-int bench_model(const Options *o); /* bench_model.c: of a model */
+bool has_contenders(const Bench *b);
+int bench_model(const BenchOptions *o); /* bench_model.c: of a model */
 int usage_of_bench(void);
 int read_threads(Bench *b); /* DONE or BAD */
 /* The command without its command line: these contenders of the program that the options name,
  * tables and all. best (or NULL) gets the seconds of each one's fastest call, 0 where there is
  * none.
  */
-int bench_contenders(const Options *o, const Manner *how, int n, const Planned *const *planned,
+int bench_contenders(const Running *o, const Manner *how, int n, const Planned *const *planned,
                      double *best);
-/* settings.c, suite.c: the cases, from --suite and -D. DONE or BAD */
-int make_cases(Bench *b);
-/* The lines of the suite, with the -D options over them; says whether they name programs. DONE or
+/* settings.c, suite.c: the cases, of a suite (NULL: of none) and -D. DONE or BAD */
+int make_cases(Bench *b, const char *suite);
+/* The lines of the suite, with these -D over them; says whether they name programs. DONE or
  * BAD */
-int read_suite(Bench *b, const char *name);
+int read_suite(Bench *b, const char *name, const List *define);
 /* Each program that the command line names, with the -D options that it has the name of. */
 int read_programs(Bench *b);
-/* The suite that --suite names, if it is part of the command, as files in the folder of --write. */
-int write_suite(const Options *o);
+/* A suite that is part of the command, as files in a folder. */
+int write_suite(const char *suite, const char *folder);
 /* A program that is part of the command, as a suite names it: conv2d.tir; or NULL. */
 const char *known_program(const char *name);
 bool is_known_suite(const char *name);
@@ -210,7 +219,7 @@ int multiply_threads(Bench *b); /* every case for each number of threads: DONE o
 void free_cases(Bench *b);
 char *name_of_case(const Case *k); /* qkv/M=16,N=768 */
 /* arrays.c: DONE or BAD. A program that the command line or a suite names; */
-int load_named(const Options *o, const char *file, const char *text, int n,
+int load_named(const Loading *o, const char *file, const char *text, int n,
                const tirc_define *defines, tirc_module **out);
 /* whether a name is that of a scalar parameter or of a symbolic extent, not of a constant; */
 bool is_size(const tirc_module *m, const char *name);
@@ -341,6 +350,6 @@ Setting setting_of(const Case *k); /* borrowed */
 /* What was measured so far, for pictures. */
 void chart_of(const Bench *b, Chart *out);
 /* compare.c: two files that write_json wrote */
-int compare_files(const Options *o);
+int compare_files(const List *args);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct FunctionFigures {
 } FunctionFigures;
 
 typedef struct ModelBench {
-  const Options *o;
+  const BenchOptions *o;
   FILE *out;
   tirc_program *program;
   tirc_executor *x;
@@ -56,7 +56,7 @@ static int fill_arguments(ModelBench *b) {
   const tirc_module *signature = tirc_program_signature(b->program);
   if (tirc_module_params(signature, NULL, &b->n, &b->params, &e)) return report(e);
   b->args = tirc_alloc_array(memory, (size_t)b->n + 1, sizeof *b->args);
-  int status = read_weights(b->o, b->model, b->program, &b->weights, b->args);
+  int status = read_weights(&b->o->run.make, b->model, b->program, &b->weights, b->args);
   for (int i = 0; i < b->n && status == DONE; i++) {
     if (b->args[i].array) continue;
     for (int d = 0; d < b->params[i].ndim; d++)
@@ -66,7 +66,8 @@ static int fill_arguments(ModelBench *b) {
       return report(e);
     const bool is_weight =
         i >= tirc_program_inputs(b->program) && i < tirc_program_params(b->program);
-    status = (is_weight ? fill_weight : fill_random)(b->o, &b->params[i], i, b->args[i].array);
+    status =
+        (is_weight ? fill_weight : fill_random)(&b->o->run, &b->params[i], i, b->args[i].array);
   }
   return status;
 }
@@ -101,9 +102,9 @@ static int time_runs(ModelBench *b) {
   tirc_error *e = NULL;
   const tirc_contender c[] = {{.name = "model", .self = b, .call = call_program},
                               {.name = "onnxruntime", .self = &b->rival, .call = call_rival}};
-  const tirc_measure_options options = {.seconds = b->o->seconds > 0 ? b->o->seconds : 1,
+  const tirc_measure_options options = {.seconds = b->o->how.seconds > 0 ? b->o->how.seconds : 1,
                                         .turns = b->rival.runtime ? TURNS_BESIDE : TURNS,
-                                        .attempts = (int)b->o->attempts,
+                                        .attempts = (int)b->o->how.attempts,
                                         .self = b,
                                         .go_on = goes_on};
   if (tirc_measure(b->rival.runtime ? 2 : 1, c, &options, &b->measured, &e)) return report(e);
@@ -167,7 +168,8 @@ static int profile(ModelBench *b) {
   tirc_error *e = NULL;
   tirc_target_info target;
   const tirc_program_watch watch = {.self = b, .repeat = REPEAT, .tell = note_call};
-  if (tirc_target_find(tirc_cpu_or_default(b->o->target), &target, &e)) return report(e);
+  if (tirc_target_find(tirc_cpu_or_default(b->o->run.make.from.target), &target, &e))
+    return report(e);
   b->vector_bits = tirc_executor_fma(b->x, target.vector_bits, 0);
   if (b->vector_bits) b->peak = rate_of_fma(b->x, b->vector_bits);
   if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e)) return report(e);
@@ -212,7 +214,7 @@ static void put_rival(const ModelBench *b) {
   add_figures(&t, b->f, &ratio, b->rival.own_peak);
   add_cell(&t, "onnxruntime");
   add_figures(&t, its, &one, b->rival.peak);
-  put_table(b->o, b->out, &t);
+  put_table(b->out, &t);
 }
 
 static void put_profile(const ModelBench *b) {
@@ -232,7 +234,7 @@ static void put_profile(const ModelBench *b) {
     add_cell(&t, "%.1f", f->seconds > 0 ? 100 * f->ceiling / f->seconds : 0);
     add_cell(&t, "%s", !b->vector_bits ? "-" : f->binds_memory ? "memory" : "FMA");
   }
-  put_table(b->o, b->out, &t);
+  put_table(b->out, &t);
 }
 
 static Json *profile_json(const ModelBench *b) {
@@ -275,7 +277,7 @@ static Json *rival_json(const ModelBench *b) {
 
 static int put_json(const ModelBench *b) {
   Json *all = json_object_new_object(), *samples = json_object_new_array();
-  json_object_object_add(all, "model", json_text(b->o->args.at[0]));
+  json_object_object_add(all, "model", json_text(b->o->run.make.from.args.at[0]));
   json_object_object_add(all, "threads", json_object_new_int(tirc_executor_threads(b->x)));
   json_object_object_add(all, "median_seconds", json_number(b->f->median));
   json_object_object_add(all, "median_seconds_95", json_pair(b->f->low, b->f->high));
@@ -288,7 +290,7 @@ static int put_json(const ModelBench *b) {
   if (b->rival.runtime) json_object_object_add(all, "vs", rival_json(b));
   if (b->o->profile) json_object_object_add(all, "functions", profile_json(b));
   const char *text = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY);
-  const int status = write_output(b->o, b->o->figures, text, strlen(text));
+  const int status = write_output(b->o->figures, text, strlen(text));
   json_object_put(all);
   return status;
 }
@@ -305,7 +307,7 @@ static int run(ModelBench *b) {
   if (status != DONE || !b->f->n_samples) return status == DONE ? NO : status;
   fprintf(b->out,
           "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions",
-          b->o->args.at[0], 1e3 * b->f->median, 1e3 * b->f->fastest, b->f->n_samples,
+          b->o->run.make.from.args.at[0], 1e3 * b->f->median, 1e3 * b->f->fastest, b->f->n_samples,
           tirc_executor_threads(b->x), tirc_executor_threads(b->x) == 1 ? "" : "s", b->size.calls,
           b->size.functions);
   if (b->size.prepared) fprintf(b->out, ", %d of them once, of weights alone", b->size.prepared);
@@ -320,22 +322,25 @@ static int run(ModelBench *b) {
 }
 
 static int measure_model(ModelBench *b) {
-  const Options *o = b->o;
+  const BenchOptions *o = b->o;
+  Making make = o->run.make;
   tirc_error *e = NULL;
   char *end;
-  const long threads = o->thread_list ? strtol(o->thread_list, &end, 10) : 0;
-  if (o->thread_list && (*end || threads < 0 || threads > MOST_THREADS))
+  make.tuned = o->how.tuned;
+  const long threads = o->how.threads ? strtol(o->how.threads, &end, 10) : 0;
+  if (o->how.threads && (*end || threads < 0 || threads > MOST_THREADS))
     return complain("a model is measured with one number of threads",
-                    "--threads takes a number here, not '%s'", o->thread_list);
-  int status = begin_rival(o, &b->rival);
-  if (status == DONE) status = load_program(o, o->args.at[0], &b->model);
+                    "--threads takes a number here, not '%s'", o->how.threads);
+  int status = begin_rival(o->run.make.from.args.at[0], o->how.vs, &b->rival);
+  if (status == DONE)
+    status = load_program(&o->run.make.from, o->run.make.from.args.at[0], &b->model);
   if (status == DONE && !tirc_module_has_graph(b->model)) return usage_of_bench();
-  if (status == DONE) status = make_program(o, b->model, &b->program);
+  if (status == DONE) status = make_program(&make, false, b->model, &b->program);
   if (status == DONE && tirc_executor_new((int)threads, &b->x, &e)) status = report(e);
   return status == DONE ? run(b) : status;
 }
 
-int bench_model(const Options *o) {
+int bench_model(const BenchOptions *o) {
   ModelBench b = {.o = o, .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
   const int status = measure_model(&b);
   end_rival(&b.rival);

@@ -32,7 +32,7 @@ int read_threads(Bench *b) {
 /* Those that can be used; the others are said to be missing. */
 static int open_rivals(Bench *b) {
   enum { MOST = sizeof b->rivals / sizeof *b->rivals };
-  for (const char *p = b->o->vs; p && *p;) {
+  for (const char *p = b->how.vs; p && *p;) {
     size_t n = strcspn(p, ",");
     const Rival *r = find_rival(p, n);
     const char *why = NULL;
@@ -51,7 +51,7 @@ static int open_rivals(Bench *b) {
   return DONE;
 }
 
-static int start(Bench *b) {
+static int start(Bench *b, const char *suite) {
   tirc_error *e = NULL;
   const char *target = b->how.device ? "native" : b->how.target;
   if (tirc_target_find(tirc_cpu_or_default(target), &b->target, &e)) return report(e);
@@ -59,8 +59,8 @@ static int start(Bench *b) {
   if (status == DONE) status = read_backends(b);
   if (status == DONE) status = open_rivals(b);
   if (status != DONE) return status;
-  status = make_cases(b);
-  if (status == DONE && b->o->ablate) status = find_rules(b, b->o->ablate);
+  status = make_cases(b, suite);
+  if (status == DONE && b->how.ablate) status = find_rules(b, b->how.ablate);
   if (status != DONE) return status;
   profile_machine(&b->profile);
   print_profile(b);
@@ -82,21 +82,21 @@ static int start(Bench *b) {
 }
 
 /* Before hours of measuring, not after. */
-static int require_base(const Bench *b, const Case *k) {
-  const char *name = b->o->plot ? b->o->against : NULL;
+static int require_base(const char *name, const Case *k) {
   for (int i = 0; name && i < k->n_contenders; i++)
     if (strcmp(k->contenders[i].name, name) == 0) return DONE;
   return name ? no_base(name) : DONE;
 }
 
-static int run_cases(Bench *b) {
+/* base: what is compared with in the plot, or NULL. */
+static int run_cases(Bench *b, const char *base) {
   int status = DONE;
   catch_interrupts();
   b->started = tirc_seconds();
   for (int i = 0; i < b->n_cases && status == DONE && !was_interrupted(); i++) {
     Case *k = &b->cases[i];
     status = prepare_case(b, k);
-    if (status == DONE && i == 0) status = require_base(b, k);
+    if (status == DONE && i == 0) status = require_base(base, k);
     if (status == DONE && !was_interrupted()) {
       measure_case(b, k);
       k->huge_bytes = huge_pages_in_use();
@@ -125,32 +125,38 @@ static bool measured_any(const Bench *b) {
   return false;
 }
 
-static int draw(const Bench *b) {
+static int draw(const Bench *b, const BenchOptions *o) {
   Chart c;
   chart_of(b, &c);
-  const int status = choose_base(&c, b->o->against);
-  return status == DONE ? write_plot(&c, b->o->plot) : status;
+  const int status = choose_base(&c, o->against);
+  return status == DONE ? write_plot(&c, o->plot) : status;
 }
 
 /* What the options ask for beside the tables. */
-static int put_files(const Bench *b, bool any) {
-  const Options *o = b->o;
+static int put_files(const Bench *b, const BenchOptions *o, bool any) {
   int status = DONE;
   if (o->figures) status = write_json(b, o->figures);
-  if (status == DONE && o->plot && any) status = draw(b);
+  if (status == DONE && o->plot && any) status = draw(b, o);
   return status;
 }
 
-static int measure(Bench *b) {
-  const Options *o = b->o;
-  int status = o->counters ? start_counters(b) : DONE;
-  if (status == DONE) status = start(b);
+/* On what the program runs. */
+static void take_device(Bench *b) {
+  b->how.target = b->o->make.from.target;
+  b->how.device = b->o->device == DEVICE_CPU ? NULL : b->o->device_name;
+  b->how.ahead = true;
+}
+
+/* o: what is asked for beside the tables, or NULL. */
+static int measure(Bench *b, const BenchOptions *o) {
+  int status = b->how.counters ? start_counters(b) : DONE;
+  if (status == DONE) status = start(b, o ? o->suite : NULL);
   if (status == DONE && b->how.database) status = open_store(b);
-  if (status == DONE) status = run_cases(b);
+  if (status == DONE) status = run_cases(b, o && o->plot ? o->against : NULL);
   const bool any = measured_any(b);
-  if (status == DONE && o->ablate) print_ablation(b);
-  if (status == DONE && !o->ablate && any) print_summary(b);
-  if (status == DONE) status = put_files(b, any);
+  if (status == DONE && b->how.ablate) print_ablation(b);
+  if (status == DONE && !b->how.ablate && any) print_summary(b);
+  if (status == DONE && o) status = put_files(b, o, any);
   if (status == DONE && (b->wrong || was_interrupted())) status = NO;
   if (status == DONE && !any) {
     complain("what is skipped or left out is listed above, with the reason",
@@ -161,22 +167,11 @@ static int measure(Bench *b) {
   return stored == DONE ? status : stored;
 }
 
-Manner manner_of(const Options *o) {
-  return (Manner){.target = o->target,
-                  .device = o->device == DEVICE_CPU ? NULL : o->device_name,
-                  .threads = o->thread_list,
-                  .database = o->database,
-                  .seconds = o->seconds,
-                  .cool_down = o->cool_down,
-                  .attempts = o->attempts,
-                  .pin = o->pin,
-                  .ahead = true};
-}
-
-int bench_contenders(const Options *o, const Manner *how, int n, const Planned *const *planned,
+int bench_contenders(const Running *o, const Manner *how, int n, const Planned *const *planned,
                      double *best) {
   Bench b = {.o = o, .how = *how, .out = stdout, .n_planned = n, .planned = planned};
-  const int status = measure(&b);
+  take_device(&b);
+  const int status = measure(&b, NULL);
   for (int i = 0; best && i < n; i++) best[i] = 0;
   for (int i = 0; best && b.n_measured && i < b.cases[0].n_contenders; i++)
     for (int k = 0; k < n; k++)
@@ -186,8 +181,9 @@ int bench_contenders(const Options *o, const Manner *how, int n, const Planned *
   return status;
 }
 
-bool has_contenders(const Options *o) {
-  return o->args.n > 1 || (o->args.n == 1 && (o->vs || o->ablate || o->automatic || o->tuned));
+bool has_contenders(const Bench *b) {
+  const int n = b->o->make.from.args.n;
+  return n > 1 || (n == 1 && (b->how.vs || b->how.ablate || b->o->make.automatic || b->how.tuned));
 }
 
 int usage_of_bench(void) {
@@ -201,8 +197,8 @@ static bool begins_line(const char *text, const char *at) {
 }
 
 /* Whether the program says that it has a graph. Its -D may be lists, so it is not read as one. */
-static bool is_model(const Options *o) {
-  const char *path = o->args.n ? o->args.at[0] : "-";
+static bool is_model(const List *args) {
+  const char *path = args->n ? args->at[0] : "-";
   if (is_onnx(path)) return true;
   FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
   char *text = f ? keep_text(read_to_end(f, 1 << 28, NULL)) : NULL;
@@ -214,40 +210,44 @@ static bool is_model(const Options *o) {
 }
 
 /* What is about the processor. */
-static int check_for_device(const Options *o) {
-  if (o->device == DEVICE_CPU) return DONE;
-  if (o->device == DEVICE_EMULATE)
+static int check_for_device(const BenchOptions *o) {
+  if (o->run.device == DEVICE_CPU) return DONE;
+  if (o->run.device == DEVICE_EMULATE)
     return complain("tirc run --device emulate", "the emulator of a GPU has no speed to measure");
-  const char *what = o->database                ? "--database"
-                     : o->tuned                 ? "--tuned"
-                     : o->backend               ? "--backend"
-                     : o->counters              ? "--counters"
-                     : !o->suite && is_model(o) ? "a model"
-                                                : NULL;
-  return what ? complain("leave one of them out",
-                         "%s is for the processor, and not for --device %s", what, o->device_name)
-              : DONE;
+  const char *what = o->how.database                                 ? "--store"
+                     : o->how.tuned                                  ? "--tuned"
+                     : o->how.backend                                ? "--backend"
+                     : o->how.counters                               ? "--counters"
+                     : !o->suite && is_model(&o->run.make.from.args) ? "a model"
+                                                                     : NULL;
+  return what
+             ? complain("leave one of them out", "%s is for the processor, and not for --device %s",
+                        what, o->run.device_name)
+             : DONE;
 }
 
-static int bench(Options *o) {
-  if (o->compare) return compare_files(o);
-  if (o->write) return write_suite(o);
-  if (o->ablate && o->args.n > 1)
+static int bench(void *options) {
+  BenchOptions *o = options;
+  const List *args = &o->run.make.from.args;
+  if (o->compare) return compare_files(args);
+  if (o->write) return write_suite(o->suite, o->write);
+  if (o->how.ablate && args->n > 1)
     return complain(NULL, "usage: tirc bench PROG --ablate SCHED, without further schedules");
-  if (check_auto(o) != DONE || check_for_device(o) != DONE) return BAD;
-  if (o->ablate && o->automatic)
+  if (check_auto(&o->run.make) != DONE || check_for_device(o) != DONE) return BAD;
+  if (o->how.ablate && o->run.make.automatic)
     return complain("leave one of them out", "--ablate measures one schedule, without --auto");
-  if (!o->suite && is_model(o)) return bench_model(o);
-  if (!o->suite && !has_contenders(o)) return usage_of_bench();
+  if (!o->suite && is_model(args)) return bench_model(o);
+  Bench b = {.o = &o->run,
+             .how = o->how,
+             .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
+  if (!o->suite && !has_contenders(&b)) return usage_of_bench();
+  take_device(&b);
   int status = check_plot(o->plot);
   if (status == DONE) status = check_output(o->figures);
   if (status != DONE) return status;
-  Bench b = {.o = o,
-             .how = manner_of(o),
-             .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
-  status = measure(&b);
+  status = measure(&b, o);
   finish(&b);
   return status;
 }
 
-int cmd_bench(Options *o) { return is_on_device(o->device) ? run_watched(o, bench) : bench(o); }
+int cmd_bench(BenchOptions *o) { return run_on_device(&o->run, bench, o); }

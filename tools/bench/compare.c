@@ -104,11 +104,11 @@ static void print_table(Json *a, Json *b) {
   if (!n) printf("the files have no contender in common\n");
 }
 
-int compare_files(const Options *o) {
+int compare_files(const List *args) {
   Json *rows[2], *files[2];
-  if (o->args.n != 2) return complain(NULL, "usage: tirc bench --compare A.json B.json");
-  files[0] = read_rows(o->args.at[0], &rows[0]);
-  files[1] = files[0] ? read_rows(o->args.at[1], &rows[1]) : NULL;
+  if (args->n != 2) return complain(NULL, "usage: tirc bench --compare A.json B.json");
+  files[0] = read_rows(args->at[0], &rows[0]);
+  files[1] = files[0] ? read_rows(args->at[1], &rows[1]) : NULL;
   if (files[1]) print_table(rows[0], rows[1]);
   json_object_put(files[0]);
   json_object_put(files[1]);

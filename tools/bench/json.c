@@ -223,7 +223,7 @@ static Json *machine(const Bench *b) {
   for (int i = 0; i < b->n_rivals; i++)
     add_string(rivals, b->rivals[i].rival->name, b->rivals[i].kernels);
   json_object_object_add(j, "rivals", rivals);
-  if (b->o->counters) {
+  if (b->how.counters) {
     char note[512];
     tirc_counters_describe(&b->counters, note, sizeof note, NULL);
     add_string(j, "counters_missing", note);
@@ -242,10 +242,10 @@ int write_json(const Bench *b, const char *path) {
         json_object_array_add(results, result(b, &b->cases[i], &b->cases[i].contenders[c]));
   json_object_object_add(j, "results", results);
   json_object_object_add(j, "summary", summary(b));
-  if (b->o->ablate) json_object_object_add(j, "needed", failures(b));
+  if (b->how.ablate) json_object_object_add(j, "needed", failures(b));
   const char *text =
       json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-  int status = write_output(b->o, path, text, strlen(text));
+  int status = write_output(path, text, strlen(text));
   if (status == DONE && strcmp(path, "-") == 0) putchar('\n');
   json_object_put(j);
   return status;

@@ -132,13 +132,13 @@ static void measure_child(ModelRival *r, int threads, int n, tirc_array *const *
 
 /* --- in this process -------------------------------------------------------------------------- */
 
-int begin_rival(const Options *o, ModelRival *out) {
+int begin_rival(const char *model, const char *vs, ModelRival *out) {
   char found = false;
-  *out = (ModelRival){.path = o->args.at[0]};
-  if (!o->vs) return DONE;
-  if (strcmp(o->vs, name) != 0)
+  *out = (ModelRival){.path = model};
+  if (!vs) return DONE;
+  if (strcmp(vs, name) != 0)
     return complain("--vs is for functions otherwise: tirc bench PROG --vs openblas",
-                    "a model is measured beside %s, not '%s'", name, o->vs);
+                    "a model is measured beside %s, not '%s'", name, vs);
   if (!is_onnx(out->path))
     return complain("give it the file itself: MODEL.onnx", "%s reads files of ONNX, and not '%s'",
                     name, out->path);

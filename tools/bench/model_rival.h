@@ -17,7 +17,7 @@ typedef struct ModelRival {
 } ModelRival;
 
 /* DONE, perhaps after saying that it is left out, or BAD after saying what cannot be compared. */
-int begin_rival(const Options *o, ModelRival *out);
+int begin_rival(const char *model, const char *vs, ModelRival *out);
 /* With the model's n inputs: memory of both, then a run here. DONE, or BAD after saying why it
  * fails. To be called when this process has run the model, and measured nothing yet. */
 int start_rival(ModelRival *r, int threads, int n, tirc_array *const *inputs);

@@ -26,16 +26,16 @@ static int64_t count_nan(const Case *k, const tirc_reference *r) {
 
 /* A NaN may be what the program makes of its inputs; then it is there whatever the results held
  * before, and one that came from them is not. */
-static int make_expected(const Bench *b, Case *k) {
+static int make_expected(Case *k) {
   poison_results(k, k->args);
-  int status = make_reference(b->o, k->program, k->n_params, k->args, &k->reference);
+  int status = make_reference(k->program, NULL, k->n_params, k->args, 0, &k->reference);
   const int64_t nans = status == DONE ? count_nan(k, k->reference) : 0;
   if (!nans) return status;
   tirc_reference *zeros = NULL;
   for (int i = 0; i < k->n_params; i++)
     for (int64_t j = 0; k->params[i].is_written && j < tirc_array_count(k->args[i].array); j++)
       tirc_array_set(k->args[i].array, j, 0);
-  status = make_reference(b->o, k->program, k->n_params, k->args, &zeros);
+  status = make_reference(k->program, NULL, k->n_params, k->args, 0, &zeros);
   if (status == DONE && count_nan(k, zeros) != nans)
     status = complain("let it write its outputs without reading them first",
                       "%s reads what it should compute, so it cannot be checked", k->kernel);
@@ -191,7 +191,7 @@ static void check_contender_code(const Bench *b, Contender *c, const tirc_module
                                  tirc_error **e) {
   Listener l = {.b = b, .c = c};
   const tirc_schedule_options s = {
-      .target = b->how.target, .strict = b->o->strict, .self = &l, .warn = print_warning};
+      .target = b->how.target, .strict = b->o->make.from.strict, .self = &l, .warn = print_warning};
   if (c->without) return;
   if (b->how.device)
     (void)tirc_module_check_kernels(m, code_for(b->how.device), &s, e);
@@ -203,7 +203,7 @@ static void check_contender_code(const Bench *b, Contender *c, const tirc_module
 static tirc_status schedule_automatically(const Bench *b, const Case *k,
                                           const tirc_schedule_options *s, tirc_module **out,
                                           tirc_error **e) {
-  tirc_auto_options a = auto_options(b->o);
+  tirc_auto_options a = auto_options(&b->o->make);
   if (k->threads != b->threads[0].threads) a.tried = NULL;
   return tirc_module_auto(k->program, &a, s, out, e);
 }
@@ -213,8 +213,8 @@ static tirc_status schedule_tuned(const Bench *b, const Case *k, const Contender
                                   tirc_module **out, tirc_error **e) {
   Listener l = {.b = b, .c = c};
   const tirc_schedule_options s = {.target = b->how.target,
-                                   .max_steps = b->o->script_steps,
-                                   .strict = b->o->strict,
+                                   .max_steps = b->o->make.from.script_steps,
+                                   .strict = b->o->make.from.strict,
                                    .self = &l,
                                    .warn = print_warning};
   return tirc_module_tuned(k->program, b->how.database, k->threads, NULL, &s, out, e);
@@ -244,10 +244,11 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
   int status = DONE;
-  Listener l = {b, c, k->file ? k->file : b->o->args.at[0], k->threads != b->threads[0].threads};
+  Listener l = {b, c, k->file ? k->file : b->o->make.from.args.at[0],
+                k->threads != b->threads[0].threads};
   tirc_schedule_options s = {.target = b->how.target,
-                             .max_steps = b->o->script_steps,
-                             .strict = b->o->strict,
+                             .max_steps = b->o->make.from.script_steps,
+                             .strict = b->o->make.from.strict,
                              .self = &l,
                              .warn = print_schedule_warning};
   tirc_status scheduled =
@@ -333,29 +334,30 @@ static void add_ahead(Case *k) {
 /* The scripts, each with and without packing, or the one to ablate whole and without each rule, or
  * the program of a suite as it is and by --auto; then the rivals and the ceilings. */
 static void add_contenders(const Bench *b, Case *k) {
-  int given = b->of_programs ? 0 : b->o->args.n - 1;
-  int scripts = b->o->ablate ? 1 : given + (b->o->automatic || b->of_programs) + b->o->tuned;
+  const List *args = &b->o->make.from.args;
+  int given = b->of_programs ? 0 : args->n - 1;
+  int scripts = b->how.ablate ? 1 : given + (b->o->make.automatic || b->of_programs) + b->how.tuned;
   size_t most = (size_t)(1 + 2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
   k->contenders = tirc_alloc_array(memory, most, sizeof *k->contenders);
   if (b->of_programs)
     k->contenders[k->n_contenders++] =
         (Contender){.name = tirc_strdup(memory, "unscheduled"), .plain = true};
   for (int i = 0; i < scripts; i++) {
-    const bool last = i == scripts - 1 && b->o->tuned;
-    const char *path = b->o->ablate ? b->o->ablate
-                       : i < given  ? b->o->args.at[i + 1]
-                       : last       ? tuned
-                                    : NULL;
+    const bool last = i == scripts - 1 && b->how.tuned;
+    const char *path = b->how.ablate ? b->how.ablate
+                       : i < given   ? args->at[i + 1]
+                       : last        ? tuned
+                                     : NULL;
     for (int j = 0; j < b->n_backends; j++) {
       add_script(b, k, path, &b->backends[j]);
-      if (!b->o->ablate && !*b->backends[j].compiler && !b->how.device) add_ahead(k);
+      if (!b->how.ablate && !*b->backends[j].compiler && !b->how.device) add_ahead(k);
     }
   }
   for (int i = 0; i < b->n_rules; i++) {
     char name[128];
     snprintf(name, sizeof name, "-%s", b->rules[i].name);
     k->contenders[k->n_contenders++] = (Contender){
-        .name = tirc_strdup(memory, name), .script = b->o->ablate, .without = &b->rules[i]};
+        .name = tirc_strdup(memory, name), .script = b->how.ablate, .without = &b->rules[i]};
   }
   for (int i = 0; i < b->n_rivals; i++)
     k->contenders[k->n_contenders++] = (Contender){
@@ -382,7 +384,7 @@ static void add_planned(const Bench *b, Case *k) {
 
 int prepare_case(Bench *b, Case *k) {
   int status = load_case(b, k);
-  if (status == DONE && (k == b->cases || k->file)) status = check_program(b->o, k->program);
+  if (status == DONE && (k == b->cases || k->file)) status = check_program(&b->o->make, k->program);
   if (status != DONE) return status;
   if (b->n_planned)
     add_planned(b, k);
@@ -391,7 +393,7 @@ int prepare_case(Bench *b, Case *k) {
   status = make_arrays(b, k);
   if (status != DONE) return status;
   status = count_cost(k);
-  if (status == DONE) status = make_expected(b, k);
+  if (status == DONE) status = make_expected(k);
   for (int i = 0; i < k->n_contenders && status == DONE && !was_interrupted(); i++) {
     if (speech.progress)
       fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,

@@ -97,10 +97,10 @@ char *name_of_case(const Case *k) {
 }
 
 static int read_defines(const Bench *b, Line *l) {
-  for (int i = 0; i < b->o->define.n; i++)
-    if (!add_axis(l, b->o->define.at[i]))
-      return complain("write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'",
-                      b->o->define.at[i]);
+  const List *define = &b->o->make.from.define;
+  for (int i = 0; i < define->n; i++)
+    if (!add_axis(l, define->at[i]))
+      return complain("write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'", define->at[i]);
   return DONE;
 }
 
@@ -130,30 +130,31 @@ int multiply_threads(Bench *b) {
 }
 
 /* Who names the programs: the suite or the command line. */
-static int check_programs(const Bench *b) {
-  const Options *o = b->o;
-  if (b->of_programs && o->ablate)
+static int check_programs(const Bench *b, const char *suite) {
+  const List *args = &b->o->make.from.args;
+  if (b->of_programs && b->how.ablate)
     return complain("name one program: tirc bench PROG --ablate SCHED",
                     "--ablate measures one schedule, and the suite '%s' has programs of its own",
-                    o->suite);
-  if (b->of_programs && o->args.n)
+                    suite);
+  if (b->of_programs && args->n)
     return complain("leave it out: tirc bench --suite SUITE",
-                    "the suite '%s' names its programs, and so does '%s'", o->suite, o->args.at[0]);
-  if (b->of_programs || (b->tunes && o->args.n) || has_contenders(o)) return DONE;
-  if (o->args.n) return usage_of_bench();
+                    "the suite '%s' names its programs, and so does '%s'", suite, args->at[0]);
+  if (b->of_programs || (b->tunes && args->n) || has_contenders(b)) return DONE;
+  if (args->n) return usage_of_bench();
   return complain("name a program for it: tirc bench PROG SCHED... --suite SUITE",
-                  "the suite '%s' has sizes, but no programs", o->suite);
+                  "the suite '%s' has sizes, but no programs", suite);
 }
 
-int make_cases(Bench *b) {
+int make_cases(Bench *b, const char *suite) {
+  const List *args = &b->o->make.from.args;
   int status;
-  if (b->o->suite) {
-    status = read_suite(b, b->o->suite);
-    if (status == DONE) status = check_programs(b);
-  } else if (b->tunes && b->o->args.n > 1) {
+  if (suite) {
+    status = read_suite(b, suite, &b->o->make.from.define);
+    if (status == DONE) status = check_programs(b, suite);
+  } else if (b->tunes && args->n > 1) {
     status = read_programs(b);
   } else {
-    Line l = {.kernel = shown_stem(b->o->args.at[0])};
+    Line l = {.kernel = shown_stem(args->at[0])};
     status = read_defines(b, &l);
     if (status == DONE) status = add_line(b, &l);
   }

@@ -1,4 +1,4 @@
-/* `--database`: the samples of each case, stored as soon as it is measured: all contenders of it or
+/* `--store`: the samples of each case, stored as soon as it is measured: all contenders of it or
  * none, so that whatever ends the process costs at most the case that is being measured. What the
  * database cannot take (its disk is full, others have locked it) stays here and is tried again
  * after the next case.
@@ -82,12 +82,12 @@ static void put_word(FILE *to, const char *word) {
 }
 
 /* What was typed, for a shell; of a database's URL no password. */
-static char *typed(const Options *o, const char *given, const char *shown) {
+static char *typed(const char *given, const char *shown) {
   char *out = NULL;
   size_t size;
   FILE *f = begin_text(&out, &size);
-  for (int i = 0; i < o->words.n; i++) {
-    const char *word = i ? o->words.at[i] : "tirc", *url = strstr(word, given);
+  for (int i = 0; i < speech.words.n; i++) {
+    const char *word = i ? speech.words.at[i] : "tirc", *url = strstr(word, given);
     if (i) fputc(' ', f);
     if (*given && url && strcmp(url, given) == 0) {
       fprintf(f, "%.*s", (int)(url - word), word);
@@ -116,7 +116,7 @@ int open_store(Bench *b) {
   name_session(s->session, sizeof s->session);
   tirc_machine_profile(s->profile, sizeof s->profile);
   s->machine = machine_description(&b->profile);
-  s->command = typed(b->o, b->how.database, tirc_db_name(s->db));
+  s->command = typed(b->how.database, tirc_db_name(s->db));
   if (tirc_db_put_environment(s->db, environment, &s->environment, &e)) status = report(e);
   return status;
 }

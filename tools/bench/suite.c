@@ -48,7 +48,8 @@ typedef struct Reading {
   Bench *b;
   const char *file;  /* the suite, as messages name it */
   const char *suite; /* its name if it is part of the command, or NULL */
-  bool *used;        /* each -D option: some program has the name */
+  const List *define;
+  bool *used; /* each -D option: some program has the name */
   int n_lines;
 } Reading;
 
@@ -160,7 +161,7 @@ static int check_values(const Reading *r, const Line *l, const tirc_module *m) {
 
 /* The -D options: of a program's line those of which it has the name. */
 static int read_defines(Reading *r, Line *l, const tirc_module *m) {
-  const List *d = &r->b->o->define;
+  const List *d = r->define;
   for (int i = 0; i < d->n; i++) {
     char *name = tirc_strndup(memory, d->at[i], strcspn(d->at[i], "="));
     bool has = !m || (name && (has_constant(m, name) || is_size(m, name)));
@@ -178,7 +179,7 @@ static int check_program_line(Reading *r, Line *l) {
       return complain("a name stands for one program at its sizes",
                       "%s:%d: '%s' stands in line %d, too", r->file, l->number, l->kernel,
                       r->b->cases[i].line);
-  int status = load_named(r->b->o, l->file, l->text, 0, NULL, &m);
+  int status = load_named(&r->b->o->make.from, l->file, l->text, 0, NULL, &m);
   if (status == DONE) status = check_names(r, l, m);
   if (status == DONE) status = read_defines(r, l, m);
   if (status == DONE) status = check_values(r, l, m);
@@ -222,7 +223,7 @@ static int read_line(Reading *r, int number, char *text) {
 
 /* A -D that no program takes is a slip of the pen. */
 static int check_used(const Reading *r) {
-  const List *d = &r->b->o->define;
+  const List *d = r->define;
   for (int i = 0; i < d->n && r->b->of_programs; i++)
     if (!r->used[i])
       return complain("constants stand at the top of a program: M = 128",
@@ -259,47 +260,47 @@ static int no_suite(const char *name, const char *why) {
   return complain(hint, "there is no suite '%s'%s%s", name, why ? ": " : "", why ? why : "");
 }
 
-int read_suite(Bench *b, const char *name) {
-  Reading r = {.b = b, .file = name};
+int read_suite(Bench *b, const char *name, const List *define) {
+  Reading r = {.b = b, .file = name, .define = define};
   char *text = NULL;
   for (int i = 0; i < N_SUITES; i++)
     if (strcmp(suites[i].name, name) == 0)
       r.suite = name, text = tirc_strdup(memory, suites[i].text);
   if (!text) text = read_small_file(name);
   if (!text) return no_suite(name, read_fault(errno));
-  r.used = tirc_alloc_array(memory, (size_t)b->o->define.n + 1, sizeof *r.used);
-  int status = read_suite_text(&r, text);
-  return status;
+  r.used = tirc_alloc_array(memory, (size_t)define->n + 1, sizeof *r.used);
+  return read_suite_text(&r, text);
 }
 
 int read_programs(Bench *b) {
-  Reading r = {.b = b, .file = "the command line"};
-  r.used = tirc_alloc_array(memory, (size_t)b->o->define.n + 1, sizeof *r.used);
+  const List *args = &b->o->make.from.args, *define = &b->o->make.from.define;
+  Reading r = {.b = b, .file = "the command line", .define = define};
+  r.used = tirc_alloc_array(memory, (size_t)define->n + 1, sizeof *r.used);
   int status = DONE;
-  for (int i = 0; i < b->o->args.n && status == DONE; i++) {
+  for (int i = 0; i < args->n && status == DONE; i++) {
     Line l = {.number = i + 1,
-              .kernel = shown_stem(b->o->args.at[i]),
-              .file = tirc_strdup(memory, b->o->args.at[i])};
+              .kernel = shown_stem(args->at[i]),
+              .file = tirc_strdup(memory, args->at[i])};
     status = end_line(&r, &l);
   }
   if (status == DONE) status = check_used(&r);
   return status;
 }
 
-int write_suite(const Options *o) {
+int write_suite(const char *suite, const char *folder) {
   char name[64];
-  int status = o->suite ? NO
-                        : complain("tirc bench --suite operators --write FOLDER",
-                                   "--write needs the name of a suite");
+  int status = suite ? NO
+                     : complain("tirc bench --suite operators --write FOLDER",
+                                "--write needs the name of a suite");
   for (int i = 0; i < N_SUITES && status == NO; i++) {
-    if (strcmp(suites[i].name, o->suite) != 0) continue;
-    snprintf(name, sizeof name, "%.50s.suite", o->suite);
-    status = make_folder(o);
-    if (status == DONE) status = write_into_folder(o, name, suites[i].text);
+    if (strcmp(suites[i].name, suite) != 0) continue;
+    snprintf(name, sizeof name, "%.50s.suite", suite);
+    status = make_folder(folder);
+    if (status == DONE) status = write_into_folder(folder, name, suites[i].text);
   }
-  if (status == NO) return no_suite(o->suite, NULL);
+  if (status == NO) return no_suite(suite, NULL);
   for (int i = 0; i < N_PROGRAMS && status == DONE; i++)
-    if (strcmp(programs[i].suite, o->suite) == 0)
-      status = write_into_folder(o, programs[i].name, programs[i].text);
+    if (strcmp(programs[i].suite, suite) == 0)
+      status = write_into_folder(folder, programs[i].name, programs[i].text);
   return status;
 }

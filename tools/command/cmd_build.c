@@ -1,8 +1,8 @@
 /* `tirc build`: code in one of several forms. */
+#include "command.h"
 #include "ir/ascii.h"
 #include "ir/gpu.h"
 #include "link.h"
-#include "tools/kit/kit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static char *object_name(const char *stem, const char *ending) {
 
 /* What is built: code of a program, or of a model with its weights. */
 typedef struct Building {
-  const Options *o;
+  const BuildOptions *o;
   const tirc_module *m;
   tirc_emit_options how;
   char *block; /* what the code of a model calls its weights */
@@ -54,7 +54,7 @@ static void note_name(void *self, const char *func, const char *symbol) {
   const char *wanted = strcmp(func, "main") == 0 ? b->how.main_name : func;
   if (strcmp(symbol, wanted) != 0)
     fprintf(stderr, "%s: note: %s is called %s in the code: the name %s is C's, or taken\n",
-            b->o->args.at[0], func, symbol, wanted);
+            b->o->make.from.args.at[0], func, symbol, wanted);
   if (strcmp(func, "main") != 0) return;
   b->block = object_name(symbol, "_weights");
 }
@@ -68,8 +68,7 @@ static int write_weights(void *self, const char *path) {
 static int link_built(const Building *b, bool is_lib, const char *bytes, size_t n,
                       const char *path) {
   const bool inside = b->how.place == TIRC_WEIGHTS_INSIDE;
-  return link_code(b->o,
-                   &(Linking){.object = bytes,
+  return link_code(&(Linking){.object = bytes,
                               .n = n,
                               .is_shared = is_lib,
                               .block = inside ? b->block : NULL,
@@ -86,7 +85,7 @@ static int emit(const Building *b, tirc_emit_kind kind, const char *path) {
   const bool is_lib = b->o->emit && strcmp(b->o->emit, "lib") == 0;
   const bool inside = kind == TIRC_EMIT_OBJECT && b->how.place == TIRC_WEIGHTS_INSIDE;
   const int status =
-      is_lib || inside ? link_built(b, is_lib, bytes, n, path) : write_output(b->o, path, bytes, n);
+      is_lib || inside ? link_built(b, is_lib, bytes, n, path) : write_output(path, bytes, n);
   tirc_string_free(bytes);
   return status;
 }
@@ -107,16 +106,16 @@ static int emit_with_weights(const Building *b, tirc_emit_kind kind, const char 
 /* --annotate: the text goes where assembly goes, the figures to --figures FILE. If that is standard
  * output, the text only goes to -o. */
 static int emit_annotated(const Building *b) {
-  const Options *o = b->o;
-  bool json_alone = o->figures && strcmp(o->figures, "-") == 0 && !o->output;
+  const BuildOptions *o = b->o;
+  bool json_alone = o->figures && strcmp(o->figures, "-") == 0 && !o->make.from.output;
   int status = o->figures ? emit(b, TIRC_EMIT_ANNOTATIONS, o->figures) : DONE;
-  if (status == DONE && !json_alone) status = emit(b, TIRC_EMIT_ANNOTATED, o->output);
+  if (status == DONE && !json_alone) status = emit(b, TIRC_EMIT_ANNOTATED, o->make.from.output);
   return status;
 }
 
 /* Weights that are known go into one block: beside the code, or within it. */
 static int take_weights(Building *b, const tirc_module *m, tirc_weights **weights) {
-  const Options *o = b->o;
+  const BuildOptions *o = b->o;
   tirc_error *e = NULL;
   const char *asked = o->weights_out      ? "--weights-out"
                       : o->weights_inside ? "--weights-inside"
@@ -125,10 +124,11 @@ static int take_weights(Building *b, const tirc_module *m, tirc_weights **weight
     return complain("leave one of them out",
                     "weights are beside the code (--weights-out) or within it (--weights-inside)");
   if (!tirc_module_has_graph(m))
-    return asked || o->weights ? complain("leave it out", "%s is about a model, and not '%s'",
-                                          asked ? asked : "--weights", o->args.at[0])
-                               : DONE;
-  if (o->weights ? tirc_weights_open(o->weights, weights, &e) : tirc_module_weights(m, weights, &e))
+    return asked || o->make.weights ? complain("leave it out", "%s is about a model, and not '%s'",
+                                               asked ? asked : "--weights", o->make.from.args.at[0])
+                                    : DONE;
+  if (o->make.weights ? tirc_weights_open(o->make.weights, weights, &e)
+                      : tirc_module_weights(m, weights, &e))
     return report(e);
   if (asked && !*weights)
     return complain("--weights FILE.safetensors gives them", "%s: the weights are not known",
@@ -148,19 +148,19 @@ static bool makes_entry(tirc_emit_kind kind) {
 }
 
 static int build(Building *b, tirc_emit_kind kind, const char *path) {
-  const Options *o = b->o;
+  const BuildOptions *o = b->o;
   tirc_module *m = NULL, *scheduled = NULL;
   tirc_weights *weights = NULL;
   tirc_error *e = NULL;
-  int status = load_checked(o, &m);
+  int status = load_checked(&o->make, &m);
   if (status == DONE) status = take_weights(b, m, &weights);
   if (status == DONE && makes_entry(kind) && tirc_module_check_sizes(m, &e)) status = report(e);
   if (status == DONE)
-    status = schedule_loaded(o, m, NULL, &scheduled);
+    status = schedule_loaded(&o->make, m, NULL, &scheduled);
   else
     tirc_module_free(m);
   b->m = scheduled;
-  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(o, scheduled, kind);
+  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(&o->make, scheduled, kind);
   if (status == DONE && !is_for_gpu(kind))
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
@@ -169,7 +169,8 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   return status;
 }
 
-int cmd_build(Options *o) {
+int cmd_build(BuildOptions *o) {
+  Loading *from = &o->make.from;
   const char *wanted = o->emit ? o->emit : o->annotate ? "asm" : "llvm";
   int k = 0;
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
@@ -179,17 +180,17 @@ int cmd_build(Options *o) {
         "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header or ptx, not '%s'",
         wanted);
   tirc_emit_kind kind = kinds[k].kind;
-  if (is_for_gpu(kind) && !o->target)
-    o->target = tirc_gpu_default_target(kind == TIRC_EMIT_OPENCL ? GPU_OPENCL : GPU_CUDA);
+  if (is_for_gpu(kind) && !from->target)
+    from->target = tirc_gpu_default_target(kind == TIRC_EMIT_OPENCL ? GPU_OPENCL : GPU_CUDA);
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain("leave --emit out", "--annotate is for assembly, not for %s", wanted);
   if (o->figures && !o->annotate)
     return complain("tirc build PROG SCHED --annotate --figures FILE",
                     "--figures keeps the figures of --annotate");
-  char *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
-  if (!o->output && kind == TIRC_EMIT_OBJECT)
+  char *base = path_stem(from->args.at[0]), *symbol = symbol_name(base), *name = NULL;
+  if (!from->output && kind == TIRC_EMIT_OBJECT)
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
-  Building b = {.o = o, .how = {.target = o->target, .main_name = symbol}};
-  const int status = build(&b, kind, o->output ? o->output : name);
+  Building b = {.o = o, .how = {.target = from->target, .main_name = symbol}};
+  const int status = build(&b, kind, from->output ? from->output : name);
   return status;
 }

@@ -1,8 +1,8 @@
-#include "tools/kit/kit.h"
+#include "command.h"
 
 #include <string.h>
 
-int cmd_equal(Options *o) {
+int cmd_equal(Loading *o) {
   tirc_module *a = NULL, *b = NULL;
   tirc_error *e = NULL;
   char *difference = NULL;

@@ -1,22 +1,24 @@
+#include "command.h"
 #include "tools/kit/model.h"
 
 #include <string.h>
 
-int cmd_import(Options *o) {
+int cmd_import(ImportOptions *o) {
+  const List *args = &o->from.args;
   tirc_module *m = NULL;
   tirc_weights *w = NULL;
   tirc_error *e = NULL;
   char *text = NULL;
-  if (!is_onnx(o->args.at[0]))
+  if (!is_onnx(args->at[0]))
     return complain("programs of tirc need no import",
-                    "'%s' is no file of ONNX: its name does not end with .onnx", o->args.at[0]);
-  int status = check_output(o->output);
+                    "'%s' is no file of ONNX: its name does not end with .onnx", args->at[0]);
+  int status = check_output(o->from.output);
   if (status == DONE) status = check_output(o->weights);
-  if (status == DONE) status = load_program(o, o->args.at[0], &m);
+  if (status == DONE) status = load_program(&o->from, args->at[0], &m);
   if (status == DONE && (tirc_module_print(m, &text, &e) || tirc_module_weights(m, &w, &e)))
     status = report(e);
   if (status == DONE && o->weights && tirc_weights_save(w, o->weights, &e)) status = report(e);
-  if (status == DONE) status = write_output(o, o->output, text, strlen(text));
+  if (status == DONE) status = write_output(o->from.output, text, strlen(text));
   tirc_string_free(text);
   tirc_weights_close(w);
   tirc_module_free(m);

@@ -1,5 +1,5 @@
 /* `tirc lower`: the program after the passes, or after one of them, or after each. */
-#include "tools/kit/kit.h"
+#include "command.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ static bool pass_exists(const char *wanted) {
   return strcmp(wanted, "all") == 0;
 }
 
-int cmd_lower(Options *o) {
+int cmd_lower(Making *o) {
   tirc_module *m = NULL, *lowered = NULL;
   tirc_error *e = NULL;
   char *text = NULL;
@@ -36,13 +36,13 @@ int cmd_lower(Options *o) {
     return complain("`tirc explain` lists the passes", "there is no pass '%s'", o->print_after);
   int status = load_scheduled(o, NULL, &m);
   if (status == DONE &&
-      tirc_module_lower_for(m, o->target, shown.pass ? show : NULL, &shown, &lowered, &e))
+      tirc_module_lower_for(m, o->from.target, shown.pass ? show : NULL, &shown, &lowered, &e))
     status = report(e);
   if (status == DONE && !shown.pass) {
     if (tirc_module_print(lowered, &text, &e))
       status = report(e);
     else
-      status = write_output(o, o->output, text, strlen(text));
+      status = write_output(o->from.output, text, strlen(text));
   }
   tirc_string_free(text);
   tirc_module_free(lowered);

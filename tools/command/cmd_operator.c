@@ -1,5 +1,5 @@
 /* `tirc operator`: the operators of graphs, and the programs that they make. */
-#include "tools/kit/kit.h"
+#include "command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int explain(tirc_operators *ops, const char *name) {
   return DONE;
 }
 
-static int make(const Options *o) {
+static int make(const Loading *o) {
   tirc_error *error = NULL;
   tirc_module *m;
   char *text;
@@ -37,12 +37,12 @@ static int make(const Options *o) {
   int status = (int)tirc_module_print(m, &text, &error);
   tirc_module_free(m);
   if (status) return report(error);
-  status = write_output(o, o->output, text, strlen(text));
+  status = write_output(o->output, text, strlen(text));
   tirc_string_free(text);
   return status;
 }
 
-int cmd_operator(Options *o) {
+int cmd_operator(Loading *o) {
   tirc_error *error = NULL;
   tirc_operators *ops;
   if (o->args.n > 1) return make(o);

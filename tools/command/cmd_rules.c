@@ -1,5 +1,5 @@
 /* `tirc rules`: the libraries of rules that are part of the command. */
-#include "tools/kit/kit.h"
+#include "command.h"
 
 #include <string.h>
 
@@ -20,18 +20,18 @@ static void print_summary(const char *text) {
   print_wrapped(INDENT, line);
 }
 
-int cmd_rules(Options *o) {
+int cmd_rules(List *args) {
   const char *name, *text;
   for (int i = 0; tirc_rules_table(i, &name, &text); i++) {
-    if (!o->args.n) {
+    if (!args->n) {
       printf("%-*s", INDENT, name);
       print_summary(text);
-    } else if (strcmp(o->args.at[0], name) == 0) {
+    } else if (strcmp(args->at[0], name) == 0) {
       fputs(text, stdout);
       return DONE;
     }
   }
-  if (!o->args.n) return DONE;
+  if (!args->n) return DONE;
   return complain("`tirc rules` lists them", "there is no library of rules called '%s'",
-                  o->args.at[0]);
+                  args->at[0]);
 }

@@ -1,7 +1,6 @@
 /* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
  */
 #include "emulate.h"
-#include "run.h"
 #include "tools/bench/bench.h"
 #include "tools/kit/model.h"
 
@@ -9,7 +8,7 @@
 #include <string.h>
 
 typedef struct Session {
-  const Options *o;
+  const RunOptions *o;
   const tirc_module *plain, *m; /* without and with the schedule */
   const tirc_program *program;  /* of a model, whose signature both are; or NULL */
   const tirc_module *model;     /* as it was read */
@@ -56,7 +55,7 @@ static int no_such_name(const Session *s, const char *option, const char *text, 
 }
 
 static int check_names(const Session *s, const List *list, const char *option) {
-  const bool in = list == &s->o->in;
+  const bool in = list == &s->o->run.in;
   for (int i = 0; i < list->n; i++) {
     bool known = is_archive(list->at[i]) && !strchr(list->at[i], '=');
     for (int p = 0; p < s->n; p++) known |= is_for(list->at[i], s->params[p].name);
@@ -74,7 +73,7 @@ static int fill_scalar(const Session *s, int i, const char *value) {
 }
 
 static int fill_symbol(const Session *s, tirc_symbol *symbol) {
-  const char *value = given(&s->o->in, symbol->name);
+  const char *value = given(&s->o->run.in, symbol->name);
   return value ? read_extent(value, symbol) : DONE;
 }
 
@@ -86,7 +85,7 @@ static int fill_array(const Session *s, int i) {
     return report(e);
   const bool is_weight =
       s->program && i >= tirc_program_inputs(s->program) && i < tirc_program_params(s->program);
-  return (is_weight ? fill_weight : fill_random)(s->o, &s->params[i], i, s->args[i].array);
+  return (is_weight ? fill_weight : fill_random)(&s->o->run, &s->params[i], i, s->args[i].array);
 }
 
 /* An array of the parameter's shape, where its strides have the elements. Whether it fits at all,
@@ -105,11 +104,11 @@ static void lay_out_array(const Session *s, int i) {
 static int take_test_inputs(const Session *s) {
   TestArrays given;
   const char *name;
-  int param, n = 0, status = read_test_arrays(s->o, "input", &given);
+  int param, n = 0, status = read_test_arrays(&s->o->run.make.from, "input", &given);
   while (tirc_import_input(s->model, n, &param)) n++;
   if (status == DONE && given.n != n)
     status = complain(NULL, "the folder '%s' has %d inputs, and the model takes %d",
-                      s->o->test_data, given.n, n);
+                      s->o->run.make.from.test_data, given.n, n);
   for (int i = 0; i < given.n && status == DONE; i++) {
     name = tirc_import_input(s->model, i, &param);
     if (!name || param < 0) continue;
@@ -123,14 +122,14 @@ static int take_test_inputs(const Session *s) {
 }
 
 static int read_files(Session *s) {
-  int status = s->o->test_data && s->program ? take_test_inputs(s) : DONE;
+  int status = s->o->run.make.from.test_data && s->program ? take_test_inputs(s) : DONE;
   for (int i = 0; i < s->n && status == DONE; i++) {
-    const char *file = s->params[i].is_array ? given(&s->o->in, s->params[i].name) : NULL;
+    const char *file = s->params[i].is_array ? given(&s->o->run.in, s->params[i].name) : NULL;
     if (file) status = read_array_file(&s->params[i], file, &s->args[i].array);
   }
-  if (status == DONE) status = read_archives(s->o, s->n, s->params, s->args);
+  if (status == DONE) status = read_archives(&s->o->run, s->n, s->params, s->args);
   if (status == DONE && s->program)
-    status = read_weights(s->o, s->model, s->program, &s->weights, s->args);
+    status = read_weights(&s->o->run.make, s->model, s->program, &s->weights, s->args);
   return status;
 }
 
@@ -152,13 +151,13 @@ static int fill_arguments(Session *s) {
   tirc_error *e = NULL;
   if (tirc_module_params(s->m, NULL, &s->n, &s->params, &e)) return report(e);
   int status = find_symbols(s);
-  if (status == DONE) status = check_names(s, &s->o->in, "in");
-  if (status == DONE) status = check_names(s, &s->o->out, "out");
-  if (status == DONE) status = check_range_names(s->o, s->n, s->params, 1);
+  if (status == DONE) status = check_names(s, &s->o->run.in, "in");
+  if (status == DONE) status = check_names(s, &s->o->run.out, "out");
+  if (status == DONE) status = check_range_names(&s->o->run, s->n, s->params, 1);
   s->args = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *s->args);
   if (status == DONE) status = read_files(s);
   for (int i = 0; i < s->n && status == DONE; i++)
-    if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->in, s->params[i].name));
+    if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->run.in, s->params[i].name));
   for (int k = 0; k < s->n_symbols && status == DONE; k++) status = fill_symbol(s, &s->symbols[k]);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (s->args[i].array && !is_weight(s, i)) lay_out_array(s, i);
@@ -174,11 +173,11 @@ static int fill_arguments(Session *s) {
 /* False when it fails. */
 static bool run_kernel(Session *s, const tirc_kernel *k, tirc_executor *x, tirc_error **e) {
   tirc_launch *l = NULL;
-  if (!s->o->watch) return tirc_kernel_run(k, x, s->n, s->args, e) == TIRC_OK;
+  if (!s->o->run.watch) return tirc_kernel_run(k, x, s->n, s->args, e) == TIRC_OK;
   if (tirc_launch_new(k, x, s->n, s->args, &l, e)) return false;
-  watch_launch(s->o, l, true);
+  watch_launch(&s->o->run, l, true);
   const tirc_status status = tirc_launch_time(l, 1, 0, 0, NULL, e);
-  watch_launch(s->o, l, false);
+  watch_launch(&s->o->run, l, false);
   s->on_device = tirc_launch_seconds(l);
   tirc_launch_free(l);
   return status == TIRC_OK;
@@ -189,9 +188,10 @@ static int run_compiled(Session *s, double *seconds) {
   tirc_kernel *k = NULL;
   tirc_error *e = NULL;
   double start = 0;
-  bool failed = tirc_executor_new((int)s->o->threads, &x, &e) ||
-                tirc_kernel_new_on(s->m, NULL, s->o->device_name, s->o->target, &k, &e) ||
-                (start = tirc_seconds(), !run_kernel(s, k, x, &e));
+  bool failed =
+      tirc_executor_new(s->o->run.make.threads, &x, &e) ||
+      tirc_kernel_new_on(s->m, NULL, s->o->run.device_name, s->o->run.make.from.target, &k, &e) ||
+      (start = tirc_seconds(), !run_kernel(s, k, x, &e));
   *seconds = tirc_seconds() - start;
   tirc_kernel_free(k);
   tirc_executor_free(x);
@@ -203,15 +203,15 @@ static int run_model_once(const Session *s, double *seconds) {
   tirc_executor *x = NULL;
   tirc_error *e = NULL;
   int status = DONE;
-  if (tirc_executor_new((int)s->o->threads, &x, &e)) return report(e);
-  if (s->o->check) status = check_program_calls(s->o, s->program, x, s->n, s->args);
+  if (tirc_executor_new(s->o->run.make.threads, &x, &e)) return report(e);
+  if (s->o->check) status = check_program_calls(s->o->run.max_steps, s->program, x, s->n, s->args);
   for (int i = 0; i < 2 && status == DONE; i++) {
     const double start = tirc_seconds();
     if (tirc_program_run(s->program, x, s->n, s->args, &e)) status = report(e);
     *seconds = tirc_seconds() - start;
   }
   if (status == DONE && s->o->log_matmuls)
-    status = log_products(s->o, s->program, x, s->n, s->args);
+    status = log_products(s->o->log_matmuls, s->program, x, s->n, s->args);
   tirc_executor_free(x);
   return status;
 }
@@ -219,14 +219,14 @@ static int run_model_once(const Session *s, double *seconds) {
 static int run_once(Session *s, double *seconds) {
   tirc_error *e = NULL;
   if (s->program) return run_model_once(s, seconds);
-  if (s->o->device != DEVICE_EMULATE && !s->o->interpret) return run_compiled(s, seconds);
+  if (s->o->run.device != DEVICE_EMULATE && !s->o->interpret) return run_compiled(s, seconds);
   double start = tirc_seconds();
-  if (s->o->device == DEVICE_EMULATE) {
+  if (s->o->run.device == DEVICE_EMULATE) {
     const int status = emulate(s->o, s->m, s->n, s->args, &s->emulated);
     *seconds = tirc_seconds() - start;
     return status;
   }
-  bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->max_steps, &e);
+  bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->run.max_steps, &e);
   *seconds = tirc_seconds() - start;
   return failed ? report(e) : DONE;
 }
@@ -302,7 +302,8 @@ static int require_same_parameters(const Session *s) {
 static int compute_expected(Session *s) {
   tirc_argument *start = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *start);
   int status = copy_back(s->plain, s->m, s->n, s->args, start);
-  if (status == DONE) status = make_reference(s->o, s->plain, s->n, start, &s->reference);
+  if (status == DONE)
+    status = make_reference(s->plain, NULL, s->n, start, s->o->run.max_steps, &s->reference);
   free_arguments(s->n, start);
   return status;
 }
@@ -345,7 +346,7 @@ static int check(const Session *s) {
 }
 
 static int run_session(Session *s) {
-  const Options *o = s->o;
+  const RunOptions *o = s->o;
   const bool check_whole = o->check && !s->program;
   double seconds = 0;
   int status = fill_arguments(s);
@@ -355,16 +356,16 @@ static int run_session(Session *s) {
   if (status == DONE) summarise(s, seconds);
   if (status == DONE && s->program && o->report)
     status = report_model(s->model, s->program, s->n, s->args);
-  if (status == DONE) status = write_array_files(o, s->n, s->params, s->args);
+  if (status == DONE) status = write_array_files(&o->run, s->n, s->params, s->args);
   if (status == DONE && check_whole) status = check(s);
-  if (status == DONE && s->program && o->test_data) {
+  if (status == DONE && s->program && o->run.make.from.test_data) {
     const int at = tirc_program_params(s->program);
-    status = compare_test_data(o, s->n - at, s->params + at, s->args + at);
+    status = compare_test_data(&o->run.make.from, s->n - at, s->params + at, s->args + at);
   }
   return status;
 }
 
-int run_module(const Options *o, const tirc_module *plain, const tirc_module *m) {
+int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module *m) {
   Session s = {.o = o, .plain = plain, .m = m};
   const int status = run_session(&s);
   free_arguments(s.n, s.args);
@@ -372,16 +373,16 @@ int run_module(const Options *o, const tirc_module *plain, const tirc_module *m)
   return status;
 }
 
-static int run_model(const Options *o, const tirc_module *m) {
+static int run_model(const RunOptions *o, const tirc_module *m) {
   tirc_program *p = NULL;
   Session s = {.o = o, .model = m};
   if (o->interpret)
     return complain("--check runs each of its functions by the interpreter",
                     "--interpret runs one function, and this is a model");
-  if (o->device != DEVICE_CPU)
+  if (o->run.device != DEVICE_CPU)
     return complain("leave it out; one function of it, as a program, runs there",
-                    "a model is for the processor, and not for --device %s", o->device_name);
-  int status = make_program(o, m, &p);
+                    "a model is for the processor, and not for --device %s", o->run.device_name);
+  int status = make_program(&o->run.make, o->check, m, &p);
   s.program = p;
   s.plain = s.m = tirc_program_signature(p);
   if (status == DONE) status = run_session(&s);
@@ -392,36 +393,38 @@ static int run_model(const Options *o, const tirc_module *m) {
 }
 
 /* -D of a scalar or an extent, as other commands have it, is its --in, which comes first. */
-static int take_sizes(Options *o) {
-  const char *path = o->args.at[0];
-  tirc_module *plain = o->define.n && !is_onnx(path) ? read_plain(path, NULL) : NULL;
+static int take_sizes(RunOptions *o) {
+  Loading *from = &o->run.make.from;
+  const char *path = from->args.at[0];
+  tirc_module *plain = from->define.n && !is_onnx(path) ? read_plain(path, NULL) : NULL;
   const bool has_sizes = plain && !tirc_module_has_graph(plain); /* a model's are its constants */
   int n = 0, status = DONE;
-  for (int i = 0; has_sizes && i < o->define.n; i++) {
-    const char *define = o->define.at[i];
+  for (int i = 0; has_sizes && i < from->define.n; i++) {
+    const char *define = from->define.at[i];
     char *name = tirc_strndup(memory, define, strcspn(define, "="));
     if (strchr(define, '=') && is_size(plain, name))
-      add_to_list(&o->in, define);
+      add_to_list(&o->run.in, define);
     else
-      o->define.at[n++] = define;
+      from->define.at[n++] = define;
   }
-  if (has_sizes) o->define.n = n;
+  if (has_sizes) from->define.n = n;
   tirc_module_free(plain);
   return status;
 }
 
-static int run(Options *o) {
+static int run(void *options) {
+  RunOptions *o = options;
   tirc_module *unscheduled = NULL, *m = NULL, *loaded = NULL;
   int status = take_sizes(o);
-  if (status == DONE) status = load_checked(o, &loaded);
+  if (status == DONE) status = load_checked(&o->run.make, &loaded);
   const bool is_model = status == DONE && tirc_module_has_graph(loaded);
   if (is_model) status = run_model(o, loaded);
   if (is_model) tirc_module_free(loaded);
-  if (!is_model && status == DONE) status = schedule_loaded(o, loaded, &unscheduled, &m);
+  if (!is_model && status == DONE) status = schedule_loaded(&o->run.make, loaded, &unscheduled, &m);
   if (!is_model && status == DONE) status = run_module(o, unscheduled ? unscheduled : m, m);
   tirc_module_free(unscheduled);
   tirc_module_free(m);
   return status;
 }
 
-int cmd_run(Options *o) { return is_on_device(o->device) ? run_watched(o, run) : run(o); }
+int cmd_run(RunOptions *o) { return run_on_device(&o->run, run, o); }

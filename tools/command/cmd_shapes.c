@@ -2,6 +2,7 @@
  * they are used for, a script says (shapes.sch). */
 #define _GNU_SOURCE
 #include "checkpoint.h"
+#include "command.h"
 #include "ir/ascii.h"
 #include "tools/bench/bench.h"
 #include "tools/kit/input.h"
@@ -23,7 +24,7 @@ static const char usual_program[] = "matmul.tir";
 
 /* What the rules made of the weights: [kernel, program, sizes, names], checked. */
 typedef struct Found {
-  const Options *o;
+  const ShapesOptions *o;
   const char *rules; /* where they stand, for messages */
   tirc_schedule *s;
   Checkpoint weights;
@@ -68,7 +69,8 @@ static char *question(const char *rules) {
 
 /* The script runs without a program; nothing of it is scheduled. */
 static int ask_text(Found *f, const char *text) {
-  const tirc_schedule_options options = {.max_steps = f->o->script_steps, .print = print_of_rules};
+  const tirc_schedule_options options = {.max_steps = f->o->from.script_steps,
+                                         .print = print_of_rules};
   const tirc_value found = tirc_script("found"), none = tirc_list_of(0, NULL);
   tirc_module *m = NULL;
   tirc_error *e = NULL;
@@ -139,7 +141,7 @@ static int check_workloads(Found *f) {
     f->n_used += w->u.items[3].n;
   }
   if (f->list.n) return DONE;
-  if (!f->weights.n) return complain(NULL, "%s: there are no weights", f->o->args.at[0]);
+  if (!f->weights.n) return complain(NULL, "%s: there are no weights", f->o->from.args.at[0]);
   return complain("weights are known by the ends of their names: `tirc shapes --show-uses` prints "
                   "the rules, --uses FILE takes your own",
                   "none of the %d weights, such as '%s', is of a product or a convolution that is "
@@ -179,11 +181,12 @@ static bool is_of_products(const Found *f) {
 }
 
 static void put_suite(FILE *to, const Found *f) {
+  const List *args = &f->o->from.args;
   const bool products = is_of_products(f);
   fputs("# Workloads of ", to);
-  for (int i = 0; i < f->o->args.n; i++) {
+  for (int i = 0; i < args->n; i++) {
     fputs(i ? ", " : "", to);
-    const char *file = f->o->args.at[i];
+    const char *file = args->at[i];
     for (const char *p = strcmp(file, "-") ? file : "standard input"; *p; p++)
       fputc((unsigned char)*p < ' ' ? '?' : *p, to);
   }
@@ -200,14 +203,14 @@ static void put_suite(FILE *to, const Found *f) {
 /* A suite finds its programs in its folder; those that the command has are put there, unless
  * something of the name is there already. */
 static int write_programs(const Found *f) {
-  const char *suite = f->o->output, *slash = strrchr(suite, '/');
+  const char *suite = f->o->from.output, *slash = strrchr(suite, '/');
   int status = DONE;
   for (int64_t i = 0; i < f->list.n && status == DONE; i++) {
     const char *name = part(f, i, 1), *text = known_program(name);
     if (!text) continue;
     char *path = tirc_format(memory, "%.*s%s", slash ? (int)(slash - suite) + 1 : 0, suite, name);
     if (access(path, F_OK) != 0) {
-      status = write_output(f->o, path, text, strlen(text));
+      status = write_output(path, text, strlen(text));
       if (status == DONE) fprintf(stderr, "wrote %s\n", path);
     }
   }
@@ -220,8 +223,8 @@ static int write_suite_file(const Found *f) {
   FILE *to = begin_text(&text, &n);
   put_suite(to, f);
   (void)end_text(to, &text);
-  int status = write_output(f->o, f->o->output, text, n);
-  if (status == DONE && strcmp(f->o->output, "-") != 0 && !is_of_products(f))
+  int status = write_output(f->o->from.output, text, n);
+  if (status == DONE && strcmp(f->o->from.output, "-") != 0 && !is_of_products(f))
     status = write_programs(f);
   return status;
 }
@@ -311,34 +314,35 @@ static void print_table(const Found *f) {
     add_cell(&t, "%s", w[3].u.items[0].u.s);
     add_cell(&t, "%s", types ? types : "");
   }
-  put_table(f->o, stdout, &t);
+  put_table(stdout, &t);
   printf("%lld workload%s from %lld of %d weights\n", (long long)f->list.n,
          f->list.n == 1 ? "" : "s", (long long)f->n_used, f->weights.n);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-int cmd_shapes(Options *o) {
+int cmd_shapes(ShapesOptions *o) {
+  const List *args = &o->from.args;
   Found f = {.o = o, .rules = o->uses ? o->uses : "shapes.sch"};
   int status = DONE;
   if (o->show_uses) {
     fputs(built_in_rules, stdout);
     return DONE;
   }
-  if (!o->args.n) return complain(NULL, "usage: tirc shapes FILE... [-o SUITE]");
-  if (o->as_json && o->output && strcmp(o->output, "-") == 0)
+  if (!args->n) return complain(NULL, "usage: tirc shapes FILE... [-o SUITE]");
+  if (o->as_json && o->from.output && strcmp(o->from.output, "-") == 0)
     return complain("-o FILE writes it elsewhere", "--json and -o - both take standard output");
-  for (int i = 0; i < o->args.n && status == DONE; i++)
-    status = read_checkpoint(o->args.at[i], &f.weights);
+  for (int i = 0; i < args->n && status == DONE; i++)
+    status = read_checkpoint(args->at[i], &f.weights);
   if (status == DONE) status = check_names(&f.weights);
   if (status == DONE) status = ask_rules(&f);
   if (status == DONE) status = check_workloads(&f);
-  const bool suite_only = o->output && strcmp(o->output, "-") == 0;
+  const bool suite_only = o->from.output && strcmp(o->from.output, "-") == 0;
   if (status == DONE && o->as_json)
     print_json(&f);
   else if (status == DONE && !suite_only)
     print_table(&f);
-  if (status == DONE && o->output) status = write_suite_file(&f);
+  if (status == DONE && o->from.output) status = write_suite_file(&f);
   tirc_schedule_free(f.s);
   return status;
 }

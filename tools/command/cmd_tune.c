@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct Tune {
-  Options *o;
+  TuneOptions *o;
   Bench cases; /* the settings, as bench reads them */
   tirc_tune_task *tasks;
   TuneTable table;  /* a row a task */
@@ -19,24 +19,28 @@ typedef struct Tune {
 } Tune;
 
 /* Whose ceilings are measured. */
-static const char *cpu_of(const Options *o) {
-  return o->device == DEVICE_CPU ? o->target : "native";
+static const char *cpu_of(const TuneOptions *o) {
+  return o->run.device == DEVICE_CPU ? o->run.make.from.target : "native";
 }
 
 /* A block may name a rule that nobody has. */
-static int check_rules(const Options *o, const tirc_module *m) {
-  const tirc_schedule_options s = {
-      .target = o->target, .max_steps = o->script_steps, .strict = o->strict, .warn = warn_about};
+static int check_rules(const TuneOptions *o, const tirc_module *m) {
+  const Loading *from = &o->run.make.from;
+  const tirc_schedule_options s = {.target = from->target,
+                                   .max_steps = from->script_steps,
+                                   .strict = from->strict,
+                                   .warn = warn_about};
   tirc_error *e = NULL;
-  return tirc_module_check_rules(m, o->rules, &s, &e) ? report(e) : DONE;
+  return tirc_module_check_rules(m, o->run.make.rules, &s, &e) ? report(e) : DONE;
 }
 
 /* name: of the program, where there are several. */
-static int show_space(const Options *o, const tirc_module *m, const char *name) {
-  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
+static int show_space(const TuneOptions *o, const tirc_module *m, const char *name) {
+  const tirc_schedule_options s = {.target = o->run.make.from.target,
+                                   .max_steps = o->run.make.from.script_steps};
   tirc_error *e = NULL;
   char *text = NULL;
-  if (tirc_module_space(m, o->rules, &s, &text, &e)) return report(e);
+  if (tirc_module_space(m, o->run.make.rules, &s, &text, &e)) return report(e);
   if (name) printf("# program %s\n\n", name);
   fputs(text, stdout);
   tirc_string_free(text);
@@ -137,7 +141,7 @@ static bool facts_of(const tirc_module *program, const tirc_module *scheduled, F
   return ok;
 }
 
-static void print_changes(const Options *o, FILE *out, const Facts *before, const Facts *after) {
+static void print_changes(FILE *out, const Facts *before, const Facts *after) {
   static const char *const heads[] = {"", "--auto", "best"};
   Table t = {.columns = 3};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
@@ -145,13 +149,14 @@ static void print_changes(const Options *o, FILE *out, const Facts *before, cons
   fputs(n ? "  what it does otherwise than --auto:\n"
           : "  what it does otherwise than --auto shows in no row of `tirc db explain`\n",
         out);
-  if (n) put_table(o, out, &t);
+  if (n) put_table(out, &t);
 }
 
 /* As rows of `tirc db explain`. */
-static void print_difference(const Options *o, FILE *out, const tirc_tune_task *task,
+static void print_difference(const TuneOptions *o, FILE *out, const tirc_tune_task *task,
                              const tirc_tune_result *r) {
-  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
+  const tirc_schedule_options s = {.target = o->run.make.from.target,
+                                   .max_steps = o->run.make.from.script_steps};
   const tirc_auto_options rules = {.rules = NULL};
   tirc_module *automatic = NULL;
   Facts before = {0}, after = {0};
@@ -160,7 +165,7 @@ static void print_difference(const Options *o, FILE *out, const tirc_tune_task *
   if (tirc_module_compare(automatic, r->module, &difference, NULL) == TIRC_OK && !difference)
     fprintf(out, "  it is the schedule of --auto\n");
   else if (facts_of(task->module, automatic, &before) && facts_of(task->module, r->module, &after))
-    print_changes(o, out, &before, &after);
+    print_changes(out, &before, &after);
   free_facts(&before);
   free_facts(&after);
   tirc_string_free(difference);
@@ -202,19 +207,21 @@ static int make_model_cases(Tune *t) {
 
 /* A program that is a model: one alone, and of one setting at a time. */
 static int find_model(Tune *t) {
-  const Options *o = t->o;
-  int status = make_cases(&t->cases);
-  if (status != DONE || o->suite || o->args.n != 1 || !t->cases.n_cases) return status;
+  const TuneOptions *o = t->o;
+  int status = make_cases(&t->cases, o->suite);
+  if (status != DONE || o->suite || o->run.make.from.args.n != 1 || !t->cases.n_cases)
+    return status;
   Case *k = t->cases.cases;
-  status = is_onnx(o->args.at[0]) ? load_program(o, o->args.at[0], &k->program)
-                                  : load_case(&t->cases, k);
+  status = is_onnx(o->run.make.from.args.at[0])
+               ? load_program(&o->run.make.from, o->run.make.from.args.at[0], &k->program)
+               : load_case(&t->cases, k);
   if (status != DONE || !tirc_module_has_graph(k->program)) return status;
   if (t->cases.n_cases > 1)
     status = complain("tune it once for each: the database keeps what was found",
                       "'%s' is a model, which is tuned for one size at a time, not for %d",
-                      o->args.at[0], t->cases.n_cases);
+                      o->run.make.from.args.at[0], t->cases.n_cases);
   else
-    status = find_model_tasks(o, k->program, &t->model);
+    status = find_model_tasks(&o->run.make, k->program, &t->model);
   return status;
 }
 
@@ -233,7 +240,7 @@ static int make_tasks(Tune *t) {
   int status = load_cases(t);
   if (status != DONE) return status;
   t->tasks = tirc_alloc_array(memory, (size_t)b->n_cases + 1, sizeof *t->tasks);
-  const bool is_script = t->o->output && strcmp(t->o->output, "-") == 0;
+  const bool is_script = t->o->run.make.from.output && strcmp(t->o->run.make.from.output, "-") == 0;
   t->table = (TuneTable){.o = t->o, .out = is_script ? stderr : stdout, .n = b->n_cases};
   t->table.rows = tirc_alloc_array(memory, (size_t)b->n_cases + 1, sizeof *t->table.rows);
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
@@ -255,18 +262,18 @@ static void release(Tune *t) {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int write_script(const Options *o, const tirc_tune_result *r) {
+static int write_script(const TuneOptions *o, const tirc_tune_result *r) {
   tirc_error *e = NULL;
   char *text;
   if (tirc_module_trace(r->module, TIRC_TRACE_SCRIPT, &text, &e)) return report(e);
-  int status = write_output(o, o->output, text, strlen(text));
+  int status = write_output(o->run.make.from.output, text, strlen(text));
   tirc_string_free(text);
   return status;
 }
 
 /* lost: why the search ended before its time, or NULL. */
 static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lost) {
-  const Options *o = t->o;
+  const TuneOptions *o = t->o;
   FILE *out = t->table.out;
   int status = DONE;
   bool works = true, any = false, failed = false;
@@ -287,7 +294,7 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   if (!works && !was_interrupted() && !lost)
     return complain("the reasons are listed above, by their codes",
                     "no candidate works for some program");
-  if (o->output && t->cases.n_cases == 1 && results[0].module) {
+  if (o->run.make.from.output && t->cases.n_cases == 1 && results[0].module) {
     const int written = write_script(o, &results[0]);
     if (written != DONE) status = written;
   }
@@ -298,7 +305,7 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
  * first ones have one: most of the time is the search's. */
 static int measure_ceilings(Tune *t) {
   Bench *b = &t->cases;
-  struct Threads one = {.threads = (int)t->o->threads};
+  struct Threads one = {.threads = t->o->run.make.threads};
   tirc_error *e = NULL;
   const char *target = cpu_of(t->o);
   if (tirc_target_find(tirc_cpu_or_default(target), &b->target, &e) ||
@@ -339,13 +346,13 @@ static int check_ranges(const Tune *t) {
     one_more(all, n);
     all[n++] = (tirc_param){.name = t->model.inputs[i], .is_array = true};
   }
-  if (status == DONE) status = check_range_names(t->o, n, all, t->cases.n_cases);
+  if (status == DONE) status = check_range_names(&t->o->run, n, all, t->cases.n_cases);
   return status;
 }
 
 /* What --test-data says, and behind it what --range does: the last one counts. */
 static tirc_input_range *all_ranges(const Tune *t, const tirc_input_range *said, int *n) {
-  const size_t known = (size_t)t->model.n_ranges, more = (size_t)t->o->range.n;
+  const size_t known = (size_t)t->model.n_ranges, more = (size_t)t->o->run.range.n;
   tirc_input_range *all = tirc_alloc_array(memory, known + more + 1, sizeof *all);
   if (known) memcpy(all, t->model.ranges, known * sizeof *all);
   if (more) memcpy(all + known, said, more * sizeof *all);
@@ -354,21 +361,21 @@ static tirc_input_range *all_ranges(const Tune *t, const tirc_input_range *said,
 }
 
 static int tune(Tune *t) {
-  const Options *o = t->o;
+  const TuneOptions *o = t->o;
   tirc_input_range *ranges = NULL, *all = NULL;
-  int n_ranges = 0, status = read_ranges(o, &ranges);
+  int n_ranges = 0, status = read_ranges(&o->run, &ranges);
   if (status == DONE) status = check_ranges(t);
   if (status != DONE) return status;
   all = all_ranges(t, ranges, &n_ranges);
   const double left = o->seconds > 0 ? fmax(1e-3, o->seconds - (tirc_seconds() - t->start)) : 0;
-  const tirc_tune_options options = {.target = o->target,
-                                     .rules = o->rules,
-                                     .threads = (int)o->threads,
+  const tirc_tune_options options = {.target = o->run.make.from.target,
+                                     .rules = o->run.make.rules,
+                                     .threads = o->run.make.threads,
                                      .trials = o->trials,
                                      .seconds = left,
-                                     .seed = o->seed,
-                                     .max_steps = o->script_steps,
-                                     .database = o->database ? o->database : "",
+                                     .seed = o->run.seed,
+                                     .max_steps = o->run.make.from.script_steps,
+                                     .database = o->run.make.database ? o->run.make.database : "",
                                      .ranking = o->ranking,
                                      .mutations = o->mutations,
                                      .lease = o->lease,
@@ -376,7 +383,8 @@ static int tune(Tune *t) {
                                      .told = told,
                                      .warn = warn,
                                      .go_on = go_on,
-                                     .device = o->device == DEVICE_CPU ? NULL : o->device_name};
+                                     .device =
+                                         o->run.device == DEVICE_CPU ? NULL : o->run.device_name};
   tirc_tune_result *results = NULL;
   tirc_error *e = NULL;
   catch_interrupts();
@@ -389,17 +397,19 @@ static int tune(Tune *t) {
   return status;
 }
 
-int cmd_tune(Options *o) {
+int cmd_tune(TuneOptions *o) {
+  const List *args = &o->run.make.from.args;
   static struct Threads one = {.threads = 1};
   Tune t = {.o = o,
-            .cases = {.o = o, .out = stdout, .n_threads = 1, .threads = &one, .tunes = true}};
-  if (!o->suite && o->args.n == 0)
+            .cases = {.o = &o->run, .out = stdout, .n_threads = 1, .threads = &one, .tunes = true}};
+  if (!o->suite && args->n == 0)
     return complain("name a program", "usage: tirc tune PROG..., or tirc tune --suite operators");
-  if (o->device == DEVICE_EMULATE)
+  if (!find_device(&o->run)) return BAD;
+  if (o->run.device == DEVICE_EMULATE)
     return complain("tirc tune --device opencl", "the emulator of a GPU has no speed to measure");
-  if (o->suite && o->args.n > 1)
+  if (o->suite && args->n > 1)
     return complain("tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
-  int status = o->show_space ? DONE : check_output(o->output);
+  int status = o->show_space ? DONE : check_output(o->run.make.from.output);
   if (status == DONE) status = find_model(&t);
   if (status == DONE && o->show_tasks) {
     if (t.model.n)
@@ -407,12 +417,12 @@ int cmd_tune(Options *o) {
     else
       status = complain("--show-space prints what would be tried",
                         "--show-tasks is about a model, and '%s' is none",
-                        o->args.n ? o->args.at[0] : o->suite);
+                        args->n ? args->at[0] : o->suite);
     release(&t);
     return status;
   }
   if (status == DONE) status = make_tasks(&t);
-  if (status == DONE && o->output && t.cases.n_cases > 1)
+  if (status == DONE && o->run.make.from.output && t.cases.n_cases > 1)
     status =
         complain("`tirc db best NAME -o FILE` writes each",
                  "-o takes the best schedule of one program, and here are %d", t.cases.n_cases);

@@ -21,12 +21,14 @@ static bool go_on(void *self) {
 }
 
 /* What is no kernel yet becomes some: for --target, else for a GPU that only the emulator is. */
-static int emulate_kernels(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
-                           const tirc_emulate_options *options, tirc_emulate_report *done) {
+static int emulate_kernels(const RunOptions *o, const tirc_module *m, int n,
+                           const tirc_argument *args, const tirc_emulate_options *options,
+                           tirc_emulate_report *done) {
   tirc_module *lowered = NULL;
   tirc_error *e = NULL;
   int status = DONE;
-  if (!tirc_module_has_kernels(m) && tirc_module_lower_for(m, o->target, NULL, NULL, &lowered, &e))
+  if (!tirc_module_has_kernels(m) &&
+      tirc_module_lower_for(m, o->run.make.from.target, NULL, NULL, &lowered, &e))
     status = report(e);
   if (status == DONE &&
       tirc_module_emulate(lowered ? lowered : m, NULL, n, args, options, done, &e))
@@ -35,7 +37,7 @@ static int emulate_kernels(const Options *o, const tirc_module *m, int n, const 
   return status;
 }
 
-int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
+int emulate(const RunOptions *o, const tirc_module *m, int n, const tirc_argument *args,
             Emulated *out) {
   tirc_emulate_report done = {0};
   *out =
@@ -47,8 +49,8 @@ int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *
       room = out->written[i] != NULL;
     }
   Patience patience = {tirc_seconds(), false};
-  const tirc_emulate_options options = {o->max_steps, o->blocks, (uint64_t)o->seed,
-                                        go_on,        &patience, out->written};
+  const tirc_emulate_options options = {o->run.max_steps, o->blocks,   (uint64_t)o->run.seed, go_on,
+                                        &patience,        out->written};
   const int status = emulate_kernels(o, m, n, args, &options, &done);
   if (status != DONE) return status;
   out->partial = done.blocks_run < done.blocks;

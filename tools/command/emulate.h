@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_EMULATE_H
 #define TIRC_TOOLS_EMULATE_H
 
-#include "tools/kit/kit.h"
+#include "command.h"
 
 typedef struct Emulated {
   int n;
@@ -10,7 +10,7 @@ typedef struct Emulated {
   bool partial;      /* not all blocks ran */
 } Emulated;
 /* m: lowered for a GPU, or to be. Free the result in any case. */
-int emulate(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
+int emulate(const RunOptions *o, const tirc_module *m, int n, const tirc_argument *args,
             Emulated *out);
 /* What a part of the blocks did not write counts as right. */
 void leave_unwritten(const Emulated *d, const tirc_reference *r, int n, tirc_argument *got);

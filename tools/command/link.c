@@ -81,8 +81,7 @@ static int write_block(const Linking *what, const char *folder) {
   return what->write_block(what->self, path);
 }
 
-static int copy_result(const Options *o, const char *folder, const char *compiler,
-                       const char *path) {
+static int copy_result(const char *folder, const char *compiler, const char *path) {
   enum { PIECE = 1 << 16 };
   char from[128], bytes[PIECE];
   size_t n;
@@ -98,10 +97,10 @@ static int copy_result(const Options *o, const char *folder, const char *compile
     drop_file(&to);
     return complain("set TMPDIR", "cannot read what %s made", compiler);
   }
-  return end_output(o, &to, DONE);
+  return end_output(path, &to, DONE);
 }
 
-static int link_in(const Options *o, const Linking *what, const char *folder, const char *compiler,
+static int link_in(const Linking *what, const char *folder, const char *compiler,
                    const char *path) {
   const char *kind = what->is_shared ? "--emit=lib" : "--weights-inside";
   if (!write_file(folder, "kernel.o", what->object, what->n) ||
@@ -122,17 +121,17 @@ static int link_in(const Options *o, const Linking *what, const char *folder, co
                           "for that machine, as CC=aarch64-linux-gnu-gcc does, or leave "
                           "the weights beside the object: --weights-out FILE",
         "%s cannot link the %s", compiler, what->is_shared ? "shared object" : "object");
-  return copy_result(o, folder, compiler, path);
+  return copy_result(folder, compiler, path);
 }
 
-int link_code(const Options *o, const Linking *what, const char *path) {
+int link_code(const Linking *what, const char *path) {
   const char *compiler = getenv("CC"), *tmp = getenv("TMPDIR");
   if (!compiler || !*compiler || strchr(compiler, ' ')) compiler = "cc";
   char folder[96];
   int length = snprintf(folder, sizeof folder, "%s/tirc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (length >= (int)sizeof folder || !mkdtemp(folder))
     return complain("set TMPDIR", "there is no folder for temporary files");
-  const int status = link_in(o, what, folder, compiler, path);
+  const int status = link_in(what, folder, compiler, path);
   remove_folder(folder);
   return status;
 }

@@ -16,6 +16,6 @@ typedef struct Linking {
   void *self;
 } Linking;
 /* Writes it to `path` (NULL or "-": standard output). DONE, or the exit status after a message. */
-int link_code(const Options *o, const Linking *what, const char *path);
+int link_code(const Linking *what, const char *path);
 
 #endif

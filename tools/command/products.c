@@ -1,6 +1,6 @@
 /* `tirc run MODEL --log-matmuls FILE`: one JSON line for each product, in the order in which they
  * run. */
-#include "run.h"
+#include "command.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -9,7 +9,6 @@
 typedef struct json_object Json;
 
 typedef struct Log {
-  const Options *o;
   const tirc_program *p;
   const tirc_program_call *call;
   FILE *to;
@@ -46,14 +45,14 @@ static bool log_call(void *self, const tirc_program_call *call) {
   return tirc_program_products(log->p, call, put_product, log, &log->error) == TIRC_OK;
 }
 
-int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int n,
+int log_products(const char *path, const tirc_program *p, tirc_executor *x, int n,
                  const tirc_argument *args) {
   tirc_error *e = NULL;
-  NewFile to = begin_file(o->log_matmuls);
+  NewFile to = begin_file(path);
   tirc_program_size size = {0};
-  Log log = {.o = o, .p = p, .to = to.f};
+  Log log = {.p = p, .to = to.f};
   const tirc_program_watch watch = {.self = &log, .tell = log_call};
-  if (!to.f) return complain(NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
+  if (!to.f) return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
   bool failed = tirc_program_measure(p, n, args, &size, &e) != TIRC_OK;
   log.prepared = size.prepared;
   failed = failed || tirc_program_run_watched(p, x, n, args, &watch, &e) != TIRC_OK;
@@ -61,6 +60,5 @@ int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int 
     drop_file(&to);
     return report(failed ? e : log.error);
   }
-  return end_file(&to) ? DONE
-                       : complain(NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
+  return end_output(path, &to, DONE);
 }

@@ -45,7 +45,8 @@ static void count(void *self, const char *name, int calls) {
 }
 
 /* Code is measured for sizes that are numbers. */
-static int check_sizes(const Options *o, const ModelTasks *t) {
+static int check_sizes(const Making *o, const ModelTasks *t) {
+  const List *args = &o->from.args;
   for (int i = 0; i < t->n; i++) {
     const tirc_symbol *symbols;
     tirc_error *e = NULL;
@@ -54,10 +55,10 @@ static int check_sizes(const Options *o, const ModelTasks *t) {
     if (!n) continue;
     char hint[128];
     snprintf(hint, sizeof hint, "give it a size, as in -D %.80s=8", symbols[0].name);
-    return complain(hint, "%s of the model %s: \"%s\" has no value", t->at[i].name, o->args.at[0],
+    return complain(hint, "%s of the model %s: \"%s\" has no value", t->at[i].name, args->at[0],
                     symbols[0].name);
   }
-  return t->n ? DONE : complain(NULL, "the model '%s' calls no function", o->args.at[0]);
+  return t->n ? DONE : complain(NULL, "the model '%s' calls no function", args->at[0]);
 }
 
 /* --range may name them: functions take them by these names. */
@@ -78,10 +79,10 @@ static tirc_input_range range_of(const char *name, const tirc_array *a) {
 }
 
 /* Integers of --test-data say what such inputs are like. */
-static int take_test_ranges(const Options *o, const tirc_module *model, ModelTasks *t) {
+static int take_test_ranges(const Making *o, const tirc_module *model, ModelTasks *t) {
   TestArrays given = {0};
-  if (!o->test_data || !is_onnx(o->args.at[0])) return DONE;
-  int status = read_test_arrays(o, "input", &given);
+  if (!o->from.test_data || !is_onnx(o->from.args.at[0])) return DONE;
+  int status = read_test_arrays(&o->from, "input", &given);
   t->ranges = tirc_alloc_array(memory, (size_t)given.n + 1, sizeof *t->ranges);
   for (int i = 0; i < given.n && status == DONE; i++) {
     int param = -1;
@@ -94,7 +95,7 @@ static int take_test_ranges(const Options *o, const tirc_module *model, ModelTas
   return status;
 }
 
-int find_model_tasks(const Options *o, const tirc_module *model, ModelTasks *t) {
+int find_model_tasks(const Making *o, const tirc_module *model, ModelTasks *t) {
   tirc_module *functions = NULL;
   list_inputs(model, t);
   int status = take_test_ranges(o, model, t);

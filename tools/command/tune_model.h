@@ -19,7 +19,7 @@ typedef struct ModelTasks {
 } ModelTasks;
 
 /* DONE, or the exit status after the error was reported; to be freed either way. */
-int find_model_tasks(const Options *o, const tirc_module *model, ModelTasks *t);
+int find_model_tasks(const Making *o, const tirc_module *model, ModelTasks *t);
 void free_model_tasks(ModelTasks *t);
 /* --show-tasks */
 void show_model_tasks(const ModelTasks *t);

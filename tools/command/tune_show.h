@@ -3,6 +3,7 @@
 #ifndef TIRC_TOOLS_TUNE_SHOW_H
 #define TIRC_TOOLS_TUNE_SHOW_H
 
+#include "command.h"
 #include "tools/bench/bench.h"
 
 typedef struct TuneRow { /* of a task */
@@ -14,7 +15,7 @@ typedef struct TuneRow { /* of a task */
 } TuneRow;
 
 typedef struct TuneTable {
-  const Options *o;
+  const TuneOptions *o;
   FILE *out; /* for what is no table: not where the script goes */
   int n;
   TuneRow *rows;

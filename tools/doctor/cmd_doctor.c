@@ -79,15 +79,14 @@ static void print_text(const Doctor *d) {
            broken == 1 ? " is" : "s are", amiss);
 }
 
-int cmd_doctor(Options *o) {
+int cmd_doctor(DoctorOptions *o) {
   Doctor d = {.o = o};
-  if (o->output && !o->self_test)
+  if (o->asked.output && !o->self_test)
     return complain("tirc doctor --self-test -o FILE", "-o is for what --self-test compiles");
-  if (!check_target(o)) return BAD;
   examine_machine(&d);
   examine_software(&d);
   if (o->self_test) climb_ladder(&d);
-  if (o->as_json)
+  if (o->asked.as_json)
     print_json(&d);
   else
     print_text(&d);

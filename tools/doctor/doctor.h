@@ -2,7 +2,15 @@
 #ifndef TIRC_TOOLS_DOCTOR_H
 #define TIRC_TOOLS_DOCTOR_H
 
-#include "tools/kit/kit.h"
+#include "tools/results/database.h"
+
+typedef struct DoctorOptions {
+  Asked asked;
+  const char *target;
+  int threads;
+  bool self_test;
+} DoctorOptions;
+int cmd_doctor(DoctorOptions *o);
 
 typedef enum Health {
   FINE,
@@ -17,7 +25,7 @@ typedef struct Finding {
 } Finding;
 
 typedef struct Doctor {
-  const Options *o;
+  const DoctorOptions *o;
   int n;
   Finding at[80];
   int status; /* BAD: some file could not be written, which was reported */

@@ -85,8 +85,7 @@ static bool run(Rung *r, const tirc_module *m) {
   tirc_kernel_free(r->kernel);
   r->launch = NULL;
   r->kernel = NULL;
-  if (!r->executor && tirc_executor_new((int)r->d->o->threads, &r->executor, &r->error))
-    return false;
+  if (!r->executor && tirc_executor_new(r->d->o->threads, &r->executor, &r->error)) return false;
   return !tirc_kernel_new(m, NULL, r->d->o->target, &r->kernel, &r->error) &&
          !tirc_launch_new(r->kernel, r->executor, r->n, r->args, &r->launch, &r->error) &&
          !tirc_launch_run(r->launch);
@@ -152,7 +151,7 @@ static bool tune_in(Rung *r, const char *database) {
   const tirc_schedule_options options = {.target = r->d->o->target, .warn = quiet};
   const tirc_tune_task task = {.module = r->program, .name = "self-test"};
   const tirc_tune_options tune = {.target = r->d->o->target,
-                                  .threads = (int)r->d->o->threads,
+                                  .threads = r->d->o->threads,
                                   .trials = TRIALS,
                                   .seconds = 20,
                                   .database = database};
@@ -165,7 +164,7 @@ static bool tune_in(Rung *r, const char *database) {
   if (!works)
     snprintf(r->said, sizeof r->said, "of %lld trials none works", (long long)results[0].trials);
   tirc_tune_results_free(1, results);
-  return works && !tirc_module_tuned(r->program, database, (int)r->d->o->threads, NULL, &options,
+  return works && !tirc_module_tuned(r->program, database, r->d->o->threads, NULL, &options,
                                      &r->scheduled, &r->error);
 }
 
@@ -211,7 +210,7 @@ static bool perform(Rung *r) {
            "vectors in %d places",
            1e3 * slow, 1e3 * fast, slow / fast, count_words(ir, "\n"),
            count_words(ir, " x float>"));
-  if (r->d->o->output) r->d->status = write_output(r->d->o, r->d->o->output, ir, n);
+  if (r->d->o->asked.output) r->d->status = write_output(r->d->o->asked.output, ir, n);
   tirc_string_free(ir);
   return true;
 }

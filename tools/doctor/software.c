@@ -184,7 +184,7 @@ static void examine_database(Doctor *d) {
   tirc_db *db = NULL;
   tirc_error *e = NULL;
   char why[300];
-  const tirc_status status = tirc_db_open(d->o->database, TIRC_DB_READ, &db, &e);
+  const tirc_status status = tirc_db_open(d->o->asked.database, TIRC_DB_READ, &db, &e);
   if (status == TIRC_OK) {
     examine_what_it_holds(d, db);
     tirc_db_close(db);

@@ -41,7 +41,7 @@ static bool imports(const char *script) {
   return false;
 }
 
-static int require_name(const Options *o, const char *name, int n_texts, char **texts) {
+static int require_name(const char *program, const char *name, int n_texts, char **texts) {
   Nearest best = {.wanted = name, .n_wanted = strlen(name)};
   for (int i = 1; i < n_texts; i++)
     if (imports(texts[i])) return DONE;
@@ -52,12 +52,12 @@ static int require_name(const Options *o, const char *name, int n_texts, char **
   if (best.name)
     snprintf(hint, sizeof hint, "%s '%.*s'", best.distance <= 2 ? "did you mean" : "there is",
              (int)(best.n < 200 ? best.n : 200), best.name);
-  return complain(hint, "-D %s: nothing in %s%s is called '%s'", name, o->args.at[0],
+  return complain(hint, "-D %s: nothing in %s%s is called '%s'", name, program,
                   n_texts > 1 ? " or the scripts" : "", name);
 }
 
-static int require_once(const char *option, const List *list) {
-  for (int i = 0; i < list->n; i++)
+int require_once(const char *option, const List *list) {
+  for (int i = 0; list && i < list->n; i++)
     for (int k = 0; k < i; k++) {
       const size_t n = strcspn(list->at[i], "=");
       if (list->at[i][n] && strncmp(list->at[i], list->at[k], n + 1) == 0)
@@ -67,19 +67,16 @@ static int require_once(const char *option, const List *list) {
   return DONE;
 }
 
-int require_defines_used(const Options *o) {
+int require_defines_used(const List *args, const List *define) {
   int status = DONE, n = 0;
-  if (require_once("-D", &o->define) || require_once("--in", &o->in) ||
-      require_once("--out", &o->out))
-    return BAD;
-  if (!o->define.n || o->ablate) return DONE;           /* --ablate names a script, too */
-  if (o->args.n && is_onnx(o->args.at[0])) return DONE; /* the import knows its extents */
-  char **texts = tirc_alloc_array(memory, (size_t)o->args.n + 1, sizeof *texts);
-  while (n < o->args.n && (texts[n] = text_of_file(o->args.at[n])) != NULL) n++;
-  for (int i = 0; n == o->args.n && n && i < o->define.n && status == DONE; i++) {
-    const size_t length = strcspn(o->define.at[i], "=");
-    char *name = tirc_strndup(memory, o->define.at[i], length);
-    if (length && o->define.at[i][length]) status = require_name(o, name, n, texts);
+  if (!define->n || (args->n && is_onnx(args->at[0])))
+    return DONE; /* the import knows its extents */
+  char **texts = tirc_alloc_array(memory, (size_t)args->n + 1, sizeof *texts);
+  while (n < args->n && (texts[n] = text_of_file(args->at[n])) != NULL) n++;
+  for (int i = 0; n == args->n && n && i < define->n && status == DONE; i++) {
+    const size_t length = strcspn(define->at[i], "=");
+    char *name = tirc_strndup(memory, define->at[i], length);
+    if (length && define->at[i][length]) status = require_name(args->at[0], name, n, texts);
   }
   return status;
 }

@@ -26,13 +26,13 @@ static bool is_called(const char *name, const char *wanted, Device device) {
   return strcmp(wanted, name) == 0;
 }
 
-bool check_device(Options *o) {
+bool find_device(Running *o) {
   if (!o->device_name) return true;
   char names[128] = "";
   for (int i = 0; i < N_DEVICES; i++) {
     if (is_called(devices[i].name, o->device_name, devices[i].device)) {
       o->device = devices[i].device;
-      if (!o->target) o->target = devices[i].target;
+      if (!o->make.from.target) o->make.from.target = devices[i].target;
       return true;
     }
     const size_t n = strlen(names);

@@ -15,39 +15,39 @@ typedef struct List { /* of an option that may be given several times */
   const char **at;
 } List;
 
-/* Everything that an option can set; see options.def. */
 /* What runs a program: --device. */
 typedef enum Device { DEVICE_CPU, DEVICE_EMULATE, DEVICE_OPENCL, DEVICE_CUDA } Device;
 
-typedef struct Options {
-  List words; /* all that was typed */
-  List args;  /* what is no option */
-  List define, in, out, only, instance, range;
-  const char *emit, *output, *target, *print_after, *error_format, *vs, *figures;
-  const char *thread_list, *suite, *predict, *ablate, *plot, *dialect;
-  bool compare, counters;
-  int64_t script_steps, threads, trials, seed, max_steps, attempts;
-  double seconds, lease, cool_down, timeout;
-  const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
+/* Where options.def puts what was typed: each command has a struct of its own options, which begins
+ * with the arguments (what is no option), or with one of these groups. How programs are read; */
+typedef struct Loading {
+  List args, define, bind;
+  const char *output, *target, *operators, *test_data;
+  bool strict;
+  int64_t script_steps;
+} Loading;
+
+/* how they are scheduled, and what is made of a model; */
+typedef struct Making {
+  Loading from;
+  bool automatic, tuned, explain_auto, trace, plain;
+  int threads; /* to run on, or of the schedule that was tuned */
   int64_t record;
-  const char *from, *to, *html, *rules, *uses, *operators, *indices, *weights, *weights_out,
-      *dump_dir, *log_matmuls, *ranking, *mutations;
+  const char *rules, *database, *trace_json, *debug_mask, *print_after, *dump_dir;
+  const char *indices, *weights;
   List skip, pass, load;
-  bool plain, profile, report, weights_inside;
-  bool automatic; /* or tuned, outside of bench */
-  bool tuned, explain_auto, as_script, show_space, show_tasks, show_uses;
-  bool as_json, csv, md, latex, self_test, quick, again, names, pin;
-  const char *test_data;
-  List bind;
-  const char *database, *machine, *view, *pivot, *against;
-  List kernel;
-  int64_t limit, keep;
-  bool full, annotate, trace, strict, check, interpret, help, help_all, markdown, codes, no_timing;
+} Making;
+
+/* and how they are run. */
+typedef struct Running {
+  Making make;
+  List in, out, range;
   const char *device_name;
-  int64_t blocks;
-  Device device;       /* derived */
+  Device device; /* of that name */
+  int64_t seed, max_steps;
+  double timeout;
   struct Watch *watch; /* of a command that runs kernels on a device, or NULL: watch.c */
-} Options;
+} Running;
 
 typedef struct Command {
   const char *name, *group, *synopsis, *summary, *details;
@@ -58,10 +58,6 @@ extern const Command commands[];
 extern const int n_commands;
 
 enum { DONE = 0, NO = 1, BAD = 2 };
-
-#define COMMAND(name, ...) int cmd_##name(Options *o);
-#include "commands.def"
-#undef COMMAND
 
 typedef struct OptionRow { /* what people are told of an option */
   const char *name;
@@ -101,20 +97,27 @@ const Command *find_command(const char *name);
 void offer_command_names(Nearest *best);
 /* False after it has reported what is wrong. */
 void add_to_list(List *l, const char *s);
-bool parse_options(const Command *c, int argc, char **argv, Options *o);
+/* Into the struct o of the command's options: what row i of options.def says goes to places[i]. */
+bool parse_options(const Command *c, const size_t *places, int argc, char **argv, void *o);
 /* Whether --error-format=json is among the words: known before anything can be wrong. */
 bool wants_json(int argc, char **argv);
 void print_command_help(const Command *c, bool all, FILE *to);
 void print_usage(FILE *to);
 
-/* define.c: DONE, or BAD after saying which -D no file of the command line has a use for */
-int require_defines_used(const Options *o);
+/* define.c: DONE, or BAD after saying which -D no file of the command line has a use for; and what
+ * one of these options (or NULL) gives twice */
+int require_defines_used(const List *args, const List *define);
+int require_once(const char *option, const List *list);
 /* abbreviate.c: a program with underlined lines, shortened when it is long */
 char *abbreviate(const char *text);
 
 /* How the command talks, from its words on. */
 typedef struct Speech {
-  bool json, full;         /* --error-format=json, --full */
+  List words; /* all that was typed */
+  const char *error_format, *dialect;
+  bool help, help_all, full;
+  bool targets;            /* --target=help */
+  bool json;               /* --error-format=json */
   bool colour, colour_out; /* of standard error, of standard output */
   bool progress;           /* a terminal reads standard error */
 } Speech;
@@ -153,65 +156,66 @@ const char *paint(const char *colour); /* "" when there are no colours */
 #define RESET "\033[0m"
 
 /* targets.c */
-bool wants_targets(const Options *o); /* --target=help */
 void print_targets(void);
-bool check_target(const Options *o); /* false after an unknown --target was reported */
-bool is_on_device(Device d);         /* not this process, but a driver runs it */
-bool check_device(Options *o);       /* devices.c: likewise of --device */
-/* watch.c: runs a command in a child, which is ended when a kernel that it watches takes too long;
- * then that is said. Gives the command's status. */
-int run_watched(Options *o, int (*command)(Options *o));
+bool check_target(const char *name); /* false after an unknown one was reported */
+/* devices.c, watch.c: runs a command on what --device says, which is BAD when it is none: here, or
+ * where a driver runs the kernels in a child, which is ended when one that it watches takes too
+ * long; then that is said. Gives the command's status. `self` is the command's, and o in it. */
+bool is_on_device(Device d);
+bool find_device(Running *o);
+int run_on_device(Running *o, int (*command)(void *self), void *self);
 /* There: whether the kernels of a launch are watched from now on; each then ends before the next
  * one. */
-void watch_launch(const Options *o, tirc_launch *launch, bool on);
+void watch_launch(const Running *o, tirc_launch *launch, bool on);
 
 /* load.c */
-tirc_schedule_options schedule_options(const Options *o);
+tirc_schedule_options schedule_options(const Making *o);
 /* load.c: DONE, or the exit status after the error was reported */
-int load_program(const Options *o, const char *path, tirc_module **out);
+int load_program(const Loading *o, const char *path, tirc_module **out);
 /* From memory; `name` stands for the file in messages. */
-int load_program_text(const Options *o, const char *name, const char *text, size_t n,
+int load_program_text(const Loading *o, const char *name, const char *text, size_t n,
                       tirc_module **out);
 /* A whole file; "-" is standard input. */
 int read_text(const char *path, char **text, size_t *n);
 /* Warns of what is legal in it and hardly meant; an error with --strict. */
-int check_program(const Options *o, const tirc_module *m);
+int check_program(const Making *o, const tirc_module *m);
 /* With the given -D instead of the options'. */
-int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
+int load_program_with(const Loading *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out);
 /* DONE, or BAD after saying what does not go together: a schedule and --auto, --rules alone. */
-int check_auto(const Options *o);
-tirc_auto_options auto_options(const Options *o);
+int check_auto(const Making *o);
+bool is_automatic(const Making *o); /* --auto, or --tuned, which falls back to it */
+tirc_auto_options auto_options(const Making *o);
 /* Program args[0] as it is, once the options are known to go together. */
-int load_checked(const Options *o, tirc_module **out);
+int load_checked(const Making *o, tirc_module **out);
 /* That program scheduled as the options say; `unscheduled` (or NULL) gets m where there is a
  * schedule. Otherwise m goes, or is *out. */
-int schedule_loaded(const Options *o, tirc_module *m, tirc_module **unscheduled, tirc_module **out);
+int schedule_loaded(const Making *o, tirc_module *m, tirc_module **unscheduled, tirc_module **out);
 /* Program args[0], scheduled by args[1] or --auto if there is one: then `unscheduled` (or NULL)
  * gets the first. */
-int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
+int load_scheduled(const Making *o, tirc_module **unscheduled, tirc_module **out);
 /* "a/b/rule_based.sch" -> "rule_based" */
 char *path_stem(const char *path);
 char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
-int write_output(const Options *o, const char *path, const char *bytes, size_t n);
-/* Ends what begin_output began, keeping it only where the command's status is DONE; gives the
- * status, or BAD, which it explains. */
-int end_output(const Options *o, NewFile *to, int status);
+int write_output(const char *path, const char *bytes, size_t n);
+/* Ends what begin_file or begin_output began at a path, keeping it only where the command's status
+ * is DONE; gives the status, or BAD, which it explains. */
+int end_output(const char *path, NewFile *to, int status);
 /* Whether a file can be written, before long work and not after; NULL is no file. DONE or BAD */
 int check_output(const char *path);
 
-/* DONE, or BAD after what went wrong was reported. The folder of --write, and a file
- * in it that was not there. */
-int make_folder(const Options *o);
-int write_into_folder(const Options *o, const char *name, const char *text);
+/* DONE, or BAD after what went wrong was reported. A folder, and a file in it that was not there.
+ */
+int make_folder(const char *folder);
+int write_into_folder(const char *folder, const char *name, const char *text);
 
 /* run_files.c: arrays from and to .npy and .npz files; DONE, or the exit status after the error was
  * reported */
 bool is_archive(const char *path);
 int read_array_file(const tirc_param *p, const char *file, tirc_array **out);
 /* Gives the parameters without an array those of the archives among --in. */
-int read_archives(const Options *o, int n, const tirc_param *params, tirc_argument *args);
-int write_array_files(const Options *o, int n, const tirc_param *params, const tirc_argument *args);
+int read_archives(const Running *o, int n, const tirc_param *params, tirc_argument *args);
+int write_array_files(const Running *o, int n, const tirc_param *params, const tirc_argument *args);
 
 /* run_files.c: the values of a scalar parameter and of an extent, as text; DONE, or BAD after what
  * is wrong with them was reported */
@@ -223,26 +227,23 @@ void catch_interrupts(void);
 bool was_interrupted(void);
 /* ranges.c: --range. Random elements for a parameter, number i of its function, drawn from where it
  * says; DONE or BAD. */
-int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a);
+int fill_random(const Running *o, const tirc_param *p, int i, tirc_array *a);
 /* The same for a model's weight: of two dimensions and more it is so small that sums keep the size
  * of their terms. */
-int fill_weight(const Options *o, const tirc_param *p, int i, tirc_array *a);
+int fill_weight(const Running *o, const tirc_param *p, int i, tirc_array *a);
 /* DONE, or BAD after saying which --range is none, or is for no array of these, which are
  * of so many programs. */
-int check_range_names(const Options *o, int n, const tirc_param *params, int programs);
+int check_range_names(const Running *o, int n, const tirc_param *params, int programs);
 /* All of them. */
-int read_ranges(const Options *o, tirc_input_range **out);
-/* reference.c: what a program should compute of args. NO, without a message, when it was
- * interrupted. */
-int make_reference(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
-                   tirc_reference **out);
-/* Of one of its functions. */
-int make_call_reference(const Options *o, const tirc_module *m, const char *func, int n,
-                        const tirc_argument *args, tirc_reference **out);
+int read_ranges(const Running *o, tirc_input_range **out);
+/* reference.c: what a program, or one of its functions, should compute of args; func NULL: the only
+ * one; max_steps 0: as many as it takes. NO, without a message, when it was interrupted. */
+int make_reference(const tirc_module *m, const char *func, int n, const tirc_argument *args,
+                   int64_t max_steps, tirc_reference **out);
 /* DONE when they could be compared; *out says whether they are right. */
 int compare_results(const tirc_reference *r, int n, const tirc_argument *got, tirc_check *out);
 /* load.c: warns of what the code of this kind is otherwise than the module asks for. */
-int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind);
+int check_code(const Making *o, const tirc_module *m, tirc_emit_kind kind);
 /* Copies of the arrays (scalars as they are); false after an error was reported. */
 bool copy_arguments(int n, const tirc_argument *from, tirc_argument *to);
 /* relayout.c: parameters that a schedule gave another layout. Whether parameter i has one; */

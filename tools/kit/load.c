@@ -11,17 +11,17 @@
 #include <unistd.h>
 
 /* The program as --dialect spells it. */
-static int in_dialect(const Options *o, tirc_module **m) {
+static int in_dialect(tirc_module **m) {
   tirc_module *other;
   tirc_error *e = NULL;
-  if (!o->dialect) return DONE;
-  if (tirc_module_in_dialect(*m, o->dialect, &other, &e)) return report(e);
+  if (!speech.dialect) return DONE;
+  if (tirc_module_in_dialect(*m, speech.dialect, &other, &e)) return report(e);
   tirc_module_free(*m);
   *m = other;
   return DONE;
 }
 
-int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
+int load_program_with(const Loading *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out) {
   tirc_error *e = NULL;
   const char *end = strrchr(path, '.');
@@ -30,16 +30,16 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
                     path);
   if (is_onnx(path)) {
     const int status = import_onnx(o, path, n, defines, out);
-    return status == DONE ? in_dialect(o, out) : status;
+    return status == DONE ? in_dialect(out) : status;
   }
   if (o->bind.n || o->test_data)
     return complain("leave it out", "%s is about a file of ONNX, and not '%s'",
                     o->bind.n ? "--bind" : "--test-data", path);
-  return tirc_module_read(path, n, defines, out, &e) ? report(e) : in_dialect(o, out);
+  return tirc_module_read(path, n, defines, out, &e) ? report(e) : in_dialect(out);
 }
 
 /* The -D of the options. */
-static int read_defines(const Options *o, tirc_define **out) {
+static int read_defines(const Loading *o, tirc_define **out) {
   tirc_define *defines = *out = tirc_alloc_array(memory, (size_t)o->define.n + 1, sizeof *defines);
   for (int i = 0; i < o->define.n; i++) {
     const char *equals = strchr(o->define.at[i], '=');
@@ -51,20 +51,20 @@ static int read_defines(const Options *o, tirc_define **out) {
   return DONE;
 }
 
-int load_program(const Options *o, const char *path, tirc_module **out) {
+int load_program(const Loading *o, const char *path, tirc_module **out) {
   tirc_define *defines;
   int status = read_defines(o, &defines);
   return status == DONE ? load_program_with(o, path, o->define.n, defines, out) : status;
 }
 
-int load_program_text(const Options *o, const char *name, const char *text, size_t n,
+int load_program_text(const Loading *o, const char *name, const char *text, size_t n,
                       tirc_module **out) {
   tirc_define *defines;
   tirc_error *e = NULL;
   int status = read_defines(o, &defines);
   if (status == DONE && tirc_module_parse(text, n, name, o->define.n, defines, out, &e))
     status = report(e);
-  return status == DONE ? in_dialect(o, out) : status;
+  return status == DONE ? in_dialect(out) : status;
 }
 
 enum { MOST_TEXT = 1 << 28 };
@@ -93,11 +93,11 @@ static void print_trace(void *options, const char *call, const char *file, int l
           paint(RESET), file ? file : "?", line, call);
 }
 
-tirc_schedule_options schedule_options(const Options *o) {
+tirc_schedule_options schedule_options(const Making *o) {
   return (tirc_schedule_options){
-      .target = o->target,
-      .max_steps = o->script_steps,
-      .strict = o->strict,
+      .target = o->from.target,
+      .max_steps = o->from.script_steps,
+      .strict = o->from.strict,
       .verify = o->debug_mask && strcmp(o->debug_mask, "none") != 0,
       .print = print_text,
       .trace = o->trace ? print_trace : NULL,
@@ -120,33 +120,34 @@ static void print_tried(void *options, const char *func, const char *rule, bool 
   fputc('\n', stderr);
 }
 
-tirc_auto_options auto_options(const Options *o) {
+tirc_auto_options auto_options(const Making *o) {
   return (tirc_auto_options){.rules = o->rules, .tried = o->explain_auto ? print_tried : NULL};
 }
 
-int check_auto(const Options *o) {
-  if (!o->automatic && (o->rules || o->explain_auto))
+bool is_automatic(const Making *o) { return o->automatic || o->tuned; }
+
+int check_auto(const Making *o) {
+  if (!is_automatic(o) && (o->rules || o->explain_auto))
     return complain("add --auto", "%s goes with --auto", o->rules ? "--rules" : "--explain-auto");
-  if (o->automatic && o->trace_json)
+  if (is_automatic(o) && o->trace_json)
     return complain("leave one of them out", "a schedule is a trace or --auto, not both");
   return DONE;
 }
 
 /* A script at `path`, or what --auto makes, or the trace that --trace-json names when path is NULL.
  */
-static int schedule(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
+static int schedule(const Making *o, const tirc_module *m, const char *path, tirc_module **out) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
   const tirc_auto_options a = auto_options(o);
-  tirc_status status = o->tuned
-                           ? tirc_module_tuned(m, o->database, (int)o->threads, &a, &s, out, &e)
+  tirc_status status = o->tuned ? tirc_module_tuned(m, o->database, o->threads, &a, &s, out, &e)
                        : o->automatic ? tirc_module_auto(m, &a, &s, out, &e)
                        : path         ? tirc_module_schedule(m, path, &s, out, &e)
                               : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
   return status ? report(e) : DONE;
 }
 
-int check_program(const Options *o, const tirc_module *m) {
+int check_program(const Making *o, const tirc_module *m) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
   return tirc_module_check(m, &s, &e) ? report(e) : DONE;
@@ -154,16 +155,16 @@ int check_program(const Options *o, const tirc_module *m) {
 
 /* The first program of the command line, scheduled as the options say; m becomes the unscheduled
  * one, or is freed. */
-int schedule_loaded(const Options *o, tirc_module *m, tirc_module **unscheduled,
-                    tirc_module **out) {
+int schedule_loaded(const Making *o, tirc_module *m, tirc_module **unscheduled, tirc_module **out) {
+  const List *args = &o->from.args;
   int status;
   if (tirc_module_has_graph(m)) {
     status = run_phases(o, m, "schedule", out);
     tirc_module_free(m);
     return status;
   }
-  if (o->args.n > 1 || o->trace_json || o->automatic) {
-    status = schedule(o, m, o->args.n > 1 ? o->args.at[1] : NULL, out);
+  if (args->n > 1 || o->trace_json || is_automatic(o)) {
+    status = schedule(o, m, args->n > 1 ? args->at[1] : NULL, out);
     if (unscheduled && status == DONE)
       *unscheduled = m;
     else
@@ -178,22 +179,23 @@ int schedule_loaded(const Options *o, tirc_module *m, tirc_module **unscheduled,
   return status;
 }
 
-int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
+int load_scheduled(const Making *o, tirc_module **unscheduled, tirc_module **out) {
   tirc_module *m = NULL;
   const int status = load_checked(o, &m);
   return status == DONE ? schedule_loaded(o, m, unscheduled, out) : status;
 }
 
-int load_checked(const Options *o, tirc_module **out) {
+int load_checked(const Making *o, tirc_module **out) {
+  const List *args = &o->from.args;
   const int status = check_auto(o);
   if (status != DONE) return status;
-  if (o->args.n > 1 && o->automatic)
+  if (args->n > 1 && is_automatic(o))
     return complain("leave one of them out", "a schedule is a script or --auto, not both");
-  if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
+  if (args->n > 1 && strcmp(args->at[0], "-") == 0 && strcmp(args->at[1], "-") == 0)
     return complain(NULL, "only one of the program and the schedule can be standard input");
-  if (o->args.n > 1 && o->trace_json)
+  if (args->n > 1 && o->trace_json)
     return complain("leave one of them out", "a schedule is a script or a trace, not both");
-  return load_program(o, o->args.at[0], out);
+  return load_program(&o->from, args->at[0], out);
 }
 
 char *path_stem(const char *path) {
@@ -214,29 +216,24 @@ int check_output(const char *path) {
   return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
-int write_output(const Options *o, const char *path, const char *bytes, size_t n) {
-  const bool standard = !path || strcmp(path, "-") == 0;
-  const char *given = o->output && strcmp(o->output, "-") != 0 ? o->output : "standard output";
+int write_output(const char *path, const char *bytes, size_t n) {
   NewFile to = begin_file(path);
   if (to.f) (void)fwrite(bytes, 1, n, to.f);
-  return end_file(&to)
-             ? DONE
-             : complain(NULL, "cannot write '%s': %s", standard ? given : path, strerror(errno));
+  return end_output(path, &to, DONE);
 }
 
-int end_output(const Options *o, NewFile *to, int status) {
-  const char *path = o->output ? o->output : "standard output";
+int end_output(const char *path, NewFile *to, int status) {
+  const char *name = output_name(path);
   if (to->f && status != DONE) {
     drop_file(to);
     return status;
   }
-  if (end_file(to)) return DONE;
-  return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
+  return end_file(to) ? DONE : complain(NULL, "cannot write '%s': %s", name, strerror(errno));
 }
 
-int write_into_folder(const Options *o, const char *name, const char *text) {
+int write_into_folder(const char *folder, const char *name, const char *text) {
   char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s", o->write, name) >= (int)sizeof path)
+  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
     return complain(NULL, "the folder's name is too long");
   FILE *f = fopen(path, "wx"); /* an exercise that was begun is not lost */
   if (!f)
@@ -249,12 +246,12 @@ int write_into_folder(const Options *o, const char *name, const char *text) {
   return DONE;
 }
 
-int make_folder(const Options *o) {
-  if (mkdir(o->write, 0777) == 0 || errno == EEXIST) return DONE;
-  return complain(NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
+int make_folder(const char *folder) {
+  if (mkdir(folder, 0777) == 0 || errno == EEXIST) return DONE;
+  return complain(NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
 }
 
-int check_code(const Options *o, const tirc_module *m, tirc_emit_kind kind) {
+int check_code(const Making *o, const tirc_module *m, tirc_emit_kind kind) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
   const tirc_status status = kind >= TIRC_EMIT_OPENCL ? tirc_module_check_kernels(m, kind, &s, &e)

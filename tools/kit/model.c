@@ -8,7 +8,7 @@
 /* --- the phases ------------------------------------------------------------------------------- */
 
 typedef struct Watcher {
-  const Options *o;
+  const Making *o;
   int status;
 } Watcher;
 
@@ -32,14 +32,14 @@ static bool knows(const char *wanted) {
 }
 
 /* debug-phase0.tir ... */
-static int dump(const Options *o, int phase, const char *text) {
+static int dump(const Making *o, int phase, const char *text) {
   char path[4096];
   if (mkdir(o->dump_dir, 0777) && errno != EEXIST)
     return complain(NULL, "cannot make the folder '%s': %s", o->dump_dir, strerror(errno));
   const int n = snprintf(path, sizeof path, "%s/debug-phase%d.tir", o->dump_dir, phase);
   if (n < 0 || (size_t)n >= sizeof path)
     return complain(NULL, "the name of the folder '%s' is too long", o->dump_dir);
-  return write_output(o, path, text, strlen(text));
+  return write_output(path, text, strlen(text));
 }
 
 static void see(void *self, int phase, const char *name, const char *pass, const char *text) {
@@ -50,7 +50,7 @@ static void see(void *self, int phase, const char *name, const char *pass, const
   if (!pass && w->o->dump_dir && w->status == DONE) w->status = dump(w->o, phase, text);
 }
 
-static int check_names_of_passes(const Options *o) {
+static int check_names_of_passes(const Making *o) {
   if (o->print_after && !knows(o->print_after))
     return complain("`tirc explain passes` lists them", "there is no phase or pass '%s'",
                     o->print_after);
@@ -66,17 +66,18 @@ typedef struct Choice { /* the options and what they point to */
 /* --tuned: of the records of a function, as `tirc tune` of the model makes them. */
 static tirc_status schedule_tuned(void *self, const tirc_module *m, tirc_module **out,
                                   tirc_error **error) {
-  const Options *o = ((const Watcher *)self)->o;
+  const Making *o = ((const Watcher *)self)->o;
   const tirc_schedule_options s = schedule_options(o);
   const tirc_auto_options rules = auto_options(o);
-  return tirc_module_tuned(m, o->database, (int)o->threads, &rules, &s, out, error);
+  return tirc_module_tuned(m, o->database, o->threads, &rules, &s, out, error);
 }
 
-static void choose(const Options *o, Watcher *w, Choice *c) {
+static void choose(const Making *o, bool poison, Watcher *w, Choice *c) {
+  const List *args = &o->from.args;
   c->schedule = schedule_options(o);
   c->rules = auto_options(o);
-  c->program = (tirc_program_options){.target = o->target,
-                                      .operators = o->operators,
+  c->program = (tirc_program_options){.target = o->from.target,
+                                      .operators = o->from.operators,
                                       .indices = o->indices,
                                       .n_skip = o->skip.n,
                                       .skip = o->skip.at,
@@ -85,18 +86,18 @@ static void choose(const Options *o, Watcher *w, Choice *c) {
                                       .n_passes = o->pass.n,
                                       .passes = o->pass.at,
                                       .plain = o->plain,
-                                      .script = o->args.n > 1 ? o->args.at[1] : NULL,
+                                      .script = args->n > 1 ? args->at[1] : NULL,
                                       .rules = &c->rules,
                                       .schedule = &c->schedule,
-                                      .poison = o->check,
+                                      .poison = poison,
                                       .by_child = true,
                                       .self = w,
                                       .schedule_alone = o->tuned ? schedule_tuned : NULL,
                                       .after = o->print_after || o->dump_dir ? see : NULL};
 }
 
-static int check_choice(const Options *o) {
-  if (o->plain && (o->args.n > 1 || o->automatic))
+static int check_choice(const Making *o) {
+  if (o->plain && (o->from.args.n > 1 || is_automatic(o)))
     return complain("leave one of them out", "--plain is no schedule, and there is one");
   if (o->trace_json)
     return complain("write the calls as a script", "a trace is of one function, not of a model");
@@ -104,14 +105,14 @@ static int check_choice(const Options *o) {
 }
 
 /* A program, or the module after the phases up to `last`. */
-static int take_phases(const Options *o, const tirc_module *m, const char *last,
+static int take_phases(const Making *o, bool poison, const tirc_module *m, const char *last,
                        tirc_program **program, tirc_module **module) {
   Watcher w = {o, DONE};
   tirc_error *e = NULL;
   Choice c;
   const int status = check_choice(o);
   if (status != DONE) return status;
-  choose(o, &w, &c);
+  choose(o, poison, &w, &c);
   if (program ? tirc_program_new(m, &c.program, program, &e)
               : tirc_module_phases(m, last, &c.program, module, &e))
     return report(e);
@@ -119,12 +120,12 @@ static int take_phases(const Options *o, const tirc_module *m, const char *last,
   return w.status;
 }
 
-int make_program(const Options *o, const tirc_module *m, tirc_program **out) {
-  return take_phases(o, m, NULL, out, NULL);
+int make_program(const Making *o, bool poison, const tirc_module *m, tirc_program **out) {
+  return take_phases(o, poison, m, NULL, out, NULL);
 }
 
-int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_module **out) {
-  return take_phases(o, m, last, NULL, out);
+int run_phases(const Making *o, const tirc_module *m, const char *last, tirc_module **out) {
+  return take_phases(o, false, m, last, NULL, out);
 }
 
 /* --- the report ------------------------------------------------------------------------------- */
@@ -172,7 +173,7 @@ int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-int read_weights(const Options *o, const tirc_module *m, const tirc_program *p, tirc_weights **file,
+int read_weights(const Making *o, const tirc_module *m, const tirc_program *p, tirc_weights **file,
                  tirc_argument *args) {
   tirc_error *e = NULL;
   int n;
@@ -197,7 +198,7 @@ typedef struct Packed {
 } Packed;
 
 typedef struct Checking {
-  const Options *o;
+  int64_t max_steps;
   const tirc_program *p;
   const tirc_module *plain;
   tirc_reference *reference; /* of the call that runs, with these arguments */
@@ -271,7 +272,7 @@ static bool before_call(void *self, const tirc_program_call *call) {
   }
   if (speech.progress)
     fprintf(stderr, "\r\033[Kcall %d of %d: %s", call->number + 1, call->of, call->func);
-  k->status = make_call_reference(k->o, k->plain, call->func, call->n, k->args, &k->reference);
+  k->status = make_reference(k->plain, call->func, call->n, k->args, k->max_steps, &k->reference);
   return k->status == DONE;
 }
 
@@ -299,10 +300,10 @@ static bool after_call(void *self, const tirc_program_call *call) {
   return k->status == DONE;
 }
 
-int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *x, int n,
+int check_program_calls(int64_t max_steps, const tirc_program *p, tirc_executor *x, int n,
                         const tirc_argument *args) {
   tirc_error *e = NULL;
-  Checking k = {.o = o, .p = p, .plain = tirc_program_unscheduled(p)};
+  Checking k = {.max_steps = max_steps, .p = p, .plain = tirc_program_unscheduled(p)};
   const tirc_program_watch watch = {.self = &k, .before = before_call, .tell = after_call};
   const bool failed = tirc_program_run_watched(p, x, n, args, &watch, &e);
   tirc_reference_free(k.reference);

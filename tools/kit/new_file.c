@@ -124,9 +124,17 @@ bool can_begin_file(const char *path) {
   return ok;
 }
 
+static const char *redirected; /* where begin_output has standard output go; or NULL */
+
+const char *output_name(const char *path) {
+  if (!is_standard(path)) return path;
+  return redirected ? redirected : "standard output";
+}
+
 static void forget(NewFile *n) {
   const int error = errno;
   if (n->out) {
+    redirected = NULL;
     dup2(n->out, STDOUT_FILENO);
     close(n->out);
   }
@@ -179,6 +187,7 @@ NewFile begin_output(const char *path) {
   NewFile n = begin_file(path);
   if (!n.f || n.f == stdout) return n;
   fflush(stdout);
+  redirected = path;
   n.out = dup(STDOUT_FILENO);
   if (n.out < 0 || dup2(fileno(n.f), STDOUT_FILENO) < 0) {
     const int error = errno;

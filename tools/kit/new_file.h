@@ -22,6 +22,7 @@ void drop_file(NewFile *n);
 
 /* What goes to standard output goes to the file, until it is ended or dropped. */
 NewFile begin_output(const char *path);
+const char *output_name(const char *path); /* for messages: what a path, or none, stands for now */
 
 /* Whether a file could be begun; errno says why not. Nothing is changed. */
 bool can_begin_file(const char *path);

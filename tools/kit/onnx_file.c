@@ -15,7 +15,7 @@ bool is_onnx(const char *path) {
 /* --- the folder of a test --------------------------------------------------------------------- */
 
 /* FOLDER/input_0.pb, input_1.pb ... as far as they go. */
-static int read_series(const Options *o, const char *kind, TestArrays *out) {
+static int read_series(const Loading *o, const char *kind, TestArrays *out) {
   for (int i = 0;; i++) {
     tirc_error *e = NULL;
     tirc_array *a = NULL;
@@ -29,7 +29,7 @@ static int read_series(const Options *o, const char *kind, TestArrays *out) {
   }
 }
 
-int read_test_arrays(const Options *o, const char *kind, TestArrays *out) {
+int read_test_arrays(const Loading *o, const char *kind, TestArrays *out) {
   *out = (TestArrays){0};
   if (!o->test_data) return DONE;
   if (access(o->test_data, R_OK | X_OK))
@@ -76,7 +76,7 @@ typedef struct Bound {
 } Bound;
 
 /* --bind NAME=VALUE or NAME=FILE.npy. Names of values have any characters: the last '=' counts. */
-static int read_bounds(const Options *o, Bound *b) {
+static int read_bounds(const Loading *o, Bound *b) {
   int status = DONE;
   b->at = tirc_alloc_array(memory, (size_t)o->bind.n + 1, sizeof *b->at);
   b->arrays = tirc_alloc_array(memory, (size_t)o->bind.n + 1, sizeof *b->arrays);
@@ -99,7 +99,7 @@ static void free_bounds(Bound *b) {
   }
 }
 
-int import_onnx(const Options *o, const char *path, int n, const tirc_define *defines,
+int import_onnx(const Loading *o, const char *path, int n, const tirc_define *defines,
                 tirc_module **out) {
   Bound b = {0};
   TestArrays given = {0};
@@ -182,7 +182,7 @@ static bool compare_output(int number, const char *name, tirc_array *got, tirc_a
   return !wrong;
 }
 
-int compare_test_data(const Options *o, int n, const tirc_param *params,
+int compare_test_data(const Loading *o, int n, const tirc_param *params,
                       const tirc_argument *args) {
   TestArrays wanted;
   int status = read_test_arrays(o, "output", &wanted);

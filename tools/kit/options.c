@@ -12,21 +12,24 @@
 
 /* OPTIONAL: a string that may be left out, which makes it ""; COUNT, SPAN: an INT and a REAL above
  * 0, which is what the field is where the option is not given. */
-typedef enum Kind { FLAG, STRING, OPTIONAL, INT, COUNT, REAL, SPAN, LIST } Kind;
+typedef enum Kind { FLAG, STRING, OPTIONAL, TARGET, THREADS, INT, COUNT, REAL, SPAN, LIST } Kind;
 typedef struct Option {
   OptionRow row;
   Kind kind;
-  size_t offset;
+  size_t spoken; /* of a row COMMON: the field of Speech, behind its first */
 } Option;
 
 static const Option options[] = {
 #define ROW(usual, name, letter, kind, field, argument, commands, help)                            \
   {{name, letter, (kind) == LIST, (kind) == OPTIONAL, usual, argument, commands, help},            \
    kind,                                                                                           \
-   offsetof(Options, field)},
-#define OPTION(...) ROW(true, __VA_ARGS__)
-#define MORE(...) ROW(false, __VA_ARGS__)
+   field},
+#define OPTION(name, letter, kind, type, field, ...) ROW(true, name, letter, kind, 0, __VA_ARGS__)
+#define MORE(name, letter, kind, type, field, ...) ROW(false, name, letter, kind, 0, __VA_ARGS__)
+#define COMMON(name, letter, kind, field, ...)                                                     \
+  ROW(false, name, letter, kind, offsetof(Speech, field), __VA_ARGS__)
 #include "options.def"
+#undef COMMON
 #undef MORE
 #undef OPTION
 #undef ROW
@@ -38,7 +41,7 @@ const OptionRow *option_row(int i) {
 }
 
 const Command commands[] = {
-#define COMMAND(name, group, synopsis, summary, details, min, max, e1, d1, e2, d2)                 \
+#define COMMAND(name, type, group, synopsis, summary, details, min, max, e1, d1, e2, d2)           \
   {#name, group, synopsis, summary, details, {{e1, d1}, {e2, d2}}, min, max},
 #include "commands.def"
 #undef COMMAND
@@ -58,6 +61,7 @@ void offer_command_names(Nearest *best) {
 
 bool takes_option(const Command *c, const OptionRow *o) {
   size_t n = strlen(c->name);
+  if (!o->commands) return true;
   for (const char *p = o->commands; (p = strstr(p, c->name)) != NULL; p += n)
     if ((p == o->commands || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0)) return true;
   return false;
@@ -78,39 +82,68 @@ static const Option *find_option(const Command *c, const char *name, size_t n, c
   return NULL;
 }
 
+typedef struct Parsing {
+  const Command *c;
+  const size_t *places;
+  char *o; /* the struct of the command's options */
+  int argc;
+  char **argv;
+} Parsing;
+
 static bool needs_value(const Command *c, const Option *option) {
   complain(NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
            option->row.argument);
   return false;
 }
 
-static bool set_option(const Command *c, const Option *option, const char *value, Options *o) {
-  char *field = (char *)o + option->offset, *end = NULL;
-  if (option->kind == STRING && !*value) return needs_value(c, option);
-  errno = 0;
-  switch (option->kind) {
-  case FLAG: *(bool *)field = true; return true;
-  case STRING:
-  case OPTIONAL: *(const char **)(void *)field = value; return true;
-  case LIST: add_to_list((List *)(void *)field, value); return true;
-  case INT:
-  case COUNT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
-  case REAL:
-  case SPAN: *(double *)(void *)field = tirc_parse_double(value, &end); break;
-  }
-  static const char *const kinds[] = {[INT] = "a number",
+static void *place_of(const Parsing *p, const Option *option) {
+  return option->spoken ? (char *)&speech + option->spoken : p->o + p->places[option - options];
+}
+
+static bool set_number(const Command *c, const Option *option, const char *value, void *field) {
+  static const char *const kinds[] = {[THREADS] = "a number",
+                                      [INT] = "a number",
                                       [COUNT] = "a number from 1",
                                       [REAL] = "a number",
                                       [SPAN] = "a number above 0"};
   const bool is_real = option->kind == REAL || option->kind == SPAN;
-  const double number = is_real ? *(double *)(void *)field : (double)*(int64_t *)(void *)field;
-  const bool may_be_0 = option->kind == INT || option->kind == REAL;
-  if (*value && !*end && !errno && *value != '-' && !tirc_is_space(*value) && isfinite(number) &&
-      (may_be_0 || number > 0))
-    return true;
-  complain(NULL, "tirc %s: --%s takes %s, not '%s'", c->name, option->row.name, kinds[option->kind],
-           value);
-  return false;
+  const bool may_be_0 = option->kind != COUNT && option->kind != SPAN;
+  char *end = NULL;
+  errno = 0;
+  const int64_t whole = is_real ? 0 : strtoll(value, &end, 10);
+  const double number = is_real ? tirc_parse_double(value, &end) : (double)whole;
+  if (!*value || *end || errno || *value == '-' || tirc_is_space(*value) || !isfinite(number) ||
+      (!may_be_0 && number <= 0)) {
+    complain(NULL, "tirc %s: --%s takes %s, not '%s'", c->name, option->row.name,
+             kinds[option->kind], value);
+    return false;
+  }
+  if (option->kind == THREADS && whole > MOST_THREADS) {
+    complain(NULL, "tirc %s: --%s is at most %d, not %lld", c->name, option->row.name, MOST_THREADS,
+             (long long)whole);
+    return false;
+  }
+  if (option->kind == THREADS)
+    *(int *)field = (int)whole;
+  else if (is_real)
+    *(double *)field = number;
+  else
+    *(int64_t *)field = whole;
+  return true;
+}
+
+static bool set_option(const Parsing *p, const Option *option, const char *value) {
+  void *field = place_of(p, option);
+  switch (option->kind) {
+  case FLAG: *(bool *)field = true; return true;
+  case LIST: add_to_list(field, value); return true;
+  case TARGET: speech.targets |= strcmp(value, "help") == 0; /* fall through */
+  case STRING:
+    if (!*value) return needs_value(p->c, option); /* fall through */
+  case OPTIONAL: *(const char **)field = value; break;
+  default: return set_number(p->c, option, value, field);
+  }
+  return option->kind != TARGET || speech.targets || check_target(value);
 }
 
 /* `name` is what stands after the dashes. */
@@ -125,8 +158,9 @@ static bool no_such_option(const Command *c, const char *word, const char *name,
 }
 
 /* The option argv[*i], with its value, which may be the next word. */
-static bool parse_option(const Command *c, int argc, char **argv, int *i, Options *o) {
-  const char *word = argv[*i];
+static bool parse_option(const Parsing *p, int *i) {
+  const Command *c = p->c;
+  const char *word = p->argv[*i];
   bool is_long = word[1] == '-';
   const char *name = word + (is_long ? 2 : 1);
   size_t n = strcspn(name, "=");
@@ -137,29 +171,36 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
     complain(NULL, "tirc %s: --%s takes no value", c->name, option->row.name);
     return false;
   }
-  const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+  const char *next = *i + 1 < p->argc ? p->argv[*i + 1] : NULL;
   if (option->kind == OPTIONAL && !value && (!next || *next == '-')) value = "";
   if (option->kind != FLAG && !value) {
-    if (*i + 1 == argc) return needs_value(c, option);
-    value = argv[++*i];
+    if (!next) return needs_value(c, option);
+    value = p->argv[++*i];
   }
-  return set_option(c, option, value, o);
+  return set_option(p, option, value);
 }
 
-static bool check_counts(const Command *c, const Options *o) {
-  if (o->args.n >= c->min_args && (c->max_args < 0 || o->args.n <= c->max_args)) return true;
+static bool check_counts(const Command *c, const List *args) {
+  if (args->n >= c->min_args && (c->max_args < 0 || args->n <= c->max_args)) return true;
   char hint[80];
   snprintf(hint, sizeof hint, "tirc %s --help tells more", c->name);
   complain(hint, "usage: tirc %s %s", c->name, c->synopsis);
   return false;
 }
 
-/* A count that a machine may be asked for. */
-static bool check_ranges(const Command *c, const Options *o) {
-  if (o->threads <= MOST_THREADS) return true;
-  complain(NULL, "tirc %s: --threads is at most %d, not %lld", c->name, MOST_THREADS,
-           (long long)o->threads);
-  return false;
+/* What a command has of that name; NULL: it takes no such option. */
+static const void *given(const Parsing *p, const char *name) {
+  const Option *option = find_option(p->c, name, strlen(name), 0);
+  return option ? place_of(p, option) : NULL;
+}
+
+static bool check_names(const Parsing *p, const List *args) {
+  const List *define = given(p, "define");
+  const char *const *ablate = given(p, "ablate"); /* names a script, too */
+  if (require_once("-D", define) || require_once("--in", given(p, "in")) ||
+      require_once("--out", given(p, "out")))
+    return false;
+  return !define || (ablate && *ablate) || require_defines_used(args, define) == DONE;
 }
 
 bool wants_json(int argc, char **argv) {
@@ -173,16 +214,19 @@ bool wants_json(int argc, char **argv) {
 }
 
 /* Of the option, or else of the environment. */
-static bool check_dialect(const Command *c, Options *o) {
-  const char *given = o->dialect, *usual = getenv("TIRC_DIALECT");
-  if (!given && usual && *usual) o->dialect = usual;
-  if (!o->dialect || !strcmp(o->dialect, "tir") || !strcmp(o->dialect, "tirx")) return true;
+static bool check_dialect(const Command *c) {
+  const char *given = speech.dialect, *usual = getenv("TIRC_DIALECT");
+  if (!given && usual && *usual) speech.dialect = usual;
+  if (!speech.dialect || !strcmp(speech.dialect, "tir") || !strcmp(speech.dialect, "tirx"))
+    return true;
   complain(NULL, "tirc %s: %s is tir or tirx, not '%s'", c->name,
-           given ? "--dialect" : "$TIRC_DIALECT", o->dialect);
+           given ? "--dialect" : "$TIRC_DIALECT", speech.dialect);
   return false;
 }
 
-bool parse_options(const Command *c, int argc, char **argv, Options *o) {
+bool parse_options(const Command *c, const size_t *places, int argc, char **argv, void *o) {
+  const Parsing p = {c, places, o, argc, argv};
+  List *args = o;
   bool only_args = false;
   const char *no_colour = getenv("NO_COLOR");
   speech.colour = isatty(2) && !(no_colour && *no_colour);
@@ -192,21 +236,18 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     if (!only_args && strcmp(argv[i], "--") == 0)
       only_args = true;
     else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
-      add_to_list(&o->args, argv[i]);
-    } else if (!parse_option(c, argc, argv, &i, o))
+      add_to_list(args, argv[i]);
+    } else if (!parse_option(&p, &i))
       return false;
   }
-  if (o->tuned && strcmp(c->name, "bench") != 0) o->automatic = true;
-  if (!check_dialect(c, o)) return false;
-  const char *format = o->error_format;
-  speech.json = format && strcmp(format, "json") == 0;
-  speech.full = o->full;
+  if (!check_dialect(c)) return false;
+  const char *format = speech.error_format;
   if (format && !speech.json && strcmp(format, "text") != 0) {
     complain(NULL, "tirc %s: --error-format is text or json, not '%s'", c->name, format);
     return false;
   }
-  if (o->help || o->help_all || wants_targets(o)) return true;
-  return check_counts(c, o) && check_ranges(c, o) && check_target(o) && check_device(o);
+  if (speech.help || speech.help_all || speech.targets) return true;
+  return check_counts(c, args) && check_names(&p, args);
 }
 
 enum { COLUMN = 29 }; /* of what is said of an option */

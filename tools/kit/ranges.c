@@ -31,7 +31,7 @@ static int read_range(const char *text, double *low, double *high) {
   return DONE;
 }
 
-int check_range_names(const Options *o, int n, const tirc_param *params, int programs) {
+int check_range_names(const Running *o, int n, const tirc_param *params, int programs) {
   for (int k = 0; k < o->range.n; k++) {
     double low, high;
     bool known = false;
@@ -46,7 +46,7 @@ int check_range_names(const Options *o, int n, const tirc_param *params, int pro
   return DONE;
 }
 
-static uint64_t seed_of(const Options *o, int i) { return (uint64_t)o->seed * 1000 + (uint64_t)i; }
+static uint64_t seed_of(const Running *o, int i) { return (uint64_t)o->seed * 1000 + (uint64_t)i; }
 
 /* Of as many elements as go into a sum, so that values of one layer have the size of the last
  * one's: a softmax of large ones has numbers with which arithmetic is slow. */
@@ -58,7 +58,7 @@ static double weight_bound(const tirc_array *a) {
   return sqrt(3.0 * (double)columns / (double)count);
 }
 
-int fill_weight(const Options *o, const tirc_param *p, int i, tirc_array *a) {
+int fill_weight(const Running *o, const tirc_param *p, int i, tirc_array *a) {
   const double bound = weight_bound(a);
   tirc_error *e = NULL;
   bool is_said = false;
@@ -67,7 +67,7 @@ int fill_weight(const Options *o, const tirc_param *p, int i, tirc_array *a) {
   return tirc_array_fill_range(a, seed_of(o, i), -bound, bound, &e) ? report(e) : DONE;
 }
 
-int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
+int fill_random(const Running *o, const tirc_param *p, int i, tirc_array *a) {
   const uint64_t seed = seed_of(o, i);
   tirc_error *e = NULL;
   double low, high;
@@ -81,7 +81,7 @@ int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
 }
 
 /* The name stands where the text does: up to the "=". */
-int read_ranges(const Options *o, tirc_input_range **out) {
+int read_ranges(const Running *o, tirc_input_range **out) {
   *out = tirc_alloc_array(memory, (size_t)o->range.n + 1, sizeof **out);
   int status = DONE;
   for (int k = 0; k < o->range.n && status == DONE; k++) {

@@ -77,7 +77,7 @@ static int read_archive(const char *path, int n, const tirc_param *params, tirc_
   return status;
 }
 
-int read_archives(const Options *o, int n, const tirc_param *params, tirc_argument *args) {
+int read_archives(const Running *o, int n, const tirc_param *params, tirc_argument *args) {
   int status = DONE;
   for (int k = 0; k < o->in.n && status == DONE; k++)
     if (is_archive(o->in.at[k]) && !strchr(o->in.at[k], '='))
@@ -98,7 +98,7 @@ static const char *file_for(const char *out, const tirc_param *p) {
   return p->is_array && p->is_written && is_archive(out) && !strchr(out, '=') ? out : NULL;
 }
 
-static void collect(const Options *o, const char *file, int n, const tirc_param *params,
+static void collect(const Running *o, const char *file, int n, const tirc_param *params,
                     const tirc_argument *args, Output *all) {
   for (int i = 0; i < n; i++)
     for (int k = 0; k < o->out.n; k++) {
@@ -111,7 +111,7 @@ static void collect(const Options *o, const char *file, int n, const tirc_param 
 }
 
 /* All that goes to one archive is written at once: an archive is replaced, not added to. */
-static int write_archive(const Options *o, const char *file, int n, const tirc_param *params,
+static int write_archive(const Running *o, const char *file, int n, const tirc_param *params,
                          const tirc_argument *args) {
   tirc_error *e = NULL;
   Output all = {0, tirc_alloc_array(memory, (size_t)n + 1, sizeof *all.names),
@@ -120,7 +120,7 @@ static int write_archive(const Options *o, const char *file, int n, const tirc_p
   return tirc_npz_write(file, all.n, all.names, all.arrays, &e) ? report(e) : DONE;
 }
 
-static int write_one(const Options *o, const char *out, int n, const tirc_param *params,
+static int write_one(const Running *o, const char *out, int n, const tirc_param *params,
                      const tirc_argument *args) {
   tirc_error *e = NULL;
   const char *written = NULL;
@@ -137,7 +137,7 @@ static int write_one(const Options *o, const char *out, int n, const tirc_param 
   return DONE;
 }
 
-int write_array_files(const Options *o, int n, const tirc_param *params,
+int write_array_files(const Running *o, int n, const tirc_param *params,
                       const tirc_argument *args) {
   int status = DONE;
   for (int k = 0; k < o->out.n && status == DONE; k++)

@@ -123,22 +123,22 @@ static void find_widths(const Table *t, int *widths) {
   }
 }
 
-void put_table(const Options *o, FILE *to, Table *t) {
+void put_table(FILE *to, Table *t) {
   int *widths = tirc_alloc_array(memory, (size_t)t->columns + 1, sizeof *widths);
   find_widths(t, widths);
-  if (o->latex) put_latex_head(to, t);
+  if (t->style == LATEX) put_latex_head(to, t);
   for (int row = 0; row < t->n / t->columns; row++) {
     char *const *cells = t->cells + row * t->columns;
-    if (o->csv)
+    if (t->style == CSV)
       put_csv_row(to, cells, t);
-    else if (o->md)
+    else if (t->style == MARKDOWN)
       put_markdown_row(to, cells, t);
-    else if (o->latex)
+    else if (t->style == LATEX)
       put_latex_row(to, cells, t);
     else
       put_plain_row(to, cells, t, widths);
-    if (row == 0 && o->md) put_markdown_rule(to, t);
-    if (row == 0 && o->latex) fputs("\\midrule\n", to);
+    if (row == 0 && t->style == MARKDOWN) put_markdown_rule(to, t);
+    if (row == 0 && t->style == LATEX) fputs("\\midrule\n", to);
   }
-  if (o->latex) put_latex_end(to, t);
+  if (t->style == LATEX) put_latex_end(to, t);
 }

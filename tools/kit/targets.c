@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-bool wants_targets(const Options *o) { return o->target && strcmp(o->target, "help") == 0; }
-
 static void print_kib(int64_t bytes) {
   if (bytes)
     printf(" %6lldK", (long long)(bytes / 1024));
@@ -52,14 +50,14 @@ void print_targets(void) {
   print_gpus();
 }
 
-bool check_target(const Options *o) {
+bool check_target(const char *name) {
   tirc_target_info t;
   tirc_gpu_info g;
   tirc_error *e = NULL;
   bool is_gpu = false;
-  if (!o->target || strcmp(o->target, "native") == 0) return true; /* asked when code is made */
-  if (tirc_gpu_find_target(o->target, &is_gpu, &g, &e) == TIRC_OK &&
-      (is_gpu || tirc_target_find(o->target, &t, &e) == TIRC_OK))
+  if (strcmp(name, "native") == 0) return true; /* asked when code is made */
+  if (tirc_gpu_find_target(name, &is_gpu, &g, &e) == TIRC_OK &&
+      (is_gpu || tirc_target_find(name, &t, &e) == TIRC_OK))
     return true;
   report(e);
   return false;

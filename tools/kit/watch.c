@@ -28,21 +28,21 @@ static void begin(void *self, const char *kernel) {
   w->since = tirc_seconds();
 }
 
-void watch_launch(const Options *o, tirc_launch *launch, bool on) {
+void watch_launch(const Running *o, tirc_launch *launch, bool on) {
   if (!o->watch) return;
   o->watch->since = 0;
   tirc_launch_tell(launch, on ? begin : NULL, o->watch);
 }
 
-static double limit_of(const Options *o) { return o->timeout > 0 ? o->timeout : LIMIT; }
+static double limit_of(const Running *o) { return o->timeout > 0 ? o->timeout : LIMIT; }
 
-static bool is_late(const Options *o) {
+static bool is_late(const Running *o) {
   const double since = o->watch->since;
   return since > 0 && tirc_seconds() - since > limit_of(o);
 }
 
 /* As the shell would see it. */
-static int status_of(const Options *o, int ended) {
+static int status_of(const Running *o, int ended) {
   if (WIFEXITED(ended)) return WEXITSTATUS(ended);
   const int number = WTERMSIG(ended);
   if (number == SIGINT) {
@@ -55,7 +55,7 @@ static int status_of(const Options *o, int ended) {
 }
 
 /* The pipe closes with the child. */
-static int await(const Options *o, pid_t child, int from) {
+static int await(const Running *o, pid_t child, int from) {
   struct pollfd p = {.fd = from, .events = POLLIN};
   bool late = false;
   int ended = 0;
@@ -68,13 +68,13 @@ static int await(const Options *o, pid_t child, int from) {
                   o->watch->kernel, limit_of(o));
 }
 
-static _Noreturn void work(Options *o, int (*command)(Options *o), pid_t parent) {
+static _Noreturn void work(int (*command)(void *self), void *self, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(BAD);
   int status;
   Trap trap;
   if (TIRC_TRY(memory, trap)) {
-    status = command(o);
+    status = command(self);
     TIRC_END(memory, trap);
   } else {
     status = say_that_memory_is_out();
@@ -84,7 +84,7 @@ static _Noreturn void work(Options *o, int (*command)(Options *o), pid_t parent)
   _exit(status); /* drivers have threads, which what runs at exit would meet */
 }
 
-int run_watched(Options *o, int (*command)(Options *o)) {
+static int run_watched(Running *o, int (*command)(void *self), void *self) {
   int ends[2];
   void *shared =
       mmap(NULL, sizeof *o->watch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -93,7 +93,7 @@ int run_watched(Options *o, int (*command)(Options *o)) {
   fflush(NULL);
   const pid_t parent = getpid();
   const pid_t child = pipe(ends) ? -1 : fork();
-  if (child == 0) close(ends[0]), work(o, command, parent);
+  if (child == 0) close(ends[0]), work(command, self, parent);
   int status = BAD;
   if (child < 0) {
     complain(NULL, "no process can be had: %s", strerror(errno));
@@ -105,4 +105,9 @@ int run_watched(Options *o, int (*command)(Options *o)) {
   munmap(shared, sizeof *o->watch);
   o->watch = NULL;
   return status;
+}
+
+int run_on_device(Running *o, int (*command)(void *self), void *self) {
+  if (!find_device(o)) return BAD;
+  return is_on_device(o->device) ? run_watched(o, command, self) : command(self);
 }

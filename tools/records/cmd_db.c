@@ -38,11 +38,11 @@ static int tasks_of(tirc_db *db, const tirc_db_filter *f, Tasks *out) {
   return tirc_db_tasks(db, f, keep_task, out, &e) ? report(e) : DONE;
 }
 
-static int tasks_of_program(const Options *o, tirc_db *db, tirc_db_filter f, Tasks *out) {
+static int tasks_of_program(const DbOptions *o, tirc_db *db, tirc_db_filter f, Tasks *out) {
   tirc_module *m = NULL;
   char *hash = NULL;
   tirc_error *e = NULL;
-  int status = load_program(o, f.workload, &m);
+  int status = load_program(&o->from, f.workload, &m);
   if (status == DONE && tirc_module_hash(m, &hash, &e)) status = report(e);
   f.workload = hash;
   if (status == DONE) status = tasks_of(db, &f, out);
@@ -52,8 +52,10 @@ static int tasks_of_program(const Options *o, tirc_db *db, tirc_db_filter f, Tas
 }
 
 /* What the database knows comes first: a file may happen to be called like a program. */
-int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
-  const tirc_db_filter f = db_filter(o, i);
+int read_tasks(const DbOptions *o, tirc_db *db, int i, Tasks *out) {
+  const List *args = &o->asked.args;
+  tirc_db_filter f = o->asked.only;
+  f.workload = i < args->n ? args->at[i] : NULL;
   tirc_db_filter of_task = f;
   of_task.task = f.workload;
   of_task.workload = NULL;
@@ -66,13 +68,14 @@ int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
 
 /* --- whole databases -------------------------------------------------------------------------- */
 
-static int merge(const Options *o, tirc_db *db) {
-  if (o->args.n < 2) return complain(NULL, "usage: tirc db merge DB...");
-  for (int i = 1; i < o->args.n; i++) {
+static int merge(const DbOptions *o, tirc_db *db) {
+  const List *args = &o->asked.args;
+  if (args->n < 2) return complain(NULL, "usage: tirc db merge DB...");
+  for (int i = 1; i < args->n; i++) {
     tirc_db *from = NULL;
     tirc_db_counts n;
     tirc_error *e = NULL;
-    int status = open_database(o->args.at[i], TIRC_DB_READ, &from);
+    int status = open_database(args->at[i], TIRC_DB_READ, &from);
     if (status == DONE && tirc_db_merge(db, from, &n, &e)) status = report(e);
     if (status == DONE)
       printf("%s: %lld programs, %lld tasks, %lld trials, %lld models and %lld results are new\n",
@@ -84,7 +87,8 @@ static int merge(const Options *o, tirc_db *db) {
   return DONE;
 }
 
-static int prune(const Options *o, tirc_db *db) {
+static int prune(const DbOptions *o, tirc_db *db) {
+  const List *args = &o->asked.args;
   if (!o->keep)
     return complain("--keep 10 leaves the ten fastest trials of each task",
                     "tirc db prune needs --keep N");
@@ -92,7 +96,7 @@ static int prune(const Options *o, tirc_db *db) {
   Tasks tasks = {0};
   int64_t all = 0;
   int status = read_tasks(o, db, 1, &tasks);
-  const char *word = o->args.n > 1 ? o->args.at[1] : NULL;
+  const char *word = args->n > 1 ? args->at[1] : NULL;
   for (int i = 0; word && i < tasks.n && status == DONE; i++) {
     const bool named = tasks.at[i].name && strcmp(tasks.at[i].name, word) == 0;
     if (!named && !is_file(word) && strlen(word) < FEWEST_DIGITS)
@@ -118,7 +122,7 @@ typedef struct Verb {
   const char *name;
   tirc_db_mode mode;
   int most_args; /* behind it; -1: any number */
-  int (*run)(const Options *o, tirc_db *db);
+  int (*run)(const DbOptions *o, tirc_db *db);
 } Verb;
 
 static const Verb verbs[] = {
@@ -139,20 +143,21 @@ static const Verb *find_verb(const char *name) {
   return NULL;
 }
 
-int cmd_db(Options *o) {
-  const Verb *v = find_verb(o->args.at[0]);
+int cmd_db(DbOptions *o) {
+  const List *args = &o->asked.args;
+  const Verb *v = find_verb(args->at[0]);
   tirc_db *db = NULL;
   if (!v) return BAD;
-  if (v->most_args >= 0 && o->args.n - 1 > v->most_args)
+  if (v->most_args >= 0 && args->n - 1 > v->most_args)
     return complain("see tirc db --help-all", "tirc db %s takes at most %d argument%s", v->name,
                     v->most_args, v->most_args == 1 ? "" : "s");
-  if (o->csv && o->as_json) return complain(NULL, "--csv or --json, not both");
-  int status = open_database(o->database, v->mode, &db);
+  if (o->asked.csv && o->asked.as_json) return complain(NULL, "--csv or --json, not both");
+  int status = open_database(o->asked.database, v->mode, &db);
   NewFile to = {0};
   if (status == DONE) {
-    to = begin_output(o->output);
+    to = begin_output(o->asked.output);
     status = to.f ? v->run(o, db) : BAD;
-    status = end_output(o, &to, status);
+    status = end_output(o->asked.output, &to, status);
   }
   tirc_db_close(db);
   return status;

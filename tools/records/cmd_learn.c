@@ -38,13 +38,14 @@ static bool read_trial(void *self, const tirc_db_trial *t) {
 }
 
 /* Of each task the fastest trials, as far as they can be replayed. */
-static int read_database(const Options *o, Lore *lore) {
+static int read_database(const LearnOptions *o, Lore *lore) {
   enum { MOST = 1 << 20 };
   tirc_db *db = NULL;
   Tasks tasks = {0};
   Reading r = {.lore = lore};
-  int status = open_database(o->database, TIRC_DB_READ, &db);
-  if (status == DONE) status = read_tasks(o, db, o->args.n, &tasks);
+  const DbOptions all = {.asked.only = o->asked.only};
+  int status = open_database(o->asked.database, TIRC_DB_READ, &db);
+  if (status == DONE) status = read_tasks(&all, db, 0, &tasks);
   for (int i = 0; i < tasks.n && status == DONE; i++) {
     tirc_error *e = NULL;
     r.task = &tasks.at[i];
@@ -58,7 +59,7 @@ static int read_database(const Options *o, Lore *lore) {
     return complain("tirc tune makes some, tirc db import reads others'; tirc db list shows what "
                     "there is",
                     "there is nothing to learn from: the database has no trial that ran%s",
-                    o->machine || o->threads ? " of that" : "");
+                    o->asked.only.machine || o->asked.only.threads ? " of that" : "");
   return status;
 }
 
@@ -68,7 +69,7 @@ static int read_database(const Options *o, Lore *lore) {
 static const char usual_program[] = "matmul.tir";
 
 static void name_programs(Bench *b) {
-  for (int i = 0; i < b->n_cases && !b->of_programs && !b->o->args.n; i++) {
+  for (int i = 0; i < b->n_cases && !b->of_programs && !b->o->make.from.args.n; i++) {
     b->cases[i].text = known_program(usual_program);
     b->cases[i].file = tirc_strdup(memory, usual_program);
   }
@@ -208,13 +209,14 @@ static Json *json_lore(const Lore *lore, const Bench *b, const Query *queries) {
   return all;
 }
 
-static int write_knobs(const Options *o, Json *j) {
-  NewFile to = begin_file(o->output);
+static int write_knobs(const LearnOptions *o, Json *j) {
+  NewFile to = begin_file(o->asked.output);
   if (to.f)
     fprintf(to.f, "%s\n",
             json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
-  return end_file(&to) ? DONE : complain(NULL, "cannot write '%s': %s", o->output, strerror(errno));
+  return end_file(&to) ? DONE
+                       : complain(NULL, "cannot write '%s': %s", o->asked.output, strerror(errno));
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -239,7 +241,7 @@ static void add_values(Table *t, const Knob *k) {
     add_cell(t, "%g to %g", low, high);
 }
 
-static void put_group(const Options *o, FILE *to, const Group *g) {
+static void put_group(FILE *to, const Group *g) {
   Table t = {.columns = 4};
   put_name(to, g->at[0].machine);
   fputs(": nests of", to);
@@ -260,7 +262,7 @@ static void put_group(const Options *o, FILE *to, const Group *g) {
     add_score(&t, k, &k->score.trees);
     add_score(&t, k, &k->score.constant);
   }
-  put_table(o, to, &t);
+  put_table(to, &t);
 }
 
 static void warn_of_few(const Group *g) {
@@ -276,7 +278,8 @@ static void warn_of_few(const Group *g) {
 }
 
 /* Every shape of the suite has a group, or is named. */
-static int check_predictable(const Lore *lore, const Bench *b, const Query *queries) {
+static int check_predictable(const char *suite, const Lore *lore, const Bench *b,
+                             const Query *queries) {
   int n = 0;
   for (int i = 0; i < b->n_cases; i++) {
     bool found = false;
@@ -289,48 +292,50 @@ static int check_predictable(const Lore *lore, const Bench *b, const Query *quer
   }
   if (n) return DONE;
   return complain("tune some of its sizes first: tirc tune --suite",
-                  "nothing of '%s' can be predicted", b->o->predict);
+                  "nothing of '%s' can be predicted", suite);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int put_lore(const Options *o, const Lore *lore, const Bench *b, const Query *queries) {
-  FILE *to = o->output && strcmp(o->output, "-") == 0 ? stderr : stdout;
+static int put_lore(const LearnOptions *o, const Lore *lore, const Bench *b, const Query *queries) {
+  FILE *to = o->asked.output && strcmp(o->asked.output, "-") == 0 ? stderr : stdout;
   for (int i = 0; i < lore->n_groups; i++) {
     if (i) fputc('\n', to);
-    put_group(o, to, &lore->groups[i]);
+    put_group(to, &lore->groups[i]);
     warn_of_few(&lore->groups[i]);
   }
-  if (!o->output) return DONE;
+  if (!o->asked.output) return DONE;
   Json *j = json_lore(lore, b, queries);
   const int status = write_knobs(o, j);
   json_object_put(j);
   return status;
 }
 
-static int learn(const Options *o, Lore *lore, Bench *b) {
+static int learn(const LearnOptions *o, Lore *lore, Bench *b) {
   Query *queries = tirc_alloc_array(memory, (size_t)b->n_cases + 1, sizeof *queries);
   int status = read_shapes(b, queries);
   if (status == DONE && !lore_learn(lore))
     status = complain(NULL, "XGBoost's library fails, or memory is out");
-  if (status == DONE && o->predict) status = check_predictable(lore, b, queries);
+  if (status == DONE && o->predict) status = check_predictable(o->predict, lore, b, queries);
   if (status == DONE) status = put_lore(o, lore, o->predict ? b : NULL, queries);
   return status;
 }
 
-int cmd_learn(Options *o) {
+int cmd_learn(LearnOptions *o) {
+  const List *args = &o->asked.args;
   Lore lore = {0};
-  Bench b = {.o = o, .out = stdout};
+  const Running run = {.make.from.args = o->asked.args};
+  Bench b = {.o = &run, .out = stdout};
   if (!has_trees())
     return complain("on Debian: apt-get install libxgboost0",
                     "tirc learn needs XGBoost's library, which is not installed");
-  if (o->args.n && !o->predict)
+  if (args->n && !o->predict)
     return complain("add --predict SUITE", "'%s' is the program of a suite to be predicted",
-                    o->args.at[0]);
-  int status = o->predict ? read_suite(&b, o->predict) : DONE;
-  if (status == DONE && b.of_programs && o->args.n)
+                    args->at[0]);
+  int status = o->predict ? read_suite(&b, o->predict, &run.make.from.define) : DONE;
+  if (status == DONE && b.of_programs && args->n)
     status = complain("leave it out", "the suite '%s' names its programs, and so does '%s'",
-                      o->predict, o->args.at[0]);
+                      o->predict, args->at[0]);
   if (status == DONE) name_programs(&b);
   if (status == DONE) status = read_database(o, &lore);
   if (status == DONE) status = learn(o, &lore, &b);

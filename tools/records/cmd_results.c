@@ -133,7 +133,7 @@ static void keep(Results *all, Stored s) {
   all->at[all->n++] = s;
 }
 
-static bool is_wanted(const Options *o, const char *kernel) {
+static bool is_wanted(const ResultsOptions *o, const char *kernel) {
   for (int i = 0; i < o->kernel.n; i++)
     if (strcmp(o->kernel.at[i], kernel) == 0) return true;
   return !o->kernel.n;
@@ -212,12 +212,16 @@ static void add_figure(Table *t, double v, int digits) {
 }
 
 /* As many digits as short ones need. */
-static void add_ms(const Options *o, Table *t, double seconds, const char *mark) {
+static void add_ms(Table *t, double seconds, const char *mark) {
   const double ms = 1e3 * seconds;
   if (!isfinite(ms) || ms == 0)
-    add_cell(t, o->csv ? "" : "-");
+    add_cell(t, t->style == CSV ? "" : "-");
   else
-    add_cell(t, o->csv ? "%.6g%s" : ms < 0.1 ? "%.4g%s" : "%.4f%s", ms, mark);
+    add_cell(t, t->style == CSV ? "%.6g%s" : ms < 0.1 ? "%.4g%s" : "%.4f%s", ms, mark);
+}
+
+TableStyle style_of(const ResultsOptions *o) {
+  return o->asked.csv ? CSV : o->md ? MARKDOWN : o->latex ? LATEX : ALIGNED;
 }
 
 static void put_list(const Results *r) {
@@ -225,8 +229,11 @@ static void put_list(const Results *r) {
       "kernel", "setting",      "threads", "target",  "contender", "median ms", "low ms", "high ms",
       "min ms", "deviation ms", "GFLOP/s", "samples", "measured",  "machine",   "busy",   "code"};
   enum { ALL = sizeof heads / sizeof *heads, FOR_PEOPLE = ALL - 2 };
-  const bool csv = r->o->csv;
-  Table t = {.columns = csv ? ALL : FOR_PEOPLE, .right = 1 << 2 | 0xfe0, .note = note_of(r)};
+  const bool csv = r->o->asked.csv;
+  Table t = {.style = style_of(r->o),
+             .columns = csv ? ALL : FOR_PEOPLE,
+             .right = 1 << 2 | 0xfe0,
+             .note = note_of(r)};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   for (int i = 0; i < r->n; i++) {
     const Stored *s = &r->at[i];
@@ -240,11 +247,11 @@ static void put_list(const Results *r) {
       add_cell(&t, "%s", csv ? "" : f->code);
       for (int j = 6; j < 11; j++) add_cell(&t, "%s", csv ? "" : "-");
     } else {
-      add_ms(r->o, &t, f->median, !csv && s->held->busy ? "*" : "");
-      add_ms(r->o, &t, f->low, "");
-      add_ms(r->o, &t, f->high, "");
-      add_ms(r->o, &t, f->fastest, "");
-      add_ms(r->o, &t, number_in(s->all, "deviation_s"), "");
+      add_ms(&t, f->median, !csv && s->held->busy ? "*" : "");
+      add_ms(&t, f->low, "");
+      add_ms(&t, f->high, "");
+      add_ms(&t, f->fastest, "");
+      add_ms(&t, number_in(s->all, "deviation_s"), "");
       add_figure(&t, gflops(&s->at.work, s->held->ceiling, f->median), 2);
     }
     Json *samples = NULL;
@@ -256,7 +263,7 @@ static void put_list(const Results *r) {
     add_cell(&t, "%d", s->held->busy);
     add_cell(&t, "%s", f->code ? f->code : "");
   }
-  put_table(r->o, stdout, &t);
+  put_table(stdout, &t);
 }
 
 static void put_json(const Results *r, const char *database) {
@@ -279,7 +286,7 @@ const char *note_of(const Results *r) {
 /* What the stars mean, and what is not shown. */
 static void put_notes(const Results *r) {
   const char *note = note_of(r);
-  if (r->o->csv || r->o->md || r->o->latex) return;
+  if (style_of(r->o) != ALIGNED) return;
   if (note) puts(note);
   if (r->n_older)
     printf("%d older or more disturbed result%s of the same are not shown\n", r->n_older,
@@ -288,8 +295,8 @@ static void put_notes(const Results *r) {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int check_options(const Options *o) {
-  if (o->as_json + o->csv + o->md + o->latex > 1)
+static int check_options(const ResultsOptions *o) {
+  if (o->asked.as_json + o->asked.csv + o->md + o->latex > 1)
     return complain(NULL, "--json, --csv, --md or --latex, one of them");
   if (o->against && !o->pivot && !o->plot)
     return complain("add --pivot variant,M", "--against needs --pivot or --plot");
@@ -299,8 +306,8 @@ static int check_options(const Options *o) {
 static int put_answer(const Results *r, const char *database) {
   if (r->o->pivot) {
     const int status = put_pivot(r);
-    if (status != DONE || r->o->as_json) return status;
-  } else if (r->o->as_json) {
+    if (status != DONE || r->o->asked.as_json) return status;
+  } else if (r->o->asked.as_json) {
     put_json(r, database);
     return DONE;
   } else {
@@ -311,28 +318,27 @@ static int put_answer(const Results *r, const char *database) {
 }
 
 static int put_results(const Results *r, const char *database) {
-  const Options *o = r->o;
+  const ResultsOptions *o = r->o;
   if (!r->n)
     return complain(
-        o->kernel.n || o->machine || o->target || o->threads
-            ? "`tirc results` without --kernel, --machine, --target and --threads lists "
+        o->kernel.n || o->asked.only.machine || o->asked.only.target || o->asked.only.threads
+            ? "`tirc results` without --kernel, --machine, --target and --for-threads lists "
               "what there is"
-            : "`tirc bench PROG SCHED --database` and `tirc study` store results",
+            : "`tirc bench PROG SCHED --store` and `tirc study` store results",
         "no results in %s", database);
   if (o->plot) return draw_results(r);
-  NewFile to = begin_output(o->output);
-  return end_output(o, &to, to.f ? put_answer(r, database) : BAD);
+  NewFile to = begin_output(o->asked.output);
+  return end_output(o->asked.output, &to, to.f ? put_answer(r, database) : BAD);
 }
 
-int cmd_results(Options *o) {
+int cmd_results(ResultsOptions *o) {
   Results r = {.o = o};
   tirc_db *db = NULL;
   tirc_error *e = NULL;
   int status = check_options(o);
-  if (status == DONE) status = open_database(o->database, TIRC_DB_READ, &db);
+  if (status == DONE) status = open_database(o->asked.database, TIRC_DB_READ, &db);
   if (status != DONE) return status;
-  const tirc_db_filter filter = db_filter(o, 0);
-  if (tirc_db_results(db, &filter, NULL, read_one, &r, &e)) status = report(e);
+  if (tirc_db_results(db, &o->asked.only, NULL, read_one, &r, &e)) status = report(e);
   if (r.n) qsort(r.at, (size_t)r.n, sizeof *r.at, compare_stored);
   if (status == DONE) status = put_results(&r, tirc_db_name(db));
   for (int i = 0; i < r.n; i++) free_stored(&r.at[i]);

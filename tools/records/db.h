@@ -5,20 +5,35 @@
 #include "tools/kit/table.h"
 #include "tools/results/database.h"
 
+typedef struct DbOptions {
+  Asked asked;
+  Loading from; /* only -D */
+  const char *view;
+  int64_t limit, keep;
+} DbOptions;
+int cmd_db(DbOptions *o);
+
+typedef struct LearnOptions {
+  Asked asked;
+  const char *predict;
+  int64_t limit;
+} LearnOptions;
+int cmd_learn(LearnOptions *o);
+
 typedef struct Tasks { /* copies that stay */
   int n;
   tirc_db_task *at;
 } Tasks;
 /* argument i: a task's id, a program's hash, id or name, or a file with a program. */
-int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out);
+int read_tasks(const DbOptions *o, tirc_db *db, int i, Tasks *out);
 
 /* db_show.c, db_import.c, db_export.c, db_explain.c */
-int db_list(const Options *o, tirc_db *db);
-int db_show(const Options *o, tirc_db *db);
-int db_best(const Options *o, tirc_db *db);
-int db_import(const Options *o, tirc_db *db);
-int db_export(const Options *o, tirc_db *db);
-int db_explain(const Options *o, tirc_db *db);
+int db_list(const DbOptions *o, tirc_db *db);
+int db_show(const DbOptions *o, tirc_db *db);
+int db_best(const DbOptions *o, tirc_db *db);
+int db_import(const DbOptions *o, tirc_db *db);
+int db_export(const DbOptions *o, tirc_db *db);
+int db_explain(const DbOptions *o, tirc_db *db);
 
 /* One trial as a tuning record of the reference: [workload, [trace, seconds, target, arguments]];
  * NULL: memory is out. */

@@ -29,7 +29,7 @@ typedef struct Share {
 } Share;
 
 typedef struct Explained {
-  const Options *o;
+  const DbOptions *o;
   int n, n_trials, n_shares;
   Row *rows;
   Share *shares;
@@ -149,7 +149,7 @@ static void start_table(Table *t, int n_knobs, const int *which) {
 }
 
 static void put_columns(const Explained *x, int n_knobs, const int *which) {
-  Table t = {0};
+  Table t = {.style = x->o->asked.csv ? CSV : ALIGNED};
   start_table(&t, n_knobs, which);
   for (int r = 0; r < x->n; r++) {
     add_cell(&t, "%s", name_of_task(x->rows[r].task));
@@ -160,7 +160,7 @@ static void put_columns(const Explained *x, int n_knobs, const int *which) {
       add_cell(&t, "%s", value);
     }
   }
-  put_table(x->o, stdout, &t);
+  put_table(stdout, &t);
 }
 
 static void put_compact(const Explained *x) {
@@ -188,11 +188,11 @@ static void put_wide(const Explained *x) {
   const int first = (int)name + 2 + 10, most = text_width(stdout);
   for (int k = 0; k < N_FACT_WORDS;) {
     int which[N_FACT_WORDS], n = 0, width = first;
-    if (k && !x->o->csv) putchar('\n');
+    if (k && !x->o->asked.csv) putchar('\n');
     do {
       width += width_of_column(x, k);
       which[n++] = k++;
-    } while (k < N_FACT_WORDS && (x->o->csv || width + width_of_column(x, k) <= most));
+    } while (k < N_FACT_WORDS && (x->o->asked.csv || width + width_of_column(x, k) <= most));
     put_columns(x, n, which);
   }
 }
@@ -200,7 +200,7 @@ static void put_wide(const Explained *x) {
 static bool changes_program(const tirc_step *s) { return !s->error && s->before != s->after; }
 
 static void put_long(const Explained *x) {
-  Table t = {.columns = 5, .right = 1u << 1 | 1u << 2};
+  Table t = {.style = x->o->asked.csv ? CSV : ALIGNED, .columns = 5, .right = 1u << 1 | 1u << 2};
   const char *const heads[] = {"program", "best ms", "step", "transformation", "call"};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   for (int r = 0; r < x->n; r++)
@@ -213,7 +213,7 @@ static void put_long(const Explained *x) {
       add_cell(&t, "%s", s->primitive);
       add_cell(&t, "%s", s->call);
     }
-  put_table(x->o, stdout, &t);
+  put_table(stdout, &t);
 }
 
 /* --- frequencies, and what goes with speed ---------------------------------------------------- */
@@ -394,7 +394,7 @@ static const struct {
 } views[] = {{"compact", put_compact}, {"long", put_long}, {"wide", put_wide}};
 enum { N_VIEWS = sizeof views / sizeof *views };
 
-static int find_view(const Options *o) {
+static int find_view(const DbOptions *o) {
   for (int i = 0; i < N_VIEWS; i++)
     if (!o->view || strcmp(o->view, views[i].name) == 0) return i;
   complain("write --view=compact, long or wide", "there is no view '%s'", o->view);
@@ -405,11 +405,12 @@ static int put_explained(Explained *x, int view) {
   if (!x->n)
     return complain("tirc tune makes some, tirc db import reads others'; tirc db list shows "
                     "what there is",
-                    "the database has no trial that ran%s", x->o->args.n > 1 ? " of that" : "");
+                    "the database has no trial that ran%s",
+                    x->o->asked.args.n > 1 ? " of that" : "");
   qsort(x->shares, (size_t)x->n_shares, sizeof *x->shares, compare_shares);
-  if (x->o->as_json) return put_json(x);
+  if (x->o->asked.as_json) return put_json(x);
   views[view].put(x);
-  if (x->o->csv) return DONE;
+  if (x->o->asked.csv) return DONE;
   if (x->n_unreadable)
     printf("\n%d trials cannot be replayed, and are left out\n", x->n_unreadable);
   put_frequencies(x);
@@ -417,7 +418,7 @@ static int put_explained(Explained *x, int view) {
   return DONE;
 }
 
-int db_explain(const Options *o, tirc_db *db) {
+int db_explain(const DbOptions *o, tirc_db *db) {
   Explained x = {.o = o};
   Tasks tasks = {0};
   const int view = find_view(o);

@@ -67,7 +67,7 @@ Json *tuning_record(int workload, const tirc_db_task *task, const tirc_module *m
 /* --- records in a folder ---------------------------------------------------------------------- */
 
 typedef struct Records {
-  const Options *o;
+  const DbOptions *o;
   const char *path;
   FILE *to;
   int workload, written;
@@ -116,7 +116,7 @@ static int put_program(const Records *r, const char *folder, const char *text) {
   snprintf(path, sizeof path, "%s/%d.tir", folder, r->workload);
   if (has_text(path, text)) return DONE;
   unlink(r->path); /* records of an earlier export, of programs with other numbers */
-  return write_output(r->o, path, text, strlen(text));
+  return write_output(path, text, strlen(text));
 }
 
 static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks *tasks, int i) {
@@ -143,7 +143,7 @@ static int cannot_write(const char *path, NewFile *to) {
   return status;
 }
 
-static int export_folder(const Options *o, tirc_db *db, const char *folder, const Tasks *tasks) {
+static int export_folder(const DbOptions *o, tirc_db *db, const char *folder, const Tasks *tasks) {
   char path[4096];
   Records r = {.o = o, .path = path};
   snprintf(path, sizeof path, "%s/records.json", folder);
@@ -221,14 +221,15 @@ static int export_csv(tirc_db *db, const char *path, const Tasks *tasks) {
   return status;
 }
 
-int db_export(const Options *o, tirc_db *db) {
+int db_export(const DbOptions *o, tirc_db *db) {
+  const List *args = &o->asked.args;
   Tasks tasks = {0};
-  const char *path = o->args.n > 1 && strcmp(o->args.at[1], "-") ? o->args.at[1] : NULL;
-  if (!o->csv && !path)
+  const char *path = args->n > 1 && strcmp(args->at[1], "-") ? args->at[1] : NULL;
+  if (!o->asked.csv && !path)
     return complain("--csv alone prints a table",
                     "usage: tirc db export FOLDER [PROG], or --csv [FILE [PROG]]");
   int status = read_tasks(o, db, 2, &tasks);
   if (status == DONE)
-    status = o->csv ? export_csv(db, path, &tasks) : export_folder(o, db, path, &tasks);
+    status = o->asked.csv ? export_csv(db, path, &tasks) : export_folder(o, db, path, &tasks);
   return status;
 }

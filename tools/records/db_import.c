@@ -18,7 +18,7 @@ typedef struct json_object Json;
 #define FAILED 1e9
 
 typedef struct Import {
-  const Options *o;
+  const DbOptions *o;
   tirc_db *db;
   const char *path; /* of the records */
   int line;
@@ -50,12 +50,12 @@ static int add_program(Import *x, const char *path) {
   one_more(x->programs, x->n);
   struct Program *p = &x->programs[x->n];
   *p = (struct Program){.path = tirc_strdup(memory, path)};
-  int status = load_program(x->o, path, &p->m);
+  int status = load_program(&x->o->from, path, &p->m);
   char *hash = NULL;
   if (status == DONE && tirc_module_hash(p->m, &hash, &e)) status = report(e);
   p->hash = hash ? tirc_strdup(memory, hash) : NULL;
   tirc_string_free(hash);
-  p->name = shown_stem(x->o->define.n ? x->path : path);
+  p->name = shown_stem(x->o->from.define.n ? x->path : path);
   if (status == DONE) x->n++;
   return status;
 }
@@ -147,15 +147,19 @@ static const char *text_in(Json *j, const char *key) {
              : NULL;
 }
 
-static const char *target_in(const Options *o, Json *target) {
+static const char *target_in(const DbOptions *o, Json *target) {
   const char *cpu = text_in(target, "mcpu"), *arch = text_in(target, "arch"),
              *kind = text_in(target, "kind");
-  return o->target ? o->target : cpu ? new_name(cpu) : arch ? arch : kind ? kind : "unknown";
+  return o->asked.only.target ? o->asked.only.target
+         : cpu                ? new_name(cpu)
+         : arch               ? arch
+         : kind               ? kind
+                              : "unknown";
 }
 
-static int threads_in(const Options *o, Json *target) {
+static int threads_in(const DbOptions *o, Json *target) {
   Json *cores = NULL;
-  if (o->threads) return (int)o->threads;
+  if (o->asked.only.threads) return o->asked.only.threads;
   return json_object_object_get_ex(target, "num-cores", &cores) ? json_object_get_int(cores) : 1;
 }
 
@@ -224,8 +228,8 @@ static int import_record(Import *x, Json *record) {
   int status = check_arguments(x, p, item(inner, 3, json_type_array));
   tirc_db_trial t = {0};
   if (status == DONE)
-    status =
-        find_task(x, p, target_in(x->o, target), threads_in(x->o, target), x->o->machine, &t.task);
+    status = find_task(x, p, target_in(x->o, target), threads_in(x->o, target),
+                       x->o->asked.only.machine, &t.task);
   if (status != DONE) return status;
   read_samples(seconds, &t);
   bool failed = t.n_samples == 0 || t.samples[0] >= FAILED;
@@ -376,8 +380,8 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
   struct Program *p = NULL;
   int status = program_of_hash(x, v[HASH], &p);
   if (status == DONE)
-    status =
-        find_task(x, p, v[TARGET], threads, x->o->machine ? x->o->machine : v[MACHINE], &t.task);
+    status = find_task(x, p, v[TARGET], threads,
+                       x->o->asked.only.machine ? x->o->asked.only.machine : v[MACHINE], &t.task);
   return status == DONE ? store(x, &t) : status;
 }
 
@@ -418,18 +422,19 @@ static bool is_folder(const char *path) {
   return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-int db_import(const Options *o, tirc_db *db) {
-  if (o->args.n < 2)
+int db_import(const DbOptions *o, tirc_db *db) {
+  const List *args = &o->asked.args;
+  if (args->n < 2)
     return complain(NULL, "usage: tirc db import FOLDER | RECORDS PROG... | TABLE.csv [PROG]...");
-  const char *path = o->args.at[1], *ending = strrchr(path, '.');
-  const bool csv = o->csv || (ending && strcmp(ending, ".csv") == 0);
+  const char *path = args->at[1], *ending = strrchr(path, '.');
+  const bool csv = o->asked.csv || (ending && strcmp(ending, ".csv") == 0);
   char inside[4096];
   Import x = {.o = o, .db = db, .path = path};
   struct stat there;
   int status = DONE;
   if (strcmp(path, "-") != 0 && stat(path, &there) != 0)
     return complain(NULL, "cannot read %s: %s", path, strerror(errno));
-  for (int i = 2; i < o->args.n && status == DONE; i++) status = add_program(&x, o->args.at[i]);
+  for (int i = 2; i < args->n && status == DONE; i++) status = add_program(&x, args->at[i]);
   if (status == DONE && is_folder(path)) {
     status = add_folder(&x, path);
     snprintf(inside, sizeof inside, "%s/records.json", path);

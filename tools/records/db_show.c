@@ -93,11 +93,11 @@ static Json *trial_as_json(const tirc_db_trial *t) {
   return j;
 }
 
-static int put_json(const Options *o, Json *j) {
+static int put_json(const DbOptions *o, Json *j) {
   const char *text = json_object_to_json_string_ext(
       j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE | JSON_C_TO_STRING_SPACED);
-  const int status = write_output(o, NULL, text, strlen(text));
-  if (!o->output) putchar('\n');
+  const int status = write_output(NULL, text, strlen(text));
+  if (!o->asked.output) putchar('\n');
   json_object_put(j);
   return status;
 }
@@ -109,44 +109,45 @@ static void add_head(Table *t, int n, const char *const *names) {
   for (int i = 0; i < n; i++) add_cell(t, "%s", names[i]);
 }
 
-static void put_task_table(const Options *o, const Tasks *tasks) {
+static void put_task_table(const DbOptions *o, const Tasks *tasks) {
   static const char *const head[] = {"task",   "program", "target",  "threads", "machine",
                                      "trials", "failed",  "waiting", "best ms", "latest"};
-  Table t = {.right = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8};
+  Table t = {.style = o->asked.csv ? CSV : ALIGNED,
+             .right = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8};
   add_head(&t, 10, head);
   for (int i = 0; i < tasks->n; i++) {
     const tirc_db_task *k = &tasks->at[i];
-    add_cell(&t, "%.*s", o->csv ? 32 : SHORT, k->id);
+    add_cell(&t, "%.*s", o->asked.csv ? 32 : SHORT, k->id);
     if (k->name)
       add_cell(&t, "%s", k->name);
     else
-      add_cell(&t, "%.*s", o->csv ? 32 : SHORT, k->hash);
+      add_cell(&t, "%.*s", o->asked.csv ? 32 : SHORT, k->hash);
     add_cell(&t, "%s", k->target);
     add_cell(&t, "%d", k->threads);
     add_cell(&t, "%s", k->machine->profile);
     add_cell(&t, "%lld", (long long)k->n_done);
     add_cell(&t, "%lld", (long long)k->n_failed);
     add_cell(&t, "%lld", (long long)(k->n_queued + k->n_running));
-    add_ms(&t, o->csv, k->best);
+    add_ms(&t, o->asked.csv, k->best);
     add_time(&t, k->latest);
   }
-  put_table(o, stdout, &t);
+  put_table(stdout, &t);
 }
 
-int db_list(const Options *o, tirc_db *db) {
+int db_list(const DbOptions *o, tirc_db *db) {
   Tasks tasks = {0};
   int status = read_tasks(o, db, 1, &tasks);
-  if (status == DONE && o->as_json) {
+  if (status == DONE && o->asked.as_json) {
     Json *j = json_object_new_object(), *list = json_object_new_array();
     put_string(j, "database", tirc_db_name(db));
     for (int i = 0; i < tasks.n; i++)
       json_object_array_add(list, task_as_json(&tasks.at[i], false));
     put(j, "tasks", list);
     status = put_json(o, j);
-  } else if (status == DONE && (tasks.n || o->csv)) {
+  } else if (status == DONE && (tasks.n || o->asked.csv)) {
     put_task_table(o, &tasks);
   } else if (status == DONE) {
-    printf("%s: no tasks%s\n", tirc_db_name(db), o->args.n > 1 ? " of that program" : "");
+    printf("%s: no tasks%s\n", tirc_db_name(db), o->asked.args.n > 1 ? " of that program" : "");
   }
   return status;
 }
@@ -185,7 +186,7 @@ static bool add_trial_json(void *self, const tirc_db_trial *t) {
 }
 
 /* One task is an object, several are the list "tasks" of one. */
-static int show_tasks_json(const Options *o, tirc_db *db, const Tasks *tasks) {
+static int show_tasks_json(const DbOptions *o, tirc_db *db, const Tasks *tasks) {
   Json *all = json_object_new_array();
   tirc_error *e = NULL;
   for (int i = 0; i < tasks->n && !e; i++) {
@@ -211,14 +212,15 @@ static void put_words(const char *first, const char *then) {
   fputs(then, stdout);
 }
 
-static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
+static int show_task(const DbOptions *o, tirc_db *db, const tirc_db_task *k) {
   static const char *const head[] = {"trial",  "median ms", "samples", "min ms",
                                      "max ms", "finished",  "outcome"};
   enum { A_SCREEN = 20 };
-  Trials t = {{.right = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4}, o->csv};
+  const TableStyle style = o->asked.csv ? CSV : ALIGNED;
+  Trials t = {{.style = style, .right = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4}, o->asked.csv};
   tirc_error *e = NULL;
   add_head(&t.table, 7, head);
-  if (!o->csv) {
+  if (!o->asked.csv) {
     printf("task %s\n", k->id);
     put_words(k->name ? k->name : "no name", ", program ");
     put_words(k->hash, "\nfor ");
@@ -228,20 +230,20 @@ static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
     printf("%lld trials, %lld of them failed, %lld waiting or running\n\n", (long long)k->n_done,
            (long long)k->n_failed, (long long)(k->n_queued + k->n_running));
   }
-  const int64_t limit = o->limit ? o->limit : o->csv ? 0 : A_SCREEN;
+  const int64_t limit = o->limit ? o->limit : o->asked.csv ? 0 : A_SCREEN;
   const tirc_status status = tirc_db_trials(db, k->id, limit, add_trial, &t, &e);
   const int shown = t.table.n / t.table.columns - 1;
-  put_table(o, stdout, &t.table);
+  put_table(stdout, &t.table);
   if (status != TIRC_OK) return report(e);
   const long long left = (long long)(k->n_done + k->n_queued + k->n_running) - shown;
-  if (left > 0 && !o->csv) printf("and %lld more (--limit N)\n", left);
+  if (left > 0 && !o->asked.csv) printf("and %lld more (--limit N)\n", left);
   return DONE;
 }
 
 /* --- the calls that a trial amounts to -------------------------------------------------------- */
 
 static int task_of_trial(tirc_db *db, const char *id, Tasks *out) {
-  Options only = {.args = {2, (const char *[]){"show", id}}};
+  DbOptions only = {.asked.args = {2, (const char *[]){"show", id}}};
   const int status = read_tasks(&only, db, 1, out);
   return status != DONE || out->n ? status : complain(NULL, "the database has no task %s", id);
 }
@@ -296,10 +298,10 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
   put_line("source", t->source);
 }
 
-static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
+static int show_trial(const DbOptions *o, tirc_db *db, tirc_db_trial *t) {
   Tasks tasks = {0};
   char *script = NULL;
-  if (o->as_json) return put_json(o, trial_as_json(t));
+  if (o->asked.as_json) return put_json(o, trial_as_json(t));
   int status = task_of_trial(db, t->task, &tasks);
   if (status == DONE) {
     put_trial(&tasks.at[0], t);
@@ -313,11 +315,11 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
 }
 
 /* Where a name has tasks of other sizes, targets or threads, they are what was meant. */
-static const char *hint_for(const Options *o, tirc_db *db, char *out, size_t size,
+static const char *hint_for(const DbOptions *o, tirc_db *db, char *out, size_t size,
                             const char *otherwise) {
-  const Options any = {0};
+  const DbOptions any = {0};
   Tasks all = {0};
-  const char *word = o->args.at[1], *hint = otherwise;
+  const char *word = o->asked.args.at[1], *hint = otherwise;
   const size_t n = strlen(word);
   if (read_tasks(&any, db, 0, &all) != DONE) return hint;
   for (int i = 0; i < all.n && hint == otherwise; i++) {
@@ -330,21 +332,22 @@ static const char *hint_for(const Options *o, tirc_db *db, char *out, size_t siz
   return hint;
 }
 
-int db_show(const Options *o, tirc_db *db) {
+int db_show(const DbOptions *o, tirc_db *db) {
+  const List *args = &o->asked.args;
   Tasks tasks = {0};
   tirc_db_trial *trial = NULL;
   tirc_error *e = NULL;
   char hint[256];
-  if (o->args.n < 2)
+  if (args->n < 2)
     return complain("tirc db list shows the tasks", "usage: tirc db show TASK|TRIAL");
   int status = read_tasks(o, db, 1, &tasks);
-  if (status == DONE && tasks.n && o->as_json) status = show_tasks_json(o, db, &tasks);
-  for (int i = 0; i < tasks.n && status == DONE && !o->as_json; i++) {
-    if (i > 0 && !o->csv) putchar('\n');
+  if (status == DONE && tasks.n && o->asked.as_json) status = show_tasks_json(o, db, &tasks);
+  for (int i = 0; i < tasks.n && status == DONE && !o->asked.as_json; i++) {
+    if (i > 0 && !o->asked.csv) putchar('\n');
     status = show_task(o, db, &tasks.at[i]);
   }
   if (status == DONE && !tasks.n) {
-    const tirc_status found = tirc_db_find_trial(db, o->args.at[1], &trial, &e);
+    const tirc_status found = tirc_db_find_trial(db, args->at[1], &trial, &e);
     if (found == TIRC_OK)
       status = show_trial(o, db, trial);
     else if (found == TIRC_BAD)
@@ -352,7 +355,7 @@ int db_show(const Options *o, tirc_db *db) {
     else
       status = complain(hint_for(o, db, hint, sizeof hint,
                                  "tirc db list shows the tasks, tirc db show TASK its trials"),
-                        "no task, program or trial is called '%s'", o->args.at[1]);
+                        "no task, program or trial is called '%s'", args->at[1]);
   }
   tirc_error_free(e);
   tirc_db_trial_free(trial);
@@ -373,7 +376,7 @@ static tirc_db_trial *best_of(tirc_db *db, const tirc_db_task *k, tirc_error **e
 /* A line of a comment stays one, whatever a profile is called. */
 static char *in_a_line(const char *text) { return shown_name(text ? text : "unknown"); }
 
-static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
+static int put_best(const DbOptions *o, tirc_db *db, const tirc_db_task *k) {
   tirc_error *e = NULL;
   tirc_module *m = NULL;
   char *script = NULL, *text = NULL;
@@ -381,7 +384,7 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
   if (!t) return report(e);
   char *machine = in_a_line(k->machine->profile), *target = in_a_line(k->target);
   int status = script_of(k, t, &m, &script);
-  Json *record = status == DONE && o->as_json ? tuning_record(0, k, m, t) : NULL;
+  Json *record = status == DONE && o->asked.as_json ? tuning_record(0, k, m, t) : NULL;
   if (record) {
     const char *line = json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN |
                                                                   JSON_C_TO_STRING_NOSLASHESCAPE);
@@ -390,7 +393,7 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
     text = tirc_format(memory, "# %.4f ms on %d thread%s, machine %s, target %s: trial %s\n%s\n",
                        1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s", machine, target,
                        t->id, script);
-  if (status == DONE) status = write_output(o, NULL, text, strlen(text));
+  if (status == DONE) status = write_output(NULL, text, strlen(text));
   json_object_put(record);
   tirc_string_free(script);
   tirc_module_free(m);
@@ -398,18 +401,18 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
   return status;
 }
 
-int db_best(const Options *o, tirc_db *db) {
+int db_best(const DbOptions *o, tirc_db *db) {
+  const List *args = &o->asked.args;
   Tasks tasks = {0};
   char hint[256];
-  if (o->args.n < 2)
-    return complain("tirc db list shows the tasks", "usage: tirc db best TASK|PROG");
+  if (args->n < 2) return complain("tirc db list shows the tasks", "usage: tirc db best TASK|PROG");
   int status = read_tasks(o, db, 1, &tasks), best = -1;
   for (int i = 0; i < tasks.n; i++)
     if (!isnan(tasks.at[i].best) && (best < 0 || tasks.at[i].best < tasks.at[best].best)) best = i;
   if (status == DONE && best < 0) {
     complain(tasks.n ? "tirc db show tells what went wrong"
                      : hint_for(o, db, hint, sizeof hint, "tirc db list shows the tasks"),
-             tasks.n ? "no trial of '%s' ran" : "nothing is known of '%s'", o->args.at[1]);
+             tasks.n ? "no trial of '%s' ran" : "nothing is known of '%s'", args->at[1]);
     status = NO;
   }
   if (status == DONE) status = put_best(o, db, &tasks.at[best]);

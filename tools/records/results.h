@@ -4,7 +4,16 @@
 
 #include "tools/kit/table.h"
 #include "tools/results/chart.h"
+#include "tools/results/database.h"
 #include "tools/results/held.h"
+
+typedef struct ResultsOptions {
+  Asked asked;
+  List kernel;
+  const char *pivot, *against, *plot;
+  bool md, latex;
+} ResultsOptions;
+int cmd_results(ResultsOptions *o);
 
 /* A contender in a setting on a kind of machine: the result that counts. */
 typedef struct Stored {
@@ -17,7 +26,7 @@ typedef struct Stored {
 } Stored;
 
 typedef struct Results {
-  const Options *o;
+  const ResultsOptions *o;
   int n, room, n_older; /* results that others came before */
   Stored *at;
 } Results;
@@ -27,6 +36,7 @@ const char *dimension(const Stored *s, const char *name, char *buffer, size_t si
 /* By value where both are numbers. */
 int compare_values(const char *a, const char *b);
 
+TableStyle style_of(const ResultsOptions *o);
 const char *note_of(const Results *r); /* what the stars mean; NULL: there are none */
 
 /* results_pivot.c, results_plot.c: DONE or BAD */

@@ -182,8 +182,8 @@ static Sum sum_up(const Pivot *p, int row, int column) {
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static void add_sum(const Options *o, Table *t, const Sum *s, int most) {
-  if (o->csv) {
+static void add_sum(const ResultsOptions *o, Table *t, const Sum *s, int most) {
+  if (o->asked.csv) {
     const double all[] = {s->value.value, s->value.low, s->value.high};
     for (int i = 0; i < 3; i++) {
       if (s->n && isfinite(all[i]))
@@ -206,7 +206,7 @@ static void add_heads(const Pivot *p, Table *t) {
   for (int i = 0; i < p->rows.n_names; i++) add_cell(t, "%s%s", p->rows.names[i], "");
   for (int c = 0; c < p->columns.n; c++) {
     add_cell(t, "%s", p->columns.keys[c]);
-    if (!p->r->o->csv) continue;
+    if (!p->r->o->asked.csv) continue;
     add_cell(t, "%s low", p->columns.keys[c]);
     add_cell(t, "%s high", p->columns.keys[c]);
   }
@@ -234,13 +234,14 @@ static int fullest(const Sum *sums, int n) {
 static bool is_empty(const Sum *row, int n) { return fullest(row, n) == 0; }
 
 static void put_pivot_table(const Pivot *p, const Sum *sums) {
-  const Options *o = p->r->o;
+  const ResultsOptions *o = p->r->o;
   const int n = p->columns.n, most = fullest(sums, p->rows.n * n);
-  Table t = {.columns = p->rows.n_names + n * (o->csv ? 3 : 1),
+  Table t = {.style = style_of(o),
+             .columns = p->rows.n_names + n * (o->asked.csv ? 3 : 1),
              .right = ~UINT64_C(0),
              .note = note_of(p->r)};
   t.right <<= p->rows.n_names;
-  if (!o->csv && !o->md && !o->latex) {
+  if (t.style == ALIGNED) {
     if (o->against)
       fputs("times as fast as ", stdout), put_name(stdout, o->against);
     else
@@ -254,7 +255,7 @@ static void put_pivot_table(const Pivot *p, const Sum *sums) {
     add_row_names(p, &t, row);
     for (int c = 0; c < n; c++) add_sum(o, &t, &sums[row * n + c], most);
   }
-  put_table(o, stdout, &t);
+  put_table(stdout, &t);
 }
 
 static void add_names(Json *j, const Side *side) {
@@ -324,7 +325,7 @@ static int put(Pivot *p) {
                       r->o->against ? "nothing was measured beside '%s'"
                                     : "no result has both sides of the table%s",
                       r->o->against ? r->o->against : "");
-  else if (r->o->as_json)
+  else if (r->o->asked.as_json)
     put_pivot_json(p, sums);
   else
     put_pivot_table(p, sums);

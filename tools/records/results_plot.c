@@ -95,7 +95,7 @@ static int draw_all(const Results *r, const Chart *c, const char *kind, const ch
   return status;
 }
 
-static const char *read_kind(const Options *o, const char **file) {
+static const char *read_kind(const ResultsOptions *o, const char **file) {
   const char *colon = strchr(o->plot, ':');
   *file = colon ? colon + 1 : o->plot;
   if (!colon) return kinds[0];
@@ -125,6 +125,6 @@ int draw_results(const Results *r) {
   int status = check_plot(file);
   if (status == DONE) status = require_one(r, "machine", "--machine");
   if (status == DONE) status = require_one(r, "target", "--target");
-  if (status == DONE) status = require_one(r, "threads", "--threads");
+  if (status == DONE) status = require_one(r, "threads", "--for-threads");
   return status == DONE ? draw_chart(r, kind, file) : status;
 }

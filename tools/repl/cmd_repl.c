@@ -1,7 +1,7 @@
 /* `tirc repl`: the loop that reads statements, and the commands of a session. */
 #include "ir/ascii.h"
 #include "repl.h"
-#include "tools/command/run.h"
+#include "tools/command/command.h"
 #include "tools/teach/teach.h"
 
 #include <errno.h>
@@ -144,8 +144,7 @@ static int repl_loops(Repl *r, const char *text) {
 /* --- running ---------------------------------------------------------------------------------- */
 
 static int repl_run(Repl *r, const char *text) {
-  Options o = *r->o;
-  o.check = strcmp(text, "--check") == 0;
+  const RunOptions o = {.run = r->o->run, .check = strcmp(text, "--check") == 0};
   if (*text && !o.check) return complain(NULL, "usage: run [--check]");
   return run_module(&o, r->program, module_now(r));
 }
@@ -288,16 +287,17 @@ static int converse(Repl *r) {
   return r->editor ? DONE : worst;
 }
 
-int cmd_repl(Options *o) {
+int cmd_repl(ReplOptions *o) {
+  const List *args = &o->run.make.from.args;
   Repl r = {.o = o};
-  if (strcmp(o->args.at[0], "-") == 0)
+  if (strcmp(args->at[0], "-") == 0)
     return complain(NULL, "the program cannot be standard input, which the lines come from");
-  int status = load_scheduled(o, NULL, &r.program);
+  int status = load_scheduled(&o->run.make, NULL, &r.program);
   if (status == DONE) status = move_back(&r, 0);
   bool terminal = isatty(0) && isatty(1);
   if (status == DONE && terminal && !(r.editor = open_editor(&r))) status = BAD;
   if (status == DONE && terminal)
-    printf("%s: `sch` is the schedule; `help` lists commands, Tab completes\n", o->args.at[0]);
+    printf("%s: `sch` is the schedule; `help` lists commands, Tab completes\n", args->at[0]);
   if (status == DONE) status = converse(&r);
   close_editor(r.editor);
   free_session(&r);

@@ -369,13 +369,13 @@ static int by_cycles(const void *a, const void *b) {
 static int search(Search *q) {
   tirc_error *e = NULL;
   char *text = script_of(q->r, NULL);
-  tirc_schedule_options options = {.target = q->r->o->target,
-                                   .max_steps = q->r->o->script_steps,
+  tirc_schedule_options options = {.target = q->r->o->run.make.from.target,
+                                   .max_steps = q->r->o->run.make.from.script_steps,
                                    .self = q,
                                    .warn = count_warning};
   tirc_executor *x = NULL;
   int status = DONE;
-  if (tirc_executor_new((int)q->r->o->threads, &x, &e) ||
+  if (tirc_executor_new(q->r->o->run.make.threads, &x, &e) ||
       tirc_schedule_new(q->r->program, &options, &q->s, &e) ||
       tirc_schedule_run(q->s, text, strlen(text), "<session>", &e) ||
       tirc_schedule_tree(q->s, NULL, &q->n, &q->nodes, &e) ||

@@ -7,11 +7,17 @@
 
 #include "tools/step/step.h"
 
+typedef struct ReplOptions {
+  Running run;
+  double seconds;
+} ReplOptions;
+int cmd_repl(ReplOptions *o);
+
 typedef struct Editor Editor;
 typedef struct Proposals Proposals;
 
 typedef struct Repl {
-  Options *o;
+  ReplOptions *o;
   tirc_module *program;
   int n, n_lines;    /* accepted lines, and with those that redo brings back */
   char **lines;      /* statements; each ends with a newline */

@@ -36,11 +36,12 @@ char *script_of(const Repl *r, const char *line) {
 
 tirc_status run_lines(const Repl *r, const char *line, size_t *n_printed, int *n_warnings,
                       tirc_steps **steps, tirc_error **error) {
+  const Loading *from = &r->o->run.make.from;
   char *text = script_of(r, line);
   Listener l = {.r = r, .known = *n_printed, .known_warnings = *n_warnings};
-  tirc_schedule_options options = {.target = r->o->target,
-                                   .max_steps = r->o->script_steps,
-                                   .strict = r->o->strict,
+  tirc_schedule_options options = {.target = from->target,
+                                   .max_steps = from->script_steps,
+                                   .strict = from->strict,
                                    .self = &l,
                                    .print = hear,
                                    .warn = hear_warning};

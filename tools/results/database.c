@@ -17,10 +17,3 @@ int open_database(const char *where, tirc_db_mode mode, tirc_db **out) {
   report(e);
   return BAD;
 }
-
-tirc_db_filter db_filter(const Options *o, int i) {
-  return (tirc_db_filter){.workload = i < o->args.n ? o->args.at[i] : NULL,
-                          .target = o->target,
-                          .threads = (int)o->threads,
-                          .machine = o->machine};
-}

@@ -9,8 +9,12 @@
 /* DONE, or the exit status after the error was reported. Reading one that is missing is bad usage
  * here. */
 int open_database(const char *where, tirc_db_mode mode, tirc_db **out);
-/* What --target, --threads and --machine leave, and the words of argument number i, if there is
- * one: a task, or a program's name or hash. */
-tirc_db_filter db_filter(const Options *o, int i);
+/* Where the options of the commands begin that look into a database. */
+typedef struct Asked {
+  List args;
+  const char *database, *output;
+  tirc_db_filter only; /* what --target, --for-threads and --machine leave */
+  bool csv, as_json;
+} Asked;
 
 #endif

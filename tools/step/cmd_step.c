@@ -46,7 +46,7 @@ static int choose_only(const tirc_steps *s, const char *words, bool *only) {
   return DONE;
 }
 
-static int choose(const Options *o, const tirc_steps *s, StepChoice *choice) {
+static int choose(const StepOptions *o, const tirc_steps *s, StepChoice *choice) {
   int n = choice->n = tirc_steps_count(s);
   int from = o->from ? find_step(s, o->from, false) : 0;
   int to = o->to ? find_step(s, o->to, true) : n - 1;
@@ -63,12 +63,12 @@ static int choose(const Options *o, const tirc_steps *s, StepChoice *choice) {
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-static int write_steps_json(const Options *o, const tirc_steps *s, const StepChoice *choice) {
+static int write_steps_json(const StepOptions *o, const tirc_steps *s, const StepChoice *choice) {
   json_object *j = steps_as_json(s, choice);
   const char *text =
       json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-  int status = write_output(o, o->output, text, strlen(text));
-  if (status == DONE && !o->output) putchar('\n');
+  int status = write_output(o->make.from.output, text, strlen(text));
+  if (status == DONE && !o->make.from.output) putchar('\n');
   json_object_put(j);
   return status;
 }
@@ -102,13 +102,13 @@ static void hear_script(void *self, const char *text) {
 }
 
 /* The steps of the script that the record amounts to. */
-static tirc_status steps_of_tuned(const Options *o, const tirc_module *m,
+static tirc_status steps_of_tuned(const Making *o, const tirc_module *m,
                                   const tirc_schedule_options *options, tirc_steps **out,
                                   tirc_error **e) {
   tirc_module *tuned = NULL;
   char *script = NULL;
   const tirc_auto_options a = auto_options(o);
-  tirc_status status = tirc_module_tuned(m, o->database, (int)o->threads, &a, options, &tuned, e);
+  tirc_status status = tirc_module_tuned(m, o->database, o->threads, &a, options, &tuned, e);
   if (status == TIRC_OK) status = tirc_module_trace(tuned, TIRC_TRACE_SCRIPT, &script, e);
   if (status == TIRC_OK)
     status = tirc_module_steps_text(m, script, strlen(script), "<tuned>", options, out, e);
@@ -117,39 +117,43 @@ static tirc_status steps_of_tuned(const Options *o, const tirc_module *m,
   return status;
 }
 
-static int load_steps(const Options *o, ProgramText *program, tirc_module **m, tirc_steps **out,
+static int load_steps(const StepOptions *o, ProgramText *program, tirc_module **m, tirc_steps **out,
                       json_object **warnings) {
+  const List *args = &o->make.from.args;
+  const Loading *from = &o->make.from;
   tirc_error *e = NULL;
-  const char *path = o->args.at[0];
+  const char *path = args->at[0];
   program->name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-  int status = check_auto(o);
+  int status = check_auto(&o->make);
   if (status != DONE) return status;
-  if (o->automatic == (o->args.n > 1))
+  if (is_automatic(&o->make) == (args->n > 1))
     return complain("`-` stands for standard input",
-                    o->automatic ? "a schedule is a script or --auto, not both"
-                                 : "usage: tirc step PROG SCHED, or PROG --auto");
-  if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
+                    is_automatic(&o->make) ? "a schedule is a script or --auto, not both"
+                                           : "usage: tirc step PROG SCHED, or PROG --auto");
+  if (args->n > 1 && strcmp(args->at[0], "-") == 0 && strcmp(args->at[1], "-") == 0)
     return complain(NULL, "only one of the program and the schedule can be standard input");
   status = read_text(path, &program->text, &program->n);
-  if (status == DONE) status = load_program_text(o, program->name, program->text, program->n, m);
+  if (status == DONE)
+    status = load_program_text(&o->make.from, program->name, program->text, program->n, m);
   if (status != DONE) return status;
   Listener listener = {program->name, warnings};
   tirc_schedule_options options = {
-      .target = o->target,
-      .max_steps = o->script_steps,
-      .strict = o->strict,
+      .target = from->target,
+      .max_steps = from->script_steps,
+      .strict = from->strict,
       .self = &listener,
       .print = hear_script,
       .warn = hear_warning,
   };
-  const tirc_auto_options a = auto_options(o);
-  const tirc_status made = o->tuned       ? steps_of_tuned(o, *m, &options, out, &e)
-                           : o->automatic ? tirc_module_steps_auto(*m, &a, &options, out, &e)
-                                          : tirc_module_steps(*m, o->args.at[1], &options, out, &e);
+  const tirc_auto_options a = auto_options(&o->make);
+  const tirc_status made = o->make.tuned ? steps_of_tuned(&o->make, *m, &options, out, &e)
+                           : o->make.automatic
+                               ? tirc_module_steps_auto(*m, &a, &options, out, &e)
+                               : tirc_module_steps(*m, args->at[1], &options, out, &e);
   return made ? report(e) : DONE;
 }
 
-int cmd_step(Options *o) {
+int cmd_step(StepOptions *o) {
   tirc_module *m = NULL;
   tirc_steps *s = NULL;
   StepChoice choice = {0};

@@ -15,7 +15,7 @@ static const int64_t sizes[] = {1,  2,  3,   4,   6,   8,   12,  16,  24,   32, 
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
 typedef struct Search {
-  const Options *o;
+  const StepOptions *o;
   const ProgramText *program;
   const tirc_steps *full; /* of the program as it is */
   int n;                  /* constants */
@@ -56,9 +56,12 @@ static tirc_steps *step_through(Search *q) {
     snprintf(text[i], sizeof text[i], "%lld", (long long)q->values[i]);
     q->defines[i].value = text[i];
   }
-  tirc_schedule_options options = {.target = q->o->target, .max_steps = q->o->script_steps};
+  tirc_schedule_options options = {.target = q->o->make.from.target,
+                                   .max_steps = q->o->make.from.script_steps};
   const char *script = tirc_steps_script(q->full),
-             *name = q->o->automatic ? "<auto>" : q->o->args.at[1]; /* imports: beside it */
+             *name = is_automatic(&q->o->make)
+                         ? "<auto>"
+                         : q->o->make.from.args.at[1]; /* imports: beside it */
   if (tirc_module_parse(q->program->text, q->program->n, q->program->name, q->n, q->defines, &m,
                         NULL) == TIRC_OK)
     (void)tirc_module_steps_text(m, script, strlen(script), name, &options, &s, NULL);
@@ -182,7 +185,7 @@ static bool has_size(const tirc_module *m, Nearest *best) {
   return found;
 }
 
-int check_instance(const Options *o, const tirc_module *m) {
+int check_instance(const StepOptions *o, const tirc_module *m) {
   for (int i = 0; i < o->instance.n; i++) {
     const char *text = o->instance.at[i], *equals = strchr(text, '=');
     char *end = NULL;
@@ -204,7 +207,7 @@ int check_instance(const Options *o, const tirc_module *m) {
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-tirc_steps *small_instance(const Options *o, const ProgramText *program, const tirc_module *m,
+tirc_steps *small_instance(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **out_setting) {
   Search q = {.o = o, .program = program, .full = full, .budget = budget};
   q.outcome[0] = outcome_of(full, false);

@@ -44,7 +44,7 @@ static json_object *trace_all(const tirc_steps *s, const List *given, int64_t bu
   return j;
 }
 
-static json_object *traces(const Options *o, const ProgramText *program, const tirc_module *m,
+static json_object *traces(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *s) {
   char *setting = NULL;
   int64_t budget = ACCESSES;
@@ -180,16 +180,17 @@ static void put_page(FILE *to, json_object *data) {
   }
 }
 
-int write_page(const Options *o, const ProgramText *program, const tirc_module *m,
+int write_page(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                const tirc_steps *s, const StepChoice *choice) {
+  const List *args = &o->make.from.args;
   char *text = NULL;
   size_t n = 0;
   json_object *data = steps_as_json(s, choice);
   FILE *f = begin_text(&text, &n);
   json_object_object_add(data, "programFile", json_text(program->name));
-  const char *script = o->automatic                      ? "<auto>"
-                       : strcmp(o->args.at[1], "-") == 0 ? "<stdin>"
-                                                         : o->args.at[1];
+  const char *script = is_automatic(&o->make)          ? "<auto>"
+                       : strcmp(args->at[1], "-") == 0 ? "<stdin>"
+                                                       : args->at[1];
   json_object_object_add(data, "scriptFile", json_text(script));
   json_object_object_add(data, "scripts", scripts(s, script));
   json_object_object_add(data, "terms", terms());
@@ -199,5 +200,5 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
   put_page(f, data);
   json_object_put(data);
   (void)end_text(f, &text);
-  return write_output(o, o->html, text, n);
+  return write_output(o->html, text, n);
 }

@@ -7,6 +7,14 @@
 
 #include <json-c/json.h>
 
+typedef struct StepOptions {
+  Making make;
+  const char *from, *to, *html;
+  List only, instance;
+  bool as_json;
+} StepOptions;
+int cmd_step(StepOptions *o);
+
 /* What was asked for: which of the steps. */
 typedef struct StepChoice {
   int n;                        /* steps in all */
@@ -46,14 +54,14 @@ struct json_object *trace_as_json(const tirc_module *m, const List *given, int64
 int64_t instance_value(const List *given, const char *name, int64_t otherwise);
 
 /* instance.c: DONE, or BAD after saying which --instance names nothing or no size. */
-int check_instance(const Options *o, const tirc_module *m);
+int check_instance(const StepOptions *o, const tirc_module *m);
 /* The steps of a small instance of the program; NULL when there is none. *setting
  * says which. */
-tirc_steps *small_instance(const Options *o, const ProgramText *program, const tirc_module *m,
+tirc_steps *small_instance(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **setting);
 
 /* page.c */
-int write_page(const Options *o, const ProgramText *program, const tirc_module *m,
+int write_page(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                const tirc_steps *s, const StepChoice *choice);
 
 #endif

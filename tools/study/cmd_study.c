@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /* NAME.report beside where the command runs, or what -o says. */
-static char *report_folder(const Options *o) {
-  char *stem = o->write ? NULL : path_stem(o->args.at[0]), *out;
+static char *report_folder(const StudyOptions *o) {
+  char *stem = o->write ? NULL : path_stem(o->asked.args.at[0]), *out;
   const size_t n = strlen(o->write ? o->write : stem ? stem : "") + sizeof ".report";
   out = tirc_alloc(memory, n);
   if (out) snprintf(out, n, "%s%s", o->write ? o->write : stem, o->write ? "" : ".report");
@@ -97,14 +97,15 @@ static int run(Study *s) {
   return stored == DONE ? status : stored;
 }
 
-int cmd_study(Options *o) {
+int cmd_study(StudyOptions *o) {
+  const List *args = &o->asked.args;
   if (o->names) {
     print_study_names(stdout);
     return DONE;
   }
-  if (!o->args.n) return complain(NULL, "usage: tirc study FILE");
+  if (!args->n) return complain(NULL, "usage: tirc study FILE");
   Study s = {
-      .o = o, .path = o->args.at[0], .threads = "0", .turns = 9, .seconds = 0.3, .attempts = 3};
+      .o = o, .path = args->at[0], .threads = "0", .turns = 9, .seconds = 0.3, .attempts = 3};
   s.report = report_folder(o);
   int status = read_study(&s);
   if (status == DONE) status = run(&s);

@@ -42,7 +42,7 @@ Value study_run_tuned_tiles(Script *sc, Value self, const Args *a) {
   const Study *s = self.u.object;
   const Names sizes = study_sizes(sc, study_given(a, 1, "D"));
   const char *path = study_beside(sc, s, study_text(sc, &a->at[0], "a program")),
-             *where = s->o->database;
+             *where = s->o->asked.database;
   Made how = {0};
   const tirc_schedule_options options = {
       .target = s->targets.at[0], .self = &how, .warn = note_made};

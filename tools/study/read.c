@@ -412,7 +412,7 @@ static void find_title(Study *s, const char *text) {
 }
 
 int read_study(Study *s) {
-  const tirc_schedule_options options = {.max_steps = s->o->script_steps, .print = print_of_study};
+  const tirc_schedule_options options = {.print = print_of_study};
   const char *slash = strrchr(s->path, '/');
   tirc_module *m = NULL;
   tirc_error *e = NULL;

@@ -36,14 +36,11 @@ static Line line_of(const Workload *w) {
   return l;
 }
 
-static int add_suite(Study *s, Ground *g, const Workload *w) {
+static int add_suite(Ground *g, const Workload *w) {
   const int before = g->b.n_cases;
-  Options o = *s->o;
-  o.define = (List){w->sizes.n, w->sizes.at};
-  g->b.o = &o;
+  const List sizes = {w->sizes.n, w->sizes.at};
   g->b.of_programs = false;
-  const int status = read_suite(&g->b, w->suite);
-  g->b.o = s->o;
+  const int status = read_suite(&g->b, w->suite, &sizes);
   if (status != DONE) return status;
   if (g->b.of_programs == (w->program != NULL))
     return complain("suite(name, program=\"matmul.tir\") for a suite of sizes alone",
@@ -55,11 +52,10 @@ static int add_suite(Study *s, Ground *g, const Workload *w) {
   return DONE;
 }
 
-static int add_workload(Study *s, Ground *g, const Workload *w) {
-  if (w->suite) return add_suite(s, g, w);
+static int add_workload(Ground *g, const Workload *w) {
+  if (w->suite) return add_suite(g, w);
   Line l = line_of(w);
-  const int status = add_line(&g->b, &l);
-  return status;
+  return add_line(&g->b, &l);
 }
 
 static bool has_sizes(const tirc_module *m) {
@@ -77,11 +73,9 @@ static bool has_sizes(const tirc_module *m) {
  * was tuned, and auto's would stand in for it. */
 static char *made_text(const Ground *g, const Case *k, const Planned *p, bool *bare) {
   Made how = {0};
-  const tirc_schedule_options options = {.target = g->b.how.target,
-                                         .max_steps = g->b.o->script_steps,
-                                         .self = &how,
-                                         .warn = note_made};
-  const tirc_auto_options by_rules = auto_options(g->b.o);
+  const tirc_schedule_options options = {
+      .target = g->b.how.target, .self = &how, .warn = note_made};
+  const tirc_auto_options by_rules = {0};
   const char *where = *g->b.how.database ? g->b.how.database : NULL;
   tirc_module *m = NULL;
   char *text = NULL;
@@ -117,7 +111,7 @@ static int identify(Study *s, Ground *g, Case *k) {
 static int make_units(Study *s, Ground *g) {
   int status = DONE;
   for (int i = 0; i < s->workloads.n && status == DONE; i++)
-    status = add_workload(s, g, &s->workloads.at[i]);
+    status = add_workload(g, &s->workloads.at[i]);
   if (status == DONE) status = multiply_threads(&g->b);
   if (status != DONE) return status;
   const size_t n = (size_t)(g->b.n_cases * s->plans.n) + 1;
@@ -244,10 +238,10 @@ static void leave_out_doubles(Bench *b) {
 static int open_ground(Study *s, Ground *g, const char *target) {
   Bench *b = &g->b;
   tirc_error *e = NULL;
-  *b = (Bench){.o = s->o,
+  *b = (Bench){.o = &s->usual,
                .how = {.target = target,
                        .threads = s->threads,
-                       .database = s->o->database ? s->o->database : "",
+                       .database = s->o->asked.database ? s->o->asked.database : "",
                        .seconds = s->seconds,
                        .cool_down = s->cool_down,
                        .turns = s->turns,

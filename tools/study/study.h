@@ -5,9 +5,17 @@
 #define TIRC_TOOLS_STUDY_H
 
 #include "tools/bench/bench.h"
+#include "tools/results/database.h"
 #include "tools/results/held.h"
 
 #include "runtime/api/schedule.h"
+
+typedef struct StudyOptions {
+  Asked asked;
+  const char *write;
+  bool quick, names, again;
+} StudyOptions;
+int cmd_study(StudyOptions *o);
 
 /* A contender of the study; those of the same text in a setting are measured once. */
 typedef struct Plan {
@@ -67,7 +75,8 @@ typedef struct Ground {
 } Ground;
 
 typedef struct Study {
-  const Options *o;
+  const StudyOptions *o;
+  Running usual;                     /* no options of programs and schedules */
   const char *title, *path, *folder; /* folder: where the script is, with a slash, or "" */
   char *report;                      /* the folder of the report */
   tirc_schedule *script;             /* what is read lives in its memory */

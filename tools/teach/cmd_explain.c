@@ -296,8 +296,8 @@ static const char *names_with(Similar *s) {
 
 static void offer_name(void *best, const char *name) { tirc_offer_name(best, name, strlen(name)); }
 
-int explain_or_command(const Options *o) {
-  const char *what = o->args.at[0], *name;
+int explain_or_command(const char *what) {
+  const char *name;
   int status = DONE;
   const Command *c = find_command(what);
   if (explain_name(what, &status)) {
@@ -323,7 +323,7 @@ int explain_or_command(const Options *o) {
                   "there is no command, error code, primitive, term, function or pass '%s'", what);
 }
 
-int cmd_explain(Options *o) {
+int cmd_explain(ExplainOptions *o) {
   if (o->codes) {
     list_codes();
     return DONE;
@@ -339,5 +339,5 @@ int cmd_explain(Options *o) {
     print_language(LANGUAGE_MARKDOWN);
     return DONE;
   }
-  return explain_or_command(o);
+  return explain_or_command(o->args.at[0]);
 }

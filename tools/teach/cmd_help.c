@@ -1,6 +1,6 @@
 #include "teach.h"
 
-int cmd_help(Options *o) {
+int cmd_help(HelpOptions *o) {
   if (o->markdown) {
     print_primitives_as_markdown();
     return DONE;
@@ -12,7 +12,7 @@ int cmd_help(Options *o) {
     return DONE;
   }
   const Command *c = find_command(o->args.at[0]);
-  if (!c) return explain_or_command(o);
+  if (!c) return explain_or_command(o->args.at[0]);
   print_command_help(c, false, stdout);
   return DONE;
 }

@@ -33,16 +33,16 @@ static void list_lessons(void) {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static int write_files(const Options *o, const Lesson *lesson) {
+static int write_files(const LessonOptions *o, const Lesson *lesson) {
   const struct {
     const char *name, *text;
   } files[] = {{"README.md", lesson->page},
                {"program.tir", lesson->program},
                {"schedule.sch", lesson->schedule},
                {"exercise.sch", lesson->exercise}};
-  int status = make_folder(o);
+  int status = make_folder(o->write);
   for (size_t i = 0; i < sizeof files / sizeof *files && status == DONE; i++)
-    status = write_into_folder(o, files[i].name, files[i].text);
+    status = write_into_folder(o->write, files[i].name, files[i].text);
   return status;
 }
 
@@ -66,15 +66,15 @@ static tirc_status make_runner(const tirc_module *m, tirc_executor *x, int n,
 }
 
 /* How many times faster `a` is than `b`. */
-static int measure_ratio(const Options *o, const tirc_module *a, const tirc_module *b, int n,
+static int measure_ratio(const LessonOptions *o, const tirc_module *a, const tirc_module *b, int n,
                          const tirc_argument *args, double *ratio) {
   static const tirc_measure_options brief = {.seconds = 0.14, .turns = 7, .attempts = 1};
   tirc_executor *x = NULL;
   tirc_error *e = NULL;
   tirc_measurement *m = NULL;
   Runner r[2] = {{0}};
-  bool failed = tirc_executor_new((int)o->threads, &x, &e) ||
-                make_runner(a, x, n, args, &r[0], &e) || make_runner(b, x, n, args, &r[1], &e);
+  bool failed = tirc_executor_new(o->threads, &x, &e) || make_runner(a, x, n, args, &r[0], &e) ||
+                make_runner(b, x, n, args, &r[1], &e);
   const tirc_contender c[2] = {tirc_launch_contender("a", r[0].launch),
                                tirc_launch_contender("b", r[1].launch)};
   failed = failed || tirc_measure(2, c, &brief, &m, &e);
@@ -88,7 +88,7 @@ static int measure_ratio(const Options *o, const tirc_module *a, const tirc_modu
 /* --- checking --------------------------------------------------------------------------------- */
 
 typedef struct Attempt {
-  const Options *o;
+  const LessonOptions *o;
   const Lesson *lesson;
   tirc_module *program, *reference, *scheduled; /* reference: by the lesson's schedule, or NULL */
   int n;
@@ -150,8 +150,8 @@ static int check_results(Attempt *a) {
     if (tirc_array_new(p->dtype, p->ndim, p->shape, &a->args[i].array, &e)) return report(e);
     tirc_array_fill_random(a->args[i].array, (uint64_t)i);
   }
-  status = make_reference(a->o, a->program, a->n, a->args, &a->expected);
-  if (status == DONE && (tirc_executor_new((int)a->o->threads, &x, &e) ||
+  status = make_reference(a->program, NULL, a->n, a->args, 0, &a->expected);
+  if (status == DONE && (tirc_executor_new(a->o->threads, &x, &e) ||
                          make_runner(a->scheduled, x, a->n, a->args, &r, &e)))
     status = report(e);
   if (status == DONE) (void)tirc_launch_run(r.launch);
@@ -203,7 +203,7 @@ static tirc_status schedule_exercise(const Lesson *lesson, const tirc_module *pr
   return tirc_module_schedule(program, path, NULL, out, e);
 }
 
-static int check_exercise(const Options *o, const Lesson *lesson, const char *path) {
+static int check_exercise(const LessonOptions *o, const Lesson *lesson, const char *path) {
   Attempt a = {.o = o, .lesson = lesson};
   tirc_error *e = NULL;
   int status = parse_text(lesson->program, &a.program);
@@ -222,7 +222,7 @@ static int check_exercise(const Options *o, const Lesson *lesson, const char *pa
   return right || status == BAD ? status : NO;
 }
 
-int cmd_lesson(Options *o) {
+int cmd_lesson(LessonOptions *o) {
   if (o->args.n == 0) {
     list_lessons();
     return DONE;

@@ -4,6 +4,27 @@
 
 #include "tools/kit/kit.h"
 
+typedef struct LessonOptions {
+  List args;
+  const char *write;
+  int threads;
+  bool no_timing;
+} LessonOptions;
+int cmd_lesson(LessonOptions *o);
+
+typedef struct ExplainOptions {
+  List args;
+  bool codes, markdown;
+} ExplainOptions;
+int cmd_explain(ExplainOptions *o);
+
+typedef struct HelpOptions {
+  List args;
+  const char *man, *completion;
+  bool markdown;
+} HelpOptions;
+int cmd_help(HelpOptions *o);
+
 /* manual.c, completion.c: the exit status */
 int print_manual(const char *page);
 int print_completion(const char *shell);
@@ -11,8 +32,8 @@ int print_completion(const char *shell);
 /* cmd_explain.c: an error code, primitive, term, pass or word of the language; false when there is
  * none of the name */
 bool explain_name(const char *name, int *status);
-/* The first argument explained, a command by its help, or what is wrong with it. */
-int explain_or_command(const Options *o);
+/* A name explained, a command by its help, or what is wrong with it. */
+int explain_or_command(const char *what);
 /* The definitions that an error's code is about. */
 void explain_terms(const char *code);
 /* Other words for terms, one after the other; false behind the last. */

@@ -1,0 +1,65 @@
+/* The options of the commands that make, run and tune programs, and these commands. */
+#ifndef TIRC_TOOLS_COMMAND_H
+#define TIRC_TOOLS_COMMAND_H
+
+#include "tools/kit/kit.h"
+
+typedef struct ImportOptions {
+  Loading from;
+  const char *weights;
+} ImportOptions;
+
+typedef struct ShapesOptions {
+  Loading from;
+  const char *uses;
+  bool show_uses, as_json;
+} ShapesOptions;
+
+typedef struct ApplyOptions {
+  Making make;
+  const char *save_trace;
+  bool as_script;
+} ApplyOptions;
+
+typedef struct BuildOptions {
+  Making make;
+  const char *emit, *figures, *weights_out;
+  bool annotate, weights_inside;
+} BuildOptions;
+
+typedef struct RunOptions {
+  Running run;
+  bool check, interpret, report;
+  int64_t blocks;
+  const char *log_matmuls;
+} RunOptions;
+
+typedef struct TuneOptions {
+  Running run;
+  int64_t trials;
+  double seconds, lease;
+  const char *suite, *ranking, *mutations;
+  bool show_space, show_tasks;
+} TuneOptions;
+
+int cmd_import(ImportOptions *o);
+int cmd_check(Making *o);
+int cmd_print(Making *o);
+int cmd_equal(Loading *o);
+int cmd_operator(Loading *o);
+int cmd_shapes(ShapesOptions *o);
+int cmd_apply(ApplyOptions *o);
+int cmd_rules(List *args);
+int cmd_lower(Making *o);
+int cmd_build(BuildOptions *o);
+int cmd_run(RunOptions *o);
+int cmd_tune(TuneOptions *o);
+
+/* What `tirc run` does; `tirc repl` runs a module likewise: m with the options' arrays, and sums up
+ * the results; --check compares with what the interpreter makes of `plain`. */
+int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module *m);
+/* products.c, --log-matmuls: a run of a model that writes a line for each product. */
+int log_products(const char *path, const tirc_program *p, tirc_executor *x, int n,
+                 const tirc_argument *args);
+
+#endif
