@@ -99,8 +99,7 @@ bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_ar
   tirc_argument *scalars = tirc_alloc_array(memory, (size_t)k->n_params + 1, sizeof *scalars);
   for (int j = 0; scalars && j < k->n_params; j++)
     if (!k->params[j].is_array) scalars[j] = k->args[j];
-  bool done = scalars && new_array(k, scheduled, scalars, i, out, e);
-  return done;
+  return scalars && new_array(k, scheduled, scalars, i, out, e);
 }
 
 int make_arrays(const Bench *b, Case *k) {

@@ -4,6 +4,7 @@
 
 #include "runtime/measure/statistics.h"
 #include "runtime/measure/turns.h"
+#include "tools/kit/json.h"
 #include "tools/kit/kit.h"
 #include "tools/results/chart.h"
 
@@ -317,8 +318,8 @@ double count_of(const Contender *c, CounterKind kind);
 /* overview.c: of a suite of programs, a row for each */
 void print_overview(const Bench *b, int threads);
 /* json.c */
-int write_json(const Bench *b, const char *path);
-void add_setting(struct json_object *j, const Case *k); /* M, N, K, and what -D sets */
+int write_figures(const Bench *b, const char *path);
+void add_setting(Json *j, const Case *k); /* M, N, K, and what -D sets */
 /* store.c: every sample, in a database. Before anything is measured: DONE or BAD; */
 int open_store(Bench *b);
 char *environment_description(const Bench *b); /* versions, as JSON */
@@ -349,7 +350,7 @@ Work work_of(const Case *k);
 Setting setting_of(const Case *k); /* borrowed */
 /* What was measured so far, for pictures. */
 void chart_of(const Bench *b, Chart *out);
-/* compare.c: two files that write_json wrote */
+/* compare.c: two files that write_figures wrote */
 int compare_files(const List *args);
 
 #endif

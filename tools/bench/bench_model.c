@@ -3,16 +3,14 @@
 #include "bench.h"
 #include "ir/cpu.h"
 #include "model_rival.h"
+#include "tools/kit/json.h"
 #include "tools/kit/model.h"
 #include "tools/kit/table.h"
 #include "traffic.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct json_object Json;
 
 typedef struct FunctionFigures {
   const char *name;
@@ -242,14 +240,14 @@ static Json *profile_json(const ModelBench *b) {
   for (int i = 0; i < b->n_functions; i++) {
     const FunctionFigures *f = &b->functions[i];
     Json *row = json_object_new_object();
-    json_object_object_add(row, "function", json_text(f->name));
-    json_object_object_add(row, "calls", json_object_new_int(f->calls));
-    json_object_object_add(row, "seconds", json_number(f->seconds));
-    json_object_object_add(row, "float_ops", json_number(f->operations));
-    json_object_object_add(row, "bytes", json_number(f->bytes));
+    add_text(row, "function", f->name);
+    add_int(row, "calls", f->calls);
+    add_number(row, "seconds", f->seconds);
+    add_number(row, "float_ops", f->operations);
+    add_number(row, "bytes", f->bytes);
     if (b->vector_bits) {
-      json_object_object_add(row, "ceiling_seconds", json_number(f->ceiling));
-      json_object_object_add(row, "ceiling", json_text(f->binds_memory ? "bandwidth" : "FMA"));
+      add_number(row, "ceiling_seconds", f->ceiling);
+      add_text(row, "ceiling", f->binds_memory ? "bandwidth" : "FMA");
     }
     json_object_array_add(list, row);
   }
@@ -259,40 +257,33 @@ static Json *profile_json(const ModelBench *b) {
 static Json *rival_json(const ModelBench *b) {
   const tirc_figures *its = tirc_measurement_figures(b->measured, 1);
   const tirc_ratio ratio = tirc_times_as_fast(b->f, its);
-  Json *all = json_object_new_object(), *samples = json_object_new_array();
-  json_object_object_add(all, "name", json_text("onnxruntime"));
-  json_object_object_add(all, "version", json_text(onnxruntime_version(b->rival.runtime)));
-  json_object_object_add(all, "median_seconds", json_number(its->median));
-  json_object_object_add(all, "median_seconds_95", json_pair(its->low, its->high));
-  for (int i = 0; i < its->n_samples; i++)
-    json_object_array_add(samples, json_number(its->samples[i]));
-  json_object_object_add(all, "seconds", samples);
-  json_object_object_add(all, "times_as_fast", json_number(ratio.value));
-  json_object_object_add(all, "times_as_fast_95", json_pair(ratio.low, ratio.high));
-  json_object_object_add(all, "peak_bytes", json_object_new_int64(b->rival.peak));
-  json_object_object_add(all, "own_peak_bytes", json_object_new_int64(b->rival.own_peak));
-  json_object_object_add(all, "making_peak_bytes", json_object_new_int64(b->size.made_in));
+  Json *all = json_object_new_object();
+  add_text(all, "name", "onnxruntime");
+  add_text(all, "version", onnxruntime_version(b->rival.runtime));
+  add_number(all, "median_seconds", its->median);
+  add_pair(all, "median_seconds_95", its->low, its->high);
+  add_json(all, "seconds", json_numbers(its->n_samples, its->samples));
+  add_number(all, "times_as_fast", ratio.value);
+  add_pair(all, "times_as_fast_95", ratio.low, ratio.high);
+  add_int(all, "peak_bytes", b->rival.peak);
+  add_int(all, "own_peak_bytes", b->rival.own_peak);
+  add_int(all, "making_peak_bytes", b->size.made_in);
   return all;
 }
 
 static int put_json(const ModelBench *b) {
-  Json *all = json_object_new_object(), *samples = json_object_new_array();
-  json_object_object_add(all, "model", json_text(b->o->run.make.from.args.at[0]));
-  json_object_object_add(all, "threads", json_object_new_int(tirc_executor_threads(b->x)));
-  json_object_object_add(all, "median_seconds", json_number(b->f->median));
-  json_object_object_add(all, "median_seconds_95", json_pair(b->f->low, b->f->high));
-  for (int i = 0; i < b->f->n_samples; i++)
-    json_object_array_add(samples, json_number(b->f->samples[i]));
-  json_object_object_add(all, "seconds", samples);
-  json_object_object_add(all, "workspace_bytes", json_object_new_int64(b->size.workspace));
-  json_object_object_add(all, "prepared_calls", json_object_new_int(b->size.prepared));
-  json_object_object_add(all, "weight_bytes", json_object_new_int64(b->size.weights));
-  if (b->rival.runtime) json_object_object_add(all, "vs", rival_json(b));
-  if (b->o->profile) json_object_object_add(all, "functions", profile_json(b));
-  const char *text = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY);
-  const int status = write_output(b->o->figures, text, strlen(text));
-  json_object_put(all);
-  return status;
+  Json *all = json_object_new_object();
+  add_text(all, "model", b->o->run.make.from.args.at[0]);
+  add_int(all, "threads", tirc_executor_threads(b->x));
+  add_number(all, "median_seconds", b->f->median);
+  add_pair(all, "median_seconds_95", b->f->low, b->f->high);
+  add_json(all, "seconds", json_numbers(b->f->n_samples, b->f->samples));
+  add_int(all, "workspace_bytes", b->size.workspace);
+  add_int(all, "prepared_calls", b->size.prepared);
+  add_int(all, "weight_bytes", b->size.weights);
+  if (b->rival.runtime) add_json(all, "vs", rival_json(b));
+  if (b->o->profile) add_json(all, "functions", profile_json(b));
+  return write_json(b->o->figures, all, false);
 }
 
 static int run(ModelBench *b) {

@@ -135,7 +135,7 @@ static int draw(const Bench *b, const BenchOptions *o) {
 /* What the options ask for beside the tables. */
 static int put_files(const Bench *b, const BenchOptions *o, bool any) {
   int status = DONE;
-  if (o->figures) status = write_json(b, o->figures);
+  if (o->figures) status = write_figures(b, o->figures);
   if (status == DONE && o->plot && any) status = draw(b, o);
   return status;
 }

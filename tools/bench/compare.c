@@ -1,12 +1,10 @@
 /* `tirc bench --compare A.json B.json`: the rows that both files have, and whether B is faster. */
 #include "bench.h"
 #include "tools/kit/input.h"
+#include "tools/kit/json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
-
-typedef struct json_object Json;
 
 static const char *text_of(Json *row, const char *key) {
   Json *v = NULL;

@@ -1,41 +1,26 @@
 /* The figures of a bench as JSON, for tables and plots. */
+#include "tools/kit/json.h"
 #include "bench.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct json_object Json;
-
-static void add_number(Json *j, const char *key, double v) {
-  json_object_object_add(j, key, json_number(v));
-}
-static void add_string(Json *j, const char *key, const char *v) {
-  json_object_object_add(j, key, json_text(v));
-}
-static void add_int(Json *j, const char *key, int64_t v) {
-  json_object_object_add(j, key, json_object_new_int64(v));
-}
-static void add_pair(Json *j, const char *key, double a, double b) {
-  json_object_object_add(j, key, json_pair(a, b));
-}
-
 /* M, N, K, and whatever constants -D sets; integers as numbers. */
 void add_setting(Json *j, const Case *k) {
   if (k->cost.m) {
-    json_object_object_add(j, "M", json_object_new_int64(k->cost.m));
-    json_object_object_add(j, "N", json_object_new_int64(k->cost.n));
-    json_object_object_add(j, "K", json_object_new_int64(k->cost.k));
+    add_int(j, "M", k->cost.m);
+    add_int(j, "N", k->cost.n);
+    add_int(j, "K", k->cost.k);
   }
   for (int i = 0; i < k->n_defines; i++) {
     char *end;
     long long v = strtoll(k->defines[i].value, &end, 10);
     if (json_object_object_get_ex(j, k->defines[i].name, NULL)) continue;
     if (*end)
-      add_string(j, k->defines[i].name, k->defines[i].value);
+      add_text(j, k->defines[i].name, k->defines[i].value);
     else
-      json_object_object_add(j, k->defines[i].name, json_object_new_int64(v));
+      add_int(j, k->defines[i].name, v);
   }
 }
 
@@ -53,29 +38,26 @@ static void add_counts(Json *j, const Contender *c) {
   for (int i = 0; i < N_COUNTERS; i++)
     if (isfinite(count_of(c, (CounterKind)i)))
       add_number(counts, tirc_counter_rows[i].key, count_of(c, (CounterKind)i));
-  json_object_object_add(j, "counters", counts);
+  add_json(j, "counters", counts);
 }
 
 /* What disturbed the case, and why a share is above 100 %. */
 static void add_doubts(const Bench *b, Json *j, const Case *k, const Contender *c) {
   const char *names[N_DISTURBANCES];
   char text[160];
-  Json *list = json_object_new_array();
-  int n = list_disturbances(k, names);
-  for (int i = 0; i < n; i++) json_object_array_add(list, json_text(names[i]));
-  json_object_object_add(j, "disturbed", list);
-  if (explain_excess(b, k, c, text, sizeof text)) add_string(j, "above_100_percent", text);
+  add_json(j, "disturbed", json_texts(list_disturbances(k, names), names));
+  if (explain_excess(b, k, c, text, sizeof text)) add_text(j, "above_100_percent", text);
 }
 
 static Json *result(const Bench *b, const Case *k, const Contender *c) {
   Json *j = json_object_new_object(), *ratios = json_object_new_object();
   Json *intervals = json_object_new_object();
   const Work work = work_of(k);
-  add_string(j, "kernel", k->kernel);
-  add_string(j, "setting", k->setting);
-  if (k->file) add_string(j, "program", k->file);
+  add_text(j, "kernel", k->kernel);
+  add_text(j, "setting", k->setting);
+  if (k->file) add_text(j, "program", k->file);
   add_setting(j, k);
-  add_string(j, "contender", c->name);
+  add_text(j, "contender", c->name);
   add_int(j, "threads", k->threads);
   add_number(j, "median_s", c->f.median);
   add_pair(j, "median_s_95", c->f.low, c->f.high);
@@ -89,9 +71,9 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   add_doubts(b, j, k, c);
   add_int(j, "huge_page_bytes", k->huge_bytes);
   if (b->counters.open) add_counts(j, c);
-  if (c->note && *c->note) add_string(j, "runs", c->note);
-  if (c->ahead) json_object_object_add(j, "packed_ahead", json_object_new_boolean(true));
-  if (c->without) add_string(j, "without", c->without->name);
+  if (c->note && *c->note) add_text(j, "runs", c->note);
+  if (c->ahead) add_bool(j, "packed_ahead", true);
+  if (c->without) add_text(j, "without", c->without->name);
   add_int(j, "bytes_read", k->bytes_read);
   add_int(j, "bytes_written", k->bytes_written);
   const CeilingKind kind = c->ceiling ? c->ceiling->kind : NO_CEILING;
@@ -100,8 +82,8 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   if (bytes > 0) add_number(j, "gbytes_per_s", bytes);
   if (k->integer_ops > 0 && kind != FMA_CEILING && kind != BANDWIDTH_CEILING)
     add_number(j, "integer_gops", k->integer_ops / c->f.median * 1e-9);
-  if (c->ceiling) json_object_object_add(j, "is_ceiling", json_object_new_boolean(true));
-  if (binding_ceiling(k)) add_string(j, "binding_ceiling", binding_ceiling(k)->name);
+  if (c->ceiling) add_bool(j, "is_ceiling", true);
+  if (binding_ceiling(k)) add_text(j, "binding_ceiling", binding_ceiling(k)->name);
   add_shares(j, ratio_to(c, binding_ceiling(k)), best_seconds(b, k) / c->f.median);
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *base = &k->contenders[i];
@@ -110,8 +92,8 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
     add_number(ratios, base->name, r.value);
     add_pair(intervals, base->name, r.low, r.high);
   }
-  json_object_object_add(j, "ratio_to", ratios);
-  json_object_object_add(j, "ratio_to_95", intervals);
+  add_json(j, "ratio_to", ratios);
+  add_json(j, "ratio_to_95", intervals);
   return j;
 }
 
@@ -120,8 +102,8 @@ static Json *mean(tirc_ratio r, Lowest lowest) {
   add_number(j, "ratio", r.value);
   add_pair(j, "ratio_95", r.low, r.high);
   add_number(j, "lowest", lowest.ratio);
-  add_string(j, "lowest_kernel", lowest.at->kernel);
-  add_string(j, "lowest_setting", lowest.at->setting);
+  add_text(j, "lowest_kernel", lowest.at->kernel);
+  add_text(j, "lowest_setting", lowest.at->setting);
   return j;
 }
 
@@ -134,8 +116,8 @@ static void add_scaling(const Bench *b, Json *j, const char *kernel, int threads
   if (!(r.value > 0)) return;
   Json *scaling = json_object_new_object();
   snprintf(fewest, sizeof fewest, "%d", fewest_threads(b));
-  json_object_object_add(scaling, fewest, mean(r, lowest));
-  json_object_object_add(j, "geomean_to_threads", scaling);
+  add_json(scaling, fewest, mean(r, lowest));
+  add_json(j, "geomean_to_threads", scaling);
 }
 
 static void add_share_of_binding(const Bench *b, Json *j, const char *kernel, int threads, int i) {
@@ -150,14 +132,13 @@ static void add_summary(const Bench *b, Json *list, const char *kernel, int thre
   for (int base = 0; base < k->n_contenders; base++) {
     Lowest lowest;
     tirc_ratio r = mean_ratio(b, kernel, threads, i, base, &lowest);
-    if (base != i && r.value > 0)
-      json_object_object_add(means, k->contenders[base].name, mean(r, lowest));
+    if (base != i && r.value > 0) add_json(means, k->contenders[base].name, mean(r, lowest));
   }
-  add_string(j, "kernel", kernel ? kernel : "all");
-  add_string(j, "contender", k->contenders[i].name);
+  add_text(j, "kernel", kernel ? kernel : "all");
+  add_text(j, "contender", k->contenders[i].name);
   add_int(j, "threads", threads);
   add_share_of_binding(b, j, kernel, threads, i);
-  json_object_object_add(j, "geomean_to", means);
+  add_json(j, "geomean_to", means);
   add_scaling(b, j, kernel, threads, i);
   json_object_array_add(list, j);
 }
@@ -186,10 +167,10 @@ static Json *failures(const Bench *b) {
       const Contender *x = &b->cases[i].contenders[c];
       if (!x->f.message || !x->without) continue;
       Json *j = json_object_new_object();
-      add_string(j, "kernel", b->cases[i].kernel);
-      add_string(j, "setting", b->cases[i].setting);
-      add_string(j, "without", x->without->name);
-      add_string(j, "failure", x->f.message);
+      add_text(j, "kernel", b->cases[i].kernel);
+      add_text(j, "setting", b->cases[i].setting);
+      add_text(j, "without", x->without->name);
+      add_text(j, "failure", x->f.message);
       json_object_array_add(list, j);
     }
   return list;
@@ -199,7 +180,7 @@ static Json *machine(const Bench *b) {
   Json *j = json_object_new_object(), *peaks = json_object_new_object();
   Json *rivals = json_object_new_object();
   const Profile *p = &b->profile;
-  add_string(j, "cpu", p->cpu);
+  add_text(j, "cpu", p->cpu);
   add_int(j, "cores", p->cores);
   add_int(j, "l1_bytes", p->l1);
   add_int(j, "l2_bytes", p->l2);
@@ -207,46 +188,40 @@ static Json *machine(const Bench *b) {
   add_number(j, "clock_first_hz", p->clock_first);
   add_number(j, "clock_low_hz", p->clock_low);
   add_number(j, "clock_high_hz", p->clock_high);
-  add_string(j, "governor", p->governor);
-  add_string(j, "transparent_huge_pages", p->huge_pages);
+  add_text(j, "governor", p->governor);
+  add_text(j, "transparent_huge_pages", p->huge_pages);
   for (int t = 0; t < b->n_threads; t++) {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", b->threads[t].threads);
     double best = best_rate(b, b->threads[t].threads);
     if (best > 0) add_number(peaks, threads, best * 1e-9);
   }
-  json_object_object_add(j, "peak_gflops", peaks);
+  add_json(j, "peak_gflops", peaks);
   if (ceiling_bits(b)) add_int(j, "ceiling_vector_bits", ceiling_bits(b));
-  add_string(j, "target", b->target.name);
-  add_string(j, "pages",
-             "huge pages asked for (madvise) for arrays and workspaces of 256 KB and more");
+  add_text(j, "target", b->target.name);
+  add_text(j, "pages",
+           "huge pages asked for (madvise) for arrays and workspaces of 256 KB and more");
   for (int i = 0; i < b->n_rivals; i++)
-    add_string(rivals, b->rivals[i].rival->name, b->rivals[i].kernels);
-  json_object_object_add(j, "rivals", rivals);
+    add_text(rivals, b->rivals[i].rival->name, b->rivals[i].kernels);
+  add_json(j, "rivals", rivals);
   if (b->how.counters) {
     char note[512];
     tirc_counters_describe(&b->counters, note, sizeof note, NULL);
-    add_string(j, "counters_missing", note);
+    add_text(j, "counters_missing", note);
   }
   return j;
 }
 
-int write_json(const Bench *b, const char *path) {
+int write_figures(const Bench *b, const char *path) {
   Json *j = json_object_new_object(), *results = json_object_new_array();
-  json_object_object_add(j, "machine", machine(b));
-  json_object_object_add(
-      j, "complete", json_object_new_boolean(b->n_measured == b->n_cases && !was_interrupted()));
+  add_json(j, "machine", machine(b));
+  add_bool(j, "complete", b->n_measured == b->n_cases && !was_interrupted());
   for (int i = 0; i < b->n_measured; i++)
     for (int c = 0; c < b->cases[i].n_contenders; c++)
       if (b->cases[i].contenders[c].f.median > 0)
         json_object_array_add(results, result(b, &b->cases[i], &b->cases[i].contenders[c]));
-  json_object_object_add(j, "results", results);
-  json_object_object_add(j, "summary", summary(b));
-  if (b->how.ablate) json_object_object_add(j, "needed", failures(b));
-  const char *text =
-      json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-  int status = write_output(path, text, strlen(text));
-  if (status == DONE && strcmp(path, "-") == 0) putchar('\n');
-  json_object_put(j);
-  return status;
+  add_json(j, "results", results);
+  add_json(j, "summary", summary(b));
+  if (b->how.ablate) add_json(j, "needed", failures(b));
+  return write_json(path, j, false);
 }

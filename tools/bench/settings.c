@@ -59,7 +59,7 @@ static void choose(const Line *l, int i, Case *k) {
   char text[512] = "";
   size_t used = 0;
   k->kernel = tirc_strdup(memory, l->kernel);
-  k->file = l->file ? tirc_strdup(memory, l->file) : NULL;
+  k->file = copied(l->file);
   k->text = l->text;
   k->line = l->number;
   k->n_defines = l->n;
@@ -112,7 +112,7 @@ int multiply_threads(Bench *b) {
       Case *to = &all[t * n + i], *from = &b->cases[i];
       *to = (Case){.kernel = tirc_strdup(memory, from->kernel),
                    .setting = tirc_strdup(memory, from->setting),
-                   .file = from->file ? tirc_strdup(memory, from->file) : NULL,
+                   .file = copied(from->file),
                    .text = from->text,
                    .line = from->line};
       to->n_defines = from->n_defines;

@@ -8,65 +8,45 @@
  * (runtime/measure/turns.h), which pairs them. Its seconds are the median of the turns' medians. */
 #define _GNU_SOURCE
 #include "rivals.h"
+#include "tools/kit/json.h"
 #include "tools/results/database.h"
 #include "tools/results/held.h"
 
-#include <json-c/json.h>
 #include <llvm/Config/llvm-config.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-typedef struct json_object Json;
-
-/* On the heap, and j is given up. */
-static char *json_string(Json *j) {
-  const char *text =
-      json_object_to_json_string_ext(j, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
-  char *copy = text ? tirc_strdup(memory, text) : NULL;
-  json_object_put(j);
-  return copy;
-}
-
-static void add_text(Json *j, const char *key, const char *value) {
-  if (value && *value) json_object_object_add(j, key, json_text(value));
-}
-static void add_int(Json *j, const char *key, int64_t value) {
-  json_object_object_add(j, key, json_object_new_int64(value));
-}
-static void add_real(Json *j, const char *key, double value) {
-  json_object_object_add(j, key, json_number(value));
-}
 static void add_true(Json *j, const char *key, bool value) {
-  if (value) json_object_object_add(j, key, json_object_new_boolean(true));
+  if (value) add_bool(j, key, true);
 }
 
 /* --- what a run has in common ----------------------------------------------------------------- */
 
 static char *machine_description(const Profile *p) {
   Json *j = json_object_new_object();
-  add_text(j, "cpu", p->cpu);
+  add_some(j, "cpu", p->cpu);
   add_int(j, "cores", p->cores);
   add_int(j, "l1_bytes", p->l1);
   add_int(j, "l2_bytes", p->l2);
   add_int(j, "l3_bytes", p->l3);
-  return json_string(j);
+  return json_string(j, true);
 }
 
 char *environment_description(const Bench *b) {
   Json *j = json_object_new_object();
   struct utsname system;
   char text[512];
-  add_text(j, "tirc", tirc_version());
-  add_text(j, "llvm", LLVM_VERSION_STRING);
+  add_some(j, "tirc", tirc_version());
+  add_some(j, "llvm", LLVM_VERSION_STRING);
   if (uname(&system) == 0) {
     snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
-    add_text(j, "system", text);
+    add_some(j, "system", text);
   }
-  add_text(j, "governor", b->profile.governor);
-  for (int i = 0; i < b->n_rivals; i++) add_text(j, b->rivals[i].rival->name, b->rivals[i].kernels);
-  return json_string(j);
+  add_some(j, "governor", b->profile.governor);
+  for (int i = 0; i < b->n_rivals; i++) add_some(j, b->rivals[i].rival->name, b->rivals[i].kernels);
+  return json_string(j, true);
 }
 
 static void put_word(FILE *to, const char *word) {
@@ -125,9 +105,9 @@ int open_store(Bench *b) {
 
 static char *describe_setting(const Case *k) {
   Json *j = json_object_new_object();
-  add_text(j, "kernel", k->kernel);
+  add_some(j, "kernel", k->kernel);
   add_setting(j, k);
-  return json_string(j);
+  return json_string(j, true);
 }
 
 static const char *kind_of(const Contender *c) {
@@ -138,21 +118,21 @@ static char *describe(const Bench *b, const Case *k, const Contender *c) {
   Json *j = json_object_new_object();
   const char *names[N_DISTURBANCES];
   const Work work = work_of(k);
-  add_text(j, "kind", kind_of(c));
-  add_text(j, "setting", k->setting);
-  add_text(j, "program", k->file);
-  add_text(j, "runs", c->note);
-  add_text(j, "compiler", c->compiler);
-  add_text(j, "without", c->without ? c->without->name : NULL);
+  add_some(j, "kind", kind_of(c));
+  add_some(j, "setting", k->setting);
+  add_some(j, "program", k->file);
+  add_some(j, "runs", c->note);
+  add_some(j, "compiler", c->compiler);
+  add_some(j, "without", c->without ? c->without->name : NULL);
   add_true(j, "packed_ahead", c->ahead);
   keep_work(j, &work);
   add_int(j, "huge_page_bytes", k->huge_bytes);
-  add_real(j, "clock_drop", tirc_clock_drop(&k->meanwhile));
+  add_number(j, "clock_drop", tirc_clock_drop(&k->meanwhile));
   add_int(j, "attempts", k->meanwhile.attempts);
-  add_real(j, "seconds_asked_for", b->how.seconds);
+  add_number(j, "seconds_asked_for", b->how.seconds);
   add_true(j, "pinned", b->how.pin);
   keep_figures(j, &c->f, list_disturbances(k, names), names);
-  return json_string(j);
+  return json_string(j, true);
 }
 
 /* "goto", and as C "goto/c": with one backend the table has no need of that. */
@@ -193,8 +173,7 @@ static tirc_status put_contender(const Bench *b, const Case *k, const Contender 
                                            .command = s->command,
                                            .seed = b->o->seed},
                             .more = more};
-  const tirc_status status = tirc_db_put_result(s->db, &r, e);
-  return status;
+  return tirc_db_put_result(s->db, &r, e);
 }
 
 static tirc_status put_case(const Bench *b, const Case *k, tirc_error **e) {

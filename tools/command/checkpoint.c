@@ -5,14 +5,12 @@
 #include "tools/kit/input.h"
 
 #include "runtime/arrays/npz.h"
+#include "tools/kit/json.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-typedef struct json_object Json;
 
 enum { MOST_HEADER = 100 * 1000 * 1000 }; /* what the format allows */
 

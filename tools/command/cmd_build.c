@@ -191,6 +191,5 @@ int cmd_build(BuildOptions *o) {
   if (!from->output && kind == TIRC_EMIT_OBJECT)
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
   Building b = {.o = o, .how = {.target = from->target, .main_name = symbol}};
-  const int status = build(&b, kind, from->output ? from->output : name);
-  return status;
+  return build(&b, kind, from->output ? from->output : name);
 }

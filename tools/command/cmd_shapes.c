@@ -6,15 +6,13 @@
 #include "ir/ascii.h"
 #include "tools/bench/bench.h"
 #include "tools/kit/input.h"
+#include "tools/kit/json.h"
 #include "tools/kit/table.h"
 #include "tools/results/database.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct json_object Json;
 
 static const char built_in_rules[] =
 #include "shapes.inc"
@@ -238,7 +236,7 @@ static Json *json_sizes(const tirc_value *sizes) {
     Json *values = is_list(v) ? json_object_new_array() : json_object_new_int64(v->u.i);
     for (int64_t k = 0; is_list(v) && k < v->n; k++)
       json_object_array_add(values, json_object_new_int64(v->u.items[k].u.i));
-    json_object_object_add(out, sizes->u.items[i].u.s, values);
+    add_json(out, sizes->u.items[i].u.s, values);
   }
   return out;
 }
@@ -250,9 +248,9 @@ static Json *json_weights(const Found *f) {
     Json *j = json_object_new_object(), *shape = json_object_new_array();
     for (int d = 0; d < w->ndim; d++)
       json_object_array_add(shape, json_object_new_int64(w->shape[d]));
-    json_object_object_add(j, "name", json_text(w->name));
-    json_object_object_add(j, "dtype", json_text(w->dtype));
-    json_object_object_add(j, "shape", shape);
+    add_text(j, "name", w->name);
+    add_text(j, "dtype", w->dtype);
+    add_json(j, "shape", shape);
     json_object_array_add(list, j);
   }
   return list;
@@ -278,26 +276,24 @@ static char *types_of(const Found *f, const tirc_value *names) {
   return end_text(to, &text);
 }
 
-static void print_json(const Found *f) {
+static int print_json(const Found *f) {
   Json *all = json_object_new_object(), *list = json_object_new_array();
   for (int64_t i = 0; i < f->list.n; i++) {
     const tirc_value *w = f->list.u.items[i].u.items;
     Json *j = json_object_new_object(), *names = json_object_new_array();
     for (int64_t k = 0; k < w[3].n; k++)
       json_object_array_add(names, json_text(w[3].u.items[k].u.s));
-    json_object_object_add(j, "kernel", json_text(w[0].u.s));
-    json_object_object_add(j, "program", json_text(w[1].u.s));
-    json_object_object_add(j, "sizes", json_sizes(&w[2]));
-    json_object_object_add(j, "weights", names);
+    add_text(j, "kernel", w[0].u.s);
+    add_text(j, "program", w[1].u.s);
+    add_json(j, "sizes", json_sizes(&w[2]));
+    add_json(j, "weights", names);
     char *types = types_of(f, &w[3]);
-    json_object_object_add(j, "dtype", json_text(types ? types : ""));
+    add_text(j, "dtype", types ? types : "");
     json_object_array_add(list, j);
   }
-  json_object_object_add(all, "workloads", list);
-  json_object_object_add(all, "weights", json_weights(f));
-  puts(json_object_to_json_string_ext(all,
-                                      JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-  json_object_put(all);
+  add_json(all, "workloads", list);
+  add_json(all, "weights", json_weights(f));
+  return write_json(NULL, all, false);
 }
 
 static void print_table(const Found *f) {
@@ -339,7 +335,7 @@ int cmd_shapes(ShapesOptions *o) {
   if (status == DONE) status = check_workloads(&f);
   const bool suite_only = o->from.output && strcmp(o->from.output, "-") == 0;
   if (status == DONE && o->as_json)
-    print_json(&f);
+    status = print_json(&f);
   else if (status == DONE && !suite_only)
     print_table(&f);
   if (status == DONE && o->from.output) status = write_suite_file(&f);

@@ -1,12 +1,10 @@
 /* `tirc run MODEL --log-matmuls FILE`: one JSON line for each product, in the order in which they
  * run. */
 #include "command.h"
+#include "tools/kit/json.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <string.h>
-
-typedef struct json_object Json;
 
 typedef struct Log {
   const tirc_program *p;
@@ -16,27 +14,24 @@ typedef struct Log {
   tirc_error *error;
 } Log;
 
-static void add(Json *j, const char *key, Json *value) { json_object_object_add(j, key, value); }
-
 static void put_product(void *self, const tirc_product *p) {
   Log *log = self;
   Json *j = json_object_new_object();
-  add(j, "call", json_object_new_int(log->call->number));
-  add(j, "phase", json_text(log->call->number < log->prepared ? "prepare" : "run"));
-  add(j, "function", json_text(log->call->func));
-  add(j, "block", json_text(p->block));
-  add(j, "batch", json_object_new_int64(p->batch));
-  add(j, "M", json_object_new_int64(p->m));
-  add(j, "N", json_object_new_int64(p->n));
-  add(j, "K", json_object_new_int64(p->k));
-  add(j, "a", json_text(p->a));
-  add(j, "b", json_text(p->b));
-  add(j, "out", json_text(p->out));
-  add(j, "layout", json_text(p->layout));
-  add(j, "convolution", json_object_new_boolean(p->is_convolution));
-  add(j, "seconds", json_number(log->call->seconds)); /* of the whole function */
-  fprintf(log->to, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
-  json_object_put(j);
+  add_int(j, "call", log->call->number);
+  add_text(j, "phase", log->call->number < log->prepared ? "prepare" : "run");
+  add_text(j, "function", log->call->func);
+  add_text(j, "block", p->block);
+  add_int(j, "batch", p->batch);
+  add_int(j, "M", p->m);
+  add_int(j, "N", p->n);
+  add_int(j, "K", p->k);
+  add_text(j, "a", p->a);
+  add_text(j, "b", p->b);
+  add_text(j, "out", p->out);
+  add_text(j, "layout", p->layout);
+  add_bool(j, "convolution", p->is_convolution);
+  add_number(j, "seconds", log->call->seconds); /* of the whole function */
+  fprintf(log->to, "%s\n", json_string(j, false));
 }
 
 static bool log_call(void *self, const tirc_program_call *call) {

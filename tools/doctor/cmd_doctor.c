@@ -1,7 +1,7 @@
 /* `tirc doctor`: what the machine and the installation are like, what is amiss, and what to do. */
 #include "doctor.h"
+#include "tools/kit/json.h"
 
-#include <json-c/json.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -29,25 +29,23 @@ static int count(const Doctor *d, Health health) {
 
 static const char *const health_words[] = {"fine", "amiss", "broken"};
 
-static void print_json(const Doctor *d) {
-  struct json_object *all = json_object_new_object(), *list = json_object_new_array();
-  json_object_object_add(all, "tirc", json_object_new_string(tirc_version()));
+static int print_json(const Doctor *d) {
+  Json *all = json_object_new_object(), *list = json_object_new_array();
+  add_json(all, "tirc", json_object_new_string(tirc_version()));
   for (int i = 0; i < d->n; i++) {
     const Finding *f = &d->at[i];
-    struct json_object *j = json_object_new_object();
-    json_object_object_add(j, "group", json_object_new_string(f->group));
-    json_object_object_add(j, "name", json_object_new_string(f->name));
-    json_object_object_add(j, "value", json_text(f->value));
-    json_object_object_add(j, "health", json_object_new_string(health_words[f->health]));
-    json_object_object_add(j, "advice", *f->advice ? json_text(f->advice) : NULL);
+    Json *j = json_object_new_object();
+    add_json(j, "group", json_object_new_string(f->group));
+    add_json(j, "name", json_object_new_string(f->name));
+    add_text(j, "value", f->value);
+    add_json(j, "health", json_object_new_string(health_words[f->health]));
+    add_json(j, "advice", *f->advice ? json_text(f->advice) : NULL);
     json_object_array_add(list, j);
   }
-  json_object_object_add(all, "findings", list);
-  json_object_object_add(all, "amiss", json_object_new_int(count(d, AMISS)));
-  json_object_object_add(all, "broken", json_object_new_int(count(d, BROKEN)));
-  puts(json_object_to_json_string_ext(all,
-                                      JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-  json_object_put(all);
+  add_json(all, "findings", list);
+  add_int(all, "amiss", count(d, AMISS));
+  add_int(all, "broken", count(d, BROKEN));
+  return write_json(NULL, all, false);
 }
 
 static void print_finding(const Finding *f) {
@@ -86,9 +84,7 @@ int cmd_doctor(DoctorOptions *o) {
   examine_machine(&d);
   examine_software(&d);
   if (o->self_test) climb_ladder(&d);
-  if (o->asked.as_json)
-    print_json(&d);
-  else
-    print_text(&d);
+  if (o->asked.as_json && print_json(&d) != DONE) d.status = BAD;
+  if (!o->asked.as_json) print_text(&d);
   return d.status != DONE ? d.status : count(&d, BROKEN) ? NO : DONE;
 }

@@ -84,8 +84,9 @@ void *more_room(void *at, int n, size_t size);
 /* A text that is written as a file is; it is of that memory, too. */
 FILE *begin_text(char **text, size_t *n);
 char *end_text(FILE *f, char **text);
-/* From the heap into that memory; NULL stays. */
+/* From the heap into that memory, and a copy; NULL stays. */
 char *keep_text(char *text);
+char *copied(const char *text);
 /* To the system, what is free of it: before something large is allocated. */
 void give_back_memory(void);
 
@@ -131,11 +132,6 @@ void put_clean(FILE *to, const char *text, size_t n);
 /* Likewise what something is called, wherever that comes from; it stays in its line. */
 void put_name(FILE *to, const char *name);
 char *shown_name(const char *name);
-/* A string of a JSON text, which is UTF-8 whatever the text is. */
-struct json_object *json_text(const char *text);
-/* Null for what JSON has no number of. */
-struct json_object *json_number(double v);
-struct json_object *json_pair(double a, double b);
 /* "[0.95, 1.02]", so wide and with so many digits behind the point (width 0: so many in all);
  * "[-, -]" where too few turns say nothing. */
 enum { INTERVAL_TEXT = 64 };

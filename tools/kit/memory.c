@@ -26,6 +26,8 @@ void *more_room(void *at, int n, size_t size) {
   return more;
 }
 
+char *copied(const char *text) { return text ? tirc_strdup(memory, text) : NULL; }
+
 char *keep_text(char *text) {
   if (text) tirc_context_own(memory, text, free);
   return text;

@@ -122,23 +122,6 @@ static void report_text(const tirc_error *e) {
     fprintf(stderr, "%smore:%s tirc explain %s\n", paint(BOLD), paint(RESET), code);
 }
 
-struct json_object *json_text(const char *text) {
-  char *valid = tirc_alloc(memory, 3 * strlen(text) + 1);
-  struct json_object *j = valid ? json_object_new_string(tirc_utf8_repair(valid, text)) : NULL;
-  return j;
-}
-
-struct json_object *json_number(double v) {
-  return isfinite(v) ? json_object_new_double(v) : NULL;
-}
-
-struct json_object *json_pair(double a, double b) {
-  struct json_object *pair = json_object_new_array();
-  json_object_array_add(pair, json_number(a));
-  json_object_array_add(pair, json_number(b));
-  return pair;
-}
-
 const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high) {
   if (!isfinite(high))
     snprintf(out, INTERVAL_TEXT, "[%*s, %*s]", width, "-", width, "-");

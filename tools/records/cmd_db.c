@@ -9,8 +9,6 @@
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-static char *copied(const char *s) { return s ? tirc_strdup(memory, s) : NULL; }
-
 static bool keep_task(void *self, const tirc_db_task *t) {
   Tasks *all = self;
   one_more(all->at, all->n);

@@ -6,13 +6,11 @@
 #include "learn.h"
 
 #include "tools/bench/bench.h"
+#include "tools/kit/json.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
-
-typedef struct json_object Json;
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -117,13 +115,13 @@ static Json *json_knobs(const Group *g, const Query *q) {
     const Knob *k = &g->knobs[i];
     Json *v = json_value(k, predict(g, k, q));
     if (k->axis < 0)
-      json_object_object_add(all, k->name, v);
+      add_json(all, k->name, v);
     else
       json_object_array_add(k->level ? json_object_array_get_idx(levels, (size_t)k->axis) : tile,
                             v);
   }
-  json_object_object_add(all, "tile", tile);
-  json_object_object_add(all, "levels", levels);
+  add_json(all, "tile", tile);
+  add_json(all, "levels", levels);
   return all;
 }
 
@@ -132,21 +130,20 @@ static Json *json_scores(const Group *g) {
   for (int i = 0; i < g->n_knobs; i++) {
     const Knob *k = &g->knobs[i];
     Json *j = json_object_new_object();
-    json_object_object_add(j, "knob", json_text(k->name));
-    json_object_object_add(j, "constant", json_object_new_boolean(is_constant(k)));
-    json_object_object_add(j, "rows", json_object_new_int(k->score.n));
+    add_text(j, "knob", k->name);
+    add_bool(j, "constant", is_constant(k));
+    add_int(j, "rows", k->score.n);
     if (k->yes_no) {
-      json_object_object_add(j, "accuracy", json_rounded(accuracy(&k->score.trees, k->score.n)));
-      json_object_object_add(j, "accuracy_of_constant",
-                             json_rounded(accuracy(&k->score.constant, k->score.n)));
+      add_json(j, "accuracy", json_rounded(accuracy(&k->score.trees, k->score.n)));
+      add_json(j, "accuracy_of_constant", json_rounded(accuracy(&k->score.constant, k->score.n)));
     } else {
       const Errors *of[] = {&k->score.trees, &k->score.constant};
       static const char *const names[][2] = {
           {"mean_absolute_error", "mean_relative_error"},
           {"mean_absolute_error_of_constant", "mean_relative_error_of_constant"}};
       for (int n = 0; n < 2; n++) {
-        json_object_object_add(j, names[n][0], json_rounded(of[n]->absolute / k->score.n));
-        json_object_object_add(j, names[n][1], json_rounded(of[n]->relative / k->score.n));
+        add_json(j, names[n][0], json_rounded(of[n]->absolute / k->score.n));
+        add_json(j, names[n][1], json_rounded(of[n]->relative / k->score.n));
       }
     }
     json_object_array_add(all, j);
@@ -166,12 +163,12 @@ static Json *json_predictions(const Group *g, const Bench *b, const Query *queri
     if (b) {
       Json *sizes = json_object_new_object();
       add_setting(sizes, &b->cases[i]);
-      json_object_object_add(j, "kernel", json_text(b->cases[i].kernel));
-      json_object_object_add(j, "sizes", sizes);
+      add_text(j, "kernel", b->cases[i].kernel);
+      add_json(j, "sizes", sizes);
     }
-    json_object_object_add(j, "extents", json_extents(q));
-    json_object_object_add(j, "learnt_from", json_object_new_boolean(has_shape(g, q)));
-    json_object_object_add(j, "knobs", json_knobs(g, q));
+    add_json(j, "extents", json_extents(q));
+    add_bool(j, "learnt_from", has_shape(g, q));
+    add_json(j, "knobs", json_knobs(g, q));
     json_object_array_add(all, j);
   }
   return all;
@@ -181,15 +178,15 @@ static Json *json_group(const Group *g, const Bench *b, const Query *queries) {
   Json *j = json_object_new_object(), *axes = json_object_new_array();
   for (int i = 0; i < g->n_axes; i++) {
     Json *axis = json_object_new_object();
-    json_object_object_add(axis, "name", json_text(g->axes[i]));
-    json_object_object_add(axis, "reduction", json_object_new_boolean(g->kinds[i] == 'R'));
+    add_text(axis, "name", g->axes[i]);
+    add_bool(axis, "reduction", g->kinds[i] == 'R');
     json_object_array_add(axes, axis);
   }
-  json_object_object_add(j, "axes", axes);
-  json_object_object_add(j, "shapes", json_object_new_int(g->n_shapes));
-  json_object_object_add(j, "schedules", json_object_new_int(g->n));
-  json_object_object_add(j, "cross_validation", json_scores(g));
-  json_object_object_add(j, "predictions", json_predictions(g, b, queries));
+  add_json(j, "axes", axes);
+  add_int(j, "shapes", g->n_shapes);
+  add_int(j, "schedules", g->n);
+  add_json(j, "cross_validation", json_scores(g));
+  add_json(j, "predictions", json_predictions(g, b, queries));
   return j;
 }
 
@@ -201,22 +198,12 @@ static Json *json_lore(const Lore *lore, const Bench *b, const Query *queries) {
     Json *list = NULL;
     if (!json_object_object_get_ex(machines, g->at[0].machine, &list)) {
       list = json_object_new_array();
-      json_object_object_add(machines, g->at[0].machine, list);
+      add_json(machines, g->at[0].machine, list);
     }
     json_object_array_add(list, json_group(g, b, queries));
   }
-  json_object_object_add(all, "machines", machines);
+  add_json(all, "machines", machines);
   return all;
-}
-
-static int write_knobs(const LearnOptions *o, Json *j) {
-  NewFile to = begin_file(o->asked.output);
-  if (to.f)
-    fprintf(to.f, "%s\n",
-            json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                  JSON_C_TO_STRING_NOSLASHESCAPE));
-  return end_file(&to) ? DONE
-                       : complain(NULL, "cannot write '%s': %s", o->asked.output, strerror(errno));
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -305,10 +292,7 @@ static int put_lore(const LearnOptions *o, const Lore *lore, const Bench *b, con
     warn_of_few(&lore->groups[i]);
   }
   if (!o->asked.output) return DONE;
-  Json *j = json_lore(lore, b, queries);
-  const int status = write_knobs(o, j);
-  json_object_put(j);
-  return status;
+  return write_json(o->asked.output, json_lore(lore, b, queries), true);
 }
 
 static int learn(const LearnOptions *o, Lore *lore, Bench *b) {

@@ -3,29 +3,15 @@
 #include "ir/number.h"
 #include "results.h"
 
+#include "tools/kit/json.h"
 #include "tools/results/database.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct json_object Json;
-
-static char *copied(const char *text) { return text ? tirc_strdup(memory, text) : NULL; }
-
 /* --- reading ---------------------------------------------------------------------------------- */
-
-static void add_text(Json *j, const char *key, const char *text) {
-  json_object_object_add(j, key, text ? json_text(text) : NULL);
-}
-static void add_real(Json *j, const char *key, double v) {
-  json_object_object_add(j, key, v != 0 ? json_number(v) : NULL);
-}
-static void add_int(Json *j, const char *key, int64_t v) {
-  json_object_object_add(j, key, json_object_new_int64(v));
-}
 
 static double deviation_of(const tirc_db_result *r) {
   double mean = 0, sum = 0;
@@ -34,45 +20,39 @@ static double deviation_of(const tirc_db_result *r) {
   return r->n_samples > 1 ? sqrt(sum / (r->n_samples - 1)) : (double)NAN;
 }
 
-static Json *samples_of(const tirc_db_result *r) {
-  Json *j = json_object_new_array();
-  for (int i = 0; i < r->n_samples; i++) json_object_array_add(j, json_number(r->samples[i]));
-  return j;
-}
-
 /* The names are those of the columns in schema.sql. */
 static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, Json *more) {
   const tirc_db_conditions *c = &r->conditions;
   Json *j = json_object_new_object();
   add_text(j, "kernel", s->at.kernel);
-  json_object_object_add(j, "setting", json_object_get(setting));
+  add_json(j, "setting", json_object_get(setting));
   add_text(j, "contender", s->contender);
   add_int(j, "threads", r->threads);
   add_text(j, "target", r->target);
   add_text(j, "machine", r->machine->profile);
   add_text(j, "code", r->code);
   add_text(j, "message", r->message);
-  add_real(j, "median_s", s->held->f.median);
-  add_real(j, "low_s", s->held->f.low);
-  add_real(j, "high_s", s->held->f.high);
-  add_real(j, "min_s", s->held->f.fastest);
-  add_real(j, "deviation_s", deviation_of(r));
-  add_real(j, "gflops", gflops(&s->at.work, s->held->ceiling, s->held->f.median));
-  add_real(j, "gbytes_per_s", gbytes(&s->at.work, s->held->ceiling, s->held->f.median));
-  json_object_object_add(j, "busy", json_object_new_boolean(s->held->busy));
-  json_object_object_add(j, "samples", samples_of(r));
+  add_known(j, "median_s", s->held->f.median);
+  add_known(j, "low_s", s->held->f.low);
+  add_known(j, "high_s", s->held->f.high);
+  add_known(j, "min_s", s->held->f.fastest);
+  add_known(j, "deviation_s", deviation_of(r));
+  add_known(j, "gflops", gflops(&s->at.work, s->held->ceiling, s->held->f.median));
+  add_known(j, "gbytes_per_s", gbytes(&s->at.work, s->held->ceiling, s->held->f.median));
+  add_bool(j, "busy", s->held->busy);
+  add_json(j, "samples", json_numbers(r->n_samples, r->samples));
   add_text(j, "measured", s->held->when);
   add_text(j, "session", r->session);
   add_text(j, "schedule_hash", r->schedule_hash);
   add_text(j, "program_hash", r->hash);
-  add_real(j, "clock_low_ghz", c->clock_low);
-  add_real(j, "clock_high_ghz", c->clock_high);
-  add_real(j, "load", c->load);
+  add_known(j, "clock_low_ghz", c->clock_low);
+  add_known(j, "clock_high_ghz", c->clock_high);
+  add_known(j, "load", c->load);
   add_text(j, "pages", c->pages);
   add_text(j, "environment", c->environment);
   add_text(j, "command", c->command);
   add_int(j, "seed", c->seed);
-  json_object_object_add(j, "more", json_object_get(more));
+  add_json(j, "more", json_object_get(more));
   return j;
 }
 
@@ -266,14 +246,12 @@ static void put_list(const Results *r) {
   put_table(stdout, &t);
 }
 
-static void put_json(const Results *r, const char *database) {
+static int put_json(const Results *r, const char *database) {
   Json *j = json_object_new_object(), *list = json_object_new_array();
   add_text(j, "database", database);
   for (int i = 0; i < r->n; i++) json_object_array_add(list, json_object_get(r->at[i].all));
-  json_object_object_add(j, "results", list);
-  puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY |
-                                             JSON_C_TO_STRING_NOSLASHESCAPE));
-  json_object_put(j);
+  add_json(j, "results", list);
+  return write_json(NULL, j, true);
 }
 
 const char *note_of(const Results *r) {
@@ -308,8 +286,7 @@ static int put_answer(const Results *r, const char *database) {
     const int status = put_pivot(r);
     if (status != DONE || r->o->asked.as_json) return status;
   } else if (r->o->asked.as_json) {
-    put_json(r, database);
-    return DONE;
+    return put_json(r, database);
   } else {
     put_list(r);
   }

@@ -2,13 +2,11 @@
 #define _GNU_SOURCE
 #include "db.h"
 #include "fact_words.h"
+#include "tools/kit/json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct json_object Json;
 
 enum { NAMES = 18 }; /* columns for names before a list of values */
 
@@ -303,11 +301,8 @@ static void put_speeds(const Explained *x) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void add_text(Json *j, const char *key, const char *text) {
-  json_object_object_add(j, key, *text ? json_text(text) : NULL);
-}
-static void add_int(Json *j, const char *key, int64_t v) {
-  json_object_object_add(j, key, json_object_new_int64(v));
+static void add_word(Json *j, const char *key, const char *text) {
+  add_text(j, key, *text ? text : NULL);
 }
 
 static Json *json_axes(const Facts *f) {
@@ -315,12 +310,12 @@ static Json *json_axes(const Facts *f) {
   for (int i = 0; i < f->n_axes; i++) {
     const Axis *a = &f->axes[i];
     Json *j = json_object_new_object(), *levels = json_object_new_array();
-    add_text(j, "name", a->name);
+    add_word(j, "name", a->name);
     add_int(j, "extent", a->extent);
-    json_object_object_add(j, "reduction", json_object_new_boolean(a->reduction));
+    add_bool(j, "reduction", a->reduction);
     for (int k = 0; k < a->n; k++)
       json_object_array_add(levels, json_object_new_int64(a->levels[k].extent));
-    json_object_object_add(j, "levels", levels);
+    add_json(j, "levels", levels);
     add_int(j, "tile", a->tile);
     json_object_array_add(axes, j);
   }
@@ -333,8 +328,8 @@ static Json *json_calls(const Facts *f) {
     const tirc_step *s = tirc_steps_at(f->steps, i);
     if (!changes_program(s)) continue;
     Json *j = json_object_new_object();
-    add_text(j, "transformation", s->primitive);
-    add_text(j, "call", s->call);
+    add_word(j, "transformation", s->primitive);
+    add_word(j, "call", s->call);
     json_object_array_add(calls, j);
   }
   return calls;
@@ -343,23 +338,23 @@ static Json *json_calls(const Facts *f) {
 static Json *json_row(const Row *r) {
   Json *j = json_object_new_object();
   const Facts *f = &r->facts;
-  add_text(j, "program", name_of_task(r->task));
-  add_text(j, "task", r->task->id);
-  add_text(j, "trial", r->id);
-  add_text(j, "target", r->task->target);
+  add_word(j, "program", name_of_task(r->task));
+  add_word(j, "task", r->task->id);
+  add_word(j, "trial", r->id);
+  add_word(j, "target", r->task->target);
   add_int(j, "threads", r->task->threads);
-  add_text(j, "machine", r->task->machine->profile);
-  json_object_object_add(j, "seconds", json_number(r->seconds));
-  json_object_object_add(j, "axes", json_axes(f));
-  add_text(j, "order", f->order);
+  add_word(j, "machine", r->task->machine->profile);
+  add_number(j, "seconds", r->seconds);
+  add_json(j, "axes", json_axes(f));
+  add_word(j, "order", f->order);
   add_int(j, "vector_width", f->vector_width);
   add_int(j, "unroll_factor", f->unroll);
   add_int(j, "parallel_extent", f->parallel);
-  add_text(j, "cache_write", f->cache_writes);
-  add_text(j, "cache_read", f->cache_reads);
-  add_text(j, "computed_at", f->computed_at);
-  add_text(j, "decomposed_at", f->decomposed_at);
-  json_object_object_add(j, "transformations", json_calls(f));
+  add_word(j, "cache_write", f->cache_writes);
+  add_word(j, "cache_read", f->cache_reads);
+  add_word(j, "computed_at", f->computed_at);
+  add_word(j, "decomposed_at", f->decomposed_at);
+  add_json(j, "transformations", json_calls(f));
   return j;
 }
 
@@ -370,20 +365,17 @@ static int put_json(const Explained *x) {
   for (int i = 0; i < x->n_shares; i++) {
     const Share *s = &x->shares[i];
     Json *j = json_object_new_object();
-    add_text(j, "of", s->name);
-    add_text(j, "value", s->value);
+    add_word(j, "of", s->name);
+    add_word(j, "value", s->value);
     add_int(j, "best_schedules", s->n_best);
     add_int(j, "trials", s->n);
-    json_object_object_add(j, "mean_time_over_best", json_number(mean_time(s)));
+    add_number(j, "mean_time_over_best", mean_time(s));
     json_object_array_add(values, j);
   }
-  json_object_object_add(all, "best", best);
-  json_object_object_add(all, "values", values);
+  add_json(all, "best", best);
+  add_json(all, "values", values);
   add_int(all, "trials", x->n_trials);
-  puts(json_object_to_json_string_ext(all,
-                                      JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-  json_object_put(all);
-  return DONE;
+  return write_json(NULL, all, false);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

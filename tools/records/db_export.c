@@ -1,14 +1,12 @@
 /* `tirc db export`: tuning records of the reference beside their programs, or one CSV table. */
 #include "db.h"
+#include "tools/kit/json.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-typedef struct json_object Json;
 
 static Json *target_of(const tirc_db_task *k, const tirc_db_trial *t) {
   Json *more = t->more ? json_tokener_parse(t->more) : NULL, *target = NULL;
@@ -18,11 +16,11 @@ static Json *target_of(const tirc_db_task *k, const tirc_db_trial *t) {
     Json *keys = json_object_new_array();
     json_object_array_add(keys, json_object_new_string("cpu"));
     target = json_object_new_object();
-    json_object_object_add(target, "keys", keys);
-    json_object_object_add(target, "kind", json_object_new_string("llvm"));
-    json_object_object_add(target, "mcpu", json_object_new_string(k->target));
-    json_object_object_add(target, "num-cores", json_object_new_int(k->threads));
-    json_object_object_add(target, "tag", json_object_new_string(""));
+    add_json(target, "keys", keys);
+    add_json(target, "kind", json_object_new_string("llvm"));
+    add_json(target, "mcpu", json_object_new_string(k->target));
+    add_int(target, "num-cores", k->threads);
+    add_json(target, "tag", json_object_new_string(""));
   }
   json_object_put(more);
   return target;
@@ -53,10 +51,8 @@ static Json *arguments_of(const tirc_module *m) {
 Json *tuning_record(int workload, const tirc_db_task *task, const tirc_module *m,
                     const tirc_db_trial *t) {
   Json *record = json_object_new_array(), *inner = json_object_new_array();
-  Json *samples = json_object_new_array();
-  for (int i = 0; i < t->n_samples; i++) json_object_array_add(samples, json_number(t->samples[i]));
   json_object_array_add(inner, json_tokener_parse(t->trace));
-  json_object_array_add(inner, samples);
+  json_object_array_add(inner, json_numbers(t->n_samples, t->samples));
   json_object_array_add(inner, target_of(task, t));
   json_object_array_add(inner, arguments_of(m));
   json_object_array_add(record, json_object_new_int(workload));
@@ -78,11 +74,7 @@ typedef struct Records {
 static bool put_record(void *self, const tirc_db_trial *t) {
   Records *r = self;
   if (t->state != TIRC_DB_DONE || t->code || !t->n_samples) return true;
-  Json *record = tuning_record(r->workload, r->task, r->module, t);
-  const char *line = json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN |
-                                                                JSON_C_TO_STRING_NOSLASHESCAPE);
-  fprintf(r->to, "%s\n", line);
-  json_object_put(record);
+  fprintf(r->to, "%s\n", json_string(tuning_record(r->workload, r->task, r->module, t), false));
   r->written++;
   return true;
 }

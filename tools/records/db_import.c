@@ -3,16 +3,14 @@
 #include "db.h"
 #include "ir/number.h"
 #include "tools/kit/input.h"
+#include "tools/kit/json.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-typedef struct json_object Json;
 
 /* Seconds: what the reference stores for a candidate that failed, or more. */
 #define FAILED 1e9
@@ -53,7 +51,7 @@ static int add_program(Import *x, const char *path) {
   int status = load_program(&x->o->from, path, &p->m);
   char *hash = NULL;
   if (status == DONE && tirc_module_hash(p->m, &hash, &e)) status = report(e);
-  p->hash = hash ? tirc_strdup(memory, hash) : NULL;
+  p->hash = copied(hash);
   tirc_string_free(hash);
   p->name = shown_stem(x->o->from.define.n ? x->path : path);
   if (status == DONE) x->n++;
@@ -140,7 +138,7 @@ static const char *new_name(const char *cpu) {
   return cpu;
 }
 
-static const char *text_in(Json *j, const char *key) {
+static const char *string_in(Json *j, const char *key) {
   Json *v = NULL;
   return json_object_object_get_ex(j, key, &v) && json_object_is_type(v, json_type_string)
              ? json_object_get_string(v)
@@ -148,8 +146,8 @@ static const char *text_in(Json *j, const char *key) {
 }
 
 static const char *target_in(const DbOptions *o, Json *target) {
-  const char *cpu = text_in(target, "mcpu"), *arch = text_in(target, "arch"),
-             *kind = text_in(target, "kind");
+  const char *cpu = string_in(target, "mcpu"), *arch = string_in(target, "arch"),
+             *kind = string_in(target, "kind");
   return o->asked.only.target ? o->asked.only.target
          : cpu                ? new_name(cpu)
          : arch               ? arch
@@ -235,15 +233,11 @@ static int import_record(Import *x, Json *record) {
   bool failed = t.n_samples == 0 || t.samples[0] >= FAILED;
   for (int i = 0; i < t.n_samples; i++) failed = failed || !is_time(t.samples[i]);
   if (failed) t.n_samples = 0, t.code = "failed", t.message = "the record has no time";
-  t.trace =
-      tirc_strdup(memory, json_object_to_json_string_ext(
-                              trace, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+  t.trace = json_string(json_object_get(trace), false);
   Json *more = json_object_new_object();
-  json_object_object_add(more, "target", json_object_get(target));
-  t.more = json_object_to_json_string_ext(more, JSON_C_TO_STRING_PLAIN);
-  status = store(x, &t);
-  json_object_put(more);
-  return status;
+  add_json(more, "target", json_object_get(target));
+  t.more = json_string(more, false);
+  return store(x, &t);
 }
 
 static int import_records(Import *x, char *text) {
@@ -310,7 +304,7 @@ static int find_columns(Import *x, int n, char **cells, int *columns) {
 static bool keep_program(void *self, const tirc_db_task *t) {
   struct Program *p = self;
   p->path = tirc_strdup(memory, "program");
-  p->name = t->name ? tirc_strdup(memory, t->name) : NULL;
+  p->name = copied(t->name);
   p->hash = tirc_strdup(memory, t->hash);
   tirc_module_parse(t->program, strlen(t->program), "program", 0, NULL, &p->m, NULL);
   return false;

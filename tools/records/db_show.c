@@ -1,8 +1,8 @@
 /* `tirc db list`, `show` and `best`. */
 #define _GNU_SOURCE
 #include "db.h"
+#include "tools/kit/json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -28,78 +28,57 @@ static void add_ms(Table *t, bool whole, double seconds) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-typedef struct json_object Json;
-
-static void put(Json *j, const char *key, Json *value) { json_object_object_add(j, key, value); }
-static void put_string(Json *j, const char *key, const char *text) {
-  put(j, key, text ? json_text(text) : NULL);
-}
-static void put_real(Json *j, const char *key, double v) { put(j, key, json_number(v)); }
-static void put_known(Json *j, const char *key, double v) {
-  put_real(j, key, v == 0 ? (double)NAN : v);
-}
-static void put_int(Json *j, const char *key, int64_t v) { put(j, key, json_object_new_int64(v)); }
 static void put_parsed(Json *j, const char *key, const char *text) {
-  put(j, key, text ? json_tokener_parse(text) : NULL);
+  add_json(j, key, text ? json_tokener_parse(text) : NULL);
 }
 
 static Json *task_as_json(const tirc_db_task *t, bool whole) {
   Json *j = json_object_new_object();
-  put_string(j, "task", t->id);
-  put_string(j, "name", t->name);
-  put_string(j, "hash", t->hash);
-  put_string(j, "target", t->target);
-  put_int(j, "threads", t->threads);
-  put_string(j, "machine", t->machine->profile);
-  put_int(j, "queued", t->n_queued);
-  put_int(j, "running", t->n_running);
-  put_int(j, "done", t->n_done);
-  put_int(j, "failed", t->n_failed);
-  put_real(j, "best_seconds", t->best);
-  put_real(j, "created", t->created);
-  put_real(j, "latest", t->latest);
+  add_text(j, "task", t->id);
+  add_text(j, "name", t->name);
+  add_text(j, "hash", t->hash);
+  add_text(j, "target", t->target);
+  add_int(j, "threads", t->threads);
+  add_text(j, "machine", t->machine->profile);
+  add_int(j, "queued", t->n_queued);
+  add_int(j, "running", t->n_running);
+  add_int(j, "done", t->n_done);
+  add_int(j, "failed", t->n_failed);
+  add_number(j, "best_seconds", t->best);
+  add_number(j, "created", t->created);
+  add_number(j, "latest", t->latest);
   if (!whole) return j;
   put_parsed(j, "machine_description", t->machine->description);
-  put_string(j, "program", t->program);
+  add_text(j, "program", t->program);
   return j;
 }
 
 static Json *trial_as_json(const tirc_db_trial *t) {
   static const char *const states[] = {"done", "queued", "running"};
-  Json *j = json_object_new_object(), *samples = json_object_new_array();
+  Json *j = json_object_new_object();
   const tirc_db_conditions *c = &t->conditions;
-  put_string(j, "trial", t->id);
-  put_string(j, "state", states[t->state]);
-  put_string(j, "code", t->code);
-  put_string(j, "message", t->message);
-  put_real(j, "seconds", t->seconds);
-  for (int i = 0; i < t->n_samples; i++) json_object_array_add(samples, json_number(t->samples[i]));
-  put(j, "samples", samples);
-  put_real(j, "predicted", t->predicted);
-  put_known(j, "clock_low_ghz", c->clock_low);
-  put_known(j, "clock_high_ghz", c->clock_high);
-  put_real(j, "load", c->load);
-  put_string(j, "pages", c->pages);
-  put_string(j, "environment", c->environment);
-  put_string(j, "command", c->command);
-  put_int(j, "seed", c->seed);
-  put_string(j, "source", t->source);
-  put_int(j, "attempts", t->attempts);
-  put_string(j, "worker", t->worker);
-  put_real(j, "created", t->created);
-  put_real(j, "finished", t->finished);
+  add_text(j, "trial", t->id);
+  add_text(j, "state", states[t->state]);
+  add_text(j, "code", t->code);
+  add_text(j, "message", t->message);
+  add_number(j, "seconds", t->seconds);
+  add_json(j, "samples", json_numbers(t->n_samples, t->samples));
+  add_number(j, "predicted", t->predicted);
+  add_known(j, "clock_low_ghz", c->clock_low);
+  add_known(j, "clock_high_ghz", c->clock_high);
+  add_number(j, "load", c->load);
+  add_text(j, "pages", c->pages);
+  add_text(j, "environment", c->environment);
+  add_text(j, "command", c->command);
+  add_int(j, "seed", c->seed);
+  add_text(j, "source", t->source);
+  add_int(j, "attempts", t->attempts);
+  add_text(j, "worker", t->worker);
+  add_number(j, "created", t->created);
+  add_number(j, "finished", t->finished);
   put_parsed(j, "more", t->more);
   put_parsed(j, "trace", t->trace);
   return j;
-}
-
-static int put_json(const DbOptions *o, Json *j) {
-  const char *text = json_object_to_json_string_ext(
-      j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE | JSON_C_TO_STRING_SPACED);
-  const int status = write_output(NULL, text, strlen(text));
-  if (!o->asked.output) putchar('\n');
-  json_object_put(j);
-  return status;
 }
 
 /* --- list ------------------------------------------------------------------------------------- */
@@ -139,11 +118,11 @@ int db_list(const DbOptions *o, tirc_db *db) {
   int status = read_tasks(o, db, 1, &tasks);
   if (status == DONE && o->asked.as_json) {
     Json *j = json_object_new_object(), *list = json_object_new_array();
-    put_string(j, "database", tirc_db_name(db));
+    add_text(j, "database", tirc_db_name(db));
     for (int i = 0; i < tasks.n; i++)
       json_object_array_add(list, task_as_json(&tasks.at[i], false));
-    put(j, "tasks", list);
-    status = put_json(o, j);
+    add_json(j, "tasks", list);
+    status = write_json(NULL, j, true);
   } else if (status == DONE && (tasks.n || o->asked.csv)) {
     put_task_table(o, &tasks);
   } else if (status == DONE) {
@@ -191,7 +170,7 @@ static int show_tasks_json(const DbOptions *o, tirc_db *db, const Tasks *tasks) 
   tirc_error *e = NULL;
   for (int i = 0; i < tasks->n && !e; i++) {
     Json *j = task_as_json(&tasks->at[i], true), *list = json_object_new_array();
-    put(j, "trials", list);
+    add_json(j, "trials", list);
     json_object_array_add(all, j);
     (void)tirc_db_trials(db, tasks->at[i].id, o->limit, add_trial_json, list, &e);
   }
@@ -201,9 +180,9 @@ static int show_tasks_json(const DbOptions *o, tirc_db *db, const Tasks *tasks) 
   }
   Json *out =
       tasks->n == 1 ? json_object_get(json_object_array_get_idx(all, 0)) : json_object_new_object();
-  if (tasks->n > 1) put(out, "tasks", json_object_get(all));
+  if (tasks->n > 1) add_json(out, "tasks", json_object_get(all));
   json_object_put(all);
-  return put_json(o, out);
+  return write_json(NULL, out, true);
 }
 
 /* What people wrote steers no terminal. */
@@ -301,7 +280,7 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
 static int show_trial(const DbOptions *o, tirc_db *db, tirc_db_trial *t) {
   Tasks tasks = {0};
   char *script = NULL;
-  if (o->asked.as_json) return put_json(o, trial_as_json(t));
+  if (o->asked.as_json) return write_json(NULL, trial_as_json(t), true);
   int status = task_of_trial(db, t->task, &tasks);
   if (status == DONE) {
     put_trial(&tasks.at[0], t);
@@ -384,17 +363,13 @@ static int put_best(const DbOptions *o, tirc_db *db, const tirc_db_task *k) {
   if (!t) return report(e);
   char *machine = in_a_line(k->machine->profile), *target = in_a_line(k->target);
   int status = script_of(k, t, &m, &script);
-  Json *record = status == DONE && o->asked.as_json ? tuning_record(0, k, m, t) : NULL;
-  if (record) {
-    const char *line = json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN |
-                                                                  JSON_C_TO_STRING_NOSLASHESCAPE);
-    text = tirc_format(memory, "%s\n", line);
-  } else if (status == DONE)
+  if (status == DONE && o->asked.as_json)
+    text = tirc_format(memory, "%s\n", json_string(tuning_record(0, k, m, t), false));
+  else if (status == DONE)
     text = tirc_format(memory, "# %.4f ms on %d thread%s, machine %s, target %s: trial %s\n%s\n",
                        1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s", machine, target,
                        t->id, script);
   if (status == DONE) status = write_output(NULL, text, strlen(text));
-  json_object_put(record);
   tirc_string_free(script);
   tirc_module_free(m);
   tirc_db_trial_free(t);

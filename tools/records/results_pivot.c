@@ -4,13 +4,11 @@
 #include "results.h"
 
 #include "runtime/measure/statistics.h"
+#include "tools/kit/json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct json_object Json;
 
 enum { MOST_NAMES = 8 };
 
@@ -127,8 +125,7 @@ static void collect(const Results *r, Side *side) {
 
 static int place(const Stored *s, const Side *side) {
   char *key = key_of(s, side);
-  const int at = key ? find_key(side, key) : -1;
-  return at;
+  return key ? find_key(side, key) : -1;
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -269,7 +266,7 @@ static void add_dimensions(Json *j, const Stored *s, const Side *side) {
     const char *value = dimension(s, side->names[i], buffer, sizeof buffer);
     char *end;
     const long long n = strtoll(value, &end, 10);
-    json_object_object_add(j, side->names[i], *end ? json_text(value) : json_object_new_int64(n));
+    add_json(j, side->names[i], *end ? json_text(value) : json_object_new_int64(n));
   }
 }
 
@@ -282,15 +279,15 @@ static Json *cell_as_json(const Pivot *p, int row, int column, const Sum *sum) {
       add_dimensions(j, &p->r->at[i], &p->columns);
       break;
     }
-  json_object_object_add(j, what, json_number(sum->value.value));
-  json_object_object_add(j, "low", json_number(sum->value.low));
-  json_object_object_add(j, "high", json_number(sum->value.high));
-  json_object_object_add(j, "settings", json_object_new_int(sum->n));
-  json_object_object_add(j, "busy", json_object_new_boolean(sum->busy));
+  add_number(j, what, sum->value.value);
+  add_number(j, "low", sum->value.low);
+  add_number(j, "high", sum->value.high);
+  add_int(j, "settings", sum->n);
+  add_bool(j, "busy", sum->busy);
   return j;
 }
 
-static void put_pivot_json(const Pivot *p, const Sum *sums) {
+static int put_pivot_json(const Pivot *p, const Sum *sums) {
   Json *j = json_object_new_object(), *rows = json_object_new_array(),
        *columns = json_object_new_array(), *cells = json_object_new_array();
   add_names(rows, &p->rows);
@@ -299,13 +296,11 @@ static void put_pivot_json(const Pivot *p, const Sum *sums) {
     for (int c = 0; c < p->columns.n; c++)
       if (sums[row * p->columns.n + c].n)
         json_object_array_add(cells, cell_as_json(p, row, c, &sums[row * p->columns.n + c]));
-  json_object_object_add(j, "rows", rows);
-  json_object_object_add(j, "columns", columns);
-  if (p->r->o->against) json_object_object_add(j, "against", json_text(p->r->o->against));
-  json_object_object_add(j, "cells", cells);
-  puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY |
-                                             JSON_C_TO_STRING_NOSLASHESCAPE));
-  json_object_put(j);
+  add_json(j, "rows", rows);
+  add_json(j, "columns", columns);
+  if (p->r->o->against) add_text(j, "against", p->r->o->against);
+  add_json(j, "cells", cells);
+  return write_json(NULL, j, true);
 }
 
 static int put(Pivot *p) {
@@ -326,7 +321,7 @@ static int put(Pivot *p) {
                                     : "no result has both sides of the table%s",
                       r->o->against ? r->o->against : "");
   else if (r->o->asked.as_json)
-    put_pivot_json(p, sums);
+    status = put_pivot_json(p, sums);
   else
     put_pivot_table(p, sums);
   return status;

@@ -1,24 +1,12 @@
 #include "held.h"
 
 #include "runtime/measure/statistics.h"
+#include "tools/kit/json.h"
 #include "tools/kit/kit.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-typedef struct json_object Json;
-
-double number_in(Json *j, const char *key) {
-  Json *v = NULL;
-  return json_object_object_get_ex(j, key, &v) ? json_object_get_double(v) : 0;
-}
-
-const char *text_in(Json *j, const char *key) {
-  Json *v = NULL;
-  return json_object_object_get_ex(j, key, &v) ? json_object_get_string(v) : NULL;
-}
 
 static bool was_busy(Json *more) {
   Json *words = NULL;
@@ -31,8 +19,6 @@ static bool was_busy(Json *more) {
   }
   return false;
 }
-
-static char *copied(const char *text) { return text ? tirc_strdup(memory, text) : NULL; }
 
 static bool take_figures_of(tirc_figures *f, const tirc_db_result *r, Json *more) {
   Json *turns = NULL;
@@ -50,19 +36,18 @@ static bool take_figures_of(tirc_figures *f, const tirc_db_result *r, Json *more
 }
 
 void keep_work(Json *more, const Work *w) {
-  json_object_object_add(more, "float_ops", json_number(w->float_ops));
-  json_object_object_add(more, "bytes_read", json_object_new_int64(w->bytes_read));
-  json_object_object_add(more, "bytes_written", json_object_new_int64(w->bytes_written));
+  add_number(more, "float_ops", w->float_ops);
+  add_int(more, "bytes_read", w->bytes_read);
+  add_int(more, "bytes_written", w->bytes_written);
 }
 
 void keep_figures(Json *more, const tirc_figures *f, int n_disturbed,
                   const char *const *disturbed) {
-  Json *turns = json_object_new_array(), *words = json_object_new_array();
-  for (int i = 0; i < n_disturbed; i++) json_object_array_add(words, json_text(disturbed[i]));
+  Json *turns = json_object_new_array();
   for (int i = 0; i < f->n_turns; i++)
     json_object_array_add(turns, json_object_new_int(f->turn_samples[i]));
-  json_object_object_add(more, "disturbed", words);
-  json_object_object_add(more, "turns", turns);
+  add_json(more, "disturbed", json_texts(n_disturbed, disturbed));
+  add_json(more, "turns", turns);
 }
 
 Held *hold_result(Work *w, const char *name, CeilingKind ceiling, const tirc_db_result *r,

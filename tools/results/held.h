@@ -5,8 +5,7 @@
 #include "setting.h"
 
 #include "runtime/database/database.h"
-
-struct json_object;
+#include "tools/kit/json.h"
 
 /* A contender's results, the best one first. */
 typedef struct Held Held;
@@ -25,7 +24,7 @@ struct Held {
 /* NULL: memory is out. `more` is r->more; w gets the program's operations and traffic. The samples
  * do not stay. */
 Held *hold_result(Work *w, const char *name, CeilingKind ceiling, const tirc_db_result *r,
-                  struct json_object *more);
+                  Json *more);
 void free_held(Held *h); /* and what is older */
 /* The two results that took turns in one run, of those that are held from here on; or the first
  * figures of each: *together says which. NULL: there is none. */
@@ -33,12 +32,7 @@ void pair_up(const Held **of, const Held **base, bool *together);
 
 /* What hold_result finds again in `more`: the work; how many samples each turn has, and what
  * disturbed it. */
-void keep_work(struct json_object *more, const Work *w);
-void keep_figures(struct json_object *more, const tirc_figures *f, int n_disturbed,
-                  const char *const *disturbed);
-
-/* Of an object, which may be NULL; 0 and NULL where it has no such key. */
-double number_in(struct json_object *j, const char *key);
-const char *text_in(struct json_object *j, const char *key);
+void keep_work(Json *more, const Work *w);
+void keep_figures(Json *more, const tirc_figures *f, int n_disturbed, const char *const *disturbed);
 
 #endif

@@ -1,6 +1,7 @@
 /* `tirc step`: what each call of a schedule does. */
 #include "ir/ascii.h"
 #include "step.h"
+#include "tools/kit/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,16 +63,6 @@ static int choose(const StepOptions *o, const tirc_steps *s, StepChoice *choice)
 }
 
 /* --- output ----------------------------------------------------------------------------------- */
-
-static int write_steps_json(const StepOptions *o, const tirc_steps *s, const StepChoice *choice) {
-  json_object *j = steps_as_json(s, choice);
-  const char *text =
-      json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-  int status = write_output(o->make.from.output, text, strlen(text));
-  if (status == DONE && !o->make.from.output) putchar('\n');
-  json_object_put(j);
-  return status;
-}
 
 /* How the script ended, unless the last of the shown steps said so. */
 static int report_end(const tirc_steps *s, const StepChoice *choice) {
@@ -163,7 +154,7 @@ int cmd_step(StepOptions *o) {
   if (status == DONE) status = choose(o, s, &choice);
   if (status == DONE)
     status = o->html      ? write_page(o, &program, m, s, &choice)
-             : o->as_json ? write_steps_json(o, s, &choice)
+             : o->as_json ? write_json(o->make.from.output, steps_as_json(s, &choice), false)
                           : print_steps(s, &choice);
   if (status == DONE) status = report_end(s, &choice);
   json_object_put(choice.warnings);

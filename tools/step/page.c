@@ -1,6 +1,7 @@
 /* `tirc step --html`: one page with everything in it: the steps as data, the accesses of a small
  * instance, and the files of tools/page, which the build puts into page.inc. */
 #include "step.h"
+#include "tools/kit/json.h"
 #include "tools/teach/teach.h"
 
 #include <string.h>
@@ -39,8 +40,8 @@ static json_object *trace_all(const tirc_steps *s, const List *given, int64_t bu
     last = v;
     json_object_array_add(numbers, json_object_new_int(number));
   }
-  json_object_object_add(j, "traces", list);
-  json_object_object_add(j, "traceOf", numbers);
+  add_json(j, "traces", list);
+  add_json(j, "traceOf", numbers);
   return j;
 }
 
@@ -61,7 +62,7 @@ static json_object *traces(const StepOptions *o, const ProgramText *program, con
     j = trace_all(small, &o->instance, budget, &bytes);
     budget /= 2;
   } while (bytes > most_bytes && budget >= LEAST_ACCESSES);
-  json_object_object_add(j, "setting", json_text(setting ? setting : ""));
+  add_text(j, "setting", setting ? setting : "");
   tirc_steps_free(small);
   return j;
 }
@@ -73,7 +74,7 @@ static json_object *terms(void) {
   json_object *j = json_object_new_object();
   tirc_definition_info d;
   for (int i = 0; tirc_definition_table(i, &d); i++)
-    json_object_object_add(j, d.name, json_object_new_string(d.text));
+    add_json(j, d.name, json_object_new_string(d.text));
   return j;
 }
 
@@ -81,8 +82,7 @@ static json_object *terms(void) {
 static json_object *synonyms(void) {
   json_object *j = json_object_new_object();
   const char *word, *term;
-  for (int i = 0; synonym(i, &word, &term); i++)
-    json_object_object_add(j, word, json_object_new_string(term));
+  for (int i = 0; synonym(i, &word, &term); i++) add_json(j, word, json_object_new_string(term));
   return j;
 }
 
@@ -100,15 +100,15 @@ static json_object *terms_of(int k) {
 static void explain(json_object *to, const tirc_error *e) {
   const char *code = tirc_error_get(e, TIRC_ERROR_CODE), *meaning = code_meaning(code);
   json_object *j = json_object_new_object();
-  if (meaning) json_object_object_add(j, "rule", json_object_new_string(meaning));
+  if (meaning) add_json(j, "rule", json_object_new_string(meaning));
   tirc_error_info info;
   for (int i = 0; !meaning && tirc_error_table(i, &info); i++) {
     if (strcmp(info.code, code) != 0) continue;
-    json_object_object_add(j, "rule", json_object_new_string(info.title));
-    json_object_object_add(j, "hint", json_object_new_string(info.hint));
-    json_object_object_add(j, "terms", terms_of(i));
+    add_json(j, "rule", json_object_new_string(info.title));
+    add_json(j, "hint", json_object_new_string(info.hint));
+    add_json(j, "terms", terms_of(i));
   }
-  json_object_object_add(to, code, j);
+  add_json(to, code, j);
 }
 
 static json_object *explanations(const tirc_steps *s) {
@@ -131,8 +131,8 @@ static bool has_script(json_object *list, const char *file) {
 
 static void add_script(json_object *list, const char *file, const char *text) {
   json_object *j = json_object_new_object();
-  json_object_object_add(j, "file", json_text(file));
-  json_object_object_add(j, "text", json_text(text));
+  add_text(j, "file", file);
+  add_text(j, "text", text);
   json_object_array_add(list, j);
 }
 
@@ -187,16 +187,16 @@ int write_page(const StepOptions *o, const ProgramText *program, const tirc_modu
   size_t n = 0;
   json_object *data = steps_as_json(s, choice);
   FILE *f = begin_text(&text, &n);
-  json_object_object_add(data, "programFile", json_text(program->name));
+  add_text(data, "programFile", program->name);
   const char *script = is_automatic(&o->make)          ? "<auto>"
                        : strcmp(args->at[1], "-") == 0 ? "<stdin>"
                                                        : args->at[1];
-  json_object_object_add(data, "scriptFile", json_text(script));
-  json_object_object_add(data, "scripts", scripts(s, script));
-  json_object_object_add(data, "terms", terms());
-  json_object_object_add(data, "synonyms", synonyms());
-  json_object_object_add(data, "explanations", explanations(s));
-  json_object_object_add(data, "run", traces(o, program, m, s));
+  add_text(data, "scriptFile", script);
+  add_json(data, "scripts", scripts(s, script));
+  add_json(data, "terms", terms());
+  add_json(data, "synonyms", synonyms());
+  add_json(data, "explanations", explanations(s));
+  add_json(data, "run", traces(o, program, m, s));
   put_page(f, data);
   json_object_put(data);
   (void)end_text(f, &text);

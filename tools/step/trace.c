@@ -6,6 +6,7 @@
  * that array, zigzag: 0, -1, 1, -2 ... are 0, 1, 2, 3
  */
 #include "step.h"
+#include "tools/kit/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,12 +54,12 @@ static void see_array(void *self, int array, const char *name, const char *dtype
   Packer *p = self;
   json_object *j = json_object_new_object(), *extents = json_object_new_array();
   p->failed |= array >= MOST_ARRAYS;
-  json_object_object_add(j, "name", json_object_new_string(name));
-  json_object_object_add(j, "dtype", json_object_new_string(dtype));
-  json_object_object_add(j, "scope", json_object_new_string(scope));
-  json_object_object_add(j, "bytes", json_object_new_int(bytes));
+  add_json(j, "name", json_object_new_string(name));
+  add_json(j, "dtype", json_object_new_string(dtype));
+  add_json(j, "scope", json_object_new_string(scope));
+  add_int(j, "bytes", bytes);
   for (int d = 0; d < ndim; d++) json_object_array_add(extents, json_object_new_int64(shape[d]));
-  json_object_object_add(j, "shape", extents);
+  add_json(j, "shape", extents);
   json_object_array_add(p->arrays, j);
 }
 
@@ -83,8 +84,8 @@ static int find_block(Packer *p, const char *name, int n, const char *const *loo
   }
   json_object *j = json_object_new_object(), *list = json_object_new_array();
   for (int i = 0; i < n; i++) json_object_array_add(list, json_object_new_string(loops[i]));
-  json_object_object_add(j, "name", json_object_new_string(name));
-  json_object_object_add(j, "loops", list);
+  add_json(j, "name", json_object_new_string(name));
+  add_json(j, "loops", list);
   json_object_array_add(p->block_list, j);
   p->blocks[p->n_blocks] = (BlockSeen){.key = key, .n = n};
   return p->n_blocks++;
@@ -170,12 +171,12 @@ static char *base64(const unsigned char *at, size_t n) {
 static json_object *packed(Packer *p, bool whole, const tirc_error *e) {
   json_object *j = json_object_new_object();
   char *data = base64(p->at, p->n);
-  json_object_object_add(j, "arrays", json_object_get(p->arrays));
-  json_object_object_add(j, "blocks", json_object_get(p->block_list));
-  json_object_object_add(j, "accesses", json_object_new_int64(p->accesses));
-  json_object_object_add(j, "whole", json_object_new_boolean(whole));
-  if (e) json_object_object_add(j, "failure", json_text(tirc_error_message(e)));
-  if (data) json_object_object_add(j, "data", json_object_new_string(data));
+  add_json(j, "arrays", json_object_get(p->arrays));
+  add_json(j, "blocks", json_object_get(p->block_list));
+  add_int(j, "accesses", p->accesses);
+  add_bool(j, "whole", whole);
+  if (e) add_text(j, "failure", tirc_error_message(e));
+  if (data) add_json(j, "data", json_object_new_string(data));
   return j;
 }
 

@@ -120,8 +120,7 @@ static bool has_constant(const tirc_module *m, const char *axis) {
   for (int i = 0; tirc_module_constant(m, i, &name, &value, &is_int); i++)
     if (strlen(name) == n && strncmp(name, axis, n) == 0) return true;
   char *word = tirc_strndup(memory, axis, n);
-  const bool is = word && is_size(m, word);
-  return is;
+  return word && is_size(m, word);
 }
 
 /* A program that parses, and has the names that the sizes give. */

@@ -9,13 +9,11 @@
 #include "study.h"
 
 #include "tools/bench/settings.h"
+#include "tools/kit/json.h"
 #include "tools/results/database.h"
 #include "tools/results/held.h"
 
-#include <json-c/json.h>
 #include <string.h>
-
-typedef struct json_object Json;
 
 static int place(const Study *s, const Ground *g, const Case *k, int plan) {
   return (int)(k - g->b.cases) * s->plans.n + plan;
@@ -262,8 +260,8 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   status = open_store(b);
   if (status != DONE) return status;
   snprintf(g->profile, sizeof g->profile, "%s", b->store.profile);
-  g->machine = b->store.machine ? tirc_strdup(memory, b->store.machine) : NULL;
-  g->command = b->store.command ? tirc_strdup(memory, b->store.command) : NULL;
+  g->machine = copied(b->store.machine);
+  g->command = copied(b->store.command);
   g->environment = environment_description(b);
   return look_up(s, g);
 }

@@ -219,8 +219,7 @@ static void list_codes(void) {
 static bool explain_plural(const char *name) {
   size_t n = strlen(name);
   char *singular = n > 2 && name[n - 1] == 's' ? tirc_strndup(memory, name, n - 1) : NULL;
-  bool known = singular && explain_definition(singular);
-  return known;
+  return singular && explain_definition(singular);
 }
 
 bool explain_name(const char *name, int *status) {
