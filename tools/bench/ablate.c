@@ -103,13 +103,13 @@ static void print_rule(const Bench *b, int threads, int i) {
   tirc_ratio worth = mean_ratio(b, NULL, threads, 0, i, &lowest);
   (void)mean_ratio(b, NULL, threads, i, 0, &highest);
   for (int j = 0; j < b->n_measured && !failure; j++)
-    if (b->cases[j].threads == threads) failure = b->cases[j].contenders[i].f.message;
+    if (b->cases[j].at.threads == threads) failure = b->cases[j].contenders[i].f.message;
   fprintf(b->out, "%-22s ", rule->name);
   if (worth.value > 0) {
     fprintf(b->out, "%7.2f  %s", worth.value, interval_text(interval, 5, 2, worth.low, worth.high));
     if (lowest.at != highest.at)
-      fprintf(b->out, "  %6.2f at %s, %.2f at %s", lowest.ratio, lowest.at->setting,
-              1 / highest.ratio, highest.at->setting);
+      fprintf(b->out, "  %6.2f at %s, %.2f at %s", lowest.ratio, lowest.at->at.setting,
+              1 / highest.ratio, highest.at->at.setting);
   }
   fprintf(b->out, "%s%s\n", worth.value > 0 && failure ? "; elsewhere " : "",
           failure ? failure : "");

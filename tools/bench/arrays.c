@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 static const char *given(const Case *k, const char *name) {
-  for (int i = 0; i < k->n_defines; i++)
-    if (strcmp(k->defines[i].name, name) == 0) return k->defines[i].value;
+  for (int i = 0; i < k->at.n_defines; i++)
+    if (strcmp(k->at.defines[i].name, name) == 0) return k->at.defines[i].value;
   return NULL;
 }
 
@@ -45,11 +45,11 @@ tirc_module *read_plain(const char *file, const char *text) {
 int load_case(const Bench *b, Case *k) {
   const char *file = k->file ? k->file : b->o->make.from.args.at[0];
   int n = 0;
-  tirc_define *constants = tirc_alloc_array(memory, (size_t)k->n_defines + 1, sizeof *constants);
-  tirc_module *plain = k->n_defines ? read_plain(file, k->text) : NULL;
+  tirc_define *constants = tirc_alloc_array(memory, (size_t)k->at.n_defines + 1, sizeof *constants);
+  tirc_module *plain = k->at.n_defines ? read_plain(file, k->text) : NULL;
   const bool has_sizes = plain && !tirc_module_has_graph(plain); /* a model's are its constants */
-  for (int i = 0; i < k->n_defines; i++)
-    if (!has_sizes || !is_size(plain, k->defines[i].name)) constants[n++] = k->defines[i];
+  for (int i = 0; i < k->at.n_defines; i++)
+    if (!has_sizes || !is_size(plain, k->at.defines[i].name)) constants[n++] = k->at.defines[i];
   int status = load_named(&b->o->make.from, file, k->text, n, constants, &k->program);
   tirc_module_free(plain);
   return status;

@@ -159,7 +159,7 @@ static void *load(const Bench *b, const Case *k, const tirc_module *m, const cha
   snprintf(so, sizeof so, "%s/kernel.so", folder);
   snprintf(said, sizeof said, "%s/said", folder);
   bool ok = write_source(k, m, callee, c, source) &&
-            compile(compiler, b->target.name, c, so, said, k->threads);
+            compile(compiler, b->target.name, c, so, said, k->at.threads);
   void *library = ok ? dlopen(so, RTLD_NOW | RTLD_LOCAL) : NULL;
   if (!ok) show_errors(b, compiler, said);
   unlink(said);
@@ -182,7 +182,7 @@ Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, co
     *(void **)(&out->call) = dlsym(library, "tirc_bench_call");
     *(void **)(&set_threads) = dlsym(library, "tirc_bench_threads");
   }
-  if (set_threads) set_threads(k->threads);
+  if (set_threads) set_threads(k->at.threads);
   for (int i = 0; i < k->n_params; i++)
     if (args[i].array) out->arrays[i] = tirc_array_data(args[i].array);
   *why = "the C compiler fails";

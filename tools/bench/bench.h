@@ -97,18 +97,13 @@ typedef struct Contender {
 
 /* One program at one setting of its constants and one number of threads. */
 struct Case {
-  char *kernel;     /* the suite's word for it, or the program's file name without its ending */
-  char *setting;    /* "M=128 N=768" */
+  Setting at;
   char *file;       /* the program that the suite names, as messages do; NULL: the command line's */
   const char *text; /* of a program that is part of the command; NULL: it is a file */
   int line;         /* of the suite */
-  int n_defines;
-  tirc_define *defines;
-  int threads;
   tirc_executor *executor;
-  int vector_bits;                   /* of the target */
-  int64_t bytes_read, bytes_written; /* the traffic: those of the array parameters */
-  tirc_array *from, *to;             /* of the bandwidth ceiling, which may write past the caches */
+  int vector_bits;       /* of the target */
+  tirc_array *from, *to; /* of the bandwidth ceiling, which may write past the caches */
   bool past_caches;
   tirc_conditions meanwhile; /* of the calmest attempt, whose the figures are */
   int64_t huge_bytes;        /* of this process on huge pages */
@@ -154,7 +149,6 @@ typedef struct BenchOptions {
   const char *suite, *plot, *against, *figures, *write;
   bool compare, profile;
 } BenchOptions;
-int cmd_bench(BenchOptions *o);
 
 struct Bench {
   const Running *o; /* the program, and what is said of its arrays and schedules */
@@ -346,8 +340,6 @@ char *read_script(const char *path); /* NULL: errno says why */
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);
 /* chart.c */
-Work work_of(const Case *k);
-Setting setting_of(const Case *k); /* borrowed */
 /* What was measured so far, for pictures. */
 void chart_of(const Bench *b, Chart *out);
 /* compare.c: two files that write_figures wrote */

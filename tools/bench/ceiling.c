@@ -11,18 +11,21 @@
 #include <string.h>
 
 static void run_fma(const Case *k) {
-  (void)tirc_executor_fma(k->executor, k->vector_bits, k->cost.float_ops);
+  (void)tirc_executor_fma(k->executor, k->vector_bits, k->at.work.float_ops);
 }
 static void run_bandwidth(const Case *k) {
-  (void)tirc_executor_move(k->executor, k->vector_bits, tirc_array_data(k->from), k->bytes_read,
-                           tirc_array_data(k->to), k->bytes_written, k->past_caches);
+  (void)tirc_executor_move(k->executor, k->vector_bits, tirc_array_data(k->from),
+                           k->at.work.bytes_read, tirc_array_data(k->to), k->at.work.bytes_written,
+                           k->past_caches);
 }
 static void run_integers(const Case *k) {
   (void)tirc_executor_integers(k->executor, k->vector_bits, k->integer_bits, k->integer_ops);
 }
-static bool has_operations(const Case *k) { return k->cost.float_ops > 0; }
+static bool has_operations(const Case *k) { return k->at.work.float_ops > 0; }
 static bool has_integers(const Case *k) { return k->integer_ops > 0; }
-static bool has_traffic(const Case *k) { return k->bytes_read + k->bytes_written > 0; }
+static bool has_traffic(const Case *k) {
+  return k->at.work.bytes_read + k->at.work.bytes_written > 0;
+}
 
 static const Ceiling ceilings[N_CEILINGS] = {{FMA_CEILING, has_operations, run_fma},
                                              {INTEGER_CEILING, has_integers, run_integers},
@@ -38,6 +41,7 @@ int count_cost(Case *k) {
       tirc_module_call_integers(k->program, NULL, k->n_params, k->args, &k->integer_ops,
                                 &k->integer_bits, &e))
     return report(e);
+  k->at.work.float_ops = k->cost.float_ops;
   return DONE;
 }
 
@@ -54,22 +58,23 @@ void add_ceilings(const Bench *b, Case *k) {
 /* --- traffic ---------------------------------------------------------------------------------- */
 
 static void count_traffic(Case *k) {
-  k->bytes_read = k->bytes_written = 0;
+  k->at.work.bytes_read = k->at.work.bytes_written = 0;
   for (int i = 0; i < k->n_params; i++)
     if (k->args[i].array)
-      *(k->params[i].is_written ? &k->bytes_written : &k->bytes_read) +=
+      *(k->params[i].is_written ? &k->at.work.bytes_written : &k->at.work.bytes_read) +=
           tirc_array_bytes(k->args[i].array);
 }
 
 static double time_bandwidth(const Case *k, bool past_caches) {
-  return time_moves(k->executor, k->vector_bits, k->from, k->bytes_read, k->to, k->bytes_written,
-                    past_caches);
+  return time_moves(k->executor, k->vector_bits, k->from, k->at.work.bytes_read, k->to,
+                    k->at.work.bytes_written, past_caches);
 }
 
 /* A ceiling is what can be reached: by the faster kind of stores. */
 static int prepare_buffers(Case *k) {
   tirc_error *e = NULL;
-  if (!new_buffer(k->bytes_read, &k->from, &e) || !new_buffer(k->bytes_written, &k->to, &e))
+  if (!new_buffer(k->at.work.bytes_read, &k->from, &e) ||
+      !new_buffer(k->at.work.bytes_written, &k->to, &e))
     return report(e);
   k->past_caches = time_bandwidth(k, true) < time_bandwidth(k, false);
   return DONE;
@@ -112,8 +117,8 @@ double best_rate(const Bench *b, int threads) {
   double best = 0;
   for (int j = 0; j < b->n_measured; j++) {
     const Case *k = &b->cases[j];
-    const Contender *c = k->threads == threads ? find_ceiling(k, FMA_CEILING) : NULL;
-    if (c && k->cost.float_ops / c->f.fastest > best) best = k->cost.float_ops / c->f.fastest;
+    const Contender *c = k->at.threads == threads ? find_ceiling(k, FMA_CEILING) : NULL;
+    if (c && k->at.work.float_ops / c->f.fastest > best) best = k->at.work.float_ops / c->f.fastest;
   }
   return best;
 }
@@ -121,6 +126,6 @@ double best_rate(const Bench *b, int threads) {
 double best_seconds(const Bench *b, const Case *k) {
   const Contender *binding = binding_ceiling(k);
   if (!binding) return 0;
-  return binding->ceiling->kind == FMA_CEILING ? k->cost.float_ops / best_rate(b, k->threads)
+  return binding->ceiling->kind == FMA_CEILING ? k->at.work.float_ops / best_rate(b, k->at.threads)
                                                : binding->f.fastest;
 }

@@ -1,17 +1,6 @@
 /* What was measured, as a chart. */
 #include "bench.h"
 
-Work work_of(const Case *k) { return (Work){k->cost.float_ops, k->bytes_read, k->bytes_written}; }
-
-Setting setting_of(const Case *k) {
-  return (Setting){.kernel = k->kernel,
-                   .setting = k->setting,
-                   .n_defines = k->n_defines,
-                   .defines = k->defines,
-                   .threads = k->threads,
-                   .work = work_of(k)};
-}
-
 void chart_of(const Bench *b, Chart *out) {
   const int n = b->n_measured ? b->cases[0].n_contenders : 0;
   new_chart(out, b->n_measured, n);
@@ -20,7 +9,7 @@ void chart_of(const Bench *b, Chart *out) {
     const Case *k = &b->cases[j];
     const bool busy = tirc_is_disturbed_by(BY_LOAD, k->meanwhile.load) ||
                       tirc_is_disturbed_by(BY_CLOCK, tirc_clock_drop(&k->meanwhile));
-    out->settings[j] = setting_of(k);
+    out->settings[j] = k->at;
     for (int i = 0; i < n; i++) out->marks[j * n + i] = (Mark){&k->contenders[i].f, busy, "this"};
   }
   for (int i = 0; i < n; i++) {

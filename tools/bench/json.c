@@ -13,14 +13,14 @@ void add_setting(Json *j, const Case *k) {
     add_int(j, "N", k->cost.n);
     add_int(j, "K", k->cost.k);
   }
-  for (int i = 0; i < k->n_defines; i++) {
+  for (int i = 0; i < k->at.n_defines; i++) {
     char *end;
-    long long v = strtoll(k->defines[i].value, &end, 10);
-    if (json_object_object_get_ex(j, k->defines[i].name, NULL)) continue;
+    long long v = strtoll(k->at.defines[i].value, &end, 10);
+    if (json_object_object_get_ex(j, k->at.defines[i].name, NULL)) continue;
     if (*end)
-      add_text(j, k->defines[i].name, k->defines[i].value);
+      add_text(j, k->at.defines[i].name, k->at.defines[i].value);
     else
-      add_int(j, k->defines[i].name, v);
+      add_int(j, k->at.defines[i].name, v);
   }
 }
 
@@ -52,13 +52,12 @@ static void add_doubts(const Bench *b, Json *j, const Case *k, const Contender *
 static Json *result(const Bench *b, const Case *k, const Contender *c) {
   Json *j = json_object_new_object(), *ratios = json_object_new_object();
   Json *intervals = json_object_new_object();
-  const Work work = work_of(k);
-  add_text(j, "kernel", k->kernel);
-  add_text(j, "setting", k->setting);
+  add_text(j, "kernel", k->at.kernel);
+  add_text(j, "setting", k->at.setting);
   if (k->file) add_text(j, "program", k->file);
   add_setting(j, k);
   add_text(j, "contender", c->name);
-  add_int(j, "threads", k->threads);
+  add_int(j, "threads", k->at.threads);
   add_number(j, "median_s", c->f.median);
   add_pair(j, "median_s_95", c->f.low, c->f.high);
   add_number(j, "min_s", c->f.fastest);
@@ -74,10 +73,11 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   if (c->note && *c->note) add_text(j, "runs", c->note);
   if (c->ahead) add_bool(j, "packed_ahead", true);
   if (c->without) add_text(j, "without", c->without->name);
-  add_int(j, "bytes_read", k->bytes_read);
-  add_int(j, "bytes_written", k->bytes_written);
+  add_int(j, "bytes_read", k->at.work.bytes_read);
+  add_int(j, "bytes_written", k->at.work.bytes_written);
   const CeilingKind kind = c->ceiling ? c->ceiling->kind : NO_CEILING;
-  const double ops = gflops(&work, kind, c->f.median), bytes = gbytes(&work, kind, c->f.median);
+  const double ops = gflops(&k->at.work, kind, c->f.median),
+               bytes = gbytes(&k->at.work, kind, c->f.median);
   if (ops > 0) add_number(j, "gflops", ops);
   if (bytes > 0) add_number(j, "gbytes_per_s", bytes);
   if (k->integer_ops > 0 && kind != FMA_CEILING && kind != BANDWIDTH_CEILING)
@@ -102,8 +102,8 @@ static Json *mean(tirc_ratio r, Lowest lowest) {
   add_number(j, "ratio", r.value);
   add_pair(j, "ratio_95", r.low, r.high);
   add_number(j, "lowest", lowest.ratio);
-  add_text(j, "lowest_kernel", lowest.at->kernel);
-  add_text(j, "lowest_setting", lowest.at->setting);
+  add_text(j, "lowest_kernel", lowest.at->at.kernel);
+  add_text(j, "lowest_setting", lowest.at->at.setting);
   return j;
 }
 
@@ -167,8 +167,8 @@ static Json *failures(const Bench *b) {
       const Contender *x = &b->cases[i].contenders[c];
       if (!x->f.message || !x->without) continue;
       Json *j = json_object_new_object();
-      add_text(j, "kernel", b->cases[i].kernel);
-      add_text(j, "setting", b->cases[i].setting);
+      add_text(j, "kernel", b->cases[i].at.kernel);
+      add_text(j, "setting", b->cases[i].at.setting);
       add_text(j, "without", x->without->name);
       add_text(j, "failure", x->f.message);
       json_object_array_add(list, j);

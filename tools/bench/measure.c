@@ -16,8 +16,8 @@ static void show_progress(void *self, int contender, int attempt) {
   const Bench *b = p->b;
   const int done = (int)(p->k - b->cases);
   if (!speech.progress) return;
-  fprintf(stderr, "\r\033[K[%d/%d] %s %s %s", done + 1, b->n_cases, p->k->kernel, p->k->setting,
-          p->k->contenders[contender].name);
+  fprintf(stderr, "\r\033[K[%d/%d] %s %s %s", done + 1, b->n_cases, p->k->at.kernel,
+          p->k->at.setting, p->k->contenders[contender].name);
   if (attempt > 1) fprintf(stderr, ", attempt %d of %lld", attempt, (long long)p->most);
   if (done > b->n_passed)
     fprintf(stderr, ", %.0f s left",
@@ -51,7 +51,7 @@ static void take_turns(const Bench *b, Case *k, tirc_contender *at, tirc_figures
                          .options = {.seconds = b->how.seconds,
                                      .turns = b->how.turns,
                                      .attempts = (int)p.most,
-                                     .cores = b->how.pin ? k->threads : 0,
+                                     .cores = b->how.pin ? k->at.threads : 0,
                                      .self = &p,
                                      .told = show_progress,
                                      .go_on = go_on},

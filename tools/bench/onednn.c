@@ -109,7 +109,7 @@ void *onednn_prepare(const Bench *b, const Case *k, const Operator *op, const ch
   (void)b;
   if (!op && !dnnl_has_words(k)) return NULL;
   OneDnn *o = tirc_alloc(memory, sizeof *o);
-  dnnl_threads(k->threads);
+  dnnl_threads(k->at.threads);
   if (op) o->p = *op;
   if (op && op->kind == PRODUCT && op->batch == 1 && !op->bias)
     *(void **)(&o->sgemm) = dlsym(dnnl_library(), "dnnl_sgemm");
@@ -172,7 +172,7 @@ void *prepacked_prepare(const Bench *b, const Case *k, const Operator *op, const
   tirc_schedule *words = NULL;
   Dnnl *out = NULL;
   if (!op && !dnnl_has_words(k)) return NULL;
-  dnnl_threads(k->threads);
+  dnnl_threads(k->at.threads);
   *why = "oneDNN has no such operator";
   if (op ? dnnl_call_of(op, true, &calls) : dnnl_calls_of(k, &words, &calls, why))
     out = dnnl_make(&calls, op && op->kind == CONVOLUTION ? ALL_ARRAYS : WEIGHTS, why);

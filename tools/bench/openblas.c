@@ -49,7 +49,7 @@ void *openblas_prepare(const Bench *b, const Case *k, const Operator *op, const 
   OpenBlas *o = tirc_alloc(memory, sizeof *o);
   o->p = *op;
   if (find_functions(o, &core_name, why)) {
-    o->set_threads(k->threads);
+    o->set_threads(k->at.threads);
     return o;
   }
   return NULL;

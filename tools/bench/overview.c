@@ -20,7 +20,7 @@ static bool is_other(const Bench *b, int threads, int i) {
 static int width_of_names(const Bench *b) {
   size_t width = strlen("geometric mean");
   for (int j = 0; j < b->n_measured; j++)
-    if (strlen(b->cases[j].kernel) > width) width = strlen(b->cases[j].kernel);
+    if (strlen(b->cases[j].at.kernel) > width) width = strlen(b->cases[j].at.kernel);
   return (int)width;
 }
 
@@ -37,13 +37,13 @@ static int column_width(const Contender *c) { return (int)strlen(c->name) + 2; }
 static void print_program(const Bench *b, const Case *k, int width) {
   const int a = automatic_contender(k);
   const Contender *c = &k->contenders[a], *binding = binding_ceiling(k);
-  fprintf(b->out, "%-*s", width, k->kernel);
+  fprintf(b->out, "%-*s", width, k->at.kernel);
   print_figure(b->out, 9, 4, c->f.median * 1e3);
   print_figure(b->out, 7, 1, binding ? 100 * ratio_to(c, binding).value : 0);
   fprintf(b->out, "  %-9.*s", binding ? (int)strcspn(binding->name, " ") : 1,
           binding ? binding->name : "-");
   for (int i = 0; i < k->n_contenders; i++)
-    if (is_other(b, k->threads, i))
+    if (is_other(b, k->at.threads, i))
       print_figure(b->out, column_width(&k->contenders[i]), 2,
                    ratio_to(c, &k->contenders[i]).value);
   fprintf(b->out, "\n");
@@ -77,6 +77,6 @@ void print_overview(const Bench *b, int threads) {
     if (is_other(b, threads, i)) fprintf(b->out, "  x %s", first->contenders[i].name);
   fprintf(b->out, "\n");
   for (int j = 0; j < b->n_measured; j++)
-    if (b->cases[j].threads == threads) print_program(b, &b->cases[j], width);
+    if (b->cases[j].at.threads == threads) print_program(b, &b->cases[j], width);
   print_means(b, threads, width);
 }

@@ -38,7 +38,7 @@ static int make_expected(Case *k) {
   status = make_reference(k->program, NULL, k->n_params, k->args, 0, &zeros);
   if (status == DONE && count_nan(k, zeros) != nans)
     status = complain("let it write its outputs without reading them first",
-                      "%s reads what it should compute, so it cannot be checked", k->kernel);
+                      "%s reads what it should compute, so it cannot be checked", k->at.kernel);
   tirc_reference_free(zeros);
   return status;
 }
@@ -84,13 +84,14 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
     fprintf(b->out,
             "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
             "branch that rounding decides, or have no bounds\n",
-            k->kernel, k->setting, c->name, (long long)r.undecided, (long long)r.elements);
+            k->at.kernel, k->at.setting, c->name, (long long)r.undecided, (long long)r.elements);
     c->f.code = strdup("unchecked");
     return;
   }
-  fprintf(
-      b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %.9g, should be %.9g\n",
-      k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got, r.expected);
+  fprintf(b->out,
+          "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %.9g, should be %.9g\n",
+          k->at.kernel, k->at.setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
+          r.expected);
   c->f.code = strdup("wrong-result");
 }
 
@@ -204,7 +205,7 @@ static tirc_status schedule_automatically(const Bench *b, const Case *k,
                                           const tirc_schedule_options *s, tirc_module **out,
                                           tirc_error **e) {
   tirc_auto_options a = auto_options(&b->o->make);
-  if (k->threads != b->threads[0].threads) a.tried = NULL;
+  if (k->at.threads != b->threads[0].threads) a.tried = NULL;
   return tirc_module_auto(k->program, &a, s, out, e);
 }
 
@@ -217,7 +218,7 @@ static tirc_status schedule_tuned(const Bench *b, const Case *k, const Contender
                                    .strict = b->o->make.from.strict,
                                    .self = &l,
                                    .warn = print_warning};
-  return tirc_module_tuned(k->program, b->how.database, k->threads, NULL, &s, out, e);
+  return tirc_module_tuned(k->program, b->how.database, k->at.threads, NULL, &s, out, e);
 }
 
 /* The program without a schedule. */
@@ -245,7 +246,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_error *e = NULL;
   int status = DONE;
   Listener l = {b, c, k->file ? k->file : b->o->make.from.args.at[0],
-                k->threads != b->threads[0].threads};
+                k->at.threads != b->threads[0].threads};
   tirc_schedule_options s = {.target = b->how.target,
                              .max_steps = b->o->make.from.script_steps,
                              .strict = b->o->make.from.strict,
@@ -290,8 +291,8 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   else if (!c->rival)
     status = prepare_schedule(b, k, c);
   else if (!(c->prepared = prepare_rival(b, k, c->rival, &why))) {
-    fprintf(b->out, "%s%s%s: %s is left out: %s\n", k->kernel, *k->setting ? " " : "", k->setting,
-            c->name, why ? why : "out of memory");
+    fprintf(b->out, "%s%s%s: %s is left out: %s\n", k->at.kernel, *k->at.setting ? " " : "",
+            k->at.setting, c->name, why ? why : "out of memory");
     c->skipped = true;
     c->f.code = strdup("left-out");
     c->f.message = strdup(why ? why : "out of memory");
@@ -397,7 +398,7 @@ int prepare_case(Bench *b, Case *k) {
   for (int i = 0; i < k->n_contenders && status == DONE && !was_interrupted(); i++) {
     if (speech.progress)
       fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,
-              k->kernel, k->setting, k->contenders[i].name);
+              k->at.kernel, k->at.setting, k->contenders[i].name);
     status = prepare_contender(b, k, &k->contenders[i]);
   }
   if (speech.progress) fprintf(stderr, "\r\033[K");

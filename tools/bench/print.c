@@ -36,11 +36,12 @@ static void print_ms(FILE *f, double seconds) {
 }
 
 /* Whose rate is that of its operations on integers. */
-static bool is_of_integers(const Case *k) { return k->integer_ops > 0 && !(k->cost.float_ops > 0); }
+static bool is_of_integers(const Case *k) {
+  return k->integer_ops > 0 && !(k->at.work.float_ops > 0);
+}
 
 static double rate_of(const Case *k, CeilingKind kind, double seconds) {
-  const Work w = work_of(k);
-  if (!is_of_integers(k)) return gflops(&w, kind, seconds);
+  if (!is_of_integers(k)) return gflops(&k->at.work, kind, seconds);
   return kind == BANDWIDTH_CEILING ? 0 : k->integer_ops / seconds * 1e-9;
 }
 
@@ -56,7 +57,6 @@ static void print_heads(FILE *f, const Case *k) {
 static void print_contender(FILE *f, const Case *k, const Contender *c) {
   const Contender *binding = binding_ceiling(k);
   const CeilingKind kind = c->ceiling ? c->ceiling->kind : NO_CEILING;
-  const Work w = work_of(k);
   bool has_share = binding && (c == binding || !c->ceiling);
   fprintf(f, "%-*s", contender_width(k, "contender"), c->name);
   print_ms(f, c->f.median);
@@ -67,7 +67,7 @@ static void print_contender(FILE *f, const Case *k, const Contender *c) {
   print_ms(f, c->f.fastest);
   fprintf(f, " %6.1f%% %6d", c->f.spread * 100, c->f.n_samples);
   print_number(f, 8, 2, rate_of(k, kind, c->f.median), "");
-  print_number(f, 7, 2, gbytes(&w, kind, c->f.median), "");
+  print_number(f, 7, 2, gbytes(&k->at.work, kind, c->f.median), "");
   print_number(f, 7, 1, has_share ? 100 * binding->f.median / c->f.median : 0, "%");
   for (int i = 0; i < k->n_contenders; i++)
     if (is_base(k, i))
@@ -98,15 +98,16 @@ static void print_notes(FILE *f, const Case *k) {
 
 void print_case(const Bench *b, const Case *k) {
   FILE *f = b->out;
-  fprintf(f, "\n%s%s%s  %d thread%s", k->kernel, *k->setting ? " " : "", k->setting, k->threads,
-          plural(k->threads));
-  if (k->cost.float_ops > 0)
-    fprintf(f, ", %.4g Mflop%s", k->cost.float_ops * 1e-6, k->cost.is_exact ? "" : " (estimated)");
+  fprintf(f, "\n%s%s%s  %d thread%s", k->at.kernel, *k->at.setting ? " " : "", k->at.setting,
+          k->at.threads, plural(k->at.threads));
+  if (k->at.work.float_ops > 0)
+    fprintf(f, ", %.4g Mflop%s", k->at.work.float_ops * 1e-6,
+            k->cost.is_exact ? "" : " (estimated)");
   if (k->integer_ops > 0)
     fprintf(f, ", %.4g Mop on integers%s", k->integer_ops * 1e-6,
             k->cost.is_exact ? "" : " (estimated)");
-  fprintf(f, ", %.3g MB read, %.3g MB written\n", (double)k->bytes_read * 1e-6,
-          (double)k->bytes_written * 1e-6);
+  fprintf(f, ", %.3g MB read, %.3g MB written\n", (double)k->at.work.bytes_read * 1e-6,
+          (double)k->at.work.bytes_written * 1e-6);
   print_disturbance(b, k);
   print_heads(f, k);
   for (int i = 0; i < k->n_contenders; i++)
@@ -128,7 +129,8 @@ static void print_head(const Bench *b, const char *kernel, int i) {
 }
 
 static void print_lowest(const Bench *b, const char *kernel, const Case *lowest) {
-  fprintf(b->out, " at %s%s%s\n", kernel ? "" : lowest->kernel, kernel ? "" : " ", lowest->setting);
+  fprintf(b->out, " at %s%s%s\n", kernel ? "" : lowest->at.kernel, kernel ? "" : " ",
+          lowest->at.setting);
 }
 
 /* Everything against the first contender, schedules against each rival. */

@@ -58,22 +58,22 @@ static int count_cases(const Line *l) {
 static void choose(const Line *l, int i, Case *k) {
   char text[512] = "";
   size_t used = 0;
-  k->kernel = tirc_strdup(memory, l->kernel);
+  k->at.kernel = tirc_strdup(memory, l->kernel);
   k->file = copied(l->file);
   k->text = l->text;
   k->line = l->number;
-  k->n_defines = l->n;
-  k->defines = tirc_alloc_array(memory, (size_t)l->n + 1, sizeof *k->defines);
-  for (int a = l->n - 1; k->defines && a >= 0; a--) {
+  k->at.n_defines = l->n;
+  k->at.defines = tirc_alloc_array(memory, (size_t)l->n + 1, sizeof *k->at.defines);
+  for (int a = l->n - 1; k->at.defines && a >= 0; a--) {
     const Axis *axis = &l->axes[a];
-    k->defines[a] = (tirc_define){tirc_strdup(memory, axis->name),
-                                  tirc_strdup(memory, axis->values[i % axis->n])};
+    k->at.defines[a] = (tirc_define){tirc_strdup(memory, axis->name),
+                                     tirc_strdup(memory, axis->values[i % axis->n])};
     i /= axis->n;
   }
-  for (int a = 0; k->defines && a < l->n && used < sizeof text; a++)
+  for (int a = 0; k->at.defines && a < l->n && used < sizeof text; a++)
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", a ? " " : "",
-                             k->defines[a].name, k->defines[a].value);
-  k->setting = tirc_strdup(memory, text);
+                             k->at.defines[a].name, k->at.defines[a].value);
+  k->at.setting = tirc_strdup(memory, text);
 }
 
 int add_line(Bench *b, const Line *l) {
@@ -88,9 +88,9 @@ int add_line(Bench *b, const Line *l) {
 }
 
 char *name_of_case(const Case *k) {
-  const size_t n = strlen(k->kernel) + strlen(k->setting) + 2;
+  const size_t n = strlen(k->at.kernel) + strlen(k->at.setting) + 2;
   char *name = tirc_alloc(memory, n);
-  snprintf(name, n, "%s%s%s", k->kernel, *k->setting ? "/" : "", k->setting);
+  snprintf(name, n, "%s%s%s", k->at.kernel, *k->at.setting ? "/" : "", k->at.setting);
   for (char *p = name; p && *p; p++)
     if (*p == ' ') *p = ',';
   return name;
@@ -109,21 +109,11 @@ int multiply_threads(Bench *b) {
   Case *all = tirc_alloc_array(memory, (size_t)(n * b->n_threads) + 1, sizeof *all);
   for (int t = 0; t < b->n_threads; t++)
     for (int i = 0; i < n; i++) {
-      Case *to = &all[t * n + i], *from = &b->cases[i];
-      *to = (Case){.kernel = tirc_strdup(memory, from->kernel),
-                   .setting = tirc_strdup(memory, from->setting),
-                   .file = copied(from->file),
-                   .text = from->text,
-                   .line = from->line};
-      to->n_defines = from->n_defines;
-      to->defines = tirc_alloc_array(memory, (size_t)from->n_defines + 1, sizeof *to->defines);
-      for (int d = 0; d < from->n_defines; d++)
-        to->defines[d] = (tirc_define){tirc_strdup(memory, from->defines[d].name),
-                                       tirc_strdup(memory, from->defines[d].value)};
-      to->threads = b->threads[t].threads;
+      Case *to = &all[t * n + i];
+      *to = b->cases[i];
+      to->at.threads = b->threads[t].threads;
       to->executor = b->threads[t].executor;
     }
-  free_cases(b);
   b->cases = all;
   b->n_cases = n * b->n_threads;
   return DONE;

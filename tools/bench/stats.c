@@ -10,8 +10,8 @@ tirc_ratio ratio_to(const Contender *of, const Contender *base) {
 }
 
 bool is_chosen(const Bench *b, const Case *k, const char *kernel, int threads) {
-  return k < b->cases + b->n_measured && (!kernel || strcmp(kernel, k->kernel) == 0) &&
-         (!threads || threads == k->threads);
+  return k < b->cases + b->n_measured && (!kernel || strcmp(kernel, k->at.kernel) == 0) &&
+         (!threads || threads == k->at.threads);
 }
 
 bool was_measured(const Bench *b, const char *kernel, int threads, int i) {
@@ -62,7 +62,7 @@ int fewest_threads(const Bench *b) {
 static const Case *same_on(const Bench *b, const Case *k, int threads) {
   int settings = b->n_cases / b->n_threads, setting = (int)(k - b->cases) % settings;
   for (int j = setting; j < b->n_measured; j += settings)
-    if (b->cases[j].threads == threads) return &b->cases[j];
+    if (b->cases[j].at.threads == threads) return &b->cases[j];
   return NULL;
 }
 
@@ -94,8 +94,8 @@ int list_kernels(const Bench *b, const char **out, int most) {
   int n = 0;
   for (int j = 0; j < b->n_measured && n < most; j++) {
     int i = 0;
-    while (i < n && strcmp(out[i], b->cases[j].kernel) != 0) i++;
-    if (i == n) out[n++] = b->cases[j].kernel;
+    while (i < n && strcmp(out[i], b->cases[j].at.kernel) != 0) i++;
+    if (i == n) out[n++] = b->cases[j].at.kernel;
   }
   return n;
 }

@@ -105,7 +105,7 @@ int open_store(Bench *b) {
 
 static char *describe_setting(const Case *k) {
   Json *j = json_object_new_object();
-  add_some(j, "kernel", k->kernel);
+  add_some(j, "kernel", k->at.kernel);
   add_setting(j, k);
   return json_string(j, true);
 }
@@ -117,15 +117,14 @@ static const char *kind_of(const Contender *c) {
 static char *describe(const Bench *b, const Case *k, const Contender *c) {
   Json *j = json_object_new_object();
   const char *names[N_DISTURBANCES];
-  const Work work = work_of(k);
   add_some(j, "kind", kind_of(c));
-  add_some(j, "setting", k->setting);
+  add_some(j, "setting", k->at.setting);
   add_some(j, "program", k->file);
   add_some(j, "runs", c->note);
   add_some(j, "compiler", c->compiler);
   add_some(j, "without", c->without ? c->without->name : NULL);
   add_true(j, "packed_ahead", c->ahead);
-  keep_work(j, &work);
+  keep_work(j, &k->at.work);
   add_int(j, "huge_page_bytes", k->huge_bytes);
   add_number(j, "clock_drop", tirc_clock_drop(&k->meanwhile));
   add_int(j, "attempts", k->meanwhile.attempts);
@@ -157,7 +156,7 @@ static tirc_status put_contender(const Bench *b, const Case *k, const Contender 
                             .contender = contender,
                             .schedule = c->ahead ? c->ahead->schedule : c->schedule,
                             .target = b->target.name,
-                            .threads = k->threads,
+                            .threads = k->at.threads,
                             .machine = &machine,
                             .code = ran ? NULL : c->f.code,
                             .message = ran ? NULL : c->f.message,
@@ -208,7 +207,7 @@ void store_case(Bench *b, Case *k) {
     fprintf(stderr,
             "%s%s %s is not in the database yet, which is tried again after the next "
             "setting: %s\n",
-            speech.progress ? "\r\033[K" : "", k->kernel, k->setting, tirc_error_message(e));
+            speech.progress ? "\r\033[K" : "", k->at.kernel, k->at.setting, tirc_error_message(e));
   tirc_error_free(e);
 }
 

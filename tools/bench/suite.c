@@ -175,7 +175,7 @@ static int read_defines(Reading *r, Line *l, const tirc_module *m) {
 static int check_program_line(Reading *r, Line *l) {
   tirc_module *m = NULL;
   for (int i = 0; i < r->b->n_cases; i++)
-    if (strcmp(r->b->cases[i].kernel, l->kernel) == 0)
+    if (strcmp(r->b->cases[i].at.kernel, l->kernel) == 0)
       return complain("a name stands for one program at its sizes",
                       "%s:%d: '%s' stands in line %d, too", r->file, l->number, l->kernel,
                       r->b->cases[i].line);

@@ -176,12 +176,12 @@ static void print_difference(const TuneOptions *o, FILE *out, const tirc_tune_ta
 
 /* The values that a case has for what is no constant of its program. */
 static int read_sizes(const Case *k, tirc_tune_task *task) {
-  tirc_symbol *symbols = tirc_alloc_array(memory, (size_t)k->n_defines + 1, sizeof *symbols);
+  tirc_symbol *symbols = tirc_alloc_array(memory, (size_t)k->at.n_defines + 1, sizeof *symbols);
   int status = DONE, n = 0;
-  for (int i = 0; i < k->n_defines && status == DONE; i++) {
-    if (!is_size(k->program, k->defines[i].name)) continue;
-    symbols[n].name = k->defines[i].name;
-    status = read_extent(k->defines[i].value, &symbols[n++]);
+  for (int i = 0; i < k->at.n_defines && status == DONE; i++) {
+    if (!is_size(k->program, k->at.defines[i].name)) continue;
+    symbols[n].name = k->at.defines[i].name;
+    status = read_extent(k->at.defines[i].value, &symbols[n++]);
   }
   task->symbols = symbols;
   task->n_symbols = n;
@@ -197,8 +197,8 @@ static int make_model_cases(Tune *t) {
   for (; b->n_cases < t->model.n; b->n_cases++) {
     Case *k = &b->cases[b->n_cases];
     ModelTask *task = &t->model.at[b->n_cases];
-    k->kernel = tirc_strdup(memory, task->name);
-    k->setting = tirc_strdup(memory, "");
+    k->at.kernel = tirc_strdup(memory, task->name);
+    k->at.setting = tirc_strdup(memory, "");
     k->program = task->module;
     task->module = NULL; /* the case has it now */
   }

@@ -1,4 +1,4 @@
-/* The options of the commands that make, run and tune programs, and these commands. */
+/* The options of the commands that make, run and tune programs. */
 #ifndef TIRC_TOOLS_COMMAND_H
 #define TIRC_TOOLS_COMMAND_H
 
@@ -41,19 +41,6 @@ typedef struct TuneOptions {
   const char *suite, *ranking, *mutations;
   bool show_space, show_tasks;
 } TuneOptions;
-
-int cmd_import(ImportOptions *o);
-int cmd_check(Making *o);
-int cmd_print(Making *o);
-int cmd_equal(Loading *o);
-int cmd_operator(Loading *o);
-int cmd_shapes(ShapesOptions *o);
-int cmd_apply(ApplyOptions *o);
-int cmd_rules(List *args);
-int cmd_lower(Making *o);
-int cmd_build(BuildOptions *o);
-int cmd_run(RunOptions *o);
-int cmd_tune(TuneOptions *o);
 
 /* What `tirc run` does; `tirc repl` runs a module likewise: m with the options' arrays, and sums up
  * the results; --check compares with what the interpreter makes of `plain`. */

@@ -10,7 +10,6 @@ typedef struct DoctorOptions {
   int threads;
   bool self_test;
 } DoctorOptions;
-int cmd_doctor(DoctorOptions *o);
 
 typedef enum Health {
   FINE,

@@ -59,6 +59,12 @@ extern const int n_commands;
 
 enum { DONE = 0, NO = 1, BAD = 2 };
 
+#define COMMAND(name, type, ...)                                                                   \
+  typedef struct type type;                                                                        \
+  int cmd_##name(type *o);
+#include "commands.def"
+#undef COMMAND
+
 typedef struct OptionRow { /* what people are told of an option */
   const char *name;
   char letter;                   /* or 0 */

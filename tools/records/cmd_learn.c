@@ -163,7 +163,7 @@ static Json *json_predictions(const Group *g, const Bench *b, const Query *queri
     if (b) {
       Json *sizes = json_object_new_object();
       add_setting(sizes, &b->cases[i]);
-      add_text(j, "kernel", b->cases[i].kernel);
+      add_text(j, "kernel", b->cases[i].at.kernel);
       add_json(j, "sizes", sizes);
     }
     add_json(j, "extents", json_extents(q));
@@ -274,8 +274,8 @@ static int check_predictable(const char *suite, const Lore *lore, const Bench *b
       found |= strcmp(lore->groups[g].kinds, queries[i].kinds) == 0;
     n += found;
     if (!found)
-      fprintf(stderr, "tirc: %s %s: nothing of such a nest was tuned\n", b->cases[i].kernel,
-              b->cases[i].setting);
+      fprintf(stderr, "tirc: %s %s: nothing of such a nest was tuned\n", b->cases[i].at.kernel,
+              b->cases[i].at.setting);
   }
   if (n) return DONE;
   return complain("tune some of its sizes first: tirc tune --suite",

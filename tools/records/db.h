@@ -11,14 +11,12 @@ typedef struct DbOptions {
   const char *view;
   int64_t limit, keep;
 } DbOptions;
-int cmd_db(DbOptions *o);
 
 typedef struct LearnOptions {
   Asked asked;
   const char *predict;
   int64_t limit;
 } LearnOptions;
-int cmd_learn(LearnOptions *o);
 
 typedef struct Tasks { /* copies that stay */
   int n;

@@ -13,7 +13,6 @@ typedef struct ResultsOptions {
   const char *pivot, *against, *plot;
   bool md, latex;
 } ResultsOptions;
-int cmd_results(ResultsOptions *o);
 
 /* A contender in a setting on a kind of machine: the result that counts. */
 typedef struct Stored {

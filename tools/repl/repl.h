@@ -11,7 +11,6 @@ typedef struct ReplOptions {
   Running run;
   double seconds;
 } ReplOptions;
-int cmd_repl(ReplOptions *o);
 
 typedef struct Editor Editor;
 typedef struct Proposals Proposals;

@@ -13,7 +13,6 @@ typedef struct StepOptions {
   List only, instance;
   bool as_json;
 } StepOptions;
-int cmd_step(StepOptions *o);
 
 /* What was asked for: which of the steps. */
 typedef struct StepChoice {

@@ -95,7 +95,7 @@ static void sum_up(Claim *c, const Rows *rows, bool of_busy) {
   const int plan = find_plan(rows->s, c->contender);
   for (int i = 0; i < c->ground->b.n_cases; i++) {
     const Case *k = &c->ground->b.cases[i];
-    if (k->threads == c->threads && (!c->kernel || strcmp(c->kernel, k->kernel) == 0) &&
+    if (k->at.threads == c->threads && (!c->kernel || strcmp(c->kernel, k->at.kernel) == 0) &&
         (!c->setting || c->setting == k))
       add_setting_to(&sum, rows->s, c->ground, k, plan, rows->t);
   }
@@ -122,7 +122,7 @@ static void visit_row(const Rows *rows, const Ground *g, int threads, const char
 
 static bool is_first_of_kernel(const Bench *b, const Case *k) {
   for (const Case *other = b->cases; other < k; other++)
-    if (strcmp(other->kernel, k->kernel) == 0) return false;
+    if (strcmp(other->at.kernel, k->at.kernel) == 0) return false;
   return true;
 }
 
@@ -131,10 +131,10 @@ static void visit_contender(const Rows *rows, const Ground *g, int threads, cons
   /* a row for each number of threads is there whatever rows are by */
   for (int i = 0; i < b->n_cases && (rows->t->by == BY_KERNEL || rows->t->by == BY_SETTING); i++) {
     const Case *k = &b->cases[i];
-    if (rows->t->by == BY_SETTING && k->threads == threads)
-      visit_row(rows, g, threads, name, k->kernel, k);
+    if (rows->t->by == BY_SETTING && k->at.threads == threads)
+      visit_row(rows, g, threads, name, k->at.kernel, k);
     if (rows->t->by == BY_KERNEL && is_first_of_kernel(b, k))
-      visit_row(rows, g, threads, name, k->kernel, NULL);
+      visit_row(rows, g, threads, name, k->at.kernel, NULL);
   }
   visit_row(rows, g, threads, name, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static bool has_wrong_results(const Study *s) {
         const Case *k = &s->grounds[i].b.cases[j];
         const Held *h = held(s, &s->grounds[i], k, p);
         if (!h || !h->f.code || strcmp(h->f.code, "wrong-result") != 0) continue;
-        fprintf(stderr, "%s %s: WRONG RESULT of %s\n", k->kernel, k->setting, h->name);
+        fprintf(stderr, "%s %s: WRONG RESULT of %s\n", k->at.kernel, k->at.setting, h->name);
         wrong = true;
       }
   return wrong;

@@ -29,7 +29,7 @@ static void fill(const Study *s, const Ground *g, const Figure *f, Chart *c) {
   for (int j = 0; j < c->n_settings; j++) {
     const Case *k = &g->b.cases[j];
     int n = 0;
-    c->settings[j] = setting_of(k);
+    c->settings[j] = k->at;
     for (int p = 0; p < s->plans.n; p++) {
       const Held *h = held(s, g, k, p);
       if (!is_shown(s, f, p)) continue;

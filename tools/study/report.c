@@ -71,8 +71,8 @@ static void put_where(const Study *s, Doc *d, const Claim *c) {
     snprintf(counts, sizeof counts, c->n_busy ? " (%d of %d, %d busy)" : " (%d of %d)", c->n,
              c->n_all, c->n_busy);
   doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all",
-           c->setting && *c->setting->setting ? " " : "", c->setting ? c->setting->setting : "",
-           counts);
+           c->setting && *c->setting->at.setting ? " " : "",
+           c->setting ? c->setting->at.setting : "", counts);
   if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->b.how.target);
   if (several_threads(s)) doc_cell(d, "%d", c->threads);
 }
@@ -166,7 +166,7 @@ static void put_errors(Page *p) {
     }
     any = true;
     doc_cell(&p->d, "%s", h->name);
-    doc_cell(&p->d, "%s %s", where->kernel, where->setting);
+    doc_cell(&p->d, "%s %s", where->at.kernel, where->at.setting);
     doc_cell(&p->d, "`%s`", h->f.code);
     doc_cell(&p->d, "%s", h->f.message ? h->f.message : "its results are not the program's");
   }
@@ -206,19 +206,19 @@ static void put_findings(Page *p) {
 
 void short_setting(const Bench *b, const Case *k, char *out, size_t size) {
   *out = 0;
-  for (int d = 0; d < k->n_defines; d++) {
+  for (int d = 0; d < k->at.n_defines; d++) {
     bool varies = false;
     for (const Case *other = b->cases; other < b->cases + b->n_cases; other++)
-      varies = varies || (strcmp(other->kernel, k->kernel) == 0 && d < other->n_defines &&
-                          strcmp(other->defines[d].value, k->defines[d].value) != 0);
+      varies = varies || (strcmp(other->at.kernel, k->at.kernel) == 0 && d < other->at.n_defines &&
+                          strcmp(other->at.defines[d].value, k->at.defines[d].value) != 0);
     if (varies)
       snprintf(out + strlen(out), size - strlen(out), "%s%s=%s", *out ? " " : "",
-               k->defines[d].name, k->defines[d].value);
+               k->at.defines[d].name, k->at.defines[d].value);
   }
 }
 
 static bool is_in_block(const Case *k, const Case *first) {
-  return k->threads == first->threads && strcmp(k->kernel, first->kernel) == 0;
+  return k->at.threads == first->at.threads && strcmp(k->at.kernel, first->at.kernel) == 0;
 }
 
 static bool is_first_of_block(const Bench *b, const Case *k) {
@@ -251,8 +251,8 @@ static void put_figure(Page *p, const Ground *g, int number) {
     const int threads = g->b.threads[t].threads;
     if (of_all) put_panel(p, g, number, NULL, threads);
     for (int i = 0; i < g->b.n_cases && !of_all; i++)
-      if (g->b.cases[i].threads == threads && is_first_of_block(&g->b, &g->b.cases[i]))
-        put_panel(p, g, number, g->b.cases[i].kernel, threads);
+      if (g->b.cases[i].at.threads == threads && is_first_of_block(&g->b, &g->b.cases[i]))
+        put_panel(p, g, number, g->b.cases[i].at.kernel, threads);
   }
 }
 
@@ -302,8 +302,8 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
     n++;
   }
   (void)end_text(f, &heads);
-  snprintf(title, sizeof title, "%s, %d thread%s%s%s", first->kernel, first->threads,
-           first->threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
+  snprintf(title, sizeof title, "%s, %d thread%s%s%s", first->at.kernel, first->at.threads,
+           first->at.threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
            p->s->n_grounds > 1 ? g->b.how.target : "");
   doc_heading(&p->d, 3, title);
   doc_table(&p->d, heads, right);

@@ -78,7 +78,7 @@ static char *made_text(const Ground *g, const Case *k, const Planned *p, bool *b
   tirc_module *m = NULL;
   char *text = NULL;
   const tirc_status made =
-      p->tuned ? tirc_module_tuned(k->program, where, k->threads, &by_rules, &options, &m, NULL)
+      p->tuned ? tirc_module_tuned(k->program, where, k->at.threads, &by_rules, &options, &m, NULL)
       : p->automatic ? tirc_module_auto(k->program, &by_rules, &options, &m, NULL)
                      : tirc_module_schedule_text(k->program, p->text, strlen(p->text), p->script,
                                                  &options, &m, NULL);
@@ -124,16 +124,8 @@ static int make_units(Study *s, Ground *g) {
 
 /* --- what the database has -------------------------------------------------------------------- */
 
-static void take_work(Case *k, const Work *w) {
-  k->cost.float_ops = w->float_ops;
-  k->bytes_read = w->bytes_read;
-  k->bytes_written = w->bytes_written;
-}
-
 static Held *hold(const Study *s, Case *k, const Plan *p, const tirc_db_result *r, Json *more) {
-  Work work = work_of(k);
-  Held *h = hold_result(&work, p->what.name, p->ceiling, r, more);
-  take_work(k, &work);
+  Held *h = hold_result(&k->at.work, p->what.name, p->ceiling, r, more);
   if (h)
     h->is_enough = r->code || (number_in(more, "seconds_asked_for") >= 0.999 * s->seconds &&
                                h->f.n_turns >= s->turns);
@@ -170,9 +162,10 @@ static bool look_at(void *self, const tirc_db_result *r) {
   Case *k = &g->b.cases[l->case_number];
   Json *more = r->more ? json_tokener_parse(r->more) : NULL;
   const char *setting = text_in(more, "setting");
-  const bool same = strcmp(r->hash, g->hashes[l->case_number]) == 0 && r->threads == k->threads &&
-                    !text_in(more, "compiler") && !text_in(more, "packed_ahead") &&
-                    (!g->sized[l->case_number] || (setting && strcmp(setting, k->setting) == 0));
+  const bool same = strcmp(r->hash, g->hashes[l->case_number]) == 0 &&
+                    r->threads == k->at.threads && !text_in(more, "compiler") &&
+                    !text_in(more, "packed_ahead") &&
+                    (!g->sized[l->case_number] || (setting && strcmp(setting, k->at.setting) == 0));
   for (int p = 0; same && p < s->plans.n; p++) {
     Held *h = is_of(s, g, k, p, r) ? hold(s, k, &s->plans.at[p], r, more) : NULL;
     if (!h) continue;
@@ -189,7 +182,7 @@ static int look_up_case(const Study *s, Ground *g, int i) {
   tirc_error *e = NULL;
   const tirc_db_filter filter = {.workload = g->hashes[i],
                                  .target = g->b.target.name,
-                                 .threads = g->b.cases[i].threads,
+                                 .threads = g->b.cases[i].at.threads,
                                  .machine = g->b.store.profile};
   Look l = {s, g, i};
   for (int p = 0; p < s->plans.n; p++) {
@@ -367,9 +360,9 @@ static int run_unit(Study *s, Ground *g, Case *k) {
     describe_disturbance(k, disturbed, sizeof disturbed);
     s->n_done++;
     s->n_measured++;
-    printf("[%d/%d] %s%s%s, %d thread%s: %d contenders in %.0f s", s->n_done, s->n_units, k->kernel,
-           *k->setting ? " " : "", k->setting, k->threads, k->threads == 1 ? "" : "s", b->n_planned,
-           tirc_seconds() - started);
+    printf("[%d/%d] %s%s%s, %d thread%s: %d contenders in %.0f s", s->n_done, s->n_units,
+           k->at.kernel, *k->at.setting ? " " : "", k->at.setting, k->at.threads,
+           k->at.threads == 1 ? "" : "s", b->n_planned, tirc_seconds() - started);
     print_rest(s);
     printf("%s%s\n", *disturbed ? "; disturbed: " : "", disturbed);
     fflush(stdout);
@@ -382,7 +375,8 @@ static int run_unit(Study *s, Ground *g, Case *k) {
 static bool came_before(const Ground *g, const Case *k) {
   const int i = (int)(k - g->b.cases);
   for (int j = 0; j < i; j++)
-    if (g->b.cases[j].threads == k->threads && strcmp(g->hashes[j], g->hashes[i]) == 0) return true;
+    if (g->b.cases[j].at.threads == k->at.threads && strcmp(g->hashes[j], g->hashes[i]) == 0)
+      return true;
   return false;
 }
 

@@ -15,7 +15,6 @@ typedef struct StudyOptions {
   const char *write;
   bool quick, names, again;
 } StudyOptions;
-int cmd_study(StudyOptions *o);
 
 /* A contender of the study; those of the same text in a setting are measured once. */
 typedef struct Plan {

@@ -107,7 +107,7 @@ static Chosen choose_tiles(const Study *s, const Ground *g, int plan) {
               tirc_alloc_array(memory, (size_t)b->n_cases, sizeof *c.known)};
   for (int i = 0; c.tiles && c.known && i < b->n_cases; i++)
     c.known[i] =
-        b->cases[i].threads == threads && read_tiles(s, g, &b->cases[i], plan, &c.tiles[i]);
+        b->cases[i].at.threads == threads && read_tiles(s, g, &b->cases[i], plan, &c.tiles[i]);
   return c;
 }
 
@@ -121,8 +121,8 @@ static void put_tiles_of(Page *p, const Ground *g, int plan, const Chosen *c) {
     const char *kernel = "";
     for (int j = i; open[i] && j < b->n_cases; j++) {
       if (!open[j] || !same_tiles(&c->tiles[i], &c->tiles[j])) continue;
-      const bool first = strcmp(b->cases[j].kernel, kernel) != 0;
-      kernel = b->cases[j].kernel;
+      const bool first = strcmp(b->cases[j].at.kernel, kernel) != 0;
+      kernel = b->cases[j].at.kernel;
       short_setting(b, &b->cases[j], one, sizeof one);
       snprintf(settings + strlen(settings), sizeof settings - strlen(settings), "%s%s%s%s",
                *settings ? ", " : "", first ? kernel : "", first && *one ? " " : "", one);

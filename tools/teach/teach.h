@@ -10,20 +10,17 @@ typedef struct LessonOptions {
   int threads;
   bool no_timing;
 } LessonOptions;
-int cmd_lesson(LessonOptions *o);
 
 typedef struct ExplainOptions {
   List args;
   bool codes, markdown;
 } ExplainOptions;
-int cmd_explain(ExplainOptions *o);
 
 typedef struct HelpOptions {
   List args;
   const char *man, *completion;
   bool markdown;
 } HelpOptions;
-int cmd_help(HelpOptions *o);
 
 /* manual.c, completion.c: the exit status */
 int print_manual(const char *page);
