@@ -88,9 +88,8 @@ static const Rule *rule_at(const Bench *b, const Rule *out, int line) {
 
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e) {
   const Rule *by = rule_at(b, c->without, tirc_error_line(e));
-  char text[512];
-  snprintf(text, sizeof text, "needed by %s: %s", by ? by->name : "the script itself",
-           tirc_error_message(e));
+  char *text = tirc_format(memory, "needed by %s: %s", by ? by->name : "the script itself",
+                           tirc_error_message(e));
   c->f.code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
   c->f.message = strdup(text);
 }

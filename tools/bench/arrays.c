@@ -56,8 +56,7 @@ int load_case(const Bench *b, Case *k) {
 }
 
 static int no_size(const char *what, const char *name) {
-  char hint[256];
-  snprintf(hint, sizeof hint, "give it one or several: -D %.80s=16,32", name);
+  char *hint = tirc_format(memory, "give it one or several: -D %.80s=16,32", name);
   return complain(hint, "%s \"%s\" has no value", what, name);
 }
 

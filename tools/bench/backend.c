@@ -114,8 +114,7 @@ static bool write_source(const Case *k, const tirc_module *m, const char *callee
 /* Without OpenMP where the compiler has none: the parallel loops then run on one thread. */
 static bool compile(const char *compiler, const char *cpu, const char *c, const char *so,
                     const char *said, int threads) {
-  char march[96];
-  snprintf(march, sizeof march, "-march=%.80s", cpu);
+  char *march = tirc_format(memory, "-march=%.80s", cpu);
   char *words[] = {(char *)(uintptr_t)compiler,
                    "-O3",
                    march,

@@ -44,8 +44,7 @@ typedef struct ModelBench {
 
 static int refuse_extent(const tirc_param *p, int d) {
   const char *name = p->symbol[d];
-  char hint[128];
-  snprintf(hint, sizeof hint, "give it a size: -D %.80s=8", name ? name : "NAME");
+  char *hint = tirc_format(memory, "give it a size: -D %.80s=8", name ? name : "NAME");
   return complain(hint, "extent %d of \"%s\" is \"%s\"", d, p->name, name ? name : "an expression");
 }
 

@@ -201,7 +201,7 @@ static bool is_model(const List *args) {
   const char *path = args->n ? args->at[0] : "-";
   if (is_onnx(path)) return true;
   FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
-  char *text = f ? keep_text(read_to_end(f, 1 << 28, NULL)) : NULL;
+  char *text = f ? read_to_end(f, 1 << 28, NULL) : NULL;
   const char *at = text;
   while (at && (at = strstr(at, "@R.function")) && !begins_line(text, at)) at++;
   const bool found = at != NULL;

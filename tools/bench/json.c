@@ -191,8 +191,7 @@ static Json *machine(const Bench *b) {
   add_text(j, "governor", p->governor);
   add_text(j, "transparent_huge_pages", p->huge_pages);
   for (int t = 0; t < b->n_threads; t++) {
-    char threads[16];
-    snprintf(threads, sizeof threads, "%d", b->threads[t].threads);
+    char *threads = tirc_format(memory, "%d", b->threads[t].threads);
     double best = best_rate(b, b->threads[t].threads);
     if (best > 0) add_number(peaks, threads, best * 1e-9);
   }

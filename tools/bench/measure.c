@@ -24,11 +24,6 @@ static void show_progress(void *self, int contender, int attempt) {
             (tirc_seconds() - b->started) / (done - b->n_passed) * (b->n_cases - done));
 }
 
-static bool go_on(void *self) {
-  (void)self;
-  return !was_interrupted();
-}
-
 /* Ctrl-C ends it. */
 static void rest(double seconds) {
   const double end = tirc_seconds() + seconds;
@@ -54,7 +49,7 @@ static void take_turns(const Bench *b, Case *k, tirc_contender *at, tirc_figures
                                      .cores = b->how.pin ? k->at.threads : 0,
                                      .self = &p,
                                      .told = show_progress,
-                                     .go_on = go_on},
+                                     .go_on = may_go_on},
                          .counters = b->counters.open ? &b->counters : NULL,
                          .counted = counted};
   tirc_take_turns(&plan, figures, &k->meanwhile);
@@ -68,6 +63,6 @@ void measure_case(const Bench *b, Case *k) {
   tirc_figures **figures = tirc_alloc_array(memory, n, sizeof *figures);
   double(*counted)[N_COUNTERS] = tirc_alloc_array(memory, n, sizeof *counted);
   if (k != b->cases) rest(b->how.cool_down);
-  if (at && figures && counted) take_turns(b, k, at, figures, counted);
+  take_turns(b, k, at, figures, counted);
   if (speech.progress) fprintf(stderr, "\r\033[K");
 }

@@ -232,8 +232,8 @@ static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
  * search made the schedule, the calls that it amounts to. */
 static void keep_schedule(Contender *c, const tirc_module *scheduled) {
   char *text = NULL;
-  if (c->without || (c->text && !c->by_trace))
-    text = tirc_strdup(memory, c->text ? c->text : c->without->text);
+  if (c->text && !c->by_trace)
+    text = tirc_strdup(memory, c->text);
   else if (!c->automatic && !c->tuned && !c->by_trace)
     text = read_script(c->script);
   else if (scheduled && tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, NULL))
@@ -257,9 +257,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       : c->automatic ? schedule_automatically(b, k, &s, &m, &e)
       : c->text
           ? tirc_module_schedule_text(k->program, c->text, strlen(c->text), c->script, &s, &m, &e)
-      : c->without ? tirc_module_schedule_text(k->program, c->without->text,
-                                               strlen(c->without->text), c->script, &s, &m, &e)
-                   : tirc_module_schedule(k->program, c->script, &s, &m, &e);
+          : tirc_module_schedule(k->program, c->script, &s, &m, &e);
   if (b->store.db) keep_schedule(c, scheduled ? NULL : m);
   tirc_module *made = m;
   c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
@@ -314,22 +312,16 @@ static void add_script(const Bench *b, Case *k, const char *path, const struct B
                    .automatic = !path,
                    .tuned = path == tuned};
   if (*backend->compiler) c->compiler = backend->compiler;
-  if (b->n_backends == 1 || !c->name) return;
-  size_t n = strlen(c->name) + sizeof backend->name + 2;
-  char *name = tirc_alloc(memory, n);
-  if (!name) return;
-  snprintf(name, n, "%s/%s", c->name, backend->name);
-  c->name = name;
+  if (b->n_backends > 1) c->name = tirc_format(memory, "%s/%s", c->name, backend->name);
 }
 
 /* The last script again, packed ahead. */
 static void add_ahead(Case *k) {
   Contender *of = &k->contenders[k->n_contenders - 1];
-  char name[128];
-  snprintf(name, sizeof name, "%.100s (packed ahead)", of->name ? of->name : "");
   of->packed_ahead = &k->contenders[k->n_contenders++];
-  *of->packed_ahead =
-      (Contender){.name = tirc_strdup(memory, name), .script = of->script, .ahead = of};
+  *of->packed_ahead = (Contender){.name = tirc_format(memory, "%s (packed ahead)", of->name),
+                                  .script = of->script,
+                                  .ahead = of};
 }
 
 /* The scripts, each with and without packing, or the one to ablate whole and without each rule, or
@@ -354,12 +346,12 @@ static void add_contenders(const Bench *b, Case *k) {
       if (!b->how.ablate && !*b->backends[j].compiler && !b->how.device) add_ahead(k);
     }
   }
-  for (int i = 0; i < b->n_rules; i++) {
-    char name[128];
-    snprintf(name, sizeof name, "-%s", b->rules[i].name);
-    k->contenders[k->n_contenders++] = (Contender){
-        .name = tirc_strdup(memory, name), .script = b->how.ablate, .without = &b->rules[i]};
-  }
+  for (int i = 0; i < b->n_rules; i++)
+    k->contenders[k->n_contenders++] =
+        (Contender){.name = tirc_format(memory, "-%s", b->rules[i].name),
+                    .script = b->how.ablate,
+                    .text = b->rules[i].text,
+                    .without = &b->rules[i]};
   for (int i = 0; i < b->n_rivals; i++)
     k->contenders[k->n_contenders++] = (Contender){
         .name = tirc_strdup(memory, b->rivals[i].rival->name), .rival = b->rivals[i].rival};

@@ -88,10 +88,9 @@ int add_line(Bench *b, const Line *l) {
 }
 
 char *name_of_case(const Case *k) {
-  const size_t n = strlen(k->at.kernel) + strlen(k->at.setting) + 2;
-  char *name = tirc_alloc(memory, n);
-  snprintf(name, n, "%s%s%s", k->at.kernel, *k->at.setting ? "/" : "", k->at.setting);
-  for (char *p = name; p && *p; p++)
+  char *name =
+      tirc_format(memory, "%s%s%s", k->at.kernel, *k->at.setting ? "/" : "", k->at.setting);
+  for (char *p = name; *p; p++)
     if (*p == ' ') *p = ',';
   return name;
 }

@@ -18,10 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static void add_true(Json *j, const char *key, bool value) {
-  if (value) add_bool(j, key, true);
-}
-
 /* --- what a run has in common ----------------------------------------------------------------- */
 
 static char *machine_description(const Profile *p) {
@@ -37,13 +33,11 @@ static char *machine_description(const Profile *p) {
 char *environment_description(const Bench *b) {
   Json *j = json_object_new_object();
   struct utsname system;
-  char text[512];
   add_some(j, "tirc", tirc_version());
   add_some(j, "llvm", LLVM_VERSION_STRING);
-  if (uname(&system) == 0) {
-    snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
-    add_some(j, "system", text);
-  }
+  if (uname(&system) == 0)
+    add_text(j, "system",
+             tirc_format(memory, "%s %s %s", system.sysname, system.release, system.machine));
   add_some(j, "governor", b->profile.governor);
   for (int i = 0; i < b->n_rivals; i++) add_some(j, b->rivals[i].rival->name, b->rivals[i].kernels);
   return json_string(j, true);
@@ -123,13 +117,13 @@ static char *describe(const Bench *b, const Case *k, const Contender *c) {
   add_some(j, "runs", c->note);
   add_some(j, "compiler", c->compiler);
   add_some(j, "without", c->without ? c->without->name : NULL);
-  add_true(j, "packed_ahead", c->ahead);
+  if (c->ahead) add_bool(j, "packed_ahead", true);
   keep_work(j, &k->at.work);
   add_int(j, "huge_page_bytes", k->huge_bytes);
   add_number(j, "clock_drop", tirc_clock_drop(&k->meanwhile));
   add_int(j, "attempts", k->meanwhile.attempts);
   add_number(j, "seconds_asked_for", b->how.seconds);
-  add_true(j, "pinned", b->how.pin);
+  if (b->how.pin) add_bool(j, "pinned", true);
   keep_figures(j, &c->f, list_disturbances(k, names), names);
   return json_string(j, true);
 }
@@ -235,8 +229,7 @@ int rescue_store(Bench *b, const char *path) {
   tirc_string_free(s->environment);
   s->db = other;
   s->environment = environment;
-  char hint[4200];
-  snprintf(hint, sizeof hint, "`tirc db merge %s` takes them there", path);
+  char *hint = tirc_format(memory, "`tirc db merge %s` takes them there", path);
   complain(hint, "%d setting%s in %s, not in the database: %s", n, n == 1 ? " is" : "s are", path,
            tirc_error_message(e));
   tirc_error_free(e);
@@ -256,6 +249,7 @@ int close_store(Bench *b) {
   tirc_error_free(e);
   tirc_string_free(s->environment);
   tirc_db_close(s->db);
-  *s = (ResultStore){0};
+  s->db = NULL;
+  s->environment = NULL;
   return status;
 }

@@ -136,8 +136,7 @@ static int check_names(const Reading *r, const Line *l, const tirc_module *m) {
 }
 
 static int lacks(const Reading *r, const Line *l, const char *what, const char *name) {
-  char hint[256];
-  snprintf(hint, sizeof hint, "add it to the line, or give it for all: -D %.80s=16", name);
+  char *hint = tirc_format(memory, "add it to the line, or give it for all: -D %.80s=16", name);
   return complain(hint, "%s:%d: %s \"%s\" of %s has no value", r->file, l->number, what, name,
                   l->file);
 }

@@ -23,15 +23,6 @@ static int miss_schedule(const Loading *o) {
                                    "tirc apply needs a schedule script, --auto or --trace-json");
 }
 
-/* The trace's text, which has no line break at its end, with one. */
-static int end_line(char **text) {
-  size_t n = strlen(*text);
-  char *longer = realloc(*text, n + 2);
-  if (!longer) return complain(NULL, "out of memory");
-  *text = strcpy(longer + n, "\n") - n;
-  return DONE;
-}
-
 int cmd_apply(ApplyOptions *o) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
@@ -46,8 +37,8 @@ int cmd_apply(ApplyOptions *o) {
   if (status == DONE && (o->as_script ? tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, &e)
                                       : tirc_module_print(m, &text, &e)))
     status = report(e);
-  if (status == DONE && o->as_script) status = end_line(&text);
-  if (status == DONE) status = write_output(o->make.from.output, text, strlen(text));
+  char *whole = tirc_format(memory, "%s%s", text ? text : "", o->as_script ? "\n" : "");
+  if (status == DONE) status = write_output(o->make.from.output, whole, strlen(whole));
   tirc_string_free(text);
   tirc_module_free(m);
   return status;

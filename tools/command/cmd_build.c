@@ -24,10 +24,8 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
 static char *symbol_name(const char *stem) {
-  size_t n = strlen(stem) + 3;
-  char *name = tirc_alloc(memory, n);
   bool plain = !tirc_is_digit(*stem) && strcmp(stem, "main") != 0;
-  snprintf(name, n, "%s%s", plain ? "" : "k_", stem);
+  char *name = tirc_format(memory, "%s%s", plain ? "" : "k_", stem);
   for (char *p = name; *p; p++)
     if (!tirc_is_letter_or_digit(*p)) *p = '_';
   return name;

@@ -311,9 +311,8 @@ static int compute_expected(Session *s) {
 static void print_check(const Session *s, const tirc_check *c) {
   tirc_cost cost = {.reduction = 1};
   (void)tirc_module_call_cost(s->plain, NULL, s->n, s->args, &cost, NULL);
-  char against[96];
-  snprintf(against, sizeof against, "(reductions of length %g, against the reference interpreter)",
-           cost.reduction);
+  char *against = tirc_format(
+      memory, "(reductions of length %g, against the reference interpreter)", cost.reduction);
   if (c->ok)
     printf("check: ok; largest error %.2g of %.2g allowed %s\n", c->error, c->allowed, against);
   else if (c->wrong)

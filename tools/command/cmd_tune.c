@@ -74,11 +74,6 @@ static void warn(void *self, const char *message) {
   fputc('\n', stderr);
 }
 
-static bool go_on(void *self) {
-  (void)self;
-  return !was_interrupted();
-}
-
 static void print_failures(FILE *out, const tirc_tune_result *r) {
   for (int i = 0; i < r->n_failures; i++) {
     const tirc_tune_failure *f = &r->failures[i];
@@ -382,7 +377,7 @@ static int tune(Tune *t) {
                                      .self = t,
                                      .told = told,
                                      .warn = warn,
-                                     .go_on = go_on,
+                                     .go_on = may_go_on,
                                      .device =
                                          o->run.device == DEVICE_CPU ? NULL : o->run.device_name};
   tirc_tune_result *results = NULL;

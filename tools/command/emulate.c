@@ -42,12 +42,9 @@ int emulate(const RunOptions *o, const tirc_module *m, int n, const tirc_argumen
   tirc_emulate_report done = {0};
   *out =
       (Emulated){.n = n, .written = tirc_alloc_array(memory, (size_t)n + 1, sizeof *out->written)};
-  bool room = out->written != NULL;
-  for (int i = 0; i < n && room; i++)
-    if (args[i].array) {
+  for (int i = 0; i < n; i++)
+    if (args[i].array)
       out->written[i] = tirc_alloc_array(memory, (size_t)tirc_array_count(args[i].array) + 1, 1);
-      room = out->written[i] != NULL;
-    }
   Patience patience = {tirc_seconds(), false};
   const tirc_emulate_options options = {o->run.max_steps, o->blocks,   (uint64_t)o->run.seed, go_on,
                                         &patience,        out->written};

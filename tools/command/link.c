@@ -15,8 +15,7 @@ static const unsigned char runtime_archive[] = {
 };
 
 static bool write_file(const char *folder, const char *name, const void *bytes, size_t n) {
-  char path[128];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  char *path = tirc_format(memory, "%s/%s", folder, name);
   FILE *f = fopen(path, "wb");
   bool ok = f && fwrite(bytes, 1, n, f) == n;
   return f ? fclose(f) == 0 && ok : false;

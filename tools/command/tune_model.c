@@ -53,8 +53,7 @@ static int check_sizes(const Making *o, const ModelTasks *t) {
     int n;
     if (tirc_module_symbols(t->at[i].module, NULL, &n, &symbols, &e)) return report(e);
     if (!n) continue;
-    char hint[128];
-    snprintf(hint, sizeof hint, "give it a size, as in -D %.80s=8", symbols[0].name);
+    char *hint = tirc_format(memory, "give it a size, as in -D %.80s=8", symbols[0].name);
     return complain(hint, "%s of the model %s: \"%s\" has no value", t->at[i].name, args->at[0],
                     symbols[0].name);
   }

@@ -136,8 +136,7 @@ static bool keep_semantics(Rung *r) {
     snprintf(r->said, sizeof r->said, "a schedule that is not legal was accepted");
     return false;
   }
-  char why[64];
-  snprintf(why, sizeof why, "%s", code);
+  char *why = copied(code);
   tirc_error_free(r->error);
   r->error = NULL;
   if (schedule(r, legal) || !runs_right(r)) return false;

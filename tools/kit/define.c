@@ -1,18 +1,18 @@
 /* -D NAME=VALUE where nothing is called NAME, or two of one name, are a slip of the pen, and would
  * go unnoticed: the files of the command line must have the name somewhere. */
+#include "input.h"
 #include "ir/ascii.h"
 #include "model.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* A file's text; NULL when it is none that can be read twice. */
 static char *text_of_file(const char *path) {
   struct stat info;
-  if (stat(path, &info) || !S_ISREG(info.st_mode)) return NULL;
-  FILE *f = fopen(path, "rb");
-  char *text = f ? tirc_alloc_array(memory, (size_t)info.st_size + 1, 1) : NULL;
-  if (text && fread(text, 1, (size_t)info.st_size, f) != (size_t)info.st_size) text = NULL;
+  FILE *f = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+  char *text = f ? read_to_end(f, SIZE_MAX / 2, NULL) : NULL;
   if (f) fclose(f);
   return text;
 }

@@ -4,7 +4,6 @@
 #include "kit.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,33 +12,20 @@ char *read_to_end(FILE *f, size_t most, size_t *n) {
   size_t room = 1 << 14, have = 0;
   bool is_text = true;
   struct stat there;
-  if (room > most) room = most;
-  if (fstat(fileno(f), &there) == 0 && S_ISREG(there.st_mode) && (uintmax_t)there.st_size > most) {
-    errno = EFBIG;
-    return NULL;
-  }
-  char *text = malloc(room + 1);
-  for (size_t k; text && is_text && (k = fread(text + have, 1, room - have, f)) > 0;) {
+  if (fstat(fileno(f), &there) == 0 && S_ISREG(there.st_mode) && (size_t)there.st_size > room)
+    room = (size_t)there.st_size;
+  if (room > most) return errno = EFBIG, NULL;
+  char *text = tirc_alloc(memory, room + 1);
+  for (size_t k; is_text && (k = fread(text + have, 1, room - have, f)) > 0;) {
     is_text = !memchr(text + have, 0, k);
     have += k;
-    if (have < room || !is_text) continue;
-    const int next = room < most ? 0 : getc(f); /* whether there is more */
-    if (next == EOF) break;
-    room = room < most / 2 ? 2 * room : most;
-    char *grown = have < most ? realloc(text, room + 1) : NULL;
-    if (!grown) {
-      free(text);
-      errno = have < most ? ENOMEM : EFBIG;
-    }
-    text = grown;
+    if (have > most) return errno = EFBIG, NULL;
+    if (have < room) continue;
+    text = memcpy(tirc_alloc(memory, 2 * room + 1), text, have);
+    room *= 2;
   }
-  if (text && ferror(f)) {
-    free(text);
-    return NULL;
-  }
-  if (text) text[have] = 0;
   if (n) *n = have;
-  return text;
+  return ferror(f) ? NULL : text;
 }
 
 char *read_small_file(const char *path) {
@@ -47,15 +33,10 @@ char *read_small_file(const char *path) {
   size_t n = 0;
   FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
   char *text = f ? read_to_end(f, MOST, &n) : NULL;
-  int error = errno;
+  const int error = text && memchr(text, 0, n) ? EILSEQ : errno;
   if (f && f != stdin) fclose(f);
-  if (text && memchr(text, 0, n)) {
-    free(text);
-    text = NULL;
-    error = EILSEQ;
-  }
   errno = error;
-  return keep_text(text);
+  return error == EILSEQ ? NULL : text;
 }
 
 const char *read_fault(int error) {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* All that there is, NUL-terminated and on the heap; NULL: errno says why, EFBIG where it is more
+/* All that there is, NUL-terminated; NULL: errno says why, EFBIG where it is more
  * than `most` bytes. *n (or NULL): how many they are. What has a NUL in it is no text, and not read
  * on. */
 char *read_to_end(FILE *f, size_t most, size_t *n);

@@ -24,3 +24,8 @@ void catch_interrupts(void) {
 }
 
 bool was_interrupted(void) { return interrupted; }
+
+bool may_go_on(void *self) {
+  (void)self;
+  return !was_interrupted();
+}

@@ -227,6 +227,7 @@ int read_extent(const char *value, tirc_symbol *out);
 /* interrupt.c: from here on the first Ctrl-C is only noted, and the second one ends. */
 void catch_interrupts(void);
 bool was_interrupted(void);
+bool may_go_on(void *self); /* it was not: for what asks now and then */
 /* ranges.c: --range. Random elements for a parameter, number i of its function, drawn from where it
  * says; DONE or BAD. */
 int fill_random(const Running *o, const tirc_param *p, int i, tirc_array *a);

@@ -73,7 +73,7 @@ int read_text(const char *path, char **text, size_t *n) {
   const bool standard = strcmp(path, "-") == 0;
   FILE *f = standard ? stdin : fopen(path, "rb");
   errno = f ? 0 : errno;
-  *text = f ? keep_text(read_to_end(f, MOST_TEXT, n)) : NULL;
+  *text = f ? read_to_end(f, MOST_TEXT, n) : NULL;
   const int error = errno;
   if (f && !standard) fclose(f);
   if (*text) return DONE;

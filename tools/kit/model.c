@@ -14,8 +14,7 @@ typedef struct Watcher {
 
 /* --print-after and --skip go by names of phases, their numbers, and passes. */
 static bool is_meant(const char *wanted, int phase, const char *name, const char *pass) {
-  char number[16];
-  snprintf(number, sizeof number, "%d", phase);
+  char *number = tirc_format(memory, "%d", phase);
   if (!wanted) return false;
   if (strcmp(wanted, "all") == 0) return pass != NULL;
   return pass ? strcmp(wanted, pass) == 0

@@ -182,8 +182,7 @@ static bool parse_option(const Parsing *p, int *i) {
 
 static bool check_counts(const Command *c, const List *args) {
   if (args->n >= c->min_args && (c->max_args < 0 || args->n <= c->max_args)) return true;
-  char hint[80];
-  snprintf(hint, sizeof hint, "tirc %s --help tells more", c->name);
+  char *hint = tirc_format(memory, "tirc %s --help tells more", c->name);
   complain(hint, "usage: tirc %s %s", c->name, c->synopsis);
   return false;
 }

@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static bool go_on(void *self) {
-  (void)self;
-  return !was_interrupted();
-}
-
 int make_reference(const tirc_module *m, const char *func, int n, const tirc_argument *args,
                    int64_t max_steps, tirc_reference **out) {
   tirc_error *e = NULL;
   tirc_cost cost = {0};
-  const tirc_reference_options options = {.max_steps = max_steps, .go_on = go_on};
+  const tirc_reference_options options = {.max_steps = max_steps, .go_on = may_go_on};
   /* Some 10 million operations a second, unless they are sums of products: say so before a wait
    * that one would notice. */
   bool slow = !tirc_module_call_cost(m, func, n, args, &cost, NULL) && cost.float_ops > 5e7;

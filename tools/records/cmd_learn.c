@@ -89,8 +89,7 @@ static int read_shapes(Bench *b, Query *queries) {
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static Json *json_rounded(double v) {
-  char text[40];
-  snprintf(text, sizeof text, "%.4f", v);
+  char *text = tirc_format(memory, "%.4f", v);
   return isfinite(v) ? json_object_new_double_s(v, text) : NULL;
 }
 

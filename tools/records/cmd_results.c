@@ -22,7 +22,6 @@ static double deviation_of(const tirc_db_result *r) {
 
 /* The names are those of the columns in schema.sql. */
 static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, Json *more) {
-  const tirc_db_conditions *c = &r->conditions;
   Json *j = json_object_new_object();
   add_text(j, "kernel", s->at.kernel);
   add_json(j, "setting", json_object_get(setting));
@@ -45,13 +44,7 @@ static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, J
   add_text(j, "session", r->session);
   add_text(j, "schedule_hash", r->schedule_hash);
   add_text(j, "program_hash", r->hash);
-  add_known(j, "clock_low_ghz", c->clock_low);
-  add_known(j, "clock_high_ghz", c->clock_high);
-  add_known(j, "load", c->load);
-  add_text(j, "pages", c->pages);
-  add_text(j, "environment", c->environment);
-  add_text(j, "command", c->command);
-  add_int(j, "seed", c->seed);
+  add_conditions(j, &r->conditions);
   add_json(j, "more", json_object_get(more));
   return j;
 }

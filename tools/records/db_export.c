@@ -104,8 +104,7 @@ static bool has_text(const char *path, const char *text) {
 }
 
 static int put_program(const Records *r, const char *folder, const char *text) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/%d.tir", folder, r->workload);
+  char *path = tirc_format(memory, "%s/%d.tir", folder, r->workload);
   if (has_text(path, text)) return DONE;
   unlink(r->path); /* records of an earlier export, of programs with other numbers */
   return write_output(path, text, strlen(text));

@@ -106,8 +106,7 @@ static int find_task(Import *x, struct Program *p, const char *target, int threa
 static int store(Import *x, tirc_db_trial *t) {
   tirc_error *e = NULL;
   bool stored = false;
-  char source[4200];
-  snprintf(source, sizeof source, "import:%s", x->path);
+  char *source = tirc_format(memory, "import:%s", x->path);
   t->source = source;
   t->predicted = NAN;
   if (tirc_db_put_trial(x->db, t, &stored, &e)) return report(e);

@@ -56,7 +56,6 @@ static Json *task_as_json(const tirc_db_task *t, bool whole) {
 static Json *trial_as_json(const tirc_db_trial *t) {
   static const char *const states[] = {"done", "queued", "running"};
   Json *j = json_object_new_object();
-  const tirc_db_conditions *c = &t->conditions;
   add_text(j, "trial", t->id);
   add_text(j, "state", states[t->state]);
   add_text(j, "code", t->code);
@@ -64,13 +63,7 @@ static Json *trial_as_json(const tirc_db_trial *t) {
   add_number(j, "seconds", t->seconds);
   add_json(j, "samples", json_numbers(t->n_samples, t->samples));
   add_number(j, "predicted", t->predicted);
-  add_known(j, "clock_low_ghz", c->clock_low);
-  add_known(j, "clock_high_ghz", c->clock_high);
-  add_number(j, "load", c->load);
-  add_text(j, "pages", c->pages);
-  add_text(j, "environment", c->environment);
-  add_text(j, "command", c->command);
-  add_int(j, "seed", c->seed);
+  add_conditions(j, &t->conditions);
   add_text(j, "source", t->source);
   add_int(j, "attempts", t->attempts);
   add_text(j, "worker", t->worker);

@@ -39,8 +39,7 @@ static void list_dimensions(const Results *r, char *out, size_t size) {
   snprintf(out, size, "there are variant, kernel, threads, target, machine");
   for (int i = 0; i < r->n; i++)
     for (int d = 0; d < r->at[i].at.n_defines; d++) {
-      char word[80];
-      snprintf(word, sizeof word, ", %s", r->at[i].at.defines[d].name);
+      char *word = tirc_format(memory, ", %s", r->at[i].at.defines[d].name);
       const char *found = strstr(out, word);
       const char after = found ? found[strlen(word)] : 0;
       if ((!found || (after && after != ',')) && strlen(out) + strlen(word) + 1 < size)

@@ -13,8 +13,7 @@ static int require_one(const Results *r, const char *name, const char *option) {
   for (int i = 1; i < r->n; i++) {
     const char *next = dimension(&r->at[i], name, other, sizeof other);
     if (strcmp(one, next) == 0) continue;
-    char hint[400];
-    snprintf(hint, sizeof hint, "%s=%s, or %s=%s", option, one, option, next);
+    char *hint = tirc_format(memory, "%s=%s, or %s=%s", option, one, option, next);
     return complain(hint, "--plot draws one %s at a time", name);
   }
   return DONE;

@@ -89,13 +89,10 @@ static int repl_tree(Repl *r, const char *text) {
 }
 
 static int repl_diff(Repl *r, const char *text) {
-  Diff d;
+  const Diff d = diff_texts(memory, tirc_steps_first(r->steps)->text, program_now(r)->text);
   (void)text;
-  if (!diff_texts(tirc_steps_first(r->steps)->text, program_now(r)->text, &d))
-    return complain(NULL, "out of memory");
   print_diff(&d, stdout);
   if (!d.changed) puts("nothing has changed");
-  free_diff(&d);
   return DONE;
 }
 

@@ -439,8 +439,7 @@ static int measure(const Repl *r, const Proposals *p) {
   double *seconds = tirc_alloc_array(memory, (size_t)p->shown + 1, sizeof *seconds);
   while (n <= (size_t)p->shown && p->at[n - 1].cycles < TOO_SLOW * p->now) n++;
   for (size_t i = 0; i < n; i++) {
-    char line[TEXT + 2];
-    snprintf(line, sizeof line, "%s\n", i ? p->at[i - 1].text : "None");
+    char *line = tirc_format(memory, "%s\n", i ? p->at[i - 1].text : "None");
     snprintf(names[i], sizeof names[i], i ? "%zu" : "now", i);
     pointers[i] = names[i];
     scripts[i] = script_of(r, line);

@@ -63,16 +63,15 @@ const tirc_view *program_now(const Repl *r) { return end_of(r->steps); }
 const tirc_module *module_now(const Repl *r) { return tirc_steps_module(r->steps, program_now(r)); }
 
 static void show_change(const Repl *r, const tirc_steps *now) {
-  Diff d;
   const char *before = program_now(r)->text, *after = end_of(now)->text;
   for (int i = tirc_steps_count(r->steps); i < tirc_steps_count(now); i++) {
     const char *sentence = tirc_steps_at(now, i)->sentence;
     put_clean(stdout, sentence, strlen(sentence));
     putchar('\n');
   }
-  if (!r->editor || strcmp(before, after) == 0 || !diff_texts(before, after, &d)) return;
+  if (!r->editor || strcmp(before, after) == 0) return;
+  const Diff d = diff_texts(memory, before, after);
   print_diff(&d, stdout);
-  free_diff(&d);
 }
 
 /* Python shows the value of an expression. A line is one if it can be printed; one that changed the

@@ -17,3 +17,13 @@ int open_database(const char *where, tirc_db_mode mode, tirc_db **out) {
   report(e);
   return BAD;
 }
+
+void add_conditions(Json *j, const tirc_db_conditions *c) {
+  add_known(j, "clock_low_ghz", c->clock_low);
+  add_known(j, "clock_high_ghz", c->clock_high);
+  add_number(j, "load", c->load);
+  add_text(j, "pages", c->pages);
+  add_text(j, "environment", c->environment);
+  add_text(j, "command", c->command);
+  add_int(j, "seed", c->seed);
+}

@@ -3,7 +3,6 @@
  * read off backwards. Texts that differ in more than MOST_EDITS lines are replaced whole. */
 #include "diff.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_EDITS = 1500 };
@@ -17,17 +16,17 @@ typedef struct Lines {
   Line *at;
 } Lines;
 
-static bool read_lines(const char *text, Lines *out) {
+static Lines read_lines(Tirc *c, const char *text) {
+  Lines out = {0};
   size_t count = 0;
   for (const char *s = text; *s; s++) count += *s == '\n' || !s[1];
-  out->at = calloc(count + 1, sizeof *out->at);
-  if (!out->at) return false;
+  out.at = tirc_alloc_array(c, count + 1, sizeof *out.at);
   for (const char *s = text; *s;) {
     size_t n = strcspn(s, "\n");
-    out->at[out->n++] = (Line){s, n};
+    out.at[out.n++] = (Line){s, n};
     s += n + (s[n] == '\n');
   }
-  return true;
+  return out;
 }
 
 static bool same(Line a, Line b) {
@@ -56,11 +55,10 @@ static bool goes_down(const int *last, int k, int d) {
   return k == -d || (k != d && last[k - 1] < last[k + 1]);
 }
 
-/* The number of edits; -1: too many, -2: out of memory. */
-static int search(Middle *q) {
+/* The number of edits; -1: too many. */
+static int search(Tirc *c, Middle *q) {
   for (int d = 0; d <= MOST_EDITS; d++) {
-    q->rounds[d] = calloc((size_t)(2 * d + 1), sizeof **q->rounds);
-    if (!q->rounds[d]) return -2;
+    q->rounds[d] = tirc_alloc_array(c, (size_t)(2 * d + 1), sizeof **q->rounds);
     int *now = q->rounds[d] + d;
     const int *last = d ? q->rounds[d - 1] + d - 1 : NULL;
     for (int k = -d; k <= d; k += 2) {
@@ -98,52 +96,35 @@ static int replace_whole(const Middle *q, char *ops) {
   return q->n + q->m;
 }
 
-static bool diff_middle(Middle *q, int first, Diff *out) {
-  char *ops = malloc((size_t)(q->n + q->m) + 1);
-  q->rounds = calloc(MOST_EDITS + 1, sizeof *q->rounds);
-  int d = ops && q->rounds ? search(q) : -2;
-  if (d >= -1) {
-    int x = 0, y = 0;
-    for (int i = (d < 0 ? replace_whole(q, ops) : read_back(q, d, ops)) - 1; i >= 0; i--) {
-      bool a = ops[i] != '+', b = ops[i] != '-';
-      push(out, a ? q->a[x] : (Line){0}, b ? q->b[y] : (Line){0}, a ? first + x + 1 : 0,
-           b ? first + y + 1 : 0);
-      x += a;
-      y += b;
-    }
+static void diff_middle(Tirc *c, Middle *q, int first, Diff *out) {
+  char *ops = tirc_alloc(c, (size_t)(q->n + q->m) + 1);
+  q->rounds = tirc_alloc_array(c, MOST_EDITS + 1, sizeof *q->rounds);
+  const int d = search(c, q);
+  int x = 0, y = 0;
+  for (int i = (d < 0 ? replace_whole(q, ops) : read_back(q, d, ops)) - 1; i >= 0; i--) {
+    bool a = ops[i] != '+', b = ops[i] != '-';
+    push(out, a ? q->a[x] : (Line){0}, b ? q->b[y] : (Line){0}, a ? first + x + 1 : 0,
+         b ? first + y + 1 : 0);
+    x += a;
+    y += b;
   }
-  for (int i = 0; q->rounds && i <= MOST_EDITS; i++) free(q->rounds[i]);
-  free(q->rounds);
-  free(ops);
-  return d >= -1;
 }
 
-bool diff_texts(const char *before, const char *after, Diff *out) {
-  Lines a = {0}, b = {0};
-  *out = (Diff){0};
-  bool ok = read_lines(before, &a) && read_lines(after, &b);
-  if (ok) out->at = calloc((size_t)(a.n + b.n) + 1, sizeof *out->at);
-  ok = ok && out->at;
-  if (ok) {
-    int start = 0, end = 0;
-    while (start < a.n && start < b.n && same(a.at[start], b.at[start])) start++;
-    while (end < a.n - start && end < b.n - start && same(a.at[a.n - 1 - end], b.at[b.n - 1 - end]))
-      end++;
-    for (int i = 0; i < start; i++) push(out, a.at[i], b.at[i], i + 1, i + 1);
-    Middle q = {a.at + start, b.at + start, a.n - start - end, b.n - start - end, NULL};
-    ok = diff_middle(&q, start, out);
-    for (int i = 0; i < end && ok; i++) {
-      int x = a.n - end + i, y = b.n - end + i;
-      push(out, a.at[x], b.at[y], x + 1, y + 1);
-    }
+Diff diff_texts(Tirc *c, const char *before, const char *after) {
+  const Lines a = read_lines(c, before), b = read_lines(c, after);
+  Diff out = {.at = tirc_alloc_array(c, (size_t)(a.n + b.n) + 1, sizeof *out.at)};
+  const ArenaMark mark = tirc_mark(c);
+  int start = 0, end = 0;
+  while (start < a.n && start < b.n && same(a.at[start], b.at[start])) start++;
+  while (end < a.n - start && end < b.n - start && same(a.at[a.n - 1 - end], b.at[b.n - 1 - end]))
+    end++;
+  for (int i = 0; i < start; i++) push(&out, a.at[i], b.at[i], i + 1, i + 1);
+  Middle q = {a.at + start, b.at + start, a.n - start - end, b.n - start - end, NULL};
+  diff_middle(c, &q, start, &out);
+  for (int i = 0; i < end; i++) {
+    int x = a.n - end + i, y = b.n - end + i;
+    push(&out, a.at[x], b.at[y], x + 1, y + 1);
   }
-  if (!ok) free_diff(out);
-  free(a.at);
-  free(b.at);
-  return ok;
-}
-
-void free_diff(Diff *d) {
-  free(d->at);
-  *d = (Diff){0};
+  tirc_rewind(c, mark);
+  return out;
 }

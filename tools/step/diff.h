@@ -3,8 +3,7 @@
 #ifndef TIRC_TOOLS_DIFF_H
 #define TIRC_TOOLS_DIFF_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "ir/context.h"
 
 typedef struct DiffLine {
   char op;           /* ' ' same, '>' same with other indentation, '-' gone, '+' new */
@@ -18,8 +17,7 @@ typedef struct Diff {
   DiffLine *at;
 } Diff;
 
-/* False when memory is out. The texts must stay. */
-bool diff_texts(const char *before, const char *after, Diff *out);
-void free_diff(Diff *d);
+/* In the memory of c; the texts must stay. */
+Diff diff_texts(Tirc *c, const char *before, const char *after);
 
 #endif

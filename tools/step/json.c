@@ -84,8 +84,8 @@ static json_object *error_as_json(const tirc_error *e) {
 
 /* [[op, line before, line after], ...] of all lines; 0 where a line does not stand. */
 static void add_diff(json_object *j, const tirc_step *step) {
-  Diff d;
-  if (step->before == step->after || !diff_texts(step->before->text, step->after->text, &d)) return;
+  if (step->before == step->after) return;
+  const Diff d = diff_texts(memory, step->before->text, step->after->text);
   json_object *list = json_object_new_array();
   for (int i = 0; i < d.n; i++) {
     json_object *line = json_object_new_array();
@@ -95,7 +95,6 @@ static void add_diff(json_object *j, const tirc_step *step) {
     json_object_array_add(list, line);
   }
   add_json(j, "diff", list);
-  free_diff(&d);
 }
 
 void add_warning(json_object **list, const char *code, const char *message) {
@@ -132,7 +131,6 @@ static json_object *step_as_json(Programs *p, const tirc_step *step, int number)
 
 json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice) {
   Programs p = {.at = tirc_alloc_array(memory, 2 * (size_t)choice->n + 1, sizeof *p.at)};
-  if (!p.at) return NULL;
   json_object *j = json_object_new_object(), *list = json_object_new_array();
   p.json = json_object_new_array();
   (void)program_index(&p, tirc_steps_first(s));

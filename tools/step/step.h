@@ -35,7 +35,7 @@ int print_steps(const tirc_steps *s, const StepChoice *choice);
 /* json.c: adds a warning to a list, which it makes when there is none; the hint is what
  * `tirc explain` says of a code of its own. */
 void add_warning(struct json_object **list, const char *code, const char *message);
-/* All as one object; the caller owns it. NULL when memory is out. */
+/* All as one object; the caller owns it. */
 struct json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice);
 
 /* A program as it was read: for reading it again with other constants. */

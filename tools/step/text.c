@@ -186,19 +186,14 @@ int print_refusal(const tirc_step *step) {
   return DONE;
 }
 
-static int print_change(const tirc_step *step) {
-  Diff d;
+static void print_change(const tirc_step *step) {
+  const Diff d = diff_texts(memory, step->before->text, step->after->text);
   char *before = tree_text(step->before), *after = tree_text(step->after);
-  bool ok = diff_texts(step->before->text, step->after->text, &d);
-  if (ok) {
-    print_diff(&d, stdout);
-    free_diff(&d);
-    if (strcmp(before, after) == 0)
-      put_tree(stdout, "loop tree, unchanged", before, after, DIM);
-    else
-      print_trees(before, after, terminal_width(), stdout);
-  }
-  return ok ? DONE : complain(NULL, "out of memory");
+  print_diff(&d, stdout);
+  if (strcmp(before, after) == 0)
+    put_tree(stdout, "loop tree, unchanged", before, after, DIM);
+  else
+    print_trees(before, after, terminal_width(), stdout);
 }
 
 int print_steps(const tirc_steps *s, const StepChoice *choice) {
@@ -206,10 +201,10 @@ int print_steps(const tirc_steps *s, const StepChoice *choice) {
     if (!choice->shown[i]) continue;
     const tirc_step *step = tirc_steps_at(s, i);
     print_heading(s, i);
-    int status = step->error                   ? print_refusal(step)
-                 : step->after != step->before ? print_change(step)
-                                               : DONE;
-    if (status != DONE) return status;
+    if (step->error)
+      (void)print_refusal(step);
+    else if (step->after != step->before)
+      print_change(step);
     putchar('\n');
   }
   return DONE;

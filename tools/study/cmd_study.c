@@ -8,11 +8,8 @@
 
 /* NAME.report beside where the command runs, or what -o says. */
 static char *report_folder(const StudyOptions *o) {
-  char *stem = o->write ? NULL : path_stem(o->asked.args.at[0]), *out;
-  const size_t n = strlen(o->write ? o->write : stem ? stem : "") + sizeof ".report";
-  out = tirc_alloc(memory, n);
-  if (out) snprintf(out, n, "%s%s", o->write ? o->write : stem, o->write ? "" : ".report");
-  return out;
+  return o->write ? copied(o->write)
+                  : tirc_format(memory, "%s.report", path_stem(o->asked.args.at[0]));
 }
 
 static bool has_wrong_results(const Study *s) {

@@ -375,8 +375,8 @@ static void put_environment(Page *p) {
   doc_heading(&p->d, 2, "Environment");
   doc_table(&p->d, "what|value", 0);
   doc_cell(&p->d, "machine profile");
-  doc_cell(&p->d, "%s", g->profile);
-  put_json(&p->d, g->machine);
+  doc_cell(&p->d, "%s", g->b.store.profile);
+  put_json(&p->d, g->b.store.machine);
   put_json(&p->d, g->environment);
   doc_cell(&p->d, "huge pages");
   doc_cell(&p->d, "%s", g->b.profile.huge_pages);
@@ -421,7 +421,7 @@ static void put_commands(Page *p) {
   doc_heading(&p->d, 2, "Again");
   doc_text(&p->d, "Measures what the database lacks, and writes the report; with `--again` all is "
                   "measured again:");
-  doc_code(&p->d, p->s->grounds[0].command ? p->s->grounds[0].command : "");
+  doc_code(&p->d, p->s->grounds[0].b.store.command ? p->s->grounds[0].b.store.command : "");
 }
 
 static void put_untuned(Page *p) {

@@ -252,9 +252,6 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   profile_machine(&b->profile);
   status = open_store(b);
   if (status != DONE) return status;
-  snprintf(g->profile, sizeof g->profile, "%s", b->store.profile);
-  g->machine = copied(b->store.machine);
-  g->command = copied(b->store.command);
   g->environment = environment_description(b);
   return look_up(s, g);
 }
@@ -304,8 +301,8 @@ static bool is_among(const Names *names, const char *name) {
 static void add_references(const Study *s, const Ground *g, const Case *k, bool *wanted) {
   const int n = s->plans.n;
   bool *missing = tirc_alloc_array(memory, (size_t)n, sizeof *missing);
-  if (missing) memcpy(missing, wanted, (size_t)n * sizeof *wanted);
-  for (int p = 0; missing && p < n; p++)
+  memcpy(missing, wanted, (size_t)n * sizeof *wanted);
+  for (int p = 0; p < n; p++)
     for (int t = 0; missing[p] && t < s->comparisons.n; t++) {
       const Comparison *c = &s->comparisons.at[t];
       if (!is_among(&c->of, s->plans.at[p].what.name)) continue;
@@ -330,9 +327,9 @@ static bool is_double(const Study *s, const Ground *g, const Case *k, const bool
 static int choose_contenders(const Study *s, const Ground *g, const Case *k, const Planned **out) {
   int n = 0;
   bool *wanted = tirc_alloc_array(memory, (size_t)s->plans.n, sizeof *wanted);
-  for (int p = 0; wanted && p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
+  for (int p = 0; p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
   if (n) add_references(s, g, k, wanted);
-  for (int p = n = 0; wanted && p < s->plans.n; p++)
+  for (int p = n = 0; p < s->plans.n; p++)
     if (wanted[p] && !is_double(s, g, k, wanted, p)) out[n++] = &s->plans.at[p].what;
   return n;
 }
@@ -402,7 +399,6 @@ static int run_ground(Study *s, Ground *g) {
 static int count_missing(const Study *s, Ground *g) {
   int n = 0;
   g->lacks = tirc_alloc_array(memory, (size_t)g->b.n_cases + 1, sizeof *g->lacks);
-  if (!g->lacks) return -1;
   for (int i = 0; i < g->b.n_cases; i++) {
     bool missing = false;
     for (int p = 0; p < s->plans.n; p++) missing = missing || is_missing(s, g, &g->b.cases[i], p);
@@ -427,9 +423,7 @@ int run_study(Study *s) {
   int status = DONE;
   catch_interrupts();
   for (int i = 0; i < s->n_grounds; i++) {
-    const int n = count_missing(s, &s->grounds[i]);
-    if (n < 0) return complain(NULL, "out of memory");
-    s->n_missing += n;
+    s->n_missing += count_missing(s, &s->grounds[i]);
   }
   s->n_done = s->n_units - s->n_missing;
   if (s->n_missing && s->n_missing < s->n_units)

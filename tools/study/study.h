@@ -63,14 +63,13 @@ typedef struct Workload { /* workload() or suite() */
 /* What is measured for one target. */
 typedef struct Ground {
   Bench b;
-  Held **held;   /* [case * plans + plan]; NULL: the database has none */
-  char **texts;  /* hashes of schedules that each setting has its own of, likewise */
-  char **hashes; /* of the programs, [case] */
-  bool *bare;    /* no rule schedules it: `auto` is the program as it is, likewise */
-  bool *lacks;   /* what the database had not all of at the start, likewise */
-  char profile[160], *machine, *environment; /* of the machine now; JSON */
-  char *command;                             /* what was typed, without passwords */
-  bool *sized;                               /* whether sizes are besides the program, likewise */
+  Held **held;       /* [case * plans + plan]; NULL: the database has none */
+  char **texts;      /* hashes of schedules that each setting has its own of, likewise */
+  char **hashes;     /* of the programs, [case] */
+  bool *bare;        /* no rule schedules it: `auto` is the program as it is, likewise */
+  bool *lacks;       /* what the database had not all of at the start, likewise */
+  char *environment; /* now; JSON */
+  bool *sized;       /* whether sizes are besides the program, likewise */
 } Ground;
 
 typedef struct Study {

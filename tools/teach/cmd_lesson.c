@@ -130,8 +130,7 @@ static int check_structure(const Attempt *a) {
   const char *text = tirc_error_message(e);
   for (const char *end; *text; text = *end ? end + 1 : end) {
     end = text + strcspn(text, "\n");
-    char line[400];
-    snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+    char *line = tirc_format(memory, "%.*s", (int)(end - text), text);
     say(false, line);
   }
   tirc_error_free(e);
@@ -187,9 +186,9 @@ static int check_speed(Attempt *a) {
   int status = measure_ratio(a->o, a->scheduled, against_schedule ? a->reference : a->program, a->n,
                              a->args, &ratio);
   if (status != DONE) return status;
-  char line[200];
-  snprintf(line, sizeof line, "%.2f times as fast as %s; asked are %g", ratio,
-           against_schedule ? "the lesson's schedule" : "the program as it is", wanted);
+  char *line =
+      tirc_format(memory, "%.2f times as fast as %s; asked are %g", ratio,
+                  against_schedule ? "the lesson's schedule" : "the program as it is", wanted);
   say(ratio >= wanted, line);
   return ratio >= wanted ? DONE : NO;
 }

@@ -80,8 +80,7 @@ static void print_status(void) {
 }
 
 static void command_page(const Command *c) {
-  char page[64];
-  snprintf(page, sizeof page, "tirc-%s", c->name);
+  char *page = tirc_format(memory, "tirc-%s", c->name);
   heading(page, 1, c->summary);
   printf(".SH SYNOPSIS\n\\fBtirc %s\\fR [\\fIOPTION\\fR]... ", c->name);
   roff_line(c->synopsis);
