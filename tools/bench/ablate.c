@@ -9,8 +9,6 @@
 
 static const char DEFINITION[] = "def rule_";
 
-char *read_script(const char *path) { return read_small_file(path); }
-
 /* The next definition of a rule at the start of a line, from p on. */
 static const char *find_rule(const char *text, const char *p) {
   while ((p = strstr(p, DEFINITION)) != NULL && p > text && p[-1] != '\n') p++;
@@ -55,7 +53,7 @@ char *script_without(const char *text, const char *name) {
 }
 
 int find_rules(Bench *b, const char *path) {
-  b->script = read_script(path);
+  b->script = read_small_file(path);
   if (!b->script) return complain(NULL, "cannot read '%s': %s", path, read_fault(errno));
   for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
     one_more(b->rules, b->n_rules);

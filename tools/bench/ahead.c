@@ -31,8 +31,7 @@ void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_modul
   bool split = !tirc_module_split_packing(scheduled, &m, &e);
   if (split && tirc_module_functions(m) > 1) c->skipped = !prepare(b, k, c, m, &e);
   if (!split || (c->skipped && tirc_module_functions(m) > 1))
-    fprintf(b->out, "%s: skipped, %s\n", c->name,
-            e ? tirc_error_message(e) : "it cannot be packed ahead");
+    tell(b, "%s: skipped, %s\n", c->name, e ? tirc_error_message(e) : "it cannot be packed ahead");
   tirc_error_free(e);
   tirc_module_free(m);
 }

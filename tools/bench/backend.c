@@ -141,7 +141,7 @@ static void show_errors(const Bench *b, const char *compiler, const char *said) 
     rewind(f);
     while (n < MOST && fgets(line, sizeof line, f)) {
       if (errors_only && !strstr(line, "error:")) continue;
-      fprintf(b->out, "%s: %s%s", compiler, line, strchr(line, '\n') ? "" : "\n");
+      tell(b, "%s: %s%s", compiler, line, strchr(line, '\n') ? "" : "\n");
       n++;
     }
   }

@@ -179,7 +179,7 @@ struct Bench {
   Rule *rules;
   Counters counters; /* of --counters */
   ResultStore store; /* of --store */
-  FILE *out;         /* where the tables go */
+  FILE *out;         /* where the tables go; NULL: nowhere */
   bool wrong;        /* some contender computed something else */
   double started;
   int n_cases, n_measured;
@@ -228,7 +228,9 @@ int make_arrays(const Bench *b, Case *k);
 /* The same for parameter i of the scheduled program, where its layout is another. */
 bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
                      tirc_error **e);
-/* prepare.c: DONE, or BAD when nothing can be measured at all */
+/* prepare.c */
+void tell(const Bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* DONE, or BAD when nothing can be measured at all */
 int prepare_case(Bench *b, Case *k);
 void release_case(Case *k);                              /* its figures stay */
 void release_arrays(Case *k);                            /* and its program */
@@ -336,7 +338,6 @@ int find_rules(Bench *b, const char *path);
 const char *find_rule_named(const char *text, const char *name);
 /* The text with a return at the start of rule_x; NULL: it has no body. */
 char *script_without(const char *text, const char *name);
-char *read_script(const char *path); /* NULL: errno says why */
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);
 /* chart.c */

@@ -1,10 +1,19 @@
 /* Before the clock runs: the program, what its arrays should become, and each contender
  * scheduled, compiled and checked. A contender that fails is said to and skipped. */
 #include "rivals.h"
+#include "tools/kit/input.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+void tell(const Bench *b, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (b->out) vfprintf(b->out, format, args);
+  va_end(args);
+}
 
 /* What a contender forgets to write shows. */
 void poison_results(const Case *k, tirc_argument *args) {
@@ -81,17 +90,16 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
   if (compare_contender(k, c, &r) && r.ok) return;
   c->skipped = b->wrong = true;
   if (!r.wrong) {
-    fprintf(b->out,
-            "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
-            "branch that rounding decides, or have no bounds\n",
-            k->at.kernel, k->at.setting, c->name, (long long)r.undecided, (long long)r.elements);
+    tell(b,
+         "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
+         "branch that rounding decides, or have no bounds\n",
+         k->at.kernel, k->at.setting, c->name, (long long)r.undecided, (long long)r.elements);
     c->f.code = strdup("unchecked");
     return;
   }
-  fprintf(b->out,
-          "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %.9g, should be %.9g\n",
-          k->at.kernel, k->at.setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
-          r.expected);
+  tell(b, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %.9g, should be %.9g\n",
+       k->at.kernel, k->at.setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
+       r.expected);
   c->f.code = strdup("wrong-result");
 }
 
@@ -106,10 +114,10 @@ static void skip(const Bench *b, Contender *c, tirc_error *e) {
   c->f.message = strdup(tirc_error_message(e));
   const bool schedule = tirc_error_status(e) == TIRC_NO;
   const char *file = tirc_error_get(e, TIRC_ERROR_FILE);
-  fprintf(b->out, "%s: skipped, %s [%s]", c->name, schedule ? "ScheduleError" : "error",
-          tirc_error_get(e, TIRC_ERROR_CODE));
-  if (file) fprintf(b->out, " %s:%d", file, tirc_error_line(e));
-  fprintf(b->out, ": %s\n", tirc_error_message(e));
+  tell(b, "%s: skipped, %s [%s]", c->name, schedule ? "ScheduleError" : "error",
+       tirc_error_get(e, TIRC_ERROR_CODE));
+  if (file) tell(b, " %s:%d", file, tirc_error_line(e));
+  tell(b, ": %s\n", tirc_error_message(e));
   tirc_error_free(e);
   c->skipped = true;
 }
@@ -128,8 +136,8 @@ static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_mo
         relayout_array(*m, i, false, k->args[i].array, c->packed[i].array, k->n_symbols,
                        k->symbols) != DONE)
       return false;
-    fprintf(b->out, "%s: takes \"%s\" in another layout; bringing it there is not measured\n",
-            c->name, params[i].name);
+    tell(b, "%s: takes \"%s\" in another layout; bringing it there is not measured\n", c->name,
+         params[i].name);
   }
   if (c->packed) c->relaid = *m, *m = NULL;
   return true;
@@ -153,7 +161,7 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, const 
            b->how.device)
     try_on_device(b, c, e);
   if (*e || !why) return;
-  fprintf(b->out, "%s: skipped: %s\n", c->name, why);
+  tell(b, "%s: skipped: %s\n", c->name, why);
   c->skipped = true;
 }
 
@@ -168,7 +176,7 @@ static void print_warning(void *self, const char *file, int line, int column, co
                           const char *code) {
   const Listener *l = self;
   (void)file, (void)line, (void)column;
-  fprintf(l->b->out, "%s: %s [%s]\n", l->c->name, message, code);
+  tell(l->b, "%s: %s [%s]\n", l->c->name, message, code);
 }
 
 /* Of a schedule, for the first number of threads; what is said of the program was said when it was
@@ -178,7 +186,7 @@ static void print_schedule_warning(void *self, const char *file, int line, int c
   const Listener *l = self;
   if (l->repeats || (file && strcmp(file, l->program) == 0)) return;
   if (file)
-    fprintf(l->b->out, "%s: %s:%d: %s [%s]\n", l->c->name, file, line, message, code);
+    tell(l->b, "%s: %s:%d: %s [%s]\n", l->c->name, file, line, message, code);
   else
     print_warning(self, file, line, column, message, code);
 }
@@ -235,7 +243,7 @@ static void keep_schedule(Contender *c, const tirc_module *scheduled) {
   if (c->text && !c->by_trace)
     text = tirc_strdup(memory, c->text);
   else if (!c->automatic && !c->tuned && !c->by_trace)
-    text = read_script(c->script);
+    text = read_small_file(c->script);
   else if (scheduled && tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, NULL))
     text = NULL;
   c->schedule = text;
@@ -289,8 +297,8 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   else if (!c->rival)
     status = prepare_schedule(b, k, c);
   else if (!(c->prepared = prepare_rival(b, k, c->rival, &why))) {
-    fprintf(b->out, "%s%s%s: %s is left out: %s\n", k->at.kernel, *k->at.setting ? " " : "",
-            k->at.setting, c->name, why ? why : "out of memory");
+    tell(b, "%s%s%s: %s is left out: %s\n", k->at.kernel, *k->at.setting ? " " : "", k->at.setting,
+         c->name, why ? why : "out of memory");
     c->skipped = true;
     c->f.code = strdup("left-out");
     c->f.message = strdup(why ? why : "out of memory");

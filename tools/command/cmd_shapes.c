@@ -32,11 +32,6 @@ typedef struct Found {
 
 /* --- asking the rules ------------------------------------------------------------------------- */
 
-static void print_of_rules(void *self, const char *text) {
-  (void)self;
-  fputs(text, stderr);
-}
-
 /* [[name, [extents], dtype], ...] */
 static tirc_status set_weights(Found *f, tirc_error **e) {
   const int n = f->weights.n;
@@ -68,7 +63,7 @@ static char *question(const char *rules) {
 /* The script runs without a program; nothing of it is scheduled. */
 static int ask_text(Found *f, const char *text) {
   const tirc_schedule_options options = {.max_steps = f->o->from.script_steps,
-                                         .print = print_of_rules};
+                                         .print = print_aside};
   const tirc_value found = tirc_script("found"), none = tirc_list_of(0, NULL);
   tirc_module *m = NULL;
   tirc_error *e = NULL;

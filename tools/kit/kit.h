@@ -142,6 +142,8 @@ char *shown_name(const char *name);
  * "[-, -]" where too few turns say nothing. */
 enum { INTERVAL_TEXT = 64 };
 const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high);
+/* Whether it is a ScheduleError of a primitive, which has a page with an example. */
+bool has_page(const char *code);
 /* Prints the error, frees it and gives the exit status. */
 int report(tirc_error *e);
 /* An error of the command itself: exit status 2. */
@@ -171,6 +173,7 @@ int run_on_device(Running *o, int (*command)(void *self), void *self);
 void watch_launch(const Running *o, tirc_launch *launch, bool on);
 
 /* load.c */
+void print_aside(void *self, const char *text); /* what a script prints, to standard error */
 tirc_schedule_options schedule_options(const Making *o);
 /* load.c: DONE, or the exit status after the error was reported */
 int load_program(const Loading *o, const char *path, tirc_module **out);

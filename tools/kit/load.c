@@ -81,8 +81,8 @@ int read_text(const char *path, char **text, size_t *n) {
                   error == EFBIG ? "the file is larger than 256 MB" : strerror(error));
 }
 
-static void print_text(void *options, const char *text) {
-  (void)options;
+void print_aside(void *self, const char *text) {
+  (void)self;
   fputs(text, stderr);
 }
 
@@ -99,7 +99,7 @@ tirc_schedule_options schedule_options(const Making *o) {
       .max_steps = o->from.script_steps,
       .strict = o->from.strict,
       .verify = o->debug_mask && strcmp(o->debug_mask, "none") != 0,
-      .print = print_text,
+      .print = print_aside,
       .trace = o->trace ? print_trace : NULL,
       .warn = warn_about,
   };

@@ -97,8 +97,7 @@ static void put_program(const char *ir) {
   put_lines(text ? text : ir);
 }
 
-/* Errors of primitives have a page with an example; a wrong type or number of arguments has not. */
-static bool has_page(const char *code) {
+bool has_page(const char *code) {
   tirc_error_info e;
   for (int i = 0; tirc_error_table(i, &e); i++)
     if (strcmp(e.code, code) == 0) return true;

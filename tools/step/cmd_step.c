@@ -87,11 +87,6 @@ static void hear_warning(void *self, const char *file, int line, int column, con
   if (file && strcmp(file, l->program) == 0) add_warning(l->warnings, code, message);
 }
 
-static void hear_script(void *self, const char *text) {
-  (void)self;
-  fputs(text, stderr);
-}
-
 /* The steps of the script that the record amounts to. */
 static tirc_status steps_of_tuned(const Making *o, const tirc_module *m,
                                   const tirc_schedule_options *options, tirc_steps **out,
@@ -133,7 +128,7 @@ static int load_steps(const StepOptions *o, ProgramText *program, tirc_module **
       .max_steps = from->script_steps,
       .strict = from->strict,
       .self = &listener,
-      .print = hear_script,
+      .print = print_aside,
       .warn = hear_warning,
   };
   const tirc_auto_options a = auto_options(&o->make);

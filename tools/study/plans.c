@@ -78,13 +78,6 @@ void study_add_plan(Script *sc, Study *s, const Plan *p) {
   vec_push(sc->c, s->plans, *p);
 }
 
-static bool is_schedule_error(const char *code) {
-  tirc_error_info info;
-  for (int i = 0; tirc_error_table(i, &info); i++)
-    if (strcmp(info.code, code) == 0) return true;
-  return false;
-}
-
 /* Whether it imports from files of its folder, or reads them: then its text is not all that counts.
  */
 static bool reads_others(const char *text) {
@@ -116,7 +109,7 @@ Value study_run_contender(Script *sc, Value self, const Args *a) {
     p.what.text = schedule_text(sc, p.what.script);
     p.what.by_trace = reads_others(p.what.text);
   }
-  if (p.expect_error && (!p.what.text || !is_schedule_error(p.expect_error)))
+  if (p.expect_error && (!p.what.text || !has_page(p.expect_error)))
     tirc_script_error(sc, "ValueError", "`tirc explain` lists the codes: not-single-writer",
                       p.what.text ? "there is no error '%s'" : "no schedule ends in '%s' here",
                       p.expect_error);

@@ -397,11 +397,6 @@ static void check_study(Tirc *c, void *self) {
     check_contenders(sc, s, &s->tile_tables.at[i].of, s->tile_tables.at[i].loc);
 }
 
-static void print_of_study(void *self, const char *text) {
-  (void)self;
-  fputs(text, stderr);
-}
-
 /* The first line of comment. */
 static void find_title(Study *s, const char *text) {
   Tirc *c = s->script->c;
@@ -411,7 +406,7 @@ static void find_title(Study *s, const char *text) {
 }
 
 int read_study(Study *s) {
-  const tirc_schedule_options options = {.print = print_of_study};
+  const tirc_schedule_options options = {.print = print_aside};
   const char *slash = strrchr(s->path, '/');
   tirc_module *m = NULL;
   tirc_error *e = NULL;

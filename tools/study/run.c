@@ -237,9 +237,7 @@ static int open_ground(Study *s, Ground *g, const char *target) {
                        .cool_down = s->cool_down,
                        .turns = s->turns,
                        .attempts = s->attempts,
-                       .pin = s->pin},
-               .out = fopen("/dev/null", "w")};
-  if (!b->out) return complain(NULL, "cannot open /dev/null");
+                       .pin = s->pin}};
   if (tirc_target_find(target, &b->target, &e)) return report(e);
   int status = read_threads(b);
   leave_out_doubles(b);
@@ -461,7 +459,6 @@ void free_study(Study *s) {
     for (int j = 0; g->hashes && j < g->b.n_cases; j++) tirc_string_free(g->hashes[j]);
     free_cases(&g->b);
     for (int t = 0; t < g->b.n_threads; t++) tirc_executor_free(g->b.threads[t].executor);
-    if (g->b.out) fclose(g->b.out);
   }
   for (int i = 0; i < s->plans.n; i++) tirc_string_free(s->plans.at[i].hash);
   tirc_schedule_free(s->script);
