@@ -47,26 +47,17 @@ const char *read_fault(int error) {
 
 char *read_bounded_line(FILE *f, size_t most) {
   size_t n = 0, room = 256;
-  char *line = malloc(room + 1);
+  char *line = tirc_alloc(memory, room + 1);
   errno = 0;
-  for (int ch; line && (ch = getc_unlocked(f)) != EOF;) {
+  for (int ch; (ch = getc_unlocked(f)) != EOF;) {
     line[n++] = (char)ch;
     if (ch == '\n') break;
     if (n < room) continue;
-    char *grown = room < most ? realloc(line, 2 * room + 1) : NULL;
-    if (!grown) {
-      free(line);
-      errno = room < most ? ENOMEM : EFBIG;
-    }
-    line = grown;
+    if (room >= most) return errno = EFBIG, NULL;
+    line = memcpy(tirc_alloc(memory, 2 * room + 1), line, n);
     room *= 2;
   }
-  if (line) line[n] = 0;
-  if (line && n == 0) {
-    free(line);
-    return NULL;
-  }
-  return line;
+  return n ? line : NULL;
 }
 
 char *json_fault(const char *text, size_t n) {

@@ -12,7 +12,7 @@ char *read_to_end(FILE *f, size_t most, size_t *n);
 /* A text of at most 1 MB; "-" is standard input. NULL: errno says why, in words of read_fault. */
 char *read_small_file(const char *path);
 const char *read_fault(int error);
-/* The next line with its end, on the heap; NULL at the end of the input, and with errno EFBIG where
+/* The next line with its end; NULL at the end of the input, and with errno EFBIG where
  * the line is longer than `most`. */
 char *read_bounded_line(FILE *f, size_t most);
 /* NULL where a reader of JSON takes the text as it stands; otherwise why not. */

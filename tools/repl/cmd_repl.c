@@ -275,7 +275,7 @@ static int converse(Repl *r) {
   int worst = DONE;
   char *statement;
   while (!r->over && (statement = read_statement(r)) != NULL) {
-    int status = obey(r, keep_text(statement));
+    int status = obey(r, statement);
     worst = status > worst ? status : worst;
     fflush(stdout);
   }

@@ -69,8 +69,7 @@ static void take_word(void *self, const char *word) {
   Words *w = self;
   for (int i = 0; i < w->n; i++)
     if (strcmp(w->at[i], word) == 0) return;
-  char *copy = w->n < MOST_WORDS ? strdup(word) : NULL;
-  if (copy) w->at[w->n++] = copy;
+  if (w->n < MOST_WORDS) w->at[w->n++] = tirc_strdup(memory, word);
 }
 
 static size_t common_prefix(const Words *w) {
@@ -96,15 +95,12 @@ static unsigned char complete(EditLine *el, int key) {
   Editor *e = editor_of(el);
   const LineInfo *line = el_line(el);
   size_t n = (size_t)(line->cursor - line->buffer);
-  char *text = strndup(line->buffer, n);
+  char *text = tirc_strndup(memory, line->buffer, n);
   Words words = {0};
   (void)key;
-  if (!text) return CC_ERROR;
   bool first = strcmp(e->prompt, "tirc> ") == 0;
-  if (strspn(text, " \t") == n && (n || !first)) { /* nothing but indentation: Tab indents */
-    free(text);
+  if (strspn(text, " \t") == n && (n || !first)) /* nothing but indentation: Tab indents */
     return el_insertstr(el, "    ") == 0 ? CC_REFRESH : CC_ERROR;
-  }
   size_t typed = complete_line(e->r, text, n, take_word, &words);
   size_t common = words.n ? common_prefix(&words) : 0;
   unsigned char result = CC_ERROR;
@@ -115,8 +111,6 @@ static unsigned char complete(EditLine *el, int key) {
     list_words(&words);
     result = CC_REDISPLAY;
   }
-  for (int i = 0; i < words.n; i++) free(words.at[i]);
-  free(text);
   return result;
 }
 
@@ -137,11 +131,8 @@ static char *history_path(void) {
   const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   bool given = state && *state == '/', at_home = home && *home == '/';
   if (!given && !at_home) return NULL;
-  const char *base = given ? state : home, *rest = given ? "" : "/.local/state";
-  size_t n = strlen(base) + strlen(rest) + sizeof "/tirc/history";
-  char *path = malloc(n);
-  if (path) snprintf(path, n, "%s%s/tirc/history", base, rest);
-  return path;
+  return tirc_format(memory, "%s%s/tirc/history", given ? state : home,
+                     given ? "" : "/.local/state");
 }
 
 static bool is_empty_file(const char *path) {
@@ -161,7 +152,6 @@ static void open_history(Editor *e) {
              (!is_empty_file(e->file) && history(e->history, &event, H_LOAD, e->file) < 0);
   if (!bad) return;
   fprintf(stderr, "tirc: no history is kept: '%s' cannot be used\n", e->file);
-  free(e->file);
   e->file = NULL;
 }
 
@@ -185,11 +175,11 @@ static void remember_line(Editor *e, const char *line) {
 static char *prompt_of(EditLine *el) { return (char *)(uintptr_t)editor_of(el)->prompt; }
 
 Editor *open_editor(Repl *r) {
-  Editor *e = calloc(1, sizeof *e);
+  Editor *e = tirc_alloc(memory, sizeof *e);
   setlocale(LC_CTYPE, "");
-  if (e) e->el = el_init("tirc", stdin, stdout, stderr);
-  if (e && e->el) e->history = history_init();
-  if (!e || !e->history) {
+  e->el = el_init("tirc", stdin, stdout, stderr);
+  if (e->el) e->history = history_init();
+  if (!e->history) {
     close_editor(e);
     complain("lines may come from a pipe", "the terminal cannot be used");
     return NULL;
@@ -220,8 +210,6 @@ void close_editor(Editor *e) {
   if (!e) return;
   if (e->history) history_end(e->history);
   if (e->el) el_end(e->el);
-  free(e->file);
-  free(e);
 }
 
 char *edit_line(Editor *e, const char *prompt, bool *dropped) {
@@ -235,11 +223,8 @@ char *edit_line(Editor *e, const char *prompt, bool *dropped) {
   catch_interrupts();
   *dropped = e->dropped;
   if (e->dropped || !line || n <= 0) return NULL;
-  size_t length = strlen(line);
-  char *copy = malloc(length + 2);
-  if (!copy) return NULL;
-  memcpy(copy, line, length + 1);
-  if (length && copy[length - 1] != '\n') memcpy(copy + length, "\n", 2);
+  const size_t length = strlen(line);
+  char *copy = tirc_format(memory, "%s%s", line, length && line[length - 1] != '\n' ? "\n" : "");
   if (copy[strspn(copy, " \t\n")]) remember_line(e, copy);
   return copy;
 }

@@ -6,7 +6,6 @@
 #include "tools/kit/input.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Scan { /* what is open at the end of a text */
@@ -96,56 +95,33 @@ static char *read_line(Repl *r, const char *prompt, bool *dropped) {
   enum { MOST_LINE = 1 << 20 };
   char *line = read_bounded_line(stdin, MOST_LINE);
   if (!line && errno == EFBIG) r->too_long = true;
-  const size_t n = line ? strlen(line) : 0;
-  if (line && (n == 0 || line[n - 1] != '\n')) {
-    char *grown = realloc(line, n + 2); /* a last line without its end */
-    if (grown) {
-      line = grown;
-      memcpy(line + n, "\n", 2);
-    }
-  }
-  return line;
-}
-
-/* text and line, which are freed. */
-static char *append(char *text, char *line) {
-  size_t n = strlen(text);
-  char *grown = realloc(text, n + strlen(line) + 1);
-  if (!grown) free(text);
-  if (grown) strcpy(grown + n, line);
-  free(line);
-  return grown;
+  const size_t n = line ? strlen(line) : 0; /* a last line may have no end */
+  return line && (!n || line[n - 1] != '\n') ? tirc_format(memory, "%s\n", line) : line;
 }
 
 char *read_statement(Repl *r) {
   enum { MOST_STATEMENT = 1 << 22 };
-  bool dropped, decorated = false, block;
-  char *text = read_line(r, "tirc> ", &dropped);
-  if (!text) return dropped ? strdup("") : NULL;
-  block = opens_block(text);
-  decorated = *text == '@';
-  while (text && (block || is_open(text))) {
-    bool inside = is_open(text);
-    char *line = read_line(r, "... ", &dropped);
-    if (!line && dropped) {
-      free(text);
-      return strdup("");
-    }
-    if (!line) break;
-    if (!inside && r->editor && is_blank(line)) {
-      free(line);
-      break;
-    }
+  bool dropped;
+  size_t n = 0;
+  char *line = read_line(r, "tirc> ", &dropped), *text = NULL;
+  if (!line) return dropped ? tirc_strdup(memory, "") : NULL;
+  const bool block = opens_block(line);
+  bool decorated = *line == '@', inside;
+  FILE *f = begin_text(&text, &n);
+  fputs(line, f);
+  for (fflush(f); (inside = is_open(text)) || block; fflush(f)) {
+    line = read_line(r, "... ", &dropped);
+    if (!line || (!inside && r->editor && is_blank(line))) break;
     if (!inside && !decorated && !continues(line)) {
       r->pending = line;
       break;
     }
     decorated = !inside && (*line == '@' || (decorated && is_blank(line)));
-    text = append(text, line);
-    if (text && strlen(text) > MOST_STATEMENT) r->too_long = true;
+    fputs(line, f);
+    r->too_long = n > MOST_STATEMENT;
     if (r->too_long) break;
   }
-  if (!r->too_long) return text;
-  free(text);
-  return NULL;
+  end_text(f, &text);
+  if (r->too_long) return NULL;
+  return !line && dropped ? tirc_strdup(memory, "") : text;
 }

@@ -141,7 +141,6 @@ int move_back(Repl *r, int n) {
 }
 
 void free_session(Repl *r) {
-  free(r->pending);
   tirc_steps_free(r->steps);
   tirc_module_free(r->program);
 }
