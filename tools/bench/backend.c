@@ -69,8 +69,7 @@ static int read_backend(Bench *b, char *word) {
 }
 
 int read_backends(Bench *b) {
-  char words[256], *rest = words, *word;
-  snprintf(words, sizeof words, "%s", b->how.backend ? b->how.backend : "jit");
+  char *rest = tirc_strdup(memory, b->how.backend ? b->how.backend : "jit"), *word;
   int status = DONE;
   while (status == DONE && (word = strsep(&rest, ",")) != NULL) status = read_backend(b, word);
   return status;
@@ -151,12 +150,11 @@ static void show_errors(const Bench *b, const char *compiler, const char *said) 
 static void *load(const Bench *b, const Case *k, const tirc_module *m, const char *callee,
                   const char *compiler, const char *source) {
   const char *parent = getenv("TMPDIR");
-  char folder[256], c[288], so[288], said[288];
-  snprintf(folder, sizeof folder, "%.200s/tirc-bench-XXXXXX", parent && *parent ? parent : "/tmp");
+  char *folder = tirc_format(memory, "%s/tirc-bench-XXXXXX", parent && *parent ? parent : "/tmp");
   if (!mkdtemp(folder)) return NULL;
-  snprintf(c, sizeof c, "%s/kernel.c", folder);
-  snprintf(so, sizeof so, "%s/kernel.so", folder);
-  snprintf(said, sizeof said, "%s/said", folder);
+  char *c = tirc_format(memory, "%s/kernel.c", folder),
+       *said = tirc_format(memory, "%s/said", folder);
+  char *so = tirc_format(memory, "%s/kernel.so", folder);
   bool ok = write_source(k, m, callee, c, source) &&
             compile(compiler, b->target.name, c, so, said, k->at.threads);
   void *library = ok ? dlopen(so, RTLD_NOW | RTLD_LOCAL) : NULL;

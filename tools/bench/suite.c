@@ -287,15 +287,14 @@ int read_programs(Bench *b) {
 }
 
 int write_suite(const char *suite, const char *folder) {
-  char name[64];
   int status = suite ? NO
                      : complain("tirc bench --suite operators --write FOLDER",
                                 "--write needs the name of a suite");
   for (int i = 0; i < N_SUITES && status == NO; i++) {
     if (strcmp(suites[i].name, suite) != 0) continue;
-    snprintf(name, sizeof name, "%.50s.suite", suite);
     status = make_folder(folder);
-    if (status == DONE) status = write_into_folder(folder, name, suites[i].text);
+    if (status == DONE)
+      status = write_into_folder(folder, tirc_format(memory, "%s.suite", suite), suites[i].text);
   }
   if (status == NO) return no_suite(suite, NULL);
   for (int i = 0; i < N_PROGRAMS && status == DONE; i++)

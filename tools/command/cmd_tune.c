@@ -78,12 +78,10 @@ static void print_failures(FILE *out, const tirc_tune_result *r) {
   for (int i = 0; i < r->n_failures; i++) {
     const tirc_tune_failure *f = &r->failures[i];
     enum { MOST = 200 };
-    char message[MOST + 1];
     fprintf(out, "  failed: %lld x ", (long long)f->n);
     put_name(out, f->code);
     fputs(", as: ", out);
-    snprintf(message, sizeof message, "%s", f->message);
-    put_name(out, message);
+    put_name(out, tirc_format(memory, "%.*s", MOST, f->message));
     fputc('\n', out);
   }
 }

@@ -23,11 +23,8 @@ static bool write_file(const char *folder, const char *name, const void *bytes, 
 
 static void remove_folder(const char *folder) {
   static const char *const names[] = {"kernel.o", "runtime.a", "weights", "weights.s", "linked"};
-  char path[128];
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    unlink(path);
-  }
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    unlink(tirc_format(memory, "%s/%s", folder, names[i]));
   rmdir(folder);
 }
 
@@ -65,27 +62,22 @@ static int run_linker(const Linking *what, const char *folder, const char *compi
 
 /* The assembler takes the block from its file. */
 static int write_block(const Linking *what, const char *folder) {
-  char text[1024], path[128];
-  const int n =
-      snprintf(text, sizeof text,
-               " .section .rodata\n .balign 64\n .globl %s\n .hidden %s\n"
-               " .type %s, %%object\n%s:\n .incbin \"weights\"\n .size %s, . - %s\n"
-               " .section .note.GNU-stack,\"\",%%progbits\n",
-               what->block, what->block, what->block, what->block, what->block, what->block);
-  if (n < 0 || (size_t)n >= sizeof text)
-    return complain("give the file a shorter name", "the name %s is too long", what->block);
-  if (!write_file(folder, "weights.s", text, (size_t)n))
+  const char *block = what->block;
+  char *text = tirc_format(memory,
+                           " .section .rodata\n .balign 64\n .globl %s\n .hidden %s\n"
+                           " .type %s, %%object\n%s:\n .incbin \"weights\"\n .size %s, . - %s\n"
+                           " .section .note.GNU-stack,\"\",%%progbits\n",
+                           block, block, block, block, block, block);
+  if (!write_file(folder, "weights.s", text, strlen(text)))
     return complain("set TMPDIR", "cannot write in %s", folder);
-  snprintf(path, sizeof path, "%s/weights", folder);
-  return what->write_block(what->self, path);
+  return what->write_block(what->self, tirc_format(memory, "%s/weights", folder));
 }
 
 static int copy_result(const char *folder, const char *compiler, const char *path) {
   enum { PIECE = 1 << 16 };
-  char from[128], bytes[PIECE];
+  char bytes[PIECE];
   size_t n;
-  snprintf(from, sizeof from, "%s/linked", folder);
-  FILE *f = fopen(from, "rb");
+  FILE *f = fopen(tirc_format(memory, "%s/linked", folder), "rb");
   if (!f) return complain(NULL, "%s made no file", compiler);
   NewFile to = begin_file(path);
   while (to.f && (n = fread(bytes, 1, sizeof bytes, f)) > 0)
@@ -126,10 +118,8 @@ static int link_in(const Linking *what, const char *folder, const char *compiler
 int link_code(const Linking *what, const char *path) {
   const char *compiler = getenv("CC"), *tmp = getenv("TMPDIR");
   if (!compiler || !*compiler || strchr(compiler, ' ')) compiler = "cc";
-  char folder[96];
-  int length = snprintf(folder, sizeof folder, "%s/tirc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-  if (length >= (int)sizeof folder || !mkdtemp(folder))
-    return complain("set TMPDIR", "there is no folder for temporary files");
+  char *folder = tirc_format(memory, "%s/tirc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  if (!mkdtemp(folder)) return complain("set TMPDIR", "there is no folder for temporary files");
   const int status = link_in(what, folder, compiler, path);
   remove_folder(folder);
   return status;

@@ -170,18 +170,15 @@ static bool tune_in(Rung *r, const char *database) {
 static bool tune_little(Rung *r) {
   const char *tmp = getenv("TMPDIR");
   const char *const files[] = {"", "-wal", "-shm"};
-  char folder[256], database[300], file[320];
-  snprintf(folder, sizeof folder, "%.200s/tirc-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  char *folder = tirc_format(memory, "%s/tirc-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (!mkdtemp(folder)) {
     snprintf(r->said, sizeof r->said, "no folder can be made for temporary files");
     return false;
   }
-  snprintf(database, sizeof database, "%s/tirc.db", folder);
+  char *database = tirc_format(memory, "%s/tirc.db", folder);
   const bool tuned = parse(r, product, 0, NULL) && tune_in(r, database);
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    snprintf(file, sizeof file, "%s%s", database, files[i]);
-    unlink(file);
-  }
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    unlink(tirc_format(memory, "%s%s", database, files[i]));
   rmdir(folder);
   return tuned;
 }

@@ -232,9 +232,7 @@ int end_output(const char *path, NewFile *to, int status) {
 }
 
 int write_into_folder(const char *folder, const char *name, const char *text) {
-  char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-    return complain(NULL, "the folder's name is too long");
+  char *path = tirc_format(memory, "%s/%s", folder, name);
   FILE *f = fopen(path, "wx"); /* an exercise that was begun is not lost */
   if (!f)
     return complain(errno == EEXIST ? "give another folder, or remove the file" : NULL,

@@ -32,13 +32,10 @@ static bool knows(const char *wanted) {
 
 /* debug-phase0.tir ... */
 static int dump(const Making *o, int phase, const char *text) {
-  char path[4096];
   if (mkdir(o->dump_dir, 0777) && errno != EEXIST)
     return complain(NULL, "cannot make the folder '%s': %s", o->dump_dir, strerror(errno));
-  const int n = snprintf(path, sizeof path, "%s/debug-phase%d.tir", o->dump_dir, phase);
-  if (n < 0 || (size_t)n >= sizeof path)
-    return complain(NULL, "the name of the folder '%s' is too long", o->dump_dir);
-  return write_output(path, text, strlen(text));
+  return write_output(tirc_format(memory, "%s/debug-phase%d.tir", o->dump_dir, phase), text,
+                      strlen(text));
 }
 
 static void see(void *self, int phase, const char *name, const char *pass, const char *text) {

@@ -271,29 +271,25 @@ static int shortened(const char *help, int width) {
 }
 
 static void print_option(const OptionRow *o, bool whole, FILE *to) {
-  char left[64], letter[8] = "";
-  if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-  snprintf(left, sizeof left, "%s--%s%s%s%s", letter, o->name,
-           o->optional   ? "[="
-           : o->argument ? "="
-                         : "",
-           o->argument ? o->argument : "", o->optional ? "]" : "");
-  char help[512];
+  const char *letter = o->letter ? tirc_format(memory, "-%c, ", o->letter) : "";
+  char *left = tirc_format(memory, "%s--%s%s%s%s", letter, o->name,
+                           o->optional   ? "[="
+                           : o->argument ? "="
+                                         : "",
+                           o->argument ? o->argument : "", o->optional ? "]" : "");
   const int n = whole ? (int)strlen(o->help) : shortened(o->help, text_width(to) - COLUMN);
-  snprintf(help, sizeof help, "%.*s%s", n, o->help, o->help[n] ? " ..." : "");
-  put_row(to, COLUMN, left, help);
+  put_row(to, COLUMN, left, tirc_format(memory, "%.*s%s", n, o->help, o->help[n] ? " ..." : ""));
 }
 
 void print_command_help(const Command *c, bool all, FILE *to) {
   const char *end = strchr(c->summary, '?') ? "" : ".", *rest = strstr(c->details, "\n\n");
   const OptionRow *o;
-  char title[256], first[512];
+  const int n = rest && !all ? (int)(rest - c->details) : -1;
   int left_out = 0, shown = 0;
-  snprintf(title, sizeof title, "%c%s%s", tirc_upper(c->summary[0]), c->summary + 1, end);
-  snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - c->details) : -1, c->details);
   fprintf(to, "usage: tirc %s [OPTION]... %s\n\n", c->name, c->synopsis);
-  put_text(to, 0, false, title);
-  put_text(to, 0, false, all ? c->details : first);
+  put_text(to, 0, false,
+           tirc_format(memory, "%c%s%s", tirc_upper(c->summary[0]), c->summary + 1, end));
+  put_text(to, 0, false, tirc_format(memory, "%.*s", n, c->details));
   for (int i = 0; (o = option_row(i)) != NULL; i++) {
     if (!takes_option(c, o)) continue;
     if (!all && !o->usual) {
@@ -320,11 +316,10 @@ void print_usage(FILE *to) {
            "A small TensorIR compiler: it checks, schedules, lowers, compiles, runs and measures\n"
            "loop-nest programs written in TVMScript.\n");
   for (int i = 0; i < n_commands; i++) {
-    char left[64];
     if (!i || strcmp(commands[i].group, commands[i - 1].group) != 0)
       fprintf(to, "\n%s:\n", commands[i].group);
-    snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].synopsis);
-    put_row(to, 31, left, commands[i].summary);
+    put_row(to, 31, tirc_format(memory, "%s %s", commands[i].name, commands[i].synopsis),
+            commands[i].summary);
   }
   put_text(to, 0, false,
            "\n`tirc COMMAND --help` shows a command's options and examples.\n"

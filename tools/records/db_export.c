@@ -135,9 +135,8 @@ static int cannot_write(const char *path, NewFile *to) {
 }
 
 static int export_folder(const DbOptions *o, tirc_db *db, const char *folder, const Tasks *tasks) {
-  char path[4096];
+  char *path = tirc_format(memory, "%s/records.json", folder);
   Records r = {.o = o, .path = path};
-  snprintf(path, sizeof path, "%s/records.json", folder);
   if (mkdir(folder, 0777) && errno != EEXIST)
     return complain(NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
   NewFile to = begin_file(path);

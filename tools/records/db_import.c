@@ -60,11 +60,10 @@ static int add_program(Import *x, const char *path) {
 
 /* folder/0.tir, folder/1.tir, ... */
 static int add_folder(Import *x, const char *folder) {
-  char path[4096];
   struct stat there;
   int status = DONE;
   while (status == DONE) {
-    snprintf(path, sizeof path, "%s/%d.tir", folder, x->n);
+    char *path = tirc_format(memory, "%s/%d.tir", folder, x->n);
     if (stat(path, &there)) break;
     status = add_program(x, path);
   }
@@ -421,7 +420,6 @@ int db_import(const DbOptions *o, tirc_db *db) {
     return complain(NULL, "usage: tirc db import FOLDER | RECORDS PROG... | TABLE.csv [PROG]...");
   const char *path = args->at[1], *ending = strrchr(path, '.');
   const bool csv = o->asked.csv || (ending && strcmp(ending, ".csv") == 0);
-  char inside[4096];
   Import x = {.o = o, .db = db, .path = path};
   struct stat there;
   int status = DONE;
@@ -430,8 +428,7 @@ int db_import(const DbOptions *o, tirc_db *db) {
   for (int i = 2; i < args->n && status == DONE; i++) status = add_program(&x, args->at[i]);
   if (status == DONE && is_folder(path)) {
     status = add_folder(&x, path);
-    snprintf(inside, sizeof inside, "%s/records.json", path);
-    path = inside;
+    path = tirc_format(memory, "%s/records.json", path);
   }
   if (status == DONE && !csv && !x.n)
     status = complain("the records tell how to schedule, and not what: tirc db import RECORDS PROG",

@@ -132,11 +132,10 @@ static void append(char *to, size_t size, const char *separator, const char *tex
 }
 
 static void append_place(Facts *f, const char *call) {
-  char block[64], loop[64], place[140];
+  char block[64], loop[64];
   read_argument(call, 0, block, sizeof block);
   read_argument(call, 1, loop, sizeof loop);
-  snprintf(place, sizeof place, "%s@%s", block, loop);
-  append(f->computed_at, sizeof f->computed_at, " ", place);
+  append(f->computed_at, sizeof f->computed_at, " ", tirc_format(memory, "%s@%s", block, loop));
 }
 
 static void read_call(Facts *f, const tirc_step *s) {

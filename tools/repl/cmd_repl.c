@@ -5,7 +5,6 @@
 #include "tools/teach/teach.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -207,10 +206,9 @@ static int repl_help(Repl *r, const char *text) {
   bool found = false;
   for (int i = 0; i < n_repl_commands; i++) {
     const ReplCommand *c = &repl_commands[i];
-    char left[64];
     if (*text && strcmp(text, c->name) != 0) continue;
-    snprintf(left, sizeof left, "%s%s%s", c->name, c->argument ? " " : "",
-             c->argument ? c->argument : "");
+    char *left = tirc_format(memory, "%s%s%s", c->name, c->argument ? " " : "",
+                             c->argument ? c->argument : "");
     put_row(stdout, 35, left, c->help);
     found = true;
   }

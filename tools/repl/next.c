@@ -95,10 +95,7 @@ typedef struct Search {
 
 /* A name's value, by way of a dict: the API evaluates expressions as arguments. */
 static bool value_of(tirc_schedule *s, const char *name, tirc_value *out) {
-  char dict[TEXT];
-  tirc_value key = tirc_text("x"), self;
-  snprintf(dict, sizeof dict, "{'x': %s}", name);
-  self = tirc_script(dict);
+  tirc_value key = tirc_text("x"), self = tirc_script(tirc_format(memory, "{'x': %s}", name));
   return tirc_schedule_method(s, &self, "get", 1, &key, 0, NULL, NULL, out, NULL) == TIRC_OK;
 }
 

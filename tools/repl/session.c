@@ -1,7 +1,6 @@
 /* The state of a session: its lines, and what they do to the program. */
 #include "repl.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Listener { /* hears what the lines print, and shows what is new */

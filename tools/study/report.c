@@ -55,10 +55,9 @@ static const char *compare_sizes(const Claim *c) {
 
 static void put_verdict(Doc *d, const Claim *c) {
   static const char *const classes[] = {"", "good", "bad", "open"};
-  char text[128];
   const char *size = c->published ? compare_sizes(c) : "";
-  snprintf(text, sizeof text, "%s%s%s", verdict_name(c->verdict), *size ? ", " : "", size);
-  if (c->verdict == UNDECIDED) snprintf(text, sizeof text, "undecided: %s", c->why);
+  char *text = tirc_format(memory, "%s%s%s", verdict_name(c->verdict), *size ? ", " : "", size);
+  if (c->verdict == UNDECIDED) text = tirc_format(memory, "undecided: %s", c->why);
   if (c->verdict == NOT_PUBLISHED)
     doc_cell(d, " ");
   else
@@ -232,15 +231,15 @@ static bool is_first_of_block(const Bench *b, const Case *k) {
 /* Each panel is a file: figure-2-qkv-2.svg. */
 static void put_panel(Page *p, const Ground *g, int number, const char *kernel, int threads) {
   const Figure *f = &p->s->figures.at[number];
-  char name[160], title[256];
-  snprintf(name, sizeof name, "figure-%d-%.60s-%.40s-%d", number + 1, kernel ? kernel : "all",
-           g->b.target.name, threads);
+  char *name = tirc_format(memory, "figure-%d-%.60s-%.40s-%d", number + 1, kernel ? kernel : "all",
+                           g->b.target.name, threads);
   for (char *c = name; *c; c++)
     if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c)) *c = '_';
   const bool targets = p->s->n_grounds > 1;
-  snprintf(title, sizeof title, "%.100s: %.60s%s%d thread%s%s%.40s", f->title, kernel ? kernel : "",
-           kernel ? ", " : "", threads, threads == 1 ? "" : "s", targets ? ", " : "",
-           targets ? g->b.target.name : "");
+  char *title =
+      tirc_format(memory, "%.100s: %.60s%s%d thread%s%s%.40s", f->title, kernel ? kernel : "",
+                  kernel ? ", " : "", threads, threads == 1 ? "" : "s", targets ? ", " : "",
+                  targets ? g->b.target.name : "");
   if (draw_figure(p->s, g, f, kernel, threads, name)) doc_figure(&p->d, p->s->report, name, title);
 }
 
@@ -287,7 +286,7 @@ static void put_median(Page *p, const Ground *g, const Case *k, int plan) {
 
 static void put_block(Page *p, const Ground *g, const Case *first) {
   const Bench *b = &g->b;
-  char *heads = NULL, title[256];
+  char *heads = NULL;
   size_t size = 0;
   unsigned right = 0;
   int n = 1;
@@ -302,10 +301,10 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
     n++;
   }
   (void)end_text(f, &heads);
-  snprintf(title, sizeof title, "%s, %d thread%s%s%s", first->at.kernel, first->at.threads,
-           first->at.threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
-           p->s->n_grounds > 1 ? g->b.how.target : "");
-  doc_heading(&p->d, 3, title);
+  doc_heading(&p->d, 3,
+              tirc_format(memory, "%s, %d thread%s%s%s", first->at.kernel, first->at.threads,
+                          first->at.threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
+                          p->s->n_grounds > 1 ? g->b.how.target : ""));
   doc_table(&p->d, heads, right);
   for (int plan = 0; plan < p->s->plans.n; plan++) {
     doc_cell(&p->d, "%s", p->s->plans.at[plan].what.name);

@@ -262,9 +262,8 @@ typedef struct Similar { /* names that a word is a part of */
 } Similar;
 
 static void offer_similar(Similar *s, const char *dashes, const char *name) {
-  char quoted[64];
   if (strlen(s->word) < 3 || s->n == SIMILAR || !strstr(name, s->word)) return;
-  snprintf(quoted, sizeof quoted, "'%s%s'", dashes, name);
+  char *quoted = tirc_format(memory, "'%s%s'", dashes, name);
   if (strstr(s->hint, quoted)) return;
   size_t used = strlen(s->hint);
   snprintf(s->hint + used, sizeof s->hint - used, "%s%s", s->n++ ? ", " : "did you mean ", quoted);
@@ -282,11 +281,8 @@ static const char *names_with(Similar *s) {
   for (int i = 0; (o = option_row(i)); i++) offer_similar(s, "--", o->name);
   if (!s->n) return NULL;
   char *comma = s->n > 1 ? strrchr(s->hint, ',') : NULL;
-  char last[64];
-  if (comma) {
-    snprintf(last, sizeof last, "%s", comma + 2);
-    snprintf(comma, sizeof s->hint - (size_t)(comma - s->hint), " or %s", last);
-  }
+  if (comma)
+    snprintf(comma, sizeof s->hint - (size_t)(comma - s->hint), " or %s", copied(comma + 2));
   size_t used = strlen(s->hint);
   snprintf(s->hint + used, sizeof s->hint - used, "?%s",
            s->n > n_names ? " `tirc COMMAND --help-all` explains options" : "");
