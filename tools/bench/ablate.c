@@ -56,8 +56,7 @@ int find_rules(Bench *b, const char *path) {
   b->script = read_small_file(path);
   if (!b->script) return complain(NULL, "cannot read '%s': %s", path, read_fault(errno));
   for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
-    one_more(b->rules, b->n_rules);
-    Rule *rule = &b->rules[b->n_rules++];
+    Rule *rule = one_more(b->rules, b->n_rules);
     *rule = (Rule){tirc_strndup(memory, r + sizeof DEFINITION - 1, name_length(r)),
                    leave_out(b->script, r), r};
     if (!rule->name || !rule->text)

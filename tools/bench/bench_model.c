@@ -112,9 +112,8 @@ static int time_runs(ModelBench *b) {
 static FunctionFigures *figures_of(ModelBench *b, const char *name) {
   for (int i = 0; i < b->n_functions; i++)
     if (strcmp(b->functions[i].name, name) == 0) return &b->functions[i];
-  one_more(b->functions, b->n_functions);
-  b->functions[b->n_functions] = (FunctionFigures){.name = name};
-  return &b->functions[b->n_functions++];
+  FunctionFigures *f = one_more(b->functions, b->n_functions);
+  return *f = (FunctionFigures){.name = name}, f;
 }
 
 static double time_traffic(const ModelBench *b, int64_t read, int64_t written) {

@@ -25,9 +25,8 @@ static bool read_axis(const char *text, Axis *a) {
   do {
     const char *start = ++p;
     p = value_end(start);
-    one_more(a->values, a->n);
     if (p == start) return false;
-    a->values[a->n++] = tirc_strndup(memory, start, (size_t)(p - start));
+    *one_more(a->values, a->n) = tirc_strndup(memory, start, (size_t)(p - start));
   } while (*p == ',');
   return true;
 }
@@ -79,11 +78,7 @@ static void choose(const Line *l, int i, Case *k) {
 int add_line(Bench *b, const Line *l) {
   int n = count_cases(l);
   if (n > MOST_CASES - b->n_cases) return complain(NULL, "at most %d settings in all", MOST_CASES);
-  for (int i = 0; i < n; i++) {
-    one_more(b->cases, b->n_cases);
-    b->cases[b->n_cases] = (Case){0};
-    choose(l, i, &b->cases[b->n_cases++]);
-  }
+  for (int i = 0; i < n; i++) choose(l, i, one_more(b->cases, b->n_cases));
   return DONE;
 }
 

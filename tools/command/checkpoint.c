@@ -15,8 +15,7 @@
 enum { MOST_HEADER = 100 * 1000 * 1000 }; /* what the format allows */
 
 static Weight *add_weight(Checkpoint *c, const char *name, const char *dtype) {
-  one_more(c->at, c->n);
-  Weight *w = &c->at[c->n++];
+  Weight *w = one_more(c->at, c->n);
   *w = (Weight){.name = tirc_strdup(memory, name)};
   snprintf(w->dtype, sizeof w->dtype, "%s", dtype);
   return w;

@@ -331,13 +331,11 @@ static int check_ranges(const Tune *t) {
       break;
     }
     for (int k = 0; k < more; k++) {
-      one_more(all, n);
-      all[n++] = params[k];
+      *one_more(all, n) = params[k];
     }
   }
   for (int i = 0; i < t->model.n_inputs; i++) {
-    one_more(all, n);
-    all[n++] = (tirc_param){.name = t->model.inputs[i], .is_array = true};
+    *one_more(all, n) = (tirc_param){.name = t->model.inputs[i], .is_array = true};
   }
   if (status == DONE) status = check_range_names(&t->o->run, n, all, t->cases.n_cases);
   return status;

@@ -24,8 +24,7 @@ static void add_task(ModelTasks *t, const char *name, char *hash, tirc_module *a
       tirc_module_free(alone);
       return;
     }
-  one_more(t->at, t->n);
-  t->at[t->n++] = (ModelTask){tirc_strdup(memory, name), hash, alone, calls};
+  *one_more(t->at, t->n) = (ModelTask){tirc_strdup(memory, name), hash, alone, calls};
 }
 
 static void count(void *self, const char *name, int calls) {

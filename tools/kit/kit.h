@@ -84,8 +84,8 @@ int say_that_memory_is_out(void); /* BAD; it takes none for that, and drops part
 /* What is taken of this goes when the command ends, which it does with a message where there is no
  * more. */
 extern Tirc *memory;
-/* Room for one more behind n of them. */
-#define one_more(at, n) ((at) = more_room((at), (n), sizeof *(at)))
+/* The place of one more behind n of them. */
+#define one_more(at, n) ((at) = more_room((at), (n), sizeof *(at)), &(at)[(n)++])
 void *more_room(void *at, int n, size_t size);
 /* A text that is written as a file is; it is of that memory, too. */
 FILE *begin_text(char **text, size_t *n);

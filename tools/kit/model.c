@@ -209,8 +209,7 @@ typedef struct Checking {
 static bool is_done(Checking *k, const char *func) {
   for (int i = 0; i < k->n_done; i++)
     if (strcmp(k->done[i], func) == 0) return true;
-  one_more(k->done, k->n_done);
-  k->done[k->n_done++] = func;
+  *one_more(k->done, k->n_done) = func;
   return false;
 }
 
@@ -248,12 +247,9 @@ static bool is_packing(const Checking *k, const tirc_program_call *call) {
 }
 
 static bool note_packed(Checking *k, const tirc_program_call *call) {
-  one_more(k->packed, k->n_packed);
-  Packed *p = &k->packed[k->n_packed];
-  p->data = tirc_array_data(call->args[1].array);
-  if (tirc_array_copy(call->args[0].array, &p->weight, NULL)) return false;
-  k->n_packed++;
-  return true;
+  Packed *p = one_more(k->packed, k->n_packed);
+  *p = (Packed){.data = tirc_array_data(call->args[1].array)};
+  return !tirc_array_copy(call->args[0].array, &p->weight, NULL);
 }
 
 static bool before_call(void *self, const tirc_program_call *call) {

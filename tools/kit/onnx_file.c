@@ -24,8 +24,7 @@ static int read_series(const Loading *o, const char *kind, TestArrays *out) {
     const bool failed = there && tirc_array_read_onnx(path, &a, &e);
     if (failed) return report(e);
     if (!there) return DONE;
-    one_more(out->at, out->n);
-    out->at[out->n++] = a;
+    *one_more(out->at, out->n) = a;
   }
 }
 

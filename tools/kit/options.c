@@ -67,10 +67,7 @@ bool takes_option(const Command *c, const OptionRow *o) {
   return false;
 }
 
-void add_to_list(List *l, const char *s) {
-  one_more(l->at, l->n);
-  l->at[l->n++] = s;
-}
+void add_to_list(List *l, const char *s) { *one_more(l->at, l->n) = s; }
 
 static const Option *find_option(const Command *c, const char *name, size_t n, char letter) {
   for (int i = 0; i < N_OPTIONS; i++) {

@@ -6,10 +6,9 @@
 #include <string.h>
 
 void add_cell(Table *t, const char *format, ...) {
-  one_more(t->cells, t->n);
   va_list args;
   va_start(args, format);
-  t->cells[t->n++] = tirc_vformat(memory, format, args);
+  *one_more(t->cells, t->n) = tirc_vformat(memory, format, args);
   va_end(args);
 }
 

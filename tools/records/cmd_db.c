@@ -11,10 +11,9 @@
 
 static bool keep_task(void *self, const tirc_db_task *t) {
   Tasks *all = self;
-  one_more(all->at, all->n);
   tirc_db_described *machine = tirc_alloc(memory, sizeof *machine);
   *machine = (tirc_db_described){copied(t->machine->profile), copied(t->machine->description)};
-  tirc_db_task *to = &all->at[all->n++];
+  tirc_db_task *to = one_more(all->at, all->n);
   *to = *t;
   to->machine = machine;
   to->id = copied(t->id);

@@ -102,8 +102,7 @@ static void keep(Results *all, Stored s) {
     }
     return;
   }
-  one_more(all->at, all->n);
-  all->at[all->n++] = s;
+  *one_more(all->at, all->n) = s;
 }
 
 static bool is_wanted(const ResultsOptions *o, const char *kernel) {

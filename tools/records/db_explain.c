@@ -47,8 +47,7 @@ static Share *share_of(Explained *x, const char *name, const char *value) {
     if (strcmp(s->value, value) == 0) return s;
     of = s->of;
   }
-  one_more(x->shares, x->n_shares);
-  Share *s = &x->shares[x->n_shares++];
+  Share *s = one_more(x->shares, x->n_shares);
   *s = (Share){.of = of < 0 ? most + 1 : of};
   snprintf(s->name, sizeof s->name, "%s", name);
   snprintf(s->value, sizeof s->value, "%s", value);
@@ -89,8 +88,7 @@ static void count_facts(Explained *x, const Facts *f, double ratio, bool best) {
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static void keep_row(Explained *x, const tirc_db_trial *t, const Facts *f) {
-  one_more(x->rows, x->n);
-  Row *r = &x->rows[x->n++];
+  Row *r = one_more(x->rows, x->n);
   *r = (Row){.task = x->task, .seconds = t->seconds, .facts = *f};
   snprintf(r->id, sizeof r->id, "%s", t->id);
 }

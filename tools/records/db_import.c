@@ -45,8 +45,7 @@ static int fault(const Import *x, const char *format, ...) {
 
 static int add_program(Import *x, const char *path) {
   tirc_error *e = NULL;
-  one_more(x->programs, x->n);
-  struct Program *p = &x->programs[x->n];
+  struct Program *p = one_more(x->programs, x->n);
   *p = (struct Program){.path = tirc_strdup(memory, path)};
   int status = load_program(&x->o->from, path, &p->m);
   char *hash = NULL;
@@ -54,7 +53,6 @@ static int add_program(Import *x, const char *path) {
   p->hash = copied(hash);
   tirc_string_free(hash);
   p->name = shown_stem(x->o->from.define.n ? x->path : path);
-  if (status == DONE) x->n++;
   return status;
 }
 
@@ -319,9 +317,8 @@ static int program_of_hash(Import *x, const char *hash, struct Program **out) {
     return report(e);
   if (!found.m)
     return fault(x, "neither the files given nor the database have the program %s", hash);
-  one_more(x->programs, x->n);
-  x->programs[x->n] = found;
-  return *out = &x->programs[x->n++], DONE;
+  *out = one_more(x->programs, x->n);
+  return **out = found, DONE;
 }
 
 static bool read_threads(const char *s, int *out) {

@@ -38,8 +38,7 @@ static const struct {
 enum { N_WHOLE = sizeof whole_knobs / sizeof *whole_knobs };
 
 void lore_add(Lore *l, const char *machine, double seconds, const Facts *f) {
-  one_more(l->at, l->n);
-  Example *x = &l->at[l->n++];
+  Example *x = one_more(l->at, l->n);
   *x = (Example){.machine = tirc_strdup(memory, machine), .seconds = seconds, .query = query_of(f)};
   const double whole[N_WHOLE] = {(double)f->vector_width, (double)f->unroll, *f->cache_writes != 0,
                                  *f->decomposed_at != 0};

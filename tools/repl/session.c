@@ -89,7 +89,7 @@ static void show_value(const Repl *r, const char *line) {
 }
 
 static void keep_line(Repl *r, const char *line) {
-  one_more(r->lines, r->n);
+  r->lines = more_room(r->lines, r->n, sizeof *r->lines);
   r->lines[r->n] = tirc_strdup(memory, line);
   r->n_lines = r->n + 1; /* none that could be made again */
 }
