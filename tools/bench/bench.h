@@ -37,15 +37,6 @@ typedef struct Rule {
   const char *start; /* of its definition in the script */
 } Rule;
 
-/* A contender that a study names, in place of those of the command line. */
-typedef struct Planned {
-  const char *name, *script; /* script: its path, for messages and imports */
-  const char *text;          /* the schedule; NULL: it is none */
-  bool automatic, tuned;
-  bool by_trace;      /* the text does not say it all: it reads other files */
-  const Rival *rival; /* or NULL */
-} Planned;
-
 /* The machine; clocks in hertz, caches in bytes. */
 typedef struct Profile {
   char cpu[256], governor[64], huge_pages[32]; /* "" unknown */
@@ -65,9 +56,10 @@ typedef struct Ceiling {
 } Ceiling;
 enum { N_CEILINGS = 3 };
 
-/* One way to compute the program: a schedule, or a rival; or a ceiling. */
+/* One way to compute the program: a schedule, or a rival; or a ceiling. What a study plans is one
+ * that nothing is prepared of yet. */
 typedef struct Contender {
-  char *name;         /* the script's file name without its ending, or the rival's */
+  const char *name;   /* the script's file name without its ending, or the rival's */
   const char *script; /* NULL for a rival and a ceiling */
   const char *text;   /* of the schedule, if that is not what the file has */
   bool by_trace;      /* what the script comes to is what it is known by */
@@ -171,8 +163,8 @@ struct Bench {
     const Rival *rival;
     char kernels[128];
   } rivals[8];
-  int n_planned; /* of a study: the contenders */
-  const Planned *const *planned;
+  int n_planned; /* of a study or a session: the contenders, in place of the command line's */
+  const Contender *const *planned;
   int n_passed; /* cases before the one that is measured that were not: they have figures */
   char *script; /* of --ablate, and its rules */
   int n_rules;
@@ -196,7 +188,7 @@ int read_threads(Bench *b); /* DONE or BAD */
  * tables and all. best (or NULL) gets the seconds of each one's fastest call, 0 where there is
  * none.
  */
-int bench_contenders(const Running *o, const Manner *how, int n, const Planned *const *planned,
+int bench_contenders(const Running *o, const Manner *how, int n, const Contender *const *planned,
                      double *best);
 /* settings.c, suite.c: the cases, of a suite (NULL: of none) and -D. DONE or BAD */
 int make_cases(Bench *b, const char *suite);

@@ -167,7 +167,7 @@ static int measure(Bench *b, const BenchOptions *o) {
   return stored == DONE ? status : stored;
 }
 
-int bench_contenders(const Running *o, const Manner *how, int n, const Planned *const *planned,
+int bench_contenders(const Running *o, const Manner *how, int n, const Contender *const *planned,
                      double *best) {
   Bench b = {.o = o, .how = *how, .out = stdout, .n_planned = n, .planned = planned};
   take_device(&b);

@@ -370,15 +370,8 @@ static void add_planned(const Bench *b, Case *k) {
   k->contenders =
       tirc_alloc_array(memory, 2 * (size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
   for (int i = 0; i < b->n_planned; i++) {
-    const Planned *p = b->planned[i];
-    k->contenders[k->n_contenders++] = (Contender){.name = tirc_strdup(memory, p->name),
-                                                   .script = p->rival ? NULL : p->script,
-                                                   .text = p->text,
-                                                   .by_trace = p->by_trace,
-                                                   .automatic = p->automatic,
-                                                   .tuned = p->tuned,
-                                                   .rival = p->rival};
-    if (b->how.ahead && !p->rival) add_ahead(k);
+    k->contenders[k->n_contenders++] = *b->planned[i];
+    if (b->how.ahead && !b->planned[i]->rival) add_ahead(k);
   }
   add_ceilings(b, k);
 }

@@ -7,12 +7,12 @@ int bench_scripts(const Repl *r, int n, const char *const *names, char *const *s
                   double *best) {
   char threads[32];
   Manner how = {.seconds = r->o->seconds};
-  Planned *planned = tirc_alloc_array(memory, (size_t)n + 1, sizeof *planned);
-  const Planned **at = tirc_alloc_array(memory, (size_t)n + 1, sizeof *at);
+  Contender *planned = tirc_alloc_array(memory, (size_t)n + 1, sizeof *planned);
+  const Contender **at = tirc_alloc_array(memory, (size_t)n + 1, sizeof *at);
   snprintf(threads, sizeof threads, "%d", r->o->run.make.threads);
   if (r->o->run.make.threads > 0) how.threads = threads;
   for (int i = 0; i < n; i++) {
-    planned[i] = (Planned){.name = names[i], .script = names[i], .text = scripts[i]};
+    planned[i] = (Contender){.name = names[i], .script = names[i], .text = scripts[i]};
     at[i] = &planned[i];
   }
   return bench_contenders(&r->o->run, &how, n, at, best);

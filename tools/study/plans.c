@@ -96,7 +96,7 @@ Value study_run_contender(Script *sc, Value self, const Args *a) {
   Plan p = {.loc = sc->loc, .expect_error = study_text_or_null(sc, a, 2, "expect_error")};
   const char *what = study_text(sc, &a->at[1], "a schedule");
   p.what.name = study_name(sc, &a->at[0], "a contender's name");
-  p.what.script = what;
+  p.what.script = strcmp(what, by_library) == 0 ? NULL : what;
   p.what.automatic = strcmp(what, by_rules) == 0;
   p.what.tuned = strcmp(what, by_database) == 0;
   if (strcmp(what, by_library) == 0) {

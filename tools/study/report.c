@@ -400,7 +400,7 @@ static void put_contenders(Page *p) {
   doc_table(&p->d, "contender|schedule|hash", 0);
   for (int i = 0; i < p->s->plans.n; i++) {
     const Plan *plan = &p->s->plans.at[i];
-    const Planned *w = &plan->what;
+    const Contender *w = &plan->what;
     if (plan->ceiling) continue;
     doc_cell(&p->d, "%s", w->name);
     if (plan->missing)

@@ -69,7 +69,7 @@ static bool has_sizes(const tirc_module *m) {
 
 /* The schedule of a contender that each setting has its own of; NULL: there is none, or nothing
  * was tuned, and auto's would stand in for it. */
-static char *made_text(const Ground *g, const Case *k, const Planned *p, bool *bare) {
+static char *made_text(const Ground *g, const Case *k, const Contender *p, bool *bare) {
   Made how = {0};
   const tirc_schedule_options options = {
       .target = g->b.how.target, .self = &how, .warn = note_made};
@@ -96,7 +96,7 @@ static int identify(Study *s, Ground *g, Case *k) {
   if (tirc_module_hash(k->program, &g->hashes[i], &e)) return report(e);
   g->sized[i] = has_sizes(k->program);
   for (int p = 0; p < s->plans.n; p++) {
-    const Planned *what = &s->plans.at[p].what;
+    const Contender *what = &s->plans.at[p].what;
     const bool made = what->automatic || what->tuned || what->by_trace;
     char *text = made ? made_text(g, k, what, &g->bare[place(s, g, k, p)]) : NULL;
     if (text && tirc_db_text_hash(text, &g->texts[place(s, g, k, p)], &e)) status = report(e);
@@ -322,7 +322,8 @@ static bool is_double(const Study *s, const Ground *g, const Case *k, const bool
   return false;
 }
 
-static int choose_contenders(const Study *s, const Ground *g, const Case *k, const Planned **out) {
+static int choose_contenders(const Study *s, const Ground *g, const Case *k,
+                             const Contender **out) {
   int n = 0;
   bool *wanted = tirc_alloc_array(memory, (size_t)s->plans.n, sizeof *wanted);
   for (int p = 0; p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
@@ -376,7 +377,7 @@ static bool came_before(const Ground *g, const Case *k) {
 }
 
 static int run_ground(Study *s, Ground *g) {
-  const Planned **planned = tirc_alloc_array(memory, (size_t)s->plans.n + 1, sizeof *planned);
+  const Contender **planned = tirc_alloc_array(memory, (size_t)s->plans.n + 1, sizeof *planned);
   int status = DONE;
   g->b.planned = planned;
   g->b.started = tirc_seconds();

@@ -18,7 +18,7 @@ typedef struct StudyOptions {
 
 /* A contender of the study; those of the same text in a setting are measured once. */
 typedef struct Plan {
-  Planned what;
+  Contender what;
   const char *expect_error; /* or NULL */
   const char *of, *value;   /* of ablate: the contender whose schedule was changed, and to what */
   const char *missing;      /* why it cannot be measured at all; NULL: it can */
