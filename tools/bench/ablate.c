@@ -119,9 +119,8 @@ void print_ablation(const Bench *b) {
         b->out,
         "\nWhat each rule of %s is worth on %d thread%s: the time without it over the time with "
         "all\n%-22s %7s  %14s%s\n",
-        b->cases[0].contenders[0].name, b->threads[t].threads,
-        b->threads[t].threads == 1 ? "" : "s", "rule", "x", "95%",
-        several ? "  lowest and highest" : "");
+        b->cases[0].contenders[0].name, b->threads[t].threads, plural(b->threads[t].threads),
+        "rule", "x", "95%", several ? "  lowest and highest" : "");
     for (int i = 1; i < b->cases[0].n_contenders; i++)
       if (b->cases[0].contenders[i].without) print_rule(b, b->threads[t].threads, i);
   }

@@ -297,7 +297,7 @@ static int run(ModelBench *b) {
   fprintf(b->out,
           "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions",
           b->o->run.make.from.args.at[0], 1e3 * b->f->median, 1e3 * b->f->fastest, b->f->n_samples,
-          tirc_executor_threads(b->x), tirc_executor_threads(b->x) == 1 ? "" : "s", b->size.calls,
+          tirc_executor_threads(b->x), plural(tirc_executor_threads(b->x)), b->size.calls,
           b->size.functions);
   if (b->size.prepared) fprintf(b->out, ", %d of them once, of weights alone", b->size.prepared);
   fputc('\n', b->out);

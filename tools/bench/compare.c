@@ -96,7 +96,7 @@ static void print_table(Json *a, Json *b) {
     n++;
   }
   if (n)
-    printf("geometric mean over %d row%s: B is %.3f times as fast as A\n", n, n == 1 ? "" : "s",
+    printf("geometric mean over %d row%s: B is %.3f times as fast as A\n", n, plural(n),
            exp(sum / n));
   if (alone) printf("%d row%s of B not in A\n", alone, alone == 1 ? " is" : "s are");
   if (!n) printf("the files have no contender in common\n");

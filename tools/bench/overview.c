@@ -72,7 +72,7 @@ void print_overview(const Bench *b, int threads) {
       "\nPrograms by --auto, %d thread%s: share of the ceiling that binds (bandwidth: a copy of "
       "the same size, with the same share of reads and writes), and how many times as fast as "
       "others\n%-*s  %9s  %7s  %-9s",
-      threads, threads == 1 ? "" : "s", width, "program", "median ms", "% peak", "ceiling");
+      threads, plural(threads), width, "program", "median ms", "% peak", "ceiling");
   for (int i = 0; i < first->n_contenders; i++)
     if (is_other(b, threads, i)) fprintf(b->out, "  x %s", first->contenders[i].name);
   fprintf(b->out, "\n");

@@ -5,8 +5,6 @@
 
 enum { MOST_KERNELS = 64 };
 
-static const char *plural(int n) { return n == 1 ? "" : "s"; }
-
 /* --- a table ---------------------------------------------------------------------------------- */
 
 /* Everything is compared with the first contender and with each rival. */

@@ -50,9 +50,8 @@ void profile_machine(Profile *p) {
 void print_profile(const Bench *b) {
   const Profile *p = &b->profile;
   fprintf(b->out, "%s, %d core%s, caches %lld KB, %lld KB, %lld MB, clock %.2f to %.2f GHz, ",
-          p->cpu, p->cores, p->cores == 1 ? "" : "s", (long long)(p->l1 >> 10),
-          (long long)(p->l2 >> 10), (long long)(p->l3 >> 20), p->clock_low * 1e-9,
-          p->clock_high * 1e-9);
+          p->cpu, p->cores, plural(p->cores), (long long)(p->l1 >> 10), (long long)(p->l2 >> 10),
+          (long long)(p->l3 >> 20), p->clock_low * 1e-9, p->clock_high * 1e-9);
   fprintf(b->out, "governor %s, huge pages %s, target %s\n", *p->governor ? p->governor : "unknown",
           *p->huge_pages ? p->huge_pages : "unknown", b->target.name);
 }

@@ -306,8 +306,8 @@ static void print_table(const Found *f) {
     add_cell(&t, "%s", types ? types : "");
   }
   put_table(stdout, &t);
-  printf("%lld workload%s from %lld of %d weights\n", (long long)f->list.n,
-         f->list.n == 1 ? "" : "s", (long long)f->n_used, f->weights.n);
+  printf("%lld workload%s from %lld of %d weights\n", (long long)f->list.n, plural(f->list.n),
+         (long long)f->n_used, f->weights.n);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

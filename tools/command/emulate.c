@@ -52,9 +52,9 @@ int emulate(const RunOptions *o, const tirc_module *m, int n, const tirc_argumen
   if (status != DONE) return status;
   out->partial = done.blocks_run < done.blocks;
   printf("emulated: %lld block%s of %lld in %lld launch%s, %lld barrier%s; no race\n",
-         (long long)done.blocks_run, done.blocks_run == 1 ? "" : "s", (long long)done.blocks,
+         (long long)done.blocks_run, plural(done.blocks_run), (long long)done.blocks,
          (long long)done.launches, done.launches == 1 ? "" : "es", (long long)done.barriers,
-         done.barriers == 1 ? "" : "s");
+         plural(done.barriers));
   if (out->partial) printf("note: the results are partial: only what these blocks write\n");
   return DONE;
 }

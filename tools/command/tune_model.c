@@ -121,6 +121,5 @@ void show_model_tasks(const ModelTasks *t) {
   for (int i = 0; i < t->n; i++)
     if ((int)strlen(t->at[i].name) > width) width = (int)strlen(t->at[i].name);
   for (int i = 0; i < t->n; i++)
-    printf("%-*s  %d call%s\n", width, t->at[i].name, t->at[i].calls,
-           t->at[i].calls == 1 ? "" : "s");
+    printf("%-*s  %d call%s\n", width, t->at[i].name, t->at[i].calls, plural(t->at[i].calls));
 }

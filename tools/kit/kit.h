@@ -138,6 +138,7 @@ void put_clean(FILE *to, const char *text, size_t n);
 /* Likewise what something is called, wherever that comes from; it stays in its line. */
 void put_name(FILE *to, const char *name);
 char *shown_name(const char *name);
+const char *plural(int64_t n); /* "s", or "" of one */
 /* "[0.95, 1.02]", so wide and with so many digits behind the point (width 0: so many in all);
  * "[-, -]" where too few turns say nothing. */
 enum { INTERVAL_TEXT = 64 };

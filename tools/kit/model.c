@@ -306,7 +306,7 @@ int check_program_calls(int64_t max_steps, const tirc_program *p, tirc_executor 
            "schedule\n");
   if (!failed && k.status == DONE && compared) {
     printf("check: ok; %d function%s, each against its unscheduled self on what it got\n", compared,
-           compared == 1 ? "" : "s");
+           plural(compared));
     if (k.skipped)
       printf("note: %d have other parameters without their schedules and were not compared\n",
              k.skipped);

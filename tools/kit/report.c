@@ -121,6 +121,8 @@ static void report_text(const tirc_error *e) {
     fprintf(stderr, "%smore:%s tirc explain %s\n", paint(BOLD), paint(RESET), code);
 }
 
+const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
+
 const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high) {
   if (!isfinite(high))
     snprintf(out, INTERVAL_TEXT, "[%*s, %*s]", width, "-", width, "-");

@@ -108,8 +108,8 @@ static int prune(const DbOptions *o, tirc_db *db) {
     all += n;
   }
   if (status == DONE)
-    printf("%lld trial%s of %d task%s removed\n", (long long)all, all == 1 ? "" : "s", tasks.n,
-           tasks.n == 1 ? "" : "s");
+    printf("%lld trial%s of %d task%s removed\n", (long long)all, plural(all), tasks.n,
+           plural(tasks.n));
   return status;
 }
 
@@ -147,7 +147,7 @@ int cmd_db(DbOptions *o) {
   if (!v) return BAD;
   if (v->most_args >= 0 && args->n - 1 > v->most_args)
     return complain("see tirc db --help-all", "tirc db %s takes at most %d argument%s", v->name,
-                    v->most_args, v->most_args == 1 ? "" : "s");
+                    v->most_args, plural(v->most_args));
   if (o->asked.csv && o->asked.as_json) return complain(NULL, "--csv or --json, not both");
   int status = open_database(o->asked.database, v->mode, &db);
   NewFile to = {0};

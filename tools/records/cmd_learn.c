@@ -236,8 +236,8 @@ static void put_group(FILE *to, const Group *g) {
     put_name(to, g->axes[i]);
     if (g->kinds[i] == 'R') fputs(" (sum)", to);
   }
-  fprintf(to, ", %d schedule%s of %d shape%s\n", g->n, g->n == 1 ? "" : "s", g->n_shapes,
-          g->n_shapes == 1 ? "" : "s");
+  fprintf(to, ", %d schedule%s of %d shape%s\n", g->n, plural(g->n), g->n_shapes,
+          plural(g->n_shapes));
   static const char *const heads[] = {"knob", "values", "shapes left out: the trees",
                                       "the most usual value"};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);

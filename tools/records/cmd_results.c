@@ -260,7 +260,7 @@ static void put_notes(const Results *r) {
   if (note) puts(note);
   if (r->n_older)
     printf("%d older or more disturbed result%s of the same are not shown\n", r->n_older,
-           r->n_older == 1 ? "" : "s");
+           plural(r->n_older));
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

@@ -150,8 +150,8 @@ static int export_folder(const DbOptions *o, tirc_db *db, const char *folder, co
   else if (!end_file(&to))
     status = cannot_write(path, &to);
   if (status == DONE)
-    printf("%s: %d record%s of %d task%s\n", path, r.written, r.written == 1 ? "" : "s", tasks->n,
-           tasks->n == 1 ? "" : "s");
+    printf("%s: %d record%s of %d task%s\n", path, r.written, plural(r.written), tasks->n,
+           plural(tasks->n));
   return status;
 }
 

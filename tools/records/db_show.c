@@ -197,7 +197,7 @@ static int show_task(const DbOptions *o, tirc_db *db, const tirc_db_task *k) {
     put_words(k->name ? k->name : "no name", ", program ");
     put_words(k->hash, "\nfor ");
     put_name(stdout, k->target);
-    printf(", %d thread%s, machine ", k->threads, k->threads == 1 ? "" : "s");
+    printf(", %d thread%s, machine ", k->threads, plural(k->threads));
     put_words(k->machine->profile, "\n");
     printf("%lld trials, %lld of them failed, %lld waiting or running\n\n", (long long)k->n_done,
            (long long)k->n_failed, (long long)(k->n_queued + k->n_running));
@@ -252,7 +252,7 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
   put_line("task", t->task);
   put_line("program", k->name ? k->name : k->hash);
   char *on = tirc_format(memory, "%s, %d thread%s, machine %s", k->target, k->threads,
-                         k->threads == 1 ? "" : "s", k->machine->profile);
+                         plural(k->threads), k->machine->profile);
   put_line("for", on);
   put_line("outcome", t->code ? t->code : t->state == TIRC_DB_DONE ? "ran" : "not done yet");
   put_line("message", t->message);
@@ -298,7 +298,7 @@ static const char *hint_for(const DbOptions *o, tirc_db *db, char *out, size_t s
     const tirc_db_task *t = &all.at[i];
     if (!t->name || strncmp(t->name, word, n) != 0 || (t->name[n] && t->name[n] != '/')) continue;
     snprintf(out, size, "there is %s, for %s and %d thread%s; tirc db list shows all tasks",
-             t->name, t->target, t->threads, t->threads == 1 ? "" : "s");
+             t->name, t->target, t->threads, plural(t->threads));
     hint = out;
   }
   return hint;
@@ -360,8 +360,8 @@ static int put_best(const DbOptions *o, tirc_db *db, const tirc_db_task *k) {
     text = tirc_format(memory, "%s\n", json_string(tuning_record(0, k, m, t), false));
   else if (status == DONE)
     text = tirc_format(memory, "# %.4f ms on %d thread%s, machine %s, target %s: trial %s\n%s\n",
-                       1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s", machine, target,
-                       t->id, script);
+                       1e3 * t->seconds, k->threads, plural(k->threads), machine, target, t->id,
+                       script);
   if (status == DONE) status = write_output(NULL, text, strlen(text));
   tirc_string_free(script);
   tirc_module_free(m);

@@ -34,7 +34,7 @@ static int move(Repl *r, const char *text, int there, int sign, const char *what
   if (n < 0) return complain(NULL, "'%s' is no number of lines", text);
   if (n > there)
     return complain(NULL, "there %s %d line%s to %s, not %d", there == 1 ? "is" : "are", there,
-                    there == 1 ? "" : "s", what, n);
+                    plural(there), what, n);
   int from = sign > 0 ? r->n - n : r->n;
   int status = move_back(r, sign * n);
   for (int i = 0; i < n && status == DONE; i++) {
@@ -65,7 +65,7 @@ static int repl_save(Repl *r, const char *text) {
   int error = errno;
   if (f && fclose(f) != 0) ok = false, error = errno;
   if (ok)
-    printf("%d line%s in %s\n", r->n, r->n == 1 ? "" : "s", path);
+    printf("%d line%s in %s\n", r->n, plural(r->n), path);
   else
     complain(error == EEXIST ? "save FILE --replace" : NULL, "cannot write '%s': %s",
              path ? path : text, strerror(error));

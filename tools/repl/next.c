@@ -451,7 +451,7 @@ static int measure(const Repl *r, const Proposals *p) {
 static void print_proposals(const Proposals *p) {
   for (int i = 0; i < p->shown; i++)
     printf("%3d  %6.2fx  %s\n", i + 1, p->now / p->at[i].cycles, p->at[i].text);
-  printf("%d legal call%s%s; x: how much faster by an estimate\n", p->n, p->n == 1 ? "" : "s",
+  printf("%d legal call%s%s; x: how much faster by an estimate\n", p->n, plural(p->n),
          p->n > p->shown ? ", the best of them (--all: all)" : "");
 }
 

@@ -112,7 +112,7 @@ static void write_frame(FILE *f, const Chart *c, const char *kernel, int threads
   fprintf(f,
           "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s%s%s\"\nset yrange "
           "[0:*]\nset grid ytics\n",
-          kernel ? kernel : "all", threads, threads == 1 ? "" : "s", xlabel, chart_unit(c),
+          kernel ? kernel : "all", threads, plural(threads), xlabel, chart_unit(c),
           c->base >= 0 ? " as " : "", c->base >= 0 ? c->series[c->base].name : "");
 }
 
@@ -253,7 +253,7 @@ static void write_roofline(FILE *f, const Chart *c, int threads) {
           "set title \"Roofline, %d thread%s\"\nset xlabel \"operations a byte of the "
           "parameters\"\nset ylabel \"GFLOP/s\"\nset logscale xy\nset grid\nset yrange "
           "[%g:%g]\nset xrange [%g:%g]\nset samples 400\n",
-          threads, threads == 1 ? "" : "s", y.low, y.high, x.low, x.high);
+          threads, plural(threads), y.low, y.high, x.low, x.high);
   write_tics(f, 'x', x.low, x.high);
   write_tics(f, 'y', y.low, y.high);
   fprintf(f, "plot ");
@@ -326,7 +326,7 @@ static void write_heat_map(FILE *f, const Chart *c, int threads) {
           "set xtics norotate\nset ytics\nset lmargin -1\nunset label\nset key\nset cbrange "
           "[*:*]\n",
           percent ? "% of the binding ceiling" : chart_unit(c), c->base >= 0 ? " as " : "",
-          c->base >= 0 ? c->series[c->base].name : "", threads, threads == 1 ? "" : "s",
+          c->base >= 0 ? c->series[c->base].name : "", threads, plural(threads),
           busy ? " (*: busy)" : "", count(c, NULL, threads) - 1, rows - 1, percent ? "100" : "*",
           name_length + 4, c->base >= 0 ? "%.2f" : "%.0f");
 }

@@ -41,7 +41,7 @@ static bool has_broken(const Study *s, int plan) {
     }
   if (!n) return false;
   fprintf(stderr, "%s:%d:%d: %s failed in %d setting%s: ", p->loc.file, p->loc.line, p->loc.column,
-          p->what.name, n, n == 1 ? "" : "s");
+          p->what.name, n, plural(n));
   const char *why = first->f.message ? first->f.message : "";
   put_clean(stderr, why, strlen(why));
   fprintf(stderr, " [%s]\n", first->f.code);

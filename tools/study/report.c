@@ -236,10 +236,9 @@ static void put_panel(Page *p, const Ground *g, int number, const char *kernel, 
   for (char *c = name; *c; c++)
     if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c)) *c = '_';
   const bool targets = p->s->n_grounds > 1;
-  char *title =
-      tirc_format(memory, "%.100s: %.60s%s%d thread%s%s%.40s", f->title, kernel ? kernel : "",
-                  kernel ? ", " : "", threads, threads == 1 ? "" : "s", targets ? ", " : "",
-                  targets ? g->b.target.name : "");
+  char *title = tirc_format(memory, "%.100s: %.60s%s%d thread%s%s%.40s", f->title,
+                            kernel ? kernel : "", kernel ? ", " : "", threads, plural(threads),
+                            targets ? ", " : "", targets ? g->b.target.name : "");
   if (draw_figure(p->s, g, f, kernel, threads, name)) doc_figure(&p->d, p->s->report, name, title);
 }
 
@@ -303,7 +302,7 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
   (void)end_text(f, &heads);
   doc_heading(&p->d, 3,
               tirc_format(memory, "%s, %d thread%s%s%s", first->at.kernel, first->at.threads,
-                          first->at.threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
+                          plural(first->at.threads), p->s->n_grounds > 1 ? ", " : "",
                           p->s->n_grounds > 1 ? g->b.how.target : ""));
   doc_table(&p->d, heads, right);
   for (int plan = 0; plan < p->s->plans.n; plan++) {
@@ -434,7 +433,7 @@ static void put_untuned(Page *p) {
         &p->d,
         "In %d setting%s nothing was tuned, so `tuned` is left out there: `tirc tune` with the "
         "same database looks for schedules.",
-        n, n == 1 ? "" : "s");
+        n, plural(n));
 }
 
 static void put_bare(Page *p) {
@@ -447,7 +446,7 @@ static void put_bare(Page *p) {
         &p->d,
         "In %d setting%s no rule schedules a function of the program, so with `auto` it is as it "
         "was written there (`no-rule`): `tirc apply PROG --auto --explain-auto` says why.",
-        n, n == 1 ? "" : "s");
+        n, plural(n));
 }
 
 int write_report(const Study *s) {

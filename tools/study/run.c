@@ -358,7 +358,7 @@ static int run_unit(Study *s, Ground *g, Case *k) {
     s->n_measured++;
     printf("[%d/%d] %s%s%s, %d thread%s: %d contenders in %.0f s", s->n_done, s->n_units,
            k->at.kernel, *k->at.setting ? " " : "", k->at.setting, k->at.threads,
-           k->at.threads == 1 ? "" : "s", b->n_planned, tirc_seconds() - started);
+           plural(k->at.threads), b->n_planned, tirc_seconds() - started);
     print_rest(s);
     printf("%s%s\n", *disturbed ? "; disturbed: " : "", disturbed);
     fflush(stdout);
