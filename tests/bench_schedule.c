@@ -179,6 +179,7 @@ static const struct Row {
     {"reorder", "args = (j, i)"},
     {"loop_partition", "args = (sch.get_loops('Q')[0], [None, 8])"},
     {"merge", "args = (sch.get_loops('P')[1], sch.get_loops('Q')[1])"},
+    {"normalize_loops", "sch.split(i, [None, 7])\nargs = (b,)"},
     {"add_unit_loop", "args = (b,)"},
     {"parallel", "args = (i,)"},
     {"vectorize", "args = (j,)"},

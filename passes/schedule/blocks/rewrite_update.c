@@ -18,12 +18,19 @@ static bool takes_any_order(Op op) {
   return op == OP_ADD || op == OP_MUL || op == OP_MIN || op == OP_MAX;
 }
 
+/* 0 - x */
+static bool is_negative(Expr e) {
+  const Expr zero = e->op == OP_SUB ? e->args[0] : NULL;
+  return zero && (tirc_is_int(zero, 0) || (zero->op == OP_FLOAT && zero->u.f == 0));
+}
+
 /* The value of an update in that form; NULL: it is in it, or is no such update. */
 static Expr usual_form(Tirc *c, Stmt store) {
   const Expr value = store->u.store.value;
   const Expr self = tirc_load(c, store->u.store.buffer, store->u.store.n, store->u.store.indices);
   if (value->op == OP_SUB && tirc_expr_same(value->args[0], self)) {
     const Expr x = value->args[1];
+    if (is_negative(x)) return tirc_add(c, self, x->args[1]);
     return tirc_add(c, self,
                     tirc_dtype_is_float(x->dtype) ? tirc_mul(c, x, tirc_float(c, x->dtype, -1))
                                                   : tirc_sub(c, tirc_int(c, x->dtype, 0), x));

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""What rules make of one program that is written in several ways (rewrite.py).
+
+usage: forms.py TIRC PROGRAM... [--seconds S] [--write FOLDER]
+
+Each form must compute what the program computes, and be taken by the rule that takes the program as
+it stands. With --seconds each is measured, too, beside the program as it stands and in turn with
+it: a form that is slower than 0.8 of the best one fails.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import rewrite
+
+
+def tirc(arguments):
+    return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+
+def rule_of(text):
+    """The rule that took the function, "left" or what went wrong."""
+    for line in text.split("\n"):
+        if line.startswith("took"):
+            return line.split(" by ", 1)[1].split(":")[0]
+    return "left"
+
+
+def milliseconds(command, path, seconds):
+    run = tirc([command, "bench", str(path), "--auto", "--threads", "1", "--seconds", str(seconds), "--json", "-"])
+    results = json.loads(run.stdout)
+    return min(c["min_ms"] for c in results["contenders"] if c["name"] == "auto")
+
+
+def look_at(command, program, folder):
+    printed = tirc([command, "print", program])
+    if printed.returncode:
+        sys.exit(printed.stderr)
+    found = []
+    for name, text in rewrite.forms(printed.stdout):
+        path = folder / f"{pathlib.Path(program).stem}-{name}.tir"
+        path.write_text(text)
+        run = tirc([command, "run", str(path), "--auto", "--check", "--explain-auto", "--threads", "1"])
+        rule = rule_of(run.stderr) if run.returncode == 0 else (run.stderr.split("error: ") + ["failed"])[1].split("\n")[0]
+        found.append((name, path, rule))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tirc")
+    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--seconds", type=float, default=0)
+    parser.add_argument("--write", metavar="FOLDER")
+    options = parser.parse_args()
+    failed = total = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(options.write or temporary)
+        folder.mkdir(exist_ok=True)
+        for program in options.programs:
+            found = look_at(options.tirc, program, folder)
+            wanted = found[0][2]
+            times = {}
+            for turn in range(2 if options.seconds else 0):
+                for name, path, _ in found:
+                    ms = milliseconds(options.tirc, path, options.seconds)
+                    times[name] = min(ms, times.get(name, ms))
+            best = min(times.values(), default=0)
+            for name, _, rule in found:
+                slow = options.seconds and best < 0.8 * times[name]
+                total += 1
+                failed += rule != wanted or bool(slow)
+                word = f", {times[name]:.4f} ms, {best / times[name]:.2f} of the best" if times else ""
+                mark = "FAIL " if rule != wanted or slow else ""
+                print(f"{mark}{pathlib.Path(program).stem}, {name}: {rule}{word}")
+    print(f"{total} forms, {failed} are not taken as the program as it stands is")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
