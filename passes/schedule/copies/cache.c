@@ -62,9 +62,7 @@ void tirc_require_covered_readers(Sched *s, const CacheStage *stage) {
 
 /* Whether a `while` stands around both, below the node that is the parent of both. */
 static bool stand_in_while(Sched *s, SRef *a, SRef *b) {
-  Steps of_a = {0}, of_b = {0};
-  tirc_steps_between(s->c, a, &of_a);
-  tirc_steps_between(s->c, b, &of_b);
+  const Steps of_a = tirc_steps_between(s->c, a), of_b = tirc_steps_between(s->c, b);
   for (int i = 0; i < of_a.n; i++)
     for (int k = 0; k < of_b.n; k++)
       if (of_a.at[i].stmt->kind == STMT_WHILE && of_a.at[i].stmt == of_b.at[k].stmt) return true;

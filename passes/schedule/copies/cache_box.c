@@ -307,10 +307,9 @@ static bool may_not_run(Sched *s, SRef *at, SRef *reader) {
   const SRef *common = tirc_common_ancestor(2, (SRef *[]){at, reader});
   Steps shared = {0};
   while (reader != common && reader->parent != common) reader = reader->parent;
-  if (reader != common) tirc_steps_between(s->c, reader, &shared);
+  if (reader != common) shared = tirc_steps_between(s->c, reader);
   for (SRef *r = at; r != common; r = r->parent) {
-    Steps steps = {0};
-    tirc_steps_between(s->c, r, &steps);
+    const Steps steps = tirc_steps_between(s->c, r);
     for (int i = 0; i < steps.n; i++) {
       const Step *x = &steps.at[i], *y = i < shared.n ? &shared.at[i] : NULL;
       const bool both = r->parent == common && y && x->stmt == y->stmt && x->negated == y->negated;

@@ -55,8 +55,7 @@ static bool may_repeat_never(Sched *s, const SRef *block, SRef *r) {
 bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high) {
   for (SRef *r = block; r != high; r = r->parent) {
     if (may_repeat_never(s, block, r)) return true;
-    Steps steps = {0};
-    tirc_steps_between(s->c, r, &steps);
+    const Steps steps = tirc_steps_between(s->c, r);
     for (int i = 0; i < steps.n; i++)
       if (steps.at[i].stmt->kind == STMT_IF || steps.at[i].stmt->kind == STMT_WHILE) return true;
   }
@@ -69,8 +68,7 @@ Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high) {
 
 Expr tirc_condition_with(Sched *s, SRef *block, Expr condition, const SRef *high) {
   for (SRef *r = block; r != high && condition; r = r->parent) {
-    Steps steps = {0};
-    tirc_steps_between(s->c, r, &steps);
+    const Steps steps = tirc_steps_between(s->c, r);
     condition = and_steps(s->c, &steps, condition);
   }
   return condition;

@@ -148,8 +148,7 @@ static bool sees_domain_reached(Sched *s, SRef *block) {
 static PtrMap moving_around(Sched *s, SRef *block) {
   PtrMap moving = {0};
   for (SRef *r = block->parent; r; r = r->parent) {
-    Steps steps = {0};
-    tirc_steps_between(s->c, r, &steps);
+    const Steps steps = tirc_steps_between(s->c, r);
     for (int i = 0; i < steps.n; i++)
       if (steps.at[i].stmt->kind == STMT_LET)
         tirc_map_set(s->c, &moving, steps.at[i].stmt->u.let.var, r);

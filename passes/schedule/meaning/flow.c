@@ -253,8 +253,7 @@ static bool bind_down_to(Moved *m, SRef *r) {
   const Block *around = tirc_is_block(r->parent) ? tirc_block_of(r->parent) : NULL;
   for (int i = 0; around && i < around->n_iters; i++)
     bind(m, around->iters[i].var, around->iter_values[i]);
-  Steps steps = {0};
-  tirc_steps_between(m->s->c, r, &steps);
+  const Steps steps = tirc_steps_between(m->s->c, r);
   for (int i = 0; i < steps.n; i++)
     if (steps.at[i].stmt->kind == STMT_LET)
       bind(m, steps.at[i].stmt->u.let.var, steps.at[i].stmt->u.let.value);

@@ -207,8 +207,7 @@ static Warning warning_of(const Instances *k, const Meet *meet) {
 
 /* Whether it is allocated between `r` and what is around that. */
 static bool is_made_around(Sched *s, SRef *r, Buffer b) {
-  Steps steps = {0};
-  tirc_steps_between(s->c, r, &steps);
+  const Steps steps = tirc_steps_between(s->c, r);
   for (int i = 0; i < steps.n; i++)
     if (steps.at[i].stmt->kind == STMT_ALLOC && steps.at[i].stmt->u.alloc.buffer == b) return true;
   return false;

@@ -20,8 +20,7 @@ static Place everywhere(Tirc *c) { return tirc_when_place(tirc_bool(c, true), fa
 
 /* By what stands between a loop or block and what is around it. */
 static Place *below_steps(Tirc *c, Place *at, SRef *r, bool in_nest) {
-  Steps steps = {0};
-  tirc_steps_between(c, r, &steps);
+  const Steps steps = tirc_steps_between(c, r);
   for (int i = 0; i < steps.n; i++) {
     const struct StmtNode *s = steps.at[i].stmt;
     const Expr cond = s->kind == STMT_IF ? s->u.branch.cond : NULL;

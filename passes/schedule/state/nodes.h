@@ -64,9 +64,9 @@ typedef struct Step {
 } Step;
 typedef VEC(Step) Steps;
 
-/* Adds what is around `inner` in its parent's body, outermost first: conditions, lets, and so on,
+/* What is around `inner` in its parent's body, outermost first: conditions, lets, and so on,
  * but no sequences. Mostly nothing. */
-void tirc_steps_between(Tirc *c, SRef *inner, Steps *out);
+Steps tirc_steps_between(Tirc *c, SRef *inner);
 
 /* --- small rewrites --------------------------------------------------------------------------- */
 

@@ -60,9 +60,11 @@ static bool find_steps(Tirc *c, Stmt s, Stmt to, Steps *out) {
   return false;
 }
 
-void tirc_steps_between(Tirc *c, SRef *inner, Steps *out) {
+Steps tirc_steps_between(Tirc *c, SRef *inner) {
+  Steps out = {0};
   if (!tirc_stands_directly(inner))
-    (void)find_steps(c, tirc_body_of(inner->parent->stmt), inner->stmt, out);
+    (void)find_steps(c, tirc_body_of(inner->parent->stmt), inner->stmt, &out);
+  return out;
 }
 
 /* --- searches -------------------------------------------------------------------------------- */
