@@ -3,7 +3,7 @@
  *
  *   C[vi] = C[vi] - x               C[vi] = C[vi] + x * -1     (of integers C[vi] + (0 - x))
  *   C[vi] = T.fma(a, b, C[vi])  ->  C[vi] = C[vi] + a * b
- *   C[vi] = x + C[vi]               C[vi] = C[vi] + x          (likewise * min max)
+ *   C[vi] = x + C[vi]               C[vi] = C[vi] + x          (likewise *; of integers min, max)
  *
  * The numbers are the same but for one rounding in the place of fma's: the order in which a sum is
  * added up, which reductions leave open, matters as much. */
@@ -14,8 +14,10 @@ typedef struct Rewrite {
   bool done;
 } Rewrite;
 
-static bool takes_any_order(Op op) {
-  return op == OP_ADD || op == OP_MUL || op == OP_MIN || op == OP_MAX;
+/* Of floats, the side of a minimum decides what becomes of a NaN. */
+static bool takes_any_order(Expr e) {
+  const bool extreme = e->op == OP_MIN || e->op == OP_MAX;
+  return e->op == OP_ADD || e->op == OP_MUL || (extreme && !tirc_dtype_is_float(e->dtype));
 }
 
 /* 0 - x */
@@ -37,7 +39,7 @@ static Expr usual_form(Tirc *c, Stmt store) {
   }
   if (value->op == OP_FMA && tirc_expr_same(value->args[2], self))
     return tirc_add(c, self, tirc_mul(c, value->args[0], value->args[1]));
-  if (takes_any_order((Op)value->op) && tirc_expr_same(value->args[1], self) &&
+  if (takes_any_order(value) && tirc_expr_same(value->args[1], self) &&
       !tirc_expr_same(value->args[0], self))
     return tirc_binary(c, (Op)value->op, self, value->args[0]);
   return NULL;
