@@ -251,7 +251,8 @@ static bool see_loose_store(Visitor *v, Stmt s) {
  * whether they add to sums is not known. */
 static bool has_loose_stores(const Func *f) {
   bool found = false;
-  tirc_visit_stmt(&(Visitor){.stmt = see_loose_store, .self = &found}, tirc_body_of(f->body));
+  const Stmt body = f->body->kind == STMT_BLOCK ? f->body->u.block.body : f->body;
+  tirc_visit_stmt(&(Visitor){.stmt = see_loose_store, .self = &found}, body);
   return found;
 }
 
@@ -477,11 +478,17 @@ static bool start_from_case(Tirc *c, Rng *r, const char *path, Pair *k) {
 
 /* Some of the programs are wild ones, of which some have to be drawn again. */
 static void start_from_any(Tirc *c, Rng *r, int wild, Pair *k, Stats *stats) {
+  /* Statements outside of blocks keep most primitives from them. */
+  const int loose = k->first && strcmp(k->first->name, "make_blocks") == 0 ? 90 : 8;
   k->wild = rng_chance(r, wild);
   for (int tries = 0; k->wild && tries < MAX_TRIES; tries++) {
     k->program = fuzz_wild_program(c, r);
     stats->wild++;
     const Module *m = fuzz_parse(c, "fuzz.tir", k->program);
+    if (m && rng_chance(r, loose)) {
+      k->program = fuzz_loosen(c, r, m);
+      m = fuzz_parse(c, "fuzz.tir", k->program);
+    }
     if (m && draw_sets(c, r, m, k)) return;
     stats->unfit++;
   }

@@ -12,6 +12,8 @@ const char *fuzz_program(Tirc *c, Rng *r);
 /* Of kinds that fuzz_program never draws: see the list in fuzz_wild.h. It may be ill-formed, not
  * runnable, or race in parallel loops of its own. */
 const char *fuzz_wild_program(Tirc *c, Rng *r);
+/* The text of a module's program without some of its blocks: see fuzz_loose.c. */
+const char *fuzz_loosen(Tirc *c, Rng *r, const Module *m);
 /* Schedule script that calls one primitive, with arguments that are usually meaningful. `last`: the
  * call before, or NULL. `which`: the primitive; NULL: any. NULL: the program has no arguments for
  * it. */

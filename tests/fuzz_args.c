@@ -77,6 +77,7 @@ static const char *factors_text(Tirc *c, Rng *r, bool symbolic) {
 static bool reduces(const BlockText *b) { return b->reduces; }
 static bool guards(const BlockText *b) { return b->guards; }
 static bool updates(const BlockText *b) { return b->updates; }
+static bool names(const BlockText *b) { return b->names; }
 static bool shares(const BlockText *b) { return b->shares; }
 static const struct {
   const char *primitive;
@@ -91,6 +92,7 @@ static const struct {
     {"fuse_reduction_epilogue", reduces},
     {"compose_reduction", updates},
     {"factor_out", reduces},
+    {"inline_let", names},
 };
 
 static const BlockText *fitting_block(Rng *r, const Blocks *b, const char *primitive) {
@@ -275,6 +277,8 @@ const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, con
     return any_loop(c, r, b);
   case PARAM_BLOCK_OR_LOOP:
     if (strcmp(primitive, "unannotate") == 0) return noted_text(c, r, b);
+    if (strcmp(primitive, "make_blocks") == 0 && rng_chance(r, 60))
+      return b->n ? fuzz_block_text(c, &b->at[0]) : "sch.add_root_block()";
     return rng_chance(r, 50) ? any_loop(c, r, b) : fuzz_block_text(c, fuzz_block(r, b));
   case PARAM_LOOP_OR_BLOCKS: return target_text(c, r, b);
   case PARAM_LOOPS:

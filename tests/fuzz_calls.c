@@ -2,7 +2,7 @@
  */
 #include "fuzz_calls.h"
 
-#include "ir/tree/visit.h"
+#include "ir/tree/find.h"
 
 /* --- the program's blocks --------------------------------------------------------------------- */
 
@@ -18,6 +18,8 @@ static bool pads(Stmt body) {
   return found;
 }
 
+static bool is_let(const void *unused, Stmt s) { return (void)unused, s->kind == STMT_LET; }
+
 static BlockText block_text_of(Stmt s, int n_loops, Stmt outer, Stmt inner) {
   const Block *b = &s->u.block;
   BlockText out = {.name = b->name,
@@ -25,6 +27,7 @@ static BlockText block_text_of(Stmt s, int n_loops, Stmt outer, Stmt inner) {
                    .n_iters = b->n_iters,
                    .n_dims = b->n_writes ? b->writes[0].buffer->ndim : 0,
                    .guards = pads(b->body),
+                   .names = tirc_find_stmt(b->body, is_let, NULL, NULL),
                    .stmt = s,
                    .outer = outer,
                    .inner = inner};
@@ -143,6 +146,11 @@ static const struct {
     {"decompose_reduction", "tensorize", 10},
     {"blockize", "tensorize", 5},
     {"reorder", "decompose_reduction", 10},
+    {"merge", "fission", 20},
+    {"compute_at", "fission", 5},
+    {"reverse_compute_at", "fission", 5},
+    {"make_blocks", "parallel", 40},
+    {"fission", "parallel", 20},
 };
 
 static const BlockText *block_in(const Blocks *b, const char *line) {

@@ -11,6 +11,7 @@ typedef struct BlockText {
   int n_loops, n_iters, n_dims; /* n_dims: of the first buffer that it writes */
   bool reduces, guards;         /* has a reduction iterator; pads with a condition */
   bool updates;                 /* reads the buffer that it writes */
+  bool names;                   /* it has a let */
   bool shares;                  /* its outermost loop is that of a later block, too */
   Stmt stmt, outer, inner;      /* the block; its outermost and its innermost loop, or NULL */
 } BlockText;

@@ -56,6 +56,12 @@ static IntSet relax(Detector *d, Expr e) {
   return (IntSet){known_outside(d, set.min), known_outside(d, set.max)};
 }
 
+/* In terms of what is around all lets. */
+static void define(Detector *d, Expr var, Expr value) {
+  const Expr known = d->lets.n ? tirc_substitute(d->c, value, &d->lets) : value;
+  tirc_map_set(d->c, &d->lets, var, (void *)(uintptr_t)known);
+}
+
 static IntSet relax_range(Detector *d, Range r) {
   if (tirc_is_int(r.extent, 1)) return relax(d, r.min);
   IntSet low = relax(d, r.min);
@@ -167,7 +173,7 @@ static void visit_expr(Detector *d, Expr e) {
     return;
   case OP_LET:
     visit_expr(d, e->args[1]);
-    tirc_map_set(d->c, &d->lets, e->args[0], e->args[1]);
+    define(d, e->args[0], e->args[1]);
     visit_expr(d, e->args[2]);
     tirc_map_remove(&d->lets, e->args[0]);
     return;
@@ -230,7 +236,7 @@ static void visit_stmt(Detector *d, Stmt s) {
     break;
   case STMT_LET:
     visit_expr(d, s->u.let.value);
-    tirc_map_set(d->c, &d->lets, s->u.let.var, s->u.let.value);
+    define(d, s->u.let.var, s->u.let.value);
     visit_stmt(d, s->u.let.body);
     tirc_map_remove(&d->lets, s->u.let.var);
     break;

@@ -1,6 +1,7 @@
 /* Functions and modules, and the doors of the printer. */
 #include "print.h"
 #include "annotations.h"
+#include "find.h"
 
 #include "print_internal.h"
 
@@ -33,9 +34,11 @@ static bool has_hidden_root(const Block *b) {
   bool plain = b->n_iters == 0 && tirc_is_true(b->predicate) && b->n_reads == 0 &&
                b->n_writes == 0 && b->annotations.n == 0 && b->n_matches == 0 && !b->init &&
                strcmp(b->name, "root") == 0;
-  /* A block without iterators as the whole body would be taken for the root when read again. */
+  /* A block without iterators as the whole body would be taken for the root when read again, and
+   * where there is no block at all, there would be no root. */
   bool shadowed = b->n_allocs == 0 && b->body->kind == STMT_BLOCK && b->body->u.block.n_iters == 0;
-  return plain && !shadowed;
+  bool needed = b->n_allocs || tirc_find_stmt(b->body, tirc_is_block_stmt, NULL, NULL);
+  return plain && !shadowed && needed;
 }
 
 /* Attributes that the text says in another way. */

@@ -227,7 +227,8 @@ SRefs tirc_child_blocks(Sched *s, SRef *sref);      /* blocks directly below, in
  * the block info of what changed is computed again: of new blocks in the subtree, and of the scope
  * that encloses it. Costs no more than the depth and the subtree. */
 void tirc_sched_replace(Sched *s, SRef *old, Stmt with);
-/* Back to `old`, the module as it was before a primitive that failed: maps, scopes and block
+/* Back to `old`, the module as it was before a primitive that failed, or to one in which other
+ * functions have a root block: maps, scopes and block
  * information are those of `old` again, and the handles of `old` are alive. */
 void tirc_sched_restore(Sched *s, const Module *old);
 

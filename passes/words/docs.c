@@ -91,6 +91,15 @@
 #define GATHER                                                                                     \
   FUNC "A: T.Buffer((16,), \"float32\"), B: T.Buffer((8, 32), \"float32\")):\n" OVER_GRID(         \
       8, 32, "B", "B[vi, vj] = A[vi // 4 + vj // 4]")
+#define NAMED                                                                                      \
+  FUNC "A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n" OVER(                \
+      64, "B", "x = A[vi]\n            B[vi] = x * x")
+#define NO_BLOCKS                                                                                  \
+  FUNC "A: T.Buffer((8, 64), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"                     \
+       "    for i in range(8):\n"                                                                  \
+       "        B[i] = 0.0\n"                                                                      \
+       "        for k in range(64):\n"                                                             \
+       "            B[i] += A[i, k]\n"
 #define WINDOW                                                                                     \
   FUNC "A: T.Buffer((66,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
        "    B = T.alloc_buffer((66,))\n" OVER(66, "B", "B[vi] = A[vi] * T.float32(2)")             \

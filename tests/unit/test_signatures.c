@@ -27,7 +27,7 @@ typedef struct Table {
   VEC(Row) rows;
 } Table;
 
-static bool is_head(const char *line) { return *line && *line != ' ' && *line != '#'; }
+static bool is_head(const char *line) { return *line && *line != ' '; }
 
 static Table read_table(Tirc *c) {
   Table t = {.c = c, .program.c = c, .prelude.c = c};
@@ -40,6 +40,7 @@ static Table read_table(Tirc *c) {
     const char *line = tirc_strndup(c, s, n), *inside = line + (n > 4 ? 4 : n);
     s += n + (s[n] == '\n');
     if (!strcmp(line, "methods")) break;
+    if (*line == '#') continue;
     if (is_head(line) && !calls) {
       block = !strcmp(line, "program") ? &t.program : &t.prelude;
       calls = !strcmp(line, "primitives");
@@ -51,7 +52,7 @@ static Table read_table(Tirc *c) {
       t.rows.at[t.rows.n - 1].before = before.at;
     } else if (calls && *inside) {
       vec_push(c, t.rows.at[t.rows.n - 1].arguments, inside);
-    } else if (block && *line != '#') {
+    } else if (block) {
       tirc_text_addf(block, "%s\n", inside);
     }
   }

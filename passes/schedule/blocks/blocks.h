@@ -1,5 +1,6 @@
-/* The room of primitives that make blocks from blocks: blockize, tensorize, rfactor,
- * decompose_reduction and its reverse, decompose_padding, pad_einsum.
+/* The room of primitives that make blocks from blocks, or from statements: blockize, tensorize,
+ * rfactor, decompose_reduction and its reverse, decompose_padding, pad_einsum; make_blocks,
+ * inline_let.
  *
  * Decided here: how the bindings of a block divide into those of an outer and of an inner one
  * (blockize.c), what operation a reduction is of (reducer.c), whether a tile computes what an
@@ -25,6 +26,14 @@ void tirc_require_init_once(Sched *s, SRef *block, SRef *loop);
 void tirc_require_no_views(Sched *s, SRef *block);
 /* Which of the loops above the block it is. */
 int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, SRefs *loops);
+
+/* A test: a call of which it is not known that it does nothing but give a value, each time the
+ * same. */
+bool tirc_is_opaque_call(const void *unused, Expr e);
+/* The name of the buffer that the first store in it is to; NULL: there is none. */
+const char *tirc_stored_name(Stmt s);
+/* That name, with a number where a block of the function has it, or one that was just made. */
+const char *tirc_free_block_name(Sched *s, int func, const char *base, StrMap *made);
 
 /* --- dividing a block ------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  *
  * split, fuse, partition and unit loops keep the order in which instances run; what is decided
  * is whether iterations that are added run nothing (added_iterations.c) and whether the loops are
- * nested so that they can be one. reorder and merge change the order: meaning/ says
+ * nested so that they can be one. reorder, merge and fission change the order: meaning/ says
  * whether two accesses to one element would change places. parallel, vectorize, unroll and bind
  * ask whether the iterations may run at the same time. */
 #ifndef TIRC_SCHEDULE_LOOPS_H

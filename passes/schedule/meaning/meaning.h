@@ -151,6 +151,9 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
 /* Two nests, of `depth` loops of the same extents each, y behind x, run in lock step from now on:
  * why accesses to one element, one of them a write, would change places; NULL: they do not. */
 const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *y);
+/* The items of a loop's body, in their order, are to run in loops of their own, one behind the
+ * other: the same. */
+const char *tirc_lost_apart(Sched *s, SRef *loop, int n, const Stmt *items);
 /* Whether the init stores to elements that its own instance does not update, or that other
  * instances use: then it matters when it runs. */
 bool tirc_init_is_elsewhere(Sched *s, SRef *block);

@@ -486,16 +486,24 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
 
 /* --- in lock step ----------------------------------------------------------------------------- */
 
-/* Two nests of loops are one, (nest, i, j), and become (i, j, nest). */
-static void extract_both(Extract *x, Expr nest, int depth, SRef *const *const *nests) {
+/* Nests of the same loops, one behind the other. Of a nest that is to be such ones: its items. */
+typedef struct Turns {
+  int n, depth;
+  SRef *const *const *loops; /* of each nest, outermost first */
+  const Stmt *bodies;
+} Turns;
+
+/* The nests are one, (nest, i, j), and become (i, j, nest); or the other way round: the same pairs
+ * change places. */
+static void extract_turns(Extract *x, Expr nest, const Turns *t) {
   Tirc *c = x->c;
-  for (int k = 0; k < 2; k++) {
-    SRef *inner = nests[k][depth - 1];
-    Place *at = tirc_place_around(c, nests[k][0]);
-    at = tirc_place_further(c, at, tirc_loop_place(nest, tirc_from_zero(c, tirc_int32(c, 2))));
+  for (int k = 0; k < t->n; k++) {
+    SRef *const *loops = t->loops[k];
+    Place *at = tirc_place_around(c, loops[0]);
+    at = tirc_place_further(c, at, tirc_loop_place(nest, tirc_from_zero(c, tirc_int32(c, t->n))));
     at = tirc_place_when(c, at, tirc_eq(c, nest, tirc_int32(c, k)), false);
-    for (int i = 0; i < depth; i++) at = tirc_place_loop(c, at, tirc_loop_of(nests[k][i]));
-    tirc_extract(x, at, NULL, NULL, inner->stmt, tirc_loop_of(inner)->body);
+    for (int i = 0; i < t->depth; i++) at = tirc_place_loop(c, at, tirc_loop_of(loops[i]));
+    tirc_extract(x, at, NULL, NULL, loops[t->depth - 1]->stmt, t->bodies[k]);
   }
 }
 
@@ -540,22 +548,27 @@ static void add_user(Ask *r, const Touch *t) {
   vec_push(r->s->c, r->users, u);
 }
 
-const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *y) {
+typedef struct Words {
+  const char *nest, *before, *behind; /* a name for which nest it is; what stands around a buffer */
+} Words;
+
+/* All is in `around`. NULL: nothing is. */
+static const char *lost_by_turns(Sched *s, SRef *around, const Turns *t, Words w) {
   Tirc *c = s->c;
-  SRef *around = tirc_common_ancestor(2, (SRef *[]){x[0], y[0]});
+  const int depth = t->depth;
   const Plain plain = tirc_plain_blocks(s, tirc_child_blocks(s, around));
   Ask r = {.s = s, .x = {.c = c, .plain = &plain}};
   Expr *names = tirc_new_array(c, Expr, depth + 1);
   int *order = tirc_new_array(c, int, depth + 1);
-  names[0] = tirc_var(c, "nest", DT_INT32);
+  names[0] = tirc_var(c, w.nest, DT_INT32);
   for (int i = 0; i < depth; i++) {
-    const For *f = tirc_loop_of(y[i]);
+    const For *f = tirc_loop_of(t->loops[t->n - 1][i]);
     if (tirc_loads_change(s, around, f->min) || tirc_loads_change(s, around, f->extent))
       return "the bounds of loops are loaded, and stored to in the nests";
-    names[i + 1] = tirc_loop_of(x[i])->var;
+    names[i + 1] = tirc_loop_of(t->loops[0][i])->var;
     order[i] = i + 1;
   }
-  extract_both(&r.x, names[0], depth, (SRef *const *const[]){x, y});
+  extract_turns(&r.x, names[0], t);
   const Touch *one, *other;
   if (tirc_share_memory(c, &r.x.touches, &one, &other))
     return tirc_format(c, "%s and %s are the same memory", one->buffer->name, other->buffer->name);
@@ -573,9 +586,23 @@ const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *
                      .users = r.users.at};
   Loss loss;
   if (!r.users.n || keeps_order(&nest, &loss)) return NULL;
-  return tirc_format(c,
-                     "an iteration may use elements of %s that the other nest uses in an earlier "
-                     "iteration%s%s",
-                     loss.second->buffer->name, loss.witness ? ": " : "",
-                     loss.witness ? loss.witness : "");
+  return tirc_format(c, "%s %s %s%s%s", w.before, loss.second->buffer->name, w.behind,
+                     loss.witness ? ": " : "", loss.witness ? loss.witness : "");
+}
+
+const char *tirc_lost_in_step(Sched *s, int depth, SRef *const *x, SRef *const *y) {
+  const Stmt bodies[] = {tirc_loop_of(x[depth - 1])->body, tirc_loop_of(y[depth - 1])->body};
+  const Turns t = {2, depth, (SRef *const *const[]){x, y}, bodies};
+  const Words words = {"nest", "an iteration may use elements of",
+                       "that the other nest uses in an earlier iteration"};
+  return lost_by_turns(s, tirc_common_ancestor(2, (SRef *[]){x[0], y[0]}), &t, words);
+}
+
+const char *tirc_lost_apart(Sched *s, SRef *loop, int n, const Stmt *items) {
+  SRef *const **loops = tirc_new_array(s->c, SRef *const *, n);
+  for (int i = 0; i < n; i++) loops[i] = tirc_copy(s->c, &loop, 1);
+  const Turns t = {n, 1, loops, items};
+  const Words words = {"item", "a statement may use elements of",
+                       "that one before it uses in a later iteration"};
+  return lost_by_turns(s, loop, &t, words);
 }

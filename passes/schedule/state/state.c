@@ -82,8 +82,16 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
   return s;
 }
 
+/* Whether other functions have a root block than those of the state. */
+static bool has_other_roots(const Sched *s, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if ((s->roots[i] != NULL) != (m->funcs[i]->body && m->funcs[i]->body->kind == STMT_BLOCK))
+      return true;
+  return false;
+}
+
 void tirc_sched_restore(Sched *s, const Module *old) {
-  if (s->replacing || old->n_funcs != s->mod->n_funcs) {
+  if (s->replacing || old->n_funcs != s->mod->n_funcs || has_other_roots(s, old)) {
     build(s, old);
     return;
   }
