@@ -1,6 +1,7 @@
 #include "rules.h"
 
 #include "passes/record/trace.h"
+#include "passes/schedule/state/nodes.h"
 #include "passes/script/interp.h"
 #include "passes/script/library.h"
 
@@ -89,10 +90,14 @@ void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *o
     (void)tirc_rules_read(sc, embedded, "forms", false, out);
 }
 
+static int number_of(const Sched *s, const char *func) {
+  int f = 0;
+  while (strcmp(s->mod->funcs[f]->name, func)) f++;
+  return f;
+}
+
 static bool is_laid_out_anew(const Sched *s, const char *func) {
-  int i = 0;
-  while (strcmp(s->mod->funcs[i]->name, func)) i++;
-  return s->mod->funcs[i]->relayouts;
+  return s->mod->funcs[number_of(s, func)]->relayouts;
 }
 
 bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
@@ -158,9 +163,78 @@ static void give_reason(Sched *s, int from, const char *reason) {
   }
 }
 
+/* --- what stays as it is ---------------------------------------------------------------------- */
+
+/* A child block of the root with the statement of the root's body that it stands in. */
+typedef struct Nest {
+  SRef *block;
+  uint32_t id;
+  Stmt stmt;
+} Nest;
+typedef VEC(Nest) Nests;
+
+static Nests nests_of(Sched *s, const char *func) {
+  Nests nests = {0};
+  const int f = number_of(s, func);
+  const SRefs blocks = s->roots[f] ? tirc_child_blocks(s, s->roots[f]) : (SRefs){0};
+  for (int i = 0; i < blocks.n; i++) {
+    const SRef *top = blocks.at[i];
+    while (top->parent != s->roots[f]) top = top->parent;
+    vec_push(s->c, nests, ((Nest){blocks.at[i], tirc_block_of(blocks.at[i])->id, top->stmt}));
+  }
+  return nests;
+}
+
+/* Whether a loop around the block has many iterations, as far as is known; few are not worth a
+ * schedule. */
+static bool is_long(const Nest *n) {
+  enum { MANY = 4096 };
+  int64_t all = 1, extent;
+  for (const SRef *r = n->block->parent; tirc_is_loop(r); r = r->parent)
+    if (!tirc_const_int(tirc_loop_of(r)->extent, &extent) ||
+        __builtin_mul_overflow(all, extent, &all))
+      return true;
+  return all >= MANY;
+}
+
+static void warn_of_no_rule(Sched *s, const char *message) {
+  const Warning w = {CODE_NO_RULE, {0}, message};
+  if (s->strict) tirc_raise_warning(s->c, w);
+  if (s->warn) s->warn(s->warn_self, w);
+}
+
+/* Blocks of a function that a rule took, and that it left. */
+static void warn_of_left(Auto *a, const Nests *before) {
+  Sched *s = a->sc->sched;
+  const Nests now = nests_of(s, a->func);
+  for (int i = 0; i < now.n; i++)
+    for (int k = 0; k < before->n; k++)
+      if (before->at[k].id == now.at[i].id && before->at[k].stmt == now.at[i].stmt &&
+          is_long(&now.at[i]))
+        warn_of_no_rule(
+            s, tirc_format(s->c, "no rule schedules block %s of the function %s: it stays as it is",
+                           tirc_block_of(now.at[i].block)->name, a->func));
+}
+
+/* Of a function that no rule takes, or one took without a change. */
+static void leave(Auto *a, bool took, const char *reason) {
+  Sched *s = a->sc->sched;
+  const Nests nests = nests_of(s, a->func);
+  bool matters = !nests.n;
+  for (int i = 0; i < nests.n; i++) matters |= is_long(&nests.at[i]);
+  if (a->listener) a->listener->tried(a->listener->self, a->func, NULL, false, reason);
+  if (matters || !took)
+    warn_of_no_rule(
+        s, tirc_format(s->c, "no rule schedules the function %s: it stays as it is", a->func));
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
 static bool try_rule(Auto *a) {
   Sched *s = a->sc->sched;
   const int before = s->trace->n;
+  const Nests nests = s->gpu ? (Nests){0} : nests_of(s, a->func);
+  const Module *const mod = s->mod;
   const char *const work_on = s->work_on;
   s->work_on = a->func;
   s->rule = a->rule.name;
@@ -171,21 +245,13 @@ static bool try_rule(Auto *a) {
   if (took) give_reason(s, before, reason);
   s->work_on = work_on;
   s->rule = s->reason = NULL;
+  if (took && s->mod == mod) {
+    leave(a, true, reason);
+    return true;
+  }
   if (a->listener) a->listener->tried(a->listener->self, a->func, a->rule.name, took, reason);
+  if (took) warn_of_left(a, &nests);
   return took;
-}
-
-/* --- all of them ------------------------------------------------------------------------------ */
-
-static void leave(Auto *a) {
-  Sched *s = a->sc->sched;
-  const Warning w = {
-      CODE_NO_RULE,
-      {0},
-      tirc_format(s->c, "no rule schedules the function %s: it stays as it is", a->func)};
-  if (a->listener) a->listener->tried(a->listener->self, a->func, NULL, false, NULL);
-  if (s->strict) tirc_raise_warning(s->c, w);
-  if (s->warn) s->warn(s->warn_self, w);
 }
 
 static void form_function(Script *sc, void *self) {
@@ -195,9 +261,9 @@ static void form_function(Script *sc, void *self) {
 
 static void schedule_function(Auto *a) {
   tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
-  int i = 0;
+  int i = a->sc->sched->roots[number_of(a->sc->sched, a->func)] ? 0 : a->rules.n;
   while (i < a->rules.n && (a->rule = a->rules.at[i], !try_rule(a))) i++;
-  if (i == a->rules.n) leave(a);
+  if (i == a->rules.n) leave(a, false, NULL);
   if (a->formed) tirc_leave_forms(a->sc, a->func);
 }
 

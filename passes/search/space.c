@@ -219,6 +219,7 @@ static void schedule_function(Run *r, int func) {
   double *weights = tirc_new_array(sc->c, double, sp->n_ways);
   bool any = false;
   if (sp->probed_func >= 0 && sp->probed_func != func) return;
+  const bool formed = tirc_bring_into_forms(sc, &r->forms, sp->mod->funcs[func]->name);
   for (int i = 0; i < sp->n_ways; i++) {
     const bool only = sp->probed_way >= 0;
     weights[i] = only ? i == sp->probed_way : tirc_space_takes(sp, func, i);
@@ -226,7 +227,6 @@ static void schedule_function(Run *r, int func) {
   }
   if (!sc->sched->roots[func]) return;
   if (!any) weights = NULL; /* the script says why not */
-  const bool formed = tirc_bring_into_forms(sc, &r->forms, sp->mod->funcs[func]->name);
   sc->sched->work_on = sp->mod->funcs[func]->name;
   const int way = (int)draw_index(sc, sc->sched, sp->n_ways, weights, VALUE_NONE);
   if (!run_way(r, func, way))

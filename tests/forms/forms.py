@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What rules make of one program that is written in several ways (rewrite.py).
 
-usage: forms.py TIRC PROGRAM... [--seconds S] [--write FOLDER]
+usage: forms.py TIRC PROGRAM... [-D NAME=VALUE]... [--seconds S] [--write FOLDER]
 
 Each form must compute what the program computes, and be taken by the rule that takes the program as
 it stands. With --seconds each is measured, too, beside the program as it stands and in turn with
@@ -36,8 +36,8 @@ def milliseconds(command, path, seconds):
     return min(c["min_ms"] for c in results["contenders"] if c["name"] == "auto")
 
 
-def look_at(command, program, folder):
-    printed = tirc([command, "print", program])
+def look_at(command, program, folder, defined):
+    printed = tirc([command, "print", program] + [f"-D{d}" for d in defined])
     if printed.returncode:
         sys.exit(printed.stderr)
     found = []
@@ -55,6 +55,7 @@ def main():
     parser.add_argument("tirc")
     parser.add_argument("programs", nargs="+")
     parser.add_argument("--seconds", type=float, default=0)
+    parser.add_argument("-D", dest="defined", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--write", metavar="FOLDER")
     options = parser.parse_args()
     failed = total = 0
@@ -62,7 +63,7 @@ def main():
         folder = pathlib.Path(options.write or temporary)
         folder.mkdir(exist_ok=True)
         for program in options.programs:
-            found = look_at(options.tirc, program, folder)
+            found = look_at(options.tirc, program, folder, options.defined)
             wanted = found[0][2]
             times = {}
             for turn in range(2 if options.seconds else 0):

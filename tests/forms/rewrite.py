@@ -164,11 +164,6 @@ def is_simple(n):
     return [i.value for i in n.iters] == [v for v, _ in n.loops] and not n.where
 
 
-def float_type(program):
-    found = re.search(r'"(float\d+|bfloat16)"', " ".join(program.params))
-    return found[1] if found else None
-
-
 # --- forms: from a nest to lines, or None where it has none
 
 
@@ -244,13 +239,17 @@ def other_side(n):
 def factors(n):
     x = summand(n)
     e = ast.parse(x, mode="eval").body if x else None
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
+    if n.init and isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
         return ast.unparse(e.left), ast.unparse(e.right)
     return None
 
 
+def float_factors(n):
+    return factors(n) if "float" in n.init else None
+
+
 def fused_multiply(n):
-    ab = factors(n)
+    ab = float_factors(n)
     return ab and block_lines_in(n, [f"{n.target} = T.fma({ab[0]}, {ab[1]}, {n.target})"])
 
 
@@ -260,7 +259,7 @@ def swapped(n):
 
 
 def scaled(n):
-    ab = factors(n)
+    ab = float_factors(n)
     return ab and block_lines_in(n, [f"{n.target} = {n.target} + ({ab[0]}) * 2 * ({ab[1]}) * 0.5"])
 
 

@@ -70,8 +70,11 @@ static Stmt normal_nest(const Normal *k) {
   Tirc *c = k->s->c;
   Block b = *tirc_block_of(k->block);
   Expr *vars = tirc_new_array(c, Expr, b.n_iters + 1);
-  for (int i = 0; i < b.n_iters; i++)
-    vars[i] = tirc_var(c, tirc_format(c, "i%d", i), b.iters[i].var->dtype);
+  for (int i = 0; i < b.n_iters; i++) {
+    const bool named = b.iter_values[i]->op == OP_VAR;
+    const char *name = named ? b.iter_values[i]->u.s : tirc_format(c, "i%d", i);
+    vars[i] = tirc_var(c, name, b.iters[i].var->dtype);
+  }
   b.iter_values = vars;
   b.predicate = tirc_bool(c, true);
   Stmt nest = tirc_with_loc(c, tirc_block(c, &b), k->block->stmt->loc);
