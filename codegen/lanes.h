@@ -20,7 +20,6 @@ typedef enum LaneOp {
   LANE_MUL_ADD,      /* x y + z, rounded once or twice, as the processor has it */
   LANE_MAGNITUDE,    /* |x| */
   LANE_WITH_SIGN_OF, /* |x| with the sign of y */
-  LANE_SQRT,
   /* comparisons of floats, all but the last false of NaN */
   LANE_LESS,
   LANE_MORE,
@@ -59,8 +58,6 @@ typedef struct LaneMaker {
   /* `near`, but where `is_far` holds in any lane, which it hardly ever does, the function of large
    * numbers: libm's, or by tirc_lanes_wave_of. */
   Lane (*unless_far)(const Lanes *v, Op op, Lane x, Lane near, Lane is_far);
-  /* The number that x is in all lanes, if that is known. */
-  bool (*find_constant)(const Lanes *v, Lane x, double *number);
 } LaneMaker;
 
 struct Lanes {

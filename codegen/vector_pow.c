@@ -32,27 +32,11 @@ static Lane is_whole(const Lanes *v, Lane w) {
   return either(v, two_of(v, LANE_EQUAL, near, w), two_of(v, LANE_AT_LEAST, w, shift));
 }
 
-/* Products, quotients and roots that are as good, or NULL. */
-static Lane by_products(const Lanes *v, Lane x, Lane y) {
-  double c = 0;
-  if (!v->maker->find_constant(v, y, &c)) return NULL;
-  if (c == 1) return x;
-  if (c == 2) return mul(v, x, x);
-  if (c == 3) return mul(v, mul(v, x, x), x);
-  if (c == -1) return quotient(v, real(v, 1.0), x);
-  if (c != 0.5) return NULL;
-  Lane without_sign = add(v, x, real(v, 0.0)); /* -0 has none then */
-  Lane root = one_of(v, LANE_SQRT, without_sign);
-  return choose(v, equal(v, x, -INFINITY), real(v, INFINITY), root);
-}
-
 Lane tirc_lanes_pow(const Lanes *v, Lane x, Lane y) {
-  Lane r = by_products(v, x, y);
-  if (r) return r;
   const Lanes wide = with_bits(v, 64);
   Lane a = magnitude(v, x), w = magnitude(v, y), one = real(v, 1.0);
   Lane power = one_of(&wide, LANE_WIDEN, y);
-  r = narrow_exp2(v, &wide, mul(&wide, power, wide_log2(v, &wide, a)));
+  Lane r = narrow_exp2(v, &wide, mul(&wide, power, wide_log2(v, &wide, a)));
   /* The sign of x, where y is odd; a negative number that is no whole power of one is none. */
   Lane whole_y = is_whole(v, w);
   Lane even = is_whole(v, mul(v, w, real(v, 0.5)));

@@ -50,7 +50,7 @@ static void write_libm(LaneWriter *w, const LaneFunction *f) {
 
 static void write_function(Gen *g, const LaneFunction *f) {
   static const LaneMaker maker = {tirc_src_lane_real, tirc_src_lane_whole, tirc_src_lane_apply,
-                                  unless_far, tirc_src_lane_constant};
+                                  unless_far};
   LaneWriter w = {.g = g, .out = {.c = g->c}};
   const Lanes v = {&maker, &w, f->lanes, 32};
   const char *t = tirc_src_lane_type(&v, KIND_FLOAT), *star = f->lanes > 1 ? "*" : "";

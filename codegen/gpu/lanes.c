@@ -57,7 +57,7 @@ static Lane unless_far(const Lanes *v, Op op, Lane x, Lane near, Lane is_far) {
 
 void tirc_gpu_write_function(Gen *g, Text *out, HelperId id) {
   static const LaneMaker maker = {tirc_src_lane_real, tirc_src_lane_whole, tirc_src_lane_apply,
-                                  unless_far, tirc_src_lane_constant};
+                                  unless_far};
   LaneWriter w = {.g = g, .out = {.c = g->c}};
   const Lanes v = {&maker, &w, 1, 32};
   const Row *row = rows;

@@ -29,7 +29,6 @@ static LLVMValueRef build(const Lanes *v, LaneOp op, int n, LLVMValueRef *x) {
   case LANE_MUL_ADD: return tirc_gen_intrinsic(g, "llvm.fmuladd", f, n, x);
   case LANE_MAGNITUDE: return tirc_gen_intrinsic(g, "llvm.fabs", f, n, x);
   case LANE_WITH_SIGN_OF: return tirc_gen_intrinsic(g, "llvm.copysign", f, n, x);
-  case LANE_SQRT: return tirc_gen_intrinsic(g, "llvm.sqrt", f, n, x);
   case LANE_LESS: return LLVMBuildFCmp(b, LLVMRealOLT, x[0], x[1], "");
   case LANE_MORE: return LLVMBuildFCmp(b, LLVMRealOGT, x[0], x[1], "");
   case LANE_EQUAL: return LLVMBuildFCmp(b, LLVMRealOEQ, x[0], x[1], "");
@@ -161,27 +160,12 @@ static Lane unless_far_away(const Lanes *v, Op op, Lane x, Lane near, Lane is_fa
 
 /* --- doors ------------------------------------------------------------------------------------ */
 
-static bool find_constant(const Lanes *v, Lane x, double *number) {
-  LLVMBool inexact;
-  for (int k = 0; k < v->n; k++) {
-    LLVMValueRef all = to_llvm(x);
-    LLVMValueRef lane = v->n == 1             ? all
-                        : LLVMIsConstant(all) ? LLVMGetAggregateElement(all, (unsigned)k)
-                                              : NULL;
-    if (!lane || !LLVMIsAConstantFP(lane)) return false;
-    const double d = LLVMConstRealGetDouble(lane, &inexact);
-    if (k > 0 && d != *number) return false;
-    *number = d;
-  }
-  return true;
-}
-
 bool tirc_gen_has_vector_math(Op op, DType t) {
   return t.bits == 32 && t.lanes > 1 && tirc_has_vector_math(op);
 }
 
 static LLVMValueRef each_lane(Gen *g, Op op, DType t, const LLVMValueRef *args) {
-  static const LaneMaker maker = {make_real, make_whole, apply, unless_far_away, find_constant};
+  static const LaneMaker maker = {make_real, make_whole, apply, unless_far_away};
   const Lanes v = {&maker, g, 1, 32};
   LLVMValueRef r = LLVMGetPoison(tirc_gen_type(g, t));
   const int n = op == OP_POW ? 2 : 1;
@@ -198,7 +182,7 @@ static LLVMValueRef each_lane(Gen *g, Op op, DType t, const LLVMValueRef *args) 
 }
 
 LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, const LLVMValueRef *args) {
-  static const LaneMaker maker = {make_real, make_whole, apply, unless_far, find_constant};
+  static const LaneMaker maker = {make_real, make_whole, apply, unless_far};
   if (g->target->is_gpu && t.bits == 32 && tirc_has_vector_math(op))
     return each_lane(g, op, t, args);
   if (!tirc_gen_has_vector_math(op, t)) return NULL;

@@ -4,8 +4,8 @@
 
 /* Of each operation, the text on vectors and on scalars: $x, $y, $z are its operands, $X ... the
  * same as vectors where they are constants; $F, $U, $I the types of floats, whole numbers and
- * signed ones, $T that of the operands of a choice; $a, $c and $s name the functions |x|, copysign
- * and sqrt. */
+ * signed ones, $T that of the operands of a choice; $a and $c name the functions |x| and copysign.
+ */
 typedef struct Row {
   LaneKind kind;
   const char *vectors, *scalars; /* NULL: as on vectors */
@@ -19,7 +19,6 @@ static const Row rows[LANE_OP_COUNT] = {
     [LANE_MAGNITUDE] = {KIND_FLOAT, "($F)(($U)$X & 0x7fffffffu)", "$a($x)"},
     [LANE_WITH_SIGN_OF] = {KIND_FLOAT, "($F)((($U)$X & 0x7fffffffu) | (($U)$Y & 0x80000000u))",
                            "$c($x, $y)"},
-    [LANE_SQRT] = {KIND_FLOAT, NULL, "$s($x)"},
     [LANE_LESS] = {KIND_TEST, "$x < $y", NULL},
     [LANE_MORE] = {KIND_TEST, "$x > $y", NULL},
     [LANE_EQUAL] = {KIND_TEST, "$x == $y", NULL},
@@ -68,7 +67,6 @@ Lane tirc_src_lane_real(const Lanes *v, double x) {
   const DType t = v->bits == 32 ? DT_FLOAT32 : DT_FLOAT64;
   Lane r = tirc_src_lane_value(v, KIND_FLOAT, tirc_src_float(w->g, t, x).s);
   r->is_constant = true;
-  r->number = x;
   return r;
 }
 
@@ -108,7 +106,6 @@ static const char *fill(const Lanes *v, const char *text, LaneKind kind, const L
                       : *s == 'T' ? tirc_src_lane_type(v, kind)
                       : *s == 'a' ? function(v, OP_ABS)
                       : *s == 'c' ? function(v, OP_COPYSIGN)
-                      : *s == 's' ? function(v, OP_SQRT)
                       : *s >= 'x' ? args[*s - 'x']->s
                                   : spread(v, args[*s - 'X']));
   }
@@ -134,15 +131,6 @@ void tirc_src_each_lane(const Lanes *v, const char *result, const char *x, const
                  v->n, x, v->n, function, result);
 }
 
-static Lane lanes_sqrt(const Lanes *v, Lane x) {
-  LaneWriter *w = v->self;
-  const char *name = tirc_format(w->g->c, "v%d", w->n_values++);
-  tirc_text_addf(&w->out, "  %s %s;\n  {\n", type(v, TYPE_FLOAT), name);
-  tirc_src_each_lane(v, name, x->s, "sqrt");
-  tirc_text_add(&w->out, "  }\n");
-  return tirc_src_lane_value(v, KIND_FLOAT, name);
-}
-
 /* Where the language has one. */
 static const char *bits_function(const Lanes *v, LaneOp op) {
   const Language *l = ((LaneWriter *)v->self)->g->l;
@@ -162,7 +150,6 @@ Lane tirc_src_lane_apply(const Lanes *v, LaneOp op, int n, const Lane *args) {
   }
   if (is_constant && v->n > 1)
     x[0] = tirc_src_lane_value(v, x[0]->kind, spread(v, x[0])); /* or C has a scalar */
-  if (op == LANE_SQRT && v->n > 1) return lanes_sqrt(v, x[0]);
   const LaneKind kind = op == LANE_CHOOSE ? x[1]->kind : row->kind;
   if (op == LANE_CHOOSE && v->n > 1 && x[0]->bits != v->bits)
     x[0] = tirc_src_lane_define(v, KIND_TEST,
@@ -172,10 +159,4 @@ Lane tirc_src_lane_apply(const Lanes *v, LaneOp op, int n, const Lane *args) {
   const char *own = v->n == 1 ? bits_function(v, op) : NULL;
   if (own) text = tirc_format(w->g->c, "%s($x)", own);
   return tirc_src_lane_define(v, kind, fill(v, text, kind, x));
-}
-
-bool tirc_src_lane_constant(const Lanes *v, Lane x, double *number) {
-  (void)v;
-  *number = x->number;
-  return x->is_constant;
 }

@@ -15,7 +15,6 @@ struct LaneValue {
   LaneKind kind;
   int bits;
   bool is_constant; /* a scalar, which C spreads beside a vector */
-  double number;
 };
 
 /* The self of a Lanes. */
@@ -36,6 +35,5 @@ void tirc_src_each_lane(const Lanes *v, const char *result, const char *x, const
 Lane tirc_src_lane_real(const Lanes *v, double x);
 Lane tirc_src_lane_whole(const Lanes *v, int64_t x);
 Lane tirc_src_lane_apply(const Lanes *v, LaneOp op, int n, const Lane *args);
-bool tirc_src_lane_constant(const Lanes *v, Lane x, double *number);
 
 #endif

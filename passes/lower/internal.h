@@ -48,5 +48,7 @@ Expr tirc_with_start(const WrapStart *w, Expr was, Expr e);
 
 /* written_out.c: e, or the same in other operators. */
 Expr tirc_written_out(Tirc *c, Expr e);
+/* powers.c: likewise, of a T.pow. */
+Expr tirc_power_by_constant(Tirc *c, Expr e);
 
 #endif

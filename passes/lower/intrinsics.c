@@ -1,5 +1,6 @@
 /* What no code generator has: floor division where nothing is negative becomes the machine's own
- * division; sigmoid, rsqrt and others (written_out.c) are written out, T.likely goes. */
+ * division; sigmoid, rsqrt, some powers (powers.c) and others (written_out.c) are written out, T.likely
+ * goes. */
 #include "internal.h"
 
 typedef struct State {
@@ -53,6 +54,7 @@ static Expr lower_expr(Mutator *m, Expr e) {
   case OP_FLOORMOD: return lower_division(m, e);
   case OP_RSQRT:
   case OP_SIGMOID: return lower_reciprocal(c, e);
+  case OP_POW: return tirc_power_by_constant(c, e);
   default: return tirc_written_out(c, e);
   }
 }

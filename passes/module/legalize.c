@@ -12,6 +12,8 @@
 #include "operator_call.h"
 #include "passes.h"
 
+#include <math.h>
+
 typedef struct Legalize {
   Passes *p;
   const Module *m;
@@ -63,6 +65,42 @@ static Node in_fields(GraphRewriter *r, Node n) {
   return tirc_node_tuple(r->c, n->info->n, fields);
 }
 
+/* The only element of a constant float tensor. */
+static bool only_number(Node n, double *number) {
+  const Info info = n->info;
+  uint16_t half;
+  float single;
+  if (n->kind != NODE_CONST || !n->data || !tirc_dtype_is_float(info->dtype)) return false;
+  if (tirc_info_count(info) != 1) return false;
+  const bool is_bfloat = info->dtype.code == TYPE_BFLOAT;
+  switch (info->dtype.bits) {
+  case 64: memcpy(number, n->data, sizeof *number); return isfinite(*number);
+  case 32:
+    memcpy(&single, n->data, sizeof single);
+    *number = (double)single;
+    return isfinite(*number);
+  case 16:
+    memcpy(&half, n->data, sizeof half);
+    *number = is_bfloat ? tirc_bfloat_to_double(half) : tirc_half_to_double(half);
+    return isfinite(*number);
+  default: return false;
+  }
+}
+
+/* The exponent of R.power(x, R.const(2.0)) is a number of the program and no parameter of it, as in
+ * TVM: lowering makes products and roots of such powers. */
+static Node exponent(GraphRewriter *r, Node base, Node n) {
+  double number;
+  if (!base->info || base->info->kind != INFO_TENSOR || !n->info) return n;
+  if (n->info->ndim > base->info->ndim || !only_number(n, &number)) return n;
+  if (base->info->dtype.code != n->info->dtype.code ||
+      base->info->dtype.bits != n->info->dtype.bits)
+    return n;
+  return tirc_graph_node(r->c, &(struct Node){.kind = NODE_VALUE,
+                                              .value = tirc_float(r->c, n->info->dtype, number),
+                                              .loc = n->loc});
+}
+
 typedef struct Calling {
   const char *name;
   int n;
@@ -112,6 +150,7 @@ static Node legal_call(GraphRewriter *r, Node value, MadeBy *by) {
   struct Node call = *value;
   Node *args = tirc_copy(r->c, value->args, value->n);
   for (int i = 0; i < value->n; i++) args[i] = in_fields(r, args[i]);
+  if (strcmp(call.name, "power") == 0 && call.n == 2) args[1] = exponent(r, args[0], args[1]);
   call.args = args;
   const OperatorProgram *program = tirc_operator_call(l->p, l->g, &call);
   const int n = tirc_operator_tensors(&call, NULL);
