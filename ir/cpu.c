@@ -58,6 +58,22 @@ static const struct Vectors *vectors_of(const Cpu *cpu) {
   return &least;
 }
 
+/* The names that LLVM has alone. */
+static const struct {
+  const char *name, *flag;
+} own_flags[] = {
+    {"generic", "-march=x86-64"},  {"skx", "-march=skylake-avx512"},
+    {"slm", "-march=silvermont"},  {"penryn", "-march=core2 -msse4.1"},
+    {"aarch64", "-march=armv8-a"},
+};
+
+const char *tirc_cpu_c_flag(Tirc *c, const Cpu *cpu) {
+  const char *option = cpu->arch == CPU_X86_64 ? "march" : "mcpu";
+  for (size_t i = 0; i < sizeof own_flags / sizeof *own_flags; i++)
+    if (strcmp(own_flags[i].name, cpu->name) == 0) return own_flags[i].flag;
+  return tirc_format(c, "-%s=%s", option, cpu->cores > 0 ? "native" : cpu->name);
+}
+
 int tirc_cpu_vector_bits(const Cpu *cpu) { return vectors_of(cpu)->bits; }
 int tirc_cpu_vector_registers(const Cpu *cpu) { return vectors_of(cpu)->registers; }
 /* The table has a core's part of a shared L3; what others leave is its as well. Cycles as on a

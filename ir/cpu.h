@@ -43,6 +43,8 @@ const char *tirc_cpu_vector_feature(const Cpu *cpu); /* that they come with: "av
 /* The LLVM triple; for an x86 and a Linux aarch64 that of a Linux with glibc. */
 const char *tirc_cpu_triple(const Cpu *cpu);
 const char *tirc_cpu_arch_name(const Cpu *cpu); /* "x86_64", "aarch64" */
+/* What tells gcc and clang to compile for it: "-march=haswell", "-mcpu=neoverse-n1". */
+const char *tirc_cpu_c_flag(Tirc *c, const Cpu *cpu);
 /* Whether "a,b,c" (entries perhaps with a + before them) holds the entry of n letters. */
 bool tirc_has_feature(const char *list, const char *entry, size_t n);
 

@@ -9,6 +9,7 @@ typedef struct CSource {
   const Module *lowered;
   const Module *scheduled; /* what it was lowered from, for the comments; or NULL */
   int vector_bytes;        /* of the registers that the code is for: 16, 32 or 64 */
+  const char *flag;        /* of compilers, for the processor (tirc_cpu_c_flag); or NULL */
   bool packed;             /* also int NAME__packed(void **args), as machine code has it */
   bool of_model; /* the function of a model follows, which says what codes mean (tirc_c_entry) */
 } CSource;
@@ -28,7 +29,7 @@ const char *tirc_c_type(DType t);
  * "unsupported" for constants of more than 4 MB. */
 const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
                          bool is_header);
-/* The declarations of the same functions, with what a caller has to know. */
-const char *tirc_c_header(Tirc *c, const Module *lowered, bool of_model);
+/* The declarations of the same functions, with what a caller has to know; flag: as in CSource. */
+const char *tirc_c_header(Tirc *c, const Module *lowered, bool of_model, const char *flag);
 
 #endif

@@ -71,13 +71,16 @@ static void declare(Gen *g, Text *t, const Func *f, const char *symbol) {
   g->taken.n = mark;
 }
 
-const char *tirc_c_header(Tirc *c, const Module *m, bool of_model) {
+const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, const char *flag) {
   Text t = {.c = c};
   CSource what = {.lowered = m, .of_model = of_model};
   CFile file = {.what = &what, .failures = tirc_failures(c, m)};
   Gen g = {.c = c, .l = &tirc_c_language, .out = &t, .file = &file};
+  tirc_text_add(&t, "/* ");
+  if (flag)
+    tirc_text_addf(&t, "Of C source that is compiled with cc -O3 %s, or of an object.\n * ", flag);
   tirc_text_add(&t,
-                "/* Made by tirc. Arrays need the alignment of their elements, no more. A "
+                "Made by tirc. Arrays need the alignment of their elements, no more. A "
                 "function returns 0,\n"
                 " * or 1 when there is no memory for its workspace, or a code from 2 on when an "
                 "assertion\n"

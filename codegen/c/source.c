@@ -114,9 +114,15 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   const char *const *symbols = tirc_symbols(c, what->lowered);
   for (int i = 0; i < what->lowered->n_funcs; i++)
     write_function(&g, what->lowered->funcs[i], symbols[i]);
+  tirc_text_add(&t, "/* ");
+  if (what->flag)
+    tirc_text_addf(&t,
+                   "Compile with: cc -O3 %s. For other processors compilers split the vectors,\n"
+                   " * and the code may be 10 times slower, or more.\n * ",
+                   what->flag);
   tirc_text_add(
       &t,
-      "/* Made by tirc. C11 with GNU's vectors; -fopenmp runs parallel loops on threads.\n"
+      "Made by tirc. C11 with GNU's vectors; -fopenmp runs parallel loops on threads.\n"
       " * A function returns 0, or 1 when there is no memory for its workspace, or a code from 2\n"
       " * on when an assertion fails: NAME_error_text(code) says which. */\n");
   Text helpers = {.c = c};

@@ -191,6 +191,17 @@ static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module
       .bytes;
 }
 
+static const char *c_text(Tirc *c, tirc_emit_kind kind, const Module *m, const Module *lowered,
+                          const ModelEntry *entry, const Cpu *cpu) {
+  const char *flag = tirc_cpu_c_flag(c, cpu);
+  if (kind == TIRC_EMIT_HEADER) return tirc_c_header(c, lowered, entry, flag);
+  return tirc_c_source(c, &(CSource){.lowered = lowered,
+                                     .scheduled = m,
+                                     .of_model = entry,
+                                     .vector_bytes = tirc_cpu_vector_bits(cpu) / 8,
+                                     .flag = flag});
+}
+
 static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
@@ -207,13 +218,7 @@ static void emit(Tirc *c, void *self) {
   const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
   if (m->n_graphs && (is_text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);
-  if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered, entry);
-  if (p->kind == TIRC_EMIT_C)
-    text = tirc_c_source(
-        c, &(CSource){.lowered = lowered,
-                      .scheduled = m,
-                      .of_model = entry,
-                      .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
+  if (is_text) text = c_text(c, p->kind, m, lowered, entry, tirc_llvm_cpu(c, cpu));
   if (kernels) text = write_kernels(c, kernels, lowered, m, p->options.target);
   if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
