@@ -238,9 +238,16 @@ void tirc_text_addn(Text *t, const char *s, size_t n) {
 void tirc_text_add(Text *t, const char *s) { tirc_text_addn(t, s, strlen(s)); }
 
 void tirc_text_addf(Text *t, const char *format, ...) {
-  va_list args;
+  char small[256]; /* most pieces fit, and need no copy of their own */
+  va_list args, again;
   va_start(args, format);
-  tirc_text_add(t, tirc_vformat(t->c, format, args));
+  va_copy(again, args);
+  const int n = tirc_vsnprintf(small, sizeof small, format, args);
+  if (n >= 0 && n < (int)sizeof small)
+    tirc_text_addn(t, small, (size_t)n);
+  else
+    tirc_text_add(t, tirc_vformat(t->c, format, again));
+  va_end(again);
   va_end(args);
 }
 

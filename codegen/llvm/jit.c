@@ -1,8 +1,12 @@
-/* Code for this process: the same object file that `--emit=obj` writes, linked in memory by ORC.
- * The only symbols it can reach are those the translation names: libm, and memory from the C
- * library. */
+/* Code for this process: the same object file that `--emit=obj` writes, linked in memory. The only
+ * symbols it can reach are those the translation names: libm, and memory from the C library. An
+ * object that is in the cache is not made again, and image.c links it; what it does not know goes
+ * to ORC, and so does what a child makes. */
+#include "cache.h"
 #include "gen.h"
+#include "image.h"
 #include "ir/child.h"
+#include "key.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,10 +25,12 @@ typedef struct Room {
   bool is_full;      /* something did not fit, which ends a process that LLVM runs in */
 } Room;
 struct Jit {
-  LLVMOrcLLJITRef lljit; /* NULL: a child made the code, which is in this room */
-  Room room;
-  int n;
+  LLVMOrcLLJITRef lljit; /* NULL: nothing has needed it */
+  Room room;             /* of code that a child made */
+  Room *linked_in;       /* in that child: where ORC puts it */
+  int n, n_images;
   Entry *funcs;
+  Image *images;
 };
 
 void tirc_jit_free(Jit *j) {
@@ -34,7 +40,9 @@ void tirc_jit_free(Jit *j) {
     if (error) LLVMConsumeError(error);
   }
   tirc_shared_free(j->room.at, 2 * (size_t)ROOM_HALF);
+  for (int i = 0; i < j->n_images; i++) tirc_image_free(&j->images[i]);
   for (int i = 0; i < j->n; i++) free(j->funcs[i].name);
+  free(j->images);
   free(j->funcs);
   free(j);
 }
@@ -86,60 +94,151 @@ static LLVMOrcObjectLayerRef link_in_room(void *room, LLVMOrcExecutionSessionRef
 
 /* --- code ------------------------------------------------------------------------------------- */
 
-/* room: where the code goes, or NULL: into memory of the linker's. */
-static Jit *open_in(Tirc *c, Room *room) {
-  Jit *j = calloc(1, sizeof *j);
-  if (!j) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
-  Trap trap;
-  if (!TIRC_TRY(c, trap)) {
-    tirc_jit_free(j);
-    tirc_throw(c);
-  }
+static void open_orc(Tirc *c, Jit *j) {
   LLVMOrcDefinitionGeneratorRef process;
+  if (j->lljit) return;
   tirc_targets_ready(c);
-  LLVMOrcLLJITBuilderRef builder = room ? LLVMOrcCreateLLJITBuilder() : NULL;
-  if (room) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, link_in_room, room);
+  LLVMOrcLLJITBuilderRef builder = j->linked_in ? LLVMOrcCreateLLJITBuilder() : NULL;
+  if (builder) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, link_in_room, j->linked_in);
   check(c, LLVMOrcCreateLLJIT(&j->lljit, builder)); /* takes the builder */
   const char prefix = LLVMOrcLLJITGetGlobalPrefix(j->lljit);
   check(c, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, NULL, NULL));
   LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(j->lljit), process);
-  TIRC_END(c, trap);
+}
+
+Jit *tirc_jit_open(Tirc *c) {
+  Jit *j = calloc(1, sizeof *j);
+  if (!j) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   return j;
 }
 
-Jit *tirc_jit_open(Tirc *c) { return open_in(c, NULL); }
-
 static void make_room(Tirc *c, Jit *j, int n) {
-  Entry *grown = realloc(j->funcs, ((size_t)j->n + (size_t)n + 1) * sizeof *grown);
-  if (!grown) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
-  j->funcs = grown;
+  Entry *funcs = realloc(j->funcs, ((size_t)j->n + (size_t)n + 1) * sizeof *funcs);
+  if (funcs) j->funcs = funcs;
+  Image *images = realloc(j->images, ((size_t)j->n_images + 1) * sizeof *images);
+  if (images) j->images = images;
+  if (!funcs || !images) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
 }
 
-void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu) {
-  make_room(c, j, lowered->n_funcs);
+static void add_entry(Tirc *c, Jit *j, const char *func, PackedFunc entry) {
+  char *name = strdup(func);
+  if (!name) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
+  j->funcs[j->n++] = (Entry){name, entry};
+}
+
+static const char *packed_symbol(Tirc *c, const Func *f) {
+  return tirc_format(c, "%s__packed", f->name);
+}
+
+/* False: that is for ORC. */
+static bool add_image(Tirc *c, Jit *j, const Module *m, const char *object, size_t n) {
+  Image image;
+  if (j->linked_in || !tirc_image_load(&image, object, n)) return false;
+  j->images[j->n_images++] = image;
+  for (int i = 0; i < m->n_funcs; i++) {
+    void *entry = tirc_image_find(&image, object, n, packed_symbol(c, m->funcs[i]));
+    add_entry(c, j, m->funcs[i]->name, (PackedFunc)(uintptr_t)entry);
+  }
+  return true;
+}
+
+static void add_by_orc(Tirc *c, Jit *j, const Module *m, const char *object, size_t n) {
+  open_orc(c, j);
   LLVMOrcJITDylibRef main = LLVMOrcLLJITGetMainJITDylib(j->lljit);
-  LLVMMemoryBufferRef object = tirc_gen_compile(c, lowered, cpu, true, EMIT_OBJ);
-  check(c, LLVMOrcLLJITAddObjectFile(j->lljit, main, object)); /* takes the object in any case */
-  for (int i = 0; i < lowered->n_funcs; i++) {
+  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(object, n, "tirc");
+  check(c, LLVMOrcLLJITAddObjectFile(j->lljit, main, buffer)); /* takes the buffer in any case */
+  for (int i = 0; i < m->n_funcs; i++) {
     LLVMOrcExecutorAddress address = 0;
-    const char *symbol = tirc_format(c, "%s__packed", lowered->funcs[i]->name);
-    check(c, LLVMOrcLLJITLookup(j->lljit, &address, symbol));
-    char *name = strdup(lowered->funcs[i]->name);
-    if (!name) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
-    j->funcs[j->n++] = (Entry){name, (PackedFunc)(uintptr_t)address};
+    check(c, LLVMOrcLLJITLookup(j->lljit, &address, packed_symbol(c, m->funcs[i])));
+    add_entry(c, j, m->funcs[i]->name, (PackedFunc)(uintptr_t)address);
   }
 }
 
-Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu) {
-  Jit *j = tirc_jit_open(c);
+static Kept compiled(Tirc *c, const Module *m, const char *cpu) {
+  LLVMMemoryBufferRef buffer = tirc_gen_compile(c, m, cpu, true, EMIT_OBJ);
+  const size_t n = LLVMGetBufferSize(buffer);
+  char *bytes = malloc(n + 1);
+  if (bytes) memcpy(bytes, LLVMGetBufferStart(buffer), n);
+  LLVMDisposeMemoryBuffer(buffer);
+  if (!bytes) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
+  return (Kept){bytes, bytes, n};
+}
+
+typedef struct Adding {
+  Jit *j;
+  const char *cpu, *machine; /* machine: as keys have it; NULL: nothing is kept */
+  CodeCache cache;
+  bool only_kept; /* compiles nothing */
+} Adding;
+
+static Adding begin(Tirc *c, Jit *j, const char *cpu, bool only_kept) {
+  Adding a = {.j = j, .cpu = cpu, .cache = tirc_cache_open(), .only_kept = only_kept};
+  a.machine = *a.cache.folder ? tirc_key_of_machine(c) : NULL;
+  return a;
+}
+
+/* False: they are not in the cache, and nothing else will do. */
+static bool add(Tirc *c, const Adding *a, const Module *m) {
+  Jit *const j = a->j;
+  const bool only_kept = a->only_kept;
+  const char *key = a->machine ? tirc_key_of_code(c, a->machine, m, a->cpu) : NULL;
+  make_room(c, j, m->n_funcs);
+  Kept object = key ? tirc_cache_find(&a->cache, key) : (Kept){0};
+  if (!object.bytes && only_kept) return false;
+  if (!object.bytes) {
+    object = compiled(c, m, a->cpu);
+    if (key) tirc_cache_keep(&a->cache, key, object.object, object.n);
+  }
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    free(object.bytes);
+    tirc_throw(c);
+  }
+  const bool ok = add_image(c, j, m, object.object, object.n);
+  if (!ok && !only_kept) add_by_orc(c, j, m, object.object, object.n);
+  TIRC_END(c, trap);
+  free(object.bytes);
+  return ok || !only_kept;
+}
+
+void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu) {
+  const Adding a = begin(c, j, cpu, false);
+  (void)add(c, &a, lowered);
+}
+
+/* So many of them at a time, as a key has them. */
+static bool add_all(Tirc *c, Jit *j, const Module *lowered, const char *cpu, int together,
+                    bool only_kept) {
+  const Adding a = begin(c, j, cpu, only_kept);
+  bool ok = true;
+  for (int i = 0; ok && i < lowered->n_funcs; i += together) {
+    const ArenaMark mark = tirc_mark(c);
+    Module some = *lowered;
+    some.funcs += i;
+    some.n_funcs = lowered->n_funcs - i < together ? lowered->n_funcs - i : together;
+    ok = add(c, &a, &some);
+    tirc_rewind(c, mark);
+  }
+  return ok;
+}
+
+/* NULL: not all of them are kept, and nothing else will do. */
+static Jit *new_jit(Tirc *c, const Module *lowered, const char *cpu, int together, bool only_kept) {
+  Jit *volatile j = tirc_jit_open(c);
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     tirc_jit_free(j);
     tirc_throw(c);
   }
-  tirc_jit_add(c, j, lowered, cpu);
+  const bool ok = add_all(c, j, lowered, cpu, together, only_kept);
   TIRC_END(c, trap);
-  return j;
+  if (ok) return j;
+  tirc_jit_free(j);
+  return NULL;
+}
+
+Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu) {
+  return new_jit(c, lowered, cpu, lowered->n_funcs, false);
 }
 
 /* --- code that a child makes ------------------------------------------------------------------ */
@@ -154,15 +253,9 @@ typedef struct Making {
 
 static void make_in_child(Tirc *c, void *self) {
   const Making *k = self;
-  Jit *j = open_in(c, k->room);
-  for (int i = 0; i < k->lowered->n_funcs; i += k->together) {
-    const ArenaMark mark = tirc_mark(c);
-    Module some = *k->lowered;
-    some.funcs += i;
-    some.n_funcs = k->lowered->n_funcs - i < k->together ? k->lowered->n_funcs - i : k->together;
-    tirc_jit_add(c, j, &some, k->cpu);
-    tirc_rewind(c, mark);
-  }
+  Jit *j = tirc_jit_open(c);
+  j->linked_in = k->room;
+  add_all(c, j, k->lowered, k->cpu, k->together, false);
   for (int i = 0; i < k->lowered->n_funcs; i++) k->entries[i] = j->funcs[i].func;
 }
 
@@ -178,6 +271,8 @@ static bool close_room(const Room *r) {
 
 Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int together,
                        int64_t *peak) {
+  Jit *kept = new_jit(c, lowered, cpu, together, true);
+  if (kept) return kept;
   const size_t table = sizeof(Room) + (size_t)lowered->n_funcs * sizeof(PackedFunc);
   Room *room = tirc_shared_memory(table);
   Jit *j = room ? calloc(1, sizeof *j) : NULL;
@@ -194,11 +289,8 @@ Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int toge
   }
   bool ok = j && j->room.at && tirc_in_child(c, make_in_child, &making, peak) && close_room(room);
   if (ok) make_room(c, j, lowered->n_funcs);
-  for (int i = 0; ok && i < lowered->n_funcs; i++) {
-    char *name = strdup(lowered->funcs[i]->name);
-    if (!name) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
-    j->funcs[j->n++] = (Entry){name, making.entries[i]};
-  }
+  for (int i = 0; ok && i < lowered->n_funcs; i++)
+    add_entry(c, j, lowered->funcs[i]->name, making.entries[i]);
   TIRC_END(c, trap);
   tirc_shared_free(room, table);
   if (ok) return j;

@@ -94,5 +94,21 @@ TIRC_API tirc_status tirc_module_emitted_names(const tirc_module *m, const char 
                                                             const char *symbol),
                                                void *self, tirc_error **error);
 
+/* What is compiled for this process, by tirc_kernel_new, tirc_program_new and measurements, is kept
+ * on disk, and so is not compiled again by this process or another one. The environment says where:
+ * $TIRC_CACHE, a folder, or "off"; else tirc in $XDG_CACHE_HOME, else ~/.cache/tirc. $TIRC_CACHE_MB
+ * bounds it (512): what was used least recently goes. Code does not depend on what is there; where
+ * nothing can be kept, each process compiles. A program turns it off by setenv("TIRC_CACHE", "off",
+ * 1) before it has threads. */
+typedef struct tirc_code_cache {
+  char folder[4096];             /* "": it is off */
+  int64_t entries, bytes, limit; /* limit: of bytes */
+  char problem[256];             /* "": none; else why nothing can be kept, or what is amiss */
+} tirc_code_cache;
+/* counts: entries and bytes, too, for which it looks at each of them. */
+TIRC_API tirc_status tirc_code_cache_look(bool counts, tirc_code_cache *out, tirc_error **error);
+/* Removes all that is kept. */
+TIRC_API tirc_status tirc_code_cache_clear(tirc_error **error);
+
 TIRC_C_END
 #endif

@@ -124,7 +124,7 @@ class Page:
         (folder / "bin" / "python3").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
         (folder / "bin" / "python3").chmod(0o755)
         self.environment = os.environ | {
-            "PATH": f"{folder}/bin:{os.environ['PATH']}", "TIRC_DATABASE": f"{folder}/tirc.db", "NO_COLOR": "1",
+            "PATH": f"{folder}/bin:{os.environ['PATH']}", "TIRC_DATABASE": f"{folder}/tirc.db", "TIRC_CACHE": f"{folder}/cache", "NO_COLOR": "1",
             "LC_ALL": "C.UTF-8", "TIRC_LIBRARY": str(tirc.parent.parent), "PYTHONPATH": str(source / "tools/python"),
             "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(folder)}
 

@@ -419,6 +419,7 @@ static void runs(void **state) {
   tirc_launch_tell(NULL, NULL, NULL);
   assert_true(tirc_machine_peak(-1) <= 0);
   tirc_machine_name(NULL, 8);
+  REFUSED(tirc_code_cache_look(true, NULL, E));
   assert_null(k);
   assert_null(launch);
 }

@@ -8,7 +8,7 @@ typedef struct DoctorOptions {
   Asked asked;
   const char *target;
   int threads;
-  bool self_test;
+  bool self_test, clear_cache;
 } DoctorOptions;
 
 typedef enum Health {

@@ -196,6 +196,26 @@ static void examine_database(Doctor *d) {
     advise(d, BROKEN, "name another one with --database or TIRC_DATABASE, or make this one usable");
 }
 
+static void examine_code_cache(Doctor *d) {
+  tirc_code_cache cache = {0};
+  tirc_error *e = NULL;
+  char why[300];
+  const bool cleared = !d->o->clear_cache || tirc_code_cache_clear(&e) == TIRC_OK;
+  if (!cleared || tirc_code_cache_look(true, &cache, &e) != TIRC_OK) {
+    put_error(why, sizeof why, e);
+    note(d, "files", "code cache", "%s", why);
+    advise(d, BROKEN, "remove its folder, or name another one with TIRC_CACHE");
+  } else if (!*cache.folder) {
+    note(d, "files", "code cache", "off: each run compiles");
+  } else {
+    note(d, "files", "code cache", "%s: %lld entries, %.1f of %lld MB%s%s", cache.folder,
+         (long long)cache.entries, (double)cache.bytes / (1 << 20), (long long)(cache.limit >> 20),
+         *cache.problem ? "; " : "", cache.problem);
+    if (*cache.problem)
+      advise(d, AMISS, "set TIRC_CACHE to a folder that you alone can write into, or to off");
+  }
+}
+
 static void examine_folder(Doctor *d, const char *name, const char *path, Health without,
                            const char *advice) {
   const bool writable = access(path, W_OK | X_OK) == 0;
@@ -237,6 +257,7 @@ void examine_software(Doctor *d) {
   examine_devices(d);
   examine_commands(d);
   examine_database(d);
+  examine_code_cache(d);
   examine_folder(d, "temporary files", tmp && *tmp ? tmp : "/tmp", BROKEN,
                  "set TMPDIR: tune, bench --backend=c and build --emit=lib need it");
   if (getcwd(here, sizeof here))

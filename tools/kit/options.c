@@ -220,6 +220,18 @@ static bool check_dialect(const Command *c) {
   return false;
 }
 
+/* A folder that someone has named and that keeps nothing is worth a word; the usual one is not. */
+static void ready_cache(const Command *c) {
+  const char *set = getenv("TIRC_CACHE");
+  tirc_code_cache cache;
+  if (speech.no_code_cache) setenv("TIRC_CACHE", "off", 1); /* children that measure heed it, too */
+  if (speech.no_code_cache || !set || !*set || !find_option(c, "no-code-cache", 13, 0) ||
+      tirc_code_cache_look(false, &cache, NULL) != TIRC_OK || !*cache.problem)
+    return;
+  warn_about(NULL, NULL, 0, 0,
+             tirc_format(memory, "the code cache '%s': %s", cache.folder, cache.problem), "file");
+}
+
 bool parse_options(const Command *c, const size_t *places, int argc, char **argv, void *o) {
   const Parsing p = {c, places, o, argc, argv};
   List *args = o;
@@ -243,7 +255,9 @@ bool parse_options(const Command *c, const size_t *places, int argc, char **argv
     return false;
   }
   if (speech.help || speech.help_all || speech.targets) return true;
-  return check_counts(c, args) && check_names(&p, args);
+  if (!check_counts(c, args) || !check_names(&p, args)) return false;
+  ready_cache(c);
+  return true;
 }
 
 enum { COLUMN = 29 }; /* of what is said of an option */

@@ -119,7 +119,10 @@ static void main_page(void) {
       "4096\n"
       ".TP\nTIRC_DATABASE\nthe database where \\-\\-database does not say it\n"
       ".TP\nTIRC_DATABASE_WAIT\nhow many seconds a database that others hold, or a server that is "
-      "lost, is waited for: 0 to 1000000");
+      "lost, is waited for: 0 to 1000000\n"
+      ".TP\nTIRC_CACHE\nthe folder of the cache of compiled code, else tirc in XDG_CACHE_HOME, "
+      "else ~/.cache/tirc; off: there is none\n"
+      ".TP\nTIRC_CACHE_MB\nhow many megabytes it holds at most (512)");
   static const char *const examples[][2] = {
       {"tirc apply matmul.tir rule_based.sch", "run a schedule, print the program"},
       {"tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas",
