@@ -1,8 +1,10 @@
 /* Targets: from a processor's name to LLVM's machine. Names are checked against the table of
  * ir/cpus.def, because LLVM answers an unknown one with a line on standard error and some known
  * ones with an abort. */
+#include "cache.h"
 #include "gen.h"
 #include "ir/child.h"
+#include "key.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -73,6 +75,26 @@ static void ask_host(Tirc *c, void *self) {
   h->is_known = true;
 }
 
+static const char *key_of_host(Tirc *c) {
+  const char *machine = tirc_key_of_machine(c);
+  return machine ? tirc_format(c, "%sthis machine, as LLVM has it\n", machine) : NULL;
+}
+
+/* What an earlier process was told, or nothing. */
+static Host kept_host(Tirc *c, const CodeCache *cache) {
+  Host h = {0};
+  const char *key = *cache->folder ? key_of_host(c) : NULL;
+  const Kept kept = key ? tirc_cache_find(cache, key) : (Kept){0};
+  if (kept.bytes && kept.n == sizeof h) memcpy(&h, kept.object, sizeof h);
+  free(kept.bytes);
+  return h;
+}
+
+static void keep_host(Tirc *c, const CodeCache *cache, const Host *h) {
+  const char *key = *cache->folder ? key_of_host(c) : NULL;
+  if (key) tirc_cache_keep(cache, key, (const char *)h, sizeof *h);
+}
+
 /* Asked once: a machine stays what it is. */
 static Host host(Tirc *c, bool by_child) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -81,7 +103,10 @@ static Host host(Tirc *c, bool by_child) {
   const Host before = known;
   pthread_mutex_unlock(&mutex);
   if (before.is_known) return before;
-  Host *asked = by_child ? tirc_shared_memory(sizeof *asked) : NULL, now = {0};
+  const CodeCache cache = tirc_cache_open();
+  Host now = kept_host(c, &cache);
+  const bool was_kept = now.is_known;
+  Host *asked = by_child && !was_kept ? tirc_shared_memory(sizeof *asked) : NULL;
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     tirc_shared_free(asked, sizeof *asked);
@@ -91,6 +116,7 @@ static Host host(Tirc *c, bool by_child) {
   TIRC_END(c, trap);
   tirc_shared_free(asked, sizeof *asked);
   if (!now.is_known) ask_host(c, &now);
+  if (!was_kept) keep_host(c, &cache, &now);
   pthread_mutex_lock(&mutex);
   known = now;
   pthread_mutex_unlock(&mutex);
