@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What rules make of one program that is written in several ways (rewrite.py).
 
-usage: forms.py TIRC PROGRAM... [-D NAME=VALUE]... [--seconds S] [--write FOLDER]
+usage: forms.py TIRC PROGRAM... [-D NAME=VALUE]... [--only ROW]... [--seconds S] [--write FOLDER]
+
+A program may be a suite: each of its rows, or those named.
 
 Each form must compute what the program computes, and be taken by the rule that takes the program as
 it stands. With --seconds each is measured, too, beside the program as it stands and in turn with
@@ -31,23 +33,39 @@ def rule_of(text):
 
 
 def milliseconds(command, path, seconds):
-    run = tirc([command, "bench", str(path), "--auto", "--threads", "1", "--seconds", str(seconds), "--json", "-"])
-    results = json.loads(run.stdout)
-    return min(c["min_ms"] for c in results["contenders"] if c["name"] == "auto")
+    run = tirc([command, "bench", str(path), "--auto", "--threads", "1", "--seconds", str(seconds), "--figures", "-"])
+    results = json.loads(run.stdout)["results"]
+    return min(r["min_s"] * 1000 for r in results if r["contender"] == "auto")
 
 
-def look_at(command, program, folder, defined):
+def look_at(command, name, program, defined, folder, check):
     printed = tirc([command, "print", program] + [f"-D{d}" for d in defined])
     if printed.returncode:
         sys.exit(printed.stderr)
     found = []
-    for name, text in rewrite.forms(printed.stdout):
-        path = folder / f"{pathlib.Path(program).stem}-{name}.tir"
+    done = ["--check", "--threads", "1"] if check else ["-o", "/dev/null"]
+    for form, text in rewrite.forms(printed.stdout):
+        path = folder / f"{name}-{form}.tir"
         path.write_text(text)
-        run = tirc([command, "run", str(path), "--auto", "--check", "--explain-auto", "--threads", "1"])
-        rule = rule_of(run.stderr) if run.returncode == 0 else (run.stderr.split("error: ") + ["failed"])[1].split("\n")[0]
-        found.append((name, path, rule))
+        run = tirc([command, "run" if check else "apply", str(path), "--auto", "--explain-auto"] + done)
+        rule = rule_of(run.stderr)
+        if run.returncode:
+            rule = (run.stderr.split("error: ") + ["failed"])[1].split("\n")[0]
+        found.append((form, path, rule))
     return found
+
+
+def programs_of(options):
+    """(name, path, constants)"""
+    for program in options.programs:
+        path = pathlib.Path(program)
+        if path.suffix != ".suite":
+            yield path.stem, program, options.defined
+            continue
+        for line in path.read_text().split("\n"):
+            name, *rest = line.split("#")[0].split() or [""]
+            if rest and (not options.only or name in options.only):
+                yield name, str(path.parent / rest[0]), rest[1:]
 
 
 def main():
@@ -56,14 +74,15 @@ def main():
     parser.add_argument("programs", nargs="+")
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("-D", dest="defined", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--only", action="append", default=[], metavar="ROW")
     parser.add_argument("--write", metavar="FOLDER")
     options = parser.parse_args()
     failed = total = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(options.write or temporary)
         folder.mkdir(exist_ok=True)
-        for program in options.programs:
-            found = look_at(options.tirc, program, folder, options.defined)
+        for kernel, program, defined in programs_of(options):
+            found = look_at(options.tirc, kernel, program, defined, folder, not options.seconds)
             wanted = found[0][2]
             times = {}
             for turn in range(2 if options.seconds else 0):
@@ -77,7 +96,7 @@ def main():
                 failed += rule != wanted or bool(slow)
                 word = f", {times[name]:.4f} ms, {best / times[name]:.2f} of the best" if times else ""
                 mark = "FAIL " if rule != wanted or slow else ""
-                print(f"{mark}{pathlib.Path(program).stem}, {name}: {rule}{word}")
+                print(f"{mark}{kernel}, {name}: {rule}{word}", flush=True)
     print(f"{total} forms, {failed} are not taken as the program as it stands is")
     return failed > 0
 

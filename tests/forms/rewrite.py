@@ -245,7 +245,7 @@ def factors(n):
 
 
 def float_factors(n):
-    return factors(n) if "float" in n.init else None
+    return factors(n) if n.init and "float" in n.init else None
 
 
 def fused_multiply(n):
