@@ -52,6 +52,36 @@ const char *tirc_cg_symbol_note(Gen *g, const Func *f) {
   return tirc_format(g->c, ": the name %s is C's, or taken", f->name);
 }
 
+void tirc_cg_declare_with_runtime(Text *t, const char *declaration) {
+  const char *params = strchr(declaration, '(') + 1;
+  const int name = (int)(params - 1 - declaration), n = (int)strlen(params) - 1;
+  const bool none = strcmp(params, "void)") == 0;
+  tirc_text_addf(t, "%.*s__rt(%.*s%sconst tirc_runtime *);\n", name, declaration, none ? 0 : n,
+                 params, none ? "" : ", ");
+}
+
+/* runtime/kernel/runtime_abi.h, under the same guard. */
+static const char runtime[] =
+    "\n/* Threads and workspace of the program's own. NAME__rt, which objects and shared objects\n"
+    " * have, is NAME with a runtime as its last argument; C source has none, its loops are\n"
+    " * OpenMP's. What is NULL in it the code does itself: loops in the caller, workspace from\n"
+    " * aligned_alloc. self goes to each of its functions.\n"
+    " *   parallel_for: runs body(i, closure) for each i in [0, n), once, in any order, on any\n"
+    " *     threads, and returns when all are done; chunks: hand out at most so many contiguous\n"
+    " *     pieces, 0: as many as there are threads\n"
+    " *   alloc: memory at a multiple of 64, or NULL; threads call it, too. alloc and free are\n"
+    " *     both NULL, or neither */\n"
+    "#ifndef TIRC_RUNTIME_ABI_H\n"
+    "#define TIRC_RUNTIME_ABI_H\n"
+    "typedef struct tirc_runtime {\n"
+    "  void *self;\n"
+    "  void (*parallel_for)(void *self, int64_t n, void (*body)(int64_t i, void *closure),\n"
+    "                       void *closure, int64_t chunks);\n"
+    "  void *(*alloc)(void *self, size_t bytes);\n"
+    "  void (*free)(void *self, void *p, size_t bytes);\n"
+    "} tirc_runtime;\n"
+    "#endif\n";
+
 static void declare(Gen *g, Text *t, const Func *f, const char *symbol) {
   Signature s = tirc_signature(g->c, f);
   Name **names;
@@ -66,6 +96,7 @@ static void declare(Gen *g, Text *t, const Func *f, const char *symbol) {
   tirc_text_addf(t, " * %s */\n",
                  apart ? "What restrict stands on must not overlap what is written." : "");
   tirc_text_addf(t, "%s;\n", declaration);
+  tirc_cg_declare_with_runtime(t, declaration);
   if (!g->file->what->of_model && tirc_may_fail(&g->file->failures, f))
     tirc_cg_declare_error_text(t, symbol);
   g->taken.n = mark;
@@ -86,12 +117,14 @@ const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, const char *f
                 "assertion\n"
                 " * fails: NAME_error_text(code) says which. */\n"
                 "#pragma once\n"
+                "#include <stddef.h>\n"
                 "#include <stdint.h>\n"
                 "\n"
                 "#ifdef __cplusplus\n"
                 "#define restrict __restrict\n"
                 "extern \"C\" {\n"
                 "#endif\n");
+  tirc_text_add(&t, runtime);
   const char *const *symbols = tirc_symbols(c, m);
   for (int i = 0; i < m->n_funcs; i++) declare(&g, &t, m->funcs[i], symbols[i]);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");

@@ -145,6 +145,14 @@ static void put_layout(Writing *w) {
                    e->parts[i].name, e->parts[i].at, i + 1 < e->n_parts ? ",\n" : "\n};\n");
 }
 
+/* Behind a head that began at `from`: the end of a declaration, and the one with a runtime. */
+static void end_declaration(Writing *w, int from, const char *name) {
+  const char *head = strstr(w->text.at + from, tirc_format(w->c, "\nint %s(", name)) + 1;
+  head = tirc_strdup(w->c, head);
+  tirc_text_add(&w->text, ";\n");
+  tirc_cg_declare_with_runtime(&w->text, head);
+}
+
 static void put_head(Writing *w) {
   const ModelEntry *e = w->e;
   const char *between = e->place == WEIGHTS_BESIDE ? "the block of weights, "
@@ -248,9 +256,10 @@ static void put_first(Writing *w, bool is_header) {
   if (tirc_entry_products(e) && !is_header) put_products(w);
   if (e->place == WEIGHTS_BESIDE) put_layout(w);
   if (!tirc_entry_prepares(e)) return;
+  const int at = (int)w->text.n;
   put_prepare_head(w);
   if (is_header)
-    tirc_text_add(&w->text, ";\n");
+    end_declaration(w, at, tirc_format(w->c, "%s_prepare", e->name));
   else
     put_body(w, 0, e->n_prepare, e->n_inputs, e->n_inputs + e->n_weights,
              "  char *packed = prepared;\n");
@@ -271,9 +280,10 @@ const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const
   tirc_text_add(&w.text, before);
   if (is_header) tirc_text_add(&w.text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
   put_first(&w, is_header);
+  const int at = (int)w.text.n;
   put_head(&w);
   if (is_header) {
-    tirc_text_add(&w.text, ";\n");
+    end_declaration(&w, at, e->name);
     tirc_cg_declare_error_text(&w.text, e->name);
     tirc_text_add(&w.text, "\n#ifdef __cplusplus\n}\n#endif\n");
   } else {

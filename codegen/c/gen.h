@@ -120,6 +120,9 @@ void tirc_cg_end_body(Gen *g, Text *outer, const Text *body);
 const char *tirc_cg_symbol_note(Gen *g, const Func *f);
 /* int NAME(const float *restrict A, ...), and the names of the parameters in *names. */
 const char *tirc_cg_declaration(Gen *g, const Signature *s, Name ***names);
+/* Of int NAME(...) also int NAME__rt(..., const tirc_runtime *), which machine code has beside it.
+ */
+void tirc_cg_declare_with_runtime(Text *t, const char *declaration);
 
 /* --- error_text.c --------------------------------------------------------------------------- */
 /* The function NAME_error_text for the codes of one function, or of all (NULL); its declaration. */

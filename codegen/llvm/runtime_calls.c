@@ -83,11 +83,14 @@ static void write_service(Gen *g, Service s) {
   LLVMTypeRef type = LLVMGlobalGetValueType(g->f.fn);
   bool returns = LLVMGetReturnType(type) != t.none;
   LLVMValueRef rt = LLVMGetParam(g->f.fn, 0);
-  LLVMBasicBlockRef with = tirc_gen_block(g, "with"), without = tirc_gen_block(g, "without");
-  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, rt, ""), without, with);
-  LLVMPositionBuilderAtEnd(g->b, with);
+  LLVMBasicBlockRef look = tirc_gen_block(g, "look"), with = tirc_gen_block(g, "with"),
+                    without = tirc_gen_block(g, "without");
+  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, rt, ""), without, look);
+  LLVMPositionBuilderAtEnd(g->b, look);
   LLVMValueRef field = LLVMBuildStructGEP2(g->b, g->runtime_type, rt, (unsigned)infos[s].field, "");
   LLVMValueRef callee = LLVMBuildLoad2(g->b, t.ptr, field, "");
+  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, callee, ""), without, with);
+  LLVMPositionBuilderAtEnd(g->b, with);
   LLVMValueRef args[5] = {LLVMBuildLoad2(g->b, t.ptr, rt, "")}; /* self is the first field */
   unsigned n = LLVMCountParams(g->f.fn);
   for (unsigned i = 1; i < n; i++) args[i] = LLVMGetParam(g->f.fn, i);

@@ -1,5 +1,7 @@
 /* What compiled kernels ask of the program around them. Part of the binary interface of generated
- * code, so the order of the fields is fixed. */
+ * code, so the order of the fields is fixed. What is NULL the code does itself: loops in the
+ * caller, workspace from aligned_alloc. alloc and free are both NULL, or neither. The header of
+ * generated code (codegen/c/declare.c) has the same. */
 #ifndef TIRC_RUNTIME_ABI_H
 #define TIRC_RUNTIME_ABI_H
 

@@ -60,7 +60,8 @@ for kind, ending in [('obj', '.o'), ('asm', '.s'), ('llvm', '.ll')]:
     run(tirc, 'build', few, '--emit=' + kind, '-o', base_few + ending)
 in_object = exported(base + '.o', False)
 header = open(base + '.h').read()
-declared = re.findall(r'^int (\w+)\(', header, re.M)
+declared = re.findall(r'^int (\w+)\((?!.*const tirc_runtime \*\);$)', header, re.M)
+with_runtime = re.findall(r'^int (\w+)\(.*const tirc_runtime \*\);$', header, re.M)
 renamed = dict(re.findall(r'^/\* (\w+): the name (\w+) is C', header, re.M))
 noted = {s: n for n, s in re.findall(r'note: (\S+) is called (\w+) in the code', said)}
 c_source = set(re.findall(r'^int (\w+)\(.*\{$', open(base + '.c').read(), re.M))
@@ -76,6 +77,7 @@ def expect(holds, what):
 
 
 expect(len(declared) == len(set(declared)) == len(names), 'the header declares %d of %d' % (len(set(declared)), len(names)))
+expect(sorted(with_runtime) == sorted(n + '__rt' for n in declared), 'each has one with a runtime')
 expect(set(declared) == c_source, 'C defines others: %s' % sorted(set(declared) ^ c_source)[:9])
 all_symbols = {s + e for s in declared for e in ('', '__rt', '__packed')}
 expect(in_object == all_symbols, 'the object: %s' % sorted(in_object ^ all_symbols)[:9])
