@@ -49,17 +49,15 @@ static Expr known_outside(const Detector *d, Expr e) {
   return k.found ? NULL : e;
 }
 
+enum { MOST_OF_LETS = 4096 };
+
 static IntSet relax(Detector *d, Expr e) {
-  if (d->lets.n) e = tirc_substitute(d->c, e, &d->lets);
+  /* A let may use those around it; what grows without measure stays as it is. */
+  while (d->lets.n && e->size < MOST_OF_LETS && tirc_uses_any(e, &d->lets))
+    e = tirc_substitute(d->c, e, &d->lets);
   IntSet set = {e, e};
   if (tirc_uses_any(e, &d->loops)) set = tirc_eval_set(d->analyzer, e, &d->loops);
   return (IntSet){known_outside(d, set.min), known_outside(d, set.max)};
-}
-
-/* In terms of what is around all lets. */
-static void define(Detector *d, Expr var, Expr value) {
-  const Expr known = d->lets.n ? tirc_substitute(d->c, value, &d->lets) : value;
-  tirc_map_set(d->c, &d->lets, var, (void *)(uintptr_t)known);
 }
 
 static IntSet relax_range(Detector *d, Range r) {
@@ -173,7 +171,7 @@ static void visit_expr(Detector *d, Expr e) {
     return;
   case OP_LET:
     visit_expr(d, e->args[1]);
-    define(d, e->args[0], e->args[1]);
+    tirc_map_set(d->c, &d->lets, e->args[0], e->args[1]);
     visit_expr(d, e->args[2]);
     tirc_map_remove(&d->lets, e->args[0]);
     return;
@@ -236,7 +234,7 @@ static void visit_stmt(Detector *d, Stmt s) {
     break;
   case STMT_LET:
     visit_expr(d, s->u.let.value);
-    define(d, s->u.let.var, s->u.let.value);
+    tirc_map_set(d->c, &d->lets, s->u.let.var, s->u.let.value);
     visit_stmt(d, s->u.let.body);
     tirc_map_remove(&d->lets, s->u.let.var);
     break;
