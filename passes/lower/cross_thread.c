@@ -190,7 +190,8 @@ static Stmt own_block(Across *x) {
   int n_reads = 0;
   for (int i = 0; i < b.n_reads; i++)
     if (component_of(x, b.reads[i].buffer) < 0) reads[n_reads++] = b.reads[i];
-  for (int i = 0; i < x->r.n; i++) reads[n_reads++] = writes[i] = tirc_point(c, x->acc[i], &x->place);
+  for (int i = 0; i < x->r.n; i++)
+    reads[n_reads++] = writes[i] = tirc_point(c, x->acc[i], &x->place);
   Mutator m = {.c = c, .expr = own_load, .stmt = own_store, .self = x};
   b.body = tirc_mutate_stmt(&m, b.body);
   b.init = NULL;

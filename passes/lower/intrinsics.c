@@ -1,6 +1,6 @@
 /* What no code generator has: floor division where nothing is negative becomes the machine's own
- * division; sigmoid, rsqrt, some powers (powers.c) and others (written_out.c) are written out, T.likely
- * goes. */
+ * division; sigmoid, rsqrt, some powers (powers.c) and others (written_out.c) are written out,
+ * T.likely goes. */
 #include "internal.h"
 
 typedef struct State {

@@ -90,14 +90,8 @@ void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *o
     (void)tirc_rules_read(sc, embedded, "forms", false, out);
 }
 
-static int number_of(const Sched *s, const char *func) {
-  int f = 0;
-  while (strcmp(s->mod->funcs[f]->name, func)) f++;
-  return f;
-}
-
-static bool is_laid_out_anew(const Sched *s, const char *func) {
-  return s->mod->funcs[number_of(s, func)]->relayouts;
+static bool is_laid_out_anew(Sched *s, const char *func) {
+  return s->mod->funcs[tirc_function_named(s, func)]->relayouts;
 }
 
 bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
@@ -175,7 +169,7 @@ typedef VEC(Nest) Nests;
 
 static Nests nests_of(Sched *s, const char *func) {
   Nests nests = {0};
-  const int f = number_of(s, func);
+  const int f = tirc_function_named(s, func);
   const SRefs blocks = s->roots[f] ? tirc_child_blocks(s, s->roots[f]) : (SRefs){0};
   for (int i = 0; i < blocks.n; i++) {
     const SRef *top = blocks.at[i];
@@ -261,7 +255,7 @@ static void form_function(Script *sc, void *self) {
 
 static void schedule_function(Auto *a) {
   tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
-  int i = a->sc->sched->roots[number_of(a->sc->sched, a->func)] ? 0 : a->rules.n;
+  int i = a->sc->sched->roots[tirc_function_named(a->sc->sched, a->func)] ? 0 : a->rules.n;
   while (i < a->rules.n && (a->rule = a->rules.at[i], !try_rule(a))) i++;
   if (i == a->rules.n) leave(a, false, NULL);
   if (a->formed) tirc_leave_forms(a->sc, a->func);

@@ -7,9 +7,9 @@
  * either, and is kept with the calls that follow. What a rule did that returns False or raises is
  * undone: program, handles and trace are as before.
  *
- * Before rules look at a function, `forms = [f, g, ...]` bring it into the form that they know: each
- * of them is called in the same way, and what it did stays unless it returns False or raises. The
- * embedded libraries have such a list, in whose place comes that of a library of one's own.
+ * Before rules look at a function, `forms = [f, g, ...]` bring it into the form that they know:
+ * each of them is called in the same way, and what it did stays unless it returns False or raises.
+ * The embedded libraries have such a list, in whose place comes that of a library of one's own.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H

@@ -25,11 +25,11 @@ def tirc(arguments):
 
 
 def rule_of(text):
-    """The rule that took the function, "left" or what went wrong."""
+    """The rule that took the function; None: none did."""
     for line in text.split("\n"):
         if line.startswith("took"):
             return line.split(" by ", 1)[1].split(":")[0]
-    return "left"
+    return None
 
 
 def milliseconds(command, path, seconds):
@@ -48,10 +48,9 @@ def look_at(command, name, program, defined, folder, check):
         path = folder / f"{name}-{form}.tir"
         path.write_text(text)
         run = tirc([command, "run" if check else "apply", str(path), "--auto", "--explain-auto"] + done)
-        rule = rule_of(run.stderr)
         if run.returncode:
-            rule = (run.stderr.split("error: ") + ["failed"])[1].split("\n")[0]
-        found.append((form, path, rule))
+            sys.exit(f"{path}: {run.stdout}{run.stderr}")
+        found.append((form, path, rule_of(run.stderr)))
     return found
 
 
@@ -93,9 +92,10 @@ def main():
             for name, _, rule in found:
                 slow = options.seconds and best < 0.8 * times[name]
                 total += 1
-                failed += rule != wanted or bool(slow)
+                wrong = rule is None or rule != wanted or slow
+                failed += bool(wrong)
                 word = f", {times[name]:.4f} ms, {best / times[name]:.2f} of the best" if times else ""
-                mark = "FAIL " if rule != wanted or slow else ""
+                mark = "FAIL " if wrong else ""
                 print(f"{mark}{kernel}, {name}: {rule}{word}", flush=True)
     print(f"{total} forms, {failed} are not taken as the program as it stands is")
     return failed > 0

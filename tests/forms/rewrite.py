@@ -221,46 +221,33 @@ def init_if(n):
     return in_loops(n.loops, block_lines(n, body, init=False))
 
 
-def augmented(n):
-    x = summand(n)
-    return x and block_lines_in(n, [f"{n.target} += {x}"])
-
-
-def minus(n):
-    x = summand(n)
-    return x and block_lines_in(n, [f"{n.target} -= 0 - ({x})"])
-
-
-def other_side(n):
-    x = summand(n)
-    return x and block_lines_in(n, [f"{n.target} = ({x}) + {n.target}"])
-
-
 def factors(n):
     x = summand(n)
     e = ast.parse(x, mode="eval").body if x else None
-    if n.init and isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
         return ast.unparse(e.left), ast.unparse(e.right)
     return None
 
 
-def float_factors(n):
-    return factors(n) if n.init and "float" in n.init else None
+def update(name, text, of_floats=False):
+    """A form of a sum: of its target t and summand x, or factors a and b."""
+
+    def form(n):
+        x, (a, b) = summand(n), factors(n) or (None, None)
+        if x is None or of_floats and "float" not in n.init or a is None and "{a}" in text:
+            return None
+        return block_lines_in(n, [text.format(t=n.target, x=x, a=a, b=b)])
+
+    form.__name__ = name
+    return form
 
 
-def fused_multiply(n):
-    ab = float_factors(n)
-    return ab and block_lines_in(n, [f"{n.target} = T.fma({ab[0]}, {ab[1]}, {n.target})"])
-
-
-def swapped(n):
-    ab = factors(n)
-    return ab and block_lines_in(n, [f"{n.target} = {n.target} + ({ab[1]}) * ({ab[0]})"])
-
-
-def scaled(n):
-    ab = float_factors(n)
-    return ab and block_lines_in(n, [f"{n.target} = {n.target} + ({ab[0]}) * 2 * ({ab[1]}) * 0.5"])
+UPDATES = [update("augmented", "{t} += {x}"),
+           update("minus", "{t} -= 0 - ({x})"),
+           update("other_side", "{t} = ({x}) + {t}"),
+           update("swapped", "{t} = {t} + ({b}) * ({a})"),
+           update("fused_multiply", "{t} = T.fma({a}, {b}, {t})", of_floats=True),
+           update("scaled", "{t} = {t} + ({a}) * 2 * ({b}) * 0.5", of_floats=True)]
 
 
 def loops_of_order(n, order):
@@ -340,9 +327,8 @@ def no_block(n):
     return in_loops(outer, [start] + in_loops(inner, [f"{target} = {value}"]))
 
 
-FORMS = [named, named_loads, init_before, init_inside, init_if, augmented, minus, other_side, fused_multiply, swapped,
-         scaled, reversed_spatial, sum_outside, sum_between, iterators_turned, fused_loops, tiled_loop, tail, unit_loop,
-         no_block]
+FORMS = [named, named_loads, init_before, init_inside, init_if, *UPDATES, reversed_spatial, sum_outside, sum_between,
+         iterators_turned, fused_loops, tiled_loop, tail, unit_loop, no_block]
 
 
 # --- forms of the whole program

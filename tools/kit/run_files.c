@@ -51,8 +51,8 @@ int read_array_file(const tirc_param *p, const char *file, tirc_array **out) {
   char *archive = colon ? tirc_strndup(memory, file, (size_t)(colon - file)) : NULL;
   bool member = archive && is_archive(archive);
   return member                               ? read_member(archive, colon + 1, out)
-               : tirc_array_read_npy(file, out, &e) ? report(e)
-                                                    : DONE;
+         : tirc_array_read_npy(file, out, &e) ? report(e)
+                                              : DONE;
 }
 
 /* Fills the parameters that the archive has and that have no array yet. */
