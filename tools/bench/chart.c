@@ -10,7 +10,11 @@ void chart_of(const Bench *b, Chart *out) {
     const bool busy = tirc_is_disturbed_by(BY_LOAD, k->meanwhile.load) ||
                       tirc_is_disturbed_by(BY_CLOCK, tirc_clock_drop(&k->meanwhile));
     out->settings[j] = k->at;
-    for (int i = 0; i < n; i++) out->marks[j * n + i] = (Mark){&k->contenders[i].f, busy, "this"};
+    Held *held = tirc_alloc_array(memory, (size_t)n, sizeof *held);
+    for (int i = 0; i < n; i++) {
+      held[i] = (Held){.r.session = "this", .f = k->contenders[i].f, .busy = busy};
+      out->held[j * n + i] = &held[i];
+    }
   }
   for (int i = 0; i < n; i++) {
     const Contender *c = &b->cases[0].contenders[i];

@@ -145,13 +145,13 @@ static void examine_commands(Doctor *d) {
 
 /* --- the database, and where files go --------------------------------------------------------- */
 
-typedef struct Held {
+typedef struct Stock {
   int tasks;
   long long trials;
-} Held;
+} Stock;
 
 static bool count_task(void *self, const tirc_db_task *t) {
-  Held *held = self;
+  Stock *held = self;
   held->tasks++;
   held->trials += t->n_done;
   return true;
@@ -165,7 +165,7 @@ static void put_error(char *out, size_t n, tirc_error *e) {
 
 static void examine_what_it_holds(Doctor *d, tirc_db *db) {
   const char *name = tirc_db_name(db);
-  Held held = {0};
+  Stock held = {0};
   tirc_error *e = NULL;
   char why[300];
   const bool is_file = !strstr(name, "://");

@@ -25,7 +25,7 @@ static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, J
   Json *j = json_object_new_object();
   add_text(j, "kernel", s->at.kernel);
   add_json(j, "setting", json_object_get(setting));
-  add_text(j, "contender", s->contender);
+  add_text(j, "contender", s->held->name);
   add_int(j, "threads", r->threads);
   add_text(j, "target", r->target);
   add_text(j, "machine", r->machine->profile);
@@ -69,15 +69,16 @@ static void free_stored(Stored *s) {
   json_object_put(s->all);
 }
 
-static bool is_same(const Stored *a, const Stored *b) {
-  return strcmp(a->hash, b->hash) == 0 && strcmp(a->at.kernel, b->at.kernel) == 0 &&
+bool is_same_setting(const Stored *a, const Stored *b) {
+  const tirc_db_result *x = &a->held->r, *y = &b->held->r;
+  return strcmp(x->hash, y->hash) == 0 && strcmp(a->at.kernel, b->at.kernel) == 0 &&
          strcmp(a->at.setting, b->at.setting) == 0 && a->at.threads == b->at.threads &&
-         strcmp(a->target, b->target) == 0 && strcmp(a->machine, b->machine) == 0 &&
-         strcmp(a->contender, b->contender) == 0;
+         strcmp(x->target, y->target) == 0 && strcmp(x->machine->profile, y->machine->profile) == 0;
 }
 
 static bool has_same_schedule(const Stored *a, const Stored *b) {
-  return strcmp(a->schedule ? a->schedule : "", b->schedule ? b->schedule : "") == 0;
+  const char *x = a->held->r.schedule_hash, *y = b->held->r.schedule_hash;
+  return strcmp(x ? x : "", y ? y : "") == 0;
 }
 
 /* Results come in the order of their time: the last one counts unless it was disturbed and the
@@ -85,7 +86,7 @@ static bool has_same_schedule(const Stored *a, const Stored *b) {
 static void keep(Results *all, Stored s) {
   for (int i = 0; i < all->n; i++) {
     Stored *old = &all->at[i];
-    if (!is_same(old, &s)) continue;
+    if (!is_same_setting(old, &s) || strcmp(old->held->name, s.held->name) != 0) continue;
     all->n_older++;
     if (s.held->busy > old->held->busy && has_same_schedule(old, &s)) {
       s.held->older = old->held->older;
@@ -115,18 +116,14 @@ static bool read_one(void *self, const tirc_db_result *r) {
   Results *all = self;
   Json *more = r->more ? json_tokener_parse(r->more) : NULL;
   Json *setting = r->setting ? json_tokener_parse(r->setting) : NULL;
-  Stored s = {.target = copied(r->target),
-              .machine = copied(r->machine->profile),
-              .hash = copied(r->hash),
-              .schedule = copied(r->schedule_hash),
-              .created = r->created};
+  Stored s = {0};
   bool ok = json_object_is_type(setting, json_type_object);
   if (ok) take_setting(&s.at, r, setting, more);
-  s.contender = tirc_format(memory, "%s%s", r->contender,
-                            number_in(more, "packed_ahead") && !strstr(r->contender, "packed ahead")
-                                ? " (packed ahead)"
-                                : "");
-  s.held = hold_result(&s.at.work, s.contender, ceiling_named(s.contender), r, more);
+  const char *name = tirc_format(
+      memory, "%s%s", r->contender,
+      number_in(more, "packed_ahead") && !strstr(r->contender, "packed ahead") ? " (packed ahead)"
+                                                                               : "");
+  s.held = hold_result(&s.at.work, name, ceiling_named(name), r, more);
   ok = ok && s.held && is_wanted(all->o, s.at.kernel);
   if (ok) s.all = describe(r, &s, setting, more);
   json_object_put(more);
@@ -141,10 +138,10 @@ static bool read_one(void *self, const tirc_db_result *r) {
 /* --- choosing and ordering -------------------------------------------------------------------- */
 
 const char *dimension(const Stored *s, const char *name, char *buffer, size_t size) {
-  if (strcmp(name, "contender") == 0 || strcmp(name, "variant") == 0) return s->contender;
+  if (strcmp(name, "contender") == 0 || strcmp(name, "variant") == 0) return s->held->name;
   if (strcmp(name, "kernel") == 0) return s->at.kernel;
-  if (strcmp(name, "target") == 0) return s->target;
-  if (strcmp(name, "machine") == 0) return s->machine;
+  if (strcmp(name, "target") == 0) return s->held->r.target;
+  if (strcmp(name, "machine") == 0) return s->held->r.machine->profile;
   if (strcmp(name, "threads") == 0) {
     snprintf(buffer, size, "%d", s->at.threads);
     return buffer;
@@ -164,13 +161,14 @@ int compare_values(const char *a, const char *b) {
 /* Kernels by name, their sizes by value, and so on; contenders in the order of their results. */
 static int compare_stored(const void *a, const void *b) {
   const Stored *x = a, *y = b;
+  const tirc_db_result *of = &x->held->r, *than = &y->held->r;
   int c = strcmp(x->at.kernel, y->at.kernel);
   for (int i = 0; !c && i < x->at.n_defines && i < y->at.n_defines; i++)
     c = compare_values(x->at.defines[i].value, y->at.defines[i].value);
   if (!c) c = x->at.threads - y->at.threads;
-  if (!c) c = strcmp(x->target, y->target);
-  if (!c) c = strcmp(x->machine, y->machine);
-  if (!c) c = (x->created > y->created) - (x->created < y->created);
+  if (!c) c = strcmp(of->target, than->target);
+  if (!c) c = strcmp(of->machine->profile, than->machine->profile);
+  if (!c) c = (of->created > than->created) - (of->created < than->created);
   return c;
 }
 
@@ -210,13 +208,14 @@ static void put_list(const Results *r) {
   for (int i = 0; i < r->n; i++) {
     const Stored *s = &r->at[i];
     const tirc_figures *f = &s->held->f;
+    const char *code = s->held->r.code;
     add_cell(&t, "%s", s->at.kernel);
     add_cell(&t, "%s", s->at.setting);
     add_cell(&t, "%d", s->at.threads);
-    add_cell(&t, "%s", s->target);
-    add_cell(&t, "%s", s->contender);
-    if (f->code) {
-      add_cell(&t, "%s", csv ? "" : f->code);
+    add_cell(&t, "%s", s->held->r.target);
+    add_cell(&t, "%s", s->held->name);
+    if (code) {
+      add_cell(&t, "%s", csv ? "" : code);
       for (int j = 6; j < 11; j++) add_cell(&t, "%s", csv ? "" : "-");
     } else {
       add_ms(&t, f->median, !csv && s->held->busy ? "*" : "");
@@ -230,10 +229,10 @@ static void put_list(const Results *r) {
     json_object_object_get_ex(s->all, "samples", &samples);
     add_cell(&t, "%d", samples ? (int)json_object_array_length(samples) : 0);
     add_cell(&t, "%s", s->held->when);
-    add_cell(&t, "%s", s->machine);
+    add_cell(&t, "%s", s->held->r.machine->profile);
     if (!csv) continue;
     add_cell(&t, "%d", s->held->busy);
-    add_cell(&t, "%s", f->code ? f->code : "");
+    add_cell(&t, "%s", code ? code : "");
   }
   put_table(stdout, &t);
 }
@@ -248,7 +247,7 @@ static int put_json(const Results *r, const char *database) {
 
 const char *note_of(const Results *r) {
   for (int i = 0; i < r->n; i++)
-    if (r->at[i].held->busy && !r->at[i].held->f.code)
+    if (r->at[i].held->busy && !r->at[i].held->r.code)
       return "* measured while other processes or a falling clock disturbed the machine";
   return NULL;
 }

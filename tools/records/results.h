@@ -16,10 +16,7 @@ typedef struct ResultsOptions {
 
 /* A contender in a setting on a kind of machine: the result that counts. */
 typedef struct Stored {
-  Setting at; /* its defines are the sizes */
-  char *contender, *target, *machine;
-  char *hash, *schedule; /* hashes: of the program, of the schedule's text */
-  double created;
+  Setting at;              /* its defines are the sizes */
   Held *held;              /* what counts, and what is older or was disturbed */
   struct json_object *all; /* all that is known of it */
 } Stored;
@@ -32,6 +29,7 @@ typedef struct Results {
 
 /* The value of a size or "kernel", "contender", ...; NULL: it has none. */
 const char *dimension(const Stored *s, const char *name, char *buffer, size_t size);
+bool is_same_setting(const Stored *a, const Stored *b); /* and program, target, machine */
 /* By value where both are numbers. */
 int compare_values(const char *a, const char *b);
 

@@ -139,10 +139,7 @@ typedef struct Sum {
 static const Stored *base_of(const Results *r, const Stored *s) {
   for (int i = 0; i < r->n; i++) {
     const Stored *b = &r->at[i];
-    if (strcmp(b->contender, r->o->against) == 0 && strcmp(b->hash, s->hash) == 0 &&
-        strcmp(b->at.kernel, s->at.kernel) == 0 && strcmp(b->at.setting, s->at.setting) == 0 &&
-        b->at.threads == s->at.threads && strcmp(b->target, s->target) == 0 &&
-        strcmp(b->machine, s->machine) == 0 && b->held->f.median > 0)
+    if (strcmp(b->held->name, r->o->against) == 0 && is_same_setting(b, s) && b->held->f.median > 0)
       return b;
   }
   return NULL;
@@ -152,7 +149,7 @@ static const Stored *base_of(const Results *r, const Stored *s) {
  * with. */
 static bool is_left_out(const Pivot *p, const Stored *s) {
   if (names_contenders(&p->rows) || names_contenders(&p->columns)) return false;
-  return s->held->ceiling || (p->r->o->against && strcmp(s->contender, p->r->o->against) == 0);
+  return s->held->ceiling || (p->r->o->against && strcmp(s->held->name, p->r->o->against) == 0);
 }
 
 static void add_to(const Results *r, const Stored *s, Sum *sum, RatioMean *mean) {

@@ -26,7 +26,7 @@ static int list_contenders(const Results *r, const Stored **out) {
     for (int i = 0; i < r->n; i++) {
       const Stored *s = &r->at[i];
       int j = 0;
-      while (j < n && strcmp(out[j]->contender, s->contender) != 0) j++;
+      while (j < n && strcmp(out[j]->held->name, s->held->name) != 0) j++;
       if (j == n && !s->held->ceiling == !ceilings) out[n++] = s;
     }
   return n;
@@ -46,13 +46,12 @@ static int place_of(Chart *c, const Stored *s) {
 static void fill(const Results *r, Chart *c, const Stored *const *contenders) {
   c->n_settings = 0; /* there is room for as many as results */
   for (int i = 0; i < c->n_series; i++)
-    c->series[i] = (Series){contenders[i]->contender, contenders[i]->held->ceiling};
+    c->series[i] = (Series){contenders[i]->held->name, contenders[i]->held->ceiling};
   for (int i = 0; i < r->n; i++) {
     const Stored *s = &r->at[i];
     const int at = place_of(c, s);
     for (int k = 0; k < c->n_series; k++)
-      if (strcmp(contenders[k]->contender, s->contender) == 0)
-        c->marks[at * c->n_series + k] = (Mark){&s->held->f, s->held->busy, s->held->session};
+      if (strcmp(c->series[k].name, s->held->name) == 0) c->held[at * c->n_series + k] = s->held;
     if (s->at.work.float_ops > 0) c->settings[at].work.float_ops = s->at.work.float_ops;
   }
 }

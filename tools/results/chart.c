@@ -9,7 +9,7 @@ void new_chart(Chart *c, int n_settings, int n_series) {
   *c = (Chart){.n_settings = n_settings, .n_series = n_series, .base = -1};
   c->settings = tirc_alloc_array(memory, (size_t)n_settings + 1, sizeof *c->settings);
   c->series = tirc_alloc_array(memory, (size_t)n_series + 1, sizeof *c->series);
-  c->marks = tirc_alloc_array(memory, (size_t)n_settings * (size_t)n_series + 1, sizeof *c->marks);
+  c->held = tirc_alloc_array(memory, (size_t)n_settings * (size_t)n_series + 1, sizeof *c->held);
 }
 
 int no_base(const char *name) {
@@ -25,8 +25,8 @@ int choose_base(Chart *c, const char *name) {
 }
 
 double median_of(const Chart *c, int setting, int series) {
-  const tirc_figures *f = c->marks[setting * c->n_series + series].f;
-  return f && f->median > 0 ? f->median : 0;
+  const Held *h = c->held[setting * c->n_series + series];
+  return h && h->f.median > 0 ? h->f.median : 0;
 }
 
 double binding_median(const Chart *c, int setting) {
@@ -55,12 +55,11 @@ typedef struct Drawn {
 } Drawn;
 
 static void add_value(const Chart *c, int setting, int series, Drawn *d) {
-  static const Mark none;
-  const Mark *marks = &c->marks[setting * c->n_series], *of = &marks[series];
-  const Mark *base = c->base >= 0 ? &marks[c->base] : &none;
-  const bool together = of->session && base->session && strcmp(of->session, base->session) == 0;
-  if (c->base >= 0 && !base->f) return;
-  if (tirc_mean_add(&d->mean, of->f, base->f, together) && c->base < 0)
+  const Held *const *held = &c->held[setting * c->n_series], *of = held[series],
+                    *base = c->base >= 0 ? held[c->base] : NULL;
+  const bool together = of && base && strcmp(of->r.session, base->r.session) == 0;
+  if (!of || (c->base >= 0 && !base)) return;
+  if (tirc_mean_add(&d->mean, &of->f, base ? &base->f : NULL, together) && c->base < 0)
     d->log_amount += log(amount(c, setting));
 }
 
@@ -89,8 +88,7 @@ double binding_value(const Chart *c, int setting) {
 }
 
 bool is_busy(const Chart *c, int setting, int series) {
-  const Mark *m = &c->marks[setting * c->n_series + series];
-  return m->f && m->f->median > 0 && m->busy;
+  return median_of(c, setting, series) > 0 && c->held[setting * c->n_series + series]->busy;
 }
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -100,7 +98,7 @@ double best_fma_rate(const Chart *c, int threads) {
   for (int j = 0; j < c->n_settings; j++)
     for (int i = 0; i < c->n_series && c->settings[j].threads == threads; i++)
       if (c->series[i].ceiling == FMA_CEILING && median_of(c, j, i) > 0)
-        best = fmax(best, c->settings[j].work.float_ops / c->marks[j * c->n_series + i].f->fastest);
+        best = fmax(best, c->settings[j].work.float_ops / c->held[j * c->n_series + i]->f.fastest);
   return best;
 }
 

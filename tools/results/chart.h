@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_CHART_H
 #define TIRC_TOOLS_CHART_H
 
-#include "setting.h"
+#include "held.h"
 
 #include "tools/kit/kit.h"
 
@@ -11,21 +11,14 @@ typedef struct Series {
   CeilingKind ceiling;
 } Series;
 
-/* One result: borrowed figures, NULL or without a median where nothing was measured. */
-typedef struct Mark {
-  const tirc_figures *f;
-  bool busy;           /* other processes or the clock disturbed it */
-  const char *session; /* results of the same one took turns */
-} Mark;
-
-/* The contents of settings, series and figures belong to whoever fills them in. */
+/* The contents of settings and series, and what is held, belong to whoever fills them in. */
 typedef struct Chart {
   int n_settings, n_series;
   Setting *settings;
   Series *series;
-  Mark *marks;      /* [setting * n_series + series] */
-  bool of_programs; /* each setting is a program of its own: their rates have little in common */
-  int base;         /* the series that all are compared with; -1: rates are drawn */
+  const Held **held; /* [setting * n_series + series]; NULL, or without a median: not measured */
+  bool of_programs;  /* each setting is a program of its own: their rates have little in common */
+  int base;          /* the series that all are compared with; -1: rates are drawn */
 } Chart;
 /* Zeroed, without a base. */
 void new_chart(Chart *c, int n_settings, int n_series);

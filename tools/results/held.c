@@ -53,23 +53,30 @@ void keep_figures(Json *more, const tirc_figures *f, int n_disturbed,
 Held *hold_result(Work *w, const char *name, CeilingKind ceiling, const tirc_db_result *r,
                   Json *more) {
   Held *h = tirc_alloc(memory, sizeof *h);
+  tirc_db_described *machine = tirc_alloc(memory, sizeof *machine);
   char when[32] = "";
   const time_t created = (time_t)r->created;
   struct tm parts;
   if (gmtime_r(&created, &parts)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &parts);
-  *h = (Held){.name = tirc_strdup(memory, name),
+  *machine = (tirc_db_described){.profile = copied(r->machine->profile)};
+  *h = (Held){.r = {.session = copied(r->session),
+                    .hash = copied(r->hash),
+                    .schedule = copied(r->schedule),
+                    .schedule_hash = copied(r->schedule_hash),
+                    .target = copied(r->target),
+                    .machine = machine,
+                    .code = copied(r->code),
+                    .message = copied(r->message),
+                    .conditions = {.clock_low = r->conditions.clock_low,
+                                   .clock_high = r->conditions.clock_high,
+                                   .load = r->conditions.load,
+                                   .environment = copied(r->conditions.environment)},
+                    .created = r->created},
+              .name = tirc_strdup(memory, name),
               .ceiling = ceiling,
-              .schedule = copied(r->schedule),
-              .session = copied(r->session),
-              .environment = copied(r->conditions.environment),
               .when = tirc_strdup(memory, when),
-              .load = r->conditions.load,
-              .clock_low = r->conditions.clock_low,
-              .clock_high = r->conditions.clock_high,
               .busy = was_busy(more)};
   if (!r->code && !take_figures_of(&h->f, r, more)) return free_held(h), NULL;
-  h->f.code = r->code ? strdup(r->code) : NULL;
-  h->f.message = r->message ? strdup(r->message) : NULL;
   if (number_in(more, "float_ops") > 0) w->float_ops = number_in(more, "float_ops");
   w->bytes_read = (int64_t)number_in(more, "bytes_read");
   w->bytes_written = (int64_t)number_in(more, "bytes_written");
@@ -93,7 +100,7 @@ void pair_up(const Held **of, const Held **base, bool *together) {
   *together = true;
   for (const Held *x = *of; x; x = x->older)
     for (const Held *y = *base; y; y = y->older)
-      if (x->f.median > 0 && y->f.median > 0 && strcmp(x->session, y->session) == 0) {
+      if (x->f.median > 0 && y->f.median > 0 && strcmp(x->r.session, y->r.session) == 0) {
         *of = x;
         *base = y;
         return;

@@ -1,4 +1,4 @@
-/* What the database holds of a contender in a setting, with the figures that were measured. */
+/* What is known of a contender in a setting: the database's record, and the figures in it. */
 #ifndef TIRC_TOOLS_HELD_H
 #define TIRC_TOOLS_HELD_H
 
@@ -10,12 +10,10 @@
 /* A contender's results, the best one first. */
 typedef struct Held Held;
 struct Held {
-  char *name;
+  tirc_db_result r; /* what says whose it is and how it came about, and its error if it has one */
+  const char *name, *when;
   CeilingKind ceiling;
-  tirc_figures f; /* with the error in which it ended, if it did */
-  char *schedule; /* the text of what was run, or NULL */
-  char *session, *environment, *when;
-  double load, clock_low, clock_high;
+  tirc_figures f;
   bool busy;      /* other processes or the clock disturbed it */
   bool is_enough; /* it was measured as long as somebody asks for */
   Held *older;    /* or worse */

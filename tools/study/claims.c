@@ -166,11 +166,11 @@ Verdict judge_failure(const Study *s, int plan, const char **message) {
     for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
       const Held *h = held(s, &s->grounds[i], &s->grounds[i].b.cases[j], plan);
       if (!h) continue;
-      if (!h->f.code || strcmp(h->f.code, p->expect_error) != 0) {
-        *message = h->f.code ? h->f.message : "it is legal";
+      if (!h->r.code || strcmp(h->r.code, p->expect_error) != 0) {
+        *message = h->r.code ? h->r.message : "it is legal";
         return DIFFERS;
       }
-      *message = h->f.message;
+      *message = h->r.message;
       n++;
     }
   return n ? CARRIES_OVER : UNDECIDED;

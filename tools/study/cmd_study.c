@@ -19,7 +19,7 @@ static bool has_wrong_results(const Study *s) {
       for (int p = 0; p < s->plans.n; p++) {
         const Case *k = &s->grounds[i].b.cases[j];
         const Held *h = held(s, &s->grounds[i], k, p);
-        if (!h || !h->f.code || strcmp(h->f.code, "wrong-result") != 0) continue;
+        if (!h || !h->r.code || strcmp(h->r.code, "wrong-result") != 0) continue;
         fprintf(stderr, "%s %s: WRONG RESULT of %s\n", k->at.kernel, k->at.setting, h->name);
         wrong = true;
       }
@@ -35,16 +35,16 @@ static bool has_broken(const Study *s, int plan) {
   for (int i = 0; i < s->n_grounds; i++)
     for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
       const Held *h = held(s, &s->grounds[i], &s->grounds[i].b.cases[j], plan);
-      if (!h || !h->f.code || strcmp(h->f.code, "wrong-result") == 0) continue;
+      if (!h || !h->r.code || strcmp(h->r.code, "wrong-result") == 0) continue;
       if (!first) first = h;
       n++;
     }
   if (!n) return false;
   fprintf(stderr, "%s:%d:%d: %s failed in %d setting%s: ", p->loc.file, p->loc.line, p->loc.column,
           p->what.name, n, plural(n));
-  const char *why = first->f.message ? first->f.message : "";
+  const char *why = first->r.message ? first->r.message : "";
   put_clean(stderr, why, strlen(why));
-  fprintf(stderr, " [%s]\n", first->f.code);
+  fprintf(stderr, " [%s]\n", first->r.code);
   return true;
 }
 

@@ -31,11 +31,9 @@ static void fill(const Study *s, const Ground *g, const Figure *f, Chart *c) {
     int n = 0;
     c->settings[j] = k->at;
     for (int p = 0; p < s->plans.n; p++) {
-      const Held *h = held(s, g, k, p);
       if (!is_shown(s, f, p)) continue;
       c->series[n] = (Series){s->plans.at[p].what.name, s->plans.at[p].ceiling};
-      if (h) c->marks[j * c->n_series + n] = (Mark){&h->f, h->busy, h->session};
-      n++;
+      c->held[j * c->n_series + n++] = held(s, g, k, p);
     }
   }
 }

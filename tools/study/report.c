@@ -147,7 +147,7 @@ static const Held *find_error(const Study *s, int plan, const Case **where) {
   for (int i = 0; i < s->n_grounds && !s->plans.at[plan].expect_error; i++)
     for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
       const Held *h = held(s, &s->grounds[i], *where = &s->grounds[i].b.cases[j], plan);
-      if (h && h->f.code) return h;
+      if (h && h->r.code) return h;
     }
   return NULL;
 }
@@ -166,8 +166,8 @@ static void put_errors(Page *p) {
     any = true;
     doc_cell(&p->d, "%s", h->name);
     doc_cell(&p->d, "%s %s", where->at.kernel, where->at.setting);
-    doc_cell(&p->d, "`%s`", h->f.code);
-    doc_cell(&p->d, "%s", h->f.message ? h->f.message : "its results are not the program's");
+    doc_cell(&p->d, "`%s`", h->r.code);
+    doc_cell(&p->d, "%s", h->r.message ? h->r.message : "its results are not the program's");
   }
   if (any) doc_end_table(&p->d);
 }
@@ -280,7 +280,7 @@ static void put_median(Page *p, const Ground *g, const Case *k, int plan) {
     doc_cell(&p->d, "%.4g / %.4g / %.0f %%%s", h->f.median * 1e3, h->f.fastest * 1e3,
              100 * h->f.spread, busy);
   else
-    doc_cell(&p->d, "%s", h->f.code ? h->f.code : "-");
+    doc_cell(&p->d, "%s", h->r.code ? h->r.code : "-");
 }
 
 static void put_block(Page *p, const Ground *g, const Case *first) {
@@ -346,17 +346,18 @@ typedef struct Circumstances {
 } Circumstances;
 
 static void look_at_result(Circumstances *c, const Held *h) {
+  const tirc_db_conditions *now = &h->r.conditions;
   c->n++;
   c->n_busy += h->busy;
-  if (h->load > c->load) c->load = h->load;
-  if (h->clock_low > 0 && (!(c->clock_low > 0) || h->clock_low < c->clock_low))
-    c->clock_low = h->clock_low;
-  if (h->clock_high > c->clock_high) c->clock_high = h->clock_high;
+  if (now->load > c->load) c->load = now->load;
+  if (now->clock_low > 0 && (!(c->clock_low > 0) || now->clock_low < c->clock_low))
+    c->clock_low = now->clock_low;
+  if (now->clock_high > c->clock_high) c->clock_high = now->clock_high;
   if (!c->first || strcmp(h->when, c->first) < 0) c->first = h->when;
   if (!c->last || strcmp(h->when, c->last) > 0) c->last = h->when;
-  if (c->environment && h->environment && strcmp(c->environment, h->environment) != 0)
+  if (c->environment && now->environment && strcmp(c->environment, now->environment) != 0)
     c->mixed = true;
-  if (h->environment) c->environment = h->environment;
+  if (now->environment) c->environment = now->environment;
 }
 
 static Circumstances circumstances(const Study *s) {

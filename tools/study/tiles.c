@@ -44,8 +44,8 @@ static bool read_tiles(const Study *s, const Ground *g, Case *k, int plan, Tiles
   const Held *h = held(s, g, k, plan);
   const tirc_schedule_options options = {.target = g->b.how.target};
   tirc_module *m = NULL;
-  if (!h || !h->schedule || h->f.code || load_case(&g->b, k) != DONE) return false;
-  const bool ok = !tirc_module_schedule_text(k->program, h->schedule, strlen(h->schedule),
+  if (!h || !h->r.schedule || h->r.code || load_case(&g->b, k) != DONE) return false;
+  const bool ok = !tirc_module_schedule_text(k->program, h->r.schedule, strlen(h->r.schedule),
                                              s->plans.at[plan].what.script, &options, &m, NULL) &&
                   tiles_of(k->program, m, out);
   tirc_module_free(m);
