@@ -2,6 +2,7 @@
 
 #include "passes/record/trace.h"
 #include "passes/schedule/state/nodes.h"
+#include "passes/script/calibration.h"
 #include "passes/script/interp.h"
 #include "passes/script/library.h"
 
@@ -224,6 +225,13 @@ static void leave(Auto *a, bool took, const char *reason) {
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
+/* The numbers that a rule took belong to its reason where they are of this machine alone. */
+static const char *with_calibration(const Script *sc, const char *reason) {
+  const Calibration *k = sc->calibration;
+  if (!k || !k->date) return reason;
+  return tirc_format(sc->c, "%s%scalibrated %s", reason ? reason : "", reason ? "; " : "", k->date);
+}
+
 static bool try_rule(Auto *a) {
   Sched *s = a->sc->sched;
   const int before = s->trace->n;
@@ -236,7 +244,7 @@ static bool try_rule(Auto *a) {
   run_rule(a);
   const bool took = read_answer(a);
   const char *reason = a->raised ? tirc_script_raised(s->c) : s->reason;
-  if (took) give_reason(s, before, reason);
+  if (took) give_reason(s, before, reason = with_calibration(a->sc, reason));
   s->work_on = work_on;
   s->rule = s->reason = NULL;
   if (took && s->mod == mod) {

@@ -2,10 +2,12 @@
  * itself when it is first imported. It is recipes/tiles.sch in the folder of the script that
  * imports it, or in the folder above that one, or else an embedded library of rules; nothing else
  * can be reached. `target` is the table that is embedded for the schedule's target, unless there is
- * a target.sch beside the user's own rules. What scripts for the reference import (tvm, math ...)
- * are no files: of tvm and math a name is bound to what there is under it (namespaces.c), and
- * tvm.tir.tensor_intrin.cuda is an embedded library; for what is not offered here the import
- * passes, since many scripts never use what they import, and the first use says so. */
+ * a target.sch beside the user's own rules, or the target is this machine, which was calibrated.
+ * What scripts for the reference import (tvm, math ...) are no files: of tvm and math a name is
+ * bound to what there is under it (namespaces.c), and tvm.tir.tensor_intrin.cuda is an embedded
+ * library; for what is not offered here the import passes, since many scripts never use what they
+ * import, and the first use says so. */
+#include "calibration.h"
 #include "interp.h"
 #include "library.h"
 #include "passes/record/trace.h"
@@ -111,13 +113,31 @@ static const char *script_in(Tirc *c, const char *folder, const char *path) {
 
 #define TABLE "target" /* what the rules take as measured of the schedule's target */
 
-/* The table beside the user's own rules, or the embedded one. *root: as below. */
+/* What was measured on this machine, if code is made for it and there is such a table. */
+static const char *calibrated_table(Script *sc) {
+  Sched *s = sc->sched;
+  if (s->gpu || !s->target->cores) return NULL;
+  if (!sc->calibration) {
+    Calibration *k = tirc_new(sc->c, Calibration);
+    *k = tirc_calibration_find(sc->c, s->target);
+    sc->calibration = k;
+    const Warning w = {CODE_CALIBRATION, {0}, k->problem};
+    if (k->problem && s->strict) tirc_raise_warning(sc->c, w);
+    if (k->problem && s->warn) s->warn(s->warn_self, w);
+  }
+  return sc->calibration->date ? sc->calibration->file : NULL;
+}
+
+/* The table beside the user's own rules, or that of `tirc calibrate`, or the embedded one. *root:
+ * as below. */
 static const char *table_of(Script *sc, const char **root) {
   Tirc *c = sc->c;
   const char *folder = sc->rules ? folder_of(c, sc->rules) : NULL;
   const char *own = folder ? script_in(c, folder, TABLE) : NULL;
   *root = NULL;
   if (own && access(own, R_OK) == 0) return *root = folder, own;
+  const char *calibrated = calibrated_table(sc);
+  if (calibrated) return calibrated;
   const RuleLibrary *l = tirc_rule_table(c, sc->sched->target, sc->sched->gpu);
   return l ? tirc_rule_library_path(c, l->name) : NULL;
 }

@@ -99,9 +99,10 @@ struct Script {
   struct ScriptModule *modules; /* imported so far, newest first: import.c */
   /* What another script imported, whose memory outlives this one: it is not read again. */
   const struct ScriptModule *known;
-  const char *rules; /* the user's own library of rules, or NULL */
-  bool is_file;      /* run from its start to its end: -D overrides what its names begin with */
-  bool is_library;   /* what is imported is for any program: the program's names are not there */
+  const char *rules;                     /* the user's own library of rules, or NULL */
+  const struct Calibration *calibration; /* once it was looked for: import.c */
+  bool is_file;    /* run from its start to its end: -D overrides what its names begin with */
+  bool is_library; /* what is imported is for any program: the program's names are not there */
   VEC(Absent) absent;
   PtrMap infos;    /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
   StrMap builtins; /* name -> its value: function.c */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver.h"
 #include "ir/number.h"
+#include "ir/user_file.h"
 
 #include "runtime/api/api.h"
 
@@ -286,24 +287,10 @@ tirc_status tirc_db_read_at_once(tirc_db *db, Body body, void *self, tirc_error 
 
 /* On the heap. */
 static char *default_path(void) {
-  const char *set = getenv("TIRC_DATABASE"), *data = getenv("XDG_DATA_HOME"),
-             *home = getenv("HOME");
-  char *path = NULL;
+  const char *set = getenv("TIRC_DATABASE");
+  char path[USER_FILE];
   if (set && *set) return strdup(set);
-  if (data && *data == '/') return asprintf(&path, "%s/tirc/tirc.db", data) < 0 ? NULL : path;
-  if (!home || !*home) return strdup("tirc.db");
-  return asprintf(&path, "%s/.local/share/tirc/tirc.db", home) < 0 ? NULL : path;
-}
-
-/* The folders that a path goes through, as private as a home is. */
-static void make_folders(const char *path) {
-  char *copy = strdup(path);
-  for (char *at = copy ? strchr(copy + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
-    *at = 0;
-    mkdir(copy, 0700); /* if that fails, so does opening, which says why */
-    *at = '/';
-  }
-  free(copy);
+  return strdup(*tirc_user_file(path, "tirc.db") ? path : "tirc.db");
 }
 
 static bool is_url(const char *where) {
@@ -337,7 +324,7 @@ tirc_status tirc_db_open(const char *where, tirc_db_mode mode, tirc_db **out, ti
   else if (is_url(path))
     status = tirc_postgres_open(path, mode, &db->conn, error);
   else {
-    if ((!where || !*where) && mode == TIRC_DB_WRITE) make_folders(path);
+    if ((!where || !*where) && mode == TIRC_DB_WRITE) tirc_make_folders(path);
     status = tirc_sqlite_open(path, mode, &db->conn, error);
   }
   free(path);

@@ -52,6 +52,20 @@ TIRC_API tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_opti
  * behind the last. */
 TIRC_API bool tirc_rules_table(int i, const char **name, const char **text);
 
+/* Rules and spaces take numbers that were measured: for the target native those of this machine, if
+ * `tirc calibrate` wrote them to $TIRC_CALIBRATION (a file, or "off"), else to a file in tirc's
+ * folder of the user's data; for any other target those of a built-in table. Where the file
+ * is no good, options->warn is told ("calibration"), and the built-in table is taken. */
+typedef struct tirc_calibration {
+  char file[4096];    /* where it is, or would be; "": it is off */
+  char head[256];     /* the first line that it has where it is of this machine */
+  char date[64];      /* when it was made; "": there is none that is taken */
+  char problem[4608]; /* why one that is there is not taken; or "" */
+  bool begun;         /* it is of this machine, and was interrupted */
+  char table[64];     /* the built-in table of this machine, a name of tirc_rules_table */
+} tirc_calibration;
+TIRC_API tirc_status tirc_calibration_look(tirc_calibration *out, tirc_error **error);
+
 /* Warns (or, with options->strict, fails: TIRC_NO) of a block's annotation schedule_rule that names
  * no function of a library; a search passes over it. rules: as below. */
 TIRC_API tirc_status tirc_module_check_rules(const tirc_module *m, const char *rules,

@@ -16,12 +16,16 @@
 static const double LEASE = 60;
 
 tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_error **error) {
-  char text[96];
+  char text[192];
+  tirc_calibration numbers; /* whose the schedules for native are */
+  const bool calibrated = !tirc_calibration_look(&numbers, NULL) && *numbers.date;
   *s = (Store){.lease = lease > 0 ? lease : LEASE, .renewed = tirc_now()};
   tirc_worker_name(s->worker, sizeof s->worker);
   where = !where ? ":memory:" : *where ? where : NULL;
   tirc_status status = tirc_db_open(where, TIRC_DB_WRITE, &s->db, error);
-  snprintf(text, sizeof text, "{\"tirc\": \"%s\"}", tirc_version());
+  snprintf(text, sizeof text, "{\"tirc\": \"%s\"%s%s%s}", tirc_version(),
+           calibrated ? ", \"calibration\": \"" : "", calibrated ? numbers.date : "",
+           calibrated ? "\"" : "");
   if (status == TIRC_OK) status = tirc_db_put_environment(s->db, text, &s->environment, error);
   if (status != TIRC_OK) tirc_store_close(s);
   return status;

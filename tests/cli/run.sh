@@ -15,7 +15,7 @@ cd "$(dirname "$0")" || exit 2
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 examples=$(realpath ../../examples)
-export TIRC_DATABASE=$out/tirc.db TIRC_CACHE=off # and not the user's
+export TIRC_DATABASE=$out/tirc.db TIRC_CACHE=off TIRC_CALIBRATION=off # and not the user's
 tirc() { "$tirc_path" "$@"; }
 python=/usr/bin/python3 # the one that has the packages of tools/setup, where several are installed
 [ -x "$python" ] || python=$(command -v python3)

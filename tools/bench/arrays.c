@@ -122,3 +122,15 @@ int make_arrays(const Bench *b, Case *k) {
   }
   return status;
 }
+
+tirc_status random_arguments(const tirc_module *m, int *n, tirc_argument **args, tirc_error **e) {
+  const tirc_param *params = NULL;
+  tirc_status status = tirc_module_params(m, NULL, n, &params, e);
+  if (status) return status;
+  *args = tirc_alloc_array(memory, (size_t)*n + 1, sizeof **args);
+  for (int i = 0; i < *n && !status; i++) {
+    status = tirc_array_new(params[i].dtype, params[i].ndim, params[i].shape, &(*args)[i].array, e);
+    if (!status) tirc_array_fill_random((*args)[i].array, (uint64_t)i);
+  }
+  return status;
+}

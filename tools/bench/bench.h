@@ -217,6 +217,8 @@ tirc_module *read_plain(const char *file, const char *text);
 int load_case(const Bench *b, Case *k);
 /* its parameters, random arrays and scalars by the setting's sizes. */
 int make_arrays(const Bench *b, Case *k);
+/* Of a program without scalars and symbols: random arrays, to be freed by free_arguments. */
+tirc_status random_arguments(const tirc_module *m, int *n, tirc_argument **args, tirc_error **e);
 /* The same for parameter i of the scheduled program, where its layout is another. */
 bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
                      tirc_error **e);

@@ -6,6 +6,7 @@
 #include "onnxruntime.h"
 
 #include "traffic.h"
+#include "ir/user_file.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,20 +83,12 @@ static bool is_done(OnnxRuntime *r, void *status) {
 
 /* $TIRC_ONNXRUNTIME, else where the system has libraries, else where tools/setup puts it. */
 static void *open_library(void) {
-  static const char *const file = "libonnxruntime.so.1";
-  const char *set = getenv("TIRC_ONNXRUNTIME"), *data = getenv("XDG_DATA_HOME"),
-             *home = getenv("HOME");
-  char *path = NULL;
+  const char *set = getenv("TIRC_ONNXRUNTIME");
+  char path[USER_FILE];
   if (set && *set) return dlopen(set, RTLD_NOW | RTLD_LOCAL);
-  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (library) return library;
-  const int n = data && *data == '/' ? asprintf(&path, "%s/tirc/onnxruntime/%s", data, file)
-                                     : asprintf(&path, "%s/.local/share/tirc/onnxruntime/%s",
-                                                home ? home : "", file);
-  if (n < 0) return NULL;
-  library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  free(path);
-  return library;
+  void *library = dlopen("libonnxruntime.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library || !*tirc_user_file(path, "onnxruntime/libonnxruntime.so.1")) return library;
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 bool onnxruntime_exists(void) { return open_library() != NULL; }

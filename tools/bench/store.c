@@ -33,12 +33,15 @@ static char *machine_description(const Profile *p) {
 char *environment_description(const Bench *b) {
   Json *j = json_object_new_object();
   struct utsname system;
+  tirc_calibration calibration;
   add_some(j, "tirc", tirc_version());
   add_some(j, "llvm", LLVM_VERSION_STRING);
   if (uname(&system) == 0)
     add_text(j, "system",
              tirc_format(memory, "%s %s %s", system.sysname, system.release, system.machine));
   add_some(j, "governor", b->profile.governor);
+  if (strcmp(b->target.name, "native") == 0 && !tirc_calibration_look(&calibration, NULL))
+    add_some(j, "calibration", calibration.date);
   for (int i = 0; i < b->n_rivals; i++) add_some(j, b->rivals[i].rival->name, b->rivals[i].kernels);
   return json_string(j, true);
 }

@@ -15,6 +15,13 @@ typedef struct ShapesOptions {
   bool show_uses, as_json;
 } ShapesOptions;
 
+typedef struct CalibrateOptions {
+  Loading from;
+  const char *questions;
+  double seconds;
+  bool again;
+} CalibrateOptions;
+
 typedef struct ApplyOptions {
   Making make;
   const char *save_trace;

@@ -67,19 +67,6 @@ static tirc_status schedule(Rung *r, const char *script) {
   return tirc_module_auto(r->program, NULL, &options, &r->scheduled, &r->error);
 }
 
-static bool make_arguments(Rung *r) {
-  const tirc_param *params = NULL;
-  if (tirc_module_params(r->program, NULL, &r->n, &params, &r->error)) return false;
-  r->args = tirc_alloc_array(memory, (size_t)r->n + 1, sizeof *r->args);
-  for (int i = 0; i < r->n; i++) {
-    if (tirc_array_new(params[i].dtype, params[i].ndim, params[i].shape, &r->args[i].array,
-                       &r->error))
-      return false;
-    tirc_array_fill_random(r->args[i].array, (uint64_t)i);
-  }
-  return true;
-}
-
 static bool run(Rung *r, const tirc_module *m) {
   tirc_launch_free(r->launch);
   tirc_kernel_free(r->kernel);
@@ -104,7 +91,7 @@ static double best_time(Rung *r) {
 static bool runs_right(Rung *r) {
   tirc_check c = {.ok = true};
   tirc_reference *reference = NULL;
-  if (!make_arguments(r)) return false;
+  if (random_arguments(r->program, &r->n, &r->args, &r->error)) return false;
   bool right = !tirc_reference_new(r->program, NULL, r->n, r->args, NULL, &reference, &r->error) &&
                run(r, r->scheduled) &&
                !tirc_reference_check(reference, r->n, r->args, &c, &r->error);

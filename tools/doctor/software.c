@@ -216,6 +216,24 @@ static void examine_code_cache(Doctor *d) {
   }
 }
 
+static void examine_calibration(Doctor *d) {
+  tirc_calibration k = {0};
+  char why[300];
+  tirc_error *e = NULL;
+  if (tirc_calibration_look(&k, &e) != TIRC_OK) {
+    put_error(why, sizeof why, e);
+    note(d, "files", "calibration", "%s", why);
+  } else if (*k.date) {
+    note(d, "files", "calibration", "%s: of %s, on %s", k.file, k.date, k.table);
+  } else if (*k.problem) {
+    note(d, "files", "calibration", "%s; rules take %s", k.problem, k.table);
+    advise(d, AMISS, k.begun ? "tirc calibrate goes on" : "tirc calibrate writes it anew");
+  } else {
+    note(d, "files", "calibration", "%s: rules take %s (tirc calibrate measures it)",
+         *k.file ? "none" : "off", k.table);
+  }
+}
+
 static void examine_folder(Doctor *d, const char *name, const char *path, Health without,
                            const char *advice) {
   const bool writable = access(path, W_OK | X_OK) == 0;
@@ -258,6 +276,7 @@ void examine_software(Doctor *d) {
   examine_commands(d);
   examine_database(d);
   examine_code_cache(d);
+  examine_calibration(d);
   examine_folder(d, "temporary files", tmp && *tmp ? tmp : "/tmp", BROKEN,
                  "set TMPDIR: tune, bench --backend=c and build --emit=lib need it");
   if (getcwd(here, sizeof here))

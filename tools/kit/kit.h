@@ -122,7 +122,7 @@ char *abbreviate(const char *text);
 typedef struct Speech {
   List words; /* all that was typed */
   const char *error_format, *dialect;
-  bool help, help_all, full, no_code_cache;
+  bool help, help_all, full, no_code_cache, no_calibration;
   bool targets;            /* --target=help */
   bool json;               /* --error-format=json */
   bool colour, colour_out; /* of standard error, of standard output */

@@ -220,11 +220,16 @@ static bool check_dialect(const Command *c) {
   return false;
 }
 
+/* Children that measure heed it, too. */
+static void ready_calibration(void) {
+  if (speech.no_calibration) setenv("TIRC_CALIBRATION", "off", 1);
+}
+
 /* A folder that someone has named and that keeps nothing is worth a word; the usual one is not. */
 static void ready_cache(const Command *c) {
   const char *set = getenv("TIRC_CACHE");
   tirc_code_cache cache;
-  if (speech.no_code_cache) setenv("TIRC_CACHE", "off", 1); /* children that measure heed it, too */
+  if (speech.no_code_cache) setenv("TIRC_CACHE", "off", 1); /* as above */
   if (speech.no_code_cache || !set || !*set || !find_option(c, "no-code-cache", 13, 0) ||
       tirc_code_cache_look(false, &cache, NULL) != TIRC_OK || !*cache.problem)
     return;
@@ -256,6 +261,7 @@ bool parse_options(const Command *c, const size_t *places, int argc, char **argv
   }
   if (speech.help || speech.help_all || speech.targets) return true;
   if (!check_counts(c, args) || !check_names(&p, args)) return false;
+  ready_calibration();
   ready_cache(c);
   return true;
 }
