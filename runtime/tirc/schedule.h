@@ -17,8 +17,8 @@ typedef struct tirc_schedule_options {
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
   /* What is legal and hardly meant, and its code: "spatial-dependence", "race",
    * "out-of-bounds", "no-reduction", "local-in-memory", "call-a-lane", "serial-lanes", "lost-mark",
-   * "host-computes", "no-pipeline", "equal-candidates", "no-rule", or "warning" for what has none
-   * of its own. file may be NULL: then there is no place. */
+   * "host-computes", "no-pipeline", "equal-candidates", "no-rule", "calibration", or "warning" for
+   * what has none of its own. file may be NULL: then there is no place. */
   void (*warn)(void *self, const char *file, int line, int column, const char *message,
                const char *code);
 } tirc_schedule_options;

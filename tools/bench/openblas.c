@@ -1,5 +1,7 @@
-/* OpenBLAS, if the machine has it. It chooses its kernels when it is loaded, so the variable that
- * holds it to the target's instructions must be set before. */
+/* OpenBLAS, if the machine has it. It chooses its kernels when it is loaded, by the processor's
+ * number, and of one that it does not know yet it takes those of a very old one (Prescott's, with
+ * vectors of 128 bits). So it is told which to take, by the target's vectors, unless the user's
+ * environment says so. */
 #include "rivals.h"
 
 #include <dlfcn.h>
@@ -32,10 +34,17 @@ static bool find_functions(OpenBlas *o, char *(**core_name)(void), const char **
   return o->sgemm && o->set_threads;
 }
 
+static const struct {
+  int vector_bits;
+  const char *name;
+} cores[] = {{128, "Nehalem"}, {256, "Haswell"}, {512, "SkylakeX"}};
+
 bool openblas_open(const Bench *b, char *kernels, size_t size, const char **why) {
   OpenBlas o = {0};
   char *(*core_name)(void) = NULL;
-  if (b->target.vector_bits == 256) setenv("OPENBLAS_CORETYPE", "Haswell", 0);
+  for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+    if (b->target.vector_bits == cores[i].vector_bits && strcmp(b->target.arch, "x86_64") == 0)
+      setenv("OPENBLAS_CORETYPE", cores[i].name, 0);
   if (!find_functions(&o, &core_name, why)) return false;
   snprintf(kernels, size, "%s kernels", core_name ? core_name() : "unknown");
   return true;

@@ -10,12 +10,14 @@
   R("onednn", "apt-get install libdnnl2", onednn, dnnl_has_words, onednn_finish, onednn_note)      \
   R("onednn-prepacked", "apt-get install libdnnl2 libdnnl-dev, then build tirc again", prepacked,  \
     dnnl_has_words, prepacked_finish, NULL)                                                        \
-  R("c", "apt-get install clang-19", plain_c, NULL, NULL, NULL)
+  R("c", "apt-get install clang-19", plain_c, plain_c_takes, NULL, plain_c_note)
 
 /* openblas.c, onednn.c: the libraries, or NULL. */
 void *openblas_library(void);
 void *dnnl_library(void);
 bool dnnl_has_words(const Case *k);
+bool plain_c_takes(const Case *k);
+const char *plain_c_note(const void *prepared);
 void onednn_finish(void *prepared);
 const char *onednn_note(const void *prepared);
 void prepacked_finish(void *prepared);

@@ -35,11 +35,6 @@ typedef struct Calibrating {
   int n_changed, n_asked;
 } Calibrating;
 
-static void quiet(void *self, const char *file, int line, int column, const char *message,
-                  const char *code) {
-  (void)self, (void)file, (void)line, (void)column, (void)message, (void)code;
-}
-
 /* --- questions -------------------------------------------------------------------------------- */
 
 enum { NUMBER, PRESENT, VALUES, THREADS, PROGRAMS, N_PARTS };
@@ -209,7 +204,7 @@ static int load(const Calibrating *k, const tirc_value *program, tirc_module **o
 static int schedule(const Trying *t, const char *value, tirc_module **out) {
   const char *rules = tirc_format(memory, "%s/rules.sch", t->k->folder);
   const tirc_auto_options automatic = {.rules = rules};
-  const tirc_schedule_options options = {.target = "native", .warn = quiet};
+  const tirc_schedule_options options = {.target = "native"};
   tirc_error *e = NULL;
   if (write_table(t->k, t->name, value) != DONE) return BAD;
   return tirc_module_auto(t->m, &automatic, &options, out, &e) ? report(e) : DONE;

@@ -48,11 +48,6 @@ static void release(Rung *r) {
   tirc_error_free(r->error);
 }
 
-static void quiet(void *self, const char *file, int line, int column, const char *message,
-                  const char *code) {
-  (void)self, (void)file, (void)line, (void)column, (void)message, (void)code;
-}
-
 static bool parse(Rung *r, const char *text, int n, const tirc_define *defines) {
   return text &&
          !tirc_module_parse(text, strlen(text), "self-test", n, defines, &r->program, &r->error);
@@ -60,7 +55,7 @@ static bool parse(Rung *r, const char *text, int n, const tirc_define *defines) 
 
 /* By a script; NULL: by the rules. */
 static tirc_status schedule(Rung *r, const char *script) {
-  const tirc_schedule_options options = {.target = r->d->o->target, .warn = quiet};
+  const tirc_schedule_options options = {.target = r->d->o->target};
   if (script)
     return tirc_module_schedule_text(r->program, script, strlen(script), "self-test", &options,
                                      &r->scheduled, &r->error);
@@ -134,7 +129,7 @@ static bool keep_semantics(Rung *r) {
 
 static bool tune_in(Rung *r, const char *database) {
   enum { TRIALS = 6 };
-  const tirc_schedule_options options = {.target = r->d->o->target, .warn = quiet};
+  const tirc_schedule_options options = {.target = r->d->o->target};
   const tirc_tune_task task = {.module = r->program, .name = "self-test"};
   const tirc_tune_options tune = {.target = r->d->o->target,
                                   .threads = r->d->o->threads,

@@ -107,13 +107,16 @@ static void write_data(FILE *f, const Chart *c, const char *kernel, int threads)
   }
 }
 
+/* means: a value is the geometric mean of so many settings; 1: of one. */
 static void write_frame(FILE *f, const Chart *c, const char *kernel, int threads,
-                        const char *xlabel) {
+                        const char *xlabel, int means) {
+  char of[64] = "";
+  if (means > 1) snprintf(of, sizeof of, ", geometric mean of %d", means);
   fprintf(f,
-          "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s%s%s\"\nset yrange "
-          "[0:*]\nset grid ytics\n",
+          "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s%s%s%s\"\nset "
+          "yrange [0:*]\nset grid ytics\n",
           kernel ? kernel : "all", threads, plural(threads), xlabel, chart_unit(c),
-          c->base >= 0 ? " as " : "", c->base >= 0 ? c->series[c->base].name : "");
+          c->base >= 0 ? " as " : "", c->base >= 0 ? c->series[c->base].name : "", of);
 }
 
 /* What is common to panels with a contender's name in the key: the base, and what is hollow. */
@@ -138,7 +141,7 @@ static int first_setting(const Chart *c, const char *kernel, int threads) {
 static void write_lines(FILE *f, const Chart *c, const char *kernel, int threads) {
   write_data(f, c, kernel, threads);
   const tirc_define *axis = telling(c, first_setting(c, kernel, threads));
-  write_frame(f, c, kernel, threads, axis ? axis->name : "");
+  write_frame(f, c, kernel, threads, axis ? axis->name : "", 1);
   fprintf(f, "set xrange [-0.3:%d.3]\nplot ", count(c, kernel, threads) - 1);
   for (int i = 0; i < c->n_series; i++)
     if (is_row(c, kernel, threads, i))
@@ -157,7 +160,7 @@ static void write_lines(FILE *f, const Chart *c, const char *kernel, int threads
 /* A bar a contender, with its interval: of one setting, or geometric means. */
 static void write_bars(FILE *f, const Chart *c, const char *kernel, int threads) {
   const int k = first_setting(c, kernel, threads);
-  const bool alone = count(c, kernel, threads) == 1;
+  const int n = count(c, kernel, threads);
   int place = 0;
   for (int i = 0; i < c->n_series; i++) {
     if (!is_row(c, kernel, threads, i)) continue;
@@ -166,7 +169,7 @@ static void write_bars(FILE *f, const Chart *c, const char *kernel, int threads)
     write_point(f, place++, c->series[i].name, &v, false);
     fprintf(f, "EOD\n");
   }
-  write_frame(f, c, kernel, threads, "");
+  write_frame(f, c, kernel, threads, "", n);
   fprintf(f, "set xrange [-0.6:%d.6]\nset xtics rotate by -30\nset boxwidth 0.7\nplot ", place - 1);
   for (int i = 0; i < c->n_series; i++) {
     if (!is_row(c, kernel, threads, i)) continue;
@@ -178,7 +181,7 @@ static void write_bars(FILE *f, const Chart *c, const char *kernel, int threads)
             "$d%d using 1:4:(0):($5-$4) with vectors nohead lc rgb 'black' notitle, ",
             i, style_of(c, i), busy ? "empty border" : "solid 0.8 noborder", i);
   }
-  if (alone && binding_value(c, k) > 0)
+  if (n == 1 && binding_value(c, k) > 0)
     fprintf(f, "%g with lines lc rgb 'black' dt 2 title \"binding ceiling\", ",
             binding_value(c, k));
   write_key(f, c, kernel, threads);
