@@ -13,6 +13,7 @@ typedef struct Auto {
   Script *sc;
   Rules rules, forms;
   const RuleListener *listener;
+  const ScriptLimits *limits; /* or NULL */
   const char *own, *embedded; /* libraries; own: or NULL */
   /* what is to be done within the script's limits */
   const char *path, *func;
@@ -261,7 +262,17 @@ static void form_function(Script *sc, void *self) {
   a->formed = tirc_bring_into_forms(sc, &a->forms, a->func);
 }
 
+/* Rules look at each block some times: where the caller says nothing, their limit grows with the
+ * number of blocks. */
+static void give_steps(Auto *a) {
+  enum { A_BLOCK = 40000 };
+  if (a->limits && a->limits->steps > 0) return;
+  const int64_t steps = (int64_t)nests_of(a->sc->sched, a->func).n * A_BLOCK;
+  if (steps > a->sc->max_steps) a->sc->max_steps = steps;
+}
+
 static void schedule_function(Auto *a) {
+  give_steps(a);
   tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
   int i = a->sc->sched->roots[tirc_function_named(a->sc->sched, a->func)] ? 0 : a->rules.n;
   while (i < a->rules.n && (a->rule = a->rules.at[i], !try_rule(a))) i++;
@@ -277,7 +288,9 @@ static void add_forms(Script *sc, void *self) {
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
                         void (*out)(void *self, const char *text), ScriptObserver observer,
                         void *self, const RuleListener *listener) {
-  Auto a = {.sc = tirc_script_open(s, limits, out, observer, self), .listener = listener};
+  Auto a = {.sc = tirc_script_open(s, limits, out, observer, self),
+            .listener = listener,
+            .limits = limits};
   const char *const paths[] = {path, tirc_rule_library_path(s->c, s->gpu ? GPUS : PROCESSORS)};
   a.own = paths[0];
   a.embedded = paths[1];

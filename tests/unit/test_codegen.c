@@ -179,7 +179,7 @@ static const char two_workspaces[] = FUNC(
     "                    B[vi, vj] = Y[vi, n - 1 - vj]\n");
 
 /* So many nests that each becomes a function: a chain, some of it parallel with memory of its own.
- */
+ * Its buffers differ in shape, so that they do not share memory. */
 static const char *many_nests(Tirc *c) {
   enum { NESTS = 80 };
   Text t = {.c = c};
@@ -187,7 +187,10 @@ static const char *many_nests(Tirc *c) {
                          "    n = T.int32()\n    A = T.match_buffer(a, (n, n))\n"
                          "    B = T.match_buffer(b, (n, n))\n    with T.block(\"root\"):\n"));
   for (int i = 0; i < NESTS; i++) {
-    tirc_text_addf(&t, "        X%d = T.alloc_buffer((%s))\n", i, i % 4 ? "n, n" : "64, 64");
+    if (i % 4)
+      tirc_text_addf(&t, "        X%d = T.alloc_buffer((n + %d, n))\n", i, i);
+    else
+      tirc_text_addf(&t, "        X%d = T.alloc_buffer((%d, 64))\n", i, 64 + i);
     if (i % 20 == 19) tirc_text_addf(&t, "        Y%d = T.alloc_buffer((n, n))\n", i);
   }
   for (int i = 0; i <= NESTS; i++) {
