@@ -52,39 +52,47 @@ char *script_without(const char *text, const char *name) {
   return rule ? leave_out(text, rule) : NULL;
 }
 
-int find_rules(Bench *b, const char *path) {
-  b->script = read_small_file(path);
-  if (!b->script) return complain(NULL, "cannot read '%s': %s", path, read_fault(errno));
-  for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
-    Rule *rule = one_more(b->rules, b->n_rules);
-    *rule = (Rule){tirc_strndup(memory, r + sizeof DEFINITION - 1, name_length(r)),
-                   leave_out(b->script, r), r};
-    if (!rule->name || !rule->text)
+static Rule *rule_from(const char *script, const char *start) {
+  Rule *rule = tirc_alloc(memory, sizeof *rule);
+  *rule = (Rule){tirc_strndup(memory, start + sizeof DEFINITION - 1, name_length(start)), script,
+                 start};
+  return rule;
+}
+
+int plan_rules(Bench *b, const char *path) {
+  const char *script = read_small_file(path);
+  const int before = b->n_planned;
+  if (!script) return complain(NULL, "cannot read '%s': %s", path, read_fault(errno));
+  for (const char *r = script; (r = find_rule(script, r)) != NULL; r++) {
+    const Rule *rule = rule_from(script, r);
+    const char *text = leave_out(script, r);
+    if (!text)
       return complain("write its statements below `def rule_name(...):`, indented",
-                      "rule_%s of '%s' has no body on lines of its own",
-                      rule->name ? rule->name : "", path);
+                      "rule_%s of '%s' has no body on lines of its own", rule->name, path);
+    plan(b, &(Contender){.name = tirc_format(memory, "-%s", rule->name),
+                         .script = path,
+                         .text = text,
+                         .without = rule});
   }
-  if (b->n_rules) return DONE;
+  if (b->n_planned > before) return DONE;
   return complain("put what can be left out into functions: def rule_parallel(loop): ...",
                   "'%s' has no function whose name begins with rule_", path);
 }
 
 /* The rule that a line of the script without rule `out` is part of; NULL: of none. */
-static const Rule *rule_at(const Bench *b, const Rule *out, int line) {
-  const Rule *found = NULL;
-  const char *p = b->script;
+static const Rule *rule_at(const Rule *out, int line) {
+  const char *found = NULL, *p = out->script;
   int n = 1, left_out_at = 0;
-  for (const char *q = b->script; q < out->start; q++) left_out_at += *q == '\n';
+  for (const char *q = out->script; q < out->start; q++) left_out_at += *q == '\n';
   if (line > left_out_at + 2) line--; /* the return's */
   for (; *p && n < line; p++) n += *p == '\n';
   if (*p == '#' || (*p != ' ' && *p != '\t')) return NULL;
-  for (int i = 0; i < b->n_rules; i++)
-    if (b->rules[i].start < p) found = &b->rules[i];
-  return found;
+  for (const char *r = out->script; (r = find_rule(out->script, r)) && r < p; r++) found = r;
+  return found ? rule_from(out->script, found) : NULL;
 }
 
-void keep_failure(const Bench *b, Contender *c, const tirc_error *e) {
-  const Rule *by = rule_at(b, c->without, tirc_error_line(e));
+void keep_failure(Contender *c, const tirc_error *e) {
+  const Rule *by = rule_at(c->without, tirc_error_line(e));
   char *text = tirc_format(memory, "needed by %s: %s", by ? by->name : "the script itself",
                            tirc_error_message(e));
   c->f.code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));

@@ -33,7 +33,7 @@ const Rival *find_rival(const char *name, size_t length);
 
 /* A rule of the schedule that --ablate names; see ablate.c. */
 typedef struct Rule {
-  char *name, *text; /* text: the script without it */
+  const char *name, *script;
   const char *start; /* of its definition in the script */
 } Rule;
 
@@ -163,12 +163,9 @@ struct Bench {
     const Rival *rival;
     char kernels[128];
   } rivals[8];
-  int n_planned; /* of a study or a session: the contenders, in place of the command line's */
-  const Contender *const *planned;
-  int n_passed; /* cases before the one that is measured that were not: they have figures */
-  char *script; /* of --ablate, and its rules */
-  int n_rules;
-  Rule *rules;
+  int n_planned; /* the contenders of each case, but for ceilings */
+  const Contender **planned;
+  int n_passed;      /* cases before the one that is measured that were not: they have figures */
   Counters counters; /* of --counters */
   ResultStore store; /* of --store */
   FILE *out;         /* where the tables go; NULL: nowhere */
@@ -183,13 +180,18 @@ struct Bench {
 bool has_contenders(const Bench *b);
 int bench_model(const BenchOptions *o); /* bench_model.c: of a model */
 int usage_of_bench(void);
-int read_threads(Bench *b); /* DONE or BAD */
 /* The command without its command line: these contenders of the program that the options name,
  * tables and all. best (or NULL) gets the seconds of each one's fastest call, 0 where there is
  * none.
  */
-int bench_contenders(const Running *o, const Manner *how, int n, const Contender *const *planned,
+int bench_contenders(const Running *o, const Manner *how, int n, const Contender **planned,
                      double *best);
+/* What is measured for: the target, the threads, the backends. DONE or BAD */
+int open_bench(Bench *b);
+void close_bench(Bench *b);
+void plan(Bench *b, const Contender *what); /* for each case */
+/* False after saying that it is left out, and why. */
+bool open_rival(Bench *b, const Rival *r);
 /* settings.c, suite.c: the cases, of a suite (NULL: of none) and -D. DONE or BAD */
 int make_cases(Bench *b, const char *suite);
 /* The lines of the suite, with these -D over them; says whether they name programs. DONE or
@@ -263,7 +265,7 @@ double best_rate(const Bench *b, int threads);
 /* What the binding ceiling takes at its best: at that rate, or in the best of its calls; or 0. */
 double best_seconds(const Bench *b, const Case *k);
 /* measure.c */
-void measure_case(const Bench *b, Case *k); /* again while something disturbs it */
+void measure_case(Bench *b, Case *k); /* again while something disturbs it */
 
 /* noise.c */
 int list_disturbances(const Case *k, const char **names);         /* at most N_DISTURBANCES words */
@@ -327,12 +329,13 @@ void print_profile(const Bench *b);
 int64_t process_memory(const char *file, const char *what);
 int64_t huge_pages_in_use(void);
 /* ablate.c */
-int find_rules(Bench *b, const char *path);
+/* The script without each of its rules. DONE or BAD */
+int plan_rules(Bench *b, const char *path);
 /* Where the text defines `def rule_x(`, given rule_x; or NULL. */
 const char *find_rule_named(const char *text, const char *name);
 /* The text with a return at the start of rule_x; NULL: it has no body. */
 char *script_without(const char *text, const char *name);
-void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
+void keep_failure(Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);
 /* chart.c */
 /* What was measured so far, for pictures. */

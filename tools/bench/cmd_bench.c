@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* "1,2": the numbers of threads. */
-int read_threads(Bench *b) {
+static int read_threads(Bench *b) {
   const char *p = b->how.threads ? b->how.threads : "0";
   tirc_error *e = NULL;
   b->threads = tirc_alloc_array(memory, strlen(p) + 1, sizeof *b->threads);
@@ -29,38 +29,95 @@ int read_threads(Bench *b) {
   }
 }
 
-/* Those that can be used; the others are said to be missing. */
+enum { MOST_RIVALS = sizeof((Bench *)0)->rivals / sizeof *((Bench *)0)->rivals };
+
+bool open_rival(Bench *b, const Rival *r) {
+  const char *why = NULL;
+  struct Opened *opened = &b->rivals[b->n_rivals];
+  if (b->n_rivals == MOST_RIVALS) return true;
+  opened->rival = r;
+  if (r->open(b, opened->kernels, sizeof opened->kernels, &why)) return b->n_rivals++, true;
+  fprintf(stderr, "%s is left out: %s; on Debian: %s\n", r->name, why, r->install);
+  return false;
+}
+
+/* Those that can be used. */
 static int open_rivals(Bench *b) {
-  enum { MOST = sizeof b->rivals / sizeof *b->rivals };
   for (const char *p = b->how.vs; p && *p;) {
     size_t n = strcspn(p, ",");
     const Rival *r = find_rival(p, n);
-    const char *why = NULL;
-    struct Opened *opened = &b->rivals[b->n_rivals];
     if (!r)
       return complain(NULL, "--vs knows openblas, onednn, onednn-prepacked and c, not '%.*s'",
                       (int)n, p);
-    if (b->n_rivals == MOST) return complain(NULL, "--vs names too many");
-    opened->rival = r;
-    if (r->open(b, opened->kernels, sizeof opened->kernels, &why))
-      b->n_rivals++;
-    else
-      fprintf(stderr, "%s is left out: %s; on Debian: %s\n", r->name, why, r->install);
+    if (b->n_rivals == MOST_RIVALS) return complain(NULL, "--vs names too many");
+    (void)open_rival(b, r);
     p += n + (p[n] == ',');
   }
   return DONE;
 }
 
-static int start(Bench *b, const char *suite) {
+int open_bench(Bench *b) {
   tirc_error *e = NULL;
   const char *target = b->how.device ? "native" : b->how.target;
   if (tirc_target_find(tirc_cpu_or_default(target), &b->target, &e)) return report(e);
-  int status = read_threads(b);
-  if (status == DONE) status = read_backends(b);
+  const int status = read_threads(b);
+  return status == DONE ? read_backends(b) : status;
+}
+
+void close_bench(Bench *b) {
+  free_cases(b);
+  for (int i = 0; i < b->n_threads; i++) tirc_executor_free(b->threads[i].executor);
+  tirc_counters_close(&b->counters);
+}
+
+/* --- contenders ------------------------------------------------------------------------------- */
+
+void plan(Bench *b, const Contender *what) {
+  Contender *c = tirc_alloc(memory, sizeof *c);
+  *c = *what;
+  *one_more(b->planned, b->n_planned) = c;
+}
+
+static const char tuned[] = "tuned"; /* as a path: --tuned */
+
+/* path NULL: --auto. "goto", or "goto/jit" and "goto/c" where there are several backends. */
+static void plan_script(Bench *b, const char *path) {
+  const char *name = path ? shown_stem(path) : "auto";
+  for (int i = 0; i < b->n_backends; i++) {
+    const struct Backend *by = &b->backends[i];
+    plan(b, &(Contender){.name = b->n_backends > 1 ? tirc_format(memory, "%s/%s", name, by->name)
+                                                   : name,
+                         .script = path ? path : "auto",
+                         .automatic = !path,
+                         .tuned = path == tuned,
+                         .compiler = *by->compiler ? by->compiler : NULL});
+  }
+}
+
+/* The scripts, or the one to ablate whole and without each rule, or the program of a suite as it
+ * is and by --auto; then the rivals. */
+static int plan_contenders(Bench *b) {
+  const List *args = &b->o->make.from.args;
+  int status = DONE;
+  if (b->of_programs) plan(b, &(Contender){.name = "unscheduled", .plain = true});
+  if (b->how.ablate) {
+    plan_script(b, b->how.ablate);
+    status = plan_rules(b, b->how.ablate);
+  } else {
+    for (int i = 1; i < args->n && !b->of_programs; i++) plan_script(b, args->at[i]);
+    if (b->o->make.automatic || b->of_programs) plan_script(b, NULL);
+    if (b->how.tuned) plan_script(b, tuned);
+  }
+  for (int i = 0; i < b->n_rivals; i++)
+    plan(b, &(Contender){.name = b->rivals[i].rival->name, .rival = b->rivals[i].rival});
+  return status;
+}
+
+static int start(Bench *b, const char *suite) {
+  int status = open_bench(b);
   if (status == DONE) status = open_rivals(b);
-  if (status != DONE) return status;
-  status = make_cases(b, suite);
-  if (status == DONE && b->how.ablate) status = find_rules(b, b->how.ablate);
+  if (status == DONE) status = make_cases(b, suite);
+  if (status == DONE && !b->planned) status = plan_contenders(b);
   if (status != DONE) return status;
   profile_machine(&b->profile);
   print_profile(b);
@@ -99,8 +156,6 @@ static int run_cases(Bench *b, const char *base) {
     if (status == DONE && i == 0) status = require_base(base, k);
     if (status == DONE && !was_interrupted()) {
       measure_case(b, k);
-      k->huge_bytes = huge_pages_in_use();
-      b->n_measured = i + 1;
       store_case(b, k); /* what is shown is stored */
       print_case(b, k);
     }
@@ -111,12 +166,6 @@ static int run_cases(Bench *b, const char *base) {
     fprintf(b->out, "\nInterrupted: %d of %d settings, the last one perhaps in part\n",
             b->n_measured, b->n_cases);
   return status;
-}
-
-static void finish(Bench *b) {
-  free_cases(b);
-  for (int i = 0; i < b->n_threads; i++) tirc_executor_free(b->threads[i].executor);
-  tirc_counters_close(&b->counters);
 }
 
 static bool measured_any(const Bench *b) {
@@ -144,7 +193,7 @@ static int put_files(const Bench *b, const BenchOptions *o, bool any) {
 static void take_device(Bench *b) {
   b->how.target = b->o->make.from.target;
   b->how.device = b->o->device == DEVICE_CPU ? NULL : b->o->device_name;
-  b->how.ahead = true;
+  b->how.ahead = !b->how.ablate && !b->how.device;
 }
 
 /* o: what is asked for beside the tables, or NULL. */
@@ -167,7 +216,7 @@ static int measure(Bench *b, const BenchOptions *o) {
   return stored == DONE ? status : stored;
 }
 
-int bench_contenders(const Running *o, const Manner *how, int n, const Contender *const *planned,
+int bench_contenders(const Running *o, const Manner *how, int n, const Contender **planned,
                      double *best) {
   Bench b = {.o = o, .how = *how, .out = stdout, .n_planned = n, .planned = planned};
   take_device(&b);
@@ -177,7 +226,7 @@ int bench_contenders(const Running *o, const Manner *how, int n, const Contender
     for (int k = 0; k < n; k++)
       if (strcmp(b.cases[0].contenders[i].name, planned[k]->name) == 0)
         best[k] = b.cases[0].contenders[i].f.fastest;
-  finish(&b);
+  close_bench(&b);
   return status;
 }
 
@@ -246,7 +295,7 @@ static int bench(void *options) {
   if (status == DONE) status = check_output(o->figures);
   if (status != DONE) return status;
   status = measure(&b, o);
-  finish(&b);
+  close_bench(&b);
   return status;
 }
 

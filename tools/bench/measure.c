@@ -57,7 +57,7 @@ static void take_turns(const Bench *b, Case *k, tirc_contender *at, tirc_figures
     memcpy(k->contenders[i].counted, counted[i], sizeof *counted);
 }
 
-void measure_case(const Bench *b, Case *k) {
+void measure_case(Bench *b, Case *k) {
   const size_t n = (size_t)k->n_contenders;
   tirc_contender *at = tirc_alloc_array(memory, n, sizeof *at);
   tirc_figures **figures = tirc_alloc_array(memory, n, sizeof *figures);
@@ -65,4 +65,6 @@ void measure_case(const Bench *b, Case *k) {
   if (k != b->cases) rest(b->how.cool_down);
   take_turns(b, k, at, figures, counted);
   if (speech.progress) fprintf(stderr, "\r\033[K");
+  k->huge_bytes = huge_pages_in_use();
+  b->n_measured = (int)(k - b->cases) + 1;
 }

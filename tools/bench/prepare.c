@@ -273,7 +273,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   if (!c->skipped && !e) check_contender_code(b, c, m, &e);
   if (e) {
     if (c->without) {
-      keep_failure(b, c, e);
+      keep_failure(c, e);
       tirc_error_free(e);
       c->skipped = true;
     } else if (is_unreadable(e))
@@ -310,19 +310,6 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   return status;
 }
 
-static const char tuned[] = "tuned"; /* as a path: --tuned */
-
-/* path NULL: --auto. "goto", or "goto/jit" and "goto/c" where there are several. */
-static void add_script(const Bench *b, Case *k, const char *path, const struct Backend *backend) {
-  Contender *c = &k->contenders[k->n_contenders++];
-  *c = (Contender){.name = path ? shown_stem(path) : tirc_strdup(memory, "auto"),
-                   .script = path ? path : "auto",
-                   .automatic = !path,
-                   .tuned = path == tuned};
-  if (*backend->compiler) c->compiler = backend->compiler;
-  if (b->n_backends > 1) c->name = tirc_format(memory, "%s/%s", c->name, backend->name);
-}
-
 /* The last script again, packed ahead. */
 static void add_ahead(Case *k) {
   Contender *of = &k->contenders[k->n_contenders - 1];
@@ -332,46 +319,12 @@ static void add_ahead(Case *k) {
                                   .ahead = of};
 }
 
-/* The scripts, each with and without packing, or the one to ablate whole and without each rule, or
- * the program of a suite as it is and by --auto; then the rivals and the ceilings. */
 static void add_contenders(const Bench *b, Case *k) {
-  const List *args = &b->o->make.from.args;
-  int given = b->of_programs ? 0 : args->n - 1;
-  int scripts = b->how.ablate ? 1 : given + (b->o->make.automatic || b->of_programs) + b->how.tuned;
-  size_t most = (size_t)(1 + 2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
-  k->contenders = tirc_alloc_array(memory, most, sizeof *k->contenders);
-  if (b->of_programs)
-    k->contenders[k->n_contenders++] =
-        (Contender){.name = tirc_strdup(memory, "unscheduled"), .plain = true};
-  for (int i = 0; i < scripts; i++) {
-    const bool last = i == scripts - 1 && b->how.tuned;
-    const char *path = b->how.ablate ? b->how.ablate
-                       : i < given   ? args->at[i + 1]
-                       : last        ? tuned
-                                     : NULL;
-    for (int j = 0; j < b->n_backends; j++) {
-      add_script(b, k, path, &b->backends[j]);
-      if (!b->how.ablate && !*b->backends[j].compiler && !b->how.device) add_ahead(k);
-    }
-  }
-  for (int i = 0; i < b->n_rules; i++)
-    k->contenders[k->n_contenders++] =
-        (Contender){.name = tirc_format(memory, "-%s", b->rules[i].name),
-                    .script = b->how.ablate,
-                    .text = b->rules[i].text,
-                    .without = &b->rules[i]};
-  for (int i = 0; i < b->n_rivals; i++)
-    k->contenders[k->n_contenders++] = (Contender){
-        .name = tirc_strdup(memory, b->rivals[i].rival->name), .rival = b->rivals[i].rival};
-  add_ceilings(b, k);
-}
-
-static void add_planned(const Bench *b, Case *k) {
   k->contenders =
       tirc_alloc_array(memory, 2 * (size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
   for (int i = 0; i < b->n_planned; i++) {
     k->contenders[k->n_contenders++] = *b->planned[i];
-    if (b->how.ahead && !b->planned[i]->rival) add_ahead(k);
+    if (b->how.ahead && b->planned[i]->script && !b->planned[i]->compiler) add_ahead(k);
   }
   add_ceilings(b, k);
 }
@@ -380,10 +333,7 @@ int prepare_case(Bench *b, Case *k) {
   int status = load_case(b, k);
   if (status == DONE && (k == b->cases || k->file)) status = check_program(&b->o->make, k->program);
   if (status != DONE) return status;
-  if (b->n_planned)
-    add_planned(b, k);
-  else
-    add_contenders(b, k);
+  add_contenders(b, k);
   status = make_arrays(b, k);
   if (status != DONE) return status;
   status = count_cost(k);

@@ -200,19 +200,6 @@ static int look_up(const Study *s, Ground *g) {
 
 /* --- before ----------------------------------------------------------------------------------- */
 
-static void open_library(Ground *g, Plan *p) {
-  const char *why = NULL;
-  struct Opened *opened = &g->b.rivals[g->b.n_rivals];
-  if (p->missing || g->b.n_rivals == (int)(sizeof g->b.rivals / sizeof *g->b.rivals)) return;
-  opened->rival = p->what.rival;
-  if (opened->rival->open(&g->b, opened->kernels, sizeof opened->kernels, &why)) {
-    g->b.n_rivals++;
-    return;
-  }
-  fprintf(stderr, "%s is left out: %s; on Debian: %s\n", p->what.name, why, p->what.rival->install);
-  p->missing = p->what.rival->install;
-}
-
 static void leave_out_doubles(Bench *b) {
   int n = 0;
   for (int i = 0; i < b->n_threads; i++) {
@@ -228,7 +215,6 @@ static void leave_out_doubles(Bench *b) {
 
 static int open_ground(Study *s, Ground *g, const char *target) {
   Bench *b = &g->b;
-  tirc_error *e = NULL;
   *b = (Bench){.o = &s->usual,
                .how = {.target = target,
                        .threads = s->threads,
@@ -238,13 +224,14 @@ static int open_ground(Study *s, Ground *g, const char *target) {
                        .turns = s->turns,
                        .attempts = s->attempts,
                        .pin = s->pin}};
-  if (tirc_target_find(target, &b->target, &e)) return report(e);
-  int status = read_threads(b);
+  int status = open_bench(b);
   leave_out_doubles(b);
-  if (status == DONE) status = read_backends(b);
   if (status != DONE) return status;
-  for (int i = 0; i < s->plans.n; i++)
-    if (s->plans.at[i].what.rival) open_library(g, &s->plans.at[i]);
+  for (int i = 0; i < s->plans.n; i++) {
+    Plan *p = &s->plans.at[i];
+    if (p->what.rival && !p->missing && !open_rival(b, p->what.rival))
+      p->missing = p->what.rival->install;
+  }
   status = make_units(s, g);
   if (status != DONE) return status;
   profile_machine(&b->profile);
@@ -350,8 +337,6 @@ static int run_unit(Study *s, Ground *g, Case *k) {
   if (status == DONE && !was_interrupted()) measure_case(b, k);
   if (status == DONE && !was_interrupted()) {
     char disturbed[256];
-    k->huge_bytes = huge_pages_in_use();
-    b->n_measured = (int)(k - b->cases) + 1;
     store_case(b, k);
     describe_disturbance(k, disturbed, sizeof disturbed);
     s->n_done++;
@@ -458,8 +443,7 @@ void free_study(Study *s) {
     forget_held(s, g);
     for (int j = 0; g->texts && j < g->b.n_cases * s->plans.n; j++) tirc_string_free(g->texts[j]);
     for (int j = 0; g->hashes && j < g->b.n_cases; j++) tirc_string_free(g->hashes[j]);
-    free_cases(&g->b);
-    for (int t = 0; t < g->b.n_threads; t++) tirc_executor_free(g->b.threads[t].executor);
+    close_bench(&g->b);
   }
   for (int i = 0; i < s->plans.n; i++) tirc_string_free(s->plans.at[i].hash);
   tirc_schedule_free(s->script);
