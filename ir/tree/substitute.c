@@ -260,3 +260,9 @@ void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out) {
   for (int i = 0; i < b->n_iters; i++)
     tirc_map_set(c, out, b->iters[i].var, tirc_cast(c, b->iters[i].var->dtype, b->iter_values[i]));
 }
+
+void tirc_vars_at(Tirc *c, int n, const Expr *indices, const Expr *at, PtrMap *out) {
+  for (int i = 0; i < n; i++)
+    if (indices[i]->op == OP_VAR && !tirc_map_has(out, indices[i]))
+      tirc_map_set(c, out, indices[i], tirc_cast(c, indices[i]->dtype, at[i]));
+}

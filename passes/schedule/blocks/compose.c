@@ -224,11 +224,7 @@ static Expr value_at_update(const Composition *k) {
   Tirc *c = k->s->c;
   const Block *b = tirc_block_of(k->start);
   PtrMap map = {0};
-  for (int i = 0; i < k->store->u.store.n; i++) {
-    const Expr index = k->store->u.store.indices[i], at = k->update->u.store.indices[i];
-    if (index->op == OP_VAR && !tirc_map_has(&map, index))
-      tirc_map_set(c, &map, index, tirc_cast(c, index->dtype, at));
-  }
+  tirc_vars_at(c, k->store->u.store.n, k->store->u.store.indices, k->update->u.store.indices, &map);
   for (int i = 0; i < b->n_iters; i++)
     if (!tirc_map_has(&map, b->iters[i].var) &&
         tirc_uses_var(k->store->u.store.value, b->iters[i].var))

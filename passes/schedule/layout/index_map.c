@@ -44,7 +44,8 @@ IndexMap tirc_value_map(Sched *s, Value function, int n, const DType *types, DTy
     for (int i = 0; i < v.u.list->n; i++) add_result(s, &r, v.u.list->at[i], number);
   else
     add_result(s, &r, v, number);
-  return (IndexMap){n_inputs, r.outputs.n, inputs, r.outputs.at, r.separators.n, r.separators.at};
+  return (IndexMap){n_inputs,       r.outputs.n,     inputs, r.outputs.at,
+                    r.separators.n, r.separators.at, NULL};
 }
 
 IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types) {

@@ -53,12 +53,15 @@ Stmt tirc_simplify_accesses(Tirc *c, Analyzer *a, Stmt block);
  *   lambda i, j: (i // 16, j, i % 16)      on a shape of [100, 64]: [7, 64, 16]
  *   inverse: (axis0 * 16 + axis2, axis1), with padding where axis0 == 6 and 4 <= axis2 */
 
+typedef struct LayoutChange LayoutChange;
 typedef struct IndexMap {
   int n_inputs, n_outputs;
   const Expr *inputs;    /* variables */
   const Expr *outputs;   /* over them */
   int n_separators;      /* where the function gave tir.IndexMap.AXIS_SEPARATOR ... */
   const int *separators; /* ... before which output */
+  /* What becomes of indices, where all elements stay where they are in memory; or NULL. */
+  const Expr *(*in_place)(const LayoutChange *l, Analyzer *a, const Expr *indices);
 } IndexMap;
 
 /* The map that a VAL_FUNCTION is. It is called with variables of the given types; one that takes
@@ -109,7 +112,6 @@ BufferChoice tirc_choose_buffer(Sched *s, SRef *block, Value selector);
 /* What transform_layout shares with its planning of padding. */
 
 /* A change of the layout of one buffer. */
-typedef struct LayoutChange LayoutChange;
 struct LayoutChange {
   Sched *s;
   Tirc *c;
@@ -118,8 +120,6 @@ struct LayoutChange {
   IndexMap map;
   InverseMap inverse; /* of padded maps */
   IndexMap pad;       /* one output: the value for the padding, from the new indices */
-  /* Not NULL: elements stay where they are, and this is what the map makes of indices. */
-  const Expr *(*in_place)(const LayoutChange *l, Analyzer *a, const Expr *indices);
 };
 
 /* How the padding comes to hold its value. Either loops are replaced that write the whole buffer

@@ -163,7 +163,7 @@ void tirc_prim_reshape_buffer(Sched *s, const Value *args, Value *result) {
   const Expr *shape = read_shape(&l, list, t);
   l.map = row_major(&l, list->n, shape, t);
   l.to = tirc_laid_out(&l, shape);
-  l.in_place = places;
+  l.map.in_place = places;
   tirc_install_layout(&l, &(PaddingPlan){0});
 }
 

@@ -32,13 +32,12 @@ SRef *tirc_scope_of_buffer(Sched *s, SRef *block, Buffer b) {
 }
 
 /* What is known of the parameter so far (NULL: nothing), and then this map. */
-static const Relayout *relayout(Tirc *c, const Relayout *so_far, Buffer from, const IndexMap *map,
-                                bool in_place) {
+static const Relayout *relayout(Tirc *c, const Relayout *so_far, Buffer from, const IndexMap *map) {
   Relayout *r = tirc_new(c, Relayout);
-  *r = (Relayout){from, map->inputs, map->outputs, in_place};
+  *r = (Relayout){from, map->inputs, map->outputs, map->in_place != NULL};
   if (!so_far) return r;
   *r = *so_far;
-  r->in_place &= in_place;
+  r->in_place &= map->in_place != NULL;
   r->indices = tirc_map_indices(c, tirc_analyzer(c), map, so_far->indices);
   return r;
 }
@@ -64,8 +63,7 @@ static void require_extents_known(Sched *s, const Func *f, Buffer from) {
 }
 
 /* map: NULL when the elements stay where they are. */
-static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const IndexMap *map,
-                             bool in_place) {
+static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const IndexMap *map) {
   Func f = *s->mod->funcs[func];
   Buffer *buffers = tirc_new_array(s->c, Buffer, f.n_params + 1);
   const Relayout **relayouts = tirc_new_array(s->c, const Relayout *, f.n_params + 1);
@@ -74,7 +72,7 @@ static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const I
     bool changes = f.buffers[i] == from;
     buffers[i] = changes ? to : f.buffers[i];
     relayouts[i] = f.relayouts ? f.relayouts[i] : NULL;
-    if (changes && map) relayouts[i] = relayout(s->c, relayouts[i], from, map, in_place);
+    if (changes && map) relayouts[i] = relayout(s->c, relayouts[i], from, map);
     is_param |= changes;
   }
   f.buffers = buffers;
@@ -84,11 +82,10 @@ static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const I
   s->mod = tirc_module_with_func(s->c, s->mod, func, kept);
 }
 
-static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, const IndexMap *map,
-                    bool in_place) {
+static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, const IndexMap *map) {
   const int func = scope->func;
   tirc_sched_replace(s, scope, with);
-  change_parameter(s, func, from, to, map, in_place);
+  change_parameter(s, func, from, to, map);
 }
 
 /* --- only loads and stores -------------------------------------------------------------------- */
@@ -192,8 +189,7 @@ static void separate_axes(Sched *s, SRef *block, Buffer from, int n, const int *
   tirc_map_set(c, &views.map, from, to);
   const Paths *only = tirc_paths_to_users(s, scope, from);
   tirc_visit_stmt(&(Visitor){.stmt = add_views, .self = &views, .only = only}, scope->stmt);
-  install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to, NULL,
-          false);
+  install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to, NULL);
 }
 
 void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
@@ -327,8 +323,8 @@ static bool rewrite_access(AccessRewriter *w, Buffer *buffer, int *n, const Expr
   *buffer = r->l->to;
   *n = r->l->map.n_outputs;
   *indices =
-      r->l->in_place
-          ? r->l->in_place(r->l, w->a, *indices)
+      r->l->map.in_place
+          ? r->l->map.in_place(r->l, w->a, *indices)
           : tirc_simplify_access(w, *n, tirc_map_indices(w->c, r->plain, &r->l->map, *indices));
   return true;
 }
@@ -428,7 +424,7 @@ static Stmt rewrite_scope(const LayoutChange *l, const PaddingPlan *plan) {
 }
 
 void tirc_install_layout(const LayoutChange *l, const PaddingPlan *plan) {
-  install(l->s, l->scope, rewrite_scope(l, plan), l->from, l->to, &l->map, l->in_place != NULL);
+  install(l->s, l->scope, rewrite_scope(l, plan), l->from, l->to, &l->map);
 }
 
 static bool is_identity(const IndexMap *map) {

@@ -121,11 +121,7 @@ static bool starts_at_zero(Expr e) {
 static Expr of_sum(const FactorOut *f, Expr load) {
   PtrMap at = {0};
   Expr e = load;
-  for (int i = 0; i < load->n; i++) {
-    const Expr index = f->update->u.store.indices[i];
-    if (index->op == OP_VAR)
-      tirc_map_set(f->c, &at, index, tirc_cast(f->c, index->dtype, load->args[i]));
-  }
+  tirc_vars_at(f->c, load->n, f->update->u.store.indices, load->args, &at);
   for (int i = 0; i < f->factors.n; i++)
     e = tirc_binary(f->c, f->factors.at[i].op, e, tirc_substitute(f->c, f->factors.at[i].by, &at));
   const Expr start = f->init->u.store.value;
