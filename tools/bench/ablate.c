@@ -69,10 +69,11 @@ int plan_rules(Bench *b, const char *path) {
     if (!text)
       return complain("write its statements below `def rule_name(...):`, indented",
                       "rule_%s of '%s' has no body on lines of its own", rule->name, path);
-    plan(b, &(Contender){.name = tirc_format(memory, "-%s", rule->name),
-                         .script = path,
-                         .text = text,
-                         .without = rule});
+    *one_more(b->planned, b->n_planned) =
+        (Contender){.name = tirc_format(memory, "-%s", rule->name),
+                    .script = path,
+                    .text = text,
+                    .without = rule};
   }
   if (b->n_planned > before) return DONE;
   return complain("put what can be left out into functions: def rule_parallel(loop): ...",

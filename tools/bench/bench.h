@@ -164,7 +164,7 @@ struct Bench {
     char kernels[128];
   } rivals[8];
   int n_planned; /* the contenders of each case, but for ceilings */
-  const Contender **planned;
+  Contender *planned;
   int n_passed;      /* cases before the one that is measured that were not: they have figures */
   Counters counters; /* of --counters */
   ResultStore store; /* of --store */
@@ -175,23 +175,21 @@ struct Bench {
   Case *cases;
 };
 
-/* cmd_bench.c: whether the command line names a program and something to measure; BAD after saying
- * that it does not. */
-bool has_contenders(const Bench *b);
 int bench_model(const BenchOptions *o); /* bench_model.c: of a model */
-int usage_of_bench(void);
 /* The command without its command line: these contenders of the program that the options name,
  * tables and all. best (or NULL) gets the seconds of each one's fastest call, 0 where there is
  * none.
  */
-int bench_contenders(const Running *o, const Manner *how, int n, const Contender **planned,
-                     double *best);
+int bench_contenders(const Running *o, const Manner *how, int n, Contender *planned, double *best);
 /* What is measured for: the target, the threads, the backends. DONE or BAD */
 int open_bench(Bench *b);
 void close_bench(Bench *b);
-void plan(Bench *b, const Contender *what); /* for each case */
 /* False after saying that it is left out, and why. */
 bool open_rival(Bench *b, const Rival *r);
+/* settings.c: whether the command line names a program and something to measure; BAD after saying
+ * that it does not. */
+bool has_contenders(const Bench *b);
+int usage_of_bench(void);
 /* settings.c, suite.c: the cases, of a suite (NULL: of none) and -D. DONE or BAD */
 int make_cases(Bench *b, const char *suite);
 /* The lines of the suite, with these -D over them; says whether they name programs. DONE or
@@ -224,15 +222,14 @@ tirc_status random_arguments(const tirc_module *m, int *n, tirc_argument **args,
 /* The same for parameter i of the scheduled program, where its layout is another. */
 bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
                      tirc_error **e);
+void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
 /* prepare.c */
-void tell(const Bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* DONE, or BAD when nothing can be measured at all */
 int prepare_case(Bench *b, Case *k);
-void release_case(Case *k);                              /* its figures stay */
-void release_arrays(Case *k);                            /* and its program */
-void release_samples(Case *k);                           /* and what the database needs */
-void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
-int call_contender(void *contender);                     /* other than 0: it has failed */
+void release_case(Case *k);                /* its figures stay */
+void release_arrays(Case *k);              /* and its program */
+void release_samples(Case *k);             /* and what the database needs */
+int call_contender(void *contender);       /* other than 0: it has failed */
 double contender_seconds(void *contender); /* tirc_launch_seconds of its launch, or -1 */
 /* backend.c */
 int read_backends(Bench *b); /* DONE or BAD */
@@ -298,10 +295,12 @@ bool was_measured(const Bench *b, const char *kernel, int threads, int i);
 /* The kernels' names, each once. */
 int list_kernels(const Bench *b, const char **out, int most);
 
+int contender_width(const Case *k, const char *head); /* of a column with the measured contenders */
+
 /* print.c */
+void tell(const Bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void print_case(const Bench *b, const Case *k);
 void print_summary(const Bench *b);
-int contender_width(const Case *k, const char *head); /* of a column with the measured contenders */
 /* counts.c: --counters */
 int start_counters(Bench *b); /* before any thread is started */
 void print_counts(const Bench *b, const Case *k);

@@ -72,12 +72,6 @@ void close_bench(Bench *b) {
 
 /* --- contenders ------------------------------------------------------------------------------- */
 
-void plan(Bench *b, const Contender *what) {
-  Contender *c = tirc_alloc(memory, sizeof *c);
-  *c = *what;
-  *one_more(b->planned, b->n_planned) = c;
-}
-
 static const char tuned[] = "tuned"; /* as a path: --tuned */
 
 /* path NULL: --auto. "goto", or "goto/jit" and "goto/c" where there are several backends. */
@@ -85,12 +79,12 @@ static void plan_script(Bench *b, const char *path) {
   const char *name = path ? shown_stem(path) : "auto";
   for (int i = 0; i < b->n_backends; i++) {
     const struct Backend *by = &b->backends[i];
-    plan(b, &(Contender){.name = b->n_backends > 1 ? tirc_format(memory, "%s/%s", name, by->name)
-                                                   : name,
-                         .script = path ? path : "auto",
-                         .automatic = !path,
-                         .tuned = path == tuned,
-                         .compiler = *by->compiler ? by->compiler : NULL});
+    *one_more(b->planned, b->n_planned) =
+        (Contender){.name = b->n_backends > 1 ? tirc_format(memory, "%s/%s", name, by->name) : name,
+                    .script = path ? path : "auto",
+                    .automatic = !path,
+                    .tuned = path == tuned,
+                    .compiler = *by->compiler ? by->compiler : NULL};
   }
 }
 
@@ -99,7 +93,8 @@ static void plan_script(Bench *b, const char *path) {
 static int plan_contenders(Bench *b) {
   const List *args = &b->o->make.from.args;
   int status = DONE;
-  if (b->of_programs) plan(b, &(Contender){.name = "unscheduled", .plain = true});
+  if (b->of_programs)
+    *one_more(b->planned, b->n_planned) = (Contender){.name = "unscheduled", .plain = true};
   if (b->how.ablate) {
     plan_script(b, b->how.ablate);
     status = plan_rules(b, b->how.ablate);
@@ -109,7 +104,8 @@ static int plan_contenders(Bench *b) {
     if (b->how.tuned) plan_script(b, tuned);
   }
   for (int i = 0; i < b->n_rivals; i++)
-    plan(b, &(Contender){.name = b->rivals[i].rival->name, .rival = b->rivals[i].rival});
+    *one_more(b->planned, b->n_planned) =
+        (Contender){.name = b->rivals[i].rival->name, .rival = b->rivals[i].rival};
   return status;
 }
 
@@ -216,28 +212,17 @@ static int measure(Bench *b, const BenchOptions *o) {
   return stored == DONE ? status : stored;
 }
 
-int bench_contenders(const Running *o, const Manner *how, int n, const Contender **planned,
-                     double *best) {
+int bench_contenders(const Running *o, const Manner *how, int n, Contender *planned, double *best) {
   Bench b = {.o = o, .how = *how, .out = stdout, .n_planned = n, .planned = planned};
   take_device(&b);
   const int status = measure(&b, NULL);
   for (int i = 0; best && i < n; i++) best[i] = 0;
   for (int i = 0; best && b.n_measured && i < b.cases[0].n_contenders; i++)
     for (int k = 0; k < n; k++)
-      if (strcmp(b.cases[0].contenders[i].name, planned[k]->name) == 0)
+      if (strcmp(b.cases[0].contenders[i].name, planned[k].name) == 0)
         best[k] = b.cases[0].contenders[i].f.fastest;
   close_bench(&b);
   return status;
-}
-
-bool has_contenders(const Bench *b) {
-  const int n = b->o->make.from.args.n;
-  return n > 1 || (n == 1 && (b->how.vs || b->how.ablate || b->o->make.automatic || b->how.tuned));
-}
-
-int usage_of_bench(void) {
-  return complain("name a schedule script, --auto, or --vs openblas",
-                  "usage: tirc bench PROG SCHED..., or tirc bench --suite operators");
 }
 
 static bool begins_line(const char *text, const char *at) {

@@ -4,22 +4,8 @@
 #include "tools/kit/input.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-void tell(const Bench *b, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  if (b->out) vfprintf(b->out, format, args);
-  va_end(args);
-}
-
-/* What a contender forgets to write shows. */
-void poison_results(const Case *k, tirc_argument *args) {
-  for (int i = 0; i < k->n_params; i++)
-    if (k->params[i].is_written && args[i].array) tirc_array_fill_poison(args[i].array);
-}
 
 /* Elements of the results that are NaN. */
 static int64_t count_nan(const Case *k, const tirc_reference *r) {
@@ -323,8 +309,8 @@ static void add_contenders(const Bench *b, Case *k) {
   k->contenders =
       tirc_alloc_array(memory, 2 * (size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
   for (int i = 0; i < b->n_planned; i++) {
-    k->contenders[k->n_contenders++] = *b->planned[i];
-    if (b->how.ahead && b->planned[i]->script && !b->planned[i]->compiler) add_ahead(k);
+    k->contenders[k->n_contenders++] = b->planned[i];
+    if (b->how.ahead && b->planned[i].script && !b->planned[i].compiler) add_ahead(k);
   }
   add_ceilings(b, k);
 }

@@ -1,23 +1,23 @@
 /* The tables of a bench. */
 #include "bench.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 enum { MOST_KERNELS = 64 };
+
+void tell(const Bench *b, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (b->out) vfprintf(b->out, format, args);
+  va_end(args);
+}
 
 /* --- a table ---------------------------------------------------------------------------------- */
 
 /* Everything is compared with the first contender and with each rival. */
 static bool is_base(const Case *k, int i) {
   return (i == 0 || k->contenders[i].rival) && k->contenders[i].f.median > 0;
-}
-
-int contender_width(const Case *k, const char *head) {
-  int width = (int)strlen(head);
-  for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].f.median > 0 && (int)strlen(k->contenders[i].name) > width)
-      width = (int)strlen(k->contenders[i].name);
-  return width;
 }
 
 /* "-" for what it has none of. */

@@ -113,6 +113,16 @@ int multiply_threads(Bench *b) {
   return DONE;
 }
 
+bool has_contenders(const Bench *b) {
+  const int n = b->o->make.from.args.n;
+  return n > 1 || (n == 1 && (b->how.vs || b->how.ablate || b->o->make.automatic || b->how.tuned));
+}
+
+int usage_of_bench(void) {
+  return complain("name a schedule script, --auto, or --vs openblas",
+                  "usage: tirc bench PROG SCHED..., or tirc bench --suite operators");
+}
+
 /* Who names the programs: the suite or the command line. */
 static int check_programs(const Bench *b, const char *suite) {
   const List *args = &b->o->make.from.args;

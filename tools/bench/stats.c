@@ -99,3 +99,11 @@ int list_kernels(const Bench *b, const char **out, int most) {
   }
   return n;
 }
+
+int contender_width(const Case *k, const char *head) {
+  int width = (int)strlen(head);
+  for (int i = 0; i < k->n_contenders; i++)
+    if (k->contenders[i].f.median > 0 && (int)strlen(k->contenders[i].name) > width)
+      width = (int)strlen(k->contenders[i].name);
+  return width;
+}

@@ -173,9 +173,13 @@ int run_on_device(Running *o, int (*command)(void *self), void *self);
  * one. */
 void watch_launch(const Running *o, tirc_launch *launch, bool on);
 
-/* load.c */
+/* making.c */
 void print_aside(void *self, const char *text); /* what a script prints, to standard error */
 tirc_schedule_options schedule_options(const Making *o);
+/* DONE, or BAD after saying what does not go together: a schedule and --auto, --rules alone. */
+int check_auto(const Making *o);
+bool is_automatic(const Making *o); /* --auto, or --tuned, which falls back to it */
+tirc_auto_options auto_options(const Making *o);
 /* load.c: DONE, or the exit status after the error was reported */
 int load_program(const Loading *o, const char *path, tirc_module **out);
 /* From memory; `name` stands for the file in messages. */
@@ -188,10 +192,6 @@ int check_program(const Making *o, const tirc_module *m);
 /* With the given -D instead of the options'. */
 int load_program_with(const Loading *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out);
-/* DONE, or BAD after saying what does not go together: a schedule and --auto, --rules alone. */
-int check_auto(const Making *o);
-bool is_automatic(const Making *o); /* --auto, or --tuned, which falls back to it */
-tirc_auto_options auto_options(const Making *o);
 /* Program args[0] as it is, once the options are known to go together. */
 int load_checked(const Making *o, tirc_module **out);
 /* That program scheduled as the options say; `unscheduled` (or NULL) gets m where there is a
@@ -203,15 +203,14 @@ int load_scheduled(const Making *o, tirc_module **unscheduled, tirc_module **out
 /* "a/b/rule_based.sch" -> "rule_based" */
 char *path_stem(const char *path);
 char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
+/* output.c: DONE, or BAD after what went wrong was reported */
 int write_output(const char *path, const char *bytes, size_t n);
 /* Ends what begin_file or begin_output began at a path, keeping it only where the command's status
  * is DONE; gives the status, or BAD, which it explains. */
 int end_output(const char *path, NewFile *to, int status);
-/* Whether a file can be written, before long work and not after; NULL is no file. DONE or BAD */
+/* Whether a file can be written, before long work and not after; NULL is no file. */
 int check_output(const char *path);
-
-/* DONE, or BAD after what went wrong was reported. A folder, and a file in it that was not there.
- */
+/* A folder, and a file in it that was not there. */
 int make_folder(const char *folder);
 int write_into_folder(const char *folder, const char *name, const char *text);
 

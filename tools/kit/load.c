@@ -7,8 +7,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The program as --dialect spells it. */
 static int in_dialect(tirc_module **m) {
@@ -79,59 +77,6 @@ int read_text(const char *path, char **text, size_t *n) {
   if (*text) return DONE;
   return complain(NULL, "cannot read '%s': %s", path,
                   error == EFBIG ? "the file is larger than 256 MB" : strerror(error));
-}
-
-void print_aside(void *self, const char *text) {
-  (void)self;
-  fputs(text, stderr);
-}
-
-static void print_trace(void *options, const char *call, const char *file, int line,
-                        const char *failure) {
-  (void)options;
-  fprintf(stderr, "%s%-6s%s %s:%d: %s\n", paint(failure ? RED : GREEN), failure ? "failed" : "ok",
-          paint(RESET), file ? file : "?", line, call);
-}
-
-tirc_schedule_options schedule_options(const Making *o) {
-  return (tirc_schedule_options){
-      .target = o->from.target,
-      .max_steps = o->from.script_steps,
-      .strict = o->from.strict,
-      .verify = o->debug_mask && strcmp(o->debug_mask, "none") != 0,
-      .print = print_aside,
-      .trace = o->trace ? print_trace : NULL,
-      .warn = warn_about,
-  };
-}
-
-static void print_tried(void *options, const char *func, const char *rule, bool took,
-                        const char *reason) {
-  (void)options;
-  const char *colour = paint(took ? GREEN : rule ? DIM : YELLOW);
-  fprintf(stderr, "%s%s%s %s", colour,
-          took   ? "took    "
-          : rule ? "declined"
-                 : "left    ",
-          paint(RESET), func);
-  if (rule) fprintf(stderr, " by %s", rule);
-  fputs(reason ? ": " : "", stderr);
-  if (reason) put_clean(stderr, reason, strlen(reason));
-  fputc('\n', stderr);
-}
-
-tirc_auto_options auto_options(const Making *o) {
-  return (tirc_auto_options){.rules = o->rules, .tried = o->explain_auto ? print_tried : NULL};
-}
-
-bool is_automatic(const Making *o) { return o->automatic || o->tuned; }
-
-int check_auto(const Making *o) {
-  if (!is_automatic(o) && (o->rules || o->explain_auto))
-    return complain("add --auto", "%s goes with --auto", o->rules ? "--rules" : "--explain-auto");
-  if (is_automatic(o) && o->trace_json)
-    return complain("leave one of them out", "a schedule is a trace or --auto, not both");
-  return DONE;
 }
 
 /* A script at `path`, or what --auto makes, or the trace that --trace-json names when path is NULL.
@@ -209,44 +154,6 @@ char *path_stem(const char *path) {
 char *shown_stem(const char *path) {
   char *stem = path_stem(path), *shown = tirc_alloc(memory, 3 * strlen(stem) + 1);
   return tirc_utf8_repair(shown, stem);
-}
-
-int check_output(const char *path) {
-  if (can_begin_file(path)) return DONE;
-  return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
-}
-
-int write_output(const char *path, const char *bytes, size_t n) {
-  NewFile to = begin_file(path);
-  if (to.f) (void)fwrite(bytes, 1, n, to.f);
-  return end_output(path, &to, DONE);
-}
-
-int end_output(const char *path, NewFile *to, int status) {
-  const char *name = output_name(path);
-  if (to->f && status != DONE) {
-    drop_file(to);
-    return status;
-  }
-  return end_file(to) ? DONE : complain(NULL, "cannot write '%s': %s", name, strerror(errno));
-}
-
-int write_into_folder(const char *folder, const char *name, const char *text) {
-  char *path = tirc_format(memory, "%s/%s", folder, name);
-  FILE *f = fopen(path, "wx"); /* an exercise that was begun is not lost */
-  if (!f)
-    return complain(errno == EEXIST ? "give another folder, or remove the file" : NULL,
-                    "cannot write '%s': %s", path, strerror(errno));
-  bool ok = fputs(text, f) >= 0;
-  ok = fclose(f) == 0 && ok;
-  if (!ok) return complain(NULL, "cannot write '%s': %s", path, strerror(errno));
-  printf("%s\n", path);
-  return DONE;
-}
-
-int make_folder(const char *folder) {
-  if (mkdir(folder, 0777) == 0 || errno == EEXIST) return DONE;
-  return complain(NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
 }
 
 int check_code(const Making *o, const tirc_module *m, tirc_emit_kind kind) {

@@ -1,9 +1,7 @@
 /* Models: modules with graphs, through the phases, with their weights, checked call by call. */
 #include "model.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* --- the phases ------------------------------------------------------------------------------- */
 
@@ -32,8 +30,8 @@ static bool knows(const char *wanted) {
 
 /* debug-phase0.tir ... */
 static int dump(const Making *o, int phase, const char *text) {
-  if (mkdir(o->dump_dir, 0777) && errno != EEXIST)
-    return complain(NULL, "cannot make the folder '%s': %s", o->dump_dir, strerror(errno));
+  const int status = make_folder(o->dump_dir);
+  if (status != DONE) return status;
   return write_output(tirc_format(memory, "%s/debug-phase%d.tir", o->dump_dir, phase), text,
                       strlen(text));
 }

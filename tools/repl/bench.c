@@ -8,12 +8,9 @@ int bench_scripts(const Repl *r, int n, const char *const *names, char *const *s
   char threads[32];
   Manner how = {.seconds = r->o->seconds};
   Contender *planned = tirc_alloc_array(memory, (size_t)n + 1, sizeof *planned);
-  const Contender **at = tirc_alloc_array(memory, (size_t)n + 1, sizeof *at);
   snprintf(threads, sizeof threads, "%d", r->o->run.make.threads);
   if (r->o->run.make.threads > 0) how.threads = threads;
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < n; i++)
     planned[i] = (Contender){.name = names[i], .script = names[i], .text = scripts[i]};
-    at[i] = &planned[i];
-  }
-  return bench_contenders(&r->o->run, &how, n, at, best);
+  return bench_contenders(&r->o->run, &how, n, planned, best);
 }

@@ -309,14 +309,13 @@ static bool is_double(const Study *s, const Ground *g, const Case *k, const bool
   return false;
 }
 
-static int choose_contenders(const Study *s, const Ground *g, const Case *k,
-                             const Contender **out) {
+static int choose_contenders(const Study *s, const Ground *g, const Case *k, Contender *out) {
   int n = 0;
   bool *wanted = tirc_alloc_array(memory, (size_t)s->plans.n, sizeof *wanted);
   for (int p = 0; p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
   if (n) add_references(s, g, k, wanted);
   for (int p = n = 0; p < s->plans.n; p++)
-    if (wanted[p] && !is_double(s, g, k, wanted, p)) out[n++] = &s->plans.at[p].what;
+    if (wanted[p] && !is_double(s, g, k, wanted, p)) out[n++] = s->plans.at[p].what;
   return n;
 }
 
@@ -362,7 +361,7 @@ static bool came_before(const Ground *g, const Case *k) {
 }
 
 static int run_ground(Study *s, Ground *g) {
-  const Contender **planned = tirc_alloc_array(memory, (size_t)s->plans.n + 1, sizeof *planned);
+  Contender *planned = tirc_alloc_array(memory, (size_t)s->plans.n + 1, sizeof *planned);
   int status = DONE;
   g->b.planned = planned;
   g->b.started = tirc_seconds();
