@@ -96,6 +96,18 @@ static bool is_laid_out_anew(Sched *s, const char *func) {
   return s->mod->funcs[tirc_function_named(s, func)]->relayouts;
 }
 
+/* It did nothing to the function, and that is not what it was for; but a function that gets no
+ * blocks has no form at all. */
+static void warn_of_form(Sched *s, const Rule *form, const char *func) {
+  if (!s->roots[tirc_function_named(s, func)]) return;
+  const char *why = tirc_script_raised(s->c);
+  const Warning w = {CODE_WARNING, tirc_script_function_loc(form->function.u.object),
+                     tirc_format(s->c, "the form %s fails on the function %s: %s", form->name, func,
+                                 why ? why : "it raises")};
+  if (s->strict) tirc_raise_warning(s->c, w);
+  if (s->warn) s->warn(s->warn_self, w);
+}
+
 bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
   Sched *s = sc->sched;
   const bool before = is_laid_out_anew(s, func);
@@ -105,7 +117,8 @@ bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func) {
     Value args[] = {tirc_script_object("Schedule", s), tirc_value_str(func)}, answer;
     s->rule = forms->at[i].name;
     s->reason = NULL;
-    (void)tirc_script_attempt(sc, forms->at[i].function, &(Args){.n = 2, .at = args}, &answer);
+    if (!tirc_script_attempt(sc, forms->at[i].function, &(Args){.n = 2, .at = args}, &answer))
+      warn_of_form(s, &forms->at[i], func);
   }
   s->work_on = work_on;
   s->rule = s->reason = NULL;

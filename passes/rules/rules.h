@@ -8,8 +8,9 @@
  * undone: program, handles and trace are as before.
  *
  * Before rules look at a function, `forms = [f, g, ...]` bring it into the form that they know:
- * each of them is called in the same way, and what it did stays unless it returns False or raises.
- * The embedded libraries have such a list, in whose place comes that of a library of one's own.
+ * each of them is called in the same way, and what it did stays unless it returns False or raises,
+ * which is a warning. The embedded libraries have such a list, in whose place comes that of a
+ * library of one's own.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H
