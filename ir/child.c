@@ -80,3 +80,14 @@ bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64
   tirc_fail(c, (Loc){0}, CODE_CHILD, NULL,
             "the process that makes code ended with its work undone");
 }
+
+int tirc_begin_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self) {
+  Told untold = {0};
+  const pid_t child = fork();
+  if (child == 0) live(c, body, self, &untold);
+  return child;
+}
+
+void tirc_end_child(int child) {
+  while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+}

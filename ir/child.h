@@ -16,4 +16,9 @@ void tirc_shared_free(void *at, size_t bytes); /* or NULL */
  * Throws "child" where the child was ended: how is not known to a process that ignores SIGCHLD. */
 bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64_t *peak);
 
+/* Begins body(c, self) in a child that goes on beside this process: what it raises, and how it
+ * ends, is nobody's affair. -1: there is none. To be ended, which waits for it. */
+int tirc_begin_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self);
+void tirc_end_child(int child); /* -1: none */
+
 #endif

@@ -2,12 +2,14 @@
  * symbols it can reach are those the translation names: libm, and memory from the C library. An
  * object that is in the cache is not made again, and image.c links it; what it does not know goes
  * to ORC, and so does what a child makes. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "cache.h"
 #include "gen.h"
 #include "image.h"
 #include "ir/child.h"
 #include "key.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -206,16 +208,26 @@ void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu) {
   (void)add(c, &a, lowered);
 }
 
-/* So many of them at a time, as a key has them. */
+/* So many of them at a time, as a key has them: part number i. */
+static Module part_of(const Module *lowered, int together, int i) {
+  Module some = *lowered;
+  const int from = i * together, left = lowered->n_funcs - from;
+  some.funcs += from;
+  some.n_funcs = left < together ? left : together;
+  return some;
+}
+
+static int count_parts(const Module *lowered, int together) {
+  return (lowered->n_funcs + together - 1) / together;
+}
+
 static bool add_all(Tirc *c, Jit *j, const Module *lowered, const char *cpu, int together,
                     bool only_kept) {
   const Adding a = begin(c, j, cpu, only_kept);
   bool ok = true;
-  for (int i = 0; ok && i < lowered->n_funcs; i += together) {
+  for (int i = 0; ok && i < count_parts(lowered, together); i++) {
     const ArenaMark mark = tirc_mark(c);
-    Module some = *lowered;
-    some.funcs += i;
-    some.n_funcs = lowered->n_funcs - i < together ? lowered->n_funcs - i : together;
+    const Module some = part_of(lowered, together, i);
     ok = add(c, &a, &some);
     tirc_rewind(c, mark);
   }
@@ -251,9 +263,55 @@ typedef struct Making {
   PackedFunc *entries; /* one a function */
 } Making;
 
+/* Compiles what is not kept of each n-th part, and keeps it. */
+typedef struct Share {
+  const Making *making;
+  int first, n;
+} Share;
+
+static void keep_share(Tirc *c, void *self) {
+  const Share *s = self;
+  const Making *k = s->making;
+  const Adding a = begin(c, NULL, k->cpu, false);
+  for (int i = s->first; a.machine && i < count_parts(k->lowered, k->together); i += s->n) {
+    const ArenaMark mark = tirc_mark(c);
+    const Module some = part_of(k->lowered, k->together, i);
+    const char *key = tirc_key_of_code(c, a.machine, &some, k->cpu);
+    Kept object = tirc_cache_find(&a.cache, key);
+    if (!object.bytes) {
+      object = compiled(c, &some, k->cpu);
+      tirc_cache_keep(&a.cache, key, object.object, object.n);
+    }
+    free(object.bytes);
+    tirc_rewind(c, mark);
+  }
+}
+
+/* How many processes compile: one a processor that this one may run on, with some parts for each.
+ */
+static int count_shares(const Making *k) {
+  enum { MOST = 8, FEWEST_PARTS = 3 };
+  cpu_set_t cpus;
+  const int n = sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : CPU_COUNT(&cpus);
+  const int worth = count_parts(k->lowered, k->together) / FEWEST_PARTS;
+  const int shares = n < worth ? n : worth;
+  return shares < 1 ? 1 : shares < MOST ? shares : MOST;
+}
+
+/* Through the cache: what is not found there in the end is compiled by this process. */
+static void keep_all(Tirc *c, const Making *k) {
+  const int n = count_shares(k);
+  int *others = tirc_new_array(c, int, n);
+  for (int i = 1; i < n; i++) others[i] = tirc_begin_child(c, keep_share, &(Share){k, i, n});
+  if (n > 1) keep_share(c, &(Share){k, 0, n});
+  for (int i = 1; i < n; i++) tirc_end_child(others[i]);
+}
+
 static void make_in_child(Tirc *c, void *self) {
   const Making *k = self;
   Jit *j = tirc_jit_open(c);
+  const CodeCache cache = tirc_cache_open();
+  if (*cache.folder && tirc_cache_problem(&cache) == 0) keep_all(c, k);
   j->linked_in = k->room;
   add_all(c, j, k->lowered, k->cpu, k->together, false);
   for (int i = 0; i < k->lowered->n_funcs; i++) k->entries[i] = j->funcs[i].func;
