@@ -27,7 +27,7 @@ bool tirc_is_reserved(const char *word) {
 #undef OTHER
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcmp(word, words[i]) == 0) return true;
+    if (*words[i] == *word && strcmp(word, words[i]) == 0) return true;
   return false;
 }
 

@@ -230,7 +230,7 @@ static Value binary_sequence(Script *sc, const char *op, Value a, Value b) {
 Value tirc_script_binary(Script *sc, const char *op, Value a, Value b) {
   const struct BinaryRow *row = NULL;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (!strcmp(rows[i].op, op)) row = &rows[i];
+    if (*rows[i].op == *op && !strcmp(rows[i].op, op)) row = &rows[i];
   if (!row || is_sequence(a) || is_sequence(b)) return binary_sequence(sc, op, a, b);
   if (a.kind == VAL_EXPR || b.kind == VAL_EXPR) return binary_expr(sc, row, a, b);
   int64_t i, k;

@@ -358,7 +358,7 @@ static Value run_type(Script *sc, Value self, const Args *a) {
   (void)self;
   const char *name = tirc_script_type_name(a->at[0]);
   for (int i = 0; i < tirc_script_n_builtins; i++)
-    if (!strcmp(tirc_script_builtins[i].name, name))
+    if (*tirc_script_builtins[i].name == *name && !strcmp(tirc_script_builtins[i].name, name))
       return tirc_script_native(&tirc_script_builtins[i]);
   return (void)sc, tirc_script_object("type", name);
 }

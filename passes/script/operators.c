@@ -188,7 +188,7 @@ static bool symbolic(Value v) {
 
 Value tirc_script_compare(Script *sc, const char *op, Value a, Value b) {
   const struct CompareRow *row = compare_rows;
-  while (strcmp(row->op, op)) row++;
+  while (*row->op != *op || strcmp(row->op, op)) row++;
   double number;
   bool with_number = (symbolic(a) && (b.kind == VAL_EXPR || tirc_script_number(b, &number))) ||
                      (symbolic(b) && (a.kind == VAL_EXPR || tirc_script_number(a, &number)));
