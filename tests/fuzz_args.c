@@ -210,6 +210,7 @@ static const char *str_text(Tirc *c, Rng *r, const Blocks *b, const char *name) 
   if (strcmp(name, "dtype") == 0)
     return ONE_OF(r, "\"float64\"", "\"float16\"", "\"int32\"", "\"float32\"", "\"float7\"");
   if (strcmp(name, "buf_type") == 0) return ONE_OF(r, "\"read\"", "\"write\"", "\"both\"");
+  if (strcmp(name, "size") == 0) return rng_chance(r, 95) ? "\"n\"" : "\"nothing\"";
   if (strcmp(name, "name") == 0)
     return rng_chance(r, 80) ? tirc_format(c, "\"%s\"", fuzz_block(r, b)->name) : "\"nothing\"";
   return "\"nothing\"";
@@ -268,6 +269,8 @@ const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, con
   if (rng_chance(r, 2)) return nonsense(r);
   switch (p->kind) {
   case PARAM_BLOCK:
+    if (strcmp(primitive, "specialize") == 0 && b->n && rng_chance(r, 80))
+      return fuzz_block_text(c, &b->at[0]);
     return strcmp(p->name, "epilogue_block") == 0 ? later_block(c, r, b)
                                                   : any_block(c, r, b, primitive);
   case PARAM_LOOP:
@@ -308,7 +311,11 @@ const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, con
   case PARAM_OPT_INTS: return ints_text(c, r, b, p->name);
   case PARAM_FLOATS: return ONE_OF(r, "[0.25, 0.25, 0.5]", "[0.5, 0.5]", "[1.0]", "[-1.0, 2.0]");
   case PARAM_FUNCTION: return ranges_text(c, r, b);
-  case PARAM_ANY: return ONE_OF(r, "1", "\"x\"", "[1, 2]", "0.5", "{\"a\": 1}", "None");
+  case PARAM_ANY:
+    if (strcmp(p->name, "ranges") == 0)
+      return ONE_OF(r, "[1]", "[5]", "[2, 3, 7]", "[[1, 4]]", "[1, [2, 6], [7, 7]]", "[[0, 5], 8]",
+                    "[4, 3]", "[[4, 2]]");
+    return ONE_OF(r, "1", "\"x\"", "[1, 2]", "0.5", "{\"a\": 1}", "None");
   default: return NULL;
   }
 }

@@ -174,6 +174,17 @@ static void rename_allocated(Mutator *m, Buffer b) {
   tirc_map_set(m->c, m->self, b, tirc_buffer_copy(m->c, &to));
 }
 
+/* Another name for memory: for that of the copy, where this is renamed. */
+static void rename_declared(Mutator *m, Buffer b) {
+  const Expr data = tirc_map_get(m->self, b->data);
+  struct BufferNode to = *b;
+  to.shape = replaced(m, b->ndim, b->shape);
+  to.strides = replaced(m, b->ndim, b->strides);
+  if (b->elem_offset) to.elem_offset = tirc_mutate_expr(m, b->elem_offset);
+  if (data) to.data = data;
+  tirc_map_set(m->c, m->self, b, tirc_buffer_copy(m->c, &to));
+}
+
 /* A view's strides and offset are variables that it defines. */
 static Expr rename_field(Mutator *m, Expr e) {
   if (!e || e->op != OP_VAR) return e ? tirc_mutate_expr(m, e) : NULL;
@@ -200,6 +211,7 @@ static Stmt rename_stmt(Mutator *m, Stmt s) {
   case STMT_FOR: to.u.loop.var = rename_var(c, m->self, s->u.loop.var); break;
   case STMT_LET: to.u.let.var = rename_var(c, m->self, s->u.let.var); break;
   case STMT_ALLOC: rename_allocated(m, s->u.alloc.buffer); break;
+  case STMT_DECL: rename_declared(m, s->u.alloc.buffer); break;
   case STMT_BLOCK: {
     Block *b = &to.u.block;
     IterVar *iters = tirc_new_array(c, IterVar, b->n_iters);

@@ -127,8 +127,8 @@ static bool has_symbol(const Checks *k, Expr e) {
 static void require(Checks *k, Expr e, Op op, Expr end, Expr limit) {
   Tirc *c = k->c;
   Expr cond = tirc_binary(c, op, end, in_double(c, limit));
-  if (k->guard) cond = tirc_binary(c, OP_OR, tirc_not(c, k->guard), cond);
   if (!has_symbol(k, cond)) return;
+  if (k->guard) cond = tirc_binary(c, OP_OR, tirc_not(c, k->guard), cond);
   const Check check = {cond, tirc_format(c, "%s does not fit %s: %s", tirc_print_expr(c, e),
                                          tirc_dtype_name(c, e->dtype), k->what)};
   vec_push(c, k->found, check);
