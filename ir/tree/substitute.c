@@ -23,6 +23,21 @@ Expr tirc_substitute(Tirc *c, Expr e, const PtrMap *map) {
   return tirc_mutate_expr(&m, e);
 }
 
+static Expr replace_typed(Mutator *m, Expr e) {
+  Expr to = e->op == OP_VAR ? tirc_map_get(m->self, e) : NULL;
+  if (to) return to;
+  if (e->n == 2 && tirc_ops[e->op].class == OPCLASS_BINARY) {
+    Expr x = replace_typed(m, e->args[0]), y = replace_typed(m, e->args[1]);
+    return x == e->args[0] && y == e->args[1] ? e : tirc_binary(m->c, (Op)e->op, x, y);
+  }
+  return tirc_mutate_expr_children(m, e);
+}
+
+Expr tirc_substitute_typed(Tirc *c, Expr e, const PtrMap *map) {
+  Mutator m = {.c = c, .expr = replace_typed, .self = (void *)(uintptr_t)map};
+  return replace_typed(&m, e);
+}
+
 static const Expr *replaced(Mutator *m, int n, const Expr *from) {
   Expr *to = from ? tirc_new_array(m->c, Expr, n + 1) : NULL;
   for (int i = 0; from && i < n; i++) to[i] = tirc_mutate_expr(m, from[i]);

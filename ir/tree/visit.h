@@ -83,6 +83,9 @@ Stmt tirc_mutate_shapes(Mutator *m, Stmt s, const PtrMap *vars);
 
 /* Replaces variables: `map` goes from a variable (Expr) to its replacement (Expr). */
 Expr tirc_substitute(Tirc *c, Expr e, const PtrMap *map);
+/* The same where values may be of other integer types than their variables: operations are built
+ * anew, so that they are of the values' type. */
+Expr tirc_substitute_typed(Tirc *c, Expr e, const PtrMap *map);
 /* From the iterators of a block to what they are bound to. */
 void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
 /* What the n indices are where they are variables, each once, and the element is the one `at`. */

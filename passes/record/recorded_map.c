@@ -12,6 +12,15 @@ Value tirc_value_substituted(Tirc *c, Value v, const PtrMap *map) {
   return out;
 }
 
+static Value with_arguments(Tirc *c, Value v, const PtrMap *map) {
+  if (v.kind == VAL_EXPR) return tirc_value_expr(tirc_substitute_typed(c, v.u.expr, map));
+  if (!tirc_is_sequence(v)) return v;
+  Value out = tirc_value_list(c, v.kind, v.u.list->n, v.u.list->at);
+  for (int i = 0; i < out.u.list->n; i++)
+    out.u.list->at[i] = with_arguments(c, out.u.list->at[i], map);
+  return out;
+}
+
 Value tirc_call_map(Callable *self, int n, const Value *args) {
   RecordedMap *m = (RecordedMap *)self;
   PtrMap map = {0};
@@ -23,7 +32,7 @@ Value tirc_call_map(Callable *self, int n, const Value *args) {
   }
   for (int i = 0; i < m->n_rvs; i++)
     tirc_map_set(m->c, &map, m->rv_vars[i], tirc_int32(m->c, m->rvs[i].u.i));
-  return tirc_value_substituted(m->c, m->results, &map);
+  return with_arguments(m->c, m->results, &map);
 }
 
 Value tirc_map_value(RecordedMap *m) {

@@ -75,25 +75,12 @@ const char *tirc_index_map_text(Tirc *c, const IndexMap *map) {
 
 /* --- applied ---------------------------------------------------------------------------------- */
 
-/* Operations are built anew, so that indices of another integer type than the map's variables make
- * the whole of that type. */
-static Expr with_inputs(Mutator *m, Expr e) {
-  Expr to = e->op == OP_VAR ? tirc_map_get(m->self, e) : NULL;
-  if (to) return to;
-  if (e->n == 2 && tirc_ops[e->op].class == OPCLASS_BINARY) {
-    Expr x = with_inputs(m, e->args[0]), y = with_inputs(m, e->args[1]);
-    return x == e->args[0] && y == e->args[1] ? e : tirc_binary(m->c, (Op)e->op, x, y);
-  }
-  return tirc_mutate_expr_children(m, e);
-}
-
 const Expr *tirc_map_indices(Tirc *c, Analyzer *a, const IndexMap *map, const Expr *indices) {
   PtrMap inputs = {0};
   for (int i = 0; i < map->n_inputs; i++) tirc_map_set(c, &inputs, map->inputs[i], indices[i]);
-  Mutator m = {.c = c, .expr = with_inputs, .self = &inputs};
   Expr *out = tirc_new_array(c, Expr, map->n_outputs + 1);
   for (int i = 0; i < map->n_outputs; i++)
-    out[i] = tirc_simplify(a, with_inputs(&m, map->outputs[i]));
+    out[i] = tirc_simplify(a, tirc_substitute_typed(c, map->outputs[i], &inputs));
   return out;
 }
 
