@@ -284,7 +284,7 @@ static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxM
   return m;
 }
 
-enum { NEWEST_OPSET = 21 };
+enum { NEWEST_OPSET = 25 };
 
 const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   size_t size;

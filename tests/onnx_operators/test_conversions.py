@@ -62,6 +62,7 @@ LABELS = SEED.integers(0, 3, (2, 4)).astype("int64")
 LOGS = log_softmax(X, 1)
 TAKEN = -np.take_along_axis(LOGS, LABELS[:, None], 1)[:, 0]
 CLASS = np.array([0.5, 2.0, 1.5], "float32")
+SLOPES = floats(4)
 SMALL = np.arange(1, 5, dtype="float32").reshape(1, 1, 2, 2)
 
 
@@ -166,6 +167,80 @@ def mel_weights(bins, length, rate, low, high):
         for r in range(length // 2 + 1):
             out[r, k] = (r - a) / (b - a) if a <= r < b else 1 if r == b == a else (c - r) / (c - b) if b <= r < c else b > a and r == b
     return out
+
+
+def heads_of(x, n):
+    return x.reshape(x.shape[0], x.shape[1], n, -1).transpose(0, 2, 1, 3)
+
+
+def attention(q, k, v, mask=0, past=0, causal=False, scale=None, cap=0):
+    """Of [batch, heads, rows, size]: the result, and the scores at each of ONNX's stages."""
+    k, v = (np.repeat(x, q.shape[1] // x.shape[1], axis=1) for x in (k, v))
+    scores = q @ k.transpose(0, 1, 3, 2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    mask = np.where(mask, 0, -np.inf) if np.asarray(mask).dtype == bool else mask
+    biased = scores + mask
+    if causal:
+        biased = np.where(np.tri(q.shape[2], k.shape[2], past, dtype=bool), biased, -np.inf)
+    capped = cap * np.tanh(biased / cap) if cap else biased
+    shares = softmax(capped, -1)
+    return [each.astype("float32") for each in (shares @ v, scores, biased, capped, shares)]
+
+
+def attentions():
+    q, k, v = floats(2, 4, 3, 8), floats(2, 2, 5, 8), floats(2, 2, 5, 6)
+    yield "Attention", [q, k, v], [attention(q, k, v)[0]], 23, {}
+    yield "Attention", [q, k, v], [attention(q, k, v, causal=True, scale=0.5)[0]], 23, {"is_causal": 1, "scale": 0.5}
+    yield "Attention", [q, k, v], [attention(q, k, v, cap=2.0)[0]], 24, {"softcap": 2.0}
+    mask = SEED.integers(0, 2, (2, 1, 3, 5)).astype(bool) | (np.arange(5) == 1)
+    bias = floats(3, 5)
+    yield "Attention", [q, k, v, mask], [attention(q, k, v, mask)[0]], 23, {}
+    y, *stages = attention(q, k, v, bias)
+    for i, stage in enumerate(stages):
+        yield "Attention", [q, k, v, bias], [y, k, v, stage], 23, {"qk_matmul_output_mode": i}
+    flat = floats(2, 3, 32), floats(2, 5, 16), floats(2, 5, 12)
+    y = attention(heads_of(flat[0], 4), heads_of(flat[1], 2), heads_of(flat[2], 2))[0]
+    yield "Attention", [*flat], [y.transpose(0, 2, 1, 3).reshape(2, 3, 24)], 23, {"q_num_heads": 4, "kv_num_heads": 2}
+    pk, pv = floats(2, 2, 2, 8), floats(2, 2, 2, 6)
+    both = np.concatenate([pk, k[:, :, :3]], 2), np.concatenate([pv, v[:, :, :3]], 2)
+    yield "Attention", [q, k[:, :, :3], v[:, :, :3], None, pk, pv], [attention(q, *both, past=2, causal=True)[0], *both], 23, {"is_causal": 1}
+    a, b, c, d = floats(2, 3, 8), floats(2, 5, 8), floats(2, 5, 6), floats(22)
+    y = attention(*(heads_of(x, 2) for x in (a + d[:8], b + d[8:16], c + d[16:])))[0].transpose(0, 2, 1, 3).reshape(2, 3, 6)
+    yield "com.microsoft.MultiHeadAttention", [a, b, c, d], [y], 1, {"num_heads": 2}
+    x, w, bias = floats(2, 3, 6), floats(6, 24), floats(24)
+    parts = np.split(x @ w + bias, 3, axis=2)
+    y = attention(*(heads_of(each, 2) for each in parts), causal=True)[0].transpose(0, 2, 1, 3).reshape(2, 3, 8)
+    yield "com.microsoft.Attention", [x, w, bias], [y], 1, {"num_heads": 2, "unidirectional": 1}
+
+
+def turned(x, cos, sin, size, interleaved):
+    """Of [batch, rows, heads, size], angles of [batch, rows, size / 2]."""
+    cos, sin, y = cos[:, :, None], sin[:, :, None], x.copy()
+    first, second = (slice(0, size, 2), slice(1, size, 2)) if interleaved else (slice(0, size // 2), slice(size // 2, size))
+    y[..., first] = cos * x[..., first] - sin * x[..., second]
+    y[..., second] = sin * x[..., first] + cos * x[..., second]
+    return y
+
+
+def rotary():
+    x, places = floats(2, 4, 3, 8), SEED.integers(0, 9, (2, 3)).astype("int64")
+    rows, angles = x.transpose(0, 2, 1, 3), floats(9, 4)
+    cos, sin = np.cos(angles), np.sin(angles)
+    for interleaved in (0, 1):
+        y = turned(rows, cos[places], sin[places], 8, interleaved)
+        yield "RotaryEmbedding", [x, cos, sin, places], [y.transpose(0, 2, 1, 3)], 23, {"interleaved": interleaved}
+    part = turned(rows, cos[places][..., :2], sin[places][..., :2], 4, 0).transpose(0, 2, 1, 3)
+    yield "RotaryEmbedding", [x, cos[:, :2].copy(), sin[:, :2].copy(), places], [part], 23, {"rotary_embedding_dim": 4}
+    flat = rows.reshape(2, 3, 32).copy()
+    y = turned(rows, cos[places], sin[places], 8, 0).reshape(2, 3, 32)
+    yield "RotaryEmbedding", [flat, cos[places], sin[places]], [y], 23, {"num_heads": 4}
+    yield "com.microsoft.RotaryEmbedding", [flat, places, cos, sin], [y], 1, {"num_heads": 4}
+    following = np.arange(3)[None] + np.array([[5], [5]])
+    y = turned(rows, cos[following], sin[following], 8, 0).transpose(0, 2, 1, 3)
+    yield "com.microsoft.RotaryEmbedding", [x, int64(5), cos, sin], [y], 1, {}
+
+
+def rms(x, scale, axes, epsilon=1e-5):
+    return (x / np.sqrt((x.astype("float64") ** 2).mean(axes, keepdims=True) + epsilon) * scale).astype("float32")
 
 
 def trained():
@@ -280,7 +355,12 @@ CASES = [
     ("com.microsoft.QLinearAdd", [Q, QS, QZ, Q[:1], QS, QZ, QS, QZ], [quantized(FLOAT_OF_Q + FLOAT_OF_Q[:1])], 1, {}),
     ("com.microsoft.QLinearConcat", [QS, QZ, Q, QS, QZ, Q, np.float32(1), QZ], [np.concatenate([Q, quantized(2 * FLOAT_OF_Q)])], 1, {"axis": 0}),
     ("com.microsoft.QGemm", [Q, QS, QZ, Q, QS, QZ, np.array([3, -4], "int32"), QS, QZ], [quantized(FLOAT_OF_Q @ FLOAT_OF_Q.T + np.array([0.75, -1], "float32"))], 1, {"transB": 1}),
-    *spectra(), *trained(),
+    *spectra(), *trained(), *attentions(), *rotary(),
+    ("RMSNormalization", [X, SLOPES], [rms(X, SLOPES, (2,))], 23, {}),
+    ("RMSNormalization", [X, Y[0]], [rms(X, Y[0], (1, 2), 0.01)], 23, {"axis": 1, "epsilon": 0.01}),
+    ("Swish", [X], [X * sigmoid(0.5 * X)], 24, {"alpha": 0.5}),
+    ("Swish", [X], [X * sigmoid(X)], 24, {}),
+    ("Cast", [X], [X.astype("float64")], 25, {"to": 11}),
     ("Det", [np.array([[0, 2], [3, 4]], "float32")], [np.float32(-6)], 11, {}),
     ("MaxRoiPool", [RAMP, np.array([[0, 0, 0, 3, 1]], "float32")], [np.array([[[[1, 3]]]], "float32")], 1, {"pooled_shape": [1, 2]}),
     ("DeformConv", [RAMP, ONES[:, :1], np.full((1, 8, 3, 3), 0.5, "float32"), ONES[0, 0, 0, :1], np.full((1, 4, 3, 3), 2, "float32")], [moved(RAMP) + 1], 19, {}),
@@ -307,3 +387,8 @@ def test_refused(tmp_path):
     assert result.returncode == 2 and "random" in result.stderr
     result = run(tmp_path, "Pad", [X, int64(0, 0, 0, 0, 0, 1)], [X], 13, {"mode": "mirror"})
     assert result.returncode == 2 and "mirror" in result.stderr
+    q = floats(1, 2, 3, 4)
+    result = run(tmp_path, "Attention", [q, q, q, floats(3, 3)], [q], 23, {"softcap": 1.0})
+    assert result.returncode == 2 and "softcap" in result.stderr
+    result = run(tmp_path, "QuantizeLinear", [X, np.float32(1)], [X.astype("uint8")], 23, {"precision": 1})
+    assert result.returncode == 2 and "precision" in result.stderr
