@@ -77,6 +77,15 @@ static int fill_symbol(const Session *s, tirc_symbol *symbol) {
   return value ? read_extent(value, symbol) : DONE;
 }
 
+/* Before any array takes its memory. */
+static int check_shape(const Session *s, int i) {
+  tirc_error *e = NULL;
+  int64_t *shape = tirc_alloc_array(memory, (size_t)s->params[i].ndim + 1, sizeof *shape);
+  return tirc_module_shape(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, shape, &e)
+             ? report(e)
+             : DONE;
+}
+
 /* What the files left: at random, in the shape that follows from all that is given. */
 static int fill_array(const Session *s, int i) {
   tirc_error *e = NULL;
@@ -161,6 +170,8 @@ static int fill_arguments(Session *s) {
   for (int k = 0; k < s->n_symbols && status == DONE; k++) status = fill_symbol(s, &s->symbols[k]);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (s->args[i].array && !is_weight(s, i)) lay_out_array(s, i);
+  for (int i = 0; i < s->n && status == DONE; i++)
+    if (s->params[i].is_array && !s->args[i].array) status = check_shape(s, i);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (s->params[i].is_array && !s->args[i].array) status = fill_array(s, i);
   /* A call passes no symbols: what is given for them must be what the arrays say. */
