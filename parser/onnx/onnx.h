@@ -27,7 +27,8 @@ typedef enum OnnxAttrKind {
   ONNX_FLOATS,
   ONNX_STRINGS,
   ONNX_GRAPH,
-  ONNX_OTHER /* a type, several graphs ...: nothing of it is read */
+  ONNX_REFERENCE, /* in a function: an attribute of the node that calls it, or its default */
+  ONNX_OTHER      /* a type, several graphs ...: nothing of it is read */
 } OnnxAttrKind;
 
 typedef struct OnnxAttr {
@@ -39,6 +40,7 @@ typedef struct OnnxAttr {
   const char *const *strings;
   const OnnxTensor *tensor;
   const struct OnnxModel *graph; /* a graph of its own, without path and opset */
+  const char *of;                /* REFERENCE: that attribute's name */
 } OnnxAttr;
 
 typedef struct OnnxNode {
@@ -66,6 +68,14 @@ typedef struct OnnxValue { /* an input or output of the graph */
   const OnnxDim *dims;
 } OnnxValue;
 
+/* An operator that the file itself defines, by nodes. */
+typedef struct OnnxFunction {
+  const char *name, *domain;
+  const struct OnnxModel *body; /* inputs and outputs are names; opset is the function's own */
+  int n_defaults;               /* of attributes; others are left out where the node has none */
+  const OnnxAttr *defaults;
+} OnnxFunction;
+
 typedef struct OnnxModel OnnxModel;
 struct OnnxModel {
   const char *path;
@@ -75,6 +85,8 @@ struct OnnxModel {
   const OnnxValue *outputs;
   const OnnxNode *nodes;     /* in an order in which each stands behind those it uses */
   const OnnxTensor *weights; /* the initializers */
+  int n_functions;           /* of a file */
+  const OnnxFunction *functions;
 };
 
 const OnnxModel *tirc_onnx_read(Tirc *c, const char *path);

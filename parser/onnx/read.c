@@ -160,6 +160,7 @@ static const char *const *texts(OnnxFile *f, size_t n, char **from) {
 }
 
 static OnnxAttrKind kind_of(const Onnx__AttributeProto *a) {
+  if (*text(a->ref_attr_name)) return ONNX_REFERENCE;
   switch ((int)a->type) {
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return ONNX_FLOAT;
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return ONNX_INT;
@@ -186,7 +187,7 @@ static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxM
                                    bool inner);
 
 static OnnxAttr read_attr(OnnxFile *f, const Onnx__AttributeProto *a, const char *node) {
-  OnnxAttr out = {.name = text(a->name), .kind = kind_of(a), .n = 1};
+  OnnxAttr out = {.name = text(a->name), .kind = kind_of(a), .n = 1, .of = text(a->ref_attr_name)};
   if (out.kind == ONNX_INT) out.ints = &a->i;
   if (out.kind == ONNX_FLOAT) out.floats = &a->f;
   if (out.kind == ONNX_INTS) out.n = (int)a->n_ints, out.ints = a->ints;
@@ -208,6 +209,13 @@ static OnnxAttr read_attr(OnnxFile *f, const Onnx__AttributeProto *a, const char
   return out;
 }
 
+static const OnnxAttr *read_attrs(OnnxFile *f, size_t n, Onnx__AttributeProto **from,
+                                  const char *node) {
+  OnnxAttr *to = tirc_new_array(f->c, OnnxAttr, n);
+  for (size_t i = 0; i < n; i++) to[i] = read_attr(f, from[i], node);
+  return to;
+}
+
 static OnnxNode read_node(OnnxFile *f, const Onnx__NodeProto *n, size_t place) {
   OnnxNode out = {.op = text(n->op_type),
                   .domain = text(n->domain),
@@ -219,9 +227,7 @@ static OnnxNode read_node(OnnxFile *f, const Onnx__NodeProto *n, size_t place) {
   if (!*out.name) out.name = tirc_format(f->c, "%s %zu", out.op, place);
   out.inputs = texts(f, n->n_input, n->input);
   out.outputs = texts(f, n->n_output, n->output);
-  OnnxAttr *attrs = tirc_new_array(f->c, OnnxAttr, n->n_attribute);
-  for (size_t i = 0; i < n->n_attribute; i++) attrs[i] = read_attr(f, n->attribute[i], out.name);
-  out.attrs = attrs;
+  out.attrs = read_attrs(f, n->n_attribute, n->attribute, out.name);
   tirc_onnx_find_captures(f, &out);
   return out;
 }
@@ -284,7 +290,70 @@ static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxM
   return m;
 }
 
+/* --- functions -------------------------------------------------------------------------------- */
+
 enum { NEWEST_OPSET = 25 };
+
+/* The version of ONNX's own operators; before there were others, 1. */
+static int64_t read_opset(OnnxFile *f, size_t n, Onnx__OperatorSetIdProto **from) {
+  int64_t version = n ? 0 : 1;
+  for (size_t i = 0; i < n; i++) {
+    const char *domain = text(from[i]->domain);
+    if (!*domain || !strcmp(domain, "ai.onnx")) version = from[i]->version;
+  }
+  if (version < 0 || version > NEWEST_OPSET)
+    ONNX_FAIL(f, CODE_ONNX, "export the model with an older set",
+              "'%s' asks for version %lld of ONNX's operators, and those up to %d are known",
+              f->path, (long long)version, NEWEST_OPSET);
+  return version;
+}
+
+static const OnnxValue *read_names(OnnxFile *f, size_t n, char **from) {
+  OnnxValue *to = tirc_new_array(f->c, OnnxValue, n);
+  for (size_t i = 0; i < n; i++) to[i] = (OnnxValue){.name = text(from[i])};
+  return to;
+}
+
+/* The defaults of a function's attributes. Schemas from before 1.12 do not know the field: what it
+ * holds is then among the unknown ones, each with its length before it. */
+static const OnnxAttr *read_defaults(OnnxFile *f, const Onnx__FunctionProto *from, int *n) {
+  enum { DEFAULTS = 11 };
+  const ProtobufCFieldDescriptor *field =
+      protobuf_c_message_descriptor_get_field(from->base.descriptor, DEFAULTS);
+  VEC(Onnx__AttributeProto *) found = {0};
+  const char *at = (const char *)from;
+  for (size_t i = 0; field && i < *(const size_t *)(at + field->quantifier_offset); i++)
+    vec_push(f->c, found, (*(Onnx__AttributeProto *const *const *)(at + field->offset))[i]);
+  for (unsigned i = 0; i < from->base.n_unknown_fields; i++) {
+    const ProtobufCMessageUnknownField *u = &from->base.unknown_fields[i];
+    Bytes bytes = {u->data, u->len};
+    uint64_t length;
+    if (u->tag != DEFAULTS || !take_number(&bytes, &length)) continue;
+    check_depth(f, &onnx__attribute_proto__descriptor, bytes.at, bytes.n);
+    Onnx__AttributeProto *a = onnx__attribute_proto__unpack(&f->allocator, bytes.n, bytes.at);
+    if (a) vec_push(f->c, found, a);
+  }
+  *n = found.n;
+  return read_attrs(f, (size_t)found.n, found.at, text(from->name));
+}
+
+static OnnxFunction read_function(OnnxFile *f, const Onnx__FunctionProto *from) {
+  OnnxModel *body = tirc_new(f->c, OnnxModel);
+  OnnxNode *nodes = tirc_new_array(f->c, OnnxNode, from->n_node);
+  for (size_t i = 0; i < from->n_node; i++) nodes[i] = read_node(f, from->node[i], i);
+  *body = (OnnxModel){.path = f->path,
+                      .opset = read_opset(f, from->n_opset_import, from->opset_import),
+                      .n_inputs = (int)from->n_input,
+                      .n_outputs = (int)from->n_output,
+                      .n_nodes = (int)from->n_node,
+                      .inputs = read_names(f, from->n_input, from->input),
+                      .outputs = read_names(f, from->n_output, from->output),
+                      .nodes = nodes};
+  body->nodes = tirc_onnx_in_order(f, body, false);
+  OnnxFunction out = {.name = text(from->name), .domain = text(from->domain), .body = body};
+  out.defaults = read_defaults(f, from, &out.n_defaults);
+  return out;
+}
 
 const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   size_t size;
@@ -296,15 +365,11 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   OnnxModel *m = tirc_new(c, OnnxModel);
   *m = (OnnxModel){.path = f->path};
   if (!p || !p->graph) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is no ONNX model", path);
-  for (size_t i = 0; i < p->n_opset_import; i++) {
-    const char *domain = text(p->opset_import[i]->domain);
-    if (!*domain || !strcmp(domain, "ai.onnx")) m->opset = p->opset_import[i]->version;
-  }
-  if (!p->n_opset_import) m->opset = 1;
-  if (m->opset < 0 || m->opset > NEWEST_OPSET)
-    ONNX_FAIL(f, CODE_ONNX, "export the model with an older set",
-              "'%s' asks for version %lld of ONNX's operators, and those up to %d are known", path,
-              (long long)m->opset, NEWEST_OPSET);
+  m->opset = read_opset(f, p->n_opset_import, p->opset_import);
+  OnnxFunction *functions = tirc_new_array(c, OnnxFunction, p->n_functions);
+  for (size_t i = 0; i < p->n_functions; i++) functions[i] = read_function(f, p->functions[i]);
+  m->n_functions = (int)p->n_functions;
+  m->functions = functions;
   return read_graph(f, p->graph, m, false);
 }
 

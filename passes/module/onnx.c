@@ -17,6 +17,13 @@ typedef struct Hidden {
   Value *value;
 } Hidden;
 
+/* A function of the file at work: the node that calls it, and where that stands. */
+typedef struct Called {
+  const OnnxNode *node;
+  const OnnxFunction *function;
+  const struct Called *outer; /* NULL: in the file's graph */
+} Called;
+
 typedef struct Importing {
   Tirc *c;
   const OnnxModel *model;
@@ -29,7 +36,10 @@ typedef struct Importing {
   PtrMap inner_weights; /* of graphs within nodes: OnnxTensor -> Value * */
   StrMap symbols;       /* names of extents -> variables */
   Needs needs;          /* what conversions ask of extents */
-  int depth;            /* of graphs within nodes */
+  int depth;            /* of graphs within nodes, and of functions */
+  int within;           /* of graphs within nodes: a script is at work that runs them */
+  const Called *called; /* or NULL */
+  int64_t opset;        /* of the nodes that are converted now */
   uintptr_t needed;     /* inputs that have to be constants */
   bool *is_bound;
   int *places;
@@ -223,12 +233,29 @@ static void add_keyword(Call *call, const char *name, Value v) {
   call->values[call->n_keywords++] = v;
 }
 
+static const OnnxAttr *attr_named(int n, const OnnxAttr *attrs, const char *name) {
+  for (int i = 0; i < n; i++)
+    if (!strcmp(attrs[i].name, name)) return &attrs[i];
+  return NULL;
+}
+
+/* What an attribute of a node in a function is in the end; NULL: it is left out. */
+static const OnnxAttr *meant(const Called *at, const OnnxAttr *a) {
+  if (!a || a->kind != ONNX_REFERENCE) return a;
+  if (!at) return NULL;
+  const OnnxFunction *f = at->function;
+  const OnnxAttr *given = meant(at->outer, attr_named(at->node->n_attrs, at->node->attrs, a->of));
+  return given ? given : attr_named(f->n_defaults, f->defaults, a->of);
+}
+
 static void add_attr(Call *call, const OnnxAttr *a) {
   Importing *k = call->k;
+  const OnnxAttr *const value = meant(k->called, a);
+  if (!value) return;
   Text names = {.c = k->c};
   tirc_text_add(&names, "it takes");
   if (param_named(call->op, a->name)) {
-    add_keyword(call, a->name, attr_value(k, a));
+    add_keyword(call, a->name, attr_value(k, value));
     return;
   }
   for (int i = 0; i < call->op->n_params; i++)
@@ -278,7 +305,52 @@ static const Operator *conversion_of(Importing *k, const OnnxNode *n) {
        "node '%s': the operator %s is not known", n->name, name);
 }
 
+static void convert_named(Importing *k, const OnnxNode *n);
+
+static const OnnxFunction *function_of(const Importing *k, const OnnxNode *n) {
+  for (int i = 0; i < k->model->n_functions; i++) {
+    const OnnxFunction *f = &k->model->functions[i];
+    if (!strcmp(f->name, n->op) && !strcmp(f->domain, n->domain)) return f;
+  }
+  return NULL;
+}
+
+/* Its nodes take the place of the node that calls it; its names end with it. */
+static void convert_function(Importing *k, const OnnxNode *n, const OnnxFunction *f) {
+  enum { MOST_FUNCTIONS = 64 };
+  const OnnxModel *body = f->body;
+  const Called called = {n, f, k->called};
+  const int outside = k->hidden.n, most = n->n_inputs;
+  const int64_t opset = k->opset;
+  Value *inputs = tirc_new_array(k->c, Value, body->n_inputs),
+        *outputs = tirc_new_array(k->c, Value, body->n_outputs);
+  if (k->depth >= MOST_FUNCTIONS)
+    FAIL(k, NULL, "the functions of the file call each other more than %d deep", MOST_FUNCTIONS);
+  if (most > body->n_inputs || n->n_outputs > body->n_outputs)
+    FAIL(k, NULL, "node '%s': the function %s of the file has %d inputs and %d outputs", n->name,
+         f->name, body->n_inputs, body->n_outputs);
+  for (int i = 0; i < body->n_inputs; i++)
+    inputs[i] = i < most && *n->inputs[i] ? value_named(k, n->inputs[i]) : VALUE_NONE;
+  k->called = &called;
+  k->opset = body->opset;
+  k->depth++;
+  for (int i = 0; i < body->n_inputs; i++) put_value(k, body->inputs[i].name, inputs[i]);
+  for (int i = 0; i < body->n_nodes; i++) convert_named(k, &body->nodes[i]);
+  for (int i = 0; i < body->n_outputs; i++) outputs[i] = value_named(k, body->outputs[i].name);
+  k->depth--;
+  leave_names(k, outside);
+  k->called = called.outer;
+  k->opset = opset;
+  for (int i = 0; i < n->n_outputs; i++)
+    if (*n->outputs[i]) put_value(k, n->outputs[i], outputs[i]);
+}
+
 static void convert(Importing *k, const OnnxNode *n) {
+  const OnnxFunction *f = function_of(k, n);
+  if (f) {
+    convert_function(k, n, f);
+    return;
+  }
   Call call = {.k = k, .op = conversion_of(k, n), .n = n->n_inputs};
   k->node = n;
   k->maker.hint = n->n_outputs && *n->outputs[0] ? n->outputs[0] : n->name;
@@ -288,11 +360,11 @@ static void convert(Importing *k, const OnnxNode *n) {
   for (int i = 0; i < n->n_inputs; i++)
     call.args[i] = *n->inputs[i] ? value_named(k, n->inputs[i]) : VALUE_NONE;
   for (int i = 0; i < n->n_attrs; i++) add_attr(&call, &n->attrs[i]);
-  if (param_named(call.op, "opset")) add_keyword(&call, "opset", tirc_value_int(k->model->opset));
+  if (param_named(call.op, "opset")) add_keyword(&call, "opset", tirc_value_int(k->opset));
   if (param_named(call.op, "n_outputs"))
     add_keyword(&call, "n_outputs", tirc_value_int(n->n_outputs));
   Script *sc = k->conversions->sc;
-  if (k->depth) /* within those of the node around */
+  if (k->within) /* within those of the node around */
     run_call(sc, &call);
   else
     tirc_script_within_limits(sc, (Loc){k->model->path, 0, 0}, run_call, &call);
@@ -338,11 +410,13 @@ static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Va
   const Loc loc = sc->loc;
   const int outside = k->hidden.n;
   k->depth++;
+  k->within++;
   for (int i = 0; i < g->n_inputs; i++) put_value(k, g->inputs[i].name, inputs[i]);
   for (int i = 0; i < g->n_weights; i++)
     put_value(k, g->weights[i].name, inner_weight(k, &g->weights[i]));
   for (int i = 0; i < g->n_nodes; i++) convert_named(k, &g->nodes[i]);
   k->depth--;
+  k->within--;
   k->node = around;
   k->maker.hint = hint;
   sc->loc = loc;
@@ -389,6 +463,31 @@ static Node output_of(Importing *k, const OnnxValue *v) {
   return tirc_graph_operand(&k->maker, n);
 }
 
+static void rename_node(Node n, const char *name) { ((struct Node *)(uintptr_t)n)->name = name; }
+
+/* What the file calls an output is its name, whatever its operator was made of: what had that name
+ * takes the other one. An input, or what another output is, too, keeps its name. */
+static void name_output(Importing *k, Node *outputs, int i) {
+  const GraphMaker *m = &k->maker;
+  const char *wanted = tirc_graph_spelling(k->c, k->model->outputs[i].name);
+  Node named = NULL;
+  bool bound = false;
+  for (int o = 0; o < i; o++)
+    if (outputs[o] == outputs[i]) return;
+  for (int b = 0; b < m->bindings.n; b++) {
+    const Node var = m->bindings.at[b].var;
+    bound |= var == outputs[i];
+    if (!strcmp(var->name, wanted)) named = var;
+  }
+  for (int p = 0; p < m->params.n; p++)
+    if (!strcmp(m->params.at[p]->name, wanted)) return;
+  for (int o = 0; named && o < i; o++)
+    if (outputs[o] == named) return; /* two outputs are spelled alike */
+  if (!bound || named == outputs[i]) return;
+  if (named) rename_node(named, outputs[i]->name);
+  rename_node(outputs[i], wanted);
+}
+
 static const Module *close_module(Importing *k, int n_inputs) {
   Tirc *c = k->c;
   GraphMaker *m = &k->maker;
@@ -398,6 +497,7 @@ static const Module *close_module(Importing *k, int n_inputs) {
   if (!n) FAIL(k, NULL, "the model has no outputs");
   for (int i = 0; i < n; i++) {
     outputs[i] = output_of(k, &k->model->outputs[i]);
+    name_output(k, outputs, i);
     bool bound = false;
     for (int b = 0; b < m->bindings.n; b++) bound |= m->bindings.at[b].var == outputs[i];
     for (int a = 0; a < alive.n; a++) bound &= alive.at[a] != outputs[i];
@@ -458,7 +558,8 @@ static bool bind_needed(Importing *k) {
 static const OnnxModule *try_import(Tirc *c, const OnnxModel *model, const OnnxImport *o,
                                     bool *is_bound, bool *again) {
   Importing *k = tirc_new(c, Importing);
-  *k = (Importing){.c = c, .model = model, .options = o, .is_bound = is_bound};
+  *k = (Importing){
+      .c = c, .model = model, .options = o, .is_bound = is_bound, .opset = model->opset};
   PipelineOptions *pipeline = tirc_new(c, PipelineOptions);
   *pipeline = (PipelineOptions){.operators = o->operators, .evaluate = o->evaluate};
   GraphMaker *m = &k->maker;

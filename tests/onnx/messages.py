@@ -70,5 +70,18 @@ def graph(nodes, inputs, outputs, initializers=()):
             b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs))
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=17):
-    return field(1, 8) + field(8, field(1, "") + field(2, opset)) + field(7, graph(nodes, inputs, outputs, initializers))
+def reference(name, of):
+    """An attribute of a node in a function: that of the node which calls the function."""
+    return field(1, name) + field(21, of)
+
+
+def function(name, domain, inputs, outputs, nodes, attributes=(), defaults=None, opset=17):
+    """attributes: the names of those without a default."""
+    return (field(1, name) + b"".join(field(4, i) for i in inputs) + b"".join(field(5, o) for o in outputs) + b"".join(field(6, a) for a in attributes) +
+            b"".join(field(7, n) for n in nodes) + field(9, field(1, "") + field(2, opset)) + field(10, domain) +
+            b"".join(field(11, attribute(k, v)) for k, v in (defaults or {}).items()))
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=17, functions=()):
+    return (field(1, 8) + field(8, field(1, "") + field(2, opset)) + field(7, graph(nodes, inputs, outputs, initializers)) +
+            b"".join(field(25, f) for f in functions))
