@@ -40,7 +40,7 @@ void tirc_learn_range(Analyzer *a, Expr var, Range r) {
 }
 
 static void learn_diff(Analyzer *a, Expr e) {
-  if (e->op < OP_EQ || e->op > OP_GE || !tirc_is_index(e->args[0]->dtype)) return;
+  if (!tirc_compares(e->op) || !tirc_is_index(e->args[0]->dtype)) return;
   int64_t lo = TIRC_NEG_INF, hi = TIRC_POS_INF;
   switch (e->op) {
   case OP_EQ: lo = hi = 0; break;
@@ -56,7 +56,7 @@ static void learn_diff(Analyzer *a, Expr e) {
 }
 
 static void learn_bound(Analyzer *a, Expr e) {
-  if (e->op < OP_EQ || e->op > OP_GE || e->op == OP_NE) return;
+  if (!tirc_compares(e->op) || e->op == OP_NE) return;
   Expr x = e->args[0], y = e->args[1];
   Op op = e->op;
   if (x->op == OP_INT) {

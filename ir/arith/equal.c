@@ -94,8 +94,8 @@ static bool same_value(Equal *q, Expr x, Expr y) {
   if (tirc_expr_same(x, y)) return true;
   if (!tirc_dtype_equal(x->dtype, y->dtype)) return false;
   if (tirc_dtype_equal(x->dtype, DT_BOOL))
-    return x->op == y->op && x->op >= OP_EQ && x->op <= OP_GE &&
-           same_value(q, x->args[0], y->args[0]) && same_value(q, x->args[1], y->args[1]);
+    return x->op == y->op && tirc_compares(x->op) && same_value(q, x->args[0], y->args[0]) &&
+           same_value(q, x->args[1], y->args[1]);
   if (!tirc_dtype_is_int(x->dtype) || x->dtype.lanes != 1) return false;
   if (tirc_prove_equal(q->analyzer, x, y)) return true;
   Mutator m = {.c = q->c, .expr = drop_remainder, .self = q->analyzer};

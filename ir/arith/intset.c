@@ -320,7 +320,7 @@ void tirc_narrow_by_condition(Analyzer *a, Expr cond, PtrMap *dom) {
     tirc_narrow_by_condition(a, cond->args[1], dom);
     return;
   }
-  if (cond->op < OP_EQ || cond->op > OP_GE || cond->op == OP_NE) return;
+  if (!tirc_compares(cond->op) || cond->op == OP_NE) return;
   Expr x = cond->args[0], y = cond->args[1];
   if (!tirc_is_index(x->dtype)) return;
   bool greater = cond->op == OP_GT || cond->op == OP_GE;

@@ -12,6 +12,36 @@ const OpInfo tirc_ops[OP_COUNT] = {
 #undef OP
 };
 
+const char *const tirc_node_names[OP_COUNT] = {
+    [OP_VAR] = "Var",
+    [OP_INT] = "IntImm",
+    [OP_LARGE_UINT] = "IntImm",
+    [OP_FLOAT] = "FloatImm",
+    [OP_STRING] = "StringImm",
+    [OP_ADD] = "Add",
+    [OP_SUB] = "Sub",
+    [OP_MUL] = "Mul",
+    [OP_DIV] = "Div",
+    [OP_FLOORDIV] = "FloorDiv",
+    [OP_FLOORMOD] = "FloorMod",
+    [OP_MIN] = "Min",
+    [OP_MAX] = "Max",
+    [OP_EQ] = "EQ",
+    [OP_NE] = "NE",
+    [OP_LT] = "LT",
+    [OP_LE] = "LE",
+    [OP_GT] = "GT",
+    [OP_GE] = "GE",
+    [OP_AND] = "And",
+    [OP_OR] = "Or",
+    [OP_NOT] = "Not",
+    [OP_CAST] = "Cast",
+    [OP_SELECT] = "Select",
+    [OP_LOAD] = "BufferLoad",
+    [OP_RAMP] = "Ramp",
+    [OP_BROADCAST] = "Broadcast",
+};
+
 const char *const tirc_callees[CALL_COUNT] = {
 #define CALL(id, name, gives) name,
 #include "calls.def"

@@ -179,7 +179,7 @@ static Expr drop_neutral(Tirc *c, Op op, Expr a, Expr b, DType t) {
 
 Expr tirc_binary(Tirc *c, Op op, Expr a, Expr b) {
   DType t = tirc_dtype_equal(a->dtype, b->dtype) ? a->dtype : tirc_common_type(a, b);
-  bool compares = op >= OP_EQ && op <= OP_GE, logical = op == OP_AND || op == OP_OR;
+  bool compares = tirc_compares(op), logical = op == OP_AND || op == OP_OR;
   if (logical) t = tirc_dtype_lanes(DT_BOOL, t.lanes);
   a = tirc_cast(c, t, a);
   b = tirc_cast(c, t, b);

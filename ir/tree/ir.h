@@ -42,6 +42,9 @@ typedef struct OpInfo {
   const char *c_form; /* or NULL */
 } OpInfo;
 extern const OpInfo tirc_ops[OP_COUNT];
+/* "Add": what the reference calls a node of the operator; NULL: it is a call there, or no value. */
+extern const char *const tirc_node_names[OP_COUNT];
+static inline bool tirc_compares(Op op) { return op >= OP_EQ && op <= OP_GE; }
 
 typedef const struct ExprNode *Expr;
 typedef const struct BufferNode *Buffer;

@@ -4,27 +4,6 @@
 
 #include "print_internal.h"
 
-/* How the node is spelled as a call, for where the operator would be folded while reading it. */
-static const char *const node_names[OP_COUNT] = {
-    [OP_ADD] = "Add",
-    [OP_SUB] = "Sub",
-    [OP_MUL] = "Mul",
-    [OP_DIV] = "Div",
-    [OP_TRUNCDIV] = "Div",
-    [OP_FLOORDIV] = "FloorDiv",
-    [OP_FLOORMOD] = "FloorMod",
-    [OP_EQ] = "EQ",
-    [OP_NE] = "NE",
-    [OP_LT] = "LT",
-    [OP_LE] = "LE",
-    [OP_GT] = "GT",
-    [OP_GE] = "GE",
-    [OP_AND] = "And",
-    [OP_OR] = "Or",
-    [OP_MIN] = "Min",
-    [OP_MAX] = "Max",
-};
-
 const char *tirc_printer_string(Tirc *c, const char *s) {
   Text t = {.c = c};
   tirc_text_add(&t, "\"");
@@ -117,13 +96,13 @@ static bool reads_back(Printer *p, Expr e) {
 static void print_binary(Printer *p, Text *t, Expr e, int min_precedence) {
   int own = tirc_ops[e->op].precedence;
   if (!reads_back(p, e)) {
-    tirc_text_addf(t, "T.%s(", node_names[e->op]);
+    tirc_text_addf(t, "T.%s(", tirc_node_names[e->op]);
     print_list(p, t, 2, e->args);
     tirc_text_add(t, ")");
     return;
   }
   /* Comparisons do not chain here, so both sides bind tighter; the others associate to the left. */
-  bool compares = e->op >= OP_EQ && e->op <= OP_GE;
+  const bool compares = tirc_compares(e->op);
   if (own < min_precedence) tirc_text_add(t, "(");
   tirc_printer_expr(p, t, e->args[0], compares ? own + 1 : own);
   tirc_text_addf(t, " %s ", tirc_ops[e->op].name);
@@ -227,8 +206,8 @@ void tirc_printer_expr(Printer *p, Text *t, Expr e, int min_precedence) {
     const char *name = tirc_ops[e->op].name;
     if (e->op == OP_TRUNCDIV) name = "Div";
     if (e->op == OP_ABS && !tirc_dtype_is_float(e->dtype)) name = "abs";
-    bool folds = (e->op == OP_MIN || e->op == OP_MAX || e->op == OP_TRUNCDIV) && !reads_back(p, e);
-    print_call(p, t, folds ? node_names[e->op] : name, e);
+    bool folds = (e->op == OP_MIN || e->op == OP_MAX) && !reads_back(p, e);
+    print_call(p, t, folds ? tirc_node_names[e->op] : name, e);
     break;
   }
   case OPCLASS_OTHER: print_other(p, t, e, min_precedence); break;

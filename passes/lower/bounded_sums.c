@@ -92,7 +92,7 @@ static void add_order(BoundedSums *s, Expr low, Expr high, bool strict) {
 }
 
 static void add_condition(BoundedSums *s, Expr cond) {
-  if (cond->op < OP_EQ || cond->op > OP_GE || cond->op == OP_NE) return;
+  if (!tirc_compares(cond->op) || cond->op == OP_NE) return;
   Expr x = tirc_simplify(s->a, cond->args[0]), y = tirc_simplify(s->a, cond->args[1]);
   const DType t = x->dtype;
   if (!tirc_dtype_is_int(t) || t.lanes != 1 || tirc_loads_or_calls(cond)) return;

@@ -63,7 +63,7 @@ static Expr rewrite_expr(Mutator *m, Expr e) {
     Expr index = narrow(m, e->args[0]);
     if (index) return tirc_load(k->c, e->u.buffer, 1, &index);
   }
-  const bool compares = e->op >= OP_EQ && e->op <= OP_GE;
+  const bool compares = tirc_compares(e->op);
   if (compares && k->in_kernel && is_wide(e->args[0])) {
     Expr x = narrow(m, e->args[0]), y = narrow(m, e->args[1]);
     if (x && y) return tirc_binary(k->c, (Op)e->op, x, y);

@@ -249,6 +249,7 @@ static Op op_on_bools(Op op) {
 
 static const Formula *eval(Run *v, Expr e) {
   Algebra *a = &v->algebra;
+  if (tirc_compares(e->op)) return tirc_formula_number(a, is_true(v, e));
   switch (e->op) {
   case OP_INT: return tirc_formula_number(a, (double)e->u.i);
   case OP_LARGE_UINT: return tirc_formula_number(a, (double)(uint64_t)e->u.i);
@@ -266,12 +267,6 @@ static const Formula *eval(Run *v, Expr e) {
   case OP_LET: set(v, e->args[0], 0, NULL, eval(v, e->args[1])); return eval(v, e->args[2]);
   case OP_SELECT:
   case OP_IF_THEN_ELSE: return eval(v, e->args[is_true(v, e->args[0]) ? 1 : 2]);
-  case OP_EQ:
-  case OP_NE:
-  case OP_LT:
-  case OP_LE:
-  case OP_GT:
-  case OP_GE:
   case OP_NOT: return tirc_formula_number(a, is_true(v, e));
   case OP_STRING:
   case OP_TUPLE:
@@ -509,8 +504,7 @@ static bool is_nan_of(Expr e, Expr x) { return e->op == OP_ISNAN && tirc_expr_sa
 
 /* What NaN adds to a comparison of x and y in an order of which it is the end. */
 static bool puts_nan_last(Expr compared, Expr e) {
-  if (compared->op < OP_EQ || compared->op > OP_GE || compared->op == OP_NE || e->op != OP_AND)
-    return false;
+  if (!tirc_compares(compared->op) || compared->op == OP_NE || e->op != OP_AND) return false;
   const Expr x = compared->args[0], y = compared->args[1];
   const Expr other = compared->op == OP_EQ      ? e->args[1]
                      : e->args[1]->op == OP_NOT ? e->args[1]->args[0]

@@ -220,7 +220,7 @@ static int component_of(const Reducer *r, const Expr *rhs, Expr e) {
 static bool is_order(const Reducer *r, const Expr *rhs, Expr e) {
   if (e->op == OP_AND || e->op == OP_OR)
     return is_order(r, rhs, e->args[0]) && is_order(r, rhs, e->args[1]);
-  if (e->op < OP_EQ || e->op > OP_GE || e->op == OP_NE) return false;
+  if (!tirc_compares(e->op) || e->op == OP_NE) return false;
   return component_of(r, rhs, e) >= 0;
 }
 

@@ -268,13 +268,7 @@ static ZSet condition_of(Relations *r, Place *at, Expr e) {
     b = a ? condition_of(r, at, e->args[1]) : NULL;
     if (!b) return NULL;
     return e->op == OP_AND ? tirc_z_and(r->sets, a, b) : tirc_z_or(r->sets, a, b);
-  case OP_EQ:
-  case OP_NE:
-  case OP_LT:
-  case OP_LE:
-  case OP_GT:
-  case OP_GE: return compared(r, at, e);
-  default: return NULL;
+  default: return tirc_compares(e->op) ? compared(r, at, e) : NULL;
   }
 }
 

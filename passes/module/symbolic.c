@@ -144,16 +144,10 @@ static Expr evaluate(Run *r, Expr e) {
   case OP_FLOORMOD:
   case OP_MIN:
   case OP_MAX:
-  case OP_EQ:
-  case OP_NE:
-  case OP_LT:
-  case OP_LE:
-  case OP_GT:
-  case OP_GE:
   case OP_AND:
   case OP_OR:
   case OP_NOT: return operation(r, e);
-  default: return fail(r);
+  default: return tirc_compares(e->op) ? operation(r, e) : fail(r);
   }
 }
 

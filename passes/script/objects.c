@@ -12,38 +12,8 @@ bool tirc_script_is(Value v, const char *type) {
 }
 
 const char *tirc_script_type_name(Value v) {
-  static const char *const expr_types[] = {
-      [OP_VAR] = "Var",
-      [OP_INT] = "IntImm",
-      [OP_LARGE_UINT] = "IntImm",
-      [OP_FLOAT] = "FloatImm",
-      [OP_STRING] = "StringImm",
-      [OP_ADD] = "Add",
-      [OP_SUB] = "Sub",
-      [OP_MUL] = "Mul",
-      [OP_DIV] = "Div",
-      [OP_FLOORDIV] = "FloorDiv",
-      [OP_FLOORMOD] = "FloorMod",
-      [OP_MIN] = "Min",
-      [OP_MAX] = "Max",
-      [OP_EQ] = "EQ",
-      [OP_NE] = "NE",
-      [OP_LT] = "LT",
-      [OP_LE] = "LE",
-      [OP_GT] = "GT",
-      [OP_GE] = "GE",
-      [OP_AND] = "And",
-      [OP_OR] = "Or",
-      [OP_NOT] = "Not",
-      [OP_CAST] = "Cast",
-      [OP_SELECT] = "Select",
-      [OP_LOAD] = "BufferLoad",
-      [OP_RAMP] = "Ramp",
-      [OP_BROADCAST] = "Broadcast",
-  };
   if (v.kind == VAL_EXPR) {
-    const size_t op = v.u.expr->op;
-    const char *name = op < sizeof expr_types / sizeof *expr_types ? expr_types[op] : NULL;
+    const char *name = tirc_node_names[v.u.expr->op];
     return name ? name : "Call";
   }
   if (v.kind == VAL_NONE) return "NoneType";
