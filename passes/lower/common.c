@@ -68,6 +68,31 @@ void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out) {
   }
 }
 
+/* The condition as "difference >= 0"; NULL when it is no order of integers. */
+static Expr difference(Tirc *c, Expr cond) {
+  if (cond->n != 2 || !tirc_dtype_is_int(cond->args[0]->dtype) || cond->args[0]->dtype.lanes > 1)
+    return NULL;
+  Expr a = tirc_cast(c, DT_INT64, cond->args[0]), b = tirc_cast(c, DT_INT64, cond->args[1]);
+  Expr one = tirc_int(c, DT_INT64, 1);
+  switch (cond->op) {
+  case OP_LT: return tirc_sub(c, tirc_sub(c, b, a), one);
+  case OP_LE: return tirc_sub(c, b, a);
+  case OP_GT: return tirc_sub(c, tirc_sub(c, a, b), one);
+  case OP_GE: return tirc_sub(c, a, b);
+  default: return NULL;
+  }
+}
+
+bool tirc_lower_order(Analyzer *a, Tirc *c, Expr cond, Expr var, int64_t *k, Expr *rest) {
+  const Expr d = difference(c, cond);
+  if (!d) return false;
+  const Expr next = tirc_add(c, var, tirc_int(c, var->dtype, 1));
+  const Expr step = tirc_simplify(a, tirc_sub(c, tirc_substitute1(c, d, var, next), d));
+  if (!tirc_const_int(step, k) || *k == 0 || *k == INT64_MIN) return false;
+  *rest = tirc_simplify(a, tirc_substitute1(c, d, var, tirc_int(c, var->dtype, 0)));
+  return true;
+}
+
 int64_t tirc_lower_bytes(Buffer b) {
   int64_t n = tirc_dtype_bytes(b->dtype), size;
   for (int d = 0; d < b->ndim; d++)

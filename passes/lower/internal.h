@@ -30,6 +30,8 @@ Stmt tirc_lower_substitute(Tirc *c, Stmt s, const PtrMap *map);
 Stmt tirc_lower_substitute1(Tirc *c, Stmt s, Expr var, Expr value);
 /* The conjuncts of a condition. */
 void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
+/* A condition as k * var + rest >= 0, k not 0; false: it is no such order of integers. */
+bool tirc_lower_order(Analyzer *a, Tirc *c, Expr cond, Expr var, int64_t *k, Expr *rest);
 /* Of all elements; -1: that is no constant, or too many. */
 int64_t tirc_lower_bytes(Buffer b);
 /* Whether all threads of a block wait for each other there. */

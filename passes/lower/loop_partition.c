@@ -35,33 +35,14 @@ static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */
   return a / b - (a % b < 0);
 }
 
-/* The condition as "difference >= 0"; NULL when it is no order of integers. */
-static Expr difference(Tirc *c, Expr cond) {
-  if (cond->n != 2 || !tirc_dtype_is_int(cond->args[0]->dtype) || cond->args[0]->dtype.lanes > 1)
-    return NULL;
-  Expr a = tirc_cast(c, DT_INT64, cond->args[0]), b = tirc_cast(c, DT_INT64, cond->args[1]);
-  Expr one = tirc_int(c, DT_INT64, 1);
-  switch (cond->op) {
-  case OP_LT: return tirc_sub(c, tirc_sub(c, b, a), one);
-  case OP_LE: return tirc_sub(c, b, a);
-  case OP_GT: return tirc_sub(c, tirc_sub(c, a, b), one);
-  case OP_GE: return tirc_sub(c, a, b);
-  default: return NULL;
-  }
-}
-
 /* Narrows [low, high) to where the condition always holds; leaves it where that would empty it. */
 static void narrow(Search *s, Expr cond) {
   Tirc *c = s->p->c;
   Analyzer *a = s->p->a;
   if (!tirc_uses_var(cond, s->var) || tirc_loads_or_calls(cond)) return;
-  Expr d = difference(c, cond);
-  if (!d) return;
-  Expr next = tirc_add(c, s->var, tirc_int(c, s->var->dtype, 1));
-  Expr step = tirc_simplify(a, tirc_sub(c, tirc_substitute1(c, d, s->var, next), d));
   int64_t k;
-  if (!tirc_const_int(step, &k) || k == 0 || k == INT64_MIN) return;
-  Expr rest = tirc_simplify(a, tirc_substitute1(c, d, s->var, tirc_int(c, s->var->dtype, 0)));
+  Expr rest;
+  if (!tirc_lower_order(a, c, cond, s->var, &k, &rest)) return;
   int64_t r = tirc_const_bound(a, rest).min;
   if (r <= -(INT64_MAX / 2) || r >= INT64_MAX / 2) return;
   int64_t low = s->low, high = s->high;

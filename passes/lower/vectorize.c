@@ -6,9 +6,15 @@
  * Each store is cut into chunks of a power of two lanes, which is what processors have. Loops, ifs
  * and sequences that do not depend on the variable stay and their bodies are vectorized, so a
  * reduction within becomes a loop over vectors. A store under a linear condition on the variable is
- * done for all lanes at once where the condition holds for the first and the last of them, and lane
- * by lane where not. What a let reads from memory becomes a vector, for a chunk of the lanes at a
- * time:
+ * done for all lanes at once where the condition holds for the first and the last of them. Where
+ * not, what the thread alone sees keeps the other lanes as they are, if all that is read is there
+ * for sure:
+ *
+ *     for v in T.vectorized(8):         C[0:8] = T.Select(k + T.Ramp(0, 1, 8) <= i,
+ *       if k + v <= i: C[v] = x    ->                     x, C[0:8])
+ *
+ * All else is done lane by lane there. What a let reads from memory becomes a vector, for a chunk
+ * of the lanes at a time:
  *
  *     x: T.float32 = B[b + v]           x: T.float32x16 = B[b:b + 16]
  *     A[b + v] = x * x            ->    A[b:b + 16] = x * x
@@ -31,6 +37,8 @@ typedef struct Vectorizer {
   const LaneLet *lets;
   bool failed;
   const SerialLanes *heard; /* or NULL */
+  const PtrMap *own;        /* the memory that the thread alone sees */
+  const PtrMap *open;       /* loops around of no constant bounds: from a variable to its IntSet */
 } Vectorizer;
 
 static Stmt vectorize(Vectorizer *z, Stmt s);
@@ -169,6 +177,39 @@ static Expr at_extreme_lane(Vectorizer *z, Expr cond) {
   return tirc_simplify(z->a, tirc_substitute1(c, cond, z->var, tirc_int(c, z->var->dtype, lane)));
 }
 
+static bool may_be_outside(const void *self, Expr e) {
+  const Vectorizer *z = self;
+  int64_t extent;
+  if (e->op == OP_CALL || tirc_divides(e)) return true;
+  if (e->op != OP_LOAD) return false;
+  for (int d = 0; d < e->n; d++) {
+    const IntSet set = tirc_eval_set(z->a, e->args[d], z->open);
+    if (!set.min || !set.max || !tirc_const_int(e->u.buffer->shape[d], &extent) ||
+        tirc_const_bound(z->a, tirc_simplify(z->a, set.min)).min < 0 ||
+        tirc_const_bound(z->a, tirc_simplify(z->a, set.max)).max >= extent)
+      return true;
+  }
+  return e->n != e->u.buffer->ndim;
+}
+
+/* Lanes for which the condition does not hold keep what they have; NULL where that is not sure to
+ * be right. */
+static Stmt masked(Vectorizer *z, Stmt s) {
+  Tirc *c = z->c;
+  const Stmt yes = s->u.branch.then_case;
+  const bool whole = z->extent <= MAX_LANES && (z->extent & (z->extent - 1)) == 0;
+  if (!whole || yes->kind != STMT_STORE || uses_lets(z, s) ||
+      !tirc_map_has(z->own, yes->u.store.buffer->data))
+    return NULL;
+  const Expr kept = tirc_load(c, yes->u.store.buffer, yes->u.store.n, yes->u.store.indices);
+  const Expr args[3] = {s->u.branch.cond, yes->u.store.value, kept};
+  const Expr value = tirc_expr(c, OP_SELECT, kept->dtype, 3, args);
+  if (tirc_find_expr(value, may_be_outside, z)) return NULL;
+  return store_chunk(
+      z, tirc_store(c, yes->u.store.buffer, yes->u.store.n, yes->u.store.indices, value), z->min,
+      (int)z->extent);
+}
+
 static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
   Tirc *c = z->c;
   Expr cond = s->u.branch.cond;
@@ -184,8 +225,10 @@ static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
     all = all ? tirc_and(c, all, hardest) : hardest;
   }
   if (!all) return scalarize(z, s);
-  Stmt each = uses_lets(z, s) ? scalarize(z, tirc_clone_fresh(c, s))
-                              : lane_by_lane(z, tirc_clone_fresh(c, s));
+  Stmt each = masked(z, s);
+  if (!each)
+    each = uses_lets(z, s) ? scalarize(z, tirc_clone_fresh(c, s))
+                           : lane_by_lane(z, tirc_clone_fresh(c, s));
   return tirc_is_int(all, 0) ? each : tirc_if(c, all, vectorize(z, yes), each);
 }
 
@@ -308,6 +351,7 @@ static Stmt vectorize(Vectorizer *z, Stmt s) {
 typedef struct Vectorizing {
   Analyzer *a;
   const SerialLanes *heard;
+  PtrMap own, open;
 } Vectorizing;
 
 static bool is_vector(const void *unused, Expr e) { return (void)unused, e->dtype.lanes > 1; }
@@ -323,7 +367,13 @@ static Stmt in_pieces(Vectorizer *z, Stmt body) {
   Expr inner = tirc_var(c, tirc_format(c, "%s_1", z->var->u.s), t);
   Expr at = tirc_add(c, tirc_mul(c, outer, tirc_int(c, t, MAX_LANES)), inner);
   at = tirc_add(c, tirc_int(c, t, z->min), at);
-  Vectorizer one = {.c = c, .a = z->a, .var = inner, .extent = MAX_LANES, .heard = z->heard};
+  Vectorizer one = {.c = c,
+                    .a = z->a,
+                    .var = inner,
+                    .extent = MAX_LANES,
+                    .heard = z->heard,
+                    .own = z->own,
+                    .open = z->open};
   tirc_bind_range(z->a, outer, tirc_range(tirc_int(c, t, 0), tirc_int(c, t, pieces)));
   tirc_bind_range(z->a, inner, tirc_range(tirc_int(c, t, 0), tirc_int(c, t, MAX_LANES)));
   Stmt main = tirc_for_serial(c, outer, tirc_int(c, t, pieces),
@@ -335,7 +385,9 @@ static Stmt in_pieces(Vectorizer *z, Stmt body) {
                      .var = tail_var,
                      .min = z->min + pieces * MAX_LANES,
                      .extent = rest,
-                     .heard = z->heard};
+                     .heard = z->heard,
+                     .own = z->own,
+                     .open = z->open};
   tirc_bind_range(z->a, tail_var, tirc_range(tirc_int(c, t, tail.min), tirc_int(c, t, rest)));
   Stmt fresh = tirc_clone_fresh(c, body);
   Stmt last = vectorize(&tail, tirc_lower_substitute1(c, fresh, z->var, tail_var));
@@ -346,7 +398,8 @@ static Stmt lower_loop(Mutator *m, Stmt s) {
   Tirc *c = m->c;
   For loop = s->u.loop;
   const Vectorizing *p = m->self;
-  Vectorizer z = {.c = c, .a = p->a, .var = loop.var, .heard = p->heard};
+  Vectorizer z = {
+      .c = c, .a = p->a, .var = loop.var, .heard = p->heard, .own = &p->own, .open = &p->open};
   if (!tirc_const_int(loop.min, &z.min) || !tirc_const_int(loop.extent, &z.extent))
     tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "split it by a constant factor and vectorize the inner loop",
@@ -360,16 +413,41 @@ static Stmt lower_loop(Mutator *m, Stmt s) {
   return z.extent > MAX_UNROLLED ? in_pieces(&z, loop.body) : vectorize(&z, loop.body);
 }
 
-static Stmt lower_stmt(Mutator *m, Stmt s) {
-  const Vectorizing *p = m->self;
-  if (s->kind == STMT_FOR)
-    tirc_bind_range(p->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+/* What is allocated outside of a loop on the threads is seen by all of them. */
+static Stmt lower_children(Mutator *m, Stmt s) {
+  Vectorizing *p = m->self;
+  const PtrMap own = p->own;
+  const bool threads = s->kind == STMT_FOR &&
+                       (s->u.loop.kind == LOOP_PARALLEL || s->u.loop.kind == LOOP_THREAD_BINDING);
+  if (s->kind == STMT_ALLOC && tirc_owner(s->u.alloc.buffer->storage) != OWNER_BLOCK)
+    tirc_map_set(m->c, &p->own, s->u.alloc.buffer->data, s);
+  if (!threads) return tirc_mutate_stmt_children(m, s);
+  p->own = (PtrMap){0};
   s = tirc_mutate_stmt_children(m, s);
+  p->own = own;
+  return s;
+}
+
+static void bind_loop(Tirc *c, Vectorizing *p, const For *loop) {
+  int64_t min, extent;
+  tirc_bind_range(p->a, loop->var, tirc_range(loop->min, loop->extent));
+  if (tirc_const_int(loop->min, &min) && tirc_const_int(loop->extent, &extent)) return;
+  const Expr end = tirc_add(c, loop->min, loop->extent);
+  IntSet *set = tirc_new(c, IntSet);
+  set->min = tirc_eval_set(p->a, loop->min, &p->open).min;
+  set->max = tirc_eval_set(p->a, tirc_sub(c, end, tirc_int(c, end->dtype, 1)), &p->open).max;
+  tirc_map_set(c, &p->open, loop->var, set);
+}
+
+static Stmt lower_stmt(Mutator *m, Stmt s) {
+  Vectorizing *p = m->self;
+  if (s->kind == STMT_FOR) bind_loop(m->c, p, &s->u.loop);
+  s = lower_children(m, s);
   return s->kind == STMT_FOR && s->u.loop.kind == LOOP_VECTORIZED ? lower_loop(m, s) : s;
 }
 
 static Stmt lower_vectorized(Tirc *c, const Func *f, const SerialLanes *heard) {
-  Vectorizing p = {tirc_analyzer(c), heard};
+  Vectorizing p = {.a = tirc_analyzer(c), .heard = heard};
   Mutator m = {.c = c, .stmt = lower_stmt, .self = &p};
   return tirc_mutate_stmt(&m, f->body);
 }

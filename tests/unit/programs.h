@@ -97,6 +97,23 @@ static const Program programs[] = {
           "                T.where(k0 * 16 + k1 < 50)\n                with T.init():\n"
           "                    B[vi] = T.float32(0)\n                B[vi] = B[vi] + A[vi, vk]\n"),
      0, 1e-6},
+    {"rows of a triangle in vectors",
+     FUNC(B2(A, 32, 32) ", " B1(B, 32),
+          "    for i in range(32):\n"
+          "        s = T.decl_buffer((8,), scope=\"local\")\n"
+          "        for v in T.vectorized(8):\n            s[v] = T.float32(0)\n"
+          "        for k in range(4):\n            for v in T.vectorized(8):\n"
+          "                if k * 8 + v <= i:\n                    s[v] = s[v] + A[i, k * 8 + v]\n"
+          "        B[i] = T.float32(0)\n"
+          "        for v in range(8):\n            B[i] = B[i] + s[v]\n"),
+     0, 1e-6},
+    {"from a diagonal on, backwards and in steps",
+     FUNC("A: T.Buffer((40,), \"float32\"), B: T.Buffer((10, 40), \"float32\")",
+          "    for i, j in T.grid(10, 40):\n        B[i, j] = T.float32(0)\n"
+          "    for i in range(10):\n        for j in range(40):\n"
+          "            if i * 3 <= j * 2 and j < i * 5 + 7:\n                B[i, j] = A[j]\n"
+          "            if 39 - j >= i:\n                B[i, j] = B[i, j] + A[39 - j]\n"),
+     0, 0},
     {"cache in a tile",
      FUNC(B2(A, 32, 32) ", " B2(B, 32, 32),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((32, 32))\n"

@@ -130,10 +130,32 @@ typedef struct Written {
   IntSet *sum; /* NULL: it is not known what */
 } Written;
 
+/* Whether the init stores to just this element, whatever the step. */
+static bool starts(const Block *b, const Region *r) {
+  const Stmt init = b->init;
+  if (!init || init->kind != STMT_STORE || init->u.store.buffer != r->buffer) return false;
+  for (int d = 0; d < r->buffer->ndim; d++)
+    if (!tirc_is_int(r->dims[d].extent, 1) ||
+        !tirc_expr_same(r->dims[d].min, init->u.store.indices[d]))
+      return false;
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind != ITER_SPATIAL && tirc_region_uses(r, b->iters[i].var)) return false;
+  return true;
+}
+
+/* Under what a block is sure to write: an init does not ask which steps a sum has. */
+static Expr writing_condition(Sched *s, SRef *writer, const Region *r) {
+  const Block *b = tirc_block_of(writer);
+  if (tirc_is_true(b->predicate) || !starts(b, r)) return b->predicate;
+  const InitPart part = tirc_init_of(s, writer);
+  const bool regular = part.at_start && tirc_is_true(tirc_init_guard(s->c, &part));
+  return regular ? part.kept : b->predicate;
+}
+
 static void add_written(Sched *s, Analyzer *a, Written *w, SRef *writer, SRef *lca, Region r) {
   const int n = r.buffer->ndim;
   const IntSet *part = tirc_region_lower(s, a, tirc_unbound_region(s->c, writer->stmt, r),
-                                         tirc_block_of(writer)->predicate, writer->parent, lca);
+                                         writing_condition(s, writer, &r), writer->parent, lca);
   const bool first = !w->found;
   w->found = true;
   if (!part || (!w->sum && !first)) return;
