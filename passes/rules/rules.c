@@ -11,7 +11,7 @@
 
 typedef struct Auto {
   Script *sc;
-  Rules rules, forms;
+  Rules rules, forms, hints;
   const RuleListener *listener;
   const ScriptLimits *limits; /* or NULL */
   const char *own, *embedded; /* libraries; own: or NULL */
@@ -20,6 +20,8 @@ typedef struct Auto {
   Rule rule;
   bool raised, formed;
   Value answer;
+  Value left;       /* a block that no rule took */
+  const char *hint; /* and what to do about it, or NULL */
 } Auto;
 
 /* --- libraries -------------------------------------------------------------------------------- */
@@ -87,9 +89,14 @@ static void add_library(Script *sc, void *self) {
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
+static void read_own_or_embedded(Script *sc, const char *own, const char *embedded,
+                                 const char *list, Rules *out) {
+  if (!own || !tirc_rules_read(sc, own, list, false, out))
+    (void)tirc_rules_read(sc, embedded, list, false, out);
+}
+
 void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *out) {
-  if (!own || !tirc_rules_read(sc, own, "forms", false, out))
-    (void)tirc_rules_read(sc, embedded, "forms", false, out);
+  read_own_or_embedded(sc, own, embedded, "forms", out);
 }
 
 static bool is_laid_out_anew(Sched *s, const char *func) {
@@ -206,8 +213,26 @@ static bool is_long(const Nest *n) {
   return all >= MANY;
 }
 
-static void warn_of_no_rule(Sched *s, const char *message) {
-  const Warning w = {CODE_NO_RULE, {0}, message};
+/* The first hint that knows the block. */
+static void ask_hints(Script *sc, void *self) {
+  Auto *a = self;
+  Value args[] = {tirc_script_object("Schedule", sc->sched), a->left}, answer;
+  a->hint = NULL;
+  for (int i = 0; i < a->hints.n && !a->hint; i++)
+    if (tirc_script_attempt(sc, a->hints.at[i].function, &(Args){.n = 2, .at = args}, &answer) &&
+        answer.kind == VAL_STR)
+      a->hint = answer.u.s;
+}
+
+static const char *hint_of(Auto *a, const SRef *block) {
+  a->left = tirc_value_of_sref(block);
+  tirc_script_within_limits(a->sc, (Loc){0}, ask_hints, a);
+  return a->hint;
+}
+
+static void warn_of_no_rule(Sched *s, const char *message, const char *hint) {
+  const Warning w = {
+      CODE_NO_RULE, {0}, tirc_format(s->c, "%s%s%s", message, hint ? ": " : "", hint ? hint : "")};
   if (s->strict) tirc_raise_warning(s->c, w);
   if (s->warn) s->warn(s->warn_self, w);
 }
@@ -221,8 +246,10 @@ static void warn_of_left(Auto *a, const Nests *before) {
       if (before->at[k].id == now.at[i].id && before->at[k].stmt == now.at[i].stmt &&
           is_long(&now.at[i]))
         warn_of_no_rule(
-            s, tirc_format(s->c, "no rule schedules block %s of the function %s: it stays as it is",
-                           tirc_block_of(now.at[i].block)->name, a->func));
+            s,
+            tirc_format(s->c, "no rule schedules block %s of the function %s: it stays as it is",
+                        tirc_block_of(now.at[i].block)->name, a->func),
+            hint_of(a, now.at[i].block));
 }
 
 /* Of a function that no rule takes, or one took without a change. */
@@ -230,11 +257,14 @@ static void leave(Auto *a, bool took, const char *reason) {
   Sched *s = a->sc->sched;
   const Nests nests = nests_of(s, a->func);
   bool matters = !nests.n;
+  const char *hint = NULL;
   for (int i = 0; i < nests.n; i++) matters |= is_long(&nests.at[i]);
+  for (int i = 0; i < nests.n && !hint; i++) hint = hint_of(a, nests.at[i].block);
   if (a->listener) a->listener->tried(a->listener->self, a->func, NULL, false, reason);
   if (matters || !took)
     warn_of_no_rule(
-        s, tirc_format(s->c, "no rule schedules the function %s: it stays as it is", a->func));
+        s, tirc_format(s->c, "no rule schedules the function %s: it stays as it is", a->func),
+        hint);
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -296,6 +326,7 @@ static void schedule_function(Auto *a) {
 static void add_forms(Script *sc, void *self) {
   Auto *a = self;
   tirc_forms_read(sc, a->own, a->embedded, &a->forms);
+  read_own_or_embedded(sc, a->own, a->embedded, "hints", &a->hints);
 }
 
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,

@@ -10,7 +10,8 @@
  * Before rules look at a function, `forms = [f, g, ...]` bring it into the form that they know:
  * each of them is called in the same way, and what it did stays unless it returns False or raises,
  * which is a warning. The embedded libraries have such a list, in whose place comes that of a
- * library of one's own.
+ * library of one's own. So they may have `hints = [f, g, ...]`, of the schedule and a block that no
+ * rule took: the first that returns words says what its author can do, in the warning.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H

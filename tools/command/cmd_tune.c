@@ -264,6 +264,20 @@ static int write_script(const TuneOptions *o, const tirc_tune_result *r) {
   return status;
 }
 
+/* A search that ends by itself before its trials are used up has found nothing new in any space. */
+static void print_exhausted(const Tune *t, const tirc_tune_result *results) {
+  enum { USUAL = 64 };
+  const TuneOptions *o = t->o;
+  const int64_t each = o->trials > 0 ? o->trials : USUAL;
+  int64_t trials = 0;
+  const bool in_time = o->seconds <= 0 || tirc_seconds() - t->start < o->seconds;
+  for (int i = 0; i < t->cases.n_cases; i++) trials += results[i].trials;
+  if (trials && trials < each * t->cases.n_cases && in_time && !was_interrupted())
+    fprintf(t->table.out,
+            "The space is exhausted: nothing new is found in it behind %lld candidate%s\n",
+            (long long)trials, plural((int)trials));
+}
+
 /* lost: why the search ended before its time, or NULL. */
 static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lost) {
   const TuneOptions *o = t->o;
@@ -280,6 +294,7 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
     if (results[i].wrong) status = NO;
   }
   if (was_interrupted()) fprintf(out, "Interrupted\n");
+  if (!lost) print_exhausted(t, results);
   if (!any && !was_interrupted() && !lost)
     return complain(failed ? "the reasons are listed above, by their codes"
                            : "give it more --seconds, or --trials",

@@ -7,8 +7,8 @@
  *
  * Loops of the nest that are not given keep their places. Preconditions: the loops are one chain
  * within a scope, with nothing beside them from the outermost to the innermost given one; no loop's
- * bounds use a loop that would come to stand inside of it; the blocks below have spatial and
- * reduction iterators only, and affine bindings; and no instance of a block comes to run before one
+ * bounds use a loop that would come to stand inside of it; the blocks below have no opaque
+ * iterators, and affine bindings; and no instance of a block comes to run before one
  * whose result it uses (meaning/order.c). TVM takes the last for granted of every spatial
  * iterator and accepts programs that shift a buffer in place; here that is an error. */
 #include "passes/schedule/shape/shape.h"
@@ -82,10 +82,11 @@ static void require_reorderable_blocks(Reorder *r) {
   for (int i = 0; i < blocks.n; i++) {
     const Block *b = tirc_block_of(blocks.at[i]);
     for (int k = 0; k < b->n_iters; k++) {
-      if (b->iters[k].kind != ITER_SPATIAL && b->iters[k].kind != ITER_REDUCE)
-        tirc_refuse(s, blocks.at[i]->stmt, SERR_ITER_KIND,
-                    "iterator %s of block %s is neither spatial nor a reduction iterator",
-                    b->iters[k].var->u.s, b->name);
+      if (b->iters[k].kind == ITER_OPAQUE)
+        tirc_refuse(
+            s, blocks.at[i]->stmt, SERR_ITER_KIND,
+            "iterator %s of block %s is opaque: neither spatial, nor of a reduction or a scan",
+            b->iters[k].var->u.s, b->name);
       tirc_require_affine_binding(s, blocks.at[i], r->chain[0]->parent);
     }
   }

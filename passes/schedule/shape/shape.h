@@ -44,7 +44,8 @@ bool tirc_reads_other_output(Sched *s, const SRef *block);
 void tirc_require_complete(Sched *s, SRef *block, SRef *scope);              /* or raise */
 void tirc_require_reduction(Sched *s, SRef *block, SRef *scope);             /* or raise */
 void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope); /* or raise */
-/* Every block of the subtree is a local complete or local reduction block; the known sentence. */
+/* Every block of the subtree is a local complete or local reduction block, or a scan of which the
+ * loop's iterations use elements of their own; the known sentence. */
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree);
 /* A hint when a block of the scope updates the buffer in place, or NULL. */
 const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer);
