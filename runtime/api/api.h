@@ -72,6 +72,9 @@ tirc_param *tirc_api_params(Tirc *c, const Module *m, const Func *f);
 tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n);
 /* A module object in context c, which it takes over. */
 tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources);
+/* Work whose result is a new module: on failure its context is released. */
+tirc_status tirc_api_make_module(void (*body)(Tirc *c, void *self), void *self, Sources *sources,
+                                 tirc_module **made, tirc_module **out, tirc_error **error);
 /* An array object around a tensor, which it takes over. */
 tirc_array *tirc_api_array(Tirc *c, Tensor *t);
 /* An error as a value, in a context of its own. */

@@ -63,8 +63,7 @@ Source tirc_api_keep_source(Tirc *c, Source s) {
                   s.length};
 }
 
-/* Work whose result is a new module: on failure its context is released. */
-static tirc_status make_module(void (*body)(Tirc *c, void *self), void *self, Sources *sources,
+tirc_status tirc_api_make_module(void (*body)(Tirc *c, void *self), void *self, Sources *sources,
                                tirc_module **made, tirc_module **out, tirc_error **error) {
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
@@ -105,14 +104,14 @@ tirc_status tirc_module_read(const char *path, int n_defines, const tirc_define 
     return tirc_module_import(
         path, &(tirc_import_options){.n_defines = n_defines, .defines = defines}, out, error);
   Parse p = {.path = path, .n_defines = n_defines, .defines = defines};
-  return make_module(parse, &p, &p.sources, &p.result, out, error);
+  return tirc_api_make_module(parse, &p, &p.sources, &p.result, out, error);
 }
 
 tirc_status tirc_module_parse(const char *text, size_t length, const char *name, int n_defines,
                               const tirc_define *defines, tirc_module **out, tirc_error **error) {
   NEED(LIST(length, text), LIST(n_defines, defines), out);
   Parse p = {.text = {name, text, length}, .n_defines = n_defines, .defines = defines};
-  return make_module(parse, &p, &p.sources, &p.result, out, error);
+  return tirc_api_make_module(parse, &p, &p.sources, &p.result, out, error);
 }
 
 typedef struct Alone {
@@ -145,7 +144,7 @@ tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char
                               tirc_module **out, tirc_error **error) {
   NEED(m, name, out);
   Alone p = {.from = m, .func = func, .name = name, .sources = m->sources};
-  return make_module(alone, &p, &p.sources, &p.result, out, error);
+  return tirc_api_make_module(alone, &p, &p.sources, &p.result, out, error);
 }
 
 typedef struct InDialect {
@@ -179,7 +178,7 @@ tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect, ti
                                    tirc_error **error) {
   NEED(m, dialect, out);
   InDialect p = {.from = m, .dialect = dialect, .sources = m->sources};
-  return make_module(in_dialect, &p, &p.sources, &p.result, out, error);
+  return tirc_api_make_module(in_dialect, &p, &p.sources, &p.result, out, error);
 }
 
 /* --- printing, comparing ---------------------------------------------------------------------- */
@@ -400,7 +399,7 @@ static void schedule(Tirc *c, void *self) {
 static tirc_status run_schedule(Schedule *p, const tirc_schedule_options *options,
                                 tirc_module **out, tirc_error **error) {
   if (options) p->options = *options;
-  return make_module(schedule, p, &p->sources, &p->result, out, error);
+  return tirc_api_make_module(schedule, p, &p->sources, &p->result, out, error);
 }
 tirc_status tirc_module_schedule(const tirc_module *m, const char *path,
                                  const tirc_schedule_options *options, tirc_module **out,
@@ -460,7 +459,7 @@ tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_options *auto
   AutoRun a = {.schedule = {.from = m}};
   if (auto_options) a.options = *auto_options;
   if (options) a.schedule.options = *options;
-  return make_module(run_rules, &a, &a.schedule.sources, &a.schedule.result, out, error);
+  return tirc_api_make_module(run_rules, &a, &a.schedule.sources, &a.schedule.result, out, error);
 }
 
 typedef struct TraceText {
@@ -518,7 +517,7 @@ tirc_status tirc_module_lower_for(const tirc_module *m, const char *target,
                                   void *self, tirc_module **out, tirc_error **error) {
   NEED(m, out);
   Lower p = {m, target, after, self, NULL, m->sources};
-  return make_module(lower, &p, &p.sources, &p.result, out, error);
+  return tirc_api_make_module(lower, &p, &p.sources, &p.result, out, error);
 }
 
 static void split_packing(Tirc *c, void *self) {
@@ -529,7 +528,7 @@ static void split_packing(Tirc *c, void *self) {
 tirc_status tirc_module_split_packing(const tirc_module *m, tirc_module **out, tirc_error **error) {
   NEED(m, out);
   Lower p = {.from = m, .sources = m->sources};
-  return make_module(split_packing, &p, &p.sources, &p.result, out, error);
+  return tirc_api_make_module(split_packing, &p, &p.sources, &p.result, out, error);
 }
 
 typedef struct Relaid {
@@ -557,5 +556,5 @@ tirc_status tirc_module_relayout(const tirc_module *m, const char *func, int par
                                  tirc_module **out, tirc_error **error) {
   NEED(m, out);
   Relaid p = {.from = m, .func = func, .param = param, .back = back};
-  return make_module(relayout, &p, &p.sources, &p.result, out, error);
+  return tirc_api_make_module(relayout, &p, &p.sources, &p.result, out, error);
 }

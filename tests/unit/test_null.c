@@ -94,6 +94,9 @@ static void modules(void **state) {
   REFUSED(tirc_module_alone(NULL, NULL, "f", &(tirc_module *){0}, E));
   REFUSED(tirc_module_alone(m, NULL, NULL, &(tirc_module *){0}, E));
   REFUSED(tirc_module_alone(m, NULL, "f", NULL, E));
+  REFUSED(tirc_module_with_sizes(NULL, "n=1", &out, E));
+  REFUSED(tirc_module_with_sizes(m, NULL, &out, E));
+  REFUSED(tirc_module_with_sizes(m, "n=1", NULL, E));
   REFUSED(tirc_module_hash(NULL, &s, E));
   REFUSED(tirc_module_hash(m, NULL, E));
   REFUSED(tirc_module_compare(m, NULL, &s, E));

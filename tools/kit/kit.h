@@ -21,7 +21,7 @@ typedef enum Device { DEVICE_CPU, DEVICE_EMULATE, DEVICE_OPENCL, DEVICE_CUDA } D
 /* Where options.def puts what was typed: each command has a struct of its own options, which begins
  * with the arguments (what is no option), or with one of these groups. How programs are read; */
 typedef struct Loading {
-  List args, define, bind;
+  List args, define, bind, sizes;
   const char *output, *target, *operators, *test_data;
   bool strict;
   int64_t script_steps;

@@ -19,6 +19,26 @@ static int in_dialect(tirc_module **m) {
   return DONE;
 }
 
+/* Sizes that cannot be are told, and the program goes on without them. */
+static void with_sizes(const Loading *o, tirc_module **m) {
+  for (int i = 0; i < o->sizes.n; i++) {
+    tirc_module *other;
+    tirc_error *e = NULL;
+    if (tirc_module_with_sizes(*m, o->sizes.at[i], &other, &e)) {
+      warn_about(NULL, NULL, 0, 0, tirc_error_message(e), tirc_error_get(e, TIRC_ERROR_CODE));
+      tirc_error_free(e);
+      continue;
+    }
+    tirc_module_free(*m);
+    *m = other;
+  }
+}
+
+static int as_asked(const Loading *o, tirc_module **m) {
+  with_sizes(o, m);
+  return in_dialect(m);
+}
+
 int load_program_with(const Loading *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out) {
   tirc_error *e = NULL;
@@ -28,12 +48,12 @@ int load_program_with(const Loading *o, const char *path, int n, const tirc_defi
                     path);
   if (is_onnx(path)) {
     const int status = import_onnx(o, path, n, defines, out);
-    return status == DONE ? in_dialect(out) : status;
+    return status == DONE ? as_asked(o, out) : status;
   }
   if (o->bind.n || o->test_data)
     return complain("leave it out", "%s is about a file of ONNX, and not '%s'",
                     o->bind.n ? "--bind" : "--test-data", path);
-  return tirc_module_read(path, n, defines, out, &e) ? report(e) : in_dialect(out);
+  return tirc_module_read(path, n, defines, out, &e) ? report(e) : as_asked(o, out);
 }
 
 /* The -D of the options. */
@@ -62,7 +82,7 @@ int load_program_text(const Loading *o, const char *name, const char *text, size
   int status = read_defines(o, &defines);
   if (status == DONE && tirc_module_parse(text, n, name, o->define.n, defines, out, &e))
     status = report(e);
-  return status == DONE ? in_dialect(out) : status;
+  return status == DONE ? as_asked(o, out) : status;
 }
 
 enum { MOST_TEXT = 1 << 28 };

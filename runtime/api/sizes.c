@@ -1,0 +1,111 @@
+/* Which ranges of a size get schedules of their own: text becomes an attribute of the functions
+ * that have the size, which rules read.
+ *
+ *   "n=1,4,64-512"    ->    T.func_attr({"sizes": {"n": [1, 4, [64, 512]]}}) */
+#include "api.h"
+
+#include "ir/tree/annotations.h"
+#include "ir/tree/symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+typedef struct WithSizes {
+  const tirc_module *from;
+  const char *text;
+  Sources sources;
+  tirc_module *result;
+} WithSizes;
+
+typedef struct Reader {
+  Tirc *c;
+  const char *all, *at;
+  int64_t last; /* the greatest number so far; -1: none */
+} Reader;
+
+static _Noreturn void bad(const Reader *r, const char *why) {
+  tirc_fail(r->c, (Loc){0}, CODE_ARGUMENT,
+            "NAME=1,4,64-512: numbers and ranges in ascending order, apart from each other",
+            "sizes %s: %s", r->all, why);
+}
+
+static int64_t read_number(Reader *r) {
+  char *end;
+  if (*r->at < '0' || *r->at > '9') bad(r, "a number is missing");
+  errno = 0;
+  const long long n = strtoll(r->at, &end, 10);
+  if (errno || n > INT32_MAX) bad(r, "a number is too large");
+  r->at = end;
+  return n;
+}
+
+static Expr read_range(Reader *r) {
+  Tirc *c = r->c;
+  const int64_t least = read_number(r);
+  const bool pair = *r->at == '-';
+  if (pair) r->at++;
+  const int64_t most = pair ? read_number(r) : least;
+  if (most < least) bad(r, "a range ends before it begins");
+  if (least <= r->last) bad(r, "ranges overlap, or are not in ascending order");
+  r->last = most;
+  const Expr ends[] = {tirc_int(c, DT_INT64, least), tirc_int(c, DT_INT64, most)};
+  return pair ? tirc_expr(c, OP_TUPLE, DT_HANDLE, 2, ends) : ends[0];
+}
+
+static Expr read_ranges(Reader *r) {
+  VEC(Expr) ranges = {0};
+  do vec_push(r->c, ranges, read_range(r));
+  while (*r->at == ',' && r->at++);
+  if (*r->at) bad(r, "this is more than ranges");
+  return tirc_expr(r->c, OP_TUPLE, DT_HANDLE, ranges.n, ranges.at);
+}
+
+static bool has_size(Tirc *c, const Func *f, const char *name) {
+  Expr *symbols;
+  const int n = tirc_extent_params(c, f, &symbols);
+  for (int i = 0; i < n; i++)
+    if (!strcmp(symbols[i]->u.s, name)) return true;
+  return false;
+}
+
+static const Func *with_ranges(Tirc *c, const Func *f, const char *name, Expr ranges) {
+  const Expr old = tirc_attrs_get(f->attrs, tirc_key(KEY_SIZES));
+  const int n = old && old->op == OP_DICT ? old->n : 0;
+  Expr *items = tirc_new_array(c, Expr, n + 2);
+  for (int i = 0; i < n; i++) items[i] = old->args[i];
+  items[n] = tirc_string(c, name);
+  items[n + 1] = ranges;
+  Func *to = tirc_copy(c, f, 1);
+  to->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_SIZES),
+                             tirc_expr(c, OP_DICT, DT_HANDLE, n + 2, items));
+  return to;
+}
+
+static void set_sizes(Tirc *c, void *self) {
+  WithSizes *p = self;
+  Reader r = {c, p->text, strchr(p->text, '='), -1};
+  if (!r.at || r.at == p->text) bad(&r, "it does not start with NAME=");
+  const char *name = tirc_strndup(c, p->text, (size_t)(r.at++ - p->text));
+  const Expr ranges = read_ranges(&r);
+  const Module *from = p->from->m;
+  tirc_context_depend(c, p->from->c);
+  Module *m = tirc_copy(c, from, 1);
+  const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs + 1);
+  bool found = false;
+  for (int i = 0; i < m->n_funcs; i++) {
+    const bool has = has_size(c, from->funcs[i], name);
+    funcs[i] = has ? with_ranges(c, from->funcs[i], name, ranges) : from->funcs[i];
+    found |= has;
+  }
+  if (!found) bad(&r, "no function has an extent of that name which only a call tells");
+  m->c = c;
+  m->funcs = funcs;
+  p->result = tirc_api_module(c, m, &p->sources);
+}
+
+tirc_status tirc_module_with_sizes(const tirc_module *m, const char *sizes, tirc_module **out,
+                                   tirc_error **error) {
+  NEED(m, sizes, out);
+  WithSizes p = {.from = m, .text = sizes, .sources = m->sources};
+  return tirc_api_make_module(set_sizes, &p, &p.sources, &p.result, out, error);
+}
