@@ -81,6 +81,7 @@ int cmd_doctor(DoctorOptions *o) {
   Doctor d = {.o = o};
   if (o->asked.output && !o->self_test)
     return complain("tirc doctor --self-test -o FILE", "-o is for what --self-test compiles");
+  if (check_output(o->asked.output) != DONE) return BAD;
   examine_machine(&d);
   examine_software(&d);
   if (o->self_test) climb_ladder(&d);
