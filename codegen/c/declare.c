@@ -97,8 +97,7 @@ static void declare(Gen *g, Text *t, const Func *f, const char *symbol) {
                  apart ? "What restrict stands on must not overlap what is written." : "");
   tirc_text_addf(t, "%s;\n", declaration);
   tirc_cg_declare_with_runtime(t, declaration);
-  if (!g->file->what->of_model && tirc_may_fail(&g->file->failures, f))
-    tirc_cg_declare_error_text(t, symbol);
+  if (tirc_may_fail(&g->file->failures, f)) tirc_cg_declare_error_text(t, symbol);
   g->taken.n = mark;
 }
 
@@ -126,7 +125,7 @@ const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, const char *f
                 "#endif\n");
   tirc_text_add(&t, runtime);
   const char *const *symbols = tirc_symbols(c, m);
-  for (int i = 0; i < m->n_funcs; i++) declare(&g, &t, m->funcs[i], symbols[i]);
+  for (int i = 0; i < m->n_funcs && !of_model; i++) declare(&g, &t, m->funcs[i], symbols[i]);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");
   return t.at;
 }

@@ -58,10 +58,13 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
   const char *declaration = tirc_cg_declaration(g, &s, &names);
   const char *why = tirc_cg_symbol_note(g, f);
   if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
-  tirc_text_addf(g->out, "\n%s;\n", declaration);
+  /* A model's operators are its own affair; inlined they would be one huge function. */
+  const char *place = g->file->what->of_model ? "static __attribute__((noinline, unused)) " : "";
+  tirc_text_addf(g->out, "\n%s%s;\n", place, declaration);
   const bool is_rounding = may_lose_rounding(f);
   g->file->uses_rounding |= is_rounding;
-  tirc_src_open(g, "%s%s {", is_rounding ? "TIRC_ROUNDS " : "", declaration);
+  tirc_src_open(g, "%s%s%s {", g->file->what->of_model ? "static " : "",
+                is_rounding ? "TIRC_ROUNDS " : "", declaration);
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
   tirc_src_stmt(g, f->body);
   g->out = outer;

@@ -44,6 +44,19 @@ static void translate(Work *w, const Module *m, bool of_model) {
   tirc_marks_end(g);
 }
 
+/* A model's operators are its own affair, so that models and programs can be linked together;
+ * inlined they would be one huge function. */
+static void keep_inside(Work *w) {
+  static const char name[] = "noinline";
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  LLVMAttributeRef attribute = LLVMCreateEnumAttribute(w->g.context, kind, 0);
+  for (LLVMValueRef f = LLVMGetFirstFunction(w->g.module); f; f = LLVMGetNextFunction(f)) {
+    if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMExternalLinkage) continue;
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+  }
+}
+
 _Noreturn static void internal(Tirc *c, const char *what, char *message) {
   char *s = tirc_strdup(c, message ? message : "");
   LLVMDisposeMessage(message);
@@ -93,6 +106,7 @@ static LLVMMemoryBufferRef compile(Tirc *c, const Module *m, const ModelEntry *e
   }
   w->target = tirc_target_new(c, cpu, runs_here);
   translate(w, m, entry);
+  if (entry) keep_inside(w);
   if (entry) tirc_gen_entry(&w->g, entry, tirc_symbols(c, m));
   verify(w);
   optimise(w);
