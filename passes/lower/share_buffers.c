@@ -12,6 +12,7 @@
  * a memory and a name of its own, which is what readers and LLVM's alias analysis know best. */
 #include "internal.h"
 #include "ir/arith/equal.h"
+#include "ir/tree/annotations.h"
 
 #include <stdlib.h>
 
@@ -42,24 +43,36 @@ static void note_buffer(Lives *k, Buffer b) {
   if (l && l->buffer != b) l->is_fixed = true; /* another buffer of its memory */
 }
 
-static bool look_at_expr(Visitor *v, Expr e) {
-  Life *l = e->op == OP_VAR ? note_use(v->self, e) : NULL;
+static void fix(Lives *k, Expr data) {
+  Life *l = note_use(k, data);
   if (l) l->is_fixed = true;
+}
+
+static bool look_at_expr(Visitor *v, Expr e) {
+  if (e->op == OP_VAR) fix(v->self, e);
   if (e->op == OP_LOAD) note_buffer(v->self, e->u.buffer);
   return true;
+}
+
+static void fix_viewed(Lives *k, const Block *b) {
+  for (int i = 0; i < b->n_matches; i++) fix(k, b->matches[i].source.buffer->data);
+}
+
+/* A loop is told by name what it is to prefetch. */
+static void fix_prefetched(Lives *k, const For *loop) {
+  Expr wish = tirc_attrs_get(loop->annotations, tirc_key(KEY_SOFTWARE_PREFETCH));
+  for (int i = 0; wish && i + 1 < wish->n; i += 2)
+    for (int b = 0; b < k->n; b++)
+      if (wish->args[i]->op == OP_STRING && !strcmp(wish->args[i]->u.s, k->at[b].buffer->name))
+        k->at[b].is_fixed = true;
 }
 
 static bool look_at_stmt(Visitor *v, Stmt s) {
   Lives *k = v->self;
   if (s->kind == STMT_STORE) note_buffer(k, s->u.store.buffer);
-  if (s->kind == STMT_ALLOC || s->kind == STMT_DECL) {
-    Life *l = note_use(k, s->u.alloc.buffer->data);
-    if (l) l->is_fixed = true;
-  }
-  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++) {
-    Life *l = note_use(k, s->u.block.matches[i].source.buffer->data);
-    if (l) l->is_fixed = true;
-  }
+  if (s->kind == STMT_ALLOC || s->kind == STMT_DECL) fix(k, s->u.alloc.buffer->data);
+  if (s->kind == STMT_BLOCK) fix_viewed(k, &s->u.block);
+  if (s->kind == STMT_FOR) fix_prefetched(k, &s->u.loop);
   return true;
 }
 
@@ -82,6 +95,7 @@ static Lives lives_of(Tirc *c, const Block *b) {
     k.at[i] = (Life){b->allocs[i], b->allocs[i], -1, -1, !is_plain(b->allocs[i])};
     tirc_map_set(c, &k.of, b->allocs[i]->data, &k.at[i]);
   }
+  fix_viewed(&k, b);
   for (; k.statement < b->body->u.seq.n; k.statement++)
     tirc_visit_stmt(&v, tirc_item(b->body, k.statement));
   return k;

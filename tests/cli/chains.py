@@ -22,6 +22,27 @@ def chain(n):
     return text
 
 
+def products(n, size):
+    """Each a product of a weight, scaled, and the one before it: sums that would overflow if the scale were taken out of all of them."""
+    text = HEAD.replace("(24,)", f"({size}, {size})").replace("B: ", f"W: T.Buffer(({size}, {size}), 'float32'), B: ")
+    text += "".join(f"    t{i} = T.alloc_buffer(({size}, {size}))\n" for i in range(n - 1))
+    for i in range(n):
+        source, to = "A" if i == 0 else f"t{i - 1}", "B" if i == n - 1 else f"t{i}"
+        text += (f"    for i, j, k in T.grid({size}, {size}, {size}):\n        with T.block('b{i}'):\n            vi, vj, vk = T.axis.remap('SSR', [i, j, k])\n"
+                 f"            with T.init():\n                {to}[vi, vj] = T.float32(0)\n"
+                 f"            {to}[vi, vj] = {to}[vi, vj] + W[vi, vk] * T.float32(0.3) * {source}[vk, vj]\n")
+    return text
+
+
+def viewed(n):
+    """The chain in a block with a view of its second buffer, which is read at the end."""
+    head, body = chain(n).split("    for i in range(24):", 1)
+    first, allocated = head.rsplit("'float32')):\n", 1)
+    body = ("    for i in range(24):" + body).replace(f"B[v] = t{n - 2}[v]", f"B[v] = t{n - 2}[v] + seen[v]")
+    inside = allocated + "    seen = T.match_buffer(t1[0:24], (24,), 'float32', offset_factor=1)\n" + body
+    return first + "'float32')):\n    with T.block('root'):\n" + "".join(f"    {line}\n" for line in inside.splitlines())
+
+
 def graph(rng, n):
     """Each block reads one to three of those before it, near ones more often; shapes and types differ."""
     made = [("A", "(24,)", "float32")]
@@ -63,6 +84,13 @@ def main(tirc, folder):
         after = run(tirc, "lower", path).count("T.decl_buffer")
         assert after < before, f"{n} blocks: {before} buffers became {after}"
         assert "check: ok" in run(tirc, "run", path, "--check", "--threads", "1")
+    with open(path, "w") as f:
+        f.write(viewed(70))
+    assert "check: ok" in run(tirc, "run", path, "--check", "--threads", "1")
+    with open(path, "w") as f:
+        f.write(products(70, 48))
+    sums = [float(run(tirc, "run", path, "--threads", "1", *words).split("sum ")[1].split()[0]) for words in ([], ["--auto"])]
+    assert abs(sums[0] - sums[1]) < 1e-3 * abs(sums[0]), f"70 products: {sums}"
     with open(path, "w") as f:
         f.write(chain(3000))
     run(tirc, "apply", path, "--auto")

@@ -248,6 +248,30 @@ static void require_order(BlockChange *b) {
                    "The instances of block %s must keep their order.", tirc_name_of(b->block));
 }
 
+/* --- what is started -------------------------------------------------------------------------- */
+
+/* Whether the condition says something of steps of a sum: var(i) is the loop of iterator i. */
+static bool is_about_steps(int n, const IterVar *iters, const Expr *vars, Expr condition) {
+  for (int i = 0; i < n; i++)
+    if (iters[i].kind == ITER_REDUCE && tirc_uses_var(condition, vars[i])) return true;
+  return false;
+}
+
+/* A condition on steps leaves the init alone, and one on places guards it, too. */
+static void require_same_start(BlockChange *b, Expr predicate) {
+  const Block *block = tirc_block_of(b->block);
+  if (!block->init) return;
+  Expr *vars = tirc_new_array(b->c, Expr, block->n_iters + 1);
+  for (int i = 0; i < block->n_iters; i++) vars[i] = tirc_loop_of(b->loops.at[i])->var;
+  if (!is_about_steps(block->n_iters, block->iters, vars, block->predicate) ||
+      is_about_steps(b->map.n_outputs, b->iters, b->loop_vars, predicate))
+    return;
+  tirc_refuse(b->s, b->block->stmt, SERR_PREDICATE_LOST,
+              "Block %s starts sums where its condition %s fails, and would not without the "
+              "steps that this speaks of.",
+              block->name, tirc_print_expr(b->c, block->predicate));
+}
+
 /* --- rewriting -------------------------------------------------------------------------------- */
 
 static Stmt new_nest(BlockChange *b) {
@@ -255,6 +279,7 @@ static Stmt new_nest(BlockChange *b) {
   Stmt old = b->block->stmt;
   Block block = old->u.block;
   Expr predicate = tirc_substitute(c, block.predicate, &b->outside);
+  require_same_start(b, tirc_simplify(b->a, predicate));
   block.n_iters = 0;
   block.predicate = tirc_bool(c, true);
   block = tirc_substitute_stmt(c, tirc_block(c, &block), &b->in_body)->u.block;
