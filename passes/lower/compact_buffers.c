@@ -225,15 +225,16 @@ static Expr rewrite_expr(Mutator *m, Expr e) {
   return to ? tirc_load(m->c, to->buffer, e->n, shift(m, to, e->n, e->args)) : e;
 }
 
+/* What says where it lies may be in a buffer that shrinks, too. */
 static Region shift_region(Mutator *m, Region r) {
   const Compact *to = tirc_map_get(&((State *)m->self)->compacted, r.buffer);
-  if (!to) return r;
   Range *dims = tirc_new_array(m->c, Range, r.buffer->ndim);
   for (int i = 0; i < r.buffer->ndim; i++) {
-    dims[i] = r.dims[i];
-    dims[i].min = *shift(m, &(Compact){to->buffer, &to->corner[i]}, 1, &dims[i].min);
+    dims[i].min = tirc_mutate_expr(m, r.dims[i].min);
+    dims[i].extent = tirc_mutate_expr(m, r.dims[i].extent);
+    if (to) dims[i].min = *shift(m, &(Compact){to->buffer, &to->corner[i]}, 1, &dims[i].min);
   }
-  return (Region){to->buffer, dims};
+  return (Region){to ? to->buffer : r.buffer, dims};
 }
 
 static const Region *shift_regions(Mutator *m, int n, const Region *from) {

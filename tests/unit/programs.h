@@ -114,6 +114,15 @@ static const Program programs[] = {
           "            if i * 3 <= j * 2 and j < i * 5 + 7:\n                B[i, j] = A[j]\n"
           "            if 39 - j >= i:\n                B[i, j] = B[i, j] + A[39 - j]\n"),
      0, 0},
+    {"a view of the row that a number in a cache says",
+     FUNC("L: T.Buffer((16,), \"int32\"), " B2(A, 16, 4) ", " B1(E, 16),
+          "    N = T.alloc_buffer((16,), \"int32\")\n    for i in range(16):\n"
+          "        with T.block(\"N\"):\n            vi = T.axis.spatial(16, i)\n"
+          "            N[vi] = T.abs(L[vi]) % 16\n"
+          "        with T.block(\"E\"):\n            vi = T.axis.spatial(16, i)\n"
+          "            V = T.match_buffer(A[N[vi], 0:4], (1, 4), \"float32\")\n"
+          "            E[vi] = V[0, 1]\n"),
+     0, 0},
     {"cache in a tile",
      FUNC(B2(A, 32, 32) ", " B2(B, 32, 32),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((32, 32))\n"
