@@ -63,7 +63,7 @@ struct Tirc {
   Tirc **retained;        /* contexts whose nodes this one refers to */
   int n_retained;
   struct Owned *owned;         /* what is not in the arena and goes with it, newest first */
-  struct KnownExtent *extents; /* variables whose bounds its analyzers know, newest first */
+  struct KnownExtent *extents; /* bounds and conditions that its analyzers know, newest first */
   int refs;                    /* changed atomically */
 };
 

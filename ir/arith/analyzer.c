@@ -20,14 +20,18 @@ Analyzer *tirc_plain_analyzer(Tirc *c) {
 }
 
 typedef struct KnownExtent {
-  Expr var;
+  Expr var; /* or NULL: a condition */
   Range range;
+  Expr condition;
   struct KnownExtent *next;
 } KnownExtent;
 
 Analyzer *tirc_analyzer(Tirc *c) {
   Analyzer *a = tirc_plain_analyzer(c);
-  for (const KnownExtent *k = c->extents; k; k = k->next) tirc_bind_range(a, k->var, k->range);
+  for (const KnownExtent *k = c->extents; k; k = k->next)
+    if (k->var) tirc_bind_range(a, k->var, k->range);
+  for (const KnownExtent *k = c->extents; k; k = k->next)
+    if (k->condition) (void)tirc_enter_constraint(a, k->condition);
   return a;
 }
 
@@ -41,12 +45,51 @@ void tirc_know_extent(Tirc *c, Expr var, int64_t lower, int64_t upper) {
   extent += extent < INT64_MAX;
   KnownExtent *k = tirc_new(c, KnownExtent);
   *k = (KnownExtent){var, tirc_range(tirc_int(c, DT_INT64, lower), tirc_int(c, DT_INT64, extent)),
-                     c->extents};
+                     NULL, c->extents};
   c->extents = k;
+}
+
+static void know_condition(Tirc *c, Expr condition) {
+  for (const KnownExtent *k = c->extents; k; k = k->next)
+    if (k->condition == condition) return;
+  KnownExtent *k = tirc_new(c, KnownExtent);
+  *k = (KnownExtent){.condition = condition, .next = c->extents};
+  c->extents = k;
+}
+
+static bool is_of(Expr e, const PtrMap *symbols) {
+  if (e->op == OP_VAR) return tirc_map_has(symbols, e);
+  if (e->op == OP_LOAD || e->op == OP_CALL || e->op == OP_LET) return false;
+  for (int i = 0; i < e->n; i++)
+    if (!is_of(e->args[i], symbols)) return false;
+  return true;
+}
+
+/* What the first statements of a body assume. False: here is another statement. */
+static bool know_assumed(Tirc *c, Stmt s, const PtrMap *symbols) {
+  if (s->kind == STMT_BLOCK) return know_assumed(c, s->u.block.body, symbols);
+  if (s->kind == STMT_SEQ) {
+    for (int i = 0; i < s->u.seq.n; i++)
+      if (!know_assumed(c, tirc_item(s, i), symbols)) return false;
+    return true;
+  }
+  const Expr condition = tirc_assumed(s);
+  if (condition && is_of(condition, symbols)) know_condition(c, condition);
+  return condition != NULL;
+}
+
+static void know_assumptions(Tirc *c, const Func *f) {
+  Expr *symbols;
+  PtrMap map = {0};
+  if (!f->body) return;
+  const int n = tirc_extent_params(c, f, &symbols);
+  for (int i = 0; i < n; i++) tirc_map_set(c, &map, symbols[i], symbols[i]);
+  (void)know_assumed(c, f->body, &map);
 }
 
 void tirc_know_extents(Tirc *c, const Func *f) {
   Expr *symbols;
+  know_assumptions(c, f);
   if (!tirc_attrs_get(f->attrs, tirc_key(KEY_UPPER_BOUND)) &&
       !tirc_attrs_get(f->attrs, tirc_key(KEY_LOWER_BOUND)))
     return;

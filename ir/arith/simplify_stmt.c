@@ -67,6 +67,7 @@ static Stmt simplify_branch(Mutator *m, Stmt s) {
 
 static Stmt simplify_one(Mutator *m, Stmt s) {
   Pass *p = m->self;
+  if (tirc_assumed(s)) return s; /* known to hold, since it is checked here */
   if (s->kind == STMT_FOR) return simplify_loop(m, s);
   if (s->kind == STMT_IF) return simplify_branch(m, s);
   if (s->kind == STMT_BLOCK) {

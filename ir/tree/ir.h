@@ -412,6 +412,11 @@ bool tirc_has_kernels(const Module *m);
 static inline bool tirc_calls(Expr e, Callee callee) {
   return e->op == OP_CALL && e->u.callee == callee;
 }
+/* The condition of a statement T.assume(condition); NULL: it is another one. */
+static inline Expr tirc_assumed(Stmt s) {
+  const bool is = s->kind == STMT_EVAL && tirc_calls(s->u.eval.value, CALL_ASSUME);
+  return is && s->u.eval.value->n == 1 ? s->u.eval.value->args[0] : NULL;
+}
 /* T.call_extern or T.call_pure_extern */
 static inline bool tirc_is_extern(Expr e) {
   return tirc_calls(e, CALL_EXTERN) || tirc_calls(e, CALL_PURE_EXTERN);

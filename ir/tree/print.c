@@ -179,3 +179,7 @@ const char *tirc_print_buffer(Tirc *c, Buffer b) {
   tirc_text_add(&t, "]");
   return t.at;
 }
+
+const char *tirc_assumed_text(Tirc *c, Expr condition) {
+  return tirc_format(c, "the program assumes that %s", tirc_print_expr(c, condition));
+}

@@ -26,4 +26,7 @@ bool tirc_is_reserved(const char *word);          /* no name: Python's keywords,
 const char *tirc_loop_kind_name(LoopKind k);      /* "serial", "parallel", ... */
 const char *tirc_iter_kind_name(IterKind k);      /* "spatial", "reduce", "opaque", "scan" */
 
+/* The message of a check of what a program assumes. */
+const char *tirc_assumed_text(Tirc *c, Expr condition);
+
 #endif

@@ -375,6 +375,14 @@ static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
   if (tirc_calls(e, CALL_PREFETCH)) return;
+  const Expr assumed = tirc_assumed(s->stmt);
+  if (assumed) {
+    s->stmt =
+        tirc_with_loc(k->t, tirc_assert_stmt(k->t, assumed, tirc_assumed_text(k->t, assumed), NULL),
+                      s->stmt->loc);
+    compile_assert(k, s);
+    return;
+  }
   if (k->launches && tirc_is_launch(e)) {
     compile_launch(k, s);
     return;
