@@ -88,6 +88,8 @@ int tirc_begin_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self) {
   return child;
 }
 
-void tirc_end_child(int child) {
-  while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+int64_t tirc_end_child(int child) {
+  struct rusage used = {0};
+  while (child > 0 && wait4(child, NULL, 0, &used) < 0 && errno == EINTR) continue;
+  return (int64_t)used.ru_maxrss * 1024;
 }

@@ -19,6 +19,7 @@ bool tirc_in_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self, int64
 /* Begins body(c, self) in a child that goes on beside this process: what it raises, and how it
  * ends, is nobody's affair. -1: there is none. To be ended, which waits for it. */
 int tirc_begin_child(Tirc *c, void (*body)(Tirc *c, void *self), void *self);
-void tirc_end_child(int child); /* -1: none */
+/* -1: none. Gives the bytes that it had in memory at most. */
+int64_t tirc_end_child(int child);
 
 #endif

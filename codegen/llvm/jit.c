@@ -25,6 +25,7 @@ typedef struct Room {
   char *at;
   size_t code, data; /* taken of each half */
   bool is_full;      /* something did not fit, which ends a process that LLVM runs in */
+  int64_t others;    /* bytes of memory that the processes had which compiled beside the child */
 } Room;
 struct Jit {
   LLVMOrcLLJITRef lljit; /* NULL: nothing has needed it */
@@ -263,12 +264,13 @@ typedef struct Making {
   PackedFunc *entries; /* one a function */
 } Making;
 
-/* Compiles what is not kept of each n-th part, and keeps it. */
+/* The parts that one of n processes compiles: each n-th. */
 typedef struct Share {
   const Making *making;
   int first, n;
 } Share;
 
+/* Compiles those that are not kept yet, and keeps them. */
 static void keep_share(Tirc *c, void *self) {
   const Share *s = self;
   const Making *k = s->making;
@@ -304,14 +306,15 @@ static void keep_all(Tirc *c, const Making *k) {
   int *others = tirc_new_array(c, int, n);
   for (int i = 1; i < n; i++) others[i] = tirc_begin_child(c, keep_share, &(Share){k, i, n});
   if (n > 1) keep_share(c, &(Share){k, 0, n});
-  for (int i = 1; i < n; i++) tirc_end_child(others[i]);
+  for (int i = 1; i < n; i++) k->room->others += tirc_end_child(others[i]);
 }
 
 static void make_in_child(Tirc *c, void *self) {
   const Making *k = self;
   Jit *j = tirc_jit_open(c);
   const CodeCache cache = tirc_cache_open();
-  if (*cache.folder && tirc_cache_problem(&cache) == 0) keep_all(c, k);
+  const bool is_roomy = cache.limit >= (int64_t)CACHE_USUAL_MB / 8 << 20; /* all of it stays */
+  if (*cache.folder && is_roomy && tirc_cache_problem(&cache) == 0) keep_all(c, k);
   j->linked_in = k->room;
   add_all(c, j, k->lowered, k->cpu, k->together, false);
   for (int i = 0; i < k->lowered->n_funcs; i++) k->entries[i] = j->funcs[i].func;
@@ -346,6 +349,7 @@ Jit *tirc_jit_by_child(Tirc *c, const Module *lowered, const char *cpu, int toge
     tirc_throw(c);
   }
   bool ok = j && j->room.at && tirc_in_child(c, make_in_child, &making, peak) && close_room(room);
+  if (ok && peak) *peak += room->others;
   if (ok) make_room(c, j, lowered->n_funcs);
   for (int i = 0; ok && i < lowered->n_funcs; i++)
     add_entry(c, j, lowered->funcs[i]->name, making.entries[i]);

@@ -13,7 +13,6 @@ typedef struct Auto {
   Script *sc;
   Rules rules, forms, hints;
   const RuleListener *listener;
-  const ScriptLimits *limits; /* or NULL */
   const char *own, *embedded; /* libraries; own: or NULL */
   /* what is to be done within the script's limits */
   const char *path, *func;
@@ -103,8 +102,8 @@ static bool is_laid_out_anew(Sched *s, const char *func) {
   return s->mod->funcs[tirc_function_named(s, func)]->relayouts;
 }
 
-/* It did nothing to the function, and that is not what it was for; but a function that gets no
- * blocks has no form at all. */
+/* A form that raises has a fault: one that has nothing to do says False. Of a function without
+ * blocks nothing can be asked, so raising is no fault there. */
 static void warn_of_form(Sched *s, const Rule *form, const char *func) {
   if (!s->roots[tirc_function_named(s, func)]) return;
   const char *why = tirc_script_raised(s->c);
@@ -305,17 +304,16 @@ static void form_function(Script *sc, void *self) {
   a->formed = tirc_bring_into_forms(sc, &a->forms, a->func);
 }
 
-/* Rules look at each block some times: where the caller says nothing, their limit grows with the
- * number of blocks. */
-static void give_steps(Auto *a) {
+void tirc_rules_give_steps(Script *sc, const ScriptLimits *limits) {
   enum { A_BLOCK = 40000 };
-  if (a->limits && a->limits->steps > 0) return;
-  const int64_t steps = (int64_t)nests_of(a->sc->sched, a->func).n * A_BLOCK;
-  if (steps > a->sc->max_steps) a->sc->max_steps = steps;
+  Sched *s = sc->sched;
+  int64_t steps = 0;
+  for (int f = 0; f < s->mod->n_funcs; f++)
+    if (s->roots[f]) steps += (int64_t)tirc_child_blocks(s, s->roots[f]).n * A_BLOCK;
+  if (steps > sc->max_steps && !(limits && limits->steps > 0)) sc->max_steps = steps;
 }
 
 static void schedule_function(Auto *a) {
-  give_steps(a);
   tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
   int i = a->sc->sched->roots[tirc_function_named(a->sc->sched, a->func)] ? 0 : a->rules.n;
   while (i < a->rules.n && (a->rule = a->rules.at[i], !try_rule(a))) i++;
@@ -332,12 +330,11 @@ static void add_forms(Script *sc, void *self) {
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
                         void (*out)(void *self, const char *text), ScriptObserver observer,
                         void *self, const RuleListener *listener) {
-  Auto a = {.sc = tirc_script_open(s, limits, out, observer, self),
-            .listener = listener,
-            .limits = limits};
+  Auto a = {.sc = tirc_script_open(s, limits, out, observer, self), .listener = listener};
   const char *const paths[] = {path, tirc_rule_library_path(s->c, s->gpu ? GPUS : PROCESSORS)};
   a.own = paths[0];
   a.embedded = paths[1];
+  tirc_rules_give_steps(a.sc, limits);
   a.sc->is_library = true;
   a.sc->rules = path;
   for (int i = 0; i < 2; i++) {

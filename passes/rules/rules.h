@@ -8,8 +8,8 @@
  * undone: program, handles and trace are as before.
  *
  * Before rules look at a function, `forms = [f, g, ...]` bring it into the form that they know:
- * each of them is called in the same way, and what it did stays unless it returns False or raises,
- * which is a warning. The embedded libraries have such a list, in whose place comes that of a
+ * each of them is called in the same way, and what it did stays unless it returns False or raises.
+ * Raising is a warning. The embedded libraries have such a list, in whose place comes that of a
  * library of one's own. So they may have `hints = [f, g, ...]`, of the schedule and a block that no
  * rule took: the first that returns words says what its author can do, in the warning.
  */
@@ -38,6 +38,10 @@ void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *o
 bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func);
 /* Gives them back the shapes that callers know. */
 void tirc_leave_forms(Script *sc, const char *func);
+
+/* Rules look at each block some times: where the caller sets no limit, theirs grows with the number
+ * of blocks. To be called before they are. */
+void tirc_rules_give_steps(Script *sc, const ScriptLimits *limits);
 
 /* Hears of each rule that was tried on a function. reason: in words, or NULL. rule NULL: none of
  * them took it. */

@@ -160,7 +160,7 @@ typedef struct tirc_program_size {
   int64_t packed;                   /* made once, of weights and constants */
   int64_t workspace;                /* one block that all other tensors share, */
   int64_t unshared;                 /* and what they would need without sharing */
-  int64_t made_in; /* what a child that made the code had in memory at most; 0: there was none */
+  int64_t made_in; /* what children that made the code had in memory at most; 0: there was none */
 } tirc_program_size;
 TIRC_API tirc_status tirc_program_measure(const tirc_program *p, int n, const tirc_argument *args,
                                           tirc_program_size *out, tirc_error **error);

@@ -8,7 +8,7 @@ TIRC_C_BEGIN
 
 typedef struct tirc_schedule_options {
   const char *target; /* what the script sees as sch.target; NULL: "haswell" */
-  int64_t max_steps;  /* 0: 10 million */
+  int64_t max_steps;  /* 0: 10 million, of rules more where a function has very many blocks */
   bool strict;        /* warnings are errors: what is warned of fails, and changes nothing */
   bool verify;        /* check the schedule's own state after each primitive; slow */
   void *self;         /* handed to the functions below, each of which may be NULL */

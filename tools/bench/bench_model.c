@@ -303,7 +303,7 @@ static int run(ModelBench *b) {
   fputc('\n', b->out);
   if (b->rival.runtime) put_rival(b);
   if (b->rival.runtime && b->size.made_in)
-    fprintf(b->out, "the process that made the code is gone, and had %.1f MB\n",
+    fprintf(b->out, "what made the code is gone, and had %.1f MB\n",
             (double)b->size.made_in * 1e-6);
   if (b->o->profile) put_profile(b);
   if (b->o->figures) status = put_json(b);
