@@ -2,14 +2,13 @@
  * symbols it can reach are those the translation names: libm, and memory from the C library. An
  * object that is in the cache is not made again, and image.c links it; what it does not know goes
  * to ORC, and so does what a child makes. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "cache.h"
 #include "gen.h"
 #include "image.h"
 #include "ir/child.h"
+#include "ir/processors.h"
 #include "key.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -293,8 +292,7 @@ static void keep_share(Tirc *c, void *self) {
  */
 static int count_shares(const Making *k) {
   enum { MOST = 8, FEWEST_PARTS = 3 };
-  cpu_set_t cpus;
-  const int n = sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : CPU_COUNT(&cpus);
+  const int n = tirc_processors();
   const int worth = count_parts(k->lowered, k->together) / FEWEST_PARTS;
   const int shares = n < worth ? n : worth;
   return shares < 1 ? 1 : shares < MOST ? shares : MOST;

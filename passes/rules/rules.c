@@ -337,6 +337,7 @@ void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
   tirc_rules_give_steps(a.sc, limits);
   a.sc->is_library = true;
   a.sc->rules = path;
+  tirc_script_look_for_table(a.sc);
   for (int i = 0; i < 2; i++) {
     if (!paths[i]) continue;
     a.path = paths[i];

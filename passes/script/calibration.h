@@ -23,10 +23,12 @@ typedef struct Calibration {
   const char *head;     /* its first line on this machine */
   const char *date;     /* its second line without what marks a comment; NULL: it is not used */
   const char *problem;  /* why one that is there is not used; or NULL */
-  bool begun;           /* it is of this machine, and was interrupted */
 } Calibration;
 
-/* native: this machine. */
+/* native: this machine. A table that is taken has been run once, apart, so that it runs. */
 Calibration tirc_calibration_find(Tirc *c, const Cpu *native);
+/* Whether there are answers of this machine from a run of `tirc calibrate` that was interrupted.
+ * They are in a file of their own: rules do not see them. */
+bool tirc_calibration_is_begun(Tirc *c, const Calibration *k, const Cpu *native);
 
 #endif

@@ -142,6 +142,11 @@ static const char *table_of(Script *sc, const char **root) {
   return l ? tirc_rule_library_path(c, l->name) : NULL;
 }
 
+void tirc_script_look_for_table(Script *sc) {
+  const char *root;
+  (void)table_of(sc, &root);
+}
+
 /* "a.b" -> "a/b" */
 static const char *path_of(Tirc *c, const char *name) {
   char *path = tirc_strdup(c, name);

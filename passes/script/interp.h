@@ -132,6 +132,9 @@ void tirc_script_import(Frame *f, const Syn *s);
 /* The names of a script at a path, which is run when it is first asked for. A path that
  * tirc_rule_library_path gave is an embedded library. */
 Env *tirc_script_module(Script *sc, const char *path);
+/* Which table the rules will take. What is wrong with this machine's is told now, and not while
+ * something is tried whose warnings may be dropped. */
+void tirc_script_look_for_table(Script *sc);
 
 /* read_json("knobs.json"): the value in a file beside the script, or in a folder there. */
 Value tirc_script_read_json(Script *sc, Value self, const Args *a);

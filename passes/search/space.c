@@ -18,10 +18,11 @@ struct Space {
   SpaceOptions options;
   int n_ways;
   const char **ways;
-  bool *takes;                          /* func * n_ways + way */
-  StrMap unknown;                       /* rules that blocks name, and no library has */
-  const struct ScriptModule *libraries; /* read once, run for each draw */
-  int probed_func, probed_way;          /* alone, while the space is made; -1: all */
+  bool *takes;                           /* func * n_ways + way */
+  StrMap unknown;                        /* rules that blocks name, and no library has */
+  const struct ScriptModule *libraries;  /* read once, run for each draw */
+  const struct Calibration *calibration; /* likewise, looked for once */
+  int probed_func, probed_way;           /* alone, while the space is made; -1: all */
 };
 
 const Cpu *tirc_space_target(const Space *sp) { return sp->options.target; }
@@ -262,6 +263,7 @@ Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
   r.sc->rules = sp->options.path;
   r.sc->known = sp->libraries;
   tirc_rules_give_steps(r.sc, &sp->options.limits);
+  r.sc->calibration = sp->calibration;
   tirc_script_within_limits(r.sc, (Loc){0}, run_rules, &r);
   r.sc->sched->trace = tirc_trace_with_decisions(c, r.sc->sched->trace);
   return r.sc->sched;
@@ -329,6 +331,7 @@ Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options) {
   tirc_script_within_limits(reading.run.sc, (Loc){0}, read_ways, &reading);
   const Run r = reading.run;
   sp->libraries = r.sc->modules;
+  sp->calibration = r.sc->calibration;
   sp->n_ways = r.ways.n;
   sp->ways = tirc_new_array(c, const char *, r.ways.n + 1);
   sp->takes = tirc_new_array(c, bool, r.ways.n * m->n_funcs + 1);
@@ -354,6 +357,8 @@ void tirc_space_check(Sched *s, const Module *m, const SpaceOptions *options) {
       .unknown = &unknown,
       .visit = warn};
   reading.run.sc->is_library = true;
+  reading.run.sc->rules = options->path;
+  tirc_script_look_for_table(reading.run.sc);
   tirc_script_within_limits(reading.run.sc, (Loc){0}, read_ways, &reading);
 }
 

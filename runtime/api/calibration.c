@@ -11,7 +11,7 @@ static void look(Tirc *c, void *self) {
   tirc_calibration *out = self;
   const Cpu *native = tirc_llvm_cpu(c, "native");
   const Calibration k = tirc_calibration_find(c, native);
-  *out = (tirc_calibration){.begun = k.begun};
+  *out = (tirc_calibration){.begun = tirc_calibration_is_begun(c, &k, native)};
   snprintf(out->file, sizeof out->file, "%s", k.file);
   snprintf(out->head, sizeof out->head, "%s", k.head);
   snprintf(out->date, sizeof out->date, "%s", k.date ? k.date : "");

@@ -220,7 +220,11 @@ static void find_shape(Tirc *c, void *self) {
   if (p->n != f->n_params)
     tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
               p->n);
-  if (p->param >= p->n || (p->param >= 0 && !f->buffers[p->param]))
+  if (p->param >= 0 && p->param < p->n && !f->buffers[p->param])
+    tirc_fail(c, f->loc, CODE_ARGUMENT, NULL,
+              "the parameter \"%s\" of %s is a scalar, and no array", f->params[p->param]->u.s,
+              f->name);
+  if (p->param >= p->n)
     tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s has no array parameter number %d", f->name,
               p->param);
   Symbol *symbols = tirc_new_array(c, Symbol, p->n_symbols);

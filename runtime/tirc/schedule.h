@@ -61,7 +61,7 @@ typedef struct tirc_calibration {
   char head[256];     /* the first line that it has where it is of this machine */
   char date[64];      /* when it was made; "": there is none that is taken */
   char problem[4608]; /* why one that is there is not taken; or "" */
-  bool begun;         /* it is of this machine, and was interrupted */
+  bool begun;         /* answers of this machine wait in FILE.begun: calibrating was interrupted */
   char table[64];     /* the built-in table of this machine, a name of tirc_rules_table */
 } tirc_calibration;
 TIRC_API tirc_status tirc_calibration_look(tirc_calibration *out, tirc_error **error);

@@ -54,6 +54,7 @@ static void check_rules(Tirc *c, void *self) {
   if (t->rules) t->sources.at[t->sources.n++] = tirc_read_source(c, t->rules);
   tirc_api_tell_warnings(s, &t->options);
   s->gpu = t->options.target ? tirc_gpu_find(t->options.target) : NULL;
+  if (!s->gpu) s->target = tirc_llvm_cpu(c, tirc_cpu_or_default(t->options.target));
   tirc_space_check(
       s, t->m->m,
       &(SpaceOptions){.path = t->rules, .gpu = s->gpu, .limits = {.steps = t->options.max_steps}});

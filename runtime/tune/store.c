@@ -15,10 +15,12 @@
 
 static const double LEASE = 60;
 
-tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_error **error) {
+tirc_status tirc_store_open(Store *s, const char *where, double lease, const char *target,
+                            tirc_error **error) {
   char text[192];
-  tirc_calibration numbers; /* whose the schedules for native are */
-  const bool calibrated = !tirc_calibration_look(&numbers, NULL) && *numbers.date;
+  tirc_calibration numbers; /* that schedules for native are made with */
+  const bool calibrated = target && !strcmp(target, "native") &&
+                          !tirc_calibration_look(&numbers, NULL) && *numbers.date;
   *s = (Store){.lease = lease > 0 ? lease : LEASE, .renewed = tirc_now()};
   tirc_worker_name(s->worker, sizeof s->worker);
   where = !where ? ":memory:" : *where ? where : NULL;

@@ -18,8 +18,10 @@ typedef struct Store {
   double lease;             /* seconds for which a trial is a worker's, unless that renews it */
   double renewed;           /* when that was */
 } Store;
-/* where: as for tirc_db_open, "" the default; NULL: nowhere. lease: 0: a minute. */
-tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_error **error);
+/* where: as for tirc_db_open, "" the default; NULL: nowhere. lease: 0: a minute. target: what is
+ * tuned for, or NULL. */
+tirc_status tirc_store_open(Store *s, const char *where, double lease, const char *target,
+                            tirc_error **error);
 /* Gives back what was taken and not finished. */
 void tirc_store_close(Store *s);
 /* To be called now and then while what was taken is worked on. */

@@ -2,6 +2,7 @@
  * handed out by the database to all who search for the same, measured by measure.c. */
 #include "ir/gpu.h"
 #include "ir/number.h"
+#include "ir/processors.h"
 #include "ir/stack.h"
 #include "parts.h"
 #include "runtime/api/api.h"
@@ -59,17 +60,12 @@ static Task *starved_task(Tuning *t) {
 
 /* --- from start to end ------------------------------------------------------------------------ */
 
-static int count_cores(void) {
-  const long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n > 0 ? (int)n : 1;
-}
-
 static tirc_status start_bed(Task *t, tirc_error **error) {
   BedOptions bed = tirc_bed_defaults;
   bed.target = t->options->device ? t->options->target : tirc_cpu_or_default(t->options->target);
   bed.device = t->options->device;
   bed.threads = t->threads;
-  bed.builders = count_cores();
+  bed.builders = tirc_processors();
   bed.n_symbols = t->given->n_symbols;
   bed.symbols = t->given->symbols;
   bed.n_ranges = t->tuning->n_ranges;
@@ -279,9 +275,9 @@ static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_opti
   tirc_executor_free(executor); /* it only tells how many; no threads of ours run meanwhile */
   t.tasks = calloc((size_t)n + 1, sizeof *t.tasks);
   t.results = tirc_tune_results_new(n);
-  status = t.tasks && t.results
-               ? tirc_store_open(&t.store, t.options->database, t.options->lease, error)
-               : tirc_api_no_memory(error);
+  status = t.tasks && t.results ? tirc_store_open(&t.store, t.options->database, t.options->lease,
+                                                  t.options->target, error)
+                                : tirc_api_no_memory(error);
   if (status == TIRC_OK) {
     tirc_db_on_waiting(t.store.db, -1, t.options->warn, t.options->self);
     t.lessons = tirc_lessons_new(t.store.db, tirc_tuning_target(t.options));

@@ -129,7 +129,7 @@ tirc_status random_arguments(const tirc_module *m, int *n, tirc_argument **args,
   if (status) return status;
   *args = tirc_alloc_array(memory, (size_t)*n + 1, sizeof **args);
   for (int i = 0; i < *n && !status; i++) {
-    status = tirc_array_new(params[i].dtype, params[i].ndim, params[i].shape, &(*args)[i].array, e);
+    status = tirc_module_array(m, NULL, *n, *args, 0, NULL, i, NULL, &(*args)[i].array, e);
     if (!status) tirc_array_fill_random((*args)[i].array, (uint64_t)i);
   }
   return status;
