@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "cache.h"
 
+#include "ir/user_file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -140,16 +142,11 @@ Kept tirc_cache_find(const CodeCache *k, const char *key) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* All folders of the path; what goes wrong shows when a file is made. */
+/* Of a folder's path, the folder, too. */
 static void make_folders(const char *path) {
-  Path p;
-  snprintf(p.s, sizeof p.s, "%s", path);
-  for (char *at = strchr(p.s + 1, '/'); at; at = strchr(at + 1, '/')) {
-    *at = 0;
-    mkdir(p.s, 0700);
-    *at = '/';
-  }
-  mkdir(p.s, 0700);
+  char with_slash[sizeof(Path) + 1];
+  snprintf(with_slash, sizeof with_slash, "%s/", path);
+  tirc_make_folders(with_slash);
 }
 
 static bool write_all(int file, const void *bytes, size_t n) {

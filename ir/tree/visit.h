@@ -88,7 +88,8 @@ Expr tirc_substitute(Tirc *c, Expr e, const PtrMap *map);
 Expr tirc_substitute_typed(Tirc *c, Expr e, const PtrMap *map);
 /* From the iterators of a block to what they are bound to. */
 void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
-/* What the n indices are where they are variables, each once, and the element is the one `at`. */
+/* Maps each of n indices that is a variable to the index at its place in `at`; of a variable that
+ * stands at several places the first one counts. */
 void tirc_vars_at(Tirc *c, int n, const Expr *indices, const Expr *at, PtrMap *out);
 Stmt tirc_substitute_stmt(Tirc *c, Stmt s, const PtrMap *map);
 Expr tirc_substitute1(Tirc *c, Expr e, Expr var, Expr value);

@@ -151,9 +151,9 @@ typedef struct Stock {
 } Stock;
 
 static bool count_task(void *self, const tirc_db_task *t) {
-  Stock *held = self;
-  held->tasks++;
-  held->trials += t->n_done;
+  Stock *stock = self;
+  stock->tasks++;
+  stock->trials += t->n_done;
   return true;
 }
 
@@ -165,17 +165,17 @@ static void put_error(char *out, size_t n, tirc_error *e) {
 
 static void examine_what_it_holds(Doctor *d, tirc_db *db) {
   const char *name = tirc_db_name(db);
-  Stock held = {0};
+  Stock stock = {0};
   tirc_error *e = NULL;
   char why[300];
   const bool is_file = !strstr(name, "://");
-  if (tirc_db_tasks(db, &(tirc_db_filter){0}, count_task, &held, &e)) {
+  if (tirc_db_tasks(db, &(tirc_db_filter){0}, count_task, &stock, &e)) {
     put_error(why, sizeof why, e);
     note(d, "files", "database", "%s: %s", name, why);
     advise(d, BROKEN, "name another one with --database or TIRC_DATABASE");
     return;
   }
-  note(d, "files", "database", "%s: %lld trials of %d tasks", name, held.trials, held.tasks);
+  note(d, "files", "database", "%s: %lld trials of %d tasks", name, stock.trials, stock.tasks);
   if (is_file && access(name, W_OK) != 0)
     advise(d, AMISS, "it may only be read: --tuned works, tirc tune needs another --database");
 }

@@ -229,7 +229,7 @@ static void ready_calibration(void) {
 static void ready_cache(const Command *c) {
   const char *set = getenv("TIRC_CACHE");
   tirc_code_cache cache;
-  if (speech.no_code_cache) setenv("TIRC_CACHE", "off", 1); /* as above */
+  if (speech.no_code_cache) setenv("TIRC_CACHE", "off", 1); /* children that measure heed it, too */
   if (speech.no_code_cache || !set || !*set || !find_option(c, "no-code-cache", 13, 0) ||
       tirc_code_cache_look(false, &cache, NULL) != TIRC_OK || !*cache.problem)
     return;

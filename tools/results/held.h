@@ -10,7 +10,8 @@
 /* A contender's results, the best one first. */
 typedef struct Held Held;
 struct Held {
-  tirc_db_result r; /* what says whose it is and how it came about, and its error if it has one */
+  tirc_db_result
+      r; /* whose it is, how it came about, its error; setting and figures are not filled in */
   const char *name, *when;
   CeilingKind ceiling;
   tirc_figures f;
