@@ -30,14 +30,16 @@ typedef struct Answer {
   bool disturbed;     /* something else ran meanwhile */
 } Answer;
 
+enum { PASSING = 4 }; /* folders and files that go when we do */
 typedef struct Calibrating {
   const CalibrateOptions *o;
   tirc_calibration at;
   const char *questions; /* their file, as messages name it */
-  char *folder;          /* with the table that is tried, and rules beside it */
-  char *numbers;         /* the table so far, from its import on */
-  tirc_schedule *s;      /* has the list */
-  tirc_value list;       /* of questions */
+  char *folder;          /* with a folder with the table that is tried, and rules beside it */
+  char *passing[PASSING];
+  char *numbers;    /* the table so far, from its import on */
+  tirc_schedule *s; /* has the list */
+  tirc_value list;  /* of questions */
   int n_changed, n_asked;
 } Calibrating;
 
@@ -232,17 +234,16 @@ static int write_table(const Calibrating *k, const char *name, const char *value
 static int begin_folder(Calibrating *k) {
   const char *tmp = getenv("TMPDIR");
   k->folder = tirc_format(memory, "%s/tirc-calibrate-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-  if (!mkdtemp(k->folder) || mkdir(tirc_format(memory, "%s/table", k->folder), 0700))
+  const char *table = mkdtemp(k->folder) ? tirc_format(memory, "%s/table", k->folder) : NULL;
+  if (!table || mkdir(table, 0700))
     return complain("set TMPDIR", "cannot make '%s': %s", k->folder, strerror(errno));
+  const char *made[PASSING] = {k->folder, table, rules_file(k), table_file(k)};
+  for (int i = 0; i < PASSING; i++) k->passing[i] = passing(made[i]);
   return write_text(rules_file(k), "rules = []\n");
 }
 
 static void remove_folder(const Calibrating *k) {
-  if (!k->folder) return;
-  unlink(table_file(k));
-  unlink(rules_file(k));
-  rmdir(tirc_format(memory, "%s/table", k->folder));
-  rmdir(k->folder);
+  for (int i = PASSING; i-- > 0;) drop_part(k->passing[i]);
 }
 
 /* --- one program ------------------------------------------------------------------------------ */

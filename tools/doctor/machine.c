@@ -1,11 +1,10 @@
 /* What the figures of this machine depend on. */
-#define _GNU_SOURCE
 #include "doctor.h"
+#include "ir/processors.h"
 #include "tools/bench/bench.h"
 
 #include "runtime/measure/load.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,10 +64,8 @@ static double cores_of_quota(void) {
 }
 
 static void examine_cores(Doctor *d, const Profile *p) {
-  cpu_set_t set;
   const double quota = cores_of_quota();
-  int usable = p->cores;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) usable = CPU_COUNT(&set);
+  const int usable = tirc_processors();
   note(d, "machine", "cores", "%d", p->cores);
   if (quota > 0 && quota < usable) {
     note(d, "machine", "share of cores", "%.3g, by the container's quota (cpu.max)", quota);

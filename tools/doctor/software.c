@@ -227,11 +227,14 @@ static void examine_calibration(Doctor *d) {
     note(d, "files", "calibration", "%s: of %s, on %s", k.file, k.date, k.table);
   } else if (*k.problem) {
     note(d, "files", "calibration", "%s; rules take %s", k.problem, k.table);
-    advise(d, AMISS, k.begun ? "tirc calibrate goes on" : "tirc calibrate writes it anew");
+    if (!k.begun) advise(d, AMISS, "tirc calibrate writes it anew");
   } else {
     note(d, "files", "calibration", "%s: rules take %s (tirc calibrate measures it)",
          *k.file ? "none" : "off", k.table);
   }
+  if (!k.begun) return;
+  note(d, "files", "calibration", "%s.begun: it was interrupted", k.file);
+  advise(d, AMISS, "tirc calibrate goes on");
 }
 
 static void examine_folder(Doctor *d, const char *name, const char *path, Health without,

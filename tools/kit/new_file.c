@@ -19,9 +19,9 @@ static char *volatile parts[MOST_PARTS];
 static volatile pid_t owner; /* a child that a signal ends leaves them */
 
 void drop_parts(void) {
-  for (int i = 0; i < MOST_PARTS && owner == getpid(); i++) {
+  for (int i = MOST_PARTS; i-- > 0 && owner == getpid();) { /* what is in a folder came after it */
     const char *part = parts[i];
-    if (part) unlink(part);
+    if (part) remove(part);
   }
 }
 
@@ -42,22 +42,31 @@ static void catch_signals(void) {
   }
 }
 
-/* The name has the process in it, so that two that write the same do not meet. */
-char *part_of(const char *path) {
-  char *part = NULL;
+static char *begin_part(char *part) {
   int i = 0;
-  if (asprintf(&part, "%s%s.%ld.part", *path == '/' ? "" : "./", path, (long)getpid()) < 0)
-    return NULL;
   while (i < MOST_PARTS && parts[i]) i++;
   if (i < MOST_PARTS) parts[i] = part;
   catch_signals();
   return part;
 }
 
+/* The name has the process in it, so that two that write the same do not meet. */
+char *part_of(const char *path) {
+  char *part = NULL;
+  const char *before = *path == '/' ? "" : "./";
+  return asprintf(&part, "%s%s.%ld.part", before, path, (long)getpid()) < 0 ? NULL
+                                                                            : begin_part(part);
+}
+
+char *passing(const char *path) {
+  char *part = strdup(path);
+  return part ? begin_part(part) : NULL;
+}
+
 void drop_part(char *part) {
   const int error = errno;
   if (!part) return;
-  unlink(part);
+  remove(part);
   for (int i = 0; i < MOST_PARTS; i++)
     if (parts[i] == part) parts[i] = NULL;
   free(part);

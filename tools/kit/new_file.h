@@ -31,6 +31,8 @@ bool can_begin_file(const char *path);
  * A part that is not put is gone when it is dropped, or a signal ends the process. A relative path
  * begins with a dot, since gnuplot would run what begins with a bar. */
 char *part_of(const char *path);
+/* A file or an empty folder that is gone when it is dropped, or a signal ends the process. */
+char *passing(const char *path);
 bool put_part(const char *part, const char *path);
 void drop_part(char *part); /* NULL: none */
 
