@@ -125,7 +125,8 @@ const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, const char *f
                 "#endif\n");
   tirc_text_add(&t, runtime);
   const char *const *symbols = tirc_symbols(c, m);
-  for (int i = 0; i < m->n_funcs && !of_model; i++) declare(&g, &t, m->funcs[i], symbols[i]);
+  const int n = of_model ? 0 : m->n_funcs; /* a model's operators are local */
+  for (int i = 0; i < n; i++) declare(&g, &t, m->funcs[i], symbols[i]);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");
   return t.at;
 }

@@ -311,7 +311,8 @@ static void make_in_child(Tirc *c, void *self) {
   const Making *k = self;
   Jit *j = tirc_jit_open(c);
   const CodeCache cache = tirc_cache_open();
-  const bool is_roomy = cache.limit >= (int64_t)CACHE_USUAL_MB / 8 << 20; /* all of it stays */
+  const bool is_roomy = cache.limit >= (int64_t)CACHE_USUAL_MB / 8
+                                           << 20; /* none goes while others are written */
   if (*cache.folder && is_roomy && tirc_cache_problem(&cache) == 0) keep_all(c, k);
   j->linked_in = k->room;
   add_all(c, j, k->lowered, k->cpu, k->together, false);

@@ -65,9 +65,11 @@ static bool is_of(Expr e, const PtrMap *symbols) {
   return true;
 }
 
-/* What the first statements of a body assume. False: here is another statement. */
+/* What the first statements of a body assume. False: here is another statement, or one that not
+ * every run comes to. */
 static bool know_assumed(Tirc *c, Stmt s, const PtrMap *symbols) {
-  if (s->kind == STMT_BLOCK) return know_assumed(c, s->u.block.body, symbols);
+  if (s->kind == STMT_BLOCK)
+    return tirc_is_true(s->u.block.predicate) && know_assumed(c, s->u.block.body, symbols);
   if (s->kind == STMT_SEQ) {
     for (int i = 0; i < s->u.seq.n; i++)
       if (!know_assumed(c, tirc_item(s, i), symbols)) return false;

@@ -367,7 +367,15 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   if (!p || !p->graph) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is no ONNX model", path);
   m->opset = read_opset(f, p->n_opset_import, p->opset_import);
   OnnxFunction *functions = tirc_new_array(c, OnnxFunction, p->n_functions);
-  for (size_t i = 0; i < p->n_functions; i++) functions[i] = read_function(f, p->functions[i]);
+  for (size_t i = 0; i < p->n_functions; i++) {
+    functions[i] = read_function(f, p->functions[i]);
+    for (size_t k = 0; k < i; k++)
+      if (!strcmp(functions[k].name, functions[i].name) &&
+          !strcmp(functions[k].domain, functions[i].domain))
+        ONNX_FAIL(f, CODE_ONNX, NULL,
+                  "the file has two functions %s of %s, and overloads are not read",
+                  functions[i].name, functions[i].domain);
+  }
   m->n_functions = (int)p->n_functions;
   m->functions = functions;
   return read_graph(f, p->graph, m, false);

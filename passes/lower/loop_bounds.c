@@ -55,6 +55,11 @@ static Expr bound_of(Tirc *c, int64_t k, Expr rest) {
   return tirc_sub(c, tirc_int(c, DT_INT64, 0), tirc_floordiv(c, rest, by));
 }
 
+/* Whether it has its value where the loop outside begins, and the same one. */
+static bool is_known_outside(Search *s, Expr e) {
+  return !tirc_loads_or_calls(e) && !tirc_find_expr(e, is_let, s);
+}
+
 /* Of a condition, where it holds whatever the loops inside are at, and where for some: false where
  * no variable around says so. */
 static bool read_condition(Search *s, Expr cond, Bounds *sure, Bounds *some) {
@@ -62,8 +67,7 @@ static bool read_condition(Search *s, Expr cond, Bounds *sure, Bounds *some) {
   int64_t k;
   Expr rest;
   *sure = *some = (Bounds){0};
-  if (tirc_loads_or_calls(cond) || tirc_find_expr(cond, is_let, s) ||
-      !tirc_find_expr(cond, is_around, s) ||
+  if (!is_known_outside(s, cond) || !tirc_find_expr(cond, is_around, s) ||
       !tirc_lower_order(s->p->a, c, cond, s->loop->var, &k, &rest))
     return false;
   const IntSet set = tirc_eval_set(s->p->a, rest, &s->inner);
@@ -85,14 +89,16 @@ static void join(Tirc *c, Bounds *x, Bounds y, bool either) {
 
 /* --- the conditions of a loop ----------------------------------------------------------------- */
 
+/* Bounds that are not known outside leave the variable without a set. */
 static void bind_inner(Search *s, const For *loop) {
   Tirc *c = s->p->c;
+  IntSet *set = tirc_new(c, IntSet);
+  tirc_map_set(c, &s->inner, loop->var, set);
+  if (!is_known_outside(s, loop->min) || !is_known_outside(s, loop->extent)) return;
   const Expr end =
       tirc_sub(c, tirc_add(c, loop->min, loop->extent), tirc_int(c, loop->extent->dtype, 1));
-  IntSet *set = tirc_new(c, IntSet);
   set->min = tirc_eval_set(s->p->a, loop->min, &s->inner).min;
   set->max = tirc_eval_set(s->p->a, end, &s->inner).max;
-  tirc_map_set(c, &s->inner, loop->var, set);
 }
 
 static bool search(Visitor *v, Stmt stmt) {

@@ -40,7 +40,8 @@ typedef struct Importing {
   int within;           /* of graphs within nodes: a script is at work that runs them */
   const Called *called; /* or NULL */
   int64_t opset;        /* of the nodes that are converted now */
-  uintptr_t needed;     /* inputs that have to be constants */
+  int n_converted;
+  uintptr_t needed; /* inputs that have to be constants */
   bool *is_bound;
   int *places;
 } Importing;
@@ -251,6 +252,9 @@ static const OnnxAttr *meant(const Called *at, const OnnxAttr *a) {
 static void add_attr(Call *call, const OnnxAttr *a) {
   Importing *k = call->k;
   const OnnxAttr *const value = meant(k->called, a);
+  if (!value && !k->called)
+    FAIL(k, NULL, "node '%s' (%s): the attribute '%s' is that of a function, and it is in none",
+         k->node->name, k->node->op, a->name);
   if (!value) return;
   Text names = {.c = k->c};
   tirc_text_add(&names, "it takes");
@@ -341,8 +345,13 @@ static void convert_function(Importing *k, const OnnxNode *n, const OnnxFunction
   leave_names(k, outside);
   k->called = called.outer;
   k->opset = opset;
-  for (int i = 0; i < n->n_outputs; i++)
-    if (*n->outputs[i]) put_value(k, n->outputs[i], outputs[i]);
+  for (int i = 0; i < n->n_outputs; i++) {
+    if (!*n->outputs[i]) continue;
+    if (outputs[i].kind == VAL_NONE)
+      FAIL(k, NULL, "node '%s': its output '%s' is an input of the function %s that is left out",
+           n->name, n->outputs[i], f->name);
+    put_value(k, n->outputs[i], outputs[i]);
+  }
 }
 
 static void convert(Importing *k, const OnnxNode *n) {
@@ -372,7 +381,11 @@ static void convert(Importing *k, const OnnxNode *n) {
 
 /* With the node's name, and the script's place among the words. */
 static void convert_named(Importing *k, const OnnxNode *n) {
+  enum { MOST_NODES = 200000 };
   const char *around = k->maker.whose;
+  if (++k->n_converted > MOST_NODES)
+    FAIL(k, NULL, "with functions and turns of loops written out there are more than %d nodes",
+         MOST_NODES);
   Trap trap;
   if (TIRC_TRY(k->c, trap)) {
     k->maker.whose = tirc_format(k->c, "node '%s' (%s)", n->name, n->op);

@@ -102,8 +102,8 @@ static bool is_laid_out_anew(Sched *s, const char *func) {
   return s->mod->funcs[tirc_function_named(s, func)]->relayouts;
 }
 
-/* A form that raises has a fault: one that has nothing to do says False. Of a function without
- * blocks nothing can be asked, so raising is no fault there. */
+/* A form with nothing to do returns False; one that raises is broken. Of a function without blocks
+ * nothing can be asked, so raising is no fault there. */
 static void warn_of_form(Sched *s, const Rule *form, const char *func) {
   if (!s->roots[tirc_function_named(s, func)]) return;
   const char *why = tirc_script_raised(s->c);

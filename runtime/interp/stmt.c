@@ -370,12 +370,19 @@ static void compile_launch(Compiler *k, Step *s) {
   s->run = run_launch;
 }
 
+static bool is_in_loop(const Step *s) {
+  for (s = s->parent; s; s = s->parent)
+    if (s->stmt->kind == STMT_FOR || s->stmt->kind == STMT_WHILE) return true;
+  return false;
+}
+
 /* Hints have no meaning here, and their addresses need not be valid. */
 static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
   if (tirc_calls(e, CALL_PREFETCH)) return;
   const Expr assumed = tirc_assumed(s->stmt);
+  if (assumed && is_in_loop(s)) return; /* nothing uses it, and code does not check it */
   if (assumed) {
     s->stmt =
         tirc_with_loc(k->t, tirc_assert_stmt(k->t, assumed, tirc_assumed_text(k->t, assumed), NULL),

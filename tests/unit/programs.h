@@ -97,6 +97,21 @@ static const Program programs[] = {
           "                T.where(k0 * 16 + k1 < 50)\n                with T.init():\n"
           "                    B[vi] = T.float32(0)\n                B[vi] = B[vi] + A[vi, vk]\n"),
      0, 1e-6},
+    {"a condition on a loop whose bounds change within the loop outside",
+     FUNC("P: T.Buffer((16,), \"int32\"), " B2(C, 16, 64),
+          "    for i in range(16):\n        P[i] = 0\n        for k in range(64):\n"
+          "            for j in range(P[i] % 64, P[i] % 64 + 4):\n"
+          "                if k <= i + j // 2:\n"
+          "                    C[i, k] = C[i, k] + T.float32(1)\n"
+          "            P[i] = k * 5\n"),
+     0, 0},
+    {"a condition on a loop whose bounds have a name within the loop outside",
+     FUNC("P: T.Buffer((16,), \"int32\"), " B2(C, 16, 64),
+          "    for i in range(16):\n        for k in range(64):\n"
+          "            with T.LetStmt((P[k % 16] & 7)) as x:\n"
+          "                for j in range(x, x + 4):\n                    if k <= i + j // 2:\n"
+          "                        C[i, k] = C[i, k] + T.float32(1)\n"),
+     0, 0},
     {"rows of a triangle in vectors",
      FUNC(B2(A, 32, 32) ", " B1(B, 32),
           "    for i in range(32):\n"
