@@ -70,9 +70,14 @@ static bool has_size(Tirc *c, const Func *f, const char *name) {
 
 static const Func *with_ranges(Tirc *c, const Func *f, const char *name, Expr ranges) {
   const Expr old = tirc_attrs_get(f->attrs, tirc_key(KEY_SIZES));
-  const int n = old && old->op == OP_DICT ? old->n : 0;
-  Expr *items = tirc_new_array(c, Expr, n + 2);
-  for (int i = 0; i < n; i++) items[i] = old->args[i];
+  const int n_old = old && old->op == OP_DICT ? old->n : 0;
+  Expr *items = tirc_new_array(c, Expr, n_old + 2);
+  int n = 0;
+  for (int i = 0; i + 1 < n_old; i += 2) { /* what is asked later counts */
+    if (!strcmp(old->args[i]->u.s, name)) continue;
+    items[n++] = old->args[i];
+    items[n++] = old->args[i + 1];
+  }
   items[n] = tirc_string(c, name);
   items[n + 1] = ranges;
   Func *to = tirc_copy(c, f, 1);

@@ -274,7 +274,7 @@ static void print_exhausted(const Tune *t, const tirc_tune_result *results) {
   for (int i = 0; i < t->cases.n_cases; i++) trials += results[i].trials;
   if (trials && trials < each * t->cases.n_cases && in_time && !was_interrupted())
     fprintf(t->table.out,
-            "The space is exhausted: nothing new is found in it behind %lld candidate%s\n",
+            "The space is exhausted: nothing new is found in it after %lld candidate%s\n",
             (long long)trials, plural((int)trials));
 }
 

@@ -19,12 +19,13 @@ static int in_dialect(tirc_module **m) {
   return DONE;
 }
 
-/* Sizes that cannot be are told, and the program goes on without them. */
-static void with_sizes(const Loading *o, tirc_module **m) {
+/* Sizes that cannot be are told, and the program goes on without them; not with --strict. */
+static int with_sizes(const Loading *o, tirc_module **m) {
   for (int i = 0; i < o->sizes.n; i++) {
     tirc_module *other;
     tirc_error *e = NULL;
     if (tirc_module_with_sizes(*m, o->sizes.at[i], &other, &e)) {
+      if (o->strict) return report(e);
       warn_about(NULL, NULL, 0, 0, tirc_error_message(e), tirc_error_get(e, TIRC_ERROR_CODE));
       tirc_error_free(e);
       continue;
@@ -32,11 +33,12 @@ static void with_sizes(const Loading *o, tirc_module **m) {
     tirc_module_free(*m);
     *m = other;
   }
+  return DONE;
 }
 
 static int as_asked(const Loading *o, tirc_module **m) {
-  with_sizes(o, m);
-  return in_dialect(m);
+  const int status = with_sizes(o, m);
+  return status == DONE ? in_dialect(m) : status;
 }
 
 int load_program_with(const Loading *o, const char *path, int n, const tirc_define *defines,
