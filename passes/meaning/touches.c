@@ -201,7 +201,7 @@ static void touch_opaque(Walk *w, const Opaques *opaque) {
 static void walk_init(Walk *w, const Block *b, bool always) {
   Place *at = w->at;
   for (int i = 0; !always && i < b->n_iters; i++)
-    if (b->iters[i].kind != ITER_SPATIAL)
+    if (b->iters[i].kind == ITER_REDUCE)
       w->at = tirc_place_further(
           w->c, w->at, tirc_when_place(tirc_eq(w->c, b->iters[i].var, b->iters[i].dom.min), false));
   walk(w, b->init);

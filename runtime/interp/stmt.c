@@ -1,6 +1,8 @@
 /* Statements of the interpreter: each kind has a function that compiles it and one that runs it.
  * All loops run in order, whatever their kind. */
 #include "code.h"
+#include "ir/tree/find.h"
+#include "ir/tree/visit.h"
 
 #include "ir/arith/init_part.h"
 #include "ir/tree/annotations.h"
@@ -370,10 +372,21 @@ static void compile_launch(Compiler *k, Step *s) {
   s->run = run_launch;
 }
 
-static bool is_in_loop(const Step *s) {
-  for (s = s->parent; s; s = s->parent)
-    if (s->stmt->kind == STMT_FOR || s->stmt->kind == STMT_WHILE) return true;
-  return false;
+/* In a loop only what is said of sizes, under no condition: code checks that when it is called, and
+ * nothing else there. */
+static bool is_checked(const Step *s, Expr assumed) {
+  bool in_loop = false, is_conditional = false, is_of_sizes = !tirc_loads_or_calls(assumed);
+  for (s = s->parent; s; s = s->parent) {
+    const Stmt around = s->stmt;
+    in_loop |= around->kind == STMT_FOR || around->kind == STMT_WHILE;
+    is_conditional |= around->kind == STMT_IF || around->kind == STMT_WHILE ||
+                      (around->kind == STMT_BLOCK && !tirc_is_true(around->u.block.predicate));
+    if (around->kind == STMT_FOR) is_of_sizes &= !tirc_uses_var(assumed, around->u.loop.var);
+    if (around->kind == STMT_LET) is_of_sizes &= !tirc_uses_var(assumed, around->u.let.var);
+    for (int i = 0; around->kind == STMT_BLOCK && i < around->u.block.n_iters; i++)
+      is_of_sizes &= !tirc_uses_var(assumed, around->u.block.iters[i].var);
+  }
+  return !in_loop || (is_of_sizes && !is_conditional);
 }
 
 /* Hints have no meaning here, and their addresses need not be valid. */
@@ -382,7 +395,7 @@ static void compile_eval(Compiler *k, Step *s) {
   s->run = run_nothing;
   if (tirc_calls(e, CALL_PREFETCH)) return;
   const Expr assumed = tirc_assumed(s->stmt);
-  if (assumed && is_in_loop(s)) return; /* nothing uses it, and code does not check it */
+  if (assumed && !is_checked(s, assumed)) return;
   if (assumed) {
     s->stmt =
         tirc_with_loc(k->t, tirc_assert_stmt(k->t, assumed, tirc_assumed_text(k->t, assumed), NULL),

@@ -371,10 +371,11 @@ void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
 }
 
 /* A scan is neither: its steps need those before them. Its rows may be apart nevertheless, in all
- * that it stores to. */
+ * that it stores to. Of one with an init nothing is said: that runs at each step of the scan. */
 static bool scans_apart(Sched *s, SRef *loop, SRefs blocks, const Block *b) {
   bool scans = false;
   for (int i = 0; i < b->n_iters; i++) scans |= b->iters[i].kind == ITER_SCAN;
+  scans &= !b->init;
   for (int i = 0; i < b->n_writes && scans; i++)
     scans = tirc_iterations_apart(s, loop, blocks, b->writes[i].buffer);
   return scans;
