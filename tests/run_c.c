@@ -314,6 +314,7 @@ static void add_case(Batch *b, Tally *t, const char *path) {
   char *text = case_read(path);
   Case test;
   const char *why = "cannot be read";
+  path = tirc_strdup(b->c, path); /* assertions keep it until the batch is written */
   if (!text || !case_parse(b->c, path, text, &test, &why)) {
     fail(t, path, why);
   } else if (strcmp(test.verdict, "legal") == 0 && !test.reference_fault) {
