@@ -18,8 +18,8 @@ Analyzer *tirc_analyzer(Tirc *c);
 Analyzer *tirc_plain_analyzer(Tirc *c);
 /* From now on analyzers of c know that lower <= var <= upper (INT64_MAX: there is no upper bound).
  * The second: what f's attributes say of its symbols, tir_var_upper_bound and tir_var_lower_bound,
- * and what it assumes of them alone in its first statements. Whoever runs f has to see to it that the
- * bounds hold; what it assumes is checked where it stands. */
+ * and what it assumes of them alone in its first statements. Whoever runs f has to see to it that
+ * the bounds hold; what it assumes is checked where it stands. */
 void tirc_know_extent(Tirc *c, Expr var, int64_t lower, int64_t upper);
 void tirc_know_extents(Tirc *c, const Func *f);
 /* var in [r.min, r.min + r.extent). Replaces an earlier binding of the same variable. A range of

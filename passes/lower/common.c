@@ -106,3 +106,15 @@ bool tirc_is_barrier(Stmt s) {
   return tirc_calls(e, CALL_TVM_STORAGE_SYNC) && e->n >= 1 && e->args[0]->op == OP_STRING &&
          tirc_storage_of(e->args[0]->u.s) != STORAGE_WARP;
 }
+
+static bool count(Visitor *v, Stmt s) {
+  (void)s;
+  ++*(int64_t *)v->self;
+  return true;
+}
+
+int64_t tirc_lower_size_of(Stmt s) {
+  int64_t n = 0;
+  tirc_visit_stmt(&(Visitor){.stmt = count, .self = &n}, s);
+  return n;
+}

@@ -53,4 +53,7 @@ Expr tirc_written_out(Tirc *c, Expr e);
 /* powers.c: likewise, of a T.pow. */
 Expr tirc_power_by_constant(Tirc *c, Expr e);
 
+/* How many statements there are in s, itself among them. */
+int64_t tirc_lower_size_of(Stmt s);
+
 #endif

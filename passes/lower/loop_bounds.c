@@ -153,18 +153,6 @@ static Expr hold(Mutator *m, Expr e) {
   return tirc_map_has(&s->always, e) ? tirc_bool(m->c, true) : tirc_mutate_expr_children(m, e);
 }
 
-static bool count(Visitor *v, Stmt s) {
-  (void)s;
-  ++*(int64_t *)v->self;
-  return true;
-}
-
-static int64_t size_of(Stmt s) {
-  int64_t n = 0;
-  tirc_visit_stmt(&(Visitor){.stmt = count, .self = &n}, s);
-  return n;
-}
-
 /* The bound within the loop's range; `usual` where there is none. */
 static Expr within(const Search *s, Expr bound, Expr usual, Expr begin, Expr end) {
   Tirc *c = s->p->c;
@@ -194,7 +182,7 @@ static bool is_prefetched(const For *loop) {
 static Stmt bounded(Bounding *p, Stmt stmt) {
   Tirc *c = p->c;
   const For *loop = &stmt->u.loop;
-  const int64_t size = size_of(loop->body);
+  const int64_t size = tirc_lower_size_of(loop->body);
   if (loop->kind != LOOP_SERIAL || size > MAX_SIZE || 2 * size > p->budget || is_prefetched(loop))
     return stmt;
   Search s = {.p = p, .loop = loop};

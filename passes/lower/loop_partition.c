@@ -108,18 +108,6 @@ static bool search_expr(Visitor *v, Expr e) {
   return true;
 }
 
-static bool count(Visitor *v, Stmt s) {
-  (void)s;
-  ++*(int64_t *)v->self;
-  return true;
-}
-
-static int64_t size_of(Stmt s) {
-  int64_t n = 0;
-  tirc_visit_stmt(&(Visitor){.stmt = count, .self = &n}, s);
-  return n;
-}
-
 static Stmt visit(Mutator *m, Stmt s);
 
 static bool wants_prefetch(Visitor *v, Stmt s) {
@@ -177,7 +165,7 @@ static Stmt partition(Mutator *m, Stmt stmt) {
   int64_t begin, extent;
   tirc_bind_range(p->a, loop->var, tirc_range(loop->min, loop->extent));
   bool is_const = tirc_const_int(loop->min, &begin) && tirc_const_int(loop->extent, &extent);
-  int64_t size = is_const ? size_of(loop->body) : 0;
+  int64_t size = is_const ? tirc_lower_size_of(loop->body) : 0;
   if (!is_const || extent < 2 || loop->kind == LOOP_UNROLLED || size > MAX_SIZE ||
       2 * size > p->budget)
     return tirc_mutate_stmt_children(m, stmt);

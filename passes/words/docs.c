@@ -102,9 +102,10 @@
        "            B[i] += A[i, k]\n"
 #define SIZED                                                                                      \
   FUNC "a: T.handle, b: T.handle):\n"                                                              \
-       "    n = T.int32()\n"                                                                        \
-       "    A = T.match_buffer(a, (n,), \"float32\")\n"                                             \
-       "    B = T.match_buffer(b, (n,), \"float32\")\n" OVER(n, "B", "B[vi] = A[vi] + T.float32(1)")
+       "    n = T.int32()\n"                                                                       \
+       "    A = T.match_buffer(a, (n,), \"float32\")\n"                                            \
+       "    B = T.match_buffer(b, (n,), \"float32\")\n" OVER(n, "B",                               \
+                                                             "B[vi] = A[vi] + T.float32(1)")
 #define WINDOW                                                                                     \
   FUNC "A: T.Buffer((66,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
        "    B = T.alloc_buffer((66,))\n" OVER(66, "B", "B[vi] = A[vi] * T.float32(2)")             \

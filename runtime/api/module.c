@@ -64,7 +64,7 @@ Source tirc_api_keep_source(Tirc *c, Source s) {
 }
 
 tirc_status tirc_api_make_module(void (*body)(Tirc *c, void *self), void *self, Sources *sources,
-                               tirc_module **made, tirc_module **out, tirc_error **error) {
+                                 tirc_module **made, tirc_module **out, tirc_error **error) {
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   tirc_status status = tirc_api_guard(c, body, self, sources, error);

@@ -30,9 +30,9 @@ TIRC_API tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_e
  */
 TIRC_API tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect,
                                             tirc_module **out, tirc_error **error);
-/* The same program, whose functions note which ranges of a size are to get schedules of their own when
- * rules schedule them, as "NAME=1,4,64-512": numbers and ranges in ascending order, apart from each
- * other, of an extent that only a call tells. Refused where no function has it. */
+/* The same program, whose functions note which ranges of a size are to get schedules of their own
+ * when rules schedule them, as "NAME=1,4,64-512": numbers and ranges in ascending order, apart from
+ * each other, of an extent that only a call tells. Refused where no function has it. */
 TIRC_API tirc_status tirc_module_with_sizes(const tirc_module *m, const char *sizes,
                                             tirc_module **out, tirc_error **error);
 /* A method of schedules, given by its name in either dialect, as this one calls it: get_sblock for

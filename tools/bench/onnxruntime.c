@@ -5,8 +5,8 @@
 #define _GNU_SOURCE /* asprintf */
 #include "onnxruntime.h"
 
-#include "traffic.h"
 #include "ir/user_file.h"
+#include "traffic.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
