@@ -369,7 +369,8 @@ static void convert(Importing *k, const OnnxNode *n) {
   for (int i = 0; i < n->n_inputs; i++)
     call.args[i] = *n->inputs[i] ? value_named(k, n->inputs[i]) : VALUE_NONE;
   for (int i = 0; i < n->n_attrs; i++) add_attr(&call, &n->attrs[i]);
-  if (param_named(call.op, "opset")) add_keyword(&call, "opset", tirc_value_int(k->opset));
+  if (param_named(call.op, "opset") && !attr_named(n->n_attrs, n->attrs, "opset"))
+    add_keyword(&call, "opset", tirc_value_int(k->opset));
   if (param_named(call.op, "n_outputs"))
     add_keyword(&call, "n_outputs", tirc_value_int(n->n_outputs));
   Script *sc = k->conversions->sc;
