@@ -89,7 +89,7 @@ def grouped():
         for b in range(2):
             filled = places[b, 0]
             for to, old, new in ((keys, pk, heads[1]), (values, pv, heads[2])):
-                to[b] = np.concatenate([old[b, :, :filled], new[b], np.repeat(new[b, :, -1:], past - filled, 1)], 1)
+                to[b] = np.concatenate([old[b, :, :filled], new[b], np.zeros((2, past - filled, 8), "float32")], 1)
         scores = heads[0] @ np.repeat(keys, 2, 1).transpose(0, 1, 3, 2) / np.sqrt(8)
         scores = cap * np.tanh(scores / cap) if cap else scores
         seen = (np.arange(total) <= places[..., None]) & (np.arange(total) > places[..., None] - (window if window > 0 else 99))
