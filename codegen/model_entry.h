@@ -85,7 +85,8 @@ typedef struct ModelEntry {
   const char *name;
   int n_inputs, n_weights, n_results;
   const Buffer *params;        /* inputs, weights, results */
-  const char *const *names;    /* of the parameters, in C */
+  const char *const *names;    /* of the parameters, in C, */
+  const char *const *in_file;  /* and in the file that the model was read from */
   int64_t workspace, prepared; /* bytes; both are aligned to 64 */
   int n_consts;
   const EntryConst *consts;

@@ -126,6 +126,16 @@ static const char *words(Writing *w, Buffer b) {
   return tirc_info_words(w->c, tirc_info_tensor(w->c, b->dtype, b->ndim, b->shape));
 }
 
+/* What a parameter is called in the file, where C has another name for it. */
+static const char *words_of_file(Writing *w, int i) {
+  const ModelEntry *e = w->e;
+  if (!strcmp(e->names[i], e->in_file[i])) return "";
+  char *quoted = tirc_strdup(w->c, tirc_c_quoted(w->c, e->in_file[i]));
+  for (char *at = quoted; *at; at++) /* neither the end of a comment nor another one's begin */
+    if ((at[0] == '*' && at[1] == '/') || (at[0] == '/' && at[1] == '*')) *at = '?';
+  return tirc_format(w->c, ", in the file %s", quoted);
+}
+
 /* How the block of weights is laid out. */
 static void put_layout(Writing *w) {
   const ModelEntry *e = w->e;
@@ -164,8 +174,8 @@ static void put_head(Writing *w) {
                  e->place == WEIGHTS_PARAMS ? "parameters" : "inputs", between, e->name);
   for (int i = 0; i < n_params(e); i++)
     if (tirc_entry_has_param(e, i))
-      tirc_text_addf(&w->text, " *   %s: %s, %s\n", e->names[i], words(w, e->params[i]),
-                     role(e, i));
+      tirc_text_addf(&w->text, " *   %s: %s, %s%s\n", e->names[i], words(w, e->params[i]),
+                     role(e, i), words_of_file(w, i));
   tirc_text_addf(&w->text, " */\nenum { %s_workspace = %" PRId64 " };\nint %s(", e->name,
                  e->workspace, e->name);
   put_params(w, 0, n_params(e));

@@ -112,31 +112,61 @@ Attrs tirc_with_index_range(Tirc *c, Attrs attrs, int param, int64_t first, Expr
   return tirc_attrs_set(c, attrs, key, tirc_expr(c, OP_TUPLE, DT_HANDLE, n + 1, rows));
 }
 
+/* --- dictionaries of names ---------------------------------------------------------------------- */
+
 /* The place of its value; 0: it is not there. */
-static int find_input(Expr dict, const char *name) {
+static int find_entry(Expr dict, const char *name) {
   for (int i = 0; dict && dict->op == OP_DICT && i + 1 < dict->n; i += 2)
     if (dict->args[i]->op == OP_STRING && strcmp(dict->args[i]->u.s, name) == 0) return i + 1;
   return 0;
 }
 
+static Attrs with_entry(Tirc *c, Attrs attrs, const char *key, const char *name, Expr value) {
+  const Expr dict = tirc_attrs_get(attrs, key);
+  const int n = dict && dict->op == OP_DICT ? dict->n : 0, known = find_entry(dict, name);
+  Expr *items = tirc_new_array(c, Expr, n + 2);
+  for (int i = 0; i < n; i++) items[i] = dict->args[i];
+  const int at = known ? known : n + 1;
+  items[at - 1] = tirc_string(c, name);
+  items[at] = value;
+  return tirc_attrs_set(c, attrs, key, tirc_expr(c, OP_DICT, DT_HANDLE, known ? n : n + 2, items));
+}
+
 bool tirc_graph_range(Attrs attrs, const char *name, int64_t *first, Expr *end) {
   const Expr dict = tirc_attrs_get(attrs, tirc_key(KEY_INPUT_RANGES));
-  const int at = find_input(dict, name);
+  const int at = find_entry(dict, name);
   const Expr ends = at ? dict->args[at] : NULL;
   return ends && ends->op == OP_TUPLE && ends->n == 2 && is_range(ends->args, first, end);
 }
 
 Attrs tirc_with_graph_range(Tirc *c, Attrs attrs, const char *name, int64_t first, Expr end) {
-  const char *key = tirc_key(KEY_INPUT_RANGES);
-  const Expr dict = tirc_attrs_get(attrs, key);
-  const int n = dict && dict->op == OP_DICT ? dict->n : 0, known = find_input(dict, name);
   const Expr ends[] = {tirc_int(c, DT_INT64, first), end};
-  Expr *items = tirc_new_array(c, Expr, n + 2);
-  for (int i = 0; i < n; i++) items[i] = dict->args[i];
-  const int at = known ? known : n + 1;
-  items[at - 1] = tirc_string(c, name);
-  items[at] = tirc_expr(c, OP_TUPLE, DT_HANDLE, 2, ends);
-  return tirc_attrs_set(c, attrs, key, tirc_expr(c, OP_DICT, DT_HANDLE, known ? n : n + 2, items));
+  return with_entry(c, attrs, tirc_key(KEY_INPUT_RANGES), name,
+                    tirc_expr(c, OP_TUPLE, DT_HANDLE, 2, ends));
+}
+
+const char *tirc_name_in_file(Attrs attrs, const char *name) {
+  const Expr dict = tirc_attrs_get(attrs, tirc_key(KEY_FILE_NAMES));
+  const int at = find_entry(dict, name);
+  return at && dict->args[at]->op == OP_STRING ? dict->args[at]->u.s : name;
+}
+
+Attrs tirc_with_name_in_file(Tirc *c, Attrs attrs, const char *name, const char *in_file) {
+  return with_entry(c, attrs, tirc_key(KEY_FILE_NAMES), name, tirc_string(c, in_file));
+}
+
+const char *tirc_result_in_file(Attrs attrs, int i) {
+  const Expr list = tirc_attrs_get(attrs, tirc_key(KEY_RESULT_NAMES));
+  return list && list->op == OP_TUPLE && i < list->n && list->args[i]->op == OP_STRING
+             ? list->args[i]->u.s
+             : NULL;
+}
+
+Attrs tirc_with_results_in_file(Tirc *c, Attrs attrs, int n, const char *const *names) {
+  Expr *items = tirc_new_array(c, Expr, n);
+  for (int i = 0; i < n; i++) items[i] = tirc_string(c, names[i]);
+  return tirc_attrs_set(c, attrs, tirc_key(KEY_RESULT_NAMES),
+                        tirc_expr(c, OP_TUPLE, DT_HANDLE, n, items));
 }
 
 /* --- looking up ------------------------------------------------------------------------------- */

@@ -141,6 +141,14 @@ Expr tirc_range_end(Tirc *c, Expr extent);
 Attrs tirc_with_index_range(Tirc *c, Attrs attrs, int param, int64_t first, Expr end);
 Attrs tirc_with_graph_range(Tirc *c, Attrs attrs, const char *name, int64_t first, Expr end);
 
+/* What the file that a graph was read from calls an input, a result or an extent: what "file_names"
+ * says, and else `name` itself. */
+const char *tirc_name_in_file(Attrs attrs, const char *name);
+Attrs tirc_with_name_in_file(Tirc *c, Attrs attrs, const char *name, const char *in_file);
+/* Likewise of result number i of a graph; NULL: nothing says it. */
+const char *tirc_result_in_file(Attrs attrs, int i);
+Attrs tirc_with_results_in_file(Tirc *c, Attrs attrs, int n, const char *const *names);
+
 /* Elements and bytes where all extents are constant; -1: they are not, or there are too many. */
 int64_t tirc_info_count(Info info);
 int64_t tirc_info_bytes(Info info);

@@ -6,6 +6,7 @@
 
 #include "ir/nearest.h"
 #include "ir/tree/annotations.h"
+#include "ir/utf8.h"
 
 #include <stddef.h>
 
@@ -35,6 +36,7 @@ typedef struct Importing {
   VEC(Hidden) hidden;   /* while graphs within nodes are converted, the innermost last */
   PtrMap inner_weights; /* of graphs within nodes: OnnxTensor -> Value * */
   StrMap symbols;       /* names of extents -> variables */
+  Attrs names;          /* "file_names" of inputs and extents */
   Needs needs;          /* what conversions ask of extents */
   int depth;            /* of graphs within nodes, and of functions */
   int within;           /* of graphs within nodes: a script is at work that runs them */
@@ -90,6 +92,11 @@ static bool is_called(Tirc *c, const char *name, const char *given) {
   return !strcmp(name, given) || !strcmp(tirc_graph_spelling(c, name), given);
 }
 
+static void note_name(Importing *k, const char *name, const char *in_file) {
+  if (strcmp(name, in_file) != 0 && !tirc_utf8_wrong(in_file))
+    k->names = tirc_with_name_in_file(k->c, k->names, name, in_file);
+}
+
 /* A number that the user gave for an extent of this name, or else a variable. */
 static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
   const OnnxDim *dim = &v->dims[d];
@@ -100,8 +107,10 @@ static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
     if (is_called(k->c, name, o->dims[i])) return tirc_int(k->c, DT_INT64, o->extents[i]);
   void **at = tirc_strmap_at(k->c, &k->symbols, name);
   if (!*at) {
-    *at = (void *)(uintptr_t)tirc_var(k->c, tirc_graph_name(&k->maker, name), DT_INT64);
+    const char *own = tirc_graph_name(&k->maker, name);
+    *at = (void *)(uintptr_t)tirc_var(k->c, own, DT_INT64);
     tirc_script_extents(k->conversions->sc, *at);
+    note_name(k, own, name);
   }
   return *at;
 }
@@ -149,6 +158,7 @@ static void take_inputs(Importing *k) {
       k->places[i] = k->maker.params.n;
       const Node var = tirc_graph_input(&k->maker, v->name, input_info(k, v), i);
       put_value(k, v->name, tirc_script_of_relax(var));
+      note_name(k, var->name, v->name);
     }
   }
   for (int i = 0; i < k->model->n_weights; i++)
@@ -502,6 +512,20 @@ static void name_output(Importing *k, Node *outputs, int i) {
   rename_node(outputs[i], wanted);
 }
 
+/* Results are called what the file calls them, which what they are made of may not be. */
+static void note_results(Importing *k, Graph *g, const Node *outputs) {
+  const int n = k->model->n_outputs;
+  const char **names = tirc_new_array(k->c, const char *, n);
+  bool same = true;
+  for (int i = 0; i < n; i++) {
+    const char *in_file = k->model->outputs[i].name;
+    names[i] = tirc_utf8_wrong(in_file) ? tirc_graph_spelling(k->c, in_file) : in_file;
+    same &= outputs[i]->kind == NODE_VAR && !strcmp(outputs[i]->name, names[i]);
+    for (int p = 0; p < k->maker.params.n; p++) same &= outputs[i] != k->maker.params.at[p];
+  }
+  if (!same) g->attrs = tirc_with_results_in_file(k->c, g->attrs, n, names);
+}
+
 static const Module *close_module(Importing *k, int n_inputs) {
   Tirc *c = k->c;
   GraphMaker *m = &k->maker;
@@ -526,7 +550,10 @@ static const Module *close_module(Importing *k, int n_inputs) {
   g->n_blocks = m->bindings.n ? 1 : 0;
   g->blocks = block;
   g->result = n == 1 ? outputs[0] : tirc_node_tuple(c, n, outputs);
+  for (int i = 0; i < k->names.n; i++)
+    g->attrs = tirc_attrs_set(c, g->attrs, k->names.at[i].key, k->names.at[i].value);
   g->attrs = tirc_attrs_set(c, g->attrs, tirc_key(KEY_NUM_INPUT), tirc_int(c, DT_INT64, n_inputs));
+  note_results(k, g, outputs);
   const Graph **graphs = tirc_new_array(c, const Graph *, 1 + m->branches.n);
   *graphs = g;
   for (int i = 0; i < m->branches.n; i++) graphs[1 + i] = m->branches.at[i];

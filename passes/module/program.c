@@ -1,6 +1,7 @@
 /* From a graph of calls to a plan: each result of a call is a tensor, tuples are lists of them, and
  * what a cast claims of extents becomes a check or a name for what is known. */
 #include "conditions.h"
+#include "graph_builder.h"
 #include "ir/tree/annotations.h"
 #include "passes.h"
 #include "plan.h"
@@ -434,8 +435,10 @@ static Stmt stores_of(Tirc *c, int n, const Buffer *buffers) {
 }
 
 static const char *result_name(Planning *k, Node n, int i, int count) {
+  const char *in_file = tirc_result_in_file(k->g->attrs, i);
   const Node named = n->kind == NODE_TUPLE && i < n->n ? n->args[i] : n;
-  const char *base = named->kind == NODE_VAR && (n->kind == NODE_TUPLE || count == 1)
+  const char *base = in_file ? tirc_graph_spelling(k->c, in_file)
+                     : named->kind == NODE_VAR && (n->kind == NODE_TUPLE || count == 1)
                          ? named->name
                          : tirc_format(k->c, "out%d", i);
   for (int p = 0; p < k->g->n_params; p++)
@@ -469,6 +472,19 @@ static Attrs ranges_of(Planning *k, int n, const Buffer *params) {
   return attrs;
 }
 
+/* And what the file calls them all. */
+static Attrs names_of(Planning *k, Attrs attrs, int n, const Buffer *results) {
+  const char *key = tirc_key(KEY_FILE_NAMES);
+  const Expr names = tirc_attrs_get(k->g->attrs, key);
+  if (names) attrs = tirc_attrs_set(k->c, attrs, key, names);
+  for (int i = 0; i < n; i++) {
+    const char *in_file = tirc_result_in_file(k->g->attrs, i);
+    if (in_file && strcmp(in_file, results[i]->name) != 0)
+      attrs = tirc_with_name_in_file(k->c, attrs, results[i]->name, in_file);
+  }
+  return attrs;
+}
+
 static const Func *signature_of(Planning *k, const Tensors *out) {
   const int n_params = k->n_params, n = n_params + out->n;
   Func *f = tirc_new(k->c, Func);
@@ -490,7 +506,7 @@ static const Func *signature_of(Planning *k, const Tensors *out) {
               .params = params,
               .buffers = buffers,
               .loc = k->g->loc,
-              .attrs = ranges_of(k, n_params, buffers),
+              .attrs = names_of(k, ranges_of(k, n_params, buffers), out->n, buffers + n_params),
               .body = asserting(k, stores_of(k->c, out->n, buffers + n_params))};
   return f;
 }

@@ -359,8 +359,13 @@ static void name_all(Making *k, const char *name) {
                              tirc_format(k->c, "%s_products", k->e->name)};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     *tirc_strmap_at(k->c, &taken, own[i]) = &taken;
-  for (int i = 0; i < f->n_params; i++) names[i] = parameter_name(k, f->buffers[i]->name, &taken);
+  const char **in_file = tirc_new_array(k->c, const char *, f->n_params);
+  for (int i = 0; i < f->n_params; i++) {
+    names[i] = parameter_name(k, f->buffers[i]->name, &taken);
+    in_file[i] = tirc_name_in_file(f->attrs, f->buffers[i]->name);
+  }
   k->e->names = names;
+  k->e->in_file = in_file;
 }
 
 /* Functions of calls that prepare keep what they do: that is once. */

@@ -83,6 +83,7 @@ tirc_param *tirc_api_params(Tirc *c, const Module *m, const Func *f) {
   for (int i = 0; i < f->n_params; i++) {
     Buffer b = f->buffers[i];
     params[i] = (tirc_param){.name = b ? b->name : f->params[i]->u.s, .is_array = b != NULL};
+    params[i].in_file = tirc_name_in_file(f->attrs, params[i].name);
     params[i].dtype = tirc_dtype_name(c, b ? b->dtype : f->params[i]->dtype);
     if (!b) continue;
     describe_shape(c, b, &params[i]);
@@ -110,7 +111,9 @@ tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n) {
   Expr *vars;
   *n = tirc_symbolic_params(c, f, &vars);
   tirc_symbol *symbols = tirc_new_array(c, tirc_symbol, *n + 1);
-  for (int i = 0; i < *n; i++) symbols[i].name = vars[i]->u.s;
+  for (int i = 0; i < *n; i++)
+    symbols[i] =
+        (tirc_symbol){.name = vars[i]->u.s, .in_file = tirc_name_in_file(f->attrs, vars[i]->u.s)};
   return symbols;
 }
 

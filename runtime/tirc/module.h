@@ -60,6 +60,9 @@ typedef struct tirc_param {
   int ndim;
   const int64_t *shape;      /* extents, -1 where symbolic, */
   const char *const *symbol; /* and there the name, if the extent is a plain variable */
+  /* What the file that a model was read from calls it, input.1 for input_1: the name, where there
+   * is no other. */
+  const char *in_file;
 } tirc_param;
 
 /* `func` names a function, by its name or else its "global_symbol"; NULL means "main", or the only

@@ -36,6 +36,7 @@ typedef struct tirc_symbol {
   const char *name;
   int64_t value; /* if it is known */
   bool is_known;
+  const char *in_file; /* as tirc_param has it; whoever makes one may leave it out */
 } tirc_symbol;
 /* A function's symbols, none of them known; they live as long as the module. TIRC_BAD: the module
  * has no such function. */

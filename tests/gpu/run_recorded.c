@@ -139,7 +139,7 @@ static int draw(const Options *o, Program *p, tirc_error **e) {
       p->n_symbols > MOST_PARAMS)
     return 1;
   for (int i = 0; i < p->n_symbols; i++)
-    p->symbols[i] = (tirc_symbol){symbols[i].name, o->size, true};
+    p->symbols[i] = (tirc_symbol){symbols[i].name, o->size, true, symbols[i].in_file};
   for (int i = 0; i < p->n; i++) {
     if (p->params[i].is_array) continue;
     p->args[i].i = is_extent(p, p->params[i].name) ? o->size : 1;

@@ -83,7 +83,8 @@ static int read_scalars(Case *k) {
     const char *value = p->is_array ? NULL : given(k, p->name);
     if (p->is_array) continue;
     status = value ? read_scalar(p, value, &k->args[i]) : no_size("the scalar parameter", p->name);
-    if (status == DONE) k->symbols[k->n_symbols++] = (tirc_symbol){p->name, k->args[i].i, true};
+    if (status == DONE)
+      k->symbols[k->n_symbols++] = (tirc_symbol){p->name, k->args[i].i, true, p->in_file};
   }
   return status;
 }

@@ -23,17 +23,15 @@ typedef struct Session {
   tirc_symbol *symbols; /* in the shapes; known if the command line gives them or arrays tell */
 } Session;
 
-/* The value behind "NAME=" for a parameter in a list of them, or NULL. */
-static const char *given(const List *list, const char *name) {
-  size_t n = strlen(name);
-  for (int i = 0; i < list->n; i++)
-    if (strncmp(list->at[i], name, n) == 0 && list->at[i][n] == '=') return list->at[i] + n + 1;
-  return NULL;
+/* The first value behind "NAME=" in a list of them, or NULL. */
+static const char *given(const List *list, const char *name, const char *in_file) {
+  const char *value = NULL;
+  for (int i = 0; i < list->n && !value; i++) value = value_of_name(list->at[i], name, in_file);
+  return value;
 }
 
-static bool is_for(const char *text, const char *name) {
-  size_t n = strlen(name);
-  return strncmp(text, name, n) == 0 && text[n] == '=';
+static const char *given_param(const List *list, const tirc_param *p) {
+  return given(list, p->name, p->in_file);
 }
 
 /* What a name could have been. */
@@ -41,8 +39,8 @@ static char *list_names(const Session *s, bool symbols) {
   char *text = NULL;
   size_t size = 0;
   FILE *f = begin_text(&text, &size);
-  for (int p = 0; p < s->n; p++) fprintf(f, "%s%s", p ? ", " : "", s->params[p].name);
-  for (int k = 0; symbols && k < s->n_symbols; k++) fprintf(f, ", %s", s->symbols[k].name);
+  for (int p = 0; p < s->n; p++) fprintf(f, "%s%s", p ? ", " : "", s->params[p].in_file);
+  for (int k = 0; symbols && k < s->n_symbols; k++) fprintf(f, ", %s", s->symbols[k].in_file);
   return end_text(f, &text);
 }
 
@@ -58,8 +56,9 @@ static int check_names(const Session *s, const List *list, const char *option) {
   const bool in = list == &s->o->run.in;
   for (int i = 0; i < list->n; i++) {
     bool known = is_archive(list->at[i]) && !strchr(list->at[i], '=');
-    for (int p = 0; p < s->n; p++) known |= is_for(list->at[i], s->params[p].name);
-    for (int k = 0; k < s->n_symbols && in; k++) known |= is_for(list->at[i], s->symbols[k].name);
+    for (int p = 0; p < s->n; p++) known |= value_of_param(list->at[i], &s->params[p]) != NULL;
+    for (int k = 0; k < s->n_symbols && in; k++)
+      known |= value_of_name(list->at[i], s->symbols[k].name, s->symbols[k].in_file) != NULL;
     if (!known) return no_such_name(s, option, list->at[i], in);
   }
   return DONE;
@@ -73,7 +72,7 @@ static int fill_scalar(const Session *s, int i, const char *value) {
 }
 
 static int fill_symbol(const Session *s, tirc_symbol *symbol) {
-  const char *value = given(&s->o->run.in, symbol->name);
+  const char *value = given(&s->o->run.in, symbol->name, symbol->in_file);
   return value ? read_extent(value, symbol) : DONE;
 }
 
@@ -133,7 +132,7 @@ static int take_test_inputs(const Session *s) {
 static int read_files(Session *s) {
   int status = s->o->run.make.from.test_data && s->program ? take_test_inputs(s) : DONE;
   for (int i = 0; i < s->n && status == DONE; i++) {
-    const char *file = s->params[i].is_array ? given(&s->o->run.in, s->params[i].name) : NULL;
+    const char *file = s->params[i].is_array ? given_param(&s->o->run.in, &s->params[i]) : NULL;
     if (file) status = read_array_file(&s->params[i], file, &s->args[i].array);
   }
   if (status == DONE) status = read_archives(&s->o->run, s->n, s->params, s->args);
@@ -166,7 +165,8 @@ static int fill_arguments(Session *s) {
   s->args = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *s->args);
   if (status == DONE) status = read_files(s);
   for (int i = 0; i < s->n && status == DONE; i++)
-    if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->run.in, s->params[i].name));
+    if (!s->params[i].is_array)
+      status = fill_scalar(s, i, given_param(&s->o->run.in, &s->params[i]));
   for (int k = 0; k < s->n_symbols && status == DONE; k++) status = fill_symbol(s, &s->symbols[k]);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (s->args[i].array && !is_weight(s, i)) lay_out_array(s, i);
@@ -253,7 +253,7 @@ static void summarise_array(const tirc_param *p, const tirc_array *a) {
     else
       least = fmin(least, v), most = fmax(most, v), sum += v;
   }
-  printf("%s: %s[", p->name, tirc_array_dtype(a));
+  printf("%s: %s[", p->in_file, tirc_array_dtype(a));
   for (int d = 0; d < tirc_array_ndim(a); d++)
     printf("%s%lld", d ? ", " : "", (long long)tirc_array_shape(a)[d]);
   if (n == nans)

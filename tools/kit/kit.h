@@ -217,6 +217,10 @@ int write_into_folder(const char *folder, const char *name, const char *text);
 /* run_files.c: arrays from and to .npy and .npz files; DONE, or the exit status after the error was
  * reported */
 bool is_archive(const char *path);
+/* What stands behind "NAME=" where it is for a parameter of this name, in the program or (not NULL)
+ * in the file; NULL: it is for another. */
+const char *value_of_name(const char *text, const char *name, const char *in_file);
+const char *value_of_param(const char *text, const tirc_param *p);
 int read_array_file(const tirc_param *p, const char *file, tirc_array **out);
 /* Gives the parameters without an array those of the archives among --in. */
 int read_archives(const Running *o, int n, const tirc_param *params, tirc_argument *args);

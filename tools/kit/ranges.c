@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_of(const char *text, const char *name) {
-  const size_t n = strlen(name);
-  return strncmp(text, name, n) == 0 && text[n] == '=';
-}
-
 /* A number up to the character `end`; NULL: it is none. */
 static const char *read_number(const char *text, char end, double *out) {
   char *rest = NULL;
@@ -37,7 +32,7 @@ int check_range_names(const Running *o, int n, const tirc_param *params, int pro
     bool known = false;
     if (read_range(o->range.at[k], &low, &high) != DONE) return BAD;
     for (int i = 0; i < n; i++)
-      known |= params[i].is_array && is_of(o->range.at[k], params[i].name);
+      known |= params[i].is_array && value_of_param(o->range.at[k], &params[i]);
     if (known) continue;
     return complain(NULL, "--range %s: %s no array parameter '%.*s'", o->range.at[k],
                     programs == 1 ? "the function has" : "the programs have",
@@ -62,7 +57,7 @@ int fill_weight(const Running *o, const tirc_param *p, int i, tirc_array *a) {
   const double bound = weight_bound(a);
   tirc_error *e = NULL;
   bool is_said = false;
-  for (int k = 0; k < o->range.n; k++) is_said |= is_of(o->range.at[k], p->name);
+  for (int k = 0; k < o->range.n; k++) is_said |= value_of_param(o->range.at[k], p) != NULL;
   if (is_said || bound <= 0) return fill_random(o, p, i, a);
   return tirc_array_fill_range(a, seed_of(o, i), -bound, bound, &e) ? report(e) : DONE;
 }
@@ -72,7 +67,7 @@ int fill_random(const Running *o, const tirc_param *p, int i, tirc_array *a) {
   tirc_error *e = NULL;
   double low, high;
   for (int k = o->range.n - 1; k >= 0; k--) {
-    if (!is_of(o->range.at[k], p->name)) continue;
+    if (!value_of_param(o->range.at[k], p)) continue;
     if (read_range(o->range.at[k], &low, &high) != DONE) return BAD;
     return tirc_array_fill_range(a, seed, low, high, &e) ? report(e) : DONE;
   }

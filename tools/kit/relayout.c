@@ -51,7 +51,8 @@ static int find_sizes(const tirc_module *scheduled, int n, const tirc_argument *
   *out = sizes;
   if (tirc_module_shape(scheduled, NULL, n, now, n_symbols, sizes, -1, NULL, &e)) return report(e);
   for (int k = 0; k < n; k++)
-    if (!params[k].is_array) sizes[(*n_sizes)++] = (tirc_symbol){params[k].name, now[k].i, true};
+    if (!params[k].is_array)
+      sizes[(*n_sizes)++] = (tirc_symbol){params[k].name, now[k].i, true, params[k].in_file};
   return DONE;
 }
 

@@ -7,6 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *behind(const char *text, const char *name) {
+  const size_t n = strlen(name);
+  return strncmp(text, name, n) == 0 && text[n] == '=' ? text + n + 1 : NULL;
+}
+
+const char *value_of_name(const char *text, const char *name, const char *in_file) {
+  const char *value = behind(text, name);
+  return value || !in_file ? value : behind(text, in_file);
+}
+
+const char *value_of_param(const char *text, const tirc_param *p) {
+  return value_of_name(text, p->name, p->in_file);
+}
+
+static bool is_called(const tirc_param *p, const char *name) {
+  return !strcmp(p->name, name) || !strcmp(p->in_file, name);
+}
+
 int read_scalar(const tirc_param *p, const char *value, tirc_argument *out) {
   char *end = NULL;
   const bool is_uint64 = !strcmp(p->dtype, "uint64");
@@ -36,21 +54,31 @@ bool is_archive(const char *path) {
   return n > 4 && strcmp(path + n - 4, ".npz") == 0;
 }
 
-static int read_member(const char *path, const char *name, tirc_array **out) {
+/* Which of a parameter's names an archive has; the first where it has none. */
+static const char *name_in(const tirc_npz *z, const tirc_param *p) {
+  const char *name;
+  for (int k = 0; (name = tirc_npz_name(z, k)); k++)
+    if (is_called(p, name)) return name;
+  return p->in_file;
+}
+
+/* The array of this name, or of the parameter's. */
+static int read_member(const char *path, const char *name, const tirc_param *p, tirc_array **out) {
   tirc_error *e = NULL;
   tirc_npz *z = NULL;
-  bool failed = tirc_npz_open(path, &z, &e) || tirc_npz_read(z, name, out, &e);
+  bool failed =
+      tirc_npz_open(path, &z, &e) || tirc_npz_read(z, name ? name : name_in(z, p), out, &e);
   tirc_npz_close(z);
   return failed ? report(e) : DONE;
 }
 
 int read_array_file(const tirc_param *p, const char *file, tirc_array **out) {
   tirc_error *e = NULL;
-  if (is_archive(file)) return read_member(file, p->name, out);
+  if (is_archive(file)) return read_member(file, NULL, p, out);
   const char *colon = strrchr(file, ':');
   char *archive = colon ? tirc_strndup(memory, file, (size_t)(colon - file)) : NULL;
   bool member = archive && is_archive(archive);
-  return member                               ? read_member(archive, colon + 1, out)
+  return member                               ? read_member(archive, colon + 1, p, out)
          : tirc_array_read_npy(file, out, &e) ? report(e)
                                               : DONE;
 }
@@ -64,7 +92,7 @@ static int read_archive(const char *path, int n, const tirc_param *params, tirc_
   int found = 0, status = DONE;
   for (int k = 0; (name = tirc_npz_name(z, k)) && status == DONE; k++)
     for (int i = 0; i < n && status == DONE; i++) {
-      if (!params[i].is_array || strcmp(params[i].name, name) != 0) continue;
+      if (!params[i].is_array || !is_called(&params[i], name)) continue;
       found++;
       if (!args[i].array && tirc_npz_read(z, name, &args[i].array, &e)) status = report(e);
     }
@@ -92,8 +120,8 @@ typedef struct Output { /* what goes to one archive */
 
 /* Is parameter p to be written by this --out; its file if so. */
 static const char *file_for(const char *out, const tirc_param *p) {
-  size_t n = strlen(p->name);
-  if (strncmp(out, p->name, n) == 0 && out[n] == '=') return out + n + 1;
+  const char *file = value_of_param(out, p);
+  if (file) return file;
   return p->is_array && p->is_written && is_archive(out) && !strchr(out, '=') ? out : NULL;
 }
 
@@ -103,7 +131,7 @@ static void collect(const Running *o, const char *file, int n, const tirc_param 
     for (int k = 0; k < o->out.n; k++) {
       const char *to = file_for(o->out.at[k], &params[i]);
       if (!to || strcmp(to, file) != 0 || !args[i].array) continue;
-      all->names[all->n] = params[i].name;
+      all->names[all->n] = params[i].in_file;
       all->arrays[all->n++] = args[i].array;
       break;
     }
@@ -126,7 +154,7 @@ static int write_one(const Running *o, const char *out, int n, const tirc_param 
   for (int i = 0; i < n; i++) {
     const char *file = file_for(out, &params[i]);
     if (!file || (written && strcmp(written, file) == 0)) continue;
-    if (!args[i].array) return complain(NULL, "\"%s\" is no array", params[i].name);
+    if (!args[i].array) return complain(NULL, "\"%s\" is no array", params[i].in_file);
     int status = is_archive(file) ? write_archive(o, file, n, params, args)
                  : tirc_array_write_npy(args[i].array, file, &e) ? report(e)
                                                                  : DONE;

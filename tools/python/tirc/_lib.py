@@ -99,7 +99,7 @@ class AutoOptions(Structure):
 
 class Param(Structure):
     _fields_ = [("name", c_char_p), ("dtype", c_char_p), ("is_array", c_bool), ("is_written", c_bool),
-                ("ndim", c_int), ("shape", POINTER(c_int64)), ("symbol", POINTER(c_char_p))]
+                ("ndim", c_int), ("shape", POINTER(c_int64)), ("symbol", POINTER(c_char_p)), ("in_file", c_char_p)]
 
 
 class ReferenceOptions(Structure):
@@ -157,7 +157,7 @@ class Argument(Structure):
 
 
 class Symbol(Structure):
-    _fields_ = [("name", c_char_p), ("value", c_int64), ("is_known", c_bool)]
+    _fields_ = [("name", c_char_p), ("value", c_int64), ("is_known", c_bool), ("in_file", c_char_p)]
 
 
 class ProgramOptions(Structure):

@@ -85,7 +85,7 @@ class Model:
         everything = [_Param(params[i]) for i in range(n.value)]
         first, last = _lib.lib.tirc_program_inputs(self._program), _lib.lib.tirc_program_params(self._program)
         self.inputs, self.weights, self.outputs = everything[:first], everything[first:last], everything[last:]
-        self._names = {p.name: i for i, p in enumerate(self.inputs)}
+        self._names = {name: i for i, p in enumerate(self.inputs) for name in (p.called, p.name)}
         self._names.update(_file_names(module))
         self._weights = self._take_weights(weights)
 
@@ -146,10 +146,10 @@ class Model:
 
 
 class _Param:
-    """name, dtype, and shape: numbers and names of extents."""
+    """name, as the file has it, dtype, and shape: numbers and names of extents. called: the name in programs and C."""
 
     def __init__(self, p):
-        self.name, self.dtype = p.name.decode(), p.dtype.decode()
+        self.name, self.called, self.dtype = p.in_file.decode(), p.name.decode(), p.dtype.decode()
         self.shape = tuple(p.shape[i] if p.shape[i] >= 0 else (p.symbol[i] or b"?").decode() for i in range(p.ndim))
 
     def __repr__(self):
