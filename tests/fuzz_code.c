@@ -1,7 +1,7 @@
 /* Random programs, interpreter against machine code and against C:
  *
- *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--functions-a-file K] [--most N]
- *             [--from I] [--keep DIR] [--regions P] [--emulate] [--kernels] [--verbose]
+ *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--portable] [--functions-a-file K]
+ *             [--most N] [--from I] [--keep DIR] [--regions P] [--emulate] [--kernels] [--verbose]
  *
  * Every program computes with all element types, in values, conditions and indices, at the edges
  * of the types; loops run over symbolic extents of any integer type and over variables of any; its
@@ -29,6 +29,7 @@ typedef struct Settings {
   long programs, seed, from;
   int functions, most, regions;
   int n_compilers;
+  bool is_portable; /* C without extensions */
   const char *compilers[MAX_COMPILERS];
   const char *keep;
   bool verbose, emulate, kernels;
@@ -138,7 +139,7 @@ static void batch(const Settings *set, long first, int n, Stats *stats) {
     print_counterexample(stdout, c, &programs[i], expected[i].from, wrong);
   }
   for (int k = 0; !set->emulate && k <= set->n_compilers; k++) {
-    const Compiler how = {k ? set->compilers[k - 1] : NULL, set->folder};
+    const Compiler how = {k ? set->compilers[k - 1] : NULL, set->folder, set->is_portable};
     code_run(c, &how, n, expected, why);
     for (int i = 0; i < n; i++) {
       if (!why[i] || reported[i]) continue;
@@ -186,6 +187,8 @@ static bool read_options(int argc, char **argv, Settings *set) {
       set->seed = strtol(argv[++i], NULL, 10);
     else if (!strcmp(argv[i], "--c") && set->n_compilers < MAX_COMPILERS)
       set->compilers[set->n_compilers++] = argv[++i];
+    else if (!strcmp(argv[i], "--portable"))
+      set->is_portable = true;
     else if (!strcmp(argv[i], "--functions-a-file"))
       set->functions = (int)strtol(argv[++i], NULL, 10);
     else if (!strcmp(argv[i], "--most"))

@@ -158,6 +158,7 @@ typedef struct Compiler Compiler;
 struct Compiler {
   const char *command; /* of a C compiler with its options; NULL: machine code */
   const char *folder;  /* for C files */
+  bool is_portable;    /* C without extensions */
 };
 /* Compiles and runs n programs, each once, in other processes. why[i]: NULL, or how program i
  * differs from what it should compute. */

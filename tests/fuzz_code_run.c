@@ -362,7 +362,10 @@ static bool run_from(Tirc *c, const Compiler *how, const char *library, int n,
 static const char *compile_c(Tirc *c, const Compiler *how, int n, const Expected *programs,
                              const char **why) {
   const Module *from = joined(c, n, programs, false), *lowered = joined(c, n, programs, true);
-  const CSource what = {.lowered = lowered, .scheduled = from, .vector_bytes = 32, .packed = true};
+  const CSource what = {.lowered = lowered,
+                        .scheduled = from,
+                        .vector_bytes = how->is_portable ? 0 : 32,
+                        .packed = true};
   const char *path = tirc_format(c, "%s/code.c", how->folder);
   const char *library = tirc_format(c, "%s/code.so", how->folder);
   const char *said = tirc_format(c, "%s/said", how->folder);

@@ -1,5 +1,5 @@
-/* run_c [-v] [--filter TEXT] [--cc 'COMPILER FLAGS']... [--programs] [--example PROG SCHED]...
- * CASES...
+/* run_c [-v] [--filter TEXT] [--portable] [--cc 'COMPILER FLAGS']... [--programs] [--example PROG
+ * SCHED]... CASES...
  *
  * C source against the reference interpreter: the programs of unit/programs.h, all legal cases of
  * the given folders, and examples, each as it is scheduled. What is under test goes into a few C
@@ -31,6 +31,7 @@ typedef struct Options {
   bool verbose;
   const char *filter;
   int n_compilers;
+  int vector_bytes; /* 0: C without extensions */
   const char *compilers[MAX_COMPILERS];
   char folder[64]; /* for the C files */
 } Options;
@@ -204,7 +205,7 @@ static void run_entry(Batch *b, Tally *t, const Entry *e, int n_libraries, void 
 
 /* --- batches ---------------------------------------------------------------------------------- */
 
-static const char *source_of(Tirc *c, int n, const Entry *entries) {
+static const char *source_of(Tirc *c, int vector_bytes, int n, const Entry *entries) {
   const Func **scheduled = tirc_new_array(c, const Func *, n);
   const Func **lowered = tirc_new_array(c, const Func *, n);
   for (int i = 0; i < n; i++) {
@@ -213,13 +214,13 @@ static const char *source_of(Tirc *c, int n, const Entry *entries) {
   }
   Module from = {.c = c, .n_funcs = n, .funcs = scheduled};
   Module to = {.c = c, .n_funcs = n, .funcs = lowered};
-  CSource what = {.lowered = &to, .scheduled = &from, .vector_bytes = 32, .packed = true};
+  CSource what = {.lowered = &to, .scheduled = &from, .vector_bytes = vector_bytes, .packed = true};
   return tirc_c_source(c, &what);
 }
 
 static void write_batch(Batch *b, const char *path) {
   Tirc *c = b->c;
-  const char *text = source_of(c, b->entries.n, b->entries.at);
+  const char *text = source_of(c, b->o->vector_bytes, b->entries.n, b->entries.at);
   FILE *f = fopen(path, "w");
   if (!f) tirc_fail(c, (Loc){0}, CODE_FILE, NULL, "%s cannot be written", path);
   fputs(text, f);
@@ -273,7 +274,8 @@ static void add(Batch *b, Tally *t, const char *name, const Module *scheduled, i
   }
   Entry e = {tirc_strdup(c, name), renamed(c, scheduled->funcs[0], symbol_name),
              renamed(c, lowered->funcs[0], symbol_name), lowered, symbol};
-  (void)source_of(c, 1, &e); /* calls of functions that are not there are no code */
+  (void)source_of(c, b->o->vector_bytes, 1,
+                  &e); /* calls of functions that are not there are no code */
   vec_push(c, b->entries, e);
 }
 
@@ -364,7 +366,7 @@ static void add_programs(Batch *b, Tally *t) {
 }
 
 int main(int argc, char **argv) {
-  Options o = {.folder = "/tmp/run_c.XXXXXX"};
+  Options o = {.folder = "/tmp/run_c.XXXXXX", .vector_bytes = 32};
   Tally t = {0};
   if (!mkdtemp(o.folder)) return 2;
   Batch b = {.o = &o, .c = tirc_context_new()};
@@ -375,6 +377,8 @@ int main(int argc, char **argv) {
       o.filter = argv[++i];
     else if (!strcmp(argv[i], "--cc") && i + 1 < argc && o.n_compilers < MAX_COMPILERS)
       o.compilers[o.n_compilers++] = argv[++i];
+    else if (!strcmp(argv[i], "--portable"))
+      o.vector_bytes = 0;
     else if (!strcmp(argv[i], "--programs"))
       add_programs(&b, &t);
     else if (!strcmp(argv[i], "--example") && i + 2 < argc) {

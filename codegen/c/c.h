@@ -8,7 +8,8 @@
 typedef struct CSource {
   const Module *lowered;
   const Module *scheduled; /* what it was lowered from, for the comments; or NULL */
-  int vector_bytes;        /* of the registers that the code is for: 16, 32 or 64 */
+  int vector_bytes;        /* of the registers that the code is for: 16, 32 or 64; 0: the code is
+                            * C11 (and C17) without extensions, and has loops over lanes */
   const char *flag;        /* of compilers, for the processor (tirc_cpu_c_flag); or NULL */
   bool packed;             /* also int NAME__packed(void **args), as machine code has it */
   bool of_model; /* the function of a model follows, which says what codes mean (tirc_c_entry) */

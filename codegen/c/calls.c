@@ -5,8 +5,9 @@
 CText tirc_cg_popcount(Gen *g, Expr e, CText a) {
   const DType u = tirc_src_unsigned(tirc_dtype_lanes(e->args[0]->dtype, 1));
   a = tirc_src_cast_to(g, u, a);
-  return tirc_src_cast(g, tirc_src_call(g, tirc_ops[OP_POPCOUNT].c_form, 1, &a), DT_INT32,
-                       e->dtype);
+  const char *function = tirc_cg_is_portable(g) ? tirc_src_helper(g, HELPER_POPCOUNT, DT_VOID)
+                                                : tirc_ops[OP_POPCOUNT].c_form;
+  return tirc_src_cast(g, tirc_src_call(g, function, 1, &a), DT_INT32, e->dtype);
 }
 
 /* --- LLVM's intrinsics ---------------------------------------------------------------------- */
@@ -17,6 +18,19 @@ static CText each(Gen *g, const IntrinsicCall *k, Expr e, const Window *w) {
   g->uses_math = true;
   return tirc_src_call(g, tirc_format(g->c, "%s%s", k->c_form, e->dtype.bits == 32 ? "f" : ""),
                        k->n, args);
+}
+
+/* start + lane 0 + lane 1 ...; integers wrap. */
+static CText sum_written_out(Gen *g, CText start, Expr v, DType t) {
+  const char *type = tirc_c_type(t.code == TYPE_INT ? tirc_src_unsigned(t) : t);
+  Text all = {.c = g->c};
+  tirc_text_addf(&all, "(%s)%s", type, tirc_c_operand(g->c, start, BINDS_CAST));
+  for (int i = 0; i < v->dtype.lanes; i++) {
+    const Window one = {0, 0, tirc_format(g->c, "%d", i)};
+    tirc_text_addf(&all, " + (%s)%s", type,
+                   tirc_c_operand(g->c, tirc_src_expr(g, v, &one), BINDS_CAST));
+  }
+  return tirc_src_text(g, BINDS_CAST, "(%s)(%s)", tirc_c_type(t), all.at);
 }
 
 /* start + the lanes of the last operand, in a loop inside of the expression. */
@@ -30,6 +44,7 @@ static CText sum(Gen *g, const IntrinsicCall *k, Expr e, const Window *w) {
   if (v->dtype.lanes == 1 && k->n > 1)
     return tirc_src_binary(g, OP_ADD, start, tirc_src_scalar(g, v));
   if (v->dtype.lanes == 1) return tirc_src_scalar(g, v);
+  if (tirc_cg_is_portable(g)) return sum_written_out(g, start, v, t);
   const int mark = g->taken.n;
   const char *total = tirc_src_name(g, "sum"), *lane = tirc_src_name(g, "lane");
   Window all = {0, 0, lane};
@@ -95,6 +110,7 @@ static CText emit_prefetch(Gen *g, Expr e, const Window *w) {
   Expr at = e->args[0];
   if (tirc_calls(at, CALL_ADDRESS_OF) && at->n == 1) at = at->args[0];
   if (at->op != OP_LOAD && at->dtype.code != TYPE_HANDLE) tirc_src_unsupported(g, e);
+  if (tirc_cg_is_portable(g)) return tirc_src_text(g, BINDS_CAST, "(void)0");
   CText p = at->op == OP_LOAD ? tirc_cg_address(g, at) : tirc_src_expr(g, at, w);
   return tirc_src_text(g, BINDS_ALL, "__builtin_prefetch(%s, %d, %d)", p.s, (int)v[1], (int)v[2]);
 }

@@ -21,8 +21,7 @@ typedef struct Writing {
 /* What goes into the source, and how much of it there is: gcc takes 0.3 GB and 5 s a million. */
 static void put_bytes(Writing *w, const char *name, const void *bytes, int64_t n) {
   const unsigned char *data = bytes;
-  tirc_text_addf(&w->text, "\nstatic const unsigned char %s[] __attribute__((aligned(64))) = {",
-                 name);
+  tirc_text_addf(&w->text, "\nstatic const _Alignas(64) unsigned char %s[] = {", name);
   for (int64_t b = 0; b < n; b++)
     tirc_text_addf(&w->text, "%s%u,", b % BYTES_A_LINE ? " " : "\n    ", data[b]);
   tirc_text_add(&w->text, n ? "\n};\n" : "0};\n");

@@ -61,17 +61,28 @@ CText tirc_cg_ramp(Gen *g, Expr e, const Window *w) {
 
 /* --- scalars -------------------------------------------------------------------------------- */
 
+/* Without GNU's expressions of statements the variable is declared in front of the statement, where
+ * it needs a name of its own. */
+static const char *let_name(Gen *g, Expr var) {
+  if (!tirc_cg_is_portable(g)) return var->u.s;
+  return tirc_format(g->c, "%s_let%d", var->u.s, g->file->n_lets++);
+}
+
 CText tirc_cg_let(Gen *g, Expr e, const Window *w) {
   Expr var = e->args[0];
   if (var->dtype.lanes > 1 && w->n == 0) tirc_src_unsupported(g, e);
   CText value = tirc_src_operand_as(g, e->args[1], var->dtype, w);
   const int mark = g->taken.n;
-  Name *name = tirc_src_declare(g, var, var->u.s);
+  Name *name = tirc_src_declare(g, var, let_name(g, var));
   const char *type = tirc_src_value_type(g, tirc_dtype_lanes(var->dtype, 1));
   CText body = tirc_src_expr(g, e->args[2], w);
   g->taken.n = mark;
   tirc_map_remove(&g->vars, var);
   if (!name->used) return body;
+  if (tirc_cg_is_portable(g)) {
+    tirc_text_addf(&g->ahead, "%s %s;\n", type, name->s);
+    return tirc_src_text(g, BINDS_ALL, "(%s = %s, %s)", name->s, value.s, body.s);
+  }
   return tirc_src_text(g, BINDS_ALL, "({ %s %s = %s; %s; })", type, name->s, value.s, body.s);
 }
 

@@ -54,9 +54,13 @@ typedef struct CFile {
   int64_t stack_bytes;
   bool in_parallel, leaves; /* inside of a parallel loop; and something has left it */
   int n_parallel;
+  int n_lets; /* variables of expressions, where they stand in front of the statement */
 } CFile;
 
 extern const Language tirc_c_language; /* types.c */
+
+/* Whether the file keeps to C11. */
+static inline bool tirc_cg_is_portable(const Gen *g) { return g->file->what->vector_bytes == 0; }
 
 /* --- types.c -------------------------------------------------------------------------------- */
 /* The name of a vector type; with one lane, of the scalar that may alias anything. */
@@ -92,6 +96,7 @@ const char *tirc_cg_element(Gen *g, Buffer b, Expr index, int64_t k);
 /* The variable of a register tile that has these lanes of the index; NULL for other buffers. */
 const char *tirc_cg_tile_piece(Gen *g, Buffer b, Expr index, int first, int n);
 void tirc_cg_note_written(Gen *g, Buffer b);
+void tirc_cg_free(Gen *g, const char *name); /* memory of the heap */
 
 /* --- pairs.c -------------------------------------------------------------------------------- */
 /* Both stores by a helper, if they are a pair (codegen/pairs.h). */
@@ -99,7 +104,7 @@ bool tirc_cg_pair(Gen *g, Stmt first, Stmt second);
 
 /* --- vector.c ------------------------------------------------------------------------------- */
 /* Whether C has every operation of a store's value on vectors. */
-bool tirc_cg_has_vector_form(Stmt store);
+bool tirc_cg_has_vector_form(Gen *g, Stmt store);
 /* The lanes that go into one statement: `size` at most, a power of two. */
 int tirc_cg_next_chunk(int left, int size);
 int tirc_cg_chunk_lanes(Gen *g, Stmt store);

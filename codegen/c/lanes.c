@@ -15,8 +15,9 @@ static Lane unless_far(const Lanes *v, Op op, Lane x, Lane near, Lane is_far) {
   w->g->uses_math = true;
   tirc_text_addf(&w->out, "  %s %s = %s;\n", tirc_src_lane_type(v, KIND_FLOAT), name, near->s);
   if (v->n == 1) {
-    tirc_text_addf(&w->out, "  if (__builtin_expect(%s, 0)) %s = %sf(%s);\n", is_far->s, name,
-                   function, x->s);
+    const char *rarely = tirc_cg_is_portable(w->g) ? "(%s)" : "(__builtin_expect(%s, 0))";
+    tirc_text_addf(&w->out, "  if %s %s = %sf(%s);\n", tirc_format(w->g->c, rarely, is_far->s),
+                   name, function, x->s);
     return tirc_src_lane_value(v, KIND_FLOAT, name);
   }
   tirc_text_addf(&w->out, "  uint64_t any[%d];\n  memcpy(any, &%s, sizeof any);\n", v->n / 2,

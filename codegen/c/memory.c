@@ -194,7 +194,7 @@ static bool uses_tile(Gen *g, Stmt s) {
 void tirc_cg_store(Gen *g, Stmt s) {
   Buffer b = s->u.store.buffer;
   Expr index = tirc_linear_index(g->c, b, s->u.store.n, s->u.store.indices);
-  bool is_vector = tirc_cg_has_vector_form(s);
+  bool is_vector = tirc_cg_has_vector_form(g, s);
   int lanes = index->dtype.lanes, mark = g->taken.n;
   int size = is_vector || uses_tile(g, s) ? tirc_cg_chunk_lanes(g, s) : lanes;
   bool staged = lanes > (is_vector ? size : 1) && tirc_src_overlaps(s, g->file->restrict_data);
@@ -266,6 +266,12 @@ static void on_stack(Gen *g, Stmt s, Name *name, int64_t bytes) {
   tirc_cg_end_body(g, outer, &body);
 }
 
+void tirc_cg_free(Gen *g, const char *name) {
+  const bool is_plain = tirc_cg_is_portable(g);
+  tirc_src_line(g, "%s(%s);", is_plain ? tirc_src_helper(g, HELPER_FREE_PLAIN, DT_VOID) : "free",
+                name);
+}
+
 static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
   Buffer b = s->u.alloc.buffer;
   const char *type = tirc_c_type(b->dtype);
@@ -275,15 +281,16 @@ static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
                        tirc_src_scalar(g, b->shape[i]).s);
   if (bytes >= 0)
     size = tirc_format(g->c, "%lld * %s", (long long)bytes / tirc_dtype_bytes(element_of(b)), size);
+  const HelperId alloc = tirc_cg_is_portable(g) ? HELPER_ALLOC_PLAIN : HELPER_ALLOC;
   tirc_src_line(g, "%s *%s%s = %s(%s);", type, g->file->restrict_data ? "restrict " : "", name->s,
-                tirc_src_helper(g, HELPER_ALLOC, DT_VOID), size);
+                tirc_src_helper(g, alloc, DT_VOID), size);
   tirc_cg_leave_if(g, tirc_format(g->c, "!%s", name->s), "1");
   g->file->uses_stdlib = true;
   Held held = {name->s, g->file->held};
   g->file->held = &held;
   tirc_src_stmt(g, s->u.alloc.body);
   g->file->held = held.outer;
-  tirc_src_line(g, "free(%s);", name->s);
+  tirc_cg_free(g, name->s);
 }
 
 static const char *constant_in_memory(Gen *g, Expr e) {

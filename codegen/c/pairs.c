@@ -31,7 +31,7 @@ bool tirc_cg_pair(Gen *g, Stmt first, Stmt second) {
   PairOfProducts p;
   if (!tirc_find_pair(g->c, first, second, g->file->restrict_data, &p)) return false;
   const int n = g->file->what->vector_bytes / 4, helper = helper_for(n);
-  if (helper == HELPER_COUNT || p.lanes % n != 0) return false;
+  if (helper == HELPER_COUNT || p.lanes % n != 0) return false; /* also where n is 0 */
   if (tirc_cg_is_tile(g, p.factors[0].buffer) || tirc_cg_is_tile(g, p.factors[1].buffer))
     return false;
   const char *type = tirc_cg_vector(g, DT_INT32, n),

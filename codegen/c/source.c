@@ -59,7 +59,9 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
   const char *why = tirc_cg_symbol_note(g, f);
   if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
   /* A model's operators are its own affair; inlined they would be one huge function. */
-  const char *place = g->file->what->of_model ? "static __attribute__((noinline, unused)) " : "";
+  const char *place = !g->file->what->of_model ? ""
+                      : tirc_cg_is_portable(g) ? "TIRC_LOCAL "
+                                               : "static __attribute__((noinline, unused)) ";
   tirc_text_addf(g->out, "\n%s%s;\n", place, declaration);
   const bool is_rounding = may_lose_rounding(f);
   g->file->uses_rounding |= is_rounding;
@@ -68,11 +70,13 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
   tirc_src_stmt(g, f->body);
   g->out = outer;
-  if (g->file->uses_zero)
+  if (g->file->uses_zero) {
     tirc_src_line(g,
-                  "int64_t tirc_zero = 0; /* but compilers cannot know it: clang would take what "
-                  "wraps for a stride */");
-  if (g->file->uses_zero) tirc_src_line(g, "__asm__(\"\" : \"+r\"(tirc_zero));");
+                  "%sint64_t tirc_zero = 0; /* but compilers cannot know it: clang would take what "
+                  "wraps for a stride */",
+                  tirc_cg_is_portable(g) ? "volatile " : "");
+    if (!tirc_cg_is_portable(g)) tirc_src_line(g, "__asm__(\"\" : \"+r\"(tirc_zero));");
+  }
   for (int i = 0; i < s.n; i++)
     if (!names[i]->used) tirc_src_line(g, "(void)%s;", names[i]->s);
   tirc_cg_end_body(g, outer, &body);
@@ -84,13 +88,26 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
     tirc_cg_error_text(g->c, g->out, symbol, &g->file->failures, f);
 }
 
+/* What others than gcc and clang have no word for, and do without. */
+static void write_words(Gen *g, Text *t) {
+  if (!tirc_cg_is_portable(g)) return;
+  tirc_text_add(t, "\n#if defined __GNUC__\n"
+                   "#define TIRC_ALIAS __attribute__((may_alias))\n"
+                   "#define TIRC_LOCAL static __attribute__((noinline, unused))\n"
+                   "#else\n"
+                   "#define TIRC_ALIAS\n"
+                   "#define TIRC_LOCAL static\n"
+                   "#endif\n");
+}
+
 static void write_types(Gen *g, Text *t) {
   bool any = false;
   for (int i = 0; i < g->file->vectors.n; i++) {
     DType v = g->file->vectors.at[i], scalar = tirc_dtype_lanes(v, 1);
     const char *name = tirc_dtype_name(g->c, v), *type = tirc_c_type(scalar);
     if (v.lanes == 1) {
-      tirc_text_addf(t, "\ntypedef %s tirc_any_%s __attribute__((may_alias));", type, name);
+      tirc_text_addf(t, "\ntypedef %s tirc_any_%s %s;", type, name,
+                     tirc_cg_is_portable(g) ? "TIRC_ALIAS" : "__attribute__((may_alias))");
       continue;
     }
     int size = tirc_dtype_bytes(scalar);
@@ -118,14 +135,15 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   for (int i = 0; i < what->lowered->n_funcs; i++)
     write_function(&g, what->lowered->funcs[i], symbols[i]);
   tirc_text_add(&t, "/* ");
-  if (what->flag)
+  if (what->flag && !tirc_cg_is_portable(&g))
     tirc_text_addf(&t,
                    "Compile with: cc -O3 %s. For other processors compilers split the vectors,\n"
                    " * and the code may be 10 times slower, or more.\n * ",
                    what->flag);
+  tirc_text_addf(&t, "Made by tirc. C11%s; -fopenmp runs parallel loops on threads.\n",
+                 tirc_cg_is_portable(&g) ? ", without extensions" : " with GNU's vectors");
   tirc_text_add(
       &t,
-      "Made by tirc. C11 with GNU's vectors; -fopenmp runs parallel loops on threads.\n"
       " * A function returns 0, or 1 when there is no memory for its workspace, or a code from 2\n"
       " * on when an assertion fails: NAME_error_text(code) says which. */\n");
   Text helpers = {.c = c};
@@ -134,6 +152,7 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   tirc_text_add(&t, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
   if (file.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
   tirc_text_add(&t, "#include <string.h>\n");
+  write_words(&g, &t);
   write_types(&g, &t);
   if (file.uses_rounding)
     tirc_text_add(&t,

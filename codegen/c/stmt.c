@@ -23,7 +23,7 @@ static const char *way_out(Gen *g) { return tirc_format(g->c, "next_%d", g->file
 
 void tirc_cg_leave_if(Gen *g, const char *cond, const char *status) {
   tirc_src_open(g, "if (%s) {", cond);
-  for (Held *h = g->file->held; h; h = h->outer) tirc_src_line(g, "free(%s);", h->name);
+  for (Held *h = g->file->held; h; h = h->outer) tirc_cg_free(g, h->name);
   if (g->file->in_parallel) {
     g->file->leaves = true;
     directive(g, "ifdef _OPENMP");
@@ -57,7 +57,9 @@ static void loop_line(Gen *g, const For *loop, const char *min, const char *end)
   DType t = loop->var->dtype;
   Name *i = tirc_src_declare(g, loop->var, loop->var->u.s);
   int64_t n;
-  if (loop->kind == LOOP_UNROLLED && tirc_const_int(loop->extent, &n) && n > 1 && n < 65535)
+  tirc_src_put_ahead(g);
+  if (loop->kind == LOOP_UNROLLED && tirc_const_int(loop->extent, &n) && n > 1 && n < 65535 &&
+      !tirc_cg_is_portable(g))
     tirc_text_addf(g->out, "#pragma GCC unroll %d\n", (int)n);
   const char *type = tirc_c_type(t);
   if (!may_end_beyond(loop)) {
@@ -119,8 +121,10 @@ static void gen_parallel(Gen *g, Stmt s, const char *min, const char *end) {
   g->file->leaves = false;
   g->file->held = NULL;
   g->file->n_parallel++;
+  const char *schedule = schedule_of(g, s);
+  tirc_src_put_ahead(g);
   directive(g, "ifdef _OPENMP");
-  tirc_text_addf(g->out, "#pragma omp parallel for schedule(%s)\n", schedule_of(g, s));
+  tirc_text_addf(g->out, "#pragma omp parallel for schedule(%s)\n", schedule);
   directive(g, "endif");
   loop_line(g, loop, min, end);
   tirc_src_stmt(g, loop->body);

@@ -28,10 +28,11 @@ static bool has_forms(Expr e) {
   return true;
 }
 
-bool tirc_cg_has_vector_form(Stmt s) {
+bool tirc_cg_has_vector_form(Gen *g, Stmt s) {
   Buffer b = s->u.store.buffer;
-  return s->u.store.n == 1 && !b->strides && tirc_src_computes(b->dtype) &&
-         tirc_is_contiguous(s->u.store.indices[0]) && has_form(s->u.store.value);
+  return !tirc_cg_is_portable(g) && s->u.store.n == 1 && !b->strides &&
+         tirc_src_computes(b->dtype) && tirc_is_contiguous(s->u.store.indices[0]) &&
+         has_form(s->u.store.value);
 }
 
 int tirc_cg_next_chunk(int left, int size) {
@@ -126,7 +127,7 @@ static bool search_stmt(Visitor *v, Stmt s) {
 }
 
 Tile *tirc_cg_find_tile(Gen *g, Buffer b, Stmt body) {
-  if (!tirc_src_computes(b->dtype)) return NULL;
+  if (!tirc_src_computes(b->dtype) || tirc_cg_is_portable(g)) return NULL;
   Search k = {.g = g, .b = b, .tile = tirc_new(g->c, Tile)};
   k.v = (Visitor){.expr = search_expr, .stmt = search_stmt, .self = &k};
   tirc_visit_stmt(&k.v, body);

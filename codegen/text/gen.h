@@ -64,6 +64,7 @@ typedef struct Gen {
   VEC(Helper) helpers;     /* functions that the code needs, in that order */
   bool index;              /* inside of index arithmetic, which does not overflow */
   bool uses_math, uses_double;
+  Text ahead;     /* lines that stand in front of the next one: declarations that it needs */
   bool is_header; /* a program may include several such sources, of which each has its helpers */
   const BlockNotes *notes;
   const char *note;        /* the comment last written */
@@ -207,6 +208,8 @@ void tirc_src_stmt(Gen *g, Stmt s);
 void tirc_src_line(Gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tirc_src_open(Gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tirc_src_close(Gen *g);
+/* The declarations that wait for the next line, where that is a directive. */
+void tirc_src_put_ahead(Gen *g);
 void tirc_src_note(Gen *g, const char *text);  /* a comment, unless it is NULL */
 CText tirc_src_bound(Gen *g, Expr e, DType t); /* of a loop over numbers of type t */
 /* Whether a lane's store may change what a later lane reads, so that its value must be complete

@@ -4,8 +4,22 @@
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-static void add_line(Gen *g, const char *format, va_list args) {
+static void indent(Gen *g) {
   for (int i = 0; i < g->indent; i++) tirc_text_add(g->out, "  ");
+}
+
+void tirc_src_put_ahead(Gen *g) {
+  for (const char *s = g->ahead.at, *end; g->ahead.n && *s; s = end) {
+    end = strchr(s, '\n') + 1;
+    indent(g);
+    tirc_text_addn(g->out, s, (size_t)(end - s));
+  }
+  g->ahead = (Text){.c = g->c};
+}
+
+static void add_line(Gen *g, const char *format, va_list args) {
+  tirc_src_put_ahead(g);
+  indent(g);
   tirc_text_add(g->out, tirc_vformat(g->c, format, args));
   tirc_text_add(g->out, "\n");
 }

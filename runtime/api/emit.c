@@ -152,11 +152,15 @@ static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *
   return to;
 }
 
+static bool is_c(tirc_emit_kind kind) {
+  return kind == TIRC_EMIT_C || kind == TIRC_EMIT_PORTABLE_C;
+}
+
 static const ModelEntry *entry_of(Tirc *c, const Emission *p, const Module *m,
                                   const Module **lowered) {
   const ModelEntry *e = tirc_model_entry(c, m, p->from->unscheduled, lowered, p->options.main_name,
                                          place_of(c, &p->options));
-  if (p->kind == TIRC_EMIT_C && e->place == WEIGHTS_INSIDE)
+  if (is_c(p->kind) && e->place == WEIGHTS_INSIDE)
     e = with_block(c, e, *lowered, p->options.weights);
   return e;
 }
@@ -194,19 +198,21 @@ static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module
 static const char *c_text(Tirc *c, tirc_emit_kind kind, const Module *m, const Module *lowered,
                           const ModelEntry *entry, const Cpu *cpu) {
   const char *flag = tirc_cpu_c_flag(c, cpu);
+  const bool is_portable = kind == TIRC_EMIT_PORTABLE_C;
   if (kind == TIRC_EMIT_HEADER) return tirc_c_header(c, lowered, entry, flag);
-  return tirc_c_source(c, &(CSource){.lowered = lowered,
-                                     .scheduled = m,
-                                     .of_model = entry,
-                                     .vector_bytes = tirc_cpu_vector_bits(cpu) / 8,
-                                     .flag = flag});
+  return tirc_c_source(c,
+                       &(CSource){.lowered = lowered,
+                                  .scheduled = m,
+                                  .of_model = entry,
+                                  .vector_bytes = is_portable ? 0 : tirc_cpu_vector_bits(cpu) / 8,
+                                  .flag = flag});
 }
 
 static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
   const char *main_name = p->options.main_name;
-  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PTX)
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PORTABLE_C)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
   const SourceOfKernels *kernels = source_of_kernels(p->kind);
@@ -215,7 +221,7 @@ static void emit(Tirc *c, void *self) {
                           : p->from->lowered ? m
                                              : tirc_lower(c, m, NULL, NULL);
   const char *cpu = tirc_cpu_or_default(p->options.target), *text = NULL;
-  const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
+  const bool is_text = p->kind == TIRC_EMIT_HEADER || is_c(p->kind);
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
   if (m->n_graphs && (is_text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);
   if (is_text) text = c_text(c, p->kind, m, lowered, entry, tirc_llvm_cpu(c, cpu));

@@ -34,7 +34,8 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_OPENCL,
   TIRC_EMIT_CUDA,
   TIRC_EMIT_CUDA_HEADER, /* the same with constants of the launches and inline launchers */
-  TIRC_EMIT_PTX          /* machine code of NVIDIA's GPUs, as text */
+  TIRC_EMIT_PTX,         /* machine code of NVIDIA's GPUs, as text */
+  TIRC_EMIT_PORTABLE_C   /* C source without extensions of compilers: vectors are loops */
 } tirc_emit_kind;
 /* Of a model, before it is made: the error that its object code, C source or header would end in
  * because an input has an extent that is no number. */
@@ -42,8 +43,8 @@ TIRC_API tirc_status tirc_module_check_sizes(const tirc_module *m, tirc_error **
 /* Tells options->warn, as tirc_module_check_code does, of the kernels that a module becomes for the
  * GPU options->target (NULL: the least one that takes the kind): what a host function computes
  * itself, which is in no kernel; a loop that is to overlap its iterations and stays as it is; of
- * TIRC_EMIT_PTX, a buffer of scope local that is not in registers. kind: TIRC_EMIT_OPENCL or one
- * behind it. */
+ * TIRC_EMIT_PTX, a buffer of scope local that is not in registers. kind: TIRC_EMIT_OPENCL to
+ * TIRC_EMIT_PTX. */
 TIRC_API tirc_status tirc_module_check_kernels(const tirc_module *m, tirc_emit_kind kind,
                                                const tirc_schedule_options *options,
                                                tirc_error **error);

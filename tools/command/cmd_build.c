@@ -138,11 +138,14 @@ static int take_weights(Building *b, const tirc_module *m, tirc_weights **weight
   return o->weights_out ? check_output(o->weights_out) : DONE;
 }
 
-static bool is_for_gpu(tirc_emit_kind kind) { return kind >= TIRC_EMIT_OPENCL; }
+static bool is_for_gpu(tirc_emit_kind kind) {
+  return kind >= TIRC_EMIT_OPENCL && kind <= TIRC_EMIT_PTX;
+}
 
 /* The one function of a model. */
 static bool makes_entry(tirc_emit_kind kind) {
-  return kind == TIRC_EMIT_OBJECT || kind == TIRC_EMIT_HEADER || kind == TIRC_EMIT_C;
+  return kind == TIRC_EMIT_OBJECT || kind == TIRC_EMIT_HEADER || kind == TIRC_EMIT_C ||
+         kind == TIRC_EMIT_PORTABLE_C;
 }
 
 static int build(Building *b, tirc_emit_kind kind, const char *path) {
@@ -178,6 +181,10 @@ int cmd_build(BuildOptions *o) {
         "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header or ptx, not '%s'",
         wanted);
   tirc_emit_kind kind = kinds[k].kind;
+  if (o->portable && kind != TIRC_EMIT_C)
+    return complain("--emit=c --portable", "--portable is about C source, and not about %s",
+                    wanted);
+  if (o->portable) kind = TIRC_EMIT_PORTABLE_C;
   if (is_for_gpu(kind) && !from->target)
     from->target = tirc_gpu_default_target(kind == TIRC_EMIT_OPENCL ? GPU_OPENCL : GPU_CUDA);
   if (o->annotate && kind != TIRC_EMIT_ASM)

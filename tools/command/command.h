@@ -31,7 +31,7 @@ typedef struct ApplyOptions {
 typedef struct BuildOptions {
   Making make;
   const char *emit, *figures, *weights_out;
-  bool annotate, weights_inside;
+  bool annotate, weights_inside, portable;
 } BuildOptions;
 
 typedef struct RunOptions {

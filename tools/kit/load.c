@@ -181,7 +181,8 @@ char *shown_stem(const char *path) {
 int check_code(const Making *o, const tirc_module *m, tirc_emit_kind kind) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
-  const tirc_status status = kind >= TIRC_EMIT_OPENCL ? tirc_module_check_kernels(m, kind, &s, &e)
-                                                      : tirc_module_check_code(m, &s, &e);
+  const tirc_status status = kind >= TIRC_EMIT_OPENCL && kind <= TIRC_EMIT_PTX
+                                 ? tirc_module_check_kernels(m, kind, &s, &e)
+                                 : tirc_module_check_code(m, &s, &e);
   return status ? report(e) : DONE;
 }
