@@ -20,7 +20,7 @@ typedef struct Moved {
 typedef struct Hoisting Hoisting;
 struct Hoisting {
   Tirc *c;
-  int64_t on_stack;
+  int64_t on_stack, most_on_stack;
   Expr part; /* of the parallel loops around, as one number, or NULL */
   int64_t parts;
   VEC(Moved) moved;
@@ -96,7 +96,7 @@ static Moved *parameter_of(Hoisting *h, Stmt s) {
   if (bytes < 0 || bytes > INT64_MAX - ALIGNMENT ||
       tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     return NULL;
-  if (tirc_fits_stack(bytes, h->on_stack)) {
+  if (bytes <= h->most_on_stack && tirc_fits_stack(bytes, h->on_stack)) {
     h->on_stack += bytes;
     return NULL;
   }
@@ -197,8 +197,9 @@ static Stmt move_stmt(Mutator *v, Stmt s) {
   }
 }
 
-static const Func *hoist(Tirc *c, const Func *f, Hoisted *out) {
-  Hoisting first = {.c = c, .parts = 1}, h = {.c = c, .parts = 1, .before = &first};
+static const Func *hoist(Tirc *c, const Func *f, int64_t most_on_stack, Hoisted *out) {
+  Hoisting first = {.c = c, .parts = 1, .most_on_stack = most_on_stack}, h = first;
+  h.before = &first;
   Mutator v = {.c = c, .expr = move_load, .stmt = move_stmt, .self = &first};
   tirc_mutate_stmt(&v, f->body);
   if (!first.moved.n) return f;
@@ -230,12 +231,35 @@ static const Func *hoist(Tirc *c, const Func *f, Hoisted *out) {
   return to;
 }
 
-const Module *tirc_hoist_memory(Tirc *c, const Module *m, const bool *keeps, Hoisted *out) {
+const Module *tirc_hoist_memory(Tirc *c, const Module *m, const bool *keeps, int64_t most_on_stack,
+                                Hoisted *out) {
   Module *to = tirc_copy(c, m, 1);
   const Func **funcs = tirc_copy(c, m->funcs, m->n_funcs);
   for (int i = 0; i < m->n_funcs; i++) {
     out[i] = (Hoisted){0, NULL};
-    if (!keeps[i]) funcs[i] = hoist(c, m->funcs[i], &out[i]);
+    if (!keeps || !keeps[i]) funcs[i] = hoist(c, m->funcs[i], most_on_stack, &out[i]);
+  }
+  to->c = c;
+  to->funcs = funcs;
+  return to;
+}
+
+static Stmt make_serial(Mutator *v, Stmt s) {
+  s = tirc_mutate_stmt_children(v, s);
+  if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_PARALLEL) return s;
+  For loop = s->u.loop;
+  loop.kind = LOOP_SERIAL;
+  return tirc_for(v->c, &loop);
+}
+
+const Module *tirc_for_one_thread(Tirc *c, const Module *m) {
+  Module *to = tirc_copy(c, m, 1);
+  const Func **funcs = tirc_copy(c, m->funcs, m->n_funcs);
+  Mutator v = {.c = c, .stmt = make_serial};
+  for (int i = 0; i < m->n_funcs; i++) {
+    Func *f = tirc_copy(c, m->funcs[i], 1);
+    f->body = tirc_mutate_stmt(&v, f->body);
+    funcs[i] = f;
   }
   to->c = c;
   to->funcs = funcs;

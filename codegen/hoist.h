@@ -16,8 +16,13 @@ typedef struct Hoisted { /* of a function: its last n parameters */
   const int64_t *bytes; /* of each, to be aligned to 64 */
 } Hoisted;
 
-/* For a lowered module. Functions with keeps[i] stay as they are; so does memory whose size is no
- * number, and what many steps in parallel would need much of. out: one a function. */
-const Module *tirc_hoist_memory(Tirc *c, const Module *m, const bool *keeps, Hoisted *out);
+/* For a lowered module. Functions with keeps[i] stay as they are (NULL: none does); so does memory
+ * whose size is no number, and what many steps in parallel would need much of. most_on_stack: the
+ * bytes that one array may have on the stack. out: one a function. */
+enum { HOIST_USUAL_STACK = 64 << 10 };
+const Module *tirc_hoist_memory(Tirc *c, const Module *m, const bool *keeps, int64_t most_on_stack,
+                                Hoisted *out);
+/* The same functions for one thread: their parallel loops are serial ones. */
+const Module *tirc_for_one_thread(Tirc *c, const Module *m);
 
 #endif

@@ -11,6 +11,7 @@ typedef struct CSource {
   int vector_bytes;        /* of the registers that the code is for: 16, 32 or 64; 0: the code is
                             * C11 (and C17) without extensions, and has loops over lanes */
   const char *flag;        /* of compilers, for the processor (tirc_cpu_c_flag); or NULL */
+  bool is_no_alloc;        /* memory that the function does not have is an error */
   bool packed;             /* also int NAME__packed(void **args), as machine code has it */
   bool of_model; /* the function of a model follows, which says what codes mean (tirc_c_entry) */
 } CSource;
@@ -29,8 +30,10 @@ const char *tirc_c_type(DType t);
  * and its NAME_error_text, which knows the codes of all of them. Throws
  * "unsupported" for constants of more than 4 MB. */
 const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
-                         bool is_header);
-/* The declarations of the same functions, with what a caller has to know; flag: as in CSource. */
-const char *tirc_c_header(Tirc *c, const Module *lowered, bool of_model, const char *flag);
+                         bool is_header, bool source_alone);
+/* The declarations of the same functions, with what a caller has to know; source_alone: without
+ * what machine code has besides; flag: as in CSource. */
+const char *tirc_c_header(Tirc *c, const Module *lowered, bool of_model, bool source_alone,
+                          const char *flag);
 
 #endif

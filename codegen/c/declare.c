@@ -82,7 +82,7 @@ static const char runtime[] =
     "} tirc_runtime;\n"
     "#endif\n";
 
-static void declare(Gen *g, Text *t, const Func *f, const char *symbol) {
+static void declare(Gen *g, Text *t, const Func *f, const char *symbol, bool source_alone) {
   Signature s = tirc_signature(g->c, f);
   Name **names;
   g->loc = f->loc;
@@ -96,18 +96,19 @@ static void declare(Gen *g, Text *t, const Func *f, const char *symbol) {
   tirc_text_addf(t, " * %s */\n",
                  apart ? "What restrict stands on must not overlap what is written." : "");
   tirc_text_addf(t, "%s;\n", declaration);
-  tirc_cg_declare_with_runtime(t, declaration);
+  if (!source_alone) tirc_cg_declare_with_runtime(t, declaration);
   if (tirc_may_fail(&g->file->failures, f)) tirc_cg_declare_error_text(t, symbol);
   g->taken.n = mark;
 }
 
-const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, const char *flag) {
+const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, bool source_alone,
+                          const char *flag) {
   Text t = {.c = c};
   CSource what = {.lowered = m, .of_model = of_model};
   CFile file = {.what = &what, .failures = tirc_failures(c, m)};
   Gen g = {.c = c, .l = &tirc_c_language, .out = &t, .file = &file};
   tirc_text_add(&t, "/* ");
-  if (flag)
+  if (flag && !source_alone)
     tirc_text_addf(&t, "Of C source that is compiled with cc -O3 %s, or of an object.\n * ", flag);
   tirc_text_add(&t,
                 "Made by tirc. Arrays need the alignment of their elements, no more. A "
@@ -123,10 +124,10 @@ const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, const char *f
                 "#define restrict __restrict\n"
                 "extern \"C\" {\n"
                 "#endif\n");
-  tirc_text_add(&t, runtime);
+  if (!source_alone) tirc_text_add(&t, runtime);
   const char *const *symbols = tirc_symbols(c, m);
   const int n = of_model ? 0 : m->n_funcs; /* a model's operators are local */
-  for (int i = 0; i < n; i++) declare(&g, &t, m->funcs[i], symbols[i]);
+  for (int i = 0; i < n; i++) declare(&g, &t, m->funcs[i], symbols[i], source_alone);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");
   return t.at;
 }

@@ -16,6 +16,7 @@ typedef struct Writing {
   Text text;
   int n_told;         /* of the products, by the calls so far */
   const char *indent; /* of calls */
+  bool source_alone;
 } Writing;
 
 /* What goes into the source, and how much of it there is: gcc takes 0.3 GB and 5 s a million. */
@@ -159,7 +160,7 @@ static void end_declaration(Writing *w, int from, const char *name) {
   const char *head = strstr(w->text.at + from, tirc_format(w->c, "\nint %s(", name)) + 1;
   head = tirc_strdup(w->c, head);
   tirc_text_add(&w->text, ";\n");
-  tirc_cg_declare_with_runtime(&w->text, head);
+  if (!w->source_alone) tirc_cg_declare_with_runtime(&w->text, head);
 }
 
 static void put_head(Writing *w) {
@@ -275,8 +276,12 @@ static void put_first(Writing *w, bool is_header) {
 }
 
 const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
-                         bool is_header) {
-  Writing w = {.c = c, .e = e, .symbols = tirc_symbols(c, lowered), .text = {.c = c}};
+                         bool is_header, bool source_alone) {
+  Writing w = {.source_alone = source_alone,
+               .c = c,
+               .e = e,
+               .symbols = tirc_symbols(c, lowered),
+               .text = {.c = c}};
   w.failures = tirc_failures(c, lowered);
   const char *block = e->place == WEIGHTS_INSIDE   ? tirc_format(c, "%s_weights", e->name)
                       : e->place == WEIGHTS_BESIDE ? "weights"

@@ -281,6 +281,15 @@ static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
                        tirc_src_scalar(g, b->shape[i]).s);
   if (bytes >= 0)
     size = tirc_format(g->c, "%lld * %s", (long long)bytes / tirc_dtype_bytes(element_of(b)), size);
+  if (g->file->what->is_no_alloc)
+    tirc_fail(g->c, g->loc, CODE_UNSUPPORTED,
+              bytes < 0 ? "-D NAME=VALUE sets an extent" : "--weights-inside or --weights-out",
+              bytes < 0
+                  ? "%s of %s has a size that only the run knows, and --no-alloc has no place "
+                    "for it"
+                  : "%s of %s lays weights out when the program begins, and --no-alloc has "
+                    "no place for it",
+              name->s, g->file->func);
   const HelperId alloc = tirc_cg_is_portable(g) ? HELPER_ALLOC_PLAIN : HELPER_ALLOC;
   tirc_src_line(g, "%s *%s%s = %s(%s);", type, g->file->restrict_data ? "restrict " : "", name->s,
                 tirc_src_helper(g, alloc, DT_VOID), size);

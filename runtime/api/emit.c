@@ -10,6 +10,7 @@
 
 #include "codegen/c/c.h"
 #include "codegen/gpu/gpu.h"
+#include "codegen/hoist.h"
 #include "codegen/llvm/llvm.h"
 #include "codegen/symbols.h"
 #include "ir/number.h"
@@ -117,8 +118,8 @@ static void emit_weights(Tirc *c, void *self) {
     tirc_fail(c, (Loc){m->file, 0, 0}, CODE_ARGUMENT, NULL,
               m->n_graphs ? "weights that are parameters have no file"
                           : "a block of weights is for a model, and this is none");
-  const ModelEntry *e =
-      tirc_model_entry(c, m, p->from->unscheduled, &lowered, p->options.main_name, place);
+  const ModelEntry *e = tirc_model_entry(c, m, p->from->unscheduled, &lowered, p->options.main_name,
+                                         place, HOIST_USUAL_STACK);
   p->bytes = e->weights;
   write_block(c, p->path, e, lowered, p->options.weights);
 }
@@ -152,15 +153,42 @@ static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *
   return to;
 }
 
-static bool is_c(tirc_emit_kind kind) {
-  return kind == TIRC_EMIT_C || kind == TIRC_EMIT_PORTABLE_C;
+/* C source and headers. */
+typedef struct KindOfC {
+  tirc_emit_kind kind;
+  bool is_header, is_portable, is_no_alloc;
+} KindOfC;
+
+static const KindOfC *kind_of_c(tirc_emit_kind kind) {
+  static const KindOfC kinds[] = {{.kind = TIRC_EMIT_HEADER, .is_header = true},
+                                  {.kind = TIRC_EMIT_C},
+                                  {.kind = TIRC_EMIT_PORTABLE_C, .is_portable = true},
+                                  {TIRC_EMIT_NO_ALLOC_C, false, true, true},
+                                  {TIRC_EMIT_NO_ALLOC_HEADER, true, true, true}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (kinds[i].kind == kind) return &kinds[i];
+  return NULL;
+}
+
+/* What one array may take of a small machine's stack. */
+enum { SMALL_STACK = 1 << 10 };
+
+/* Functions that take all their memory from who calls them; a model's entry moves it, and lays it
+ * out. */
+static const Module *without_alloc(Tirc *c, const Module *lowered, bool of_model) {
+  lowered = tirc_for_one_thread(c, lowered);
+  if (of_model) return lowered;
+  Hoisted *hoisted = tirc_new_array(c, Hoisted, lowered->n_funcs);
+  return tirc_hoist_memory(c, lowered, NULL, SMALL_STACK, hoisted);
 }
 
 static const ModelEntry *entry_of(Tirc *c, const Emission *p, const Module *m,
                                   const Module **lowered) {
-  const ModelEntry *e = tirc_model_entry(c, m, p->from->unscheduled, lowered, p->options.main_name,
-                                         place_of(c, &p->options));
-  if (is_c(p->kind) && e->place == WEIGHTS_INSIDE)
+  const KindOfC *as_c = kind_of_c(p->kind);
+  const ModelEntry *e = tirc_model_entry(
+      c, m, p->from->unscheduled, lowered, p->options.main_name, place_of(c, &p->options),
+      as_c && as_c->is_no_alloc ? SMALL_STACK : HOIST_USUAL_STACK);
+  if (as_c && !as_c->is_header && e->place == WEIGHTS_INSIDE)
     e = with_block(c, e, *lowered, p->options.weights);
   return e;
 }
@@ -195,24 +223,24 @@ static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module
       .bytes;
 }
 
-static const char *c_text(Tirc *c, tirc_emit_kind kind, const Module *m, const Module *lowered,
+static const char *c_text(Tirc *c, const KindOfC *kind, const Module *m, const Module *lowered,
                           const ModelEntry *entry, const Cpu *cpu) {
   const char *flag = tirc_cpu_c_flag(c, cpu);
-  const bool is_portable = kind == TIRC_EMIT_PORTABLE_C;
-  if (kind == TIRC_EMIT_HEADER) return tirc_c_header(c, lowered, entry, flag);
-  return tirc_c_source(c,
-                       &(CSource){.lowered = lowered,
-                                  .scheduled = m,
-                                  .of_model = entry,
-                                  .vector_bytes = is_portable ? 0 : tirc_cpu_vector_bits(cpu) / 8,
-                                  .flag = flag});
+  if (kind->is_header) return tirc_c_header(c, lowered, entry, kind->is_no_alloc, flag);
+  return tirc_c_source(
+      c, &(CSource){.lowered = lowered,
+                    .scheduled = m,
+                    .of_model = entry,
+                    .is_no_alloc = kind->is_no_alloc,
+                    .vector_bytes = kind->is_portable ? 0 : tirc_cpu_vector_bits(cpu) / 8,
+                    .flag = flag});
 }
 
 static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
   const char *main_name = p->options.main_name;
-  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PORTABLE_C)
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_NO_ALLOC_HEADER)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
   const SourceOfKernels *kernels = source_of_kernels(p->kind);
@@ -221,12 +249,14 @@ static void emit(Tirc *c, void *self) {
                           : p->from->lowered ? m
                                              : tirc_lower(c, m, NULL, NULL);
   const char *cpu = tirc_cpu_or_default(p->options.target), *text = NULL;
-  const bool is_text = p->kind == TIRC_EMIT_HEADER || is_c(p->kind);
+  const KindOfC *as_c = kind_of_c(p->kind);
+  if (as_c && as_c->is_no_alloc) lowered = without_alloc(c, lowered, m->n_graphs);
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
-  if (m->n_graphs && (is_text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);
-  if (is_text) text = c_text(c, p->kind, m, lowered, entry, tirc_llvm_cpu(c, cpu));
+  if (m->n_graphs && (as_c || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);
+  if (as_c) text = c_text(c, as_c, m, lowered, entry, tirc_llvm_cpu(c, cpu));
   if (kernels) text = write_kernels(c, kernels, lowered, m, p->options.target);
-  if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
+  if (text && entry)
+    text = tirc_c_entry(c, text, entry, lowered, as_c->is_header, as_c->is_no_alloc);
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
                            p->kind == TIRC_EMIT_ANNOTATIONS);

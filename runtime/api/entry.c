@@ -19,6 +19,7 @@ typedef struct Making {
   EntryConst *consts;
   const Func **refusals; /* of each guard: what fails where it is taken, or NULL */
   Hoisted *hoisted;      /* memory that functions take as parameters */
+  int64_t most_on_stack;
   VEC(MemoryUse) uses;
   const int64_t **memory; /* of each call: where that lies in the workspace */
 } Making;
@@ -375,7 +376,7 @@ static void hoist_memory(Making *k) {
   for (int i = 0; i < plan->n_prepare; i++)
     if (plan->calls[i].func) keeps[function_number(k, plan->calls[i].func)] = true;
   k->hoisted = tirc_new_array(k->c, Hoisted, k->lowered->n_funcs);
-  k->lowered = tirc_hoist_memory(k->c, k->lowered, keeps, k->hoisted);
+  k->lowered = tirc_hoist_memory(k->c, k->lowered, keeps, k->most_on_stack, k->hoisted);
 }
 
 /* --- what has to hold ------------------------------------------------------------------------- */
@@ -429,9 +430,13 @@ static void look_at_checks(Making *k) {
 }
 
 const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unscheduled,
-                                   const Module **lowered, const char *name, EntryWeights place) {
-  Making k = {
-      .c = c, .unscheduled = unscheduled, .lowered = *lowered, .e = tirc_new(c, ModelEntry)};
+                                   const Module **lowered, const char *name, EntryWeights place,
+                                   int64_t most_on_stack) {
+  Making k = {.c = c,
+              .unscheduled = unscheduled,
+              .lowered = *lowered,
+              .e = tirc_new(c, ModelEntry),
+              .most_on_stack = most_on_stack};
   const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
   look_at_checks(&k);
   *k.e = (ModelEntry){.place = place,

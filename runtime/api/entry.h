@@ -11,9 +11,10 @@
  * "unsupported" for extents that are no numbers and for calls of other programs. name NULL: model.
  * unscheduled (or NULL) has the functions as they were before, for the products in them. Where
  * there is a block of weights, the calls that prepare are those that fill it (tirc_fill_weights).
- */
+ * most_on_stack: as for tirc_hoist_memory. */
 const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unscheduled,
-                                   const Module **lowered, const char *name, EntryWeights place);
+                                   const Module **lowered, const char *name, EntryWeights place,
+                                   int64_t most_on_stack);
 /* Of a module that is not scheduled yet: throws the first of these for inputs without a size, so
  * that nothing is made in vain. */
 void tirc_require_sizes(Tirc *c, const Module *m);

@@ -35,7 +35,11 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_CUDA,
   TIRC_EMIT_CUDA_HEADER, /* the same with constants of the launches and inline launchers */
   TIRC_EMIT_PTX,         /* machine code of NVIDIA's GPUs, as text */
-  TIRC_EMIT_PORTABLE_C   /* C source without extensions of compilers: vectors are loops */
+  TIRC_EMIT_PORTABLE_C,  /* C source without extensions of compilers: vectors are loops */
+  /* The same without malloc, threads and large arrays on the stack: what a function needs beyond 1
+   * KB an array is a parameter, or, of a model, a part of the workspace. And its header. */
+  TIRC_EMIT_NO_ALLOC_C,
+  TIRC_EMIT_NO_ALLOC_HEADER
 } tirc_emit_kind;
 /* Of a model, before it is made: the error that its object code, C source or header would end in
  * because an input has an extent that is no number. */

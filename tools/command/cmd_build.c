@@ -145,7 +145,7 @@ static bool is_for_gpu(tirc_emit_kind kind) {
 /* The one function of a model. */
 static bool makes_entry(tirc_emit_kind kind) {
   return kind == TIRC_EMIT_OBJECT || kind == TIRC_EMIT_HEADER || kind == TIRC_EMIT_C ||
-         kind == TIRC_EMIT_PORTABLE_C;
+         kind >= TIRC_EMIT_PORTABLE_C;
 }
 
 static int build(Building *b, tirc_emit_kind kind, const char *path) {
@@ -184,7 +184,13 @@ int cmd_build(BuildOptions *o) {
   if (o->portable && kind != TIRC_EMIT_C)
     return complain("--emit=c --portable", "--portable is about C source, and not about %s",
                     wanted);
-  if (o->portable) kind = TIRC_EMIT_PORTABLE_C;
+  if (o->no_alloc && kind != TIRC_EMIT_C && kind != TIRC_EMIT_HEADER)
+    return complain("--emit=c --no-alloc, and --emit=header --no-alloc",
+                    "--no-alloc is about C source, and not about %s", wanted);
+  if (o->no_alloc)
+    kind = kind == TIRC_EMIT_C ? TIRC_EMIT_NO_ALLOC_C : TIRC_EMIT_NO_ALLOC_HEADER;
+  else if (o->portable)
+    kind = TIRC_EMIT_PORTABLE_C;
   if (is_for_gpu(kind) && !from->target)
     from->target = tirc_gpu_default_target(kind == TIRC_EMIT_OPENCL ? GPU_OPENCL : GPU_CUDA);
   if (o->annotate && kind != TIRC_EMIT_ASM)
