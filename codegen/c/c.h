@@ -13,7 +13,9 @@ typedef struct CSource {
   const char *flag;        /* of compilers, for the processor (tirc_cpu_c_flag); or NULL */
   bool is_no_alloc;        /* memory that the function does not have is an error */
   bool packed;             /* also int NAME__packed(void **args), as machine code has it */
-  bool of_model; /* the function of a model follows, which says what codes mean (tirc_c_entry) */
+  /* The function of a model follows, which says what codes mean (tirc_c_entry): which functions it
+   * calls, the others are left out. NULL: none follows. */
+  const bool *called;
 } CSource;
 
 /* C11 with GNU vector extensions; loops over threads carry OpenMP pragmas. Each prim_func becomes

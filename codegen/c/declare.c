@@ -104,7 +104,7 @@ static void declare(Gen *g, Text *t, const Func *f, const char *symbol, bool sou
 const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, bool source_alone,
                           const char *flag) {
   Text t = {.c = c};
-  CSource what = {.lowered = m, .of_model = of_model};
+  CSource what = {.lowered = m};
   CFile file = {.what = &what, .failures = tirc_failures(c, m)};
   Gen g = {.c = c, .l = &tirc_c_language, .out = &t, .file = &file};
   tirc_text_add(&t, "/* ");

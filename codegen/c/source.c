@@ -59,13 +59,13 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
   const char *why = tirc_cg_symbol_note(g, f);
   if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
   /* A model's operators are its own affair; inlined they would be one huge function. */
-  const char *place = !g->file->what->of_model ? ""
+  const char *place = !g->file->what->called   ? ""
                       : tirc_cg_is_portable(g) ? "TIRC_LOCAL "
-                                               : "static __attribute__((noinline, unused)) ";
+                                               : "static __attribute__((noinline)) ";
   tirc_text_addf(g->out, "\n%s%s;\n", place, declaration);
   const bool is_rounding = may_lose_rounding(f);
   g->file->uses_rounding |= is_rounding;
-  tirc_src_open(g, "%s%s%s {", g->file->what->of_model ? "static " : "",
+  tirc_src_open(g, "%s%s%s {", g->file->what->called ? "static " : "",
                 is_rounding ? "TIRC_ROUNDS " : "", declaration);
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
   tirc_src_stmt(g, f->body);
@@ -84,7 +84,7 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
   tirc_src_close(g);
   g->taken.n = mark;
   if (g->file->what->packed) write_packed(g, &s);
-  if (!g->file->what->of_model && tirc_may_fail(&g->file->failures, f))
+  if (!g->file->what->called && tirc_may_fail(&g->file->failures, f))
     tirc_cg_error_text(g->c, g->out, symbol, &g->file->failures, f);
 }
 
@@ -93,7 +93,7 @@ static void write_words(Gen *g, Text *t) {
   if (!tirc_cg_is_portable(g)) return;
   tirc_text_add(t, "\n#if defined __GNUC__\n"
                    "#define TIRC_ALIAS __attribute__((may_alias))\n"
-                   "#define TIRC_LOCAL static __attribute__((noinline, unused))\n"
+                   "#define TIRC_LOCAL static __attribute__((noinline))\n"
                    "#else\n"
                    "#define TIRC_ALIAS\n"
                    "#define TIRC_LOCAL static\n"
@@ -133,7 +133,7 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   Gen g = {.c = c, .l = &tirc_c_language, .out = &functions, .file = &file};
   const char *const *symbols = tirc_symbols(c, what->lowered);
   for (int i = 0; i < what->lowered->n_funcs; i++)
-    write_function(&g, what->lowered->funcs[i], symbols[i]);
+    if (!what->called || what->called[i]) write_function(&g, what->lowered->funcs[i], symbols[i]);
   tirc_text_add(&t, "/* ");
   if (what->flag && !tirc_cg_is_portable(&g))
     tirc_text_addf(&t,

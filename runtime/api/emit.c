@@ -223,6 +223,13 @@ static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module
       .bytes;
 }
 
+static const bool *called_by(Tirc *c, const ModelEntry *e, const Module *lowered) {
+  bool *called = tirc_new_array(c, bool, lowered->n_funcs + 1);
+  for (int i = tirc_entry_prepares(e) ? 0 : e->n_prepare; i < e->n_calls; i++)
+    if (e->calls[i].func >= 0) called[e->calls[i].func] = true;
+  return called;
+}
+
 static const char *c_text(Tirc *c, const KindOfC *kind, const Module *m, const Module *lowered,
                           const ModelEntry *entry, const Cpu *cpu) {
   const char *flag = tirc_cpu_c_flag(c, cpu);
@@ -230,7 +237,7 @@ static const char *c_text(Tirc *c, const KindOfC *kind, const Module *m, const M
   return tirc_c_source(
       c, &(CSource){.lowered = lowered,
                     .scheduled = m,
-                    .of_model = entry,
+                    .called = entry ? called_by(c, entry, lowered) : NULL,
                     .is_no_alloc = kind->is_no_alloc,
                     .vector_bytes = kind->is_portable ? 0 : tirc_cpu_vector_bits(cpu) / 8,
                     .flag = flag});

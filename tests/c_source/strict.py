@@ -63,7 +63,8 @@ def same(got, want):
 
 def through_c(path, words, place, given, run_words, inputs):
     """`given` are inputs and weights by name; the same model by `tirc run` with run_words says what must come out."""
-    built = tirc_says("build", path, *words, *place, "--emit=c", "-o", out / "model.c")
+    without_extensions = ["--portable"] if (passed + failures) % 3 == 2 else []
+    built = tirc_says("build", path, *words, *place, *without_extensions, "--emit=c", "-o", out / "model.c")
     if built.returncode:
         return False
     tirc_says("build", path, *words, *place, "--emit=header", "-o", out / "model.h")
