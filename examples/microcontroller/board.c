@@ -22,5 +22,5 @@ static void fault(void) { _exit(3); }
 
 /* The stack's end, reset, and the fourteen exceptions behind it. */
 __attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
-    stack_top,    (void *)reset, (void *)fault, (void *)fault, (void *)fault, (void *)fault,
-    (void *)fault};
+    stack_top,     (void *)reset, (void *)fault, (void *)fault,
+    (void *)fault, (void *)fault, (void *)fault};
