@@ -113,7 +113,7 @@ static Kept open_entry(char *bytes, const char *key) {
   Head h;
   memcpy(&h, bytes, sizeof h);
   if (h.key != strlen(key) || memcmp(bytes + sizeof h, key, h.key) != 0) return (Kept){0};
-  return (Kept){bytes, bytes + sizeof h + rounded(h.key), h.object};
+  return (Kept){bytes, bytes + sizeof h + rounded(h.key), h.object, false};
 }
 
 Kept tirc_cache_find(const CodeCache *k, const char *key) {
@@ -130,7 +130,7 @@ Kept tirc_cache_find(const CodeCache *k, const char *key) {
     if (bytes && read_all(file, bytes, n) && is_whole(bytes, n))
       found = open_entry(bytes, key);
     else if (bytes)
-      unlink(path.s);
+      found.was_damaged = unlink(path.s) == 0;
   }
   if (found.bytes)
     futimens(file, NULL); /* it was used now */

@@ -29,6 +29,7 @@ typedef struct Kept {
   char *bytes; /* of the heap, to be freed: with `object` in it. NULL: there is none */
   const char *object;
   size_t n;
+  bool was_damaged; /* there was one that is not whole, which has been removed */
 } Kept;
 
 /* As the environment says. */

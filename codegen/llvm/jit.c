@@ -156,6 +156,11 @@ static void add_by_orc(Tirc *c, Jit *j, const Module *m, const char *object, siz
   }
 }
 
+void tirc_jit_add_object(Tirc *c, Jit *j, const Module *m, const char *object, size_t n) {
+  make_room(c, j, m->n_funcs);
+  if (!add_image(c, j, m, object, n)) add_by_orc(c, j, m, object, n);
+}
+
 static Kept compiled(Tirc *c, const Module *m, const char *cpu) {
   LLVMMemoryBufferRef buffer = tirc_gen_compile(c, m, cpu, true, EMIT_OBJ);
   const size_t n = LLVMGetBufferSize(buffer);
@@ -163,7 +168,7 @@ static Kept compiled(Tirc *c, const Module *m, const char *cpu) {
   if (bytes) memcpy(bytes, LLVMGetBufferStart(buffer), n);
   LLVMDisposeMemoryBuffer(buffer);
   if (!bytes) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
-  return (Kept){bytes, bytes, n};
+  return (Kept){bytes, bytes, n, false};
 }
 
 typedef struct Adding {

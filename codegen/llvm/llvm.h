@@ -71,6 +71,8 @@ Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu);
 /* One without functions, and more functions for one. */
 Jit *tirc_jit_open(Tirc *c);
 void tirc_jit_add(Tirc *c, Jit *j, const Module *lowered, const char *cpu);
+/* The same of an object file that was made of these functions, of which only the names are read. */
+void tirc_jit_add_object(Tirc *c, Jit *j, const Module *lowered, const char *object, size_t n);
 /* The same by a child process, so many functions at a time: LLVM's memory goes with it, and this
  * process does not load it. NULL: there is no child, or not the memory for one. peak as
  * tirc_in_child says it. */

@@ -142,6 +142,12 @@ const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks)
   return p.out.at;
 }
 
+const char *tirc_print_module_bits(Tirc *c, const Module *m) {
+  Printer p = {.c = c, .out = {.c = c}, .bits = true};
+  tirc_printer_module(&p, m);
+  return p.out.at;
+}
+
 const char *tirc_print_func(Tirc *c, const Func *f, Dialect d) {
   Printer p = {.c = c, .out = {.c = c}, .dialect = d};
   print_func(&p, f);

@@ -17,6 +17,8 @@ typedef struct PrintMarks {
 } PrintMarks;
 
 const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks); /* marks: NULL */
+/* Text to compare modules by, and none to read: elements of constants are their bits. */
+const char *tirc_print_module_bits(Tirc *c, const Module *m);
 const char *tirc_print_func(Tirc *c, const Func *f, Dialect d);
 const char *tirc_print_stmt(Tirc *c, Stmt s, Dialect d);
 const char *tirc_print_expr(Tirc *c, Expr e);

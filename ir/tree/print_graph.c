@@ -17,6 +17,13 @@ static void line(Printer *p, const char *text) {
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
+/* So many digits, as text; whether they give the value again. */
+static bool is_given_by(char *text, size_t n, int digits, double v, bool single) {
+  tirc_snprintf(text, n, "%.*g", digits, v);
+  const double again = tirc_parse_double(text, NULL);
+  return single ? (float)again == (float)v : again == v;
+}
+
 /* The shortest digits that give the value again, as a float of Python's. */
 static void put_float(Text *t, double v, bool single) {
   char text[64];
@@ -24,11 +31,11 @@ static void put_float(Text *t, double v, bool single) {
     tirc_text_addf(t, "float(\"%s\")", isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
     return;
   }
-  for (int digits = 1; digits <= 17; digits++) {
-    tirc_snprintf(text, sizeof text, "%.*g", digits, v);
-    const double again = tirc_parse_double(text, NULL);
-    if (single ? (float)again == (float)v : again == v) break;
-  }
+  int digits = single ? 7 : 15; /* which most have: fewer from there on, or more */
+  const bool fewer = is_given_by(text, sizeof text, digits, v, single);
+  while (fewer && digits > 1 && is_given_by(text, sizeof text, digits - 1, v, single)) digits--;
+  while (!fewer && digits < 17 && !is_given_by(text, sizeof text, digits + 1, v, single)) digits++;
+  (void)is_given_by(text, sizeof text, fewer || digits == 17 ? digits : digits + 1, v, single);
   tirc_text_add(t, text);
   if (!strpbrk(text, ".e")) tirc_text_add(t, ".0");
 }
@@ -240,12 +247,29 @@ static void put_args(Printer *p, Text *t, Node n) {
   tirc_text_add(t, ")");
 }
 
+/* As they lie in memory, two digits a byte. */
+static void put_bits(Printer *p, Text *t, Node n) {
+  static const char digits[] = "0123456789abcdef";
+  const unsigned char *at = n->data;
+  const size_t size = (size_t)tirc_info_bytes(n->info);
+  char *text = tirc_alloc(p->c, 2 * size + 1);
+  for (size_t i = 0; i < size; i++) {
+    text[2 * i] = digits[at[i] >> 4];
+    text[2 * i + 1] = digits[at[i] & 15];
+  }
+  put_info(p, t, n->info, false);
+  tirc_text_addn(t, text, 2 * size);
+}
+
 static void put_node(Printer *p, Text *t, Node n) {
   switch (n->kind) {
   case NODE_VAR: tirc_text_add(t, tirc_printer_name(p, n, n->name)); return;
   case NODE_CONST:
     tirc_text_add(t, "R.const(");
-    put_elements(t, n->info, 0, n->data);
+    if (p->bits)
+      put_bits(p, t, n);
+    else
+      put_elements(t, n->info, 0, n->data);
     tirc_text_addf(t, ", \"%s\")", tirc_dtype_name(p->c, n->info->dtype));
     return;
   case NODE_VALUE: put_literal(p, t, n->value); return;

@@ -17,6 +17,7 @@ typedef struct Printer {
   int indent;
   Dialect dialect;
   bool bare_int64; /* in a graph: an int64 is a number without its type */
+  bool bits;       /* elements of a graph's constants are their bits: no program any more */
   bool anonymous;  /* in a graph: its variables have no names of their own */
   const PrintMarks *marks;
   VEC(Live) live;

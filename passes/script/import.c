@@ -155,13 +155,19 @@ static const char *path_of(Tirc *c, const char *name) {
   return path;
 }
 
+void tirc_script_places(Tirc *c, const char *script, const char *name, const char *places[2]) {
+  const char *folder = folder_of(c, script), *below = path_of(c, name);
+  places[0] = script_in(c, folder, below);
+  places[1] = script_in(c, above(c, folder), below);
+}
+
 /* *root: the folder that the file may not lead out of; NULL for an embedded library. */
 static const char *find_file(Script *sc, const char *name, const char **root) {
   Tirc *c = sc->c;
   const char *folder = folder_of(c, sc->loc.file ? sc->loc.file : "");
   const char *roots[] = {folder, above(c, folder)};
-  const char *below = path_of(c, name);
-  const char *places[] = {script_in(c, roots[0], below), script_in(c, roots[1], below)};
+  const char *below = path_of(c, name), *places[2];
+  tirc_script_places(c, sc->loc.file ? sc->loc.file : "", name, places);
   if (*name == '.')
     tirc_script_error(sc, "ImportError", "from recipes.tiles import choose",
                       "a script is named without a dot before it");

@@ -61,6 +61,9 @@ typedef struct OfCall {
 static void of_call(Tirc *c, void *self) {
   const OfCall *k = self;
   const tirc_program_call *call = k->call;
+  if (!k->p)
+    tirc_fail(c, (Loc){0}, CODE_FILE, "run without the code cache",
+              "the program was kept, and cannot be made again");
   const Func *f = tirc_api_func(c, k->p->module->m, call->func, NULL);
   const Func *plain = tirc_module_func(k->p->unscheduled->m, call->func);
   if (!plain) return;
@@ -86,6 +89,6 @@ tirc_status tirc_program_products(const tirc_program *p, const tirc_program_call
                                   tirc_error **error) {
   NEED(p, call, tell);
   if (!call->func) return TIRC_OK;
-  OfCall k = {p, call, tell, self};
+  OfCall k = {tirc_program_whole(p), call, tell, self};
   return tirc_api_scratch(of_call, &k, &p->sources, error);
 }

@@ -1,5 +1,6 @@
 /* Programs: made by the phases of a module, run call by call. */
 #include "program.h"
+#include "kept_program.h"
 #include "phases_apart.h"
 #include "rules_apart.h"
 
@@ -72,6 +73,7 @@ typedef struct Making {
   Sources sources;
   tirc_program *program;
   tirc_module *module;
+  bool is_again; /* of one that was kept: for its bodies */
   Tirc *c;
 } Making;
 
@@ -321,6 +323,34 @@ static void close_libraries(tirc_program *p) {
   for (int i = 0; i < p->n_libraries; i++) dlclose(p->libraries[i]);
 }
 
+/* The phases, and code for what they made. */
+static void make_anew(Tirc *c, Making *k, tirc_program *p) {
+  PhasesApart phases = {.options = pipeline_options(k), .last = tirc_n_phases - 1};
+  tirc_run_phases_apart(c, k->from->m, &phases);
+  const Module *m = phases.made;
+  p->plan = tirc_plan(tirc_passes_open(c, &phases.options), m);
+  p->module = tirc_api_module(c, m, &k->sources);
+  p->unscheduled = tirc_api_module(c, phases.unscheduled ? phases.unscheduled : m, &k->sources);
+  compile(c, p, k->options.target, k->options.by_child);
+}
+
+/* What was made of the same before, or else made now, and kept. */
+static void find_or_make(Tirc *c, Making *k, tirc_program *p) {
+  const tirc_program_options given = k->options;
+  MakingNotes *notes = tirc_new(c, MakingNotes);
+  if (!k->is_again && tirc_program_find(c, p, k->from, &given)) {
+    p->from = k->from;
+    p->options = tirc_options_to_keep(c, &given);
+    return;
+  }
+  tirc_making_notes(notes, c, given.schedule);
+  if (!given.schedule) notes->own.target = given.target;
+  k->options.schedule = &notes->own;
+  make_anew(c, k, p);
+  k->options.schedule = given.schedule;
+  if (!k->is_again) tirc_program_keep(c, p, k->from, &given, notes);
+}
+
 static void make_program(Tirc *c, void *self) {
   Making *k = self;
   tirc_program *p = tirc_new(c, tirc_program);
@@ -329,21 +359,34 @@ static void make_program(Tirc *c, void *self) {
   k->program = p;
   k->sources = k->from->sources;
   if (k->sources.n > 1) k->sources.n = 1;
-  PhasesApart phases = {.options = pipeline_options(k), .last = tirc_n_phases - 1};
   if (k->options.by_child && k->options.target && !strcmp(k->options.target, "native"))
     tirc_llvm_host_by_child(c);
   tirc_context_depend(c, k->from->c);
-  tirc_run_phases_apart(c, k->from->m, &phases);
-  const Module *m = phases.made;
   *p = (tirc_program){.c = c, .poison = k->options.poison, .sources = k->sources};
-  p->plan = tirc_plan(tirc_passes_open(c, &phases.options), m);
-  p->module = tirc_api_module(c, m, &k->sources);
-  p->unscheduled = tirc_api_module(c, phases.unscheduled ? phases.unscheduled : m, &k->sources);
-  p->signature = signature_module(c, p->plan, &k->sources);
+  find_or_make(c, k, p);
+  p->sources = k->sources;
+  p->signature = signature_module(c, p->plan, &p->sources);
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
   find_foreign(c, p);
-  compile(c, p, k->options.target, k->options.by_child);
+}
+
+static tirc_status new_program(Making *k, tirc_program **out, tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  tirc_status status = tirc_api_guard(c, make_program, k, &k->sources, error);
+  if (status == TIRC_OK && pthread_mutex_init(&k->program->lock, NULL)) {
+    status = tirc_api_no_memory(error);
+  } else if (status == TIRC_OK) {
+    *out = k->program;
+    return status;
+  }
+  if (k->program) {
+    close_libraries(k->program);
+    tirc_jit_free(k->program->jit);
+  }
+  tirc_context_release(c);
+  return status;
 }
 
 tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
@@ -353,21 +396,17 @@ tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *o
   const tirc_program_options *o = &k.options;
   NEED(m, LIST(o->n_skip, o->skip), LIST(o->n_libraries, o->libraries),
        LIST(o->n_passes, o->passes), out);
-  Tirc *c = tirc_context_new();
-  if (!c) return tirc_api_no_memory(error);
-  tirc_status status = tirc_api_guard(c, make_program, &k, &k.sources, error);
-  if (status == TIRC_OK && pthread_mutex_init(&k.program->lock, NULL)) {
-    status = tirc_api_no_memory(error);
-  } else if (status == TIRC_OK) {
-    *out = k.program;
-    return status;
-  }
-  if (k.program) {
-    close_libraries(k.program);
-    tirc_jit_free(k.program->jit);
-  }
-  tirc_context_release(c);
-  return status;
+  return new_program(&k, out, error);
+}
+
+const tirc_program *tirc_program_whole(const tirc_program *p) {
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  if (!p || !p->options) return p;
+  pthread_mutex_lock(&shared->lock);
+  Making k = {.from = p->from, .options = *p->options, .is_again = true};
+  if (!p->whole) (void)new_program(&k, &shared->whole, NULL);
+  pthread_mutex_unlock(&shared->lock);
+  return p->whole;
 }
 
 void tirc_program_free(tirc_program *p) {
@@ -376,6 +415,7 @@ void tirc_program_free(tirc_program *p) {
     next = f->next;
     tirc_frame_free(f);
   }
+  tirc_program_free(p->whole);
   pthread_mutex_destroy(&p->lock);
   close_libraries(p);
   tirc_jit_free(p->jit);
@@ -385,8 +425,12 @@ void tirc_program_free(tirc_program *p) {
 const tirc_module *tirc_program_signature(const tirc_program *p) { return p ? p->signature : NULL; }
 int tirc_program_inputs(const tirc_program *p) { return p ? p->plan->n_inputs : 0; }
 int tirc_program_params(const tirc_program *p) { return p ? p->plan->n_params : 0; }
-const tirc_module *tirc_program_module(const tirc_program *p) { return p ? p->module : NULL; }
+const tirc_module *tirc_program_module(const tirc_program *p) {
+  p = tirc_program_whole(p);
+  return p ? p->module : NULL;
+}
 const tirc_module *tirc_program_unscheduled(const tirc_program *p) {
+  p = tirc_program_whole(p);
   return p ? p->unscheduled : NULL;
 }
 
@@ -587,13 +631,18 @@ static tirc_status run(Run *r, tirc_error **error) {
 tirc_status tirc_program_run(const tirc_program *p, tirc_executor *x, int n,
                              const tirc_argument *args, tirc_error **error) {
   NEED(p, LIST(n, args));
-  return run(&(Run){.p = p, .x = x, .n = n, .args = args}, error);
+  const tirc_status status = run(&(Run){.p = p, .x = x, .n = n, .args = args}, error);
+  const tirc_program *whole = status == TIRC_OK || !p->options ? NULL : tirc_program_whole(p);
+  if (!whole) return status;
+  if (error) tirc_error_free(*error); /* the one that can say why is that of the bodies */
+  return run(&(Run){.p = whole, .x = x, .n = n, .args = args}, error);
 }
 
 tirc_status tirc_program_run_watched(const tirc_program *p, tirc_executor *x, int n,
                                      const tirc_argument *args, const tirc_program_watch *watch,
                                      tirc_error **error) {
   NEED(p, LIST(n, args), watch);
+  if (tirc_program_whole(p)) p = tirc_program_whole(p);
   return run(&(Run){.p = p, .x = x, .n = n, .args = args, .watch = watch}, error);
 }
 

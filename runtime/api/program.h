@@ -43,9 +43,17 @@ struct tirc_program {
   Expr *symbols;
   int64_t made_in; /* bytes of memory that the child that made the code had; 0: there was none */
   bool poison;
-  pthread_mutex_t lock; /* of the frames that nobody uses */
+  /* Of one that was kept: its functions have no bodies. What it was made of, and, once somebody has
+   * asked, the same with bodies; otherwise NULL. */
+  const tirc_module *from;
+  tirc_program_options *options;
+  tirc_program *whole;
+  pthread_mutex_t lock; /* of the frames that nobody uses, and of `whole` */
   Frame *idle;
 };
+
+/* p itself, or the same with the bodies of its functions; NULL: it cannot be made any more. */
+const tirc_program *tirc_program_whole(const tirc_program *p);
 
 /* What folds constants: the interpreter, for so many steps that nobody waits. Throws. */
 void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays);

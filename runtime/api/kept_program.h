@@ -1,0 +1,37 @@
+/* Programs that are kept on disk, beside the code that they run (codegen/llvm/cache.h): what the
+ * phases made of a model once is not made again.
+ *
+ *     key      the module as text, the options, and all scripts that making it may read
+ *     entry    warnings and what scripts printed; the module with functions that are parameters
+ *              alone, as text; the parameters of the lowered ones, likewise; object files
+ *
+ * Such a program runs as the one that it was kept of. What it does not have is bodies: whoever asks
+ * for them, or for the reason why a run failed, gets them from a program that is made anew
+ * (tirc_program_whole). A weight that is a parameter is no part of the key; one that a pass or the
+ * import folded into the module is in its text. */
+#ifndef TIRC_RUNTIME_API_KEPT_PROGRAM_H
+#define TIRC_RUNTIME_API_KEPT_PROGRAM_H
+
+#include "program.h"
+
+/* What was told while a program was made. */
+typedef struct MakingNotes {
+  Tirc *c;
+  tirc_schedule_options given, own; /* own: notes, and tells the given ones */
+  Text told;                        /* as an entry has it */
+} MakingNotes;
+/* The options to be used while it is made. */
+void tirc_making_notes(MakingNotes *n, Tirc *c, const tirc_schedule_options *given);
+
+/* A copy that outlives the caller's, and tells nobody anything again. */
+tirc_program_options *tirc_options_to_keep(Tirc *c, const tirc_program_options *o);
+
+/* Fills in p, whose context and sources are set, from what is kept; false: nothing is. What was
+ * told when it was made is told again. */
+bool tirc_program_find(Tirc *c, tirc_program *p, const tirc_module *from,
+                       const tirc_program_options *options);
+/* Keeps p, if it can be kept. */
+void tirc_program_keep(Tirc *c, tirc_program *p, const tirc_module *from,
+                       const tirc_program_options *options, const MakingNotes *notes);
+
+#endif
