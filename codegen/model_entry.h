@@ -12,6 +12,8 @@
  *   int NAME(inputs..., results..., const void *weights, void *workspace)
  *   int NAME(inputs..., results..., void *workspace)
  *
+ * const tirc_model_info *NAME_info(void) tells what these are (codegen/c/info.c).
+ *
  * The status is that of the first call that fails, and const char *NAME_error_text(int code) says
  * what it means. Where the functions multiply matrices, the
  * variable NAME_on_product is a function that is told of each product, before it and after it. */
@@ -81,12 +83,31 @@ typedef struct EntryPart { /* of the block */
   const void *data; /* the constant; NULL: a call that prepares writes it */
 } EntryPart;
 
+/* What the code tells of a parameter. */
+typedef struct EntryTensor {
+  const char *in_file, *name; /* what the file calls it, and C */
+  const char *dtype;
+  int ndim;
+  const int64_t *shape;       /* -1: only the run knows it */
+  const char *const *extents; /* as text: "3", "n", "n * 2" */
+} EntryTensor;
+
+/* An extent that only the run knows, which leads the parameters. */
+typedef struct EntryExtent {
+  Expr var;
+  const char *in_file, *name;
+  int64_t lower, upper;
+} EntryExtent;
+
 typedef struct ModelEntry {
   const char *name;
   int n_inputs, n_weights, n_results;
-  const Buffer *params;        /* inputs, weights, results */
-  const char *const *names;    /* of the parameters, in C, */
-  const char *const *in_file;  /* and in the file that the model was read from */
+  const Buffer *params;       /* inputs, weights, results */
+  const char *const *names;   /* of the parameters, in C, */
+  const EntryTensor *tensors; /* what the code tells of them */
+  const char *version;        /* of what made it */
+  int n_extents;
+  const EntryExtent *extents;
   int64_t workspace, prepared; /* bytes; both are aligned to 64 */
   int n_consts;
   const EntryConst *consts;
@@ -115,6 +136,24 @@ static inline int tirc_entry_products(const ModelEntry *e) {
   int n = 0;
   for (int i = tirc_entry_first_call(e); i < e->n_calls; i++) n += e->calls[i].n_products;
   return n;
+}
+
+/* Of main: inputs, weights, results. */
+static inline int tirc_entry_params(const ModelEntry *e) {
+  return e->n_inputs + e->n_weights + e->n_results;
+}
+
+/* What NAME_info says of the code, in this form of it. */
+enum { ENTRY_INFO_FORMAT = 1 };
+typedef struct EntryInfo {
+  int n_weights; /* that are parameters */
+  int64_t workspace, weights, prepared;
+} EntryInfo;
+static inline EntryInfo tirc_entry_info(const ModelEntry *e) {
+  return (EntryInfo){.n_weights = e->place == WEIGHTS_PARAMS ? e->n_weights : 0,
+                     .workspace = e->n_extents ? -1 : e->workspace,
+                     .weights = e->place == WEIGHTS_BESIDE ? e->weights : -1,
+                     .prepared = tirc_entry_prepares(e) ? e->prepared : 0};
 }
 
 /* Whether parameter i of main is one of the code's. */

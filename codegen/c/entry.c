@@ -96,8 +96,6 @@ static void tell_products(Writing *w, const EntryCall *call, int is_done) {
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-static int n_params(const ModelEntry *e) { return e->n_inputs + e->n_weights + e->n_results; }
-
 static const char *role(const ModelEntry *e, int i) {
   return i < e->n_inputs ? "an input" : i < e->n_inputs + e->n_weights ? "a weight" : "written";
 }
@@ -129,8 +127,8 @@ static const char *words(Writing *w, Buffer b) {
 /* What a parameter is called in the file, where C has another name for it. */
 static const char *words_of_file(Writing *w, int i) {
   const ModelEntry *e = w->e;
-  if (!strcmp(e->names[i], e->in_file[i])) return "";
-  char *quoted = tirc_strdup(w->c, tirc_c_quoted(w->c, e->in_file[i]));
+  if (!strcmp(e->names[i], e->tensors[i].in_file)) return "";
+  char *quoted = tirc_strdup(w->c, tirc_c_quoted(w->c, e->tensors[i].in_file));
   for (char *at = quoted; *at; at++) /* neither the end of a comment nor another one's begin */
     if ((at[0] == '*' && at[1] == '/') || (at[0] == '/' && at[1] == '*')) *at = '?';
   return tirc_format(w->c, ", in the file %s", quoted);
@@ -172,13 +170,13 @@ static void put_head(Writing *w) {
                  "\n/* The model: main's %s, its results, %sand a workspace of %s_workspace "
                  "bytes,\n * aligned to 64, which nobody else uses while it runs.\n",
                  e->place == WEIGHTS_PARAMS ? "parameters" : "inputs", between, e->name);
-  for (int i = 0; i < n_params(e); i++)
+  for (int i = 0; i < tirc_entry_params(e); i++)
     if (tirc_entry_has_param(e, i))
       tirc_text_addf(&w->text, " *   %s: %s, %s%s\n", e->names[i], words(w, e->params[i]),
                      role(e, i), words_of_file(w, i));
   tirc_text_addf(&w->text, " */\nenum { %s_workspace = %" PRId64 " };\nint %s(", e->name,
                  e->workspace, e->name);
-  put_params(w, 0, n_params(e));
+  put_params(w, 0, tirc_entry_params(e));
   tirc_text_addf(&w->text, "%svoid *workspace)",
                  e->place == WEIGHTS_BESIDE ? "const void *weights, "
                  : tirc_entry_prepares(e)   ? "const void *prepared, "
@@ -299,10 +297,13 @@ const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const
   if (is_header) {
     end_declaration(&w, at, e->name);
     tirc_cg_declare_error_text(&w.text, e->name);
+    tirc_cg_declare_info(&w.text, e->name);
     tirc_text_add(&w.text, "\n#ifdef __cplusplus\n}\n#endif\n");
   } else {
-    put_body(&w, e->n_prepare, e->n_calls, 0, n_params(e), names);
+    put_body(&w, e->n_prepare, e->n_calls, 0, tirc_entry_params(e), names);
     tirc_cg_error_text(c, &w.text, e->name, &w.failures, NULL);
+    tirc_cg_declare_info(&w.text, e->name);
+    tirc_cg_info(c, &w.text, e);
   }
   return w.text.at;
 }

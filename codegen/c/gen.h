@@ -134,4 +134,9 @@ void tirc_cg_declare_with_runtime(Text *t, const char *declaration);
 void tirc_cg_error_text(Tirc *c, Text *t, const char *name, const Failures *f, const Func *only);
 void tirc_cg_declare_error_text(Text *t, const char *name);
 
+/* --- info.c ---------------------------------------------------------------------------------- */
+/* The function NAME_info of a model; the types that it gives, and its declaration. */
+void tirc_cg_info(Tirc *c, Text *t, const ModelEntry *e);
+void tirc_cg_declare_info(Text *t, const char *name);
+
 #endif

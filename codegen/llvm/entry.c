@@ -218,4 +218,5 @@ void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols) {
   m.workspace = tirc_entry_prepares(e) || e->place == WEIGHTS_BESIDE ? n + 1 : n;
   build_function(&m, e->name, m.workspace + 1, e->n_prepare, e->n_calls);
   tirc_gen_error_text(g, e->name, NULL);
+  tirc_gen_info(g, e);
 }

@@ -146,6 +146,10 @@ void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);
 /* The function NAME_error_text for the codes of one function, or of all (NULL). */
 void tirc_gen_error_text(Gen *g, const char *name, const Func *only);
 
+/* --- info.c ---------------------------------------------------------------------------------- */
+/* The function NAME_info of a model. */
+void tirc_gen_info(Gen *g, const ModelEntry *e);
+
 /* --- kernel.c: on GPUs ---------------------------------------------------------------------- */
 Target *tirc_gpu_target(Tirc *c, const Gpu *gpu);
 void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol);

@@ -5,6 +5,7 @@
 #include "codegen/hoist.h"
 #include "codegen/symbols.h"
 #include "ir/arith/arith.h"
+#include "ir/tree/print.h"
 #include "passes/module/pipeline.h"
 #include "passes/module/plan.h"
 
@@ -329,8 +330,17 @@ static const char *entry_name(Tirc *c, const Module *m, const char *name, StrMap
   const char *const *symbols = tirc_symbols(c, m);
   for (int i = 0; i < m->n_funcs; i++) *tirc_strmap_at(c, taken, symbols[i]) = taken;
   name = tirc_c_identifier(c, name ? name : "model");
-  static const char *const endings[] = {
-      "", "_prepare", "_weights", "_product", "_on_product", "_products", "_error_text"};
+  static const char *const endings[] = {"",
+                                        "_prepare",
+                                        "_weights",
+                                        "_product",
+                                        "_on_product",
+                                        "_products",
+                                        "_error_text",
+                                        "_info",
+                                        "_workspace",
+                                        "_prepared",
+                                        "_workspace_size"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings;)
     if (tirc_strmap_get(taken, tirc_format(c, "%s%s", name, endings[i])))
       name = tirc_format(c, "%s_model", name), i = 0;
@@ -342,6 +352,24 @@ static const char *entry_name(Tirc *c, const Module *m, const char *name, StrMap
 const char *tirc_entry_name(Tirc *c, const Module *m, const char *name) {
   StrMap taken = {0};
   return entry_name(c, m, name, &taken);
+}
+
+static EntryTensor tensor_of(Making *k, const Func *f, int i, const char *name) {
+  Tirc *c = k->c;
+  const Buffer b = f->buffers[i];
+  int64_t *shape = tirc_new_array(c, int64_t, b->ndim);
+  const char **extents = tirc_new_array(c, const char *, b->ndim);
+  for (int d = 0; d < b->ndim; d++) {
+    if (!tirc_const_int(b->shape[d], &shape[d])) shape[d] = -1;
+    extents[d] = shape[d] < 0 ? tirc_print_expr(c, b->shape[d])
+                              : tirc_format(c, "%lld", (long long)shape[d]);
+  }
+  return (EntryTensor){tirc_name_in_file(f->attrs, b->name),
+                       name,
+                       tirc_dtype_name(c, b->dtype),
+                       b->ndim,
+                       shape,
+                       extents};
 }
 
 static void name_all(Making *k, const char *name) {
@@ -360,13 +388,13 @@ static void name_all(Making *k, const char *name) {
                              tirc_format(k->c, "%s_products", k->e->name)};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     *tirc_strmap_at(k->c, &taken, own[i]) = &taken;
-  const char **in_file = tirc_new_array(k->c, const char *, f->n_params);
+  EntryTensor *tensors = tirc_new_array(k->c, EntryTensor, f->n_params);
   for (int i = 0; i < f->n_params; i++) {
     names[i] = parameter_name(k, f->buffers[i]->name, &taken);
-    in_file[i] = tirc_name_in_file(f->attrs, f->buffers[i]->name);
+    tensors[i] = tensor_of(k, f, i, names[i]);
   }
   k->e->names = names;
-  k->e->in_file = in_file;
+  k->e->tensors = tensors;
 }
 
 /* Functions of calls that prepare keep what they do: that is once. */
@@ -440,6 +468,7 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
   const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
   look_at_checks(&k);
   *k.e = (ModelEntry){.place = place,
+                      .version = TIRC_VERSION,
                       .n_inputs = plan->n_inputs,
                       .n_weights = plan->n_params - plan->n_inputs,
                       .n_results = plan->n_results,

@@ -30,6 +30,7 @@ tvm.tir.Schedule runs after `import tirc as tvm`.
 
 from . import _lib, error, ir, nd, runtime, s_tir, script, target, te, tir, tirx, transform
 from ._errors import ArgumentError, ScheduleError, TVMError
+from ._load import Loaded, load
 from ._measure import Contender, Figures, Measurement, Ratio, measure
 from ._model import Model
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
@@ -45,11 +46,11 @@ library_path = _lib.library_path
 
 
 __all__ = [
-    "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "Figures", "IRModule", "Kernel", "Measurement", "Model",
+    "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "Figures", "IRModule", "Kernel", "Loaded", "Measurement", "Model",
     "PrimFunc", "Ratio", "Reference", "Schedule", "ScheduleError",
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
     "assert_structural_equal", "auto", "build", "compile", "cpu", "device",
-    "difference", "error", "interpret", "ir", "ir_module", "lower", "measure", "nd", "operator", "parse", "prim_func", "primitives", "read",
+    "difference", "error", "interpret", "ir", "ir_module", "load", "lower", "measure", "nd", "operator", "parse", "prim_func", "primitives", "read",
     "runtime", "s_tir", "schedule_script", "script", "structural_equal", "structural_hash", "target", "te", "tir",
     "tirx", "transform", "tune", "tuned"
 ]
