@@ -8,6 +8,9 @@
  * to wait for when it loses its core for a while; who has done his own part helps the others in
  * the same way (affinity scheduling: Markatos and LeBlanc, 1994).
  *
+ * Where more threads are asked for than there are cores, as many as there are cores do all the
+ * work: others would only be waited for. Into how many pieces a loop goes is as it was asked for.
+ *
  * A job while another one runs, be it from inside a body or from another thread, runs in its
  * caller: the `busy` flag says so. */
 #define _GNU_SOURCE
@@ -24,6 +27,7 @@
 #include <unistd.h>
 
 enum { SPINS = 4000 }; /* about 100 us of pauses: longer than the gap between loops of one kernel */
+enum { LEAST_ACTIVE = 2 };
 
 /* A thread's part of the range: the iterations from `next` to `end` are not claimed yet. */
 typedef struct {
@@ -39,6 +43,7 @@ typedef struct {
 
 struct Pool {
   int threads, started, spins;
+  int active; /* threads that work at once, the caller included: no more than there are cores */
   Worker *workers; /* the caller is thread 0 and has none */
   /* the job */
   int n_parts;
@@ -178,11 +183,14 @@ Pool *tirc_pool_new(int threads) {
   if (threads < 1 || threads > POOL_MOST_THREADS) return NULL;
   Pool *p = aligned_alloc(64, (sizeof(Pool) + 63) / 64 * 64);
   if (!p) return NULL;
-  *p = (Pool){.threads = threads, .spins = threads > available_cores() ? 0 : SPINS};
+  const int cores = available_cores(), active = cores < LEAST_ACTIVE ? LEAST_ACTIVE : cores;
+  *p = (Pool){.threads = threads,
+              .active = threads < active ? threads : active,
+              .spins = cores < LEAST_ACTIVE ? 0 : SPINS};
   p->workers = calloc((size_t)threads, sizeof *p->workers);
   p->parts = aligned_alloc(64, (size_t)threads * sizeof *p->parts);
-  while (p->workers && p->parts && p->started < threads - 1 && start_worker(p)) continue;
-  if (p->workers && p->parts && p->started == threads - 1) return p;
+  while (p->workers && p->parts && p->started < p->active - 1 && start_worker(p)) continue;
+  if (p->workers && p->parts && p->started == p->active - 1) return p;
   tirc_pool_free(p);
   return NULL;
 }
@@ -219,7 +227,7 @@ void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), v
     for (int64_t i = 0; i < n; i++) body(i, closure);
     return;
   }
-  p->n_parts = chunks < p->threads ? (int)chunks : p->threads;
+  p->n_parts = chunks < p->active ? (int)chunks : p->active;
   for (int t = 0; t < p->n_parts; t++) {
     /* n * t / n_parts, which might be past 64 bits */
     const int64_t each = n / p->n_parts, rest = n % p->n_parts;
@@ -232,8 +240,7 @@ void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), v
   p->closure = closure;
   p->caller_cpu = sched_getcpu();
   atomic_fetch_add(&p->state, 1);
-  if (atomic_load(&p->sleepers))
-    futex_wake(&p->state, chunks < p->threads ? (int)chunks - 1 : p->threads - 1);
+  if (atomic_load(&p->sleepers)) futex_wake(&p->state, p->n_parts - 1);
   work(p, 0);
   atomic_fetch_add(&p->state, 1);
   await_workers(p);

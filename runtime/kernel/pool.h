@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 typedef struct Pool Pool;
-/* threads >= 1, the caller included. NULL when memory or threads are out. */
+/* threads >= 1, the caller included; of them no more than the process has cores, and two, work at
+ * once. NULL when memory or threads are out. */
 Pool *tirc_pool_new(int threads);
 void tirc_pool_free(Pool *p);
 int tirc_pool_threads(const Pool *p);

@@ -18,6 +18,7 @@ typedef struct FunctionFigures {
   double seconds, operations, bytes; /* of all calls together */
   double ceiling;                    /* seconds that the binding one takes */
   bool binds_memory;
+  double busy; /* by the estimate, the share of the threads' time in which they work; 0: unknown */
 } FunctionFigures;
 
 typedef struct ModelBench {
@@ -126,6 +127,17 @@ static double time_traffic(const ModelBench *b, int64_t read, int64_t written) {
   return least;
 }
 
+/* Rounds of loops that threads do not share evenly, what runs on one thread, and their start. */
+static double busy_share(const ModelBench *b, const char *func) {
+  const int threads = tirc_executor_threads(b->x);
+  double one = 0, all = 0;
+  const tirc_module *m = tirc_program_module(b->program);
+  if (tirc_module_estimate(m, func, 1, &one, NULL) != TIRC_OK ||
+      tirc_module_estimate(m, func, threads, &all, NULL) != TIRC_OK || all <= 0)
+    return 0;
+  return fmin(1, one / (threads * all));
+}
+
 /* The ceilings are taken at the first call of a function, beside it. */
 static bool note_call(void *self, const tirc_program_call *call) {
   ModelBench *b = self;
@@ -145,6 +157,7 @@ static bool note_call(void *self, const tirc_program_call *call) {
   }
   const double by_traffic = b->vector_bits ? time_traffic(b, read, written) : 0;
   const double by_operations = b->peak > 0 ? cost.float_ops / b->peak : 0;
+  if (call->func && f->busy <= 0) f->busy = busy_share(b, call->func);
   f->calls++;
   f->seconds += call->seconds;
   f->operations += cost.float_ops;
@@ -213,12 +226,20 @@ static void put_rival(const ModelBench *b) {
   put_table(b->out, &t);
 }
 
+static void put_busy(Table *t, const FunctionFigures *f) {
+  if (f->busy > 0)
+    add_cell(t, "%.0f %%", 100 * f->busy);
+  else
+    add_cell(t, "-");
+}
+
 static void put_profile(const ModelBench *b) {
-  static const char *const heads[] = {"function", "calls", "us",     "share",
-                                      "GFLOP/s",  "GB/s",  "% peak", "bound by"};
-  Table t = {.columns = 8, .right = 0x7e};
+  static const char *const heads[] = {"function", "calls",  "us",       "share", "GFLOP/s",
+                                      "GB/s",     "% peak", "bound by", "busy"};
+  const int columns = tirc_executor_threads(b->x) > 1 ? 9 : 8;
+  Table t = {.columns = columns, .right = 0x17e};
   const double total = total_seconds(b);
-  for (int i = 0; i < 8; i++) add_cell(&t, "%s", heads[i]);
+  for (int i = 0; i < columns; i++) add_cell(&t, "%s", heads[i]);
   for (int i = 0; i < b->n_functions; i++) {
     const FunctionFigures *f = &b->functions[i];
     add_cell(&t, "%s", f->name);
@@ -229,6 +250,7 @@ static void put_profile(const ModelBench *b) {
     add_cell(&t, "%.2f", f->seconds > 0 ? f->bytes / f->seconds * 1e-9 : 0);
     add_cell(&t, "%.1f", f->seconds > 0 ? 100 * f->ceiling / f->seconds : 0);
     add_cell(&t, "%s", !b->vector_bits ? "-" : f->binds_memory ? "memory" : "FMA");
+    if (columns > 8) put_busy(&t, f);
   }
   put_table(b->out, &t);
 }
@@ -243,6 +265,7 @@ static Json *profile_json(const ModelBench *b) {
     add_number(row, "seconds", f->seconds);
     add_number(row, "float_ops", f->operations);
     add_number(row, "bytes", f->bytes);
+    if (f->busy > 0) add_number(row, "busy", f->busy);
     if (b->vector_bits) {
       add_number(row, "ceiling_seconds", f->ceiling);
       add_text(row, "ceiling", f->binds_memory ? "bandwidth" : "FMA");
