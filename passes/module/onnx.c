@@ -364,6 +364,22 @@ static void convert_function(Importing *k, const OnnxNode *n, const OnnxFunction
   }
 }
 
+/* A script may do as much as the node's attributes are large: trees stand in such lists. */
+static int64_t steps_for(const OnnxNode *n) {
+  enum { AN_ELEMENT = 20 };
+  int64_t elements = 0;
+  for (int i = 0; i < n->n_attrs; i++) elements += n->attrs[i].n;
+  return elements * AN_ELEMENT;
+}
+
+static void run_within_limits(Importing *k, Call *call) {
+  Script *sc = k->conversions->sc;
+  const int64_t usual = sc->max_steps;
+  sc->max_steps += steps_for(k->node);
+  tirc_script_within_limits(sc, (Loc){k->model->path, 0, 0}, run_call, call);
+  sc->max_steps = usual;
+}
+
 static void convert(Importing *k, const OnnxNode *n) {
   const OnnxFunction *f = function_of(k, n);
   if (f) {
@@ -383,11 +399,10 @@ static void convert(Importing *k, const OnnxNode *n) {
     add_keyword(&call, "opset", tirc_value_int(k->opset));
   if (param_named(call.op, "n_outputs"))
     add_keyword(&call, "n_outputs", tirc_value_int(n->n_outputs));
-  Script *sc = k->conversions->sc;
   if (k->within) /* within those of the node around */
-    run_call(sc, &call);
+    run_call(k->conversions->sc, &call);
   else
-    tirc_script_within_limits(sc, (Loc){k->model->path, 0, 0}, run_call, &call);
+    run_within_limits(k, &call);
 }
 
 /* With the node's name, and the script's place among the words. */

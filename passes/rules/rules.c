@@ -1,5 +1,6 @@
 #include "rules.h"
 
+#include "ir/tree/annotations.h"
 #include "passes/record/trace.h"
 #include "passes/schedule/state/nodes.h"
 #include "passes/script/calibration.h"
@@ -313,7 +314,15 @@ void tirc_rules_give_steps(Script *sc, const ScriptLimits *limits) {
   if (steps > sc->max_steps && !(limits && limits->steps > 0)) sc->max_steps = steps;
 }
 
+static bool stays_as_it_is(const Auto *a) {
+  const Module *m = a->sc->sched->mod;
+  const Func *f = m->funcs[tirc_function_named(a->sc->sched, a->func)];
+  const Expr says = tirc_attrs_get(f->attrs, tirc_key(KEY_IS_SCHEDULED));
+  return says && tirc_is_true(says);
+}
+
 static void schedule_function(Auto *a) {
+  if (stays_as_it_is(a)) return;
   tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
   int i = a->sc->sched->roots[tirc_function_named(a->sc->sched, a->func)] ? 0 : a->rules.n;
   while (i < a->rules.n && (a->rule = a->rules.at[i], !try_rule(a))) i++;

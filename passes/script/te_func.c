@@ -233,6 +233,15 @@ static void set_params(Builder *b, int n, const Tensor *const *args, Func *f) {
   f->buffers = buffers;
 }
 
+/* What a function that is called says of its loops holds for them here, too. */
+static bool is_scheduled(const Builder *b) {
+  const char *key = tirc_key(KEY_IS_SCHEDULED);
+  for (int i = 0; i < b->order.n; i++)
+    if (b->order.at[i]->kind == STAGE_CALL && tirc_attrs_get(b->order.at[i]->func->attrs, key))
+      return true;
+  return false;
+}
+
 const Func *tirc_te_func(Script *sc, const char *name, int n, const Tensor *const *args,
                          Unknowns *vars) {
   return tirc_te_asserting_func(sc, name, n, args, 0, NULL, vars);
@@ -249,6 +258,8 @@ const Func *tirc_te_asserting_func(Script *sc, const char *name, int n, const Te
   for (int i = 0; i < n; i++)
     if (args[i]->stage) need(&b, args[i]->stage);
   for (int i = 0; i < b.order.n; i++) add_stage(&b, b.order.at[i]);
+  if (is_scheduled(&b))
+    f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_IS_SCHEDULED), tirc_bool(c, true));
   Stmt body = tirc_seq(c, b.body.n, b.body.at);
   for (int i = n_needs - 1; i >= 0; i--)
     body = tirc_assert_stmt(c, needs[i].cond, needs[i].message, body);
