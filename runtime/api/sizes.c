@@ -68,7 +68,16 @@ static bool has_size(Tirc *c, const Func *f, const char *name) {
   return false;
 }
 
-static const Func *with_ranges(Tirc *c, const Func *f, const char *name, Expr ranges) {
+/* Each range of one size is scheduled with each of another. */
+static void check_copies(const Reader *r, const Expr *items, int n) {
+  enum { MOST_COPIES = 64 };
+  int64_t copies = 1;
+  for (int i = 0; i < n; i += 2) copies *= items[i + 1]->n;
+  if (copies > MOST_COPIES) bad(r, "with the other sizes these are more than 64 schedules");
+}
+
+static const Func *with_ranges(const Reader *r, const Func *f, const char *name, Expr ranges) {
+  Tirc *c = r->c;
   const Expr old = tirc_attrs_get(f->attrs, tirc_key(KEY_SIZES));
   const int n_old = old && old->op == OP_DICT ? old->n : 0;
   Expr *items = tirc_new_array(c, Expr, n_old + 2);
@@ -80,6 +89,7 @@ static const Func *with_ranges(Tirc *c, const Func *f, const char *name, Expr ra
   }
   items[n] = tirc_string(c, name);
   items[n + 1] = ranges;
+  check_copies(r, items, n + 2);
   Func *to = tirc_copy(c, f, 1);
   to->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_SIZES),
                              tirc_expr(c, OP_DICT, DT_HANDLE, n + 2, items));
@@ -99,7 +109,7 @@ static void set_sizes(Tirc *c, void *self) {
   bool found = false;
   for (int i = 0; i < m->n_funcs; i++) {
     const bool has = has_size(c, from->funcs[i], name);
-    funcs[i] = has ? with_ranges(c, from->funcs[i], name, ranges) : from->funcs[i];
+    funcs[i] = has ? with_ranges(&r, from->funcs[i], name, ranges) : from->funcs[i];
     found |= has;
   }
   if (!found) bad(&r, "no function has an extent of that name which only a call tells");

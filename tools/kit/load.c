@@ -21,6 +21,11 @@ static int in_dialect(tirc_module **m) {
 
 /* Sizes that cannot be are told, and the program goes on without them; not with --strict. */
 static int with_sizes(const Loading *o, tirc_module **m) {
+  tirc_gpu_info gpu;
+  bool is_gpu = false;
+  if (o->sizes.n && o->target && !tirc_gpu_find_target(o->target, &is_gpu, &gpu, NULL) && is_gpu)
+    return complain("leave it out: kernels for a GPU take every size of an open extent",
+                    "--sizes is for processors, and %s is a GPU", o->target);
   for (int i = 0; i < o->sizes.n; i++) {
     tirc_module *other;
     tirc_error *e = NULL;
