@@ -16,7 +16,7 @@ def _ordered(x, axis, descending):
     return n - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
 
 
-@pytest.mark.parametrize("shape, axis", [((7,), -1), ((3, 9), 1), ((2, 300), 1), ((5, 2, 3), 0), ((2, 1), -1), ((1,), 0)])
+@pytest.mark.parametrize("shape, axis", [((7,), -1), ((3, 9), 1), ((2, 300), 1), ((5, 2, 3), 0), ((70, 3), 0), ((2, 1), -1), ((1,), 0)])
 def test_sorts(shape, axis):
     for x in [floats(*shape), ints(*shape, low=0, high=3, dtype="int64"), floats(*shape, dtype="float16"), ints(*shape, low=250, high=256, dtype="uint8")]:
         for down in [False, True]:
@@ -34,6 +34,8 @@ def test_sorts_what_is_no_number(dtype):
         where = _ordered(x, 1, down)
         check("argsort", [x], where.astype("int32"), axis=1, descending=down)
         check("topk", [x], where[:, :5].astype("int32"), k=5, axis=1, largest=down, ret_type="indices")
+        many = np.tile(x, 10)  # longer than what is sorted by inserting
+        check("argsort", [many], _ordered(many, 1, down).astype("int32"), axis=1, descending=down)
 
 
 def test_topk():
