@@ -247,6 +247,65 @@ static void require_of(GraphMaker *m, Script *sc, Node call) {
   require(m, p->n_needs, p->needs);
 }
 
+/* --- rows that only the run counts ------------------------------------------------------------ */
+
+const Counted *tirc_graph_counted(const GraphMaker *m, Node n) {
+  const Counted *own = tirc_map_get(&m->counted, n);
+  return own && own->count ? own : NULL;
+}
+
+static void counted(void *self, Script *sc, Node n, Node count, int axis) {
+  GraphMaker *m = self;
+  const Info info = n->info;
+  if (n->kind != NODE_VAR || info->kind != INFO_TENSOR || axis < 0 || axis >= info->ndim)
+    tirc_script_error(sc, "ValueError", NULL, "what is counted is a call's result, by one axis");
+  const Counted all = {tirc_graph_operand(m, count), axis};
+  tirc_map_set(m->p->c, &m->counted, n, tirc_copy(m->p->c, &all, 1));
+}
+
+static Node count_of(void *self, Node n, int *axis) {
+  GraphMaker *m = self;
+  const Counted *own = tirc_graph_counted(m, n);
+  m->count_asked = true;
+  if (own) *axis = own->axis;
+  return own ? own->count : NULL;
+}
+
+/* The results of a call of rows that only the run counts, by axes; NULL: none of its operands has
+ * such rows. A value whose rows would be mixed has to be known. */
+static const Counted *count_results(GraphMaker *m, Script *sc, Node call) {
+  Tirc *c = m->p->c;
+  const int n = tirc_operator_tensors(call, NULL);
+  Node *in = tirc_new_array(c, Node, n);
+  Node count = NULL, whose = NULL;
+  bool one = true;
+  tirc_operator_tensors(call, in);
+  for (int i = 0; i < n; i++) {
+    const Counted *own = tirc_graph_counted(m, in[i]);
+    if (own) whose = in[i];
+    if (own) one &= !count || count == own->count;
+    if (own) count = own->count;
+  }
+  if (!count) return NULL;
+  const OperatorProgram *p = tirc_operator_call(m->p, m->graph, call);
+  int *axes = tirc_new_array(c, int, p->func->n_params);
+  for (int i = 0; i < n; i++) {
+    const Counted *own = tirc_graph_counted(m, in[i]);
+    axes[i] = own ? own->axis : -1;
+  }
+  if (!one || !tirc_keeps_rows(c, p->func, n, axes)) m->writer.not_known(m, sc, whose);
+  Counted *results = tirc_new_array(c, Counted, p->n_results);
+  for (int i = 0; i < p->n_results; i++)
+    results[i] = (Counted){axes[n + i] < 0 ? NULL : count, axes[n + i]};
+  return results;
+}
+
+/* Field i of a tuple has the count that is its own. */
+static void count_field(GraphMaker *m, Node item, Node var) {
+  const Counted *all = item->kind == NODE_ITEM ? tirc_map_get(&m->counted, item->args[0]) : NULL;
+  if (all) tirc_map_set(m->p->c, &m->counted, var, tirc_copy(m->p->c, &all[item->index], 1));
+}
+
 static Node bind(void *self, Script *sc, Node n) {
   GraphMaker *m = self;
   Tirc *c = m->p->c;
@@ -269,7 +328,11 @@ static Node bind(void *self, Script *sc, Node n) {
     value.info = tirc_operator_result(m->p, m->graph, &value);
     require_of(m, sc, &value);
   }
-  return add_binding(m, &value, o.sources);
+  const Counted *rows = is_call ? count_results(m, sc, &value) : NULL;
+  const Node var = add_binding(m, &value, o.sources);
+  if (rows) tirc_map_set(c, &m->counted, var, (void *)(uintptr_t)rows);
+  count_field(m, &value, var);
+  return var;
 }
 
 static Node value_of(void *self, Node n) {
@@ -380,6 +443,7 @@ static void reserve_words(GraphMaker *m) {
 
 void tirc_graph_maker_open(GraphMaker *m) {
   reserve_words(m);
-  m->writer = (GraphWriter){m, bind, value_of, attributes, is_weight, m->writer.not_known, branch};
+  m->writer = (GraphWriter){m,      bind,    value_of, attributes, is_weight, m->writer.not_known,
+                            branch, counted, count_of};
   tirc_open_operators(m->p);
 }

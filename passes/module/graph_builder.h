@@ -4,6 +4,7 @@
 #ifndef TIRC_MODULE_GRAPH_BUILDER_H
 #define TIRC_MODULE_GRAPH_BUILDER_H
 
+#include "counted.h"
 #include "passes.h"
 
 #include "passes/script/relax.h"
@@ -23,6 +24,8 @@ typedef struct GraphMaker {
   PtrMap sources; /* variable -> the inputs that it depends on, bit i: number i, the last bit: that
                      and those behind */
   PtrMap closed;  /* variables of branches: nothing behind these may use them */
+  PtrMap counted; /* variable -> Counted *, one for each of its fields; count NULL: of all rows */
+  bool count_asked; /* a script looked at a count */
   VEC(const Graph *) branches;
   StrMap names; /* that are taken -> the number behind it to try next where it is wanted again */
 } GraphMaker;
@@ -41,6 +44,8 @@ Node tirc_graph_constant(const GraphMaker *m, const char *name, Info info, const
 /* What stands for a value in the graph: a variable, or a small constant in place. A large constant
  * becomes a parameter, a weight. */
 Node tirc_graph_operand(GraphMaker *m, Node n);
+/* How many rows of a value mean something; NULL: all. */
+const Counted *tirc_graph_counted(const GraphMaker *m, Node n);
 /* The inputs that a value depends on. */
 uintptr_t tirc_graph_sources(const GraphMaker *m, Node n);
 bool tirc_depends_on_input(uintptr_t sources, int number);

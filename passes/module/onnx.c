@@ -278,17 +278,32 @@ static void add_attr(Call *call, const OnnxAttr *a) {
        k->node->op, a->name, call->op->path);
 }
 
+/* An input of the node whose rows only the run counts, unless the script asked for the count. Its
+ * results have to be such values again: others would have rows that mean nothing. */
+static Node counted_input(const Importing *k, const OnnxNode *n) {
+  for (int i = 0; i < n->n_inputs && !k->maker.count_asked; i++) {
+    const Value *in = *n->inputs[i] ? tirc_strmap_get(&k->values, n->inputs[i]) : NULL;
+    const Node x = in ? tirc_script_relax(*in) : NULL;
+    if (x && tirc_graph_counted(&k->maker, x)) return x;
+  }
+  return NULL;
+}
+
 static void take_results(Importing *k, Value v) {
   const OnnxNode *n = k->node;
   if (tirc_script_relax(v) && tirc_script_relax(v)->info->kind == INFO_TUPLE)
     v = tirc_script_collect(k->conversions->sc, v, VAL_TUPLE);
   const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   const int given = several ? v.u.list->n : 1;
+  const Node counted = counted_input(k, n);
   for (int i = 0; i < n->n_outputs; i++) {
     const Value each = !several ? v : i < given ? v.u.list->at[i] : VALUE_NONE;
     if (!*n->outputs[i]) continue;
     if (i >= given || (!tirc_script_relax(each) && each.kind != VAL_LIST))
       FAIL(k, NULL, "node '%s' (%s): its output '%s' is not made", n->name, n->op, n->outputs[i]);
+    if (counted &&
+        !(tirc_script_relax(each) && tirc_graph_counted(&k->maker, tirc_script_relax(each))))
+      not_known(&k->maker, k->conversions->sc, counted);
     put_value(k, n->outputs[i], each);
   }
 }
@@ -388,6 +403,7 @@ static void convert(Importing *k, const OnnxNode *n) {
   }
   Call call = {.k = k, .op = conversion_of(k, n), .n = n->n_inputs};
   k->node = n;
+  k->maker.count_asked = false;
   k->maker.hint = n->n_outputs && *n->outputs[0] ? n->outputs[0] : n->name;
   call.args = tirc_new_array(k->c, Value, n->n_inputs);
   call.values = tirc_new_array(k->c, Value, n->n_attrs + 2);
@@ -472,8 +488,9 @@ static const char *giver_of(const Importing *k, const char *value) {
   return NULL;
 }
 
-/* What the file says of an output's shape is what its nodes give, where both are numbers. */
-static void check_shape(Importing *k, const OnnxValue *v, Info is) {
+/* What the file says of an output's shape is what its nodes give, where both are numbers; of rows
+ * that only the run counts there may be more. */
+static void check_shape(Importing *k, const OnnxValue *v, Info is, const Counted *rows) {
   const char *node = giver_of(k, v->name);
   const char *by = node ? tirc_format(k->c, "node '%s' gives", node) : "there are";
   if (!v->has_shape || is->kind != INFO_TENSOR || is->ndim < 0) return;
@@ -482,7 +499,8 @@ static void check_shape(Importing *k, const OnnxValue *v, Info is) {
          is->ndim);
   for (int d = 0; is->shape && d < v->ndim; d++) {
     int64_t n;
-    if (v->dims[d].value < 0 || !tirc_const_int(is->shape[d], &n) || n == v->dims[d].value)
+    if (v->dims[d].value < 0 || !tirc_const_int(is->shape[d], &n) || n == v->dims[d].value ||
+        (rows && rows->axis == d && n > v->dims[d].value))
       continue;
     FAIL(k, NULL, "dimension %d of the output '%s' is said to be %lld, and %s %lld", d, v->name,
          (long long)v->dims[d].value, by, (long long)n);
@@ -497,7 +515,7 @@ static Node output_of(Importing *k, const OnnxValue *v) {
   if (v->dtype.code != TYPE_VOID && !tirc_dtype_equal(v->dtype, n->info->dtype))
     FAIL(k, NULL, "the output '%s' is said to be %s, and its nodes give %s", v->name,
          tirc_dtype_name(k->c, v->dtype), tirc_dtype_name(k->c, n->info->dtype));
-  check_shape(k, v, n->info);
+  check_shape(k, v, n->info, tirc_graph_counted(&k->maker, n));
   k->maker.hint = v->name;
   return tirc_graph_operand(&k->maker, n);
 }
@@ -541,16 +559,40 @@ static void note_results(Importing *k, Graph *g, const Node *outputs) {
   if (!same) g->attrs = tirc_with_results_in_file(k->c, g->attrs, n, names);
 }
 
+static bool is_among(Node n, int n_nodes, const Node *nodes) {
+  for (int i = 0; i < n_nodes; i++)
+    if (nodes[i] == n) return true;
+  return false;
+}
+
+/* Behind the file's outputs: of those whose rows only the run counts, how many there are; of
+ * outputs with one count the first gives it its name. */
+static int add_counts(Importing *k, Node *outputs) {
+  GraphMaker *m = &k->maker;
+  int n = k->model->n_outputs;
+  for (int i = 0; i < k->model->n_outputs; i++) {
+    const Counted *own = tirc_graph_counted(m, outputs[i]);
+    if (!own || is_among(own->count, n, outputs)) continue;
+    const char *name = tirc_format(k->c, "%s_count", k->model->outputs[i].name);
+    if (own->count->kind == NODE_VAR) rename_node(own->count, tirc_graph_name(m, name));
+    outputs[n++] = own->count;
+  }
+  return n;
+}
+
 static const Module *close_module(Importing *k, int n_inputs) {
   Tirc *c = k->c;
   GraphMaker *m = &k->maker;
-  const int n = k->model->n_outputs;
-  Node *outputs = tirc_new_array(c, Node, n);
+  int n = k->model->n_outputs;
+  Node *outputs = tirc_new_array(c, Node, 2 * n);
   VEC(Node) alive = {0};
   if (!n) FAIL(k, NULL, "the model has no outputs");
   for (int i = 0; i < n; i++) {
     outputs[i] = output_of(k, &k->model->outputs[i]);
     name_output(k, outputs, i);
+  }
+  n = add_counts(k, outputs);
+  for (int i = 0; i < n; i++) {
     bool bound = false;
     for (int b = 0; b < m->bindings.n; b++) bound |= m->bindings.at[b].var == outputs[i];
     for (int a = 0; a < alive.n; a++) bound &= alive.at[a] != outputs[i];

@@ -81,8 +81,26 @@ Value tirc_script_relax_call(Script *sc, const char *name, const Args *a) {
   return tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &call)));
 }
 
+/* R.counted(x, n, axis=0) */
+static Value run_counted(Script *sc, Value self, const Args *a) {
+  const GraphWriter *w = writer(sc);
+  const Value *x = tirc_script_argument(a, 0, "x"), *rows = tirc_script_argument(a, 1, "n");
+  const Value *axis = tirc_script_argument(a, 2, "axis");
+  const Node n = x ? tirc_script_relax(*x) : NULL, count = rows ? tirc_script_relax(*rows) : NULL;
+  int64_t at = 0;
+  (void)self;
+  if (!w->counted || !n || !count || (axis && !tirc_script_int(*axis, &at)))
+    tirc_script_error(sc, "TypeError", "R.counted(x, n, axis=0)",
+                      "x and n are values of a graph, where a file is read, and axis is an int");
+  w->counted(w->self, sc, n, count, (int)at);
+  return *x;
+}
+
+static const NativeRow counted_row = {"R", "counted", run_counted, 2, 3, "x n axis"};
+
 /* R.const, R.nn, R.nn.relu */
 Value tirc_script_relax_member(Script *sc, const char *of, const char *name) {
+  if (!*of && !strcmp(name, "counted")) return tirc_script_native(&counted_row);
   if (!*of && !strcmp(name, "const")) return tirc_script_relax_const();
   return tirc_script_object(OPERATOR,
                             *of ? tirc_format(sc->c, "%s.%s", of, name) : tirc_strdup(sc->c, name));
@@ -181,6 +199,19 @@ static Value run_tolist(Script *sc, Value v, const Args *a) {
 static Value get_is_weight(Script *sc, Value v) {
   const GraphWriter *w = writer(sc);
   return tirc_value_bool(w->is_weight(w->self, tirc_script_relax(v)));
+}
+
+static Value get_count(Script *sc, Value v) {
+  const GraphWriter *w = writer(sc);
+  int axis;
+  const Node n = w->count_of ? w->count_of(w->self, tirc_script_relax(v), &axis) : NULL;
+  return n ? tirc_script_of_relax(n) : VALUE_NONE;
+}
+static Value get_count_axis(Script *sc, Value v) {
+  const GraphWriter *w = writer(sc);
+  int axis;
+  const bool has = w->count_of && w->count_of(w->self, tirc_script_relax(v), &axis);
+  return has ? tirc_value_int(axis) : VALUE_NONE;
 }
 
 /* The call that it is bound to. */
@@ -283,6 +314,7 @@ const AttributeRow tirc_script_relax_attributes[] = {
     {NODE, "ndim", get_ndim},           {NODE, "dtype", get_dtype},
     {NODE, "is_const", get_is_const},   {NODE, "op", get_op},
     {NODE, "args", get_args},           {NODE, "attrs", get_attrs},
+    {NODE, "count", get_count},         {NODE, "count_axis", get_count_axis},
     {NODE, "is_weight", get_is_weight}, {BODY, "n_inputs", get_n_inputs},
     {BODY, "n_outputs", get_n_outputs}, {0},
 };

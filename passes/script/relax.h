@@ -9,6 +9,8 @@
  *   x.op, x.args, x.attrs              of a call: "nn.conv2d", its tensors, all attributes by name
  *   x.is_weight                        it depends on weights and constants alone
  *   x.with_args(a, b)                  the same call of other tensors
+ *   R.counted(x, n, axis=0)            x, of which only n rows along the axis mean something, n an
+ *                                      int64 that the run computes; x.count, x.count_axis or None
  *   x[0], list(x), a, b = x            fields of a tuple
  *
  * A value is a node: a variable, a constant that may not be part of the graph yet, or a tuple of
@@ -34,6 +36,10 @@ typedef struct GraphWriter {
   /* What the first body gives where cond, a bool, holds, and otherwise the second one, of which
    * only the one that is taken runs: n_outputs values. NULL: no branches can be written. */
   void (*branch)(void *self, Script *sc, Node cond, const GraphBody *const *bodies, Value *outputs);
+  /* Only so many of n's rows along the axis mean something when the graph runs. NULL: no such
+   * values can be written. */
+  void (*counted)(void *self, Script *sc, Node n, Node count, int axis);
+  Node (*count_of)(void *self, Node n, int *axis); /* NULL: all do */
 } GraphWriter;
 
 /* A graph that a node of a file holds: body.run([x, y]) makes its nodes for these inputs, and gives

@@ -149,17 +149,43 @@ static void put_type(const tirc_array *a) {
 }
 
 /* Integers of 64 bits as they are: a double does not tell them apart. */
-static bool is_same(tirc_array *got, tirc_array *wanted, int64_t i, bool floats) {
+static bool is_same(tirc_array *got, int64_t k, tirc_array *wanted, int64_t i, bool floats) {
   if (strstr(tirc_array_dtype(got), "int64"))
-    return ((const int64_t *)tirc_array_data(got))[i] ==
+    return ((const int64_t *)tirc_array_data(got))[k] ==
            ((const int64_t *)tirc_array_data(wanted))[i];
-  const double a = tirc_array_get(got, i), b = tirc_array_get(wanted, i);
+  const double a = tirc_array_get(got, k), b = tirc_array_get(wanted, i);
   return floats ? is_close(a, b) : a == b;
 }
 
-static bool compare_output(int number, const char *name, tirc_array *got, tirc_array *wanted) {
-  int64_t n = tirc_array_count(got), wrong = 0, first = 0;
-  if (!same_type(got, wanted)) {
+/* The axis along which a result has more rows than the `count` that are wanted; -1: there is none.
+ */
+static int counted_axis(tirc_array *got, tirc_array *wanted, int64_t count) {
+  const int ndim = tirc_array_ndim(got);
+  int axis = -1;
+  if (strcmp(tirc_array_dtype(got), tirc_array_dtype(wanted)) || ndim != tirc_array_ndim(wanted))
+    return -1;
+  for (int d = 0; d < ndim; d++) {
+    const int64_t has = tirc_array_shape(got)[d], wants = tirc_array_shape(wanted)[d];
+    if (has == wants) continue;
+    if (axis >= 0 || wants != count || has < wants) return -1;
+    axis = d;
+  }
+  return axis;
+}
+
+/* Where element i of `wanted` stands in `got`, which has more rows along the axis. */
+static int64_t place_in(tirc_array *got, tirc_array *wanted, int axis, int64_t i) {
+  int64_t inner = 1;
+  if (axis < 0) return i;
+  for (int d = axis + 1; d < tirc_array_ndim(got); d++) inner *= tirc_array_shape(got)[d];
+  const int64_t rows = tirc_array_shape(wanted)[axis], all = tirc_array_shape(got)[axis];
+  return rows ? (i / (rows * inner)) * all * inner + i % (rows * inner) : i;
+}
+
+static bool compare_output(int number, const char *name, tirc_array *got, tirc_array *wanted,
+                           int axis) {
+  int64_t n = tirc_array_count(wanted), wrong = 0, first = 0;
+  if (!same_type(got, wanted) && axis < 0) {
     printf("output %d, %s: FAILED; it is ", number, name);
     put_type(got);
     printf(", and should be ");
@@ -169,16 +195,31 @@ static bool compare_output(int number, const char *name, tirc_array *got, tirc_a
   }
   const bool floats = is_float(got);
   for (int64_t i = 0; i < n; i++) {
-    if (!is_same(got, wanted, i, floats) && !wrong++) first = i;
+    if (!is_same(got, place_in(got, wanted, axis, i), wanted, i, floats) && !wrong++) first = i;
   }
   if (wrong)
     printf("output %d, %s: FAILED; %lld of %lld elements differ, the first is number %lld: %.9g, "
            "should be %.9g\n",
            number, name, (long long)wrong, (long long)n, (long long)first,
-           tirc_array_get(got, first), tirc_array_get(wanted, first));
+           tirc_array_get(got, place_in(got, wanted, axis, first)), tirc_array_get(wanted, first));
   else
     printf("output %d, %s: ok\n", number, name);
   return !wrong;
+}
+
+/* The axis along which a result has more rows than are wanted, and a result NAME_count says that so
+ * many there are; -1: there is none. */
+static int rows_axis(tirc_array *got, tirc_array *wanted, int n, const tirc_param *params,
+                     const tirc_argument *args) {
+  for (int i = 0; i < n; i++) {
+    const size_t length = strlen(params[i].name), end = strlen("_count");
+    if (length < end || strcmp(params[i].name + length - end, "_count") ||
+        tirc_array_ndim(args[i].array))
+      continue;
+    const int axis = counted_axis(got, wanted, (int64_t)tirc_array_get(args[i].array, 0));
+    if (axis >= 0) return axis;
+  }
+  return -1;
 }
 
 int compare_test_data(const Loading *o, int n, const tirc_param *params,
@@ -193,7 +234,8 @@ int compare_test_data(const Loading *o, int n, const tirc_param *params,
   for (int i = 0; i < wanted.n && status != BAD; i++)
     if (take_bits(tirc_array_dtype(args[i].array), &wanted.at[i]))
       status = BAD;
-    else if (!compare_output(i, params[i].name, args[i].array, wanted.at[i]))
+    else if (!compare_output(i, params[i].name, args[i].array, wanted.at[i],
+                             rows_axis(args[i].array, wanted.at[i], n, params, args)))
       status = NO;
   free_test_arrays(&wanted);
   return status;

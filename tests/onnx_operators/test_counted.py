@@ -1,0 +1,92 @@
+"""Results whose size the data decides: as large as can be, with a count, and rows that nothing mixes."""
+
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+from test_conversions import SEED, TIRC, floats, int64
+from messages import model, node, tensor, value
+
+
+def run(folder, text, inputs, outputs, *options):
+    path = pathlib.Path(folder)
+    for left in path.glob("*.pb"):
+        left.unlink()
+    (path / "model.onnx").write_bytes(text)
+    for kind, arrays in (("input", inputs), ("output", outputs)):
+        for i, each in enumerate(arrays):
+            (path / ("%s_%d.pb" % (kind, i))).write_bytes(tensor(each))
+    return subprocess.run([TIRC, "run", path / "model.onnx", "--test-data", path, *options], capture_output=True, text=True)
+
+
+def passes(result):
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def overlap(a, b):
+    height, width = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    both = max(height, 0) * max(width, 0)
+    return both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both)
+
+
+def selected(boxes, scores, most, threshold, least):
+    found = []
+    for b in range(scores.shape[0]):
+        for c in range(scores.shape[1]):
+            chosen = []
+            for i in np.argsort(-scores[b, c], kind="stable"):
+                if len(chosen) < most and scores[b, c, i] > least and all(overlap(boxes[b, i], boxes[b, j]) <= threshold for j in chosen):
+                    chosen.append(i)
+            found += [[b, c, i] for i in chosen]
+    return np.array(found, "int64").reshape(-1, 3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_detector(tmp_path, seed):
+    """What is selected goes on: the chosen boxes, in another order of axes, and twice as large."""
+    rng = np.random.default_rng(seed)
+    low = rng.uniform(0, 3, (2, 12, 2))
+    boxes = np.concatenate([low, low + rng.uniform(0.5, 2, (2, 12, 2))], 2).astype("float32")
+    scores = rng.uniform(0, 1, (2, 3, 12)).astype("float32")
+    rows = selected(boxes, scores, 4, 0.3, 0.4)
+    nodes = [node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"], ["rows"], "select"),
+             node("Gather", ["rows", "of"], ["where"], "where", axis=1), node("GatherND", ["boxes", "where"], ["chosen"], "chosen"),
+             node("Transpose", ["chosen"], ["turned"], "turn", perm=[1, 0]), node("Mul", ["turned", "two"], ["out"], "double"), node("Shape", ["rows"], ["size"], "size")]
+    constants = [tensor(int64(4), "most"), tensor(np.float32([0.3]), "overlap"), tensor(np.float32([0.4]), "least"), tensor(int64(0, 2), "of"), tensor(np.float32(2), "two")]
+    text = model(nodes, [value("boxes", "float32", (2, 12, 4)), value("scores", "float32", (2, 3, 12))],
+                 [value("rows", "int64", ("n", 3)), value("out", "float32", (4, "n")), value("size", "int64", (2,))], constants)
+    result = run(tmp_path, text, [boxes, scores], [rows, 2 * boxes[rows[:, 0], rows[:, 2]].T, np.array(rows.shape)])
+    assert result.returncode == 0 and "rows_count: int64" in result.stdout, result.stdout + result.stderr
+
+
+def test_others(tmp_path):
+    x, keep = np.round(floats(4, 5)), SEED.integers(0, 2, 5).astype(bool)
+    one = [value("x", "float32", (4, 5)), value("keep", "bool", (5,))]
+    text = model([node("Compress", ["x", "keep"], ["y"], axis=1), node("Relu", ["y"], ["z"])], one, [value("z", "float32", (4, "n"))])
+    passes(run(tmp_path, text, [x, keep], [np.maximum(x[:, keep], 0)]))
+    text = model([node("Unique", ["x"], ["y"])], one[:1], [value("y", "float32", ("n",))], opset=11)
+    passes(run(tmp_path, text, [x], [np.unique(x)]))
+    text = model([node("NonZero", ["x"], ["y"]), node("Transpose", ["y"], ["t"], perm=[1, 0]), node("GatherND", ["x", "t"], ["z"])], one[:1], [value("z", "float32", ("n",))])
+    passes(run(tmp_path, text, [x], [x[x != 0]]))
+    k = [value("x", "float32", (4, 5)), value("k", "int64", (1,))]
+    text = model([node("TopK", ["x", "k"], ["y", "i"])], k, [value("y", "float32", (4, "n")), value("i", "int64", (4, "n"))], opset=11)
+    order = np.argsort(-x, 1, kind="stable")[:, :2]
+    passes(run(tmp_path, text, [x, int64(2)], [np.take_along_axis(x, order, 1), order]))
+
+
+@pytest.mark.parametrize("last", ["ReduceSum", "Softmax", "EyeLike", "Reshape"])
+def test_refused(tmp_path, last):
+    """Rows without a meaning would be among what is summed up; a bound input makes the size a number."""
+    x = np.arange(-3, 5, dtype="float32").reshape(2, 4)
+    nodes = [node("Transpose", ["x"], ["t"], "t", perm=[1, 0]), node("Compress", ["t", "keep"], ["y"], "some", axis=0)]
+    nodes.append(node(last, ["y", "one"] if last == "Reshape" else ["y"], ["z"], "mixed", **({"axis": 0} if last == "Softmax" else {})))
+    text = model(nodes, [value("x", "float32", (2, 4)), value("keep", "bool", (4,))], [value("z", "float32", ("a", "b")[:1 if last == "Reshape" else 2])], [tensor(int64(-1), "one")])
+    (tmp_path / "model.onnx").write_bytes(text)
+    result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
+    assert result.returncode == 2 and "'mixed'" in result.stderr and "--bind" in result.stderr, result.stderr
+    keep = np.array([True, False, True, True])
+    y = x.T[keep]
+    wanted = {"ReduceSum": y.sum(keepdims=True), "Softmax": np.exp(y) / np.exp(y).sum(0), "EyeLike": np.eye(3, 2, dtype="float32"), "Reshape": y.reshape(-1)}[last]
+    passes(run(tmp_path, text, [x, keep], [wanted.astype("float32")]))
