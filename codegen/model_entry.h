@@ -14,6 +14,12 @@
  *
  * const tirc_model_info *NAME_info(void) tells what these are (codegen/c/info.c).
  *
+ * Extents that only the run knows lead the parameters of NAME, each an int64_t, and
+ *
+ *   int64_t NAME_workspace_size(extents...)
+ *
+ * tells how large the workspace is; 0 where NAME would refuse them. Products are not told of then.
+ *
  * The status is that of the first call that fails, and const char *NAME_error_text(int code) says
  * what it means. Where the functions multiply matrices, the
  * variable NAME_on_product is a function that is told of each product, before it and after it. */
@@ -28,7 +34,10 @@ typedef enum EntryPlace {
   ENTRY_PREPARED,  /* byte `at` of what is prepared */
   ENTRY_WEIGHTS,   /* byte `at` of the block of weights */
   ENTRY_CONST,     /* number `at` of the constants */
-  ENTRY_NUMBER     /* `at` itself */
+  ENTRY_NUMBER,    /* `at` itself */
+  /* Where extents are open: number `at` of what the function of sizes computes, */
+  ENTRY_SIZE,
+  ENTRY_WORKSPACE_SIZE /* and that byte of the workspace */
 } EntryPlace;
 
 typedef struct EntryValue {
@@ -54,6 +63,7 @@ typedef struct EntryCondition {
 typedef struct EntryCall {
   int func; /* number of the module's function; -1: `bytes` bytes from args[0] to args[1] */
   int64_t bytes;
+  int size; /* of the copy, where it is no number: that of what is computed; otherwise 0 */
   int n;
   const EntryValue *args;
   int n_products;
@@ -106,8 +116,12 @@ typedef struct ModelEntry {
   const char *const *names;   /* of the parameters, in C, */
   const EntryTensor *tensors; /* what the code tells of them */
   const char *version;        /* of what made it */
+  /* Extents that only the run knows: `sizes` is the function of the module that takes them and
+   * writes n_sizes numbers, of which the first is the size of the workspace. It fails where the
+   * extents are not allowed. */
   int n_extents;
-  const EntryExtent *extents;
+  const EntryExtent *extents; /* by their names in C */
+  int sizes, n_sizes;
   int64_t workspace, prepared; /* bytes; both are aligned to 64 */
   int n_consts;
   const EntryConst *consts;

@@ -125,10 +125,9 @@ static const char *words(Writing *w, Buffer b) {
 }
 
 /* What a parameter is called in the file, where C has another name for it. */
-static const char *words_of_file(Writing *w, int i) {
-  const ModelEntry *e = w->e;
-  if (!strcmp(e->names[i], e->tensors[i].in_file)) return "";
-  char *quoted = tirc_strdup(w->c, tirc_c_quoted(w->c, e->tensors[i].in_file));
+static const char *name_in_file(Writing *w, const char *name, const char *in_file) {
+  if (!strcmp(name, in_file)) return "";
+  char *quoted = tirc_strdup(w->c, tirc_c_quoted(w->c, in_file));
   for (char *at = quoted; *at; at++) /* neither the end of a comment nor another one's begin */
     if ((at[0] == '*' && at[1] == '/') || (at[0] == '/' && at[1] == '*')) *at = '?';
   return tirc_format(w->c, ", in the file %s", quoted);
@@ -161,21 +160,79 @@ static void end_declaration(Writing *w, int from, const char *name) {
   if (!w->source_alone) tirc_cg_declare_with_runtime(&w->text, head);
 }
 
-static void put_head(Writing *w) {
+/* "int64_t n, int64_t s, " or, alone, "int64_t n, int64_t s" */
+static void put_extents(Writing *w, bool alone) {
+  const ModelEntry *e = w->e;
+  for (int i = 0; i < e->n_extents; i++)
+    tirc_text_addf(&w->text, "int64_t %s%s", e->extents[i].name,
+                   alone && i + 1 == e->n_extents ? "" : ", ");
+}
+
+static void put_extent_names(Writing *w) {
+  for (int i = 0; i < w->e->n_extents; i++) tirc_text_addf(&w->text, "%s, ", w->e->extents[i].name);
+}
+
+static void put_size_head(Writing *w) {
+  const char *name = w->e->name;
+  tirc_text_addf(&w->text, "int64_t %s_workspace_size(", name);
+  put_extents(w, true);
+  tirc_text_add(&w->text, ")");
+}
+
+/* How large the workspace is: a number, or a function of the extents. */
+static void put_workspace(Writing *w, bool is_header) {
+  const ModelEntry *e = w->e;
+  if (!e->n_extents) {
+    tirc_text_addf(&w->text, "enum { %s_workspace = %" PRId64 " };\n", e->name, e->workspace);
+    return;
+  }
+  tirc_text_addf(
+      &w->text,
+      "/* Bytes of the workspace for these extents; 0: %s refuses them. */\n",
+      e->name);
+  put_size_head(w);
+  tirc_text_add(&w->text, ";\n");
+  if (is_header) return;
+  put_size_head(w);
+  tirc_text_addf(&w->text, " {\n  int64_t sizes[%d];\n  return %s(", e->n_sizes,
+                 w->symbols[e->sizes]);
+  put_extent_names(w);
+  tirc_text_add(&w->text, "sizes) ? 0 : sizes[0];\n}\n");
+}
+
+/* Ahead of the calls. */
+static void put_sizes(Writing *w) {
+  const ModelEntry *e = w->e;
+  if (!e->n_extents) return;
+  tirc_text_addf(&w->text, "  int64_t sizes[%d];\n  failed = %s(", e->n_sizes,
+                 w->symbols[e->sizes]);
+  put_extent_names(w);
+  tirc_text_add(&w->text, "sizes);\n  if (failed) return failed;\n");
+}
+
+static void put_head(Writing *w, bool is_header) {
   const ModelEntry *e = w->e;
   const char *between = e->place == WEIGHTS_BESIDE ? "the block of weights, "
                         : tirc_entry_prepares(e)   ? "what was prepared, "
                                                    : "";
   tirc_text_addf(&w->text,
-                 "\n/* The model: main's %s, its results, %sand a workspace of %s_workspace "
+                 "\n/* The model: %smain's %s, its results, %sand a workspace of %s_workspace%s "
                  "bytes,\n * aligned to 64, which nobody else uses while it runs.\n",
-                 e->place == WEIGHTS_PARAMS ? "parameters" : "inputs", between, e->name);
+                 e->n_extents ? "extents, " : "",
+                 e->place == WEIGHTS_PARAMS ? "parameters" : "inputs", between, e->name,
+                 e->n_extents ? "_size(...)" : "");
+  for (int i = 0; i < e->n_extents; i++)
+    tirc_text_addf(&w->text, " *   %s: an extent, from %" PRId64 " to %" PRId64 "%s\n",
+                   e->extents[i].name, e->extents[i].lower, e->extents[i].upper,
+                   name_in_file(w, e->extents[i].name, e->extents[i].in_file));
   for (int i = 0; i < tirc_entry_params(e); i++)
     if (tirc_entry_has_param(e, i))
       tirc_text_addf(&w->text, " *   %s: %s, %s%s\n", e->names[i], words(w, e->params[i]),
-                     role(e, i), words_of_file(w, i));
-  tirc_text_addf(&w->text, " */\nenum { %s_workspace = %" PRId64 " };\nint %s(", e->name,
-                 e->workspace, e->name);
+                     role(e, i), name_in_file(w, e->names[i], e->tensors[i].in_file));
+  tirc_text_add(&w->text, " */\n");
+  put_workspace(w, is_header);
+  tirc_text_addf(&w->text, "int %s(", e->name);
+  put_extents(w, false);
   put_params(w, 0, tirc_entry_params(e));
   tirc_text_addf(&w->text, "%svoid *workspace)",
                  e->place == WEIGHTS_BESIDE ? "const void *weights, "
@@ -191,6 +248,8 @@ static const char *value(Writing *w, EntryValue v) {
   case ENTRY_PREPARED:
   case ENTRY_WEIGHTS: return tirc_format(c, "(void *)(packed + %" PRId64 ")", v.at);
   case ENTRY_CONST: return tirc_format(c, "(const void *)%s_const%" PRId64, w->e->name, v.at);
+  case ENTRY_SIZE: return tirc_format(c, "sizes[%" PRId64 "]", v.at);
+  case ENTRY_WORKSPACE_SIZE: return tirc_format(c, "(void *)(at + sizes[%" PRId64 "])", v.at);
   case ENTRY_NUMBER: break;
   }
   return tirc_format(c, "%" PRId64, v.at);
@@ -198,8 +257,10 @@ static const char *value(Writing *w, EntryValue v) {
 
 static void put_call(Writing *w, const EntryCall *call) {
   if (call->func < 0) {
-    tirc_text_addf(&w->text, "%smemcpy(%s, %s, %" PRId64 ");\n", w->indent, value(w, call->args[1]),
-                   value(w, call->args[0]), call->bytes);
+    const char *bytes = call->size ? tirc_format(w->c, "(size_t)sizes[%d]", call->size)
+                                   : tirc_format(w->c, "%" PRId64, call->bytes);
+    tirc_text_addf(&w->text, "%smemcpy(%s, %s, %s);\n", w->indent, value(w, call->args[1]),
+                   value(w, call->args[0]), bytes);
     return;
   }
   tell_products(w, call, 0);
@@ -242,6 +303,7 @@ static void put_body(Writing *w, int from, int to, int first_param, int end_para
     if (tirc_entry_has_param(e, i) && !uses_param(e, i, from, to))
       tirc_text_addf(&w->text, "  (void)%s;\n", e->names[i]);
   tirc_text_add(&w->text, "  int failed = 0;\n");
+  if (!first_param) put_sizes(w);
   for (int i = from; i < to; i++) {
     const EntryCall *call = &e->calls[i];
     if (call->branch != branch) {
@@ -293,7 +355,7 @@ const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const
   if (is_header) tirc_text_add(&w.text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
   put_first(&w, is_header);
   const int at = (int)w.text.n;
-  put_head(&w);
+  put_head(&w, is_header);
   if (is_header) {
     end_declaration(&w, at, e->name);
     tirc_cg_declare_error_text(&w.text, e->name);

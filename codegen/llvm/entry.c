@@ -11,6 +11,8 @@ typedef struct Making {
   LLVMValueRef weights;         /* WEIGHTS_INSIDE: the block */
   LLVMValueRef on_product;      /* the variable; NULL: there are no products */
   int first_param;              /* the parameter of the model that is the function's first */
+  bool takes_extents;           /* in front */
+  LLVMValueRef sizes;           /* where the numbers are that extents tell */
   unsigned workspace, prepared; /* numbers of the function's parameters; prepared: or weights */
 } Making;
 
@@ -34,10 +36,20 @@ static LLVMValueRef weights_inside(Gen *g, const ModelEntry *e) {
   return global;
 }
 
+static int n_leading(const Making *m) { return m->takes_extents ? m->e->n_extents : 0; }
+
 static LLVMValueRef param(const Making *m, int64_t i) {
-  int number = 0;
+  int number = n_leading(m);
   for (int k = m->first_param; k < i; k++) number += tirc_entry_has_param(m->e, k);
   return LLVMGetParam(m->fn, (unsigned)number);
+}
+
+/* One of the numbers that extents tell. */
+static LLVMValueRef size(const Making *m, int64_t number) {
+  Gen *g = m->g;
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(g->context);
+  LLVMValueRef at = tirc_gen_int(g, i64, number);
+  return LLVMBuildLoad2(g->b, i64, LLVMBuildInBoundsGEP2(g->b, i64, m->sizes, &at, 1, ""), "");
 }
 
 static LLVMValueRef value(const Making *m, EntryValue v, LLVMTypeRef type) {
@@ -47,6 +59,11 @@ static LLVMValueRef value(const Making *m, EntryValue v, LLVMTypeRef type) {
   case ENTRY_PARAM: return param(m, v.at);
   case ENTRY_CONST: return m->consts[v.at];
   case ENTRY_NUMBER: return LLVMConstInt(type, (unsigned long long)v.at, true);
+  case ENTRY_SIZE: return LLVMBuildIntCast2(g->b, size(m, v.at), type, true, "");
+  case ENTRY_WORKSPACE_SIZE:
+    base = LLVMGetParam(m->fn, m->workspace);
+    at = size(m, v.at);
+    break;
   case ENTRY_WORKSPACE: base = LLVMGetParam(m->fn, m->workspace); break;
   case ENTRY_WEIGHTS:
   case ENTRY_PREPARED: base = m->weights ? m->weights : LLVMGetParam(m->fn, m->prepared); break;
@@ -135,7 +152,8 @@ static void build_call(Making *m, int number, LLVMValueRef rt) {
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0),
               i32 = LLVMInt32TypeInContext(g->context);
   if (call->func < 0) {
-    LLVMValueRef n = tirc_gen_int(g, LLVMInt64TypeInContext(g->context), call->bytes);
+    LLVMValueRef n = call->size ? size(m, call->size)
+                                : tirc_gen_int(g, LLVMInt64TypeInContext(g->context), call->bytes);
     LLVMBuildMemCpy(g->b, value(m, call->args[1], ptr), 1, value(m, call->args[0], ptr), 1, n);
     return;
   }
@@ -161,35 +179,95 @@ static void build_call(Making *m, int number, LLVMValueRef rt) {
   tell_products(m, call->n_products, products, true);
 }
 
-/* n pointers; the runtime behind them. */
-static LLVMValueRef begin(Gen *g, const char *name, unsigned n, Frame *outer) {
-  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
-  LLVMTypeRef *types = tirc_new_array(g->c, LLVMTypeRef, n + 1);
-  for (unsigned i = 0; i < n; i++) types[i] = ptr;
-  LLVMValueRef fn = LLVMAddFunction(
-      g->module, name, LLVMFunctionType(LLVMInt32TypeInContext(g->context), types, n, false));
+/* The extents, then n pointers. */
+static LLVMValueRef begin(Gen *g, const char *name, LLVMTypeRef result, int n_extents, unsigned n,
+                          Frame *outer) {
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0),
+              i64 = LLVMInt64TypeInContext(g->context);
+  const unsigned leading = (unsigned)n_extents;
+  LLVMTypeRef *types = tirc_new_array(g->c, LLVMTypeRef, leading + n);
+  for (unsigned i = 0; i < leading + n; i++) types[i] = i < leading ? i64 : ptr;
+  LLVMValueRef fn =
+      LLVMAddFunction(g->module, name, LLVMFunctionType(result, types, leading + n, false));
   tirc_gen_begin(g, fn, outer);
   return fn;
 }
 
-static void build_function(Making *m, const char *name, unsigned n, int from, int to) {
+/* The numbers that extents tell, in memory of the function's own; gives the status. */
+static LLVMValueRef call_sizes(Making *m, LLVMValueRef fn) {
+  Gen *g = m->g;
+  const int n = m->e->n_extents;
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(g->context),
+              ptr = LLVMPointerTypeInContext(g->context, 0);
+  LLVMValueRef callee =
+      LLVMGetNamedFunction(g->module, tirc_format(g->c, "%s__rt", m->symbols[m->e->sizes]));
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, n + 2);
+  m->sizes = LLVMBuildArrayAlloca(g->b, i64, tirc_gen_int(g, i64, m->e->n_sizes), "sizes");
+  for (int i = 0; i < n; i++) args[i] = LLVMGetParam(fn, (unsigned)i);
+  args[n] = m->sizes;
+  args[n + 1] = LLVMConstNull(ptr);
+  return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(callee), callee, args, (unsigned)n + 2, "");
+}
+
+/* int64_t NAME_workspace_size(extents...) */
+static void build_size(Making *m) {
   Gen *g = m->g;
   Frame outer;
-  m->fn = begin(g, tirc_format(g->c, "%s__rt", name), n + 1, &outer);
-  LLVMValueRef inner = m->fn;
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(g->context);
+  LLVMValueRef fn =
+      begin(g, tirc_format(g->c, "%s_workspace_size", m->e->name), i64, m->e->n_extents, 0, &outer);
+  LLVMValueRef status = call_sizes(m, fn);
+  LLVMValueRef failed =
+      LLVMBuildICmp(g->b, LLVMIntNE, status, LLVMConstNull(LLVMTypeOf(status)), "");
+  LLVMBasicBlockRef refuses = tirc_gen_block(g, "refuses"), allows = tirc_gen_block(g, "allows");
+  LLVMBuildCondBr(g->b, failed, refuses, allows);
+  LLVMPositionBuilderAtEnd(g->b, refuses);
+  LLVMBuildRet(g->b, tirc_gen_int(g, i64, 0));
+  LLVMPositionBuilderAtEnd(g->b, allows);
+  LLVMBuildRet(g->b, size(m, 0));
+  tirc_gen_end(g, &outer);
+}
+
+static void return_if(Gen *g, LLVMValueRef status) {
+  LLVMBasicBlockRef failed = tirc_gen_block(g, "failed"), next = tirc_gen_block(g, "next");
+  LLVMBuildCondBr(g->b,
+                  LLVMBuildICmp(g->b, LLVMIntNE, status, LLVMConstNull(LLVMTypeOf(status)), ""),
+                  failed, next);
+  LLVMPositionBuilderAtEnd(g->b, failed);
+  LLVMBuildRet(g->b, status);
+  LLVMPositionBuilderAtEnd(g->b, next);
+}
+
+/* With a runtime, of n parameters and that. */
+static void build_with_runtime(Making *m, unsigned n, int from, int to) {
+  Gen *g = m->g;
+  LLVMValueRef rt = LLVMGetParam(m->fn, n);
+  if (n_leading(m)) return_if(g, call_sizes(m, m->fn));
   for (int i = from; i < to;) {
     const EntryCall *first = &m->e->calls[i];
     LLVMBasicBlockRef next = first->n_conditions ? tirc_gen_block(g, "behind") : NULL;
     build_conditions(m, first, next);
-    do build_call(m, i++, LLVMGetParam(m->fn, n));
+    do build_call(m, i++, rt);
     while (i < to && m->e->calls[i].branch == first->branch);
     if (!next) continue;
     LLVMBuildBr(g->b, next);
     LLVMPositionBuilderAtEnd(g->b, next);
   }
   LLVMBuildRet(g->b, LLVMConstNull(LLVMInt32TypeInContext(g->context)));
+}
+
+/* n parameters; NAME__rt has the runtime behind them. */
+static void build_function(Making *m, const char *name, unsigned n, int from, int to) {
+  Gen *g = m->g;
+  Frame outer;
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(g->context);
+  const int leading = n_leading(m);
+  const unsigned n_pointers = n - (unsigned)leading;
+  m->fn = begin(g, tirc_format(g->c, "%s__rt", name), i32, leading, n_pointers + 1, &outer);
+  LLVMValueRef inner = m->fn;
+  build_with_runtime(m, n, from, to);
   tirc_gen_end(g, &outer);
-  LLVMValueRef fn = begin(g, name, n, &outer);
+  LLVMValueRef fn = begin(g, name, i32, leading, n_pointers, &outer);
   LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, n + 1);
   for (unsigned i = 0; i < n; i++) args[i] = LLVMGetParam(fn, i);
   args[n] = tirc_gen_default_runtime(g);
@@ -209,7 +287,8 @@ void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols) {
     build_function(&m, tirc_format(g->c, "%s_prepare", e->name), (unsigned)e->n_weights + 1, 0,
                    e->n_prepare);
   }
-  unsigned n = 0;
+  m.takes_extents = e->n_extents > 0;
+  unsigned n = (unsigned)e->n_extents;
   for (int i = 0; i < e->n_inputs + e->n_weights + e->n_results; i++)
     n += tirc_entry_has_param(e, i);
   if (e->place == WEIGHTS_INSIDE) m.weights = weights_inside(g, e);
@@ -217,6 +296,7 @@ void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols) {
   m.prepared = n;
   m.workspace = tirc_entry_prepares(e) || e->place == WEIGHTS_BESIDE ? n + 1 : n;
   build_function(&m, e->name, m.workspace + 1, e->n_prepare, e->n_calls);
+  if (m.takes_extents) build_size(&m);
   tirc_gen_error_text(g, e->name, NULL);
   tirc_gen_info(g, e);
 }

@@ -87,6 +87,9 @@ typedef struct Plan {
  * p's context. Parameters that only name extents, R.Shape([n, 4]), are none of the plan's. Throws
  * "unsupported" for what is left of operators and for what else is no tensor. */
 const Plan *tirc_plan(Passes *p, const Module *m);
+/* The same for code, which is prepared before any extent is known: calls whose extents only the run
+ * tells are none of those in front. */
+const Plan *tirc_plan_for_code(Passes *p, const Module *m);
 
 /* --- memory ----------------------------------------------------------------------------------- */
 

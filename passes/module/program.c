@@ -27,7 +27,8 @@ typedef struct Planning {
   VEC(PlanCall) calls;
   VEC(PlanCheck) checks;
   VEC(PlanGuard) guards;
-  int guard;            /* the branch that is planned now, or -1 */
+  int guard; /* the branch that is planned now, or -1 */
+  bool for_code;
   PtrMap made_in_front; /* tensor number + 1 as a key: of weights and constants alone */
 } Planning;
 
@@ -357,6 +358,18 @@ static bool is_in_front(Planning *k, int tensor) {
          (t->place == PLAN_PARAM && tirc_map_has(&k->made_in_front, t->buffer));
 }
 
+static bool has_open_extents(Planning *k, const PlanCall *call) {
+  int64_t known;
+  for (int j = 0; j < call->n; j++) {
+    const Buffer b = k->tensors.at[call->tensors[j]].buffer;
+    for (int d = 0; d < b->ndim; d++)
+      if (!tirc_const_int(b->shape[d], &known)) return true;
+  }
+  for (int j = 0; j < call->n_scalars; j++)
+    if (!tirc_const_int(call->scalars[j], &known)) return true;
+  return false;
+}
+
 /* Calls of weights and constants alone come first, and their results stay. */
 static int move_in_front(Planning *k) {
   PlanCall *order = tirc_new_array(k->c, PlanCall, k->calls.n);
@@ -364,7 +377,8 @@ static int move_in_front(Planning *k) {
   int n = 0, prepared = 0;
   for (int i = 0; i < k->calls.n; i++) {
     const PlanCall *call = &k->calls.at[i];
-    front[i] = call->guard < 0; /* a branch is not run ahead of its condition */
+    front[i] = call->guard < 0 && /* a branch is not run ahead of its condition */
+               !(k->for_code && has_open_extents(k, call));
     for (int j = 0; j < call->n - call->n_written; j++)
       front[i] &= is_in_front(k, call->tensors[j]);
     for (int j = call->n - call->n_written; j < call->n && front[i]; j++) {
@@ -538,12 +552,12 @@ static void require_told(Planning *k) {
          "%s: nothing tells what \"%s\" is", k->g->name, untold->u.s);
 }
 
-const Plan *tirc_plan(Passes *p, const Module *m) {
+static const Plan *plan_module(Passes *p, const Module *m, bool for_code) {
   const Graph *g = tirc_module_main_graph(m);
   if (!g)
     tirc_fail(p->c, (Loc){m->file, 0, 0}, CODE_NAME, "call one of them main",
               "the module has %d graphs and none is called main", m->n_graphs);
-  Planning k = {.p = p, .c = p->c, .m = m, .g = g, .guard = -1};
+  Planning k = {.p = p, .c = p->c, .m = m, .g = g, .guard = -1, .for_code = for_code};
   const Expr inputs = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));
   int64_t before_weights = g->n_params;
   int n_inputs = 0;
@@ -581,3 +595,7 @@ const Plan *tirc_plan(Passes *p, const Module *m) {
   take_bounds(&k, plan);
   return plan;
 }
+
+const Plan *tirc_plan(Passes *p, const Module *m) { return plan_module(p, m, false); }
+
+const Plan *tirc_plan_for_code(Passes *p, const Module *m) { return plan_module(p, m, true); }

@@ -227,6 +227,7 @@ static const bool *called_by(Tirc *c, const ModelEntry *e, const Module *lowered
   bool *called = tirc_new_array(c, bool, lowered->n_funcs + 1);
   for (int i = tirc_entry_prepares(e) ? 0 : e->n_prepare; i < e->n_calls; i++)
     if (e->calls[i].func >= 0) called[e->calls[i].func] = true;
+  if (e->n_extents) called[e->sizes] = true;
   return called;
 }
 

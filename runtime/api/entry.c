@@ -1,13 +1,25 @@
 #include "entry.h"
 
+#include "entry_sizes.h"
+
 #include "products.h"
 
 #include "codegen/hoist.h"
 #include "codegen/symbols.h"
 #include "ir/arith/arith.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
+#include "ir/tree/visit.h"
 #include "passes/module/pipeline.h"
 #include "passes/module/plan.h"
+
+#include <stdlib.h>
+
+/* What has to hold where a branch is taken, and only the run knows. */
+typedef struct RunCheck {
+  int guard, flag; /* the number of the size that is 1 where it holds */
+  const Func *refuses;
+} RunCheck;
 
 typedef struct Making {
   Tirc *c;
@@ -22,7 +34,9 @@ typedef struct Making {
   Hoisted *hoisted;      /* memory that functions take as parameters */
   int64_t most_on_stack;
   VEC(MemoryUse) uses;
-  const int64_t **memory; /* of each call: where that lies in the workspace */
+  const EntryValue **memory; /* of each call: where that lies in the workspace */
+  EntrySizes sizes;          /* what only the run knows, where extents are open */
+  VEC(RunCheck) run_checks;
 } Making;
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -37,9 +51,11 @@ static const char *hint_of(Tirc *c, Info info) {
 
 static _Noreturn void fail_size(Tirc *c, Loc loc, const char *name, Info info) {
   tirc_fail(c, loc, CODE_UNSUPPORTED, hint_of(c, info),
-            "the code of a model has a workspace of one size, and %s is %s", name,
+            "what is prepared of weights has one size, and %s is %s", name,
             tirc_info_words(c, info));
 }
+
+static bool is_open(const Making *k) { return k->sizes.n_extents > 0; }
 
 static int64_t bytes_of(Making *k, Buffer b) {
   const Info info = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
@@ -49,9 +65,11 @@ static int64_t bytes_of(Making *k, Buffer b) {
 }
 
 void tirc_require_sizes(Tirc *c, const Module *m) {
-  const Graph *g = tirc_module_graph(m, "main");
-  if (!g && m->n_graphs == 1) g = m->graphs[0];
-  for (int i = 0; g && i < g->n_params; i++)
+  const Graph *g = tirc_module_main_graph(m);
+  const Expr inputs = g ? tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT)) : NULL;
+  int64_t first = g ? g->n_params : 0;
+  if (inputs) tirc_const_int(inputs, &first);
+  for (int i = (int)first; g && i < g->n_params; i++)
     if (tirc_info_bytes(g->params[i]->info) < 0)
       fail_size(c, g->loc, g->params[i]->name, g->params[i]->info);
 }
@@ -75,12 +93,12 @@ static void add_memory_of_calls(Making *k) {
 
 static void place_memory_of_calls(Making *k, const MemoryUse *uses) {
   const Plan *plan = k->plan;
-  k->memory = tirc_new_array(k->c, const int64_t *, plan->n_calls);
+  k->memory = tirc_new_array(k->c, const EntryValue *, plan->n_calls);
   for (int i = plan->n_prepare; i < plan->n_calls; i++) {
     const Func *f = plan->calls[i].func;
     const int n = f ? k->hoisted[function_number(k, f)].n : 0;
-    int64_t *at = tirc_new_array(k->c, int64_t, n);
-    for (int j = 0; j < n; j++) at[j] = (uses++)->offset;
+    EntryValue *at = tirc_new_array(k->c, EntryValue, n);
+    for (int j = 0; j < n; j++) at[j] = (EntryValue){ENTRY_WORKSPACE, (uses++)->offset};
     k->memory[i] = at;
   }
 }
@@ -123,6 +141,40 @@ static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
       k->places[i] = (EntryValue){as, uses[u++].offset};
   if (place == PLAN_WORKSPACE) place_memory_of_calls(k, uses + u);
   return total;
+}
+
+/* The same of a workspace whose size the run tells. */
+static void place_open(Making *k) {
+  const Plan *plan = k->plan;
+  Tirc *c = k->c;
+  VEC(SizedUse) uses = {0};
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    if (t->place != PLAN_WORKSPACE) continue;
+    const Expr bytes = refused_branch(k, t->guard) >= 0
+                           ? tirc_int(c, DT_INT64, 0)
+                           : tirc_sizes_bytes(&k->sizes, t->buffer, t->guard < 0);
+    vec_push(c, uses, ((SizedUse){.bytes = bytes, .first = t->first, .last = t->last}));
+  }
+  const int n_tensors = uses.n;
+  k->uses.n = 0;
+  add_memory_of_calls(k);
+  for (int i = 0; i < k->uses.n; i++) {
+    const MemoryUse *u = &k->uses.at[i];
+    const Expr bytes = tirc_int(c, DT_INT64, (u->bytes + 63) / 64 * 64);
+    vec_push(c, uses, ((SizedUse){.bytes = bytes, .first = u->first, .last = u->last}));
+  }
+  tirc_sizes_place(&k->sizes, uses.n, uses.at);
+  for (int i = 0, u = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == PLAN_WORKSPACE) k->places[i] = uses.at[u++].at;
+  k->memory = tirc_new_array(c, const EntryValue *, plan->n_calls);
+  for (int i = plan->n_prepare, u = n_tensors; i < plan->n_calls; i++) {
+    const Func *f = plan->calls[i].func;
+    const int n = f ? k->hoisted[function_number(k, f)].n : 0;
+    EntryValue *at = tirc_new_array(c, EntryValue, n);
+    for (int j = 0; j < n; j++) at[j] = uses.at[u++].at;
+    k->memory[i] = at;
+  }
 }
 
 static void choose_part(Making *k, int number) {
@@ -188,7 +240,9 @@ static void place_others(Making *k) {
 
 static EntryValue number(Making *k, Expr x, const char *what) {
   int64_t v = 0;
-  if (!x || !tirc_const_int(tirc_simplify0(k->c, x), &v))
+  const bool is_known = x && tirc_const_int(tirc_simplify0(k->c, x), &v);
+  if (x && !is_known && is_open(k)) return (EntryValue){ENTRY_SIZE, tirc_sizes_value(&k->sizes, x)};
+  if (!is_known)
     tirc_fail(k->c, k->plan->signature->loc, CODE_UNSUPPORTED,
               hint_of(k->c, &(struct StructInfo){.value = x}), "%s is no number", what);
   return (EntryValue){ENTRY_NUMBER, v};
@@ -198,6 +252,8 @@ static EntryValue number(Making *k, Expr x, const char *what) {
 static Match match_call(Making *k, const PlanCall *call) {
   Match match = {.c = k->c};
   Info *infos = tirc_new_array(k->c, Info, call->n);
+  for (int i = 0; i < call->n_scalars; i++)
+    tirc_map_set(k->c, &match.symbols, call->func->params[call->n + i], call->scalars[i]);
   for (int i = 0; i < call->n; i++) {
     Buffer b = k->plan->tensors[call->tensors[i]].buffer;
     infos[i] = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
@@ -232,8 +288,10 @@ static void add_products(Making *k, const PlanCall *call, EntryCall *to) {
   const Match match = match_call(k, call);
   const int n_symbols = tirc_symbolic_params(k->c, call->func, &symbols);
   int64_t *known = tirc_new_array(k->c, int64_t, n_symbols);
-  for (int i = 0; i < n_symbols; i++)
-    known[i] = number(k, tirc_map_get(&match.symbols, symbols[i]), symbols[i]->u.s).at;
+  for (int i = 0; i < n_symbols; i++) {
+    const Expr value = tirc_map_get(&match.symbols, symbols[i]);
+    if (!value || !tirc_const_int(tirc_simplify0(k->c, value), &known[i])) return;
+  }
   to->n_products = tirc_api_products(k->c, f, n_symbols, symbols, known, &found);
   EntryProduct *products = tirc_new_array(k->c, EntryProduct, to->n_products);
   for (int i = 0; i < to->n_products; i++) {
@@ -255,6 +313,18 @@ static void add_conditions(Making *k, EntryCall *to, int guard) {
   to->conditions = conditions;
 }
 
+/* Of a copy. */
+static void set_bytes(Making *k, Buffer b, EntryCall *to) {
+  const Info info = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
+  Expr bytes = tirc_int(k->c, DT_INT64, tirc_dtype_bytes(b->dtype));
+  to->bytes = tirc_info_bytes(info);
+  if (to->bytes >= 0) return;
+  if (!is_open(k)) fail_size(k->c, k->plan->signature->loc, b->name, info);
+  for (int d = 0; d < b->ndim; d++)
+    bytes = tirc_mul(k->c, bytes, tirc_cast(k->c, DT_INT64, b->shape[d]));
+  to->size = tirc_sizes_value(&k->sizes, bytes);
+}
+
 static EntryCall call_of(Making *k, int number_of_call) {
   const PlanCall *call = &k->plan->calls[number_of_call];
   EntryCall to = {.func = -1};
@@ -263,7 +333,7 @@ static EntryCall call_of(Making *k, int number_of_call) {
     tirc_fail(k->c, call->loc, CODE_UNSUPPORTED, NULL,
               "the code of a model cannot call \"%s\" of another program", call->symbol);
   if (call->func) to.func = function_number(k, call->func);
-  if (!call->func) to.bytes = bytes_of(k, k->plan->tensors[call->tensors[0]].buffer);
+  if (!call->func) set_bytes(k, k->plan->tensors[call->tensors[0]].buffer, &to);
   Expr *symbols;
   const int n_symbols =
       call->func ? tirc_symbolic_params(k->c, k->lowered->funcs[to.func], &symbols) : 0;
@@ -272,8 +342,7 @@ static EntryCall call_of(Making *k, int number_of_call) {
       tirc_new_array(k->c, EntryValue, call->n + call->n_scalars + n_memory + n_symbols);
   for (int i = 0; i < call->n; i++) args[to.n++] = k->places[call->tensors[i]];
   for (int i = 0; i < call->n_scalars; i++) args[to.n++] = number(k, call->scalars[i], "a scalar");
-  for (int i = 0; i < n_memory; i++)
-    args[to.n++] = (EntryValue){ENTRY_WORKSPACE, k->memory[number_of_call][i]};
+  for (int i = 0; i < n_memory; i++) args[to.n++] = k->memory[number_of_call][i];
   if (n_symbols) to.n += add_symbols(k, call, n_symbols, symbols, args + to.n);
   if (call->func) add_products(k, call, &to);
   to.args = args;
@@ -290,12 +359,29 @@ static EntryCall call_of_refusal(Making *k, int guard) {
   return to;
 }
 
+/* Ahead of the first call of a branch: what it asks of extents that only the run tells. */
+static void ask(Making *k, int guard, bool *is_asked, EntryCall *calls) {
+  if (guard < 0 || is_asked[guard]) return;
+  ask(k, k->plan->guards[guard].outer, is_asked, calls);
+  is_asked[guard] = true;
+  for (int i = 0; i < k->run_checks.n; i++) {
+    const RunCheck *check = &k->run_checks.at[i];
+    if (check->guard != guard) continue;
+    EntryValue *flag = tirc_new_array(k->c, EntryValue, 1);
+    *flag = (EntryValue){ENTRY_SIZE, check->flag};
+    EntryCall to = {.func = function_number(k, check->refuses), .n = 1, .args = flag};
+    add_conditions(k, &to, guard);
+    calls[k->e->n_calls++] = to;
+  }
+}
+
 /* All calls but copies of nothing, and which constants those of the code read. A branch that is
  * refused is its refusal. */
 static void add_calls(Making *k) {
   const Plan *plan = k->plan;
   ModelEntry *e = k->e;
-  EntryCall *calls = tirc_new_array(k->c, EntryCall, plan->n_calls);
+  EntryCall *calls = tirc_new_array(k->c, EntryCall, plan->n_calls + k->run_checks.n);
+  bool *is_asked = tirc_new_array(k->c, bool, plan->n_guards);
   bool *is_told = tirc_new_array(k->c, bool, plan->n_guards);
   for (int i = 0; i < plan->n_calls; i++) {
     const int refused = refused_branch(k, plan->calls[i].guard);
@@ -304,6 +390,7 @@ static void add_calls(Making *k) {
       is_told[refused] = true;
       continue;
     }
+    ask(k, plan->calls[i].guard, is_asked, calls);
     calls[e->n_calls] = call_of(k, i);
     if (calls[e->n_calls].func < 0 && !calls[e->n_calls].bytes) continue;
     e->n_calls++;
@@ -354,6 +441,29 @@ const char *tirc_entry_name(Tirc *c, const Module *m, const char *name) {
   return entry_name(c, m, name, &taken);
 }
 
+static int by_name(const void *x, const void *y) {
+  return strcmp(((const EntryExtent *)x)->name, ((const EntryExtent *)y)->name);
+}
+
+static void name_extents(Making *k, StrMap *taken) {
+  const int n = k->sizes.n_extents;
+  EntryExtent *extents = k->sizes.extents;
+  for (int i = 0; i < n; i++) extents[i].name = parameter_name(k, extents[i].var->u.s, taken);
+  if (n) qsort(extents, (size_t)n, sizeof *extents, by_name);
+  k->e->n_extents = n;
+  k->e->extents = extents;
+}
+
+/* As its text has it, with the names in C. */
+static const char *extent_words(Making *k, Expr e) {
+  PtrMap names = {0};
+  for (int i = 0; i < k->sizes.n_extents; i++) {
+    const EntryExtent *x = &k->sizes.extents[i];
+    tirc_map_set(k->c, &names, x->var, tirc_var(k->c, x->name, x->var->dtype));
+  }
+  return tirc_print_expr(k->c, tirc_substitute(k->c, e, &names));
+}
+
 static EntryTensor tensor_of(Making *k, const Func *f, int i, const char *name) {
   Tirc *c = k->c;
   const Buffer b = f->buffers[i];
@@ -361,8 +471,8 @@ static EntryTensor tensor_of(Making *k, const Func *f, int i, const char *name) 
   const char **extents = tirc_new_array(c, const char *, b->ndim);
   for (int d = 0; d < b->ndim; d++) {
     if (!tirc_const_int(b->shape[d], &shape[d])) shape[d] = -1;
-    extents[d] = shape[d] < 0 ? tirc_print_expr(c, b->shape[d])
-                              : tirc_format(c, "%lld", (long long)shape[d]);
+    extents[d] =
+        shape[d] < 0 ? extent_words(k, b->shape[d]) : tirc_format(c, "%lld", (long long)shape[d]);
   }
   return (EntryTensor){tirc_name_in_file(f->attrs, b->name),
                        name,
@@ -381,6 +491,7 @@ static void name_all(Making *k, const char *name) {
                              "prepared",
                              "weights",
                              "at",
+                             "sizes",
                              "packed",
                              "failed",
                              k->e->name,
@@ -389,6 +500,7 @@ static void name_all(Making *k, const char *name) {
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     *tirc_strmap_at(k->c, &taken, own[i]) = &taken;
   EntryTensor *tensors = tirc_new_array(k->c, EntryTensor, f->n_params);
+  name_extents(k, &taken);
   for (int i = 0; i < f->n_params; i++) {
     names[i] = parameter_name(k, f->buffers[i]->name, &taken);
     tensors[i] = tensor_of(k, f, i, names[i]);
@@ -409,26 +521,26 @@ static void hoist_memory(Making *k) {
 
 /* --- what has to hold ------------------------------------------------------------------------- */
 
-/* Of extents that are numbers it is known. */
-static bool holds(Making *k, const PlanCheck *check) {
-  const Expr cond = tirc_simplify0(k->c, check->b ? tirc_eq(k->c, check->a, check->b) : check->a);
-  int64_t known;
-  if (!tirc_const_int(cond, &known))
-    tirc_fail(k->c, check->loc, CODE_UNSUPPORTED,
-              hint_of(k->c, &(struct StructInfo){.value = cond}),
-              "%s is checked when the model runs, which its code does not do", check->what);
-  return known;
+static Expr condition_of(Making *k, const PlanCheck *check) {
+  return tirc_simplify0(k->c, check->b ? tirc_eq(k->c, check->a, check->b) : check->a);
 }
 
-/* A function that fails with what the check says. */
-static const Func *refusal(Making *k, const PlanCheck *check) {
+/* A function that fails with what the check says: always, or where its parameter is 0. */
+static const Func *refusal(Making *k, const PlanCheck *check, bool always) {
   Tirc *c = k->c;
+  const Expr flag = tirc_var(c, "holds", DT_INT64);
+  const Expr cond =
+      always ? tirc_bool(c, false) : tirc_binary(c, OP_NE, flag, tirc_int(c, DT_INT64, 0));
   Func *f = tirc_new(c, Func);
   *f = (Func){.name = tirc_free_name(c, k->lowered, "refused"), .loc = check->loc};
+  if (!always) {
+    f->n_params = 1;
+    f->params = tirc_copy(c, &flag, 1);
+    f->buffers = tirc_new_array(c, Buffer, 1);
+  }
   f->attrs = tirc_attrs_set(c, f->attrs, "tirc.private", tirc_bool(c, true));
   f->body = tirc_with_loc(
-      c,
-      tirc_assert_stmt(c, tirc_bool(c, false), check->what, tirc_eval(c, tirc_int(c, DT_INT32, 0))),
+      c, tirc_assert_stmt(c, cond, check->what, tirc_eval(c, tirc_int(c, DT_INT32, 0))),
       check->loc);
   return f;
 }
@@ -441,6 +553,37 @@ static void add_function(Making *k, const Func *f) {
   k->lowered = tirc_module_with_funcs(k->c, k->lowered, n + 1, funcs);
 }
 
+/* What only the run knows: on entry, or where the branch is taken. */
+static void check_at_run(Making *k, const PlanCheck *check, Expr cond) {
+  if (check->guard < 0) {
+    tirc_sizes_check(&k->sizes, cond,
+                     check->b ? tirc_format(k->c, "%s: its extents are others", check->what)
+                              : check->what,
+                     check->loc);
+    return;
+  }
+  const Expr is = tirc_cast(k->c, DT_INT64, cond);
+  const RunCheck own = {check->guard, tirc_sizes_value(&k->sizes, is), refusal(k, check, false)};
+  add_function(k, own.refuses);
+  vec_push(k->c, k->run_checks, own);
+}
+
+/* Main's own conditions are asserted by what the signature does. */
+static void take_conditions(Making *k) {
+  for (Stmt s = k->plan->signature->body; s && s->kind == STMT_ASSERT; s = s->u.check.body)
+    tirc_sizes_check(&k->sizes, s->u.check.cond, s->u.check.message, s->loc);
+}
+
+/* The function of sizes, when all that asks for one has asked. */
+static void add_sizes(Making *k) {
+  if (!is_open(k)) return;
+  const Func *f = tirc_sizes_func(
+      &k->sizes, tirc_free_name(k->c, k->lowered, tirc_format(k->c, "%s_sizes", k->e->name)));
+  k->e->sizes = k->lowered->n_funcs;
+  k->e->n_sizes = k->sizes.values.n;
+  add_function(k, f);
+}
+
 /* What does not hold is the model's end, or that of each run that takes the branch: a call of a
  * function that fails comes ahead of the branch's own. */
 static void look_at_checks(Making *k) {
@@ -448,11 +591,17 @@ static void look_at_checks(Making *k) {
   k->refusals = tirc_new_array(k->c, const Func *, plan->n_guards);
   for (int i = 0; i < plan->n_checks; i++) {
     const PlanCheck *check = &plan->checks[i];
-    if (holds(k, check)) continue;
+    const Expr cond = condition_of(k, check);
+    int64_t holds;
+    if (!tirc_const_int(cond, &holds)) {
+      check_at_run(k, check, cond);
+      continue;
+    }
+    if (holds) continue;
     if (check->guard < 0)
       tirc_fail(k->c, check->loc, CODE_SHAPE, NULL, "%s: its extents are others", check->what);
     if (k->refusals[check->guard]) continue;
-    k->refusals[check->guard] = refusal(k, check);
+    k->refusals[check->guard] = refusal(k, check, true);
     add_function(k, k->refusals[check->guard]);
   }
 }
@@ -465,8 +614,10 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
               .lowered = *lowered,
               .e = tirc_new(c, ModelEntry),
               .most_on_stack = most_on_stack};
-  const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
+  const Plan *plan = k.plan = tirc_plan_for_code(tirc_passes_open(c, NULL), m);
+  tirc_sizes_open(&k.sizes, c, plan);
   look_at_checks(&k);
+  take_conditions(&k);
   *k.e = (ModelEntry){.place = place,
                       .version = TIRC_VERSION,
                       .n_inputs = plan->n_inputs,
@@ -474,15 +625,18 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
                       .n_results = plan->n_results,
                       .params = plan->signature->buffers};
   hoist_memory(&k);
-  *lowered = k.lowered;
   name_all(&k, name);
   k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
-  for (int i = 0; i < plan->n_tensors; i++) (void)bytes_of_tensor(&k, &plan->tensors[i]);
   choose_parts(&k);
-  k.e->workspace = place_tensors(&k, PLAN_WORKSPACE, ENTRY_WORKSPACE);
+  if (is_open(&k))
+    place_open(&k);
+  else
+    k.e->workspace = place_tensors(&k, PLAN_WORKSPACE, ENTRY_WORKSPACE);
   k.e->prepared = place_tensors(&k, PLAN_PREPARED, ENTRY_PREPARED);
   place_parts(&k);
   place_others(&k);
   add_calls(&k);
+  add_sizes(&k);
+  *lowered = k.lowered;
   return k.e;
 }

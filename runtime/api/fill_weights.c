@@ -22,6 +22,8 @@ static void *address(const Filling *k, EntryValue *v) {
   case ENTRY_WEIGHTS: return k->block + v->at;
   case ENTRY_WORKSPACE: /* what has no bytes */
   case ENTRY_PREPARED: return k->between + v->at;
+  case ENTRY_SIZE: /* of extents, which calls that prepare have not */
+  case ENTRY_WORKSPACE_SIZE:
   case ENTRY_NUMBER: break;
   }
   return &v->at; /* integers of any width: the lowest byte comes first */

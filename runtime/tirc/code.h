@@ -42,7 +42,8 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_NO_ALLOC_HEADER
 } tirc_emit_kind;
 /* Of a model, before it is made: the error that its object code, C source or header would end in
- * because an input has an extent that is no number. */
+ * because a weight has an extent that is no number. Extents of inputs may be open: they lead the
+ * parameters of the model's function, and NAME_workspace_size tells its workspace. */
 TIRC_API tirc_status tirc_module_check_sizes(const tirc_module *m, tirc_error **error);
 /* Tells options->warn, as tirc_module_check_code does, of the kernels that a module becomes for the
  * GPU options->target (NULL: the least one that takes the kind): what a host function computes

@@ -1,6 +1,8 @@
 """tirc.load: libraries that the command made, with weights in each of their three places."""
 
+import ctypes
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -59,6 +61,77 @@ def test_weights_beside_and_inside(onnx, tmp_path):
             m(*wrong)
     with pytest.raises(tirc.ArgumentError, match="no model 'other'"):
         tirc.load(beside, "other")
+
+
+CC = shutil.which("gcc") or shutil.which("cc")
+
+
+def in_c(source, to, *options):
+    subprocess.run([COMMAND, "build", source, "--emit=c", "-o", to.with_suffix(".c"), *options], check=True, timeout=100)
+    subprocess.run([CC, "-O1", "-march=haswell", "-shared", "-fPIC", to.with_suffix(".c"), "-o", to, "-lm"], check=True, timeout=100)
+    return to
+
+
+def test_open_extents(tmp_path):
+    """Sizes that a run tells, in machine code and in C, against a program of numbers at each size; a constant of an open size."""
+    nodes = [node("MatMul", ["x", "w"], ["p"]), node("Shape", ["x"], ["xs"]), node("ReduceMax", ["p"], ["m"], axes=[2], keepdims=1),
+             node("Sub", ["p", "m"], ["d"]), node("Softmax", ["d"], ["q"]), node("Transpose", ["q"], ["t"], perm=[0, 2, 1]),
+             node("MatMul", ["q", "t"], ["y"]), node("Reshape", ["q", "flat"], ["f"]),
+             node("Concat", ["q", "d"], ["c"], axis=1), node("ConstantOfShape", ["xs"], ["zeros"]), node("Add", ["x", "zeros"], ["same"])]
+    path = tmp_path / "open.onnx"
+    outputs = [value("y", "float32", ("batch.0", "s", "s")), value("f", "float32", ("rows", 30)), value("c", "float32", ("batch.0", "s2", 30)),
+               value("same", "float32", ("batch.0", "s", 4))]
+    path.write_bytes(model(nodes, [value("x", "float32", ("batch.0", "s", 4))], outputs,
+                           [tensor(W, "w"), tensor(np.array([-1, 30]), "flat")], opset=17))
+    libraries = [build(path, tmp_path / "open.so", "--weights-out", tmp_path / "w")]
+    libraries += [in_c(path, tmp_path / "in_c.so")] if CC else []
+    for library in libraries:
+        m = tirc.load(library, weights=tmp_path / "w")
+        assert m.extents == {"batch.0": (0, 2**31 - 1), "s": (0, 2**31 - 1)}
+        for b, s in ((1, 1), (2, 7), (3, 16), (1, 65), (0, 3)):
+            x = floats(b, s, 4)
+            results, expected = m(x), tirc.compile(path, defines={"batch_0": b, "s": s})(x)
+            for r, e in zip(results, expected):
+                assert r.shape == e.shape
+                np.testing.assert_allclose(r, e, rtol=1e-4, atol=1e-6)
+        assert m._library.open_workspace_size(ctypes.c_int64(2**31 - 1), ctypes.c_int64(2**31 - 1)) == 0
+        assert m._library.open_workspace_size(ctypes.c_int64(-1), ctypes.c_int64(2)) == 0
+
+
+def test_extents_that_have_to_fit(tmp_path):
+    """What is skipped and what comes back from below have to have one size, which only the run knows; bounds of a graph."""
+    nodes = [node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], strides=[2, 2]), node("ConvTranspose", ["p", "w"], ["u"], strides=[2, 2]),
+             node("Concat", ["x", "u"], ["y"], axis=1)]
+    path = tmp_path / "unet.onnx"
+    path.write_bytes(model(nodes, [value("x", "float32", (1, 1, "H", "W"))], [value("y", "float32", (1, 2, "H", "W"))],
+                           [tensor(np.ones((1, 1, 2, 2), "float32"), "w")], opset=17))
+    m = tirc.load(build(path, tmp_path / "unet.so"))
+    for h, w in ((4, 6), (8, 2), (2, 32)):
+        x = floats(1, 1, h, w)
+        y = m(x)
+        np.testing.assert_array_equal(y[:, :1], x)
+        np.testing.assert_array_equal(y[:, 1:, ::2, ::2], x.reshape(1, 1, h // 2, 2, w // 2, 2).max((3, 5)))
+    for h, w in ((5, 6), (4, 7), (1, 2)):
+        with pytest.raises(tirc.ArgumentError, match="Concat|MaxPool"):
+            m(floats(1, 1, h, w))
+    text = tmp_path / "bounded.tir"
+    text.write_text("""
+@R.function
+def main(x: R.Tensor(("n", 4), "float32")):
+    R.func_attr({"tir_var_upper_bound": {"n": 8}, "tir_var_lower_bound": {"n": 2}})
+    with R.dataflow():
+        y = R.add(R.sum(R.exp(x), axis=[0], keepdims=True), x)
+        R.output(y)
+    return y
+""")
+    m = tirc.load(build(text, tmp_path / "bounded.so"))
+    assert m.extents == {"n": (2, 8)} and m.inputs[0].shape == ("n", 4)
+    for n in (2, 8):
+        x = floats(n, 4)
+        np.testing.assert_allclose(m(x), np.exp(x).sum(0) + x, rtol=1e-4)
+    for n, words in ((1, "at least 2"), (9, "at most 8")):
+        with pytest.raises(tirc.ArgumentError, match="the extent n is " + words):
+            m(floats(n, 4))
 
 
 def test_no_weights(tmp_path):
