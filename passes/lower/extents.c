@@ -5,6 +5,9 @@
  *   for i_j_fused in range(n * m):     ->   assert T.Cast("float64", n) * T.Cast("float64", m)
  *                                              <= 2147483647.0, "n * m does not fit int32: ..."
  *
+ * So are the conditions that the program assumes of its sizes, which may divide by zero, too: what
+ * they say of numbers that do not fit says nothing.
+ *
  * Checked are loops, domains, shapes and bindings: each operation in them of which its operands'
  * types do not say that the result fits, operands first. Where loop variables are in it, the ends
  * of their ranges stand for them. What is under a condition that loads is left alone, and so is
@@ -16,6 +19,7 @@
 #include "internal.h"
 #include "ir/arith/init_part.h"
 #include "ir/tree/graph.h"
+#include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
 #include "ir/tree/symbols.h"
 
@@ -27,6 +31,7 @@ typedef struct Ends {
 typedef struct Check {
   Expr cond;
   const char *message;
+  Loc loc; /* of what the program assumes; or nowhere */
 } Check;
 
 typedef struct Checks {
@@ -37,6 +42,7 @@ typedef struct Checks {
   PtrMap done;    /* expressions */
   Expr guard;     /* a condition on symbols under which the walk is, or NULL */
   const char *what;
+  bool runs_assumptions; /* whoever asks runs them himself */
   VEC(Check) found;
 } Checks;
 
@@ -129,8 +135,10 @@ static void require(Checks *k, Expr e, Op op, Expr end, Expr limit) {
   Expr cond = tirc_binary(c, op, end, in_double(c, limit));
   if (!has_symbol(k, cond)) return;
   if (k->guard) cond = tirc_binary(c, OP_OR, tirc_not(c, k->guard), cond);
-  const Check check = {cond, tirc_format(c, "%s does not fit %s: %s", tirc_print_expr(c, e),
-                                         tirc_dtype_name(c, e->dtype), k->what)};
+  const Check check = {cond,
+                       tirc_format(c, "%s does not fit %s: %s", tirc_print_expr(c, e),
+                                   tirc_dtype_name(c, e->dtype), k->what),
+                       {0}};
   vec_push(c, k->found, check);
   if (!k->guard) (void)tirc_enter_constraint(k->a, tirc_binary(c, op, e, limit));
 }
@@ -182,6 +190,66 @@ static void check_shape(Checks *k, Buffer b) {
   }
 }
 
+/* --- what is assumed --------------------------------------------------------------------------- */
+
+typedef struct Assumed {
+  Checks *k;
+  Analyzer *plain; /* to which nothing that is assumed is known */
+  Loc loc;
+} Assumed;
+
+/* Unless `under` (or NULL) does not hold. */
+static void want(const Assumed *x, Expr under, Expr cond, const char *message) {
+  Tirc *c = x->k->c;
+  if (under) cond = tirc_binary(c, OP_OR, tirc_not(c, under), cond);
+  vec_push(c, x->k->found, ((Check){cond, message, x->loc}));
+}
+
+static void want_fit(const Assumed *x, Expr under, Expr e) {
+  Tirc *c = x->k->c;
+  const DType t = e->dtype;
+  const Bound b = tirc_unwrapped_bound(x->plain, e);
+  const Expr v = tirc_binary(c, (Op)e->op, in_double(c, e->args[0]), in_double(c, e->args[1]));
+  const char *message =
+      tirc_format(c, "%s overflows %s", tirc_print_expr(c, e), tirc_dtype_name(c, t));
+  if (b.max > tirc_dtype_max(t) || b.max == TIRC_POS_INF)
+    want(x, under, tirc_binary(c, OP_LE, v, in_double(c, limit_of(c, t, 1))), message);
+  if (b.min < tirc_dtype_min(t) || b.min == TIRC_NEG_INF)
+    want(x, under, tirc_binary(c, OP_GE, v, in_double(c, limit_of(c, t, -1))), message);
+}
+
+static bool divides(Expr e) {
+  return e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV ||
+         e->op == OP_TRUNCMOD;
+}
+
+/* That each part has a value where it is asked for. */
+static void want_value(const Assumed *x, Expr under, Expr e) {
+  Tirc *c = x->k->c;
+  const DType t = e->dtype;
+  if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE || e->op == OP_LET) return;
+  for (int i = 0; i < e->n; i++) {
+    Expr own = under;
+    if (i && (e->op == OP_AND || e->op == OP_OR)) {
+      own = e->op == OP_AND ? e->args[0] : tirc_not(c, e->args[0]);
+      if (under) own = tirc_and(c, under, own);
+    }
+    want_value(x, own, e->args[i]);
+  }
+  if (!tirc_dtype_is_int(t) || t.lanes != 1) return;
+  if (divides(e) && !tirc_is_integer(e->args[1]))
+    want(x, under, tirc_binary(c, OP_NE, in_double(c, e->args[1]), number(c, 0)),
+         tirc_format(c, "%s divides by zero", tirc_print_expr(c, e)));
+  const bool computes = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL;
+  if (computes && !tirc_dtype_wraps(t)) want_fit(x, under, e);
+}
+
+static void walk_assumed(Checks *k, Stmt s) {
+  const Expr assumed = tirc_assumed(s);
+  if (k->runs_assumptions || !assumed || k->guard || !is_entry(k, assumed)) return;
+  want_value(&(Assumed){k, tirc_plain_analyzer(k->c), s->loc}, NULL, assumed);
+}
+
 /* --- statements ------------------------------------------------------------------------------ */
 
 static void walk(Checks *k, Stmt s);
@@ -230,6 +298,7 @@ static void walk(Checks *k, Stmt s) {
     return;
   case STMT_WHILE: walk_under(k, s->u.loop_while.cond, true, s->u.loop_while.body); return;
   case STMT_ASSERT: walk_under(k, s->u.check.cond, true, s->u.check.body); return;
+  case STMT_EVAL: walk_assumed(k, s); return;
   default:
     if (s->kind == STMT_ALLOC) check_shape(k, s->u.alloc.buffer);
     for (int i = 0; (below = tirc_below(s, i)); i++) walk(k, below);
@@ -270,9 +339,11 @@ static void check_bounds(Checks *k, const Func *f) {
     const ExtentBounds b = tirc_extent_bounds(f->attrs, name);
     const Expr value = in_double(c, symbols[i]);
     Check least = {tirc_binary(c, OP_GE, value, number(c, (double)b.lower)),
-                   tirc_format(c, "%s: at least %lld is allowed", name, (long long)b.lower)};
+                   tirc_format(c, "%s: at least %lld is allowed", name, (long long)b.lower),
+                   {0}};
     Check most = {tirc_binary(c, OP_LE, value, number(c, (double)b.upper)),
-                  tirc_format(c, "%s: at most %lld is allowed", name, (long long)b.upper)};
+                  tirc_format(c, "%s: at most %lld is allowed", name, (long long)b.upper),
+                  {0}};
     if (b.lower > 0 || (b.is_said && i >= n_extents)) vec_push(c, k->found, least);
     if (b.upper < INT64_MAX) vec_push(c, k->found, most);
   }
@@ -300,13 +371,16 @@ static bool is_new(const Checks *k, int i) {
 
 static Stmt under_assertions(Checks *k, Stmt body) {
   for (int i = k->found.n; i-- > 0;)
-    if (is_new(k, i))
-      body = tirc_assert_stmt(k->c, k->found.at[i].cond, k->found.at[i].message, body);
+    if (is_new(k, i)) {
+      const Check *check = &k->found.at[i];
+      body = tirc_assert_stmt(k->c, check->cond, check->message, body);
+      if (check->loc.line) body = tirc_with_loc(k->c, body, check->loc);
+    }
   return body;
 }
 
-Stmt tirc_lower_extents(Tirc *c, const Func *f) {
-  Checks k = {.c = c, .a = tirc_analyzer(c)};
+static Stmt lower(Tirc *c, const Func *f, bool runs_assumptions) {
+  Checks k = {.c = c, .a = tirc_analyzer(c), .runs_assumptions = runs_assumptions};
   collect_symbols(&k, f);
   if (!k.symbols.n) return f->body;
   check_bounds(&k, f);
@@ -318,6 +392,9 @@ Stmt tirc_lower_extents(Tirc *c, const Func *f) {
   root.body = under_assertions(&k, root.body);
   return tirc_with_loc(c, tirc_block(c, &root), f->body->loc);
 }
+
+Stmt tirc_lower_extents(Tirc *c, const Func *f) { return lower(c, f, false); }
+Stmt tirc_extents_alone(Tirc *c, const Func *f) { return lower(c, f, true); }
 
 /* --- why a call failed ----------------------------------------------------------------------- */
 

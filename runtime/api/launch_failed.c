@@ -84,8 +84,9 @@ static bool copy_arguments(Copying *k, Argument *args) {
 }
 
 /* Throws what the interpreter says of an assertion that fails for these arrays, with the element
- * and where the loops stand; otherwise nothing is said. */
-static void interpret(Tirc *c, const tirc_launch *launch) {
+ * and where the loops stand, if that loads, and of what has no value. Otherwise nothing is said,
+ * unless it is another one that fails first: passes know what is assumed. */
+static void interpret(Tirc *c, const tirc_launch *launch, Stmt check) {
   const Func *f = launch->kernel->func;
   Argument *args = tirc_new_array(c, Argument, f->n_params);
   Copying k = {.c = c, .launch = launch, .words = {.c = c}, .room = MOST_BYTES};
@@ -98,7 +99,13 @@ static void interpret(Tirc *c, const tirc_launch *launch) {
   }
   c->trap = trap.outer;
   const Diag found = c->diag;
-  if (found.code != CODE_ASSERT) return;
+  if (found.code == CODE_DIVISION || found.code == CODE_OVERFLOW)
+    tirc_fail(c, found.loc.line ? found.loc : f->loc, found.code,
+              found.hint ? tirc_strdup(c, found.hint) : NULL, "%s%s", found.message,
+              k.words.n ? k.words.at : "");
+  const bool loads = tirc_find_expr(check->u.check.cond, is_load, NULL) != NULL;
+  const bool is_other = check->loc.line && !strstr(found.message, check->u.check.message);
+  if (found.code != CODE_ASSERT || (!loads && !is_other)) return;
   tirc_fail(c, found.loc.line ? found.loc : f->loc, CODE_ASSERT, NULL, "%s%s", found.message,
             k.words.n ? k.words.at : "");
 }
@@ -119,8 +126,7 @@ static void fail_call(Tirc *c, void *self) {
   if (why) tirc_fail(c, loc, CODE_ASSERT, "use smaller extents, or wider types", "%s", why);
   if (failed->status == STATUS_NO_MEMORY)
     tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
-  if (failure && tirc_find_expr(failure->assertion->u.check.cond, is_load, NULL))
-    interpret(c, launch);
+  if (failure) interpret(c, launch, failure->assertion);
   const char *message = failure ? failure->assertion->u.check.message : NULL;
   tirc_fail(c, is_written ? failure->assertion->loc : loc, CODE_ASSERT, NULL,
             "the assertion fails: %s", message ? message : "");

@@ -139,7 +139,7 @@ static void check_extents(Tirc *t, const Func *f, int n_symbols, Expr *symbols,
     if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
       tirc_map_set(t, &known, f->params[i], tirc_int_of_bits(t, f->params[i]->dtype, args[i].i));
   Loc loc = f->loc;
-  const char *why = known.n ? tirc_failed_extent(t, tirc_lower_extents(t, f), &known, &loc) : NULL;
+  const char *why = known.n ? tirc_failed_extent(t, tirc_extents_alone(t, f), &known, &loc) : NULL;
   if (why) tirc_fail(t, loc, CODE_ASSERT, "use smaller extents, or wider types", "%s", why);
 }
 
