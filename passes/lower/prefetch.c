@@ -339,9 +339,10 @@ static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
   Expr number = tirc_int(c, DT_INT32, 0);
   for (int i = from; i < p->loops.n; i++) {
     const For *l = &p->loops.at[i]->u.loop;
-    if (!tirc_const_int(l->extent, &extent) ||
-        __builtin_mul_overflow(iterations, extent, &iterations) || iterations > INT32_MAX)
-      refuse(p, here, name, "the number of iterations that share the work is no constant");
+    extent = tirc_const_bound(p->a, l->extent).max; /* of a tail that ends early, all steps */
+    if (extent < 1 || __builtin_mul_overflow(iterations, extent, &iterations) ||
+        iterations > INT32_MAX)
+      refuse(p, here, name, "the number of iterations that share the work has no bound");
     Expr step = tirc_cast(c, DT_INT32, tirc_sub(c, l->var, l->min));
     number = tirc_add(c, tirc_mul(c, number, tirc_int(c, DT_INT32, extent)), step);
   }
