@@ -151,15 +151,23 @@ typedef struct Operands {
   bool all_constant; /* of the tensors */
   bool all_known;    /* of them, but for extents */
   uintptr_t sources;
-  int64_t n_elements;
+  int64_t n_elements, bytes;
 } Operands;
 
 static void look(Operands *o, Node n) {
   if (n->kind == NODE_VAR) o->all_constant = o->all_known = false;
   if (n->kind == NODE_CONST && !n->data) o->all_constant = false;
   if (n->kind == NODE_CONST) o->n_elements += tirc_info_count(n->info);
+  if (n->kind == NODE_CONST) o->bytes += tirc_info_bytes(n->info);
   o->sources |= tirc_graph_sources(o->m, n);
   for (int i = 0; i < n->n; i++) look(o, n->args[i]);
+}
+
+/* Numbers that decide no shape, and take more memory than what they are made of (integers that
+ * stand for floats): passes are to see what they are made of. */
+static bool spreads(Info result, const Operands *o) {
+  return tirc_dtype_is_float(result->dtype) && tirc_info_count(result) > SMALL &&
+         tirc_info_bytes(result) > o->bytes;
 }
 
 /* A call of constants whose results are not large is a constant, or a tuple of them. */
@@ -178,7 +186,8 @@ static Node fold(GraphMaker *m, const Operands *o, Node call) {
   for (int i = 0; i < p->n_results; i++) {
     const TensorType *t = &p->results[i];
     const Info info = tirc_info_tensor(c, t->dtype, t->ndim, t->shape);
-    if (tirc_info_count(info) > MOST_FOLDED || !tirc_pass_array(c, info, NULL, &arrays[n_in + i]))
+    if (tirc_info_count(info) > MOST_FOLDED || spreads(info, o) ||
+        !tirc_pass_array(c, info, NULL, &arrays[n_in + i]))
       return NULL;
     results[i] = tirc_graph_constant(m, NULL, info, arrays[n_in + i].data);
   }
