@@ -15,9 +15,10 @@
 typedef struct FunctionFigures {
   const char *name;
   int calls;
-  double seconds, operations, bytes; /* of all calls together */
-  double ceiling;                    /* seconds that the binding one takes */
-  bool binds_memory;
+  double seconds, bytes;       /* of all calls together */
+  double operations, integers; /* on floats, and on integers that are loaded */
+  double ceiling;              /* seconds that the binding one takes, */
+  const char *binds;           /* and which that is */
   double busy; /* by the estimate, the share of the threads' time in which they work; 0: unknown */
 } FunctionFigures;
 
@@ -37,7 +38,8 @@ typedef struct ModelBench {
   tirc_error *error;          /* or why one of them failed */
   FunctionFigures *functions;
   int n_functions, vector_bits;
-  double peak; /* operations a second */
+  double peak;            /* operations a second */
+  double integer_peak[4]; /* the same on integers of 8, 16, 32 and 64 bits; 0: not measured */
   tirc_program_size size;
 } ModelBench;
 
@@ -86,9 +88,8 @@ static bool goes_on(void *self) {
 static int meet_rival(ModelBench *b) {
   const int inputs = tirc_program_inputs(b->program), params = tirc_program_params(b->program);
   if (call_program(b)) return report(b->error);
-  tirc_array **at = tirc_alloc_array(memory, (size_t)inputs + 1, sizeof *at);
-  for (int i = 0; at && i < inputs; i++) at[i] = b->args[i].array;
-  int status = start_rival(&b->rival, tirc_executor_threads(b->x), inputs, at);
+  int status = start_rival(&b->rival, &b->o->run.make.from, tirc_executor_threads(b->x), inputs,
+                           b->params, b->args);
   if (status == DONE)
     status = compare_rival(&b->rival, b->n - params, b->params + params, b->args + params);
   return status;
@@ -138,32 +139,57 @@ static double busy_share(const ModelBench *b, const char *func) {
   return fmin(1, one / (threads * all));
 }
 
+/* What so many operations on integers of so many bits take; their rate is measured when it is first
+ * asked for. 0: it cannot be. */
+static double seconds_of_integers(ModelBench *b, double operations, int bits) {
+  double *peak = &b->integer_peak[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
+  if (operations > 0 && *peak <= 0) *peak = rate_of_integers(b->x, b->vector_bits, bits);
+  return *peak > 0 ? operations / *peak : 0;
+}
+
+static void bind(FunctionFigures *f, const double seconds[3]) {
+  static const char *const names[] = {"FMA", "integers", "memory"};
+  int most = 0;
+  for (int i = 1; i < 3; i++)
+    if (seconds[i] >= seconds[most] && seconds[i] > 0) most = i;
+  f->ceiling += seconds[most];
+  f->binds = names[most];
+}
+
 /* The ceilings are taken at the first call of a function, beside it. */
 static bool note_call(void *self, const tirc_program_call *call) {
   ModelBench *b = self;
   if (call->number < b->size.prepared) return !was_interrupted(); /* once for all runs */
   FunctionFigures *f = figures_of(b, call->func ? call->func : "(copy)");
   tirc_cost cost = {0};
+  double integers = 0;
+  int bits = 0;
   int64_t read = 0, written = 0;
   if (!f) return false;
   if (call->func)
     (void)tirc_module_call_cost(tirc_program_module(b->program), call->func, call->n, call->args,
                                 &cost, NULL);
+  if (call->func)
+    (void)tirc_module_call_integers(tirc_program_module(b->program), call->func, call->n,
+                                    call->args, &integers, &bits, NULL);
   int arrays = 0, k = 0;
   for (int i = 0; i < call->n; i++) arrays += call->args[i].array != NULL;
   for (int i = 0; i < call->n; i++) {
     if (!call->args[i].array) continue;
     *(k++ < arrays - call->n_written ? &read : &written) += tirc_array_bytes(call->args[i].array);
   }
-  const double by_traffic = b->vector_bits ? time_traffic(b, read, written) : 0;
-  const double by_operations = b->peak > 0 ? cost.float_ops / b->peak : 0;
+  const double seconds[] = {
+      b->peak > 0 ? cost.float_ops / b->peak : 0,
+      b->vector_bits ? seconds_of_integers(b, integers, bits) : 0,
+      b->vector_bits ? time_traffic(b, read, written) : 0,
+  };
   if (call->func && f->busy <= 0) f->busy = busy_share(b, call->func);
   f->calls++;
   f->seconds += call->seconds;
   f->operations += cost.float_ops;
+  f->integers += integers;
   f->bytes += (double)(read + written);
-  f->ceiling += fmax(by_traffic, by_operations);
-  f->binds_memory = by_traffic > by_operations;
+  bind(f, seconds);
   return !was_interrupted();
 }
 
@@ -218,6 +244,7 @@ static void put_rival(const ModelBench *b) {
   Table t = {.columns = 7, .right = 0x7e};
   fprintf(b->out, "onnxruntime %s; results differ by %.1g of what is allowed\n",
           onnxruntime_version(b->rival.runtime), b->rival.error);
+  put_rival_differences(&b->rival, b->out);
   for (int i = 0; i < 7; i++) add_cell(&t, "%s", heads[i]);
   add_cell(&t, "tirc");
   add_figures(&t, b->f, &ratio, b->rival.own_peak);
@@ -234,7 +261,7 @@ static void put_busy(Table *t, const FunctionFigures *f) {
 }
 
 static void put_profile(const ModelBench *b) {
-  static const char *const heads[] = {"function", "calls",  "us",       "share", "GFLOP/s",
+  static const char *const heads[] = {"function", "calls",  "us",       "share", "GOP/s",
                                       "GB/s",     "% peak", "bound by", "busy"};
   const int columns = tirc_executor_threads(b->x) > 1 ? 9 : 8;
   Table t = {.columns = columns, .right = 0x17e};
@@ -246,10 +273,10 @@ static void put_profile(const ModelBench *b) {
     add_cell(&t, "%d", f->calls);
     add_cell(&t, "%.2f", f->seconds * 1e6);
     add_cell(&t, "%.1f %%", total > 0 ? 100 * f->seconds / total : 0);
-    add_cell(&t, "%.2f", f->seconds > 0 ? f->operations / f->seconds * 1e-9 : 0);
+    add_cell(&t, "%.2f", f->seconds > 0 ? (f->operations + f->integers) / f->seconds * 1e-9 : 0);
     add_cell(&t, "%.2f", f->seconds > 0 ? f->bytes / f->seconds * 1e-9 : 0);
     add_cell(&t, "%.1f", f->seconds > 0 ? 100 * f->ceiling / f->seconds : 0);
-    add_cell(&t, "%s", !b->vector_bits ? "-" : f->binds_memory ? "memory" : "FMA");
+    add_cell(&t, "%s", b->vector_bits ? f->binds : "-");
     if (columns > 8) put_busy(&t, f);
   }
   put_table(b->out, &t);
@@ -264,11 +291,12 @@ static Json *profile_json(const ModelBench *b) {
     add_int(row, "calls", f->calls);
     add_number(row, "seconds", f->seconds);
     add_number(row, "float_ops", f->operations);
+    if (f->integers > 0) add_number(row, "integer_ops", f->integers);
     add_number(row, "bytes", f->bytes);
     if (f->busy > 0) add_number(row, "busy", f->busy);
     if (b->vector_bits) {
       add_number(row, "ceiling_seconds", f->ceiling);
-      add_text(row, "ceiling", f->binds_memory ? "bandwidth" : "FMA");
+      add_text(row, "ceiling", strcmp(f->binds, "memory") == 0 ? "bandwidth" : f->binds);
     }
     json_object_array_add(list, row);
   }
@@ -288,6 +316,7 @@ static Json *rival_json(const ModelBench *b) {
   add_pair(all, "times_as_fast_95", ratio.low, ratio.high);
   add_int(all, "peak_bytes", b->rival.peak);
   add_int(all, "own_peak_bytes", b->rival.own_peak);
+  if (isfinite(b->rival.error)) add_number(all, "difference_of_allowed", b->rival.error);
   add_int(all, "making_peak_bytes", b->size.made_in);
   return all;
 }
@@ -330,7 +359,7 @@ static int run(ModelBench *b) {
             (double)b->size.made_in * 1e-6);
   if (b->o->profile) put_profile(b);
   if (b->o->figures) status = put_json(b);
-  return was_interrupted() ? NO : status;
+  return was_interrupted() || (status == DONE && b->rival.n_differences) ? NO : status;
 }
 
 static int measure_model(ModelBench *b) {

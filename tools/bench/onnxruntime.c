@@ -25,6 +25,7 @@ enum { TABLE_VERSION = 1, LOG_ERRORS = 3, ARENA_ALLOCATOR = 1, DEFAULT_MEMORY = 
   F(24, void *, SetIntraOpNumThreads, (void *options, int n))                                      \
   F(30, void *, SessionGetInputCount, (const void *session, size_t *out))                          \
   F(31, void *, SessionGetOutputCount, (const void *session, size_t *out))                         \
+  F(33, void *, SessionGetInputTypeInfo, (const void *session, size_t i, void **out))              \
   F(36, void *, SessionGetInputName, (const void *session, size_t i, void *allocator, char **out)) \
   F(37, void *, SessionGetOutputName,                                                              \
     (const void *session, size_t i, void *allocator, char **out))                                  \
@@ -32,6 +33,7 @@ enum { TABLE_VERSION = 1, LOG_ERRORS = 3, ARENA_ALLOCATOR = 1, DEFAULT_MEMORY = 
     (const void *memory, void *data, size_t bytes, const int64_t *shape, size_t ndim, int type,    \
      void **out))                                                                                  \
   F(51, void *, GetTensorMutableData, (void *value, void **out))                                   \
+  F(55, void *, CastTypeInfoToTensorInfo, (const void *info, const void **out))                    \
   F(60, void *, GetTensorElementType, (const void *info, int *out))                                \
   F(61, void *, GetDimensionsCount, (const void *info, size_t *out))                               \
   F(62, void *, GetDimensions, (const void *info, int64_t *out, size_t n))                         \
@@ -44,6 +46,7 @@ enum { TABLE_VERSION = 1, LOG_ERRORS = 3, ARENA_ALLOCATOR = 1, DEFAULT_MEMORY = 
   F(94, void, ReleaseMemoryInfo, (void *))                                                         \
   F(95, void, ReleaseSession, (void *))                                                            \
   F(96, void, ReleaseValue, (void *))                                                              \
+  F(98, void, ReleaseTypeInfo, (void *))                                                           \
   F(99, void, ReleaseTensorTypeAndShapeInfo, (void *))                                             \
   F(100, void, ReleaseSessionOptions, (void *))
 
@@ -179,6 +182,8 @@ void onnxruntime_close(OnnxRuntime *r) {
 
 const char *onnxruntime_problem(const OnnxRuntime *r) { return r->problem; }
 const char *onnxruntime_version(const OnnxRuntime *r) { return r->version; }
+int onnxruntime_inputs(const OnnxRuntime *r) { return (int)r->n_inputs; }
+const char *onnxruntime_input(const OnnxRuntime *r, int i) { return r->inputs[i]; }
 int onnxruntime_outputs(const OnnxRuntime *r) { return (int)r->n_outputs; }
 
 /* --- arrays ----------------------------------------------------------------------------------- */
@@ -209,7 +214,7 @@ static bool give(OnnxRuntime *r, size_t i, tirc_array *a) {
 bool onnxruntime_bind(OnnxRuntime *r, int n, tirc_array *const *inputs) {
   if (r->problem) return false;
   if ((size_t)n != r->n_inputs) {
-    fail(r, "it takes other inputs: leave --bind and --test-data out");
+    fail(r, "it takes other inputs");
     return false;
   }
   release_values(r, r->n_inputs, r->given);
@@ -230,6 +235,25 @@ static bool describe(OnnxRuntime *r, const void *info, int *type, size_t *ndim, 
   return is_done(r, r->f.GetTensorElementType(info, type)) &&
          is_done(r, r->f.GetDimensionsCount(info, ndim)) && *ndim <= MOST_DIMENSIONS &&
          is_done(r, r->f.GetDimensions(info, shape, *ndim));
+}
+
+tirc_array *onnxruntime_new_input(OnnxRuntime *r, int i, int64_t count) {
+  void *whole = NULL;
+  const void *info = NULL;
+  int type = 0;
+  size_t ndim = 0;
+  int64_t shape[MOST_DIMENSIONS];
+  tirc_array *out = NULL;
+  if (!is_done(r, r->f.SessionGetInputTypeInfo(r->session, (size_t)i, &whole))) return NULL;
+  if (is_done(r, r->f.CastTypeInfoToTensorInfo(whole, &info)) && info &&
+      describe(r, info, &type, &ndim, shape) && type > 0 && type < N_TYPES && types[type]) {
+    int64_t elements = 1;
+    if (ndim == 1) shape[0] = count;
+    for (size_t d = 0; d < ndim; d++) elements *= shape[d];
+    if (elements == count) (void)tirc_array_new(types[type], (int)ndim, shape, &out, NULL);
+  }
+  r->f.ReleaseTypeInfo(whole);
+  return out;
 }
 
 tirc_array *onnxruntime_output(OnnxRuntime *r, int i) {

@@ -23,12 +23,20 @@ double time_moves(tirc_executor *x, int vector_bits, tirc_array *from, int64_t r
   return least;
 }
 
-double rate_of_fma(tirc_executor *x, int vector_bits) {
+/* bits: of integers; 0: floats. */
+static double rate_of(tirc_executor *x, int vector_bits, int bits) {
   const double operations = 1e7 * tirc_executor_threads(x), end = tirc_seconds() + 0.1;
   double best = 0;
   for (double start; (start = tirc_seconds()) < end;) {
-    if (!tirc_executor_fma(x, vector_bits, operations)) break;
+    if (!(bits ? tirc_executor_integers(x, vector_bits, bits, operations)
+               : tirc_executor_fma(x, vector_bits, operations)))
+      break;
     best = fmax(best, operations / (tirc_seconds() - start));
   }
   return best;
+}
+
+double rate_of_fma(tirc_executor *x, int vector_bits) { return rate_of(x, vector_bits, 0); }
+double rate_of_integers(tirc_executor *x, int vector_bits, int bits) {
+  return rate_of(x, vector_bits, bits);
 }

@@ -11,5 +11,6 @@ double time_moves(tirc_executor *x, int vector_bits, tirc_array *from, int64_t r
                   int64_t written, bool past_caches);
 /* float32 operations a second, the best of a tenth of a second. */
 double rate_of_fma(tirc_executor *x, int vector_bits);
+double rate_of_integers(tirc_executor *x, int vector_bits, int bits);
 
 #endif

@@ -18,6 +18,9 @@ int read_weights(const Making *o, const tirc_module *m, const tirc_program *p, t
 
 /* onnx_file.c */
 bool is_onnx(const char *path);
+/* Whether the VALUE of --bind NAME=VALUE names a file, .npy or .pb; and its array, to be freed. */
+bool is_bound_to_file(const char *value);
+int read_bound_file(const char *value, tirc_array **out);
 int import_onnx(const Loading *o, const char *path, int n, const tirc_define *defines,
                 tirc_module **out);
 typedef struct TestArrays {

@@ -55,12 +55,12 @@ int take_bits(const char *dtype, tirc_array **a) {
 
 /* --- importing -------------------------------------------------------------------------------- */
 
-static bool is_npy(const char *value) {
+bool is_bound_to_file(const char *value) {
   const char *end = strrchr(value, '.');
   return end && (strcmp(end, ".npy") == 0 || strcmp(end, ".pb") == 0);
 }
 
-static int read_bound(const char *value, tirc_array **out) {
+int read_bound_file(const char *value, tirc_array **out) {
   tirc_error *e = NULL;
   const bool is_tensor = strcmp(strrchr(value, '.'), ".pb") == 0;
   if (is_tensor ? tirc_array_read_onnx(value, out, &e) : tirc_array_read_npy(value, out, &e))
@@ -84,7 +84,7 @@ static int read_bounds(const Loading *o, Bound *b) {
     if (!equals || equals == o->bind.at[i] || !equals[1])
       return complain("write --bind shape=1,64 or --bind shape=FILE.npy",
                       "--bind takes NAME=VALUE, not '%s'", o->bind.at[i]);
-    if (is_npy(equals + 1)) status = read_bound(equals + 1, &b->arrays[i]);
+    if (is_bound_to_file(equals + 1)) status = read_bound_file(equals + 1, &b->arrays[i]);
     b->at[i] = (tirc_bound){tirc_strndup(memory, o->bind.at[i], (size_t)(equals - o->bind.at[i])),
                             b->arrays[i], b->arrays[i] ? NULL : equals + 1};
     b->n = i + 1;
