@@ -1,6 +1,7 @@
 #include "graph_builder.h"
 
 #include "conditions.h"
+#include "graph_loop.h"
 #include "ir/ascii.h"
 #include "ir/tree/annotations.h"
 #include "operator_call.h"
@@ -439,6 +440,98 @@ static void branch(void *self, Script *sc, Node cond, const GraphBody *const *bo
   }
 }
 
+/* --- loops ------------------------------------------------------------------------------------ */
+
+static Value item_of(GraphMaker *m, Node tuple, int i, uintptr_t sources) {
+  const struct Node field = {.kind = NODE_ITEM,
+                             .index = i,
+                             .n = 1,
+                             .args = &tuple,
+                             .info = tuple->info->fields[i],
+                             .loc = m->loc};
+  return tirc_script_of_relax(add_binding(m, &field, sources));
+}
+
+static Node inner_var(GraphMaker *m, const char *name, Info info, uintptr_t sources) {
+  const Node var = tirc_node_var(m->p->c, tirc_graph_name(m, name), info, m->loc);
+  tirc_map_set(m->p->c, &m->sources, var, (void *)sources);
+  return var;
+}
+
+/* Tensors of a list that a turn gives; NULL: it is none. */
+static const Node *tensors_of(GraphMaker *m, Value list, int *n) {
+  if (list.kind != VAL_LIST) return NULL;
+  Node *nodes = tirc_new_array(m->p->c, Node, list.u.list->n);
+  *n = list.u.list->n;
+  for (int i = 0; i < *n; i++) {
+    const Node value = tirc_script_relax(list.u.list->at[i]);
+    if (!value || value->kind == NODE_TUPLE || value->info->kind != INFO_TENSOR ||
+        tirc_graph_counted(m, value))
+      return NULL;
+    nodes[i] = tirc_graph_operand(m, value);
+  }
+  return nodes;
+}
+
+/* Runs f once, for the part; false: what it gives is not what a loop can repeat. */
+static bool write_turn(GraphMaker *m, Script *sc, const GraphLoop *l, LoopPart *p) {
+  Tirc *c = m->p->c;
+  Value *states = tirc_new_array(c, Value, l->n), args[2];
+  for (int i = 0; i < l->n; i++) states[i] = tirc_script_of_relax(p->states[i]);
+  args[0] = tirc_script_of_relax(p->turn);
+  args[1] = tirc_value_list(c, VAL_LIST, l->n, states);
+  const Value given = tirc_script_call(sc, l->f, &(Args){.n = 2, .at = args});
+  if (given.kind != VAL_LIST || given.u.list->n != 3) return false;
+  const Node on = tirc_script_relax(given.u.list->at[0]);
+  int n = 0;
+  p->next = tensors_of(m, given.u.list->at[1], &n);
+  p->gathered = tensors_of(m, given.u.list->at[2], &p->n_gathered);
+  if (!p->next || n != l->n || !p->gathered || (p->n_gathered && !l->most)) return false;
+  if (on) p->goes_on = tirc_graph_operand(m, on);
+  for (int i = 0; i < n; i++)
+    if (!give_the_same(c, p->first[i], p->next[i])) return false;
+  return true;
+}
+
+static Value loop(void *self, Script *sc, const GraphLoop *l) {
+  GraphMaker *m = self;
+  Tirc *c = m->p->c;
+  const char *hint = m->hint;
+  Node *first = tirc_new_array(c, Node, l->n), *states = tirc_new_array(c, Node, l->n);
+  Node what = l->trips ? l->trips : l->cond;
+  uintptr_t from =
+      (l->trips ? sources_of(m, l->trips) : 0) | (l->cond ? sources_of(m, l->cond) : 0);
+  for (int i = 0; i < l->n; i++) {
+    first[i] = tirc_graph_operand(m, l->states[i]);
+    from |= sources_of(m, first[i]);
+    states[i] = inner_var(m, tirc_format(c, "%s_state", hint), first[i]->info, from);
+  }
+  const Info number = tirc_info_tensor(c, DT_INT64, 0, tirc_new_array(c, Expr, 1));
+  LoopPart part = {.turn = inner_var(m, tirc_format(c, "%s_turn", hint), number, from),
+                   .trips = l->trips ? tirc_graph_operand(m, l->trips) : NULL,
+                   .cond = l->cond ? tirc_graph_operand(m, l->cond) : NULL,
+                   .most = l->most,
+                   .n_states = l->n,
+                   .first = first,
+                   .states = states};
+  const int before = m->bindings.n;
+  const bool ok = write_turn(m, sc, l, &part);
+  part.n_bindings = m->bindings.n - before;
+  part.bindings = tirc_copy(c, m->bindings.at + before, part.n_bindings);
+  m->bindings.n = before;
+  for (int i = 0; i < part.n_bindings; i++)
+    tirc_map_set(c, &m->closed, part.bindings[i].var, m->graph);
+  m->hint = hint;
+  const Node call = ok ? tirc_graph_loop(m, &part) : NULL;
+  if (!call) m->writer.not_known(m, sc, what ? what : part.goes_on ? part.goes_on : part.turn);
+  m->hint = tirc_format(c, "%s_all", hint);
+  const Node all = add_binding(m, call, from);
+  m->hint = hint;
+  Value list = tirc_value_list(c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < all->info->n; i++) tirc_value_append(c, list, item_of(m, all, i, from));
+  return list;
+}
+
 /* Words of the printed text, which no value may have for a name. */
 static void reserve_words(GraphMaker *m) {
   static const char *const words[] = {
@@ -453,6 +546,6 @@ static void reserve_words(GraphMaker *m) {
 void tirc_graph_maker_open(GraphMaker *m) {
   reserve_words(m);
   m->writer = (GraphWriter){m,      bind,    value_of, attributes, is_weight, m->writer.not_known,
-                            branch, counted, count_of};
+                            branch, counted, count_of, loop};
   tirc_open_operators(m->p);
 }

@@ -27,6 +27,7 @@ typedef struct GraphMaker {
   PtrMap counted; /* variable -> Counted *, one for each of its fields; count NULL: of all rows */
   bool count_asked; /* a script looked at a count */
   VEC(const Graph *) branches;
+  VEC(const Func *) funcs; /* loops */
   StrMap names; /* that are taken -> the number behind it to try next where it is wanted again */
 } GraphMaker;
 

@@ -619,6 +619,8 @@ static const Module *close_module(Importing *k, int n_inputs) {
                      .name = "Module",
                      .file = k->model->path,
                      .is_class = true,
+                     .n_funcs = m->funcs.n,
+                     .funcs = m->funcs.at,
                      .n_graphs = 1 + m->branches.n,
                      .graphs = graphs};
   return module;

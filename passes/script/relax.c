@@ -98,8 +98,39 @@ static Value run_counted(Script *sc, Value self, const Args *a) {
 
 static const NativeRow counted_row = {"R", "counted", run_counted, 2, 3, "x n axis"};
 
+static Node node_or_none(Script *sc, const Value *v) {
+  if (!v || v->kind == VAL_NONE) return NULL;
+  const Node n = tirc_script_relax(*v);
+  if (!n) tirc_script_error(sc, "TypeError", NULL, "trips and cond are values of a graph, or None");
+  return n;
+}
+
+/* R.loop(f, states, trips=None, cond=None, most=None) */
+static Value run_loop(Script *sc, Value self, const Args *a) {
+  const GraphWriter *w = writer(sc);
+  const Value *f = tirc_script_argument(a, 0, "f"), *states = tirc_script_argument(a, 1, "states");
+  const Value *most = tirc_script_argument(a, 4, "most");
+  (void)self;
+  if (!w->loop || !f || !states || states->kind != VAL_LIST)
+    tirc_script_error(sc, "TypeError", "R.loop(f, [x, y], trips=n)",
+                      "a loop of a function and a list of states is written where a file is read");
+  GraphLoop what = {.f = *f,
+                    .trips = node_or_none(sc, tirc_script_argument(a, 2, "trips")),
+                    .cond = node_or_none(sc, tirc_script_argument(a, 3, "cond")),
+                    .n = states->u.list->n};
+  Node *nodes = tirc_new_array(sc->c, Node, what.n);
+  for (int i = 0; i < what.n; i++) nodes[i] = node_or_none(sc, &states->u.list->at[i]);
+  what.states = nodes;
+  if (most && most->kind == VAL_INT) what.most = tirc_int(sc->c, DT_INT64, most->u.i);
+  if (most && most->kind == VAL_EXPR) what.most = tirc_cast(sc->c, DT_INT64, most->u.expr);
+  return w->loop(w->self, sc, &what);
+}
+
+static const NativeRow loop_row = {"R", "loop", run_loop, 2, 5, "f states trips cond most"};
+
 /* R.const, R.nn, R.nn.relu */
 Value tirc_script_relax_member(Script *sc, const char *of, const char *name) {
+  if (!*of && !strcmp(name, "loop")) return tirc_script_native(&loop_row);
   if (!*of && !strcmp(name, "counted")) return tirc_script_native(&counted_row);
   if (!*of && !strcmp(name, "const")) return tirc_script_relax_const();
   return tirc_script_object(OPERATOR,

@@ -8,6 +8,8 @@
  *                                      is known but for extents that have names, expressions, too
  *   x.op, x.args, x.attrs              of a call: "nn.conv2d", its tensors, all attributes by name
  *   x.is_weight                        it depends on weights and constants alone
+ *   R.loop(f, [x, y], trips, cond, most)   turns while there are less than trips and most, and what
+ *                                      f(turn, [x, y]) says first holds: [x, y, gathered, turns]
  *   x.with_args(a, b)                  the same call of other tensors
  *   R.counted(x, n, axis=0)            x, of which only n rows along the axis mean something, n an
  *                                      int64 that the run computes; x.count, x.count_axis or None
@@ -23,6 +25,16 @@
 #include "ir/tree/graph.h"
 
 typedef struct GraphBody GraphBody;
+
+/* What is repeated, f(turn, states), gives [whether it goes on, or None; the next states; what is
+ * gathered of each turn]. */
+typedef struct GraphLoop {
+  Value f;
+  Node trips, cond; /* an int64 and a bool without dimensions, or NULL */
+  Expr most;        /* turns, or NULL */
+  int n;
+  const Node *states;
+} GraphLoop;
 
 typedef struct GraphWriter {
   void *self;
@@ -40,6 +52,9 @@ typedef struct GraphWriter {
    * values can be written. */
   void (*counted)(void *self, Script *sc, Node n, Node count, int axis);
   Node (*count_of)(void *self, Node n, int *axis); /* NULL: all do */
+  /* A list of the last states, of all that was gathered, and of how many turns there were. NULL: no
+   * loops can be written. */
+  Value (*loop)(void *self, Script *sc, const GraphLoop *what);
 } GraphWriter;
 
 /* A graph that a node of a file holds: body.run([x, y]) makes its nodes for these inputs, and gives

@@ -1,0 +1,376 @@
+#include "graph_loop.h"
+
+#include "operator_call.h"
+#include "operators_internal.h"
+
+#include "ir/arith/access.h"
+#include "ir/tree/annotations.h"
+#include "ir/tree/visit.h"
+
+typedef struct Looping {
+  Tirc *c;
+  GraphMaker *m;
+  const LoopPart *part;
+  PtrMap symbols; /* the graph's variables -> the function's */
+  PtrMap buffers; /* node -> Buffer */
+  PtrMap tuples;  /* node -> Buffer *, of its fields */
+  VEC(Node) args;
+  VEC(Buffer) operands, results, allocs;
+  VEC(Stmt) body;
+  StrMap names, buffer_names;
+  bool ok;
+} Looping;
+
+static const char *own_name(Tirc *c, StrMap *taken, const char *wanted) {
+  const char *name = wanted;
+  for (int i = 1; tirc_strmap_get(taken, name); i++) name = tirc_format(c, "%s_%d", wanted, i);
+  *tirc_strmap_at(c, taken, name) = taken;
+  return name;
+}
+
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+static Expr own_extent(Looping *k, Expr e) {
+  PtrMap seen = {0};
+  Symbols symbols = {0};
+  const struct StructInfo shape = {.kind = INFO_SHAPE, .ndim = 1, .shape = &e};
+  tirc_info_symbols(k->c, tirc_info_copy(k->c, &shape), &seen, &symbols);
+  for (int i = 0; i < symbols.n; i++)
+    if (!tirc_map_has(&k->symbols, symbols.at[i]))
+      tirc_map_set(k->c, &k->symbols, symbols.at[i],
+                   tirc_var(k->c, symbols.at[i]->u.s, symbols.at[i]->dtype));
+  return tirc_substitute(k->c, e, &k->symbols);
+}
+
+/* rows: of a first dimension more, or NULL. */
+static Buffer new_buffer(Looping *k, const char *name, DType t, int ndim, const Expr *extents,
+                         Expr rows) {
+  Expr *shape = tirc_new_array(k->c, Expr, ndim + 1);
+  const int more = rows ? 1 : 0;
+  if (rows) shape[0] = own_extent(k, rows);
+  for (int d = 0; d < ndim; d++) shape[d + more] = own_extent(k, extents[d]);
+  name = own_name(k->c, &k->buffer_names, name);
+  return tirc_buffer(k->c, name, t, ndim + more, shape, "global");
+}
+
+static Buffer buffer_like(Looping *k, Node n, const char *name) {
+  return new_buffer(k, name, n->info->dtype, n->info->ndim, n->info->shape, NULL);
+}
+
+static Buffer alloc_like(Looping *k, const char *name, Buffer b) {
+  const char *free_name = own_name(k->c, &k->buffer_names, name);
+  Buffer own = tirc_buffer(k->c, free_name, b->dtype, b->ndim, b->shape, "global");
+  vec_push(k->c, k->allocs, own);
+  return own;
+}
+
+/* What a turn uses that is not its own is an operand. */
+static Buffer buffer_of(Looping *k, Node n) {
+  Buffer known = tirc_map_get(&k->buffers, n);
+  if (known) return known;
+  if (n->info->kind != INFO_TENSOR || !n->info->shape) {
+    k->ok = false;
+    return NULL;
+  }
+  known = buffer_like(k, n, n->name ? n->name : "const");
+  vec_push(k->c, k->args, n);
+  vec_push(k->c, k->operands, known);
+  tirc_map_set(k->c, &k->buffers, n, known);
+  return known;
+}
+
+/* --- statements ------------------------------------------------------------------------------- */
+
+static Stmt block(Looping *k, const char *name, int n, const IterVar *iters, const Expr *values,
+                  Stmt body) {
+  return tirc_infer_regions(k->c,
+                            tirc_block(k->c, &(Block){.name = own_name(k->c, &k->names, name),
+                                                      .n_iters = n,
+                                                      .iters = iters,
+                                                      .iter_values = values,
+                                                      .predicate = tirc_bool(k->c, true),
+                                                      .body = body}),
+                            false, false);
+}
+
+/* to[row, ...] = from[...]; row NULL: to has the shape of from. */
+static void add_copy(Looping *k, Buffer from, Buffer to, Expr row) {
+  Tirc *c = k->c;
+  const int n = from->ndim, more = row ? 1 : 0;
+  Expr *loops = tirc_new_array(c, Expr, n), *vars = tirc_new_array(c, Expr, n),
+       *place = tirc_new_array(c, Expr, n + 1);
+  IterVar *iters = tirc_new_array(c, IterVar, n);
+  if (row) place[0] = row;
+  for (int d = 0; d < n; d++) {
+    const DType t = from->shape[d]->dtype;
+    loops[d] = tirc_var(c, tirc_format(c, "i%d", d), t);
+    place[d + more] = vars[d] = tirc_var(c, tirc_format(c, "v_i%d", d), t);
+    iters[d] = (IterVar){vars[d], tirc_range(tirc_int(c, t, 0), from->shape[d]), ITER_SPATIAL};
+  }
+  const Stmt store = tirc_store(c, to, n + more, place, tirc_load(c, from, n, vars));
+  Stmt s = block(k, tirc_format(c, "%s_copy", to->name), n, iters, loops, store);
+  for (int d = n - 1; d >= 0; d--) s = tirc_for_serial(c, loops[d], from->shape[d], s);
+  vec_push(c, k->body, s);
+}
+
+static void add_set(Looping *k, Buffer to, Expr value) {
+  vec_push(k->c, k->body,
+           block(k, tirc_format(k->c, "%s_set", to->name), 0, NULL, NULL,
+                 tirc_store(k->c, to, 0, NULL, value)));
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static Stmt rename_block(Mutator *m, Stmt s) {
+  Looping *k = m->self;
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_BLOCK) return s;
+  struct StmtNode to = *s;
+  to.u.block.name = own_name(k->c, &k->names, s->u.block.name);
+  return tirc_stmt_done(k->c, tirc_copy(k->c, &to, 1));
+}
+
+static bool has_plain_root(const Func *f) {
+  return f->body->kind == STMT_BLOCK && f->body->u.block.n_iters == 0 && !f->body->u.block.init &&
+         !f->body->u.block.n_matches;
+}
+
+/* The blocks of f, which works on these buffers, and on these numbers behind them. */
+static void add_func(Looping *k, const Func *f, int n, const Buffer *at, int n_vars,
+                     const Expr *vars) {
+  Tirc *c = k->c;
+  Match match = {.c = c};
+  PtrMap buffers = {0};
+  if (!k->ok || f->n_params != n + n_vars || !has_plain_root(f) ||
+      tirc_match_params(&match, n, tirc_buffer_infos(c, n, f->buffers),
+                        tirc_buffer_infos(c, n, at)) >= 0) {
+    k->ok = false;
+    return;
+  }
+  for (int i = 0; i < n; i++) tirc_map_set(c, &buffers, f->buffers[i], (void *)(uintptr_t)at[i]);
+  for (int i = 0; i < n_vars; i++)
+    tirc_map_set(c, &match.symbols, f->params[n + i],
+                 tirc_cast(c, f->params[n + i]->dtype, own_extent(k, vars[i])));
+  const Block *root = &f->body->u.block;
+  for (int i = 0; i < root->n_allocs; i++) {
+    struct BufferNode *own = tirc_copy(c, root->allocs[i], 1);
+    own->name = own_name(c, &k->buffer_names, own->name);
+    tirc_map_set(c, &buffers, root->allocs[i], own);
+  }
+  Stmt body = tirc_clone_fresh(
+      c, tirc_substitute_buffers(c, tirc_substitute_stmt(c, f->body, &match.symbols), &buffers));
+  for (int i = 0; i < body->u.block.n_allocs; i++) vec_push(c, k->allocs, body->u.block.allocs[i]);
+  Mutator rename = {.c = c, .stmt = rename_block, .self = k};
+  vec_push(c, k->body, tirc_mutate_stmt(&rename, body->u.block.body));
+}
+
+static void add_call(Looping *k, const Binding *b) {
+  Tirc *c = k->c;
+  const OperatorProgram *p = tirc_operator_call(k->m->p, k->m->graph, b->value);
+  const int n = tirc_operator_tensors(b->value, NULL);
+  Node *in = tirc_new_array(c, Node, n);
+  Buffer *at = tirc_new_array(c, Buffer, n + p->n_results);
+  tirc_operator_tensors(b->value, in);
+  for (int i = 0; i < n; i++) at[i] = buffer_of(k, in[i]);
+  for (int i = 0; k->ok && i < p->n_ahead; i++) {
+    const AheadProgram *a = &p->ahead[i];
+    if (!a->func) continue;
+    Buffer checked = alloc_like(k, "checked", at[a->operand]);
+    add_func(k, a->func, 2, (const Buffer[]){at[a->operand], checked}, a->n_vars, a->vars);
+    at[a->operand] = checked;
+  }
+  for (int i = 0; k->ok && i < p->n_results; i++) {
+    const TensorType *t = &p->results[i];
+    at[n + i] = new_buffer(k, b->var->name, t->dtype, t->ndim, t->shape, NULL);
+    vec_push(c, k->allocs, at[n + i]);
+  }
+  if (!k->ok) return;
+  add_func(k, p->func, n + p->n_results, at, p->n_vars, p->vars);
+  if (p->is_tuple)
+    tirc_map_set(c, &k->tuples, b->var, at + n);
+  else
+    tirc_map_set(c, &k->buffers, b->var, (void *)(uintptr_t)at[n]);
+}
+
+/* A loop within a turn is a function already. */
+static void add_inner(Looping *k, const Binding *b) {
+  Tirc *c = k->c;
+  const Node call = b->value;
+  const Func *f = NULL;
+  for (int i = 0; i < k->m->funcs.n; i++)
+    if (!strcmp(k->m->funcs.at[i]->name, call->name)) f = k->m->funcs.at[i];
+  const bool is_tuple = call->info->kind == INFO_TUPLE;
+  const int n = call->n, more = is_tuple ? call->info->n : 1;
+  Buffer *at = tirc_new_array(c, Buffer, n + more);
+  for (int i = 0; i < n; i++) at[i] = buffer_of(k, call->args[i]);
+  for (int i = 0; i < more; i++) {
+    const Info is = is_tuple ? call->info->fields[i] : call->info;
+    at[n + i] = new_buffer(k, b->var->name, is->dtype, is->ndim, is->shape, NULL);
+    vec_push(c, k->allocs, at[n + i]);
+  }
+  if (!f || call->value) k->ok = false;
+  if (k->ok) add_func(k, f, n + more, at, 0, NULL);
+  tirc_map_set(c, &k->tuples, b->var, at + n);
+}
+
+static void add_binding(Looping *k, const Binding *b) {
+  const Node n = b->value;
+  Buffer *fields = n->kind == NODE_ITEM ? tirc_map_get(&k->tuples, n->args[0]) : NULL;
+  if (fields)
+    tirc_map_set(k->c, &k->buffers, b->var, (void *)(uintptr_t)fields[n->index]);
+  else if (n->kind == NODE_CALL)
+    add_call(k, b);
+  else if (n->kind == NODE_CALL_TIR)
+    add_inner(k, b);
+  else
+    k->ok = false;
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+/* States of the next turn: what is another state of this one goes by way of a copy. */
+static void add_next(Looping *k, const Buffer *states) {
+  const LoopPart *p = k->part;
+  Buffer *next = tirc_new_array(k->c, Buffer, p->n_states);
+  for (int i = 0; i < p->n_states; i++) {
+    next[i] = buffer_of(k, p->next[i]);
+    for (int j = 0; k->ok && j < p->n_states; j++) {
+      if (j == i || next[i] != states[j]) continue;
+      next[i] = alloc_like(k, "kept", states[j]);
+      add_copy(k, states[j], next[i], NULL);
+    }
+  }
+  for (int i = 0; k->ok && i < p->n_states; i++)
+    if (next[i] != states[i]) add_copy(k, next[i], states[i], NULL);
+}
+
+static Buffer result(Looping *k, const char *name, Node like, Expr rows) {
+  Buffer b = new_buffer(k, name, like->info->dtype, like->info->ndim, like->info->shape, rows);
+  vec_push(k->c, k->results, b);
+  return b;
+}
+
+static Stmt turn_of(Looping *k, const Buffer *states, Buffer turns, Buffer go) {
+  Tirc *c = k->c;
+  const LoopPart *p = k->part;
+  const Expr turn = tirc_load(c, turns, 0, NULL);
+  for (int i = 0; i < p->n_bindings && k->ok; i++) add_binding(k, &p->bindings[i]);
+  for (int i = 0; i < p->n_gathered && k->ok; i++) {
+    Buffer from = buffer_of(k, p->gathered[i]);
+    if (k->ok) add_copy(k, from, k->results.at[p->n_states + i], turn);
+  }
+  if (k->ok && p->goes_on) {
+    Buffer on = buffer_of(k, p->goes_on);
+    if (k->ok) add_set(k, go, tirc_load(c, on, 0, NULL));
+  }
+  if (k->ok) add_next(k, states);
+  add_set(k, turns, tirc_binary(c, OP_ADD, turn, tirc_int(c, DT_INT64, 1)));
+  return tirc_seq(c, k->body.n, k->body.at);
+}
+
+static Expr goes_on(Looping *k, Buffer turns, Buffer go, Buffer trips) {
+  Tirc *c = k->c;
+  const Expr turn = tirc_load(c, turns, 0, NULL);
+  Expr all = tirc_load(c, go, 0, NULL);
+  if (trips)
+    all = tirc_binary(c, OP_AND, all, tirc_binary(c, OP_LT, turn, tirc_load(c, trips, 0, NULL)));
+  if (k->part->most)
+    all = tirc_binary(c, OP_AND, all, tirc_binary(c, OP_LT, turn, own_extent(k, k->part->most)));
+  return all;
+}
+
+/* A variable that is an operand's extent by itself; others would have no value. */
+static bool is_told(const Looping *k, Expr var) {
+  for (int i = 0; i < k->operands.n; i++)
+    for (int d = 0; d < k->operands.at[i]->ndim; d++)
+      if (k->operands.at[i]->shape[d] == var) return true;
+  return false;
+}
+
+static bool all_are_told(const Looping *k) {
+  for (size_t i = 0; i < k->symbols.cap; i++)
+    if (k->symbols.keys[i] && !is_told(k, tirc_map_get(&k->symbols, k->symbols.keys[i])))
+      return false;
+  return true;
+}
+
+static const Func *make(Looping *k, const char *name) {
+  Tirc *c = k->c;
+  const LoopPart *p = k->part;
+  Buffer trips = p->trips ? buffer_of(k, p->trips) : NULL;
+  Buffer cond = p->cond ? buffer_of(k, p->cond) : NULL;
+  Buffer *first = tirc_new_array(c, Buffer, p->n_states),
+         *states = tirc_new_array(c, Buffer, p->n_states);
+  for (int i = 0; i < p->n_states; i++) first[i] = buffer_of(k, p->first[i]);
+  for (int i = 0; i < p->n_states && k->ok; i++) {
+    states[i] = result(k, "state", p->first[i], NULL);
+    tirc_map_set(c, &k->buffers, p->states[i], (void *)(uintptr_t)states[i]);
+  }
+  for (int i = 0; i < p->n_gathered && k->ok; i++) result(k, "all", p->gathered[i], p->most);
+  if (!k->ok) return NULL;
+  Buffer turns = result(k, "turns", p->turn, NULL);
+  Buffer go = new_buffer(k, "go", DT_BOOL, 0, NULL, NULL);
+  vec_push(c, k->allocs, go);
+  tirc_map_set(c, &k->buffers, p->turn, (void *)(uintptr_t)turns);
+  const Stmt turn = turn_of(k, states, turns, go);
+  const Expr condition = goes_on(k, turns, go, trips);
+  k->body.n = 0;
+  if (!k->ok || !all_are_told(k)) return NULL;
+  for (int i = 0; i < p->n_states; i++) add_copy(k, first[i], states[i], NULL);
+  add_set(k, turns, tirc_int(c, DT_INT64, 0));
+  add_set(k, go, cond ? tirc_load(c, cond, 0, NULL) : tirc_bool(c, true));
+  vec_push(c, k->body, tirc_while(c, condition, turn));
+  const int n = k->operands.n + k->results.n;
+  Expr *params = tirc_new_array(c, Expr, n);
+  Buffer *buffers = tirc_new_array(c, Buffer, n);
+  for (int i = 0; i < n; i++) {
+    buffers[i] = i < k->operands.n ? k->operands.at[i] : k->results.at[i - k->operands.n];
+    params[i] = tirc_var(c, tirc_format(c, "var_%s", buffers[i]->name), DT_HANDLE);
+  }
+  const Block root = {.name = "root",
+                      .predicate = tirc_bool(c, true),
+                      .n_allocs = k->allocs.n,
+                      .allocs = k->allocs.at,
+                      .body = tirc_seq(c, k->body.n, k->body.at)};
+  Func *f = tirc_new(c, Func);
+  *f = (Func){.name = name,
+              .n_params = n,
+              .params = params,
+              .buffers = buffers,
+              .body = tirc_block(c, &root),
+              .loc = k->m->loc};
+  f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_NOALIAS), tirc_bool(c, true));
+  f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_IS_SCHEDULED), tirc_bool(c, true));
+  return f;
+}
+
+/* --- its call --------------------------------------------------------------------------------- */
+
+static Info stacked_info(Tirc *c, Info each, Expr rows) {
+  Expr *shape = tirc_new_array(c, Expr, each->ndim + 1);
+  shape[0] = rows;
+  for (int d = 0; d < each->ndim; d++) shape[d + 1] = each->shape[d];
+  return tirc_info_tensor(c, each->dtype, each->ndim + 1, shape);
+}
+
+Node tirc_graph_loop(GraphMaker *m, const LoopPart *p) {
+  Tirc *c = m->p->c;
+  Looping k = {.c = c, .m = m, .part = p, .ok = true};
+  const Func *f = make(&k, tirc_graph_name(m, tirc_format(c, "%s_loop", m->hint)));
+  if (!f) return NULL;
+  vec_push(c, m->funcs, f);
+  const int n = p->n_states + p->n_gathered + 1;
+  Info *fields = tirc_new_array(c, Info, n);
+  for (int i = 0; i < p->n_states; i++) fields[i] = p->first[i]->info;
+  for (int i = 0; i < p->n_gathered; i++)
+    fields[p->n_states + i] = stacked_info(c, p->gathered[i]->info, p->most);
+  fields[n - 1] = p->turn->info;
+  const struct StructInfo all = {.kind = INFO_TUPLE, .n = n, .fields = fields};
+  const struct Node call = {.kind = NODE_CALL_TIR,
+                            .name = f->name,
+                            .n = k.args.n,
+                            .args = k.args.at,
+                            .info = tirc_info_copy(c, &all),
+                            .loc = m->loc};
+  return tirc_graph_node(c, &call);
+}

@@ -1,0 +1,108 @@
+"""Loops of which only the run knows how many turns they have: a body that is one function, and runs so often."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+from test_conversions import TIRC, floats, int64
+from test_counted import passes, run
+from messages import graph, model, node, tensor, value
+
+X, W = floats(2, 3), floats(3, 3)
+TURN, ON, STATE = value("i", "int64", ()), value("go", "bool", ()), value("s", "float32", (2, 3))
+CONSTANTS = [tensor(W, "w"), tensor(np.float32(9), "limit"), tensor(np.array([1.0], "float32"), "one")]
+
+
+def body(condition=(), gathers=False, states=1):
+    """s = tanh(s w) + i; it goes on while the sum of s is below a limit."""
+    nodes = [node("MatMul", ["s", "w"], ["p"]), node("Tanh", ["p"], ["t"]), node("Cast", ["i"], ["f"], to=1), node("Add", ["t", "f"], ["next"])]
+    nodes += [node("ReduceSum", ["next"], ["sum"], keepdims=0), node("Less", ["sum", "limit"], ["on"])] if condition else [node("Identity", ["go"], ["on"])]
+    outputs = [value("on", "bool", ()), value("next", "float32", (2, 3))] + ([value("next", "float32", (2, 3))] if gathers else [])
+    return graph(nodes, [TURN, ON, STATE], outputs)
+
+
+def turns(x, most, limit=None):
+    every, i = [], 0
+    while i < most and (limit is None or i == 0 or x.sum() < limit):
+        x = np.tanh(x @ W) + np.float32(i)
+        every.append(x)
+        i += 1
+    return x, every
+
+
+def loop(n, cond, inner, outputs, constants=(), inputs=()):
+    return model([node("Loop", [n, cond, "x"], [o for o, _ in outputs], "loop", body=inner)], [value("x", "float32", (2, 3)), *inputs],
+                 [value(o, "float32", s) for o, s in outputs], CONSTANTS + list(constants))
+
+
+COUNT = value("n", "int64", ())
+
+
+def checked(path, text, inputs, outputs):
+    """Inputs stay open, so that it is the run that knows."""
+    for i, each in enumerate(inputs):
+        np.save(path / ("%d.npy" % i), each)
+    (path / "open.onnx").write_bytes(text)
+    names = ["x", "n"][:len(inputs)]
+    run = subprocess.run([TIRC, "run", path / "open.onnx", "--check", *[w for i, n in enumerate(names) for w in ("--in", "%s=%s/%d.npy" % (n, path, i))],
+                          *[w for o in outputs for w in ("--out", "%s=%s/%s.npy" % (o, path, o))]], capture_output=True, text=True)
+    passes(run)
+    assert "no-rule" not in run.stderr
+    for name, wanted in outputs.items():
+        got = np.load(path / (name + ".npy"))
+        np.testing.assert_allclose(got[:len(wanted)] if np.ndim(got) else got, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_trips(tmp_path, n):
+    checked(tmp_path, loop("n", "", body(), [("y", (2, 3))], inputs=[COUNT]), [X, np.array(n)], {"y": turns(X, n)[0]})
+
+
+def test_condition(tmp_path):
+    y, every = turns(X, 1000, 9)
+    checked(tmp_path, loop("", "", body(True), [("y", (2, 3))]), [X], {"y": y})
+    most = [tensor(np.array(40), "most")]
+    text = loop("most", "", body(True, True), [("y", (2, 3)), ("all", ("k", 2, 3))], most)
+    checked(tmp_path, text, [X], {"y": y, "all": np.stack(every), "all_count": np.array(len(every))})
+    passes(run(tmp_path, text, [X], [y, np.stack(every)]))
+
+
+def test_many(tmp_path):
+    """More turns than would be written out, of a state that changes with another one."""
+    nodes = [node("Add", ["a", "one"], ["c"]), node("Identity", ["go"], ["on"])]
+    inner = graph(nodes, [TURN, ON, value("a", "float32", (1,)), value("b", "float32", (1,))], [value("on", "bool", ()), value("b", "float32", (1,)), value("c", "float32", (1,))])
+    text = model([node("Loop", ["n", "", "x", "z"], ["p", "q"], "loop", body=inner)], [value("x", "float32", (1,)), COUNT],
+                 [value("p", "float32", (1,)), value("q", "float32", (1,))], CONSTANTS + [tensor(np.array([100.0], "float32"), "z")])
+    a, b = 5.0, 100.0
+    for _ in range(5001):
+        a, b = b, a + 1
+    checked(tmp_path, text, [np.array([5.0], "float32"), np.array(5001)], {"p": np.array([a], "float32"), "q": np.array([b], "float32")})
+
+
+def test_inner(tmp_path):
+    """As many turns inside as the outer one has had."""
+    add = graph([node("Add", ["t", "one"], ["u"]), node("Identity", ["h"], ["on2"])], [value("j", "int64", ()), value("h", "bool", ()), value("t", "float32", (2, 3))],
+                [value("on2", "bool", ()), value("u", "float32", (2, 3))])
+    outer = graph([node("Loop", ["i", "", "s"], ["next"], "inner", body=add), node("Identity", ["go"], ["on"])], [TURN, ON, STATE], [value("on", "bool", ()), value("next", "float32", (2, 3))])
+    checked(tmp_path, loop("n", "", outer, [("y", (2, 3))], inputs=[COUNT]), [X, np.array(5)], {"y": X + 10})
+
+
+@pytest.mark.parametrize("n", [1, 6])
+def test_scan(tmp_path, n):
+    """Over as many elements as there are, one from its end, and gathered along the last axis."""
+    inner = graph([node("Add", ["s", "a"], ["next"]), node("Mul", ["next", "b"], ["out"])], [value(k, "float32", (3,)) for k in "sab"], [value("next", "float32", (3,)), value("out", "float32", (3,))])
+    text = model([node("Scan", ["z", "x", "x"], ["y", "all"], "scan", body=inner, num_scan_inputs=2, scan_input_directions=[0, 1], scan_output_axes=[1])],
+                 [value("x", "float32", ("n", 3))], [value("y", "float32", (3,)), value("all", "float32", (3, "n"))], [tensor(np.zeros(3, "float32"), "z")])
+    x = floats(n, 3)
+    sums = np.cumsum(x, 0)
+    checked(tmp_path, text, [x], {"y": sums[-1], "all": (sums * x[::-1]).T})
+
+
+def test_refused(tmp_path):
+    grows = graph([node("Concat", ["s", "s"], ["next"], axis=0), node("Identity", ["go"], ["on"])], [TURN, ON, STATE], [value("on", "bool", ()), value("next", "float32", (2, 3))])
+    for text, word in ((loop("n", "", grows, [("y", ("a", 3))], inputs=[COUNT]), "'n'"), (loop("n", "", body(False, True), [("y", (2, 3)), ("all", ("k", 2, 3))], inputs=[COUNT]), "'n'")):
+        (tmp_path / "bad.onnx").write_bytes(text)
+        result = subprocess.run([TIRC, "check", tmp_path / "bad.onnx"], capture_output=True, text=True)
+        assert result.returncode == 2 and "'loop'" in result.stderr and word in result.stderr and "--bind" in result.stderr, result.stderr
+    passes(run(tmp_path, loop("n", "", body(False, True), [("y", (2, 3)), ("all", ("k", 2, 3))], inputs=[COUNT]), [X, np.array(4)], [turns(X, 4)[0], np.stack(turns(X, 4)[1])]))
