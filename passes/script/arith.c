@@ -2,6 +2,7 @@
  * symbolic expressions, where they build IR. One row an operator. */
 #include "interp.h"
 #include "ir/tree/op_rule.h"
+#include "require.h"
 
 #include <math.h>
 
@@ -167,7 +168,7 @@ static Value binary_expr(Script *sc, const struct BinaryRow *row, Value a, Value
     tirc_script_error(sc, "TypeError", "write // for the floor of the quotient",
                       "'/' of integer expressions is ambiguous");
   if (row->divides && tirc_is_int(y, 0)) check_divisor(sc, true);
-  return tirc_value_expr(tirc_binary(sc->c, row->ir, x, y));
+  return tirc_value_expr(tirc_script_simple_extent(sc, tirc_binary(sc->c, row->ir, x, y)));
 }
 
 /* --- sequences -------------------------------------------------------------------------------- */

@@ -43,6 +43,29 @@ static Analyzer *analyzer_of(Script *sc, Expr e) {
 
 static Expr simplify(Script *sc, Expr e) { return tirc_simplify(analyzer_of(sc, e), e); }
 
+typedef struct Looking {
+  Script *sc;
+  bool of_extents; /* and of nothing else */
+  int n;
+} Looking;
+
+static bool look_at(Visitor *v, Expr e) {
+  Looking *k = v->self;
+  const bool is_plain = e->op == OP_INT || e->op == OP_CAST ||
+                        tirc_ops[e->op].class == OPCLASS_BINARY || e->op == OP_MIN ||
+                        e->op == OP_MAX;
+  const bool is_extent = e->op == OP_VAR && tirc_map_has(&k->sc->needs->extents, e);
+  k->of_extents &= (is_plain || is_extent) && tirc_dtype_is_int(e->dtype);
+  k->n += is_extent;
+  return k->of_extents;
+}
+
+Expr tirc_script_simple_extent(Script *sc, Expr e) {
+  Looking k = {sc, sc->needs != NULL, 0};
+  if (k.of_extents) tirc_visit_expr(&(Visitor){.expr = look_at, .self = &k}, e);
+  return k.of_extents && k.n ? simplify(sc, e) : e;
+}
+
 /* What was required before holds where this is asked. */
 static bool follows(Script *sc, Expr cond) {
   Analyzer *known = analyzer_of(sc, cond);

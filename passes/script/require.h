@@ -27,6 +27,9 @@ const char *tirc_script_placed(Tirc *c, const char *message, Loc in);
 /* The variables of e are extents from now on. */
 void tirc_script_extents(Script *sc, Expr e);
 
+/* What is made of extents alone, simplified: (n + 2 - 3 + 1) // 1 is n. Others stay as they are. */
+Expr tirc_script_simple_extent(Script *sc, Expr e);
+
 Value tirc_script_run_require(Script *sc, Value self, const Args *a);
 Value tirc_script_run_known(Script *sc, Value self, const Args *a);
 Value tirc_script_run_simplify(Script *sc, Value self, const Args *a);

@@ -12,6 +12,7 @@
 #include "ir/tree/visit.h"
 #include "passes/module/pipeline.h"
 #include "passes/module/plan.h"
+#include "passes/script/require.h"
 
 #include <stdlib.h>
 
@@ -461,7 +462,7 @@ static const char *extent_words(Making *k, Expr e) {
     const EntryExtent *x = &k->sizes.extents[i];
     tirc_map_set(k->c, &names, x->var, tirc_var(k->c, x->name, x->var->dtype));
   }
-  return tirc_print_expr(k->c, tirc_substitute(k->c, e, &names));
+  return tirc_script_plain_words(k->c, tirc_print_expr(k->c, tirc_substitute(k->c, e, &names)));
 }
 
 static EntryTensor tensor_of(Making *k, const Func *f, int i, const char *name) {

@@ -103,12 +103,14 @@ def test_extents_that_have_to_fit(tmp_path):
     nodes = [node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], strides=[2, 2]), node("ConvTranspose", ["p", "w"], ["u"], strides=[2, 2]),
              node("Concat", ["x", "u"], ["y"], axis=1)]
     path = tmp_path / "unet.onnx"
-    path.write_bytes(model(nodes, [value("x", "float32", (1, 1, "H", "W"))], [value("y", "float32", (1, 2, "H", "W"))],
+    path.write_bytes(model(nodes, [value("x", "float32", (1, 1, "H", "W"))], [value("y", "float32", (1, 2, "H", "W")), value("u", "float32", (1, 1, "h", "w"))],
                            [tensor(np.ones((1, 1, 2, 2), "float32"), "w")], opset=17))
     m = tirc.load(build(path, tmp_path / "unet.so"))
+    assert [t.shape for t in m.outputs] == [(1, 2, "H", "W"), (1, 1, "H // 2 * 2", "W // 2 * 2")]
     for h, w in ((4, 6), (8, 2), (2, 32)):
         x = floats(1, 1, h, w)
-        y = m(x)
+        y, u = m(x)
+        np.testing.assert_array_equal(y[:, 1:], u)
         np.testing.assert_array_equal(y[:, :1], x)
         np.testing.assert_array_equal(y[:, 1:, ::2, ::2], x.reshape(1, 1, h // 2, 2, w // 2, 2).max((3, 5)))
     for h, w in ((5, 6), (4, 7), (1, 2)):
