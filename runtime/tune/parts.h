@@ -32,6 +32,7 @@ typedef struct Task {
   int n_best;
   int64_t trials, failed;
   double gained;      /* by the last batches, as a part of the best */
+  double operations;  /* on floats, of a call; 0: none, or unknown */
   double loads, load; /* cores that others used: summed up over `loaded` trials; at the end */
   int64_t loaded;
   bool wrong, exhausted;
@@ -48,6 +49,7 @@ struct Tuning {
   int n_ranges;
   const tirc_input_range *ranges;
   double start;
+  double peak;        /* operations on floats a second; 0: unknown, or one program alone */
   double measuring;   /* seconds that candidates took from being proposed to being measured, */
   int64_t candidates; /* and how many */
   double share_ends;  /* until when finals take turns; INFINITY: no limit */

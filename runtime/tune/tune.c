@@ -19,29 +19,55 @@ enum { TRIALS = 64 };
 
 /* --- which program ---------------------------------------------------------------------------- */
 
-/* What a batch is expected to gain of the whole: the task's part of it, times what the last ones
- * gained or, without that, less and less. */
-static double promise(const Task *t) {
-  const double weight = t->given->weight > 0 ? t->given->weight : 1;
-  const double hope = 0.1 / (1 + (double)t->trials / (double)BATCH);
-  return weight * tirc_tuning_best(t) * fmax(t->gained, hope);
+/* Its part of the time of the whole; INFINITY where no candidate works yet. */
+static double time_of(const Task *t) {
+  return (t->given->weight > 0 ? t->given->weight : 1) * tirc_tuning_best(t);
 }
 
-/* None has less than a quarter of its share. NULL: nothing new can be made. */
+/* How much of it the ceiling of floats in registers leaves to be gained; what memory or integers
+ * bind has no such ceiling. Never nothing: the peak is measured, too. */
+static double distance(const Task *t) {
+  const double peak = t->tuning->peak;
+  return peak > 0 ? fmax(0.05, 1 - t->operations / peak / tirc_tuning_best(t)) : 1;
+}
+
+/* What a batch is expected to gain of the whole: the task's part of it that may be gained, times
+ * what the last ones gained or, without that, less and less. */
+static double promise(const Task *t) {
+  const double hope = 0.1 / (1 + (double)t->trials / (double)BATCH);
+  return time_of(t) * distance(t) * fmax(t->gained, hope);
+}
+
+static double time_of_all(const Tuning *t) {
+  double all = 0;
+  for (int i = 0; i < t->n; i++)
+    if (!t->tasks[i].is_left && isfinite(time_of(&t->tasks[i]))) all += time_of(&t->tasks[i]);
+  return all;
+}
+
+/* Whether it takes a quarter of an equal part of the time: only such a task has a part of the
+ * trials that is its own. */
+static bool counts(const Tuning *t, const Task *x, double all) {
+  return x->trials == 0 || 4 * t->n * time_of(x) >= all;
+}
+
+/* Each has a trial first, which tells its time. Then none that counts has less than a quarter of
+ * its share. NULL: nothing new can be made. */
 static Task *next_task(Tuning *t) {
   Task *best = NULL, *starved = NULL;
+  const double all = time_of_all(t);
   for (int i = 0; i < t->n; i++) {
     Task *x = &t->tasks[i];
     if (x->exhausted || x->is_left) continue;
-    const bool starves = x->trials == 0 || 4 * x->trials * t->n < t->trials;
+    const bool starves = x->trials == 0 || (4 * x->trials * t->n < t->trials && counts(t, x, all));
     if (starves && (!starved || x->trials < starved->trials)) starved = x;
     if (!best || !isfinite(tirc_tuning_best(x)) || promise(x) > promise(best)) best = x;
   }
   return starved ? starved : best;
 }
 
-/* Programs share the trials, but one that came to a search late is not left with none: a quarter of
- * its share is its own, whatever others have had. */
+/* Programs share the trials, but one that counts and came to a search late is not left with none: a
+ * quarter of its share is its own, whatever others have had. */
 static int64_t own_share(const Tuning *t) {
   const int64_t each = t->options->trials > 0 ? t->options->trials : TRIALS;
   return (each + 3) / 4;
@@ -50,10 +76,12 @@ static int64_t own_share(const Tuning *t) {
 static Task *starved_task(Tuning *t) {
   Task *starved = NULL;
   int64_t fewest = own_share(t);
+  const double all = time_of_all(t);
   for (int i = 0; i < t->n; i++) {
     Task *x = &t->tasks[i];
     const int64_t made = x->trials + x->study.queued + x->study.running;
-    if (!x->exhausted && !x->is_left && made < fewest) starved = x, fewest = made;
+    if (!x->exhausted && !x->is_left && made < fewest && counts(t, x, all))
+      starved = x, fewest = made;
   }
   return starved;
 }
@@ -163,7 +191,10 @@ static tirc_status recall_trials(Tuning *tuning, Task *t, tirc_error **error) {
 
 static tirc_status start_task(Tuning *tuning, Task *t, const tirc_tune_task *given,
                               tirc_error **error) {
+  tirc_cost cost = {0};
   t->given = given;
+  t->operations =
+      tirc_module_cost(given->module, NULL, &cost, NULL) == TIRC_OK ? cost.float_ops : 0;
   t->automatic.seconds = (double)INFINITY;
   t->c = tirc_context_new();
   if (!t->c) return tirc_api_no_memory(error);
@@ -244,7 +275,10 @@ static tirc_status search(Tuning *t, tirc_error **error) {
     const int64_t others = o.made - next->trials - next->study.queued - next->study.running;
     int n = 0;
     const int64_t room = budget - others;
-    status = tirc_tuning_batch(t, next, most, room > own_share(t) ? room : own_share(t), &n, error);
+    /* of several the first trial tells the time alone */
+    const int first = t->n > 1 && next->trials == 0 ? 1 : most;
+    status =
+        tirc_tuning_batch(t, next, first, room > own_share(t) ? room : own_share(t), &n, error);
     if (status == TIRC_BAD && leave_out(t, next, error)) {
       status = TIRC_OK;
       continue;
@@ -256,6 +290,19 @@ static tirc_status search(Tuning *t, tirc_error **error) {
     status = tirc_tuning_finish(t, &t->tasks[i], error);
   tirc_tuning_tell_load(t);
   return status;
+}
+
+/* Operations on floats a second, the most of some that take milliseconds; 0: unknown. */
+static double peak_of(const tirc_tune_options *o, tirc_executor *x) {
+  enum { TIMES = 5, VECTOR_BITS = 512 };
+  const double operations = 1e7 * tirc_executor_threads(x);
+  double best = 0;
+  for (int i = 0; i < TIMES && !o->device; i++) {
+    const double start = tirc_now();
+    if (!tirc_executor_fma(x, VECTOR_BITS, operations)) return 0;
+    best = fmax(best, operations / (tirc_now() - start));
+  }
+  return best;
 }
 
 static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
@@ -272,7 +319,8 @@ static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_opti
   if (status == TIRC_OK) status = tirc_executor_new(t.options->threads, &executor, error);
   if (status != TIRC_OK) return status;
   const int threads = tirc_executor_threads(executor);
-  tirc_executor_free(executor); /* it only tells how many; no threads of ours run meanwhile */
+  if (n > 1) t.peak = peak_of(t.options, executor);
+  tirc_executor_free(executor); /* no threads of ours run meanwhile */
   t.tasks = calloc((size_t)n + 1, sizeof *t.tasks);
   t.results = tirc_tune_results_new(n);
   status = t.tasks && t.results ? tirc_store_open(&t.store, t.options->database, t.options->lease,
