@@ -390,7 +390,8 @@ static Node write_branch(GraphMaker *m, Script *sc, const GraphBody *body, const
   body->run(body, sc, NULL, outputs);
   for (int i = 0; i < n; i++) {
     const Node value = tirc_script_relax(outputs[i]);
-    if (!value || value->kind == NODE_TUPLE) return NULL; /* the If is refused */
+    if (!value || value->kind == NODE_TUPLE || tirc_graph_counted(m, value))
+      return NULL; /* the If is refused */
     values[i] = tirc_graph_operand(m, value);
   }
   const Node result = n == 1 ? values[0] : tirc_node_tuple(c, n, values);
@@ -515,7 +516,8 @@ static Value loop(void *self, Script *sc, const GraphLoop *l) {
                    .first = first,
                    .states = states};
   const int before = m->bindings.n;
-  const bool ok = write_turn(m, sc, l, &part);
+  bool ok = write_turn(m, sc, l, &part);
+  for (int i = 0; i < l->n; i++) ok &= !tirc_graph_counted(m, first[i]);
   part.n_bindings = m->bindings.n - before;
   part.bindings = tirc_copy(c, m->bindings.at + before, part.n_bindings);
   m->bindings.n = before;

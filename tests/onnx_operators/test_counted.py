@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from test_conversions import SEED, TIRC, floats, int64
-from messages import model, node, tensor, value
+from messages import graph, model, node, tensor, value
 
 
 def run(folder, text, inputs, outputs, *options):
@@ -90,3 +90,15 @@ def test_refused(tmp_path, last):
     y = x.T[keep]
     wanted = {"ReduceSum": y.sum(keepdims=True), "Softmax": np.exp(y) / np.exp(y).sum(0), "EyeLike": np.eye(3, 2, dtype="float32"), "Reshape": y.reshape(-1)}[last]
     passes(run(tmp_path, text, [x, keep], [wanted.astype("float32")]))
+
+
+def test_branch(tmp_path):
+    """What a branch gives has no count."""
+    one, other = (graph([node(op, ["y"], [name])], [], [value(name, "float32", ("n",))]) for op, name in (("Relu", "a"), ("Abs", "b")))
+    text = model([node("Compress", ["x", "keep"], ["y"]), node("If", ["c"], ["z"], "either", then_branch=one, else_branch=other)],
+                 [value("x", "float32", (4,)), value("keep", "bool", (4,)), value("c", "bool", ())], [value("z", "float32", ("n",))])
+    (tmp_path / "model.onnx").write_bytes(text)
+    result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
+    assert result.returncode == 2 and "'either'" in result.stderr, result.stderr
+    x, keep = floats(4), np.array([True, False, True, True])
+    passes(run(tmp_path, text, [x, keep, np.array(False)], [np.abs(x[keep])]))
