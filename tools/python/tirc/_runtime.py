@@ -323,13 +323,24 @@ def _module_of(mod):
     return as_module(mod.mod if hasattr(mod, "mod") and not isinstance(mod, IRModule) else mod)
 
 
-def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=0, operators=None, **options):
+def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=0, operators=None, example=None, dynamic_shapes=None, **options):
     """A callable of a model: a module with a graph, or the path of its file, ONNX or text. model(x), or model(x=...) by the
     names of its inputs; several results are a tuple. weights: a .safetensors file or a dict of arrays; those of a file of
     ONNX are its own. bind, defines: inputs that are constants, extents as numbers. plain=True: without schedules;
     script=FILE.sch: with this one. indices: "check", an index that a table has not is an error; "clip", it is the nearest one;
-    "trust", it is not looked at. Of a module of functions it is what build gives, by its name since TVM's 0.24."""
-    from . import _model
+    "trust", it is not looked at. Of a module of functions it is what build gives, by its name since TVM's 0.24.
+
+    compile(module, example), of a module of PyTorch: as torch.onnx.export writes it with these arguments, a tensor or a tuple of
+    them; dynamic_shapes is the exporter's."""
+    from . import _model, _torch
+    if _torch.is_module(mod):
+        if example is None and not isinstance(target, str):
+            target, example = None, target
+        def use(path):
+            return compile(path, target, weights=weights, bind=bind, defines=defines, threads=threads, operators=operators, **options)
+        return _torch.exported(mod, example, dynamic_shapes, use)
+    if example is not None or dynamic_shapes is not None:
+        raise ValueError("example and dynamic_shapes are for a module of PyTorch")
     if isinstance(mod, (str, os.PathLike)):
         module = _model.read_model(mod, defines or {}, bind, operators)
     else:
