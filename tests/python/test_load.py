@@ -136,6 +136,23 @@ def main(x: R.Tensor(("n", 4), "float32")):
             m(floats(n, 4))
 
 
+@pytest.mark.parametrize("mode, coordinates, rounding, times", [("nearest", "asymmetric", "floor", 2), ("nearest", "asymmetric", "ceil", 3),
+                                                                ("linear", "half_pixel", "floor", 2), ("cubic", "asymmetric", "floor", 3)])
+def test_resize_of_open_extents(tmp_path, mode, coordinates, rounding, times):
+    """By a whole number, against each size as a number."""
+    path = tmp_path / "resize.onnx"
+    path.write_bytes(model([node("Resize", ["x", "", "s"], ["y"], mode=mode, coordinate_transformation_mode=coordinates, nearest_mode=rounding)],
+                           [value("x", "float32", (1, 2, "H", "W"))], [value("y", "float32", (1, 2, "H2", "W2"))],
+                           [tensor(np.array([1, 1, times, times], "float32"), "s")], opset=13))
+    m = tirc.load(build(path, tmp_path / "resize.so", "--plain"))
+    assert m.outputs[0].shape == (1, 2, "H * %d" % times, "W * %d" % times)
+    for h, w in ((1, 2), (4, 5)):
+        x = floats(1, 2, h, w)
+        np.testing.assert_allclose(m(x), tirc.compile(path, defines={"H": h, "W": w}, plain=True)(x), rtol=1e-5, atol=1e-6)
+    with pytest.raises(tirc.ArgumentError, match="nothing to be resized" if mode != "nearest" or rounding != "floor" else "Resize"):
+        m(floats(1, 2, 0, 4))
+
+
 def test_no_weights(tmp_path):
     path = tmp_path / "negative.onnx"
     path.write_bytes(model([node("Neg", ["x"], ["y"])], [value("x", "float32", ())], [value("y", "float32", ())]))
