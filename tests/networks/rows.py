@@ -1,10 +1,10 @@
 """Products with a weight of a model, at many numbers of rows and columns: none may be much slower an element than its neighbours.
 
-    rows.py TIRC [--rows 1,2,127] [--widths 768,5003] [--sum 256] [--open] [--least 0.85] [--seconds 0.1] [OPTION OF BENCH...]
+    rows.py TIRC [--rows 1,2,127] [--widths 768,5003] [--sum 256] [--least 0.85] [--seconds 0.1] [OPTION OF BENCH...]
 
 Times are the least of a few runs of `bench`. A number of rows is compared with the median time an element of the three before it and
-the three behind it; one to four rows, which the memory binds, with none. With --open the file leaves the number of rows to the run. A
-measurement, not a test: it needs an idle machine. Without --rows it takes every prime number up to 260 and its neighbours."""
+the three behind it; one to four rows, which the memory binds, with none. A measurement,
+not a test: it needs an idle machine. Without --rows it takes every prime number up to 260 and its neighbours."""
 import argparse
 import os
 import re
@@ -46,7 +46,6 @@ def main():
     parser.add_argument("--rows", type=numbers, default=usual_rows())
     parser.add_argument("--widths", type=numbers, default=[768, 1000, 5003])
     parser.add_argument("--sum", type=int, default=256)
-    parser.add_argument("--open", action="store_true")
     parser.add_argument("--least", type=float, default=0.85)
     parser.add_argument("--seconds", default="0.1")
     given, options = parser.parse_known_args()
@@ -56,10 +55,9 @@ def main():
         for width in given.widths:
             each = {}
             for rows in given.rows:
-                path = os.path.join(folder, f"{width}.onnx" if given.open else f"{width}_{rows}.onnx")
-                write(path, "rows" if given.open else rows, given.sum, width)
-                run = options + (["--size", f"rows={rows}"] if given.open else [])
-                each[rows] = min(least_time(given.tirc, path, run) for _ in range(3)) / (rows * width)
+                path = os.path.join(folder, f"{width}_{rows}.onnx")
+                write(path, rows, given.sum, width)
+                each[rows] = min(least_time(given.tirc, path, options) for _ in range(3)) / (rows * width)
             for at, rows in enumerate(given.rows):
                 near = given.rows[max(0, at - 3):at] + given.rows[at + 1:at + 4]
                 speed = statistics.median(each[n] for n in near) / each[rows] if near else 1
