@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIRC_ABI 2
+#define TIRC_ABI 3
 
 #define TIRC_API __attribute__((visibility("default")))
 #ifdef __cplusplus

@@ -10,7 +10,7 @@ import pathlib
 from ctypes import (CFUNCTYPE, POINTER, Structure, Union, byref, c_bool, c_char_p, c_double, c_int,
                     c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
-ABI = 2
+ABI = 3
 _NAME = "libtirc.so.%d" % ABI
 
 
