@@ -40,8 +40,7 @@ static int pattern_of(const Fusion *f, Node n) {
   const Func *func = n->kind == NODE_CALL_TIR ? tirc_module_func(f->m, n->name) : NULL;
   const Expr e = func ? tirc_attrs_get(func->attrs, OP_PATTERN) : NULL;
   int64_t pattern;
-  if (!e || n->value || n->info->kind == INFO_TUPLE || !tirc_const_int(e, &pattern))
-    return PATTERN_OPAQUE;
+  if (!e || n->info->kind == INFO_TUPLE || !tirc_const_int(e, &pattern)) return PATTERN_OPAQUE;
   return (int)pattern;
 }
 
@@ -246,14 +245,35 @@ static const Graph *graph_of(Outline *o) {
   return g;
 }
 
+/* Extents that no parameter's shape has by itself come as one more, an R.Shape of them. */
+static void take_extents(Outline *o, Loc loc) {
+  Tirc *c = o->f->c;
+  const int n = o->params.n;
+  Symbols symbols = {0};
+  Expr untold;
+  while (
+      (untold = tirc_untold_symbol(c, o->params.n, o->params.at, o->bindings.n, o->bindings.at))) {
+    vec_push(c, symbols, untold);
+    const Expr *shape = tirc_copy(c, symbols.at, symbols.n);
+    const struct StructInfo extents = {.kind = INFO_SHAPE, .ndim = symbols.n, .shape = shape};
+    const Info info = tirc_info_copy(c, &extents);
+    const struct Node value = {.kind = NODE_SHAPE,
+                               .info = info,
+                               .value = tirc_expr(c, OP_TUPLE, DT_HANDLE, symbols.n, shape),
+                               .loc = loc};
+    o->params.n = o->args.n = n;
+    vec_push(c, o->params, tirc_node_var(c, "extents", info, loc));
+    vec_push(c, o->args, tirc_graph_node(c, &value));
+  }
+}
+
 /* The call in place of the group's last member; NULL: it stays as it is. */
 static Node outline(Fusion *f, GraphRewriter *r, int sink) {
   Outline o = {.f = f, .r = r, .name = {.c = f->c}};
   for (int i = 0; i <= sink; i++)
     if (group_of(f, i) == group_of(f, sink)) add_member(&o, &f->at[i]);
-  if (o.bindings.n < 2 ||
-      tirc_untold_symbol(f->c, o.params.n, o.params.at, o.bindings.n, o.bindings.at))
-    return NULL;
+  if (o.bindings.n < 2) return NULL;
+  take_extents(&o, f->at[sink].binding->loc);
   const Graph *g = graph_of(&o);
   struct Node call = {.kind = NODE_CALL_GRAPH,
                       .name = g->name,

@@ -95,13 +95,16 @@ static void merge_call(Merge *k, Node call, Node result) {
   Match match = {.c = c};
   PtrMap buffers = {0}, symbols = {0};
   Info *is = tirc_new_array(c, Info, f->n_params);
-  for (int i = 0; i < f->n_params; i++) is[i] = i < call->n ? call->args[i]->info : call->info;
-  const int wrong =
-      tirc_match_params(&match, f->n_params, tirc_buffer_infos(c, f->n_params, f->buffers), is);
+  const int count = call->n + 1; /* what is behind them is scalars */
+  for (int i = 0; i < count; i++) is[i] = i < call->n ? call->args[i]->info : call->info;
+  for (int i = count; i < f->n_params; i++)
+    tirc_map_set(c, &match.symbols, f->params[i],
+                 tirc_cast(c, f->params[i]->dtype, call->value->args[i - count]));
+  const int wrong = tirc_match_params(&match, count, tirc_buffer_infos(c, count, f->buffers), is);
   if (wrong >= 0)
     tirc_fail(c, call->loc, CODE_SHAPE, NULL, "R.call_tir of %s: %s: %s", call->name,
               f->buffers[wrong]->name, match.why);
-  for (int i = 0; i < f->n_params; i++)
+  for (int i = 0; i < count; i++)
     tirc_map_set(c, &buffers, f->buffers[i],
                  tirc_map_get(&k->buffers, i < call->n ? call->args[i] : result));
   const Block *own = &f->body->u.block;
@@ -126,28 +129,44 @@ static bool has_plain_root(const Func *f) {
          !f->body->u.block.n_matches;
 }
 
+/* How many parameters are tensors: behind them may stand an R.Shape of extents that none tells. */
+static int tensor_params(const Graph *g) {
+  const Node last = g->n_params ? g->params[g->n_params - 1] : NULL;
+  return g->n_params - (last && last->info && last->info->kind == INFO_SHAPE && last->info->shape);
+}
+
 static bool is_mergeable(Tirc *c, const Module *m, const Graph *g) {
   if (!tirc_is_primitive(g) || g->n_blocks != 1) return false;
   for (int i = 0; i < g->blocks[0].n; i++) {
     const Node value = g->blocks[0].at[i].value;
     const Func *f = value->kind == NODE_CALL_TIR ? tirc_module_func(m, value->name) : NULL;
-    if (!f || value->value || value->info->kind != INFO_TENSOR || !has_plain_root(f)) return false;
+    if (!f || value->info->kind != INFO_TENSOR || !has_plain_root(f)) return false;
   }
   if (tirc_untold_symbol(c, g->n_params, g->params, g->blocks[0].n, g->blocks[0].at)) return false;
+  for (int i = 0; i < tensor_params(g); i++)
+    if (!g->params[i]->info || g->params[i]->info->kind != INFO_TENSOR) return false;
   return g->blocks[0].n && g->result == g->blocks[0].at[g->blocks[0].n - 1].var;
+}
+
+/* The buffer of what a call gives, which stands behind those of its arguments. */
+static Buffer result_buffer(const Module *m, Node call) {
+  return tirc_module_func(m, call->name)->buffers[call->n];
 }
 
 static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
   Merge k = {.c = c, .m = m, .g = g};
   const GraphBlock *block = &g->blocks[0];
-  const int n = g->n_params + 1;
-  Expr *params = tirc_new_array(c, Expr, n);
-  Buffer *buffers = tirc_new_array(c, Buffer, n);
+  const int n_tensors = tensor_params(g), n = n_tensors + 1;
+  const Info extents = n_tensors < g->n_params ? g->params[n_tensors]->info : NULL;
+  const int all = n + (extents ? extents->ndim : 0);
+  Expr *params = tirc_new_array(c, Expr, all);
+  Buffer *buffers = tirc_new_array(c, Buffer, all);
   own_symbols(&k);
+  for (int i = n; i < all; i++) params[i] = tirc_substitute(c, extents->shape[i - n], &k.symbols);
   for (int i = 0; i < n; i++) {
-    const Node node = i < g->n_params ? g->params[i] : g->result;
-    const Func *last = tirc_module_func(m, block->at[block->n - 1].value->name);
-    const char *name = i < g->n_params ? node->name : last->buffers[last->n_params - 1]->name;
+    const Node node = i < n_tensors ? g->params[i] : g->result;
+    const char *name =
+        i < n_tensors ? node->name : result_buffer(m, block->at[block->n - 1].value)->name;
     buffers[i] = buffer_of(&k, name, node->info);
     params[i] = tirc_var(c, tirc_format(c, "var_%s", name), DT_HANDLE);
     tirc_map_set(c, &k.buffers, node, buffers[i]);
@@ -155,8 +174,7 @@ static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
   for (int i = 0; i < block->n; i++) {
     const Binding *b = &block->at[i];
     if (b->var != g->result) {
-      const Func *f = tirc_module_func(m, b->value->name);
-      Buffer between = buffer_of(&k, f->buffers[f->n_params - 1]->name, b->var->info);
+      Buffer between = buffer_of(&k, result_buffer(m, b->value)->name, b->var->info);
       vec_push(c, k.allocs, between);
       tirc_map_set(c, &k.buffers, b->var, between);
     }
@@ -169,7 +187,7 @@ static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
                       .body = tirc_seq(c, k.body.n, k.body.at)};
   Func *f = tirc_new(c, Func);
   *f = (Func){.name = g->name,
-              .n_params = n,
+              .n_params = all,
               .params = params,
               .buffers = buffers,
               .body = tirc_block(c, &root),
@@ -180,7 +198,8 @@ static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
 }
 
 /* --- constants ----------------------------------------------------------------------------------
- * A prim_func takes tensors: constants of the graph become parameters behind its own.
+ * A prim_func takes tensors: constants of the graph become parameters behind its own, before the
+ * extents.
  */
 
 typedef struct Lifting {
@@ -212,8 +231,9 @@ static const Graph *without_constants(Tirc *c, const Graph *g, Lifting *k) {
   GraphRewriter r = {.c = c, .value = lift_constants, .self = k};
   Graph *to = tirc_copy(c, tirc_rewrite_graph(&r, g), 1);
   Node *params = tirc_new_array(c, Node, g->n_params + k->own.n);
-  for (int i = 0; i < g->n_params + k->own.n; i++)
-    params[i] = i < g->n_params ? g->params[i] : k->own.at[i - g->n_params];
+  const int n = tensor_params(g), behind = n + k->own.n;
+  for (int i = 0; i < behind; i++) params[i] = i < n ? g->params[i] : k->own.at[i - n];
+  if (n < g->n_params) params[behind] = g->params[n];
   to->n_params += k->own.n;
   to->params = params;
   return to;
@@ -225,7 +245,8 @@ typedef struct Merged {
   StrMap constants; /* name of a function that was a graph -> Lifting * */
 } Merged;
 
-/* cls.fused(x, w)  ->  R.call_tir(cls.fused, (x, w), out_sinfo=...) */
+/* cls.fused(x, w, R.shape([n]))  ->  R.call_tir(cls.fused, (x, w), out_sinfo=...,
+ * tir_vars=R.shape([n])) */
 static Node call_func(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   (void)b;
   (void)alias;
@@ -235,10 +256,12 @@ static Node call_func(GraphRewriter *r, const Binding *b, Node value, Node *alia
   if (!lifted) return value;
   struct Node to = *value;
   Node *args = tirc_new_array(r->c, Node, value->n + lifted->constants.n);
+  const Info last = value->n ? value->args[value->n - 1]->info : NULL;
+  const int n = value->n - (last && last->kind == INFO_SHAPE);
+  if (n < value->n) to.value = tirc_expr(r->c, OP_TUPLE, DT_HANDLE, last->ndim, last->shape);
   to.kind = NODE_CALL_TIR;
-  to.n += lifted->constants.n;
-  for (int i = 0; i < to.n; i++)
-    args[i] = i < value->n ? value->args[i] : lifted->constants.at[i - value->n];
+  to.n = n + lifted->constants.n;
+  for (int i = 0; i < to.n; i++) args[i] = i < n ? value->args[i] : lifted->constants.at[i - n];
   to.args = args;
   return tirc_graph_node(r->c, &to);
 }

@@ -144,11 +144,15 @@ Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings,
   Symbols symbols = {0};
   for (int i = 0; i < n; i++) {
     const Info info = params[i]->info;
-    for (int d = 0; info && info->kind == INFO_TENSOR && info->shape && d < info->ndim; d++)
+    const bool tells = info && (info->kind == INFO_TENSOR || info->kind == INFO_SHAPE);
+    for (int d = 0; tells && info->shape && d < info->ndim; d++)
       if (info->shape[d]->op == OP_VAR) tirc_map_set(c, &told, info->shape[d], info);
     tirc_info_symbols(c, info, &seen, &symbols);
   }
-  for (int i = 0; i < n_bindings; i++) tirc_info_symbols(c, bindings[i].var->info, &seen, &symbols);
+  for (int i = 0; i < n_bindings; i++) {
+    tirc_info_symbols(c, bindings[i].var->info, &seen, &symbols);
+    tirc_node_symbols(c, bindings[i].value, &seen, &symbols);
+  }
   for (int i = 0; i < symbols.n; i++)
     if (!tirc_map_has(&told, symbols.at[i])) return symbols.at[i];
   return NULL;

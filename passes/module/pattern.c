@@ -87,9 +87,12 @@ typedef struct Blocks {
   bool injective_last;
 } Blocks;
 
-/* Stores to what is an argument of the function: whoever fuses would hide that it is refused. */
+/* Stores to what is an argument of the function: whoever fuses would hide that it is refused. The
+ * result is the last tensor; scalars stand behind it. */
 static bool writes_argument(const Func *f, const Block *b) {
-  for (int i = 0; i + 1 < f->n_params; i++)
+  int result = f->n_params - 1;
+  while (result > 0 && !f->buffers[result]) result--;
+  for (int i = 0; i < result; i++)
     if (b->body->kind == STMT_STORE && b->body->u.store.buffer == f->buffers[i]) return true;
   return false;
 }
