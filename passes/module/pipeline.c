@@ -94,8 +94,9 @@ Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options) {
   return p;
 }
 
-const Module *tirc_pack_module(Tirc *c, const Module *m) {
-  return tirc_pass_split_packing(tirc_passes_open(c, NULL), m);
+const Module *tirc_finish_module(Tirc *c, const Module *m, const Module *unscheduled) {
+  Passes *p = tirc_passes_open(c, &(PipelineOptions){.unscheduled = unscheduled});
+  return tirc_pass_split_packing(p, tirc_pass_init_empty(p, m));
 }
 
 /* A pass that leaves what is no module any more is a defect, and is named. */

@@ -51,9 +51,9 @@ int tirc_find_phase(const char *name);
 /* What passes work with, in context c. options (or NULL) stay the caller's. Throws "name" for a
  * skipped pass that there is not. */
 Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options);
-/* A module whose graphs call prim_funcs only, with the copies of weights that schedules ask for as
- * calls of their own: the pass SplitPacking. */
-const Module *tirc_pack_module(Tirc *c, const Module *m);
+/* A module whose graphs call prim_funcs only, after the passes of the phase "program", whether they
+ * ran or not. unscheduled (or NULL): what tirc_unscheduled gave. */
+const Module *tirc_finish_module(Tirc *c, const Module *m, const Module *unscheduled);
 /* The module after the phases from number `first` to number `last`, this one too; before the first
  * of all, 0, what is known of its values is inferred. */
 const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last);

@@ -43,7 +43,7 @@ static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
 /* The module as its code names it, before it is lowered. */
 static const Module *for_code(Tirc *c, const tirc_module *from, const char *main_name) {
   const Module *m = tirc_has_kernels(from->m) ? from->m : rename_main(c, from->m, main_name);
-  if (m->n_graphs && !from->lowered) return tirc_pack_module(c, m);
+  if (m->n_graphs && !from->lowered) return tirc_finish_module(c, m, from->unscheduled);
   return from->lowered ? m : tirc_split_packing(c, m);
 }
 

@@ -239,4 +239,5 @@ def main():
         sys.exit(f"networks.py: no file {o.network}, and not one of {', '.join(MADE)}")
 
 
-main()
+if __name__ == "__main__":
+    main()
