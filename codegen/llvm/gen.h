@@ -33,6 +33,7 @@ typedef struct Exit {
 /* Workspace of the function being built that must be freed on every way out, innermost first. */
 typedef struct Workspace {
   LLVMValueRef pointer, bytes;
+  LLVMValueRef on_stack; /* whether it came to lie there, and is not freed; NULL: it does not */
   struct Workspace *outer;
   Exit exit; /* frees it and goes on to the exit of the outer one */
 } Workspace;
@@ -141,6 +142,8 @@ void tirc_gen_loop(Gen *g, DType type, LLVMValueRef min, LLVMValueRef extent, LL
                    void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self);
 /* Leaves the function with `status` where the i1 `failed` holds, freeing what must be freed. */
 void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);
+/* Gives back what w holds; building goes on in another block where only some of it is held. */
+void tirc_gen_free(Gen *g, const Workspace *w);
 
 /* --- error_text.c --------------------------------------------------------------------------- */
 /* The function NAME_error_text for the codes of one function, or of all (NULL). */

@@ -223,22 +223,51 @@ static LLVMValueRef dynamic_bytes(Gen *g, Buffer b) {
   return LLVMBuildSelect(g->b, overflowed, tirc_gen_int(g, i64, INT64_MAX), bytes, "");
 }
 
+/* What turns out small in a step of a parallel loop needs no allocator, which would take as long as
+ * a short row. */
+enum { SMALL = 16 << 10 };
+
+static void take_from_runtime(Gen *g, Workspace *w) {
+  LLVMValueRef args[2] = {g->f.rt, w->bytes};
+  w->pointer = tirc_gen_service(g, SERVICE_ALLOC, 2, args);
+  LLVMValueRef none = LLVMBuildIsNull(g->b, w->pointer, "");
+  tirc_gen_leave_if(g, none, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 1));
+}
+
+/* The frame has a place for it, which is taken where the size turns out to fit. */
+static void take_small(Gen *g, Buffer b, Workspace *w) {
+  LLVMValueRef slot = frame_slot(g, b, SMALL);
+  g->f.stack_bytes += SMALL;
+  LLVMBasicBlockRef large = tirc_gen_block(g, "large"), taken = tirc_gen_block(g, "taken");
+  LLVMValueRef most = tirc_gen_int(g, LLVMTypeOf(w->bytes), SMALL);
+  w->on_stack = LLVMBuildICmp(g->b, LLVMIntULE, w->bytes, most, "");
+  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b)};
+  LLVMBuildCondBr(g->b, w->on_stack, taken, large);
+  LLVMPositionBuilderAtEnd(g->b, large);
+  take_from_runtime(g, w);
+  LLVMValueRef pointers[2] = {slot, w->pointer};
+  from[1] = LLVMGetInsertBlock(g->b);
+  LLVMBuildBr(g->b, taken);
+  LLVMPositionBuilderAtEnd(g->b, taken);
+  w->pointer = LLVMBuildPhi(g->b, LLVMTypeOf(slot), b->name);
+  LLVMAddIncoming(w->pointer, pointers, from, 2);
+}
+
 static void from_runtime(Gen *g, Stmt s, int64_t bytes) {
   Buffer b = s->u.alloc.buffer;
   LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1);
-  LLVMValueRef size = bytes >= 0 ? tirc_gen_int(g, i64, bytes) : dynamic_bytes(g, b);
-  LLVMValueRef args[3] = {g->f.rt, size};
-  LLVMValueRef p = tirc_gen_service(g, SERVICE_ALLOC, 2, args);
-  LLVMValueRef none = LLVMBuildIsNull(g->b, p, "");
-  tirc_gen_leave_if(g, none, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 1));
-  Workspace w = {.pointer = p, .bytes = size, .outer = g->f.workspace};
+  Workspace w = {.bytes = bytes >= 0 ? tirc_gen_int(g, i64, bytes) : dynamic_bytes(g, b),
+                 .outer = g->f.workspace};
+  if (bytes < 0 && g->f.in_parallel && tirc_fits_stack(SMALL, g->f.stack_bytes))
+    take_small(g, b, &w);
+  else
+    take_from_runtime(g, &w);
   g->f.workspace = &w;
-  tirc_map_set(g->c, &g->f.vars, b->data, p);
+  tirc_map_set(g->c, &g->f.vars, b->data, w.pointer);
   tirc_gen_stmt(g, s->u.alloc.body);
   tirc_map_remove(&g->f.vars, b->data);
   g->f.workspace = w.outer;
-  LLVMValueRef freed[3] = {g->f.rt, p, size};
-  tirc_gen_service(g, SERVICE_FREE, 3, freed);
+  tirc_gen_free(g, &w);
 }
 
 static LLVMTypeRef constant_type(Gen *g, DType t) {

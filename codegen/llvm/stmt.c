@@ -9,9 +9,19 @@ LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name) {
   return LLVMAppendBasicBlockInContext(g->context, g->f.fn, name);
 }
 
-static void free_workspace(Gen *g, const Workspace *w) {
+void tirc_gen_free(Gen *g, const Workspace *w) {
+  LLVMBasicBlockRef freed = NULL;
+  if (w->on_stack) {
+    LLVMBasicBlockRef free = tirc_gen_block(g, "free");
+    freed = tirc_gen_block(g, "freed");
+    LLVMBuildCondBr(g->b, w->on_stack, freed, free);
+    LLVMPositionBuilderAtEnd(g->b, free);
+  }
   LLVMValueRef args[3] = {g->f.rt, w->pointer, w->bytes};
   tirc_gen_service(g, SERVICE_FREE, 3, args);
+  if (!freed) return;
+  LLVMBuildBr(g->b, freed);
+  LLVMPositionBuilderAtEnd(g->b, freed);
 }
 
 /* The exit that frees w and all around it, for branches to come. Shared, because one a branch would
@@ -23,11 +33,12 @@ static const Exit *shared_exit(Gen *g, Workspace *w) {
   LLVMPositionBuilderAtEnd(g->b, e->block);
   e->phi = LLVMBuildPhi(g->b, tirc_gen_int_type(g, 32, 1), "status");
   if (w) {
-    free_workspace(g, w);
+    tirc_gen_free(g, w);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     const Exit *outer = shared_exit(g, w->outer);
-    LLVMPositionBuilderAtEnd(g->b, e->block);
+    LLVMPositionBuilderAtEnd(g->b, here);
     LLVMBuildBr(g->b, outer->block);
-    LLVMAddIncoming(outer->phi, &e->phi, &e->block, 1);
+    LLVMAddIncoming(outer->phi, &e->phi, &here, 1);
   } else {
     LLVMBuildRet(g->b, e->phi);
   }
@@ -48,7 +59,7 @@ void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status) {
   LLVMBasicBlockRef leave = tirc_gen_block(g, "leave"), stay = tirc_gen_block(g, "stay");
   LLVMBuildCondBr(g->b, failed, leave, stay);
   LLVMPositionBuilderAtEnd(g->b, leave);
-  for (Workspace *w = g->f.workspace; w; w = w->outer) free_workspace(g, w);
+  for (Workspace *w = g->f.workspace; w; w = w->outer) tirc_gen_free(g, w);
   LLVMBuildRet(g->b, status);
   LLVMPositionBuilderAtEnd(g->b, stay);
 }
