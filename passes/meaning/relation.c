@@ -95,7 +95,7 @@ static Expr without_bindings(Relations *r, Place *at, Expr e) {
 }
 
 static void know_ranges(Relations *r, Place *at) {
-  for (Place *p = at; p && p->ranged != r->ranges; p = p->up) {
+  for (Place *p = at; p && p != &r->nowhere && p->ranged != r->ranges; p = p->up) {
     p->ranged = r->ranges;
     if (p->kind == PLACE_LOOP && !tirc_reads_memory(p->a) && !tirc_reads_memory(p->b))
       tirc_bind_range(r->ranges, p->var, (Range){p->a, p->b});

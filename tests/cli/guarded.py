@@ -38,7 +38,7 @@ def in_a_child(f):
     child = os.fork()
     if not child:
         try:
-            os._exit(int(f()))
+            os._exit(int(f() or 0))
         except BaseException as error:
             print(error, flush=True)
             os._exit(2)

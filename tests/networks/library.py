@@ -8,7 +8,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path += [os.path.join(HERE, "..", "..", "tools", "python"), os.path.join(HERE, "..", "cli")]
-from guarded import Guarded  # noqa: E402
+from guarded import Guarded, in_a_child  # noqa: E402, F401
 
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
 

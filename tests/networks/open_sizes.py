@@ -67,4 +67,5 @@ def main():
     sys.exit(failures > 0 or not runs)
 
 
-main()
+if __name__ == "__main__":
+    main()
