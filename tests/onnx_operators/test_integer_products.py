@@ -73,6 +73,13 @@ def test_matrices(tmp_path, kind, zero, w_kind, w_zero, turned, by_channel):
     assert 'out_dtype="int32"' in run(tmp_path, nodes, q, expected, weights)
 
 
+def test_transposed_to_itself(tmp_path):
+    """A transposition of axes in their own order turns nothing, however square the weight is."""
+    q, w = drawn("uint8", 3, 16), drawn("int8", 16, 16)
+    nodes = [steps("q", "s", "", "x"), steps("w", "t", "", "v"), node("Transpose", ["v"], ["vt"], perm=[0, 1]), node("MatMul", ["x", "vt"], ["y"])]
+    run(tmp_path, nodes, q, floats_of(q, 0.5, 0) @ floats_of(w, 0.25, 0), {"s": np.float32(0.5), "w": w, "t": np.float32(0.25)})
+
+
 @pytest.mark.parametrize("groups,by_channel", [(1, True), (1, False), (2, True)])
 def test_convolutions(tmp_path, groups, by_channel):
     """Those by groups stay as they are."""
