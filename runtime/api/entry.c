@@ -37,6 +37,7 @@ typedef struct Making {
   VEC(MemoryUse) uses;
   const EntryValue **memory; /* of each call: where that lies in the workspace */
   EntrySizes sizes;          /* what only the run knows, where extents are open */
+  const char *sizes_name;    /* of the function that computes it */
   VEC(RunCheck) run_checks;
 } Making;
 
@@ -488,6 +489,7 @@ static void name_all(Making *k, const char *name) {
   const Func *f = k->plan->signature;
   const char **names = tirc_new_array(k->c, const char *, f->n_params);
   k->e->name = entry_name(k->c, k->lowered, name, &taken);
+  k->sizes_name = tirc_free_name(k->c, k->lowered, tirc_format(k->c, "%s_sizes", k->e->name));
   const char *const own[] = {"workspace",
                              "prepared",
                              "weights",
@@ -496,6 +498,7 @@ static void name_all(Making *k, const char *name) {
                              "packed",
                              "failed",
                              k->e->name,
+                             k->sizes_name,
                              tirc_format(k->c, "%s_on_product", k->e->name),
                              tirc_format(k->c, "%s_products", k->e->name)};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -578,8 +581,7 @@ static void take_conditions(Making *k) {
 /* The function of sizes, when all that asks for one has asked. */
 static void add_sizes(Making *k) {
   if (!is_open(k)) return;
-  const Func *f = tirc_sizes_func(
-      &k->sizes, tirc_free_name(k->c, k->lowered, tirc_format(k->c, "%s_sizes", k->e->name)));
+  const Func *f = tirc_sizes_func(&k->sizes, k->sizes_name);
   k->e->sizes = k->lowered->n_funcs;
   k->e->n_sizes = k->sizes.values.n;
   add_function(k, f);
