@@ -1,9 +1,11 @@
 #include "counted.h"
 
+#include "ir/arith/arith.h"
 #include "ir/tree/visit.h"
 
 typedef struct Rows {
   Tirc *c;
+  Expr extent; /* how many rows there can be: the same in all of them */
   PtrMap axes; /* buffer -> the axis of its rows, plus one */
   const Block *block;
   Expr row; /* the iterator that numbers the rows in the block; NULL: none yet */
@@ -11,6 +13,12 @@ typedef struct Rows {
 } Rows;
 
 static int axis_of(const Rows *r, Buffer b) { return (int)(intptr_t)tirc_map_get(&r->axes, b) - 1; }
+
+/* A result with other rows than can be has another count, too: what is joined behind, or cut off. */
+static bool has_all_rows(const Rows *r, Buffer b, int axis) {
+  const Expr e = tirc_cast(r->c, DT_INT64, b->shape[axis]);
+  return tirc_is_int(tirc_simplify0(r->c, tirc_eq(r->c, e, r->extent)), 1);
+}
 
 static bool is_spatial(const Block *b, Expr e) {
   for (int i = 0; i < b->n_iters; i++)
@@ -64,7 +72,7 @@ static void see_block(Rows *r, const Block *b, Stmt whole) {
   if (!r->row || !r->ok) return;
   const int at = store->kind == STMT_STORE ? place_of_row(r, store) : -1;
   const int known = at < 0 ? -1 : axis_of(r, store->u.store.buffer);
-  r->ok = at >= 0 && (known < 0 || known == at);
+  r->ok = at >= 0 && (known < 0 ? has_all_rows(r, store->u.store.buffer, at) : known == at);
   if (r->ok && known < 0) {
     tirc_map_set(r->c, &r->axes, store->u.store.buffer, (void *)(intptr_t)(at + 1));
     tirc_visit_stmt(&v, whole); /* what it adds to itself */
@@ -86,8 +94,12 @@ static bool see_stmt(Visitor *v, Stmt s) {
 
 bool tirc_keeps_rows(Tirc *c, const Func *f, int n_operands, int *axes) {
   Rows r = {.c = c, .ok = true};
-  for (int i = 0; i < n_operands; i++)
-    if (axes[i] >= 0) tirc_map_set(c, &r.axes, f->buffers[i], (void *)(intptr_t)(axes[i] + 1));
+  for (int i = 0; i < n_operands; i++) {
+    if (axes[i] < 0) continue;
+    if (!r.extent) r.extent = tirc_cast(c, DT_INT64, f->buffers[i]->shape[axes[i]]);
+    r.ok &= has_all_rows(&r, f->buffers[i], axes[i]);
+    tirc_map_set(c, &r.axes, f->buffers[i], (void *)(intptr_t)(axes[i] + 1));
+  }
   const bool root = f->body->kind == STMT_BLOCK && !f->body->u.block.n_iters;
   tirc_visit_stmts(root ? f->body->u.block.body : f->body, see_stmt, &r);
   for (int i = n_operands; i < f->n_params; i++)

@@ -92,6 +92,20 @@ def test_refused(tmp_path, last):
     passes(run(tmp_path, text, [x, keep], [wanted.astype("float32")]))
 
 
+OTHER_COUNTS = [node("Concat", ["y", "more"], ["z"], "other", axis=0), node("Slice", ["y", "zero", "two"], ["z"], "other"),
+                node("Slice", ["y", "zero", "less"], ["z"], "other"), node("Pad", ["y", "pads"], ["z"], "other")]
+
+
+@pytest.mark.parametrize("last", OTHER_COUNTS)
+def test_other_counts(tmp_path, last):
+    """Rows that are joined behind those that are counted, or cut off, make another count."""
+    constants = [tensor(np.float32([8, 9]), "more"), tensor(int64(0), "zero"), tensor(int64(2), "two"), tensor(int64(-1), "less"), tensor(np.array([0, 2]), "pads")]
+    text = model([node("Compress", ["x", "keep"], ["y"]), last], [value("x", "float32", (4,)), value("keep", "bool", (4,))], [value("z", "float32", ("n",))], constants)
+    (tmp_path / "model.onnx").write_bytes(text)
+    result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
+    assert result.returncode == 2 and "'other'" in result.stderr, result.stderr
+
+
 def test_branch(tmp_path):
     """What a branch gives has no count."""
     one, other = (graph([node(op, ["y"], [name])], [], [value(name, "float32", ("n",))]) for op, name in (("Relu", "a"), ("Abs", "b")))
