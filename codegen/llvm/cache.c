@@ -71,12 +71,14 @@ static Path shelf(const CodeCache *k, unsigned number) {
   return p;
 }
 
-static unsigned shelf_of(const char *key) { return (unsigned)(sum_of(key, strlen(key)) >> 60); }
+uint64_t tirc_cache_sum(const char *key) { return sum_of(key, strlen(key)); }
+
+static unsigned shelf_of(const char *key) { return (unsigned)(tirc_cache_sum(key) >> 60); }
 
 static Path entry(const CodeCache *k, const char *key) {
   Path p = shelf(k, shelf_of(key));
   const size_t n = strlen(p.s);
-  snprintf(p.s + n, sizeof p.s - n, "/%016llx", (unsigned long long)sum_of(key, strlen(key)));
+  snprintf(p.s + n, sizeof p.s - n, "/%016llx", (unsigned long long)tirc_cache_sum(key));
   return p;
 }
 

@@ -32,6 +32,8 @@ typedef struct Kept {
   bool was_damaged; /* there was one that is not whole, which has been removed */
 } Kept;
 
+/* A number that tells keys apart. */
+uint64_t tirc_cache_sum(const char *key);
 /* As the environment says. */
 CodeCache tirc_cache_open(void);
 /* The object of this key. */

@@ -14,7 +14,8 @@ typedef struct Rows {
 
 static int axis_of(const Rows *r, Buffer b) { return (int)(intptr_t)tirc_map_get(&r->axes, b) - 1; }
 
-/* A result with other rows than can be has another count, too: what is joined behind, or cut off. */
+/* A result with other rows than can be has another count, too: what is joined behind, or cut off.
+ */
 static bool has_all_rows(const Rows *r, Buffer b, int axis) {
   const Expr e = tirc_cast(r->c, DT_INT64, b->shape[axis]);
   return tirc_is_int(tirc_simplify0(r->c, tirc_eq(r->c, e, r->extent)), 1);

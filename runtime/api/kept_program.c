@@ -342,7 +342,7 @@ static void keep(Tirc *c, void *self) {
   const Work *k = self;
   Text t = {.c = c};
   const char *key = key_of(c, k->from, k->o);
-  if (!key) return;
+  if (!key || tirc_cache_sum(key) != k->notes->made_of) return;
   if (k->notes->told.n) tirc_text_addn(&t, k->notes->told.at, k->notes->told.n);
   put_number(&t, TOLD_END);
   if (!put_modules(&t, c, k->p)) return;
@@ -439,9 +439,10 @@ static bool take(Tirc *c, tirc_program *p, const tirc_program_options *o, const 
 }
 
 bool tirc_program_find(Tirc *c, tirc_program *p, const tirc_module *from,
-                       const tirc_program_options *options) {
+                       const tirc_program_options *options, uint64_t *made_of) {
   Work k = {.p = p, .from = from, .o = options, .cache = tirc_cache_open()};
   Trap trap;
+  *made_of = 0;
   if (!*k.cache.folder || !can_keep(from, options)) return false;
   if (!TIRC_TRY(c, trap)) { /* what cannot be read is said by whoever makes it */
     c->trap = trap.outer;
@@ -449,6 +450,7 @@ bool tirc_program_find(Tirc *c, tirc_program *p, const tirc_module *from,
   }
   tirc_api_apart(c, find, &k);
   TIRC_END(c, trap);
+  if (k.key) *made_of = tirc_cache_sum(k.key);
   Kept kept = k.key ? tirc_cache_find(&k.cache, k.key) : (Kept){0};
   free((char *)(uintptr_t)k.key);
   if (kept.was_damaged) warn_damaged(options);

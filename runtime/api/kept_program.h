@@ -14,9 +14,10 @@
 
 #include "program.h"
 
-/* What was told while a program was made. */
+/* What was told while a program was made, and of what: scripts may be written anew meanwhile. */
 typedef struct MakingNotes {
   Tirc *c;
+  uint64_t made_of;                 /* a sum of the key ahead of it; 0: there was none */
   tirc_schedule_options given, own; /* own: notes, and tells the given ones */
   Text told;                        /* as an entry has it */
 } MakingNotes;
@@ -26,11 +27,11 @@ void tirc_making_notes(MakingNotes *n, Tirc *c, const tirc_schedule_options *giv
 /* A copy that outlives the caller's, and tells nobody anything again. */
 tirc_program_options *tirc_options_to_keep(Tirc *c, const tirc_program_options *o);
 
-/* Fills in p, whose context and sources are set, from what is kept; false: nothing is. What was
- * told when it was made is told again. */
+/* Fills in p, whose context and sources are set, from what is kept; false: nothing is, and *made_of
+ * is that of the notes. What was told when it was made is told again. */
 bool tirc_program_find(Tirc *c, tirc_program *p, const tirc_module *from,
-                       const tirc_program_options *options);
-/* Keeps p, if it can be kept. */
+                       const tirc_program_options *options, uint64_t *made_of);
+/* Keeps p, if it can be kept, and what it would be made of is still that of the notes. */
 void tirc_program_keep(Tirc *c, tirc_program *p, const tirc_module *from,
                        const tirc_program_options *options, const MakingNotes *notes);
 

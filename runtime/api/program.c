@@ -338,12 +338,14 @@ static void make_anew(Tirc *c, Making *k, tirc_program *p) {
 static void find_or_make(Tirc *c, Making *k, tirc_program *p) {
   const tirc_program_options given = k->options;
   MakingNotes *notes = tirc_new(c, MakingNotes);
-  if (!k->is_again && tirc_program_find(c, p, k->from, &given)) {
+  uint64_t made_of = 0;
+  if (!k->is_again && tirc_program_find(c, p, k->from, &given, &made_of)) {
     p->from = k->from;
     p->options = tirc_options_to_keep(c, &given);
     return;
   }
   tirc_making_notes(notes, c, given.schedule);
+  notes->made_of = made_of;
   if (!given.schedule) notes->own.target = given.target;
   k->options.schedule = &notes->own;
   make_anew(c, k, p);

@@ -328,12 +328,72 @@ static void public_view(void **state) {
   assert_non_null(strstr(cache.problem, "nothing can be kept"));
 }
 
+/* --- programs ---------------------------------------------------------------------------------- */
+
+typedef struct Rewriting {
+  const char *path, *text; /* NULL: nothing is written */
+  char told[64];
+} Rewriting;
+
+static void write_text(const char *path, const char *what) {
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(what, f);
+  assert_int_equal(fclose(f), 0);
+}
+
+static void rewrite(void *self, const char *told) {
+  Rewriting *r = self;
+  snprintf(r->told, sizeof r->told, "%s", told);
+  if (r->text) write_text(r->path, r->text);
+}
+
+static void make_program(Rewriting *r) {
+  static const char text[] = "@R.function\n"
+                             "def main(x: R.Tensor((4,), \"float32\")):\n"
+                             "    with R.dataflow():\n"
+                             "        y = R.nn.relu(x)\n"
+                             "        R.output(y)\n"
+                             "    return y\n";
+  const tirc_auto_options rules = {.rules = r->path};
+  const tirc_schedule_options schedule = {.self = r, .print = rewrite};
+  const tirc_program_options options = {.rules = &rules, .schedule = &schedule};
+  tirc_module *m;
+  tirc_program *p;
+  assert_int_equal(tirc_module_parse(text, sizeof text - 1, "model", 0, NULL, &m, NULL), TIRC_OK);
+  assert_int_equal(tirc_program_new(m, &options, &p, NULL), TIRC_OK);
+  tirc_program_free(p);
+  tirc_module_free(m);
+}
+
+/* A script that is written anew while a program is made of it: the program is not the new one's. */
+static void script_written_anew(void **state) {
+  static const char old[] =
+      "def r(sch, func):\n    print(\"old\")\n    return False\nrules = [r]\n",
+                    new[] =
+                        "def r(sch, func):\n    print(\"new\")\n    return False\nrules = [r]\n";
+  char path[100];
+  (void)state;
+  snprintf(path, sizeof path, "%s/rules.sch", folder);
+  write_text(path, old);
+  Rewriting r = {.path = path, .text = new};
+  make_program(&r);
+  assert_string_equal(r.told, "old\n");
+  r = (Rewriting){.path = path};
+  for (int i = 0; i < 2; i++) { /* made, and found */
+    make_program(&r);
+    assert_string_equal(r.told, "new\n");
+  }
+}
+
 int main(void) {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      CASE(kept_and_found), CASE(where_it_is),   CASE(damaged),        CASE(nothing_can_be_kept),
-      CASE(bounded),        CASE(keys),          CASE(compiled_once),  CASE(many_processes),
-      CASE(by_child),       CASE(not_an_object), CASE(broken_objects), CASE(public_view),
+      CASE(kept_and_found),      CASE(where_it_is),    CASE(damaged),
+      CASE(nothing_can_be_kept), CASE(bounded),        CASE(keys),
+      CASE(compiled_once),       CASE(many_processes), CASE(by_child),
+      CASE(not_an_object),       CASE(broken_objects), CASE(public_view),
+      CASE(script_written_anew),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
