@@ -87,9 +87,31 @@ static Value tensor_value(Importing *k, const OnnxTensor *t, const char *name) {
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
+/* A name of the file that is one here, too, is kept, and is nobody else's. */
+static bool is_taken(const OnnxModel *m, const char *name) {
+  for (int i = 0; i < m->n_outputs; i++)
+    if (!strcmp(m->outputs[i].name, name)) return true;
+  for (int i = 0; i < m->n_inputs; i++) {
+    const OnnxValue *v = &m->inputs[i];
+    if (!strcmp(v->name, name)) return true;
+    for (int d = 0; d < v->ndim; d++)
+      if (v->dims[d].value < 0 && !strcmp(v->dims[d].name, name)) return true;
+  }
+  return false;
+}
+
+/* What to call what the file calls so. */
+static const char *spelling(Importing *k, const char *in_file) {
+  const char *name = tirc_graph_spelling(k->c, in_file);
+  while (strcmp(name, in_file) != 0 && is_taken(k->model, name))
+    name = tirc_format(k->c, "%s_", name);
+  return name;
+}
+
 /* Whether an extent is meant by what the user calls it: its name in the file, or in the program. */
-static bool is_called(Tirc *c, const char *name, const char *given) {
-  return !strcmp(name, given) || !strcmp(tirc_graph_spelling(c, name), given);
+static bool is_called(Tirc *c, const OnnxModel *m, const char *name, const char *given) {
+  return !strcmp(name, given) ||
+         (!is_taken(m, given) && !strcmp(tirc_graph_spelling(c, name), given));
 }
 
 static void note_name(Importing *k, const char *name, const char *in_file) {
@@ -104,10 +126,10 @@ static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
   if (dim->value >= 0) return tirc_int(k->c, DT_INT64, dim->value);
   const char *name = *dim->name ? dim->name : tirc_format(k->c, "%s_d%d", v->name, d);
   for (int i = 0; i < o->n_dims; i++)
-    if (is_called(k->c, name, o->dims[i])) return tirc_int(k->c, DT_INT64, o->extents[i]);
+    if (is_called(k->c, k->model, name, o->dims[i])) return tirc_int(k->c, DT_INT64, o->extents[i]);
   void **at = tirc_strmap_at(k->c, &k->symbols, name);
   if (!*at) {
-    const char *own = tirc_graph_name(&k->maker, name);
+    const char *own = tirc_graph_name(&k->maker, spelling(k, name));
     *at = (void *)(uintptr_t)tirc_var(k->c, own, DT_INT64);
     tirc_script_extents(k->conversions->sc, *at);
     note_name(k, own, name);
@@ -156,7 +178,8 @@ static void take_inputs(Importing *k) {
       put_value(k, v->name, tensor_value(k, b->value, v->name));
     } else {
       k->places[i] = k->maker.params.n;
-      const Node var = tirc_graph_input(&k->maker, v->name, input_info(k, v), i);
+      const Info info = input_info(k, v);
+      const Node var = tirc_graph_input(&k->maker, spelling(k, v->name), info, i);
       put_value(k, v->name, tirc_script_of_relax(var));
       note_name(k, var->name, v->name);
     }
@@ -695,7 +718,7 @@ static void check_extents(Tirc *c, const OnnxModel *model, const OnnxImport *opt
         const char *name =
             *dim->name ? dim->name : tirc_format(c, "%s_d%d", model->inputs[k].name, d);
         if (dim->value >= 0) continue;
-        there |= is_called(c, name, options->dims[i]);
+        there |= is_called(c, model, name, options->dims[i]);
         tirc_text_addf(&names, "%s%s", names.n ? ", " : "it has ", tirc_graph_spelling(c, name));
       }
     if (!there)

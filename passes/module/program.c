@@ -448,10 +448,26 @@ static Stmt stores_of(Tirc *c, int n, const Buffer *buffers) {
   return tirc_seq(c, n, at);
 }
 
+static bool is_in_file(Planning *k, const char *name, int count) {
+  for (int i = 0; i < count; i++) {
+    const char *in_file = tirc_result_in_file(k->g->attrs, i);
+    if (in_file && !strcmp(in_file, name)) return true;
+  }
+  return false;
+}
+
+/* What the file calls one result is no other one's name. */
+static const char *spelling(Planning *k, const char *in_file, int count) {
+  const char *name = tirc_graph_spelling(k->c, in_file);
+  while (strcmp(name, in_file) != 0 && is_in_file(k, name, count))
+    name = tirc_format(k->c, "%s_", name);
+  return name;
+}
+
 static const char *result_name(Planning *k, Node n, int i, int count) {
   const char *in_file = tirc_result_in_file(k->g->attrs, i);
   const Node named = n->kind == NODE_TUPLE && i < n->n ? n->args[i] : n;
-  const char *base = in_file ? tirc_graph_spelling(k->c, in_file)
+  const char *base = in_file ? spelling(k, in_file, count)
                      : named->kind == NODE_VAR && (n->kind == NODE_TUPLE || count == 1)
                          ? named->name
                          : tirc_format(k->c, "out%d", i);

@@ -157,7 +157,7 @@ class Loaded:
         if len(args) > len(self.inputs):
             raise ArgumentError("the model has %d inputs, not %d" % (len(self.inputs), len(args)), code="argument")
         for name, x in keywords.items():
-            i = next((i for i, t in enumerate(self.inputs) if name in (t.name, t.c_name)), None)
+            i = next((i for of in ("name", "c_name") for i, t in enumerate(self.inputs) if name == getattr(t, of)), None)
             if i is None or i in given:
                 raise ArgumentError("%s '%s'; the inputs are %s" % ("there is no input" if i is None else "twice the input", name,
                                                                    ", ".join(t.name for t in self.inputs)), code="argument")
