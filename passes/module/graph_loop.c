@@ -93,23 +93,28 @@ static Stmt block(Looping *k, const char *name, int n, const IterVar *iters, con
                             false, false);
 }
 
-/* to[row, ...] = from[...]; row NULL: to has the shape of from. */
+/* to[row, ...] = from[...]; row NULL: to has the shape of from. from NULL: zeros, everywhere. */
 static void add_copy(Looping *k, Buffer from, Buffer to, Expr row) {
   Tirc *c = k->c;
-  const int n = from->ndim, more = row ? 1 : 0;
+  const Buffer like = from ? from : to;
+  const int n = like->ndim, more = row ? 1 : 0;
   Expr *loops = tirc_new_array(c, Expr, n), *vars = tirc_new_array(c, Expr, n),
        *place = tirc_new_array(c, Expr, n + 1);
   IterVar *iters = tirc_new_array(c, IterVar, n);
   if (row) place[0] = row;
   for (int d = 0; d < n; d++) {
-    const DType t = from->shape[d]->dtype;
+    const DType t = like->shape[d]->dtype;
     loops[d] = tirc_var(c, tirc_format(c, "i%d", d), t);
     place[d + more] = vars[d] = tirc_var(c, tirc_format(c, "v_i%d", d), t);
-    iters[d] = (IterVar){vars[d], tirc_range(tirc_int(c, t, 0), from->shape[d]), ITER_SPATIAL};
+    iters[d] = (IterVar){vars[d], tirc_range(tirc_int(c, t, 0), like->shape[d]), ITER_SPATIAL};
   }
-  const Stmt store = tirc_store(c, to, n + more, place, tirc_load(c, from, n, vars));
-  Stmt s = block(k, tirc_format(c, "%s_copy", to->name), n, iters, loops, store);
-  for (int d = n - 1; d >= 0; d--) s = tirc_for_serial(c, loops[d], from->shape[d], s);
+  const Expr zero =
+      tirc_dtype_is_float(to->dtype) ? tirc_float(c, to->dtype, 0) : tirc_int(c, to->dtype, 0);
+  const Expr value = from ? tirc_load(c, from, n, vars) : zero;
+  const Stmt store = tirc_store(c, to, n + more, place, value);
+  Stmt s =
+      block(k, tirc_format(c, "%s_%s", to->name, from ? "copy" : "clear"), n, iters, loops, store);
+  for (int d = n - 1; d >= 0; d--) s = tirc_for_serial(c, loops[d], like->shape[d], s);
   vec_push(c, k->body, s);
 }
 
@@ -317,6 +322,8 @@ static const Func *make(Looping *k, const char *name) {
   k->body.n = 0;
   if (!k->ok || !all_are_told(k)) return NULL;
   for (int i = 0; i < p->n_states; i++) add_copy(k, first[i], states[i], NULL);
+  /* rows that no turn writes are what others with a count have there: a fit index, and no secret */
+  for (int i = 0; i < p->n_gathered; i++) add_copy(k, NULL, k->results.at[p->n_states + i], NULL);
   add_set(k, turns, tirc_int(c, DT_INT64, 0));
   add_set(k, go, cond ? tirc_load(c, cond, 0, NULL) : tirc_bool(c, true));
   vec_push(c, k->body, tirc_while(c, condition, turn));

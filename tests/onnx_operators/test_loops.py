@@ -68,6 +68,17 @@ def test_condition(tmp_path):
     passes(run(tmp_path, text, [X], [y, np.stack(every)]))
 
 
+def test_rows_behind(tmp_path):
+    """What is gathered may be indices: those that no turn gave are fit for every table."""
+    nodes = [node("Add", ["s", "s"], ["next"]), node("Less", ["next", "limit"], ["on"]), node("Add", ["i", "five"], ["place"])]
+    inner = graph(nodes, [TURN, ON, value("s", "float32", ())], [value("on", "bool", ()), value("next", "float32", ()), value("place", "int64", ())])
+    text = model([node("Loop", ["most", "", "x"], ["y", "places"], "loop", body=inner), node("Gather", ["table", "places"], ["found"])],
+                 [value("x", "float32", ())], [value("y", "float32", ()), value("places", "int64", ("k",)), value("found", "float32", ("k",))],
+                 [tensor(np.float32(9), "limit"), tensor(np.array(30), "most"), tensor(np.array(5), "five"), tensor(np.arange(9, dtype="float32"), "table")])
+    checked(tmp_path, text, [np.float32(1)], {"y": np.float32(16), "places": np.arange(5, 9), "found": np.float32([5, 6, 7, 8])})
+    assert not np.load(tmp_path / "places.npy")[4:].any()
+
+
 def test_many(tmp_path):
     """More turns than would be written out, of a state that changes with another one."""
     nodes = [node("Add", ["a", "one"], ["c"]), node("Identity", ["go"], ["on"])]
