@@ -20,9 +20,14 @@
 
 static void put_number(Text *t, int64_t n) { tirc_text_addn(t, (const char *)&n, sizeof n); }
 
+/* All lie at multiples of 8, where object files are read. */
+static size_t filled_up(size_t n) { return (n + 7) / 8 * 8; }
+
 static void put_bytes(Text *t, const char *s, size_t n) {
+  static const char zeros[8];
   put_number(t, (int64_t)n);
   if (n) tirc_text_addn(t, s, n);
+  if (n % 8) tirc_text_addn(t, zeros, filled_up(n) - n);
 }
 
 static void put_text(Text *t, const char *s) {
@@ -49,10 +54,11 @@ static int64_t take_number(Reading *r) {
 }
 
 static Source take_bytes(Reading *r) {
-  const int64_t n = take_number(r);
-  if (n < 0 || n > r->end - r->at) damaged(r);
-  r->at += n;
-  return (Source){"<kept>", r->at - n, (size_t)n};
+  const int64_t n = take_number(r), left = r->end - r->at;
+  if (n < 0 || n > left || (int64_t)filled_up((size_t)n) > left) damaged(r);
+  const Source s = {"<kept>", r->at, (size_t)n};
+  r->at += filled_up((size_t)n);
+  return s;
 }
 
 static const char *take_text(Reading *r) {
