@@ -160,10 +160,19 @@ static Expr product(Tirc *c, int n, const Expr *extents) {
   return all;
 }
 
-/* (i // 2, i % 2) of one i makes two. */
+/* (i // 2, i % 2) of one i makes two. Extents that both have count once: what is left of products
+ * of several open ones is proved without multiplying sums. */
 static bool makes_as_many(BlockChange *b) {
-  return tirc_prove_equal(b->a, product(b->c, b->map.n_outputs, b->new_shape),
-                          product(b->c, b->loops.n, b->shape));
+  int n = b->map.n_outputs, m = b->loops.n;
+  Expr *made = tirc_copy(b->c, b->new_shape, n), *had = tirc_copy(b->c, b->shape, m);
+  for (int i = n - 1; i >= 0; i--)
+    for (int k = m - 1; k >= 0; k--)
+      if (tirc_prove_equal(b->a, made[i], tirc_cast(b->c, made[i]->dtype, had[k]))) {
+        made[i] = made[--n];
+        had[k] = had[--m];
+        break;
+      }
+  return tirc_prove_equal(b->a, product(b->c, n, made), product(b->c, m, had));
 }
 
 static void invert(BlockChange *b) {
