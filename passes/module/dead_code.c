@@ -27,7 +27,7 @@ static Node *without(Tirc *c, int n, const Node *params, int dead) {
     }
   const int told = symbols.n;
   tirc_info_symbols(c, params[dead]->info, &seen, &symbols);
-  return symbols.n == told && !tirc_untold_symbol(c, n - 1, rest, 0, NULL) ? rest : NULL;
+  return symbols.n == told && !tirc_untold_symbol(c, n - 1, rest, 0, NULL, false) ? rest : NULL;
 }
 
 /* Inputs stay: callers give them. */

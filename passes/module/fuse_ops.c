@@ -251,8 +251,8 @@ static void take_extents(Outline *o, Loc loc) {
   const int n = o->params.n;
   Symbols symbols = {0};
   Expr untold;
-  while (
-      (untold = tirc_untold_symbol(c, o->params.n, o->params.at, o->bindings.n, o->bindings.at))) {
+  while ((untold = tirc_untold_symbol(c, o->params.n, o->params.at, o->bindings.n, o->bindings.at,
+                                      true))) {
     vec_push(c, symbols, untold);
     const Expr *shape = tirc_copy(c, symbols.at, symbols.n);
     const struct StructInfo extents = {.kind = INFO_SHAPE, .ndim = symbols.n, .shape = shape};

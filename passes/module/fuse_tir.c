@@ -142,7 +142,8 @@ static bool is_mergeable(Tirc *c, const Module *m, const Graph *g) {
     const Func *f = value->kind == NODE_CALL_TIR ? tirc_module_func(m, value->name) : NULL;
     if (!f || value->info->kind != INFO_TENSOR || !has_plain_root(f)) return false;
   }
-  if (tirc_untold_symbol(c, g->n_params, g->params, g->blocks[0].n, g->blocks[0].at)) return false;
+  if (tirc_untold_symbol(c, g->n_params, g->params, g->blocks[0].n, g->blocks[0].at, true))
+    return false;
   for (int i = 0; i < tensor_params(g); i++)
     if (!g->params[i]->info || g->params[i]->info->kind != INFO_TENSOR) return false;
   return g->blocks[0].n && g->result == g->blocks[0].at[g->blocks[0].n - 1].var;

@@ -138,13 +138,14 @@ Info tirc_meet_info(Match *m, Info said, Info found) {
 
 /* --- who tells symbols ------------------------------------------------------------------------ */
 
-Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings,
-                        const Binding *bindings) {
+Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings, const Binding *bindings,
+                        bool shapes_tell) {
   PtrMap told = {0}, seen = {0};
   Symbols symbols = {0};
   for (int i = 0; i < n; i++) {
     const Info info = params[i]->info;
-    const bool tells = info && (info->kind == INFO_TENSOR || info->kind == INFO_SHAPE);
+    const bool tells =
+        info && (info->kind == INFO_TENSOR || (shapes_tell && info->kind == INFO_SHAPE));
     for (int d = 0; tells && info->shape && d < info->ndim; d++)
       if (info->shape[d]->op == OP_VAR) tirc_map_set(c, &told, info->shape[d], info);
     tirc_info_symbols(c, info, &seen, &symbols);

@@ -560,7 +560,7 @@ static void take_bounds(Planning *k, Plan *plan) {
 
 /* A symbol that nothing tells has no value when the graph runs. */
 static void require_told(Planning *k) {
-  const Expr untold = tirc_untold_symbol(k->c, k->g->n_params, k->g->params, 0, NULL);
+  const Expr untold = tirc_untold_symbol(k->c, k->g->n_params, k->g->params, 0, NULL, false);
   if (untold)
     FAIL(k, k->g->loc, CODE_SHAPE,
          tirc_format(k->c, "let it be an extent of a parameter by itself, or give it: -D %s=8",
