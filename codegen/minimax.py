@@ -75,9 +75,6 @@ ROWS = {
     # 2^x = 1 + x P(x)
     "exp2": ("f", 6, D("-0.501"), D("0.501"), lambda x: over(x, lambda x: expm1(x * LN2), LN2),
              lambda x: x / (expm1(x * LN2) + 1)),
-    # e^x = 1 + x + x^2 / 2 + x^3 P(x)
-    "tanh": ("f", 5, D("-0.347"), D("0.347"), lambda x: series(x, D(1) / 6, lambda i: x / (i + 3)),
-             lambda x: power(x, 2) / over(x, expm1, D(1))),
     # sin(r) = r + r z P(z), cos(r) = 1 + z (-1/2 + z P(z)), z = r^2
     "sin": ("f", 4, D(0), D("0.801") ** 2, sin_rest, lambda z: z / (1 + z * sin_rest(z))),
     "cos": ("f", 3, D(0), D("0.801") ** 2, cos_rest, lambda z: z * z / (1 + z * (D("-0.5") + z * cos_rest(z)))),

@@ -21,17 +21,12 @@ typedef struct Power {
   Lane k, p; /* e^r */
 } Power;
 
-/* k, and r besides. */
-static Power rest_of_e(const Lanes *v, Lane x) {
+static Power power_of_e(const Lanes *v, Lane x) {
   const Rounded k = rounded(v, mul_add(v, x, real(v, 1.4426950408889634), rounder(v)));
   Lane r = mul_add(v, k.n, real(v, -LN2_HIGH), x);
-  return (Power){as_whole(v, k), mul_add(v, k.n, real(v, -LN2_LOW), r)};
-}
-
-static Power power_of_e(const Lanes *v, Lane x) {
-  const Power e = rest_of_e(v, x);
-  Lane p = mul_add(v, POLYNOMIAL(v, e.p, EXP), mul(v, e.p, e.p), e.p);
-  return (Power){e.k, add(v, p, real(v, 1.0))};
+  r = mul_add(v, k.n, real(v, -LN2_LOW), r);
+  Lane p = mul_add(v, POLYNOMIAL(v, r, EXP), mul(v, r, r), r);
+  return (Power){as_whole(v, k), add(v, p, real(v, 1.0))};
 }
 
 /* Of a number that is not far from 0, or NaN: 2^k is one that there is. */
@@ -134,18 +129,17 @@ static Lane log10_of(const Lanes *v, Lane x) {
 
 /* --- others --------------------------------------------------------------------------------- */
 
-/* Of a = |x|, with the sign of x: m / (m + 2) of m = e^2a - 1 = 2^k (e^r - 1) + (2^k - 1), of which
- * nothing cancels near 0; from 10 on that is 1. Near 0 with -2a, so that m + 2 is below 2, where it
- * has a bit more. */
+/* Of a = |x|, with the sign of x. Near 0: a + a^3 P(a^2). Elsewhere 1 - 2 / (e^2a + 1); from
+ * 10 on that is 1. */
 static Lane tanh_of(const Lanes *v, Lane x) {
-  Lane a = at_most(v, magnitude(v, x), 10.0);
-  Lane factor = choose(v, less(v, a, 0.24), real(v, -2.0), real(v, 2.0));
-  const Power e = rest_of_e(v, mul(v, a, factor));
-  Lane r = e.p, power = power_of_two(v, e.k);
-  Lane p = mul_add(v, POLYNOMIAL(v, r, TANH), r, real(v, 0.5));
-  p = mul_add(v, p, mul(v, r, r), r);
-  Lane m = mul_add(v, p, power, sub(v, power, real(v, 1.0)));
-  return two_of(v, LANE_WITH_SIGN_OF, quotient(v, m, add(v, m, real(v, 2.0))), x);
+  Lane a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
+  Lane near = mul_add(v, mul(v, a, square), POLYNOMIAL(v, square, TANH), a);
+  Lane most = at_most(v, a, 10.0);
+  Lane power = near_exp_of(v, add(v, most, most));
+  Lane part = quotient(v, real(v, 2.0), add(v, power, one));
+  Lane far = sub(v, one, part);
+  Lane is_near = less(v, a, 0.625);
+  return two_of(v, LANE_WITH_SIGN_OF, choose(v, is_near, near, far), x);
 }
 
 /* Of a = |x|, with the sign of x. Near 0: a + a P(a^2). Elsewhere 1 - e^-Q(a); from 4 on that is 1.

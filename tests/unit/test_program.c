@@ -111,7 +111,8 @@ static void test_other_weights(void **state) {
   tirc_program_size size;
   arguments(4, 1, args);
   require(tirc_program_measure(p, ARGS, args, &size, &e), e);
-  assert_true(size.prepared == 1 && size.packed == IN * OUT * 4);
+  /* The sum of weights, and the same laid out for the product. */
+  assert_true(size.prepared == 2 && size.packed == 2 * IN * OUT * 4);
   assert_true(size.workspace <= size.unshared);
   for (int i = 0; i < 3; i++) {
     require(tirc_program_run(p, NULL, ARGS, args, &e), e);
