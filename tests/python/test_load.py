@@ -63,6 +63,16 @@ def test_weights_beside_and_inside(onnx, tmp_path):
         tirc.load(beside, "other")
 
 
+def test_names_of_inputs(tmp_path):
+    """The file's names come before those of C, and an input may be called as Python's own are."""
+    path, names = tmp_path / "named.onnx", ("a.b", "a_b", "self")
+    nodes = [node("Sub", ["a.b", "a_b"], ["p"]), node("Mul", ["p", "self"], ["y"])]
+    path.write_bytes(model(nodes, [value(n, "float32", (3,)) for n in names], [value("y", "float32", (3,))], []))
+    arrays = {n: floats(3) for n in names}
+    for m in tirc.load(build(path, tmp_path / "named.so", "--weights-inside")), tirc.compile(path):
+        np.testing.assert_allclose(m(**arrays), (arrays["a.b"] - arrays["a_b"]) * arrays["self"], rtol=1e-5)
+
+
 CC = shutil.which("gcc") or shutil.which("cc")
 
 

@@ -178,7 +178,7 @@ class Loaded:
         size.restype = c_int64
         return size(*leading)
 
-    def __call__(self, *args, **keywords):
+    def __call__(self, /, *args, **keywords):  # an input may be called self
         import numpy
         extents = {}
         arrays = [self._array(t, x, extents, "input") for t, x in zip(self.inputs, self._inputs_of(args, keywords))]

@@ -122,7 +122,7 @@ class Model:
             raise ArgumentError("inputs are missing: %s" % ", ".join(missing), code="argument")
         return [given[i] for i in range(len(self.inputs))]
 
-    def __call__(self, *args, **keywords):
+    def __call__(self, /, *args, **keywords):
         inputs = self._inputs_of(args, keywords)
         arrays = [_Array('the input "%s"' % p.name, x) for p, x in zip(self.inputs, inputs)] + self._weights
         n = len(arrays) + len(self.outputs)
