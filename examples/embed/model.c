@@ -60,7 +60,8 @@ int main(int argc, char **argv) {
   must(tirc_module_symbols(signature, NULL, &n_symbols, &symbols, &e), &e);
   tirc_symbol *known = calloc((size_t)n_symbols + 1, sizeof *known);
   if (!known) return 2;
-  for (int i = 0; i < n_symbols; i++) known[i] = (tirc_symbol){symbols[i].name, 1, true};
+  for (int i = 0; i < n_symbols; i++)
+    known[i] = (tirc_symbol){.name = symbols[i].name, .value = 1, .is_known = true};
   for (int i = 0; i < n; i++)
     if (!args[i].array)
       must(tirc_module_array(signature, NULL, n, args, n_symbols, known, i, NULL, &args[i].array,
