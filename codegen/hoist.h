@@ -18,8 +18,8 @@ typedef struct Hoisted { /* of a function: its last n parameters */
 
 /* For a lowered module. Functions with keeps[i] stay as they are (NULL: none does); so does memory
  * whose size is no number, and what many steps in parallel would need much of. most_on_stack: the
- * bytes that one array may have on the stack. out: one a function. */
-enum { HOIST_USUAL_STACK = 64 << 10 };
+ * bytes that one array may have on the stack, beside what tirc_fits_stack asks. out: one a
+ * function. */
 const Module *tirc_hoist_memory(Tirc *c, const Module *m, const bool *keeps, int64_t most_on_stack,
                                 Hoisted *out);
 /* The same functions for one thread: their parallel loops are serial ones. */

@@ -186,10 +186,8 @@ static void put_workspace(Writing *w, bool is_header) {
     tirc_text_addf(&w->text, "enum { %s_workspace = %" PRId64 " };\n", e->name, e->workspace);
     return;
   }
-  tirc_text_addf(
-      &w->text,
-      "/* Bytes of the workspace for these extents; 0: %s refuses them. */\n",
-      e->name);
+  tirc_text_addf(&w->text, "/* Bytes of the workspace for these extents; 0: %s refuses them. */\n",
+                 e->name);
   put_size_head(w);
   tirc_text_add(&w->text, ";\n");
   if (is_header) return;

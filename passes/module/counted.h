@@ -15,8 +15,8 @@ typedef struct Counted {
 } Counted;
 
 /* Of the results of f, which has n_params parameters, those of operands first: the axis along which
- * row i is made of rows i alone, as many as there are of these, or -1 where there are no such rows in it. axes: of all parameters,
- * those of the operands given. False: it cannot be seen. */
+ * row i is made of rows i alone, as many as there are of these, or -1 where there are no such rows
+ * in it. axes: of all parameters, those of the operands given. False: it cannot be seen. */
 bool tirc_keeps_rows(Tirc *c, const Func *f, int n_operands, int *axes);
 
 #endif

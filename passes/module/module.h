@@ -52,8 +52,8 @@ void tirc_match_fresh(Match *m, Info formal);
 Info tirc_meet_info(Match *m, Info said, Info found);
 
 /* A symbol in what is known of the parameters and bindings that no parameter has as an extent by
- * itself, so that nothing tells it; NULL: there is none. shapes_tell: a parameter that is an R.Shape of
- * them tells them, too. */
+ * itself, so that nothing tells it; NULL: there is none. shapes_tell: a parameter that is an
+ * R.Shape of them tells them, too. */
 Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings, const Binding *bindings,
                         bool shapes_tell);
 

@@ -119,7 +119,7 @@ static void emit_weights(Tirc *c, void *self) {
               m->n_graphs ? "weights that are parameters have no file"
                           : "a block of weights is for a model, and this is none");
   const ModelEntry *e = tirc_model_entry(c, m, p->from->unscheduled, &lowered, p->options.main_name,
-                                         place, HOIST_USUAL_STACK);
+                                         place, INT64_MAX);
   p->bytes = e->weights;
   write_block(c, p->path, e, lowered, p->options.weights);
 }
@@ -185,9 +185,9 @@ static const Module *without_alloc(Tirc *c, const Module *lowered, bool of_model
 static const ModelEntry *entry_of(Tirc *c, const Emission *p, const Module *m,
                                   const Module **lowered) {
   const KindOfC *as_c = kind_of_c(p->kind);
-  const ModelEntry *e = tirc_model_entry(
-      c, m, p->from->unscheduled, lowered, p->options.main_name, place_of(c, &p->options),
-      as_c && as_c->is_no_alloc ? SMALL_STACK : HOIST_USUAL_STACK);
+  const ModelEntry *e = tirc_model_entry(c, m, p->from->unscheduled, lowered, p->options.main_name,
+                                         place_of(c, &p->options),
+                                         as_c && as_c->is_no_alloc ? SMALL_STACK : INT64_MAX);
   if (as_c && !as_c->is_header && e->place == WEIGHTS_INSIDE)
     e = with_block(c, e, *lowered, p->options.weights);
   return e;

@@ -142,10 +142,14 @@ static bool is_for_gpu(tirc_emit_kind kind) {
   return kind >= TIRC_EMIT_OPENCL && kind <= TIRC_EMIT_PTX;
 }
 
+static bool is_header(tirc_emit_kind kind) {
+  return kind == TIRC_EMIT_HEADER || kind == TIRC_EMIT_NO_ALLOC_HEADER;
+}
+
 /* The one function of a model. */
 static bool makes_entry(tirc_emit_kind kind) {
-  return kind == TIRC_EMIT_OBJECT || kind == TIRC_EMIT_HEADER || kind == TIRC_EMIT_C ||
-         kind >= TIRC_EMIT_PORTABLE_C;
+  return kind == TIRC_EMIT_OBJECT || is_header(kind) || kind == TIRC_EMIT_C ||
+         kind == TIRC_EMIT_PORTABLE_C || kind == TIRC_EMIT_NO_ALLOC_C;
 }
 
 static int build(Building *b, tirc_emit_kind kind, const char *path) {
@@ -161,7 +165,7 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   else
     tirc_module_free(m);
   b->m = scheduled;
-  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(&o->make, scheduled, kind);
+  if (status == DONE && !is_header(kind)) status = check_code(&o->make, scheduled, kind);
   if (status == DONE && !is_for_gpu(kind))
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
