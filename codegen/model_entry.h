@@ -102,6 +102,12 @@ typedef struct EntryTensor {
   const char *const *extents; /* as text: "3", "n", "n * 2" */
 } EntryTensor;
 
+/* A result of which only the run knows how many rows mean something: as many as another one says.
+ */
+typedef struct EntryRows {
+  int result, count, axis; /* numbers of results */
+} EntryRows;
+
 /* An extent that only the run knows, which leads the parameters. */
 typedef struct EntryExtent {
   Expr var;
@@ -115,7 +121,9 @@ typedef struct ModelEntry {
   const Buffer *params;       /* inputs, weights, results */
   const char *const *names;   /* of the parameters, in C, */
   const EntryTensor *tensors; /* what the code tells of them */
-  const char *version;        /* of what made it */
+  int n_rows;
+  const EntryRows *rows;
+  const char *version; /* of what made it */
   /* Extents that only the run knows: `sizes` is the function of the module that takes them and
    * writes n_sizes numbers, of which the first is the size of the workspace. It fails where the
    * extents are not allowed. */
@@ -152,13 +160,20 @@ static inline int tirc_entry_products(const ModelEntry *e) {
   return n;
 }
 
+/* What is said of the rows of result i; NULL: all of them mean something. */
+static inline const EntryRows *tirc_entry_rows(const ModelEntry *e, int result) {
+  for (int i = 0; i < e->n_rows; i++)
+    if (e->rows[i].result == result) return &e->rows[i];
+  return NULL;
+}
+
 /* Of main: inputs, weights, results. */
 static inline int tirc_entry_params(const ModelEntry *e) {
   return e->n_inputs + e->n_weights + e->n_results;
 }
 
 /* What NAME_info says of the code, in this form of it. */
-enum { ENTRY_INFO_FORMAT = 1 };
+enum { ENTRY_INFO_FORMAT = 2 };
 typedef struct EntryInfo {
   int n_weights; /* that are parameters */
   int64_t workspace, weights, prepared;

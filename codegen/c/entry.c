@@ -208,6 +208,15 @@ static void put_sizes(Writing *w) {
   tirc_text_add(&w->text, "sizes);\n  if (failed) return failed;\n");
 }
 
+/* Which rows of a result mean something, where only the run knows. */
+static const char *rows_that_count(Writing *w, int param) {
+  const ModelEntry *e = w->e;
+  const int first = e->n_inputs + e->n_weights;
+  const EntryRows *r = param < first ? NULL : tirc_entry_rows(e, param - first);
+  return r ? tirc_format(w->c, ", %s rows of it along axis %d", e->names[first + r->count], r->axis)
+           : "";
+}
+
 static void put_head(Writing *w, bool is_header) {
   const ModelEntry *e = w->e;
   const char *between = e->place == WEIGHTS_BESIDE ? "the block of weights, "
@@ -225,8 +234,9 @@ static void put_head(Writing *w, bool is_header) {
                    name_in_file(w, e->extents[i].name, e->extents[i].in_file));
   for (int i = 0; i < tirc_entry_params(e); i++)
     if (tirc_entry_has_param(e, i))
-      tirc_text_addf(&w->text, " *   %s: %s, %s%s\n", e->names[i], words(w, e->params[i]),
-                     role(e, i), name_in_file(w, e->names[i], e->tensors[i].in_file));
+      tirc_text_addf(&w->text, " *   %s: %s, %s%s%s\n", e->names[i], words(w, e->params[i]),
+                     role(e, i), rows_that_count(w, i),
+                     name_in_file(w, e->names[i], e->tensors[i].in_file));
   tirc_text_add(&w->text, " */\n");
   put_workspace(w, is_header);
   tirc_text_addf(&w->text, "int %s(", e->name);

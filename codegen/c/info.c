@@ -21,11 +21,16 @@ void tirc_cg_declare_info(Text *t, const char *name) {
       "  const char *name, *c_name;\n"
       "  int64_t lower, upper; /* what it may be, both included */\n"
       "} tirc_model_extent;\n"
+      "/* A result of which only the run knows how many rows mean something: the first ones along\n"
+      " * the axis, as many as another result says. Both are numbers among the results. */\n"
+      "typedef struct tirc_model_rows {\n"
+      "  int result, count, axis;\n"
+      "} tirc_model_rows;\n"
       "/* The parameters of a model: its extents, its tensors (inputs, weights where each is a\n"
       " * parameter, results), the block of weights or what was prepared, where it has one, and\n"
       " * its workspace. */\n"
       "typedef struct tirc_model_info {\n"
-      "  int format; /* 1: the members below; a later one may have more behind them */\n"
+      "  int format; /* 2: the members below; a later one may have more behind them */\n"
       "  int n_extents, n_inputs, n_weights, n_results;\n"
       "  const char *name;    /* of the function */\n"
       "  const char *version; /* of the tirc that made it */\n"
@@ -34,6 +39,8 @@ void tirc_cg_declare_info(Text *t, const char *name) {
       "  int64_t workspace; /* bytes; -1: NAME_workspace_size tells */\n"
       "  int64_t weights;   /* bytes of the block that it takes; -1: it takes none */\n"
       "  int64_t prepared;  /* bytes that NAME_prepare fills; 0: there is none */\n"
+      "  int n_rows;        /* these and those behind are not there in format 1 */\n"
+      "  const tirc_model_rows *rows;\n"
       "} tirc_model_info;\n"
       "#endif\n";
   tirc_text_add(t, types);
@@ -77,11 +84,16 @@ void tirc_cg_info(Tirc *c, Text *t, const ModelEntry *e) {
     if (tirc_entry_has_param(e, i)) put_tensor(c, t, i, &e->tensors[i]);
   tirc_text_add(t, "  };\n");
   if (e->n_extents) put_all_extents(c, t, e);
+  if (e->n_rows) tirc_text_add(t, "  static const tirc_model_rows rows[] = {");
+  for (int i = 0; i < e->n_rows; i++)
+    tirc_text_addf(t, "%s{%d, %d, %d}%s", i ? ", " : "", e->rows[i].result, e->rows[i].count,
+                   e->rows[i].axis, i + 1 < e->n_rows ? "" : "};\n");
   const EntryInfo is = tirc_entry_info(e);
   tirc_text_addf(t,
                  "  static const tirc_model_info info = {%d, %d, %d, %d, %d, %s, %s, %s, tensors, "
-                 "%" PRId64 ", %" PRId64 ", %" PRId64 "};\n  return &info;\n}\n",
+                 "%" PRId64 ", %" PRId64 ", %" PRId64 ", %d, %s};\n  return &info;\n}\n",
                  ENTRY_INFO_FORMAT, e->n_extents, e->n_inputs, is.n_weights, e->n_results,
                  tirc_c_quoted(c, e->name), tirc_c_quoted(c, e->version),
-                 e->n_extents ? "extents" : "NULL", is.workspace, is.weights, is.prepared);
+                 e->n_extents ? "extents" : "NULL", is.workspace, is.weights, is.prepared,
+                 e->n_rows, e->n_rows ? "rows" : "NULL");
 }

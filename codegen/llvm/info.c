@@ -65,11 +65,20 @@ static LLVMValueRef extent(Gen *g, const EntryExtent *e) {
   return as_struct(g, &f);
 }
 
+static LLVMValueRef rows(Gen *g, const EntryRows *r) {
+  Fields f = {0};
+  add_int(g, &f, r->result);
+  add_int(g, &f, r->count);
+  add_int(g, &f, r->axis);
+  return as_struct(g, &f);
+}
+
 static LLVMValueRef info(Gen *g, const ModelEntry *e) {
   const EntryInfo is = tirc_entry_info(e);
   const int most = tirc_entry_params(e);
   LLVMValueRef *tensors = tirc_new_array(g->c, LLVMValueRef, most),
-               *extents = tirc_new_array(g->c, LLVMValueRef, e->n_extents);
+               *extents = tirc_new_array(g->c, LLVMValueRef, e->n_extents),
+               *counted = tirc_new_array(g->c, LLVMValueRef, e->n_rows);
   Fields f = {0};
   int n = 0;
   for (int i = 0; i < most; i++)
@@ -87,6 +96,9 @@ static LLVMValueRef info(Gen *g, const ModelEntry *e) {
   add_int64(g, &f, is.workspace);
   add_int64(g, &f, is.weights);
   add_int64(g, &f, is.prepared);
+  for (int i = 0; i < e->n_rows; i++) counted[i] = rows(g, &e->rows[i]);
+  add_int(g, &f, e->n_rows);
+  add_array(g, &f, e->n_rows, counted);
   return constant(g, as_struct(g, &f));
 }
 

@@ -169,6 +169,32 @@ Attrs tirc_with_results_in_file(Tirc *c, Attrs attrs, int n, const char *const *
                         tirc_expr(c, OP_TUPLE, DT_HANDLE, n, items));
 }
 
+int tirc_result_count(Attrs attrs, int i, int *axis) {
+  const Expr list = tirc_attrs_get(attrs, tirc_key(KEY_RESULT_COUNTS));
+  for (int k = 0; list && list->op == OP_TUPLE && k < list->n; k++) {
+    const Expr row = list->args[k];
+    int64_t of, count, along;
+    if (row->op != OP_TUPLE || row->n != 3 || !tirc_const_int(row->args[0], &of) || of != i ||
+        !tirc_const_int(row->args[1], &count) || !tirc_const_int(row->args[2], &along))
+      continue;
+    *axis = (int)along;
+    return (int)count;
+  }
+  return -1;
+}
+
+Attrs tirc_with_result_count(Tirc *c, Attrs attrs, int i, int count, int axis) {
+  const char *key = tirc_key(KEY_RESULT_COUNTS);
+  const Expr list = tirc_attrs_get(attrs, key);
+  const int n = list && list->op == OP_TUPLE ? list->n : 0;
+  const Expr row[] = {tirc_int(c, DT_INT64, i), tirc_int(c, DT_INT64, count),
+                      tirc_int(c, DT_INT64, axis)};
+  Expr *rows = tirc_new_array(c, Expr, n + 1);
+  for (int k = 0; k < n; k++) rows[k] = list->args[k];
+  rows[n] = tirc_expr(c, OP_TUPLE, DT_HANDLE, 3, row);
+  return tirc_attrs_set(c, attrs, key, tirc_expr(c, OP_TUPLE, DT_HANDLE, n + 1, rows));
+}
+
 /* --- looking up ------------------------------------------------------------------------------- */
 
 const Graph *tirc_module_graph(const Module *m, const char *name) {

@@ -149,6 +149,11 @@ Attrs tirc_with_name_in_file(Tirc *c, Attrs attrs, const char *name, const char 
 const char *tirc_result_in_file(Attrs attrs, int i);
 Attrs tirc_with_results_in_file(Tirc *c, Attrs attrs, int n, const char *const *names);
 
+/* Which result counts the rows of result number i along *axis, by "result_counts"; -1: all mean
+ * something. */
+int tirc_result_count(Attrs attrs, int i, int *axis);
+Attrs tirc_with_result_count(Tirc *c, Attrs attrs, int i, int count, int axis);
+
 /* Elements and bytes where all extents are constant; -1: they are not, or there are too many. */
 int64_t tirc_info_count(Info info);
 int64_t tirc_info_bytes(Info info);

@@ -582,10 +582,10 @@ static void note_results(Importing *k, Graph *g, const Node *outputs) {
   if (!same) g->attrs = tirc_with_results_in_file(k->c, g->attrs, n, names);
 }
 
-static bool is_among(Node n, int n_nodes, const Node *nodes) {
-  for (int i = 0; i < n_nodes; i++)
-    if (nodes[i] == n) return true;
-  return false;
+static int place_of(Node n, int n_nodes, const Node *nodes) {
+  int i = 0;
+  while (i < n_nodes && nodes[i] != n) i++;
+  return i;
 }
 
 /* Behind the file's outputs: of those whose rows only the run counts, how many there are; of
@@ -595,7 +595,10 @@ static int add_counts(Importing *k, Node *outputs) {
   int n = k->model->n_outputs;
   for (int i = 0; i < k->model->n_outputs; i++) {
     const Counted *own = tirc_graph_counted(m, outputs[i]);
-    if (!own || is_among(own->count, n, outputs)) continue;
+    if (!own) continue;
+    const int at = place_of(own->count, n, outputs);
+    m->graph->attrs = tirc_with_result_count(k->c, m->graph->attrs, i, at, own->axis);
+    if (at < n) continue;
     const char *name = tirc_format(k->c, "%s_count", k->model->outputs[i].name);
     if (own->count->kind == NODE_VAR) rename_node(own->count, tirc_graph_name(m, name));
     outputs[n++] = own->count;

@@ -515,6 +515,21 @@ static Attrs names_of(Planning *k, Attrs attrs, int n, const Buffer *results) {
   return attrs;
 }
 
+/* Which result counts the rows of another one: a scalar integer, and an axis that is there. */
+static Attrs counts_of(Planning *k, Attrs attrs, int n, const Buffer *results) {
+  for (int i = 0, axis; i < n; i++) {
+    const int count = tirc_result_count(k->g->attrs, i, &axis);
+    if (count < 0) continue;
+    if (count >= n || results[count]->ndim || !tirc_dtype_is_int(results[count]->dtype) ||
+        axis < 0 || axis >= results[i]->ndim)
+      FAIL(k, k->g->loc, CODE_VALUE, NULL,
+           "%s: result %d has no rows along axis %d that result %d, an integer, could count",
+           k->g->name, i, axis, count);
+    attrs = tirc_with_result_count(k->c, attrs, i, count, axis);
+  }
+  return attrs;
+}
+
 static const Func *signature_of(Planning *k, const Tensors *out) {
   const int n_params = k->n_params, n = n_params + out->n;
   Func *f = tirc_new(k->c, Func);
@@ -536,7 +551,9 @@ static const Func *signature_of(Planning *k, const Tensors *out) {
               .params = params,
               .buffers = buffers,
               .loc = k->g->loc,
-              .attrs = names_of(k, ranges_of(k, n_params, buffers), out->n, buffers + n_params),
+              .attrs = counts_of(
+                  k, names_of(k, ranges_of(k, n_params, buffers), out->n, buffers + n_params),
+                  out->n, buffers + n_params),
               .body = asserting(k, stores_of(k->c, out->n, buffers + n_params))};
   return f;
 }

@@ -513,6 +513,16 @@ static void name_all(Making *k, const char *name) {
   k->e->tensors = tensors;
 }
 
+static void take_rows(Making *k) {
+  const Plan *plan = k->plan;
+  EntryRows *rows = tirc_new_array(k->c, EntryRows, plan->n_results);
+  for (int i = 0, axis = 0; i < plan->n_results; i++) {
+    const int count = tirc_result_count(plan->signature->attrs, i, &axis);
+    if (count >= 0) rows[k->e->n_rows++] = (EntryRows){i, count, axis};
+  }
+  k->e->rows = rows;
+}
+
 /* Functions of calls that prepare keep what they do: that is once. */
 static void hoist_memory(Making *k) {
   const Plan *plan = k->plan;
@@ -629,6 +639,7 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *unsch
                       .params = plan->signature->buffers};
   hoist_memory(&k);
   name_all(&k, name);
+  take_rows(&k);
   k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
   choose_parts(&k);
   if (is_open(&k))

@@ -60,6 +60,32 @@ static void copy_array(Tirc *c, void *self) {
   MakeArray *p = self;
   p->result = tirc_api_array(c, tirc_tensor_clone(c, p->from->t));
 }
+typedef struct TakeRows {
+  const Tensor *from;
+  int axis;
+  int64_t n;
+  tirc_array *result;
+} TakeRows;
+
+static void take_rows(Tirc *c, void *self) {
+  TakeRows *p = self;
+  const Tensor *from = p->from;
+  if (p->axis < 0 || p->axis >= from->ndim || p->n < 0 || p->n > from->shape[p->axis])
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL,
+              "an array of %d dimensions has no %lld rows along axis %d", from->ndim,
+              (long long)p->n, p->axis);
+  int64_t *shape = tirc_new_array(c, int64_t, from->ndim);
+  int64_t outer = 1, row = tirc_dtype_bytes(from->dtype);
+  for (int d = 0; d < from->ndim; d++) shape[d] = d == p->axis ? p->n : from->shape[d];
+  for (int d = 0; d < p->axis; d++) outer *= shape[d];
+  for (int d = p->axis + 1; d < from->ndim; d++) row *= shape[d];
+  Tensor *t = tirc_tensor_new(c, from->dtype, from->ndim, shape);
+  for (int64_t o = 0; o < outer && p->n > 0 && row > 0; o++)
+    memcpy((char *)t->data + o * p->n * row, (char *)from->data + o * from->shape[p->axis] * row,
+           (size_t)(p->n * row));
+  p->result = tirc_api_array(c, t);
+}
+
 static tirc_status make_array(void (*body)(Tirc *, void *), MakeArray *p, tirc_array **out,
                               tirc_error **error) {
   tirc_status status = tirc_api_scratch(body, p, NULL, error);
@@ -84,6 +110,14 @@ tirc_status tirc_array_write_npy(const tirc_array *a, const char *path, tirc_err
 tirc_status tirc_array_copy(const tirc_array *a, tirc_array **out, tirc_error **error) {
   NEED(a, out);
   return make_array(copy_array, &(MakeArray){.from = a}, out, error);
+}
+tirc_status tirc_array_rows(const tirc_array *a, int axis, int64_t n, tirc_array **out,
+                            tirc_error **error) {
+  NEED(a, out);
+  TakeRows p = {.from = a->t, .axis = axis, .n = n};
+  const tirc_status status = tirc_api_scratch(take_rows, &p, NULL, error);
+  if (status == TIRC_OK) *out = p.result;
+  return status;
 }
 void tirc_array_free(tirc_array *a) {
   if (!a) return;

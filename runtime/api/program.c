@@ -427,6 +427,12 @@ void tirc_program_free(tirc_program *p) {
 const tirc_module *tirc_program_signature(const tirc_program *p) { return p ? p->signature : NULL; }
 int tirc_program_inputs(const tirc_program *p) { return p ? p->plan->n_inputs : 0; }
 int tirc_program_params(const tirc_program *p) { return p ? p->plan->n_params : 0; }
+int tirc_program_count(const tirc_program *p, int result, int *axis) {
+  int along = -1;
+  const int count = p ? tirc_result_count(p->plan->signature->attrs, result, &along) : -1;
+  if (count >= 0 && axis) *axis = along;
+  return count;
+}
 const tirc_module *tirc_program_module(const tirc_program *p) {
   p = tirc_program_whole(p);
   return p ? p->module : NULL;

@@ -33,6 +33,10 @@ TIRC_API void tirc_npz_close(tirc_npz *z); /* NULL is fine */
 TIRC_API tirc_status tirc_npz_write(const char *path, int n, const char *const *names,
                                     const tirc_array *const *arrays, tirc_error **error);
 TIRC_API tirc_status tirc_array_copy(const tirc_array *a, tirc_array **out, tirc_error **error);
+/* A new array, compact, of the first n rows of `a` along the axis. TIRC_BAD with the code
+ * "argument": it has no such axis, or fewer rows. */
+TIRC_API tirc_status tirc_array_rows(const tirc_array *a, int axis, int64_t n, tirc_array **out,
+                                     tirc_error **error);
 TIRC_API void tirc_array_free(tirc_array *a);
 TIRC_API const char *tirc_array_dtype(const tirc_array *a);
 TIRC_API int tirc_array_ndim(const tirc_array *a);

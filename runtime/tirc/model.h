@@ -108,6 +108,10 @@ TIRC_API bool tirc_phase_table(int i, tirc_phase_info *out);
 TIRC_API const tirc_module *tirc_program_signature(const tirc_program *p);
 TIRC_API int tirc_program_inputs(const tirc_program *p);
 TIRC_API int tirc_program_params(const tirc_program *p);
+/* Of result number `result` only the run knows how many rows mean something: as many as the result
+ * whose number this is says, an integer without dimensions, the first along *axis (tirc_array_rows
+ * takes them). -1: all of it means something, and *axis stays as it is. */
+TIRC_API int tirc_program_count(const tirc_program *p, int result, int *axis);
 /* Its functions, scheduled, and as they were before. */
 TIRC_API const tirc_module *tirc_program_module(const tirc_program *p);
 TIRC_API const tirc_module *tirc_program_unscheduled(const tirc_program *p);

@@ -76,6 +76,30 @@ def test_others(tmp_path):
     passes(run(tmp_path, text, [x, int64(2)], [np.take_along_axis(x, order, 1), order]))
 
 
+def test_files(tmp_path):
+    """What is printed and written is the rows that count, of each axis, from a file and from what import makes of it."""
+    x, keep = floats(3, 4), np.array([True, False, True, True])
+    nodes = [node("Compress", ["x", "keep"], ["y.1"], axis=1), node("Relu", ["y.1"], ["z"]), node("NonZero", ["x"], ["w"])]
+    text = model(nodes, [value("x", "float32", (3, 4)), value("keep", "bool", (4,))],
+                 [value("y.1", "float32", (3, "n")), value("z", "float32", (3, "n")), value("w", "int64", (2, "m"))])
+    (tmp_path / "model.onnx").write_bytes(text)
+    np.savez(tmp_path / "in.npz", x=x, keep=keep)
+    subprocess.run([TIRC, "import", tmp_path / "model.onnx", "-o", tmp_path / "model.tir"], check=True)
+    for name in ("model.onnx", "model.tir"):
+        command = [TIRC, "run", tmp_path / name, "--in", tmp_path / "in.npz", "--out", tmp_path / "out.npz", "--out", "y.1=%s" % (tmp_path / "y.npy")]
+        result = subprocess.run(command, capture_output=True, text=True)
+        assert result.returncode == 0 and "z: float32[3, 3] " in result.stdout and "w: int64[2, 12] " in result.stdout, result.stderr + result.stdout
+        out = np.load(tmp_path / "out.npz")
+        for got, wanted in ((out["y.1"], x[:, keep]), (out["z"], np.maximum(x[:, keep], 0)), (out["w"], np.array(np.nonzero(x))),
+                            (np.load(tmp_path / "y.npy"), x[:, keep]), (out["y_1_count"], np.array(3))):
+            np.testing.assert_array_equal(got, wanted)
+    text = (tmp_path / "model.tir").read_text()
+    for was, now in (("[0, 3, 1]", "[0, 3, 2]"), ("[0, 3, 1]", "[0, 1, 1]"), ("[0, 3, 1]", "[0, 5, 1]")):
+        (tmp_path / "model.tir").write_text(text.replace(was, now))
+        result = subprocess.run(command, capture_output=True, text=True)
+        assert result.returncode == 2 and "has no rows along axis" in result.stderr, result.stderr
+
+
 @pytest.mark.parametrize("last", ["ReduceSum", "Softmax", "EyeLike", "Reshape"])
 def test_refused(tmp_path, last):
     """Rows without a meaning would be among what is summed up; a bound input makes the size a number."""

@@ -185,3 +185,19 @@ def main(x: R.Tensor((7, 4), "float32"), w: R.Tensor((4, 30), "float32"), b: R.T
         tirc.load(path, weights={"b": B})
     m, x = tirc.load(path, weights={"w": W, "b": B}), floats(7, 4)
     np.testing.assert_allclose(m(x), x @ W + np.exp(B), rtol=1e-4, atol=1e-5)
+
+
+def test_rows_that_count(tmp_path):
+    """A compiled model and libraries by both ways of code give the rows that count, and how many there are."""
+    path = tmp_path / "some.onnx"
+    path.write_bytes(model([node("Compress", ["x", "keep"], ["y"], axis=1), node("NonZero", ["x"], ["w"])],
+                           [value("x", "float32", (3, 4)), value("keep", "bool", (4,))], [value("y", "float32", (3, "n")), value("w", "int64", (2, "m"))]))
+    subprocess.run([COMMAND, "build", path, "--emit=c", "-o", tmp_path / "some.c"], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "some.c", "-o", tmp_path / "c.so", "-lm"], check=True)
+    x = np.maximum(floats(3, 4), 0)
+    for m in (tirc.compile(path), tirc.load(build(path, tmp_path / "some.so")), tirc.load(tmp_path / "c.so")):
+        for keep in (np.array([True, False, True, True]), np.zeros(4, bool), np.ones(4, bool)):
+            y, w, n, many = m(x, keep)
+            np.testing.assert_array_equal(y, x[:, keep])
+            np.testing.assert_array_equal(w, np.array(np.nonzero(x)))
+            assert (n, many) == (keep.sum(), np.count_nonzero(x))

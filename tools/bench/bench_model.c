@@ -84,6 +84,16 @@ static bool goes_on(void *self) {
   return !b->error && !was_interrupted();
 }
 
+static int compare_results_of(ModelBench *b, int n, const tirc_param *params,
+                              const tirc_argument *results) {
+  tirc_argument *cut = tirc_alloc_array(memory, (size_t)n + 1, sizeof *cut),
+                *shown = tirc_alloc_array(memory, (size_t)n + 1, sizeof *shown);
+  int status = rows_that_count(b->program, n, results, cut, shown);
+  if (status == DONE) status = compare_rival(&b->rival, n, params, shown);
+  free_arguments(n, cut);
+  return status;
+}
+
 /* A run of each, and whether they agree. */
 static int meet_rival(ModelBench *b) {
   const int inputs = tirc_program_inputs(b->program), params = tirc_program_params(b->program);
@@ -91,7 +101,7 @@ static int meet_rival(ModelBench *b) {
   int status = start_rival(&b->rival, &b->o->run.make.from, tirc_executor_threads(b->x), inputs,
                            b->params, b->args);
   if (status == DONE)
-    status = compare_rival(&b->rival, b->n - params, b->params + params, b->args + params);
+    status = compare_results_of(b, b->n - params, b->params + params, b->args + params);
   return status;
 }
 

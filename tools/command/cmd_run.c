@@ -16,6 +16,8 @@ typedef struct Session {
   int n;
   const tirc_param *params;
   tirc_argument *args;
+  tirc_argument *cut;   /* of a model: results of which only some rows count, as these; or none */
+  tirc_argument *shown; /* the arguments, with these in place of the results */
   tirc_reference *reference;
   Emulated emulated;
   double on_device; /* seconds of kernels by a device's clock; 0 or less: not known */
@@ -242,6 +244,15 @@ static int run_once(Session *s, double *seconds) {
   return failed ? report(e) : DONE;
 }
 
+/* What is told, written and compared of results is the rows that count. */
+static int choose_shown(Session *s) {
+  const int at = s->program ? tirc_program_params(s->program) : s->n;
+  s->cut = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *s->cut);
+  s->shown = tirc_alloc_array(memory, (size_t)s->n + 1, sizeof *s->shown);
+  for (int i = 0; i < at; i++) s->shown[i] = s->args[i];
+  return rows_that_count(s->program, s->n - at, s->args + at, s->cut + at, s->shown + at);
+}
+
 /* "A: float32[2, 3] from -1 to 2.5, sum 4.75" */
 static void summarise_array(const tirc_param *p, const tirc_array *a) {
   double least = (double)INFINITY, most = -(double)INFINITY, sum = 0;
@@ -266,8 +277,8 @@ static void summarise_array(const tirc_param *p, const tirc_array *a) {
 
 static void summarise(const Session *s, double seconds) {
   for (int i = 0; i < s->n; i++)
-    if (s->args[i].array && s->params[i].is_written)
-      summarise_array(&s->params[i], s->args[i].array);
+    if (s->shown[i].array && s->params[i].is_written)
+      summarise_array(&s->params[i], s->shown[i].array);
   printf("time: %.3g ms (one run, the %s", seconds * 1e3, s->program ? "second" : "first");
   if (s->on_device > 0) printf("; its kernels %.3g ms, by the device's clock", s->on_device * 1e3);
   puts(")");
@@ -363,14 +374,15 @@ static int run_session(Session *s) {
   if (status == DONE && check_whole) status = require_same_parameters(s);
   if (status == DONE && check_whole) status = compute_expected(s);
   if (status == DONE) status = run_once(s, &seconds);
+  if (status == DONE) status = choose_shown(s);
   if (status == DONE) summarise(s, seconds);
   if (status == DONE && s->program && o->report)
     status = report_model(s->model, s->program, s->n, s->args);
-  if (status == DONE) status = write_array_files(&o->run, s->n, s->params, s->args);
+  if (status == DONE) status = write_array_files(&o->run, s->n, s->params, s->shown);
   if (status == DONE && check_whole) status = check(s);
   if (status == DONE && s->program && o->run.make.from.test_data) {
     const int at = tirc_program_params(s->program);
-    status = compare_test_data(&o->run.make.from, s->n - at, s->params + at, s->args + at);
+    status = compare_test_data(&o->run.make.from, s->n - at, s->params + at, s->shown + at);
   }
   return status;
 }
@@ -379,6 +391,7 @@ int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module 
   Session s = {.o = o, .plain = plain, .m = m};
   const int status = run_session(&s);
   free_arguments(s.n, s.args);
+  free_arguments(s.n, s.cut);
   tirc_reference_free(s.reference);
   return status;
 }
@@ -397,6 +410,7 @@ static int run_model(const RunOptions *o, const tirc_module *m) {
   s.plain = s.m = tirc_program_signature(p);
   if (status == DONE) status = run_session(&s);
   free_arguments(s.n, s.args);
+  free_arguments(s.n, s.cut);
   tirc_weights_close(s.weights);
   tirc_program_free(p);
   return status;

@@ -35,10 +35,10 @@ int take_bits(const char *dtype, tirc_array **a);
 /* The n results of a run beside the folder's outputs: DONE or NO, and what is the matter with each.
  */
 int compare_test_data(const Loading *o, int n, const tirc_param *params, const tirc_argument *args);
-/* Of a result that has more rows than are wanted, where a result NAME_count says that so many
- * count: those, to be freed; NULL otherwise. */
-tirc_array *rows_that_count(tirc_array *got, tirc_array *wanted, int n, const tirc_param *params,
-                            const tirc_argument *args);
+/* The n results of a run: `shown` has them all, and for those of which only some rows mean
+ * something these rows, in arrays that `cut` (zeros before) has, to be freed. */
+int rows_that_count(const tirc_program *p, int n, const tirc_argument *results, tirc_argument *cut,
+                    tirc_argument *shown);
 
 /* --report: what goes in and out, operators by count, bytes. */
 int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_argument *args);

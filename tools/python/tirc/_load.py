@@ -22,10 +22,15 @@ class _Extent(Structure):
     _fields_ = [("name", c_char_p), ("c_name", c_char_p), ("lower", c_int64), ("upper", c_int64)]
 
 
+class _Rows(Structure):
+    _fields_ = [("result", c_int), ("count", c_int), ("axis", c_int)]
+
+
 class _Info(Structure):
     _fields_ = [("format", c_int), ("n_extents", c_int), ("n_inputs", c_int), ("n_weights", c_int), ("n_results", c_int),
                 ("name", c_char_p), ("version", c_char_p), ("extents", POINTER(_Extent)), ("tensors", POINTER(_Tensor)),
-                ("workspace", c_int64), ("weights", c_int64), ("prepared", c_int64)]
+                ("workspace", c_int64), ("weights", c_int64), ("prepared", c_int64),
+                ("n_rows", c_int), ("rows", POINTER(_Rows))]
 
 
 class TensorInfo:
@@ -67,7 +72,8 @@ _WORDS = {"__builtins__": {}, "T": types.SimpleNamespace(
 
 
 class Loaded:
-    """A model in a library: `model(x)`, or `model(**{"input.1": x})`, gives an array of numpy, several results are a tuple.
+    """A model in a library: `model(x)`, or `model(**{"input.1": x})`, gives an array of numpy, several results are a tuple. One of
+    which only the run knows how many rows there are has these, and the number is a result of its own.
     inputs, weights, outputs: TensorInfos; extents: names -> (least, greatest) of what only a run tells; version: of the tirc
     that made it. Threads may call it at once."""
 
@@ -89,6 +95,8 @@ class Loaded:
         self.inputs, self.weights, self.outputs = tensors[:n], tensors[n:last], tensors[last:]
         self._extents = [(e.name.decode(), e.c_name.decode(), e.lower, e.upper) for e in info.extents[:info.n_extents]]
         self.extents = {e[0]: e[2:] for e in self._extents}
+        rows = info.rows[:info.n_rows] if info.format >= 2 and info.n_rows else []
+        self._rows = {r.result: (r.count, r.axis) for r in rows}  # of a result: which one counts its rows, along this axis
         self._run, self._error_text = getattr(self._library, self.name), getattr(self._library, self.name + "_error_text")
         self._error_text.restype = c_char_p
         self._take_weights(weights)
@@ -189,6 +197,8 @@ class Loaded:
         results = [numpy.empty([max(self._evaluate(e, extents), 0) for e in t.shape], _numpy_dtype(t.dtype)) for t in self.outputs]
         keep, at = _aligned(self._workspace(leading))
         self._check(self._run(*leading, *self._pointers(arrays + self._arrays + results), *self._block, c_void_p(at)))
+        for i, (count, axis) in self._rows.items():
+            results[i] = results[i][(slice(None),) * axis + (slice(int(results[count])),)]
         return results[0] if len(results) == 1 else tuple(results)
 
     def __repr__(self):

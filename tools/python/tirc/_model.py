@@ -71,7 +71,8 @@ def _importer(inputs):
 
 class Model:
     """A compiled model: `model(x)`, or `model(x=...)` by the names of its inputs. A result is an array of
-    numpy, or of the package that an input is of, if that has from_dlpack; several are a tuple. inputs, weights, outputs: their Params."""
+    numpy, or of the package that an input is of, if that has from_dlpack; several are a tuple. One of which only the run knows
+    how many rows there are has these, and the number is a result of its own. inputs, weights, outputs: their Params."""
 
     def __init__(self, module, target=None, threads=0, weights=None, **options):
         if not 0 <= threads < 2**31:
@@ -139,7 +140,14 @@ class Model:
             _lib.call("program_run", self._program, self._executor, n, given)
         take = _importer(inputs)
         taken = tuple(take(_Result(r, p.dtype)) for r, p in zip(results, self.outputs))
+        taken = tuple(self._rows(taken, i) for i in range(len(taken)))
         return taken[0] if len(taken) == 1 else taken
+
+    def _rows(self, results, i):
+        """Of result i those rows that mean something."""
+        axis = c_int()
+        count = _lib.lib.tirc_program_count(self._program, i, byref(axis))
+        return results[i] if count < 0 else results[i][(slice(None),) * axis.value + (slice(int(results[count])),)]
 
     def __repr__(self):
         return "<Model (%s) -> (%s)>" % tuple(", ".join(map(repr, ps)) for ps in (self.inputs, self.outputs))
