@@ -38,6 +38,18 @@ bool tirc_cpu_has(const Cpu *cpu, const char *feature) {
   return tirc_has_feature(cpu->features, feature, strlen(feature));
 }
 
+const char *tirc_cpus_with(Tirc *c, const char *a, const char *b) {
+  enum { NAMED = 6 };
+  Text t = {.c = c};
+  int n = 0;
+  for (int i = 0; i < N_CPUS; i++) {
+    if (!tirc_cpu_has(&cpus[i], a) && !(b && tirc_cpu_has(&cpus[i], b))) continue;
+    if (n++ < NAMED) tirc_text_addf(&t, "%s%s", n > 1 ? ", " : "", cpus[i].name);
+  }
+  if (n > NAMED) tirc_text_addf(&t, " and %d more", n - NAMED);
+  return t.at;
+}
+
 /* The best vectors first. SVE is not used: its registers have no fixed width, and LLVM makes NEON
  * of vectors that do. */
 static const struct Vectors {

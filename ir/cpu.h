@@ -28,6 +28,9 @@ const Cpu *tirc_cpu_number(int i); /* NULL behind the end of the table */
 /* Throws "target", with the nearest names. */
 _Noreturn void tirc_cpu_unknown(Tirc *c, const char *name);
 bool tirc_cpu_has(const Cpu *cpu, const char *feature);
+/* The processors that have one of two features, in words: "alderlake, arrowlake and 20 more"; b may
+ * be NULL. */
+const char *tirc_cpus_with(Tirc *c, const char *a, const char *b);
 int tirc_cpu_vector_bits(const Cpu *cpu);
 int tirc_cpu_vector_registers(const Cpu *cpu);
 /* L1, L2 and L3 as one core that is busy alone sees them, and the cycles that a line takes to come

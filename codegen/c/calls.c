@@ -84,10 +84,36 @@ static CText madd_wd(Gen *g, const IntrinsicCall *k, Expr e, const Window *w) {
   return tirc_src_text(g, BINDS_CAST, "(int32_t)((uint32_t)(%s) + (uint32_t)(%s))", p[0], p[1]);
 }
 
+/* One lane of a dot product, in an expression. */
+static CText dot(Gen *g, const IntrinsicCall *k, Expr e, const Window *w) {
+  const Dot *d = k->dot;
+  Expr a = tirc_dot_elements(g->c, k, 1), b = tirc_dot_elements(g->c, k, 2);
+  const char *x[4], *y[4];
+  (void)e;
+  for (int i = 0; i < d->terms; i++) {
+    const Window at = {0, 0, tirc_format(g->c, "(%d * %s + %d)", d->terms, tirc_src_lane(g, w), i)};
+    x[i] = tirc_src_expr(g, a, &at).s;
+    y[i] = tirc_src_expr(g, b, &at).s;
+  }
+  const char *sum = tirc_c_operand(g->c, tirc_src_expr(g, k->args[0], w), BINDS_CAST);
+  g->uses_math |= d->sums != DOT_WRAPS;
+  if (d->sums != DOT_WRAPS)
+    return tirc_src_text(
+        g, BINDS_ALL, "%s(%s, (const uint16_t[]){%s, %s}, (const uint16_t[]){%s, %s})",
+        tirc_src_helper(g, d->sums == DOT_TO_ODD ? HELPER_DOT_TO_ODD : HELPER_DOT_ODD_EVEN,
+                        DT_FLOAT32),
+        sum, x[0], x[1], y[0], y[1]);
+  Text all = {.c = g->c};
+  tirc_text_addf(&all, "(uint32_t)%s", sum);
+  for (int i = 0; i < d->terms; i++)
+    tirc_text_addf(&all, " + (uint32_t)((int32_t)(%s) * (int32_t)(%s))", x[i], y[i]);
+  return tirc_src_text(g, BINDS_CAST, "(int32_t)(%s)", all.at);
+}
+
 static CText emit_llvm(Gen *g, Expr e, const Window *w) {
   static CText (*const shapes[])(Gen *, const IntrinsicCall *, Expr, const Window *) = {
       [SHAPE_EACH] = each,       [SHAPE_FSUM] = sum,        [SHAPE_ISUM] = sum,
-      [SHAPE_MADD_UB] = madd_ub, [SHAPE_MADD_WD] = madd_wd,
+      [SHAPE_MADD_UB] = madd_ub, [SHAPE_MADD_WD] = madd_wd, [SHAPE_DOT] = dot,
   };
   IntrinsicCall k = tirc_llvm_call(g->c, e, g->loc);
   return shapes[k.shape](g, &k, e, w);

@@ -13,6 +13,7 @@
 #include "c.h"
 #include "codegen/failures.h"
 #include "codegen/text/gen.h"
+#include "ir/tree/intrinsic.h"
 
 /* A register tile: each piece is a variable of its own. */
 typedef struct Piece {
@@ -45,7 +46,8 @@ typedef struct CFile {
   Failures failures;    /* of the module */
   VEC(DType) vectors;   /* vector types in use */
   VEC(LaneFunction) lane_functions;
-  Text lane_texts; /* of those */
+  VEC(IntrinsicId) dots; /* ids of the dot products in use */
+  Text lane_texts;       /* of those */
   bool uses_stdlib;
   bool uses_zero;     /* in this function: a 0 that compilers do not know */
   bool uses_rounding; /* some function has conversions that gcc must be kept from losing */
@@ -101,6 +103,13 @@ void tirc_cg_free(Gen *g, const char *name); /* memory of the heap */
 /* --- pairs.c -------------------------------------------------------------------------------- */
 /* Both stores by a helper, if they are a pair (codegen/pairs.h). */
 bool tirc_cg_pair(Gen *g, Stmt first, Stmt second);
+
+/* --- dots.c --------------------------------------------------------------------------------- */
+/* Whether a store adds a dot product of dots.def to what it stores to, in vectors that registers
+ * hold. */
+bool tirc_cg_is_dot(Gen *g, Stmt store, IntrinsicCall *k);
+/* Such a store, by a function; false: it is another one. */
+bool tirc_cg_dot(Gen *g, Stmt store);
 
 /* --- vector.c ------------------------------------------------------------------------------- */
 /* Whether C has every operation of a store's value on vectors. */

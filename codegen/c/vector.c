@@ -97,6 +97,18 @@ static void add_access(Search *k, Buffer b, int n, Expr const *indices) {
   }
 }
 
+/* The sum of a dot product is one piece; what is multiplied is read as bits. */
+static bool search_dot(Visitor *v, Stmt s) {
+  Search *k = v->self;
+  IntrinsicCall call;
+  if (!tirc_cg_is_dot(k->g, s, &call)) return false;
+  k->chunk = call.dot->lanes;
+  add_access(k, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+  k->chunk = 0;
+  for (int i = 1; i < 3; i++) tirc_visit_expr(v, call.args[i]);
+  return true;
+}
+
 /* Calls may take an address, or lanes out of their order; reinterpret changes their number. */
 static bool search_expr(Visitor *v, Expr e) {
   Search *k = v->self;
@@ -121,6 +133,7 @@ static bool search_expr(Visitor *v, Expr e) {
 
 static bool search_stmt(Visitor *v, Stmt s) {
   Search *k = v->self;
+  if (s->kind == STMT_STORE && search_dot(v, s)) return false;
   k->chunk = s->kind == STMT_STORE ? tirc_cg_chunk_lanes(k->g, s) : 0;
   if (s->kind == STMT_STORE) add_access(k, s->u.store.buffer, s->u.store.n, s->u.store.indices);
   return !k->failed;

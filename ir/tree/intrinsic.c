@@ -15,6 +15,18 @@ static const struct Row {
 #undef INTRINSIC
 };
 
+#define DOT_INT8 DT(TYPE_INT, 8)
+#define DOT_UINT8 DT(TYPE_UINT, 8)
+#define DOT_INT16 DT(TYPE_INT, 16)
+#define DOT_BFLOAT16 DT(TYPE_BFLOAT, 16)
+static const Dot dots[INTRINSIC_COUNT] = {
+#define DOT(id, ...) [INTRINSIC_##id] = {__VA_ARGS__},
+#include "dots.def"
+#undef DOT
+};
+
+const Dot *tirc_find_dot_named(IntrinsicId id) { return dots[id].name ? &dots[id] : NULL; }
+
 bool tirc_is_llvm_call(Expr e) {
   return tirc_calls(e, CALL_LLVM_PURE_INTRIN) || tirc_calls(e, CALL_LLVM_INTRIN);
 }
@@ -39,6 +51,20 @@ static bool is(DType t, TypeCode code, int bits, int lanes) {
   return t.code == code && t.bits == bits && t.lanes == lanes;
 }
 
+/* Elements, or their bits as the lanes of the result have them. */
+static bool is_operand(const Dot *dot, DType element, DType t) {
+  return tirc_dtype_equal(t, tirc_dtype_lanes(element, dot->lanes * dot->terms)) ||
+         is(t, TYPE_INT, 32, dot->lanes);
+}
+
+static bool is_dot(const Dot *dot, const Expr *args, DType t) {
+  DType sum = dot->sums == DOT_WRAPS ? DT_INT32 : DT_FLOAT32;
+  if (dot->sums == DOT_WRAPS && t.code == TYPE_UINT) sum.code = TYPE_UINT;
+  return tirc_dtype_equal(t, tirc_dtype_lanes(sum, dot->lanes)) &&
+         tirc_dtype_equal(args[0]->dtype, t) && is_operand(dot, dot->a, args[1]->dtype) &&
+         is_operand(dot, dot->b, args[2]->dtype);
+}
+
 static bool types_fit(const IntrinsicCall *k, DType t) {
   DType a = k->args[0]->dtype, b = k->args[k->n - 1]->dtype;
   switch (k->shape) {
@@ -53,8 +79,33 @@ static bool types_fit(const IntrinsicCall *k, DType t) {
     return t.lanes == 1 && tirc_dtype_is_int(t) && tirc_dtype_equal(tirc_dtype_lanes(b, 1), t);
   case SHAPE_MADD_UB:
     return is(t, TYPE_INT, 16, 16) && is(a, TYPE_UINT, 8, 32) && is(b, TYPE_INT, 8, 32);
+  case SHAPE_DOT: return is_dot(k->dot, k->args, t);
   default: return is(t, TYPE_INT, 32, 8) && is(a, TYPE_INT, 16, 16) && is(b, TYPE_INT, 16, 16);
   }
+}
+
+/* What the operands of a dot product are, and which instruction has those that were given. */
+static const char *hint_of(Tirc *c, const IntrinsicCall *k) {
+  const Dot *dot = k->dot;
+  if (!dot) return "see the table of intrinsics";
+  const int n = dot->lanes * dot->terms;
+  Text t = {.c = c};
+  tirc_text_addf(&t, "it takes (%s, %s, %s)",
+                 tirc_dtype_name(c, tirc_dtype_lanes(dot->sums == DOT_WRAPS ? DT_INT32 : DT_FLOAT32,
+                                                     dot->lanes)),
+                 tirc_dtype_name(c, tirc_dtype_lanes(dot->a, n)),
+                 tirc_dtype_name(c, tirc_dtype_lanes(dot->b, n)));
+  const char *before = "; those are the operands of ";
+  for (int i = 0; i < INTRINSIC_COUNT; i++) {
+    const Dot *d = &dots[i];
+    const int m = d->lanes * d->terms;
+    if (!d->name || !tirc_dtype_equal(k->args[1]->dtype, tirc_dtype_lanes(d->a, m)) ||
+        !tirc_dtype_equal(k->args[2]->dtype, tirc_dtype_lanes(d->b, m)))
+      continue;
+    tirc_text_addf(&t, "%s%s", before, d->name);
+    before = ", ";
+  }
+  return t.at;
 }
 
 IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
@@ -76,7 +127,13 @@ IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
                  e->args[at]->u.i == e->n - at - 1;
   if (counted) at++;
   const struct Row *row = &rows[id];
-  IntrinsicCall k = {(IntrinsicId)id, row->name, row->c_form, row->shape, e->n - at, e->args + at};
+  IntrinsicCall k = {(IntrinsicId)id,
+                     row->name,
+                     row->c_form,
+                     row->shape,
+                     e->n - at,
+                     e->args + at,
+                     tirc_find_dot_named((IntrinsicId)id)};
   if (k.n != rows[id].arity)
     tirc_fail(c, loc, CODE_INTRINSIC, hint, "\"%s\" takes %d operands, not %d", name,
               rows[id].arity, k.n);
@@ -84,8 +141,8 @@ IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
     Text types = {.c = c};
     for (int i = 0; i < k.n; i++)
       tirc_text_addf(&types, "%s%s", i ? ", " : "", tirc_dtype_name(c, k.args[i]->dtype));
-    tirc_fail(c, loc, CODE_INTRINSIC, "see the table of intrinsics", "\"%s\" gives no %s for (%s)",
-              name, tirc_dtype_name(c, e->dtype), types.at);
+    tirc_fail(c, loc, CODE_INTRINSIC, hint_of(c, &k), "\"%s\" gives no %s for (%s)", name,
+              tirc_dtype_name(c, e->dtype), types.at);
   }
   return k;
 }
@@ -101,4 +158,13 @@ Expr tirc_llvm_sum_of_lanes(Tirc *c, Expr e, Loc loc) {
     sum = sum ? tirc_add(c, sum, lane) : lane;
   }
   return sum;
+}
+
+Expr tirc_dot_elements(Tirc *c, const IntrinsicCall *k, int operand) {
+  Expr e = k->args[operand];
+  DType t = operand == 1 ? k->dot->a : k->dot->b;
+  t = tirc_dtype_lanes(t, k->dot->lanes * k->dot->terms);
+  if (t.code == TYPE_BFLOAT) t.code = TYPE_UINT;
+  while (e->op == OP_REINTERPRET && !tirc_dtype_equal(e->dtype, t)) e = e->args[0];
+  return tirc_dtype_equal(e->dtype, t) ? e : tirc_expr(c, OP_REINTERPRET, t, 1, &e);
 }

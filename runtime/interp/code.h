@@ -95,8 +95,9 @@ struct Node {
       const Node **index;
     } load;
     const Node **args; /* more than three of them */
-    Cell *lanes;       /* vector variable, or the variable of a let */
-    struct {           /* call_extern */
+    const struct Dot *dot;
+    Cell *lanes; /* vector variable, or the variable of a let */
+    struct {     /* call_extern */
       double (*f1)(double);
       double (*f2)(double, double);
     } math; /* and `function` says what is known of it */

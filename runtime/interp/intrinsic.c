@@ -2,6 +2,7 @@
  * operands that it needs. */
 #include "ir/tree/intrinsic.h"
 #include "code.h"
+#include "ir/dot_sums.h"
 #include "ir/tree/int_op.h"
 
 #include <math.h>
@@ -66,6 +67,51 @@ static int64_t eval_madd_wd(Run *run, const Node *n) {
   return tirc_wrap_int(n->dtype, pair_sum(run, n));
 }
 
+/* --- dot products ----------------------------------------------------------------------------- */
+
+/* Element i of a lane's dot product. */
+static int64_t term(Run *run, const Node *elements, int lane, int i, int terms) {
+  run->lane = lane * terms + i;
+  return get_i(run, elements);
+}
+static const Dot *dot_of(const Node *n) { return n->u.dot; }
+static int64_t eval_dot_of_ints(Run *run, const Node *n) {
+  const int lane = run->lane, terms = dot_of(n)->terms;
+  uint64_t sum = (uint64_t)get_i(run, n->a);
+  for (int i = 0; i < terms; i++) {
+    const int64_t x = term(run, n->b, lane, i, terms);
+    sum += (uint64_t)(x * term(run, n->c, lane, i, terms));
+  }
+  run->lane = lane;
+  return tirc_wrap_int(n->dtype, (int64_t)sum);
+}
+/* In double, where a program is run so, nothing is rounded as a processor would. */
+static double eval_dot_of_floats(Run *run, const Node *n) {
+  const int lane = run->lane, terms = dot_of(n)->terms;
+  double sum = get_f(run, n->a);
+  uint16_t x[2], y[2];
+  for (int i = 0; i < 2; i++) {
+    x[i] = (uint16_t)term(run, n->b, lane, i, terms);
+    y[i] = (uint16_t)term(run, n->c, lane, i, terms);
+  }
+  run->lane = lane;
+  if (n->dtype.bits == 64)
+    return sum + tirc_bfloat_to_double(x[0]) * tirc_bfloat_to_double(y[0]) +
+           tirc_bfloat_to_double(x[1]) * tirc_bfloat_to_double(y[1]);
+  return (double)(dot_of(n)->sums == DOT_TO_ODD ? tirc_dot_to_odd : tirc_dot_odd_even)((float)sum,
+                                                                                       x, y);
+}
+static void compile_dot(Compiler *k, Node *n, const IntrinsicCall *call) {
+  n->a = tirc_compile_expr(k, call->args[0]);
+  n->b = tirc_compile_expr(k, tirc_dot_elements(k->t, call, 1));
+  n->c = tirc_compile_expr(k, tirc_dot_elements(k->t, call, 2));
+  n->u.dot = call->dot;
+  if (call->dot->sums == DOT_WRAPS)
+    n->eval.i = eval_dot_of_ints;
+  else
+    n->eval.f = eval_dot_of_floats;
+}
+
 bool tirc_compile_intrinsic(Compiler *k, Node *n) {
   static double (*const floats[INTRINSIC_COUNT])(Run *, const Node *) = {
       [INTRINSIC_FMA] = eval_fma,       [INTRINSIC_SQRT] = eval_sqrt,
@@ -79,6 +125,7 @@ bool tirc_compile_intrinsic(Compiler *k, Node *n) {
   };
   if (!tirc_is_llvm_call(n->expr)) return false;
   IntrinsicCall call = tirc_llvm_call(k->t, n->expr, k->loc);
+  if (call.dot) return compile_dot(k, n, &call), true;
   n->a = tirc_compile_expr(k, call.args[0]);
   if (call.n > 1) n->b = tirc_compile_expr(k, call.args[1]);
   if (call.n > 2) n->c = tirc_compile_expr(k, call.args[2]);

@@ -190,6 +190,37 @@ static void bound_sum_of_lanes(Run *run, const Node *n, Reach *out) {
   *out = sum;
 }
 
+/* Element i of a lane of a dot product, whose bits `elements` gives; false: they are not certain.
+ */
+static bool element_bound(Run *run, const Node *elements, int i, Reach *out) {
+  Reach bits;
+  run->lane = i;
+  get_bound(run, elements, &bits);
+  tirc_bound_float(out, tirc_bfloat_to_double((uint16_t)bits.v.i));
+  return bits.n <= 1 && tirc_bound_is_point(&bits, false);
+}
+/* Of floats, rounded as the instruction does: to odd is as near as twice to the nearest. */
+static void bound_dot(Run *run, const Node *n, Reach *out) {
+  const DType t = program_type(n);
+  const int lane = run->lane, terms = n->u.dot->terms;
+  Reach sum, product, x, y;
+  bool certain = true;
+  get_bound(run, n->a, &sum);
+  for (int i = 0; i < terms; i++) {
+    certain &= element_bound(run, n->b, lane * terms + i, &x);
+    certain &= element_bound(run, n->c, lane * terms + i, &y);
+    tirc_bound_mul(&product, &x, &y, true, t);
+    tirc_bound_add(out, &sum, &product, false, t);
+    sum = *out;
+  }
+  run->lane = lane;
+  const Cell v = get_cell(run, n);
+  if (!certain)
+    tirc_bound_open(out, t, v);
+  else
+    out->v = v;
+}
+
 /* --- choice, let, lanes ----------------------------------------------------------------------- */
 
 static void bound_choice(Run *run, const Node *n, Reach *out) {
@@ -330,7 +361,9 @@ static const BoundOf of_floats[OP_COUNT] = {
     [OP_LDEXP] = bound_LDEXP,       [OP_NEXTAFTER] = bound_NEXTAFTER,
 };
 static BoundOf of_intrinsic(Compiler *k, Node *n) {
-  switch (tirc_llvm_call(k->t, n->expr, k->loc).id) {
+  const IntrinsicCall call = tirc_llvm_call(k->t, n->expr, k->loc);
+  if (call.dot) return bound_dot;
+  switch (call.id) {
   case INTRINSIC_FMA: return bound_FMA;
   case INTRINSIC_SQRT: n->function = functions[OP_SQRT]; return bound_function;
   case INTRINSIC_FABS: n->function = functions[OP_ABS]; return bound_function;

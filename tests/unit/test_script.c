@@ -329,7 +329,7 @@ static const ErrorRow errors[] = {
     {"1 % 0", "zero-division", 1, 1, TIRC_STATUS_BAD},
     {"int('x')", "value", 1, 1, TIRC_STATUS_BAD},
     {"import numpy as np\nnp.zeros(3)", "import", 2, 1, TIRC_STATUS_BAD},
-    {"from tvm.tir.tensor_intrin.x86 import V\nsch.tensorize('B', V)", "import", 2, 20,
+    {"from tvm.tir.tensor_intrin.hexagon import V\nsch.tensorize('B', V)", "import", 2, 20,
      TIRC_STATUS_BAD},
     {"from tvm import te\nte.create_schedule", "import", 2, 1, TIRC_STATUS_BAD},
     {"A = te.placeholder((4, 8))\nA[1]", "index", 2, 1, TIRC_STATUS_BAD},
