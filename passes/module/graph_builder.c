@@ -76,13 +76,17 @@ Node tirc_graph_constant(const GraphMaker *m, const char *name, Info info, const
   return tirc_graph_node(m->p->c, &n);
 }
 
-static Node add_binding(GraphMaker *m, const struct Node *value, uintptr_t sources) {
+static Node bind_to(GraphMaker *m, Node value, uintptr_t sources) {
   Tirc *c = m->p->c;
   const Node var = tirc_node_var(c, tirc_graph_name(m, m->hint), value->info, m->loc);
-  vec_push(c, m->bindings, ((Binding){var, tirc_graph_node(c, value), m->loc}));
+  vec_push(c, m->bindings, ((Binding){var, value, m->loc}));
   tirc_map_set(c, &m->sources, var, (void *)sources);
-  tirc_map_set(c, &m->values, var, m->bindings.at[m->bindings.n - 1].value);
+  tirc_map_set(c, &m->values, var, (void *)(uintptr_t)value);
   return var;
+}
+
+static Node add_binding(GraphMaker *m, const struct Node *value, uintptr_t sources) {
+  return bind_to(m, tirc_graph_node(m->p->c, value), sources);
 }
 
 static Node literal(GraphMaker *m, Expr e) {
@@ -264,13 +268,15 @@ const Counted *tirc_graph_counted(const GraphMaker *m, Node n) {
   return own && own->count ? own : NULL;
 }
 
-static void counted(void *self, Script *sc, Node n, Node count, int axis) {
+static Node counted(void *self, Script *sc, Node n, Node count, int axis) {
   GraphMaker *m = self;
   const Info info = n->info;
+  if (!count) return bind_to(m, tirc_graph_operand(m, n), sources_of(m, n));
   if (n->kind != NODE_VAR || info->kind != INFO_TENSOR || axis < 0 || axis >= info->ndim)
     tirc_script_error(sc, "ValueError", NULL, "what is counted is a call's result, by one axis");
   const Counted all = {tirc_graph_operand(m, count), axis};
   tirc_map_set(m->p->c, &m->counted, n, tirc_copy(m->p->c, &all, 1));
+  return n;
 }
 
 static Node count_of(void *self, Node n, int *axis) {

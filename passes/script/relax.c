@@ -87,13 +87,13 @@ static Value run_counted(Script *sc, Value self, const Args *a) {
   const Value *x = tirc_script_argument(a, 0, "x"), *rows = tirc_script_argument(a, 1, "n");
   const Value *axis = tirc_script_argument(a, 2, "axis");
   const Node n = x ? tirc_script_relax(*x) : NULL, count = rows ? tirc_script_relax(*rows) : NULL;
+  const bool all = rows && rows->kind == VAL_NONE;
   int64_t at = 0;
   (void)self;
-  if (!w->counted || !n || !count || (axis && !tirc_script_int(*axis, &at)))
+  if (!w->counted || !n || (!count && !all) || (axis && !tirc_script_int(*axis, &at)))
     tirc_script_error(sc, "TypeError", "R.counted(x, n, axis=0)",
                       "x and n are values of a graph, where a file is read, and axis is an int");
-  w->counted(w->self, sc, n, count, (int)at);
-  return *x;
+  return tirc_script_of_relax(w->counted(w->self, sc, n, count, (int)at));
 }
 
 static const NativeRow counted_row = {"R", "counted", run_counted, 2, 3, "x n axis"};

@@ -12,7 +12,8 @@
  *                                      f(turn, [x, y]) says first holds: [x, y, gathered, turns]
  *   x.with_args(a, b)                  the same call of other tensors
  *   R.counted(x, n, axis=0)            x, of which only n rows along the axis mean something, n an
- *                                      int64 that the run computes; x.count, x.count_axis or None
+ *                                      int64 that the run computes; x.count, x.count_axis or None;
+ *                                      n None: x as a value all of whose rows mean something
  *   x[0], list(x), a, b = x            fields of a tuple
  *
  * A value is a node: a variable, a constant that may not be part of the graph yet, or a tuple of
@@ -48,9 +49,9 @@ typedef struct GraphWriter {
   /* What the first body gives where cond, a bool, holds, and otherwise the second one, of which
    * only the one that is taken runs: n_outputs values. NULL: no branches can be written. */
   void (*branch)(void *self, Script *sc, Node cond, const GraphBody *const *bodies, Value *outputs);
-  /* Only so many of n's rows along the axis mean something when the graph runs. NULL: no such
-   * values can be written. */
-  void (*counted)(void *self, Script *sc, Node n, Node count, int axis);
+  /* n, of which only so many rows along the axis mean something when the graph runs; count NULL:
+   * what stands for it with all of them. NULL: no such values can be written. */
+  Node (*counted)(void *self, Script *sc, Node n, Node count, int axis);
   Node (*count_of)(void *self, Node n, int *axis); /* NULL: all do */
   /* A list of the last states, of all that was gathered, and of how many turns there were. NULL: no
    * loops can be written. */

@@ -116,18 +116,80 @@ def test_refused(tmp_path, last):
     passes(run(tmp_path, text, [x, keep], [wanted.astype("float32")]))
 
 
-OTHER_COUNTS = [node("Concat", ["y", "more"], ["z"], "other", axis=0), node("Slice", ["y", "zero", "two"], ["z"], "other"),
-                node("Slice", ["y", "zero", "less"], ["z"], "other"), node("Pad", ["y", "pads"], ["z"], "other")]
+OTHER_COUNTS = [node("Concat", ["y", "more"], ["z"], "other", axis=0), node("Pad", ["y", "pads"], ["z"], "other")]
 
 
 @pytest.mark.parametrize("last", OTHER_COUNTS)
 def test_other_counts(tmp_path, last):
-    """Rows that are joined behind those that are counted, or cut off, make another count."""
-    constants = [tensor(np.float32([8, 9]), "more"), tensor(int64(0), "zero"), tensor(int64(2), "two"), tensor(int64(-1), "less"), tensor(np.array([0, 2]), "pads")]
+    """Rows that are joined behind those that are counted make another count."""
+    constants = [tensor(np.float32([8, 9]), "more"), tensor(np.array([0, 2]), "pads")]
     text = model([node("Compress", ["x", "keep"], ["y"]), last], [value("x", "float32", (4,)), value("keep", "bool", (4,))], [value("z", "float32", ("n",))], constants)
     (tmp_path / "model.onnx").write_bytes(text)
     result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
     assert result.returncode == 2 and "'other'" in result.stderr, result.stderr
+
+
+INT64_MAX = 2**63 - 1
+SLICES = [(0, 3, 1), (1, INT64_MAX, 2), (-2, INT64_MAX, 1), (-3, -1, 1), (1, -1, 1), (-2, 4, 1), (-1, -INT64_MAX, -1), (2, -5, -1), (-100, 100, 3), (5, 2, 1)]
+
+
+def test_slices(tmp_path):
+    """A slice of rows that only the run counts counts from the last of these, and gives as many as there are of it."""
+    x = np.arange(12, dtype="float32").reshape(2, 6)
+    nodes, outputs, constants = [node("Compress", ["x", "keep"], ["y"], axis=1)], [], [tensor(np.array([1, 0]), "axes")]
+    for i, (begin, end, step) in enumerate(SLICES):
+        nodes.append(node("Slice", ["y", "b%d" % i, "e%d" % i, "axes", "s%d" % i], ["z%d" % i]))
+        outputs.append(value("z%d" % i, "float32", ("r", "n%d" % i)))
+        constants += [tensor(np.array([begin, 1]), "b%d" % i), tensor(np.array([end, 2]), "e%d" % i), tensor(np.array([step, 1]), "s%d" % i)]
+    text = model(nodes, [value("x", "float32", (2, 6)), value("keep", "bool", (6,))], outputs, constants)
+    for keep in ([1] * 6, [0] * 6, [1, 0, 1, 1, 0, 1], [0, 0, 0, 1, 0, 0]):
+        keep = np.array(keep, bool)
+        passes(run(tmp_path, text, [x, keep], [x[1:2, keep][:, b:e:s] for b, e, s in SLICES]))
+
+
+def run_arrays(folder, text, **arrays):
+    (folder / "model.onnx").write_bytes(text)
+    np.savez(folder / "in.npz", **arrays)
+    return subprocess.run([TIRC, "run", folder / "model.onnx", "--in", folder / "in.npz", "--out", folder / "out.npz"], capture_output=True, text=True)
+
+
+def test_open_condition(tmp_path):
+    """A condition and what it chooses of may have any extent, the condition no more elements than that."""
+    text = model([node("Compress", ["x", "keep"], ["y"], "some", axis=1), node("Slice", ["y", "one", "three", "one"], ["z"])],
+                 [value("x", "float32", (2, "m")), value("keep", "bool", ("k",))], [value("y", "float32", (2, "n")), value("z", "float32", (2, "o"))],
+                 [tensor(int64(1), "one"), tensor(int64(3), "three")])
+    for m, k in ((6, 6), (6, 4), (1, 1), (0, 0)):
+        x, keep = floats(2, m), SEED.integers(0, 2, k).astype(bool)
+        passes(run_arrays(tmp_path, text, x=x, keep=keep))
+        out = np.load(tmp_path / "out.npz")
+        np.testing.assert_array_equal(out["y"], x[:, :k][:, keep])
+        np.testing.assert_array_equal(out["z"], x[:, :k][:, keep][:, 1:3])
+    result = run_arrays(tmp_path, text, x=floats(2, 3), keep=np.ones(4, bool))
+    assert result.returncode == 2 and "node 'some' (Compress): the condition (k,) has more elements than axis 1" in result.stderr, result.stderr
+
+
+def test_computed_k(tmp_path):
+    """K of TopK is within the extent, or the run says that it is not."""
+    text = model([node("TopK", ["x", "k"], ["y", "i"])], [value("x", "float32", (4, "m")), value("k", "int64", (1,))],
+                 [value("y", "float32", (4, "n")), value("i", "int64", (4, "n"))], opset=11)
+    x = floats(4, 5)
+    for k in (0, 3, 5):
+        passes(run_arrays(tmp_path, text, x=x, k=int64(k)))
+        np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["y"], -np.sort(-x, 1)[:, :k])
+    for k in (6, -1):
+        result = run_arrays(tmp_path, text, x=x, k=int64(k))
+        assert result.returncode == 2 and "K of TopK is none of 0 to m" in result.stderr and "is %d" % k in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("threshold", [None, -np.inf])
+def test_worst_scores(tmp_path, threshold):
+    """Boxes whose score is the least there is are chosen, too, unless a threshold is given."""
+    boxes = np.float32([[[0, 0, 1, 1], [2, 2, 3, 3], [4, 4, 5, 5]]])
+    scores = np.float32([[[-np.inf, 1, -np.inf]]])
+    constants = [tensor(int64(3), "most"), tensor(np.float32([0.5]), "overlap")] + ([] if threshold is None else [tensor(np.float32([threshold]), "least")])
+    text = model([node("NonMaxSuppression", ["boxes", "scores", "most", "overlap"] + (["least"] if len(constants) > 2 else []), ["rows"])],
+                 [value("boxes", "float32", (1, 3, 4)), value("scores", "float32", (1, 1, 3))], [value("rows", "int64", ("n", 3))], constants)
+    passes(run(tmp_path, text, [boxes, scores], [np.array([[0, 0, 1], [0, 0, 0], [0, 0, 2]])[:3 if threshold is None else 1]]))
 
 
 def test_branch(tmp_path):

@@ -41,6 +41,12 @@ def test_select_boxes():
         check("vision.select_boxes", [each, scores], (rows, np.array(len(found))), most=4, overlap=0.25, least=-1.0, center=center)
 
 
+def test_count_within():
+    for n in (0, 3, 5):
+        check("count_within", [np.array(n)], np.array(n), most=5, what="k")
+    refused("count_within", [floats(3)], most=5)
+
+
 def trees():
     """Full trees: columns, numbers, children, roots."""
     inside, place = np.arange(NODES) < INNER, np.arange(NODES)
