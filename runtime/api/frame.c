@@ -53,18 +53,22 @@ static Sizing largest(const Sizing *s) {
   return to;
 }
 
+/* False: it has no value, a quotient by 0. */
+static bool has_value(const Sizing *s, Expr e, int64_t *v) {
+  return tirc_const_int(e, v) ||
+         tirc_const_int(tirc_simplify0(s->c, tirc_substitute(s->c, e, &s->values)), v);
+}
+
 static int64_t evaluate(const Sizing *s, Expr e, const char *what) {
   int64_t v;
-  if (tirc_const_int(e, &v)) return v;
-  const Expr known = tirc_simplify0(s->c, tirc_substitute(s->c, e, &s->values));
-  if (!tirc_const_int(known, &v))
+  if (!has_value(s, e, &v))
     tirc_fail(s->c, s->p->plan->signature->loc, CODE_SHAPE, NULL, "an extent of %s has no value",
               what);
   return v;
 }
 
 /* The tensor of number i, without memory. */
-static Tensor tensor_of(const Sizing *s, int i) {
+static Tensor sized(const Sizing *s, int i) {
   Buffer b = s->p->plan->tensors[i].buffer;
   Tensor t = {.dtype = b->dtype, .ndim = b->ndim, .count = 1};
   if (b->ndim > TENSOR_MAX_NDIM)
@@ -72,7 +76,6 @@ static Tensor tensor_of(const Sizing *s, int i) {
               TENSOR_MAX_NDIM);
   for (int d = 0; d < b->ndim; d++) {
     t.shape[d] = evaluate(s, b->shape[d], b->name);
-    if (t.shape[d] < 0 && s->p->plan->tensors[i].guard >= 0) t.shape[d] = 0; /* never taken */
     if (t.shape[d] < 0 || __builtin_mul_overflow(t.count, t.shape[d], &t.count))
       tirc_fail(s->c, s->p->plan->signature->loc, CODE_SHAPE, "use other extents",
                 "extent %d of %s would be %lld", d, b->name, (long long)t.shape[d]);
@@ -81,6 +84,21 @@ static Tensor tensor_of(const Sizing *s, int i) {
       t.bytes > INT64_MAX / 2)
     tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "%s is too large", b->name);
   return t;
+}
+
+/* Extents of what a branch makes may have no value where it is not taken: then it has no elements,
+ * and the branch is refused. */
+static Tensor tensor_of(const Sizing *s, int i) {
+  if (s->p->plan->tensors[i].guard < 0) return sized(s, i);
+  Trap trap;
+  if (TIRC_TRY(s->c, trap)) {
+    const Tensor t = sized(s, i);
+    TIRC_END(s->c, trap);
+    return t;
+  }
+  s->c->trap = trap.outer;
+  const Buffer b = s->p->plan->tensors[i].buffer;
+  return (Tensor){.dtype = b->dtype, .ndim = b->ndim > TENSOR_MAX_NDIM ? 0 : b->ndim};
 }
 
 /* What tensor i takes of the workspace. With upper bounds of the extents it is what it needs at
@@ -190,7 +208,8 @@ void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args)
 
 static void check_holds(const Sizing *s, const PlanCheck *k) {
   if (!k->b) {
-    if (!evaluate(s, k->a, "a condition"))
+    int64_t holds;
+    if (!has_value(s, k->a, &holds) || !holds)
       tirc_fail(s->c, k->loc, CODE_ASSERT, NULL, "%s", k->what);
     return;
   }
@@ -221,17 +240,6 @@ static void make_launch(const Sizing *s, Frame *f, int i) {
   if (f->launches[i]) f->launches[i]->entry = kernel_of(s->p, call->func)->entry;
 }
 
-/* An extent of what a branch makes has to be one when the branch is taken only. */
-static void check_tensor(const Sizing *s, int i) {
-  Buffer b = s->p->plan->tensors[i].buffer;
-  for (int d = 0; d < b->ndim; d++) {
-    const int64_t extent = evaluate(s, b->shape[d], b->name);
-    if (extent < 0)
-      tirc_fail(s->c, s->p->plan->signature->loc, CODE_SHAPE, "use other extents",
-                "extent %d of %s would be %lld", d, b->name, (long long)extent);
-  }
-}
-
 typedef enum Part { PART_CHECK, PART_TENSOR, PART_LAUNCH } Part;
 
 /* What goes wrong in a branch of an `if` is kept until the branch is taken. */
@@ -240,7 +248,7 @@ static void make_part(const Sizing *s, Frame *f, Part part, int i, int guard) {
   if (guard >= 0 && f->refused[guard]) return;
   if (guard < 0 || TIRC_TRY(s->c, trap)) {
     if (part == PART_CHECK) check_holds(s, &s->p->plan->checks[i]);
-    if (part == PART_TENSOR) check_tensor(s, i);
+    if (part == PART_TENSOR) (void)sized(s, i);
     if (part == PART_LAUNCH) make_launch(s, f, i);
     if (guard >= 0) TIRC_END(s->c, trap);
     return;

@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-from kinds import KINDS, SLOW_TO_BUILD, Net, made
+from kinds import KINDS, SLOW_TO_BUILD, Net, graph, made, node, value
 from library import Library, built, in_a_child
 from open_sizes import same
 
@@ -74,9 +74,28 @@ def reverse(n):
 
 def top(n):
     def result(x, k):
-        most = int(np.clip(k[0], 0, x.shape[1]))
+        most = int(k[0])
+        if not 0 <= most <= x.shape[1]:
+            raise IndexError
         return -np.sort(-x, axis=1)[:, :most], np.argsort(-x, axis=1, kind="stable")[:, :most]
     n.out(n.add("TopK", [n.x("x", "n", "k"), n.x("count", 1, dtype="int64", draw=odd)], result, 2, axis=1)[0])
+
+
+def halves(n):
+    """An extent that is half of another one, which has to be even."""
+    n.out(n.relu(n.add("Reshape", [n.x("x", "n", 3), n.ints(2, -1)], lambda x, s: x.reshape(s))))
+
+
+def branch(n):
+    """What one branch makes has extents that have no value where k is 0; the other one is the same for any."""
+    x, k, cond = n.x("x", "n", 3), n.x("t", "k"), n.x("cond", dtype="bool", draw=lambda rng, s: rng.random() < 0.5)
+    rows, rest = n.add("Shape", [k], lambda t: np.array(t.shape)), n.ints(-1)
+    parts = [node("Concat", [rows, rest], ["shape"], axis=0), node("Reshape", [x, "shape"], ["y"]), node("Exp", ["y"], ["z"]),
+             node("ReduceSum", ["z"], ["a"], keepdims=0)]
+    other = [node("ReduceSum", [x], ["b"], keepdims=0)]
+    n.nodes.append(node("If", [cond], ["sum"], "either", then_branch=graph(parts, [], [value("a", "float32", ())]), else_branch=graph(other, [], [value("b", "float32", ())])))
+    n.steps.append(([x, k, cond], ["sum"], lambda x, t, c: np.exp(x.reshape(len(t), -1)).sum() if c else x.sum()))
+    n.out("sum")
 
 
 def compress(n):
@@ -107,7 +126,7 @@ def embedding(n):
     n.out(n.add("Gather", [n.floats(3, 4), n.x("i", "n", "k", dtype="int64", draw=odd)], lambda t, i: t[i]))
 
 
-MODELS = [gather, gather_inner, gather_elements, gather_nd, scatter, scatter_elements, one_hot, reverse, top, compress, unique, lengths_of_lstm, loop, trees, embedding]
+MODELS = [gather, gather_inner, gather_elements, gather_nd, scatter, scatter_elements, one_hot, reverse, top, halves, branch, compress, unique, lengths_of_lstm, loop, trees, embedding]
 
 
 def runs(library, net, count, rng):

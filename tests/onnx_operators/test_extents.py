@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "onnx"))
-from messages import model, node, tensor, value  # noqa: E402
+from messages import graph, model, node, tensor, value  # noqa: E402
 
 TIRC = os.environ["TIRC"]
 
@@ -80,6 +80,26 @@ def test_extents(row, tmp_path):
             assert a.shape == b.shape == c.shape, (n, a.shape, b.shape, c.shape)
             np.testing.assert_allclose(a, c, rtol=1e-5)
             np.testing.assert_allclose(b, c, rtol=1e-5)
+
+
+def test_branch_without_value(tmp_path):
+    """Extents of a branch that have no value for what is given are asked for where it is taken only."""
+    parts = [node("Shape", ["t"], ["rows"]), node("Concat", ["rows", "rest"], ["shape"], axis=0), node("Reshape", ["x", "shape"], ["y"], "divide"),
+             node("Exp", ["y"], ["z"]), node("ReduceSum", ["z"], ["a"], keepdims=0)]
+    branches = {"then_branch": graph(parts, [], [value("a", "float32", ())]),
+                "else_branch": graph([node("ReduceSum", ["x"], ["b"], keepdims=0)], [], [value("b", "float32", ())])}
+    (tmp_path / "model.onnx").write_bytes(model([node("If", ["cond"], ["sum"], "either", **branches)],
+                                                [value("x", "float32", ("n", 3)), value("t", "float32", ("k",)), value("cond", "bool", ())],
+                                                [value("sum", "float32", ())], [tensor(int64(-1), "rest")]))
+    x = np.ones((4, 3), "float32")
+    for k in (0, 2, 5):
+        for cond in (True, False):
+            np.savez(tmp_path / "in.npz", x=x, t=np.zeros(k, "float32"), cond=np.array(cond))
+            done = subprocess.run([TIRC, "run", tmp_path / "model.onnx", "--in", tmp_path / "in.npz", "--out", tmp_path / "out.npz"], capture_output=True, text=True)
+            if cond and k != 2:
+                assert done.returncode == 2 and "node 'divide' (Reshape)" in done.stderr and "no multiple of k" in done.stderr, done.stderr
+            else:
+                assert done.returncode == 0 and np.allclose(np.load(tmp_path / "out.npz")["sum"], np.exp(x).sum() if cond else 12), done.stderr
 
 
 def test_there_and_back(tmp_path):
