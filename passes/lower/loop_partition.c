@@ -13,7 +13,7 @@
  * them. A parallel loop stays one loop, with an if around the two forms of its body. */
 #include "internal.h"
 
-enum { MAX_SIZE = 600, MAX_GROWTH = 6000 };
+enum { MAX_SIZE = 600, MAX_GROWTH = 6000, MAX_LANE_VECTORS = 8 };
 static const double SELDOM = 32;
 
 typedef struct Partition {
@@ -159,6 +159,56 @@ static Stmt branch(Mutator *m, const For *loop, const Search *s, int64_t begin, 
   return tirc_for(c, &to);
 }
 
+/* Whether a condition is of the variable and of a vectorized loop's in its body. */
+typedef struct Lanes {
+  Visitor v;
+  Tirc *c;
+  Expr var;
+  PtrMap vectors; /* variables of vectorized loops */
+  bool found;
+} Lanes;
+
+static bool is_lane(const void *self, Expr e) {
+  return e->op == OP_VAR && tirc_map_has(&((const Lanes *)self)->vectors, e);
+}
+
+static void see_condition(Lanes *l, Expr cond) {
+  Exprs conds = {0};
+  tirc_lower_conjuncts(l->c, cond, &conds);
+  for (int i = 0; i < conds.n; i++)
+    l->found |= tirc_uses_var(conds.at[i], l->var) && tirc_find_expr(conds.at[i], is_lane, l);
+}
+
+static bool see_stmt(Visitor *v, Stmt s) {
+  Lanes *l = v->self;
+  if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_VECTORIZED)
+    tirc_map_set(l->c, &l->vectors, s->u.loop.var, s);
+  if (s->kind == STMT_IF) see_condition(l, s->u.branch.cond);
+  return !l->found;
+}
+
+static bool see_expr(Visitor *v, Expr e) {
+  Lanes *l = v->self;
+  if (e->op == OP_IF_THEN_ELSE) see_condition(l, e->args[0]);
+  return !l->found;
+}
+
+/* What is written out decides its conditions itself, but for those of lanes: vectors are made
+ * before. */
+static bool decides_lanes(Tirc *c, const For *loop) {
+  Lanes l = {.c = c, .var = loop->var};
+  l.v = (Visitor){.stmt = see_stmt, .expr = see_expr, .self = &l};
+  tirc_visit_stmt(&l.v, loop->body);
+  return l.found;
+}
+
+static Stmt one_by_one(Mutator *m, const For *loop, int64_t begin, int64_t end) {
+  Tirc *c = ((Partition *)m->self)->c;
+  Stmt *parts = tirc_new_array(c, Stmt, (int)(end - begin));
+  for (int64_t i = begin; i < end; i++) parts[i - begin] = part(m, loop, i, i + 1, i > begin);
+  return tirc_seq(c, (int)(end - begin), parts);
+}
+
 static Stmt partition(Mutator *m, Stmt stmt) {
   Partition *p = m->self;
   const For *loop = &stmt->u.loop;
@@ -166,9 +216,14 @@ static Stmt partition(Mutator *m, Stmt stmt) {
   tirc_bind_range(p->a, loop->var, tirc_range(loop->min, loop->extent));
   bool is_const = tirc_const_int(loop->min, &begin) && tirc_const_int(loop->extent, &extent);
   int64_t size = is_const ? tirc_lower_size_of(loop->body) : 0;
-  if (!is_const || extent < 2 || loop->kind == LOOP_UNROLLED || size > MAX_SIZE ||
-      2 * size > p->budget)
+  if (!is_const || extent < 2 || size > MAX_SIZE || 2 * size > p->budget)
     return tirc_mutate_stmt_children(m, stmt);
+  if (loop->kind == LOOP_UNROLLED) {
+    if (extent > MAX_LANE_VECTORS || !decides_lanes(p->c, loop))
+      return tirc_mutate_stmt_children(m, stmt);
+    p->budget -= extent * size;
+    return one_by_one(m, loop, begin, begin + extent);
+  }
   Search s = {.p = p, .var = loop->var, .low = begin, .high = begin + extent, .times = 1};
   tirc_visit_stmt(&(Visitor){.stmt = find_busiest, .self = &s}, loop->body);
   s.v = (Visitor){.stmt = search, .expr = search_expr, .self = &s};

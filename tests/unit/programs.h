@@ -241,6 +241,13 @@ static const Program programs[] = {
           "            T.writes(B[vi])\n            at: T.int32 = 19 - vi\n"
           "            B[vi] = A[at] * T.float32(2)\n"),
      0, 0},
+    {"vectors written out, with a tail",
+     FUNC(B2(A, 10, 21) ", " B2(B, 10, 21),
+          "    for i in range(10):\n        for j0 in range(2):\n"
+          "            for j1 in T.unroll(2):\n                for j2 in T.vectorized(8):\n"
+          "                    if j0 * 16 + j1 * 8 + j2 < 21:\n"
+          "                        B[i, j0 * 16 + j1 * 8 + j2] = A[i, j0 * 16 + j1 * 8 + j2]\n"),
+     0, 0},
     {"vectorized under a symbolic tail",
      FUNC("a: T.handle, b: T.handle",
           "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n    B = T.match_buffer(b, (n,))\n"

@@ -132,6 +132,7 @@ static const Expectation expectations[] = {
     {"prefetch over the end of a peeled iteration",
      {"A_1[i * 8 + 800]", "A_1[T.truncmod(j + 1, 3) * 800 + i * 8]"},
      {"partition_"}},
+    {"vectors written out, with a tail", {"B_1[i * 21 + 16:i * 21 + 16 + 4]"}, {"if "}},
     {"border of a padding", {"range(3)", "B[i * 8:i * 8 + 8] = A[i * 8:i * 8 + 8]"}, {"if "}},
     {"tile under a loop of one step", {"X = T.decl_buffer((8,))"}, {"(64,))\n    "}},
 };
