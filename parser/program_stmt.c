@@ -231,7 +231,7 @@ static void read_if(Reader *r, const Syn *s) {
     return;
   }
   Expr cond = tirc_py_to_expr(r, s->a, known);
-  if (cond->dtype.code != TYPE_BOOL || cond->dtype.lanes != 1) cond = tirc_read_condition(r, s->a);
+  if (cond->dtype.code != TYPE_BOOL) cond = tirc_read_condition(r, s->a);
   tirc_enter(r, s);
   Stmt then_case = tirc_read_body(r, s->body);
   Stmt else_case = s->orelse.n ? tirc_read_body(r, s->orelse) : NULL;

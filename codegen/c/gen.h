@@ -55,6 +55,7 @@ typedef struct CFile {
   Held *held;
   int64_t stack_bytes;
   bool in_parallel, leaves; /* inside of a parallel loop; and something has left it */
+  Expr mask;                /* the lanes that the store at hand stores; NULL: all */
   int n_parallel;
   int n_lets; /* variables of expressions, where they stand in front of the statement */
 } CFile;
@@ -91,7 +92,7 @@ bool tirc_cg_lane_function(Gen *g, Expr e, const Window *w, const CText *args, C
 /* --- memory.c ------------------------------------------------------------------------------- */
 Emit tirc_cg_load;
 CText tirc_cg_address(Gen *g, Expr load);
-EmitStmt tirc_cg_store, tirc_cg_alloc;
+EmitStmt tirc_cg_store, tirc_cg_if, tirc_cg_alloc;
 bool tirc_cg_is_tile(Gen *g, Buffer b);
 /* The element at index + k of an array, to be read. */
 const char *tirc_cg_element(Gen *g, Buffer b, Expr index, int64_t k);

@@ -127,8 +127,13 @@ static CText stored_value(Gen *g, Stmt s, const Window *w) {
   return t.code == TYPE_BOOL ? tirc_c_cast_to(g->c, "uint8_t", v) : v;
 }
 
-static const char *lane_loop(Gen *g, const char *lane, int n) {
-  return tirc_format(g->c, "for (int %s = 0; %s < %d; %s++)", lane, lane, n, lane);
+/* What stands before a store of one lane, or of w->n of them. */
+static const char *each_lane(Gen *g, const char *lane, const Window *w) {
+  const char *loop = "", *test = "";
+  if (w->n > 1)
+    loop = tirc_format(g->c, "for (int %s = 0; %s < %d; %s++) ", lane, lane, w->n, lane);
+  if (g->file->mask) test = tirc_format(g->c, "if (%s) ", tirc_src_expr(g, g->file->mask, w).s);
+  return tirc_format(g->c, "%s%s", loop, test);
 }
 
 /* What goes where in one window of a store; lane is taken for the loop over the window's lanes. */
@@ -145,10 +150,7 @@ static void store_window(Gen *g, Stmt s, Expr index, const Window *w, const char
     return;
   }
   const char *at = place(g, b, index, w).s, *v = stored_value(g, s, w).s;
-  if (w->n > 1)
-    tirc_src_line(g, "%s %s = %s;", lane_loop(g, lane, w->n), at, v);
-  else
-    tirc_src_line(g, "%s = %s;", at, v);
+  tirc_src_line(g, "%s%s = %s;", each_lane(g, lane, w), at, v);
 }
 
 /* The same where all lanes of the value are computed before the first is stored: into the array
@@ -172,8 +174,7 @@ static void store_staged(Gen *g, Stmt s, Expr index, const Window *w, const char
   if (w->n > 1) here = tirc_format(g->c, "%s[%s]", all, tirc_src_lane(g, w));
   const char *at = is_second ? place(g, b, index, w).s : here;
   const char *v = is_second ? here : stored_value(g, s, w).s;
-  tirc_src_line(g, "%s%s%s = %s;", w->n > 1 ? lane_loop(g, lane, w->n) : "", w->n > 1 ? " " : "",
-                at, v);
+  tirc_src_line(g, "%s%s = %s;", each_lane(g, lane, w), at, v);
 }
 
 static bool find_tile_access(Visitor *v, Expr e) {
@@ -195,7 +196,7 @@ void tirc_cg_store(Gen *g, Stmt s) {
   if (tirc_cg_dot(g, s)) return;
   Buffer b = s->u.store.buffer;
   Expr index = tirc_linear_index(g->c, b, s->u.store.n, s->u.store.indices);
-  bool is_vector = tirc_cg_has_vector_form(g, s);
+  bool is_vector = !g->file->mask && tirc_cg_has_vector_form(g, s);
   int lanes = index->dtype.lanes, mark = g->taken.n;
   int size = is_vector || uses_tile(g, s) ? tirc_cg_chunk_lanes(g, s) : lanes;
   bool staged = lanes > (is_vector ? size : 1) && tirc_src_overlaps(s, g->file->restrict_data);
@@ -217,6 +218,16 @@ void tirc_cg_store(Gen *g, Stmt s) {
   if (staged) tirc_src_close(g);
   data_of(g, b)->written = true;
   g->taken.n = mark;
+}
+
+void tirc_cg_if(Gen *g, Stmt s) {
+  if (s->u.branch.cond->dtype.lanes == 1) {
+    tirc_src_if(g, s);
+    return;
+  }
+  g->file->mask = s->u.branch.cond;
+  tirc_cg_store(g, s->u.branch.then_case);
+  g->file->mask = NULL;
 }
 
 /* --- allocations ---------------------------------------------------------------------------- */

@@ -316,10 +316,11 @@ static LLVMValueRef emit_SELECT(Gen *g, Expr e) {
 static LLVMValueRef emit_IF_THEN_ELSE(Gen *g, Expr e) {
   Expr c = e->args[0], x = e->args[1], y = e->args[2];
   if (e->dtype.code != TYPE_VOID && !needs_guard(x) && !needs_guard(y)) return emit_SELECT(g, e);
-  if (c->dtype.lanes > 1) {
+  if (c->dtype.lanes > 1 && (x->op != OP_LOAD || needs_guard(y)))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
               "T.if_then_else has a vector for its condition and reads memory on a side of it");
-  }
+  if (c->dtype.lanes > 1)
+    return tirc_gen_masked_load(g, tirc_gen_expr(g, c), x, side(g, y, e->dtype));
   LLVMValueRef cond = tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype, DT_BOOL);
   return branch(g, cond, tirc_cast(g->c, e->dtype, x), tirc_cast(g->c, e->dtype, y), NULL);
 }

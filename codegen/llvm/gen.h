@@ -118,6 +118,10 @@ LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, const LLVMValueRef *ar
 /* --- memory.c ------------------------------------------------------------------------------- */
 LLVMValueRef tirc_gen_load(Gen *g, Expr load);
 void tirc_gen_store(Gen *g, Stmt store);
+/* Of elements one after the other, those for which `mask` holds; the others of a load are
+ * `other`'s. */
+LLVMValueRef tirc_gen_masked_load(Gen *g, LLVMValueRef mask, Expr load, LLVMValueRef other);
+void tirc_gen_masked_store(Gen *g, LLVMValueRef mask, Stmt store);
 LLVMValueRef tirc_gen_address(Gen *g, Expr load); /* of an element */
 /* n elements from index + offset on. */
 LLVMValueRef tirc_gen_load_vector(Gen *g, Buffer b, LLVMValueRef index, int64_t offset, int n);

@@ -3,9 +3,9 @@
  * An access whose index is a ramp of stride 1 is one vector access, aligned like an element; a
  * load of every second element is two of them, one of a row backwards is one, one from a few rows
  * is one a row, and lanes change places; a broadcast index is one scalar; any other vector index is
- * taken apart into lanes. Small
- * allocations of constant size live in the function's frame, others come from the runtime and go
- * back to it on every way out of the function. */
+ * taken apart into lanes. Lanes that a mask leaves out touch nothing: LLVM has these accesses taken
+ * apart where the processor has none. Small allocations of constant size live in the function's
+ * frame, others come from the runtime and go back to it on every way out of the function. */
 #include "codegen/access.h"
 #include "gen.h"
 #include "ir/tree/vector_index.h"
@@ -188,6 +188,51 @@ void tirc_gen_store(Gen *g, Stmt s) {
     LLVMValueRef x = LLVMBuildExtractElement(g->b, v, lane_number(g, i), "");
     store_at(g, element(g, b, lane_index(g, &lanes, i)), x, one);
   }
+}
+
+/* --- lanes left out ------------------------------------------------------------------------- */
+
+/* llvm.masked.NAME, which is one for vectors of this type. */
+static LLVMValueRef call_masked(Gen *g, const char *name, LLVMTypeRef vector, LLVMValueRef p, int n,
+                                LLVMValueRef *args) {
+  LLVMTypeRef over[2] = {vector, LLVMTypeOf(p)};
+  const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef fn = LLVMGetIntrinsicDeclaration(g->module, id, over, 2);
+  return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)n, "");
+}
+
+static Expr first_of(Gen *g, Buffer b, int n, Expr const *indices) {
+  const Expr index = tirc_linear_index(g->c, b, n, indices);
+  if (!tirc_is_contiguous(index) || b->dtype.code == TYPE_BOOL)
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
+              "a vector of conditions leaves out lanes of %s that do not lie one after the other",
+              b->name);
+  return index->args[0];
+}
+
+static LLVMValueRef alignment_for_mask(Gen *g, Buffer b) {
+  return tirc_gen_int(g, tirc_gen_int_type(g, 32, 1),
+                      tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)));
+}
+
+LLVMValueRef tirc_gen_masked_load(Gen *g, LLVMValueRef mask, Expr load, LLVMValueRef other) {
+  const Buffer b = load->u.buffer;
+  const Expr first = first_of(g, b, load->n, load->args);
+  LLVMValueRef p = element(g, b, tirc_gen_index_expr(g, first));
+  return call_masked(g, "llvm.masked.load", LLVMTypeOf(other), p, 4,
+                     (LLVMValueRef[]){p, alignment_for_mask(g, b), mask, other});
+}
+
+void tirc_gen_masked_store(Gen *g, LLVMValueRef mask, Stmt s) {
+  const Buffer b = s->u.store.buffer;
+  const Expr value = s->u.store.value, first = first_of(g, b, s->u.store.n, s->u.store.indices);
+  const DType all = tirc_dtype_lanes(tirc_dtype_lanes(b->dtype, 1),
+                                     s->u.store.indices[s->u.store.n - 1]->dtype.lanes);
+  tirc_marks_store(g, b);
+  LLVMValueRef v = tirc_gen_cast(g, tirc_gen_expr(g, value), value->dtype, all);
+  LLVMValueRef p = element(g, b, tirc_gen_index_expr(g, first));
+  call_masked(g, "llvm.masked.store", LLVMTypeOf(v), p, 4,
+              (LLVMValueRef[]){v, p, alignment_for_mask(g, b), mask});
 }
 
 /* --- allocations ---------------------------------------------------------------------------- */

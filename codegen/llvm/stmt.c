@@ -162,6 +162,10 @@ static void gen_seq(Gen *g, Stmt s) {
 
 static void gen_if(Gen *g, Stmt s) {
   Stmt other = s->u.branch.else_case;
+  if (s->u.branch.cond->dtype.lanes > 1) {
+    tirc_gen_masked_store(g, tirc_gen_expr(g, s->u.branch.cond), s->u.branch.then_case);
+    return;
+  }
   LLVMBasicBlockRef then = tirc_gen_block(g, "then");
   LLVMBasicBlockRef otherwise = other ? tirc_gen_block(g, "else") : NULL;
   LLVMBasicBlockRef done = tirc_gen_block(g, "endif");

@@ -205,6 +205,7 @@ const char *tirc_src_function(Gen *g, Op op, DType t);
 
 /* --- stmt.c ---------------------------------------------------------------------------------- */
 void tirc_src_stmt(Gen *g, Stmt s);
+EmitStmt tirc_src_if;
 void tirc_src_line(Gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tirc_src_open(Gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tirc_src_close(Gen *g);

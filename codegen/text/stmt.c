@@ -101,7 +101,10 @@ static void open_with(Gen *g, const char *word, Expr condition) {
   tirc_src_open(g, "%s (%s) {", word, c.s);
 }
 
-static void gen_if(Gen *g, Stmt s) {
+void tirc_src_if(Gen *g, Stmt s) {
+  if (s->u.branch.cond->dtype.lanes > 1)
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no stores that leave out lanes",
+              g->l->name);
   open_with(g, "if", s->u.branch.cond);
   gen_part(g, s->u.branch.then_case);
   if (s->u.branch.else_case) {
@@ -127,8 +130,8 @@ static void gen_block(Gen *g, Stmt s) {
 
 void tirc_src_stmt(Gen *g, Stmt s) {
   static EmitStmt *const generators[STMT_ASSERT + 1] = {
-      [STMT_IF] = gen_if,     [STMT_WHILE] = gen_while, [STMT_DECL] = gen_decl,
-      [STMT_ATTR] = gen_attr, [STMT_BLOCK] = gen_block,
+      [STMT_IF] = tirc_src_if, [STMT_WHILE] = gen_while, [STMT_DECL] = gen_decl,
+      [STMT_ATTR] = gen_attr,  [STMT_BLOCK] = gen_block,
   };
   const Family *f = g->l->family;
   if (s->loc.line > 0) g->loc = s->loc;

@@ -3,6 +3,7 @@
  * canonical simplifier uses the same code for every node that is no sum; then operands come back
  * canonical. */
 #include "internal.h"
+#include "ir/tree/find.h"
 
 enum { MAX_RECURSION = 5 };
 
@@ -282,15 +283,28 @@ static Expr comparison_node(Simplifier *s, Expr e) {
 /* --- conditionals and the rest ---------------------------------------------------------------- */
 
 /* Select and if_then_else: each branch is simplified knowing the condition. */
+static bool reads_lazily(const void *unused, Expr e) {
+  (void)unused;
+  const bool chooses = e->op == OP_IF_THEN_ELSE || e->op == OP_AND || e->op == OP_OR;
+  return chooses && tirc_loads_or_calls(e);
+}
+
+/* A side of a choice where its condition holds. T.Select computes both, and a vector of conditions
+ * holds in some lanes: there the same condition further inside may guard what is read. */
+static Expr chosen_side(Simplifier *s, Expr e, Expr cond, Expr side) {
+  const bool always = e->op == OP_SELECT || cond->dtype.lanes > 1;
+  if (always && tirc_find_expr(side, reads_lazily, NULL)) return tirc_simplifier_visit(s, side);
+  const int mark = tirc_enter_constraint(s->a, cond);
+  side = tirc_simplifier_visit(s, side);
+  tirc_leave_constraint(s->a, mark);
+  return side;
+}
+
 static Expr conditional_node(Simplifier *s, Expr e) {
   Analyzer *a = s->a;
   Expr args[3] = {tirc_simplifier_visit(s, e->args[0])};
-  int mark = tirc_enter_constraint(a, args[0]);
-  args[1] = tirc_simplifier_visit(s, e->args[1]);
-  tirc_leave_constraint(a, mark);
-  mark = tirc_enter_constraint(a, tirc_rewrite(a, tirc_not(a->c, args[0])));
-  args[2] = tirc_simplifier_visit(s, e->args[2]);
-  tirc_leave_constraint(a, mark);
+  args[1] = chosen_side(s, e, args[0], e->args[1]);
+  args[2] = chosen_side(s, e, tirc_rewrite(a, tirc_not(a->c, args[0])), e->args[2]);
   if (args[0]->op == OP_INT) return args[0]->u.i ? args[1] : args[2];
   e = tirc_rebuild(a->c, e, args);
   if (e->op == OP_SELECT) return rules_or_self(s, RULES_SELECT, e);

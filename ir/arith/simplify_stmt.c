@@ -50,6 +50,11 @@ static Stmt simplify_branch(Mutator *m, Stmt s) {
     Stmt taken = cond->u.i ? then_case : else_case;
     return taken ? tirc_mutate_stmt(m, taken) : tirc_seq(c, 0, NULL);
   }
+  if (cond->dtype.lanes > 1) { /* holds in some lanes, of which nothing is known outside of them */
+    then_case = tirc_mutate_stmt(m, then_case);
+    const bool is_same = cond == s->u.branch.cond && then_case == s->u.branch.then_case;
+    return is_same ? s : tirc_with_loc(c, tirc_if(c, cond, then_case, NULL), s->loc);
+  }
   int mark = tirc_enter_constraint(p->a, cond);
   then_case = tirc_mutate_stmt(m, then_case);
   tirc_leave_constraint(p->a, mark);

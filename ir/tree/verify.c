@@ -151,6 +151,22 @@ static void check_condition(Verifier *v, Expr e) {
 
 /* --- statements ------------------------------------------------------------------------------- */
 
+/* Of a vector: the lanes that its one store stores. */
+static void check_branch_condition(Verifier *v, Stmt s) {
+  const Expr cond = s->u.branch.cond;
+  if (cond->dtype.lanes == 1) {
+    check_condition(v, cond);
+    return;
+  }
+  check_expr(v, cond);
+  const Stmt store = s->u.branch.then_case;
+  const bool is_store = store->kind == STMT_STORE && !s->u.branch.else_case;
+  if (cond->dtype.code != TYPE_BOOL || !is_store ||
+      store->u.store.value->dtype.lanes != cond->dtype.lanes)
+    FAIL(v, "an if of a vector has one store of as many lanes", "a condition is of type %s",
+         type_name(v, cond->dtype));
+}
+
 static void check_stmt(Verifier *v, Stmt s);
 
 static void check_loop(Verifier *v, const For *f) {
@@ -280,7 +296,7 @@ static void check_stmt(Verifier *v, Stmt s) {
   case STMT_ALLOC:
   case STMT_DECL: check_alloc(v, s); break;
   default:
-    if (s->kind == STMT_IF) check_condition(v, s->u.branch.cond);
+    if (s->kind == STMT_IF) check_branch_condition(v, s);
     if (s->kind == STMT_WHILE) check_condition(v, s->u.loop_while.cond);
     if (s->kind == STMT_ATTR && s->u.attr.node) check_expr(v, s->u.attr.node);
     if (s->kind == STMT_ATTR && s->u.attr.value) check_expr(v, s->u.attr.value);

@@ -100,8 +100,8 @@ static bool is_fixed(Expr e) {
 
 static bool repeats_test(Stmt before, Stmt s) {
   return before->kind == STMT_IF && s->kind == STMT_IF && !before->u.branch.else_case &&
-         !s->u.branch.else_case && is_fixed(s->u.branch.cond) &&
-         tirc_expr_same(before->u.branch.cond, s->u.branch.cond);
+         !s->u.branch.else_case && s->u.branch.cond->dtype.lanes == 1 &&
+         is_fixed(s->u.branch.cond) && tirc_expr_same(before->u.branch.cond, s->u.branch.cond);
 }
 
 /* kept[0] and the n - 1 branches behind it, which repeat its test, as one. */

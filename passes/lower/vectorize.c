@@ -7,14 +7,14 @@
  * and sequences that do not depend on the variable stay and their bodies are vectorized, so a
  * reduction within becomes a loop over vectors. A store under a linear condition on the variable is
  * done for all lanes at once where the condition holds for the first and the last of them. Where
- * not, what the thread alone sees keeps the other lanes as they are, if all that is read is there
- * for sure:
+ * not, the other lanes are left out (vectorize_mask.c); what the thread alone sees, and is there
+ * for sure, keeps them as they are:
  *
  *     for v in T.vectorized(8):         C[0:8] = T.Select(k + T.Ramp(0, 1, 8) <= i,
  *       if k + v <= i: C[v] = x    ->                     x, C[0:8])
  *
- * All else is done lane by lane there. What a let reads from memory becomes a vector, for a chunk
- * of the lanes at a time:
+ * What cannot be left out is done lane by lane there. What a let reads from memory becomes a
+ * vector, for a chunk of the lanes at a time:
  *
  *     x: T.float32 = B[b + v]           x: T.float32x16 = B[b:b + 16]
  *     A[b + v] = x * x            ->    A[b:b + 16] = x * x
@@ -36,6 +36,9 @@ typedef struct Vectorizer {
    * has failed. */
   const LaneLet *lets;
   bool failed;
+  bool masks; /* lanes may be left out */
+  Expr on;    /* or NULL: where it holds a lane does something. Then no lane goes by itself, or it
+               * has failed */
   const SerialLanes *heard; /* or NULL */
   const PtrMap *own;        /* the memory that the thread alone sees */
   const PtrMap *open;       /* loops around of no constant bounds: from a variable to its IntSet */
@@ -77,7 +80,7 @@ static Stmt lane_by_lane(Vectorizer *z, Stmt s) {
 
 /* The same of what has no vector form. */
 static Stmt scalarize(Vectorizer *z, Stmt s) {
-  if (uses_lets(z, s)) {
+  if (z->on || uses_lets(z, s)) {
     z->failed = true;
     return s;
   }
@@ -109,13 +112,24 @@ static bool is_gather(const void *context, Expr e) {
 
 static bool has_gather(Tirc *c, Expr e) { return tirc_find_expr(e, is_gather, &c); }
 
+/* Some of the lanes. */
+static Lanes lanes_from(const Vectorizer *z, int64_t first, int lanes) {
+  const Expr at = tirc_int(z->c, z->var->dtype, first), one = tirc_int(z->c, z->var->dtype, 1);
+  return (Lanes){.c = z->c,
+                 .a = z->a,
+                 .var = z->var,
+                 .value = tirc_ramp(z->c, at, one, lanes),
+                 .lanes = lanes,
+                 .lets = z->lets,
+                 .masks = z->masks,
+                 .on = z->on};
+}
+
 /* The store for some lanes; NULL when it has no (good) vector form. */
 static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
   Tirc *c = z->c;
-  Expr at = tirc_int(c, z->var->dtype, first);
-  if (lanes == 1) return tirc_substitute1_stmt(c, s, z->var, at);
-  Lanes l = {.c = c, .a = z->a, .var = z->var, .lanes = lanes, .lets = z->lets};
-  l.value = tirc_ramp(c, at, tirc_int(c, z->var->dtype, 1), lanes);
+  Lanes l = lanes_from(z, first, lanes);
+  if (lanes == 1) return tirc_substitute1_stmt(c, s, z->var, l.value);
   int n = s->u.store.n, vectors = 0;
   Expr *indices = tirc_new_array(c, Expr, n);
   for (int i = 0; i < n && !l.failed; i++) {
@@ -148,35 +162,6 @@ static Stmt in_chunks(Vectorizer *z, Stmt s,
   return tirc_seq(z->c, chunks.n, chunks.at);
 }
 
-static Stmt vectorize_store(Vectorizer *z, Stmt s) {
-  if (!depends(z, s)) return s;
-  if (uses_lets(z, s)) {
-    Stmt whole = store_chunk(z, s, z->min, (int)z->extent);
-    return whole ? whole : scalarize(z, s);
-  }
-  return in_chunks(z, s, store_chunk);
-}
-
-/* --- ifs ------------------------------------------------------------------------------------ */
-
-/* The condition at the lane where it is hardest to meet; NULL when it is no linear order. */
-static Expr at_extreme_lane(Vectorizer *z, Expr cond) {
-  Tirc *c = z->c;
-  if (!is_lanewise(z, cond)) return cond;
-  if (uses_bound(z, cond)) return NULL;
-  if (cond->op != OP_LT && cond->op != OP_LE && cond->op != OP_GT && cond->op != OP_GE) return NULL;
-  if (!tirc_dtype_is_int(cond->args[0]->dtype) || tirc_loads_or_calls(cond)) return NULL;
-  Expr d = tirc_sub(c, cond->args[1], cond->args[0]);
-  Expr next = tirc_add(c, z->var, tirc_int(c, z->var->dtype, 1));
-  Expr step = tirc_simplify(z->a, tirc_sub(c, tirc_substitute1(c, d, z->var, next), d));
-  int64_t k;
-  if (!tirc_const_int(step, &k)) return NULL;
-  bool less = cond->op == OP_LT || cond->op == OP_LE;
-  bool last_is_hardest = less ? k < 0 : k > 0;
-  int64_t lane = last_is_hardest ? z->min + z->extent - 1 : z->min;
-  return tirc_simplify(z->a, tirc_substitute1(c, cond, z->var, tirc_int(c, z->var->dtype, lane)));
-}
-
 static bool may_be_outside(const void *self, Expr e) {
   const Vectorizer *z = self;
   int64_t extent;
@@ -192,22 +177,112 @@ static bool may_be_outside(const void *self, Expr e) {
   return e->n != e->u.buffer->ndim;
 }
 
-/* Lanes for which the condition does not hold keep what they have; NULL where that is not sure to
- * be right. */
-static Stmt masked(Vectorizer *z, Stmt s) {
+/* Where lanes that are off would read, too. */
+static bool is_left_out(const void *self, Expr load) {
+  return is_lanewise(self, load) && may_be_outside(self, load);
+}
+
+static Expr where_on(const Vectorizer *z, Expr e) {
+  return z->on ? tirc_guard_loads(z->c, e, z->on, is_left_out, z) : e;
+}
+
+/* Lanes that are off keep what they have, which others may be about to change: by a store that
+ * leaves them out, but where the thread alone sees it. */
+static Stmt masked_store(Vectorizer *z, Stmt s) {
   Tirc *c = z->c;
+  const Buffer b = s->u.store.buffer;
+  Expr value = where_on(z, s->u.store.value);
+  const Expr kept = tirc_load(c, b, s->u.store.n, s->u.store.indices);
+  const bool keeps = tirc_map_has(z->own, b->data) && !may_be_outside(z, kept);
+  if (keeps) value = tirc_expr(c, OP_SELECT, kept->dtype, 3, (Expr[]){z->on, value, kept});
+  const int lanes = (int)z->extent;
+  const Stmt plain = tirc_store(c, b, s->u.store.n, s->u.store.indices, value);
+  const Stmt all = keeps || tirc_has_masks(b->dtype) ? store_chunk(z, plain, z->min, lanes) : NULL;
+  Lanes l = lanes_from(z, z->min, lanes);
+  const Expr mask = all && !keeps ? tirc_vector_mask(&l, z->on) : NULL;
+  if (!all || l.failed) return scalarize(z, s);
+  return mask ? tirc_if(c, mask, all, NULL) : all;
+}
+
+static Stmt vectorize_store(Vectorizer *z, Stmt s) {
+  if (z->on) return masked_store(z, s);
+  if (!depends(z, s)) return s;
+  if (uses_lets(z, s)) {
+    Stmt whole = store_chunk(z, s, z->min, (int)z->extent);
+    return whole ? whole : scalarize(z, s);
+  }
+  return in_chunks(z, s, store_chunk);
+}
+
+/* --- ifs ------------------------------------------------------------------------------------ */
+
+/* The condition at the lane where it is hardest, or easiest, to meet, and which lane that is where
+ * it hangs on it; NULL when it is no linear order. */
+static Expr at_extreme_lane(Vectorizer *z, Expr cond, bool easiest, int64_t *at) {
+  Tirc *c = z->c;
+  if (!is_lanewise(z, cond)) return cond;
+  if (uses_bound(z, cond)) return NULL;
+  if (cond->op != OP_LT && cond->op != OP_LE && cond->op != OP_GT && cond->op != OP_GE) return NULL;
+  if (!tirc_dtype_is_int(cond->args[0]->dtype) || tirc_loads_or_calls(cond)) return NULL;
+  Expr d = tirc_sub(c, cond->args[1], cond->args[0]);
+  Expr next = tirc_add(c, z->var, tirc_int(c, z->var->dtype, 1));
+  Expr step = tirc_simplify(z->a, tirc_sub(c, tirc_substitute1(c, d, z->var, next), d));
+  int64_t k;
+  if (!tirc_const_int(step, &k)) return NULL;
+  bool less = cond->op == OP_LT || cond->op == OP_LE;
+  bool last_is_hardest = less ? k < 0 : k > 0;
+  *at = last_is_hardest != easiest ? z->min + z->extent - 1 : z->min;
+  return tirc_simplify(z->a, tirc_substitute1(c, cond, z->var, tirc_int(c, z->var->dtype, *at)));
+}
+
+/* Whether all lanes do something; NULL where that is no linear order. */
+static Expr are_all_on(Vectorizer *z, const Exprs *conds) {
+  Expr all = NULL;
+  int64_t at;
+  for (int i = 0; i < conds->n; i++) {
+    const Expr hardest = at_extreme_lane(z, conds->at[i], false, &at);
+    if (!hardest) return NULL;
+    all = all ? tirc_and(z->c, all, hardest) : hardest;
+  }
+  return all;
+}
+
+/* Whether any does; NULL where that is not the condition of one lane. */
+static Expr is_any_on(Vectorizer *z, const Exprs *conds) {
+  Expr any = NULL;
+  int64_t lane = z->min - 1;
+  for (int i = 0; i < conds->n; i++) {
+    int64_t at = lane;
+    const Expr easiest = at_extreme_lane(z, conds->at[i], true, &at);
+    if (!easiest || (lane >= z->min && at != lane)) return NULL;
+    any = any ? tirc_and(z->c, any, easiest) : easiest;
+    lane = at;
+  }
+  return any;
+}
+
+/* What is done once for all lanes, and not at all where none is on. */
+static bool needs_a_lane(const void *self, Expr e) {
+  const bool reads = e->op == OP_LOAD || e->op == OP_CALL;
+  return reads && !is_lanewise(self, e) && may_be_outside(self, e);
+}
+
+/* Lanes for which the condition does not hold are left out; NULL where they cannot be. */
+static Stmt masked(Vectorizer *z, Stmt s, const Exprs *conds) {
+  Tirc *c = z->c;
+  const Expr cond = s->u.branch.cond;
   const Stmt yes = s->u.branch.then_case;
   const bool whole = z->extent <= MAX_LANES && (z->extent & (z->extent - 1)) == 0;
-  if (!whole || yes->kind != STMT_STORE || uses_lets(z, s) ||
-      !tirc_map_has(z->own, yes->u.store.buffer->data))
-    return NULL;
-  const Expr kept = tirc_load(c, yes->u.store.buffer, yes->u.store.n, yes->u.store.indices);
-  const Expr args[3] = {s->u.branch.cond, yes->u.store.value, kept};
-  const Expr value = tirc_expr(c, OP_SELECT, kept->dtype, 3, args);
-  if (tirc_find_expr(value, may_be_outside, z)) return NULL;
-  return store_chunk(
-      z, tirc_store(c, yes->u.store.buffer, yes->u.store.n, yes->u.store.indices, value), z->min,
-      (int)z->extent);
+  if (!z->masks || !whole || tirc_loads_or_calls(cond) || uses_bound(z, cond)) return NULL;
+  /* Behind the end of a row there may be several vectors of which no lane is on. */
+  const Expr any = z->on ? NULL : is_any_on(z, conds);
+  if (!any && tirc_find_expr_in(yes, needs_a_lane, z)) return NULL;
+  Vectorizer some = *z;
+  some.on = z->on ? tirc_and(c, z->on, cond) : cond;
+  some.failed = false;
+  const Stmt lanes = vectorize(&some, tirc_clone_fresh(c, yes));
+  if (some.failed) return NULL;
+  return any && !tirc_is_true(any) ? tirc_if(c, any, lanes, NULL) : lanes;
 }
 
 static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
@@ -216,16 +291,12 @@ static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
   Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
   if (!is_lanewise(z, cond))
     return tirc_if(c, cond, vectorize(z, yes), no ? vectorize(z, no) : NULL);
+  if (no) return scalarize(z, s);
   Exprs conds = {0};
   tirc_lower_conjuncts(c, cond, &conds);
-  Expr all = NULL;
-  for (int i = 0; i < conds.n && !no; i++) {
-    Expr hardest = at_extreme_lane(z, conds.at[i]);
-    if (!hardest) return scalarize(z, s);
-    all = all ? tirc_and(c, all, hardest) : hardest;
-  }
-  if (!all) return scalarize(z, s);
-  Stmt each = masked(z, s);
+  const Expr all = are_all_on(z, &conds);
+  Stmt each = masked(z, s, &conds);
+  if (z->on || !all) return each ? each : scalarize(z, s);
   if (!each)
     each = uses_lets(z, s) ? scalarize(z, tirc_clone_fresh(c, s))
                            : lane_by_lane(z, tirc_clone_fresh(c, s));
@@ -266,6 +337,7 @@ static Stmt widen_stmt(Mutator *m, Stmt s) {
 
 static Stmt vectorize_alloc(Vectorizer *z, Stmt s) {
   Tirc *c = z->c;
+  if (z->on) return scalarize(z, s);
   Buffer b = s->u.alloc.buffer;
   if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     return tirc_alloc_stmt(c, STMT_ALLOC, b, s->u.alloc.annotations, vectorize(z, s->u.alloc.body));
@@ -293,11 +365,9 @@ static Stmt vectorize_loop(Vectorizer *z, Stmt s) {
 /* The let and its body for some lanes; NULL where they cannot go together. */
 static Stmt let_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
   Tirc *c = z->c;
-  Expr at = tirc_int(c, z->var->dtype, first);
-  if (lanes == 1) return tirc_clone_fresh(c, tirc_substitute1_stmt(c, s, z->var, at));
-  Lanes l = {.c = c, .a = z->a, .var = z->var, .lanes = lanes, .lets = z->lets};
-  l.value = tirc_ramp(c, at, tirc_int(c, z->var->dtype, 1), lanes);
-  Expr value = tirc_vector_expr(&l, s->u.let.value);
+  Lanes l = lanes_from(z, first, lanes);
+  if (lanes == 1) return tirc_clone_fresh(c, tirc_substitute1_stmt(c, s, z->var, l.value));
+  Expr value = tirc_vector_expr(&l, where_on(z, s->u.let.value));
   if (l.failed || (lanes > MAX_GATHER && has_gather(c, value))) return NULL;
   if (value->dtype.lanes == 1) value = tirc_broadcast(c, value, lanes);
   Vectorizer some = *z;
@@ -351,6 +421,7 @@ static Stmt vectorize(Vectorizer *z, Stmt s) {
 typedef struct Vectorizing {
   Analyzer *a;
   const SerialLanes *heard;
+  bool masks;
   PtrMap own, open;
 } Vectorizing;
 
@@ -371,6 +442,7 @@ static Stmt in_pieces(Vectorizer *z, Stmt body) {
                     .a = z->a,
                     .var = inner,
                     .extent = MAX_LANES,
+                    .masks = z->masks,
                     .heard = z->heard,
                     .own = z->own,
                     .open = z->open};
@@ -385,6 +457,7 @@ static Stmt in_pieces(Vectorizer *z, Stmt body) {
                      .var = tail_var,
                      .min = z->min + pieces * MAX_LANES,
                      .extent = rest,
+                     .masks = z->masks,
                      .heard = z->heard,
                      .own = z->own,
                      .open = z->open};
@@ -398,8 +471,13 @@ static Stmt lower_loop(Mutator *m, Stmt s) {
   Tirc *c = m->c;
   For loop = s->u.loop;
   const Vectorizing *p = m->self;
-  Vectorizer z = {
-      .c = c, .a = p->a, .var = loop.var, .heard = p->heard, .own = &p->own, .open = &p->open};
+  Vectorizer z = {.c = c,
+                  .a = p->a,
+                  .var = loop.var,
+                  .masks = p->masks,
+                  .heard = p->heard,
+                  .own = &p->own,
+                  .open = &p->open};
   if (!tirc_const_int(loop.min, &z.min) || !tirc_const_int(loop.extent, &z.extent))
     tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "split it by a constant factor and vectorize the inner loop",
@@ -447,7 +525,7 @@ static Stmt lower_stmt(Mutator *m, Stmt s) {
 }
 
 static Stmt lower_vectorized(Tirc *c, const Func *f, const SerialLanes *heard) {
-  Vectorizing p = {.a = tirc_analyzer(c), .heard = heard};
+  Vectorizing p = {.a = tirc_analyzer(c), .heard = heard, .masks = !tirc_gpu_of(f)};
   Mutator m = {.c = c, .stmt = lower_stmt, .self = &p};
   return tirc_mutate_stmt(&m, f->body);
 }

@@ -18,6 +18,8 @@ typedef struct Lanes {
   Expr value; /* of var in these lanes: a ramp, or a scalar for one lane */
   int lanes;
   const LaneLet *lets;
+  bool masks;  /* loads may leave lanes out */
+  Expr on;     /* the condition that lanes are left out by, or NULL */
   bool failed; /* something has no vector form */
 } Lanes;
 
@@ -29,5 +31,17 @@ bool tirc_vector_depends(Expr e, Expr var, const LaneLet *lets);
 /* e for all lanes: a scalar when it is the same in each. Sets l->failed where that is impossible.
  */
 Expr tirc_vector_expr(Lanes *l, Expr e);
+
+/* vectorize_mask.c */
+/* Whether memory of such elements has loads and stores that leave lanes out. */
+bool tirc_has_masks(DType t);
+/* e where `on` holds: each of its loads for which `reads` says so (NULL: all) is
+ * T.if_then_else(on, load, 0). The value in other lanes is any. */
+typedef bool WhetherLoad(const void *self, Expr load);
+Expr tirc_guard_loads(Tirc *c, Expr e, Expr on, WhetherLoad *reads, const void *self);
+/* The lanes of a condition, and a load in those lanes alone: T.if_then_else(cond, load, other) with
+ * a vector of conditions. Sets l->failed where there is none. */
+Expr tirc_vector_mask(Lanes *l, Expr cond);
+Expr tirc_masked_load(Lanes *l, Expr cond, Expr load, Expr other);
 
 #endif

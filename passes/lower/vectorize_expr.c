@@ -118,15 +118,27 @@ static Expr load(Lanes *l, Expr e) {
   return vectors > 1 ? fail(l) : tirc_load(l->c, e->u.buffer, e->n, indices);
 }
 
+/* With one condition for each lane both sides are computed: what they read is left out in lanes of
+ * the other side. */
+static Expr masked_choice(Lanes *l, Expr e) {
+  Tirc *c = l->c;
+  const Expr cond = e->args[0], yes = e->args[1], no = e->args[2];
+  if (!l->masks || tirc_loads_or_calls(cond)) return fail(l);
+  if (yes->op == OP_LOAD && !tirc_loads_or_calls(no)) return tirc_masked_load(l, cond, yes, no);
+  const Expr sides[3] = {cond, tirc_guard_loads(c, yes, cond, NULL, NULL),
+                         tirc_guard_loads(c, no, tirc_not(c, cond), NULL, NULL)};
+  return tirc_vector_expr(l, tirc_expr(c, OP_SELECT, e->dtype, 3, sides));
+}
+
 static Expr choice(Lanes *l, Expr e) {
   bool lazy = e->op == OP_IF_THEN_ELSE;
-  Expr cond = tirc_vector_expr(l, e->args[0]);
-  if (l->failed) return NULL;
-  /* With one condition for each lane both sides are computed: not if that reads memory. */
-  if (lazy && cond->dtype.lanes > 1) {
-    if (tirc_loads_or_calls(e->args[1]) || tirc_loads_or_calls(e->args[2])) return fail(l);
+  if (lazy && tirc_vector_depends(e->args[0], l->var, l->lets)) {
+    if (tirc_loads_or_calls(e->args[1]) || tirc_loads_or_calls(e->args[2]))
+      return masked_choice(l, e);
     lazy = false;
   }
+  Expr cond = e->args[0] == l->on ? tirc_vector_mask(l, l->on) : tirc_vector_expr(l, e->args[0]);
+  if (l->failed) return NULL;
   Expr yes = tirc_vector_expr(l, e->args[1]),
        no = l->failed ? NULL : tirc_vector_expr(l, e->args[2]);
   if (l->failed) return NULL;

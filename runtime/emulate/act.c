@@ -410,6 +410,9 @@ static void compile_let(Emu *e, Act *a) {
 }
 
 static void compile_branch(Emu *e, Act *a) {
+  if (a->stmt->u.branch.cond->dtype.lanes > 1)
+    tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, NULL,
+              "the kernel \"%s\" has an if of a vector", e->kernel->name);
   a->value = tirc_emu_expr(e, a->stmt->u.branch.cond);
   a->body = compile(e, a->stmt->u.branch.then_case);
   if (a->stmt->u.branch.else_case) a->otherwise = compile(e, a->stmt->u.branch.else_case);

@@ -312,6 +312,11 @@ int tirc_store_lanes(const Step *s) {
   return lanes;
 }
 
+bool tirc_is_lane_on(Run *run, const Step *s, int lane) {
+  run->lane = lane;
+  return !s->u.store.mask || get_i(run, s->u.store.mask);
+}
+
 void tirc_run_store(Run *run, const Step *s) {
   run->at = s;
   const Node *value = s->u.store.value;
@@ -323,12 +328,14 @@ void tirc_run_store(Run *run, const Step *s) {
   }
   const int lanes = tirc_store_lanes(s);
   for (int l = 0; l < lanes; l++) {
+    if (!tirc_is_lane_on(run, s, l)) continue;
     run->lane = l;
     run->poisoned = false;
     s->u.store.lanes[l] = get_cell(run, value);
     s->u.store.poison[l] = run->poisoned;
   }
   for (int l = 0; l < lanes; l++) {
+    if (!tirc_is_lane_on(run, s, l)) continue;
     run->lane = l;
     store_lane(run, s, s->u.store.lanes[l], s->u.store.poison[l]);
   }

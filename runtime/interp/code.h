@@ -149,8 +149,9 @@ struct Step {
       View *view;
       const Node **index;
       const Node *value;
-      Cell *lanes;  /* room for a vector's values */
-      bool *poison; /* and for whether they are uninitialised */
+      Cell *lanes;      /* room for a vector's values */
+      bool *poison;     /* and for whether they are uninitialised */
+      const Node *mask; /* the lanes that are stored; NULL: all */
     } store;
     struct { /* EVAL of a launch: its arguments are memories or values */
       int n;
@@ -259,6 +260,8 @@ void tirc_open_memory(Run *run, View *v); /* fresh poisoned memory for an alloca
 void tirc_open_match(Run *run, const MatchCode *m);
 void tirc_run_store(Run *run, const Step *s);
 int tirc_store_lanes(const Step *s);
+/* Whether a lane is stored; it is the one at hand then. */
+bool tirc_is_lane_on(Run *run, const Step *s, int lane);
 /* Checked: the element that the indices lead to, of which there are as many as dimensions. */
 int64_t tirc_locate(Run *run, const View *v, const Node *const *index, const int64_t *values);
 /* A load that has been located, and a store; poison is seen to. */

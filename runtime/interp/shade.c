@@ -185,12 +185,14 @@ static void run_store(Run *run, const Step *s) {
   }
   const int lanes = tirc_store_lanes(s);
   for (int l = 0; l < lanes; l++) {
+    if (!tirc_is_lane_on(run, s, l)) continue;
     run->lane = l;
     run->poisoned = false;
     get_bound(run, s->u.store.value, &s->bounds[l]);
     s->u.store.poison[l] = run->poisoned;
   }
   for (int l = 0; l < lanes; l++) {
+    if (!tirc_is_lane_on(run, s, l)) continue;
     run->lane = l;
     store_lane(run, s, &s->bounds[l], s->u.store.poison[l]);
   }

@@ -240,7 +240,21 @@ static void run_if(Run *run, const Step *s) {
   const Step *chosen = get_i(run, s->u.other.value) ? s->u.other.body : s->u.other.otherwise;
   if (chosen) run_step(run, chosen);
 }
+/* An if of a vector is its store, with a mask. */
+static void compile_masked(Compiler *k, Step *s) {
+  const Node *mask = tirc_compile_expr(k, s->stmt->u.branch.cond);
+  s->stmt = s->stmt->u.branch.then_case;
+  if (s->stmt->kind != STMT_STORE)
+    tirc_fail(k->t, k->loc, CODE_TYPE, NULL, "an if of a vector has one store for its body");
+  compile_store(k, s);
+  s->u.store.mask = mask;
+}
+
 static void compile_if(Compiler *k, Step *s) {
+  if (s->stmt->u.branch.cond->dtype.lanes > 1) {
+    compile_masked(k, s);
+    return;
+  }
   s->u.other.value = tirc_compile_expr(k, s->stmt->u.branch.cond);
   s->u.other.body = tirc_compile_stmt(k, s->stmt->u.branch.then_case);
   if (s->stmt->u.branch.else_case)

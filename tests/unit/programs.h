@@ -257,6 +257,27 @@ static const Program programs[] = {
           "                T.where(i0 * 16 + i1 < n)\n"
           "                B[vi] = A[vi] + T.float32(1)\n"),
      53, 0},
+    {"lanes left out of several statements",
+     FUNC("a: T.handle, b: T.handle, c: T.handle",
+          "    n = T.int64()\n    A = T.match_buffer(a, (n,))\n    B = T.match_buffer(b, (n,))\n"
+          "    C = T.match_buffer(c, (n,))\n"
+          "    for o in range((n + 7) // 8):\n        for v in T.vectorized(8):\n"
+          "            if o * 8 + v < n:\n                with T.block(\"B\"):\n"
+          "                    x = A[o * 8 + v]\n                    B[o * 8 + v] = x * x\n"
+          "                for k in range(2):\n"
+          "                    C[o * 8 + v] = B[o * 8 + v] + A[k]\n"),
+     13, 0},
+    {"what is read beside a border, in vectors",
+     FUNC(B1(A, 31) ", " B1(B, 32),
+          "    for o in range(4):\n        for v in T.vectorized(8):\n"
+          "            B[o * 8 + v] = T.if_then_else((o * 8 + v) % 3 >= 1, A[o * 8 + v - 1] * "
+          "T.float32(2), T.float32(1))\n"),
+     0, 0},
+    {"a choice that computes both sides, and a guard in one of them",
+     FUNC(B1(A, 8) ", L: T.Buffer((1,), \"int32\"), " B1(B, 16),
+          "    for i in range(16):\n        B[i] = T.Select(i < L[0] % 2 + 7, "
+          "T.if_then_else(i < L[0] % 2 + 7, A[i], T.float32(0)), T.float32(1))\n"),
+     0, 0},
     {"symbolic extent of 0",
      FUNC(
          "a: T.handle, b: T.handle",
