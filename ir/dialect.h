@@ -12,6 +12,7 @@ typedef enum WordPlace {
   WORD_METHOD,
   WORD_INSTRUCTION,
   WORD_MODULE,
+  WORD_KEYWORD,
   WORD_PREFIX
 } WordPlace;
 

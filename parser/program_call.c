@@ -60,11 +60,23 @@ static Signature parse_signature(const char *s) {
 }
 
 static int find_parameter(const Signature *sig, const char *name) {
+  name = tirc_word_known(WORD_KEYWORD, name);
   for (int i = 0; i < sig->n; i++)
     if ((int)strlen(name) == sig->lengths[i] &&
         strncmp(name, sig->names[i], (size_t)sig->lengths[i]) == 0)
       return i;
   return -1;
+}
+
+/* The reference takes the type of a result ahead of the other arguments, wherever it is named:
+ * T.reinterpret(x, dtype="int32"). */
+static bool names_dtype_first(const Signature *sig, const Syn *node) {
+  if (find_parameter(sig, "dtype") != 0) return false;
+  for (int i = 0; i < node->kids.n; i++) {
+    const Syn *arg = node->kids.at[i];
+    if (arg->kind == SYN_KEYWORD && strcmp(arg->s, "dtype") == 0) return true;
+  }
+  return false;
 }
 
 static void unknown_keyword(Reader *r, const Syn *arg, const char *name, const Signature *sig) {
@@ -79,7 +91,7 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
                     Call *call) {
   Signature sig = parse_signature(signature);
   *call = (Call){.node = node, .name = name};
-  int positional = 0;
+  int positional = names_dtype_first(&sig, node);
   for (int i = 0; i < node->kids.n; i++) {
     const Syn *arg = node->kids.at[i];
     if (arg->kind == SYN_KEYWORD) {

@@ -59,25 +59,34 @@ static Loops grid(Reader *r, const Call *call) {
 }
 
 static Loops kind_of_loop(Reader *r, const Call *call) {
-  For loop = bounded_loop(r, call->args[0], call->args[1]);
-  loop.kind = (LoopKind)call->function->detail;
-  bool threads = loop.kind == LOOP_THREAD_BINDING;
-  const Syn *annotations = call->args[threads ? 3 : 2];
-  if (threads && !call->args[2])
+  const LoopKind kind = (LoopKind)call->function->detail;
+  const bool threads = kind == LOOP_THREAD_BINDING;
+  const Syn *stop = call->args[1], *annotations = call->args[threads ? 3 : 2],
+            *thread = threads ? call->args[2] : NULL;
+  /* T.thread_binding(64, "threadIdx.x") */
+  if (threads && !thread && stop && stop->kind == SYN_STRING) {
+    thread = stop;
+    stop = NULL;
+  }
+  For loop = bounded_loop(r, call->args[0], stop);
+  loop.kind = kind;
+  if (threads && !thread)
     READ_FAIL(r, call->node, CODE_ARGUMENT, "give it thread=\"threadIdx.x\"",
               "T.thread_binding needs the thread that it binds");
-  if (threads) loop.thread = tirc_read_string(r, call->args[2], "a thread");
+  if (threads) loop.thread = tirc_read_string(r, thread, "a thread");
   if (annotations) loop.annotations = tirc_read_attrs(r, annotations);
   return one(r, loop);
 }
 
 static Loops read_range(Reader *r, const Syn *s) {
   Call call;
-  tirc_bind_call(r, s, "range", "start stop? step?", &call);
+  tirc_bind_call(r, s, "range", "start stop? step? annotations?", &call);
   if (call.args[2])
     READ_FAIL(r, call.args[2], CODE_UNSUPPORTED, "loop over the number of steps, and multiply",
               "a loop's step is always 1");
-  return one(r, bounded_loop(r, call.args[0], call.args[1]));
+  For loop = bounded_loop(r, call.args[0], call.args[1]);
+  if (call.args[3]) loop.annotations = tirc_read_attrs(r, call.args[3]);
+  return one(r, loop);
 }
 
 static Loops read_loops(Reader *r, const Syn *s) {

@@ -2,6 +2,8 @@
  * to the function that reads each. */
 #include "reader.h"
 
+#include <math.h>
+
 /* --- bodies ----------------------------------------------------------------------------------- */
 
 void tirc_enter(Reader *r, const Syn *at) {
@@ -55,6 +57,13 @@ Stmt tirc_read_body(Reader *r, SynList list) {
 
 /* --- assignments ------------------------------------------------------------------------------ */
 
+/* A float that an integer type has, too: 0.0 is 0 in any. */
+static bool is_whole(Expr e, DType t) {
+  const double least = (double)tirc_dtype_min(t), most = (double)tirc_dtype_max(t);
+  return e->op == OP_FLOAT && t.lanes == 1 && !tirc_dtype_is_float(t) && t.code != TYPE_HANDLE &&
+         e->u.f == trunc(e->u.f) && fabs(e->u.f) < 0x1p53 && e->u.f >= least && e->u.f <= most;
+}
+
 Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices,
                      const Syn *from, PyValue value) {
   DType t = b->dtype;
@@ -67,6 +76,8 @@ Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indi
               "%s cannot be stored into %s of type %s", tirc_py_describe(r, value), b->name,
               tirc_dtype_name(r->c, t));
   if (tirc_dtype_equal(t, u)) return tirc_store(r->c, b, n, indices, e);
+  if (is_whole(e, t)) e = tirc_cast(r->c, t, tirc_int(r->c, DT_INT64, (int64_t)e->u.f));
+  u = e->dtype;
   bool loses = tirc_dtype_is_float(u) && !tirc_dtype_is_float(t);
   if (u.lanes != t.lanes && u.lanes != 1)
     READ_FAIL(r, at, CODE_TYPE, NULL, "a vector of %d elements cannot be stored into %d", u.lanes,

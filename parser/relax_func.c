@@ -48,18 +48,19 @@ static void read_parameters(GraphFrame *g, const Syn *def) {
 
 /* --- statements ------------------------------------------------------------------------------- */
 
+static bool is_symbol(const GraphFrame *g, const Syn *s) {
+  const char *path = s->kind == SYN_CALL ? tirc_names_path(g->r, s->a) : NULL;
+  return path && (strcmp(path, "T.Var") == 0 || (strcmp(path, "T.int64") == 0 && !s->kids.n));
+}
+
 /* n = T.int64(): the symbol that the signature has of this name, the number that it was given, or a
  * new symbol. */
-static bool read_symbol(GraphFrame *g, const Syn *s, const Syn *target) {
-  const char *path = s->kind == SYN_CALL ? tirc_names_path(g->r, s->a) : NULL;
-  const bool is_symbol = path && (strcmp(path, "T.int64") == 0 || strcmp(path, "T.Var") == 0);
-  if (!is_symbol || (s->kids.n && strcmp(path, "T.int64") == 0)) return false;
+static void bind_symbol(GraphFrame *g, const Syn *target) {
   const PyValue *known = tirc_names_find(g->r, target->s);
-  if (known && known->kind == PY_INT) return true;
-  if (known && known->kind == PY_EXPR && known->u.e->op == OP_VAR) return true;
+  if (known && known->kind == PY_INT) return;
+  if (known && known->kind == PY_EXPR && known->u.e->op == OP_VAR) return;
   Expr var = tirc_var(g->r->c, target->s, DT_INT64);
   tirc_names_bind(g->r, target, target->s, tirc_py_expr(var), true);
-  return true;
 }
 
 /* cls = Module */
@@ -70,13 +71,28 @@ static bool read_module_name(GraphFrame *g, const Syn *s, const Syn *target) {
   return true;
 }
 
+/* n, m = T.int64(), T.int64() */
+static bool read_symbols(GraphFrame *g, const Syn *target, const Syn *value) {
+  if (target->kind != SYN_TUPLE || value->kind != SYN_TUPLE || target->kids.n != value->kids.n)
+    return false;
+  for (int i = 0; i < target->kids.n; i++)
+    if (target->kids.at[i]->kind != SYN_NAME || !is_symbol(g, value->kids.at[i])) return false;
+  for (int i = 0; i < target->kids.n; i++) bind_symbol(g, target->kids.at[i]);
+  return true;
+}
+
 static void read_assignment(GraphFrame *g, const Syn *s, const Syn *target, const Syn *annotation,
                             const Syn *value) {
   Reader *r = g->r;
+  if (!annotation && read_symbols(g, target, value)) return;
   if (target->kind != SYN_NAME)
     READ_FAIL(r, target, CODE_UNSUPPORTED, "take the fields one by one: a = t[0]",
               "a binding of a graph has one name");
-  if (!annotation && (read_symbol(g, value, target) || read_module_name(g, value, target))) return;
+  if (!annotation && is_symbol(g, value)) {
+    bind_symbol(g, target);
+    return;
+  }
+  if (!annotation && read_module_name(g, value, target)) return;
   const Info info = annotation ? tirc_relax_info(g, annotation) : NULL;
   Node n = tirc_relax_value(g, value);
   bind_node(g, target, target->s, tirc_relax_bind(g, s, target->s, info, n));

@@ -150,7 +150,9 @@ static Node call_of_func(GraphFrame *g, const Syn *s, NodeKind kind, const char 
 static Node read_call_tir(GraphFrame *g, const Syn *s) {
   Call call;
   tirc_bind_call(g->r, s, "R.call_tir", "gvar args out_sinfo tir_vars?", &call);
-  const char *name = function_of(g, call.args[0]);
+  const Syn *of = call.args[0];
+  const bool is_bare = of->kind == SYN_NAME && !tirc_names_find(g->r, of->s);
+  const char *name = is_bare ? of->s : function_of(g, of); /* f, as public text has it, or cls.f */
   if (!name)
     READ_FAIL(g->r, call.args[0], CODE_TYPE, "write cls.f after a line `cls = Module`",
               "R.call_tir takes a function of the module");

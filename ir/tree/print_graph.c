@@ -213,7 +213,8 @@ static void put_results(Printer *p, Text *t, Info info) {
   const Info *results;
   const int n = tirc_info_results(&info, &results);
   const bool several = info->kind == INFO_TUPLE;
-  tirc_text_add(t, several ? "out_sinfo=[" : "out_sinfo=");
+  tirc_text_addf(t, "%s=%s", tirc_word_in(p->dialect, WORD_KEYWORD, "out_sinfo"),
+                 several ? "[" : "");
   for (int i = 0; i < n; i++) {
     if (i) tirc_text_add(t, ", ");
     put_info(p, t, results[i], false);
@@ -247,6 +248,14 @@ static void put_args(Printer *p, Text *t, Node n) {
   tirc_text_add(t, ")");
 }
 
+/* A number; a float that is none of Python's says its type. */
+static void put_value(Printer *p, Text *t, Expr e) {
+  const bool is_narrow = e->op == OP_FLOAT && e->dtype.bits != 64;
+  if (is_narrow) tirc_text_addf(t, "T.%s(", tirc_dtype_name(p->c, e->dtype));
+  put_literal(p, t, e);
+  if (is_narrow) tirc_text_add(t, ")");
+}
+
 /* As they lie in memory, two digits a byte. */
 static void put_bits(Printer *p, Text *t, Node n) {
   static const char digits[] = "0123456789abcdef";
@@ -272,7 +281,7 @@ static void put_node(Printer *p, Text *t, Node n) {
       put_elements(t, n->info, 0, n->data);
     tirc_text_addf(t, ", \"%s\")", tirc_dtype_name(p->c, n->info->dtype));
     return;
-  case NODE_VALUE: put_literal(p, t, n->value); return;
+  case NODE_VALUE: put_value(p, t, n->value); return;
   case NODE_SHAPE:
     tirc_text_add(t, "R.shape(");
     put_literal(p, t, n->value);

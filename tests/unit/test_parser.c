@@ -89,6 +89,8 @@ static const struct {
      "T.call_extern(\"float32\", \"sinf\", A[1])"},
     {"T.hypot(A[1], A[2], dtype=\"float32\")", "T.hypot(A[1], A[2])"},
     {"T.reinterpret(\"float32\", n)", "T.reinterpret(\"float32\", n)"},
+    {"T.reinterpret(n, dtype=\"float32\")", "T.reinterpret(\"float32\", n)"},
+    {"T.exp(A[1], dtype=\"float32\")", "T.exp(A[1])"},
     {"A[n] if M > 3 else A[0]", "A[n]"},
     {"min(M, 3)", "T.float32(3.0)"},
     {"A.vload([2])", "A[2]"},
@@ -132,6 +134,8 @@ static const struct {
      "T.call_extern(\"int32\", \"f\", T.tvm_access_ptr(T.type_annotation(\"float32\"), A.data, 0, "
      "64, 1), "
      "T.call_extern(\"\", \"g\"))"},
+    {"T.float32(-3)", "-3"},
+    {"0.0", "0"},
     {"A.shape[0]", "64"},
     {"len(A.shape)", "1"},
 };
@@ -222,6 +226,12 @@ static const struct {
      "    tx = T.env_thread(\"threadIdx.x\")\n    T.launch_thread(tx, 64)\n    B[tx] = A[tx]\n",
      HEAD MAIN
      "    for tx in T.thread_binding(64, thread=\"threadIdx.x\"):\n        B[tx] = A[tx]\n"},
+    {/* what follows the extent may be the thread */
+     "@T.prim_func\n" MAIN "    for tx in T.thread_binding(64, \"threadIdx.x\"):\n"
+     "        for i in range(4, annotations={\"u\": 1}):\n            B[tx] = A[tx]\n",
+     HEAD MAIN "    for tx in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "        for i in T.serial(4, annotations={\"u\": 1}):\n"
+               "            B[tx] = A[tx]\n"},
     {/* an explicit root keeps what it says, and only that */
      "@T.prim_func\n" MAIN
      "    with T.block(\"root\"):\n        T.block_attr({\"k\": [1, \"s\", {\"t\": True}]})\n"
@@ -369,6 +379,8 @@ static const Bad body_errors[] = {
     {"  A[0, 0] = A\n", 1, 13, "type", "the buffer A cannot be stored"},
     {"  A[0, 0] = \"s\"\n", 1, 13, "type", "a string cannot be stored"},
     {"  I[0] = A[0, 0]\n", 1, 10, "type", "cannot be stored into I"},
+    {"  I[0] = 0.5\n", 1, 10, "type", "cannot be stored into I"},
+    {"  I[0] = T.float32(2147483648)\n", 1, 10, "type", "cannot be stored into I"},
     {"  I[0] = A[0, 0] // 2\n", 1, 10, "type", "'//' takes integers"},
     {"  I[0] = n // 0\n", 1, 10, "type", "division by zero"},
     {"  I[0] = 1 // 0\n", 1, 10, "type", "division by zero"},

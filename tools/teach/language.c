@@ -176,6 +176,7 @@ static const char *const around[][2] = {[WORD_FUNCTION] = {"T.", ""},
                                         [WORD_METHOD] = {"sch.", ""},
                                         [WORD_INSTRUCTION] = {"", ", of traces in JSON"},
                                         [WORD_MODULE] = {"tvm.", ""},
+                                        [WORD_KEYWORD] = {"R.call_tir(", "=...)"},
                                         [WORD_PREFIX] = {"", "..., of keys of attributes"}};
 
 static void put_dialects(const Sheet *s) {
