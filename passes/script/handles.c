@@ -386,6 +386,7 @@ const NativeRow tirc_script_object_methods[] = {
     {"For", "same_as", run_same_as, 1, 1, NULL},
     {"Block", "same_as", run_same_as, 1, 1, NULL},
     {"IterVar", "same_as", run_same_as, 1, 1, NULL},
+    {"PrimExpr", "astype", tirc_script_astype, 0, 1, "dtype"},
     {"PrimExpr", "same_as", run_same_as, 1, 1, NULL},
     {"StmtSRef", "same_as", run_same_as, 1, 1, NULL},
     {0},

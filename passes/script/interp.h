@@ -190,6 +190,7 @@ Value tirc_script_binary(Script *sc, const char *op, Value a, Value b);
 Expr tirc_script_expr(Script *sc, Value v); /* a number as a constant; throws TypeError otherwise */
 /* Two operands; a plain float gets the other one's float type. */
 void tirc_script_pair(Script *sc, Value a, Value b, Expr *x, Expr *y);
+Value tirc_script_astype(Script *sc, Value self, const Args *a); /* namespaces.c */
 Value tirc_script_of_expr(Expr e); /* int and bool constants become plain values */
 
 /* iterate.c */

@@ -122,6 +122,12 @@ static Value run_truncmod(Script *sc, Value self, const Args *a) {
   return (void)self, binary(sc, OP_TRUNCMOD, a);
 }
 
+/* x.astype(dtype) */
+Value tirc_script_astype(Script *sc, Value self, const Args *a) {
+  const Value *type = tirc_script_argument(a, 0, "dtype");
+  return typed_constant(sc, self, type_text(sc, type ? *type : VALUE_NONE));
+}
+
 /* Cast(dtype, value) */
 static Value run_cast(Script *sc, Value self, const Args *a) {
   return (void)self, typed_constant(sc, a->at[1], type_text(sc, a->at[0]));

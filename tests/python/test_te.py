@@ -81,6 +81,27 @@ def test_extern():
     np.testing.assert_allclose(out, 3 * a, rtol=1e-6)
 
 
+def test_types():
+    A = te.placeholder((4,), "int8", name="A")
+    B = te.compute((4,), lambda i: A[i].astype("int32") * A[i].astype(dtype="int32") + i.astype("int32"), name="B")
+    f = te.create_prim_func([A, B])
+    a, out = np.array([100, -128, 3, -1], "int8"), np.zeros(4, "int32")
+    tvm.build(tvm.IRModule.from_expr(f))(a, out)
+    assert (out == a.astype("int32") ** 2 + np.arange(4)).all()
+    with pytest.raises(ValueError, match="'int33' is no type"):
+        te.compute((4,), lambda i: A[i].astype("int33"))
+
+
+def test_numbers_in_a_schedule():
+    A = te.placeholder((512,), name="A")
+    sch = tvm.tir.Schedule(te.create_prim_func([A, te.compute((512,), lambda i: A[i] * 2.0, name="B")]))
+    (i,) = sch.get_loops(sch.get_block("B"))
+    sch.split(i, factors=[te.const(1, "int64"), te.const(512, "int32")])
+    assert [sch.get(loop).extent for loop in sch.get_loops(sch.get_block("B"))] == [1, 512]
+    with pytest.raises(TypeError, match="another schedule"):
+        sch.split(sch.get_loops(sch.get_block("B"))[1], factors=[te.var("n"), 2])
+
+
 def test_refused():
     A = te.placeholder((4, 8), name="A")
     with pytest.raises(IndexError, match="2 dimensions"):

@@ -217,6 +217,8 @@ def inward(owner, x, keep):
     v = Value()
     if x is None:
         v.kind = _lib.NONE
+    elif isinstance(x, ExprRV) and x._owner is not owner and type(x).__name__ in ("IntImm", "FloatImm"):
+        _text(v, _lib.SCRIPT, str(x), keep)  # a number, whosever it is
     elif isinstance(x, (Object, IntImm)) and x._handle is not None:
         return x._handle
     elif isinstance(x, Deferred):
