@@ -35,11 +35,20 @@ Value tirc_call_map(Callable *self, int n, const Value *args) {
   return with_arguments(m->c, m->results, &map);
 }
 
+/* Saved traces do not tell lists from tuples. */
+static Value as_tuples(Tirc *c, Value v) {
+  if (!tirc_is_sequence(v)) return v;
+  Value out = tirc_value_list(c, VAL_TUPLE, v.u.list->n, v.u.list->at);
+  for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = as_tuples(c, out.u.list->at[i]);
+  return out;
+}
+
 Value tirc_map_value(RecordedMap *m) {
   Text t = {.c = m->c};
   tirc_text_add(&t, "lambda");
   for (int i = 0; i < m->base.n_params; i++)
     tirc_text_addf(&t, "%s %s", i ? "," : "", m->vars[i]->u.s);
+  m->results = as_tuples(m->c, m->results);
   tirc_text_addf(&t, ": %s", tirc_value_repr(m->c, m->results));
   m->base.name = t.at;
   return (Value){.kind = VAL_FUNCTION, .u.object = m};

@@ -158,6 +158,18 @@ def test_traces_of_schedules_apart(sch):
         sch.trace.apply_to_schedule(third, decision_provider=lambda *_: 1 // 0)
 
 
+@pytest.mark.parametrize("ranges", [lambda vi, vj, vk: ((vi, vi + 1), (vk, vk + 1)), lambda vi, vj, vk: [(vi, vi + 1), [vk, vk + 1]]])
+def test_text_of_a_trace_is_that_of_its_json(sch, ranges):
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    sch.annotate_buffer_access(block, 0, "read", ranges)
+    sch.transform_layout(block, ("read", 0), lambda a, b: [b, a])
+    again = tirc.Schedule(tirc.parse(MATMUL))
+    tirc.tir.schedule.Trace.apply_json_to_schedule(sch.trace.as_json(), again)
+    assert str(again.trace) == str(sch.trace)
+    assert again.trace.as_json() == sch.trace.as_json()
+
+
 def test_traces_and_sampling(sch):
     i, j, k = sch.get_loops("C")
     tile = sch.sample_perfect_tile(j, n=2)
