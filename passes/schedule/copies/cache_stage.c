@@ -151,11 +151,21 @@ static Expr rewrite_expr(Mutator *m, Expr e) {
   return tirc_mutate_expr_children(m, e);
 }
 
+static bool is_constants_of(const void *buffer, Stmt s) {
+  return s->kind == STMT_ALLOC && tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA) &&
+         s->u.alloc.buffer->data == ((Buffer)buffer)->data;
+}
+
+/* Nothing stores to constants, so that no other view changes what a copy of them holds. */
+static bool has_constants(const Rewrite *w) {
+  return tirc_find_stmt(w->stage->scope->stmt, is_constants_of, w->stage->source, NULL);
+}
+
 static Buffer rewrite_buffer(Mutator *m, Buffer b) {
   Rewrite *w = m->self;
   if (!w->active) return b;
   if (b == w->stage->source) return w->stage->cache;
-  if (b->data == w->stage->source->data)
+  if (b->data == w->stage->source->data && !has_constants(w))
     aliased(w, tirc_format(m->c, "%s is another view of its memory", b->name));
   return b;
 }
@@ -232,6 +242,9 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
     Stmt to = tirc_store(m->c, w->stage->cache, s->u.store.n, indices, value);
     return tirc_with_loc(m->c, to, s->loc);
   }
+  if (s->kind == STMT_DECL && s->u.alloc.buffer == w->stage->source)
+    return tirc_alloc_stmt(m->c, STMT_DECL, s->u.alloc.buffer, s->u.alloc.annotations,
+                           tirc_mutate_stmt(m, s->u.alloc.body));
   Stmt to = tirc_mutate_stmt_children(m, s);
   if (s == w->stage->where->stmt) to = tirc_with_body(m->c, to, insert_copy(w, tirc_body_of(to)));
   return to;

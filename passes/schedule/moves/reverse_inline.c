@@ -373,6 +373,8 @@ static void fold(Fold *f) {
   f->n = f->buffer->ndim;
   const char *why = tirc_fold_load(f);
   if (!why) why = find_producer_store(f);
+  if (!why && tirc_block_of(f->producer)->init)
+    why = "its producer has an init, and it is no copy of what that makes";
   if (!why) why = tirc_fold_instance(f);
   if (!why) why = tirc_fold_is_short(f);
   if (!why) why = check_in_bounds(f);
@@ -400,6 +402,13 @@ static void fold(Fold *f) {
   tirc_require_independent_around(s, 1, &f->producer);
 }
 
+/* A sum whose reduction had one step has an init, but no iterator of a reduction. */
+static bool is_copy_of_sum_of_one_step(const Fold *f) {
+  const Stmt store = tirc_block_of(f->consumer)->body;
+  return tirc_block_of(f->producer)->init && store->kind == STMT_STORE &&
+         tirc_is_load_of(f->buffer, store->u.store.value);
+}
+
 void tirc_prim_reverse_compute_inline(Sched *s, const Value *args, Value *result) {
   (void)result;
   Fold f = {.s = s, .c = s->c, .consumer = tirc_sref_of_value(s, args[0])};
@@ -409,7 +418,7 @@ void tirc_prim_reverse_compute_inline(Sched *s, const Value *args, Value *result
   tirc_require_complete(s, f.consumer, f.scope);
   f.producer = single_producer(&f);
   tirc_require_not_output(s, f.producer, f.scope);
-  if (tirc_check_complete(s, f.producer, f.scope))
+  if (tirc_check_complete(s, f.producer, f.scope) || is_copy_of_sum_of_one_step(&f))
     tirc_copy_into_reduction(&f);
   else
     fold(&f);

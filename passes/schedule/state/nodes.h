@@ -81,7 +81,7 @@ Stmt tirc_without_alloc(Tirc *c, Stmt block, Buffer gone);
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out);
 
 /* `what` put into a body before item `index` (clipped: < 0 or past the end is the end); or into
- * what is below its T.decl_buffer's. */
+ * what is below its T.decl_buffer's and constants. */
 Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
 Stmt tirc_insert_below_decls(Tirc *c, Stmt body, int index, Stmt what);
 

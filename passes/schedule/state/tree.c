@@ -160,8 +160,11 @@ Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what) {
 }
 
 Stmt tirc_insert_below_decls(Tirc *c, Stmt body, int index, Stmt what) {
-  if (body->kind != STMT_DECL) return tirc_insert_item(c, body, index, what);
-  return tirc_alloc_stmt(c, STMT_DECL, body->u.alloc.buffer, body->u.alloc.annotations,
+  const bool declares =
+      body->kind == STMT_DECL ||
+      (body->kind == STMT_ALLOC && tirc_attrs_get(body->u.alloc.annotations, ALLOC_DATA));
+  if (!declares) return tirc_insert_item(c, body, index, what);
+  return tirc_alloc_stmt(c, body->kind, body->u.alloc.buffer, body->u.alloc.annotations,
                          tirc_insert_below_decls(c, body->u.alloc.body, index, what));
 }
 
