@@ -81,9 +81,19 @@ static bool stepped_residue(Analyzer *a, Expr x, int64_t m, Bound *out) {
   return true;
 }
 
+/* x, where all of it lies between two multiples of `by`: 16 to 19 are 0 to 3 by 8. */
+static bool within_period(Bound x, int64_t by, Bound *out) {
+  if (x.min == NEG || x.max == POS || tirc_floordiv64(x.min, by) != tirc_floordiv64(x.max, by))
+    return false;
+  *out = (Bound){tirc_floormod64(x.min, by), tirc_floormod64(x.max, by)};
+  return true;
+}
+
 static Bound floor_remainder(Analyzer *a, Expr e, Bound x, Bound y) {
+  Bound within;
   y = nonzero(y);
   if (y.min > y.max) return everything(e->dtype);
+  if (y.min > 0 && y.min == y.max && within_period(x, y.min, &within)) return within;
   if (y.min > 0) {
     Bound r = {0, y.max == POS ? POS : y.max - 1};
     if (x.min >= 0) {

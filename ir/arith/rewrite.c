@@ -359,6 +359,21 @@ static Expr arithmetic_node(Simplifier *s, Expr e) {
   }
 }
 
+/* Of narrow and unsigned integers, which wrap, only what is so for every value; or NULL. */
+static Expr same_operands(Simplifier *s, Expr e) {
+  const DType t = e->args[0]->dtype;
+  const bool is_integer = t.code == TYPE_INT || t.code == TYPE_UINT;
+  if (!is_integer || t.lanes != 1 || !tirc_expr_same(e->args[0], e->args[1])) return NULL;
+  switch (e->op) {
+  case OP_SUB: return tirc_lit(s->a->c, t, 0);
+  case OP_EQ:
+  case OP_LE: return tirc_bool(s->a->c, true);
+  case OP_NE:
+  case OP_LT: return tirc_bool(s->a->c, false);
+  default: return NULL;
+  }
+}
+
 static Expr binary_node(Simplifier *s, Expr e) {
   if (e->op == OP_GT || e->op == OP_GE)
     return tirc_simplifier_visit(
@@ -371,6 +386,8 @@ static Expr binary_node(Simplifier *s, Expr e) {
     return r ? r : e;
   }
   if (e->op == OP_DIV) return float_division(s, e);
+  r = same_operands(s, e);
+  if (r) return r;
   if (e->op >= OP_ADD && e->op <= OP_MAX)
     return tirc_is_index(e->dtype) ? arithmetic_node(s, e) : e;
   r = known_condition(s, e);

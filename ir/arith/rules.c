@@ -415,6 +415,8 @@ static const Rule lt_rules[] = {
     RULE("<x+xz", "<0z"),
     RULE("<x+zx", "<0z"),
     RULE("<x-xz", "<z0"),
+    AGAIN("<-xy0", "<xy"),
+    AGAIN("<0-xy", "<yx"),
     RULE_IF("<*xa*ya", "<xy", "<0a"),
     RULE_IF("<*xa*ya", "<yx", "<a0"),
     RULE_IF("<*xba", "<x+d-a1b1", "&<0a<0b"),

@@ -118,6 +118,13 @@ static const Golden goldens[] = {
     {"i n", "0 <= i", "T.bool(True)"},
     {"", "x + 1 < y + 1", "x < y"},
     {"", "x * 4 < 9", "x < 3"},
+    {"", "x * 3 < y * 3", "x < y"},
+    {"", "0 < x * 3 - y * 3", "y < x"},
+    {"", "x - y < 0", "x < y"},
+    {"y 4", "(y + 19) % 8 < 7", "T.bool(True)"},
+    {"y 4", "3 <= (y + 19) % 8", "T.bool(True)"},
+    {"y 6", "(y + 19) % 8 < 7", "(y + 3) % 8 < 7"},
+    {"x 8; y 32", "x * 32 + y < (n + 31) // 32 * 32", "x < (n + 31) // 32"},
     {"", "n < x + -9", "n + 9 < x"},
     {"", "n < x + -2147483646", "n < x - 2147483646"}, /* n + 2147483646 need not be a number */
     {"", "x < 5 and 4 < x", "T.bool(False)"},
@@ -234,8 +241,32 @@ static void statements(void **state) {
   tirc_context_release(c);
 }
 
+/* What wraps is compared by value only. */
+static void narrow_operands(void **state) {
+  (void)state;
+  static const char *const types[] = {"int8", "uint8", "int16", "uint32", "uint64"};
+  Tirc *c = tirc_context_new();
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    DType t;
+    assert_true(tirc_dtype_parse(types[i], &t));
+    const Expr n = tirc_var(c, "n", t), m = tirc_var(c, "m", t);
+    Analyzer *a = tirc_analyzer(c);
+    assert_true(tirc_is_int(tirc_simplify(a, tirc_sub(c, n, n)), 0));
+    assert_true(tirc_dtype_equal(tirc_simplify(a, tirc_sub(c, n, n))->dtype, t));
+    assert_true(tirc_is_true(tirc_simplify(a, tirc_eq(c, n, n))));
+    assert_true(tirc_is_int(tirc_simplify(a, tirc_lt(c, n, n)), 0));
+    assert_true(tirc_is_true(tirc_simplify(a, tirc_binary(c, OP_GE, n, n))));
+    assert_string_equal(tirc_print_expr(c, tirc_simplify(a, tirc_lt(c, n, m))), "n < m");
+    assert_string_equal(tirc_print_expr(c, tirc_simplify(a, tirc_sub(c, n, m))), "n - m");
+  }
+  const Expr x = tirc_var(c, "x", DT_FLOAT32);
+  assert_string_equal(tirc_print_expr(c, tirc_simplify0(c, tirc_eq(c, x, x))), "x == x"); /* NaN */
+  tirc_context_release(c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(narrow_operands),
       cmocka_unit_test(golden_simplifications),
       cmocka_unit_test(golden_iterator_maps),
       cmocka_unit_test(statements),
