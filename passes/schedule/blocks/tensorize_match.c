@@ -273,7 +273,8 @@ static Matcher match(Sched *s, Stmt tile, Stmt desc, bool *equal) {
   const Block *x = &tile->u.block, *y = &desc->u.block;
   m.init_moved = starts_anew(x);
   tirc_bind_iters(m.tile, x);
-  *equal = match_expr(&m, x->predicate, y->predicate) &&
+  /* a condition of loops outside lets the tile run whole, or not at all */
+  *equal = (tirc_is_true(y->predicate) || match_expr(&m, x->predicate, y->predicate)) &&
            match_regions(&m, "writes", x->n_writes, x->writes, y->n_writes, y->writes) &&
            match_regions(&m, "reads", x->n_reads, x->reads, y->n_reads, y->reads) &&
            match_stmt(&m, x->body, y->body);
