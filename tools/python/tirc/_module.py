@@ -6,6 +6,7 @@ import re
 from ctypes import POINTER, byref, c_int
 
 from . import _lib, _source, _warnings
+from ._errors import TVMError
 from ._render import Shown
 
 
@@ -244,10 +245,27 @@ def prim_func(func=None, private=False, check_well_formed=True, s_tir=False):
 
 
 def _prim_func(func, frame):
-    if "__qualname__" in frame.f_locals and frame.f_locals.get("__module__") == func.__module__:
+    if _is_in_class(func, frame):
         return _InClass(func)
-    text, file, constants = _source.text_of(func, frame)
-    return PrimFunc(_new(_parse(text, file, constants)), func.__name__)
+    return PrimFunc(_read_source(func, frame), func.__name__)
+
+
+def function(func=None, pure=True, private=False, check_well_formed=True):
+    """The decorator @R.function: of a graph in the class of a module, or of a module that has this graph alone."""
+    frame = _source.caller()
+    if func is None:
+        return lambda f: _function(f, frame)
+    return _function(func, frame)
+
+
+def _function(func, frame):
+    if _is_in_class(func, frame):
+        return _InClass(func)
+    return _read_source(func, frame)
+
+
+def _is_in_class(func, frame):
+    return "__qualname__" in frame.f_locals and frame.f_locals.get("__module__") == func.__module__
 
 
 def ir_module(cls=None, check_well_formed=True, s_tir=False):
@@ -259,8 +277,16 @@ def ir_module(cls=None, check_well_formed=True, s_tir=False):
 
 
 def _ir_module(cls, frame):
-    text, file, constants = _source.text_of(cls, frame)
-    return _new(_parse(text, file, constants))
+    return _read_source(cls, frame)
+
+
+def _read_source(thing, frame):
+    source = _source.Text(thing, frame)
+    try:
+        return _new(_parse(source.text, source.file, source.constants))
+    except TVMError as error:
+        source.place(error)
+        raise
 
 
 def structural_equal(a, b):

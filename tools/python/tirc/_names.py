@@ -10,17 +10,18 @@ class Name:
     """T.something. With plain arguments an expression as text; with expressions of a schedule, what
     the schedule makes of it; otherwise something that stands in a signature."""
 
-    def __init__(self, name):
-        self._name = name
+    def __init__(self, name, space="T"):
+        self._name, self._space = name, space
 
     def __call__(self, *args, **keywords):
         for x in args:
             if isinstance(x, _values.ExprRV):
                 return _of_schedule(x._owner, self._name, args, keywords)
         plain = (int, float, str, bool, _values.Deferred)
-        if not keywords and all(isinstance(x, plain) for x in args):
-            given = ", ".join(x._text if isinstance(x, _values.Deferred) else repr(x) for x in args)
-            return _values.Deferred("T.%s(%s)" % (self._name, given))
+        if all(isinstance(x, plain) for x in (*args, *keywords.values())):
+            given = [x._text if isinstance(x, _values.Deferred) else repr(x) for x in args]
+            given += ["%s=%s" % (k, x._text if isinstance(x, _values.Deferred) else repr(x)) for k, x in keywords.items()]
+            return _values.Deferred.made_of(*args, *keywords.values())("%r(%s)" % (self, ", ".join(given)))
         return self
 
     def __getitem__(self, _):
@@ -29,13 +30,13 @@ class Name:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return Name(self._name + "." + name)
+        return Name(self._name + "." + name, self._space)
 
     def __bool__(self):
         raise TypeError("the value of %r is not known" % self)
 
     def __repr__(self):
-        return "T." + self._name
+        return "%s.%s" % (self._space, self._name)
 
 
 @functools.lru_cache(maxsize=None)

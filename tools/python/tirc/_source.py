@@ -9,21 +9,10 @@ import inspect
 import sys
 import textwrap
 
-
-def _literal(value):
-    """value as text of the language; None when it has none."""
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        value = value.item()  # numpy's scalars
-    if isinstance(value, (tuple, list)):
-        parts = [_literal(v) for v in value]
-        return None if None in parts else "(%s,)" % ", ".join(parts) if parts else "()"
-    for kind in (bool, int, float, str):
-        if isinstance(value, kind):
-            return repr(kind(value))
-    return None
+from . import _expand
 
 
-def _scopes(function, frame):
+def scopes_of(function, frame):
     """Dictionaries that a name may stand in, innermost first."""
     if inspect.isfunction(function):
         closure = inspect.getclosurevars(function) if function.__closure__ else None
@@ -37,29 +26,49 @@ def _scopes(function, frame):
     yield globals_
 
 
-def _defines(text, function, frame):
+def _plain(value):
+    """Whether the library takes it for a name's value."""
+    if isinstance(value, (tuple, list)):
+        return all(_plain(v) for v in value)
+    return isinstance(value, (bool, int, float, str)) or getattr(value, "shape", None) == ()  # numpy's scalars
+
+
+def _defines(text, scopes):
     names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    scopes = list(_scopes(function, frame))
     found = {}
     for name in sorted(names - {"T", "I", "tir", "tvm", "range"}):
         value = next((scope[name] for scope in scopes if name in scope), None)
-        literal = None if value is None else _literal(value)
-        if literal is not None:
-            found[name] = literal
+        if value is not None and _plain(value):
+            found[name] = _expand.literal(value)
     return found
 
 
-def text_of(thing, frame):
-    """(text, file, constants) of a function or class; the text's lines are numbered as in the file."""
+class Text:
+    """The text of a function or class, as the library reads it: its lines are numbered as in the file, but for what
+    macros bring. constants: names and values."""
+
+    def __init__(self, thing, frame):
+        lines, first = _lines_of(thing)
+        scopes = list(scopes_of(thing, frame))
+        self.file, first = inspect.getsourcefile(thing) or "<source>", max(first, 1)
+        text, origins = _expand.expand(textwrap.dedent("".join(lines)), self.file, first, scopes)
+        self.constants = _defines(text, scopes)
+        self.text, self._origins = "\n" * (first - 1) + text, origins and list(range(1, first)) + origins
+
+    def place(self, error):
+        """An error in it is where the user wrote it."""
+        line = self._origins[error.line - 1] if self._origins and 0 < error.line <= len(self._origins) else error.line
+        if error.file == self.file and line != error.line:
+            error.line, error.column, error.excerpt = line, 0, None
+
+
+def _lines_of(thing):
     try:
-        lines, first = inspect.getsourcelines(thing)
+        return inspect.getsourcelines(thing)
     except (OSError, TypeError) as e:
         from ._errors import TVMError
         raise TVMError("the source text of %s is not available (%s)" % (thing.__name__, e), code="source",
                        hint="write it to a file or a notebook cell, or pass the text to tirc.parse") from None
-    text = textwrap.dedent("".join(lines))
-    defines = _defines(text, thing, frame)
-    return "\n" * (max(first, 1) - 1) + text, inspect.getsourcefile(thing) or "<source>", defines
 
 
 def caller(depth=1):

@@ -125,8 +125,18 @@ class Deferred(Operand):
     def _operate(self, op, a, b):
         if isinstance(a, ExprRV) or isinstance(b, ExprRV):
             return ExprRV._operate(a if isinstance(a, ExprRV) else b, op, a, b)
+        made = Deferred.made_of(a, b)
         a, b = (x._text if isinstance(x, Deferred) else repr(x) for x in (a, b))
-        return Deferred("(%s %s %s)" % (a, op, b))
+        return made("(%s %s %s)" % (a, op, b))
+
+    @staticmethod
+    def made_of(*values):
+        """The class of what is made of these: an expression of a program where one is."""
+        classes = [type(x) for x in values if isinstance(x, Deferred)]
+        return next((c for c in classes if c is not Deferred), Deferred)
+
+    def astype(self, dtype):
+        return type(self)("%s.astype(%r)" % (self._text, str(dtype)))
 
     def __str__(self):
         return self._text

@@ -1,7 +1,7 @@
-"""tirc.script: `from tirc.script import tir as T, ir as I`; tirx is the same, by its name since TVM 0.24."""
+"""tirc.script: `from tirc.script import tir as T, ir as I, relax as R`; tirx is the same, by its name since TVM 0.24."""
 
 from .._module import ir_module, parse
-from . import ir, tir, tirx
+from . import ir, relax, tir, tirx
 
 
 def from_source(text, extra_vars=None, check_well_formed=True):
@@ -11,4 +11,4 @@ def from_source(text, extra_vars=None, check_well_formed=True):
     return mod if "class " in text or len(functions) != 1 else next(iter(functions.values()))
 
 
-__all__ = ["from_source", "ir", "ir_module", "tir", "tirx"]
+__all__ = ["from_source", "ir", "ir_module", "relax", "tir", "tirx"]

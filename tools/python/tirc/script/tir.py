@@ -1,5 +1,6 @@
 """T: the decorator prim_func, and every other name of the language."""
 
+from .._expand import macro
 from .._module import prim_func
 from .._names import Name
 from .._schedule import TensorIntrin
@@ -11,4 +12,4 @@ def __getattr__(name):
     return Name(name)
 
 
-__all__ = ["TensorIntrin", "prim_func"]
+__all__ = ["TensorIntrin", "macro", "prim_func"]

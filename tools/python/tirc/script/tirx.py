@@ -1,7 +1,10 @@
 """T of the releases since 0.24: the decorator prim_func, and every other name of the language."""
 
+from .._expand import macro
 from .._module import prim_func
 from .._names import Name
+
+inline = macro
 
 
 def __getattr__(name):
@@ -10,4 +13,4 @@ def __getattr__(name):
     return Name(name)
 
 
-__all__ = ["prim_func"]
+__all__ = ["macro", "prim_func"]

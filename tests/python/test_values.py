@@ -1,0 +1,249 @@
+"""Values and functions of Python in programs."""
+
+import math
+import types
+
+import numpy as np
+import pytest
+
+import tirc
+from tirc.script import ir as I
+from tirc.script import relax as R
+from tirc.script import tir as T
+
+cfg = types.SimpleNamespace(n=8, relu=True, dtype=np.dtype("float32"), tile=(2, 4), long=T.int64(8))
+sizes = {"n": 8, "names": ["A", "B"]}
+n64 = T.int64(8)
+shape = [8]
+
+
+def equal(a, b):
+    tirc.assert_structural_equal(a, b)
+
+
+@T.prim_func
+def plain(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] + A[vi] * T.float32(0.5)
+
+
+def test_attributes_items_calls():
+    @T.prim_func
+    def main(A: T.Buffer((cfg.n,), cfg.dtype), B: T.Buffer((sizes["n"],), np.float32)):
+        for i in range(math.ceil(cfg.n / 1)):
+            with T.block(sizes["names"][1]):
+                vi = T.axis.spatial(len(cfg.tile) * 4, i)
+                B[vi] = A[vi] + A[vi] * T.float32(1 / cfg.tile[0])
+    equal(main, plain)
+
+
+def test_starred():
+    @T.prim_func
+    def main(A: T.Buffer(tuple(shape), "float32"), B: T.Buffer((*shape,), "float32")):
+        for i, j in T.grid(*cfg.tile):
+            A[i * 4 + j] = B[i * 4 + j]
+    assert "T.grid(2, 4)" in main.script()
+
+
+def test_typed_constants():
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for i in range(n64):
+            A[i] = T.float32(1)
+        for j in range(cfg.long * 2 // 2):
+            A[j] = T.float32(1)
+    assert main.script().count("T.int64(8)") == 2
+
+
+def twice(x):
+    return x + x
+
+
+half = lambda a, i: a[i] * T.float32(0.5)
+
+
+def power(x, n, start=None):
+    """A loop of Python's, over the program's expression."""
+    y = x if start is None else start
+    for _ in range(n - 1 if start is None else n):
+        y = y * x
+    return y
+
+
+def pair(a, i):
+    return a[i], a[i + 1]
+
+
+def test_functions():
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] + half(A, vi)
+    equal(main, plain)
+
+    @T.prim_func
+    def powers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            B[i] = twice(power(A[i] + T.float32(1),
+                               3)) + power(A[i], 2, start=T.max(A[i], T.float32(0)))
+            if i + 1 < 8 and A[7 - i] < twice(A[i]):
+                B[i] = -twice(x=B[i])
+    a = np.linspace(-1, 1, 8).astype("float32")
+    b, expected = np.zeros(8, "float32"), 2 * (a + 1)**3 + np.maximum(a, 0) * a * a
+    tirc.build(powers)(a, b)
+    expected = np.where((np.arange(8) < 7) & (a[::-1] < 2 * a), -2 * expected, expected)
+    np.testing.assert_allclose(b, expected, rtol=1e-5)
+
+
+def test_conditions_of_python():
+    def make(relu):
+        settings = types.SimpleNamespace(relu=relu)
+
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32")):
+            for i in range(8):
+                if settings.relu:
+                    A[i] = T.max(A[i], T.float32(0))
+                else:
+                    A[i] = A[i] + T.float32(1)
+        return main
+    assert "T.max" in make(True).script() and "T.max" not in make(False).script()
+
+
+def test_a_name_of_the_program_is_the_program_s():
+    i, vi, A = types.SimpleNamespace(n=3), [5], {"x": 1}  # noqa: they are hidden
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] + A[vi] * T.float32(0.5)
+    equal(main, plain)
+
+
+@T.macro
+def add(A, i, by=1.0):
+    """A line of text, and one of the program."""
+    A[i] = A[i] + T.float32(by)
+
+
+@T.macro
+def add_all(A, n, i):
+    for vi in range(n):
+        x = A[vi] * T.float32(cfg.tile[0])
+        A[vi] = x + T.Cast("float32", i)
+
+
+def test_macros():
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for vi in range(2):
+            add(A, vi)
+            add_all(B, cfg.n, i=vi)
+            add(A, i=vi * 2, by=T.float32(2))
+            add_all(A, 8, 3)
+
+    @T.prim_func
+    def by_hand(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for t in range(2):
+            A[t] = A[t] + T.float32(1)
+            for vi in range(8):
+                x = B[vi] * T.float32(2)
+                B[vi] = x + T.Cast("float32", t)
+            A[t * 2] = A[t * 2] + T.float32(2)
+            for vi in range(8):
+                x = A[vi] * T.float32(2)
+                A[vi] = x + T.float32(3)
+    equal(main, by_hand)
+
+
+def test_hygiene():
+    value = 1.0
+
+    @T.macro
+    def of_its_own(A, i):
+        A[i] = T.float32(value)
+
+    @T.macro(hygienic=False)
+    def of_the_caller(A, i):
+        A[i] = T.float32(value)
+
+    @T.macro
+    def both(A, i):
+        of_its_own(A, i)
+        x = A[i] + T.float32(1)
+        A[i] = x
+
+    def make(value):
+        @T.prim_func
+        def main(A: T.Buffer((3,), "float32")):
+            x: T.float32 = A[0]
+            of_its_own(A, 0)
+            of_the_caller(A, 1)
+            both(A, 2)
+            A[0] = A[0] + x
+        return main
+    a = np.array([5, 0, 0], "float32")
+    tirc.build(make(7.0))(a)
+    assert list(a) == [6, 7, 2]
+
+
+def test_a_module():
+    @I.ir_module
+    class Module:
+        @T.prim_func
+        def scale(A: T.Buffer((cfg.n,), "float32"), B: T.Buffer((cfg.n,), "float32")):
+            for i in range(cfg.n):
+                B[i] = twice(A[i])
+
+        @R.function
+        def main(x: R.Tensor((cfg.n,), cfg.dtype)) -> R.Tensor((cfg.n,), "float32"):
+            cls = Module
+            y = R.call_tir(cls.scale, (x,), out_sinfo=R.Tensor((sizes["n"],), "float32"))
+            return y
+    assert "R.Tensor((8,)" in Module.script() and "A[i] + A[i]" in Module.script()
+
+
+def line_of(text):
+    with open(__file__) as f:
+        return next(i for i, line in enumerate(f, 1) if text in line)
+
+
+def test_errors_are_where_the_user_wrote_them():
+    with pytest.raises(tirc.TVMError, match=r"Python cannot work out cfg.missing \(AttributeError") as e:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32")):
+            A[cfg.missing] = T.float32(1)
+    assert e.value.line == line_of("A[cfg.missing] = ") and e.value.file == __file__
+    with pytest.raises(tirc.TVMError, match="'unknown' is not defined") as e:
+        @T.prim_func
+        def behind(A: T.Buffer((8,), "float32")):
+            add_all(A, 8, 3)
+            add_all(A, 8, 4)
+            A[0] = unknown  # noqa: behind
+    assert e.value.line == line_of("unknown  # noqa: behind") and "unknown" in str(e.value)
+    with pytest.raises(tirc.TVMError, match="the value of the expression") as e:
+        def decide(x):
+            return x if x > 0 else -x
+
+        @T.prim_func
+        def truth(A: T.Buffer((8,), "float32")):
+            A[0] = decide(A[1])
+    assert e.value.line == line_of("= decide(A[1])")
+    with pytest.raises(tirc.TVMError, match="missing a required argument: 'i'"):
+        @T.prim_func
+        def few(A: T.Buffer((8,), "float32")):
+            add(A)
+    with pytest.raises(TypeError, match="within a program"):
+        add(1, 2)
+    with pytest.raises(tirc.TVMError, match="a program has no object"):
+        nothing = lambda x: object()
+
+        @T.prim_func
+        def no_value(A: T.Buffer((8,), "float32")):
+            A[0] = nothing(A[1])
