@@ -142,6 +142,20 @@ static inline Lane polynomial(const Lanes *v, Lane x, PolynomialId id) {
 }
 #define POLYNOMIAL(v, x, id) polynomial(v, x, POLYNOMIAL_##id)
 
+/* The same by pairs, (c0 + c1 x) + x^2 ((c2 + c3 x) + ...), where x^2 is at hand: as many
+ * operations, of which half have to wait for each other. */
+static inline Lane polynomial_by_pairs(const Lanes *v, Lane x, Lane square, PolynomialId id) {
+  const Polynomial *p = &tirc_polynomials[id];
+  Lane r = NULL;
+  for (int i = (p->n - 1) / 2 * 2; i >= 0; i -= 2) {
+    Lane pair = real(v, p->c[i]);
+    if (i + 1 < p->n) pair = mul_add(v, x, real(v, p->c[i + 1]), pair);
+    r = r ? mul_add(v, r, square, pair) : pair;
+  }
+  return r;
+}
+#define POLYNOMIAL_BY_PAIRS(v, x, square, id) polynomial_by_pairs(v, x, square, POLYNOMIAL_##id)
+
 /* x rounded to an integer n, of at most 22 or 51 bits: adding 1.5 2^23 (2^52) leaves it in the low
  * bits of the sum. `sum` may be the rounded sum x + rounder already, or that of a product. */
 typedef struct Rounded {

@@ -75,6 +75,9 @@ ROWS = {
     # 2^x = 1 + x P(x)
     "exp2": ("f", 6, D("-0.501"), D("0.501"), lambda x: over(x, lambda x: expm1(x * LN2), LN2),
              lambda x: x / (expm1(x * LN2) + 1)),
+    # 1 - e^-2r = 2 r + r^2 P(r)
+    "tanh": ("f", 6, D("-0.174"), D("0.174"), lambda x: over(x, lambda x: (-expm1(-2 * x) - 2 * x) / x, D(-2)) if x else D(-2),
+             lambda x: x * x / -expm1(-2 * x) if x else D(0)),
     # sin(r) = r + r z P(z), cos(r) = 1 + z (-1/2 + z P(z)), z = r^2
     "sin": ("f", 4, D(0), D("0.801") ** 2, sin_rest, lambda z: z / (1 + z * sin_rest(z))),
     "cos": ("f", 3, D(0), D("0.801") ** 2, cos_rest, lambda z: z * z / (1 + z * (D("-0.5") + z * cos_rest(z)))),

@@ -25,7 +25,8 @@ static Power power_of_e(const Lanes *v, Lane x) {
   const Rounded k = rounded(v, mul_add(v, x, real(v, 1.4426950408889634), rounder(v)));
   Lane r = mul_add(v, k.n, real(v, -LN2_HIGH), x);
   r = mul_add(v, k.n, real(v, -LN2_LOW), r);
-  Lane p = mul_add(v, POLYNOMIAL(v, r, EXP), mul(v, r, r), r);
+  Lane square = mul(v, r, r);
+  Lane p = mul_add(v, POLYNOMIAL_BY_PAIRS(v, r, square, EXP), square, r);
   return (Power){as_whole(v, k), add(v, p, real(v, 1.0))};
 }
 
@@ -129,17 +130,22 @@ static Lane log10_of(const Lanes *v, Lane x) {
 
 /* --- others --------------------------------------------------------------------------------- */
 
-/* Of a = |x|, with the sign of x. Near 0: a + a^3 P(a^2). Elsewhere 1 - 2 / (e^2a + 1); from
- * 10 on that is 1. */
+/* Of a = |x|, with the sign of x: n / (2 - n) of n = 1 - e^-2a, of which nothing cancels near 0.
+ * What both are rounded by, which is known exactly, is given back to the quotient, most of it: by
+ * how much goes from 1/2 to 2. From 10 on that is 1. e^-2a = 2^k e^-2r with r = a + k ln(2) / 2. */
 static Lane tanh_of(const Lanes *v, Lane x) {
-  Lane a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
-  Lane near = mul_add(v, mul(v, a, square), POLYNOMIAL(v, square, TANH), a);
-  Lane most = at_most(v, a, 10.0);
-  Lane power = near_exp_of(v, add(v, most, most));
-  Lane part = quotient(v, real(v, 2.0), add(v, power, one));
-  Lane far = sub(v, one, part);
-  Lane is_near = less(v, a, 0.625);
-  return two_of(v, LANE_WITH_SIGN_OF, choose(v, is_near, near, far), x);
+  Lane a = at_most(v, magnitude(v, x), 10.0), one = real(v, 1.0), two = real(v, 2.0);
+  const Rounded k = rounded(v, mul_add(v, a, real(v, -2.8853900817779268), rounder(v)));
+  Lane r = mul_add(v, k.n, real(v, 0.34657359027997264), a);
+  Lane square = mul(v, r, r);
+  Lane p = mul_add(v, POLYNOMIAL_BY_PAIRS(v, r, square, TANH), square, add(v, r, r));
+  Lane power = power_of_two(v, as_whole(v, k));
+  Lane rest = sub(v, one, power), n = mul_add(v, p, power, rest), below = sub(v, two, n);
+  Lane n_lost = mul_add(v, p, power, sub(v, rest, n));
+  Lane below_lost = sub(v, n, sub(v, two, below));
+  Lane q = quotient(v, n, below);
+  q = mul_add(v, mul_add(v, q, below_lost, n_lost), real(v, 0.625), q);
+  return two_of(v, LANE_WITH_SIGN_OF, q, x);
 }
 
 /* Of a = |x|, with the sign of x. Near 0: a + a P(a^2). Elsewhere 1 - e^-Q(a); from 4 on that is 1.
