@@ -25,8 +25,7 @@ static Power power_of_e(const Lanes *v, Lane x) {
   const Rounded k = rounded(v, mul_add(v, x, real(v, 1.4426950408889634), rounder(v)));
   Lane r = mul_add(v, k.n, real(v, -LN2_HIGH), x);
   r = mul_add(v, k.n, real(v, -LN2_LOW), r);
-  Lane square = mul(v, r, r);
-  Lane p = mul_add(v, POLYNOMIAL_BY_PAIRS(v, r, square, EXP), square, r);
+  Lane p = mul_add(v, POLYNOMIAL(v, r, EXP), mul(v, r, r), r);
   return (Power){as_whole(v, k), add(v, p, real(v, 1.0))};
 }
 

@@ -11,7 +11,7 @@
  * reduction, where `k == 0` asks for its init, is peeled in the same way, unless the question is
  * asked seldom: once for a tile whose own loops run many times, it costs less than a second copy of
  * them. A parallel loop stays one loop, with an if around the two forms of its body. */
-#include "internal.h"
+#include "vectorize.h"
 
 enum { MAX_SIZE = 600, MAX_GROWTH = 6000, MAX_LANE_VECTORS = 8 };
 static const double SELDOM = 32;
@@ -28,6 +28,7 @@ typedef struct Search {
   Expr var;
   int64_t low, high; /* the part of the loop's range where the conditions hold: [low, high) */
   bool found;
+  bool lanes;         /* a vector of them all: loads leave some of them out by a mask */
   double times, most; /* how often the statement at hand and the busiest one run in an iteration */
 } Search;
 
@@ -102,9 +103,15 @@ static bool find_busiest(Visitor *v, Stmt stmt) {
   return stmt->kind == STMT_FOR ? run_loop(v, stmt, &s->times) : true;
 }
 
+static bool is_masked_load(Expr e) {
+  return e->args[1]->op == OP_LOAD && tirc_has_masks(e->dtype) && !tirc_loads_or_calls(e->args[2]);
+}
+
 /* The border of a padding: T.if_then_else(i < n, A[i], 0). */
 static bool search_expr(Visitor *v, Expr e) {
-  if (e->op == OP_IF_THEN_ELSE) use_condition(v->self, e->args[0]);
+  const Search *s = v->self;
+  if (e->op == OP_IF_THEN_ELSE && !(s->lanes && is_masked_load(e)))
+    use_condition(v->self, e->args[0]);
   return true;
 }
 
@@ -160,19 +167,19 @@ static Stmt branch(Mutator *m, const For *loop, const Search *s, int64_t begin, 
 }
 
 /* Whether a condition is of the variable and of a vectorized loop's in its body. */
-typedef struct Lanes {
+typedef struct LaneConditions {
   Visitor v;
   Tirc *c;
   Expr var;
   PtrMap vectors; /* variables of vectorized loops */
   bool found;
-} Lanes;
+} LaneConditions;
 
 static bool is_lane(const void *self, Expr e) {
-  return e->op == OP_VAR && tirc_map_has(&((const Lanes *)self)->vectors, e);
+  return e->op == OP_VAR && tirc_map_has(&((const LaneConditions *)self)->vectors, e);
 }
 
-static void see_condition(Lanes *l, Expr cond) {
+static void see_condition(LaneConditions *l, Expr cond) {
   Exprs conds = {0};
   tirc_lower_conjuncts(l->c, cond, &conds);
   for (int i = 0; i < conds.n; i++)
@@ -180,7 +187,7 @@ static void see_condition(Lanes *l, Expr cond) {
 }
 
 static bool see_stmt(Visitor *v, Stmt s) {
-  Lanes *l = v->self;
+  LaneConditions *l = v->self;
   if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_VECTORIZED)
     tirc_map_set(l->c, &l->vectors, s->u.loop.var, s);
   if (s->kind == STMT_IF) see_condition(l, s->u.branch.cond);
@@ -188,7 +195,7 @@ static bool see_stmt(Visitor *v, Stmt s) {
 }
 
 static bool see_expr(Visitor *v, Expr e) {
-  Lanes *l = v->self;
+  LaneConditions *l = v->self;
   if (e->op == OP_IF_THEN_ELSE) see_condition(l, e->args[0]);
   return !l->found;
 }
@@ -196,7 +203,7 @@ static bool see_expr(Visitor *v, Expr e) {
 /* What is written out decides its conditions itself, but for those of lanes: vectors are made
  * before. */
 static bool decides_lanes(Tirc *c, const For *loop) {
-  Lanes l = {.c = c, .var = loop->var};
+  LaneConditions l = {.c = c, .var = loop->var};
   l.v = (Visitor){.stmt = see_stmt, .expr = see_expr, .self = &l};
   tirc_visit_stmt(&l.v, loop->body);
   return l.found;
@@ -225,6 +232,7 @@ static Stmt partition(Mutator *m, Stmt stmt) {
     return one_by_one(m, loop, begin, begin + extent);
   }
   Search s = {.p = p, .var = loop->var, .low = begin, .high = begin + extent, .times = 1};
+  s.lanes = loop->kind == LOOP_VECTORIZED && (extent & (extent - 1)) == 0;
   tirc_visit_stmt(&(Visitor){.stmt = find_busiest, .self = &s}, loop->body);
   s.v = (Visitor){.stmt = search, .expr = search_expr, .self = &s};
   tirc_visit_stmt(&s.v, loop->body);

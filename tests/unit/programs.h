@@ -241,6 +241,13 @@ static const Program programs[] = {
           "            T.writes(B[vi])\n            at: T.int32 = 19 - vi\n"
           "            B[vi] = A[at] * T.float32(2)\n"),
      0, 0},
+    {"a load that a mask cuts",
+     FUNC(B2(A, 10, 13) ", " B2(B, 10, 16),
+          "    for i in range(10):\n        for j0 in T.unroll(2):\n"
+          "            for j1 in T.vectorized(8):\n"
+          "                B[i, j0 * 8 + j1] = T.if_then_else(j0 * 8 + j1 < 13, "
+          "A[i, j0 * 8 + j1], T.float32(0))\n"),
+     0, 0},
     {"vectors written out, with a tail",
      FUNC(B2(A, 10, 21) ", " B2(B, 10, 21),
           "    for i in range(10):\n        for j0 in range(2):\n"
