@@ -137,10 +137,34 @@ static int check_structure(const Attempt *a) {
   return NO;
 }
 
-static int check_results(Attempt *a) {
+static bool begins(const Lesson *lesson, const char *word) {
+  return strncmp(lesson->check, word, strlen(word)) == 0;
+}
+
+static int run_compiled(Attempt *a) {
   tirc_error *e = NULL;
   Runner r = {0};
   tirc_executor *x = NULL;
+  int status = DONE;
+  if (tirc_executor_new(a->o->threads, &x, &e) ||
+      make_runner(a->scheduled, x, a->n, a->args, &r, &e))
+    status = report(e);
+  else
+    (void)tirc_launch_run(r.launch);
+  free_runner(&r);
+  tirc_executor_free(x);
+  return status;
+}
+
+/* "# interpreted" of a lesson's checker: this machine need not have the instructions. */
+static int run_scheduled(Attempt *a) {
+  tirc_error *e = NULL;
+  if (!begins(a->lesson, "# interpreted\n")) return run_compiled(a);
+  return tirc_module_interpret(a->scheduled, NULL, a->n, a->args, 0, &e) ? report(e) : DONE;
+}
+
+static int check_results(Attempt *a) {
+  tirc_error *e = NULL;
   int status = DONE;
   if (tirc_module_params(a->program, NULL, &a->n, &a->params, &e)) return report(e);
   a->args = tirc_alloc_array(memory, (size_t)a->n + 1, sizeof *a->args);
@@ -150,12 +174,7 @@ static int check_results(Attempt *a) {
     tirc_array_fill_random(a->args[i].array, (uint64_t)i);
   }
   status = make_reference(a->program, NULL, a->n, a->args, 0, &a->expected);
-  if (status == DONE && (tirc_executor_new(a->o->threads, &x, &e) ||
-                         make_runner(a->scheduled, x, a->n, a->args, &r, &e)))
-    status = report(e);
-  if (status == DONE) (void)tirc_launch_run(r.launch);
-  free_runner(&r);
-  tirc_executor_free(x);
+  if (status == DONE) status = run_scheduled(a);
   if (status != DONE) return status;
   tirc_check c = {.ok = false};
   status = compare_results(a->expected, a->n, a->args, &c);
@@ -197,8 +216,7 @@ static int check_speed(Attempt *a) {
 static tirc_status schedule_exercise(const Lesson *lesson, const tirc_module *program,
                                      const char *path, tirc_module **out, tirc_error **e) {
   const tirc_auto_options rules = {.rules = path};
-  if (strncmp(lesson->check, "# rules\n", strlen("# rules\n")) == 0)
-    return tirc_module_auto(program, &rules, NULL, out, e);
+  if (begins(lesson, "# rules\n")) return tirc_module_auto(program, &rules, NULL, out, e);
   return tirc_module_schedule(program, path, NULL, out, e);
 }
 
