@@ -117,8 +117,10 @@ def test_tensors_by_the_names_of_0_20():
     kept[0, 0] = 7
     assert a.numpy()[0, 0] == 0
     np.testing.assert_array_equal(tvm.nd.empty((2,), "float16").copyfrom(np.ones(2)).numpy(), np.ones(2, "float16"))
-    with pytest.raises(ValueError, match="the only device"):
+    with pytest.raises(TypeError, match="a device is cpu"):
         tvm.nd.array(np.zeros(1), ("cuda", 0))
+    with pytest.raises(ValueError, match=r"no cuda\(99\) on this machine"):
+        tvm.nd.array(np.zeros(1), tvm.cuda(99))
     with pytest.raises(ValueError, match="opt_level only"):
         tvm.transform.PassContext(disabled_pass=["tir.Simplify"])
 

@@ -177,6 +177,17 @@ class ImportOptions(Structure):
                 ("bound", POINTER(Bound)), ("n_given", c_int), ("given", POINTER(c_void_p))]
 
 
+class PhaseInfo(Structure):
+    _fields_ = [("phase", c_int), ("phase_name", c_char_p), ("phase_help", c_char_p), ("name", c_char_p), ("help", c_char_p)]
+
+
+class DeviceInfo(Structure):
+    _fields_ = [("device", c_char_p), ("name", c_char_p), ("platform", c_char_p), ("version", c_char_p), ("memory", c_int64),
+                ("shared", c_int64), ("threads", c_int64), ("cores", c_int)]
+
+
+HEAR_DEVICE = CFUNCTYPE(None, c_void_p, POINTER(DeviceInfo))
+
 # --- functions --------------------------------------------------------------------------------
 
 _out = POINTER(c_void_p)
@@ -204,6 +215,8 @@ _CHECKED = {
     "module_check_kernels": [c_void_p, c_int, POINTER(ScheduleOptions)],
     "module_trace": [c_void_p, c_int, _out],
     "module_relayout": [c_void_p, c_char_p, c_int, c_bool, _out],
+    "module_phases": [c_void_p, c_char_p, POINTER(ProgramOptions), _out],
+    "devices_of": [c_char_p, HEAR_DEVICE, c_void_p],
     "module_lower_for": [c_void_p, c_char_p, c_void_p, c_void_p, _out],
     "module_emit": [c_void_p, c_int, c_char_p, c_char_p, _out, POINTER(c_size_t)],
     "module_interpret": [c_void_p, c_char_p, c_int, POINTER(Argument), c_int64],
@@ -261,6 +274,7 @@ _PLAIN = {
     "reference_free": ([c_void_p], None),
     "launch_free": ([c_void_p], None),
     "method_name": ([c_char_p, c_char_p], c_char_p),
+    "phase_table": ([c_int, POINTER(PhaseInfo)], c_bool),
     "primitive_table": ([c_int, POINTER(PrimitiveInfo)], c_bool),
     "primitive_param": ([c_int, c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),
     "function_table": ([c_int, POINTER(FunctionInfo)], c_bool),

@@ -8,9 +8,11 @@ import statistics
 import threading
 from ctypes import POINTER, byref, c_int64
 
-from . import _lib
+from . import _device, _lib
+from ._device import cpu, device
 from ._errors import ArgumentError, TVMError
 from ._module import IRModule, PrimFunc, as_module
+from ._target import Target
 
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}
 _BY_NAME = {"bfloat16": (4, 16)}
@@ -268,8 +270,8 @@ class Module:
 
 def build(mod, target=None, name=None, threads=0):
     """Compiles a module or function for this machine. target: an LLVM CPU name, "native",
-    "llvm -mcpu=NAME", None for haswell (AVX2 and FMA), or a GPU, such as "nvidia/nvidia-t4". threads 0: TIRC_NUM_THREADS, or one a core."""
-    return Module(_module_of(mod), target, threads)
+    "llvm -mcpu=NAME", None for haswell (AVX2 and FMA), or a GPU, such as "nvidia/nvidia-t4". threads 0: TIRC_NUM_THREADS, or one a core. None within `with Target(...)` is that target."""
+    return Module(_module_of(mod), Target.current() if target is None else target, threads)
 
 
 def _function_of(mod, func):
@@ -363,8 +365,8 @@ def lower(mod):
 class Tensor:
     """An array as TVM hands it out: numpy() gives numpy's, a copy. Kernels take it as they take numpy's."""
 
-    def __init__(self, array):
-        self._array = array
+    def __init__(self, array, device=None):
+        self._array, self.device = array, device or cpu()
 
     def numpy(self):
         return self._array.copy()
@@ -383,9 +385,9 @@ class Tensor:
     def dtype(self):
         return self._array.dtype.name
 
-    @property
-    def device(self):
-        return cpu()
+    def copyto(self, target):
+        """Into another tensor, or into a new one for a device."""
+        return target.copyfrom(self) if isinstance(target, Tensor) else tensor(self, target)
 
     def __getattr__(self, name):
         if name in ("__dlpack__", "__dlpack_device__", "__array_interface__"):
@@ -402,11 +404,6 @@ class Tensor:
         return "Tensor(%s, %s)" % (self.dtype, list(self.shape))
 
 
-def _check_device(device):
-    if device is not None and not (isinstance(device, tuple) and device[:1] == ("cpu",)):
-        raise ValueError("the only device is cpu(), not %r" % (device,))
-
-
 def _aligned(array):
     """A copy at the start of a page, or of 256 bytes where it is less than a page: programs may ask for that."""
     import numpy
@@ -421,35 +418,12 @@ def _aligned(array):
 def tensor(array, device=None, mem_scope=None):
     """A copy of an array in memory that a kernel may use."""
     import numpy
-    _check_device(device)
+    _device.check(device)
     if mem_scope not in (None, "global"):
         raise ValueError("the only memory of a processor is global, not %r" % (mem_scope,))
-    return Tensor(_aligned(numpy.asarray(array._array if isinstance(array, Tensor) else array)))
+    return Tensor(_aligned(numpy.asarray(array._array if isinstance(array, Tensor) else array)), device)
 
 
 def empty(shape, dtype="float32", device=None, mem_scope=None):
     import numpy
     return tensor(numpy.zeros(shape, dtype), device, mem_scope)
-
-
-class Target:
-    """A target as text: Target("llvm -mcpu=native")."""
-
-    def __init__(self, target="llvm", host=None):
-        self._text = (cpu_of(target) or b"").decode() if isinstance(target, dict) else str(target)
-
-    def __str__(self):
-        return self._text
-
-    __repr__ = __str__
-
-
-def cpu(dev_id=0):
-    """The only device; kernels run on it whatever is said."""
-    return ("cpu", dev_id)
-
-
-def device(dev, dev_id=0):
-    """cpu(), by its name."""
-    _check_device((dev,))
-    return cpu(dev_id)

@@ -1,5 +1,40 @@
-"""tirc.runtime: tensors, as TVM has them around numpy's arrays."""
+"""tirc.runtime: tensors, as TVM has them around numpy's arrays, and types."""
 
-from ._runtime import Tensor, cpu, device, empty, tensor
+from ._device import Device, cpu, cuda, device, opencl
+from ._runtime import BenchmarkResult, Module, Tensor, empty, tensor
 
-__all__ = ["Tensor", "cpu", "device", "empty", "tensor"]
+NDArray = Tensor
+
+
+class DataType(str):
+    """"float32x4" as its parts: type_code, bits, lanes."""
+
+    def __new__(cls, name):
+        import re
+        found = re.fullmatch(r"(bool|handle|void|bfloat|float|uint|int)(\d*)(?:x(\d+))?", str(name))
+        if not found:
+            raise ValueError("there is no type %r" % (name,))
+        self = super().__new__(cls, name)
+        self.type_code = found.group(1)
+        self.bits = int(found.group(2) or {"bool": 1, "handle": 64, "void": 0}.get(found.group(1), 32))
+        self.lanes = int(found.group(3) or 1)
+        return self
+
+    itemsize = property(lambda self: (self.bits * self.lanes + 7) // 8)
+
+
+ShapeTuple = tuple
+
+
+def convert(value):
+    """Values of Python are values here."""
+    return value
+
+
+def __getattr__(name):
+    from . import _doors
+    return _doors.missing("tirc.runtime", name)
+
+
+__all__ = ["BenchmarkResult", "DataType", "Device", "Module", "NDArray", "ShapeTuple", "Tensor", "convert", "cpu", "cuda", "device", "empty",
+           "opencl", "tensor"]

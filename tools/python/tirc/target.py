@@ -1,5 +1,5 @@
 """tirc.target: Target."""
 
-from ._runtime import Target
+from ._target import Target, TargetKind
 
-__all__ = ["Target"]
+__all__ = ["Target", "TargetKind"]

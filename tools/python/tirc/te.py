@@ -15,7 +15,7 @@ import threading
 import weakref
 from ctypes import byref
 
-from . import _lib
+from . import _doors, _lib
 from ._errors import TVMError
 from ._lib import Value
 from ._module import PrimFunc, parse
@@ -132,7 +132,8 @@ def __getattr__(name):
     try:
         _owner().attribute(_script("te"), name)
     except TVMError as e:
-        raise AttributeError(e.message) from None
+        use = _doors.INSTEAD.get("te." + name)
+        raise AttributeError(e.message + ("; use instead: " + use if use else "")) from None
     return lambda *args, **keywords: _call(name, *args, **keywords)
 
 

@@ -1,4 +1,7 @@
-"""tirc.transform: PassContext. Which passes run, and in which order, is the library's matter (`tirc explain`)."""
+"""tirc.transform: PassContext, and passes over modules one after the other. Which ones the library runs by itself, and in
+which order, is its matter (`tirc explain passes`)."""
+
+from ._transform import ModulePass, Sequential, module_pass
 
 
 class PassContext:
@@ -16,4 +19,4 @@ class PassContext:
         return False
 
 
-__all__ = ["PassContext"]
+__all__ = ["ModulePass", "PassContext", "Sequential", "module_pass"]

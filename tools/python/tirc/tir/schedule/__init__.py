@@ -2,9 +2,9 @@
 
 from enum import IntEnum
 
-from .._errors import ScheduleError
-from .._schedule import Schedule, Trace
-from .._values import BlockRV, ExprRV, LoopRV, StmtSRef, Typed
+from ..._errors import ScheduleError
+from ..._schedule import Schedule, Trace
+from ..._values import BlockRV, ExprRV, LoopRV, StmtSRef, Typed
 
 BlockScope, Dependency, Instruction, InstructionKind, ScheduleState = map(
     Typed.named, ("BlockScope", "Dependency", "Instruction", "InstructionKind", "ScheduleState"))

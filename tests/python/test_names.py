@@ -1,0 +1,155 @@
+"""What scripts for the reference ask of the package by name, an assertion on what it does for each."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tirc as tvm
+from support import MATMUL
+from tirc.script import ir as I
+from tirc.script import relax as R
+from tirc.script import tir as T
+
+
+@I.ir_module
+class Net:
+    @T.prim_func
+    def relu(x: T.Buffer((4, 4), "float32"), y: T.Buffer((4, 4), "float32")):
+        for i, j in T.grid(4, 4):
+            with T.block("relu"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = T.max(x[vi, vj], T.float32(0))
+
+    @R.function
+    def main(x: R.Tensor((4, 4), "float32")) -> R.Tensor((4, 4), "float32"):
+        cls = Net
+        with R.dataflow():
+            lv = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((4, 4), "float32"))
+            gv = R.add(lv, lv)
+            R.output(gv)
+        return gv
+
+
+def raises(kind, call, *words):
+    with pytest.raises(kind) as e:
+        call()
+    return all(w in str(e.value) for w in words)
+
+
+def active():
+    with tvm.target.Target("llvm -mcpu=haswell") as t, tvm.target.Target("cuda"):
+        inner = tvm.target.Target.current().kind.name
+    return t == tvm.Target("llvm -mcpu=haswell") and inner == "cuda" and tvm.target.Target.current() is None
+
+
+def registered():
+    tvm.register_func("test.names.add", lambda a, b: a + b, override=True)
+
+    @tvm.register_func("test.names.twice", override=True)
+    def twice(x):
+        return 2 * x
+    return tvm.get_global_func("test.names.add")(1, 2) == 3 and tvm.get_global_func("test.names.twice")(4) == 8
+
+
+NAMES = {
+    "testing.assert_allclose": lambda: raises(AssertionError, lambda: tvm.testing.assert_allclose([1.0, 2.0], [1.0, 2.1], rtol=1e-3)),
+    "testing.assert_allclose of shapes": lambda: raises(AssertionError, lambda: tvm.testing.assert_allclose([1.0], [[1.0]]), "shapes"),
+    "testing.device_enabled": lambda: tvm.testing.device_enabled("llvm"),
+    "testing.enabled_targets": lambda: str(tvm.testing.enabled_targets()[0][0]) == "llvm",
+    "testing.requires_llvm": lambda: tvm.testing.requires_llvm()[0].args == (False,),
+    "cpu": lambda: tvm.cpu().exist and tvm.cpu() == tvm.device("llvm") and tvm.cpu(0).device_type == 1,
+    "cuda": lambda: str(tvm.cuda(1)) == "cuda(1)" and not tvm.cuda(77).exist,
+    "opencl": lambda: tvm.opencl() == tvm.device("opencl:0"),
+    "device": lambda: raises(ValueError, lambda: tvm.device("abacus"), "abacus", "opencl"),
+    "device that there is not": lambda: raises(ValueError, lambda: tvm.nd.array([1.0], tvm.cuda(77)), "cuda(77)", "get_source"),
+    "runtime.tensor": lambda: tvm.runtime.tensor(np.ones(3, "float32"), tvm.cpu()).shape == (3,),
+    "runtime.NDArray": lambda: isinstance(tvm.nd.array([1.0]), tvm.runtime.NDArray),
+    "runtime.NDArray.copyto": lambda: tvm.nd.array([1.0, 2.0]).copyto(tvm.cpu()).numpy().tolist() == [1.0, 2.0],
+    "runtime.convert": lambda: tvm.runtime.convert([1, "a"]) == [1, "a"],
+    "runtime.DataType": lambda: (tvm.DataType("float16x4").bits, tvm.DataType("bool").lanes, tvm.DataType("int8x4").itemsize) == (16, 1, 4),
+    "runtime.DataType, wrong": lambda: raises(ValueError, lambda: tvm.DataType("float33q"), "float33q"),
+    "ir.IRModule": lambda: tvm.ir.module.IRModule is tvm.IRModule,
+    "ir.save_json": lambda: tvm.ir.structural_equal(tvm.ir.load_json(tvm.ir.save_json(Net)), Net) is True,
+    "ir.load_json": lambda: raises(ValueError, lambda: tvm.ir.load_json("[1]"), "save_json"),
+    "ir.transform.Sequential": lambda: tvm.transform.Sequential([tvm.transform.module_pass(lambda m, c: m, opt_level=0, name="same")])(Net) is Net,
+    "target.Target.current": active,
+    "target.Target.attrs": lambda: tvm.target.Target("llvm -mcpu=native -num-cores 4").attrs == {"mcpu": "native", "num-cores": 4},
+    "target.Target of a dict": lambda: tvm.target.Target({"kind": "cuda", "arch": "sm_80"}).arch == "sm_80",
+    "target.Target of a tag": lambda: tvm.target.Target("nvidia/nvidia-t4").kind.name == "cuda",
+    "target.Target.from_device": lambda: tvm.target.Target.from_device("cpu").mcpu == "native",
+    "target.Target.export": lambda: tvm.Target(tvm.Target("cuda -arch=sm_75", host="llvm").export()).host.kind == "llvm",
+    "register_func": registered,
+    "get_global_func": lambda: tvm.get_global_func("there.is.none", allow_missing=True) is None,
+    "get_global_func of none": lambda: raises(ValueError, lambda: tvm.get_global_func("there.is.none"), "register_func"),
+    "tir.schedule.schedule": lambda: __import__("tirc.tir.schedule.schedule", fromlist=["x"]).ScheduleError is tvm.tir.ScheduleError,
+    "tir.schedule.trace": lambda: __import__("tirc.tir.schedule.trace", fromlist=["x"]).Trace is tvm.tir.schedule.Trace,
+    "te.create_schedule": lambda: raises(AttributeError, lambda: tvm.te.create_schedule, "create_prim_func"),
+    "relay": lambda: raises(ImportError, lambda: __import__("tirc.relay"), "tirc.compile"),
+    "autotvm": lambda: raises(AttributeError, lambda: tvm.autotvm, "tune"),
+    "rpc": lambda: raises(ImportError, lambda: exec("from tirc import rpc"), "this machine"),
+    "runtime.disco": lambda: raises(AttributeError, lambda: tvm.runtime.disco, "threads"),
+    "relax.BlockBuilder": lambda: raises(AttributeError, lambda: tvm.relax.BlockBuilder, "R.function"),
+    "relax.frontend.nn": lambda: raises(ImportError, lambda: exec("from tirc.relax.frontend import nn"), "R.function"),
+    "nothing": lambda: raises(AttributeError, lambda: tvm.nothing_of_that_name, "nothing_of_that_name"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name(name):
+    assert NAMES[name]()
+
+
+def test_relax():
+    from tirc import relax
+    x = np.arange(-8, 8, dtype="float32").reshape(4, 4)
+    expected = 2 * np.maximum(x, 0)
+    vm = relax.VirtualMachine(relax.build(Net, target="llvm"), tvm.cpu())
+    out = vm["main"](tvm.nd.array(x))
+    np.testing.assert_array_equal(out.numpy(), expected)
+    vm.set_input("main", x)
+    vm.invoke_stateful("main")
+    np.testing.assert_array_equal(vm.get_outputs("main").numpy(), expected)
+    assert vm.time_evaluator("main", tvm.cpu(), number=2, repeat=3)(x).min > 0
+    with pytest.raises(KeyError, match="main"):
+        vm["relu"]
+    with pytest.raises(tvm.TVMError, match="no graph"):
+        relax.build(tvm.parse(MATMUL))
+    plain = relax.build(Net, relax_pipeline=None)
+    np.testing.assert_array_equal(relax.VirtualMachine(plain)["main"](x).numpy(), expected)
+
+
+def test_relax_transform():
+    from tirc import relax
+    legal = relax.transform.LegalizeOps()(Net)
+    assert "R.add" in Net.script() and "R.add" not in legal.script() and "cls.add" in legal.script()
+    fused = tvm.transform.Sequential([relax.transform.LegalizeOps(), relax.transform.AnnotateTIROpPattern(), relax.transform.FuseOps(),
+                                      relax.transform.FuseTIR(), relax.transform.DeadCodeElimination()])(Net)
+    assert len(fused.functions) == 1 and "fused_relu_add" in fused.functions
+    with pytest.raises(AttributeError, match="ToMixedPrecision"):
+        relax.transform.ToMixedPrecision
+    with pytest.raises(TypeError, match="no options"):
+        relax.transform.FuseOps(fuse_opt_level=0)
+    assert "R.add" not in relax.get_pipeline("zero")(Net).script()
+
+
+def test_meta_schedule(tmp_path):
+    from tirc import meta_schedule as ms
+    mod = tvm.parse(MATMUL)
+    database = ms.tune_tir(mod, "llvm -num-cores=1", work_dir=str(tmp_path), max_trials_global=4, num_trials_per_iter=2)
+    sch = ms.tir_integration.compile_tir(database, mod, "llvm -num-cores=1")
+    assert len(sch.trace.insts) > 3
+    tvm.ir.assert_structural_equal(sch.mod, database.query_ir_module(mod, "llvm -num-cores=1"))
+    other = tvm.parse(MATMUL.replace("32,", "24,").replace("32)", "24)"))
+    assert ms.JSONDatabase(work_dir=str(tmp_path)).query_schedule(other, "llvm -num-cores=1") is None
+    with pytest.raises(tvm.TVMError, match="no cost_model"):
+        ms.tune_tir(mod, "llvm", work_dir=str(tmp_path), max_trials_global=1, cost_model=object())
+
+
+def test_main_of_testing(tmp_path):
+    path = tmp_path / "test_some.py"
+    path.write_text("import tirc as tvm\nimport tirc.testing\ndef test_one():\n    assert tvm.cpu().exist\n"
+                    "if __name__ == '__main__':\n    tvm.testing.main()\n")
+    run = subprocess.run([sys.executable, str(path), "-q", "-p", "no:cacheprovider"], capture_output=True, text=True)
+    assert run.returncode == 0 and "1 passed" in run.stdout
