@@ -6,20 +6,23 @@
 #include <llvm/Config/llvm-config.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 LlvmCalls tirc_llvm_calls;
 
-static void *open_library(void) {
 #define TEXT(n) #n
-#define VERSION(major, minor) TEXT(major) "." TEXT(minor)
-  static const char *const names[] = {
-      LLVM_FOLDER "/libLLVM.so",
-      "libLLVM.so." VERSION(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR), /* what runs alone installs */
-  };
-#undef VERSION
-#undef TEXT
+#define EXPANDED(n) TEXT(n)
+#define MAJOR EXPANDED(LLVM_VERSION_MAJOR)
+/* What runs alone installs. */
+#define RUNTIME "libLLVM.so." MAJOR "." EXPANDED(LLVM_VERSION_MINOR)
+
+/* The file that $TIRC_LLVM names, and then no other. */
+static void *open_library(void) {
+  static const char *const names[] = {LLVM_FOLDER "/libLLVM.so", RUNTIME};
+  const char *given = getenv("TIRC_LLVM");
+  if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   void *library = NULL;
   for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
     library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -60,6 +63,8 @@ void tirc_llvm_load(Tirc *c) {
   if (ok) return;
   if (!*wrong)
     tirc_fail(c, (Loc){0}, CODE_MEMORY, "LLVM's library does not fit: ulimit -v", "out of memory");
-  tirc_fail(c, (Loc){0}, CODE_CODEGEN, "it is in Debian's libllvm19",
+  tirc_fail(c, (Loc){0}, CODE_CODEGEN,
+            "install LLVM " MAJOR ", libllvm" MAJOR " in Debian and Ubuntu, or name a " RUNTIME
+            " in $TIRC_LLVM; the interpreter, C, CUDA and OpenCL source do without",
             "LLVM's library cannot be loaded: %s", wrong);
 }

@@ -75,9 +75,12 @@ assert "float32" in m.script() and tirc.library_path.startswith("ROOT"), tirc.li
   packages=$(dirname "$(find "$root" -path '*/tirc/_lib.py')")
   PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${packages%/tirc} /usr/bin/python3 -c "${program//ROOT/$root}"
   if /usr/bin/python3 -c 'import pip, setuptools, wheel' 2>/dev/null; then
-    cp -r "$source/tools/python" "$root/python"
+    mkdir -p "$root/source/tools"
+    cp "$source/meson.build" "$root/source"
+    cp -r "$source/tools/python" "$root/source/tools"
     /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-index --no-deps \
-      --no-build-isolation --target "$root/pip" "$root/python"
+      --no-build-isolation --target "$root/pip" "$root/source/tools/python"
+    [ "$(ls -d "$root"/pip/tirc-*.dist-info)" = "$root/pip/tirc-$(meson introspect --projectinfo "$build" | sed 's/.*"version": "\([^"]*\)".*/\1/').dist-info" ]
     TIRC_LIBRARY=$build PYTHONPATH=$root/pip /usr/bin/python3 -c "${program//ROOT/$build}"
   fi
 fi

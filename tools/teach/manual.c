@@ -122,7 +122,8 @@ static void main_page(void) {
       "lost, is waited for: 0 to 1000000\n"
       ".TP\nTIRC_CACHE\nthe folder of the cache of compiled code, else tirc in XDG_CACHE_HOME, "
       "else ~/.cache/tirc; off: there is none\n"
-      ".TP\nTIRC_CACHE_MB\nhow many megabytes it holds at most (512)");
+      ".TP\nTIRC_CACHE_MB\nhow many megabytes it holds at most (512)\n"
+      ".TP\nTIRC_LLVM\nthe file of LLVM's library, where it is not where the system looks");
   static const char *const examples[][2] = {
       {"tirc apply matmul.tir rule_based.sch", "run a schedule, print the program"},
       {"tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas",

@@ -22,6 +22,9 @@ def _candidates():
         yield str(path / _NAME) if path.is_dir() else given
         return
     here = pathlib.Path(__file__).resolve()
+    carried = here.parent / "_libs" / _NAME  # of a wheel
+    if carried.exists():
+        yield str(carried)
     for parent in here.parents:  # installed: PREFIX/lib/python3.11/.../tirc and PREFIX/lib/libtirc
         if parent.name == "lib":
             yield from sorted(glob.glob(str(parent / _NAME)) + glob.glob(str(parent / "*" / _NAME)))

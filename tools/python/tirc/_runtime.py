@@ -88,6 +88,22 @@ def _of_dlpack(producer):
     return _Borrowed(_lib.DLTensor.from_address(at), (producer, capsule))
 
 
+_FORMATS = {**dict.fromkeys("bhilq", "i"), **dict.fromkeys("BHILQ", "u"), **dict.fromkeys("efd", "f"), "?": "b"}
+
+
+def _of_buffer(view):
+    """Where there is no numpy: what may be written and lies in order, such as an array.array."""
+    kind = _FORMATS.get(view.format)
+    if kind is None or view.readonly or not view.c_contiguous:
+        raise TypeError("this buffer (format %r, %s) needs numpy: pip install numpy"
+                        % (view.format, "read-only" if view.readonly else "writable"))
+    memory = (ctypes.c_char * view.nbytes).from_buffer(view.cast("B"))
+    shape = (c_int64 * max(view.ndim, 1))(*view.shape)
+    t = _lib.DLTensor(ctypes.addressof(memory), _lib.DLDevice(1, 0), view.ndim,
+                      _lib.DLDataType(_CODES[kind], 8 * view.itemsize, 1), shape, None, 0)
+    return _Borrowed(t, (memory, shape))
+
+
 def _borrow(x):
     if isinstance(x, Tensor):
         x = x._array
@@ -100,7 +116,10 @@ def _borrow(x):
     except TypeError:
         raise TypeError("a %s is no array: give one of numpy, or whatever has __dlpack__ or a buffer"
                         % type(x).__name__) from None
-    import numpy
+    try:
+        import numpy
+    except ImportError:
+        return _of_buffer(view)
     return _of_numpy(numpy.asarray(view))
 
 
