@@ -218,6 +218,54 @@ def resize(n):
     return {"n": [1, 2, 1], "h": [1, 5, 8], "w": [1, 3, 11]}
 
 
+def linear_at(x, axis, places):
+    """Linearly between the elements beside each place."""
+    low, shape = np.floor(places).astype(int), [-1 if d == axis else 1 for d in range(x.ndim)]
+    first, second = (x.take(at.clip(0, x.shape[axis] - 1), axis) for at in (low, low + 1))
+    rest = (places - low).reshape(shape)
+    return first * (1 - rest) + second * rest
+
+
+def fractions(n):
+    """Sizes that are a fraction of others, and those of another picture."""
+    c, x = n.pick(1, 5), n.x("x", "n", n.pick(2, 4), "h", "w")
+    rows, columns = ((3, 2), (2, 3)) if c == 1 else ((7, 10), (5, 4))
+    larger = lambda v, f: [(i + 0.5) * f[1] / f[0] - 0.5 for i in range(v * f[0] // f[1])]  # noqa: E731
+
+    def result(x, s):
+        return linear_at(linear_at(x, 2, np.array(larger(x.shape[2], rows))), 3, np.array(larger(x.shape[3], columns)))
+    scales = n.w(np.array([1, 1, rows[0] / rows[1], columns[0] / columns[1]], "float32"))
+    y = n.add("Resize", [x, "", scales], result, mode="linear")
+    back = n.add("Resize", [y, "", "", n.add("Shape", [x], lambda x: np.array(x.shape))],
+                 lambda y, s: linear_at(linear_at(y, 2, np.arange(s[2]) * ((y.shape[2] - 1) / max(s[2] - 1, 1))), 3, np.arange(s[3]) * ((y.shape[3] - 1) / max(s[3] - 1, 1))),
+                 mode="linear", coordinate_transformation_mode="align_corners")
+    n.out(n.sum(x, n.relu(back)))
+    n.out(n.add("Resize", [y, "", n.w(np.array([1, 1, 0.5, 1.5], "float32"))],
+                lambda y, s: y[:, :, [2 * i for i in range(y.shape[2] // 2)]][:, :, :, [i * 2 // 3 for i in range(y.shape[3] * 3 // 2)]], mode="nearest",
+                coordinate_transformation_mode="asymmetric", nearest_mode="floor"))
+    return {"n": [1, 2, 1], "h": [4, 5, 16], "w": [3, 11, 6]}
+
+
+def same_padding(n):
+    """As much padding as makes an extent of ceil(extent / stride)."""
+    channels, filters, stride = n.pick(1, 3), n.pick(2, 4), n.pick(2, 3)
+    where = n.pick("SAME_UPPER", "SAME_LOWER")
+
+    def around(x, size, by, value):
+        total = [(-(-e // by) - 1) * by + size - e for e in x.shape[2:]]
+        return np.pad(x, [(0, 0), (0, 0)] + [(t // 2, t - t // 2) if where == "SAME_UPPER" else (t - t // 2, t // 2) for t in total], constant_values=value)
+
+    def windows(x, size, by, value, f):
+        wide = np.lib.stride_tricks.sliding_window_view(around(x, size, by, value), (size, size), (2, 3))
+        return f(wide[:, :, ::by, ::by], axis=(4, 5))
+    x = n.x("x", "n", channels, "h", "w")
+    y = n.add("Conv", [x, n.floats(filters, channels, 3, 3, scale=0.3)], lambda x, w: convolve(around(x, 3, stride, 0), w, stride, 0), kernel_shape=[3, 3], strides=[stride] * 2,
+              auto_pad=where)
+    n.out(n.add("MaxPool", [n.relu(y)], lambda y: windows(y, 3, 2, -np.inf, np.max), kernel_shape=[3, 3], strides=[2, 2], auto_pad=where))
+    n.out(n.add("AveragePool", [y], lambda y: windows(y, 3, 2, np.nan, np.nanmean), kernel_shape=[3, 3], strides=[2, 2], auto_pad=where))
+    return {"n": [1, 2, 1], "h": [4, 9, 16], "w": [5, 7, 13]}
+
+
 def concat(n):
     x, y = n.x("x", "n", "k"), n.x("y", "m", "k")
     both = n.add("Concat", [x, y, x], lambda a, b, c: np.concatenate([a, b, c]), axis=0)
@@ -356,7 +404,7 @@ def chosen(n):
 
 
 KINDS = [mlp, conv_stack, unet, residual, lstm, gru, attention, bert_layer, depthwise, resize, concat, pooling, embedding, norms, transposed, reduce, of_nothing, slice_pad,
-         quantized_conv, trees, loop, chosen]
+         quantized_conv, trees, loop, chosen, fractions, same_padding]
 
 SLOW_TO_BUILD = [unet, residual, transposed, depthwise, bert_layer]
 

@@ -69,6 +69,7 @@ ROWS = [
     ("quantize(x, s)", {"x": "2,n" + F, "s": "m" + F}, [dict(n=3, m=3), dict(n=3, m=1)], [dict(n=3, m=2)]),
     ("quantize(x, s)", {"x": "2,n" + F, "s": "2,m" + F}, [dict(n=3, m=3), dict(n=3, m=1)], [dict(n=3, m=2)]),
     ("topk(x, k=3)", {"x": "2,n" + F}, [dict(n=3), dict(n=5)], [dict(n=2), dict(n=0)]),
+    ("image.resize_axis(x, 3, axis=1)", {"x": "2,n" + F}, [dict(n=1), dict(n=5)], [dict(n=0)]),
     ("image.resample(x, i, w, axis=0)", {"x": "4" + F, "i": "n,2" + I, "w": "m,2" + F}, [dict(n=3, m=3)], [dict(n=3, m=2)]),
     ("image.resize2d(x, [4, 4], layout='NCHW')", {"x": "1,2,h,w" + F}, [dict(h=2, w=3)], [dict(h=0, w=3)]),
     ("image.col2im(x, [4, 4], [2, 2])", {"x": "1,n,m" + F}, [dict(n=8, m=9)], [dict(n=6, m=9), dict(n=8, m=8)]),

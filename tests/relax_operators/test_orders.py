@@ -189,6 +189,56 @@ def test_resample():
     refused("image.resample", [floats(2, 3), ints(7, 4), floats(7, 3)], "(7, 3)")
 
 
+def places(mode, n, scale, extent, start, end):
+    """Where results lie in the data, as ONNX's definition has it."""
+    i, width, scale = np.arange(n), n if scale is None else scale * extent, n / extent if scale is None else scale
+    if mode == "align_corners":
+        return i * (extent - 1) / (width - 1) if width != 1 else i * 0.0
+    if mode == "tf_crop_and_resize":
+        return i * 0.0 + start * (extent - 1) + (i * (end - start) * (extent - 1) / (width - 1) if width != 1 else (end - start) * (extent - 1) / 2)
+    half = {"asymmetric": i / scale, "half_pixel": (i + 0.5) / scale - 0.5, "tf_half_pixel_for_nn": (i + 0.5) / scale}
+    half["pytorch_half_pixel"] = half["half_pixel"] if width != 1 else i * 0.0 - 0.5
+    half["half_pixel_symmetric"] = extent / 2 * (1 - n / width) + half["half_pixel"]
+    return half[mode]
+
+
+def bump(d, a):
+    d = abs(d)
+    return np.where(d <= 1, ((a + 2) * d - (a + 3)) * d * d + 1, np.where(d < 2, ((a * d - 5 * a) * d + 8 * a) * d - 4 * a, 0))
+
+
+RESIZED = [("nearest", "half_pixel", {}), ("nearest", "asymmetric", {"nearest_mode": "floor"}), ("nearest", "tf_half_pixel_for_nn", {"nearest_mode": "ceil"}),
+           ("nearest", "align_corners", {"nearest_mode": "round_prefer_ceil"}), ("linear", "half_pixel", {}), ("linear", "align_corners", {}),
+           ("linear", "half_pixel_symmetric", {}), ("linear", "tf_crop_and_resize", {"start": 0.25, "end": 1.125, "extrapolation_value": 7.0}),
+           ("cubic", "pytorch_half_pixel", {}), ("cubic", "half_pixel", {"exclude_outside": True, "cubic_alpha": -0.5})]
+
+
+@pytest.mark.parametrize("method, mode, more", RESIZED)
+def test_resize_axis(method, mode, more):
+    for shape, axis, n, scale in [((2, 5, 3), 1, 8, None), ((4, 7), 1, 3, None), ((6, 2), 0, 9, 1.5), ((1, 3), 0, 1, None)]:
+        x = floats(*shape)
+        extent, moved = shape[axis], np.moveaxis(x.astype("float64"), axis, 0)
+        p = places(mode, n, scale, extent, more.get("start", 0.0), more.get("end", 1.0))
+        low, rest = np.floor(p).astype(int), p - np.floor(p)
+        if method == "nearest":
+            up = {"floor": rest < 0, "ceil": rest > 0, "round_prefer_ceil": rest >= 0.5}.get(more.get("nearest_mode"), rest > 0.5)
+            taps, amounts = (low + up)[:, None], np.ones((n, 1))
+        else:
+            taps = low[:, None] + (np.arange(2) if method == "linear" else np.arange(-1, 3))
+            d = p[:, None] - taps
+            amounts = 1 - abs(d) if method == "linear" else bump(d, more.get("cubic_alpha", -0.75))
+            if more.get("exclude_outside"):
+                amounts = np.where((taps >= 0) & (taps < extent), amounts, 0)
+            amounts = amounts / amounts.sum(1, keepdims=True)
+        ones = (1,) * (x.ndim - 1)
+        want = (moved[taps.clip(0, extent - 1)] * amounts.reshape(amounts.shape + ones)).sum(1)
+        if mode == "tf_crop_and_resize":
+            want = np.where(((p >= 0) & (p <= extent - 1)).reshape((n,) + ones), want, 7)
+        given = {} if scale is None else {"scale": scale}
+        check("image.resize_axis", [x], np.moveaxis(want, 0, axis).astype("float32"), size=n, axis=axis, method=method, coordinate_transformation_mode=mode, **more, **given)
+    refused("image.resize_axis", [floats(2, 0)], "(2, 0)", size=3)
+
+
 def test_conv3d_transpose():
     x, w = floats(1, 2, 2, 3, 2), floats(2, 3, 2, 2, 3)
     y = np.zeros((1, 3, 4, 4, 6))
