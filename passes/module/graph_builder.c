@@ -521,7 +521,7 @@ static Value loop(void *self, Script *sc, const GraphLoop *l) {
                    .n_states = l->n,
                    .first = first,
                    .states = states};
-  const int before = m->bindings.n;
+  const int before = m->bindings.n, branches = m->branches.n;
   bool ok = write_turn(m, sc, l, &part);
   for (int i = 0; i < l->n; i++) ok &= !tirc_graph_counted(m, first[i]);
   part.n_bindings = m->bindings.n - before;
@@ -531,6 +531,7 @@ static Value loop(void *self, Script *sc, const GraphLoop *l) {
     tirc_map_set(c, &m->closed, part.bindings[i].var, m->graph);
   m->hint = hint;
   const Node call = ok ? tirc_graph_loop(m, &part) : NULL;
+  m->branches.n = branches; /* those of a turn are part of the function */
   if (!call) m->writer.not_known(m, sc, what ? what : part.goes_on ? part.goes_on : part.turn);
   m->hint = tirc_format(c, "%s_all", hint);
   const Node all = add_binding(m, call, from);

@@ -140,7 +140,8 @@ static bool has_plain_root(const Func *f) {
          !f->body->u.block.n_matches;
 }
 
-/* The blocks of f, which works on these buffers, and on these numbers behind them. */
+/* A block without iterators that does what f does, on these buffers, and on these numbers behind
+ * them: it gets a schedule as f would. */
 static void add_func(Looping *k, const Func *f, int n, const Buffer *at, int n_vars,
                      const Expr *vars) {
   Tirc *c = k->c;
@@ -162,11 +163,13 @@ static void add_func(Looping *k, const Func *f, int n, const Buffer *at, int n_v
     own->name = own_name(c, &k->buffer_names, own->name);
     tirc_map_set(c, &buffers, root->allocs[i], own);
   }
-  Stmt body = tirc_clone_fresh(
+  const Stmt body = tirc_clone_fresh(
       c, tirc_substitute_buffers(c, tirc_substitute_stmt(c, f->body, &match.symbols), &buffers));
-  for (int i = 0; i < body->u.block.n_allocs; i++) vec_push(c, k->allocs, body->u.block.allocs[i]);
   Mutator rename = {.c = c, .stmt = rename_block, .self = k};
-  vec_push(c, k->body, tirc_mutate_stmt(&rename, body->u.block.body));
+  Block part = body->u.block;
+  part.name = own_name(c, &k->names, f->name);
+  part.body = tirc_mutate_stmt(&rename, part.body);
+  vec_push(c, k->body, tirc_infer_regions(c, tirc_block(c, &part), false, false));
 }
 
 static void add_call(Looping *k, const Binding *b) {
@@ -218,6 +221,72 @@ static void add_inner(Looping *k, const Binding *b) {
   tirc_map_set(c, &k->tuples, b->var, at + n);
 }
 
+/* --- branches --------------------------------------------------------------------------------- */
+
+static const Graph *branch_named(const Looping *k, const char *name) {
+  for (int i = 0; i < k->m->branches.n; i++)
+    if (!strcmp(k->m->branches.at[i]->name, name)) return k->m->branches.at[i];
+  return NULL;
+}
+
+static void add_binding(Looping *k, const Binding *b);
+
+/* The bindings of a branch, with what its call passes; gives its result. */
+static Node add_bindings_of(Looping *k, Node call) {
+  const Graph *g = call->kind == NODE_CALL_GRAPH ? branch_named(k, call->name) : NULL;
+  if (!g) return call;
+  /* what it asks of extents where it is taken has no place to be asked */
+  if (tirc_attrs_get(g->attrs, tirc_key(KEY_REQUIRES))) k->ok = false;
+  for (int i = 0; i < g->n_params && k->ok; i++) {
+    Buffer *fields = tirc_map_get(&k->tuples, call->args[i]);
+    if (fields) tirc_map_set(k->c, &k->tuples, g->params[i], fields);
+    if (fields || g->params[i]->info->kind == INFO_SHAPE) continue;
+    tirc_map_set(k->c, &k->buffers, g->params[i], (void *)(uintptr_t)buffer_of(k, call->args[i]));
+  }
+  for (int i = 0; i < g->n_blocks; i++)
+    for (int j = 0; j < g->blocks[i].n && k->ok; j++) add_binding(k, &g->blocks[i].at[j]);
+  return g->result;
+}
+
+/* The statements of a branch, whose n values go to `to`. */
+static Stmt branch_of(Looping *k, Node call, int n, const Buffer *to) {
+  const int before = k->body.n;
+  const Node result = k->ok ? add_bindings_of(k, call) : NULL;
+  const Buffer *fields = result ? tirc_map_get(&k->tuples, result) : NULL;
+  for (int i = 0; i < n && k->ok; i++) {
+    const bool is_tuple = result->kind == NODE_TUPLE;
+    const Buffer from = fields ? fields[i] : buffer_of(k, is_tuple ? result->args[i] : result);
+    if (k->ok) add_copy(k, from, to[i], NULL);
+  }
+  const Stmt s = tirc_seq(k->c, k->body.n - before, k->body.at + before);
+  k->body.n = before;
+  return s;
+}
+
+static void add_if(Looping *k, const Binding *b) {
+  Tirc *c = k->c;
+  const Node n = b->value;
+  const bool is_tuple = n->info->kind == INFO_TUPLE;
+  const int count = is_tuple ? n->info->n : 1;
+  Buffer *to = tirc_new_array(c, Buffer, count);
+  const Buffer cond = buffer_of(k, n->args[0]);
+  for (int i = 0; i < count && k->ok; i++) {
+    const Info is = is_tuple ? n->info->fields[i] : n->info;
+    k->ok = is->kind == INFO_TENSOR && is->shape;
+    if (!k->ok) return;
+    to[i] = new_buffer(k, b->var->name, is->dtype, is->ndim, is->shape, NULL);
+    vec_push(c, k->allocs, to[i]);
+  }
+  const Stmt then_case = branch_of(k, n->args[1], count, to),
+             else_case = branch_of(k, n->args[2], count, to);
+  if (!k->ok) return;
+  vec_push(c, k->body, tirc_if(c, tirc_load(c, cond, 0, NULL), then_case, else_case));
+  if (is_tuple)
+    tirc_map_set(c, &k->tuples, b->var, to);
+  else
+    tirc_map_set(c, &k->buffers, b->var, (void *)(uintptr_t)to[0]);
+}
+
 static void add_binding(Looping *k, const Binding *b) {
   const Node n = b->value;
   Buffer *fields = n->kind == NODE_ITEM ? tirc_map_get(&k->tuples, n->args[0]) : NULL;
@@ -227,6 +296,8 @@ static void add_binding(Looping *k, const Binding *b) {
     add_call(k, b);
   else if (n->kind == NODE_CALL_TIR)
     add_inner(k, b);
+  else if (n->kind == NODE_IF)
+    add_if(k, b);
   else
     k->ok = false;
 }
@@ -348,6 +419,7 @@ static const Func *make(Looping *k, const char *name) {
               .loc = k->m->loc};
   f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_NOALIAS), tirc_bool(c, true));
   f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_IS_SCHEDULED), tirc_bool(c, true));
+  f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_LOOP_OF_TURNS), tirc_bool(c, true));
   return f;
 }
 

@@ -379,7 +379,7 @@ def trees(n):
 
 def loop(n):
     """s = tanh(s w) + x as often as an input says."""
-    k = n.pick(2, 5)
+    k = n.pick(5, 40)
     x, w = n.x("x", "n", k), n.floats(k, k)
     turns = n.x("turns", dtype="int64", draw=lambda rng, s: np.array(rng.integers(0, 6)))
     state = value("s", "float32", ("n", k))
@@ -397,6 +397,27 @@ def loop(n):
     return {"n": [1, 3, 16]}
 
 
+def branching(n):
+    """Each turn of a loop takes one of two ways."""
+    k = n.pick(3, 17)
+    x, w, zero, limit = n.x("x", "n", k), n.floats(k, k), n.w(np.float32(0)), n.ints(4)
+    ways = {"then_branch": graph([node("MatMul", ["s", w], ["a"])], [], [value("a", "float32", ("n", k))]),
+            "else_branch": graph([node("Sub", [x, "s"], ["b"])], [], [value("b", "float32", ("n", k))])}
+    nodes = [node("ReduceSum", ["s"], ["sum"], keepdims=0), node("Less", ["sum", zero], ["low"]), node("If", ["low"], ["next"], **ways), node("Identity", ["go"], ["on"])]
+    body = graph(nodes, [value("i", "int64", ()), value("go", "bool", ()), value("s", "float32", ("n", k))], [value("on", "bool", ()), value("next", "float32", ("n", k))])
+    turns = n.x("turns", dtype="int64", draw=lambda rng, s: np.array(rng.integers(0, 5)))
+
+    def result(count, x, w):
+        s = x
+        for _ in range(int(count)):
+            s = s @ w if s.sum() < 0 else x - s
+        return s
+    n.nodes.append(node("Loop", [n.add("Min", [turns, limit], lambda t, m: min(int(t), 4)), "", x], ["looped"], "loop", body=body))
+    n.steps.append(([turns, x, w], ["looped"], result))
+    n.out("looped")
+    return {"n": [1, 3, 16]}
+
+
 def chosen(n):
     """What is above zero, as many places as there can be."""
     n.out(n.add("NonZero", [n.relu(n.x("x", "n", 3))], lambda x: np.stack(np.nonzero(x))), "int64")
@@ -404,7 +425,7 @@ def chosen(n):
 
 
 KINDS = [mlp, conv_stack, unet, residual, lstm, gru, attention, bert_layer, depthwise, resize, concat, pooling, embedding, norms, transposed, reduce, of_nothing, slice_pad,
-         quantized_conv, trees, loop, chosen, fractions, same_padding]
+         quantized_conv, trees, loop, chosen, fractions, same_padding, branching]
 
 SLOW_TO_BUILD = [unet, residual, transposed, depthwise, bert_layer]
 
