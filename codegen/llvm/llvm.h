@@ -32,6 +32,11 @@ typedef struct Code {
   const char *bytes;
   size_t n;
 } Code;
+/* The library, for dlsym: the file that $TIRC_LLVM names, or the one of the system; NULL without.
+ */
+void *tirc_llvm_library(void);
+/* Why LLVM's library is not there, in the words of the dynamic linker; NULL when it is. */
+const char *tirc_llvm_missing(Tirc *c);
 /* The processor of a name of ir/cpus.def, or this machine for "native". Throws "target". */
 const Cpu *tirc_llvm_cpu(Tirc *c, const char *name);
 /* Lets a child process find out what "native" is, so that this one need not load LLVM for it. */

@@ -18,10 +18,9 @@ LlvmCalls tirc_llvm_calls;
 /* What runs alone installs. */
 #define RUNTIME "libLLVM.so." MAJOR "." EXPANDED(LLVM_VERSION_MINOR)
 
-/* The file that $TIRC_LLVM names, and then no other. */
-static void *open_library(void) {
+void *tirc_llvm_library(void) {
   static const char *const names[] = {LLVM_FOLDER "/libLLVM.so", RUNTIME};
-  const char *given = getenv("TIRC_LLVM");
+  const char *given = getenv("TIRC_LLVM"); /* then no other */
   if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   void *library = NULL;
   for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
@@ -33,7 +32,7 @@ static void *open_library(void) {
 static bool load(size_t room, char *wrong) {
   enum { COUNT = sizeof llvm_call_names / sizeof *llvm_call_names };
   _Static_assert(sizeof tirc_llvm_calls == COUNT * sizeof(void *), "a field a name");
-  void *at[COUNT], *library = open_library();
+  void *at[COUNT], *library = tirc_llvm_library();
   bool ok = library != NULL;
   for (int i = 0; ok && i < COUNT; i++) ok = (at[i] = dlsym(library, llvm_call_names[i])) != NULL;
   if (ok)
@@ -53,18 +52,30 @@ static bool has_room(void) {
   return true;
 }
 
-void tirc_llvm_load(Tirc *c) {
+/* Of nothing said why not, there is no room. */
+static bool is_loaded(size_t room, char *wrong) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static bool is_loaded;
-  char wrong[256] = "";
+  static bool loaded;
   pthread_mutex_lock(&mutex);
-  const bool ok = is_loaded = is_loaded || (has_room() && load(sizeof wrong, wrong));
+  const bool ok = loaded = loaded || (has_room() && load(room, wrong));
   pthread_mutex_unlock(&mutex);
-  if (ok) return;
+  return ok;
+}
+
+const char *tirc_llvm_missing(Tirc *c) {
+  char wrong[256] = "";
+  if (is_loaded(sizeof wrong, wrong) || !*wrong) return NULL;
+  return tirc_format(c, "LLVM's library cannot be loaded: %s", wrong);
+}
+
+void tirc_llvm_load(Tirc *c) {
+  char wrong[256] = "";
+  if (is_loaded(sizeof wrong, wrong)) return;
   if (!*wrong)
     tirc_fail(c, (Loc){0}, CODE_MEMORY, "LLVM's library does not fit: ulimit -v", "out of memory");
   tirc_fail(c, (Loc){0}, CODE_CODEGEN,
             "install LLVM " MAJOR ", libllvm" MAJOR " in Debian and Ubuntu, or name a " RUNTIME
-            " in $TIRC_LLVM; the interpreter, C, CUDA and OpenCL source do without",
+            " in $TIRC_LLVM; the interpreter, and C, CUDA and OpenCL source for a named target, do "
+            "without",
             "LLVM's library cannot be loaded: %s", wrong);
 }

@@ -127,8 +127,12 @@ static void tell_all(Notes *k, const Module *lowered) {
 void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
                       void (*tell)(void *self, Warning w), void *self) {
   if (!has_local(lowered)) return;
-  Code llvm = tirc_llvm_emit(c, lowered, cpu, EMIT_LLVM);
-  tell_all(&(Notes){c, &llvm, tirc_llvm_cpu(c, cpu), tell, self}, lowered);
+  const char *missing = tirc_llvm_missing(c);
+  Code llvm = missing ? (Code){.bytes = ""} : tirc_llvm_emit(c, lowered, cpu, EMIT_LLVM);
+  Notes k = {c, &llvm, tirc_llvm_cpu(c, cpu), tell, self};
+  tell_all(&k, lowered);
+  if (missing)
+    say(&k, tirc_format(c, "which other buffers (local) stay in memory is not known: %s", missing));
 }
 
 void tirc_local_notes_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,

@@ -1,4 +1,5 @@
-/* Which buffers of scope local are no registers in the code, and why: a warning each. */
+/* Which buffers of scope local are no registers in the code, and why: a warning each, and one
+ * when nothing can say it, without LLVM. */
 #ifndef TIRC_RUNTIME_LOCAL_NOTES_H
 #define TIRC_RUNTIME_LOCAL_NOTES_H
 

@@ -4,13 +4,13 @@
 #include "tools/bench/rivals.h"
 #include "tools/results/database.h"
 
+#include "codegen/llvm/llvm.h"
 #include "passes/search/model.h"
 #include "runtime/database/driver.h"
 
 #include <dlfcn.h>
 #include <isl/version.h>
 #include <json-c/json_c_version.h>
-#include <llvm/Config/llvm-config.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -22,7 +22,6 @@
 
 static void examine_linked(Doctor *d) {
   note(d, "software", "tirc", "%s", tirc_version());
-  note(d, "software", "LLVM", "%s", LLVM_VERSION_STRING);
   const char *const isl = isl_version();
   note(d, "software", "isl", "%.*s", (int)strcspn(isl, "\n"), isl);
   note(d, "software", "SQLite", "%s", sqlite3_libversion());
@@ -48,6 +47,14 @@ static const char dnnl_advice[] =
 #define DNNL_LACKS                                                                                 \
   "its header was missing when tirc was built: plain products only, no onednn-prepacked"
 #endif
+
+static void llvm_version(void *library, char *out, size_t n) {
+  void (*version)(unsigned *, unsigned *, unsigned *) = NULL;
+  unsigned major = 0, minor = 0, patch = 0;
+  *(void **)(&version) = dlsym(library, "LLVMGetVersion");
+  if (version) version(&major, &minor, &patch);
+  snprintf(out, n, "%u.%u.%u", major, minor, patch);
+}
 
 static void libpq_version(void *library, char *out, size_t n) {
   int (*version)(void) = NULL;
@@ -78,6 +85,8 @@ static void dnnl_version(void *library, char *out, size_t n) {
 }
 
 static const Loaded loaded[] = {
+    {"LLVM", "no machine code: the interpreter and source are there",
+     "on Debian: apt-get install libllvm19", tirc_llvm_library, llvm_version},
     {"libpq", "no database on a server", "on Debian: apt-get install libpq5", tirc_postgres_library,
      libpq_version},
     {"XGBoost", "tune learns nothing on the way, and no tirc learn",
