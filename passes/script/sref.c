@@ -73,6 +73,19 @@ static Value run_get_block_scope(Script *sc, Value self, const Args *a) {
   return reference(sc, self.u.object, block_argument(sc, block, "get_block_scope"), "BlockScope");
 }
 
+/* What is known of a block: bindings that are quasi-affine, producers that write all that it reads,
+ * a scope that is a pipeline of stages. */
+static Value run_cached_flags(Script *sc, Value self, const Args *a) {
+  SRef *block =
+      (SRef *)(uintptr_t)block_argument(sc, tirc_script_argument(a, 0, "block_sref"), "cached_flags");
+  Sched *s = self.u.object;
+  const bool flags[] = {tirc_has_affine_binding(s, block), tirc_has_region_cover(s, block),
+                        tirc_is_stage_pipeline(s, block)};
+  Value tuple = tirc_value_list(sc->c, VAL_TUPLE, 0, NULL);
+  for (int i = 0; i < 3; i++) tirc_value_append(sc->c, tuple, tirc_value_bool(flags[i]));
+  return tuple;
+}
+
 /* The dependences that begin (or end) at a block of the scope. */
 static Value deps(Script *sc, Value self, const Args *a, const char *who, bool from) {
   const SRef *block = block_argument(sc, tirc_script_argument(a, 0, "block"), who);
@@ -111,6 +124,7 @@ static Value get_kind(Script *sc, Value v) {
 
 const NativeRow tirc_script_sref_methods[] = {
     {"ScheduleState", "get_block_scope", run_get_block_scope, 0, 1, "block_sref"},
+    {"ScheduleState", "cached_flags", run_cached_flags, 0, 1, "block_sref"},
     {"BlockScope", "get_deps_by_src", run_by_src, 0, 1, "block"},
     {"BlockScope", "get_deps_by_dst", run_by_dst, 0, 1, "block"},
     {0},

@@ -1,6 +1,7 @@
 """Programs: modules and their functions."""
 
 import ctypes
+import functools
 import os
 import re
 from ctypes import POINTER, byref, c_int
@@ -146,6 +147,65 @@ class PrimFunc(Shown):
         n, at = c_int(), POINTER(_lib.Param)()
         _lib.call("module_params", self.module._module, self.name.encode(), byref(n), byref(at))
         return [Param(at[i]) for i in range(n.value)]
+
+    @functools.cached_property
+    def _view(self):
+        """Of a schedule that nobody changes."""
+        from ._schedule import Schedule
+        return Schedule(self.module).state.mod[self.name]
+
+    @property
+    def body(self):
+        """The statements, as views: Block, For, BufferStore, SeqStmt ... with the reference's names of their parts."""
+        return self._view.body
+
+    @property
+    def buffer_map(self):
+        return self._view.buffer_map
+
+    @property
+    def attrs(self):
+        return self._view.attrs
+
+    def same_as(self, other):
+        return self is other or (isinstance(other, PrimFunc) and self.name == other.name and
+                                 self.module._module is other.module._module)
+
+    def __eq__(self, other):
+        return self.same_as(other)
+
+    def __hash__(self):
+        return hash((id(self.module._module), self.name))
+
+    def with_attr(self, key, value=None):
+        """The same with another attribute, or with those of a dict."""
+        attrs = dict(self.attrs)
+        attrs.update(key if isinstance(key, dict) else {key: value})
+        return self._with_attrs(attrs)
+
+    def without_attr(self, key):
+        return self._with_attrs({k: v for k, v in self.attrs.items() if k != key})
+
+    def _with_attrs(self, attrs):
+        """By its text."""
+        import ast
+        from ._expand import literal
+        text = self.script_as(self.name)
+        f = next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))
+        lines = text.split("\n")
+        told = [s for s in f.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
+                and ast.unparse(s.value.func) == "T.func_attr"]
+        for s in told:
+            lines[s.lineno - 1:s.end_lineno] = [""] * (s.end_lineno - s.lineno + 1)
+        said = literal({k: v for k, v in attrs.items() if v is not None})
+        if said is None:
+            raise TypeError("attributes are numbers, texts and lists of them")
+        at = f.body[0].lineno - 1
+        for i in range(at - 1, f.lineno - 1, -1):  # "# with T.block("root"):" stands before it
+            if lines[i].strip().startswith("#"):
+                at = i
+        lines.insert(at, "    T.func_attr(%s)" % said)
+        return parse("\n".join(lines), "<attributes>").functions[self.name]
 
     def script(self, *, dialect=None, **_):
         return self.script_as(self.name, dialect)

@@ -97,7 +97,20 @@ for _name, _op in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     _operator(_name, _op)
 
 
-class ExprRV(Operand, Object):
+class _ExprType(type):
+    """tir.Max is the class of a maximum, and tir.Max(a, b) is one."""
+
+    def __call__(cls, *args, **keywords):
+        if args and hasattr(args[0], "pointer"):  # an owner: the library's
+            return type.__call__(cls, *args, **keywords)
+        if cls.__name__ == "Var":
+            from .te import var
+            return var(*args, **keywords)
+        from ._names import find
+        return find("tirc.tir", cls.__name__)(*args, **keywords)
+
+
+class ExprRV(Operand, Object, metaclass=_ExprType):
     """A symbolic expression: an extent, a variable of an index map, ..."""
 
     def _operate(self, op, a, b):
@@ -152,7 +165,7 @@ class Typed:
     @classmethod
     def named(cls, name, base=Object):
         if name not in cls.classes:
-            cls.classes[name] = type(name, (base,), {"__doc__": "A %s of the program." % name})
+            cls.classes[name] = type(base)(name, (base,), {"__doc__": "A %s of the program." % name})
         return cls.classes[name]
 
 
@@ -166,6 +179,19 @@ class StmtSRef(Object):
 
 
 Typed.classes["StmtSRef"] = StmtSRef
+
+
+class ModuleView(Object):
+    """The module that a schedule has now, as a view: mod["main"].body."""
+
+    def __getitem__(self, name):
+        return self.functions[name]
+
+    def __contains__(self, name):
+        return name in self.functions
+
+
+Typed.classes["IRModule"] = ModuleView
 
 
 def outward(owner, v):

@@ -26,9 +26,18 @@ class ForKind:
         "serial", "parallel", "vectorized", "unroll", "thread_binding")
 
 
+_STATEMENTS = ("For", "Block", "BufferRegion", "BufferStore", "Evaluate", "IfThenElse", "LetStmt", "MatchBufferRegion", "SeqStmt")
+_EXPRESSIONS = ("Add", "And", "BufferLoad", "Call", "Cast", "Div", "EQ", "FloorDiv", "FloorMod", "GE", "GT", "LE", "LT", "Max", "Min", "Mod",
+                "Mul", "NE", "Not", "Or", "Select", "Sub", "Var")
+
+
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    if name in ("For", "Block", "BufferLoad", "BufferRegion", "BufferStore", "SeqStmt", "IfThenElse", "Evaluate", "LetStmt"):
+    if name == "BlockRealize":  # a view of a block has what its realize has
+        name = "Block"
+    if name in _STATEMENTS:
         return Typed.named(name)
+    if name in _EXPRESSIONS:
+        return Typed.named(name, ExprRV)
     return _names.find("tirc.tir", name)

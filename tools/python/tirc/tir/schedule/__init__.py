@@ -1,13 +1,32 @@
 """tirc.tir.schedule: the schedule, and the classes of what it gives."""
 
 from enum import IntEnum
+from typing import NamedTuple
 
 from ..._errors import ScheduleError
 from ..._schedule import Schedule, Trace
-from ..._values import BlockRV, ExprRV, LoopRV, StmtSRef, Typed
+from ..._values import BlockRV, ExprRV, LoopRV, Object, StmtSRef, Typed
 
-BlockScope, Dependency, Instruction, InstructionKind, ScheduleState = map(
-    Typed.named, ("BlockScope", "Dependency", "Instruction", "InstructionKind", "ScheduleState"))
+BlockScope, Dependency, Instruction, InstructionKind = map(
+    Typed.named, ("BlockScope", "Dependency", "Instruction", "InstructionKind"))
+
+
+class CachedFlags(NamedTuple):
+    """What a state knows of a block."""
+
+    affine_binding: bool
+    region_cover: bool
+    stage_pipeline: bool
+
+
+class ScheduleState(Object):
+    """What a schedule knows of its program: mod, get_sref, get_block_scope."""
+
+    def _get_cached_flags(self, block_sref):
+        return CachedFlags(*self.cached_flags(block_sref))
+
+
+Typed.classes["ScheduleState"] = ScheduleState
 
 
 class ScheduleDebugMask(IntEnum):
@@ -26,6 +45,6 @@ class DepKind(IntEnum):
 SBlockRV, SBlockScope = BlockRV, BlockScope  # as the releases since 0.24 call them
 
 __all__ = [
-    "BlockRV", "BlockScope", "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV",
+    "BlockRV", "BlockScope", "CachedFlags", "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV",
     "SBlockRV", "SBlockScope", "Schedule", "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace"
 ]
