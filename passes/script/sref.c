@@ -76,8 +76,8 @@ static Value run_get_block_scope(Script *sc, Value self, const Args *a) {
 /* What is known of a block: bindings that are quasi-affine, producers that write all that it reads,
  * a scope that is a pipeline of stages. */
 static Value run_cached_flags(Script *sc, Value self, const Args *a) {
-  SRef *block =
-      (SRef *)(uintptr_t)block_argument(sc, tirc_script_argument(a, 0, "block_sref"), "cached_flags");
+  SRef *block = (SRef *)(uintptr_t)block_argument(sc, tirc_script_argument(a, 0, "block_sref"),
+                                                  "cached_flags");
   Sched *s = self.u.object;
   const bool flags[] = {tirc_has_affine_binding(s, block), tirc_has_region_cover(s, block),
                         tirc_is_stage_pipeline(s, block)};

@@ -153,3 +153,87 @@ def test_main_of_testing(tmp_path):
                     "if __name__ == '__main__':\n    tvm.testing.main()\n")
     run = subprocess.run([sys.executable, str(path), "-q", "-p", "no:cacheprovider"], capture_output=True, text=True)
     assert run.returncode == 0 and "1 passed" in run.stdout
+
+
+@T.prim_func
+def chain(a: T.handle, B: T.Buffer((8,), "float32")):
+    T.func_attr({"tir.noalias": True, "k": [1, 2]})
+    n = T.int64()
+    A = T.match_buffer(a, (n,))
+    C = T.alloc_buffer((8,))
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi] + T.float32(1)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = T.max(C[vi], T.float32(0))
+
+
+def test_views():
+    from tirc import tir
+    root = chain.body.block
+    assert isinstance(chain.body, tir.BlockRealize) and root.name_hint == "root" and root.alloc_buffers[0].name == "C"
+    first, second = root.body.seq
+    assert isinstance(first, tir.For) and first.loop_var.name == "i" and first.extent == 8
+    store = first.body.body
+    assert isinstance(store, tir.BufferStore) and isinstance(store.value, tir.Add) and isinstance(store.value.a, tir.BufferLoad)
+    assert store.value.a.buffer.name == "A" and isinstance(second.body.body.value, tir.Max)
+    assert [b.name for b in chain.buffer_map.values()] == ["A", "B"] and chain.attrs["k"] == [1, 2]
+    n = tir.Var("n", "int64")
+    assert isinstance(n, tir.Var) and isinstance(n + 1, tir.Add) and str(tir.Max(3, 4)) == "T.Max(3, 4)"
+
+
+def test_attributes_of_functions():
+    more = chain.with_attr("x", 3)
+    assert more.attrs == {"tir.noalias": True, "k": [1, 2], "x": 3} and more.without_attr("k").attrs == {"tir.noalias": True, "x": 3}
+    assert chain.same_as(chain) and not chain.same_as(more) and chain != more
+    bare = more.without_attr("k").without_attr("x").without_attr("tir.noalias")
+    tvm.ir.assert_structural_equal(bare.with_attr({"tir.noalias": True, "k": [1, 2]}), chain)
+    with pytest.raises(TypeError, match="numbers, texts"):
+        chain.with_attr("x", object())
+
+
+def test_visits():
+    from tirc.tir.stmt_functor import post_order_visit, pre_order_visit
+    seen, before = [], []
+    post_order_visit(chain.body, lambda node: seen.append(type(node).__name__))
+    assert seen.count("BufferStore") == 2 and seen.count("BufferLoad") == 2 and seen.count("Max") == 1 and seen[-1] == "Block"
+    assert seen.index("BufferLoad") < seen.index("Add") < seen.index("BufferStore") < seen.index("For")
+    pre_order_visit(chain.body, lambda node: before.append(type(node).__name__) or type(node).__name__ != "For")
+    assert before[0] == "Block" and before.count("For") == 2 and "BufferStore" not in before
+
+
+def test_what_a_state_knows():
+    from tirc.tir.schedule.state import CachedFlags
+    sch = tvm.tir.Schedule(chain)
+    flags = lambda name: sch.state._get_cached_flags(sch.get_sref(sch.get_block(name)))
+    assert flags("root") == flags("B") == CachedFlags(True, True, True)
+    sch.unroll(sch.split(sch.get_loops("C")[0], [3, None])[0])
+    assert flags("C").affine_binding and sch.state.mod["main"].body.block.body.seq[0].extent == 3
+
+    @T.prim_func
+    def late(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        C = T.alloc_buffer((8,))
+        for i in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = A[vi]
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = C[vi]
+    sch = tvm.tir.Schedule(late)
+    assert flags("B") == CachedFlags(True, False, True) and not flags("root").stage_pipeline
+    with pytest.raises(TypeError, match="reference of a block"):
+        sch.state._get_cached_flags(sch.get_sref(sch.get_loops("B")[0]))
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda s: s.compute_at(s.get_block("C"), s.get_loops("C")[0]), "an ancestor of block C"),
+    (lambda s: s.reverse_compute_at(s.get_block("B"), s.get_loops("B")[0]), "under the same block scope"),
+    (lambda s: s.get_block("wrong"), "Cannot find a block with the name: wrong")])
+def test_words_that_people_look_for(call, words):
+    with pytest.raises(tvm.tir.ScheduleError, match=words):
+        call(tvm.tir.Schedule(chain))

@@ -29,14 +29,18 @@ static const char *target(const Move *m) { return tirc_describe(m->s, m->loop->s
 
 _Noreturn static void not_same_scope(Move *m, const char *why) {
   tirc_sched_mark(m->s, m->block->stmt);
-  tirc_refuse(m->s, m->loop->stmt, SERR_NOT_SAME_SCOPE, "%s and %s: %s", moved(m), target(m), why);
+  tirc_refuse(
+      m->s, m->loop->stmt, SERR_NOT_SAME_SCOPE,
+      "%s and %s must be under the same block scope, and the loop must not be an ancestor of "
+      "%s: %s",
+      moved(m), target(m), moved(m), why);
 }
 
 static void check_scope_and_bind_loops(Move *m) {
   tirc_bind_shapes(m->s, m->a, m->scope);
   SRef *p = m->loop;
   for (; p && tirc_is_loop(p); p = p->parent) tirc_bind_loop(m->a, tirc_loop_of(p));
-  if (p != m->scope) not_same_scope(m, "they are not in the same block's scope");
+  if (p != m->scope) not_same_scope(m, "their scopes are different blocks");
   if (tirc_is_ancestor(m->loop, m->block)) not_same_scope(m, "the block is under the loop already");
 }
 
@@ -58,7 +62,8 @@ static void require_all(Move *m, int seen, SRefs all, const char *what) {
   tirc_sched_error(
       m->s, NULL, SERR_NOT_ALL_VISITED,
       tirc_format(m->c, "%d of %d %ss are not under the loop", all.n - seen, all.n, what), NULL,
-      "all %ss of %s (%s) must be under %s", what, moved(m), names.at, target(m));
+      "the call requires all the %ss of %s (%s) to be under %s", what, moved(m), names.at,
+      target(m));
 }
 
 /* After the last producer, before the first consumer: the item of the loop's body before which the

@@ -45,7 +45,7 @@ class TVMError(RuntimeError):
         return "\n".join(part for part in parts if part)
 
     def __str__(self):
-        return self.render() if self.render_level == "detail" else self.message if self.render_level == "fast" else ""
+        return self.render() if self.render_level == "detail" else self.message if self.render_level == "fast" else "(not rendered)"
 
 
 class ScheduleError(TVMError):
