@@ -10,7 +10,15 @@
 #define PASS(function, where, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);
 #define MODULE_PASS(function, where, name, help)                                                   \
   const Module *tirc_lower_##function(Tirc *c, const Module *m);
+#define ALONE(function, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);
+#define ALONE_MODULE(function, name, help)                                                         \
+  const Module *tirc_lower_##function(Tirc *c, const Module *m);
+#define KNOWN_AS(name, ours)
+#include "alone.def"
 #include "passes.def"
+#undef KNOWN_AS
+#undef ALONE_MODULE
+#undef ALONE
 #undef PASS
 #undef MODULE_PASS
 

@@ -2,6 +2,8 @@
  * function is for stands in its attribute "target" from the start until its kernels have it. */
 #include "internal.h"
 
+#include "ir/nearest.h"
+
 #define ALL PASS_ALL
 #define PROCESSOR PASS_PROCESSOR
 #define GPU PASS_GPU
@@ -13,6 +15,18 @@ const Pass tirc_passes[] = {
 #undef MODULE_PASS
 };
 const int tirc_n_passes = (int)(sizeof tirc_passes / sizeof *tirc_passes);
+
+/* One without functions is another name of the pass that `help` names. */
+static const Pass alone[] = {
+#define ALONE(function, name, help) {name, PASS_ALL, tirc_lower_##function, NULL, help},
+#define ALONE_MODULE(function, name, help) {name, PASS_ALL, NULL, tirc_lower_##function, help},
+#define KNOWN_AS(name, ours) {name, PASS_ALL, NULL, NULL, ours},
+#include "alone.def"
+#undef KNOWN_AS
+#undef ALONE_MODULE
+#undef ALONE
+};
+enum { N_ALONE = sizeof alone / sizeof *alone };
 
 /* --- functions for a GPU ---------------------------------------------------------------------- */
 
@@ -74,6 +88,51 @@ static const Module *run_pass(Tirc *c, const Module *m, const Pass *pass) {
   }
   return m;
 }
+
+/* --- one by its name -------------------------------------------------------------------------- */
+
+const Pass *tirc_pass_number(int i) {
+  if (i < 0) return NULL;
+  if (i < tirc_n_passes) return &tirc_passes[i];
+  return i - tirc_n_passes < N_ALONE ? &alone[i - tirc_n_passes] : NULL;
+}
+
+static const Pass *find_pass(const char *name) {
+  for (int i = 0; tirc_pass_number(i); i++) {
+    const Pass *pass = tirc_pass_number(i);
+    if (!strcmp(pass->name, name))
+      return pass->run || pass->over_module ? pass : find_pass(pass->help);
+  }
+  return NULL;
+}
+
+static const Pass *need_pass(Tirc *c, const char *name) {
+  const Pass *pass = find_pass(name);
+  if (pass) return pass;
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 0; tirc_pass_number(i); i++)
+    tirc_offer_name(&best, tirc_pass_number(i)->name, strlen(tirc_pass_number(i)->name));
+  const char *hint = tirc_suggest_name(&best, "", "`tirc explain` lists the passes");
+  tirc_fail(c, (Loc){0}, CODE_ARGUMENT, tirc_strdup(c, hint), "there is no pass '%s'", name);
+}
+
+/* On every function: who asks for a pass by its name means it. */
+static const Module *run_alone(Tirc *c, const Module *m, Pass pass) {
+  pass.where = PASS_ALL;
+  return run_pass(c, m, &pass);
+}
+
+const Module *tirc_lower_only(Tirc *c, const Module *m, const Gpu *gpu, int n,
+                              const char *const *names) {
+  const Pass **passes = tirc_new_array(c, const Pass *, n);
+  for (int i = 0; i < n; i++) passes[i] = need_pass(c, names[i]);
+  for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
+  if (gpu) m = bind_target(c, m, gpu);
+  for (int i = 0; i < n; i++) m = run_alone(c, m, *passes[i]);
+  return m;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
 
 static bool is_for_any(const Pass *pass, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++)

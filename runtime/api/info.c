@@ -405,6 +405,16 @@ bool tirc_pass_table(int i, const char **name, const char **help) {
   return true;
 }
 
+bool tirc_pass_alone_table(int i, const char **name, const char **help, const char **of) {
+  const Pass *pass = i < 0 ? NULL : tirc_pass_number(tirc_n_passes + i);
+  if (!name || !help || !of || !pass) return false;
+  const bool is_pass = pass->run || pass->over_module;
+  *name = pass->name;
+  *help = is_pass ? pass->help : NULL;
+  *of = is_pass ? NULL : pass->help;
+  return true;
+}
+
 static void target_info(const Cpu *cpu, tirc_target_info *out) {
   *out = (tirc_target_info){cpu->name,
                             tirc_cpu_arch_name(cpu),

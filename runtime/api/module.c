@@ -495,6 +495,8 @@ typedef struct Lower {
   void *after_self;
   tirc_module *result;
   Sources sources;
+  int n; /* of passes, by name */
+  const char *const *passes;
 } Lower;
 
 static void show_pass(void *self, const char *pass, const Module *m) {
@@ -518,6 +520,23 @@ tirc_status tirc_module_lower_for(const tirc_module *m, const char *target,
   NEED(m, out);
   Lower p = {m, target, after, self, NULL, m->sources};
   return tirc_api_make_module(lower, &p, &p.sources, &p.result, out, error);
+}
+
+static void lower_only(Tirc *c, void *self) {
+  Lower *p = self;
+  tirc_context_depend(c, p->from->m->c);
+  const Gpu *gpu = p->target ? tirc_gpu_find(p->target) : NULL;
+  if (p->target && !gpu) tirc_llvm_cpu(c, p->target);
+  const Module *m = tirc_lower_only(c, p->from->m, gpu, p->n, p->passes);
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->lowered = p->from->lowered;
+}
+tirc_status tirc_module_lower_only(const tirc_module *m, const char *target, int n,
+                                   const char *const *passes, tirc_module **out,
+                                   tirc_error **error) {
+  NEED(m, LIST(n, passes), out);
+  Lower p = {.from = m, .target = target, .sources = m->sources, .n = n, .passes = passes};
+  return tirc_api_make_module(lower_only, &p, &p.sources, &p.result, out, error);
 }
 
 static void split_packing(Tirc *c, void *self) {

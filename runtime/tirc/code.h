@@ -14,6 +14,16 @@ TIRC_API tirc_status tirc_module_lower_for(const tirc_module *m, const char *tar
                                                          const char *text),
                                            void *self, tirc_module **out, tirc_error **error);
 
+/* The named lowering passes alone, in this order, each on every function: names are those of
+ * tirc_pass_table and tirc_pass_alone_table. What the passes leave stays as it is: blocks, loops,
+ * buffers of several dimensions; the module is a program like another one, which
+ * tirc_module_lower_for can lower. target: as there; NULL leaves each function to its attribute
+ * "target", where it has one. TIRC_INPUT, with the nearest name, where there is no such pass;
+ * passes may be NULL when n is 0. */
+TIRC_API tirc_status tirc_module_lower_only(const tirc_module *m, const char *target, int n,
+                                            const char *const *passes, tirc_module **out,
+                                            tirc_error **error);
+
 /* For a module that is not lowered yet: each copy that a schedule marked as packing of a constant
  * operand becomes a function NAME_pack_PARAMETER(PARAMETER, PACKED), and stands before NAME, which
  * takes the packed array for that parameter. tirc_module_emit does the same by itself. */

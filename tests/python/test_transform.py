@@ -63,3 +63,63 @@ def test_refused():
         tirc.ir.transform.module_pass(lambda mod, ctx: 3, opt_level=0)(tirc.parse(FUNCTIONS))
     with pytest.raises(TypeError, match="takes an IRModule"):
         tirc.ir.transform.module_pass(tile, opt_level=0)(3)
+
+
+MATMUL = (EXAMPLES / "matmul" / "matmul.tir").read_text()
+
+
+def test_one_lowering_pass():
+    mod = tirc.parse(MATMUL, M=8, N=8, K=8)
+    made = tir.transform.LowerInitBlock()(mod)
+    assert "T.init()" in mod.script() and "T.init()" not in made.script() and "T.block(" in made.script()
+    both = tirc.transform.Sequential([tir.transform.LowerInitBlock(), tirc.tirx.transform.ConvertBlocksToOpaque()])(mod)
+    tirc.assert_structural_equal(both, tirc.s_tir.transform.ConvertBlocksToOpaque()(made))
+    assert tirc.s_tir.transform.LowerInitBlock().info.name == "tir.LowerInitBlock"
+    assert isinstance(tir.transform.Simplify(), tirc.transform.Pass) and "Simplify" in dir(tir.transform)
+
+
+def test_arguments_of_lowering_passes():
+    assert tir.transform.CompactBufferAllocation(is_strict=True) and tir.transform.ThreadSync("shared")
+    with pytest.raises(ValueError, match="barriers are those of a block"):
+        tir.transform.ThreadSync("global")
+    with pytest.raises(TypeError, match="takes no argument"):
+        tir.transform.Simplify(hard=True)
+    with pytest.raises(TypeError, match="takes 0 arguments"):
+        tir.transform.Simplify(1)
+
+
+def test_passes_that_there_are_not():
+    for name, words in (("Simplfy", "did you mean 'Simplify'"), ("MakePackedAPI", "tirc.build"), ("Nothing", "passes()")):
+        with pytest.raises(AttributeError, match=words.replace("(", "\\(").replace(")", "\\)")):
+            getattr(tir.transform, name)
+
+
+def test_passes_over_functions():
+    mod = tirc.parse(FUNCTIONS)
+    kept = tir.transform.Filter(lambda f: f.name != "relu")(mod)
+    assert list(kept.functions) == ["matmul", "add", "matmul1", "add1"]
+    seen = []
+
+    @tir.transform.prim_func_pass(opt_level=0)
+    def look(func, mod, ctx):
+        seen.append((func.name, ctx.opt_level))
+        return func
+
+    with tirc.transform.PassContext(opt_level=3, config={"tir.Simplify": {"transitively_prove_inequalities": True}}) as ctx:
+        assert tirc.transform.PassContext.current() is ctx
+        assert look(mod) is mod
+    assert seen == [(name, 3) for name in mod.functions]
+    assert tirc.transform.PassContext.current() is not ctx
+    with pytest.raises(ValueError, match="no option 'tir.disable_vectorize'"):
+        tirc.transform.PassContext(config={"tir.disable_vectorize": True})
+
+
+def test_bind_target():
+    threads = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((32,), "float32")):
+    for i in T.thread_binding(32, thread="threadIdx.x"):
+        A[i] = T.float32(1)
+""")
+    assert 'T.target("sm_80")' in tir.transform.BindTarget("sm_80")(threads).script()
+    tirc.assert_structural_equal(tir.transform.BindTarget("llvm")(threads), threads)

@@ -122,6 +122,10 @@ static void modules(void **state) {
   REFUSED(tirc_module_check_rules(NULL, NULL, NULL, E));
   REFUSED(tirc_module_lower_for(NULL, NULL, NULL, NULL, &out, E));
   REFUSED(tirc_module_lower_for(m, NULL, NULL, NULL, NULL, E));
+  REFUSED(tirc_module_lower_only(NULL, NULL, 0, NULL, &out, E));
+  REFUSED(tirc_module_lower_only(m, NULL, 1, NULL, &out, E));
+  REFUSED(tirc_module_lower_only(m, NULL, -1, NULL, &out, E));
+  REFUSED(tirc_module_lower_only(m, NULL, 0, NULL, NULL, E));
   tirc_program *program;
   static const tirc_program_options wrong[] = {{.n_skip = 1},      {.n_skip = -1},
                                                {.n_libraries = 1}, {.n_libraries = -1},
@@ -468,6 +472,8 @@ static void tables(void **state) {
   assert_false(tirc_definition_table(0, NULL));
   assert_false(tirc_definition_table(-1, &(tirc_definition_info){0}));
   assert_false(tirc_pass_table(0, NULL, NULL));
+  assert_false(tirc_pass_alone_table(0, NULL, NULL, NULL));
+  assert_false(tirc_pass_alone_table(-1, &name, &name, &name));
   assert_false(tirc_pass_table(-1, &name, &name));
 }
 

@@ -35,7 +35,7 @@ typedef struct Making {
   int64_t record;
   const char *rules, *database, *trace_json, *debug_mask, *print_after, *dump_dir;
   const char *indices, *weights;
-  List skip, pass, load;
+  List skip, pass, load, only;
 } Making;
 
 /* and how they are run. */

@@ -131,6 +131,20 @@ static bool explain_other(const char *wanted, int *status) {
   return false;
 }
 
+static bool explain_pass(const char *wanted);
+/* One that only `tirc lower --only` runs, or another name of one. */
+static bool explain_pass_alone(const char *wanted) {
+  const char *name, *help, *of;
+  for (int i = 0; tirc_pass_alone_table(i, &name, &help, &of); i++) {
+    if (!same_name(name, wanted)) continue;
+    if (!help) return explain_pass(of);
+    printf("%s (a pass of `tirc lower --only` alone)\n    ", name);
+    print_wrapped(4, help);
+    return true;
+  }
+  return false;
+}
+
 static bool explain_pass(const char *wanted) {
   const char *name, *help;
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) {
@@ -140,7 +154,7 @@ static bool explain_pass(const char *wanted) {
     print_wrapped(4, help);
     return true;
   }
-  return false;
+  return explain_pass_alone(wanted);
 }
 
 /* The phases of models, each with its passes. */
@@ -179,6 +193,13 @@ static bool explain_phase(const char *wanted) {
   return found;
 }
 
+static void list_passes_alone(void) {
+  const char *name, *help, *of;
+  puts("\nPasses that only `tirc lower --only` runs:");
+  for (int i = 0; tirc_pass_alone_table(i, &name, &help, &of); i++)
+    print_row(name, help ? help : tirc_format(memory, "is %s.", of));
+}
+
 static void list_all(void) {
   tirc_primitive_info p;
   tirc_error_info e;
@@ -204,6 +225,7 @@ static void list_all(void) {
   print_wrapped(2, terms ? terms : "");
   puts("\nLowering passes, in order:");
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) print_row(name, help);
+  list_passes_alone();
   puts("\nPhases of models: `tirc explain passes`.");
   puts("\nThe language of programs and scripts: `tirc explain language`; `tirc explain T.exp` a "
        "function of it.");

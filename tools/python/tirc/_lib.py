@@ -221,6 +221,7 @@ _CHECKED = {
     "module_phases": [c_void_p, c_char_p, POINTER(ProgramOptions), _out],
     "devices_of": [c_char_p, HEAR_DEVICE, c_void_p],
     "module_lower_for": [c_void_p, c_char_p, c_void_p, c_void_p, _out],
+    "module_lower_only": [c_void_p, c_char_p, c_int, POINTER(c_char_p), _out],
     "module_emit": [c_void_p, c_int, c_char_p, c_char_p, _out, POINTER(c_size_t)],
     "module_interpret": [c_void_p, c_char_p, c_int, POINTER(Argument), c_int64],
     "reference_new": [c_void_p, c_char_p, c_int, POINTER(Argument), POINTER(ReferenceOptions), _out],
@@ -283,6 +284,8 @@ _PLAIN = {
     "function_table": ([c_int, POINTER(FunctionInfo)], c_bool),
     "function_name": ([c_int, c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),
     "script_table": ([c_int, POINTER(ScriptInfo)], c_bool),
+    "pass_table": ([c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),
+    "pass_alone_table": ([c_int, POINTER(c_char_p), POINTER(c_char_p), POINTER(c_char_p)], c_bool),
     "primitive_documentation": ([c_int, POINTER(PrimitiveDoc)], c_bool),
 }
 

@@ -1,17 +1,46 @@
 """tirc.ir.transform: passes over whole modules, as functions and as classes."""
 
+import contextvars
 import functools
 import inspect
 
 from ._module import IRModule
 
 
-class PassContext:
-    """What a pass gets beside the module."""
+# Options of passes that change how hard a pass tries, or the form of what it makes, and never what the program computes:
+# ours try what they can.
+_EFFORT = ("tir.Simplify", "tir.RemoveNoOp", "tir.LoopPartition", "tir.ReduceBranchingThroughOvercompute")
 
-    def __init__(self, opt_level=2, config=None):
-        self.opt_level = opt_level
-        self.config = dict(config or {})
+
+class PassContext:
+    """with PassContext(opt_level=3): ... Code is optimised fully in any case; what a context asks for changes nothing,
+    and what would have to change something is refused. Passes get the context beside the module."""
+
+    _inside = contextvars.ContextVar("tirc.PassContext", default=())
+
+    def __init__(self, opt_level=2, required_pass=None, disabled_pass=None, instruments=None, config=None):
+        for what, given in (("required_pass", required_pass), ("disabled_pass", disabled_pass), ("instruments", instruments)):
+            if given:
+                raise ValueError("a PassContext of tirc takes opt_level only, and no %s: Sequential lists the passes to run" % what)
+        self.opt_level, self.config = opt_level, dict(config or {})
+        for key in self.config:
+            if key not in _EFFORT:
+                raise ValueError("a PassContext of tirc has no option '%s': it would be ignored. Options are %s, which only say "
+                                 "how hard a pass tries" % (key, ", ".join(_EFFORT)))
+
+    def __enter__(self):
+        PassContext._inside.set(PassContext._inside.get() + (self,))
+        return self
+
+    def __exit__(self, *_):
+        PassContext._inside.set(PassContext._inside.get()[:-1])
+        return False
+
+    @staticmethod
+    def current():
+        """The innermost one that is open, or one of the defaults."""
+        inside = PassContext._inside.get()
+        return inside[-1] if inside else PassContext()
 
 
 class PassInfo:
@@ -19,7 +48,11 @@ class PassInfo:
         self.opt_level, self.name, self.required = opt_level, name, list(required)
 
 
-class ModulePass:
+class Pass:
+    """What takes a module and gives one."""
+
+
+class ModulePass(Pass):
     """A function from a module to a module: `mod = the_pass(mod)`."""
 
     def __init__(self, transform, info):
@@ -28,7 +61,7 @@ class ModulePass:
     def __call__(self, mod):
         if not isinstance(mod, IRModule):
             raise TypeError("the pass %s takes an IRModule, not %s" % (self.info.name, type(mod).__name__))
-        made = self._transform(mod, PassContext())
+        made = self._transform(mod, PassContext.current())
         if not isinstance(made, IRModule):
             raise TypeError("the pass %s gives %s, and no module" % (self.info.name, type(made).__name__))
         return made
@@ -65,7 +98,7 @@ def module_pass(pass_func=None, opt_level=None, name=None, required=None, tracea
     return make(pass_func) if pass_func is not None else make
 
 
-class Sequential:
+class Sequential(Pass):
     """Passes one after the other."""
 
     def __init__(self, passes, opt_level=0, name="sequential", required=None):
@@ -75,3 +108,6 @@ class Sequential:
         for one in self.passes:
             mod = one(mod)
         return mod
+
+    def __repr__(self):
+        return "<Sequential of %d passes>" % len(self.passes)

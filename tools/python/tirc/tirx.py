@@ -2,7 +2,7 @@
 
 from . import tir
 from ._module import PrimFunc
-from .tir import Buffer, ForKind, IndexMap, IntImm, IterVar
+from .tir import Buffer, ForKind, IndexMap, IntImm, IterVar, transform
 
 
 def __getattr__(name):
@@ -11,4 +11,4 @@ def __getattr__(name):
     return getattr(tir, name[1:] if name.startswith("SBlock") else name)
 
 
-__all__ = ["Buffer", "ForKind", "IndexMap", "IntImm", "IterVar", "PrimFunc"]
+__all__ = ["Buffer", "ForKind", "IndexMap", "IntImm", "IterVar", "PrimFunc", "transform"]

@@ -1,6 +1,6 @@
 """tirc.tir: Schedule and what schedules need."""
 
-from . import schedule
+from . import schedule, transform
 from .. import _names
 from .._errors import ScheduleError
 from .._module import PrimFunc
