@@ -93,6 +93,52 @@ bool tirc_lower_order(Analyzer *a, Tirc *c, Expr cond, Expr var, int64_t *k, Exp
   return true;
 }
 
+/* Whether it has a value whatever its operands are; shifts by too much and floats that no integer
+ * holds have none. */
+static bool has_value(Expr e) {
+  int64_t n;
+  switch (e->op) {
+  case OP_LOAD:
+  case OP_CALL: return false;
+  case OP_TRUNCDIV:
+  case OP_TRUNCMOD:
+  case OP_FLOORDIV:
+  case OP_FLOORMOD: return tirc_const_int(e->args[1], &n) && n > 0;
+  case OP_SHIFT_LEFT:
+  case OP_SHIFT_RIGHT: return tirc_const_int(e->args[1], &n) && n >= 0 && n < e->dtype.bits;
+  case OP_CAST: return !tirc_dtype_is_float(e->args[0]->dtype) || tirc_dtype_is_float(e->dtype);
+  default: return true;
+  }
+}
+
+bool tirc_can_run_early(Analyzer *a, Expr e) {
+  if (!has_value(e) || tirc_may_leave_type(a, e)) return false;
+  for (int i = 0; i < e->n; i++)
+    if (!tirc_can_run_early(a, e->args[i])) return false;
+  return true;
+}
+
+static Stmt body_of(Stmt s) {
+  switch (s->kind) {
+  case STMT_FOR: return s->u.loop.body;
+  case STMT_LET: return tirc_loads_or_calls(s->u.let.value) ? NULL : s->u.let.body;
+  case STMT_ATTR: return s->u.attr.body;
+  case STMT_ALLOC:
+  case STMT_DECL: return s->u.alloc.body;
+  case STMT_IF: {
+    const Stmt no = s->u.branch.else_case;
+    if (tirc_loads_or_calls(s->u.branch.cond) || (no && !tirc_is_empty(no))) return NULL;
+    return s->u.branch.then_case;
+  }
+  default: return NULL;
+  }
+}
+
+Stmt tirc_lower_emptied(Stmt s) {
+  const Stmt body = body_of(s);
+  return body && tirc_is_empty(body) ? body : s;
+}
+
 int64_t tirc_lower_bytes(Buffer b) {
   int64_t n = tirc_dtype_bytes(b->dtype), size;
   for (int d = 0; d < b->ndim; d++)

@@ -40,6 +40,12 @@ Stmt tirc_lower_substitute1(Tirc *c, Stmt s, Expr var, Expr value);
 void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
 /* A condition as k * var + rest >= 0, k not 0; false: it is no such order of integers. */
 bool tirc_lower_order(Analyzer *a, Tirc *c, Expr cond, Expr var, int64_t *k, Expr *rest);
+/* Whether an expression may be computed where it was not before: it loads and calls nothing,
+ * divides by constants alone, and no part of it leaves its type. */
+bool tirc_can_run_early(Analyzer *a, Expr e);
+/* A statement of which a rewrite may have emptied the parts: the empty statement where it does
+ * nothing any more, else s. */
+Stmt tirc_lower_emptied(Stmt s);
 /* Of all elements; -1: that is no constant, or too many. */
 int64_t tirc_lower_bytes(Buffer b);
 /* Whether all threads of a block wait for each other there. */

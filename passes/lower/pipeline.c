@@ -116,10 +116,26 @@ static const Pass *need_pass(Tirc *c, const char *name) {
   tirc_fail(c, (Loc){0}, CODE_ARGUMENT, tirc_strdup(c, hint), "there is no pass '%s'", name);
 }
 
+/* A pass for GPUs asks which one: where the function does not say, the least one that runs CUDA. */
+static const Func *for_some_gpu(Tirc *c, const Func *f) {
+  Func to = *f;
+  Expr name = tirc_string(c, CUDA_DEFAULT), target = tirc_call(c, DT_HANDLE, CALL_TARGET, 1, &name);
+  if (tirc_gpu_of(f)) return f;
+  to.attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_TARGET), target);
+  return tirc_copy(c, &to, 1);
+}
+
 /* On every function: who asks for a pass by its name means it. */
 static const Module *run_alone(Tirc *c, const Module *m, Pass pass) {
+  const bool is_for_gpu = pass.where == PASS_GPU;
   pass.where = PASS_ALL;
-  return run_pass(c, m, &pass);
+  if (pass.over_module) return run_pass(c, m, &pass);
+  for (int i = 0; i < m->n_funcs; i++) {
+    const Func *f = m->funcs[i], *asked = is_for_gpu ? for_some_gpu(c, f) : f;
+    Stmt body = run_on(c, asked, pass.run);
+    if (body != f->body) m = tirc_module_with_func(c, m, i, tirc_func_with_body(c, f, body));
+  }
+  return m;
 }
 
 const Module *tirc_lower_only(Tirc *c, const Module *m, const Gpu *gpu, int n,

@@ -1,5 +1,6 @@
 """Passes over modules: functions and classes, and the pass of a script does the same."""
 
+import numpy as np
 import pytest
 
 import tirc
@@ -123,3 +124,100 @@ def main(A: T.Buffer((32,), "float32")):
 """)
     assert 'T.target("sm_80")' in tir.transform.BindTarget("sm_80")(threads).script()
     tirc.assert_structural_equal(tir.transform.BindTarget("llvm")(threads), threads)
+
+
+HOISTED = """
+@T.prim_func
+def main(A: T.Buffer((4, 8), "int32"), B: T.Buffer((8,), "int32"), n: T.int32, m: T.int32):
+    for i in range(4):
+        for j in range(8):
+            x: T.int32 = n * 2 + i
+            if i < n and j < 5:
+                A[i, j] = A[i, j] + x
+            else:
+                A[i, j] = T.if_then_else(m > 2, j, 7 - j)
+    for j in range(8):
+        if B[0] > 3:
+            B[j] = B[j] + 1
+        if n > 0:
+            if m // n == 1:
+                B[j] = B[j] * 2
+"""
+
+REPEATED = """
+@T.prim_func
+def main(A: T.Buffer((16,), "int32"), B: T.Buffer((16,), "int32"), n: T.int32, m: T.int32):
+    A[0] = (n + m) * (n + m) + (n - m)
+    for i in range(15):
+        B[i] = A[i] + (i * n + m) * 2
+        A[i + 1] = A[i] - B[i + 1] % 9 + (i * n + m) * (n - m)
+        if n > 3:
+            B[i + 1] = m // n + (i * n + m)
+        else:
+            A[i] = m % 4 + m // 7
+    if m > 0:
+        B[0] = n // m + n // m
+"""
+
+THREADS = """
+@T.prim_func
+def main(A: T.Buffer((64,), "int32"), n: T.int32):
+    for b in T.thread_binding(2, thread="blockIdx.x"):
+        for t in T.thread_binding(32, thread="threadIdx.x"):
+            if n < 3:
+                A[b * 32 + t] = A[b * 32 + t] + n
+"""
+
+
+def numbers(mod, n, m=None):
+    arrays = [np.random.default_rng(n).integers(-9, 9, p.shape, "int32") for p in mod["main"].params if p.shape]
+    tirc.interpret(mod, *arrays, *[s for s in (n, m) if s is not None])
+    return arrays
+
+
+@pytest.mark.parametrize("text, name, words", [
+    (HOISTED, "HoistIfThenElse", ["if n > 0:\n        for j in range(8):"]),
+    (HOISTED, "HoistExpression", ["if m > 2:\n        for i in", "x: T.int32 = n * 2 + i\n            if i < n"]),
+    (REPEATED, "CommonSubexprElim", ["cse_v1", "n - m"]),
+    (HOISTED, "CommonSubexprElim", []),
+    (REPEATED, "HoistExpression", ["if n > 3:\n        for i in range(15):"]),
+], ids=range(5))
+def test_numbers_before_and_after(text, name, words):
+    mod = tirc.parse(text)
+    made = getattr(tir.transform, name)()(mod)
+    for part in words:
+        assert part in made.script()
+    for n in (0, 1, 2, 5):
+        for m in (0, 2, 3):
+            for a, b in zip(numbers(mod, n, m), numbers(made, n, m)):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_what_could_fail_stays():
+    """A quotient by what may be 0 and what a loop overwrites are computed where they were."""
+    made = tir.transform.HoistExpression()(tirc.parse(HOISTED)).script()
+    assert made.index("for j in range(8):\n            if B[0] > 3:") < made.index("if m // n == 1:")
+    once = tir.transform.CommonSubexprElim()(tirc.parse(REPEATED)).script()
+    assert "n // m + n // m" in once
+
+
+def test_kernels_stay_whole_unless_asked():
+    mod = tirc.parse(THREADS)
+    tirc.assert_structural_equal(tir.transform.HoistIfThenElse()(mod), mod)
+    made = tir.transform.HoistExpression()(mod)
+    assert made.script().index("if n < 3") < made.script().index("thread_binding")
+    for n in (1, 4):
+        np.testing.assert_array_equal(numbers(mod, n)[0], numbers(made, n)[0])
+
+
+def test_assumptions_go():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((4,), "int32")):
+    for i in range(4):
+        T.assume(A[i] > 0)
+    for i in range(4):
+        A[i] = 3
+""")
+    made = tir.transform.RemoveAssume()(mod).script()
+    assert "assume" not in made and made.count("for") == 1

@@ -53,6 +53,8 @@ _INSTEAD = {
     "InjectPTXAsyncCopy": "the annotation software_pipeline_async_stages, by InjectSoftwarePipeline",
     "InstrumentProfileIntrinsics": "tirc.measure times programs, and `tirc bench` counts events",
     "InstrumentBoundCheckers": "tirc.interpret(mod, ...) checks every access",
+    "InlinePrivateFunctions": "functions of a module do not call each other but from a graph, whose passes inline them",
+    "LowerThreadAllreduce": "LowerCrossThreadReduction makes the whole of it: shuffles, shared memory and barriers",
     "Apply": "tirc.transform.module_pass, whose function makes the new module",
     "DefaultGPUSchedule": "tirc.auto(mod, target=...) schedules what has no threads",
     "BF16ComputeLegalize": "code is made for bfloat16 as it is, computed in float32",
