@@ -323,6 +323,7 @@ CASES = [
     ("MaxPool", [SMALL], [np.array([[[[4]]]], "float32"), np.array([[[[3]]]])], 12, {"kernel_shape": [2, 2]}),
     ("ConvTranspose", [SMALL, np.ones((1, 1, 1, 1), "float32")], [np.array([[[[1, 0, 2], [0, 0, 0], [3, 0, 4]]]], "float32")], 11, {"strides": [2, 2]}),
     ("Resize", [SMALL, None, np.array([1, 1, 2, 2], "float32")], [SMALL.repeat(2, 2).repeat(2, 3)], 19, {"mode": "nearest"}),
+    ("Resize", [np.arange(6, dtype="float32").reshape(1, 1, 1, 6), None, np.array([1, 1, 1, 0.7], "float32")], [np.float32([[[[0, 2, 3, 4]]]])], 19, {"mode": "nearest"}),
     ("Resize", [SMALL, None, None, int64(1, 1, 2, 3)], [np.array([[[[1, 1.5, 2], [3, 3.5, 4]]]], "float32")], 19, {"mode": "linear", "coordinate_transformation_mode": "align_corners"}),
     ("Upsample", [SMALL, np.array([1, 1, 1, 2], "float32")], [SMALL.repeat(2, 3)], 9, {}),
     ("QuantizeLinear", [np.array([0.5, 1.5, 2.5, -300, 300], "float32"), np.float32(1), np.uint8(2)], [np.array([2, 4, 4, 0, 255], "uint8")], 13, {}),

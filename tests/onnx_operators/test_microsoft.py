@@ -1,9 +1,12 @@
 """Operators of com.microsoft, which ONNX Runtime's optimizers and quantizers write, against numpy."""
 
+import subprocess
+
 import numpy as np
 import pytest
 
-from test_conversions import SEED, attention, floats, heads_of, int64, normal, one_node, run, sigmoid, softmax, turned  # noqa: F401
+from test_conversions import SEED, TIRC, attention, floats, heads_of, int64, normal, one_node, run, sigmoid, softmax, turned  # noqa: F401
+from messages import model, node, tensor, value
 
 X, Y = floats(2, 3, 4), floats(2, 3, 4)
 PLANES, KERNEL = floats(1, 2, 4, 4), floats(3, 2, 3, 3)
@@ -103,19 +106,19 @@ def grouped():
     yield "GroupQueryAttention", [packed, None, None, None, None, np.array([1, 1], "int32"), np.array([2], "int32")], [y, *first[1:]], {"num_heads": 4, "kv_num_heads": 2}
 
 
-def in_blocks(bits, block, depth, zeros):
-    """Weights (5, depth) of few bits, with a scale a block."""
-    blocks, x = -(-depth // block), floats(3, depth)
-    q, scales = SEED.integers(0, 2 ** bits, (5, blocks, block)).astype("uint8"), floats(5, blocks, low=0.1)
-    zero, more = np.full((5, blocks), 2 ** (bits - 1), "float32"), []
+def in_blocks(bits, block, depth, zeros, rows=3, n=5):
+    """Weights (n, depth) of few bits, with a scale a block."""
+    blocks, x = -(-depth // block), floats(rows, depth)
+    q, scales = SEED.integers(0, 2 ** bits, (n, blocks, block)).astype("uint8"), floats(n, blocks, low=0.1)
+    zero, more = np.full((n, blocks), 2 ** (bits - 1), "float32"), []
     if zeros == "packed":
-        zero = SEED.integers(0, 2 ** bits, (5, blocks)).astype("uint8")
+        zero = SEED.integers(0, 2 ** bits, (n, blocks)).astype("uint8")
         more = [packed(np.pad(zero, ((0, 0), (0, -blocks % (8 // bits)))), bits).reshape(-1)]
     elif zeros == "floats":
-        zero = floats(5, blocks)
+        zero = floats(n, blocks)
         more = [zero.reshape(-1)]
-    w = ((q.astype("float32") - zero[..., None]) * scales[..., None]).reshape(5, -1)[:, :depth]
-    attributes = {"K": depth, "N": 5, "bits": bits, "block_size": block}
+    w = ((q.astype("float32") - zero[..., None]) * scales[..., None]).reshape(n, -1)[:, :depth]
+    attributes = {"K": depth, "N": n, "bits": bits, "block_size": block}
     return "MatMulNBits", [x, packed(q, bits), scales.reshape(-1), *more], [x @ w.T], attributes
 
 
@@ -218,3 +221,21 @@ def test_refused(tmp_path, case):
     op, inputs, attributes, word = case
     result = run(tmp_path, "com.microsoft." + op, inputs, [X], 1, attributes)
     assert result.returncode == 2 and word in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("bits, block, zeros", [(4, 32, None), (4, 16, "packed"), (8, 16, "packed"), (2, 16, "floats")])
+@pytest.mark.parametrize("rows", [1, 4, 20, "m"])
+def test_stays_in_bits(tmp_path, bits, block, zeros, rows):
+    """Weights that are known become floats where few rows, or as many as the run says, are multiplied with them."""
+    known = 7 if rows == "m" else rows
+    op, (x, *weights), (y,), attributes = in_blocks(bits, block, 96, zeros, known, 32)
+    names = ["w%d" % i for i in range(len(weights))]
+    text = model([node(op, ["x", *names], ["y"], domain="com.microsoft", **attributes)], [value("x", "float32", (rows, 96))], [value("y", "float32", (rows, 32))],
+                 [tensor(w, name) for w, name in zip(weights, names)])
+    (tmp_path / "model.onnx").write_bytes(text)
+    np.savez(tmp_path / "in.npz", x=x)
+    done = subprocess.run([TIRC, "run", tmp_path / "model.onnx", "--in", tmp_path / "in.npz", "--out", tmp_path / "out.npz"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(tmp_path / "out.npz")["y"], y, rtol=1e-3, atol=1e-3)
+    shown = subprocess.run([TIRC, "apply", tmp_path / "model.onnx", "--plain"], capture_output=True, text=True).stdout
+    assert ("def matmul_nbits" in shown) == (rows != 20)

@@ -103,3 +103,18 @@ def test_attention_refused():
     refused("nn.attention", [q, q, q], "Left", causal_mask="Left")
     refused("nn.attention", [floats(4, 2, 8), q, q], "(4, 2, 8)", "3 dimensions")
     refused("nn.attention", [q, q, q, floats(3, 4)], "do not broadcast")
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_matmul_nbits(bits):
+    """Weights (n, k) that are a few to a byte, sixteen rows of them side by side."""
+    n, k, size = 32, 48, 16
+    q, scales, zeros = ints(n, k, low=0, high=2 ** bits), floats(n, k // size), floats(n, k // size)
+    w = (q - zeros.repeat(size, 1)) * scales.repeat(size, 1)
+    each = 8 // bits
+    packed = sum(q[:, e::each].astype("int64") << (e * bits) for e in range(each)).astype("uint8")
+    lanes = lambda t: np.ascontiguousarray(t.reshape(n // 16, 16, -1).transpose(0, 2, 1))  # noqa: E731
+    for m in (1, 4) if bits == 4 else (2,):
+        x = floats(m, k)
+        check("nn.matmul_nbits", [x, lanes(packed), lanes(scales), lanes(zeros)], (x.astype("float64") @ w.T).astype("float32"), bits=bits)
+    refused("nn.matmul_nbits", [floats(1, 40), lanes(packed), lanes(scales), lanes(zeros)], "40", bits=bits)
