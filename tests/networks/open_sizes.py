@@ -4,6 +4,7 @@ Of each kind a network is built once, and computes what numpy does at each of so
 its pages, then with their beginning: as machine code, as an object, and as C, every other time portable. The short run takes
 most kinds, each in one of these ways; --whole takes all. --onnxruntime: ONNX Runtime says it, too, where it is installed."""
 import argparse
+import functools
 import os
 import sys
 import tempfile
@@ -26,7 +27,7 @@ def same(got, want):
 def said_by(session, arrays):
     """What ONNX Runtime gives; nothing where it refuses the network."""
     try:
-        return session(arrays) if session else []
+        return session()(arrays) if session else []
     except RuntimeError as error:
         print("ONNX Runtime refuses it: %s" % str(error)[:100].strip(), flush=True)
         return []
@@ -66,7 +67,7 @@ def main():
                 path = os.path.join(folder, "%s%d.onnx" % (kind.__name__, seed))
                 with open(path, "wb") as f:
                     f.write(net.text())
-                session = onnxruntime.Session(path) if o.onnxruntime and onnxruntime.exists() else None
+                session = functools.cache(functools.partial(onnxruntime.Session, path)) if o.onnxruntime and onnxruntime.exists() else None
                 ways = [w for w in WAYS if o.whole and (w not in WAYS[1::2] or w == WAYS[1::2][(place + seed) % 2])] or [WAYS[(place + seed) % 4]]
                 for way in ways:
                     try:
