@@ -41,6 +41,14 @@ static Stmt simplify_loop(Mutator *m, Stmt s) {
   return same ? s : tirc_with_loc(c, tirc_for(c, &loop), s->loc);
 }
 
+/* Where a variable equals a number it is that number, as strides that hang on it are then. */
+static Stmt with_numbers(Tirc *c, Expr cond, Stmt s) {
+  if (cond->op == OP_AND) return with_numbers(c, cond->args[1], with_numbers(c, cond->args[0], s));
+  const bool equals = cond->op == OP_EQ && cond->args[0]->op == OP_VAR &&
+                      cond->args[1]->op == OP_INT && tirc_dtype_is_int(cond->args[0]->dtype);
+  return equals ? tirc_substitute1_stmt(c, s, cond->args[0], cond->args[1]) : s;
+}
+
 static Stmt simplify_branch(Mutator *m, Stmt s) {
   Pass *p = m->self;
   Tirc *c = m->c;
@@ -55,6 +63,7 @@ static Stmt simplify_branch(Mutator *m, Stmt s) {
     const bool is_same = cond == s->u.branch.cond && then_case == s->u.branch.then_case;
     return is_same ? s : tirc_with_loc(c, tirc_if(c, cond, then_case, NULL), s->loc);
   }
+  if (p->structure) then_case = with_numbers(c, cond, then_case);
   int mark = tirc_enter_constraint(p->a, cond);
   then_case = tirc_mutate_stmt(m, then_case);
   tirc_leave_constraint(p->a, mark);

@@ -285,6 +285,14 @@ static const Program programs[] = {
           "    for i in range(16):\n        B[i] = T.Select(i < L[0] % 2 + 7, "
           "T.if_then_else(i < L[0] % 2 + 7, A[i], T.float32(0)), T.float32(1))\n"),
      0, 0},
+    {"a size that is a number in a branch, where rows are one after the other",
+     FUNC(
+         "a: T.handle, b: T.handle",
+         "    n = T.int64()\n    A = T.match_buffer(a, (n, n))\n    B = T.match_buffer(b, (n, n))\n"
+         "    if n == 16:\n        for f in range(n * 2):\n            for v in T.vectorized(8):\n"
+         "                B[(f * 8 + v) // 16, (f * 8 + v) % 16] = "
+         "A[(f * 8 + v) // 16, (f * 8 + v) % 16] * T.float32(2)\n"),
+     16, 0},
     {"symbolic extent of 0",
      FUNC(
          "a: T.handle, b: T.handle",
