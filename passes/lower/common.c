@@ -57,6 +57,18 @@ Stmt tirc_lower_substitute1(Tirc *c, Stmt s, Expr var, Expr value) {
   return tirc_lower_substitute(c, s, &map);
 }
 
+const Func *tirc_func_with_extents(Tirc *c, const Func *f, const PtrMap *extents) {
+  Substitution s = {.vars = extents};
+  Mutator m = {.c = c, .expr = substitute_expr, .buffer = substitute_buffer, .self = &s};
+  Func *to = tirc_copy(c, f, 1);
+  Buffer *buffers = tirc_new_array(c, Buffer, f->n_params + 1);
+  for (int i = 0; i < f->n_params; i++)
+    buffers[i] = f->buffers[i] ? substitute_buffer(&m, f->buffers[i]) : NULL;
+  to->buffers = buffers;
+  to->body = tirc_mutate_stmt(&m, f->body);
+  return to;
+}
+
 void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out) {
   if (cond->op == OP_LIKELY) {
     tirc_lower_conjuncts(c, cond->args[0], out);

@@ -59,6 +59,10 @@ typedef struct PipelinesLeft {
 /* Of a function as it is before that pass. */
 void tirc_hear_of_pipelines_left(Tirc *c, const Func *f, const PipelinesLeft *heard);
 
+/* The function with numbers for some of its symbolic extents, from their variables to expressions.
+ */
+const Func *tirc_func_with_extents(Tirc *c, const Func *f, const PtrMap *extents);
+
 /* Every function through the passes up to the one of this name. */
 const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass);
 

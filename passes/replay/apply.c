@@ -3,6 +3,7 @@
 
 #include "ir/tree/visit.h"
 #include "passes/record/recorded_map.h"
+#include "passes/schedule/state/nodes.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,8 @@ typedef struct Replay {
   const Trace *t;
   PtrMap values; /* number -> the Value * it is here */
   const DecisionProvider *asked;
-  bool asking; /* what is raised now is the provider's, perhaps of a trace that it applies */
+  bool asking;      /* what is raised now is the provider's, perhaps of a trace that it applies */
+  const SRef *part; /* names are those of blocks in this one, the function's root; or NULL */
   Loc loc;
   const char *what;
 } Replay;
@@ -142,10 +144,63 @@ static Instruction asked_again(Replay *r, const Instruction *inst) {
   return with;
 }
 
+/* Whether `is` is `name` with something put in: max_n_4_rf is max_rf. */
+static bool is_extended(const char *name, const char *is) {
+  const size_t n = strlen(name), m = strlen(is);
+  size_t before = 0;
+  if (m <= n) return m == n && !strcmp(name, is);
+  while (before < n && name[before] == is[before]) before++;
+  for (size_t k = before + 1; k-- > 0;)
+    if (is[k] == '_' && !strcmp(name + k, is + m - (n - k))) return true;
+  return false;
+}
+
+typedef struct Named {
+  const char *name, *found; /* the shortest of those that extend it */
+} Named;
+
+static bool look_at_name(Visitor *v, Stmt s) {
+  Named *n = v->self;
+  if (s->kind == STMT_BLOCK && is_extended(n->name, s->u.block.name) &&
+      (!n->found || strlen(s->u.block.name) < strlen(n->found)))
+    n->found = s->u.block.name;
+  return true;
+}
+
+/* What get_block is to look for. */
+static Value name_here(const Replay *r, const char *name) {
+  Tirc *c = r->s->c;
+  const Block *part = tirc_block_of(r->part);
+  if (!strcmp(name, "root")) return tirc_value_str(part->name);
+  Named n = {.name = name};
+  tirc_visit_stmt(&(Visitor){.stmt = look_at_name, .self = &n}, part->body);
+  if (!n.found) tirc_fail(c, r->loc, CODE_TRACE, NULL, "%s has no block like %s", part->name, name);
+  return tirc_value_str(n.found);
+}
+
+static Instruction asked_of_part(const Replay *r, const Instruction *inst) {
+  Tirc *c = r->s->c;
+  Instruction with = *inst;
+  Value *args = tirc_new_array(c, Value, inst->p->n_params + 1);
+  for (int i = 0; i < inst->p->n_params; i++) {
+    args[i] = inst->args[i];
+    const bool is_name = !strcmp(inst->p->name, "get_block") && i == 0;
+    if (is_name && args[i].kind == VAL_STR) args[i] = name_here(r, args[i].u.s);
+    if (inst->p->params[i].kind == PARAM_FUNC && strcmp(inst->p->name, "get_block") != 0)
+      tirc_fail(c, r->loc, CODE_TRACE, NULL, "%s is about all of a function", inst->p->name);
+    if (inst->p->params[i].kind == PARAM_FUNC)
+      args[i] = tirc_value_str(r->s->mod->funcs[r->part->func]->name);
+  }
+  with.args = args;
+  return with;
+}
+
 static void replay(Replay *r, const Instruction *inst) {
   Tirc *c = r->s->c;
   const Primitive *p = inst->p;
-  const Instruction with = r->asked ? asked_again(r, inst) : *inst;
+  const Instruction with = r->part    ? asked_of_part(r, inst)
+                           : r->asked ? asked_again(r, inst)
+                                      : *inst;
   const char **names = tirc_new_array(c, const char *, p->n_params + 1);
   Value *keywords = tirc_new_array(c, Value, p->n_params + 1), star = VALUE_NONE;
   int n = 0;
@@ -183,4 +238,13 @@ void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, const Deci
   Replay r = {.s = s, .t = t, .asked = asked, .loc = loc, .what = what};
   const int n = tirc_trace_length(t, remove_postproc);
   for (int i = 0; i < n; i++) replay_or_say_where(&r, i);
+}
+
+void tirc_trace_apply_in(Sched *s, const Trace *t, Value part, const char *what) {
+  Replay r = {.s = s, .t = t, .part = tirc_sref_of_value(s, part), .what = what};
+  const int n = tirc_trace_length(t, false);
+  for (int i = 0; i < n; i++) {
+    r.part = tirc_sref_of_value(s, part);
+    replay_or_say_where(&r, i);
+  }
 }

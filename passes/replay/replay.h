@@ -16,6 +16,10 @@ typedef struct DecisionProvider { /* asked before each instruction, with its dec
 void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, const DecisionProvider *asked,
                       Loc loc, const char *what);
 
+/* Does a trace of a function on a block that is a copy of what the function does (specialize),
+ * whose blocks have names with something put in. Throws where it does not fit. */
+void tirc_trace_apply_in(Sched *s, const Trace *t, Value part, const char *what);
+
 /* What a trace does with its decisions, as calls that decide nothing any more. s: a schedule of the
  * program, which it is applied to. */
 Trace *tirc_trace_plain(Sched *s, const Trace *t);

@@ -103,6 +103,14 @@ typedef struct SetMarks {
 } SetMarks;
 
 typedef struct Sched Sched;
+
+/* What is known of a program for some of its sizes. */
+typedef struct SchedRecords {
+  /* A trace without decisions, for these sizes ({"n": 288}); NULL: none is known. */
+  const Trace *(*find)(void *self, Sched *s, Value sizes);
+  void (*told)(void *self, Value sizes, const char *failure); /* NULL: it fits */
+  void *self;
+} SchedRecords;
 struct TensorIntrin; /* tensor_intrin.h */
 struct Sched {
   Tirc *c;
@@ -137,10 +145,11 @@ struct Sched {
   int n_drawn;                        /* sampling primitives so far, those of its origin included */
   const ValueList *guide; /* decides for number n_drawn where a call does not (None, the list's end,
                            * what does not fit: drawn); or NULL */
-  bool likely;            /* what is drawn from several is the likeliest of them */
-  struct Sets *sets;      /* what questions of meaning are asked with; NULL: none was yet */
-  int calls;              /* primitives that run inside of one another; the outermost is traced */
-  int debug_mask;         /* SCHED_VERIFY_...: what is verified after each primitive */
+  const struct SchedRecords *records; /* of copies for a size; or NULL */
+  bool likely;                        /* what is drawn from several is the likeliest of them */
+  struct Sets *sets; /* what questions of meaning are asked with; NULL: none was yet */
+  int calls;         /* primitives that run inside of one another; the outermost is traced */
+  int debug_mask;    /* SCHED_VERIFY_...: what is verified after each primitive */
   Expr root_mark, inline_mark; /* what sample_compute_location gives besides loops; or NULL */
   /* Makes a value of Python text in a trace that was read; NULL: such a trace fails. */
   Value (*eval)(Sched *s, const char *python, Loc loc);

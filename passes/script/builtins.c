@@ -1,5 +1,6 @@
 /* The builtin functions, one row each at the end. */
 #include "ir/number.h"
+#include "passes/replay/replay.h"
 #include "require.h"
 
 #include <errno.h>
@@ -354,6 +355,26 @@ static Value run_because(Script *sc, Value self, const Args *a) {
   return before ? tirc_value_str(before) : VALUE_NONE;
 }
 
+/* recorded(part, sizes): does what is known of the program for these sizes on a copy for them.
+ * False: nothing is known. Raises where it does not fit. */
+static Value run_recorded(Script *sc, Value self, const Args *a) {
+  Sched *s = sc->sched;
+  (void)self;
+  const Trace *t = s->records && a->at[0].kind == VAL_BLOCK
+                       ? s->records->find(s->records->self, s, a->at[1])
+                       : NULL;
+  if (!t) return tirc_value_bool(false);
+  Trap trap;
+  if (TIRC_TRY(sc->c, trap)) {
+    tirc_trace_apply_in(s, t, a->at[0], "the record");
+    TIRC_END(sc->c, trap);
+    s->records->told(s->records->self, a->at[1], NULL);
+    return tirc_value_bool(true);
+  }
+  s->records->told(s->records->self, a->at[1], sc->c->diag.message);
+  tirc_throw(sc->c);
+}
+
 static Value run_type(Script *sc, Value self, const Args *a) {
   (void)self;
   const char *name = tirc_script_type_name(a->at[0]);
@@ -420,6 +441,7 @@ const NativeRow tirc_script_builtins[] = {
     {NULL, "print", run_print, 0, -1, "sep end"},
     {NULL, "attempt", tirc_script_run_attempt, 1, -1, "*"},
     {NULL, "because", run_because, 1, 1, NULL},
+    {NULL, "recorded", run_recorded, 2, 2, NULL},
     {NULL, "require", tirc_script_run_require, 2, 2, NULL},
     {NULL, "known", tirc_script_run_known, 1, 1, NULL},
     {NULL, "simplify", tirc_script_run_simplify, 1, 1, NULL},

@@ -84,6 +84,11 @@ Source tirc_api_keep_source(Tirc *c, Source s);
 /* A schedule of m, with what the options set and the tensor intrinsics that m's schedule knew. */
 struct Sched *tirc_api_schedule(Tirc *c, const tirc_module *m,
                                 const tirc_schedule_options *options);
+/* tirc_module_auto with what is known of the program for some of its sizes; records: or NULL. */
+struct SchedRecords;
+tirc_status tirc_api_auto(const tirc_module *m, const tirc_auto_options *auto_options,
+                          const tirc_schedule_options *options, const struct SchedRecords *records,
+                          tirc_module **out, tirc_error **error);
 /* Several, each once: what is said in the same words of the same place is one with a count. */
 struct HeardWarnings;
 struct Warning;

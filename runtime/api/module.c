@@ -432,6 +432,7 @@ tirc_status tirc_module_replay_text(const tirc_module *m, const char *text, size
 
 typedef struct AutoRun {
   Schedule schedule;
+  const SchedRecords *records;
   tirc_auto_options options;
 } AutoRun;
 
@@ -444,6 +445,7 @@ static void run_rules(Tirc *c, void *self) {
   if (p->sources.n > 1) p->sources.n = 1;
   if (a->options.rules) p->sources.at[p->sources.n++] = tirc_read_source(c, a->options.rules);
   Sched *s = tirc_api_schedule(c, p->from, &p->options);
+  s->records = a->records;
   tirc_auto_schedule(s, a->options.rules, &limits, p->options.print ? hand_out_text : NULL,
                      p->options.trace ? hand_out_trace : NULL, p,
                      listener.tried ? &listener : NULL);
@@ -456,7 +458,13 @@ tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_options *auto
                              const tirc_schedule_options *options, tirc_module **out,
                              tirc_error **error) {
   NEED(m, out);
-  AutoRun a = {.schedule = {.from = m}};
+  return tirc_api_auto(m, auto_options, options, NULL, out, error);
+}
+
+tirc_status tirc_api_auto(const tirc_module *m, const tirc_auto_options *auto_options,
+                          const tirc_schedule_options *options, const SchedRecords *records,
+                          tirc_module **out, tirc_error **error) {
+  AutoRun a = {.schedule = {.from = m}, .records = records};
   if (auto_options) a.options = *auto_options;
   if (options) a.schedule.options = *options;
   return tirc_api_make_module(run_rules, &a, &a.schedule.sources, &a.schedule.result, out, error);

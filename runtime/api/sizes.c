@@ -6,6 +6,7 @@
 
 #include "ir/tree/annotations.h"
 #include "ir/tree/symbols.h"
+#include "passes/lower/lower.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -124,3 +125,118 @@ tirc_status tirc_module_with_sizes(const tirc_module *m, const char *sizes, tirc
   WithSizes p = {.from = m, .text = sizes, .sources = m->sources};
   return tirc_api_make_module(set_sizes, &p, &p.sources, &p.result, out, error);
 }
+
+/* --- one of them ------------------------------------------------------------------------------ */
+
+typedef struct ForSizes {
+  const tirc_module *from;
+  int n;
+  const tirc_size_range *at;
+  Sources sources;
+  tirc_module *result;
+} ForSizes;
+
+/* The extent of that name: a symbol, or a scalar, which stays a parameter. NULL: there is none. */
+static Expr size_called(Tirc *c, const Func *f, const char *name, bool *is_symbol) {
+  Expr *symbols, *all;
+  const int n = tirc_symbolic_params(c, f, &symbols), m = tirc_extent_params(c, f, &all);
+  for (int i = 0; i < m; i++) {
+    if (strcmp(all[i]->u.s, name) != 0) continue;
+    *is_symbol = i < n;
+    return all[i];
+  }
+  return NULL;
+}
+
+static const Func *for_sizes(Tirc *c, const ForSizes *p, const Func *f, bool *found) {
+  PtrMap numbers = {0};
+  VEC(Expr) usual = {0};
+  bool is_symbol;
+  Attrs attrs = tirc_attrs_remove(c, f->attrs, tirc_key(KEY_SIZES));
+  for (int i = 0; i < p->n; i++) {
+    const tirc_size_range *r = &p->at[i];
+    const Expr size = size_called(c, f, r->name, &is_symbol);
+    if (!size) continue;
+    found[i] = true;
+    if (r->least == r->most && is_symbol) {
+      tirc_map_set(c, &numbers, size, tirc_int(c, size->dtype, r->least));
+      continue;
+    }
+    vec_push(c, usual, tirc_string(c, r->name));
+    vec_push(c, usual, tirc_int(c, DT_INT64, (r->least + r->most + 1) / 2));
+  }
+  Func *to = tirc_copy(c, tirc_func_with_extents(c, f, &numbers), 1);
+  if (usual.n)
+    attrs = tirc_attrs_set(c, attrs, tirc_key(KEY_USUAL_SIZES),
+                           tirc_expr(c, OP_DICT, DT_HANDLE, usual.n, usual.at));
+  to->attrs = attrs;
+  return to;
+}
+
+static void make_for_sizes(Tirc *c, void *self) {
+  ForSizes *p = self;
+  const Module *from = p->from->m;
+  tirc_context_depend(c, p->from->c);
+  Module *m = tirc_copy(c, from, 1);
+  const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs + 1);
+  bool *found = tirc_new_array(c, bool, p->n + 1);
+  for (int i = 0; i < m->n_funcs; i++) funcs[i] = for_sizes(c, p, from->funcs[i], found);
+  for (int i = 0; i < p->n; i++)
+    if (!found[i])
+      tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL,
+                "no function has an extent %s which only a call tells", p->at[i].name);
+  m->c = c;
+  m->funcs = funcs;
+  p->result = tirc_api_module(c, m, &p->sources);
+}
+
+tirc_status tirc_module_for_sizes(const tirc_module *m, int n, const tirc_size_range *sizes,
+                                  tirc_module **out, tirc_error **error) {
+  NEED(m, LIST(n, sizes), out);
+  ForSizes p = {.from = m, .n = n, .at = sizes, .sources = m->sources};
+  return tirc_api_make_module(make_for_sizes, &p, &p.sources, &p.result, out, error);
+}
+
+typedef struct AskedSizes {
+  const tirc_module *m;
+  int n;
+  tirc_size_range *out;
+} AskedSizes;
+
+/* A number, or a pair. */
+static bool read_asked(Expr e, tirc_size_range *out) {
+  const bool pair = e->op == OP_TUPLE && e->n == 2;
+  return pair ? tirc_const_int(e->args[0], &out->least) && tirc_const_int(e->args[1], &out->most)
+              : tirc_const_int(e, &out->least) && tirc_const_int(e, &out->most);
+}
+
+static void gather_asked(Tirc *c, void *self) {
+  AskedSizes *a = self;
+  VEC(tirc_size_range) all = {0};
+  const Module *m = a->m->m;
+  for (int f = 0; f < m->n_funcs && !all.n; f++) {
+    const Expr sizes = tirc_attrs_get(m->funcs[f]->attrs, tirc_key(KEY_SIZES));
+    for (int i = 0; sizes && sizes->op == OP_DICT && i + 1 < sizes->n; i += 2)
+      for (int k = 0; k < sizes->args[i + 1]->n; k++) {
+        tirc_size_range r = {.name = sizes->args[i]->u.s};
+        if (read_asked(sizes->args[i + 1]->args[k], &r)) vec_push(c, all, r);
+      }
+  }
+  a->n = all.n;
+  a->out = calloc((size_t)all.n + 1, sizeof *a->out);
+  if (!a->out) tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
+  for (int i = 0; i < all.n; i++) a->out[i] = all.at[i];
+}
+
+tirc_status tirc_module_sizes(const tirc_module *m, int *n, tirc_size_range **out,
+                              tirc_error **error) {
+  NEED(m, n, out);
+  AskedSizes a = {.m = m};
+  const tirc_status status = tirc_api_scratch(gather_asked, &a, &m->sources, error);
+  if (status != TIRC_OK) return status;
+  *n = a.n;
+  *out = a.out;
+  return TIRC_OK;
+}
+
+void tirc_sizes_free(tirc_size_range *sizes) { free(sizes); }

@@ -84,7 +84,8 @@ CREATE INDEX trial_by_speed ON trial (task, seconds, id);
 -- Cost models and other things that were learnt; one a kind and target.
 CREATE TABLE model (
   id TEXT PRIMARY KEY,                -- of kind and target
-  kind TEXT NOT NULL,                 -- cost, knobs, ...
+  kind TEXT NOT NULL,                 -- cost, knobs, ...; sizes of HASH: of the program of that
+                                      -- hash, {"sizes": ["n=1,4,64-512"]} in the description
   target TEXT NOT NULL,
   description TEXT NOT NULL,          -- JSON: features' version, rank correlation, ...
   trained_on BIGINT NOT NULL,         -- how many trials

@@ -35,6 +35,23 @@ TIRC_API tirc_status tirc_module_in_dialect(const tirc_module *m, const char *di
  * each other, of an extent that only a call tells. Refused where no function has it. */
 TIRC_API tirc_status tirc_module_with_sizes(const tirc_module *m, const char *sizes,
                                             tirc_module **out, tirc_error **error);
+/* A size of a program, such as n: one number where least equals most, or a range. */
+typedef struct tirc_size_range {
+  const char *name;
+  int64_t least, most;
+} tirc_size_range;
+/* What tirc_module_with_sizes noted, size by size, in ascending order; n: how many, 0: nothing. The
+ * names are the module's; free the list with tirc_sizes_free. */
+TIRC_API tirc_status tirc_module_sizes(const tirc_module *m, int *n, tirc_size_range **out,
+                                       tirc_error **error);
+TIRC_API void tirc_sizes_free(tirc_size_range *sizes);
+/* The program as it is tuned for some of its sizes, at most one range of each: an extent that is
+ * one number is that number, and of a range rules have the middle in mind (T.func_attr(
+ * {"usual_sizes": {"n": 288}})), while the program takes every size. Ranges that were noted are
+ * gone. Refused where no function has a size of that name. */
+TIRC_API tirc_status tirc_module_for_sizes(const tirc_module *m, int n,
+                                           const tirc_size_range *sizes, tirc_module **out,
+                                           tirc_error **error);
 /* A method of schedules, given by its name in either dialect, as this one calls it: get_sblock for
  * get_block. NULL: there is no such dialect. */
 TIRC_API const char *tirc_method_name(const char *dialect, const char *method);

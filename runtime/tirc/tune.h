@@ -117,6 +117,12 @@ TIRC_API tirc_status tirc_module_tuned(const tirc_module *m, const char *databas
                                        const tirc_auto_options *auto_options,
                                        const tirc_schedule_options *options, tirc_module **out,
                                        tirc_error **error);
+/* Notes in a database (NULL: the default) for which sizes a program was tuned: those that
+ * tirc_module_with_sizes noted in it. From then on tirc_module_tuned makes of the program, also
+ * where no sizes are noted in it, a function that chooses by them: each number and range has the
+ * best schedule of tirc_module_for_sizes. target: NULL for "haswell". */
+TIRC_API tirc_status tirc_module_keep_sizes(const tirc_module *m, const char *database,
+                                            const char *target, tirc_error **error);
 
 TIRC_C_END
 #endif

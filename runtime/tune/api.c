@@ -4,6 +4,7 @@
 #include "ir/number.h"
 #include "ir/stack.h"
 
+#include "by_sizes.h"
 #include "codegen/llvm/llvm.h"
 #include "passes/replay/replay.h"
 #include "passes/search/space.h"
@@ -93,9 +94,9 @@ static void replay_plain(Tirc *c, void *self) {
   t->result->intrins = s->intrins;
 }
 
-static tirc_status replay_record(const tirc_module *m, const char *trace,
-                                 const tirc_schedule_options *options, tirc_module **out,
-                                 tirc_error **error) {
+tirc_status tirc_replay_record(const tirc_module *m, const char *trace,
+                               const tirc_schedule_options *options, tirc_module **out,
+                               tirc_error **error) {
   Tuned t = {.from = m, .trace = trace};
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
@@ -127,7 +128,7 @@ static void tell_record(const Record *r, const tirc_db_trial *trial) {
 }
 
 static tirc_status take_record(Record *r, const tirc_db_trial *trial, tirc_error **error) {
-  const tirc_status status = replay_record(r->m, trial->trace, r->options, r->out, error);
+  const tirc_status status = tirc_replay_record(r->m, trial->trace, r->options, r->out, error);
   r->fits = status == TIRC_OK;
   if (r->fits) tell_record(r, trial);
   return status;
@@ -140,15 +141,15 @@ static bool take_next(void *self, const tirc_db_trial *trial) {
   return !r->fits;
 }
 
-static tirc_status best_record(tirc_db *db, const Record *r, const char *target, int threads,
-                               tirc_db_trial **best, tirc_error **error) {
+tirc_status tirc_best_record(tirc_db *db, const tirc_module *m, const char *target, int threads,
+                             tirc_db_trial **best, tirc_error **error) {
   char profile[160];
   tirc_machine_profile(profile, sizeof profile);
-  const tirc_status status = tirc_db_best(db, r->m, target, threads, profile, best, error);
+  const tirc_status status = tirc_db_best(db, m, target, threads, profile, best, error);
   if (status != TIRC_NO) return status;
   tirc_error_free(*error);
   *error = NULL;
-  return tirc_db_best(db, r->m, target, threads, NULL, best, error);
+  return tirc_db_best(db, m, target, threads, NULL, best, error);
 }
 
 /* This machine's, else any machine's; where that one cannot be applied, as one of another version
@@ -161,7 +162,7 @@ static tirc_status find_record(Record *r, const char *database, const char *targ
   tirc_error *later = NULL;
   tirc_status status = tirc_db_open(database, TIRC_DB_READ, &db, error);
   r->opened = status == TIRC_OK;
-  if (status == TIRC_OK) status = best_record(db, r, target, threads, &best, error);
+  if (status == TIRC_OK) status = tirc_best_record(db, r->m, target, threads, &best, error);
   r->found = status == TIRC_OK;
   if (status == TIRC_OK && take_record(r, best, error) != TIRC_OK) {
     tirc_schedule_options quiet = r->options ? *r->options : (tirc_schedule_options){0};
@@ -181,8 +182,8 @@ static tirc_status find_record(Record *r, const char *database, const char *targ
 }
 
 /* Warns, or, where warnings are errors, fails. */
-static tirc_status not_tuned(const tirc_schedule_options *o, const char *message,
-                             tirc_error **error) {
+tirc_status tirc_not_tuned(const tirc_schedule_options *o, const char *message,
+                           tirc_error **error) {
   if (o && o->warn && !o->strict) o->warn(o->self, NULL, 0, 0, message, "not-tuned");
   if (!o || !o->strict) return TIRC_OK;
   if (error)
@@ -226,7 +227,7 @@ static tirc_status tuned(const tirc_module *m, const char *database, int threads
              "schedule it; tirc tune looks for one",
              threads, plural, target);
   tirc_error_free(e);
-  status = not_tuned(options, message, error);
+  status = tirc_not_tuned(options, message, error);
   return status == TIRC_OK ? tirc_module_auto(m, auto_options, options, out, error) : status;
 }
 
@@ -243,7 +244,10 @@ typedef struct AskedTuned {
 
 static void make_tuned(void *self) {
   AskedTuned *t = self;
-  t->status = tuned(t->m, t->database, t->threads, t->how, t->options, t->out, t->error);
+  const bool by_sizes = tirc_tuned_by_sizes(t->m, t->database, t->threads, t->how, t->options,
+                                            t->out, &t->status, t->error);
+  if (!by_sizes)
+    t->status = tuned(t->m, t->database, t->threads, t->how, t->options, t->out, t->error);
 }
 
 tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,

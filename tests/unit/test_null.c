@@ -81,6 +81,7 @@ static void modules(void **state) {
   tirc_module *m = w->m, *out = NULL;
   char *s = NULL;
   int n = 0;
+  tirc_size_range *sizes = NULL;
   REFUSED(tirc_module_read(NULL, 0, NULL, &out, E));
   REFUSED(tirc_module_read("no.tir", -1, NULL, &out, E));
   REFUSED(tirc_module_read("no.tir", 1, NULL, &out, E));
@@ -97,6 +98,13 @@ static void modules(void **state) {
   REFUSED(tirc_module_with_sizes(NULL, "n=1", &out, E));
   REFUSED(tirc_module_with_sizes(m, NULL, &out, E));
   REFUSED(tirc_module_with_sizes(m, "n=1", NULL, E));
+  REFUSED(tirc_module_sizes(NULL, &n, &sizes, E));
+  REFUSED(tirc_module_sizes(m, NULL, &sizes, E));
+  REFUSED(tirc_module_sizes(m, &n, NULL, E));
+  REFUSED(tirc_module_for_sizes(NULL, 0, NULL, &out, E));
+  REFUSED(tirc_module_for_sizes(m, 1, NULL, &out, E));
+  REFUSED(tirc_module_for_sizes(m, 0, NULL, NULL, E));
+  REFUSED(tirc_module_keep_sizes(NULL, NULL, NULL, E));
   REFUSED(tirc_module_hash(NULL, &s, E));
   REFUSED(tirc_module_hash(m, NULL, E));
   REFUSED(tirc_module_compare(m, NULL, &s, E));

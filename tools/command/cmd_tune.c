@@ -3,6 +3,7 @@
 #include "tools/records/fact_words.h"
 #include "tune_model.h"
 #include "tune_show.h"
+#include "tune_sizes.h"
 
 #include "ir/cpu.h"
 
@@ -15,6 +16,7 @@ typedef struct Tune {
   tirc_tune_task *tasks;
   TuneTable table;  /* a row a task */
   ModelTasks model; /* the functions of a model, or none */
+  SizedCases sized; /* the programs that are tuned for several sizes */
   double start;     /* of the time that --seconds gives */
 } Tune;
 
@@ -231,6 +233,7 @@ static int load_cases(Tune *t) {
 static int make_tasks(Tune *t) {
   Bench *b = &t->cases;
   int status = load_cases(t);
+  if (status == DONE && !t->model.n) status = cases_by_sizes(b, &t->sized);
   if (status != DONE) return status;
   t->tasks = tirc_alloc_array(memory, (size_t)b->n_cases + 1, sizeof *t->tasks);
   const bool is_script = t->o->run.make.from.output && strcmp(t->o->run.make.from.output, "-") == 0;
@@ -250,6 +253,7 @@ static int make_tasks(Tune *t) {
 static void release(Tune *t) {
   for (int i = 0; i < t->cases.n_cases; i++) release_case(&t->cases.cases[i]);
   free_cases(&t->cases);
+  free_sized_cases(&t->sized);
   free_model_tasks(&t->model);
 }
 
@@ -399,6 +403,7 @@ static int tune(Tune *t) {
   clear_table(&t->table);
   if (tuned == TIRC_BAD) return report(e);
   status = finish(t, results, e);
+  if (status == DONE) status = keep_sizes(&t->sized, o->run.make.database, o->run.make.from.target);
   tirc_tune_results_free(t->cases.n_cases, results);
   return status;
 }

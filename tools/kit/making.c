@@ -52,7 +52,7 @@ int check_auto(const Making *o) {
   if (!is_automatic(o) && (o->rules || o->explain_auto))
     return complain("add --auto", "%s goes with --auto", o->rules ? "--rules" : "--explain-auto");
   if (!is_automatic(o) && o->from.sizes.n)
-    return complain("add --auto", "--sizes goes with --auto");
+    return complain("add --auto, or --tuned", "--sizes goes with --auto");
   if (is_automatic(o) && o->trace_json)
     return complain("leave one of them out", "a schedule is a trace or --auto, not both");
   return DONE;

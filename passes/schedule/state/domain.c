@@ -147,6 +147,17 @@ void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope) {
     }
 }
 
+/* Conditions on sizes and loops that stand between a loop or block and what is around it. */
+static void learn_conditions(Tirc *c, Analyzer *a, SRef *inner) {
+  const Steps between = tirc_steps_between(c, inner);
+  for (int i = 0; i < between.n; i++) {
+    const Stmt branch = between.at[i].stmt;
+    if (branch->kind != STMT_IF || tirc_loads_or_calls(branch->u.branch.cond)) continue;
+    const Expr cond = branch->u.branch.cond;
+    (void)tirc_enter_constraint(a, between.at[i].negated ? tirc_not(c, cond) : cond);
+  }
+}
+
 Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   Analyzer *a = tirc_analyzer(s->c);
   int n = 0;
@@ -154,6 +165,7 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   SRef **path = tirc_new_array(s->c, SRef *, n);
   for (SRef *r = sref; r; r = r->parent) path[--n] = r;
   for (int i = 0; i == 0 || path[i - 1] != sref; i++) {
+    if (i) learn_conditions(s->c, a, path[i]);
     if (tirc_is_loop(path[i]))
       tirc_bind_loop(a, tirc_loop_of(path[i]));
     else
