@@ -11,8 +11,10 @@ typedef struct CSource {
   int vector_bytes;        /* of the registers that the code is for: 16, 32 or 64; 0: the code is
                             * C11 (and C17) without extensions, and has loops over lanes */
   const char *flag;        /* of compilers, for the processor (tirc_cpu_c_flag); or NULL */
-  bool is_no_alloc;        /* memory that the function does not have is an error */
-  bool packed;             /* also int NAME__packed(void **args), as machine code has it */
+  bool has_runtime; /* also int NAME__rt(..., const tirc_runtime *), which NAME calls with none:
+                     * loops on the caller's threads */
+  bool is_no_alloc; /* memory that the function does not have is an error */
+  bool packed;      /* also int NAME__packed(void **args), as machine code has it */
   /* The function of a model follows, which says what codes mean (tirc_c_entry): which functions it
    * calls, the others are left out. NULL: none follows. */
   const bool *called;

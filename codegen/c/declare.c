@@ -61,10 +61,11 @@ void tirc_cg_declare_with_runtime(Text *t, const char *declaration) {
 }
 
 /* runtime/kernel/runtime_abi.h, under the same guard. */
-static const char runtime[] =
+const char tirc_cg_runtime_type[] =
     "\n/* Threads and workspace of the program's own. NAME__rt, which objects and shared objects\n"
-    " * have, is NAME with a runtime as its last argument; C source has none, its loops are\n"
-    " * OpenMP's. What is NULL in it the code does itself: loops in the caller, workspace from\n"
+    " * have, and C source by --runtime, is NAME with a runtime as its last argument. In other C\n"
+    " * source loops are OpenMP's. What is NULL in it the code does itself: loops in the caller, "
+    "workspace from\n"
     " * aligned_alloc. self goes to each of its functions.\n"
     " *   parallel_for: runs body(i, closure) for each i in [0, n), once, in any order, on any\n"
     " *     threads, and returns when all are done; chunks: hand out at most so many contiguous\n"
@@ -124,7 +125,7 @@ const char *tirc_c_header(Tirc *c, const Module *m, bool of_model, bool source_a
                 "#define restrict __restrict\n"
                 "extern \"C\" {\n"
                 "#endif\n");
-  if (!source_alone) tirc_text_add(&t, runtime);
+  if (!source_alone) tirc_text_add(&t, tirc_cg_runtime_type);
   const char *const *symbols = tirc_symbols(c, m);
   const int n = of_model ? 0 : m->n_funcs; /* a model's operators are local */
   for (int i = 0; i < n; i++) declare(&g, &t, m->funcs[i], symbols[i], source_alone);

@@ -26,7 +26,7 @@ typedef struct Tile {
 
 /* Memory that must be freed on every way out, innermost first. */
 typedef struct Held {
-  const char *name;
+  const char *name, *bytes;
   struct Held *outer;
 } Held;
 
@@ -50,6 +50,7 @@ typedef struct CFile {
   Text lane_texts;       /* of those */
   bool uses_stdlib;
   bool uses_zero;     /* in this function: a 0 that compilers do not know */
+  bool rounds;        /* likewise of this function; */
   bool uses_rounding; /* some function has conversions that gcc must be kept from losing */
   bool restrict_data;
   Held *held;
@@ -57,7 +58,9 @@ typedef struct CFile {
   bool in_parallel, leaves; /* inside of a parallel loop; and something has left it */
   Expr mask;                /* the lanes that the store at hand stores; NULL: all */
   int n_parallel;
-  int n_lets; /* variables of expressions, where they stand in front of the statement */
+  Text bodies;  /* of parallel loops, which stand before the function */
+  bool uses_rt; /* in the body at hand */
+  int n_lets;   /* variables of expressions, where they stand in front of the statement */
 } CFile;
 
 extern const Language tirc_c_language; /* types.c */
@@ -99,7 +102,7 @@ const char *tirc_cg_element(Gen *g, Buffer b, Expr index, int64_t k);
 /* The variable of a register tile that has these lanes of the index; NULL for other buffers. */
 const char *tirc_cg_tile_piece(Gen *g, Buffer b, Expr index, int first, int n);
 void tirc_cg_note_written(Gen *g, Buffer b);
-void tirc_cg_free(Gen *g, const char *name); /* memory of the heap */
+void tirc_cg_free(Gen *g, const Held *h); /* memory of the heap */
 
 /* --- pairs.c -------------------------------------------------------------------------------- */
 /* Both stores by a helper, if they are a pair (codegen/pairs.h). */
@@ -129,6 +132,13 @@ void tirc_cg_leave_if(Gen *g, const char *cond, const char *status);
 Text *tirc_cg_begin_body(Gen *g, Text *body);
 void tirc_cg_end_body(Gen *g, Text *outer, const Text *body);
 
+/* --- parallel.c ----------------------------------------------------------------------------- */
+/* A loop on the threads of the runtime; its body is a function of its own. n: how many steps. */
+void tirc_cg_parallel(Gen *g, const For *loop, const char *first, const char *n, const char *chunks,
+                      const char *schedule);
+/* Whether something in a statement uses the buffer within a loop on threads. */
+bool tirc_cg_is_shared(Gen *g, Buffer b, Stmt s);
+
 /* --- declare.c ------------------------------------------------------------------------------ */
 /* What a comment says behind the symbol g->func of f: "" where it is the function's name, or for
  * main the one that was asked for. */
@@ -138,6 +148,8 @@ const char *tirc_cg_declaration(Gen *g, const Signature *s, Name ***names);
 /* Of int NAME(...) also int NAME__rt(..., const tirc_runtime *), which machine code has beside it.
  */
 void tirc_cg_declare_with_runtime(Text *t, const char *declaration);
+/* The type tirc_runtime, with what it is. */
+extern const char tirc_cg_runtime_type[];
 
 /* --- error_text.c --------------------------------------------------------------------------- */
 /* The function NAME_error_text for the codes of one function, or of all (NULL); its declaration. */

@@ -278,10 +278,36 @@ static void on_stack(Gen *g, Stmt s, Name *name, int64_t bytes) {
   tirc_cg_end_body(g, outer, &body);
 }
 
-void tirc_cg_free(Gen *g, const char *name) {
+void tirc_cg_free(Gen *g, const Held *h) {
   const bool is_plain = tirc_cg_is_portable(g);
-  tirc_src_line(g, "%s(%s);", is_plain ? tirc_src_helper(g, HELPER_FREE_PLAIN, DT_VOID) : "free",
-                name);
+  const char *own = is_plain ? tirc_src_helper(g, HELPER_FREE_PLAIN, DT_VOID) : "free";
+  if (h->bytes) {
+    tirc_src_line(g, "if (tirc_rt && tirc_rt->free)");
+    tirc_src_line(g, "  tirc_rt->free(tirc_rt->self, %s, %s);", h->name, h->bytes);
+    tirc_src_line(g, "else");
+    tirc_src_line(g, "  %s(%s);", own, h->name);
+  } else {
+    tirc_src_line(g, "%s(%s);", own, h->name);
+  }
+}
+
+/* The pointer to so many bytes, and what frees them. */
+static Held allocate(Gen *g, const char *type, const Name *name, const char *size) {
+  const HelperId id = tirc_cg_is_portable(g) ? HELPER_ALLOC_PLAIN : HELPER_ALLOC;
+  const char *alloc = tirc_src_helper(g, id, DT_VOID), *bytes = NULL;
+  const char *star = g->file->restrict_data ? "*restrict " : "*";
+  g->file->uses_stdlib = true;
+  if (g->file->what->has_runtime) {
+    bytes = tirc_src_name(g, tirc_format(g->c, "%s_bytes", name->s));
+    g->file->uses_rt = true;
+    tirc_src_line(g, "const size_t %s = %s;", bytes, size);
+    tirc_src_line(g, "%s %s%s = tirc_rt && tirc_rt->alloc ? tirc_rt->alloc(tirc_rt->self, %s)",
+                  type, star, name->s, bytes);
+    tirc_src_line(g, "    : %s(%s);", alloc, bytes);
+  } else {
+    tirc_src_line(g, "%s %s%s = %s(%s);", type, star, name->s, alloc, size);
+  }
+  return (Held){name->s, bytes, g->file->held};
 }
 
 static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
@@ -302,16 +328,12 @@ static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
                   : "%s of %s lays weights out when the program begins, and --no-alloc has "
                     "no place for it",
               name->s, g->file->func);
-  const HelperId alloc = tirc_cg_is_portable(g) ? HELPER_ALLOC_PLAIN : HELPER_ALLOC;
-  tirc_src_line(g, "%s *%s%s = %s(%s);", type, g->file->restrict_data ? "restrict " : "", name->s,
-                tirc_src_helper(g, alloc, DT_VOID), size);
+  Held held = allocate(g, type, name, size);
   tirc_cg_leave_if(g, tirc_format(g->c, "!%s", name->s), "1");
-  g->file->uses_stdlib = true;
-  Held held = {name->s, g->file->held};
   g->file->held = &held;
   tirc_src_stmt(g, s->u.alloc.body);
   g->file->held = held.outer;
-  tirc_cg_free(g, name->s);
+  tirc_cg_free(g, &held);
 }
 
 static const char *constant_in_memory(Gen *g, Expr e) {

@@ -25,6 +25,25 @@ static void write_packed(Gen *g, const Signature *s) {
   tirc_text_addf(g->out, "  return %s(%s);\n}\n", g->file->func, s->n ? call.at : "");
 }
 
+/* NAME with what it is without threads of the caller's. */
+static void write_without_runtime(Gen *g, const char *declaration, const Signature *s,
+                                  Name *const *names) {
+  tirc_src_open(g, "%s {", declaration);
+  Text args = {.c = g->c};
+  tirc_text_add(&args, "");
+  for (int i = 0; i < s->n; i++) tirc_text_addf(&args, "%s, ", names[i]->s);
+  tirc_src_line(g, "return %s__rt(%sNULL);", g->file->func, args.at);
+  tirc_src_close(g);
+}
+
+/* int NAME(a, b) as int NAME__rt(a, b, const tirc_runtime *tirc_rt). */
+static const char *with_runtime(Gen *g, const char *declaration, const Signature *s) {
+  const char *params = strchr(declaration, '(') + 1;
+  return tirc_format(g->c, "%.*s__rt(%.*s%sconst tirc_runtime *tirc_rt)",
+                     (int)(params - 1 - declaration), declaration,
+                     s->n ? (int)strlen(params) - 1 : 0, params, s->n ? ", " : "");
+}
+
 static bool is_cast(Expr e, DType from, DType to) {
   return e->op == OP_CAST && tirc_dtype_equal(tirc_dtype_lanes(e->args[0]->dtype, 1), from) &&
          tirc_dtype_equal(tirc_dtype_lanes(e->dtype, 1), to);
@@ -55,7 +74,15 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
   g->file->stack_bytes = 0;
   g->file->uses_zero = false;
   const int mark = g->taken.n;
-  const char *declaration = tirc_cg_declaration(g, &s, &names);
+  const char *declaration = tirc_cg_declaration(g, &s, &names), *plain = declaration;
+  const bool on_runtime = g->file->what->has_runtime;
+  Text all = {.c = g->c}, *page = g->out;
+  if (on_runtime) {
+    tirc_text_addf(g->out, "\n%s;\n", declaration);
+    declaration = with_runtime(g, declaration, &s);
+    g->out = &all;
+    g->file->bodies = (Text){.c = g->c};
+  }
   const char *why = tirc_cg_symbol_note(g, f);
   if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
   /* A model's operators are its own affair; inlined they would be one huge function. */
@@ -64,6 +91,7 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
                                                : "static __attribute__((noinline)) ";
   tirc_text_addf(g->out, "\n%s%s;\n", place, declaration);
   const bool is_rounding = may_lose_rounding(f);
+  g->file->rounds = is_rounding;
   g->file->uses_rounding |= is_rounding;
   tirc_src_open(g, "%s%s%s {", g->file->what->called ? "static " : "",
                 is_rounding ? "TIRC_ROUNDS " : "", declaration);
@@ -79,9 +107,16 @@ static void write_function(Gen *g, const Func *f, const char *symbol) {
   }
   for (int i = 0; i < s.n; i++)
     if (!names[i]->used) tirc_src_line(g, "(void)%s;", names[i]->s);
+  if (on_runtime) tirc_src_line(g, "(void)tirc_rt;");
   tirc_cg_end_body(g, outer, &body);
   tirc_src_line(g, "return 0;");
   tirc_src_close(g);
+  if (on_runtime) {
+    write_without_runtime(g, plain, &s, names);
+    g->out = page;
+    if (g->file->bodies.n) tirc_text_add(g->out, g->file->bodies.at);
+    tirc_text_add(g->out, all.at);
+  }
   g->taken.n = mark;
   if (g->file->what->packed) write_packed(g, &s);
   if (!g->file->what->called && tirc_may_fail(&g->file->failures, f))
@@ -152,6 +187,7 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   tirc_text_add(&t, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
   if (file.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
   tirc_text_add(&t, "#include <string.h>\n");
+  if (what->has_runtime) tirc_text_add(&t, tirc_cg_runtime_type);
   write_words(&g, &t);
   write_types(&g, &t);
   if (file.uses_rounding)

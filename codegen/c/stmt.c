@@ -23,8 +23,12 @@ static const char *way_out(Gen *g) { return tirc_format(g->c, "next_%d", g->file
 
 void tirc_cg_leave_if(Gen *g, const char *cond, const char *status) {
   tirc_src_open(g, "if (%s) {", cond);
-  for (Held *h = g->file->held; h; h = h->outer) tirc_cg_free(g, h->name);
-  if (g->file->in_parallel) {
+  for (Held *h = g->file->held; h; h = h->outer) tirc_cg_free(g, h);
+  if (g->file->in_parallel && g->file->what->has_runtime) {
+    g->file->leaves = true;
+    tirc_src_line(g, "*tirc_k->tirc_status = %s;", status);
+    tirc_src_line(g, "return;");
+  } else if (g->file->in_parallel) {
     g->file->leaves = true;
     directive(g, "ifdef _OPENMP");
     directive(g, "pragma omp atomic write");
@@ -112,6 +116,22 @@ static const char *schedule_of(Gen *g, Stmt s) {
   return tirc_format(g->c, "dynamic, %s > 0 ? (%s - 1) / %lld + 1 : 1", steps, steps, (long long)n);
 }
 
+/* Into how many pieces at most; 0: as the runtime likes. */
+static const char *chunks_of(Gen *g, const For *loop) {
+  int64_t n = 0;
+  Expr wish = tirc_attrs_get(loop->annotations, tirc_key(KEY_PARALLEL_CHUNKS));
+  if (wish) (void)tirc_const_int(wish, &n);
+  return tirc_format(g->c, "%lld", (long long)n);
+}
+
+static void gen_on_runtime(Gen *g, Stmt s, const char *min, const char *end) {
+  const For *loop = &s->u.loop;
+  const bool counted = may_end_beyond(loop) || tirc_is_int(loop->min, 0);
+  const char *n = counted ? end : tirc_format(g->c, "(int64_t)(%s) - (int64_t)(%s)", end, min);
+  const char *first = tirc_is_int(loop->min, 0) ? NULL : min;
+  tirc_cg_parallel(g, loop, first, n, chunks_of(g, loop), schedule_of(g, s));
+}
+
 /* An iteration cannot return: it leaves its status in a variable, for after the loop. */
 static void gen_parallel(Gen *g, Stmt s, const char *min, const char *end) {
   const For *loop = &s->u.loop;
@@ -152,7 +172,9 @@ void tirc_cg_for(Gen *g, Stmt s) {
   tirc_src_note(g, tirc_note_loop(g->notes, loop->var, &g->note));
   if (wrap) tirc_src_open(g, "{");
   const char *end = end_of(g, loop, &min);
-  if (loop->kind == LOOP_PARALLEL && !g->file->in_parallel) {
+  if (loop->kind == LOOP_PARALLEL && !g->file->in_parallel && g->file->what->has_runtime) {
+    gen_on_runtime(g, s, min, end);
+  } else if (loop->kind == LOOP_PARALLEL && !g->file->in_parallel) {
     gen_parallel(g, s, min, end);
   } else {
     loop_line(g, loop, min, end);

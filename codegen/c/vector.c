@@ -141,6 +141,7 @@ static bool search_stmt(Visitor *v, Stmt s) {
 
 Tile *tirc_cg_find_tile(Gen *g, Buffer b, Stmt body) {
   if (!tirc_src_computes(b->dtype) || tirc_cg_is_portable(g)) return NULL;
+  if (tirc_cg_is_shared(g, b, body)) return NULL;
   Search k = {.g = g, .b = b, .tile = tirc_new(g->c, Tile)};
   k.v = (Visitor){.expr = search_expr, .stmt = search_stmt, .self = &k};
   tirc_visit_stmt(&k.v, body);

@@ -156,15 +156,17 @@ static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *
 /* C source and headers. */
 typedef struct KindOfC {
   tirc_emit_kind kind;
-  bool is_header, is_portable, is_no_alloc;
+  bool is_header, is_portable, is_no_alloc, has_runtime;
 } KindOfC;
 
 static const KindOfC *kind_of_c(tirc_emit_kind kind) {
   static const KindOfC kinds[] = {{.kind = TIRC_EMIT_HEADER, .is_header = true},
                                   {.kind = TIRC_EMIT_C},
                                   {.kind = TIRC_EMIT_PORTABLE_C, .is_portable = true},
-                                  {TIRC_EMIT_NO_ALLOC_C, false, true, true},
-                                  {TIRC_EMIT_NO_ALLOC_HEADER, true, true, true}};
+                                  {TIRC_EMIT_NO_ALLOC_C, false, true, true, false},
+                                  {TIRC_EMIT_NO_ALLOC_HEADER, true, true, true, false},
+                                  {TIRC_EMIT_C_WITH_RUNTIME, false, false, false, true},
+                                  {TIRC_EMIT_PORTABLE_C_WITH_RUNTIME, false, true, false, true}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (kinds[i].kind == kind) return &kinds[i];
   return NULL;
@@ -240,6 +242,7 @@ static const char *c_text(Tirc *c, const KindOfC *kind, const Module *m, const M
                     .scheduled = m,
                     .called = entry ? called_by(c, entry, lowered) : NULL,
                     .is_no_alloc = kind->is_no_alloc,
+                    .has_runtime = kind->has_runtime,
                     .vector_bytes = kind->is_portable ? 0 : tirc_cpu_vector_bits(cpu) / 8,
                     .flag = flag});
 }
@@ -248,7 +251,7 @@ static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
   const char *main_name = p->options.main_name;
-  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_NO_ALLOC_HEADER)
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PORTABLE_C_WITH_RUNTIME)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
   const SourceOfKernels *kernels = source_of_kernels(p->kind);
@@ -258,6 +261,9 @@ static void emit(Tirc *c, void *self) {
                                              : tirc_lower(c, m, NULL, NULL);
   const char *cpu = tirc_cpu_or_default(p->options.target), *text = NULL;
   const KindOfC *as_c = kind_of_c(p->kind);
+  if (as_c && as_c->has_runtime && m->n_graphs)
+    tirc_fail(c, (Loc){0}, CODE_UNSUPPORTED, "--emit=obj has it, for a model, too",
+              "C source of a model has no NAME__rt: its loops are OpenMP's");
   if (as_c && as_c->is_no_alloc) lowered = without_alloc(c, lowered, m->n_graphs);
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
   if (m->n_graphs && (as_c || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);

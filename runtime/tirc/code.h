@@ -49,7 +49,11 @@ typedef enum tirc_emit_kind {
   /* The same without malloc, threads and large arrays on the stack: what a function needs beyond 1
    * KB an array is a parameter, or, of a model, a part of the workspace. And its header. */
   TIRC_EMIT_NO_ALLOC_C,
-  TIRC_EMIT_NO_ALLOC_HEADER
+  TIRC_EMIT_NO_ALLOC_HEADER,
+  /* C source, and portable C source, that has NAME__rt, too, as the header declares it: parallel
+   * loops on the caller's threads, and its memory. Of programs; a model is refused. */
+  TIRC_EMIT_C_WITH_RUNTIME,
+  TIRC_EMIT_PORTABLE_C_WITH_RUNTIME
 } tirc_emit_kind;
 /* Of a model, before it is made: the error that its object code, C source or header would end in
  * because a weight has an extent that is no number. Extents of inputs may be open: they lead the

@@ -191,8 +191,14 @@ int cmd_build(BuildOptions *o) {
   if (o->no_alloc && kind != TIRC_EMIT_C && kind != TIRC_EMIT_HEADER)
     return complain("--emit=c --no-alloc, and --emit=header --no-alloc",
                     "--no-alloc is about C source, and not about %s", wanted);
+  if (o->runtime && (kind != TIRC_EMIT_C || o->no_alloc))
+    return complain("--emit=c --runtime; objects and shared objects have NAME__rt in any case",
+                    "--runtime is about C source with an allocator, and not about %s%s", wanted,
+                    o->no_alloc ? " --no-alloc" : "");
   if (o->no_alloc)
     kind = kind == TIRC_EMIT_C ? TIRC_EMIT_NO_ALLOC_C : TIRC_EMIT_NO_ALLOC_HEADER;
+  else if (o->runtime)
+    kind = o->portable ? TIRC_EMIT_PORTABLE_C_WITH_RUNTIME : TIRC_EMIT_C_WITH_RUNTIME;
   else if (o->portable)
     kind = TIRC_EMIT_PORTABLE_C;
   if (is_for_gpu(kind) && !from->target)

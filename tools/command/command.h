@@ -31,7 +31,7 @@ typedef struct ApplyOptions {
 typedef struct BuildOptions {
   Making make;
   const char *emit, *figures, *weights_out;
-  bool annotate, weights_inside, portable, no_alloc;
+  bool annotate, weights_inside, portable, no_alloc, runtime;
 } BuildOptions;
 
 typedef struct RunOptions {
