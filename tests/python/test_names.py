@@ -237,3 +237,33 @@ def test_what_a_state_knows():
 def test_words_that_people_look_for(call, words):
     with pytest.raises(tvm.tir.ScheduleError, match=words):
         call(tvm.tir.Schedule(chain))
+
+
+def test_instructions_by_hand():
+    from tirc.tir.schedule import BlockRV, Instruction, InstructionKind, LoopRV, Trace
+    kind = InstructionKind.get
+    assert kind("GetBlock").is_pure and not kind("EnterPostproc").is_pure and kind("Split").name == "Split"
+    with pytest.raises(ValueError, match="no kind of instructions 'Spilt'"):
+        kind("Spilt")
+    b, i, outer, inner = BlockRV(), LoopRV(), LoopRV(), LoopRV()
+    get = Instruction(kind=kind("GetBlock"), inputs=[], attrs=["C", "main"], outputs=[b])
+    loops = Instruction(kind=kind("GetLoops"), inputs=[b], attrs=[], outputs=[i])
+    split = Instruction(kind=kind("Split"), inputs=[i, None, tvm.tir.IntImm("int32", 4)], attrs=[True, False], outputs=[outer, inner])
+    assert str(get) == '_ = sch.get_block(name="C", func_name="main")' and str(loops) == "_, = sch.get_loops(block=_)"
+    trace = Trace(insts=[get, loops], decisions={})
+    assert str(trace) == '\n'.join(("# from tvm import tir", "def apply_trace(sch: tir.Schedule) -> None:",
+                                    '  b0 = sch.get_block(name="C", func_name="main")', "  l1, = sch.get_loops(block=b0)"))
+    assert trace.as_json() == [[["GetBlock", [], ["C", "main"], ["b0"]], ["GetLoops", ["b0"], [], ["l1"]]], []]
+    trace.append(split)
+    sch = tvm.tir.Schedule(chain)
+    trace.apply_to_schedule(sch, remove_postproc=False)
+    assert [sch.get(x).extent for x in sch.get_loops("C")] == [2, 4]
+    assert trace.pop() is split and len(trace.insts) == 2 and trace.get_decision(trace.insts[0]) is None
+    empty = Trace([], {})
+    assert str(empty).endswith("  pass") and empty.pop() is None
+    sample = Instruction(kind("SampleCategorical"), [], [[tvm.tir.IntImm("int32", 3), 5], [tvm.tir.FloatImm("float32", 0.5), 0.5]], [tvm.tir.Var("v", "int32")])
+    assert Trace([sample], {sample: tvm.tir.IntImm("int32", 1)}).as_json()[1] == [[0, 1]]
+    with pytest.raises(ValueError, match="none before it gives"):
+        Trace([split], {})
+    with pytest.raises(AttributeError, match="belongs to no schedule"):
+        b.name

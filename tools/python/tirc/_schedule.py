@@ -7,10 +7,10 @@ import os
 import threading
 from ctypes import byref
 
-from . import _lib, _render, _source
+from . import _instructions, _lib, _render, _source
 from ._errors import ScheduleError
 from ._lib import Value, lib
-from ._module import IRModule, PrimFunc, as_module, as_text, in_dialect, structural_equal
+from ._module import IRModule, PrimFunc, as_module, as_text, in_dialect, parse, structural_equal
 from ._values import Deferred, Object, Typed, arguments, inward, outward
 from ._warnings import Listener
 
@@ -81,14 +81,41 @@ class Trace(Object, _render.Shown):
     insts, decisions, and the inputs, attrs and outputs of an instruction are copies, made when they are
     asked for: to change a list changes no trace. append and pop do; with_decision makes another trace."""
 
-    def __init__(self, owner, value=None):
-        if not isinstance(owner, _Owner):  # instructions, decisions
-            if not owner:
-                raise ValueError("a trace of no instructions belongs to no schedule")
-            own = _trace_of(owner[0]._owner)
-            made = own.from_insts(list(owner), dict(value or {}))
-            owner, value = made._owner, made._handle
-        Object.__init__(self, owner, value)
+    def __init__(self, insts, decisions=None):
+        self._by_hand = None
+        if not isinstance(insts, _Owner):
+            made = self._of(list(insts), dict(decisions or {}))
+            insts, decisions = made._owner, made._handle
+        Object.__init__(self, insts, decisions)
+
+    def _of(self, instructions, decisions):
+        if instructions and not any(map(_instructions.is_by_hand, instructions)):
+            return _trace_of(instructions[0]._owner).from_insts(instructions, decisions)
+        self._by_hand = instructions, decisions
+        nobodys = Schedule(parse("@T.prim_func\ndef main():\n    pass\n"))
+        return nobodys.trace.from_json(_instructions.as_json(instructions, decisions))
+
+    def append(self, inst, decision=None):
+        """Puts an instruction at the end, with its decision."""
+        if self._by_hand is None:
+            Object.__getattr__(self, "append")(inst, decision)
+            return
+        instructions, decisions = self._by_hand
+        self._by_hand = instructions + [inst], {**decisions, **({} if decision is None else {inst: decision})}
+        made = self._of(*self._by_hand)
+        self._owner, self._handle = made._owner, made._handle
+
+    def pop(self):
+        """Takes the last instruction off, and gives it; None: there is none, or it is a postprocessing step."""
+        if self._by_hand is None:
+            return Object.__getattr__(self, "pop")()
+        instructions, decisions = self._by_hand
+        if not instructions or instructions[-1].kind.name == "EnterPostproc":
+            return None
+        last = instructions[-1]
+        made = self._of(instructions[:-1], {i: d for i, d in decisions.items() if i is not last})
+        self._owner, self._handle = made._owner, made._handle
+        return last
 
     def script(self, **_):
         return str(self)

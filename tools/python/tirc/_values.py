@@ -15,6 +15,13 @@ class IntImm(int):
     dtype = "int32"
     _handle = None
 
+    def __new__(cls, *args):
+        """IntImm(3), or IntImm("int64", 3)."""
+        self = super().__new__(cls, args[-1] if args else 0)
+        if len(args) == 2:
+            self.dtype = str(args[0])
+        return self
+
     @property
     def value(self):
         return int(self)
@@ -23,18 +30,22 @@ class IntImm(int):
 class Object:
     """Something of a schedule's program: its attributes are those that a schedule script sees."""
 
-    def __init__(self, owner, value):
+    def __init__(self, owner=None, value=None):
         self._owner, self._handle = owner, value
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
+        if self._handle is None:
+            raise AttributeError("%s has no %s: it belongs to no schedule" % (type(self).__name__, name))
         out = self._owner.attribute(self._handle, name)
         if out.kind == _lib.OBJECT and out.type.decode() in _CALLABLE:
             return lambda *args, **keywords: self._owner.method(self._handle, name, args, keywords)
         return outward(self._owner, out)
 
     def _same(self, other):
+        if self._handle is None or getattr(other, "_handle", None) is None:
+            return self is other
         return (isinstance(other, Object) and self._handle.kind == other._handle.kind
                 and self._handle.owner == other._handle.owner
                 and self._handle.u.handle == other._handle.u.handle)
@@ -43,9 +54,11 @@ class Object:
         return self._same(other)
 
     def __hash__(self):
-        return hash((self._handle.kind, self._handle.u.handle))
+        return id(self) if self._handle is None else hash((self._handle.kind, self._handle.u.handle))
 
     def __str__(self):
+        if self._handle is None:
+            return "a %s of no schedule" % type(self).__name__
         with self._owner.lock:
             return _lib.string("schedule_text", self._owner.pointer, byref(self._handle))
 

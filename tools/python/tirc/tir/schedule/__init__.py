@@ -4,11 +4,11 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from ..._errors import ScheduleError
+from ..._instructions import Instruction, InstructionKind
 from ..._schedule import Schedule, Trace
 from ..._values import BlockRV, ExprRV, LoopRV, Object, StmtSRef, Typed
 
-BlockScope, Dependency, Instruction, InstructionKind = map(
-    Typed.named, ("BlockScope", "Dependency", "Instruction", "InstructionKind"))
+BlockScope, Dependency = map(Typed.named, ("BlockScope", "Dependency"))
 
 
 class CachedFlags(NamedTuple):
