@@ -1,12 +1,9 @@
 """tirc.ir: IRModule and comparisons; passes over modules."""
 
 import json
-import types
 
-from . import _transform as transform
-from ._module import GlobalVar, IRModule, PrimFunc, assert_structural_equal, parse, structural_equal, structural_hash
-
-module = types.SimpleNamespace(IRModule=IRModule)  # tvm.ir.module.IRModule
+from . import module, transform
+from .._module import GlobalVar, IRModule, PrimFunc, assert_structural_equal, parse, structural_equal, structural_hash
 
 
 def save_json(node):
@@ -28,7 +25,7 @@ def load_json(text):
 
 
 def __getattr__(name):
-    from . import _doors
+    from .. import _doors
     return _doors.missing("tirc.ir", name)
 
 
