@@ -1,6 +1,7 @@
 /* Finds LLVM's library and its functions. */
 #define LLVM_CALL_NAMES
 #include "calls.h"
+#include "llvm.h"
 
 #include <dlfcn.h>
 #include <llvm/Config/llvm-config.h>

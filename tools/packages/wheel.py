@@ -113,6 +113,9 @@ def pack(root, info, wheel):
 
 
 def main(build, folder):
+    for tool in "ldd", "readelf", "strip", "patchelf":
+        if not shutil.which(tool):
+            sys.exit("wheel: there is no %s; tools/setup --all installs it" % tool)
     build, folder = pathlib.Path(build), pathlib.Path(folder)
     version = json.loads(output("meson", "introspect", "--projectinfo", build))["version"]
     abi = re.search(r"^ABI = (\d+)$", (PACKAGE / "tirc" / "_lib.py").read_text(), re.M)[1]
