@@ -51,6 +51,16 @@ static Expr narrow(Mutator *m, Expr e) {
   }
 }
 
+static const Expr *narrow_indices(Mutator *m, int n, const Expr *indices) {
+  Narrow *k = m->self;
+  Expr *to = tirc_new_array(k->c, Expr, n);
+  for (int i = 0; i < n; i++) {
+    const Expr small = is_wide(indices[i]) ? narrow(m, indices[i]) : NULL;
+    to[i] = small ? small : tirc_mutate_expr(m, indices[i]);
+  }
+  return to;
+}
+
 static Expr rewrite_expr(Mutator *m, Expr e) {
   Narrow *k = m->self;
   Expr var = e->op == OP_VAR ? tirc_map_get(&k->vars, e) : NULL;
@@ -59,9 +69,9 @@ static Expr rewrite_expr(Mutator *m, Expr e) {
     Expr x = narrow(m, e->args[0]);
     if (x) return tirc_cast(k->c, e->dtype, x);
   }
-  if (e->op == OP_LOAD && k->in_kernel && e->n == 1) {
-    Expr index = narrow(m, e->args[0]);
-    if (index) return tirc_load(k->c, e->u.buffer, 1, &index);
+  if (e->op == OP_LOAD && k->in_kernel) {
+    const Expr *indices = narrow_indices(m, e->n, e->args);
+    return tirc_load(k->c, e->u.buffer, e->n, indices);
   }
   const bool compares = tirc_compares(e->op);
   if (compares && k->in_kernel && is_wide(e->args[0])) {
@@ -98,16 +108,18 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
     k->in_kernel = was;
     return s;
   }
-  Expr index = s->kind == STMT_STORE && k->in_kernel && s->u.store.n == 1
-                   ? narrow(m, s->u.store.indices[0])
-                   : NULL;
-  if (!index) return tirc_mutate_stmt_children(m, s);
-  Stmt to = tirc_store(k->c, s->u.store.buffer, 1, &index, tirc_mutate_expr(m, s->u.store.value));
+  if (s->kind != STMT_STORE || !k->in_kernel) return tirc_mutate_stmt_children(m, s);
+  const int n = s->u.store.n;
+  const Expr *indices = narrow_indices(m, n, s->u.store.indices);
+  Stmt to = tirc_store(k->c, s->u.store.buffer, n, indices, tirc_mutate_expr(m, s->u.store.value));
   return tirc_with_loc(k->c, to, s->loc);
 }
 
-Stmt tirc_lower_narrow_index(Tirc *c, const Func *f) {
-  Narrow k = {.c = c, .a = tirc_analyzer(c)};
+static Stmt run(Tirc *c, const Func *f, bool everywhere) {
+  Narrow k = {.c = c, .a = tirc_analyzer(c), .in_kernel = everywhere};
   Mutator m = {.c = c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = &k};
   return tirc_mutate_stmt(&m, f->body);
 }
+
+Stmt tirc_lower_narrow_index(Tirc *c, const Func *f) { return run(c, f, false); }
+Stmt tirc_lower_narrow_datatype(Tirc *c, const Func *f) { return run(c, f, true); }

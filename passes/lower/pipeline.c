@@ -98,12 +98,13 @@ const Pass *tirc_pass_number(int i) {
 }
 
 static const Pass *find_pass(const char *name) {
+  const Pass *found = NULL;
   for (int i = 0; tirc_pass_number(i); i++) {
     const Pass *pass = tirc_pass_number(i);
-    if (!strcmp(pass->name, name))
-      return pass->run || pass->over_module ? pass : find_pass(pass->help);
+    if (!strcmp(pass->name, name)) found = pass;
   }
-  return NULL;
+  const bool is_name = found && !found->run && !found->over_module;
+  return is_name ? find_pass(found->help) : found;
 }
 
 static const Pass *need_pass(Tirc *c, const char *name) {
@@ -131,7 +132,7 @@ static const Module *run_alone(Tirc *c, const Module *m, Pass pass) {
   pass.where = PASS_ALL;
   if (pass.over_module) return run_pass(c, m, &pass);
   for (int i = 0; i < m->n_funcs; i++) {
-    const Func *f = m->funcs[i], *asked = is_for_gpu ? for_some_gpu(c, f) : f;
+    const Func *f = m->funcs[i], *asked = is_for_gpu || has_kernels(f) ? for_some_gpu(c, f) : f;
     Stmt body = run_on(c, asked, pass.run);
     if (body != f->body) m = tirc_module_with_func(c, m, i, tirc_func_with_body(c, f, body));
   }
@@ -142,6 +143,7 @@ const Module *tirc_lower_only(Tirc *c, const Module *m, const Gpu *gpu, int n,
                               const char *const *names) {
   const Pass **passes = tirc_new_array(c, const Pass *, n);
   for (int i = 0; i < n; i++) passes[i] = need_pass(c, names[i]);
+  for (int i = 0; i < m->n_funcs; i++) run_on(c, m->funcs[i], tirc_check_annotations);
   for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
   if (gpu) m = bind_target(c, m, gpu);
   for (int i = 0; i < n; i++) m = run_alone(c, m, *passes[i]);

@@ -221,3 +221,27 @@ def main(A: T.Buffer((4,), "int32")):
 """)
     made = tir.transform.RemoveAssume()(mod).script()
     assert "assume" not in made and made.count("for") == 1
+
+
+def test_indices_of_32_bits():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((T.int64(4), T.int64(8)), "int32"), n: T.int64):
+    for i, j in T.grid(T.int64(4), T.int64(8)):
+        A[i, j] = T.Cast("int32", i * T.int64(8) + j)
+""")
+    made = tir.transform.NarrowDataType(32)(mod)
+    assert "for i, j in T.grid(4, 8):\n        A[i, j] = " in made.script()
+    np.testing.assert_array_equal(numbers(mod, 2)[0], numbers(made, 2)[0])
+
+
+def test_annotations_are_checked():
+    text = """
+@T.prim_func
+def main(A: T.Buffer((4,), "int32")):
+    for i in T.serial(4, annotations={"software_pipeline_stage": [0, 1], "software_pipeline_order": [1, 1]}):
+        A[i] = 1
+        A[i] = 2
+"""
+    with pytest.raises(tirc.TVMError, match="software_pipeline_order"):
+        tir.transform.InjectSoftwarePipeline()(tirc.parse(text))

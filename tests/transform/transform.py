@@ -1,0 +1,333 @@
+"""What the reference's lowering passes make of programs, against ours: each pair `before` and `after` of a .jsonl file.
+
+A pair is `equal` (the same tree), `numbers` (another tree that computes the same), `refused` (both refuse the program);
+or it differs, for a reason. `still` computes the same because the pass left the program as it was: it is listed apart.
+
+Usage: transform.py FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--list]"""
+
+import argparse
+import ast
+import collections
+import json
+import pathlib
+import re
+import sys
+
+import numpy as np
+import tirc
+from tirc.tir import transform
+
+GOOD = ("equal", "numbers", "refused")
+STEPS = 2_000_000
+ZEROS = 3  # the seed of arrays of zeros
+
+
+class Reason(Exception):
+    """Why a pair cannot be compared; the text is a row of the table."""
+
+
+def read(side, what):
+    text = side["text"].replace(" op(T.bool", " T.And(T.bool").replace(" op(", " T.max(")  # whatever it is, it is vectorized
+    try:
+        return tirc.parse(text)
+    except tirc.TVMError as e:
+        raise Reason("%s is not read: %s" % (what, short(e))) from None
+
+
+def short(e):
+    return re.sub(r"\s+", " ", str(e).split("\n")[0])[:110]
+
+
+def arguments(words):
+    args, kwargs = [], {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        try:
+            value = ast.literal_eval(value if equals else word)
+        except (SyntaxError, ValueError):
+            value = None  # what the text does not say, such as a target
+        if equals:
+            kwargs[key] = value
+        else:
+            args.append(value)
+    return args, kwargs
+
+
+def through(mod, passes):
+    for name, *words in passes:
+        if name == "#config":
+            continue
+        try:
+            one = getattr(transform, name)
+        except AttributeError:
+            raise Reason("no pass %s" % name) from None
+        args, kwargs = arguments(words)
+        try:
+            one = one(*args, **kwargs)
+        except (TypeError, ValueError) as e:
+            raise Reason("not that form of %s: %s" % (name, short(e))) from None
+        if words and words[0].startswith("<function"):
+            raise Reason("the pair does not have the function that %s takes" % name)
+        mod = one(mod)
+    return mod
+
+
+def plain(mod):
+    """The program with the empty statement in our spelling."""
+    text = mod.script()
+    if "T.evaluate(0)" not in text and " pass\n" not in text:
+        return mod
+    try:
+        return tirc.parse(text.replace("T.evaluate(0)", "pass"))
+    except tirc.TVMError:
+        return mod
+
+
+def same(a, b):
+    a, b = plain(a), plain(b)
+    if list(a.functions) != list(b.functions) and len(a.functions) == len(b.functions) == 1:
+        (a,), (b,) = a.functions.values(), b.functions.values()
+    return tirc.difference(a, b)
+
+
+DTYPES = {"bool": "bool", "bfloat16": "uint16"}
+
+
+def array(p, sizes, rng):
+    shape = [sizes.setdefault(d, 8) if isinstance(d, str) else d for d in p.shape]
+    if any(d < 0 for d in shape) or np.prod(shape, dtype="float64") > 1 << 22:
+        raise Reason("numbers: a parameter is too large, or its extent is an expression")
+    dtype = DTYPES.get(p.dtype, p.dtype)
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    try:
+        kind = np.dtype(dtype).kind
+    except TypeError:
+        raise Reason("numbers: numpy has no %s" % p.dtype) from None
+    if kind == "f":
+        return rng.uniform(-1, 1, shape).astype(dtype)
+    return rng.integers(0, 8, shape).astype(dtype)
+
+
+def inputs(f, seed):
+    rng, sizes, out = np.random.default_rng(seed), {}, []
+    for p in f.params:
+        if p.shape is None:
+            sizes[p.name] = int(rng.integers(1, 8))
+    for p in f.params:
+        out.append(sizes[p.name] if p.shape is None else array(p, sizes, rng))
+    return [np.zeros_like(a) if seed == ZEROS and p.shape is not None else a for a, p in zip(out, f.params)]
+
+
+def results(mod, name, seed):
+    """The arrays that it is given, and whether it writes any; None and why, where it does not run."""
+    f = mod.functions[name]
+    args = inputs(f, seed)
+    try:
+        tirc.interpret(mod, *args, func=name, max_steps=STEPS)
+    except tirc.TVMError as e:
+        return None, short(e)
+    return [a for a, p in zip(args, f.params) if p.shape is not None], any(p.is_written for p in f.params)
+
+
+def main_of(mod):
+    names = list(mod.functions)
+    return "main" if "main" in names else names[0] if len(names) == 1 else None
+
+
+def same_numbers(a, b):
+    """None, or what differs."""
+    first, second = main_of(a), main_of(b)
+    if not first or not second:
+        raise Reason("numbers: there is no main")
+    compared, why = 0, None
+    assumes = "T.assume(" in a.script()  # which random arrays do not meet
+    for seed in range(ZEROS if assumes else 0, ZEROS + 1):
+        (x, writes_x), (y, writes_y) = results(a, first, seed), results(b, second, seed)
+        if y is None:
+            why = why or writes_y
+            continue
+        if x is None:
+            return "ours does not run: " + writes_x
+        if not writes_x and not writes_y:
+            raise Reason("numbers: nothing is written")
+        if len(x) != len(y) or any(p.shape != q.shape for p, q in zip(x, y)):
+            return "other parameters"
+        for p, q in zip(x, y):
+            if not np.allclose(p, q, rtol=1e-4, atol=1e-5, equal_nan=True):
+                return "other numbers"
+        compared += 1
+    if not compared:
+        raise Reason("numbers: the reference's is not run: %s" % why)
+    return None
+
+
+def judged(pair):
+    names = [name for name, *_ in pair["passes"] if name != "#config"]
+    before = read(pair["before"], "before")
+    if not names:
+        raise Reason("no pass is named")
+    if "raises" in pair:
+        try:
+            through(before, pair["passes"])
+        except tirc.TVMError:
+            return "refused"
+        return "taken, and the reference refuses it"
+    after = read(pair["after"], "after")
+    try:
+        ours = through(before, pair["passes"])
+    except tirc.TVMError as e:
+        raise Reason("refused: %s" % short(e)) from None
+    try:
+        theirs = through(after, pair["after_passes"])
+    except tirc.TVMError as e:
+        raise Reason("after is refused: %s" % short(e)) from None
+    words = same(ours, theirs)
+    if words is None:
+        return "equal"
+    try:
+        numbers = same_numbers(ours, theirs)
+    except Reason as e:
+        raise Reason("differs; %s" % e) from None
+    if numbers:
+        return "differs: %s" % numbers
+    return "still" if same(ours, before) is None else "numbers"
+
+
+def verdict(pair):
+    try:
+        return judged(pair)
+    except Reason as e:
+        return str(e)
+
+
+def key(pair, seen):
+    """The test, and which of its pairs."""
+    seen[pair["test"]] += 1
+    return "%s #%d" % (pair["test"], seen[pair["test"]])
+
+
+def table(pairs):
+    seen = collections.Counter()
+    return [(pair, key(pair, seen), verdict(pair)) for pair in pairs]
+
+
+def show(pair, v):
+    print("=" * 100, pair["test"], pair["passes"], v, sep="\n")
+    print(pair["before"]["text"])
+    try:
+        before = read(pair["before"], "before")
+        ours = through(before, pair["passes"])
+        print("--- ours\n" + ours.script())
+        print("--- theirs\n" + through(read(pair["after"], "after"), pair["after_passes"]).script())
+        print("--- " + str(same(ours, through(read(pair["after"], "after"), pair["after_passes"]))))
+    except (Reason, tirc.TVMError) as e:
+        print("---", e, "\n--- after:\n" + (pair.get("after") or {"text": "raises"})["text"])
+
+
+REASONS = [  # what a verdict begins with, or has in it, and what is to be said of it
+    ("still", "the same numbers, because our pass leaves the program as it is"),
+    ("'priors' is not defined", "the pair does not have the values of the test's parameters (`priors`, `postulate`)"),
+    ("'extent' is not defined", "the pair does not have the test's `extent`, which is a scalable one"),
+    ("'op' is no function", "the pair does not have the test's `op`"),
+    ("intrin_test", "the pair calls a function of the test's Python"),
+    ("buffer_func", "the pair calls a function of the test's Python"),
+    ("this kind of expression", "`T.comm_reducer` with a lambda is not read; our LowerCrossThreadReduction makes the whole reduction"),
+    ("no parameter 'host'", "`T.target(..., host=)` is not read"),
+    ("float8", "there are no 8-bit floats"),
+    ("vscale", "there are no scalable vectors"),
+    ("no pass ", None),
+    ("not that form", None),
+    ("taken", "the reference refuses it, and ours does not"),
+    ("nothing is written", "another tree, in which no array is written whose numbers could be compared"),
+    ("is not run", "another tree, and the reference's program cannot be run: it reads what was never written, leaves its buffers, "
+     "calls what there is not, or takes too long"),
+    ("too large", "another tree, too large to be run"),
+    ("is not read", "not read, for other reasons"),
+    ("refused", "our pass refuses it"),
+    ("differs", "other numbers: the reference's program does not compute what `before` does, or ours fails"),
+]
+
+
+def reason(v):
+    for part, words in REASONS:
+        if part in v:
+            return words or v
+    return v
+
+
+def page(rows):
+    """DIFFERENCES.md."""
+    good = collections.Counter(v for _, _, v in rows if v in GOOD)
+    out = ["# The reference's lowering passes, and ours", "",
+           "Of %d pairs of programs before and after passes of the reference, %d are structurally equal after ours, %d compute the same, "
+           "changed in another way, and %d are refused by both. The others, by reason; `tests/transform/transform.py` writes this page." % (
+               len(rows), good["equal"], good["numbers"], good["refused"]), "",
+           "| pairs | reason | passes |", "|---|---|---|"]
+    groups = collections.defaultdict(list)
+    for pair, _, v in rows:
+        if v not in GOOD:
+            groups[reason(v)].append(pair)
+    for words, pairs in sorted(groups.items(), key=lambda g: -len(g[1])):
+        names = collections.Counter(p["passes"][-1 if p["passes"][-1][0] != "#config" else 0][0] for p in pairs if p["passes"])
+        out.append("| %d | %s | %s |" % (len(pairs), words, ", ".join("%s %d" % n for n in names.most_common(5))))
+    return "\n".join(out) + "\n"
+
+
+def selection(rows, most):
+    """The pairs that are good, the shorter ones first, up to so many bytes."""
+    kept, size = [], 0
+    for pair, _, v in sorted(rows, key=lambda r: len(json.dumps(r[0]))):
+        line = json.dumps(pair)
+        if v in GOOD and size + len(line) < most:
+            kept.append((pair, v))
+            size += len(line) + 1
+    return kept
+
+
+def keep(rows, folder):
+    kept = selection(rows, 190_000)
+    seen = collections.Counter()
+    (folder / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair, _ in kept))
+    (folder / "expected.txt").write_text("".join("%s %s\n" % (v, key(pair, seen)) for pair, v in kept))
+    (folder / "DIFFERENCES.md").write_text(page(rows))
+
+
+def compare(rows, file):
+    """How many pairs are worse than the file says: each line is a verdict and a test."""
+    expected = dict(reversed(line.split(" ", 1)) for line in file.read_text().splitlines())
+    worse = [(name, v) for _, name, v in rows
+             if v not in GOOD or GOOD.index(v) > GOOD.index(expected.get(name, "refused"))]
+    for name, v in worse:
+        print("%s: %s, not %s" % (name, v, expected.get(name)))
+    return len(worse)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("file", type=pathlib.Path)
+    p.add_argument("--expect", type=pathlib.Path, help="fail where a pair is worse than this file says")
+    p.add_argument("--keep", type=pathlib.Path, help="write the pairs that are good, what is expected of them, and the page")
+    p.add_argument("--show", help="the programs of pairs whose verdict or test has this in it")
+    p.add_argument("--list", action="store_true", help="a verdict a line")
+    o = p.parse_args()
+    pairs = [json.loads(line) for line in o.file.read_text().splitlines()]
+    rows = table(pairs)
+    for pair, name, v in rows:
+        if o.show and (o.show in v or o.show in name):
+            show(pair, v)
+        if o.list:
+            print(v, "|", name)
+    count = collections.Counter(v for _, _, v in rows)
+    if not (o.show or o.list or o.expect):
+        for v, n in count.most_common():
+            print("%5d  %s" % (n, v))
+    if o.keep:
+        keep(rows, o.keep)
+    print("%d of %d are equal or have the same numbers, %d more because nothing was changed" % (
+        sum(count[g] for g in GOOD), len(rows), count["still"]))
+    return 1 if o.expect and compare(rows, o.expect) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
