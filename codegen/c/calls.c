@@ -161,11 +161,20 @@ static CText emit_opaque_zero(Gen *g, Expr e, const Window *w) {
   return tirc_src_cast(g, tirc_src_text(g, BINDS_ALL, "tirc_zero"), DT_INT64, e->dtype);
 }
 
+/* T.amx_permitted() */
+static CText emit_amx_permitted(Gen *g, Expr e, const Window *w) {
+  (void)e;
+  (void)w;
+  if (tirc_cg_is_portable(g)) return tirc_src_number(g, DT_BOOL, 1);
+  return tirc_src_call(g, tirc_src_helper(g, HELPER_AMX_PERMITTED, DT_VOID), 0, NULL);
+}
+
 CText tirc_cg_call(Gen *g, Expr e, const Window *w) {
   static CText (*const calls[CALL_COUNT])(Gen *, Expr, const Window *) = {
       [CALL_PREFETCH] = emit_prefetch, [CALL_ADDRESS_OF] = emit_address_of,
       [CALL_EXTERN] = tirc_src_extern, [CALL_PURE_EXTERN] = tirc_src_extern,
       [CALL_ASSUME] = emit_assume,     [CALL_OPAQUE_ZERO] = emit_opaque_zero,
+      [CALL_AMX_PERMITTED] = emit_amx_permitted,
       [CALL_LLVM_INTRIN] = emit_llvm,  [CALL_LLVM_PURE_INTRIN] = emit_llvm,
   };
   if (calls[e->u.callee]) return calls[e->u.callee](g, e, w);

@@ -115,6 +115,9 @@ bool tirc_cg_is_dot(Gen *g, Stmt store, IntrinsicCall *k);
 /* Such a store, by a function; false: it is another one. */
 bool tirc_cg_dot(Gen *g, Stmt store);
 
+/* --- amx.c ---------------------------------------------------------------------------------- */
+EmitStmt tirc_cg_attr; /* of a product of tiles; of others what stands below */
+
 /* --- vector.c ------------------------------------------------------------------------------- */
 /* Whether C has every operation of a store's value on vectors. */
 bool tirc_cg_has_vector_form(Gen *g, Stmt store);

@@ -51,9 +51,9 @@ static Emit *const exprs[OP_COUNT] = {
     [OP_CALL] = tirc_cg_call,
 };
 static EmitStmt *const stmts[STMT_ASSERT + 1] = {
-    [STMT_FOR] = tirc_cg_for,     [STMT_SEQ] = tirc_cg_seq,      [STMT_STORE] = tirc_cg_store,
-    [STMT_IF] = tirc_cg_if,       [STMT_EVAL] = tirc_cg_eval,    [STMT_LET] = tirc_cg_bind,
-    [STMT_ALLOC] = tirc_cg_alloc, [STMT_ASSERT] = tirc_cg_check,
+    [STMT_ATTR] = tirc_cg_attr,   [STMT_FOR] = tirc_cg_for,     [STMT_SEQ] = tirc_cg_seq,
+    [STMT_STORE] = tirc_cg_store, [STMT_IF] = tirc_cg_if,       [STMT_EVAL] = tirc_cg_eval,
+    [STMT_LET] = tirc_cg_bind,    [STMT_ALLOC] = tirc_cg_alloc, [STMT_ASSERT] = tirc_cg_check,
 };
 static const Family family = {
     .small_bits = true,

@@ -416,6 +416,10 @@ static LLVMValueRef emit_assume(Gen *g, Expr e) {
 }
 
 /* T.opaque_zero(dtype): empty assembly in the entry gives an i64, of which no bit is known. */
+static LLVMValueRef emit_amx_permitted(Gen *g, Expr e) {
+  return (void)e, tirc_gen_amx_permitted(g);
+}
+
 static LLVMValueRef emit_opaque_zero(Gen *g, Expr e) {
   if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) unsupported(g, e);
   LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1);
@@ -448,6 +452,7 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
       [CALL_PURE_EXTERN] = tirc_gen_extern,
       [CALL_ASSUME] = emit_assume,
       [CALL_OPAQUE_ZERO] = emit_opaque_zero,
+      [CALL_AMX_PERMITTED] = emit_amx_permitted,
       [CALL_LLVM_INTRIN] = tirc_gen_llvm_call,
       [CALL_LLVM_PURE_INTRIN] = tirc_gen_llvm_call,
   };

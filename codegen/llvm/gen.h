@@ -174,6 +174,10 @@ LLVMValueRef tirc_gen_active_mask(Gen *g, Expr call);
 bool tirc_gen_fragments(Gen *g, Buffer b);
 void tirc_gen_tensor_core(Gen *g, Expr call);
 
+/* --- amx.c ---------------------------------------------------------------------------------- */
+void tirc_gen_amx(Gen *g, Stmt s);
+LLVMValueRef tirc_gen_amx_permitted(Gen *g);
+
 /* --- parallel.c ----------------------------------------------------------------------------- */
 void tirc_gen_parallel(Gen *g, Stmt loop);
 /* The variables of the current function that a loop uses, in order of first appearance. */

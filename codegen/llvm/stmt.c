@@ -2,6 +2,7 @@
  * the loop (none when the extent is a constant), then a body that ends with the test. */
 #include "codegen/wmma.h"
 #include "gen.h"
+#include "ir/tree/amx.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/int_op.h"
 
@@ -221,6 +222,8 @@ static void gen_decl(Gen *g, Stmt s) { tirc_gen_stmt(g, s->u.alloc.body); }
 static void gen_attr(Gen *g, Stmt s) {
   if (g->target->is_gpu && strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE)) == 0)
     tirc_gen_tensor_core(g, s->u.attr.value);
+  else if (!g->target->is_gpu && tirc_is_amx(s))
+    tirc_gen_amx(g, s);
   else
     tirc_gen_stmt(g, s->u.attr.body);
 }

@@ -18,6 +18,7 @@ ALL = {'sapphirerapids': (16, 8, 4), 'alderlake': (8, 4), 'znver4': (16, 8, 4)}
 X86 = [('vpdpbusd', 4, 'uint8', 'int8', 'int32', ALL), ('vpdpbusd', 4, 'int8', 'uint8', 'int32', ALL),
        ('vpdpwssd', 2, 'int16', 'int16', 'int32', ALL),
        ('vpdpbssd', 4, 'int8', 'int8', 'int32', {'lunarlake': (8, 4)}),
+       ('vpdpbsud', 4, 'int8', 'uint8', 'int32', {'arrowlake': (8, 4)}),
        ('vpdpbuud', 4, 'uint8', 'uint8', 'int32', {'lunarlake': (8, 4)}),
        ('vdpbf16ps', 2, 'bfloat16', 'bfloat16', 'float32', {'sapphirerapids': (16, 8, 4), 'znver4': (16, 8, 4)})]
 ARM = [('sdot', 4, 'int8', 'int8', 'int32', {'neoverse-n1': (4,), 'apple-m1': (4,)}),
@@ -211,6 +212,56 @@ for case in arms[::3] + arms[-1:] if has_arm else []:
     for kind in ('.o', '.arm.s'):
         case.check('qemu of ' + kind, in_qemu(case.base, case.base + kind, case.A, case.W, case.C))
 
+# --- tiles of AMX: what runs here says that there is no permission, or computes the same ----------------
+AMX_PROGRAM = '''@T.prim_func
+def main(A: T.Buffer((32, {k}), "{a}"), W: T.Buffer((2, {k} // {terms}, 16, {terms}), "{b}"), C: T.Buffer((32, 32), "{c}")):
+    for i, j, k in T.grid(32, 32, {k}):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            C[vi, vj] = C[vi, vj] + T.Cast("{c}", A[vi, vk]) * T.Cast("{c}", W[vj // 16, vk // {terms}, vj % 16, vk % {terms}])
+'''
+AMX_SCHEDULE = '''i, j, k = sch.get_loops("C")
+i0, i1 = sch.split(i, [None, 16])
+j0, j1 = sch.split(j, [None, 16])
+sch.reorder(i0, j0, i1, j1, k)
+sch.tensorize(i1, "{name}")
+'''
+AMX = [('tdpbusd', 4, 'uint8', 'int8', 'int32', 128), ('tdpbsud', 4, 'int8', 'uint8', 'int32', 64),
+       ('tdpbssd', 4, 'int8', 'int8', 'int32', 256), ('tdpbuud', 4, 'uint8', 'uint8', 'int32', 64),
+       ('tdpbf16ps', 2, 'bfloat16', 'bfloat16', 'float32', 64)]
+for word, terms, a, b, c, k in AMX:
+    name = 'amx_16x16x%d_%s%s%s_%s' % (k, SHORT[a], SHORT[b], SHORT[c], word)
+    base = os.path.join(folder, name)
+    words = dict(k=k, terms=terms, a=a, b=b, c=c, name=name)
+    files = [write(base + '.tir', AMX_PROGRAM.format(**words)), write(base + '.sch', AMX_SCHEDULE.format(**words))]
+    A, W = drawn(a, (32, k)), drawn(b, (2, k // terms, 16, terms))
+    if c == 'float32':
+        A, W = [(rng.integers(-8, 8, z.shape).astype('float32').view('uint32') >> 16).astype('uint16') for z in (A, W)]
+    wide = [(z.astype('uint32') << 16).view('float32') if c == 'float32' else z.astype(object) for z in (A, W)]
+    want = wide[0] @ wide[1].transpose(1, 3, 0, 2).reshape(k, 32)
+    want = want if c == 'float32' else np.array(want % 2 ** 32, 'uint32').astype('int32')
+    for x, array in (('A', A), ('W', W), ('C', np.zeros((32, 32), c))):
+        np.save('%s.%s.npy' % (base, x), array.view('V2') if array.dtype == np.uint16 else array)
+    run(tirc, 'run', *files, '--interpret', *['--in=%s=%s.%s.npy' % (x, base, x) for x in 'AWC'], '--out=C=' + base + '.out.npy')
+    assert same(np.load(base + '.out.npy'), want), name
+    run(tirc, 'build', *files, '--emit=asm', '--target=sapphirerapids', '-o', base + '.s')
+    text = open(base + '.s').read()
+    assert all(x in text for x in (word, 'ldtilecfg', 'tileloadd', 'tilestored', 'syscall', 'tilerelease')), (name, text)
+    run(tirc, 'build', *files, '--emit=c', '--target=sapphirerapids', '-o', base + '.c')
+    strict = ['gcc', '-std=gnu17', '-O1', '-Wall', '-Wextra', '-Werror', '-Wno-psabi', '-shared', '-fPIC']
+    run(*strict, '-o', base + '.loops.so', base + '.c', '-lm')
+    run(*strict, '-mamx-tile', '-mamx-int8', '-mamx-bf16', '-o', base + '.tiles.so', base + '.c', '-lm')
+    run('gcc', '-shared', '-o', base + '.code.so', base + '.s', '-lm')
+    assert word in run('objdump', '-d', base + '.tiles.so').stdout, name
+    for kind in ('loops', 'tiles', 'code') if word in ('tdpbusd', 'tdpbf16ps') else ('loops',):
+        library, got = ctypes.CDLL('%s.%s.so' % (base, kind)), np.zeros((32, 32), c)
+        status = getattr(library, name)(*[ctypes.c_void_p(z.ctypes.data) for z in (A, W, got)])
+        assert status == 0 and same(got, want) or kind != 'loops' and status == 2 and not got.any(), (name, kind, status, got)
+        if status:
+            text = getattr(library, name + '_error_text')
+            text.restype = ctypes.c_char_p
+            assert b'permits no tiles of AMX' in text(status), name
+
 # --- the rules: products by hand of nobody -----------------------------------------------------------
 PLAIN = '''@T.prim_func
 def main(A: T.Buffer(({m}, {k}), "{a}"), B: T.Buffer({shape}, "{b}"), C: T.Buffer(({m}, {n}), "{c}")):
@@ -265,4 +316,4 @@ for r, target in of_rules:
     if target.startswith('neoverse') and has_arm:
         run(tirc, 'build', base + '.tir', '--auto', '--emit=obj', '--target=' + target, '-o', base + '.o')
         assert (in_qemu(base, base + '.o', A, B, np.zeros((m, n), c)) == want).all(), base
-print('%d dot products, %d by rules' % (len(cases + arms), len(of_rules)))
+print('%d dot products, %d of tiles, %d by rules' % (len(cases + arms), len(AMX), len(of_rules)))

@@ -41,15 +41,57 @@ static void every_name_is_a_function(void **state) {
 
 static void intrinsics_are_named(void **state) {
   (void)state;
-  static const char *const names[] = {
-#define INTRINSIC(id, name, shape, arity, c_form) name,
+  static const struct {
+    const char *name;
+    IntrinsicShape shape;
+  } rows[] = {
+#define INTRINSIC(id, name, shape, arity, c_form) {name, SHAPE_##shape},
 #include "ir/tree/intrinsics.def"
 #undef INTRINSIC
   };
+  static const char *const libraries[] = {"tensor_intrin/x86", "tensor_intrin/arm_cpu"};
   FunctionWords row;
   assert_true(tirc_function_row(tirc_row_of_function("call_llvm_intrin"), &row));
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strstr(row.help, names[i])) fail_msg("the row of T.call_llvm_intrin lacks %s", names[i]);
+  for (size_t i = 0; i < 2; i++)
+    if (!strstr(row.help, libraries[i])) fail_msg("it does not lead to %s", libraries[i]);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (rows[i].shape == SHAPE_DOT) continue; /* one by one below */
+    if (!strstr(row.help, rows[i].name))
+      fail_msg("the row of T.call_llvm_intrin lacks %s", rows[i].name);
+  }
+}
+
+static const char *library_text(const char *library) {
+  const char *name, *text;
+  for (int i = 0; tirc_rules_table(i, &name, &text); i++)
+    if (!strcmp(name, library)) return text;
+  fail_msg("there is no library %s", library);
+  return NULL;
+}
+
+/* The libraries that it leads to have each dot product of the table. */
+static void dot_products_are_named(void **state) {
+  (void)state;
+  static const char *const names[] = {
+#define DOT(id, name, ...) name,
+#include "ir/tree/dots.def"
+#undef DOT
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *library =
+        strstr(names[i], "aarch64") ? "tensor_intrin/arm_cpu" : "tensor_intrin/x86";
+    const char *text = library_text(library);
+    const char *word = strstr(names[i], ".neon.") ? strstr(names[i], ".neon.") + 1 : names[i];
+    char part[64];
+    if (word == names[i]) { /* "vpdpbusd." of "llvm.x86.avx512.vpdpbusd.512" */
+      const char *end = strrchr(word, '.');
+      for (word = end - 1; word[-1] != '.';) word--;
+      snprintf(part, sizeof part, "%.*s", (int)(end + 1 - word), word);
+    } else {
+      snprintf(part, sizeof part, "%s", word + strlen("neon."));
+    }
+    if (!strstr(text, part)) fail_msg("%s lacks %s", library, names[i]);
+  }
 }
 
 /* Every row of a table stands before its end, and a key of its own. */
@@ -149,7 +191,7 @@ static void examples_are_what_they_say(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_function_has_a_row), cmocka_unit_test(every_name_is_a_function),
-      cmocka_unit_test(intrinsics_are_named), cmocka_unit_test(tables_are_whole),
-      cmocka_unit_test(examples_are_what_they_say)};
+      cmocka_unit_test(intrinsics_are_named),     cmocka_unit_test(dot_products_are_named),
+      cmocka_unit_test(tables_are_whole),         cmocka_unit_test(examples_are_what_they_say)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
