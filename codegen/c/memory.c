@@ -193,7 +193,7 @@ static bool uses_tile(Gen *g, Stmt s) {
 
 /* Vectors in pieces of a register each; loops over lanes in one piece, but for register tiles. */
 void tirc_cg_store(Gen *g, Stmt s) {
-  if (tirc_cg_dot(g, s)) return;
+  if (!g->file->mask && tirc_cg_dot(g, s)) return;
   Buffer b = s->u.store.buffer;
   Expr index = tirc_linear_index(g->c, b, s->u.store.n, s->u.store.indices);
   bool is_vector = !g->file->mask && tirc_cg_has_vector_form(g, s);

@@ -5,6 +5,7 @@
 typedef struct Pass {
   Analyzer *a;
   bool structure;
+  PtrMap inside; /* variables of loops and blocks, which are no sizes */
 } Pass;
 
 static Expr simplify_expr(Mutator *m, Expr e) {
@@ -34,6 +35,7 @@ static Stmt simplify_loop(Mutator *m, Stmt s) {
   if (p->structure && tirc_is_int(loop.extent, 1) && is_removable(&loop))
     return tirc_mutate_stmt(m, tirc_substitute1_stmt(c, loop.body, loop.var, loop.min));
   tirc_bind_range(p->a, loop.var, tirc_range(loop.min, loop.extent));
+  tirc_map_set(c, &p->inside, loop.var, loop.var);
   loop.body = tirc_mutate_stmt(m, loop.body);
   if (p->structure && tirc_is_empty(loop.body)) return loop.body;
   bool same =
@@ -41,11 +43,13 @@ static Stmt simplify_loop(Mutator *m, Stmt s) {
   return same ? s : tirc_with_loc(c, tirc_for(c, &loop), s->loc);
 }
 
-/* Where a variable equals a number it is that number, as strides that hang on it are then. */
-static Stmt with_numbers(Tirc *c, Expr cond, Stmt s) {
-  if (cond->op == OP_AND) return with_numbers(c, cond->args[1], with_numbers(c, cond->args[0], s));
+/* Where a size equals a number it is that number, as strides that hang on it are then. */
+static Stmt with_numbers(const Pass *p, Expr cond, Stmt s) {
+  Tirc *c = p->a->c;
+  if (cond->op == OP_AND) return with_numbers(p, cond->args[1], with_numbers(p, cond->args[0], s));
   const bool equals = cond->op == OP_EQ && cond->args[0]->op == OP_VAR &&
-                      cond->args[1]->op == OP_INT && tirc_dtype_is_int(cond->args[0]->dtype);
+                      cond->args[1]->op == OP_INT && tirc_dtype_is_int(cond->args[0]->dtype) &&
+                      !tirc_map_has(&p->inside, cond->args[0]);
   return equals ? tirc_substitute1_stmt(c, s, cond->args[0], cond->args[1]) : s;
 }
 
@@ -63,7 +67,7 @@ static Stmt simplify_branch(Mutator *m, Stmt s) {
     const bool is_same = cond == s->u.branch.cond && then_case == s->u.branch.then_case;
     return is_same ? s : tirc_with_loc(c, tirc_if(c, cond, then_case, NULL), s->loc);
   }
-  if (p->structure) then_case = with_numbers(c, cond, then_case);
+  if (p->structure) then_case = with_numbers(p, cond, then_case);
   int mark = tirc_enter_constraint(p->a, cond);
   then_case = tirc_mutate_stmt(m, then_case);
   tirc_leave_constraint(p->a, mark);
@@ -86,13 +90,16 @@ static Stmt simplify_one(Mutator *m, Stmt s) {
   if (s->kind == STMT_IF) return simplify_branch(m, s);
   if (s->kind == STMT_BLOCK) {
     const Block *b = &s->u.block;
-    for (int i = 0; i < b->n_iters; i++) tirc_bind_range(p->a, b->iters[i].var, b->iters[i].dom);
+    for (int i = 0; i < b->n_iters; i++) {
+      tirc_bind_range(p->a, b->iters[i].var, b->iters[i].dom);
+      tirc_map_set(m->c, &p->inside, b->iters[i].var, b->iters[i].var);
+    }
   }
   return tirc_mutate_stmt_children(m, s);
 }
 
 Stmt tirc_simplify_stmt(Analyzer *a, Stmt s, bool structure) {
-  Pass p = {a, structure};
+  Pass p = {.a = a, .structure = structure};
   Mutator m = {.c = a->c, .expr = simplify_expr, .stmt = simplify_one, .self = &p};
   return tirc_mutate_stmt(&m, s);
 }

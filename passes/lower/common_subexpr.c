@@ -149,6 +149,8 @@ static Stmt without_repeats(Mutator *m, Stmt s, bool whole) {
 static Stmt once(Mutator *m, Stmt s) {
   Once *o = m->self;
   Stmt to = NULL;
+  if (s->kind == STMT_IF && s->u.branch.cond->dtype.lanes > 1)
+    return s; /* of a vector: its body is one store */
   switch (s->kind) {
   case STMT_STORE:
   case STMT_EVAL: to = without_repeats(m, s, true); return to ? to : s;

@@ -103,14 +103,28 @@ static bool find_busiest(Visitor *v, Stmt stmt) {
   return stmt->kind == STMT_FOR ? run_loop(v, stmt, &s->times) : true;
 }
 
-static bool is_masked_load(Expr e) {
-  return e->args[1]->op == OP_LOAD && tirc_has_masks(e->dtype) && !tirc_loads_or_calls(e->args[2]);
+/* One step of the variable is the next element. */
+static bool is_contiguous(const Search *s, Expr load) {
+  Tirc *c = s->p->c;
+  for (int i = 0; i < load->n; i++) {
+    const Expr at = load->args[i], one = tirc_int(c, s->var->dtype, 1);
+    const Expr next = tirc_substitute1(c, at, s->var, tirc_add(c, s->var, one));
+    const Expr step = tirc_int(c, at->dtype, i == load->n - 1);
+    if (tirc_loads_or_calls(at) || !tirc_prove_equal(s->p->a, tirc_sub(c, next, at), step))
+      return false;
+  }
+  return load->n > 0;
+}
+
+static bool is_masked_load(const Search *s, Expr e) {
+  return e->args[1]->op == OP_LOAD && tirc_has_masks(e->dtype) &&
+         !tirc_loads_or_calls(e->args[2]) && is_contiguous(s, e->args[1]);
 }
 
 /* The border of a padding: T.if_then_else(i < n, A[i], 0). */
 static bool search_expr(Visitor *v, Expr e) {
   const Search *s = v->self;
-  if (e->op == OP_IF_THEN_ELSE && !(s->lanes && is_masked_load(e)))
+  if (e->op == OP_IF_THEN_ELSE && !(s->lanes && is_masked_load(s, e)))
     use_condition(v->self, e->args[0]);
   return true;
 }

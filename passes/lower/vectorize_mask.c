@@ -74,6 +74,13 @@ Expr tirc_vector_mask(Lanes *l, Expr cond) {
   return mask->dtype.lanes > 1 ? mask : tirc_broadcast(c, mask, l->lanes);
 }
 
+/* Where an index itself reads, the lanes that are left out would read for it. */
+static bool has_plain_indices(Expr load) {
+  for (int i = 0; i < load->n; i++)
+    if (tirc_loads_or_calls(load->args[i])) return false;
+  return true;
+}
+
 static bool is_contiguous(Expr load) {
   const Expr index = load->n == 1 ? load->args[0] : NULL;
   return index && index->op == OP_RAMP && tirc_is_int(index->args[1], 1);
@@ -81,7 +88,8 @@ static bool is_contiguous(Expr load) {
 
 Expr tirc_masked_load(Lanes *l, Expr cond, Expr load, Expr other) {
   Tirc *c = l->c;
-  const Expr mask = tirc_has_masks(load->dtype) ? tirc_vector_mask(l, cond) : NULL;
+  const bool may_mask = tirc_has_masks(load->dtype) && has_plain_indices(load);
+  const Expr mask = may_mask ? tirc_vector_mask(l, cond) : NULL;
   const Expr lanes = mask && !l->failed ? tirc_vector_expr(l, load) : NULL;
   Expr rest = lanes && !l->failed && is_contiguous(lanes) ? tirc_vector_expr(l, other) : NULL;
   if (!rest || l->failed) {

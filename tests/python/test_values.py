@@ -247,3 +247,139 @@ def test_errors_are_where_the_user_wrote_them():
         @T.prim_func
         def no_value(A: T.Buffer((8,), "float32")):
             A[0] = nothing(A[1])
+
+
+def numbers(function, n=8):
+    a = np.zeros(n, "float32")
+    tirc.build(function)(a)
+    return a.tolist()
+
+
+def test_names_of_comprehensions_are_their_own():
+    x, w = 100, [1, 2, 3]  # noqa: the program's x is another
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for x in range(8):
+            A[x] = T.Cast("float32", sum(w[k] for k in range(3)) * x)
+    assert numbers(main) == [6 * x for x in range(8)]
+    with pytest.raises(tirc.TVMError):
+        @T.prim_func
+        def mixed(A: T.Buffer((8,), "float32")):
+            for x in range(8):
+                A[x] = T.Cast("float32", w[sum(1 for x in w) - 2] * x * x.bit_length())
+
+
+def test_a_comprehension_beside_a_name_of_the_program():
+    x, w = 100, [1, 2, 3]  # noqa
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for x in range(8):
+            A[x] = T.Cast("float32", w[sum(1 for x in w) - 2] * x)
+    assert numbers(main) == [2 * x for x in range(8)]
+
+
+@T.macro
+def add_twice(A, i):
+    for k in range(2):
+        A[i] = A[i] + T.float32(1)
+
+
+def test_calls_of_macros_stand_alone():
+    with pytest.raises(tirc.TVMError, match="a line of its own") as e:
+        @T.prim_func
+        def first(A: T.Buffer((8,), "float32")):
+            for i in range(8):
+                add_twice(A, i); A[i] = A[i] + T.float32(100)  # noqa: two
+    assert e.value.line == line_of("# noqa: two")
+    with pytest.raises(tirc.TVMError, match="a line of its own"):
+        @T.prim_func
+        def second(A: T.Buffer((8,), "float32")):
+            for i in range(8):
+                if i < 4: add_twice(A, i)  # noqa
+
+    @T.prim_func
+    def third(A: T.Buffer((8,), "float32")):
+        for i in range(8):
+            add_twice(A,
+                      i)  # a comment
+            A[i] = A[i] * T.float32(2)
+    assert numbers(third) == [4] * 8
+
+
+def test_locals_and_parameters_of_macros():
+    @T.macro
+    def shift(B, v):
+        t = B[v] + T.float32(1)
+        B[v] = t
+
+    @T.macro
+    def next_of(A, i, k):
+        k = k + 1
+        A[i] = A[i] + T.Cast("float32", k)
+
+    @T.macro
+    def apply(A, i, function, names):
+        A[i] = function(A[i]) + T.float32(sum(len(i) for i in names))
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for i in range(8):
+            t = T.float32(3)
+            shift(A, i)
+            shift(A, i)
+            apply(A, i, twice, ["ab", "c"])
+            A[i] = A[i] + t
+    assert numbers(main) == [2 * 2 + 3 + 3] * 8
+    with pytest.raises(tirc.TVMError, match="assigns its parameter k"):
+        @T.prim_func
+        def other(A: T.Buffer((8,), "float32")):
+            next_of(A, 0, 4)
+
+
+def test_text_of_python():
+    name = "part"
+
+    @T.macro
+    def named(A, i, what):
+        with T.block(f"{what}_{cfg.n}"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = T.float32(1)
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for i in range(8):
+            named(A, i, "fill")
+        for i in range(8):
+            with T.block(f"{name}_{cfg.n}"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = A[vi] + T.float32(1)
+    assert 'T.block("fill_8")' in main.script() and 'T.block("part_8")' in main.script()
+
+
+def test_calls_that_return_nothing():
+    noted = []
+
+    def note(x):
+        noted.append(str(x))
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for i in range(8):
+            note(
+                i + 1)
+            A[i] = T.min(T.float32(1), math.inf) + T.max(A[i], -math.inf)
+    assert noted == ["(i + 1)"] and numbers(main) == [1] * 8
+
+
+def test_a_parameter_hides_a_name_of_python():
+    n = 5  # noqa
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), n: T.int32):
+        for i in range(8):
+            A[i] = T.Cast("float32", n)
+    a = np.zeros(8, "float32")
+    tirc.build(main)(a, 7)
+    assert a[0] == 7

@@ -18,6 +18,7 @@ _ATOMS = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call, ast.Tu
 _PLAIN = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Tuple, ast.List, ast.operator,
           ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
 _MOST_NESTED = 64
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
 class Piece(Deferred):
@@ -71,10 +72,23 @@ def literal(value):
     if isinstance(value, dict):
         parts = [(literal(k), literal(v)) for k, v in value.items()]
         return None if any(None in part for part in parts) else "{%s}" % ", ".join("%s: %s" % part for part in parts)
+    if isinstance(value, float) and value - value != 0:
+        return 'T.float32("%s")' % float(value)
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return repr(kind(value))
     return _dtype(value)
+
+
+_NONE = object()
+
+
+def _literal_value(text):
+    """The value of a literal of Python's; _NONE: it is none."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return _NONE
 
 
 def _dtype(value):
@@ -116,19 +130,45 @@ def macro(function=None, *, hygienic=True):
 
 
 def _stored(node):
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    """Names that are assigned in it; those of comprehensions are their own."""
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Store) else set()
+    return set().union(*(_stored(child) for child in ast.iter_child_nodes(node) if not isinstance(child, _COMPREHENSIONS)))
 
 
-def _own_names(node):
-    """What lambdas and comprehensions in an expression bind for themselves."""
-    inner = {a.arg for n in ast.walk(node) if isinstance(n, ast.Lambda) for a in n.args.args}
-    for n in ast.walk(node):
-        inner |= _stored(n) if isinstance(n, ast.comprehension) else set()
-    return inner
+def _arguments(f):
+    return {a.arg for a in f.args.posonlyargs + f.args.args + f.args.kwonlyargs + [x for x in (f.args.vararg, f.args.kwarg) if x]}
+
+
+def _free_names(node, out=None):
+    """The Name nodes of an expression that are not of a lambda or a comprehension in it."""
+    out = [] if out is None else out
+    if isinstance(node, ast.Lambda):
+        for default in node.args.defaults + [d for d in node.args.kw_defaults if d]:
+            _free_names(default, out)
+        own = _arguments(node)
+        out += [n for n in _free_names(node.body) if n.id not in own]
+    elif isinstance(node, _COMPREHENSIONS):
+        own = set().union(*(_stored(g.target) for g in node.generators))
+        _free_names(node.generators[0].iter, out)  # it is outside
+        inner = [n for child in ast.iter_child_nodes(node) for n in _free_names(child)]
+        first = {id(n) for n in _free_names(node.generators[0].iter)}
+        out += [n for n in inner if n.id not in own and id(n) not in first]
+    elif isinstance(node, ast.Name):
+        out.append(node)
+    else:
+        for child in ast.iter_child_nodes(node):
+            _free_names(child, out)
+    return out
 
 
 def _is_namespace(value):
     return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def is_plain(value):
+    """Whether the library takes it for a name's value: inf and nan are no literals."""
+    return isinstance(value, (bool, int, str, tuple)) or isinstance(value, float) and value - value == 0
 
 
 class Expander:
@@ -138,8 +178,8 @@ class Expander:
         self.lines = [line.encode() for line in text.split("\n")]
         self.file, self.first, self.scopes, self.names = file, first, scopes, names
         self.replaced = replaced or {}  # names of the text, as what else they stand
-        self.depth = depth
-        self.merged = {}
+        self.depth, self.brought = depth, set()  # names that macros brought into the function
+        self.merged, self.closed, self.free, self.callees, self.hidden = {}, {}, {}, {}, set()
         for scope in reversed(scopes):
             self.merged.update(scope)
 
@@ -155,36 +195,46 @@ class Expander:
 
     def is_closed(self, node):
         """Whether it is of names that Python has, and of nothing of the language."""
-        own = _own_names(node)
-        for n in ast.walk(node):
-            if isinstance(n, ast.Name) and n.id not in own:
-                found, value = self.lookup(n.id)
-                if not found or _is_namespace(value) or isinstance(value, Deferred) or value is range:
-                    return False
-        return True
+        known = self.closed.get(id(node))
+        if known is None:
+            known = self.closed[id(node)] = all(map(self.is_python, self.free_names(node)))
+        return known
+
+    def free_names(self, node):
+        known = self.free.get(id(node))
+        if known is None:
+            known = self.free[id(node)] = _free_names(node)
+        return known
+
+    def is_python(self, name):
+        found, value = self.lookup(name.id)
+        return found and not _is_namespace(value) and not isinstance(value, Deferred)
 
     def asks_python(self, node):
         """Whether the library cannot work it out from the plain values of its names, which it is told of a program's
         own text."""
-        names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-        own = _own_names(node)
-        mine = [n for n in names if n not in own and (n in self.merged or not hasattr(builtins, n))]
-        if not mine:
+        mine = [n.id for n in self.free_names(node) if n.id in self.merged or not hasattr(builtins, n.id)]
+        if not mine or self.is_range(node):
             return False
         if not self.depth and all(isinstance(n, _PLAIN) for n in ast.walk(node)):
-            return any(not isinstance(self.lookup(n)[1], (bool, int, float, str, tuple)) for n in mine)
+            return any(not is_plain(self.lookup(n)[1]) for n in mine)
         return True
+
+    @staticmethod
+    def is_range(node):
+        """range(n) is the language's."""
+        return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
     # --- values ---------------------------------------------------------------------------------
 
     def fail(self, node, error):
         where = "%s: %s" % (type(error).__name__, error) if not isinstance(error, TVMError) else error.message
         raise TVMError("Python cannot work out %s (%s)" % (self.source(node), where), code="python", file=self.file,
-                       line=self.first + node.lineno - 1, column=node.col_offset + 1) from error
+                       line=self.first + node.lineno - 1) from error
 
-    def evaluate(self, node):
-        try:
-            return eval(compile(ast.Expression(body=node), self.file, "eval"), self.merged)  # closed: no name of the program
+    def evaluate(self, node, values=None):
+        try:  # closed: no name of the program
+            return eval(compile(ast.Expression(body=node), self.file, "eval"), {**self.merged, **values} if values else self.merged)
         except Exception as error:
             self.fail(node, error)
 
@@ -218,8 +268,10 @@ class Expander:
             return None
         if isinstance(node.func, ast.Name) and node.func.id not in self.merged:
             return None  # min, range, len are the language's, too
-        value = self.evaluate(node.func)
-        return value if callable(value) else None
+        if id(node) not in self.callees:
+            value = self.evaluate(node.func)
+            self.callees[id(node)] = value if callable(value) else None
+        return self.callees[id(node)]
 
     # --- edits: (first line, column, last line, column, text), of bytes, from 1 and 0 --------------
 
@@ -238,8 +290,13 @@ class Expander:
             parts = [literal(v) for v in self.evaluate(node.value)]
             if None not in parts:
                 return self.place(node, ", ".join(parts))
-        if isinstance(node, ast.Name) and node.id in self.replaced:
+        if isinstance(node, ast.JoinedStr):
+            return self.text_edits(node)
+        if isinstance(node, ast.Name) and node.id in self.replaced and id(node) not in self.hidden:
             return self.place(node, self.replaced[node.id])
+        if isinstance(node, (ast.Lambda,) + _COMPREHENSIONS):
+            free = {id(n) for n in self.free_names(node)}
+            self.hidden |= {id(n) for n in ast.walk(node) if isinstance(n, ast.Name)} - free
         if isinstance(node, ast.Name) and isinstance(self.lookup(node.id)[1], Deferred):
             return self.place(node, literal(self.lookup(node.id)[1]))
         if isinstance(node, ast.expr) and not isinstance(node, ast.Starred):
@@ -249,6 +306,20 @@ class Expander:
         if isinstance(node, ast.Expr) and self.called(node.value) is not None:
             return self.statement(node, self.called(node.value))
         return [edit for child in ast.iter_child_nodes(node) for edit in self.edits(child)]
+
+    def text_edits(self, node):
+        """Of an f-string: what stands in it has no place of its own."""
+        if any(n.id in self.replaced for n in self.free_names(node)):
+            values = {}
+            for n in self.free_names(node):
+                if n.id in self.replaced:
+                    values[n.id] = _literal_value(self.replaced[n.id])
+            if all(v is not _NONE for v in values.values()) and all(n.id in values or self.is_python(n) for n in self.free_names(node)):
+                return self.place(node, repr(self.evaluate(node, values)))
+            self.fail(node, TypeError("an f-string has Python's values"))
+        if self.is_closed(node) and self.asks_python(node):
+            return self.place(node, repr(self.evaluate(node)))
+        return []
 
     def value_text(self, node):
         if isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and self.is_closed(node) and self.asks_python(node):
@@ -271,11 +342,18 @@ class Expander:
         if isinstance(function, Macro):
             return self.body_of(node, function)
         text = self.returned(node.value, function)
-        return self.place(node, "pass" if text == "None" else text)
+        if text != "None":
+            return self.place(node, text)
+        lines = node.end_lineno - node.lineno
+        return [(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, "pass" + "\n" * lines)]
 
     def body_of(self, node, of):
         """A macro's body in the place of its call."""
         from ._source import scopes_of
+        before = self.lines[node.lineno - 1][:node.col_offset]
+        behind = self.lines[node.end_lineno - 1][node.end_col_offset:].strip()
+        if before.strip() or (behind and not behind.startswith(b"#")):
+            self.fail(node, SyntaxError("the call of a macro has a line of its own"))
         if self.depth == _MOST_NESTED:
             self.fail(node, RecursionError("macros are nested too deeply"))
         lines, first = inspect.getsourcelines(of.function)
@@ -285,24 +363,32 @@ class Expander:
             bound = inspect.signature(of.function).bind(*node.value.args, **{k.arg: k.value for k in node.value.keywords})
         except TypeError as error:
             self.fail(node, error)
-        given = {}
+        given, values = {}, {}
         for name, parameter in inspect.signature(of.function).parameters.items():
             if name in bound.arguments and isinstance(bound.arguments[name], ast.AST):
-                given[name] = _needed(self.argument(bound.arguments[name]))
+                value = self.argument(bound.arguments[name])
             elif parameter.default is not inspect.Parameter.empty:
-                given[name] = _needed(parameter.default)
+                value = parameter.default
             else:
                 self.fail(node, TypeError("macros take no *%s" % name))
-        own = _stored(definition) - set(given)
+            if isinstance(value, Piece):
+                given[name] = value._text
+            else:
+                values[name] = value
+        own = _stored(definition)
+        for name in sorted(own & (set(given) | set(values))):
+            self.fail(node, TypeError("the macro assigns its parameter %s; give the value another name" % name))
         mentioned = {n.id for t in given.values() for n in ast.walk(ast.parse(t)) if isinstance(n, ast.Name)}
         leaving = set().union(*[_stored(s) for s in definition.body if isinstance(s, (ast.Assign, ast.AnnAssign))], set())
-        taken = self.names | mentioned | own
-        for name in sorted(own & mentioned | leaving & self.names):
+        taken = self.names | mentioned | own | self.brought
+        for name in sorted(own & mentioned | leaving & (self.names | self.brought)):
             given[name] = next(n for n in ("%s_%d" % (name, i) for i in range(1, 1 << 20)) if n not in taken)
-        scopes = list(scopes_of(of.function, of.frame))
-        names = own - set(given) if of.hygienic else (own | self.names) - set(given)
-        inner = Expander(text, inspect.getsourcefile(of.function), first, scopes if of.hygienic else self.scopes + scopes, names,
+        self.brought |= {given.get(name, name) for name in own}
+        scopes = [values] + list(scopes_of(of.function, of.frame))
+        names = own - set(given) if of.hygienic else (own | self.names) - set(given) - set(values)
+        inner = Expander(text, inspect.getsourcefile(of.function), first, scopes if of.hygienic else [values] + self.scopes + scopes, names,
                          given, self.depth + 1)
+        inner.brought = self.brought
         body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
         made = inner.block(body) if body else "pass"
         indent = "\n" + " " * node.col_offset
@@ -353,7 +439,11 @@ def _functions(tree):
 
 def expand(text, file, first, scopes):
     """(text, lines): with Python's values in it; for each line of it, which one of the file's it comes from, from `first`."""
-    tree, edits = ast.parse(text), []
+    try:
+        tree, edits = ast.parse(text), []
+    except SyntaxError as error:  # blanks and tabs that only the whole file tells apart
+        raise TVMError("the source text is not understood alone: %s" % error.msg, code="source", file=file,
+                       line=first + (error.lineno or 1) - 1) from None
     whole = None
     for f, names in _functions(tree):
         arguments = f.args.posonlyargs + f.args.args + f.args.kwonlyargs

@@ -30,13 +30,15 @@ def _plain(value):
     """Whether the library takes it for a name's value."""
     if isinstance(value, (tuple, list)):
         return all(_plain(v) for v in value)
-    return isinstance(value, (bool, int, float, str)) or getattr(value, "shape", None) == ()  # numpy's scalars
+    return _expand.is_plain(value) or getattr(value, "shape", None) == ()  # numpy's scalars
 
 
 def _defines(text, scopes):
-    names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    tree = ast.parse(text)
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    parameters = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
     found = {}
-    for name in sorted(names - {"T", "I", "tir", "tvm", "range"}):
+    for name in sorted(names - parameters - {"T", "I", "tir", "tvm", "range"}):
         value = next((scope[name] for scope in scopes if name in scope), None)
         if value is not None and _plain(value):
             found[name] = _expand.literal(value)
