@@ -176,3 +176,11 @@ int64_t tirc_lower_size_of(Stmt s) {
   tirc_visit_stmt(&(Visitor){.stmt = count, .self = &n}, s);
   return n;
 }
+
+void tirc_lower_need(Tirc *c, const Func *f, bool (*bad)(const void *self, Stmt s),
+                     const char *pass, const char *what, const char *before) {
+  const Stmt found = tirc_find_stmt(f->body, bad, NULL, NULL);
+  if (found)
+    tirc_fail(c, tirc_place_of(found), CODE_LOWER, tirc_format(c, "run %s before it", before),
+              "%s takes no %s", pass, what);
+}

@@ -167,6 +167,7 @@ static Stmt flatten_stmt(Mutator *m, Stmt s) {
 }
 
 Stmt tirc_lower_flatten(Tirc *c, const Func *f) {
+  tirc_lower_need(c, f, tirc_is_block_stmt, "FlattenBuffer", "block", "LowerOpaqueBlock");
   Flat flat = {0};
   Mutator m = {.c = c, .expr = flatten_expr, .stmt = flatten_stmt, .self = &flat};
   Stmt body = tirc_mutate_stmt(&m, f->body);

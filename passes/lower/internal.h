@@ -11,13 +11,10 @@
 #define MODULE_PASS(function, where, name, help)                                                   \
   const Module *tirc_lower_##function(Tirc *c, const Module *m);
 #define ALONE(function, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);
-#define ALONE_MODULE(function, name, help)                                                         \
-  const Module *tirc_lower_##function(Tirc *c, const Module *m);
 #define KNOWN_AS(name, ours)
 #include "alone.def"
 #include "passes.def"
 #undef KNOWN_AS
-#undef ALONE_MODULE
 #undef ALONE
 #undef PASS
 #undef MODULE_PASS
@@ -69,5 +66,10 @@ Expr tirc_power_by_constant(Tirc *c, Expr e);
 
 /* How many statements there are in s, itself among them. */
 int64_t tirc_lower_size_of(Stmt s);
+
+/* common.c: what a pass by itself cannot take, since another one has to run before it: an error at
+ * the first such statement. */
+void tirc_lower_need(Tirc *c, const Func *f, bool (*bad)(const void *self, Stmt s), const char *pass,
+                     const char *what, const char *before);
 
 #endif

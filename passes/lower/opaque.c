@@ -17,7 +17,13 @@ static Stmt convert(Mutator *m, Stmt s) {
   return tirc_mutate_stmt_children(m, s);
 }
 
+static bool has_init(const void *self, Stmt s) {
+  (void)self;
+  return s->kind == STMT_BLOCK && s->u.block.init;
+}
+
 Stmt tirc_lower_opaque(Tirc *c, const Func *f) {
+  tirc_lower_need(c, f, has_init, "ConvertBlocksToOpaque", "block with T.init", "LowerInitBlock");
   Mutator m = {.c = c, .stmt = convert};
   return tirc_mutate_stmt(&m, f->body);
 }

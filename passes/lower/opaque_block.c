@@ -53,7 +53,14 @@ static Stmt lower_stmt(Mutator *m, Stmt s) {
   return s->kind == STMT_FOR ? lower_loop(m->c, s, m->self != NULL) : s;
 }
 
+static bool is_bound(const void *self, Stmt s) {
+  (void)self;
+  return s->kind == STMT_BLOCK && (s->u.block.n_iters || s->u.block.init);
+}
+
 Stmt tirc_lower_opaque_block(Tirc *c, const Func *f) {
+  tirc_lower_need(c, f, is_bound, "LowerOpaqueBlock", "block with iterators or T.init",
+                  "LowerInitBlock and ConvertBlocksToOpaque");
   Mutator m = {.c = c, .stmt = lower_stmt, .self = (void *)(uintptr_t)tirc_gpu_of(f)};
   return tirc_mutate_stmt(&m, f->body);
 }

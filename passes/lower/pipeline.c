@@ -19,11 +19,9 @@ const int tirc_n_passes = (int)(sizeof tirc_passes / sizeof *tirc_passes);
 /* One without functions is another name of the pass that `help` names. */
 static const Pass alone[] = {
 #define ALONE(function, name, help) {name, PASS_ALL, tirc_lower_##function, NULL, help},
-#define ALONE_MODULE(function, name, help) {name, PASS_ALL, NULL, tirc_lower_##function, help},
 #define KNOWN_AS(name, ours) {name, PASS_ALL, NULL, NULL, ours},
 #include "alone.def"
 #undef KNOWN_AS
-#undef ALONE_MODULE
 #undef ALONE
 };
 enum { N_ALONE = sizeof alone / sizeof *alone };

@@ -167,6 +167,16 @@ GET(if_else, tirc_script_of_stmt(stmt(v)->u.branch.else_case))
 GET(let_var, tirc_value_expr(stmt(v)->u.let.var))
 GET(let_value, tirc_script_of_expr(stmt(v)->u.let.value))
 GET(let_body, tirc_script_of_stmt(stmt(v)->u.let.body))
+GET(while_condition, tirc_script_of_expr(stmt(v)->u.loop_while.cond))
+GET(while_body, tirc_script_of_stmt(stmt(v)->u.loop_while.body))
+GET(alloc_buffer, tirc_value_buffer(stmt(v)->u.alloc.buffer))
+GET(alloc_body, tirc_script_of_stmt(stmt(v)->u.alloc.body))
+GET(attr_key, tirc_value_str(stmt(v)->u.attr.key))
+GET(attr_value, tirc_script_of_expr(stmt(v)->u.attr.value))
+GET(attr_body, tirc_script_of_stmt(stmt(v)->u.attr.body))
+GET(assert_condition, tirc_script_of_expr(stmt(v)->u.check.cond))
+GET(assert_message, tirc_value_str(stmt(v)->u.check.message))
+GET(assert_body, tirc_script_of_stmt(stmt(v)->u.check.body))
 
 static Value get_seq(Script *sc, Value v) {
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
@@ -284,6 +294,18 @@ const AttributeRow tirc_script_attributes[] = {
     {"LetStmt", "value", get_let_value},
     {"LetStmt", "body", get_let_body},
     {"SeqStmt", "seq", get_seq},
+    {"While", "condition", get_while_condition},
+    {"While", "body", get_while_body},
+    {"Allocate", "buffer", get_alloc_buffer},
+    {"Allocate", "body", get_alloc_body},
+    {"DeclBuffer", "buffer", get_alloc_buffer},
+    {"DeclBuffer", "body", get_alloc_body},
+    {"AttrStmt", "attr_key", get_attr_key},
+    {"AttrStmt", "value", get_attr_value},
+    {"AttrStmt", "body", get_attr_body},
+    {"AssertStmt", "condition", get_assert_condition},
+    {"AssertStmt", "message", get_assert_message},
+    {"AssertStmt", "body", get_assert_body},
     {"Var", "name", get_var_name},
     {"BufferLoad", "buffer", get_load_buffer},
     {"BufferLoad", "indices", get_expr_args},

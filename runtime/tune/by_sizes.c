@@ -5,6 +5,7 @@
 #include "by_sizes.h"
 
 #include "ir/cpu.h"
+#include "ir/number.h"
 #include "passes/schedule/schedule.h"
 #include "runtime/api/api.h"
 #include "runtime/kernel/pool.h"
@@ -156,8 +157,8 @@ static void look_up(BySizes *b, int n, const tirc_size_range *at, SizeRecord *r)
       tirc_best_record(b->db, alone, b->target, b->threads, &best, &e) == TIRC_OK &&
       tirc_replay_record(alone, best->trace, &b->quiet, &r->made, NULL) == TIRC_OK && b->how &&
       b->how->tried) {
-    snprintf(reason, sizeof reason, "%s: trial %.10s, which took %.4g ms", r->sizes, best->id,
-             best->seconds * 1e3);
+    tirc_snprintf(reason, sizeof reason, "%s: trial %.10s, which took %.4g ms", r->sizes, best->id,
+                  best->seconds * 1e3);
     b->how->tried(b->how->self, tirc_module_function(b->m, 0), "the database", true, reason);
   }
   tirc_error_free(e);

@@ -116,6 +116,12 @@ def test_relax():
         vm["relu"]
     with pytest.raises(tvm.TVMError, match="no graph"):
         relax.build(tvm.parse(MATMUL))
+    with pytest.raises(TypeError, match="takes an IRModule"):
+        relax.build(5)
+    with pytest.raises(ValueError, match="models run on cpu"):
+        relax.VirtualMachine(relax.build(Net), tvm.cuda())
+    with pytest.raises(TypeError, match="not None"):
+        tvm.Target(None)
     plain = relax.build(Net, relax_pipeline=None)
     np.testing.assert_array_equal(relax.VirtualMachine(plain)["main"](x).numpy(), expected)
 
@@ -203,6 +209,22 @@ def test_visits():
     assert seen.index("BufferLoad") < seen.index("Add") < seen.index("BufferStore") < seen.index("For")
     pre_order_visit(chain.body, lambda node: before.append(type(node).__name__) or type(node).__name__ != "For")
     assert before[0] == "Block" and before.count("For") == 2 and "BufferStore" not in before
+
+
+def test_visits_of_every_statement():
+    from tirc.tir.stmt_functor import post_order_visit
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "int32"), n: T.int32):
+        assert n > 0, "n"
+        B = T.decl_buffer((4,), "int32", data=A.data)
+        while A[0] < n:
+            A[0] = A[0] + 1
+        with T.attr(0, "key", 3):
+            B[1] = 2
+    seen = []
+    post_order_visit(main.body, lambda node: seen.append(type(node).__name__))
+    assert {"While", "AssertStmt", "DeclBuffer", "AttrStmt"} <= set(seen) and seen.count("BufferStore") == 2
 
 
 def test_what_a_state_knows():

@@ -383,3 +383,32 @@ def test_a_parameter_hides_a_name_of_python():
     a = np.zeros(8, "float32")
     tirc.build(main)(a, 7)
     assert a[0] == 7
+
+
+n = 128
+a = 3
+
+
+def test_symbols_hide_names_of_python():
+    @T.prim_func
+    def main(a: T.handle):
+# a comment at the margin
+        n = T.int32()
+        A = T.match_buffer(a, (n,), "int32")
+        for i in range(n):
+            A[i] = 5 + \
+  n
+    out = np.zeros(4, "int32")
+    tirc.build(main)(out)
+    assert (out == 9).all()
+
+
+def test_what_is_too_deep():
+    def deep(x, n=3000):
+        for _ in range(n):
+            x = x + 1
+        return x
+    with pytest.raises(tirc.TVMError):
+        @T.prim_func
+        def main(A: T.Buffer((8,), "int32")):
+            A[0] = deep(A[1])

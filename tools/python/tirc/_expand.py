@@ -110,6 +110,16 @@ def _needed(value):
     return text
 
 
+def dedented(lines):
+    """Lines of a definition without its indentation; comments may stand before it."""
+    indent = lines[0][:len(lines[0]) - len(lines[0].lstrip())]
+    out = []
+    for line in lines:
+        is_comment = not line.strip() or line.lstrip().startswith("#")
+        out.append(line[len(indent):] if line.startswith(indent) else "\n" if is_comment else line)
+    return "".join(out)
+
+
 class Macro:
     """T.macro: its body stands where a program calls it. hygienic: names that it does not have are those of where it is
     defined, otherwise those of where it is called."""
@@ -129,11 +139,11 @@ def macro(function=None, *, hygienic=True):
     return (lambda f: Macro(f, frame, hygienic)) if function is None else Macro(function, frame, hygienic)
 
 
-def _stored(node):
+def stored(node):
     """Names that are assigned in it; those of comprehensions are their own."""
     if isinstance(node, ast.Name):
         return {node.id} if isinstance(node.ctx, ast.Store) else set()
-    return set().union(*(_stored(child) for child in ast.iter_child_nodes(node) if not isinstance(child, _COMPREHENSIONS)))
+    return set().union(*(stored(child) for child in ast.iter_child_nodes(node) if not isinstance(child, _COMPREHENSIONS)))
 
 
 def _arguments(f):
@@ -149,7 +159,7 @@ def _free_names(node, out=None):
         own = _arguments(node)
         out += [n for n in _free_names(node.body) if n.id not in own]
     elif isinstance(node, _COMPREHENSIONS):
-        own = set().union(*(_stored(g.target) for g in node.generators))
+        own = set().union(*(stored(g.target) for g in node.generators))
         _free_names(node.generators[0].iter, out)  # it is outside
         inner = [n for child in ast.iter_child_nodes(node) for n in _free_names(child)]
         first = {id(n) for n in _free_names(node.generators[0].iter)}
@@ -357,7 +367,7 @@ class Expander:
         if self.depth == _MOST_NESTED:
             self.fail(node, RecursionError("macros are nested too deeply"))
         lines, first = inspect.getsourcelines(of.function)
-        text = textwrap.dedent("".join(lines))
+        text = dedented(lines)
         definition = ast.parse(text).body[0]
         try:
             bound = inspect.signature(of.function).bind(*node.value.args, **{k.arg: k.value for k in node.value.keywords})
@@ -375,11 +385,11 @@ class Expander:
                 given[name] = value._text
             else:
                 values[name] = value
-        own = _stored(definition)
+        own = stored(definition)
         for name in sorted(own & (set(given) | set(values))):
             self.fail(node, TypeError("the macro assigns its parameter %s; give the value another name" % name))
         mentioned = {n.id for t in given.values() for n in ast.walk(ast.parse(t)) if isinstance(n, ast.Name)}
-        leaving = set().union(*[_stored(s) for s in definition.body if isinstance(s, (ast.Assign, ast.AnnAssign))], set())
+        leaving = set().union(*[stored(s) for s in definition.body if isinstance(s, (ast.Assign, ast.AnnAssign))], set())
         taken = self.names | mentioned | own | self.brought
         for name in sorted(own & mentioned | leaving & (self.names | self.brought)):
             given[name] = next(n for n in ("%s_%d" % (name, i) for i in range(1, 1 << 20)) if n not in taken)
@@ -431,7 +441,7 @@ def _functions(tree):
             yield node, {node.name}
         elif isinstance(node, ast.ClassDef):
             names = {node.name, "cls"} | {n.name for n in node.body if isinstance(n, ast.FunctionDef)} | {
-                n for s in node.body if isinstance(s, ast.Assign) for n in _stored(s)}
+                n for s in node.body if isinstance(s, ast.Assign) for n in stored(s)}
             for f in node.body:
                 if isinstance(f, ast.FunctionDef):
                     yield f, names
@@ -447,7 +457,7 @@ def expand(text, file, first, scopes):
     whole = None
     for f, names in _functions(tree):
         arguments = f.args.posonlyargs + f.args.args + f.args.kwonlyargs
-        names = names | {a.arg for a in arguments} | _stored(f)
+        names = names | {a.arg for a in arguments} | stored(f)
         whole = Expander(text, file, first, scopes, names)
         parts = [a.annotation for a in arguments if a.annotation] + [f.returns] * (f.returns is not None) + f.body
         edits += [edit for part in parts for edit in whole.edits(part)]

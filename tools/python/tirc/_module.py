@@ -301,6 +301,8 @@ def prim_func(func=None, private=False, check_well_formed=True, s_tir=False):
     frame = _source.caller()
     if func is None:
         return lambda f: _prim_func(f, frame)
+    if not callable(func):
+        raise TypeError("@T.prim_func stands before a function, not before %r" % (func,))
     return _prim_func(func, frame)
 
 

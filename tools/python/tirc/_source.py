@@ -7,7 +7,6 @@ looked up where the function is defined: closures, the scopes around it, the mod
 import ast
 import inspect
 import sys
-import textwrap
 
 from . import _expand
 
@@ -34,11 +33,15 @@ def _plain(value):
 
 
 def _defines(text, scopes):
-    tree = ast.parse(text)
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, RecursionError, MemoryError) as error:  # what functions of Python gave is too deep
+        from ._errors import TVMError
+        raise TVMError("Python does not read the program with its values in it: %s" % error, code="source") from None
     names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    parameters = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
+    own = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)} | _expand.stored(tree)
     found = {}
-    for name in sorted(names - parameters - {"T", "I", "tir", "tvm", "range"}):
+    for name in sorted(names - own - {"T", "I", "tir", "tvm", "range"}):
         value = next((scope[name] for scope in scopes if name in scope), None)
         if value is not None and _plain(value):
             found[name] = _expand.literal(value)
@@ -53,7 +56,7 @@ class Text:
         lines, first = _lines_of(thing)
         scopes = list(scopes_of(thing, frame))
         self.file, first = inspect.getsourcefile(thing) or "<source>", max(first, 1)
-        text, origins = _expand.expand(textwrap.dedent("".join(lines)), self.file, first, scopes)
+        text, origins = _expand.expand(_expand.dedented(lines), self.file, first, scopes)
         self.constants = _defines(text, scopes)
         self.text, self._origins = "\n" * (first - 1) + text, origins and list(range(1, first)) + origins
 

@@ -18,6 +18,8 @@ class Target:
     `with target:` it is Target.current()."""
 
     def __init__(self, target="llvm", host=None):
+        if target is None:
+            raise TypeError("a target is text or a dict, not None")
         if isinstance(target, dict):
             host = target.get("host", host)
             flags = ["-%s=%s" % (k, ",".join(map(str, v)) if isinstance(v, (list, tuple)) else v) for k, v in target.items()

@@ -2,7 +2,9 @@
 
 import re
 
+from .._device import cpu
 from .._errors import TVMError
+from .._module import IRModule
 from .._runtime import BenchmarkResult, Tensor, compile
 from . import transform
 
@@ -40,6 +42,8 @@ def _main_graph(mod):
 def build(mod, target=None, params=None, relax_pipeline="default", tir_pipeline="default", exec_mode="bytecode", system_lib=None):
     """Compiles the graphs of a module. relax_pipeline None or "zero": as it stands, without schedules. params: weights by name."""
     del exec_mode, system_lib, tir_pipeline
+    if not isinstance(mod, IRModule):
+        raise TypeError("relax.build takes an IRModule with a graph, not %r" % (mod,))
     made = mod if relax_pipeline is None or isinstance(relax_pipeline, str) else relax_pipeline(mod)
     out = Executable(made, target, params, plain=relax_pipeline in (None, "zero"))
     out.model(_main_graph(made))
@@ -50,7 +54,11 @@ class VirtualMachine:
     """vm["main"](x): the results as tensors. Everything runs in the library; there is no bytecode."""
 
     def __init__(self, rt_mod, device=None, memory_cfg=None, profile=False):
-        del device, memory_cfg
+        del memory_cfg
+        if not isinstance(rt_mod, Executable):
+            raise TypeError("a virtual machine takes what relax.build made, not %r" % (rt_mod,))
+        if device is not None and device != cpu():
+            raise ValueError("models run on cpu(), not on %r; a function runs there: tirc.build(f, \"cuda\")" % (device,))
         self._executable, self._profile = rt_mod, profile
         self._inputs, self._outputs = {}, {}
 

@@ -1,6 +1,6 @@
 """tirc.tir: Schedule and what schedules need."""
 
-from . import schedule, transform
+from . import schedule, stmt_functor, transform
 from .. import _names
 from .._errors import ScheduleError
 from .._module import PrimFunc
@@ -26,7 +26,7 @@ class ForKind:
         "serial", "parallel", "vectorized", "unroll", "thread_binding")
 
 
-_STATEMENTS = ("For", "Block", "BufferRegion", "BufferStore", "Evaluate", "IfThenElse", "LetStmt", "MatchBufferRegion", "SeqStmt")
+_STATEMENTS = ("Allocate", "AssertStmt", "AttrStmt", "DeclBuffer", "For", "Block", "BufferRegion", "BufferStore", "Evaluate", "IfThenElse", "LetStmt", "MatchBufferRegion", "SeqStmt", "While")
 _EXPRESSIONS = ("Add", "And", "BufferLoad", "Call", "Cast", "Div", "EQ", "FloorDiv", "FloorMod", "GE", "GT", "LE", "LT", "Max", "Min", "Mod",
                 "Mul", "NE", "Not", "Or", "Select", "Sub", "Var")
 

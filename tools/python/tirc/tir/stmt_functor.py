@@ -1,21 +1,24 @@
 """tirc.tir.stmt_functor: walks over the views of a program, PrimFunc.body and what is in it."""
 
-from .._values import Object
+from .._values import ExprRV, Object
 
 # of each kind what is in it, in the order in which it is visited
 _PARTS = {
     "For": ("min", "extent", "body"), "Block": ("iter_values", "predicate", "iter_vars", "reads", "writes", "match_buffers", "init", "body"),
     "IterVar": ("dom",), "Range": ("min", "extent"), "BufferRegion": ("region",), "MatchBufferRegion": ("source",),
     "BufferStore": ("value", "indices"), "BufferLoad": ("indices",), "Evaluate": ("value",), "SeqStmt": ("seq",),
-    "IfThenElse": ("condition", "then_case", "else_case"), "LetStmt": ("value", "body"), "Cast": ("value",), "Not": ("a",)}
-_LEAVES = ("Var", "IntImm", "FloatImm", "StringImm")
+    "IfThenElse": ("condition", "then_case", "else_case"), "LetStmt": ("value", "body"), "While": ("condition", "body"),
+    "Allocate": ("body",), "DeclBuffer": ("body",), "AttrStmt": ("value", "body"), "AssertStmt": ("condition", "body")}
+_LEAVES = ("Buffer", "Var", "IntImm", "FloatImm", "StringImm")
 
 
 def _parts(node):
     kind = type(node).__name__
     names = _PARTS.get(kind)
-    if names is None and kind not in _LEAVES and hasattr(node, "args"):
+    if names is None and kind not in _LEAVES and isinstance(node, ExprRV):
         names = ("args",)
+    if names is None and kind not in _LEAVES:
+        raise TypeError("a walk does not know what is in a %s" % kind)
     for name in names or ():
         part = getattr(node, name)
         yield from part if isinstance(part, (list, tuple)) else (part,)
