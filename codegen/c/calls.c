@@ -171,11 +171,15 @@ static CText emit_amx_permitted(Gen *g, Expr e, const Window *w) {
 
 CText tirc_cg_call(Gen *g, Expr e, const Window *w) {
   static CText (*const calls[CALL_COUNT])(Gen *, Expr, const Window *) = {
-      [CALL_PREFETCH] = emit_prefetch, [CALL_ADDRESS_OF] = emit_address_of,
-      [CALL_EXTERN] = tirc_src_extern, [CALL_PURE_EXTERN] = tirc_src_extern,
-      [CALL_ASSUME] = emit_assume,     [CALL_OPAQUE_ZERO] = emit_opaque_zero,
+      [CALL_PREFETCH] = emit_prefetch,
+      [CALL_ADDRESS_OF] = emit_address_of,
+      [CALL_EXTERN] = tirc_src_extern,
+      [CALL_PURE_EXTERN] = tirc_src_extern,
+      [CALL_ASSUME] = emit_assume,
+      [CALL_OPAQUE_ZERO] = emit_opaque_zero,
       [CALL_AMX_PERMITTED] = emit_amx_permitted,
-      [CALL_LLVM_INTRIN] = emit_llvm,  [CALL_LLVM_PURE_INTRIN] = emit_llvm,
+      [CALL_LLVM_INTRIN] = emit_llvm,
+      [CALL_LLVM_PURE_INTRIN] = emit_llvm,
   };
   if (calls[e->u.callee]) return calls[e->u.callee](g, e, w);
   tirc_src_unsupported(g, e);

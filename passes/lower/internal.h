@@ -69,7 +69,7 @@ int64_t tirc_lower_size_of(Stmt s);
 
 /* common.c: what a pass by itself cannot take, since another one has to run before it: an error at
  * the first such statement. */
-void tirc_lower_need(Tirc *c, const Func *f, bool (*bad)(const void *self, Stmt s), const char *pass,
-                     const char *what, const char *before);
+void tirc_lower_need(Tirc *c, const Func *f, bool (*bad)(const void *self, Stmt s),
+                     const char *pass, const char *what, const char *before);
 
 #endif

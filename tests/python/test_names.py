@@ -116,6 +116,8 @@ def test_relax():
         vm["relu"]
     with pytest.raises(tvm.TVMError, match="no graph"):
         relax.build(tvm.parse(MATMUL))
+    with pytest.raises(ValueError, match="no pipeline"):
+        relax.get_pipeline("fastest")
     with pytest.raises(TypeError, match="takes an IRModule"):
         relax.build(5)
     with pytest.raises(ValueError, match="models run on cpu"):

@@ -369,7 +369,7 @@ def test_calls_that_return_nothing():
         for i in range(8):
             note(
                 i + 1)
-            A[i] = T.min(T.float32(1), math.inf) + T.max(A[i], -math.inf)
+            A[i] = T.min(T.float32(1), math.inf) + T.max(A[i], T.float32(-math.inf))
     assert noted == ["(i + 1)"] and numbers(main) == [1] * 8
 
 

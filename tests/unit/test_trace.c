@@ -254,7 +254,8 @@ static void test_bad_json(void **state) {
       {"[[" GET "],[[0,1]]]", 0, "instruction 0, which takes none"},
       {"[[" GET "],[[5,1]]]", 0, "instruction 5, which takes none"},
       {RECORD("C", "1"), 2, "there is no record 2: the file has 1"},
-      {RECORD("Q", "1"), 0, "record 1, instruction 0 (GetBlock): Cannot find a block with the name: Q"},
+      {RECORD("Q", "1"), 0,
+       "record 1, instruction 0 (GetBlock): Cannot find a block with the name: Q"},
       {"[[[\"GetBlock\",[],[5,\"main\"],[\"b0\"]]],[]]", 0, "must be a str"},
       {"[[[\"GetBlock\",[],[\"C\",\"main\"],[\"b0\",\"b1\"]]],[]]", 0, "1 results here, and 2"},
   };
@@ -337,16 +338,16 @@ static void test_decision_provider(void **state) {
                 "    sch.trace.apply_to_schedule(other, decision_provider=endless)\n"
                 "sch.trace.apply_to_schedule(other, decision_provider=endless)\n",
                 "limit", "more than 200 function calls");
-  assert_prints(
-      "i, j, k = sch.get_loops('C')\n"
-      "bad = sch.trace.from_json([[['GetBlock', [], ['Q', 'main'], ['b0']]], []])\n"
-      "def provider(inst, inputs, attrs, decision):\n"
-      "    bad.apply_to_schedule(sch)\n"
-      "try:\n"
-      "    sch.trace.apply_to_schedule(sch.copy(), decision_provider=provider)\n"
-      "except ScheduleError as e:\n"
-      "    print(e)\n",
-      "the trace, instruction 0 (GetBlock): Cannot find a block with the name: Q; the blocks are: root, X, C, D\n");
+  assert_prints("i, j, k = sch.get_loops('C')\n"
+                "bad = sch.trace.from_json([[['GetBlock', [], ['Q', 'main'], ['b0']]], []])\n"
+                "def provider(inst, inputs, attrs, decision):\n"
+                "    bad.apply_to_schedule(sch)\n"
+                "try:\n"
+                "    sch.trace.apply_to_schedule(sch.copy(), decision_provider=provider)\n"
+                "except ScheduleError as e:\n"
+                "    print(e)\n",
+                "the trace, instruction 0 (GetBlock): Cannot find a block with the name: Q; the "
+                "blocks are: root, X, C, D\n");
   assert_raises("tvm.tir.schedule.Trace([1], {})\n", "type", "a list of instructions");
   assert_raises("tvm.tir.schedule.Trace([], 3)\n", "type", "are a dict");
   assert_raises("sch.trace.append(3)\n", "type", "takes an instruction");

@@ -30,7 +30,8 @@ static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, co
                      "get_producers or get_consumers",
                      "%d blocks are named %s", found->n, name);
   Text t = {.c = s->c};
-  tirc_text_addf(&t, "Cannot find a block with the name: %s; the blocks are: ", *name ? name : "\"\"");
+  tirc_text_addf(&t,
+                 "Cannot find a block with the name: %s; the blocks are: ", *name ? name : "\"\"");
   for (int i = 0; i < all->n && i < 40; i++)
     tirc_text_addf(&t, "%s%s", i ? ", " : "", tirc_name_of(all->at[i]));
   if (all->n > 40) tirc_text_add(&t, ", ...");

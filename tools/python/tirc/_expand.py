@@ -73,22 +73,11 @@ def literal(value):
         parts = [(literal(k), literal(v)) for k, v in value.items()]
         return None if any(None in part for part in parts) else "{%s}" % ", ".join("%s: %s" % part for part in parts)
     if isinstance(value, float) and value - value != 0:
-        return 'T.float32("%s")' % float(value)
+        return 'float("%s")' % float(value)
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return repr(kind(value))
     return _dtype(value)
-
-
-_NONE = object()
-
-
-def _literal_value(text):
-    """The value of a literal of Python's; _NONE: it is none."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return _NONE
 
 
 def _dtype(value):
@@ -242,9 +231,9 @@ class Expander:
         raise TVMError("Python cannot work out %s (%s)" % (self.source(node), where), code="python", file=self.file,
                        line=self.first + node.lineno - 1) from error
 
-    def evaluate(self, node, values=None):
+    def evaluate(self, node):
         try:  # closed: no name of the program
-            return eval(compile(ast.Expression(body=node), self.file, "eval"), {**self.merged, **values} if values else self.merged)
+            return eval(compile(ast.Expression(body=node), self.file, "eval"), self.merged)
         except Exception as error:
             self.fail(node, error)
 
@@ -320,12 +309,6 @@ class Expander:
     def text_edits(self, node):
         """Of an f-string: what stands in it has no place of its own."""
         if any(n.id in self.replaced for n in self.free_names(node)):
-            values = {}
-            for n in self.free_names(node):
-                if n.id in self.replaced:
-                    values[n.id] = _literal_value(self.replaced[n.id])
-            if all(v is not _NONE for v in values.values()) and all(n.id in values or self.is_python(n) for n in self.free_names(node)):
-                return self.place(node, repr(self.evaluate(node, values)))
             self.fail(node, TypeError("an f-string has Python's values"))
         if self.is_closed(node) and self.asks_python(node):
             return self.place(node, repr(self.evaluate(node)))

@@ -23,12 +23,3 @@ def get_global_func(name, allow_missing=False):
     if allow_missing:
         return None
     raise ValueError("no function is registered as %r: register_func(%r, f) does that" % (name, name))
-
-
-def list_global_func_names():
-    return sorted(_registered)
-
-
-def remove_global_func(name):
-    get_global_func(name)
-    del _registered[name]

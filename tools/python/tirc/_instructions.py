@@ -98,12 +98,11 @@ def _input(value, names):
 
 def as_json(instructions, decisions):
     """What Trace.from_json reads."""
-    names, out, keep = {}, [], []
+    names, out = {}, []
     for inst in instructions:
         inputs = [_input(x, names) for x in inst.inputs]
         attrs = [_saved(x, names) for x in inst.attrs]
         for x in inst.outputs:
-            keep.append(x)
             names[id(x)] = "%s%d" % ("b" if isinstance(x, BlockRV) else "l" if isinstance(x, LoopRV) else "v", len(names))
         out.append([inst.kind.name, inputs, attrs, [names[id(x)] for x in inst.outputs]])
     given = {id(inst): decision for inst, decision in dict(decisions or {}).items()}

@@ -26,7 +26,7 @@ def tune_tir(mod, target, work_dir="./tune", max_trials_global=64, *, max_trials
     if not isinstance(database, Database):
         database = Database(work_dir=work_dir)
     parts = _alone(mod)
-    share = max(1, (max_trials_per_task or max_trials_global) // max(1, 1 if max_trials_per_task else len(parts)))
+    share = max_trials_per_task or max(1, max_trials_global // max(len(parts), 1))
     for part in parts.values():
         tune(part, target, threads=_threads(target), trials=share, seed=seed or 0, database=database.path)
     return database

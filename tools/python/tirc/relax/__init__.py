@@ -44,6 +44,8 @@ def build(mod, target=None, params=None, relax_pipeline="default", tir_pipeline=
     del exec_mode, system_lib, tir_pipeline
     if not isinstance(mod, IRModule):
         raise TypeError("relax.build takes an IRModule with a graph, not %r" % (mod,))
+    if isinstance(relax_pipeline, str):
+        _check_pipeline(relax_pipeline)
     made = mod if relax_pipeline is None or isinstance(relax_pipeline, str) else relax_pipeline(mod)
     out = Executable(made, target, params, plain=relax_pipeline in (None, "zero"))
     out.model(_main_graph(made))
@@ -54,12 +56,12 @@ class VirtualMachine:
     """vm["main"](x): the results as tensors. Everything runs in the library; there is no bytecode."""
 
     def __init__(self, rt_mod, device=None, memory_cfg=None, profile=False):
-        del memory_cfg
+        del memory_cfg, profile
         if not isinstance(rt_mod, Executable):
             raise TypeError("a virtual machine takes what relax.build made, not %r" % (rt_mod,))
         if device is not None and device != cpu():
             raise ValueError("models run on cpu(), not on %r; a function runs there: tirc.build(f, \"cuda\")" % (device,))
-        self._executable, self._profile = rt_mod, profile
+        self._executable = rt_mod
         self._inputs, self._outputs = {}, {}
 
     def __getitem__(self, name):
@@ -100,9 +102,14 @@ def _tensors(made):
     return tuple(map(_tensors, made)) if isinstance(made, tuple) else made if isinstance(made, Tensor) else Tensor(made)
 
 
+def _check_pipeline(name):
+    if name not in ("zero", "default"):
+        raise ValueError("there is no pipeline %r: zero and default are there" % (name,))
+
+
 def get_pipeline(name="zero"):
-    """The passes of a pipeline, as one: of "zero", "default" and the like what `tirc explain passes` lists up to loops."""
-    del name
+    """The passes of a pipeline, "zero" or "default", as one: what `tirc explain passes` lists up to loops."""
+    _check_pipeline(name)
     return transform.phases("loops")
 
 
