@@ -9,7 +9,7 @@
  * The loops may be split, fused, in any order, or longer than a predicate lets the block run. What
  * counts is that they run each instance of the block, once, so that the new ones run the same ones;
  * and that instances may come in any order: those of a sum commute, others do not touch what
- * another one stores. */
+ * another one stores. Other blocks may write the same buffer: the nest stays where it is. */
 #include "loops.h"
 
 typedef struct Normal {
@@ -40,12 +40,14 @@ static void require_own_nest(const Normal *k) {
 
 static void require_any_order(const Normal *k) {
   const Block *b = tirc_block_of(k->block);
-  SRef *scope = tirc_scope_root(k->block);
-  for (int i = 0; i < b->n_iters; i++)
+  bool sums = false;
+  for (int i = 0; i < b->n_iters; i++) {
+    sums |= b->iters[i].kind == ITER_REDUCE;
     if (b->iters[i].kind == ITER_OPAQUE || b->iters[i].kind == ITER_SCAN)
       tirc_refuse(k->s, k->block->stmt, SERR_ITER_KIND, "iterator %s of block %s keeps its order",
                   b->iters[i].var->u.s, b->name);
-  tirc_require_complete_or_reduction(k->s, k->block, scope);
+  }
+  if (sums) tirc_require_reduction(k->s, k->block, tirc_scope_root(k->block));
   if (tirc_instances_depend(k->s, k->block) || (b->init && !tirc_update_commutes(k->s->c, b)))
     tirc_refuse(k->s, k->block->stmt, SERR_ORDER_MATTERS,
                 "instances of block %s may use what others store", b->name);
