@@ -1,6 +1,7 @@
 #include "graph_builder.h"
 
 #include "conditions.h"
+#include "graph_branch.h"
 #include "graph_loop.h"
 #include "ir/ascii.h"
 #include "ir/tree/annotations.h"
@@ -43,10 +44,9 @@ uintptr_t tirc_graph_sources(const GraphMaker *m, Node n) {
   return (uintptr_t)tirc_map_get(&m->sources, n);
 }
 
-/* Of all that is below a node. */
-static uintptr_t sources_of(const GraphMaker *m, Node n) {
+uintptr_t tirc_graph_sources_below(const GraphMaker *m, Node n) {
   uintptr_t all = tirc_graph_sources(m, n);
-  for (int i = 0; i < n->n; i++) all |= sources_of(m, n->args[i]);
+  for (int i = 0; i < n->n; i++) all |= tirc_graph_sources_below(m, n->args[i]);
   return all;
 }
 
@@ -85,7 +85,7 @@ static Node bind_to(GraphMaker *m, Node value, uintptr_t sources) {
   return var;
 }
 
-static Node add_binding(GraphMaker *m, const struct Node *value, uintptr_t sources) {
+Node tirc_graph_bind(GraphMaker *m, const struct Node *value, uintptr_t sources) {
   return bind_to(m, tirc_graph_node(m->p->c, value), sources);
 }
 
@@ -112,15 +112,15 @@ static Node place_symbolic(GraphMaker *m, Node n) {
   args[2] = literal(m, tirc_expr(c, OP_TUPLE, DT_HANDLE, n->info->ndim, n->info->shape));
   keys[1] = "dtype";
   keys[2] = "extents";
-  return add_binding(m,
-                     &(struct Node){.kind = NODE_CALL,
-                                    .n = 3,
-                                    .name = "shape_to_tensor",
-                                    .args = args,
-                                    .keys = keys,
-                                    .info = n->info,
-                                    .loc = m->loc},
-                     0);
+  return tirc_graph_bind(m,
+                         &(struct Node){.kind = NODE_CALL,
+                                        .n = 3,
+                                        .name = "shape_to_tensor",
+                                        .args = args,
+                                        .keys = keys,
+                                        .info = n->info,
+                                        .loc = m->loc},
+                         0);
 }
 
 /* What stands for a constant in the graph. */
@@ -239,7 +239,7 @@ static Node fold_symbolic(GraphMaker *m, Script *sc, const Operands *o, Node cal
 
 /* --- what scripts do -------------------------------------------------------------------------- */
 
-static void require(GraphMaker *m, int n, const Need *needs) {
+void tirc_graph_require(GraphMaker *m, int n, const Need *needs) {
   m->graph->attrs = tirc_add_conditions(m->p->c, m->graph->attrs, n, needs, m->loc, m->whose);
 }
 
@@ -249,7 +249,7 @@ void tirc_graph_take_needs(GraphMaker *m, Script *sc) {
     Need *need = &sc->needs->list.at[i];
     need->message = tirc_script_placed(m->p->c, need->message, need->loc);
   }
-  if (n) require(m, n, sc->needs->list.at);
+  if (n) tirc_graph_require(m, n, sc->needs->list.at);
   if (n) sc->needs->list.n = 0;
 }
 
@@ -258,7 +258,7 @@ void tirc_graph_take_needs(GraphMaker *m, Script *sc) {
 static void require_of(GraphMaker *m, Script *sc, Node call) {
   const OperatorProgram *p = tirc_operator_call(m->p, m->graph, call);
   tirc_graph_take_needs(m, sc);
-  require(m, p->n_needs, p->needs);
+  tirc_graph_require(m, p->n_needs, p->needs);
 }
 
 /* --- rows that only the run counts ------------------------------------------------------------ */
@@ -271,7 +271,7 @@ const Counted *tirc_graph_counted(const GraphMaker *m, Node n) {
 static Node counted(void *self, Script *sc, Node n, Node count, int axis) {
   GraphMaker *m = self;
   const Info info = n->info;
-  if (!count) return bind_to(m, tirc_graph_operand(m, n), sources_of(m, n));
+  if (!count) return bind_to(m, tirc_graph_operand(m, n), tirc_graph_sources_below(m, n));
   if (n->kind != NODE_VAR || info->kind != INFO_TENSOR || axis < 0 || axis >= info->ndim)
     tirc_script_error(sc, "ValueError", NULL, "what is counted is a call's result, by one axis");
   const Counted all = {tirc_graph_operand(m, count), axis};
@@ -345,7 +345,7 @@ static Node bind(void *self, Script *sc, Node n) {
     require_of(m, sc, &value);
   }
   const Counted *rows = is_call ? count_results(m, sc, &value) : NULL;
-  const Node var = add_binding(m, &value, o.sources);
+  const Node var = tirc_graph_bind(m, &value, o.sources);
   if (rows) tirc_map_set(c, &m->counted, var, (void *)(uintptr_t)rows);
   count_field(m, &value, var);
   return var;
@@ -364,89 +364,6 @@ static Value attributes(void *self, Script *sc, Node call) {
 
 static bool is_weight(void *self, Node n) { return tirc_graph_sources(self, n) == 0; }
 
-/* --- branches --------------------------------------------------------------------------------- */
-
-/* From here on conditions are a branch's, and go nowhere else: gives those of the graph around it.
- */
-static Attrs open_conditions(GraphMaker *m, Script *sc) {
-  tirc_graph_take_needs(m, sc);
-  const Attrs around = m->graph->attrs;
-  m->graph->attrs = tirc_attrs_remove(m->p->c, around, tirc_key(KEY_REQUIRES));
-  return around;
-}
-
-/* Gives the branch's. */
-static Attrs close_conditions(GraphMaker *m, Script *sc, Attrs around) {
-  Tirc *c = m->p->c;
-  const char *key = tirc_key(KEY_REQUIRES);
-  tirc_graph_take_needs(m, sc);
-  const Expr inside = tirc_attrs_get(m->graph->attrs, key), before = tirc_attrs_get(around, key);
-  m->graph->attrs = before ? tirc_attrs_set(c, m->graph->attrs, key, before)
-                           : tirc_attrs_remove(c, m->graph->attrs, key);
-  return inside ? tirc_attrs_set(c, (Attrs){0}, key, inside) : (Attrs){0};
-}
-
-/* The bindings that a body makes, and what it gives, as a call of a function that has them. */
-static Node write_branch(GraphMaker *m, Script *sc, const GraphBody *body, const char *name) {
-  Tirc *c = m->p->c;
-  const int n = body->n_outputs, before = m->bindings.n;
-  const Attrs around = open_conditions(m, sc);
-  Value *outputs = tirc_new_array(c, Value, n);
-  Node *values = tirc_new_array(c, Node, n), call;
-  body->run(body, sc, NULL, outputs);
-  for (int i = 0; i < n; i++) {
-    const Node value = tirc_script_relax(outputs[i]);
-    if (!value || value->kind == NODE_TUPLE || tirc_graph_counted(m, value))
-      return NULL; /* the If is refused */
-    values[i] = tirc_graph_operand(m, value);
-  }
-  const Node result = n == 1 ? values[0] : tirc_node_tuple(c, n, values);
-  const int made = m->bindings.n - before;
-  m->bindings.n = before;
-  const Attrs own = close_conditions(m, sc, around);
-  if (!made && !own.n) return result;
-  for (int i = 0; i < made; i++)
-    tirc_map_set(c, &m->closed, m->bindings.at[before + i].var, m->graph);
-  vec_push(c, m->branches,
-           tirc_graph_part(c, tirc_graph_name(m, name), own, made, m->bindings.at + before, result,
-                           &call));
-  return call;
-}
-
-static bool give_the_same(Tirc *c, Node a, Node b) {
-  Match match = {.c = c}, back = match;
-  return a && b && tirc_meet_info(&match, a->info, b->info) &&
-         tirc_meet_info(&back, b->info, a->info);
-}
-
-/* Branches of different shapes would make what follows depend on the condition: it has to be known
- * then. */
-static void branch(void *self, Script *sc, Node cond, const GraphBody *const *bodies,
-                   Value *outputs) {
-  GraphMaker *m = self;
-  Tirc *c = m->p->c;
-  const char *hint = m->hint;
-  const int n = bodies[0]->n_outputs;
-  Node args[3];
-  args[0] = tirc_graph_operand(m, cond);
-  args[1] = write_branch(m, sc, bodies[0], tirc_format(c, "%s_then", hint));
-  args[2] = write_branch(m, sc, bodies[1], tirc_format(c, "%s_else", hint));
-  m->hint = n > 1 ? tirc_format(c, "%s_all", hint) : hint;
-  if (!give_the_same(c, args[1], args[2])) m->writer.not_known(m, sc, cond);
-  uintptr_t sources = 0;
-  for (int i = 0; i < 3; i++) sources |= sources_of(m, args[i]);
-  const Node value = add_binding(
-      m,
-      &(struct Node){.kind = NODE_IF, .n = 3, .args = args, .info = args[1]->info, .loc = m->loc},
-      sources);
-  m->hint = hint;
-  for (int i = 0; i < n; i++) {
-    struct Node field = {.kind = NODE_ITEM, .index = i, .n = 1, .args = &value, .loc = m->loc};
-    if (n > 1) field.info = value->info->fields[i];
-    outputs[i] = tirc_script_of_relax(n > 1 ? add_binding(m, &field, sources) : value);
-  }
-}
-
 /* --- loops ------------------------------------------------------------------------------------ */
 
 static Value item_of(GraphMaker *m, Node tuple, int i, uintptr_t sources) {
@@ -456,7 +373,7 @@ static Value item_of(GraphMaker *m, Node tuple, int i, uintptr_t sources) {
                              .args = &tuple,
                              .info = tuple->info->fields[i],
                              .loc = m->loc};
-  return tirc_script_of_relax(add_binding(m, &field, sources));
+  return tirc_script_of_relax(tirc_graph_bind(m, &field, sources));
 }
 
 static Node inner_var(GraphMaker *m, const char *name, Info info, uintptr_t sources) {
@@ -496,7 +413,7 @@ static bool write_turn(GraphMaker *m, Script *sc, const GraphLoop *l, LoopPart *
   if (!p->next || n != l->n || !p->gathered || (p->n_gathered && !l->most)) return false;
   if (on) p->goes_on = tirc_graph_operand(m, on);
   for (int i = 0; i < n; i++)
-    if (!give_the_same(c, p->first[i], p->next[i])) return false;
+    if (!tirc_graph_gives_the_same(c, p->first[i], p->next[i])) return false;
   return true;
 }
 
@@ -506,11 +423,11 @@ static Value loop(void *self, Script *sc, const GraphLoop *l) {
   const char *hint = m->hint;
   Node *first = tirc_new_array(c, Node, l->n), *states = tirc_new_array(c, Node, l->n);
   Node what = l->trips ? l->trips : l->cond;
-  uintptr_t from =
-      (l->trips ? sources_of(m, l->trips) : 0) | (l->cond ? sources_of(m, l->cond) : 0);
+  uintptr_t from = (l->trips ? tirc_graph_sources_below(m, l->trips) : 0) |
+                   (l->cond ? tirc_graph_sources_below(m, l->cond) : 0);
   for (int i = 0; i < l->n; i++) {
     first[i] = tirc_graph_operand(m, l->states[i]);
-    from |= sources_of(m, first[i]);
+    from |= tirc_graph_sources_below(m, first[i]);
     states[i] = inner_var(m, tirc_format(c, "%s_state", hint), first[i]->info, from);
   }
   const Info number = tirc_info_tensor(c, DT_INT64, 0, tirc_new_array(c, Expr, 1));
@@ -534,7 +451,7 @@ static Value loop(void *self, Script *sc, const GraphLoop *l) {
   m->branches.n = branches; /* those of a turn are part of the function */
   if (!call) m->writer.not_known(m, sc, what ? what : part.goes_on ? part.goes_on : part.turn);
   m->hint = tirc_format(c, "%s_all", hint);
-  const Node all = add_binding(m, call, from);
+  const Node all = tirc_graph_bind(m, call, from);
   m->hint = hint;
   Value list = tirc_value_list(c, VAL_LIST, 0, NULL);
   for (int i = 0; i < all->info->n; i++) tirc_value_append(c, list, item_of(m, all, i, from));
@@ -554,7 +471,8 @@ static void reserve_words(GraphMaker *m) {
 
 void tirc_graph_maker_open(GraphMaker *m) {
   reserve_words(m);
-  m->writer = (GraphWriter){m,      bind,    value_of, attributes, is_weight, m->writer.not_known,
-                            branch, counted, count_of, loop};
+  m->writer = (GraphWriter){
+      m,       bind,     value_of, attributes, is_weight, m->writer.not_known, tirc_graph_branch,
+      counted, count_of, loop};
   tirc_open_operators(m->p);
 }

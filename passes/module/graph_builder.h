@@ -5,6 +5,7 @@
 #define TIRC_MODULE_GRAPH_BUILDER_H
 
 #include "counted.h"
+#include "operators.h"
 #include "passes.h"
 
 #include "passes/script/relax.h"
@@ -27,6 +28,8 @@ typedef struct GraphMaker {
   PtrMap counted; /* variable -> Counted *, one for each of its fields; count NULL: of all rows */
   bool count_asked; /* a script looked at a count */
   VEC(const Graph *) branches;
+  int taken;  /* 1, 2: of the next If that branch is written, as part of the graph; 0: both are */
+  Node apart; /* the condition of an If whose branches give different things, where it failed */
   VEC(const Func *) funcs; /* loops */
   StrMap names; /* that are taken -> the number behind it to try next where it is wanted again */
 } GraphMaker;
@@ -45,10 +48,15 @@ Node tirc_graph_constant(const GraphMaker *m, const char *name, Info info, const
 /* What stands for a value in the graph: a variable, or a small constant in place. A large constant
  * becomes a parameter, a weight. */
 Node tirc_graph_operand(GraphMaker *m, Node n);
+/* A new binding of what is inferred already. */
+Node tirc_graph_bind(GraphMaker *m, const struct Node *value, uintptr_t sources);
+/* What has to hold of extents when the graph runs. */
+void tirc_graph_require(GraphMaker *m, int n, const Need *needs);
 /* How many rows of a value mean something; NULL: all. */
 const Counted *tirc_graph_counted(const GraphMaker *m, Node n);
-/* The inputs that a value depends on. */
+/* The inputs that a value depends on, or all that is below it. */
 uintptr_t tirc_graph_sources(const GraphMaker *m, Node n);
+uintptr_t tirc_graph_sources_below(const GraphMaker *m, Node n);
 bool tirc_depends_on_input(uintptr_t sources, int number);
 
 #endif

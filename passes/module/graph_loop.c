@@ -1,7 +1,5 @@
 #include "graph_loop.h"
 
-#include "operator_call.h"
-#include "operators_internal.h"
 
 #include "ir/arith/access.h"
 #include "ir/tree/annotations.h"
@@ -11,9 +9,11 @@ typedef struct Looping {
   Tirc *c;
   GraphMaker *m;
   const LoopPart *part;
-  PtrMap symbols; /* the graph's variables -> the function's */
-  PtrMap buffers; /* node -> Buffer */
-  PtrMap tuples;  /* node -> Buffer *, of its fields */
+  const Module *turn; /* the calls of a turn, as functions and the graph that calls these */
+  Node call;          /* of that graph */
+  PtrMap symbols;     /* the graph's variables -> the function's */
+  PtrMap buffers;     /* node -> Buffer */
+  PtrMap tuples;      /* node -> Buffer *, of its fields */
   VEC(Node) args;
   VEC(Buffer) operands, results, allocs;
   VEC(Stmt) body;
@@ -174,66 +174,34 @@ static void add_func(Looping *k, const Func *f, int n, const Buffer *at, int n_v
 
 static void add_call(Looping *k, const Binding *b) {
   Tirc *c = k->c;
-  const OperatorProgram *p = tirc_operator_call(k->m->p, k->m->graph, b->value);
-  const int n = tirc_operator_tensors(b->value, NULL);
-  Node *in = tirc_new_array(c, Node, n);
-  Buffer *at = tirc_new_array(c, Buffer, n + p->n_results);
-  tirc_operator_tensors(b->value, in);
-  for (int i = 0; i < n; i++) at[i] = buffer_of(k, in[i]);
-  for (int i = 0; k->ok && i < p->n_ahead; i++) {
-    const AheadProgram *a = &p->ahead[i];
-    if (!a->func) continue;
-    Buffer checked = alloc_like(k, "checked", at[a->operand]);
-    add_func(k, a->func, 2, (const Buffer[]){at[a->operand], checked}, a->n_vars, a->vars);
-    at[a->operand] = checked;
-  }
-  for (int i = 0; k->ok && i < p->n_results; i++) {
-    const TensorType *t = &p->results[i];
-    at[n + i] = new_buffer(k, b->var->name, t->dtype, t->ndim, t->shape, NULL);
+  const Node call = b->value;
+  const Func *f = tirc_module_func(k->turn, call->name);
+  const bool is_tuple = call->info->kind == INFO_TUPLE;
+  const int n = call->n, more = is_tuple ? call->info->n : 1;
+  Buffer *at = tirc_new_array(c, Buffer, n + more);
+  for (int i = 0; i < n && k->ok; i++) at[i] = buffer_of(k, call->args[i]);
+  for (int i = 0; i < more && k->ok; i++) {
+    const Info is = is_tuple ? call->info->fields[i] : call->info;
+    at[n + i] = new_buffer(k, b->var->name, is->dtype, is->ndim, is->shape, NULL);
     vec_push(c, k->allocs, at[n + i]);
   }
+  k->ok &= f != NULL;
   if (!k->ok) return;
-  add_func(k, p->func, n + p->n_results, at, p->n_vars, p->vars);
-  if (p->is_tuple)
+  add_func(k, f, n + more, at, call->value ? call->value->n : 0,
+           call->value ? call->value->args : NULL);
+  if (is_tuple)
     tirc_map_set(c, &k->tuples, b->var, at + n);
   else
     tirc_map_set(c, &k->buffers, b->var, (void *)(uintptr_t)at[n]);
 }
 
-/* A loop within a turn is a function already. */
-static void add_inner(Looping *k, const Binding *b) {
-  Tirc *c = k->c;
-  const Node call = b->value;
-  const Func *f = NULL;
-  for (int i = 0; i < k->m->funcs.n; i++)
-    if (!strcmp(k->m->funcs.at[i]->name, call->name)) f = k->m->funcs.at[i];
-  const bool is_tuple = call->info->kind == INFO_TUPLE;
-  const int n = call->n, more = is_tuple ? call->info->n : 1;
-  Buffer *at = tirc_new_array(c, Buffer, n + more);
-  for (int i = 0; i < n; i++) at[i] = buffer_of(k, call->args[i]);
-  for (int i = 0; i < more; i++) {
-    const Info is = is_tuple ? call->info->fields[i] : call->info;
-    at[n + i] = new_buffer(k, b->var->name, is->dtype, is->ndim, is->shape, NULL);
-    vec_push(c, k->allocs, at[n + i]);
-  }
-  if (!f || call->value) k->ok = false;
-  if (k->ok) add_func(k, f, n + more, at, 0, NULL);
-  tirc_map_set(c, &k->tuples, b->var, at + n);
-}
-
 /* --- branches --------------------------------------------------------------------------------- */
-
-static const Graph *branch_named(const Looping *k, const char *name) {
-  for (int i = 0; i < k->m->branches.n; i++)
-    if (!strcmp(k->m->branches.at[i]->name, name)) return k->m->branches.at[i];
-  return NULL;
-}
 
 static void add_binding(Looping *k, const Binding *b);
 
-/* The bindings of a branch, with what its call passes; gives its result. */
+/* The bindings of a graph, with what its call passes; gives its result. */
 static Node add_bindings_of(Looping *k, Node call) {
-  const Graph *g = call->kind == NODE_CALL_GRAPH ? branch_named(k, call->name) : NULL;
+  const Graph *g = call->kind == NODE_CALL_GRAPH ? tirc_module_graph(k->turn, call->name) : NULL;
   if (!g) return call;
   /* what it asks of extents where it is taken has no place to be asked */
   if (tirc_attrs_get(g->attrs, tirc_key(KEY_REQUIRES))) k->ok = false;
@@ -292,24 +260,51 @@ static void add_binding(Looping *k, const Binding *b) {
   Buffer *fields = n->kind == NODE_ITEM ? tirc_map_get(&k->tuples, n->args[0]) : NULL;
   if (fields)
     tirc_map_set(k->c, &k->buffers, b->var, (void *)(uintptr_t)fields[n->index]);
-  else if (n->kind == NODE_CALL)
-    add_call(k, b);
   else if (n->kind == NODE_CALL_TIR)
-    add_inner(k, b);
+    add_call(k, b);
   else if (n->kind == NODE_IF)
     add_if(k, b);
   else
     k->ok = false;
 }
 
+/* --- a turn ----------------------------------------------------------------------------------- */
+
+/* The bindings of a turn, and what they give, as a graph that goes through the phase in which
+ * operators become functions, those that belong together one. */
+static void fuse_turn(Looping *k) {
+  Tirc *c = k->c;
+  const LoopPart *p = k->part;
+  const int n = p->n_states + p->n_gathered, n_branches = k->m->branches.n;
+  const int phase = tirc_find_phase("loops");
+  Node *given = tirc_new_array(c, Node, n + 1);
+  const Graph **graphs = tirc_new_array(c, const Graph *, n_branches + 1);
+  for (int i = 0; i < n; i++)
+    given[i] = i < p->n_states ? p->next[i] : p->gathered[i - p->n_states];
+  given[n] = p->goes_on;
+  graphs[0] = tirc_graph_part(c, "main", (Attrs){0}, p->n_bindings, p->bindings,
+                              tirc_node_tuple(c, p->goes_on ? n + 1 : n, given), &k->call);
+  for (int i = 0; i < n_branches; i++) graphs[1 + i] = k->m->branches.at[i];
+  Module *m = tirc_new(c, Module);
+  *m = (Module){.c = c,
+                .name = "Module",
+                .file = k->m->loc.file,
+                .is_class = true,
+                .n_funcs = k->m->funcs.n,
+                .funcs = k->m->funcs.at,
+                .n_graphs = n_branches + 1,
+                .graphs = graphs};
+  k->turn = tirc_run_phases(k->m->p, m, phase, phase);
+}
+
 /* --- the loop --------------------------------------------------------------------------------- */
 
 /* States of the next turn: what is another state of this one goes by way of a copy. */
-static void add_next(Looping *k, const Buffer *states) {
+static void add_next(Looping *k, const Buffer *states, const Node *given) {
   const LoopPart *p = k->part;
   Buffer *next = tirc_new_array(k->c, Buffer, p->n_states);
   for (int i = 0; i < p->n_states; i++) {
-    next[i] = buffer_of(k, p->next[i]);
+    next[i] = buffer_of(k, given[i]);
     for (int j = 0; k->ok && j < p->n_states; j++) {
       if (j == i || next[i] != states[j]) continue;
       next[i] = alloc_like(k, "kept", states[j]);
@@ -330,16 +325,16 @@ static Stmt turn_of(Looping *k, const Buffer *states, Buffer turns, Buffer go) {
   Tirc *c = k->c;
   const LoopPart *p = k->part;
   const Expr turn = tirc_load(c, turns, 0, NULL);
-  for (int i = 0; i < p->n_bindings && k->ok; i++) add_binding(k, &p->bindings[i]);
+  const Node *const given = add_bindings_of(k, k->call)->args;
   for (int i = 0; i < p->n_gathered && k->ok; i++) {
-    Buffer from = buffer_of(k, p->gathered[i]);
+    Buffer from = buffer_of(k, given[p->n_states + i]);
     if (k->ok) add_copy(k, from, k->results.at[p->n_states + i], turn);
   }
   if (k->ok && p->goes_on) {
-    Buffer on = buffer_of(k, p->goes_on);
+    Buffer on = buffer_of(k, given[p->n_states + p->n_gathered]);
     if (k->ok) add_set(k, go, tirc_load(c, on, 0, NULL));
   }
-  if (k->ok) add_next(k, states);
+  if (k->ok) add_next(k, states, given);
   add_set(k, turns, tirc_binary(c, OP_ADD, turn, tirc_int(c, DT_INT64, 1)));
   return tirc_seq(c, k->body.n, k->body.at);
 }
@@ -435,6 +430,7 @@ static Info stacked_info(Tirc *c, Info each, Expr rows) {
 Node tirc_graph_loop(GraphMaker *m, const LoopPart *p) {
   Tirc *c = m->p->c;
   Looping k = {.c = c, .m = m, .part = p, .ok = true};
+  fuse_turn(&k);
   const Func *f = make(&k, tirc_graph_name(m, tirc_format(c, "%s_loop", m->hint)));
   if (!f) return NULL;
   vec_push(c, m->funcs, f);

@@ -116,17 +116,45 @@ def test_refused(tmp_path, last):
     passes(run(tmp_path, text, [x, keep], [wanted.astype("float32")]))
 
 
-OTHER_COUNTS = [node("Concat", ["y", "more"], ["z"], "other", axis=0), node("Pad", ["y", "pads"], ["z"], "other")]
-
-
-@pytest.mark.parametrize("last", OTHER_COUNTS)
-def test_other_counts(tmp_path, last):
-    """Rows that are joined behind those that are counted make another count."""
-    constants = [tensor(np.float32([8, 9]), "more"), tensor(np.array([0, 2]), "pads")]
-    text = model([node("Compress", ["x", "keep"], ["y"]), last], [value("x", "float32", (4,)), value("keep", "bool", (4,))], [value("z", "float32", ("n",))], constants)
+def test_other_counts(tmp_path):
+    """Rows that are padded behind those that are counted make another count."""
+    text = model([node("Compress", ["x", "keep"], ["y"]), node("Pad", ["y", "pads"], ["z"], "other")], [value("x", "float32", (4,)), value("keep", "bool", (4,))],
+                 [value("z", "float32", ("n",))], [tensor(np.array([0, 2]), "pads")])
     (tmp_path / "model.onnx").write_bytes(text)
     result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
     assert result.returncode == 2 and "'other'" in result.stderr, result.stderr
+
+
+COMPRESSED = [node("Compress", ["x", "keep"], ["a"], axis=1), node("Compress", ["x", "also"], ["b"], axis=1)]
+JOINED = [("a", "b"), ("a", "more"), ("more", "b"), ("b", "more", "a", "x", "b")]
+
+
+@pytest.mark.parametrize("extent", [5, "m"])
+def test_joined(tmp_path, extent):
+    """Counted rows, and others, one behind the other: there are as many as all have, of any number each."""
+    nodes = COMPRESSED + [node("Concat", list(names), ["z%d" % i], axis=-1) for i, names in enumerate(JOINED)]
+    nodes += [node("Shape", ["z0"], ["size"]), node("Slice", ["z3", "one", "end", "one"], ["rest"])]
+    outputs = [value("z%d" % i, "float32", (2, "n%d" % i)) for i in range(len(JOINED))] + [value("size", "int64", (2,)), value("rest", "float32", (2, "r"))]
+    text = model(nodes, [value("x", "float32", (2, extent)), value("keep", "bool", (extent,)), value("also", "bool", (extent,))], outputs,
+                 [tensor(np.float32([[8, 9], [6, 7]]), "more"), tensor(int64(1), "one"), tensor(int64(8), "end")])
+    x = np.arange(10, dtype="float32").reshape(2, 5)
+    for keep, also in (([1] * 5, [1] * 5), ([0] * 5, [0] * 5), ([1, 0, 1, 1, 0], [0, 0, 0, 0, 1]), ([0, 0, 0, 0, 1], [0] * 5)):
+        keep, also = np.array(keep, bool), np.array(also, bool)
+        all_of = {"a": x[:, keep], "b": x[:, also], "x": x, "more": np.float32([[8, 9], [6, 7]])}
+        wanted = [np.concatenate([all_of[n] for n in names], 1) for names in JOINED]
+        passes(run_arrays(tmp_path, text, x=x, keep=keep, also=also))
+        out = np.load(tmp_path / "out.npz")
+        for i, each in enumerate(wanted + [np.array(wanted[0].shape), wanted[3][:, 1:8]]):
+            np.testing.assert_array_equal(out[["z0", "z1", "z2", "z3", "size", "rest"][i]], each)
+
+
+def test_joined_across(tmp_path):
+    """Rows along two axes are none of one tensor."""
+    nodes = COMPRESSED[:1] + [node("Compress", ["x", "some"], ["b"], axis=0), node("Concat", ["a", "b"], ["z"], "both", axis=1)]
+    text = model(nodes, [value("x", "float32", (2, 5)), value("keep", "bool", (5,)), value("some", "bool", (2,))], [value("z", "float32", (2, "n"))])
+    (tmp_path / "model.onnx").write_bytes(text)
+    result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
+    assert result.returncode == 2 and "'both'" in result.stderr and "--bind" in result.stderr, result.stderr
 
 
 INT64_MAX = 2**63 - 1

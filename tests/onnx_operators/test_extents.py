@@ -102,6 +102,53 @@ def test_branch_without_value(tmp_path):
                 assert done.returncode == 0 and np.allclose(np.load(tmp_path / "out.npz")["sum"], np.exp(x).sum() if cond else 12), done.stderr
 
 
+def squeezed(*following):
+    """x without its first axis where that has one element, as exporters write it, and what follows."""
+    branches = {"then_branch": graph([node("Squeeze", ["x", "zero"], ["a"])], [], [value("a", "float32", (4, 3))]),
+                "else_branch": graph([node("Identity", ["x"], ["b"])], [], [value("b", "float32", ("n", 4, 3))])}
+    return [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["g"], axis=0), node("Equal", ["g", "one"], ["is_one"]),
+            node("Reshape", ["is_one", "none"], ["c"]), node("If", ["c"], ["y"], "either", **branches), *following]
+
+
+SQUEEZE_CONSTANTS = [tensor(int64(0), "zero"), tensor(int64(1), "one"), tensor(np.zeros(0, "int64"), "none")]
+SUMS = [node("Exp", ["y"], ["e"]), node("Shape", ["y"], ["t"]), node("Shape", ["t"], ["rank"]), node("Cast", ["rank"], ["r"], to=1),
+        node("ReduceSum", ["e"], ["q"], keepdims=0), node("Mul", ["q", "r"], ["z"])]
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_rank_by_extent(within, tmp_path):
+    """Branches whose ranks differ: what follows is part of each of them, in a branch of another If, too."""
+    path = tmp_path / "model.onnx"
+    inputs, nodes = [value("x", "float32", ("n", 4, 3))], squeezed(*SUMS)
+    if within:
+        branches = {"then_branch": graph(nodes, [], [value("z", "float32", (1,))]),
+                    "else_branch": graph([node("Neg", ["one"], ["m"]), node("Cast", ["m"], ["w"], to=1)], [], [value("w", "float32", (1,))])}
+        nodes = [node("ReduceSum", ["x"], ["all"], keepdims=0), node("Greater", ["all", "least"], ["cond"]), node("If", ["cond"], ["z"], "outer", **branches)]
+    path.write_bytes(model(nodes, inputs, [value("z", "float32", (1,))], SQUEEZE_CONSTANTS + [tensor(np.float32(-1e9), "least")]))
+    for n in (1, 3, 2):
+        x = np.random.default_rng(n).uniform(-1, 1, (n, 4, 3)).astype("float32")
+        for options in ([], ["-D", "n=%d" % n]):
+            status, found = run(path, x, options)
+            assert status == 0, found
+            np.testing.assert_allclose(found[0], [np.exp(x).sum() * (2 if n == 1 else 3)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("perm, fits", [([1, 0], 1), ([0, 2, 1], 2), ([0, 1, 2, 3], None)])
+def test_one_rank_alone(perm, fits, tmp_path):
+    """What follows goes with one of the ranks: the run says that the extent is not so. With none, the file is refused."""
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model(squeezed(node("Transpose", ["y"], ["z"], "turn", perm=perm)), [value("x", "float32", ("n", 4, 3))],
+                           [value("z", "float32", ["d%d" % d for d in range(len(perm))])], SQUEEZE_CONSTANTS))
+    for n in (1, 2):
+        x = np.arange(12 * n, dtype="float32").reshape(n, 4, 3)
+        status, found = run(path, x, [])
+        assert status == (0 if fits == n else 2), found
+        if fits == n:
+            np.testing.assert_array_equal(found[0], (x[0] if n == 1 else x).transpose(perm))
+        else:
+            assert "node 'turn' (Transpose)" in found and (not fits or "node 'either' (If): the other branch" in found), found
+
+
 def test_there_and_back(tmp_path):
     """n * 3 elements in a row, and as the input again: what tells n stands behind n * 3 there."""
     path = tmp_path / "model.onnx"

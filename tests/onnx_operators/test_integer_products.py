@@ -80,19 +80,19 @@ def test_transposed_to_itself(tmp_path):
     run(tmp_path, nodes, q, floats_of(q, 0.5, 0) @ floats_of(w, 0.25, 0), {"s": np.float32(0.5), "w": w, "t": np.float32(0.25)})
 
 
-@pytest.mark.parametrize("groups,by_channel", [(1, True), (1, False), (2, True)])
-def test_convolutions(tmp_path, groups, by_channel):
-    """Those by groups stay as they are."""
-    q, w = drawn("uint8", 1, 4, 7, 6), drawn("int8", 6, 4 // groups, 3, 3)
-    scale, w_scale = np.float32(0.02), rng.uniform(0.001, 0.01, 6).astype("float32") if by_channel else np.float32(0.005)
-    zeros = np.zeros(6, "int8") if by_channel else np.int8(0)
-    b = rng.standard_normal(6).astype("float32")
+@pytest.mark.parametrize("groups,channels,results,by_channel", [(1, 4, 6, True), (1, 4, 6, False), (2, 4, 6, True), (2, 4, 16, True), (6, 6, 6, True)])
+def test_convolutions(tmp_path, groups, channels, results, by_channel):
+    """Groups of few results stay floats."""
+    q, w = drawn("uint8", 1, channels, 7, 6), drawn("int8", results, channels // groups, 3, 3)
+    scale, w_scale = np.float32(0.02), rng.uniform(0.001, 0.01, results).astype("float32") if by_channel else np.float32(0.005)
+    zeros = np.zeros(results, "int8") if by_channel else np.int8(0)
+    b = rng.standard_normal(results).astype("float32")
     nodes = [steps("q", "s", "z", "x"), steps("w", "t", "u", "v", **({"axis": 0} if by_channel else {})),
              node("Conv", ["x", "v", "b"], ["c"], pads=[1, 1, 1, 1], group=groups), node("Relu", ["c"], ["y"])]
     wide = floats_of(w, w_scale, zeros, 0 if by_channel else None)
     expected = np.maximum(convolved(floats_of(q, scale, 100)[0], wide, 1, groups) + b[:, None, None], 0)[None]
     told = run(tmp_path, nodes, q, expected, {"s": scale, "z": np.uint8(100), "w": w, "t": w_scale, "u": zeros, "b": b})
-    assert ('out_dtype="int32"' in told) == (groups == 1)
+    assert ('out_dtype="int32"' in told) == ((groups, results) != (2, 6))
 
 
 def test_what_stays(tmp_path):

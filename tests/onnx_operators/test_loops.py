@@ -133,6 +133,23 @@ def test_schedules(tmp_path):
     assert made.returncode == 0 and "vectorized" in made.stdout.split("while")[1].split("def ")[0], made.stderr
 
 
+def test_fused(tmp_path):
+    """What follows a product of a turn elementwise is one function with it, in a branch, too."""
+    parts = [node("MatMul", ["s", "w"], ["p"]), node("Add", ["p", "s"], ["q"]), node("Tanh", ["q"], ["t"]), node("Mul", ["t", "one"], ["next"])]
+    branches = {"then_branch": graph(parts, [], [value("next", "float32", (2, 3))]), "else_branch": graph([node("Neg", ["s"], ["n1"]), node("Exp", ["n1"], ["n2"])], [], [value("n2", "float32", (2, 3))])}
+    nodes = [node("Mod", ["i", "two"], ["m"]), node("Equal", ["m", "zero"], ["even"]), node("If", ["even"], ["u"], **branches), node("Neg", ["u"], ["v"]),
+             node("Abs", ["v"], ["last"]), node("Identity", ["go"], ["on"])]
+    text = loop("n", "", graph(nodes, [TURN, ON, STATE], [value("on", "bool", ()), value("last", "float32", (2, 3))]), [("y", (2, 3))],
+                [tensor(np.array(k), name) for k, name in ((0, "zero"), (2, "two"))], [COUNT])
+    s = X
+    for i in range(3):
+        s = np.abs(np.tanh(s @ W + s) if i % 2 == 0 else np.exp(-s))
+    checked(tmp_path, text, [X, np.array(3)], {"y": s})
+    made = subprocess.run([TIRC, "import", tmp_path / "open.onnx"], capture_output=True, text=True)
+    found = [name for name in re.findall(r'T.block\("(\w+)"', made.stdout) if name.startswith("fused")]
+    assert [re.sub(r"\d", "", name) for name in found] == ["fused_matmul_add_tanh_multiply", "fused_negative_exp", "fused_negative_absolute"], made.stdout
+
+
 @pytest.mark.parametrize("n", [1, 6])
 def test_scan(tmp_path, n):
     """Over as many elements as there are, one from its end, and gathered along the last axis."""
