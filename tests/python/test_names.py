@@ -90,7 +90,6 @@ NAMES = {
     "autotvm": lambda: raises(AttributeError, lambda: tvm.autotvm, "tune"),
     "rpc": lambda: raises(ImportError, lambda: exec("from tirc import rpc"), "this machine"),
     "runtime.disco": lambda: raises(AttributeError, lambda: tvm.runtime.disco, "threads"),
-    "relax.BlockBuilder": lambda: raises(AttributeError, lambda: tvm.relax.BlockBuilder, "R.function"),
     "relax.frontend.nn": lambda: raises(ImportError, lambda: exec("from tirc.relax.frontend import nn"), "R.function"),
     "nothing": lambda: raises(AttributeError, lambda: tvm.nothing_of_that_name, "nothing_of_that_name"),
 }
@@ -291,3 +290,69 @@ def test_instructions_by_hand():
         Trace([split], {})
     with pytest.raises(AttributeError, match="belongs to no schedule"):
         b.name
+
+
+@T.prim_func
+def scale(a: T.handle, b: T.handle, k: T.float32):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 4))
+    B = T.match_buffer(b, (n, 4))
+    assert n < 9, "few rows"
+    for i in T.parallel(n):
+        for j in range(4):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * k
+
+
+def test_libraries(tmp_path):
+    lib = tvm.build(tvm.IRModule({"scale": scale, "chain": chain}))
+    lib.export_library(tmp_path / "two.so")
+    lib.export_library(tmp_path / "two.o")
+    assert (tmp_path / "two.o").read_bytes()[:4] == b"\x7fELF"
+    back = tvm.runtime.load_module(tmp_path / "two.so")
+    a, b = np.arange(20, dtype="float32").reshape(5, 4), np.zeros((5, 4), "float32")
+    back["scale"](a, b, 3.0)
+    np.testing.assert_array_equal(b, 3 * a)
+    assert back.time_evaluator("scale", number=1)(a, b, 2.0).mean > 0
+    for args, words in (((a.T, b, 1.0), "not float32"), ((a[:, ::2], b, 1.0), "not compact"), ((a.astype("int32"), b, 1.0), "int32"),
+                        ((a, b[:4], 1.0), "scale"), ((a,), "takes 3 arguments")):
+        with pytest.raises(tvm.ArgumentError, match=words):
+            back["scale"](*args)
+    with pytest.raises(tvm.TVMError, match="few rows"):
+        back["scale"](np.zeros((9, 4), "float32"), np.zeros((9, 4), "float32"), 1.0)
+    with pytest.raises(KeyError, match="scale, chain"):
+        back["none"]
+    with pytest.raises(ValueError, match="a library is a .so"):
+        lib.export_library(tmp_path / "two.tar")
+    with pytest.raises(tvm.TVMError, match="cannot be run"):
+        lib.export_library(tmp_path / "two.so", cc="/there/is/no/cc")
+
+
+def test_library_of_a_model(tmp_path):
+    from tirc import relax
+
+    @I.ir_module
+    class Layer:
+        @R.function
+        def main(x: R.Tensor((4, 4), "float32"), w: R.Tensor((4, 4), "float32"), b: R.Tensor((4,), "float32")):
+            with R.dataflow():
+                gv = R.add(R.matmul(x, w), b)
+                R.output(gv)
+            return gv
+    rng = np.random.default_rng(1)
+    x, w, b = (rng.standard_normal(s).astype("float32") for s in ((4, 4), (4, 4), (4,)))
+    built = relax.build(Layer, params={"w": w})
+    built.export_library(tmp_path / "layer.so")
+    for made in (built, tvm.runtime.load_module(tmp_path / "layer.so")):
+        np.testing.assert_allclose(relax.VirtualMachine(made, tvm.cpu())["main"](x, b).numpy(), x @ w + b, rtol=1e-5)
+    assert sum(seconds for _, seconds in relax.VirtualMachine(built, profile=True).profile("main", x, b).calls) > 0
+    with pytest.raises(ValueError, match="profile=True"):
+        relax.VirtualMachine(built).profile("main", x, b)
+    with pytest.raises(ValueError, match="no parameter v"):
+        relax.build(Layer, params={"v": w})
+    with pytest.raises(ValueError, match="export_library"):
+        relax.build(Layer, system_lib=True)
+    seen = []
+    relax.build(Layer, tir_pipeline=lambda mod: seen.append(len(mod.functions)) or mod)
+    assert seen == [1] or seen == [2]

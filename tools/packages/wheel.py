@@ -107,7 +107,7 @@ def pack(root, info, wheel):
 
         for path in sorted(p for p in root.rglob("*") if p.is_file()):
             name, data = path.relative_to(root).as_posix(), path.read_bytes()
-            add(name, data, 0o755 if path.parent.name == "_libs" else 0o644)
+            add(name, data, 0o755 if path.parent.name == "_libs" and path.suffix != ".a" else 0o644)
             rows += record_row(name, data)
         add(info + "/RECORD", (rows + info + "/RECORD,,\n").encode(), 0o644)
 
@@ -126,6 +126,7 @@ def main(build, folder):
         libs.mkdir()
         copied = carry(build / ("libtirc.so." + abi), libs)
         tag = "py3-none-" + platform(libs)
+        shutil.copy(build / "runtime" / "libtirc_rt.a", libs)  # for export_library
         (root / info / "licenses").mkdir(parents=True)
         licences(copied, root / info / "licenses")
         (root / info / "METADATA").write_text(description(version))

@@ -37,8 +37,9 @@ from ._measure import Contender, Figures, Measurement, Ratio, measure
 from ._model import Model
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
                       prim_func, read, structural_equal, structural_hash)
-from ._runtime import BenchmarkResult, CheckResult, Kernel, Reference, build, compile, interpret, lower
+from ._runtime import BenchmarkResult, CheckResult, EmulateReport, Kernel, Reference, build, compile, emulate, interpret, lower
 from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
+from ._steps import Step, Steps, steps
 from ._target import Target
 from ._tune import Trial, TuneResult, tune, tuned
 from ._warnings import ScheduleWarning
@@ -46,22 +47,22 @@ from ._warnings import ScheduleWarning
 TircError = TVMError
 __version__ = _lib.lib.tirc_version().decode()
 library_path = _lib.library_path
-DataType, register_global_func = runtime.DataType, register_func
+DataType, DataTypeCode, register_global_func = runtime.DataType, runtime.DataTypeCode, register_func
 
 
 def __getattr__(name):
-    if name in ("meta_schedule", "relax"):  # imported when they are asked for
+    if name in ("dlight", "meta_schedule", "relax", "topi"):  # imported when they are asked for
         import importlib
         return importlib.import_module("." + name, __name__)
     return _doors.missing(__name__, name)
 
 
 __all__ = [
-    "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "DataType", "Device", "Figures", "IRModule", "Kernel", "Loaded", "Measurement", "Model",
+    "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "DataType", "DataTypeCode", "Device", "EmulateReport", "Figures", "IRModule", "Kernel", "Loaded", "Measurement", "Model",
     "PrimFunc", "Ratio", "Reference", "Schedule", "ScheduleError",
-    "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
+    "ScheduleWarning", "Step", "Steps", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
     "assert_structural_equal", "auto", "build", "compile", "cpu", "cuda", "device",
-    "difference", "error", "get_global_func", "interpret", "ir", "ir_module", "load", "lower", "measure", "nd", "opencl", "operator", "parse", "prim_func", "primitives", "read",
-    "register_func", "register_global_func", "runtime", "s_tir", "schedule_script", "script", "structural_equal", "structural_hash", "target", "te", "testing", "tir",
+    "difference", "emulate", "error", "get_global_func", "interpret", "ir", "ir_module", "load", "lower", "measure", "nd", "opencl", "operator", "parse", "prim_func", "primitives", "read",
+    "register_func", "register_global_func", "runtime", "s_tir", "schedule_script", "script", "steps", "structural_equal", "structural_hash", "target", "te", "testing", "tir",
     "tirx", "transform", "tune", "tuned"
 ]

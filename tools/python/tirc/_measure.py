@@ -115,6 +115,20 @@ class Measurement(collections.abc.Mapping):
     def __len__(self):
         return len(self._figures)
 
+    def _rows(self):
+        base = next((f for f in self._figures.values() if not f.code), None)
+        for name, f in self._figures.items():
+            if f.code:
+                yield name, f.code, f.message or "", ""
+                continue
+            r = f.times_as_fast(base)
+            yield (name, "%.4g" % (1e3 * f.median), "%.4g to %.4g" % (1e3 * f.low, 1e3 * f.high),
+                   "" if f is base else "%.2f [%.2f, %.2f]" % (r.value, r.low, r.high))
+
+    def _repr_html_(self):
+        from ._render import table_html
+        return table_html(("contender", "ms", "95 % interval", "times as fast as the first"), self._rows())
+
 
 class _Run:
     """What must live while the library measures, and what a callback raised."""

@@ -69,6 +69,18 @@ def _importer(inputs):
     return numpy.asarray
 
 
+class _Call(ctypes.Structure):
+    _fields_ = [("number", c_int), ("of", c_int), ("func", ctypes.c_char_p), ("seconds", ctypes.c_double), ("n", c_int),
+                ("args", POINTER(_lib.Argument)), ("n_written", c_int)]
+
+
+_TELL = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, POINTER(_Call))
+
+
+class _Watch(ctypes.Structure):
+    _fields_ = [("self", ctypes.c_void_p), ("repeat", c_int), ("before", _TELL), ("tell", _TELL)]
+
+
 class Model:
     """A compiled model: `model(x)`, or `model(x=...)` by the names of its inputs. A result is an array of
     numpy, or of the package that an input is of, if that has from_dlpack; several are a tuple. One of which only the run knows
@@ -103,6 +115,7 @@ class Model:
         if opened is not None:
             return [_lib.make("array", "weights_array", opened, p.name.encode()) for p in self.weights]
         given = dict(given or {})
+        given.update({p.name: given[p.called] for p in self.weights if p.name not in given and p.called in given})
         missing = [p.name for p in self.weights if p.name not in given]
         if missing:
             raise ArgumentError("weights are missing: %s" % ", ".join(missing[:8] + ["..."] * (len(missing) > 8)), code="argument")
@@ -124,6 +137,21 @@ class Model:
         return [given[i] for i in range(len(self.inputs))]
 
     def __call__(self, /, *args, **keywords):
+        return self._run(args, keywords, lambda n, given: _lib.call("program_run", self._program, self._executor, n, given))
+
+    def calls(self, /, *args, **keywords):
+        """(function, seconds) of each call that a run makes."""
+        out = []
+
+        def tell(_, call):
+            out.append((call.contents.func.decode() if call.contents.func else "copy", call.contents.seconds))
+            return True
+
+        watch = _Watch(None, 1, _TELL(), _TELL(tell))
+        self._run(args, keywords, lambda n, given: _lib.call("program_run_watched", self._program, self._executor, n, given, byref(watch)))
+        return out
+
+    def _run(self, args, keywords, run):
         inputs = self._inputs_of(args, keywords)
         arrays = [_Array('the input "%s"' % p.name, x) for p, x in zip(self.inputs, inputs)] + self._weights
         n = len(arrays) + len(self.outputs)
@@ -137,7 +165,7 @@ class Model:
             results.append(_lib.make("array", "module_array", self._signature, None, n, given, n_symbols.value, known, i, None))
             given[i].array = results[-1]._as_parameter_
         with self._lock:  # threads share the workers, one call at a time
-            _lib.call("program_run", self._program, self._executor, n, given)
+            run(n, given)
         take = _importer(inputs)
         taken = tuple(take(_Result(r, p.dtype)) for r, p in zip(results, self.outputs))
         taken = tuple(self._rows(taken, i) for i in range(len(taken)))
@@ -148,6 +176,14 @@ class Model:
         axis = c_int()
         count = _lib.lib.tirc_program_count(self._program, i, byref(axis))
         return results[i] if count < 0 else results[i][(slice(None),) * axis.value + (slice(int(results[count])),)]
+
+    def _repr_html_(self):
+        from ._graph import html_of
+        from ._module import IRModule
+        from ._render import table_html
+        rows = [(kind, p.name, list(p.shape), p.dtype) for kind, ps in (("input", self.inputs), ("weight", self.weights), ("output", self.outputs))
+                for p in ps]
+        return html_of(IRModule._of(self._module).script()) + table_html(("", "name", "shape", "type"), rows)
 
     def __repr__(self):
         return "<Model (%s) -> (%s)>" % tuple(", ".join(map(repr, ps)) for ps in (self.inputs, self.outputs))
@@ -174,6 +210,38 @@ def _file_names(module):
         if param.value >= 0:
             names[name.decode()] = param.value
         i += 1
+
+
+def parameters_of(module):
+    """The names of the main graph's parameters."""
+    names = []
+    while _lib.lib.tirc_module_input(module, len(names)) is not None:
+        names.append(_lib.lib.tirc_module_input(module, len(names)).decode())
+    return names
+
+
+def weights_of(module):
+    """{name: array of numpy} of the weights that an imported module has; they are views."""
+    out, found = ctypes.c_void_p(), {}
+    _lib.call("module_weights", module, byref(out))
+    if not out.value:
+        return found
+    opened = _lib.Owned(out, "weights")
+    for name, dtype in weight_types(module).items():
+        array = _Result(_lib.make("array", "weights_array", opened, name.encode()), dtype)
+        array.keep = module, opened
+        found[name] = _importer(())(array)
+    return found
+
+
+def weight_types(module):
+    """{name: type} of the parameters of the main graph behind its inputs."""
+    from ._module import IRModule
+    import re
+    text = IRModule._of(module).script()
+    first = re.search(r'"num_input": (\d+)', text)
+    head = dict(re.findall(r'(\w+): R\.Tensor\(\(.*?\), dtype="(\w+)"\)', text[text.index("def main("):]))
+    return {name: head[name] for name in parameters_of(module)[int(first.group(1)) if first else 0:]} if first else {}
 
 
 def _options(target, operators=None, plain=False, script=None, skip=(), indices=None):

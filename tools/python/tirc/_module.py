@@ -49,10 +49,12 @@ class IRModule(Shown):
         texts = [f.script_as(name) for name, f in dict(functions or {}).items()]
         self._module = _new(_parse("\n\n".join(texts) or "pass", "<module>", {}))._module
 
+    _params = None  # arrays of the weights that a graph has with it, by name
+
     @classmethod
-    def _of(cls, owned):
+    def _of(cls, owned, params=None):
         self = cls.__new__(cls)
-        self._module = owned
+        self._module, self._params = owned, params
         return self
 
     @classmethod
@@ -65,15 +67,55 @@ class IRModule(Shown):
     def __repr__(self):
         return "<IRModule %s>" % ", ".join(self.functions)
 
+    def _repr_html_(self):
+        """Its graph, if it has one, and the program."""
+        from ._graph import html_of
+        text = self.script()
+        picture = html_of(text) if "@R.function" in text else ""
+        return picture + Shown._repr_html_(self)
+
     @property
     def functions(self):
         """The functions by name."""
         n = _lib.lib.tirc_module_functions(self._module)
         names = [_lib.lib.tirc_module_function(self._module, i).decode() for i in range(n)]
-        return {GlobalVar(name): PrimFunc(self, name) for name in names}
+        now = IRModule._of(self._module)  # what update_func changes later, they do not see
+        return {GlobalVar(name): PrimFunc(now, name) for name in names}
 
     def get_global_vars(self):
         return list(self.functions)
+
+    def get_global_var(self, name):
+        """The name of a function that there is."""
+        found = next((v for v in self.functions if v == name), None)
+        if found is None:
+            raise ValueError("the module has no function %r: %s" % (name, ", ".join(self.functions)))
+        return found
+
+    def functions_items(self):
+        """(name, function) of each."""
+        return list(self.functions.items())
+
+    def astext(self, show_meta_data=True):
+        return self.script()
+
+    def update_func(self, var, func):
+        """Puts a function in the place of the one of this name, or adds it."""
+        if not isinstance(func, PrimFunc):
+            raise TypeError("a module takes functions with @T.prim_func, not a %s" % type(func).__name__)
+        self._module = _new(_parse(_with_function(self.script(), str(var), func.script_as(str(var))), "<module>", {}))._module
+
+    def __setitem__(self, var, func):
+        self.update_func(var, func)
+
+    def update(self, other):
+        """The functions of another module, too."""
+        for name, f in (other.functions if isinstance(other, IRModule) else dict(other)).items():
+            self.update_func(name, f)
+
+    def clone(self):
+        """Another module of the same functions."""
+        return IRModule._of(self._module, self._params)
 
     def __getitem__(self, name):
         return self.functions[name]
@@ -213,7 +255,7 @@ class PrimFunc(Shown):
     def script_as(self, name, dialect=None):
         """Its text, under another name."""
         text = self.module.script(dialect=dialect)
-        if len(self.module.functions) > 1:
+        if len(self.module.functions) > 1 or re.search(r"(?m)^class ", text):
             text = _one_function(text, self.name)
         return re.sub(r"(?m)^def %s\(" % re.escape(self.name), "def %s(" % name, text, count=1)
 
@@ -231,6 +273,24 @@ def _one_function(text, name):
             first = min([node.lineno] + [d.lineno for d in node.decorator_list])
             return textwrap.dedent("\n".join(lines[first - 1:node.end_lineno])) + "\n"
     raise KeyError(name)
+
+
+def _with_function(text, name, function):
+    """A module's text with this function, the text of one."""
+    import ast
+    import textwrap
+    lines, tree = text.split("\n"), ast.parse(text)
+    whole = next((n for n in tree.body if isinstance(n, ast.ClassDef)), None)
+    old = next((n for n in (whole or tree).body if isinstance(n, ast.FunctionDef) and n.name == name), None)
+    made = function.rstrip("\n").split("\n")
+    if whole is None and old is None:  # a second one needs a class around both
+        both = "\n".join(line for line in lines if not line.startswith("# from tvm")) + "\n" + "\n".join(made)
+        return "@I.ir_module\nclass Module:\n" + textwrap.indent(both, "    ") + "\n"
+    indented = textwrap.indent("\n".join(made), "    " if whole else "").split("\n")
+    if old is None:
+        return "\n".join(lines[:whole.end_lineno] + [""] + indented + lines[whole.end_lineno:])
+    first = min([old.lineno] + [d.lineno for d in old.decorator_list])
+    return "\n".join(lines[:first - 1] + indented + lines[old.end_lineno:])
 
 
 class Param:
@@ -351,12 +411,16 @@ def _read_source(thing, frame):
         raise
 
 
-def structural_equal(a, b):
-    return difference(a, b) is None
+def structural_equal(lhs, rhs, map_free_vars=False):
+    """Of modules and functions, and of views of what is in them. map_free_vars: variables that neither has made may have other names."""
+    return difference(lhs, rhs, map_free_vars) is None
 
 
-def difference(a, b):
+def difference(a, b, map_free_vars=False):
     """None when a and b are structurally equal, otherwise the first difference in words."""
+    if not isinstance(a, (IRModule, PrimFunc)) or not isinstance(b, (IRModule, PrimFunc)):
+        from ._compare import difference as of_views
+        return of_views(a, b, map_free_vars)
     name = "main" if isinstance(a, PrimFunc) and isinstance(b, PrimFunc) else None
     return _lib.string("module_compare", as_module(a, name)._module, as_module(b, name)._module)
 
@@ -367,7 +431,7 @@ def structural_hash(a):
     return int(_lib.string("module_hash", as_module(a, name)._module), 16)
 
 
-def assert_structural_equal(a, b):
-    words = difference(a, b)
+def assert_structural_equal(lhs, rhs, map_free_vars=False):
+    words = difference(lhs, rhs, map_free_vars)
     if words is not None:
         raise ValueError("not structurally equal: " + words)

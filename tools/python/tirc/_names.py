@@ -14,15 +14,26 @@ class Name:
         self._name, self._space = name, space
 
     def __call__(self, *args, **keywords):
-        for x in args:
+        for x in args if self._space != "R" else ():
             if isinstance(x, _values.ExprRV):
                 return _of_schedule(x._owner, self._name, args, keywords)
-        plain = (int, float, str, bool, _values.Deferred)
-        if all(isinstance(x, plain) for x in (*args, *keywords.values())):
-            given = [x._text if isinstance(x, _values.Deferred) else repr(x) for x in args]
-            given += ["%s=%s" % (k, x._text if isinstance(x, _values.Deferred) else repr(x)) for k, x in keywords.items()]
-            return _values.Deferred.made_of(*args, *keywords.values())("%r(%s)" % (self, ", ".join(given)))
-        return self
+        given = [self._argument(x) for x in args] + [x and "%s=%s" % (k, x) for k, x in ((k, self._argument(x)) for k, x in keywords.items())]
+        if None in given:
+            return self
+        return _values.Deferred.made_of(*args, *keywords.values())("%r(%s)" % (self, ", ".join(given)))
+
+    def _argument(self, x):
+        """As text; None: it has none. Of graphs, tuples and variables have one, too."""
+        if isinstance(x, _values.Deferred):
+            return x._text
+        if isinstance(x, (int, float, str, bool)):
+            return repr(x)
+        if self._space == "R" and isinstance(x, _values.ExprRV):
+            return str(x)
+        if self._space == "R" and isinstance(x, (list, tuple)):
+            parts = [self._argument(part) for part in x]
+            return None if None in parts else "(%s)" % "".join(part + ", " for part in parts).rstrip(" ")
+        return None
 
     def __getitem__(self, _):
         return self

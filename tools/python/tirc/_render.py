@@ -30,6 +30,20 @@ def as_html(text):
     return '<pre style="line-height:1.25">%s</pre>' % "".join(out)
 
 
+def table_html(head, rows):
+    """A table; numbers stand to the right."""
+    cells = lambda kind, row: "".join('<%s style="text-align:%s">%s</%s>' % (kind, "right" if i else "left", html.escape(str(x)), kind)
+                                      for i, x in enumerate(row))
+    return "<table><tr>%s</tr>%s</table>" % (cells("th", head), "".join("<tr>%s</tr>" % cells("td", row) for row in rows))
+
+
+def diff_html(text):
+    """Lines with - and + in two colours."""
+    colours = {"-": "#b02a2a", "+": "#2a7d2a", "@": "#888"}
+    lines = ['<span style="color:%s">%s</span>' % (colours.get(line[:1], "inherit"), html.escape(line)) for line in text.split("\n")]
+    return '<pre style="line-height:1.25">%s</pre>' % "\n".join(lines)
+
+
 def _notebook():
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"

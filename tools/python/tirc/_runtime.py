@@ -181,6 +181,25 @@ class BenchmarkResult:
             1e3 * x for x in (self.min, self.mean, self.median, self.max, self.std))
 
 
+def timed(call, number=10, repeat=1, min_repeat_ms=0):
+    """A function of the arguments that measures a call in Python and gives a BenchmarkResult."""
+    import time
+
+    def seconds(args, n):
+        start = time.perf_counter()
+        for _ in range(n):
+            call(*args)
+        return time.perf_counter() - start
+
+    def run(*args):
+        call(*args)
+        n = number
+        while min_repeat_ms and seconds(args, n) * 1e3 < min_repeat_ms:
+            n *= 2
+        return BenchmarkResult([seconds(args, n) / n for _ in range(repeat)])
+    return run
+
+
 class Kernel:
     """A compiled function. Calling it checks the arguments and runs it; arrays are used in place."""
 
@@ -280,6 +299,15 @@ class Module:
     def time(self, *args, **keywords):
         return self._main().time(*args, **keywords)
 
+    def export_library(self, file_name, *, fcompile=None, addons=None, workspace_dir=None, cc=None):
+        """Writes a shared library (.so), which runtime.load_module reads and C links, or an object (.o). cc: the C compiler."""
+        from ._export import export_program
+        if fcompile or addons or workspace_dir:
+            raise ValueError("the C compiler links it: cc=\"clang\" says which one, and $TMPDIR where it works")
+        if self.imported_modules:
+            raise ValueError("kernels for a GPU are written as source: imported_modules[0].get_source(), or mod.emit(\"cuda-header\", target)")
+        export_program(self.mod, self.target, file_name, cc)
+
     def get_source(self, fmt="llvm"):
         """The code: "llvm" or "asm"; for a GPU, of its kernels."""
         if self.imported_modules and fmt in ("", "llvm"):
@@ -339,6 +367,34 @@ def interpret(mod, *args, func=None, max_steps=0):
     del keep
 
 
+EmulateReport = collections.namedtuple("EmulateReport", "launches blocks blocks_run barriers")
+
+
+class _EmulateOptions(ctypes.Structure):
+    _fields_ = [("max_steps", c_int64), ("blocks", c_int64), ("seed", ctypes.c_uint64), ("go_on", ctypes.c_void_p), ("self", ctypes.c_void_p),
+                ("written", ctypes.c_void_p)]
+
+
+class _EmulateReport(ctypes.Structure):
+    _fields_ = [(name, c_int64) for name in EmulateReport._fields]
+
+
+def emulate(mod, *args, target="cuda", func=None, seed=0, blocks=0, max_steps=0):
+    """Runs a program whose loops are bound to blocks and threads as a GPU would, on this processor: slow, and races, barriers that not
+    all threads reach, and what no one wrote are errors. blocks: so many of each launch alone; 0: all. Gives an EmulateReport."""
+    mod = _module_of(mod)
+    gpu = gpu_of(target)
+    if gpu is None:
+        raise ValueError("a GPU is emulated, such as \"cuda\" or \"nvidia/nvidia-t4\", and not %r" % (str(target),))
+    lowered = IRModule._of(_lib.make("module", "module_lower_for", mod._module, gpu, None, None))
+    f = _function_of(mod, func)
+    given, keep = _arguments(f, args)
+    options, report = _EmulateOptions(max_steps=max_steps, blocks=blocks, seed=seed), _EmulateReport()
+    _lib.call("module_emulate", lowered._module, f.name.encode(), len(args), given, byref(options), byref(report))
+    del keep
+    return EmulateReport(*(getattr(report, name) for name in EmulateReport._fields))
+
+
 def _module_of(mod):
     """A program; of a schedule, that which it has now."""
     return as_module(mod.mod if hasattr(mod, "mod") and not isinstance(mod, IRModule) else mod)
@@ -365,7 +421,8 @@ def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=
     if isinstance(mod, (str, os.PathLike)):
         module = _model.read_model(mod, defines or {}, bind, operators)
     else:
-        module = _module_of(mod)._module
+        mod = _module_of(mod)
+        module, weights = mod._module, mod._params if weights is None else weights
         if bind or defines:
             raise ValueError("bind and defines are for the file of a model")
     if _model.has_graph(module):

@@ -186,8 +186,8 @@ class Schedule(_render.Shown):
         module, mask = as_module(mod, "main"), _debug_mask(debug_mask)
         _check_options(seed, error_render_level, enable_check=enable_check, strict=strict)
         options, listener = _lib.ScheduleOptions(), Listener()
-        from ._runtime import cpu_of
-        options.target = cpu_of(target)
+        from ._runtime import cpu_of, gpu_of
+        options.target = gpu_of(target) or cpu_of(target)
         options.verify = mask == 3
         options.print = _lib.PRINT(lambda _, text: print(text.decode("utf-8", "replace"), end=""))
         options.strict, options.warn = strict, listener.callback
@@ -409,7 +409,7 @@ def auto(mod, target=None, rules=None, explain=None, strict=False):
     """Schedules each function of a module (or a function) by rules; gives the scheduled module, whose trace_script()
     is what was done. rules: a library of your own, a file, that is tried before the built-in one (`tirc rules`).
     explain: called with (function, rule or None, took, reason or None) for each rule that was tried; print will do."""
-    from ._runtime import cpu_of
+    from ._runtime import cpu_of, gpu_of
     options, how, listener = _lib.ScheduleOptions(), _lib.AutoOptions(), Listener()
 
     def text(s):
@@ -418,7 +418,7 @@ def auto(mod, target=None, rules=None, explain=None, strict=False):
     def tried(_, func, rule, took, reason):
         explain(text(func), text(rule), took, text(reason))
 
-    options.target, options.strict, options.warn = cpu_of(target), strict, listener.callback
+    options.target, options.strict, options.warn = gpu_of(target) or cpu_of(target), strict, listener.callback
     options.print = _lib.PRINT(lambda _, s: print(text(s), end=""))
     how.rules = os.fsencode(rules) if rules else None
     if explain:

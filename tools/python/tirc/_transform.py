@@ -64,6 +64,8 @@ class ModulePass(Pass):
         made = self._transform(mod, PassContext.current())
         if not isinstance(made, IRModule):
             raise TypeError("the pass %s gives %s, and no module" % (self.info.name, type(made).__name__))
+        if made._params is None and mod._params is not None:
+            made = IRModule._of(made._module, mod._params)  # the graph's weights stay with it
         return made
 
     def __repr__(self):

@@ -8,7 +8,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_do
 
 from . import _lib
 from ._module import IRModule, as_module
-from ._runtime import cpu_of
+from ._runtime import cpu_of, gpu_of
 from ._warnings import Listener
 
 
@@ -83,9 +83,13 @@ def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, 
     default one, where `tuned` looks, too; False: nowhere). device: None or "cpu", or "opencl", whose rules bind loops to
     blocks and threads. told: called with each Trial; what is true as its result ends
     the search, and so does Ctrl-C: a KeyboardInterrupt, with what was measured in the database."""
+    return tune_all([as_module(mod, "main")], target, threads, trials, seconds, seed, rules, database, told, device)[0]
+
+
+def tune_all(modules, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None, device=None):
+    """The same of several at once: the trials, so many for each on the average, go to those that are expected to gain most."""
     if trials < 1:
         raise ValueError("trials is a number from 1, not %r" % (trials,))
-    module = as_module(mod, "main")
     ended, raised = [False], []
 
     def hear(_, e):
@@ -103,26 +107,30 @@ def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, 
     def go_on(_):
         return not (ended[0] or raised or interrupt.came)
 
-    task = Task(module._module._as_parameter_, b"main", 1)
-    options = Options(cpu_of(target), os.fsencode(rules) if rules else None, threads, trials, seconds, seed, 0,
+    n = len(modules)
+    tasks = (Task * n)(*[Task(m._module._as_parameter_, b"main", 1) for m in modules])
+    options = Options(gpu_of(target) or cpu_of(target), os.fsencode(rules) if rules else None, threads, trials, seconds, seed, 0,
                       None if database is False else os.fsencode(database or ""), None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS(),
                       device.encode() if device else None)
     results = POINTER(Result)()
     try:
         with interrupt:
-            _lib.call("tune", 1, byref(task), byref(options), byref(results))
-        r = results[0]
-        best = None
-        if r.module:
-            best = IRModule._of(_lib.Owned(c_void_p(r.module), "module"))
-            r.module = None  # it is Python's now
-        failures = {_text(r.failures[i].code): r.failures[i].n for i in range(r.n_failures)}
-        out = TuneResult(best, r.seconds, r.automatic, r.trials, r.failed, failures, r.wrong)
+            _lib.call("tune", n, tasks, byref(options), byref(results))
+        out = [_result(results[i]) for i in range(n)]
     finally:
-        _lib.lib.tirc_tune_results_free(1, results)
+        _lib.lib.tirc_tune_results_free(n, results)
     if raised:
         raise raised[0]
     return out
+
+
+def _result(r):
+    best = None
+    if r.module:
+        best = IRModule._of(_lib.Owned(c_void_p(r.module), "module"))
+        r.module = None  # it is Python's now
+    failures = {_text(r.failures[i].code): r.failures[i].n for i in range(r.n_failures)}
+    return TuneResult(best, r.seconds, r.automatic, r.trials, r.failed, failures, r.wrong)
 
 
 def tuned(mod, target=None, threads=0, database=None, rules=None):
@@ -131,7 +139,7 @@ def tuned(mod, target=None, threads=0, database=None, rules=None):
     if database is False:
         raise ValueError("tuned looks into a database: None is the default one")
     options, how, listener = _lib.ScheduleOptions(), _lib.AutoOptions(), Listener()
-    options.target, options.warn = cpu_of(target), listener.callback
+    options.target, options.warn = gpu_of(target) or cpu_of(target), listener.callback
     how.rules = os.fsencode(rules) if rules else None
     with listener:
         return IRModule._of(_lib.make("module", "module_tuned", as_module(mod, "main")._module,

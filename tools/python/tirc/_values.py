@@ -110,6 +110,11 @@ for _name, _op in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     _operator(_name, _op)
 
 
+_OF_TWO = {"Add": "+", "Sub": "-", "Mul": "*", "FloorDiv": "//", "FloorMod": "%", "EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+
+_NAMED = {"Max": "max", "Min": "min", "And": "all", "Or": "any"}  # classes whose functions have other names
+
+
 class _ExprType(type):
     """tir.Max is the class of a maximum, and tir.Max(a, b) is one."""
 
@@ -119,8 +124,11 @@ class _ExprType(type):
         if cls.__name__ == "Var":
             from .te import var
             return var(*args, **keywords)
+        if cls.__name__ in _OF_TWO and len(args) >= 2 and any(isinstance(x, ExprRV) for x in args[:2]):
+            return ExprRV._operate(next(x for x in args if isinstance(x, ExprRV)), _OF_TWO[cls.__name__], *args[:2])
+        name = _NAMED.get(cls.__name__, cls.__name__) if any(isinstance(x, ExprRV) for x in args) else cls.__name__
         from ._names import find
-        return find("tirc.tir", cls.__name__)(*args, **keywords)
+        return find("tirc.tir", name)(*args, **keywords)
 
 
 class ExprRV(Operand, Object, metaclass=_ExprType):
@@ -158,7 +166,7 @@ class Deferred(Operand):
     @staticmethod
     def made_of(*values):
         """The class of what is made of these: an expression of a program where one is."""
-        classes = [type(x) for x in values if isinstance(x, Deferred)]
+        classes = [getattr(x, "_made", type(x)) for x in values if isinstance(x, Deferred)]
         return next((c for c in classes if c is not Deferred), Deferred)
 
     def astype(self, dtype):
@@ -168,6 +176,33 @@ class Deferred(Operand):
         return self._text
 
     __repr__ = __str__
+
+
+class Range(Object):
+    """From min on, extent many: Range(0, 4), Range.from_min_extent(2, 4)."""
+
+    def __init__(self, begin=None, end=None):
+        if hasattr(begin, "pointer"):  # an owner: the library's
+            Object.__init__(self, begin, end)
+            return
+        Object.__init__(self)
+        self.min, self.extent = (0, begin) if end is None else (begin, end - begin)
+
+    @staticmethod
+    def from_min_extent(min_value, extent):
+        made = Range(0, extent)
+        made.min = min_value
+        return made
+
+    def __eq__(self, other):
+        return isinstance(other, Range) and (self is other or self._same(other) or
+                                             (self._handle is None and other._handle is None and (self.min, self.extent) == (other.min, other.extent)))
+
+    def __hash__(self):
+        return hash((str(self.min), str(self.extent)))
+
+    def __str__(self):
+        return Object.__str__(self) if self._handle is not None else "T.Range(%s, %s)" % (self.min, self.min + self.extent)
 
 
 class Typed:
@@ -192,6 +227,7 @@ class StmtSRef(Object):
 
 
 Typed.classes["StmtSRef"] = StmtSRef
+Typed.classes["Range"] = Range
 
 
 class ModuleView(Object):

@@ -1,9 +1,20 @@
 """tirc.runtime: tensors, as TVM has them around numpy's arrays, and types."""
 
+from enum import IntEnum
+
+from . import nd as ndarray
+from ._export import load_module
 from ._device import Device, cpu, cuda, device, opencl
+from ._values import Object
 from ._runtime import BenchmarkResult, Module, Tensor, empty, tensor
 
 NDArray = Tensor
+
+
+class DataTypeCode(IntEnum):
+    """The kinds of numbers, as DLPack has them."""
+
+    INT, UINT, FLOAT, HANDLE, BFLOAT = range(5)
 
 
 class DataType(str):
@@ -15,7 +26,7 @@ class DataType(str):
         if not found:
             raise ValueError("there is no type %r" % (name,))
         self = super().__new__(cls, name)
-        self.type_code = found.group(1)
+        self.type_code = DataTypeCode[{"bool": "UINT", "void": "HANDLE"}.get(found.group(1), found.group(1).upper())]
         self.bits = int(found.group(2) or {"bool": 1, "handle": 64, "void": 0}.get(found.group(1), 32))
         self.lanes = int(found.group(3) or 1)
         return self
@@ -36,5 +47,5 @@ def __getattr__(name):
     return _doors.missing("tirc.runtime", name)
 
 
-__all__ = ["BenchmarkResult", "DataType", "Device", "Module", "NDArray", "ShapeTuple", "Tensor", "convert", "cpu", "cuda", "device", "empty",
-           "opencl", "tensor"]
+__all__ = ["BenchmarkResult", "DataType", "DataTypeCode", "Device", "Module", "NDArray", "Object", "ShapeTuple", "Tensor", "convert", "cpu", "cuda", "device", "empty",
+           "load_module", "ndarray", "opencl", "tensor"]

@@ -114,6 +114,15 @@ def create_prim_func(ops):
     return parse(str(made))["main"]
 
 
+def indexdiv(a, b):
+    """The quotient of indices, which are not negative."""
+    return a // b
+
+
+def indexmod(a, b):
+    return a % b
+
+
 def extern_primfunc(input_tensors, primfunc):
     """The results of a function of programs, its last parameters, on these tensors."""
     if not isinstance(primfunc, PrimFunc):

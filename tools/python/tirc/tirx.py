@@ -8,6 +8,8 @@ from .tir import Buffer, ForKind, IndexMap, IntImm, IterVar, transform
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "Expr":
+        return tir.PrimExpr
     return getattr(tir, name[1:] if name.startswith("SBlock") else name)
 
 

@@ -7,7 +7,8 @@ class Database:
     """A file of tirc's, which `tirc db` shows, too. work_dir: the folder that it is in."""
 
     def __init__(self, path=None, work_dir=None, module_equality="structural"):
-        del module_equality
+        if module_equality != "structural":
+            raise ValueError("programs are compared by their structure, not by %r" % (module_equality,))
         if path is None and work_dir is not None:
             os.makedirs(work_dir, exist_ok=True)
             path = os.path.join(work_dir, "trials.jsonl")

@@ -2,7 +2,8 @@
 
 from .._errors import TVMError
 from .._module import IRModule
-from .._tune import tune
+from .._runtime import gpu_of
+from .._tune import tune_all
 from .database import Database, _threads
 
 
@@ -17,18 +18,28 @@ def tune_tir(mod, target, work_dir="./tune", max_trials_global=64, *, max_trials
              runner=None, database=None, cost_model=None, measure_callbacks=None, task_scheduler="gradient", space=None, strategy=None,
              num_tuning_cores=None, seed=None, module_equality="structural", special_space=None, post_optimization=False):
     """Searches for schedules of the functions of a module, and gives the database. max_trials_global: of all functions
-    together. What chooses candidates is the library's: builder, runner, cost_model, space and the like are not taken."""
+    together; they go in rounds of num_trials_per_iter for each function: to those that are expected to gain most, or, with
+    task_scheduler="round-robin", as many to each. What chooses candidates is the library's: builder, runner, cost_model, space
+    and the like are not taken."""
     given = dict(builder=builder, runner=runner, cost_model=cost_model, measure_callbacks=measure_callbacks, space=space,
-                 strategy=strategy, special_space=special_space)
+                 strategy=strategy, special_space=special_space, num_tuning_cores=num_tuning_cores)
     for name, value in given.items():
-        if value is not None and not isinstance(value, str):
+        if value is not None:
             raise TVMError("tune_tir of tirc takes no %s" % name, code="argument", hint="tirc.tune(mod, rules=FILE.sch) takes a space that a script is")
+    if post_optimization or module_equality != "structural" or task_scheduler not in ("gradient", "round-robin"):
+        raise TVMError("tune_tir of tirc has no post_optimization, compares programs by their structure, and its task_scheduler is "
+                       "gradient or round-robin", code="argument")
     if not isinstance(database, Database):
         database = Database(work_dir=work_dir)
-    parts = _alone(mod)
-    share = max_trials_per_task or max(1, max_trials_global // max(len(parts), 1))
-    for part in parts.values():
-        tune(part, target, threads=_threads(target), trials=share, seed=seed or 0, database=database.path)
+    parts = list(_alone(mod).values())
+    each = min(max_trials_per_task or max_trials_global, max(1, max_trials_global // max(len(parts), 1)))
+    done, seed, gpu = 0, seed or 0, gpu_of(target)
+    device = None if gpu is None else "opencl" if gpu.startswith(b"opencl") else "cuda"
+    while done < each and parts:
+        trials = min(num_trials_per_iter, each - done)
+        for group in [parts] if task_scheduler == "gradient" else [[part] for part in parts]:
+            tune_all(group, target, threads=_threads(target), trials=trials, seed=seed, database=database.path, device=device)
+        done, seed = done + trials, seed + 1
     return database
 
 

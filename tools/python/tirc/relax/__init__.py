@@ -1,12 +1,15 @@
-"""tirc.relax: graphs compiled and called, by the names of the reference."""
+"""tirc.relax: graphs written, compiled and called, by the names of the reference."""
 
 import re
 
 from .._device import cpu
 from .._errors import TVMError
+from .._load import Loaded
 from .._module import IRModule
-from .._runtime import BenchmarkResult, Tensor, compile
-from . import transform
+from .._runtime import Tensor, compile, timed
+from . import frontend, op, transform
+from .block_builder import BlockBuilder
+from .expr import DataflowVar, Expr, ShapeExpr, TensorStructInfo, Tuple, Var, const
 
 
 class Executable:
@@ -30,6 +33,29 @@ class Executable:
     def __getitem__(self, name):
         return VirtualMachine(self)[name]
 
+    def export_library(self, file_name, *, fcompile=None, workspace_dir=None, cc=None):
+        """Writes a shared library with its weights, which runtime.load_module reads. cc: the C compiler."""
+        from .._export import export_model
+        if fcompile or workspace_dir:
+            raise ValueError("the C compiler links it: cc=\"clang\" says which one, and $TMPDIR where it works")
+        if self._plain:
+            made = transform.phases("loops")(self.mod)
+        else:
+            made = transform.phases("schedule")(self.mod)
+        export_model(made._module, self.target, self._params, file_name, cc)
+
+
+class _OfLibrary(Executable):
+    """A model that runtime.load_module read; its graph is main."""
+
+    def __init__(self, loaded):
+        self._loaded = loaded
+
+    def model(self, name):
+        if name != "main":
+            raise KeyError("the graph of a library is 'main', not %r" % name)
+        return lambda *args, **keywords: self._loaded(*[getattr(x, "_array", x) for x in args], **keywords)
+
 
 def _main_graph(mod):
     """The name of the graph that is compiled: main, or the only one."""
@@ -39,26 +65,56 @@ def _main_graph(mod):
     return "main" if "main" in names else names[0] if len(names) == 1 else None
 
 
-def build(mod, target=None, params=None, relax_pipeline="default", tir_pipeline="default", exec_mode="bytecode", system_lib=None):
-    """Compiles the graphs of a module. relax_pipeline None or "zero": as it stands, without schedules. params: weights by name."""
-    del exec_mode, system_lib, tir_pipeline
+def build(mod, target=None, params=None, relax_pipeline="default", tir_pipeline="default", exec_mode="bytecode", system_lib=False):
+    """Compiles the graphs of a module. relax_pipeline None or "zero": as it stands, without schedules. params: weights by the names
+    of main's parameters, which are inputs no longer. tir_pipeline: a pass that functions go through before they become code. Graphs
+    are compiled in either exec_mode, "bytecode" or "compiled"."""
+    _check_modes(exec_mode, system_lib, tir_pipeline)
     if not isinstance(mod, IRModule):
         raise TypeError("relax.build takes an IRModule with a graph, not %r" % (mod,))
+    mod, params = _weighed(mod, params)
     if isinstance(relax_pipeline, str):
         _check_pipeline(relax_pipeline)
     made = mod if relax_pipeline is None or isinstance(relax_pipeline, str) else relax_pipeline(mod)
+    if callable(tir_pipeline):
+        made = tir_pipeline(transform.phases("loops")(made))
     out = Executable(made, target, params, plain=relax_pipeline in (None, "zero"))
     out.model(_main_graph(made))
     return out
+
+
+def _check_modes(exec_mode, system_lib, tir_pipeline):
+    if exec_mode not in ("bytecode", "compiled"):
+        raise ValueError("exec_mode is bytecode or compiled, not %r" % (exec_mode,))
+    if system_lib:
+        raise ValueError("code is not linked into the process: export_library(path) writes a library, `tirc build --emit=obj` an object")
+    if tir_pipeline not in ("default", None) and not callable(tir_pipeline):
+        raise ValueError("tir_pipeline is a pass, or \"default\", not %r" % (tir_pipeline,))
+
+
+def _weighed(mod, params):
+    """The module and its weights: those given by name, or those that it has; a module whose weights nobody has takes them as inputs."""
+    from . import _weights
+    if params:
+        return _weights.with_weights(mod, params), params
+    if mod._params is None and '"num_input"' in mod.script():
+        return _weights.all_inputs(mod), None
+    return mod, mod._params or None
 
 
 class VirtualMachine:
     """vm["main"](x): the results as tensors. Everything runs in the library; there is no bytecode."""
 
     def __init__(self, rt_mod, device=None, memory_cfg=None, profile=False):
-        del memory_cfg, profile
+        if memory_cfg is not None:
+            raise ValueError("a model has one workspace, and no kinds of memory: leave memory_cfg out")
+        self._profiles = profile
+        if isinstance(rt_mod, Loaded):
+            if profile:
+                raise ValueError("a library's calls are not told apart: build the module here to profile it")
+            rt_mod = _OfLibrary(rt_mod)
         if not isinstance(rt_mod, Executable):
-            raise TypeError("a virtual machine takes what relax.build made, not %r" % (rt_mod,))
+            raise TypeError("a virtual machine takes what relax.build made, or runtime.load_module read, not %r" % (rt_mod,))
         if device is not None and device != cpu():
             raise ValueError("models run on cpu(), not on %r; a function runs there: tirc.build(f, \"cuda\")" % (device,))
         self._executable = rt_mod
@@ -67,6 +123,14 @@ class VirtualMachine:
     def __getitem__(self, name):
         model = self._executable.model(name)
         return lambda *args: _tensors(model(*args))
+
+    def profile(self, func_name, *args):
+        """What each call of the graph took, as a table."""
+        if not self._profiles:
+            raise ValueError("a virtual machine with profile=True measures calls")
+        model = self._executable.model(func_name)
+        model(*args)  # what depends on weights alone is made in the first run
+        return Profile(model.calls(*args))
 
     def set_input(self, func_name, *args, **keywords):
         self._inputs[func_name] = (args, keywords)
@@ -80,22 +144,33 @@ class VirtualMachine:
 
     def time_evaluator(self, func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, **_):
         """A function of the arguments that measures and gives a BenchmarkResult."""
-        import time
-        model = self._executable.model(func_name)
+        return timed(self._executable.model(func_name), number, repeat, min_repeat_ms)
 
-        def seconds(args, n):
-            start = time.perf_counter()
-            for _ in range(n):
-                model(*args)
-            return time.perf_counter() - start
 
-        def run(*args):
-            model(*args)
-            n = number
-            while min_repeat_ms and seconds(args, n) * 1e3 < min_repeat_ms:
-                n *= 2
-            return BenchmarkResult([seconds(args, n) / n for _ in range(repeat)])
-        return run
+class Profile:
+    """calls: (function, seconds) in the order in which they ran. str gives a table, by the share of each function."""
+
+    def __init__(self, calls):
+        self.calls = list(calls)
+
+    def csv(self):
+        return "Name,Duration (us)\n" + "".join("%s,%.3f\n" % (name, seconds * 1e6) for name, seconds in self.calls)
+
+    def _rows(self):
+        total, of = sum(s for _, s in self.calls) or 1.0, {}
+        for name, seconds in self.calls:
+            n, before = of.get(name, (0, 0.0))
+            of[name] = n + 1, before + seconds
+        return [(name, n, s, 100 * s / total) for name, (n, s) in sorted(of.items(), key=lambda row: -row[1][1])]
+
+    def __str__(self):
+        rows = [("Name", "Count", "Duration (us)", "Percent")] + [(name, str(n), "%.2f" % (s * 1e6), "%.2f" % p) for name, n, s, p in self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return "\n".join("  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))) for row in rows)
+
+    def _repr_html_(self):
+        from .._render import table_html
+        return table_html(("function", "calls", "us", "%"), [(name, n, "%.2f" % (s * 1e6), "%.1f" % p) for name, n, s, p in self._rows()])
 
 
 def _tensors(made):
@@ -123,4 +198,5 @@ def __getattr__(name):
     return _doors.missing("tirc.relax", name)
 
 
-__all__ = ["Executable", "VirtualMachine", "build", "get_default_pipeline", "get_pipeline", "transform"]
+__all__ = ["BlockBuilder", "DataflowVar", "Executable", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "Var", "VirtualMachine", "build", "const",
+           "frontend", "get_default_pipeline", "get_pipeline", "op", "transform"]

@@ -20,7 +20,12 @@ def _table():
 def _run(mod, last, skip):
     options = _lib.ProgramOptions()
     options.n_skip, options.skip = len(skip), (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
-    return IRModule._of(_lib.make("module", "module_phases", mod._module, last.encode(), ctypes.byref(options)))
+    return IRModule._of(_lib.make("module", "module_phases", mod._module, last and last.encode(), ctypes.byref(options)))
+
+
+def with_types(mod):
+    """With what is known of each value of its graphs."""
+    return _run(mod, None, [])
 
 
 def phases(last):

@@ -9,5 +9,19 @@ from .schedule import LoopRV, SBlockRV, SBlockScope, ScheduleState, StmtSRef
 
 __all__ = [
     "ForKind", "IndexMap", "IterVar", "LoopRV", "SBlockRV", "SBlockScope", "Schedule", "ScheduleError", "ScheduleState",
-    "StmtSRef", "TensorIntrin", "Trace", "schedule", "transform"
+    "StmtSRef", "TensorIntrin", "Trace", "renew_defs", "schedule", "transform"
 ]
+
+
+def renew_defs(func):
+    """The same function, with variables and buffers of its own."""
+    from .._module import parse
+    return parse(func.script_as(func.name), "<renewed>")[func.name]
+
+
+def __getattr__(name):
+    if name in ("dlight", "meta_schedule"):  # where the releases since 0.24 have them
+        import importlib
+        return importlib.import_module("tirc." + name)
+    from .. import _doors
+    return _doors.missing("tirc.s_tir", name)

@@ -11,4 +11,9 @@ def from_source(text, extra_vars=None, check_well_formed=True):
     return mod if "class " in text or len(functions) != 1 else next(iter(functions.values()))
 
 
+def __getattr__(name):
+    from .. import _doors
+    return _doors.missing("tirc.script", name)
+
+
 __all__ = ["from_source", "ir", "ir_module", "relax", "tir", "tirx"]

@@ -1,6 +1,6 @@
 """tirc.tir: Schedule and what schedules need."""
 
-from . import schedule, stmt_functor, transform
+from . import analysis, buffer, expr, function, op, schedule, stmt, stmt_functor, transform
 from .. import _names
 from .._errors import ScheduleError
 from .._module import PrimFunc
@@ -26,6 +26,27 @@ class ForKind:
         "serial", "parallel", "vectorized", "unroll", "thread_binding")
 
 
+PrimExpr = ExprRV
+
+
+def convert(value):
+    """Values of Python are values here."""
+    return value
+
+
+def div(a, b):
+    """The quotient towards zero, as C has it."""
+    return _names.find("tirc.tir", "truncdiv")(a, b)
+
+
+def sum(expr, axis, where=None, init=None):
+    """te.sum."""
+    from ..te import sum as of_te
+    if where is not None or init is not None:
+        raise ValueError("a sum here has no where and no init: te.if_then_else within it, and init added to it")
+    return of_te(expr, axis)
+
+
 _STATEMENTS = ("Allocate", "AssertStmt", "AttrStmt", "DeclBuffer", "For", "Block", "BufferRegion", "BufferStore", "Evaluate", "IfThenElse", "LetStmt", "MatchBufferRegion", "SeqStmt", "While")
 _EXPRESSIONS = ("Add", "And", "BufferLoad", "Call", "Cast", "Div", "EQ", "FloorDiv", "FloorMod", "GE", "GT", "LE", "LT", "Max", "Min", "Mod",
                 "Mul", "NE", "Not", "Or", "Select", "Sub", "Var")
@@ -40,4 +61,8 @@ def __getattr__(name):
         return Typed.named(name)
     if name in _EXPRESSIONS:
         return Typed.named(name, ExprRV)
+    if name not in _names.of_expressions():
+        from .. import _doors
+        if "tir." + name in _doors.INSTEAD:
+            return _doors.missing("tirc.tir", name)
     return _names.find("tirc.tir", name)

@@ -42,9 +42,19 @@ class DepKind(IntEnum):
     RAW, WAW, WAR, OPAQUE = range(4)
 
 
+from . import analysis  # noqa: E402
+from .analysis import has_block  # noqa: E402
+
 SBlockRV, SBlockScope = BlockRV, BlockScope  # as the releases since 0.24 call them
+
+
+
+def __getattr__(name):
+    from ... import _doors
+    return _doors.missing("tirc.tir.schedule", name)
+
 
 __all__ = [
     "BlockRV", "BlockScope", "CachedFlags", "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV",
-    "SBlockRV", "SBlockScope", "Schedule", "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace"
+    "SBlockRV", "SBlockScope", "Schedule", "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "analysis", "has_block"
 ]

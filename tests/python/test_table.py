@@ -1,0 +1,491 @@
+"""Each name of the table has an assertion on what it does, and what is not there says what to use instead."""
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+import tirc as tvm
+from support import MATMUL, SOURCE
+from tirc import _doors, _table, dlight, ir, meta_schedule, relax, runtime, s_tir, target, te, testing, tir, tirx, topi
+from tirc.meta_schedule.testing import te_workload
+from tirc.script import ir as I
+from tirc.script import relax as R
+from tirc.script import tir as T
+
+sys.path.insert(0, str(SOURCE / "tests" / "onnx"))
+from messages import model, node, tensor, value
+
+n = m = None  # variables, while the checks run
+X = np.arange(12, dtype="float32").reshape(3, 4) - 5
+V = np.arange(4, dtype="float32")
+PICTURE = np.arange(2 * 4 * 4, dtype="float32").reshape(1, 2, 4, 4)
+KERNEL = np.arange(2 * 2 * 3 * 3, dtype="float32").reshape(2, 2, 3, 3)
+
+
+@T.prim_func
+def double(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * T.float32(2)
+
+
+@I.ir_module
+class Net:
+    @R.function
+    def main(x: R.Tensor((3, 4), "float32"), w: R.Tensor((4, 4), "float32")):
+        with R.dataflow():
+            gv = R.nn.relu(R.matmul(x, w))
+            R.output(gv)
+        return gv
+
+
+def raises(kind, call, *words):
+    with pytest.raises(kind) as e:
+        call()
+    return all(w in str(e.value) for w in words)
+
+
+def built(function=double, size=8):
+    a, b = np.arange(size, dtype="float32"), np.zeros(size, "float32")
+    function(a, b)
+    return (b == 2 * a).all()
+
+
+def of(make, *arrays):
+    """What tensors of te come to, on these arrays."""
+    inputs = [te.placeholder(a.shape, a.dtype.name, name="x%d" % i) for i, a in enumerate(arrays)]
+    made = make(*inputs)
+    outputs = list(made) if isinstance(made, (list, tuple)) else [made]
+    results = [np.zeros([int(e) for e in t.shape], t.dtype) for t in outputs]
+    tvm.interpret(te.create_prim_func(inputs + outputs), *arrays, *results)
+    return results if isinstance(made, (list, tuple)) else results[0]
+
+
+def is_(make, expected, *arrays):
+    got = of(make, *arrays)
+    return got.shape == np.shape(expected) and np.allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def convolved(x, w, groups=1):
+    """Without padding, at every place."""
+    out = np.zeros((1, w.shape[0], x.shape[2] - w.shape[2] + 1, x.shape[3] - w.shape[3] + 1), "float32")
+    per, own = w.shape[0] // groups, x.shape[1] // groups
+    for o in range(w.shape[0]):
+        for i in range(out.shape[2]):
+            for j in range(out.shape[3]):
+                g = o // per
+                out[0, o, i, j] = (x[0, g * own:(g + 1) * own, i:i + w.shape[2], j:j + w.shape[3]] * w[o]).sum()
+    return out
+
+
+def text(e):
+    return str(e).replace("T.int64(", "").replace(")", "").replace("(", "")
+
+
+def view():
+    return double.body.block.body
+
+
+def schedule():
+    return tir.Schedule(double)
+
+
+def block_builder(write=lambda bb, x, w: bb.emit(R.matmul(x, w)), **keywords):
+    bb = relax.BlockBuilder()
+    x, w = (relax.Var(name, relax.TensorStructInfo(shape, "float32")) for name, shape in (("x", (3, 4)), ("w", (4, 4))))
+    with bb.function("main", [x, w], **keywords):
+        with bb.dataflow():
+            out = bb.emit_output(write(bb, x, w))
+        bb.emit_func_output(out)
+    return bb.get()
+
+
+def runs(mod, expected, *args):
+    vm = relax.VirtualMachine(relax.build(mod, relax_pipeline=None))
+    return np.allclose(vm["main"](*args).numpy(), expected, rtol=1e-5)
+
+
+def onnx_model():
+    w = np.arange(32, dtype="float32").reshape(4, 8)
+    return model([node("MatMul", ["x", "w"], ["y"])], [value("x", "float32", ("batch", 4))], [value("y", "float32", ("batch", 8))], [tensor(w, "w")])
+
+
+def by_rule(rule, *tensors):
+    """What a rule of dlight's makes of these is for blocks and threads."""
+    with tvm.Target("nvidia/nvidia-t4"):
+        return "blockIdx.x" in dlight.ApplyDefaultSchedule(rule)(tvm.IRModule({"main": te.create_prim_func(list(tensors))})).script()
+
+
+def product(rows, columns, depth):
+    a, b, k = te.placeholder((rows, depth), name="a"), te.placeholder((depth, columns), name="b"), te.reduce_axis((0, depth), name="k")
+    return a, b, te.compute((rows, columns), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+
+
+def by_rows(combine=te.sum, rows=64, columns=256):
+    a, k = te.placeholder((rows, columns), name="a"), te.reduce_axis((0, columns), name="k")
+    return a, te.compute((rows,), lambda i: combine(a[i, k], axis=k), name="b")
+
+
+def gemv():
+    a, x, k = te.placeholder((64, 256), name="a"), te.placeholder((256,), name="x"), te.reduce_axis((0, 256), name="k")
+    return a, x, te.compute((64,), lambda i: te.sum(a[i, k] * x[k], axis=k), name="y")
+
+
+def squares():
+    a, w, k = te.placeholder((64, 256), name="a"), te.placeholder((256,), name="w"), te.reduce_axis((0, 256), name="k")
+    s = te.compute((64,), lambda i: te.sum(a[i, k] * a[i, k], axis=k), name="s")
+    return a, w, te.compute((64, 256), lambda i, j: w[j] * a[i, j] / te.sqrt(s[i] / 256.0 + 1e-5), name="norm")
+
+
+def turned():
+    a = te.placeholder((64, 64), name="a")
+    return a, te.compute((64, 64), lambda i, j: a[j, i], name="t")
+
+
+def elements():
+    a = te.placeholder((4096,), name="a")
+    return a, te.compute((4096,), lambda i: a[i] + 1.0, name="b")
+
+
+def tuned(function, tmp):
+    mod = tvm.parse(MATMUL)
+    database = function(mod, "llvm -num-cores=1", work_dir=tmp, max_trials_global=1)
+    return database.query_ir_module(mod, "llvm -num-cores=1") is not None
+
+
+def workload(name, shape, *args):
+    tensors = getattr(te_workload, name)(*args)
+    return tuple(int(e) for e in tensors[-1].shape) == shape and "def main" in te.create_prim_func(list(tensors)).script()
+
+
+def seen(visit):
+    names = []
+    visit(double.body, lambda node: names.append(type(node).__name__))
+    return names
+
+
+def pass_info():
+    return tvm.transform.module_pass(lambda mod, ctx: mod, opt_level=2, name="same")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("table")
+
+
+CHECKS = {
+    "build": lambda: built(tvm.build(double)),
+    "compile": lambda: built(tvm.compile(double)),
+    "lower": lambda: "T.block" not in tvm.lower(double).script(),
+    "cpu": lambda: tvm.cpu().exist and tvm.cpu(0).device_type == 1,
+    "cuda": lambda: str(tvm.cuda(1)) == "cuda(1)",
+    "opencl": lambda: tvm.opencl() == tvm.device("opencl:0"),
+    "device": lambda: raises(ValueError, lambda: tvm.device("abacus"), "abacus"),
+    "register_func": lambda: tvm.register_func("table.one", lambda: 1, override=True)() == 1,
+    "get_global_func": lambda: raises(ValueError, lambda: tvm.get_global_func("table.none"), "register_func"),
+    "IRModule": lambda: list(tvm.IRModule({"f": double, "g": double}).functions) == ["f", "g"],
+    "DataType": lambda: (tvm.DataType("float16x4").bits, tvm.DataType("int8x4").itemsize) == (16, 4),
+    "DataTypeCode": lambda: tvm.DataType("float32").type_code == tvm.DataTypeCode.FLOAT == 2,
+    "emulate": lambda: raises(ValueError, lambda: tvm.emulate(double, target="llvm"), "GPU"),
+    "steps": lambda: [s.primitive for s in tvm.steps(double, "sch.unroll(sch.get_loops('B')[0])")] == ["get_loops", "unroll"],
+    "testing.assert_allclose": lambda: raises(AssertionError, lambda: testing.assert_allclose([1.0], [1.1], rtol=1e-3)),
+    "testing.main": lambda: testing.main.__code__.co_argcount == 0,
+    "testing.device_enabled": lambda: testing.device_enabled("llvm"),
+    "testing.enabled_targets": lambda: str(testing.enabled_targets()[0][0]) == "llvm",
+    "testing.requires_llvm": lambda: testing.requires_llvm()[0].args == (False,),
+    "testing.requires_cuda": lambda: testing.requires_cuda()[0].args == (not tvm.cuda().exist,),
+    "testing.requires_gpu": lambda: testing.requires_gpu is testing.requires_cuda,
+    "testing.requires_opencl": lambda: testing.requires_opencl()[0].args == (not tvm.opencl().exist,),
+    "testing.parameter": lambda: testing.parameter(1, 2, ids=["a", "b"])._pytestfixturefunction.params == (1, 2),
+    "runtime.tensor": lambda: runtime.tensor([1.0, 2.0]).shape == (2,),
+    "runtime.empty": lambda: runtime.empty((2, 3), "int8").dtype == "int8",
+    "runtime.Tensor": lambda: runtime.tensor([1.0]).copyto(tvm.cpu()).numpy().tolist() == [1.0],
+    "runtime.NDArray": lambda: isinstance(tvm.nd.array([1.0]), runtime.NDArray),
+    "runtime.convert": lambda: runtime.convert([1, "a"]) == [1, "a"],
+    "runtime.load_module": lambda: raises(OSError, lambda: runtime.load_module("there/is/none.so"), "none.so"),
+    "runtime.Module": lambda: isinstance(tvm.build(double), runtime.Module),
+    "runtime.Device": lambda: isinstance(tvm.cpu(), runtime.Device),
+    "runtime.Object": lambda: isinstance(double.body, runtime.Object),
+    "runtime.ndarray": lambda: runtime.ndarray.array([3]).numpy().tolist() == [3],
+    "runtime.BenchmarkResult": lambda: runtime.BenchmarkResult([1.0, 3.0]).mean == 2.0,
+    "runtime.ShapeTuple": lambda: runtime.ShapeTuple([1, 2]) == (1, 2),
+    "ir.save_json": lambda: ir.structural_equal(ir.load_json(ir.save_json(Net)), Net) is True,
+    "ir.load_json": lambda: raises(ValueError, lambda: ir.load_json("[1]"), "save_json"),
+    "ir.structural_equal": lambda: ir.structural_equal(view(), view(), map_free_vars=True) and not ir.structural_equal(n, m),
+    "ir.structural_hash": lambda: ir.structural_hash(double) == ir.structural_hash(double.with_attr({})),
+    "ir.assert_structural_equal": lambda: raises(ValueError, lambda: ir.assert_structural_equal(n + 1, n + 2), "1", "2"),
+    "ir.GlobalVar": lambda: ir.GlobalVar("f").name_hint == "f",
+    "ir.Range": lambda: (ir.Range(2, 5).extent, ir.Range.from_min_extent(1, 4).min, ir.Range(3).extent) == (3, 1, 3),
+    "ir.PrimExpr": lambda: isinstance(n + 1, ir.PrimExpr) and not isinstance(double.body, ir.PrimExpr),
+    "ir.Object": lambda: isinstance(n, ir.Object),
+    "ir.module.IRModule": lambda: ir.module.IRModule is tvm.IRModule,
+    "ir.transform.Sequential": lambda: ir.transform.Sequential([pass_info(), pass_info()])(Net) is Net,
+    "ir.transform.module_pass": lambda: raises(ValueError, lambda: ir.transform.module_pass(lambda m, c: m), "opt_level"),
+    "ir.transform.ModulePass": lambda: raises(TypeError, lambda: pass_info()(3), "same", "IRModule"),
+    "ir.transform.Pass": lambda: isinstance(pass_info(), ir.transform.Pass),
+    "ir.transform.PassInfo": lambda: (pass_info().info.name, pass_info().info.opt_level) == ("same", 2),
+    "ir.transform.PassContext": lambda: raises(ValueError, lambda: ir.transform.PassContext(config={"tir.x": 1}), "tir.x"),
+    "target.Target": lambda: target.Target({"kind": "cuda", "arch": "sm_80"}).arch == "sm_80",
+    "target.TargetKind": lambda: target.Target("llvm").kind.name == "llvm",
+    "target.cuda": lambda: target.cuda(arch="sm_80").arch == "sm_80" and target.cuda("nvidia/nvidia-t4").kind == "cuda",
+    "target.target.Target": lambda: importlib.import_module("tirc.target.target").Target is tvm.Target,
+    "tir.Schedule": lambda: (lambda s: s.get(s.get_loops("B")[0]).extent == 8)(schedule()),
+    "tir.TensorIntrin": lambda: raises(ValueError, lambda: tir.TensorIntrin.get("table.none"), "table.none"),
+    "tir.PrimFunc": lambda: isinstance(double, tir.PrimFunc) and double.attrs == {},
+    "tir.Buffer": lambda: isinstance(list(double.buffer_map.values())[0], tir.Buffer),
+    "tir.IndexMap": lambda: tir.IndexMap.from_func(lambda i, j: (j, i))(1, 2) == (2, 1),
+    "tir.IterVar": lambda: tir.IterVar.CommReduce == 2,
+    "tir.ForKind": lambda: view().kind == tir.ForKind.SERIAL,
+    "tir.Var": lambda: isinstance(n, tir.Var) and n.dtype == "int64",
+    "tir.const": lambda: text(n + tir.const(3, "int64")) == "n + 3",
+    "tir.IntImm": lambda: tir.IntImm("int64", 3).value == 3,
+    "tir.FloatImm": lambda: is_(lambda x: te.compute((4,), lambda i: x[i] + tir.FloatImm("float32", 1.5)), V + 1.5, V),
+    "tir.PrimExpr": lambda: tir.PrimExpr is ir.PrimExpr,
+    "tir.Cast": lambda: isinstance(n.astype("int32"), tir.Cast) and str(tir.Cast("int32", n)) == 'T.Cast("int32", n)',
+    "tir.Add": lambda: text(tir.Add(n, 1)) == "n + 1" and isinstance(n + m, tir.Add),
+    "tir.Sub": lambda: text(tir.Sub(1, n)) == "1 - n",
+    "tir.Mul": lambda: text(tir.Mul(n, m)) == "n * m",
+    "tir.FloorDiv": lambda: text(tir.FloorDiv(n, 3)) == "n // 3",
+    "tir.FloorMod": lambda: text(tir.FloorMod(n, 3)) == "n % 3",
+    "tir.Max": lambda: isinstance(tir.Max(n, m), tir.Max) and text(tir.Max(n, m)) == "T.maxn, m",
+    "tir.Min": lambda: isinstance(tir.Min(n, 3), tir.Min),
+    "tir.EQ": lambda: text(tir.EQ(n, m)) == "n == m",
+    "tir.NE": lambda: text(tir.NE(n, 2)) == "n != 2",
+    "tir.LT": lambda: isinstance(n < m, tir.LT),
+    "tir.LE": lambda: text(tir.LE(n, 3)) == "n <= 3",
+    "tir.GT": lambda: isinstance(n > m, tir.GT),
+    "tir.GE": lambda: text(tir.GE(n, m)) == "n >= m",
+    "tir.And": lambda: isinstance(tir.And(n > 1, n < 3), tir.And),
+    "tir.Or": lambda: isinstance(tir.Or(n > 1, m < 3), tir.Or),
+    "tir.Not": lambda: issubclass(tir.Not, tir.PrimExpr),
+    "tir.Select": lambda: isinstance(tir.Select(n > 1, n, m), tir.Select),
+    "tir.BufferLoad": lambda: isinstance(view().body.body.value.a, tir.BufferLoad),
+    "tir.if_then_else": lambda: is_(lambda x: te.compute((4,), lambda i: tir.if_then_else(i < 2, x[i], 0.0)), [0, 1, 0, 0], V),
+    "tir.all": lambda: text(tir.all(n > 1, m > 2)) == "n > 1 and m > 2",
+    "tir.any": lambda: text(tir.any(n > 1, m > 2)) == "n > 1 or m > 2",
+    "tir.max": lambda: is_(lambda x: te.compute((4,), lambda i: tir.max(x[i], 1.5)), np.maximum(V, 1.5), V),
+    "tir.min": lambda: is_(lambda x: te.compute((4,), lambda i: tir.min(x[i], 1.5)), np.minimum(V, 1.5), V),
+    "tir.exp": lambda: is_(lambda x: te.compute((4,), lambda i: tir.exp(x[i])), np.exp(V), V),
+    "tir.ceildiv": lambda: is_(lambda x: te.compute((4,), lambda i: tir.ceildiv(i, 2)), [0, 1, 1, 2], V),
+    "tir.floordiv": lambda: is_(lambda x: te.compute((4,), lambda i: tir.floordiv(i - 3, 2)), [-2, -1, -1, 0], V),
+    "tir.floormod": lambda: is_(lambda x: te.compute((4,), lambda i: tir.floormod(i - 3, 2)), [1, 0, 1, 0], V),
+    "tir.indexdiv": lambda: is_(lambda x: te.compute((4,), lambda i: tir.indexdiv(i, 2)), [0, 0, 1, 1], V),
+    "tir.indexmod": lambda: is_(lambda x: te.compute((4,), lambda i: tir.indexmod(i, 3)), [0, 1, 2, 0], V),
+    "tir.truncdiv": lambda: is_(lambda x: te.compute((4,), lambda i: tir.truncdiv(i - 3, 2)), [-1, -1, 0, 0], V),
+    "tir.div": lambda: is_(lambda x: te.compute((4,), lambda i: tir.div(i - 3, 2)), [-1, -1, 0, 0], V),
+    "tir.sum": lambda: raises(ValueError, lambda: tir.sum(n, n, init=1), "init"),
+    "tir.convert": lambda: tir.convert(3) == 3,
+    "tir.max_value": lambda: is_(lambda x: te.compute((1,), lambda i: tir.max_value("int8") + i.astype("int8")), [127], V),
+    "tir.min_value": lambda: is_(lambda x: te.compute((1,), lambda i: tir.min_value("int8") + i.astype("int8")), [-128], V),
+    "tir.Block": lambda: isinstance(view().body, tir.Block) and view().body.name_hint == "B",
+    "tir.BlockRealize": lambda: isinstance(double.body, tir.BlockRealize),
+    "tir.For": lambda: isinstance(view(), tir.For) and view().extent == 8,
+    "tir.BufferStore": lambda: isinstance(view().body.body, tir.BufferStore),
+    "tir.SeqStmt": lambda: not isinstance(view(), tir.SeqStmt),
+    "tir.expr.Var": lambda: importlib.import_module("tirc.tir.expr").Var is tir.Var,
+    "tir.stmt.For": lambda: importlib.import_module("tirc.tir.stmt").For is tir.For,
+    "tir.op.max": lambda: text(importlib.import_module("tirc.tir.op").max(n, m)) == text(tir.max(n, m)),
+    "tir.buffer.Buffer": lambda: importlib.import_module("tirc.tir.buffer").Buffer is tir.Buffer,
+    "tir.function.PrimFunc": lambda: importlib.import_module("tirc.tir.function").PrimFunc is tir.PrimFunc,
+    "tir.function.TensorIntrin": lambda: tir.function.TensorIntrin is tir.TensorIntrin,
+    "tir.analysis.verify_well_formed": lambda: tir.analysis.verify_well_formed(double) is True,
+    "tir.analysis.estimate_tir_flops": lambda: tir.analysis.estimate_tir_flops(tvm.parse(MATMUL)) == 2 * 16 * 24 * 32,
+    "tir.analysis.expr_deep_equal": lambda: tir.analysis.expr_deep_equal(n + 1, n + 1) and not tir.analysis.expr_deep_equal(n + 1, m + 1),
+    "tir.stmt_functor.post_order_visit": lambda: seen(tir.stmt_functor.post_order_visit)[-1] == "Block",
+    "tir.stmt_functor.pre_order_visit": lambda: seen(tir.stmt_functor.pre_order_visit)[0] == "Block",
+    "tir.schedule.Schedule": lambda: tir.schedule.Schedule is tir.Schedule,
+    "tir.schedule.BlockRV": lambda: isinstance(schedule().get_block("B"), tir.schedule.BlockRV),
+    "tir.schedule.LoopRV": lambda: isinstance(schedule().get_loops("B")[0], tir.schedule.LoopRV),
+    "tir.schedule.ExprRV": lambda: isinstance(n + 1, tir.schedule.ExprRV),
+    "tir.schedule.Instruction": lambda: str(tir.schedule.Instruction(tir.schedule.InstructionKind.get("GetBlock"), [], ["B", "main"],
+                                                                    [tir.schedule.BlockRV()])) == '_ = sch.get_block(name="B", func_name="main")',
+    "tir.schedule.InstructionKind": lambda: raises(ValueError, lambda: tir.schedule.InstructionKind.get("Spilt"), "Spilt"),
+    "tir.schedule.Trace": lambda: str(tir.schedule.Trace([], {})).endswith("pass"),
+    "tir.schedule.ScheduleState": lambda: isinstance(schedule().state, tir.schedule.ScheduleState),
+    "tir.schedule.ScheduleDebugMask": lambda: tir.schedule.ScheduleDebugMask.VERIFY_CACHED_FLAGS == 2,
+    "tir.schedule.ScheduleError": lambda: raises(tir.schedule.ScheduleError, lambda: schedule().get_block("none"), "none"),
+    "tir.schedule.StmtSRef": lambda: (lambda s: s.get_sref(s.get_block("B")) == s.get_sref(s.get_block("B")))(schedule()),
+    "tir.schedule.DepKind": lambda: tir.schedule.DepKind.RAW == 0,
+    "tir.schedule.CachedFlags": lambda: tir.schedule.CachedFlags(True, False, True).region_cover is False,
+    "tir.schedule.BlockScope": lambda: (lambda s: isinstance(s.state.get_block_scope(s.get_sref(s.get_block("root"))), tir.schedule.BlockScope))(schedule()),
+    "tir.schedule.has_block": lambda: tir.schedule.has_block(schedule(), "B") and not tir.schedule.has_block(schedule(), "none"),
+    "tir.schedule.schedule.ScheduleError": lambda: importlib.import_module("tirc.tir.schedule.schedule").ScheduleError is tir.ScheduleError,
+    "tir.schedule.trace.Trace": lambda: importlib.import_module("tirc.tir.schedule.trace").Trace is tir.schedule.Trace,
+    "tir.schedule.analysis.has_block": lambda: tir.schedule.analysis.has_block is tir.schedule.has_block,
+    "tir.schedule.analysis.is_output_block": lambda: (lambda s: tir.schedule.analysis.is_output_block(s, s.get_block("B")))(schedule()),
+    "tir.transform.passes": lambda: "LowerInitBlock" in tir.transform.passes(),
+    "tir.transform.BindTarget": lambda: tir.transform.BindTarget("llvm")(tvm.IRModule({"main": double})).script() == tvm.IRModule({"main": double}).script(),
+    "tir.transform.Filter": lambda: list(tir.transform.Filter(lambda f: f.name == "f")(tvm.IRModule({"f": double, "g": double})).functions) == ["f"],
+    "tir.transform.prim_func_pass": lambda: tir.transform.prim_func_pass(lambda f, mod, ctx: f.with_attr("k", 1), opt_level=0)(
+        tvm.IRModule({"f": double}))["f"].attrs["k"] == 1,
+    "tirx.Var": lambda: tirx.Var is tir.Var,
+    "tirx.Expr": lambda: isinstance(n, tirx.Expr),
+    "tirx.SBlock": lambda: isinstance(view().body, tirx.SBlock),
+    "s_tir.Schedule": lambda: s_tir.Schedule is tir.Schedule,
+    "s_tir.renew_defs": lambda: s_tir.renew_defs(double).body is not double.body and ir.structural_equal(s_tir.renew_defs(double), double),
+    "s_tir.dlight": lambda: s_tir.dlight is dlight,
+    "s_tir.meta_schedule": lambda: s_tir.meta_schedule is meta_schedule,
+    "s_tir.schedule.SBlockRV": lambda: isinstance(s_tir.Schedule(double).get_sblock("B"), s_tir.schedule.SBlockRV),
+    "te.placeholder": lambda: te.placeholder((3, n), "int8").dtype == "int8",
+    "te.compute": lambda: is_(lambda x: te.compute((4,), lambda i: x[3 - i]), V[::-1], V),
+    "te.reduce_axis": lambda: "k" in str(te.reduce_axis((0, 4), name="k")),
+    "te.var": lambda: te.var("q").dtype == "int32",
+    "te.const": lambda: te.const(3, "int64").dtype == "int64",
+    "te.sum": lambda: is_(lambda x: by(te.sum, x), X.sum(1), X),
+    "te.max": lambda: is_(lambda x: by(te.max, x), X.max(1), X),
+    "te.min": lambda: is_(lambda x: by(te.min, x), X.min(1), X),
+    "te.comm_reducer": lambda: is_(lambda x: by(te.comm_reducer(lambda a, b: a * b, lambda t: te.const(1, t)), x), X.prod(1), X),
+    "te.create_prim_func": lambda: isinstance(te.create_prim_func(list(elements())), tvm.PrimFunc),
+    "te.extern_primfunc": lambda: raises(TypeError, lambda: te.extern_primfunc([], 3), "prim_func"),
+    "te.Tensor": lambda: isinstance(te.placeholder((3,)), te.Tensor),
+    "te.indexdiv": lambda: te.indexdiv(7, 2) == 3,
+    "te.indexmod": lambda: te.indexmod(7, 2) == 1,
+    "topi.add": lambda: is_(topi.add, X + V, X, V),
+    "topi.matmul": lambda: is_(lambda a, b: topi.matmul(a, b, transp_b=True), X @ X.T, X, X),
+    "topi.cast": lambda: of(lambda x: topi.cast(x, "int32"), V).dtype == "int32",
+    "topi.concatenate": lambda: is_(lambda a, b: topi.concatenate([a, b], axis=1), np.concatenate([X, X], 1), X, X),
+    "topi.transpose": lambda: is_(topi.transpose, X.T, X),
+    "topi.expand_dims": lambda: of(lambda x: topi.expand_dims(x, 0, 2), V).shape == (1, 1, 4),
+    "topi.reshape": lambda: is_(lambda x: topi.reshape(x, [4, 3]), X.reshape(4, 3), X),
+    "topi.split": lambda: [p.shape for p in of(lambda x: topi.split(x, 2, axis=1), X)] == [(3, 2), (3, 2)],
+    "topi.strided_slice": lambda: is_(lambda x: topi.strided_slice(x, [0, 1], [3, 4], [2, 1]), X[0:3:2, 1:4], X),
+    "topi.take": lambda: is_(lambda x, i: topi.take(x, i, axis=0), X[[2, 0]], X, np.array([2, 0])),
+    "topi.gather": lambda: is_(lambda x, i: topi.gather(x, 1, i), np.take_along_axis(X, np.array([[1], [0], [3]]), 1), X, np.array([[1], [0], [3]])),
+    "topi.arange": lambda: is_(lambda x: topi.arange(0, 6, 2, dtype="float32"), [0, 2, 4], V),
+    "topi.full": lambda: is_(lambda x: topi.full((2, 2), "float32", 3.0), np.full((2, 2), 3), V),
+    "topi.trilu": lambda: is_(lambda x: topi.trilu(x, 0, upper=True), np.triu(X), X),
+    "topi.argmax": lambda: is_(lambda x: topi.argmax(x, axis=1), X.argmax(1), X) and raises(ValueError, lambda: topi.argmax(n, select_last_index=True), "first"),
+    "topi.argmin": lambda: is_(lambda x: topi.argmin(x, axis=0), X.argmin(0), X),
+    "topi.nn.dense": lambda: is_(topi.nn.dense, X @ X.T, X, X),
+    "topi.nn.matmul": lambda: is_(lambda a, b: topi.nn.matmul(a, b, transpose_a=True), X.T @ X, X, X),
+    "topi.nn.batch_matmul": lambda: is_(topi.nn.batch_matmul, X[None] @ X.T[None], X[None], X[None]),
+    "topi.nn.conv2d": lambda: is_(lambda x, w: topi.nn.conv2d(x, w, 1, 0, 1), convolved(PICTURE, KERNEL), PICTURE, KERNEL),
+    "topi.nn.conv2d_nchw": lambda: is_(lambda x, w: topi.nn.conv2d_nchw(x, w, 1, 0, 1), convolved(PICTURE, KERNEL), PICTURE, KERNEL),
+    "topi.nn.conv2d_nhwc": lambda: is_(lambda x, w: topi.nn.conv2d_nhwc(x, w, 1, 0, 1), convolved(PICTURE, KERNEL).transpose(0, 2, 3, 1),
+                                       PICTURE.transpose(0, 2, 3, 1).copy(), KERNEL.transpose(2, 3, 1, 0).copy()),
+    "topi.nn.group_conv2d_nchw": lambda: is_(lambda x, w: topi.nn.group_conv2d_nchw(x, w, 1, 0, 1, 2), convolved(PICTURE, KERNEL[:, :1], 2), PICTURE,
+                                             KERNEL[:, :1].copy()),
+    "topi.nn.depthwise_conv2d_nchw": lambda: is_(lambda x, w: topi.nn.depthwise_conv2d_nchw(x, w, 1, 0, 1), convolved(PICTURE, KERNEL[:, :1], 2), PICTURE,
+                                                 KERNEL[:, :1].copy()),
+    "topi.nn.conv2d_transpose_nchw": lambda: of(lambda x, w: topi.nn.conv2d_transpose_nchw(x, w, 1, 0), PICTURE, KERNEL).shape == (1, 2, 6, 6),
+    "topi.nn.pad": lambda: is_(lambda x: topi.nn.pad(x, [0, 1]), np.pad(X, ((0, 0), (1, 1))), X),
+    "topi.nn.pool2d": lambda: is_(lambda x: topi.nn.pool2d(x, (2, 2), (2, 2), (1, 1), (0, 0, 0, 0), "avg"),
+                                  PICTURE.reshape(1, 2, 2, 2, 2, 2).mean((3, 5)), PICTURE),
+    "topi.nn.global_pool": lambda: is_(lambda x: topi.nn.global_pool(x, "max"), PICTURE.max((2, 3), keepdims=True), PICTURE),
+    "topi.nn.adaptive_pool": lambda: is_(lambda x: topi.nn.adaptive_pool(x, (1, 1), "avg"), PICTURE.mean((2, 3), keepdims=True), PICTURE),
+    "topi.nn.relu": lambda: is_(topi.nn.relu, np.maximum(X, 0), X),
+    "topi.nn.leaky_relu": lambda: is_(lambda x: topi.nn.leaky_relu(x, 0.5), np.where(X > 0, X, X / 2), X),
+    "topi.nn.flatten": lambda: is_(topi.nn.flatten, PICTURE.reshape(1, -1), PICTURE),
+    "topi.nn.bias_add": lambda: is_(topi.nn.bias_add, PICTURE + V[:2, None, None], PICTURE, V[:2].copy()),
+    "topi.nn.layer_norm": lambda: is_(lambda x, g, b: topi.nn.layer_norm(x, g, b, [1]),
+                                      (X - X.mean(1, keepdims=True)) / np.sqrt(X.var(1, keepdims=True) + 1e-5) * V + V, X, V, V),
+    "topi.nn.rms_norm": lambda: is_(lambda x, w: topi.nn.rms_norm(x, w, [1]), X / np.sqrt((X * X).mean(1, keepdims=True) + 1e-5) * V, X, V),
+    "topi.nn.scale_shift_nchw": lambda: is_(topi.nn.scale_shift_nchw, PICTURE * V[:2, None, None] + V[:2, None, None], PICTURE, V[:2].copy(), V[:2].copy()),
+    "topi.nn.softmax": lambda: is_(topi.nn.softmax, np.exp(X) / np.exp(X).sum(1, keepdims=True), X),
+    "topi.utils.get_const_int": lambda: raises(ValueError, lambda: topi.utils.get_const_int(n), "number"),
+    "topi.utils.get_const_tuple": lambda: topi.utils.get_const_tuple((3, te.const(4, "int64"))) == (3, 4),
+    "relax.build": lambda: raises(ValueError, lambda: relax.build(Net, exec_mode="slowly"), "bytecode"),
+    "relax.VirtualMachine": lambda: raises(ValueError, lambda: relax.VirtualMachine(None, memory_cfg={}), "memory_cfg"),
+    "relax.Executable": lambda: isinstance(relax.build(Net), relax.Executable),
+    "relax.BlockBuilder": lambda: runs(block_builder(), X @ np.eye(4), X, np.eye(4, dtype="float32")),
+    "relax.Var": lambda: relax.Var("x", R.Tensor(("k", 4), "float16")).struct_info.dtype == "float16",
+    "relax.DataflowVar": lambda: issubclass(relax.DataflowVar, relax.Var),
+    "relax.Expr": lambda: str(relax.Var("x") + relax.Var("y")) == "R.add(x, y)",
+    "relax.TensorStructInfo": lambda: str(relax.TensorStructInfo((n, 4), "int8")) == 'R.Tensor((n, 4), dtype="int8")',
+    "relax.ShapeExpr": lambda: str(relax.ShapeExpr([n, 4])) == "R.shape([n, 4])",
+    "relax.Tuple": lambda: str(relax.Tuple([relax.Var("x"), relax.Var("y")])) == "(x, y,)",
+    "relax.const": lambda: runs(block_builder(lambda bb, x, w: bb.emit(x + relax.const(V))), X + V, X, np.eye(4, dtype="float32")),
+    "relax.get_pipeline": lambda: raises(ValueError, lambda: relax.get_pipeline("fastest"), "fastest"),
+    "relax.get_default_pipeline": lambda: "R.matmul" not in relax.get_default_pipeline("llvm")(Net).script(),
+    "relax.op.add": lambda: raises(AttributeError, lambda: relax.op.ad, "add"),
+    "relax.op.nn": lambda: str(relax.op.nn.relu(relax.Var("x"))) == "R.nn.relu(x)",
+    "relax.transform.LegalizeOps": lambda: "R.matmul" not in relax.transform.LegalizeOps()(Net).script(),
+    "relax.transform.phases": lambda: "call_tir" in relax.transform.phases("loops")(Net).script(),
+    "relax.frontend.detach_params": lambda: relax.frontend.detach_params(Net)[1] == {"main": []},
+    "relax.frontend.onnx.from_onnx": lambda: runs(relax.frontend.onnx.from_onnx(onnx_model()), X @ np.arange(32, dtype="float32").reshape(4, 8), X),
+    "meta_schedule.compile_tir": lambda: raises(tvm.TVMError, lambda: meta_schedule.tune_tir(double, "llvm", cost_model="xgb"), "cost_model"),
+    "meta_schedule.Database": lambda: raises(ValueError, lambda: meta_schedule.Database("x", module_equality="ignore-ndarray"), "structure"),
+    "meta_schedule.JSONDatabase": lambda: meta_schedule.JSONDatabase("some.jsonl").path == "some.jsonl",
+    "meta_schedule.testing.te_workload.matmul": lambda: workload("matmul", (4, 5), 4, 5, 6),
+    "meta_schedule.testing.te_workload.matmul_relu": lambda: workload("matmul_relu", (4, 5), 4, 5, 6, "float16", "float32"),
+    "meta_schedule.testing.te_workload.batch_matmul_nkkm": lambda: workload("batch_matmul_nkkm", (2, 3, 4), 2, 3, 4, 5),
+    "meta_schedule.testing.te_workload.transpose_batch_matmul": lambda: workload("transpose_batch_matmul", (1, 2, 4, 4), 1, 4, 2, 4),
+    "meta_schedule.testing.te_workload.conv1d_nlc": lambda: workload("conv1d_nlc", (1, 8, 4), 1, 8, 4, 4, 3, 1, 1),
+    "meta_schedule.testing.te_workload.conv2d_nhwc": lambda: workload("conv2d_nhwc", (1, 4, 4, 4), 1, 8, 8, 3, 4, 3, 2, 1),
+    "meta_schedule.testing.te_workload.conv2d_nchw": lambda: workload("conv2d_nchw", (1, 4, 8, 8), 1, 8, 8, 3, 4, 3, 3, 1, 1),
+    "meta_schedule.testing.te_workload.depthwise_conv2d_nhwc": lambda: workload("depthwise_conv2d_nhwc", (1, 8, 8, 4), 1, 8, 8, 4, 3, 1, 1),
+    "meta_schedule.testing.te_workload.softmax_mn": lambda: workload("softmax_mn", (4, 5), 4, 5),
+    "meta_schedule.testing.te_workload.norm_bmn": lambda: workload("norm_bmn", (2,), 2, 4, 5),
+    "dlight.ApplyDefaultSchedule": lambda: raises(TypeError, lambda: dlight.ApplyDefaultSchedule("matmul"), "dlight.gpu"),
+    "dlight.ScheduleRule": lambda: raises(NotImplementedError, lambda: dlight.ScheduleRule().apply(double, None, False), "apply"),
+    "dlight.gpu.Matmul": lambda: by_rule(dlight.gpu.Matmul(), *product(64, 64, 64)) and not by_rule(dlight.gpu.Matmul(), *elements()),
+    "dlight.gpu.LowBatchGEMV": lambda: by_rule(dlight.gpu.LowBatchGEMV(), *product(4, 256, 256)),
+    "dlight.gpu.GEMV": lambda: by_rule(dlight.gpu.GEMV(), *gemv()),
+    "dlight.gpu.Reduction": lambda: by_rule(dlight.gpu.Reduction(), *by_rows()),
+    "dlight.gpu.GeneralReduction": lambda: by_rule(dlight.gpu.GeneralReduction(), *te_workload.softmax_mn(64, 256)),
+    "dlight.gpu.RMSNorm": lambda: by_rule(dlight.gpu.RMSNorm(), *squares()),
+    "dlight.gpu.Transpose": lambda: by_rule(dlight.gpu.Transpose(), *turned()),
+    "dlight.gpu.Fallback": lambda: by_rule(dlight.gpu.Fallback(), *elements()),
+    "script.from_source": lambda: isinstance(tvm.script.from_source(MATMUL), tvm.PrimFunc),
+    "script.ir_module": lambda: isinstance(Net, tvm.IRModule),
+}
+IN_A_FOLDER = {
+    "meta_schedule.tune_tir": lambda tmp: tuned(meta_schedule.tune_tir, tmp),
+    "meta_schedule.tir_integration.tune_tir": lambda tmp: meta_schedule.tir_integration.tune_tir is meta_schedule.tune_tir,
+    "meta_schedule.tir_integration.compile_tir": lambda tmp: meta_schedule.compile_tir(
+        meta_schedule.Database(work_dir=tmp), double, "llvm -num-cores=1") is None,
+}
+
+
+def by(combine, x):
+    k = te.reduce_axis((0, x.shape[1]), name="k")
+    return te.compute((x.shape[0],), lambda i: combine(x[i, k], axis=k), name="r")
+
+
+@pytest.fixture
+def variables():
+    global n, m
+    n, m = tir.Var("n", "int64"), tir.Var("m", "int64")
+    yield
+    n = m = None
+
+
+def test_each_name(folder, variables):
+    failed = []
+    for name, check in CHECKS.items():
+        try:
+            held = check()
+        except Exception as error:
+            held = False
+            name += " (%s: %s)" % (type(error).__name__, error)
+        if not held:
+            failed.append(name)
+    failed += [name for name, check in IN_A_FOLDER.items() if not check(str(folder))]
+    assert not failed, "\n".join(failed)
+
+
+def test_the_table_is_what_is_checked():
+    assert sorted(_table.path(module, name) for module, name, _ in _table.rows()) == sorted([*CHECKS, *IN_A_FOLDER])
+
+
+def test_each_door():
+    for name, use in _doors.INSTEAD.items():
+        *modules, last = name.split(".")
+        try:
+            owner = tvm
+            for module in modules:
+                owner = getattr(owner, module)
+        except AttributeError as error:  # what it is in is not there, and says so
+            assert _doors.INSTEAD[".".join(name.split(".")[:-1])] in str(error), name
+            continue
+        with pytest.raises(AttributeError) as error:
+            getattr(owner, last)
+        assert use in str(error.value) or "instead" in str(error.value), name
+
+
+def test_the_page_is_fresh():
+    page = (SOURCE / "examples" / "guide" / "names.md").read_text()
+    assert _table.page() in page, "tools/update-pages writes it again"

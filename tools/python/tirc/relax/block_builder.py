@@ -1,0 +1,229 @@
+"""tirc.relax.block_builder: a graph written call by call. What is emitted is a line of the language's text, which get() reads.
+
+    bb = relax.BlockBuilder()
+    x, w = (relax.Var(name, relax.TensorStructInfo((4, 4), "float32")) for name in "xw")
+    with bb.function("main", [x, w]):
+        with bb.dataflow():
+            y = bb.emit(relax.op.nn.relu(x))
+            z = bb.emit_te(topi.matmul, y, w)
+            out = bb.emit_output(z)
+        bb.emit_func_output(out)
+    mod = bb.get()
+"""
+
+import contextlib
+import re
+
+from .. import te
+from .._module import GlobalVar, PrimFunc, parse
+from .._values import ExprRV
+from .transform import with_types
+from .expr import DataflowVar, Expr, TensorStructInfo, Var, info_of, text_of
+
+
+class _Function:
+    """One that is being written."""
+
+    def __init__(self, name, params, attrs):
+        self.name, self.params, self.attrs = name, list(params), dict(attrs or {})
+        self.lines, self.outputs, self.returned, self.in_dataflow = [], [], None, False
+
+    def text(self, symbols, returned=None):
+        """Its lines, to the end or up to a value."""
+        head = ["@R.function", "def %s(%s):" % (self.name, ", ".join("%s: %s" % (p, _annotation(p)) for p in self.params))]
+        body = ["%s = T.int64()" % n for n in sorted(symbols - self._told())]
+        if self.attrs:
+            body.append("R.func_attr(%s)" % text_of(self.attrs))
+        for indent, line in self.lines:
+            body.append("    " * indent + line)
+        if returned is not None and self.in_dataflow:
+            body.append("    R.output(%s)" % returned)
+        body.append("return %s" % (returned if returned is not None else self.returned))
+        return "\n".join(head + ["    " + line for line in body])
+
+    def _told(self):
+        """Extents that are strings in the annotations."""
+        return {str(e) for p in self.params for e in p.struct_info.shape if not isinstance(e, int)}
+
+
+def _annotation(p):
+    """With names of extents as texts: they are nobody's yet."""
+    shape = "".join("%s, " % (e if isinstance(e, int) else '"%s"' % e) for e in p.struct_info.shape)
+    return 'R.Tensor((%s), "%s")' % (shape[:-1] if p.struct_info.ndim == 1 else shape[:-2], p.struct_info.dtype)
+
+
+class BlockBuilder:
+    """Writes the functions of a module."""
+
+    _stack = []
+
+    def __init__(self, mod=None):
+        self._functions, self._graphs, self._now = dict(mod.functions) if mod is not None else {}, [], None
+        if mod is not None and "@R.function" in mod.script():
+            raise ValueError("a module that has a graph already is not written on: give its functions")
+        self._names, self._variables = set(self._functions), {}
+
+    @staticmethod
+    def current():
+        """The innermost one in whose `with bb.function(...)` this is; None: there is none."""
+        return BlockBuilder._stack[-1] if BlockBuilder._stack else None
+
+    # --- functions and blocks -------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def function(self, name, params=None, attrs=None, private=False):
+        if self._now is not None:
+            raise ValueError("the function %s is not at its end" % self._now.name)
+        if private:
+            raise ValueError("each function that a builder writes can be called: private=False")
+        self._now = _Function(self._name(name), params or [], attrs)
+        self._values = {str(p) for p in self._now.params}
+        for p in self._now.params:
+            for extent in p.struct_info.shape:
+                if isinstance(extent, ExprRV):
+                    self._variables.setdefault(str(extent), extent)
+        BlockBuilder._stack.append(self)
+        try:
+            yield
+        except BaseException:
+            self._now = None
+            raise
+        finally:
+            BlockBuilder._stack.remove(self)
+        f, self._now = self._now, None
+        if f.returned is None:
+            raise ValueError("the function %s returns nothing: bb.emit_func_output(x)" % f.name)
+        self._graphs.append(f.text(self._symbols_of(f)))
+
+    @contextlib.contextmanager
+    def dataflow(self):
+        f = self._writing()
+        f.lines.append((0, "with R.dataflow():"))
+        f.in_dataflow, f.outputs = True, []
+        yield
+        if not f.outputs:
+            raise ValueError("the dataflow block gives nothing: bb.emit_output(x)")
+        f.lines.append((1, "R.output(%s)" % ", ".join(f.outputs)))
+        f.in_dataflow = False
+
+    def _writing(self):
+        if self._now is None:
+            raise ValueError("this belongs into `with bb.function(name, params):`")
+        return self._now
+
+    def _symbols_of(self, f):
+        text = "\n".join(line for _, line in f.lines)
+        return {n for n in self._variables if re.search(r"\b%s\b" % re.escape(n), text)}
+
+    # --- values ---------------------------------------------------------------------------------
+
+    def get_unique_name(self, name_prefix):
+        return self._name(name_prefix)
+
+    def _name(self, wanted):
+        name = next(n for n in ("%s%s" % (wanted, i or "") for i in range(1 << 20)) if n not in self._names)
+        self._names.add(name)
+        return name
+
+    def _value(self, wanted):
+        name = next(n for n in ("%s%s" % (wanted, i or "") for i in range(1 << 20)) if n not in self._values)
+        self._values.add(name)
+        return name
+
+    def emit(self, expr, name_hint=""):
+        """A value that is computed; its Var."""
+        f = self._writing()
+        name = self._value(name_hint or ("lv" if f.in_dataflow else "gv"))
+        f.lines.append((1 if f.in_dataflow else 0, "%s = %s" % (name, text_of(expr))))
+        return (DataflowVar if f.in_dataflow else Var)(name, _builder=self)
+
+    def emit_output(self, expr, name_hint=""):
+        """The same, of a dataflow block's results."""
+        f = self._writing()
+        if not f.in_dataflow:
+            raise ValueError("emit_output belongs into `with bb.dataflow():`")
+        out = self.emit(expr, name_hint or "gv")
+        f.outputs.append(str(out))
+        return Var(str(out), _builder=self)
+
+    def emit_func_output(self, output, params=None):
+        """What the function returns: a value, or several."""
+        f = self._writing()
+        if f.returned is not None:
+            raise ValueError("the function %s returns twice" % f.name)
+        if params is not None and not f.params:
+            f.params = list(params)
+        f.returned = text_of(output)
+
+    def match_cast(self, value, struct_info, name_hint=""):
+        """The value with another type, which only the run tells."""
+        return self.emit(Expr("R.match_cast(%s, %s)" % (text_of(value), info_of(struct_info, self._variables))), name_hint)
+
+    def _info_of(self, value):
+        """The type of what was emitted, from the library."""
+        f = self._writing()
+        text = self._module_text([f.text(self._symbols_of(f), str(value))])
+        printed = with_types(parse(text, "<BlockBuilder>")).script()
+        found = re.search(r"(?m)^\s*%s: (R\.Tensor\(.*?\)) = " % re.escape(str(value)), printed)
+        if not found:
+            raise TypeError("%s is no tensor of which all extents are known: emit its parts" % value)
+        return info_of(found.group(1), self._variables)
+
+    # --- functions of programs ------------------------------------------------------------------
+
+    def add_func(self, func, func_name):
+        """Puts a function into the module; its name there."""
+        if not isinstance(func, PrimFunc):
+            raise TypeError("add_func takes a function with @T.prim_func, not %r" % (func,))
+        name = self._name(func_name)
+        self._functions[name] = func
+        return GlobalVar(name)
+
+    def call_te(self, func, *args, primfunc_name_hint=None, **keywords):
+        """R.call_tir of what a function of te makes of tensors."""
+        inputs, places = [], []
+
+        def tensor(x):
+            if isinstance(x, (list, tuple)):
+                return type(x)(map(tensor, x))
+            if not isinstance(x, Expr):
+                return x
+            var = x if isinstance(x, Var) else self.emit(x)
+            if str(var) not in places:
+                places.append(str(var))
+                inputs.append(te.placeholder(var.struct_info.shape, var.struct_info.dtype, name=str(var)))
+            return inputs[places.index(str(var))]
+
+        made = func(*map(tensor, args), **{k: tensor(x) for k, x in keywords.items()})
+        outputs = list(made) if isinstance(made, (list, tuple)) else [made]
+        name = primfunc_name_hint or getattr(func, "__name__", "te_func")
+        var = self.add_func(te.create_prim_func(inputs + outputs), name if name.isidentifier() else "te_func")
+        types = [str(TensorStructInfo(t.shape, t.dtype)) for t in outputs]
+        of = types[0] if len(types) == 1 else "[%s]" % ", ".join(types)
+        return Expr("R.call_tir(cls.%s, %s, out_sinfo=%s)" % (var, "(%s)" % "".join(p + ", " for p in places).rstrip(" ") if places else "R.tuple()", of))
+
+    def emit_te(self, func, *args, **keywords):
+        return self.emit(self.call_te(func, *args, **keywords))
+
+    def call_tir(self, var, args, out_sinfo):
+        infos = out_sinfo if isinstance(out_sinfo, (list, tuple)) else [out_sinfo]
+        types = [str(info_of(i, self._variables)) for i in infos]
+        return Expr("R.call_tir(cls.%s, %s, out_sinfo=%s)" % (var, text_of(tuple(args)), types[0] if len(types) == 1 else "[%s]" % ", ".join(types)))
+
+    # --- the module -----------------------------------------------------------------------------
+
+    def _module_text(self, graphs):
+        parts = [f.script_as(name) for name, f in self._functions.items()] + graphs
+        indented = ["    " + line if line.strip() else "" for part in parts for line in part.rstrip("\n").split("\n") + [""]]
+        return "@I.ir_module\nclass Module:\n%s\n" % "\n".join(indented or ["    pass"]).replace("cls.", "Module.")
+
+    def get(self):
+        """The module."""
+        if self._now is not None:
+            raise ValueError("the function %s is not at its end" % self._now.name)
+        return parse(self._module_text(self._graphs), "<BlockBuilder>")
+
+    finalize = get
+
+
+__all__ = ["BlockBuilder"]

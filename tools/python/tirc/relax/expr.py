@@ -1,0 +1,183 @@
+"""tirc.relax.expr: values of graphs that are being written, as text of the language: Var("x", TensorStructInfo((n, 4), "float32"))."""
+
+import re
+
+from .._expand import Piece, literal
+from .._values import Deferred, ExprRV
+
+
+def text_of(value):
+    """As a program has it."""
+    if isinstance(value, ExprRV):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return "(%s)" % "".join(text_of(v) + ", " for v in value).rstrip(" ") if value else "R.tuple()"
+    text = literal(value)
+    if text is None:
+        raise TypeError("a graph has no %s: %r" % (type(value).__name__, value))
+    return text
+
+
+class TensorStructInfo:
+    """The type of a tensor: shape, of numbers and variables, and dtype."""
+
+    def __init__(self, shape=None, dtype="float32", ndim=None):
+        if shape is None:
+            raise ValueError("a tensor here has a shape: its extents may be variables, tir.Var(\"n\", \"int64\")")
+        if ndim is not None and ndim != len(shape):
+            raise ValueError("the shape has %d dimensions, not %d" % (len(shape), ndim))
+        self.shape, self.dtype = tuple(shape), str(dtype)
+
+    ndim = property(lambda self: len(self.shape))
+
+    def __eq__(self, other):
+        return isinstance(other, TensorStructInfo) and str(self) == str(other)
+
+    def __hash__(self):
+        return hash(str(self))
+
+    def __str__(self):
+        extents = "".join("%s, " % (e if isinstance(e, str) else text_of(e)) for e in self.shape)
+        return "R.Tensor((%s), dtype=%s)" % (extents[:-1] if len(self.shape) == 1 else extents[:-2], _quoted(self.dtype))
+
+    __repr__ = __str__
+
+
+def _quoted(text):
+    return '"%s"' % text
+
+
+def info_of(annotation, variables):
+    """R.Tensor(("n", 4), "float32"), or such a type, as one; variables: names -> variables."""
+    if isinstance(annotation, TensorStructInfo):
+        return annotation
+    found = re.fullmatch(r"\s*R\.Tensor\((.*)\)\s*", str(annotation), re.S)
+    if not found:
+        raise TypeError("a value of a graph is a tensor: TensorStructInfo((4, 4), \"float32\"), not %s" % (annotation,))
+    return eval("make_info(%s)" % found.group(1), {"__builtins__": {}}, _Extents(variables))
+
+
+class _Numbers:
+    """T.int64(4) in a printed shape."""
+
+    int64 = int32 = int
+
+
+class _Extents(dict):
+    """Names of extents, as the variables that they are."""
+
+    def __init__(self, variables):
+        dict.__init__(self, make_info=_info_from(variables), T=_Numbers)
+        self._variables = variables
+
+    def __missing__(self, name):
+        return variable(name, self._variables)
+
+
+def variable(name, variables):
+    if name not in variables:
+        from ..te import var
+        variables[name] = var(name, "int64")
+    return variables[name]
+
+
+def _info_from(variables):
+    def make(shape, dtype="float32"):
+        shape = shape if isinstance(shape, (list, tuple)) else (shape,)
+        return TensorStructInfo([variable(e, variables) if isinstance(e, str) and e.isidentifier() else e for e in shape], dtype)
+    return make
+
+
+class Expr(Piece):
+    """What is computed in a graph, as text; x + y, x[0] and R.add(x, y) make others."""
+
+    def _operate(self, op, a, b):
+        name = _OPERATORS.get(op)
+        if name is None:
+            raise TypeError("a graph has no operator %s" % op)
+        return Expr("R.%s(%s, %s)" % (name, _operand(a), _operand(b)))
+
+    def __neg__(self):
+        return Expr("R.negative(%s)" % self._text)
+
+    def __getitem__(self, index):
+        return Expr("%s[%d]" % (self._text, index))
+
+    def __eq__(self, other):
+        return self is other
+
+    __hash__ = Deferred.__hash__
+
+
+_OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "floor_divide", "%": "floor_mod", "<": "less", "<=": "less_equal",
+              ">": "greater", ">=": "greater_equal"}
+
+
+def _operand(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return text_of(value)
+    return text_of(const(value, "float32" if isinstance(value, float) else "int32"))
+
+
+Expr._made = Expr  # what an operator makes of a Var is none
+
+
+class Var(Expr):
+    """A parameter, or a value that a BlockBuilder has emitted: struct_info is its type."""
+
+    def __init__(self, name_hint, struct_info=None, _builder=None):
+        if not str(name_hint).isidentifier():
+            raise ValueError("the name of a value is an identifier, not %r" % (name_hint,))
+        Deferred.__init__(self, str(name_hint))
+        self.__dict__.update(name_hint=str(name_hint), _builder=_builder, _info=None if struct_info is None else info_of(struct_info, {}))
+
+    @property
+    def struct_info(self):
+        if self._info is None:
+            if self._builder is None:
+                raise ValueError("%s has no type: Var(name, TensorStructInfo(shape, dtype))" % self)
+            self.__dict__["_info"] = self._builder._info_of(self)
+        return self._info
+
+    @property
+    def shape(self):
+        return self.struct_info.shape
+
+    @property
+    def dtype(self):
+        return self.struct_info.dtype
+
+
+class DataflowVar(Var):
+    """One that is emitted within `with bb.dataflow():`."""
+
+
+def const(value, dtype=None):
+    """A number, or an array, as a constant."""
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    if dtype is None:
+        kind = getattr(getattr(value, "dtype", None), "name", None)
+        dtype = kind or ("float32" if isinstance(value, float) else "bool" if isinstance(value, bool) else "int32")
+    elements = value.tolist() if hasattr(value, "tolist") else value
+    return Expr("R.const(%s, %s)" % (_elements(elements), _quoted(str(dtype))))
+
+
+def _elements(value):
+    if isinstance(value, (list, tuple)):
+        return "[%s]" % ", ".join(map(_elements, value))
+    text = literal(value)
+    if text is None:
+        raise TypeError("a constant has no element %r" % (value,))
+    return text
+
+
+def Tuple(fields):
+    return Expr(text_of(tuple(fields)))
+
+
+def ShapeExpr(values):
+    return Expr("R.shape([%s])" % ", ".join(map(text_of, values)))
+
+
+__all__ = ["DataflowVar", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "Var", "const"]

@@ -1,0 +1,5 @@
+"""tirc.target.target: where the reference keeps the class."""
+
+from .._target import Target, TargetKind
+
+__all__ = ["Target", "TargetKind"]
