@@ -169,10 +169,10 @@ static void look(Operands *o, Node n) {
 }
 
 /* Numbers that decide no shape, and take more memory than what they are made of (integers that
- * stand for floats): passes are to see what they are made of. */
+ * stand for floats, or bytes less a zero point): passes are to see what they are made of. */
 static bool spreads(Info result, const Operands *o) {
-  return tirc_dtype_is_float(result->dtype) && tirc_info_count(result) > SMALL &&
-         tirc_info_bytes(result) > o->bytes;
+  const bool is_shape = !tirc_dtype_is_float(result->dtype) && tirc_dtype_bytes(result->dtype) > 2;
+  return !is_shape && tirc_info_count(result) > SMALL && tirc_info_bytes(result) > o->bytes;
 }
 
 /* A call of constants whose results are not large is a constant, or a tuple of them. */

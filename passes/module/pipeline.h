@@ -2,6 +2,8 @@
 #ifndef TIRC_MODULE_PIPELINE_H
 #define TIRC_MODULE_PIPELINE_H
 
+#include "ir/cpu.h"
+#include "ir/gpu.h"
 #include "module.h"
 
 typedef struct PassArray { /* elements row by row */
@@ -13,6 +15,8 @@ typedef struct PassArray { /* elements row by row */
 } PassArray;
 
 typedef struct PipelineOptions {
+  const Cpu *cpu; /* what code will be made for, of which scripts ask; NULL: the usual one, */
+  const Gpu *gpu; /* unless it is this one */
   const char *operators; /* a folder of operators that come first, or NULL */
   const char *indices;   /* what is done about them: "check", "clip", "trust"; NULL: nothing yet */
   int n_skip;

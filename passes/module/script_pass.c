@@ -63,6 +63,8 @@ static void run(Script *sc, void *self) {
 const Module *tirc_script_pass(Passes *p, const Module *m, const char *path) {
   ScriptPass k = {.p = p, .path = path, .m = m};
   Sched *s = tirc_sched_new(p->c, m);
+  if (p->options.cpu) s->target = p->options.cpu;
+  s->gpu = p->options.gpu;
   Script *sc = tirc_script_open(s, NULL, NULL, NULL, NULL);
   sc->is_library = true;
   tirc_script_within_limits(sc, (Loc){path, 1, 1}, run, &k);

@@ -168,8 +168,12 @@ static const char *indices_of(const tirc_program_options *o) {
   return o->target && tirc_gpu_find(o->target) ? "clip" : "check";
 }
 
-static PipelineOptions pipeline_options(Making *k) {
-  return (PipelineOptions){.operators = k->options.operators,
+static PipelineOptions pipeline_options(Tirc *c, Making *k) {
+  const char *target = k->options.target;
+  const Gpu *gpu = target ? tirc_gpu_find(target) : NULL;
+  return (PipelineOptions){.gpu = gpu,
+                           .cpu = gpu ? NULL : tirc_llvm_cpu(c, tirc_cpu_or_default(target)),
+                           .operators = k->options.operators,
                            .indices = indices_of(&k->options),
                            .n_skip = k->options.n_skip,
                            .skip = k->options.skip,
@@ -191,7 +195,7 @@ static void run_phases(Tirc *c, void *self) {
   if (last < 0)
     tirc_fail(c, (Loc){0}, CODE_NAME, "tirc explain passes lists them", "there is no phase '%s'",
               k->last);
-  PhasesApart phases = {.options = pipeline_options(k), .last = last};
+  PhasesApart phases = {.options = pipeline_options(c, k), .last = last};
   tirc_context_depend(c, k->from->c);
   if (k->last)
     tirc_run_phases_apart(c, k->from->m, &phases);
@@ -325,7 +329,7 @@ static void close_libraries(tirc_program *p) {
 
 /* The phases, and code for what they made. */
 static void make_anew(Tirc *c, Making *k, tirc_program *p) {
-  PhasesApart phases = {.options = pipeline_options(k), .last = tirc_n_phases - 1};
+  PhasesApart phases = {.options = pipeline_options(c, k), .last = tirc_n_phases - 1};
   tirc_run_phases_apart(c, k->from->m, &phases);
   const Module *m = phases.made;
   p->plan = tirc_plan(tirc_passes_open(c, &phases.options), m);

@@ -279,11 +279,13 @@ RULES = [('uint8', 'int8', True, False, 33, 61, 53, {'sapphirerapids': 'vpdpbusd
          ('int8', 'int8', True, True, 24, 48, 40, {'lunarlake': 'vpdpbssd', 'cascadelake': 'vpdpwssd', 'apple-m1': 'sdot', 'neoverse-n1': 'sdot'}),
          ('uint8', 'uint8', False, False, 5, 200, 130, {'lunarlake': 'vpdpbuud', 'cascadelake': 'vpdpwssd', 'neoverse-n1': 'udot'}),
          ('int16', 'int16', True, False, 30, 50, 70, {'znver4': 'vpdpwssd', 'alderlake': 'vpdpwssd'}),
-         ('bfloat16', 'bfloat16', True, False, 40, 64, 64, {'sapphirerapids': 'vdpbf16ps', 'znver4': 'vdpbf16ps', 'neoverse-v1': 'bfdot'})]
+         ('bfloat16', 'bfloat16', True, False, 40, 64, 64, {'sapphirerapids': 'tdpbf16ps', 'znver4': 'vdpbf16ps', 'neoverse-v1': 'bfdot'}),
+         ('int8', 'int8', False, True, 40, 50, 200, {'sapphirerapids': 'tdpbssd'}),
+         ('uint8', 'int8', True, False, 32, 32, 64, {'emeraldrapids': 'tdpbusd'})]
 FREE = len(RULES)
-RULES += [('uint8', 'int8', True, False, 53, 61, 68, {'sapphirerapids': 'vpdpbusd', 'neoverse-v1': 'usdot'}),
+RULES += [('uint8', 'int8', True, False, 53, 61, 68, {'sapphirerapids': 'tdpbusd', 'neoverse-v1': 'usdot'}),
           ('int8', 'int8', False, False, 20, 96, 32, {'neoverse-n1': 'sdot', 'lunarlake': 'vpdpbssd'}),
-          ('bfloat16', 'bfloat16', True, True, 33, 80, 64, {'sapphirerapids': 'vdpbf16ps', 'neoverse-v1': 'bfdot'})]
+          ('bfloat16', 'bfloat16', True, True, 33, 80, 64, {'sapphirerapids': 'tdpbf16ps', 'neoverse-v1': 'bfdot'})]
 of_rules = sample((r, target) for r, row in enumerate(RULES) for target in row[-1])
 for r, target in of_rules:
     a, b, by_rows, b_first, m, n, k, targets = RULES[r]
@@ -313,6 +315,12 @@ for r, target in of_rules:
     given = [ctypes.c_void_p(z.ctypes.data) for z in (A, packed, got)]
     assert getattr(library, os.path.basename(base))(*given) == 0
     assert (got == want).all(), (base, got, want)
+    if instruction.startswith('td') and r < FREE:
+        for name, array in (('A', A), ('B', B)):
+            np.save('%s.%s.npy' % (base, name), array.view('V2') if array.dtype == np.uint16 else array)
+        run(tirc, 'run', base + '.tir', '--auto', '--target=' + target, '--interpret', *['--in=%s=%s.%s.npy' % (n, base, n) for n in 'AB'],
+            '--out=C=' + base + '.out.npy')
+        assert (np.load(base + '.out.npy') == want).all(), base
     if target.startswith('neoverse') and has_arm:
         run(tirc, 'build', base + '.tir', '--auto', '--emit=obj', '--target=' + target, '-o', base + '.o')
         assert (in_qemu(base, base + '.o', A, B, np.zeros((m, n), c)) == want).all(), base
