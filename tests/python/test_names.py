@@ -262,6 +262,15 @@ def test_words_that_people_look_for(call, words):
         call(tvm.tir.Schedule(chain))
 
 
+def test_handles_that_are_gone_can_be_looked_at():
+    sch = tvm.tir.Schedule(chain)
+    (loop,) = sch.get_loops("C")
+    sch.split(loop, factors=[None, 4])
+    assert "no longer in the program" in repr(sch.trace.insts[-1].inputs) and "for i_0" in repr(sch.trace.insts[-1].outputs)
+    with pytest.raises(ValueError, match="no longer in the program"):
+        str(loop)
+
+
 def test_instructions_by_hand():
     from tirc.tir.schedule import BlockRV, Instruction, InstructionKind, LoopRV, Trace
     kind = InstructionKind.get

@@ -249,6 +249,9 @@ def test_error_render_level():
             texts[level] = str(caught.value)
     assert "hint:" in texts["detail"] and "hint:" not in texts["fast"] and texts["fast"] in texts["detail"]
     assert texts["fast"] and texts["none"] == "(not rendered)"
+    with pytest.raises(tirc.ScheduleError) as caught:
+        tirc.Schedule(tirc.parse(MATMUL), error_render_level="fast").get_block("none")
+    assert str(caught.value) == "Cannot find a block with the specified name" and "none" in caught.value.message
 
 
 def test_references_to_statements(sch):

@@ -412,3 +412,33 @@ def test_what_is_too_deep():
         @T.prim_func
         def main(A: T.Buffer((8,), "int32")):
             A[0] = deep(A[1])
+
+
+kept = 3
+
+
+@T.macro
+def keeps(A, i):
+    kept: T.float32 = A[i] * T.float32(2)
+    A[i] = kept
+
+
+def test_names_of_a_macro_stay_in_it():
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float32")):
+        for i in range(8):
+            keeps(A, i)
+            A[i] = A[i] + T.float32(kept)
+    a = np.ones(8, "float32")
+    tirc.interpret(f, a)
+    assert (a == 5).all()
+
+
+def test_an_error_behind_an_expansion_shows_the_line_that_was_written():
+    sizes = {"n": 8}
+    with pytest.raises(tirc.TVMError, match="'nothing' is not defined") as caught:
+        @T.prim_func
+        def f(A: T.Buffer((8,), "float32")):
+            for i in range(8):
+                A[i] = T.float32(sizes["n"]) + nothing
+    assert 'A[i] = T.float32(sizes["n"]) + nothing' in str(caught.value)

@@ -12,6 +12,9 @@ from ._lib import lib
 _FIELDS = ("code", "message", "hint", "file", "excerpt", "primitive", "call", "condition", "ir")
 
 
+_FAST = {"block-not-found": "Cannot find a block with the specified name"}
+
+
 class TVMError(RuntimeError):
     """Fields: code, message, hint, file, line, column, excerpt; those that it has not are None."""
 
@@ -45,7 +48,11 @@ class TVMError(RuntimeError):
         return "\n".join(part for part in parts if part)
 
     def __str__(self):
-        return self.render() if self.render_level == "detail" else self.message if self.render_level == "fast" else "(not rendered)"
+        return self.render() if self.render_level == "detail" else self._fast() if self.render_level == "fast" else "(not rendered)"
+
+    def _fast(self):
+        """One sentence, which names nothing of the program where the reference's does not."""
+        return _FAST.get(self.code, self.message)
 
 
 class ScheduleError(TVMError):

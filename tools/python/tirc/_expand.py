@@ -178,6 +178,7 @@ class Expander:
         self.file, self.first, self.scopes, self.names = file, first, scopes, names
         self.replaced = replaced or {}  # names of the text, as what else they stand
         self.depth, self.brought = depth, set()  # names that macros brought into the function
+        self.mentioned = set()  # all names in the text of the function, whosever they are
         self.merged, self.closed, self.free, self.callees, self.hidden = {}, {}, {}, {}, set()
         for scope in reversed(scopes):
             self.merged.update(scope)
@@ -373,15 +374,15 @@ class Expander:
             self.fail(node, TypeError("the macro assigns its parameter %s; give the value another name" % name))
         mentioned = {n.id for t in given.values() for n in ast.walk(ast.parse(t)) if isinstance(n, ast.Name)}
         leaving = set().union(*[stored(s) for s in definition.body if isinstance(s, (ast.Assign, ast.AnnAssign))], set())
-        taken = self.names | mentioned | own | self.brought
-        for name in sorted(own & mentioned | leaving & (self.names | self.brought)):
+        taken = self.names | mentioned | own | self.brought | self.mentioned
+        for name in sorted(own & mentioned | leaving & (self.names | self.brought | self.mentioned)):
             given[name] = next(n for n in ("%s_%d" % (name, i) for i in range(1, 1 << 20)) if n not in taken)
         self.brought |= {given.get(name, name) for name in own}
         scopes = [values] + list(scopes_of(of.function, of.frame))
         names = own - set(given) if of.hygienic else (own | self.names) - set(given) - set(values)
         inner = Expander(text, inspect.getsourcefile(of.function), first, scopes if of.hygienic else [values] + self.scopes + scopes, names,
                          given, self.depth + 1)
-        inner.brought = self.brought
+        inner.brought, inner.mentioned = self.brought, {n.id for n in ast.walk(definition) if isinstance(n, ast.Name)} - own
         body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
         made = inner.block(body) if body else "pass"
         indent = "\n" + " " * node.col_offset
@@ -442,6 +443,7 @@ def expand(text, file, first, scopes):
         arguments = f.args.posonlyargs + f.args.args + f.args.kwonlyargs
         names = names | {a.arg for a in arguments} | stored(f)
         whole = Expander(text, file, first, scopes, names)
+        whole.mentioned = {n.id for n in ast.walk(f) if isinstance(n, ast.Name)}
         parts = [a.annotation for a in arguments if a.annotation] + [f.returns] * (f.returns is not None) + f.body
         edits += [edit for part in parts for edit in whole.edits(part)]
     if not edits:

@@ -59,11 +59,15 @@ class Text:
         text, origins = _expand.expand(_expand.dedented(lines), self.file, first, scopes)
         self.constants = _defines(text, scopes)
         self.text, self._origins = "\n" * (first - 1) + text, origins and list(range(1, first)) + origins
+        self._written = {first + i: line.strip() for i, line in enumerate(lines)}
 
     def place(self, error):
         """An error in it is where the user wrote it."""
         line = self._origins[error.line - 1] if self._origins and 0 < error.line <= len(self._origins) else error.line
-        if error.file == self.file and line != error.line:
+        if error.file != self.file or not self._origins:
+            return
+        read = self.text.split("\n")[error.line - 1:error.line]
+        if line != error.line or [part.strip() for part in read] != [self._written.get(line)]:
             error.line, error.column, error.excerpt = line, 0, None
 
 

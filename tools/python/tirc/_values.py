@@ -63,7 +63,13 @@ class Object:
             return _lib.string("schedule_text", self._owner.pointer, byref(self._handle))
 
     def __repr__(self):
-        return "<%s %s>" % (type(self).__name__, str(self).strip().partition("\n")[0])
+        """For people who look at a list of handles: one that is gone is no error here."""
+        from ._errors import TVMError
+        try:
+            text = str(self)
+        except TVMError as error:
+            text = "(%s)" % error.message
+        return "<%s %s>" % (type(self).__name__, text.strip().partition("\n")[0])
 
 
 class LoopRV(Object):
