@@ -267,8 +267,11 @@ static void put_call(Writing *w, const EntryCall *call) {
   if (call->func < 0) {
     const char *bytes = call->size ? tirc_format(w->c, "(size_t)sizes[%d]", call->size)
                                    : tirc_format(w->c, "%" PRId64, call->bytes);
-    tirc_text_addf(&w->text, "%smemcpy(%s, %s, %s);\n", w->indent, value(w, call->args[1]),
-                   value(w, call->args[0]), bytes);
+    const char *to = value(w, call->args[1]), *from = value(w, call->args[0]);
+    const bool in_place = call->args[0].place == ENTRY_PARAM && call->args[1].place == ENTRY_PARAM;
+    tirc_text_addf(&w->text, "%s", w->indent);
+    if (in_place) tirc_text_addf(&w->text, "if ((const void *)%s != (const void *)%s) ", to, from);
+    tirc_text_addf(&w->text, "memcpy(%s, %s, %s);\n", to, from, bytes);
     return;
   }
   tell_products(w, call, 0);

@@ -154,7 +154,10 @@ static void build_call(Making *m, int number, LLVMValueRef rt) {
   if (call->func < 0) {
     LLVMValueRef n = call->size ? size(m, call->size)
                                 : tirc_gen_int(g, LLVMInt64TypeInContext(g->context), call->bytes);
-    LLVMBuildMemCpy(g->b, value(m, call->args[1], ptr), 1, value(m, call->args[0], ptr), 1, n);
+    LLVMValueRef to = value(m, call->args[1], ptr), from = value(m, call->args[0], ptr);
+    LLVMValueRef apart = LLVMBuildICmp(g->b, LLVMIntNE, to, from, "");
+    n = LLVMBuildSelect(g->b, apart, n, LLVMConstNull(LLVMTypeOf(n)), "");
+    LLVMBuildMemCpy(g->b, to, 1, from, 1, n);
     return;
   }
   LLVMValueRef fn =

@@ -35,10 +35,11 @@ bool tirc_pass_evaluate(Passes *p, const Func *f, int n, PassArray *arrays);
 const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Value patterns);
 
 /* The same file: what they match is written anew by the script's functions. */
-const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites);
+const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites,
+                                       bool once);
 
-/* script_pass.c: the module that transform_module of a script makes. */
-const Module *tirc_script_pass(Passes *p, const Module *m, const char *path);
+/* script_pass.c: the module that the script of tirc_pass_file(text) makes. */
+const Module *tirc_script_pass(Passes *p, const Module *m, const char *text);
 
 #define PHASE(name, help)
 #define SCRIPT(phase, file, name, help)

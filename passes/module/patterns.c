@@ -17,11 +17,13 @@
  * Patterns are tuples, as passes/rules/dataflow.sch makes them: ("wildcard",), ("const",),
  * ("item", PATTERN, INDEX), ("shared", PATTERN), ("op", NAME, [PATTERN, ...]), of the operands that
  * are no attributes. The first that matches is taken; what is matched below its root may have no
- * other use, unless it is shared. Rewrites go on until none changes anything. */
+ * other use, unless it is shared. Rewrites go on until none changes anything, unless the script
+ * says `once = True`. R.result("NAME", x) makes x a result of main, behind those that it has. */
 #include "ir/tree/annotations.h"
 #include "operator_call.h"
 #include "passes.h"
 #include "passes/script/relax.h"
+#include "passes/script/require.h"
 
 enum { MOST_ROUNDS = 100 };
 
@@ -38,6 +40,7 @@ typedef struct Patterns {
   PtrMap weights; /* variable: of weights and constants alone */
   VEC(Node) args;
   VEC(Matching) parts; /* of the pattern that matches */
+  VEC(Node) results;   /* that main gives besides */
   bool changed;
 } Patterns;
 
@@ -178,6 +181,58 @@ static Value attributes(void *self, Script *sc, Node call) {
 
 static bool is_known(void *self, Node n) { return is_weight(self, n); }
 
+static void add_result(void *self, Script *sc, const char *name, Node value) {
+  Patterns *k = self;
+  if (k->g != tirc_module_main_graph(k->m))
+    tirc_script_error(sc, "ValueError", NULL, "%s is not main: only main gives more results",
+                      k->g->name);
+  vec_push(k->c, k->results, tirc_emit_binding(k->r, name, value, value->loc));
+}
+
+static bool binds(const GraphBlock *b, Node var) {
+  for (int i = 0; i < b->n; i++)
+    if (b->at[i].var == var) return true;
+  return false;
+}
+
+/* What main calls its results, which passes may bind to other variables. */
+static Attrs with_names(Tirc *c, const Graph *before, int n, const Node *all) {
+  const bool is_tuple = before->result->kind == NODE_TUPLE;
+  const int own = is_tuple ? before->result->n : 1;
+  const char **names = tirc_new_array(c, const char *, n);
+  for (int i = 0; i < n; i++) {
+    const Node was = i >= own ? all[i] : is_tuple ? before->result->args[i] : before->result;
+    const char *in_file = i < own ? tirc_result_in_file(before->attrs, i) : NULL;
+    names[i] = in_file ? in_file : was->name ? was->name : tirc_format(c, "out%d", i);
+  }
+  return tirc_with_results_in_file(c, before->attrs, n, names);
+}
+
+/* The graph with more results: they leave their blocks, and stand behind what it gave. */
+static const Graph *with_results(Tirc *c, const Graph *before, const Graph *g, int n,
+                                 const Node *more) {
+  const bool is_tuple = g->result->kind == NODE_TUPLE;
+  const int own = is_tuple ? g->result->n : 1;
+  Graph *to = tirc_copy(c, g, 1);
+  GraphBlock *blocks = tirc_copy(c, g->blocks, g->n_blocks);
+  Node *all = tirc_new_array(c, Node, own + n);
+  if (!n) return g;
+  for (int i = 0; i < own; i++) all[i] = is_tuple ? g->result->args[i] : g->result;
+  for (int i = 0; i < n; i++) all[own + i] = more[i];
+  to->attrs = with_names(c, before, own + n, all);
+  for (int b = 0; b < g->n_blocks; b++) {
+    Node *outputs = tirc_new_array(c, Node, blocks[b].n_outputs + n);
+    for (int i = 0; i < blocks[b].n_outputs; i++) outputs[i] = blocks[b].outputs[i];
+    for (int i = 0; i < n && blocks[b].is_dataflow; i++)
+      if (binds(&blocks[b], more[i])) outputs[blocks[b].n_outputs++] = more[i];
+    blocks[b].outputs = outputs;
+  }
+  to->blocks = blocks;
+  to->result = tirc_node_tuple(c, own + n, all);
+  to->info = NULL;
+  return to;
+}
+
 static void find_weights(Patterns *k) {
   int64_t n = k->g->n_params;
   const Expr inputs = tirc_attrs_get(k->g->attrs, tirc_key(KEY_NUM_INPUT));
@@ -250,6 +305,23 @@ static Value root_of_dict(Patterns *k, const Matching *old, Value dict) {
   return root;
 }
 
+/* What it raises is said of the place in the graph; the script's own goes with the words. */
+static Value call_placed(Patterns *k, Value function, const Args *args, Loc loc) {
+  Tirc *c = k->c;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    const Value made = tirc_script_call(k->sc, function, args);
+    TIRC_END(c, trap);
+    return made;
+  }
+  if (loc.line) {
+    const Loc in = c->diag.loc;
+    c->diag.loc = loc;
+    if (in.line) c->diag.message = tirc_script_placed(c, c->diag.message, in);
+  }
+  tirc_throw(c);
+}
+
 static Node rewrite(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   Patterns *k = r->self;
   for (int i = 0; i < k->patterns.u.list->n; i++) {
@@ -264,7 +336,7 @@ static Node rewrite(GraphRewriter *r, const Binding *b, Node value, Node *alias)
     for (int a = 0; a < k->parts.n; a++) k->parts.at[a].node = tirc_renamed(r, k->parts.at[a].node);
     const Matchings matchings = {k->parts.n, tirc_copy(k->c, k->parts.at, k->parts.n)};
     const Value args[] = {tirc_script_of_relax(b->var), tirc_script_of_matchings(&matchings)};
-    Value made = tirc_script_call(k->sc, function, &(Args){.n = 2, .at = args});
+    Value made = call_placed(k, function, &(Args){.n = 2, .at = args}, b->loc);
     if (made.kind == VAL_DICT) made = root_of_dict(k, old, made);
     if (made.kind == VAL_NONE || tirc_script_relax(made) == b->var) {
       r->bindings.n = before;
@@ -281,19 +353,25 @@ static const Graph *rewrite_once(Patterns *k) {
   note_bindings(k);
   GraphRewriter r = {.c = k->c, .value = rewrite, .self = k};
   k->r = &r;
-  return tirc_rewrite_graph(&r, k->g);
+  const Graph *to = tirc_rewrite_graph(&r, k->g);
+  return with_results(k->c, k->g, to, k->results.n, k->results.at);
 }
 
 /* Until nothing changes. What becomes dead on the way goes, other graphs of the module too. */
 static const Module *rewrite_graph(Passes *p, Script *sc, const Module *m, const char *name,
-                                   Value rewrites) {
+                                   Value rewrites, bool once) {
   bool changed = true;
   for (int round = 0; changed; round++) {
     int g = 0;
     while (g < m->n_graphs && strcmp(m->graphs[g]->name, name) != 0) g++;
     if (g == m->n_graphs) break;
     Patterns k = {.p = p, .c = p->c, .sc = sc, .m = m, .g = m->graphs[g], .patterns = rewrites};
-    const GraphWriter writer = {&k, bind, value_of, attributes, is_known, NULL};
+    const GraphWriter writer = {.self = &k,
+                                .bind = bind,
+                                .value_of = value_of,
+                                .attributes = attributes,
+                                .is_weight = is_known,
+                                .result = add_result};
     if (round == MOST_ROUNDS)
       tirc_script_error(sc, "ValueError", "a rewrite that does nothing more gives None",
                         "the rewrites of %s do not end", name);
@@ -301,20 +379,21 @@ static const Module *rewrite_graph(Passes *p, Script *sc, const Module *m, const
     sc->writer = &writer;
     const Graph *to = rewrite_once(&k);
     sc->writer = NULL;
-    changed = k.changed;
-    if (changed) m = tirc_pass_dead_code(p, tirc_module_with_graph(p->c, m, g, to));
+    changed = k.changed && !once;
+    if (k.changed) m = tirc_pass_dead_code(p, tirc_module_with_graph(p->c, m, g, to));
   }
   return m;
 }
 
-const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites) {
+const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites,
+                                       bool once) {
   if (rewrites.kind != VAL_LIST && rewrites.kind != VAL_TUPLE)
     tirc_script_error(sc, "TypeError", NULL, "`rewrites` is %s, and no list",
                       tirc_script_a_type(sc, rewrites));
   m = tirc_infer(p, m);
   const Module *const all = m;
   for (int g = 0; g < all->n_graphs; g++)
-    m = rewrite_graph(p, sc, m, all->graphs[g]->name, rewrites);
+    m = rewrite_graph(p, sc, m, all->graphs[g]->name, rewrites, once);
   return m;
 }
 

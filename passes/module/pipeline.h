@@ -22,7 +22,8 @@ typedef struct PipelineOptions {
   int n_skip;
   const char *const *skip; /* names of passes that do not run */
   int n_extra;
-  const char *const *extra; /* "PHASE:FILE": passes in scripts, after those of the phase */
+  /* "PHASE:FILE" or "PHASE:FILE(NAME=VALUE, ...)": passes in scripts, after those of the phase. */
+  const char *const *extra;
   /* What phase "schedule" does; NULL: nothing. The module comes back, scheduled, in context c. */
   const Module *(*schedule)(void *self, Tirc *c, const Module *m);
   /* Runs a function on these arrays, one a parameter; throws what goes wrong, and that it takes
@@ -61,6 +62,10 @@ const Module *tirc_finish_module(Tirc *c, const Module *m, const Module *unsched
 /* The module after the phases from number `first` to number `last`, this one too; before the first
  * of all, 0, what is known of its values is inferred. */
 const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last);
+
+/* The file of "FILE" or "FILE(NAME=VALUE, ...)": that of the binary where FILE is the name of one
+ * of passes/module/rewrites; *arguments: "(NAME=VALUE, ...)", or NULL. */
+const char *tirc_pass_file(Tirc *c, const char *text, const char **arguments);
 
 /* The functions that were scheduled, as they were before, in the same results for all extents;
  * NULL: phase "schedule" did not run. */

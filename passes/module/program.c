@@ -178,6 +178,29 @@ static void check_stores(Planning *k, const PlanCall *call) {
   }
 }
 
+static void add_copy(Planning *k, int from, int to, Loc loc) {
+  const int pair[] = {from, to};
+  vec_push(k->c, k->calls,
+           ((PlanCall){.n = 2,
+                       .n_written = 1,
+                       .tensors = tirc_copy(k->c, pair, 2),
+                       .guard = k->guard,
+                       .loc = loc}));
+}
+
+/* A result that begins with an argument gets its elements first. Where the caller gives both the
+ * same place, a run copies nothing. */
+static void start_result(Planning *k, const Func *f, const Tensors *args, const Tensors *out,
+                         Loc loc) {
+  const Expr value = f ? tirc_attrs_get(f->attrs, tirc_key(KEY_STARTS_AS)) : NULL;
+  int64_t from;
+  if (!value) return;
+  if (!tirc_const_int(value, &from) || from < 0 || from >= args->n || out->n != 1)
+    FAIL(k, loc, CODE_ILL_FORMED, NULL, "%s: its result starts as an argument that it has not",
+         f->name);
+  add_copy(k, args->at[from], out->at[0], loc);
+}
+
 static const Tensors *call(Planning *k, Node n, const char *name) {
   const Tensors *args = tuple(k, n), *out = results_of(k, n, name);
   PlanCall to = {.n = args->n + out->n, .n_written = out->n, .guard = k->guard, .loc = n->loc};
@@ -194,6 +217,7 @@ static const Tensors *call(Planning *k, Node n, const char *name) {
     scalars[i] = tirc_substitute(k->c, n->value->args[i], &k->symbols);
   to.scalars = scalars;
   check_stores(k, &to);
+  start_result(k, to.func, args, out, n->loc);
   vec_push(k->c, k->calls, to);
   return out;
 }
@@ -217,16 +241,6 @@ static const Tensors *value_of(Planning *k, Node n) {
 }
 
 /* --- branches --------------------------------------------------------------------------------- */
-
-static void add_copy(Planning *k, int from, int to, Loc loc) {
-  const int pair[] = {from, to};
-  vec_push(k->c, k->calls,
-           ((PlanCall){.n = 2,
-                       .n_written = 1,
-                       .tensors = tirc_copy(k->c, pair, 2),
-                       .guard = k->guard,
-                       .loc = loc}));
-}
 
 /* R.Shape and R.Prim of extents that tensors tell: nobody has to give them. */
 static bool is_extents(Info info) {

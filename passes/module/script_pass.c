@@ -6,28 +6,58 @@
  *           ...
  *       return sch.mod
  *
- * A script with a list `patterns` or `rewrites` instead is about graphs: see patterns.c.
+ * A script with a list `patterns` or `rewrites` instead is about graphs: see patterns.c. `rewrites`
+ * may be a function, which gets the arguments that stand behind the script's name and gives the
+ * list: --pass=prepare:mine.sch(bits=4).
  *
  * What it raises and does not catch ends the phases, and nothing is written. */
 #include "passes.h"
+#include "passes/script/library.h"
 #include "passes/script/relax.h"
 
 #define ENTRY "transform_module"
 #define PATTERNS "patterns"
 #define REWRITES "rewrites"
+#define ONCE "once"     /* True: what a rewrite writes is not rewritten again */
+#define FINISH "finish" /* a function that is called at the end */
 
 typedef struct ScriptPass {
   Passes *p;
   const char *path;
+  const char *arguments; /* "(bits=4)", or NULL */
   const Module *m;
   Value answer;
   bool is_graphs; /* it changed these */
 } ScriptPass;
 
+const char *tirc_pass_file(Tirc *c, const char *text, const char **arguments) {
+  const size_t n = strlen(text);
+  const char *open = n && text[n - 1] == ')' ? strchr(text, '(') : NULL;
+  const char *name = open ? tirc_strndup(c, text, (size_t)(open - text)) : text;
+  const char *built_in = tirc_pass_library_path(c, name);
+  *arguments = open;
+  return tirc_library_text(c, built_in) ? built_in : name;
+}
+
 /* What the script binds the name to, or NULL. */
 static const Value *bound(const Env *env, const char *name) {
   const EnvEntry *e = tirc_strmap_get(&env->names, name);
   return e && e->bound ? &e->value : NULL;
+}
+
+/* The list itself, or what the function `rewrites` makes of the arguments. */
+static Value rewrites_of(const ScriptPass *k, Script *sc, Value rewrites) {
+  const char *arguments = k->arguments ? k->arguments : "()";
+  if (rewrites.kind != VAL_FUNCTION) {
+    if (k->arguments)
+      tirc_script_error(sc, "TypeError", "def rewrites(bits=8): ...; return [...]",
+                        "the pass %s takes no arguments: its `rewrites` is no function", k->path);
+    return rewrites;
+  }
+  tirc_script_set(sc, sc->globals, REWRITES, rewrites);
+  const Source call = {k->path, tirc_format(sc->c, REWRITES "%s", arguments),
+                       strlen(REWRITES) + strlen(arguments)};
+  return tirc_script_value(sc, &call);
 }
 
 static void run(Script *sc, void *self) {
@@ -42,7 +72,12 @@ static void run(Script *sc, void *self) {
   sc->writer = NULL;
   if (!entry && (patterns || rewrites)) {
     const Module *m = k->m;
-    if (rewrites) m = tirc_rewrite_by_patterns(k->p, sc, m, *rewrites);
+    if (rewrites) {
+      const Value list = rewrites_of(k, sc, *rewrites);
+      const Value *once = bound(env, ONCE), *finish = bound(env, FINISH);
+      m = tirc_rewrite_by_patterns(k->p, sc, m, list, once && once->kind == VAL_BOOL && once->u.b);
+      if (finish) tirc_script_call(sc, *finish, &(Args){0});
+    }
     if (patterns) m = tirc_fuse_by_patterns(k->p, sc, m, *patterns);
     k->answer = tirc_script_object("IRModule", m);
     k->is_graphs = true;
@@ -60,8 +95,9 @@ static void run(Script *sc, void *self) {
 }
 
 /* Schedules are of functions; a module that comes from one has the graphs of before. */
-const Module *tirc_script_pass(Passes *p, const Module *m, const char *path) {
-  ScriptPass k = {.p = p, .path = path, .m = m};
+const Module *tirc_script_pass(Passes *p, const Module *m, const char *text) {
+  ScriptPass k = {.p = p, .m = m};
+  const char *path = k.path = tirc_pass_file(p->c, text, &k.arguments);
   Sched *s = tirc_sched_new(p->c, m);
   if (p->options.cpu) s->target = p->options.cpu;
   s->gpu = p->options.gpu;

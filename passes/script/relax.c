@@ -128,9 +128,24 @@ static Value run_loop(Script *sc, Value self, const Args *a) {
 
 static const NativeRow loop_row = {"R", "loop", run_loop, 2, 5, "f states trips cond most"};
 
+/* R.result("error", x) */
+static Value run_result(Script *sc, Value self, const Args *a) {
+  const GraphWriter *w = writer(sc);
+  const Node n = tirc_script_relax(a->at[1]);
+  (void)self;
+  if (!w->result || a->at[0].kind != VAL_STR || !n)
+    tirc_script_error(sc, "TypeError", "R.result(\"error\", x)",
+                      "a rewrite gives results a name and a value of the graph");
+  w->result(w->self, sc, a->at[0].u.s, n);
+  return VALUE_NONE;
+}
+
+static const NativeRow result_row = {"R", "result", run_result, 2, 2, NULL};
+
 /* R.const, R.nn, R.nn.relu */
 Value tirc_script_relax_member(Script *sc, const char *of, const char *name) {
   if (!*of && !strcmp(name, "loop")) return tirc_script_native(&loop_row);
+  if (!*of && !strcmp(name, "result")) return tirc_script_native(&result_row);
   if (!*of && !strcmp(name, "counted")) return tirc_script_native(&counted_row);
   if (!*of && !strcmp(name, "const")) return tirc_script_relax_const();
   return tirc_script_object(OPERATOR,
@@ -230,6 +245,13 @@ static Value run_tolist(Script *sc, Value v, const Args *a) {
 static Value get_is_weight(Script *sc, Value v) {
   const GraphWriter *w = writer(sc);
   return tirc_value_bool(w->is_weight(w->self, tirc_script_relax(v)));
+}
+
+static Value get_is_input(Script *sc, Value v) {
+  const GraphWriter *w = writer(sc);
+  const Node n = tirc_script_relax(v);
+  return tirc_value_bool(n->kind == NODE_VAR && !w->value_of(w->self, n) &&
+                         !w->is_weight(w->self, n));
 }
 
 static Value get_count(Script *sc, Value v) {
@@ -341,11 +363,19 @@ const NativeRow tirc_script_relax_methods[] = {
     {0},
 };
 const AttributeRow tirc_script_relax_attributes[] = {
-    {NODE, "name", get_name},           {NODE, "shape", get_shape},
-    {NODE, "ndim", get_ndim},           {NODE, "dtype", get_dtype},
-    {NODE, "is_const", get_is_const},   {NODE, "op", get_op},
-    {NODE, "args", get_args},           {NODE, "attrs", get_attrs},
-    {NODE, "count", get_count},         {NODE, "count_axis", get_count_axis},
-    {NODE, "is_weight", get_is_weight}, {BODY, "n_inputs", get_n_inputs},
-    {BODY, "n_outputs", get_n_outputs}, {0},
+    {NODE, "name", get_name},
+    {NODE, "shape", get_shape},
+    {NODE, "ndim", get_ndim},
+    {NODE, "dtype", get_dtype},
+    {NODE, "is_const", get_is_const},
+    {NODE, "op", get_op},
+    {NODE, "args", get_args},
+    {NODE, "attrs", get_attrs},
+    {NODE, "count", get_count},
+    {NODE, "count_axis", get_count_axis},
+    {NODE, "is_weight", get_is_weight},
+    {NODE, "is_input", get_is_input},
+    {BODY, "n_inputs", get_n_inputs},
+    {BODY, "n_outputs", get_n_outputs},
+    {0},
 };

@@ -8,12 +8,14 @@
  *                                      is known but for extents that have names, expressions, too
  *   x.op, x.args, x.attrs              of a call: "nn.conv2d", its tensors, all attributes by name
  *   x.is_weight                        it depends on weights and constants alone
+ *   x.is_input                         it is a parameter, and none of these
  *   R.loop(f, [x, y], trips, cond, most)   turns while there are less than trips and most, and what
  *                                      f(turn, [x, y]) says first holds: [x, y, gathered, turns]
  *   x.with_args(a, b)                  the same call of other tensors
  *   R.counted(x, n, axis=0)            x, of which only n rows along the axis mean something, n an
  *                                      int64 that the run computes; x.count, x.count_axis or None;
  *                                      n None: x as a value all of whose rows mean something
+ *   R.result("NAME", x)                main gives x, too, behind the results that it has
  *   x[0], list(x), a, b = x            fields of a tuple
  *
  * A value is a node: a variable, a constant that may not be part of the graph yet, or a tuple of
@@ -56,6 +58,8 @@ typedef struct GraphWriter {
   /* A list of the last states, of all that was gathered, and of how many turns there were. NULL: no
    * loops can be written. */
   Value (*loop)(void *self, Script *sc, const GraphLoop *what);
+  /* n becomes one more result of the graph, with this name. NULL: it has those that it has. */
+  void (*result)(void *self, Script *sc, const char *name, Node n);
 } GraphWriter;
 
 /* A graph that a node of a file holds: body.run([x, y]) makes its nodes for these inputs, and gives

@@ -242,6 +242,17 @@ static bool is_scheduled(const Builder *b) {
   return false;
 }
 
+/* A result that begins as an argument does is that of the function alone: others would move it. */
+static Attrs starts_as(const Builder *b, Attrs attrs) {
+  const char *key = tirc_key(KEY_STARTS_AS);
+  const Expr value = b->order.n == 1 && b->order.at[0]->kind == STAGE_CALL
+                         ? tirc_attrs_get(b->order.at[0]->func->attrs, key)
+                         : NULL;
+  if (!value) return attrs;
+  attrs = tirc_attrs_set(b->c, attrs, tirc_key(KEY_NOALIAS), tirc_bool(b->c, false));
+  return tirc_attrs_set(b->c, attrs, key, value);
+}
+
 const Func *tirc_te_func(Script *sc, const char *name, int n, const Tensor *const *args,
                          Unknowns *vars) {
   return tirc_te_asserting_func(sc, name, n, args, 0, NULL, vars);
@@ -260,6 +271,7 @@ const Func *tirc_te_asserting_func(Script *sc, const char *name, int n, const Te
   for (int i = 0; i < b.order.n; i++) add_stage(&b, b.order.at[i]);
   if (is_scheduled(&b))
     f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_IS_SCHEDULED), tirc_bool(c, true));
+  f->attrs = starts_as(&b, f->attrs);
   Stmt body = tirc_seq(c, b.body.n, b.body.at);
   for (int i = n_needs - 1; i >= 0; i--)
     body = tirc_assert_stmt(c, needs[i].cond, needs[i].message, body);

@@ -173,6 +173,26 @@ static char *memory(Tirc *c, int64_t bytes) {
   return at;
 }
 
+void tirc_frame_pack(Tirc *caller, Frame *f) {
+  if (!f->packed) f->packed = memory(caller, f->packed_bytes);
+  f->prepared = f->packed;
+}
+
+/* The program's memory, which the first frame asks for, or its own. */
+static void place_prepared(Tirc *c, const tirc_program *p, Frame *f) {
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  if (!p->shares) {
+    tirc_frame_pack(c, f);
+    return;
+  }
+  pthread_mutex_lock(&shared->lock);
+  if (!shared->prepared.memory)
+    shared->prepared.memory = tirc_pages_new(tirc_pages_size((size_t)f->packed_bytes));
+  f->prepared = shared->prepared.memory;
+  pthread_mutex_unlock(&shared->lock);
+  if (!f->prepared) tirc_frame_pack(c, f); /* says what is missing */
+}
+
 static void place_tensors(const Sizing *s, Frame *f) {
   const Plan *plan = s->p->plan;
   int64_t *offsets = tirc_new_array(s->c, int64_t, plan->n_tensors);
@@ -182,11 +202,13 @@ static void place_tensors(const Sizing *s, Frame *f) {
   }
   f->total = place(s, PLAN_WORKSPACE, offsets);
   f->workspace = memory(s->c, f->total);
-  f->packed = memory(s->c, place(s, PLAN_PREPARED, offsets));
+  f->offsets = offsets;
+  f->packed_bytes = place(s, PLAN_PREPARED, offsets);
+  place_prepared(s->c, s->p, f);
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     if (t->place == PLAN_WORKSPACE) f->tensors[i].data = f->workspace + offsets[i];
-    if (t->place == PLAN_PREPARED) f->tensors[i].data = f->packed + offsets[i];
+    if (t->place == PLAN_PREPARED) f->tensors[i].data = f->prepared + offsets[i];
     if (t->place == PLAN_CONST) f->tensors[i].data = (void *)(uintptr_t)t->data;
   }
 }
@@ -197,6 +219,7 @@ void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args)
     const PlanTensor *t = &plan->tensors[i];
     const bool is_given = t->place == PLAN_PARAM || t->place == PLAN_RESULT;
     if (is_given) f->tensors[i].data = args[t->index].array->t->data;
+    if (t->place == PLAN_PREPARED) f->tensors[i].data = f->prepared + f->offsets[i];
   }
   for (int i = 0; i < plan->n_calls; i++)
     for (int k = 0; f->launches[i] && k < plan->calls[i].n; k++)

@@ -200,7 +200,8 @@ static void add_reads(const tirc_program_options *o, ScriptReads *r) {
   if (o->rules && o->rules->rules) tirc_script_reads(r, o->rules->rules);
   for (int i = 0; i < o->n_passes; i++) {
     const char *colon = strchr(o->passes[i], ':');
-    if (colon) tirc_script_reads(r, colon + 1);
+    const char *arguments;
+    if (colon) tirc_script_reads(r, tirc_pass_file(r->c, colon + 1, &arguments));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "codegen/llvm/llvm.h"
 #include "ir/arith/equal.h"
 #include "ir/arith/hash.h"
+#include "ir/nearest.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
@@ -145,6 +146,53 @@ tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char
   NEED(m, name, out);
   Alone p = {.from = m, .func = func, .name = name, .sources = m->sources};
   return tirc_api_make_module(alone, &p, &p.sources, &p.result, out, error);
+}
+
+typedef struct WithMain {
+  const tirc_module *from;
+  const char *graph;
+  Sources sources;
+  tirc_module *result;
+} WithMain;
+
+static const Graph *renamed(Tirc *c, const Graph *g, const char *name) {
+  Graph *to = tirc_copy(c, g, 1);
+  to->name = tirc_strdup(c, name);
+  return to;
+}
+
+static void make_main(Tirc *c, void *self) {
+  WithMain *p = self;
+  const Module *from = p->from->m;
+  const char **names = tirc_new_array(c, const char *, from->n_graphs);
+  const Graph **graphs = tirc_new_array(c, const Graph *, from->n_graphs);
+  const char *wanted = tirc_api_name(c, p->graph);
+  int at = -1;
+  tirc_context_depend(c, p->from->c);
+  for (int i = 0; i < from->n_graphs; i++) {
+    graphs[i] = from->graphs[i];
+    names[i] = graphs[i]->name;
+    if (strcmp(names[i], wanted) == 0) at = i;
+  }
+  if (at < 0)
+    tirc_fail(c, (Loc){from->file, 0, 0}, CODE_NAME, tirc_nearest(c, wanted, from->n_graphs, names),
+              "the module has no graph '%s'", wanted);
+  for (int i = 0; i < from->n_graphs; i++)
+    if (i != at && strcmp(names[i], "main") == 0) graphs[i] = renamed(c, graphs[i], "other_main");
+  graphs[at] = renamed(c, graphs[at], "main");
+  Module *m = tirc_copy(c, from, 1);
+  m->c = c;
+  m->graphs = (const Graph *const *)(uintptr_t)graphs;
+  tirc_verify(c, m);
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->imported = p->from->imported;
+}
+
+tirc_status tirc_module_with_main(const tirc_module *m, const char *graph, tirc_module **out,
+                                  tirc_error **error) {
+  NEED(m, graph, out);
+  WithMain p = {.from = m, .graph = graph, .sources = m->sources};
+  return tirc_api_make_module(make_main, &p, &p.sources, &p.result, out, error);
 }
 
 typedef struct InDialect {

@@ -357,6 +357,20 @@ static void find_or_make(Tirc *c, Making *k, tirc_program *p) {
   if (!k->is_again) tirc_program_keep(c, p, k->from, &given, notes);
 }
 
+/* What is prepared is the same for all extents. */
+static bool has_shared(const Plan *plan) {
+  bool shared = false;
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    int64_t known;
+    if (t->place != PLAN_PREPARED) continue;
+    for (int d = 0; d < t->buffer->ndim; d++)
+      if (!tirc_const_int(t->buffer->shape[d], &known)) return false;
+    shared = true;
+  }
+  return shared;
+}
+
 static void make_program(Tirc *c, void *self) {
   Making *k = self;
   tirc_program *p = tirc_new(c, tirc_program);
@@ -373,6 +387,8 @@ static void make_program(Tirc *c, void *self) {
   p->sources = k->sources;
   p->signature = signature_module(c, p->plan, &p->sources);
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
+  p->shares = has_shared(p->plan);
+  p->prepared.weights = tirc_new_array(c, const void *, p->plan->n_params);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
   find_foreign(c, p);
 }
@@ -421,6 +437,7 @@ void tirc_program_free(tirc_program *p) {
     next = f->next;
     tirc_frame_free(f);
   }
+  free(p->prepared.memory);
   tirc_program_free(p->whole);
   pthread_mutex_destroy(&p->lock);
   close_libraries(p);
@@ -459,6 +476,8 @@ typedef struct Run {
   int failed, last; /* status of the call that failed, which it is, */
   const tirc_launch *launch;
   const Diag *refused; /* the branch that is taken, for these extents */
+  bool is_prepared;    /* what depends on weights alone is there, */
+  bool shares, makes;  /* in what frames share, and this run makes it */
 } Run;
 
 /* An idle frame for these extents, or NULL. */
@@ -492,12 +511,27 @@ static void give_back(const tirc_program *p, Frame *f) {
   tirc_frame_free(surplus);
 }
 
+/* Whether parameter k is all that the result begins with: then it may lie there already. */
+static bool begins_as(const Run *r, int result, int k) {
+  const Plan *plan = r->p->plan;
+  const Tensor *to = r->args[result].array->t, *from = r->args[k].array->t;
+  if (k >= plan->n_params || to->data != from->data) return false;
+  for (int i = 0; i < plan->n_calls; i++) {
+    const PlanCall *call = &plan->calls[i];
+    if (call->func || call->symbol || call->guard >= 0) continue;
+    const PlanTensor *a = &plan->tensors[call->tensors[0]], *b = &plan->tensors[call->tensors[1]];
+    if (a->place == PLAN_PARAM && a->index == k && b->place == PLAN_RESULT && b->index == result)
+      return true;
+  }
+  return false;
+}
+
 /* What is written is nobody else's. */
 static void check_results(Tirc *c, const Run *r) {
   const Func *f = r->p->plan->signature;
   for (int i = r->p->plan->n_params; i < r->n; i++)
     for (int k = 0; k < i; k++)
-      if (tirc_tensors_overlap(r->args[i].array->t, r->args[k].array->t))
+      if (tirc_tensors_overlap(r->args[i].array->t, r->args[k].array->t) && !begins_as(r, i, k))
         tirc_fail(c, f->loc, CODE_ARGUMENT, "give each result an array of its own",
                   "the result \"%s\" overlaps with \"%s\"", f->buffers[i]->name,
                   f->buffers[k]->name);
@@ -514,16 +548,60 @@ static const int64_t *symbols_of(Tirc *c, const Run *r) {
   return symbols;
 }
 
-/* What depends on weights alone is computed again where they lie elsewhere. */
-static bool has_weights(const Run *r) {
+/* Whether the weights lie there, and `at` is where they lie from now on. */
+static bool are_weights(const Run *r, const void **at) {
   const Plan *plan = r->p->plan;
-  bool same = r->frame->is_prepared;
+  bool same = true;
   for (int i = plan->n_inputs; i < plan->n_params; i++) {
     const void *now = r->args[i].array->t->data;
-    same &= r->frame->weights[i] == now;
-    r->frame->weights[i] = now;
+    same &= at[i] == now;
+    at[i] = now;
   }
-  return r->frame->is_prepared = same;
+  return same;
+}
+
+static bool same_weights(const Run *r, const void *const *at) {
+  const Plan *plan = r->p->plan;
+  bool same = true;
+  for (int i = plan->n_inputs; i < plan->n_params; i++) same &= at[i] == r->args[i].array->t->data;
+  return same;
+}
+
+/* What depends on weights alone is computed again where they lie elsewhere. One run makes what all
+ * share, while no other one reads it; who cannot wait for that has memory of its own. */
+static void take_prepared(Tirc *c, Run *r) {
+  tirc_program *p = (tirc_program *)(uintptr_t)r->p;
+  Prepared *all = &p->prepared;
+  if (p->shares) {
+    pthread_mutex_lock(&p->lock);
+    const bool ready = all->is_ready && same_weights(r, all->weights);
+    r->makes = !all->users && (!ready || r->watch);
+    r->shares = r->makes || (ready && !r->watch);
+    r->is_prepared = ready && !r->makes;
+    if (r->shares) all->users++;
+    if (r->makes) all->is_ready = false;
+    if (r->makes) are_weights(r, all->weights);
+    pthread_mutex_unlock(&p->lock);
+  }
+  if (r->shares) {
+    r->frame->prepared = all->memory;
+    return;
+  }
+  tirc_frame_pack(c, r->frame);
+  const bool same = are_weights(r, r->frame->weights);
+  r->is_prepared = r->frame->is_prepared = r->frame->is_prepared && same;
+}
+
+static void leave_prepared(Run *r, bool made) {
+  tirc_program *p = (tirc_program *)(uintptr_t)r->p;
+  if (!r->shares) {
+    r->frame->is_prepared = made;
+    return;
+  }
+  pthread_mutex_lock(&p->lock);
+  p->prepared.users--;
+  if (r->makes) p->prepared.is_ready = made;
+  pthread_mutex_unlock(&p->lock);
 }
 
 static int run_call(const Run *r, int i) {
@@ -532,7 +610,7 @@ static int run_call(const Run *r, int i) {
   if (f->launches[i]) return tirc_launch_run(f->launches[i]);
   if (f->foreign[i]) return r->p->foreign[i](call->n, f->foreign[i]);
   const Tensor *from = &f->tensors[call->tensors[0]], *to = &f->tensors[call->tensors[1]];
-  memcpy(to->data, from->data, from->bytes);
+  if (to->data != from->data) memcpy(to->data, from->data, from->bytes);
   return 0;
 }
 
@@ -591,7 +669,7 @@ static void run_frame(Run *r) {
   for (int i = 0; i < plan->n_calls; i++)
     if (f->launches[i]) f->launches[i]->runtime = r->x ? tirc_api_runtime(r->x) : NULL;
   if (r->p->poison) poison(r);
-  const int from = has_weights(r) && !r->watch ? plan->n_prepare : 0;
+  const int from = r->is_prepared && !r->watch ? plan->n_prepare : 0;
   for (int i = from; i < plan->n_calls && !r->failed && !stopped; i++) {
     if (!is_taken(r, plan->calls[i].guard)) continue;
     if (r->refused) break;
@@ -599,7 +677,7 @@ static void run_frame(Run *r) {
     r->last = i;
     r->failed = r->watch ? run_watched(r, i, &stopped) : run_call(r, i);
   }
-  f->is_prepared = !r->failed && !r->refused && !stopped;
+  leave_prepared(r, !r->failed && !r->refused && !stopped);
 }
 
 static void prepare_run(Tirc *c, void *self) {
@@ -611,6 +689,7 @@ static void prepare_run(Tirc *c, void *self) {
   }
   r->frame = take(r->p, symbols);
   if (!r->frame) r->frame = tirc_frame_new(c, r->p, symbols, r->args);
+  take_prepared(c, r);
 }
 
 /* The call that ended the run. */
@@ -628,6 +707,7 @@ static void fail_refused(Tirc *c, void *self) {
 
 static tirc_status run(Run *r, tirc_error **error) {
   tirc_status status = tirc_api_scratch(prepare_run, r, &r->p->sources, error);
+  if (status != TIRC_OK && r->frame) give_back(r->p, r->frame);
   if (status != TIRC_OK) return status;
   run_frame(r);
   if (r->refused)

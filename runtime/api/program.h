@@ -15,7 +15,10 @@ typedef struct Frame {
   int64_t *symbols;
   int64_t total; /* bytes of the workspace */
   char *workspace;
-  char *packed;       /* what is prepared */
+  char *packed;     /* of its own, for what is prepared, or NULL */
+  char *prepared;   /* what is prepared, in this run: that, or the program's */
+  int64_t *offsets; /* of each tensor that is prepared, in there */
+  int64_t packed_bytes;
   tirc_array *arrays; /* one a tensor; of parameters and results the caller's, for one run */
   Tensor *tensors;
   tirc_launch **launches;    /* one a call; NULL: a copy, or of another program: */
@@ -25,6 +28,15 @@ typedef struct Frame {
   const Diag **refused; /* one a branch of an `if`: what forbids it for these extents, or NULL */
   bool is_prepared;
 } Frame;
+
+/* What is made of weights alone, for all frames: where its extents are numbers it is the same for
+ * all extents of a run. */
+typedef struct Prepared {
+  char *memory;
+  const void **weights; /* where those lay that it is made of */
+  int users;            /* runs that read it now */
+  bool is_ready;
+} Prepared;
 
 /* What a symbol of another program is called as. */
 typedef int (*ForeignCall)(int n, const DLTensor *tensors);
@@ -48,8 +60,10 @@ struct tirc_program {
   const tirc_module *from;
   tirc_program_options *options;
   tirc_program *whole;
-  pthread_mutex_t lock; /* of the frames that nobody uses, and of `whole` */
+  pthread_mutex_t lock; /* of the frames that nobody uses, of `whole` and of `prepared` */
   Frame *idle;
+  bool shares; /* frames have `prepared` together, as long as their weights are the same */
+  Prepared prepared;
 };
 
 /* p itself, or the same with the bodies of its functions; NULL: it cannot be made any more. */
@@ -62,6 +76,8 @@ void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArra
 Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
                       const tirc_argument *args);
 void tirc_frame_free(Frame *f);
+/* Memory of its own for what is prepared. */
+void tirc_frame_pack(Tirc *caller, Frame *f);
 /* The memory that tensors need with these symbols: fills in `out`, sizes only. */
 void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
                       tirc_program_size *out);

@@ -43,6 +43,10 @@ TIRC_API tirc_status tirc_operator_module(const char *folder, const char *name, 
  *     tirc_program_run(p, x, n, args, &error);      // main's parameters, then its results
  */
 TIRC_API bool tirc_module_has_graph(const tirc_module *m);
+/* The module with this one of its graphs as main, which a program is made of. TIRC_BAD with the
+ * code "name" where there is none of this name. */
+TIRC_API tirc_status tirc_module_with_main(const tirc_module *m, const char *graph,
+                                           tirc_module **out, tirc_error **error);
 /* The name of parameter number i of the main graph; NULL: it has none such. */
 TIRC_API const char *tirc_module_input(const tirc_module *m, int i);
 

@@ -118,3 +118,37 @@ def test_matmul_nbits(bits):
         x = floats(m, k)
         check("nn.matmul_nbits", [x, lanes(packed), lanes(scales), lanes(zeros)], (x.astype("float64") @ w.T).astype("float32"), bits=bits)
     refused("nn.matmul_nbits", [floats(1, 40), lanes(packed), lanes(scales), lanes(zeros)], "40", bits=bits)
+
+
+def weights_of_few_bits(n, k, size, bits, signed):
+    q, scales = ints(n, k, low=0, high=2 ** bits), (floats(n, k // size) / 2 ** (bits - 1)).astype("float16")
+    zeros = np.full((n, k // size), 2 ** (bits - 1), "uint8") if signed else ints(n, k // size, low=0, high=2 ** bits, dtype="uint8")
+    packed = sum(q[:, e::8 // bits].astype("int64") << (e * bits) for e in range(8 // bits)).astype("uint8")
+    w = (q - zeros.repeat(size, 1).astype("float64")) * scales.repeat(size, 1)
+    return w, [packed, scales], [] if signed else [zeros]
+
+
+@pytest.mark.parametrize("bits, signed", [(4, True), (4, False), (8, True)])
+def test_few_bits(bits, signed):
+    """All of them, rows of them, and products with them by few rows, by many, and by as many as the run knows."""
+    n, k, size = 32, 48, 16
+    w, stored, zeros = weights_of_few_bits(n, k, size, bits, signed)
+    check("dequantize_nbits", stored + zeros, w.astype("float32"), bits=bits)
+    where = ints(3, 2, low=-n, high=n, dtype="int64")
+    check("nn.take_nbits", stored + [where] + zeros, w[where].astype("float32"), bits=bits)
+    lanes = [np.ascontiguousarray(t.reshape(n // 16, 16, -1).transpose(0, 2, 1)) for t in stored + zeros]
+    for m in (1, 3, 19):
+        x = floats(m, k)
+        check("nn.matmul_nbits", [x] + lanes, (x @ w.T).astype("float32"), bits=bits)
+    def case(m):
+        x = floats(m, k)
+        return [x] + lanes, (x @ w.T).astype("float32")
+    symbolic("nn.matmul_nbits", 5, "m", [5, 7, 12], case, bits=bits)
+
+
+def test_few_bits_refused():
+    w, stored, zeros = weights_of_few_bits(32, 48, 16, 4, False)
+    refused("dequantize_nbits", [stored[0], stored[1][:, :2]] + zeros, "(32, 3)", "(32, 2)")
+    refused("dequantize_nbits", [stored[0], stored[1][:7]], "(7, 3)")
+    refused("dequantize_nbits", [stored[0], floats(32, 5)], "96 numbers are no 5 groups", bits=2)
+    refused("nn.take_nbits", stored + [floats(3)], "float32")

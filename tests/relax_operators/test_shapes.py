@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from harness import bools, check, floats, ints, refused, symbolic
+import tirc
+from harness import CHECKED, FOLDER, bools, check, floats, ints, refused, symbolic, words_of
 
 
 @pytest.mark.parametrize("old,new", [((4, 6), (24,)), ((24,), (2, 3, 4)), ((4, 6), (6, 4)), ((2, 3, 4), (2, 12)), ((2, 3, 4), (-1,)),
@@ -259,3 +260,17 @@ def test_shape_to_tensor():
     check("shape_to_tensor", [], np.array([3, 4, 0], "int64"), shape="(3, 4, 0)")
     check("shape_to_tensor", [], np.array([[3, 4], [5, 6]], "int32"), shape="(3, 4, 5, 6)", dtype="int32", extents="(2, 2)")
     refused("shape_to_tensor", [], "(3,)", shape="(3, 4)", extents="(3,)")
+
+
+def test_append():
+    """The result begins with the first operand already; rows are written behind it."""
+    for x, more, axis in ((floats(5, 6), floats(2, 6), 0), (floats(1, 4, 2, 3), floats(1, 1, 2, 3), 1), (floats(7), floats(3), 0), (floats(1, 3, 4), floats(1, 2, 4), -2)):
+        mod = tirc.operator("append", *words_of([x, more], {"axis": axis}, {}), folder=FOLDER)
+        want = np.concatenate([x, more], axis)
+        y = np.full_like(want, 9)
+        y[tuple(slice(0, e) for e in x.shape)] = x
+        tirc.build(mod, threads=1)(x, more, y)
+        assert (y == want).all(), (x.shape, more.shape)
+    CHECKED.add("append")
+    refused("append", [floats(4, 5), floats(4, 1)], "axis 1 of (4, 5) is not the first one that is not 1", axis=1)
+    refused("append", [floats(4, 5), floats(1, 6)], "(4, 5)", "(1, 6)")

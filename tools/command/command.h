@@ -56,4 +56,9 @@ int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module 
 int log_products(const char *path, const tirc_program *p, tirc_executor *x, int n,
                  const tirc_argument *args);
 
+/* quantized.c, --quantize: how far the results of a run (args, of n) and its products are from
+ * those with floats, and bytes and time beside theirs. */
+int report_quantized(const RunOptions *o, const tirc_module *model, const tirc_program *p, int n,
+                     const tirc_argument *args, double seconds);
+
 #endif

@@ -23,14 +23,16 @@ typedef enum Device { DEVICE_CPU, DEVICE_EMULATE, DEVICE_OPENCL, DEVICE_CUDA } D
 typedef struct Loading {
   List args, define, bind, sizes;
   const char *output, *target, *operators, *test_data;
-  bool strict;
-  int64_t script_steps;
+  const char *entry;                    /* --entry, or NULL: main */
+  const char *quantize, *quantize_only; /* --quantize and --only, or NULL */
+  bool strict, zero_point;
+  int64_t script_steps, group;
 } Loading;
 
 /* how they are scheduled, and what is made of a model; */
 typedef struct Making {
   Loading from;
-  bool automatic, tuned, explain_auto, trace, plain;
+  bool automatic, tuned, explain_auto, trace, plain, quiet; /* quiet: nothing is warned of */
   int threads; /* to run on, or of the schedule that was tuned */
   int64_t record;
   const char *rules, *database, *trace_json, *debug_mask, *print_after, *dump_dir;

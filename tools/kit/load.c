@@ -41,8 +41,19 @@ static int with_sizes(const Loading *o, tirc_module **m) {
   return DONE;
 }
 
+static int with_entry(const Loading *o, tirc_module **m) {
+  tirc_module *other;
+  tirc_error *e = NULL;
+  if (!o->entry) return DONE;
+  if (tirc_module_with_main(*m, o->entry, &other, &e)) return report(e);
+  tirc_module_free(*m);
+  *m = other;
+  return DONE;
+}
+
 static int as_asked(const Loading *o, tirc_module **m) {
-  const int status = with_sizes(o, m);
+  int status = with_entry(o, m);
+  if (status == DONE) status = with_sizes(o, m);
   return status == DONE ? in_dialect(m) : status;
 }
 

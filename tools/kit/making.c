@@ -23,7 +23,7 @@ tirc_schedule_options schedule_options(const Making *o) {
       .verify = o->debug_mask && strcmp(o->debug_mask, "none") != 0,
       .print = print_aside,
       .trace = o->trace ? print_trace : NULL,
-      .warn = warn_about,
+      .warn = o->quiet ? NULL : warn_about,
   };
 }
 

@@ -66,8 +66,51 @@ static tirc_status schedule_tuned(void *self, const tirc_module *m, tirc_module 
   return tirc_module_tuned(m, o->database, o->threads, &rules, &s, out, error);
 }
 
+/* As a text of a script. */
+static const char *quoted(const char *text) {
+  char *out = NULL;
+  size_t n = 0;
+  FILE *f = begin_text(&out, &n);
+  putc('"', f);
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') putc('\\', f);
+    putc(*text, f);
+  }
+  putc('"', f);
+  return end_text(f, &out);
+}
+
+const char *quantize_pass(const Loading *o, bool measure) {
+  const bool is_4 = strcmp(o->quantize, "int4") == 0;
+  const int64_t group = o->group ? o->group : is_4 ? 32 : 0;
+  return tirc_format(memory,
+                     "prepare:quantize(bits=%d, group=%lld, zero_point=%s, only=%s, measure=%s)",
+                     is_4 ? 4 : 8, (long long)group, o->zero_point ? "True" : "False",
+                     quoted(o->quantize_only ? o->quantize_only : "*"), measure ? "True" : "False");
+}
+
+int check_quantize(const Loading *o) {
+  if (!o->quantize) {
+    const char *alone = o->group ? "group" : o->quantize_only ? "only" : "zero-point";
+    if (!o->group && !o->quantize_only && !o->zero_point) return DONE;
+    return complain("--quantize=int8 or --quantize=int4",
+                    "--%s says how weights are quantized, and they are not", alone);
+  }
+  if (strcmp(o->quantize, "int8") != 0 && strcmp(o->quantize, "int4") != 0)
+    return complain("weights become int8 or int4", "--quantize=%s is not known", o->quantize);
+  return DONE;
+}
+
+/* --quantize comes before the passes of the user's own. */
+static List passes_of(const Making *o) {
+  List all = {0};
+  if (o->from.quantize) add_to_list(&all, quantize_pass(&o->from, false));
+  for (int i = 0; i < o->pass.n; i++) add_to_list(&all, o->pass.at[i]);
+  return all;
+}
+
 static void choose(const Making *o, bool poison, Watcher *w, Choice *c) {
-  const List *args = &o->from.args;
+  const List *args = &o->from.args, passes = passes_of(o);
   c->schedule = schedule_options(o);
   c->rules = auto_options(o);
   c->program = (tirc_program_options){.target = o->from.target,
@@ -77,8 +120,8 @@ static void choose(const Making *o, bool poison, Watcher *w, Choice *c) {
                                       .skip = o->skip.at,
                                       .n_libraries = o->load.n,
                                       .libraries = o->load.at,
-                                      .n_passes = o->pass.n,
-                                      .passes = o->pass.at,
+                                      .n_passes = passes.n,
+                                      .passes = passes.at,
                                       .plain = o->plain,
                                       .script = args->n > 1 ? args->at[1] : NULL,
                                       .rules = &c->rules,
@@ -95,7 +138,8 @@ static int check_choice(const Making *o) {
     return complain("leave one of them out", "--plain is no schedule, and there is one");
   if (o->trace_json)
     return complain("write the calls as a script", "a trace is of one function, not of a model");
-  return check_names_of_passes(o);
+  const int status = check_quantize(&o->from);
+  return status == DONE ? check_names_of_passes(o) : status;
 }
 
 /* A program, or the module after the phases up to `last`. */

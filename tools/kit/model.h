@@ -11,6 +11,11 @@ int make_program(const Making *o, bool poison, const tirc_module *m, tirc_progra
 /* The module after the phases up to this one (NULL: with what is known of each value),
  * --print-after and --dump-dir on the way. */
 int run_phases(const Making *o, const tirc_module *m, const char *last, tirc_module **out);
+/* --quantize as a pass, PHASE:FILE(ARGUMENTS); measure: one that leaves products as they are, and
+ * adds results error_WEIGHT. */
+const char *quantize_pass(const Loading *o, bool measure);
+/* DONE, or BAD after saying what is wrong with --quantize, or what goes with it alone. */
+int check_quantize(const Loading *o);
 /* --weights, or what the model m came with: gives the parameters behind the inputs their arrays,
  * which are views of *file. */
 int read_weights(const Making *o, const tirc_module *m, const tirc_program *p, tirc_weights **file,

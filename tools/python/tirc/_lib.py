@@ -207,6 +207,7 @@ _CHECKED = {
     "module_print": [c_void_p, _out],
     "operator_module": [c_char_p, c_char_p, c_int, POINTER(c_char_p), _out],
     "module_alone": [c_void_p, c_char_p, c_char_p, _out],
+    "module_with_main": [c_void_p, c_char_p, _out],
     "module_in_dialect": [c_void_p, c_char_p, _out],
     "module_cost": [c_void_p, c_char_p, c_void_p],
     "module_hash": [c_void_p, _out],

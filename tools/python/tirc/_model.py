@@ -137,7 +137,18 @@ class Model:
         return [given[i] for i in range(len(self.inputs))]
 
     def __call__(self, /, *args, **keywords):
-        return self._run(args, keywords, lambda n, given: _lib.call("program_run", self._program, self._executor, n, given))
+        return self._run(args, keywords, self._call)
+
+    def into(self, out, /, *args, **keywords):
+        """The same with results in these arrays, a dict by their names; they may begin where an input does that they begin with,
+        such as a cache that grows: then nothing of it is copied."""
+        unknown = [name for name in out if name not in [p.name for p in self.outputs]]
+        if unknown:
+            raise ArgumentError('there is no result "%s"; the results are %s' % (unknown[0], ", ".join(p.name for p in self.outputs)), code="argument")
+        return self._run(args, keywords, self._call, out)
+
+    def _call(self, n, given):
+        _lib.call("program_run", self._program, self._executor, n, given)
 
     def calls(self, /, *args, **keywords):
         """(function, seconds) of each call that a run makes."""
@@ -151,7 +162,7 @@ class Model:
         self._run(args, keywords, lambda n, given: _lib.call("program_run_watched", self._program, self._executor, n, given, byref(watch)))
         return out
 
-    def _run(self, args, keywords, run):
+    def _run(self, args, keywords, run, out={}):
         inputs = self._inputs_of(args, keywords)
         arrays = [_Array('the input "%s"' % p.name, x) for p, x in zip(self.inputs, inputs)] + self._weights
         n = len(arrays) + len(self.outputs)
@@ -162,12 +173,17 @@ class Model:
         known = (_lib.Symbol * max(n_symbols.value, 1))(*symbols[:n_symbols.value])
         results = []
         for i in range(len(arrays), n):
+            name = self.outputs[i - len(arrays)].name
+            if name in out:
+                results.append(_Array('the result "%s"' % name, out[name]))
+                given[i].array = results[-1]._as_parameter_
+                continue
             results.append(_lib.make("array", "module_array", self._signature, None, n, given, n_symbols.value, known, i, None))
             given[i].array = results[-1]._as_parameter_
         with self._lock:  # threads share the workers, one call at a time
             run(n, given)
         take = _importer(inputs)
-        taken = tuple(take(_Result(r, p.dtype)) for r, p in zip(results, self.outputs))
+        taken = tuple(out[p.name] if p.name in out else take(_Result(r, p.dtype)) for r, p in zip(results, self.outputs))
         taken = tuple(self._rows(taken, i) for i in range(len(taken)))
         return taken[0] if len(taken) == 1 else taken
 
@@ -244,10 +260,23 @@ def weight_types(module):
     return {name: head[name] for name in parameters_of(module)[int(first.group(1)) if first else 0:]} if first else {}
 
 
-def _options(target, operators=None, plain=False, script=None, skip=(), indices=None):
+def _quantize_pass(quantize, group=0, only="*", zero_point=False):
+    if quantize not in ("int8", "int4"):
+        raise ValueError("quantize is \"int8\" or \"int4\", not %r" % (quantize,))
+    bits = int(quantize[3:])
+    return "prepare:quantize(bits=%d, group=%d, zero_point=%s, only=%s)" % (
+        bits, group or (32 if bits == 4 else 0), bool(zero_point), '"%s"' % only.replace("\\", "\\\\").replace('"', '\\"'))
+
+
+def _options(target, operators=None, plain=False, script=None, skip=(), indices=None, passes=(), quantize=None, **how):
+    if how and quantize is None:
+        raise TypeError("compile() got an unexpected argument %r" % next(iter(how)))
+    passes = ([_quantize_pass(quantize, **how)] if quantize is not None else []) + list(passes)
+    listed = (ctypes.c_char_p * max(len(passes), 1))(*[s.encode() for s in passes])
     skipped = (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
     path = lambda p: os.fspath(p).encode() if p else None
-    return byref(_lib.ProgramOptions(target=cpu_of(target), operators=path(operators), n_skip=len(skip), skip=skipped, plain=plain,
+    return byref(_lib.ProgramOptions(target=cpu_of(target), operators=path(operators), n_skip=len(skip), skip=skipped, n_passes=len(passes),
+                                     passes=listed, plain=plain,
                                      script=path(script), indices=indices.encode() if indices else None))
 
 
@@ -264,8 +293,10 @@ def _bound(bind):
     return bound, keep
 
 
-def read_model(path, defines, bind=None, operators=None):
-    """A module of a file: ONNX, or text."""
+def read_model(path, defines, bind=None, operators=None, entry=None):
+    """A module of a file: ONNX, or text; entry: the graph that is main."""
+    if entry is not None:
+        return _lib.make("module", "module_with_main", read_model(path, defines, bind, operators), entry.encode())
     path, (n, defined) = os.fspath(path), _define_array({k: repr(v) for k, v in defines.items()})
     if not path.endswith(".onnx"):
         if bind:

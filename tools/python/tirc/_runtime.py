@@ -400,12 +400,13 @@ def _module_of(mod):
     return as_module(mod.mod if hasattr(mod, "mod") and not isinstance(mod, IRModule) else mod)
 
 
-def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=0, operators=None, example=None, dynamic_shapes=None, **options):
+def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=0, operators=None, example=None, dynamic_shapes=None, entry=None, **options):
     """A callable of a model: a module with a graph, or the path of its file, ONNX or text. model(x), or model(x=...) by the
     names of its inputs; several results are a tuple. weights: a .safetensors file or a dict of arrays; those of a file of
     ONNX are its own. bind, defines: inputs that are constants, extents as numbers. plain=True: without schedules;
     script=FILE.sch: with this one. indices: "check", an index that a table has not is an error; "clip", it is the nearest one;
-    "trust", it is not looked at. Of a module of functions it is what build gives, by its name since TVM's 0.24.
+    "trust", it is not looked at. entry: the graph of a file that is main. quantize="int8" or "int4", group, only, zero_point: weights
+    of fewer bits, as the command makes them; passes: "PHASE:FILE" each. Of a module of functions it is what build gives, by its name since TVM's 0.24.
 
     compile(module, example), of a module of PyTorch: as torch.onnx.export writes it with these arguments, a tensor or a tuple of
     them; dynamic_shapes is the exporter's."""
@@ -419,7 +420,7 @@ def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=
     if example is not None or dynamic_shapes is not None:
         raise ValueError("example and dynamic_shapes are for a module of PyTorch")
     if isinstance(mod, (str, os.PathLike)):
-        module = _model.read_model(mod, defines or {}, bind, operators)
+        module = _model.read_model(mod, defines or {}, bind, operators, entry)
     else:
         mod = _module_of(mod)
         module, weights = mod._module, mod._params if weights is None else weights
