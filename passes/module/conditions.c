@@ -1,7 +1,6 @@
 /* CollectConditions: a graph says what has to hold of its extents when it runs. */
 #include "conditions.h"
 
-#include "ir/arith/equal.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/visit.h"
 #include "operator_call.h"
@@ -37,9 +36,10 @@ Need tirc_condition(Tirc *c, const Graph *g, int i) {
   return need;
 }
 
-static bool is_there(Tirc *c, int n, const Expr *list, Expr cond) {
+/* In the same words: whether another one says the same is not worth a proof for each of both. */
+static bool is_there(int n, const Expr *list, Expr cond) {
   for (int i = 0; i < n; i++)
-    if (list[i]->n > COND && tirc_expr_equal(c, list[i]->args[COND], cond)) return true;
+    if (list[i]->n > COND && tirc_expr_same(list[i]->args[COND], cond)) return true;
   return false;
 }
 
@@ -50,7 +50,7 @@ Attrs tirc_add_conditions(Tirc *c, Attrs attrs, int n, const Need *needs, Loc at
   int count = before;
   for (int i = 0; i < before; i++) list[i] = conditions_of(attrs)->args[i];
   for (int i = 0; i < n; i++) {
-    if (is_there(c, count, list, needs[i].cond)) continue;
+    if (is_there(count, list, needs[i].cond)) continue;
     const char *message =
         whose ? tirc_format(c, "%s: %s", whose, needs[i].message) : needs[i].message;
     const Expr parts[N_PARTS] = {[COND] = needs[i].cond,

@@ -1,6 +1,5 @@
 #include "graph_loop.h"
 
-
 #include "ir/arith/access.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/visit.h"
