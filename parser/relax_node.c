@@ -28,7 +28,9 @@ static bool has_node(GraphFrame *g, const Syn *s) {
   const PyValue *v = s->kind == SYN_NAME ? tirc_names_find(g->r, s->s) : NULL;
   if (v) return v->kind == PY_NODE;
   if (s->kind == SYN_CALL) return operator_of(g, s->a) || function_of(g, s->a);
-  if (s->kind == SYN_SUBSCRIPT) return has_node(g, s->a);
+  if (s->kind == SYN_SUBSCRIPT || s->kind == SYN_UNARY) return has_node(g, s->a);
+  if (s->kind == SYN_BINARY || s->kind == SYN_COMPARE)
+    return has_node(g, s->a) || has_node(g, s->b);
   if (s->kind != SYN_TUPLE && s->kind != SYN_LIST) return false;
   for (int i = 0; i < s->kids.n; i++)
     if (has_node(g, s->kids.at[i])) return true;
@@ -244,11 +246,47 @@ static Node read_any_call(GraphFrame *g, const Syn *s) {
             "this is nothing that a graph can call");
 }
 
+static const struct {
+  SynKind kind;
+  const char *op, *name;
+} spelled[] = {
+#define SPELLED(kind, op, name) {kind, op, name},
+#include "relax_operators.def"
+#undef SPELLED
+};
+
+static Node operand_of(GraphFrame *g, const Syn *s) {
+  if (!has_node(g, s))
+    READ_FAIL(g->r, s, CODE_TYPE, "write R.const(2, \"float32\")",
+              "an operator of a graph takes tensors, and this is %s",
+              tirc_py_describe(g->r, tirc_read_value(g->r, s)));
+  return tirc_relax_argument(g, s);
+}
+
+/* x + y */
+static Node read_spelled(GraphFrame *g, const Syn *s) {
+  const char *name = NULL;
+  for (size_t i = 0; !name && i < sizeof spelled / sizeof *spelled; i++)
+    if (spelled[i].kind == s->kind && strcmp(spelled[i].op, s->op) == 0) name = spelled[i].name;
+  if (!name)
+    READ_FAIL(g->r, s, CODE_UNSUPPORTED, "operators have names: `tirc operator` lists them",
+              "'%s' is no operator of graphs", s->op);
+  const int n = s->kind == SYN_UNARY ? 1 : 2;
+  Node *args = tirc_new_array(g->r->c, Node, 2);
+  args[0] = operand_of(g, s->a);
+  if (n == 2) args[1] = operand_of(g, s->b);
+  const struct Node call = {.kind = NODE_CALL, .name = name, .n = n, .args = args, .loc = s->loc};
+  return tirc_graph_node(g->r->c, &call);
+}
+
 Node tirc_relax_value(GraphFrame *g, const Syn *s) {
   if (!has_node(g, s)) return value_node(g, s, tirc_relax_literal(g, s));
   switch (s->kind) {
   case SYN_NAME: return tirc_names_find(g->r, s->s)->u.node;
   case SYN_CALL: return read_any_call(g, s);
+  case SYN_BINARY:
+  case SYN_UNARY:
+  case SYN_COMPARE: return read_spelled(g, s);
   case SYN_SUBSCRIPT: return read_item(g, s);
   case SYN_TUPLE:
   case SYN_LIST: return tuple_of(g, s, s->kids);

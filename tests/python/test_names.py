@@ -365,3 +365,61 @@ def test_library_of_a_model(tmp_path):
     seen = []
     relax.build(Layer, tir_pipeline=lambda mod: seen.append(len(mod.functions)) or mod)
     assert seen == [1] or seen == [2]
+
+
+def test_block_builder():
+    from tirc import relax, te, topi
+    rows = T.int64()
+    x, w, b = (relax.Var(name, R.Tensor(shape, "float32")) for name, shape in (("x", (rows, 8)), ("w", (4, 8)), ("b", (4,))))
+    bb = relax.BlockBuilder()
+    with bb.function("forward"):
+        with bb.dataflow():
+            y = bb.emit(relax.op.matmul(x, relax.op.permute_dims(w)) + b)
+            z = bb.emit_te(topi.nn.relu, y)
+            s = bb.emit_te(lambda t: te.compute(t.shape, lambda i, j: te.max(t[i, j], 0) + 1.0, name="more"), z, primfunc_name_hint="more")
+            bb.emit_output(s)
+        bb.emit_func_output(s, params=[x, w, b])
+    mod = bb.get()
+    assert sorted(mod.functions) == ["more", "relu"] and [str(e) for e in s.shape] == [str(rows), "4"]
+    data = [np.arange(n, dtype="float32").reshape(shape) - 9 for n, shape in ((24, (3, 8)), (32, (4, 8)), (4, (4,)))]
+    vm = relax.VirtualMachine(relax.build(mod, relax_pipeline=None))
+    np.testing.assert_allclose(vm["forward"](*data).numpy(), np.maximum(data[0] @ data[1].T + data[2], 0) + 1)
+    refused = relax.BlockBuilder()
+    with pytest.raises(ValueError, match="returns nothing"):
+        with refused.function("f", [x]):
+            pass
+    with pytest.raises(ValueError, match="belongs into"):
+        refused.emit(x)
+    with pytest.raises(ValueError, match="gives nothing"):
+        with refused.function("f", [x]), refused.dataflow():
+            refused.emit(x + x)
+    with pytest.raises(TypeError, match="a graph has no"):
+        relax.op.add(x, object())
+
+
+def test_functions_in_their_places():
+    mod = Net.clone()
+    relu = mod["relu"]
+    mod.update_func("relu", relu.with_attr("k", 1))
+    mod["other"] = relu
+    assert mod["relu"].attrs["k"] == 1 and relu.attrs == {} and sorted(mod.functions) == ["other", "relu"] and "R.function" in mod.script()
+    assert mod.get_global_var("relu") == "relu" and len(Net.functions) == 1 and mod.astext() == mod.script()
+    with pytest.raises(ValueError, match="no function 'none'"):
+        mod.get_global_var("none")
+    one = tvm.IRModule({"main": relu})
+    one.update({"second": relu})
+    assert sorted(one.functions) == ["main", "second"]
+    assert "(4, 4) float32" in mod._repr_html_() and "cls =" not in mod._repr_html_().partition("</svg>")[0]
+
+
+def test_space_of_a_function(tmp_path):
+    from tirc import meta_schedule as ms
+
+    def tiles(sch):
+        i, j, k = sch.get_loops(sch.get_block("C"))
+        sch.split(j, factors=sch.sample_perfect_tile(j, n=2))
+    mod = tvm.parse(MATMUL)
+    ms.tune_tir(mod, "llvm -num-cores=1", work_dir=str(tmp_path), max_trials_global=2, space=ms.space_generator.ScheduleFn(tiles),
+                strategy="replay-trace", task_scheduler="round-robin")
+    with pytest.raises(tvm.TVMError, match="task_scheduler"):
+        ms.tune_tir(mod, "llvm", task_scheduler="other")

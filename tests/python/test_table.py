@@ -334,7 +334,7 @@ CHECKS = {
     "te.reduce_axis": lambda: "k" in str(te.reduce_axis((0, 4), name="k")),
     "te.var": lambda: te.var("q").dtype == "int32",
     "te.const": lambda: te.const(3, "int64").dtype == "int64",
-    "te.sum": lambda: is_(lambda x: by(te.sum, x), X.sum(1), X),
+    "te.sum": lambda: is_(lambda x: by(te.sum, x), X.sum(1), X) and text(te.sum(n, 2)) == "n + 2",
     "te.max": lambda: is_(lambda x: by(te.max, x), X.max(1), X),
     "te.min": lambda: is_(lambda x: by(te.min, x), X.min(1), X),
     "te.comm_reducer": lambda: is_(lambda x: by(te.comm_reducer(lambda a, b: a * b, lambda t: te.const(1, t)), x), X.prod(1), X),
@@ -398,6 +398,13 @@ CHECKS = {
     "relax.ShapeExpr": lambda: str(relax.ShapeExpr([n, 4])) == "R.shape([n, 4])",
     "relax.Tuple": lambda: str(relax.Tuple([relax.Var("x"), relax.Var("y")])) == "(x, y,)",
     "relax.const": lambda: runs(block_builder(lambda bb, x, w: bb.emit(x + relax.const(V))), X + V, X, np.eye(4, dtype="float32")),
+    "relax.TupleGetItem": lambda: runs(block_builder(lambda bb, x, w: bb.emit(relax.TupleGetItem(bb.emit(relax.op.split(x, 2, axis=1)), 1))), X[:, 2:], X,
+                                       np.eye(4, dtype="float32")),
+    "relax.call_tir": lambda: str(relax.call_tir("f", (relax.Var("x"),), R.Tensor((n, 2), "float32"))) ==
+    'R.call_tir(cls.f, (x,), out_sinfo=R.Tensor((n, 2), dtype="float32"))',
+    "relax.call_dps_packed": lambda: str(relax.call_dps_packed("f", relax.Var("x"), [relax.TensorStructInfo((1,), "int8")] * 2)).count("R.Tensor") == 2,
+    "relax.analysis.well_formed": lambda: relax.analysis.well_formed(Net) and not relax.analysis.well_formed(
+        tvm.parse(Net.script().replace("R.matmul(x, w)", "R.matmul(x, x)"))),
     "relax.get_pipeline": lambda: raises(ValueError, lambda: relax.get_pipeline("fastest"), "fastest"),
     "relax.get_default_pipeline": lambda: "R.matmul" not in relax.get_default_pipeline("llvm")(Net).script(),
     "relax.op.add": lambda: raises(AttributeError, lambda: relax.op.ad, "add"),
@@ -429,6 +436,9 @@ CHECKS = {
     "dlight.gpu.RMSNorm": lambda: by_rule(dlight.gpu.RMSNorm(), *squares()),
     "dlight.gpu.Transpose": lambda: by_rule(dlight.gpu.Transpose(), *turned()),
     "dlight.gpu.Fallback": lambda: by_rule(dlight.gpu.Fallback(), *elements()),
+    "meta_schedule.space_generator.ScheduleFn": lambda: raises(TypeError, lambda: meta_schedule.space_generator.ScheduleFn(lambda sch: None), "name"),
+    "contrib.utils.tempdir": lambda: tvm.contrib.utils.tempdir().relpath("x").endswith("/x"),
+    "contrib.utils.TempDirectory": lambda: tvm.contrib.utils.TempDirectory().listdir() == [],
     "script.from_source": lambda: isinstance(tvm.script.from_source(MATMUL), tvm.PrimFunc),
     "script.ir_module": lambda: isinstance(Net, tvm.IRModule),
 }

@@ -19,8 +19,8 @@ def _bindings(text):
         if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
             continue
         name, value = node.targets[0] if isinstance(node, ast.Assign) else node.target, node.value
-        if not isinstance(name, ast.Name) or ast.unparse(value) in ("T.int64()", "Module"):
-            continue
+        if not isinstance(name, ast.Name) or ast.unparse(value) == "T.int64()" or isinstance(value, ast.Name) and value.id not in known:
+            continue  # an extent, and cls = Module
         reads = list(dict.fromkeys(n.id for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in known))
         what = ast.unparse(value.func) if isinstance(value, ast.Call) else ast.unparse(value)
         if what.startswith("R.call_") and value.args:
@@ -30,10 +30,15 @@ def _bindings(text):
     return out
 
 
-def html_of(text):
-    """The picture, or, of a large graph, a table; "": there is no graph."""
+def html_of(mod):
+    """The picture of a module's graph, or, of a large one, a table; "": there is no graph."""
+    from ._errors import TVMError
     from ._render import table_html
-    rows = _bindings(text)
+    from .relax.transform import with_types
+    try:
+        rows = _bindings(with_types(mod).script())
+    except TVMError:  # an operator that refuses what it gets
+        rows = _bindings(mod.script())
     if len(rows) > _MOST:
         return table_html(("value", "is", "of", "type"), [(n, w, ", ".join(r), t or "") for n, w, r, t in rows])
     return _svg(rows) if rows else ""

@@ -199,7 +199,7 @@ class Model:
         from ._render import table_html
         rows = [(kind, p.name, list(p.shape), p.dtype) for kind, ps in (("input", self.inputs), ("weight", self.weights), ("output", self.outputs))
                 for p in ps]
-        return html_of(IRModule._of(self._module).script()) + table_html(("", "name", "shape", "type"), rows)
+        return html_of(IRModule._of(self._module)) + table_html(("", "name", "shape", "type"), rows)
 
     def __repr__(self):
         return "<Model (%s) -> (%s)>" % tuple(", ".join(map(repr, ps)) for ps in (self.inputs, self.outputs))

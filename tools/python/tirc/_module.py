@@ -70,8 +70,7 @@ class IRModule(Shown):
     def _repr_html_(self):
         """Its graph, if it has one, and the program."""
         from ._graph import html_of
-        text = self.script()
-        picture = html_of(text) if "@R.function" in text else ""
+        picture = html_of(self) if "@R.function" in self.script() else ""
         return picture + Shown._repr_html_(self)
 
     @property

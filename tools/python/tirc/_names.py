@@ -2,8 +2,13 @@
 evaluates though nothing needs their values, and T.int64(4), T.max(a, b) in schedules."""
 
 import functools
+import itertools
+import re
 
 from . import _lib, _values
+
+
+_fresh = ("%s%s" % (letter, "_%d" % i if i else "") for i in itertools.count() for letter in "nmk")
 
 
 class Name:
@@ -14,6 +19,9 @@ class Name:
         self._name, self._space = name, space
 
     def __call__(self, *args, **keywords):
+        if not args and not keywords and self._space == "T" and re.fullmatch(r"u?int\d+", self._name):
+            from .te import var
+            return var(next(_fresh), self._name)  # n = T.int64(), outside of a program
         for x in args if self._space != "R" else ():
             if isinstance(x, _values.ExprRV):
                 return _of_schedule(x._owner, self._name, args, keywords)

@@ -45,16 +45,19 @@ topi.nn: dense matmul=the_product batch_matmul=the_product_of_stacks conv2d=a_co
 topi.nn: pad=zeros_around pool2d=the_greatest_or_mean_of_windows global_pool=the_same_of_all adaptive_pool=into_a_size relu=as_every_operator_R.nn leaky_relu=smaller_below_zero
 topi.nn: flatten bias_add=a_number_a_channel layer_norm=as_R.nn.layer_norm rms_norm=as_R.nn.rms_norm scale_shift_nchw=a_factor_and_a_number_a_channel softmax=as_R.nn.softmax
 topi.utils: get_const_int get_const_tuple
-relax: build VirtualMachine Executable BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr=extents_as_a_value Tuple=several_values const get_pipeline get_default_pipeline=the_same_for_a_target
+relax: build VirtualMachine=runs_what_relax.build_made Executable BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr=extents_as_a_value Tuple=several_values TupleGetItem=one_of_them const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
 relax.op: add=as_every_operator_of_graphs nn=those_of_networks
+relax.analysis: well_formed
 relax.transform: LegalizeOps=as_every_pass_of_`tirc_explain_passes` phases
 relax.frontend: detach_params
 relax.frontend.onnx: from_onnx
 meta_schedule: tune_tir compile_tir Database JSONDatabase
 meta_schedule.tir_integration: tune_tir compile_tir
+meta_schedule.space_generator: ScheduleFn
 meta_schedule.testing.te_workload: matmul=tensors_of_a_product matmul_relu=with_what_follows batch_matmul_nkkm=of_stacks transpose_batch_matmul=of_an_attention conv1d_nlc=a_convolution conv2d_nhwc=a_convolution conv2d_nchw=a_convolution depthwise_conv2d_nhwc=a_channel_at_a_time softmax_mn=shares_of_rows norm_bmn=lengths_of_matrices
 dlight: ApplyDefaultSchedule ScheduleRule
 dlight.gpu: Matmul LowBatchGEMV GEMV Reduction GeneralReduction RMSNorm Transpose Fallback
+contrib.utils: tempdir TempDirectory
 script: from_source ir_module=a_decorator_of_classes
 """
 

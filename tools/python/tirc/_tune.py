@@ -86,7 +86,7 @@ def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, 
     return tune_all([as_module(mod, "main")], target, threads, trials, seconds, seed, rules, database, told, device)[0]
 
 
-def tune_all(modules, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None, device=None):
+def tune_all(modules, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None, device=None, ranking=None):
     """The same of several at once: the trials, so many for each on the average, go to those that are expected to gain most."""
     if trials < 1:
         raise ValueError("trials is a number from 1, not %r" % (trials,))
@@ -110,7 +110,7 @@ def tune_all(modules, target=None, threads=0, trials=64, seconds=0, seed=0, rule
     n = len(modules)
     tasks = (Task * n)(*[Task(m._module._as_parameter_, b"main", 1) for m in modules])
     options = Options(gpu_of(target) or cpu_of(target), os.fsencode(rules) if rules else None, threads, trials, seconds, seed, 0,
-                      None if database is False else os.fsencode(database or ""), None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS(),
+                      None if database is False else os.fsencode(database or ""), ranking.encode() if ranking else None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS(),
                       device.encode() if device else None)
     results = POINTER(Result)()
     try:

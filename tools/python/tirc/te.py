@@ -96,6 +96,13 @@ def compute(shape, fcompute, name="compute"):
     return _call("compute", shape, fcompute, name=name, axis_names=_axis_names(fcompute, len(shape)))
 
 
+def reduce_axis(dom, name="rv"):
+    """What a sum runs over: reduce_axis((0, 64), name="k")."""
+    made = _call("reduce_axis", dom, name=name)
+    made._is_axis = True
+    return made
+
+
 def comm_reducer(fcombine, fidentity, name="reduce"):
     """A reduction of one's own: called with an expression, or a tuple of such, and the axis."""
     def reducer(expr, axis):
@@ -134,6 +141,28 @@ def extern_primfunc(input_tensors, primfunc):
     return owner.method(_script("te"), "extern_primfunc", (list(input_tensors), Deferred(name)), {})
 
 
+def _of_axis_or_two(name, of_two):
+    def reduce(expr, axis, **keywords):
+        if isinstance(axis, (int, float)) or isinstance(axis, ExprRV) and not getattr(axis, "_is_axis", False):
+            return of_two(expr, axis)  # te.max(x, 0)
+        return _call(name, expr, axis, **keywords)
+
+    reduce.__name__ = reduce.__qualname__ = name
+    reduce.__doc__ = "The %s over axes: te.%s(A[i, k], axis=k); or of two numbers." % (
+        {"sum": "sum", "max": "greatest", "min": "least"}[name], name)
+    return reduce
+
+
+def _named(name):
+    from ._names import find
+    return find("tirc.te", name)
+
+
+sum = _of_axis_or_two("sum", lambda a, b: a + b)
+max = _of_axis_or_two("max", lambda a, b: _named("max")(a, b))
+min = _of_axis_or_two("min", lambda a, b: _named("min")(a, b))
+
+
 def __getattr__(name):
     """te.sum, te.reduce_axis, te.exp ...: as scripts have them."""
     if name.startswith("__"):
@@ -146,4 +175,5 @@ def __getattr__(name):
     return lambda *args, **keywords: _call(name, *args, **keywords)
 
 
-__all__ = ["ExprRV", "Tensor", "comm_reducer", "compute", "create_prim_func", "extern_primfunc", "placeholder"]
+__all__ = ["ExprRV", "Tensor", "comm_reducer", "compute", "create_prim_func", "extern_primfunc", "indexdiv", "indexmod", "max", "min",
+           "placeholder", "reduce_axis", "sum"]

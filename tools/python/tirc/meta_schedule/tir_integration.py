@@ -1,10 +1,14 @@
 """tirc.meta_schedule.tir_integration: tuning programs."""
 
+import os
+import tempfile
+
 from .._errors import TVMError
 from .._module import IRModule
 from .._runtime import gpu_of
 from .._tune import tune_all
 from .database import Database, _threads
+from .space_generator import ScheduleFn
 
 
 def _alone(mod):
@@ -19,13 +23,16 @@ def tune_tir(mod, target, work_dir="./tune", max_trials_global=64, *, max_trials
              num_tuning_cores=None, seed=None, module_equality="structural", special_space=None, post_optimization=False):
     """Searches for schedules of the functions of a module, and gives the database. max_trials_global: of all functions
     together; they go in rounds of num_trials_per_iter for each function: to those that are expected to gain most, or, with
-    task_scheduler="round-robin", as many to each. What chooses candidates is the library's: builder, runner, cost_model, space
-    and the like are not taken."""
-    given = dict(builder=builder, runner=runner, cost_model=cost_model, measure_callbacks=measure_callbacks, space=space,
-                 strategy=strategy, special_space=special_space, num_tuning_cores=num_tuning_cores)
+    task_scheduler="round-robin", as many to each. space: a space_generator.ScheduleFn; strategy: "evolutionary", or "replay-trace", which
+    draws each candidate anew. Builder, runner and cost_model are the library's, and not taken."""
+    given = dict(builder=builder, runner=runner, cost_model=cost_model, measure_callbacks=measure_callbacks,
+                 special_space=special_space, num_tuning_cores=num_tuning_cores)
     for name, value in given.items():
         if value is not None:
             raise TVMError("tune_tir of tirc takes no %s" % name, code="argument", hint="tirc.tune(mod, rules=FILE.sch) takes a space that a script is")
+    if space not in (None, "post-order-apply") and not isinstance(space, ScheduleFn) or strategy not in (None, "evolutionary", "replay-trace"):
+        raise TVMError("a space is a space_generator.ScheduleFn, and a strategy \"evolutionary\" or \"replay-trace\"", code="argument",
+                       hint="tirc.tune(mod, rules=FILE.sch) takes a space that a script is")
     if post_optimization or module_equality != "structural" or task_scheduler not in ("gradient", "round-robin"):
         raise TVMError("tune_tir of tirc has no post_optimization, compares programs by their structure, and its task_scheduler is "
                        "gradient or round-robin", code="argument")
@@ -35,11 +42,18 @@ def tune_tir(mod, target, work_dir="./tune", max_trials_global=64, *, max_trials
     each = min(max_trials_per_task or max_trials_global, max(1, max_trials_global // max(len(parts), 1)))
     done, seed, gpu = 0, seed or 0, gpu_of(target)
     device = None if gpu is None else "opencl" if gpu.startswith(b"opencl") else "cuda"
-    while done < each and parts:
-        trials = min(num_trials_per_iter, each - done)
-        for group in [parts] if task_scheduler == "gradient" else [[part] for part in parts]:
-            tune_all(group, target, threads=_threads(target), trials=trials, seed=seed, database=database.path, device=device)
-        done, seed = done + trials, seed + 1
+    ranking = "random" if strategy == "replay-trace" else None
+    with tempfile.TemporaryDirectory() as folder:
+        rules = os.path.join(folder, "space.sch") if isinstance(space, ScheduleFn) else None
+        if rules:
+            with open(rules, "w") as f:
+                f.write(space.script())
+        while done < each and parts:
+            trials = min(num_trials_per_iter, each - done)
+            for group in [parts] if task_scheduler == "gradient" else [[part] for part in parts]:
+                tune_all(group, target, threads=_threads(target), trials=trials, seed=seed, rules=rules, database=database.path, device=device,
+                         ranking=ranking)
+            done, seed = done + trials, seed + 1
     return database
 
 

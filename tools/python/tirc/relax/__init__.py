@@ -7,9 +7,9 @@ from .._errors import TVMError
 from .._load import Loaded
 from .._module import IRModule
 from .._runtime import Tensor, compile, timed
-from . import frontend, op, transform
-from .block_builder import BlockBuilder
-from .expr import DataflowVar, Expr, ShapeExpr, TensorStructInfo, Tuple, Var, const
+from . import analysis, frontend, op, transform
+from .block_builder import BlockBuilder, call_dps_packed, call_tir
+from .expr import DataflowVar, Expr, ShapeExpr, TensorStructInfo, Tuple, TupleGetItem, Var, const
 
 
 class Executable:
@@ -198,5 +198,6 @@ def __getattr__(name):
     return _doors.missing("tirc.relax", name)
 
 
-__all__ = ["BlockBuilder", "DataflowVar", "Executable", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "Var", "VirtualMachine", "build", "const",
+__all__ = ["BlockBuilder", "DataflowVar", "Executable", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "VirtualMachine", "analysis", "build",
+           "call_dps_packed", "call_tir", "const",
            "frontend", "get_default_pipeline", "get_pipeline", "op", "transform"]

@@ -18,7 +18,28 @@ from .. import te
 from .._module import GlobalVar, PrimFunc, parse
 from .._values import ExprRV
 from .transform import with_types
-from .expr import DataflowVar, Expr, TensorStructInfo, Var, info_of, text_of
+from .expr import DataflowVar, Expr, TensorStructInfo, Var, info_of, known, text_of
+
+
+class Call(Expr):
+    """A call that says its type, info: None of several results."""
+
+    def __init__(self, function, args, out_sinfo, variables):
+        infos = [info_of(i, variables) for i in (out_sinfo if isinstance(out_sinfo, (list, tuple)) else [out_sinfo])]
+        types = ", ".join(map(str, infos))
+        operands = text_of(tuple(args) if isinstance(args, (list, tuple)) else (args,))
+        Expr.__init__(self, "%s, %s, out_sinfo=%s)" % (function, operands, types if len(infos) == 1 else "[%s]" % types))
+        self.__dict__["info"] = infos[0] if len(infos) == 1 else None
+
+
+def call_tir(gvar, args, out_sinfo):
+    """R.call_tir of a function of the module."""
+    return Call("R.call_tir(cls.%s" % gvar, args, out_sinfo, {})
+
+
+def call_dps_packed(func, args, out_sinfo):
+    """R.call_dps_packed: a function of a shared object."""
+    return Call('R.call_dps_packed("%s"' % func, args, out_sinfo, {})
 
 
 class _Function:
@@ -27,10 +48,12 @@ class _Function:
     def __init__(self, name, params, attrs):
         self.name, self.params, self.attrs = name, list(params), dict(attrs or {})
         self.lines, self.outputs, self.returned, self.in_dataflow = [], [], None, False
+        self.taken = []  # what was used, of a function whose parameters come at its end
 
     def text(self, symbols, returned=None):
         """Its lines, to the end or up to a value."""
-        head = ["@R.function", "def %s(%s):" % (self.name, ", ".join("%s: %s" % (p, _annotation(p)) for p in self.params))]
+        params = self.params or self.taken
+        head = ["@R.function", "def %s(%s):" % (self.name, ", ".join("%s: %s" % (p, _annotation(p)) for p in params))]
         body = ["%s = T.int64()" % n for n in sorted(symbols - self._told())]
         if self.attrs:
             body.append("R.func_attr(%s)" % text_of(self.attrs))
@@ -43,7 +66,7 @@ class _Function:
 
     def _told(self):
         """Extents that are strings in the annotations."""
-        return {str(e) for p in self.params for e in p.struct_info.shape if not isinstance(e, int)}
+        return {str(e) for p in self.params or self.taken for e in p.struct_info.shape if not isinstance(e, int)}
 
 
 def _annotation(p):
@@ -133,16 +156,30 @@ class BlockBuilder:
     def emit(self, expr, name_hint=""):
         """A value that is computed; its Var."""
         f = self._writing()
+        text = text_of(expr)
+        self._take(f, text)
         name = self._value(name_hint or ("lv" if f.in_dataflow else "gv"))
-        f.lines.append((1 if f.in_dataflow else 0, "%s = %s" % (name, text_of(expr))))
-        return (DataflowVar if f.in_dataflow else Var)(name, _builder=self)
+        f.lines.append((1 if f.in_dataflow else 0, "%s = %s" % (name, text)))
+        made = (DataflowVar if f.in_dataflow else Var)(name, _builder=self)
+        made.__dict__["_info"] = getattr(expr, "info", None) if isinstance(expr, Call) else None
+        return made
+
+    def _take(self, f, text):
+        """Notes the parameters that a line reads, where they were not given."""
+        if f.params:
+            return
+        for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text)):
+            if name not in self._values and name in known and known[name] not in f.taken:
+                f.taken.append(known[name])
+                self._values.add(name)
 
     def emit_output(self, expr, name_hint=""):
         """The same, of a dataflow block's results."""
         f = self._writing()
         if not f.in_dataflow:
             raise ValueError("emit_output belongs into `with bb.dataflow():`")
-        out = self.emit(expr, name_hint or "gv")
+        is_emitted = isinstance(expr, DataflowVar) and not name_hint  # it leaves the block as it is
+        out = expr if is_emitted else self.emit(expr, name_hint or "gv")
         f.outputs.append(str(out))
         return Var(str(out), _builder=self)
 
@@ -153,6 +190,8 @@ class BlockBuilder:
             raise ValueError("the function %s returns twice" % f.name)
         if params is not None and not f.params:
             f.params = list(params)
+        if not f.params:
+            f.params = f.taken
         f.returned = text_of(output)
 
     def match_cast(self, value, struct_info, name_hint=""):
@@ -190,6 +229,7 @@ class BlockBuilder:
                 return x
             var = x if isinstance(x, Var) else self.emit(x)
             if str(var) not in places:
+                self._take(self._writing(), str(var))
                 places.append(str(var))
                 inputs.append(te.placeholder(var.struct_info.shape, var.struct_info.dtype, name=str(var)))
             return inputs[places.index(str(var))]
@@ -198,17 +238,14 @@ class BlockBuilder:
         outputs = list(made) if isinstance(made, (list, tuple)) else [made]
         name = primfunc_name_hint or getattr(func, "__name__", "te_func")
         var = self.add_func(te.create_prim_func(inputs + outputs), name if name.isidentifier() else "te_func")
-        types = [str(TensorStructInfo(t.shape, t.dtype)) for t in outputs]
-        of = types[0] if len(types) == 1 else "[%s]" % ", ".join(types)
-        return Expr("R.call_tir(cls.%s, %s, out_sinfo=%s)" % (var, "(%s)" % "".join(p + ", " for p in places).rstrip(" ") if places else "R.tuple()", of))
+        types = [TensorStructInfo(t.shape, t.dtype) for t in outputs]
+        return Call("R.call_tir(cls.%s" % var, [Expr(p) for p in places], types if len(types) > 1 else types[0], self._variables)
 
     def emit_te(self, func, *args, **keywords):
         return self.emit(self.call_te(func, *args, **keywords))
 
     def call_tir(self, var, args, out_sinfo):
-        infos = out_sinfo if isinstance(out_sinfo, (list, tuple)) else [out_sinfo]
-        types = [str(info_of(i, self._variables)) for i in infos]
-        return Expr("R.call_tir(cls.%s, %s, out_sinfo=%s)" % (var, text_of(tuple(args)), types[0] if len(types) == 1 else "[%s]" % ", ".join(types)))
+        return call_tir(var, args, out_sinfo)
 
     # --- the module -----------------------------------------------------------------------------
 

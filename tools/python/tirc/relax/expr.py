@@ -1,6 +1,7 @@
 """tirc.relax.expr: values of graphs that are being written, as text of the language: Var("x", TensorStructInfo((n, 4), "float32"))."""
 
 import re
+import weakref
 
 from .._expand import Piece, literal
 from .._values import Deferred, ExprRV
@@ -119,6 +120,11 @@ def _operand(value):
     return text_of(const(value, "float32" if isinstance(value, float) else "int32"))
 
 
+def TupleGetItem(tuple_value, index):
+    return Expr("%s[%d]" % (text_of(tuple_value), index))
+
+
+known = weakref.WeakValueDictionary()  # the last Var of each name that nobody emitted
 Expr._made = Expr  # what an operator makes of a Var is none
 
 
@@ -129,6 +135,8 @@ class Var(Expr):
         if not str(name_hint).isidentifier():
             raise ValueError("the name of a value is an identifier, not %r" % (name_hint,))
         Deferred.__init__(self, str(name_hint))
+        if _builder is None:
+            known[str(name_hint)] = self
         self.__dict__.update(name_hint=str(name_hint), _builder=_builder, _info=None if struct_info is None else info_of(struct_info, {}))
 
     @property
@@ -180,4 +188,4 @@ def ShapeExpr(values):
     return Expr("R.shape([%s])" % ", ".join(map(text_of, values)))
 
 
-__all__ = ["DataflowVar", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "Var", "const"]
+__all__ = ["DataflowVar", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "const"]

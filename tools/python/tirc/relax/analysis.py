@@ -1,0 +1,23 @@
+"""tirc.relax.analysis: questions about modules with graphs."""
+
+from .. import _doors
+from .._errors import TVMError
+from .transform import with_types
+
+
+def well_formed(obj, check_struct_info=True):
+    """Whether the operators of a module's graphs take what they are given."""
+    if not check_struct_info:
+        raise ValueError("types are looked at in any case")
+    try:
+        with_types(obj)
+    except TVMError:
+        return False
+    return True
+
+
+def __getattr__(name):
+    return _doors.missing("tirc.relax.analysis", name)
+
+
+__all__ = ["well_formed"]
