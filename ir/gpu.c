@@ -9,6 +9,8 @@ ThreadAxis tirc_gpu_axis(const char *thread) {
   if (!thread) return AXIS_NONE;
   for (int i = 0; i < GPU_AXES; i++)
     if (!strcmp(thread, tirc_gpu_axes[i])) return (ThreadAxis)i;
+  if (!strncmp(thread, "pe.", 3) && thread[3] >= 'x' && thread[3] <= 'z' && !thread[4])
+    return (ThreadAxis)((int)AXIS_PE_X + thread[3] - 'x');
   return !strncmp(thread, "vthread", 7) ? AXIS_VIRTUAL
          : !strcmp(thread, "cthread")   ? AXIS_COPROCESSOR
                                         : AXIS_UNKNOWN;

@@ -33,6 +33,9 @@ typedef enum ThreadAxis {
   AXIS_THREAD_X = GPU_BLOCK_AXES,
   AXIS_VIRTUAL = GPU_AXES, /* vthread, vthread.x ...: each thread runs all of them */
   AXIS_COPROCESSOR,        /* cthread */
+  AXIS_PE_X,               /* pe.x, .y, .z of an array of processing elements */
+  AXIS_PE_Y,
+  AXIS_PE_Z,
   AXIS_UNKNOWN,
   AXIS_NONE /* it is bound to nothing */
 } ThreadAxis;
@@ -41,6 +44,11 @@ ThreadAxis tirc_gpu_axis(const char *thread); /* or NULL */
 static inline bool tirc_is_block_axis(ThreadAxis a) { return (int)a < GPU_BLOCK_AXES; }
 static inline bool tirc_is_thread_axis(ThreadAxis a) {
   return (int)a >= GPU_BLOCK_AXES && (int)a < GPU_AXES;
+}
+enum { PE_AXES = 3 };
+/* Which axis of an array of processing elements it is, from 0; -1: none. */
+static inline int tirc_pe_axis(ThreadAxis a) {
+  return a >= AXIS_PE_X && a <= AXIS_PE_Z ? (int)a - (int)AXIS_PE_X : -1;
 }
 /* How many blocks or threads a launch may have along one; INT64_MAX: as many as it likes. */
 int64_t tirc_gpu_most_along(GpuKind kind, int axis);

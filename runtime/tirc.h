@@ -23,6 +23,7 @@
  *     tirc/array.h     arrays and DLPack tensors
  *     tirc/run.h       running: the interpreter, the emulator, kernels on threads and devices
  *     tirc/check.h     what a function should compute, and what a run does
+ *     tirc/spatial.h   what a program would cost on an array of processing elements
  *     tirc/measure.h   measuring contenders against each other
  *     tirc/tune.h      searching for the best schedule
  *     tirc/model.h     models: graphs, their operators and weights, files of other formats
@@ -66,6 +67,7 @@
 #include "tirc/module.h"
 #include "tirc/run.h"
 #include "tirc/schedule.h"
+#include "tirc/spatial.h"
 #include "tirc/steps.h"
 #include "tirc/tables.h"
 #include "tirc/tune.h"

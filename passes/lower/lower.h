@@ -39,7 +39,8 @@ const Pass *tirc_pass_number(int i);
 /* Whether a loop is bound to blockIdx or threadIdx, or to what is no axis. */
 static inline bool tirc_is_thread_loop(Stmt s) {
   return s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING &&
-         s->u.loop.axis != AXIS_VIRTUAL && s->u.loop.axis != AXIS_COPROCESSOR;
+         s->u.loop.axis != AXIS_VIRTUAL && s->u.loop.axis != AXIS_COPROCESSOR &&
+         tirc_pe_axis(s->u.loop.axis) < 0;
 }
 /* Hears of each statement of a vectorized loop that has no vector form: so many lanes of it run one
  * after the other. A statement may be told of several times. */

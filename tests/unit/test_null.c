@@ -386,6 +386,13 @@ static void runs(void **state) {
   REFUSED(tirc_module_observe(m, NULL, 1, NULL, 0, &observer, NULL, E));
   REFUSED(tirc_module_observe(m, NULL, 1, given, 0, NULL, NULL, E));
   OK(tirc_module_observe(m, NULL, 1, given, 0, &observer, NULL, E));
+  char *json = NULL;
+  REFUSED(tirc_module_spatial_cost(NULL, NULL, "{}", NULL, &json, E));
+  REFUSED(tirc_module_spatial_cost(m, NULL, NULL, NULL, &json, E));
+  REFUSED(tirc_module_spatial_cost(m, NULL, "{}", NULL, NULL, E));
+  REFUSED(tirc_spatial_log_cost(NULL, 1, NULL, "{}", NULL, NULL, &json, E));
+  REFUSED(tirc_spatial_log_cost("", 0, NULL, NULL, NULL, NULL, &json, E));
+  REFUSED(tirc_spatial_log_cost("", 0, NULL, "{}", NULL, NULL, NULL, E));
   REFUSED(tirc_executor_new(-1, &(tirc_executor *){NULL}, E));
   REFUSED(tirc_executor_new(1, NULL, E));
   assert_int_equal(tirc_executor_threads(NULL), 0);

@@ -49,6 +49,14 @@ typedef struct TuneOptions {
   bool show_space, show_tasks;
 } TuneOptions;
 
+typedef struct CostOptions {
+  Making make;
+  List array;
+  const char *block, *dataflow, *bits, *plot;
+  int64_t limit;
+  bool as_json, allow_cycles, formulas, fill, lines, csv;
+} CostOptions;
+
 /* What `tirc run` does; `tirc repl` runs a module likewise: m with the options' arrays, and sums up
  * the results; --check compares with what the interpreter makes of `plain`. */
 int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module *m);

@@ -57,4 +57,8 @@ bool is_plain_text(const char *text); /* without quotes, backslashes and control
 bool plot_panel(const Chart *c, const char *kind, const char *kernel, int threads,
                 const char *path);
 
+/* One bar for each name; `what`: their unit. DONE or BAD. */
+int plot_bars(const char *path, const char *what, int n, const char *const *names,
+              const double *values);
+
 #endif

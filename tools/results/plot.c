@@ -498,6 +498,28 @@ bool plot_panel(const Chart *c, const char *kind, const char *kernel, int thread
   return end_drawing(&d);
 }
 
+int plot_bars(const char *path, const char *what, int n, const char *const *names,
+              const double *values) {
+  enum { BAR = 60, EDGE = 200, HEIGHT = 440 };
+  const Chart none = {0};
+  for (int i = 0; i < n; i++)
+    if (!is_plain_text(names[i]))
+      return complain(NULL, "--plot cannot draw names with quotes and backslashes");
+  Drawing d = start_drawing(path);
+  if (d.f) {
+    begin_picture(d.f, &none, format_of(path), d.part, EDGE + BAR * n, HEIGHT);
+    fprintf(d.f, "$d << EOD\n");
+    for (int i = 0; i < n; i++) fprintf(d.f, "%d \"%s\" %.17g\n", i, names[i], values[i]);
+    fprintf(d.f,
+            "EOD\nset ylabel \"%s\"\nset yrange [0:*]\nset xrange [-0.6:%d.6]\n"
+            "set xtics rotate by -30\nset boxwidth 0.7\nset grid y\n"
+            "plot $d using 1:3:xtic(2) with boxes lc rgb '%s' fs solid 0.8 noborder notitle\n",
+            what, n - 1, colours[0]);
+  }
+  if (end_drawing(&d)) return DONE;
+  return complain(NULL, "gnuplot could not write '%s'", path);
+}
+
 bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null") == 0; }
 
 /* Before hours of measuring, not after. */

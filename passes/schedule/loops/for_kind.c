@@ -5,7 +5,8 @@
  *
  * and so with vectorize, unroll and bind (T.thread_binding). Except for unroll, which keeps the
  * order, the loop must have compact dataflow below it, affine bindings, and reach spatial iterators
- * only; a loop bound to threadIdx may reach reduction iterators too (a cross-thread reduction).
+ * only; a loop bound to threadIdx may reach reduction iterators too (a cross-thread reduction), and
+ * so may one bound to pe.x, .y or .z: elements of an array hand their sums on.
  * What is harmless but hardly meant is warned of: a vectorized loop in another, such a reduction,
  * two extents of one thread axis in a kernel. */
 #include "ir/tree/print.h"
@@ -74,7 +75,8 @@ static bool check_block(Visitor *v, Stmt stmt) {
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_any(b->iter_values[i], &k->moved)) continue;
     bool cross_thread = b->iters[i].kind == ITER_REDUCE && tirc_is_thread_axis(k->axis);
-    if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
+    bool cross_pe = b->iters[i].kind == ITER_REDUCE && tirc_pe_axis(k->axis) >= 0;
+    if (b->iters[i].kind != ITER_SPATIAL && !cross_thread && !cross_pe) wrong_iter(k, stmt, i);
     if (cross_thread && !k->s->gpu)
       tirc_sched_warn(k->s,
                       "loop %s is a reduction of block %s: its threads add to the same elements, "

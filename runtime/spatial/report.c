@@ -1,0 +1,242 @@
+/* What was counted, as a dict: the names are those of the published counts. */
+#include "spatial.h"
+
+#include <math.h>
+
+enum { USUAL_ENUMERATE = 4000000, USUAL_MOST = 200000000 };
+
+typedef struct Report {
+  Tirc *c;
+  const Mapping *m;
+  const ArraySpec *spec;
+  const Counts *k;
+  Value out;
+} Report;
+
+static void put(Tirc *c, Value dict, const char *key, Value v) {
+  tirc_value_append(c, dict, tirc_value_str(key));
+  tirc_value_append(c, dict, v);
+}
+
+static Value dict_of(Tirc *c) { return tirc_value_list(c, VAL_DICT, 0, NULL); }
+
+/* A greatest count that is unknown is left out. */
+static void put_count(Tirc *c, Value dict, const char *key, int64_t v) {
+  if (v >= 0) put(c, dict, key, tirc_value_int(v));
+}
+
+/* To so many digits behind the point. */
+static double rounded(long double x, int digits) {
+  long double unit = 1;
+  for (int i = 0; i < digits; i++) unit *= 10;
+  return (double)(roundl(x * unit) / unit);
+}
+
+static double ratio(int64_t a, int64_t b) {
+  return b ? rounded((long double)a / (long double)b, 6) : 0;
+}
+
+/* --- tensors ---------------------------------------------------------------------------------- */
+
+static Value tensor_report(Report *r, const TensorCount *x) {
+  Tirc *c = r->c;
+  const Value out = dict_of(c);
+  put(c, out, "total", tirc_value_int(x->total));
+  put(c, out, "unique", tirc_value_int(x->unique));
+  put(c, out, "own_only", tirc_value_int(x->own_only));
+  put(c, out, "spatial", tirc_value_int(x->spatial));
+  put(c, out, "distinct", tirc_value_int(x->distinct));
+  put_count(c, out, "peak", x->peak);
+  if (x->unique) put(c, out, "reuse_factor", tirc_value_float(ratio(x->total, x->unique)));
+  put(c, out, "temporal_reuse", tirc_value_float(ratio(x->total - x->own_only, r->k->instances)));
+  put(c, out, "spatial_reuse", tirc_value_float(ratio(x->spatial, r->k->instances)));
+  return out;
+}
+
+static void put_tensors(Report *r) {
+  Tirc *c = r->c;
+  const Value all = dict_of(c);
+  for (int i = 0; i < r->m->n_tensors; i++) {
+    const MapTensor *t = &r->m->tensors[i];
+    put(c, all, tirc_format(c, "%s %s", t->write ? "write" : "read", t->buffer->name),
+        tensor_report(r, &r->k->tensors[i]));
+  }
+  put(c, r->out, "tensors", all);
+}
+
+/* --- what follows from the counts --------------------------------------------------------------- */
+
+typedef struct Moved {
+  int64_t in, out, every; /* items from outside, to outside, and all accesses */
+} Moved;
+
+static Moved moved(const Report *r) {
+  Moved n = {0};
+  for (int i = 0; i < r->m->n_tensors; i++) {
+    *(r->m->tensors[i].write ? &n.out : &n.in) += r->k->tensors[i].unique;
+    n.every += r->k->tensors[i].total;
+  }
+  return n;
+}
+
+int64_t tirc_array_delay(const ArraySpec *spec, int64_t items) {
+  return (int64_t)((__int128)items * spec->item_bits / spec->bandwidth) + spec->latency - 1;
+}
+
+static double energy(const ArraySpec *spec, int64_t instances, Moved n) {
+  const long double outside = (long double)(n.in + n.out);
+  return rounded(spec->mac * (long double)instances +
+                     ((long double)spec->l1_read + spec->l1_write) * (long double)n.every +
+                     ((long double)spec->l2_read + spec->l2_write) * outside,
+                 2);
+}
+
+static void put_bound(Report *r, const char *key, int64_t compute, int64_t in, int64_t out) {
+  const char *binds = compute >= in && compute >= out ? "compute"
+                      : in >= out                     ? "ingress"
+                                                      : "egress";
+  put(r->c, r->out, key, tirc_value_str(binds));
+}
+
+static int64_t largest(int64_t a, int64_t b, int64_t c) {
+  const int64_t most = a > b ? a : b;
+  return most > c ? most : c;
+}
+
+static void put_derived(Report *r) {
+  Tirc *c = r->c;
+  const ArraySpec *spec = r->spec;
+  const Moved n = moved(r);
+  const int64_t compute = r->k->pes_used ? r->k->instances / r->k->pes_used : 0;
+  const int64_t in = tirc_array_delay(spec, n.in), out = tirc_array_delay(spec, n.out);
+  put(c, r->out, "ingress_items", tirc_value_int(n.in));
+  put(c, r->out, "egress_items", tirc_value_int(n.out));
+  put(c, r->out, "compute_delay", tirc_value_int(compute));
+  put(c, r->out, "ingress_delay", tirc_value_int(in));
+  put(c, r->out, "egress_delay", tirc_value_int(out));
+  put(c, r->out, "latency", tirc_value_int(largest(compute, in, out)));
+  put_bound(r, "binds", compute, in, out);
+  put(c, r->out, "l1_reads", tirc_value_int(n.every));
+  put(c, r->out, "l1_writes", tirc_value_int(n.every));
+  put(c, r->out, "l2_reads", tirc_value_int(n.in + n.out));
+  put(c, r->out, "l2_writes", tirc_value_int(n.in + n.out));
+  put(c, r->out, "energy", tirc_value_float(energy(spec, r->k->instances, n)));
+  put_count(c, r->out, "peak_ingress", r->k->peak_ingress);
+  put_count(c, r->out, "peak_egress", r->k->peak_egress);
+  /* Beside the published figures: elements that wait for the slowest, and an array that is filled
+   * and drained fold by fold. */
+  const int64_t filled = r->k->busy + spec->dims[0] * r->k->folds;
+  put(c, r->out, "folds", tirc_value_int(r->k->folds));
+  put(c, r->out, "busy_latency", tirc_value_int(largest(r->k->busy, in, out)));
+  put_bound(r, "busy_binds", r->k->busy, in, out);
+  put(c, r->out, "filled_and_drained", tirc_value_int(filled));
+}
+
+/* --- formulas --------------------------------------------------------------------------------- */
+
+static const char *formula_text(const Report *r, const Formula *f) {
+  Text t = {.c = r->c};
+  if (!f->n) return "0";
+  for (int i = 0; i < f->n; i++) {
+    const Monomial *m = &f->at[i];
+    const int64_t above = m->above < 0 ? -m->above : m->above;
+    const char *sign = m->above < 0 ? (i ? " - " : "-") : i ? " + " : "";
+    tirc_text_add(&t, sign);
+    bool first = above == 1 && m->extents;
+    if (!first) tirc_text_addf(&t, "%lld", (long long)above);
+    for (int k = 0; k < r->m->n_iters; k++) {
+      if (!(m->extents >> k & 1)) continue;
+      tirc_text_addf(&t, "%s%s", first ? "" : "*", r->m->iters[k].name);
+      first = false;
+    }
+    if (m->below != 1) tirc_text_addf(&t, "/%lld", (long long)m->below);
+  }
+  return t.at;
+}
+
+/* Which sizes they are of: "vi = 8*n from 16 on". */
+static const char *validity_text(const Report *r, const Exactly *e) {
+  Text t = {.c = r->c};
+  for (int i = 0; i < r->m->n_iters; i++) {
+    const MapIter *it = &r->m->iters[i];
+    const long long rest = (long long)(it->unit ? it->extent % it->unit : 0);
+    tirc_text_add(&t, i ? ", " : "");
+    if (!e->least[i])
+      tirc_text_addf(&t, "%s = %lld", it->name, (long long)it->extent);
+    else if (it->unit == 1)
+      tirc_text_addf(&t, "%s >= %lld", it->name, (long long)e->least[i]);
+    else
+      tirc_text_addf(&t, "%s %% %lld = %lld, %s >= %lld", it->name, (long long)it->unit, rest,
+                     it->name, (long long)e->least[i]);
+  }
+  return t.at;
+}
+
+static void put_formulas(Report *r, const Exactly *e) {
+  static const char *const names[] = {"instances",  "time_stamps", "pes_used",
+                                      "space_time", "busy",        "folds"};
+  static const char *const parts[] = {"total", "unique", "own_only", "spatial", "distinct"};
+  Tirc *c = r->c;
+  const Value all = dict_of(c);
+  if (!e->formulas) return;
+  for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+    put(c, all, names[i], tirc_value_str(formula_text(r, &e->formulas[i])));
+  for (int t = 0; t < r->m->n_tensors; t++) {
+    const MapTensor *is = &r->m->tensors[t];
+    for (int i = 0; i < STEADY_OF_TENSOR; i++)
+      put(c, all,
+          tirc_format(c, "%s(%s %s)", parts[i], is->write ? "write" : "read", is->buffer->name),
+          tirc_value_str(formula_text(r, &e->formulas[STEADY + t * STEADY_OF_TENSOR + i])));
+  }
+  put(c, r->out, "formulas", all);
+  put(c, r->out, "formulas_hold", tirc_value_str(validity_text(r, e)));
+}
+
+static void put_how(Report *r, const Exactly *e) {
+  Tirc *c = r->c;
+  put(c, r->out, "how",
+      tirc_value_str(e->interpolated
+                         ? tirc_format(c, "interpolated from %d small mappings of %lld instances",
+                                       e->small, (long long)e->work)
+                         : "counted one by one"));
+  put(c, r->out, "links", tirc_value_str(r->spec->links));
+  put(c, r->out, "block", tirc_value_str(r->m->name));
+  if (r->m->others) put(c, r->out, "not_counted", tirc_value_int(r->m->others));
+}
+
+/* --- the door --------------------------------------------------------------------------------- */
+
+static void refuse_cycles(const Report *r, const CostOptions *o) {
+  if (!r->k->unfounded || o->allow_cycles) return;
+  tirc_fail(
+      r->c, r->m->loc, CODE_PE_ARRAY,
+      "links that take no time must not lead in a circle: let them take a step (\"same_time\": "
+      "0), or count what the links say all the same with --allow-cycles",
+      "links at the same stamp lead from an element of the array back to it, and %lld times "
+      "an item goes round there that nobody loads",
+      (long long)r->k->unfounded);
+}
+
+Value tirc_cost_report(Tirc *c, const Func *f, const ArraySpec *spec, const CostOptions *o) {
+  const Mapping *m = tirc_mapping(c, f, o->block);
+  tirc_mapping_fits(m, spec);
+  const HowExactly how = {o->enumerate ? o->enumerate : USUAL_ENUMERATE,
+                          o->most ? o->most : USUAL_MOST, o->formulas};
+  const Exactly e = tirc_count_exactly(c, m, spec, how);
+  const Counts *k = &e.counts;
+  Report r = {c, m, spec, k, dict_of(c)};
+  refuse_cycles(&r, o);
+  put(c, r.out, "instances", tirc_value_int(k->instances));
+  put(c, r.out, "time_stamps", tirc_value_int(k->time_stamps));
+  put(c, r.out, "pes_used", tirc_value_int(k->pes_used));
+  put(c, r.out, "space_time", tirc_value_int(k->space_time));
+  put_count(c, r.out, "active_max", k->active_max);
+  put(c, r.out, "active_avg", tirc_value_float(ratio(k->space_time, k->time_stamps)));
+  put_count(c, r.out, "ties_max", k->ties_max);
+  put(c, r.out, "busy", tirc_value_int(k->busy));
+  put_tensors(&r);
+  put_derived(&r);
+  put_how(&r, &e);
+  put_formulas(&r, &e);
+  return r.out;
+}

@@ -1,0 +1,268 @@
+/* Matrix products on a systolic array of R x C elements, as SCALE-Sim reckons (Samajdar et al.,
+ * ISPASS 2020). The matrix is cut into folds of at most R x C, which run one after the other:
+ *
+ *   rows of the array take S_R, columns S_C, and T steps stream through:
+ *     output stationary   S_R, S_C, T = M, N, K
+ *     weight stationary                 K, N, M
+ *     input stationary                  K, M, N
+ *
+ * The published formula has 2 R + C + T - 2 steps for each fold: R to bring the stationary operand
+ * in (or the results out), R + C - 2 until the last element begins, T for the stream. A fold at the
+ * edge uses R' rows and C' columns and takes R + R' + C' + T - 2: that is what registers do that
+ * are moved step by step, and stands beside it. */
+#include "spatial.h"
+
+#include "ir/nearest.h"
+#include "passes/record/trace.h"
+
+#include <math.h>
+
+typedef struct Flow {
+  int64_t rows, columns, stream; /* S_R, S_C, T */
+} Flow;
+
+static Flow flow_of(Dataflow how, int64_t m, int64_t n, int64_t k) {
+  switch (how) {
+  case WEIGHT_STATIONARY: return (Flow){k, n, m};
+  case INPUT_STATIONARY: return (Flow){k, m, n};
+  default: return (Flow){m, n, k};
+  }
+}
+
+const char *const tirc_dataflow_names[] = {"os", "ws", "is"};
+
+Systolic tirc_systolic(const ArraySpec *spec, Dataflow how, const MatrixProduct *p) {
+  const Flow s = flow_of(how, p->m, p->n, p->k);
+  const int64_t rows = spec->dims[0], columns = spec->dims[1];
+  const int64_t down = (s.rows + rows - 1) / rows, across = (s.columns + columns - 1) / columns;
+  const int64_t folds = down * across, a = p->m * p->k, b = p->k * p->n, c = p->m * p->n;
+  Systolic out = {.rows = s.rows,
+                  .columns = s.columns,
+                  .stream = s.stream,
+                  .folds = {down, across},
+                  .macs = a * p->n,
+                  .formula = (2 * rows + columns + s.stream - 2) * folds,
+                  .stepped = (rows + s.stream - 2) * folds + across * s.rows + down * s.columns};
+  out.reads_a = how == INPUT_STATIONARY ? a : a * across;
+  out.reads_b = how == OUTPUT_STATIONARY ? b * down : how == WEIGHT_STATIONARY ? b : b * across;
+  out.writes = how == OUTPUT_STATIONARY ? c : c * down;
+  out.partial = how == OUTPUT_STATIONARY ? 0 : c * (down - 1);
+  out.efficiency = (double)s.rows * (double)s.columns / ((double)(rows * columns) * (double)folds);
+  return out;
+}
+
+/* --- a log of products ------------------------------------------------------------------------ */
+
+typedef struct Sum {
+  int64_t products, macs, formula, stepped, in, out, partial;
+} Sum;
+
+typedef struct Log {
+  Tirc *c;
+  const char *file;
+  int line;
+  const ArraySpec *spec;
+  Dataflow how;
+  Value products, functions;
+  VEC(const char *) names;
+  VEC(Sum) sums; /* of the function of each name */
+  Sum all;
+  int64_t prepared;
+} Log;
+
+static void put(Tirc *c, Value dict, const char *key, Value v) {
+  tirc_value_append(c, dict, tirc_value_str(key));
+  tirc_value_append(c, dict, v);
+}
+
+static _Noreturn void wrong(const Log *l, const char *hint, const char *what, const char *name) {
+  tirc_fail(l->c, (Loc){l->file, l->line, 1}, CODE_PE_ARRAY, hint, what, name);
+}
+
+static const Value *field(Value object, const char *name) {
+  for (int i = 0; i + 1 < object.u.list->n; i += 2)
+    if (!strcmp(object.u.list->at[i].u.s, name)) return &object.u.list->at[i + 1];
+  return NULL;
+}
+
+static void allow_fields(const Log *l, Value object) {
+  static const char *const names[] = {"call", "phase",  "function",    "block",  "batch",
+                                      "M",    "N",      "K",           "a",      "b",
+                                      "out",  "layout", "convolution", "seconds"};
+  enum { N = sizeof names / sizeof *names };
+  for (int i = 0; i + 1 < object.u.list->n; i += 2) {
+    const char *key = object.u.list->at[i].u.s;
+    int k = 0;
+    while (k < N && strcmp(names[k], key)) k++;
+    if (k == N) {
+      const char *near = tirc_nearest(l->c, key, N, names);
+      wrong(l, near, "a product has no field \"%s\"", key);
+    }
+  }
+}
+
+static int64_t size(const Log *l, Value object, const char *name, int64_t usual) {
+  const Value *v = field(object, name);
+  if (!v && usual) return usual;
+  if (!v) wrong(l, NULL, "the product has no \"%s\"", name);
+  if (v->kind != VAL_INT || v->u.i < 1 || v->u.i > INT32_MAX)
+    wrong(l, "the log of a run has the sizes that it had", "\"%s\" is no whole number from 1 on",
+          name);
+  return v->u.i;
+}
+
+static const char *text(const Log *l, Value object, const char *name, const char *usual) {
+  const Value *v = field(object, name);
+  if (!v) return usual;
+  if (v->kind != VAL_STR) wrong(l, NULL, "\"%s\" is no text", name);
+  return v->u.s;
+}
+
+static double part(double a, double b) { return b > 0 ? round(a / b * 1e6) / 1e6 : 0; }
+
+static void add(Sum *to, const Systolic *s, int64_t batch) {
+  to->products++;
+  to->macs += batch * s->macs;
+  to->formula += batch * s->formula;
+  to->stepped += batch * s->stepped;
+  to->in += batch * (s->reads_a + s->reads_b);
+  to->out += batch * s->writes;
+  to->partial += batch * s->partial;
+}
+
+static void put_sum(const Log *l, Value out, const Sum *s) {
+  Tirc *c = l->c;
+  const ArraySpec *spec = l->spec;
+  const double elements = (double)(spec->dims[0] * spec->dims[1]);
+  const int64_t in = tirc_array_delay(spec, s->in + s->partial);
+  const int64_t back = tirc_array_delay(spec, s->out);
+  const int64_t most = in > back ? in : back;
+  put(c, out, "products", tirc_value_int(s->products));
+  put(c, out, "macs", tirc_value_int(s->macs));
+  put(c, out, "formula_cycles", tirc_value_int(s->formula));
+  put(c, out, "simulated_cycles", tirc_value_int(s->stepped));
+  put(c, out, "utilisation",
+      tirc_value_float(part((double)s->macs, elements * (double)s->stepped)));
+  put(c, out, "reads", tirc_value_int(s->in));
+  put(c, out, "writes", tirc_value_int(s->out));
+  put(c, out, "reads_of_partial_C", tirc_value_int(s->partial));
+  put(c, out, "ingress_delay", tirc_value_int(in));
+  put(c, out, "egress_delay", tirc_value_int(back));
+  put(c, out, "latency", tirc_value_int(s->stepped > most ? s->stepped : most));
+  put(c, out, "binds",
+      tirc_value_str(s->stepped >= most ? "compute"
+                     : in >= back       ? "ingress"
+                                        : "egress"));
+  put(c, out, "energy",
+      tirc_value_float(round(((double)s->macs * spec->mac +
+                              (double)(s->in + s->partial) * (spec->l2_read + spec->l1_write) +
+                              (double)s->out * (spec->l2_write + spec->l1_read)) *
+                             100) /
+                       100));
+}
+
+static void put_product(const Log *l, Value out, const Systolic *s, const MatrixProduct *p) {
+  Tirc *c = l->c;
+  const double elements = (double)(l->spec->dims[0] * l->spec->dims[1]);
+  const bool os = l->how == OUTPUT_STATIONARY;
+  const int64_t folds = s->folds[0] * s->folds[1], rows = l->spec->dims[0];
+  const int64_t columns = l->spec->dims[1];
+  const int64_t v2 = os ? (rows + columns + s->stream - 2) * folds : s->formula;
+  const Value both[] = {tirc_value_int(s->folds[0]), tirc_value_int(s->folds[1])};
+  put(c, out, "M", tirc_value_int(p->m));
+  put(c, out, "N", tirc_value_int(p->n));
+  put(c, out, "K", tirc_value_int(p->k));
+  put(c, out, "batch", tirc_value_int(p->batch));
+  put(c, out, "S_R", tirc_value_int(s->rows));
+  put(c, out, "S_C", tirc_value_int(s->columns));
+  put(c, out, "T", tirc_value_int(s->stream));
+  put(c, out, "folds", tirc_value_list(c, VAL_LIST, 2, both));
+  put(c, out, "macs", tirc_value_int(s->macs));
+  put(c, out, "formula_cycles", tirc_value_int(s->formula));
+  put(c, out, "simulated_cycles", tirc_value_int(s->stepped));
+  put(c, out, "v2_trace_lines", tirc_value_int(v2));
+  put(c, out, "v2_prints_cycles", tirc_value_int(v2 - 1));
+  put(c, out, "v2_prints_writes", tirc_value_int(s->writes + (os ? (rows + columns) * folds : 0)));
+  put(c, out, "utilisation",
+      tirc_value_float(part((double)s->macs, elements * (double)s->stepped)));
+  put(c, out, "formula_utilisation",
+      tirc_value_float(part((double)s->macs, elements * (double)s->formula)));
+  put(c, out, "mapping_efficiency", tirc_value_float(part(s->efficiency, 1)));
+  put(c, out, "reads_A", tirc_value_int(s->reads_a));
+  put(c, out, "reads_B", tirc_value_int(s->reads_b));
+  put(c, out, "writes_C", tirc_value_int(s->writes));
+  put(c, out, "reads_of_partial_C", tirc_value_int(s->partial));
+}
+
+static Sum *sum_of(Log *l, const char *function) {
+  for (int i = 0; i < l->names.n; i++)
+    if (!strcmp(l->names.at[i], function)) return &l->sums.at[i];
+  vec_push(l->c, l->names, function);
+  vec_push(l->c, l->sums, ((Sum){0}));
+  return &l->sums.at[l->sums.n - 1];
+}
+
+static void read_line(Log *l, const char *at, size_t n) {
+  Tirc *c = l->c;
+  const Value v = tirc_value_of_json(c, tirc_strndup(c, at, n));
+  if (v.kind != VAL_DICT)
+    wrong(l, "tirc run MODEL --log-matmuls FILE writes such a log", "the line is no %s in JSON",
+          "object");
+  allow_fields(l, v);
+  const MatrixProduct p = {size(l, v, "batch", 1), size(l, v, "M", 0), size(l, v, "N", 0),
+                           size(l, v, "K", 0)};
+  if ((double)p.batch * (double)p.m * (double)p.n * (double)p.k > 1e17)
+    wrong(l, NULL, "the product has more %s than are counted", "operations");
+  const char *function = text(l, v, "function", ""), *phase = text(l, v, "phase", "run");
+  if (!strcmp(phase, "prepare")) { /* of weights alone, once before any run */
+    l->prepared++;
+    return;
+  }
+  const Systolic s = tirc_systolic(l->spec, l->how, &p);
+  const Value out = tirc_value_list(c, VAL_DICT, 0, NULL);
+  put(c, out, "line", tirc_value_int(l->line));
+  put(c, out, "function", tirc_value_str(function));
+  put_product(l, out, &s, &p);
+  tirc_value_append(c, l->products, out);
+  add(sum_of(l, function), &s, p.batch);
+  add(&l->all, &s, p.batch);
+}
+
+static Value functions_of(const Log *l) {
+  const Value out = tirc_value_list(l->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < l->names.n; i++) {
+    const Value one = tirc_value_list(l->c, VAL_DICT, 0, NULL);
+    put(l->c, one, "function", tirc_value_str(l->names.at[i]));
+    put_sum(l, one, &l->sums.at[i]);
+    tirc_value_append(l->c, out, one);
+  }
+  return out;
+}
+
+Value tirc_log_report(Tirc *c, const char *file, const char *text, size_t n, const ArraySpec *spec,
+                      Dataflow how) {
+  Log l = {.c = c, .file = file, .spec = spec, .how = how};
+  const Value out = tirc_value_list(c, VAL_DICT, 0, NULL);
+  const Value all = tirc_value_list(c, VAL_DICT, 0, NULL);
+  if (spec->n_dims != 2)
+    tirc_fail(c, (Loc){spec->file, 1, 1}, CODE_PE_ARRAY, NULL,
+              "a systolic array for products has rows and columns, and this one has %d ax%s",
+              spec->n_dims, spec->n_dims == 1 ? "is" : "es");
+  l.products = tirc_value_list(c, VAL_LIST, 0, NULL);
+  for (size_t at = 0; at < n;) {
+    const char *end = memchr(text + at, '\n', n - at);
+    const size_t length = end ? (size_t)(end - text) - at : n - at;
+    l.line++;
+    if (strspn(text + at, " \t\r") < length) read_line(&l, text + at, length);
+    at += length + 1;
+  }
+  if (!l.all.products && !l.prepared)
+    tirc_fail(c, (Loc){file, 1, 1}, CODE_PE_ARRAY, NULL, "the log has no products");
+  put(c, out, "dataflow", tirc_value_str(tirc_dataflow_names[how]));
+  put(c, out, "products", l.products);
+  put(c, out, "functions", functions_of(&l));
+  put_sum(&l, all, &l.all);
+  put(c, out, "all", all);
+  put(c, out, "prepared", tirc_value_int(l.prepared));
+  return out;
+}

@@ -1,0 +1,202 @@
+/* `tirc cost`: what a program would cost on an array of processing elements, by its schedule; and
+ * what a log of products would (cost_log.c). */
+#include "cost.h"
+#include "tools/kit/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- one program on one array ----------------------------------------------------------------- */
+
+static int64_t int_in(Json *j, const char *key) {
+  Json *v = NULL;
+  return j && json_object_object_get_ex(j, key, &v) ? json_object_get_int64(v) : -1;
+}
+
+/* "-": only a count one by one knows it. */
+static const char *known(int64_t v) {
+  return v < 0 ? "-" : tirc_format(memory, "%lld", (long long)v);
+}
+
+static void add_tensor(Table *t, const char *name, Json *x) {
+  add_cell(t, "%s", name);
+  add_cell(t, "%s", known(int_in(x, "total")));
+  add_cell(t, "%s", known(int_in(x, "unique")));
+  add_cell(t, "%s", known(int_in(x, "distinct")));
+  add_cell(t, "%.4g", number_in(x, "reuse_factor"));
+  add_cell(t, "%.4g", number_in(x, "temporal_reuse"));
+  add_cell(t, "%.4g", number_in(x, "spatial_reuse"));
+  add_cell(t, "%s", known(int_in(x, "peak")));
+}
+
+static void print_tensors(Json *all) {
+  const char *const heads[] = {"",      "accesses", "from outside", "elements",
+                               "reuse", "temporal", "spatial",      "at one time"};
+  Table t = {.columns = 8, .right = 0xFE};
+  for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
+  json_object_object_foreach(all, name, x) add_tensor(&t, name, x);
+  put_table(stdout, &t);
+}
+
+static void print_formulas(Json *j) {
+  Json *all = NULL;
+  if (!json_object_object_get_ex(j, "formulas", &all)) return;
+  Table t = {.columns = 2};
+  add_cell(&t, "formula");
+  add_cell(&t, "for %s", text_in(j, "formulas_hold"));
+  json_object_object_foreach(all, name, x) {
+    add_cell(&t, "%s", name);
+    add_cell(&t, "%s", json_object_get_string(x));
+  }
+  putchar('\n');
+  put_table(stdout, &t);
+}
+
+static void print_cost(Json *j, const CostOptions *o) {
+  Json *tensors = NULL;
+  json_object_object_get_ex(j, "tensors", &tensors);
+  printf("block %s, links %s: %lld instances, %s\n", text_in(j, "block"), text_in(j, "links"),
+         (long long)int_in(j, "instances"), text_in(j, "how"));
+  if (tensors) print_tensors(tensors);
+  printf("time      %lld stamps, busy for %lld steps; at most %s instances share a stamp and an "
+         "element\n",
+         (long long)int_in(j, "time_stamps"), (long long)int_in(j, "busy"),
+         known(int_in(j, "ties_max")));
+  printf("elements  %lld used, %.6g at one time on average, %s at most\n",
+         (long long)int_in(j, "pes_used"), number_in(j, "active_avg"),
+         known(int_in(j, "active_max")));
+  printf("cycles    %lld: compute %lld, in %lld, out %lld; %s binds\n",
+         (long long)int_in(j, "latency"), (long long)int_in(j, "compute_delay"),
+         (long long)int_in(j, "ingress_delay"), (long long)int_in(j, "egress_delay"),
+         text_in(j, "binds"));
+  printf("          %lld with elements that wait for the slowest at each stamp; %s binds\n",
+         (long long)int_in(j, "busy_latency"), text_in(j, "busy_binds"));
+  if (o->fill)
+    printf("          %lld of computing with the array filled and drained in each of %lld folds\n",
+           (long long)int_in(j, "filled_and_drained"), (long long)int_in(j, "folds"));
+  printf("traffic   of elements %lld read and written, of outside %lld in and %lld out\n",
+         (long long)int_in(j, "l1_reads"), (long long)int_in(j, "ingress_items"),
+         (long long)int_in(j, "egress_items"));
+  printf("energy    %.2f\n", number_in(j, "energy"));
+  if (int_in(j, "not_counted") > 0)
+    printf("not counted: %lld other nest%s of the function, which no loop binds to the array\n",
+           (long long)int_in(j, "not_counted"), plural(int_in(j, "not_counted")));
+  print_formulas(j);
+}
+
+static int cost_of(const CostOptions *o, const tirc_module *m, const char *spec, int64_t bits,
+                   Json **out) {
+  char *text = NULL, *json = NULL;
+  size_t n = 0;
+  tirc_error *e = NULL;
+  int status = read_text(spec, &text, &n);
+  if (status != DONE) return status;
+  if (memchr(text, 0, n)) return complain(NULL, "%s: is no text", spec);
+  const tirc_spatial_options how = {.block = o->block,
+                                    .spec_name = spec,
+                                    .allow_cycles = o->allow_cycles,
+                                    .formulas = o->formulas,
+                                    .most = o->limit,
+                                    .item_bits = bits};
+  if (tirc_module_spatial_cost(m, NULL, text, &how, &json, &e)) return report(e);
+  *out = json_tokener_parse(json);
+  tirc_string_free(json);
+  return *out ? DONE : complain(NULL, "memory is out");
+}
+
+/* Several arrays, or sizes of items, side by side. */
+static void add_compared(Table *t, const char *spec, const char *bits, Json *j) {
+  add_cell(t, "%s", path_stem(spec));
+  if (bits) add_cell(t, "%s", bits);
+  add_cell(t, "%lld", (long long)int_in(j, "time_stamps"));
+  add_cell(t, "%lld", (long long)int_in(j, "busy"));
+  add_cell(t, "%.6g", number_in(j, "active_avg"));
+  add_cell(t, "%lld", (long long)int_in(j, "ingress_items"));
+  add_cell(t, "%lld", (long long)int_in(j, "egress_items"));
+  add_cell(t, "%lld", (long long)int_in(j, "busy_latency"));
+  add_cell(t, "%s", text_in(j, "busy_binds"));
+  add_cell(t, "%.2f", number_in(j, "energy"));
+}
+
+static Table compared_table(const CostOptions *o) {
+  const char *const heads[] = {"array", "bits", "stamps", "busy",  "elements",
+                               "in",    "out",  "cycles", "binds", "energy"};
+  Table t = {.style = o->csv ? CSV : ALIGNED, .columns = o->bits ? 10 : 9};
+  for (int i = 0; i < 10; i++)
+    if (i != 1 || o->bits) add_cell(&t, "%s", heads[i]);
+  for (int i = 1; i < t.columns; i++) t.right |= 1ull << i;
+  return t;
+}
+
+static int cost_program(CostOptions *o) {
+  tirc_module *m = NULL;
+  const List bits = words_of(o->bits, "0");
+  const bool compare = o->array.n * bits.n > 1 || o->csv;
+  Table t = compared_table(o);
+  int status = load_scheduled(&o->make, NULL, &m);
+  for (int i = 0; i < o->array.n * bits.n && status == DONE; i++) {
+    const char *spec = o->array.at[i / bits.n], *size = bits.at[i % bits.n];
+    Json *j = NULL;
+    status = cost_of(o, m, spec, atoll(size), &j);
+    if (status != DONE) break;
+    if (o->as_json)
+      printf("%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
+                                                           JSON_C_TO_STRING_NOSLASHESCAPE));
+    else if (compare)
+      add_compared(&t, spec, o->bits ? size : NULL, j);
+    else
+      print_cost(j, o);
+    json_object_put(j);
+  }
+  if (status == DONE && compare && !o->as_json) put_table(stdout, &t);
+  tirc_module_free(m);
+  return status;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static bool is_count(const char *word) {
+  char *end;
+  const long long v = strtoll(word, &end, 10);
+  return !*end && end > word && v >= 1 && v <= 4096;
+}
+
+static int check_options(const CostOptions *o, bool log) {
+  const List bits = words_of(o->bits, "1");
+  for (int i = 0; i < bits.n; i++)
+    if (!is_count(bits.at[i]))
+      return complain(NULL, "--bits takes numbers from 1 to 4096, such as 8,16, not '%s'",
+                      bits.at[i]);
+  if (!log && (o->dataflow || o->lines || o->plot))
+    return complain("tirc run MODEL --log-matmuls FILE writes one",
+                    "--%s is for a log of products; a program's schedule says who does what",
+                    o->dataflow ? "dataflow"
+                    : o->lines  ? "lines"
+                                : "plot");
+  if (log && (o->block || o->formulas || o->fill || o->allow_cycles || o->limit))
+    return complain("SCALE-Sim's formulas are taken for a log: R steps fill and drain each fold",
+                    "--%s is for a program with its schedule",
+                    o->block      ? "block"
+                    : o->formulas ? "formulas"
+                    : o->fill     ? "fill-drain"
+                    : o->limit    ? "limit"
+                                  : "allow-cycles");
+  return o->array.n ? DONE
+                    : complain("--array FILE describes it; examples/arrays has a dozen",
+                               "the cost is that on an array of processing elements");
+}
+
+int cmd_cost(CostOptions *o) {
+  const List *args = &o->make.from.args;
+  char *text = NULL;
+  size_t n = 0;
+  int status = DONE;
+  const char *path = args->at[0];
+  const size_t length = strlen(path);
+  const bool may_be_log = args->n == 1 && length > 6 && !strcmp(path + length - 6, ".jsonl");
+  if (may_be_log) status = read_text(path, &text, &n);
+  if (status != DONE) return status;
+  status = check_options(o, may_be_log);
+  if (status != DONE) return status;
+  return may_be_log ? cost_log(o, path, text, n) : cost_program(o);
+}

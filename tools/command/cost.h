@@ -1,0 +1,15 @@
+/* What the parts of `tirc cost` share. */
+#ifndef TIRC_TOOLS_COST_H
+#define TIRC_TOOLS_COST_H
+
+#include "command.h"
+#include "tools/kit/json.h"
+#include "tools/kit/table.h"
+
+/* cost_log.c: what a log of products, a JSON object in each line, would cost on each array, in each
+ * dataflow, with items of each size. DONE, or the status after an error. */
+int cost_log(const CostOptions *o, const char *path, const char *text, size_t n);
+/* What stands in a list of words: "os,ws". */
+List words_of(const char *text, const char *usual);
+
+#endif
