@@ -186,6 +186,49 @@ static Bound cast_bound(Analyzer *a, Expr e) {
              : all;
 }
 
+/* Takes the constants of a product out of its factors. */
+static int64_t constants_of(ExprVec *factors) {
+  int64_t product = 1;
+  int kept = 0;
+  for (int i = 0; i < factors->n; i++) {
+    if (factors->at[i]->op != OP_INT)
+      factors->at[kept++] = factors->at[i];
+    else
+      product = mul(product, factors->at[i]->u.i);
+  }
+  factors->n = kept;
+  return product;
+}
+
+/* The c of an extent c * d, with d the divisor, whatever the order of their factors; 0: it has
+ * none.
+ *
+ *   for f in range(12 * ((n + 15) // 16)):       f // ((n + 15) // 16) is one of 0 ... 11 */
+static int64_t times_divisor(Analyzer *a, Expr extent, Expr divisor) {
+  ExprVec all = {0}, some = {0};
+  tirc_unpack(a->c, OP_MUL, extent, &all);
+  tirc_unpack(a->c, OP_MUL, divisor, &some);
+  const int64_t c = constants_of(&all), d = constants_of(&some);
+  if (all.n != some.n || infinite(c) || infinite(d) || d <= 0 || c % d) return 0;
+  for (int i = 0; i < some.n; i++) {
+    int j = 0;
+    while (j < all.n && !tirc_expr_same(some.at[i], all.at[j])) j++;
+    if (j == all.n) return 0;
+    all.at[j] = all.at[--all.n];
+  }
+  return c / d;
+}
+
+/* The quotient of a variable by a part of its extent, which may be unknown. */
+static Bound floor_quotient(Analyzer *a, Expr e, Bound x, Bound y) {
+  const Bound b = quotient(x, y, e->dtype, true);
+  const VarInfo *v = e->args[0]->op == OP_VAR ? tirc_map_get(&a->vars, e->args[0]) : NULL;
+  if (b.max != POS || !v || !v->has_range || !tirc_is_int(v->range.min, 0) || y.min == y.max)
+    return b;
+  const int64_t n = times_divisor(a, v->range.extent, e->args[1]);
+  return n > 0 ? meet(b, (Bound){0, n - 1}) : b;
+}
+
 /* Of the numbers that x op y would be, if its type held all. */
 static Bound operation_bound(Analyzer *a, Expr e, Bound x, Bound y) {
   switch (e->op) {
@@ -193,7 +236,7 @@ static Bound operation_bound(Analyzer *a, Expr e, Bound x, Bound y) {
   case OP_SUB: return (Bound){add(x.min, neg(y.max)), add(x.max, neg(y.min))};
   case OP_MUL: return corners(x, y, mul);
   case OP_TRUNCDIV: return quotient(x, y, e->dtype, false);
-  case OP_FLOORDIV: return quotient(x, y, e->dtype, true);
+  case OP_FLOORDIV: return floor_quotient(a, e, x, y);
   case OP_TRUNCMOD: return trunc_remainder(e, x, y);
   case OP_FLOORMOD: return floor_remainder(a, e, x, y);
   case OP_MIN: return (Bound){lower(x.min, y.min), lower(x.max, y.max)};

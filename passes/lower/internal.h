@@ -64,6 +64,14 @@ Expr tirc_written_out(Tirc *c, Expr e);
 /* powers.c: likewise, of a T.pow. */
 Expr tirc_power_by_constant(Tirc *c, Expr e);
 
+/* A loop's body without the conditions on lanes that hold where `holds` does (open_tail.c). */
+typedef struct OpenTail {
+  Expr holds;
+  Stmt whole;
+} OpenTail;
+/* False: there are none deep in its body that depend on the iteration. */
+bool tirc_open_tail(Analyzer *a, Tirc *c, const For *loop, OpenTail *out);
+
 /* How many statements there are in s, itself among them. */
 int64_t tirc_lower_size_of(Stmt s);
 

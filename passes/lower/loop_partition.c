@@ -10,7 +10,8 @@
  * linear conditions in its body hold for all values of the other variables; the first step of a
  * reduction, where `k == 0` asks for its init, is peeled in the same way, unless the question is
  * asked seldom: once for a tile whose own loops run many times, it costs less than a second copy of
- * them. A parallel loop stays one loop, with an if around the two forms of its body. */
+ * them. A parallel loop stays one loop, with an if around the two forms of its body; so does a loop
+ * whose extent only the run tells (open_tail.c). */
 #include "vectorize.h"
 
 enum { MAX_SIZE = 600, MAX_GROWTH = 6000, MAX_LANE_VECTORS = 8 };
@@ -230,14 +231,31 @@ static Stmt one_by_one(Mutator *m, const For *loop, int64_t begin, int64_t end) 
   return tirc_seq(c, (int)(end - begin), parts);
 }
 
+/* A loop whose extent only the run tells. */
+static Stmt open_partition(Mutator *m, Stmt stmt) {
+  Partition *p = m->self;
+  For loop = stmt->u.loop;
+  OpenTail tail;
+  if (loop.kind != LOOP_SERIAL && loop.kind != LOOP_PARALLEL)
+    return tirc_mutate_stmt_children(m, stmt);
+  const int64_t size = tirc_lower_size_of(loop.body);
+  if (size > MAX_SIZE || 2 * size > p->budget || !tirc_open_tail(p->a, p->c, &loop, &tail))
+    return tirc_mutate_stmt_children(m, stmt);
+  p->budget -= 2 * size;
+  const Stmt whole = visit(m, tail.whole), part = visit(m, tirc_clone_fresh(p->c, loop.body));
+  loop.body = tirc_if(p->c, tail.holds, whole, part);
+  return tirc_for(p->c, &loop);
+}
+
 static Stmt partition(Mutator *m, Stmt stmt) {
   Partition *p = m->self;
   const For *loop = &stmt->u.loop;
   int64_t begin, extent;
   tirc_bind_range(p->a, loop->var, tirc_range(loop->min, loop->extent));
   bool is_const = tirc_const_int(loop->min, &begin) && tirc_const_int(loop->extent, &extent);
-  int64_t size = is_const ? tirc_lower_size_of(loop->body) : 0;
-  if (!is_const || extent < 2 || size > MAX_SIZE || 2 * size > p->budget)
+  if (!is_const) return open_partition(m, stmt);
+  const int64_t size = tirc_lower_size_of(loop->body);
+  if (extent < 2 || size > MAX_SIZE || 2 * size > p->budget)
     return tirc_mutate_stmt_children(m, stmt);
   if (loop->kind == LOOP_UNROLLED) {
     if (extent > MAX_LANE_VECTORS || !decides_lanes(p->c, loop))
