@@ -41,7 +41,7 @@ def body(sizes, decodes):
     rows = "1" if decodes else "m"
     first, end = ("n", "n + 1") if decodes else ("0", "m")
     mask = "" if decodes else ', causal_mask="TopLeft"'
-    yield "places = R.strided_slice(wpe_weight, axes=[0], begin=[%s], end=[%s])" % (first, end)
+    yield "places = R.strided_slice(wpe_weight, axes=[0], begin=[%s], end=[%s], assume_inbound=True)" % (first, end)
     yield "x = R.add(R.take(wte_weight, ids, axis=0), places)"
     x = "x"
     for i in range(sizes.layers):
@@ -67,7 +67,7 @@ def body(sizes, decodes):
         yield "x%d = R.add(%s, y%d)" % (i, linear("f%d" % i, "mlp_c_proj"), i)
         x = "x%d" % i
     if not decodes:
-        yield "last = R.strided_slice(%s, axes=[0], begin=[m - 1], end=[m])" % x
+        yield "last = R.strided_slice(%s, axes=[0], begin=[m - 1], end=[m], assume_inbound=True)" % x
         x = "last"
     yield "h = R.nn.layer_norm(%s, ln_f_weight, ln_f_bias, axes=[-1], epsilon=1e-5)" % x
     yield "logits = R.matmul(h, R.permute_dims(wte_weight))"
@@ -133,7 +133,7 @@ def stored(sizes, path):
             sys.exit("gpt2.py: %s: %s is %s%s, and %s is wanted: another variant of the model?" %
                      (path, name, found["dtype"], found["shape"], list(shape)))
         first, end = found["data_offsets"]
-        yield spelled(name), data[first:end].view("float32").reshape(shape)
+        yield spelled(name), numpy.require(data[first:end].view("float32").reshape(shape), requirements="A")
 
 
 class Decoder:

@@ -602,7 +602,7 @@ static void require_told(Planning *k) {
 static const Plan *plan_module(Passes *p, const Module *m, bool for_code) {
   const Graph *g = tirc_module_main_graph(m);
   if (!g)
-    tirc_fail(p->c, (Loc){m->file, 0, 0}, CODE_NAME, "call one of them main",
+    tirc_fail(p->c, (Loc){m->file, 0, 0}, CODE_NAME, "call one of them main, or take one: --entry",
               "the module has %d graphs and none is called main", m->n_graphs);
   Planning k = {.p = p, .c = p->c, .m = m, .g = g, .guard = -1, .for_code = for_code};
   const Expr inputs = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));

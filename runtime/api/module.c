@@ -161,6 +161,12 @@ static const Graph *renamed(Tirc *c, const Graph *g, const char *name) {
   return to;
 }
 
+static const char *listed(Tirc *c, int n, const char *const *names) {
+  const char *text = n ? names[0] : "it has none";
+  for (int i = 1; i < n; i++) text = tirc_format(c, "%s, %s", text, names[i]);
+  return text;
+}
+
 static void make_main(Tirc *c, void *self) {
   WithMain *p = self;
   const Module *from = p->from->m;
@@ -176,7 +182,7 @@ static void make_main(Tirc *c, void *self) {
   }
   if (at < 0)
     tirc_fail(c, (Loc){from->file, 0, 0}, CODE_NAME, tirc_nearest(c, wanted, from->n_graphs, names),
-              "the module has no graph '%s'", wanted);
+              "the module has no graph '%s': %s", wanted, listed(c, from->n_graphs, names));
   for (int i = 0; i < from->n_graphs; i++)
     if (i != at && strcmp(names[i], "main") == 0) graphs[i] = renamed(c, graphs[i], "other_main");
   graphs[at] = renamed(c, graphs[at], "main");
