@@ -16,6 +16,7 @@ typedef struct OnnxTensor {
   const int64_t *dims;
   int64_t count;    /* of elements */
   const void *data; /* row by row, as the machine has them */
+  int bits;         /* 4: of the file's type, whose numbers have a byte each here; otherwise 0 */
 } OnnxTensor;
 
 typedef enum OnnxAttrKind {

@@ -28,6 +28,15 @@ bool tirc_onnx_dtype(int32_t number, DType *out) {
   return true;
 }
 
+/* Two numbers a byte, the first one lowest; here each has a byte. */
+enum { TYPE_UINT4 = 21, TYPE_INT4 = 22 };
+
+static bool half_byte(int32_t number, DType *out) {
+  if (number != TYPE_UINT4 && number != TYPE_INT4) return false;
+  *out = (DType){number == TYPE_INT4 ? TYPE_INT : TYPE_UINT, 8, 1};
+  return true;
+}
+
 static const char *type_name(int32_t number) {
   static const char *const names[] = {
       "undefined",      "float32",    "uint8",          "int8",       "uint16",   "int16",
@@ -153,12 +162,32 @@ static const void *elements(OnnxFile *f, const Onnx__TensorProto *p, const char 
   return data;
 }
 
+/* The bytes of `packed`, as one number a byte. */
+static const void *apart(OnnxFile *f, const OnnxTensor *t, const uint8_t *packed) {
+  uint8_t *to = tirc_alloc(f->c, (size_t)t->count + 1);
+  for (int64_t i = 0; i < t->count; i++) {
+    const uint8_t v = i % 2 ? packed[i / 2] >> 4 : packed[i / 2] & 15;
+    to[i] = t->dtype.code == TYPE_INT && v > 7 ? (uint8_t)(v - 16) : v;
+  }
+  return to;
+}
+
+/* Of numbers of 4 bits: as bytes of half as many, which are then taken apart. */
+static const void *half_bytes(OnnxFile *f, const Onnx__TensorProto *p, const char *what,
+                              const OnnxTensor *t) {
+  OnnxTensor packed = *t;
+  packed.dtype = (DType){TYPE_UINT, 8, 1};
+  packed.count = t->count / 2 + t->count % 2;
+  return apart(f, t, elements(f, p, what, &packed));
+}
+
 OnnxTensor tirc_onnx_tensor(OnnxFile *f, const Onnx__TensorProto *p, const char *what) {
   OnnxTensor t = {.name = p->name ? p->name : "", .ndim = (int)p->n_dims, .count = 1};
   if (*t.name) what = tirc_format(f->c, "the tensor '%s'", t.name);
-  if (!tirc_onnx_dtype(p->data_type, &t.dtype))
+  t.bits = half_byte(p->data_type, &t.dtype) ? 4 : 0;
+  if (!t.bits && !tirc_onnx_dtype(p->data_type, &t.dtype))
     ONNX_FAIL(f, CODE_ONNX,
-              "types are bool, int8 to uint64, float16, bfloat16, float32 and float64",
+              "types are bool, int4, uint4, int8 to uint64, float16, bfloat16, float32 and float64",
               "%s holds %s elements", what, type_name(p->data_type));
   if (p->n_dims > MOST_DIMS)
     ONNX_FAIL(f, CODE_ONNX, NULL, "%s has %zu dimensions: at most %d", what, p->n_dims, MOST_DIMS);
@@ -171,6 +200,6 @@ OnnxTensor tirc_onnx_tensor(OnnxFile *f, const Onnx__TensorProto *p, const char 
   }
   if (p->segment)
     ONNX_FAIL(f, CODE_ONNX, NULL, "%s is stored in segments, which is not read", what);
-  t.data = elements(f, p, what, &t);
+  t.data = t.bits ? half_bytes(f, p, what, &t) : elements(f, p, what, &t);
   return t;
 }

@@ -35,6 +35,7 @@ typedef struct Importing {
   const OnnxNode *node; /* that is converted */
   StrMap values;        /* name -> Value * */
   VEC(Hidden) hidden;   /* while graphs within nodes are converted, the innermost last */
+  PtrMap few_bits;      /* value -> the OnnxTensor of 4 bits that it is */
   PtrMap inner_weights; /* of graphs within nodes: OnnxTensor -> Value * */
   StrMap symbols;       /* names of extents -> variables */
   Attrs names;          /* "file_names" of inputs and extents */
@@ -84,7 +85,16 @@ static Info tensor_info(Tirc *c, const OnnxTensor *t) {
 }
 
 static Value tensor_value(Importing *k, const OnnxTensor *t, const char *name) {
-  return tirc_script_of_relax(tirc_graph_constant(&k->maker, name, tensor_info(k->c, t), t->data));
+  const Node n = tirc_graph_constant(&k->maker, name, tensor_info(k->c, t), t->data);
+  if (t->bits) tirc_map_set(k->c, &k->few_bits, n, (void *)(uintptr_t)t);
+  return tirc_script_of_relax(n);
+}
+
+/* How many bits the numbers of a value had in the file, where these are fewer than here; 0. */
+static int bits_in_file(const Importing *k, Value v) {
+  const Node n = tirc_script_relax(v);
+  const OnnxTensor *t = n ? tirc_map_get(&k->few_bits, n) : NULL;
+  return t ? t->bits : 0;
 }
 
 /* --- inputs ----------------------------------------------------------------------------------- */
@@ -432,13 +442,15 @@ static void convert(Importing *k, const OnnxNode *n) {
   k->maker.count_asked = false;
   k->maker.hint = n->n_outputs && *n->outputs[0] ? n->outputs[0] : n->name;
   call.args = tirc_new_array(k->c, Value, n->n_inputs);
-  call.values = tirc_new_array(k->c, Value, n->n_attrs + 2);
-  call.names = tirc_new_array(k->c, const char *, n->n_attrs + 2);
+  call.values = tirc_new_array(k->c, Value, n->n_attrs + 3);
+  call.names = tirc_new_array(k->c, const char *, n->n_attrs + 3);
   for (int i = 0; i < n->n_inputs; i++)
     call.args[i] = *n->inputs[i] ? value_named(k, n->inputs[i]) : VALUE_NONE;
   for (int i = 0; i < n->n_attrs; i++) add_attr(&call, &n->attrs[i]);
   if (param_named(call.op, "opset") && !attr_named(n->n_attrs, n->attrs, "opset"))
     add_keyword(&call, "opset", tirc_value_int(k->opset));
+  if (param_named(call.op, "x_bits") && call.n)
+    add_keyword(&call, "x_bits", tirc_value_int(bits_in_file(k, call.args[0])));
   if (param_named(call.op, "n_outputs"))
     add_keyword(&call, "n_outputs", tirc_value_int(n->n_outputs));
   if (k->within) /* within those of the node around */
