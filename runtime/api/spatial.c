@@ -13,6 +13,9 @@ typedef struct Spatial {
   tirc_spatial_options o;
   const char *log, *log_name, *dataflow;
   size_t n;
+  int n_args;
+  const tirc_argument *args;
+  int64_t max_steps;
   char *json;
 } Spatial;
 
@@ -99,6 +102,36 @@ tirc_status tirc_module_spatial_cost(const tirc_module *m, const char *func, con
   Spatial p = {.m = m, .func = func, .spec = spec};
   if (options) p.o = *options;
   const tirc_status status = tirc_api_scratch(spatial, &p, &m->sources, error);
+  if (status == TIRC_OK) *json = p.json;
+  return status;
+}
+
+/* --- the array runs --------------------------------------------------------------------------- */
+
+static void run(Tirc *c, void *self) {
+  Spatial *p = self;
+  tirc_context_depend(c, p->m->c);
+  const ArraySpec *spec = read_spec(c, p);
+  const Func *f = bind_loops(c, p->m, p->func);
+  const Mapping *m = tirc_mapping(c, f, p->o.block);
+  tirc_mapping_fits(m, spec);
+  const Counts counts = tirc_run_array(c, f, m, spec, p->n_args,
+                                       tirc_api_arguments(c, f, p->n_args, p->args), p->max_steps);
+  tirc_require_same_counts(m, counts, tirc_count_mapping(c, m, spec));
+  const CostOptions o = {p->o.block, p->o.allow_cycles, p->o.formulas, p->o.enumerate, p->o.most};
+  const char *json = tirc_value_to_json(c, tirc_cost_report(c, f, spec, &o));
+  p->json = tirc_api_copy(c, json, strlen(json));
+}
+
+tirc_status tirc_module_spatial_run(const tirc_module *m, const char *func, const char *spec, int n,
+                                    const tirc_argument *args, int64_t max_steps,
+                                    const tirc_spatial_options *options, char **json,
+                                    tirc_error **error) {
+  NEED(m, spec, LIST(n, args), COUNT(max_steps), json);
+  Spatial p = {
+      .m = m, .func = func, .spec = spec, .n_args = n, .args = args, .max_steps = max_steps};
+  if (options) p.o = *options;
+  const tirc_status status = tirc_api_scratch(run, &p, &m->sources, error);
   if (status == TIRC_OK) *json = p.json;
   return status;
 }

@@ -426,7 +426,8 @@ const Mapping *tirc_mapping(Tirc *c, const Func *f, const char *block) {
   Reading r = {.c = c, .f = f};
   const Stmt nest = nest_of(&r, block);
   Mapping *m = tirc_new(c, Mapping);
-  *m = (Mapping){.c = c, .loc = tirc_place_of(nest), .name = f->name, .others = r.others};
+  *m = (Mapping){
+      .c = c, .loc = tirc_place_of(nest), .nest = nest, .name = f->name, .others = r.others};
   tirc_visit_stmts(nest, see_loop, &r);
   Extract x = {.c = c, .lowered = true};
   tirc_extract(&x, NULL, nest, NULL, nest, nest);

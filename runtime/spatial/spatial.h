@@ -88,6 +88,7 @@ typedef struct MapTensor {
 typedef struct Mapping {
   Tirc *c;
   Loc loc;
+  Stmt nest;
   const char *name; /* of the block */
   int n_loops, n_iters, n_tensors;
   MapLoop *loops;
@@ -155,6 +156,16 @@ typedef struct HowExactly {
   bool formulas;     /* asks for them */
 } HowExactly;
 Exactly tirc_count_exactly(Tirc *c, const Mapping *m, const ArraySpec *spec, HowExactly how);
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+struct Argument; /* runtime/interp/interp.h */
+/* f on these arguments, instance by instance in the order of the array, and what its elements had
+ * to take from outside meanwhile; folds and unfounded stay 0. */
+Counts tirc_run_array(Tirc *c, const Func *f, const Mapping *m, const ArraySpec *spec, int n_args,
+                      const struct Argument *args, int64_t max_steps);
+/* Throws where these are not the counts of the estimate, naming the first that differs. */
+void tirc_require_same_counts(const Mapping *m, Counts run, Counts estimate);
 
 /* --- reports ---------------------------------------------------------------------------------- */
 

@@ -39,5 +39,25 @@ TIRC_API tirc_status tirc_spatial_log_cost(const char *log, size_t n, const char
                                            const tirc_spatial_options *options, char **json,
                                            tirc_error **error);
 
+/* Runs the program on args in the order of the array: at each stamp element by element, one
+ * instance after the other, each item taken from where the links allow or else from outside. What
+ * it counts meanwhile has to be what the estimate says, otherwise TIRC_BAD. args are written in
+ * place, by the reference interpreter; max_steps 0: no limit. *json as of tirc_module_spatial_cost.
+ */
+TIRC_API tirc_status tirc_module_spatial_run(const tirc_module *m, const char *func,
+                                             const char *spec, int n, const tirc_argument *args,
+                                             int64_t max_steps, const tirc_spatial_options *options,
+                                             char **json, tirc_error **error);
+
+/* Searches for mappings of a function's nest (options->block, or the one with most instances) onto
+ * the array, by what they cost; nothing is measured. trials: at most so many are counted; 0: 400.
+ * *json: {"mappings": ..., "tried": ..., "best": [{"cycles": ..., "schedule": script, "cost":
+ * {...}},
+ * ...]}, best first: by busy_latency, then by energy. */
+TIRC_API tirc_status tirc_module_spatial_search(const tirc_module *m, const char *func,
+                                                const char *spec, int64_t trials,
+                                                const tirc_spatial_options *options, char **json,
+                                                tirc_error **error);
+
 TIRC_C_END
 #endif

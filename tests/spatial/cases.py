@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What mappings cost, against recorded counts: cases.py TIRC FILE.jsonl... [--enumerate] [--bind]
+"""What mappings cost, against recorded counts: cases.py TIRC FILE.jsonl... [--enumerate|--bind|--run|--tune]
 
 A line is a case: a program and a schedule of this folder, constants, an array, links, and the answers, which were counted
 instance by instance. All of them must come out equal. Links that take no time and lead in a circle are refused where
 an item goes round that nobody loads; with --allow-cycles they are counted as recorded. --enumerate: large sizes one by
-one. --bind: the loops are bound to pe.x ... where the schedules only note it."""
+one. --bind: the loops are bound to pe.x ... where the schedules only note it. --run: the array runs each, and counts the
+same. --tune: a search finds a mapping that is as fast, or faster."""
 import json
 import os
 import pathlib
@@ -59,10 +60,33 @@ def check_product(tirc, case, folder):
     return "; ".join("%s is %s, not %s" % w for w in wrong[:6])
 
 
+def check_run(words):
+    """The array runs, and what it counts meanwhile is the estimate's; what it computes is right."""
+    words = [words[0], "run"] + [w for w in words[2:] if w != "--json"] + ["--check"]
+    run = subprocess.run(words, capture_output=True, text=True)
+    return "" if run.returncode == 0 and "the counts are those of tirc cost" in run.stdout else run.stderr[:600] or run.stdout
+
+
+def check_tune(words, case):
+    """The space of mappings has one that is as fast, or faster."""
+    words = [words[0], "tune", words[2]] + [w for w in words[4:] if w != "--json"] + ["--trials", "2000"]
+    run = subprocess.run(words, capture_output=True, text=True)
+    if run.returncode:
+        return run.stderr[:600]
+    best = int(run.stdout.splitlines()[2].split()[1])
+    answers = case["answers"]
+    recorded = max(answers[k] for k in ("busy", "ingress_delay", "egress_delay"))
+    return "" if best <= recorded else "the best mapping takes %d cycles, and this one %d" % (best, recorded)
+
+
 def check(tirc, case, folder, options):
     if "flow" in case:
         return check_product(tirc, case, folder)
     words = command(tirc, case, folder, "--bind" in options)
+    if "--run" in options:
+        return check_run(words)
+    if "--tune" in options:
+        return check_tune(words, case)
     if "--enumerate" in options:
         words += ["--limit", "2000000000"]
     run = subprocess.run(words, capture_output=True, text=True)

@@ -390,6 +390,14 @@ static void runs(void **state) {
   REFUSED(tirc_module_spatial_cost(NULL, NULL, "{}", NULL, &json, E));
   REFUSED(tirc_module_spatial_cost(m, NULL, NULL, NULL, &json, E));
   REFUSED(tirc_module_spatial_cost(m, NULL, "{}", NULL, NULL, E));
+  REFUSED(tirc_module_spatial_run(NULL, NULL, "{}", 1, given, 0, NULL, &json, E));
+  REFUSED(tirc_module_spatial_run(m, NULL, NULL, 1, given, 0, NULL, &json, E));
+  REFUSED(tirc_module_spatial_run(m, NULL, "{}", 1, NULL, 0, NULL, &json, E));
+  REFUSED(tirc_module_spatial_run(m, NULL, "{}", 1, given, 0, NULL, NULL, E));
+  REFUSED(tirc_module_spatial_search(NULL, NULL, "{}", 0, NULL, &json, E));
+  REFUSED(tirc_module_spatial_search(m, NULL, NULL, 0, NULL, &json, E));
+  REFUSED(tirc_module_spatial_search(m, NULL, "{}", -1, NULL, &json, E));
+  REFUSED(tirc_module_spatial_search(m, NULL, "{}", 0, NULL, NULL, E));
   REFUSED(tirc_spatial_log_cost(NULL, 1, NULL, "{}", NULL, NULL, &json, E));
   REFUSED(tirc_spatial_log_cost("", 0, NULL, NULL, NULL, NULL, &json, E));
   REFUSED(tirc_spatial_log_cost("", 0, NULL, "{}", NULL, NULL, NULL, E));

@@ -232,8 +232,13 @@ static int run_model_once(const Session *s, double *seconds) {
 static int run_once(Session *s, double *seconds) {
   tirc_error *e = NULL;
   if (s->program) return run_model_once(s, seconds);
-  if (s->o->run.device != DEVICE_EMULATE && !s->o->interpret) return run_compiled(s, seconds);
   double start = tirc_seconds();
+  if (s->o->array) {
+    const int status = run_on_array(s->o, s->m, s->n, s->args);
+    *seconds = tirc_seconds() - start;
+    return status;
+  }
+  if (s->o->run.device != DEVICE_EMULATE && !s->o->interpret) return run_compiled(s, seconds);
   if (s->o->run.device == DEVICE_EMULATE) {
     const int status = emulate(s->o, s->m, s->n, s->args, &s->emulated);
     *seconds = tirc_seconds() - start;
@@ -401,6 +406,9 @@ int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module 
 static int run_model(const RunOptions *o, const tirc_module *m) {
   tirc_program *p = NULL;
   Session s = {.o = o, .model = m};
+  if (o->array)
+    return complain("a program whose loops are bound to pe.x, pe.y, pe.z runs there",
+                    "--array runs one function, and this is a model");
   if (o->interpret)
     return complain("--check runs each of its functions by the interpreter",
                     "--interpret runs one function, and this is a model");

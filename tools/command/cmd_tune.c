@@ -415,6 +415,7 @@ int cmd_tune(TuneOptions *o) {
             .cases = {.o = &o->run, .out = stdout, .n_threads = 1, .threads = &one, .tunes = true}};
   if (!o->suite && args->n == 0)
     return complain("name a program", "usage: tirc tune PROG..., or tirc tune --suite operators");
+  if (o->array) return tune_array(o);
   if (!find_device(&o->run)) return BAD;
   if (o->run.device == DEVICE_EMULATE)
     return complain("tirc tune --device opencl", "the emulator of a GPU has no speed to measure");

@@ -38,14 +38,14 @@ typedef struct RunOptions {
   Running run;
   bool check, interpret, report;
   int64_t blocks;
-  const char *log_matmuls;
+  const char *log_matmuls, *array;
 } RunOptions;
 
 typedef struct TuneOptions {
   Running run;
   int64_t trials;
   double seconds, lease;
-  const char *suite, *ranking, *mutations;
+  const char *suite, *ranking, *mutations, *array;
   bool show_space, show_tasks;
 } TuneOptions;
 
@@ -68,5 +68,10 @@ int log_products(const char *path, const tirc_program *p, tirc_executor *x, int 
  * those with floats, and bytes and time beside theirs. */
 int report_quantized(const RunOptions *o, const tirc_module *model, const tirc_program *p, int n,
                      const tirc_argument *args, double seconds);
+
+/* tune_array.c, --array SPEC: mappings onto an array of processing elements by what they cost; */
+int tune_array(const TuneOptions *o);
+/* and a program in the order of such an array, which says what it counted. */
+int run_on_array(const RunOptions *o, const tirc_module *m, int n, const tirc_argument *args);
 
 #endif
