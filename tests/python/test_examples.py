@@ -32,6 +32,24 @@ def test_script(name):
     assert SCRIPTS[name] in run.stdout
 
 
+# 0.20's words, and those of the releases since 0.24
+TODAY = {'T.block("': 'T.sblock("', "get_block": "get_sblock", "T.alloc_buffer": "T.sblock_alloc_buffer", "tvm.tir.Schedule": "tvm.s_tir.Schedule",
+         "tirc.script import tir as T": "tirc.script import tirx as T", "@T.prim_func\n": "@T.prim_func(s_tir=True)\n", "tvm.nd.": "tvm.runtime.",
+         "runtime.array": "runtime.tensor", "tvm.build": "tvm.compile", "from tirc import meta_schedule": "from tirc.s_tir import meta_schedule",
+         "from tirc import dlight": "from tirc.s_tir import dlight", "out_sinfo": "out_ty", "tir.noalias": "tirx.noalias"}
+
+
+@pytest.mark.parametrize("name", ["dlight_gpu.py", "end_to_end.py", "matmul_cuda.py", "tensorir.py"])
+def test_script_in_words_of_today(name, tmp_path):
+    text = (EXAMPLES / "python" / name).read_text()
+    for old, new in TODAY.items():
+        text = text.replace(old, new)
+    (tmp_path / name).write_text(text)
+    run = subprocess.run([sys.executable, "-B", str(tmp_path / name)] + ARGUMENTS.get(name, []), capture_output=True, text=True, timeout=240)
+    assert run.returncode == 0, run.stderr
+    assert SCRIPTS[name] in run.stdout
+
+
 def test_cells_of_the_notebook(capsys):
     """Without a notebook: each cell, and what its last line would be shown as."""
     space, shown = {"__name__": "notebook"}, []

@@ -129,6 +129,20 @@ def by_rows(combine=te.sum, rows=64, columns=256):
     return a, te.compute((rows,), lambda i: combine(a[i, k], axis=k), name="b")
 
 
+def tiled(ask, extent, **keywords):
+    """What is said of a product and of tensor cores."""
+    sch = tir.Schedule(te.create_prim_func(te_workload.matmul(extent, extent, extent, "float16", "float32")))
+    return getattr(tir.schedule.analysis, ask)(sch, sch.get_block("C"), tir.TensorIntrin.get("wmma_sync_16x16x16_f16f16f32").desc, **keywords)
+
+
+def tile_of_intrinsic():
+    a, w, k = te.placeholder((64, 64), "uint8", name="a"), te.placeholder((64, 64), "int8", name="w"), te.reduce_axis((0, 64), name="k")
+    sch = tir.Schedule(te.create_prim_func([a, w, te.compute((64, 64), lambda i, j: te.sum(a[i, k].astype("int32") * w[j, k].astype("int32"), axis=k),
+                                                             name="C")]))
+    tir.schedule.transform.tile_with_tensor_intrin(sch, sch.get_block("C"), "dot_16x4_vnni")
+    return [sch.get(loop).extent for loop in sch.get_loops("C")]
+
+
 def gemv():
     a, x, k = te.placeholder((64, 256), name="a"), te.placeholder((256,), name="x"), te.reduce_axis((0, 256), name="k")
     return a, x, te.compute((64,), lambda i: te.sum(a[i, k] * x[k], axis=k), name="y")
@@ -236,7 +250,8 @@ CHECKS = {
     "tir.TensorIntrin": lambda: raises(ValueError, lambda: tir.TensorIntrin.get("table.none"), "table.none"),
     "tir.PrimFunc": lambda: isinstance(double, tir.PrimFunc) and double.attrs == {},
     "tir.Buffer": lambda: isinstance(list(double.buffer_map.values())[0], tir.Buffer),
-    "tir.IndexMap": lambda: tir.IndexMap.from_func(lambda i, j: (j, i))(1, 2) == (2, 1),
+    "tir.IndexMap": lambda: tir.IndexMap.from_func(lambda i, j: (j, i)).map_indices([1, 2]) == [2, 1] and tir.IndexMap.from_func(
+        lambda i, j: (i * 4 + j,)).is_equivalent_to(tir.IndexMap.from_func(lambda i, j: ((i * 2) * 2 + j,))),
     "tir.IterVar": lambda: tir.IterVar.CommReduce == 2,
     "tir.ForKind": lambda: view().kind == tir.ForKind.SERIAL,
     "tir.Var": lambda: isinstance(n, tir.Var) and n.dtype == "int64",
@@ -316,6 +331,14 @@ CHECKS = {
     "tir.schedule.trace.Trace": lambda: importlib.import_module("tirc.tir.schedule.trace").Trace is tir.schedule.Trace,
     "tir.schedule.analysis.has_block": lambda: tir.schedule.analysis.has_block is tir.schedule.has_block,
     "tir.schedule.analysis.is_output_block": lambda: (lambda s: tir.schedule.analysis.is_output_block(s, s.get_block("B")))(schedule()),
+    "tir.schedule.analysis.get_tensorize_loop_mapping": lambda: tiled("get_tensorize_loop_mapping", 64).desc_loop_indexer.values() == [0, 1, 2],
+    "tir.schedule.analysis.get_auto_tensorize_mapping_info": lambda: tiled("get_auto_tensorize_mapping_info", 64).mappings[0].is_equivalent_to(
+        tir.IndexMap.from_func(lambda i, j, k: (i, j, k), index_dtype="int32")),
+    "tir.schedule.analysis.TensorizeInfo": lambda: tiled("get_tensorize_loop_mapping", 60) is None and tiled(
+        "get_tensorize_loop_mapping", 60, allow_padding=True).block_iter_paddings == [16, 16, 16],
+    "tir.schedule.analysis.AutoTensorizeMappingInfo": lambda: tir.schedule.analysis.AutoTensorizeMappingInfo([1]).mappings == [1],
+    "tir.schedule.transform.tile_with_tensor_intrin": lambda: tile_of_intrinsic() == [64, 4, 16, 16, 4],
+    "arith.Analyzer": lambda: tvm.arith.Analyzer().can_prove_equal((n + 1) * 2, n * 2 + 2) and not tvm.arith.Analyzer().can_prove(n < 5),
     "tir.transform.passes": lambda: "LowerInitBlock" in tir.transform.passes(),
     "tir.transform.BindTarget": lambda: tir.transform.BindTarget("llvm")(tvm.IRModule({"main": double})).script() == tvm.IRModule({"main": double}).script(),
     "tir.transform.Filter": lambda: list(tir.transform.Filter(lambda f: f.name == "f")(tvm.IRModule({"f": double, "g": double})).functions) == ["f"],

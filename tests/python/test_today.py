@@ -130,3 +130,14 @@ def test_files_say_the_same():
     assert tirx.SBlock is tvm.tir.Block and s_tir.SBlockScope is tvm.tir.BlockScope
     assert s_tir.Schedule is tvm.tir.Schedule and s_tir.IndexMap is tvm.tir.IndexMap
     assert pathlib.Path(tvm.__file__).parent.joinpath("s_tir", "schedule.py").is_file()
+
+
+def test_modules_where_they_are_today():
+    from tirc.s_tir.dlight import gpu
+    from tirc.s_tir.meta_schedule.testing import te_workload
+    from tirc.s_tir.schedule.analysis import has_block
+    from tirc.tirx.stmt_functor import post_order_visit
+    assert gpu is tvm.dlight.gpu and tvm.dlight.__spec__.name == "tirc.dlight" and has_block is tvm.tir.schedule.has_block
+    assert te_workload is tvm.meta_schedule.testing.te_workload and post_order_visit is tvm.tir.stmt_functor.post_order_visit
+    with pytest.raises(ImportError, match="VirtualMachine"):
+        __import__("tirc.runtime.vm")

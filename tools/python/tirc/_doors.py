@@ -1,6 +1,8 @@
 """What the reference's package has and this one has not: what to use instead, by name."""
 
+import importlib
 import importlib.abc
+import importlib.machinery
 import sys
 
 from . import __name__ as _PACKAGE
@@ -77,7 +79,10 @@ INSTEAD = {
     "tir.ProducerLoad": "a tensor's element is A[i, j]; programs have tir.BufferLoad",
     "tir.call_pure_extren": "T.call_pure_extern in a program",
     "tir.ir_pass": "tirc.tir.transform",
-    "tir.schedule.transform": "sch.tensorize and sch.tile by calls; `tirc rules cpu` tiles by an intrinsic",
+    "arith.IntSet": "arith.Analyzer simplifies and proves",
+    "arith.detect_iter_map": "`tirc explain` of the primitives says what maps they take",
+    "arith.normalize_to_iter_sum": "arith.Analyzer().simplify",
+    "tir.schedule.analysis.suggest_index_map": "`tirc rules analysis` has get_index_map",
     "ir.Op": "operators are functions, relax.op.NAME and tir.NAME; the op of a view is its name",
     "ir.register_op_attr": "operators are scripts: examples/guide/developing.md",
     "ir.register_intrin_lowering": "tir.TensorIntrin.register, and `tirc run MODEL --load` for functions in C",
@@ -123,7 +128,6 @@ INSTEAD = {
     "meta_schedule.Profiler": "tirc.tune tells each trial: told=",
     "meta_schedule.extract_tasks": "`tirc tune MODEL` tunes a model's functions",
     "_ffi": "libtirc's functions are in tirc.h",
-    "arith": "`tirc repl` simplifies; schedules ask the library themselves",
     "meta_schedule.tune_tasks": "tirc.meta_schedule.tune_tir",
     "meta_schedule.compile_relax": "tirc.relax.build, whose rules are the schedules; `tirc tune MODEL` tunes a model's functions",
     "meta_schedule.relax_integration": "tirc.relax.build, whose rules are the schedules; `tirc tune MODEL` tunes a model's functions",
@@ -146,15 +150,46 @@ def missing(module, name):
     raise AttributeError("module %r has no attribute %r" % (module, name))
 
 
+# where the releases since 0.24 have a module -> where it is
+_MOVED = {"s_tir.meta_schedule": "meta_schedule", "s_tir.dlight": "dlight", "s_tir.schedule": "tir.schedule", "s_tir.analysis": "tir.analysis",
+          "tirx": "tir"}
+
+
+def _moved(below):
+    """The module that a name below the package means; None: itself."""
+    for old, new in _MOVED.items():
+        if below.startswith(old + "."):
+            return new + below[len(old):]
+        if below == old and old not in ("tirx", "s_tir.schedule"):
+            return new
+    return None
+
+
+class _Loader(importlib.abc.Loader):
+    """Gives a module that there is, under another name."""
+
+    def __init__(self, module):
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec):
+        return self._module
+
+    def exec_module(self, module):
+        module.__spec__ = self._spec
+
+
 class _Finder(importlib.abc.MetaPathFinder):
-    """import tirc.relay: what to use instead."""
+    """import tirc.relay: what to use instead; import tirc.s_tir.dlight: tirc.dlight."""
 
     def find_spec(self, name, path=None, target=None):
         package, _, below = name.partition(".")
+        there = _moved(below) if package == _PACKAGE else None
+        if there:
+            return importlib.machinery.ModuleSpec(name, _Loader(importlib.import_module("%s.%s" % (_PACKAGE, there))), is_package=True)
         use = _row(below) if package == _PACKAGE and below else None
         if use:
             raise ImportError("there is no module %s; use instead: %s" % (name, use), name=name)
         return None
 
 
-sys.meta_path.append(_Finder())
+sys.meta_path.insert(0, _Finder())

@@ -1,14 +1,16 @@
 """Schedule: the methods of tvm.tir.Schedule, made from the library's own table of primitives."""
 
 import ast
+import collections
 import ctypes
+import functools
 import inspect
 import os
 import threading
 from ctypes import byref
 
 from . import _instructions, _lib, _render, _source
-from ._errors import ScheduleError
+from ._errors import ScheduleError, TVMError
 from ._lib import Value, lib
 from ._module import IRModule, PrimFunc, as_module, as_text, in_dialect, parse, structural_equal
 from ._values import Deferred, Object, Typed, arguments, inward, outward
@@ -379,9 +381,25 @@ class TensorIntrin:
 
     @classmethod
     def get(cls, name, allow_missing=False):
-        if name not in cls._registered and not allow_missing:
+        """desc and impl of one that was registered, or that comes with the library."""
+        found = cls._registered.get(name) or _of_library(name)
+        if found is None and not allow_missing:
             raise ValueError("no tensor intrinsic is called %r" % name)
-        return cls._registered.get(name)
+        return found and Intrinsic(*found)
+
+
+Intrinsic = collections.namedtuple("Intrinsic", "desc impl")
+
+
+@functools.lru_cache(maxsize=None)
+def _of_library(name):
+    """(desc, impl) of an intrinsic that schedules know by its name; None: there is none."""
+    from . import te
+    try:
+        found = te._owner().method(te._script("TensorIntrin"), "get", (str(name),), {})
+    except TVMError:
+        return None
+    return tuple(next(iter(parse(str(f)).functions.values())) for f in (found.desc, found.impl))
 
 
 _tensorize = Schedule.tensorize

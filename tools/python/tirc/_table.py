@@ -13,7 +13,7 @@ ir.module: IRModule
 ir.transform: Sequential module_pass ModulePass Pass PassInfo=name,_opt_level_and_required_of_a_pass PassContext
 target: Target TargetKind cuda
 target.target: Target
-tir: Schedule TensorIntrin PrimFunc Buffer IndexMap=functions_of_indices IterVar=kinds_of_iterators ForKind=kinds_of_loops
+tir: Schedule TensorIntrin PrimFunc Buffer IndexMap IterVar=kinds_of_iterators ForKind=kinds_of_loops
 tir: Var=a_variable const=a_number_of_a_type IntImm FloatImm=a_number_of_a_type PrimExpr Cast=an_expression_in_another_type
 tir: Add=a_+_b Sub=a_-_b Mul=a_*_b FloorDiv=a_//_b FloorMod=a_%_b Max=the_greater Min=the_lesser EQ=a_==_b NE=a_!=_b LT=a_<_b LE=a_<=_b GT=a_>_b GE=a_>=_b
 tir: And=both Or=one_of_two Not=the_contrary Select=one_of_two_values_which_are_both_computed BufferLoad=an_element
@@ -31,11 +31,13 @@ tir.stmt_functor: post_order_visit pre_order_visit
 tir.schedule: Schedule BlockRV LoopRV ExprRV Instruction InstructionKind Trace ScheduleState ScheduleDebugMask ScheduleError StmtSRef DepKind CachedFlags BlockScope has_block
 tir.schedule.schedule: ScheduleError
 tir.schedule.trace: Trace
-tir.schedule.analysis: has_block is_output_block
+tir.schedule.analysis: has_block is_output_block get_tensorize_loop_mapping get_auto_tensorize_mapping_info TensorizeInfo AutoTensorizeMappingInfo
+tir.schedule.transform: tile_with_tensor_intrin
 tir.transform: passes BindTarget Filter prim_func_pass
 tirx: Var=a_variable Expr SBlock=a_view_of_a_block
 s_tir: Schedule renew_defs dlight=tirc.dlight meta_schedule=tirc.meta_schedule
 s_tir.schedule: SBlockRV
+arith: Analyzer
 te: placeholder=a_tensor_that_is_given compute=a_tensor_of_a_function_of_its_indices reduce_axis=what_a_sum_runs_over var=an_extent_that_only_the_run_tells
 te: const=a_number_of_a_type sum=the_sum_over_axes max=the_greatest_over_axes min=the_least_over_axes comm_reducer create_prim_func extern_primfunc Tensor
 te: indexdiv indexmod=its_rest

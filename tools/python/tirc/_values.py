@@ -361,6 +361,8 @@ def _last_by_keyword(function, n):
 
 
 def _function(owner, function, keep):
+    function = getattr(function, "mapping_function", function)  # of an IndexMap
+
     def run(_self, _schedule, n, args, result):
         try:
             given = [outward(owner, args[i]) for i in range(n)]

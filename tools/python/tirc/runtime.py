@@ -1,5 +1,7 @@
 """tirc.runtime: tensors, as TVM has them around numpy's arrays, and types."""
 
+__path__ = []  # what is imported below it is asked for by name
+
 from enum import IntEnum
 
 from . import nd as ndarray

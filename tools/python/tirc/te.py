@@ -9,6 +9,8 @@
 Everything is done by the library, as in a schedule script; functions of Python are called with expressions.
 """
 
+__path__ = []  # what is imported below it is asked for by name
+
 import inspect
 import itertools
 import threading

@@ -1,5 +1,7 @@
 """tirc.testing: what tests of programs say."""
 
+__path__ = []  # what is imported below it is asked for by name
+
 import sys
 
 

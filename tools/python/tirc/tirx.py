@@ -1,5 +1,7 @@
 """tirc.tirx: what tirc.tir has, by the names of TVM's releases since 0.24 (tirx.SBlock is a tir.Block)."""
 
+__path__ = []  # what is imported below it is asked for by name
+
 from . import tir
 from ._module import PrimFunc
 from .tir import Buffer, ForKind, IndexMap, IntImm, IterVar, transform

@@ -1,6 +1,7 @@
 """tirc.relax.expr: values of graphs that are being written, as text of the language: Var("x", TensorStructInfo((n, 4), "float32"))."""
 
-import re
+import ast
+import keyword
 import weakref
 
 from .._expand import Piece, literal
@@ -44,6 +45,10 @@ class TensorStructInfo:
     __repr__ = __str__
 
 
+_PARTS = (ast.Call, ast.Name, ast.Attribute, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.keyword, ast.operator, ast.unaryop,
+          ast.expr_context)
+
+
 def _quoted(text):
     return '"%s"' % text
 
@@ -52,10 +57,15 @@ def info_of(annotation, variables):
     """R.Tensor(("n", 4), "float32"), or such a type, as one; variables: names -> variables."""
     if isinstance(annotation, TensorStructInfo):
         return annotation
-    found = re.fullmatch(r"\s*R\.Tensor\((.*)\)\s*", str(annotation), re.S)
-    if not found:
-        raise TypeError("a value of a graph is a tensor: TensorStructInfo((4, 4), \"float32\"), not %s" % (annotation,))
-    return eval("make_info(%s)" % found.group(1), {"__builtins__": {}}, _Extents(variables))
+    try:
+        call = ast.parse(str(annotation).strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) != "R.Tensor" or not all(isinstance(n, _PARTS) for n in ast.walk(call)):
+            raise TypeError
+        call.func = ast.Name("make_info", ast.Load())
+        code = compile(ast.fix_missing_locations(ast.Expression(call)), "<type>", "eval")
+        return eval(code, {"__builtins__": {}}, _Extents(variables))
+    except (SyntaxError, TypeError, AttributeError, ValueError):
+        raise TypeError("a value of a graph is a tensor: TensorStructInfo((4, 4), \"float32\"), not %s" % (annotation,)) from None
 
 
 class _Numbers:
@@ -132,7 +142,7 @@ class Var(Expr):
     """A parameter, or a value that a BlockBuilder has emitted: struct_info is its type."""
 
     def __init__(self, name_hint, struct_info=None, _builder=None):
-        if not str(name_hint).isidentifier():
+        if not str(name_hint).isidentifier() or keyword.iskeyword(str(name_hint)):
             raise ValueError("the name of a value is an identifier, not %r" % (name_hint,))
         Deferred.__init__(self, str(name_hint))
         if _builder is None:

@@ -6,15 +6,8 @@ from .._errors import ScheduleError
 from .._module import PrimFunc
 from .._schedule import Schedule, TensorIntrin, Trace, primitives
 from .._values import Buffer, IntImm, Typed
+from .index_map import IndexMap
 from .schedule import BlockRV, BlockScope, ExprRV, LoopRV, ScheduleState, StmtSRef
-
-
-class IndexMap:
-    AXIS_SEPARATOR = "axis_separator"
-
-    @staticmethod
-    def from_func(mapping_function, ndim=None, inverse_index_map=None, *, index_dtype="int64"):
-        return mapping_function
 
 
 class IterVar:

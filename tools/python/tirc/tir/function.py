@@ -2,13 +2,6 @@
 
 from .._module import PrimFunc
 from .._schedule import TensorIntrin
+from .index_map import IndexMap
 
-
-def __getattr__(name):
-    from .. import tir
-    if name == "IndexMap":
-        return tir.IndexMap
-    raise AttributeError("module 'tirc.tir.function' has no attribute %r" % name)
-
-
-__all__ = ["PrimFunc", "TensorIntrin"]
+__all__ = ["IndexMap", "PrimFunc", "TensorIntrin"]

@@ -42,7 +42,7 @@ class DepKind(IntEnum):
     RAW, WAW, WAR, OPAQUE = range(4)
 
 
-from . import analysis  # noqa: E402
+from . import analysis, transform  # noqa: E402
 from .analysis import has_block  # noqa: E402
 
 SBlockRV, SBlockScope = BlockRV, BlockScope  # as the releases since 0.24 call them
@@ -56,5 +56,5 @@ def __getattr__(name):
 
 __all__ = [
     "BlockRV", "BlockScope", "CachedFlags", "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV",
-    "SBlockRV", "SBlockScope", "Schedule", "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "analysis", "has_block"
+    "SBlockRV", "SBlockScope", "Schedule", "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "analysis", "has_block", "transform"
 ]

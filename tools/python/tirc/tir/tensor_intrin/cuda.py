@@ -1,6 +1,11 @@
 """Tensor cores of NVIDIA's GPUs, by the reference's names; `tirc rules tensor_intrin/cuda` prints the intrinsics. A schedule
 knows them by name, so nothing has to be registered."""
 
+WMMA_SYNC_16x16x16_f16f16f32_INTRIN = "wmma_sync_16x16x16_f16f16f32"
+WMMA_SYNC_16x16x16_f16f16f32_TRANS_INTRIN = "wmma_sync_16x16x16_f16f16f32_trans"
+WMMA_SYNC_16x16x16_f16f16f16_INTRIN = "wmma_sync_16x16x16_f16f16f16"
+WMMA_SYNC_16x16x16_s8s8s32_INTRIN = "wmma_sync_16x16x16_s8s8s32"
+
 _SHORT = {"float16": "f16", "float32": "f32", "int8": "s8", "int32": "s32"}
 
 
