@@ -403,9 +403,11 @@ def test_functions_in_their_places():
     mod.update_func("relu", relu.with_attr("k", 1))
     mod["other"] = relu
     assert mod["relu"].attrs["k"] == 1 and relu.attrs == {} and sorted(mod.functions) == ["other", "relu"] and "R.function" in mod.script()
-    assert mod.get_global_var("relu") == "relu" and len(Net.functions) == 1 and mod.astext() == mod.script()
+    assert mod.get_global_var("relu") == "relu" and mod.get_global_vars()[-1] == "main" and len(Net.functions) == 1 and mod.astext() == mod.script()
     with pytest.raises(ValueError, match="no function 'none'"):
         mod.get_global_var("none")
+    mod.update_func("main", tvm.parse(Net.script().replace("R.add(lv, lv)", "R.multiply(lv, lv)"))["main"])
+    assert "R.multiply" in mod["main"].script() and "R.add" in Net["main"].script() and mod["main"] != Net["main"]
     one = tvm.IRModule({"main": relu})
     one.update({"second": relu})
     assert sorted(one.functions) == ["main", "second"]

@@ -413,6 +413,7 @@ CHECKS = {
     "relax.build": lambda: raises(ValueError, lambda: relax.build(Net, exec_mode="slowly"), "bytecode"),
     "relax.VirtualMachine": lambda: raises(ValueError, lambda: relax.VirtualMachine(None, memory_cfg={}), "memory_cfg"),
     "relax.Executable": lambda: isinstance(relax.build(Net), relax.Executable),
+    "relax.Function": lambda: isinstance(Net["main"], relax.Function) and "main" in Net and Net["main"].script().startswith("@R.function"),
     "relax.BlockBuilder": lambda: runs(block_builder(), X @ np.eye(4), X, np.eye(4, dtype="float32")),
     "relax.Var": lambda: relax.Var("x", R.Tensor(("k", 4), "float16")).struct_info.dtype == "float16",
     "relax.DataflowVar": lambda: issubclass(relax.DataflowVar, relax.Var),
@@ -433,6 +434,8 @@ CHECKS = {
     "relax.op.add": lambda: raises(AttributeError, lambda: relax.op.ad, "add"),
     "relax.op.nn": lambda: str(relax.op.nn.relu(relax.Var("x"))) == "R.nn.relu(x)",
     "relax.transform.LegalizeOps": lambda: "R.matmul" not in relax.transform.LegalizeOps()(Net).script(),
+    "relax.transform.BindParams": lambda: runs(relax.transform.BindParams("main", {"w": np.ones((4, 4), "float32")})(Net), np.maximum(
+        X @ np.ones((4, 4)), 0), X),
     "relax.transform.phases": lambda: "call_tir" in relax.transform.phases("loops")(Net).script(),
     "relax.frontend.detach_params": lambda: relax.frontend.detach_params(Net)[1] == {"main": []},
     "relax.frontend.onnx.from_onnx": lambda: runs(relax.frontend.onnx.from_onnx(onnx_model()), X @ np.arange(32, dtype="float32").reshape(4, 8), X),

@@ -75,6 +75,8 @@ INSTEAD = {
     "tirx.build": "tirc.build",
     "tir.decl_buffer": "T.match_buffer and T.alloc_buffer in a program, te.placeholder outside of one",
     "tir.generic": "tir's functions themselves",
+    "tir.stmt_functor.ir_transform": "views say what is there; another program is made of text: tirc.parse(f.script()...), or by a schedule",
+    "tir.stmt_functor.substitute": "views say what is there; another program is made of text: tirc.parse(f.script()...), or by a schedule",
     "tir.CallEffectKind": "what a call may do is in `tirc explain NAME`",
     "tir.ProducerLoad": "a tensor's element is A[i, j]; programs have tir.BufferLoad",
     "tir.call_pure_extren": "T.call_pure_extern in a program",

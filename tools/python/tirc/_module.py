@@ -81,14 +81,21 @@ class IRModule(Shown):
         now = IRModule._of(self._module)  # what update_func changes later, they do not see
         return {GlobalVar(name): PrimFunc(now, name) for name in names}
 
+    @property
+    def graphs(self):
+        """The functions with @R.function by name."""
+        text = self.script()
+        names = re.findall(r"(?m)^ *@R\.function[^\n]*\n *def (\w+)\(", text) if "@R.function" in text else []
+        return {GlobalVar(name): Graph(self.clone(), name) for name in names}
+
     def get_global_vars(self):
-        return list(self.functions)
+        return [*self.functions, *self.graphs]
 
     def get_global_var(self, name):
         """The name of a function that there is."""
-        found = next((v for v in self.functions if v == name), None)
+        found = next((v for v in self.get_global_vars() if v == name), None)
         if found is None:
-            raise ValueError("the module has no function %r: %s" % (name, ", ".join(self.functions)))
+            raise ValueError("the module has no function %r: %s" % (name, ", ".join(self.get_global_vars())))
         return found
 
     def functions_items(self):
@@ -100,8 +107,8 @@ class IRModule(Shown):
 
     def update_func(self, var, func):
         """Puts a function in the place of the one of this name, or adds it."""
-        if not isinstance(func, PrimFunc):
-            raise TypeError("a module takes functions with @T.prim_func, not a %s" % type(func).__name__)
+        if not isinstance(func, (PrimFunc, Graph)):
+            raise TypeError("a module takes functions with @T.prim_func and @R.function, not a %s" % type(func).__name__)
         self._module = _new(_parse(_with_function(self.script(), str(var), func.script_as(str(var))), "<module>", {}))._module
 
     def __setitem__(self, var, func):
@@ -117,10 +124,11 @@ class IRModule(Shown):
         return IRModule._of(self._module, self._params)
 
     def __getitem__(self, name):
-        return self.functions[name]
+        functions = self.functions
+        return functions[name] if name in functions else {**functions, **self.graphs}[name]
 
     def __contains__(self, name):
-        return name in self.functions
+        return name in self.functions or name in self.graphs
 
     def lower(self):
         """Through all passes: what code is made of."""
@@ -260,6 +268,31 @@ class PrimFunc(Shown):
 
     def __repr__(self):
         return "<PrimFunc %s>" % self.name
+
+
+class Graph(Shown):
+    """A function with @R.function of a module."""
+
+    def __init__(self, module, name):
+        self.module, self.name = module, name
+        self.__name__ = name
+
+    def script(self, *, dialect=None, **_):
+        return self.script_as(self.name, dialect)
+
+    def script_as(self, name, dialect=None):
+        """Its text, under another name."""
+        text = _one_function(self.module.script(dialect=dialect), self.name)
+        return re.sub(r"(?m)^def %s\(" % re.escape(self.name), "def %s(" % name, text, count=1)
+
+    def __eq__(self, other):
+        return isinstance(other, Graph) and self.script() == other.script()
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __repr__(self):
+        return "<Graph %s>" % self.name
 
 
 def _one_function(text, name):

@@ -47,10 +47,10 @@ topi.nn: dense matmul=the_product batch_matmul=the_product_of_stacks conv2d=a_co
 topi.nn: pad=zeros_around pool2d=the_greatest_or_mean_of_windows global_pool=the_same_of_all adaptive_pool=into_a_size relu=as_every_operator_R.nn leaky_relu=smaller_below_zero
 topi.nn: flatten bias_add=a_number_a_channel layer_norm=as_R.nn.layer_norm rms_norm=as_R.nn.rms_norm scale_shift_nchw=a_factor_and_a_number_a_channel softmax=as_R.nn.softmax
 topi.utils: get_const_int get_const_tuple
-relax: build VirtualMachine=runs_what_relax.build_made Executable BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr=extents_as_a_value Tuple=several_values TupleGetItem=one_of_them const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
+relax: build VirtualMachine=runs_what_relax.build_made Executable Function BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr=extents_as_a_value Tuple=several_values TupleGetItem=one_of_them const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
 relax.op: add=as_every_operator_of_graphs nn=those_of_networks
 relax.analysis: well_formed
-relax.transform: LegalizeOps=as_every_pass_of_`tirc_explain_passes` phases
+relax.transform: LegalizeOps=as_every_pass_of_`tirc_explain_passes` BindParams phases
 relax.frontend: detach_params
 relax.frontend.onnx: from_onnx
 meta_schedule: tune_tir compile_tir Database JSONDatabase

@@ -5,6 +5,7 @@ import re
 from .._device import cpu
 from .._errors import TVMError
 from .._load import Loaded
+from .._module import Graph as Function
 from .._module import IRModule
 from .._runtime import Tensor, compile, timed
 from . import analysis, frontend, op, transform
@@ -198,6 +199,6 @@ def __getattr__(name):
     return _doors.missing("tirc.relax", name)
 
 
-__all__ = ["BlockBuilder", "DataflowVar", "Executable", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "VirtualMachine", "analysis", "build",
+__all__ = ["BlockBuilder", "DataflowVar", "Executable", "Expr", "Function", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "VirtualMachine", "analysis", "build",
            "call_dps_packed", "call_tir", "const",
            "frontend", "get_default_pipeline", "get_pipeline", "op", "transform"]

@@ -33,6 +33,18 @@ def phases(last):
     return ModulePass(lambda mod, _: _run(mod, last, []), PassInfo(0, last, ()))
 
 
+def BindParams(func_name, params):
+    """Parameters of a graph become weights of these arrays, by name."""
+    if func_name != "main":
+        raise ValueError("weights are those of main, not of %r" % (func_name,))
+
+    def run(mod, _):
+        from ._weights import with_weights
+        all_of_them = {**(mod._params or {}), **{str(k): v for k, v in params.items()}}
+        return IRModule._of(with_weights(mod, all_of_them)._module, all_of_them)
+    return ModulePass(run, PassInfo(0, "BindParams", ()))
+
+
 def __getattr__(name):
     found = [(phase, help) for phase, n, help in _table() if n == name]
     if not found:
@@ -50,4 +62,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({n for _, n, _ in _table()})
+    return sorted({n for _, n, _ in _table()} | {"BindParams"})

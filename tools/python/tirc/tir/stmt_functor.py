@@ -45,4 +45,9 @@ def pre_order_visit(stmt, fvisit):
     _visit(stmt, fvisit, None)
 
 
+def __getattr__(name):
+    from .. import _doors
+    return _doors.missing("tirc.tir.stmt_functor", name)
+
+
 __all__ = ["post_order_visit", "pre_order_visit"]
