@@ -393,6 +393,12 @@ def test_block_builder():
     with pytest.raises(ValueError, match="gives nothing"):
         with refused.function("f", [x]), refused.dataflow():
             refused.emit(x + x)
+    with pytest.raises(TypeError, match="a value of a graph is a tensor"):
+        relax.Var("x", "R.Tensor(().__class__.__bases__, 'float32')")
+    with pytest.raises(TypeError, match="not a int"):
+        relax.frontend.onnx.from_onnx(5)
+    with pytest.raises(ValueError, match="is for GPUs"), tvm.target.Target("llvm"):
+        tvm.dlight.ApplyDefaultSchedule(tvm.dlight.gpu.Fallback())(tvm.IRModule({"main": chain}))
     with pytest.raises(TypeError, match="a graph has no"):
         relax.op.add(x, object())
 

@@ -5,6 +5,7 @@ import tempfile
 import warnings
 
 from .._module import IRModule, PrimFunc
+from .._runtime import gpu_of
 from .._schedule import Schedule, auto
 from .._target import Target
 from .._transform import ModulePass, PassInfo
@@ -25,6 +26,8 @@ class LibraryRule(ScheduleRule):
 
     def _scheduled(self, mod, target):
         """The module with the rule's schedule; None: the rule does not take it."""
+        if gpu_of(target) is None:
+            raise ValueError("the rule %s is for GPUs, and not for %s: tirc.auto(mod, target) has those for processors" % (self.rule, target))
         text = "from %s import %s\n\ndef leave_it(sch, func):\n    return True\n\nrules = [%s, leave_it]\n" % (self.file, self.rule, self.rule)
         took = []
         with tempfile.TemporaryDirectory() as folder:

@@ -45,7 +45,14 @@ class TensorStructInfo:
     __repr__ = __str__
 
 
-_PARTS = (ast.Call, ast.Name, ast.Attribute, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.keyword, ast.operator, ast.unaryop,
+def _is_part(node):
+    """Of what a type's text may be made: numbers, names, arithmetic, T.int64(4)."""
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, ast.Name) and node.value.id in ("R", "T") and not node.attr.startswith("_")
+    return isinstance(node, _PARTS)
+
+
+_PARTS = (ast.Call, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.keyword, ast.operator, ast.unaryop,
           ast.expr_context)
 
 
@@ -59,7 +66,7 @@ def info_of(annotation, variables):
         return annotation
     try:
         call = ast.parse(str(annotation).strip(), mode="eval").body
-        if not isinstance(call, ast.Call) or ast.unparse(call.func) != "R.Tensor" or not all(isinstance(n, _PARTS) for n in ast.walk(call)):
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) != "R.Tensor" or not all(map(_is_part, ast.walk(call))):
             raise TypeError
         call.func = ast.Name("make_info", ast.Load())
         code = compile(ast.fix_missing_locations(ast.Expression(call)), "<type>", "eval")

@@ -18,6 +18,8 @@ def from_onnx(model, shape_dict=None, dtype_dict="float32", opset=None, keep_par
         raise ValueError("names of inputs become identifiers; by the file's names: tirc.compile(path)(**{\"input.1\": x})")
     with tempfile.TemporaryDirectory() as folder:
         path = model
+        if not isinstance(model, (str, os.PathLike, bytes)) and not hasattr(model, "SerializeToString"):
+            raise TypeError("a model is what onnx.load gives, its bytes or a path, not a %s" % type(model).__name__)
         if not isinstance(model, (str, os.PathLike)):
             path = os.path.join(folder, "model.onnx")
             with open(path, "wb") as f:
