@@ -19,7 +19,7 @@ tir: Add=a_+_b Sub=a_-_b Mul=a_*_b FloorDiv=a_//_b FloorMod=a_%_b Max=the_greate
 tir: And=both Or=one_of_two Not=the_contrary Select=one_of_two_values_which_are_both_computed BufferLoad=an_element
 tir: if_then_else=one_of_two_values all=all_conditions any=one_of_the_conditions max=the_greater min=the_lesser exp=as_all_functions_of_the_language
 tir: ceildiv=the_quotient_upwards floordiv=the_quotient_downwards floormod=its_rest indexdiv=the_quotient_of_indices indexmod=its_rest truncdiv=the_quotient_towards_zero
-tir: div sum convert max_value=the_greatest_number_of_a_type min_value=the_least_number_of_a_type
+tir: div sum convert call_intrin max_value=the_greatest_number_of_a_type min_value=the_least_number_of_a_type
 tir: Block=a_view_of_a_block BlockRealize=the_same For=a_view_of_a_loop BufferStore=a_view_of_a_store SeqStmt=a_view_of_several_statements
 tir.expr: Var=as_in_tir
 tir.stmt: For=as_in_tir

@@ -43,6 +43,28 @@ class Tensor(Object):
     def __call__(self, *indices):
         return self[indices]
 
+    def __neg__(self):
+        return _operator("negative", self)
+
+
+def _operator(name, *args):
+    from . import _operators
+    return _operators.call(name, *args)
+
+
+def _elementwise(method, name):
+    def forward(self, other):
+        return _operator(name, self, other)
+
+    def backward(self, other):
+        return _operator(name, other, self)
+
+    setattr(Tensor, "__%s__" % method, forward)
+    setattr(Tensor, "__r%s__" % method, backward)
+
+
+for _method, _name in (("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"), ("floordiv", "floor_divide"), ("mod", "floor_mod")):
+    _elementwise(_method, _name)
 
 Typed.classes["Tensor"] = Tensor
 

@@ -32,6 +32,14 @@ def div(a, b):
     return _names.find("tirc.tir", "truncdiv")(a, b)
 
 
+def call_intrin(dtype, func_name, *args):
+    """A function of the language by its name: call_intrin("float32", "tir.exp", x)."""
+    made = _names.find("tirc.tir", str(func_name).rpartition(".")[2])(*args)
+    if getattr(made, "dtype", dtype) != dtype:
+        raise TypeError("%s gives %s here, not %s" % (func_name, made.dtype, dtype))
+    return made
+
+
 def sum(expr, axis, where=None, init=None):
     """te.sum."""
     from ..te import sum as of_te
