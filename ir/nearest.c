@@ -1,4 +1,5 @@
 #include "nearest.h"
+#include "ascii.h"
 
 #include <stdio.h>
 
@@ -22,8 +23,15 @@ int tirc_name_distance(const char *a, size_t n, const char *b, size_t m) {
   return rows[n % 3][m];
 }
 
+static bool differs_by_case(const char *a, size_t n, const char *b, size_t m) {
+  size_t i = 0;
+  while (n == m && i < n && tirc_lower(a[i]) == tirc_lower(b[i])) i++;
+  return n == m && i == n;
+}
+
 void tirc_offer_name(Nearest *best, const char *name, size_t n) {
   int d = tirc_name_distance(best->wanted, best->n_wanted, name, n);
+  if (differs_by_case(best->wanted, best->n_wanted, name, n)) d = 0;
   if (!best->name || d < best->distance) best->name = name, best->n = n, best->distance = d;
 }
 

@@ -10,7 +10,8 @@ enum { TIRC_LONGEST_NAME = 40 }; /* that is compared */
  * than TIRC_LONGEST_NAME where one of the names is longer than that. */
 int tirc_name_distance(const char *a, size_t n, const char *b, size_t m);
 
-/* Name after name is offered; of those that are as near the first one stays. */
+/* Name after name is offered; of those that are as near the first one stays. One that differs in
+ * the case of letters alone is the nearest. */
 typedef struct Nearest {
   const char *wanted;
   size_t n_wanted;

@@ -6,6 +6,7 @@
  *   sch.get_producers(C)        blocks of C's scope that write what C reads or writes, before it
  *   sch.get_consumers(C)        blocks of C's scope that read or write what C writes, after it
  *   sch.get_output_blocks(root) blocks that write a buffer which their scope does not allocate */
+#include "ir/nearest.h"
 #include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
 
@@ -35,6 +36,13 @@ static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, co
   for (int i = 0; i < all->n && i < 40; i++)
     tirc_text_addf(&t, "%s%s", i ? ", " : "", tirc_name_of(all->at[i]));
   if (all->n > 40) tirc_text_add(&t, ", ...");
+  Nearest near = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 0; i < all->n; i++)
+    tirc_offer_name(&near, tirc_name_of(all->at[i]), strlen(tirc_name_of(all->at[i])));
+  const char *hint = tirc_suggest_name(&near, "", NULL);
+  if (hint)
+    tirc_sched_error(s, NULL, SERR_BLOCK_NOT_FOUND, NULL, tirc_format(s->c, "%s", hint), "%s",
+                     t.at);
   tirc_refuse(s, NULL, SERR_BLOCK_NOT_FOUND, "%s", t.at);
 }
 

@@ -153,7 +153,37 @@ static const char *take_one(Binding *b, Value v) {
              : tirc_format(b->s->c, "take one of the loops: `%s = ...`, or `[0]`", t.at);
 }
 
+/* The first block below `block` that stands in a loop of this name, with its loops; or NULL. */
+static SRef *block_in_loop(Sched *s, SRef *block, const char *name, SRefs *loops) {
+  for (int i = 0; i < block->scope->n_blocks; i++) {
+    SRef *const child = block->scope->blocks[i];
+    *loops = tirc_loops_above(s, child);
+    for (int j = 0; j < loops->n; j++)
+      if (!strcmp(tirc_name_of(loops->at[j]), name)) return child;
+    SRef *const below = block_in_loop(s, child, name, loops);
+    if (below) return below;
+  }
+  return NULL;
+}
+
+/* A hint for a loop's name where its handle is expected. */
+static const char *loops_of_name(Binding *b, Value v) {
+  Sched *s = b->s;
+  SRefs loops = {0};
+  SRef *block = NULL;
+  for (int i = 0; !block && i < s->mod->n_funcs; i++)
+    if (s->roots[i]) block = block_in_loop(s, s->roots[i], v.u.s, &loops);
+  if (!block) return "a loop is given by its handle: `i, j = sch.get_loops(\"BLOCK\")`";
+  Text t = {.c = s->c};
+  for (int i = 0; i < loops.n; i++)
+    tirc_text_addf(&t, "%s%s", i ? ", " : "", tirc_name_of(loops.at[i]));
+  return tirc_format(
+      s->c, "a loop is given by its handle: `%s%s = sch.get_loops(\"%s\")`, then %s without quotes",
+      t.at, loops.n == 1 ? "," : "", tirc_name_of(block), v.u.s);
+}
+
 static Value convert_loop(Binding *b, Value v) {
+  if (v.kind == VAL_STR) wrong_type_but(b, v, loops_of_name(b, v));
   if (v.kind != VAL_LOOP) wrong_type_but(b, v, take_one(b, v));
   if (!tirc_sref_known(b->s, v)) stale(b, "loop", v.u.expr->u.s);
   return v;
