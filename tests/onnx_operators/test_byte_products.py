@@ -193,3 +193,16 @@ def test_on_arm(tmp_path):
                         net.built(target, kind), "-lm"], check=True)
         done = subprocess.run([QEMU, "-cpu", "max", tmp_path / "run"], input=q.tobytes(), capture_output=True)
         assert done.returncode == 0 and (np.frombuffer(done.stdout, want.dtype).reshape(want.shape) == want).all(), (kind, target)
+
+
+def test_activations(tmp_path):
+    """Products of floats in integers of 8 bits, each row of the data and each channel of the weights with a scale of its own."""
+    x, w = (rng.standard_normal((6, 32)) * rng.uniform(0.01, 100, (6, 1))).astype("float32"), (rng.standard_normal((32, 20)) * rng.uniform(0.01, 9, 20)).astype("float32")
+    x[3], w[:, 4] = 0, 0
+    net = Net(tmp_path, [node("MatMul", ["x", "w"], ["y"])], {"x": x}, "float32", [6, 20], {"w": w})
+    told = says("run", net.path, "--activations=int8", "--in", "x=%s" % (net.folder / "x.npy"), "--out", "y=%s" % (net.folder / "y.npy"))
+    assert re.search(r"^error of y: 0.00\d", told, re.M) and re.search(r"^  w +0.00\d", told, re.M), told
+    by_row, by_column = [np.where(most == 0, 1, most) / 127 for most in (abs(x).max(1, keepdims=True), abs(w).max(0, keepdims=True))]
+    want = (np.rint(x / by_row) @ np.rint(w / by_column)) * by_row * by_column
+    assert np.allclose(np.load(net.folder / "y.npy"), want, rtol=1e-2, atol=1e-4)
+    assert "R.quantize" in says("import", net.path, "--activations=int8")

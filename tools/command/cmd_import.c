@@ -5,7 +5,7 @@
 
 int cmd_import(ImportOptions *o) {
   const List *args = &o->from.args;
-  tirc_module *m = NULL;
+  tirc_module *m = NULL, *rewritten = NULL;
   tirc_weights *w = NULL;
   tirc_error *e = NULL;
   char *text = NULL;
@@ -15,12 +15,14 @@ int cmd_import(ImportOptions *o) {
   int status = check_output(o->from.output);
   if (status == DONE) status = check_output(o->weights);
   if (status == DONE) status = load_program(&o->from, args->at[0], &m);
-  if (status == DONE && (tirc_module_print(m, &text, &e) || tirc_module_weights(m, &w, &e)))
-    status = report(e);
+  if (status == DONE && tirc_module_weights(m, &w, &e)) status = report(e);
+  if (status == DONE) status = rewrite_weights(&o->from, m, &rewritten);
+  if (status == DONE && tirc_module_print(rewritten ? rewritten : m, &text, &e)) status = report(e);
   if (status == DONE && o->weights && tirc_weights_save(w, o->weights, &e)) status = report(e);
   if (status == DONE) status = write_output(o->from.output, text, strlen(text));
   tirc_string_free(text);
   tirc_weights_close(w);
+  tirc_module_free(rewritten);
   tirc_module_free(m);
   return status;
 }

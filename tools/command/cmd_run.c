@@ -381,7 +381,7 @@ static int run_session(Session *s) {
   if (status == DONE) status = run_once(s, &seconds);
   if (status == DONE) status = choose_shown(s);
   if (status == DONE) summarise(s, seconds);
-  if (status == DONE && s->program && o->run.make.from.quantize)
+  if (status == DONE && s->program && (o->run.make.from.quantize || o->run.make.from.activations))
     status = report_quantized(o, s->model, s->program, s->n, s->args, seconds);
   if (status == DONE && s->program && o->report)
     status = report_model(s->model, s->program, s->n, s->args);

@@ -1,5 +1,6 @@
-/* `tirc run MODEL --quantize=int4`: what it costs and what it saves. The model runs once more with
- * its floats, for its results, bytes and time, and once with both products beside each other. */
+/* `tirc run MODEL --quantize=int4`, --activations=int8: what it costs and what it saves. The model
+ * runs once more with its floats, for its results, bytes and time, and once with both products
+ * beside each other. */
 #include "command.h"
 #include "tools/kit/model.h"
 
@@ -144,12 +145,13 @@ int report_quantized(const RunOptions *o, const tirc_module *model, const tirc_p
   tirc_executor *x = NULL;
   tirc_error *e = NULL;
   double bytes = 0;
-  how.from.quantize = how.from.quantize_only = NULL;
+  const Loading *asked = &o->run.make.from;
+  how.from.quantize = how.from.quantize_only = how.from.activations = NULL;
   how.from.group = 0;
   how.from.zero_point = false;
   how.quiet = true;
   int status = run_again(&how, model, p, args, true, &floats);
-  add_to_list(&how.pass, quantize_pass(&o->run.make.from, true));
+  add_to_list(&how.pass, asked->quantize ? quantize_pass(asked, true) : activations_pass(true));
   if (status == DONE) status = run_again(&how, model, p, args, false, &both);
   if (status == DONE && tirc_executor_new(how.threads, &x, &e)) status = report(e);
   if (status == DONE) status = count_reads(p, x, n, args, &bytes);

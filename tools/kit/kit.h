@@ -25,6 +25,7 @@ typedef struct Loading {
   const char *output, *target, *operators, *test_data;
   const char *entry;                    /* --entry, or NULL: main */
   const char *quantize, *quantize_only; /* --quantize and --only, or NULL */
+  const char *activations;              /* or NULL */
   bool strict, zero_point;
   int64_t script_steps, group;
 } Loading;

@@ -89,7 +89,22 @@ const char *quantize_pass(const Loading *o, bool measure) {
                      quoted(o->quantize_only ? o->quantize_only : "*"), measure ? "True" : "False");
 }
 
+const char *activations_pass(bool measure) {
+  return measure ? "prepare:int8_activations(measure=True)" : "prepare:int8_activations()";
+}
+
+static int check_activations(const Loading *o) {
+  if (!o->activations) return DONE;
+  if (strcmp(o->activations, "int8") != 0)
+    return complain("--activations=int8", "--activations=%s is not known", o->activations);
+  if (o->quantize)
+    return complain("leave --quantize out",
+                    "--activations=int8 makes weights integers, too, by channel");
+  return DONE;
+}
+
 int check_quantize(const Loading *o) {
+  if (check_activations(o) != DONE) return BAD;
   if (!o->quantize) {
     const char *alone = o->group ? "group" : o->quantize_only ? "only" : "zero-point";
     if (!o->group && !o->quantize_only && !o->zero_point) return DONE;
@@ -101,10 +116,26 @@ int check_quantize(const Loading *o) {
   return DONE;
 }
 
-/* --quantize comes before the passes of the user's own. */
-static List passes_of(const Making *o) {
+/* What options ask for comes before the passes of the user's own. */
+static List passes_of_options(const Loading *o) {
   List all = {0};
-  if (o->from.quantize) add_to_list(&all, quantize_pass(&o->from, false));
+  if (o->quantize) add_to_list(&all, quantize_pass(o, false));
+  if (o->activations) add_to_list(&all, activations_pass(false));
+  return all;
+}
+
+int rewrite_weights(const Loading *o, const tirc_module *m, tirc_module **out) {
+  const List passes = passes_of_options(o);
+  const tirc_program_options how = {
+      .target = o->target, .operators = o->operators, .n_passes = passes.n, .passes = passes.at};
+  tirc_error *e = NULL;
+  *out = NULL;
+  if (check_quantize(o) != DONE) return BAD;
+  return passes.n && tirc_module_phases(m, "prepare", &how, out, &e) ? report(e) : DONE;
+}
+
+static List passes_of(const Making *o) {
+  List all = passes_of_options(&o->from);
   for (int i = 0; i < o->pass.n; i++) add_to_list(&all, o->pass.at[i]);
   return all;
 }

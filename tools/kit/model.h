@@ -14,8 +14,14 @@ int run_phases(const Making *o, const tirc_module *m, const char *last, tirc_mod
 /* --quantize as a pass, PHASE:FILE(ARGUMENTS); measure: one that leaves products as they are, and
  * adds results error_WEIGHT. */
 const char *quantize_pass(const Loading *o, bool measure);
-/* DONE, or BAD after saying what is wrong with --quantize, or what goes with it alone. */
+/* The same for --activations. */
+const char *activations_pass(bool measure);
+/* DONE, or BAD after saying what is wrong with --quantize or --activations, or what goes with one
+ * alone. */
 int check_quantize(const Loading *o);
+/* What --quantize or --activations make of a model that nothing else is done to; *out is NULL where
+ * neither is asked for. */
+int rewrite_weights(const Loading *o, const tirc_module *m, tirc_module **out);
 /* --weights, or what the model m came with: gives the parameters behind the inputs their arrays,
  * which are views of *file. */
 int read_weights(const Making *o, const tirc_module *m, const tirc_program *p, tirc_weights **file,
