@@ -1,3 +1,3 @@
-from ...tir.tensor_intrin.x86 import VNNI_DOT_16x4_INTRIN
+from ...tir.tensor_intrin.x86 import AVX512_DOT_16x4_INTRIN, VNNI_DOT_16x4_INTRIN
 
-__all__ = ["VNNI_DOT_16x4_INTRIN"]
+__all__ = ["AVX512_DOT_16x4_INTRIN", "VNNI_DOT_16x4_INTRIN"]
