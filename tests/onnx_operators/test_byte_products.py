@@ -116,12 +116,12 @@ def qlinear_matmul(a, z):
     return nodes, q, a, [2, 9, 24], {"s": np.float32(0.02), "z": z, "w": w, "t": np.float32(0.01), "u": np.int8(0), "r": np.float32(0.3), "v": z}
 
 
-def qlinear_conv(a, z, pads, b="int8", zeros=0):
-    q, w = drawn(a, 1, 8, 9, 7), drawn(b, 12, 8, 3, 3)
+def qlinear_conv(a, z, pads, b="int8", zeros=0, O=12):
+    q, w = drawn(a, 1, 8, 9, 7), drawn(b, O, 8, 3, 3)
     nodes = [node("QLinearConv", ["q", "s", "z", "w", "t", "u", "r", "v", "b"], ["y"], pads=pads)]
-    shape = [1, 12, 7 + pads[0] + pads[2], 5 + pads[1] + pads[3]]
-    return nodes, q, a, shape, {"s": np.float32(0.02), "z": z, "w": w, "t": scales(12), "u": np.full(12, zeros, b), "r": np.float32(0.3), "v": z,
-                                "b": rng.integers(-900, 900, 12).astype("int32")}
+    shape = [1, O, 7 + pads[0] + pads[2], 5 + pads[1] + pads[3]]
+    return nodes, q, a, shape, {"s": np.float32(0.02), "z": z, "w": w, "t": scales(O), "u": np.full(O, zeros, b), "r": np.float32(0.3), "v": z,
+                                "b": rng.integers(-900, 900, O).astype("int32")}
 
 
 def qgemm():
@@ -151,6 +151,16 @@ NETS = [lambda: qlinear_conv("uint8", np.uint8(100), [1, 1, 1, 1]), qgemm, dynam
 def test_quantized(tmp_path, n):
     nodes, q, dtype, shape, weights = NETS[n]()
     Net(tmp_path, nodes, {"q": q}, dtype, shape, weights).check({"cascadelake": "vpdpbusd", "neoverse-n1": "sdot"})
+
+
+@pytest.mark.parametrize("make", [lambda: qlinear_matmul("uint8", np.uint8(8)), lambda: qlinear_conv("uint8", np.uint8(100), [1, 1, 1, 1], O=16)])
+def test_requantized_in_registers(tmp_path, make):
+    """Sums become bytes where they are: no vector of them goes to memory."""
+    nodes, q, dtype, shape, weights = make()
+    text = Net(tmp_path, nodes, {"q": q}, dtype, shape, weights).built("cascadelake", "asm").read_text()
+    function = next(f for f in re.split(r"\n(?=\w[\w.]*:\n)", text) if re.search(r"\bvpdpbusd\b", f))
+    assert re.search(r"\bvpmovu?s?db\t%zmm", function), function
+    assert not re.search(r"\bvmov\w*\t%zmm\d+, \S*\(", function), function
 
 
 def test_what_stays(tmp_path):
