@@ -40,9 +40,9 @@ static void schedule_some(Tirc *apart, void *self) {
 const Module *tirc_schedule_by_rules(Tirc *c, const Module *m, const RulesApart *r) {
   Module *out = tirc_copy(c, m, 1);
   const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs);
-  for (int i = 0; i < m->n_funcs; i += FUNCS_TOGETHER) {
+  for (int i = 0; i < m->n_funcs; i += RULED_TOGETHER) {
     const int left = m->n_funcs - i;
-    Some some = {c, m, r, i, left < FUNCS_TOGETHER ? left : FUNCS_TOGETHER, funcs + i};
+    Some some = {c, m, r, i, left < RULED_TOGETHER ? left : RULED_TOGETHER, funcs + i};
     tirc_api_apart(c, schedule_some, &some);
   }
   tirc_context_depend(c, m->c);
