@@ -414,6 +414,8 @@ def test_functions_in_their_places():
         mod.get_global_var("none")
     mod.update_func("main", tvm.parse(Net.script().replace("R.add(lv, lv)", "R.multiply(lv, lv)"))["main"])
     assert "R.multiply" in mod["main"].script() and "R.add" in Net["main"].script() and mod["main"] != Net["main"]
+    again = tvm.IRModule({name: Net[name] for name in Net.get_global_vars()})
+    assert "cls = Module" in again.script() and again["main"].script().replace("Module", "Net") == Net["main"].script()
     one = tvm.IRModule({"main": relu})
     one.update({"second": relu})
     assert sorted(one.functions) == ["main", "second"]

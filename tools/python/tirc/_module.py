@@ -4,6 +4,7 @@ import ctypes
 import functools
 import os
 import re
+import textwrap
 from ctypes import POINTER, byref, c_int
 
 from . import _lib, _source, _warnings
@@ -46,8 +47,12 @@ class IRModule(Shown):
 
     def __init__(self, functions=None):
         """From {name: PrimFunc}."""
-        texts = [f.script_as(name) for name, f in dict(functions or {}).items()]
-        self._module = _new(_parse("\n\n".join(texts) or "pass", "<module>", {}))._module
+        functions = dict(functions or {})
+        texts = [f.script_as(name) for name, f in functions.items()]
+        text = "\n\n".join(texts) or "pass"
+        if any(isinstance(f, Graph) for f in functions.values()):
+            text = "@I.ir_module\nclass Module:\n%s\n" % textwrap.indent(_of_class(text, "Module"), "    ")
+        self._module = _new(_parse(text, "<module>", {}))._module
 
     _params = None  # arrays of the weights that a graph has with it, by name
 
@@ -298,7 +303,6 @@ class Graph(Shown):
 def _one_function(text, name):
     """The part of a module's text that is the function, without the class around it."""
     import ast
-    import textwrap
     lines = text.split("\n")
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
@@ -307,14 +311,18 @@ def _one_function(text, name):
     raise KeyError(name)
 
 
+def _of_class(text, name):
+    """The text of functions whose `cls` is the class of this name."""
+    return re.sub(r"(?m)^( *cls = )\w+$", r"\g<1>" + name, text)
+
+
 def _with_function(text, name, function):
     """A module's text with this function, the text of one."""
     import ast
-    import textwrap
     lines, tree = text.split("\n"), ast.parse(text)
     whole = next((n for n in tree.body if isinstance(n, ast.ClassDef)), None)
     old = next((n for n in (whole or tree).body if isinstance(n, ast.FunctionDef) and n.name == name), None)
-    made = function.rstrip("\n").split("\n")
+    made = _of_class(function.rstrip("\n"), whole.name if whole else "Module").split("\n")
     if whole is None and old is None:  # a second one needs a class around both
         both = "\n".join(line for line in lines if not line.startswith("# from tvm")) + "\n" + "\n".join(made)
         return "@I.ir_module\nclass Module:\n" + textwrap.indent(both, "    ") + "\n"

@@ -3,7 +3,7 @@
 import collections
 import difflib
 import html
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_int, c_void_p
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_void_p
 
 from . import _lib, _render
 from ._module import as_module, as_text

@@ -4,7 +4,7 @@ import os
 import tempfile
 import warnings
 
-from .._module import IRModule, PrimFunc
+from .._module import IRModule
 from .._runtime import gpu_of
 from .._schedule import Schedule, auto
 from .._target import Target

@@ -39,10 +39,7 @@ class Executable:
         from .._export import export_model
         if fcompile or workspace_dir:
             raise ValueError("the C compiler links it: cc=\"clang\" says which one, and $TMPDIR where it works")
-        if self._plain:
-            made = transform.phases("loops")(self.mod)
-        else:
-            made = transform.phases("schedule")(self.mod)
+        made = transform.phases("cleanup" if self._plain else "schedule", self.target)(self.mod)
         export_model(made._module, self.target, self._params, file_name, cc)
 
 

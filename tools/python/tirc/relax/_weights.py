@@ -10,12 +10,17 @@ _NUMBER = re.compile(r'"num_input": (\d+)')
 
 
 def _main(text):
-    """(the function, its lines) of a module's text."""
-    tree = ast.parse(text)
-    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "main"]
-    if not found:
+    """The graph of a module's text that is compiled: main, or the only one."""
+    found = {n.name: n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)
+             and any(ast.unparse(d).startswith("R.function") for d in n.decorator_list)}
+    if "main" not in found and len(found) != 1:
         raise ValueError("the module has no graph main")
-    return found[0]
+    return found["main"] if "main" in found else next(iter(found.values()))
+
+
+def main_of(mod):
+    """Its name."""
+    return _main(mod.script()).name
 
 
 def all_inputs(mod):
@@ -43,10 +48,10 @@ def with_weights(mod, params):
     names = [a.arg for a in f.args.args]
     unknown = [name for name in params if name not in names]
     if unknown:
-        raise ValueError("main has no parameter %s; they are %s" % (", ".join(map(str, unknown)), ", ".join(names)))
+        raise ValueError("%s has no parameter %s; they are %s" % (f.name, ", ".join(map(str, unknown)), ", ".join(names)))
     order = [a for a in f.args.args if a.arg not in params] + [a for a in f.args.args if a.arg in params]
     lines = text.split("\n")
-    first = "def main(%s)" % ", ".join(ast.unparse(a) for a in order)
+    first = "def %s(%s)" % (f.name, ", ".join(ast.unparse(a) for a in order))
     returned = " -> %s" % ast.unparse(f.returns) if f.returns else ""
     body = lines[f.body[0].lineno - 1:]
     indent = " " * f.body[0].col_offset

@@ -5,6 +5,7 @@ import functools
 
 from .. import _lib
 from .._module import IRModule
+from .._runtime import cpu_of
 from .._transform import ModulePass, PassInfo
 
 
@@ -17,8 +18,8 @@ def _table():
     return rows
 
 
-def _run(mod, last, skip):
-    options = _lib.ProgramOptions()
+def _run(mod, last, skip, target=None):
+    options = _lib.ProgramOptions(target=cpu_of(target))
     options.n_skip, options.skip = len(skip), (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
     return IRModule._of(_lib.make("module", "module_phases", mod._module, last and last.encode(), ctypes.byref(options)))
 
@@ -28,18 +29,17 @@ def with_types(mod):
     return _run(mod, None, [])
 
 
-def phases(last):
-    """All passes up to a phase, as one."""
-    return ModulePass(lambda mod, _: _run(mod, last, []), PassInfo(0, last, ()))
+def phases(last, target=None):
+    """All passes up to a phase, as one; schedules are for the target."""
+    return ModulePass(lambda mod, _: _run(mod, last, [], target), PassInfo(0, last, ()))
 
 
 def BindParams(func_name, params):
     """Parameters of a graph become weights of these arrays, by name."""
-    if func_name != "main":
-        raise ValueError("weights are those of main, not of %r" % (func_name,))
-
     def run(mod, _):
-        from ._weights import with_weights
+        from ._weights import main_of, with_weights
+        if func_name != main_of(mod):
+            raise ValueError("weights are those of %s, not of %r" % (main_of(mod), func_name))
         all_of_them = {**(mod._params or {}), **{str(k): v for k, v in params.items()}}
         return IRModule._of(with_weights(mod, all_of_them)._module, all_of_them)
     return ModulePass(run, PassInfo(0, "BindParams", ()))
