@@ -58,19 +58,72 @@ bool tirc_gpu_card(int i, const char **tag, const char **row) {
   return true;
 }
 
-const Gpu *tirc_gpu_find(const char *name) {
+static const struct Word {
+  const char *word, *row, *hint;
+} words[] = {
+#define MEANS(word, row) {word, row, NULL},
+#define ANSWER(word, hint) {word, NULL, hint},
+#include "gpu_words.def"
+#undef MEANS
+#undef ANSWER
+};
+enum { N_WORDS = sizeof words / sizeof *words };
+
+static char plain(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
+
+/* Whether two names differ in dashes and capitals alone. */
+static bool is_alike(const char *a, const char *b) {
+  for (;; a++, b++) {
+    while (*a == '-' || *a == '_' || *a == ' ') a++;
+    while (*b == '-' || *b == '_' || *b == ' ') b++;
+    if (plain(*a) != plain(*b)) return false;
+    if (!*a) return true;
+  }
+}
+
+/* Of the card "nvidia/geforce-rtx-4090": "rtx4090", "4090", "nvidia/4090". */
+static bool is_short_for(const char *name, const char *tag) {
+  const char *of = strchr(tag, '/'), *slash = strchr(name, '/');
+  if (slash && (slash - name != of - tag || strncmp(name, tag, (size_t)(of - tag)) != 0))
+    return false;
+  for (const char *at = of; at; at = strchr(at + 1, '-'))
+    if (is_alike(slash ? slash + 1 : name, at + 1)) return true;
+  return false;
+}
+
+static const char *row_of(const char *name) {
   for (int i = 0; i < N_CARDS; i++)
-    if (!strcmp(cards[i].tag, name)) name = cards[i].row;
+    if (!strcmp(cards[i].tag, name)) return cards[i].row;
+  for (int i = 0; i < N_WORDS; i++)
+    if (words[i].row && is_alike(words[i].word, name)) return words[i].row;
+  for (int i = 0; i < N_CARDS; i++)
+    if (is_short_for(name, cards[i].tag)) return cards[i].row;
+  return name;
+}
+
+const Gpu *tirc_gpu_find(const char *name) {
+  for (int i = 0; i < N_GPUS; i++)
+    if (!strcmp(gpus[i].name, name)) return &gpus[i];
+  name = row_of(name);
   for (int i = 0; i < N_GPUS; i++)
     if (!strcmp(gpus[i].name, name)) return &gpus[i];
   return NULL;
 }
 
+static const char *answer_to(const char *name) {
+  for (int i = 0; i < N_WORDS; i++)
+    if (words[i].hint && is_alike(words[i].word, name)) return words[i].hint;
+  return !strncmp(name, "gfx", 3) ? answer_to("rocm") : NULL;
+}
+
 bool tirc_gpu_is_meant(const char *name) {
-  return !strncmp(name, "sm_", 3) || !strncmp(name, "opencl", 6) || strchr(name, '/');
+  return !strncmp(name, "sm_", 3) || !strncmp(name, "opencl", 6) || strchr(name, '/') ||
+         answer_to(name);
 }
 
 _Noreturn void tirc_gpu_unknown(Tirc *c, const char *name) {
+  const char *answer = answer_to(name);
+  if (answer) tirc_fail(c, (Loc){0}, CODE_TARGET, answer, "there are no kernels for %s", name);
   Nearest best = {.wanted = name, .n_wanted = strlen(name)};
   for (int i = 0; i < N_GPUS; i++) tirc_offer_name(&best, gpus[i].name, strlen(gpus[i].name));
   for (int i = 0; i < N_CARDS; i++) tirc_offer_name(&best, cards[i].tag, strlen(cards[i].tag));

@@ -1,5 +1,7 @@
 /* T.* functions that the compiler passes on as they are: calls of other code, of the GPU and of the
  * runtime. They parse, print and are opaque to every analysis. */
+#include "ir/scopes.h"
+#include "ir/tree/atomic.h"
 #include "reader.h"
 
 /* The type of a call that the compiler knows nothing more of. */
@@ -10,6 +12,7 @@ typedef enum Gives {
   GIVES_BOOL,
   GIVES_SECOND,
   GIVES_NAMED,
+  GIVES_ELEMENT,
   GIVES_VOID
 } Gives;
 static const Gives gives[CALL_COUNT] = {
@@ -25,6 +28,79 @@ static Expr argument(Reader *r, const Syn *s) {
   return v.kind == PY_NONE ? tirc_py_to_expr(r, s, v) : tirc_py_to_attr(r, s, v);
 }
 
+/* --- atomic updates --------------------------------------------------------------------------- */
+
+/* The element, or its address. */
+static Expr place_of(Reader *r, const Syn *s, const char *name) {
+  const PyValue v = tirc_read_value(r, s);
+  Expr at = v.kind == PY_EXPR ? v.u.e : NULL;
+  if (at && tirc_calls(at, CALL_ADDRESS_OF) && at->n == 1) at = at->args[0];
+  if (!at || at->op != OP_LOAD)
+    READ_FAIL(r, s, CODE_TYPE, "name an element: T.address_of(H[i])",
+              "%s takes the address of an element, not %s", name, tirc_py_describe(r, v));
+  const Buffer b = at->u.buffer;
+  if (tirc_owner(b->storage) == OWNER_THREAD)
+    READ_FAIL(
+        r, s, CODE_TYPE, "store to it: each thread has its own",
+        "%s updates what threads share, of scope global or shared; the buffer %s has scope %s",
+        name, b->name, b->scope);
+  return at;
+}
+
+static Expr operand_of(Reader *r, const Syn *s, const char *name, DType t) {
+  const PyValue v = tirc_read_value(r, s);
+  const Expr e = tirc_py_to_expr_like(r, s, v, t);
+  if (!tirc_dtype_equal(e->dtype, t))
+    READ_FAIL(r, s, CODE_TYPE, tirc_format(r->c, "T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
+              "%s of an element of %s takes that type, not %s", name, tirc_dtype_name(r->c, t),
+              tirc_py_describe(r, v));
+  return e;
+}
+
+static PyValue atomic_of(Reader *r, const Syn *at, Callee callee, int n, const Syn *const *given,
+                         bool unordered) {
+  const char *name = tirc_format(r->c, "T.%s", tirc_callees[callee]);
+  const int takes = callee == CALL_ATOMIC_CAS ? 3 : 2;
+  if (n != takes)
+    READ_FAIL(r, at, CODE_ARGUMENT,
+              takes == 3 ? "T.atomic_cas(T.address_of(H[i]), compare, value)"
+                         : tirc_format(r->c, "%s(T.address_of(H[i]), value)", name),
+              "%s takes %d arguments, not %d", name, takes, n);
+  const Expr place = place_of(r, given[0], name);
+  const char *why = tirc_atomic_refused(r->c, callee, place->dtype, unordered);
+  if (why)
+    READ_FAIL(r, at, CODE_TYPE,
+              tirc_atomic_refused(r->c, callee, place->dtype, true)
+                  ? "keep the sums in int32 or int64, or let one thread do it"
+                  : "say unordered=True where any order will do, or add up integers",
+              "%s on the buffer %s: %s", name, place->u.buffer->name, why);
+  const Expr compare = takes == 3 ? operand_of(r, given[1], name, place->dtype) : NULL;
+  const Expr value = operand_of(r, given[takes - 1], name, place->dtype);
+  return tirc_py_expr(tirc_atomic_update(r->c, callee, place, compare, value,
+                                         unordered && tirc_dtype_is_float(place->dtype)));
+}
+
+/* T.atomic_add(T.address_of(H[i]), x), or T.atomic_add(H[i], x). */
+static PyValue read_atomic(Reader *r, const Call *call) {
+  const Callee callee = (Callee)call->function->detail;
+  const Syn *given[4];
+  int n = 0;
+  for (int i = 0; i < 3; i++)
+    if (call->args[i]) given[n++] = call->args[i];
+  const Syn *unordered = call->args[3];
+  if (callee != CALL_ATOMIC_CAS && n == 3) unordered = given[--n];
+  return atomic_of(r, call->node, callee, n, given,
+                   unordered && tirc_is_true(tirc_read_condition(r, unordered)));
+}
+
+/* T.call_intrin("int32", "tir.atomic_add", T.address_of(H[i]), x); CALL_COUNT: another one. */
+static Callee intrinsic_of(int n, const Syn *const *given) {
+  const bool named = n > 1 && given[1]->kind == SYN_STRING && !strncmp(given[1]->s, "tir.", 4);
+  return named ? tirc_find_atomic(given[1]->s + 4) : CALL_COUNT;
+}
+
+/* --- the others ------------------------------------------------------------------------------- */
+
 /* The keyword dtype is the first argument of a call that is given its type; the other calls have a
  * type of their own, whatever it says. */
 static PyValue read_opaque(Reader *r, const Call *call) {
@@ -34,6 +110,8 @@ static PyValue read_opaque(Reader *r, const Call *call) {
   if (gives[callee] == GIVES_NAMED && call->args[DTYPE]) given[n++] = call->args[DTYPE];
   if (call->args[FIRST]) given[n++] = call->args[FIRST];
   for (int i = 0; i < call->n_rest; i++) given[n++] = call->rest[i];
+  const Callee atomic = callee == CALL_INTRIN ? intrinsic_of(n, given) : CALL_COUNT;
+  if (atomic != CALL_COUNT) return atomic_of(r, call->node, atomic, n - 2, given + 2, false);
   Expr *args = tirc_new_array(r->c, Expr, n);
   for (int i = 0; i < n; i++) args[i] = argument(r, given[i]);
   DType t = DT_HANDLE;
@@ -51,6 +129,7 @@ static PyValue read_opaque(Reader *r, const Call *call) {
     else if (n)
       t = tirc_read_dtype(r, given[0]);
     break;
+  case GIVES_ELEMENT:
   case GIVES_HANDLE: break;
   }
   return tirc_py_expr(tirc_call(r->c, t, callee, n, args));
@@ -66,7 +145,9 @@ static PyValue read_intrinsic_id(Reader *r, const Call *call) {
 }
 
 const Function tirc_opaque_functions[] = {
-#define CALL(id, name, gives) {name, "first? * dtype?", IN_VALUE, read_opaque, CALL_##id},
+#define CALL(id, name, gives)                                                                      \
+  {name, GIVES_##gives == GIVES_ELEMENT ? "address value? other? unordered?" : "first? * dtype?",  \
+   IN_VALUE, GIVES_##gives == GIVES_ELEMENT ? read_atomic : read_opaque, CALL_##id},
 #include "ir/tree/calls.def"
 #undef CALL
     {"llvm_lookup_intrinsic_id", "name", IN_VALUE, read_intrinsic_id, 0},

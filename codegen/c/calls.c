@@ -1,5 +1,6 @@
 /* Functions: of libm by name, of the processor. All of them take scalars. */
 #include "gen.h"
+#include "ir/tree/atomic.h"
 #include "ir/tree/intrinsic.h"
 
 CText tirc_cg_popcount(Gen *g, Expr e, CText a) {
@@ -153,6 +154,27 @@ static CText emit_assume(Gen *g, Expr e, const Window *w) {
   return tirc_src_number(g, DT_BOOL, 1);
 }
 
+/* The functions of helpers.def. */
+static CText emit_atomic(Gen *g, Expr e, const Window *w) {
+  static const struct {
+    Op op;
+    HelperId id;
+  } of[] = {{OP_ADD, HELPER_ATOMIC_ADD},       {OP_MIN, HELPER_ATOMIC_MIN},
+            {OP_MAX, HELPER_ATOMIC_MAX},       {OP_BITWISE_AND, HELPER_ATOMIC_AND},
+            {OP_BITWISE_OR, HELPER_ATOMIC_OR}, {OP_NONE, HELPER_ATOMIC_CAS}};
+  Atomic a;
+  if (!tirc_atomic(e, &a) || e->dtype.lanes > 1) tirc_src_unsupported(g, e);
+  size_t row = 0;
+  while (of[row].op != a.op) row++;
+  const DType t = a.place->dtype;
+  const HelperId id = tirc_dtype_is_float(t) ? HELPER_ATOMIC_SUM : of[row].id;
+  CText args[3] = {tirc_cg_address(g, a.place)};
+  int n = 1;
+  if (a.compare) args[n++] = tirc_src_operand_as(g, a.compare, t, w);
+  args[n++] = tirc_src_operand_as(g, a.value, t, w);
+  return tirc_src_call(g, tirc_src_helper(g, id, t), n, args);
+}
+
 /* T.opaque_zero(dtype) */
 static CText emit_opaque_zero(Gen *g, Expr e, const Window *w) {
   (void)w;
@@ -173,6 +195,9 @@ CText tirc_cg_call(Gen *g, Expr e, const Window *w) {
   static CText (*const calls[CALL_COUNT])(Gen *, Expr, const Window *) = {
       [CALL_PREFETCH] = emit_prefetch,
       [CALL_ADDRESS_OF] = emit_address_of,
+#define ATOMIC(id, name, op) [CALL_##id] = emit_atomic,
+#include "ir/tree/atomics.def"
+#undef ATOMIC
       [CALL_EXTERN] = tirc_src_extern,
       [CALL_PURE_EXTERN] = tirc_src_extern,
       [CALL_ASSUME] = emit_assume,

@@ -4,6 +4,7 @@
  */
 #include "codegen/access.h"
 #include "gen.h"
+#include "ir/tree/atomic.h"
 
 static const char *kernel(Tirc *c, const int64_t *n, bool is_static) {
   const char *head = is_static ? "static __global__ void" : "extern \"C\" __global__ void";
@@ -57,6 +58,23 @@ static CText shuffle(Gen *g, Expr call, int n, const CText *args) {
                     t.bits == 64 ? "_64" : "", args[0].s, v.s, args[2].s, args[3].s);
   const char *type = tirc_src_value_type(g, t);
   return tirc_dtype_is_float(t) ? bits_as(g, r, u, type) : tirc_c_cast_to(g->c, type, r);
+}
+
+/* PTX's words: a sum of 64 bits is one of u64, and bits are neither signed nor not. */
+static CText atomic(Gen *g, const Atomic *a, const char *space, CText to, const CText *args) {
+  const DType t = a->place->dtype;
+  const bool extreme = a->op == OP_MIN || a->op == OP_MAX;
+  const char kind = tirc_dtype_is_float(t) ? 'f' : extreme && t.code == TYPE_INT ? 's' : 'u';
+  const char *type = tirc_dtype_is_float(t) ? tirc_src_value_type(g, t)
+                     : kind == 's'          ? g->l->ints[t.bits == 64 ? 3 : 2]
+                                            : g->l->uints[t.bits == 64 ? 3 : 2];
+  (void)space;
+  CText all[3] = {tirc_c_cast_to(g->c, tirc_format(g->c, "%s *", type), to)};
+  const int n = a->compare ? 2 : 1;
+  for (int i = 0; i < n; i++)
+    all[i + 1] = kind == 'f' ? args[i] : tirc_c_cast_to(g->c, type, args[i]);
+  CText r = tirc_src_call(g, tirc_format(g->c, "tirc_%s_%c%d", a->name, kind, t.bits), n + 1, all);
+  return kind == 'f' ? r : tirc_c_cast_to(g->c, tirc_src_value_type(g, t), r);
 }
 
 static const FunctionName functions[] = {{OP_SQRT, "tirc_sqrt", "tirc_sqrt_double"},
@@ -137,6 +155,7 @@ const Language tirc_cuda_c = {
     .bits_as = bits_as,
     .load_half = from_half,
     .store_half = to_half,
+    .atomic = atomic,
     .shuffle = shuffle,
     .tensor_cores = true,
 };

@@ -45,6 +45,7 @@ void tirc_gpu_write_function(Gen *g, Text *out, HelperId id);
 Emit tirc_gpu_load;
 EmitStmt tirc_gpu_store, tirc_gpu_alloc, tirc_gpu_decl;
 const char *tirc_gpu_pointer(Gen *g, Buffer b, Expr index);
+Emit tirc_gpu_atomic;
 /* v, which is what value is, stored there. */
 void tirc_gpu_put(Gen *g, DType element, const char *array, const char *at, CText v);
 /* A lane of a store's value as its element is held. */
@@ -76,6 +77,7 @@ void tirc_gpu_tensor_core(Gen *g, Expr call);
 bool tirc_gpu_has_vector_form(Gen *g, Stmt store);
 
 /* --- source.c -------------------------------------------------------------------------------- */
+Kernel tirc_gpu_kernel(Tirc *c, const Func *f, const char *name);
 void tirc_gpu_begin(Gen *g, const Kernel *k); /* a function, without names yet */
 
 /* --- launcher.c: headers --------------------------------------------------------------------- */

@@ -10,6 +10,8 @@ typedef struct Language Language;    /* a row: codegen/text/gen.h */
 extern const Language tirc_opencl_c; /* OpenCL C 1.2; doubles need cl_khr_fp64 */
 extern const Language tirc_cuda_c;   /* CUDA C, without its headers */
 
+extern const Language tirc_wgsl; /* WebGPU's; numbers of 32 bits, and float16 */
+
 /* What the kernels of a module are called in its source: [i] belongs to function i, NULL where that
  * is none. */
 const char *const *tirc_gpu_symbols(Tirc *c, const Language *l, const Module *m);
@@ -23,6 +25,7 @@ int64_t tirc_gpu_dynamic_bytes(const Func *f);
  * a statement is of, where `scheduled`, which it was lowered from, is given. Throws "codegen". */
 const char *tirc_gpu_source(Tirc *c, const Language *l, const Module *lowered,
                             const Module *scheduled);
+const char *tirc_wgsl_source(Tirc *c, const Module *lowered);
 /* A header in CUDA C++ with the kernels, the geometry of their launches as constants, and an inline
  * launcher NAME_launch(its parameters, stream) for each host function. */
 const char *tirc_gpu_header(Tirc *c, const Module *lowered, const Module *scheduled);

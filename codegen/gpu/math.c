@@ -53,6 +53,9 @@ static CText emit_operand(Gen *g, Expr e, const Window *w) {
 CText tirc_gpu_call(Gen *g, Expr e, const Window *w) {
   static Emit *const calls[CALL_COUNT] = {[CALL_EXTERN] = tirc_src_extern,
                                           [CALL_PURE_EXTERN] = tirc_src_extern,
+#define ATOMIC(id, name, op) [CALL_##id] = tirc_gpu_atomic,
+#include "ir/tree/atomics.def"
+#undef ATOMIC
                                           [CALL_OPAQUE_ZERO] = emit_zero,
                                           [CALL_TVM_WARP_ACTIVEMASK] = emit_active_mask,
                                           [CALL_TVM_THREAD_INVARIANT] = emit_operand,

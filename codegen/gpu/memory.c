@@ -2,6 +2,7 @@
 #include "codegen/access.h"
 #include "gen.h"
 #include "ir/ascii.h"
+#include "ir/tree/atomic.h"
 
 #include <stdlib.h>
 
@@ -149,6 +150,21 @@ void tirc_gpu_store(Gen *g, Stmt s) {
   else
     store_vector(g, s, index);
   tirc_gpu_forget_moved(g);
+}
+
+/* --- atomic updates -------------------------------------------------------------------------- */
+
+CText tirc_gpu_atomic(Gen *g, Expr e, const Window *w) {
+  Atomic a;
+  CText args[2];
+  int n = 0;
+  if (!tirc_atomic(e, &a) || e->dtype.lanes > 1 || !g->l->atomic) tirc_src_unsupported(g, e);
+  const Buffer b = a.place->u.buffer;
+  const Expr index = tirc_linear_index(g->c, b, a.place->n, a.place->args);
+  const CText to = {tirc_gpu_pointer(g, b, index), BINDS_SUM};
+  if (a.compare) args[n++] = tirc_src_operand_as(g, a.compare, e->dtype, w);
+  args[n++] = tirc_src_operand_as(g, a.value, e->dtype, w);
+  return g->l->atomic(g, &a, tirc_src_name_of(g, b)->space, to, args);
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */

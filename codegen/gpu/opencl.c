@@ -1,5 +1,6 @@
 /* The row of OpenCL C 1.2. */
 #include "gen.h"
+#include "ir/tree/atomic.h"
 
 static const char *kernel(Tirc *c, const int64_t *n, bool is_static) {
   (void)is_static;
@@ -56,6 +57,46 @@ static const char *store_half(Gen *g, const char *p, const char *index, const ch
   return tirc_format(g->c, "vstore_half(%s, %s, %s)", value, index, p);
 }
 
+/* Of 64 bits by extensions; OpenCL has no sum of floats: it is made of compare and swap. */
+static CText atomic(Gen *g, const Atomic *a, const char *space, CText to, const CText *args) {
+  const DType t = a->place->dtype;
+  const bool is_float = tirc_dtype_is_float(t);
+  const char *type = tirc_src_value_type(g, t);
+  const char *p = tirc_format(g->c, "volatile %s%s *", space, type);
+  CText all[3] = {tirc_c_cast_to(g->c, p, to), args[0], a->compare ? args[1] : args[0]};
+  const char *what = a->compare ? "cmpxchg" : a->name + strlen("atomic_");
+  const char *name = tirc_format(g->c, t.bits == 64 ? "atom_%s" : "atomic_%s", what);
+  if (is_float)
+    name = tirc_format(g->c, "tirc_atomic_sum_%s%s", type, strstr(space, "local") ? "_local" : "");
+  return tirc_src_call(g, name, a->compare ? 3 : 2, all);
+}
+
+#define SUM(name, space, type, bits, exchange)                                                     \
+  {                                                                                                \
+    name, "static inline " type " " name "(volatile " space " " type " *p, " type " x) {\n"        \
+          "  volatile " space " " bits " *q = (volatile " space " " bits " *)p;\n"                 \
+          "  " bits " was = *q, seen;\n"                                                           \
+          "  for (;;) {\n"                                                                         \
+          "    seen = " exchange "(q, was, as_" bits "(as_" type "(was) + x));\n"                  \
+          "    if (seen == was) return as_" type "(was);\n"                                        \
+          "    was = seen;\n"                                                                      \
+          "  }\n}\n"                                                                               \
+  }
+#define ON(name, extension)                                                                        \
+  { name, "#pragma OPENCL EXTENSION cl_khr_int64_" extension "_atomics : enable\n" }
+static const OwnText own[] = {
+    ON("atom_add", "base"),
+    ON("atom_cmpxchg", "base"),
+    ON("atom_min", "extended"),
+    ON("atom_max", "extended"),
+    ON("atom_and", "extended"),
+    ON("atom_or", "extended"),
+    SUM("tirc_atomic_sum_float", "__global", "float", "uint", "atomic_cmpxchg"),
+    SUM("tirc_atomic_sum_float_local", "__local", "float", "uint", "atomic_cmpxchg"),
+    SUM("tirc_atomic_sum_double", "__global", "double", "ulong", "atom_cmpxchg"),
+    SUM("tirc_atomic_sum_double_local", "__local", "double", "ulong", "atom_cmpxchg"),
+    {NULL, NULL}};
+
 static const FunctionName functions[] = {{OP_NEARBYINT, "rint", NULL},
                                          {OP_EXP10, "exp10", NULL},
                                          {OP_POPCOUNT, "popcount", NULL},
@@ -104,6 +145,7 @@ const Language tirc_opencl_c = {
     .floor_quotient = "$[floor](a / b)",
     .end_odd = "  return $F(bits | 1u);\n",
     .functions = functions,
+    .own = own,
     .reserved = reserved,
     .reserved_n = reserved_n,
     .vector_arith = true,
@@ -118,4 +160,5 @@ const Language tirc_opencl_c = {
     .bits_as = bits_as,
     .load_half = load_half,
     .store_half = store_half,
+    .atomic = atomic,
 };

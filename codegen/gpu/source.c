@@ -16,6 +16,9 @@ static void touch(Facts *f, Expr data) {
 }
 
 static bool find_load(Visitor *v, Expr e) {
+  Facts *f = v->self;
+  Atomic a;
+  if (tirc_atomic(e, &a)) tirc_map_set(f->c, &f->written, a.place->u.buffer->data, e->args[0]);
   if (e->op == OP_LOAD) touch(v->self, e->u.buffer->data);
   return true;
 }
@@ -31,7 +34,7 @@ static bool find_stmt(Visitor *v, Stmt s) {
   return true;
 }
 
-static Kernel facts_of(Tirc *c, const Func *f, const char *name) {
+Kernel tirc_gpu_kernel(Tirc *c, const Func *f, const char *name) {
   Kernel k = {.f = f, .name = name};
   Facts facts = {.c = c, .k = &k};
   tirc_visit_stmt(&(Visitor){.stmt = find_stmt, .expr = find_load, .self = &facts}, f->body);
@@ -107,7 +110,7 @@ static void write_kernel(Gen *g, const Kernel *k) {
 static void write_functions(Gen *g) {
   for (int i = 0; i < g->kernels->module->n_funcs; i++) {
     if (!g->kernels->symbols[i]) continue;
-    const Kernel k = facts_of(g->c, g->kernels->module->funcs[i], g->kernels->symbols[i]);
+    const Kernel k = tirc_gpu_kernel(g->c, g->kernels->module->funcs[i], g->kernels->symbols[i]);
     write_kernel(g, &k);
     if (g->is_header) tirc_gpu_write_geometry(g, &k);
   }

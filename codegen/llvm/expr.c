@@ -6,6 +6,7 @@
  * (nsw); all other arithmetic wraps. Of bools, + is or (ir/tree/int_op.h). Divisions of integers
  * never trap: x // 0 and x % 0 are 0. */
 #include "gen.h"
+#include "ir/tree/atomic.h"
 #include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 
@@ -436,6 +437,33 @@ static LLVMValueRef emit_opaque_zero(Gen *g, Expr e) {
   return LLVMBuildIntCast2(g->b, g->f.zero, tirc_gen_type(g, e->dtype), false, "");
 }
 
+static LLVMAtomicRMWBinOp operation_of(const Atomic *a) {
+  const DType t = a->place->dtype;
+  const bool is_signed = t.code == TYPE_INT;
+  switch (a->op) {
+  case OP_ADD: return tirc_dtype_is_float(t) ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+  case OP_MIN: return is_signed ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
+  case OP_MAX: return is_signed ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
+  case OP_BITWISE_AND: return LLVMAtomicRMWBinOpAnd;
+  default: return LLVMAtomicRMWBinOpOr;
+  }
+}
+
+static LLVMValueRef emit_atomic(Gen *g, Expr e) {
+  const LLVMAtomicOrdering order = LLVMAtomicOrderingMonotonic;
+  Atomic a;
+  if (!tirc_atomic(e, &a) || e->dtype.lanes > 1) unsupported(g, e);
+  const DType t = a.place->dtype;
+  LLVMValueRef value = side(g, a.value, t);
+  if (!a.compare)
+    return LLVMBuildAtomicRMW(g->b, operation_of(&a), tirc_gen_address(g, a.place), value, order,
+                              false);
+  LLVMValueRef compare = side(g, a.compare, t);
+  LLVMValueRef both = LLVMBuildAtomicCmpXchg(g->b, tirc_gen_address(g, a.place), compare, value,
+                                             order, order, false);
+  return LLVMBuildExtractValue(g->b, both, 0, "");
+}
+
 static LLVMValueRef emit_CALL(Gen *g, Expr e) {
   static const Emit of_gpu[CALL_COUNT] = {
       [CALL_TVM_STORAGE_SYNC] = tirc_gen_barrier,
@@ -448,6 +476,9 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
   static const Emit calls[CALL_COUNT] = {
       [CALL_PREFETCH] = emit_prefetch,
       [CALL_ADDRESS_OF] = emit_address_of,
+#define ATOMIC(id, name, op) [CALL_##id] = emit_atomic,
+#include "ir/tree/atomics.def"
+#undef ATOMIC
       [CALL_EXTERN] = tirc_gen_extern,
       [CALL_PURE_EXTERN] = tirc_gen_extern,
       [CALL_ASSUME] = emit_assume,

@@ -19,6 +19,7 @@
 #include "codegen/signature.h"
 #include "codegen/symbols.h"
 #include "ir/gpu.h"
+#include "ir/tree/atomic.h"
 #include "ir/tree/visit.h"
 
 /* Lanes start .. start + n - 1 as one vector, or, when lane is given, the single lane start + lane
@@ -150,6 +151,8 @@ struct Language {
   CText (*bits_as)(Gen *g, CText v, DType from, const char *type);
   CText (*load_half)(Gen *g, const char *p, const char *index);
   const char *(*store_half)(Gen *g, const char *p, const char *index, const char *value);
+  /* An atomic update; to: the address, args: what it is compared with, or none, and the value. */
+  CText (*atomic)(Gen *g, const Atomic *a, const char *space, CText to, const CText *args);
   CText (*shuffle)(Gen *g, Expr call, int n, const CText *args); /* NULL: there is none */
 };
 

@@ -123,7 +123,7 @@ static bool is_called(const char *text, const char *name) {
 }
 
 void tirc_src_write_own(Gen *g, Text *out, const char *text) {
-  enum { MOST_OWN = 64 };
+  enum { MOST_OWN = 96 };
   bool is_used[MOST_OWN] = {false}, more = true;
   const OwnText *own = g->l->own;
   while (more) {

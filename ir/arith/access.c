@@ -4,6 +4,7 @@
 #include "access.h"
 
 #include "arith.h"
+#include "ir/tree/atomic.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
 
@@ -159,6 +160,7 @@ static bool visit_access_ptr(Detector *d, Expr e) {
 
 static void visit_expr(Detector *d, Expr e) {
   Buffer b;
+  Atomic update;
   switch (e->op) {
   case OP_VAR:
     if ((b = tirc_map_get(&d->known, e))) add_whole(d, &d->opaque, b);
@@ -177,6 +179,8 @@ static void visit_expr(Detector *d, Expr e) {
     return;
   case OP_CALL:
     if (visit_access_ptr(d, e)) return;
+    if (tirc_atomic(e, &update))
+      add_access(d, &d->writes, update.place->u.buffer, update.place->n, update.place->args);
     break;
   default: break;
   }

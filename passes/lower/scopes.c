@@ -275,7 +275,7 @@ static const Touch *stored_by_several(const Kernel *k, Buffer b) {
   for (int i = 0; i < k->x.touches.n; i++) {
     const Touch *t = &k->x.touches.at[i];
     bool exact = true, found = false;
-    if (!t->write || t->buffer != b || t->extents) continue;
+    if (!t->write || t->update || t->buffer != b || t->extents) continue;
     Relations *r = relations(k->c, k->f);
     tirc_sets_begin(r->sets, SETS_BUDGET);
     ZMap at = tirc_relation_of(r, t, &exact);

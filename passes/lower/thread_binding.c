@@ -14,6 +14,7 @@
  * iteration of the program allocates it. */
 #include "scopes.h"
 
+#include "ir/tree/atomic.h"
 #include "ir/tree/find.h"
 #include "ir/tree/print.h"
 
@@ -149,7 +150,20 @@ static void note_sums(Unify *u, const Block *b) {
           usage_of(u, b->writes[w].buffer)->together[x] = true;
 }
 
+/* An atomic update, whose address goes nowhere else. */
+static void collect_update(Visitor *v, const Atomic *a) {
+  note_use(v->self, a->place->u.buffer, true);
+  for (int i = 0; i < a->place->n; i++) tirc_visit_expr(v, a->place->args[i]);
+  if (a->compare) tirc_visit_expr(v, a->compare);
+  tirc_visit_expr(v, a->value);
+}
+
 static bool collect_expr(Visitor *v, Expr e) {
+  Atomic update;
+  if (tirc_atomic(e, &update)) {
+    collect_update(v, &update);
+    return false;
+  }
   const Expr addressed = tirc_addressed(e);
   if (e->op == OP_LOAD) note_use(v->self, e->u.buffer, false);
   if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) note_address(v->self, e);
@@ -236,7 +250,7 @@ static bool stores_for_all(const Block *b) {
 }
 
 static bool find_call(Visitor *v, Stmt s) {
-  if (s->kind == STMT_EVAL) v->self = NULL;
+  if (s->kind == STMT_EVAL && !tirc_is_atomic_stmt(s)) v->self = NULL;
   return v->self;
 }
 
@@ -313,11 +327,16 @@ static Stmt rewrite_loop(Mutator *m, Stmt s) {
 
 static Stmt rewrite(Mutator *m, Stmt s) {
   Unify *u = m->self;
+  Atomic update;
   if (tirc_is_thread_loop(s)) return rewrite_loop(m, s);
   if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING) return rewrite_virtual(m, s);
   if (s->kind == STMT_FOR && s->u.loop.kind == LOOP_VECTORIZED) return rewrite_vectorized(m, s);
-  if (s->kind == STMT_STORE && is_shared(s->u.store.buffer)) {
-    Expr one = one_thread(u, is_block_s(s->u.store.buffer));
+  const Buffer stored = s->kind == STMT_STORE ? s->u.store.buffer
+                        : s->kind == STMT_EVAL && tirc_atomic(s->u.eval.value, &update)
+                            ? update.place->u.buffer
+                            : NULL;
+  if (stored && is_shared(stored)) {
+    Expr one = one_thread(u, is_block_s(stored));
     return one ? tirc_if(u->c, one, s, NULL) : s;
   }
   if (s->kind == STMT_BLOCK && is_leaf(&s->u.block)) {

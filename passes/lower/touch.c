@@ -155,6 +155,7 @@ static Asked *asked(Question *q, const Touch *x, const Touch *y, const Place *to
 bool tirc_may_meet(Question *q, const Touch *x, const Touch *y, const Place *top, Expr carried,
                    bool next) {
   if (x->buffer->data != y->buffer->data || (!x->write && !y->write)) return false;
+  if (tirc_updates_commute(x, y)) return false;
   if (q->threads.n == 0) return false;
   return asked(q, x, y, top, carried, next)->meets;
 }

@@ -200,7 +200,7 @@ static bool is_stored_outside(Question *q, const Known *read) {
     for (Known *k = NULL; (k = next_of(q, k, r->buffer, true));) {
       if (!is_before(q, k->touch, r, n)) continue;
       found = true;
-      if (!know(q, k)->exact) continue;
+      if (!know(q, k)->exact || k->touch->update) continue;
       if (!left) left = by_iteration(q, r, read->at, n, &exact);
       left = tirc_z_minus(q->z, left, by_iteration(q, k->touch, k->at, n, &exact));
     }
@@ -209,7 +209,8 @@ static bool is_stored_outside(Question *q, const Known *read) {
   return false;
 }
 
-/* What is read before the same iteration surely stored to it. Loop by loop, from the inside out, so
+/* What is read before the same iteration surely stored to it: an update goes on with what was
+ * there. Loop by loop, from the inside out, so
  * that tuples are short. */
 static ZMap exposed(Question *q, const Known *read) {
   const Touch *r = read->touch;
@@ -226,7 +227,7 @@ static ZMap exposed(Question *q, const Known *read) {
   for (int n = most;; n--) {
     const bool is_run = n > 0 && !is_name(q, loops[n - 1]->var);
     for (Known *k = NULL; (k = next_of(q, k, r->buffer, true));)
-      if (k->exact) left = uncovered(q, r, left, k, n, is_run ? width : 0);
+      if (k->exact && !k->touch->update) left = uncovered(q, r, left, k, n, is_run ? width : 0);
     if (!n || tirc_z_is_empty(q->z, left) == ANSWER_YES)
       return tirc_z_drop_in(q->z, left, q->of->n, width - q->of->n);
     if (is_run) left = tirc_z_drop_in(q->z, left, --width, 1);
@@ -471,7 +472,8 @@ static bool reads_meet(Question *q, Buffer b, Meet *meet) {
   for (Known *read = NULL; (read = next_of(q, read, b, false));) {
     ZMap before = NULL; /* its own stores */
     for (Known *store = NULL; (store = next_of(q, store, b, true));) {
-      if (thinly_apart(q, store, read) || know(q, read)->is_spared || know(q, store)->is_spared ||
+      if (tirc_updates_commute(store->touch, read->touch) || thinly_apart(q, store, read) ||
+          know(q, read)->is_spared || know(q, store)->is_spared ||
           !meets(q, store, store->whole, read, read->whole, meet))
         continue;
       if (!before) before = exposed(q, read);
@@ -484,17 +486,27 @@ static bool reads_meet(Question *q, Buffer b, Meet *meet) {
 static bool stores_meet(Question *q, Buffer b, Meet *meet) {
   for (Known *x = NULL; (x = next_of(q, x, b, true));)
     for (Known *y = x; y; y = next_of(q, y, b, true))
-      if (!(x->touch->untold && x->touch->stmt == y->touch->stmt) && !thinly_apart(q, x, y) &&
+      if (!(x->touch->untold && x->touch->stmt == y->touch->stmt) &&
+          !tirc_updates_commute(x->touch, y->touch) && !thinly_apart(q, x, y) &&
           !know(q, x)->is_spared && !know(q, y)->is_spared &&
           meets(q, x, x->whole, y, y->whole, meet))
         return !is_alike(q, stored_of(q, b));
   return false;
 }
 
+static bool has_update(Question *q, Buffer b) {
+  for (Known *k = NULL; (k = next_of(q, k, b, true));)
+    if (k->touch->update) return true;
+  return false;
+}
+
+/* Where stores need not be apart because they are updates, what is read meanwhile hangs on the
+ * order. */
 static bool ask(Question *q, int n, const Watched *watched, Meet *meet) {
   for (int i = 0; i < n; i++) {
     const WatchKind kind = watched[i].kind;
-    if (kind >= WATCH_READS && reads_meet(q, watched[i].buffer, meet)) return true;
+    const bool updated = kind == WATCH_STORES && has_update(q, watched[i].buffer);
+    if ((kind >= WATCH_READS || updated) && reads_meet(q, watched[i].buffer, meet)) return true;
     if ((kind == WATCH_STORES || kind == WATCH_ALL) && stores_meet(q, watched[i].buffer, meet))
       return true;
   }

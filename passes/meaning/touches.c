@@ -1,5 +1,7 @@
 #include "touches.h"
 
+#include "ir/tree/atomic.h"
+
 #include "ir/arith/access.h"
 #include "ir/arith/box.h"
 #include "ir/arith/init_part.h"
@@ -89,6 +91,8 @@ static void touch_box(Walk *w, const Region *box, bool read, bool written, bool 
   if (written) touch(w, t);
 }
 
+static void walk_expr(Walk *w, Expr e);
+
 static void touch_load(Walk *w, Expr e, bool address) {
   Touch t = {.buffer = e->u.buffer, .load = e, .address = address};
   const bool any = address && w->x->lowered;
@@ -118,7 +122,31 @@ static void touch_declared(Walk *w, Expr data) {
   touch(w, (Touch){.buffer = any, .write = true});
 }
 
+/* The element is read, and then stored to. */
+static void touch_update(Walk *w, Expr e, const Atomic *a) {
+  const bool alone = w->stmt && w->stmt->kind == STMT_EVAL && w->stmt->u.eval.value == e;
+  const Expr place = a->place;
+  for (int i = 0; i < place->n; i++) walk_expr(w, place->args[i]);
+  if (a->compare) walk_expr(w, a->compare);
+  walk_expr(w, a->value);
+  Touch t = {.buffer = place->u.buffer,
+             .n = place->n,
+             .indices = place->args,
+             .load = place,
+             .update = alone ? e : NULL};
+  touch(w, t);
+  t.load = NULL;
+  t.write = true;
+  ++*w->time;
+  touch(w, t);
+}
+
 static void walk_expr(Walk *w, Expr e) {
+  Atomic update;
+  if (tirc_atomic(e, &update)) {
+    touch_update(w, e, &update);
+    return;
+  }
   Place *at = w->at;
   const Expr addressed = tirc_addressed(e);
   const bool address = w->address;
@@ -301,6 +329,7 @@ static bool is_pointer(const void *self, Expr e) {
 /* A call that gets an address is taken to store to all that its block declares to write. */
 static void walk_eval(Walk *w, Expr e) {
   walk_expr(w, e);
+  if (tirc_is_atomic(e)) return;
   if (!w->x->trusts_calls || !w->inner || !tirc_find_expr(e, is_pointer, NULL)) return;
   const Block *b = &w->inner->u.block;
   for (int i = 0; i < b->n_writes; i++) touch_box(w, &b->writes[i], false, true, true);
@@ -425,6 +454,10 @@ bool tirc_same_touch(const Touch *a, const Touch *b) {
   return a->buffer == b->buffer && a->n == b->n && !a->extents == !b->extents &&
          tirc_same_exprs(a->n, a->indices, b->indices) &&
          (!a->extents || tirc_same_exprs(a->n, a->extents, b->extents)) && same_place(a->at, b->at);
+}
+
+bool tirc_updates_commute(const Touch *a, const Touch *b) {
+  return a->update && b->update && tirc_atomics_commute(a->update, b->update);
 }
 
 bool tirc_share_memory(Tirc *c, const Touches *of, const Touch **first, const Touch **second) {

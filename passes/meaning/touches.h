@@ -58,6 +58,7 @@ typedef struct Touch {
   Stmt inner, stmt; /* the innermost block, or NULL, and the statement */
   Expr load;        /* NULL: a store */
   bool address;     /* only its address is taken */
+  Expr update;      /* an atomic one, of which nobody uses what it gives; or NULL */
   bool untold;      /* a call stores to parts of a box, the same for all instances, that it knows */
 } Touch;
 
@@ -132,6 +133,8 @@ Place **tirc_place_loops(Tirc *c, Place *at);
 Touch tirc_region_touch(Tirc *c, const Region *box);
 /* Of the same elements, in places that are reached alike. */
 bool tirc_same_touch(const Touch *a, const Touch *b);
+/* Two atomic updates by one operation, which may come in any order, and at the same time. */
+bool tirc_updates_commute(const Touch *a, const Touch *b);
 /* Whether buffers of other names are one memory, a write among its touches: two such touches. Which
  * elements they share is not asked. */
 bool tirc_share_memory(Tirc *c, const Touches *of, const Touch **first, const Touch **second);

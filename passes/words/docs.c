@@ -86,6 +86,11 @@
 #define DIFFERENCE                                                                                 \
   FUNC "A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n" OVER(                \
       64, "B", "B[vi] = B[vi] - A[vi]")
+#define HISTOGRAM                                                                                  \
+  FUNC "A: T.Buffer((64,), \"int32\"), H: T.Buffer((8,), \"int32\")):\n"                           \
+       "    for i in range(64):\n        with T.block(\"H\"):\n"                                   \
+       "            vi = T.axis.reduce(64, i)\n"                                                   \
+       "            H[A[vi] % 8] = H[A[vi] % 8] + 1\n"
 #define IN_PLACE                                                                                   \
   FUNC "A: T.Buffer((64,), \"float32\")):\n" OVER(64, "A", "A[vi] = A[vi] * T.float32(2)")
 #define GATHER                                                                                     \

@@ -108,6 +108,7 @@ static void run_for(Emu *e, const Act *a, const Threads *l) {
   e->doing = a;
   const Values min = evaluate(e, a->min, l, take(e, l->n));
   const Values extent = evaluate(e, a->extent, l, take(e, l->n));
+  if (!extent.same) tirc_emu_ask_branch(e, a->stmt, l, extent);
   if (min.same && extent.same) {
     run_same_for(e, a, min.at[0].i, extent.at[0].i, l);
     e->top = top;
@@ -202,6 +203,7 @@ static void run_if(Emu *e, const Act *a, const Threads *l) {
   Cell *top = e->top;
   e->doing = a;
   const Values way = evaluate(e, a->value, l, take(e, l->n));
+  tirc_emu_ask_branch(e, a->stmt, l, way);
   if (way.same) {
     const bool taken = way.at[0].i != 0;
     e->top = top;

@@ -62,6 +62,10 @@ typedef struct Trace {
   uint32_t wrote, read, also, first; /* first: the first read of the launch */
   uint16_t writer, reader, other, first_reader;
   uint16_t write_act, read_act, other_act, first_act;
+  /* `wrote` was an atomic update; of another thread or block, when there was one before it. */
+  uint32_t updated;
+  uint16_t updater, update_act;
+  bool atomic;
 } Trace;
 enum { NOBODY = UINT16_MAX };
 
@@ -79,8 +83,9 @@ typedef struct Store {
   uint8_t *report;         /* likewise, for whom the launch was made; or NULL */
   int unit;                /* the size of the smallest element of its views */
   bool by_thread, is_stored;
-  Var *version;  /* is given a value with every store to it; NULL: local */
-  Trace *traces; /* one a unit; NULL: no two threads of the launch can meet there */
+  Var *version;             /* is given a value with every store to it; NULL: local */
+  uint8_t *loaded, *stored; /* a byte a unit: where costs are counted, what the launch touched */
+  Trace *traces;            /* one a unit; NULL: no two threads of the launch can meet there */
 } Store;
 
 typedef struct Window { /* a buffer */
@@ -152,8 +157,21 @@ typedef struct Parting {
   const Threads *others;
 } Parting;
 
+/* An access of a statement by some threads: of a lane of it. */
+typedef struct Asking {
+  const void *node; /* the load or the statement */
+  const Window *window;
+  Values at;
+  const Threads *threads;
+  int lanes;      /* that are one access: of neighbours */
+  bool is_scalar; /* within a vector it is done once */
+  bool stores;
+} Asking;
+
 struct Emu {
-  Tirc *t; /* what a launch needs */
+  Tirc *t;             /* what a launch needs */
+  struct Costs *costs; /* or NULL */
+  int64_t most_shared; /* bytes that a block had */
   const EmulateOptions *o;
   EmulateReport *report;
   const Func *kernel;
@@ -261,9 +279,18 @@ void tirc_emu_open_store(Emu *e, Window *w, const Threads *l);
 void tirc_emu_close_store(Emu *e, const Window *w);
 Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room);
 void tirc_emu_run_store(Emu *e, const Act *a, const Threads *l);
+/* NULL: no atomic update */
+Eval tirc_emu_atomic(Emu *e, Piece *p);
+/* costs.c: where they are counted */
+void tirc_emu_ask(Emu *e, const Asking *a);
+void tirc_emu_ask_branch(Emu *e, Stmt s, const Threads *l, Values way);
+void tirc_emu_open_costs(Emu *e);
+void tirc_emu_close_costs(Emu *e, int64_t blocks, int64_t run, int64_t shared);
+struct KernelCosts *tirc_emu_kernel_costs(Emu *e);
 /* race.c: the places of a store, a value a thread */
 void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Threads *l);
 void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Threads *l);
+void tirc_emu_note_updates(Emu *e, const Store *s, Values at, int units, const Threads *l);
 void tirc_emu_pass_barrier(Emu *e);
 static inline uint64_t tirc_emu_draw(uint64_t *random, uint64_t below) {
   *random = *random * 6364136223846793005u + 1442695040888963407u;

@@ -39,6 +39,7 @@ typedef struct EmulateOptions {
   void *self;
   /* One a parameter of the host, or NULL: elements of buffers that a kernel writes are set to 1. */
   uint8_t *const *written;
+  struct Costs *costs; /* costs.h: rows are added; NULL: nothing is counted */
 } EmulateOptions;
 
 typedef struct EmulateReport { /* counted over all launches */

@@ -156,7 +156,7 @@ static void run_block(Emu *e, const Act *body, int64_t block) {
   e->top = e->stack;
   /* a statement costs the same for few threads as for many */
   const uint64_t most = e->threads >= SOME ? 4 : 2;
-  e->n_groups = 1 + (int)tirc_emu_draw(&e->random, most);
+  e->n_groups = e->costs ? 1 : 1 + (int)tirc_emu_draw(&e->random, most); /* warps are whole */
   draw_groups(e);
   e->top = e->stack;
   for (int d = 0; d < 3; d++) {
@@ -212,6 +212,7 @@ static void run_blocks(Session *s, Emu *e, const Act *body) {
   s->report->launches++;
   s->report->blocks += n;
   s->report->blocks_run += wanted;
+  if (e->costs) tirc_emu_close_costs(e, n, wanted, e->most_shared);
 }
 
 static void open_params(Emu *e) {
@@ -240,6 +241,7 @@ static void run_kernel(Session *s, Emu *e, Loc loc, const LaunchArgument *args) 
   tirc_emu_open_peers(e, &e->all, &e->peers[SLOT_ALL]);
   find_traces(s, e);
   open_params(e);
+  if (e->costs) tirc_emu_open_costs(e);
   run_blocks(s, e, body);
 }
 
@@ -249,7 +251,7 @@ static void launch(void *self, Tirc *t, Loc loc, const char *name, int n,
   Session *s = self;
   const ArenaMark mark = tirc_mark(t);
   Emu *e = tirc_new(t, Emu);
-  *e = (Emu){.t = t, .o = s->o, .report = s->report, .thread = -1};
+  *e = (Emu){.t = t, .o = s->o, .report = s->report, .costs = s->o->costs, .thread = -1};
   e->kernel = find_kernel(s, t, loc, name);
   e->run = (Run){.t = t, .max_steps = INT64_MAX, .pause = INT64_MAX};
   e->scalar = (Compiler){.t = t, .loc = e->kernel->loc};

@@ -5,6 +5,8 @@
 #include "half.h"
 
 #include "ir/gpu.h"
+#include "ir/tree/atomic.h"
+#include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
 #include "runtime/kernel/timer.h"
 
@@ -97,6 +99,7 @@ static void check_shared(Emu *e, Store *s) {
   s->before = *sum;
   *sum = sum == &e->shared ? tirc_gpu_end_behind(*sum, s->bytes) : *sum + s->bytes;
   const int64_t used = *sum, all = e->shared + e->shared_dyn;
+  if (all > e->most_shared) e->most_shared = all;
   if (e->gpu && (e->shared > e->gpu->shared || all > e->gpu->shared_dyn))
     tirc_emu_fail(e, CODE_SHARED_MEMORY, "use smaller tiles, or less of them at a time",
                   "a block has %lld bytes of shared memory (scope %s) with buffer \"%s\", and %s "
@@ -342,6 +345,19 @@ static void find_holes(Emu *e, const Piece *p, Values at, const Threads *l) {
   }
 }
 
+static void ask(Emu *e, const void *node, int n, const Expr *index, const Window *w, Values at,
+                const Threads *l, bool stores) {
+  const Expr last = n ? index[n - 1] : NULL;
+  int lanes = 1;
+  bool is_scalar = true;
+  for (int d = 0; d < n; d++) is_scalar &= index[d]->dtype.lanes == 1;
+  for (int d = 0; d + 1 < n; d++)
+    if (index[d]->dtype.lanes > 1)
+      return tirc_emu_ask(e, &(Asking){node, w, at, l, 1, false, stores});
+  if (last && last->op == OP_RAMP && tirc_is_int(last->args[1], 1)) lanes = last->dtype.lanes;
+  tirc_emu_ask(e, &(Asking){node, w, at, l, lanes, is_scalar, stores});
+}
+
 Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   const Window *w = p->window;
   const Store *s = w->store;
@@ -356,6 +372,7 @@ Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
     }
   }
   const Values at = own_place(e, w, index, l, room);
+  if (e->costs) ask(e, p->expr, p->expr->n, p->expr->args, w, at, l, false);
   if (s->traces) tirc_emu_note_reads(e, s, at, w->elem / s->unit, l);
   if (s->written) find_holes(e, p, at, l);
   get(w, at.at, 0, at.same ? 1 : l->n, room);
@@ -388,6 +405,8 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   }
   const Values at = own_place(e, w, index, l, room);
   const int units = w->elem / s->unit;
+  const Stmt of = a->stmt;
+  if (e->costs) ask(e, of, of->u.store.n, of->u.store.indices, w, at, l, true);
   if (s->version) s->version->stamp = ++e->clock;
   if (s->traces) tirc_emu_note_writes(e, s, at, units, l);
   if (e->whiles) {
@@ -444,4 +463,51 @@ void tirc_emu_run_store(Emu *e, const Act *a, const Threads *l) {
   if (e->any_poison) memset(e->poisoned, 0, (size_t)e->threads);
   e->any_poison = false;
   e->top = top;
+}
+
+/* --- atomic updates --------------------------------------------------------------------------- */
+
+/* A thread after the other: each finds what those before it have left. */
+static Values of_atomic(Emu *e, const Piece *p, const Threads *l, Cell *room) {
+  const Window *w = p->window;
+  const Store *s = w->store;
+  Cell *top = e->top;
+  const Values value = evaluate(e, p->a, l, take(e, l->n));
+  const Values compare = p->b ? evaluate(e, p->b, l, take(e, l->n)) : value;
+  const Values at = locate(e, w, p->args, l, take(e, l->n));
+  Atomic a;
+  (void)tirc_atomic(p->expr, &a);
+  if (e->costs) ask(e, p->expr, a.place->n, a.place->args, w, at, l, true);
+  if (s->version) s->version->stamp = ++e->clock;
+  if (s->traces) tirc_emu_note_updates(e, s, at, w->elem / s->unit, l);
+  if (s->written) find_holes(e, p, at, l);
+  for (int k = 0; k < l->n; k++) {
+    const Cell place = value_at(at, k), x = value_at(value, k);
+    Cell now;
+    get(w, &place, 0, 1, &room[k]);
+    if (tirc_dtype_is_float(w->dtype))
+      now.f = tirc_round_float(w->dtype, room[k].f + x.f);
+    else if (a.compare)
+      now.i = room[k].i == value_at(compare, k).i ? x.i : room[k].i;
+    else
+      (void)tirc_int_op(a.op, w->dtype, room[k].i, x.i, &now.i);
+    put(w, (Values){&place, true}, 0, 1, (Values){&now, true});
+    e->changes += now.i != room[k].i;
+    if (s->report)
+      memset(s->report + place.i * (w->elem / s->unit), 1, (size_t)(w->elem / s->unit));
+  }
+  e->top = top;
+  return (Values){room, false};
+}
+
+Eval tirc_emu_atomic(Emu *e, Piece *p) {
+  Atomic a;
+  if (!tirc_atomic(p->expr, &a)) return NULL;
+  p->window = tirc_emu_window(e, a.place->u.buffer);
+  p->window->store->is_stored = true;
+  p->n_args = a.place->n;
+  p->args = tirc_emu_exprs(e, p->n_args, a.place->args);
+  p->a = tirc_emu_expr(e, a.value);
+  if (a.compare) p->b = tirc_emu_expr(e, a.compare);
+  return of_atomic;
 }

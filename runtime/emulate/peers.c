@@ -6,6 +6,7 @@
  * read one element there read the same. For races, the first and the last of those that read an
  * element are as good as all (race.c), as long as warps have no barriers of their own. */
 #include "code.h"
+#include "ir/tree/atomic.h"
 
 /* --- partitions ------------------------------------------------------------------------------- */
 
@@ -87,7 +88,7 @@ static bool merges_indices(const Piece *p) {
 
 static int part_of_operands(Emu *e, const Piece *p) {
   if (p->window && p->window->store->place == LOCAL) return OWN;
-  if (tirc_is_warp_call(p->expr)) return OWN;
+  if (tirc_is_warp_call(p->expr) || tirc_is_atomic(p->expr)) return OWN;
   int part = ALL_SAME;
   const Piece *const own[] = {p->a, p->b, p->c};
   for (int i = 0; i < 3; i++)
@@ -115,7 +116,7 @@ void tirc_emu_find_parts(Emu *e) {
 
 void tirc_emu_open_peers(Emu *e, Threads *l, Peers *peers) {
   l->part = OWN;
-  l->peers = e->syncs_warps ? NULL : peers;
+  l->peers = e->syncs_warps || e->costs ? NULL : peers;
   for (int i = 0; i < e->n_parts; i++) peers->of[i].n = 0;
   memset(peers->known, 0, sizeof peers->known);
   peers->of[OWN] = *l;

@@ -366,7 +366,7 @@ const Piece *tirc_emu_expr(Emu *e, Expr x) {
     compile_let(e, p);
   else if (x->op == OP_LOAD)
     compile_load(e, p);
-  else if (!(p->eval = tirc_emu_warp_call(e, p)))
+  else if (!(p->eval = tirc_emu_warp_call(e, p)) && !(p->eval = tirc_emu_atomic(e, p)))
     compile_operation(e, p);
   e->depth--;
   find_deps(e, p);

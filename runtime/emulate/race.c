@@ -151,12 +151,22 @@ static void note_third(Trace *t, uint16_t thread, uint32_t now, uint16_t act) {
     t->also = now, t->other = thread, t->other_act = act;
 }
 
+/* Of two threads that have updated it, the one that the last is not. */
+static inline void check_other_update(Emu *e, const Store *s, int64_t unit, uint16_t thread,
+                                      uint32_t from, bool writes) {
+  const Trace *t = &s->traces[unit];
+  if (t->atomic && t->updater != NOBODY && t->updated >= from &&
+      is_unordered(e, t->updated, t->updater, thread))
+    race(e, &(Meeting){s, unit, thread, writes, t->updated, t->updater, t->update_act, true});
+}
+
 static void note_read(Emu *e, const Store *s, int64_t unit, uint16_t thread, uint32_t from) {
   Trace *t = &s->traces[unit];
   const uint16_t act = e->doing->number;
   const uint32_t now = e->warp_time[thread / WARP];
   if (t->wrote >= from && is_unordered(e, t->wrote, t->writer, thread))
     race(e, &(Meeting){s, unit, thread, false, t->wrote, t->writer, t->write_act, true});
+  check_other_update(e, s, unit, thread, from, false);
   if (t->first < from) t->first = now, t->first_reader = thread, t->first_act = act;
   if (t->read < e->barrier) {
     t->read = now, t->reader = thread, t->read_act = act;
@@ -170,11 +180,9 @@ static void note_read(Emu *e, const Store *s, int64_t unit, uint16_t thread, uin
   }
 }
 
-static inline void note_write(Emu *e, const Store *s, int64_t unit, uint16_t thread,
-                              uint32_t from) {
-  Trace *t = &s->traces[unit];
-  if (t->wrote >= from && is_unordered(e, t->wrote, t->writer, thread))
-    race(e, &(Meeting){s, unit, thread, true, t->wrote, t->writer, t->write_act, true});
+static inline void check_readers(Emu *e, const Store *s, int64_t unit, uint16_t thread,
+                                 uint32_t from) {
+  const Trace *t = &s->traces[unit];
   if (t->first >= from && t->first < e->block_start)
     race(e, &(Meeting){s, unit, thread, true, t->first, t->first_reader, t->first_act, false});
   if (t->read >= e->barrier) {
@@ -183,6 +191,38 @@ static inline void note_write(Emu *e, const Store *s, int64_t unit, uint16_t thr
     if (t->other != NOBODY && is_unordered(e, t->also, t->other, thread))
       race(e, &(Meeting){s, unit, thread, true, t->also, t->other, t->other_act, false});
   }
+}
+
+static inline void note_write(Emu *e, const Store *s, int64_t unit, uint16_t thread,
+                              uint32_t from) {
+  Trace *t = &s->traces[unit];
+  if (t->wrote >= from && is_unordered(e, t->wrote, t->writer, thread))
+    race(e, &(Meeting){s, unit, thread, true, t->wrote, t->writer, t->write_act, true});
+  check_other_update(e, s, unit, thread, from, true);
+  check_readers(e, s, unit, thread, from);
+  t->wrote = e->warp_time[thread / WARP];
+  t->writer = thread;
+  t->write_act = e->doing->number;
+  t->atomic = false;
+}
+
+/* Updates do not race with each other, but with all else. */
+static void note_update(Emu *e, const Store *s, int64_t unit, uint16_t thread, uint32_t from) {
+  Trace *t = &s->traces[unit];
+  const bool recent = t->wrote >= from;
+  if (recent && !t->atomic && is_unordered(e, t->wrote, t->writer, thread))
+    race(e, &(Meeting){s, unit, thread, true, t->wrote, t->writer, t->write_act, true});
+  check_readers(e, s, unit, thread, from);
+  const bool known = t->atomic && t->updater != NOBODY && t->updated >= from;
+  const bool foreign = known && t->updated < e->block_start;
+  if (!recent || !t->atomic) {
+    t->updater = NOBODY;
+  } else if (!foreign && (t->writer != thread || t->wrote < e->block_start)) {
+    t->updated = t->wrote;
+    t->updater = t->writer;
+    t->update_act = t->write_act;
+  }
+  t->atomic = true;
   t->wrote = e->warp_time[thread / WARP];
   t->writer = thread;
   t->write_act = e->doing->number;
@@ -200,7 +240,8 @@ void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Thr
       const int64_t unit = value_at(at, k).i * units + u;
       const Trace *t = &s->traces[unit];
       /* a barrier is behind what was written, and there are readers enough: most often */
-      const bool ordered = t->wrote < barrier && (t->wrote >= block_start || t->wrote < from);
+      const bool ordered =
+          !t->atomic && t->wrote < barrier && (t->wrote >= block_start || t->wrote < from);
       const bool known = t->read >= barrier &&
                          (t->other != NOBODY || (t->reader == l->at[k] && t->reader == last[k]));
       if (ordered && known && !by_warps) continue;
@@ -212,6 +253,12 @@ void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Th
   const uint32_t from = oldest(e, s);
   for (int k = 0; k < l->n; k++)
     for (int u = 0; u < units; u++) note_write(e, s, value_at(at, k).i * units + u, l->at[k], from);
+}
+void tirc_emu_note_updates(Emu *e, const Store *s, Values at, int units, const Threads *l) {
+  const uint32_t from = oldest(e, s);
+  for (int k = 0; k < l->n; k++)
+    for (int u = 0; u < units; u++)
+      note_update(e, s, value_at(at, k).i * units + u, l->at[k], from);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
  * value that is only copied may be poison (the copy then is, too), as when a cache holds more than
  * what is used of it; anything else that reads poison is an error. */
 #include "code.h"
+#include "ir/tree/atomic.h"
+#include "ir/tree/int_op.h"
 
 #include "ir/tree/print.h"
 #include "runtime/arrays/tensor.h"
@@ -420,4 +422,46 @@ void tirc_open_match(Run *run, const MatchCode *m) {
   if (v->offset_code) require_equal(run, v, "elem_offset", v->offset_code, offset);
   v->offset = offset;
   v->count = source->count;
+}
+
+/* --- atomic updates --------------------------------------------------------------------------- */
+
+/* Gives the element as it was. */
+static Cell update(Run *run, const Node *n) {
+  const View *v = n->u.load.view;
+  Atomic a;
+  (void)tirc_atomic(n->expr, &a);
+  const Cell value = get_cell(run, n->a);
+  const Cell compare = n->b ? get_cell(run, n->b) : value;
+  const int64_t at = locate(run, v, n->u.load.index);
+  const Cell was = tirc_load_at(run, n, at);
+  Cell now = was;
+  if (tirc_dtype_is_float(v->dtype))
+    now.f = tirc_round_float(v->dtype, was.f + value.f);
+  else if (a.compare)
+    now.i = was.i == compare.i ? value.i : was.i;
+  else
+    (void)tirc_int_op(a.op, v->dtype, was.i, value.i, &now.i);
+  tirc_store_at(run, v, at, now, false);
+  return was;
+}
+static int64_t update_i(Run *run, const Node *n) { return update(run, n).i; }
+static double update_f(Run *run, const Node *n) { return update(run, n).f; }
+
+void tirc_compile_update(Compiler *k, Node *n) {
+  Atomic a;
+  (void)tirc_atomic(n->expr, &a);
+  const Expr place = a.place;
+  if (tirc_dtype_is_float(place->dtype) && k->bounded)
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "use what the sum is in the end",
+              "what T.%s gives of %s depends on the order of threads", a.name,
+              tirc_dtype_name(k->t, place->dtype));
+  n->a = tirc_compile_expr(k, a.value);
+  if (a.compare) n->b = tirc_compile_expr(k, a.compare);
+  n->u.load.view = tirc_compile_view(k, place->u.buffer);
+  n->u.load.index = tirc_compile_exprs(k, place->n, place->args);
+  if (tirc_dtype_is_float(n->dtype))
+    n->eval.f = update_f;
+  else
+    n->eval.i = update_i;
 }

@@ -253,6 +253,7 @@ View *tirc_compile_view(Compiler *k, Buffer b);            /* of a buffer in sco
 View *tirc_declare_view(Compiler *k, Buffer b, Memory *m); /* m NULL: found at run time */
 Memory *tirc_declare_memory(Compiler *k, Buffer b);
 void tirc_compile_load(Compiler *k, Node *n);
+void tirc_compile_update(Compiler *k, Node *n); /* atomic, whose result is used */
 void tirc_compile_match(Compiler *k, const MatchBuffer *m, MatchCode *out);
 void tirc_open_view(Run *run, View *v); /* shape, strides, offset */
 void tirc_open_late_views(Run *run, Memory *m);

@@ -3,6 +3,7 @@
  * signed ones of 32 and 64 bits must not overflow (in generated code that is undefined), others
  * wrap around. */
 #include "code.h"
+#include "ir/tree/atomic.h"
 
 #include "ir/tree/int_op.h"
 
@@ -446,7 +447,12 @@ INTEGER_ONLY(POPCOUNT, popcount)
 INTEGER_ONLY(CLZ, clz)
 
 static void compile_LOAD(Compiler *k, Node *n) { tirc_compile_load(k, n); }
-static void compile_CALL(Compiler *k, Node *n) { tirc_compile_extern(k, n); }
+static void compile_CALL(Compiler *k, Node *n) {
+  if (tirc_is_atomic(n->expr))
+    tirc_compile_update(k, n);
+  else
+    tirc_compile_extern(k, n);
+}
 static void compile_STRING(Compiler *k, Node *n) { unsupported(k, n); }
 static void compile_TUPLE(Compiler *k, Node *n) { unsupported(k, n); }
 static void compile_DICT(Compiler *k, Node *n) { unsupported(k, n); }

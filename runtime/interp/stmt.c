@@ -1,6 +1,7 @@
 /* Statements of the interpreter: each kind has a function that compiles it and one that runs it.
  * All loops run in order, whatever their kind. */
 #include "code.h"
+#include "ir/tree/atomic.h"
 #include "ir/tree/find.h"
 #include "ir/tree/visit.h"
 
@@ -408,6 +409,12 @@ static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
   if (tirc_calls(e, CALL_PREFETCH)) return;
+  const Stmt alone = tirc_atomic_as_store(k->t, s->stmt);
+  if (alone) {
+    s->stmt = alone;
+    compile_store(k, s);
+    return;
+  }
   const Expr assumed = tirc_assumed(s->stmt);
   if (assumed && !is_checked(s, assumed)) return;
   if (assumed) {

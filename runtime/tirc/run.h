@@ -101,6 +101,45 @@ TIRC_API tirc_status tirc_module_emulate(const tirc_module *m, const char *func,
                                          const tirc_argument *args,
                                          const tirc_emulate_options *options,
                                          tirc_emulate_report *report, tirc_error **error);
+/* What kernels ask of a GPU's memory while they are emulated: a model, without caches and without
+ * time. Rows are counted over all launches of the blocks that ran. */
+typedef struct tirc_costs tirc_costs;
+typedef struct tirc_kernel_costs {
+  const char *name;
+  int64_t launches, blocks, blocks_run, threads; /* threads: of a block */
+  int64_t shared;                                /* bytes of a block */
+  int64_t asked, needed; /* bytes of global memory: of all sectors that warps asked for; each
+                          * element that is read once, and each that is written */
+  int own, registers;    /* of a thread: 32-bit words of its arrays; with all else, estimated */
+  /* Side by side on a multiprocessor of the module's target, by this estimate, and what binds it;
+   * most_warps 0 and bound NULL: the target's multiprocessors are not known. */
+  int blocks_at_once, warps_at_once, most_warps;
+  const char *bound;
+} tirc_kernel_costs;
+typedef struct tirc_access_costs {
+  const char *kernel, *statement, *buffer;
+  int line; /* of the program; 0: none */
+  bool shared, stores;
+  int64_t warps;        /* accesses of a warp */
+  int64_t asked, ideal; /* sectors of 32 bytes; of shared memory, turns of its banks */
+} tirc_access_costs;
+typedef struct tirc_branch_costs {
+  const char *kernel, *statement;
+  int line;
+  int64_t warps, parted; /* parted: warps whose threads go both ways */
+} tirc_branch_costs;
+/* tirc_module_emulate, and what it asked for, which is the caller's. Strings live as long as it. */
+TIRC_API tirc_status tirc_module_emulate_costs(const tirc_module *m, const char *func, int n,
+                                               const tirc_argument *args,
+                                               const tirc_emulate_options *options,
+                                               tirc_emulate_report *report, tirc_costs **out,
+                                               tirc_error **error);
+/* Row i; false behind the last. */
+TIRC_API bool tirc_costs_kernel(const tirc_costs *costs, int i, tirc_kernel_costs *out);
+TIRC_API bool tirc_costs_access(const tirc_costs *costs, int i, tirc_access_costs *out);
+TIRC_API bool tirc_costs_branch(const tirc_costs *costs, int i, tirc_branch_costs *out);
+TIRC_API void tirc_costs_free(tirc_costs *costs);
+
 /* Whether the module has kernels of a GPU. */
 TIRC_API bool tirc_module_has_kernels(const tirc_module *m);
 

@@ -395,6 +395,9 @@ static int run_session(Session *s) {
 }
 
 int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module *m) {
+  if (o->report && o->run.device != DEVICE_EMULATE)
+    return complain("add --device emulate, which needs no GPU",
+                    "--report is of --device emulate, and of models");
   Session s = {.o = o, .plain = plain, .m = m};
   const int status = run_session(&s);
   free_arguments(s.n, s.args);

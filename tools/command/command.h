@@ -36,7 +36,7 @@ typedef struct BuildOptions {
 
 typedef struct RunOptions {
   Running run;
-  bool check, interpret, report;
+  bool check, interpret, report, as_json;
   int64_t blocks;
   const char *log_matmuls, *array;
 } RunOptions;

@@ -25,14 +25,20 @@ static int emulate_kernels(const RunOptions *o, const tirc_module *m, int n,
                            const tirc_argument *args, const tirc_emulate_options *options,
                            tirc_emulate_report *done) {
   tirc_module *lowered = NULL;
+  tirc_costs *costs = NULL;
   tirc_error *e = NULL;
   int status = DONE;
   if (!tirc_module_has_kernels(m) &&
       tirc_module_lower_for(m, o->run.make.from.target, NULL, NULL, &lowered, &e))
     status = report(e);
-  if (status == DONE &&
+  if (status == DONE && !o->report &&
       tirc_module_emulate(lowered ? lowered : m, NULL, n, args, options, done, &e))
     status = report(e);
+  if (status == DONE && o->report &&
+      tirc_module_emulate_costs(lowered ? lowered : m, NULL, n, args, options, done, &costs, &e))
+    status = report(e);
+  if (costs) show_costs(costs, o->as_json);
+  tirc_costs_free(costs);
   tirc_module_free(lowered);
   return status;
 }

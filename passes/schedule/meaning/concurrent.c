@@ -8,6 +8,8 @@
  * at once. A buffer that only the iterations use is a new one for each of them when it is lowered,
  * so there only counts who reads what another one stored. */
 #include "meaning.h"
+
+#include "ir/tree/atomic.h"
 #include "passes/meaning/asked.h"
 #include "passes/schedule/state/state.h"
 #include "places.h"
@@ -139,7 +141,8 @@ static bool adds_over(SRef *loop, SRefs blocks, Buffer buffer) {
     if (user) return false;
     user = blocks.at[i];
   }
-  return user && tirc_moves(tirc_block_of(user), tirc_loop_of(loop)->var, ITER_REDUCE);
+  return user && !tirc_updates_atomically(tirc_block_of(user)) &&
+         tirc_moves(tirc_block_of(user), tirc_loop_of(loop)->var, ITER_REDUCE);
 }
 
 /* The memory that blocks use, and those around them, where it may go by other names. */

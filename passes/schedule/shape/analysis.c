@@ -10,6 +10,7 @@
  * Each check finds the first condition that fails and says what it failed on; the number alone and
  * the sentence come from the same place. The local forms ask the same of a loop's subtree, where
  * dominance is looked for inside of the child blocks only. */
+#include "ir/tree/atomic.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/state/state.h"
 #include "shape.h"
@@ -381,9 +382,12 @@ static bool scans_apart(Sched *s, SRef *loop, SRefs blocks, const Block *b) {
   return scans;
 }
 
+/* Atomic updates are neither complete nor a reduction: others store to the same elements. They come
+ * in any order, which tirc_require_independent sees. */
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
   const SRefs blocks = tirc_child_blocks(s, subtree);
   for (int i = 0; i < blocks.n; i++) {
+    if (tirc_is_loop(subtree) && tirc_updates_atomically(tirc_block_of(blocks.at[i]))) continue;
     if (tirc_is_loop(subtree) && scans_apart(s, subtree, blocks, tirc_block_of(blocks.at[i])))
       continue;
     const char *complete =

@@ -165,10 +165,10 @@ static bool read_instruction(const Module *m, Kernel *k, char *line) {
 
 static bool knows(const char *op) {
   static const char *const ops[] = {
-      "ld",  "st",   "mov", "cvta", "cvt",  "add",        "sub",      "mul",  "mad",  "fma",
-      "div", "rem",  "min", "max",  "abs",  "neg",        "and",      "or",   "xor",  "not",
-      "shl", "shr",  "shf", "setp", "selp", "bra",        "ret",      "bar",  "shfl", "sqrt",
-      "rcp", "popc", "clz", "bfe",  "bfi",  "activemask", "copysign", "prmt", "dp4a", NULL};
+      "ld",  "st",   "mov",        "cvta",     "cvt",  "add",  "sub",  "mul",  "mad", "fma",  "div",
+      "rem", "min",  "max",        "abs",      "neg",  "and",  "or",   "xor",  "not", "shl",  "shr",
+      "shf", "setp", "selp",       "bra",      "ret",  "bar",  "shfl", "sqrt", "rcp", "popc", "clz",
+      "bfe", "bfi",  "activemask", "copysign", "prmt", "dp4a", "atom", "red",  NULL};
   const size_t n = strcspn(op, ".");
   for (int i = 0; ops[i]; i++)
     if (strlen(ops[i]) == n && strncmp(ops[i], op, n) == 0) return true;
@@ -541,11 +541,37 @@ static void move_value(const Block *b, Thread *t, const Ins *i) {
   }
 }
 
+/* atom.global.add.u32 %r, [at], %x; red... without %r; atom...cas.b32 %r, [at], compare, %x */
+static void update_memory(const Block *b, Thread *t, const Ins *i) {
+  const char *type = last(i->op);
+  const int first = *i->op == 'a', bits = bits_of(type);
+  char *at = (char *)(uintptr_t)address(b, t, &i->at[first]);
+  uint64_t x[2] = {0, value(b, t, &i->at[first + 1])}, now;
+  memcpy(&x[0], at, (size_t)bits / 8);
+  const uint64_t was = x[0];
+  if (has(i->op, "cas"))
+    now = cut(was, bits) == cut(x[1], bits) ? value(b, t, &i->at[first + 2]) : was;
+  else if (*type == 'f')
+    now = float_arith("add", type, 2, x);
+  else {
+    static const char *const ops[] = {"add", "min", "max", "and", "or", NULL};
+    int k = 0;
+    while (ops[k + 1] && !has(i->op, ops[k])) k++;
+    now = int_arith(ops[k], type, 2, x);
+  }
+  memcpy(at, &now, (size_t)bits / 8);
+  if (first) t->regs[i->at[0].index] = was;
+}
+
 static void step(const Block *b, Thread *t, const Ins *i) {
   const char *op = i->op;
   uint64_t x[MOST_OPERANDS];
   if (strncmp(op, "ld.", 3) == 0 || strncmp(op, "st.", 3) == 0) {
     move_memory(b, t, i, *op == 'l');
+    return;
+  }
+  if (strncmp(op, "atom", 4) == 0 || strncmp(op, "red", 3) == 0) {
+    update_memory(b, t, i);
     return;
   }
   if (strncmp(op, "mov", 3) == 0) {
