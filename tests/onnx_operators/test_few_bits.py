@@ -49,3 +49,21 @@ def test_too_short(tmp_path):
     (tmp_path / "m.onnx").write_bytes(model([node("DequantizeLinear", ["w", "s"], ["y"])], [value("s", "float32", ())], [value("y", "float32", (5, 4))], [cut], opset=21))
     made = run(tmp_path, "run", "m.onnx")
     assert made.returncode == 2 and "takes 10 bytes, and 8 are there" in made.stderr, made.stderr
+
+
+def test_import(tmp_path):
+    """A module of a file whose weights become integers computes what the file does with --quantize."""
+    w, x = floats(32, 16), floats(2, 32)
+    (tmp_path / "m.onnx").write_bytes(model([node("MatMul", ["x", "w"], ["y"])], [value("x", "float32", x.shape)], [value("y", "float32", (2, 16))], [tensor(w, "w")]))
+    np.save(tmp_path / "x.npy", x)
+    assert run(tmp_path, "import", "m.onnx", "--quantize=int4", "-o", "m.tir", "--weights", "m.safetensors").returncode == 0
+    assert "R.dequantize_nbits(" in (tmp_path / "m.tir").read_text()
+    for words in (["m.tir", "--weights", "m.safetensors"], ["m.onnx", "--quantize=int4"]):
+        made = run(tmp_path, "run", *words, "--in", "x=x.npy", "--out", "y=%s.npy" % words[0])
+        assert made.returncode == 0, made.stderr
+    y = np.load(tmp_path / "m.tir.npy")
+    assert (y == np.load(tmp_path / "m.onnx.npy")).all()
+    error = np.sqrt(((y - x @ w) ** 2).sum() / ((x @ w) ** 2).sum())
+    assert 0 < error < 0.2, error
+    refused = run(tmp_path, "import", "m.onnx", "--quantize=int4", "--only", "v*")
+    assert refused.returncode == 2 and "the weights of products are w" in refused.stderr, refused.stderr

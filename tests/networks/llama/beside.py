@@ -1,0 +1,55 @@
+"""The decoder of examples/models beside llama.cpp: beside.py FOLDER [--turns N] [--threads N] [--prompt N] [--tokens N] [--kinds f32,q8_0,q4_0]
+
+FOLDER has node_modules with node-llama-cpp (npm i node-llama-cpp @node-llama-cpp/linux-x64 --ignore-scripts), and gets the files of
+weights. Each turn runs all contenders one after the other, so that what else the machine does meets all of them; what is printed are
+medians of the turns. Shapes are the same, weights are of a seed each: what they cost does not depend on them."""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+WAYS = {"f32": [], "q8_0": ["--quantize", "int8"], "q4_0": ["--quantize", "int4"]}
+
+
+def run(words, folder, env=None):
+    made = subprocess.run(words, capture_output=True, text=True, cwd=folder, env={**os.environ, **(env or {})})
+    if made.returncode:
+        sys.exit("%s\n%s%s" % (" ".join(map(str, words)), made.stdout, made.stderr))
+    return made.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--kinds", default="f32,q8_0,q4_0")
+    for name, usual in (("turns", 3), ("threads", 1), ("prompt", 128), ("tokens", 64)):
+        parser.add_argument("--" + name, type=int, default=usual)
+    o = parser.parse_args()
+    kinds, folder = o.kinds.split(","), o.folder.resolve()
+    if not (folder / "node_modules/node-llama-cpp").exists():
+        sys.exit("beside.py: no node-llama-cpp in %s/node_modules" % folder)
+    numbers = [str(n) for n in (o.threads, o.prompt, o.tokens)]
+    figures = {(kind, who): [] for kind in kinds for who in ("llama.cpp", "tirc")}
+    for kind in kinds:
+        if not (folder / (kind + ".gguf")).exists():
+            run([sys.executable, HERE / "gguf.py", folder / (kind + ".gguf"), kind], folder)
+    for turn in range(o.turns):
+        for kind in kinds:
+            told = run(["node", HERE / "run.mjs", folder / (kind + ".gguf"), *numbers], folder)
+            figures[kind, "llama.cpp"].append(json.loads(told.strip().split("\n")[-1]))
+            to = folder / "figures.json"
+            run([sys.executable, ROOT / "examples/models/gpt2.py", "run", ROOT / "examples/models/gpt2.tir", "--threads", numbers[0], "--prompt", numbers[1],
+                 "--tokens", numbers[2], "--figures", to, *WAYS[kind]], folder)
+            figures[kind, "tirc"].append(json.loads(to.read_text()))
+    print("%-6s %-10s %22s %22s" % ("", "", "prefill of %d, ms" % o.prompt, "decode, tokens/s"))
+    for (kind, who), rows in figures.items():
+        median = {k: statistics.median(r[k] for r in rows) for k in rows[0]}
+        print("%-6s %-10s %22.4g %22.4g" % (kind, who, median["prefill_ms"], median["decode_tokens_per_second"]))
+
+
+main()
