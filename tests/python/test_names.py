@@ -338,6 +338,26 @@ def test_libraries(tmp_path):
         lib.export_library(tmp_path / "two.so", cc="/there/is/no/cc")
 
 
+def test_library_with_a_packed_operand(tmp_path):
+    sch = tvm.tir.Schedule(tvm.parse(MATMUL))
+    copy = sch.cache_read("C", 1, "global")
+    sch.transform_layout(copy, ("write", 0), lambda k, j: (j, k))
+    sch.annotate(copy, "meta_schedule.layout_rewrite_preproc", True)
+    sch.annotate(sch.get_block("root"), "layout_free_buffers", [1])
+    tvm.build(sch.mod).export_library(tmp_path / "packed.so")
+    back = tvm.runtime.load_module(tmp_path / "packed.so")
+    with pytest.raises(tvm.TVMError, match="an operand that its schedule packs"):
+        back["main"]
+
+    @T.prim_func
+    def rows(A: T.Buffer((4, 4), "float32", strides=(8, 1)), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            B[i] = A[i, 0]
+    tvm.build(rows).export_library(tmp_path / "rows.so")
+    with pytest.raises(tvm.TVMError, match="strides"):
+        tvm.runtime.load_module(tmp_path / "rows.so")["rows"]
+
+
 def test_library_of_a_model(tmp_path):
     from tirc import relax
 

@@ -129,6 +129,11 @@ class _Function:
         self.func, self.name = func, func.name
         self._call, self._scalars = getattr(library, declared[0]), declared[1]
         self._library, self._symbol = library, declared[0]
+        told = {e for p in func.params for e in (p.shape if p.shape is not None else (p.name,))}
+        text = func.script()
+        if not all(name in told for name, _ in self._scalars) or "strides=" in text or "elem_offset=" in text:
+            raise TVMError("%s takes arrays with strides or offsets of their own, or an extent that no array tells: C calls it, and "
+                           "tirc.build(mod) does" % self.name, code="argument")
 
     def __call__(self, *args):
         from ._runtime import _arguments
@@ -203,9 +208,13 @@ class Library:
 
     def _of(self, name):
         """(symbol, the scalars behind the parameters) of a function."""
-        n, names = len(self.mod[name].params), list(self.mod.functions)
-        symbol, declared = list(self._declared.items())[names.index(name)]
-        return symbol, declared[n:]
+        own = [s for s in self._declared if "_pack_" not in s or s in self.mod.functions]
+        symbol = name if name in own else own[list(self.mod.functions).index(name)]
+        packing = next((s for s in self._declared if s not in own and s.startswith((name + "_pack_", symbol + "_pack_"))), None)
+        if packing:
+            raise TVMError("%s takes an operand that its schedule packs, which %s makes" % (name, packing), code="argument",
+                           hint="tirc.build(mod) packs it at the first call")
+        return symbol, self._declared[symbol][len(self.mod[name].params):]
 
     def get_function(self, name, query_imports=False):
         return self[name]
