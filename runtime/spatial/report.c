@@ -201,6 +201,7 @@ static void put_how(Report *r, const Exactly *e) {
                          : "counted one by one"));
   put(c, r->out, "links", tirc_value_str(r->spec->links));
   put(c, r->out, "block", tirc_value_str(r->m->name));
+  if (tirc_links_have_cycle(c, r->spec)) put(c, r->out, "links_in_circle", tirc_value_bool(true));
   if (r->m->others) put(c, r->out, "not_counted", tirc_value_int(r->m->others));
 }
 

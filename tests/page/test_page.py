@@ -341,6 +341,56 @@ def check_threads(folder):
     return path
 
 
+# Of each element of the array that touches something: which items; and the links that are drawn.
+ON_ARRAY = """
+  document.getElementById('items').value = arguments[0];
+  document.getElementById('stamp').value = arguments[1];
+  document.getElementById('stamp').oninput();
+  const of = e => e.dataset.items.split(' ').filter(x => x).map(Number).sort((a, b) => a - b);
+  return [[...document.querySelectorAll('#elements .pe')].map(e => [e.dataset.pe, of(e)]).filter(e => e[1].length),
+          [...document.querySelectorAll('#elements .link.before')].map(e => e.dataset.link).sort()]"""
+
+
+def check_array(folder):
+    """Which element of an array touches what, at each stamp of a mapping with a skew, and who handed it on."""
+    example = ROOT + "/examples/dataflow/"
+    path, _, data = make_page(folder, example + "matmul.tir", example + "output_stationary.sch", name="array")
+    trace = data["run"]["traces"][data["run"]["traceOf"][-1]]
+    accesses, starts = unpack(trace)
+    stamps = {}
+    for i, (at, number, values) in enumerate(starts):
+        loop = dict(zip(trace["blocks"][number]["loops"], values))
+        if "i_1" not in loop:  # the root block
+            continue
+        pe, end = (loop["i_1"], loop["j_1"]), starts[i + 1][0] if i + 1 < len(starts) else len(accesses)
+        held = stamps.setdefault((loop["i_0"], loop["j_0"], loop["k"] + sum(pe)), {}).setdefault(pe, {})
+        for a, element, _ in accesses[at:end]:
+            held.setdefault(trace["arrays"][a]["name"], set()).add(element)
+    order = sorted(stamps)
+    b = Browser()
+    try:
+        b.open(path)
+        assert not b.run("document.getElementById('pes').hidden")
+        assert "No loop is bound to an array" in b.text("#handed")
+        b.press("End")
+        assert b.run("document.getElementById('stamp').max") == str(len(order) - 1)
+        for k in (0, 1, 5, len(order) // 2, len(order) - 1):
+            for array, step in (("A", (0, -1)), ("B", (-1, 0)), ("C", None)):
+                now, before = stamps[order[k]], stamps[order[k - 1]] if k else {}
+                shown, links = b.run(ON_ARRAY, array, k)
+                expected = {"%d,%d,0" % pe: sorted(held[array]) for pe, held in now.items()}
+                assert dict(map(tuple, shown)) == expected, (array, k, shown, expected)
+                if step is None:
+                    continue
+                handed = ["%d,%d,0>%d,%d,0" % (pe[0] + step[0], pe[1] + step[1], *pe) for pe, held in now.items()
+                          if held[array] & before.get((pe[0] + step[0], pe[1] + step[1]), {}).get(array, set())]
+                assert links == sorted(handed), (array, k, links, handed)
+        assert [m for m in b.log() if "willReadFrequently" not in m] == []
+    finally:
+        b.close()
+    return path
+
+
 def check_failure(folder):
     example = ROOT + "/examples/decompose_reduction/"
     path, _, data = make_page(folder, example + "matmul.tir", example + "early.sch", status=1)
@@ -369,7 +419,7 @@ def main():
         assert data["run"]["traces"] and all(t["whole"] for t in data["run"]["traces"])
         light = check_desktop(path, data)
         check_phone(path, light)
-        check_widths([path, check_threads(folder)])
+        check_widths([path, check_threads(folder), check_array(folder)])
         check_trace_of_known_program(folder)
         check_misses_of_lesson(folder)
         check_failure(folder)

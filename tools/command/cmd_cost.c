@@ -38,9 +38,15 @@ static void print_tensors(Json *all) {
   put_table(stdout, &t);
 }
 
-static void print_formulas(Json *j) {
+static void print_formulas(const CostOptions *o, Json *j) {
   Json *all = NULL;
-  if (!json_object_object_get_ex(j, "formulas", &all)) return;
+  if (!json_object_object_get_ex(j, "formulas", &all)) {
+    if (o->formulas)
+      printf("formulas: none; no iterator is long enough that small sizes tell them, or its counts "
+             "are "
+             "not on a line\n");
+    return;
+  }
   Table t = {.columns = 2};
   add_cell(&t, "formula");
   add_cell(&t, "for %s", text_in(j, "formulas_hold"));
@@ -81,7 +87,10 @@ static void print_cost(Json *j, const CostOptions *o) {
   if (int_in(j, "not_counted") > 0)
     printf("not counted: %lld other nest%s of the function, which no loop binds to the array\n",
            (long long)int_in(j, "not_counted"), plural(int_in(j, "not_counted")));
-  print_formulas(j);
+  if (json_object_object_get_ex(j, "links_in_circle", NULL))
+    printf("note: links at the same stamp lead in a circle%s\n",
+           o->allow_cycles ? ", which is counted as it stands" : "; nothing goes round there here");
+  print_formulas(o, j);
 }
 
 static int cost_of(const CostOptions *o, const tirc_module *m, const char *spec, int64_t bits,

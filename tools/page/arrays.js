@@ -201,6 +201,7 @@ function showAccesses(fresh) {
     $('time').max = trace.n;
   }
   showBound(trace);
+  showOnArray(trace);
   const note = trace.failure ? `; it stops: ${trace.failure}` : trace.whole ? '' : `, the first ${trace.n}`;
   $('instance').textContent = (run.setting ? `of a small instance, ${run.setting}` : 'of the program') + note;
   $('instance').parentElement.dataset.tip = $('instance').textContent;

@@ -78,7 +78,7 @@ function start() {
   buildScript();
   buildSettings();
   buildChart();
-  if (run) buildSlots(), buildThreads(), placeSlots(); else showNoRun();
+  if (run) buildSlots(), buildThreads(), buildElements(), placeSlots(); else showNoRun();
   addEventListener('hashchange', () => show(addressed()));
   show(addressed());
   showChart();
