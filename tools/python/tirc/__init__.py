@@ -36,7 +36,7 @@ from ._load import Loaded, load
 from ._measure import Contender, Figures, Measurement, Ratio, measure
 from ._model import Model
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
-                      prim_func, read, structural_equal, structural_hash)
+                      prim_func, read, spatial_log_cost, structural_equal, structural_hash)
 from ._runtime import BenchmarkResult, CheckResult, EmulateReport, Kernel, Reference, build, compile, emulate, interpret, lower
 from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
 from ._steps import Step, Steps, steps

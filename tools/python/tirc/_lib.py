@@ -105,6 +105,11 @@ class Param(Structure):
                 ("ndim", c_int), ("shape", POINTER(c_int64)), ("symbol", POINTER(c_char_p)), ("in_file", c_char_p)]
 
 
+class SpatialOptions(Structure):
+    _fields_ = [("block", c_char_p), ("spec_name", c_char_p), ("allow_cycles", c_bool), ("formulas", c_bool),
+                ("enumerate", c_int64), ("most", c_int64), ("item_bits", c_int64)]
+
+
 class ReferenceOptions(Structure):
     _fields_ = [("max_steps", c_int64), ("go_on", c_void_p), ("self", c_void_p)]
 
@@ -210,6 +215,9 @@ _CHECKED = {
     "module_with_main": [c_void_p, c_char_p, _out],
     "module_in_dialect": [c_void_p, c_char_p, _out],
     "module_cost": [c_void_p, c_char_p, c_void_p],
+    "module_spatial_cost": [c_void_p, c_char_p, c_char_p, POINTER(SpatialOptions), _out],
+    "module_spatial_search": [c_void_p, c_char_p, c_char_p, c_int64, POINTER(SpatialOptions), _out],
+    "spatial_log_cost": [c_char_p, c_size_t, c_char_p, c_char_p, c_char_p, POINTER(SpatialOptions), _out],
     "module_hash": [c_void_p, _out],
     "module_compare": [c_void_p, c_void_p, _out],
     "module_params": [c_void_p, c_char_p, POINTER(c_int), POINTER(POINTER(Param))],

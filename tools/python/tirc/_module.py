@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import json
 import os
 import re
 import textwrap
@@ -38,6 +39,19 @@ class GlobalVar(str):
     @property
     def name_hint(self):
         return str(self)
+
+
+def _array_text(array):
+    return (array if isinstance(array, str) else json.dumps(array)).encode()
+
+
+def spatial_log_cost(log, array, dataflow="os", bits=0):
+    """What the products of a run would cost on a systolic array, by SCALE-Sim's formulas: a dict. log: the text that
+    `tirc run --log-matmuls` wrote, or a list of dicts with M, N and K."""
+    text = (log if isinstance(log, str) else "".join(json.dumps(p) + "\n" for p in log)).encode()
+    options = _lib.SpatialOptions(None, None, False, False, 0, 0, bits)
+    return json.loads(_lib.string("spatial_log_cost", text, len(text), None, _array_text(array), dataflow.encode(),
+                                  ctypes.byref(options)))
 
 
 class IRModule(Shown):
@@ -178,6 +192,19 @@ class IRModule(Shown):
         None when the schedule left the layout as it was."""
         out = _lib.make("module", "module_relayout", self._module, func.encode() if func else None, param, back)
         return IRModule._of(out) if out._as_parameter_ else None
+
+    def spatial_cost(self, array, func=None, block=None, allow_cycles=False, formulas=False, limit=0, bits=0):
+        """What the program would cost on an array of processing elements, counted exactly: a dict. Its loops are
+        bound to pe.x, pe.y, pe.z; `array` is what `tirc cost --array` reads, as a dict or as text."""
+        options = _lib.SpatialOptions(block.encode() if block else None, None, allow_cycles, formulas, 0, limit, bits)
+        return json.loads(_lib.string("module_spatial_cost", self._module, func.encode() if func else None, _array_text(array),
+                                      ctypes.byref(options)))
+
+    def spatial_search(self, array, trials=0, func=None, block=None):
+        """The best mappings of a nest onto an array by what they cost, each with its schedule: a dict."""
+        options = _lib.SpatialOptions(block.encode() if block else None)
+        return json.loads(_lib.string("module_spatial_search", self._module, func.encode() if func else None, _array_text(array),
+                                      trials, ctypes.byref(options)))
 
     def trace_script(self):
         """The same as a script: def apply_trace(sch): ... For tirc.auto, comments tell each rule's reasons."""
