@@ -11,6 +11,8 @@
 #include "codegen/access.h"
 #include "gen.h"
 
+#include <math.h>
+
 static DType vector_of(Buffer b, int lanes) {
   return tirc_dtype_lanes(tirc_dtype_lanes(b->dtype, 1), lanes);
 }
@@ -28,20 +30,56 @@ bool tirc_gpu_is_moved(Gen *g, Buffer b, Expr index) {
 typedef struct Loads {
   Gen *g;
   int lanes;
+  Expr guard; /* where it holds they are read at all; NULL: everywhere */
 } Loads;
 
-/* What is read on one side of a choice only must not be read before. */
+/* What is read at once; where it must not be read it is zeros. */
+static CText guarded_load(Gen *g, Buffer b, Expr index, Expr guard) {
+  const DType t = vector_of(b, index->dtype.lanes);
+  CText all = g->l->load_vector(g, tirc_gpu_pointer(g, b, index), t);
+  if (!guard) return all;
+  CText holds = tirc_src_operand_as(g, guard, DT_BOOL, &tirc_src_first);
+  return tirc_src_text(g, BINDS_CHOICE, "%s ? %s : %s()", tirc_c_operand(g->c, holds, BINDS_OR),
+                       all.s, tirc_src_helper(g, HELPER_VECTOR, t));
+}
+
+/* A condition that is one for all lanes; NULL: it is not. */
+static Expr of_all_lanes(Expr cond) {
+  if (cond->op == OP_BROADCAST) cond = cond->args[0];
+  return cond->dtype.lanes == 1 ? cond : NULL;
+}
+
+static Expr both(Gen *g, Expr guard, Expr cond) {
+  return guard ? tirc_and(g->c, guard, cond) : cond;
+}
+
+static bool find_load(Visitor *v, Expr e);
+
+/* What is read on one side of a choice only must not be read where the other side is chosen. */
+static void find_chosen(const Loads *l, Expr choice) {
+  Gen *g = l->g;
+  Expr cond = choice->op == OP_IF_THEN_ELSE ? of_all_lanes(choice->args[0]) : NULL;
+  if (!cond) return;
+  Loads yes = *l, no = *l;
+  yes.guard = both(g, l->guard, cond);
+  no.guard = both(g, l->guard, tirc_not(g->c, cond));
+  tirc_visit_expr(&(Visitor){.expr = find_load, .self = &yes}, choice->args[1]);
+  tirc_visit_expr(&(Visitor){.expr = find_load, .self = &no}, choice->args[2]);
+}
+
 static bool find_load(Visitor *v, Expr e) {
   const Loads *l = v->self;
   Gen *g = l->g;
-  if (e->op == OP_IF_THEN_ELSE || e->op == OP_AND || e->op == OP_OR || e->op == OP_SELECT)
+  if (e->op == OP_IF_THEN_ELSE || e->op == OP_AND || e->op == OP_OR || e->op == OP_SELECT) {
+    find_chosen(l, e);
     return false;
+  }
   if (e->op != OP_LOAD || tirc_map_has(&g->vars, e)) return true;
   Buffer b = e->u.buffer;
   Expr index = tirc_linear_index(g->c, b, e->n, e->args);
   if (index->dtype.lanes != l->lanes || !tirc_gpu_is_moved(g, b, index)) return true;
   const DType t = vector_of(b, l->lanes);
-  CText all = g->l->load_vector(g, tirc_gpu_pointer(g, b, index), t);
+  CText all = guarded_load(g, b, index, l->guard);
   const char *name = tirc_src_name(g, tirc_format(g->c, "%s_%d", b->name, l->lanes));
   tirc_src_line(g, "const %s %s = %s;", tirc_src_helper(g, HELPER_VECTOR, t), name, all.s);
   Name *lanes = tirc_new(g->c, Name);
@@ -56,26 +94,45 @@ void tirc_gpu_forget_moved(Gen *g) {
   g->kernels->moved.n = 0;
 }
 
-static bool is_copy(Stmt s) {
+/* Whether a store is of elements as they lie in memory, or of zeros where they must not be read. */
+typedef struct Copy {
+  Buffer from;
+  Expr index, guard; /* guard: NULL, or where it does not hold zeros are stored */
+} Copy;
+
+static bool is_zero(Expr e) {
+  Expr x = tirc_src_spread(e);
+  return x && ((x->op == OP_FLOAT && x->u.f == 0 && !signbit(x->u.f)) || tirc_is_int(x, 0));
+}
+
+static bool find_copy(Gen *g, Stmt s, Copy *copy) {
   Expr value = s->u.store.value;
-  return value->op == OP_LOAD && tirc_dtype_equal(value->u.buffer->dtype, s->u.store.buffer->dtype);
+  *copy = (Copy){0};
+  if (value->op == OP_IF_THEN_ELSE && is_zero(value->args[2])) {
+    copy->guard = of_all_lanes(value->args[0]);
+    if (!copy->guard) return false;
+    value = value->args[1];
+  }
+  if (value->op != OP_LOAD || !tirc_dtype_equal(value->u.buffer->dtype, s->u.store.buffer->dtype))
+    return false;
+  copy->from = value->u.buffer;
+  copy->index = tirc_linear_index(g->c, copy->from, value->n, value->args);
+  return tirc_gpu_is_moved(g, copy->from, copy->index);
 }
 
 bool tirc_gpu_move(Gen *g, Stmt s, Expr index) {
   Buffer b = s->u.store.buffer;
   Expr value = s->u.store.value;
   const int lanes = index->dtype.lanes;
-  const DType t = vector_of(b, lanes);
-  Loads loads = {g, lanes};
+  const DType t = vector_of(b, lanes), one = tirc_dtype_lanes(t, 1);
+  Loads loads = {g, lanes, NULL};
   const bool moves = tirc_gpu_is_moved(g, b, index);
   const char *to = moves ? tirc_gpu_pointer(g, b, index) : NULL;
-  if (moves && is_copy(s)) {
-    Expr from = tirc_linear_index(g->c, value->u.buffer, value->n, value->args);
-    if (tirc_gpu_is_moved(g, value->u.buffer, from)) {
-      CText all = g->l->load_vector(g, tirc_gpu_pointer(g, value->u.buffer, from), t);
-      tirc_src_line(g, "%s;", g->l->store_vector(g, to, t, all.s));
-      return true;
-    }
+  Copy copy;
+  if (moves && find_copy(g, s, &copy)) {
+    CText all = guarded_load(g, copy.from, copy.index, copy.guard);
+    tirc_src_line(g, "%s;", g->l->store_vector(g, to, t, all.s));
+    return true;
   }
   tirc_visit_expr(&(Visitor){.expr = find_load, .self = &loads}, value);
   if (!moves) return false;
@@ -83,8 +140,7 @@ bool tirc_gpu_move(Gen *g, Stmt s, Expr index) {
   tirc_src_line(g, "%s %s;", tirc_src_helper(g, HELPER_VECTOR, t), name);
   for (int i = 0; i < lanes; i++) {
     const Window w = {0, 1, tirc_format(g->c, "%d", i)};
-    tirc_gpu_put(g, tirc_dtype_lanes(t, 1), tirc_format(g->c, "%s.at", name), w.lane,
-                 tirc_gpu_stored_value(g, value, tirc_dtype_lanes(t, 1), &w));
+    tirc_gpu_put_value(g, one, tirc_format(g->c, "%s.at", name), w.lane, value, &w);
   }
   tirc_src_line(g, "%s;", g->l->store_vector(g, to, t, name));
   return true;

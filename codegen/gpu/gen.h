@@ -48,8 +48,9 @@ const char *tirc_gpu_pointer(Gen *g, Buffer b, Expr index);
 Emit tirc_gpu_atomic;
 /* v, which is what value is, stored there. */
 void tirc_gpu_put(Gen *g, DType element, const char *array, const char *at, CText v);
-/* A lane of a store's value as its element is held. */
-CText tirc_gpu_stored_value(Gen *g, Expr value, DType t, const Window *w);
+/* Likewise a lane of a store's value; what is only copied as it lies in memory. */
+void tirc_gpu_put_value(Gen *g, DType element, const char *array, const char *at, Expr value,
+                        const Window *w);
 /* Shared memory is declared where a kernel begins. */
 void tirc_gpu_declare_shared(Gen *g, Stmt body);
 
@@ -71,6 +72,12 @@ bool tirc_gpu_dot(Gen *g, Expr e, CText *out);
 void tirc_gpu_find_fragments(Gen *g, Stmt body);
 bool tirc_gpu_fragments(Gen *g, Stmt alloc);
 void tirc_gpu_tensor_core(Gen *g, Expr call);
+
+/* --- async_copy.c ---------------------------------------------------------------------------- */
+/* A store that copies so many bytes; false: the language has no asynchronous copies, or it is none.
+ */
+bool tirc_gpu_async_copy(Gen *g, Stmt store, Expr bytes);
+void tirc_gpu_group_of_copies(Gen *g, Expr call); /* its end, or until few are on their way */
 
 /* --- vector.c -------------------------------------------------------------------------------- */
 /* Whether the language has every operation of a store's value on vectors. */

@@ -4,6 +4,7 @@
 #include "ir/ascii.h"
 #include "ir/tree/atomic.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* --- places ---------------------------------------------------------------------------------- */
@@ -37,6 +38,24 @@ const char *tirc_gpu_pointer(Gen *g, Buffer b, Expr index) {
 
 /* --- loads ----------------------------------------------------------------------------------- */
 
+typedef struct Element {
+  const char *array, *at;
+} Element;
+
+static Element element_at(Gen *g, Expr load, const Window *w) {
+  Buffer b = load->u.buffer;
+  Expr index = tirc_linear_index(g->c, b, load->n, load->args);
+  const Name *moved = tirc_map_get(&g->vars, load); /* all lanes at once, before */
+  return (Element){moved ? moved->s : array_of(g, b),
+                   moved ? tirc_src_lane(g, w) : place(g, index, w).s};
+}
+
+/* One of memory, as it lies there. */
+static CText element(Gen *g, Expr load, const Window *w) {
+  const Element x = element_at(g, load, w);
+  return tirc_src_text(g, BINDS_ALL, "%s[%s]", x.array, x.at);
+}
+
 CText tirc_gpu_load(Gen *g, Expr e, const Window *w) {
   Buffer b = e->u.buffer;
   const DType t = element_of(b);
@@ -44,11 +63,11 @@ CText tirc_gpu_load(Gen *g, Expr e, const Window *w) {
   if (index->dtype.lanes > 1 && !w->lane)
     return g->l->load_vector(g, tirc_gpu_pointer(g, b, index),
                              tirc_dtype_lanes(t, index->dtype.lanes));
-  const Name *moved = tirc_map_get(&g->vars, e); /* all lanes at once, before */
-  const char *at = moved ? tirc_src_lane(g, w) : place(g, index, w).s;
-  const char *array = moved ? moved->s : array_of(g, b);
-  if (t.code == TYPE_FLOAT && t.bits == 16) return g->l->load_half(g, array, at);
-  CText v = tirc_src_text(g, BINDS_ALL, "%s[%s]", array, at);
+  if (t.code == TYPE_FLOAT && t.bits == 16) {
+    const Element x = element_at(g, e, w);
+    return g->l->load_half(g, x.array, x.at);
+  }
+  CText v = element(g, e, w);
   if (t.code == TYPE_BFLOAT)
     return tirc_src_text(g, BINDS_ALL, "%s(%s)", tirc_src_helper(g, HELPER_FROM_BFLOAT16, t), v.s);
   return t.code == TYPE_BOOL ? tirc_src_text(g, BINDS_EQUAL, "%s != 0", v.s) : v;
@@ -57,7 +76,7 @@ CText tirc_gpu_load(Gen *g, Expr e, const Window *w) {
 /* --- stores ---------------------------------------------------------------------------------- */
 
 /* A store of a value that is held as a float rounds it, so what only rounds it need not. */
-CText tirc_gpu_stored_value(Gen *g, Expr value, DType t, const Window *w) {
+static CText stored_value(Gen *g, Expr value, DType t, const Window *w) {
   const bool rounds =
       value->op == OP_ADD || value->op == OP_SUB || value->op == OP_MUL || value->op == OP_DIV;
   if (tirc_src_is_small(t) && tirc_dtype_equal(tirc_dtype_lanes(value->dtype, 1), t)) {
@@ -80,10 +99,42 @@ void tirc_gpu_put(Gen *g, DType t, const char *array, const char *at, CText v) {
     tirc_src_line(g, "%s[%s] = %s;", array, at, v.s);
 }
 
+/* The bits of a float16 or bfloat16 that is only copied, where memory holds it as an integer: not
+ * as a float, which would be there and back. */
+static bool copied_bits(Gen *g, Expr e, DType t, const Window *w, CText *out) {
+  if (e->op == OP_BROADCAST) e = e->args[0];
+  if (!tirc_dtype_equal(tirc_dtype_lanes(e->dtype, 1), t)) return false;
+  if (e->op == OP_FLOAT && e->u.f == 0 && !signbit(e->u.f)) {
+    *out = tirc_src_text(g, BINDS_ALL, "0");
+    return true;
+  }
+  if (e->op == OP_LOAD) {
+    *out = element(g, e, w);
+    return true;
+  }
+  if (e->op != OP_IF_THEN_ELSE && e->op != OP_SELECT) return false;
+  CText yes, no, cond;
+  if (!copied_bits(g, e->args[1], t, w, &yes) || !copied_bits(g, e->args[2], t, w, &no))
+    return false;
+  cond = tirc_src_operand_as(g, e->args[0], DT_BOOL, w);
+  *out = tirc_src_text(g, BINDS_CHOICE, "%s ? %s : %s", tirc_c_operand(g->c, cond, BINDS_OR),
+                       tirc_c_operand(g->c, yes, BINDS_OR), tirc_c_operand(g->c, no, BINDS_CHOICE));
+  return true;
+}
+
+void tirc_gpu_put_value(Gen *g, DType t, const char *array, const char *at, Expr value,
+                        const Window *w) {
+  CText bits;
+  const bool is_bits = t.code == TYPE_BFLOAT || strcmp(g->l->half, g->l->uints[1]) == 0;
+  if (tirc_src_is_small(t) && is_bits && copied_bits(g, value, t, w, &bits))
+    tirc_src_line(g, "%s[%s] = %s;", array, at, bits.s);
+  else
+    tirc_gpu_put(g, t, array, at, stored_value(g, value, t, w));
+}
+
 static void store_lane(Gen *g, Stmt s, Expr index, const Window *w) {
   Buffer b = s->u.store.buffer;
-  CText v = tirc_gpu_stored_value(g, s->u.store.value, element_of(b), w);
-  tirc_gpu_put(g, element_of(b), array_of(g, b), place(g, index, w).s, v);
+  tirc_gpu_put_value(g, element_of(b), array_of(g, b), place(g, index, w).s, s->u.store.value, w);
 }
 
 typedef struct Lanes Lanes;

@@ -5,8 +5,14 @@
  *   pragma_auto_unroll_max_step = N   serial loops of at most N steps in all
  *   pragma_unroll_explicit = 0        they are not written out here but left to LLVM as hints
  *
- * The pragmas stand in a loop's annotations and hold for what is inside of it. */
+ * The pragmas stand in a loop's annotations and hold for what is inside of it.
+ *
+ * Registers have no numbers at run time: in kernels of CUDA a loop whose variable says which
+ * element of a thread's own memory is meant is unrolled by whoever compiles the code, as nvcc does.
+ */
 #include "internal.h"
+
+#include "ir/tree/find.h"
 
 /* Code larger than MAX_SIZE (stores; a loop that stays counts as many, for LLVM may unroll it)
  * takes seconds to compile and runs slower than the loop, so even an explicit unroll loop stays a
@@ -14,7 +20,8 @@
 enum { MAX_DEPTH = 8, MAX_SIZE = 2048, LOOP_SIZE = 64 };
 
 typedef struct Unroll {
-  int64_t max_step; /* of the innermost pragma */
+  bool has_registers; /* a thread's own memory is in registers, if that can be */
+  int64_t max_step;   /* of the innermost pragma */
   bool is_explicit;
   /* Of the statement just rewritten: */
   int64_t steps;
@@ -45,6 +52,47 @@ static void read_pragma(Unroll *u, const char *key, Expr value) {
   if (strcmp(key, tirc_key(KEY_UNROLL_EXPLICIT)) == 0) u->is_explicit = v != 0;
 }
 
+/* --- a thread's own memory -------------------------------------------------------------------- */
+
+static bool names_own(Buffer b, int n, const Expr *indices, Expr var) {
+  for (int i = 0; b->storage == STORAGE_LOCAL && i < n; i++)
+    if (tirc_uses_var(indices[i], var)) return true;
+  return false;
+}
+
+typedef struct Own {
+  Expr var;
+  bool found;
+} Own;
+
+static bool find_own_load(Visitor *v, Expr e) {
+  Own *own = v->self;
+  own->found |= e->op == OP_LOAD && names_own(e->u.buffer, e->n, e->args, own->var);
+  return !own->found;
+}
+
+static bool find_own_store(Visitor *v, Stmt s) {
+  Own *own = v->self;
+  own->found |= s->kind == STMT_STORE &&
+                names_own(s->u.store.buffer, s->u.store.n, s->u.store.indices, own->var);
+  return !own->found;
+}
+
+static bool picks_registers(const For *loop) {
+  Own own = {loop->var, false};
+  tirc_visit_stmt(&(Visitor){.expr = find_own_load, .stmt = find_own_store, .self = &own},
+                  loop->body);
+  return own.found;
+}
+
+/* --- loops ------------------------------------------------------------------------------------ */
+
+static Stmt hinted(Tirc *c, const For *loop) {
+  For to = *loop;
+  to.kind = LOOP_UNROLLED;
+  return tirc_for(c, &to);
+}
+
 /* The loop whose body has been rewritten. */
 static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
   const For *loop = &s->u.loop;
@@ -58,6 +106,13 @@ static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
               "split it by a constant factor and unroll the inner loop",
               "the loop %s is to be unrolled, but its extent is no constant", loop->var->u.s);
   if (!is_auto && !(loop->kind == LOOP_UNROLLED && fits)) {
+    if (u->has_registers && fits && loop->kind == LOOP_SERIAL && u->normal_depth == 0 &&
+        picks_registers(loop)) {
+      u->steps *= n;
+      u->size *= n;
+      u->depth++;
+      return hinted(c, loop);
+    }
     u->normal_depth++;
     u->size += LOOP_SIZE;
     if (loop->kind != LOOP_UNROLLED) return s;
@@ -68,10 +123,7 @@ static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
   u->steps *= n;
   u->size *= n;
   u->depth++;
-  if (u->is_explicit) return write_out(c, loop, n);
-  For hinted = *loop;
-  hinted.kind = LOOP_UNROLLED;
-  return tirc_for(c, &hinted);
+  return u->is_explicit ? write_out(c, loop, n) : hinted(c, loop);
 }
 
 static void begin(Unroll *u) {
@@ -133,6 +185,11 @@ static Stmt unroll_stmt(Mutator *m, Stmt s) {
     break;
   }
   case STMT_ATTR: {
+    if (u->has_registers && strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE)) == 0) {
+      u->steps++; /* an instruction stands for the loops below it */
+      u->size++;
+      return s;
+    }
     read_pragma(u, s->u.attr.key, s->u.attr.value);
     bool is_ours = strcmp(s->u.attr.key, tirc_key(KEY_UNROLL_MAX_STEP)) == 0 ||
                    strcmp(s->u.attr.key, tirc_key(KEY_UNROLL_EXPLICIT)) == 0;
@@ -158,7 +215,9 @@ static Stmt unroll_stmt(Mutator *m, Stmt s) {
 }
 
 Stmt tirc_lower_unroll(Tirc *c, const Func *f) {
-  Unroll u = {.is_explicit = true};
+  const Gpu *gpu = tirc_gpu_of(f);
+  Unroll u = {.has_registers = gpu && gpu->kind == GPU_CUDA && gpu->registers > 0,
+              .is_explicit = true};
   Mutator m = {.c = c, .stmt = unroll_stmt, .self = &u};
   return tirc_mutate_stmt(&m, f->body);
 }

@@ -25,7 +25,7 @@
 #include "ir/tree/int_op.h"
 #include "ir/tree/vector_index.h"
 
-enum { MAX_LANES = 64, MAX_GATHER = 8, MAX_UNROLLED = 256 };
+enum { MAX_LANES = 64, MAX_GATHER = 8, MAX_UNROLLED = 256, MAX_STAGED = 64 /* bytes */ };
 
 typedef struct Vectorizer {
   Tirc *c;
@@ -204,9 +204,58 @@ static Stmt masked_store(Vectorizer *z, Stmt s) {
   return mask ? tirc_if(c, mask, all, NULL) : all;
 }
 
+static bool is_row(const void *vectorizer, Expr e) {
+  const Vectorizer *z = vectorizer;
+  Lanes l = lanes_from(z, z->min, (int)z->extent);
+  for (int i = 0; e->op == OP_LOAD && i < e->n; i++) {
+    if (!is_lanewise(z, e->args[i])) continue;
+    Expr index = tirc_vector_expr(&l, e->args[i]);
+    if (!l.failed && index->op == OP_RAMP && tirc_is_int(index->args[1], 1)) return true;
+  }
+  return false;
+}
+
+/* What lanes store far from each other and load side by side: a thread loads it at once, and has it
+ * in registers then.
+ *
+ *   for v in T.vectorized(8):       lanes = T.decl_buffer((8,), scope="local")
+ *     B[v * 64] = A[b + v]     ->   lanes[0:8] = A[b:b + 8]
+ *                                   for v in T.unroll(8): B[v * 64] = lanes[v]
+ */
+static Stmt through_registers(Vectorizer *z, Stmt s) {
+  Tirc *c = z->c;
+  const DType t = z->var->dtype;
+  const int lanes = (int)z->extent, bytes = tirc_dtype_bytes(s->u.store.buffer->dtype);
+  if (z->masks || uses_lets(z, s) || lanes * bytes > MAX_STAGED || (lanes & (lanes - 1)) != 0 ||
+      !tirc_find_expr(s->u.store.value, is_row, z))
+    return NULL;
+  Lanes l = lanes_from(z, z->min, lanes);
+  Expr value = tirc_vector_expr(&l, s->u.store.value), extent = tirc_int(c, t, lanes);
+  if (l.failed || value->dtype.lanes == 1) return NULL;
+  Buffer own = tirc_buffer(c, "lanes", s->u.store.buffer->dtype, 1, &extent, "local");
+  Expr zero = tirc_int(c, t, 0), all = tirc_ramp(c, zero, tirc_int(c, t, 1), lanes);
+  Expr lane = tirc_var(c, z->var->u.s, t);
+  Expr at = tirc_add(c, tirc_int(c, t, z->min), lane);
+  Expr *indices = tirc_new_array(c, Expr, s->u.store.n);
+  for (int i = 0; i < s->u.store.n; i++)
+    indices[i] = tirc_substitute1(c, s->u.store.indices[i], z->var, at);
+  For loop = {.var = lane, .min = zero, .extent = extent, .kind = LOOP_UNROLLED};
+  loop.body = tirc_store(c, s->u.store.buffer, s->u.store.n, indices, tirc_load(c, own, 1, &lane));
+  Stmt both[2] = {tirc_store(c, own, 1, &all, value), tirc_for(c, &loop)};
+  return tirc_alloc_stmt(c, STMT_ALLOC, own, (Attrs){0}, tirc_seq(c, 2, both));
+}
+
 static Stmt vectorize_store(Vectorizer *z, Stmt s) {
   if (z->on) return masked_store(z, s);
   if (!depends(z, s)) return s;
+  Lanes l = lanes_from(z, z->min, (int)z->extent);
+  bool far = false;
+  for (int i = 0; !z->masks && z->extent > 1 && i < s->u.store.n && !l.failed; i++) {
+    Expr index = tirc_vector_expr(&l, s->u.store.indices[i]);
+    far |= !l.failed && is_scattered(index);
+  }
+  Stmt staged = far ? through_registers(z, s) : NULL;
+  if (staged) return staged;
   if (uses_lets(z, s)) {
     Stmt whole = store_chunk(z, s, z->min, (int)z->extent);
     return whole ? whole : scalarize(z, s);
@@ -291,6 +340,9 @@ static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
   Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
   if (!is_lanewise(z, cond))
     return tirc_if(c, cond, vectorize(z, yes), no ? vectorize(z, no) : NULL);
+  Lanes l = lanes_from(z, z->min, (int)z->extent);
+  const Expr same = z->masks || z->on ? NULL : tirc_same_in_lanes(&l, cond);
+  if (same) return tirc_if(c, same, vectorize(z, yes), no ? vectorize(z, no) : NULL);
   if (no) return scalarize(z, s);
   Exprs conds = {0};
   tirc_lower_conjuncts(c, cond, &conds);

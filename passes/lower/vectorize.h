@@ -28,6 +28,10 @@ const LaneLet *tirc_vector_bind(Tirc *c, Expr var, int lanes, const LaneLet *out
 /* Whether e differs from lane to lane. */
 bool tirc_vector_depends(Expr e, Expr var, const LaneLet *lets);
 
+/* A condition that is one for all lanes, though it names the variable: a tail that begins at a
+ * multiple of the lanes. NULL: it is not, or that is not known. */
+Expr tirc_same_in_lanes(Lanes *l, Expr cond);
+
 /* e for all lanes: a scalar when it is the same in each. Sets l->failed where that is impossible.
  */
 Expr tirc_vector_expr(Lanes *l, Expr e);

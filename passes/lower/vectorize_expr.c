@@ -130,8 +130,53 @@ static Expr masked_choice(Lanes *l, Expr e) {
   return tirc_vector_expr(l, tirc_expr(c, OP_SELECT, e->dtype, 3, sides));
 }
 
+/* Whether base + step * lane > 0 comes out one way for all lanes: base is a multiple of something,
+ * and a rest, so that it is no number close to 0 that lanes could cross. */
+static bool has_one_sign(Lanes *l, Expr base, int64_t step) {
+  const Modular m = tirc_modular(l->a, base);
+  const int64_t of = m.coeff < 0 ? -m.coeff : m.coeff;
+  int64_t span;
+  if (of <= 0 || __builtin_mul_overflow(step, (int64_t)l->lanes - 1, &span)) return false;
+  const int64_t rest = (m.base % of + of) % of;
+  if (step > 0) return rest > 0 && of - rest >= span;
+  return (rest > 0 ? rest : of) > -span;
+}
+
+Expr tirc_same_in_lanes(Lanes *l, Expr cond) {
+  Tirc *c = l->c;
+  if (!tirc_vector_depends(cond, l->var, l->lets)) return cond;
+  if (cond->op == OP_AND || cond->op == OP_OR) {
+    Expr a = tirc_same_in_lanes(l, cond->args[0]), b = tirc_same_in_lanes(l, cond->args[1]);
+    return a && b ? tirc_binary(c, (Op)cond->op, a, b) : NULL;
+  }
+  const bool less = cond->op == OP_LT || cond->op == OP_LE;
+  const bool more = cond->op == OP_GT || cond->op == OP_GE;
+  int64_t step;
+  if (l->value->op != OP_RAMP || tirc_loads_or_calls(cond) || (!less && !more) ||
+      !tirc_dtype_is_int(cond->args[0]->dtype) || tirc_dtype_wraps(cond->args[0]->dtype))
+    return NULL;
+  for (const LaneLet *b = l->lets; b; b = b->outer)
+    if (tirc_uses_var(cond, b->var)) return NULL;
+  Expr d = tirc_sub(c, cond->args[less], cond->args[more]);
+  if (cond->op == OP_LE || cond->op == OP_GE) d = tirc_add(c, d, tirc_int(c, d->dtype, 1));
+  Expr next = tirc_add(c, l->var, tirc_int(c, l->var->dtype, 1)), first = l->value->args[0];
+  Expr far = tirc_simplify(l->a, tirc_sub(c, tirc_substitute1(c, d, l->var, next), d));
+  if (!tirc_const_int(far, &step)) return NULL;
+  Expr base = tirc_simplify(l->a, tirc_substitute1(c, d, l->var, first));
+  if (!has_one_sign(l, base, step)) return NULL;
+  return tirc_simplify(l->a, tirc_substitute1(c, cond, l->var, first));
+}
+
 static Expr choice(Lanes *l, Expr e) {
   bool lazy = e->op == OP_IF_THEN_ELSE;
+  Expr same = lazy && !l->masks ? tirc_same_in_lanes(l, e->args[0]) : NULL;
+  if (same) {
+    Expr sides[3] = {same, tirc_vector_expr(l, e->args[1]), NULL};
+    sides[2] = l->failed ? NULL : tirc_vector_expr(l, e->args[2]);
+    if (l->failed) return NULL;
+    for (int i = 1; i < 3; i++) sides[i] = spread(l, sides[i]);
+    return tirc_expr(l->c, OP_IF_THEN_ELSE, tirc_dtype_lanes(e->dtype, l->lanes), 3, sides);
+  }
   if (lazy && tirc_vector_depends(e->args[0], l->var, l->lets)) {
     if (tirc_loads_or_calls(e->args[1]) || tirc_loads_or_calls(e->args[2]))
       return masked_choice(l, e);
