@@ -1,5 +1,6 @@
 /* What a warp does on tensor cores, as a line of PTX for code generators that have those. Sources:
- * NVIDIA's PTX ISA, "wmma.load", "wmma.mma", "wmma.store". */
+ * NVIDIA's PTX ISA, "wmma.load", "wmma.mma", "wmma.store", "ldmatrix", "mma". Of mma.sync only the
+ * operands are fragments; sums are plain arrays of the thread's own, eight elements a tile. */
 #ifndef TIRC_CODEGEN_WMMA_H
 #define TIRC_CODEGEN_WMMA_H
 
@@ -10,9 +11,9 @@ typedef struct WmmaFragments {
   Buffer buffer;
   enum { WMMA_SUM, WMMA_A, WMMA_B } role; /* in products */
   bool by_columns;                        /* how an operand is loaded */
-  int registers; /* of one fragment: a float each, a 32-bit integer, or two float16 in one */
-  DType held;    /* float32, int32, or uint32: two float16 or four int8 */
-  int64_t count;
+  int registers;       /* of one fragment: a float each, a 32-bit integer, or two float16 in one */
+  DType held;          /* float32, int32, or uint32: two float16 or four int8 */
+  int64_t count, tile; /* how many; elements of one in the buffer */
 } WmmaFragments;
 
 /* Those of a kernel that T.attr(.., "tensor_core", ..) names: from data variable to WmmaFragments.
@@ -34,9 +35,12 @@ typedef struct WmmaCall {
   Expr value;
   WmmaPart out, in[3]; /* of NULL: none */
   int n_in;
-  Expr place, stride; /* the first element in memory, an OP_LOAD; NULL: none */
+  Expr place, stride; /* the first element in memory, an OP_LOAD; NULL: none, or no stride */
 } WmmaCall;
-/* `mark` stands before an operand's number: '%' or '$'. */
-WmmaCall tirc_wmma_call(Tirc *c, const PtrMap *fragments, Expr call, char mark);
+/* What a call is: one of them or two, of two halves. `mark` stands before an operand's number: '%'
+ * or
+ * '$'. */
+enum { WMMA_MOST_CALLS = 2 };
+int tirc_wmma_calls(Tirc *c, const PtrMap *fragments, Expr call, char mark, WmmaCall *out);
 
 #endif

@@ -54,28 +54,33 @@ static void fill(Gen *g, const WmmaCall *call) {
                 v.s);
 }
 
-void tirc_gpu_tensor_core(Gen *g, Expr e) {
+static void write_call(Gen *g, const WmmaCall *call) {
   static const char *const names[] = {"a", "b", "c"};
-  const WmmaCall call = tirc_wmma_call(g->c, &g->kernels->fragments, e, '%');
   const int mark = g->taken.n;
   tirc_src_open(g, "{");
-  if (!call.ptx) {
-    fill(g, &call);
+  if (!call->ptx) {
+    fill(g, call);
   } else {
     const char *out = "", *in = "";
-    if (call.out.of) out = constraints(g, out, &call.out, open_part(g, &call.out, "d"), "=");
-    for (int i = 0; i < call.n_in; i++)
-      in = constraints(g, in, &call.in[i], open_part(g, &call.in[i], names[i]), "");
-    if (call.place) {
-      Buffer b = call.place->u.buffer;
-      in = tirc_format(g->c, "%s%s\"l\"(%s), \"r\"((int)%s)", in, *in ? ", " : "",
-                       tirc_gpu_pointer(g, b, call.place->args[0]),
-                       tirc_c_operand(g->c, tirc_src_scalar(g, call.stride), BINDS_CAST));
-    }
-    tirc_src_line(g, "asm volatile(\"%s\"", call.ptx);
+    if (call->out.of) out = constraints(g, out, &call->out, open_part(g, &call->out, "d"), "=");
+    for (int i = 0; i < call->n_in; i++)
+      in = constraints(g, in, &call->in[i], open_part(g, &call->in[i], names[i]), "");
+    if (call->place)
+      in = tirc_format(g->c, "%s%s\"l\"(%s)", in, *in ? ", " : "",
+                       tirc_gpu_pointer(g, call->place->u.buffer, call->place->args[0]));
+    if (call->stride)
+      in = tirc_format(g->c, "%s, \"r\"((int)%s)", in,
+                       tirc_c_operand(g->c, tirc_src_scalar(g, call->stride), BINDS_CAST));
+    tirc_src_line(g, "asm volatile(\"%s\"", call->ptx);
     tirc_src_line(g, "             : %s", out);
-    tirc_src_line(g, "             : %s%s);", in, call.place ? " : \"memory\"" : "");
+    tirc_src_line(g, "             : %s%s);", in, call->place ? " : \"memory\"" : "");
   }
   tirc_src_close(g);
   g->taken.n = mark;
+}
+
+void tirc_gpu_tensor_core(Gen *g, Expr e) {
+  WmmaCall calls[WMMA_MOST_CALLS];
+  const int n = tirc_wmma_calls(g->c, &g->kernels->fragments, e, '%', calls);
+  for (int i = 0; i < n; i++) write_call(g, &calls[i]);
 }

@@ -44,8 +44,8 @@ static void fill(Gen *g, const WmmaCall *call) {
 
 enum { MOST = 40 }; /* operands: four fragments of 8 registers, a pointer, a stride */
 
-void tirc_gen_tensor_core(Gen *g, Expr e) {
-  const WmmaCall call = tirc_wmma_call(g->c, &g->f.fragments, e, '$');
+static void build_call(Gen *g, const WmmaCall *of) {
+  const WmmaCall call = *of;
   LLVMValueRef args[MOST];
   LLVMTypeRef types[MOST], results[MOST];
   const int outs = call.out.of ? call.out.of->registers : 0;
@@ -68,12 +68,15 @@ void tirc_gen_tensor_core(Gen *g, Expr e) {
     }
   if (call.place) {
     LLVMTypeRef generic = LLVMPointerTypeInContext(g->context, 0);
-    LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1);
     args[n] = LLVMBuildAddrSpaceCast(g->b, tirc_gen_address(g, call.place), generic, "");
     types[n++] = generic;
+    constraints = tirc_format(g->c, "%sl,", constraints);
+  }
+  if (call.stride) {
+    LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1);
     args[n] = LLVMBuildTrunc(g->b, tirc_gen_index_expr(g, call.stride), i32, "");
     types[n++] = i32;
-    constraints = tirc_format(g->c, "%sl,r,", constraints);
+    constraints = tirc_format(g->c, "%sr,", constraints);
   }
   constraints = tirc_format(g->c, "%s~{memory}", constraints);
   LLVMTypeRef result = outs ? LLVMStructTypeInContext(g->context, results, (unsigned)outs, false)
@@ -85,4 +88,10 @@ void tirc_gen_tensor_core(Gen *g, Expr e) {
   LLVMValueRef r = LLVMBuildCall2(g->b, fn, line, args, n, "");
   for (int i = 0; i < outs; i++)
     LLVMBuildStore(g->b, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""), place(g, &call.out, i));
+}
+
+void tirc_gen_tensor_core(Gen *g, Expr e) {
+  WmmaCall calls[WMMA_MOST_CALLS];
+  const int n = tirc_wmma_calls(g->c, &g->f.fragments, e, '$', calls);
+  for (int i = 0; i < n; i++) build_call(g, &calls[i]);
 }

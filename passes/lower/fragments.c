@@ -16,11 +16,20 @@
  *
  * and the code generator may take the instruction for the loops. The pointers are T.address_of
  * then.
- */
+ *
+ * Fragments of scope warp are those of mma.sync, of which is known which thread has which element
+ * of a result: of row r and column j the thread 4 * (r % 8) + j % 8 // 2. Elements of such results
+ * may be loaded, where the thread that has one is the one that runs. Their loads are ldmatrix, each
+ * thread with the address of a row, and what is filled or stored is a loop over the thread's own:
+ *
+ *   with T.attr(A.data, "tensor_core", T.ptx_ldmatrix(.., A.data, a, T.address_of(S[.. tx ..]))):
+ *   with T.attr(D.data, "tensor_core", T.ptx_mma(.., A.data, a, B.data, b, D.data, d)): */
 #include "internal.h"
 #include "lower.h"
+#include "mma.h"
 
 #include "ir/arith/arith.h"
+#include "ir/arith/equal.h"
 #include "ir/tree/find.h"
 #include "ir/tree/print.h"
 
@@ -32,6 +41,8 @@ typedef struct Fragment {
   enum { ANY_LAYOUT, BY_ROWS, BY_COLUMNS } layout; /* of an operand: how all loads of it lie */
   bool is_mixed;                                   /* an operand on both sides */
   const char *wanted; /* of an operand, as its products say: "row_major" or "col_major"; or NULL */
+  bool mma;           /* of scope warp */
+  int64_t row;        /* of such a result: how far rows of its buffer are apart; 0: not known */
 } Fragment;
 
 typedef struct Fragments {
@@ -44,8 +55,9 @@ typedef struct Fragments {
   /* Whether calls become instructions, until one is not what tensor cores do. */
   const Gpu *gpu;
   bool native, refused;
-  PtrMap by_lane; /* variables that differ between the threads of a warp */
-  bool divergent; /* in what not all of them may come to */
+  PtrMap by_lane;   /* variables that differ between the threads of a warp */
+  bool divergent;   /* in what not all of them may come to */
+  Analyzer *ranges; /* of the loops around */
 } Fragments;
 
 typedef enum Does { FILL, LOAD, STORE, PRODUCT } Does;
@@ -98,8 +110,8 @@ static void note_shape(Fragments *k, Expr e, const struct Row *row) {
   for (int i = 0; row->shape >= 0 && i < 3; i++)
     if (!tirc_const_int(e->args[row->shape + i], &v[i]) || v[i] < 1 || v[i] > 1024)
       refuse(k, e, "a fragment's shape is no constant");
-  if (f->m && (f->m != v[0] || f->n != v[1] || f->k != v[2]))
-    refuse(k, e, "a fragment has two shapes");
+  const bool other = f->m != v[0] || f->n != v[1] || f->k != v[2];
+  if (f->m && other) refuse(k, e, "a fragment has two shapes");
   f->m = v[0];
   f->n = v[1];
   f->k = v[2];
@@ -124,12 +136,12 @@ static bool note_call(Visitor *v, Expr e) {
 }
 
 static bool is_layout(Stmt s) {
-  return s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE_LAYOUT)) &&
-         s->u.attr.value->op == OP_STRING;
+  return s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE_LAYOUT));
 }
 
 static void note_layout(Fragments *k, Stmt s) {
   Fragment *f = fragment(k, s->u.attr.node);
+  if (tirc_const_int(s->u.attr.value, &f->row) || s->u.attr.value->op != OP_STRING) return;
   const char *wanted = s->u.attr.value->u.s;
   if (f->wanted && strcmp(f->wanted, wanted))
     tirc_fail(k->c, tirc_place_of(s), CODE_LOWER, one_layout,
@@ -171,6 +183,7 @@ static Expr in_own(Fragments *k, const Fragment *f, Expr index, Expr i) {
 static Expr element(Fragments *k, const Fragment *f, Expr i) {
   if (f->is_operand) return i;
   Expr lane = tirc_cast(k->c, DT_INT32, k->lane);
+  if (f->mma) return tirc_mma_element(k->c, lane, i);
   return tirc_add(k->c, lane, tirc_mul(k->c, i, number(k, k->lanes)));
 }
 
@@ -229,7 +242,7 @@ static Stmt product(Fragments *k, Expr e) {
   for (int i = 0; i < 4; i++) f[i] = fragment(k, e->args[2 * i]);
   const Fragment *d = f[0];
   Expr i = tirc_var(c, "i", DT_INT32), j = tirc_var(c, "k", DT_INT32);
-  Expr which = element(k, d, i), width = number(k, d->n), depth = number(k, d->k);
+  Expr which = element(k, d, i), width = number(k, d->n), depth = number(k, f[1]->k);
   Expr r = tirc_floordiv(c, which, width), column = tirc_floormod(c, which, width);
   Expr to = in_own(k, d, e->args[1], i), start = in_own(k, f[3], e->args[7], i);
   Expr a = in_own(k, f[1], e->args[3], tirc_add(c, tirc_mul(c, r, depth), j));
@@ -238,7 +251,7 @@ static Stmt product(Fragments *k, Expr e) {
   Expr x = tirc_cast(c, t, tirc_load(c, f[1]->own, 1, &a));
   Expr y = tirc_cast(c, t, tirc_load(c, f[2]->own, 1, &b));
   Expr sum = tirc_add(c, tirc_load(c, d->own, 1, &to), tirc_mul(c, x, y));
-  Stmt steps = loop(k, j, d->k, tirc_store(c, d->own, 1, &to, sum));
+  Stmt steps = loop(k, j, f[1]->k, tirc_store(c, d->own, 1, &to, sum));
   Expr old = tirc_cast(c, t, tirc_load(c, f[3]->own, 1, &start));
   Stmt first = tirc_store(c, d->own, 1, &to, old);
   return loop(k, i, share(k, d), tirc_seq(c, 2, (Stmt[]){first, steps}));
@@ -323,10 +336,140 @@ static Expr instruction(Fragments *k, Expr e, const struct Row *row, Fragment *c
   return tirc_call(c, e->dtype, e->u.callee, e->n, args);
 }
 
+/* --- mma.sync --------------------------------------------------------------------------------- */
+
+static bool has_mma(const Fragments *k) { return k->gpu && k->gpu->tensor_cores & MMA_16816; }
+
+/* Where a GPU runs the code, loops would be a hundred times slower than what is meant. */
+static _Noreturn void refuse_mma(Fragments *k, Expr e, const char *hint, const char *why) {
+  tirc_fail(k->c, k->at ? tirc_place_of(k->at) : (Loc){0}, CODE_LOWER, hint, "%s: %s", why,
+            tirc_print_expr(k->c, e));
+}
+
+static const char *type_of(DType t) {
+  return t.code == TYPE_BFLOAT ? "bf16"
+         : t.code == TYPE_INT  ? "int8"
+         : t.bits == 32        ? "tf32"
+                               : "fp16";
+}
+
+/* Rows of 16 bytes, each at the address that one thread has. */
+static Expr ldmatrix(Fragments *k, Expr e, const struct Row *row, const Fragment *f) {
+  Tirc *c = k->c;
+  Buffer b = other_of(k, e, row);
+  const bool turned = is_transposed(k, e, row), is_b = f->rows_of == 1, trans = turned != is_b;
+  const int bytes = tirc_dtype_bytes(b->dtype);
+  if (tirc_owner(b->storage) != OWNER_BLOCK)
+    refuse_mma(k, e, "copy the tile to scope shared first", "ldmatrix loads from shared memory");
+  if (!is_of(f, b->dtype) || (trans && bytes != 2))
+    refuse_mma(
+        k, e,
+        "store the tile with the steps of the sum side by side: of 1 and 4 bytes ldmatrix has "
+        "no .trans",
+        "ldmatrix has no such fragment");
+  if (!is_multiple(k, e->args[row->other]->args[2], bytes, 16) ||
+      !is_multiple(k, e->args[row->stride], bytes, 16))
+    refuse_mma(k, e, "make the rows multiples of 16 bytes: sch.storage_align",
+               "rows that ldmatrix loads begin at multiples of 16 bytes, and these may not");
+  Expr lane = tirc_cast(c, DT_INT32, k->lane);
+  Expr at = tirc_add(c, e->args[row->other]->args[2],
+                     tirc_ldmatrix_row(c, lane, e->args[row->stride], is_b, trans, 16 / bytes));
+  Expr place = tirc_load(c, b, 1, &at);
+  Expr args[] = {tirc_bool(c, trans),    number(k, 4),
+                 tirc_string(c, ".b16"), e->args[0],
+                 e->args[row->index],    tirc_call(c, DT_HANDLE, CALL_ADDRESS_OF, 1, &place)};
+  return tirc_call(c, f->own->dtype, CALL_PTX_LDMATRIX, 6, args);
+}
+
+static Expr mma(Fragments *k, Expr e, Fragment *const *f) {
+  Tirc *c = k->c;
+  const DType of = f[1]->own->dtype, to = f[0]->own->dtype;
+  const bool whole = of.code == TYPE_INT;
+  const int64_t depth = 32 / tirc_dtype_bytes(of);
+  if (!tirc_dtype_equal(of, f[2]->own->dtype) || !tirc_dtype_equal(to, f[3]->own->dtype) ||
+      !tirc_dtype_equal(to, whole ? DT_INT32 : DT_FLOAT32) || e->args[0] != e->args[6] ||
+      !tirc_expr_equal(c, e->args[1], e->args[7]) || (whole && of.bits != 8) || f[1]->k != depth ||
+      (!whole && of.bits > 32) || f[1]->m != 16 || f[2]->n != 16)
+    refuse_mma(k, e, "tirc rules tensor_intrin/cuda has the intrinsics that there are",
+               "mma.sync has no product of such fragments");
+  const char *shape = tirc_format(c, "m16n8k%lld", (long long)depth);
+  const char *sum = whole ? "int32" : "fp32";
+  Expr args[] = {tirc_string(c, shape),
+                 tirc_string(c, "row"),
+                 tirc_string(c, "col"),
+                 tirc_string(c, type_of(of)),
+                 tirc_string(c, type_of(of)),
+                 tirc_string(c, sum),
+                 e->args[2],
+                 e->args[3],
+                 e->args[4],
+                 e->args[5],
+                 e->args[0],
+                 e->args[1]};
+  return tirc_call(c, to, CALL_PTX_MMA, 12, args);
+}
+
+/* Neighbours of a row that one thread has go together, a register of theirs each. */
+static Stmt store_pairs(Fragments *k, Expr e, const struct Row *row, const Fragment *f) {
+  Tirc *c = k->c;
+  Expr pointer = e->args[row->other], one = number(k, 1);
+  Buffer b = other_of(k, e, row);
+  Expr i = tirc_var(c, "i", DT_INT32), first = tirc_mul(c, i, number(k, 2));
+  Expr which = element(k, f, first), width = number(k, 16);
+  Expr far = tirc_mul(c, tirc_floordiv(c, which, width), e->args[row->stride]);
+  Expr there = tirc_add(c, pointer->args[2], tirc_add(c, far, tirc_floormod(c, which, width)));
+  Expr here = tirc_ramp(c, in_own(k, f, e->args[row->index], first), one, 2);
+  Expr at = tirc_ramp(c, tirc_cast(c, DT_INT32, there), one, 2);
+  Expr value = tirc_cast(c, tirc_dtype_lanes(b->dtype, 2), tirc_load(c, f->own, 1, &here));
+  return loop(k, i, share(k, f) / 2, tirc_store(c, b, 1, &at, value));
+}
+
+static Stmt lowered_mma(Fragments *k, Expr e, const struct Row *row, Fragment *const *f) {
+  Tirc *c = k->c;
+  const bool is_gpu = k->gpu && k->gpu->kind == GPU_CUDA && k->gpu->registers > 0;
+  const bool loads = row->does == LOAD, multiplies = row->does == PRODUCT;
+  bool alike = !k->divergent;
+  for (int i = 0; i < e->n; i++) alike &= (loads && i == row->other) || !differs(k, e->args[i]);
+  if (is_gpu && !has_mma(k))
+    refuse_mma(k, e, "use the wmma intrinsics, or a target from sm_80 on",
+               tirc_format(c, "%s has no such fragments of tensor cores", k->gpu->name));
+  if (is_gpu && (loads || multiplies) && !alike)
+    refuse_mma(k, e, "all threads of a warp do it together, with the same tile",
+               "not all threads of a warp come to the same product");
+  if (row->does == FILL) return fill(k, e, row, f[0]);
+  if (row->does == STORE && !is_transposed(k, e, row)) return store_pairs(k, e, row, f[0]);
+  Stmt loops = multiplies ? product(k, e) : move(k, e, row, f[0]);
+  if (!is_gpu || !(loads || multiplies)) return loops;
+  Expr call = loads ? ldmatrix(k, e, row, f[0]) : mma(k, e, f);
+  return tirc_attr_stmt(c, e->args[0], tirc_key(KEY_TENSOR_CORE), call, loops);
+}
+
+/* An element of a result, as the register of the thread that has it. */
+static Expr own_element(Mutator *m, Expr e) {
+  Fragments *k = m->self;
+  Tirc *c = m->c;
+  e = tirc_mutate_expr_children(m, e);
+  Fragment *f = e->op == OP_LOAD && e->n == 1 ? tirc_map_get(&k->of, e->u.buffer->data) : NULL;
+  if (!f || !f->mma || !f->own || f->is_operand || !f->row || f->row % 16 || !k->lane) return e;
+  const int lanes = e->dtype.lanes;
+  Expr at = e->args[0], one = number(k, 1);
+  if (lanes > 2 || (lanes == 2 && (at->op != OP_RAMP || !tirc_is_int(at->args[1], 1)))) return e;
+  Analyzer *a = k->ranges;
+  Expr first = tirc_cast(c, DT_INT32, lanes == 2 ? at->args[0] : at);
+  Expr lane = tirc_cast(c, DT_INT32, k->lane),
+       own = tirc_simplify(a, tirc_mma_register(c, first, f->row));
+  if (!tirc_prove_equal(a, tirc_mma_owner(c, first, f->row), lane) ||
+      (lanes == 2 && !tirc_is_int(tirc_simplify(a, tirc_floormod(c, first, number(k, 2))), 0)))
+    return e;
+  if (lanes == 2) own = tirc_ramp(c, own, one, 2);
+  return tirc_load(c, f->own, 1, &own);
+}
+
 static Stmt lowered(Fragments *k, Expr e, const struct Row *row) {
   const int n = row->does == PRODUCT ? 4 : 1;
   Fragment *f[4];
   for (int i = 0; i < n; i++) check(k, e, f[i] = fragment(k, e->args[2 * i]));
+  if (f[0]->mma) return lowered_mma(k, e, row, f);
   Expr native = k->native ? instruction(k, e, row, f) : NULL;
   Stmt loops = row->does == FILL      ? fill(k, e, row, f[0])
                : row->does == PRODUCT ? product(k, e)
@@ -341,6 +484,7 @@ static Stmt allocate(Fragments *k, Mutator *m, Stmt s) {
   if (!f || s->u.alloc.buffer->ndim != 1 || !f->m) return tirc_mutate_stmt_children(m, s);
   struct BufferNode to = *s->u.alloc.buffer;
   Expr extent = to.shape[0];
+  f->mma = s->u.alloc.buffer->storage == STORAGE_WARP;
   if (k->lanes && !f->is_operand && tirc_const_int(extent, &n)) extent = number(k, n / k->lanes);
   to.shape = &extent;
   to.scope = "local";
@@ -358,6 +502,7 @@ static Stmt inside(Mutator *m, Stmt s) {
   case STMT_IF: k->divergent |= differs(k, s->u.branch.cond); break;
   case STMT_WHILE: k->divergent |= differs(k, s->u.loop_while.cond); break;
   case STMT_FOR:
+    tirc_bind_range(k->ranges, loop->var, tirc_range(loop->min, loop->extent));
     k->divergent |= differs(k, loop->min) || differs(k, loop->extent);
     k->refused |= loop->kind == LOOP_THREAD_BINDING && !tirc_is_thread_loop(s); /* vthread */
     break;
@@ -373,7 +518,8 @@ static Stmt inside(Mutator *m, Stmt s) {
 
 static bool is_element(const void *fragments, Expr e) {
   const Fragments *k = fragments;
-  return e->op == OP_LOAD && tirc_map_has(&k->of, e->u.buffer->data);
+  const Fragment *f = e->op == OP_LOAD ? tirc_map_get(&k->of, e->u.buffer->data) : NULL;
+  return f && e->u.buffer != f->own;
 }
 
 static Stmt visit(Mutator *m, Stmt s) {
@@ -386,13 +532,16 @@ static Stmt visit(Mutator *m, Stmt s) {
   if (s->kind == STMT_ALLOC) return allocate(k, m, s);
   if (is_layout(s)) return tirc_mutate_stmt(m, s->u.attr.body);
   if (s->kind == STMT_STORE) {
+    s = tirc_mutate_stmt_children(m, s);
     Expr of = tirc_map_has(&k->of, s->u.store.buffer->data)
                   ? s->u.store.value
                   : tirc_find_expr(s->u.store.value, is_element, k);
     if (of)
-      tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
-                "tensorize the block with one of the intrinsics: tirc rules tensor_intrin/cuda",
-                "an element of a fragment is loaded or stored, which only whole tiles are");
+      tirc_fail(
+          k->c, tirc_place_of(s), CODE_LOWER,
+          "tensorize the block with one of the intrinsics (tirc rules tensor_intrin/cuda); of a "
+          "result in scope warp, each thread may load what it has",
+          "an element of a fragment is loaded or stored, which only whole tiles are");
   }
   if (s->kind != STMT_EVAL) return inside(m, s);
   const struct Row *row = row_of(s->u.eval.value);
@@ -407,7 +556,8 @@ Stmt tirc_lower_fragments(Tirc *c, const Func *f) {
     if (f->buffers[i]) tirc_map_set(c, &k.buffers, f->buffers[i]->data, f->buffers[i]);
   tirc_visit_stmt(&(Visitor){.expr = note_call, .stmt = note_stmt, .self = &k}, f->body);
   if (!k.of.n) return f->body;
-  Mutator m = {.c = c, .stmt = visit, .self = &k};
+  Mutator m = {.c = c, .stmt = visit, .expr = own_element, .self = &k};
+  k.ranges = tirc_analyzer(c);
   k.gpu = tirc_gpu_of(f);
   k.native = k.gpu && k.gpu->tensor_cores & (TENSOR_F16 | TENSOR_S8);
   Stmt body = tirc_mutate_stmt(&m, f->body);

@@ -106,6 +106,10 @@ GET(arch, tirc_value_str(gpu(v)->arch))
 GET(threads, tirc_value_int(gpu(v)->threads))
 GET(warp, tirc_value_int(gpu(v)->warp))
 GET(shared, tirc_value_int(gpu(v)->shared))
+GET(shared_dyn, tirc_value_int(gpu(v)->shared_dyn))
+GET(multiprocessors, tirc_value_int(gpu(v)->multiprocessors))
+GET(mma_sync, tirc_value_bool((gpu(v)->tensor_cores & MMA_16816) != 0))
+GET(async_copies, tirc_value_bool((gpu(v)->tensor_cores & ASYNC_COPIES) != 0))
 GET(tensor_cores, tensor_cores(sc, gpu(v)->tensor_cores))
 GET(dp4a, tirc_value_bool(has_dp4a(gpu(v)->tensor_cores)))
 GET(kind, tirc_script_object("TargetKind", "llvm"))
@@ -137,6 +141,10 @@ const AttributeRow tirc_script_target_attributes[] = {
     {"GpuTarget", "thread_warp_size", get_warp}, /* 1: unknown */
     {"GpuTarget", "tensor_cores", get_tensor_cores},
     {"GpuTarget", "has_dp4a", get_dp4a},
+    {"GpuTarget", "max_dynamic_shared_memory_per_block", get_shared_dyn},
+    {"GpuTarget", "multiprocessors", get_multiprocessors}, /* 0: unknown */
+    {"GpuTarget", "has_mma_sync", get_mma_sync},
+    {"GpuTarget", "has_async_copies", get_async_copies},
     {"TargetKind", "name", get_kind_name},
     {0},
 };
