@@ -29,8 +29,8 @@ int64_t tirc_gpu_end_behind(int64_t at, int64_t bytes) {
 }
 
 static const Gpu gpus[] = {
-#define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor)      \
-  {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, tensor},
+#define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, n, tensor)   \
+  {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, n, tensor},
 #define CARD(tag, row)
 #include "gpus.def"
 #undef GPU

@@ -11,7 +11,11 @@ typedef enum GpuKind { GPU_CUDA, GPU_OPENCL } GpuKind;
 typedef enum TensorCores {
   TENSOR_F16 = 1, /* float16, summed in float16 or float32 */
   TENSOR_S8 = 2,  /* int8, summed in int32 */
-  DOT_S8 = 4      /* not of a warp: a thread adds four products of bytes to an int32 */
+  DOT_S8 = 4,     /* not of a warp: a thread adds four products of bytes to an int32 */
+  ASYNC_COPIES =
+      8, /* from global to shared memory, without registers and without waiting: cp.async */
+  MMA_16816 = 16, /* mma.sync of rows of 16 bytes and more: float16, bfloat16, tf32, int8 */
+  SM_80 = ASYNC_COPIES | MMA_16816
 } TensorCores;
 
 typedef struct Gpu {
@@ -23,6 +27,7 @@ typedef struct Gpu {
   int64_t shared_dyn; /* and with "shared.dyn" */
   int64_t registers;  /* 32 bits each, of a block; 0: unknown */
   bool shuffles;
+  int multiprocessors;   /* of a usual card; 0: unknown */
   unsigned tensor_cores; /* of TensorCores */
 } Gpu;
 

@@ -128,12 +128,19 @@ void tirc_gpu_eval(Gen *g, Stmt s) {
     return;
   }
   if (tirc_calls(e, CALL_PREFETCH) || tirc_calls(e, CALL_ASSUME)) return; /* without a meaning */
+  if (tirc_calls(e, CALL_PTX_COMMIT_GROUP) || tirc_calls(e, CALL_PTX_WAIT_GROUP)) {
+    tirc_gpu_group_of_copies(g, e);
+    return;
+  }
   tirc_src_line(g, "(void)%s;", tirc_c_operand(g->c, tirc_src_scalar(g, e), BINDS_CAST));
 }
 
 void tirc_gpu_attr(Gen *g, Stmt s) {
   if (g->l->tensor_cores && strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE)) == 0)
     tirc_gpu_tensor_core(g, s->u.attr.value);
+  else if (strcmp(s->u.attr.key, tirc_key(KEY_ASYNC_COPY)) == 0 &&
+           tirc_gpu_async_copy(g, s->u.attr.body, s->u.attr.value))
+    return;
   else
     tirc_src_stmt(g, s->u.attr.body);
 }

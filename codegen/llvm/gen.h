@@ -174,6 +174,11 @@ LLVMValueRef tirc_gen_active_mask(Gen *g, Expr call);
 bool tirc_gen_fragments(Gen *g, Buffer b);
 void tirc_gen_tensor_core(Gen *g, Expr call);
 
+/* --- async_copy.c --------------------------------------------------------------------------- */
+/* A store that copies so many bytes; false: it is no asynchronous copy. */
+bool tirc_gen_async_copy(Gen *g, Stmt store, Expr bytes);
+void tirc_gen_group_of_copies(Gen *g, Expr call); /* its end, or until few are on their way */
+
 /* --- amx.c ---------------------------------------------------------------------------------- */
 void tirc_gen_amx(Gen *g, Stmt s);
 LLVMValueRef tirc_gen_amx_permitted(Gen *g);

@@ -215,13 +215,20 @@ static void gen_assert(Gen *g, Stmt s) {
 
 static void gen_eval(Gen *g, Stmt s) {
   Expr e = s->u.eval.value;
-  if (e->op != OP_STRING) tirc_gen_expr(g, e);
+  const bool ends = tirc_calls(e, CALL_PTX_COMMIT_GROUP);
+  if (g->target->is_gpu && (ends || tirc_calls(e, CALL_PTX_WAIT_GROUP)))
+    tirc_gen_group_of_copies(g, e);
+  else if (e->op != OP_STRING)
+    tirc_gen_expr(g, e);
 }
 
 static void gen_decl(Gen *g, Stmt s) { tirc_gen_stmt(g, s->u.alloc.body); }
 static void gen_attr(Gen *g, Stmt s) {
   if (g->target->is_gpu && strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE)) == 0)
     tirc_gen_tensor_core(g, s->u.attr.value);
+  else if (g->target->is_gpu && strcmp(s->u.attr.key, tirc_key(KEY_ASYNC_COPY)) == 0 &&
+           tirc_gen_async_copy(g, s->u.attr.body, s->u.attr.value))
+    return;
   else if (!g->target->is_gpu && tirc_is_amx(s))
     tirc_gen_amx(g, s);
   else

@@ -60,6 +60,9 @@ static const struct {
     {KEY_PIPELINE_STAGE, is_stages, "no list of stages from 0 to 8, at most 32 of them",
      "annotate(loop, \"software_pipeline_stage\", [0, 0, 1]) runs the last of three statements a "
      "step later"},
+    {KEY_PIPELINE_ASYNC, is_stages, "no list of stages from 0 to 8",
+     "annotate(loop, \"software_pipeline_async_stages\", [0]) beside software_pipeline_stage and "
+     "software_pipeline_order"},
     {KEY_PIPELINE_ORDER, is_order, "no list of places that has each from 0 on once",
      "annotate(loop, \"software_pipeline_order\", [0, 1, 2]) keeps the order of three statements"},
 };
@@ -78,6 +81,24 @@ static bool is_pipeline(const void *unused, Stmt s) {
          tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PIPELINE_STAGE)) != NULL;
 }
 
+static bool has_number(Expr list, int64_t number) {
+  int64_t n;
+  for (int i = 0; list && i < list->n; i++)
+    if (tirc_const_int(list->args[i], &n) && n == number) return true;
+  return false;
+}
+
+static void check_async(Tirc *c, Stmt s, Expr stages) {
+  Expr async = tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PIPELINE_ASYNC));
+  int64_t stage;
+  for (int i = 0; async && i < async->n; i++)
+    if (tirc_const_int(async->args[i], &stage) && !has_number(stages, stage))
+      tirc_fail(c, tirc_place_of(s), CODE_LOWER,
+                "its numbers are stages, as software_pipeline_stage has them for the statements",
+                "%s of the loop %s names the stage %lld, and no statement has it",
+                tirc_key(KEY_PIPELINE_ASYNC), s->u.loop.var->u.s, (long long)stage);
+}
+
 /* In the reference a pipeline inside has become several statements, which have a number each: such
  * numbers are none of ours, and the outer loop stays as it is. */
 static void check_pipeline(Tirc *c, Stmt s) {
@@ -85,6 +106,7 @@ static void check_pipeline(Tirc *c, Stmt s) {
   Expr stages = tirc_attrs_get(loop->annotations, tirc_key(KEY_PIPELINE_STAGE));
   Expr order = tirc_attrs_get(loop->annotations, tirc_key(KEY_PIPELINE_ORDER));
   const int n = statements_of(loop->body);
+  check_async(c, s, stages);
   if (!stages && !order) return;
   if (!stages || !order)
     tirc_fail(c, tirc_place_of(s), CODE_LOWER, "annotate the loop with both, or with neither",

@@ -52,17 +52,20 @@ static Stmt clean(Tirc *c, Stmt body) {
   if (body->kind != STMT_SEQ) return body;
   VEC(Stmt) kept = {0};
   Touches before = {0};
+  bool waited = false; /* for asynchronous copies, which are there for others behind the next one */
   for (int i = 0; i < body->u.seq.n; i++) {
     Stmt s = tirc_item(body, i);
     if (!tirc_is_barrier(s)) {
       add_all(c, &before, s);
       vec_push(c, kept, s);
+      waited |= s->kind == STMT_EVAL && tirc_calls(s->u.eval.value, CALL_PTX_WAIT_GROUP);
       continue;
     }
     Touches after = {0};
     for (int j = i + 1; j < body->u.seq.n && !tirc_is_barrier(tirc_item(body, j)); j++)
       add_all(c, &after, tirc_item(body, j));
-    if (!has_order(&before, &after)) continue;
+    if (!waited && !has_order(&before, &after)) continue;
+    waited = false;
     before = (Touches){0};
     vec_push(c, kept, s);
   }

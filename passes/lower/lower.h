@@ -55,6 +55,7 @@ void tirc_hear_of_serial_lanes(Tirc *c, const Func *f, const SerialLanes *heard)
  * it is, and why. */
 typedef struct PipelinesLeft {
   void (*tell)(void *self, Stmt loop, const char *why);
+  void (*tell_plain)(void *self, Stmt loop, const char *why); /* its copies are not asynchronous */
   void *self;
 } PipelinesLeft;
 /* Of a function as it is before that pass. */

@@ -3,9 +3,27 @@
  * are refused there; virtual threads are serial loops. */
 #include "internal.h"
 
+/* What a block stores to has its rows permuted from here on: rows of the last dimension. */
+static Stmt permuted(Tirc *c, const Block *b, Stmt body) {
+  if (!tirc_attrs_get(b->annotations, tirc_key(KEY_PERMUTED_LAYOUT))) return body;
+  for (int i = 0; i < b->n_writes; i++) {
+    Buffer to = b->writes[i].buffer;
+    if (tirc_owner(to->storage) != OWNER_BLOCK || to->ndim < 2)
+      tirc_fail(
+          c, tirc_place_of(body), CODE_LOWER,
+          "annotate a block that copies a tile to scope shared or shared.dyn",
+          "the annotation %s of block %s is for rows in shared memory, and %s of scope %s has "
+          "none",
+          tirc_key(KEY_PERMUTED_LAYOUT), b->name, to->name, to->scope);
+    Expr row = to->strides ? to->strides[to->ndim - 2] : to->shape[to->ndim - 1];
+    body = tirc_attr_stmt(c, to->data, tirc_key(KEY_PERMUTED_LAYOUT), row, body);
+  }
+  return body;
+}
+
 static Stmt lower_block(Tirc *c, Stmt s) {
   const Block *b = &s->u.block;
-  Stmt body = b->body;
+  Stmt body = permuted(c, b, b->body);
   for (int i = b->n_allocs - 1; i >= 0; i--)
     body = tirc_alloc_stmt(c, STMT_ALLOC, b->allocs[i], (Attrs){0}, body);
   for (int i = b->annotations.n - 1; i >= 0; i--) {

@@ -12,7 +12,17 @@
  * software_pipeline_order says in which order statements stand in the new loop, which is not there
  * where the old one had no more steps than stages. A loop stays as it is where it has one step, a
  * number that is not known, where statements that would change places touch the same memory in
- * another way, or where a call has a pointer to what would be there several times. */
+ * another way, or where a call has a pointer to what would be there several times; but for pointers
+ * of T.tvm_access_ptr, which say what they are for.
+ *
+ * Of stages that software_pipeline_async_stages names the copies are asynchronous, where the target
+ * has such copies. Those of one step are a group; what uses them waits until so few later groups
+ * are on their way that its own is there:
+ *
+ *   with T.attr(0, "async_scope", 1): S[(k + 1) % 2, tx] = A[(k + 1) * 32 + tx]
+ *   T.ptx_commit_group()
+ *   T.ptx_wait_group(1)
+ *   C[tx] = C[tx] + S[k % 2, 31 - tx] */
 #include "internal.h"
 
 typedef struct Kernel {
@@ -25,6 +35,7 @@ typedef struct Kernel {
 typedef struct Part { /* a statement of the loop's body */
   Stmt stmt;
   int64_t stage, order;
+  bool async;
 } Part;
 
 typedef struct Pipeline {
@@ -34,7 +45,7 @@ typedef struct Pipeline {
   int n;
   Part parts[MOST_PIPELINE_PARTS], *at[MOST_PIPELINE_PARTS]; /* at: in their new order */
   int64_t extent, last;                                      /* stage */
-  PtrMap several;  /* from a buffer to the one that has it several times */
+  PtrMap several;  /* from a buffer, and its data, to the one that has it several times */
   const char *why; /* not */
 } Pipeline;
 
@@ -58,11 +69,52 @@ static bool read_parts(Pipeline *p) {
     return false;
   for (int i = 0; i < p->n; i++) {
     if (p->at[orders[i]]) return false;
-    p->parts[i] = (Part){tirc_item(body, i), stages[i], orders[i]};
+    p->parts[i] = (Part){tirc_item(body, i), stages[i], orders[i], false};
     p->at[orders[i]] = &p->parts[i];
     if (stages[i] > p->last) p->last = stages[i];
   }
   return true;
+}
+
+/* --- asynchronous stages ---------------------------------------------------------------------- */
+
+typedef struct Copies {
+  Tirc *c;
+  Stmt loop;
+  int64_t stage;
+} Copies;
+
+static bool check_copy(Visitor *v, Stmt s) {
+  const Copies *k = v->self;
+  if (s->kind != STMT_STORE || tirc_owner(s->u.store.buffer->storage) == OWNER_BLOCK) return true;
+  tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
+            "name only stages whose statements copy to buffers of scope shared or shared.dyn",
+            "the stage %lld of the loop %s is asynchronous, and stores to %s of scope %s: such "
+            "copies go to shared memory",
+            (long long)k->stage, k->loop->u.loop.var->u.s, s->u.store.buffer->name,
+            s->u.store.buffer->scope);
+}
+
+/* Which parts are asynchronous, where the target has such copies. */
+static void read_async(Pipeline *p, const Kernel *k, Stmt loop) {
+  Expr list = tirc_attrs_get(p->loop->annotations, tirc_key(KEY_PIPELINE_ASYNC));
+  const bool has = k->gpu && k->gpu->tensor_cores & ASYNC_COPIES;
+  int64_t stage;
+  bool any = false;
+  for (int i = 0; i < p->n; i++)
+    for (int j = 0; list && j < list->n; j++) {
+      Part *part = &p->parts[i];
+      if (!tirc_const_int(list->args[j], &stage) || part->stage != stage) continue;
+      Copies copies = {p->c, loop, stage};
+      tirc_visit_stmts(part->stmt, check_copy, &copies);
+      part->async = has;
+      any = true;
+    }
+  if (any && !has && k->heard && k->heard->tell_plain)
+    k->heard->tell_plain(
+        k->heard->self, loop,
+        tirc_format(p->c, "%s has no asynchronous copies, and sm_80 is the first that does",
+                    k->gpu ? k->gpu->name : "the target"));
 }
 
 /* --- what may be ------------------------------------------------------------------------------ */
@@ -72,8 +124,22 @@ typedef struct Access {
   bool reads, writes, hands_on;
 } Access;
 
+/* A pointer that says what it is for: T.tvm_access_ptr(type, data, offset, extent, mask) of 1 to
+ * read, 2 to write, 3 for both. */
+static bool is_access_ptr(Expr e, int64_t *mask) {
+  return tirc_calls(e, CALL_TVM_ACCESS_PTR) && e->n == 5 && tirc_const_int(e->args[4], mask) &&
+         e->args[1]->op == OP_VAR;
+}
+
 static bool see_expr(Visitor *v, Expr e) {
   Access *a = v->self;
+  int64_t mask;
+  if (is_access_ptr(e, &mask) && e->args[1] == a->data) {
+    a->reads |= (mask & 1) != 0;
+    a->writes |= (mask & 2) != 0;
+    for (int i = 2; i < 4; i++) tirc_visit_expr(v, e->args[i]);
+    return false;
+  }
   const Expr addressed = tirc_addressed(e);
   a->hands_on |= addressed && addressed->u.buffer->data == a->data;
   a->reads |= e->op == OP_LOAD && e->u.buffer->data == a->data;
@@ -136,6 +202,12 @@ static void look(Conflict *k, Expr data, bool writes) {
   k->found |= a.writes || a.hands_on || (writes && a.reads);
 }
 static bool see_conflict(Visitor *v, Expr e) {
+  int64_t mask;
+  if (is_access_ptr(e, &mask)) {
+    look(v->self, e->args[1], (mask & 2) != 0);
+    for (int i = 2; i < 4; i++) tirc_visit_expr(v, e->args[i]);
+    return false;
+  }
   if (e->op == OP_LOAD) look(v->self, e->u.buffer->data, false);
   if (tirc_addressed(e)) look(v->self, tirc_addressed(e)->u.buffer->data, true);
   if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) look(v->self, e, true);
@@ -194,7 +266,10 @@ static bool make_several(Pipeline *p) {
                                        : p->why;
     if (n == 0 || b->n_axis_separators) return false;
     if (n > p->extent) n = p->extent; /* one of each step's own */
-    if (n > 1) tirc_map_set(p->c, &p->several, b, enlarged(p->c, b, n));
+    if (n < 2) continue;
+    Buffer to = enlarged(p->c, b, n);
+    tirc_map_set(p->c, &p->several, b, to);
+    tirc_map_set(p->c, &p->several, b->data, to);
   }
   return true;
 }
@@ -226,7 +301,13 @@ static bool fits(Pipeline *p, Kernel *k) {
     if (to && tirc_owner(b->storage) == OWNER_BLOCK)
       sum += tirc_gpu_end_behind(bytes_of(to), 0) - tirc_gpu_end_behind(bytes_of(b), 0);
   }
-  if (k->gpu && sum > k->gpu->shared_dyn) return false;
+  if (k->gpu && sum > k->gpu->shared_dyn)
+    return p->why = tirc_format(p->c,
+                                "a block of threads would take more shared memory than there is, "
+                                "%lld bytes for %lld stages, and %s has %lld",
+                                (long long)sum, (long long)p->last + 1, k->gpu->name,
+                                (long long)k->gpu->shared_dyn),
+           false;
   k->shared = sum;
   return true;
 }
@@ -251,8 +332,28 @@ static Expr *versioned(const Version *v, Buffer to, int n, const Expr *indices) 
   return all;
 }
 
+static Expr apart(Tirc *c, Buffer to) {
+  Expr n = to->strides ? to->strides[0] : tirc_int(c, to->shape[0]->dtype, 1);
+  for (int d = 1; !to->strides && d < to->ndim; d++) n = tirc_mul(c, n, to->shape[d]);
+  return n;
+}
+
+/* The same place of the version. */
+static Expr versioned_ptr(const Version *v, Expr e, Buffer to) {
+  Tirc *c = v->p->c;
+  Expr args[5];
+  memcpy(args, e->args, sizeof args);
+  Expr before = tirc_mul(c, version(v, to), apart(c, to));
+  args[1] = to->data;
+  args[2] = tirc_simplify0(c, tirc_add(c, tirc_cast(c, e->args[2]->dtype, before), e->args[2]));
+  return tirc_call(c, e->dtype, e->u.callee, 5, args);
+}
+
 static Expr rewrite_expr(Mutator *m, Expr e) {
   const Version *v = m->self;
+  int64_t mask;
+  Buffer pointed = is_access_ptr(e, &mask) ? tirc_map_get(&v->p->several, e->args[1]) : NULL;
+  if (pointed) return versioned_ptr(v, tirc_mutate_expr_children(m, e), pointed);
   Buffer to = e->op == OP_LOAD ? tirc_map_get(&v->p->several, e->u.buffer) : NULL;
   e = tirc_mutate_expr_children(m, e);
   return to ? tirc_load(m->c, to, e->n + 1, versioned(v, to, e->n, e->args)) : e;
@@ -301,15 +402,69 @@ static Stmt at_step(Pipeline *p, const Part *part, Expr step) {
   return tirc_lower_substitute1(c, s, p->loop->var, tirc_simplify0(c, at));
 }
 
-/* What runs at a time: of each statement that has begun and not ended, the step of then. */
+/* Whether a statement runs at a time; known: -1 in the loop, where all do. */
+static bool runs_at(const Pipeline *p, const Part *part, int64_t known) {
+  return known < 0 || (known >= part->stage && known - part->stage < p->extent);
+}
+
+static bool copies_at(const Pipeline *p, int64_t known) {
+  for (int i = 0; i < p->n; i++)
+    if (p->parts[i].async && runs_at(p, &p->parts[i], known)) return true;
+  return false;
+}
+
+/* Whether y uses what x stores. */
+static bool hands_on(const Pipeline *p, const Part *x, const Part *y) {
+  for (int i = 0; p->block && i < p->block->n_allocs; i++) {
+    Expr data = p->block->allocs[i]->data;
+    const Access of_x = access_of(x->stmt, data), of_y = access_of(y->stmt, data);
+    if (of_x.writes && (of_y.reads || of_y.writes || of_y.hands_on)) return true;
+  }
+  return false;
+}
+
+/* How many groups may be on their way still when a statement begins: those behind the last one that
+ * it needs. committed: whether the group of this time is one of them. -1: it needs none. */
+static int64_t groups_behind(const Pipeline *p, const Part *part, int64_t known, bool committed) {
+  int64_t least = -1;
+  for (int i = 0; i < p->n; i++) {
+    const Part *copy = &p->parts[i];
+    if (!copy->async || copy == part || !hands_on(p, copy, part)) continue;
+    const int64_t ago = part->stage - copy->stage;
+    int64_t behind = ago > 0 && committed;
+    for (int64_t t = 1; t < ago; t++) behind += known < 0 || copies_at(p, known - t);
+    if (least < 0 || behind < least) least = behind;
+  }
+  return least;
+}
+
+static Stmt wait_for(Tirc *c, int64_t n) {
+  Expr behind = tirc_int32(c, n);
+  return tirc_eval(c, tirc_call(c, DT_HANDLE, CALL_PTX_WAIT_GROUP, 1, &behind));
+}
+
+/* What runs at a time: of each statement that has begun and not ended, the step of then. The copies
+ * of a time are committed behind the last of them. */
 static Stmt at_time(Pipeline *p, Expr time, int64_t known) {
   Tirc *c = p->c;
   VEC(Stmt) all = {0};
+  int last_copy = -1;
+  int64_t waited = INT64_MAX;
+  for (int i = 0; i < p->n; i++)
+    if (p->at[i]->async && runs_at(p, p->at[i], known)) last_copy = i;
   for (int i = 0; i < p->n; i++) {
     const Part *part = p->at[i];
-    if (known >= 0 && (known < part->stage || known - part->stage >= p->extent)) continue;
+    if (!runs_at(p, part, known)) continue;
+    const int64_t behind = groups_behind(p, part, known, last_copy >= 0 && last_copy < i);
+    if (behind >= 0 && behind < waited) vec_push(c, all, wait_for(c, waited = behind));
     Expr late = tirc_int(c, time->dtype, part->stage);
-    vec_push(c, all, at_step(p, part, tirc_sub(c, time, late)));
+    Stmt s = at_step(p, part, tirc_sub(c, time, late));
+    if (part->async)
+      s = tirc_attr_stmt(c, tirc_int32(c, 0), tirc_key(KEY_ASYNC_SCOPE), tirc_int32(c, 1), s);
+    vec_push(c, all, s);
+    if (i != last_copy) continue;
+    vec_push(c, all, tirc_eval(c, tirc_call(c, DT_HANDLE, CALL_PTX_COMMIT_GROUP, 0, NULL)));
+    waited = INT64_MAX;
   }
   return tirc_seq(c, all.n, all.at);
 }
@@ -326,6 +481,7 @@ static Stmt overlapped(Pipeline *p) {
   loop.extent = tirc_int(c, t, p->extent - p->last);
   loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_STAGE));
   loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_ORDER));
+  loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_ASYNC));
   loop.body = at_time(p, tirc_add(c, loop.var, tirc_int(c, t, p->last)), -1);
   if (p->extent > p->last) vec_push(c, all, tirc_for(c, &loop));
   for (int64_t i = p->extent > p->last ? p->extent : p->last; i < p->extent + p->last; i++)
@@ -346,16 +502,17 @@ static Stmt overlapped(Pipeline *p) {
 }
 
 /* Why the loop stays as it is, "": there is nothing to overlap; NULL: it need not. */
-static const char *why_left(Pipeline *p, Kernel *k) {
+static const char *why_left(Pipeline *p, Kernel *k, Stmt loop) {
   if (!read_parts(p))
     return "the annotations do not have one number for each statement of its body";
+  read_async(p, k, loop);
   if (p->last == 0) return "";
   if (!tirc_const_int(p->loop->extent, &p->extent)) return "its number of iterations is a symbol";
   if (p->extent < 2) return "";
   if (!may_overlap(p))
     return "statements that would change places use the same memory, and one of them stores to it";
   if (!make_several(p)) return p->why;
-  return fits(p, k) ? NULL : "a block of threads would take more shared memory than there is";
+  return fits(p, k) ? NULL : p->why;
 }
 
 static Stmt visit(Mutator *m, Stmt s) {
@@ -373,7 +530,7 @@ static Stmt visit(Mutator *m, Stmt s) {
       !tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PIPELINE_STAGE)))
     return s;
   Pipeline p = {.c = m->c, .loop = &s->u.loop};
-  const char *why = why_left(&p, k);
+  const char *why = why_left(&p, k, s);
   if (why && *why && k->heard) k->heard->tell(k->heard->self, s, why);
   return why ? s : overlapped(&p);
 }

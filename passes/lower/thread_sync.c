@@ -318,6 +318,17 @@ static Stmt visit_let(Sync *k, Stmt s, Ends *out) {
   return tirc_let(k->c, s->u.let.var, s->u.let.value, body);
 }
 
+/* A thread waits for its own copies: the others know of theirs behind a barrier. */
+static Stmt wait_and_meet(Sync *k, Stmt wait, Ends *out) {
+  if (k->divergent)
+    tirc_fail(k->c, tirc_place_of(wait), CODE_LOWER,
+              "a barrier must be reached by all threads of the block",
+              "the threads wait for asynchronous copies, and for each other, where not all of them "
+              "come");
+  out->always = true;
+  return tirc_seq(k->c, 2, (Stmt[]){wait, barrier(k->c)});
+}
+
 static Stmt visit_any(Sync *k, Stmt s, Ends *out) {
   switch (s->kind) {
   case STMT_FOR: return visit_loop(k, s, out);
@@ -336,6 +347,8 @@ static Stmt visit_any(Sync *k, Stmt s, Ends *out) {
     return tirc_assert_stmt(k->c, s->u.check.cond, s->u.check.message,
                             visit(k, s->u.check.body, out));
   case STMT_EVAL:
+    if (tirc_calls(s->u.eval.value, CALL_PTX_WAIT_GROUP)) return wait_and_meet(k, s, out);
+    if (tirc_calls(s->u.eval.value, CALL_PTX_COMMIT_GROUP)) return s;
     if (tirc_is_barrier(s)) {
       if (k->divergent)
         tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,

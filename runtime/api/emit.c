@@ -319,6 +319,7 @@ static void check_kernels(Tirc *c, void *self) {
   const Module *m = for_code(c, k->from, NULL);
   const Module *lowered = tirc_lower_for_device(c, m, target, s->gpu, look_before_pipelines, k);
   const char *const *symbols = tirc_gpu_symbols(c, s->language, lowered);
+  tirc_copy_notes(c, lowered, tirc_api_hear, k->heard);
   if (s->kind != TIRC_EMIT_CUDA_HEADER)
     tirc_host_notes(c, lowered, symbols, tirc_api_hear, k->heard);
   if (s->kind == TIRC_EMIT_PTX)

@@ -3,6 +3,8 @@
  * iterations stays as it is where that would change what is computed, or cannot be done. */
 #include "kernel_notes.h"
 
+#include "ir/tree/annotations.h"
+#include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
 
@@ -62,10 +64,41 @@ static void tell_of_pipeline(void *self, Stmt loop, const char *why) {
   k->tell(k->self, (Warning){CODE_NO_PIPELINE, loop->loc, message});
 }
 
+static void tell_of_copies(void *self, Stmt loop, const char *why) {
+  const Notes *k = self;
+  const char *message = tirc_format(k->c, "the copies of loop %s are not asynchronous: %s",
+                                    loop->u.loop.var->u.s, why);
+  k->tell(k->self, (Warning){CODE_NO_PIPELINE, loop->loc, message});
+}
+
 void tirc_pipeline_notes(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
                          void *self) {
   Notes k = {.c = c, .tell = tell, .self = self};
+  const PipelinesLeft heard = {tell_of_pipeline, tell_of_copies, &k};
   for (int i = 0; i < m->n_funcs; i++)
-    if (m->funcs[i]->body)
-      tirc_hear_of_pipelines_left(c, m->funcs[i], &(PipelinesLeft){tell_of_pipeline, &k});
+    if (m->funcs[i]->body) tirc_hear_of_pipelines_left(c, m->funcs[i], &heard);
+}
+
+/* One that is in the scope of asynchronous copies, and is none. */
+static bool look_for_plain_copy(Visitor *v, Stmt s) {
+  Notes *k = v->self;
+  if (s->kind != STMT_ATTR || strcmp(s->u.attr.key, tirc_key(KEY_ASYNC_COPY)) ||
+      !tirc_is_int(s->u.attr.value, 0) || is_told(k, s->u.attr.node))
+    return true;
+  const Stmt store = s->u.attr.body;
+  vec_push(k->c, k->told, s->u.attr.node);
+  const char *message = tirc_format(
+      k->c,
+      "the copies to %s are not asynchronous: no 4, 8 or 16 bytes of global memory, at multiples "
+      "of them on both sides, are stored as they are, `%s`",
+      store->u.store.buffer->name, tirc_print_expr(k->c, store->u.store.value));
+  k->tell(k->self, (Warning){CODE_NO_PIPELINE, tirc_place_of(store), message});
+  return true;
+}
+
+void tirc_copy_notes(Tirc *c, const Module *lowered, void (*tell)(void *self, Warning w),
+                     void *self) {
+  Notes k = {.c = c, .tell = tell, .self = self};
+  for (int i = 0; i < lowered->n_funcs; i++)
+    if (lowered->funcs[i]->body) tirc_visit_stmts(lowered->funcs[i]->body, look_for_plain_copy, &k);
 }

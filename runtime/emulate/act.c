@@ -399,6 +399,7 @@ static void compile_store(Emu *e, Act *a) {
     if (s->u.store.indices[d]->dtype.lanes > a->n) a->n = s->u.store.indices[d]->dtype.lanes;
   if (a->n > 1) a->poison = tirc_alloc(e->t, (size_t)a->n * (size_t)e->threads);
   a->window->store->is_stored = true;
+  a->flies = e->flies;
   a->run = tirc_emu_run_store;
 }
 
@@ -464,7 +465,11 @@ static void compile_attr(Emu *e, Act *a) {
       strcmp(key, tirc_key(KEY_VIRTUAL_THREAD)) == 0)
     tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use a loop with T.thread_binding",
               "the emulator does not run T.attr(..., \"%s\", ...)", key);
+  const bool was = e->flies;
+  if (strcmp(key, tirc_key(KEY_ASYNC_SCOPE)) == 0 || strcmp(key, tirc_key(KEY_ASYNC_COPY)) == 0)
+    e->flies = !tirc_is_int(a->stmt->u.attr.value, 0);
   a->body = compile(e, a->stmt->u.attr.body);
+  e->flies = was;
   a->meets |= a->body->meets;
   a->run = run_attr;
 }
@@ -474,6 +479,15 @@ static void compile_eval(Emu *e, Act *a) {
   a->run = run_nothing;
   if (x->op == OP_INT || tirc_calls(x, CALL_PREFETCH)) return;
   a->run = run_eval;
+  if (tirc_calls(x, CALL_PTX_COMMIT_GROUP)) {
+    a->run = tirc_emu_commit;
+    return;
+  }
+  if (tirc_calls(x, CALL_PTX_WAIT_GROUP) && x->n == 1) {
+    a->value = tirc_emu_expr(e, x->args[0]);
+    a->run = tirc_emu_wait;
+    return;
+  }
   if (!tirc_calls(x, CALL_TVM_STORAGE_SYNC)) {
     a->value = tirc_emu_expr(e, x);
     return;

@@ -86,7 +86,18 @@ typedef struct Store {
   Var *version;             /* is given a value with every store to it; NULL: local */
   uint8_t *loaded, *stored; /* a byte a unit: where costs are counted, what the launch touched */
   Trace *traces;            /* one a unit; NULL: no two threads of the launch can meet there */
+  uint8_t *flying; /* shared: of a unit, whether a copy to it is on its way; or NULL */
 } Store;
+
+/* An asynchronous copy that is on its way. */
+typedef struct Flight {
+  Store *store;
+  const Act *act;
+  int64_t unit;
+  int units;
+  uint16_t thread;
+  uint32_t group; /* of the thread's, from 1 */
+} Flight;
 
 typedef struct Window { /* a buffer */
   Buffer buffer;
@@ -135,6 +146,7 @@ struct Act {
   Stmt stmt;
   uint16_t number;
   bool meets; /* something in it is done by several threads together */
+  bool flies; /* an asynchronous copy */
   const Piece *value, *min, *extent, **index;
   Window *window;
   Var *var;
@@ -206,6 +218,9 @@ struct Emu {
   const Parting *parting;
   int64_t steps;
   int64_t whiles, changes; /* loops around; how often a store within one changed memory */
+  bool flies;              /* what is compiled is an asynchronous copy */
+  VEC(Flight) flights;     /* of the block, in the order in which they began */
+  uint32_t *committed;     /* by thread: how many groups */
   bool syncs_warps;        /* somewhere in the kernel */
   Var *global_version;     /* of all that blocks share */
   Var *epoch;              /* is given a value with every barrier */
@@ -287,6 +302,12 @@ void tirc_emu_ask_branch(Emu *e, Stmt s, const Threads *l, Values way);
 void tirc_emu_open_costs(Emu *e);
 void tirc_emu_close_costs(Emu *e, int64_t blocks, int64_t run, int64_t shared);
 struct KernelCosts *tirc_emu_kernel_costs(Emu *e);
+/* flight.c: asynchronous copies; the places are as for reads and writes. */
+void tirc_emu_check_flights(Emu *e, const Store *s, Values at, int units, const Threads *l,
+                            const char *does);
+void tirc_emu_take_off(Emu *e, Store *s, const Act *a, Values at, int units, const Threads *l);
+void tirc_emu_commit(Emu *e, const Act *a, const Threads *l);
+void tirc_emu_wait(Emu *e, const Act *a, const Threads *l);
 /* race.c: the places of a store, a value a thread */
 void tirc_emu_note_reads(Emu *e, const Store *s, Values at, int units, const Threads *l);
 void tirc_emu_note_writes(Emu *e, const Store *s, Values at, int units, const Threads *l);

@@ -166,6 +166,8 @@ static void run_block(Emu *e, const Act *body, int64_t block) {
     block /= e->grid[d];
   }
   e->parting = NULL;
+  e->flights.n = 0;
+  memset(e->committed, 0, sizeof *e->committed * (size_t)e->threads);
   tirc_emu_run(e, body, &e->all);
 }
 
@@ -235,6 +237,7 @@ static void run_kernel(Session *s, Emu *e, Loc loc, const LaunchArgument *args) 
   e->stack = e->top = tirc_new_array(e->t, Cell, cells);
   e->end = e->stack + cells;
   e->poisoned = tirc_alloc(e->t, (size_t)e->threads + 8);
+  e->committed = tirc_new_array(e->t, uint32_t, e->threads);
   e->warp_time = tirc_new_array(e->t, uint32_t, e->threads / WARP + 1);
   set_threads(e);
   tirc_emu_find_parts(e);

@@ -131,9 +131,11 @@ void tirc_emu_open_store(Emu *e, Window *w, const Threads *l) {
     s->capacity = s->bytes;
     s->data = tirc_alloc(e->t, (size_t)(s->bytes * copies) + 1);
     s->written = tirc_alloc(e->t, (size_t)(s->bytes / s->unit * copies) + 1);
+    if (s->place == SHARED) s->flying = tirc_alloc(e->t, (size_t)(s->bytes / s->unit) + 1);
     if (s->place == SHARED) s->traces = tirc_new_array(e->t, Trace, s->bytes / s->unit + 1);
   }
   forget_all(e, s, l);
+  if (s->flying) memset(s->flying, 0, (size_t)(s->bytes / s->unit));
   if (s->version) s->version->stamp = ++e->clock;
   w->count = extent;
   w->inside = true;
@@ -373,6 +375,7 @@ Values tirc_emu_load(Emu *e, const Piece *p, const Threads *l, Cell *room) {
   }
   const Values at = own_place(e, w, index, l, room);
   if (e->costs) ask(e, p->expr, p->expr->n, p->expr->args, w, at, l, false);
+  if (s->flying && e->flights.n) tirc_emu_check_flights(e, s, at, w->elem / s->unit, l, "read");
   if (s->traces) tirc_emu_note_reads(e, s, at, w->elem / s->unit, l);
   if (s->written) find_holes(e, p, at, l);
   get(w, at.at, 0, at.same ? 1 : l->n, room);
@@ -408,7 +411,9 @@ static void store_lane(Emu *e, const Act *a, const Threads *l, Values value, con
   const Stmt of = a->stmt;
   if (e->costs) ask(e, of, of->u.store.n, of->u.store.indices, w, at, l, true);
   if (s->version) s->version->stamp = ++e->clock;
+  if (s->flying && e->flights.n) tirc_emu_check_flights(e, s, at, units, l, "stored to");
   if (s->traces) tirc_emu_note_writes(e, s, at, units, l);
+  if (a->flies && s->flying) tirc_emu_take_off(e, w->store, a, at, units, l);
   if (e->whiles) {
     was = take(e, l->n);
     get(w, at.at, 0, at.same ? 1 : l->n, was);

@@ -22,6 +22,14 @@ typedef struct Expectation {
   const char *must_not[3];
 } Expectation;
 
+#define PIPELINED(annotations)                                                                     \
+  BX(1)                                                                                            \
+  TX(8)                                                                                            \
+  "            for k in T.serial(8, annotations={" annotations "}):\n"                             \
+  "                with T.block(\"\"):\n"                                                          \
+  "                    S = T.alloc_buffer((8,), scope=\"shared\")\n"                               \
+  "                    S[tx] = A[k * 8 + tx]\n"                                                    \
+  "                    B[tx] = B[tx] + S[7 - tx]\n"
 static const Expectation expectations[] = {
     {"one loop an axis",
      "UnifyThreadBinding",
@@ -290,6 +298,62 @@ static const Expectation expectations[] = {
                     "                        B[tx] = B[tx] + M[0]\n"),
      {"for k in T.serial(8", "M = T.alloc_buffer((2, 1)", "M[0, 0] = S[0]"},
      {NULL}},
+    {"asynchronous copies are committed and waited for, and a barrier is behind",
+     "ThreadSync",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 2], \"software_pipeline_order\": [1, 0], "
+                    "\"software_pipeline_async_stages\": [0]")),
+     {"with T.attr(0, \"async_scope\", 1):\n                S[threadIdx_x] = A[threadIdx_x]\n "
+      "           T.ptx_commit_group()",
+      "for k in range(6):\n                T.ptx_wait_group(1)\n                "
+      "T.tvm_storage_sync(\"shared\")\n                B[threadIdx_x] = ",
+      "S[(k + 2) % 3 * 8 + threadIdx_x] = A[",
+      "T.ptx_wait_group(0)\n            T.tvm_storage_sync(\"shared\")"},
+     {"software_pipeline", "T.ptx_wait_group(2)"}},
+    {"a copy says how many bytes it is",
+     "InjectPTXAsyncCopy",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [1, 0], "
+                    "\"software_pipeline_async_stages\": [0]")),
+     {"with T.attr(S.data, \"async_copy\", 4):"},
+     {"async_scope", "async_copy\", 0"}},
+    {"where there are none, copies are plain ones",
+     "InjectPTXAsyncCopy",
+     "sm_75",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [1, 0], "
+                    "\"software_pipeline_async_stages\": [0]")),
+     {"S[threadIdx_x] = A[threadIdx_x]"},
+     {"async", "ptx"}},
+    {"what lanes store far from each other is loaded at once",
+     "SplitHostDevice",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 64),
+          BX(1) TX(8) "            for v in T.vectorized(4):\n"
+                      "                B[v * 16 + tx] = A[tx * 4 + v]\n"),
+     {"lanes[0:4] = A[threadIdx_x * 4:threadIdx_x * 4 + 4]", "B[threadIdx_x + 48] = lanes[3]"},
+     {"for v"}},
+    {"a condition that is one for all lanes is one",
+     "VectorizeLoop",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 64),
+          BX(1) TX(16) "            for v in T.vectorized(4):\n"
+                       "                B[tx * 4 + v] = T.if_then_else(tx * 4 + v < 40, A[tx * 4 + "
+                       "v], T.float32(0))\n"),
+     {"B[threadIdx_x * 4:threadIdx_x * 4 + 4] = T.if_then_else(threadIdx_x", "T.Broadcast("},
+     {"for v"}},
+    {"a loop that picks a thread's registers is unrolled by who compiles it",
+     "UnrollLoop",
+     "sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          LOCAL(L, 8) BX(1) TX(8) "            for i in range(8):\n"
+                                  "                L[i] = A[i * 8 + tx]\n"
+                                  "            for k in range(64):\n"
+                                  "                B[tx] = B[tx] + L[3] * A[k]\n"),
+     {"for i in T.unroll(8):", "for k in range(64):"},
+     {NULL}},
     {"where there are none, through shared memory",
      "SplitHostDevice",
      "opencl",
@@ -409,14 +473,6 @@ typedef struct Refusal {
   const char *says[3]; /* stand in the message */
 } Refusal;
 
-#define PIPELINED(annotations)                                                                     \
-  BX(1)                                                                                            \
-  TX(8)                                                                                            \
-  "            for k in T.serial(8, annotations={" annotations "}):\n"                             \
-  "                with T.block(\"\"):\n"                                                          \
-  "                    S = T.alloc_buffer((8,), scope=\"shared\")\n"                               \
-  "                    S[tx] = A[k * 8 + tx]\n"                                                    \
-  "                    B[tx] = B[tx] + S[7 - tx]\n"
 static const Refusal refusals[] = {
     {NULL,
      MAIN(BUF(A, 8), BX(1) TX(8) "            A[tx] = T.float32(1)\n"),
@@ -528,6 +584,21 @@ static const Refusal refusals[] = {
                          "        for tx in T.thread_binding(1, thread=\"threadIdx.x\"):\n"
                          "            A[b] = T.float32(1)\n"),
      {"blockIdx.y has 65536 blocks", "has 65535 along it"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "
+                    "\"software_pipeline_async_stages\": [1]")),
+     {"the stage 1 of the loop k is asynchronous, and stores to B of scope global"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "
+                    "\"software_pipeline_async_stages\": [2]")),
+     {"software_pipeline_async_stages of the loop k names the stage 2, and no statement has it"}},
+    {"sm_80",
+     MAIN(BUF(A, 64) ", " BUF(B, 8),
+          PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "
+                    "\"software_pipeline_async_stages\": 1")),
+     {"software_pipeline_async_stages of the loop k is no list of stages"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 0]")),
