@@ -63,6 +63,10 @@ static bool refuse_pointer(Visitor *v, Expr e) {
 
 static bool note_store(Visitor *v, Stmt s) {
   Sync *k = v->self;
+  if (s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_PERMUTED_LAYOUT))) {
+    tirc_visit_stmt(v, s->u.attr.body); /* its node is a name, and handed to nobody */
+    return false;
+  }
   if (s->kind == STMT_STORE) tirc_map_set(k->c, &k->stored, s->u.store.buffer->data, s);
   if (s->kind == STMT_ALLOC && tirc_owner(s->u.alloc.buffer->storage) == OWNER_THREAD)
     tirc_map_set(k->c, &k->own, s->u.alloc.buffer->data, s);

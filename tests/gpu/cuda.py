@@ -120,11 +120,17 @@ def check_ptx(name, ptx, folder, arch, trans, has_products, said):
     products = ptx.count("wmma.mma.sync.aligned.row." + ("col" if trans else "row"))
     check(name + " for " + arch, ptx and (products > 0) == has_products, said)
     check(name + " in registers", not has_products or ".local" not in ptx, "it has .local memory")
-    if has_products and shutil.which("ptxas"):
-        (folder / "product.ptx").write_text(ptx)
-        done = subprocess.run(["ptxas", "-arch=" + arch, str(folder / "product.ptx"), "-o", "/dev/null"],
-                              capture_output=True, text=True)
-        check(name + " by ptxas", done.returncode == 0, done.stderr)
+    if has_products:
+        assemble(name, ptx, folder, arch)
+
+
+def assemble(name, ptx, folder, arch):
+    if not ptx or not shutil.which("ptxas"):
+        return
+    (folder / "product.ptx").write_text(ptx)
+    done = subprocess.run(["ptxas", "-arch=" + arch, str(folder / "product.ptx"), "-o", "/dev/null"],
+                          capture_output=True, text=True)
+    check(name + " by ptxas", done.returncode == 0, done.stderr)
 
 
 def compile_tensor_cores(folder):
@@ -151,6 +157,21 @@ def compile_tensor_cores(folder):
                 check_ptx(name, ptx, folder, arch, trans, arch == "sm_80", said + said_of_llvm)
 
 
+def compile_mma(folder):
+    """Products by mma.sync: operands by ldmatrix, copies that are asynchronous, all in registers."""
+    programs = [("product_float16", "f16"), ("product_float16_turned", "f16"), ("product_bfloat16_relu", "bf16"),
+                ("product_int8", "s8")]
+    for name, of in programs:
+        words = [TESTS / "gpu/rules" / (name + ".tir"), "--auto"]
+        words += [] if "bfloat16" in name else [w for size in ("M=96", "N=112", "K=128") for w in ("-D", size)]
+        for kind in ("cuda", "ptx"):
+            path, said = build(kind, folder, words, "sm_80")
+            ptx, said = clang(path, "device", "sm_80", "-O3") if path and kind == "cuda" else (path.read_text() if path else "", said)
+            check("%s by %s" % (name, kind), "mma.sync" in ptx and "." + of + "." + of in ptx and "ldmatrix" in ptx, said)
+            check("%s by %s in registers" % (name, kind), ".local" not in ptx, "it has .local memory")
+            assemble(name + " by " + kind, ptx, folder, "sm_80")
+
+
 def compile_dots(folder):
     """Four products of bytes are one instruction, where the target has it, and no call of it is left elsewhere."""
     words = [TESTS / "gpu/rules/product_int8.tir", "-D", "M=70", "-D", "N=35", "-D", "K=66", "--auto"]
@@ -174,6 +195,7 @@ def main():
         compile_tensor_cores(folder)
         compile_two_headers(folder)
         compile_dots(folder)
+        compile_mma(folder)
     print("%d programs, %d failures" % (n, len(failures)))
     return 1 if failures else 0
 
