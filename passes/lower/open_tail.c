@@ -64,8 +64,14 @@ static void use_conjuncts(Tail *t, Expr cond) {
   for (int i = 0; i < conds.n; i++) use_condition(t, conds.at[i]);
 }
 
+/* A variable of the body that may be anything. */
+static void add_unknown(Tail *t, Expr var) {
+  tirc_map_set(t->c, &t->inner, var, tirc_new(t->c, IntSet));
+}
+
 static bool see_stmt(Visitor *v, Stmt s) {
   Tail *t = v->self;
+  if (s->kind == STMT_LET) add_unknown(t, s->u.let.var);
   if (s->kind == STMT_IF) use_conjuncts(t, s->u.branch.cond);
   if (s->kind != STMT_FOR) return true;
   const bool lanes = s->u.loop.kind == LOOP_VECTORIZED;
@@ -80,6 +86,7 @@ static bool see_stmt(Visitor *v, Stmt s) {
 }
 
 static bool see_expr(Visitor *v, Expr e) {
+  if (e->op == OP_LET) add_unknown(v->self, e->args[0]);
   if (e->op == OP_IF_THEN_ELSE) use_conjuncts(v->self, e->args[0]);
   return true;
 }
