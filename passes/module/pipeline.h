@@ -67,6 +67,11 @@ const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last);
  * of passes/module/rewrites; *arguments: "(NAME=VALUE, ...)", or NULL. */
 const char *tirc_pass_file(Tirc *c, const char *text, const char **arguments);
 
+/* What main makes of weights alone as a module of its own, main(weights) -> what is made, and the
+ * rest, whose last weights are these results in their order, behind what it takes of the others.
+ * Made is what takes less room than what it is made of. False: it makes nothing of them. */
+bool tirc_weights_apart(Passes *p, const Module *m, const Module **made, const Module **rest);
+
 /* The functions that were scheduled, as they were before, in the same results for all extents;
  * NULL: phase "schedule" did not run. */
 const Module *tirc_unscheduled(const Passes *p);

@@ -183,6 +183,13 @@ TIRC_API tirc_status tirc_weights_array(const tirc_weights *w, const char *name,
 /* All of them as a .safetensors file. */
 TIRC_API tirc_status tirc_weights_save(const tirc_weights *w, const char *path, tirc_error **error);
 
+/* What the main graph of m makes of its weights alone is made now: *module takes that as weights,
+ * and *weights has them, with those of w that it still takes; to be closed. Both are NULL where it
+ * makes nothing of them. `threads` as for an executor. */
+TIRC_API tirc_status tirc_module_make_weights(const tirc_module *m, const tirc_weights *w,
+                                              int threads, tirc_module **module,
+                                              tirc_weights **weights, tirc_error **error);
+
 /* A file of ONNX becomes a module with a graph, as a text in Relax gives one: what its operators
  * mean is said by scripts (passes/module/operators/onnx), shapes that the file computes are
  * computed, and its weights become parameters behind the inputs. tirc_module_read takes such a file

@@ -57,7 +57,9 @@ def test_import(tmp_path):
     (tmp_path / "m.onnx").write_bytes(model([node("MatMul", ["x", "w"], ["y"])], [value("x", "float32", x.shape)], [value("y", "float32", (2, 16))], [tensor(w, "w")]))
     np.save(tmp_path / "x.npy", x)
     assert run(tmp_path, "import", "m.onnx", "--quantize=int4", "-o", "m.tir", "--weights", "m.safetensors").returncode == 0
-    assert "R.dequantize_nbits(" in (tmp_path / "m.tir").read_text()
+    text = (tmp_path / "m.tir").read_text()
+    assert "R.dequantize_nbits(w_uint8, w_float16" in text and "w: R.Tensor" not in text, text
+    assert (tmp_path / "m.safetensors").stat().st_size < 32 * 16 * 4
     for words in (["m.tir", "--weights", "m.safetensors"], ["m.onnx", "--quantize=int4"]):
         made = run(tmp_path, "run", *words, "--in", "x=x.npy", "--out", "y=%s.npy" % words[0])
         assert made.returncode == 0, made.stderr

@@ -3,6 +3,22 @@
 
 #include <string.h>
 
+/* What is made of weights alone, as --quantize makes integers, is made now where weights are
+ * written: these are it. */
+static int make_weights(const ImportOptions *o, tirc_module **m, tirc_weights **w) {
+  tirc_module *made = NULL;
+  tirc_weights *others = NULL;
+  tirc_error *e = NULL;
+  if (!o->weights || !*m || !*w) return DONE;
+  if (tirc_module_make_weights(*m, *w, 0, &made, &others, &e)) return report(e);
+  if (!made) return DONE;
+  tirc_module_free(*m);
+  tirc_weights_close(*w);
+  *m = made;
+  *w = others;
+  return DONE;
+}
+
 int cmd_import(ImportOptions *o) {
   const List *args = &o->from.args;
   tirc_module *m = NULL, *rewritten = NULL;
@@ -17,6 +33,7 @@ int cmd_import(ImportOptions *o) {
   if (status == DONE) status = load_program(&o->from, args->at[0], &m);
   if (status == DONE && tirc_module_weights(m, &w, &e)) status = report(e);
   if (status == DONE) status = rewrite_weights(&o->from, m, &rewritten);
+  if (status == DONE) status = make_weights(o, &rewritten, &w);
   if (status == DONE && tirc_module_print(rewritten ? rewritten : m, &text, &e)) status = report(e);
   if (status == DONE && o->weights && tirc_weights_save(w, o->weights, &e)) status = report(e);
   if (status == DONE) status = write_output(o->from.output, text, strlen(text));
