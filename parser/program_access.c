@@ -153,13 +153,13 @@ PyValue tirc_buffer_attribute(Reader *r, const Syn *s, Buffer b) {
             s->s);
 }
 
-/* The indices of vload and vstore: the last one begins a vector of `lanes`. */
+/* The indices of vload and vstore: the last one begins a vector of `lanes`, or is one. */
 static int vector_indices(Reader *r, const Syn *s, Buffer b, int lanes, Expr out[READER_MAX_DIMS]) {
   SynList list =
       s->kind == SYN_LIST || s->kind == SYN_TUPLE ? s->kids : (SynList){1, (Syn *[]){(Syn *)s}};
   check_rank(r, s, b, list.n);
   for (int i = 0; i < list.n; i++) out[i] = read_index(r, list.at[i], b, i);
-  if (list.n && lanes > 1) {
+  if (list.n && lanes > 1 && out[list.n - 1]->dtype.lanes == 1) {
     Expr *last = &out[list.n - 1];
     *last = tirc_ramp(r->c, *last, tirc_int(r->c, (*last)->dtype, 1), lanes);
   }
@@ -168,20 +168,29 @@ static int vector_indices(Reader *r, const Syn *s, Buffer b, int lanes, Expr out
 
 static PyValue vload(Reader *r, const Syn *node, Buffer b) {
   Call call;
-  tirc_bind_call(r, node, "vload", "begin dtype?", &call);
+  tirc_bind_call(r, node, "vload", "begin dtype? predicate?", &call);
   DType t = call.args[1] ? tirc_read_dtype(r, call.args[1]) : b->dtype;
   Expr at[READER_MAX_DIMS];
   int n = vector_indices(r, call.args[0], b, t.lanes / b->dtype.lanes, at);
-  return tirc_py_expr(tirc_load(r->c, b, n, at));
+  const Expr value = tirc_load(r->c, b, n, at);
+  if (!call.args[2] || call.args[2]->kind == SYN_NONE) return tirc_py_expr(value);
+  const DType one = tirc_dtype_lanes(value->dtype, 1);
+  const Expr zero = tirc_dtype_is_float(one) ? tirc_float(r->c, one, 0) : tirc_int(r->c, one, 0);
+  Expr args[] = {tirc_read_condition(r, call.args[2]), value,
+                 tirc_broadcast(r->c, zero, value->dtype.lanes)};
+  return tirc_py_expr(tirc_expr(r->c, OP_IF_THEN_ELSE, value->dtype, 3, args));
 }
 
 static PyValue vstore(Reader *r, const Syn *node, Buffer b) {
   Call call;
-  tirc_bind_call(r, node, "vstore", "begin value", &call);
+  tirc_bind_call(r, node, "vstore", "begin value predicate?", &call);
   PyValue value = tirc_read_value(r, call.args[1]);
   Expr e = tirc_py_to_expr(r, call.args[1], value), at[READER_MAX_DIMS];
   int n = vector_indices(r, call.args[0], b, e->dtype.lanes, at);
-  tirc_emit(r, node, tirc_make_store(r, node, b, n, at, call.args[1], value));
+  Stmt store = tirc_make_store(r, node, b, n, at, call.args[1], value);
+  if (call.args[2] && call.args[2]->kind != SYN_NONE)
+    store = tirc_if(r->c, tirc_read_condition(r, call.args[2]), store, NULL);
+  tirc_emit(r, node, store);
   return PY_VALUE_NONE;
 }
 

@@ -3,6 +3,8 @@
 #include "ir/tree/op_rule.h"
 #include "reader.h"
 
+#include <stdlib.h>
+
 #include <math.h>
 
 static Expr operand(Reader *r, const Call *call, const Syn *s, OpRule rule) {
@@ -279,6 +281,14 @@ static PyValue read_limit(Reader *r, const Call *call) {
   return tirc_py_expr(limit);
 }
 
+/* T.const(2, "uint32") */
+static PyValue read_const(Reader *r, const Call *call) {
+  const PyValue v = tirc_read_value(r, call->args[0]);
+  if (!call->args[1]) return tirc_py_expr(tirc_py_to_expr(r, call->args[0], v));
+  const DType t = tirc_read_dtype(r, call->args[1]);
+  return tirc_py_expr(tirc_cast(r->c, t, tirc_py_to_expr_like(r, call->args[0], v, t)));
+}
+
 /* --- vectors ---------------------------------------------------------------------------------- */
 
 static PyValue read_ramp(Reader *r, const Call *call) {
@@ -295,6 +305,29 @@ static PyValue read_broadcast(Reader *r, const Call *call) {
   int lanes = (int)tirc_read_const_int(r, call->args[1], "the number of lanes", 1, UINT16_MAX);
   if (value->dtype.lanes != 1) READ_FAIL(r, call->node, CODE_TYPE, NULL, "a broadcast of a vector");
   return tirc_py_expr(tirc_broadcast(r->c, value, lanes));
+}
+
+/* T.get_active_lane_mask("uint1x4", base, limit): the lanes of base, base + 1, ... below the limit.
+ */
+static PyValue read_lane_mask(Reader *r, const Call *call) {
+  const char *type = tirc_read_string(r, call->args[0], "a type of vectors of bools");
+  const char *x = strchr(type, 'x');
+  const int lanes = x ? atoi(x + 1) : 0;
+  if (lanes < 1 || lanes > UINT16_MAX || strncmp(type, "uint1x", 6) != 0)
+    READ_FAIL(r, call->args[0], CODE_TYPE, "\"uint1x4\" is one of four",
+              "'%s' is no type of vectors of bools", type);
+  Expr base = tirc_read_int(r, call->args[1], "where the lanes begin");
+  Expr limit = tirc_read_int(r, call->args[2], "the limit");
+  tirc_match_types(r, call->node, &base, &limit);
+  const Expr at = tirc_ramp(r->c, base, tirc_int(r->c, base->dtype, 1), lanes);
+  return tirc_py_expr(tirc_lt(r->c, at, tirc_broadcast(r->c, limit, lanes)));
+}
+
+/* T.meta_var(x): a name of the text for x, and none of the program. */
+static PyValue read_meta_var(Reader *r, const Call *call) {
+  PyValue v = tirc_read_value(r, call->args[0]);
+  v.fresh = v.kind == PY_EXPR;
+  return v;
 }
 
 /* T.Let(body, where={var: value}) */
@@ -457,6 +490,7 @@ const Function tirc_value_functions[] = {
     {"Cast", "dtype value", IN_VALUE, read_cast_node, 1},
     {"cast", "value dtype", IN_VALUE, read_cast, 0},
     {"reinterpret", "dtype value", IN_VALUE, read_reinterpret, 0},
+    {"const", "value dtype?", IN_VALUE, read_const, 0},
     {"min_value", "dtype", IN_VALUE, read_limit, -1},
     {"max_value", "dtype", IN_VALUE, read_limit, 1},
     {"infinity", "dtype", IN_VALUE, read_limit, 2},
@@ -464,6 +498,8 @@ const Function tirc_value_functions[] = {
     {"Broadcast", "value lanes", IN_VALUE, read_broadcast, 0},
     {"ramp", "base stride lanes", IN_VALUE, read_ramp, 0},
     {"broadcast", "value lanes", IN_VALUE, read_broadcast, 0},
+    {"get_active_lane_mask", "dtype base limit", IN_VALUE, read_lane_mask, 0},
+    {"meta_var", "value", IN_VALUE, read_meta_var, 0},
     {"Let", "body where", IN_VALUE, read_let, 0},
 
     {NULL, NULL, 0, NULL, 0},

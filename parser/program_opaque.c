@@ -101,12 +101,52 @@ static Callee intrinsic_of(int n, const Syn *const *given) {
 
 /* --- the others ------------------------------------------------------------------------------- */
 
+/* T.comm_reducer(lambda x, y: x + y, [T.float32(0)]) */
+static PyValue read_reducer(Reader *r, const Call *call) {
+  const Syn *lambda = call->args[FIRST], *values = call->n_rest ? call->rest[0] : NULL;
+  PyValue none = values ? tirc_read_value(r, values) : PY_VALUE_NONE;
+  const int n = none.kind == PY_TUPLE ? none.u.list.n : 0;
+  if (!n || lambda->kids.n != 2 * n)
+    READ_FAIL(r, call->node, CODE_ARGUMENT,
+              "T.comm_reducer(lambda x, y: x + y, [T.float32(0)]) makes one of two",
+              "%s takes a lambda of two parameters for each value that changes nothing",
+              call->name);
+  Expr *args = tirc_new_array(r->c, Expr, 4 * n);
+  tirc_names_open(r);
+  for (int i = 0; i < 2 * n; i++) {
+    const Syn *param = lambda->kids.at[i];
+    args[3 * n + i % n] = tirc_py_to_expr(r, values, none.u.list.at[i % n]);
+    args[i] = tirc_var(r->c, param->s, args[3 * n + i % n]->dtype);
+    tirc_names_bind(r, param, param->s, tirc_py_expr(args[i]), false);
+  }
+  const PyValue made = tirc_read_value(r, lambda->a);
+  if ((made.kind == PY_TUPLE ? made.u.list.n : 1) != n)
+    READ_FAIL(r, lambda->a, CODE_TYPE, NULL,
+              "the lambda gives as many values as there are to begin with");
+  for (int i = 0; i < n; i++)
+    args[2 * n + i] = tirc_py_to_expr_like(
+        r, lambda->a, made.kind == PY_TUPLE ? made.u.list.at[i] : made, args[i]->dtype);
+  tirc_names_close(r);
+  return tirc_py_expr(tirc_call(r->c, DT_HANDLE, CALL_COMM_REDUCER, 4 * n, args));
+}
+
+/* T.target("cuda", host="llvm") */
+static PyValue read_target(Reader *r, const Call *call) {
+  Expr args[2];
+  int n = 0;
+  for (int i = 0; i < 2; i++)
+    if (call->args[i]) args[n++] = argument(r, call->args[i]);
+  return tirc_py_expr(tirc_call(r->c, DT_HANDLE, CALL_TARGET, n, args));
+}
+
 /* The keyword dtype is the first argument of a call that is given its type; the other calls have a
  * type of their own, whatever it says. */
 static PyValue read_opaque(Reader *r, const Call *call) {
   const Syn **given = tirc_new_array(r->c, const Syn *, call->n_rest + 2);
   int n = 0;
   const Callee callee = (Callee)call->function->detail;
+  if (callee == CALL_COMM_REDUCER && call->args[FIRST] && call->args[FIRST]->kind == SYN_LAMBDA)
+    return read_reducer(r, call);
   if (gives[callee] == GIVES_NAMED && call->args[DTYPE]) given[n++] = call->args[DTYPE];
   if (call->args[FIRST]) given[n++] = call->args[FIRST];
   for (int i = 0; i < call->n_rest; i++) given[n++] = call->rest[i];
@@ -146,8 +186,15 @@ static PyValue read_intrinsic_id(Reader *r, const Call *call) {
 
 const Function tirc_opaque_functions[] = {
 #define CALL(id, name, gives)                                                                      \
-  {name, GIVES_##gives == GIVES_ELEMENT ? "address value? other? unordered?" : "first? * dtype?",  \
-   IN_VALUE, GIVES_##gives == GIVES_ELEMENT ? read_atomic : read_opaque, CALL_##id},
+  {name,                                                                                           \
+   GIVES_##gives == GIVES_ELEMENT ? "address value? other? unordered?"                             \
+   : CALL_##id == CALL_TARGET     ? "config host?"                                                 \
+                                  : "first? * dtype?",                                                 \
+   IN_VALUE,                                                                                       \
+   GIVES_##gives == GIVES_ELEMENT ? read_atomic                                                    \
+   : CALL_##id == CALL_TARGET     ? read_target                                                    \
+                                  : read_opaque,                                                       \
+   CALL_##id},
 #include "ir/tree/calls.def"
 #undef CALL
     {"llvm_lookup_intrinsic_id", "name", IN_VALUE, read_intrinsic_id, 0},

@@ -95,6 +95,7 @@ static PyValue read_launch_thread(Reader *r, const Call *call) {
   const char *name = tirc_target_name(r, 0, 1);
   Expr var = which.kind == PY_EXPR ? which.u.e : tirc_var(r->c, name ? name : "v", extent->dtype);
   s->kind = STMT_FOR;
+  if (tirc_map_has(&r->loop_ranges, var)) s->var = tirc_var(r->c, var->u.s, var->dtype);
   s->loop = (For){.var = var,
                   .min = tirc_int(r->c, var->dtype, 0),
                   .extent = tirc_cast(r->c, var->dtype, extent),
@@ -120,7 +121,8 @@ Stmt tirc_wrap(Reader *r, const Scoping *s, Stmt body) {
   case STMT_ATTR: wrapped = tirc_attr_stmt(r->c, s->node, s->text, s->value, body); break;
   case STMT_ASSERT: wrapped = tirc_assert_stmt(r->c, s->cond, s->text, body); break;
   case STMT_FOR:
-    loop.body = body;
+    loop.var = s->var ? s->var : loop.var; /* launched again: another loop */
+    loop.body = s->var ? tirc_substitute1_stmt(r->c, body, s->loop.var, s->var) : body;
     wrapped = tirc_for(r->c, &loop);
     break;
   default: wrapped = tirc_alloc_stmt(r->c, s->kind, s->buffer, s->annotations, body); break;

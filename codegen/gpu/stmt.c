@@ -127,7 +127,7 @@ void tirc_gpu_eval(Gen *g, Stmt s) {
     gen_barrier(g, e);
     return;
   }
-  if (tirc_calls(e, CALL_PREFETCH) || tirc_calls(e, CALL_ASSUME)) return; /* without a meaning */
+  if (tirc_is_hint(e) || tirc_calls(e, CALL_ASSUME)) return; /* without a meaning */
   if (tirc_calls(e, CALL_PTX_COMMIT_GROUP) || tirc_calls(e, CALL_PTX_WAIT_GROUP)) {
     tirc_gpu_group_of_copies(g, e);
     return;

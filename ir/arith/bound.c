@@ -121,9 +121,8 @@ static Bound trunc_remainder(Expr e, Bound x, Bound y) {
 
 static Bound shifted(Expr e, Bound x, Bound y) {
   bool left = e->op == OP_SHIFT_LEFT;
-  if (y.min != y.max || y.min < 0 || y.min > 62) return everything(e->dtype);
-  int64_t factor = (int64_t)1 << y.min;
-  Bound b = {factor, factor};
+  if (y.min < 0 || y.max > 62) return everything(e->dtype);
+  Bound b = {(int64_t)1 << y.min, (int64_t)1 << y.max};
   return left ? corners(x, b, mul) : corners(x, b, divide_down);
 }
 
@@ -286,7 +285,29 @@ bool tirc_may_leave_type(Analyzer *a, Expr e) {
   return u.large || !u.found;
 }
 
+static int64_t ceil_log2(int64_t x) {
+  int64_t n = 0;
+  while (((int64_t)1 << n) < x) n++;
+  return n;
+}
+
+/* Of T.ceil(T.log2(x)) as an integer, where x is an integer that a float type has so exactly that
+ * the logarithm of none is taken for a whole one by mistake. */
+static bool log2_bound(Analyzer *a, Expr e, Bound *out) {
+  if (e->op != OP_CAST || e->args[0]->op != OP_CEIL || e->args[0]->args[0]->op != OP_LOG2)
+    return false;
+  const Expr wide = e->args[0]->args[0]->args[0];
+  if (wide->op != OP_CAST || !tirc_dtype_is_int(wide->args[0]->dtype)) return false;
+  const int64_t most = wide->dtype.bits == 64 ? INT64_C(1) << 30 : INT64_C(1) << 12;
+  const Bound x = tirc_const_bound(a, wide->args[0]);
+  if (wide->dtype.bits < 32 || x.min < 1 || x.max > most) return false;
+  *out = (Bound){ceil_log2(x.min), ceil_log2(x.max)};
+  return true;
+}
+
 static Bound structural_bound(Analyzer *a, Expr e) {
+  Bound logarithm;
+  if (log2_bound(a, e, &logarithm)) return logarithm;
   if (e->op == OP_VAR) return variable_bound(a, e);
   if (e->op == OP_LET) return tirc_const_bound(a, e->args[2]);
   if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return everything(e->dtype);

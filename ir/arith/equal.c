@@ -7,6 +7,7 @@
 
 #include "arith.h"
 #include "ir/tree/annotations.h"
+#include "ir/tree/find.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 
@@ -43,6 +44,8 @@ static bool same_as_written(Equal *q, Expr a, Expr b) {
     break;
   case OP_CALL:
     if (a->u.callee != b->u.callee) return false;
+    from = 2 * tirc_reducer_size(a);
+    for (int i = 0; i < from; i++) tirc_equal_pair(q, a->args[i], b->args[i]);
     break;
   case OP_LOAD:
     if (!tirc_equal_is_pair(q, a->u.buffer, b->u.buffer)) return false;

@@ -4,6 +4,15 @@
 
 #include "visit.h"
 
+/* Of T.comm_reducer(lambda x, y: x + y, [T.float32(0)]): how many values it makes of two of each.
+ * Its operands are so many names of the left ones and of the right ones, which stand for nothing
+ * outside of it, what becomes of them, and what changes nothing. 0: it is no such call, or only its
+ * text. */
+static inline int tirc_reducer_size(Expr e) {
+  const bool is = tirc_calls(e, CALL_COMM_REDUCER) && e->n >= 4 && e->n % 4 == 0;
+  return is && e->args[0]->op == OP_VAR ? e->n / 4 : 0;
+}
+
 /* Whether a value is loaded, or made by a call that may. */
 bool tirc_reads_memory(Expr e);
 

@@ -421,6 +421,11 @@ static inline Expr tirc_assumed(Stmt s) {
 static inline bool tirc_is_extern(Expr e) {
   return tirc_calls(e, CALL_EXTERN) || tirc_calls(e, CALL_PURE_EXTERN);
 }
+/* A call that says something to a machine and means nothing to a program. */
+static inline bool tirc_is_hint(Expr e) {
+  return tirc_calls(e, CALL_PREFETCH) || tirc_calls(e, CALL_START_PROFILE_INTRINSIC) ||
+         tirc_calls(e, CALL_END_PROFILE_INTRINSIC);
+}
 /* How it is called in T.NAME(args). */
 static inline const char *tirc_called(Expr e) {
   return e->op == OP_CALL ? tirc_callees[e->u.callee] : tirc_ops[e->op].name;

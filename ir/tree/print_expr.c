@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "find.h"
 #include "print_internal.h"
 
 const char *tirc_printer_string(Tirc *c, const char *s) {
@@ -143,6 +144,30 @@ static void print_let(Printer *p, Text *t, Expr e) {
   tirc_names_leave(p, mark);
 }
 
+/* T.comm_reducer(lambda x, y: x + y, [T.float32(0)]) */
+static void print_reducer(Printer *p, Text *t, Expr e) {
+  const int n = tirc_reducer_size(e), mark = tirc_names_enter(p);
+  tirc_text_add(t, "T.comm_reducer(lambda ");
+  for (int i = 0; i < 2 * n; i++)
+    tirc_text_addf(t, "%s%s", i ? ", " : "", tirc_names_define(p, e->args[i], e->args[i]->u.s));
+  tirc_text_add(t, n > 1 ? ": (" : ": ");
+  print_list(p, t, n, e->args + 2 * n);
+  tirc_text_add(t, n > 1 ? "), [" : ", [");
+  tirc_names_leave(p, mark);
+  print_list(p, t, n, e->args + 3 * n);
+  tirc_text_add(t, "])");
+}
+
+/* T.target("cuda", host="llvm") */
+static void print_target(Printer *p, Text *t, Expr e) {
+  tirc_text_add(t, "T.target(");
+  for (int i = 0; i < e->n; i++) {
+    if (i) tirc_text_add(t, ", host=");
+    tirc_printer_expr(p, t, e->args[i], 0);
+  }
+  tirc_text_add(t, ")");
+}
+
 static void print_call(Printer *p, Text *t, const char *name, Expr e) {
   tirc_text_addf(t, "T.%s(", name);
   print_list(p, t, e->n, e->args);
@@ -183,7 +208,14 @@ static void print_other(Printer *p, Text *t, Expr e, int min_precedence) {
     tirc_text_add(t, "]");
     break;
   case OP_DICT: print_dict(p, t, e); break;
-  default: print_call(p, t, tirc_called(e), e); break;
+  default:
+    if (tirc_reducer_size(e))
+      print_reducer(p, t, e);
+    else if (tirc_calls(e, CALL_TARGET) && e->n == 2)
+      print_target(p, t, e);
+    else
+      print_call(p, t, tirc_called(e), e);
+    break;
   }
 }
 

@@ -3,6 +3,8 @@
  * defined once in a function. Types must agree exactly: whoever builds IR inserts the casts. */
 #include "verify.h"
 
+#include "find.h"
+
 #include "graph.h"
 
 #include "print.h"
@@ -120,6 +122,29 @@ static void check_let(Verifier *v, Expr e) {
   tirc_map_remove(&v->ever, e->args[0]); /* an expression may stand in several places */
 }
 
+/* Which threads reduce together is said by their loops' variables, wherever these stand. */
+static void check_all_reduce(Verifier *v, Expr e) {
+  const int open = v->open_blocks;
+  int64_t n;
+  if (!e->n || !tirc_const_int(e->args[0], &n) || n < 1 || n > e->n) n = e->n;
+  for (int i = 0; i < e->n; i++) {
+    v->open_blocks = i >= 2 + 2 * n ? 0 : open;
+    check_expr(v, e->args[i]);
+  }
+  v->open_blocks = open;
+}
+
+static void check_reducer(Verifier *v, Expr e) {
+  const int n = tirc_reducer_size(e);
+  for (int i = 0; i < 2 * n; i++) define(v, e->args[i]);
+  for (int i = 2 * n; i < 3 * n; i++) check_expr(v, e->args[i]);
+  for (int i = 0; i < 2 * n; i++) {
+    undefine(v, e->args[i]);
+    tirc_map_remove(&v->ever, e->args[i]);
+  }
+  for (int i = 3 * n; i < 4 * n; i++) check_expr(v, e->args[i]);
+}
+
 static void check_expr(Verifier *v, Expr e) {
   const OpInfo *info = &tirc_ops[e->op];
   if (e->op == OP_VAR) check_var(v, e);
@@ -129,6 +154,14 @@ static void check_expr(Verifier *v, Expr e) {
     FAIL(v, NULL, "'%s' of %d operands instead of %d", info->name, e->n, info->arity);
   if (e->op == OP_LET) {
     check_let(v, e);
+    return;
+  }
+  if (tirc_reducer_size(e)) {
+    check_reducer(v, e);
+    return;
+  }
+  if (tirc_calls(e, CALL_TVM_THREAD_ALLREDUCE)) {
+    check_all_reduce(v, e);
     return;
   }
   for (int i = 0; i < e->n; i++) check_expr(v, e->args[i]);

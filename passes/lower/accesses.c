@@ -28,7 +28,7 @@ static void give_up(Accesses *w, Expr data) {
 
 static bool see_pointer(Visitor *v, Expr e) {
   if (e->op == OP_VAR) give_up(v->self, e);
-  return !tirc_calls(e, CALL_PREFETCH);
+  return !tirc_is_hint(e);
 }
 
 static bool see_decl(Visitor *v, Stmt s) {

@@ -33,6 +33,7 @@ typedef struct Cross {
   VEC(const For *) loops;   /* around, down from the last block, */
   int kernel;               /* and the first of them within the kernel */
   PtrMap iters;             /* iterators of blocks around that depend on threads */
+  PtrMap parts;             /* memory of which a T.tvm_thread_allreduce makes one */
   VEC(Done) done;
 } Cross;
 
@@ -194,6 +195,10 @@ static Stmt own_block(Across *x) {
     reads[n_reads++] = writes[i] = tirc_point(c, x->acc[i], &x->place);
   Mutator m = {.c = c, .expr = own_load, .stmt = own_store, .self = x};
   b.body = tirc_mutate_stmt(&m, b.body);
+  IterVar *iters = tirc_copy(c, b.iters, b.n_iters);
+  for (int i = 0; i < b.n_iters; i++) /* the threads no longer add to one element */
+    if (iters[i].kind == ITER_REDUCE) iters[i].kind = ITER_OPAQUE;
+  b.iters = iters;
   b.init = NULL;
   b.reads = reads;
   b.n_reads = n_reads;
@@ -412,10 +417,43 @@ static Stmt around(Cross *k, Stmt s, int level) {
   return s;
 }
 
+/* A block that says itself what its threads do together, */
+static bool is_all_reduce(const void *unused, Expr e) {
+  return (void)unused, tirc_calls(e, CALL_TVM_THREAD_ALLREDUCE);
+}
+
+/* and one that makes a thread's own part of it. */
+static bool makes_part(const Cross *k, const Block *b) {
+  for (int i = 0; i < b->n_writes; i++)
+    if (!tirc_map_has(&k->parts, b->writes[i].buffer->data)) return false;
+  return b->n_writes > 0;
+}
+
+static bool loads_from(const void *self, Expr e) {
+  const Block *b = self;
+  for (int i = 0; i < b->n_writes && e->op == OP_LOAD; i++)
+    if (b->writes[i].buffer->data == e->u.buffer->data) return true;
+  return false;
+}
+
+/* Its iterators may be called so and yet choose elements: nothing goes on with what is there. */
+static bool only_stores(const Block *b) {
+  return !b->init && !tirc_find_expr_in(b->body, loads_from, b);
+}
+
+static bool note_parts(Visitor *v, Expr e) {
+  Cross *k = v->self;
+  for (int i = 1; i < e->n && tirc_calls(e, CALL_TVM_THREAD_ALLREDUCE); i++)
+    if (e->args[i]->op == OP_LOAD) tirc_map_set(k->c, &k->parts, e->args[i]->u.buffer->data, e);
+  return true;
+}
+
 static Stmt visit_block(Mutator *m, Stmt s) {
   Cross *k = m->self;
   const Block *b = &s->u.block;
-  if (reduces_over_threads(k, b)) return around(k, reduce_across(k, s), k->loops.n);
+  if (reduces_over_threads(k, b) && !makes_part(k, b) && !only_stores(b) &&
+      !tirc_find_expr_in(s, is_all_reduce, NULL))
+    return around(k, reduce_across(k, s), k->loops.n);
   for (int i = 0; i < b->n_iters; i++) {
     bool depends = tirc_uses_any(b->iter_values[i], &k->iters);
     for (int t = 0; t < k->threads.n; t++)
@@ -455,5 +493,37 @@ static Stmt visit(Mutator *m, Stmt s) {
 Stmt tirc_lower_cross_thread(Tirc *c, const Func *f) {
   Cross k = {.c = c, .gpu = tirc_gpu_of(f)};
   Mutator m = {.c = c, .stmt = visit, .self = &k};
+  tirc_visit_stmt(&(Visitor){.expr = note_parts, .self = &k}, f->body);
   return tirc_mutate_stmt(&m, f->body);
+}
+
+/* Blocks of threads run in no order, and add to one element at once. */
+typedef struct OverBlocks {
+  Tirc *c;
+  PtrMap blocks; /* variables of loops over blockIdx */
+} OverBlocks;
+
+static bool see_over_blocks(Visitor *v, Stmt s) {
+  OverBlocks *k = v->self;
+  if (tirc_is_thread_loop(s) && !tirc_is_thread_axis(s->u.loop.axis))
+    tirc_map_set(k->c, &k->blocks, s->u.loop.var, s);
+  const Block *b = s->kind == STMT_BLOCK ? &s->u.block : NULL;
+  for (int i = 0; b && i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE && tirc_uses_any(b->iter_values[i], &k->blocks) &&
+        !only_stores(b))
+      tirc_fail(
+          k->c, tirc_place_of(s), CODE_LOWER, "bind the loop to threadIdx.x",
+          "the steps of block %s are blocks of threads, which add to the same element at once",
+          b->name);
+  return true;
+}
+
+/* By itself: the loop of each axis has to stand around what its threads share. */
+Stmt tirc_lower_cross_thread_alone(Tirc *c, const Func *f) {
+  OverBlocks over = {.c = c};
+  tirc_visit_stmts(f->body, see_over_blocks, &over);
+  Stmt body = tirc_lower_cross_thread(c, f);
+  if (body == f->body) return body;
+  body = tirc_lower_thread_binding(c, f);
+  return tirc_lower_cross_thread(c, tirc_func_with_body(c, f, body));
 }

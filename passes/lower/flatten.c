@@ -12,6 +12,7 @@
 typedef struct Flat {
   PtrMap buffers; /* from a buffer to its flat form */
   PtrMap wide;    /* buffers whose indices need 64 bits */
+  bool separate;  /* what axis_separators keep apart stays several dimensions */
 } Flat;
 
 /* The number of elements from the data pointer to the end of the buffer; *fits: below 2^31. */
@@ -141,6 +142,48 @@ static Expr flat_index(Tirc *c, Flat *f, Buffer b, int n, const Expr *indices) {
   return sum;
 }
 
+/* Number of the first dimension behind group k of those that axis_separators keep apart. */
+static int group_end(Buffer b, int k) {
+  return k < b->n_axis_separators ? b->axis_separators[k] : b->ndim;
+}
+
+static bool is_grouped(const Flat *f, Buffer b) {
+  return f->separate && b->n_axis_separators > 0 && !b->strides && !b->elem_offset;
+}
+
+/* A buffer with a dimension for each group. */
+static Buffer grouped_of(Tirc *c, Flat *f, Buffer b) {
+  Buffer known = tirc_map_get(&f->buffers, b);
+  if (known) return known;
+  const int n = b->n_axis_separators + 1;
+  Expr *shape = tirc_new_array(c, Expr, n);
+  int *separators = tirc_new_array(c, int, n);
+  for (int k = 0, d = 0; k < n; k++) {
+    shape[k] = tirc_int32(c, 1);
+    for (; d < group_end(b, k); d++) shape[k] = tirc_mul(c, shape[k], b->shape[d]);
+    separators[k] = k + 1;
+  }
+  struct BufferNode to = *b;
+  to.ndim = n;
+  to.shape = shape;
+  to.axis_separators = separators;
+  to.n_axis_separators = n - 1;
+  Buffer result = tirc_buffer_copy(c, &to);
+  tirc_map_set(c, &f->buffers, b, result);
+  return result;
+}
+
+static Expr *grouped_indices(Tirc *c, Buffer b, const Expr *indices) {
+  Expr *out = tirc_new_array(c, Expr, b->n_axis_separators + 1);
+  for (int k = 0, d = 0; k <= b->n_axis_separators; k++) {
+    out[k] = tirc_int32(c, 0);
+    for (int first = d; d < group_end(b, k); d++)
+      out[k] = d == first ? indices[d]
+                          : tirc_index_add(c, tirc_index_scale(c, out[k], b->shape[d]), indices[d]);
+  }
+  return out;
+}
+
 static bool is_flat(Buffer b) {
   return b->ndim == 1 && !b->strides && (!b->elem_offset || tirc_is_int(b->elem_offset, 0));
 }
@@ -148,13 +191,71 @@ static bool is_flat(Buffer b) {
 static Expr flatten_expr(Mutator *m, Expr e) {
   e = tirc_mutate_expr_children(m, e);
   if (e->op != OP_LOAD || is_flat(e->u.buffer)) return e;
+  if (is_grouped(m->self, e->u.buffer)) {
+    Buffer to = grouped_of(m->c, m->self, e->u.buffer);
+    return tirc_load(m->c, to, to->ndim, grouped_indices(m->c, e->u.buffer, e->args));
+  }
   Buffer b = flat_of(m->c, m->self, e->u.buffer);
   Expr index = flat_index(m->c, m->self, e->u.buffer, e->n, e->args);
   return tirc_load(m->c, b, 1, &index);
 }
 
+/* The region of the flat buffer from the first element of another one's to its last. */
+static Region flat_region(Tirc *c, Flat *f, Region r) {
+  const int n = r.buffer->ndim;
+  if (is_flat(r.buffer)) return r;
+  Expr *first = tirc_new_array(c, Expr, n + 1), *last = tirc_new_array(c, Expr, n + 1);
+  for (int d = 0; d < n; d++) {
+    const Expr one = tirc_int(c, r.dims[d].extent->dtype, 1);
+    first[d] = r.dims[d].min;
+    last[d] = tirc_add(c, first[d], tirc_sub(c, r.dims[d].extent, one));
+  }
+  const bool grouped = is_grouped(f, r.buffer);
+  Buffer to = grouped ? grouped_of(c, f, r.buffer) : flat_of(c, f, r.buffer);
+  Range *dims = tirc_new_array(c, Range, to->ndim);
+  const Expr *low = grouped ? grouped_indices(c, r.buffer, first) : NULL;
+  const Expr *high = grouped ? grouped_indices(c, r.buffer, last) : NULL;
+  for (int k = 0; k < to->ndim; k++) {
+    const Expr from = grouped ? low[k] : flat_index(c, f, r.buffer, n, first);
+    const Expr end = grouped ? high[k] : flat_index(c, f, r.buffer, n, last);
+    const Expr size = tirc_add(c, tirc_sub(c, end, from), tirc_int(c, from->dtype, 1));
+    dims[k] = tirc_range(from, tirc_simplify0(c, size));
+  }
+  return (Region){to, dims};
+}
+
+static const Region *flat_regions(Tirc *c, Flat *f, int n, const Region *at) {
+  Region *out = tirc_new_array(c, Region, n + 1);
+  for (int i = 0; i < n; i++) out[i] = flat_region(c, f, at[i]);
+  return out;
+}
+
+static Stmt flatten_block(Mutator *m, Stmt s) {
+  Block b = s->u.block;
+  Buffer *allocs = tirc_new_array(m->c, Buffer, b.n_allocs + 1);
+  for (int i = 0; i < b.n_allocs; i++)
+    allocs[i] = is_grouped(m->self, b.allocs[i]) ? grouped_of(m->c, m->self, b.allocs[i])
+                : is_flat(b.allocs[i])           ? b.allocs[i]
+                                                 : flat_of(m->c, m->self, b.allocs[i]);
+  b.allocs = allocs;
+  b.reads = flat_regions(m->c, m->self, b.n_reads, b.reads);
+  b.writes = flat_regions(m->c, m->self, b.n_writes, b.writes);
+  b.body = tirc_mutate_stmt(m, b.body);
+  return tirc_with_loc(m->c, tirc_block(m->c, &b), s->loc);
+}
+
 static Stmt flatten_stmt(Mutator *m, Stmt s) {
+  if (s->kind == STMT_BLOCK) return flatten_block(m, s);
   s = tirc_mutate_stmt_children(m, s);
+  const bool makes = s->kind == STMT_ALLOC || s->kind == STMT_DECL;
+  if (s->kind == STMT_STORE && is_grouped(m->self, s->u.store.buffer)) {
+    Buffer to = grouped_of(m->c, m->self, s->u.store.buffer);
+    const Expr *at = grouped_indices(m->c, s->u.store.buffer, s->u.store.indices);
+    return tirc_store(m->c, to, to->ndim, at, s->u.store.value);
+  }
+  if (makes && is_grouped(m->self, s->u.alloc.buffer))
+    return tirc_alloc_stmt(m->c, s->kind, grouped_of(m->c, m->self, s->u.alloc.buffer),
+                           s->u.alloc.annotations, s->u.alloc.body);
   if (s->kind == STMT_STORE && !is_flat(s->u.store.buffer)) {
     Buffer b = flat_of(m->c, m->self, s->u.store.buffer);
     Expr index = flat_index(m->c, m->self, s->u.store.buffer, s->u.store.n, s->u.store.indices);
@@ -166,9 +267,8 @@ static Stmt flatten_stmt(Mutator *m, Stmt s) {
   return s;
 }
 
-Stmt tirc_lower_flatten(Tirc *c, const Func *f) {
-  tirc_lower_need(c, f, tirc_is_block_stmt, "FlattenBuffer", "block", "LowerOpaqueBlock");
-  Flat flat = {0};
+static Stmt flatten(Tirc *c, const Func *f, bool separate) {
+  Flat flat = {.separate = separate};
   Mutator m = {.c = c, .expr = flatten_expr, .stmt = flatten_stmt, .self = &flat};
   Stmt body = tirc_mutate_stmt(&m, f->body);
   for (int i = f->n_params - 1; i >= 0; i--) {
@@ -178,4 +278,19 @@ Stmt tirc_lower_flatten(Tirc *c, const Func *f) {
     if (view) body = tirc_alloc_stmt(c, STMT_DECL, view, (Attrs){0}, body);
   }
   return body;
+}
+
+Stmt tirc_lower_flatten(Tirc *c, const Func *f) {
+  tirc_lower_need(c, f, tirc_is_block_stmt, "FlattenBuffer", "block", "LowerOpaqueBlock");
+  return flatten(c, f, false);
+}
+
+/* By itself: code for machines whose memory has dimensions of its own is made of it, too. */
+static bool is_no_scope(const void *unused, Stmt s) {
+  return (void)unused, s->kind == STMT_BLOCK && (s->u.block.n_iters || s->u.block.n_matches);
+}
+
+Stmt tirc_lower_flatten_alone(Tirc *c, const Func *f) {
+  tirc_lower_need(c, f, is_no_scope, "FlattenBuffer", "block", "LowerOpaqueBlock");
+  return flatten(c, f, true);
 }

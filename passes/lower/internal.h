@@ -11,13 +11,22 @@
 #define MODULE_PASS(function, where, name, help)                                                   \
   const Module *tirc_lower_##function(Tirc *c, const Module *m);
 #define ALONE(function, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);
+#define ALONE_MODULE(function, name, help) MODULE_PASS(function, ALL, name, help)
 #define KNOWN_AS(name, ours)
+#define OPTION(pass, name, help)
 #include "alone.def"
 #include "passes.def"
+#undef OPTION
 #undef KNOWN_AS
+#undef ALONE_MODULE
 #undef ALONE
 #undef PASS
 #undef MODULE_PASS
+
+/* Whether this pass was asked for with an option of alone.def. */
+bool tirc_pass_option(const Func *f, const char *option);
+/* The number that it was given, 1 where none was; `usual` where it was not asked for. */
+int64_t tirc_pass_number_option(const Func *f, const char *option, int64_t usual);
 
 /* annotations.c: throws "lower" when one of a loop is not as it must be; gives the body as it is.
  */
@@ -43,6 +52,9 @@ bool tirc_can_run_early(Analyzer *a, Expr e);
 /* A statement of which a rewrite may have emptied the parts: the empty statement where it does
  * nothing any more, else s. */
 Stmt tirc_lower_emptied(Stmt s);
+/* remove_no_op.c: whether a store puts what an element holds back into it; `a`, or NULL, says what
+ * is known of the indices. */
+bool tirc_lower_stores_itself(Analyzer *a, Stmt s);
 /* Of all elements; -1: that is no constant, or too many. */
 int64_t tirc_lower_bytes(Buffer b);
 /* Whether all threads of a block wait for each other there. */

@@ -28,14 +28,20 @@ const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void 
  * threads), and behind it the kernels. NULL: for a processor. */
 const Module *tirc_lower_for(Tirc *c, const Module *m, const Gpu *gpu, LowerObserver observer,
                              void *self);
-/* These passes alone, in this order, on every function: by the names of passes.def and alone.def.
- * Throws "argument" at a name that none has, with the nearest. gpu: as above; NULL: each function
- * is for what its attribute "target" says. Blocks and loops that the passes do not ask for stay. */
+/* These passes alone, in this order, on every function: by the names of passes.def and alone.def,
+ * with options as NAME+OPTION. Throws "argument" at a name that none has, with the nearest. gpu: as
+ * above; NULL: each function is for what its attribute "target" says. Blocks and loops that the
+ * passes do not ask for stay. */
 const Module *tirc_lower_only(Tirc *c, const Module *m, const Gpu *gpu, int n,
                               const char *const *names);
 /* Those of passes.def and behind them those of alone.def, whose `help` is a name where it has no
  * function: another name of that one. NULL behind the last. */
 const Pass *tirc_pass_number(int i);
+/* What a pass of alone.def does besides where it is asked to. NULL behind the last. */
+typedef struct PassOption {
+  const char *pass, *name, *help;
+} PassOption;
+const PassOption *tirc_pass_option_number(int i);
 /* Whether a loop is bound to blockIdx or threadIdx, or to what is no axis. */
 static inline bool tirc_is_thread_loop(Stmt s) {
   return s->kind == STMT_FOR && s->u.loop.kind == LOOP_THREAD_BINDING &&

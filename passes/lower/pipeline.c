@@ -2,6 +2,8 @@
  * function is for stands in its attribute "target" from the start until its kernels have it. */
 #include "internal.h"
 
+#include <stdlib.h>
+
 #include "ir/nearest.h"
 
 #define ALL PASS_ALL
@@ -19,12 +21,29 @@ const int tirc_n_passes = (int)(sizeof tirc_passes / sizeof *tirc_passes);
 /* One without functions is another name of the pass that `help` names. */
 static const Pass alone[] = {
 #define ALONE(function, name, help) {name, PASS_ALL, tirc_lower_##function, NULL, help},
+#define ALONE_MODULE(function, name, help) {name, PASS_ALL, NULL, tirc_lower_##function, help},
 #define KNOWN_AS(name, ours) {name, PASS_ALL, NULL, NULL, ours},
+#define OPTION(pass, name, help)
 #include "alone.def"
+#undef OPTION
 #undef KNOWN_AS
+#undef ALONE_MODULE
 #undef ALONE
 };
 enum { N_ALONE = sizeof alone / sizeof *alone };
+
+static const PassOption options[] = {
+#define ALONE(function, name, help)
+#define ALONE_MODULE(function, name, help)
+#define KNOWN_AS(name, ours)
+#define OPTION(pass, name, help) {pass, name, help},
+#include "alone.def"
+#undef OPTION
+#undef KNOWN_AS
+#undef ALONE_MODULE
+#undef ALONE
+};
+enum { N_OPTIONS = sizeof options / sizeof *options };
 
 /* --- functions for a GPU ---------------------------------------------------------------------- */
 
@@ -95,6 +114,10 @@ const Pass *tirc_pass_number(int i) {
   return i - tirc_n_passes < N_ALONE ? &alone[i - tirc_n_passes] : NULL;
 }
 
+const PassOption *tirc_pass_option_number(int i) {
+  return i >= 0 && i < N_OPTIONS ? &options[i] : NULL;
+}
+
 static const Pass *find_pass(const char *name) {
   const Pass *found = NULL;
   for (int i = 0; tirc_pass_number(i); i++) {
@@ -105,6 +128,11 @@ static const Pass *find_pass(const char *name) {
   return is_name ? find_pass(found->help) : found;
 }
 
+typedef struct Asked {
+  const Pass *pass;
+  Expr options; /* a tuple of their names */
+} Asked;
+
 static const Pass *need_pass(Tirc *c, const char *name) {
   const Pass *pass = find_pass(name);
   if (pass) return pass;
@@ -113,6 +141,57 @@ static const Pass *need_pass(Tirc *c, const char *name) {
     tirc_offer_name(&best, tirc_pass_number(i)->name, strlen(tirc_pass_number(i)->name));
   const char *hint = tirc_suggest_name(&best, "", "`tirc explain` lists the passes");
   tirc_fail(c, (Loc){0}, CODE_ARGUMENT, tirc_strdup(c, hint), "there is no pass '%s'", name);
+}
+
+/* option or option=NUMBER */
+static Expr need_option(Tirc *c, const Pass *pass, const char *text) {
+  const size_t n = strcspn(text, "=");
+  Nearest best = {.wanted = text, .n_wanted = n};
+  for (int i = 0; i < N_OPTIONS; i++) {
+    if (strcmp(options[i].pass, pass->name) != 0) continue;
+    const char *name = options[i].name;
+    if (strlen(name) == n && memcmp(name, text, n) == 0) return tirc_string(c, text);
+    tirc_offer_name(&best, name, strlen(name));
+  }
+  const char *hint = tirc_suggest_name(&best, "", "`tirc explain` lists the passes");
+  tirc_fail(c, (Loc){0}, CODE_ARGUMENT, tirc_strdup(c, hint), "%s has no option '%.*s'", pass->name,
+            (int)n, text);
+}
+
+/* Name+option+option */
+static Asked need(Tirc *c, const char *text) {
+  VEC(Expr) names = {0};
+  size_t n = strcspn(text, "+");
+  Asked a = {.pass = need_pass(c, tirc_strndup(c, text, n))};
+  while (text[n]) {
+    text += n + 1;
+    n = strcspn(text, "+");
+    vec_push(c, names, need_option(c, a.pass, tirc_strndup(c, text, n)));
+  }
+  if (names.n) a.options = tirc_expr(c, OP_TUPLE, DT_VOID, names.n, names.at);
+  return a;
+}
+
+int64_t tirc_pass_number_option(const Func *f, const char *option, int64_t usual) {
+  const Expr given = tirc_attrs_get(f->attrs, tirc_key(KEY_PASS_OPTIONS));
+  const size_t n = strlen(option);
+  for (int i = 0; given && i < given->n; i++) {
+    const char *text = given->args[i]->u.s;
+    if (strncmp(text, option, n) != 0 || (text[n] && text[n] != '=')) continue;
+    return text[n] ? strtoll(text + n + 1, NULL, 10) : 1;
+  }
+  return usual;
+}
+
+bool tirc_pass_option(const Func *f, const char *option) {
+  return tirc_pass_number_option(f, option, 0) != 0;
+}
+
+static const Func *with_options(Tirc *c, const Func *f, Expr names) {
+  Func to = *f;
+  if (!names) return f;
+  to.attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_PASS_OPTIONS), names);
+  return tirc_copy(c, &to, 1);
 }
 
 /* A pass for GPUs asks which one: where the function does not say, the least one that runs CUDA. */
@@ -125,13 +204,14 @@ static const Func *for_some_gpu(Tirc *c, const Func *f) {
 }
 
 /* On every function: who asks for a pass by its name means it. */
-static const Module *run_alone(Tirc *c, const Module *m, Pass pass) {
+static const Module *run_alone(Tirc *c, const Module *m, const Asked *asking) {
+  Pass pass = *asking->pass;
   const bool is_for_gpu = pass.where == PASS_GPU;
   pass.where = PASS_ALL;
   if (pass.over_module) return run_pass(c, m, &pass);
   for (int i = 0; i < m->n_funcs; i++) {
     const Func *f = m->funcs[i], *asked = is_for_gpu || has_kernels(f) ? for_some_gpu(c, f) : f;
-    Stmt body = run_on(c, asked, pass.run);
+    Stmt body = run_on(c, with_options(c, asked, asking->options), pass.run);
     if (body != f->body) m = tirc_module_with_func(c, m, i, tirc_func_with_body(c, f, body));
   }
   return m;
@@ -139,12 +219,12 @@ static const Module *run_alone(Tirc *c, const Module *m, Pass pass) {
 
 const Module *tirc_lower_only(Tirc *c, const Module *m, const Gpu *gpu, int n,
                               const char *const *names) {
-  const Pass **passes = tirc_new_array(c, const Pass *, n);
-  for (int i = 0; i < n; i++) passes[i] = need_pass(c, names[i]);
+  Asked *passes = tirc_new_array(c, Asked, n);
+  for (int i = 0; i < n; i++) passes[i] = need(c, names[i]);
   for (int i = 0; i < m->n_funcs; i++) run_on(c, m->funcs[i], tirc_check_annotations);
   for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
   if (gpu) m = bind_target(c, m, gpu);
-  for (int i = 0; i < n; i++) m = run_alone(c, m, *passes[i]);
+  for (int i = 0; i < n; i++) m = run_alone(c, m, &passes[i]);
   return m;
 }
 

@@ -117,6 +117,44 @@ static void read_async(Pipeline *p, const Kernel *k, Stmt loop) {
                     k->gpu ? k->gpu->name : "the target"));
 }
 
+/* A block that only holds a pipeline which has been made of a loop. */
+static bool is_made(Stmt s) {
+  if (s->kind != STMT_BLOCK) return false;
+  const Block *b = &s->u.block;
+  return !b->n_iters && !b->init && !b->n_matches && !b->annotations.n &&
+         tirc_is_true(b->predicate) && b->body->kind == STMT_SEQ;
+}
+
+/* A pipeline inside has become several statements. Where the lists of the one around it have a
+ * number for each of these, they stand beside its others, and their buffers beside its own. */
+static Stmt with_parts_of_inner(Tirc *c, Stmt s) {
+  Expr stages = tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PIPELINE_STAGE));
+  Stmt body = s->u.loop.body;
+  if (body->kind != STMT_BLOCK || body->u.block.body->kind != STMT_SEQ) return s;
+  Block b = body->u.block;
+  VEC(Stmt) all = {0};
+  VEC(Buffer) allocs = {0};
+  for (int i = 0; i < b.n_allocs; i++) vec_push(c, allocs, b.allocs[i]);
+  for (int i = 0; i < b.body->u.seq.n; i++) {
+    Stmt item = tirc_item(b.body, i);
+    if (!is_made(item)) {
+      vec_push(c, all, item);
+      continue;
+    }
+    for (int k = 0; k < item->u.block.n_allocs; k++) vec_push(c, allocs, item->u.block.allocs[k]);
+    Stmt inner = item->u.block.body;
+    for (int k = 0; k < inner->u.seq.n; k++) vec_push(c, all, tirc_item(inner, k));
+  }
+  if (b.body->u.seq.n == stages->n || all.n != stages->n) return s;
+  For loop = s->u.loop;
+  b.allocs = allocs.at;
+  b.n_allocs = allocs.n;
+  b.body = tirc_seq(c, all.n, all.at);
+  b.id = 0;
+  loop.body = tirc_block(c, &b);
+  return tirc_with_loc(c, tirc_for(c, &loop), s->loc);
+}
+
 /* --- what may be ------------------------------------------------------------------------------ */
 
 typedef struct Access {
@@ -529,6 +567,7 @@ static Stmt visit(Mutator *m, Stmt s) {
   if (s->kind != STMT_FOR || s->u.loop.kind != LOOP_SERIAL ||
       !tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PIPELINE_STAGE)))
     return s;
+  s = with_parts_of_inner(m->c, s);
   Pipeline p = {.c = m->c, .loop = &s->u.loop};
   const char *why = why_left(&p, k, s);
   if (why && *why && k->heard) k->heard->tell(k->heard->self, s, why);

@@ -151,7 +151,7 @@ static const char *read(Tirc *c, const Block *b, bool loose, Reducer *r) {
 }
 
 static bool is_self(const Reducer *r, int i, Expr e) {
-  return e->op == OP_LOAD && e->u.buffer == r->buffers[i] && tirc_expr_same(e, r->self[i]);
+  return (e->op != OP_LOAD || e->u.buffer == r->buffers[i]) && tirc_expr_same(e, r->self[i]);
 }
 
 /* --- each buffer by itself -------------------------------------------------------------------- */

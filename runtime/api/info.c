@@ -415,6 +415,15 @@ bool tirc_pass_alone_table(int i, const char **name, const char **help, const ch
   return true;
 }
 
+bool tirc_pass_option_table(int i, const char **pass, const char **name, const char **help) {
+  const PassOption *option = tirc_pass_option_number(i);
+  if (!pass || !name || !help || !option) return false;
+  *pass = option->pass;
+  *name = option->name;
+  *help = option->help;
+  return true;
+}
+
 static void target_info(const Cpu *cpu, tirc_target_info *out) {
   *out = (tirc_target_info){cpu->name,
                             tirc_cpu_arch_name(cpu),

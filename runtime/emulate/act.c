@@ -477,7 +477,7 @@ static void compile_attr(Emu *e, Act *a) {
 static void compile_eval(Emu *e, Act *a) {
   const Expr x = a->stmt->u.eval.value;
   a->run = run_nothing;
-  if (x->op == OP_INT || tirc_calls(x, CALL_PREFETCH)) return;
+  if (x->op == OP_INT || tirc_is_hint(x)) return;
   a->run = run_eval;
   if (tirc_calls(x, CALL_PTX_COMMIT_GROUP)) {
     a->run = tirc_emu_commit;

@@ -67,7 +67,9 @@ static Values of_shuffle(Emu *e, const Piece *p, const Threads *l, Cell *room) {
     const int64_t size = value_at(given[SIZE], k).i, width = value_at(given[WIDTH], k).i;
     const int64_t lane = value_at(given[LANE], k).i;
     e->thread = l->at[k];
-    if (size < 1 || size > 64 || width < 1 || width > size || lane < 0 || lane > size)
+    const bool wraps =
+        p->expr->u.callee == CALL_TVM_WARP_SHUFFLE; /* a lane of its part in any case */
+    if (size < 1 || size > 64 || width < 1 || width > size || lane < 0 || (!wraps && lane > size))
       tirc_emu_fail(e, CODE_SHUFFLE, NULL,
                     "a shuffle by %lld lanes over a width of %lld in a warp of %lld",
                     (long long)lane, (long long)width, (long long)size);

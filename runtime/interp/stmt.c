@@ -408,7 +408,7 @@ static bool is_checked(const Step *s, Expr assumed) {
 static void compile_eval(Compiler *k, Step *s) {
   Expr e = s->stmt->u.eval.value;
   s->run = run_nothing;
-  if (tirc_calls(e, CALL_PREFETCH)) return;
+  if (tirc_is_hint(e)) return;
   const Stmt alone = tirc_atomic_as_store(k->t, s->stmt);
   if (alone) {
     s->stmt = alone;

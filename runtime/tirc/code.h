@@ -15,7 +15,8 @@ TIRC_API tirc_status tirc_module_lower_for(const tirc_module *m, const char *tar
                                            void *self, tirc_module **out, tirc_error **error);
 
 /* The named lowering passes alone, in this order, each on every function: names are those of
- * tirc_pass_table and tirc_pass_alone_table. What the passes leave stays as it is: blocks, loops,
+ * tirc_pass_table and tirc_pass_alone_table, with + and an option of tirc_pass_option_table behind
+ * them, or several. What the passes leave stays as it is: blocks, loops,
  * buffers of several dimensions; the module is a program like another one, which
  * tirc_module_lower_for can lower. target: as there; NULL leaves each function to its attribute
  * "target", where it has one. TIRC_INPUT, with the nearest name, where there is no such pass;

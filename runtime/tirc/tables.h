@@ -41,6 +41,9 @@ TIRC_API bool tirc_definition_table(int i, tirc_definition_info *out);
 TIRC_API bool tirc_pass_table(int i, const char **name, const char **help);
 /* Beside those, what tirc_module_lower_only takes. help: NULL for another name of the pass `of`. */
 TIRC_API bool tirc_pass_alone_table(int i, const char **name, const char **help, const char **of);
+/* What tirc_module_lower_only does besides where a pass is asked for as NAME+OPTION. */
+TIRC_API bool tirc_pass_option_table(int i, const char **pass, const char **name,
+                                     const char **help);
 /* The language of programs: what is said of several T.* functions at once, in the order to read it
  * in, under topics. types: of the arguments and of what a call gives, as text. */
 typedef struct tirc_function_info {

@@ -170,7 +170,7 @@ def main(A: T.Buffer((64,), "int32"), n: T.int32):
 
 
 def numbers(mod, n, m=None):
-    arrays = [np.random.default_rng(n).integers(-9, 9, p.shape, "int32") for p in mod["main"].params if p.shape]
+    arrays = [np.random.default_rng(n or 0).integers(-9, 9, p.shape, "int32") for p in mod["main"].params if p.shape]
     tirc.interpret(mod, *arrays, *[s for s in (n, m) if s is not None])
     return arrays
 
@@ -245,3 +245,164 @@ def main(A: T.Buffer((4,), "int32")):
 """
     with pytest.raises(tirc.TVMError, match="software_pipeline_order"):
         tir.transform.InjectSoftwarePipeline()(tirc.parse(text))
+
+
+def simplified(text, **options):
+    with tirc.transform.PassContext(config={"tir.Simplify": options}):
+        return tir.transform.Simplify()(tirc.parse(text)).script()
+
+
+def less(text, **options):
+    with tirc.transform.PassContext(config={"tir.RemoveNoOp": options}):
+        return tir.transform.RemoveNoOp()(tirc.parse(text)).script()
+
+
+KNOWN = """
+@T.prim_func
+def main(A: T.Buffer((16,), "int32"), B: T.Buffer((16,), "int32"), n: T.int32):
+    for i in range(16):
+        A[i] = i
+%s
+    for j in range(16):
+        if A[j] %s:
+            B[j] = 42
+        else:
+            B[j] = 100
+"""
+
+
+def test_simplify_by_what_memory_holds():
+    text = KNOWN % ("", "< 16")
+    assert "else" in simplified(text)  # unless it is asked for
+    for middle, condition, decided in [
+            ("", "< 16", True), ("", "== j", True), ("", "> 15", True), ("", "< n", False),
+            ("    A[n] = 99", "< 16", False),           # any element
+            ("    if n == 3:\n        A[3] = 99", "< 16", False),
+            ("    if n == 3:\n        A[3] = 3", "< 16", True),
+            ("    T.call_extern(\"int32\", \"other\", A.data)", "< 16", False),
+            ("    for k in range(n):\n        A[k] = 99", "< 16", False)]:
+        made = simplified(KNOWN % (middle, condition), propagate_knowns_to_prove_conditional=True)
+        assert ("else" not in made) == decided, (middle, condition, made)
+
+
+def test_simplify_values_and_conjunctions():
+    text = "@T.prim_func\ndef main(A: T.Buffer((2,), \"int32\")):\n    A[0] = 5\n    A[1] = A[0] + 7\n"
+    assert "A[1] = 12" in simplified(text, propagate_knowns_to_simplify_expressions=True)
+    assert "A[1] = A[0] + 7" in simplified(text)
+    text = "@T.prim_func\ndef main(A: T.Buffer((4,), \"bool\")):\n    A[3] = A[0] or (A[1] and A[2])\n"
+    assert "(A[0] or A[1]) and (A[0] or A[2])" in simplified(text, convert_boolean_to_and_of_ors=True)
+    assert "A[0] or A[1] and A[2]" in simplified(text)
+    with pytest.raises(tirc.TVMError, match="no option 'propagate'"):
+        tir.transform._run(tirc.parse(text), ["Simplify+propagate"])
+
+
+OVERWRITTEN = """
+@T.prim_func
+def main(A: T.Buffer((16,), "int32"), B: T.Buffer((16,), "int32"), n: T.int32):
+    for i in range(4, 12):
+        A[i] = 100
+%s
+    for i in range(16):
+        %s
+"""
+
+
+def test_stores_that_nothing_reads():
+    for middle, store, gone in [
+            ("", "A[i] = 42", True), ("    for i in range(16):\n        B[i] = 1", "A[i] = 42", True),
+            ("    B[0] = A[4]", "A[i] = 42", False), ("    B[0] = A[3]", "A[i] = 42", True), ("    B[0] = A[n]", "A[i] = 42", False),
+            ("    T.call_extern(\"int32\", \"other\", A.data)", "A[i] = 42", False), ("", "A[i] = A[i] + 1", False),
+            ("    T.evaluate(T.call_extern(\"int32\", \"other\"))", "A[i] = 42", False)]:
+        text = OVERWRITTEN % (middle, store)
+        assert ("100" not in less(text, use_dataflow_analysis=True)) == gone, (middle, store)
+        assert "100" in less(text)
+
+
+def test_of_two_stores_of_one_value_one_stays():
+    text = "@T.prim_func\ndef main(A: T.Buffer((4,), \"int32\")):\n    for i in range(4):\n        A[i] = i\n    for i in range(4):\n        A[i] = i\n"
+    assert less(text, use_dataflow_analysis=True).count("A[i] = i") == 1
+
+
+def test_conditions_that_need_not_be_asked():
+    def made(text):
+        with tirc.transform.PassContext(config={"tir.ReduceBranchingThroughOvercompute": {"use_dataflow_analysis": True}}):
+            return tir.transform.ReduceBranchingThroughOvercompute()(tirc.parse(text)).script()
+    head = "@T.prim_func\ndef main(A: T.Buffer((16,), \"int32\"), B: T.Buffer((1,), \"int32\")):\n"
+    text = head + "    for i in range(16):\n        if i < 14:\n            A[i] = 1\n    for i in range(14, 16):\n        A[i] = %s\n"
+    assert "if" not in made(text % "2")
+    assert "if" in made(text % "A[i] + 1")
+    assert "if" not in made(head + "    for i in range(16):\n        if i > 0:\n            B[0] = B[0] + i * i\n")
+    assert "if" in made(head + "    for i in range(16):\n        if i > 0:\n            B[0] = B[0] + i + 1\n")
+
+
+def test_undefined_values_are_not_stored():
+    head = "@T.prim_func\ndef main(A: T.Buffer((2,), \"int32\")):\n"
+    made = tir.transform.RemoveStoreUndef()(tirc.parse(head + "    v = T.undef(dtype=\"int32\")\n    A[0] = v + 1\n    A[1] = 2\n"))
+    assert "A[0]" not in made.script() and "A[1] = 2" in made.script()
+    with pytest.raises(tirc.TVMError, match="chooses an element"):
+        tir.transform.RemoveStoreUndef()(tirc.parse(head + "    A[T.undef(dtype=\"int32\")] = 5\n"))
+
+
+ALL_REDUCE = """
+@T.prim_func
+def main(A: T.Buffer((8, %d), "float32"), B: T.Buffer((8,), "float32")):
+    for i in T.thread_binding(8, thread="blockIdx.x"):
+        for tx in T.thread_binding(%d, thread="threadIdx.x"):
+            r = T.decl_buffer((1,), "float32", scope="local")
+            with T.attr(T.comm_reducer(lambda x, y: %s, [T.float32(%s)]), "reduce_scope", T.reinterpret("handle", T.uint64(0))):
+                T.tvm_thread_allreduce(T.uint32(1), A[i, tx], T.bool(True), r[0], tx)
+            if tx == 0:
+                B[i] = r[0]
+"""
+
+
+@pytest.mark.parametrize("threads, combine, none", [(32, "x + y", 0), (6, "x + y", 0), (128, "T.max(x, y)", -1e30), (64, "x * y", 1)])
+def test_what_threads_make_together(threads, combine, none):
+    mod = tirc.parse(ALL_REDUCE % (threads, threads, combine, none))
+    assert tirc.difference(mod, tirc.parse(mod.script())) is None
+    a = np.random.default_rng(0).uniform(0.5, 1.5, (8, threads)).astype("float32")
+    want = {"x + y": a.sum(1), "T.max(x, y)": a.max(1), "x * y": a.prod(1)}[combine]
+    lowered = tir.transform.LowerThreadAllreduce()(mod)
+    assert "allreduce" not in lowered.script()
+    for program in (mod, lowered):
+        b = np.zeros(8, "float32")
+        tirc.emulate(program, a, b)
+        np.testing.assert_allclose(b, want, rtol=1e-4)
+
+
+def test_marks_around_loops():
+    mod = tirc.parse(LOOPS)
+    for config, marks in [({}, 0), ({"tir.instrument_lwp": True}, 2), ({"tir.instrument_lwp": True, "tir.instr_siblings": False}, 3),
+                          ({"tir.instrument_lwp": True, "tir.instr_siblings": False, "tir.lwp_max_depth": 1}, 1)]:
+        with tirc.transform.PassContext(config=config):
+            made = tir.transform.InstrumentProfileIntrinsics()(mod)
+        assert made.script().count("T.start_profile_intrinsic") == marks, config
+        np.testing.assert_array_equal(numbers(mod, None)[0], numbers(made, None)[0])
+
+
+LOOPS = """
+@T.prim_func
+def main(A: T.Buffer((4, 4), "int32")):
+    for i in range(4):
+        for j, k in T.grid(4, 1):
+            A[i, j] = i
+        for j, k in T.grid(4, 1):
+            A[i, j] = A[i, j] + j
+"""
+
+
+def test_a_thread_for_each_point():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((8, 16), "int32"), B: T.Buffer((8, 16), "int32")):
+    for i, j in T.grid(8, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + 1
+""")
+    made = tir.transform.DefaultGPUSchedule()(mod)
+    assert 'T.thread_binding(128, thread="threadIdx.x")' in made.script() and "tir.is_scheduled" in made.script()
+    a, b = np.arange(128, dtype="int32").reshape(8, 16), np.zeros((8, 16), "int32")
+    tirc.emulate(made, a, b)
+    np.testing.assert_array_equal(b, a + 1)
+    assert tir.transform.DefaultGPUSchedule()(made).script() == made.script()

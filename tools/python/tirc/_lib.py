@@ -299,6 +299,7 @@ _PLAIN = {
     "script_table": ([c_int, POINTER(ScriptInfo)], c_bool),
     "pass_table": ([c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),
     "pass_alone_table": ([c_int, POINTER(c_char_p), POINTER(c_char_p), POINTER(c_char_p)], c_bool),
+    "pass_option_table": ([c_int, POINTER(c_char_p), POINTER(c_char_p), POINTER(c_char_p)], c_bool),
     "primitive_documentation": ([c_int, POINTER(PrimitiveDoc)], c_bool),
 }
 

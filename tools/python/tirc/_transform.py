@@ -7,9 +7,26 @@ import inspect
 from ._module import IRModule
 
 
-# Options of passes that change how hard a pass tries, or the form of what it makes, and never what the program computes:
-# ours try what they can.
+# Options of passes change how hard a pass tries, or the form of what it makes, and never what the program computes. Those of a
+# pass that has none by the name try what they can in any case.
 _EFFORT = ("tir.Simplify", "tir.RemoveNoOp", "tir.LoopPartition", "tir.ReduceBranchingThroughOvercompute")
+
+
+def options_of(name, known):
+    """What the contexts around ask of a pass, as NAME+OPTION=NUMBER has it: of {"tir.NAME": {option: value}} and, where the pass
+    has an option of that name, of {"tir.OPTION": value}."""
+    asked = {}
+    for context in PassContext._inside.get():
+        given = context.config.get("tir." + name)
+        asked.update(given if isinstance(given, dict) else {})
+        asked.update((option, context.config["tir." + option]) for option in known if "tir." + option in context.config)
+    return ["%s=%d" % (key, value) for key, value in asked.items() if key in known and isinstance(value, (bool, int))]
+
+
+def _single():
+    """Options that stand for themselves: "tir.lwp_max_depth"."""
+    from .tir import transform
+    return {"tir." + option for name in transform.passes() for option in transform.options(name)}
 
 
 class PassContext:
@@ -24,7 +41,7 @@ class PassContext:
                 raise ValueError("a PassContext of tirc takes opt_level only, and no %s: Sequential lists the passes to run" % what)
         self.opt_level, self.config = opt_level, dict(config or {})
         for key in self.config:
-            if key not in _EFFORT:
+            if key not in _EFFORT and key not in _single():
                 raise ValueError("a PassContext of tirc has no option '%s': it would be ignored. Options are %s, which only say "
                                  "how hard a pass tries" % (key, ", ".join(_EFFORT)))
 

@@ -8,7 +8,7 @@ import difflib
 
 from .. import _lib
 from .._module import IRModule
-from .._transform import ModulePass, PassContext, PassInfo, Sequential, module_pass
+from .._transform import ModulePass, PassContext, PassInfo, Sequential, module_pass, options_of
 
 
 def passes():
@@ -26,6 +26,22 @@ def passes():
     return found
 
 
+def options(name):
+    """What an option of a pass, asked for by PassContext(config={"tir.NAME": {option: True}}), does: {option: help}."""
+    of, option, help_, found = ctypes.c_char_p(), ctypes.c_char_p(), ctypes.c_char_p(), {}
+    at, i = ctypes.byref, 0
+    while _lib.lib.tirc_pass_option_table(i, at(of), at(option), at(help_)):
+        if of.value.decode() == name:
+            found[option.value.decode()] = help_.value.decode()
+        i += 1
+    return found
+
+
+def _asked(name):
+    """NAME+option+option, by the contexts around."""
+    return "+".join([name] + options_of(name, options(name)))
+
+
 def _run(mod, names, target=None):
     array = (ctypes.c_char_p * max(len(names), 1))(*[name.encode() for name in names])
     return IRModule._of(_lib.make("module", "module_lower_only", mod._module, target, len(names), array))
@@ -33,13 +49,13 @@ def _run(mod, names, target=None):
 
 # What the reference's passes take besides: (name, default, the values that there are, what another one gets).
 _ARGUMENTS = {
-    "CompactBufferAllocation": [("is_strict", True, (True,), "buffers are as small as their accesses allow, and never smaller")],
+    "CompactBufferAllocation": [("is_strict", True, (True, False), "")],  # which may grow where it is off; ours do not
     "ThreadSync": [("storage_scope", "shared", ("shared", "shared.dyn"),
                     "barriers are those of a block of threads; the host waits for a kernel by itself")],
     "NarrowDataType": [("target_bits", 32, (32,), "indices become int32 or stay as they are")],
     "HoistIfThenElse": [("variant", None, (None, "basic"), "every condition that may move does")],
     "CommonSubexprElimTIR": [("enable_cse_tir", True, (True,), "leave the pass out where it is not wanted"),
-                             ("identify_equiv_terms", False, (False,), "expressions are the same when they read the same")],
+                             ("identify_equiv_terms", False, (False, True), "")],
 }
 _ARGUMENTS["CommonSubexprElim"] = _ARGUMENTS["CommonSubexprElimTIR"]
 
@@ -47,16 +63,11 @@ _ARGUMENTS["CommonSubexprElim"] = _ARGUMENTS["CommonSubexprElimTIR"]
 _INSTEAD = {
     "MakePackedAPI": "tirc.build(mod) makes functions that take arrays",
     "MakeUnpackedAPI": "mod.emit(\"c\") and mod.emit(\"header\") have functions of plain pointers",
-    "LowerTVMBuiltin": "tirc.build(mod) has no calls into a runtime to lower",
-    "LowerDeviceStorageAccessInfo": "special memory is for tensor intrinsics, whose scopes tirc.build(mod, target) knows",
     "LowerAutoCopy": "copies between scopes are loops that a schedule binds: sch.cache_read, sch.vectorize, sch.bind",
     "InjectPTXAsyncCopy": "the annotation software_pipeline_async_stages, by InjectSoftwarePipeline",
-    "InstrumentProfileIntrinsics": "tirc.measure times programs, and `tirc bench` counts events",
     "InstrumentBoundCheckers": "tirc.interpret(mod, ...) checks every access",
     "InlinePrivateFunctions": "functions of a module do not call each other but from a graph, whose passes inline them",
-    "LowerThreadAllreduce": "LowerCrossThreadReduction makes the whole of it: shuffles, shared memory and barriers",
     "Apply": "tirc.transform.module_pass, whose function makes the new module",
-    "DefaultGPUSchedule": "tirc.auto(mod, target=...) schedules what has no threads",
     "BF16ComputeLegalize": "code is made for bfloat16 as it is, computed in float32",
     "BF16StorageLegalize": "code is made for bfloat16 as it is",
     "FP8ComputeLegalize": "there are no types of 8-bit floats",
@@ -83,7 +94,10 @@ def _takes(name, args, kwargs):
 def _maker(name, help_):
     def make(*args, **kwargs):
         _takes(name, args, kwargs)
-        return ModulePass(lambda mod, ctx: _run(mod, [name]), PassInfo(0, "tir." + name, ()))
+        equivalent = name.startswith("CommonSubexprElim") and (kwargs.get("identify_equiv_terms") or args[1:2] == (True,))
+        if equivalent:  # terms that mean the same read the same once they are simplified
+            return ModulePass(lambda mod, ctx: _run(mod, ["RenormalizeSplitPattern", name]), PassInfo(0, "tir." + name, ()))
+        return ModulePass(lambda mod, ctx: _run(mod, [_asked(name)]), PassInfo(0, "tir." + name, ()))
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = help_
@@ -101,6 +115,52 @@ def Filter(fcond):
     """The functions of which fcond(function) is true, alone."""
     return ModulePass(lambda mod, ctx: IRModule({name: f for name, f in mod.functions.items() if fcond(f)}),
                       PassInfo(0, "tir.Filter", ()))
+
+
+_ONE_THREAD_A_POINT = """
+MOST_THREADS, MOST_BLOCKS = 1024, 256
+for block in sch.get_child_blocks(sch.get_block("root")):
+    loops, iters = sch.get_loops(block), sch.get(block).iter_vars
+    if (loops and len(loops) != len(iters)) or any([sch.get(l).kind == "thread_binding" for l in loops]):
+        continue
+    apart = [] if not loops else [l for l, i in zip(loops, iters) if i.kind == "spatial"]
+    if apart and len(apart) < len(loops):
+        sch.reorder(*apart, *[l for l, i in zip(loops, iters) if i.kind != "spatial"])
+    points = sch.fuse(*apart) if apart else sch.add_unit_loop(loops[0] if loops else block)
+    extent = sch.get(points).extent
+    if isinstance(extent, int) and extent <= MOST_THREADS * MOST_BLOCKS:
+        bx, tx = sch.split(points, factors=[None, min(extent, MOST_THREADS)])
+    else:
+        rest, bx, tx = sch.split(points, factors=[None, MOST_BLOCKS, MOST_THREADS])
+        sch.reorder(bx, tx, rest)
+    sch.bind(bx, "blockIdx.x")
+    sch.bind(tx, "threadIdx.x")
+"""
+
+
+def _scheduled(name, f):
+    """The function with a thread for each point of each block that has no threads, and a word that it is scheduled."""
+    from .._module import parse
+    from .._schedule import schedule_script
+    text = f.script_as(name)
+    if '"tir.is_scheduled"' in text:
+        return f
+    if '"kind": "llvm"' not in text and 'T.target("llvm' not in text:
+        text = schedule_script(IRModule({name: f}), _ONE_THREAD_A_POINT, "DefaultGPUSchedule").functions[name].script_as(name)
+    word = '"tir.is_scheduled": T.bool(True)'
+    if "T.func_attr({" in text:
+        text = text.replace("T.func_attr({", "T.func_attr({" + word + ", ", 1)
+    else:
+        head, colon, body = text.partition("):\n")
+        text = "%s%s    T.func_attr({%s})\n%s" % (head, colon, word, body)
+    return parse(text, name).functions[name]
+
+
+def DefaultGPUSchedule():
+    """Each block of a function without threads gets a thread for each of its points."""
+    def each(mod, ctx):
+        return IRModule({name: _scheduled(name, f) for name, f in mod.functions.items()})
+    return ModulePass(each, PassInfo(0, "tir.DefaultGPUSchedule", ()))
 
 
 def prim_func_pass(pass_func=None, opt_level=None, name=None, required=None, traceable=False):
@@ -148,4 +208,4 @@ def __dir__():
     return sorted(set(globals()) | set(passes()))
 
 
-__all__ = ["BindTarget", "Filter", "ModulePass", "PassContext", "Sequential", "module_pass", "passes", "prim_func_pass"]
+__all__ = ["BindTarget", "DefaultGPUSchedule", "Filter", "ModulePass", "PassContext", "Sequential", "module_pass", "options", "passes", "prim_func_pass"]

@@ -1,0 +1,16 @@
+/* Memory of a scope that no target has, which nothing uses, is not there. */
+#include "internal.h"
+
+static Stmt visit(Mutator *m, Stmt s) {
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_ALLOC || s->u.alloc.buffer->storage != STORAGE_UNKNOWN) return s;
+  const unsigned uses = tirc_uses_of(s->u.alloc.body, s->u.alloc.buffer, NULL, NULL);
+  if (uses & ~(unsigned)(USE_VIEW | USE_OTHER_VIEW))
+    tirc_fail(m->c, tirc_place_of(s), CODE_LOWER, NULL,
+              "nothing says how memory of scope \"%s\" is reached", s->u.alloc.buffer->scope);
+  return s->u.alloc.body;
+}
+
+Stmt tirc_lower_device_scopes(Tirc *c, const Func *f) {
+  return tirc_mutate_stmt(&(Mutator){.c = c, .expr = tirc_keep_expr, .stmt = visit}, f->body);
+}
