@@ -520,7 +520,7 @@ static bool may_be_bound(const Importing *k) {
 /* What an import was in the middle of, where it may go on after an error. */
 typedef struct Kept {
   GraphMark mark;
-  int hidden, depth, within;
+  int hidden, depth, within, n_apart;
   const OnnxNode *node;
   const Called *called;
   int64_t opset;
@@ -531,6 +531,7 @@ static Kept keep(Importing *k) {
                 k->hidden.n,
                 k->depth,
                 k->within,
+                k->n_apart,
                 k->node,
                 k->called,
                 k->opset};
@@ -542,6 +543,7 @@ static void go_back(Importing *k, const Kept *kept) {
   leave_names(k, kept->hidden);
   k->depth = kept->depth;
   k->within = kept->within;
+  k->n_apart = kept->n_apart;
   k->node = kept->node;
   k->called = kept->called;
   k->opset = kept->opset;
@@ -610,7 +612,7 @@ static bool convert_apart(Importing *k, const OnnxModel *g, int at, Diag *why) {
     go_back(k, &kept);
     ok = take_one(k, cond, &rests[one], wrong[1 - one].message, outputs);
   }
-  k->n_apart--;
+  k->n_apart = kept.n_apart;
   for (int i = 0; ok && i < g->n_outputs; i++) put_value(k, g->outputs[i].name, outputs[i]);
   return ok;
 }
