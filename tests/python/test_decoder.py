@@ -69,7 +69,7 @@ def test_bounds(decoder, weights):
     with pytest.raises(tirc.TircError, match="outside of 0 to 128"):
         decoder.prefill(np.zeros(129, "int64"))
     with pytest.raises(tirc.TircError, match="wte_weight"):
-        tirc.compile(SMALL, entry="prefill", weights={**weights, "wte_weight": weights["wte_weight"][:, :32].copy()}, threads=1)(np.array(PROMPT))
+        tirc.compile(SMALL, entry="prefill", weights={**weights, "wte_weight": weights["wte_weight"][:, :32].copy()}, threads=1, plain=True)(np.array(PROMPT))
 
 
 def test_stored(tmp_path, weights):
@@ -97,7 +97,8 @@ def test_several_graphs():
 def test_quantized(weights, decoder):
     ids = np.array(PROMPT)
     wanted = decoder.prefill(ids)[1]
-    got = tirc.compile(SMALL, entry="prefill", weights=weights, threads=1, quantize="int4", group=16, zero_point=True)(ids)[1]
+    got = tirc.compile(SMALL, entry="prefill", weights=weights, threads=1, quantize="int4", group=16, zero_point=True, only="h_0_mlp*",
+                       plain=True)(ids)[1]
     error = np.sqrt(((got - wanted) ** 2).sum() / (wanted ** 2).sum())
     assert 0 < error < 0.3, error
 
