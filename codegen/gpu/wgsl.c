@@ -72,7 +72,7 @@ static const char *number(Wgsl *w, Expr e) {
     const char *bits = isnan(v) ? "tirc_nan" : "tirc_infinity";
     return tirc_format(c, "%s%s(bitcast<f32>(%s))", v < 0 ? "-" : "", type_of(w, t), bits);
   }
-  const char *digits = tirc_format(c, "%.9g", v);
+  const char *digits = tirc_format(c, fabs(v) > 3.4e38 ? "%.17g" : "%.9g", v);
   const char *point = strpbrk(digits, ".e") ? "" : ".0";
   return tirc_format(c, v < 0 ? "(%s%s%c)" : "%s%s%c", digits, point, t.bits == 16 ? 'h' : 'f');
 }

@@ -136,7 +136,24 @@ static void check_store(Sync *k, const Touch *t) {
             told(k, t));
 }
 
+/* The threads of a warp that are here: all of them, where no branch is around and blocks are whole
+ * warps. The hardware's own answer is what has arrived by then. */
+static Stmt with_whole_mask(const Sync *k, Stmt s) {
+  enum { WARP = 32 };
+  int64_t threads = 1, n;
+  const bool asks = s->kind == STMT_STORE && tirc_calls(s->u.store.value, CALL_TVM_WARP_ACTIVEMASK);
+  if (!asks || k->divergent) return s;
+  for (int i = 0; i < k->threads.n; i++)
+    threads = tirc_const_int(k->threads.at[i]->extent, &n) ? threads * n : 1;
+  if (threads % WARP) return s;
+  return tirc_with_loc(k->c,
+                       tirc_store(k->c, s->u.store.buffer, s->u.store.n, s->u.store.indices,
+                                  tirc_int(k->c, s->u.store.value->dtype, UINT32_MAX)),
+                       s->loc);
+}
+
 static Stmt leaf(Sync *k, Stmt s, Ends *out) {
+  s = with_whole_mask(k, s);
   Place *at = k->at;
   const bool stores =
       s->kind == STMT_STORE && tirc_owner(s->u.store.buffer->storage) != OWNER_THREAD;

@@ -216,9 +216,16 @@ static const char *gpu_of(const SourceOfKernels *s, const char *target) {
   return target ? target : tirc_gpu_default_target(s->gpu);
 }
 
+/* Whose language is WGSL, where others have OpenCL C. */
+static bool is_for_webgpu(const char *target) {
+  const Gpu *gpu = target ? tirc_gpu_find(target) : NULL;
+  return gpu && strcmp(gpu->name, "webgpu") == 0;
+}
+
 static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module *lowered,
                                  const Module *m, const char *target) {
   if (s->kind == TIRC_EMIT_CUDA_HEADER) return tirc_gpu_header(c, lowered, m);
+  if (s->kind == TIRC_EMIT_OPENCL && is_for_webgpu(target)) return tirc_wgsl_source(c, lowered);
   if (s->kind != TIRC_EMIT_PTX) return tirc_gpu_source(c, s->language, lowered, m);
   return tirc_llvm_ptx(c, lowered, tirc_gpu_find(gpu_of(s, target)),
                        tirc_gpu_symbols(c, s->language, lowered))

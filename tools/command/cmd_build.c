@@ -19,7 +19,8 @@ static const struct {
              {"opencl", TIRC_EMIT_OPENCL},
              {"cuda", TIRC_EMIT_CUDA},
              {"cuda-header", TIRC_EMIT_CUDA_HEADER},
-             {"ptx", TIRC_EMIT_PTX}};
+             {"ptx", TIRC_EMIT_PTX},
+             {"wgsl", TIRC_EMIT_OPENCL}}; /* for the target webgpu */
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
@@ -180,10 +181,10 @@ int cmd_build(BuildOptions *o) {
   int k = 0;
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
   if (k == N_KINDS)
-    return complain(
-        NULL,
-        "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header or ptx, not '%s'",
-        wanted);
+    return complain(NULL,
+                    "--emit is llvm, asm, obj, lib, c, header, opencl, cuda, cuda-header, ptx or "
+                    "wgsl, not '%s'",
+                    wanted);
   tirc_emit_kind kind = kinds[k].kind;
   if (o->portable && kind != TIRC_EMIT_C)
     return complain("--emit=c --portable", "--portable is about C source, and not about %s",
@@ -201,6 +202,10 @@ int cmd_build(BuildOptions *o) {
     kind = o->portable ? TIRC_EMIT_PORTABLE_C_WITH_RUNTIME : TIRC_EMIT_C_WITH_RUNTIME;
   else if (o->portable)
     kind = TIRC_EMIT_PORTABLE_C;
+  if (strcmp(wanted, "wgsl") == 0 && from->target && strcmp(from->target, "webgpu") != 0)
+    return complain("--target webgpu, or none", "WGSL is for the target webgpu, not for %s",
+                    from->target);
+  if (strcmp(wanted, "wgsl") == 0) from->target = "webgpu";
   if (is_for_gpu(kind) && !from->target)
     from->target = tirc_gpu_default_target(kind == TIRC_EMIT_OPENCL ? GPU_OPENCL : GPU_CUDA);
   if (o->annotate && kind != TIRC_EMIT_ASM)

@@ -1,6 +1,7 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
 #include "tools/kit/model.h"
 #include "tools/records/fact_words.h"
+#include "tune_emulate.h"
 #include "tune_model.h"
 #include "tune_show.h"
 #include "tune_sizes.h"
@@ -417,8 +418,10 @@ int cmd_tune(TuneOptions *o) {
     return complain("name a program", "usage: tirc tune PROG..., or tirc tune --suite operators");
   if (o->array) return tune_array(o);
   if (!find_device(&o->run)) return BAD;
-  if (o->run.device == DEVICE_EMULATE)
-    return complain("tirc tune --device opencl", "the emulator of a GPU has no speed to measure");
+  const bool by_model = o->run.device == DEVICE_EMULATE;
+  if (by_model && (o->suite || args->n > 1))
+    return complain("tirc tune PROG --device emulate",
+                    "the emulator ranks schedules of one program");
   if (o->suite && args->n > 1)
     return complain("tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
   int status = o->show_space ? DONE : check_output(o->run.make.from.output);
@@ -443,9 +446,14 @@ int cmd_tune(TuneOptions *o) {
   if (status == DONE && o->show_space)
     for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
       status = show_space(o, t.tasks[i].module, t.cases.n_cases > 1 ? t.tasks[i].name : NULL);
+  else if (status == DONE && by_model)
+    status = t.cases.n_cases == 1 && !t.model.n
+                 ? rank_by_emulator(o, t.tasks[0].module)
+                 : complain("tirc tune PROG --device emulate",
+                            "the emulator ranks schedules of one program");
   else if (status == DONE)
     status = measure_ceilings(&t);
-  if (status == DONE && !o->show_space) status = tune(&t);
+  if (status == DONE && !o->show_space && !by_model) status = tune(&t);
   release(&t);
   return status;
 }
