@@ -208,7 +208,7 @@ static const struct {
     {GRAPH "y = R.const(\"a\")" TAIL, "not a number", 15},
     {GRAPH "y = R.f(a=1, x)" TAIL, "follows a keyword argument", 15},
     {GRAPH "y = R.f(x, a=1, a=2)" TAIL, "'a' is given twice", 15},
-    {GRAPH "y = x + p" TAIL, "tensor of the graph", 15},
+    {GRAPH "y = x and p" TAIL, "tensor of the graph", 15},
     {GRAPH "a, y = x" TAIL, "one name", 15},
     {GRAPH "y: R.Tensor((-1,)) = R.f(x)" TAIL, "an extent cannot be -1", 15},
     {GRAPH "y: R.Tensor((2,), ndim=1.5) = R.f(x)" TAIL, "ndim must be", 15},

@@ -3,6 +3,7 @@
  *
  *   cost = blocks x (bytes of sectors + 128 x turns of shared memory), of a block on the average,
  *          twice where fewer than 8 warps of a multiprocessor run side by side */
+#define _GNU_SOURCE
 #include "tune_emulate.h"
 
 #include <math.h>
