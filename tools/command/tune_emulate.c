@@ -7,6 +7,7 @@
 #include "tune_emulate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
