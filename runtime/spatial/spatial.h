@@ -11,7 +11,7 @@
  * itself or a PE that a link names, at the stamp before, or at the same one. A sum's own
  * accumulator counts as written alone. Stamps are those that occur, in their order; the one before
  * is the last of these. Nothing here samples: a count is of all instances, or of sizes on which it
- * provably hangs in steps (interpolate.c), or there is none. */
+ * is of degree one, which third sizes guard (interpolate.c), or there is none. */
 #ifndef TIRC_SPATIAL_H
 #define TIRC_SPATIAL_H
 
