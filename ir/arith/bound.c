@@ -3,6 +3,7 @@
  * that leave int64 saturate to them. Where an operation may wrap around (int_op.h), it may be any
  * number of its type. */
 #include "internal.h"
+#include "ir/tree/find.h"
 #include "ir/tree/int_op.h"
 
 #define NEG TIRC_NEG_INF
@@ -222,7 +223,8 @@ static int64_t times_divisor(Analyzer *a, Expr extent, Expr divisor) {
 static Bound floor_quotient(Analyzer *a, Expr e, Bound x, Bound y) {
   const Bound b = quotient(x, y, e->dtype, true);
   const VarInfo *v = e->args[0]->op == OP_VAR ? tirc_map_get(&a->vars, e->args[0]) : NULL;
-  if (b.max != POS || !v || !v->has_range || !tirc_is_int(v->range.min, 0) || y.min == y.max)
+  if (b.max != POS || !v || !v->has_range || !tirc_is_int(v->range.min, 0) || y.min == y.max ||
+      tirc_loads_or_calls(e->args[1]))
     return b;
   const int64_t n = times_divisor(a, v->range.extent, e->args[1]);
   return n > 0 ? meet(b, (Bound){0, n - 1}) : b;

@@ -65,11 +65,20 @@ static Stmt double_stmt(Mutator *m, Stmt s) {
 }
 
 /* A buffer of one dimension that the loop's body makes first and wants twice; NULL: none. */
+/* Another view of the memory, or a call that has its pointer. */
+static bool is_besides(const void *data, Stmt s) {
+  return s->kind == STMT_DECL && s->u.alloc.buffer->data == data;
+}
+static bool is_pointer(const void *data, Expr e) { return e == data; }
+
 static Stmt wanted(Stmt body) {
   for (; body->kind == STMT_ALLOC || body->kind == STMT_DECL; body = body->u.alloc.body) {
     Buffer b = body->u.alloc.buffer;
     const bool plain = b->ndim == 1 && !b->strides && !b->elem_offset && b->shape[0]->op == OP_INT;
-    if (body->kind == STMT_ALLOC && plain && tirc_find_stmt(body, asks, b->data, NULL)) return body;
+    if (body->kind == STMT_ALLOC && plain && tirc_find_stmt(body, asks, b->data, NULL) &&
+        !tirc_find_stmt(body, is_besides, b->data, NULL) &&
+        !tirc_find_expr_in(body, is_pointer, b->data))
+      return body;
   }
   return NULL;
 }

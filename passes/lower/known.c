@@ -111,6 +111,7 @@ static Expr ramp(Walk *w, Expr e, int lane, State1 now) {
 static Expr value_of(Walk *w, Expr e, int lane, State1 now) {
   if (e->n == 0 && e->op != OP_LOAD && e->op != OP_CALL) {
     const Expr known = e->op == OP_VAR ? tirc_map_get(&w->vars, e) : NULL;
+    if (!known && e->dtype.lanes > 1) return fresh(w, e->dtype);
     return known ? known : e;
   }
   if (--w->m.work < 0) w->stop = true;
@@ -321,6 +322,7 @@ typedef struct Collect {
   Walk *w;
   PtrMap first; /* of a data variable: a buffer of it */
   PtrMap mixed; /* memory with pointers to it, or with views of another kind */
+  PtrMap made;  /* memory that the body allocates */
   VEC(Buffer) all;
   bool threads;
 } Collect;
@@ -348,11 +350,16 @@ static bool collect_expr(Visitor *v, Expr e) {
 static bool collect_stmt(Visitor *v, Stmt s) {
   Collect *k = v->self;
   if (s->kind == STMT_STORE) collect(k, s->u.store.buffer);
+  if (s->kind == STMT_LET && s->u.let.var->dtype.code == TYPE_HANDLE)
+    tirc_map_set(k->w->c, &k->mixed, s->u.let.var, s);
+  if (s->kind == STMT_ALLOC) tirc_map_set(k->w->c, &k->made, s->u.alloc.buffer->data, s);
   if (s->kind == STMT_ALLOC || s->kind == STMT_DECL) collect(k, s->u.alloc.buffer);
   if (s->kind == STMT_ALLOC && tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     tirc_map_set(k->w->c, &k->mixed, s->u.alloc.buffer->data, s);
-  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++) {
     collect(k, s->u.block.allocs[i]);
+    tirc_map_set(k->w->c, &k->made, s->u.block.allocs[i]->data, s);
+  }
   if (s->kind == STMT_FOR && s->u.loop.kind != LOOP_SERIAL && s->u.loop.kind != LOOP_UNROLLED &&
       s->u.loop.kind != LOOP_PARALLEL)
     k->threads = true;
@@ -364,8 +371,9 @@ static void add_memory(Collect *k, const Func *f) {
     if (f->buffers[i])
       tirc_memory_add(&k->w->m, f->buffers[i], true, !tirc_map_has(&k->mixed, f->buffers[i]->data));
   for (int i = 0; i < k->all.n; i++) {
-    const bool is_param = k->all.at[i]->data->op != OP_VAR;
-    tirc_memory_add(&k->w->m, k->all.at[i], is_param, !tirc_map_has(&k->mixed, k->all.at[i]->data));
+    const Expr data = k->all.at[i]->data;
+    const bool outside = data->op != OP_VAR || !tirc_map_has(&k->made, data);
+    tirc_memory_add(&k->w->m, k->all.at[i], outside, !tirc_map_has(&k->mixed, data));
   }
 }
 

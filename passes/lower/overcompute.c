@@ -25,10 +25,27 @@ static bool does_more(const void *unused, Stmt s) {
   return (void)unused, !quiet || (s->kind == STMT_EVAL && tirc_loads_or_calls(s->u.eval.value));
 }
 
-static bool is_call(const void *unused, Expr e) { return (void)unused, e->op == OP_CALL; }
+/* An element that is there whatever runs. */
+static bool is_there(Expr load) {
+  for (int i = 0; i < load->n; i++) {
+    int64_t at, n;
+    if (!tirc_const_int(load->args[i], &at) || !tirc_const_int(load->u.buffer->shape[i], &n) ||
+        at < 0 || at >= n)
+      return false;
+  }
+  return true;
+}
+
+/* What a condition may guard: another function, memory that ends, a divisor. */
+static bool is_guarded(const void *unused, Expr e) {
+  const bool divides =
+      e->op == OP_FLOORDIV || e->op == OP_TRUNCDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCMOD;
+  return (void)unused, e->op == OP_CALL || (e->op == OP_LOAD && !is_there(e)) ||
+                           (divides && e->args[1]->op != OP_INT);
+}
 
 static bool may_go(Stmt s) {
-  return !tirc_find_stmt(s, does_more, NULL, NULL) && !tirc_find_expr_in(s, is_call, NULL) &&
+  return !tirc_find_stmt(s, does_more, NULL, NULL) && !tirc_find_expr_in(s, is_guarded, NULL) &&
          s->u.branch.cond->dtype.lanes == 1;
 }
 

@@ -44,7 +44,8 @@ static Stmt visit(Mutator *m, Stmt s) {
     tirc_visit_expr(&v, s->u.let.value);
     if (!has_undef(u, s->u.let.value)) return tirc_mutate_stmt_children(m, s);
     tirc_map_set(m->c, &u->names, s->u.let.var, s);
-    return tirc_mutate_stmt(m, s->u.let.body);
+    s = tirc_mutate_stmt_children(m, s);
+    return tirc_stmt_uses_var(s->u.let.body, s->u.let.var) ? s : s->u.let.body;
   case STMT_EVAL: tirc_visit_expr(&v, s->u.eval.value); return s;
   default: return tirc_mutate_stmt_children(m, s);
   }

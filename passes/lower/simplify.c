@@ -31,8 +31,11 @@ static Stmt by_known(Mutator *m, Stmt s) {
     return taken ? tirc_mutate_stmt(m, taken) : tirc_seq(m->c, 0, NULL);
   }
   if (t && s->kind == STMT_STORE && k->values && t->constant && !t->varies &&
-      tirc_reads_memory(s->u.store.value))
-    return tirc_store(m->c, s->u.store.buffer, s->u.store.n, s->u.store.indices, t->constant);
+      tirc_reads_memory(s->u.store.value)) {
+    const int lanes = s->u.store.value->dtype.lanes;
+    const Expr all = lanes > 1 ? tirc_broadcast(m->c, t->constant, lanes) : t->constant;
+    return tirc_store(m->c, s->u.store.buffer, s->u.store.n, s->u.store.indices, all);
+  }
   return tirc_mutate_stmt_children(m, s);
 }
 

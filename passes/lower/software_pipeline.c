@@ -458,7 +458,7 @@ static bool hands_on(const Pipeline *p, const Part *x, const Part *y) {
     const Access of_x = access_of(x->stmt, data), of_y = access_of(y->stmt, data);
     if (of_x.writes && (of_y.reads || of_y.writes || of_y.hands_on)) return true;
   }
-  return false;
+  return conflict(p, x->stmt, y->stmt, false);
 }
 
 /* How many groups may be on their way still when a statement begins: those behind the last one that

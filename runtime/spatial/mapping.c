@@ -481,8 +481,10 @@ const Mapping *tirc_mapping_resized(const Mapping *m, const int64_t *extents) {
 
 /* Iterators that the loops run once in each combination. */
 int64_t tirc_mapping_instances(const Mapping *m) {
-  int64_t n = 1;
+  int64_t n = 1, steps = 1;
   for (int i = 0; i < m->n_iters; i++)
     if (__builtin_mul_overflow(n, m->iters[i].extent, &n)) return -1;
-  return n;
+  for (int i = 0; i < m->n_loops; i++)
+    if (__builtin_mul_overflow(steps, m->loops[i].extent, &steps)) return -1;
+  return n > steps ? n : steps;
 }

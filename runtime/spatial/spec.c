@@ -167,6 +167,7 @@ static bool take_bus(Spec *s, const char *name) {
       deltas[n++][a] = -k;
   s->out->deltas = deltas;
   s->out->same_time = true;
+  s->out->prev_time = false;
   return true;
 }
 

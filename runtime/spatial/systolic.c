@@ -120,14 +120,19 @@ static const char *text(const Log *l, Value object, const char *name, const char
 
 static double part(double a, double b) { return b > 0 ? round(a / b * 1e6) / 1e6 : 0; }
 
-static void add(Sum *to, const Systolic *s, int64_t batch) {
+/* sum += batch * n: false where int64 does not hold it. */
+static bool add_times(int64_t *sum, int64_t batch, int64_t n) {
+  int64_t all;
+  return !__builtin_mul_overflow(batch, n, &all) && !__builtin_add_overflow(*sum, all, sum);
+}
+
+static void add(Log *l, Sum *to, const Systolic *s, int64_t batch) {
   to->products++;
-  to->macs += batch * s->macs;
-  to->formula += batch * s->formula;
-  to->stepped += batch * s->stepped;
-  to->in += batch * (s->reads_a + s->reads_b);
-  to->out += batch * s->writes;
-  to->partial += batch * s->partial;
+  if (!add_times(&to->macs, batch, s->macs) || !add_times(&to->formula, batch, s->formula) ||
+      !add_times(&to->stepped, batch, s->stepped) ||
+      !add_times(&to->in, batch, s->reads_a + s->reads_b) ||
+      !add_times(&to->out, batch, s->writes) || !add_times(&to->partial, batch, s->partial))
+    wrong(l, NULL, "the product has more %s than are counted", "operations");
 }
 
 static void put_sum(const Log *l, Value out, const Sum *s) {
@@ -219,13 +224,13 @@ static void read_line(Log *l, const char *at, size_t n) {
     return;
   }
   const Systolic s = tirc_systolic(l->spec, l->how, &p);
+  add(l, sum_of(l, function), &s, p.batch);
+  add(l, &l->all, &s, p.batch);
   const Value out = tirc_value_list(c, VAL_DICT, 0, NULL);
   put(c, out, "line", tirc_value_int(l->line));
   put(c, out, "function", tirc_value_str(function));
   put_product(l, out, &s, &p);
   tirc_value_append(c, l->products, out);
-  add(sum_of(l, function), &s, p.batch);
-  add(&l->all, &s, p.batch);
 }
 
 static Value functions_of(const Log *l) {
