@@ -95,6 +95,19 @@ static bool check_copy(Visitor *v, Stmt s) {
             s->u.store.buffer->scope);
 }
 
+static bool hands_on(const Pipeline *p, const Part *x, const Part *y);
+
+/* Whether x is needed in the step that copies it before the copies of that step are committed,
+ * which is behind the last of them. */
+static bool is_needed_at_once(const Pipeline *p, const Part *x) {
+  int last = -1;
+  for (int i = 0; i < p->n; i++)
+    if (p->at[i]->async) last = i;
+  for (int i = (int)x->order + 1; i <= last; i++)
+    if (p->at[i]->stage == x->stage && hands_on(p, x, p->at[i])) return true;
+  return false;
+}
+
 /* Which parts are asynchronous, where the target has such copies. */
 static void read_async(Pipeline *p, const Kernel *k, Stmt loop) {
   Expr list = tirc_attrs_get(p->loop->annotations, tirc_key(KEY_PIPELINE_ASYNC));
@@ -110,6 +123,8 @@ static void read_async(Pipeline *p, const Kernel *k, Stmt loop) {
       part->async = has;
       any = true;
     }
+  for (int i = 0; i < p->n; i++)
+    if (p->parts[i].async && is_needed_at_once(p, &p->parts[i])) p->parts[i].async = false;
   if (any && !has && k->heard && k->heard->tell_plain)
     k->heard->tell_plain(
         k->heard->self, loop,
