@@ -1,5 +1,6 @@
 /* The table of GPUs. */
 #include "gpu.h"
+#include "ascii.h"
 #include "nearest.h"
 
 const char *const tirc_gpu_axes[GPU_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
@@ -69,14 +70,12 @@ static const struct Word {
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
-static char plain(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
-
 /* Whether two names differ in dashes and capitals alone. */
 static bool is_alike(const char *a, const char *b) {
   for (;; a++, b++) {
     while (*a == '-' || *a == '_' || *a == ' ') a++;
     while (*b == '-' || *b == '_' || *b == ' ') b++;
-    if (plain(*a) != plain(*b)) return false;
+    if (tirc_lower(*a) != tirc_lower(*b)) return false;
     if (!*a) return true;
   }
 }

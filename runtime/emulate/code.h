@@ -86,7 +86,7 @@ typedef struct Store {
   Var *version;             /* is given a value with every store to it; NULL: local */
   uint8_t *loaded, *stored; /* a byte a unit: where costs are counted, what the launch touched */
   Trace *traces;            /* one a unit; NULL: no two threads of the launch can meet there */
-  uint8_t *flying; /* shared: of a unit, whether a copy to it is on its way; or NULL */
+  uint8_t *flying;          /* shared: of a unit, whether a copy to it is on its way; or NULL */
 } Store;
 
 /* An asynchronous copy that is on its way. */
