@@ -42,7 +42,8 @@ typedef struct Diag {
   const char *call;      /* the call as text, e.g. "sch.split(loop=i, factors=[None, 0])" */
   const char *condition; /* which condition of which definition failed, with the loop or buffer */
   const char *hint;      /* what to do instead, or NULL */
-  const char *ir;        /* the program with the offending places underlined, or NULL */
+  const struct MarkedModule
+      *ir; /* the program and the places in it, for tirc_print_marked; or NULL */
 } Diag;
 
 typedef struct Trap {

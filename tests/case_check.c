@@ -124,9 +124,10 @@ static void note_call(Seen *seen, const char *call, const Diag *diag) {
 }
 
 /* What an error is about is underlined in the program, but for a block that is not there. */
-static bool points_nowhere(const Diag *d) {
+static bool points_nowhere(Tirc *c, const Diag *d) {
+  const char *shown = tirc_print_marked(c, d->ir);
   return d->status == TIRC_STATUS_NO && d->primitive && d->code != SERR_BLOCK_NOT_FOUND &&
-         !(d->ir && strchr(d->ir, '^'));
+         !(shown && strchr(shown, '^'));
 }
 
 /* Handles are the variables of loops and the ids of blocks, so the very same module means the same
@@ -146,7 +147,7 @@ static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *d
   if (diag && s->mod != run->mod && !run->violation)
     run->violation =
         tirc_format(run->c, "%s failed (%s), but left another module", call, diag->message);
-  if (diag && points_nowhere(diag) && !run->violation)
+  if (diag && points_nowhere(run->c, diag) && !run->violation)
     run->violation =
         tirc_format(run->c, "%s failed (%s), and nothing is underlined", call, diag->message);
   bool changed = strcmp(text, run->text) != 0;

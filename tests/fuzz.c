@@ -331,7 +331,8 @@ static const char *print_outcome(Tirc *c, Sched *s, const char *line) {
     printf("%lx\n", hash_of(tirc_print_module(c, s->mod, NULL)));
   else
     printf("[%s] %s (%s; %s) %lx\n", tirc_codes[d->code].text, d->message,
-           d->condition ? d->condition : "", d->hint ? d->hint : "", hash_of(d->ir));
+           d->condition ? d->condition : "", d->hint ? d->hint : "",
+           hash_of(tirc_print_marked(c, d->ir)));
   return NULL;
 }
 

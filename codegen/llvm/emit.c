@@ -9,6 +9,7 @@ typedef struct Work {
   LLVMModuleRef copy;
   LLVMMemoryBufferRef out;
   const char *const *kernels; /* symbols of kernels, of a module for a GPU */
+  NameList *in_frame;         /* filled; may be NULL */
 } Work;
 
 static void dispose(Work *w) {
@@ -81,6 +82,21 @@ static void optimise(Work *w) {
             s);
 }
 
+static void list_allocations(Work *w, LLVMBasicBlockRef block) {
+  size_t n;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+    if (LLVMGetInstructionOpcode(i) == LLVMAlloca) {
+      const char *name = LLVMGetValueName2(i, &n);
+      vec_push(w->g.c, *w->in_frame, tirc_strndup(w->g.c, name, n));
+    }
+}
+
+static void list_frames(Work *w) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(w->g.module); f; f = LLVMGetNextFunction(f))
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+      list_allocations(w, b);
+}
+
 static void emit(Work *w, EmitKind kind) {
   char *message = NULL;
   if (kind == EMIT_LLVM) {
@@ -94,10 +110,13 @@ static void emit(Work *w, EmitKind kind) {
     internal(w->g.c, "cannot emit code", message);
 }
 
+/* kind: NULL emits nothing. */
 static LLVMMemoryBufferRef compile(Tirc *c, const Module *m, const ModelEntry *entry,
-                                   const char *cpu, bool runs_here, EmitKind kind) {
+                                   const char *cpu, bool runs_here, const EmitKind *kind,
+                                   NameList *in_frame) {
   Work *w = tirc_new(c, Work);
   w->g.c = c;
+  w->in_frame = in_frame;
   w->g.exports = !runs_here;
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
@@ -110,7 +129,8 @@ static LLVMMemoryBufferRef compile(Tirc *c, const Module *m, const ModelEntry *e
   if (entry) tirc_gen_entry(&w->g, entry, tirc_symbols(c, m));
   verify(w);
   optimise(w);
-  emit(w, kind);
+  if (in_frame) list_frames(w);
+  if (kind) emit(w, *kind);
   TIRC_END(c, trap);
   dispose(w);
   return w->out;
@@ -118,16 +138,22 @@ static LLVMMemoryBufferRef compile(Tirc *c, const Module *m, const ModelEntry *e
 
 LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, bool runs_here,
                                      EmitKind kind) {
-  return compile(c, m, NULL, cpu, runs_here, kind);
+  return compile(c, m, NULL, cpu, runs_here, &kind, NULL);
 }
 
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind) {
-  return tirc_llvm_emit_model(c, lowered, NULL, cpu, kind);
+  return tirc_llvm_emit_model(c, lowered, NULL, cpu, kind, NULL);
+}
+
+NameList tirc_llvm_in_frame(Tirc *c, const Module *lowered, const char *cpu) {
+  NameList names = {0};
+  (void)compile(c, lowered, NULL, cpu, false, NULL, &names);
+  return names;
 }
 
 Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entry, const char *cpu,
-                          EmitKind kind) {
-  LLVMMemoryBufferRef buffer = compile(c, lowered, entry, cpu, false, kind);
+                          EmitKind kind, NameList *in_frame) {
+  LLVMMemoryBufferRef buffer = compile(c, lowered, entry, cpu, false, &kind, in_frame);
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     LLVMDisposeMemoryBuffer(buffer);
@@ -140,12 +166,13 @@ Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entr
   return (Code){bytes, n};
 }
 
-static Code emit_kernels(Tirc *c, const Module *lowered, const Gpu *gpu, const char *const *symbols,
-                         EmitKind kind) {
+static Code compile_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,
+                            const char *const *symbols, NameList *in_frame) {
   Work *w = tirc_new(c, Work);
   w->g.c = c;
   w->g.exports = true;
   w->kernels = symbols;
+  w->in_frame = in_frame;
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     if (w->out) LLVMDisposeMemoryBuffer(w->out);
@@ -156,22 +183,27 @@ static Code emit_kernels(Tirc *c, const Module *lowered, const Gpu *gpu, const c
   translate(w, lowered, false);
   verify(w);
   optimise(w);
-  emit(w, kind);
-  const size_t n = LLVMGetBufferSize(w->out);
-  char *text = tirc_strndup(c, LLVMGetBufferStart(w->out), n);
+  if (in_frame)
+    list_frames(w);
+  else
+    emit(w, EMIT_ASM);
+  const size_t n = w->out ? LLVMGetBufferSize(w->out) : 0;
+  char *text = tirc_strndup(c, w->out ? LLVMGetBufferStart(w->out) : "", n);
   TIRC_END(c, trap);
-  LLVMDisposeMemoryBuffer(w->out);
+  if (w->out) LLVMDisposeMemoryBuffer(w->out);
   dispose(w);
   return (Code){text, n};
 }
 
 Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const Gpu *gpu, const char *const *symbols) {
-  return emit_kernels(c, lowered, gpu, symbols, EMIT_ASM);
+  return compile_kernels(c, lowered, gpu, symbols, NULL);
 }
 
-Code tirc_llvm_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,
-                          const char *const *symbols) {
-  return emit_kernels(c, lowered, gpu, symbols, EMIT_LLVM);
+NameList tirc_llvm_kernels_in_frame(Tirc *c, const Module *lowered, const Gpu *gpu,
+                                    const char *const *symbols) {
+  NameList names = {0};
+  (void)compile_kernels(c, lowered, gpu, symbols, &names);
+  return names;
 }
 
 /* --- annotated assembly ---------------------------------------------------------------------- */

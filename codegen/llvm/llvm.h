@@ -46,9 +46,15 @@ void tirc_llvm_require_here(Tirc *c, const char *name);
 /* cpu: "haswell" (AVX2 + FMA) unless the user says otherwise; "native" is the host. Throws
  * "codegen" or "target". The result lives in c. */
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind);
-/* With the function of a model (or NULL) behind them. */
+/* Names of the allocations that functions still have in their frames once they are optimised. LLVM
+ * puts a number, or the name of a part, behind the name of a buffer. */
+typedef VEC(const char *) NameList;
+/* With the function of a model (or NULL) behind them. in_frame: what frames hold is added to it; or
+ * NULL. */
 Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entry, const char *cpu,
-                          EmitKind kind);
+                          EmitKind kind, NameList *in_frame);
+/* What the frames would hold; nothing is emitted. */
+NameList tirc_llvm_in_frame(Tirc *c, const Module *lowered, const char *cpu);
 
 /* PTX of the kernels of a module that was lowered for an NVIDIA GPU; symbols: what function i is
  * called there, NULL for what is no kernel. A kernel's parameters are its arrays, as addresses
@@ -56,9 +62,9 @@ Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entr
  * begins at a multiple of 16. Throws "codegen" or "target". */
 Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const struct Gpu *gpu,
                    const char *const *symbols);
-/* LLVM's text of the same, optimised. */
-Code tirc_llvm_of_kernels(Tirc *c, const Module *lowered, const struct Gpu *gpu,
-                          const char *const *symbols);
+/* What the frames of the same kernels hold. */
+NameList tirc_llvm_kernels_in_frame(Tirc *c, const Module *lowered, const struct Gpu *gpu,
+                                    const char *const *symbols);
 
 /* The function of the program, "tan", when the code for this vector calls libm for each lane of it;
  * NULL otherwise. sin and cos of floats, which do so for large arguments alone, are not among them.

@@ -142,6 +142,11 @@ const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks)
   return p.out.at;
 }
 
+const char *tirc_print_marked(Tirc *c, const MarkedModule *m) {
+  if (!m || m->text) return m ? m->text : NULL;
+  return tirc_print_module(c, m->module, &m->marks);
+}
+
 const char *tirc_print_module_bits(Tirc *c, const Module *m) {
   Printer p = {.c = c, .out = {.c = c}, .bits = true};
   tirc_printer_module(&p, m);

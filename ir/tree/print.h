@@ -17,6 +17,16 @@ typedef struct PrintMarks {
 } PrintMarks;
 
 const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks); /* marks: NULL */
+
+/* What a diagnostic shows. It is printed when it is read: rules try much that is refused, and a
+ * large module's text for each refusal would cost more than the refusals. */
+typedef struct MarkedModule {
+  const char *text; /* once printed */
+  const Module *module;
+  PrintMarks marks;
+} MarkedModule;
+const char *tirc_print_marked(Tirc *c, const MarkedModule *m); /* m: NULL gives NULL */
+
 /* Text to compare modules by, and none to read: elements of constants are their bits. */
 const char *tirc_print_module_bits(Tirc *c, const Module *m);
 const char *tirc_print_func(Tirc *c, const Func *f, Dialect d);

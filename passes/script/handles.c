@@ -210,7 +210,7 @@ GET(error_primitive, text_or_none(diag(v)->primitive))
 GET(error_call, text_or_none(diag(v)->call))
 GET(error_condition, text_or_none(diag(v)->condition))
 GET(error_hint, text_or_none(diag(v)->hint))
-GET(error_ir, text_or_none(diag(v)->ir))
+GET(error_ir, text_or_none(tirc_print_marked(sc->c, diag(v)->ir)))
 GET(error_line, tirc_value_int(diag(v)->loc.line))
 
 static Value get_functions(Script *sc, Value v) {

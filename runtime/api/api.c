@@ -1,6 +1,7 @@
 /* The boundary of the library: errors raised inside become values here. */
 #include "api.h"
 #include "ir/stack.h"
+#include "ir/tree/print.h"
 #include "ir/utf8.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 struct tirc_error {
   Tirc *c; /* NULL: the error that is there when memory for one is not */
   Diag d;
-  const char *excerpt;
+  const char *excerpt, *ir;
 };
 
 static tirc_error out_of_memory = {
@@ -86,7 +87,7 @@ tirc_error *tirc_api_error(const Diag *d, const Sources *sources) {
     e->d.call = keep(c, d->call);
     e->d.condition = keep(c, d->condition);
     e->d.hint = keep(c, d->hint);
-    e->d.ir = keep(c, d->ir);
+    e->ir = tirc_print_marked(c, d->ir);
     e->excerpt = keep(c, excerpt_of(c, sources, d->loc));
     TIRC_END(c, trap);
     return e;
@@ -134,10 +135,14 @@ tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, cons
 
 static Diag copy_of(Tirc *c, const Diag *d) {
   Diag to = *d;
-  const char **const texts[] = {&to.loc.file,  &to.message, &to.primitive, &to.call,
-                                &to.condition, &to.hint,    &to.ir};
+  const char **const texts[] = {&to.loc.file, &to.message,   &to.primitive,
+                                &to.call,     &to.condition, &to.hint};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (*texts[i]) *texts[i] = tirc_strdup(c, *texts[i]);
+  if (to.ir) {
+    const MarkedModule printed = {.text = tirc_print_marked(c, to.ir)};
+    to.ir = tirc_copy(c, &printed, 1);
+  }
   return to;
 }
 
@@ -183,7 +188,7 @@ const char *tirc_error_get(const tirc_error *e, tirc_error_field field) {
   case TIRC_ERROR_PRIMITIVE: return e->d.primitive;
   case TIRC_ERROR_CALL: return e->d.call;
   case TIRC_ERROR_CONDITION: return e->d.condition;
-  case TIRC_ERROR_IR: return e->d.ir;
+  case TIRC_ERROR_IR: return e->ir;
   }
   return NULL;
 }

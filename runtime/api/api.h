@@ -95,6 +95,8 @@ struct Warning;
 struct HeardWarnings *tirc_api_heard(Tirc *c);
 void tirc_api_hear(void *heard, struct Warning w);
 void tirc_api_tell_heard(const struct HeardWarnings *h, const tirc_schedule_options *options);
+/* A listener of tirc_lower, of loops that are vectorized in vain; self: HeardWarnings. */
+void tirc_api_look_at_lanes(void *self, const char *pass, const Module *m);
 /* A schedule's warnings go where the options say, which live as long as it. */
 void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */

@@ -2,6 +2,7 @@
  * weights are parameters, a block beside the code, or a block within it. */
 #include "api.h"
 #include "asm_report.h"
+#include "call_notes.h"
 #include "entry.h"
 #include "kernel_notes.h"
 #include "local_notes.h"
@@ -54,6 +55,8 @@ typedef struct Emission {
   const char *path;
   int64_t bytes;
   Code code;
+  const tirc_schedule_options *checked; /* or NULL */
+  struct HeardWarnings *heard;
 } Emission;
 
 static EntryWeights place_of(Tirc *c, const tirc_emit_options *o) {
@@ -254,10 +257,24 @@ static const char *c_text(Tirc *c, const KindOfC *kind, const Module *m, const M
                     .flag = flag});
 }
 
+static Code machine_code(Tirc *c, const Emission *p, const Module *lowered, const ModelEntry *entry,
+                         EmitKind kind) {
+  const char *cpu = tirc_cpu_or_default(p->options.target);
+  NameList in_frame = {0};
+  const Code code =
+      tirc_llvm_emit_model(c, lowered, entry, cpu, kind, p->checked ? &in_frame : NULL);
+  if (!p->checked) return code;
+  tirc_call_notes(c, lowered, tirc_api_hear, p->heard);
+  tirc_local_notes_of(c, lowered, cpu, &in_frame, tirc_api_hear, p->heard);
+  tirc_api_tell_heard(p->heard, p->checked);
+  return code;
+}
+
 static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
   const char *main_name = p->options.main_name;
+  p->heard = tirc_api_heard(c);
   if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PORTABLE_C_WITH_RUNTIME)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
@@ -265,7 +282,7 @@ static void emit(Tirc *c, void *self) {
   const Module *lowered = kernels ? tirc_lower_for_device(c, m, gpu_of(kernels, p->options.target),
                                                           kernels->gpu, NULL, NULL)
                           : p->from->lowered ? m
-                                             : tirc_lower(c, m, NULL, NULL);
+                                             : tirc_lower(c, m, tirc_api_look_at_lanes, p->heard);
   const char *cpu = tirc_cpu_or_default(p->options.target), *text = NULL;
   const KindOfC *as_c = kind_of_c(p->kind);
   if (as_c && as_c->has_runtime && m->n_graphs)
@@ -284,7 +301,7 @@ static void emit(Tirc *c, void *self) {
   if (text)
     p->code = (Code){text, strlen(text)};
   else
-    p->code = tirc_llvm_emit_model(c, lowered, entry, cpu, kinds[p->kind]);
+    p->code = machine_code(c, p, lowered, entry, kinds[p->kind]);
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
 }
 
@@ -343,17 +360,25 @@ tirc_status tirc_module_check_kernels(const tirc_module *m, tirc_emit_kind kind,
   return tirc_api_scratch(check_kernels, &k, &m->sources, error);
 }
 
-tirc_status tirc_module_emit_model(const tirc_module *m, tirc_emit_kind kind,
-                                   const tirc_emit_options *options, char **bytes, size_t *n,
-                                   tirc_error **error) {
+tirc_status tirc_module_emit_checked(const tirc_module *m, tirc_emit_kind kind,
+                                     const tirc_emit_options *options,
+                                     const tirc_schedule_options *checked, char **bytes, size_t *n,
+                                     tirc_error **error) {
   NEED(m, bytes, n);
-  Emission p = {.from = m, .kind = kind};
+  Emission p = {.from = m, .kind = kind, .checked = checked};
   if (options) p.options = *options;
   tirc_status status = tirc_api_scratch(emit, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
   *bytes = (char *)(uintptr_t)p.code.bytes;
   *n = p.code.n;
   return status;
+}
+
+tirc_status tirc_module_emit_model(const tirc_module *m, tirc_emit_kind kind,
+                                   const tirc_emit_options *options, char **bytes, size_t *n,
+                                   tirc_error **error) {
+  NEED(m, bytes, n);
+  return tirc_module_emit_checked(m, kind, options, NULL, bytes, n, error);
 }
 
 tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,

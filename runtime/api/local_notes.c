@@ -1,6 +1,6 @@
 /* Buffers of scope local that the code keeps in memory after all, and why. A tile becomes registers
  * when every index into it is a constant once loops are unrolled and vectorized; whether it did is
- * read off the optimised code: an allocation of its name that is still there. */
+ * read off the optimised code: an allocation of its name that a frame still has. */
 #include "local_notes.h"
 #include "ir/ascii.h"
 
@@ -12,24 +12,25 @@
 
 typedef struct Notes {
   Tirc *c;
-  const Code *llvm;
+  const NameList *in_frame;
   const Cpu *cpu; /* NULL: its registers are not counted */
   void (*tell)(void *self, Warning w);
   void *self;
 } Notes;
 
-/* "%NAME = alloca", perhaps with a number or the name of a part behind NAME. */
-static bool is_allocated(const Code *llvm, const char *name) {
-  static const char after[] = " = alloca";
-  size_t n = strlen(name);
-  const char *end = llvm->bytes + llvm->n, *p = llvm->bytes;
-  for (; (p = memchr(p, '%', (size_t)(end - p))) != NULL; p++) {
-    const char *q = p + 1 + n;
-    if (end - q < (ptrdiff_t)sizeof after || memcmp(p + 1, name, n) != 0) continue;
-    if (*q == '.' || tirc_is_digit(*q))
-      while (q < end && (tirc_is_letter_or_digit(*q) || *q == '.')) q++;
-    if (end - q >= (ptrdiff_t)sizeof after && memcmp(q, after, sizeof after - 1) == 0) return true;
-  }
+/* NAME, perhaps with a number or the name of a part behind it. */
+static bool is_part_of(const char *allocated, const char *name) {
+  const size_t n = strlen(name);
+  if (strncmp(allocated, name, n) != 0) return false;
+  const char *q = allocated + n;
+  if (*q == '.' || tirc_is_digit(*q))
+    while (tirc_is_letter_or_digit(*q) || *q == '.') q++;
+  return !*q;
+}
+
+static bool is_allocated(const NameList *in_frame, const char *name) {
+  for (int i = 0; i < in_frame->n; i++)
+    if (is_part_of(in_frame->at[i], name)) return true;
   return false;
 }
 
@@ -97,7 +98,7 @@ static bool look_for_tiles(Visitor *v, Stmt s) {
                        "\"%s\" (local) does not fit the registers: it takes %lld vectors, and "
                        "there are %d",
                        b->name, (long long)vectors, registers));
-  } else if (is_allocated(k->llvm, b->name)) {
+  } else if (is_allocated(k->in_frame, b->name)) {
     const char *loop = find_loop(k, b, s->u.alloc.body);
     say(k,
         tirc_format(k->c, "\"%s\" (local) stays in memory%s%s%s", b->name, loop ? ": loop " : "",
@@ -124,21 +125,29 @@ static void tell_all(Notes *k, const Module *lowered) {
   for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&v, lowered->funcs[i]->body);
 }
 
+void tirc_local_notes_of(Tirc *c, const Module *lowered, const char *cpu, const NameList *in_frame,
+                         void (*tell)(void *self, Warning w), void *self) {
+  tell_all(&(Notes){c, in_frame, tirc_llvm_cpu(c, cpu), tell, self}, lowered);
+}
+
 void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
                       void (*tell)(void *self, Warning w), void *self) {
   if (!has_local(lowered)) return;
   const char *missing = tirc_llvm_missing(c);
-  Code llvm = missing ? (Code){.bytes = ""} : tirc_llvm_emit(c, lowered, cpu, EMIT_LLVM);
-  Notes k = {c, &llvm, tirc_llvm_cpu(c, cpu), tell, self};
-  tell_all(&k, lowered);
+  const NameList in_frame = missing ? (NameList){0} : tirc_llvm_in_frame(c, lowered, cpu);
+  tirc_local_notes_of(c, lowered, cpu, &in_frame, tell, self);
   if (missing)
-    say(&k, tirc_format(c, "which other buffers (local) stay in memory is not known: %s", missing));
+    tell(self, (Warning){.code = CODE_LOCAL_IN_MEMORY,
+                         .message = tirc_format(c,
+                                                "which other buffers (local) stay in memory is "
+                                                "not known: %s",
+                                                missing)});
 }
 
 void tirc_local_notes_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,
                                  const char *const *symbols, void (*tell)(void *self, Warning w),
                                  void *self) {
   if (!has_local(lowered)) return;
-  Code llvm = tirc_llvm_of_kernels(c, lowered, gpu, symbols);
-  tell_all(&(Notes){c, &llvm, NULL, tell, self}, lowered);
+  const NameList in_frame = tirc_llvm_kernels_in_frame(c, lowered, gpu, symbols);
+  tell_all(&(Notes){c, &in_frame, NULL, tell, self}, lowered);
 }

@@ -10,6 +10,9 @@
 
 void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
                       void (*tell)(void *self, Warning w), void *self);
+/* The same, of code that was emitted: in_frame as tirc_llvm_emit_model lists it. */
+void tirc_local_notes_of(Tirc *c, const Module *lowered, const char *cpu, const NameList *in_frame,
+                         void (*tell)(void *self, Warning w), void *self);
 /* The same of PTX (symbols: as of tirc_llvm_ptx). How many registers it takes is the affair of what
  * assembles it. */
 void tirc_local_notes_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,

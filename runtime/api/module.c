@@ -403,7 +403,7 @@ tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options 
 }
 
 /* The pass after it is VectorizeLoop. */
-static void check_lanes(void *self, const char *pass, const Module *m) {
+void tirc_api_look_at_lanes(void *self, const char *pass, const Module *m) {
   HeardWarnings *h = self;
   if (strcmp(pass, "LoopPartition") == 0) tirc_serial_notes(h->c, m, tirc_api_hear, h);
 }
@@ -413,7 +413,7 @@ static void check_code(Tirc *c, void *self) {
   k->c = c;
   HeardWarnings *h = tirc_api_heard(c);
   const Module *m = k->m->m;
-  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), check_lanes, h);
+  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), tirc_api_look_at_lanes, h);
   tirc_call_notes(c, m, tirc_api_hear, h);
   tirc_local_notes(c, m, tirc_cpu_or_default(k->options->target), tirc_api_hear, h);
   tirc_api_tell_heard(h, k->options);

@@ -44,7 +44,8 @@ typedef struct Building {
   const BuildOptions *o;
   const tirc_module *m;
   tirc_emit_options how;
-  char *block; /* what the code of a model calls its weights */
+  const tirc_schedule_options *checked; /* NULL: it was checked before */
+  char *block;                          /* what the code of a model calls its weights */
 } Building;
 
 /* A function that is called otherwise than in the program; main is what the file is called. */
@@ -80,7 +81,7 @@ static int emit(const Building *b, tirc_emit_kind kind, const char *path) {
   tirc_error *e = NULL;
   char *bytes = NULL;
   size_t n = 0;
-  if (tirc_module_emit_model(b->m, kind, &b->how, &bytes, &n, &e)) return report(e);
+  if (tirc_module_emit_checked(b->m, kind, &b->how, b->checked, &bytes, &n, &e)) return report(e);
   const bool is_lib = b->o->emit && strcmp(b->o->emit, "lib") == 0;
   const bool inside = kind == TIRC_EMIT_OBJECT && b->how.place == TIRC_WEIGHTS_INSIDE;
   const int status =
@@ -166,7 +167,12 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   else
     tirc_module_free(m);
   b->m = scheduled;
-  if (status == DONE && !is_header(kind)) status = check_code(&o->make, scheduled, kind);
+  /* Machine code is checked where it is made. */
+  const tirc_schedule_options checked = schedule_options(&o->make);
+  if (kind <= TIRC_EMIT_OBJECT && !o->annotate)
+    b->checked = &checked;
+  else if (status == DONE && !is_header(kind))
+    status = check_code(&o->make, scheduled, kind);
   if (status == DONE && !is_for_gpu(kind))
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);

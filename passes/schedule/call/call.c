@@ -439,8 +439,8 @@ static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *b
   if (diag.status == TIRC_STATUS_NO && !diag.ir) {
     keep_marks(s);
     if (!s->n_marks) mark_arguments(s, p, args);
-    PrintMarks marks = {.n = s->n_marks, .at = s->marks};
-    diag.ir = tirc_print_module(c, s->mod, &marks);
+    const MarkedModule marked = {.module = s->mod, .marks = {.n = s->n_marks, .at = s->marks}};
+    diag.ir = tirc_copy(c, &marked, 1);
   }
   c->max_bytes = limit;
   c->diag = diag;
