@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The pages' prose (*.md): spelling by aspell, with the words of words.txt besides, and proselint's checks that
+proselint/config leaves on. Code, links' targets and what tools/update-pages writes are no prose. Skipped (status 77) where
+neither program is installed; tools/setup --all installs both.
+
+usage: prose.py SOURCE [PAGE...]     PAGE: a part of a page's path
+"""
+import os, pathlib, re, shutil, subprocess, sys, tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+LEAST_PAGES = 40  # a search that finds none fails
+# Lists of cases, made by programs: their prose is names.
+LISTS = ("tests/cases/DIFFERENCES-BY-CASE.md", "tests/cases/transform/DIFFERENCES.md")
+
+
+def prose(text):
+    """The text with as many lines, without what is no prose."""
+    kept, fenced, generated, after_blank = [], False, False, True
+    for line in text.split("\n"):
+        if re.match(r"\s*```", line):
+            fenced, line = not fenced, ""
+        generated = generated and not line.startswith("<!-- end -->") or bool(re.match("<!-- (tirc|python3) ", line))
+        if fenced or generated or line.startswith("<!--") or after_blank and line.startswith("    "):
+            line = ""
+        else:
+            after_blank = not line.strip()
+        kept.append(line)
+    text = re.sub(r"`[^`]+`", lambda m: "X" + "\n" * m[0].count("\n"), "\n".join(kept))
+    return re.sub(r"\]\([^)]*\)", "]", text)
+
+
+def spelling(pages):
+    """Words that are in no dictionary. A word with capitals inside is a name, as MatMul is."""
+    known = set((HERE / "words.txt").read_text(encoding="utf-8").split())
+    done = subprocess.run(["aspell", "list", "--master=en_GB-ize", "--encoding=utf-8", "--ignore=2"], input="\n".join(pages.values()),
+                          capture_output=True, text=True)
+    if done.returncode:
+        print(f"no spelling: {done.stderr.strip()}")
+        return None
+    unknown = {word for word in done.stdout.split()
+               if word not in known and word.removesuffix("'s") not in known and not re.search("[a-z][A-Z]|[A-Z]{2}", word)}
+    return [f"{page}:{text.count(chr(10), 0, found.start()) + 1}: '{found[0]}' is in no dictionary, nor in tests/prose/words.txt"
+            for page, text in pages.items() for found in re.finditer(r"[^\W\d_][^\W\d_']*", text)
+            if found[0] in unknown or found[0].removesuffix("'s") in unknown]
+
+
+def proselint(pages, scratch):
+    os.environ |= {"XDG_CONFIG_HOME": str(HERE), "XDG_CACHE_HOME": scratch}
+    try:
+        from proselint.tools import close_cache_shelves, lint
+    except ImportError:
+        print("no proselint (python3-proselint)")
+        return None
+    found = [f"{page}:{line}: {message} [{check}]" for page, text in pages.items() for check, message, line, *_ in lint(text)]
+    close_cache_shelves()  # they lie in the scratch folder
+    return found
+
+
+def main(source, *only):
+    source = pathlib.Path(source).resolve()
+    folders = ("examples", "tests", "tools")
+    paths = [source / "README.md", *sorted(p for f in folders for p in (source / f).rglob("*.md"))]
+    names = {path: str(path.relative_to(source)) for path in paths}
+    pages = {names[p]: prose(p.read_text(encoding="utf-8")) for p in paths
+             if names[p] not in LISTS and (not only or any(part in names[p] for part in only))}
+    with tempfile.TemporaryDirectory() as scratch:
+        found = [spelling(pages) if shutil.which("aspell") else None, proselint(pages, scratch)]
+    if not shutil.which("aspell"):
+        print("no aspell (aspell, aspell-en)")
+    problems = [line for lines in found if lines is not None for line in lines]
+    print("\n".join(problems + [f"{len(pages)} pages, {len(problems)} problems"]))
+    if all(lines is None for lines in found):
+        return 77
+    return bool(problems) or not only and len(pages) < LEAST_PAGES
+
+
+sys.exit(main(*sys.argv[1:]))
