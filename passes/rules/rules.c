@@ -10,6 +10,12 @@
 #define PROCESSORS "cpu"
 #define GPUS "gpu"
 
+/* Functions that no rule schedules, by what their users can do about it. */
+typedef struct Bare {
+  const char *hint; /* or NULL */
+  VEC(const char *) functions;
+} Bare;
+
 typedef struct Auto {
   Script *sc;
   Rules rules, forms, hints;
@@ -22,6 +28,7 @@ typedef struct Auto {
   Value answer;
   Value left;       /* a block that no rule took */
   const char *hint; /* and what to do about it, or NULL */
+  VEC(Bare) bare;
 } Auto;
 
 /* --- libraries -------------------------------------------------------------------------------- */
@@ -252,6 +259,32 @@ static void warn_of_left(Auto *a, const Nests *before) {
             hint_of(a, now.at[i].block));
 }
 
+static bool are_same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+/* A model may have many such functions: they are told at the end, in one warning. */
+static void note_bare(Auto *a, const char *hint) {
+  int i = 0;
+  while (i < a->bare.n && !are_same(a->bare.at[i].hint, hint)) i++;
+  if (i == a->bare.n) vec_push(a->sc->c, a->bare, ((Bare){.hint = hint}));
+  vec_push(a->sc->c, a->bare.at[i].functions, a->func);
+}
+
+static const char *listed(Tirc *c, const Bare *b) {
+  enum { SHOWN = 3 };
+  const char *text = b->functions.at[0];
+  for (int i = 1; i < b->functions.n && i < SHOWN; i++)
+    text = tirc_format(c, "%s, %s", text, b->functions.at[i]);
+  const int more = b->functions.n - SHOWN;
+  return more > 0 ? tirc_format(c, "%s and %d more", text, more) : text;
+}
+
+static void tell_bare(Sched *s, const Bare *b) {
+  const char *const form = b->functions.n == 1
+                               ? "no rule schedules the function %s: it stays as it is"
+                               : "no rule schedules the functions %s: they stay as they are";
+  warn_of_no_rule(s, tirc_format(s->c, form, listed(s->c, b)), b->hint);
+}
+
 /* Of a function that no rule takes, or one took without a change. */
 static void leave(Auto *a, bool took, const char *reason) {
   Sched *s = a->sc->sched;
@@ -261,10 +294,7 @@ static void leave(Auto *a, bool took, const char *reason) {
   for (int i = 0; i < nests.n; i++) matters |= is_long(&nests.at[i]);
   for (int i = 0; i < nests.n && !hint; i++) hint = hint_of(a, nests.at[i].block);
   if (a->listener) a->listener->tried(a->listener->self, a->func, NULL, false, reason);
-  if (matters || !took)
-    warn_of_no_rule(
-        s, tirc_format(s->c, "no rule schedules the function %s: it stays as it is", a->func),
-        hint);
+  if (matters || !took) note_bare(a, hint);
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -360,5 +390,6 @@ void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
     a.func = names[i];
     schedule_function(&a);
   }
+  for (int i = 0; i < a.bare.n; i++) tell_bare(s, &a.bare.at[i]);
   s->trace = tirc_trace_simplified(s->c, s->trace, false);
 }
