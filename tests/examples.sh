@@ -14,9 +14,11 @@ fail() {
 }
 for schedule in "$folder"/*/*.sch "$folder"/*/*/*.sch; do
   [[ $schedule == *check.sch ]] && continue # of a lesson: looks at a schedule and is none
+  [[ $schedule == *solution.sch ]] && continue # `tirc lesson` runs each
   [[ $schedule == */models/* ]] && continue # of graphs, which have a test of their own
   for program in "$(dirname "$schedule")"/*.tir; do
     [ -e "$program" ] || continue # recipes are imported by others
+    [[ $program == *goal.tir ]] && continue # of an exercise: what schedules are to make
     count=$((count + 1))
     small=()
     [ "$(basename "$(dirname "$program")")" = matmul ] && small=(-D M=64 -D N=128 -D K=64)

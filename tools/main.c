@@ -3,6 +3,7 @@
 #include "tools/bench/bench.h"
 #include "tools/command/command.h"
 #include "tools/doctor/doctor.h"
+#include "tools/lesson/lesson.h"
 #include "tools/records/db.h"
 #include "tools/records/learn.h"
 #include "tools/records/results.h"

@@ -103,7 +103,7 @@ def check_misses_of_lesson(folder):
     """The figures that the lesson on cache_write states."""
     lesson = ROOT + "/examples/lessons/07-cache-write/"
     small = [w for n in ("M=8", "N=64", "K=8", "TILE=8") for w in ("--instance", n)]
-    _, _, data = make_page(folder, lesson + "program.tir", ROOT + "/tests/lessons/07-cache-write.sch", *small)
+    _, _, data = make_page(folder, lesson + "program.tir", lesson + "solution.sch", *small)
     run, stated = data["run"], open(lesson + "README.md", encoding="utf-8").read()
     found = [(step["primitive"], run["traces"][run["traceOf"][i]]) for i, step in enumerate(data["steps"], 1)]
     figures = {name: (count_misses(t, unpack(t)[0], 1024, 64, 4), t["accesses"]) for name, t in found}

@@ -148,6 +148,8 @@ enum { INTERVAL_TEXT = 64 };
 const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high);
 /* Whether it is a ScheduleError of a primitive, which has a page with an example. */
 bool has_page(const char *code);
+/* What --error-format=json prints of an error, as an object. */
+struct json_object *error_json(const tirc_error *e);
 /* Prints the error, frees it and gives the exit status. */
 int report(tirc_error *e);
 /* An error of the command itself: exit status 2. */

@@ -161,7 +161,7 @@ static void put_json(struct json_object *j) {
   json_object_put(j);
 }
 
-static void report_json(const tirc_error *e) {
+struct json_object *error_json(const tirc_error *e) {
   struct json_object *j = new_json("error", (int)tirc_error_status(e),
                                    tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
   add_place(j, tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
@@ -171,12 +171,12 @@ static void report_json(const tirc_error *e) {
   add(j, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
   add(j, "ir", tirc_error_get(e, TIRC_ERROR_IR));
   add(j, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
-  put_json(j);
+  return j;
 }
 
 void show_error(const tirc_error *e) {
   if (speech.json)
-    report_json(e);
+    put_json(error_json(e));
   else
     report_text(e);
 }

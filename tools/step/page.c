@@ -161,23 +161,26 @@ static void put_json(FILE *to, json_object *j) {
       fputc(*s, to);
 }
 
-/* The page with each of its marks, @css@, @js@ and @data@, replaced. */
-static void put_page(FILE *to, json_object *data) {
-  for (const char *at = page_html, *mark; *at; at = mark) {
+void put_marked(FILE *to, const char *html, const char *css, const char *js, json_object *data) {
+  for (const char *at = html, *mark; *at; at = mark) {
     mark = strchr(at, '@');
     fwrite(at, 1, mark ? (size_t)(mark - at) : strlen(at), to);
     if (!mark) return;
     size_t n = strcspn(mark + 1, "@") + 2;
     if (n == 5 && strncmp(mark, "@css@", n) == 0)
-      fputs(page_css, to);
+      fputs(css, to);
     else if (n == 4 && strncmp(mark, "@js@", n) == 0)
-      fputs(page_js, to);
+      fputs(js, to);
     else if (n == 6 && strncmp(mark, "@data@", n) == 0)
       put_json(to, data);
     else
       n = 1, fputc('@', to);
     mark += n;
   }
+}
+
+static void put_page(FILE *to, json_object *data) {
+  put_marked(to, page_html, page_css, page_js, data);
 }
 
 int write_page(const StepOptions *o, const ProgramText *program, const tirc_module *m,

@@ -60,6 +60,9 @@ tirc_steps *small_instance(const StepOptions *o, const ProgramText *program, con
                            const tirc_steps *full, int64_t budget, char **setting);
 
 /* page.c */
+/* A page with each of its marks, @css@, @js@ and @data@, replaced. */
+void put_marked(FILE *to, const char *html, const char *css, const char *js,
+                struct json_object *data);
 int write_page(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                const tirc_steps *s, const StepChoice *choice);
 

@@ -4,13 +4,6 @@
 
 #include "tools/kit/kit.h"
 
-typedef struct LessonOptions {
-  List args;
-  const char *write;
-  int threads;
-  bool no_timing;
-} LessonOptions;
-
 typedef struct ExplainOptions {
   List args;
   bool codes, markdown;
