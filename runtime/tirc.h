@@ -1,5 +1,5 @@
-/* libtirc: a small TensorIR compiler. Read a program or build one, schedule it by a script or call
- * by call, print it, lower it, compile it, run it, time it.
+/* libtirc: a small TensorIR compiler. It reads programs or builds them, schedules them by a script
+ * or call by call, and prints, lowers, compiles, runs and times them.
  *
  *     tirc_error *error = NULL;
  *     tirc_module *m, *fast;
@@ -11,12 +11,12 @@
  *
  *     cc $(pkg-config --cflags tirc) jit.c $(pkg-config --libs tirc)
  *
- * Its parts, each of which can be included alone, in the order of their use:
+ * These are its parts, in the order in which you need them. Each can be included alone:
  *
- *     tirc/base.h      what every part needs: the answer of a call, errors, the ABI
- *     tirc/module.h    modules, which are programs: read, printed, compared; what they take
+ *     tirc/base.h      what every part needs: status values, errors, the ABI
+ *     tirc/module.h    modules, which are programs: read, print and compare them; their parameters
  *     tirc/build.h     a builder, for programs that are made in code
- *     tirc/schedule.h  schedules by script, by rules and by trace; what a program is warned of
+ *     tirc/schedule.h  schedules by script, by rules and by trace; warnings about programs
  *     tirc/steps.h     schedules step by step: what each call of a script did
  *     tirc/call.h      schedules call by call, with values that go in and out
  *     tirc/code.h      lowering and code
@@ -29,30 +29,30 @@
  *     tirc/model.h     models: graphs, their operators and weights, files of other formats
  *     tirc/tables.h    the tables of errors, primitives, passes, processors and GPUs
  *
- * Conventions. A function that can fail returns a tirc_status and takes a `tirc_error **`: on
- * failure the error is put there (free it with tirc_error_free; NULL if you do not want it) and no
- * other result is touched. What a function gives out through a pointer belongs to the caller; each
- * type has its ..._free, which accepts NULL. Strings given out as `char *` are freed by
- * tirc_string_free; `const char *` belong to the object that they were asked of. What is passed in
- * is copied where it is kept, unless a function says otherwise. NULL where nothing says that it may
- * be, and a negative count, give TIRC_BAD with the code "argument"; from functions without a status
- * they give NULL, 0, false or NaN, and do nothing.
+ * Conventions. A function that can fail returns a tirc_status and takes a `tirc_error **`. On
+ * failure it stores the error there and leaves every other result unchanged. Free the error with
+ * tirc_error_free; pass NULL if you do not want it. What a function returns through a pointer
+ * belongs to the caller. Each type has a function ..._free, which accepts NULL. Free strings
+ * returned as `char *` with tirc_string_free; a `const char *` belongs to the object that returned
+ * it. Arguments that the library keeps are copied, unless a function says otherwise. A NULL that is
+ * not documented as allowed, or a negative count, gives TIRC_BAD with the code "argument". A
+ * function without a status returns NULL, 0, false or NaN in that case, and does nothing.
  *
- * Threads. Modules and kernels are immutable and may be used by several threads at once; arrays,
- * builders, executors, launches and calls by one at a time, and so is a schedule together with its
- * copies (in Python, which locks them, any may share them). The library has no global state. It
- * reads and writes numbers and letters in one way, whatever the locale is.
+ * Threads. Modules and kernels are immutable, and several threads may use them at once. Only one
+ * thread at a time may use an array, builder, executor, launch or call, or a schedule together with
+ * its copies (Python locks schedules, so threads may share them there). The library has no global
+ * state. It reads and writes numbers and letters in the same way in every locale.
  *
- * Stack. 64 KB of the calling thread's are enough for any call. Where it has less than 4 MB left,
- * what recurses is done on a thread of its own, which has ended when the call returns and which
- * your callbacks then are called from. Code that tirc_module_emit gives needs up to 1 MB for the
- * buffers of a function and of a parallel loop in it; a launch sees to it by itself.
+ * Stack. 64 KB of the calling thread's stack are enough for any call. If it has less than 4 MB
+ * left, recursive work is done on a separate thread, which has ended when the call returns; your
+ * callbacks are then called from that thread. Code that tirc_module_emit returns needs up to 1 MB
+ * of stack for the buffers of a function and of a parallel loop in it; a launch takes care of this
+ * by itself.
  *
  * Versions. TIRC_ABI is the number in the library's soname and in the version of its symbols. It
- * grows when a program compiled against an older header would no longer work; functions, enum
- * values and error codes that are merely new do not change it. Structs that you fill in
- * (tirc_schedule_options, tirc_argument, tirc_value, ...) are to be zeroed first.
- */
+ * grows when a program compiled against an older header would no longer work. New functions, enum
+ * values and error codes do not change it. Set structs that you fill in (tirc_schedule_options,
+ * tirc_argument, tirc_value, ...) to zero first. */
 #ifndef TIRC_H
 #define TIRC_H
 

@@ -1,4 +1,4 @@
-/* What every part needs: the answer of a call, errors, the ABI. */
+/* What every part needs: status values, errors, the ABI. */
 #ifndef TIRC_TIRC_BASE_H
 #define TIRC_TIRC_BASE_H
 
@@ -25,18 +25,18 @@ typedef enum tirc_status {
   TIRC_BAD = 2 /* bad input: syntax, types, arguments, files */
 } tirc_status;
 
-TIRC_API const char *tirc_version(void); /* of the release: "0.1.0" */
+TIRC_API const char *tirc_version(void); /* the release, "0.1.0" */
 TIRC_API int tirc_abi(void);             /* TIRC_ABI of the library that is loaded */
 TIRC_API void tirc_string_free(char *s);
 
 typedef struct tirc_error tirc_error;
 
-/* Any of these but the message and the code may be NULL: what the error does not have. */
+/* Every field except the message and the code may be NULL, if the error does not have it. */
 typedef enum tirc_error_field {
   TIRC_ERROR_CODE, /* stable: "syntax", "not-single-writer", ...; see tirc_error_table */
   TIRC_ERROR_MESSAGE,
   TIRC_ERROR_HINT,      /* what to do instead */
-  TIRC_ERROR_FILE,      /* where, with tirc_error_line and tirc_error_column */
+  TIRC_ERROR_FILE,      /* the place, with tirc_error_line and tirc_error_column */
   TIRC_ERROR_EXCERPT,   /* the source line with a caret below */
   TIRC_ERROR_PRIMITIVE, /* ScheduleErrors: the primitive, */
   TIRC_ERROR_CALL,      /* the call with its arguments, */

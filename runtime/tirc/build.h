@@ -8,9 +8,9 @@ TIRC_C_BEGIN
 
 typedef struct tirc_builder tirc_builder;
 
-/* Every word of the language is a function here: tirc_build_func, _for, _block, _if ... begin what
- * the matching tirc_build_end ends, statements go into the innermost of these, and terms
- * (variables, buffers, expressions) are handles that live as long as the builder.
+/* Every word of the language is a function here. tirc_build_func, _for, _block, _if ... begin what
+ * the matching tirc_build_end ends. Statements go into the innermost of these. Terms (variables,
+ * buffers, expressions) are handles that live as long as the builder.
  *
  *     tirc_build_func(b, "main");
  *     tirc_term n = tirc_build_int(b, NULL, 128);
@@ -24,28 +24,28 @@ typedef struct tirc_builder tirc_builder;
  *     tirc_build_end(b), tirc_build_end(b), tirc_build_end(b);
  *     status = tirc_builder_module(b, &m, &error);
  *
- * No call has to be checked alone: after the first mistake all others do nothing and give NULL, and
- * tirc_builder_module says what it was (code "build", or what a program's text would get, with the
- * line). A name that is taken gets a number: i, i_1. What a program may leave out may be left out.
- */
+ * You need not check each call: after the first mistake, all further calls do nothing and return
+ * NULL, and tirc_builder_module reports the mistake (code "build", or the code that a program's
+ * text would get, with the line). If a name is taken, the new one gets a number: i, i_1. What a
+ * program may leave out may be left out here, too. */
 typedef const struct tirc_term_node *tirc_term;
 
 TIRC_API tirc_status tirc_builder_new(tirc_builder **out, tirc_error **error);
 TIRC_API void tirc_builder_free(tirc_builder *b);
-/* The functions ended so far as a module. */
+/* A module of the functions that have been ended so far. */
 TIRC_API tirc_status tirc_builder_module(tirc_builder *b, tirc_module **out, tirc_error **error);
 
 TIRC_API void tirc_build_func(tirc_builder *b, const char *name);
-TIRC_API void tirc_build_end(tirc_builder *b); /* of the innermost that is open */
+TIRC_API void tirc_build_end(tirc_builder *b); /* ends the innermost one that is open */
 
-/* Parameters and buffers. A symbol is an extent that the arrays of a call determine; a buffer is a
- * parameter, an alloc_buffer lives in the function or in the block that it stands in. options may
- * be NULL, and so may each of its fields. */
+/* Parameters and buffers. A symbol is an extent that the arrays of a call determine. A buffer is a
+ * parameter; an alloc_buffer lives in the function or block in which it stands. options may be
+ * NULL, and so may each of its fields. */
 typedef struct tirc_buffer_options {
-  const tirc_term *strides; /* one a dimension */
+  const tirc_term *strides; /* one for each dimension */
   tirc_term elem_offset;
   const char *scope;
-  int align, offset_factor; /* 0: as usual */
+  int align, offset_factor; /* 0: the default */
 } tirc_buffer_options;
 TIRC_API tirc_term tirc_build_param(tirc_builder *b, const char *name, const char *dtype);
 TIRC_API tirc_term tirc_build_symbol(tirc_builder *b, const char *name, const char *dtype);
@@ -56,15 +56,15 @@ TIRC_API tirc_term tirc_build_alloc_buffer(tirc_builder *b, const char *name, co
                                            const tirc_buffer_options *options);
 
 /* Loops. kind: "serial", "parallel", "vectorized", "unroll", "thread_binding" (with thread:
- * "threadIdx.x" ..., otherwise NULL). From start (NULL: 0) to stop. annotations: a dict as
- * tirc_build_text makes it, or NULL. A grid is ended once. */
+ * "threadIdx.x" ..., otherwise NULL). A loop runs from start (NULL: 0) to stop. annotations: a dict
+ * made by tirc_build_text, or NULL. End a grid only once. */
 TIRC_API tirc_term tirc_build_for(tirc_builder *b, const char *kind, const char *name,
                                   tirc_term start, tirc_term stop, const char *thread,
                                   tirc_term annotations);
 TIRC_API void tirc_build_grid(tirc_builder *b, int n, const char *const *names,
                               const tirc_term *extents, tirc_term *vars);
 
-/* Blocks. An iterator runs over [begin, end), begin NULL: from 0, and is bound to value; kind:
+/* Blocks. An iterator runs over [begin, end) (begin NULL: from 0) and is bound to value. kind:
  * "spatial", "reduce", "opaque", "scan". Reads and writes that are not given are inferred. */
 TIRC_API void tirc_build_block(tirc_builder *b, const char *name);
 TIRC_API tirc_term tirc_build_axis(tirc_builder *b, const char *kind, const char *name,
@@ -76,7 +76,7 @@ TIRC_API void tirc_build_block_attr(tirc_builder *b, const char *key, tirc_term 
 TIRC_API void tirc_build_func_attr(tirc_builder *b, const char *key, tirc_term value);
 TIRC_API void tirc_build_init(tirc_builder *b);
 
-/* Statements. An else stands in the place of the if's end, and is itself ended. */
+/* Statements. Call tirc_build_else in place of the end of the if; the else is then ended itself. */
 TIRC_API void tirc_build_store(tirc_builder *b, tirc_term buffer, int n, const tirc_term *indices,
                                tirc_term value);
 TIRC_API void tirc_build_if(tirc_builder *b, tirc_term condition);
@@ -87,10 +87,10 @@ TIRC_API tirc_term tirc_build_let(tirc_builder *b, const char *name, const char 
 TIRC_API void tirc_build_assert(tirc_builder *b, tirc_term condition, const char *message);
 TIRC_API void tirc_build_evaluate(tirc_builder *b, tirc_term e);
 
-/* Expressions. dtype of an int may be NULL: then it takes the other operand's. op: + - * / // % <<
- * >> & | ^ < <= > >= == != and or. A call is one of the language's intrinsics without its "T.":
- * "exp", "max", "if_then_else". A region has a lower and an upper bound a dimension. Text is any
- * expression of the language, with the names that the terms' variables got. */
+/* Expressions. If the dtype of an int is NULL, it takes the other operand's type. op: + - * / // %
+ * << >> & | ^ < <= > >= == != and or. A call is one of the language's intrinsics without its "T.":
+ * "exp", "max", "if_then_else". A region has a lower and an upper bound for each dimension. Text is
+ * any expression of the language, with the names that the terms' variables got. */
 TIRC_API tirc_term tirc_build_int(tirc_builder *b, const char *dtype, int64_t value);
 TIRC_API tirc_term tirc_build_uint(tirc_builder *b, const char *dtype, uint64_t value);
 TIRC_API tirc_term tirc_build_float(tirc_builder *b, const char *dtype, double value);

@@ -8,17 +8,17 @@ TIRC_C_BEGIN
 
 typedef struct tirc_schedule tirc_schedule;
 
-/* What a schedule takes and gives: Python's plain values, and handles. Values are made by the
- * functions below or filled in by hand:
+/* The arguments and results of a schedule's calls: Python's plain values, and handles. Make values
+ * with the functions below or fill them in by hand:
  *
  *     tirc_value factors[] = {tirc_none(), tirc_integer(32)};
  *     tirc_value args[] = {loop, tirc_list_of(2, factors)};
  *
- * What a value points to (text, items) is read during the call only. A value that a schedule gives
- * out lives as long as the schedule; copying the struct copies the handle. Handles are valid in the
- * schedule they come from and in its copies, and a dead one (a loop that was split, say) is
- * refused with the code "stale-handle". Numbers that were sampled are integers that remember where
- * they come from: passed on as they are, they stand in the trace as random variables. */
+ * What a value points to (text, items) is read only during the call. A value that a schedule
+ * returns lives as long as the schedule; copying the struct copies the handle. Handles are valid in
+ * the schedule they come from and in its copies. A dead handle (of a loop that was split, for
+ * example) is refused with the code "stale-handle". Sampled numbers are integers that remember
+ * where they come from: if you pass them on unchanged, the trace has them as random variables. */
 typedef enum tirc_kind {
   TIRC_KIND_NONE,
   TIRC_KIND_BOOL,
@@ -39,10 +39,11 @@ typedef enum tirc_kind {
 
 typedef struct tirc_value tirc_value;
 
-/* A function of yours that a primitive calls, with expressions as arguments; e.g. an index map. It
- * gives a value or a list or tuple of values; to compute with expressions it uses
- * tirc_schedule_operator on the schedule it gets. A status other than TIRC_OK makes the primitive
- * fail with the code "callback". n_params: how many arguments it takes, -1 for any number. */
+/* A function of yours that a primitive calls, with expressions as arguments; for example an index
+ * map. It returns a value, or a list or tuple of values. To compute with expressions, it calls
+ * tirc_schedule_operator on the schedule that it gets. A status other than TIRC_OK makes the
+ * primitive fail with the code "callback". n_params: how many arguments it takes, -1 for any
+ * number. */
 typedef struct tirc_function {
   tirc_status (*call)(void *self, tirc_schedule *s, int n, const tirc_value *args,
                       tirc_value *result);
@@ -66,7 +67,7 @@ struct tirc_value {
                                     * pointer, within one schedule */
   } u;
   int64_t n;
-  const char *type; /* values given out: the type's name in Python, "BlockRV", "IterVar", ... */
+  const char *type; /* for returned values: the type's name in Python, "BlockRV", "IterVar", ... */
 };
 
 static inline tirc_value tirc_none(void) {
@@ -118,41 +119,42 @@ static inline tirc_value tirc_callback(const tirc_function *f) {
   return v;
 }
 
-/* A schedule that you drive yourself; the module stays as it is.
+/* A schedule that you drive call by call. It does not change the module.
  *
  *     tirc_value block, loops, name = tirc_text("C");
  *     tirc_schedule_call(s, "get_block", 1, &name, 0, NULL, NULL, &block, &error);
  *     tirc_schedule_call(s, "get_loops", 1, &block, 0, NULL, NULL, &loops, &error);
  *     tirc_schedule_call(s, "parallel", 1, &loops.u.items[0], 0, NULL, NULL, NULL, &error);
  *
- * options may be NULL; of it, `strict` holds for scripts only. */
+ * options may be NULL; its field `strict` applies only to scripts. */
 TIRC_API tirc_status tirc_schedule_new(const tirc_module *m, const tirc_schedule_options *options,
                                        tirc_schedule **out, tirc_error **error);
-/* One that can go its own way from here. Handles are good in both. */
+/* A copy that develops independently from here. Handles are valid in both. */
 TIRC_API tirc_status tirc_schedule_copy(tirc_schedule *s, tirc_schedule **out, tirc_error **error);
 TIRC_API void tirc_schedule_free(tirc_schedule *s);
 
-/* Where in your source the calls that follow stand, for errors and traces; file NULL: nowhere. */
+/* Where in your source the following calls stand, for errors and traces; file NULL: no place. */
 TIRC_API void tirc_schedule_place(tirc_schedule *s, const char *file, int line, int column);
 
 /* Calls a primitive (tirc_primitive_table lists them) or another method of the schedule (get,
- * get_sref, show, seed, fork_seed, work_on, remove_rv) by name, with arguments by position and by
- * keyword as in Python; defaults are filled in. A block may be given by its handle or its name.
- * result may be NULL. TIRC_NO: a ScheduleError; TIRC_BAD: wrong arguments (code "argument"), a dead
- * handle. A call that fails changes nothing. */
+ * get_sref, show, seed, fork_seed, work_on, remove_rv) by name. Arguments are given by position and
+ * by keyword, as in Python; defaults are filled in. A block may be given by its handle or its name.
+ * result may be NULL. TIRC_NO: a ScheduleError; TIRC_BAD: wrong arguments (code "argument"), or a
+ * dead handle. A call that fails changes nothing. */
 TIRC_API tirc_status tirc_schedule_call(tirc_schedule *s, const char *name, int n,
                                         const tirc_value *args, int n_keywords,
                                         const char *const *keywords, const tirc_value *values,
                                         tirc_value *result, tirc_error **error);
-/* The same for a method of any value that the schedule gave: "simplified" of a trace, ...; the
- * method "__call__" is the value itself, called. */
+/* The same for a method of any value that the schedule returned: "simplified" of a trace, ... The
+ * method "__call__" calls the value itself. */
 TIRC_API tirc_status tirc_schedule_method(tirc_schedule *s, const tirc_value *self,
                                           const char *name, int n, const tirc_value *args,
                                           int n_keywords, const char *const *keywords,
                                           const tirc_value *values, tirc_value *result,
                                           tirc_error **error);
 
-/* An attribute, by the name that a script would use; of the schedule itself when `of` is NULL.
+/* An attribute, by the name that a script would use; if `of` is NULL, an attribute of the schedule
+ * itself.
  *
  *   schedule      mod, trace, func_working_on
  *   loop          name, loop_var, min, extent, kind, thread_binding, annotations, body
@@ -164,11 +166,11 @@ TIRC_API tirc_status tirc_schedule_method(tirc_schedule *s, const tirc_value *se
  *   expression    dtype, a, b, args, name, value, indices, buffer: those that it has
  *   trace         insts, decisions; instruction: kind, inputs, attrs, outputs
  *
- * An unknown one is an error whose hint lists those that there are. */
+ * An unknown attribute is an error, whose hint lists the known ones. */
 TIRC_API tirc_status tirc_schedule_attribute(tirc_schedule *s, const tirc_value *of,
                                              const char *name, tirc_value *out, tirc_error **error);
-/* a op b, with Python's meaning: + - * / // % ** << >> & | ^ on numbers and expressions, < <= > >=
- * == != as well; [] is a[b]. Gives an expression where an operand is one. */
+/* a op b, with Python's meaning: + - * / // % ** << >> & | ^ on numbers and expressions, and also <
+ * <= > >= == !=; [] is a[b]. The result is an expression if an operand is one. */
 TIRC_API tirc_status tirc_schedule_operator(tirc_schedule *s, const char *op, const tirc_value *a,
                                             const tirc_value *b, tirc_value *out,
                                             tirc_error **error);
@@ -176,19 +178,20 @@ TIRC_API tirc_status tirc_schedule_operator(tirc_schedule *s, const char *op, co
 TIRC_API tirc_status tirc_schedule_text(tirc_schedule *s, const tirc_value *v, char **text,
                                         tirc_error **error);
 
-/* Script text in the schedule's own scope, where `sch`, the module's constants and the names that
- * earlier texts and tirc_schedule_set left stand. `name` stands for the file in messages. */
+/* Runs script text in the schedule's own scope. The scope has `sch`, the module's constants, and
+ * the names that earlier texts and tirc_schedule_set defined. Messages use `name` as the file name.
+ */
 TIRC_API tirc_status tirc_schedule_run(tirc_schedule *s, const char *text, size_t length,
                                        const char *name, tirc_error **error);
 TIRC_API tirc_status tirc_schedule_set(tirc_schedule *s, const char *name, const tirc_value *v,
                                        tirc_error **error);
 
-/* The program as it stands now, as a module with its trace. */
+/* The program in its present state, as a module with its trace. */
 TIRC_API tirc_status tirc_schedule_module(tirc_schedule *s, tirc_module **out, tirc_error **error);
 
 /* The loops and blocks of a function in the order of its text, a parent before its children. */
 typedef struct tirc_tree_node {
-  int parent;       /* number in the array; -1: a function's root block */
+  int parent;       /* index in the array; -1: a function's root block */
   int depth;        /* 0: a root block */
   bool is_block;    /* otherwise a loop */
   const char *name; /* of the block, or of the loop's variable */
@@ -197,7 +200,7 @@ typedef struct tirc_tree_node {
   const char *extent_text; /* as an expression; NULL for blocks */
   tirc_value handle;
 } tirc_tree_node;
-/* func NULL: the function that is worked on. The nodes live as long as the schedule. */
+/* func NULL: the function that the schedule works on. The nodes live as long as the schedule. */
 TIRC_API tirc_status tirc_schedule_tree(tirc_schedule *s, const char *func, int *n,
                                         const tirc_tree_node **nodes, tirc_error **error);
 

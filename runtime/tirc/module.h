@@ -1,4 +1,4 @@
-/* Modules, which are programs: read, printed, compared; what they take. */
+/* Modules, which are programs: read, print and compare them; their parameters. */
 #ifndef TIRC_TIRC_MODULE_H
 #define TIRC_TIRC_MODULE_H
 
@@ -16,7 +16,7 @@ typedef struct tirc_define {
 /* Parses and verifies a program; path "-" is standard input. */
 TIRC_API tirc_status tirc_module_read(const char *path, int n_defines, const tirc_define *defines,
                                       tirc_module **out, tirc_error **error);
-/* The same from memory; `name` stands for the file in messages. */
+/* The same from memory; messages use `name` as the file name. */
 TIRC_API tirc_status tirc_module_parse(const char *text, size_t length, const char *name,
                                        int n_defines, const tirc_define *defines, tirc_module **out,
                                        tirc_error **error);
@@ -24,51 +24,52 @@ TIRC_API void tirc_module_free(tirc_module *m);
 
 /* The program as canonical text, which parses to the same program again. */
 TIRC_API tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_error **error);
-/* The same program, whose texts are in the given dialect from here on: its own, those of modules
- * that schedules and passes make of it, and in errors and traces. "tir": that of TVM 0.20, which
- * every module has at first, in whichever its text was; "tirx": that of TVM's releases since 0.24.
- */
+/* The same program, whose texts use the given dialect from now on: its own text, those of modules
+ * that schedules and passes make from it, and those in errors and traces. "tir" is the dialect of
+ * TVM 0.20, which every module has at first, whatever the dialect of its text; "tirx" is that of
+ * TVM's releases since 0.24. */
 TIRC_API tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect,
                                             tirc_module **out, tirc_error **error);
-/* The same program, whose functions note which ranges of a size are to get schedules of their own
- * when rules schedule them, as "NAME=1,4,64-512": numbers and ranges in ascending order, apart from
- * each other, of an extent that only a call tells. Refused where no function has it. */
+/* The same program, whose functions note which ranges of a size get schedules of their own when
+ * rules schedule them, as "NAME=1,4,64-512": numbers and ranges in ascending order, without
+ * overlap, for an extent that is known only when the function is called. Refused if no function has
+ * this extent. */
 TIRC_API tirc_status tirc_module_with_sizes(const tirc_module *m, const char *sizes,
                                             tirc_module **out, tirc_error **error);
-/* A size of a program, such as n: one number where least equals most, or a range. */
+/* A size of a program, such as n: one number if least equals most, otherwise a range. */
 typedef struct tirc_size_range {
   const char *name;
   int64_t least, most;
 } tirc_size_range;
-/* What tirc_module_with_sizes noted, size by size, in ascending order; n: how many, 0: nothing. The
- * names are the module's; free the list with tirc_sizes_free. */
+/* What tirc_module_with_sizes noted, size by size, in ascending order; n: how many, possibly 0. The
+ * names belong to the module; free the list with tirc_sizes_free. */
 TIRC_API tirc_status tirc_module_sizes(const tirc_module *m, int *n, tirc_size_range **out,
                                        tirc_error **error);
 TIRC_API void tirc_sizes_free(tirc_size_range *sizes);
-/* The program as it is tuned for some of its sizes, at most one range of each: an extent that is
- * one number is that number, and of a range rules have the middle in mind (T.func_attr(
- * {"usual_sizes": {"n": 288}})), while the program takes every size. Ranges that were noted are
- * gone. Refused where no function has a size of that name. */
+/* The program as it is tuned for some of its sizes, with at most one range for each. An extent
+ * given as one number becomes that number. For a range, rules assume its middle (T.func_attr(
+ * {"usual_sizes": {"n": 288}})), but the program takes every size. The noted ranges are removed.
+ * Refused if no function has a size of that name. */
 TIRC_API tirc_status tirc_module_for_sizes(const tirc_module *m, int n,
                                            const tirc_size_range *sizes, tirc_module **out,
                                            tirc_error **error);
-/* A method of schedules, given by its name in either dialect, as this one calls it: get_sblock for
+/* The name of a schedule's method in this dialect, given its name in either one: get_sblock for
  * get_block. NULL: there is no such dialect. */
 TIRC_API const char *tirc_method_name(const char *dialect, const char *method);
 /* Structural equality: *difference is NULL when equal, otherwise the first difference in words. */
 TIRC_API tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b,
                                          char **difference, tirc_error **error);
 
-/* A structural hash, 32 hexadecimal digits: equal programs have equal ones, in every run and on
- * every machine. Others have others but by accident. */
+/* A structural hash of 32 hexadecimal digits. Equal programs have equal hashes, in every run and on
+ * every machine. Different programs have different hashes, except by accident. */
 TIRC_API tirc_status tirc_module_hash(const tirc_module *m, char **hash, tirc_error **error);
 
-/* A module of one function of m (`func` as below), called `name`. What it was called stays its
- * "global_symbol". */
+/* A module with only one function of m (`func` as below), renamed to `name`. Its previous name
+ * stays its "global_symbol". */
 TIRC_API tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char *name,
                                        tirc_module **out, tirc_error **error);
 
-/* What a function takes. */
+/* A parameter of a function. */
 typedef struct tirc_param {
   const char *name;
   const char *dtype; /* "float32", ... */
@@ -77,8 +78,8 @@ typedef struct tirc_param {
   int ndim;
   const int64_t *shape;      /* extents, -1 where symbolic, */
   const char *const *symbol; /* and there the name, if the extent is a plain variable */
-  /* What the file that a model was read from calls it, input.1 for input_1: the name, where there
-   * is no other. */
+  /* The name in the file that a model was read from, such as input.1 for input_1; equal to name if
+   * there is no other. */
   const char *in_file;
 } tirc_param;
 
@@ -89,29 +90,31 @@ TIRC_API const char *tirc_module_function(const tirc_module *m, int i);
 TIRC_API tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
                                         const tirc_param **params, tirc_error **error);
 
-/* Constant number i at the top of a program, which a tirc_define overrides: its value if it is an
- * integer, otherwise *is_int is false. The function is false behind the last. */
+/* Constant number i at the top of a program, which a tirc_define overrides. Its value if it is an
+ * integer; otherwise *is_int is false. Returns false after the last one. */
 TIRC_API bool tirc_module_constant(const tirc_module *m, int i, const char **name, int64_t *value,
                                    bool *is_int);
 
-/* How much a function computes, from its block structure; for programs without symbolic extents. */
+/* How much a function computes, according to its block structure; for programs without symbolic
+ * extents. */
 typedef struct tirc_cost {
   double float_ops; /* additions, multiplications, ... on floats; a multiply-add is two */
   double reduction; /* the longest chain of reduction iterations into one element, at least 1 */
-  bool is_exact;    /* false when extents or branches depend on what is not known before the run */
-  /* float32 C[M, N] = A[M, K] * B[K, N]: the extents (0 when it is something else) and which
+  bool is_exact;    /* false if extents or branches are known only at run time */
+  /* For float32 C[M, N] = A[M, K] * B[K, N]: the extents (0 for anything else), and which
    * parameters are A, B and C. */
   int64_t m, n, k;
   int a, b, c;
 } tirc_cost;
 TIRC_API tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
                                       tirc_error **error);
-/* A rough guess at the cycles that a function takes on so many threads: good for an order between
- * schedules of one program, and for nothing else. Over all calls that `tirc repl` proposes for a
- * product of 128x768x768, a softmax, a stencil of two stages and a convolution, on 2 threads of a
- * Zen 3: of two calls whose measured times differ by a fifth, the guess has 98, 92, 91 and 86 % in
- * the right order; the rank correlation, in which the many calls that change little count as much,
- * is 0.69, 0.57, 0.65 and 0.42. (`next --all --measure` in a session gives both.) */
+/* A rough estimate of the cycles that a function takes on so many threads. It is good for ranking
+ * schedules of one program, and for nothing else. It was compared with measurements over all calls
+ * that `tirc repl` proposes for a product of 128x768x768, a softmax, a stencil of two stages and a
+ * convolution, on 2 threads of a Zen 3. Of two calls whose measured times differ by a fifth, the
+ * estimate has 98, 92, 91 and 86 % in the right order. The rank correlation, in which the many
+ * calls that change little count as much, is 0.69, 0.57, 0.65 and 0.42. (`next --all --measure` in
+ * a session gives both.) */
 TIRC_API tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int threads,
                                           double *cycles, tirc_error **error);
 

@@ -6,7 +6,7 @@
 
 TIRC_C_BEGIN
 
-/* Number i of a table; false behind its end. */
+/* Row i of a table; false after the last one. */
 typedef struct tirc_error_info {
   const char *code, *title, *hint;
   tirc_status status; /* TIRC_NO: a ScheduleError; TIRC_BAD: a mistake in the call itself */
@@ -19,9 +19,9 @@ typedef struct tirc_primitive_info {
   int keyword_only; /* parameters from this number on are given by name; -1: none */
 } tirc_primitive_info;
 TIRC_API bool tirc_primitive_table(int i, tirc_primitive_info *out);
-/* Its parameter number k: name and default as Python text (NULL: required). */
+/* Its parameter number k: name and default value as Python text (NULL: required). */
 TIRC_API bool tirc_primitive_param(int i, int k, const char **name, const char **default_text);
-/* What help says of primitive i. Lists end with NULL or -1. */
+/* The help for primitive i. Lists end with NULL or -1. */
 typedef struct tirc_primitive_doc {
   const char *const *params;    /* what each parameter means */
   const char *returns;          /* NULL: nothing */
@@ -30,37 +30,38 @@ typedef struct tirc_primitive_doc {
   const int *errors;            /* numbers in the error table */
 } tirc_primitive_doc;
 TIRC_API bool tirc_primitive_documentation(int i, tirc_primitive_doc *out);
-/* Whether primitive i can raise error k, by what the documentation says. */
+/* Whether primitive i can raise error k, according to its documentation. */
 TIRC_API bool tirc_primitive_raises(int i, int k);
-/* The terms that errors use, in plain words; errors: those that a term explains. */
+/* The terms that error messages use, in plain words. errors: those that a term explains. */
 typedef struct tirc_definition_info {
   const char *name, *text;
   const int *errors;
 } tirc_definition_info;
 TIRC_API bool tirc_definition_table(int i, tirc_definition_info *out);
 TIRC_API bool tirc_pass_table(int i, const char **name, const char **help);
-/* Beside those, what tirc_module_lower_only takes. help: NULL for another name of the pass `of`. */
+/* The additional passes that tirc_module_lower_only accepts. help: NULL for another name of the
+ * pass `of`. */
 TIRC_API bool tirc_pass_alone_table(int i, const char **name, const char **help, const char **of);
-/* What tirc_module_lower_only does besides where a pass is asked for as NAME+OPTION. */
+/* What tirc_module_lower_only does in addition when a pass is given as NAME+OPTION. */
 TIRC_API bool tirc_pass_option_table(int i, const char **pass, const char **name,
                                      const char **help);
-/* The language of programs: what is said of several T.* functions at once, in the order to read it
- * in, under topics. types: of the arguments and of what a call gives, as text. */
+/* The language of programs: the facts about several T.* functions at once, ordered for reading,
+ * under topics. types: of the arguments and of the result of a call, as text. */
 typedef struct tirc_function_info {
   const char *topic, *types, *help;
 } tirc_function_info;
 TIRC_API bool tirc_function_table(int i, tirc_function_info *out);
-/* Function k of row i: its name after "T.", and the names of its arguments with spaces between
- * them, `?` behind those that can be left out, `*` for any number. */
+/* Function k of row i: its name after "T.", and the names of its arguments, separated by spaces,
+ * with `?` after those that can be left out, and `*` for any number. */
 TIRC_API bool tirc_function_name(int i, int k, const char **name, const char **arguments);
-/* The keys of annotations that something reads: of which statements ("loop", "block, attr"), what
- * values they have, and what they do. */
+/* The keys of annotations that something reads: on which statements they stand ("loop", "block,
+ * attr"), what values they have, and what they do. */
 typedef struct tirc_annotation_info {
   const char *key, *where, *value, *help;
 } tirc_annotation_info;
 TIRC_API bool tirc_annotation_table(int i, tirc_annotation_info *out);
-/* What scripts have beside the primitives: functions (owner NULL), methods and attributes of types,
- * members of modules (`math`, `tir`), exceptions. */
+/* What scripts offer besides the primitives: functions (owner NULL), methods and attributes of
+ * types, members of modules (`math`, `tir`), exceptions. */
 typedef enum tirc_script_kind {
   TIRC_SCRIPT_FUNCTION,
   TIRC_SCRIPT_METHOD,
@@ -72,8 +73,8 @@ typedef struct tirc_script_info {
   const char *owner, *name;
 } tirc_script_info;
 TIRC_API bool tirc_script_table(int i, tirc_script_info *out);
-/* The processors that code can be made for. Caches are those of one core, in bytes; 0: none, or
- * unknown. */
+/* The processors for which code can be generated. Caches are those of one core, in bytes; 0: none,
+ * or unknown. */
 typedef struct tirc_target_info {
   const char *name, *arch, *isa; /* "haswell", "x86_64", "AVX2+FMA" */
   int vector_bits, vector_registers;
@@ -82,7 +83,7 @@ typedef struct tirc_target_info {
 TIRC_API bool tirc_target_table(int i, tirc_target_info *out);
 /* One of them by its name, or this machine for "native". */
 TIRC_API tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error **error);
-/* The GPUs that kernels can be made for, and what a block of threads may have there: threads,
+/* The GPUs for which kernels can be generated, and the limits of a block of threads: threads,
  * threads of a warp (1: unknown), bytes of shared memory in the scopes shared and shared.dyn,
  * 32-bit registers (0: unknown). */
 typedef struct tirc_gpu_info {
@@ -93,8 +94,8 @@ typedef struct tirc_gpu_info {
 TIRC_API bool tirc_gpu_table(int i, tirc_gpu_info *out);
 /* A known card, "nvidia/nvidia-t4", and the name of its row. */
 TIRC_API bool tirc_gpu_card_table(int i, const char **card, const char **name);
-/* By a row's or a card's name. Of a name that looks like a GPU's but is none it is an error with
- * the nearest name; of any other, *found is false. */
+/* Finds a GPU by the name of a row or a card. If a name looks like a GPU's but is none, this is an
+ * error with the nearest name; for any other name, *found is false. */
 TIRC_API tirc_status tirc_gpu_find_target(const char *name, bool *found, tirc_gpu_info *out,
                                           tirc_error **error);
 
