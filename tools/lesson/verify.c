@@ -10,13 +10,13 @@
 
 enum { SCRIPT_STEPS = 2000000, MOST_ANSWER = 1 << 22 };
 static const int64_t RUN_STEPS = 2000000000, MEMORY = (int64_t)2 << 30;
-static const double SECONDS = 60;
+static const double SECONDS = 30; /* an exercise */
 
 typedef struct Verifying {
   const LessonOptions *o;
   const Course *c;
-  Prepared *grounds; /* an exercise each */
-  char *answer;      /* of the child */
+  Prepared *prepared; /* an exercise each */
+  char *answer;       /* of the child */
   int n, refused, undone;
 } Verifying;
 
@@ -37,7 +37,7 @@ static Json *verdict_on(const Code *code, int i) {
     if (strcmp(code->result.names[k], x->name) != 0) continue;
     /* it may import what is embedded, and there is nothing beside it */
     const char *name = tirc_format(memory, "<results>/<code>/%s.sch", x->name);
-    Outcome v = check_exercise(&code->v->grounds[i],
+    Outcome v = check_exercise(&code->v->prepared[i],
                                (Attempted){.path = name, .text = code->result.schedules[k]}, &how);
     Json *verdict = outcome_as_json(&v);
     json_object_object_foreach(verdict, key, value) add_json(j, key, json_object_get(value));
@@ -68,27 +68,39 @@ static Json *run_again(const Code *code, const char **why) {
   Child child;
   ChildFailure failure;
   *code->v->answer = 0;
-  const bool done = tirc_child_start(&child, &work) &&
-                    tirc_child_await(&child, SECONDS, "running it", NULL, NULL, &failure);
+  const bool done =
+      tirc_child_start(&child, &work) &&
+      tirc_child_await(&child, SECONDS * (1 + code->result.n), "running it", NULL, NULL, &failure);
   tirc_child_end(&child);
   Json *list = done ? json_tokener_parse(code->v->answer) : NULL;
   *why = list ? NULL : done ? "its verdict is too long" : copied(failure.message);
   return list;
 }
 
+/* What the exercises of a code compute, once for all codes; NULL, or why it cannot be told. */
+static const char *prepare(const Code *code, int exercise) {
+  Prepared *p = &code->v->prepared[exercise];
+  if (prepare_exercise(&code->v->c->at[exercise], p) == DONE && compute_prepared(p) == DONE)
+    return NULL;
+  return "its exercise cannot be run";
+}
+
+/* Whether it is of this course; then its exercises are ready to be run. */
 static const char *check_course(const Code *code) {
   const Course *c = code->v->c;
+  const char *why = NULL;
   if (strcmp(code->result.course, c->title) != 0)
     return tirc_format(memory, "it is of the course '%s', and not of '%s'",
                        shown_name(code->result.course), c->title);
-  for (int i = 0; i < code->result.n; i++) {
-    bool known = false;
-    for (int k = 0; k < c->n; k++) known |= strcmp(code->result.names[i], c->at[k].name) == 0;
-    if (!known)
-      return tirc_format(memory, "the course has no exercise '%s'",
-                         shown_name(code->result.names[i]));
+  for (int i = 0; i < code->result.n && !why; i++) {
+    int of = -1;
+    for (int k = 0; k < c->n; k++)
+      if (strcmp(code->result.names[i], c->at[k].name) == 0) of = k;
+    why = of >= 0 ? prepare(code, of)
+                  : tirc_format(memory, "the course has no exercise '%s'",
+                                shown_name(code->result.names[i]));
   }
-  return NULL;
+  return why;
 }
 
 static void print_exercise(Json *j) {
@@ -199,21 +211,17 @@ static int verify_argument(Verifying *v, const char *word) {
 
 int verify_results(const LessonOptions *o, const Course *c) {
   Verifying v = {.o = o, .c = c};
-  v.grounds = tirc_alloc_array(memory, (size_t)c->n + 1, sizeof *v.grounds);
-  memset(v.grounds, 0, (size_t)c->n * sizeof *v.grounds);
+  v.prepared = tirc_alloc_array(memory, (size_t)c->n + 1, sizeof *v.prepared);
+  memset(v.prepared, 0, (size_t)c->n * sizeof *v.prepared);
   v.answer = tirc_shared_memory(MOST_ANSWER);
   int status = v.answer ? DONE : complain(NULL, "there is not enough memory");
-  for (int i = 0; i < c->n && status == DONE; i++) {
-    status = prepare_exercise(&c->at[i], &v.grounds[i]);
-    if (status == DONE) status = compute_prepared(&v.grounds[i]);
-  }
   int worst = status;
   if (status == DONE && o->args.n == 1) worst = verify_argument(&v, "-");
   for (int i = 1; i < o->args.n && status == DONE; i++) {
     const int of = verify_argument(&v, o->args.at[i]);
     if (of > worst) worst = of;
   }
-  for (int i = 0; i < c->n; i++) free_prepared(&v.grounds[i]);
+  for (int i = 0; i < c->n; i++) free_prepared(&v.prepared[i]);
   tirc_shared_free(v.answer, MOST_ANSWER);
   if (v.refused || worst == BAD) return BAD;
   return v.undone ? NO : worst;
