@@ -10,6 +10,7 @@ typedef struct OnnxFile {
   Tirc *c;
   const char *path;
   ProtobufCAllocator allocator; /* the context's arena */
+  VEC(const char *) external;   /* files that were mapped beside it */
 } OnnxFile;
 
 #define ONNX_FAIL(f, code, hint, ...)                                                              \

@@ -88,12 +88,17 @@ struct OnnxModel {
   const OnnxTensor *weights; /* the initializers */
   int n_functions;           /* of a file */
   const OnnxFunction *functions;
+  int n_files; /* of external data that were mapped, each once; of a file, too */
+  const char *const *files;
 };
 
 const OnnxModel *tirc_onnx_read(Tirc *c, const char *path);
 /* A file that holds one tensor, as the ONNX project's tests have them. */
 const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path);
 /* Whether a path ends with .onnx. */
-bool tirc_onnx_is_path(const char *path);
+static inline bool tirc_onnx_is_path(const char *path) {
+  const size_t n = strlen(path);
+  return n > 5 && !strcmp(path + n - 5, ".onnx");
+}
 
 #endif

@@ -19,7 +19,7 @@ static void keep(void *file, void *at) { (void)file, (void)at; }
 /* In a function of its own: a FILE's way into the struct that points to itself. */
 static OnnxFile *open_file(Tirc *c, const char *path) {
   OnnxFile *f = tirc_new(c, OnnxFile);
-  *f = (OnnxFile){c, tirc_strdup(c, path), {allocate, keep, f}};
+  *f = (OnnxFile){.c = c, .path = tirc_strdup(c, path), .allocator = {allocate, keep, f}};
   return f;
 }
 
@@ -378,7 +378,10 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   }
   m->n_functions = (int)p->n_functions;
   m->functions = functions;
-  return read_graph(f, p->graph, m, false);
+  (void)read_graph(f, p->graph, m, false);
+  m->n_files = f->external.n;
+  m->files = f->external.at;
+  return m;
 }
 
 const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path) {
@@ -391,9 +394,4 @@ const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path) {
   OnnxTensor *t = tirc_new(c, OnnxTensor);
   *t = tirc_onnx_tensor(f, p, tirc_format(c, "the tensor in '%s'", path));
   return t;
-}
-
-bool tirc_onnx_is_path(const char *path) {
-  const size_t n = strlen(path);
-  return n > 5 && !strcmp(path + n - 5, ".onnx");
 }

@@ -104,6 +104,12 @@ static bool is_inside(const char *location) {
   return true;
 }
 
+static void note_external(OnnxFile *f, const char *path) {
+  for (int i = 0; i < f->external.n; i++)
+    if (!strcmp(f->external.at[i], path)) return;
+  vec_push(f->c, f->external, path);
+}
+
 static const uint8_t *external(OnnxFile *f, const Onnx__TensorProto *p, const char *what,
                                int64_t bytes) {
   const char *location = "";
@@ -123,6 +129,7 @@ static const uint8_t *external(OnnxFile *f, const Onnx__TensorProto *p, const ch
       slash ? tirc_format(f->c, "%.*s/%s", (int)(slash - f->path), f->path, location) : location;
   size_t size;
   const uint8_t *data = tirc_onnx_map(f, path, what, &size);
+  note_external(f, path);
   if (length != bytes)
     ONNX_FAIL(f, CODE_ONNX, NULL, "%s takes %lld bytes, and %lld are given in '%s'", what,
               (long long)bytes, (long long)length, path);

@@ -11,7 +11,9 @@ typedef struct ScriptReads {
   Tirc *c;
   Text text;
   StrMap seen;
-  bool is_open; /* something may be read that cannot be told: text is not all */
+  VEC(const char *) files; /* those that are there, and JSON that a script names in a literal */
+  bool is_open;            /* something may be read that cannot be told: text is not all */
+  bool is_hidden;          /* nor are the files: JSON is read by names that are no literals */
 } ScriptReads;
 
 void tirc_script_reads(ScriptReads *r, const char *path);

@@ -167,6 +167,12 @@ const char *tirc_import_input(const tirc_module *m, int i, int *param) {
   return from->model->inputs[i].name;
 }
 
+const char *tirc_import_file(const tirc_module *m, int i) {
+  const OnnxModel *from = m && m->imported ? m->imported->model : NULL;
+  if (!from || i < 0 || i > from->n_files) return NULL;
+  return i == 0 ? from->path : from->files[i - 1];
+}
+
 /* --- weights ---------------------------------------------------------------------------------- */
 
 typedef struct Taking {

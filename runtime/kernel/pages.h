@@ -8,8 +8,10 @@
 
 /* What a block of so many bytes is rounded up to; 0 when that does not fit size_t. */
 size_t tirc_pages_size(size_t bytes);
-/* `size` is one that tirc_pages_size gave. For free(); NULL when memory is out. */
+/* `size` is one that tirc_pages_size gave; NULL when memory is out. For tirc_pages_free, which is
+ * free() but on Windows. */
 void *tirc_pages_new(size_t size);
+void tirc_pages_free(void *p); /* or NULL */
 /* The same at a multiple of `align`, a power of two. */
 void *tirc_pages_new_at(size_t size, size_t align);
 

@@ -13,18 +13,13 @@
  *
  * A job while another one runs, be it from inside a body or from another thread, runs in its
  * caller: the `busy` flag says so. */
-#define _GNU_SOURCE
 #include "pool.h"
 
+#include "pages.h"
+#include "system.h"
+
 #include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { SPINS = 4000 }; /* about 100 us of pauses: longer than the gap between loops of one kernel */
 enum { LEAST_ACTIVE = 2 };
@@ -38,7 +33,7 @@ typedef struct {
 typedef struct {
   Pool *pool;
   int thread;
-  pthread_t id;
+  Thread id;
 } Worker;
 
 struct Pool {
@@ -57,16 +52,11 @@ struct Pool {
   _Atomic bool stop, busy;
   _Alignas(64) _Atomic uint32_t inside;
   _Atomic bool caller_sleeps;
+  Berth berth;
 };
 
-static void futex_wait(_Atomic uint32_t *at, uint32_t value) {
-  syscall(SYS_futex, (uint32_t *)(void *)at, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-static void futex_wake(_Atomic uint32_t *at, int n) {
-  syscall(SYS_futex, (uint32_t *)(void *)at, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
-}
 static void pause_cpu(void) {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined __GNUC__ && (defined __x86_64__ || defined __i386__)
   __builtin_ia32_pause();
 #else
   atomic_signal_fence(memory_order_seq_cst);
@@ -106,48 +96,31 @@ static uint32_t await_job(Pool *p, uint32_t seen) {
       continue;
     }
     atomic_fetch_add(&p->sleepers, 1);
-    if (!atomic_load(&p->stop)) futex_wait(&p->state, s);
+    if (!atomic_load(&p->stop)) tirc_sleep_while(&p->berth, &p->state, s);
     atomic_fetch_sub(&p->sleepers, 1);
   }
 }
 
 static void leave(Pool *p) {
   if (atomic_fetch_sub(&p->inside, 1) == 1 && atomic_load(&p->caller_sleeps))
-    futex_wake(&p->inside, 1);
+    tirc_wake(&p->berth, &p->inside, 1);
 }
 
-/* The scheduler may wake a worker on the caller's core and leave the two there for 100 ms beside an
- * idle core. Taking that core out of the worker's set moves it at once; then it may go anywhere
- * again. */
-static void leave_core(int cpu) {
-  cpu_set_t all, others;
-  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0) return;
-  others = all;
-  CPU_CLR((size_t)cpu, &others);
-  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-  (void)sched_setaffinity(0, sizeof all, &all);
-}
-
-static void *worker(void *argument) {
+/* Linux may wake a worker on the caller's core and leave the two there for 100 ms beside an idle
+ * core. */
+static void worker(void *argument) {
   const Worker *w = argument;
   Pool *p = w->pool;
   for (uint32_t seen = 0;;) {
     seen = await_job(p, seen);
-    if (atomic_load(&p->stop)) return NULL;
+    if (atomic_load(&p->stop)) return;
     atomic_fetch_add(&p->inside, 1);
     if (atomic_load(&p->state) == seen) {
-      if (p->spins && sched_getcpu() == p->caller_cpu) leave_core(p->caller_cpu);
+      if (p->spins && tirc_this_core() == p->caller_cpu) tirc_leave_core(p->caller_cpu);
       work(p, w->thread);
     }
     leave(p);
   }
-}
-
-static int available_cores(void) {
-  cpu_set_t set;
-  int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                      : (int)sysconf(_SC_NPROCESSORS_ONLN);
-  return n > 0 ? n : 1;
 }
 
 int tirc_threads_of_environment(void) {
@@ -160,35 +133,35 @@ int tirc_threads_of_environment(void) {
 
 int tirc_default_threads(void) {
   int n = tirc_threads_of_environment();
-  return n > 0 ? n : available_cores();
+  return n > 0 ? n : tirc_cores();
 }
 
 /* A body's buffers on its stack are up to 512 KB, however small this process likes its stacks. */
 static bool start_worker(Pool *p) {
   enum { STACK = 2 << 20 };
-  pthread_attr_t attr;
-  size_t size = 0;
-  if (pthread_attr_init(&attr) != 0) return false;
   Worker *w = &p->workers[p->started];
   *w = (Worker){.pool = p, .thread = p->started + 1};
-  const bool ok = pthread_attr_getstacksize(&attr, &size) == 0 &&
-                  (size >= STACK || pthread_attr_setstacksize(&attr, STACK) == 0) &&
-                  pthread_create(&w->id, &attr, worker, w) == 0;
-  (void)pthread_attr_destroy(&attr);
+  const bool ok = tirc_thread_start(&w->id, STACK, worker, w);
   p->started += ok;
   return ok;
 }
 
 Pool *tirc_pool_new(int threads) {
   if (threads < 1 || threads > POOL_MOST_THREADS) return NULL;
-  Pool *p = aligned_alloc(64, (sizeof(Pool) + 63) / 64 * 64);
+  Pool *p = tirc_pages_new(tirc_pages_size(sizeof(Pool)));
   if (!p) return NULL;
-  const int cores = available_cores(), active = cores < LEAST_ACTIVE ? LEAST_ACTIVE : cores;
+  const int cores = tirc_cores(), active = cores < LEAST_ACTIVE ? LEAST_ACTIVE : cores;
   *p = (Pool){.threads = threads,
               .active = threads < active ? threads : active,
               .spins = cores < LEAST_ACTIVE ? 0 : SPINS};
   p->workers = calloc((size_t)threads, sizeof *p->workers);
-  p->parts = aligned_alloc(64, (size_t)threads * sizeof *p->parts);
+  p->parts = tirc_pages_new(tirc_pages_size((size_t)threads * sizeof *p->parts));
+  if (!tirc_berth_init(&p->berth)) {
+    free(p->workers);
+    tirc_pages_free(p->parts);
+    tirc_pages_free(p);
+    return NULL;
+  }
   while (p->workers && p->parts && p->started < p->active - 1 && start_worker(p)) continue;
   if (p->workers && p->parts && p->started == p->active - 1) return p;
   tirc_pool_free(p);
@@ -199,11 +172,12 @@ void tirc_pool_free(Pool *p) {
   if (!p) return;
   atomic_store(&p->stop, true);
   atomic_fetch_add(&p->state, 2);
-  futex_wake(&p->state, INT_MAX);
-  for (int i = 0; i < p->started; i++) pthread_join(p->workers[i].id, NULL);
+  tirc_wake(&p->berth, &p->state, INT_MAX);
+  for (int i = 0; i < p->started; i++) tirc_thread_join(&p->workers[i].id);
+  tirc_berth_free(&p->berth);
   free(p->workers);
-  free(p->parts);
-  free(p);
+  tirc_pages_free(p->parts);
+  tirc_pages_free(p);
 }
 
 int tirc_pool_threads(const Pool *p) { return p->threads; }
@@ -215,7 +189,7 @@ static void await_workers(Pool *p) {
     pause_cpu();
   }
   atomic_store(&p->caller_sleeps, true);
-  for (uint32_t n; (n = atomic_load(&p->inside)) != 0;) futex_wait(&p->inside, n);
+  for (uint32_t n; (n = atomic_load(&p->inside)) != 0;) tirc_sleep_while(&p->berth, &p->inside, n);
   atomic_store(&p->caller_sleeps, false);
 }
 
@@ -238,9 +212,9 @@ void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), v
   p->smallest = (n - 1) / chunks + 1;
   p->body = body;
   p->closure = closure;
-  p->caller_cpu = sched_getcpu();
+  p->caller_cpu = tirc_this_core();
   atomic_fetch_add(&p->state, 1);
-  if (atomic_load(&p->sleepers)) futex_wake(&p->state, p->n_parts - 1);
+  if (atomic_load(&p->sleepers)) tirc_wake(&p->berth, &p->state, p->n_parts - 1);
   work(p, 0);
   atomic_fetch_add(&p->state, 1);
   await_workers(p);

@@ -2,8 +2,8 @@
 
 #include "pages.h"
 #include "pool.h"
+#include "system.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { KEPT = 32 };
@@ -18,7 +18,7 @@ typedef struct Free {
 struct KernelRuntime {
   tirc_runtime abi;
   Pool *pool;
-  pthread_mutex_t lock;
+  Lock lock;
   int n;
   Free kept[KEPT];
 };
@@ -28,23 +28,23 @@ static void *allocate(void *self, size_t bytes) {
   size_t size = tirc_pages_size(bytes);
   void *p = NULL;
   if (size == 0) return NULL;
-  pthread_mutex_lock(&r->lock);
+  tirc_lock(&r->lock);
   for (int i = r->n - 1; i >= 0 && !p; i--)
     if (r->kept[i].size == size) {
       p = r->kept[i].p;
       r->kept[i] = r->kept[--r->n];
     }
-  pthread_mutex_unlock(&r->lock);
+  tirc_unlock(&r->lock);
   return p ? p : tirc_pages_new(size);
 }
 
 static void release(void *self, void *p, size_t bytes) {
   KernelRuntime *r = self;
   if (!p) return;
-  pthread_mutex_lock(&r->lock);
-  if (r->n == KEPT) free(r->kept[--r->n].p);
+  tirc_lock(&r->lock);
+  if (r->n == KEPT) tirc_pages_free(r->kept[--r->n].p);
   r->kept[r->n++] = (Free){p, tirc_pages_size(bytes)};
-  pthread_mutex_unlock(&r->lock);
+  tirc_unlock(&r->lock);
 }
 
 static void parallel_for(void *self, int64_t n, void (*body)(int64_t, void *), void *closure,
@@ -57,20 +57,20 @@ KernelRuntime *tirc_kernel_runtime_new(int threads) {
   KernelRuntime *r = calloc(1, sizeof *r);
   if (!r) return NULL;
   r->pool = tirc_pool_new(threads);
-  if (!r->pool) {
+  if (!r->pool || !tirc_lock_init(&r->lock)) {
+    tirc_pool_free(r->pool);
     free(r);
     return NULL;
   }
-  pthread_mutex_init(&r->lock, NULL);
   r->abi = (tirc_runtime){r, parallel_for, allocate, release};
   return r;
 }
 
 void tirc_kernel_runtime_free(KernelRuntime *r) {
   if (!r) return;
-  for (int i = 0; i < r->n; i++) free(r->kept[i].p);
+  for (int i = 0; i < r->n; i++) tirc_pages_free(r->kept[i].p);
   tirc_pool_free(r->pool);
-  pthread_mutex_destroy(&r->lock);
+  tirc_lock_free(&r->lock);
   free(r);
 }
 

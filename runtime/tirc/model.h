@@ -221,6 +221,9 @@ TIRC_API tirc_status tirc_module_import(const char *path, const tirc_import_opti
 /* The name of the file's input number i, NULL after the last one. *param (or NULL): its number
  * among main's parameters; -1: it was bound. A module that was not imported has none. */
 TIRC_API const char *tirc_import_input(const tirc_module *m, int i, int *param);
+/* The files that an imported module was read from: number 0 is the model's own file, then come the
+ * files of its external data. NULL after the last one, and for a module that was not imported. */
+TIRC_API const char *tirc_import_file(const tirc_module *m, int i);
 /* The weights of an imported module, by the names of main's parameters; close them. They are views
  * of what the module holds. *out is NULL if the module has none. */
 TIRC_API tirc_status tirc_module_weights(const tirc_module *m, tirc_weights **out,

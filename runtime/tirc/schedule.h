@@ -29,6 +29,12 @@ typedef struct tirc_schedule_options {
 TIRC_API tirc_status tirc_module_schedule(const tirc_module *m, const char *path,
                                           const tirc_schedule_options *options, tirc_module **out,
                                           tirc_error **error);
+/* Hands out the files that a script may read when it runs, each once: itself, the scripts that it
+ * may import, and JSON that it reads by a name which stands there as a literal. `path` is a script,
+ * or a folder, such as one of operators, whose scripts are meant. *all (or NULL): false where JSON
+ * is read by a name that only the run tells. A file that is not there is not handed out. */
+TIRC_API tirc_status tirc_script_files(const char *path, void (*file)(void *self, const char *path),
+                                       void *self, bool *all, tirc_error **error);
 TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char *text,
                                                size_t length, const char *name,
                                                const tirc_schedule_options *options,

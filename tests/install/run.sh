@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# The library as its users get it: installed to a prefix of its own, found through pkg-config by both
-# compilers, run. run.sh BUILD SOURCE
+# The project as its users get it: installed to a prefix of its own, found through pkg-config by both
+# compilers, by CMake and meson, run, and removed. run.sh BUILD SOURCE
 set -euo pipefail
 build=$1 source=$2
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-DESTDIR=$root meson install -C "$build" --no-rebuild --quiet >/dev/null
+log=$build/meson-logs/install-log.txt
+[ ! -f "$log" ] || cp "$log" "$root/log" # of who has installed it, and will want to remove it
+trap '[ ! -f "$root/log" ] || cp "$root/log" "$log"; rm -rf "$root"' EXIT
+to=$root/to
+DESTDIR=$to meson install -C "$build" --no-rebuild --quiet >/dev/null
 pc=$(find "$root" -name tirc.pc)
-export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=${pc%/*}
+export PKG_CONFIG_SYSROOT_DIR=$to PKG_CONFIG_PATH=${pc%/*}
 lib=$(dirname "$(dirname "$pc")")
 export LD_LIBRARY_PATH=$lib
 header=$(find "$root" -name tirc.h)
@@ -66,6 +69,9 @@ sed 's/dlpack\/dlpack\.h/no-such-header.h/' "${header%/*}/tirc_dlpack.h" >"$root
 cp -r "$header" "${header%/*}/tirc" "$root/own"
 compiles tirc.h
 
+mkdir "$root/consumers"
+"$source/tests/install/consumers.sh" "${header%/include/*}" "$root/consumers" "$source"
+
 # The Python package, from the installed tree and by pip, which need no variable to find the library.
 if [ -x /usr/bin/python3 ]; then
   unset LD_LIBRARY_PATH
@@ -83,4 +89,19 @@ assert "float32" in m.script() and tirc.library_path.startswith("ROOT"), tirc.li
     [ "$(ls -d "$root"/pip/tirc-*.dist-info)" = "$root/pip/tirc-$(meson introspect --projectinfo "$build" | sed 's/.*"version": "\([^"]*\)".*/\1/').dist-info" ]
     TIRC_LIBRARY=$build PYTHONPATH=$root/pip /usr/bin/python3 -c "${program//ROOT/$build}"
   fi
+fi
+
+# The command, its manual pages and completions, and the pages and examples, which the command takes.
+prefix=${header%/include/*}
+share=$prefix/share docs=$prefix/share/doc/tirc
+"$prefix/bin/tirc" help --man=list | sort | diff - <(ls "$share"/man/man[17] | grep tirc | sort)
+[ -s "$share/bash-completion/completions/tirc" ] && [ -s "$share/zsh/site-functions/_tirc" ] && [ -s "$share/fish/vendor_completions.d/tirc.fish" ]
+[ -s "$share/licenses/tirc/LICENSE" ] && [ -s "$docs/examples/guide/library.md" ]
+(cd "$docs" && "$prefix/bin/tirc" apply examples/matmul/matmul.tir examples/matmul/rule_based.sch >/dev/null)
+
+# Removed, nothing is left.
+(cd "$build" && meson --internal uninstall >/dev/null)
+if [ -e "$to" ]; then
+  find "$to"
+  exit 1
 fi

@@ -3,7 +3,7 @@
 # version.sh SOURCE VERSION
 set -euo pipefail
 source=$1 version=$2
-abi=$(sed -n "s/.*soversion: '\([0-9]*\)'.*/\1/p" "$source/meson.build")
+abi=$(sed -n "s/^abi = '\([0-9]*\)'.*/\1/p" "$source/meson.build")
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 tree=$("$source/tools/release" source "$root")

@@ -184,6 +184,8 @@ static void modules(void **state) {
   assert_null(s);
 }
 
+static void each_file(void *self, const char *path) { (void)self, (void)path; }
+
 static void schedules(void **state) {
   World *w = *state;
   tirc_module *m = w->m, *out = NULL;
@@ -195,6 +197,10 @@ static void schedules(void **state) {
   REFUSED(tirc_module_schedule(NULL, "s", NULL, &out, E));
   REFUSED(tirc_module_schedule(m, NULL, NULL, &out, E));
   REFUSED(tirc_module_schedule(m, "s", NULL, NULL, E));
+  REFUSED(tirc_script_files(NULL, each_file, NULL, NULL, E));
+  REFUSED(tirc_script_files("s", NULL, NULL, NULL, E));
+  assert_null(tirc_import_file(NULL, 0));
+  assert_null(tirc_import_file(m, 0));
   REFUSED(tirc_module_schedule_text(NULL, "", 0, "s", NULL, &out, E));
   REFUSED(tirc_module_schedule_text(m, NULL, 1, "s", NULL, &out, E));
   REFUSED(tirc_module_schedule_text(m, "", 0, NULL, NULL, NULL, E));

@@ -1,5 +1,6 @@
 /* `tirc build`: code in one of several forms. */
 #include "command.h"
+#include "depfile.h"
 #include "ir/ascii.h"
 #include "ir/gpu.h"
 #include "link.h"
@@ -71,6 +72,7 @@ static int link_built(const Building *b, bool is_lib, const char *bytes, size_t 
   return link_code(&(Linking){.object = bytes,
                               .n = n,
                               .is_shared = is_lib,
+                              .soname = b->o->soname,
                               .block = inside ? b->block : NULL,
                               .write_block = write_weights,
                               .self = (void *)(uintptr_t)b},
@@ -140,6 +142,28 @@ static int take_weights(Building *b, const tirc_module *m, tirc_weights **weight
   return o->weights_out ? check_output(o->weights_out) : DONE;
 }
 
+/* --header FILE beside the code. */
+static int emit_header(const Building *b) {
+  tirc_error *e = NULL;
+  char *text = NULL;
+  size_t n = 0;
+  const tirc_emit_kind kind = b->o->no_alloc ? TIRC_EMIT_NO_ALLOC_HEADER : TIRC_EMIT_HEADER;
+  if (!b->o->header) return DONE;
+  if (tirc_module_emit_model(b->m, kind, &b->how, &text, &n, &e)) return report(e);
+  const int status = write_output(b->o->header, text, n);
+  tirc_string_free(text);
+  return status;
+}
+
+static int emit_depfile(const Building *b, const tirc_module *loaded, const char *path) {
+  const char *all[] = {path, b->o->header, b->o->weights_out};
+  List made = {0};
+  if (!b->o->depfile) return DONE;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i]) add_to_list(&made, all[i]);
+  return write_depfile(b->o, loaded, &made);
+}
+
 static bool is_for_gpu(tirc_emit_kind kind) {
   return kind >= TIRC_EMIT_OPENCL && kind <= TIRC_EMIT_PTX;
 }
@@ -160,6 +184,7 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   tirc_weights *weights = NULL;
   tirc_error *e = NULL;
   int status = load_checked(&o->make, &m);
+  if (status == DONE) status = emit_depfile(b, m, path);
   if (status == DONE) status = take_weights(b, m, &weights);
   if (status == DONE && makes_entry(kind) && tirc_module_check_sizes(m, &e)) status = report(e);
   if (status == DONE)
@@ -176,9 +201,25 @@ static int build(Building *b, tirc_emit_kind kind, const char *path) {
   if (status == DONE && !is_for_gpu(kind))
     (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
   if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
+  if (status == DONE) status = emit_header(b);
   tirc_weights_close(weights);
   tirc_module_free(scheduled);
   return status;
+}
+
+/* What goes with what is built: a header, a list of what it was made from, a name for loaders. */
+static int check_beside(const BuildOptions *o, tirc_emit_kind kind, const char *wanted,
+                        const char *path) {
+  if (o->header && (is_for_gpu(kind) || is_header(kind)))
+    return complain("--emit=obj, lib or c with --header FILE",
+                    "--header is about code for processors, and not about %s", wanted);
+  if (o->soname && strcmp(wanted, "lib") != 0)
+    return complain("--emit=lib", "--soname is about shared objects, and not about %s", wanted);
+  if (o->depfile && (!path || strcmp(path, "-") == 0))
+    return complain("give -o FILE",
+                    "--depfile says what a file was made from, and none is written");
+  int status = o->header ? check_output(o->header) : DONE;
+  return status == DONE && o->depfile ? check_output(o->depfile) : status;
 }
 
 int cmd_build(BuildOptions *o) {
@@ -223,5 +264,7 @@ int cmd_build(BuildOptions *o) {
   if (!from->output && kind == TIRC_EMIT_OBJECT)
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
   Building b = {.o = o, .how = {.target = from->target, .main_name = symbol}};
-  return build(&b, kind, from->output ? from->output : name);
+  const char *path = from->output ? from->output : name;
+  const int status = check_beside(o, kind, wanted, path);
+  return status == DONE ? build(&b, kind, path) : status;
 }

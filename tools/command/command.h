@@ -30,7 +30,7 @@ typedef struct ApplyOptions {
 
 typedef struct BuildOptions {
   Making make;
-  const char *emit, *figures, *weights_out;
+  const char *emit, *figures, *weights_out, *header, *depfile, *soname;
   bool annotate, weights_inside, portable, no_alloc, runtime;
 } BuildOptions;
 

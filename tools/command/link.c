@@ -30,7 +30,7 @@ static void remove_folder(const char *folder) {
 
 /* The exit status of the linker; 127 when there is none. */
 static int run_linker(const Linking *what, const char *folder, const char *compiler) {
-  const char *command[24] = {compiler,  "-o", "linked", "-Wl,--build-id=none", "-Wl,-z,noexecstack",
+  const char *command[26] = {compiler,  "-o", "linked", "-Wl,--build-id=none", "-Wl,-z,noexecstack",
                              "kernel.o"};
   static const char *const shared[] = {"-shared",
                                        "-s",
@@ -48,6 +48,8 @@ static int run_linker(const Linking *what, const char *folder, const char *compi
     command[n++] = shared[i];
   for (size_t i = 0; !what->is_shared && i < sizeof object / sizeof *object; i++)
     command[n++] = object[i];
+  if (what->is_shared && what->soname)
+    command[n++] = tirc_format(memory, "-Wl,-soname,%s", what->soname);
   pid_t child = fork();
   if (child < 0) return 127;
   if (child == 0) {

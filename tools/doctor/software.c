@@ -27,15 +27,20 @@ static void examine_linked(Doctor *d) {
   note(d, "software", "SQLite", "%s", sqlite3_libversion());
   note(d, "software", "json-c", "%s", json_c_version());
   note(d, "software", "libzip", "%s", zip_libzip_version());
+#ifdef WITHOUT_ONNX
+  note(d, "software", "ONNX", "left out when tirc was built");
+#endif
 }
 
 /* One that is loaded when it is there: its version as text. `lacks`: what its header's absence cost
- * when tirc was built, or NULL. */
+ * when tirc was built, or NULL. `fault`: what is wrong with it, or NULL; without the function,
+ * nothing is broken without the library. */
 typedef struct Loaded {
   const char *name, *without, *advice;
   void *(*library)(void);
   void (*version)(void *library, char *out, size_t n);
   const char *lacks;
+  const char *(*fault)(Tirc *c);
 } Loaded;
 
 #ifdef HAVE_DNNL_H
@@ -86,7 +91,8 @@ static void dnnl_version(void *library, char *out, size_t n) {
 
 static const Loaded loaded[] = {
     {"LLVM", "no machine code: the interpreter and source are there",
-     "on Debian: apt-get install libllvm19", tirc_llvm_library, llvm_version},
+     "on Debian: apt-get install libllvm19; else LLVM 19, or name its library in $TIRC_LLVM",
+     tirc_llvm_library, llvm_version, NULL, tirc_llvm_missing},
     {"libpq", "no database on a server", "on Debian: apt-get install libpq5", tirc_postgres_library,
      libpq_version},
     {"XGBoost", "tune learns nothing on the way, and no tirc learn",
@@ -97,22 +103,24 @@ static const Loaded loaded[] = {
 };
 enum { N_LOADED = sizeof loaded / sizeof *loaded };
 
-static void examine_loaded(Doctor *d) {
-  for (int i = 0; i < N_LOADED; i++) {
-    const Loaded *l = &loaded[i];
-    char version[200];
-    void *library = l->library();
-    if (library) {
-      l->version(library, version, sizeof version);
-      note(d, "software", l->name, "%s%s%s", version, l->lacks ? "; " : "",
-           l->lacks ? l->lacks : "");
-      if (l->lacks) advise(d, AMISS, l->advice);
-    } else {
-      note(d, "software", l->name, "not installed: %s%s%s", l->without, l->lacks ? "; " : "",
-           l->lacks ? l->lacks : "");
-      advise(d, AMISS, l->advice);
-    }
+static void examine_one(Doctor *d, const Loaded *l) {
+  char version[200];
+  void *library = l->library();
+  const char *fault = l->fault ? l->fault(memory) : NULL;
+  const char *lacks = l->lacks ? l->lacks : "", *and = l->lacks ? "; " : "";
+  if (library && !fault) {
+    l->version(library, version, sizeof version);
+    note(d, "software", l->name, "%s%s%s", version, and, lacks);
+    if (l->lacks) advise(d, AMISS, l->advice);
+    return;
   }
+  note(d, "software", l->name, "%s: %s%s%s%s%s%s", library ? "not usable" : "not installed",
+       l->without, and, lacks, fault ? " (" : "", fault ? fault : "", fault ? ")" : "");
+  advise(d, l->fault ? BROKEN : AMISS, l->advice);
+}
+
+static void examine_loaded(Doctor *d) {
+  for (int i = 0; i < N_LOADED; i++) examine_one(d, &loaded[i]);
 }
 
 /* --- commands --------------------------------------------------------------------------------- */

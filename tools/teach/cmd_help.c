@@ -6,6 +6,7 @@ int cmd_help(HelpOptions *o) {
     return DONE;
   }
   if (o->man) return print_manual(o->man);
+  if (o->pages) return write_pages(o->pages);
   if (o->completion) return print_completion(o->completion);
   if (o->args.n == 0) {
     print_usage(stdout);

@@ -1,5 +1,5 @@
-/* Completion for bash and zsh, from the tables of commands, options, primitives and errors. An
- * option's argument tells what completes it: words between bars, or files. */
+/* Completion for bash, zsh and fish, from the tables of commands, options, primitives and errors.
+ * An option's argument tells what completes it: words between bars, or files. */
 #include "ir/ascii.h"
 #include "teach.h"
 
@@ -158,8 +158,73 @@ static int print_zsh(void) {
   return DONE;
 }
 
+/* A word in single quotes of fish. */
+static void print_fish_quoted(const char *text) {
+  putchar('\'');
+  for (; *text; text++) {
+    if (*text == '\'' || *text == '\\') putchar('\\');
+    putchar(*text);
+  }
+  putchar('\'');
+}
+
+static void print_fish_option(const OptionRow *o) {
+  bool any = false;
+  for (int i = 0; i < n_commands; i++) {
+    if (!takes_option(&commands[i], o)) continue;
+    printf("%s%s", any ? " " : "complete -c tirc -n '__tirc_is ", commands[i].name);
+    any = true;
+  }
+  if (!any) return;
+  printf("' -l %s -d ", o->name);
+  print_fish_quoted(o->help);
+  if (o->letter) printf(" -s %c", o->letter);
+  if (o->argument && !o->optional) fputs(takes_file(o) ? " -r -F" : " -x", stdout);
+  if (has_choices(o)) {
+    fputs(" -a '", stdout);
+    print_choices(o);
+    putchar('\'');
+  }
+  putchar('\n');
+}
+
+static int print_fish(void) {
+  const OptionRow *o;
+  puts("# fish completion for tirc\n"
+       "function __tirc_is # the command is one of these; none: there is no command yet\n"
+       "  set -l words (commandline -opc)\n"
+       "  if test (count $argv) -eq 0\n    test (count $words) -eq 1\n    return\n  end\n"
+       "  test (count $words) -gt 1; and contains -- $words[2] $argv\n"
+       "end");
+  for (int i = 0; i < n_commands; i++) {
+    printf("complete -c tirc -n __tirc_is -f -a %s -d ", commands[i].name);
+    print_fish_quoted(commands[i].summary);
+    putchar('\n');
+  }
+  for (int k = 0; (o = option_row(k)); k++) print_fish_option(o);
+  fputs("complete -c tirc -n '__tirc_is explain help' -f -a '", stdout);
+  print_names();
+  fputs("'\ncomplete -c tirc -n '__tirc_is help' -f -a '", stdout);
+  print_commands();
+  puts("'");
+  return DONE;
+}
+
+static const struct {
+  const char *shell, *file; /* and what the shell wants the script's file to be called */
+  int (*print)(void);
+} shells[] = {
+    {"bash", "tirc", print_bash}, {"zsh", "_tirc", print_zsh}, {"fish", "tirc.fish", print_fish}};
+enum { N_SHELLS = sizeof shells / sizeof *shells };
+
 int print_completion(const char *shell) {
-  if (strcmp(shell, "bash") == 0) return print_bash();
-  if (strcmp(shell, "zsh") == 0) return print_zsh();
-  return complain(NULL, "--completion takes bash or zsh, not '%s'", shell);
+  for (int i = 0; i < N_SHELLS; i++)
+    if (strcmp(shell, shells[i].shell) == 0) return shells[i].print();
+  return complain(NULL, "--completion takes bash, zsh or fish, not '%s'", shell);
+}
+
+const char *completion_file(int i, const char **shell) {
+  if (i >= N_SHELLS) return NULL;
+  *shell = shells[i].shell;
+  return shells[i].file;
 }

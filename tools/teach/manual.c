@@ -216,14 +216,20 @@ static const struct {
              {"tirc-errors", 7, errors_page}};
 enum { N_PAGES = sizeof pages / sizeof *pages };
 
-static void list_pages(void) {
-  for (int i = 0; i < N_PAGES; i++) printf("%s.%d\n", pages[i].name, pages[i].section);
-  for (int i = 0; i < n_commands; i++) printf("tirc-%s.1\n", commands[i].name);
+static void each_page(void (*use)(void *self, const char *name, int section), void *self) {
+  for (int i = 0; i < N_PAGES; i++) use(self, pages[i].name, pages[i].section);
+  for (int i = 0; i < n_commands; i++)
+    use(self, tirc_format(memory, "tirc-%s", commands[i].name), 1);
+}
+
+static void list_page(void *self, const char *name, int section) {
+  (void)self;
+  printf("%s.%d\n", name, section);
 }
 
 int print_manual(const char *name) {
   if (strcmp(name, "list") == 0) {
-    list_pages();
+    each_page(list_page, NULL);
     return DONE;
   }
   for (int i = 0; i < N_PAGES; i++)
@@ -236,4 +242,32 @@ int print_manual(const char *name) {
     return complain("`tirc help --man=list` lists them", "there is no manual page '%s'", name);
   command_page(c);
   return DONE;
+}
+
+/* --- all of them, as files -------------------------------------------------------------------- */
+
+typedef struct Writing {
+  const char *folder;
+  int status; /* DONE until one cannot be written */
+} Writing;
+
+static void write_printed(Writing *w, const char *file, int (*print)(const char *),
+                          const char *what) {
+  const char *path = tirc_format(memory, "%s/%s", w->folder, file);
+  if (w->status != DONE) return;
+  NewFile to = begin_output(path);
+  w->status = end_output(path, &to, to.f ? print(what) : DONE);
+}
+
+static void write_page(void *self, const char *name, int section) {
+  write_printed(self, tirc_format(memory, "%s.%d", name, section), print_manual, name);
+}
+
+int write_pages(const char *folder) {
+  const char *file, *shell;
+  Writing w = {folder, make_folder(folder)};
+  each_page(write_page, &w);
+  for (int i = 0; (file = completion_file(i, &shell)); i++)
+    write_printed(&w, file, print_completion, shell);
+  return w.status;
 }

@@ -11,13 +11,17 @@ typedef struct ExplainOptions {
 
 typedef struct HelpOptions {
   List args;
-  const char *man, *completion;
+  const char *man, *completion, *pages;
   bool markdown;
 } HelpOptions;
 
 /* manual.c, completion.c: the exit status */
 int print_manual(const char *page);
 int print_completion(const char *shell);
+/* Of shell number i: its name, and what it wants the file to be called; NULL behind the last. */
+const char *completion_file(int i, const char **shell);
+/* Each manual page and completion, a file in the folder, which is made where it is not there. */
+int write_pages(const char *folder);
 
 /* cmd_explain.c: an error code, primitive, term, pass or word of the language; false when there is
  * none of the name */
