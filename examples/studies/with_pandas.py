@@ -3,8 +3,8 @@
 
     tirc results --json | with_pandas.py [AGAINST]
 
-Medians in milliseconds, or how many times as fast as the contender AGAINST; only of a calm machine, where
-there is such a result."""
+Medians in milliseconds, or how many times as fast as the contender AGAINST. Results of a calm machine come first; a figure
+with a * has only results of a busy machine behind it. The frame `busy` says the same as True and False."""
 import json
 import sys
 
@@ -19,7 +19,12 @@ sizes = sorted({name for r in results for name in r["setting"]} - {"kernel"})
 # The latest calm result of each contender in each setting, or else the latest.
 keys = ["kernel", *sizes, "threads", "target", "machine", "contender"]
 latest = table.iloc[::-1].sort_values("busy", kind="stable").drop_duplicates(keys) if len(table) else table
-ms = latest.assign(ms=latest.median_s * 1e3).pivot(index=keys[:-1], columns="contender", values="ms")
+ms, busy = (latest.assign(ms=latest.median_s * 1e3).pivot(index=keys[:-1], columns="contender", values=of) for of in ("ms", "busy"))
+busy = busy == True  # noqa: E712: what is not measured is not busy
 if len(sys.argv) > 1:
     ms = ms.rdiv(ms[sys.argv[1]], axis=0)
-print(ms.T.round(3).to_string())
+    busy = busy.apply(lambda column: column | busy[sys.argv[1]])
+shown = ms.round(3).astype(str).where(~busy, ms.round(3).astype(str) + "*")
+print(shown.T.to_string())
+if busy.to_numpy().any():
+    print("* measured while other processes or a falling clock disturbed the machine")

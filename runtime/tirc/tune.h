@@ -109,6 +109,15 @@ TIRC_API void tirc_tune_results_free(int n, tirc_tune_result *results);
 /* Cores that other processes used while the candidates of task i were measured, or while the best
  * ones were compared at the end, whichever is more. Above a tenth, times are disturbed. */
 TIRC_API double tirc_tune_load(const tirc_tune_result *results, int i);
+/* A candidate that was the fastest in its own trial, and is not the result: in the comparison at
+ * the end, in turns with the others, it lost. */
+typedef struct tirc_tune_loss {
+  const char *way;      /* the rule of the space that made it; as long as the results */
+  double trial, finals; /* seconds in its trial, and at the end; INFINITY: it failed there */
+  bool to_automatic;    /* --auto's schedule stays, as no other was certainly faster */
+} tirc_tune_loss;
+/* Whether that happened to task i; *out is filled in then. */
+TIRC_API bool tirc_tune_lost(const tirc_tune_result *results, int i, tirc_tune_loss *out);
 /* The best schedule that a database (NULL: the default) has for exactly this program (by its
  * structural hash), the target and so many threads (0: as for tirc_executor_new), of this machine
  * or else of any machine. Its trace consists of plain calls. If a record cannot be applied, the

@@ -96,6 +96,17 @@ static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
         tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e), &e);
 }
 
+/* The fastest in its trial is not the winner: users have seen it as the best so far. */
+static void tell_loss(const Finals *f, const Finalist *winner, double trial, double finals) {
+  const Finalist *first = f->at[0];
+  if (!winner || winner->point == first->point) return;
+  const tirc_tune_loss loss = {.way = first->point->way,
+                               .trial = trial,
+                               .finals = finals,
+                               .to_automatic = winner->point == f->task->automatic.point};
+  tirc_tuning_tell_loss(f->tuning, f->task, &loss);
+}
+
 /* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster.
  * *winner: one of the best, or --auto's; NULL: none of them works. */
 static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
@@ -111,6 +122,7 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   if (t->automatic.point && base < 0) f.at[base = f.n++] = &t->automatic;
   for (int i = 0; i < f.n; i++) modules[i] = f.at[i]->point->mod;
   *winner = f.at[0];
+  const double trial = f.at[0]->seconds;
   if (!may_compare(tuning)) {
     settle(tuning, t, f.at[0]);
     return TIRC_OK;
@@ -131,6 +143,7 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   }
   if (automatic >= 0 && !tirc_measured_faster(&m[fastest], &m[automatic])) fastest = automatic;
   if (fastest >= 0) *winner = f.at[fastest];
+  if (fastest >= 0) tell_loss(&f, *winner, trial, *m[0].code ? (double)INFINITY : m[0].seconds);
   keep_samples(&f);
   tirc_error *e = NULL;
   if (fastest < 0) /* no round was whole */

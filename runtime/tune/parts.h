@@ -88,6 +88,7 @@ void tirc_tuning_wait(Tuning *t);
 
 /* results.c */
 tirc_tune_result *tirc_tune_results_new(int n); /* NULL: memory is out */
+void tirc_tuning_tell_loss(const Tuning *t, const Task *task, const tirc_tune_loss *loss);
 void tirc_tuning_tell_load(const Tuning *t);
 
 /* Compares the fastest schedules of a program, and fills its result. */

@@ -84,7 +84,7 @@ def main():
         assert "All 3 settings were in the database" in out, out
         for i, (of, _, verdict) in enumerate(CLAIMS):
             cells = rows[str(i)].split(" | ")
-            assert cells[0] == "all" and cells[-1] == verdict, (i, rows[str(i)])
+            assert cells[0] == "geometric mean of all 3 settings" and cells[-1] == verdict, (i, rows[str(i)])
             value, low, high = map(float, re.match(r"(\S+) \[(\S+), (\S+)\]$", cells[1]).groups())
             if of != "noisy":  # what disturbs both alike leaves the ratio as it is
                 assert value == low == high == {"twice": 2, "alike": 1}[of], cells
@@ -92,13 +92,13 @@ def main():
                 assert low < 0.9 and high > 1.3 and low <= value <= high, cells
         set_samples(path, busy=[8])
         rows, _ = report(folder, path)
-        assert rows["0"].startswith("all (2 of 3, 1 busy) | 2 [2, 2] ") and rows["0"].endswith("as much"), rows["0"]
+        assert rows["0"].startswith("geometric mean of all 3 settings (2 of 3, 1 busy) | 2 [2, 2] ") and rows["0"].endswith("as much"), rows["0"]
         set_samples(path, busy=[8, 16])
         rows, _ = report(folder, path)
         assert rows["0"].endswith("undecided: busy machine"), rows["0"]
         set_samples(path, busy=[8, 16, 24])
         rows, _ = report(folder, path)
-        assert rows["0"].startswith("all (0 of 3, 3 busy) | 2 [2, 2] \\* ") or "2 [2, 2] *" in rows["0"], rows["0"]
+        assert rows["0"].startswith("geometric mean of all 3 settings (0 of 3, 3 busy) | 2 [2, 2] \\* ") or "2 [2, 2] *" in rows["0"], rows["0"]
         assert rows["0"].endswith("undecided: busy machine"), rows["0"]
         write_study(folder, turns=3)
         set_samples(path, busy=[], turns=3)

@@ -662,10 +662,17 @@ static void frees(void **state) {
   tirc_launch_free(NULL);
 }
 
+static void results(void **state) {
+  tirc_tune_loss loss = {.way = "as before"};
+  (void)state;
+  assert_false(tirc_tune_lost(NULL, 0, &loss));
+  assert_string_equal(loss.way, "as before");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(modules),     cmocka_unit_test(schedules),
-                                     cmocka_unit_test(arrays),      cmocka_unit_test(runs),
-                                     cmocka_unit_test(tables),      cmocka_unit_test(builders),
-                                     cmocka_unit_test(wrong_bytes), cmocka_unit_test(frees)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(modules),     cmocka_unit_test(schedules), cmocka_unit_test(arrays),
+      cmocka_unit_test(runs),        cmocka_unit_test(tables),    cmocka_unit_test(builders),
+      cmocka_unit_test(wrong_bytes), cmocka_unit_test(frees),     cmocka_unit_test(results)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -98,6 +98,22 @@ static void print_nothing(FILE *out, const tirc_tune_result *r) {
             (long long)r->trials, (long long)r->made);
 }
 
+/* The best so far that users have seen may not be the result. */
+static void print_loss(FILE *out, const tirc_tune_result *results, int i) {
+  tirc_tune_loss loss;
+  char trial[32], finals[32];
+  if (!tirc_tune_lost(results, i, &loss)) return;
+  fprintf(out, "  the fastest trial, %s by ", time_text(loss.trial, trial, sizeof trial));
+  put_name(out, *loss.way ? loss.way : "no rule");
+  if (isfinite(loss.finals))
+    fprintf(out, ", lost the final: it took %s in turns with the others",
+            time_text(loss.finals, finals, sizeof finals));
+  else
+    fprintf(out, ", failed in the final");
+  fprintf(out, "%s\n",
+          loss.to_automatic ? "; none is certainly faster than --auto, which stays" : "");
+}
+
 /* load: cores that others used meanwhile. */
 static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result *r, double load) {
   char best[32], automatic[32], gain[16], share[80] = "";
@@ -291,6 +307,7 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   bool works = true, any = false, failed = false;
   for (int i = 0; i < t->cases.n_cases; i++) {
     print_result(out, &t->table.rows[i], &results[i], tirc_tune_load(results, i));
+    print_loss(out, results, i);
     if (t->cases.n_cases == 1 && results[i].module)
       print_difference(o, out, &t->tasks[i], &results[i]);
     works &= results[i].module != NULL || !results[i].trials;

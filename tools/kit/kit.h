@@ -146,6 +146,9 @@ const char *plural(int64_t n); /* "s", or "" of one */
  * "[-, -]" where too few turns say nothing. */
 enum { INTERVAL_TEXT = 64 };
 const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high);
+/* "1.23 ± 0.03": as many digits as the interval's larger half has, one, or two that begin with 1;
+ * of too few turns two digits of the value alone. */
+const char *rounded_text(char out[INTERVAL_TEXT], double value, double low, double high);
 /* Whether it is a ScheduleError of a primitive, which has a page with an example. */
 bool has_page(const char *code);
 /* What --error-format=json prints of an error, as an object. */

@@ -133,6 +133,18 @@ const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double
   return out;
 }
 
+const char *rounded_text(char out[INTERVAL_TEXT], double value, double low, double high) {
+  const double half = fmax(high - value, value - low);
+  if (!isfinite(half)) return snprintf(out, INTERVAL_TEXT, "%.2g", value), out;
+  if (!(half > 0)) return snprintf(out, INTERVAL_TEXT, "%.4g", value), out;
+  const int power = (int)floor(log10(half)), digit = half / pow(10, power) < 2 ? power - 1 : power;
+  const double unit = pow(10, digit);
+  const int behind = digit < 0 ? -digit : 0;
+  snprintf(out, INTERVAL_TEXT, "%.*f ± %.*f", behind, round(value / unit) * unit, behind,
+           ceil(half / unit) * unit);
+  return out;
+}
+
 static void add(struct json_object *j, const char *key, const char *value) {
   char *text = value ? clean(value) : NULL;
   if (text) json_object_object_add(j, key, json_object_new_string(text));

@@ -11,7 +11,7 @@ typedef struct Table {
   int columns, n, room; /* n cells */
   char **cells;
   uint64_t right;   /* bit i: column i is of numbers */
-  const char *note; /* what stands under it in LaTeX; or NULL */
+  const char *note; /* what stands under it in LaTeX and Markdown; or NULL */
 } Table;
 void add_cell(Table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void put_table(FILE *to, Table *t);

@@ -194,6 +194,70 @@ TableStyle style_of(const ResultsOptions *o) {
   return o->asked.csv ? CSV : o->md ? MARKDOWN : o->latex ? LATEX : ALIGNED;
 }
 
+/* Whether all say the same of it, so that a note may. */
+static bool is_common(const Results *r, const char *name) {
+  char first[32], other[32];
+  const char *one = dimension(&r->at[0], name, first, sizeof first);
+  for (int i = 1; i < r->n; i++)
+    if (strcmp(one, dimension(&r->at[i], name, other, sizeof other)) != 0) return false;
+  return true;
+}
+
+/* Milliseconds, or of short ones microseconds: what a second is multiplied with. */
+static double choose_unit(const Results *r, const char **name) {
+  double most = 0;
+  for (int i = 0; i < r->n; i++) most = fmax(most, r->at[i].held->f.median);
+  *name = most >= 1e-3 ? "ms" : "us";
+  return most >= 1e-3 ? 1e3 : 1e6;
+}
+
+/* A column of a paper has room for what differs, and as many digits as the intervals allow. */
+static void put_list_for_papers(const Results *r) {
+  static const char *const names[] = {"kernel", "threads", "target", "machine"};
+  enum { N = sizeof names / sizeof *names };
+  const char *note = note_of(r), *unit_name;
+  const double unit = choose_unit(r, &unit_name);
+  char buffer[32], rounded[INTERVAL_TEXT], *under = NULL;
+  bool common[N];
+  Table t = {.style = LATEX, .columns = 4};
+  for (int k = 0; k < N; k++) {
+    common[k] = is_common(r, names[k]);
+    t.columns += !common[k];
+    if (common[k])
+      under = tirc_format(memory, "%s%s %s; ", under ? under : "", names[k],
+                          dimension(&r->at[0], names[k], buffer, sizeof buffer));
+  }
+  t.right = 3u << (t.columns - 2);
+  t.note = tirc_format(memory, "%s± the larger half of the 95 %% interval%s%s", under ? under : "",
+                       note ? ". " : "", note ? note : "");
+  for (int k = 0; k < N; k++)
+    if (!common[k]) add_cell(&t, "%s", names[k]);
+  add_cell(&t, "setting");
+  add_cell(&t, "contender");
+  add_cell(&t, "%s", unit_name);
+  add_cell(&t, "GFLOP/s");
+  for (int i = 0; i < r->n; i++) {
+    const Stored *s = &r->at[i];
+    const tirc_figures *f = &s->held->f;
+    const double rate = gflops(&s->at.work, s->held->ceiling, f->median);
+    for (int k = 0; k < N; k++)
+      if (!common[k]) add_cell(&t, "%s", dimension(s, names[k], buffer, sizeof buffer));
+    add_cell(&t, "%s", s->at.setting);
+    add_cell(&t, "%s", s->held->name);
+    if (s->held->r.code)
+      add_cell(&t, "%s", s->held->r.code);
+    else
+      add_cell(&t, "%s%s", rounded_text(rounded, unit * f->median, unit * f->low, unit * f->high),
+               s->held->busy ? "*" : "");
+    if (rate > 0 && isfinite(rate))
+      add_cell(&t, "%s",
+               rounded_text(rounded, rate, rate * f->median / f->high, rate * f->median / f->low));
+    else
+      add_cell(&t, "-");
+  }
+  put_table(stdout, &t);
+}
+
 static void put_list(const Results *r) {
   static const char *const heads[] = {
       "kernel", "setting",      "threads", "target",  "contender", "median ms", "low ms", "high ms",
@@ -278,6 +342,8 @@ static int put_answer(const Results *r, const char *database) {
     if (status != DONE || r->o->asked.as_json) return status;
   } else if (r->o->asked.as_json) {
     return put_json(r, database);
+  } else if (r->o->latex) {
+    put_list_for_papers(r);
   } else {
     put_list(r);
   }

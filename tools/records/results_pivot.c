@@ -175,20 +175,31 @@ static Sum sum_up(const Pivot *p, int row, int column) {
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static void add_sum(const ResultsOptions *o, Table *t, const Sum *s, int most) {
-  if (o->asked.csv) {
-    const double all[] = {s->value.value, s->value.low, s->value.high};
-    for (int i = 0; i < 3; i++) {
-      if (s->n && isfinite(all[i]))
-        add_cell(t, "%.6g", all[i]);
-      else
-        add_cell(t, "%s", "");
-    }
-    return;
+/* The value, the ends of its interval, whether the machine was busy. */
+enum { CSV_COLUMNS = 4 };
+static void add_csv_sum(Table *t, const Sum *s) {
+  const double all[] = {s->value.value, s->value.low, s->value.high};
+  for (int i = 0; i < 3; i++) {
+    if (s->n && isfinite(all[i]))
+      add_cell(t, "%.6g", all[i]);
+    else
+      add_cell(t, "%s", "");
   }
+  if (s->n)
+    add_cell(t, "%d", s->busy);
+  else
+    add_cell(t, "%s", "");
+}
+
+static void add_sum(Table *t, const Sum *s, int most) {
   char of[32] = "", interval[INTERVAL_TEXT];
   if (s->n && s->n < most) snprintf(of, sizeof of, " (%d of %d)", s->n, most);
-  if (s->n)
+  if (t->style == CSV)
+    add_csv_sum(t, s);
+  else if (s->n && t->style == LATEX)
+    add_cell(t, "%s%s%s", rounded_text(interval, s->value.value, s->value.low, s->value.high),
+             s->busy ? "*" : "", of);
+  else if (s->n)
     add_cell(t, "%.4g%s %s%s", s->value.value, s->busy ? "*" : "",
              interval_text(interval, 0, 4, s->value.low, s->value.high), of);
   else
@@ -202,6 +213,7 @@ static void add_heads(const Pivot *p, Table *t) {
     if (!p->r->o->asked.csv) continue;
     add_cell(t, "%s low", p->columns.keys[c]);
     add_cell(t, "%s high", p->columns.keys[c]);
+    add_cell(t, "%s busy", p->columns.keys[c]);
   }
 }
 
@@ -226,27 +238,83 @@ static int fullest(const Sum *sums, int n) {
 
 static bool is_empty(const Sum *row, int n) { return fullest(row, n) == 0; }
 
+/* --- what the figures are --------------------------------------------------------------------- */
+
+static bool is_on_side(const Side *side, const char *name) {
+  for (int i = 0; i < side->n_names; i++)
+    if (strcmp(side->names[i], name) == 0) return true;
+  return false;
+}
+
+/* Whether results in the table differ in it. */
+static bool has_several(const Pivot *p, const char *name) {
+  char first[32], other[32];
+  const char *one = NULL;
+  for (int i = 0; i < p->r->n; i++) {
+    const Stored *s = &p->r->at[i];
+    if (p->row[i] < 0 || p->column[i] < 0 || is_left_out(p, s)) continue;
+    const char *value = dimension(s, name, one ? other : first, sizeof other);
+    if (one && value && strcmp(one, value) != 0) return true;
+    if (!one) one = value;
+  }
+  return false;
+}
+
+static void add_dimension(const Pivot *p, const char *name, char **list) {
+  if (is_on_side(&p->rows, name) || is_on_side(&p->columns, name) || !has_several(p, name)) return;
+  *list = tirc_format(memory, "%s%s%s", *list ? *list : "", *list ? ", " : "", name);
+}
+
+/* "kernel, M": what the settings of a cell differ in. */
+static const char *name_averaged(const Pivot *p) {
+  static const char *const names[] = {"kernel", "threads", "target", "machine"};
+  char *list = NULL;
+  for (int i = 0; i < 4; i++) add_dimension(p, names[i], &list);
+  if (!is_on_side(&p->rows, "variant") && !is_on_side(&p->columns, "variant") &&
+      !is_on_side(&p->rows, "contender") && !is_on_side(&p->columns, "contender"))
+    add_dimension(p, "contender", &list);
+  const char **sizes = NULL;
+  int n = 0;
+  for (int i = 0; i < p->r->n; i++)
+    for (int d = 0; d < p->r->at[i].at.n_defines; d++) {
+      const char *name = p->r->at[i].at.defines[d].name;
+      int k = 0;
+      while (k < n && strcmp(sizes[k], name) != 0) k++;
+      if (k == n) *one_more(sizes, n) = name, add_dimension(p, name, &list);
+    }
+  return list ? list : "settings";
+}
+
+/* most: settings of the fullest cell. */
+static char *describe_figures(const Pivot *p, int most) {
+  const char *against = p->r->o->against;
+  const bool rounded = p->r->o->latex;
+  char *means = most > 1 ? tirc_format(memory,
+                                       "; geometric means over %s, of %d settings or as many "
+                                       "as are said",
+                                       name_averaged(p), most)
+                         : tirc_strdup(memory, "");
+  return tirc_format(
+      memory, "%s%s, %s%s", against ? "times as fast as " : "milliseconds", against ? against : "",
+      rounded ? "± the larger half of the 95 % interval" : "with 95 % intervals", means);
+}
+
 static void put_pivot_table(const Pivot *p, const Sum *sums) {
   const ResultsOptions *o = p->r->o;
   const int n = p->columns.n, most = fullest(sums, p->rows.n * n);
   Table t = {.style = style_of(o),
-             .columns = p->rows.n_names + n * (o->asked.csv ? 3 : 1),
-             .right = ~UINT64_C(0),
-             .note = note_of(p->r)};
+             .columns = p->rows.n_names + n * (o->asked.csv ? CSV_COLUMNS : 1),
+             .right = ~UINT64_C(0)};
+  char *what = describe_figures(p, most);
+  const char *note = note_of(p->r);
   t.right <<= p->rows.n_names;
-  if (t.style == ALIGNED) {
-    if (o->against)
-      fputs("times as fast as ", stdout), put_name(stdout, o->against);
-    else
-      printf("milliseconds");
-    printf(", with 95 %% intervals%s\n",
-           most > 1 ? "; geometric means, of all settings or as many as are said" : "");
-  }
+  t.note = note ? tirc_format(memory, "%s. %s", what, note) : what;
+  if (t.style == ALIGNED) put_name(stdout, what), putchar('\n');
   add_heads(p, &t);
   for (int row = 0; row < p->rows.n; row++) {
     if (is_empty(&sums[row * n], n)) continue;
     add_row_names(p, &t, row);
-    for (int c = 0; c < n; c++) add_sum(o, &t, &sums[row * n + c], most);
+    for (int c = 0; c < n; c++) add_sum(&t, &sums[row * n + c], most);
   }
   put_table(stdout, &t);
 }

@@ -41,7 +41,10 @@ double binding_median(const Chart *c, int setting) {
 static bool counts_operations(const Chart *c) { return c->settings[0].work.float_ops > 0; }
 
 const char *chart_unit(const Chart *c) {
-  return c->base >= 0 ? "times as fast" : counts_operations(c) ? "GFLOP/s" : "GB/s";
+  if (c->base < 0) return counts_operations(c) ? "GFLOP/s" : "GB/s";
+  return tirc_format(memory,
+                     c->is_time ? "time, as a multiple of that of %s" : "times as fast as %s",
+                     c->series[c->base].name);
 }
 
 static double amount(const Chart *c, int setting) {
@@ -64,8 +67,8 @@ static void add_value(const Chart *c, int setting, int series, Drawn *d) {
 }
 
 static tirc_ratio end_value(const Chart *c, const Drawn *d) {
-  return c->base >= 0 || !d->mean.n ? tirc_mean_end(&d->mean, 1, 1)
-                                    : tirc_mean_end(&d->mean, -1, exp(d->log_amount / d->mean.n));
+  if (c->base < 0 && d->mean.n) return tirc_mean_end(&d->mean, -1, exp(d->log_amount / d->mean.n));
+  return tirc_mean_end(&d->mean, c->is_time ? -1 : 1, 1);
 }
 
 tirc_ratio value_at(const Chart *c, int setting, int series) {
@@ -84,7 +87,9 @@ tirc_ratio mean_value(const Chart *c, const char *kernel, int threads, int serie
 double binding_value(const Chart *c, int setting) {
   const double seconds = binding_median(c, setting);
   if (!(seconds > 0)) return 0;
-  return (c->base >= 0 ? median_of(c, setting, c->base) : amount(c, setting)) / seconds;
+  const double base = c->base >= 0 ? median_of(c, setting, c->base) : amount(c, setting);
+  if (c->is_time) return base > 0 ? seconds / base : 0;
+  return base / seconds;
 }
 
 bool is_busy(const Chart *c, int setting, int series) {

@@ -19,6 +19,7 @@ typedef struct Chart {
   const Held **held; /* [setting * n_series + series]; NULL, or without a median: not measured */
   bool of_programs;  /* each setting is a program of its own: their rates have little in common */
   int base;          /* the series that all are compared with; -1: rates are drawn */
+  bool is_time;      /* with a base: ratios of times, not of speeds */
 } Chart;
 /* Zeroed, without a base. */
 void new_chart(Chart *c, int n_settings, int n_series);
@@ -31,9 +32,9 @@ double median_of(const Chart *c, int setting, int series);
 /* Of the ceiling that binds there, or 0. */
 double binding_median(const Chart *c, int setting);
 /* What is drawn: GFLOP/s (of programs without float operations GB/s) or, with a base, how many
- * times as fast; of a setting, or as geometric mean of a panel's (kernel NULL, threads 0: any).
- * value 0: there is none. */
-const char *chart_unit(const Chart *c);
+ * times as fast, or the time as a multiple; of a setting, or as geometric mean of a panel's
+ * (kernel NULL, threads 0: any). value 0: there is none. */
+const char *chart_unit(const Chart *c); /* "GFLOP/s", "times as fast as openblas" */
 tirc_ratio value_at(const Chart *c, int setting, int series);
 tirc_ratio mean_value(const Chart *c, const char *kernel, int threads, int series);
 double binding_value(const Chart *c, int setting); /* of the binding ceiling */

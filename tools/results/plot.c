@@ -107,16 +107,47 @@ static void write_data(FILE *f, const Chart *c, const char *kernel, int threads)
   }
 }
 
-/* means: a value is the geometric mean of so many settings; 1: of one. */
+/* "geometric mean over M=8, 512", or "geometric mean of 24 settings": of what a bar is. */
+static char *name_mean(const Chart *c, const char *kernel, int threads) {
+  enum { MOST_LETTERS = 48 };
+  const char *name = NULL, *of = NULL;
+  bool by_name = true;
+  char *list = NULL;
+  for (int j = 0; j < c->n_settings; j++) {
+    const tirc_define *d = telling(c, j);
+    if (!is_in_chart(c, j, kernel, threads)) continue;
+    by_name = by_name && d && (!name || strcmp(name, d->name) == 0) &&
+              (!of || strcmp(of, c->settings[j].kernel) == 0);
+    if (!by_name) break;
+    list = list ? tirc_format(memory, "%s, %s", list, d->value)
+                : tirc_format(memory, "geometric mean over %s=%s", d->name, d->value);
+    name = d->name;
+    of = c->settings[j].kernel;
+  }
+  return by_name && list && strlen(list) <= MOST_LETTERS
+             ? list
+             : tirc_format(memory, "geometric mean of %d settings", count(c, kernel, threads));
+}
+
+/* The only kernel of a panel, or "all" of several. */
+static const char *name_kernels(const Chart *c, int threads) {
+  const char *kernel = NULL;
+  for (int j = 0; j < c->n_settings; j++) {
+    if (!is_in_chart(c, j, NULL, threads)) continue;
+    if (kernel && strcmp(kernel, c->settings[j].kernel) != 0) return "all";
+    kernel = c->settings[j].kernel;
+  }
+  return kernel ? kernel : "all";
+}
+
+/* means: values are geometric means over the settings. */
 static void write_frame(FILE *f, const Chart *c, const char *kernel, int threads,
-                        const char *xlabel, int means) {
-  char of[64] = "";
-  if (means > 1) snprintf(of, sizeof of, ", geometric mean of %d", means);
+                        const char *xlabel, bool means) {
   fprintf(f,
-          "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s%s%s%s\"\nset "
+          "set title \"%s, %d thread%s%s%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\nset "
           "yrange [0:*]\nset grid ytics\n",
-          kernel ? kernel : "all", threads, plural(threads), xlabel, chart_unit(c),
-          c->base >= 0 ? " as " : "", c->base >= 0 ? c->series[c->base].name : "", of);
+          kernel ? kernel : name_kernels(c, threads), threads, plural(threads), means ? "\\n" : "",
+          means ? name_mean(c, kernel, threads) : "", xlabel, chart_unit(c));
 }
 
 /* What is common to panels with a contender's name in the key: the base, and what is hollow. */
@@ -141,7 +172,7 @@ static int first_setting(const Chart *c, const char *kernel, int threads) {
 static void write_lines(FILE *f, const Chart *c, const char *kernel, int threads) {
   write_data(f, c, kernel, threads);
   const tirc_define *axis = telling(c, first_setting(c, kernel, threads));
-  write_frame(f, c, kernel, threads, axis ? axis->name : "", 1);
+  write_frame(f, c, kernel, threads, axis ? axis->name : "", false);
   fprintf(f, "set xrange [-0.3:%d.3]\nplot ", count(c, kernel, threads) - 1);
   for (int i = 0; i < c->n_series; i++)
     if (is_row(c, kernel, threads, i))
@@ -169,7 +200,7 @@ static void write_bars(FILE *f, const Chart *c, const char *kernel, int threads)
     write_point(f, place++, c->series[i].name, &v, false);
     fprintf(f, "EOD\n");
   }
-  write_frame(f, c, kernel, threads, "", n);
+  write_frame(f, c, kernel, threads, "", n > 1);
   fprintf(f, "set xrange [-0.6:%d.6]\nset xtics rotate by -30\nset boxwidth 0.7\nplot ", place - 1);
   for (int i = 0; i < c->n_series; i++) {
     if (!is_row(c, kernel, threads, i)) continue;
@@ -320,7 +351,7 @@ static void write_heat_map(FILE *f, const Chart *c, int threads) {
   int name_length = 0, rows = write_cells(f, c, threads, &name_length, &busy);
   const bool percent = c->base < 0 && has_ceilings(c);
   fprintf(f,
-          "set title \"%s%s%s, %d thread%s%s\"\nset xlabel \"\"\nset ylabel \"\"\nunset key\nunset "
+          "set title \"%s, %d thread%s%s\"\nset xlabel \"\"\nset ylabel \"\"\nunset key\nunset "
           "grid\nset xtics rotate by -60\nset xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n"
           "set cbrange [0:%s]\nunset ytics\nset lmargin %d\n"
           "plot $h using 1:2:(0.5):(0.5):3:xtic(4) with boxxyerror lc palette fs solid 1 border lc "
@@ -328,8 +359,7 @@ static void write_heat_map(FILE *f, const Chart *c, int threads) {
           "labels font ',9'\n"
           "set xtics norotate\nset ytics\nset lmargin -1\nunset label\nset key\nset cbrange "
           "[*:*]\n",
-          percent ? "% of the binding ceiling" : chart_unit(c), c->base >= 0 ? " as " : "",
-          c->base >= 0 ? c->series[c->base].name : "", threads, plural(threads),
+          percent ? "% of the binding ceiling" : chart_unit(c), threads, plural(threads),
           busy ? " (*: busy)" : "", count(c, NULL, threads) - 1, rows - 1, percent ? "100" : "*",
           name_length + 4, c->base >= 0 ? "%.2f" : "%.0f");
 }

@@ -6,7 +6,11 @@
  * interval is on its side of 1 (around 1: within the published range). It differs when the interval
  * reaches to 1 or beyond and not to the published range: there is no such effect here. An interval
  * that reaches to both is undecided. Whether the size of an effect that carries over is the same,
- * too, is another question: does the interval meet the published range? */
+ * too, is another question: does the interval meet the published range?
+ *
+ * What is expected is a hypothesis about this machine, and judged more strictly: it holds when the
+ * whole interval is within the expected range, does not hold when the interval is outside of it,
+ * and is undecided otherwise. */
 #include "study.h"
 
 #include <math.h>
@@ -46,19 +50,62 @@ static void add_setting_to(Sum *sum, const Study *s, const Ground *g, const Case
   tirc_mean_add(&sum->mean, &of->f, &base->f, together);
 }
 
-static bool matches(const Published *p, const Claim *c) {
-  const char *contender = c->contender, *kernel = c->kernel;
-  bool names_kernel = false;
-  for (int i = 0; i < 2 && p->keys[i]; i++) {
-    const bool is_kernel = kernel && strcmp(p->keys[i], kernel) == 0;
-    const bool is_threads = c->of->by == BY_THREADS && atoi(p->keys[i]) == c->threads;
-    if (!is_kernel && !is_threads && strcmp(p->keys[i], contender) != 0) return false;
-    names_kernel = names_kernel || is_kernel;
+const char each_setting[] = "each";
+
+static bool has_size(const Setting *s, const char *word, size_t n) {
+  for (int i = 0; i < s->n_defines; i++) {
+    const tirc_define *d = &s->defines[i];
+    const size_t name = strlen(d->name), value = strlen(d->value);
+    if (n == name + 1 + value && strncmp(word, d->name, name) == 0 && word[name] == '=' &&
+        strncmp(word + name + 1, d->value, value) == 0)
+      return true;
   }
-  return names_kernel == (kernel != NULL);
+  return false;
 }
 
-static Verdict judge(const tirc_ratio *r, const Published *p) {
+/* "M=16" and "M=16 K=768" are of each setting that has these sizes. */
+static bool names_setting(const char *key, const Setting *s) {
+  if (strcmp(key, each_setting) == 0) return true;
+  for (const char *p = key; *p;) {
+    const size_t n = strcspn(p, " ");
+    if (n && !has_size(s, p, n)) return false;
+    p += n + strspn(p + n, " ");
+  }
+  return true;
+}
+
+/* How many keys the figure has, if it is one for the row: a row of a kernel takes none of all
+ * kernels, nor a setting one of its kernel. -1: it is for others. */
+static int closeness(const Foretold *p, const Claim *c) {
+  bool of_kernel = false, of_setting = false;
+  int n = 0;
+  for (; n < MOST_KEYS && p->keys[n]; n++) {
+    const char *key = p->keys[n];
+    const bool is_kernel = c->kernel && strcmp(key, c->kernel) == 0;
+    const bool is_setting = c->setting && names_setting(key, &c->setting->at);
+    const bool is_threads = *key && !key[strspn(key, "0123456789")] && atoi(key) == c->threads;
+    if (!is_kernel && !is_setting && !is_threads && strcmp(key, c->contender) != 0) return -1;
+    of_kernel = of_kernel || is_kernel;
+    of_setting = of_setting || is_setting;
+  }
+  if (of_setting != (c->setting != NULL)) return -1;
+  return c->setting || of_kernel == (c->kernel != NULL) ? n : -1;
+}
+
+/* The one that says most of the row; of several the last. */
+static const Foretold *find_figure(const ForetoldList *all, const Claim *c) {
+  const Foretold *found = NULL;
+  int most = 0;
+  for (int i = 0; i < all->n; i++) {
+    const int n = closeness(&all->at[i], c);
+    if (n < most) continue;
+    most = n;
+    found = &all->at[i];
+  }
+  return found;
+}
+
+static Verdict judge_published(const tirc_ratio *r, const Foretold *p) {
   const int side = tirc_side_of_one(r);
   const bool carries = p->low > 1    ? side > 0
                        : p->high < 1 ? side < 0
@@ -67,20 +114,36 @@ static Verdict judge(const tirc_ratio *r, const Published *p) {
   return r->high < p->low || r->low > p->high ? DIFFERS : UNDECIDED;
 }
 
+/* A figure alone stands for those that are near to it. */
+static Verdict judge_expected(const tirc_ratio *r, const Foretold *p) {
+  static const double near = 0.05;
+  const bool alone = p->low == p->high;
+  const double low = alone ? p->low * (1 - near) : p->low,
+               high = alone ? p->high * (1 + near) : p->high;
+  if (r->low >= low && r->high <= high) return CARRIES_OVER;
+  return r->high < low || r->low > high ? DIFFERS : UNDECIDED;
+}
+
+/* Why nothing can be said of a row; NULL: something can. */
+static const char *find_lack(const Claim *c) {
+  if (!c->n && !c->n_busy) return "not measured";
+  if (2 * c->n < c->n_all) return 2 * c->n_busy >= c->n_all ? "busy machine" : "few settings";
+  return tirc_is_interval(c->measured.low, c->measured.high) ? NULL : "few turns";
+}
+
+static Judged judge(const Claim *c, const ForetoldList *all,
+                    Verdict (*by)(const tirc_ratio *, const Foretold *)) {
+  Judged j = {.figure = find_figure(all, c)};
+  if (!j.figure) return j;
+  j.why = find_lack(c);
+  j.verdict = j.why ? UNDECIDED : by(&c->measured, j.figure);
+  if (j.verdict == UNDECIDED && !j.why) j.why = "wide interval";
+  return j;
+}
+
 static void judge_claim(Claim *c) {
-  for (int i = 0; i < c->of->published.n && !c->setting; i++)
-    if (matches(&c->of->published.at[i], c)) c->published = &c->of->published.at[i];
-  if (!c->published) return;
-  c->verdict = UNDECIDED;
-  if (!c->n && !c->n_busy)
-    c->why = "not measured";
-  else if (2 * c->n < c->n_all)
-    c->why = 2 * c->n_busy >= c->n_all ? "busy machine" : "few settings";
-  else if (!tirc_is_interval(c->measured.low, c->measured.high))
-    c->why = "few turns";
-  else
-    c->verdict = judge(&c->measured, c->published);
-  if (c->verdict == UNDECIDED && !c->why) c->why = "wide interval";
+  c->published = judge(c, &c->of->published, judge_published);
+  c->expected = judge(c, &c->of->expected, judge_expected);
 }
 
 typedef struct Rows {
@@ -148,12 +211,12 @@ void visit_claims(const Study *s, const Comparison *t, void (*visit)(void *self,
         visit_contender(&rows, &s->grounds[i], s->grounds[i].b.threads[j].threads, t->of.at[n]);
 }
 
-const char *verdict_name(Verdict v) {
-  static const char *const names[] = {[NOT_PUBLISHED] = "",
-                                      [CARRIES_OVER] = "carries over",
-                                      [DIFFERS] = "differs",
-                                      [UNDECIDED] = "undecided"};
-  return names[v];
+const char *verdict_name(Verdict v, bool expected) {
+  static const char *const names[][2] = {[NOT_SAID] = {"", ""},
+                                         [CARRIES_OVER] = {"carries over", "holds"},
+                                         [DIFFERS] = {"differs", "does not hold"},
+                                         [UNDECIDED] = {"undecided", "undecided"}};
+  return names[v][expected];
 }
 
 /* --- errors that are expected ----------------------------------------------------------------- */

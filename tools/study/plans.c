@@ -119,8 +119,7 @@ Value study_run_contender(Script *sc, Value self, const Args *a) {
 
 /* --- ablations -------------------------------------------------------------------------------- */
 
-/* Where the text has `name = ` at the start of a line, and the line's end; NULL: nowhere. */
-static const char *find_assignment(const char *text, const char *name, const char **end) {
+const char *find_assignment(const char *text, const char *name, const char **end) {
   const size_t n = strlen(name);
   for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
     const char *q = p + n + (strncmp(p, name, n) == 0 ? strspn(p + n, " ") : 0);

@@ -8,6 +8,7 @@ static bool is_shown(const Study *s, const Figure *f, int plan) {
   const Plan *p = &s->plans.at[plan];
   if (p->ceiling) return true;
   if (p->expect_error || p->missing) return false;
+  if (f->against && strcmp(f->against, p->what.name) == 0) return true;
   for (int i = 0; i < f->of.n; i++)
     if (strcmp(f->of.at[i], p->what.name) == 0) return true;
   return !f->of.n;
@@ -45,5 +46,9 @@ bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *k
   for (int p = 0; p < s->plans.n; p++) n += is_shown(s, f, p);
   new_chart(&c, g->b.n_cases, n);
   fill(s, g, f, &c);
+  c.is_time = f->is_time;
+  for (int i = 0; i < n && f->against; i++)
+    if (strcmp(c.series[i].name, f->against) == 0) c.base = i;
+  if (f->against && (c.base < 0 || !is_drawn(&c, kernel, threads, c.base))) return false;
   return draw(s, &c, f, kernel, threads, name);
 }

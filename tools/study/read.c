@@ -210,37 +210,53 @@ static Value study_run_repeat(Script *sc, Value self, const Args *a) {
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
-static void add_published(Script *sc, Comparison *t, const Value *v, const char *a, const char *b) {
-  if (v->kind == VAL_DICT) {
-    if (b) tirc_script_error(sc, "ValueError", NULL, "published figures have at most two keys");
-    for (int i = 0; i + 1 < v->u.list->n; i += 2) {
-      const Value *of = &v->u.list->at[i];
-      const char *key = of->kind == VAL_INT ? tirc_format(sc->c, "%lld", (long long)of->u.i)
-                                            : study_text(sc, of, "a key of published");
-      add_published(sc, t, &v->u.list->at[i + 1], a ? a : key, a ? key : NULL);
-    }
-    return;
-  }
-  Published p = {.keys = {a, b}};
-  if (v->kind == VAL_STR && (*v->u.s == '>' || *v->u.s == '<')) {
-    char *end;
-    const double bound = tirc_parse_double(v->u.s + 1, &end);
-    if (!v->u.s[1] || *end || !(bound > 0 && isfinite(bound)))
-      tirc_script_error(sc, "ValueError", "published=\">1\"", "'%s' is no published figure",
-                        v->u.s);
-    p.low = *v->u.s == '>' ? nextafter(bound, INFINITY) : 0;
-    p.high = *v->u.s == '>' ? INFINITY : nextafter(bound, 0);
-    vec_push(sc->c, t->published, p);
-    return;
-  }
+/* ">2" or "<0.5": all that is beyond. */
+static void read_bound(Script *sc, const char *text, const char *what, Foretold *f) {
+  char *end;
+  const bool above = *text == '>';
+  const double bound = above || *text == '<' ? tirc_parse_double(text + 1, &end) : 0;
+  if (!(bound > 0 && isfinite(bound)) || *end)
+    tirc_script_error(sc, "ValueError",
+                      "a ratio, 4.36; a range, (0.39, 0.58); or a bound, \">1\" or \"<0.5\"",
+                      "'%s' is no %s figure", text, what);
+  f->low = above ? nextafter(bound, INFINITY) : 0;
+  f->high = above ? INFINITY : nextafter(bound, 0);
+}
+
+static void read_range(Script *sc, const Value *v, const char *what, Foretold *f) {
   const bool range = study_is_list(v);
+  const char *figure = tirc_format(sc->c, "a%s %s figure", *what == 'e' ? "n" : "", what);
   if (range && v->u.list->n != 2)
     tirc_script_error(sc, "ValueError", "(0.39, 0.58)", "a range is two figures");
-  p.low = number_of(sc, range ? &v->u.list->at[0] : v, "a published figure");
-  p.high = number_of(sc, range ? &v->u.list->at[1] : v, "a published figure");
-  if (!(p.low > 0 && p.high >= p.low))
-    tirc_script_error(sc, "ValueError", NULL, "published ratios are positive, the smaller first");
-  vec_push(sc->c, t->published, p);
+  f->low = number_of(sc, range ? &v->u.list->at[0] : v, figure);
+  f->high = number_of(sc, range ? &v->u.list->at[1] : v, figure);
+  if (!(f->low > 0 && f->high >= f->low))
+    tirc_script_error(sc, "ValueError", NULL, "%s ratios are positive, the smaller first", what);
+}
+
+/* what: "published" or "expected". `of` has the keys of the dicts around the value. */
+static void add_foretold(Script *sc, ForetoldList *to, const Value *v, const char *what,
+                         Foretold of) {
+  int n = 0;
+  while (n < MOST_KEYS && of.keys[n]) n++;
+  if (v->kind != VAL_DICT) {
+    if (v->kind == VAL_STR)
+      read_bound(sc, v->u.s, what, &of);
+    else
+      read_range(sc, v, what, &of);
+    vec_push(sc->c, *to, of);
+    return;
+  }
+  if (n == MOST_KEYS)
+    tirc_script_error(sc, "ValueError", "contender, kernel, setting and threads, in any order",
+                      "a figure has at most four keys");
+  for (int i = 0; i + 1 < v->u.list->n; i += 2) {
+    const Value *key = &v->u.list->at[i];
+    of.keys[n] = key->kind == VAL_INT
+                     ? tirc_format(sc->c, "%lld", (long long)key->u.i)
+                     : study_text(sc, key, tirc_format(sc->c, "a key of %s", what));
+    add_foretold(sc, to, &v->u.list->at[i + 1], what, of);
+  }
 }
 
 static int choice_of(Script *sc, const char *word, const char *what, int n,
@@ -259,7 +275,8 @@ static Value study_run_table(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   const char *by = study_text_or_null(sc, a, 3, "by"),
              *ratio = study_text_or_null(sc, a, 4, "ratio");
-  const Value *published = study_given(a, 5, "published"), *against = study_given(a, 2, "against");
+  const Value *published = study_given(a, 5, "published"), *against = study_given(a, 2, "against"),
+              *expected = study_given(a, 7, "expected");
   Comparison t = {.loc = sc->loc,
                   .title = study_text(sc, &a->at[0], "a title"),
                   .note = study_text_or_null(sc, a, 6, "note"),
@@ -270,7 +287,8 @@ static Value study_run_table(Script *sc, Value self, const Args *a) {
                       "a table compares contenders with others");
   if (by) t.by = (Grouping)choice_of(sc, by, "by", 4, groups);
   if (ratio) t.is_time = choice_of(sc, ratio, "ratio", 2, ratios);
-  if (published) add_published(sc, &t, published, NULL, NULL);
+  if (published) add_foretold(sc, &t.published, published, "published", (Foretold){.low = 0});
+  if (expected) add_foretold(sc, &t.expected, expected, "expected", (Foretold){.low = 0});
   vec_push(sc->c, s->comparisons, t);
   return VALUE_NONE;
 }
@@ -288,11 +306,21 @@ static Value study_run_tiles(Script *sc, Value self, const Args *a) {
 static Value study_run_plot(Script *sc, Value self, const Args *a) {
   static const char *const kinds[] = {"line", "bars", "heat", "roofline"};
   Study *s = self.u.object;
-  const char *kind = study_text_or_null(sc, a, 1, "kind");
+  const char *kind = study_text_or_null(sc, a, 1, "kind"),
+             *ratio = study_text_or_null(sc, a, 4, "ratio");
+  const bool named = ratio && strcmp(ratio, "speed") != 0 && strcmp(ratio, "time") != 0;
   Figure f = {.loc = sc->loc,
+              .against = named ? ratio : study_text_or_null(sc, a, 3, "against"),
+              .is_time = ratio && strcmp(ratio, "time") == 0,
               .title = study_text(sc, &a->at[0], "a title"),
               .kind = kinds[kind ? choice_of(sc, kind, "kind", 4, kinds) : 0],
               .of = names_of(sc, study_given(a, 2, "of"), "a contender")};
+  if (f.against && strcmp(f.kind, "roofline") == 0)
+    tirc_script_error(sc, "ValueError", "a line, bars or heat",
+                      "a roofline compares with ceilings");
+  if (ratio && !f.against)
+    tirc_script_error(sc, "ValueError", "plot(\"title\", \"bars\", against=\"openblas\")",
+                      "a ratio is against some contender");
   vec_push(sc->c, s->figures, f);
   return VALUE_NONE;
 }
@@ -355,22 +383,66 @@ static void check_contenders(Script *sc, const Study *s, const Names *names, Loc
 
 static bool is_number(const char *key) { return *key && !key[strspn(key, "0123456789")]; }
 
-/* Keys of published figures are contenders of the table, kernels or numbers of threads; a suite's
- * names are not known yet. */
-static void check_published(Script *sc, const Study *s, const Comparison *t) {
-  for (int i = 0; i < 2 * t->published.n; i++) {
-    const char *key = t->published.at[i / 2].keys[i % 2];
-    bool known = !key || (t->by == BY_THREADS && is_number(key)), is_kernel = false;
-    for (int n = 0; key && n < t->of.n; n++) known = known || strcmp(t->of.at[n], key) == 0;
-    for (int w = 0; !known && w < s->workloads.n; w++) {
-      const Workload *k = &s->workloads.at[w];
-      is_kernel = is_kernel || k->suite || strcmp(k->name, key) == 0;
+/* Whether `list`, "M=16,32", has a value of a size, "M=16". */
+static bool lists_size(const char *list, const char *size, size_t n) {
+  const size_t name = strcspn(size, "=") + 1;
+  if (name > n || strncmp(list, size, name) != 0) return false;
+  for (const char *p = list + name; *p;) {
+    const size_t value = strcspn(p, ",");
+    if (value == n - name && strncmp(p, size + name, value) == 0) return true;
+    p += value + (p[value] == ',');
+  }
+  return false;
+}
+
+/* Each word of "M=16 K=768". */
+static bool has_sizes_of(const Workload *w, const char *key) {
+  for (const char *p = key; *p;) {
+    const size_t n = strcspn(p, " ");
+    bool found = n == 0;
+    for (int i = 0; i < w->sizes.n && !found; i++) found = lists_size(w->sizes.at[i], p, n);
+    if (!found) return false;
+    p += n + strspn(p + n, " ");
+  }
+  return true;
+}
+
+/* What a key of published or expected figures names. A suite's names and sizes are not known yet.
+ */
+typedef enum KeyKind { KEY_UNKNOWN, KEY_ROW, KEY_KERNEL, KEY_SETTING } KeyKind;
+static KeyKind kind_of_key(const Study *s, const Comparison *t, const char *key) {
+  const bool is_size = strchr(key, '=') != NULL;
+  if (is_number(key)) return KEY_ROW;
+  for (int i = 0; i < t->of.n; i++)
+    if (strcmp(t->of.at[i], key) == 0) return KEY_ROW;
+  if (strcmp(key, each_setting) == 0) return KEY_SETTING;
+  for (int i = 0; i < s->workloads.n; i++) {
+    const Workload *w = &s->workloads.at[i];
+    if (is_size && (w->suite || has_sizes_of(w, key))) return KEY_SETTING;
+    if (!is_size && (w->suite || strcmp(w->name, key) == 0)) return KEY_KERNEL;
+  }
+  return KEY_UNKNOWN;
+}
+
+static void check_foretold(Script *sc, const Study *s, const Comparison *t,
+                           const ForetoldList *list, const char *what) {
+  for (int i = 0; i < list->n; i++) {
+    const char *kernel = NULL, *setting = NULL, *const *keys = list->at[i].keys;
+    for (int k = 0; k < MOST_KEYS && keys[k]; k++) {
+      const KeyKind kind = kind_of_key(s, t, keys[k]);
+      if (kind == KEY_UNKNOWN)
+        reject(sc, t->loc,
+               "keys are names of `of` or of workloads, sizes (\"M=16\"), \"each\", or numbers of "
+               "threads",
+               tirc_format(sc->c, "%s figures for '%%s', which the table does not have", what),
+               keys[k]);
+      if (kind == KEY_KERNEL) kernel = keys[k];
+      if (kind == KEY_SETTING) setting = keys[k];
     }
-    if (!known && !is_kernel)
-      reject(sc, t->loc, "keys of published are names of `of`, or of workloads",
-             "published figures for '%s', which the table does not have", key);
-    if (is_kernel && t->by != BY_KERNEL)
-      reject(sc, t->loc, "by=\"kernel\"", "published figures for '%s', but no row for it", key);
+    if (setting ? t->by == BY_SETTING : !kernel || t->by == BY_KERNEL) continue;
+    reject(sc, t->loc, setting ? "by=\"setting\"" : "by=\"kernel\"",
+           tirc_format(sc->c, "%s figures for '%%s', but no row for it", what),
+           setting ? setting : kernel);
   }
 }
 
@@ -389,10 +461,15 @@ static void check_study(Tirc *c, void *self) {
   for (int i = 0; i < s->comparisons.n; i++) {
     check_contenders(sc, s, &s->comparisons.at[i].of, s->comparisons.at[i].loc);
     check_contenders(sc, s, &s->comparisons.at[i].against, s->comparisons.at[i].loc);
-    check_published(sc, s, &s->comparisons.at[i]);
+    check_foretold(sc, s, &s->comparisons.at[i], &s->comparisons.at[i].published, "published");
+    check_foretold(sc, s, &s->comparisons.at[i], &s->comparisons.at[i].expected, "expected");
   }
-  for (int i = 0; i < s->figures.n; i++)
-    check_contenders(sc, s, &s->figures.at[i].of, s->figures.at[i].loc);
+  for (int i = 0; i < s->figures.n; i++) {
+    const Figure *f = &s->figures.at[i];
+    const Names against = {f->against != NULL, (const char *[]){f->against}};
+    check_contenders(sc, s, &f->of, f->loc);
+    check_contenders(sc, s, &against, f->loc);
+  }
   for (int i = 0; i < s->tile_tables.n; i++)
     check_contenders(sc, s, &s->tile_tables.at[i].of, s->tile_tables.at[i].loc);
 }
@@ -405,6 +482,25 @@ static void find_title(Study *s, const char *text) {
   s->title = *text == '#' && n ? tirc_strndup(c, p, n) : s->path;
 }
 
+/* -D NAME=VALUE: in place of the line `NAME = ...`, so that places in messages stay. */
+static int put_definitions(const Study *s, char **text) {
+  const List *define = &s->o->define;
+  for (int i = 0; i < define->n; i++) {
+    const char *value = strchr(define->at[i], '='), *end = NULL;
+    char *name =
+        value ? tirc_strndup(memory, define->at[i], (size_t)(value - define->at[i])) : NULL;
+    const char *at = value && *name ? find_assignment(*text, name, &end) : NULL;
+    if (!value || !*name || strchr(value, '\n'))
+      return complain("write -D rows=[16,32]", "-D takes NAME=VALUE, not '%s'", define->at[i]);
+    if (!at)
+      return complain("it puts a value in place of a line `NAME = ...` without indentation",
+                      "-D %s: %s has no line that begins with '%s ='", define->at[i], s->path,
+                      name);
+    *text = tirc_format(memory, "%.*s%s = %s%s", (int)(at - *text), *text, name, value + 1, end);
+  }
+  return DONE;
+}
+
 int read_study(Study *s) {
   const tirc_schedule_options options = {.print = print_aside};
   const char *slash = strrchr(s->path, '/');
@@ -413,6 +509,10 @@ int read_study(Study *s) {
   char *text = NULL;
   size_t n = 0;
   int status = read_text(s->path, &text, &n);
+  if (status == DONE && s->o->define.n && !memchr(text, 0, n)) {
+    status = put_definitions(s, &text);
+    n = strlen(text);
+  }
   if (status != DONE) return status;
   bool ok = !tirc_module_parse(no_program, strlen(no_program), "", 0, NULL, &m, &e) &&
             !tirc_schedule_new(m, &options, &s->script, &e);

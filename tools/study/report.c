@@ -25,12 +25,12 @@ static void put_ratio(Doc *d, const Claim *c) {
 }
 
 /* ">2" or "<1", and its figure. */
-static bool is_open(const Published *p) { return isinf(p->high) || p->low <= 0; }
-static double bound_of(const Published *p) {
+static bool is_open(const Foretold *p) { return isinf(p->high) || p->low <= 0; }
+static double bound_of(const Foretold *p) {
   return isinf(p->high) ? nextafter(p->low, 0) : nextafter(p->high, INFINITY);
 }
 
-static void put_published(Doc *d, const Published *p) {
+static void put_foretold(Doc *d, const Foretold *p) {
   if (!p)
     doc_cell(d, " ");
   else if (is_open(p))
@@ -46,32 +46,40 @@ static double size_of(double ratio) { return ratio < 1 ? 1 / ratio : ratio; }
 /* Beside the published figure, by interval. */
 static const char *compare_sizes(const Claim *c) {
   const tirc_ratio *r = &c->measured;
-  const Published *p = c->published;
-  if (c->verdict != CARRIES_OVER || (p->low <= 1 && p->high >= 1)) return "";
+  const Foretold *p = c->published.figure;
+  if (c->published.verdict != CARRIES_OVER || (p->low <= 1 && p->high >= 1)) return "";
   if (is_open(p) && bound_of(p) == 1) return "";
   if (r->high >= p->low && r->low <= p->high) return "as much";
   return !is_open(p) && size_of(r->value) > size_of(p->low) ? "more" : "less";
 }
 
-static void put_verdict(Doc *d, const Claim *c) {
+static void put_judged(Doc *d, const Claim *c, bool expected) {
   static const char *const classes[] = {"", "good", "bad", "open"};
-  const char *size = c->published ? compare_sizes(c) : "";
-  char *text = tirc_format(memory, "%s%s%s", verdict_name(c->verdict), *size ? ", " : "", size);
-  if (c->verdict == UNDECIDED) text = tirc_format(memory, "undecided: %s", c->why);
-  if (c->verdict == NOT_PUBLISHED)
+  const Judged *j = expected ? &c->expected : &c->published;
+  const char *size = j->figure && !expected ? compare_sizes(c) : "";
+  char *text =
+      tirc_format(memory, "%s%s%s", verdict_name(j->verdict, expected), *size ? ", " : "", size);
+  if (j->verdict == UNDECIDED) text = tirc_format(memory, "undecided: %s", j->why);
+  put_foretold(d, j->figure);
+  if (j->verdict == NOT_SAID)
     doc_cell(d, " ");
   else
-    doc_mark(d, classes[c->verdict], text);
+    doc_mark(d, classes[j->verdict], text);
 }
 
+/* "mean of qkv's 8" says that a figure is no measurement. */
 static void put_where(const Study *s, Doc *d, const Claim *c) {
   char counts[64] = "";
   if (c->n < c->n_all)
     snprintf(counts, sizeof counts, c->n_busy ? " (%d of %d, %d busy)" : " (%d of %d)", c->n,
              c->n_all, c->n_busy);
-  doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all",
-           c->setting && *c->setting->at.setting ? " " : "",
-           c->setting ? c->setting->at.setting : "", counts);
+  if (c->setting || c->n_all <= 1)
+    doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all",
+             c->setting && *c->setting->at.setting ? " " : "",
+             c->setting ? c->setting->at.setting : "", counts);
+  else
+    doc_cell(d, "geometric mean of %s %d settings%s", c->kernel ? c->kernel : "all", c->n_all,
+             counts);
   if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->b.how.target);
   if (several_threads(s)) doc_cell(d, "%d", c->threads);
 }
@@ -81,9 +89,8 @@ static void put_claim(void *self, const Claim *c) {
   doc_cell(&p->d, "%s", c->contender);
   put_where(p->s, &p->d, c);
   put_ratio(&p->d, c);
-  if (!c->of->published.n) return;
-  put_published(&p->d, c->published);
-  put_verdict(&p->d, c);
+  for (int expected = 0; expected < 2; expected++)
+    if ((expected ? &c->of->expected : &c->of->published)->n) put_judged(&p->d, c, expected);
 }
 
 static void put_table(Page *p, const Comparison *t) {
@@ -94,27 +101,51 @@ static void put_table(Page *p, const Comparison *t) {
     snprintf(against + strlen(against), sizeof against - strlen(against), "%s%.60s", i ? ", " : "",
              t->against.at[i]);
   doc_heading(&p->d, 3, t->title);
-  doc_text(&p->d,
-           "%s %s%s:", t->is_time ? "Time, as a multiple of that of" : "How many times as fast as",
+  doc_text(&p->d, "%s %s%s, with 95 %% intervals:",
+           t->is_time ? "Time, as a multiple of that of" : "How many times as fast as",
            t->against.n > 1 ? "the fastest of " : "", against);
-  snprintf(heads, sizeof heads, "contender|over%s%s|measured, 95 %%%s",
+  snprintf(heads, sizeof heads, "contender|over%s%s|measured, 95 %%%s%s",
            s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "",
-           t->published.n ? "|published|verdict" : "");
+           t->published.n ? "|published|verdict" : "", t->expected.n ? "|expected|verdict" : "");
   const int before = 2 + (s->n_grounds > 1) + several_threads(s);
-  doc_table(&p->d, heads, 3u << before);
+  const bool both = t->published.n && t->expected.n;
+  doc_table(&p->d, heads, (both ? 0xbu : 3u) << before);
   visit_claims(s, t, put_claim, p);
   doc_end_table(&p->d);
   if (t->note) doc_text(&p->d, "%s", t->note);
 }
 
-static void put_published_claim(void *self, const Claim *c) {
-  Page *p = self;
-  if (!c->published) return;
-  p->carries += c->verdict == CARRIES_OVER;
-  p->differs += c->verdict == DIFFERS;
-  p->undecided += c->verdict == UNDECIDED;
+static void count_verdict(Verdicts *v, Verdict verdict) {
+  v->carries += verdict == CARRIES_OVER;
+  v->differs += verdict == DIFFERS;
+  v->undecided += verdict == UNDECIDED;
+}
+
+static void put_claim_of(Page *p, const Claim *c, bool expected) {
+  const Judged *j = expected ? &c->expected : &c->published;
+  if (!j->figure) return;
+  count_verdict(expected ? &p->expected : &p->published, j->verdict);
   doc_cell(&p->d, "%s", c->of->title);
-  put_claim(p, c);
+  doc_cell(&p->d, "%s", c->contender);
+  put_where(p->s, &p->d, c);
+  put_ratio(&p->d, c);
+  put_judged(&p->d, c, expected);
+}
+
+static void put_published_claim(void *self, const Claim *c) { put_claim_of(self, c, false); }
+static void put_expected_claim(void *self, const Claim *c) { put_claim_of(self, c, true); }
+
+/* Of all comparisons, what somebody foretold. */
+static void put_claims_of(Page *p, bool expected) {
+  const Study *s = p->s;
+  char heads[160];
+  snprintf(heads, sizeof heads, "question|contender|over%s%s|measured, 95 %%|%s|verdict",
+           s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "",
+           expected ? "expected" : "published");
+  doc_table(&p->d, heads, 3u << (3 + (s->n_grounds > 1) + several_threads(s)));
+  for (int i = 0; i < s->comparisons.n; i++)
+    visit_claims(s, &s->comparisons.at[i], expected ? put_expected_claim : put_published_claim, p);
+  doc_end_table(&p->d);
 }
 
 static void put_failures(Page *p) {
@@ -133,11 +164,9 @@ static void put_failures(Page *p) {
     const Verdict v = judge_failure(s, i, &message);
     doc_cell(&p->d, "%s", plan->what.name);
     doc_cell(&p->d, "`%s`", plan->expect_error);
-    doc_mark(&p->d, classes[v], verdict_name(v));
+    doc_mark(&p->d, classes[v], verdict_name(v, false));
     doc_cell(&p->d, "%s", message);
-    p->carries += v == CARRIES_OVER;
-    p->differs += v == DIFFERS;
-    p->undecided += v == UNDECIDED;
+    count_verdict(&p->published, v);
   }
   if (any) doc_end_table(&p->d);
 }
@@ -172,33 +201,42 @@ static void put_errors(Page *p) {
   if (any) doc_end_table(&p->d);
 }
 
-static void put_findings(Page *p) {
-  const Study *s = p->s;
-  char heads[160];
+static int count_foretold(const Study *s, bool expected) {
   int n = 0;
-  for (int i = 0; i < s->comparisons.n; i++) n += s->comparisons.at[i].published.n;
+  for (int i = 0; i < s->comparisons.n; i++)
+    n += (expected ? &s->comparisons.at[i].expected : &s->comparisons.at[i].published)->n;
+  return n;
+}
+
+static void put_expectations(Page *p) {
+  if (!count_foretold(p->s, true)) return;
+  doc_heading(&p->d, 2, "What was expected");
+  doc_text(&p->d,
+           "An expectation holds where the whole 95 %% interval is within the expected range, "
+           "does not hold where the interval is outside of it, and is undecided otherwise. A "
+           "figure alone stands for the range within 5 %% of it.");
+  put_claims_of(p, true);
+  doc_text(&p->d, "Expectations: %d hold, %d do not hold, %d undecided.", p->expected.carries,
+           p->expected.differs, p->expected.undecided);
+}
+
+static void put_findings(Page *p) {
   doc_heading(&p->d, 2, "What carries over");
-  if (n) {
-    doc_text(&p->d, "A published ratio carries over where the whole 95 %% interval of what is "
-                    "measured here is on "
-                    "its side of 1 (within its range, where that is around 1): as much, more or "
-                    "less, which the "
-                    "interval says, too. It differs where the interval reaches to 1 or beyond, and "
-                    "not to what was "
-                    "published. Settings that were measured while the machine was busy count for "
-                    "nothing; * marks "
-                    "what there is of such ones alone.");
-    snprintf(heads, sizeof heads, "question|contender|over%s%s|measured, 95 %%|published|verdict",
-             s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "");
-    doc_table(&p->d, heads, 3u << (3 + (s->n_grounds > 1) + several_threads(s)));
-    for (int i = 0; i < s->comparisons.n; i++)
-      visit_claims(s, &s->comparisons.at[i], put_published_claim, p);
-    doc_end_table(&p->d);
+  if (count_foretold(p->s, false)) {
+    doc_text(&p->d,
+             "A published ratio carries over where the whole 95 %% interval of what is measured "
+             "here is on its side of 1. If the ratio is around 1, the interval must be within the "
+             "published range. The verdict also says whether the effect is as large, larger "
+             "(more) or smaller (less). A published ratio differs where the interval reaches to 1 "
+             "or beyond, and does not reach what was published. Settings that were measured while "
+             "the machine was busy do not count. * marks a row that has no other settings.");
+    put_claims_of(p, false);
   }
   put_failures(p);
   put_errors(p);
-  doc_text(&p->d, "%d published figures and errors carry over, %d differ, %d are undecided.",
-           p->carries, p->differs, p->undecided);
+  doc_text(&p->d, "Published figures and errors: %d carry over, %d differ, %d undecided.",
+           p->published.carries, p->published.differs, p->published.undecided);
+  put_expectations(p);
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
@@ -228,6 +266,14 @@ static bool is_first_of_block(const Bench *b, const Case *k) {
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
+static int count_settings(const Ground *g, const char *kernel, int threads) {
+  int n = 0;
+  for (int i = 0; i < g->b.n_cases; i++)
+    n += g->b.cases[i].at.threads == threads &&
+         (!kernel || strcmp(kernel, g->b.cases[i].at.kernel) == 0);
+  return n;
+}
+
 /* Each panel is a file: figure-2-qkv-2.svg. */
 static void put_panel(Page *p, const Ground *g, int number, const char *kernel, int threads) {
   const Figure *f = &p->s->figures.at[number];
@@ -236,10 +282,21 @@ static void put_panel(Page *p, const Ground *g, int number, const char *kernel, 
   for (char *c = name; *c; c++)
     if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c)) *c = '_';
   const bool targets = p->s->n_grounds > 1;
-  char *title = tirc_format(memory, "%.100s: %.60s%s%d thread%s%s%.40s", f->title,
+  const int n = count_settings(g, kernel, threads);
+  const bool means = strcmp(f->kind, "bars") == 0 && n > 1;
+  char *of = means ? tirc_format(memory, ": geometric means of %d settings", n) : "";
+  char *against =
+      f->against
+          ? tirc_format(memory, "; %s %.100s",
+                        f->is_time ? "time against that of" : "speed against that of", f->against)
+          : "";
+  char *title = tirc_format(memory, "%.100s: %.60s%s%d thread%s%s%.40s%s%s", f->title,
                             kernel ? kernel : "", kernel ? ", " : "", threads, plural(threads),
-                            targets ? ", " : "", targets ? g->b.target.name : "");
-  if (draw_figure(p->s, g, f, kernel, threads, name)) doc_figure(&p->d, p->s->report, name, title);
+                            targets ? ", " : "", targets ? g->b.target.name : "", of, against);
+  if (draw_figure(p->s, g, f, kernel, threads, name))
+    doc_figure(&p->d, p->s->report, name, title);
+  else
+    doc_text(&p->d, "Left out, as there is nothing to draw: %s.", title);
 }
 
 static void put_figure(Page *p, const Ground *g, int number) {
@@ -416,6 +473,45 @@ static void put_contenders(Page *p) {
   doc_unfold(&p->d);
 }
 
+/* The text of one schedule, once, and in which settings it was run; later ones are marked as done.
+ */
+static void put_text_of(Page *p, const Ground *g, int plan, int first, bool *done) {
+  const Held *of = g->held[first * p->s->plans.n + plan];
+  char *where = NULL;
+  bool everywhere = true;
+  for (int i = 0; i < g->b.n_cases; i++) {
+    const Held *h = g->held[i * p->s->plans.n + plan];
+    const Setting *at = &g->b.cases[i].at;
+    const bool same = h && h->r.schedule && strcmp(h->r.schedule, of->r.schedule) == 0;
+    everywhere = everywhere && same;
+    if (!same) continue;
+    done[i] = true;
+    where = tirc_format(memory, "%s%s%s%s%s on %d thread%s", where ? where : "", where ? "; " : "",
+                        at->kernel, *at->setting ? " " : "", at->setting, at->threads,
+                        plural(at->threads));
+  }
+  const char *target = p->s->n_grounds > 1 ? g->b.target.name : "";
+  doc_text(&p->d, "`%s`, %s%s%s:", of->name, *target ? target : "", *target ? ", " : "",
+           everywhere ? "in all settings" : where);
+  doc_code(&p->d, of->r.schedule);
+}
+
+/* What ran: of rules and searches a text for each setting, unless they are the same. */
+static void put_schedules(Page *p) {
+  const Study *s = p->s;
+  doc_fold(&p->d, "Schedules");
+  for (int plan = 0; plan < s->plans.n; plan++)
+    for (int i = 0; i < s->n_grounds && !s->plans.at[plan].ceiling; i++) {
+      const Ground *g = &s->grounds[i];
+      bool *done = tirc_alloc_array(memory, (size_t)g->b.n_cases + 1, sizeof *done);
+      for (int k = 0; k < g->b.n_cases; k++) {
+        const Held *h = g->held[k * s->plans.n + plan];
+        if (h && h->r.schedule && !done[k]) put_text_of(p, g, plan, k, done);
+      }
+    }
+  doc_unfold(&p->d);
+}
+
 static void put_commands(Page *p) {
   doc_heading(&p->d, 2, "Again");
   doc_text(&p->d, "Measures what the database lacks, and writes the report; with `--again` all is "
@@ -468,10 +564,14 @@ int write_report(const Study *s) {
   put_contenders(&p);
   put_environment(&p);
   put_commands(&p);
+  put_schedules(&p);
   if (!doc_close(&p.d))
     return complain(NULL, "cannot write the report to '%s': %s", s->report, strerror(errno));
-  printf(
-      "%d published figures and errors carry over, %d differ, %d are undecided: %s/report.html\n",
-      p.carries, p.differs, p.undecided, s->report);
+  if (write_report_data(s) != DONE) return BAD;
+  if (count_foretold(s, true))
+    printf("Expectations: %d hold, %d do not hold, %d undecided\n", p.expected.carries,
+           p.expected.differs, p.expected.undecided);
+  printf("Published figures and errors: %d carry over, %d differ, %d undecided: %s/report.html\n",
+         p.published.carries, p.published.differs, p.published.undecided, s->report);
   return DONE;
 }

@@ -6,10 +6,14 @@
 
 #include "doc.h"
 
+typedef struct Verdicts {
+  int carries, differs, undecided;
+} Verdicts;
+
 typedef struct Page {
   const Study *s;
   Doc d;
-  int carries, differs, undecided; /* published figures */
+  Verdicts published, expected;
 } Page;
 
 /* report.c: what tells a setting from the others of its kernel, "M=16" */

@@ -13,6 +13,7 @@
 typedef struct StudyOptions {
   Asked asked;
   const char *write;
+  List define; /* "M=[16, 32]": in place of the study's line M = ... */
   bool quick, names, again;
 } StudyOptions;
 
@@ -32,10 +33,14 @@ typedef struct Names {
   const char **at;
 } Names;
 
-typedef struct Published {
-  const char *keys[2]; /* contender, kernel or threads, in any order; NULL: any */
+/* A ratio, or range of ratios, that was published or is expected. */
+enum { MOST_KEYS = 4 };
+typedef struct Foretold {
+  const char *keys[MOST_KEYS]; /* contender, kernel, setting, threads, in any order; NULL: any */
   double low, high;
-} Published;
+} Foretold;
+typedef VEC(Foretold) ForetoldList;
+extern const char each_setting[]; /* the key of a figure that is every setting's */
 
 typedef enum Grouping { BY_ALL, BY_KERNEL, BY_SETTING, BY_THREADS } Grouping;
 
@@ -44,13 +49,15 @@ typedef struct Comparison { /* table() */
   Names of, against;
   Grouping by;
   bool is_time; /* the ratio of times, not of speeds */
-  VEC(Published) published;
+  ForetoldList published, expected;
   Loc loc;
 } Comparison;
 
 typedef struct Figure { /* plot() */
   const char *title, *kind, *note;
   Names of;
+  const char *against; /* the contender that all are compared with; NULL: rates are drawn */
+  bool is_time;        /* that ratio is one of times, not of speeds */
   Loc loc;
 } Figure;
 
@@ -100,6 +107,8 @@ int read_study(Study *s);
 void print_study_names(FILE *to);
 /* plans.c */
 int find_plan(const Study *s, const char *name); /* -1: there is none */
+/* Where the text has `name = ` at the start of a line, and the line's end; NULL: nowhere. */
+const char *find_assignment(const char *text, const char *name, const char **end);
 typedef struct Made {
   bool untuned; /* nothing was tuned of the program */
   bool bare;    /* no rule schedules it */
@@ -116,7 +125,12 @@ void free_study(Study *s);
 const Held *held(const Study *s, const Ground *g, const Case *k, int plan);
 
 /* claims.c */
-typedef enum Verdict { NOT_PUBLISHED, CARRIES_OVER, DIFFERS, UNDECIDED } Verdict;
+typedef enum Verdict { NOT_SAID, CARRIES_OVER, DIFFERS, UNDECIDED } Verdict;
+typedef struct Judged {
+  const Foretold *figure; /* NULL: nobody said one for this row */
+  Verdict verdict;
+  const char *why; /* of UNDECIDED */
+} Judged;
 typedef struct Claim {
   const Comparison *of;
   const char *contender, *kernel; /* kernel NULL: all */
@@ -126,14 +140,12 @@ typedef struct Claim {
   bool is_doubtful;     /* measured while the machine was busy */
   tirc_ratio measured;  /* value 0: there is nothing to compare */
   int n, n_busy, n_all; /* settings in it, left out as busy, and in all */
-  const Published *published;
-  Verdict verdict;
-  const char *why; /* of UNDECIDED */
+  Judged published, expected;
 } Claim;
 /* Visits the rows of a comparison, in order. */
 void visit_claims(const Study *s, const Comparison *t, void (*visit)(void *self, const Claim *c),
                   void *self);
-const char *verdict_name(Verdict v);
+const char *verdict_name(Verdict v, bool expected);
 /* Of a contender that must fail: whether it did, everywhere; *message gets what happened. */
 Verdict judge_failure(const Study *s, int plan, const char **message);
 
@@ -150,5 +162,7 @@ bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *k
 
 /* report.c */
 int write_report(const Study *s);
+/* data.c: DONE or BAD */
+int write_report_data(const Study *s);
 
 #endif

@@ -1,7 +1,8 @@
 """The decoder of examples/models beside llama.cpp: beside.py FOLDER [--turns N] [--threads N] [--prompt N] [--tokens N] [--kinds f32,q8_0,q4_0]
+[--bench PROGRAM] [--figures FILE]
 
-FOLDER has node_modules with node-llama-cpp (npm i node-llama-cpp @node-llama-cpp/linux-x64 --ignore-scripts), and gets the files of
-weights. Each turn runs all contenders one after the other, so that what else the machine does meets all of them; what is printed are
+FOLDER gets the files of weights, and has node_modules with node-llama-cpp (npm i node-llama-cpp @node-llama-cpp/linux-x64 --ignore-scripts),
+unless --bench names llama.cpp's own llama-bench. --figures writes the medians as JSON, too. Each turn runs all contenders one after the other, so that what else the machine does meets all of them; what is printed are
 medians of the turns. Shapes are the same, weights are of a seed each: what they cost does not depend on them."""
 import argparse
 import json
@@ -23,15 +24,27 @@ def run(words, folder, env=None):
     return made.stdout
 
 
+def run_llama(o, file, numbers):
+    if not o.bench:
+        return json.loads(run(["node", HERE / "run.mjs", file, *numbers], o.folder).strip().split("\n")[-1])
+    told = json.loads(run([o.bench, "-m", file, "-t", numbers[0], "-p", numbers[1], "-n", numbers[2], "-r", "1", "-o", "json"], o.folder))
+    rates = {"prompt" if r["n_prompt"] else "decode": r["avg_ts"] for r in told}
+    return {"prefill_ms": 1e3 * o.prompt / rates["prompt"], "decode_tokens_per_second": rates["decode"]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--kinds", default="f32,q8_0,q4_0")
+    parser.add_argument("--bench")
+    parser.add_argument("--figures", type=pathlib.Path)
+    parser.add_argument("--model", type=pathlib.Path, default=ROOT / "examples/models/gpt2.tir")
     for name, usual in (("turns", 3), ("threads", 1), ("prompt", 128), ("tokens", 64)):
         parser.add_argument("--" + name, type=int, default=usual)
     o = parser.parse_args()
     kinds, folder = o.kinds.split(","), o.folder.resolve()
-    if not (folder / "node_modules/node-llama-cpp").exists():
+    o.folder = folder
+    if not o.bench and not (folder / "node_modules/node-llama-cpp").exists():
         sys.exit("beside.py: no node-llama-cpp in %s/node_modules" % folder)
     numbers = [str(n) for n in (o.threads, o.prompt, o.tokens)]
     figures = {(kind, who): [] for kind in kinds for who in ("llama.cpp", "tirc")}
@@ -40,16 +53,19 @@ def main():
             run([sys.executable, HERE / "gguf.py", folder / (kind + ".gguf"), kind], folder)
     for turn in range(o.turns):
         for kind in kinds:
-            told = run(["node", HERE / "run.mjs", folder / (kind + ".gguf"), *numbers], folder)
-            figures[kind, "llama.cpp"].append(json.loads(told.strip().split("\n")[-1]))
+            figures[kind, "llama.cpp"].append(run_llama(o, folder / (kind + ".gguf"), numbers))
             to = folder / "figures.json"
-            run([sys.executable, ROOT / "examples/models/gpt2.py", "run", ROOT / "examples/models/gpt2.tir", "--threads", numbers[0], "--prompt", numbers[1],
+            run([sys.executable, ROOT / "examples/models/gpt2.py", "run", o.model.resolve(), "--threads", numbers[0], "--prompt", numbers[1],
                  "--tokens", numbers[2], "--figures", to, *WAYS[kind]], folder)
             figures[kind, "tirc"].append(json.loads(to.read_text()))
     print("%-6s %-10s %22s %22s" % ("", "", "prefill of %d, ms" % o.prompt, "decode, tokens/s"))
+    medians = []
     for (kind, who), rows in figures.items():
         median = {k: statistics.median(r[k] for r in rows) for k in rows[0]}
+        medians.append({"kind": kind, "who": who, "turns": len(rows), **median})
         print("%-6s %-10s %22.4g %22.4g" % (kind, who, median["prefill_ms"], median["decode_tokens_per_second"]))
+    if o.figures:
+        o.figures.write_text(json.dumps(medians))
 
 
 main()

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""One page of results of this machine, beside those that others are measured by.
+
+    results.py [--quick] [--only PARTS] [--write FOLDER] [--tirc COMMAND] [-D NAME=VALUE] ...
+
+It runs all of it: BERT's products with the schedules of a published study of TVM, OpenBLAS and oneDNN (results.study);
+products of any shape and operators of real networks beside oneDNN (processors.study); networks beside ONNX Runtime; a
+decoder of GPT-2's shape beside llama.cpp. FOLDER (results) gets results.md, the reports of the studies, and a database, so
+that the same command goes on after an interruption. Losses have a part of their own. What is not installed is named and
+left out:
+
+    OpenBLAS, oneDNN   Debian's libopenblas0-pthread and libdnnl-dev
+    ONNX Runtime       tools/setup --onnxruntime, or $TIRC_ONNXRUNTIME; networks are written by tests/networks/networks.py,
+                       most of them from files that python3-onnx brings
+    llama.cpp          no package of Debian: llama-bench of a build of one's own, in $PATH or $TIRC_LLAMA_BENCH; or
+                       --llama FOLDER, where `npm i node-llama-cpp @node-llama-cpp/linux-x64 --ignore-scripts` ran
+
+--quick takes a part of each, a few minutes. PARTS: products,processors,networks,decoder, or some of them. -D goes to the
+studies that have such a line."""
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+NETWORKS = ROOT / "tests/networks"
+PARTS = ["products", "processors", "networks", "decoder"]
+LIGHT = ["squeezenet", "resnet50", "inception_v1", "shufflenet", "densenet121"]
+
+
+# --- running -------------------------------------------------------------------------------------------------------------
+
+
+def call(words, **more):
+    print("$", " ".join(str(w) for w in words), flush=True)
+    return subprocess.run([str(w) for w in words], text=True, **more)
+
+
+def has_line(path, name):
+    return re.search(r"^%s *=" % re.escape(name), path.read_text(), re.M) is not None
+
+
+def run_study(o, name):
+    """What the study's report.json has, or why there is none."""
+    path, to = HERE / (name + ".study"), o.write / name
+    define = [w for d in o.define if has_line(path, d.partition("=")[0]) for w in ("-D", d)]
+    done = call([o.tirc, "study", path, *(["--quick"] if o.quick else []), *define, "--database", o.write / "results.db", "--write", to],
+                stderr=subprocess.PIPE)
+    sys.stderr.write(done.stderr)
+    if done.returncode in (0, 1) and (to / "report.json").exists():
+        return json.loads((to / "report.json").read_text()), None
+    return None, "`tirc study` ended with %d: %s" % (done.returncode, (done.stderr.strip().split("\n") or [""])[0])
+
+
+def light_model(name):
+    """The ONNX project's file of a network whose weights are one number each."""
+    try:
+        import onnx
+    except ImportError:
+        return None
+    path = pathlib.Path(onnx.__file__).parent / "backend/test/data/light" / ("light_%s.onnx" % name)
+    return path if path.exists() else None
+
+
+def make_network(o, name):
+    """Its folder with model.onnx, or why there is none."""
+    folder = o.write / "networks" / name
+    if (folder / "model.onnx").exists():
+        return folder, None
+    if not NETWORKS.exists():
+        return None, "tests/networks is a part of the source tree only"
+    source = name if name.startswith("small") or name == "bert" else light_model(name)
+    if source is None:
+        return None, "python3-onnx is not there"
+    made = call([sys.executable, NETWORKS / "networks.py", source, folder], stderr=subprocess.PIPE)
+    return (folder, None) if made.returncode == 0 else (None, (made.stderr.strip().split("\n") or [""])[-1])
+
+
+def run_network(o, name, threads):
+    folder, why = make_network(o, name)
+    if why:
+        return {"name": name, "threads": threads, "why": why}
+    figures = o.write / "networks" / ("%s-%d.json" % (name, threads))
+    words = [o.tirc, "bench", folder / "model.onnx", "--vs", "onnxruntime", "--threads", threads, "--target", "native", "--seconds",
+             0.2 if o.quick else 2, "--attempts", 2, "--figures", figures]
+    done = call(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if not figures.exists() or done.returncode == 2:
+        return {"name": name, "threads": threads, "why": (done.stderr.strip().split("\n") or [""])[0]}
+    row = {"name": name, "threads": threads, **json.loads(figures.read_text())}
+    figures.unlink()
+    if done.returncode:
+        row["differs"] = True
+    if "vs" not in row:
+        row["why"] = (done.stderr.strip().split("\n") or ["ONNX Runtime was not measured"])[0]
+    return row
+
+
+def find_llama(o):
+    """How llama.cpp is run, or why it cannot be."""
+    if not NETWORKS.exists():
+        return None, "tests/networks, which writes its file of weights, is a part of the source tree only"
+    program = os.environ.get("TIRC_LLAMA_BENCH") or shutil.which("llama-bench")
+    if program:
+        return ["--bench", program], None
+    if o.llama and (o.llama / "node_modules/node-llama-cpp").exists():
+        return [], None
+    return None, "neither llama-bench (in $PATH or $TIRC_LLAMA_BENCH) nor --llama FOLDER with node-llama-cpp; Debian has no package of it"
+
+
+def run_decoder(o):
+    how, why = find_llama(o)
+    if why:
+        return {"why": why}
+    folder = o.write / "decoder" if how else o.llama.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = o.write / "decoder.json"
+    words = [sys.executable, NETWORKS / "llama/beside.py", folder, "--kinds", "f32" if o.quick else "f32,q8_0,q4_0", "--turns", 1 if o.quick else 3,
+             "--threads", 1, "--prompt", o.prompt, "--tokens", o.tokens, "--model", o.decoder, "--figures", figures, *how]
+    library = pathlib.Path(shutil.which(o.tirc) or o.tirc).resolve().parents[1]
+    env = {"PYTHONPATH": str(ROOT / "tools/python"), **({"TIRC_LIBRARY": str(library)} if (library / "libtirc.so").exists() else {}), **os.environ}
+    done = call(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    if done.returncode or not figures.exists():
+        return {"why": (done.stderr.strip().split("\n") or [""])[-1]}
+    return {"rows": json.loads(figures.read_text())}
+
+
+# --- the page ------------------------------------------------------------------------------------------------------------
+
+
+def ratio_text(value, interval, busy=False):
+    """As many digits as the interval allows."""
+    if not value:
+        return "-"
+    low, high = interval or (None, None)
+    mark = " *" if busy else ""
+    if low is None or high is None:
+        return "%.2g%s" % (value, mark)
+    half = max(high - value, value - low)
+    digits = 3 if half <= 0 else max(0, min(4, 1 - math.floor(math.log10(half))))
+    return "%.*f [%.*f, %.*f]%s" % (digits, value, digits, low, digits, high, mark)
+
+
+class Page:
+    def __init__(self):
+        self.lines, self.losses, self.absent = [], [], []
+
+    def text(self, *paragraphs):
+        for p in paragraphs:
+            self.lines += [p, ""]
+
+    def table(self, heads, rows, right=()):
+        self.lines += ["| %s |" % " | ".join(heads), "|%s|" % "|".join("---:" if i in right else "---" for i in range(len(heads)))]
+        self.lines += ["| %s |" % " | ".join(str(c).replace("|", "\\|") for c in row) for row in rows] + [""]
+
+    def lose(self, what, peer, value, interval, busy=False):
+        """What is surely slower: the whole interval is below 1."""
+        if value and interval and interval[1] is not None and interval[1] < 1:
+            self.losses.append((value, what, peer, ratio_text(value, interval, busy)))
+
+
+def where(row, several):
+    threads = ", %d thread%s" % (row["threads"], "" if row["threads"] == 1 else "s") if several else ""
+    if row["setting"]:
+        return "%s %s%s" % (row["kernel"], row["setting"], threads)
+    n = row["settings_in_all"]
+    return "%s%s%s" % (row["kernel"] or "all", ", geometric mean of %d" % n if n > 1 else "", threads)
+
+
+def put_study(page, report, title, words):
+    page.text("## " + title, words)
+    several = len({r["threads"] for t in report["tables"] for r in t["rows"]}) > 1
+    for m in report["missing"]:
+        page.absent.append("%s: %s" % (m["contender"], m["install"]))
+    for t in report["tables"]:
+        against = " or ".join(t["against"])
+        rows = [r for r in t["rows"] if r["ratio"]]
+        for r in rows:
+            if r["setting"] and t["ratio"] == "speed" and "ceiling" not in against:
+                page.lose("%s: %s" % (where(r, several), r["contender"]), against, r["ratio"], r["interval"], r["busy"])
+        if t["by"] == "setting" or not rows:
+            continue
+        said = any("published" in r for r in rows)
+        heads = ["contender", "over", "times as fast as " + against if t["ratio"] == "speed" else "time against that of " + against]
+        page.text("**%s**" % t["title"])
+        page.table(heads + (["published", "verdict"] if said else []),
+                   [[r["contender"], where(r, several), ratio_text(r["ratio"], r["interval"], r["busy"])] +
+                    (said_of(r.get("published")) if said else []) for r in rows], right=(2, 3) if said else (2,))
+        if t.get("note"):
+            page.text(t["note"])
+    busy, n = report["results_busy"], report["results"]
+    page.text("%d of %d settings are measured; %d of %d results were taken while other processes or a falling clock disturbed the machine%s." %
+              (report["settings_measured"], report["settings"], busy, n, ", and a * marks rows of such results alone" if busy else ""))
+
+
+def said_of(published):
+    if not published:
+        return ["", ""]
+    low, high = published["low"], published["high"]
+    figure = "%g" % low if low == high else "more than %g" % low if high is None else "less than %g" % high if low is None else "%g to %g" % (low, high)
+    return [figure, published["verdict"] + (": " + published["why"] if published.get("why") else "")]
+
+
+def put_networks(page, rows):
+    page.text("## Networks beside ONNX Runtime",
+              "The same file, inputs and number of threads in one process, in turns; results are compared before anything is timed.")
+    shown = []
+    for r in rows:
+        if "why" in r:
+            shown.append([r["name"], r["threads"], "-", "-", "left out: " + r["why"]])
+            page.absent.append("%s on %d thread%s: %s" % (r["name"], r["threads"], "" if r["threads"] == 1 else "s", r["why"]))
+            continue
+        vs = r["vs"]
+        shown.append([r["name"], r["threads"], "%.3f" % (1e3 * r["median_seconds"]), "%.3f" % (1e3 * vs["median_seconds"]),
+                      ratio_text(vs["times_as_fast"], vs["times_as_fast_95"]) + (", **results differ**" if r.get("differs") else "")])
+        page.lose("%s, %d thread%s" % (r["name"], r["threads"], "" if r["threads"] == 1 else "s"), "onnxruntime", vs["times_as_fast"], vs["times_as_fast_95"])
+    page.table(["network", "threads", "tirc, ms", "ONNX Runtime, ms", "times as fast"], shown, right=(1, 2, 3, 4))
+
+
+def put_decoder(page, found, o):
+    page.text("## A decoder beside llama.cpp")
+    if "why" in found:
+        page.absent.append("llama.cpp: " + found["why"])
+        page.text("Left out: %s." % found["why"])
+        return
+    page.text("GPT-2's shape with weights of a seed, %d tokens and %d behind them, one thread, processes in turns; medians, no intervals." % (o.prompt, o.tokens))
+    rows = []
+    for kind in dict.fromkeys(r["kind"] for r in found["rows"]):
+        ours, theirs = (next(r for r in found["rows"] if r["kind"] == kind and r["who"] == who) for who in ("tirc", "llama.cpp"))
+        for key, word, better in (("prefill_ms", "prompt, ms", -1), ("decode_tokens_per_second", "decode, tokens/s", 1)):
+            ratio = (ours[key] / theirs[key]) ** better
+            rows.append([kind, word, "%.4g" % ours[key], "%.4g" % theirs[key], "%.2f" % ratio])
+            if ratio < 1:
+                page.losses.append((ratio, "decoder, %s: %s" % (kind, word), "llama.cpp", "%.2f" % ratio))
+    page.table(["weights", "", "tirc", "llama.cpp", "times as fast"], rows, right=(2, 3, 4))
+
+
+def describe(reports):
+    report = next((r for r in reports if r), None)
+    if not report:
+        return []
+    environment = report.get("environment") or {}
+    return [["machine", report["machine"]]] + [[k, v] for k, v in environment.items() if isinstance(v, (str, int, float)) and str(v)]
+
+
+def write_page(o, found):
+    page, quick = Page(), " of the quick form" if o.quick else ""
+    reports = [found.get(name, (None, None)) for name in ("products", "processors")]
+    page.text("# Results of one machine",
+              "Made by `examples/studies/results.py%s` on %s: the same command makes this page%s of your machine. Ratios above 1 mean that tirc is "
+              "faster; brackets are 95 %% intervals. What tirc loses stands in [Losses](#losses)." %
+              (" --quick" if o.quick else "", datetime.date.today(), quick))
+    machine = describe([r for r, _ in reports])
+    if machine:
+        page.table(["", ""], machine)
+    titles = {"products": ("BERT's products, OpenBLAS, oneDNN, and a published study of TVM",
+                           "24 products C = A B in float32 (K and N of qkv 768 and 768, mlp_expand 768 and 3072, mlp_reduce 3072 and 768). "
+                           "`baseline`, `full` and `rule_based` are schedules of a published study, which measured them with TVM on an i5-1235U and on 12 "
+                           "cores of an i7-13700; here they run by tirc. `auto` is what the rules make of plain loops, `goto` a schedule by hand."),
+              "processors": ("Products of any shape and operators of networks, beside oneDNN",
+                             "`drawn` are products whose extents are drawn with a seed; the others are operators of real networks, of which oneDNN has some.")}
+    for name, (report, why) in zip(("products", "processors"), reports):
+        if report:
+            put_study(page, report, *titles[name])
+        elif why:
+            page.text("## " + titles[name][0], "Left out: %s." % why)
+    if "networks" in found:
+        put_networks(page, found["networks"])
+    if "decoder" in found:
+        put_decoder(page, found["decoder"], o)
+    page.text("## Losses")
+    if page.losses:
+        page.text("Where tirc is surely slower, the largest loss first; the whole interval is below 1.")
+        page.table(["what", "beside", "times as fast"], [row[1:] for row in sorted(page.losses)], right=(2,))
+    else:
+        page.text("None whose whole interval is below 1.")
+    page.text("## What is absent")
+    if page.absent:
+        page.lines += ["- " + a for a in dict.fromkeys(page.absent)] + [""]
+    else:
+        page.text("Nothing: all that this page can compare with is installed.")
+    links = ["[%s](%s/report.md)" % (n, n) for n in ("results", "processors") if (o.write / n / "report.md").exists()]
+    if links:
+        page.text("Each setting, all medians, figures and schedules: %s. Samples are in results.db (`tirc results --database results.db`)." % ", ".join(links))
+    (o.write / "results.md").write_text("\n".join(page.lines).rstrip() + "\n")
+    return page
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default=",".join(PARTS))
+    parser.add_argument("--write", type=pathlib.Path, default=pathlib.Path("results"))
+    parser.add_argument("--tirc", default=os.environ.get("TIRC", "tirc"))
+    parser.add_argument("--networks", help="of these alone: small_residual, small_attention, bert, %s" % ", ".join(LIGHT))
+    parser.add_argument("--llama", type=pathlib.Path, help="a folder with node-llama-cpp")
+    parser.add_argument("--decoder", type=pathlib.Path, default=ROOT / "examples/models/gpt2.tir", help="its text, as examples/models/gpt2.py writes it")
+    parser.add_argument("--prompt", type=int, default=128)
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE")
+    o = parser.parse_args()
+    parts = o.only.split(",")
+    if set(parts) - set(PARTS):
+        parser.error("--only takes %s" % ",".join(PARTS))
+    if not shutil.which(o.tirc):
+        parser.error("there is no command '%s': --tirc build/release/tools/tirc" % o.tirc)
+    o.tirc, o.write = os.path.abspath(shutil.which(o.tirc)), o.write.resolve()
+    o.write.mkdir(parents=True, exist_ok=True)
+    unknown = [d for d in o.define if not any(has_line(HERE / f, d.partition("=")[0]) for f in ("results.study", "processors.study"))]
+    if unknown:
+        parser.error("-D %s: neither study has such a line" % unknown[0])
+    found = {}
+    if "products" in parts:
+        found["products"] = run_study(o, "results")
+    if "processors" in parts:
+        found["processors"] = run_study(o, "processors")
+    if "networks" in parts:
+        names = o.networks.split(",") if o.networks else ["bert", *LIGHT[:2 if o.quick else None]]
+        threads = [1] if o.quick or os.cpu_count() == 1 else [1, os.cpu_count()]
+        found["networks"] = [run_network(o, name, n) for name in names for n in threads]
+    if "decoder" in parts:
+        found["decoder"] = run_decoder(o)
+    page = write_page(o, found)
+    print("%d loss%s, %d absent: %s" % (len(page.losses), "" if len(page.losses) == 1 else "es", len(dict.fromkeys(page.absent)), o.write / "results.md"))
+
+
+main()
