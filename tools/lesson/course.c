@@ -10,19 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* In the order in which tools/embed writes them. */
-const ExerciseFile exercise_files[] = {
-    {"README.md", offsetof(Exercise, page), false, true},
-    {"program.tir", offsetof(Exercise, program), false, true},
-    {"exercise.sch", offsetof(Exercise, start), false, true},
-    {"check.sch", offsetof(Exercise, check), false, false},
-    {"hints.md", offsetof(Exercise, hints), true, false},
-    {"solution.sch", offsetof(Exercise, solution), true, false},
-    {"schedule.sch", offsetof(Exercise, schedule), true, true},
-    {"goal.tir", offsetof(Exercise, goal), true, true},
-};
-const int n_exercise_files = sizeof exercise_files / sizeof *exercise_files;
-
 static const Exercise built_in[] = {
 #include "lessons.inc"
 };
@@ -31,38 +18,14 @@ static const char lessons_page[] =
 #include "lessons_page.inc"
     ;
 
-const char *exercise_text(const Exercise *x, int file) {
-  return *(const char *const *)(const void *)((const char *)x + exercise_files[file].field);
-}
-
 static void set_text(Exercise *x, int file, const char *text) {
   *(const char **)(void *)((char *)x + exercise_files[file].field) = text;
-}
-
-const char *title_of(const char *page, size_t *n) {
-  const char *title = page + strspn(page, "# ");
-  *n = strcspn(title, "\n");
-  return title;
 }
 
 static char *title_text(const char *page) {
   size_t n;
   const char *title = title_of(page, &n);
   return tirc_strndup(memory, title, n);
-}
-
-const char *hint_of(const Exercise *x, int i, size_t *n) {
-  static const char mark[] = "\n---\n";
-  const char *at = x->hints;
-  for (; at && i > 0; i--) {
-    at = strstr(at, mark);
-    if (at) at += sizeof mark - 1;
-  }
-  if (!at) return NULL;
-  at += strspn(at, "\n");
-  const char *end = strstr(at, mark);
-  *n = end ? (size_t)(end - at) + 1 : strlen(at);
-  return *n ? at : NULL;
 }
 
 const Course *lessons(void) {
@@ -143,19 +106,4 @@ int find_exercise(const Course *c, const char *word) {
   for (int i = 0; i < c->n; i++)
     if (strcmp(c->at[i].name, word) == 0) return i;
   return -1;
-}
-
-static uint32_t stir(uint32_t hash, const char *text) {
-  do hash = (hash ^ (unsigned char)*text) * 16777619U; /* FNV-1a */
-  while (*text++);
-  return hash;
-}
-
-char *edition_of(const Course *c) {
-  uint32_t hash = 2166136261U;
-  for (int i = 0; i < c->n; i++) {
-    hash = stir(stir(stir(hash, c->at[i].name), c->at[i].program), c->at[i].check);
-    hash = stir(hash, c->at[i].goal ? c->at[i].goal : "");
-  }
-  return tirc_format(memory, "%08x", hash);
 }

@@ -28,7 +28,7 @@ typedef struct Course {
   const Exercise *at;
 } Course;
 
-/* The files of an exercise, in the order of its fields; false behind the last. */
+/* exercise.c: the files of an exercise, in the order of its fields; false behind the last. */
 typedef struct ExerciseFile {
   const char *name;
   size_t field; /* where in an Exercise */
@@ -44,14 +44,15 @@ const char *title_of(const char *page, size_t *n);
 /* Hint number i, from 0, and its length; NULL: there are no more. */
 const char *hint_of(const Exercise *x, int i, size_t *n);
 
+/* Eight digits that differ where programs or goals do. */
+char *edition_of(const Course *c);
+
 /* course.c: the lessons that are part of the command; */
 const Course *lessons(void);
 /* a folder: DONE, or BAD after what is wrong with it was reported. */
 int read_course(const char *folder, Course *out);
 /* The exercise that a word means: its number, or the name of its folder; -1: none. */
 int find_exercise(const Course *c, const char *word);
-/* Eight digits that differ where programs or goals do. */
-char *edition_of(const Course *c);
 
 /* check.c */
 typedef struct Remark {
