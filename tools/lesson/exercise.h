@@ -94,11 +94,15 @@ struct Prepared {
   const tirc_param *params;
   tirc_argument *args;
   tirc_reference *expected;
+  Prepared *small; /* the one that the interpreter runs, once it was asked for; or NULL */
 };
 /* The program and what it is given; what it computes is found out where it is asked for first, or
  * by compute_prepared. DONE, or BAD after the error was reported. */
 int prepare_exercise(const Exercise *x, Prepared *g);
 int compute_prepared(Prepared *g);
+/* The one that is run where a schedule is interpreted: itself, or the same with smaller sizes. NULL
+ * after an error was reported. */
+Prepared *interpreted(Prepared *g);
 void free_prepared(Prepared *g);
 /* The verdict's error is the caller's. */
 Outcome check_exercise(Prepared *g, Attempted what, const CheckOptions *o);

@@ -80,8 +80,9 @@ static Json *run_again(const Code *code, const char **why) {
 /* What the exercises of a code compute, once for all codes; NULL, or why it cannot be told. */
 static const char *prepare(const Code *code, int exercise) {
   Prepared *p = &code->v->prepared[exercise];
-  if (prepare_exercise(&code->v->c->at[exercise], p) == DONE && compute_prepared(p) == DONE)
-    return NULL;
+  const int status = prepare_exercise(&code->v->c->at[exercise], p);
+  Prepared *run = status == DONE ? interpreted(p) : NULL;
+  if (run && compute_prepared(run) == DONE) return NULL;
   return "its exercise cannot be run";
 }
 
