@@ -8,6 +8,7 @@
 typedef enum Gives {
   GIVES_HANDLE,
   GIVES_INT32,
+  GIVES_INT64,
   GIVES_UINT32,
   GIVES_BOOL,
   GIVES_SECOND,
@@ -157,6 +158,7 @@ static PyValue read_opaque(Reader *r, const Call *call) {
   DType t = DT_HANDLE;
   switch (gives[callee]) {
   case GIVES_INT32: t = DT_INT32; break;
+  case GIVES_INT64: t = DT_INT64; break;
   case GIVES_BOOL: t = DT_BOOL; break;
   case GIVES_VOID: t = DT_VOID; break;
   case GIVES_SECOND:

@@ -25,6 +25,7 @@
  *     tirc/check.h     what a function should compute, and what a run does
  *     tirc/spatial.h   what a program would cost on an array of processing elements
  *     tirc/measure.h   measuring contenders against each other
+ *     tirc/profile.h   time by block and by loop inside one function
  *     tirc/tune.h      searching for the best schedule
  *     tirc/model.h     models: graphs, their operators and weights, files of other formats
  *     tirc/tables.h    the tables of errors, primitives, passes, processors and GPUs
@@ -65,6 +66,7 @@
 #include "tirc/measure.h"
 #include "tirc/model.h"
 #include "tirc/module.h"
+#include "tirc/profile.h"
 #include "tirc/run.h"
 #include "tirc/schedule.h"
 #include "tirc/spatial.h"

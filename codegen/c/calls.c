@@ -191,6 +191,14 @@ static CText emit_amx_permitted(Gen *g, Expr e, const Window *w) {
   return tirc_src_call(g, tirc_src_helper(g, HELPER_AMX_PERMITTED, DT_VOID), 0, NULL);
 }
 
+/* T.clock() */
+static CText emit_clock(Gen *g, Expr e, const Window *w) {
+  (void)e;
+  (void)w;
+  const HelperId id = tirc_cg_is_portable(g) ? HELPER_CLOCK_OF_C : HELPER_CLOCK;
+  return tirc_src_call(g, tirc_src_helper(g, id, DT_VOID), 0, NULL);
+}
+
 CText tirc_cg_call(Gen *g, Expr e, const Window *w) {
   static CText (*const calls[CALL_COUNT])(Gen *, Expr, const Window *) = {
       [CALL_PREFETCH] = emit_prefetch,
@@ -203,6 +211,7 @@ CText tirc_cg_call(Gen *g, Expr e, const Window *w) {
       [CALL_ASSUME] = emit_assume,
       [CALL_OPAQUE_ZERO] = emit_opaque_zero,
       [CALL_AMX_PERMITTED] = emit_amx_permitted,
+      [CALL_CLOCK] = emit_clock,
       [CALL_LLVM_INTRIN] = emit_llvm,
       [CALL_LLVM_PURE_INTRIN] = emit_llvm,
   };

@@ -2,6 +2,7 @@
  * macros and helpers have to stand in front of them. */
 #include "gen.h"
 
+#include "ir/tree/annotations.h"
 #include "ir/tree/find.h"
 
 static const Func *find(const Module *m, const char *name) {
@@ -166,6 +167,7 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   Text functions = {.c = c}, t = {.c = c};
   CFile file = {.what = what, .lane_texts = {.c = c}, .failures = tirc_failures(c, what->lowered)};
   Gen g = {.c = c, .l = &tirc_c_language, .out = &functions, .file = &file};
+  g.lines = tirc_attrs_get(what->lowered->attrs, tirc_key(KEY_DEBUG_LINES)) != NULL;
   const char *const *symbols = tirc_symbols(c, what->lowered);
   for (int i = 0; i < what->lowered->n_funcs; i++)
     if (!what->called || what->called[i]) write_function(&g, what->lowered->funcs[i], symbols[i]);

@@ -10,6 +10,7 @@
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/DisassemblerTypes.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Object.h>
 #include <llvm-c/Orc.h>

@@ -33,7 +33,7 @@ static void translate(Work *w, const Module *m, bool of_model) {
   LLVMTypeRef fields[4] = {ptr, ptr, ptr, ptr};
   g->runtime_type = LLVMStructTypeInContext(g->context, fields, 4, false);
   if (g->exports) g->failures = tirc_failures(g->c, m);
-  tirc_marks_begin(g);
+  tirc_marks_begin(g, m);
   /* In this process only NAME__rt and NAME__packed are symbols: any NAME will do. */
   const char *const *symbols = g->exports ? tirc_symbols(g->c, m) : NULL;
   for (int i = 0; i < m->n_funcs; i++) {

@@ -464,6 +464,17 @@ static LLVMValueRef emit_atomic(Gen *g, Expr e) {
   return LLVMBuildExtractValue(g->b, both, 0, "");
 }
 
+/* x86 counts the ticks of its rdtsc, ARM those of a counter that programs may read, a GPU its
+ * cycles. */
+static LLVMValueRef emit_clock(Gen *g, Expr e) {
+  (void)e;
+  const bool is_steady = !g->target->is_gpu && g->target->cpu->arch != CPU_X86_64;
+  const char *name = is_steady ? "llvm.readsteadycounter" : "llvm.readcyclecounter";
+  const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef fn = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
+  return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, NULL, 0, "");
+}
+
 static LLVMValueRef emit_CALL(Gen *g, Expr e) {
   static const Emit of_gpu[CALL_COUNT] = {
       [CALL_TVM_STORAGE_SYNC] = tirc_gen_barrier,
@@ -484,6 +495,7 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
       [CALL_ASSUME] = emit_assume,
       [CALL_OPAQUE_ZERO] = emit_opaque_zero,
       [CALL_AMX_PERMITTED] = emit_amx_permitted,
+      [CALL_CLOCK] = emit_clock,
       [CALL_LLVM_INTRIN] = tirc_gen_llvm_call,
       [CALL_LLVM_PURE_INTRIN] = tirc_gen_llvm_call,
   };

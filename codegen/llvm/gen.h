@@ -77,6 +77,7 @@ typedef struct Gen {
   int n_outlined;     /* bodies of parallel loops so far */
   bool index;         /* inside of index arithmetic, which does not overflow */
   LoopMarks *marks;   /* NULL unless the loops shall be found again in the assembly */
+  bool lines;         /* those of the program are told */
   LLVMDIBuilderRef debug;
   LLVMMetadataRef debug_file;
   Frame f;
@@ -208,10 +209,11 @@ LLVMValueRef tirc_gen_default_runtime(Gen *g);
 void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols);
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name);
 
-/* --- marks.c: nothing happens in any of them without Gen.marks -------------------------------- */
-void tirc_marks_begin(Gen *g); /* a module */
+/* --- marks.c: nothing happens in any of them without Gen.marks or Gen.lines ------------------- */
+void tirc_marks_begin(Gen *g, const Module *m);
 void tirc_marks_end(Gen *g);
 void tirc_marks_function(Gen *g);              /* g->f.fn begins */
+void tirc_marks_statement(Gen *g);             /* g->loc is where it was written */
 void tirc_marks_resume(Gen *g);                /* the outer function goes on */
 int tirc_marks_enter(Gen *g, const For *loop); /* gives what leave takes */
 void tirc_marks_leave(Gen *g, int outer);

@@ -203,6 +203,20 @@ void *tirc_image_find(const Image *image, const char *object, size_t n, const ch
   return found;
 }
 
+void tirc_image_functions(const Image *image, const char *object, size_t n,
+                          void (*tell)(void *self, const char *name, const void *at, size_t size),
+                          void *self) {
+  Link k = {.object = object, .n = n, .at = image->at};
+  if (!image->at || !read_tables(&k) || !lay_out(&k)) k.n_symbols = 0;
+  for (size_t i = 0; i < k.n_symbols; i++) {
+    const Elf64_Sym *s = &k.symbols[i];
+    const char *name = name_at(&k, s->st_name), *at = address_of(&k, s);
+    if (s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC && name && at)
+      tell(self, name, at, s->st_size);
+  }
+  free(k.place);
+}
+
 void tirc_image_free(Image *image) {
   if (image->at) munmap(image->at, image->size);
   *image = (Image){0};
@@ -216,6 +230,11 @@ bool tirc_image_load(Image *to, const char *object, size_t n) {
 void *tirc_image_find(const Image *image, const char *object, size_t n, const char *name) {
   (void)image, (void)object, (void)n, (void)name;
   return NULL;
+}
+void tirc_image_functions(const Image *image, const char *object, size_t n,
+                          void (*tell)(void *self, const char *name, const void *at, size_t size),
+                          void *self) {
+  (void)image, (void)object, (void)n, (void)tell, (void)self;
 }
 void tirc_image_free(Image *image) { *image = (Image){0}; }
 #endif

@@ -17,6 +17,10 @@ typedef struct Image {
 bool tirc_image_load(Image *to, const char *object, size_t n);
 /* Of a global function; NULL: there is none. */
 void *tirc_image_find(const Image *image, const char *object, size_t n, const char *name);
+/* Each function of it, those that no other object sees as well. */
+void tirc_image_functions(const Image *image, const char *object, size_t n,
+                          void (*tell)(void *self, const char *name, const void *at, size_t size),
+                          void *self);
 void tirc_image_free(Image *image);
 
 #endif

@@ -7,7 +7,9 @@
 #include "image.h"
 #include "ir/child.h"
 #include "ir/processors.h"
+#include "ir/tree/annotations.h"
 #include "key.h"
+#include "perf_map.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -30,6 +32,7 @@ struct Jit {
   LLVMOrcLLJITRef lljit; /* NULL: nothing has needed it */
   Room room;             /* of code that a child made */
   Room *linked_in;       /* in that child: where ORC puts it */
+  bool lines;            /* debuggers hear of its code */
   int n, n_images;
   Entry *funcs;
   Image *images;
@@ -96,12 +99,26 @@ static LLVMOrcObjectLayerRef link_in_room(void *room, LLVMOrcExecutionSessionRef
 
 /* --- code ------------------------------------------------------------------------------------- */
 
+/* A debugger that the process runs in finds the code and its lines. */
+static LLVMOrcObjectLayerRef link_for_debuggers(void *unused, LLVMOrcExecutionSessionRef session,
+                                                const char *triple) {
+  LLVMOrcObjectLayerRef layer =
+      LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+  LLVMJITEventListenerRef listener = LLVMCreateGDBRegistrationListener();
+  (void)unused, (void)triple;
+  if (listener) LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, listener);
+  return layer;
+}
+
 static void open_orc(Tirc *c, Jit *j) {
   LLVMOrcDefinitionGeneratorRef process;
   if (j->lljit) return;
   tirc_targets_ready(c);
-  LLVMOrcLLJITBuilderRef builder = j->linked_in ? LLVMOrcCreateLLJITBuilder() : NULL;
-  if (builder) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, link_in_room, j->linked_in);
+  const bool own = j->linked_in || j->lines;
+  LLVMOrcLLJITBuilderRef builder = own ? LLVMOrcCreateLLJITBuilder() : NULL;
+  if (builder)
+    LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(
+        builder, j->linked_in ? link_in_room : link_for_debuggers, j->linked_in);
   check(c, LLVMOrcCreateLLJIT(&j->lljit, builder)); /* takes the builder */
   const char prefix = LLVMOrcLLJITGetGlobalPrefix(j->lljit);
   check(c, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, NULL, NULL));
@@ -135,8 +152,9 @@ static const char *packed_symbol(Tirc *c, const Func *f) {
 /* False: that is for ORC. */
 static bool add_image(Tirc *c, Jit *j, const Module *m, const char *object, size_t n) {
   Image image;
-  if (j->linked_in || !tirc_image_load(&image, object, n)) return false;
+  if (j->linked_in || j->lines || !tirc_image_load(&image, object, n)) return false;
   j->images[j->n_images++] = image;
+  tirc_perf_map_add(&image, object, n);
   for (int i = 0; i < m->n_funcs; i++) {
     void *entry = tirc_image_find(&image, object, n, packed_symbol(c, m->funcs[i]));
     add_entry(c, j, m->funcs[i]->name, (PackedFunc)(uintptr_t)entry);
@@ -190,6 +208,7 @@ static bool add(Tirc *c, const Adding *a, const Module *m) {
   const bool only_kept = a->only_kept;
   const char *key = a->machine ? tirc_key_of_code(c, a->machine, m, a->cpu) : NULL;
   make_room(c, j, m->n_funcs);
+  j->lines = j->lines || tirc_attrs_get(m->attrs, tirc_key(KEY_DEBUG_LINES));
   Kept object = key ? tirc_cache_find(&a->cache, key) : (Kept){0};
   if (!object.bytes && only_kept) return false;
   if (!object.bytes) {
@@ -283,6 +302,7 @@ static void keep_share(Tirc *c, void *self) {
     const ArenaMark mark = tirc_mark(c);
     const Module some = part_of(k->lowered, k->together, i);
     const char *key = tirc_key_of_code(c, a.machine, &some, k->cpu);
+    if (!key) return;
     Kept object = tirc_cache_find(&a.cache, key);
     if (!object.bytes) {
       object = compiled(c, &some, k->cpu);

@@ -4,6 +4,7 @@
 #include "key.h"
 
 #include "gen.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 
 #include <inttypes.h>
@@ -94,7 +95,8 @@ const char *tirc_key_of_machine(Tirc *c) {
 }
 
 const char *tirc_key_of_code(Tirc *c, const char *machine, const Module *lowered, const char *cpu) {
-  if (!machine) return NULL;
+  /* The text of a function does not say on which lines it stands. */
+  if (!machine || tirc_attrs_get(lowered->attrs, tirc_key(KEY_DEBUG_LINES))) return NULL;
   size_t n = strlen(machine) + strlen(cpu) + 64;
   const char **texts = tirc_new_array(c, const char *, lowered->n_funcs);
   for (int i = 0; i < lowered->n_funcs; i++) {

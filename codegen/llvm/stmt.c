@@ -248,6 +248,9 @@ void tirc_gen_stmt(Gen *g, Stmt s) {
       [STMT_ALLOC] = tirc_gen_alloc, [STMT_DECL] = gen_decl,
       [STMT_ATTR] = gen_attr,        [STMT_ASSERT] = gen_assert,
   };
-  if (s->loc.line > 0) g->loc = s->loc;
+  if (s->loc.line > 0) {
+    g->loc = s->loc;
+    tirc_marks_statement(g);
+  }
   generators[s->kind](g, s);
 }

@@ -60,6 +60,7 @@ typedef struct Gen {
   Text *out;
   int indent;
   Loc loc;
+  bool lines;              /* #line says which line of the program each line of the source is for */
   PtrMap vars;             /* from a variable, or a view, to its Name */
   VEC(const char *) taken; /* names in scope, innermost last */
   VEC(Helper) helpers;     /* functions that the code needs, in that order */

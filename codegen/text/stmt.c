@@ -8,9 +8,19 @@ static void indent(Gen *g) {
   for (int i = 0; i < g->indent; i++) tirc_text_add(g->out, "  ");
 }
 
+/* Of each line of the source which line of the program it is for. */
+static void put_place(Gen *g) {
+  if (!g->lines || g->loc.line <= 0 || !g->loc.file) return;
+  tirc_text_addf(g->out, "#line %d \"", g->loc.line);
+  for (const char *s = g->loc.file; *s; s++)
+    tirc_text_addf(g->out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+  tirc_text_add(g->out, "\"\n");
+}
+
 void tirc_src_put_ahead(Gen *g) {
   for (const char *s = g->ahead.at, *end; g->ahead.n && *s; s = end) {
     end = strchr(s, '\n') + 1;
+    put_place(g);
     indent(g);
     tirc_text_addn(g->out, s, (size_t)(end - s));
   }
@@ -19,6 +29,7 @@ void tirc_src_put_ahead(Gen *g) {
 
 static void add_line(Gen *g, const char *format, va_list args) {
   tirc_src_put_ahead(g);
+  put_place(g);
   indent(g);
   tirc_text_add(g->out, tirc_vformat(g->c, format, args));
   tirc_text_add(g->out, "\n");

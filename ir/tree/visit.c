@@ -437,7 +437,9 @@ Stmt tirc_mutate_stmt(Mutator *m, Stmt s) {
   if (path == &tirc_path_all) m->only = NULL;
   Stmt to = m->stmt ? m->stmt(m, s) : tirc_mutate_stmt_children(m, s);
   m->only = only;
-  return to;
+  /* A store that another one replaces is of the same line. */
+  const bool is_store = s->kind == STMT_STORE && to->kind == STMT_STORE;
+  return is_store && to != s && s->loc.line && !to->loc.line ? tirc_with_loc(m->c, to, s->loc) : to;
 }
 
 Stmt tirc_mutate_stmt_children(Mutator *m, Stmt s) {

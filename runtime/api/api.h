@@ -109,6 +109,8 @@ typedef struct IntegerWork {
   double operations;
   int bits;
 } IntegerWork;
+/* The function with numbers for the extents and the scalars that these arguments give. */
+const Func *tirc_api_with_sizes(Tirc *c, const Func *f, int n, const tirc_argument *args);
 void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out, IntegerWork *integers); /* or NULL */
 
 /* The runtime of an executor's threads. */

@@ -300,23 +300,26 @@ typedef struct CallCost {
   IntegerWork integers;
 } CallCost;
 
+const Func *tirc_api_with_sizes(Tirc *c, const Func *f, int n, const tirc_argument *args) {
+  Expr *symbols;
+  const int n_symbols = tirc_symbolic_params(c, f, &symbols);
+  int64_t *values = tirc_new_array(c, int64_t, n_symbols + 1);
+  tirc_bind_arguments(c, f, n, tirc_api_arguments(c, f, n, args), values);
+  PtrMap known = {0};
+  for (int i = 0; i < n_symbols; i++)
+    tirc_map_set(c, &known, symbols[i],
+                 (void *)(uintptr_t)tirc_int(c, symbols[i]->dtype, values[i]));
+  for (int i = 0; i < n; i++)
+    if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
+      tirc_map_set(c, &known, f->params[i],
+                   (void *)(uintptr_t)tirc_int_of_bits(c, f->params[i]->dtype, args[i].i));
+  return tirc_func_with_body(c, f, tirc_substitute_stmt(c, f->body, &known));
+}
+
 static void call_cost(Tirc *c, void *self) {
   CallCost *p = self;
   const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
-  Expr *symbols;
-  const int n = tirc_symbolic_params(c, f, &symbols);
-  int64_t *values = tirc_new_array(c, int64_t, n + 1);
-  tirc_bind_arguments(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), values);
-  PtrMap known = {0};
-  for (int i = 0; i < n; i++)
-    tirc_map_set(c, &known, symbols[i],
-                 (void *)(uintptr_t)tirc_int(c, symbols[i]->dtype, values[i]));
-  for (int i = 0; i < p->n; i++)
-    if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
-      tirc_map_set(c, &known, f->params[i],
-                   (void *)(uintptr_t)tirc_int_of_bits(c, f->params[i]->dtype, p->args[i].i));
-  const Stmt body = tirc_substitute_stmt(c, f->body, &known);
-  tirc_count_cost(c, tirc_func_with_body(c, f, body), &p->cost, &p->integers);
+  tirc_count_cost(c, tirc_api_with_sizes(c, f, p->n, p->args), &p->cost, &p->integers);
 }
 tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
                                   const tirc_argument *args, tirc_cost *out, tirc_error **error) {

@@ -74,6 +74,33 @@ tirc_status tirc_api_make_module(void (*body)(Tirc *c, void *self), void *self, 
   return status;
 }
 
+/* --- lines ------------------------------------------------------------------------------------ */
+
+typedef struct WithLines {
+  const tirc_module *from;
+  Sources sources;
+  tirc_module *result;
+} WithLines;
+
+static void with_lines(Tirc *c, void *self) {
+  WithLines *p = self;
+  tirc_context_depend(c, p->from->c);
+  Module *m = tirc_copy(c, p->from->m, 1);
+  m->c = c;
+  m->attrs = tirc_attrs_set(c, m->attrs, tirc_key(KEY_DEBUG_LINES), tirc_bool(c, true));
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->lowered = p->from->lowered;
+  p->result->unscheduled = p->from->unscheduled;
+  p->result->trace = p->from->trace;
+  p->result->imported = p->from->imported;
+  p->result->intrins = p->from->intrins;
+}
+tirc_status tirc_module_with_lines(const tirc_module *m, tirc_module **out, tirc_error **error) {
+  NEED(m, out);
+  WithLines p = {.from = m, .sources = m->sources};
+  return tirc_api_make_module(with_lines, &p, &p.sources, &p.result, out, error);
+}
+
 /* --- parsing ---------------------------------------------------------------------------------- */
 
 typedef struct Parse {

@@ -11,6 +11,18 @@ double tirc_now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+int64_t tirc_ticks(void) {
+#if defined __x86_64__
+  return (int64_t)__builtin_ia32_rdtsc();
+#elif defined __aarch64__
+  int64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return (int64_t)(tirc_now() * 1e9);
+#endif
+}
+
 void tirc_cpu_name(char *out, int size) {
   char line[256];
   snprintf(out, (size_t)size, "unknown");

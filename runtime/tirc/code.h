@@ -14,6 +14,13 @@ TIRC_API tirc_status tirc_module_lower_for(const tirc_module *m, const char *tar
                                                          const char *text),
                                            void *self, tirc_module **out, tirc_error **error);
 
+/* The same program; code that is made of it says of each instruction which line of which file it is
+ * for: machine code has lines as debug information, C source has #line. What tirc_kernel_new makes
+ * of it is told to a debugger that runs the process, and is not kept on disk. The code does the
+ * same, and runs as fast. */
+TIRC_API tirc_status tirc_module_with_lines(const tirc_module *m, tirc_module **out,
+                                            tirc_error **error);
+
 /* Runs only the named lowering passes, in this order, each on every function. Names are those of
  * tirc_pass_table and tirc_pass_alone_table, followed by any number of + and an option of
  * tirc_pass_option_table. Whatever the passes leave stays as it is: blocks, loops, buffers of

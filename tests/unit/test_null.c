@@ -138,6 +138,8 @@ static void modules(void **state) {
   REFUSED(tirc_module_lower_only(m, NULL, 1, NULL, &out, E));
   REFUSED(tirc_module_lower_only(m, NULL, -1, NULL, &out, E));
   REFUSED(tirc_module_lower_only(m, NULL, 0, NULL, NULL, E));
+  REFUSED(tirc_module_with_lines(NULL, &out, E));
+  REFUSED(tirc_module_with_lines(m, NULL, E));
   tirc_program *program;
   static const tirc_program_options wrong[] = {{.n_skip = 1},      {.n_skip = -1},
                                                {.n_libraries = 1}, {.n_libraries = -1},
@@ -440,6 +442,17 @@ static void runs(void **state) {
   const tirc_measure_options few = {.seconds = 1e-6, .turns = 1, .attempts = 1},
                              fewer = {.turns = -1}, none = {.attempts = -1},
                              nowhere = {.cores = -1};
+  tirc_profile *profile = NULL;
+  tirc_profile_part part;
+  REFUSED(tirc_profile_new(NULL, NULL, NULL, w->x, 1, &w->argument, &profile, E));
+  REFUSED(tirc_profile_new(w->m, NULL, NULL, NULL, 1, &w->argument, &profile, E));
+  REFUSED(tirc_profile_new(w->m, NULL, NULL, w->x, 1, NULL, &profile, E));
+  REFUSED(tirc_profile_new(w->m, NULL, NULL, w->x, -1, &w->argument, &profile, E));
+  REFUSED(tirc_profile_new(w->m, NULL, NULL, w->x, 1, &w->argument, NULL, E));
+  assert_false(tirc_profile_get(NULL, 0, &part));
+  assert_false(tirc_profile_summarize(NULL, NULL));
+  assert_null(tirc_profile_module(NULL, NULL));
+  tirc_profile_free(NULL);
   REFUSED(tirc_measure(1, NULL, &few, &measured, E));
   REFUSED(tirc_measure(-1, &timed, &few, &measured, E));
   REFUSED(tirc_measure(1, &timed, &few, NULL, E));

@@ -85,6 +85,8 @@ typedef struct Contender {
   /* What was measured; or, with a code, the error in which its schedule ended. */
   tirc_figures f;
   double counted[N_COUNTERS]; /* in all timed calls */
+  tirc_module *scheduled;     /* of which blocks are timed; NULL: of none, or see relaid */
+  Json *blocks;               /* their times, or NULL */
 } Contender;
 
 /* One program at one setting of its constants and one number of threads. */
@@ -132,14 +134,16 @@ typedef struct Manner {
   bool pin, counters;
   bool ahead; /* a schedule that packs operands is measured without that, too */
   const char *vs, *ablate, *backend;
-  bool tuned; /* the best schedule that is known is a contender, too */
+  bool tuned;  /* the best schedule that is known is a contender, too */
+  bool blocks; /* each schedule is timed by block, too */
 } Manner;
 
 typedef struct BenchOptions {
   Running run;
   Manner how;
   const char *suite, *plot, *against, *figures, *write;
-  bool compare, profile;
+  const char *profile; /* NULL: none; "": of a model's functions; "blocks" */
+  bool compare;
 } BenchOptions;
 
 struct Bench {

@@ -1,6 +1,7 @@
 /* `tirc bench`: every setting of the suite or of the -D lists, every number of threads, every
  * contender; tables, and figures as JSON. */
 #include "bench.h"
+#include "blocks.h"
 #include "ir/cpu.h"
 #include "tools/kit/input.h"
 #include "tools/kit/model.h"
@@ -141,6 +142,24 @@ static int require_base(const char *name, const Case *k) {
   return name ? no_base(name) : DONE;
 }
 
+/* Of each schedule that was measured. */
+static int time_blocks_of(Bench *b, Case *k) {
+  int status = DONE;
+  for (int i = 0; i < k->n_contenders && status == DONE && !was_interrupted(); i++) {
+    Contender *c = &k->contenders[i];
+    const tirc_module *m = c->plain ? k->program : c->relaid ? c->relaid : c->scheduled;
+    BlockTimes *t = NULL;
+    if (!m || c->f.median <= 0 || c->compiler || c->ahead) continue;
+    status = time_blocks(m, b->how.target, k->executor, b->how.seconds, k->n_params,
+                         contender_arguments(k, c), &t);
+    if (status == DONE) c->blocks = block_times_json(t);
+    if (status == DONE) fprintf(b->out, "\n%s, ", c->name);
+    if (status == DONE) put_block_times(b->out, t);
+    free_block_times(t);
+  }
+  return status;
+}
+
 /* base: what is compared with in the plot, or NULL. */
 static int run_cases(Bench *b, const char *base) {
   int status = DONE;
@@ -154,6 +173,7 @@ static int run_cases(Bench *b, const char *base) {
       measure_case(b, k);
       store_case(b, k); /* what is shown is stored */
       print_case(b, k);
+      if (b->how.blocks) status = time_blocks_of(b, k);
     }
     release_case(k);
   }
@@ -252,6 +272,7 @@ static int check_for_device(const BenchOptions *o) {
                      : o->how.tuned                                  ? "--tuned"
                      : o->how.backend                                ? "--backend"
                      : o->how.counters                               ? "--counters"
+                     : o->profile                                    ? "--profile"
                      : !o->suite && is_model(&o->run.make.from.args) ? "a model"
                                                                      : NULL;
   return what
@@ -270,11 +291,17 @@ static int bench(void *options) {
   if (check_auto(&o->run.make) != DONE || check_for_device(o) != DONE) return BAD;
   if (o->how.ablate && o->run.make.automatic)
     return complain("leave one of them out", "--ablate measures one schedule, without --auto");
-  if (!o->suite && is_model(args)) return bench_model(o);
+  const bool of_model = !o->suite && is_model(args);
+  if (o->profile && *o->profile && check_profile_word(o->profile, of_model) != DONE) return BAD;
+  if (o->profile && !*o->profile && !of_model)
+    return complain("--profile=blocks shows the blocks of a program's function",
+                    "--profile shows the functions of a model, and this is none");
+  if (of_model) return bench_model(o);
   Bench b = {.o = &o->run,
              .how = o->how,
              .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
   if (!o->suite && !has_contenders(&b)) return usage_of_bench();
+  b.how.blocks = o->profile != NULL;
   take_device(&b);
   int status = check_plot(o->plot);
   if (status == DONE) status = check_output(o->figures);

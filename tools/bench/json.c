@@ -94,6 +94,7 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   }
   add_json(j, "ratio_to", ratios);
   add_json(j, "ratio_to_95", intervals);
+  if (c->blocks) add_json(j, "blocks", json_object_get(c->blocks));
   return j;
 }
 

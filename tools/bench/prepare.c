@@ -268,7 +268,10 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       skip(b, c, e);
   } else if (c->packed_ahead && !c->skipped && !c->relaid)
     prepare_ahead(b, k, c->packed_ahead, m);
-  tirc_module_free(made);
+  if (b->how.blocks && !c->skipped && !c->compiler)
+    c->scheduled = made;
+  else
+    tirc_module_free(made);
   return status;
 }
 
@@ -341,6 +344,8 @@ void release_case(Case *k) {
     tirc_launch_free(c->launch);
     tirc_kernel_free(c->kernel);
     release_ahead(k, c);
+    tirc_module_free(c->scheduled);
+    c->scheduled = NULL;
     c->compiled = NULL;
     c->prepared = NULL;
     c->launch = NULL;

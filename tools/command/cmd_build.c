@@ -73,6 +73,7 @@ static int link_built(const Building *b, bool is_lib, const char *bytes, size_t 
                               .n = n,
                               .is_shared = is_lib,
                               .soname = b->o->soname,
+                              .keeps_lines = b->o->make.lines,
                               .block = inside ? b->block : NULL,
                               .write_block = write_weights,
                               .self = (void *)(uintptr_t)b},

@@ -2,6 +2,7 @@
  */
 #include "emulate.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/blocks.h"
 #include "tools/kit/model.h"
 
 #include <math.h>
@@ -249,6 +250,21 @@ static int run_once(Session *s, double *seconds) {
   return failed ? report(e) : DONE;
 }
 
+/* Behind all else: the arrays that it writes are written again. */
+static int profile(const Session *s) {
+  const RunOptions *o = s->o;
+  tirc_executor *x = NULL;
+  tirc_error *e = NULL;
+  BlockTimes *t = NULL;
+  if (tirc_executor_new(o->run.make.threads, &x, &e)) return report(e);
+  int status = time_blocks(s->m, o->run.make.from.target, x, 0, s->n, s->args, &t);
+  if (status == DONE && o->as_json) status = write_json(NULL, block_times_json(t), false);
+  if (status == DONE && !o->as_json) put_block_times(stdout, t);
+  free_block_times(t);
+  tirc_executor_free(x);
+  return status;
+}
+
 /* What is told, written and compared of results is the rows that count. */
 static int choose_shown(Session *s) {
   const int at = s->program ? tirc_program_params(s->program) : s->n;
@@ -371,6 +387,18 @@ static int check(const Session *s) {
   return c.ok ? DONE : NO;
 }
 
+/* What is measured is compiled code of one function, here. */
+static int check_profile(const RunOptions *o, bool of_model) {
+  if (!o->profile) return DONE;
+  const char *other = o->interpret                  ? "--interpret"
+                      : o->array                    ? "--array"
+                      : o->run.device != DEVICE_CPU ? "--device"
+                                                    : NULL;
+  return other
+             ? complain("leave one of them out", "--profile is of compiled code, without %s", other)
+             : check_profile_word(o->profile, of_model);
+}
+
 static int run_session(Session *s) {
   const RunOptions *o = s->o;
   const bool check_whole = o->check && !s->program;
@@ -380,13 +408,14 @@ static int run_session(Session *s) {
   if (status == DONE && check_whole) status = compute_expected(s);
   if (status == DONE) status = run_once(s, &seconds);
   if (status == DONE) status = choose_shown(s);
-  if (status == DONE) summarise(s, seconds);
+  if (status == DONE && !(o->profile && o->as_json)) summarise(s, seconds);
   if (status == DONE && s->program && (o->run.make.from.quantize || o->run.make.from.activations))
     status = report_quantized(o, s->model, s->program, s->n, s->args, seconds);
   if (status == DONE && s->program && o->report)
     status = report_model(s->model, s->program, s->n, s->args);
   if (status == DONE) status = write_array_files(&o->run, s->n, s->params, s->shown);
   if (status == DONE && check_whole) status = check(s);
+  if (status == DONE && o->profile) status = profile(s);
   if (status == DONE && s->program && o->run.make.from.test_data) {
     const int at = tirc_program_params(s->program);
     status = compare_test_data(&o->run.make.from, s->n - at, s->params + at, s->shown + at);
@@ -399,7 +428,8 @@ int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module 
     return complain("add --device emulate, which needs no GPU",
                     "--report is of --device emulate, and of models");
   Session s = {.o = o, .plain = plain, .m = m};
-  const int status = run_session(&s);
+  int status = check_profile(o, false);
+  if (status == DONE) status = run_session(&s);
   free_arguments(s.n, s.args);
   free_arguments(s.n, s.cut);
   tirc_reference_free(s.reference);
@@ -418,7 +448,8 @@ static int run_model(const RunOptions *o, const tirc_module *m) {
   if (o->run.device != DEVICE_CPU)
     return complain("leave it out; one function of it, as a program, runs there",
                     "a model is for the processor, and not for --device %s", o->run.device_name);
-  int status = make_program(&o->run.make, o->check, m, &p);
+  int status = check_profile(o, true);
+  if (status == DONE) status = make_program(&o->run.make, o->check, m, &p);
   s.program = p;
   s.plain = s.m = tirc_program_signature(p);
   if (status == DONE) status = run_session(&s);

@@ -38,7 +38,7 @@ typedef struct RunOptions {
   Running run;
   bool check, interpret, report, as_json;
   int64_t blocks;
-  const char *log_matmuls, *array;
+  const char *log_matmuls, *array, *profile;
 } RunOptions;
 
 typedef struct TuneOptions {

@@ -32,15 +32,15 @@ static void remove_folder(const char *folder) {
 static int run_linker(const Linking *what, const char *folder, const char *compiler) {
   const char *command[26] = {compiler,  "-o", "linked", "-Wl,--build-id=none", "-Wl,-z,noexecstack",
                              "kernel.o"};
-  static const char *const shared[] = {"-shared",
-                                       "-s",
-                                       "-Wl,--as-needed",
-                                       "-Wl,--exclude-libs,ALL",
-                                       "-Wl,--whole-archive",
-                                       "runtime.a",
-                                       "-Wl,--no-whole-archive",
-                                       "-lpthread",
-                                       "-lm"};
+  const char *const shared[] = {"-shared",
+                                what->keeps_lines ? "-g" : "-s",
+                                "-Wl,--as-needed",
+                                "-Wl,--exclude-libs,ALL",
+                                "-Wl,--whole-archive",
+                                "runtime.a",
+                                "-Wl,--no-whole-archive",
+                                "-lpthread",
+                                "-lm"};
   static const char *const object[] = {"-r", "-nostdlib"};
   int n = 6;
   if (what->block) command[n++] = "weights.s";

@@ -10,6 +10,7 @@ typedef struct Linking {
   size_t n;
   bool is_shared;     /* a shared object, with the kernels' runtime; false: an object */
   const char *soname; /* of a shared object, or NULL */
+  bool keeps_lines;   /* a shared object keeps its debug information */
   /* A block of bytes that goes into it as the hidden symbol `block`; NULL: none. write_block writes
    * it to a file: DONE, or the exit status after a message. */
   const char *block;

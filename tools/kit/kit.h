@@ -34,6 +34,7 @@ typedef struct Loading {
 typedef struct Making {
   Loading from;
   bool automatic, tuned, explain_auto, trace, plain, quiet; /* quiet: nothing is warned of */
+  bool lines;                                               /* as debug information */
   int threads; /* to run on, or of the schedule that was tuned */
   int64_t record;
   const char *rules, *database, *trace_json, *debug_mask, *print_after, *dump_dir;
@@ -125,7 +126,7 @@ char *abbreviate(const char *text);
 typedef struct Speech {
   List words; /* all that was typed */
   const char *error_format, *dialect;
-  bool help, help_all, full, no_code_cache, no_calibration;
+  bool help, help_all, full, no_code_cache, no_calibration, perf_map;
   bool targets;            /* --target=help */
   bool json;               /* --error-format=json */
   bool colour, colour_out; /* of standard error, of standard output */

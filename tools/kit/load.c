@@ -138,7 +138,8 @@ int check_program(const Making *o, const tirc_module *m) {
 
 /* The first program of the command line, scheduled as the options say; m becomes the unscheduled
  * one, or is freed. */
-int schedule_loaded(const Making *o, tirc_module *m, tirc_module **unscheduled, tirc_module **out) {
+static int schedule_without_lines(const Making *o, tirc_module *m, tirc_module **unscheduled,
+                                  tirc_module **out) {
   const List *args = &o->from.args;
   int status;
   if (tirc_module_has_graph(m)) {
@@ -160,6 +161,22 @@ int schedule_loaded(const Making *o, tirc_module *m, tirc_module **unscheduled, 
   else
     tirc_module_free(m);
   return status;
+}
+
+/* -g */
+static int add_lines(const Making *o, tirc_module **m) {
+  tirc_module *with = NULL;
+  tirc_error *e = NULL;
+  if (!o->lines) return DONE;
+  if (tirc_module_with_lines(*m, &with, &e)) return report(e);
+  tirc_module_free(*m);
+  *m = with;
+  return DONE;
+}
+
+int schedule_loaded(const Making *o, tirc_module *m, tirc_module **unscheduled, tirc_module **out) {
+  const int status = schedule_without_lines(o, m, unscheduled, out);
+  return status == DONE ? add_lines(o, out) : status;
 }
 
 int load_scheduled(const Making *o, tirc_module **unscheduled, tirc_module **out) {

@@ -10,9 +10,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* OPTIONAL: a string that may be left out, which makes it ""; COUNT, SPAN: an INT and a REAL above
+/* OPTIONAL: a string that may be left out, which makes it ""; WORD: one that stands behind =, if at
+ * all; COUNT, SPAN: an INT and a REAL above
  * 0, which is what the field is where the option is not given. */
-typedef enum Kind { FLAG, STRING, OPTIONAL, TARGET, THREADS, INT, COUNT, REAL, SPAN, LIST } Kind;
+typedef enum Kind {
+  FLAG,
+  STRING,
+  OPTIONAL,
+  WORD,
+  TARGET,
+  THREADS,
+  INT,
+  COUNT,
+  REAL,
+  SPAN,
+  LIST
+} Kind;
 typedef struct Option {
   OptionRow row;
   Kind kind;
@@ -21,7 +34,8 @@ typedef struct Option {
 
 static const Option options[] = {
 #define ROW(usual, name, letter, kind, field, argument, commands, help)                            \
-  {{name, letter, (kind) == LIST, (kind) == OPTIONAL, usual, argument, commands, help},            \
+  {{name, letter, (kind) == LIST, (kind) == OPTIONAL || (kind) == WORD, usual, argument, commands, \
+    help},                                                                                         \
    kind,                                                                                           \
    field},
 #define OPTION(name, letter, kind, type, field, ...) ROW(true, name, letter, kind, 0, __VA_ARGS__)
@@ -137,6 +151,7 @@ static bool set_option(const Parsing *p, const Option *option, const char *value
   case TARGET: speech.targets |= strcmp(value, "help") == 0; /* fall through */
   case STRING:
     if (!*value) return needs_value(p->c, option); /* fall through */
+  case WORD:
   case OPTIONAL: *(const char **)field = value; break;
   default: return set_number(p->c, option, value, field);
   }
@@ -170,6 +185,7 @@ static bool parse_option(const Parsing *p, int *i) {
   }
   const char *next = *i + 1 < p->argc ? p->argv[*i + 1] : NULL;
   if (option->kind == OPTIONAL && !value && (!next || *next == '-')) value = "";
+  if (option->kind == WORD && !value) value = "";
   if (option->kind != FLAG && !value) {
     if (!next) return needs_value(c, option);
     value = p->argv[++*i];
@@ -225,6 +241,10 @@ static void ready_calibration(void) {
   if (speech.no_calibration) setenv("TIRC_CALIBRATION", "off", 1);
 }
 
+static void ready_perf_map(void) {
+  if (speech.perf_map) setenv("TIRC_PERF_MAP", "1", 1);
+}
+
 /* A folder that someone has named and that keeps nothing is worth a word; the usual one is not. */
 static void ready_cache(const Command *c) {
   const char *set = getenv("TIRC_CACHE");
@@ -262,6 +282,7 @@ bool parse_options(const Command *c, const size_t *places, int argc, char **argv
   if (speech.help || speech.help_all || speech.targets) return true;
   if (!check_counts(c, args) || !check_names(&p, args)) return false;
   ready_calibration();
+  ready_perf_map();
   ready_cache(c);
   return true;
 }
