@@ -22,3 +22,27 @@ fi
 status=0
 "$source/tools/release" 2>"$root/usage" || status=$?
 [ "$status" = 2 ] && grep -q 'usage: tools/release' "$root/usage"
+
+# A release comes from a tag: its version and its changes have to be there.
+if git -C "$source" rev-parse HEAD >/dev/null 2>&1 && [ -z "$(git -C "$source" rev-parse --show-prefix)" ]; then
+  git clone -q --shared --no-checkout "$source" "$root/clone" && cd "$root/clone" && git checkout -q HEAD -- meson.build runtime/tirc/base.h
+  mkdir tools && cp "$source/tools/release" tools
+  says() { # STATUS WORDS ARGUMENT...
+    local status=0 expected=$1 words=$2
+    shift 2
+    tools/release "$@" --only source "$root/out" >"$root/said" 2>&1 || status=$?
+    [ "$status" = "$expected" ] && grep -q "$words" "$root/said" || { cat "$root/said"; exit 1; }
+  }
+  says 1 'there is no tag v7.8.9' v7.8.9
+  git tag v7.8.9
+  says 1 'the version of v7.8.9 in meson.build is another one' v7.8.9
+  mkdir -p examples/guide
+  git config user.name tests && git config user.email tests@localhost
+  sed -i "s/ version: '$version',/ version: '7.8.9',/" meson.build
+  printf '# Changes\n\n## 7.8.9\n\nMore of it.\n\n## 7.8.8\n\nLess.\n' >examples/guide/changes.md
+  git add meson.build examples/guide/changes.md && git commit -q --no-verify -m 'A release' && git tag v7.8.10 && git tag -f v7.8.9 >/dev/null
+  says 1 'the version of v7.8.10' v7.8.10
+  says 0 '^tirc-7.8.9.tar.gz$' v7.8.9
+  [ "$(grep . "$root/out/NOTES.md")" = 'More of it.' ] && (cd "$root/out" && sha256sum --quiet -c SHA256SUMS)
+  tar -tzf "$root/out/tirc-7.8.9.tar.gz" | grep -qx tirc-7.8.9/meson.build
+fi

@@ -1,0 +1,2 @@
+#include <stddef.h>
+int madvise(void *, size_t, int);
