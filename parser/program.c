@@ -58,6 +58,9 @@ static PyValue read_define(Reader *r, const Define *d) {
   Tirc *c = r->c;
   const char *hint =
       tirc_format(c, "-D takes a number, or an expression of constants: -D %s=16", d->name);
+  DType type;
+  if (tirc_dtype_parse(d->value, &type)) /* a type needs no quotes */
+    return (PyValue){.kind = PY_STR, .u.s = tirc_strdup(c, d->value)};
   Source text = {.name = tirc_format(c, "-D %s", d->name), d->value, strlen(d->value)};
   Trap trap;
   if (TIRC_TRY(c, trap)) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """One page of results of this machine, beside those that others are measured by.
 
-    results.py [--quick] [--only PARTS] [--write FOLDER] [--tirc COMMAND] [-D NAME=VALUE] ...
+    results.py [--quick] [--only PARTS] [--write FOLDER] [--page FILE] [--tirc COMMAND] [-D NAME=VALUE] ...
 
 It runs all of it: BERT's products with the schedules of a published study of TVM, OpenBLAS and oneDNN (results.study);
 products of any shape and operators of real networks beside oneDNN (processors.study); networks beside ONNX Runtime; a
 decoder of GPT-2's shape beside llama.cpp. FOLDER (results) gets results.md, the reports of the studies, and a database, so
-that the same command goes on after an interruption. Losses have a part of their own. What is not installed is named and
+that the same command goes on after an interruption. --page writes the page to FILE, too, without links into FOLDER. Losses have a part of their own. What is not installed is named and
 left out:
 
     OpenBLAS, oneDNN   Debian's libopenblas0-pthread and libdnnl-dev
@@ -195,8 +195,8 @@ def put_study(page, report, title, words):
         if t.get("note"):
             page.text(t["note"])
     busy, n = report["results_busy"], report["results"]
-    page.text("%d of %d settings are measured; %d of %d results were taken while other processes or a falling clock disturbed the machine%s." %
-              (report["settings_measured"], report["settings"], busy, n, ", and a * marks rows of such results alone" if busy else ""))
+    page.text("%d of %d settings are measured. Of %d results, %d were taken while other processes or a falling clock disturbed the machine.%s" %
+              (report["settings_measured"], report["settings"], n, busy, " A * marks rows that have only such results." if busy else ""))
 
 
 def said_of(published):
@@ -209,7 +209,7 @@ def said_of(published):
 
 def put_networks(page, rows):
     page.text("## Networks beside ONNX Runtime",
-              "The same file, inputs and number of threads in one process, in turns; results are compared before anything is timed.")
+              "Both run the same file with the same inputs and number of threads, in one process and in turns. Results are compared before anything is timed.")
     shown = []
     for r in rows:
         if "why" in r:
@@ -229,7 +229,8 @@ def put_decoder(page, found, o):
         page.absent.append("llama.cpp: " + found["why"])
         page.text("Left out: %s." % found["why"])
         return
-    page.text("GPT-2's shape with weights of a seed, %d tokens and %d behind them, one thread, processes in turns; medians, no intervals." % (o.prompt, o.tokens))
+    page.text("GPT-2's shape with random weights: a prompt of %d tokens, then %d tokens more, on one thread. The two processes take turns; figures are "
+              "medians of few turns, without intervals." % (o.prompt, o.tokens))
     rows = []
     for kind in dict.fromkeys(r["kind"] for r in found["rows"]):
         ours, theirs = (next(r for r in found["rows"] if r["kind"] == kind and r["who"] == who) for who in ("tirc", "llama.cpp"))
@@ -253,18 +254,18 @@ def write_page(o, found):
     page, quick = Page(), " of the quick form" if o.quick else ""
     reports = [found.get(name, (None, None)) for name in ("products", "processors")]
     page.text("# Results of one machine",
-              "Made by `examples/studies/results.py%s` on %s: the same command makes this page%s of your machine. Ratios above 1 mean that tirc is "
-              "faster; brackets are 95 %% intervals. What tirc loses stands in [Losses](#losses)." %
+              "`examples/studies/results.py%s` wrote this page on %s. The same command writes the page%s for your machine. A ratio above 1 means "
+              "that tirc is faster. Brackets are 95 %% intervals. The section [Losses](#losses) lists everything that is surely slower." %
               (" --quick" if o.quick else "", datetime.date.today(), quick))
     machine = describe([r for r, _ in reports])
     if machine:
         page.table(["", ""], machine)
     titles = {"products": ("BERT's products, OpenBLAS, oneDNN, and a published study of TVM",
-                           "24 products C = A B in float32 (K and N of qkv 768 and 768, mlp_expand 768 and 3072, mlp_reduce 3072 and 768). "
-                           "`baseline`, `full` and `rule_based` are schedules of a published study, which measured them with TVM on an i5-1235U and on 12 "
-                           "cores of an i7-13700; here they run by tirc. `auto` is what the rules make of plain loops, `goto` a schedule by hand."),
+                           "Products C = A B in float32, with K and N of a BERT layer. `baseline`, `full` and `rule_based` are schedules of a published "
+                           "study. It measured them with TVM on an i5-1235U and on 12 cores of an i7-13700; here tirc compiles them. `auto` is what the "
+                           "rules make of plain loops, `goto` is a schedule written by hand."),
               "processors": ("Products of any shape and operators of networks, beside oneDNN",
-                             "`drawn` are products whose extents are drawn with a seed; the others are operators of real networks, of which oneDNN has some.")}
+                             "`drawn` stands for products whose extents are drawn with a seed. The others are operators of real networks; oneDNN has some of them.")}
     for name, (report, why) in zip(("products", "processors"), reports):
         if report:
             put_study(page, report, *titles[name])
@@ -276,19 +277,22 @@ def write_page(o, found):
         put_decoder(page, found["decoder"], o)
     page.text("## Losses")
     if page.losses:
-        page.text("Where tirc is surely slower, the largest loss first; the whole interval is below 1.")
+        page.text("Here tirc is surely slower: the whole interval is below 1. The largest loss comes first.")
         page.table(["what", "beside", "times as fast"], [row[1:] for row in sorted(page.losses)], right=(2,))
     else:
-        page.text("None whose whole interval is below 1.")
+        page.text("There is none whose whole interval is below 1.")
     page.text("## What is absent")
     if page.absent:
         page.lines += ["- " + a for a in dict.fromkeys(page.absent)] + [""]
     else:
         page.text("Nothing: all that this page can compare with is installed.")
+    alone = list(page.lines)
     links = ["[%s](%s/report.md)" % (n, n) for n in ("results", "processors") if (o.write / n / "report.md").exists()]
     if links:
         page.text("Each setting, all medians, figures and schedules: %s. Samples are in results.db (`tirc results --database results.db`)." % ", ".join(links))
     (o.write / "results.md").write_text("\n".join(page.lines).rstrip() + "\n")
+    if o.page:
+        o.page.write_text("\n".join(alone).rstrip() + "\n")
     return page
 
 
@@ -297,6 +301,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--write", type=pathlib.Path, default=pathlib.Path("results"))
+    parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--tirc", default=os.environ.get("TIRC", "tirc"))
     parser.add_argument("--networks", help="of these alone: small_residual, small_attention, bert, %s" % ", ".join(LIGHT))
     parser.add_argument("--llama", type=pathlib.Path, help="a folder with node-llama-cpp")

@@ -65,7 +65,7 @@ def main():
         absent = part(page, "What is absent")
         assert "small\\_residual" in absent or "small_residual on 1 thread" in absent, page
         assert "llama.cpp: neither llama-bench" in absent, page
-        assert "None whose whole interval is below 1" in part(page, "Losses"), page
+        assert "none whose whole interval is below 1" in part(page, "Losses"), page
         refused = subprocess.run([sys.executable, ROOT / "examples/studies/results.py", "--tirc", TIRC, "-D", "oops=1"], capture_output=True, text=True)
         assert refused.returncode == 2 and "neither study has such a line" in refused.stderr, refused.stderr
     print("ok")

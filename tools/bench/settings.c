@@ -61,6 +61,7 @@ static void choose(const Line *l, int i, Case *k) {
   k->file = copied(l->file);
   k->text = l->text;
   k->line = l->number;
+  k->at.calls = l->calls > 0 ? l->calls : 1;
   k->at.n_defines = l->n;
   k->at.defines = tirc_alloc_array(memory, (size_t)l->n + 1, sizeof *k->at.defines);
   for (int a = l->n - 1; k->at.defines && a >= 0; a--) {

@@ -15,6 +15,7 @@ typedef struct Line {
   char *kernel;
   char *file; /* as in a Case, and the text */
   const char *text;
+  int calls; /* a run of what the suite is of; 0: not said */
   int n;
   Axis axes[MOST_AXES];
 } Line;

@@ -2,6 +2,7 @@
  *
  *     qkv   M=16,32 K=768 N=768                        sizes of the program of the command line
  *     stem  conv2d.tir CI=3 CO=64 H=224 W=224          or a program, with its sizes
+ *     stem  x12 conv2d.tir CI=3                        and how often a model calls it
  *
  * of one of the two kinds. A program is looked for from the suite's folder, and what its line says
  * of it is checked before anything is measured. */
@@ -9,6 +10,7 @@
 #include "tools/kit/input.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -197,6 +199,12 @@ static int end_line(Reading *r, Line *l) {
   return status == DONE ? add_line(r->b, l) : status;
 }
 
+/* "x12": how often a run of what the suite is of calls it. */
+static bool is_calls(const char *word) {
+  const size_t n = strspn(word + (*word == 'x'), "0123456789");
+  return *word == 'x' && n > 0 && n < 7 && !word[1 + n] && atoi(word + 1) > 0;
+}
+
 /* A blank line or a comment has no cases. */
 static int read_line(Reading *r, int number, char *text) {
   char *rest = NULL, *word;
@@ -210,7 +218,9 @@ static int read_line(Reading *r, int number, char *text) {
     status = complain(line_hint, "%s:%d: '%s' stands where the kernel's name should", r->file,
                       number, word);
   while (status == DONE && (word = strtok_r(NULL, " \t\r", &rest)) != NULL) {
-    if (!strchr(word, '=') && !l.file && l.n == 0)
+    if (is_calls(word) && l.n == 0)
+      l.calls = atoi(word + 1);
+    else if (!strchr(word, '=') && !l.file && l.n == 0)
       status = find_program(r, &l, word);
     else if (!add_axis(&l, word))
       status = complain("write M=16,32", "%s:%d: '%s' is not NAME=VALUE,VALUE,...", r->file, number,

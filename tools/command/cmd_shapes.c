@@ -323,6 +323,7 @@ int cmd_shapes(ShapesOptions *o) {
   if (!args->n) return complain(NULL, "usage: tirc shapes FILE... [-o SUITE]");
   if (o->as_json && o->from.output && strcmp(o->from.output, "-") == 0)
     return complain("-o FILE writes it elsewhere", "--json and -o - both take standard output");
+  if (is_named_model(args->at[0])) return shapes_of_model(o);
   for (int i = 0; i < args->n && status == DONE; i++)
     status = read_checkpoint(args->at[i], &f.weights);
   if (status == DONE) status = check_names(&f.weights);

@@ -57,6 +57,10 @@ typedef struct CostOptions {
   bool as_json, allow_cycles, formulas, fill, lines, csv;
 } CostOptions;
 
+/* model_shapes.c: `tirc shapes MODEL`, of one that is named so. DONE or BAD */
+bool is_named_model(const char *path);
+int shapes_of_model(const ShapesOptions *o);
+
 /* What `tirc run` does; `tirc repl` runs a module likewise: m with the options' arrays, and sums up
  * the results; --check compares with what the interpreter makes of `plain`. */
 int run_module(const RunOptions *o, const tirc_module *plain, const tirc_module *m);

@@ -177,6 +177,8 @@ int cost_log(const CostOptions *o, const char *path, const char *text, size_t n)
   const List flows = words_of(o->dataflow, "os"), bits = words_of(o->bits, "0");
   const int all = o->array.n * flows.n * bits.n;
   int status = check_plot(o->plot);
+  if (status == DONE && o->plot && o->as_json)
+    status = complain("one of the two at a time", "--json prints what --plot would draw");
   if (status != DONE) return status;
   Compared k = begin_compared(&l, all);
   for (int i = 0; i < all && status == DONE; i++) {

@@ -29,6 +29,7 @@ typedef struct Setting {
   int n_defines;
   tirc_define *defines;
   int threads;
+  int calls; /* a run of what its suite is of, from 1 */
   Work work;
 } Setting;
 

@@ -219,6 +219,25 @@ const char *verdict_name(Verdict v, bool expected) {
   return names[v][expected];
 }
 
+/* --- sums -------------------------------------------------------------------------------------- */
+
+Total sum_of_calls(const Study *s, const Ground *g, int threads, int plan) {
+  Total t = {0};
+  for (int i = 0; i < g->b.n_cases; i++) {
+    const Case *k = &g->b.cases[i];
+    const Held *h = k->at.threads == threads ? held(s, g, k, plan) : NULL, *none = NULL;
+    bool together;
+    if (k->at.threads != threads) continue;
+    t.n_all++;
+    pair_up(&h, &none, &together);
+    if (!h) continue;
+    t.n++;
+    t.seconds += k->at.calls * h->f.median;
+    t.busy |= h->busy;
+  }
+  return t;
+}
+
 /* --- errors that are expected ----------------------------------------------------------------- */
 
 Verdict judge_failure(const Study *s, int plan, const char **message) {

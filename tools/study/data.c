@@ -50,6 +50,31 @@ static Json *table_as_json(const Study *s, const Comparison *t) {
   return j;
 }
 
+static void add_total(const Study *s, const Ground *g, int threads, const char *name, Json *rows) {
+  const Total t = sum_of_calls(s, g, threads, find_plan(s, name));
+  Json *row = json_object_new_object();
+  add_text(row, "contender", name);
+  add_int(row, "threads", threads);
+  add_text(row, "target", g->b.target.name);
+  add_known(row, "seconds", t.n == t.n_all ? t.seconds : 0);
+  add_int(row, "settings", t.n);
+  add_int(row, "settings_in_all", t.n_all);
+  add_bool(row, "busy", t.busy);
+  json_object_array_add(rows, row);
+}
+
+static Json *estimate_as_json(const Study *s, const Estimate *e) {
+  Json *j = json_object_new_object(), *rows = json_object_new_array();
+  add_text(j, "title", e->title);
+  add_text(j, "against", e->against);
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int t = 0; t < s->grounds[i].b.n_threads; t++)
+      for (int n = 0; n < e->of.n; n++)
+        add_total(s, &s->grounds[i], s->grounds[i].b.threads[t].threads, e->of.at[n], rows);
+  add_json(j, "rows", rows);
+  return j;
+}
+
 static Json *failures_as_json(const Study *s) {
   Json *list = json_object_new_array();
   for (int i = 0; i < s->plans.n; i++) {
@@ -108,5 +133,9 @@ int write_report_data(const Study *s) {
   for (int i = 0; i < s->comparisons.n; i++)
     json_object_array_add(tables, table_as_json(s, &s->comparisons.at[i]));
   add_json(j, "tables", tables);
+  Json *estimates = json_object_new_array();
+  for (int i = 0; i < s->estimates.n; i++)
+    json_object_array_add(estimates, estimate_as_json(s, &s->estimates.at[i]));
+  add_json(j, "estimates", estimates);
   return write_json(tirc_format(memory, "%s/report.json", s->report), j, true);
 }

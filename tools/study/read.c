@@ -293,6 +293,17 @@ static Value study_run_table(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
+static Value study_run_estimate(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  const Estimate e = {.loc = sc->loc,
+                      .title = study_text(sc, &a->at[0], "a title"),
+                      .of = names_of(sc, &a->at[1], "a contender"),
+                      .against = study_text_or_null(sc, a, 2, "against"),
+                      .note = study_text_or_null(sc, a, 3, "note")};
+  vec_push(sc->c, s->estimates, e);
+  return VALUE_NONE;
+}
+
 static Value study_run_tiles(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   const Figure f = {.loc = sc->loc,
@@ -469,6 +480,12 @@ static void check_study(Tirc *c, void *self) {
     const Names against = {f->against != NULL, (const char *[]){f->against}};
     check_contenders(sc, s, &f->of, f->loc);
     check_contenders(sc, s, &against, f->loc);
+  }
+  for (int i = 0; i < s->estimates.n; i++) {
+    const Estimate *e = &s->estimates.at[i];
+    const Names against = {e->against != NULL, (const char *[]){e->against}};
+    check_contenders(sc, s, &e->of, e->loc);
+    check_contenders(sc, s, &against, e->loc);
   }
   for (int i = 0; i < s->tile_tables.n; i++)
     check_contenders(sc, s, &s->tile_tables.at[i].of, s->tile_tables.at[i].loc);

@@ -78,8 +78,8 @@ static void put_where(const Study *s, Doc *d, const Claim *c) {
              c->setting && *c->setting->at.setting ? " " : "",
              c->setting ? c->setting->at.setting : "", counts);
   else
-    doc_cell(d, "geometric mean of %s %d settings%s", c->kernel ? c->kernel : "all", c->n_all,
-             counts);
+    doc_cell(d, "geometric mean of %s%d settings%s%s%s", c->kernel ? "" : "all ", c->n_all,
+             c->kernel ? " of " : "", c->kernel ? c->kernel : "", counts);
   if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->b.how.target);
   if (several_threads(s)) doc_cell(d, "%d", c->threads);
 }
@@ -199,6 +199,43 @@ static void put_errors(Page *p) {
     doc_cell(&p->d, "%s", h->r.message ? h->r.message : "its results are not the program's");
   }
   if (any) doc_end_table(&p->d);
+}
+
+/* A sum that lacks a part is not compared. */
+static void put_total(Page *p, const Estimate *e, const Ground *g, int threads, const char *name) {
+  const Study *s = p->s;
+  const Total of = sum_of_calls(s, g, threads, find_plan(s, name));
+  const Total base = e->against ? sum_of_calls(s, g, threads, find_plan(s, e->against)) : of;
+  const bool whole = of.n == of.n_all && base.n == base.n_all;
+  doc_cell(&p->d, "%s", name);
+  if (s->n_grounds > 1) doc_cell(&p->d, "%s", g->b.target.name);
+  doc_cell(&p->d, "%d", threads);
+  if (of.n == of.n_all)
+    doc_cell(&p->d, "%.4g%s", 1e3 * of.seconds, of.busy ? " *" : "");
+  else
+    doc_cell(&p->d, "%d of %d settings are measured", of.n, of.n_all);
+  if (!e->against) return;
+  if (whole && of.seconds > 0)
+    doc_cell(&p->d, "%.3g%s", base.seconds / of.seconds, of.busy || base.busy ? " *" : "");
+  else
+    doc_cell(&p->d, "-");
+}
+
+static void put_estimate(Page *p, const Estimate *e) {
+  const Study *s = p->s;
+  char *heads =
+      tirc_format(memory, "contender%s|threads|ms%s%.100s", s->n_grounds > 1 ? "|target" : "",
+                  e->against ? "|times as fast as " : "", e->against ? e->against : "");
+  doc_heading(&p->d, 3, e->title);
+  doc_text(&p->d, "The sum over all settings of the number of calls times the median. What lies "
+                  "between the calls of a model is not in it.");
+  doc_table(&p->d, heads, 7u << (1 + (s->n_grounds > 1)));
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int t = 0; t < s->grounds[i].b.n_threads; t++)
+      for (int n = 0; n < e->of.n; n++)
+        put_total(p, e, &s->grounds[i], s->grounds[i].b.threads[t].threads, e->of.at[n]);
+  doc_end_table(&p->d);
+  if (e->note) doc_text(&p->d, "%s", e->note);
 }
 
 static int count_foretold(const Study *s, bool expected) {
@@ -559,6 +596,7 @@ int write_report(const Study *s) {
   put_figures(&p);
   doc_heading(&p.d, 2, "Tables");
   for (int i = 0; i < s->comparisons.n; i++) put_table(&p, &s->comparisons.at[i]);
+  for (int i = 0; i < s->estimates.n; i++) put_estimate(&p, &s->estimates.at[i]);
   put_tiles(&p);
   put_medians(&p);
   put_contenders(&p);

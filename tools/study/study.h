@@ -61,6 +61,12 @@ typedef struct Figure { /* plot() */
   Loc loc;
 } Figure;
 
+typedef struct Estimate {             /* estimate() */
+  const char *title, *against, *note; /* against: or NULL */
+  Names of;
+  Loc loc;
+} Estimate;
+
 typedef struct Workload { /* workload() or suite() */
   const char *program, *suite, *name;
   Names sizes; /* "M=16,32" */
@@ -90,6 +96,7 @@ typedef struct Study {
   VEC(Comparison) comparisons;
   VEC(Figure) figures;
   VEC(Figure) tile_tables; /* tiles() */
+  VEC(Estimate) estimates;
   VEC(const char *) targets;
   const char *threads; /* "1,2" */
   int turns, attempts;
@@ -146,6 +153,12 @@ typedef struct Claim {
 void visit_claims(const Study *s, const Comparison *t, void (*visit)(void *self, const Claim *c),
                   void *self);
 const char *verdict_name(Verdict v, bool expected);
+typedef struct Total {
+  double seconds; /* of all calls of what was measured */
+  int n, n_all;   /* settings with a median, and in all */
+  bool busy;
+} Total;
+Total sum_of_calls(const Study *s, const Ground *g, int threads, int plan);
 /* Of a contender that must fail: whether it did, everywhere; *message gets what happened. */
 Verdict judge_failure(const Study *s, int plan, const char **message);
 
