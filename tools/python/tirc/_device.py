@@ -1,5 +1,5 @@
-"""Devices: the processor, and GPUs by OpenCL or CUDA. Arrays lie in the processor's memory; a kernel for a GPU brings them
-there and back."""
+"""Devices: the processor, and GPUs through OpenCL or CUDA. Arrays are in the processor's memory; a kernel for a GPU
+copies them to the GPU and back."""
 
 import ctypes
 import functools

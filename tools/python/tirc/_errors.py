@@ -16,7 +16,7 @@ _FAST = {"block-not-found": "Cannot find a block with the specified name"}
 
 
 class TVMError(RuntimeError):
-    """Fields: code, message, hint, file, line, column, excerpt; those that it has not are None."""
+    """Fields: code, message, hint, file, line, column, excerpt; missing ones are None."""
 
     primitive = call = condition = ir = None
     render_level = "detail"  # of the schedule: Schedule(mod, error_render_level=...)
@@ -56,9 +56,8 @@ class TVMError(RuntimeError):
 
 
 class ScheduleError(TVMError):
-    """A primitive that would change what the program computes. Besides the fields of TVMError:
-    primitive, call, condition (which one of which definition fails) and ir, the program with the
-    offending places underlined."""
+    """A call that would change what the program computes. Besides the fields of TVMError: primitive, call, condition
+    (which condition of which definition does not hold) and ir, the program with the places in question underlined."""
 
 
 def _kind(*bases):

@@ -249,7 +249,7 @@ def _declared(header):
 
 
 def load_module(path):
-    """A library that export_library wrote: functions by their names; of a model, what tirc.load gives."""
+    """Loads a library that export_library wrote: its functions by name; for a model, the result of tirc.load."""
     path = os.path.abspath(os.fspath(path))
     library = ctypes.CDLL(path)
     try:

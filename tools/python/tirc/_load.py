@@ -1,5 +1,5 @@
-"""Libraries that `tirc build --emit=lib` made of a model: called by the names of their inputs, with arrays of numpy. They need
-nothing of tirc, and what they take they tell themselves, by NAME_info."""
+"""Models in libraries that `tirc build --emit=lib` made. They are called by the names of their inputs, with numpy
+arrays. The libraries need nothing of tirc; NAME_info describes their parameters."""
 
 import ctypes
 import mmap
@@ -34,7 +34,8 @@ class _Info(Structure):
 
 
 class TensorInfo:
-    """name, as the model's file has it, c_name, dtype, and shape: numbers, and texts of extents that a run tells."""
+    """name, as in the model's file, c_name, dtype, and shape: numbers, and the texts of extents known only at run
+    time."""
 
     def __init__(self, t):
         self.name, self.c_name, self.dtype = t.name.decode(), t.c_name.decode(), t.dtype.decode()
@@ -72,10 +73,10 @@ _WORDS = {"__builtins__": {}, "T": types.SimpleNamespace(
 
 
 class Loaded:
-    """A model in a library: `model(x)`, or `model(**{"input.1": x})`, gives an array of numpy, several results are a tuple. One of
-    which only the run knows how many rows there are has these, and the number is a result of its own.
-    inputs, weights, outputs: TensorInfos; extents: names -> (least, greatest) of what only a run tells; version: of the tirc
-    that made it. Threads may call it at once."""
+    """A model in a library: `model(x)`, or `model(**{"input.1": x})`, returns a numpy array; several results are a
+    tuple. If the number of rows of a result is known only at run time, the result has these rows, and the number
+    is a separate result. inputs, weights, outputs: TensorInfos; extents: names -> (least, greatest) of extents
+    known only at run time; version: that of the tirc which made it. Several threads may call it at once."""
 
     def __init__(self, path, name=None, weights=None):
         path = os.path.abspath(os.fspath(path))
@@ -206,6 +207,6 @@ class Loaded:
 
 
 def load(path, name=None, weights=None):
-    """The model in a library that `tirc build MODEL --emit=lib` made, to be called. name: which one, where it has several.
-    weights: the file of --weights-out; of a model whose weights are parameters, a dict of arrays."""
+    """Loads a model from a library that `tirc build MODEL --emit=lib` made. name: which model, if the library has
+    several. weights: the file of --weights-out; for a model whose weights are parameters, a dict of arrays."""
     return Loaded(path, name, weights)

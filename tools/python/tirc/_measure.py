@@ -58,18 +58,18 @@ Ratio.__doc__ = "How many times as fast, with its 95 % interval; value 0: unknow
 
 class Contender:
     """One way to do some work: a kernel with its arguments, or any callable with its own. prepare and release are
-    called before and after all measuring; reference says what the arguments should be after one call from the state
-    that they are in when measuring begins."""
+    called before and after all measurements. reference says what the arguments should be after one call, starting
+    from their state when measuring begins."""
 
     def __init__(self, call, *args, prepare=None, release=None, reference=None):
         self.call, self.args, self.prepare, self.release, self.reference = call, args, prepare, release, reference
 
 
 class Figures:
-    """What was measured of a contender, in seconds a call: the median of its turns with the ends of its 95 % interval
-    (low, high), the fastest sample, the spread from quartile to quartile as a part of the median, all samples in the order
-    of time, and turns. Where nothing was measured, code and message say why: "left-out", "failed", "wrong-result",
-    "unchecked"."""
+    """The measurements of a contender, in seconds per call: the median of its turns with the ends of its 95 %
+    interval (low, high), the fastest sample, the spread between the quartiles divided by the median, all samples
+    in order of time, and turns. If nothing was measured, code and message say why: "left-out", "failed",
+    "wrong-result", "unchecked"."""
 
     def __init__(self, name, pointer, owner):
         f = pointer.contents
@@ -80,7 +80,7 @@ class Figures:
         self.code, self.message = (x.decode("utf-8", "replace") if x else None for x in (f.code, f.message))
 
     def times_as_fast(self, base):
-        """As the other one: a Ratio."""
+        """How many times as fast as the other one: a Ratio."""
         r = _lib.lib.tirc_times_as_fast(self._pointer, base._pointer)
         return Ratio(r.value, r.low, r.high)
 
@@ -95,8 +95,9 @@ class Figures:
 
 
 class Measurement(collections.abc.Mapping):
-    """Figures by the contenders' names, and the machine meanwhile: attempts, load (cores that other processes used),
-    clock (hertz, from quartile to quartile), disturbance (above 1, times are doubtful)."""
+    """The Figures by the contenders' names, and the state of the machine during the measurement: attempts, load
+    (cores that other processes used), clock (hertz, between the quartiles), disturbance (above 1, times are
+    doubtful)."""
 
     def __init__(self, names, owner):
         lib = _lib.lib
@@ -190,14 +191,13 @@ class _Run:
 
 
 def measure(contenders, seconds=0.3, turns=0, attempts=3, cores=0):
-    """Measures contenders, a dict of Contender (or callables) by name: they take turns, some calls each, until each has
-    had so many seconds and turns (0: 9). What something disturbs is measured again, `attempts` times at most. cores:
-    keeps the process on the first so many. Gives a Measurement.
+    """Measures contenders, a dict of Contender (or callables) by name. They take turns of some calls each, until each
+    has had so many seconds and turns (0: 9). If something disturbs the machine, everything is measured again, at
+    most `attempts` times. cores: keeps the process on the first so many cores. Returns a Measurement.
 
         c = {"mine": tirc.Contender(kernel, a, b, c), "numpy": lambda: numpy.matmul(a, b, out=c)}
         m = tirc.measure(c)
-        m["mine"].times_as_fast(m["numpy"])      # Ratio(value=..., low=..., high=...)
-    """
+        m["mine"].times_as_fast(m["numpy"])      # Ratio(value=..., low=..., high=...)"""
     run = _Run()
     at = (_Contender * max(len(contenders), 1))(*(run.contender(name, c) for name, c in contenders.items()))
     options = _Options(seconds, turns, attempts, cores, None, TOLD(), GO_ON(run.go_on))

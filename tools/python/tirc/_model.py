@@ -82,9 +82,10 @@ class _Watch(ctypes.Structure):
 
 
 class Model:
-    """A compiled model: `model(x)`, or `model(x=...)` by the names of its inputs. A result is an array of
-    numpy, or of the package that an input is of, if that has from_dlpack; several are a tuple. One of which only the run knows
-    how many rows there are has these, and the number is a result of its own. inputs, weights, outputs: their Params."""
+    """A compiled model: `model(x)`, or `model(x=...)` with the names of its inputs. A result is a numpy array, or an
+    array of the package of an input, if that has from_dlpack; several results are a tuple. If the number of rows
+    of a result is known only at run time, the result has these rows, and the number is a separate result. inputs,
+    weights, outputs: their Params."""
 
     def __init__(self, module, target=None, threads=0, weights=None, **options):
         if not 0 <= threads < 2**31:
@@ -140,8 +141,8 @@ class Model:
         return self._run(args, keywords, self._call)
 
     def into(self, out, /, *args, **keywords):
-        """The same with results in these arrays, a dict by their names; they may begin where an input does that they begin with,
-        such as a cache that grows: then nothing of it is copied."""
+        """Runs the model and stores results in these arrays, a dict by their names. An array may start at the address
+        of the input that the result starts with, such as a growing cache: then nothing of it is copied."""
         unknown = [name for name in out if name not in [p.name for p in self.outputs]]
         if unknown:
             raise ArgumentError('there is no result "%s"; the results are %s' % (unknown[0], ", ".join(p.name for p in self.outputs)), code="argument")
@@ -151,7 +152,7 @@ class Model:
         _lib.call("program_run", self._program, self._executor, n, given)
 
     def calls(self, /, *args, **keywords):
-        """(function, seconds) of each call that a run makes."""
+        """(function, seconds) for each call of a run."""
         out = []
 
         def tell(_, call):
@@ -237,7 +238,7 @@ def parameters_of(module):
 
 
 def weights_of(module):
-    """{name: array of numpy} of the weights that an imported module has; they are views."""
+    """{name: numpy array} of the weights of an imported module; they are views."""
     out, found = ctypes.c_void_p(), {}
     _lib.call("module_weights", module, byref(out))
     if not out.value:
@@ -251,7 +252,7 @@ def weights_of(module):
 
 
 def weight_types(module):
-    """{name: type} of the parameters of the main graph behind its inputs."""
+    """{name: type} of the parameters of the main graph after its inputs."""
     from ._module import IRModule
     import re
     text = IRModule._of(module).script()
@@ -294,7 +295,7 @@ def _bound(bind):
 
 
 def read_model(path, defines, bind=None, operators=None, entry=None):
-    """A module of a file: ONNX, or text; entry: the graph that is main."""
+    """Reads a module from a file: ONNX, or text. entry: the graph that becomes main."""
     if entry is not None:
         return _lib.make("module", "module_with_main", read_model(path, defines, bind, operators), entry.encode())
     path, (n, defined) = os.fspath(path), _define_array({k: repr(v) for k, v in defines.items()})

@@ -46,8 +46,8 @@ def _array_text(array):
 
 
 def spatial_log_cost(log, array, dataflow="os", bits=0):
-    """What the products of a run would cost on a systolic array, by SCALE-Sim's formulas: a dict. log: the text that
-    `tirc run --log-matmuls` wrote, or a list of dicts with M, N and K."""
+    """What the matrix products of a run would cost on a systolic array, by SCALE-Sim's formulas: a dict. log: the
+    text that `tirc run --log-matmuls` wrote, or a list of dicts with M, N and K."""
     text = (log if isinstance(log, str) else "".join(json.dumps(p) + "\n" for p in log)).encode()
     options = _lib.SpatialOptions(None, None, False, False, 0, 0, bits)
     return json.loads(_lib.string("spatial_log_cost", text, len(text), None, _array_text(array), dataflow.encode(),
@@ -55,9 +55,9 @@ def spatial_log_cost(log, array, dataflow="os", bits=0):
 
 
 class IRModule(Shown):
-    """A program: one function or several. Immutable. Programs are read in both dialects of TVM's releases; texts are
-    in that of 0.20 ("tir"), unless script(dialect="tirx"), Schedule(mod, dialect="tirx") or $TIRC_DIALECT asks for the
-    other one."""
+    """A program: one or several functions. It is immutable. Programs are read in both dialects of TVM's releases.
+    Texts are in that of 0.20 ("tir"), unless script(dialect="tirx"), Schedule(mod, dialect="tirx") or
+    $TIRC_DIALECT asks for the other one."""
 
     def __init__(self, functions=None):
         """From {name: PrimFunc}."""
@@ -111,7 +111,7 @@ class IRModule(Shown):
         return [*self.functions, *self.graphs]
 
     def get_global_var(self, name):
-        """The name of a function that there is."""
+        """The name of an existing function."""
         found = next((v for v in self.get_global_vars() if v == name), None)
         if found is None:
             raise ValueError("the module has no function %r: %s" % (name, ", ".join(self.get_global_vars())))
@@ -125,7 +125,7 @@ class IRModule(Shown):
         return self.script()
 
     def update_func(self, var, func):
-        """Puts a function in the place of the one of this name, or adds it."""
+        """Replaces the function of this name, or adds it."""
         if not isinstance(func, (PrimFunc, Graph)):
             raise TypeError("a module takes functions with @T.prim_func and @R.function, not a %s" % type(func).__name__)
         self._module = _new(_parse(_with_function(self.script(), str(var), func.script_as(str(var))), "<module>", {}))._module
@@ -134,12 +134,12 @@ class IRModule(Shown):
         self.update_func(var, func)
 
     def update(self, other):
-        """The functions of another module, too."""
+        """Adds the functions of another module."""
         for name, f in (other.functions if isinstance(other, IRModule) else dict(other)).items():
             self.update_func(name, f)
 
     def clone(self):
-        """Another module of the same functions."""
+        """Another module with the same functions."""
         return IRModule._of(self._module, self._params)
 
     def __getitem__(self, name):
@@ -150,12 +150,12 @@ class IRModule(Shown):
         return name in self.functions or name in self.graphs
 
     def lower(self):
-        """Through all passes: what code is made of."""
+        """The program after all passes, from which code is generated."""
         return IRModule._of(_lib.make("module", "module_lower_for", self._module, None, None, None))
 
     def emit(self, kind, target=None):
-        """Code: "llvm", "asm", "c" or "header" as str, "obj" as bytes; of kernels for GPUs "opencl", "cuda", "cuda-header" or
-        "ptx" as str."""
+        """Code: "llvm", "asm", "c" or "header" as str, "obj" as bytes; for GPU kernels "opencl", "cuda",
+        "cuda-header" or "ptx" as str."""
         kinds = {"llvm": 0, "asm": 1, "obj": 2, "header": 3, "c": 4, "opencl": 7, "cuda": 8, "cuda-header": 9, "ptx": 10}
         if kind not in kinds:
             raise ValueError("emit takes %s, not %r" % (", ".join(kinds), kind))
@@ -169,15 +169,15 @@ class IRModule(Shown):
         return data if kind == "obj" else data.decode()
 
     def check(self, strict=False):
-        """Warns of what is legal and hardly meant, as each schedule of the program does when it starts: blocks
-        that declare an iterator spatial whose instances depend on each other, loops that run in parallel and whose
-        iterations do. An error with strict."""
+        """Warns about code that is legal but probably not intended, as each schedule of the program does when it
+        starts: blocks that declare an iterator spatial although its instances depend on each other, and parallel
+        loops whose iterations depend on each other. With strict, this is an error."""
         _warnings.check("module_check", self._module, None, strict)
 
     def check_code(self, target=None, strict=False):
-        """Warns of buffers of scope local that the code for a target does not keep in registers, and says why; of a GPU
-        also of what no kernel computes, and of loops that do not overlap their iterations as they are to.
-        It makes that code. An error with strict."""
+        """Warns about buffers of scope local that the code for a target does not keep in registers, with the reason.
+        For a GPU it also warns about what no kernel computes, and about loops that should overlap their iterations
+        but do not. This generates the code. With strict, warnings are errors."""
         from ._runtime import cpu_of, gpu_of
         gpu = gpu_of(target)
         if gpu:
@@ -187,27 +187,27 @@ class IRModule(Shown):
         _warnings.check("module_check_code", self._module, cpu_of(target), strict)
 
     def relayout(self, param, back=False, func=None):
-        """Of a scheduled module: a module of one function (before, now) that copies an array of the parameter
-        of this number into the layout that transform_layout gave it, or with back (now, before) out of it.
-        None when the schedule left the layout as it was."""
+        """For a scheduled module: a module with one function (before, now), which copies an array of the parameter of
+        this number into the layout that transform_layout gave it; with back, (now, before) in the other direction.
+        None if the schedule did not change the layout."""
         out = _lib.make("module", "module_relayout", self._module, func.encode() if func else None, param, back)
         return IRModule._of(out) if out._as_parameter_ else None
 
     def spatial_cost(self, array, func=None, block=None, allow_cycles=False, formulas=False, limit=0, bits=0):
         """What the program would cost on an array of processing elements, counted exactly: a dict. Its loops are
-        bound to pe.x, pe.y, pe.z; `array` is what `tirc cost --array` reads, as a dict or as text."""
+        bound to pe.x, pe.y, pe.z. `array` is what `tirc cost --array` reads, as a dict or as text."""
         options = _lib.SpatialOptions(block.encode() if block else None, None, allow_cycles, formulas, 0, limit, bits)
         return json.loads(_lib.string("module_spatial_cost", self._module, func.encode() if func else None, _array_text(array),
                                       ctypes.byref(options)))
 
     def spatial_search(self, array, trials=0, func=None, block=None):
-        """The best mappings of a nest onto an array by what they cost, each with its schedule: a dict."""
+        """The best mappings of a nest onto an array by their cost, each with its schedule: a dict."""
         options = _lib.SpatialOptions(block.encode() if block else None)
         return json.loads(_lib.string("module_spatial_search", self._module, func.encode() if func else None, _array_text(array),
                                       trials, ctypes.byref(options)))
 
     def trace_script(self):
-        """The same as a script: def apply_trace(sch): ... For tirc.auto, comments tell each rule's reasons."""
+        """The same as a script: def apply_trace(sch): ... For tirc.auto, comments give the reasons of each rule."""
         return _lib.string("module_trace", self._module, 1)
 
     def trace_json(self):
@@ -224,7 +224,7 @@ class PrimFunc(Shown):
 
     @property
     def params(self):
-        """What it takes: a list of Param."""
+        """Its parameters: a list of Param."""
         n, at = c_int(), POINTER(_lib.Param)()
         _lib.call("module_params", self.module._module, self.name.encode(), byref(n), byref(at))
         return [Param(at[i]) for i in range(n.value)]
@@ -237,7 +237,7 @@ class PrimFunc(Shown):
 
     @property
     def body(self):
-        """The statements, as views: Block, For, BufferStore, SeqStmt ... with the reference's names of their parts."""
+        """The statements as views, with TVM's names of their parts: Block, For, BufferStore, SeqStmt ..."""
         return self._view.body
 
     @property
@@ -259,7 +259,7 @@ class PrimFunc(Shown):
         return hash((id(self.module._module), self.name))
 
     def with_attr(self, key, value=None):
-        """The same with another attribute, or with those of a dict."""
+        """A copy with another attribute, or with those of a dict."""
         attrs = dict(self.attrs)
         attrs.update(key if isinstance(key, dict) else {key: value})
         return self._with_attrs(attrs)
@@ -361,8 +361,7 @@ def _with_function(text, name, function):
 
 
 class Param:
-    """A parameter: name, dtype, shape (None for scalars; -1 or a name where it is symbolic),
-    is_written."""
+    """A parameter: name, dtype, shape (None for scalars; symbolic extents are -1 or a name), is_written."""
 
     def __init__(self, p):
         self.name, self.dtype, self.is_written = p.name.decode(), p.dtype.decode(), p.is_written
@@ -386,7 +385,7 @@ def _parse(text, name, constants):
 
 
 def operator(name, *words, folder=None):
-    """The program that an operator of graphs is for operands of given types, as `tirc operator` prints it:
+    """The program of a graph operator for operands of given types, as `tirc operator` prints it:
     operator("nn.softmax", "x=n,1000:float32", "axis=-1")."""
     array = (ctypes.c_char_p * max(len(words), 1))(*[w.encode() for w in words])
     return IRModule._of(_lib.make("module", "operator_module", folder.encode() if folder else None, name.encode(),
@@ -405,7 +404,7 @@ def read(path, **constants):
 
 
 def as_module(thing, name=None):
-    """A module; a function becomes one of its own, under this name or the one that it has."""
+    """A module; a function becomes a module of its own, under this name or its own name."""
     if isinstance(thing, IRModule):
         return thing
     if isinstance(thing, PrimFunc):
@@ -440,7 +439,7 @@ def _prim_func(func, frame):
 
 
 def function(func=None, pure=True, private=False, check_well_formed=True):
-    """The decorator @R.function: of a graph in the class of a module, or of a module that has this graph alone."""
+    """The decorator @R.function, for a graph in the class of a module, or for a module that consists of this graph."""
     frame = _source.caller()
     if func is None:
         return lambda f: _function(f, frame)
@@ -479,7 +478,7 @@ def _read_source(thing, frame):
 
 
 def structural_equal(lhs, rhs, map_free_vars=False):
-    """Of modules and functions, and of views of what is in them. map_free_vars: variables that neither has made may have other names."""
+    """Structural equality of modules and functions, and of views of their parts. map_free_vars: free variables may have other names."""
     return difference(lhs, rhs, map_free_vars) is None
 
 

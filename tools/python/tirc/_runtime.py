@@ -168,7 +168,7 @@ def _arguments(func, args):
 
 
 class BenchmarkResult:
-    """Seconds of a run: results, and their mean, median, min, max, std."""
+    """The measured seconds of a run: results, and their mean, median, min, max, std."""
 
     def __init__(self, results):
         self.results = tuple(results)
@@ -219,8 +219,7 @@ class Kernel:
         del keep
 
     def time(self, *args, number=10, repeat=5, min_repeat_ms=0):
-        """Runs it over and over: `repeat` measurements of `number` runs, or as many as take
-        min_repeat_ms."""
+        """Runs it repeatedly: `repeat` measurements of `number` runs each, or of as many as take min_repeat_ms."""
         if repeat < 1 or number < 1:
             raise ValueError("repeat and number are at least 1")
         given, keep = _arguments(self.func, args)
@@ -246,7 +245,7 @@ class _Kernels:
 
 
 class Module:
-    """A built program: call it, or one of its functions by name. For a GPU, its kernels are compiled when they are
+    """A built program: call it, or one of its functions by name. For a GPU, the kernels are compiled when they are
     called; imported_modules[0].get_source() is their source."""
 
     entry_name = "__tvm_main__"
@@ -292,7 +291,7 @@ class Module:
         return _lib.lib.tirc_executor_threads(self._executor)
 
     def time_evaluator(self, func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, **_):
-        """A function of the arguments that measures and gives a BenchmarkResult."""
+        """Returns a function of the arguments that measures the call and returns a BenchmarkResult."""
         kernel = self[func_name]
         return lambda *args: kernel.time(*args, number=number, repeat=repeat, min_repeat_ms=min_repeat_ms)
 
@@ -300,7 +299,8 @@ class Module:
         return self._main().time(*args, **keywords)
 
     def export_library(self, file_name, *, fcompile=None, addons=None, workspace_dir=None, cc=None):
-        """Writes a shared library (.so), which runtime.load_module reads and C links, or an object (.o). cc: the C compiler."""
+        """Writes a shared library (.so), which runtime.load_module reads and C programs can link, or an object (.o).
+        cc: the C compiler."""
         from ._export import export_program
         if fcompile or addons or workspace_dir:
             raise ValueError("the C compiler links it: cc=\"clang\" says which one, and $TMPDIR where it works")
@@ -316,8 +316,9 @@ class Module:
 
 
 def build(mod, target=None, name=None, threads=0):
-    """Compiles a module or function for this machine. target: an LLVM CPU name, "native",
-    "llvm -mcpu=NAME", None for haswell (AVX2 and FMA), or a GPU, such as "nvidia/nvidia-t4". threads 0: TIRC_NUM_THREADS, or one a core. None within `with Target(...)` is that target."""
+    """Compiles a module or function for this machine. target: an LLVM CPU name, "native", "llvm -mcpu=NAME", None for
+    haswell (AVX2 and FMA), or a GPU, such as "nvidia/nvidia-t4". threads 0: TIRC_NUM_THREADS, or one for each
+    core. Inside `with Target(...)`, None means that target."""
     return Module(_module_of(mod), Target.current() if target is None else target, threads)
 
 
@@ -336,8 +337,8 @@ CheckResult.__bool__ = lambda self: self.ok
 
 
 class Reference:
-    """What a function should compute of these arguments, which stay as they are: the reference interpreter's results,
-    each with how far the program's own types, sums in any order, may be from it."""
+    """What a function should compute from these arguments, which do not change: the results of the reference
+    interpreter, each with the deviation that the program's own types, and sums in any order, may cause."""
 
     def __init__(self, mod, *args, func=None, max_steps=0):
         self.mod = as_module(mod)
@@ -349,7 +350,8 @@ class Reference:
         del keep
 
     def check(self, *args):
-        """Compares the arguments after a run from the same start: a CheckResult, true if they are right."""
+        """Compares the arguments after a run from the same start. Returns a CheckResult, which is true if they are
+        right."""
         given, keep = _arguments(self.func, args)
         check = _lib.Check()
         _lib.call("reference_check", self._reference, len(args), given, check)
@@ -380,8 +382,9 @@ class _EmulateReport(ctypes.Structure):
 
 
 def emulate(mod, *args, target="cuda", func=None, seed=0, blocks=0, max_steps=0):
-    """Runs a program whose loops are bound to blocks and threads as a GPU would, on this processor: slow, and races, barriers that not
-    all threads reach, and what no one wrote are errors. blocks: so many of each launch alone; 0: all. Gives an EmulateReport."""
+    """Runs a program whose loops are bound to blocks and threads on this processor, as a GPU would. This is slow.
+    Races, barriers that not all threads reach, and reads of memory that nobody wrote are errors. blocks: how many
+    blocks of each launch run; 0: all. Returns an EmulateReport."""
     mod = _module_of(mod)
     gpu = gpu_of(target)
     if gpu is None:
@@ -401,15 +404,17 @@ def _module_of(mod):
 
 
 def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=0, operators=None, example=None, dynamic_shapes=None, entry=None, **options):
-    """A callable of a model: a module with a graph, or the path of its file, ONNX or text. model(x), or model(x=...) by the
-    names of its inputs; several results are a tuple. weights: a .safetensors file or a dict of arrays; those of a file of
-    ONNX are its own. bind, defines: inputs that are constants, extents as numbers. plain=True: without schedules;
-    script=FILE.sch: with this one. indices: "check", an index that a table has not is an error; "clip", it is the nearest one;
-    "trust", it is not looked at. entry: the graph of a file that is main. quantize="int8" or "int4", group, only, zero_point: weights
-    of fewer bits, as the command makes them; passes: "PHASE:FILE" each. Of a module of functions it is what build gives, by its name since TVM's 0.24.
+    """A callable for a model: a module with a graph, or the path of its file, ONNX or text. Call it as model(x), or
+    as model(x=...) with the names of its inputs; several results are a tuple. weights: a .safetensors file or a
+    dict of arrays; an ONNX file has its own. bind: inputs that are constants. defines: extents as numbers.
+    plain=True: without schedules; script=FILE.sch: with this schedule. indices: "check": an index outside its
+    table is an error; "clip": the nearest valid index is used; "trust": indices are not checked. entry: the graph
+    of a file that becomes main. quantize="int8" or "int4", group, only, zero_point: weights of fewer bits, as with
+    the command. passes: a list of "PHASE:FILE". For a module of functions it does what build does, under the name
+    that TVM uses since 0.24.
 
-    compile(module, example), of a module of PyTorch: as torch.onnx.export writes it with these arguments, a tensor or a tuple of
-    them; dynamic_shapes is the exporter's."""
+    compile(module, example), for a PyTorch module: torch.onnx.export writes it with these arguments, a tensor or a
+    tuple of tensors; dynamic_shapes is passed to the exporter."""
     from . import _model, _torch
     if _torch.is_module(mod):
         if example is None and not isinstance(target, str):
@@ -435,12 +440,12 @@ def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=
 
 
 def lower(mod):
-    """The program through all passes: what code is made of."""
+    """The program after all passes, from which code is generated."""
     return _module_of(mod).lower()
 
 
 class Tensor:
-    """An array as TVM hands it out: numpy() gives numpy's, a copy. Kernels take it as they take numpy's."""
+    """An array like TVM's: numpy() returns a numpy array, a copy. Kernels accept it like a numpy array."""
 
     def __init__(self, array, device=None):
         self._array, self.device = array, device or cpu()
@@ -463,7 +468,7 @@ class Tensor:
         return self._array.dtype.name
 
     def copyto(self, target):
-        """Into another tensor, or into a new one for a device."""
+        """Copies into another tensor, or into a new one for a device."""
         return target.copyfrom(self) if isinstance(target, Tensor) else tensor(self, target)
 
     def __getattr__(self, name):
@@ -493,7 +498,7 @@ def _aligned(array):
 
 
 def tensor(array, device=None, mem_scope=None):
-    """A copy of an array in memory that a kernel may use."""
+    """A copy of an array, in memory that a kernel can use."""
     import numpy
     _device.check(device)
     if mem_scope not in (None, "global"):

@@ -78,10 +78,10 @@ def _trace_of(owner):
 
 
 class Trace(Object, _render.Shown):
-    """What a schedule did: Trace(insts, decisions), of instructions of one schedule.
+    """The record of what a schedule did: Trace(insts, decisions), with instructions of one schedule.
 
-    insts, decisions, and the inputs, attrs and outputs of an instruction are copies, made when they are
-    asked for: to change a list changes no trace. append and pop do; with_decision makes another trace."""
+    insts, decisions, and the inputs, attrs and outputs of an instruction are copies, so changing such a list does not
+    change the trace. append and pop do; with_decision makes another trace."""
 
     def __init__(self, insts, decisions=None):
         self._by_hand = None
@@ -108,7 +108,7 @@ class Trace(Object, _render.Shown):
         self._owner, self._handle = made._owner, made._handle
 
     def pop(self):
-        """Takes the last instruction off, and gives it; None: there is none, or it is a postprocessing step."""
+        """Removes the last instruction and returns it; None if there is none, or if it is a postprocessing step."""
         if self._by_hand is None:
             return Object.__getattr__(self, "pop")()
         instructions, decisions = self._by_hand
@@ -126,13 +126,13 @@ class Trace(Object, _render.Shown):
         return Object.__str__(self)
 
     def apply_to_schedule(self, sch, remove_postproc=False, decision_provider=None):
-        """Does to sch what it says. decision_provider(inst, inputs, attrs, decision) gives the decision of
-        each instruction."""
+        """Applies the trace to sch. decision_provider(inst, inputs, attrs, decision) returns the decision of each
+        instruction."""
         self._apply_there(self.as_json(remove_postproc), sch, decision_provider)
 
     @staticmethod
     def apply_json_to_schedule(json_obj, sch):
-        """Does to sch what a trace says that as_json gave, or a tuning record holds."""
+        """Applies a trace to sch that as_json returned, or that a tuning record contains."""
         Trace._apply_there(json_obj, sch)
 
     @staticmethod
@@ -176,12 +176,12 @@ def _check_options(seed, level, **flags):
 
 
 class Schedule(_render.Shown):
-    """A schedule of a module, or of a function, which is then its "main", with the methods of
-    tvm.tir.Schedule. enable_check is taken, but no check can be left out. What a ScheduleError prints, error_render_level says: "detail" all, "fast" the
-    message, "none" nothing; its fields are there in any case. What is legal and hardly meant is a
-    ScheduleWarning; with strict it is a ScheduleError, and the program stays as it was. The texts of its program, trace
-    and errors are in a dialect: None, that of mod. Threads may share a
-    schedule and its copies: calls go one at a time."""
+    """A schedule of a module, or of a function, which is then its "main", with the methods of tvm.tir.Schedule.
+    enable_check is accepted, but no check can be left out. error_render_level says what a ScheduleError prints:
+    "detail" everything, "fast" the message, "none" nothing; its fields are always set. Code that is legal but
+    probably not intended gives a ScheduleWarning; with strict it is a ScheduleError, and the program does not
+    change. dialect is that of the texts of its program, trace and errors; None: that of mod. Threads may share a
+    schedule and its copies: their calls are serialized."""
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail",
                  enable_check=True, target=None, strict=False, dialect=None):
@@ -233,7 +233,7 @@ class Schedule(_render.Shown):
         self.trace.show()
 
     def copy(self):
-        """A schedule of the same program that can go its own way; handles are good in both."""
+        """A schedule of the same program that develops independently; handles are valid in both."""
         other = object.__new__(type(self))
         with self._owner.lock:
             owned = _lib.make("schedule", "schedule_copy", self._owner.pointer)
@@ -256,7 +256,7 @@ class Schedule(_render.Shown):
         return self._call("fork_seed")
 
     def work_on(self, func_name):
-        """The function that get_block looks in from now on."""
+        """Sets the function in which get_block looks from now on."""
         self._call("work_on", func_name)
 
     def remove_rv(self, rand_var):
@@ -360,9 +360,9 @@ for _p in primitives():
 
 
 class TensorIntrin:
-    """Tensor intrinsics that schedules know: a description and an implementation by name. They are
-    PrimFuncs, or names of functions of the program that is scheduled; functions of that program that
-    serve as an intrinsic leave it."""
+    """Tensor intrinsics that schedules know by name: a description and an implementation. Both are PrimFuncs, or
+    names of functions of the scheduled program; functions of that program that serve as an intrinsic are removed
+    from it."""
 
     _registered = {}
 
@@ -381,7 +381,7 @@ class TensorIntrin:
 
     @classmethod
     def get(cls, name, allow_missing=False):
-        """desc and impl of one that was registered, or that comes with the library."""
+        """desc and impl of an intrinsic that was registered, or that comes with the library."""
         found = cls._registered.get(name) or _of_library(name)
         if found is None and not allow_missing:
             raise ValueError("no tensor intrinsic is called %r" % name)
@@ -417,16 +417,17 @@ Schedule.tensorize = _tensorize_registered
 
 
 def schedule_script(mod, text, name="<script>", target=None, strict=False):
-    """The module that a schedule script makes of mod. With strict, warnings are errors."""
+    """The module that a schedule script makes from mod. With strict, warnings are errors."""
     sch = Schedule(mod, target=target, strict=strict)
     sch.run_script(text, name)
     return sch.mod
 
 
 def auto(mod, target=None, rules=None, explain=None, strict=False):
-    """Schedules each function of a module (or a function) by rules; gives the scheduled module, whose trace_script()
-    is what was done. rules: a library of your own, a file, that is tried before the built-in one (`tirc rules`).
-    explain: called with (function, rule or None, took, reason or None) for each rule that was tried; print will do."""
+    """Schedules each function of a module (or a function) by rules. Returns the scheduled module, whose
+    trace_script() shows what was done. rules: the file of your own library, which is tried before the built-in one
+    (`tirc rules`). explain: called with (function, rule or None, took, reason or None) for each rule that was
+    tried; print works."""
     from ._runtime import cpu_of, gpu_of
     options, how, listener = _lib.ScheduleOptions(), _lib.AutoOptions(), Listener()
 

@@ -28,7 +28,8 @@ for _name, _argtypes, _restype in (
 
 
 class Step(collections.namedtuple("Step", "primitive call sentence error before after")):
-    """One call: what was called, what it did in a sentence, the message if it was refused, and the program's text around it."""
+    """One call: the call, a sentence about what it did, the message if it was refused, and the program's text before
+    and after it."""
 
     @property
     def diff(self):

@@ -66,7 +66,7 @@ class PassInfo:
 
 
 class Pass:
-    """What takes a module and gives one."""
+    """A function from a module to a module."""
 
 
 class ModulePass(Pass):

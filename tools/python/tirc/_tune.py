@@ -1,4 +1,4 @@
-"""Searching for the best schedule, and taking the best that is known."""
+"""Searching for the best schedule, and using the best known one."""
 
 import collections
 import os
@@ -78,16 +78,17 @@ class _Interrupt:
 
 
 def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None, device=None):
-    """Searches for the best schedule of a module (or a function) of known extents: a TuneResult. Candidates are compiled
-    and timed, each in a process of its own. database: where all trials are kept, and what is there goes on (None: the
-    default one, where `tuned` looks, too; False: nowhere). device: None or "cpu", or "opencl", whose rules bind loops to
-    blocks and threads. told: called with each Trial; what is true as its result ends
-    the search, and so does Ctrl-C: a KeyboardInterrupt, with what was measured in the database."""
+    """Searches for the best schedule of a module (or a function) with known extents and returns a TuneResult.
+    Candidates are compiled and timed, each in a separate process. database: where all trials are kept; the search
+    continues from its contents (None: the default database, which `tuned` uses, too; False: none). device: None or
+    "cpu", or "opencl", whose rules bind loops to blocks and threads. told: called with each Trial; a true result
+    ends the search. Ctrl-C ends it, too, with a KeyboardInterrupt; what was measured is in the database."""
     return tune_all([as_module(mod, "main")], target, threads, trials, seconds, seed, rules, database, told, device)[0]
 
 
 def tune_all(modules, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None, device=None, ranking=None):
-    """The same of several at once: the trials, so many for each on the average, go to those that are expected to gain most."""
+    """The same for several modules at once. Trials, so many for each on average, go where the largest gain is
+    expected."""
     if trials < 1:
         raise ValueError("trials is a number from 1, not %r" % (trials,))
     ended, raised = [False], []
@@ -134,8 +135,8 @@ def _result(r):
 
 
 def tuned(mod, target=None, threads=0, database=None, rules=None):
-    """The best schedule that a database (None: the default one) has of this very program, for the target and so many
-    threads (0: one a core); where there is none, that of the rules, with a warning."""
+    """The best schedule that a database (None: the default one) has for exactly this program, the target and so many
+    threads (0: one for each core). If there is none, the schedule of the rules, with a warning."""
     if database is False:
         raise ValueError("tuned looks into a database: None is the default one")
     options, how, listener = _lib.ScheduleOptions(), _lib.AutoOptions(), Listener()

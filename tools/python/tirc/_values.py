@@ -28,7 +28,7 @@ class IntImm(int):
 
 
 class Object:
-    """Something of a schedule's program: its attributes are those that a schedule script sees."""
+    """A part of a schedule's program: it has the attributes that a schedule script sees."""
 
     def __init__(self, owner=None, value=None):
         self._owner, self._handle = owner, value
@@ -185,7 +185,7 @@ class Deferred(Operand):
 
 
 class Range(Object):
-    """From min on, extent many: Range(0, 4), Range.from_min_extent(2, 4)."""
+    """A range with a start and an extent: Range(0, 4), Range.from_min_extent(2, 4)."""
 
     def __init__(self, begin=None, end=None):
         if hasattr(begin, "pointer"):  # an owner: the library's

@@ -6,8 +6,9 @@ from . import _lib, _source
 
 
 class ScheduleWarning(UserWarning):
-    """What is legal and hardly meant. Fields: code ("spatial-dependence", "race", "out-of-bounds", "no-reduction", "local-in-memory",
-    "call-a-lane", "serial-lanes", or "warning" for what has none of its own), message, file, line, column; file is None where there is no place."""
+    """Code that is legal but probably not intended. Fields: code ("spatial-dependence", "race", "out-of-bounds",
+    "no-reduction", "local-in-memory", "call-a-lane", "serial-lanes", or "warning" for those without a code of
+    their own), message, file, line, column; file is None if there is no place."""
 
     def __init__(self, message="", code="warning", file=None, line=0, column=0):
         super().__init__(message if code == "warning" else "%s [%s]" % (message, code))

@@ -20,7 +20,7 @@ class DataTypeCode(IntEnum):
 
 
 class DataType(str):
-    """"float32x4" as its parts: type_code, bits, lanes."""
+    """The parts of a type such as "float32x4": type_code, bits, lanes."""
 
     def __new__(cls, name):
         import re
@@ -40,7 +40,7 @@ ShapeTuple = tuple
 
 
 def convert(value):
-    """Values of Python are values here."""
+    """Returns its argument: Python's values need no conversion."""
     return value
 
 

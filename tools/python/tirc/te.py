@@ -128,7 +128,7 @@ def reduce_axis(dom, name="rv"):
 
 
 def comm_reducer(fcombine, fidentity, name="reduce"):
-    """A reduction of one's own: called with an expression, or a tuple of such, and the axis."""
+    """A reduction of your own: call it with an expression, or a tuple of expressions, and the axis."""
     def reducer(expr, axis):
         owner, keep = _owner([expr, axis]), []  # the functions live until the reduction is made
         functions = [Object(owner, inward(owner, f, keep)) for f in (fcombine, fidentity)]
@@ -155,7 +155,7 @@ def indexmod(a, b):
 
 
 def extern_primfunc(input_tensors, primfunc):
-    """The results of a function of programs, its last parameters, on these tensors."""
+    """Calls a prim_func on these tensors; its results are its last parameters."""
     if not isinstance(primfunc, PrimFunc):
         raise TypeError("a function with @T.prim_func is called, not a %s" % type(primfunc).__name__)
     owner, name = _owner(input_tensors), "primfunc_%d" % next(_numbers)

@@ -6,7 +6,7 @@ import sys
 
 
 def assert_allclose(actual, desired, rtol=1e-7, atol=1e-7):
-    """numpy's, with the reference's tolerances; shapes are the same."""
+    """numpy's, with TVM's tolerances; the shapes must be equal."""
     import numpy
     actual, desired = numpy.asanyarray(actual), numpy.asanyarray(desired)
     if actual.shape != desired.shape:
@@ -50,7 +50,7 @@ requires_gpu = requires_cuda
 
 
 def parameter(*values, ids=None, by_dict=None):
-    """A fixture with one value a test."""
+    """A fixture that gives one value to each test."""
     import pytest
     if by_dict is not None:
         ids, values = list(by_dict), list(by_dict.values())

@@ -6,7 +6,7 @@ import tempfile
 
 
 class TempDirectory:
-    """A folder that goes with the object: path, relpath("name"), listdir(), remove()."""
+    """A folder that is removed with the object: path, relpath("name"), listdir(), remove()."""
 
     def __init__(self, custom_path=None):
         self.path = custom_path or tempfile.mkdtemp(prefix="tirc")
@@ -36,7 +36,7 @@ class TempDirectory:
 
 
 def tempdir(custom_path=None):
-    """A folder, below the one for temporary files."""
+    """A new folder inside the folder for temporary files."""
     return TempDirectory(custom_path)
 
 

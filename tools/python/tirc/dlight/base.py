@@ -13,7 +13,7 @@ from .._warnings import ScheduleWarning
 
 
 class ScheduleRule:
-    """What schedules a function of some kind: apply(func, target, tunable) gives its schedule, or None."""
+    """Schedules functions of one kind: apply(func, target, tunable) returns a schedule, or None."""
 
     def apply(self, func, target, tunable):
         raise NotImplementedError("%s has no apply(func, target, tunable)" % type(self).__name__)

@@ -4,7 +4,7 @@ import os
 
 
 class Database:
-    """A file of tirc's, which `tirc db` shows, too. work_dir: the folder that it is in."""
+    """A database file of tirc, which `tirc db` shows, too. work_dir: its folder."""
 
     def __init__(self, path=None, work_dir=None, module_equality="structural"):
         if module_equality != "structural":

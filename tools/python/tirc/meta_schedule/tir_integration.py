@@ -58,7 +58,7 @@ def tune_tir(mod, target, work_dir="./tune", max_trials_global=64, *, max_trials
 
 
 def compile_tir(database, mod, target, workload_name="main"):
-    """A schedule with the best trace that the database has; None: it has none."""
+    """A schedule with the best trace in the database, or None."""
     return database.query_schedule(mod, target, workload_name)
 
 

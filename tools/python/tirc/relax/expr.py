@@ -107,7 +107,7 @@ def _info_from(variables):
 
 
 class Expr(Piece):
-    """What is computed in a graph, as text; x + y, x[0] and R.add(x, y) make others."""
+    """An expression of a graph, as text; x + y, x[0] and R.add(x, y) make others."""
 
     def _operate(self, op, a, b):
         name = _OPERATORS.get(op)
@@ -174,7 +174,7 @@ class Var(Expr):
 
 
 class DataflowVar(Var):
-    """One that is emitted within `with bb.dataflow():`."""
+    """A variable that is emitted within `with bb.dataflow():`."""
 
 
 def const(value, dtype=None):

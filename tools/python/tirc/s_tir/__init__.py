@@ -14,7 +14,7 @@ __all__ = [
 
 
 def renew_defs(func):
-    """The same function, with variables and buffers of its own."""
+    """The same function, with new variables and buffers."""
     from .._module import parse
     return parse(func.script_as(func.name), "<renewed>")[func.name]
 

@@ -23,7 +23,7 @@ PrimExpr = ExprRV
 
 
 def convert(value):
-    """Values of Python are values here."""
+    """Returns its argument: Python's values need no conversion."""
     return value
 
 

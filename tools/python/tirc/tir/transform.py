@@ -12,7 +12,7 @@ from .._transform import ModulePass, PassContext, PassInfo, Sequential, module_p
 
 
 def passes():
-    """What each pass that a module can go through by itself does: {name: help}."""
+    """The passes that can be applied one at a time, with their help: {name: help}."""
     name, help_, of, found = ctypes.c_char_p(), ctypes.c_char_p(), ctypes.c_char_p(), {}
     at = ctypes.byref
     i = 0
@@ -105,14 +105,14 @@ def _maker(name, help_):
 
 
 def BindTarget(target):
-    """Functions with kernels are for a GPU from here on; those for a processor are for the one that they are built for."""
+    """Assigns a target to each function: a GPU for functions with kernels, otherwise the processor for which they are built."""
     from .._runtime import cpu_of, gpu_of
     to = gpu_of(target) or cpu_of(target)
     return ModulePass(lambda mod, ctx: _run(mod, [], to), PassInfo(0, "tir.BindTarget", ()))
 
 
 def Filter(fcond):
-    """The functions of which fcond(function) is true, alone."""
+    """Keeps only the functions for which fcond(function) is true."""
     return ModulePass(lambda mod, ctx: IRModule({name: f for name, f in mod.functions.items() if fcond(f)}),
                       PassInfo(0, "tir.Filter", ()))
 

@@ -85,7 +85,7 @@ def leaky_relu(t, alpha):
 
 
 def flatten(data):
-    """All but the first dimension in one."""
+    """Joins all dimensions except the first."""
     columns = 1
     for extent in data.shape[1:]:
         columns = columns * extent

@@ -2,7 +2,7 @@
 
 
 def get_const_int(expr):
-    """The number of an expression; an error where only the run knows it."""
+    """The value of a constant expression; an error if it is known only at run time."""
     try:
         return int(getattr(expr, "value", expr))
     except (TypeError, ValueError, AttributeError):
@@ -10,7 +10,7 @@ def get_const_int(expr):
 
 
 def get_const_tuple(in_tuple):
-    """Numbers, where extents have them; what only the run tells stays as it is."""
+    """Turns constant extents into numbers; extents known only at run time stay as they are."""
     out = []
     for extent in in_tuple:
         try:

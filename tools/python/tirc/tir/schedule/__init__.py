@@ -12,7 +12,7 @@ BlockScope, Dependency = map(Typed.named, ("BlockScope", "Dependency"))
 
 
 class CachedFlags(NamedTuple):
-    """What a state knows of a block."""
+    """What a state knows about a block."""
 
     affine_binding: bool
     region_cover: bool
@@ -20,7 +20,7 @@ class CachedFlags(NamedTuple):
 
 
 class ScheduleState(Object):
-    """What a schedule knows of its program: mod, get_sref, get_block_scope."""
+    """What a schedule knows about its program: mod, get_sref, get_block_scope."""
 
     def _get_cached_flags(self, block_sref):
         return CachedFlags(*self.cached_flags(block_sref))

@@ -17,7 +17,7 @@ def has_block(sch, block_name):
 
 
 def is_output_block(sch, block):
-    """Whether it writes what the function gives back."""
+    """Whether the block writes a result of the function."""
     wanted = sch.get_sref(block)
     return any(sch.get_sref(b) == wanted for b in sch.get_output_blocks("root"))
 
