@@ -196,6 +196,11 @@ static void end_turn(tirc_figures *f, int first) {
   f->turns[f->n_turns++] = tirc_median(n, f->samples + first);
 }
 
+/* What is timed for a moment alone is not called for longer than that before. */
+static double warming(const TurnPlan *p, const tirc_figures *f) {
+  return fmin(f->n_turns ? WARM_UP : FIRST_WARM_UP, wanted_seconds(p));
+}
+
 /* Calls that are not counted, for some time; the seconds that the shortest one took: any of them
  * may have been held up. */
 static double warm_up(const tirc_contender *c, double seconds) {
@@ -222,7 +227,7 @@ static void take_turn(Turns *t, int i) {
   await_idle_threads();
   /* The caches that others have filled cost a long call nothing that would show. */
   const bool is_long = f->n_turns && f->turns[f->n_turns - 1] > LONG;
-  const double least = is_long ? LONG : warm_up(c, f->n_turns ? WARM_UP : FIRST_WARM_UP);
+  const double least = is_long ? LONG : warm_up(c, warming(p, f));
   const int times = least < SHORTEST ? (int)(SHORTEST / (least + 1e-9)) + 1 : 1;
   const int first = f->n_samples;
   double left = batch < BATCH ? batch : BATCH, seconds = least;
