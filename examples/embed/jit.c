@@ -1,10 +1,10 @@
-/* A kernel made, tuned and run inside of a program: build a matmul in code, schedule it call by
- * call, compile it, run it on memory of our own, check and time it.
+/* A program that makes, schedules and runs a kernel: it builds a matmul in code, schedules it call
+ * by call, compiles it, runs it on its own memory, checks and times it.
  *
  *     cc jit.c $(pkg-config --cflags --libs tirc) -o jit && ./jit
  *
- * What it shows of the header, in order: the builder, schedules call by call with Python's kinds of
- * arguments, what a refused call says, printing, DLPack tensors over plain C arrays, timing. */
+ * It shows these parts of the header, in order: the builder, schedules call by call with Python's
+ * kinds of arguments, a refused call, printing, DLPack tensors over plain C arrays, timing. */
 #include <tirc.h>
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { M = 128, N = 192, K = 160 };
 
-/* Any failure ends the program with what the library says of it. */
+/* Any failure ends the program with the library's message. */
 /* e: a pointer, since C may read the arguments in any order. */
 static void must(tirc_status status, tirc_error **e) {
   if (status == TIRC_OK) return;
@@ -22,7 +22,7 @@ static void must(tirc_status status, tirc_error **e) {
   exit((int)status);
 }
 
-/* C[i, j] += A[i, k] * B[k, j], from the words of the language. */
+/* C[i, j] += A[i, k] * B[k, j], built with the functions of the builder. */
 static tirc_module *matmul(void) {
   tirc_builder *b;
   tirc_module *m;

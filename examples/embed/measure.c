@@ -1,5 +1,5 @@
-/* Which of several ways is faster, and how sure is that? Code of our own beside kernels of the
- * library: in turns, checked against the interpreter, with intervals.
+/* Which of several ways is faster, and how certain is that? Compares code of our own with kernels
+ * of the library: they take turns, are checked against the interpreter, and get intervals.
  *
  *     cc measure.c $(pkg-config --cflags --libs tirc) -o measure && ./measure
  */
@@ -19,7 +19,7 @@ static const char program[] =
     "            v = T.axis.spatial(65536, i)\n"
     "            B[v] = A[v] * A[v] + T.float32(1)\n";
 
-/* Any failure ends the program with what the library says of it. */
+/* Any failure ends the program with the library's message. */
 /* e: a pointer, since C may read the arguments in any order. */
 static void must(tirc_status status, tirc_error **e) {
   if (status == TIRC_OK) return;
@@ -35,10 +35,10 @@ typedef struct Arrays {
 static int by_hand(void *self) {
   const Arrays *x = self;
   for (int i = 0; i < N; i++) x->b[i] = x->a[i] * x->a[i] + 1;
-  return 0; /* anything else says that it failed */
+  return 0; /* anything else means that it failed */
 }
 
-/* It forgets the last element: the check finds that before anything is timed. */
+/* Omits the last element: the check finds that before anything is timed. */
 static int wrong(void *self) {
   const Arrays *x = self;
   for (int i = 0; i < N - 1; i++) x->b[i] = x->a[i] * x->a[i] + 1;
@@ -69,7 +69,7 @@ int main(void) {
   tirc_array_fill_random(args[0].array, 1);
   must(tirc_launch_new(kernel, threads, 2, args, &launch, &e), &e);
 
-  /* What is right: the interpreter, with how far float32 may be from it. */
+  /* The correct results: the interpreter's, and how far float32 may differ from them. */
   tirc_reference *reference;
   must(tirc_reference_new(m, "main", 2, args, NULL, &reference, &e), &e);
 

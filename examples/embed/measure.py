@@ -1,5 +1,5 @@
-"""Which of several ways is faster, and how sure is that? numpy beside a kernel: in turns, checked against the
-interpreter, with intervals.
+"""Which of several ways is faster, and how certain is that? Compares numpy with a kernel: they take turns, are
+checked against the interpreter, and get intervals.
 
     python3 measure.py
 """
@@ -20,11 +20,11 @@ def main(A: T.Buffer((65536,), "float32"), B: T.Buffer((65536,), "float32")):
 a = numpy.random.default_rng(1).random(65536, dtype="float32")
 b = numpy.zeros_like(a)
 kernel = tirc.build(tirc.auto(main), threads=1)["main"]
-reference = tirc.Reference(main, a, b)  # what is right, and how far float32 may be from it
+reference = tirc.Reference(main, a, b)  # the correct results, and how far float32 may differ
 
 
 def wrong(x, y):
-    numpy.multiply(x, x, out=y)  # forgets the 1: the check finds that before anything is timed
+    numpy.multiply(x, x, out=y)  # omits the 1: the check finds that before anything is timed
 
 
 def by_numpy(x, y):

@@ -1,11 +1,11 @@
-/* A model run inside of a program: read a file, of ONNX or text, compile it whole, give it arrays.
+/* A program that runs a model: it reads an ONNX or text file, compiles it, and passes arrays to it.
  *
  *     cc model.c $(pkg-config --cflags --libs tirc) -o model && ./model FILE.onnx
  *     ./model FILE.tir WEIGHTS.safetensors
  *
- * What it shows of the header, in order: reading, a program and what it takes, weights that are
- * views of a file, arrays for inputs and results, a run, and what the program needs. Memory of your
- * own is given by tirc_array_from_dlpack. */
+ * It shows these parts of the header, in order: reading, a program and its parameters, weights as
+ * views of a file, arrays for inputs and results, a run, and the memory that the program needs. To
+ * pass memory of your own, use tirc_array_from_dlpack. */
 #include <tirc.h>
 
 #include <stdio.h>
@@ -50,11 +50,11 @@ int main(int argc, char **argv) {
   if (argc > 2)
     must(tirc_weights_open(argv[2], &weights, &e), &e);
   else
-    must(tirc_module_weights(m, &weights, &e), &e); /* of a file of ONNX its own */
+    must(tirc_module_weights(m, &weights, &e), &e); /* those of an ONNX file */
   for (int i = inputs; i < results; i++)
     must(tirc_weights_array(weights, params[i].name, &args[i].array, &e), &e);
 
-  /* Extents with a name are 1 here; an array's shape tells them. */
+  /* Extents with a name are 1 here; the shape of an array determines them. */
   const tirc_symbol *symbols;
   int n_symbols;
   must(tirc_module_symbols(signature, NULL, &n_symbols, &symbols, &e), &e);

@@ -12,7 +12,7 @@ rng = numpy.random.default_rng(0)
 
 
 def random(p):
-    """Extents with a name are 1 here; an array's shape tells them."""
+    """Extents with a name are 1 here; the shape of an array determines them."""
     return rng.standard_normal([e if isinstance(e, int) else 1 for e in p.shape]).astype(p.dtype)
 
 

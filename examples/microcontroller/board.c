@@ -20,7 +20,7 @@ void reset(void) {
 
 static void fault(void) { _exit(3); }
 
-/* The stack's end, reset, and the fourteen exceptions behind it. */
+/* The end of the stack, reset, and the fourteen exceptions after it. */
 __attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
     stack_top,     (void *)reset, (void *)fault, (void *)fault,
     (void *)fault, (void *)fault, (void *)fault};

@@ -1,4 +1,4 @@
-/* One run of the model on numbers that every machine draws alike, and what comes out. */
+/* Runs the model once, on numbers that are the same on every machine, and prints the results. */
 #include "model.h"
 
 #include <stdio.h>

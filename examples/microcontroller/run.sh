@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh MODEL.onnx [-DINT8]: the model as C, on this machine and on a Cortex-M4 that QEMU plays; what comes out of both,
-# and what it takes of flash and memory. TIRC, CC, ARM_CC and QEMU say which programs do it.
+# run.sh MODEL.onnx [-DINT8]: runs the model as C on this machine and on a Cortex-M4 that QEMU emulates. Prints the results
+# of both, and the flash and memory it takes. TIRC, CC, ARM_CC and QEMU say which programs to use.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 tirc=${TIRC:-tirc} cc=${CC:-cc} arm=${ARM_CC:-arm-none-eabi-gcc} qemu=${QEMU:-qemu-system-arm}

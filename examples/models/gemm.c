@@ -12,7 +12,7 @@ void cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int 
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111 };
 
-/* The arguments, then the result, all of them compact. */
+/* The arguments, then the result; all arrays are compact. */
 int gemm(int n_tensors, const DLTensor *t) {
   if (n_tensors != 3 || t[0].ndim != 2 || t[1].ndim != 2) return 1;
   const int m = (int)t[0].shape[0], k = (int)t[0].shape[1], n = (int)t[1].shape[1];

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""A decoder of GPT-2's shape: writes its graph as text, makes weights of a seed, and lets it speak.
+"""A decoder of GPT-2's shape: writes its graph as text, makes weights from a seed, and generates tokens.
 
 usage: gpt2.py text [--layers N] [--width N] [--heads N] [--vocabulary N] [--positions N]
        gpt2.py run FILE.tir [--weights FILE.safetensors|--seed N] [--prompt N] [--tokens N] [--threads N] [--quantize int8|int4]
                             [--check] [--figures FILE.json]
 
-text: the usual sizes are GPT-2's. run: takes a prompt of so many tokens, drawn from the seed, and prints the tokens that
-follow, each the likeliest one. Keys and values of all tokens so far lie in arrays with room for the longest sequence: what
-decode gets is the beginning of each, what it gives begins there, too, so that only the new row is written.
---check computes each token again, from the first one on, without what was kept. The weights are by the names of the usual
-safetensors (wte.weight, h.0.attn.c_attn.weight ...), or drawn: embeddings of a standard deviation of 0.02, other matrices of that of 1 / sqrt(rows), gains of 1.
+text: the default sizes are GPT-2's. run: takes a prompt of so many tokens, drawn from the seed, and prints the most likely
+tokens that follow. The keys and values of all previous tokens are in arrays with room for the longest sequence. decode gets
+the beginning of each array; its result begins at the same place, so only the new row is written.
+--check computes each token again, starting with the first one, without the kept keys and values. The weights have the names
+of the usual safetensors (wte.weight, h.0.attn.c_attn.weight ...), or are random: embeddings with a standard deviation of 0.02, other matrices with 1 / sqrt(rows), gains of 1.
 """
 import argparse, json, re, statistics, sys, time
 
@@ -92,7 +92,7 @@ def function(sizes, decodes):
 def text(sizes):
     head = ["# A decoder of GPT-2's shape, as gpt2.py writes it: %d layers, %d wide, %d heads, a vocabulary of %d, up to %d tokens." %
             (sizes.layers, sizes.width, sizes.heads, sizes.vocabulary, sizes.positions),
-            "# prefill takes a prompt of m tokens; decode one more behind n, whose keys and values it is given, and which it adds to.",
+            "# prefill takes a prompt of m tokens; decode takes one more token, and the keys and values of n tokens, to which it adds.",
             "", "@I.ir_module", "class Module:"]
     return "\n".join(head + function(sizes, False) + [""] + function(sizes, True)) + "\n"
 
@@ -100,7 +100,7 @@ def text(sizes):
 # --- running it ------------------------------------------------------------------------------------
 
 def sizes_of(path):
-    """What the text's first line says."""
+    """The sizes in the first line of the text."""
     with open(path) as f:
         numbers = re.search(r"(\d+) layers, (\d+) wide, (\d+) heads, a vocabulary of (\d+), up to (\d+) tokens", f.readline())
     if not numbers:
@@ -119,7 +119,7 @@ def drawn(sizes, seed):
 
 
 def stored(sizes, path):
-    """The tensors of a file by the names of the usual one, with transformer. ahead of them or not."""
+    """The tensors of a file by their usual names, with or without the prefix transformer."""
     import numpy
     with open(path, "rb") as f:
         length = int.from_bytes(f.read(8), "little")
@@ -174,7 +174,7 @@ def run(o):
     prompt = [int(t) for t in numpy.random.default_rng(o.seed).integers(0, sizes.vocabulary, o.prompt)]
     if o.prompt + o.tokens - 1 > sizes.positions:
         sys.exit("gpt2.py: %d tokens behind %d are more than the %d positions" % (o.tokens, o.prompt, sizes.positions))
-    model.start(prompt)  # what depends on weights alone is made now
+    model.start(prompt)  # what depends only on weights is computed now
     begin = time.perf_counter()
     tokens = [model.start(prompt)]
     first = time.perf_counter() - begin

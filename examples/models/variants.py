@@ -1,5 +1,5 @@
-"""The perceptron of mlp_functions.tir in four variants, beside the times published for such variants: each operator a
-function, fused, with tiles of 64 x 64, and both. All give the same scores and classes.
+"""The perceptron of mlp_functions.tir in four variants, beside the times published for such variants: one function for
+each operator, fused, with tiles of 64 x 64, and both. All give the same scores and classes.
 
     python3 variants.py [--seconds 0.3] [--threads 1] [--profile]
 """

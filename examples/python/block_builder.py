@@ -1,4 +1,4 @@
-"""A graph written call by call with BlockBuilder, of operators and of tensor expressions, and the same from a file of ONNX.
+"""A graph written call by call with BlockBuilder, from operators and tensor expressions, and the same from an ONNX file.
 
     python3 examples/python/block_builder.py
 """

@@ -1,4 +1,4 @@
-"""Rules schedule a product, a matrix times a vector and a sum for a GPU; the emulator runs the kernels that they make.
+"""Rules schedule a product, a matrix times a vector and a sum for a GPU; the emulator runs the resulting kernels.
 
     python3 examples/python/dlight_gpu.py
 """

@@ -1,5 +1,5 @@
-"""A recogniser of pictures of clothes, 28 x 28 pixels in 10 classes: its module has a graph and functions; a pass tiles every product
-of matrices, relax.build compiles the rest, VirtualMachine runs it. Weights are drawn here.
+"""Recognizes pictures of clothes, 28 x 28 pixels in 10 classes. Its module has a graph and functions. A pass tiles every matrix
+product, relax.build compiles the rest, and VirtualMachine runs it. The weights are random.
 
     python3 examples/python/end_to_end.py
 """

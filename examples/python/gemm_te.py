@@ -1,4 +1,4 @@
-"""A product with bias from tensor expressions, in tiles: what schedules of te did, with blocks and loops.
+"""A product with bias from tensor expressions, in tiles: what te's schedules did, now with blocks and loops.
 
     python3 examples/python/gemm_te.py
 """

@@ -1,4 +1,4 @@
-"""Two layers as a module with a graph: a pass makes loops of it, relax.build compiles it, VirtualMachine runs it.
+"""Two layers as a module with a graph: a pass turns it into loops, relax.build compiles it, and VirtualMachine runs it.
 
     python3 examples/python/graph.py
 """

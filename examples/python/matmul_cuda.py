@@ -1,4 +1,4 @@
-"""A product of two square matrices for a GPU: a search where there is one, rules elsewhere; CUDA C to take away.
+"""A product of two square matrices for a GPU: a search if there is one, otherwise rules; writes CUDA C.
 
     python3 examples/python/matmul_cuda.py [N] [TRIALS]
 """

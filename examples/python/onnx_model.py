@@ -1,4 +1,4 @@
-"""A file of ONNX as a module with a graph: from_onnx, passes, weights apart, relax.build.
+"""An ONNX file as a module with a graph: from_onnx, passes, separate weights, relax.build.
 
     python3 examples/python/onnx_model.py
 """

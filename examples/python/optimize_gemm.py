@@ -1,4 +1,4 @@
-"""A product made faster step by step: tiles, vectors, another order of loops, a packed operand, threads. Each step is measured beside
+"""A product made faster step by step: tiles, vectors, another order of loops, a packed operand, threads. Each step is compared with
 the first one, and checked.
 
     python3 examples/python/optimize_gemm.py [N]
@@ -25,7 +25,7 @@ def plain():
 
 
 def tiled(order="reduce outside", vectorize=False, packed=False, threads=False):
-    """Tiles of TILE x TILE; the sum in pieces of 4."""
+    """Tiles of TILE x TILE, with the sum in pieces of 4."""
     sch = plain()
     block = sch.get_block("C")
     if packed:

@@ -1,4 +1,4 @@
-"""A product, scheduled by hand: TVM's scripts of the kind run by changing the import.
+"""A product scheduled by hand: TVM's scripts of this kind run once you change the import.
 
     python3 examples/python/tensorir.py
 """

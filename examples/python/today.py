@@ -1,4 +1,4 @@
-"""A sum of rows by the names of TVM's releases since 0.24, as a function that Python completes.
+"""A sum of rows with the names of TVM's releases since 0.24, in a function that uses Python's values.
 
     python3 examples/python/today.py
 """

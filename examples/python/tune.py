@@ -1,4 +1,4 @@
-"""A search over schedules of a program, kept in a folder, and the best of it.
+"""Searches for schedules of a program, keeps them in a folder, and uses the best one.
 
     python3 examples/python/tune.py
 """

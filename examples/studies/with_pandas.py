@@ -4,7 +4,7 @@
     tirc results --json | with_pandas.py [AGAINST]
 
 Medians in milliseconds, or how many times as fast as the contender AGAINST. Results of a calm machine come first; a figure
-with a * has only results of a busy machine behind it. The frame `busy` says the same as True and False."""
+with a * has only results of a busy machine. The frame `busy` says the same with True and False."""
 import json
 import sys
 
@@ -20,7 +20,7 @@ sizes = sorted({name for r in results for name in r["setting"]} - {"kernel"})
 keys = ["kernel", *sizes, "threads", "target", "machine", "contender"]
 latest = table.iloc[::-1].sort_values("busy", kind="stable").drop_duplicates(keys) if len(table) else table
 ms, busy = (latest.assign(ms=latest.median_s * 1e3).pivot(index=keys[:-1], columns="contender", values=of) for of in ("ms", "busy"))
-busy = busy == True  # noqa: E712: what is not measured is not busy
+busy = busy == True  # noqa: E712: a missing measurement is not busy
 if len(sys.argv) > 1:
     ms = ms.rdiv(ms[sys.argv[1]], axis=0)
     busy = busy.apply(lambda column: column | busy[sys.argv[1]])
