@@ -10,8 +10,8 @@ that the same command goes on after an interruption. --page writes the page to F
 left out:
 
     OpenBLAS, oneDNN   Debian's libopenblas0-pthread and libdnnl-dev
-    ONNX Runtime       tools/setup --onnxruntime, or $TIRC_ONNXRUNTIME; networks are written by tests/networks/networks.py,
-                       most of them from files that python3-onnx brings
+    ONNX Runtime       tools/setup --onnxruntime, or $TIRC_ONNXRUNTIME; scripts of tests/networks write the networks, of
+                       well-known structure with weights of a seed
     llama.cpp          no package of Debian: llama-bench of a build of one's own, in $PATH or $TIRC_LLAMA_BENCH; or
                        --llama FOLDER, where `npm i node-llama-cpp @node-llama-cpp/linux-x64 --ignore-scripts` ran
 
@@ -32,7 +32,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NETWORKS = ROOT / "tests/networks"
 PARTS = ["products", "processors", "networks", "decoder"]
-LIGHT = ["squeezenet", "resnet50", "inception_v1", "shufflenet", "densenet121"]
+STRUCTURES = ["resnet50", "mobilenet_v2", "efficientnet_b0", "unet", "vit"]
 
 
 # --- running -------------------------------------------------------------------------------------------------------------
@@ -59,36 +59,28 @@ def run_study(o, name):
     return None, "`tirc study` ended with %d: %s" % (done.returncode, (done.stderr.strip().split("\n") or [""])[0])
 
 
-def light_model(name):
-    """The ONNX project's file of a network whose weights are one number each."""
-    try:
-        import onnx
-    except ImportError:
-        return None
-    path = pathlib.Path(onnx.__file__).parent / "backend/test/data/light" / ("light_%s.onnx" % name)
-    return path if path.exists() else None
-
-
 def make_network(o, name):
-    """Its folder with model.onnx, or why there is none."""
+    """Its file, or why there is none."""
+    if name.endswith(".onnx"):
+        path = pathlib.Path(name).resolve()
+        return (path, None) if path.exists() else (None, "there is no such file")
     folder = o.write / "networks" / name
     if (folder / "model.onnx").exists():
-        return folder, None
+        return folder / "model.onnx", None
     if not NETWORKS.exists():
         return None, "tests/networks is a part of the source tree only"
-    source = name if name.startswith("small") or name == "bert" else light_model(name)
-    if source is None:
-        return None, "python3-onnx is not there"
-    made = call([sys.executable, NETWORKS / "networks.py", source, folder], stderr=subprocess.PIPE)
-    return (folder, None) if made.returncode == 0 else (None, (made.stderr.strip().split("\n") or [""])[-1])
+    made = call([sys.executable, NETWORKS / ("structures.py" if name in STRUCTURES else "networks.py"), name, folder], stderr=subprocess.PIPE)
+    return (folder / "model.onnx", None) if made.returncode == 0 else (None, (made.stderr.strip().split("\n") or [""])[-1])
 
 
 def run_network(o, name, threads):
-    folder, why = make_network(o, name)
+    path, why = make_network(o, name)
+    name = pathlib.Path(name).stem
     if why:
         return {"name": name, "threads": threads, "why": why}
+    (o.write / "networks").mkdir(exist_ok=True)
     figures = o.write / "networks" / ("%s-%d.json" % (name, threads))
-    words = [o.tirc, "bench", folder / "model.onnx", "--vs", "onnxruntime", "--threads", threads, "--target", "native", "--seconds",
+    words = [o.tirc, "bench", path, "--vs", "onnxruntime", "--threads", threads, "--target", "native", "--seconds",
              0.2 if o.quick else 2, "--attempts", 2, "--figures", figures]
     done = call(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if not figures.exists() or done.returncode == 2:
@@ -143,7 +135,7 @@ def ratio_text(value, interval, busy=False):
     if low is None or high is None:
         return "%.2g%s" % (value, mark)
     half = max(high - value, value - low)
-    digits = 3 if half <= 0 else max(0, min(4, 1 - math.floor(math.log10(half))))
+    digits = 3 if half <= 0 else max(1 if value < 10 else 0, min(3, 1 - math.floor(math.log10(half))))
     return "%.*f [%.*f, %.*f]%s" % (digits, value, digits, low, digits, high, mark)
 
 
@@ -159,10 +151,11 @@ class Page:
         self.lines += ["| %s |" % " | ".join(heads), "|%s|" % "|".join("---:" if i in right else "---" for i in range(len(heads)))]
         self.lines += ["| %s |" % " | ".join(str(c).replace("|", "\\|") for c in row) for row in rows] + [""]
 
-    def lose(self, what, peer, value, interval, busy=False):
-        """What is surely slower: the whole interval is below 1."""
-        if value and interval and interval[1] is not None and interval[1] < 1:
-            self.losses.append((value, what, peer, ratio_text(value, interval, busy)))
+    def lose(self, what, peer, value, interval=None, busy=False):
+        """A ratio below 1; surely slower is what has its whole interval there."""
+        if value and value < 1:
+            sure = "no interval" if not interval else "yes" if interval[1] is not None and interval[1] < 1 else "no"
+            self.losses.append((value, what, peer, ratio_text(value, interval, busy), sure))
 
 
 def where(row, several):
@@ -187,7 +180,8 @@ def put_study(page, report, title, words):
         if t["by"] == "setting" or not rows:
             continue
         said = any("published" in r for r in rows)
-        heads = ["contender", "over", "times as fast as " + against if t["ratio"] == "speed" else "time against that of " + against]
+        share = "ceiling" in against
+        heads = ["contender", "over", ("share of the " if share else "times as fast as " if t["ratio"] == "speed" else "time against that of ") + against]
         page.text("**%s**" % t["title"])
         page.table(heads + (["published", "verdict"] if said else []),
                    [[r["contender"], where(r, several), ratio_text(r["ratio"], r["interval"], r["busy"])] +
@@ -237,8 +231,7 @@ def put_decoder(page, found, o):
         for key, word, better in (("prefill_ms", "prompt, ms", -1), ("decode_tokens_per_second", "decode, tokens/s", 1)):
             ratio = (ours[key] / theirs[key]) ** better
             rows.append([kind, word, "%.4g" % ours[key], "%.4g" % theirs[key], "%.2f" % ratio])
-            if ratio < 1:
-                page.losses.append((ratio, "decoder, %s: %s" % (kind, word), "llama.cpp", "%.2f" % ratio))
+            page.lose("decoder, %s: %s" % (kind, word), "llama.cpp", ratio)
     page.table(["weights", "", "tirc", "llama.cpp", "times as fast"], rows, right=(2, 3, 4))
 
 
@@ -255,9 +248,14 @@ def write_page(o, found):
     reports = [found.get(name, (None, None)) for name in ("products", "processors")]
     page.text("# Results of one machine",
               "`examples/studies/results.py%s` wrote this page on %s. The same command writes the page%s for your machine. A ratio above 1 means "
-              "that tirc is faster. Brackets are 95 %% intervals. The section [Losses](#losses) lists everything that is surely slower." %
+              "that tirc is faster. Brackets are 95 %% intervals. The section [Losses](#losses) lists every ratio below 1." %
               (" --quick" if o.quick else "", datetime.date.today(), quick))
-    machine = describe([r for r, _ in reports])
+    known = [r for r, _ in reports if r]
+    busy, n = sum(r["results_busy"] for r in known), sum(r["results"] for r in known)
+    if 2 * busy > n:
+        page.text("**The machine was busy**: other processes or a falling clock disturbed %d of %d results. Take no figure of this page for what "
+                  "tirc or its peers can do." % (busy, n))
+    machine = describe(known)
     if machine:
         page.table(["", ""], machine)
     titles = {"products": ("BERT's products, OpenBLAS, oneDNN, and a published study of TVM",
@@ -277,10 +275,10 @@ def write_page(o, found):
         put_decoder(page, found["decoder"], o)
     page.text("## Losses")
     if page.losses:
-        page.text("Here tirc is surely slower: the whole interval is below 1. The largest loss comes first.")
-        page.table(["what", "beside", "times as fast"], [row[1:] for row in sorted(page.losses)], right=(2,))
+        page.text("Every ratio below 1, the largest loss first. A loss is sure if the whole interval is below 1.")
+        page.table(["what", "beside", "times as fast", "sure"], [row[1:] for row in sorted(page.losses)], right=(2,))
     else:
-        page.text("There is none whose whole interval is below 1.")
+        page.text("There are none: no ratio is below 1.")
     page.text("## What is absent")
     if page.absent:
         page.lines += ["- " + a for a in dict.fromkeys(page.absent)] + [""]
@@ -303,7 +301,7 @@ def main():
     parser.add_argument("--write", type=pathlib.Path, default=pathlib.Path("results"))
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--tirc", default=os.environ.get("TIRC", "tirc"))
-    parser.add_argument("--networks", help="of these alone: small_residual, small_attention, bert, %s" % ", ".join(LIGHT))
+    parser.add_argument("--networks", help="of these alone: small_residual, small_attention, bert, %s; or files of your own, FILE.onnx" % ", ".join(STRUCTURES))
     parser.add_argument("--llama", type=pathlib.Path, help="a folder with node-llama-cpp")
     parser.add_argument("--decoder", type=pathlib.Path, default=ROOT / "examples/models/gpt2.tir", help="its text, as examples/models/gpt2.py writes it")
     parser.add_argument("--prompt", type=int, default=128)
@@ -326,7 +324,7 @@ def main():
     if "processors" in parts:
         found["processors"] = run_study(o, "processors")
     if "networks" in parts:
-        names = o.networks.split(",") if o.networks else ["bert", *LIGHT[:2 if o.quick else None]]
+        names = o.networks.split(",") if o.networks else ["bert", *STRUCTURES[:2 if o.quick else None]]
         threads = [1] if o.quick or os.cpu_count() == 1 else [1, os.cpu_count()]
         found["networks"] = [run_network(o, name, n) for name in names for n in threads]
     if "decoder" in parts:
