@@ -31,7 +31,7 @@ if [ -n "$clang" ]; then
     -imsvc "$("$clang" -print-resource-dir)/include" -imsvc "$here/c" -imsvc "$here/windows" "/I$source" -- mlp.c "${emitted[@]}" "${runtime[@]}"
 fi
 if command -v x86_64-w64-mingw32-gcc >/dev/null; then
-  by x86_64-w64-mingw32-gcc -std=c17 -pedantic-errors -Wall -Wextra -Werror -I"$source" -shared -o all.dll work.c mlp.c "${runtime[@]}" -lm
+  by x86_64-w64-mingw32-gcc "${strict[@]}" "${emitted[@]}" mlp.c "${runtime[@]}"
 fi
 gcc -std=gnu17 -DTIRC_PLAIN_POSIX -O1 -I"$source" "$source/tests/unit/test_pool.c" "${runtime[@]}" -lcmocka -pthread -o pool
 ./pool >log 2>&1 || { cat log; exit 1; }
