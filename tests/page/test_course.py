@@ -43,7 +43,7 @@ def check_look(b, where, width):
 
 def check_course(folder, b, width):
     page = folder + "/course.html"
-    run(TIRC, "lesson", "--pack", COURSE, "-o", page)
+    run(TIRC, "lesson", "--pack", COURSE, "--playground", "none", "-o", page)
     b.open(page)
     check_look(b, page, width)
     b.click("#make")

@@ -212,6 +212,8 @@ int load_scheduled(const Making *o, tirc_module **unscheduled, tirc_module **out
 /* "a/b/rule_based.sch" -> "rule_based" */
 char *path_stem(const char *path);
 char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
+/* playground.c: the file of the playground's page; NULL: it was not built */
+char *find_playground(void);
 /* output.c: DONE, or BAD after what went wrong was reported */
 int write_output(const char *path, const char *bytes, size_t n);
 /* Ends what begin_file or begin_output began at a path, keeping it only where the command's status

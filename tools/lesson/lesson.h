@@ -7,7 +7,7 @@
 
 typedef struct LessonOptions {
   List args;
-  const char *write, *hint, *output, *learner;
+  const char *write, *hint, *output, *learner, *playground;
   int threads;
   bool no_timing, as_json, solution, pack, result, verify, no_solutions;
 } LessonOptions;

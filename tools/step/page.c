@@ -152,8 +152,7 @@ static json_object *scripts(const tirc_steps *s, const char *main_script) {
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-/* JSON inside of a script element: no `<` may stand in it. */
-static void put_json(FILE *to, json_object *j) {
+void put_in_script(FILE *to, json_object *j) {
   for (const char *s = json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN); *s; s++)
     if (*s == '<')
       fputs("\\u003c", to);
@@ -172,7 +171,7 @@ void put_marked(FILE *to, const char *html, const char *css, const char *js, jso
     else if (n == 4 && strncmp(mark, "@js@", n) == 0)
       fputs(js, to);
     else if (n == 6 && strncmp(mark, "@data@", n) == 0)
-      put_json(to, data);
+      put_in_script(to, data);
     else
       n = 1, fputc('@', to);
     mark += n;

@@ -60,6 +60,8 @@ tirc_steps *small_instance(const StepOptions *o, const ProgramText *program, con
                            const tirc_steps *full, int64_t budget, char **setting);
 
 /* page.c */
+/* JSON inside of a script element: no `<` stands in it. */
+void put_in_script(FILE *to, struct json_object *j);
 /* A page with each of its marks, @css@, @js@ and @data@, replaced. */
 void put_marked(FILE *to, const char *html, const char *css, const char *js,
                 struct json_object *data);

@@ -91,26 +91,9 @@ function exercise(x, i) {
     ...(x.solution ? [folded('A solution', make('pre', { tabIndex: 0, textContent: x.solution }))] : []));
 }
 
-// --- the code: JSON, compressed and summed up by gzip, in the letters of base64 for URLs ---
-
-async function codeOf(result) {
-  const stream = new Blob([JSON.stringify(result)]).stream().pipeThrough(new CompressionStream('gzip'));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  const letters = btoa(Array.from(bytes, b => String.fromCharCode(b)).join(''));
-  return 'tirc1.' + letters.replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '') + '.';
-}
-
-function result() {
-  const begun = course.exercises.filter(x => written.get(x.name) !== x.start);
-  return {
-    course: course.title, edition: course.edition, ...($('learner').value ? { learner: $('learner').value } : {}),
-    schedules: Object.fromEntries(begun.map(x => [x.name, written.get(x.name)])),
-  };
-}
-
 $('make').addEventListener('click', async () => {
-  const r = result(), n = Object.keys(r.schedules).length;
-  $('code').value = n ? await codeOf(r) : '';
+  const { n, code } = await codeOf(course, $('learner').value.trim(), x => written.get(x.name));
+  $('code').value = n ? code : '';
   $('copy').disabled = !n;
   $('said').textContent = n ? `${n} of ${course.exercises.length} exercises are in it.` : 'You have not begun an exercise yet.';
 });
