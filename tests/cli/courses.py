@@ -49,7 +49,8 @@ def main():
         print("as expected")
     else:
         text = sys.stdin.read() if path == "-" else open(path).read()
-        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+        data = json.loads(re.search(r'<script type="application/json" id="(?:data|examples)">(.*?)</script>', text, re.S)[1])
+        data = data.get("course", data)
         print("%d exercises, %d solutions" % (len(data["exercises"]), sum("solution" in x for x in data["exercises"])))
 
 
