@@ -168,20 +168,26 @@ function buildSettings() {
   for (let s = 256; s <= 65536; s *= 2) $('size').append(option(size(s), s));
   for (const l of [16, 32, 64, 128]) $('line').append(option(l + ' B', l));
   for (const w of [1, 2, 4, 8, 16]) $('ways').append(option(w, w));
-  const most = run ? Math.max(...run.traces.map(placeArrays)) : 0;
-  let s = 512;
-  while (s < most / 6 && s < 32768) s *= 2; // some of the arrays fit, not all
-  $('size').value = s;
   $('line').value = 64;
   $('ways').value = 4;
   for (const id of ['size', 'line', 'ways']) $(id).onchange = () => { showAccesses(false); showChart(); };
 }
 
+// Some of the arrays fit, not all.
+function chooseCache() {
+  const most = run ? Math.max(...run.traces.map(placeArrays)) : 0;
+  let s = 512;
+  while (s < most / 6 && s < 32768) s *= 2;
+  $('size').value = s;
+}
+
+const canPlay = on => { for (const id of ['play', 'time', 'speed', 'size', 'line', 'ways']) $(id).disabled = !on; };
+
 // Why there is nothing to play.
 function showNoRun() {
   $('where').textContent = 'No instance of the program was found that is small enough and in which every call ends as it does here; ' +
     '--instance NAME=VALUE sets one.';
-  for (const id of ['play', 'time', 'speed', 'size', 'line', 'ways']) $(id).disabled = true;
+  canPlay(false);
 }
 
 // The arrays and the cache of the step; keeps how far the run is, as a part of it.

@@ -1,4 +1,4 @@
-// The two texts: the schedule with the call that is shown, the program with what the call changed.
+// The program with what the call that is shown changed, and what is wrong with it.
 'use strict';
 
 function escape(text) {
@@ -31,40 +31,6 @@ function reveal(box, child) {
     box.scrollTop = Math.max(0, box.scrollTop + at.top - seen.top - box.clientHeight / 3);
 }
 
-// --- script ----------------------------------------------------------------------------------
-
-// The script and those that it imports calls from, each line with the steps that it makes.
-function buildScript() {
-  for (const { file, text } of data.scripts) {
-    const list = make('ol', {});
-    if (file !== data.scriptFile) $('script').append(make('h3', { textContent: file }));
-    $('script').append(list);
-    text.replace(/\n$/, '').split('\n').forEach((line, i) => {
-      const steps = data.steps.map((s, k) => s.line === i + 1 && s.file === file ? k + 1 : 0).filter(k => k);
-      const li = make('li', { className: steps.some(k => data.steps[k - 1].warnings) ? 'warned' : '' });
-      const l = codeLine(steps.length ? 'button' : 'span', line, '');
-      // A line of a loop has several steps: the next one.
-      if (steps.length) l.onclick = () => show(steps.find(k => k > state.step) || steps[0]);
-      li.append(l);
-      Object.assign(li.dataset, { first: steps[0] || '', file, line: i + 1 });
-      list.append(li);
-    });
-  }
-}
-
-function lightScript() {
-  const step = current(), error = errorShown(), at = step || error || {};
-  for (const li of $('script').querySelectorAll('li')) {
-    const lit = li.dataset.file === at.file && Number(li.dataset.line) === at.line;
-    li.classList.toggle('lit', lit);
-    li.classList.toggle('refused', lit && !!error);
-    li.classList.toggle('todo', Number(li.dataset.first) > state.step);
-    const b = li.querySelector('button');
-    if (b) lit ? b.setAttribute('aria-current', 'step') : b.removeAttribute('aria-current');
-    if (lit) reveal($('script'), li);
-  }
-}
-
 // --- program ---------------------------------------------------------------------------------
 
 const afterStep = () => data.programs[state.step ? current().after : data.steps.length ? data.steps[0].before : 0];
@@ -88,8 +54,8 @@ function changedProgram(step) {
   });
 }
 
-function wholeProgram() {
-  return afterStep().text.replace(/\n$/, '').split('\n').map((text, i) => {
+function wholeProgram(program = afterStep()) {
+  return program.text.replace(/\n$/, '').split('\n').map((text, i) => {
     const line = codeLine('span', text, '', true);
     line.dataset.line = i + 1;
     return line;
@@ -121,10 +87,7 @@ function errorShown() {
 const part = (title, text) => text ? [make('p', {}, make('b', { textContent: title + ': ' }), ...withTerms(text))] : [];
 
 // The error, and what `tirc explain` says of its code.
-function showError() {
-  const error = errorShown();
-  $('error').hidden = !error;
-  if (!error) return $('error').replaceChildren();
+function errorParts(error) {
   const why = data.explanations[error.code];
   const parts = [
     make('p', {}, make('b', { textContent: `${error.call ? 'ScheduleError' : 'Error'} [${error.code}]: ` }), error.message),
@@ -136,7 +99,14 @@ function showError() {
       parts.push(make('h3', { textContent: name }), make('p', { className: 'definition', textContent: flowing(data.terms[name]) }));
     parts.push(make('p', {}, 'An example that is run: ', make('kbd', { textContent: 'tirc explain ' + error.code })));
   }
-  fillPane($('error'), ...parts);
+  return parts;
+}
+
+function showError() {
+  const error = errorShown();
+  $('error').hidden = !error;
+  if (!error) return $('error').replaceChildren();
+  fillPane($('error'), ...errorParts(error));
   $('error').scrollTop = 0;
 }
 

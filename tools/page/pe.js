@@ -83,7 +83,9 @@ const hasElements = () => !!run && data.programs.some(p => p.tree.some(n => /^pe
 function buildElements() {
   $('pes').hidden = $('elements').hidden = $('handed').hidden = !hasElements();
   if ($('pes').hidden) return;
-  $('items').append(...slots.map(s => make('option', { value: s.name, textContent: s.name })));
+  const old = $('items').value;
+  $('items').replaceChildren(...slots.map(s => make('option', { value: s.name, textContent: s.name })));
+  if (slots.some(s => s.name === old)) $('items').value = old;
   $('items').onchange = $('stamp').oninput = showElements;
 }
 

@@ -10,9 +10,12 @@ const TERM_OF = [
 const termOf = token => (TERM_OF.find(([pattern]) => pattern.test(token)) || [])[1];
 
 // The terms, and other words for them, as they stand in sentences: "reduction blocks". Longer ones come first.
-const termOfWord = new Map([...Object.keys(data.terms).map(name => [name, name]), ...Object.entries(data.synonyms)]
-  .filter(([word]) => word.length > 2).map(([word, name]) => [word.toLowerCase().replace(/-/g, ' '), name]));
-const WORDS = new RegExp('\\b(' + [...termOfWord.keys()].sort((x, y) => y.length - x.length).join('|').replace(/ /g, '[- ]') + ')(?:s|es)?\\b', 'gi');
+let termOfWord = new Map(), WORDS = null;
+function learnTerms() {
+  termOfWord = new Map([...Object.keys(data.terms).map(name => [name, name]), ...Object.entries(data.synonyms)]
+    .filter(([word]) => word.length > 2).map(([word, name]) => [word.toLowerCase().replace(/-/g, ' '), name]));
+  WORDS = new RegExp('\\b(' + [...termOfWord.keys()].sort((x, y) => y.length - x.length).join('|').replace(/ /g, '[- ]') + ')(?:s|es)?\\b', 'gi');
+}
 
 function termElement(name, text) {
   const e = make('span', { textContent: text });

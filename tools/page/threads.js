@@ -1,7 +1,8 @@
-// Which thread of one block touches what: threads are the values of the loops that are bound to them.
+// Which thread of one block touches what: threads are the values of the loops that are bound to them; on a processor, of the
+// parallel loops, and lanes those of the vectorized one.
 'use strict';
 
-const AXES = ['x', 'y', 'z'];
+const AXES = ['x', 'y', 'z'], LANES = ['lane', 'thread', 'outer thread'];
 const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]]; // dark to light, for all eyes
 let threads = null; // the step's run, as its threads have it
 let touches = null; // of the array and the block that are chosen, or null
@@ -12,6 +13,13 @@ function threadColour(at, n) {
   return `rgb(${RAMP[i].map((c, k) => Math.round(c + (RAMP[i + 1][k] - c) * (x - i))).join(', ')})`;
 }
 
+// A block without threads of a GPU, in parallel and vectorized loops.
+function onProcessor(loops) {
+  const lanes = loops.filter(n => n.loop === 'vectorized').pop(), parallel = loops.filter(n => n.loop === 'parallel').reverse();
+  const nest = loops.find(n => n === lanes || parallel.includes(n));
+  return nest && { nest, own: [lanes, ...parallel].slice(0, 3) };
+}
+
 // Of each block of the trace that runs in threads: the nest that is its kernel, and which of its loops are which axes.
 function boundBlocks(trace, tree) {
   const open = [], found = new Map();
@@ -20,12 +28,14 @@ function boundBlocks(trace, tree) {
     open.push(node);
     if (node.kind !== 'block' || found.has(node.name)) continue;
     const bound = open.filter(n => /^(block|thread)Idx\.[xyz]$/.test(n.thread || ''));
-    if (bound.length) found.set(node.name, { nest: bound[0], bound: new Map(bound.map(n => [n.thread, n.name])) });
+    const at = bound.length ? { nest: bound[0], bound: new Map(bound.map(n => [n.thread, n.name])) } : onProcessor(open);
+    if (at) found.set(node.name, at);
   }
   return trace.blocks.map(b => {
     const at = found.get(b.name);
+    if (at && at.own) return { nest: at.nest, block: [-1, -1, -1], thread: AXES.map((_, d) => at.own[d] ? b.loops.lastIndexOf(at.own[d].name) : -1), names: LANES };
     const place = kind => AXES.map(x => b.loops.lastIndexOf(at.bound.get(`${kind}Idx.${x}`)));
-    return at ? { nest: at.nest, block: place('block'), thread: place('thread') } : null;
+    return at ? { nest: at.nest, block: place('block'), thread: place('thread'), names: AXES } : null;
   });
 }
 
@@ -43,7 +53,7 @@ function extentsOf(trace, blocks, nest, kind) {
 }
 
 const valuesAt = (places, values) => places.map(at => at < 0 ? 0 : values[at]);
-const axesText = (axes, values) => AXES.flatMap((x, d) => axes[d] ? [`${x} = ${values[d]}`] : []).join(', ') || 'the only one';
+const axesText = (axes, values, names = AXES) => names.flatMap((x, d) => axes[d] ? [`${x} = ${values[d]}`] : []).join(', ') || 'the only one';
 
 // A run as its threads have it: the blocks that there are, and of each access the block and the thread.
 class ThreadView {
@@ -68,7 +78,8 @@ class ThreadView {
   }
   blockText(start) {
     const b = this.blocks[start.block], { axes } = this.kernels.get(b.nest).block;
-    const text = axesText(axes, valuesAt(b.block, start.values));
+    if (b.names === LANES) return `nest of ${b.nest.name}`;
+    const text = 'block ' + axesText(axes, valuesAt(b.block, start.values));
     return this.kernels.size > 1 ? `${text}, nest of ${b.nest.name}` : text;
   }
   // Its number in the order of a warp: x runs fastest.
@@ -79,11 +90,12 @@ class ThreadView {
   }
   threadText(start) {
     const b = this.blocks[start.block];
-    return axesText(this.kernels.get(b.nest).thread.axes, valuesAt(b.thread, start.values));
+    return axesText(this.kernels.get(b.nest).thread.axes, valuesAt(b.thread, start.values), b.names);
   }
   // "thread (x = 3) of block (x = 0)"
   describe(start) {
-    return this.blocks[start.block] ? `thread (${this.threadText(start)}) of block (${this.blockText(start)})` : '';
+    const b = this.blocks[start.block];
+    return !b ? '' : b.names === LANES ? this.threadText(start) : `thread (${this.threadText(start)}) of block (${this.blockText(start).slice('block '.length)})`;
   }
   // Of array number `array`, in one block: of each element its threads, in the order in which they come.
   touches(array, key) {
@@ -106,12 +118,17 @@ class ThreadView {
 
 // --- what is chosen --------------------------------------------------------------------------
 
-const hasThreads = () => !!run && data.programs.some(p => p.tree.some(n => /Idx\./.test(n.thread || '')));
+const hasThreads = () => !!run && data.programs.some(p => p.tree.some(n => /Idx\./.test(n.thread || '') || n.loop === 'parallel' || n.loop === 'vectorized'));
 
 function buildThreads() {
   $('threads').hidden = $('who').hidden = !hasThreads();
   if ($('threads').hidden) return;
-  $('of').append(make('option', { value: '', textContent: 'none' }), ...slots.map(s => make('option', { value: s.name, textContent: s.name })));
+  const old = $('of').value;
+  $('of').replaceChildren(make('option', { value: '', textContent: 'none' }), ...slots.map(s => make('option', { value: s.name, textContent: s.name })));
+  if (slots.some(s => s.name === old)) $('of').value = old;
+}
+
+function listenToThreads() {
   $('of').onchange = $('in').onchange = showThreads;
   $('arrays').addEventListener('mousemove', e => {
     const view = touches && views.find(v => v.canvas === e.target && v.number === touches.array);
@@ -124,7 +141,7 @@ function buildThreads() {
 
 // The blocks of the step's program; the block that was chosen stays if it is still there.
 function fillBlocks(view) {
-  const old = $('in').value, options = [...view.keys].map(([value, text]) => make('option', { value, textContent: `block ${text}` }));
+  const old = $('in').value, options = [...view.keys].map(([value, text]) => make('option', { value, textContent: text }));
   $('in').replaceChildren(...options);
   $('in').disabled = !options.length;
   if (view.keys.has(old)) $('in').value = old;
@@ -148,7 +165,7 @@ function chosenTouches() {
   const trace = cache.trace, array = trace.arrays.findIndex(a => a.name === $('of').value);
   views.forEach(v => delete v.canvas.dataset.tip);
   const found = array >= 0 && threads.keys.size ? threads.touches(array, $('in').value) : null;
-  $('who').textContent = !threads.keys.size ? 'No loop is bound to threads here.' : found ? touchesText(found) : '';
+  $('who').textContent = !threads.keys.size ? 'No loop is bound to threads, parallel or vectorized here.' : found ? touchesText(found) : '';
   return found;
 }
 

@@ -5,6 +5,7 @@
 #ifndef TIRC_TOOLS_REPL_H
 #define TIRC_TOOLS_REPL_H
 
+#include "tools/next/next.h"
 #include "tools/step/step.h"
 
 typedef struct ReplOptions {
@@ -13,7 +14,6 @@ typedef struct ReplOptions {
 } ReplOptions;
 
 typedef struct Editor Editor;
-typedef struct Proposals Proposals;
 
 typedef struct Repl {
   ReplOptions *o;
@@ -66,9 +66,6 @@ char *edit_line(Editor *e, const char *prompt, bool *dropped);
  * the cursor, ends; gives the length of what is there of it already. */
 size_t complete_line(const Repl *r, const char *text, size_t n,
                      void (*take)(void *self, const char *word), void *self);
-/* The names that the accepted lines assign to, one after the other; *at starts as 0. NULL behind
- * the last. The caller frees each. */
-char *next_variable(const Repl *r, int *line, size_t *at);
 
 /* next.c: `next` */
 int propose(Repl *r, const char *argument);

@@ -66,7 +66,7 @@ static int program_index(Programs *p, const tirc_view *v) {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static json_object *error_as_json(const tirc_error *e) {
+json_object *error_as_json(const tirc_error *e) {
   json_object *j = json_object_new_object();
   add_given(j, "code", tirc_error_get(e, TIRC_ERROR_CODE));
   add_given(j, "message", tirc_error_message(e));

@@ -35,6 +35,7 @@ int print_steps(const tirc_steps *s, const StepChoice *choice);
 /* json.c: adds a warning to a list, which it makes when there is none; the hint is what
  * `tirc explain` says of a code of its own. */
 void add_warning(struct json_object **list, const char *code, const char *message);
+struct json_object *error_as_json(const tirc_error *e);
 /* All as one object; the caller owns it. */
 struct json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice);
 
@@ -50,6 +51,10 @@ typedef struct ProgramText {
  * NULL. */
 struct json_object *trace_as_json(const tirc_module *m, const List *given, int64_t budget,
                                   int64_t *accesses, bool *whole);
+/* Arrays of random elements and numbers for all parameters of its function, to be freed even if it
+ * fails. */
+bool make_arguments(const tirc_module *m, const List *given, int *n, tirc_argument **out,
+                    tirc_error **e);
 int64_t instance_value(const List *given, const char *name, int64_t otherwise);
 
 /* instance.c: DONE, or BAD after saying which --instance names nothing or no size. */
@@ -58,6 +63,19 @@ int check_instance(const StepOptions *o, const tirc_module *m);
  * says which. */
 tirc_steps *small_instance(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **setting);
+
+/* data.c: what a page shows, but for the accesses; `script` is what the script is called. The owner
+ * is the caller. */
+struct json_object *page_data(const ProgramText *program, const char *script, const tirc_steps *s,
+                              const StepChoice *choice);
+/* The accesses of a small instance after each step; NULL when there is none. */
+struct json_object *page_traces(const StepOptions *o, const ProgramText *program,
+                                const tirc_module *m, const tirc_steps *s);
+/* Adds what `tirc explain` says of an error's code: CODE: {"rule", "hint", "terms"}. */
+void explain_error(struct json_object *to, const tirc_error *e);
+/* {"scope": "A block with ...", ...}, and {"predicate": "block-predicate", ...} */
+struct json_object *page_terms(void);
+struct json_object *page_synonyms(void);
 
 /* page.c */
 /* JSON inside of a script element: no `<` stands in it. */

@@ -126,8 +126,8 @@ int64_t instance_value(const List *given, const char *name, int64_t otherwise) {
   return otherwise;
 }
 
-static bool make_arguments(const tirc_module *m, const List *given, int *n, tirc_argument **out,
-                           tirc_error **e) {
+bool make_arguments(const tirc_module *m, const List *given, int *n, tirc_argument **out,
+                    tirc_error **e) {
   enum { SYMBOL = 12, SCALAR = 2, MOST_DIMS = 32 };
   const tirc_param *params;
   if (tirc_module_params(m, NULL, n, &params, e)) return false;

@@ -1,0 +1,62 @@
+// The compiler behind the page: a worker, that is ended and begun again where it is not to be waited for.
+'use strict';
+
+class Compiler {
+  // patience: milliseconds after which a question is given up.
+  constructor(module, patience = 20000) {
+    Object.assign(this, { module, patience, pending: new Map(), number: 0, restarts: 0 });
+    this.source = URL.createObjectURL(new Blob([$('worker').textContent], { type: 'text/javascript' }));
+    this.begin();
+  }
+  begin() {
+    this.worker = new Worker(this.source);
+    this.worker.onmessage = ({ data }) => this.hear(data);
+    this.worker.postMessage({ module: this.module });
+  }
+  hear({ id, answer, failed, ms }) {
+    const asked = this.pending.get(id);
+    if (!asked) return;
+    this.pending.delete(id);
+    clearTimeout(asked.timer);
+    this.last = ms;
+    if (failed === undefined) return asked.done(answer);
+    this.restart();
+    asked.done({ error: { code: 'internal', message: `The compiler stopped: ${failed}.`, hint: 'The program may be nested too deeply or too large for a page; the command has more room.' } });
+  }
+  // What was asked for is not answered any more.
+  restart() {
+    for (const asked of this.pending.values()) clearTimeout(asked.timer), asked.done(null);
+    this.pending.clear();
+    this.worker.terminate();
+    this.restarts++;
+    this.begin();
+  }
+  get busy() { return this.pending.size > 0; }
+  // The answer; null when it was cancelled.
+  ask(question) {
+    const id = ++this.number;
+    return new Promise(done => {
+      const late = () => {
+        this.pending.delete(id);
+        this.restart();
+        done({ error: { code: 'time', message: `It took longer than ${this.patience / 1000} seconds.`, hint: 'Take smaller extents, or run it by the command.' } });
+      };
+      this.pending.set(id, { done, timer: setTimeout(late, this.patience) });
+      this.worker.postMessage({ id, question });
+    });
+  }
+}
+
+async function unpacked(base64, format) {
+  const bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format))).arrayBuffer();
+}
+
+async function packed(text) {
+  const bytes = new Uint8Array(await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))).arrayBuffer());
+  let s = '';
+  for (const b of bytes) s += String.fromCharCode(b);
+  return btoa(s).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+}
+
+const linkText = async packedText => new TextDecoder().decode(await unpacked(packedText.replace(/-/g, '+').replace(/_/g, '/'), 'deflate-raw'));

@@ -1,0 +1,400 @@
+// The playground: what is typed is compiled, and shown by the panes of the page of steps.
+'use strict';
+
+const DELAY = 80; // milliseconds without typing
+const shelf = { ...JSON.parse($('examples').textContent), lessons: [] };
+let compiler = null, program = null, schedule = null, lesson = null, version = 0, timer = 0, kind = '', pane = 'tree', ran = false;
+
+// --- the schedule's pane ---------------------------------------------------------------------
+
+const PROGRAM = 'program.tir', SCHEDULE = 'schedule.sch';
+
+// All that is wrong, by the file in which it is.
+function complaints(file) {
+  const errors = data.steps.filter(s => s.error).map(s => s.error), end = data.error;
+  if (end && !errors.some(e => e.message === end.message && e.line === end.line)) errors.push(end);
+  const warned = data.steps.flatMap(s => (s.warnings || []).map(w => ({ ...w, severity: 'warning', file: s.file, line: s.line, column: s.column })));
+  return [...errors, ...warned].filter(e => e.file === file).map(e => ({ ...e, severity: e.severity || 'error',
+    message: e.message + (e.hint ? '\nhint: ' + e.hint : ''), render: () => complaintElement(e) }));
+}
+
+function complaintElement(e) {
+  const why = data.explanations[e.code];
+  return make('div', {}, make('p', {}, make('b', { textContent: `[${e.code}] ` }), e.message), ...part('Condition', e.condition), ...part('Hint', e.hint),
+    ...(why && why.rule ? part('Explained', why.rule) : []));
+}
+
+function buildScript() {
+  program.tell(complaints(PROGRAM));
+  schedule.tell(complaints(SCHEDULE));
+}
+
+function lightScript() {
+  const step = current(), error = errorShown(), at = step || error || {};
+  const warned = data.steps.filter(s => s.warnings && s.file === SCHEDULE && s !== step).map(s => ({ line: s.line, kind: 'warned' }));
+  schedule.light([...(at.file === SCHEDULE && at.line ? [{ line: at.line, kind: error ? 'refused' : 'lit' }] : []), ...warned], !!step);
+}
+
+// The cursor stands on a line: so does the page, on the last call of it.
+function standOn(line) {
+  const steps = data ? data.steps.map((s, k) => s.file === SCHEDULE && s.line === line ? k + 1 : 0).filter(k => k) : [];
+  if (steps.length && !steps.includes(state.step)) show(steps[steps.length - 1]);
+}
+
+// --- from text to panes ----------------------------------------------------------------------
+
+const question = (what, more) => ({ do: what, program: program.text(), schedule: schedule.text(), ...(lesson && lesson.target ? { target: lesson.target } : {}), ...more });
+
+function edited(_, isSet) {
+  if (isSet) return;
+  clearTimeout(timer);
+  timer = setTimeout(compile, DELAY);
+}
+
+// What was asked about an older text is of no use.
+async function ask(what, more) {
+  const now = version, answer = await compiler.ask(question(what, more));
+  return now === version ? answer : null;
+}
+
+async function compile() {
+  const now = ++version, began = performance.now(), atEnd = state.step >= data.steps.length;
+  if (compiler.busy) compiler.restart();
+  keep();
+  busy(true);
+  const steps = await ask('steps');
+  if (now !== version) return;
+  if (steps) takeSteps(steps, atEnd);
+  $('ready').value = `${Math.round(performance.now() - began)} ms`;
+  if (steps && !refusedWhole(steps)) {
+    const answer = await ask('run');
+    if (now !== version) return;
+    if (answer) showRun(answer.run || null);
+    await showOthers();
+  }
+  if (now === version) busy(false);
+}
+
+const refusedWhole = steps => !steps.programs;
+
+function takeSteps(answer, atEnd) {
+  if (refusedWhole(answer)) return showRefused(answer);
+  data = answer;
+  run = bars = null; // the run that is shown is of another text; it stays until there is a new one
+  ran = false;
+  fillSteps();
+  $('printed').textContent = (answer.printed || []).join('').trim().split('\n').slice(-1)[0];
+  show(atEnd ? data.steps.length : state.step);
+}
+
+// A program that is none has no steps; what is shown is what there was before.
+function showRefused({ error, explanations }) {
+  data = { ...data, error, explanations: { ...data.explanations, ...explanations } };
+  if (!termOfWord.size) learnTerms();
+  const here = { ...error, severity: 'error', message: error.message + (error.hint ? '\nhint: ' + error.hint : ''), render: () => complaintElement(error) };
+  program.tell(error.file === PROGRAM || !error.file ? [here] : []);
+  schedule.tell(error.file === SCHEDULE ? [here] : []);
+  $('error').hidden = false;
+  fillPane($('error'), ...errorParts(error));
+}
+
+function showRun(r) {
+  takeRun(r);
+  ran = true;
+  if (r && !showRun.chosen) chooseCache(), showRun.chosen = true;
+  fillRun();
+  if (!r) return;
+  canPlay(true);
+  showAccesses(true);
+  showChart();
+}
+
+// The panes that only some look at.
+async function showOthers() {
+  if (kind) await showCode();
+  if (pane === 'moves') await showMoves();
+  if (pane === 'emulated') await showEmulated();
+  if (lesson) await showChecks();
+}
+
+const usesGpu = () => data.programs.some(p => p.tree.some(n => /Idx\.[xyz]$/.test(n.thread || '')));
+
+function busy(on) {
+  clearTimeout(busy.timer);
+  $('cancel').hidden = true;
+  if (on) busy.timer = setTimeout(() => { $('cancel').hidden = false; }, 700);
+}
+
+// --- code ------------------------------------------------------------------------------------
+
+function showTab(name) {
+  kind = name;
+  for (const b of document.querySelectorAll('[data-code]')) b.setAttribute('aria-selected', b.dataset.code === kind);
+  $('program').hidden = !!kind;
+  $('code').hidden = !kind;
+  $('change').hidden = !!kind;
+  if (kind) showCode();
+}
+
+async function showCode() {
+  const target = kind === 'lowered' && usesGpu() ? { target: 'sm_80' } : {}, asked = kind;
+  const answer = await ask('code', { kind, step: state.step, ...target });
+  if (!answer || asked !== kind) return;
+  const lines = answer.error ? errorParts(answer.error) : (answer.text || '').replace(/\n$/, '').split('\n').map(t => codeLine('span', t, '', false));
+  $('code').replaceChildren(...lines);
+}
+
+// --- what may be done next -------------------------------------------------------------------
+
+function showPane(name) {
+  pane = name;
+  for (const b of document.querySelectorAll('[data-pane]')) b.setAttribute('aria-selected', b.dataset.pane === pane);
+  for (const id of ['tree', 'moves', 'emulated']) $(id).hidden = id !== pane;
+  if (pane === 'moves') showMoves();
+  if (pane === 'emulated') showEmulated();
+}
+
+// The program as the call would make it, until the pointer or the focus goes.
+async function preview(call) {
+  const token = preview.token = {}, now = version;
+  const answer = await compiler.ask({ ...question('steps'), schedule: schedule.text() + '\n' + call + '\n' });
+  if (!answer || answer.error || token !== preview.token || now !== version) return;
+  const known = data.steps.length, news = answer.steps.slice(known), last = news[news.length - 1];
+  if (!last) return;
+  const before = data, at = state.step;
+  data = { ...answer, run };
+  const lines = news.length === 1 && last.diff ? changedProgram(last) : wholeProgram(data.programs[last.after]);
+  data = before;
+  state.step = at;
+  fillPane($('program'), ...lines);
+  const first = lines.find(l => /add|del/.test(l.className));
+  if (first) reveal($('program'), first);
+  $('change').textContent = 'would change: ' + news.map(s => s.sentence).join(' ');
+}
+
+function endPreview() {
+  if (!preview.token) return;
+  preview.token = null;
+  showProgram();
+}
+
+function moveButton(move) {
+  const b = make('button', { type: 'button' }, make('span', { className: 'times', textContent: move.times.toFixed(2) + '×' }), make('code', { textContent: move.call }));
+  b.onmouseenter = b.onfocus = () => preview(move.call);
+  b.onmouseleave = b.onblur = endPreview;
+  b.onclick = () => { endPreview(); schedule.append(move.call.replace(/; /g, '\n')); };
+  return b;
+}
+
+function refusalElement(r) {
+  const parts = [...part('Why', r.message), ...part('Condition', r.condition), ...part('Hint', r.hint)];
+  return make('details', { className: 'refusal' }, make('summary', { textContent: `${r.call}  [${r.code}]` }), ...parts);
+}
+
+async function showMoves() {
+  if (state.step < data.steps.length) show(data.steps.length);
+  $('moves').setAttribute('aria-busy', 'true');
+  const answer = await ask('next');
+  if (!answer) return;
+  $('moves').removeAttribute('aria-busy');
+  const { legal = [], refused = [] } = answer;
+  fillPane($('moves'), make('h3', { textContent: `${count(legal.length, 'legal call', 'legal calls')}, the best first: how much faster by an estimate` }), ...legal.slice(0, 60).map(moveButton),
+    make('h3', { textContent: `${refused.length} refused, and why` }), ...refused.slice(0, 60).map(refusalElement));
+}
+
+async function showEmulated() {
+  if (!usesGpu()) return fillPane($('emulated'), make('p', { textContent: 'No loop is bound to threads of a GPU: there is nothing to emulate. sch.bind(loop, "threadIdx.x") binds one.' }));
+  const answer = await ask('emulate', { step: state.step });
+  if (!answer) return;
+  const { error } = answer;
+  fillPane($('emulated'), ...error ? errorParts(error)
+    : [make('p', {}, make('b', { textContent: 'No race, and every barrier is reached by all threads. ' }),
+      `${count(answer.blocks, 'block', 'blocks')} in ${count(answer.launches, 'launch', 'launches')}, ${count(answer.barriers, 'barrier', 'barriers')}.`)]);
+}
+
+// --- lessons and examples --------------------------------------------------------------------
+
+// What the exercise's check says; a lesson that was done once stays marked.
+async function showChecks() {
+  const at = lesson, answer = await ask('check', { exercise: at });
+  if (!answer || at !== lesson) return;
+  const v = answer.verdict || { checks: [], result: 'error' };
+  $('verdicts').replaceChildren(...v.checks.map(c => make('li', { className: c.ok ? 'ok' : 'no', textContent: c.text })),
+    ...v.result === 'done' ? [make('li', { className: 'ok', textContent: 'done' })] : v.error && !v.checks.length ? [make('li', { className: 'no', textContent: v.error.message || String(v.error) })] : []);
+  if (v.result === 'done' && !stored('done/' + at.name)) store('done/' + at.name, 'yes'), fillShelf();
+}
+
+function openLesson(at) {
+  lesson = at;
+  $('tab-lesson').hidden = $('checks').hidden = !lesson;
+  $('hints').replaceChildren();
+  $('verdicts').replaceChildren();
+  showSource(lesson ? 'lesson' : 'source');
+  if (!lesson) return;
+  fillPane($('lesson'), ...markdown(lesson.page));
+  $('hint').hidden = !lesson.hints.length;
+  $('solution').hidden = !lesson.solution;
+  $('solution').textContent = 'Solution';
+}
+
+function showHint() {
+  const n = $('hints').children.length;
+  if (n < lesson.hints.length) $('hints').append(make('p', {}, ...markdown(lesson.hints[n])));
+  $('hint').hidden = n + 1 >= lesson.hints.length;
+}
+
+// The solution, to be walked through call by call, and back to what one wrote.
+function showSolution() {
+  const mine = $('solution').textContent === 'Solution';
+  if (mine) store('mine/' + lesson.name, schedule.text());
+  $('solution').textContent = mine ? 'Back to mine' : 'Solution';
+  schedule.set(mine ? lesson.solution : stored('mine/' + lesson.name) || lesson.start);
+  compile().then(() => mine && show(0));
+}
+
+const nothing = () => ({ steps: [], programs: [{ text: '', tree: [] }], explanations: {}, terms: words.terms, synonyms: words.synonyms });
+
+function openText(p, s) {
+  program.set(p);
+  schedule.set(s);
+  clearTimeout(timer);
+  showRun.chosen = false;
+  data = nothing();
+  return compile();
+}
+
+function openItem(value) {
+  const [what, name] = value.split('/');
+  openLesson(what === 'lesson' ? shelf.lessons.find(l => l.name === name) : null);
+  const item = lesson || shelf.examples.find(e => e.name === name);
+  if (!item) return;
+  openText(item.program, lesson ? stored('lesson/' + lesson.name) || lesson.start : item.schedule);
+}
+
+function showSource(id) {
+  for (const name of ['source', 'lesson']) {
+    $(name).hidden = name !== id;
+    $('tab-' + name).setAttribute('aria-selected', name === id);
+  }
+}
+
+function stored(key) { try { return localStorage.getItem('tirc/' + key); } catch (e) { return null; } }
+function store(key, text) { try { localStorage.setItem('tirc/' + key, text); } catch (e) { /* a page that keeps nothing */ } }
+
+// What was typed is there again when the page is.
+function keep() {
+  if (lesson && $('solution').textContent === 'Solution') store('lesson/' + lesson.name, schedule.text());
+  store('last', JSON.stringify({ program: program.text(), schedule: schedule.text(), open: $('open').value }));
+}
+
+function fillShelf() {
+  const group = (label, items) => make('optgroup', { label }, ...items.map(([value, text]) => make('option', { value, textContent: text })));
+  $('open').replaceChildren(make('option', { value: '', textContent: 'what is here' }),
+    group('Examples', shelf.examples.map(e => ['example/' + e.name, e.title])), group('Lessons', shelf.lessons.map(l => ['lesson/' + l.name, (stored('done/' + l.name) ? '\u2713 ' : '') + l.title])));
+  $('open').value = lesson ? 'lesson/' + lesson.name : '';
+  $('open').onchange = () => openItem($('open').value);
+}
+
+// --- share and export ------------------------------------------------------------------------
+
+function showDialog(title, text) {
+  $('dialog-title').textContent = title;
+  $('dialog-text').value = text;
+  $('dialog').showModal();
+  $('dialog-text').select();
+}
+
+const sharedText = () => JSON.stringify({ p: program.text(), s: schedule.text(), ...(lesson ? { l: lesson.name } : {}) });
+const address = () => location.href.replace(/#.*/, '');
+
+async function share() {
+  const link = `${address()}#${await packed(sharedText())}`;
+  try { history.replaceState(null, '', link); } catch (e) { /* a file that has no address */ }
+  showDialog(`A link to this program and schedule, ${link.length} characters`, link);
+}
+
+function save(name, text, type) {
+  const a = make('a', { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+}
+
+// The arrays as they are drawn, and the tree: shapes and text, with the colours of the page in them.
+function pictureSvg() {
+  const width = 900, parts = [];
+  let y = 20;
+  const text = (x, at, s, more = '') => parts.push(`<text x="${x}" y="${at}" font-family="sans-serif" font-size="13" ${more}>${escape(s)}</text>`);
+  text(10, y, $('sentence').textContent, 'font-weight="bold"');
+  for (const v of views) {
+    y += 24;
+    text(10, y, `${v.array.name}: ${v.caption.textContent}`);
+    y += 8;
+    const columns = v.columns * v.w, rows = v.rows * v.h;
+    parts.push(`<image x="10" y="${y}" width="${columns}" height="${rows}" href="${v.canvas.toDataURL()}"/>`);
+    y += rows;
+  }
+  const tree = $('tree').firstChild;
+  if (tree) {
+    const copy = tree.cloneNode(true), from = [tree, ...tree.querySelectorAll('*')], to = [copy, ...copy.querySelectorAll('*')];
+    from.forEach((e, i) => { const s = getComputedStyle(e); to[i].setAttribute('style', `fill:${s.fill};stroke:${s.stroke};stroke-width:${s.strokeWidth};opacity:${s.opacity};font:${s.font}`); });
+    parts.push(`<g transform="translate(10 ${y + 16})">${new XMLSerializer().serializeToString(copy)}</g>`);
+    y += Number(tree.getAttribute('height')) + 30;
+  }
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}">${parts.join('')}</svg>`;
+}
+
+const exports = {
+  tir: () => save('program.tir', program.text(), 'text/plain'),
+  sch: () => save('schedule.sch', schedule.text(), 'text/plain'),
+  svg: () => save('picture.svg', pictureSvg(), 'image/svg+xml'),
+  command: () => showDialog('With the two files exported', 'tirc step program.tir schedule.sch --html page.html\ntirc apply program.tir schedule.sch\ntirc build program.tir schedule.sch --emit=c -o program.c'),
+};
+
+// --- begin -----------------------------------------------------------------------------------
+
+function remember() { /* the address is that of what is shared */ }
+
+async function linked() {
+  const text = location.hash.slice(1);
+  if (!/^[\w-]{8,}$/.test(text)) return null;
+  try { return JSON.parse(await linkText(text)); } catch (e) { return null; }
+}
+
+function listenToPlay() {
+  for (const b of document.querySelectorAll('[data-code]')) b.onclick = () => showTab(b.dataset.code);
+  for (const b of document.querySelectorAll('[data-pane]')) b.onclick = () => showPane(b.dataset.pane);
+  for (const name of ['source', 'lesson']) $('tab-' + name).onclick = () => showSource(name);
+  for (const b of document.querySelectorAll('[data-export]')) b.onclick = () => { $('export').open = false; exports[b.dataset.export](); };
+  $('share').onclick = share;
+  $('hint').onclick = showHint;
+  $('solution').onclick = showSolution;
+  $('cancel').onclick = () => { version++; compiler.restart(); busy(false); $('ready').value = 'cancelled'; };
+  $('dialog-close').onclick = () => $('dialog').close();
+  $('dialog-copy').onclick = () => { $('dialog-text').select(); navigator.clipboard ? navigator.clipboard.writeText($('dialog-text').value) : document.execCommand('copy'); };
+  addEventListener('hashchange', async () => { const at = await linked(); if (at) openLinked(at); });
+}
+
+function openLinked(at) {
+  openLesson(shelf.lessons.find(l => l.name === at.l) || null);
+  return openText(String(at.p || ''), String(at.s || ''));
+}
+
+async function begin() {
+  if (/[?&]embed\b/.test(location.search)) document.body.classList.add('embed');
+  program = Editors.create({ parent: $('source'), text: '', label: 'Program', changed: edited, complete: completeProgram });
+  schedule = Editors.create({ parent: $('script'), text: '', label: 'Schedule', changed: edited, complete: completeSchedule, placed: standOn });
+  listen();
+  listenToPlay();
+  const [module, at] = await Promise.all([unpacked($('wasm').textContent, 'gzip').then(bytes => WebAssembly.compile(bytes)), linked()]);
+  compiler = new Compiler(module);
+  words = await compiler.ask({ do: 'words' });
+  shelf.lessons = (await compiler.ask({ do: 'lessons' })).exercises;
+  fillShelf();
+  const last = JSON.parse(stored('last') || 'null');
+  if (at) await openLinked(at);
+  else if (last && last.program) await openText(last.program, last.schedule);
+  else await openItem('example/' + shelf.examples[0].name);
+  document.documentElement.dataset.ready = 'true';
+}
+
+begin();
