@@ -66,9 +66,14 @@ static _Noreturn void no_llvm(Tirc *c) {
 }
 
 Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entry, const char *cpu,
-                          EmitKind kind) {
-  (void)lowered, (void)entry, (void)cpu, (void)kind;
+                          EmitKind kind, NameList *in_frame) {
+  (void)lowered, (void)entry, (void)cpu, (void)kind, (void)in_frame;
   no_llvm(c);
+}
+
+NameList tirc_llvm_in_frame(Tirc *c, const Module *lowered, const char *cpu) {
+  (void)c, (void)lowered, (void)cpu;
+  return (NameList){0}; /* that is for a warning of machine code */
 }
 
 Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const struct Gpu *gpu,
@@ -80,6 +85,11 @@ Code tirc_llvm_ptx(Tirc *c, const Module *lowered, const struct Gpu *gpu,
 const struct AsmCode *tirc_llvm_annotate(Tirc *c, const Module *lowered, const char *cpu) {
   (void)lowered, (void)cpu;
   no_llvm(c);
+}
+
+const char *tirc_llvm_lane_call(Expr e) {
+  (void)e;
+  return NULL;
 }
 
 Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu) {
