@@ -267,8 +267,8 @@ function openItem(value) {
   const [what, name] = value.split('/');
   openLesson(what === 'lesson' ? shelf.lessons.find(l => l.name === name) : null);
   const item = lesson || shelf.examples.find(e => e.name === name);
-  if (!item) return;
-  openText(item.program, lesson ? stored('lesson/' + lesson.name) || lesson.start : item.schedule);
+  if (!item) return null;
+  return openText(item.program, lesson ? stored('lesson/' + lesson.name) || lesson.start : item.schedule);
 }
 
 function showSource(id) {
