@@ -179,13 +179,13 @@ def put_study(page, report, title, words):
                 page.lose("%s: %s" % (where(r, several), r["contender"]), against, r["ratio"], r["interval"], r["busy"])
         if t["by"] == "setting" or not rows:
             continue
-        said = any("published" in r for r in rows)
+        kinds = [k for k in ("published", "expected") if any(k in r for r in rows)]
         share = "ceiling" in against
         heads = ["contender", "over", ("share of the " if share else "times as fast as " if t["ratio"] == "speed" else "time against that of ") + against]
         page.text("**%s**" % t["title"])
-        page.table(heads + (["published", "verdict"] if said else []),
+        page.table(heads + [h for k in kinds for h in (k, "verdict")],
                    [[r["contender"], where(r, several), ratio_text(r["ratio"], r["interval"], r["busy"])] +
-                    (said_of(r.get("published")) if said else []) for r in rows], right=(2, 3) if said else (2,))
+                    [c for k in kinds for c in said_of(r.get(k))] for r in rows], right=(2, 3) if kinds else (2,))
         if t.get("note"):
             page.text(t["note"])
     busy, n = report["results_busy"], report["results"]
@@ -193,12 +193,12 @@ def put_study(page, report, title, words):
               (report["settings_measured"], report["settings"], n, busy, " A * marks rows that have only such results." if busy else ""))
 
 
-def said_of(published):
-    if not published:
+def said_of(said):
+    if not said:
         return ["", ""]
-    low, high = published["low"], published["high"]
+    low, high = said["low"], said["high"]
     figure = "%g" % low if low == high else "more than %g" % low if high is None else "less than %g" % high if low is None else "%g to %g" % (low, high)
-    return [figure, published["verdict"] + (": " + published["why"] if published.get("why") else "")]
+    return [figure, said["verdict"] + (": " + said["why"] if said.get("why") else "")]
 
 
 def put_networks(page, rows):
