@@ -147,6 +147,30 @@ def check_error(b):
     assert "syntax" in b.text("#error")
 
 
+def check_packed_course(folder, size=(1366, 768)):
+    """A course in the page: its exercises are checked as one types, and what was written is a code that is run again."""
+    course, page = os.path.join(ROOT, "examples/course"), os.path.join(folder, "course.html")
+    subprocess.run([TIRC, "lesson", "--pack", course, "--playground", FOLDER + "/index.html", "-o", page], check=True)
+    b = Browser(*size)
+    try:
+        b.open(page)
+        b.wait("document.documentElement.dataset.ready")
+        assert b.run("document.title") == "Order, threads and tiles" and b.run("document.getElementById('open').options.length") == 4
+        for name in sorted(os.listdir(course))[:2]:
+            b.run("openItem('lesson/' + arguments[0]); return 1", name)
+            settled(b)
+            b.wait("document.querySelector('#verdicts .no')")
+            b.run("openText(lesson.program, arguments[0]); return 1", read(os.path.join(course, name, "solution.sch")))
+            b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')")
+        b.click("#hand-in")
+        b.wait("document.getElementById('dialog-text').value")
+        done = subprocess.run([TIRC, "lesson", course, "--verify", b.run("document.getElementById('dialog-text').value")], capture_output=True, text=True)
+        assert done.stdout.startswith("code 1: 2 of 3\n"), (done.stdout, done.stderr)
+        assert b.log() == []
+    finally:
+        b.close()
+
+
 def check_seen_together(b):
     rects = b.run("""return Object.fromEntries(['source', 'script', 'program', 'tree', 'arrays', 'chart'].map(id => {
       const r = document.getElementById(id).getBoundingClientRect();
@@ -166,6 +190,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         n = check_cases(folder, 300 if LONG else 40)
         print(n, "cases have the command's verdict and text")
+        check_packed_course(folder)
     check_forever()
     sizes = json.loads(read(os.path.join(FOLDER, "sizes.json")))
     assert sizes["index.html"] <= 4e6 and sizes["index.html.gz"] <= 2.2e6 * 4 / 3, sizes

@@ -2,7 +2,6 @@
 'use strict';
 
 const DELAY = 80; // milliseconds without typing
-const shelf = { ...JSON.parse($('examples').textContent), lessons: [] };
 let compiler = null, program = null, schedule = null, lesson = null, version = 0, timer = 0, kind = '', pane = 'tree', ran = false;
 
 // --- the schedule's pane ---------------------------------------------------------------------
@@ -231,7 +230,7 @@ function openLesson(at) {
   $('verdicts').replaceChildren();
   showSource(lesson ? 'lesson' : 'source');
   if (!lesson) return;
-  fillPane($('lesson'), ...markdown(lesson.page));
+  fillPane($('lesson'), ...markdown(pageOf(lesson)));
   $('hint').hidden = !lesson.hints.length;
   $('solution').hidden = !lesson.solution;
   $('solution').textContent = 'Solution';
@@ -265,6 +264,7 @@ function openText(p, s) {
 
 function openItem(value) {
   const [what, name] = value.split('/');
+  $('open').value = value;
   openLesson(what === 'lesson' ? shelf.lessons.find(l => l.name === name) : null);
   const item = lesson || shelf.examples.find(e => e.name === name);
   if (!item) return null;
@@ -278,8 +278,8 @@ function showSource(id) {
   }
 }
 
-function stored(key) { try { return localStorage.getItem('tirc/' + key); } catch (e) { return null; } }
-function store(key, text) { try { localStorage.setItem('tirc/' + key, text); } catch (e) { /* a page that keeps nothing */ } }
+function stored(key) { try { return localStorage.getItem(keptAt(key)); } catch (e) { return null; } }
+function store(key, text) { try { localStorage.setItem(keptAt(key), text); } catch (e) { /* a page that keeps nothing */ } }
 
 // What was typed is there again when the page is.
 function keep() {
@@ -290,7 +290,7 @@ function keep() {
 function fillShelf() {
   const group = (label, items) => make('optgroup', { label }, ...items.map(([value, text]) => make('option', { value, textContent: text })));
   $('open').replaceChildren(make('option', { value: '', textContent: 'what is here' }),
-    group('Examples', shelf.examples.map(e => ['example/' + e.name, e.title])), group('Lessons', shelf.lessons.map(l => ['lesson/' + l.name, (stored('done/' + l.name) ? '\u2713 ' : '') + l.title])));
+    ...(course ? [] : [group('Examples', shelf.examples.map(e => ['example/' + e.name, e.title]))]), group(course ? 'Exercises' : 'Lessons', shelf.lessons.map(l => ['lesson/' + l.name, (stored('done/' + l.name) ? '\u2713 ' : '') + l.title])));
   $('open').value = lesson ? 'lesson/' + lesson.name : '';
   $('open').onchange = () => openItem($('open').value);
 }
@@ -388,12 +388,14 @@ async function begin() {
   const [module, at] = await Promise.all([unpacked($('wasm').textContent, 'gzip').then(bytes => WebAssembly.compile(bytes)), linked()]);
   compiler = new Compiler(module);
   words = await compiler.ask({ do: 'words' });
-  shelf.lessons = (await compiler.ask({ do: 'lessons' })).exercises;
+  shelf.lessons = (course || await compiler.ask({ do: 'lessons' })).exercises;
+  beginCourse();
   fillShelf();
   const last = JSON.parse(stored('last') || 'null');
   if (at) await openLinked(at);
-  else if (last && last.program) await openText(last.program, last.schedule);
-  else await openItem('example/' + shelf.examples[0].name);
+  else if (course && last && last.open) await openItem(last.open);
+  else if (!course && last && last.program) await openText(last.program, last.schedule);
+  else await openItem(course ? 'lesson/' + course.exercises[0].name : 'example/' + shelf.examples[0].name);
   document.documentElement.dataset.ready = 'true';
 }
 
