@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #ifdef TIRC_WINDOWS
+#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 typedef SRWLOCK Lock;
 typedef CONDITION_VARIABLE Condition;
