@@ -36,6 +36,9 @@ if command -v cmake >/dev/null; then
   touch source/zero.data
   [ "$(built)" = "positive: 2 " ]
   [ "$(cmake/use)" = right ]
+  says example env -u PKG_CONFIG_SYSROOT_DIR cmake -G Ninja -S "$prefix/share/doc/tirc/examples/embed" -B embed -DCMAKE_PREFIX_PATH="$prefix"
+  says example cmake --build embed
+  embed/host | grep -q 'largest relative error'
 else
   echo "no cmake: its package was not tried"
 fi

@@ -4,7 +4,7 @@
 # the code may use of them, so that a call that they lack fails. The pool's unit test runs on plain POSIX threads.
 # usage: systems.sh TIRC SOURCE
 set -euo pipefail
-tirc=$1 source=$2
+tirc=$(realpath "$1") source=$2
 here=$source/tests/c_source/systems
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -31,7 +31,7 @@ if [ -n "$clang" ]; then
     -imsvc "$("$clang" -print-resource-dir)/include" -imsvc "$here/c" -imsvc "$here/windows" "/I$source" -- mlp.c "${emitted[@]}" "${runtime[@]}"
 fi
 if command -v x86_64-w64-mingw32-gcc >/dev/null; then
-  by x86_64-w64-mingw32-gcc "${strict[@]}" "${emitted[@]}" mlp.c "${runtime[@]}"
+  by x86_64-w64-mingw32-gcc "${strict[@]}" "${emitted[@]}" mlp.c "$source"/runtime/kernel/{system,default_runtime}.c # which call it
 fi
 gcc -std=gnu17 -DTIRC_PLAIN_POSIX -O1 -I"$source" "$source/tests/unit/test_pool.c" "${runtime[@]}" -lcmocka -pthread -o pool
 ./pool >log 2>&1 || { cat log; exit 1; }
