@@ -3,18 +3,18 @@
 
 usage: pages.py TIRC SOURCE [PAGE...]     PAGE: a part of a page's path
 
-A fenced block says in its first line what is done with it:
+The first line of a fenced block says how it is checked:
   console              `$ COMMAND` lines are run in order, in a folder of the page that has examples/, tests/ and tools/;
-                       what follows each is all that it prints, where a line `...` stands for any number of lines
-  console status=N     the last command has that exit status; without, each has 0
-  console measured     numbers are not compared, nor how wide columns are: words and signs are
-  console typed        of a session: lines after its prompt are its input
+                       the lines after each command are all that it prints; a line `...` stands for any number of lines
+  console status=N     the last command has that exit status; otherwise each has 0
+  console measured     numbers and the width of columns are not compared; words and signs are
+  console typed        a session: the lines after its prompt are its input
   console unrun="WHY"  not run; commands and options must exist
   python|... file=F    written as F, for the commands below
   python run           run by Python, with the package in tools/python
-  console|python needs=X...    left out where there is no command, library or Python module X (X,Y: any of them)
+  console|python needs=X...    skipped without a command, library or Python module X (X,Y: any of them)
   text, sh, lua        only shown
-Beside that: links lead somewhere, and each command and option that is named in a line exists.
+Besides, links must lead somewhere, and each command and option that is named in a line must exist.
 """
 import concurrent.futures, ctypes.util, importlib.util, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile
 

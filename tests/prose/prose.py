@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""The pages' prose (*.md): spelling by aspell, with the words of words.txt besides, and proselint's checks that
-proselint/config leaves on. Code, links' targets and what tools/update-pages writes are no prose. Skipped (status 77) where
-neither program is installed; tools/setup --all installs both.
+"""Checks the prose of the pages (*.md): spelling with aspell and the additional words of words.txt, and proselint with the checks
+that proselint/config leaves on. Code, targets of links and the parts that tools/update-pages writes do not count as prose. If neither
+program is installed, the test is skipped (status 77); tools/setup --all installs both.
 
 usage: prose.py SOURCE [PAGE...]     PAGE: a part of a page's path
 """
 import os, pathlib, re, shutil, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-LEAST_PAGES = 40  # a search that finds none fails
-# Lists of cases, made by programs: their prose is names.
+LEAST_PAGES = 40  # finding none is a failure
+# Programs write these lists of cases; their words are names.
 LISTS = ("tests/cases/DIFFERENCES-BY-CASE.md", "tests/cases/transform/DIFFERENCES.md")
 
 
 def prose(text):
-    """The text with as many lines, without what is no prose."""
+    """The prose of a page, with all lines in place."""
     kept, fenced, generated, after_blank = [], False, False, True
     for line in text.split("\n"):
         if re.match(r"\s*```", line):
@@ -30,7 +30,7 @@ def prose(text):
 
 
 def spelling(pages):
-    """Words that are in no dictionary. A word with capitals inside is a name, as MatMul is."""
+    """Words that no dictionary has. A word with capitals inside, such as MatMul, is a name."""
     known = set((HERE / "words.txt").read_text(encoding="utf-8").split())
     done = subprocess.run(["aspell", "list", "--master=en_GB-ize", "--encoding=utf-8", "--ignore=2"], input="\n".join(pages.values()),
                           capture_output=True, text=True)
@@ -52,7 +52,7 @@ def proselint(pages, scratch):
         print("no proselint (python3-proselint)")
         return None
     found = [f"{page}:{line}: {message} [{check}]" for page, text in pages.items() for check, message, line, *_ in lint(text)]
-    close_cache_shelves()  # they lie in the scratch folder
+    close_cache_shelves()  # they are in the scratch folder
     return found
 
 
