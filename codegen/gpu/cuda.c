@@ -127,6 +127,7 @@ const Language tirc_cuda_c = {
     .barrier_all = "__syncthreads()",
     .warp_barrier = "tirc_warp_barrier()",
     .active_mask = "tirc_active_mask()",
+    .clock = "clock64()",
     .long_suffix = "LL",
     .ulong_suffix = "ULL",
     .float_suffix = "f",

@@ -45,6 +45,13 @@ static CText emit_active_mask(Gen *g, Expr e, const Window *w) {
   return tirc_src_text(g, BINDS_ALL, "%s", g->l->active_mask);
 }
 
+/* T.clock() */
+static CText emit_clock(Gen *g, Expr e, const Window *w) {
+  (void)w;
+  if (!g->l->clock) tirc_src_unsupported(g, e);
+  return tirc_src_text(g, BINDS_ALL, "%s", g->l->clock);
+}
+
 static CText emit_operand(Gen *g, Expr e, const Window *w) {
   if (e->n != 1) tirc_src_unsupported(g, e);
   return tirc_src_expr(g, e->args[0], w);
@@ -58,6 +65,7 @@ CText tirc_gpu_call(Gen *g, Expr e, const Window *w) {
 #undef ATOMIC
                                           [CALL_OPAQUE_ZERO] = emit_zero,
                                           [CALL_TVM_WARP_ACTIVEMASK] = emit_active_mask,
+                                          [CALL_CLOCK] = emit_clock,
                                           [CALL_TVM_THREAD_INVARIANT] = emit_operand,
                                           [CALL_TVM_WARP_SHUFFLE] = emit_shuffle,
                                           [CALL_TVM_WARP_SHUFFLE_UP] = emit_shuffle,

@@ -131,6 +131,7 @@ struct Language {
   const char *barrier, *barrier_all; /* of shared memory; of global memory, too */
   const char *warp_barrier;          /* NULL: there are no warps */
   const char *active_mask;           /* the threads of a warp that are here; NULL likewise */
+  const char *clock;                 /* cycles of what runs a thread; NULL likewise */
   const char *long_suffix, *ulong_suffix;
   bool vector_arith; /* vectors have operators and functions */
   bool tensor_cores; /* PTX can stand in it */

@@ -4,6 +4,9 @@
 
 #include "ir/tree/ir.h"
 
+/* The key of the attributes that ask for a probe, and that stand around what probes count. */
+#define TIRC_PROBE_KEY "probe"
+
 /* A loop or a block of a function as it is scheduled; part 0 is the function itself. */
 typedef struct Part {
   Stmt stmt; /* NULL: the function */

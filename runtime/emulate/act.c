@@ -6,6 +6,7 @@
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
+#include "passes/lower/probes.h"
 
 /* --- together or alone ------------------------------------------------------------------------ */
 
@@ -395,6 +396,7 @@ static void compile_store(Emu *e, Act *a) {
               tirc_dtype_name(e->t, b->dtype), b->name);
   let_copies_be_poisoned(a->value);
   a->n = stored.lanes;
+  a->work = e->counts ? 0 : 1 + tirc_emu_operations(s->u.store.value);
   for (int d = 0; d < b->ndim; d++)
     if (s->u.store.indices[d]->dtype.lanes > a->n) a->n = s->u.store.indices[d]->dtype.lanes;
   if (a->n > 1) a->poison = tirc_alloc(e->t, (size_t)a->n * (size_t)e->threads);
@@ -465,11 +467,13 @@ static void compile_attr(Emu *e, Act *a) {
       strcmp(key, tirc_key(KEY_VIRTUAL_THREAD)) == 0)
     tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "use a loop with T.thread_binding",
               "the emulator does not run T.attr(..., \"%s\", ...)", key);
-  const bool was = e->flies;
+  const bool was = e->flies, counted = e->counts;
+  if (strcmp(key, TIRC_PROBE_KEY) == 0) e->counts = true;
   if (strcmp(key, tirc_key(KEY_ASYNC_SCOPE)) == 0 || strcmp(key, tirc_key(KEY_ASYNC_COPY)) == 0)
     e->flies = !tirc_is_int(a->stmt->u.attr.value, 0);
   a->body = compile(e, a->stmt->u.attr.body);
   e->flies = was;
+  e->counts = counted;
   a->meets |= a->body->meets;
   a->run = run_attr;
 }

@@ -154,6 +154,7 @@ struct Act {
   int n;
   const Act **at;
   bool *poison; /* of vectors: a thread, lane by lane */
+  int work;     /* of a warp, where costs are counted */
 };
 
 typedef struct BlockStart {
@@ -183,6 +184,8 @@ typedef struct Asking {
 struct Emu {
   Tirc *t;             /* what a launch needs */
   struct Costs *costs; /* or NULL */
+  int64_t work;        /* what warps did so far, of which T.clock() tells */
+  bool counts;         /* what is compiled counts it, and is no work itself */
   int64_t most_shared; /* bytes that a block had */
   const EmulateOptions *o;
   EmulateReport *report;
@@ -233,6 +236,10 @@ struct Emu {
   int thread; /* that does it, or -1 */
   bool told;  /* the error says who and where */
 };
+
+/* costs.c: what a statement does on each warp that these threads are of. */
+int tirc_emu_operations(Expr x);
+void tirc_emu_count_work(Emu *e, const Act *a, const Threads *l);
 
 /* Room for n values, given back by setting e->top to where it was. */
 static inline Cell *take(Emu *e, int64_t n) {

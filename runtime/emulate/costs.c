@@ -53,6 +53,23 @@ KernelCosts *tirc_emu_kernel_costs(Emu *e) {
   return &all->kernels.at[all->kernels.n - 1];
 }
 
+/* --- work ------------------------------------------------------------------------------------- */
+
+/* Operations of an expression but those of its indices; what only chooses or converts is none. */
+int tirc_emu_operations(Expr x) {
+  int n = x->n > 0 && x->op != OP_LOAD && x->op != OP_CAST && x->op != OP_CALL &&
+          x->op != OP_BROADCAST && x->op != OP_RAMP;
+  for (int i = 0; x->op != OP_LOAD && i < x->n; i++) n += tirc_emu_operations(x->args[i]);
+  return n;
+}
+
+void tirc_emu_count_work(Emu *e, const Act *a, const Threads *l) {
+  for (int k = 0, warp = -1; k < l->n; k++) {
+    if (l->at[k] / WARP != warp) e->work += a->work;
+    warp = l->at[k] / WARP;
+  }
+}
+
 /* --- one warp --------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b) {
@@ -101,6 +118,7 @@ static void ask_shared(AccessCosts *row, int64_t *elements, int n, int bytes) {
  * bytes. */
 static void ask_warp(Emu *e, const Asking *a, AccessCosts *row, int k, int end) {
   const int bytes = a->window->elem, lanes = row->lanes;
+  const int64_t before = row->asked;
   int64_t elements[WARP * MOST_LANES];
   const int wide = lanes * bytes > WORD ? lanes * bytes / WORD : 1;
   const int together = !row->shared || wide >= WARP ? (row->shared ? 1 : WARP) : WARP / wide;
@@ -116,7 +134,7 @@ static void ask_warp(Emu *e, const Asking *a, AccessCosts *row, int k, int end) 
     else
       ask_global(row, elements, n, bytes);
   }
-  (void)e;
+  e->work += row->asked - before;
 }
 
 static void touch(Emu *e, const Asking *a, int k) {

@@ -458,6 +458,7 @@ static void store_vector(Emu *e, const Act *a, const Threads *l) {
 
 void tirc_emu_run_store(Emu *e, const Act *a, const Threads *l) {
   e->doing = a;
+  if (e->costs) tirc_emu_count_work(e, a, l);
   if (a->n > 1) {
     store_vector(e, a, l);
     return;

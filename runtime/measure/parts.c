@@ -208,32 +208,42 @@ static int64_t steps_of(Tirc *c, Stmt s) {
   return n;
 }
 
-/* Whether the code has a loop for it, that goes round. */
-static bool goes_round(Tirc *c, const Parts *parts, int part) {
+/* How a part stands in the code: a loop that goes round, statements one behind the other, threads
+ * of a GPU, or what it holds. */
+typedef enum Form { ROUND, STRAIGHT, THREADS, HOLDS } Form;
+
+static Form form_of(Tirc *c, const Parts *parts, int part) {
   const Stmt s = parts->at[part].stmt;
-  if (!s || s->kind != STMT_FOR) return false;
+  if (!s || s->kind != STMT_FOR) return HOLDS;
   const LoopKind kind = s->u.loop.kind;
-  if (kind == LOOP_VECTORIZED || kind == LOOP_UNROLLED || extent_of(c, s->u.loop.extent) == 1)
-    return false;
-  return kind == LOOP_PARALLEL || steps_of(c, s) > pragma_steps(parts, part);
+  if (kind == LOOP_THREAD_BINDING) return THREADS;
+  if (kind == LOOP_VECTORIZED || kind == LOOP_UNROLLED) return STRAIGHT;
+  if (extent_of(c, s->u.loop.extent) == 1) return HOLDS;
+  return kind == LOOP_PARALLEL || steps_of(c, s) > pragma_steps(parts, part) ? ROUND : STRAIGHT;
 }
 
-bool *tirc_parts_to_probe(Tirc *c, const Parts *parts) {
-  bool *may = tirc_new_array(c, bool, parts->n);
+bool *tirc_parts_to_probe(Tirc *c, const Parts *parts, bool in_kernels) {
+  bool *may = tirc_new_array(c, bool, parts->n), *is_open = tirc_new_array(c, bool, parts->n);
   bool *holds_loop = tirc_new_array(c, bool, parts->n); /* within it, deeper than itself */
-  bool *round = tirc_new_array(c, bool, parts->n);
+  bool *in_loop = tirc_new_array(c, bool, parts->n), *in_kernel = tirc_new_array(c, bool, parts->n);
+  Form *form = tirc_new_array(c, Form, parts->n);
   for (int i = parts->n - 1; i > 0; i--) {
-    round[i] = goes_round(c, parts, i);
-    if (round[i] || holds_loop[i]) holds_loop[parts->at[i].parent] = true;
+    form[i] = form_of(c, parts, i);
+    if (form[i] == ROUND || holds_loop[i]) holds_loop[parts->at[i].parent] = true;
   }
-  may[0] = true;
+  is_open[0] = true;
+  may[0] = !in_kernels;
   for (int i = 1; i < parts->n; i++) {
     const int around = parts->at[i].parent;
-    const Stmt s = parts->at[i].stmt;
-    /* Around a part that is straight code within a loop that is innermost there is no room. */
-    const bool inside = around && !holds_loop[around];
-    const bool is_code = s->kind == STMT_FOR && !round[i] && !holds_loop[i] && around;
-    may[i] = may[around] && !inside && !is_code;
+    in_loop[i] = in_loop[around] || form[around] == ROUND;
+    in_kernel[i] = in_kernel[around] || form[around] == THREADS;
+    const bool innermost = (in_loop[i] || form[around] == STRAIGHT) && !holds_loop[around];
+    is_open[i] = is_open[around] && !innermost;
+    /* Straight code within a loop is a part of it, and a loop of one step is what it holds. */
+    const bool is_code = form[i] == STRAIGHT && !holds_loop[i] && in_loop[i];
+    const bool is_one = form[i] == HOLDS && parts->at[i].stmt->kind == STMT_FOR;
+    may[i] =
+        is_open[i] && !is_code && !is_one && form[i] != THREADS && (in_kernel[i] || !in_kernels);
   }
   return may;
 }

@@ -57,7 +57,7 @@ static double cost_of_probes(const tirc_profile *p, int i) {
 
 /* Those that run the least first, as long as all together cost little. */
 static void choose(tirc_profile *p, double seconds, double most) {
-  const bool *may = tirc_parts_to_probe(p->c, &p->parts);
+  const bool *may = tirc_parts_to_probe(p->c, &p->parts, false);
   Candidate *all = tirc_new_array(p->c, Candidate, p->parts.n);
   double cost = 0;
   int n = 0;
@@ -108,7 +108,7 @@ static int by_number(const void *a, const void *b) {
 
 static double median(int n, double *at) {
   qsort(at, (size_t)n, sizeof *at, by_number);
-  return n % 2 ? at[n / 2] : (at[n / 2 - 1] + at[n / 2]) / 2;
+  return at[n / 2];
 }
 
 static tirc_status time_call(tirc_launch *l, double *seconds, tirc_error **error) {
@@ -154,20 +154,22 @@ static tirc_status take_turns(Run *r, tirc_error **error) {
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
+static int half_of(int n) { return (n + 1) / 2; }
+
 static int by_seconds(const void *a, const void *b) {
   const Call *x = a, *y = b;
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* The mean of the calls from the lower to the upper quartile: in each call the parts add up to the
- * whole, and so they do in the mean. */
+/* The mean of the faster half of the calls, which others disturbed less: in each call the parts add
+ * up to the whole, and so they do in the mean. */
 static const double *mean_of(Run *r) {
-  const int n = r->n_calls, first = n / 4, last = n - n / 4;
-  qsort(r->calls, (size_t)n, sizeof *r->calls, by_seconds);
-  for (int i = first; i < last; i++)
-    for (int64_t k = 0; k < r->length; k++)
-      r->mean[k] += (double)r->calls[i].counters[k] / (last - first);
-  r->p->summary.probed = r->calls[n / 2].seconds;
+  const int n = half_of(r->n_calls);
+  qsort(r->calls, (size_t)r->n_calls, sizeof *r->calls, by_seconds);
+  for (int i = 0; i < n; i++) {
+    for (int64_t k = 0; k < r->length; k++) r->mean[k] += (double)r->calls[i].counters[k] / n;
+    r->p->summary.probed += r->calls[i].seconds / n;
+  }
   return r->mean;
 }
 
@@ -205,7 +207,10 @@ static void fill_in(Run *r) {
   tirc_profile *p = r->p;
   const double *mean = mean_of(r);
   const ProbeCost cost = cost_of(r, mean);
-  p->summary.seconds = median(r->n_calls, r->plain_seconds);
+  qsort(r->plain_seconds, (size_t)r->n_calls, sizeof *r->plain_seconds, by_number);
+  p->summary.seconds = 0;
+  for (int i = 0; i < half_of(r->n_calls); i++)
+    p->summary.seconds += r->plain_seconds[i] / half_of(r->n_calls);
   p->summary.calls = r->n_calls;
   p->summary.threads = tirc_executor_threads(r->x);
   p->summary.probe = cost.all * r->tick;
@@ -214,7 +219,7 @@ static void fill_in(Run *r) {
     at->is_timed = p->probed[i];
     at->seconds = at->own = 0;
     if (!at->is_timed) continue;
-    at->times = mean[2 * i + 1];
+    at->times = rint(mean[2 * i + 1] * 1e6) / 1e6;
     const double probes = probes_within(p, mean, i, cost) + at->times * cost.inside;
     if (i == 0 && mean[0] > 0) p->summary.probes = probes / mean[0];
     at->seconds = at->own = fmax(0, mean[2 * i] - probes) * r->tick / at->threads;
@@ -319,6 +324,89 @@ static tirc_status measure(Run *r, const tirc_module *m, const char *func, tirc_
   return status;
 }
 
+/* --- on a device ------------------------------------------------------------------------------ */
+
+static void choose_on_device(Tirc *c, void *self) {
+  Run *r = self;
+  tirc_profile *p = r->p;
+  p->probed = tirc_parts_to_probe(c, &p->parts, true);
+  r->length = tirc_probe_counters(p->parts.n);
+  bool any = false;
+  for (int i = 0; i < p->parts.n; i++) any = any || p->probed[i];
+  if (!any)
+    tirc_fail(c, p->func->loc, CODE_LOWER, "bind its loops to blockIdx.x and threadIdx.x",
+              "\"%s\" has no loops or blocks that threads of a GPU run", p->func->name);
+}
+
+static tirc_status emulate_once(Run *r, const char *func, tirc_error **error) {
+  tirc_module *lowered = NULL;
+  tirc_costs *costs = NULL;
+  tirc_status status =
+      tirc_module_lower_for(r->p->module, r->o->target, NULL, NULL, &lowered, error);
+  if (status == TIRC_OK)
+    status = tirc_module_emulate_costs(lowered, func, r->n + 1, r->more, NULL, NULL, &costs, error);
+  tirc_costs_free(costs);
+  tirc_module_free(lowered);
+  return status;
+}
+
+/* Once, for the emulator counts; else the mean of some calls. */
+static tirc_status count_on_device(Run *r, const char *func, const char *device, int *calls,
+                                   tirc_error **error) {
+  enum { CALLS = 5 };
+  *calls = 1;
+  if (strcmp(device, "emulate") == 0) return emulate_once(r, func, error);
+  tirc_status status =
+      tirc_kernel_new_on(r->p->module, func, device, r->o->target, &r->probed, error);
+  for (*calls = 0; status == TIRC_OK && *calls < CALLS; ++*calls)
+    status = tirc_kernel_run(r->probed, r->x, r->n + 1, r->more, error);
+  return status;
+}
+
+static void take_counts(Run *r, int calls) {
+  tirc_profile *p = r->p;
+  const int64_t *counters = tirc_array_data(r->counters);
+  p->summary = (tirc_profile_summary){.calls = calls, .threads = 1};
+  for (int i = 0; i < p->parts.n; i++) {
+    tirc_profile_part *at = &p->at[i];
+    at->threads = 1;
+    at->is_timed = p->probed[i];
+    at->times = at->is_timed ? (double)counters[2 * i + 1] / calls : 0;
+    at->seconds = at->own = at->is_timed ? (double)counters[2 * i] / calls : 0;
+  }
+  for (int i = 1; i < p->parts.n; i++) {
+    int around = p->at[i].parent;
+    while (around > 0 && !p->probed[around]) around = p->at[around].parent;
+    if (p->probed[i]) p->at[around].own -= p->at[i].seconds;
+    if (p->probed[i] && !around) p->at[0].seconds += p->at[i].seconds;
+  }
+  p->at[0].is_timed = true;
+  p->at[0].times = 1;
+  for (int i = 0; i < p->parts.n; i++) p->at[i].own = fmax(0, p->at[i].own);
+}
+
+static tirc_status measure_on(Run *r, const tirc_module *m, const char *func, const char *device,
+                              tirc_error **error) {
+  tirc_profile *p = r->p;
+  int calls = 0;
+  Describe d = {p, m, func, r->n, r->args};
+  MakeProbed k = {.p = p, .sources = m->sources};
+  tirc_status status = tirc_api_guard(p->c, describe, &d, &m->sources, error);
+  if (status == TIRC_OK) status = tirc_api_guard(p->c, choose_on_device, r, &m->sources, error);
+  if (status == TIRC_OK)
+    status = tirc_api_make_module(make_probed, &k, &k.sources, &k.result, &p->module, error);
+  if (status == TIRC_OK) status = tirc_array_new("int64", 1, &r->length, &r->counters, error);
+  if (status != TIRC_OK) return status;
+  memcpy(r->more, r->args, (size_t)r->n * sizeof *r->more);
+  r->more[r->n] = (tirc_argument){.array = r->counters};
+  memset(tirc_array_data(r->counters), 0, (size_t)tirc_array_bytes(r->counters));
+  status = count_on_device(r, func, device, &calls, error);
+  if (status == TIRC_OK) take_counts(r, calls);
+  return status;
+}
+
+/* --- the door --------------------------------------------------------------------------------- */
+
 static void release(Run *r) {
   tirc_launch_free(r->with_probes);
   tirc_launch_free(r->as_is);
@@ -328,9 +416,11 @@ static void release(Run *r) {
   free(r->more);
 }
 
-tirc_status tirc_profile_new(const tirc_module *m, const char *func,
-                             const tirc_profile_options *options, tirc_executor *x, int n,
-                             const tirc_argument *args, tirc_profile **out, tirc_error **error) {
+static bool is_here(const char *device) { return !device || strcmp(device, "cpu") == 0; }
+
+tirc_status tirc_profile_new_on(const tirc_module *m, const char *func, const char *device,
+                                const tirc_profile_options *options, tirc_executor *x, int n,
+                                const tirc_argument *args, tirc_profile **out, tirc_error **error) {
   const tirc_profile_options none = {0};
   NEED(m, x, LIST(n, args), out);
   Tirc *c = tirc_context_new();
@@ -341,13 +431,21 @@ tirc_status tirc_profile_new(const tirc_module *m, const char *func,
   *p = (tirc_profile){.c = c, .from = m};
   Run r = {.p = p, .x = x, .o = options ? options : &none, .n = n, .args = args};
   r.more = calloc((size_t)n + 1, sizeof *r.more);
-  const tirc_status status = r.more ? measure(&r, m, func, error) : tirc_api_no_memory(error);
+  tirc_status status = r.more ? TIRC_OK : tirc_api_no_memory(error);
+  if (status == TIRC_OK)
+    status = is_here(device) ? measure(&r, m, func, error) : measure_on(&r, m, func, device, error);
   release(&r);
   if (status == TIRC_OK)
     *out = p;
   else
     tirc_profile_free(p);
   return status;
+}
+
+tirc_status tirc_profile_new(const tirc_module *m, const char *func,
+                             const tirc_profile_options *options, tirc_executor *x, int n,
+                             const tirc_argument *args, tirc_profile **out, tirc_error **error) {
+  return tirc_profile_new_on(m, func, NULL, options, x, n, args, out, error);
 }
 
 void tirc_profile_free(tirc_profile *p) {

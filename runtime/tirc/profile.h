@@ -38,8 +38,8 @@ typedef struct tirc_profile_part {
 } tirc_profile_part;
 
 typedef struct tirc_profile_summary {
-  double seconds; /* of a call without probes, the median */
-  double probed;  /* of one with probes */
+  double seconds; /* of a call without probes: the mean of the faster half */
+  double probed;  /* of one with probes, likewise; parts have the mean of the same calls */
   double probes;  /* what probes took of that, as a part of 1; it is not in the parts' seconds */
   double probe;   /* seconds of one probe */
   int calls;      /* with probes */
@@ -55,6 +55,17 @@ TIRC_API tirc_status tirc_profile_new(const tirc_module *m, const char *func,
                                       const tirc_profile_options *options, tirc_executor *x, int n,
                                       const tirc_argument *args, tirc_profile **out,
                                       tirc_error **error);
+/* The same on a device, of what the threads of kernels run: "emulate", the emulator, or a device of
+ * tirc_kernel_new_on that has a clock ("cuda"); NULL and "cpu": as above. There `seconds` and `own`
+ * of a part are no seconds: of a device, cycles of the first thread of each block of threads, all
+ * blocks together, the probes' among them; of the emulator, what warps do, an operation, a
+ * statement, a sector of global memory and a turn of shared memory each counted once. Part 0 has
+ * the sum, and the summary calls and threads alone. TIRC_BAD with the code "codegen": the device's
+ * language has no clock. */
+TIRC_API tirc_status tirc_profile_new_on(const tirc_module *m, const char *func, const char *device,
+                                         const tirc_profile_options *options, tirc_executor *x,
+                                         int n, const tirc_argument *args, tirc_profile **out,
+                                         tirc_error **error);
 TIRC_API void tirc_profile_free(tirc_profile *p);
 /* Part i, a parent before its children, in the order of the program's text; false behind the last.
  * Strings live as long as the profile. */

@@ -410,6 +410,38 @@ def check_failure(folder):
         b.close()
 
 
+def check_flame(folder):
+    """The time of the scheduled program: a bar for each part with a probe, within the page, reached by the keyboard."""
+    path, _, data = make_page(folder, ROOT + "/tests/cli/two_nests.tir", ROOT + "/tests/cli/split_i.sch", "--profile=blocks",
+                              "--for-threads", "1", name="flame")
+    parts = data["profile"]["parts"]
+    timed = [p for p in parts if p["timed"]]
+    assert len(timed) >= 3 and timed[0]["kind"] == "function" and timed[0]["parent"] == -1, parts
+    for width, height in ((390, 844), (1366, 768)):
+        b = Browser(width, height)
+        try:
+            b.open(path)
+            assert b.run("document.documentElement.scrollWidth") <= width
+            bars = b.run("""
+              const all = document.getElementById('flame').getBoundingClientRect();
+              return [...document.querySelectorAll('#flame button')].map(e => {
+                const own = e.getBoundingClientRect();
+                return { left: own.left - all.left, right: own.right - all.right, top: own.top, width: own.width, text: e.textContent,
+                         label: e.getAttribute('aria-label') };
+              })""")
+            assert len(bars) == len(timed), (bars, timed)
+            assert all(bar["left"] > -1 and bar["right"] < 4 and bar["width"] >= 3 for bar in bars), bars
+            assert bars[0]["text"] == "main" and "% of the call" in bars[0]["label"], bars[0]
+            whole = timed[0]["seconds"]  # parts that seem to take longer than what they are in share its width
+            for bar, part in zip(bars, timed):
+                assert bar["width"] < max(3, bars[0]["width"] * part["seconds"] / whole) + 5, (bar, part)
+            b.run("document.querySelectorAll('#flame button')[1].focus(); return 1")
+            assert b.text("#flame-part") == bars[1]["label"]
+            assert b.log() == []
+        finally:
+            b.close()
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path, page, data = make_page(folder, MATMUL, RULE_BASED, "-D", "M=16")
@@ -423,6 +455,7 @@ def main():
         check_trace_of_known_program(folder)
         check_misses_of_lesson(folder)
         check_failure(folder)
+        check_flame(folder)
     print("ok")
 
 

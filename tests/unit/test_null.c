@@ -449,6 +449,9 @@ static void runs(void **state) {
   REFUSED(tirc_profile_new(w->m, NULL, NULL, w->x, 1, NULL, &profile, E));
   REFUSED(tirc_profile_new(w->m, NULL, NULL, w->x, -1, &w->argument, &profile, E));
   REFUSED(tirc_profile_new(w->m, NULL, NULL, w->x, 1, &w->argument, NULL, E));
+  REFUSED(tirc_profile_new_on(NULL, NULL, "emulate", NULL, w->x, 1, &w->argument, &profile, E));
+  REFUSED(tirc_profile_new_on(w->m, NULL, "emulate", NULL, NULL, 1, &w->argument, &profile, E));
+  REFUSED(tirc_profile_new_on(w->m, NULL, NULL, NULL, w->x, 1, &w->argument, NULL, E));
   assert_false(tirc_profile_get(NULL, 0, &part));
   assert_false(tirc_profile_summarize(NULL, NULL));
   assert_null(tirc_profile_module(NULL, NULL));

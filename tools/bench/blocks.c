@@ -18,6 +18,7 @@ typedef struct Limit {
 } Limit;
 
 struct BlockTimes {
+  const char *unit; /* of a device: "cycles", "work"; NULL: seconds */
   tirc_profile *profile;
   tirc_profile_summary all;
   int n;
@@ -106,20 +107,22 @@ static int find_limits(BlockTimes *t, const char *target, tirc_executor *x) {
   return DONE;
 }
 
-int time_blocks(const tirc_module *m, const char *target, tirc_executor *x, double seconds, int n,
-                const tirc_argument *args, BlockTimes **out) {
+int time_blocks(const tirc_module *m, const char *device, const char *target, tirc_executor *x,
+                double seconds, int n, const tirc_argument *args, BlockTimes **out) {
   const tirc_profile_options options = {.target = target, .seconds = seconds};
   tirc_error *e = NULL;
   tirc_profile_part part;
   BlockTimes *t = tirc_alloc(memory, sizeof *t);
   *out = t;
-  if (tirc_profile_new(m, NULL, &options, x, n, args, &t->profile, &e)) return report(e);
+  if (device && strcmp(device, "cpu") == 0) device = NULL;
+  t->unit = !device ? NULL : strcmp(device, "emulate") == 0 ? "work" : "cycles";
+  if (tirc_profile_new_on(m, NULL, device, &options, x, n, args, &t->profile, &e)) return report(e);
   (void)tirc_profile_summarize(t->profile, &t->all);
   while (tirc_profile_get(t->profile, t->n, &part)) t->n++;
   t->parts = tirc_alloc_array(memory, (size_t)t->n + 1, sizeof *t->parts);
   t->limits = tirc_alloc_array(memory, (size_t)t->n + 1, sizeof *t->limits);
   for (int i = 0; i < t->n; i++) (void)tirc_profile_get(t->profile, i, &t->parts[i]);
-  return find_limits(t, target, x);
+  return device ? DONE : find_limits(t, target, x);
 }
 
 void free_block_times(BlockTimes *t) {
@@ -140,7 +143,8 @@ static int depth_shown(const BlockTimes *t, int i) {
 
 /* The blocks whose time is in the part's own: those that no timed part in it has. */
 static void name_blocks(FILE *f, const BlockTimes *t, int part) {
-  const char *between = ": ";
+  enum { MOST = 4 };
+  int n = 0;
   for (int i = part + 1; is_below(t, i, part); i++) {
     if (t->parts[i].is_timed) {
       const int timed = i;
@@ -148,10 +152,10 @@ static void name_blocks(FILE *f, const BlockTimes *t, int part) {
       continue;
     }
     const bool is_leaf = t->parts[i].is_block && !is_below(t, i + 1, i);
-    if (!is_leaf) continue;
-    fprintf(f, "%s%s", between, t->parts[i].name);
-    between = ", ";
+    if (is_leaf && n < MOST) fprintf(f, "%s%s", n ? ", " : ": ", t->parts[i].name);
+    n += is_leaf;
   }
+  if (n > MOST) fprintf(f, " and %d more", n - MOST);
 }
 
 static char *name_of(const BlockTimes *t, int i) {
@@ -184,9 +188,13 @@ static void add_row(Table *table, const BlockTimes *t, int i) {
   char *name = name_of(t, i);
   add_cell(table, "%s", name ? name : "");
   add_cell(table, "%.0f", p->times);
-  add_cell(table, "%.2f", p->seconds * 1e6);
+  if (t->unit)
+    add_cell(table, "%.0f", p->seconds);
+  else
+    add_cell(table, "%.2f", p->seconds * 1e6);
   add_cell(table, "%.1f %%", whole > 0 ? 100 * p->seconds / whole : 0);
   add_cell(table, "%.1f %%", whole > 0 ? 100 * p->own / whole : 0);
+  if (t->unit) return;
   add_rate(table, p->float_ops + p->integer_ops, p->seconds);
   add_rate(table, (double)(p->bytes_read + p->bytes_written), p->seconds);
   if (t->limits[i].seconds > 0 && p->seconds > 0)
@@ -219,13 +227,36 @@ static void put_notes(FILE *to, const BlockTimes *t) {
             "wait and are started\n");
 }
 
+/* Of a device. */
+static void put_counts(FILE *to, const BlockTimes *t) {
+  const bool is_work = strcmp(t->unit, "work") == 0;
+  const char *const heads[] = {"part", "times", t->unit, "share", "own"};
+  Table table = {.columns = 5, .right = 0x1e};
+  fprintf(to, "%s by block\n", is_work ? "work" : "cycles");
+  for (int i = 0; i < table.columns; i++) add_cell(&table, "%s", heads[i]);
+  for (int i = 0; i < t->n; i++)
+    if (t->parts[i].is_timed) add_row(&table, t, i);
+  put_table(to, &table);
+  fputs(
+      is_work
+          ? "work: what warps do, a statement, an operation, a sector of global memory and a turn "
+            "of shared memory each counted once; times: of one thread a block\n"
+          : "cycles of the first thread of each block of threads, with the probes', all blocks "
+            "together\n",
+      to);
+}
+
 void put_block_times(FILE *to, const BlockTimes *t) {
+  if (t->unit) {
+    put_counts(to, t);
+    return;
+  }
   static const char *const heads[] = {"part",  "times", "us",     "share",   "own",
                                       "GOP/s", "GB/s",  "% peak", "bound by"};
   Table table = {.columns = 9, .right = 0xfe};
   fprintf(to,
-          "time by block: %.2f us a call without probes, %.2f with them (median and mean of %d, "
-          "by turns), %d thread%s\n",
+          "time by block: %.2f us a call without probes, %.2f with them (the faster half "
+          "of %d each, by turns), %d thread%s\n",
           t->all.seconds * 1e6, t->all.probed * 1e6, t->all.calls, t->all.threads,
           plural(t->all.threads));
   for (int i = 0; i < table.columns; i++) add_cell(&table, "%s", heads[i]);
@@ -238,36 +269,21 @@ void put_block_times(FILE *to, const BlockTimes *t) {
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
 static Json *part_json(const BlockTimes *t, int i) {
-  const tirc_profile_part *p = &t->parts[i];
-  Json *row = json_object_new_object();
-  add_text(row, "name", p->name);
-  add_text(row, "kind", p->kind);
-  add_int(row, "parent", p->parent);
-  if (i && !p->is_block) add_int(row, "extent", p->extent);
-  add_bool(row, "timed", p->is_timed);
-  add_number(row, "float_ops", p->float_ops);
-  if (p->integer_ops > 0) add_number(row, "integer_ops", p->integer_ops);
-  add_int(row, "bytes_read", p->bytes_read);
-  add_int(row, "bytes_written", p->bytes_written);
-  if (!p->is_timed) return row;
-  add_number(row, "times", p->times);
-  add_number(row, "seconds", p->seconds);
-  add_number(row, "own_seconds", p->own);
-  add_int(row, "threads", p->threads);
-  if (t->limits[i].seconds > 0) {
-    add_number(row, "ceiling_seconds", t->limits[i].seconds);
-    add_text(row, "ceiling",
-             strcmp(t->limits[i].name, "memory") == 0 ? "bandwidth" : t->limits[i].name);
-  }
+  const Limit *limit = &t->limits[i];
+  Json *row = profile_part_json(&t->parts[i], t->unit);
+  if (limit->seconds <= 0) return row;
+  add_number(row, "ceiling_seconds", limit->seconds);
+  add_text(row, "ceiling", strcmp(limit->name, "memory") == 0 ? "bandwidth" : limit->name);
   return row;
 }
 
 Json *block_times_json(const BlockTimes *t) {
   Json *all = json_object_new_object(), *parts = json_object_new_array();
-  add_number(all, "seconds", t->all.seconds);
-  add_number(all, "seconds_with_probes", t->all.probed);
-  add_number(all, "probes", t->all.probes);
-  add_number(all, "seconds_of_a_probe", t->all.probe);
+  add_text(all, "unit", t->unit ? t->unit : "seconds");
+  if (!t->unit) add_number(all, "seconds", t->all.seconds);
+  if (!t->unit) add_number(all, "seconds_with_probes", t->all.probed);
+  if (!t->unit) add_number(all, "probes", t->all.probes);
+  if (!t->unit) add_number(all, "seconds_of_a_probe", t->all.probe);
   add_int(all, "calls", t->all.calls);
   add_int(all, "threads", t->all.threads);
   add_int(all, "left_out", t->all.left_out);

@@ -150,7 +150,7 @@ static int time_blocks_of(Bench *b, Case *k) {
     const tirc_module *m = c->plain ? k->program : c->relaid ? c->relaid : c->scheduled;
     BlockTimes *t = NULL;
     if (!m || c->f.median <= 0 || c->compiler || c->ahead) continue;
-    status = time_blocks(m, b->how.target, k->executor, b->how.seconds, k->n_params,
+    status = time_blocks(m, NULL, b->how.target, k->executor, b->how.seconds, k->n_params,
                          contender_arguments(k, c), &t);
     if (status == DONE) c->blocks = block_times_json(t);
     if (status == DONE) fprintf(b->out, "\n%s, ", c->name);

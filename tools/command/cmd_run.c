@@ -257,7 +257,8 @@ static int profile(const Session *s) {
   tirc_error *e = NULL;
   BlockTimes *t = NULL;
   if (tirc_executor_new(o->run.make.threads, &x, &e)) return report(e);
-  int status = time_blocks(s->m, o->run.make.from.target, x, 0, s->n, s->args, &t);
+  int status =
+      time_blocks(s->m, o->run.device_name, o->run.make.from.target, x, 0, s->n, s->args, &t);
   if (status == DONE && o->as_json) status = write_json(NULL, block_times_json(t), false);
   if (status == DONE && !o->as_json) put_block_times(stdout, t);
   free_block_times(t);
@@ -390,10 +391,7 @@ static int check(const Session *s) {
 /* What is measured is compiled code of one function, here. */
 static int check_profile(const RunOptions *o, bool of_model) {
   if (!o->profile) return DONE;
-  const char *other = o->interpret                  ? "--interpret"
-                      : o->array                    ? "--array"
-                      : o->run.device != DEVICE_CPU ? "--device"
-                                                    : NULL;
+  const char *other = o->interpret ? "--interpret" : o->array ? "--array" : NULL;
   return other
              ? complain("leave one of them out", "--profile is of compiled code, without %s", other)
              : check_profile_word(o->profile, of_model);

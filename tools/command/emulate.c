@@ -57,6 +57,7 @@ int emulate(const RunOptions *o, const tirc_module *m, int n, const tirc_argumen
   const int status = emulate_kernels(o, m, n, args, &options, &done);
   if (status != DONE) return status;
   out->partial = done.blocks_run < done.blocks;
+  if (o->profile && o->as_json) return DONE;
   printf("emulated: %lld block%s of %lld in %lld launch%s, %lld barrier%s; no race\n",
          (long long)done.blocks_run, plural(done.blocks_run), (long long)done.blocks,
          (long long)done.launches, done.launches == 1 ? "" : "es", (long long)done.barriers,

@@ -55,6 +55,25 @@ static const char *written(Json *j, int style, bool spaced) {
   return json_object_to_json_string_ext(j, style);
 }
 
+Json *profile_part_json(const tirc_profile_part *p, const char *unit) {
+  Json *row = json_object_new_object();
+  add_text(row, "name", p->name);
+  add_text(row, "kind", p->kind);
+  add_int(row, "parent", p->parent);
+  if (!p->is_block && p->parent >= 0) add_int(row, "extent", p->extent);
+  add_bool(row, "timed", p->is_timed);
+  add_number(row, "float_ops", p->float_ops);
+  if (p->integer_ops > 0) add_number(row, "integer_ops", p->integer_ops);
+  add_int(row, "bytes_read", p->bytes_read);
+  add_int(row, "bytes_written", p->bytes_written);
+  if (!p->is_timed) return row;
+  add_number(row, "times", p->times);
+  add_number(row, unit ? unit : "seconds", p->seconds);
+  add_number(row, unit ? tirc_format(memory, "own_%s", unit) : "own_seconds", p->own);
+  if (!unit) add_int(row, "threads", p->threads);
+  return row;
+}
+
 char *json_string(Json *j, bool spaced) {
   char *copy = tirc_strdup(memory, written(j, JSON_C_TO_STRING_PLAIN, spaced));
   json_object_put(j);

@@ -23,6 +23,9 @@ void add_known(Json *j, const char *key, double v); /* 0: null, too */
 void add_pair(Json *j, const char *key, double a, double b);
 void add_bool(Json *j, const char *key, bool v);
 
+/* A part of a profile; unit: "cycles", "work", or NULL for seconds. */
+Json *profile_part_json(const tirc_profile_part *p, const char *unit);
+
 /* Of an object, which may be NULL; 0 and NULL where it has no such key. */
 double number_in(Json *j, const char *key);
 const char *text_in(Json *j, const char *key);

@@ -19,6 +19,7 @@ function start() {
   chooseCache();
   fillSteps();
   fillRun();
+  buildFlame();
   addEventListener('hashchange', () => show(addressed()));
   show(addressed());
   showChart();

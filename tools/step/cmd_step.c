@@ -139,6 +139,15 @@ static int load_steps(const StepOptions *o, ProgramText *program, tirc_module **
   return made ? report(e) : DONE;
 }
 
+static int check_profile(const StepOptions *o) {
+  if (!o->profile) return DONE;
+  if (strcmp(o->profile, "blocks") != 0)
+    return complain("--profile=blocks", "--profile knows blocks, not '%s'", o->profile);
+  return o->html ? DONE
+                 : complain("add --html FILE; `tirc run --profile=blocks` prints it as a table",
+                            "--profile is drawn in a page");
+}
+
 int cmd_step(StepOptions *o) {
   tirc_module *m = NULL;
   tirc_steps *s = NULL;
@@ -146,6 +155,7 @@ int cmd_step(StepOptions *o) {
   ProgramText program = {0};
   int status = load_steps(o, &program, &m, &s, &choice.warnings);
   if (status == DONE) status = check_instance(o, m);
+  if (status == DONE) status = check_profile(o);
   if (status == DONE) status = choose(o, s, &choice);
   if (status == DONE)
     status = o->html      ? write_page(o, &program, m, s, &choice)

@@ -48,8 +48,9 @@ int write_page(const StepOptions *o, const ProgramText *program, const tirc_modu
   json_object *data = page_data(program, script, s, choice);
   FILE *f = begin_text(&text, &n);
   add_json(data, "run", page_traces(o, program, m, s));
+  const int profiled = add_profile(o, s, data);
   put_page(f, data);
   json_object_put(data);
   (void)end_text(f, &text);
-  return write_output(o->html, text, n);
+  return profiled == DONE ? write_output(o->html, text, n) : profiled;
 }

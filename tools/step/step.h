@@ -9,7 +9,7 @@
 
 typedef struct StepOptions {
   Making make;
-  const char *from, *to, *html;
+  const char *from, *to, *html, *profile;
   List only, instance;
   bool as_json;
 } StepOptions;
@@ -63,6 +63,10 @@ int check_instance(const StepOptions *o, const tirc_module *m);
  * says which. */
 tirc_steps *small_instance(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **setting);
+
+/* profile.c: the time of each loop and block of the program after the last step, as an object of
+ * data; DONE, or BAD. */
+int add_profile(const StepOptions *o, const tirc_steps *s, struct json_object *data);
 
 /* data.c: what a page shows, but for the accesses; `script` is what the script is called. The owner
  * is the caller. */
