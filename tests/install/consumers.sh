@@ -34,7 +34,7 @@ if command -v cmake >/dev/null; then
   echo 'tile = 16' >source/tiles.sch # which the schedule of total imports
   [ "$(built)" = "total: 1 " ]
   touch source/zero.data
-  [ "$(built)" = "positive: 2 " ]
+  [ "$(built)" = "positive: 1 " ]
   [ "$(cmake/use)" = right ]
   says example env -u PKG_CONFIG_SYSROOT_DIR cmake -G Ninja -S "$prefix/share/doc/tirc/examples/embed" -B embed -DCMAKE_PREFIX_PATH="$prefix"
   says example cmake --build embed

@@ -84,7 +84,7 @@ function(tirc_add_kernel target)
     get_filename_component(K_WEIGHTS "${K_WEIGHTS}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
     list(APPEND words "--weights-out=${K_WEIGHTS}")
     list(APPEND made "${K_WEIGHTS}")
-  elseif(DEFINED K_MODEL)
+  elseif(program MATCHES "\\.onnx$" OR K_OPTIONS MATCHES "--weights=") # what has weights
     list(APPEND words --weights-inside)
   endif()
   file(MAKE_DIRECTORY "${folder}")
