@@ -50,7 +50,7 @@ int64_t tirc_kernel_bytes(Tirc *c, Loc loc, Buffer b) {
   const int64_t bytes = tirc_constant_bytes(b);
   if (bytes < 0)
     tirc_fail(c, loc, CODE_CODEGEN, "give its extents numbers",
-              "the buffer %s in %s memory has a size that is no number", b->name, b->scope);
+              "the buffer %s in %s memory has a size that is not a number", b->name, b->scope);
   return bytes;
 }
 

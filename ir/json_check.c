@@ -73,7 +73,7 @@ static bool take_code(Scan *s, size_t start, Text *out) {
   if (first && !(take(s, '\\') && take(s, 'u') && take_unit(s, &low))) low = 0;
   if (s->fault.what) return false;
   if ((code >= 0xDC00 && code < 0xE000) || (first && (low < 0xDC00 || low >= 0xE000)))
-    return refuse(s, start, "half of a surrogate pair is no character");
+    return refuse(s, start, "half of a surrogate pair is not a character");
   if (out) add_utf8(out, first ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : code);
   return true;
 }
@@ -94,7 +94,7 @@ static bool take_string(Scan *s, Text *out) {
   s->at++;
   while (s->at < s->n && peek(s) != '"') {
     const size_t k = tirc_utf8_length(s->text + s->at, s->n - s->at);
-    if (k == 0) return fail(s, "these bytes are no UTF-8 text");
+    if (k == 0) return fail(s, "these bytes are not UTF-8 text");
     if ((unsigned char)peek(s) < 0x20)
       return fail(s, "a control character in a string is written as an escape");
     if (peek(s) == '\\') {
@@ -140,7 +140,7 @@ static bool take_number(Scan *s) {
     (void)(take(s, '+') || take(s, '-'));
     if (!(real = take_digits(s))) return false;
   }
-  if (tirc_is_word(peek(s)) || peek(s) == '.') return fail(s, "this is no number");
+  if (tirc_is_word(peek(s)) || peek(s) == '.') return fail(s, "this is not a number");
   const char *number = tirc_strndup(s->c, s->text + start, s->at - start);
   if (!real && !fits_an_integer(number))
     return refuse(s, start,
@@ -192,7 +192,7 @@ static bool take_word(Scan *s) {
     const size_t k = strlen(words[i]);
     if (s->n - s->at < k || memcmp(s->text + s->at, words[i], k)) continue;
     s->at += k;
-    return !tirc_is_word(peek(s)) || fail(s, "this is no word of JSON");
+    return !tirc_is_word(peek(s)) || fail(s, "this is not a word of JSON");
   }
   return fail(s, "a value is missing: an object, a list, a string in double quotes, a number, "
                  "true, false or null");

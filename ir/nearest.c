@@ -29,8 +29,17 @@ static bool differs_by_case(const char *a, size_t n, const char *b, size_t m) {
   return n == m && i == n;
 }
 
+/* "float" is meant as "float32". */
+static bool lacks_digits(const char *a, size_t n, const char *b, size_t m) {
+  size_t i = n;
+  while (i < m && b[i] >= '0' && b[i] <= '9') i++;
+  return n > 2 && n < m && i == m && memcmp(a, b, n) == 0;
+}
+
 void tirc_offer_name(Nearest *best, const char *name, size_t n) {
   int d = tirc_name_distance(best->wanted, best->n_wanted, name, n);
+  if (d > 0 && lacks_digits(best->wanted, best->n_wanted, name, n))
+    d = n > 2 && memcmp(name + n - 2, "32", 2) == 0 ? 0 : 1; /* the usual type */
   if (differs_by_case(best->wanted, best->n_wanted, name, n)) d = 0;
   if (!best->name || d < best->distance) best->name = name, best->n = n, best->distance = d;
 }

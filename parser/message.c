@@ -57,6 +57,8 @@ static bool lacks_comma(const Parser *p, const char *token, int n, const char *c
   return starts && (p->brackets.n || in_for) && expects(n, expected, "','");
 }
 
+static bool has_keyword(const Parser *p) { return p->line_keyword && *p->line_keyword; }
+
 static const char *hint_for(Parser *p, Place at, const char *token, int n,
                             const char *const *expected) {
   const char *comma = lacks_comma(p, token, n, expected)
@@ -68,6 +70,16 @@ static const char *hint_for(Parser *p, Place at, const char *token, int n,
                        b.line, b.column, comma ? ", or " : "", comma ? comma : "");
   }
   if (comma) return comma;
+  const char *start = p->text + at.first_offset;
+  while (start > p->text && start[-1] != '\n') start--;
+  start += strspn(start, " ");
+  const char *end = p->text + at.first_offset;
+  while (end > start && end[-1] == ' ') end--;
+  if (strcmp(token, "end of line") == 0 && end > start && end[-1] == ':' && !has_keyword(p))
+    return strncmp(start, "T.", 2) == 0 && strncmp(start, "T.grid", 6) != 0
+               ? tirc_format(p->c, "write 'with' before it: 'with %.*s'", (int)(end - start), start)
+               : "a line that ends with ':' begins with a word such as with, for or if";
+  if (strncmp(start, "print ", 6) == 0) return "print is a function: print(...)";
   if (strcmp(token, "'='") == 0 && (expects(n, expected, "':'") || p->line_keyword))
     return "a comparison is written '=='";
   if (strcmp(token, "else") == 0 || strcmp(token, "elif") == 0 || strcmp(token, "except") == 0)

@@ -33,7 +33,8 @@ static void add_constant(Reader *r, const Syn *at, const char *name, PyValue v, 
     return;
   }
   if (r->constants.n == MAX_CONSTANTS)
-    READ_FAIL(r, at, CODE_UNSUPPORTED, NULL, "more than %d constants", MAX_CONSTANTS);
+    READ_FAIL(r, at, CODE_UNSUPPORTED, NULL, "the program has more than %d constants",
+              MAX_CONSTANTS);
   vec_push(r->c, r->constants, ((Constant){name, value, given}));
 }
 
@@ -68,7 +69,7 @@ static PyValue read_define(Reader *r, const Define *d) {
     PyValue v = PY_VALUE_NONE;
     if (list.n == 1 && list.at[0]->kind == SYN_EXPR_STMT) v = tirc_read_value(r, list.at[0]->a);
     if (!is_constant(v))
-      tirc_fail(c, (Loc){text.name, 1, 1}, CODE_SYNTAX, hint, "'%s' is no constant", d->value);
+      tirc_fail(c, (Loc){text.name, 1, 1}, CODE_SYNTAX, hint, "'%s' is not a constant", d->value);
     TIRC_END(c, trap);
     return v;
   }
@@ -83,7 +84,7 @@ static void assign_constant(Reader *r, const Syn *target, PyValue v) {
     return;
   }
   if (target->kind != SYN_NAME)
-    READ_FAIL(r, target, CODE_SYNTAX, NULL, "cannot assign to this here");
+    READ_FAIL(r, target, CODE_SYNTAX, NULL, "you cannot assign to this here");
   int define = find_define(r, target->s);
   if (define >= 0) {
     v = read_define(r, &r->defines[define]);
@@ -126,7 +127,8 @@ static void read_function(Reader *r, ModuleParts *m, const Syn *s) {
   for (int i = 0; i < m->graphs.n; i++) twice |= strcmp(m->graphs.at[i]->name, s->s) == 0;
   if (twice) READ_FAIL(r, s, CODE_NAME, NULL, "the function '%s' is defined twice", s->s);
   if (m->funcs.n + m->graphs.n == MAX_FUNCTIONS)
-    READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "more than %d functions", MAX_FUNCTIONS);
+    READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "the program has more than %d functions",
+              MAX_FUNCTIONS);
   if (tirc_is_graph(r, s))
     vec_push(r->c, m->graphs, tirc_read_graph(r, s));
   else
@@ -137,8 +139,8 @@ static void read_class(Reader *r, ModuleParts *m, const Syn *s) {
   const Syn *d = s->decorators.n == 1 ? s->decorators.at[0] : NULL;
   const char *path = d ? tirc_names_path(r, d->kind == SYN_CALL ? d->a : d) : NULL;
   if (!path || strcmp(path, "I.ir_module") != 0)
-    READ_FAIL(r, s, CODE_SYNTAX, "write @I.ir_module above it", "class '%s' has no @I.ir_module",
-              s->s);
+    READ_FAIL(r, s, CODE_SYNTAX, "write @I.ir_module above the class",
+              "class '%s' has no @I.ir_module", s->s);
   Call call = {0};
   if (d->kind == SYN_CALL) tirc_bind_call(r, d, path, "check_well_formed? s_tir?", &call);
   if (call.args[1] && tirc_py_truth(tirc_read_value(r, call.args[1]))) r->imported = DIALECT_TIRX;
@@ -180,11 +182,11 @@ static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class) {
     break;
   default: break;
   }
-  READ_FAIL(
-      r, s, CODE_UNSUPPORTED,
-      "a program consists of imports, constants and functions with @T.prim_func or @R.function; "
-      "schedules stand in files of their own",
-      "this statement has no place %s", in_class ? "in a module" : "at the top of a program");
+  READ_FAIL(r, s, CODE_UNSUPPORTED,
+            "a program consists of imports, constants and functions with @T.prim_func or "
+            "@R.function; a schedule belongs in a file of its own",
+            "this statement is not allowed %s",
+            in_class ? "in a module" : "at the top of a program");
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -12,7 +12,10 @@ static SynList indices_of(const Syn *s) {
 
 static void check_rank(Reader *r, const Syn *at, Buffer b, int n) {
   if (n == b->ndim) return;
-  READ_FAIL(r, at, CODE_SHAPE, b->ndim ? NULL : "write B[()] for a buffer without dimensions",
+  READ_FAIL(r, at, CODE_SHAPE,
+            !b->ndim      ? "write B[()] for a buffer without dimensions"
+            : n < b->ndim ? "write all indices in one pair of brackets: B[i, j]"
+                          : NULL,
             "buffer %s has %d dimension%s, but here it has %d ind%s", b->name, b->ndim,
             b->ndim == 1 ? "" : "s", n, n == 1 ? "ex" : "ices");
 }
@@ -78,13 +81,13 @@ static Expr read_vector_index(Reader *r, const Syn *s, Buffer b, int i) {
   tirc_match_types(r, s, &start, &step);
   int64_t n, by, lanes;
   if (!tirc_const_int(extent, &n) || !tirc_const_int(step, &by) || by == 0)
-    READ_FAIL(r, s, CODE_TYPE, "a slice in an access is a vector",
-              "this slice has no constant length");
+    READ_FAIL(r, s, CODE_TYPE, "a slice as an index is a vector, which needs a constant length",
+              "the length of this slice is not a constant");
   if (by == INT64_MIN || n == INT64_MIN)
     READ_FAIL(r, s, CODE_TYPE, NULL, "this slice is too long for a vector");
   lanes = by > 0 ? n / by + (n % by != 0) : -n / -by + (-n % -by != 0);
   if (lanes < 1 || lanes > UINT16_MAX)
-    READ_FAIL(r, s, CODE_TYPE, "vectors have 1 to 65535 elements", "a slice of %lld elements",
+    READ_FAIL(r, s, CODE_TYPE, "a vector has from 1 to 65535 elements", "a slice of %lld elements",
               (long long)lanes);
   return lanes == 1 ? start : tirc_ramp(r->c, start, step, (int)lanes);
 }
@@ -96,7 +99,7 @@ int tirc_read_indices(Reader *r, const Syn *s, Buffer b, Expr out[READER_MAX_DIM
     const Syn *at = indices.at[i];
     out[i] = at->kind == SYN_SLICE ? read_vector_index(r, at, b, i) : read_index(r, at, b, i);
     if (out[i]->dtype.lanes > 1 && b->dtype.lanes > 1)
-      READ_FAIL(r, at, CODE_TYPE, NULL, "a vector index into a buffer of vectors");
+      READ_FAIL(r, at, CODE_TYPE, NULL, "a buffer of vectors cannot have a vector as an index");
     if (i && out[i - 1]->dtype.lanes > 1)
       READ_FAIL(r, indices.at[i - 1], CODE_UNSUPPORTED, NULL,
                 "only the last index can be a vector");
@@ -105,7 +108,7 @@ int tirc_read_indices(Reader *r, const Syn *s, Buffer b, Expr out[READER_MAX_DIM
 }
 
 static PyValue item_of(Reader *r, const Syn *s, PyValue list) {
-  if (s->kids.n != 1) READ_FAIL(r, s, CODE_TYPE, NULL, "a list has one index");
+  if (s->kids.n != 1) READ_FAIL(r, s, CODE_TYPE, NULL, "a list takes one index");
   int64_t n = list.u.list.n,
           i = tirc_read_const_int(r, s->kids.at[0], "the index of a list", -n, n - 1);
   return list.u.list.at[i < 0 ? i + n : i];

@@ -5,7 +5,7 @@
 static BlockFrame *block_around(Reader *r, const Call *call) {
   if (!r->block || r->body != r->block->body)
     READ_FAIL(r, call->node, CODE_SYNTAX,
-              "put it into the body of `with T.block(...):`, outside of its loops and conditions",
+              "move it into the body of `with T.block(...):`, outside of loops and conditions",
               "%s must stand directly in a block", call->name);
   return r->block;
 }
@@ -64,8 +64,8 @@ static PyValue read_axis(Reader *r, const Call *call) {
 static IterKind remap_kind(Reader *r, const Syn *at, char letter) {
   for (size_t i = 0; i < sizeof remap_kinds / sizeof *remap_kinds; i++)
     if (remap_kinds[i].letters[0] == letter) return remap_kinds[i].kind;
-  READ_FAIL(r, at, CODE_TYPE, "S is a spatial iterator, R a reduction",
-            "T.axis.remap knows no iterator of kind '%c'", letter);
+  READ_FAIL(r, at, CODE_TYPE, "use S for a spatial iterator and R for a reduction",
+            "T.axis.remap does not know the kind of iterator '%c'", letter);
 }
 
 static PyValue read_remap(Reader *r, const Call *call) {
@@ -76,8 +76,9 @@ static PyValue read_remap(Reader *r, const Call *call) {
     READ_FAIL(r, list, CODE_TYPE, "write T.axis.remap(\"SR\", [i, k])", "expected a list of loops");
   int n = list->kids.n;
   if ((int)strlen(kinds) != n)
-    READ_FAIL(r, call->node, CODE_TYPE, NULL, "T.axis.remap has %d kind%s for %d loop%s",
-              (int)strlen(kinds), strlen(kinds) == 1 ? "" : "s", n, n == 1 ? "" : "s");
+    READ_FAIL(r, call->node, CODE_TYPE, "write one letter for each loop, such as \"SR\" for [i, k]",
+              "T.axis.remap has %d kind%s for %d loop%s", (int)strlen(kinds),
+              strlen(kinds) == 1 ? "" : "s", n, n == 1 ? "" : "s");
   PyValue all = {.kind = PY_TUPLE};
   all.u.list.n = n;
   all.u.list.at = tirc_new_array(r->c, PyValue, n);
@@ -87,7 +88,7 @@ static PyValue read_remap(Reader *r, const Call *call) {
     const Range *range = tirc_map_get(&r->loop_ranges, loop);
     if (!range)
       READ_FAIL(r, at, CODE_TYPE, "T.axis.spatial(extent, expression) binds an expression",
-                "T.axis.remap takes loop variables of the loops around it only");
+                "T.axis.remap accepts only variables of the loops around it");
     all.u.list.at[i] = add_iter(r, b, tirc_target_name(r, i, n),
                                 remap_kind(r, call->args[0], kinds[i]), *range, loop->dtype, loop);
   }
@@ -112,7 +113,7 @@ static PyValue read_regions(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   bool writes = call->function->detail, *has = writes ? &b->has_writes : &b->has_reads;
   if (*has)
-    READ_FAIL(r, call->node, CODE_NAME, NULL, "%s stands twice in block \"%s\"", call->name,
+    READ_FAIL(r, call->node, CODE_NAME, NULL, "%s is used twice in block \"%s\"", call->name,
               b->name);
   *has = true;
   const Syn *first = call->args[0];
@@ -133,7 +134,7 @@ static PyValue read_where(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   if (b->predicate)
     READ_FAIL(r, call->node, CODE_NAME, "join the conditions with 'and'",
-              "T.where stands twice in block \"%s\"", b->name);
+              "T.where is used twice in block \"%s\"", b->name);
   b->predicate = tirc_read_condition(r, call->args[0]);
   return PY_VALUE_NONE;
 }
@@ -142,7 +143,7 @@ static PyValue read_block_attr(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   if (b->has_attrs)
     READ_FAIL(r, call->node, CODE_NAME, "put all keys into one dictionary",
-              "%s stands twice in block \"%s\"", call->name, b->name);
+              "%s is used twice in block \"%s\"", call->name, b->name);
   b->has_attrs = true;
   b->attrs = tirc_read_attrs(r, call->args[0]);
   return PY_VALUE_NONE;
@@ -151,10 +152,11 @@ static PyValue read_block_attr(Reader *r, const Call *call) {
 static PyValue read_func_attr(Reader *r, const Call *call) {
   FuncFrame *f = r->func;
   if (r->body != f->body)
-    READ_FAIL(r, call->node, CODE_SYNTAX, NULL, "T.func_attr stands at the function's top level");
+    READ_FAIL(r, call->node, CODE_SYNTAX, NULL,
+              "T.func_attr must be at the top level of the function");
   if (f->has_attrs)
     READ_FAIL(r, call->node, CODE_NAME, "put all keys into one dictionary",
-              "T.func_attr stands twice");
+              "T.func_attr is used twice");
   f->has_attrs = true;
   Attrs more = tirc_read_attrs(r, call->args[0]);
   for (int i = 0; i < more.n; i++) {
@@ -184,7 +186,8 @@ static PyValue read_buffer_store(Reader *r, const Call *call) {
 }
 
 static PyValue only_with(Reader *r, const Call *call) {
-  READ_FAIL(r, call->node, CODE_SYNTAX, NULL, "%s opens a block: 'with %s(...):'", call->name,
+  READ_FAIL(r, call->node, CODE_SYNTAX, NULL,
+            "%s needs a 'with' before it and a ':' after it: 'with %s(...):'", call->name,
             call->name);
 }
 
@@ -274,8 +277,9 @@ static bool may_be_root(const Reader *r, const BlockFrame *f) {
 static void read_block(Reader *r, const Syn *s, const Call *call) {
   const Syn *name = call->args[0];
   if (name && name->kind != SYN_STRING && (name->kind == SYN_LIST || name->kind == SYN_TUPLE))
-    READ_FAIL(r, name, CODE_TYPE, "bind iterators by T.axis.remap or T.axis.spatial in the block",
-              "%s takes the block's name only", call->name);
+    READ_FAIL(r, name, CODE_TYPE,
+              "declare the iterators in the block, with T.axis.remap or T.axis.spatial",
+              "%s takes only the name of the block", call->name);
   BlockFrame f = {.outer = r->block, .loc = s->loc};
   f.name = name ? tirc_read_string(r, name, "a block's name") : "";
   Body body;
@@ -299,7 +303,7 @@ static void read_block(Reader *r, const Syn *s, const Call *call) {
 
 static void read_init(Reader *r, const Syn *s, const Call *call) {
   BlockFrame *b = block_around(r, call);
-  if (b->init) READ_FAIL(r, s, CODE_NAME, NULL, "T.init stands twice in block \"%s\"", b->name);
+  if (b->init) READ_FAIL(r, s, CODE_NAME, NULL, "T.init is used twice in block \"%s\"", b->name);
   b->init = tirc_read_body(r, s->body);
 }
 
@@ -310,15 +314,14 @@ static void read_scope(Reader *r, const Syn *s, int item) {
   r->target = it->b;
   PyValue v = tirc_read_call(r, it->a, IN_SCOPE);
   r->target = NULL;
-  if (v.kind != PY_SCOPE) READ_FAIL(r, it, CODE_SYNTAX, NULL, "this opens no block of statements");
+  if (v.kind != PY_SCOPE) READ_FAIL(r, it, CODE_SYNTAX, NULL, "this cannot follow 'with'");
   Body body;
   tirc_enter(r, s);
   tirc_begin_body(r, &body);
   if (it->b) {
-    if (it->b->kind != SYN_NAME)
-      READ_FAIL(r, it->b, CODE_SYNTAX, NULL, "'as' is followed by a name");
+    if (it->b->kind != SYN_NAME) READ_FAIL(r, it->b, CODE_SYNTAX, NULL, "a name must follow 'as'");
     if (v.u.scope->yields.kind == PY_NONE)
-      READ_FAIL(r, it->b, CODE_TYPE, NULL, "there is no value to give the name '%s' to", it->b->s);
+      READ_FAIL(r, it->b, CODE_TYPE, NULL, "there is no value for the name '%s'", it->b->s);
     tirc_names_bind(r, it->b, it->b->s, v.u.scope->yields, false);
   }
   read_items(r, s, item + 1);
@@ -344,7 +347,7 @@ static void read_items(Reader *r, const Syn *s, int item) {
     return;
   }
   if (it->b || s->kids.n != 1)
-    READ_FAIL(r, it, CODE_SYNTAX, NULL, "%s stands alone after 'with', without 'as'", path);
+    READ_FAIL(r, it, CODE_SYNTAX, NULL, "%s is used after 'with' without 'as'", path);
   Call call;
   tirc_bind_call(r, it->a, path, f->signature, &call);
   call.function = f;

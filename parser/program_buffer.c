@@ -142,6 +142,9 @@ static Buffer read_declaration(Reader *r, const Syn *at, const char *name, const
   Expr shape[READER_MAX_DIMS];
   struct BufferNode b = {.name = name, .shape = shape};
   b.ndim = read_shape(r, args[0], "an extent of a shape", DT_INT32, shape);
+  if (args[1] && args[1]->kind == SYN_INT)
+    READ_FAIL(r, args[1], CODE_TYPE, "write the extents in brackets: ((m, n), \"float32\")",
+              "the shape of %s must be one argument, a tuple", name);
   b.dtype = args[1] ? tirc_read_dtype(r, args[1]) : default_type;
   if (b.dtype.code == TYPE_VOID)
     READ_FAIL(r, args[1] ? args[1] : at, CODE_TYPE, NULL,
@@ -264,7 +267,7 @@ static PyValue read_block_alloc(Reader *r, const Call *call) {
     vec_push(r->c, r->func->root_allocs, b);
   else
     READ_FAIL(r, call->node, CODE_SYNTAX, "move it to the function's top level",
-              "%s stands in a block or at the function's top level", call->name);
+              "%s must be directly in a block or at the top level of the function", call->name);
   return py_buffer(b);
 }
 
@@ -290,18 +293,18 @@ static PyValue match_parameter(Reader *r, const Call *call, Expr param) {
       READ_FAIL(r, call->args[0], CODE_TYPE, "annotate it with T.handle",
                 "the parameter %s is a scalar, not a buffer", param->u.s);
     if (f->buffers.at[i])
-      READ_FAIL(r, call->node, CODE_NAME, NULL, "the parameter %s is matched to a buffer twice",
+      READ_FAIL(r, call->node, CODE_NAME, NULL, "the parameter %s is matched to two buffers",
                 param->u.s);
     f->buffers.at[i] = b;
     return py_buffer(b);
   }
-  READ_FAIL(r, call->args[0], CODE_TYPE, NULL, "%s is no parameter of the function", param->u.s);
+  READ_FAIL(r, call->args[0], CODE_TYPE, NULL, "%s is not a parameter of the function", param->u.s);
 }
 
 static PyValue match_region(Reader *r, const Call *call, Region source) {
   if (!r->block || r->body != r->block->body)
     READ_FAIL(r, call->node, CODE_SYNTAX, NULL,
-              "a region is matched in a block, outside of its loops");
+              "a region can be matched only directly in a block, outside of loops");
   DType t = source.buffer->dtype;
   Buffer b;
   if (call->args[1]) {

@@ -98,11 +98,11 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
       int k = find_parameter(&sig, arg->s);
       if (k < 0) unknown_keyword(r, arg, name, &sig);
       if (call->args[k])
-        READ_FAIL(r, arg, CODE_ARGUMENT, NULL, "%s gets its argument '%s' twice", name, arg->s);
+        READ_FAIL(r, arg, CODE_ARGUMENT, NULL, "%s gets the argument '%s' twice", name, arg->s);
       call->args[k] = arg->a;
     } else if (arg->kind == SYN_STAR || arg->kind == SYN_DOUBLESTAR) {
       READ_FAIL(r, arg, CODE_UNSUPPORTED, "write the arguments out",
-                "starred arguments are not part of the language of programs");
+                "programs cannot have arguments with a star");
     } else if (positional < sig.n_places) {
       call->args[positional++] = arg;
     } else if (sig.rest) {
@@ -115,35 +115,53 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
   }
   for (int i = 0; i < sig.n; i++)
     if (!call->args[i] && !sig.optional[i])
-      READ_FAIL(r, node, CODE_ARGUMENT, NULL, "%s needs its argument '%.*s'", name, sig.lengths[i],
+      READ_FAIL(r, node, CODE_ARGUMENT, NULL, "%s needs the argument '%.*s'", name, sig.lengths[i],
                 sig.names[i]);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static const char *place_of(int where) {
+static const char *place_of(Reader *r, int where, const char *path) {
   static const struct {
     int bit;
     const char *text;
-  } places[] = {{IN_FOR, "it goes into the head of a for loop: 'for i in ...'"},
-                {IN_WITH, "it opens a block of statements: 'with ...:'"},
-                {IN_STATEMENT, "it stands on a line of its own"},
-                {IN_SCOPE, "it stands on a line of its own, or after 'with'"},
-                {IN_VALUE, "it gives a value: use it in an expression"}};
+  } places[] = {{IN_FOR, "use it in the head of a for loop: 'for i in ...'"},
+                {IN_WITH, "write 'with' before it: 'with %s(...):'"},
+                {IN_STATEMENT, "write it on a line of its own"},
+                {IN_SCOPE, "write it on a line of its own, or after 'with'"},
+                {IN_VALUE, "it has a value: use it in an expression"}};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (where & places[i].bit) return places[i].text;
+    if (where & places[i].bit) return tirc_format(r->c, places[i].text, path);
   return NULL;
 }
 
-static _Noreturn void unknown_function(Reader *r, const Syn *node, const char *path) {
-  const char *all[400];
-  int n = 0;
+/* The last part of a function's name: "remap" of "axis.remap". */
+static const char *last_part(const char *name) {
+  const char *dot = strrchr(name, '.');
+  return dot ? dot + 1 : name;
+}
+
+const char *tirc_function_suggest(Reader *r, const char *name, bool same) {
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
   for (int t = 0; t < N_TABLES; t++)
-    for (const Function *f = tables[t]; f->name && n < 400; f++) all[n++] = f->name;
+    for (const Function *f = tables[t]; f->name; f++) {
+      if (!same) tirc_offer_name(&best, f->name, strlen(f->name));
+      const size_t first = strcspn(f->name, ".");
+      const bool begins =
+          f->name[first] && first == best.n_wanted && strncmp(f->name, name, first) == 0;
+      if (begins) return tirc_format(r->c, "did you mean 'T.%s'?", name);
+      if (strcmp(last_part(f->name), name) == 0)
+        return tirc_format(r->c, "did you mean 'T.%s'?", f->name);
+    }
+  const char *hint = tirc_suggest_name(&best, "T.", NULL);
+  return hint ? tirc_strdup(r->c, hint) : NULL;
+}
+
+static _Noreturn void unknown_function(Reader *r, const Syn *node, const char *path) {
   if (strncmp(path, "T.", 2) == 0)
-    READ_FAIL(r, node, CODE_NAME, tirc_nearest(r->c, path + 2, n, all), "there is no function %s",
-              path);
-  READ_FAIL(r, node, CODE_UNSUPPORTED, "programs can use tvm.script.tir only",
+    READ_FAIL(r, node, CODE_NAME, tirc_function_suggest(r, path + 2, false),
+              "there is no function %s", path);
+  READ_FAIL(r, node, CODE_UNSUPPORTED, "programs can use only tvm.script.tir, as T",
             "%s is not part of the language of programs", path);
 }
 
@@ -152,7 +170,7 @@ PyValue tirc_read_call(Reader *r, const Syn *node, int where) {
   const Function *f = tirc_called_function(r, node, &path);
   if (!f) unknown_function(r, node->a, path);
   if (!(f->where & where))
-    READ_FAIL(r, node, CODE_SYNTAX, place_of(f->where), "%s cannot be used here", path);
+    READ_FAIL(r, node, CODE_SYNTAX, place_of(r, f->where, path), "%s cannot be used here", path);
   Call call;
   tirc_bind_call(r, node, path, f->signature, &call);
   call.function = f;

@@ -19,7 +19,7 @@ static void tell(Telling *t, const Syn *at, const char *word, const char *elsewh
   }
   if (of == t->dialect) return;
   READ_FAIL(t->r, at, CODE_DIALECT, tirc_format(t->r->c, "write %s", elsewhere),
-            "%s is a word of %s, and this function is in %s: line %d has %s", word,
+            "%s belongs to %s, but this function is written for %s: line %d has %s", word,
             tirc_dialect_release(of), tirc_dialect_release(t->dialect), t->at->loc.line, t->word);
 }
 

@@ -82,7 +82,10 @@ DType tirc_read_dtype(Reader *r, const Syn *s) {
     name = path + 2;
   else
     name = tirc_read_string(r, s, "a data type");
-  if (!tirc_dtype_parse(name, &t)) READ_FAIL(r, s, CODE_TYPE, hint, "'%s' is no data type", name);
+  if (!tirc_dtype_parse(name, &t)) {
+    const char *meant = path ? tirc_function_suggest(r, name, false) : NULL;
+    READ_FAIL(r, s, CODE_TYPE, meant ? meant : hint, "'%s' is not a data type", name);
+  }
   return t;
 }
 
@@ -99,7 +102,8 @@ Attrs tirc_read_attrs(Reader *r, const Syn *s) {
     READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "more than %d attributes", MAX_ATTRS);
   for (int i = 0; i + 1 < v.u.list.n; i += 2) {
     PyValue key = v.u.list.at[i];
-    if (key.kind != PY_STR) READ_FAIL(r, s, CODE_TYPE, NULL, "the keys of attributes are strings");
+    if (key.kind != PY_STR)
+      READ_FAIL(r, s, CODE_TYPE, NULL, "the keys of attributes must be strings");
     a = tirc_attrs_set(r->c, a, key.u.s, tirc_py_to_attr(r, s, v.u.list.at[i + 1]));
   }
   return a;
@@ -112,7 +116,7 @@ void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b) {
   expect_number(r, at, *a, "an operand");
   expect_number(r, at, *b, "an operand");
   if (x != y && x != 1 && y != 1)
-    READ_FAIL(r, at, CODE_TYPE, NULL, "vectors of %d and %d elements do not go together", x, y);
+    READ_FAIL(r, at, CODE_TYPE, NULL, "vectors of %d and %d elements cannot be combined", x, y);
   if (tirc_dtype_equal((*a)->dtype, (*b)->dtype)) return;
   /* The sum of two variables says which type both get. */
   Expr u = tirc_var(r->c, "", (*a)->dtype), v = tirc_var(r->c, "", (*b)->dtype);
@@ -327,9 +331,9 @@ static PyValue read_builtin(Reader *r, const Syn *s) {
     if (strcmp(text, "nan") == 0) return (PyValue){.kind = PY_FLOAT, .u.f = __builtin_nan("")};
   }
   if (strcmp(name, "range") == 0)
-    READ_FAIL(r, s, CODE_SYNTAX, NULL, "range(...) goes into the head of a for loop");
-  READ_FAIL(r, s->a, CODE_NAME, tirc_names_suggest(r, name), "'%s' is no function of this language",
-            name);
+    READ_FAIL(r, s, CODE_SYNTAX, NULL, "range(...) can be used only in the head of a for loop");
+  READ_FAIL(r, s->a, CODE_NAME, tirc_names_suggest(r, name),
+            "'%s' is not a function of this language", name);
 }
 
 static PyValue read_call(Reader *r, const Syn *s) {

@@ -1,4 +1,5 @@
 /* Functions: parameters, and the root block that TensorIR puts around a body with blocks in it. */
+#include "ir/nearest.h"
 #include "reader.h"
 
 static bool is_buffer_type(Reader *r, const Syn *s) {
@@ -28,7 +29,7 @@ static void read_parameters(Reader *r, FuncFrame *f, const Syn *def) {
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < n; i++) {
       const Syn *p = def->kids.at[i];
-      if (p->i) READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "starred parameters are not supported");
+      if (p->i) READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "parameters with a star are not supported");
       if (p->b) READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "parameters cannot have defaults");
       if (!p->a)
         READ_FAIL(r, p, CODE_TYPE,
@@ -91,16 +92,28 @@ static bool says(Reader *r, const Syn *argument) {
   return argument && tirc_py_truth(tirc_read_value(r, argument));
 }
 
+static _Noreturn void wrong_decorator(Reader *r, const Syn *def, const char *path) {
+  if (!def->decorators.n)
+    READ_FAIL(r, def, CODE_SYNTAX, "write @T.prim_func above the function",
+              "function '%s' has no @T.prim_func", def->s);
+  const Syn *first = def->decorators.at[0];
+  if (!path && first->kind == SYN_NAME) path = first->s;
+  Nearest best = {.wanted = path ? path : "", .n_wanted = path ? strlen(path) : 0};
+  tirc_offer_name(&best, "T.prim_func", strlen("T.prim_func"));
+  tirc_offer_name(&best, "prim_func", strlen("prim_func"));
+  tirc_offer_name(&best, "T.prim_function", strlen("T.prim_function"));
+  READ_FAIL(r, first, CODE_SYNTAX,
+            tirc_suggest_name(&best, "", NULL) ? "did you mean '@T.prim_func'?"
+                                               : "write @T.prim_func above the function",
+            "function '%s' has a decorator other than @T.prim_func", def->s);
+}
+
 /* @T.prim_func or @T.prim_func(private=True): gives what says s_tir=True, or NULL. */
 static const Syn *read_decorator(Reader *r, FuncFrame *f, const Syn *def) {
   const char *path = NULL;
   const Syn *d = def->decorators.n == 1 ? def->decorators.at[0] : NULL;
   if (d) path = tirc_names_path(r, d->kind == SYN_CALL ? d->a : d);
-  if (!path || strcmp(path, "T.prim_func") != 0)
-    READ_FAIL(r, def, CODE_SYNTAX, "write @T.prim_func above it",
-              def->decorators.n ? "function '%s' has a decorator other than @T.prim_func"
-                                : "function '%s' has no @T.prim_func",
-              def->s);
+  if (!path || strcmp(path, "T.prim_func") != 0) wrong_decorator(r, def, path);
   if (d->kind != SYN_CALL) return NULL;
   Call call;
   tirc_bind_call(r, d, path, "private? check_well_formed? s_tir?", &call);

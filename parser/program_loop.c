@@ -71,8 +71,8 @@ static Loops kind_of_loop(Reader *r, const Call *call) {
   For loop = bounded_loop(r, call->args[0], stop);
   loop.kind = kind;
   if (threads && !thread)
-    READ_FAIL(r, call->node, CODE_ARGUMENT, "give it thread=\"threadIdx.x\"",
-              "T.thread_binding needs the thread that it binds");
+    READ_FAIL(r, call->node, CODE_ARGUMENT, "add thread=\"threadIdx.x\"",
+              "T.thread_binding needs the name of a thread axis");
   if (threads) loop.thread = tirc_read_string(r, thread, "a thread");
   if (annotations) loop.annotations = tirc_read_attrs(r, annotations);
   return one(r, loop);
@@ -82,7 +82,8 @@ static Loops read_range(Reader *r, const Syn *s) {
   Call call;
   tirc_bind_call(r, s, "range", "start stop? step? annotations?", &call);
   if (call.args[2])
-    READ_FAIL(r, call.args[2], CODE_UNSUPPORTED, "loop over the number of steps, and multiply",
+    READ_FAIL(r, call.args[2], CODE_UNSUPPORTED,
+              "loop over the number of steps, and multiply the loop variable",
               "a loop's step is always 1");
   For loop = bounded_loop(r, call.args[0], call.args[1]);
   if (call.args[3]) loop.annotations = tirc_read_attrs(r, call.args[3]);
@@ -95,10 +96,12 @@ static Loops read_loops(Reader *r, const Syn *s) {
   bool plain_name = s->kind == SYN_CALL && s->a->kind == SYN_NAME;
   if (plain_name && strcmp(s->a->s, "range") == 0) return read_range(r, s);
   if (path && (!f || !(f->where & IN_FOR))) tirc_read_call(r, s, IN_FOR); /* says why not */
+  const char *meant = !f && plain_name ? tirc_function_suggest(r, s->a->s, true) : NULL;
   if (!f)
     READ_FAIL(r, s, CODE_SYNTAX,
-              "loops run over range(n), T.grid(n, m), T.serial, T.parallel, "
-              "T.vectorized, T.unroll or T.thread_binding",
+              meant ? meant
+                    : "loops run over range(n), T.grid(n, m), T.serial, T.parallel, "
+                      "T.vectorized, T.unroll or T.thread_binding",
               "a loop cannot run over this");
   Call call;
   tirc_bind_call(r, s, path, f->signature, &call);
@@ -110,8 +113,8 @@ static const Syn *loop_name(Reader *r, const Syn *target, int i, int n) {
   bool tuple = target->kind == SYN_TUPLE || target->kind == SYN_LIST;
   int names = tuple ? target->kids.n : 1;
   if (names != n)
-    READ_FAIL(r, target, CODE_TYPE, NULL, "%d name%s for %d loop%s", names, names == 1 ? "" : "s",
-              n, n == 1 ? "" : "s");
+    READ_FAIL(r, target, CODE_TYPE, NULL, "the loop has %d name%s for %d loop%s", names,
+              names == 1 ? "" : "s", n, n == 1 ? "" : "s");
   const Syn *name = tuple ? target->kids.at[i] : target;
   if (name->kind != SYN_NAME)
     READ_FAIL(r, name, CODE_SYNTAX, NULL, "a loop variable must be a name");

@@ -53,7 +53,7 @@ static void spread(Reader *r, const Call *call, int n, Expr *a) {
   for (int i = 0; i < n; i++) {
     if (a[i]->dtype.lanes == lanes) continue;
     if (a[i]->dtype.lanes != 1)
-      READ_FAIL(r, call->node, CODE_TYPE, NULL, "vectors of %d and %d elements do not go together",
+      READ_FAIL(r, call->node, CODE_TYPE, NULL, "vectors of %d and %d elements cannot be combined",
                 lanes, a[i]->dtype.lanes);
     a[i] = tirc_broadcast(r->c, a[i], lanes);
   }
@@ -183,7 +183,7 @@ static Expr spelt_number(Reader *r, const Syn *s, DType t, const char *text) {
     if (strcmp(text, words[i].text) == 0 && tirc_dtype_is_float(t))
       return tirc_float(r->c, t, words[i].value);
   READ_FAIL(r, s, CODE_TYPE, "\"inf\", \"-inf\" and \"nan\" are numbers of the float types",
-            "'%s' is no number of type %s", text, tirc_dtype_name(r->c, t));
+            "'%s' is not a number of type %s", text, tirc_dtype_name(r->c, t));
 }
 
 static Expr typed_number(Reader *r, const Syn *s, DType t, PyValue v) {
@@ -193,7 +193,8 @@ static Expr typed_number(Reader *r, const Syn *s, DType t, PyValue v) {
     return tirc_float(r->c, scalar,
                       v.kind == PY_FLOAT ? v.u.f : (double)(v.kind == PY_BOOL ? v.u.b : v.u.i));
   if (v.kind == PY_FLOAT && (!(fabs(v.u.f) < 0x1p64) || v.u.f != nearbyint(v.u.f)))
-    READ_FAIL(r, s, CODE_TYPE, NULL, "%g is no number of type %s", v.u.f, tirc_dtype_name(r->c, t));
+    READ_FAIL(r, s, CODE_TYPE, NULL, "%g is not a number of type %s", v.u.f,
+              tirc_dtype_name(r->c, t));
   const PyInt i = v.kind == PY_FLOAT ? (PyInt)v.u.f : v.kind == PY_BOOL ? v.u.b : v.u.i;
   if (!tirc_dtype_is_int(scalar))
     READ_FAIL(r, s, CODE_TYPE, NULL, "there are no constants of type %s", tirc_dtype_name(r->c, t));
@@ -296,14 +297,16 @@ static PyValue read_ramp(Reader *r, const Call *call) {
   tirc_read_both(r, call->args[0], call->args[1], &base, &stride);
   tirc_match_types(r, call->node, &base, &stride);
   int lanes = (int)tirc_read_const_int(r, call->args[2], "the number of lanes", 1, UINT16_MAX);
-  if (base->dtype.lanes != 1) READ_FAIL(r, call->node, CODE_TYPE, NULL, "a ramp of vectors");
+  if (base->dtype.lanes != 1)
+    READ_FAIL(r, call->node, CODE_TYPE, NULL, "T.Ramp does not accept vectors");
   return tirc_py_expr(tirc_ramp(r->c, base, stride, lanes));
 }
 
 static PyValue read_broadcast(Reader *r, const Call *call) {
   Expr value = tirc_read_number(r, call->args[0], "what is broadcast");
   int lanes = (int)tirc_read_const_int(r, call->args[1], "the number of lanes", 1, UINT16_MAX);
-  if (value->dtype.lanes != 1) READ_FAIL(r, call->node, CODE_TYPE, NULL, "a broadcast of a vector");
+  if (value->dtype.lanes != 1)
+    READ_FAIL(r, call->node, CODE_TYPE, NULL, "T.Broadcast does not accept a vector");
   return tirc_py_expr(tirc_broadcast(r->c, value, lanes));
 }
 
@@ -314,8 +317,8 @@ static PyValue read_lane_mask(Reader *r, const Call *call) {
   const char *x = strchr(type, 'x');
   const int lanes = x ? atoi(x + 1) : 0;
   if (lanes < 1 || lanes > UINT16_MAX || strncmp(type, "uint1x", 6) != 0)
-    READ_FAIL(r, call->args[0], CODE_TYPE, "\"uint1x4\" is one of four",
-              "'%s' is no type of vectors of bools", type);
+    READ_FAIL(r, call->args[0], CODE_TYPE, "use for example \"uint1x4\" for four bools",
+              "'%s' is not a type of vectors of bools", type);
   Expr base = tirc_read_int(r, call->args[1], "where the lanes begin");
   Expr limit = tirc_read_int(r, call->args[2], "the limit");
   tirc_match_types(r, call->node, &base, &limit);
@@ -341,7 +344,7 @@ static PyValue read_let(Reader *r, const Call *call) {
   tirc_names_open(r);
   for (int i = 0; i < n; i++) {
     const Syn *key = where->kids.at[2 * i];
-    if (key->kind != SYN_NAME) READ_FAIL(r, key, CODE_TYPE, NULL, "T.Let binds names");
+    if (key->kind != SYN_NAME) READ_FAIL(r, key, CODE_TYPE, NULL, "T.Let can bind only names");
     values[i] = tirc_read_number(r, where->kids.at[2 * i + 1], "what T.Let binds");
     vars[i] = tirc_var(r->c, key->s, values[i]->dtype);
     tirc_names_bind(r, key, key->s, tirc_py_expr(vars[i]), false);

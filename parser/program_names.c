@@ -38,8 +38,8 @@ void tirc_names_bind(Reader *r, const Syn *at, const char *name, PyValue v, bool
   int scope = r->names.scopes.n;
   if (s->top && s->top->scope == scope) {
     if (!again)
-      READ_FAIL(r, at, CODE_NAME, "give the second one another name",
-                "'%s' is defined already in this scope", name);
+      READ_FAIL(r, at, CODE_NAME, "use another name for the second one",
+                "'%s' is already defined in this scope", name);
     s->top->value = v;
     return;
   }
@@ -57,6 +57,11 @@ const PyValue *tirc_names_find(Reader *r, const char *name) {
 /* --- near misses ------------------------------------------------------------------------------ */
 
 const char *tirc_names_suggest(Reader *r, const char *name) {
+  DType t;
+  if (tirc_dtype_parse(name, &t) && t.code != TYPE_HANDLE)
+    return tirc_format(r->c, "a type is written \"%s\" or T.%s", name, name);
+  const char *function = tirc_function_suggest(r, name, true);
+  if (function) return function;
   const StrMap *known = &r->names.known;
   const char **all = tirc_new_array(r->c, const char *, known->n + 1);
   int n = 0;

@@ -38,13 +38,13 @@ static Expr place_of(Reader *r, const Syn *s, const char *name) {
   if (at && tirc_calls(at, CALL_ADDRESS_OF) && at->n == 1) at = at->args[0];
   if (!at || at->op != OP_LOAD)
     READ_FAIL(r, s, CODE_TYPE, "name an element: T.address_of(H[i])",
-              "%s takes the address of an element, not %s", name, tirc_py_describe(r, v));
+              "%s needs the address of an element, not %s", name, tirc_py_describe(r, v));
   const Buffer b = at->u.buffer;
   if (tirc_owner(b->storage) == OWNER_THREAD)
-    READ_FAIL(
-        r, s, CODE_TYPE, "store to it: each thread has its own",
-        "%s updates what threads share, of scope global or shared; the buffer %s has scope %s",
-        name, b->name, b->scope);
+    READ_FAIL(r, s, CODE_TYPE, "use a normal store: each thread has its own copy of the buffer",
+              "%s updates memory that threads share, with scope global or shared, but the buffer "
+              "%s has the scope %s",
+              name, b->name, b->scope);
   return at;
 }
 
@@ -53,8 +53,8 @@ static Expr operand_of(Reader *r, const Syn *s, const char *name, DType t) {
   const Expr e = tirc_py_to_expr_like(r, s, v, t);
   if (!tirc_dtype_equal(e->dtype, t))
     READ_FAIL(r, s, CODE_TYPE, tirc_format(r->c, "T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
-              "%s of an element of %s takes that type, not %s", name, tirc_dtype_name(r->c, t),
-              tirc_py_describe(r, v));
+              "%s on an element of type %s needs a value of that type, not %s", name,
+              tirc_dtype_name(r->c, t), tirc_py_describe(r, v));
   return e;
 }
 
@@ -73,7 +73,7 @@ static PyValue atomic_of(Reader *r, const Syn *at, Callee callee, int n, const S
     READ_FAIL(r, at, CODE_TYPE,
               tirc_atomic_refused(r->c, callee, place->dtype, true)
                   ? "keep the sums in int32 or int64, or let one thread do it"
-                  : "say unordered=True where any order will do, or add up integers",
+                  : "pass unordered=True if any order is acceptable, or use integers",
               "%s on the buffer %s: %s", name, place->u.buffer->name, why);
   const Expr compare = takes == 3 ? operand_of(r, given[1], name, place->dtype) : NULL;
   const Expr value = operand_of(r, given[takes - 1], name, place->dtype);
@@ -109,9 +109,8 @@ static PyValue read_reducer(Reader *r, const Call *call) {
   const int n = none.kind == PY_TUPLE ? none.u.list.n : 0;
   if (!n || lambda->kids.n != 2 * n)
     READ_FAIL(r, call->node, CODE_ARGUMENT,
-              "T.comm_reducer(lambda x, y: x + y, [T.float32(0)]) makes one of two",
-              "%s takes a lambda of two parameters for each value that changes nothing",
-              call->name);
+              "T.comm_reducer(lambda x, y: x + y, [T.float32(0)]) combines two values",
+              "%s needs a lambda with two parameters for each neutral element", call->name);
   Expr *args = tirc_new_array(r->c, Expr, 4 * n);
   tirc_names_open(r);
   for (int i = 0; i < 2 * n; i++) {
@@ -123,7 +122,7 @@ static PyValue read_reducer(Reader *r, const Call *call) {
   const PyValue made = tirc_read_value(r, lambda->a);
   if ((made.kind == PY_TUPLE ? made.u.list.n : 1) != n)
     READ_FAIL(r, lambda->a, CODE_TYPE, NULL,
-              "the lambda gives as many values as there are to begin with");
+              "the lambda must return as many values as there are neutral elements");
   for (int i = 0; i < n; i++)
     args[2 * n + i] = tirc_py_to_expr_like(
         r, lambda->a, made.kind == PY_TUPLE ? made.u.list.at[i] : made, args[i]->dtype);

@@ -90,8 +90,9 @@ static PyValue read_launch_thread(Reader *r, const Call *call) {
                     : which.kind == PY_EXPR ? tirc_map_get(&r->threads, which.u.e)
                                             : NULL;
   if (!tag)
-    READ_FAIL(r, call->args[0], CODE_TYPE, NULL,
-              "T.launch_thread takes a tag such as \"threadIdx.x\", or what T.env_thread gave");
+    READ_FAIL(
+        r, call->args[0], CODE_TYPE, NULL,
+        "T.launch_thread needs a name such as \"threadIdx.x\", or a variable from T.env_thread");
   const char *name = tirc_target_name(r, 0, 1);
   Expr var = which.kind == PY_EXPR ? which.u.e : tirc_var(r->c, name ? name : "v", extent->dtype);
   s->kind = STMT_FOR;

@@ -114,7 +114,7 @@ static void assign_name(Reader *r, const Syn *at, const Syn *target, PyValue v) 
     open_scope(r, at, v.u.scope);
     v = v.u.scope->yields;
     if (v.kind == PY_NONE)
-      READ_FAIL(r, at, CODE_TYPE, "write it on a line of its own", "this statement gives no value");
+      READ_FAIL(r, at, CODE_TYPE, "write it on a line of its own", "this statement has no value");
   } else if ((v.kind == PY_EXPR && !v.fresh && v.u.e->op != OP_INT && v.u.e->op != OP_FLOAT &&
               v.u.e->op != OP_STRING) ||
              v.kind == PY_REGION) {
@@ -122,7 +122,7 @@ static void assign_name(Reader *r, const Syn *at, const Syn *target, PyValue v) 
     open_let(r, at, var, value);
     v = tirc_py_expr(var);
   } else if (v.kind == PY_NONE) {
-    READ_FAIL(r, at, CODE_TYPE, NULL, "there is no value to give the name '%s' to", target->s);
+    READ_FAIL(r, at, CODE_TYPE, NULL, "there is no value for the name '%s'", target->s);
   }
   v.fresh = false;
   tirc_names_bind(r, target, target->s, v, false);
@@ -135,12 +135,13 @@ static void assign(Reader *r, const Syn *at, const Syn *target, const Syn *from,
   case SYN_TUPLE:
   case SYN_LIST:
     if (v.kind != PY_TUPLE)
-      READ_FAIL(r, at, CODE_TYPE, NULL, "%s cannot be taken apart", tirc_py_describe(r, v));
+      READ_FAIL(r, at, CODE_TYPE, NULL, "%s cannot be unpacked", tirc_py_describe(r, v));
     if (v.u.list.n != target->kids.n)
-      READ_FAIL(r, target, CODE_TYPE, NULL, "%d names for %d values", target->kids.n, v.u.list.n);
+      READ_FAIL(r, target, CODE_TYPE, NULL, "there are %d names for %d values", target->kids.n,
+                v.u.list.n);
     for (int i = 0; i < v.u.list.n; i++) assign(r, at, target->kids.at[i], from, v.u.list.at[i]);
     return;
-  default: READ_FAIL(r, target, CODE_SYNTAX, NULL, "cannot assign to this");
+  default: READ_FAIL(r, target, CODE_SYNTAX, NULL, "you cannot assign to this");
   }
 }
 
@@ -156,8 +157,8 @@ static PyValue read_right_side(Reader *r, const Syn *target, const Syn *s) {
 static void read_assign(Reader *r, const Syn *s) {
   const Syn *target = s->kids.at[0];
   if (s->kids.n != 1)
-    READ_FAIL(r, s, CODE_UNSUPPORTED, "write one assignment a line",
-              "several targets of one assignment");
+    READ_FAIL(r, s, CODE_UNSUPPORTED, "write one assignment per line",
+              "an assignment cannot have several targets");
   bool pairwise =
       target->kind == SYN_TUPLE && s->a->kind == SYN_TUPLE && target->kids.n == s->a->kids.n;
   if (!pairwise) {
@@ -194,7 +195,7 @@ static void read_annotated(Reader *r, const Syn *s) {
     if (!tirc_dtype_equal(t, value->dtype))
       READ_FAIL(r, s->c, CODE_TYPE,
                 tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
-                "%s is of type %s, but its value of type %s", s->a->s, tirc_dtype_name(r->c, t),
+                "%s has type %s, but its value has type %s", s->a->s, tirc_dtype_name(r->c, t),
                 tirc_dtype_name(r->c, value->dtype));
     open_let(r, s, var, value);
   }
@@ -204,7 +205,7 @@ static void read_annotated(Reader *r, const Syn *s) {
 static void read_augmented(Reader *r, const Syn *s) {
   const Syn *target = s->a;
   if (target->kind != SYN_SUBSCRIPT)
-    READ_FAIL(r, s, CODE_UNSUPPORTED, "variables have one value; store into a buffer",
+    READ_FAIL(r, s, CODE_UNSUPPORTED, "a name cannot change its value: store into a buffer instead",
               "'%s=' needs an element of a buffer on its left", s->op);
   Buffer b = tirc_expect_buffer(r, target->a);
   Expr indices[READER_MAX_DIMS];
@@ -228,7 +229,7 @@ static void read_expression_statement(Reader *r, const Syn *s) {
   else if (v.kind == PY_EXPR && !v.fresh)
     tirc_emit(r, s, tirc_eval(r->c, v.u.e));
   else if (v.kind != PY_NONE)
-    READ_FAIL(r, s, CODE_SYNTAX, "give it a name, or use it in an expression",
+    READ_FAIL(r, s, CODE_SYNTAX, "give the value a name, or use it in an expression",
               "%s on a line of its own does nothing", tirc_py_describe(r, v));
 }
 
@@ -315,6 +316,8 @@ void tirc_read_statement(Reader *r, const Syn *s) {
                                       [SYN_GLOBAL] = "'global'",
                                       [SYN_DELETE] = "'del'"};
   READ_FAIL(r, s, CODE_UNSUPPORTED,
-            s->kind == SYN_RETURN ? "a function's results are the buffers that it writes" : NULL,
+            s->kind == SYN_RETURN
+                ? "a function has no return value: it writes its results to buffers"
+                : NULL,
             "%s is not part of the language of programs", names[s->kind]);
 }

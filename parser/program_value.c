@@ -178,8 +178,8 @@ static Expr region_load(Reader *r, const Syn *at, Region region) {
     Range d = region.dims[i];
     int64_t lanes;
     if (!tirc_const_int(d.extent, &lanes) || lanes < 1 || lanes > UINT16_MAX)
-      READ_FAIL(r, at, CODE_TYPE, "vectors have a constant length of 1 to 65535",
-                "the slice of %s is no vector", region.buffer->name);
+      READ_FAIL(r, at, CODE_TYPE, "a vector has a constant length from 1 to 65535",
+                "the slice of %s is not a vector", region.buffer->name);
     indices[i] =
         lanes == 1 ? d.min : tirc_ramp(r->c, d.min, tirc_int(r->c, d.min->dtype, 1), (int)lanes);
   }

@@ -163,6 +163,8 @@ void tirc_names_bind(Reader *r, const Syn *at, const char *name, PyValue v, bool
 const PyValue *tirc_names_find(Reader *r, const char *name); /* NULL: unknown */
 /* "did you mean 'x'?", or NULL when nothing is near. */
 const char *tirc_names_suggest(Reader *r, const char *name);
+/* The same among T's functions, or (`same`) only where one is called so: grid, remap. */
+const char *tirc_function_suggest(Reader *r, const char *name, bool same);
 void tirc_names_import(Reader *r, const Syn *import);
 /* "T.axis.spatial" for an expression that names something of a module; otherwise NULL. */
 const char *tirc_names_path(Reader *r, const Syn *s);

@@ -10,16 +10,16 @@
 
 static _Noreturn void bad_bounds(GraphFrame *g, const Syn *at, const char *key) {
   READ_FAIL(g->r, at, CODE_TYPE, tirc_format(g->r->c, "{\"%s\": {\"n\": 512}}", key),
-            "%s is a dictionary of numbers from 0 on, by the names of extents", key);
+            "%s must be a dictionary from names of extents to numbers of at least 0", key);
 }
 
 static void check_value(GraphFrame *g, const Syn *at, const char *name, int64_t value,
                         ExtentBounds b) {
   if (value < b.lower)
-    READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s is %lld, and at least %lld is allowed", name,
+    READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s is %lld, but it must be at least %lld", name,
               (long long)value, (long long)b.lower);
   if (value > b.upper)
-    READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s is %lld, and at most %lld is allowed", name,
+    READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s is %lld, but it must be at most %lld", name,
               (long long)value, (long long)b.upper);
 }
 
@@ -53,7 +53,8 @@ Attrs tirc_relax_bounds(GraphFrame *g, const Syn *at, Attrs attrs) {
       const char *name = dict->args[i]->u.s;
       const ExtentBounds b = tirc_extent_bounds(attrs, name);
       if (b.lower > b.upper)
-        READ_FAIL(g->r, at, CODE_SHAPE, NULL, "%s: at least %lld and at most %lld", name,
+        READ_FAIL(g->r, at, CODE_SHAPE, NULL,
+                  "%s must be at least %lld and at most %lld, which is impossible", name,
                   (long long)b.lower, (long long)b.upper);
       if (!is_symbol(g, at, name, b)) continue;
       left[n++] = dict->args[i];

@@ -58,7 +58,8 @@ static void put_element(Elements *e, PyValue v) {
   if (tirc_dtype_is_float(t))
     put_float(e, v.kind == PY_FLOAT ? v.u.f : v.kind == PY_BOOL ? v.u.b : (double)v.u.i);
   else if (v.kind == PY_FLOAT)
-    READ_FAIL(r, e->at, CODE_TYPE, NULL, "%g is no %s", v.u.f, tirc_dtype_name(r->c, t));
+    READ_FAIL(r, e->at, CODE_TYPE, NULL, "%g is not a value of type %s", v.u.f,
+              tirc_dtype_name(r->c, t));
   else
     put_int(e, v.kind == PY_BOOL ? v.u.b : v.u.i);
   e->next += tirc_dtype_bytes(t);
@@ -72,7 +73,7 @@ static void put_elements(Elements *e, int d, const PyValue *v) {
   }
   tirc_const_int(e->info->shape[d], &extent);
   if (v->kind != PY_TUPLE || v->u.list.n != extent)
-    READ_FAIL(e->g->r, e->at, CODE_SHAPE, NULL, "the lists of a constant differ in length");
+    READ_FAIL(e->g->r, e->at, CODE_SHAPE, NULL, "the lists of a constant have different lengths");
   for (int i = 0; i < v->u.list.n; i++) put_elements(e, d + 1, &v->u.list.at[i]);
 }
 

@@ -16,7 +16,7 @@ static void read_decorator(GraphFrame *g, const Syn *def) {
   const Syn *d = def->decorators.at[0];
   Call call;
   if (def->decorators.n != 1)
-    READ_FAIL(r, def, CODE_SYNTAX, NULL, "function '%s' has another decorator than @R.function",
+    READ_FAIL(r, def, CODE_SYNTAX, NULL, "function '%s' has a decorator other than @R.function",
               def->s);
   if (d->kind != SYN_CALL) return;
   tirc_bind_call(r, d, "R.function", "pure? private? check_well_formed?", &call);
@@ -34,7 +34,7 @@ static void read_parameters(GraphFrame *g, const Syn *def) {
   for (int i = 0; i < def->kids.n; i++) {
     const Syn *p = def->kids.at[i];
     if (p->i || p->b)
-      READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "parameters have no stars and no defaults");
+      READ_FAIL(r, p, CODE_UNSUPPORTED, NULL, "parameters cannot have stars or defaults");
     if (!p->a)
       READ_FAIL(r, p, CODE_TYPE, "write it as in 'x: R.Tensor((n, 784), \"float32\")'",
                 "parameter '%s' has no type", p->s);
@@ -86,8 +86,8 @@ static void read_assignment(GraphFrame *g, const Syn *s, const Syn *target, cons
   Reader *r = g->r;
   if (!annotation && read_symbols(g, target, value)) return;
   if (target->kind != SYN_NAME)
-    READ_FAIL(r, target, CODE_UNSUPPORTED, "take the fields one by one: a = t[0]",
-              "a binding of a graph has one name");
+    READ_FAIL(r, target, CODE_UNSUPPORTED, "bind the fields one by one: a = t[0]",
+              "a binding of a graph can have only one name");
   if (!annotation && is_symbol(g, value)) {
     bind_symbol(g, target);
     return;
@@ -110,17 +110,17 @@ static Node read_branch(GraphFrame *g, const Syn *s, SynList body, const Syn **l
              said = only && only->kind == SYN_ANNASSIGN && only->c;
   const Syn *target = plain ? only->kids.at[0] : said ? only->a : NULL;
   if (!body.n)
-    READ_FAIL(r, s, CODE_UNSUPPORTED, "both branches bind it: else: y = x",
-              "an `if` of a graph has an `else`");
+    READ_FAIL(r, s, CODE_UNSUPPORTED, "bind the same name in both branches: else: y = x",
+              "an `if` of a graph needs an `else`");
   if (!target || target->kind != SYN_NAME)
     READ_FAIL(r, only ? only : s, CODE_UNSUPPORTED, hint,
-              "a branch of a graph is one line, y = ...");
+              "a branch of a graph must be one line, y = ...");
   const int before = g->bindings.n;
   const Node n = tirc_relax_value(g, plain ? only->a : only->c);
   const bool is_there = n->kind == NODE_VAR || n->kind == NODE_CONST || n->kind == NODE_TUPLE;
   if (g->bindings.n != before || (n->kind != NODE_CALL_GRAPH && !is_there))
     READ_FAIL(r, only, CODE_UNSUPPORTED, hint,
-              "a branch of a graph calls a function of the module, or is a value that is there");
+              "a branch of a graph must call a function of the module, or be an existing value");
   *line = only;
   return n;
 }
@@ -136,8 +136,8 @@ static void read_if(GraphFrame *g, const Syn *s) {
             *second = lines[1]->kind == SYN_ASSIGN ? lines[1]->kids.at[0] : lines[1]->a,
             *said = lines[0]->kind == SYN_ANNASSIGN ? lines[0]->b : NULL;
   if (strcmp(first->s, second->s) != 0)
-    READ_FAIL(r, second, CODE_NAME, "both branches bind what is used behind them",
-              "one branch binds '%s', the other one '%s'", first->s, second->s);
+    READ_FAIL(r, second, CODE_NAME, "both branches must bind the same name",
+              "one branch binds '%s', but the other one binds '%s'", first->s, second->s);
   to.args = args;
   bind_node(g, first, first->s,
             tirc_relax_bind(g, s, first->s, said ? tirc_relax_info(g, said) : NULL,
@@ -164,15 +164,15 @@ static void read_dataflow(GraphFrame *g, const Syn *s) {
   const Syn *head = s->kids.n == 1 ? s->kids.at[0]->a : s;
   const char *path = tirc_relax_called(g, head);
   if (!path || strcmp(path, "R.dataflow") != 0)
-    READ_FAIL(r, s, CODE_SYNTAX, NULL, "a graph knows `with R.dataflow():` only");
-  if (g->in_dataflow) READ_FAIL(r, s, CODE_SYNTAX, NULL, "dataflow blocks do not nest");
+    READ_FAIL(r, s, CODE_SYNTAX, NULL, "in a graph, only `with R.dataflow():` is possible");
+  if (g->in_dataflow) READ_FAIL(r, s, CODE_SYNTAX, NULL, "dataflow blocks cannot be nested");
   close_block(g, false);
   tirc_names_open(r);
   g->in_dataflow = true;
   g->has_output = false;
   for (int i = 0; i < s->body.n; i++) read_statement(g, s->body.at[i]);
   if (!g->has_output)
-    READ_FAIL(r, s, CODE_SYNTAX, "end it with R.output(gv)", "a dataflow block without R.output");
+    READ_FAIL(r, s, CODE_SYNTAX, "end it with R.output(gv)", "the dataflow block has no R.output");
   tirc_names_close(r);
   g->in_dataflow = false;
   for (int i = 0; i < g->outputs.n; i++) bind_node(g, s, g->outputs.at[i]->name, g->outputs.at[i]);
@@ -182,7 +182,7 @@ static void read_dataflow(GraphFrame *g, const Syn *s) {
 static void read_output(GraphFrame *g, const Syn *call) {
   Reader *r = g->r;
   if (!g->in_dataflow)
-    READ_FAIL(r, call, CODE_SYNTAX, NULL, "R.output stands at the end of a dataflow block");
+    READ_FAIL(r, call, CODE_SYNTAX, NULL, "R.output must be at the end of a dataflow block");
   g->has_output = true;
   for (int i = 0; i < call->kids.n; i++) {
     const Node n = tirc_relax_value(g, call->kids.at[i]);
@@ -190,7 +190,7 @@ static void read_output(GraphFrame *g, const Syn *call) {
     while (k < g->bindings.n && g->bindings.at[k].var != n) k++;
     if (k == g->bindings.n)
       READ_FAIL(r, call->kids.at[i], CODE_NAME, NULL,
-                "R.output takes variables that its block binds");
+                "R.output accepts only variables that its block binds");
     vec_push(r->c, g->outputs, n);
   }
 }
@@ -198,7 +198,7 @@ static void read_output(GraphFrame *g, const Syn *call) {
 static void read_attrs(GraphFrame *g, const Syn *call) {
   Reader *r = g->r;
   Call bound;
-  if (g->has_attrs) READ_FAIL(r, call, CODE_SYNTAX, NULL, "a second R.func_attr");
+  if (g->has_attrs) READ_FAIL(r, call, CODE_SYNTAX, NULL, "R.func_attr is used twice");
   g->has_attrs = true;
   tirc_bind_call(r, call, "R.func_attr", "attrs", &bound);
   const Attrs attrs = tirc_relax_bounds(g, call, tirc_relax_attrs(g, bound.args[0]));
@@ -209,17 +209,18 @@ static void read_attrs(GraphFrame *g, const Syn *call) {
 static void read_return(GraphFrame *g, const Syn *s) {
   Reader *r = g->r;
   if (g->in_dataflow)
-    READ_FAIL(r, s, CODE_SYNTAX, "return what R.output names, behind the block",
-              "a dataflow block does not return");
-  if (!s->a) READ_FAIL(r, s, CODE_TYPE, NULL, "a graph returns a value");
+    READ_FAIL(r, s, CODE_SYNTAX, "return the variables of R.output after the block",
+              "a dataflow block cannot contain return");
+  if (!s->a) READ_FAIL(r, s, CODE_TYPE, NULL, "a graph must return a value");
   g->result = tirc_relax_argument(g, s->a);
 }
 
 static void read_statement(GraphFrame *g, const Syn *s) {
   Reader *r = g->r;
   const char *path = s->kind == SYN_EXPR_STMT ? tirc_relax_called(g, s->a) : NULL;
-  if (g->result) READ_FAIL(r, s, CODE_SYNTAX, NULL, "nothing may stand behind `return`");
-  if (g->has_output) READ_FAIL(r, s, CODE_SYNTAX, NULL, "R.output is the last line of its block");
+  if (g->result) READ_FAIL(r, s, CODE_SYNTAX, NULL, "nothing may follow `return`");
+  if (g->has_output)
+    READ_FAIL(r, s, CODE_SYNTAX, NULL, "R.output must be the last line of its block");
   switch (s->kind) {
   case SYN_PASS: return;
   case SYN_RETURN: read_return(g, s); return;
@@ -247,7 +248,7 @@ static void read_statement(GraphFrame *g, const Syn *s) {
   default: break;
   }
   READ_FAIL(r, s, CODE_UNSUPPORTED, "a graph consists of bindings: y = R.add(x, w)",
-            "this statement has no place in a graph");
+            "this statement is not allowed in a graph");
 }
 
 static void note_names(GraphFrame *g, SynList list) {

@@ -25,7 +25,8 @@ static const Syn *expression_of(GraphFrame *g, const Syn *s) {
   const Source text = {s->loc.file, s->s, strlen(s->s)};
   SynList list = tirc_parse_syntax(g->r->c, &text);
   if (list.n == 1 && list.at[0]->kind == SYN_EXPR_STMT) return list.at[0]->a;
-  READ_FAIL(g->r, s, CODE_SYNTAX, "write an expression: \"n * 2\"", "\"%s\" is no extent", s->s);
+  READ_FAIL(g->r, s, CODE_SYNTAX, "write an expression: \"n * 2\"", "\"%s\" is not an extent",
+            s->s);
 }
 
 static Expr extent(GraphFrame *g, const Syn *s) {
@@ -45,7 +46,8 @@ const Expr *tirc_relax_extents(GraphFrame *g, const Syn *s, int *n) {
   if (s->kind != SYN_TUPLE && s->kind != SYN_LIST) {
     const PyValue v = tirc_read_value(g->r, s);
     if (v.kind == PY_TUPLE)
-      READ_FAIL(g->r, s, CODE_UNSUPPORTED, "write the extents out", "a shape is written out here");
+      READ_FAIL(g->r, s, CODE_UNSUPPORTED, "write the extents out",
+                "the shape must be written out here");
     READ_FAIL(g->r, s, CODE_TYPE, "write a tuple: (n, 784)", "a shape must be a tuple of extents");
   }
   if (s->kids.n > READER_MAX_DIMS)
@@ -92,7 +94,7 @@ static Info read_tensor(GraphFrame *g, const Syn *s) {
     int n;
     info.shape = tirc_relax_extents(g, shape, &n);
     if (call.args[3] && info.ndim != n)
-      READ_FAIL(g->r, s, CODE_SHAPE, NULL, "ndim is %d, and the shape has %d dimensions", info.ndim,
+      READ_FAIL(g->r, s, CODE_SHAPE, NULL, "ndim is %d, but the shape has %d dimensions", info.ndim,
                 n);
     info.ndim = n;
   }

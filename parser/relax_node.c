@@ -84,11 +84,11 @@ static Node tuple_argument(GraphFrame *g, const Syn *s) {
 static Node read_item(GraphFrame *g, const Syn *s) {
   const Node of = tirc_relax_argument(g, s->a);
   if (s->kids.n != 1 || s->kids.at[0]->kind == SYN_SLICE)
-    READ_FAIL(g->r, s, CODE_TYPE, NULL, "a tuple has one index: x[0]");
+    READ_FAIL(g->r, s, CODE_TYPE, NULL, "a tuple takes one index: x[0]");
   const int index = (int)tirc_read_const_int(g->r, s->kids.at[0], "an index", 0, INT32_MAX - 1);
   const Info info = of->info;
   if (info && info->kind != INFO_TUPLE && info->kind != INFO_OBJECT)
-    READ_FAIL(g->r, s, CODE_TYPE, "slice it with R.strided_slice", "%s is no tuple",
+    READ_FAIL(g->r, s, CODE_TYPE, "slice it with R.strided_slice", "%s is not a tuple",
               of->name ? of->name : "this");
   if (info && info->kind == INFO_TUPLE && index >= info->n)
     READ_FAIL(g->r, s, CODE_TYPE, NULL, "the tuple has %d fields, so there is no field %d", info->n,
@@ -137,13 +137,13 @@ static Node call_of_func(GraphFrame *g, const Syn *s, NodeKind kind, const char 
     if (results[i]->kind != INFO_TENSOR || !results[i]->shape ||
         results[i]->dtype.code == TYPE_VOID)
       READ_FAIL(g->r, call->args[2], CODE_TYPE, "write out_sinfo=R.Tensor((n, 784), \"float32\")",
-                "what %s writes has to have a shape and a dtype", call->name);
+                "the result of %s needs a shape and a dtype", call->name);
   struct Node node = {
       .kind = kind, .name = name, .n = args->n, .args = args->args, .info = info, .loc = s->loc};
   if (call->args[3]) {
     const Node vars = tirc_relax_argument(g, call->args[3]);
     if (!vars->value || vars->value->op != OP_TUPLE)
-      READ_FAIL(g->r, call->args[3], CODE_TYPE, NULL, "tir_vars takes R.shape([n])");
+      READ_FAIL(g->r, call->args[3], CODE_TYPE, NULL, "tir_vars must be of the form R.shape([n])");
     node.value = vars->value;
   }
   return tirc_graph_node(g->r->c, &node);
@@ -157,7 +157,7 @@ static Node read_call_tir(GraphFrame *g, const Syn *s) {
   const char *name = is_bare ? of->s : function_of(g, of); /* f, as public text has it, or cls.f */
   if (!name)
     READ_FAIL(g->r, call.args[0], CODE_TYPE, "write cls.f after a line `cls = Module`",
-              "R.call_tir takes a function of the module");
+              "R.call_tir needs a function of the module");
   return call_of_func(g, s, NODE_CALL_TIR, name, &call);
 }
 
@@ -180,7 +180,7 @@ static Node read_match_cast(GraphFrame *g, const Syn *s) {
 }
 
 static Node read_statement_as_value(GraphFrame *g, const Syn *s) {
-  READ_FAIL(g->r, s, CODE_SYNTAX, NULL, "%s stands on a line of its own", tirc_relax_called(g, s));
+  READ_FAIL(g->r, s, CODE_SYNTAX, NULL, "%s must be on a line of its own", tirc_relax_called(g, s));
 }
 
 static Node read_unsupported(GraphFrame *g, const Syn *s) {
@@ -220,7 +220,7 @@ static Node read_call(GraphFrame *g, const Syn *s, NodeKind kind, const char *na
     const Syn *arg = s->kids.at[i];
     if (arg->kind == SYN_STAR || arg->kind == SYN_DOUBLESTAR)
       READ_FAIL(g->r, arg, CODE_UNSUPPORTED, "write the arguments out",
-                "starred arguments are not part of the language of programs");
+                "programs cannot have arguments with a star");
     if (arg->kind == SYN_KEYWORD) keys[i] = arg->s;
     for (int k = 0; k < i && keys[i]; k++)
       if (keys[k] && strcmp(keys[k], keys[i]) == 0)
@@ -229,7 +229,7 @@ static Node read_call(GraphFrame *g, const Syn *s, NodeKind kind, const char *na
     args[i] = tirc_relax_argument(g, keys[i] ? arg->a : arg);
   }
   if (keyed && kind == NODE_CALL_GRAPH)
-    READ_FAIL(g->r, s, CODE_ARGUMENT, NULL, "a graph takes its arguments by position");
+    READ_FAIL(g->r, s, CODE_ARGUMENT, NULL, "arguments of a graph must be given by position");
   struct Node node = {.kind = kind, .name = name, .n = n, .args = args, .loc = s->loc};
   if (keyed) node.keys = keys;
   return tirc_graph_node(c, &node);
@@ -243,7 +243,7 @@ static Node read_any_call(GraphFrame *g, const Syn *s) {
   if (name) return read_call(g, s, NODE_CALL, name);
   if (func) return read_call(g, s, NODE_CALL_GRAPH, func);
   READ_FAIL(g->r, s, CODE_NAME, "operators are R.NAME(...), functions of the module cls.NAME(...)",
-            "this is nothing that a graph can call");
+            "a graph cannot call this");
 }
 
 static const struct {
@@ -258,7 +258,7 @@ static const struct {
 static Node operand_of(GraphFrame *g, const Syn *s) {
   if (!has_node(g, s))
     READ_FAIL(g->r, s, CODE_TYPE, "write R.const(2, \"float32\")",
-              "an operator of a graph takes tensors, and this is %s",
+              "the arguments of a graph operator must be tensors, but this is %s",
               tirc_py_describe(g->r, tirc_read_value(g->r, s)));
   return tirc_relax_argument(g, s);
 }
@@ -269,8 +269,8 @@ static Node read_spelled(GraphFrame *g, const Syn *s) {
   for (size_t i = 0; !name && i < sizeof spelled / sizeof *spelled; i++)
     if (spelled[i].kind == s->kind && strcmp(spelled[i].op, s->op) == 0) name = spelled[i].name;
   if (!name)
-    READ_FAIL(g->r, s, CODE_UNSUPPORTED, "operators have names: `tirc operator` lists them",
-              "'%s' is no operator of graphs", s->op);
+    READ_FAIL(g->r, s, CODE_UNSUPPORTED, "use an operator's name: `tirc operator` lists them",
+              "'%s' is not an operator of graphs", s->op);
   const int n = s->kind == SYN_UNARY ? 1 : 2;
   Node *args = tirc_new_array(g->r->c, Node, 2);
   args[0] = operand_of(g, s->a);

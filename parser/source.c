@@ -1,10 +1,12 @@
 /* Source texts: reading a file, checking that it is text, and showing a line of it in a message. */
 #define _GNU_SOURCE /* O_PATH */
+#include "ir/nearest.h"
 #include "ir/number.h"
 #include "ir/utf8.h"
 #include "syntax.h"
 #include "tree.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,8 +16,24 @@
 
 enum { MAX_SOURCE = 1 << 28 };
 
+/* "did you mean 'good.sch'?" of what stands in the folder of a path where no file is; or NULL. */
+static const char *near_file(Tirc *c, const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  DIR *folder = opendir(slash ? tirc_format(c, "%.*s", (int)(name - path), path) : ".");
+  Nearest near = {.wanted = name, .n_wanted = strlen(name)};
+  for (const struct dirent *e; folder && (e = readdir(folder));)
+    if (*e->d_name != '.') {
+      const char *kept = tirc_strdup(c, e->d_name);
+      tirc_offer_name(&near, kept, strlen(kept));
+    }
+  if (folder) closedir(folder);
+  if (!tirc_suggest_name(&near, "", NULL)) return NULL;
+  return tirc_format(c, "did you mean '%.*s%s'?", (int)(name - path), path, near.name);
+}
+
 static _Noreturn void fail_to_read(Tirc *c, const char *path, const char *why) {
-  tirc_fail(c, (Loc){path, 0, 0}, CODE_FILE, NULL, "cannot read '%s': %s", path, why);
+  const char *hint = access(path, F_OK) ? near_file(c, path) : NULL;
+  tirc_fail(c, (Loc){path, 0, 0}, CODE_FILE, hint, "cannot read '%s': %s", path, why);
 }
 
 /* Closes f, unless it is the standard input. */
@@ -105,11 +123,11 @@ const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {
     size_t k = tirc_utf8_length(s, left);
     Loc here = {source->name, line, column};
     if (k == 0)
-      tirc_fail(c, here, CODE_SYNTAX, "save the file as UTF-8", "byte 0x%02X is no UTF-8 text",
+      tirc_fail(c, here, CODE_SYNTAX, "save the file as UTF-8", "the byte 0x%02X is not UTF-8 text",
                 s[0]);
     if ((s[0] < 0x20 && !strchr("\t\n\f\r", s[0])) || s[0] == 0 || s[0] == 0x7F)
       tirc_fail(c, here, CODE_SYNTAX, "is this a text file?",
-                "control character 0x%02X in the text", s[0]);
+                "the text contains the control character 0x%02X", s[0]);
     if (s[0] == '\r') {
       if (left > 1 && s[1] == '\n') s++, left--;
       out[n++] = '\n';

@@ -43,7 +43,7 @@ static bool mirrored(Visitor *v, Stmt stmt) {
               stmt->kind == STMT_FOR ? stmt->u.loop.var->u.s : stmt->u.block.name);
   *(stmt->kind == STMT_FOR ? &census->loops : &census->blocks) += 1;
   if (stmt->kind == STMT_FOR) return true;
-  tirc_visit_stmt(v, stmt->u.block.body); /* an init is no part of the tree */
+  tirc_visit_stmt(v, stmt->u.block.body); /* an init is not part of the tree */
   return false;
 }
 

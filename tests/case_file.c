@@ -55,7 +55,7 @@ bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const ch
   const char *s = text;
   for (; *s && strncmp(s, "--- ", 4); s = next_line(s)) {
     bool blank = !line_text(c, s)[0];
-    if (!blank && !head_line(c, s, out)) return *why = "a line of the head is no known key", false;
+    if (!blank && !head_line(c, s, out)) return *why = "a line of the head is not a known key", false;
   }
   while (*s) {
     const char *part = line_text(c, s + 4), *start = next_line(s), *end = start;

@@ -170,7 +170,7 @@ static void judge(long number, Nest *n, Truth truth, const char *why, const Sett
   *(legal ? &k->legal : &k->illegal) += 1;
   if (!v.parsed || v.status == TIRC_BAD) {
     stats->faults++;
-    print_nest(number, n, "it is no program, or no call", NULL, &v);
+    print_nest(number, n, "it is not a program, or no call", NULL, &v);
   } else if (accepted && !legal) {
     k->wrong++;
     print_nest(number, n, "accepted, and illegal", why, NULL);

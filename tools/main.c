@@ -59,7 +59,11 @@ static int run_command(int argc, char **argv) {
   if (!c) {
     Nearest best = {.wanted = argv[1], .n_wanted = strlen(argv[1])};
     offer_command_names(&best);
-    return complain(tirc_suggest_name(&best, "", "`tirc help` lists the commands"),
+    const char *dot = strrchr(argv[1], '.');
+    const bool is_file =
+        dot && (!strcmp(dot, ".tir") || !strcmp(dot, ".sch") || !strcmp(dot, ".onnx"));
+    return complain(is_file ? "the command comes before the file: tirc check FILE"
+                            : tirc_suggest_name(&best, "", "`tirc help` lists the commands"),
                     "there is no command '%s'", argv[1]);
   }
   void *options = tirc_alloc(memory, runs[c - commands].size);

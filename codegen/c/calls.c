@@ -132,7 +132,7 @@ static CText emit_prefetch(Gen *g, Expr e, const Window *w) {
     v[i] = defaults[i];
     if (i < e->n && (!tirc_const_int(e->args[i], &v[i]) || v[i] < 0 || v[i] > largest[i]))
       tirc_fail(g->c, g->loc, CODE_CODEGEN, "T.prefetch(address, rw, locality, cache_type)",
-                "argument %d of T.prefetch is no constant from 0 to %d", i, (int)largest[i]);
+                "argument %d of T.prefetch is not a constant from 0 to %d", i, (int)largest[i]);
   }
   Expr at = e->args[0];
   if (tirc_calls(at, CALL_ADDRESS_OF) && at->n == 1) at = at->args[0];

@@ -394,7 +394,7 @@ static LLVMValueRef emit_prefetch(Gen *g, Expr e) {
     int64_t v = defaults[i];
     if (i < e->n && (!tirc_const_int(e->args[i], &v) || v < 0 || v > largest[i]))
       tirc_fail(g->c, g->loc, CODE_CODEGEN, "T.prefetch(address, rw, locality, cache_type)",
-                "argument %d of T.prefetch is no constant from 0 to %d", i, (int)largest[i]);
+                "argument %d of T.prefetch is not a constant from 0 to %d", i, (int)largest[i]);
     args[i] = tirc_gen_int(g, i32, v);
   }
   if (LLVMGetTypeKind(LLVMTypeOf(args[0])) != LLVMPointerTypeKind) unsupported(g, e);

@@ -125,7 +125,7 @@ void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol) {
   g->restrict_data = s.restrict_data;
   if (s.n != f->n_params)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
-              "the kernel %s uses %s, which is no parameter of it", symbol,
+              "the kernel %s uses %s, which is not a parameter of it", symbol,
               s.params[f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) types[i] = param_type(g, &s.params[i]);
   LLVMTypeRef none = LLVMVoidTypeInContext(g->context);

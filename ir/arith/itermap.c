@@ -69,7 +69,7 @@ static IterValue divide_value(IterRewriter *r, Expr e, const IterValue *a, const
   IterSum sum = as_sum(a);
   if (sum.n == 0) return free_of_iters(tirc_binary(r->c, e->op, sum.base, b->e)); /* extents of 1 */
   if (sum.n > 1 && !tirc_iter_fuse(r, sum, true, &sum)) {
-    tirc_iter_fail(r, "the dividend is no single fused iterator");
+    tirc_iter_fail(r, "the dividend is not a single fused iterator");
     return failed;
   }
   IterValue out;
@@ -132,7 +132,7 @@ static IterValue value_of(IterRewriter *r, Expr e) {
   if (e->op == OP_CAST && tirc_is_index(e->dtype) && tirc_is_index(e->args[0]->dtype))
     return cast_value(r, e);
   if (uses_iters(r, e))
-    tirc_iter_fail(r, "an iterator stands in %s, which is no affine operation",
+    tirc_iter_fail(r, "an iterator stands in %s, which is not an affine operation",
                    tirc_ops[e->op].name);
   return free_of_iters(e);
 }
@@ -337,7 +337,7 @@ static void apply_constraint(IterRewriter *r, const Constraint *k) {
   if (sum.n && tirc_iter_fuse(r, sum, false, &fused) && tirc_is_int(fused.args[0].scale, 1))
     at = fused_iter_of(r, &fused);
   if (at < 0) {
-    tirc_iter_fail(r, "the predicate bounds something that is no fused iterator");
+    tirc_iter_fail(r, "the predicate bounds something that is not a fused iterator");
     return;
   }
   FusedIter *it = &r->fused.at[at];
@@ -422,7 +422,7 @@ const IterMap *tirc_detect_iter_map(Analyzer *a, int n, const Expr *indices, int
   for (int i = 0; i < n_vars; i++) d.doms[i] = doms[i];
   ConstraintVec constraints = {0};
   if (predicate && !add_constraints(c, predicate, &d, &constraints))
-    return failed(&r, why, "the predicate is no conjunction of bounds on the iterators");
+    return failed(&r, why, "the predicate is not a conjunction of bounds on the iterators");
   if (simplify_trivial) narrow_lone_iterators(c, &d, &constraints);
   sort_constraints(&constraints);
   for (int i = 0; i < n_vars; i++) add_variable(&r, vars[i], d.doms[i], simplify_trivial);

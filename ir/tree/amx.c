@@ -40,7 +40,7 @@ static const struct Row *row_of(Tirc *c, Expr e, Loc loc) {
     if (args && strcmp(rows[i].name, args[NAME]->u.s) == 0) return &rows[i];
     tirc_text_addf(&known, "%s%s", i ? ", " : "known are ", rows[i].name);
   }
-  tirc_fail(c, loc, CODE_INTRINSIC, args ? known.at : form, "%s is no product of AMX",
+  tirc_fail(c, loc, CODE_INTRINSIC, args ? known.at : form, "%s is not a product of AMX",
             tirc_print_expr(c, e));
 }
 
@@ -60,7 +60,7 @@ static Expr first_of(Tirc *c, Expr e, int arg, DType t, Loc loc) {
   const Expr at = args_of(e)[arg];
   const bool is_place = tirc_calls(at, CALL_ADDRESS_OF) && at->n == 1 && at->args[0]->op == OP_LOAD;
   if (!is_place)
-    tirc_fail(c, loc, CODE_INTRINSIC, form, "%s is no T.address_of", tirc_print_expr(c, at));
+    tirc_fail(c, loc, CODE_INTRINSIC, form, "%s is not a T.address_of", tirc_print_expr(c, at));
   const DType is = tirc_dtype_lanes(at->args[0]->u.buffer->dtype, 1);
   if (tirc_dtype_equal(is, t)) return at->args[0];
   Text fit = {.c = c};

@@ -296,7 +296,7 @@ static void check_constants(Verifier *v, Buffer b, Expr data) {
          data->op == OP_TUPLE ? data->n : 1);
   for (int i = 0; i < data->n; i++)
     if (!tirc_is_constant(data->args[i]) || !tirc_dtype_equal(data->args[i]->dtype, b->dtype))
-      FAIL(v, NULL, "element %d of the constant %s is no constant of type %s", i, b->name,
+      FAIL(v, NULL, "element %d of the constant %s is not a constant of type %s", i, b->name,
            type_name(v, b->dtype));
   tirc_map_set(v->c, &v->constants, b->data, b);
 }

@@ -364,7 +364,7 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   forget(bytes, size);
   OnnxModel *m = tirc_new(c, OnnxModel);
   *m = (OnnxModel){.path = f->path};
-  if (!p || !p->graph) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is no ONNX model", path);
+  if (!p || !p->graph) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is not an ONNX model", path);
   m->opset = read_opset(f, p->n_opset_import, p->opset_import);
   OnnxFunction *functions = tirc_new_array(c, OnnxFunction, p->n_functions);
   for (size_t i = 0; i < p->n_functions; i++) {
@@ -390,7 +390,7 @@ const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path) {
   const uint8_t *bytes = map_message(f, &size);
   check_depth(f, &onnx__tensor_proto__descriptor, bytes, size);
   const Onnx__TensorProto *p = onnx__tensor_proto__unpack(&f->allocator, size, bytes);
-  if (!p) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is no tensor of ONNX", path);
+  if (!p) ONNX_FAIL(f, CODE_FILE, "is it cut off?", "'%s' is not a tensor of ONNX", path);
   OnnxTensor *t = tirc_new(c, OnnxTensor);
   *t = tirc_onnx_tensor(f, p, tirc_format(c, "the tensor in '%s'", path));
   return t;

@@ -91,8 +91,8 @@ static int64_t number_of(OnnxFile *f, const char *what, const char *key, const c
   const bool digits = value[0] >= '0' && value[0] <= '9';
   const long long v = digits ? strtoll(value, &end, 10) : -1;
   if (v < 0 || *end || v == LLONG_MAX)
-    ONNX_FAIL(f, CODE_ONNX, NULL, "%s: its external data has the %s '%s', which is no number", what,
-              key, value);
+    ONNX_FAIL(f, CODE_ONNX, NULL, "%s: its external data has the %s '%s', which is not a number",
+              what, key, value);
   return v;
 }
 

@@ -52,18 +52,18 @@ static const struct {
   const char *what, *hint;
 } rows[] = {
     {KEY_SOFTWARE_PREFETCH, is_prefetch,
-     "no dict from buffer names to distances d or [d, loops outward]",
+     "not a dict from buffer names to distances d or [d, loops outward]",
      "annotate(loop, \"software_prefetch\", {\"B\": 8}) fetches what the loop touches of B 8 "
      "iterations later"},
-    {KEY_PARALLEL_CHUNKS, is_positive, "no positive number of pieces",
+    {KEY_PARALLEL_CHUNKS, is_positive, "not a positive number of pieces",
      "annotate(loop, \"parallel_chunks\", 8) makes 8 of them"},
-    {KEY_PIPELINE_STAGE, is_stages, "no list of stages from 0 to 8, at most 32 of them",
+    {KEY_PIPELINE_STAGE, is_stages, "not a list of stages from 0 to 8, at most 32 of them",
      "annotate(loop, \"software_pipeline_stage\", [0, 0, 1]) runs the last of three statements a "
      "step later"},
-    {KEY_PIPELINE_ASYNC, is_stages, "no list of stages from 0 to 8",
+    {KEY_PIPELINE_ASYNC, is_stages, "not a list of stages from 0 to 8",
      "annotate(loop, \"software_pipeline_async_stages\", [0]) beside software_pipeline_stage and "
      "software_pipeline_order"},
-    {KEY_PIPELINE_ORDER, is_order, "no list of places that has each from 0 on once",
+    {KEY_PIPELINE_ORDER, is_order, "not a list of places that has each from 0 on once",
      "annotate(loop, \"software_pipeline_order\", [0, 1, 2]) keeps the order of three statements"},
 };
 

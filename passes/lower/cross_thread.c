@@ -321,7 +321,7 @@ static Group group_of(Across *x) {
     const For *t = k->threads.at[i];
     if (!tirc_is_thread_axis(t->axis)) continue;
     if (!tirc_const_int(t->extent, &extent) || extent < 1 || extent > 1 << 16)
-      refuse(x, tirc_format(c, "the extent of %s is no constant", t->thread));
+      refuse(x, tirc_format(c, "the extent of %s is not a constant", t->thread));
     const bool is_in = tirc_map_has(&x->reduces, t->var);
     if (is_in && others) g.lanes = false;
     others |= !is_in && extent > 1;

@@ -109,7 +109,7 @@ static void note_shape(Fragments *k, Expr e, const struct Row *row) {
   int64_t v[3] = {SIMDGROUP, SIMDGROUP, SIMDGROUP};
   for (int i = 0; row->shape >= 0 && i < 3; i++)
     if (!tirc_const_int(e->args[row->shape + i], &v[i]) || v[i] < 1 || v[i] > 1024)
-      refuse(k, e, "a fragment's shape is no constant");
+      refuse(k, e, "a fragment's shape is not a constant");
   const bool other = f->m != v[0] || f->n != v[1] || f->k != v[2];
   if (f->m && other) refuse(k, e, "a fragment has two shapes");
   f->m = v[0];
@@ -201,7 +201,7 @@ static bool is_transposed(const Fragments *k, Expr e, const struct Row *row) {
   Expr layout = e->args[row->layout];
   if (layout->op == OP_STRING) return !strcmp(layout->u.s, "col_major");
   int64_t v;
-  if (!tirc_const_int(layout, &v)) refuse(k, e, "how the matrix lies is no constant");
+  if (!tirc_const_int(layout, &v)) refuse(k, e, "the layout of the matrix is not a constant");
   return v != 0;
 }
 

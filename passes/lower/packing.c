@@ -146,7 +146,7 @@ static const Func *split_one(Tirc *c, const Func *f, const Func **pack) {
   for (int i = 0; i < root->n_allocs; i++) is_alloc |= root->allocs[i] == packed;
   int parameter = b->n_reads == 1 ? parameter_of(f, b->reads[0].buffer) : -1;
   if (!nest || !is_alloc || parameter < 0)
-    refuse(c, block, "it is no copy of a parameter to a buffer at the top of the function",
+    refuse(c, block, "it is not a copy of a parameter to a buffer at the top of the function",
            "annotate the block that cache_read makes, and leave it where it is");
   if (!is_free(f, parameter))
     refuse(c, block,

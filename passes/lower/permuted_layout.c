@@ -45,7 +45,7 @@ static Expr moved(Permuted *k, Buffer b, Expr index, int64_t row, int lanes) {
   const int64_t piece = PIECE / tirc_dtype_bytes(b->dtype), pieces = row / piece;
   const int64_t among = pieces < 8 ? pieces : 8, apart = among < 8 ? 8 / among : 1;
   if (row % piece || pieces < 2 || (pieces & (pieces - 1)))
-    refuse(k, b, "they are no power of two of pieces of 16 bytes");
+    refuse(k, b, "their number of pieces of 16 bytes is not a power of two");
   const Modular m = tirc_modular(k->a, index);
   if (lanes > piece || m.coeff % lanes || m.base % lanes)
     refuse(k, b, "an access to it may be of elements of several pieces");

@@ -67,7 +67,7 @@ static Axis *axis_of(Unify *u, Stmt s) {
   if ((int)s->u.loop.axis < GPU_AXES) return &u->axes[s->u.loop.axis];
   tirc_fail(u->c, tirc_place_of(s), CODE_LOWER,
             "blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z are axes of threads",
-            "the loop %s is bound to %s, which is no axis of threads", s->u.loop.var->u.s,
+            "the loop %s is bound to %s, which is not an axis of threads", s->u.loop.var->u.s,
             s->u.loop.thread);
 }
 

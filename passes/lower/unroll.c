@@ -104,7 +104,7 @@ static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
   if (loop->kind == LOOP_UNROLLED && !is_const)
     tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "split it by a constant factor and unroll the inner loop",
-              "the loop %s is to be unrolled, but its extent is no constant", loop->var->u.s);
+              "the loop %s is to be unrolled, but its extent is not a constant", loop->var->u.s);
   if (!is_auto && !(loop->kind == LOOP_UNROLLED && fits)) {
     if (u->has_registers && fits && loop->kind == LOOP_SERIAL && u->normal_depth == 0 &&
         picks_registers(loop)) {

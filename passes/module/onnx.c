@@ -57,7 +57,7 @@ static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
 }
 
 static Info input_info(Importing *k, const OnnxValue *v) {
-  if (!v->is_tensor) FAIL(k, NULL, "the input '%s' is no tensor", v->name);
+  if (!v->is_tensor) FAIL(k, NULL, "the input '%s' is not a tensor", v->name);
   if (v->dtype.code == TYPE_VOID)
     FAIL(k, "types are bool, int8 to uint64, float16, bfloat16, float32 and float64",
          "the input '%s' has a type of elements that is not read", v->name);

@@ -153,7 +153,7 @@ static int operand_number(const Making *m, const Tensor *t, int n_args) {
   for (int i = 0; i < n_args; i++)
     if (m->tensors.at[i] == t) return i;
   tirc_script_error(m->ops->sc, "ValueError", "give it an operand",
-                    "te.ahead: %s is no operand of %s", t->buffer->name, m->op->function);
+                    "te.ahead: %s is not an operand of %s", t->buffer->name, m->op->function);
 }
 
 static void make_ahead(Making *m, int n_args) {

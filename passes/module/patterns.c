@@ -79,7 +79,7 @@ static void note_bindings(Patterns *k) {
 static _Noreturn void bad_pattern(const Patterns *k, Value v) {
   tirc_script_error(
       k->sc, "TypeError", "patterns = [(\"gemm\", is_op(\"matmul\")(wildcard(), wildcard()))]",
-      "%s is no pattern: is_op(NAME)(...), wildcard(), is_const() or is_tuple_get_item(...)",
+      "%s is not a pattern: is_op(NAME)(...), wildcard(), is_const() or is_tuple_get_item(...)",
       tirc_value_repr(k->c, v));
 }
 
@@ -282,7 +282,7 @@ static void replace_part(Patterns *k, const Matching *old, Node part, Node made)
   while (at < k->parts.n && k->parts.at[at].node != part) at++;
   if (at == k->parts.n || part->kind != NODE_VAR)
     tirc_script_error(k->sc, "ValueError", "{expr: ..., matchings[part]: ...}",
-                      "%s is no part of the pattern that matched", tirc_print_node(k->c, part));
+                      "%s is not part of the pattern that matched", tirc_print_node(k->c, part));
   check_given(k, part, made);
   const Node field = field_of(k, made);
   if (field) made = tirc_emit_binding(k->r, part->name, field, part->loc);

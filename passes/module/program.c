@@ -49,7 +49,7 @@ static int add_tensor(Planning *k, PlanPlace place, const char *name, Info info,
          info && (info->kind == INFO_PRIM || info->kind == INFO_SHAPE)
              ? "let it be an extent of a tensor, or an R.Shape of such"
              : "R.match_cast(x, R.Tensor(...)) says what it is",
-         "%s: '%s' is no tensor of a known shape and type: %s", k->g->name, name,
+         "%s: '%s' is not a tensor of a known shape and type: %s", k->g->name, name,
          tirc_info_words(k->c, info));
   vec_push(k->c, k->tensors,
            ((PlanTensor){.buffer = buffer_of(k, name, info),
@@ -101,7 +101,7 @@ static const Tensors *item(Planning *k, Node n) {
   const Tensors *all = value_of(k, of);
   int from = 0;
   if (!of->info || of->info->kind != INFO_TUPLE)
-    FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: a field of what is no tuple", k->g->name);
+    FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: a field of what is not a tuple", k->g->name);
   for (int i = 0; i < n->index; i++) from += leaves_of(of->info->fields[i]);
   Tensors *t = tirc_new(k->c, Tensors);
   *t = (Tensors){leaves_of(of->info->fields[n->index]), all->at + from};
@@ -113,7 +113,7 @@ static const Tensors *cast(Planning *k, Node n) {
   const Info to = n->info, from = n->args[0]->info;
   const Tensors *t = value_of(k, n->args[0]);
   if (to->kind != INFO_TENSOR || !from || from->kind != INFO_TENSOR || t->n != 1)
-    FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "R.match_cast of what is no tensor");
+    FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "R.match_cast of what is not a tensor");
   Buffer b = k->tensors.at[t->at[0]].buffer;
   if (to->dtype.code != TYPE_VOID && !tirc_dtype_equal(to->dtype, b->dtype))
     FAIL(k, n->loc, CODE_TYPE, NULL, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
@@ -228,7 +228,7 @@ static const Tensors *value_of(Planning *k, Node n) {
   case NODE_VAR:
     known = tirc_map_get(&k->values, n);
     if (!known)
-      FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: '%s' is no tensor", k->g->name, n->name);
+      FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: '%s' is not a tensor", k->g->name, n->name);
     return known;
   case NODE_CONST: return constant(k, n);
   case NODE_TUPLE: return tuple(k, n);
@@ -236,7 +236,7 @@ static const Tensors *value_of(Planning *k, Node n) {
   case NODE_MATCH_CAST: return cast(k, n);
   default: break;
   }
-  FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: '%s' is no tensor", k->g->name,
+  FAIL(k, n->loc, CODE_UNSUPPORTED, NULL, "%s: '%s' is not a tensor", k->g->name,
        tirc_print_node(k->c, n));
 }
 
@@ -351,7 +351,7 @@ static void plan_binding(Planning *k, const Binding *b) {
   const bool is_call = n->kind == NODE_CALL_TIR || n->kind == NODE_CALL_DPS;
   if (n->kind == NODE_CALL || n->kind == NODE_CALL_GRAPH)
     FAIL(k, n->loc, CODE_UNSUPPORTED, "let the passes of phase 2 run",
-         "%s: %s is no call of a prim_func yet", k->g->name, tirc_print_node(k->c, n));
+         "%s: %s is not a call of a prim_func yet", k->g->name, tirc_print_node(k->c, n));
   if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) return; /* used by operators only */
   tirc_map_set(k->c, &k->values, b->var,
                is_call              ? call(k, n, b->var->name)

@@ -51,7 +51,8 @@ static Value rewrites_of(const ScriptPass *k, Script *sc, Value rewrites) {
   if (rewrites.kind != VAL_FUNCTION) {
     if (k->arguments)
       tirc_script_error(sc, "TypeError", "def rewrites(bits=8): ...; return [...]",
-                        "the pass %s takes no arguments: its `rewrites` is no function", k->path);
+                        "the pass %s takes no arguments: its `rewrites` is not a function",
+                        k->path);
     return rewrites;
   }
   tirc_script_set(sc, sc->globals, REWRITES, rewrites);

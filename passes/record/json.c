@@ -147,10 +147,10 @@ static Json *next_value(Values *v, Loc *loc) {
     if (v->text[v->at] == '\n') v->line++;
   if (fault.what)
     tirc_fail(v->c, (Loc){v->file, v->line, 1}, CODE_JSON,
-              fault.changed ? "it would not be kept as it stands"
-                            : "it would be one value, as {...}; a trace file has one a line, or a "
-                              "bare [instructions, decisions]",
-              "%s%s", fault.changed ? "" : "this is no JSON: ", fault.what);
+              fault.changed ? "tirc could not keep this value exactly"
+                            : "the file must hold one JSON value, such as {...}; a trace file has "
+                              "one value per line, or a bare [instructions, decisions]",
+              "%s%s", fault.changed ? "" : "this is not JSON: ", fault.what);
   struct json_tokener *tok = json_tokener_new();
   const size_t n = end - start + 1; /* with what stands behind, if only a NUL: it ends a number */
   Json *j = !tok || n > INT32_MAX ? NULL : json_tokener_parse_ex(tok, v->text + start, (int)n);
@@ -188,7 +188,7 @@ static void require_utf8(Tirc *c, const char *file, const char *text, size_t n) 
   for (size_t at = 0, k; at < n; at += k) {
     k = tirc_utf8_length(text + at, n - at);
     if (!k)
-      tirc_fail(c, loc, CODE_JSON, "save the file as UTF-8", "byte 0x%02X is no UTF-8 text",
+      tirc_fail(c, loc, CODE_JSON, "save the file as UTF-8", "the byte 0x%02X is not UTF-8 text",
                 (unsigned char)text[at]);
     loc.column++;
     if (text[at] == '\n') loc.line++, loc.column = 1;
@@ -204,8 +204,9 @@ Value tirc_value_of_json_file(Tirc *c, const char *file, const char *text, size_
   skip_space(&v);
   if (v.at == v.n) return value_of_object(c, j);
   json_object_put(j);
-  tirc_fail(c, (Loc){v.file, v.line, 1}, CODE_JSON, "a file that a script reads holds one value",
-            "something stands behind the JSON value");
+  tirc_fail(c, (Loc){v.file, v.line, 1}, CODE_JSON,
+            "a file that a script reads must hold only one value",
+            "there is more text after the JSON value");
 }
 
 TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t n, int64_t record) {
@@ -215,7 +216,7 @@ TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t 
   Loc loc = {file, 1, 1};
   if (chosen == 0) tirc_fail(c, loc, CODE_TRACE, NULL, "the file has no trace");
   if (chosen < 0)
-    tirc_fail(c, loc, CODE_TRACE, "records count from 1",
+    tirc_fail(c, loc, CODE_TRACE, "records are counted from 1",
               "there is no record %lld: the file has %lld", (long long)record, (long long)-chosen);
   Json *j = next_value(&v, &loc);
   for (int64_t i = 1; i < chosen; i++) {

@@ -69,7 +69,7 @@ static Value read_function(Reader *r, Value v, bool values) {
   if (n < 2 || v.u.s[0] != '{' || v.u.s[n - 1] != '}') return v;
   const NamedVars named = {rv_text, r};
   const char *lambda = tirc_saved_lambda(r->c, tirc_value_of_json(r->c, v.u.s), values, &named);
-  if (!lambda) bad(r, NULL, "the saved object is no index map that is understood");
+  if (!lambda) bad(r, NULL, "the saved object is not a known form of index map");
   return tirc_value_python(lambda);
 }
 
@@ -91,8 +91,7 @@ static Value read_input(Reader *r, Value v, int depth) {
   if (*s == '{' || !strncmp(s, "lambda", 6)) return read_function(r, v, false);
   for (int i = r->names.n - 1; i >= 0; i--)
     if (!strcmp(r->names.at[i].name, s)) return r->names.at[i].value;
-  bad(r,
-      "an instruction before must have it among its outputs; a string stands in quotes of its own",
+  bad(r, "an earlier instruction must have it as an output; write a string with quotes of its own",
       "the random variable \"%s\" is not defined", s);
 }
 
@@ -118,7 +117,7 @@ static Value rest(Reader *r, Cursor *from) {
 static Value read_buffer(Reader *r, Value at, Cursor *attrs) {
   Value which;
   if (at.kind != VAL_INT || !next(attrs, &which) || which.kind != VAL_INT)
-    bad(r, NULL, "a buffer is a position and 0 (read) or 1 (write)");
+    bad(r, NULL, "a buffer must be a position and 0 (read) or 1 (write)");
   Value pair[] = {tirc_value_str(which.u.i ? "write" : "read"), at};
   return tirc_value_list(r->c, VAL_TUPLE, 2, pair);
 }
@@ -156,7 +155,8 @@ static Value read_argument(Reader *r, const Primitive *of, const Param *p, Curso
 }
 
 static void require_end(Reader *r, const Cursor *c) {
-  if (c->at < c->list->n) bad(r, NULL, "%d %s, and it takes %d", c->list->n, c->name, c->at);
+  if (c->at < c->list->n)
+    bad(r, NULL, "there are %d %s, but it takes %d", c->list->n, c->name, c->at);
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void require_end(Reader *r, const Cursor *c) {
 static Value read_output(Reader *r, Value v) {
   static const ValueKind kinds[] = {['b'] = VAL_BLOCK, ['l'] = VAL_LOOP, ['v'] = VAL_INT};
   const unsigned char letter = v.kind == VAL_STR ? (unsigned char)*v.u.s : 0;
-  if (!letter) bad(r, NULL, "an output is the name of a random variable");
+  if (!letter) bad(r, NULL, "an output must be the name of a random variable");
   Value out = {.kind = letter < sizeof kinds / sizeof *kinds ? kinds[letter] : VAL_INT,
                .rv = ++r->trace->next_rv};
   RVName named = {v.u.s, out};
@@ -186,7 +186,7 @@ static void read_instruction(Reader *r, Value v) {
   if (entry->n != 4 || entry->at[0].kind != VAL_STR) bad(r, NULL, "%s", four);
   r->kind = entry->at[0].u.s;
   const Primitive *p = tirc_instruction_primitive(r->kind);
-  if (!p) bad(r, "`tirc help` lists the primitives", "no primitive is known as this instruction");
+  if (!p) bad(r, "`tirc help` lists the primitives", "there is no primitive for this instruction");
   Cursor inputs = {list(r, entry->at[1], four), 0, "inputs"};
   Cursor attrs = {list(r, entry->at[2], four), 0, "attributes"};
   const ValueList *outputs = list(r, entry->at[3], four);
@@ -207,7 +207,7 @@ static void read_decision(Reader *r, Value v) {
   if (entry->n != 2 || entry->at[0].kind != VAL_INT) bad(r, NULL, "%s", two);
   const int64_t index = entry->at[0].u.i;
   if (index < 0 || index >= r->trace->n || !tirc_instruction_decision(r->trace->at[index]))
-    bad(r, NULL, "a decision is for instruction %lld, which takes none", (long long)index);
+    bad(r, NULL, "there is a decision for instruction %lld, which takes none", (long long)index);
   Trace *with = tirc_trace_with_decision(r->c, r->trace, (int)index, entry->at[1]);
   r->trace->at[index] = with->at[index];
 }

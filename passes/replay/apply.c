@@ -60,7 +60,7 @@ static Value map_of_text(Replay *r, const char *text) {
     const Value *here = value_here(r, rv);
     if (!here || here->kind != VAL_INT)
       tirc_fail(c, r->loc, CODE_TRACE, NULL,
-                "an index map holds a random variable that is no number");
+                "an index map contains a random variable that is not a number");
     int k = 0;
     while (k < rvs.n && rvs.at[k].rv != here->rv) k++;
     if (k == rvs.n) {
@@ -78,7 +78,7 @@ static Value map_of_text(Replay *r, const char *text) {
   const Value map = fn->call(fn, vars.n, vars.at);
   fn = map.kind == VAL_FUNCTION ? map.u.object : NULL;
   if (!fn || fn->n_params < 0)
-    tirc_fail(c, r->loc, CODE_TRACE, NULL, "this is no index map: %s", text);
+    tirc_fail(c, r->loc, CODE_TRACE, NULL, "this is not an index map: %s", text);
   RecordedMap *m = tirc_new(c, RecordedMap);
   *m = (RecordedMap){.base = {tirc_call_map, fn->n_params, NULL},
                      .c = c,
@@ -115,8 +115,8 @@ static void take_results(Replay *r, const Instruction *inst, Value result) {
   const int n = tirc_instruction_outputs(inst, &then_at),
             m = tirc_instruction_outputs(&now, &now_at);
   if (n != m)
-    tirc_fail(c, r->loc, CODE_TRACE, "the trace was made on another program",
-              "it gives %d results here, and %d in the trace", m, n);
+    tirc_fail(c, r->loc, CODE_TRACE, "the trace was recorded for another program",
+              "it has %d result%s here, but %d in the trace", m, m == 1 ? "" : "s", n);
   for (int i = 0; i < n; i++) {
     Value *kept = tirc_copy(c, &now_at[i], 1);
     tirc_map_set(c, &r->values, (void *)(uintptr_t)then_at[i].rv, kept);
@@ -137,8 +137,8 @@ static Instruction asked_again(Replay *r, const Instruction *inst) {
   Value decision = r->asked->decide(r->asked->self, inst, inputs, attrs, own ? *own : VALUE_NONE);
   r->asking = false;
   if (!own && decision.kind != VAL_NONE)
-    tirc_fail(c, r->loc, CODE_TRACE, "return the decision that the provider was given",
-              "it takes no decision, and the decision provider gives one");
+    tirc_fail(c, r->loc, CODE_TRACE, "return the decision that the provider received",
+              "it takes no decision, but the decision provider returned one");
   Instruction with = *inst;
   with.args = tirc_arguments_with(c, inst, decision);
   return with;
@@ -187,7 +187,7 @@ static Instruction asked_of_part(const Replay *r, const Instruction *inst) {
     const bool is_name = !strcmp(inst->p->name, "get_block") && i == 0;
     if (is_name && args[i].kind == VAL_STR) args[i] = name_here(r, args[i].u.s);
     if (inst->p->params[i].kind == PARAM_FUNC && strcmp(inst->p->name, "get_block") != 0)
-      tirc_fail(c, r->loc, CODE_TRACE, NULL, "%s is about all of a function", inst->p->name);
+      tirc_fail(c, r->loc, CODE_TRACE, NULL, "%s works on a whole function", inst->p->name);
     if (inst->p->params[i].kind == PARAM_FUNC)
       args[i] = tirc_value_str(r->s->mod->funcs[r->part->func]->name);
   }

@@ -60,7 +60,8 @@ static Value int_pow(Script *sc, int64_t a, int64_t b) {
 }
 
 static void check_shift(Script *sc, int64_t by) {
-  if (by < 0) tirc_script_error(sc, "ValueError", NULL, "a shift by %lld", (long long)by);
+  if (by < 0)
+    tirc_script_error(sc, "ValueError", NULL, "a shift by %lld is not possible", (long long)by);
 }
 
 static Value int_shl(Script *sc, int64_t a, int64_t b) {
@@ -134,7 +135,7 @@ Expr tirc_script_expr(Script *sc, Value v) {
   default:
     tirc_script_error(sc, "TypeError",
                       v.kind == VAL_LOOP ? "sch.get(loop).loop_var is its variable" : NULL,
-                      "%s is no expression", tirc_script_a_type(sc, v));
+                      "%s is not an expression", tirc_script_a_type(sc, v));
   }
 }
 

@@ -36,7 +36,7 @@ static Value run_range(Script *sc, Value self, const Args *a) {
   int64_t args[3] = {0, 0, 1};
   for (int i = 0; i < a->n; i++) args[i] = int_argument(sc, "range", a->at[i]);
   *r = a->n == 1 ? (RangeObject){0, args[0], 1} : (RangeObject){args[0], args[1], args[2]};
-  if (r->step == 0) tirc_script_error(sc, "ValueError", NULL, "range() takes no step of 0");
+  if (r->step == 0) tirc_script_error(sc, "ValueError", NULL, "the step of range() must not be 0");
   return tirc_script_object("range", r);
 }
 
@@ -147,7 +147,7 @@ static Value run_dict(Script *sc, Value self, const Args *a) {
     while (tirc_script_next(sc, &it, &item)) {
       Value pair = tirc_script_collect(sc, item, VAL_LIST);
       if (pair.u.list->n != 2)
-        tirc_script_error(sc, "ValueError", NULL, "dict() takes pairs of a key and a value");
+        tirc_script_error(sc, "ValueError", NULL, "dict() needs pairs of a key and a value");
       tirc_script_dict_set(sc, dict, pair.u.list->at[0], pair.u.list->at[1]);
     }
   }
@@ -162,7 +162,8 @@ static Value extreme(Script *sc, const Args *a, const char *who, bool greatest) 
                          : tirc_value_list(sc->c, VAL_LIST, a->n, a->at);
   const ValueList *items = list.u.list;
   if (!items->n && otherwise) return *otherwise;
-  if (!items->n) tirc_script_error(sc, "ValueError", NULL, "%s() of nothing", who);
+  if (!items->n)
+    tirc_script_error(sc, "ValueError", NULL, "%s() of an empty list is not possible", who);
   Value best = items->at[0], best_key = best;
   if (key && key->kind != VAL_NONE) best_key = tirc_script_call1(sc, *key, best);
   for (int i = 1; i < items->n; i++) {
@@ -216,12 +217,12 @@ static Value run_all(Script *sc, Value self, const Args *a) {
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 static _Noreturn void no_number(Script *sc, const char *what, Value v) {
-  tirc_script_error(sc, v.kind == VAL_STR ? "ValueError" : "TypeError", NULL, "%s is no %s",
-                    tirc_script_repr(sc, v), what);
+  tirc_script_error(sc, v.kind == VAL_STR ? "ValueError" : "TypeError", NULL,
+                    "%s is not a value of type %s", tirc_script_repr(sc, v), what);
 }
 
 static Value int_of_double(Script *sc, double f) {
-  if (f != f) tirc_script_error(sc, "ValueError", NULL, "nan is no int");
+  if (f != f) tirc_script_error(sc, "ValueError", NULL, "nan is not an int");
   if (f >= 9223372036854775808.0 || f < -9223372036854775808.0)
     tirc_script_error(sc, "OverflowError", "integers have 64 bits", "%g is too large for an int",
                       f);
@@ -327,7 +328,7 @@ static const char *text_keyword(Script *sc, const Args *a, const char *name,
   const Value *v = keyword(a, name);
   if (!v || v->kind == VAL_NONE) return otherwise;
   if (v->kind != VAL_STR)
-    tirc_script_error(sc, "TypeError", NULL, "print()'s %s is a string", name);
+    tirc_script_error(sc, "TypeError", NULL, "%s= of print() must be a string", name);
   return v->u.s;
 }
 
@@ -349,7 +350,7 @@ static Value run_because(Script *sc, Value self, const Args *a) {
   const char *const before = sc->sched->reason;
   (void)self;
   if (a->at[0].kind != VAL_STR && a->at[0].kind != VAL_NONE)
-    tirc_script_error(sc, "TypeError", NULL, "because() takes a reason in words, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "because() needs a reason as a string, not %s",
                       tirc_script_a_type(sc, a->at[0]));
   sc->sched->reason = a->at[0].kind == VAL_STR ? a->at[0].u.s : NULL;
   return before ? tirc_value_str(before) : VALUE_NONE;
@@ -396,7 +397,7 @@ static bool is_instance(Script *sc, Value v, Value type) {
   else if (tirc_script_is(type, "builtin"))
     name = ((const NativeRow *)type.u.object)->name;
   else
-    tirc_script_error(sc, "TypeError", NULL, "isinstance() takes a type or a tuple of types");
+    tirc_script_error(sc, "TypeError", NULL, "isinstance() needs a type or a tuple of types");
   static const struct {
     const char *type, *base;
   } bases[] = {{"bool", "int"}, {"int", "IntImm"}, {"float", "FloatImm"}};

@@ -19,7 +19,7 @@ static Value run_insert(Script *sc, Value self, const Args *a) {
   int64_t at;
   ValueList *list = self.u.list;
   if (!tirc_script_int(a->at[0], &at))
-    tirc_script_error(sc, "TypeError", NULL, "insert() takes an index and an item");
+    tirc_script_error(sc, "TypeError", NULL, "insert() needs an index and an item");
   if (at < 0) at = at < -list->n ? 0 : at + list->n;
   if (at > list->n) at = list->n;
   work(sc, self);
@@ -31,7 +31,8 @@ static Value run_insert(Script *sc, Value self, const Args *a) {
 
 static Value run_pop(Script *sc, Value self, const Args *a) {
   Value index = a->n ? a->at[0] : tirc_value_int(-1);
-  if (!self.u.list->n) tirc_script_error(sc, "IndexError", NULL, "pop() of an empty list");
+  if (!self.u.list->n)
+    tirc_script_error(sc, "IndexError", NULL, "pop() cannot take an item from an empty list");
   Value item = tirc_script_item(sc, self, index);
   tirc_script_delete_item(sc, self, index);
   return item;
@@ -40,7 +41,7 @@ static Value run_pop(Script *sc, Value self, const Args *a) {
 static int position(Script *sc, Value self, Value item) {
   for (int i = 0; i < self.u.list->n; i++)
     if (tirc_script_equal(sc, self.u.list->at[i], item)) return i;
-  tirc_script_error(sc, "ValueError", "test with `in` first", "%s is not in the %s",
+  tirc_script_error(sc, "ValueError", "check with `in` first", "%s is not in the %s",
                     tirc_script_repr(sc, item), tirc_script_type_name(self));
 }
 

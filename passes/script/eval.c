@@ -149,7 +149,7 @@ static Value eval_subscript(Frame *f, const Syn *e) {
 
 static Value eval_slice(Frame *f, const Syn *e) {
   (void)e;
-  tirc_script_error(f->sc, "TypeError", NULL, "a slice cannot stand among several indices");
+  tirc_script_error(f->sc, "TypeError", NULL, "a slice cannot be one of several indices");
 }
 
 static void add_keywords(Script *sc, Value dict, Value names, Value values) {
@@ -158,7 +158,7 @@ static void add_keywords(Script *sc, Value dict, Value names, Value values) {
                       tirc_script_a_type(sc, dict));
   for (int i = 0; i < dict.u.list->n; i += 2) {
     if (dict.u.list->at[i].kind != VAL_STR)
-      tirc_script_error(sc, "TypeError", NULL, "keywords are strings, and %s is none",
+      tirc_script_error(sc, "TypeError", NULL, "keywords must be strings, but %s is not one",
                         tirc_script_repr(sc, dict.u.list->at[i]));
     tirc_value_append(sc->c, names, dict.u.list->at[i]);
     tirc_value_append(sc->c, values, dict.u.list->at[i + 1]);

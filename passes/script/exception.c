@@ -92,7 +92,7 @@ _Noreturn void tirc_script_raise(Script *sc, Value v) {
   }
   if (v.kind != VAL_OBJECT || !tirc_script_exception_class(v.type))
     tirc_script_error(sc, "TypeError", "raise ScheduleError(\"...\") or another exception",
-                      "only exceptions can be raised, and this is %s", tirc_script_a_type(sc, v));
+                      "only exceptions can be raised, but this is %s", tirc_script_a_type(sc, v));
   const Exception *e = v.u.object;
   sc->c->diag = e->diag;
   if (!*e->diag.message) sc->c->diag.message = e->class->name;

@@ -9,12 +9,26 @@ static bool holds(Frame *f, const Syn *e) { return tirc_script_truth(f->sc, eval
 
 /* --- assignment ------------------------------------------------------------------------------- */
 
-static _Noreturn void wrong_count(Script *sc, int want, int have, bool star) {
+/* "the loops are i, j, k: " of a list of loops, else "". */
+static const char *loops_in(Script *sc, Value items) {
+  Text t = {.c = sc->c};
+  for (int i = 0; i < items.u.list->n; i++) {
+    if (items.u.list->at[i].kind != VAL_LOOP) return "";
+    tirc_text_addf(&t, "%s%s", i ? ", " : "", items.u.list->at[i].u.expr->u.s);
+  }
+  return t.n ? tirc_format(sc->c, "the loops are %s; ", t.at) : "";
+}
+
+static _Noreturn void wrong_count(Script *sc, int want, Value items, bool star) {
+  const int have = items.u.list->n;
   tirc_script_error(sc, "ValueError",
-                    have > want && !star ? "a name with a star takes the rest: a, *rest = ..."
-                                         : NULL,
-                    "%s%d value%s expected on the left, and there %s %d", star ? "at least " : "",
-                    want, want == 1 ? " is" : "s were", have == 1 ? "is" : "are", have);
+                    have > want && !star
+                        ? tirc_format(sc->c, "%sa name with a star takes the rest: a, *rest = ...",
+                                      loops_in(sc, items))
+                        : NULL,
+                    "there %s %s%d name%s on the left, but %d value%s on the right",
+                    want == 1 ? "is" : "are", star ? "at least " : "", want, want == 1 ? "" : "s",
+                    have, have == 1 ? "" : "s");
 }
 
 static void unpack(Frame *f, const SynList *targets, Value v) {
@@ -25,7 +39,7 @@ static void unpack(Frame *f, const SynList *targets, Value v) {
   int n = targets->n, have = items.u.list->n, star = -1;
   for (int i = 0; i < n; i++)
     if (targets->at[i]->kind == SYN_STAR) star = i;
-  if (star < 0 ? have != n : have < n - 1) wrong_count(sc, star < 0 ? n : n - 1, have, star >= 0);
+  if (star < 0 ? have != n : have < n - 1) wrong_count(sc, star < 0 ? n : n - 1, items, star >= 0);
   for (int i = 0, k = 0; i < n; i++) {
     sc->loc = loc;
     if (i != star) {
@@ -42,7 +56,7 @@ static void unpack(Frame *f, const SynList *targets, Value v) {
 static Value index_of(Frame *f, const Syn *target) {
   if (target->kids.n == 1 && target->kids.at[0]->kind == SYN_SLICE)
     tirc_script_error(f->sc, "NotImplementedError", "build a new list instead",
-                      "slices cannot be assigned to");
+                      "you cannot assign to a slice");
   if (target->kids.n == 1 && !target->i) return eval(f, target->kids.at[0]);
   Value tuple = tirc_value_list(f->sc->c, VAL_TUPLE, 0, NULL);
   for (int i = 0; i < target->kids.n; i++)
@@ -54,8 +68,8 @@ static _Noreturn void no_target(Script *sc, const Syn *target) {
   sc->loc = target->loc;
   if (target->kind == SYN_ATTRIBUTE)
     tirc_script_error(sc, "AttributeError", "annotate(...) and set_scope(...) change the program",
-                      "the attribute '%s' cannot be assigned", target->s);
-  tirc_script_error(sc, "TypeError", NULL, "this cannot be assigned to");
+                      "you cannot assign to the attribute '%s'", target->s);
+  tirc_script_error(sc, "TypeError", NULL, "you cannot assign to this");
 }
 
 void tirc_script_assign(Frame *f, const Syn *target, Value v) {
@@ -196,7 +210,7 @@ static Flow exec_def(Frame *f, const Syn *s) {
   }
   if (s->decorators.n)
     tirc_script_error(f->sc, "NotImplementedError", "define a plain function",
-                      "scripts know no decorators but @T.prim_func");
+                      "the only decorator in scripts is @T.prim_func");
   tirc_script_set(f->sc, f->env, s->s, tirc_script_function(f, s));
   return FLOW_NEXT;
 }
@@ -255,7 +269,7 @@ static bool accepts(Frame *f, const Syn *type, const ExceptionClass *class) {
   for (int i = 0; i < (several ? v.u.list->n : 1); i++) {
     Value one = several ? v.u.list->at[i] : v;
     if (!tirc_script_is(one, "type") || !tirc_script_exception_class(one.u.object))
-      tirc_script_error(f->sc, "TypeError", NULL, "except takes an exception's class");
+      tirc_script_error(f->sc, "TypeError", NULL, "except needs the class of an exception");
     if (tirc_script_is_subclass(class, one.u.object)) return true;
   }
   return false;
@@ -344,7 +358,7 @@ static Flow exec1(Frame *f, const Syn *s) {
   tirc_script_enter(f->sc, s);
   if (!run)
     tirc_script_error(f->sc, "NotImplementedError",
-                      "scripts know functions, but no classes or with",
+                      "scripts have functions, but no classes and no with",
                       "this statement does not work in a schedule script");
   Flow flow = run(f, s);
   tirc_script_leave(f->sc);

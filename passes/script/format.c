@@ -72,7 +72,7 @@ static int number_in(Script *sc, const char **at) {
   for (; tirc_is_digit(**at); ++*at) {
     n = n * 10 + (**at - '0');
     if (n > MAX_WIDTH)
-      tirc_script_error(sc, "ValueError", NULL, "a format wider than %d", MAX_WIDTH);
+      tirc_script_error(sc, "ValueError", NULL, "the format is wider than %d", MAX_WIDTH);
   }
   return n;
 }
@@ -100,8 +100,8 @@ static Spec parse_spec(Script *sc, const char *text) {
   if (*at && strchr("bcdeEfFgGnosxX%", *at)) spec.type = *at++;
   if (*at)
     tirc_script_error(sc, "ValueError",
-                      "a format is [[fill]align][sign][0][width][,][.precision][type]",
-                      "'%s' is no format", text);
+                      "write a format as [[fill]align][sign][0][width][,][.precision][type]",
+                      "'%s' is not a format", text);
   return spec;
 }
 

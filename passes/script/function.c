@@ -2,6 +2,7 @@
  * all that its body binds anywhere, but for those declared nonlocal or global. */
 #include "interp.h"
 #include "ir/nearest.h"
+#include "passes/schedule/state/state.h"
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
@@ -49,8 +50,8 @@ void tirc_script_set(Script *sc, Env *env, const char *name, Value v) {
   if (e->given)
     tirc_script_error(
         sc, "NameError",
-        tirc_format(sc->c, "leave -D %s out, or let the script begin with %s = ...", name, name),
-        "-D %s: the script sets %s itself, and not by an assignment", name, name);
+        tirc_format(sc->c, "omit -D %s, or let the script begin with %s = ...", name, name),
+        "-D %s: the script sets %s itself, but not with an assignment", name, name);
   e->value = v;
   e->bound = true;
 }
@@ -80,16 +81,21 @@ static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name,
       {"true", "Python writes True"},
       {"false", "Python writes False"},
       {"null", "Python writes None"},
+      {"none", "Python writes None"},
+      {"NULL", "Python writes None"},
+      {"TRUE", "Python writes True"},
+      {"FALSE", "Python writes False"},
   };
   for (int i = sc->absent.n - 1; i >= 0; i--)
     if (!strcmp(sc->absent.at[i].name, name))
-      tirc_script_error(sc, "ImportError", SCRIPT_OFFERS, "%s is not offered in scripts",
+      tirc_script_error(sc, "ImportError", SCRIPT_OFFERS, "%s is not available in scripts",
                         sc->absent.at[i].path);
   const char *hint = NULL;
   for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
     if (!strcmp(hints[i].name, name)) hint = hints[i].hint;
   if (!hint && tirc_find_primitive(name))
     hint = tirc_format(sc->c, "primitives are methods of the schedule: sch.%s(...)", name);
+  if (!hint && sc->sched) hint = tirc_hint_of_name(sc->sched, name);
   if (!hint) hint = nearest_name(sc, env, name);
   if (!hint && attribute && tirc_find_primitive(attribute)) hint = "did you mean 'sch'?";
   tirc_script_error(sc, "NameError", hint, "name '%s' is not defined", name);
@@ -126,7 +132,7 @@ Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *at
     if (e->bound) return e->given = false, e->value;
     if (!env->outer) break;
     tirc_script_error(sc, "NameError", "assign it first, or declare it nonlocal",
-                      "the local variable '%s' is used before it has a value", name);
+                      "the local variable '%s' is used before it gets a value", name);
   }
   const Value *v = builtin(sc, name);
   if (v) return *v;
@@ -291,7 +297,7 @@ static void declare_locals(Function *fn, Env *env) {
     for (; owner->outer; owner = owner->outer)
       if ((e = find(owner, name))) break;
     if (!e)
-      tirc_script_error(sc, "NameError", "nonlocal names a variable of an enclosing function",
+      tirc_script_error(sc, "NameError", "nonlocal must name a variable of an enclosing function",
                         "no enclosing function has a variable '%s'", name);
     declare(sc, env, name)->alias = e->alias ? e->alias : owner;
   }
@@ -356,20 +362,20 @@ static void bind(Function *fn, Env *env, const Args *a) {
     bool by_place = !after_star && taken < a->n;
     used_keywords += by_name != NULL;
     if (by_name && by_place)
-      tirc_script_error(sc, "TypeError", signature(fn), "%s() has two values for '%s'", name, p->s);
-    if (!by_name && !by_place && !p->b)
-      tirc_script_error(sc, "TypeError", signature(fn), "%s() misses the argument '%s'", name,
+      tirc_script_error(sc, "TypeError", signature(fn), "%s() gets two values for '%s'", name,
                         p->s);
+    if (!by_name && !by_place && !p->b)
+      tirc_script_error(sc, "TypeError", signature(fn), "%s() needs the argument '%s'", name, p->s);
     tirc_script_set(sc, env, p->s,
                     by_place  ? a->at[taken++]
                     : by_name ? *by_name
                               : fn->defaults[i]);
   }
   if (taken < a->n)
-    tirc_script_error(sc, "TypeError", signature(fn), "%s() takes %d arguments, but %d are given",
-                      name, taken, a->n);
+    tirc_script_error(sc, "TypeError", signature(fn), "%s() takes %d arguments, but gets %d", name,
+                      taken, a->n);
   if (used_keywords < a->n_keywords && !takes_rest)
-    tirc_script_error(sc, "TypeError", signature(fn), "%s() has no parameter of that name (%s)",
+    tirc_script_error(sc, "TypeError", signature(fn), "%s() has no parameter with this name (%s)",
                       name, a->names[a->n_keywords - 1]);
 }
 
@@ -481,7 +487,7 @@ Value tirc_script_call(Script *sc, Value callee, const Args *a) {
         check_native(sc, row, a);
         return row->run(sc, VALUE_NONE, a);
       }
-    tirc_script_error(sc, "TypeError", NULL, "scripts cannot make %s",
+    tirc_script_error(sc, "TypeError", NULL, "scripts cannot create %s",
                       tirc_a_type(sc->c, callee.u.object));
   }
   tirc_script_error(sc, "TypeError", NULL, "%s cannot be called", tirc_script_a_type(sc, callee));

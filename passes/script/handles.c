@@ -19,7 +19,7 @@ static Sched *schedule_of(Script *sc, Value handle) {
 Value tirc_script_resolve_in(Script *sc, Sched *s, Value handle) {
   s->loc = sc->loc;
   if (handle.rv && tirc_map_has(&s->removed, (void *)(uintptr_t)handle.rv))
-    tirc_refuse(s, NULL, SERR_STALE_HANDLE, "this %s was given to remove_rv",
+    tirc_refuse(s, NULL, SERR_STALE_HANDLE, "this %s was removed with remove_rv",
                 handle.kind == VAL_LOOP    ? "loop"
                 : handle.kind == VAL_BLOCK ? "block"
                                            : "number");

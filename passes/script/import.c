@@ -170,7 +170,7 @@ static const char *find_file(Script *sc, const char *name, const char **root) {
   tirc_script_places(c, sc->loc.file ? sc->loc.file : "", name, places);
   if (*name == '.')
     tirc_script_error(sc, "ImportError", "from recipes.tiles import choose",
-                      "a script is named without a dot before it");
+                      "the name of a script cannot begin with a dot");
   bool has_file = sc->loc.file && *sc->loc.file != '<'; /* not standard input, not a text */
   for (int i = 0; has_file && i < 2; i++)
     if (access(places[i], R_OK) == 0) return *root = roots[i], places[i];
@@ -181,7 +181,7 @@ static const char *find_file(Script *sc, const char *name, const char **root) {
   const char *others = has_file ? tirc_format(c, "; it would be %s or %s", places[0], places[1])
                                 : "; only a script in a file can import others";
   tirc_script_error(sc, "ImportError", tirc_format(c, SCRIPT_OFFERS "%s", others),
-                    "there is no script '%s'; of modules, scripts have just tvm and math", name);
+                    "there is no script '%s'; the only modules are tvm and math", name);
 }
 
 /* --- data ------------------------------------------------------------------------------------- */
@@ -203,11 +203,11 @@ static Source read_inside(Script *sc, const char *type, const char *root, const 
   case FILE_FINE: return source;
   case FILE_LARGE: tirc_script_error(sc, type, NULL, "'%s' has more than 16 MB", path);
   case FILE_OUTSIDE:
-    tirc_script_error(sc, type, "a script can open no file outside of its folder",
-                      "'%s' is a link that leads out of the folder '%s'", path, root);
+    tirc_script_error(sc, type, "a script cannot open files outside of its folder",
+                      "'%s' is a link to a place outside of the folder '%s'", path, root);
   case FILE_ABSENT: break;
   }
-  tirc_script_error(sc, type, "it would be a regular file that may be read",
+  tirc_script_error(sc, type, "it must be a regular file that you may read",
                     "there is no file '%s'", path);
 }
 
@@ -218,12 +218,13 @@ Value tirc_script_read_json(Script *sc, Value self, const Args *a) {
   (void)self;
   if (!name)
     tirc_script_error(sc, "TypeError", "read_json(\"knobs.json\")",
-                      "read_json() takes a file's name, not %s", tirc_script_a_type(sc, a->at[0]));
+                      "read_json() needs the name of a file, not %s",
+                      tirc_script_a_type(sc, a->at[0]));
   if (n < 5 || strcmp(name + n - 5, ".json") || leads_out(name))
     tirc_script_error(sc, "ValueError", "read_json(\"knobs.json\")",
-                      "scripts read .json files in their own folder, and not '%s'", name);
+                      "scripts can read only .json files in their own folder, not '%s'", name);
   if (!sc->loc.file || *sc->loc.file == '<')
-    tirc_script_error(sc, "OSError", NULL, "only a script in a file has others beside it");
+    tirc_script_error(sc, "OSError", NULL, "only a script that is a file can read other files");
   const char *folder = folder_of(c, sc->loc.file);
   const char *path = strcmp(folder, ".") ? tirc_format(c, "%s/%s", folder, name) : name;
   const Source source = read_inside(sc, "OSError", folder, path);
@@ -248,7 +249,7 @@ static Env *module_in(Script *sc, const char *root, const char *path) {
   for (ScriptModule *m = sc->modules; m; m = m->next)
     if (!strcmp(m->path, path)) {
       if (m->env) return m->env;
-      tirc_script_error(sc, "ImportError", NULL, "%s imports itself, through others", path);
+      tirc_script_error(sc, "ImportError", NULL, "%s imports itself through other scripts", path);
     }
   ScriptModule *m = tirc_new(sc->c, ScriptModule);
   *m = (ScriptModule){path, syntax_of(sc, root, path), NULL, sc->modules};
@@ -316,7 +317,7 @@ static void import_modules(Frame *f, const char *rest) {
     }
     find_file(sc, i.name, &root);
     tirc_script_error(sc, "ImportError", tirc_format(sc->c, "from %s import NAME", i.name),
-                      "names are imported, not whole scripts");
+                      "import names from a script, not the whole script");
   }
 }
 
@@ -325,7 +326,7 @@ static void import_from_outside(Frame *f, const char *module, const char *rest) 
   for (Imported i; next_name(c, &rest, &i);) {
     if (!strcmp(i.name, "*"))
       tirc_script_error(f->sc, "ImportError", tirc_format(c, "from %s import NAME, NAME", module),
-                        "of %s, names are imported one by one", module);
+                        "names of %s must be imported one by one", module);
     import_outside(f, tirc_format(c, "%s.%s", module, i.name), i.as);
   }
 }

@@ -48,8 +48,8 @@ Expr tirc_script_literal(Script *sc, Value v, bool *symbolic) {
   case VAL_LIST:
   case VAL_TUPLE: break;
   default:
-    tirc_script_error(sc, "TypeError", "numbers, strings, shapes and types can be used there",
-                      "%s cannot stand in a function of programs", tirc_script_a_type(sc, v));
+    tirc_script_error(sc, "TypeError", "use numbers, strings, shapes or types there",
+                      "%s cannot be used in a program's function", tirc_script_a_type(sc, v));
   }
   tirc_script_deeper(sc);
   const int n = v.u.list->n;
@@ -96,8 +96,7 @@ static const Func *function_of(Script *sc, Value v) {
   if (tirc_script_is(v, "PrimFunc")) return v.u.object;
   if (v.kind != VAL_STR)
     tirc_script_error(sc, "TypeError", "define it with @T.prim_func in the program or the script",
-                      "a tensor intrinsic is made of functions, not of %s",
-                      tirc_script_a_type(sc, v));
+                      "a tensor intrinsic needs functions, not %s", tirc_script_a_type(sc, v));
   for (int i = 0; i < m->n_funcs; i++)
     if (!strcmp(m->funcs[i]->name, v.u.s)) return m->funcs[i];
   Value named = tirc_script_lookup(sc, sc->globals, v.u.s, NULL);
@@ -116,7 +115,7 @@ static Value run_register(Script *sc, Value self, const Args *a) {
       if (!strcmp(a->names[i], names[k])) args[k] = a->keywords[i];
   if (args[0].kind != VAL_STR)
     tirc_script_error(sc, "TypeError", "register(name, desc, impl, override=False)",
-                      "the name of a tensor intrinsic is a str, not %s",
+                      "the name of a tensor intrinsic must be a str, not %s",
                       tirc_script_a_type(sc, args[0]));
   const Func *desc = function_of(sc, args[1]), *impl = function_of(sc, args[2]);
   tirc_register_intrin(sc->sched, args[0].u.s, desc, impl, tirc_script_truth(sc, args[3]), sc->loc);
@@ -135,7 +134,7 @@ static Value run_get(Script *sc, Value self, const Args *a) {
   const Value *missing = tirc_script_argument(a, 1, "allow_missing");
   if (!name || name->kind != VAL_STR)
     tirc_script_error(sc, "TypeError", "get(name, allow_missing=False)",
-                      "the name of a tensor intrinsic is a str, not %s",
+                      "the name of a tensor intrinsic must be a str, not %s",
                       tirc_script_a_type(sc, name ? *name : VALUE_NONE));
   const TensorIntrin *t = tirc_known_intrin(sc->sched, name->u.s);
   if (t) return tirc_script_object("TensorIntrin", t);

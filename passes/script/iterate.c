@@ -23,11 +23,12 @@ Iter tirc_script_iter(Script *sc, Value v) {
     return (Iter){v, 0};
   Value fields;
   if (tirc_script_relax_fields(sc, v, &fields)) return (Iter){fields, 0};
-  tirc_script_error(sc, "TypeError",
-                    v.kind == VAL_LOOP || v.kind == VAL_BLOCK
-                        ? "a primitive that returns one handle returns no list"
-                        : NULL,
-                    "%s cannot be iterated over or unpacked", tirc_script_a_type(sc, v));
+  tirc_script_error(
+      sc, "TypeError",
+      v.kind == VAL_LOOP || v.kind == VAL_BLOCK
+          ? "this primitive returns one handle, not a list: write x = sch...., without a comma"
+          : NULL,
+      "%s cannot be iterated over or unpacked", tirc_script_a_type(sc, v));
 }
 
 static bool next_of_object(Script *sc, Iter *it, Value *out) {
@@ -115,7 +116,7 @@ void tirc_script_dict_set(Script *sc, Value dict, Value key, Value v) {
 static int dict_at(Script *sc, Value dict, Value key) {
   int at = tirc_script_dict_find(sc, dict, key);
   if (at < 0)
-    tirc_script_error(sc, "KeyError", "dict.get(key) gives None for a key that is not there",
+    tirc_script_error(sc, "KeyError", "dict.get(key) returns None for a missing key",
                       "the dict has no key %s", tirc_script_repr(sc, key));
   return at;
 }
@@ -125,7 +126,7 @@ static int dict_at(Script *sc, Value dict, Value key) {
 static int64_t checked_index(Script *sc, Value v, Value index) {
   int64_t i, n = tirc_script_length(sc, v);
   if (!tirc_script_int(index, &i))
-    tirc_script_error(sc, "TypeError", NULL, "an index is an int, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "an index must be an int, not %s",
                       tirc_script_a_type(sc, index));
   if (i < -n || i >= n)
     tirc_script_error(sc, "IndexError", NULL, "index %lld is out of range: the %s has %lld item%s",
@@ -157,13 +158,13 @@ void tirc_script_set_item(Script *sc, Value v, Value index, Value item) {
     v.u.list->at[checked_index(sc, v, index)] = item;
   else
     tirc_script_error(sc, "TypeError",
-                      v.kind == VAL_TUPLE ? "list(x) makes a list of a tuple" : NULL,
-                      "the items of %s cannot be assigned", tirc_script_a_type(sc, v));
+                      v.kind == VAL_TUPLE ? "list(x) turns a tuple into a list" : NULL,
+                      "you cannot assign to the items of %s", tirc_script_a_type(sc, v));
 }
 
 void tirc_script_delete_item(Script *sc, Value v, Value index) {
   if (v.kind != VAL_DICT && v.kind != VAL_LIST)
-    tirc_script_error(sc, "TypeError", NULL, "the items of %s cannot be deleted",
+    tirc_script_error(sc, "TypeError", NULL, "you cannot delete the items of %s",
                       tirc_script_a_type(sc, v));
   ValueList *list = v.u.list;
   int width = v.kind == VAL_DICT ? 2 : 1;
@@ -196,7 +197,7 @@ static int64_t bound(Script *sc, const Value *v, int64_t n, int64_t low, int64_t
   int64_t i;
   if (!v || v->kind == VAL_NONE) return otherwise;
   if (!tirc_script_int(*v, &i))
-    tirc_script_error(sc, "TypeError", NULL, "a slice's bound is an int or None, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "the bound of a slice must be an int or None, not %s",
                       tirc_script_a_type(sc, *v));
   if (i < 0) i = i < -n ? low : i + n;
   return i < low ? low : i > high ? high : i;
@@ -204,11 +205,11 @@ static int64_t bound(Script *sc, const Value *v, int64_t n, int64_t low, int64_t
 
 Value tirc_script_slice(Script *sc, Value v, const Value *lo, const Value *hi, const Value *step) {
   int64_t n = tirc_script_length(sc, v), by = 1;
-  if (v.kind == VAL_DICT) tirc_script_error(sc, "TypeError", NULL, "a dict has no slices");
+  if (v.kind == VAL_DICT) tirc_script_error(sc, "TypeError", NULL, "a dict cannot be sliced");
   if (step && step->kind != VAL_NONE && !tirc_script_int(*step, &by))
-    tirc_script_error(sc, "TypeError", NULL, "a slice's step is an int, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "the step of a slice must be an int, not %s",
                       tirc_script_a_type(sc, *step));
-  if (by == 0) tirc_script_error(sc, "ValueError", NULL, "a slice's step cannot be 0");
+  if (by == 0) tirc_script_error(sc, "ValueError", NULL, "the step of a slice cannot be 0");
   int64_t low = by > 0 ? 0 : -1, high = by > 0 ? n : n - 1;
   int64_t from = bound(sc, lo, n, low, high, by > 0 ? 0 : n - 1);
   int64_t to = bound(sc, hi, n, low, high, by > 0 ? n : -1);

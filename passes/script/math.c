@@ -68,7 +68,7 @@ static Value join(Script *sc, Op op, const Args *a) {
   for (int i = 0; i < a->n; i++) {
     Expr next = tirc_script_expr(sc, a->at[i]);
     if (next->dtype.code != TYPE_BOOL)
-      tirc_script_error(sc, "TypeError", "compare it: x != 0", "a condition is a bool, not %s",
+      tirc_script_error(sc, "TypeError", "compare it: x != 0", "a condition must be a bool, not %s",
                         tirc_dtype_name(sc->c, next->dtype));
     e = tirc_binary(sc->c, op, e, next);
   }

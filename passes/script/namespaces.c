@@ -24,19 +24,22 @@ static Value typed_constant(Script *sc, Value v, const char *type) {
   double f;
   int64_t i;
   if (!tirc_dtype_parse(type, &t) || t.code == TYPE_HANDLE || t.code == TYPE_VOID)
-    tirc_script_error(sc, "ValueError", "types are int32, int64, float32, bool ...",
-                      "'%s' is no type of a constant", type);
+    tirc_script_error(sc, "ValueError", "use a type such as int32, int64, float32 or bool",
+                      "'%s' is not a type of a constant", type);
   const bool large = v.kind == VAL_EXPR && v.u.expr->op == OP_LARGE_UINT;
   if (large && tirc_dtype_is_int(t) && !tirc_dtype_equal(t, DT_UINT64))
-    tirc_script_error(sc, "OverflowError", NULL, "%s is no %s", tirc_digits(sc->c, v.u.expr), type);
+    tirc_script_error(sc, "OverflowError", NULL, "%s is not a value of type %s",
+                      tirc_digits(sc->c, v.u.expr), type);
   if (v.kind == VAL_EXPR) return tirc_value_expr(tirc_cast(sc->c, t, v.u.expr));
   if (tirc_dtype_is_float(t) && (tirc_script_number(v, &f) || no_finite(v, &f)))
     return tirc_value_expr(tirc_float(sc->c, t, f));
   if (tirc_dtype_is_float(t) || !tirc_script_int(v, &i))
-    tirc_script_error(sc, "TypeError", NULL, "%s is no %s", tirc_script_repr(sc, v), type);
+    tirc_script_error(sc, "TypeError", NULL, "%s is not a value of type %s",
+                      tirc_script_repr(sc, v), type);
   if (t.code == TYPE_BOOL) return tirc_value_expr(tirc_bool(sc->c, i != 0));
   if (i < tirc_dtype_min(t) || i > tirc_dtype_max(t))
-    tirc_script_error(sc, "OverflowError", NULL, "%lld is no %s", (long long)i, type);
+    tirc_script_error(sc, "OverflowError", NULL, "%lld is not a value of type %s", (long long)i,
+                      type);
   return tirc_value_expr(tirc_int(sc->c, t, i));
 }
 
@@ -75,8 +78,8 @@ static Value limit(Script *sc, const Args *a, int which) {
   const char *name = type_text(sc, type ? *type : VALUE_NONE);
   Expr e = tirc_dtype_parse(name, &t) ? tirc_limit(sc->c, t, which) : NULL;
   if (!e)
-    tirc_script_error(sc, "ValueError", "types are int32, int64, float32, bool ...",
-                      "there is no such value of type '%s'", name);
+    tirc_script_error(sc, "ValueError", "use a type such as int32, int64, float32 or bool",
+                      "the type '%s' has no such value", name);
   return tirc_value_expr(e);
 }
 static Value run_min_value(Script *sc, Value self, const Args *a) {
@@ -142,12 +145,12 @@ static Value choose(Script *sc, Op op, const Args *a) {
   args[0] = tirc_script_expr(sc, a->at[0]);
   tirc_script_pair(sc, a->at[1], a->at[2], &args[1], &args[2]);
   if (args[0]->dtype.code != TYPE_BOOL)
-    tirc_script_error(sc, "TypeError", NULL, "the condition is a bool, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "the condition must be a bool, not %s",
                       tirc_dtype_name(c, args[0]->dtype));
   if (!tirc_dtype_equal(args[1]->dtype, args[2]->dtype)) {
     if (op == OP_SELECT && a->at[1].kind == VAL_EXPR && a->at[2].kind == VAL_EXPR)
-      tirc_script_error(sc, "TypeError", "T.Cast(type, value) changes it",
-                        "the two values are of one type, not %s and %s",
+      tirc_script_error(sc, "TypeError", "T.Cast(type, value) converts one of them",
+                        "the two values must have the same type, not %s and %s",
                         tirc_dtype_name(c, args[1]->dtype), tirc_dtype_name(c, args[2]->dtype));
     const DType t = tirc_binary(c, OP_ADD, args[1], args[2])->dtype;
     for (int i = 1; i < 3; i++) args[i] = tirc_cast(c, t, args[i]);
@@ -231,7 +234,7 @@ static Value run_from_func(Script *sc, Value self, const Args *a) {
   const Value *f = tirc_script_argument(a, 0, "mapping_function");
   if (!f || f->kind != VAL_FUNCTION)
     tirc_script_error(sc, "TypeError", "lambda i, j: (j, i)",
-                      "from_func() takes a function, not %s",
+                      "from_func() needs a function, not %s",
                       tirc_script_a_type(sc, f ? *f : VALUE_NONE));
   return *f;
 }

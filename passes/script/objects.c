@@ -2,6 +2,7 @@
 #include "interp.h"
 
 #include "ir/nearest.h"
+#include "passes/schedule/state/state.h"
 
 Value tirc_script_object(const char *type, const void *object) {
   return (Value){.kind = VAL_OBJECT, .u.object = (void *)(uintptr_t)object, .type = type};
@@ -116,7 +117,8 @@ static _Noreturn void no_such_primitive(Script *sc, const char *name) {
   const char **all = tirc_new_array(sc->c, const char *, tirc_n_primitives);
   for (int i = 0; i < tirc_n_primitives; i++) all[i] = tirc_primitives[i].name;
   const char *near = tirc_nearest(sc->c, name, tirc_n_primitives, all);
-  tirc_script_error(sc, "AttributeError", near ? near : "tirc explain lists the primitives",
+  if (!near && sc->sched) near = tirc_hint_of_name(sc->sched, name);
+  tirc_script_error(sc, "AttributeError", near ? near : "`tirc explain` lists the primitives",
                     "the schedule has no primitive '%s'", name);
 }
 
@@ -124,7 +126,7 @@ static _Noreturn void no_such_primitive(Script *sc, const char *name) {
 static _Noreturn void not_offered(Script *sc, const char *space, const char *name) {
   bool tvm = !strcmp(space, "tir"), other = !strcmp(space, "te"); /* as one that is not there */
   tirc_script_error(sc, other ? "ImportError" : "AttributeError", SCRIPT_OFFERS,
-                    "%s%s%s is not offered in scripts", tvm ? "" : space, tvm ? "" : ".", name);
+                    "%s%s%s is not available in scripts", tvm ? "" : space, tvm ? "" : ".", name);
 }
 
 Value tirc_script_attribute(Script *sc, Value v, const char *name) {

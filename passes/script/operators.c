@@ -37,8 +37,7 @@ bool tirc_script_truth(Script *sc, Value v) {
   Expr e = v.u.expr;
   if (e->op == OP_EQ || e->op == OP_NE)
     return tirc_expr_equal(sc->c, e->args[0], e->args[1]) == (e->op == OP_EQ);
-  tirc_script_error(sc, "TypeError",
-                    "it depends on values that are known only when the program runs",
+  tirc_script_error(sc, "TypeError", "its value is known only when the program runs",
                     "%s is neither true nor false", tirc_script_repr(sc, v));
 }
 

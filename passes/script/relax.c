@@ -14,7 +14,7 @@ Value tirc_script_relax_root(void) { return tirc_script_object(OPERATOR, ""); }
 
 static const GraphWriter *writer(Script *sc) {
   if (!sc->writer || !sc->writer->bind)
-    tirc_script_error(sc, "TypeError", NULL, "no graph is being written here: R makes no bindings");
+    tirc_script_error(sc, "TypeError", NULL, "R can be used only where a graph is made");
   return sc->writer;
 }
 
@@ -91,8 +91,9 @@ static Value run_counted(Script *sc, Value self, const Args *a) {
   int64_t at = 0;
   (void)self;
   if (!w->counted || !n || (!count && !all) || (axis && !tirc_script_int(*axis, &at)))
-    tirc_script_error(sc, "TypeError", "R.counted(x, n, axis=0)",
-                      "x and n are values of a graph, where a file is read, and axis is an int");
+    tirc_script_error(
+        sc, "TypeError", "R.counted(x, n, axis=0)",
+        "x and n must be values of a graph that is being read, and axis must be an int");
   return tirc_script_of_relax(w->counted(w->self, sc, n, count, (int)at));
 }
 
@@ -101,7 +102,8 @@ static const NativeRow counted_row = {"R", "counted", run_counted, 2, 3, "x n ax
 static Node node_or_none(Script *sc, const Value *v) {
   if (!v || v->kind == VAL_NONE) return NULL;
   const Node n = tirc_script_relax(*v);
-  if (!n) tirc_script_error(sc, "TypeError", NULL, "trips and cond are values of a graph, or None");
+  if (!n)
+    tirc_script_error(sc, "TypeError", NULL, "trips and cond must be values of a graph, or None");
   return n;
 }
 
@@ -113,7 +115,7 @@ static Value run_loop(Script *sc, Value self, const Args *a) {
   (void)self;
   if (!w->loop || !f || !states || states->kind != VAL_LIST)
     tirc_script_error(sc, "TypeError", "R.loop(f, [x, y], trips=n)",
-                      "a loop of a function and a list of states is written where a file is read");
+                      "a loop needs a function and a list of states, while a file is being read");
   GraphLoop what = {.f = *f,
                     .trips = node_or_none(sc, tirc_script_argument(a, 2, "trips")),
                     .cond = node_or_none(sc, tirc_script_argument(a, 3, "cond")),
@@ -135,7 +137,7 @@ static Value run_result(Script *sc, Value self, const Args *a) {
   (void)self;
   if (!w->result || a->at[0].kind != VAL_STR || !n)
     tirc_script_error(sc, "TypeError", "R.result(\"error\", x)",
-                      "a rewrite gives results a name and a value of the graph");
+                      "a result of a rewrite needs a name and a value of the graph");
   w->result(w->self, sc, a->at[0].u.s, n);
   return VALUE_NONE;
 }
@@ -170,13 +172,14 @@ bool tirc_script_relax_item(Script *sc, Value v, Value index, Value *out) {
     for (int k = 0; k < m->n; k++)
       if (index.kind == VAL_TUPLE && index.u.list == m->at[k].pattern)
         return *out = tirc_script_of_relax(m->at[k].node), true;
-    tirc_script_error(sc, "KeyError", "keep a pattern's parts in variables, and ask for these",
+    tirc_script_error(sc, "KeyError",
+                      "keep the parts of a pattern in variables, and use these as keys",
                       "no part of the pattern that matched is this one");
   }
   if (!n) return false;
   const int fields = n->info && n->info->kind == INFO_TUPLE ? n->info->n : 0;
   if (!tirc_script_int(index, &i) || i < -fields || i >= fields)
-    tirc_script_error(sc, "IndexError", NULL, "there is no field %s of %s",
+    tirc_script_error(sc, "IndexError", NULL, "there is no field %s in %s",
                       tirc_script_repr(sc, index), tirc_info_words(sc->c, n->info));
   *out = field(sc, n, (int)(i < 0 ? i + fields : i));
   return true;
@@ -195,7 +198,7 @@ bool tirc_script_relax_fields(Script *sc, Value v, Value *out) {
 static Info tensor_info(Script *sc, Value v) {
   const Node n = tirc_script_relax(v);
   if (!n->info || n->info->kind != INFO_TENSOR || !n->info->shape)
-    tirc_script_error(sc, "ValueError", NULL, "it is no tensor of a known shape: %s",
+    tirc_script_error(sc, "ValueError", NULL, "it is not a tensor of a known shape: %s",
                       tirc_info_words(sc->c, n->info));
   return n->info;
 }
@@ -238,8 +241,8 @@ static Value run_tolist(Script *sc, Value v, const Args *a) {
   (void)a;
   if (n) return tirc_script_relax_elements(sc, n);
   if (w->not_known) w->not_known(w->self, sc, tirc_script_relax(v));
-  tirc_script_error(sc, "ValueError", "x.is_const says whether it has some",
-                    "it is no constant, so its elements are not known");
+  tirc_script_error(sc, "ValueError", "x.is_const says whether the elements are known",
+                    "it is not a constant, so its elements are not known");
 }
 
 static Value get_is_weight(Script *sc, Value v) {
@@ -271,7 +274,7 @@ static Value get_count_axis(Script *sc, Value v) {
 static Node call_of(Script *sc, Value v) {
   const Node n = bound(sc, tirc_script_relax(v));
   if (!n || n->kind != NODE_CALL)
-    tirc_script_error(sc, "TypeError", NULL, "it is no call of an operator");
+    tirc_script_error(sc, "TypeError", NULL, "it is not a call of an operator");
   return n;
 }
 
@@ -303,7 +306,7 @@ static Value run_with_args(Script *sc, Value self, const Args *a) {
   for (int i = 0; i < call.n; i++)
     if (!is_literal(args[i]) && given++ < a->n) args[i] = operand(sc, a->at[given - 1]);
   if (given != a->n)
-    tirc_script_error(sc, "TypeError", NULL, "R.%s has %d tensors here, not %d", call.name, given,
+    tirc_script_error(sc, "TypeError", NULL, "R.%s needs %d tensors here, not %d", call.name, given,
                       a->n);
   call.args = args;
   call.info = NULL;
@@ -329,8 +332,8 @@ static Value run_body(Script *sc, Value self, const Args *a) {
   const Value inputs = a->at[0];
   const bool listed = inputs.kind == VAL_LIST || inputs.kind == VAL_TUPLE;
   if (!listed || inputs.u.list->n != b->n_inputs)
-    tirc_script_error(sc, "ValueError", NULL, "a graph of %d inputs is run with %d", b->n_inputs,
-                      listed ? inputs.u.list->n : 1);
+    tirc_script_error(sc, "ValueError", NULL, "a graph with %d inputs is called with %d",
+                      b->n_inputs, listed ? inputs.u.list->n : 1);
   Value *outputs = tirc_new_array(sc->c, Value, b->n_outputs);
   tirc_script_tick(sc, 1);
   b->run(b, sc, inputs.u.list->at, outputs);
@@ -342,11 +345,12 @@ static Value run_if(Script *sc, Value self, const Args *a) {
   const Node cond = tirc_script_relax(a->at[0]);
   if (!w->branch || !cond || !tirc_script_is(a->at[1], BODY))
     tirc_script_error(sc, "TypeError", "body.run_if(cond, other)",
-                      "the condition is a tensor and the other one a graph, where a file is read");
+                      "the condition must be a tensor and the other argument a graph, while a file "
+                      "is being read");
   const GraphBody *bodies[] = {body_of(self), body_of(a->at[1])};
   if (bodies[0]->n_outputs != bodies[1]->n_outputs || bodies[0]->n_inputs || bodies[1]->n_inputs)
     tirc_script_error(sc, "ValueError", NULL,
-                      "two branches have no inputs, and as many outputs as each other");
+                      "the two branches must have no inputs and the same number of outputs");
   Value *outputs = tirc_new_array(sc->c, Value, bodies[0]->n_outputs);
   tirc_script_tick(sc, 1);
   w->branch(w->self, sc, cond, bodies, outputs);

@@ -130,7 +130,7 @@ static void put_elements(Filling *f, int d, Value v) {
     return;
   }
   if (!is_list(v) || v.u.list->n != f->shape[d])
-    tirc_script_error(f->sc, "ValueError", NULL, "the lists of a constant differ in length");
+    tirc_script_error(f->sc, "ValueError", NULL, "the lists of a constant have different lengths");
   for (int i = 0; i < v.u.list->n; i++) put_elements(f, d + 1, v.u.list->at[i]);
 }
 
@@ -154,7 +154,7 @@ static void put_exprs(Listing *l, int d, Value v) {
   int64_t number;
   if (d < l->f->ndim) {
     if (!is_list(v) || v.u.list->n != l->f->shape[d])
-      tirc_script_error(sc, "ValueError", NULL, "the lists of a constant differ in length");
+      tirc_script_error(sc, "ValueError", NULL, "the lists of a constant have different lengths");
     for (int i = 0; i < v.u.list->n; i++) put_exprs(l, d + 1, v.u.list->at[i]);
     return;
   }
@@ -177,12 +177,12 @@ static Value run_const(Script *sc, Value self, const Args *a) {
   const Value *v = tirc_script_argument(a, 0, "value");
   const Value *type = tirc_script_argument(a, 1, "dtype");
   (void)self;
-  if (!v) tirc_script_error(sc, "TypeError", "R.const([1, 2], \"int64\")", "const() takes a value");
+  if (!v) tirc_script_error(sc, "TypeError", "R.const([1, 2], \"int64\")", "const() needs a value");
   Filling f = {.sc = sc, .shape = shape};
   f.t = type && type->kind != VAL_NONE ? tirc_te_dtype(sc, *type) : usual_type(*v);
   for (Value at = *v; is_list(at); at = at.u.list->at[0]) {
     if (f.ndim == MOST_DIMS)
-      tirc_script_error(sc, "ValueError", NULL, "a constant of more than %d dimensions", MOST_DIMS);
+      tirc_script_error(sc, "ValueError", NULL, "a constant has at most %d dimensions", MOST_DIMS);
     shape[f.ndim] = at.u.list->n;
     extents[f.ndim++] = tirc_int(sc->c, DT_INT64, at.u.list->n);
     count *= at.u.list->n; /* what the lists hold is there, so this is no large number */

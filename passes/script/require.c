@@ -128,7 +128,7 @@ const char *tirc_script_plain_words(Tirc *c, const char *message) {
 Value tirc_script_run_require(Script *sc, Value self, const Args *a) {
   (void)self;
   if (a->at[1].kind != VAL_STR)
-    tirc_script_error(sc, "TypeError", NULL, "require() takes a reason in words, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "require() needs a reason as a string, not %s",
                       tirc_script_a_type(sc, a->at[1]));
   tirc_script_need(sc, a->at[0], a->at[1].u.s);
   return VALUE_NONE;

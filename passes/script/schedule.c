@@ -3,6 +3,7 @@
 #include "passes/replay/replay.h"
 
 #include "interp.h"
+#include "ir/nearest.h"
 #include "ir/tree/print.h"
 
 enum { MAX_SEED = 2147483647 };
@@ -19,7 +20,7 @@ static Value of_instruction(const Instruction *i) { return tirc_script_object("I
 
 static Value required(Script *sc, const Args *a, int i, const char *who, const char *name) {
   const Value *v = tirc_script_argument(a, i, name);
-  if (!v) tirc_script_error(sc, "TypeError", NULL, "%s() misses the argument '%s'", who, name);
+  if (!v) tirc_script_error(sc, "TypeError", NULL, "%s() needs the argument '%s'", who, name);
   return *v;
 }
 
@@ -45,7 +46,7 @@ static Value run_get(Script *sc, Value self, const Args *a) {
   bool handle = v.kind == VAL_LOOP || v.kind == VAL_BLOCK;
   if (!statement && !handle && v.kind != VAL_EXPR && v.kind != VAL_INT)
     tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
-                      "sch.get() takes a block, a loop or an expression, not %s",
+                      "sch.get() needs a block, a loop or an expression, not %s",
                       tirc_script_a_type(sc, v));
   v = tirc_script_resolve_in(sc, sched(self), v);
   v.rv = 0; /* the number itself, which no longer varies with the trace */
@@ -56,13 +57,17 @@ static Value run_work_on(Script *sc, Value self, const Args *a) {
   Sched *s = sched(self);
   Value name = required(sc, a, 0, "work_on", "func_name");
   if (name.kind != VAL_STR)
-    tirc_script_error(sc, "TypeError", NULL, "work_on() takes a function's name");
+    tirc_script_error(sc, "TypeError", NULL, "work_on() needs the name of a function");
   for (int i = 0; i < s->mod->n_funcs; i++)
     if (!strcmp(s->mod->funcs[i]->name, name.u.s)) {
       s->work_on = s->mod->funcs[i]->name;
       return VALUE_NONE;
     }
-  tirc_script_error(sc, "ValueError", NULL, "the module has no function '%s'", name.u.s);
+  Nearest near = {.wanted = name.u.s, .n_wanted = strlen(name.u.s)};
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    tirc_offer_name(&near, s->mod->funcs[i]->name, strlen(s->mod->funcs[i]->name));
+  tirc_script_error(sc, "ValueError", tirc_suggest_name(&near, "", NULL),
+                    "the module has no function '%s'", name.u.s);
 }
 
 static Value run_seed(Script *sc, Value self, const Args *a) {
@@ -72,8 +77,8 @@ static Value run_seed(Script *sc, Value self, const Args *a) {
     tirc_script_error(sc, "TypeError", NULL, "seed() takes an int, not %s",
                       tirc_script_a_type(sc, v));
   if (seed < -1 || seed > MAX_SEED)
-    tirc_script_error(sc, "ValueError", "-1 takes another one in each run",
-                      "a seed is -1 or from 0 to %d, not %lld", MAX_SEED, (long long)seed);
+    tirc_script_error(sc, "ValueError", "-1 uses a different seed in each run",
+                      "a seed must be -1 or from 0 to %d, not %lld", MAX_SEED, (long long)seed);
   tirc_sched_seed(sched(self), seed);
   return VALUE_NONE;
 }
@@ -110,7 +115,7 @@ static Value run_remove_rv(Script *sc, Value self, const Args *a) {
   if (!v.rv)
     tirc_script_error(
         sc, "TypeError", NULL,
-        "remove_rv() takes what a primitive gave: a block, a loop or a sampled number");
+        "remove_rv() needs a result of a primitive: a block, a loop or a sampled number");
   tirc_map_set(s->c, &s->removed, (void *)(uintptr_t)v.rv, s);
   return VALUE_NONE;
 }
@@ -135,7 +140,8 @@ static int debug_mask(Script *sc, Value v) {
   if (v.kind == VAL_STR && (!strcmp(v.u.s, "all") || !strcmp(v.u.s, "none")))
     mask = *v.u.s == 'a' ? SCHED_VERIFY_ALL : 0;
   else if (!tirc_script_int(v, &mask))
-    tirc_script_error(sc, "ValueError", NULL, "debug_mask is \"all\", \"none\" or an int, not %s",
+    tirc_script_error(sc, "ValueError", NULL,
+                      "debug_mask must be \"all\", \"none\" or an int, not %s",
                       tirc_script_repr(sc, v));
   return (int)(mask & SCHED_VERIFY_ALL);
 }
@@ -154,8 +160,8 @@ bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v) 
 static const Module *module_argument(Script *sc, Value v) {
   if (tirc_script_is(v, "IRModule")) return v.u.object;
   if (!tirc_script_is(v, "PrimFunc"))
-    tirc_script_error(sc, "TypeError", "sch is a schedule of the program already",
-                      "Schedule() takes an IRModule or a PrimFunc, not %s",
+    tirc_script_error(sc, "TypeError", "sch already is a schedule of the program",
+                      "Schedule() needs an IRModule or a PrimFunc, not %s",
                       tirc_script_a_type(sc, v));
   Module *alone = tirc_new(sc->c, Module);
   const Func **func = tirc_new(sc->c, const Func *);
@@ -171,10 +177,10 @@ static void set_seed(Script *sc, Sched *s, Value v) {
   int64_t seed;
   if (v.kind == VAL_NONE) return;
   if (!tirc_script_int(v, &seed))
-    tirc_script_error(sc, "TypeError", NULL, "seed is an int or None, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "seed must be an int or None, not %s",
                       tirc_script_a_type(sc, v));
   if (seed < 1 || seed > MAX_SEED)
-    tirc_script_error(sc, "ValueError", NULL, "seed is from 1 to %d, not %lld", MAX_SEED,
+    tirc_script_error(sc, "ValueError", NULL, "seed must be from 1 to %d, not %lld", MAX_SEED,
                       (long long)seed);
   tirc_sched_seed(s, seed);
 }
@@ -190,10 +196,10 @@ static void check_unused(Script *sc, const Args *a) {
     known |= !strcmp(level->u.s, levels[i]);
   if (!known)
     tirc_script_error(sc, "ValueError", NULL,
-                      "error_render_level is \"detail\", \"fast\" or \"none\", not %s",
+                      "error_render_level must be \"detail\", \"fast\" or \"none\", not %s",
                       tirc_script_repr(sc, *level));
   if (check && check->kind != VAL_BOOL)
-    tirc_script_error(sc, "TypeError", NULL, "enable_check is a bool, not %s",
+    tirc_script_error(sc, "TypeError", NULL, "enable_check must be a bool, not %s",
                       tirc_script_a_type(sc, *check));
 }
 
@@ -233,7 +239,7 @@ static Value own(Script *sc, Value v, int depth) {
   enum { MAX_DEPTH = 64 };
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
   if (depth == MAX_DEPTH)
-    tirc_script_error(sc, "ValueError", "a decision is a number or a list of numbers",
+    tirc_script_error(sc, "ValueError", "a decision must be a number or a list of numbers",
                       "the value is nested more than %d deep", MAX_DEPTH);
   tirc_script_tick(sc, v.u.list->n);
   Value copy = tirc_value_list(sc->c, v.kind, v.u.list->n, v.u.list->at);
@@ -292,7 +298,7 @@ static Value new_trace(Script *sc, Value self, const Args *a) {
   const Value *decisions = tirc_script_argument(a, 1, "decisions");
   if (decisions && decisions->kind != VAL_DICT)
     tirc_script_error(sc, "TypeError", "trace.decisions is such a dict",
-                      "the decisions of a Trace are a dict from instructions to decisions");
+                      "the decisions of a Trace must be a dict from instructions to decisions");
   Trace *t = tirc_trace_new(sc->c);
   Iter it = tirc_script_iter(sc, insts);
   while (tirc_script_next(sc, &it, &inst)) {
@@ -399,7 +405,7 @@ Value tirc_script_instruction_kind(Script *sc, Value self, const Args *a) {
   if (name.kind == VAL_STR) p = tirc_instruction_primitive(name.u.s);
   if (p) return kind_of(p);
   tirc_script_error(sc, "ValueError", "\"Split\", \"GetBlock\", ... as in trace.as_json()",
-                    "no instruction is called %s", tirc_script_repr(sc, name));
+                    "there is no instruction %s", tirc_script_repr(sc, name));
 }
 static Value get_inputs(Script *sc, Value v) {
   Value list = new_list(sc);

@@ -155,7 +155,8 @@ void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void *self) {
   const char *end = source->name ? strrchr(source->name, '.') : NULL;
   if (end && !strcmp(end, ".tir"))
-    tirc_fail(s->c, (Loc){0}, CODE_ARGUMENT, "a schedule is a script of calls: FILE.sch",
+    tirc_fail(s->c, (Loc){0}, CODE_ARGUMENT,
+              "give a schedule script (FILE.sch), which calls methods of sch",
               "'%s' is a program, not a schedule", source->name);
   Script *sc = tirc_script_open(s, limits, out, observer, self);
   sc->is_file = true;
@@ -175,7 +176,7 @@ Value tirc_script_value(Script *sc, const Source *source) {
   SynList body = tirc_parse_syntax(sc->c, source);
   Frame f = {.sc = sc, .env = sc->globals};
   if (body.n != 1 || body.at[0]->kind != SYN_EXPR_STMT)
-    tirc_fail(sc->c, (Loc){source->name, 1, 1}, CODE_SYNTAX, NULL, "this is no expression: %s",
+    tirc_fail(sc->c, (Loc){source->name, 1, 1}, CODE_SYNTAX, NULL, "this is not an expression: %s",
               source->text);
   return tirc_script_eval(&f, body.at[0]->a);
 }

@@ -62,8 +62,8 @@ static const SRef *block_argument(Script *sc, const Value *given, const char *wh
   Value v = given ? *given : VALUE_NONE;
   const SRef *r = tirc_script_is(v, "StmtSRef") ? node(v) : NULL;
   if (!r || !r->stmt || r->stmt->kind != STMT_BLOCK)
-    tirc_script_error(sc, "TypeError", "sch.get_sref(block) gives it",
-                      "%s() takes the reference of a block, not %s", who,
+    tirc_script_error(sc, "TypeError", "sch.get_sref(block) returns it",
+                      "%s() needs the reference of a block, not %s", who,
                       tirc_script_a_type(sc, v));
   return r;
 }

@@ -52,7 +52,8 @@ static Value run_split(Script *sc, Value self, const Args *a) {
   work(sc, s);
   if (a->n && a->at[0].kind != VAL_NONE) {
     const char *sep = text_argument(sc, "split", a->at[0]), *at;
-    if (!*sep) tirc_script_error(sc, "ValueError", NULL, "split() takes no empty separator");
+    if (!*sep)
+      tirc_script_error(sc, "ValueError", NULL, "the separator of split() must not be empty");
     for (; (at = strstr(s, sep)); s = at + strlen(sep))
       tirc_value_append(sc->c, out, piece(sc, s, at));
     tirc_value_append(sc->c, out, tirc_value_str(s));
@@ -127,8 +128,7 @@ static Value run_replace(Script *sc, Value self, const Args *a) {
   const char *old = text_argument(sc, "replace", a->at[0]);
   const char *with = text_argument(sc, "replace", a->at[1]), *s = self.u.s, *at;
   Text t = {.c = sc->c};
-  if (!*old)
-    tirc_script_error(sc, "ValueError", NULL, "replace() takes no empty string to replace");
+  if (!*old) tirc_script_error(sc, "ValueError", NULL, "replace() cannot replace an empty string");
   work(sc, s);
   for (; (at = strstr(s, old)); s = at + strlen(old)) {
     tirc_text_addn(&t, s, (size_t)(at - s));
@@ -185,7 +185,8 @@ static Value run_format(Script *sc, Value self, const Args *a) {
     } else if (*s == '{') {
       const char *end = strchr(s, '}');
       if (!end)
-        tirc_script_error(sc, "ValueError", "{{ stands for {", "'{' without '}' in a format");
+        tirc_script_error(sc, "ValueError", "{{ stands for {",
+                          "the format has a '{' without a '}'");
       const char *name = tirc_strndup(sc->c, s + 1, (size_t)(end - s - 1));
       const char *colon = strchr(name, ':');
       const char *field = colon ? tirc_strndup(sc->c, name, (size_t)(colon - name)) : name;
@@ -193,7 +194,7 @@ static Value run_format(Script *sc, Value self, const Args *a) {
       tirc_text_add(&t, tirc_script_format(sc, v, colon ? colon + 1 : ""));
       s = end;
     } else if (*s == '}') {
-      tirc_script_error(sc, "ValueError", "}} stands for }", "'}' without '{' in a format");
+      tirc_script_error(sc, "ValueError", "}} stands for }", "the format has a '}' without a '{'");
     } else {
       tirc_text_addn(&t, s, 1);
     }

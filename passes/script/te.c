@@ -68,7 +68,7 @@ Expr tirc_te_index(Script *sc, Value v, const char *what) {
     return plain ? tirc_int(sc->c, index_type(sc), i) : v.u.expr;
   }
   tirc_script_error(sc, "TypeError",
-                    v.kind == VAL_FLOAT ? "// gives the floor of a quotient as an int" : NULL,
+                    v.kind == VAL_FLOAT ? "// returns the floor of a quotient as an int" : NULL,
                     "%s is an integer, not %s", what, tirc_script_a_type(sc, v));
 }
 
@@ -130,8 +130,8 @@ const Expr *tirc_te_shape(Script *sc, Value v, int *n) {
   const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   *n = several ? v.u.list->n : 1;
   if (*n > TE_MAX_DIMS)
-    tirc_script_error(sc, "ValueError", NULL, "a tensor of %d dimensions: at most %d", *n,
-                      TE_MAX_DIMS);
+    tirc_script_error(sc, "ValueError", NULL,
+                      "a tensor has %d dimensions, but at most %d are possible", *n, TE_MAX_DIMS);
   for (int i = 0; i < *n; i++) {
     int64_t extent;
     shape[i] = tirc_te_index(sc, several ? v.u.list->at[i] : v, "an extent of a shape");
@@ -150,10 +150,10 @@ DType tirc_te_dtype(Script *sc, Value v) {
   DType t;
   if (v.kind != VAL_STR || !tirc_dtype_parse(v.u.s, &t) || t.lanes != 1 || t.code == TYPE_HANDLE ||
       t.code == TYPE_VOID)
-    tirc_script_error(sc, v.kind == VAL_STR ? "ValueError" : "TypeError",
-                      "types are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 "
-                      "and float64",
-                      "%s is no type of a tensor's elements", tirc_script_repr(sc, v));
+    tirc_script_error(
+        sc, v.kind == VAL_STR ? "ValueError" : "TypeError",
+        "use one of bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64",
+        "%s is not a type of a tensor's elements", tirc_script_repr(sc, v));
   return t;
 }
 
@@ -226,12 +226,12 @@ static Value run_placeholder(Script *sc, Value self, const Args *a) {
 /* The names that the caller gives, where the function is not a script's. */
 static int given_names(Script *sc, const Value *given, const char ***names) {
   if (given->kind != VAL_LIST && given->kind != VAL_TUPLE)
-    tirc_script_error(sc, "TypeError", NULL, "axis_names is a list of names");
+    tirc_script_error(sc, "TypeError", NULL, "axis_names must be a list of names");
   const int n = given->u.list->n;
   *names = tirc_new_array(sc->c, const char *, n);
   for (int i = 0; i < n; i++) {
     if (given->u.list->at[i].kind != VAL_STR)
-      tirc_script_error(sc, "TypeError", NULL, "axis_names is a list of names");
+      tirc_script_error(sc, "TypeError", NULL, "axis_names must be a list of names");
     (*names)[i] = given->u.list->at[i].u.s;
   }
   return n;
@@ -245,7 +245,7 @@ static const IterVar *new_axes(Script *sc, const Callable *f, const Value *given
       given ? given_names(sc, given, &names) : tirc_script_parameters(sc, f, &names, &rest);
   IterVar *axes = tirc_new_array(sc->c, IterVar, n);
   if (named > n || (named < n && !rest))
-    tirc_script_error(sc, "TypeError", "lambda *i: ... takes them all",
+    tirc_script_error(sc, "TypeError", "lambda *i: ... accepts any number",
                       "the function takes %d ind%s, but the shape has %d dimension%s", named,
                       named == 1 ? "ex" : "ices", n, n == 1 ? "" : "s");
   for (int i = 0; i < n; i++) {
@@ -282,12 +282,12 @@ static int set_values(Script *sc, Stage *s, Value v) {
   const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   const int n = several ? v.u.list->n : 1;
   Expr *values = tirc_new_array(sc->c, Expr, n);
-  if (!n) tirc_script_error(sc, "TypeError", NULL, "the function gives no value");
+  if (!n) tirc_script_error(sc, "TypeError", NULL, "the function returns no value");
   for (int i = 0; i < n; i++) {
     const Value each = several ? v.u.list->at[i] : v;
     if (tirc_script_is(each, "Reduce"))
-      tirc_script_error(sc, "TypeError", "give the reduction a te.compute of its own",
-                        "a reduction stands for itself, not among several values");
+      tirc_script_error(sc, "TypeError", "write a separate te.compute for the reduction",
+                        "a reduction cannot be one of several values");
     values[i] = tirc_script_expr(sc, each);
   }
   s->values = values;
@@ -306,8 +306,9 @@ static void set_check(Script *sc, Stage *s, const Value *check) {
       check->kind == VAL_FUNCTION ? call_with_axes(sc, *check, s->n_axes, s->axes) : VALUE_NONE;
   const bool fits = v.kind == VAL_TUPLE && v.u.list->n == 2 && v.u.list->at[1].kind == VAL_STR;
   if (!fits)
-    tirc_script_error(sc, "TypeError", "check=lambda i: (x[i] > 0, \"x is positive\")",
-                      "check is a function of the indices that gives a condition and a message");
+    tirc_script_error(
+        sc, "TypeError", "check=lambda i: (x[i] > 0, \"x is positive\")",
+        "check must be a function of the indices that returns a condition and a message");
   s->condition = tirc_script_expr(sc, v.u.list->at[0]);
   s->message = v.u.list->at[1].u.s;
 }
@@ -320,7 +321,7 @@ static Value run_compute(Script *sc, Value self, const Args *a) {
   (void)self;
   if (!shape || !f || f->kind != VAL_FUNCTION)
     tirc_script_error(sc, "TypeError", "te.compute((4, 8), lambda i, j: A[i, j] + 1, name=\"B\")",
-                      "compute() takes a shape and a function of as many indices");
+                      "compute() needs a shape and a function with as many indices");
   const Expr *extents = tirc_te_shape(sc, *shape, &ndim);
   Stage *s = tirc_new(sc->c, Stage);
   *s = (Stage){

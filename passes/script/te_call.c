@@ -42,7 +42,7 @@ static void check_input(Script *sc, const Func *f, int i, const Tensor *t) {
   if (!fits)
     tirc_script_error(
         sc, "ValueError",
-        tirc_format(sc->c, "%s: T.Buffer(x.shape, x.dtype) takes any tensor x", want->name), "%s",
+        tirc_format(sc->c, "%s: T.Buffer(x.shape, x.dtype) accepts any tensor x", want->name), "%s",
         other_input(sc, f, want, have));
 }
 
@@ -50,11 +50,11 @@ static void check_func(Script *sc, const Func *f, int n_inputs) {
   for (int i = 0; i < f->n_params; i++)
     if (!f->buffers[i])
       tirc_script_error(sc, "ValueError", "the function may use the script's own numbers",
-                        "the parameter %s of %s is a scalar: tensors alone can be given to it",
+                        "the parameter %s of %s is a scalar, but only tensors can be passed",
                         f->params[i]->u.s, f->name);
   if (n_inputs >= f->n_params)
-    tirc_script_error(sc, "ValueError", "its last parameters are its results",
-                      "%s has %d parameter%s, and %d tensors are given", f->name, f->n_params,
+    tirc_script_error(sc, "ValueError", "the last parameters of a function are its results",
+                      "%s has %d parameter%s, but %d tensors are given", f->name, f->n_params,
                       f->n_params == 1 ? "" : "s", n_inputs);
 }
 
@@ -72,15 +72,16 @@ static Value call(Script *sc, Value function, Value inputs) {
   const int n = several ? inputs.u.list->n : 1;
   if (!tirc_script_is(function, "PrimFunc"))
     tirc_script_error(sc, "TypeError", "define it with @T.prim_func in the script",
-                      "a function of programs is called, not %s", tirc_script_a_type(sc, function));
+                      "only a program's function can be called, not %s",
+                      tirc_script_a_type(sc, function));
   const Func *f = function.u.object;
   const Tensor **tensors = tirc_new_array(sc->c, const Tensor *, n);
   check_func(sc, f, n);
   for (int i = 0; i < n; i++) {
     const Value v = several ? inputs.u.list->at[i] : inputs;
     if (!(tensors[i] = tirc_te_tensor(v)))
-      tirc_script_error(sc, "TypeError", NULL, "%s is called with tensors, not with %s", f->name,
-                        tirc_script_a_type(sc, v));
+      tirc_script_error(sc, "TypeError", NULL, "%s must be called with tensors, not with %s",
+                        f->name, tirc_script_a_type(sc, v));
     check_input(sc, f, i, tensors[i]);
   }
   Stage *s = tirc_new(sc->c, Stage);

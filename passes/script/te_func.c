@@ -35,8 +35,8 @@ static bool need_load(Visitor *v, Expr e) {
   const Tensor *t = e->op == OP_LOAD ? tirc_te_tensor_of(b->sc, e->u.buffer) : NULL;
   if (t && t->stage) need(b, t->stage);
   if (t && !t->stage && !tirc_map_has(&b->is_param, e->u.buffer))
-    tirc_script_error(b->sc, "ValueError", "give it among the arguments",
-                      "the placeholder %s is used, and no argument of the function",
+    tirc_script_error(b->sc, "ValueError", "add it to the arguments",
+                      "the placeholder %s is used, but it is not an argument of the function",
                       e->u.buffer->name);
   return true;
 }
@@ -224,7 +224,7 @@ static void set_params(Builder *b, int n, const Tensor *const *args, Func *f) {
     buffers[i] = args[i]->buffer;
     params[i] = tirc_var(b->c, tirc_format(b->c, "var_%s", buffers[i]->name), DT_HANDLE);
     if (tirc_map_has(&b->is_param, buffers[i]))
-      tirc_script_error(b->sc, "ValueError", NULL, "the tensor %s is an argument twice",
+      tirc_script_error(b->sc, "ValueError", NULL, "the tensor %s is given twice as an argument",
                         buffers[i]->name);
     tirc_map_set(b->c, &b->is_param, buffers[i], buffers[i]);
   }
@@ -296,7 +296,7 @@ static Value run_create(Script *sc, Value self, const Args *a) {
     args[i] = tirc_te_tensor(several ? v.u.list->at[i] : v);
     if (!args[i])
       tirc_script_error(sc, "TypeError", "te.create_prim_func([A, B, C])",
-                        "create_prim_func() takes a list of tensors, not of %s",
+                        "create_prim_func() needs a list of tensors, not of %s",
                         tirc_script_a_type(sc, several ? v.u.list->at[i] : v));
   }
   Unknowns vars;

@@ -12,7 +12,7 @@ static Value run_reduce_axis(Script *sc, Value self, const Args *a) {
   (void)self;
   if (!pair || (name && name->kind != VAL_STR))
     tirc_script_error(sc, "TypeError", "te.reduce_axis((0, n), name=\"k\")",
-                      "reduce_axis() takes the pair (begin, end) and a name");
+                      "reduce_axis() needs the pair (begin, end) and a name");
   Expr begin = tirc_te_index(sc, dom->u.list->at[0], "a bound of an axis");
   Expr end = tirc_te_index(sc, dom->u.list->at[1], "a bound of an axis");
   Expr extent = tirc_sub(sc->c, end, begin);
@@ -34,7 +34,7 @@ static int read_axes(Script *sc, const Value *v, const IterVar **out) {
     const IterVar *axis = each.kind == VAL_EXPR ? tirc_map_get(&sc->te.axes, each.u.expr) : NULL;
     if (!axis)
       tirc_script_error(sc, "TypeError", "k = te.reduce_axis((0, n), name=\"k\")",
-                        "axis is what te.reduce_axis made, or a list of such, not %s",
+                        "axis must be a result of te.reduce_axis, or a list of these, not %s",
                         tirc_script_a_type(sc, each));
     axes[i] = *axis;
   }
@@ -103,12 +103,12 @@ static Value reduce(Script *sc, const char *name, const Args *a) {
   const Value *v = tirc_script_argument(a, 0, "expr"), *axis = tirc_script_argument(a, 1, "axis");
   if (!v || !axis)
     tirc_script_error(sc, "TypeError", tirc_format(sc->c, "te.%s(A[i, k], axis=k)", name),
-                      "%s() takes an expression and the axis that it is reduced over", name);
+                      "%s() needs an expression and the axis to reduce", name);
   Expr *source = tirc_new(sc->c, Expr);
   *source = tirc_script_expr(sc, *v);
   const DType t = (*source)->dtype;
   if (!tirc_dtype_is_int(t) && !tirc_dtype_is_float(t))
-    tirc_script_error(sc, "TypeError", "T.Cast(\"int32\", x) makes a number of a condition",
+    tirc_script_error(sc, "TypeError", "T.Cast(\"int32\", x) turns a condition into a number",
                       "%s() takes numbers, not %s", name, tirc_dtype_name(sc->c, t));
   return make(sc, reducer_of(sc, row, t), source, axis);
 }
@@ -138,7 +138,7 @@ static Value tuple_of(Script *sc, int n, const Expr *at) {
 static void take(Script *sc, const char *what, Value v, int n, const Expr *like, Expr *out) {
   const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   if ((several ? v.u.list->n : 1) != n)
-    tirc_script_error(sc, "TypeError", NULL, "%s gives %d values where %d are reduced", what,
+    tirc_script_error(sc, "TypeError", NULL, "%s returns %d values, but %d are reduced", what,
                       several ? v.u.list->n : 1, n);
   for (int i = 0; i < n; i++)
     out[i] = tirc_cast(sc->c, like[i]->dtype, tirc_script_expr(sc, several ? v.u.list->at[i] : v));
@@ -168,11 +168,11 @@ static Value run_own(Script *sc, Value self, const Args *a) {
   const Value *v = tirc_script_argument(a, 0, "expr"), *axis = tirc_script_argument(a, 1, "axis");
   if (!v || !axis)
     tirc_script_error(sc, "TypeError", NULL,
-                      "a reducer takes what is reduced and the axis that it is reduced over");
+                      "a reducer needs an expression and the axis to reduce");
   const bool several = v->kind == VAL_LIST || v->kind == VAL_TUPLE;
   const int n = several ? v->u.list->n : 1;
   Expr *sources = tirc_new_array(sc->c, Expr, n);
-  if (!n) tirc_script_error(sc, "TypeError", NULL, "a reducer of no values");
+  if (!n) tirc_script_error(sc, "TypeError", NULL, "a reducer needs at least one value");
   for (int i = 0; i < n; i++) sources[i] = tirc_script_expr(sc, several ? v->u.list->at[i] : *v);
   return make(sc, own_reducer(sc, self.u.object, n, sources), sources, axis);
 }
@@ -187,8 +187,8 @@ static Value run_comm_reducer(Script *sc, Value self, const Args *a) {
   if (!combine || !id || combine->kind != VAL_FUNCTION || id->kind != VAL_FUNCTION)
     tirc_script_error(sc, "TypeError",
                       "te.comm_reducer(lambda x, y: x + y, lambda t: T.Cast(t, 0), name=\"sum\")",
-                      "comm_reducer() takes two functions: what combines two values, and what "
-                      "gives the neutral element of a type");
+                      "comm_reducer() needs two functions: one combines two values, the other one "
+                      "returns the neutral element of a type");
   OwnReducer *own = tirc_new(sc->c, OwnReducer);
   *own = (OwnReducer){*combine, *id};
   return tirc_script_method(sc, &own_row, tirc_script_object("reducer", own));

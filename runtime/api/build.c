@@ -109,7 +109,7 @@ static const char *dtype(tirc_builder *b, const char *s) {
   DType t;
   if (!s || !tirc_dtype_parse(s, &t))
     refuse(b, "types are bool, int32, float32, ...",
-           tirc_format(b->c, "\"%s\" is no type", s ? s : ""));
+           tirc_format(b->c, "\"%s\" is not a type", s ? s : ""));
   return s;
 }
 
@@ -142,7 +142,7 @@ static const char *use(tirc_builder *b, tirc_term t) {
 
 static const char *use_buffer(tirc_builder *b, tirc_term t) {
   const char *text = use(b, t);
-  if (!t->is_buffer) refuse(b, NULL, tirc_format(b->c, "\"%s\" is no buffer", text));
+  if (!t->is_buffer) refuse(b, NULL, tirc_format(b->c, "\"%s\" is not a buffer", text));
   return text;
 }
 
@@ -346,7 +346,7 @@ static void loop(tirc_builder *b, Step *s) {
     known |= !strcmp(kinds[i], s->s);
   if (!known)
     refuse(b, "serial, parallel, vectorized, unroll or thread_binding",
-           tirc_format(b->c, "\"%s\" is no kind of loop", s->s ? s->s : ""));
+           tirc_format(b->c, "\"%s\" is not a kind of loop", s->s ? s->s : ""));
   const char *range = s->x ? tirc_format(b->c, "%s, %s", use(b, s->x), use(b, s->y)) : use(b, s->y);
   const char *name = fresh(b, s->name);
   if (s->extra) range = tirc_format(b->c, "%s, thread=%s", range, quoted(b, s->extra));
@@ -401,7 +401,7 @@ static void axis(tirc_builder *b, Step *s) {
     known |= !strcmp(kinds[i], s->s);
   if (!known)
     refuse(b, "spatial, reduce, opaque or scan",
-           tirc_format(b->c, "\"%s\" is no kind of iterator", s->s ? s->s : ""));
+           tirc_format(b->c, "\"%s\" is not a kind of iterator", s->s ? s->s : ""));
   block_only(b, "an iterator stands");
   const char *name = fresh(b, s->name);
   const char *domain =
@@ -546,7 +546,8 @@ static void operation(tirc_builder *b, Step *s) {
   for (size_t i = 0; s->s && i < sizeof known / sizeof *known; i++)
     found |= !strcmp(known[i], s->s);
   if (!found)
-    refuse(b, NULL, tirc_format(b->c, "\"%s\" is no operator of two operands", s->s ? s->s : ""));
+    refuse(b, NULL,
+           tirc_format(b->c, "\"%s\" is not an operator of two operands", s->s ? s->s : ""));
   const char *x = use(b, s->x), *y = use(b, s->y);
   s->result = make_term(b, tirc_format(b->c, "(%s %s %s)", x, s->s, y), s->x->func | s->y->func);
 }

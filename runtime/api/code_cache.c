@@ -14,7 +14,7 @@ static void describe(char *out, size_t n, const CodeCache *cache) {
   else if (wrong)
     snprintf(out, n, "nothing can be kept there: %s", tirc_error_text(wrong));
   else if (cache->is_limit_bad)
-    snprintf(out, n, "TIRC_CACHE_MB is no number from 1 on, so the limit is %d", CACHE_USUAL_MB);
+    snprintf(out, n, "TIRC_CACHE_MB is not a number from 1 on, so the limit is %d", CACHE_USUAL_MB);
 }
 
 typedef struct Look {

@@ -246,7 +246,7 @@ static EntryValue number(Making *k, Expr x, const char *what) {
   if (x && !is_known && is_open(k)) return (EntryValue){ENTRY_SIZE, tirc_sizes_value(&k->sizes, x)};
   if (!is_known)
     tirc_fail(k->c, k->plan->signature->loc, CODE_UNSUPPORTED,
-              hint_of(k->c, &(struct StructInfo){.value = x}), "%s is no number", what);
+              hint_of(k->c, &(struct StructInfo){.value = x}), "%s is not a number", what);
   return (EntryValue){ENTRY_NUMBER, v};
 }
 

@@ -111,7 +111,7 @@ static void import(Tirc *c, void *self) {
   const OnnxModel *model = tirc_onnx_read(c, p->path);
   int n_bound = o->n_bound;
   if (o->n_given > model->n_inputs)
-    tirc_fail(c, (Loc){model->path, 0, 0}, CODE_ARGUMENT, "initializers are no inputs",
+    tirc_fail(c, (Loc){model->path, 0, 0}, CODE_ARGUMENT, "initializers are not inputs",
               "%d inputs are given, and the model has %d", o->n_given, model->n_inputs);
   for (int i = 0; i < o->n_defines; i++) {
     dims[i] = tirc_strdup(c, tirc_api_name(c, o->defines[i].name));

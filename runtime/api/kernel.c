@@ -162,7 +162,7 @@ static void fill_range(Tirc *c, void *self) {
   const double last = t.bits == 64 && !tirc_dtype_is_float(t) ? nextafter(most, 0) : most;
   const double high = fmin(p->high, last);
   if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
-    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "give the least value first", "%g to %g is no range",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "give the least value first", "%g to %g is not a range",
               p->low, p->high);
   if (p->low < least || p->high > most)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%g to %g leaves the range of %s, %g to %g", p->low,
@@ -230,7 +230,7 @@ static void check_threads(Tirc *c, void *self) {
               *threads, POOL_MOST_THREADS);
   if (*threads == 0 && tirc_threads_of_environment() < 0)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "unset it to use all cores",
-              "TIRC_NUM_THREADS is '%s', which is no number of threads from 1 to %d",
+              "TIRC_NUM_THREADS is '%s', which is not a number of threads from 1 to %d",
               getenv("TIRC_NUM_THREADS"), POOL_MOST_THREADS);
 }
 

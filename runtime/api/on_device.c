@@ -63,7 +63,7 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
   if (kind == GPU_CUDA && gpu->kind != kind)
     tirc_fail(c, (Loc){0}, CODE_TARGET,
               "sm_75 is one, nvidia/nvidia-t4 another; --target=help lists all",
-              "%s is no GPU of CUDA", target);
+              "%s is not a GPU of CUDA", target);
   const Module *lowered = tirc_has_kernels(m) ? m : tirc_lower_for(c, m, gpu, observer, self);
   if (!tirc_has_kernels(lowered) && tirc_has_stores(lowered))
     tirc_fail(c, (Loc){m->file, 0, 0}, CODE_LOWER,
@@ -183,7 +183,7 @@ static int64_t int_of(Walk *w, Expr e) {
   int64_t v = 0;
   Expr known = value_of(w, e);
   if (!tirc_const_int(known, &v))
-    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s of %s is no integer",
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s of %s is not an integer",
               tirc_print_expr(w->c, e), w->host->name);
   return v;
 }
@@ -202,7 +202,7 @@ static void make_buffers(Walk *w) {
     if (there % GPU_ALIGNMENT)
       tirc_fail(
           w->c, w->host->loc, CODE_ARGUMENT, "copy it to memory of its own",
-          "%s begins at an address of the device that is no multiple of %d, as kernels have it",
+          "%s begins at an address of the device that is not a multiple of %d, as kernels have it",
           r->name, GPU_ALIGNMENT);
     r->buffer = there ? tirc_device_borrow(w->on->device, there, r->bytes, &e)
                       : tirc_device_buffer(w->on->device, r->bytes, r->name, &e);
@@ -248,7 +248,7 @@ static void walk_loop(Walk *w, const For *loop) {
 static void array_arg(Walk *w, Expr e, const Func *kernel, int i, bool is_written, DeviceArg *to) {
   const uintptr_t at = (uintptr_t)tirc_map_get(&w->arrays, e);
   if (!at)
-    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "argument %d of %s is no array of %s", i,
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "argument %d of %s is not an array of %s", i,
               kernel->name, w->host->name);
   Resident *r = &w->call->arrays.at[at - 1];
   r->is_written = r->is_written || is_written;
@@ -300,8 +300,9 @@ static void set_extent(Walk *w, DeviceLaunch *l, const char *name, Expr e) {
 static void walk_launch(Walk *w, Expr call) {
   const int number = tirc_kernel_number(w->on->lowered, call->args[0]->u.s);
   if (number < 0)
-    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s calls %s, which is no kernel of the module",
-              w->host->name, call->args[0]->u.s);
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL,
+              "%s calls %s, which is not a kernel of the module", w->host->name,
+              call->args[0]->u.s);
   const Func *k = w->on->lowered->funcs[number];
   const Signature s = tirc_signature(w->c, k);
   const int n_axes = tirc_n_launch_params(k);

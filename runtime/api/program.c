@@ -543,7 +543,8 @@ static const int64_t *symbols_of(Tirc *c, const Run *r) {
   tirc_bind_arguments(c, f, r->n, tirc_api_arguments(c, f, r->n, r->args), symbols);
   for (int i = 0; i < r->n; i++)
     if (!r->args[i].array)
-      tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "argument \"%s\" is no array", f->buffers[i]->name);
+      tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "argument \"%s\" is not an array",
+                f->buffers[i]->name);
   check_results(c, r);
   return symbols;
 }

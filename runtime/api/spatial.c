@@ -41,7 +41,7 @@ static bool see_loop(Visitor *v, Stmt s) {
       note && note->op == OP_STRING && strlen(note->u.s) == 1 && strchr("xyz", note->u.s[0]);
   if (note && !fits)
     tirc_fail(b->c, tirc_place_of(s), CODE_PE_ARRAY, "sch.annotate(loop, \"pe\", \"x\")",
-              "the annotation \"pe\" of loop %s is none of \"x\", \"y\", \"z\"",
+              "the annotation \"pe\" of loop %s is not one of \"x\", \"y\", \"z\"",
               s->u.loop.var->u.s);
   if (note)
     vec_push(b->c, b->loops,

@@ -61,7 +61,7 @@ static Value handle(tirc_schedule *x, const tirc_value *v) {
   void *at = (void *)(uintptr_t)v->u.handle;
   if (!at || v->owner != x->family)
     refuse(x, "find the block or loop in this schedule, with get_block and get_loops",
-           v->owner ? "the handle belongs to another schedule" : "the handle is no schedule's");
+           v->owner ? "the handle belongs to another schedule" : "the handle is not a schedule's");
   switch (v->kind) {
   case TIRC_KIND_BLOCK: return tirc_value_block((uint32_t)(uintptr_t)at);
   case TIRC_KIND_LOOP: return tirc_value_loop(at);
@@ -73,7 +73,7 @@ static Value handle(tirc_schedule *x, const tirc_value *v) {
 
 static const char *wrong_text(tirc_schedule *x, const char *s) {
   const char *at = tirc_utf8_wrong(s);
-  return tirc_format(x->c, "byte 0x%02X, number %d of a string value, is no UTF-8 text",
+  return tirc_format(x->c, "byte 0x%02X, number %d of a string value, is not UTF-8 text",
                      (unsigned char)*at, (int)(at - s) + 1);
 }
 
@@ -98,7 +98,8 @@ static Value inward(tirc_schedule *x, const tirc_value *v, int depth) {
   case TIRC_KIND_OBJECT: r = handle(x, v); break;
   case TIRC_KIND_FUNCTION: return foreign(x, v->u.function);
   case TIRC_KIND_SCRIPT: return evaluate(x, v->u.s);
-  default: refuse(x, "zero the struct, or use the functions that make values", "this is no value");
+  default:
+    refuse(x, "zero the struct, or use the functions that make values", "this is not a value");
   }
   r.rv = v->owner == x->family ? v->number : 0;
   return r;

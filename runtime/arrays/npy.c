@@ -51,7 +51,7 @@ static const char *value_of(File *f, const char *text, const char *key) {
 }
 
 static void read_shape(File *f, const char *p, NpyHeader *h) {
-  if (*p++ != '(') fail(f, CODE_NPY, "the header's shape is no tuple");
+  if (*p++ != '(') fail(f, CODE_NPY, "the header's shape is not a tuple");
   for (;;) {
     while (*p == ' ' || *p == ',') p++;
     if (*p == ')') return;
@@ -71,7 +71,7 @@ static NpyHeader parse_header(File *f, const char *text) {
   const char *p = value_of(f, text, "'descr'");
   const char *end = *p == '\'' ? strchr(p + 1, '\'') : NULL;
   if (!end || end - p - 1 >= (long)sizeof h.descr)
-    fail(f, CODE_NPY, "the header's descr is no simple type");
+    fail(f, CODE_NPY, "the header's descr is not a simple type");
   memcpy(h.descr, p + 1, (size_t)(end - p - 1));
   const char *order = value_of(f, text, "'fortran_order'");
   h.fortran = strncmp(order, "True", 4) == 0;

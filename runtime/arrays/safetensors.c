@@ -55,7 +55,7 @@ static void map_file(Tirc *c, Safetensors *s) {
   close(fd);
   if (!regular)
     tirc_fail(c, (Loc){0}, CODE_FILE, "--weights FILE.safetensors",
-              "cannot map '%s': it is no file, or empty", s->path);
+              "cannot map '%s': it is not a file, or empty", s->path);
   if (at == MAP_FAILED)
     tirc_fail(c, (Loc){0}, CODE_FILE, NULL, "cannot map '%s': %s", s->path, tirc_error_text(error));
   s->mapping = at;
@@ -78,7 +78,7 @@ static size_t header_length(Reading *r) {
 
 static int64_t count_of(Reading *r, const char *name, Json *j, const char *what) {
   const int64_t n = json_object_is_type(j, json_type_int) ? json_object_get_int64(j) : -1;
-  if (n < 0 || n == INT64_MAX) FAIL(r, DAMAGED, "'%s': %s is no number of elements", name, what);
+  if (n < 0 || n == INT64_MAX) FAIL(r, DAMAGED, "'%s': %s is not a number of elements", name, what);
   return n;
 }
 
@@ -152,7 +152,8 @@ static void check_overlaps(Reading *r) {
 static void read_members(Reading *r, Json *all, const char *text, size_t n) {
   const JsonFault fault = tirc_json_check_text(r->c, text, n);
   if (fault.what) FAIL(r, DAMAGED, "the header: %s", fault.what);
-  if (!json_object_is_type(all, json_type_object)) FAIL(r, DAMAGED, "the header is no JSON object");
+  if (!json_object_is_type(all, json_type_object))
+    FAIL(r, DAMAGED, "the header is not a JSON object");
   json_object_object_foreach(all, name, j) if (strcmp(name, "__metadata__") != 0)
       read_tensor(r, name, j);
   check_overlaps(r);

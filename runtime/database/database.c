@@ -42,10 +42,9 @@ tirc_status tirc_db_patience(double otherwise, double *out, tirc_error **error) 
   const double seconds = tirc_parse_double(set, &end);
   if (strspn(set, "0123456789.eE+-") != strlen(set) || *end || !(seconds >= 0 && seconds <= MOST) ||
       *set == '-')
-    return tirc_db_error(error, TIRC_BAD, "unset it for the usual time",
-                         "TIRC_DATABASE_WAIT is '%.200s', which is no number of seconds from 0 to "
-                         "%d",
-                         set, MOST);
+    return tirc_db_error(
+        error, TIRC_BAD, "unset it for the usual time",
+        "TIRC_DATABASE_WAIT is '%.200s', which is not a number of seconds from 0 to %d", set, MOST);
   *out = seconds;
   return TIRC_OK;
 }

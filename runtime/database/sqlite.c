@@ -46,7 +46,7 @@ static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
   switch (code & 0xff) {
   case SQLITE_NOTADB:
     return tirc_db_error(error, TIRC_BAD, "--database names a file that tirc made, or a new one",
-                         "%s is no database", path);
+                         "%s is not a database", path);
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
     return tirc_db_error(error, TIRC_BAD, "wait for the other process, or end it",

@@ -38,8 +38,9 @@ static bool fits(DType t, int64_t v) {
 }
 
 _Noreturn static void refuse_value(Solver *s, Expr var, int64_t v) {
-  tirc_fail(s->c, s->f->loc, CODE_ARGUMENT, NULL, "%lld is no %s, which \"%s\" of %s is",
-            (long long)v, tirc_dtype_name(s->c, var->dtype), var->u.s, s->f->name);
+  tirc_fail(s->c, s->f->loc, CODE_ARGUMENT, NULL,
+            "%lld is not a value of type %s, which \"%s\" of %s has", (long long)v,
+            tirc_dtype_name(s->c, var->dtype), var->u.s, s->f->name);
 }
 
 static void check_bounds(const Solver *s, Expr symbol, int64_t v) {
@@ -280,7 +281,9 @@ static void know_scalar(Solver *s, int i, int64_t v) {
   const DType t = s->f->params[i]->dtype;
   s->param = param_name(s->f, i);
   if (tirc_dtype_is_int(t) && t.bits < 64 && !fits(t, v))
-    refuse(s, NULL, tirc_format(s->c, "%lld is no %s", (long long)v, tirc_dtype_name(s->c, t)));
+    refuse(s, NULL,
+           tirc_format(s->c, "%lld is not a value of type %s", (long long)v,
+                       tirc_dtype_name(s->c, t)));
   if (t.code != TYPE_UINT || t.bits < 64 || v >= 0) know(s, s->f->params[i], v);
 }
 

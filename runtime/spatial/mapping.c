@@ -85,7 +85,7 @@ static void read_skew(Reading *r, Stmt s, MapLoop *out) {
   for (int i = 0; fits && i < PE_AXES; i++) fits = out->skew[i] > -4096 && out->skew[i] < 4096;
   if (!fits)
     tirc_fail(r->c, tirc_place_of(s), CODE_PE_ARRAY, "such as [1, 1]",
-              "pe_skew of loop %s is no list of a number for each axis of the array",
+              "pe_skew of loop %s is not a list of a number for each axis of the array",
               s->u.loop.var->u.s);
   out->skewed = true;
 }

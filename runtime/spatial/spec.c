@@ -65,20 +65,21 @@ static void allow(const Spec *s, Value object, const char *in, int n, const char
 
 static Value object_of(const Spec *s, const Value *v, const char *name) {
   if (v->kind != VAL_DICT)
-    tirc_fail(s->c, at_key(s, name), CODE_PE_ARRAY, NULL, "\"%s\" is no object", name);
+    tirc_fail(s->c, at_key(s, name), CODE_PE_ARRAY, NULL, "\"%s\" is not an object", name);
   return *v;
 }
 
 static int64_t whole(const Spec *s, const Value *v, const char *name, int64_t least, int64_t most) {
   if (v->kind == VAL_INT && v->u.i >= least && v->u.i <= most) return v->u.i;
   tirc_fail(s->c, at_key(s, name), CODE_PE_ARRAY, NULL,
-            "\"%s\" is no whole number from %lld to %lld", name, (long long)least, (long long)most);
+            "\"%s\" is not a whole number from %lld to %lld", name, (long long)least,
+            (long long)most);
 }
 
 static double real(const Spec *s, const Value *v, const char *name) {
   const double x = v->kind == VAL_INT ? (double)v->u.i : v->kind == VAL_FLOAT ? v->u.f : -1;
   if (x >= 0 && x <= 1e12) return x;
-  tirc_fail(s->c, at_key(s, name), CODE_PE_ARRAY, NULL, "\"%s\" is no number from 0 on", name);
+  tirc_fail(s->c, at_key(s, name), CODE_PE_ARRAY, NULL, "\"%s\" is not a number from 0 on", name);
 }
 
 static bool flag(const Spec *s, Value object, const char *name, bool usual) {
@@ -95,7 +96,7 @@ static void read_array(Spec *s, Value array) {
   const Value *dims = need(s, array, "array", "dims");
   if (dims->kind != VAL_LIST || dims->u.list->n < 1 || dims->u.list->n > PE_AXES)
     tirc_fail(s->c, at_key(s, "dims"), CODE_PE_ARRAY, "such as [8, 8]",
-              "\"dims\" is no list of one, two or three numbers");
+              "\"dims\" is not a list of one, two or three numbers");
   int64_t elements = 1;
   s->out->n_dims = dims->u.list->n;
   for (int a = 0; a < PE_AXES; a++) {
@@ -208,7 +209,7 @@ static void read_deltas(Spec *s, const Value *list) {
   const int most = 1 << 12;
   if (list->kind != VAL_LIST || list->u.list->n > most)
     tirc_fail(s->c, at_key(s, "deltas"), CODE_PE_ARRAY, "such as [[-1, 0], [0, -1]]",
-              "\"deltas\" is no list of steps");
+              "\"deltas\" is not a list of steps");
   int64_t(*deltas)[PE_AXES] = room_for(s, list->u.list->n);
   for (int d = 0; d < list->u.list->n; d++) {
     const Value *one = &list->u.list->at[d];
@@ -233,7 +234,7 @@ static void read_interconnect(Spec *s, const Value *v) {
   ALLOW(s, links, "interconnect", "name", "deltas", "same_time", "prev_time", "self_prev");
   const Value *name = field(links, "name"), *deltas = field(links, "deltas");
   if (name && name->kind != VAL_STR)
-    tirc_fail(s->c, at_key(s, "name"), CODE_PE_ARRAY, NULL, "\"name\" is no text");
+    tirc_fail(s->c, at_key(s, "name"), CODE_PE_ARRAY, NULL, "\"name\" is not text");
   s->out->links = name ? name->u.s : "links";
   s->out->prev_time = true;
   if (deltas)

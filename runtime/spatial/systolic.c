@@ -106,7 +106,7 @@ static int64_t size(const Log *l, Value object, const char *name, int64_t usual)
   if (!v && usual) return usual;
   if (!v) wrong(l, NULL, "the product has no \"%s\"", name);
   if (v->kind != VAL_INT || v->u.i < 1 || v->u.i > INT32_MAX)
-    wrong(l, "the log of a run has the sizes that it had", "\"%s\" is no whole number from 1 on",
+    wrong(l, "the log of a run has the sizes that it had", "\"%s\" is not a whole number from 1 on",
           name);
   return v->u.i;
 }
@@ -114,7 +114,7 @@ static int64_t size(const Log *l, Value object, const char *name, int64_t usual)
 static const char *text(const Log *l, Value object, const char *name, const char *usual) {
   const Value *v = field(object, name);
   if (!v) return usual;
-  if (v->kind != VAL_STR) wrong(l, NULL, "\"%s\" is no text", name);
+  if (v->kind != VAL_STR) wrong(l, NULL, "\"%s\" is not text", name);
   return v->u.s;
 }
 
@@ -211,8 +211,8 @@ static void read_line(Log *l, const char *at, size_t n) {
   Tirc *c = l->c;
   const Value v = tirc_value_of_json(c, tirc_strndup(c, at, n));
   if (v.kind != VAL_DICT)
-    wrong(l, "tirc run MODEL --log-matmuls FILE writes such a log", "the line is no %s in JSON",
-          "object");
+    wrong(l, "tirc run MODEL --log-matmuls FILE writes such a log", "%s",
+          "the line is not a JSON object");
   allow_fields(l, v);
   const MatrixProduct p = {size(l, v, "batch", 1), size(l, v, "M", 0), size(l, v, "N", 0),
                            size(l, v, "K", 0)};

@@ -133,7 +133,7 @@ static void read_mutations(Tirc *c, const char *text, double *weights) {
         !(weight >= 0 && isfinite(weight)))
       tirc_fail(c, (Loc){0}, CODE_ARGUMENT,
                 "kinds are tile, category, parallel, location and way: tile=1,way=0.2",
-                "'%s' is no kind of decision with a weight", text);
+                "'%s' is not a kind of decision with a weight", text);
     weights[kind] = weight;
     text = *end ? end + 1 : end;
   }

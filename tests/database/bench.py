@@ -113,7 +113,7 @@ def check_full(folder):
 def check_refused(folder):
     other = os.path.join(folder, "other.db")
     with open(other, "w") as f:
-        f.write("what is no database at all, and long enough to be taken for one" * 20)
+        f.write("what is not a database at all, and long enough to be taken for one" * 20)
     newer = os.path.join(folder, "newer.db")
     subprocess.run(command(newer, [8], "--seconds", "0.01"), check=True, stdout=subprocess.PIPE)
     db = sqlite3.connect(newer)

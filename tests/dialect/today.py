@@ -4,7 +4,7 @@
 
 FROM is a case, a folder of cases, a .json of programs by name or a .jsonl of sequences; OUT gets the same
 names. The words are this script's own, so that a run of the written cases holds the reader's table to it.
-Texts that are no part of the input (message, diagnostic) are left out. --as-is changes no word: recorded cases
+Texts that are not part of the input (message, diagnostic) are left out. --as-is changes no word: recorded cases
 with their notes become such as run_cases takes.
 """
 

@@ -99,7 +99,7 @@ def check_tensors(folder, words):
                                    TIRC_LIBRARY=str(pathlib.Path(TIRC).resolve().parents[1])))
     check("tensors of the device", (done.returncode, done.stdout + done.stderr), 0, "there True", "both True", "time True",
           "the tensor is on the device cuda:1, but kernels run on the device cuda:0",
-          "A begins at an address of the device that is no multiple of 32",
+          "A begins at an address of the device that is not a multiple of 32",
           "the tensor is on the device cuda:0, but kernels run on the cpu",
           "the tensor is on the device cuda:0, but kernels on the device opencl:0 take arrays of the cpu")
     copies = (folder / "log of tensors").read_text().count("cuMemcpyHtoD")
@@ -135,7 +135,7 @@ def main():
         check("no such device", run(["run", *words[:-1], "cuda:3"]), 2, "CUDA has 1 device here, and no number 3")
         check("refused", run(["run", *words], FAKE_CUDA_REFUSES="1"), 2, "the device Fake GPU does not take the code of add_kernel",
               "CUDA_ERROR_INVALID_PTX", "ptxas error: it refuses all", "--emit=ptx")
-        check("another target", run(["run", *words, "--target", "opencl"]), 2, "opencl is no GPU of CUDA")
+        check("another target", run(["run", *words, "--target", "opencl"]), 2, "opencl is not a GPU of CUDA")
         (folder / "add.tir").write_text(PROGRAM.replace("SIZE", "20000000"))
         check("memory", run(["run", *words]), 2, "A has 80000000 bytes, and the device Fake GPU has 67108864")
     print("%d failures" % len(failures))

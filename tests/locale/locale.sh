@@ -19,7 +19,7 @@ for pair in de_DE:UTF-8 tr_TR:UTF-8 tr_TR:ISO-8859-9 fr_FR:UTF-8 ps_AF:UTF-8; do
   localedef -c -i "${pair%:*}" -f "${pair#*:}" "$out/$name" >/dev/null 2>&1
   [ -d "$out/$name" ] || { fail "localedef makes no $name"; continue; }
   LC_ALL=$name "$print_all" "$out/$name.db" >"$out/text" 2>"$out/host" || fail "$name: $(cat "$out/host")"
-  grep -q ': 1\.5$' "$out/host" && fail "$name is no locale with another decimal point: $(cat "$out/host")"
+  grep -q ': 1\.5$' "$out/host" && fail "$name is not a locale with another decimal point: $(cat "$out/host")"
   cmp -s "$out/C" "$out/text" || { fail "$name: the library's output differs"; diff -a "$out/C" "$out/text" | tr -d '\0' | head -20; }
 done
 

@@ -206,7 +206,7 @@ def test_computed_k(tmp_path):
         np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["y"], -np.sort(-x, 1)[:, :k])
     for k in (6, -1):
         result = run_arrays(tmp_path, text, x=x, k=int64(k))
-        assert result.returncode == 2 and "K of TopK is none of 0 to m" in result.stderr and "is %d" % k in result.stderr, result.stderr
+        assert result.returncode == 2 and "K of TopK is not one of 0 to m" in result.stderr and "is %d" % k in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("threshold", [None, -np.inf])

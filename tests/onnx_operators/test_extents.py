@@ -97,7 +97,7 @@ def test_branch_without_value(tmp_path):
             np.savez(tmp_path / "in.npz", x=x, t=np.zeros(k, "float32"), cond=np.array(cond))
             done = subprocess.run([TIRC, "run", tmp_path / "model.onnx", "--in", tmp_path / "in.npz", "--out", tmp_path / "out.npz"], capture_output=True, text=True)
             if cond and k != 2:
-                assert done.returncode == 2 and "node 'divide' (Reshape)" in done.stderr and "no multiple of k" in done.stderr, done.stderr
+                assert done.returncode == 2 and "node 'divide' (Reshape)" in done.stderr and "not a multiple of k" in done.stderr, done.stderr
             else:
                 assert done.returncode == 0 and np.allclose(np.load(tmp_path / "out.npz")["sum"], np.exp(x).sum() if cond else 12), done.stderr
 

@@ -358,6 +358,9 @@ def check_sizes(pages):
                 b.open(path + "#%d" % len(data["steps"]))
                 assert b.run("document.documentElement.scrollWidth <= innerWidth"), (size, path)
                 assert scrolls or b.run("document.documentElement.scrollHeight <= innerHeight"), (size, path)
+                if size[0] < 720 and data["steps"][-1].get("error"):  # the reason comes before the program, on the first screen
+                    error, program = b.run("return ['error', 'program'].map(n => document.getElementById(n).getBoundingClientRect().top)")
+                    assert error < program and error < size[1] * 0.6, (size, error, program)
                 b.run("showTime(1e9); return 1")
                 cut = b.run(CUT_CAPTIONS) if size[0] > 500 else []
                 assert cut == [], (size, cut)

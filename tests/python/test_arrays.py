@@ -66,7 +66,7 @@ def test_scalars_stay_in_their_types(dtype, n):
 def main(n: T.%s, B: T.Buffer((1,), "%s")):
     B[0] = n
 """ % (dtype, dtype)))
-    with pytest.raises(tirc.ArgumentError, match='argument "n" of main: .* is no %s' % dtype):
+    with pytest.raises(tirc.ArgumentError, match='argument "n" of main: .* is not a value of type %s' % dtype):
         f(n, np.zeros(1, dtype))
 
 
@@ -202,8 +202,8 @@ def test_what_does_not_fit():
             ((a, a, frozen), '"C" of main: it is written, but the array is read-only'),
             ((a, c, c), '"C" of main: it is written, and overlaps with argument "B"'),
             ((a, Refusing(), c), '"B" of main: needs a gradient'),
-            ((a, [1.0], c), '"B" of main: a list is no array'),
-            ((a, 1.0, c), '"B" of main: a float is no array')):
+            ((a, [1.0], c), '"B" of main: a list is not an array'),
+            ((a, 1.0, c), '"B" of main: a float is not an array')):
         with pytest.raises(tirc.ArgumentError, match=words):
             f(*args)
     with pytest.raises(tirc.ArgumentError, match='"s" of main: a float32 is a number'):

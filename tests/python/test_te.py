@@ -88,7 +88,7 @@ def test_types():
     a, out = np.array([100, -128, 3, -1], "int8"), np.zeros(4, "int32")
     tvm.build(tvm.IRModule.from_expr(f))(a, out)
     assert (out == a.astype("int32") ** 2 + np.arange(4)).all()
-    with pytest.raises(ValueError, match="'int33' is no type"):
+    with pytest.raises(ValueError, match="'int33' is not a type"):
         te.compute((4,), lambda i: A[i].astype("int33"))
 
 
@@ -114,7 +114,7 @@ def test_refused():
         te.create_prim_func([te.compute((4, 8), lambda i, j: A[i, j])])
     with pytest.raises(tvm.TVMError, match="list of tensors"):
         te.create_prim_func([3, A])
-    with pytest.raises(AttributeError, match="te.create_schedule is not offered"):
+    with pytest.raises(AttributeError, match="te.create_schedule is not available"):
         te.create_schedule(A)
 
 

@@ -105,7 +105,7 @@ def test_dialect_of_the_environment():
 
 
 def test_mixture_of_both():
-    with pytest.raises(tvm.TVMError, match="T.block is a word of 0.20's dialect") as e:
+    with pytest.raises(tvm.TVMError, match="T.block belongs to 0.20's dialect") as e:
         tvm.parse(Product.script(dialect="tirx").replace("T.sblock(\"D\")", "T.block(\"D\")"))
     assert e.value.hint == "write T.sblock"
 

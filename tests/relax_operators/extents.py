@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 
 TIRC = os.environ.get("TIRC", "tirc")
-SKIPPED = {"Select", "max", "min", "int", "Tensor"}  # words of extents that are no numbers, not of reasons
+SKIPPED = {"Select", "max", "min", "int", "Tensor"}  # words of extents that are not numbers, not of reasons
 
 
 def dims_of(shape):

@@ -150,5 +150,5 @@ def test_few_bits_refused():
     w, stored, zeros = weights_of_few_bits(32, 48, 16, 4, False)
     refused("dequantize_nbits", [stored[0], stored[1][:, :2]] + zeros, "(32, 3)", "(32, 2)")
     refused("dequantize_nbits", [stored[0], stored[1][:7]], "(7, 3)")
-    refused("dequantize_nbits", [stored[0], floats(32, 5)], "96 numbers are no 5 groups", bits=2)
+    refused("dequantize_nbits", [stored[0], floats(32, 5)], "96 numbers do not form 5 groups", bits=2)
     refused("nn.take_nbits", stored + [floats(3)], "float32")

@@ -113,7 +113,7 @@ def test_symbolic():
 def test_refused():
     refused("reshape", [floats(4, 5)], "20 elements", "(3, 7)", shape=(3, 7))
     refused("reshape", [floats(4, 5)], "-1", "once", shape=(-1, -1))
-    refused("reshape", [floats(4, 5)], "no multiple", shape=(-1, 3))
+    refused("reshape", [floats(4, 5)], "not a multiple", shape=(-1, 3))
     refused("permute_dims", [floats(4, 5)], "axis 0", "twice", axes=[0, 0])
     refused("permute_dims", [floats(4, 5)], "(4, 5)", axes=[0])
     refused("concat", [[floats(4, 5), floats(3, 6)]], "(4, 5)", "(3, 6)")

@@ -257,7 +257,7 @@ REASONS = [  # what a verdict begins with, or has in it, and what is to be said 
     ("still", "the same numbers, because our pass leaves the program as it is"),
     ("'priors' is not defined", "the pair does not have the values of the test's parameters (`priors`, `postulate`)"),
     ("'extent' is not defined", "the pair does not have the test's `extent`, which is a scalable one"),
-    ("'op' is no function", "the pair does not have the test's `op`"),
+    ("'op' is not a function", "the pair does not have the test's `op`"),
     ("intrin_test", "the pair calls a function of the test's Python"),
     ("buffer_func", "the pair calls a function of the test's Python"),
     ("this kind of expression", "`T.comm_reducer` with a lambda is not read; our LowerCrossThreadReduction makes the whole reduction"),

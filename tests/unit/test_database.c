@@ -539,7 +539,7 @@ static void test_other_files(void **state) {
   const char *path = in_folder("text.db");
   write_file(path, "This is a text and no database at all, whatever it is called. And it is long "
                    "enough to have a header's length.\n");
-  SAYS(TIRC_BAD, "is no database", tirc_db_open(path, TIRC_DB_WRITE, &db, &error));
+  SAYS(TIRC_BAD, "is not a database", tirc_db_open(path, TIRC_DB_WRITE, &db, &error));
   path = in_folder("foreign.db");
   run_sql(path, "CREATE TABLE workload (id TEXT)");
   SAYS(TIRC_BAD, "another program's", tirc_db_open(path, TIRC_DB_WRITE, &db, &error));

@@ -413,7 +413,7 @@ static void mistakes_change_nothing(void **state) {
   FAILS(TIRC_BAD, "argument", "keyword",
         tirc_schedule_call(s, "split", 1, &l[0], 1, NULL, l, NULL, error));
   tirc_value bad = {.kind = (tirc_kind)99};
-  FAILS(TIRC_BAD, "argument", "no value",
+  FAILS(TIRC_BAD, "argument", "not a value",
         tirc_schedule_call(s, "parallel", 1, &bad, 0, NULL, NULL, NULL, error));
   OK(tirc_schedule_module(s, &after, error));
   assert_equal_modules(m, after);

@@ -128,8 +128,8 @@ static void test_refused(void **state) {
   (void)state;
   static const Refused rows[] = {
       {"ad", 2, {"there is no operator R.ad", "did you mean 'add'?", "--operators DIR"}},
-      {"add", 1, {"R.add(Tensor((2, 3), \"float32\"))", "misses the argument 'b'"}},
-      {"add", 3, {"R.add(", "takes 2 arguments, but 3 are given"}},
+      {"add", 1, {"R.add(Tensor((2, 3), \"float32\"))", "needs the argument 'b'"}},
+      {"add", 3, {"R.add(", "takes 2 arguments, but gets 3"}},
       {"matmul",
        2,
        {"R.matmul(Tensor((2, 3), \"float32\"), Tensor((2, 3), \"float32\"))", "3 columns"}},

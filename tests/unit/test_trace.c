@@ -241,8 +241,8 @@ static void test_bad_json(void **state) {
   } rows[] = {
       {"", 0, "no trace"},
       {"[[", 0, "ends too early"},
-      {"hello", 0, "no JSON"},
-      {"null", 0, "no JSON"},
+      {"hello", 0, "not JSON"},
+      {"null", 0, "not JSON"},
       {"{}", 0, "the trace: a trace is"},
       {"[[" GET "]]", 0, "the trace: a trace is"},
       {"[[" GET ",[\"Foo\",[],[],[]]],[]]", 0, "instruction 1 (Foo)"},
@@ -250,14 +250,14 @@ static void test_bad_json(void **state) {
       {"[[[\"GetLoops\",[\"b7\"],[],[\"l0\"]]],[]]", 0, "\"b7\" is not defined"},
       {"[[" GET ",[\"ComputeAt\",[\"b0\"],[1,-1],[]]],[]]", 0, "argument 'loop' is missing"},
       {"[[[\"GetBlock\",[],[\"C\",\"main\",3],[\"b0\"]]],[]]", 0, "3 attributes"},
-      {"[[[\"GetBlock\",[],[\"C\",\"main\"],[7]]],[]]", 0, "an output is the name"},
+      {"[[[\"GetBlock\",[],[\"C\",\"main\"],[7]]],[]]", 0, "an output must be the name"},
       {"[[" GET "],[[0,1]]]", 0, "instruction 0, which takes none"},
       {"[[" GET "],[[5,1]]]", 0, "instruction 5, which takes none"},
       {RECORD("C", "1"), 2, "there is no record 2: the file has 1"},
       {RECORD("Q", "1"), 0,
        "record 1, instruction 0 (GetBlock): Cannot find a block with the name: Q"},
       {"[[[\"GetBlock\",[],[5,\"main\"],[\"b0\"]]],[]]", 0, "must be a str"},
-      {"[[[\"GetBlock\",[],[\"C\",\"main\"],[\"b0\",\"b1\"]]],[]]", 0, "1 results here, and 2"},
+      {"[[[\"GetBlock\",[],[\"C\",\"main\"],[\"b0\",\"b1\"]]],[]]", 0, "1 result here, but 2"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     assert_trace_fails(rows[i].text, rows[i].record, rows[i].message);
@@ -349,7 +349,7 @@ static void test_decision_provider(void **state) {
                 "the trace, instruction 0 (GetBlock): Cannot find a block with the name: Q; the "
                 "blocks are: root, X, C, D\n");
   assert_raises("tvm.tir.schedule.Trace([1], {})\n", "type", "a list of instructions");
-  assert_raises("tvm.tir.schedule.Trace([], 3)\n", "type", "are a dict");
+  assert_raises("tvm.tir.schedule.Trace([], 3)\n", "type", "must be a dict");
   assert_raises("sch.trace.append(3)\n", "type", "takes an instruction");
   assert_raises("i, j, k = sch.get_loops('C')\n"
                 "sch.sample_perfect_tile(i, 2)\n"
@@ -504,10 +504,10 @@ static void test_bad_samples(void **state) {
       {"sample_perfect_tile(i, 2, decision=3)", "argument", "None or a list of ints"},
       {"sample_partitioned_tile(i, 2, 2, 4)", "tile-count", "partition_pos is 2"},
       {"sample_partitioned_tile(i, 2, 1, 0)", "tile-count", "innerpart_factor is 0"},
-      {"sample_categorical([1, 2], [1])", "probabilities", "2 candidates and 1"},
+      {"sample_categorical([1, 2], [1])", "probabilities", "2 candidates, but 1"},
       {"sample_categorical([], [])", "probabilities", "0 candidates"},
       {"sample_categorical([1, 2], [0, 0])", "probabilities", "all of them are 0"},
-      {"sample_categorical([1, 2], [-1, 2])", "probabilities", "no probability"},
+      {"sample_categorical([1, 2], [-1, 2])", "probabilities", "not a probability"},
       {"sample_categorical([1, 2], [1, 1], decision=2)", "decision", "2 of 2"},
       {"sample_categorical([1, 'a'], [1, 1])", "argument", "candidates[1]"},
   };
@@ -690,11 +690,11 @@ static void test_methods(void **state) {
   assert_raises("i = sch.get_loops('D')[0]\nsch.remove_rv(i)\nsch.parallel(i)\n", "stale-handle",
                 "remove_rv");
   assert_raises("i = sch.get_loops('D')[0]\nsch.remove_rv(i)\nsch.get(i)\n", "stale-handle",
-                "loop was given to remove_rv");
+                "loop was removed with remove_rv");
   assert_raises("b = sch.get_block('D')\nsch.remove_rv(b)\nsch.get_sref(b)\n", "stale-handle",
-                "block was given to remove_rv");
+                "block was removed with remove_rv");
   assert_raises("v = sch.sample_categorical([4], [1])\nsch.remove_rv(v)\nsch.get(v)\n",
-                "stale-handle", "number was given to remove_rv");
+                "stale-handle", "number was removed with remove_rv");
   assert_prints("b = sch.get_block('D')\nother = sch.copy()\nsch.remove_rv(b)\n"
                 "print(other.get(b).name_hint, sch.get(sch.get_block('D')).name_hint)\n",
                 "D D\n");

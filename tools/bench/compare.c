@@ -55,7 +55,7 @@ static Json *read_rows(const char *path, Json **rows) {
       json_object_is_type(*rows, json_type_array))
     return j;
   complain("name two files that `tirc bench --figures FILE` wrote",
-           "'%s' is no result of a bench%s%s", path, why ? ": " : "", why ? why : "");
+           "'%s' is not a result of a bench%s%s", path, why ? ": " : "", why ? why : "");
   json_object_put(j);
   return NULL;
 }

@@ -190,7 +190,7 @@ bool dnnl_calls_of(const Case *k, tirc_schedule **words, DnnlCalls *out, const c
   Reading r = {.k = k, .out = out};
   *out = (DnnlCalls){0};
   bool ok = open_words(&r) && read_calls(&r);
-  *why = "what its attribute \"onednn\" says is no list of calls";
+  *why = "what its attribute \"onednn\" says is not a list of calls";
   if (r.e) report(r.e);
   if (ok && out->n) {
     *words = r.s;

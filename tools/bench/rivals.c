@@ -33,7 +33,7 @@ void *prepare_rival(const Bench *b, const Case *k, const Rival *r, const char **
   Operator ops[MOST_OPERATORS];
   if (r->is_named && r->is_named(k)) return r->prepare(b, k, NULL, why);
   int n = list_operators(k, ops);
-  *why = "the program is none of its operators";
+  *why = "the program is not one of its operators";
   for (int i = 0; i < n; i++) {
     const char *unused = NULL;
     void *prepared = r->prepare(b, k, &ops[i], k->cost.m ? why : &unused);

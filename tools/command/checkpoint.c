@@ -53,7 +53,7 @@ static bool is_count(Json *j, int64_t *out) {
 static int read_tensor(const char *path, Checkpoint *c, const char *name, Json *j, int64_t *end) {
   Json *dtype, *shape, *offsets;
   int64_t begin, elements = 1;
-  if (!json_object_is_type(j, json_type_object)) return damaged(path, name, "is no object");
+  if (!json_object_is_type(j, json_type_object)) return damaged(path, name, "is not an object");
   if (!json_object_object_get_ex(j, "dtype", &dtype) ||
       !json_object_is_type(dtype, json_type_string))
     return damaged(path, name, "has no dtype");
@@ -120,7 +120,7 @@ static int parse_header(const char *path, Checkpoint *c, const char *text, size_
   int status;
   if (!json_object_is_type(all, json_type_object))
     status =
-        complain(NULL, "%s: the header is no JSON object: %s", path,
+        complain(NULL, "%s: the header is not a JSON object: %s", path,
                  why == json_tokener_continue ? "it ends too early" : json_tokener_error_desc(why));
   else if (count_members(text, n) != json_object_object_length(all))
     status = complain(NULL, "%s: two weights have the same name", path);

@@ -198,7 +198,7 @@ static int check_file(const Calibrating *k) {
     if (S_ISREG(info.st_mode) && read_text(k->at.file, &text, &n) != DONE) return BAD;
     if (!text || strncmp(text, head, sizeof head - 1) != 0)
       return complain("$TIRC_CALIBRATION names another file",
-                      "'%s' is no calibration: it is not replaced", k->at.file);
+                      "'%s' is not a calibration: it is not replaced", k->at.file);
   }
   return check_output(k->at.file);
 }

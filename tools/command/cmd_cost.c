@@ -100,7 +100,7 @@ static int cost_of(const CostOptions *o, const tirc_module *m, const char *spec,
   tirc_error *e = NULL;
   int status = read_text(spec, &text, &n);
   if (status != DONE) return status;
-  if (memchr(text, 0, n)) return complain(NULL, "%s: is no text", spec);
+  if (memchr(text, 0, n)) return complain(NULL, "%s: is not text", spec);
   const tirc_spatial_options how = {.block = o->block,
                                     .spec_name = spec,
                                     .allow_cycles = o->allow_cycles,

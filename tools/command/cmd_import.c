@@ -27,7 +27,7 @@ int cmd_import(ImportOptions *o) {
   char *text = NULL;
   if (!is_onnx(args->at[0]))
     return complain("programs of tirc need no import",
-                    "'%s' is no file of ONNX: its name does not end with .onnx", args->at[0]);
+                    "'%s' is not a file of ONNX: its name does not end with .onnx", args->at[0]);
   int status = check_output(o->from.output);
   if (status == DONE) status = check_output(o->weights);
   if (status == DONE) status = load_program(&o->from, args->at[0], &m);

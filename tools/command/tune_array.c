@@ -7,7 +7,7 @@
 static int read_spec(const char *path, char **text) {
   size_t n = 0;
   const int status = read_text(path, text, &n);
-  if (status == DONE && memchr(*text, 0, n)) return complain(NULL, "%s: is no text", path);
+  if (status == DONE && memchr(*text, 0, n)) return complain(NULL, "%s: is not text", path);
   return status;
 }
 

@@ -41,7 +41,7 @@ char *read_small_file(const char *path) {
 
 const char *read_fault(int error) {
   return error == EFBIG    ? "the file is too large"
-         : error == EILSEQ ? "it is no text: there is a NUL in it"
+         : error == EILSEQ ? "it is not text: there is a NUL in it"
                            : strerror(error);
 }
 

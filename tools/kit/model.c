@@ -166,7 +166,7 @@ static void choose(const Making *o, bool poison, Watcher *w, Choice *c) {
 
 static int check_choice(const Making *o) {
   if (o->plain && (o->from.args.n > 1 || is_automatic(o)))
-    return complain("leave one of them out", "--plain is no schedule, and there is one");
+    return complain("leave one of them out", "--plain is not a schedule, and there is one");
   if (o->trace_json)
     return complain("write the calls as a script", "a trace is of one function, not of a model");
   const int status = check_quantize(&o->from);

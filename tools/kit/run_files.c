@@ -35,8 +35,9 @@ int read_scalar(const tirc_param *p, const char *value, tirc_argument *out) {
     out->i = (int64_t)strtoull(value, &end, 10);
   else
     out->i = strtoll(value, &end, 10);
-  return *value && !*end && !errno ? DONE
-                                   : complain(NULL, "'%s' is no value for \"%s\"", value, p->name);
+  return *value && !*end && !errno
+             ? DONE
+             : complain(NULL, "'%s' is not a value for \"%s\"", value, p->name);
 }
 
 int read_extent(const char *value, tirc_symbol *out) {
@@ -46,7 +47,7 @@ int read_extent(const char *value, tirc_symbol *out) {
   out->is_known = true;
   return *value && !*end && !errno && out->value >= 0
              ? DONE
-             : complain(NULL, "'%s' is no extent for \"%s\"", value, out->name);
+             : complain(NULL, "'%s' is not an extent for \"%s\"", value, out->name);
 }
 
 bool is_archive(const char *path) {
@@ -154,7 +155,7 @@ static int write_one(const Running *o, const char *out, int n, const tirc_param 
   for (int i = 0; i < n; i++) {
     const char *file = file_for(out, &params[i]);
     if (!file || (written && strcmp(written, file) == 0)) continue;
-    if (!args[i].array) return complain(NULL, "\"%s\" is no array", params[i].in_file);
+    if (!args[i].array) return complain(NULL, "\"%s\" is not an array", params[i].in_file);
     int status = is_archive(file) ? write_archive(o, file, n, params, args)
                  : tirc_array_write_npy(args[i].array, file, &e) ? report(e)
                                                                  : DONE;

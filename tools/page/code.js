@@ -105,6 +105,7 @@ function errorParts(error) {
 function showError() {
   const error = errorShown();
   $('error').hidden = !error;
+  document.querySelector('main').classList.toggle('failed', !!error); /* on a narrow screen it stands first */
   if (!error) return $('error').replaceChildren();
   fillPane($('error'), ...errorParts(error));
   $('error').scrollTop = 0;

@@ -98,7 +98,7 @@ static int prune(const DbOptions *o, tirc_db *db) {
     const bool named = tasks.at[i].name && strcmp(tasks.at[i].name, word) == 0;
     if (!named && !is_file(word) && strlen(word) < FEWEST_DIGITS)
       status = complain("tirc db list has the names; of an id or a hash, eight digits or more",
-                        "'%s' is no program's name, and too short for a hash", word);
+                        "'%s' is not a program's name, and too short for a hash", word);
   }
   for (int i = 0; i < tasks.n && status == DONE; i++) {
     tirc_error *e = NULL;

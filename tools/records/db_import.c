@@ -344,9 +344,9 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
   int threads;
   double finished;
   if (!read_threads(v[THREADS], &threads))
-    return fault(x, "'%s' is no number of threads", v[THREADS]);
+    return fault(x, "'%s' is not a number of threads", v[THREADS]);
   if (!read_time(v[FINISHED], &finished))
-    return fault(x, "'%s' is no time in seconds since 1970", v[FINISHED]);
+    return fault(x, "'%s' is not a time in seconds since 1970", v[FINISHED]);
   double samples[MOST_SAMPLES];
   tirc_db_trial t = {.trace = v[TRACE],
                      .code = *v[CODE] ? v[CODE] : NULL,
@@ -359,13 +359,13 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
       return fault(x, "there are more than %d samples", MOST_SAMPLES);
     samples[t.n_samples++] = tirc_parse_double(at, &end);
     if (end == at || !is_time(samples[t.n_samples - 1]))
-      return fault(x, "'%s' are no samples", v[SAMPLES]);
+      return fault(x, "'%s' are not samples", v[SAMPLES]);
     while (*end == ' ') end++;
   }
   Json *trace = json_tokener_parse(t.trace);
   const bool fits = is_trace(trace);
   json_object_put(trace);
-  if (!fits) return fault(x, "'%.40s' is no trace", t.trace);
+  if (!fits) return fault(x, "'%.40s' is not a trace", t.trace);
   struct Program *p = NULL;
   int status = program_of_hash(x, v[HASH], &p);
   if (status == DONE)

@@ -31,7 +31,7 @@ static int count_of(const char *text) {
 
 static int move(Repl *r, const char *text, int there, int sign, const char *what) {
   int n = count_of(text);
-  if (n < 0) return complain(NULL, "'%s' is no number of lines", text);
+  if (n < 0) return complain(NULL, "'%s' is not a number of lines", text);
   if (n > there)
     return complain(NULL, "there %s %d line%s to %s, not %d", there == 1 ? "is" : "are", there,
                     plural(there), what, n);
@@ -277,7 +277,7 @@ static int converse(Repl *r) {
     worst = status > worst ? status : worst;
     fflush(stdout);
   }
-  if (r->too_long) worst = complain(NULL, "the input is no script: a statement has no end");
+  if (r->too_long) worst = complain(NULL, "the input is not a script: a statement has no end");
   if (r->editor && !r->over) putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
   return r->editor ? DONE : worst;
 }

@@ -191,7 +191,7 @@ int check_instance(const StepOptions *o, const tirc_module *m) {
     char *end = NULL;
     errno = 0;
     if (!equals || equals == text || strtoll(equals + 1, &end, 10) < 1 || *end || errno)
-      return complain("as in --instance M=4", "--instance: '%s' is no NAME=EXTENT", text);
+      return complain("as in --instance M=4", "--instance: '%s' is not a NAME=EXTENT", text);
     char *name = tirc_strndup(memory, text, (size_t)(equals - text));
     Nearest best = {.wanted = name, .n_wanted = strlen(name)};
     int status = DONE;

@@ -217,8 +217,9 @@ static void read_bound(Script *sc, const char *text, const char *what, Foretold 
   const double bound = above || *text == '<' ? tirc_parse_double(text + 1, &end) : 0;
   if (!(bound > 0 && isfinite(bound)) || *end)
     tirc_script_error(sc, "ValueError",
-                      "a ratio, 4.36; a range, (0.39, 0.58); or a bound, \">1\" or \"<0.5\"",
-                      "'%s' is no %s figure", text, what);
+                      "write a ratio such as 4.36, a range such as (0.39, 0.58), or a bound such as "
+                      "\">1\" or \"<0.5\"",
+                      "'%s' is not a%s %s figure", text, *what == 'e' ? "n" : "", what);
   f->low = above ? nextafter(bound, INFINITY) : 0;
   f->high = above ? INFINITY : nextafter(bound, 0);
 }

@@ -108,7 +108,7 @@ static void run(Outcome *x) {
 }
 
 static Outcome run_text(const char *program) {
-  Outcome x = {.when = "it is no program"};
+  Outcome x = {.when = "it is not a program"};
   if (parse(program, &x.m, &x.e) == TIRC_OK) run(&x);
   return x;
 }

@@ -23,7 +23,7 @@ typedef struct Updates {
 
 _Noreturn static void refuse(const Updates *u, const char *why) {
   tirc_sched_error(u->s, u->block->stmt, SERR_NOT_ATOMIC, why, NULL,
-                   "block %s has no form as atomic updates", tirc_name_of(u->block));
+                   "the updates of block %s cannot be made atomic", tirc_name_of(u->block));
 }
 
 static Callee callee_of(Op op) {
@@ -56,17 +56,16 @@ static Stmt update_of(Updates *u, Stmt s) {
   const Expr self = tirc_load(c, b, s->u.store.n, s->u.store.indices);
   const Expr x = incoming(c, value, self);
   if (!x)
-    refuse(u,
-           tirc_format(c,
-                       "%s is no sum, difference, minimum, maximum, and or or of the element and "
-                       "something else",
-                       tirc_print_expr(c, value)));
+    refuse(u, tirc_format(c,
+                          "%s is not a sum, difference, minimum, maximum, and or or of the element "
+                          "and something else",
+                          tirc_print_expr(c, value)));
   const Callee callee = callee_of((Op)value->op);
   const char *why = tirc_atomic_refused(c, callee, b->dtype, u->unordered);
   if (why) refuse(u, tirc_format(c, "T.%s of %s: %s", tirc_callees[callee], b->name, why));
   if (tirc_owner(b->storage) == OWNER_THREAD)
     refuse(u,
-           tirc_format(c, "%s has scope %s, of which each thread has its own", b->name, b->scope));
+           tirc_format(c, "%s has scope %s, so each thread has its own copy", b->name, b->scope));
   const intptr_t before = (intptr_t)tirc_map_get(&u->updated, b->data);
   if (before && before != (intptr_t)callee + 1)
     refuse(u, tirc_format(c, "%s is updated by two operations, whose order matters", b->name));
@@ -103,7 +102,7 @@ static bool see_values(Visitor *v, Expr e) {
     return false;
   }
   if (loads_updated(u, e))
-    refuse(u, tirc_format(u->s->c, "it also reads %s, which it updates: in which order counts",
+    refuse(u, tirc_format(u->s->c, "it also reads %s, which it updates, so the order matters",
                           e->u.buffer->name));
   return true;
 }
@@ -116,8 +115,8 @@ void tirc_prim_atomic_update(Sched *s, const Value *args, Value *result) {
   if (b.init)
     tirc_sched_error(s, u.block->stmt, SERR_NOT_ATOMIC,
                      "its init runs before the first update of each element",
-                     "call decompose_reduction first", "block %s has no form as atomic updates",
-                     tirc_name_of(u.block));
+                     "call decompose_reduction first",
+                     "the updates of block %s cannot be made atomic", tirc_name_of(u.block));
   if (b.n_matches) refuse(&u, "it has views");
   b.body = tirc_mutate_stmt(&(Mutator){.c = c, .expr = tirc_keep_expr, .stmt = rewrite, .self = &u},
                             b.body);

@@ -235,7 +235,7 @@ static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i,
   }
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_refuse(b->s, like->block->stmt, SERR_NOT_DIVISIBLE,
-              "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
+              "the outer part of iterator %s of block %s differs from that of block %s", var->u.s,
               block->name, tirc_name_of(like->block));
 }
 
@@ -361,7 +361,7 @@ static void require_own_loops(Blockize *b) {
   if (!open) return;
   tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
                    "bind an iterator of each block around it to the loops outside of the scope",
-                   "%s would use a loop outside of the new block around it",
+                   "%s would use a loop that is outside of the new block",
                    tirc_describe(b->s, b->block->stmt));
 }
 
@@ -378,9 +378,9 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
            tirc_uses_any(outer->iters[i].dom.extent, &loops);
   if (!open) return;
   tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
-                   "the extents of the inner loops and what the block uses must not depend on "
-                   "inner loops other than through the bindings",
-                   "the new block around %s would use a loop that is inside of it",
+                   "the extents of the inner loops, and what the block uses, may depend on inner "
+                   "loops only through the bindings",
+                   "the new block around %s would use a loop inside of itself",
                    tirc_describe(b->s, b->block->stmt));
 }
 

@@ -87,8 +87,8 @@ static void require_held_at_start(Blockize *b, const PtrMap *starts) {
   }
   if (tirc_holds_at_start(b->c, a, b->inner_predicate, &idle)) return;
   tirc_refuse(b->s, b->block->stmt, SERR_NOT_DIVISIBLE,
-              "the predicate of block %s lets its init run at some iterations only of a loop that "
-              "no iterator stands on",
+              "the predicate of block %s lets its init run in only some iterations of a loop that "
+              "is not bound to an iterator",
               tirc_name_of(b->block));
 }
 
@@ -112,7 +112,7 @@ static void require_own_regions(Blockize *b, const Block *inner) {
     if (b->inner[i].kind == ITER_SPATIAL || !tirc_stmt_uses_var(inner->init, b->inner[i].var))
       continue;
     tirc_sched_error(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
-                     "let the init store to elements of spatial iterators only",
+                     "let the init store only to elements that spatial iterators select",
                      "the init of %s uses %s, which its own block would not have",
                      tirc_describe(b->s, b->block->stmt), b->inner[i].var->u.s);
   }
@@ -176,7 +176,7 @@ static void require_divisible_init(Blockize *b, SRef *loop, const Block *inner) 
   if (!tirc_init_runs_with_body(b->s, b->block))
     tirc_sched_error(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
                      "call decompose_reduction before blockize",
-                     "the init of block %s runs where its predicate leaves the step out",
+                     "the init of block %s also runs where its predicate skips the step",
                      tirc_name_of(b->block));
   /* Of more than one sum the inits of all come before the first update. */
   if (tirc_iter_kinds(b->n_inner, b->inner) & 1u << ITER_SPATIAL)
@@ -195,7 +195,7 @@ static void require_outer_init(Blockize *b, SRef *loop, const Block *outer) {
   if (tirc_find_init_part(a, b->c, outer, d.n, d.vars, d.doms).always) return;
   tirc_sched_error(
       b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL, "call decompose_reduction before blockize",
-      "the init of the block around %s would run where its predicate leaves the step out",
+      "the init of the block around %s would also run where its predicate skips the step",
       tirc_describe(b->s, b->block->stmt));
 }
 

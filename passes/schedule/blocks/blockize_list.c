@@ -32,14 +32,13 @@ static SRef *top_of(Nests *k, SRef *block) {
   SRef *r = block;
   if (r == k->shared)
     refuse(k, block,
-           k->n == 1 ? "a list has at least two blocks: blockize takes "
-                       "a loop for one"
-                     : "it holds the other blocks");
+           k->n == 1 ? "the list needs at least two blocks; for one block, give a loop to blockize"
+                     : "it contains the other blocks");
   for (; r->parent != k->shared; r = r->parent) {
     if (!tirc_is_loop(r->parent))
-      refuse(k, block, "it stands in a block that the others are not in");
+      refuse(k, block, "it is in a block that does not contain the others");
     if (tirc_loop_of(r->parent)->body != r->stmt)
-      refuse(k, block, "its loops have other statements in them");
+      refuse(k, block, "its loops contain other statements");
   }
   return r;
 }
@@ -52,7 +51,7 @@ static void find_nests(Nests *k) {
     k->top[i] = top_of(k, k->blocks[i]);
     int at = 0;
     while (at < k->n_body && k->body[at] != k->top[i]->stmt) at++;
-    if (at == k->n_body) refuse(k, k->blocks[i], "it stands in a conditional");
+    if (at == k->n_body) refuse(k, k->blocks[i], "it is inside of a conditional statement");
     if (i == 0) k->first = at;
     if (at != k->first + i)
       refuse(k, k->blocks[i], "the nests must follow each other in the order of the list");
@@ -133,7 +132,7 @@ static Stmt blockized(Nests *k, bool preserve_unit_iters) {
 
 static uint32_t blockize_blocks(Sched *s, Value list, bool preserve_unit_iters) {
   Nests k = {.s = s, .c = s->c, .n = list.u.list->n};
-  if (!k.n) tirc_refuse(s, NULL, SERR_NO_BLOCKS, "sch.blockize is given an empty list");
+  if (!k.n) tirc_refuse(s, NULL, SERR_NO_BLOCKS, "sch.blockize got an empty list");
   k.blocks = tirc_new_array(s->c, SRef *, k.n);
   for (int i = 0; i < k.n; i++) k.blocks[i] = tirc_sref_of_value(s, list.u.list->at[i]);
   for (int i = 1; i < k.n; i++)

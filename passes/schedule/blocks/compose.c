@@ -27,7 +27,7 @@ typedef struct Composition {
 
 #define no_init(k, at, ...)                                                                        \
   tirc_sched_error((k)->s, (at)->stmt, SERR_INIT_PATTERN, tirc_format((k)->s->c, __VA_ARGS__),     \
-                   NULL, "block %s gets no init from %s", tirc_name_of((k)->block),                \
+                   NULL, "block %s cannot get its init from %s", tirc_name_of((k)->block),         \
                    (k)->start ? tirc_describe((k)->s, (k)->start->stmt) : "its own body")
 
 static void require_sum(const Composition *k) {
@@ -154,9 +154,9 @@ static bool uses(const SRef *block, Buffer b) {
 static _Noreturn void order_lost(const Composition *k, const SRef *other, const char *what) {
   tirc_sched_mark(k->s, k->start->stmt);
   tirc_sched_error(k->s, other->stmt, SERR_ORDER_MATTERS, what,
-                   "move what uses the elements behind the sum first",
-                   "as an init, what block %s stores would come later: right before the sums of "
-                   "block %s",
+                   "first move the statement that uses the elements to a place after the sum",
+                   "as an init, the stores of block %s would come later, immediately before the "
+                   "sums of block %s",
                    tirc_name_of(k->start), tirc_name_of(k->block));
 }
 

@@ -57,8 +57,8 @@ static void require_own_start(Decomposition *d) {
   if (tirc_steps_start_in_scope(d->s, d->block) && tirc_fused_steps_start(d->s, d->block)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
   tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
-                   "decompose before loop_partition divides the reduction",
-                   "An init before loop %s would run for sums that block %s goes on with, and that "
+                   "call decompose_reduction before loop_partition divides the reduction",
+                   "An init before loop %s would restart sums that block %s continues and that "
                    "were started outside of its scope.",
                    tirc_name_of(d->loop), tirc_name_of(d->block));
 }
@@ -70,7 +70,7 @@ void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
     const Expr var = tirc_loop_of(r)->var;
     if (!tirc_moves(b, var, ITER_REDUCE) || !tirc_moves(b, var, ITER_SPATIAL)) continue;
     tirc_sched_error(s, block->stmt, SERR_REPEATED_REDUCTION, NULL,
-                     "let the init store a value of its own",
+                     "let the init store a value that does not depend on the element",
                      "the init of block %s reads what it stores, and might run more than once for "
                      "an element in loop %s",
                      b->name, var->u.s);
@@ -91,8 +91,9 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
   if (!elsewhere && !tirc_reads_other_output(s, block)) return;
   tirc_sched_error(
       s, block->stmt, SERR_ORDER_MATTERS, NULL,
-      elsewhere ? "let each instance have elements of its own, and its init store to those" : NULL,
-      "The init of block %s stores to elements that %s, and before loop %s all of it would come "
+      elsewhere ? "let each instance have its own elements, and let its init store only to those"
+                : NULL,
+      "The init of block %s stores to elements that %s. Before loop %s, all of the init would come "
       "first.",
       tirc_name_of(block),
       elsewhere ? "its update does not, or other instances use" : "other instances read",
@@ -139,8 +140,8 @@ static void require_others_behind(Decomposition *d) {
     if (!found) continue;
     tirc_sched_mark(d->s, d->block->stmt);
     tirc_sched_error(d->s, found->stmt, SERR_ORDER_MATTERS, NULL,
-                     "decompose at a loop around this block alone",
-                     "Block %s uses what the init of block %s does, and before loop %s all of the "
+                     "decompose at a loop that contains only this block",
+                     "Block %s uses the result of the init of block %s. Before loop %s, all of the "
                      "init would come first.",
                      tirc_name_of(found), tirc_name_of(d->block), tirc_name_of(d->loop));
   }
@@ -151,7 +152,7 @@ static void require_no_condition(Decomposition *d) {
   tirc_sched_mark(d->s, d->loop->stmt);
   tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
                    "make the condition a predicate of the block: T.where(...)",
-                   "Block %s runs under a condition, and an init before loop %s would run always.",
+                   "Block %s runs under a condition, but an init before loop %s would always run.",
                    tirc_name_of(d->block), tirc_name_of(d->loop));
 }
 
@@ -164,9 +165,9 @@ static void require_condition_on_iters(Decomposition *d) {
     if (!tirc_uses_var(b->predicate, var) || tirc_kinds_moved(b, var)) continue;
     tirc_sched_mark(d->s, d->loops.at[i]->stmt);
     tirc_sched_error(d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
-                     "decompose before the loops are split",
-                     "Block %s runs in some iterations of loop %s only, which is bound to none of "
-                     "its iterators, and an init before loop %s would not know in which.",
+                     "call decompose_reduction before you split the loops",
+                     "Block %s runs in only some iterations of loop %s, which is not bound to any "
+                     "of its iterators. An init before loop %s would not know in which.",
                      b->name, var->u.s, tirc_name_of(d->loop));
   }
 }
@@ -180,12 +181,11 @@ static void require_no_repetition(Decomposition *d) {
     if (tirc_runs_once(d->s, d->block, &loops, tirc_block_of(d->block)->predicate)) return;
   }
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_error(
-      d->s, d->block->stmt, SERR_REPEATED_REDUCTION, NULL,
-      "decompose at a loop that is inside of the one that repeats the reduction",
-      "Within one run of loop %s, block %s may run more than once for the same values of its "
-      "iterators, and after a single init it would add to its output each time.",
-      tirc_name_of(d->loop), tirc_name_of(d->block));
+  tirc_sched_error(d->s, d->block->stmt, SERR_REPEATED_REDUCTION, NULL,
+                   "decompose at a loop that is inside of the one that repeats the reduction",
+                   "Within one run of loop %s, block %s may run more than once for the same values "
+                   "of its iterators, so after a single init it would add to its output each time.",
+                   tirc_name_of(d->loop), tirc_name_of(d->block));
 }
 
 void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
@@ -195,15 +195,15 @@ void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
   if (tirc_moves(tirc_block_of(block), f->var, ITER_SPATIAL)) return;
   tirc_sched_mark(s, loop->stmt);
   tirc_refuse(s, block->stmt, SERR_EMPTY_LOOP,
-              "Loop %s has %lld iterations, so block %s never runs, not even its init; in a block "
-              "of its own the init would.",
+              "Loop %s has %lld iterations, so block %s and its init never run. In a block of its "
+              "own, the init would run.",
               f->var->u.s, (long long)extent, tirc_name_of(block));
 }
 
 void tirc_require_no_views(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->n_matches) return;
   tirc_refuse(s, block->stmt, SERR_INIT_USES_VIEW,
-              "Block %s has T.match_buffer views, which its init could not use any more.",
+              "Block %s has T.match_buffer views, which its init could no longer use.",
               tirc_name_of(block));
 }
 

@@ -75,7 +75,8 @@ static void require_own_start(Padding *p, Expr start) {
     if (!tirc_is_loop(r) || !tirc_uses_var(start, tirc_loop_of(r)->var)) continue;
     tirc_sched_mark(p->s, r->stmt);
     tirc_refuse(p->s, p->block->stmt, SERR_LOOP_VAR_ESCAPES,
-                "Block %s is bound to loop %s outside of the scope that it would be decomposed in.",
+                "Block %s is bound to loop %s, which is outside of the scope in which it would be "
+                "decomposed.",
                 tirc_name_of(p->block), tirc_name_of(r));
   }
 }
@@ -95,7 +96,7 @@ static void find_region(Padding *p) {
   const IterMap *map = tirc_detect_iter_map(p->a, b->n_iters, b->iter_values, p->loops.n, vars,
                                             doms, p->inside, ITER_LEVEL_SURJECTIVE, true, &why);
   if (!map)
-    no_pattern(p, "the condition is no bound of independent iterators%s%s", why ? ": " : "",
+    no_pattern(p, "the condition is not a bound of independent iterators%s%s", why ? ": " : "",
                why ? why : "");
   p->region = tirc_new_array(c, Range, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) {

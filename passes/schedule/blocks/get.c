@@ -40,6 +40,8 @@ static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, co
   for (int i = 0; i < all->n; i++)
     tirc_offer_name(&near, tirc_name_of(all->at[i]), strlen(tirc_name_of(all->at[i])));
   const char *hint = tirc_suggest_name(&near, "", NULL);
+  const char *loops = hint ? NULL : tirc_hint_of_loop(s, name);
+  if (loops) hint = tirc_format(s->c, "'%s' is a loop: %s", name, loops);
   if (hint)
     tirc_sched_error(s, NULL, SERR_BLOCK_NOT_FOUND, NULL, tirc_format(s->c, "%s", hint), "%s",
                      t.at);

@@ -257,9 +257,10 @@ static bool stays(const InlineLet *in, const Name *n, Expr value) {
 static void require_same_value(const InlineLet *in, const Name *n, Stmt let) {
   const char *name = n->var->u.s;
   if (n->opaque)
-    tirc_sched_error(in->s, let, SERR_VALUE_MAY_CHANGE,
-                     "its value is that of a call that may store, or give another value each time",
-                     NULL, "%s cannot be replaced by its value", name);
+    tirc_sched_error(
+        in->s, let, SERR_VALUE_MAY_CHANGE,
+        "its value is the result of a call, which may store or return a different value each time",
+        NULL, "%s cannot be replaced by its value", name);
   if (!n->late) return;
   tirc_sched_mark(in->s, n->late);
   const char *what =

@@ -15,7 +15,7 @@
 /* --- the pattern ---------------------------------------------------------------------------- */
 
 #define not_einsum(s, block, ...)                                                                  \
-  tirc_refuse(s, (block)->stmt, SERR_NOT_EINSUM, "Block %s is no Einstein sum: %s.",               \
+  tirc_refuse(s, (block)->stmt, SERR_NOT_EINSUM, "Block %s is not an Einstein sum: %s.",           \
               tirc_name_of(block), tirc_format((s)->c, __VA_ARGS__))
 
 static void require_einsum(Sched *s, SRef *block) {
@@ -43,7 +43,7 @@ static void require_padding(Sched *s, SRef *block, Value padding) {
   for (int i = 0; i < padding.u.list->n && valid; i++) valid = padding.u.list->at[i].u.i > 0;
   if (valid) return;
   tirc_refuse(s, block->stmt, SERR_PADDING,
-              "The padding of block %s is %s, but should be %d positive integers.", b->name,
+              "The padding of block %s is %s, but it must be %d positive integers.", b->name,
               tirc_value_repr(s->c, padding), b->n_iters);
 }
 
@@ -58,8 +58,9 @@ static Expr round_up(Sched *s, SRef *block, Expr extent, int64_t multiple) {
                   (constant && (__builtin_add_overflow(n, multiple - 1, &most) ||
                                 most - most % multiple > tirc_dtype_max(t)));
   if (overflow)
-    tirc_refuse(s, block->stmt, SERR_PADDING, "%lld is too large a padding for an extent of %s.",
-                (long long)multiple, tirc_dtype_name(c, t));
+    tirc_refuse(s, block->stmt, SERR_PADDING,
+                "The padding %lld is too large for an extent of type %s.", (long long)multiple,
+                tirc_dtype_name(c, t));
   if (constant) return tirc_int(c, t, most - most % multiple);
   Expr by = tirc_int(c, t, multiple), more = tirc_int(c, t, multiple - 1);
   return tirc_simplify0(c, tirc_mul(c, tirc_floordiv(c, tirc_add(c, extent, more), by), by));

@@ -79,7 +79,7 @@ static bool is_index_of_outputs(const EinsumPadding *p, int iter) {
 
 static _Noreturn void not_neutral(const EinsumPadding *p, int iter, const char *why) {
   tirc_refuse(p->s, p->block->stmt, SERR_PADDING_NOT_NEUTRAL,
-              "With iterator %s padded, block %s would compute something else: %s.",
+              "With iterator %s padded, block %s would compute a different result: %s.",
               tirc_block_of(p->block)->iters[iter].var->u.s, name_of(p), why);
 }
 

@@ -61,7 +61,7 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
 static Expr bound_of(Sched *s, Value v) {
   if (v.kind == VAL_EXPR && tirc_dtype_is_int(v.u.expr->dtype)) return v.u.expr;
   if (v.kind == VAL_INT) return tirc_int32(s->c, v.u.i);
-  tirc_refuse(s, NULL, SERR_REGION_RANK, "a bound of the region is %s, no integer",
+  tirc_refuse(s, NULL, SERR_REGION_RANK, "a bound of the region is %s, which is not an integer",
               tirc_value_repr(s->c, v));
 }
 
@@ -72,7 +72,8 @@ static Range range_of(Sched *s, Value v) {
     return tirc_range(at, tirc_int(s->c, at->dtype, 1));
   }
   if (v.u.list->n != 2)
-    tirc_refuse(s, NULL, SERR_REGION_RANK, "a range has a begin and an end, and this one is %s",
+    tirc_refuse(s, NULL, SERR_REGION_RANK,
+                "a range must have a begin and an end, but this one is %s",
                 tirc_value_repr(s->c, v));
   Expr begin = bound_of(s, v.u.list->at[0]), end = bound_of(s, v.u.list->at[1]);
   return tirc_range(begin, tirc_simplify0(s->c, tirc_sub(s->c, end, begin)));
@@ -84,7 +85,7 @@ static Region region_of(Sched *s, SRef *block, Buffer buffer, Value function) {
   if (fn->n_params >= 0 && fn->n_params != b->n_iters)
     tirc_sched_error(s, NULL, SERR_REGION_RANK, NULL,
                      "give the function a parameter for each iterator",
-                     "gen_new_ranges takes %d arguments, and block %s has %d iterators",
+                     "gen_new_ranges takes %d arguments, but block %s has %d iterators",
                      fn->n_params, b->name, b->n_iters);
   Value *iters = tirc_new_array(s->c, Value, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) iters[i] = tirc_value_expr(b->iters[i].var);
@@ -93,8 +94,8 @@ static Region region_of(Sched *s, SRef *block, Buffer buffer, Value function) {
   int n = many ? v.u.list->n : 1;
   if (n != buffer->ndim)
     tirc_refuse(s, block->stmt, SERR_REGION_RANK,
-                "gen_new_ranges gives %d ranges, and buffer %s has %d dimensions", n, buffer->name,
-                buffer->ndim);
+                "gen_new_ranges returns %d ranges, but buffer %s has %d dimensions", n,
+                buffer->name, buffer->ndim);
   Range *dims = tirc_new_array(s->c, Range, n + 1);
   for (int i = 0; i < n; i++) dims[i] = range_of(s, many ? v.u.list->at[i] : v);
   return (Region){buffer, dims};

@@ -64,7 +64,7 @@ void tirc_prim_rewrite_update(Sched *s, const Value *args, Value *result) {
   b.body = tirc_mutate_stmt(&m, b.body);
   if (!r.done)
     tirc_refuse(s, block->stmt, SERR_UPDATE_FORM,
-                "%s updates no element in another form than C[vi] = C[vi] + x",
+                "%s has no update in a form other than C[vi] = C[vi] + x",
                 tirc_describe(s, block->stmt));
   tirc_sched_replace(s, block, tirc_with_loc(s->c, tirc_block(s->c, &b), block->stmt->loc));
 }

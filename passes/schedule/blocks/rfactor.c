@@ -45,7 +45,7 @@ static SRef *only_child_block(Sched *s, SRef *loop) {
   if (blocks.n == 1) return blocks.at[0];
   tirc_sched_error(s, loop->stmt, SERR_RFACTOR_LOOP, NULL,
                    blocks.n ? before_move(s, blocks.at[0]) : NULL,
-                   "Loop %s has %d blocks below it; rfactor takes a loop with one.",
+                   "Loop %s has %d blocks below it, but rfactor needs a loop with one block.",
                    tirc_name_of(loop), blocks.n);
 }
 
@@ -135,19 +135,19 @@ static void check_repetition(Rfactor *r) {
   const LoopDomain bound = tirc_used_loops(all, b->n_iters, b->iter_values);
   if (tirc_runs_once(r->s, r->block, &bound, b->predicate)) return;
   tirc_sched_mark(r->s, r->loop->stmt);
-  tirc_sched_error(r->s, r->block->stmt, SERR_REPEATED_REDUCTION, NULL,
-                   "divide the loop, so that one part of it repeats the reduction, and the other "
-                   "is the reduction",
-                   "Block %s may run more than once for the same values of its iterators, and each "
-                   "time it would add to another sum of loop %s.",
-                   b->name, tirc_name_of(r->loop));
+  tirc_sched_error(
+      r->s, r->block->stmt, SERR_REPEATED_REDUCTION, NULL,
+      "split the loop, so that one part repeats the reduction and the other part is the reduction",
+      "Block %s may run more than once for the same values of its iterators, so it would add to a "
+      "different partial sum of loop %s each time.",
+      b->name, tirc_name_of(r->loop));
 }
 
 static void check_axis(Rfactor *r, int64_t axis) {
   int ndim = r->reducer.buffers[0]->ndim;
   if (axis < -(ndim + 1) || axis > ndim)
     tirc_refuse(r->s, r->block->stmt, SERR_FACTOR_AXIS,
-                "factor_axis is %lld, but %s has %d dimensions: the new one can stand at %d to %d.",
+                "factor_axis is %lld, but %s has %d dimensions, so it must be from %d to %d.",
                 (long long)axis, r->reducer.buffers[0]->name, ndim, -(ndim + 1), ndim);
   r->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
 }
@@ -173,8 +173,8 @@ static Expr conjuncts(const Rfactor *r, Expr cond, const PtrMap *dropped, bool c
  * too. Without loops of the reduction that block has no init: the predicate must hold then. */
 static _Noreturn void leaves_out(Rfactor *r) {
   tirc_refuse(r->s, r->block->stmt, SERR_RFACTOR_PREDICATE,
-              "The predicate of block %s leaves out elements of the factored buffer, which the "
-              "write-back would add uninitialised.",
+              "The predicate of block %s skips elements of the factored buffer, so the write-back "
+              "would add uninitialized values.",
               tirc_name_of(r->block));
 }
 
@@ -215,9 +215,9 @@ static void require_own_start(Rfactor *r) {
   if (tirc_sums_start_in_scope(r->s, r->block)) return;
   tirc_sched_error(
       r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
-      "call rfactor before the loops of the reduction come to stand outside of the block's scope",
-      "Block %s goes on with sums that are started outside of its scope, and the factored buffer "
-      "would not hold them.",
+      "call rfactor while the loops of the reduction are still inside of the block's scope",
+      "Block %s continues sums that are started outside of its scope, but the factored buffer "
+      "would not contain them.",
       tirc_name_of(r->block));
 }
 

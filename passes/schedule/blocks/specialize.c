@@ -80,7 +80,8 @@ static SizeRange range_of(const Sizes *z, int i, Value v) {
 
 static void read_ranges(Sizes *z, Value ranges) {
   if (!tirc_is_sequence(ranges) || !ranges.u.list->n || ranges.u.list->n > MOST_RANGES)
-    tirc_refuse(z->s, NULL, SERR_SIZE_RANGES, "ranges is no list of 1 to %d ranges", MOST_RANGES);
+    tirc_refuse(z->s, NULL, SERR_SIZE_RANGES, "ranges is not a list of 1 to %d ranges",
+                MOST_RANGES);
   z->n = ranges.u.list->n;
   z->at = tirc_new_array(z->c, SizeRange, z->n);
   for (int i = 0; i < z->n; i++) {

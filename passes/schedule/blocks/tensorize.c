@@ -39,11 +39,11 @@ static void check_function(Tirc *c, const char *intrin, const Func *f, const cha
       "what it T.reads and T.writes";
   bool block = f->body && f->body->kind == STMT_BLOCK && f->body->u.block.n_iters == 0;
   if (!block)
-    tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint, "the %s %s of \"%s\" is no block", role, f->name,
+    tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint, "the %s %s of \"%s\" is not a block", role, f->name,
               intrin);
   for (int i = 0; i < f->n_params; i++) {
     if (!f->buffers[i])
-      tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint, "parameter %s of the %s %s is no buffer",
+      tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint, "parameter %s of the %s %s is not a buffer",
                 f->params[i]->u.s, role, f->name);
     if (!declared(&f->body->u.block, f->buffers[i]))
       tirc_fail(c, loc, CODE_TENSOR_INTRIN, hint,

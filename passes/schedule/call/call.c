@@ -2,6 +2,7 @@
  * them, each is checked and converted by the row of its kind, the primitive runs, and when it fails
  * the schedule is put back and the error is completed with what only the caller knows: the call as
  * text, its place, and the program with the offending statements underlined. */
+#include "ir/nearest.h"
 #include "ir/number.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
@@ -67,10 +68,50 @@ typedef struct Binding {
   const Primitive *p;
   const char *what; /* the parameter, or the element of it: "factors[1]" */
   const char *expected;
+  const Value *all; /* what all parameters are given, and whether they are; NULL: of an element */
+  const bool *given;
 } Binding;
 
 static const char *signature_hint(Sched *s, const Primitive *p) {
   return tirc_format(s->c, "the signature is sch.%s", tirc_primitive_signature(s->c, p));
+}
+
+/* Roughly whether a parameter takes a value. */
+static bool suits(ParamKind kind, Value v) {
+  switch (kind) {
+  case PARAM_LOOP: return v.kind == VAL_LOOP;
+  case PARAM_BLOCK: return v.kind == VAL_BLOCK || v.kind == VAL_STR;
+  case PARAM_BLOCK_OR_LOOP: return v.kind == VAL_BLOCK || v.kind == VAL_LOOP;
+  case PARAM_STR: return v.kind == VAL_STR;
+  case PARAM_INT: return v.kind == VAL_INT;
+  case PARAM_BUFFER_INDEX: return v.kind == VAL_INT || v.kind == VAL_STR;
+  case PARAM_INTS:
+  case PARAM_FACTORS: return tirc_is_sequence(v);
+  case PARAM_INDEX_MAP: return v.kind == VAL_FUNCTION;
+  default: return false;
+  }
+}
+
+/* A hint where two arguments fit when they change places; or NULL. */
+static const char *swapped(const Binding *b, Value v) {
+  int here = 0;
+  while (b->all && here < b->p->n_params && b->p->params[here].name != b->what) here++;
+  for (int i = 0; b->all && here < b->p->n_params && i < b->p->n_params; i++)
+    if (i != here && b->given[i] && !suits(b->p->params[i].kind, b->all[i]) &&
+        suits(b->p->params[i].kind, v) && suits(b->p->params[here].kind, b->all[i]))
+      return tirc_format(b->s->c, "the arguments are in the wrong order: sch.%s",
+                         tirc_primitive_signature(b->s->c, b->p));
+  return NULL;
+}
+
+/* What the parameter may be called whose name is near, and the signature. */
+static const char *parameter_hint(Sched *s, const Primitive *p, const char *name) {
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 0; i < p->n_params; i++)
+    tirc_offer_name(&best, p->params[i].name, strlen(p->params[i].name));
+  const char *near = tirc_suggest_name(&best, "", NULL);
+  const char *signature = signature_hint(s, p);
+  return near ? tirc_format(s->c, "%s %s", near, signature) : signature;
 }
 
 #define argument_error(s, p, ...)                                                                  \
@@ -85,6 +126,7 @@ static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
     add_value(&t, v, 0, b->s);
     tirc_text_add(&t, ")");
   }
+  if (!hint) hint = swapped(b, v);
   if (!hint) hint = signature_hint(b->s, b->p);
   tirc_fail(t.c, b->s->loc, CODE_ARGUMENT, hint, "%s", t.at);
 }
@@ -153,37 +195,21 @@ static const char *take_one(Binding *b, Value v) {
              : tirc_format(b->s->c, "take one of the loops: `%s = ...`, or `[0]`", t.at);
 }
 
-/* The first block below `block` that stands in a loop of this name, with its loops; or NULL. */
-static SRef *block_in_loop(Sched *s, SRef *block, const char *name, SRefs *loops) {
-  for (int i = 0; i < block->scope->n_blocks; i++) {
-    SRef *const child = block->scope->blocks[i];
-    *loops = tirc_loops_above(s, child);
-    for (int j = 0; j < loops->n; j++)
-      if (!strcmp(tirc_name_of(loops->at[j]), name)) return child;
-    SRef *const below = block_in_loop(s, child, name, loops);
-    if (below) return below;
-  }
-  return NULL;
-}
-
 /* A hint for a loop's name where its handle is expected. */
 static const char *loops_of_name(Binding *b, Value v) {
   Sched *s = b->s;
-  SRefs loops = {0};
-  SRef *block = NULL;
-  for (int i = 0; !block && i < s->mod->n_funcs; i++)
-    if (s->roots[i]) block = block_in_loop(s, s->roots[i], v.u.s, &loops);
-  if (!block) return "a loop is given by its handle: `i, j = sch.get_loops(\"BLOCK\")`";
-  Text t = {.c = s->c};
-  for (int i = 0; i < loops.n; i++)
-    tirc_text_addf(&t, "%s%s", i ? ", " : "", tirc_name_of(loops.at[i]));
-  return tirc_format(
-      s->c, "a loop is given by its handle: `%s%s = sch.get_loops(\"%s\")`, then %s without quotes",
-      t.at, loops.n == 1 ? "," : "", tirc_name_of(block), v.u.s);
+  const char *loops = tirc_hint_of_loop(s, v.u.s);
+  if (!loops) return swapped(b, v);
+  return tirc_format(s->c, "a loop is given by its handle: %s, then %s without quotes", loops,
+                     v.u.s);
 }
 
 static Value convert_loop(Binding *b, Value v) {
-  if (v.kind == VAL_STR) wrong_type_but(b, v, loops_of_name(b, v));
+  if (v.kind == VAL_STR) {
+    const char *hint = loops_of_name(b, v);
+    wrong_type_but(
+        b, v, hint ? hint : "a loop is given by its handle: `i, j = sch.get_loops(\"BLOCK\")`");
+  }
   if (v.kind != VAL_LOOP) wrong_type_but(b, v, take_one(b, v));
   if (!tirc_sref_known(b->s, v)) stale(b, "loop", v.u.expr->u.s);
   return v;
@@ -219,7 +245,7 @@ static Value convert_elements(Binding *b, Value v, const char *expected,
   if (!tirc_is_sequence(v)) wrong_type_but(b, v, list_of(b, v, convert));
   Tirc *c = b->s->c;
   Value out = tirc_value_list(c, VAL_LIST, v.u.list->n, v.u.list->at);
-  Binding element = {b->s, b->p, NULL, expected};
+  Binding element = {b->s, b->p, NULL, expected, NULL, NULL};
   for (int i = 0; i < out.u.list->n; i++) {
     element.what = tirc_format(c, "%s[%d]", b->what, i);
     out.u.list->at[i] = convert(&element, out.u.list->at[i]);
@@ -249,6 +275,7 @@ static Value convert_factor(Binding *b, Value v) {
     convert_loop(b, v);
     v = tirc_value_expr(tirc_loop_of(tirc_sref_known(b->s, v))->extent);
   }
+  if (v.kind == VAL_FLOAT) wrong_type_but(b, v, "divide integers with //: 16 // 4");
   if (v.kind != VAL_EXPR || !tirc_dtype_is_int(v.u.expr->dtype)) wrong_type(b, v);
   if (v.u.expr->op == OP_LARGE_UINT) wrong_type(b, v);
   int64_t constant;
@@ -350,7 +377,9 @@ static void place_arguments(Sched *s, const Primitive *p, const Args *args, Valu
   for (int i = 0; i < args->n_keywords; i++) {
     const char *name = args->names[i];
     int k = param_named(p, name);
-    if (k < 0) argument_error(s, p, "sch.%s has no parameter '%s'", p->name, name);
+    if (k < 0)
+      tirc_fail(s->c, s->loc, CODE_ARGUMENT, parameter_hint(s, p, name),
+                "sch.%s has no parameter '%s'", p->name, name);
     if (given[k]) argument_error(s, p, "argument '%s' of sch.%s is given twice", name, p->name);
     at[k] = args->keywords[i];
     given[k] = true;
@@ -371,7 +400,7 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, const Args *arg
     else if (!given[i])
       argument_error(s, p, "argument '%s' of sch.%s is missing", param->name, p->name);
     const struct KindRow *row = &kind_rows[param->kind];
-    Binding b = {s, p, param->name, row->expected};
+    Binding b = {s, p, param->name, row->expected, at, given};
     if (s->removed.n) reject_removed(&b, at[i]);
     if (row->optional && at[i].kind == VAL_NONE) continue;
     at[i] =

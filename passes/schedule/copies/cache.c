@@ -132,9 +132,10 @@ static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
   for (int i = 0; blocks.kind != VAL_NONE && i < blocks.u.list->n; i++) {
     SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]);
     if (tirc_scope_root(consumer) != stage->scope)
-      tirc_refuse(s, consumer->stmt, SERR_CACHE_CONSUMER,
-                  "Block %s of consumer_blocks is no block of the scope %s, in which %s is cached.",
-                  tirc_name_of(consumer), tirc_name_of(stage->scope), stage->source->name);
+      tirc_refuse(
+          s, consumer->stmt, SERR_CACHE_CONSUMER,
+          "Block %s of consumer_blocks is not a block of the scope %s, in which %s is cached.",
+          tirc_name_of(consumer), tirc_name_of(stage->scope), stage->source->name);
     vec_push(s->c, stage->consumers, consumer);
   }
 }

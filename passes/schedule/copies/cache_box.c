@@ -214,7 +214,7 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   }
   if (never)
     tirc_sched_error(s, stage->writer->stmt, SERR_CACHE_REGION_COVER, NULL,
-                     "a block that never runs needs no cache: remove its predicate or the block",
+                     "remove the block or its predicate: a block that never runs needs no cache",
                      "Block %s never runs, so it writes nothing of %s that could be copied.",
                      b->name, source->name);
   stage->region = out;
@@ -330,8 +330,8 @@ void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
     tirc_sched_mark(s, stage->writer->stmt);
     tirc_sched_error(s, readers.at[i]->stmt, SERR_CACHE_REGION_COVER, NULL,
                      "name the blocks that share the condition in consumer_blocks",
-                     "The cache of %s would be filled under a condition only, and block %s reads "
-                     "it outside of that.",
+                     "The cache of %s would be filled only under a condition, but block %s reads "
+                     "it outside of that condition.",
                      stage->source->name, tirc_name_of(readers.at[i]));
   }
 }

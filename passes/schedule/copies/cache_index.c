@@ -123,7 +123,7 @@ typedef struct Index {
 
 #define not_cacheable(x, ...)                                                                      \
   tirc_refuse((x)->p->s, (x)->p->block->stmt, SERR_INDEX_NOT_CACHEABLE,                            \
-              "An index expression of block %s cannot be computed ahead of it: %s.",               \
+              "An index expression of block %s cannot be computed in advance: %s.",                \
               tirc_name_of((x)->p->block), tirc_format((x)->p->s->c, __VA_ARGS__))
 
 static bool is_parameter(Index *x, Expr var) {
@@ -141,7 +141,7 @@ static void use_iter(Index *x, Expr var) {
   const int i = tirc_iter_index(b, var);
   if (i < 0) {
     if (is_parameter(x, var)) return;
-    not_cacheable(x, "it uses %s, which is no iterator of the block", var->u.s);
+    not_cacheable(x, "it uses %s, which is not an iterator of the block", var->u.s);
   }
   for (int k = 0; k < x->iters.n; k++)
     if (x->iters.at[k] == i) return;

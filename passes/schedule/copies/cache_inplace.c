@@ -58,10 +58,11 @@ static void require_declared_reads(Inplace *p) {
     if (r->buffer != p->source ||
         (!hides && tirc_region_surely_in(tirc_analyzer(p->s->c), r, p->read)))
       continue;
-    tirc_sched_error(p->s, p->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
-                     "declare in T.reads all that the block reads of the buffer",
-                     "Block %s reads more of %s than it declares, which the copy would leave out.",
-                     tirc_name_of(p->block), p->source->name);
+    tirc_sched_error(
+        p->s, p->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
+        "declare everything that the block reads from the buffer in T.reads",
+        "Block %s reads more of %s than it declares, and the copy would omit that part.",
+        tirc_name_of(p->block), p->source->name);
   }
 }
 
@@ -70,11 +71,12 @@ static void require_defined_copy(Inplace *p) {
       (tirc_writes_box(p->s, p->block, p->write) &&
        !tirc_is_guarded(p->s, p->block, p->block->parent)))
     return;
-  tirc_sched_error(p->s, p->block->stmt, SERR_COPY_PARTIAL, NULL,
-                   "let the declared reads of the buffer include its declared writes",
-                   "Block %s declares to write parts of %s that it does not read, and is not known "
-                   "to write all of them, so the copy back could move what nobody computed.",
-                   tirc_name_of(p->block), p->source->name);
+  tirc_sched_error(
+      p->s, p->block->stmt, SERR_COPY_PARTIAL, NULL,
+      "let the declared reads of the buffer include its declared writes",
+      "Block %s declares to write parts of %s that it does not read, and is not known to write all "
+      "of them, so the copy back could move elements that were not computed.",
+      tirc_name_of(p->block), p->source->name);
 }
 
 /* The item of the innermost loop's body, or of the scope's. */
@@ -90,7 +92,7 @@ static void require_item_alone(Inplace *p) {
   tirc_sched_mark(p->s, p->item);
   tirc_refuse(
       p->s, p->block->stmt, SERR_CACHE_ALIAS,
-      "%s cannot be cached: the statement that block %s is part of uses it outside of the block.",
+      "%s cannot be cached: the statement that contains block %s uses it outside of the block.",
       p->source->name, tirc_name_of(p->block));
 }
 

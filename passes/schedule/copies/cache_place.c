@@ -30,8 +30,8 @@ static void search(Search *f, Stmt s);
 
 static _Noreturn void no_place(Search *f, Stmt s) {
   tirc_refuse(f->s, s, SERR_CACHE_PLACEMENT,
-              "There is no place for the copy of %s: its writer and a consumer stand together "
-              "under a statement that is neither a loop nor a block.",
+              "There is no place for the copy of %s: its writer and a consumer are together inside "
+              "of a statement that is neither a loop nor a block.",
               f->stage->source->name);
 }
 

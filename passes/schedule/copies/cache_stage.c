@@ -6,11 +6,15 @@
  *   B[vi, vj + 3]   ->   B_shared[vi - lo0, vj + 3 - lo1]
  */
 #include "copies.h"
+#include "ir/nearest.h"
 #include "ir/tree/print.h"
 
 void tirc_require_storage_scope(Sched *s, const char *scope) {
+  static const char *const scopes[] = {"global", "shared", "shared.dyn", "local", "warp"};
   if (*scope && tirc_storage_of(scope) == STORAGE_UNKNOWN)
-    tirc_refuse(s, NULL, SERR_STORAGE_SCOPE, "There is no storage scope \"%s\".", scope);
+    tirc_sched_error(s, NULL, SERR_STORAGE_SCOPE, NULL,
+                     tirc_nearest(s->c, scope, sizeof scopes / sizeof *scopes, scopes),
+                     "There is no storage scope \"%s\".", scope);
 }
 
 Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope) {

@@ -162,7 +162,7 @@ static void require_box_written(AutoCopy *k) {
   tirc_sched_error(
       k->s, k->blocks.at[0]->stmt, SERR_COPY_PARTIAL, tirc_missing_text(k->s->c, missing), NULL,
       "No block is known to write all of the box of %s that would be copied in each iteration of "
-      "loop %s, so the copy would overwrite elements with what nobody computed.",
+      "loop %s, so the copy would overwrite elements with values that were not computed.",
       k->source->name, tirc_name_of(k->loop));
 }
 
@@ -178,8 +178,8 @@ static void require_alone_among_threads(AutoCopy *k) {
       continue;
     tirc_sched_error(k->s, writers.at[i]->stmt, SERR_COPY_PARTIAL, NULL,
                      "take a scope of memory that each thread has for itself, such as \"local\"",
-                     "The threads of loop %s share the cache of %s, and each would copy over what "
-                     "block %s writes in the others.",
+                     "The threads of loop %s share the cache of %s, and each of them would "
+                     "overwrite what block %s writes in the others.",
                      tirc_name_of(threads), k->source->name, tirc_name_of(writers.at[i]));
   }
 }
@@ -219,7 +219,7 @@ static void require_sums_started(AutoCopy *k) {
     const char *why = why_sum_is_lost(k, k->blocks.at[i]);
     if (!why) continue;
     tirc_refuse(k->s, k->blocks.at[i]->stmt, SERR_READS_OWN_OUTPUT,
-                "Block %s %s, and the cache would not hold them.", tirc_name_of(k->blocks.at[i]),
+                "Block %s %s, but the cache would not contain them.", tirc_name_of(k->blocks.at[i]),
                 why);
   }
 }
@@ -261,10 +261,10 @@ static void require_readers_served(AutoCopy *k) {
     if (!outside && tirc_finds_written(k->s, r, k->source) && follows_writers(k, r)) continue;
     tirc_sched_error(
         k->s, r->stmt, SERR_READ_BEFORE_WRITE, NULL,
-        "take a loop around all blocks that write the buffer, and give a reduction an init",
-        "Block %s reads %s, and the cache would not hold what it reads: %s.", tirc_name_of(r),
+        "use a loop around all blocks that write the buffer, and give a reduction an init",
+        "Block %s reads %s, but the cache would not contain what it reads: %s.", tirc_name_of(r),
         k->source->name,
-        outside ? tirc_format(k->s->c, "block %s outside of the loop writes it, too",
+        outside ? tirc_format(k->s->c, "block %s outside of the loop also writes it",
                               tirc_name_of(outside))
                 : "nothing below the loop has written it by then");
   }
@@ -299,7 +299,7 @@ static bool see_load(Visitor *v, Expr e) {
   AutoCopy *k = v->self;
   if (e->op == OP_LOAD && e->u.buffer == k->source)
     tirc_sched_error(
-        k->s, NULL, SERR_COPY_BOX, NULL, "copy it at a loop further out",
+        k->s, NULL, SERR_COPY_BOX, NULL, "copy it at an outer loop",
         "The extent of a loop, a let, or a domain, binding or predicate of a block below loop %s "
         "reads %s, which no region says: it may read more than would be copied.",
         tirc_name_of(k->loop), k->source->name);
@@ -342,9 +342,8 @@ static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
                       computed->u.buffer->name, tirc_name_of(k->loop));
   if (failing) why = tirc_format(k->s->c, "may %s", tirc_how_it_fails(k->s->c, failing));
   if (why)
-    tirc_refuse(k->s, NULL, SERR_COPY_BOX,
-                "Where the box of %s starts that is copied is %s, which %s.", k->source->name,
-                tirc_print_expr(k->s->c, bound), why);
+    tirc_refuse(k->s, NULL, SERR_COPY_BOX, "The copied box of %s starts at %s, which %s.",
+                k->source->name, tirc_print_expr(k->s->c, bound), why);
 }
 
 static void require_known_box(AutoCopy *k) {

@@ -59,7 +59,7 @@ static SRef *require_nest(Reindex *r) {
       return top;
     }
   tirc_refuse(r->s, top->stmt, SERR_REINDEX_NEST,
-              "The nest of block %s stands under a statement that is neither loop nor block.",
+              "The nest of block %s is inside of a statement that is neither a loop nor a block.",
               tirc_name_of(r->block));
 }
 
@@ -149,8 +149,8 @@ static void require_part_of_scope(const Reindex *r) {
   bool declared = tirc_declared_read(scope, r->source) || tirc_declared_write(scope, r->source);
   if (!outer || !declared) return;
   tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
-              "Iterator %s of block %s stands on something outside of block %s, which does not "
-              "declare to use all that the iterator's domain stands for.",
+              "Iterator %s of block %s depends on something outside of block %s, which does not "
+              "declare that it uses everything in the iterator's domain.",
               outer->u.s, tirc_name_of(r->block), scope->name);
 }
 
@@ -177,8 +177,8 @@ static void require_declared(const Reindex *r) {
   for (int i = 0; i < all.n; i++) {
     if (all.at[i].buffer != r->source || runs_everywhere(r) || is_declared(r, &all.at[i])) continue;
     tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
-                "Block %s leaves instances out, and block %s around it declares to use only those "
-                "elements of %s that the others access: the copy would move more.",
+                "Block %s skips instances, and block %s around it declares only the elements of %s "
+                "that the other instances access, but the copy would move more.",
                 tirc_name_of(r->block), scope->name, r->source->name);
   }
 }
@@ -217,8 +217,8 @@ static void require_order_kept(const Reindex *r) {
   if (!steps_meet(r) && !tirc_instances_depend(r->s, r->block)) return;
   tirc_sched_error(r->s, r->block->stmt, SERR_ORDER_MATTERS, NULL,
                    "declare the iterators in the order of the block's loops, one for each",
-                   "Two instances of block %s may store to one element of %s, and the copy would "
-                   "store what they do in another order.",
+                   "Two instances of block %s may store to the same element of %s, and the copy "
+                   "would change their order.",
                    tirc_name_of(r->block), r->source->name);
 }
 
@@ -261,8 +261,8 @@ static void make_stage(Reindex *r) {
 static void require_written(Reindex *r, Value stage, Stmt block) {
   if (tirc_has_region_cover(r->s, tirc_sref_of_block(r->s, stage.u.block_id))) return;
   tirc_refuse(r->s, block, SERR_REINDEX_COVER,
-              "Block %s does not write all that its iterators' domains stand for, so the copy to "
-              "%s would move elements that nobody wrote.",
+              "Block %s does not write everything in the domains of its iterators, so the copy to "
+              "%s would move elements that were not written.",
               block->u.block.name, r->source->name);
 }
 

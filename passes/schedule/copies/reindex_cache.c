@@ -100,7 +100,7 @@ static void require_one_way(Reindex *r) {
   tirc_sched_error(
       r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
       tirc_hint_of_update(r->s, r->scope, r->source),
-      "Block %s both reads and writes %s, and a cache in one direction would lose one of the two.",
+      "Block %s both reads and writes %s, but a cache in one direction would lose one of the two.",
       tirc_name_of(r->block), r->source->name);
 }
 
@@ -111,7 +111,7 @@ static void require_known_indices(Reindex *r) {
   if (!writer) return;
   tirc_refuse(
       r->s, writer->stmt, SERR_REINDEX_NEST,
-      "Block %s computes %s, by which %s is indexed, and the copy may be made before it runs.",
+      "Block %s computes %s, which is an index of %s, but the copy may be made before that.",
       tirc_name_of(writer), index->name, r->source->name);
 }
 
@@ -168,7 +168,7 @@ static CopyLoops loops_of_copy(ReindexCache *x, Expr predicate) {
         (!needed && tirc_uses_var(predicate, loop.var)))
       tirc_refuse(
           r->s, loops.at[i]->stmt, SERR_REINDEX_COVER,
-          "Which elements of %s block %s accesses depends on a loop that the indices do not use.",
+          "The elements of %s that block %s accesses depend on a loop that the indices do not use.",
           r->source->name, b->name);
     if (!needed) continue;
     Expr var = tirc_var(c, loop.var->u.s, loop.var->dtype);

@@ -120,8 +120,8 @@ void tirc_require_inside(Reindex *r, bool all_instances) {
              !tirc_failing_part(r->s, r->block, a, r->old[i], NULL);
   if (inside) return;
   tirc_refuse(r->s, r->block->stmt, SERR_REINDEX_COVER,
-              "Block %s %s elements of %s under a condition or for a part of its iterators' "
-              "domains only, and the copy would move others as well.",
+              "Block %s %s elements of %s only under a condition or for a part of its iterators' "
+              "domains, but the copy would also move other elements.",
               b->name, r->is_write ? "writes" : "reads", r->source->name);
 }
 

@@ -46,8 +46,8 @@ static void find_common_loop(Rolling *r) {
   r->common = tirc_common_ancestor(r->consumers.n + 1, all);
   if (tirc_is_loop(r->common)) return;
   tirc_refuse(s, r->block->stmt, SERR_NOT_TILED,
-              "No loop is around both block %s and all that read %s.", tirc_name_of(r->block),
-              r->from->name);
+              "There is no loop around both block %s and all blocks that read %s.",
+              tirc_name_of(r->block), r->from->name);
 }
 
 static void find_window(Rolling *r, const Region *declared) {
@@ -63,10 +63,11 @@ static void find_window(Rolling *r, const Region *declared) {
 }
 
 #define no_pattern(r, ...)                                                                         \
-  tirc_refuse((r)->s, (r)->block->stmt, SERR_ROLLING_PATTERN,                                      \
-              "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",   \
-              tirc_name_of((r)->block), (r)->from->name, tirc_name_of((r)->common),                \
-              tirc_format((r)->s->c, __VA_ARGS__))
+  tirc_refuse(                                                                                     \
+      (r)->s, (r)->block->stmt, SERR_ROLLING_PATTERN,                                              \
+      "What block %s writes of %s in an iteration of loop %s is not a rolling window: %s.",        \
+      tirc_name_of((r)->block), (r)->from->name, tirc_name_of((r)->common),                        \
+      tirc_format((r)->s->c, __VA_ARGS__))
 
 /* Of a window's start: the loop variable, and by how much it moves in one step (rounded up). */
 static bool match_step(Expr start, Expr *var, int64_t *step) {
@@ -286,9 +287,10 @@ void tirc_prim_rolling_buffer(Sched *s, const Value *args, Value *result) {
   const Block *b = tirc_block_of(r.block);
   const Region *declared = tirc_declared_write(b, r.from);
   if (tirc_is_output_block(s, r.block, r.scope))
-    tirc_sched_error(s, r.block->stmt, SERR_OUTPUT_BLOCK, NULL,
-                     "only a buffer that the scope allocates and its blocks alone use can roll",
-                     "Block %s is an output block of its scope.", b->name);
+    tirc_sched_error(
+        s, r.block->stmt, SERR_OUTPUT_BLOCK, NULL,
+        "a rolling buffer must be allocated by the scope, and only its blocks may use it",
+        "Block %s is an output block of its scope.", b->name);
   find_common_loop(&r);
   find_window(&r, declared);
   find_axes(&r);

@@ -59,9 +59,10 @@ static Expr add_alignment(Sched *s, SRef *block, Expr entry) {
   bool valid = !old || old->op == OP_TUPLE;
   for (int i = 0; old && valid && i < old->n; i++) valid = is_alignment(old->args[i]);
   if (!valid)
-    tirc_refuse(s, block->stmt, SERR_ALIGN_ANNOTATION,
-                "The annotation %s of block %s is no list of [buffer index, axis, factor, offset].",
-                tirc_key(KEY_BUFFER_DIM_ALIGN), tirc_name_of(block));
+    tirc_refuse(
+        s, block->stmt, SERR_ALIGN_ANNOTATION,
+        "The annotation %s of block %s is not a list of [buffer index, axis, factor, offset].",
+        tirc_key(KEY_BUFFER_DIM_ALIGN), tirc_name_of(block));
   int n = old ? old->n : 0, i = 0;
   Expr *entries = tirc_new_array(s->c, Expr, n + 1);
   for (int k = 0; k < n; k++) entries[k] = old->args[k];
@@ -75,8 +76,8 @@ static Expr add_alignment(Sched *s, SRef *block, Expr entry) {
 static int64_t require_axis(Sched *s, SRef *block, Buffer b, int64_t axis) {
   if (axis >= -b->ndim && axis < b->ndim) return axis < 0 ? axis + b->ndim : axis;
   tirc_refuse(s, block->stmt, SERR_ALIGN_AXIS,
-              "%s has %d axes, so axis is from %d to %d; it is %lld.", b->name, b->ndim, -b->ndim,
-              b->ndim - 1, (long long)axis);
+              "%s has %d axes, so axis must be from %d to %d, but it is %lld.", b->name, b->ndim,
+              -b->ndim, b->ndim - 1, (long long)axis);
 }
 
 void tirc_prim_storage_align(Sched *s, const Value *args, Value *result) {
@@ -88,9 +89,10 @@ void tirc_prim_storage_align(Sched *s, const Value *args, Value *result) {
     tirc_refuse(s, NULL, SERR_ALIGN_FACTOR, "The factor of storage_align is %lld.",
                 (long long)factor);
   if (factor > INT32_MAX || args[4].u.i > INT32_MAX || args[4].u.i < INT32_MIN)
-    tirc_refuse(s, NULL, SERR_ALIGN_FACTOR,
-                "The factor of storage_align is %lld and the offset %lld: more than 32 bits.",
-                (long long)factor, (long long)args[4].u.i);
+    tirc_refuse(
+        s, NULL, SERR_ALIGN_FACTOR,
+        "The factor of storage_align is %lld and the offset is %lld; they do not fit into 32 bits.",
+        (long long)factor, (long long)args[4].u.i);
   int64_t axis = require_axis(s, block, b, args[2].u.i);
   tirc_require_allocated(s, block, b);
   Expr entry[] = {tirc_int32(s->c, args[1].u.i), tirc_int32(s->c, axis), tirc_int32(s->c, factor),

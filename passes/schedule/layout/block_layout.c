@@ -46,7 +46,8 @@ static void require_nest(BlockChange *b) {
                 tirc_name_of(b->loops.at[0]), n);
   if (tirc_is_trivial_binding(b->block->stmt, b->loops)) return;
   tirc_refuse(s, b->block->stmt, SERR_NOT_TRIVIAL_BINDING,
-              "The iterators of block %s are not its loops, one by one.", tirc_name_of(b->block));
+              "The iterators of block %s are not bound to its loops one by one.",
+              tirc_name_of(b->block));
 }
 
 /* Nothing but the loops stands between the outermost and the block: their statements are lost. */
@@ -102,7 +103,7 @@ static void read_map(BlockChange *b, Value function) {
   if (fn->n_params < 0)
     tirc_sched_error(b->s, NULL, SERR_INDEX_MAP_INPUTS, NULL,
                      "name the iterators: lambda i, j: ...",
-                     "transform_block_layout takes a function with named parameters, not *args.");
+                     "transform_block_layout needs a function with named parameters, not *args.");
   b->map = tirc_index_map(b->s, function, block->n_iters, types);
 }
 
@@ -131,7 +132,7 @@ static IterKind kind_of(BlockChange *b, Expr e, Expr extent) {
   tirc_refuse(b->s, b->block->stmt, SERR_MIXED_ITER_KINDS, "The new iterator %s of block %s %s.",
               tirc_print_expr(b->c, e), block->name,
               kinds == 0                   ? "uses none of the old ones"
-              : kinds == 1u << ITER_OPAQUE ? "is an opaque one"
+              : kinds == 1u << ITER_OPAQUE ? "is opaque"
                                            : "mixes iterators of different kinds");
 }
 
@@ -183,7 +184,7 @@ static void invert(BlockChange *b) {
   if (!why && (!tirc_is_int(inverse.padding, 0) || !makes_as_many(b))) why = "it leaves gaps";
   if (why)
     tirc_sched_error(b->s, NULL, SERR_INDEX_MAP_NOT_BIJECTIVE, why, NULL,
-                     "%s is no bijective affine map.", tirc_index_map_text(c, &b->map));
+                     "%s is not a bijective affine map.", tirc_index_map_text(c, &b->map));
   PtrMap iters = {0}, loops = {0};
   for (int i = 0; i < b->map.n_outputs; i++) {
     tirc_map_set(c, &iters, inverse.vars[i], b->iters[i].var);
@@ -276,8 +277,8 @@ static void require_same_start(BlockChange *b, Expr predicate) {
       is_about_steps(b->map.n_outputs, b->iters, b->loop_vars, predicate))
     return;
   tirc_refuse(b->s, b->block->stmt, SERR_PREDICATE_LOST,
-              "Block %s starts sums where its condition %s fails, and would not without the "
-              "steps that this speaks of.",
+              "Block %s starts sums where its condition %s is false. Without the steps in that "
+              "condition, it would not start them.",
               block->name, tirc_print_expr(b->c, block->predicate));
 }
 
@@ -343,8 +344,9 @@ void tirc_prim_reorder_block_iter_var(Sched *s, const Value *args, Value *result
   const ValueList *order = args[1].u.list;
   Block b = *tirc_block_of(sref);
   if (!is_permutation(c, b.n_iters, order))
-    tirc_refuse(s, sref->stmt, SERR_ITER_ORDER, "%s is no order of the %d iterators of block %s.",
-                tirc_value_repr(c, args[1]), b.n_iters, b.name);
+    tirc_refuse(s, sref->stmt, SERR_ITER_ORDER,
+                "%s is not an order of the %d iterators of block %s.", tirc_value_repr(c, args[1]),
+                b.n_iters, b.name);
   tirc_require_scope_root(s, sref, false);
   IterVar *iters = tirc_new_array(c, IterVar, b.n_iters + 1);
   Expr *values = tirc_new_array(c, Expr, b.n_iters + 1);

@@ -72,7 +72,7 @@ static const char *invert(Sched *s, const SRef *block, const IndexMap *map, cons
   const IterMap *affine = covering || bijective
                               ? covering
                               : splits_of(a, map, doms, ITER_LEVEL_NO_CHECK, unit_inputs, &why);
-  if (!affine) return why ? why : "the indices are no sums of splits of the inputs";
+  if (!affine) return why ? why : "the indices are not sums of splits of the inputs";
   for (int i = 0; i < affine->n; i++)
     if (!sum_is_dense(a, c, &affine->indices[i],
                       bijective ? tirc_int(c, map->outputs[i]->dtype, 1) : NULL))

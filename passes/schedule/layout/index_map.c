@@ -1,5 +1,6 @@
 /* Index maps made from functions, applied, and asked for shapes; see layout/layout.h. */
 #include "layout.h"
+#include "passes/schedule/state/state.h"
 
 #include "ir/tree/print.h"
 
@@ -16,7 +17,8 @@ static Expr output_of(Sched *s, Value v, DType t) {
   if (v.kind == VAL_INT) return tirc_int(c, t, v.u.i);
   if (v.kind == VAL_BOOL) return tirc_bool(c, v.u.b);
   if (v.kind == VAL_FLOAT) return tirc_float(c, DT_FLOAT32, v.u.f);
-  tirc_refuse(s, NULL, SERR_INDEX_MAP_RESULT, "The function gives %s (%s), which is no expression.",
+  tirc_refuse(s, NULL, SERR_INDEX_MAP_RESULT,
+              "The function gives %s (%s), which is not an expression.",
               tirc_a_type(c, tirc_value_type_name(v)), tirc_value_repr(c, v));
 }
 
@@ -184,8 +186,10 @@ static BufferChoice choose_named(Sched *s, SRef *block, Value selector) {
     if (!found.buffer || selector.kind == VAL_STR) found = (BufferChoice){buffer, is_write, index};
   }
   if (found.buffer) return found;
-  tirc_refuse(s, NULL, SERR_BUFFER_NOT_FOUND, "Block %s neither reads nor writes %s.", b->name,
-              selector.kind == VAL_STR ? selector.u.s : selector.u.buffer->name);
+  const char *name = selector.kind == VAL_STR ? selector.u.s : selector.u.buffer->name;
+  tirc_sched_error(s, NULL, SERR_BUFFER_NOT_FOUND, NULL,
+                   tirc_hint_of_buffer(s, block, name, true, true),
+                   "Block %s neither reads nor writes %s.", b->name, name);
 }
 
 BufferChoice tirc_choose_buffer(Sched *s, SRef *block, Value selector) {

@@ -347,7 +347,7 @@ PaddingPlan tirc_plan_padding(const LayoutChange *l) {
   tirc_mutate_stmt(&p.m, l->scope->stmt);
   if (!p.writes.n)
     tirc_refuse(l->s, NULL, SERR_PAD_OF_INPUT,
-                "Nothing writes %s, so nothing can put the pad value into its padding.",
+                "No block writes %s, so no block can store the pad value in its padding.",
                 l->from->name);
   PaddingPlan plan = replace_loops(&p);
   if (plan.n) return plan;

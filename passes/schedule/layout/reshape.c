@@ -53,7 +53,7 @@ static const Expr *read_shape(LayoutChange *l, const ValueList *list, DType t) {
   if (tirc_is_int(tirc_simplify(a, all), 0))
     tirc_refuse(l->s, NULL, SERR_RESHAPE_SIZE, "%s has no elements", l->from->name);
   if (!tirc_prove_equal(a, all, now))
-    tirc_refuse(l->s, NULL, SERR_RESHAPE_SIZE, "%s has %s elements, and the new shape has %s",
+    tirc_refuse(l->s, NULL, SERR_RESHAPE_SIZE, "%s has %s elements, but the new shape has %s",
                 l->from->name, tirc_print_expr(c, tirc_simplify(a, all)),
                 tirc_print_expr(c, tirc_simplify(a, now)));
   return shape;

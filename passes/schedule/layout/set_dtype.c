@@ -68,7 +68,7 @@ void tirc_prim_unsafe_set_dtype(Sched *s, const Value *args, Value *result) {
   Retype r = {.c = s->c, .from = b->dtype};
   if (!tirc_dtype_parse(name, &r.to) || r.to.lanes != 1 || r.to.code == TYPE_HANDLE ||
       r.to.code == TYPE_VOID)
-    tirc_refuse(s, NULL, SERR_BUFFER_DTYPE, "\"%s\" is no type of a buffer's elements", name);
+    tirc_refuse(s, NULL, SERR_BUFFER_DTYPE, "\"%s\" is not a type of a buffer's elements", name);
   if (tirc_dtype_equal(r.from, r.to)) return;
   SRef *site = tirc_require_allocated(s, block, b);
   tirc_require_not_in_shapes(s, site, b);

@@ -57,8 +57,8 @@ static void require_extents_known(Sched *s, const Func *f, Buffer from) {
     if (from->shape[d]->op == OP_VAR && !is_defined(f, from->shape[d]))
       tirc_sched_error(s, NULL, SERR_BUFFER_NOT_PLAIN, NULL,
                        "pass the extent as a parameter of its own (n: T.int32)",
-                       "The layout of %s cannot change: its shape alone says what %s is, and in "
-                       "the new one %s is no extent any more.",
+                       "The layout of %s cannot change: only its shape tells the value of %s, and "
+                       "in the new layout %s is no longer an extent.",
                        from->name, from->shape[d]->u.s, from->shape[d]->u.s);
 }
 
@@ -145,8 +145,8 @@ static void require_place(Sched *s, Buffer b, int64_t at, int64_t from) {
   bool outside = at < 0 || at > b->ndim;
   if (outside || at < from)
     tirc_refuse(s, NULL, SERR_AXIS_SEPARATORS,
-                "There is no axis separator at %lld of %s, which has %d axes%s.", (long long)at,
-                b->name, b->ndim, outside ? "" : ": they must ascend");
+                "An axis separator cannot be at %lld: %s has %d axes%s.", (long long)at, b->name,
+                b->ndim, outside ? "" : ", and separators must ascend");
 }
 
 static void set_separators(Sched *s, struct BufferNode *b, int n, const int *at) {
@@ -253,7 +253,8 @@ static IndexMap read_pad_value(LayoutChange *l, Value v) {
     pad = (IndexMap){.n_inputs = n, .n_outputs = 1, .inputs = vars, .outputs = value};
   }
   if (pad.n_outputs != 1)
-    tirc_refuse(s, NULL, SERR_PAD_VALUE, "The pad value is one value, but the function gives %d.",
+    tirc_refuse(s, NULL, SERR_PAD_VALUE,
+                "The pad value must be one value, but the function returns %d values.",
                 pad.n_outputs);
   if (!tirc_dtype_equal(pad.outputs[0]->dtype, l->from->dtype))
     tirc_refuse(s, NULL, SERR_PAD_VALUE,
@@ -265,8 +266,9 @@ static IndexMap read_pad_value(LayoutChange *l, Value v) {
                 (long long)pad.outputs[0]->u.i, tirc_dtype_name(c, l->from->dtype));
   const Expr load = tirc_find_expr(pad.outputs[0], is_other_load, l->from);
   if (load)
-    tirc_refuse(s, NULL, SERR_PAD_VALUE, "The pad value loads from %s; it may load from %s only.",
-                load->u.buffer->name, l->from->name);
+    tirc_refuse(s, NULL, SERR_PAD_VALUE,
+                "The pad value loads from %s, but it may load only from %s.", load->u.buffer->name,
+                l->from->name);
   tirc_require_inputs(s, &pad, n, "the new layout");
   return pad;
 }
@@ -294,7 +296,7 @@ static void require_injective(LayoutChange *l, bool assumed, const Expr *new_sha
         l->from->name);
   if (why && !assumed)
     tirc_sched_error(l->s, NULL, SERR_INDEX_MAP_NOT_AFFINE, why, NULL,
-                     "%s has no inverse that can be computed.", text);
+                     "The inverse of %s cannot be computed.", text);
   if (tried < 0)
     tirc_sched_warn(l->s, "it cannot be seen whether %s is injective on %s", text, l->from->name);
   if (assumed) l->inverse.padding = tirc_bool(l->c, false);
@@ -443,9 +445,8 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   l.scope = tirc_scope_of_buffer(s, l.block, l.from);
   if (has_pad) l.pad = read_pad_value(&l, args[3]);
   if (has_pad && assumed)
-    tirc_sched_error(s, NULL, SERR_PAD_VALUE, NULL,
-                     "leave out pad_value or assume_injective_transform",
-                     "With assume_injective_transform it is not computed where the padding is.");
+    tirc_sched_error(s, NULL, SERR_PAD_VALUE, NULL, "omit pad_value or assume_injective_transform",
+                     "With assume_injective_transform, the position of the padding is not known.");
   const bool identity = is_identity(&l.map);
   const int n_separators = l.map.n_separators;
   if (identity) l.map.n_separators = 0;
@@ -454,10 +455,10 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   require_injective(&l, assumed, shape);
   bool padded = !tirc_is_int(l.inverse.padding, 0);
   if (padded && !has_pad)
-    tirc_refuse(
-        s, NULL, SERR_LAYOUT_PADDING,
-        "%s leaves padding in the new layout of %s, where %s, and there is no pad value for it.",
-        tirc_index_map_text(c, &l.map), l.from->name, tirc_print_expr(c, l.inverse.padding));
+    tirc_refuse(s, NULL, SERR_LAYOUT_PADDING,
+                "%s leaves padding in the new layout of %s, where %s, but there is no pad value.",
+                tirc_index_map_text(c, &l.map), l.from->name,
+                tirc_print_expr(c, l.inverse.padding));
   l.to = tirc_laid_out(&l, shape);
   PaddingPlan plan = padded ? tirc_plan_padding(&l) : (PaddingPlan){0};
   tirc_install_layout(&l, &plan);

@@ -21,7 +21,7 @@ static bool is_variable(const void *self, Expr e) {
 static Expr constant(Sched *s, Expr e) {
   const Expr found = tirc_find_expr(e, is_variable, NULL);
   if (found)
-    tirc_refuse(s, NULL, SERR_ANNOTATION_VALUE, "%s cannot be an annotation: %s is no constant",
+    tirc_refuse(s, NULL, SERR_ANNOTATION_VALUE, "%s cannot be an annotation: %s is not a constant",
                 tirc_print_expr(s->c, e), tirc_print_expr(s->c, found));
   return e;
 }

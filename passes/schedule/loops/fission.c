@@ -91,9 +91,9 @@ static void divide_loop(Fission *f, Value result) {
   const char *lost = tirc_lost_apart(f->s, f->at, f->n, f->items);
   if (lost)
     tirc_sched_error(f->s, f->at->stmt, SERR_ORDER_MATTERS, lost,
-                     "give what is passed on within an iteration a place for each iteration, or "
-                     "leave the statements together",
-                     "in loops of their own, accesses to the same element might change places");
+                     "give values that one statement passes to another a separate place for each "
+                     "iteration, or leave the statements together",
+                     "in separate loops, accesses to the same element might change their order");
   Stmt *loops = tirc_new_array(c, Stmt, f->n);
   for (int i = 0; i < f->n; i++) {
     For one = *loop;
@@ -138,8 +138,8 @@ static bool is_touched(const void *item, Expr e) {
 static _Noreturn void init_lost(const Fission *f, Stmt init, const char *why) {
   tirc_sched_mark(f->s, init);
   tirc_sched_error(f->s, f->at->stmt, SERR_ORDER_MATTERS, why,
-                   "let each statement start what it adds to itself, or call decompose_reduction "
-                   "first",
+                   "let each statement initialize the element that it adds to, or call "
+                   "decompose_reduction first",
                    "the init of block %s would run too late for one of its statements",
                    tirc_name_of(f->at));
 }
@@ -182,8 +182,9 @@ static Stmt *divided_init(const Fission *f) {
 static void require_place_kept(const Fission *f, Expr e, const char *what) {
   if (!tirc_loads_change(f->s, f->at, e)) return;
   tirc_sched_error(f->s, f->at->stmt, SERR_ORDER_MATTERS,
-                   tirc_format(f->c, "%s is loaded, and the block stores to it", what), NULL,
-                   "the statements of block %s would run in other instances", tirc_name_of(f->at));
+                   tirc_format(f->c, "%s is loaded, but the block stores to it", what), NULL,
+                   "the statements of block %s would run in different instances",
+                   tirc_name_of(f->at));
 }
 
 static void require_own_statements(const Fission *f) {

@@ -9,16 +9,22 @@
  * so may one bound to pe.x, .y or .z: elements of an array hand their sums on.
  * What is harmless but hardly meant is warned of: a vectorized loop in another, such a reduction,
  * two extents of one thread axis in a kernel. */
+#include "ir/nearest.h"
 #include "ir/tree/print.h"
 #include "loops.h"
 
 static ThreadAxis thread_axis(Sched *s, const char *tag) {
+  static const char *const axes[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x",
+                                     "blockIdx.y",  "blockIdx.z",  "vthread",     "pe.x",
+                                     "pe.y",        "pe.z"};
   const ThreadAxis axis = tirc_gpu_axis(tag);
   const char *behind = axis == AXIS_VIRTUAL ? tag + strlen("vthread") : "";
   if (axis != AXIS_UNKNOWN &&
       (!*behind || (behind[0] == '.' && behind[1] && !behind[2] && strchr("xyz", behind[1]))))
     return axis;
-  tirc_refuse(s, NULL, SERR_THREAD_AXIS, "\"%s\" is no thread axis", tag);
+  tirc_sched_error(s, NULL, SERR_THREAD_AXIS, NULL,
+                   tirc_nearest(s->c, tag, sizeof axes / sizeof *axes, axes),
+                   "\"%s\" is not a thread axis", tag);
 }
 
 typedef struct Check {

@@ -127,8 +127,8 @@ void tirc_require_init_sides(Sched *s, SRef *loop, Stmt nest, const PtrMap *map,
     tirc_sched_mark(s, loop->stmt);
     tirc_sched_error(s, NULL, SERR_REPEATED_REDUCTION, NULL,
                      "call decompose_reduction first, so that the init has loops of its own",
-                     "the init of block %s would not run where it did: its predicate would say "
-                     "something else of loops that only the reduction uses",
+                     "the init of block %s would no longer run at the same time, because the "
+                     "meaning of its predicate for loops that only the reduction uses would change",
                      b->name);
   }
 }

@@ -66,7 +66,7 @@ static int read_nest(Merge *m, SRef *inner, MergeNest *nest) {
 static void read_nests(Merge *m, Value list) {
   Sched *s = m->s;
   m->n = list.u.list->n;
-  if (!m->n) tirc_refuse(s, NULL, SERR_NO_LOOPS, "sch.merge is given no loop");
+  if (!m->n) tirc_refuse(s, NULL, SERR_NO_LOOPS, "sch.merge got no loop");
   m->nests = tirc_new_array(m->c, MergeNest, m->n);
   SRefs loops = {0};
   for (int i = 0; i < m->n; i++) {
@@ -125,9 +125,9 @@ static bool conflict(Merge *m, Stmt x, Stmt y) {
 static _Noreturn void order_lost(Merge *m, Stmt x, Stmt y, const char *what) {
   tirc_sched_mark(m->s, x);
   tirc_sched_error(m->s, y, SERR_ORDER_MATTERS, what,
-                   "merge loops of which each iteration uses only what the same iterations of the "
-                   "others have made",
-                   "in the merged loops, accesses to the same element might change places");
+                   "merge only loops whose iterations use nothing but the results of the same "
+                   "iterations of the other loops",
+                   "in the merged loops, accesses to the same element might change their order");
 }
 
 /* A nest jumps over what stands between it and the last one. */

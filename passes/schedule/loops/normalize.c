@@ -19,9 +19,10 @@ typedef struct Normal {
 } Normal;
 
 #define not_all(k, why)                                                                            \
-  tirc_sched_error((k)->s, (k)->block->stmt, SERR_NOT_ALL_INSTANCES, why, NULL,                    \
-                   "the loops around block %s are not known to run each of its instances, once",   \
-                   tirc_name_of((k)->block))
+  tirc_sched_error(                                                                                \
+      (k)->s, (k)->block->stmt, SERR_NOT_ALL_INSTANCES, why, NULL,                                 \
+      "the loops around block %s are not known to run each of its instances exactly once",         \
+      tirc_name_of((k)->block))
 
 static void require_own_nest(const Normal *k) {
   for (int i = 0; i < k->loops.n; i++) {
@@ -30,11 +31,11 @@ static void require_own_nest(const Normal *k) {
     tirc_require_bare_loop(k->s, k->loops.at[i]);
     if (f->body != inner)
       tirc_refuse(k->s, k->loops.at[i]->stmt, SERR_NOT_ONLY_CHILD,
-                  "loop %s has something else in it than block %s and its loops", f->var->u.s,
+                  "loop %s contains something else besides block %s and its loops", f->var->u.s,
                   tirc_name_of(k->block));
     if (f->kind != LOOP_SERIAL)
       tirc_refuse(k->s, k->loops.at[i]->stmt, SERR_LOOP_HAS_ANNOTATION,
-                  "loop %s is not serial any more", f->var->u.s);
+                  "loop %s is no longer serial", f->var->u.s);
   }
 }
 
@@ -44,8 +45,8 @@ static void require_any_order(const Normal *k) {
   for (int i = 0; i < b->n_iters; i++) {
     sums |= b->iters[i].kind == ITER_REDUCE;
     if (b->iters[i].kind == ITER_OPAQUE || b->iters[i].kind == ITER_SCAN)
-      tirc_refuse(k->s, k->block->stmt, SERR_ITER_KIND, "iterator %s of block %s keeps its order",
-                  b->iters[i].var->u.s, b->name);
+      tirc_refuse(k->s, k->block->stmt, SERR_ITER_KIND,
+                  "iterator %s of block %s must keep its order", b->iters[i].var->u.s, b->name);
   }
   if (sums) tirc_require_reduction(k->s, k->block, tirc_scope_root(k->block));
   if (tirc_instances_depend(k->s, k->block) || (b->init && !tirc_update_commutes(k->s->c, b)))

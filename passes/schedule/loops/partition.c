@@ -74,7 +74,7 @@ static void read_factors(Partition *p, Value list) {
   }
   if (sum >= p->extent)
     tirc_refuse(p->s, p->loop->stmt, SERR_PARTITION_TOO_LONG,
-                "the factors add up to %lld, and loop %s has %lld iterations", (long long)sum,
+                "the factors add up to %lld, but loop %s has %lld iterations", (long long)sum,
                 tirc_name_of(p->loop), (long long)p->extent);
   if (missing < 0) missing = n++;
   lengths[missing] = p->extent - sum;

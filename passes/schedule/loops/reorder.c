@@ -83,10 +83,10 @@ static void require_reorderable_blocks(Reorder *r) {
     const Block *b = tirc_block_of(blocks.at[i]);
     for (int k = 0; k < b->n_iters; k++) {
       if (b->iters[k].kind == ITER_OPAQUE)
-        tirc_refuse(
-            s, blocks.at[i]->stmt, SERR_ITER_KIND,
-            "iterator %s of block %s is opaque: neither spatial, nor of a reduction or a scan",
-            b->iters[k].var->u.s, b->name);
+        tirc_refuse(s, blocks.at[i]->stmt, SERR_ITER_KIND,
+                    "iterator %s of block %s is opaque: it is neither spatial nor for a reduction "
+                    "or a scan",
+                    b->iters[k].var->u.s, b->name);
       tirc_require_affine_binding(s, blocks.at[i], r->chain[0]->parent);
     }
   }
@@ -109,8 +109,8 @@ static void require_bounds_outside(Reorder *r, SRef *const *order) {
       Expr inner = tirc_loop_of(order[k])->var;
       if (!tirc_range_uses(tirc_loop_range(f), inner)) continue;
       tirc_refuse(s, order[i]->stmt, SERR_DEPENDENT_LOOP,
-                  "the bounds of loop %s use loop %s, which would come to stand inside of it",
-                  f->var->u.s, inner->u.s);
+                  "the bounds of loop %s use loop %s, which would be inside of it", f->var->u.s,
+                  inner->u.s);
     }
 }
 

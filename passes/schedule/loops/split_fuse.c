@@ -60,7 +60,7 @@ static Expr factor_of(Sched *s, const Split *p, Value v, int position) {
   if (v.u.i > tirc_dtype_max(p->dtype))
     tirc_sched_error(s, NULL, SERR_SPLIT_FACTOR, NULL,
                      "use a factor that fits the loop variable's type",
-                     "the factor at position %d is %lld, which no %s holds", position,
+                     "the factor at position %d is %lld, which does not fit into %s", position,
                      (long long)v.u.i, tirc_dtype_name(s->c, p->dtype));
   return tirc_int(s->c, p->dtype, v.u.i);
 }
@@ -150,8 +150,8 @@ static void require_nothing_beyond(Sched *s, const Split *p) {
                       tirc_print_expr(c, beyond.failing), f->var->u.s, extent);
   tirc_sched_error(s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS, why,
                    "choose factors that divide the extent, or split a loop inside of this one",
-                   "loop %s has %s iterations, and the factors make more: outside of the blocks, "
-                   "which a predicate guards, the added ones would reach %s",
+                   "loop %s has %s iterations, but the factors make more: a predicate guards only "
+                   "blocks, so the added iterations would reach %s",
                    f->var->u.s, extent, beyond.what);
 }
 
@@ -162,7 +162,7 @@ static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_pre
   Expr value = split_value(s, p, &predicate);
   if (predicate && no_predicate)
     tirc_refuse(s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS,
-                "loop %s has %s iterations, and the factors make more: %s is not known to hold",
+                "loop %s has %s iterations, but the factors make more: %s is not known to hold",
                 f->var->u.s, tirc_print_expr(c, f->extent), tirc_print_expr(c, predicate));
   if (predicate) require_nothing_beyond(s, p);
   Stmt body = tirc_substitute1_stmt(c, f->body, f->var, value);
@@ -297,7 +297,7 @@ static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *
 void tirc_prim_fuse(Sched *s, const Value *args, Value *result) {
   Tirc *c = s->c;
   int n = args[0].u.list->n;
-  if (!n) tirc_refuse(s, NULL, SERR_NO_LOOPS, "sch.fuse is given no loop");
+  if (!n) tirc_refuse(s, NULL, SERR_NO_LOOPS, "sch.fuse got no loop");
   SRef **loops = tirc_new_array(c, SRef *, n);
   for (int i = 0; i < n; i++) loops[i] = tirc_sref_of_value(s, args[0].u.list->at[i]);
   require_fusible(s, n, loops);

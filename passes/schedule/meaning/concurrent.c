@@ -223,10 +223,12 @@ static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) 
       s, NULL, SERR_ITERATIONS_DEPEND,
       meet->witness
           ? tirc_format(s->c, "%s, and %s: %s", first, second, meet->witness)
-          : tirc_format(s->c, "%s, and %s: that these are never the same element cannot be proved",
+          : tirc_format(s->c,
+                        "%s, and %s: it cannot be proved that these are never the same element",
                         first, second),
       NULL,
-      "the iterations of loop %s cannot run at the same time: one of them uses what another stores",
+      "the iterations of loop %s cannot run at the same time: one iteration uses what another one "
+      "stores",
       var);
 }
 

@@ -308,7 +308,7 @@ static _Noreturn void order_lost(const Ask *r, const Loss *loss) {
                         second, name, first, loss->witness);
   if (init && loss->first->block == loss->second->block)
     tirc_sched_error(s, NULL, SERR_ORDER_MATTERS, what, NULL,
-                     "in the new order of the loops %s would not run when it must",
+                     "in the new order of the loops, %s would not run at the right time",
                      user_text(s, init));
   tirc_sched_error(s, NULL, SERR_ORDER_MATTERS, what, NULL,
                    "the new order of the loops changes what %s computes", second);
@@ -397,8 +397,8 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
   if (!found) return;
   tirc_sched_mark(s, chain[0]->stmt);
   tirc_refuse(s, found, SERR_ORDER_MATTERS,
-              "block %s in block %s goes on with sums that are started in other instances of that, "
-              "and they might come later in the new order of the loops",
+              "block %s in block %s continues sums that are started in other instances of that "
+              "block, and these might come later in the new order of the loops",
               found->u.block.name, tirc_name_of(block));
 }
 
@@ -408,11 +408,11 @@ static void require_bounds_stand_still(Sched *s, int n, SRef *const *chain) {
     const For *f = tirc_loop_of(chain[i]);
     if (!tirc_loads_change(s, chain[0], f->min) && !tirc_loads_change(s, chain[0], f->extent))
       continue;
-    tirc_sched_error(s, chain[0]->stmt, SERR_ORDER_MATTERS,
-                     tirc_format(s->c,
-                                 "the bounds of loop %s are loaded, and stored to in the nest",
-                                 f->var->u.s),
-                     NULL, "in the new order of the loops %s runs over another range", f->var->u.s);
+    tirc_sched_error(
+        s, chain[0]->stmt, SERR_ORDER_MATTERS,
+        tirc_format(s->c, "the bounds of loop %s are loaded from a buffer that the nest changes",
+                    f->var->u.s),
+        NULL, "in the new order of the loops, %s runs over a different range", f->var->u.s);
   }
 }
 

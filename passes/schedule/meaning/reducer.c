@@ -13,8 +13,8 @@ Reducer tirc_reducer_of(Sched *s, SRef *block) {
         block->scope->n_blocks ? "call rfactor before blockize puts blocks inside of it" : NULL,
         "In block %s, %s.", b->name, wrong);
   tirc_refuse(s, block->stmt, SERR_NO_MATCHED_REDUCER,
-              "Block %s accumulates into %s by no commutative operation that is known, or starts "
-              "from another value than its neutral element.",
+              "Block %s does not accumulate into %s with a known commutative operation, or does "
+              "not start from its neutral element.",
               b->name, r.buffers[unmatched]->name);
 }
 

@@ -86,7 +86,7 @@ static int find_place(Move *m) {
   if (m->index == -2) return after + 1;
   if (m->index < after + 1 || m->index > before)
     tirc_refuse(m->s, NULL, SERR_INSERT_INDEX,
-                "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
+                "index %lld is not a place for %s: use -1 (last), -2 (first) or %d to %d",
                 (long long)m->index, moved(m), after + 1, before);
   return (int)m->index;
 }
@@ -149,13 +149,13 @@ static void check_old_predicate(Move *m) {
   if (empty) {
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_sched_error(m->s, empty->stmt, SERR_PREDICATE_LOST, NULL,
-                     "remove the loop that repeats nothing, or move another block",
-                     "%s does not run where loop %s has no iterations, and would run under %s",
+                     "remove the loop without iterations, or move another block",
+                     "%s does not run if loop %s has no iterations, but it would run under %s",
                      moved(m), tirc_name_of(empty), target(m));
   }
   if (tirc_is_guarded(m->s, m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
     tirc_refuse(m->s, m->block->stmt, SERR_PREDICATE_LOST,
-                "%s stands under a condition, and would run under %s where that does not hold",
+                "%s is under a condition, but under %s it would also run if the condition is false",
                 moved(m), target(m));
   }
   const char *missing;
@@ -165,7 +165,7 @@ static void check_old_predicate(Move *m) {
   if (tirc_is_true(predicate))
     tirc_sched_error(m->s, NULL, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing),
                      "move the block before other primitives widen its domains",
-                     "%s runs for a part of its domains only, and would run for all of them",
+                     "%s runs for only a part of its domains, but it would run for all of them",
                      moved(m));
   tirc_sched_error(m->s, NULL, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing), NULL,
                    "%s runs only where %s, which the domains of its iterators do not imply",
@@ -190,8 +190,8 @@ static void check_others_within(Move *m) {
       if (!tirc_is_ancestor(common, other)) continue;
       tirc_sched_mark(m->s, m->block->stmt);
       tirc_refuse(m->s, other->stmt, SERR_PREDICATE_LOST,
-                  "%s runs only where %s, and would run under %s where that does not hold; %sblock "
-                  "%s %s there",
+                  "%s runs only where %s, but under %s it would also run where that is false; "
+                  "%sblock %s %s there",
                   moved(m), tirc_print_expr(m->c, b->predicate), target(m),
                   reads ? "it would read what " : "", tirc_name_of(other),
                   reads ? "stores" : "would read what it stores");
@@ -267,7 +267,7 @@ static void check_updates_within(Move *m, SRef *at) {
 static void check_runs_within(Move *m) {
   if (!m->block->scope->n_blocks || !tirc_goes_on_from_last_run(m->s, m->block, NULL)) return;
   tirc_refuse(m->s, m->block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
-              "%s, run again, may go on from what it stored before, in blocks inside of it",
+              "if %s runs again, blocks inside of it may continue from what it stored before",
               moved(m));
 }
 
@@ -308,7 +308,7 @@ static void check_condition_kept(Move *m, bool outer_kept) {
   if (!about) return;
   tirc_sched_error(m->s, m->block->stmt, SERR_PREDICATE_LOST, NULL,
                    "make the condition a predicate of the block: T.where(...)",
-                   "%s runs under a condition on loops that would no longer decide which of its "
+                   "%s runs under a condition on loops that would no longer determine which "
                    "instances run under %s",
                    moved(m), target(m));
 }
@@ -320,7 +320,7 @@ static void check_domains(Move *m, bool outer_kept) {
   tirc_sched_mark(m->s, loop->stmt);
   tirc_refuse(
       m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES,
-      "a domain of %s depends on loop %s, which would no longer decide which of its instances run",
+      "a domain of %s depends on loop %s, which would no longer determine which instances run",
       moved(m), tirc_name_of(loop));
 }
 
@@ -332,7 +332,7 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
     tirc_sched_mark(m->s, reader->stmt);
     tirc_refuse(m->s, producer->stmt, SERR_ORDER_MATTERS,
                 "block %s reads what block %s stores before that stores to the same element again; "
-                "with %s under %s it would see the last only",
+                "with %s under %s, it would see only the last value",
                 tirc_name_of(reader), tirc_name_of(producer), moved(m), target(m));
   }
   producer = tirc_unfinished_producer(m->s, m->block, m->loop, nest);
@@ -346,8 +346,9 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
   tirc_sched_error(
       m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
-      "leave the block in its own loops: two of its instances store to one element",
-      "%s stores other values to an element twice, and might do so in another order under %s",
+      "leave the block in its own loops: two of its instances store to the same element",
+      "%s stores different values to the same element, and might store them in another order under "
+      "%s",
       moved(m), target(m));
 }
 
@@ -362,10 +363,10 @@ static void check_steps(Move *m) {
   const LoopDomain loops =
       tirc_loop_domain(m->s, m->block->parent, outermost->parent, STORAGE_GLOBAL);
   if (tirc_runs_once(m->s, m->block, &loops, b->predicate)) return;
-  tirc_refuse(
-      m->s, m->block->stmt, SERR_REPEATED_REDUCTION,
-      "%s may take a step of its sum more than once below loop %s, and would take each once",
-      moved(m), tirc_name_of(outermost));
+  tirc_refuse(m->s, m->block->stmt, SERR_REPEATED_REDUCTION,
+              "%s may take a step of its sum more than once below loop %s, but it would take each "
+              "step once",
+              moved(m), tirc_name_of(outermost));
 }
 
 /* A consumer that moves below a loop without iterations does not run any more, nor where a
@@ -374,11 +375,10 @@ static void check_iterations(Move *m) {
   const SRef *shared = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
   if (!m->is_producer && tirc_is_guarded(m->s, m->loop, shared)) {
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_error(
-        m->s, m->loop->stmt, SERR_INSTANCES_LOST, NULL,
-        "make the condition a predicate of the blocks under it: T.where(...)",
-        "loop %s stands under a condition, and %s would not run where that does not hold",
-        tirc_name_of(m->loop), moved(m));
+    tirc_sched_error(m->s, m->loop->stmt, SERR_INSTANCES_LOST, NULL,
+                     "make the condition a predicate of the blocks under it: T.where(...)",
+                     "loop %s is under a condition, and %s would not run if that is false",
+                     tirc_name_of(m->loop), moved(m));
   }
   for (SRef *r = m->loop; r != m->scope && !m->is_producer; r = r->parent) {
     if (!tirc_is_int(tirc_loop_of(r)->extent, 0) || tirc_is_ancestor(r, m->block)) continue;
@@ -402,11 +402,11 @@ static void check_order_of_sum(Move *m, Stmt nest) {
   }
   if ((sums <= 1 && !outer) || !sums) return;
   if (tirc_update_commutes(m->c, b)) return tirc_warn_of_equals(m->s, m->block);
-  tirc_sched_error(m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
-                   "a sum, a product, a minimum or a maximum may be moved: their order is free",
-                   "%s updates its elements in an order that changes the result, and would do so "
-                   "in another one under %s",
-                   moved(m), target(m));
+  tirc_sched_error(
+      m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
+      "only sums, products, minima and maxima can be moved, because their order does not matter",
+      "the result of %s depends on the order of its updates, and the order would change under %s",
+      moved(m), target(m));
 }
 
 /* Whether the producer leaves out iterations of the loops to which the block moves, in which the
@@ -460,13 +460,13 @@ static void check_decisions(Move *m, Stmt nest) {
   tirc_visit_stmt(&l.v, tirc_block_of(m->block)->body);
   if (!l.used) return;
   const bool declared = tirc_declared_read(tirc_block_of(m->block), l.used->u.buffer);
-  tirc_refuse(
-      m->s, m->block->stmt, SERR_REGION_NOT_COVERED,
-      "%s %s, and %s, by which it is indexed or guarded, would not be known to be there under %s",
-      moved(m),
-      declared ? "would follow a block that leaves out iterations"
-               : "does not declare what it reads",
-      l.used->u.buffer->name, target(m));
+  tirc_refuse(m->s, m->block->stmt, SERR_REGION_NOT_COVERED,
+              "%s %s, and %s, which it uses as an index or a guard, would not be known to be there "
+              "under %s",
+              moved(m),
+              declared ? "would follow a block that leaves out iterations"
+                       : "does not declare what it reads",
+              l.used->u.buffer->name, target(m));
 }
 
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
@@ -481,8 +481,8 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   if (tirc_is_stage_pipeline(m->s, now) && (m->is_producer || tirc_decides_by_written(m->s, there)))
     return;
   tirc_refuse(m->s, m->block->stmt, SERR_REGION_NOT_COVERED,
-              "under %s, %s would not be known to touch all that %s", target(m), moved(m),
-              m->is_producer ? "its consumers read" : "it is to read");
+              "under %s, %s would not be known to cover everything that %s", target(m), moved(m),
+              m->is_producer ? "its consumers read" : "it has to read");
 }
 
 static void move_block(Move *m) {

@@ -214,15 +214,15 @@ static void update_dimwise(Solver *v, Touched *t) {
     IterDomain found = {0};
     if (!solve_dim(v, provided, required, dim_max_of(v, t->buffer, i), &var, &found))
       not_solvable(v, t->buffer,
-                   "the index of dimension %d is no single iterator, times, divided by or modulo a "
-                   "constant",
+                   "the index of dimension %d is not a single iterator, times, divided by or "
+                   "modulo a constant",
                    i);
     IterDomain *d = domain_of(v, var);
     if (d)
       widen(v, t, var, found);
     else if (!prove_same(v->a, provided.min, required.min) ||
              !prove_same(v->a, provided.max, required.max))
-      not_solvable(v, t->buffer, "its index is no iterator of the block");
+      not_solvable(v, t->buffer, "its index is not an iterator of the block");
   }
 }
 

@@ -33,7 +33,7 @@ typedef struct FactorOut {
 #define no_factor(f, ...)                                                                          \
   tirc_sched_error((f)->s, (f)->block->stmt, SERR_FACTOR_PATTERN,                                  \
                    tirc_format((f)->c, __VA_ARGS__), NULL,                                         \
-                   "nothing can be factored out of block %s", tirc_name_of((f)->block))
+                   "no factor can be moved out of block %s", tirc_name_of((f)->block))
 
 /* --- the sum ---------------------------------------------------------------------------------- */
 
@@ -54,13 +54,13 @@ static void read_sum(FactorOut *f) {
   const bool adds = value->op == OP_ADD && is_own(f, value->args[0]);
   if (!adds || f->init->u.store.buffer != f->buffer || f->buffer->dtype.code == TYPE_BOOL ||
       !tirc_same_exprs(f->update->u.store.n, f->update->u.store.indices, f->init->u.store.indices))
-    no_factor(f, "it is no sum of the form C[vi] = C[vi] + x");
+    no_factor(f, "it is not a sum of the form C[vi] = C[vi] + x");
   for (int i = 0; i < f->update->u.store.n; i++) {
     const Expr index = f->update->u.store.indices[i];
     bool again = false;
     for (int k = 0; k < i; k++) again |= f->update->u.store.indices[k] == index;
     if (index->op != OP_INT && (index->op != OP_VAR || again || tirc_iter_index(b, index) < 0))
-      no_factor(f, "index %s of %s is no iterator of its own", tirc_print_expr(f->c, index),
+      no_factor(f, "index %s of %s is not an iterator of its own", tirc_print_expr(f->c, index),
                 f->buffer->name);
   }
 }

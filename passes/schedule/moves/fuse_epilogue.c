@@ -165,7 +165,7 @@ static void require_own_memory(Epilogue *e, Buffer b) {
   enum { SHARED = USE_POINTER | USE_VIEW | USE_SHAPE | USE_OTHER | USE_OTHER_MADE };
   if (!(tirc_uses_of(e->f.scope->stmt, b, NULL, NULL) & SHARED)) return;
   tirc_refuse(e->f.s, e->f.scope->stmt, SERR_INLINE_OPAQUE,
-              "\"%s\" is used by its address or through another buffer", b->name);
+              "the address of \"%s\" is used, or another buffer refers to it", b->name);
 }
 
 /* The loops above the reduction: none of its steps may be another thread's, or outside of what the
@@ -301,7 +301,8 @@ static void find_reducer(Epilogue *e) {
   e->reducer = tirc_reducer_of(f->s, f->producer);
   if (e->reducer.n != 1) no_epilogue(e, "the reduction is of several buffers");
   e->op = (Op)e->reducer.combiners[0]->op;
-  if (e->op != OP_ADD && e->op != OP_MUL) no_epilogue(e, "the reduction is no sum and no product");
+  if (e->op != OP_ADD && e->op != OP_MUL)
+    no_epilogue(e, "the reduction is neither a sum nor a product");
 }
 
 /* That each result of the reduction goes through one instance of the epilogue, and nowhere else. */

@@ -76,8 +76,8 @@ void tirc_inline_and_replace(Inliner *in) {
   const unsigned after = tirc_uses_of(scope, in->buffer, NULL, only);
   if ((before | after) & (USE_POINTER | USE_VIEW | USE_SHAPE | USE_OTHER_MADE))
     tirc_refuse(in->s, in->scope->stmt, SERR_INLINE_OPAQUE,
-                "\"%s\" is used by its address or for an extent of a buffer, or a region of it is "
-                "matched to a buffer of another block",
+                "the address of \"%s\" is used, or an extent of a buffer depends on it, or another "
+                "block matches a region of it",
                 in->buffer->name);
   if ((after & USE_LOAD) && in->load)
     tirc_bad_inline_pattern(in->s, in->block, "it loads what it stores");
@@ -149,7 +149,7 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
   tirc_require_no_init(s, block);
   if (b->n_writes != 1)
     tirc_refuse(s, block->stmt, SERR_NOT_SINGLE_BUFFER,
-                "%s writes %d regions, but an inlined block writes one",
+                "%s writes %d regions, but an inlined block must write one",
                 tirc_describe(s, block->stmt), b->n_writes);
   SRef *scope = tirc_require_scope_root(s, block, true);
   tirc_require_not_output(s, block, scope);
@@ -160,7 +160,7 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
     tirc_bad_inline_pattern(s, block, "its body is not a single store");
   if (!trivial_indices(s->c, b, b->body, &body) && !invert_indices(s->c, b, b->body, &body))
     tirc_bad_inline_pattern(
-        s, block, "the indices of its store are no bijective affine map of its iterators");
+        s, block, "the indices of its store are not a bijective affine map of its iterators");
   const SRefs consumers = tirc_consumers(s, block, scope);
   for (int i = 0; i < consumers.n; i++) {
     tirc_require_no_loop_vars(s, block, b->body, consumers.at[i]);

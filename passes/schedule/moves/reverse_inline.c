@@ -204,7 +204,7 @@ const char *tirc_fold_instance(Fold *f) {
                            : tirc_detect_iter_map(a, f->n, f->load_indices, b->n_iters, vars, doms,
                                                   NULL, ITER_LEVEL_NO_CHECK, false, NULL);
   if (!map || !is_dense(a, c, map))
-    return "the indices of its load are no affine map that can be inverted";
+    return "the indices of its load are not an affine map that can be inverted";
   tirc_inverse_iter_map(a, map, holes, &inverse);
   for (int i = 0; i < b->n_iters; i++)
     if (!tirc_map_has(&inverse, vars[i]) && tirc_is_int(doms[i].extent, 1) &&
@@ -374,7 +374,7 @@ static void fold(Fold *f) {
   const char *why = tirc_fold_load(f);
   if (!why) why = find_producer_store(f);
   if (!why && tirc_block_of(f->producer)->init)
-    why = "its producer has an init, and it is no copy of what that makes";
+    why = "its producer has an init, and it is not a copy of what that makes";
   if (!why) why = tirc_fold_instance(f);
   if (!why) why = tirc_fold_is_short(f);
   if (!why) why = check_in_bounds(f);

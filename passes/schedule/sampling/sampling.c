@@ -38,10 +38,11 @@ static int64_t extent_of(Sched *s, Value loop) {
 static Tile tile_of(Sched *s, const Value *args, int least) {
   const int64_t n = args[1].u.i, extent = extent_of(s, args[0]);
   if (n < least || n > MAX_TILES)
-    tirc_refuse(s, NULL, SERR_TILE_COUNT, "n is %lld, and a loop can be tiled into %d to %d loops",
+    tirc_refuse(s, NULL, SERR_TILE_COUNT, "n is %lld, but a loop can be tiled into %d to %d loops",
                 (long long)n, least, MAX_TILES);
   if (extent == 0 || extent > INT32_MAX)
-    tirc_refuse(s, NULL, SERR_TILE_COUNT, "a loop of extent %lld has no tiles", (long long)extent);
+    tirc_refuse(s, NULL, SERR_TILE_COUNT, "a loop with extent %lld cannot be tiled",
+                (long long)extent);
   return (Tile){.s = s,
                 .n = (int)n,
                 .extent = extent,
@@ -65,7 +66,7 @@ static void tile_unknown(Tile *t) {
 static void tile_as_decided(Tile *t, const ValueList *decision) {
   int64_t left = t->extent;
   if (decision->n != t->n)
-    tirc_refuse(t->s, NULL, SERR_DECISION, "the decision has %d factors, and n is %d", decision->n,
+    tirc_refuse(t->s, NULL, SERR_DECISION, "the decision has %d factors, but n is %d", decision->n,
                 t->n);
   for (int i = 0; i < t->n; i++) {
     t->factors[i] = decision->at[i].u.i;
@@ -130,7 +131,7 @@ void tirc_prim_sample_perfect_tile(Sched *s, const Value *args, Value *result) {
   Tile t = tile_of(s, args, most == -1 ? 1 : 2);
   if (most < 1 && most != -1)
     tirc_refuse(s, NULL, SERR_TILE_COUNT,
-                "max_innermost_factor is %lld; it is positive, or -1 for no limit",
+                "max_innermost_factor is %lld, but it must be positive, or -1 for no limit",
                 (long long)most);
   t.max_innermost = most;
   make_tile(&t, args[3], result);
@@ -155,12 +156,13 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   const int n = candidates->n;
   double *weights = tirc_new_array(s->c, double, n + 1), sum = 0;
   if (n == 0 || n != probs->n)
-    tirc_refuse(s, NULL, SERR_PROBABILITIES, "%d candidates and %d probabilities", n, probs->n);
+    tirc_refuse(s, NULL, SERR_PROBABILITIES, "there are %d candidates, but %d probabilities", n,
+                probs->n);
   for (int i = 0; i < n; i++) {
     sum += weights[i] = probs->at[i].u.f;
     if (!(weights[i] >= 0) || weights[i] - weights[i] != 0)
       tirc_sched_error(s, NULL, SERR_PROBABILITIES, NULL, "give numbers of at least 0",
-                       "%s is no probability", tirc_value_repr(s->c, probs->at[i]));
+                       "%s is not a probability", tirc_value_repr(s->c, probs->at[i]));
   }
   if (!(sum > 0))
     tirc_sched_error(s, NULL, SERR_PROBABILITIES, NULL, "give one that is more than 0",

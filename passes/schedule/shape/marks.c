@@ -104,7 +104,7 @@ static void warn(Sched *s, const Primitive *p, const SetMark *m, const char *now
 /* The loop is run in another way from now on. */
 static void warn_of_other_kind(Sched *s, const Primitive *p, const SetMark *m, const SetMark *now) {
   if (!m->key && (m->kind != now->kind || (m->thread && strcmp(m->thread, now->thread) != 0)))
-    warn(s, p, m, tirc_format(s->c, "now it is %s: a loop is run in one way", how_text(s->c, now)));
+    warn(s, p, m, tirc_format(s->c, "now it is %s: a loop has only one kind", how_text(s->c, now)));
 }
 
 static bool all_stay(const Sched *s) {

@@ -56,7 +56,7 @@ void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block) {
       tirc_format(s->c, "a statement outside of blocks%s uses %s, as block %s does",
                   u.in->loc.line ? tirc_format(s->c, " (line %d)", u.in->loc.line) : "",
                   u.found->name, tirc_name_of(block)),
-      "put the statement into a block of its own", "the scope of block %s is not a stage pipeline",
+      "put the statement into its own block", "the scope of block %s is not a stage pipeline",
       tirc_name_of(scope));
 }
 

@@ -150,9 +150,11 @@ static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bo
   const Regions all = tirc_declared(tirc_block_of(block), is_write);
   Text t = {.c = s->c};
   for (int i = 0; i < all.n; i++) tirc_text_addf(&t, "%s%s", i ? ", " : "", all.at[i].buffer->name);
-  tirc_refuse(s, NULL, SERR_BUFFER_NOT_FOUND, "block %s %s no buffer named %s; it %s %s",
-              tirc_name_of(block), is_write ? "writes" : "reads", name,
-              is_write ? "writes" : "reads", all.n ? t.at : "none");
+  tirc_sched_error(s, NULL, SERR_BUFFER_NOT_FOUND, NULL,
+                   tirc_hint_of_buffer(s, block, name, !is_write, is_write),
+                   "block %s %s no buffer named %s; it %s %s", tirc_name_of(block),
+                   is_write ? "writes" : "reads", name, is_write ? "writes" : "reads",
+                   all.n ? t.at : "none");
 }
 
 Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {

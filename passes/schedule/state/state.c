@@ -9,6 +9,7 @@
  * scope cost little for the blocks in it that they leave alone. */
 #include "state.h"
 #include "ir/cpu.h"
+#include "ir/nearest.h"
 
 #include "nodes.h"
 #include "passes/record/trace.h"
@@ -314,5 +315,10 @@ int tirc_function_named(Sched *s, const char *name) {
                 "the module has several functions, and none is called main");
   for (int i = 0; i < s->mod->n_funcs; i++)
     if (!strcmp(s->mod->funcs[i]->name, name)) return i;
-  tirc_refuse(s, NULL, SERR_FUNCTION_NOT_FOUND, "the module has no function %s", name);
+  Nearest near = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    tirc_offer_name(&near, s->mod->funcs[i]->name, strlen(s->mod->funcs[i]->name));
+  const char *hint = tirc_suggest_name(&near, "", NULL);
+  tirc_sched_error(s, NULL, SERR_FUNCTION_NOT_FOUND, NULL, hint ? tirc_strdup(s->c, hint) : NULL,
+                   "the module has no function %s", name);
 }

@@ -77,5 +77,11 @@ bool tirc_find_overwrites(const Scope *scope, const SRef *block);
 /* A block that is new or has a new name; those of a function that have one. */
 void tirc_name_block(Sched *s, SRef *block, bool renamed);
 void tirc_blocks_named(Sched *s, int func, const char *name, SRefs *out);
+/* hints.c: "`i, j = sch.get_loops("C")`" for the name of a loop; what to write for the name of a
+ * loop or block that stands without quotes; "did you mean 'A'?" for a name near that of a buffer
+ * which the block declares to read or write. NULL: there is none. */
+const char *tirc_hint_of_loop(Sched *s, const char *name);
+const char *tirc_hint_of_name(Sched *s, const char *name);
+const char *tirc_hint_of_buffer(Sched *s, SRef *block, const char *name, bool reads, bool writes);
 
 #endif

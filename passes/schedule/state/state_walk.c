@@ -42,8 +42,8 @@ static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
   SRef *r = tirc_map_get(map, tirc_identity(stmt));
   if (r && r->stamp == s->stamp)
     tirc_fail(s->c, stmt->loc, CODE_ILL_FORMED,
-              "each loop needs a variable of its own, and each block an id",
-              "the %s stands in the program twice", tirc_describe(s, stmt));
+              "each loop needs its own variable, and each block needs its own id",
+              "the %s is in the program twice", tirc_describe(s, stmt));
   if (!r) {
     r = tirc_new(s->c, SRef);
     tirc_map_set(s->c, map, tirc_identity(stmt), r);

@@ -202,7 +202,7 @@ class Library:
             return self._main()
         if name not in self._functions:
             if name not in self.mod.functions:
-                raise KeyError("%r is none of the functions: %s" % (name, ", ".join(self.mod.functions)))
+                raise KeyError("%r is not one of the functions: %s" % (name, ", ".join(self.mod.functions)))
             self._functions[name] = _Function(self._library, self.mod[name], self._of(name))
         return self._functions[name]
 

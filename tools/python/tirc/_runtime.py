@@ -59,7 +59,7 @@ def _of_numpy(array):
         raise TypeError("no kernel takes arrays of dtype %s" % array.dtype)
     n = array.ndim
     if any(s % size for s in array.strides):
-        raise TypeError("the strides %s are no multiples of the %d bytes of an element" % (array.strides, size))
+        raise TypeError("the strides %s are not multiples of the %d bytes of an element" % (array.strides, size))
     shape = (c_int64 * max(n, 1))(*array.shape)
     strides = (c_int64 * max(n, 1))(*(s // size for s in array.strides))
     t = _lib.DLTensor(array.__array_interface__["data"][0], _lib.DLDevice(1, 0), n,
@@ -114,7 +114,7 @@ def _borrow(x):
     try:
         view = memoryview(x)
     except TypeError:
-        raise TypeError("a %s is no array: give one of numpy, or whatever has __dlpack__ or a buffer"
+        raise TypeError("a %s is not an array: give one of numpy, or whatever has __dlpack__ or a buffer"
                         % type(x).__name__) from None
     try:
         import numpy
@@ -276,7 +276,7 @@ class Module:
                 func = PrimFunc(self.mod, name)
                 func.params
             except TVMError:
-                raise KeyError("%r is none of the functions: %s" % (name, ", ".join(self.mod.functions))) from None
+                raise KeyError("%r is not one of the functions: %s" % (name, ", ".join(self.mod.functions))) from None
             self._kernels[name] = Kernel(func, self.target, self._executor, self._lock)
         return self._kernels[name]
 

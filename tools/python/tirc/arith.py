@@ -16,7 +16,7 @@ class Analyzer:
     def can_prove(self, cond, strength=None):
         """Whether a condition holds for all values of its variables; False: no proof was found."""
         if strength is not None:
-            raise ValueError("what can be proved is proved: strength is no choice")
+            raise ValueError("what can be proved is proved: strength is not a choice")
         if not isinstance(cond, ExprRV):
             return bool(cond)
         return te._owner(cond).method(te._script("known"), "__call__", (cond,), {}) is True

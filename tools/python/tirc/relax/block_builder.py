@@ -205,7 +205,7 @@ class BlockBuilder:
         printed = with_types(parse(text, "<BlockBuilder>")).script()
         found = re.search(r"(?m)^\s*%s: (R\.Tensor\(.*?\)) = " % re.escape(str(value)), printed)
         if not found:
-            raise TypeError("%s is no tensor of which all extents are known: emit its parts" % value)
+            raise TypeError("%s is not a tensor of which all extents are known: emit its parts" % value)
         return info_of(found.group(1), self._variables)
 
     # --- functions of programs ------------------------------------------------------------------

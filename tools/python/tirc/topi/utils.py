@@ -6,7 +6,7 @@ def get_const_int(expr):
     try:
         return int(getattr(expr, "value", expr))
     except (TypeError, ValueError, AttributeError):
-        raise ValueError("%s is no number" % (expr,)) from None
+        raise ValueError("%s is not a number" % (expr,)) from None
 
 
 def get_const_tuple(in_tuple):
