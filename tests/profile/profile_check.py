@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time by block, held against other measurements:
 
-    profile_check.py TIRC SUITE [--names NAME,...] [--threads N]
+    profile_check.py TIRC EXAMPLES [--names NAME,...] [--threads N]
 
 For each operator, scheduled by the rules: the parts' own times add up to what a call takes without probes (5 %), and a nest
 takes as long as a program of that nest alone (20 %). The machine's other users disturb both, so the best of some tries counts."""
@@ -14,10 +14,21 @@ import subprocess
 import sys
 import tempfile
 
-NAMES = ["resnet_3x3_14", "resnet_max_pool", "mobile_depthwise", "bert_softmax", "bert_layer_norm", "bert_attention_128",
-         "matmul_int8", "blur", "two_steps", "scan_rows"]
+# Of the suite of operators, with sizes at which a call takes less than what the system gives a process at a time.
+OPERATORS = {
+    "conv2d": "CI=32 CO=32 H=14 W=14 KERNEL=3 STRIDE=1 PAD=1",
+    "max_pool": "C=32 H=56 W=56 KERNEL=3 STRIDE=2 PAD=1",
+    "depthwise": "C=64 H=28 W=28 KERNEL=3 STRIDE=1 PAD=1",
+    "softmax": "M=128 N=384",
+    "layer_norm": "M=128 N=768",
+    "attention": "HEADS=1 M=128 N=128 DEPTH=64",
+    "blur": "M=256 N=256",
+    "two_steps": "M=256 N=256",
+    "cumsum": "M=64 N=1000",
+    "cumsum_pieces": "P=64 N=1000",
+}
 TRIES, PARTS, ALONE = 4, 0.05, 0.20
-SMALL = 0.03  # of the whole: a nest that takes less is not run alone
+SMALL, SHORT = 0.03, 5e-6  # of the whole, and seconds: a nest that takes less is not run alone, for a call itself takes a while
 
 
 def run(tirc, *words):
@@ -25,15 +36,6 @@ def run(tirc, *words):
     if done.returncode:
         raise SystemExit(f"{' '.join(words)}: {done.stderr}")
     return done.stdout
-
-
-def read_suite(path):
-    rows = {}
-    for line in open(path):
-        words = line.split("#")[0].split()
-        if words:
-            rows[words[0]] = (os.path.join(os.path.dirname(path), words[1]), words[2:])
-    return rows
 
 
 def profile(tirc, program, threads, *words):
@@ -60,14 +62,15 @@ def nests_of(lines):
 
 
 def alone(lines, nests, which):
-    """The text without the other nests; what they share with it comes from outside."""
+    """The text without the other nests; what they share with it comes from outside, what is its own stays."""
     gone = {i for n, (first, end) in enumerate(nests) if n != which for i in range(first, end)}
+    others = "\n".join(lines[i] for i in sorted(gone))
     text, params = [], []
     for i, line in enumerate(lines):
         made = re.match(r"(\w+) = T\.alloc_buffer\((.*)\)$", line.strip())
         if i in gone:
             continue
-        if made and indent_of(line) == indent_of(lines[nests[0][0]]):
+        if made and indent_of(line) == indent_of(lines[nests[0][0]]) and re.search(rf"\b{made[1]}\b", others):
             params.append(f"{made[1]}: T.Buffer({made[2]})")
             continue
         text.append(line)
@@ -99,7 +102,7 @@ def check(tirc, name, program, sizes, threads, folder):
         for n, part in enumerate(tops):
             if len(nests) < 2 or len(tops) != len(nests) or not part["timed"]:
                 continue
-            if part["seconds"] < SMALL * p["parts"][0]["seconds"]:
+            if part["seconds"] < max(SHORT, SMALL * p["parts"][0]["seconds"]):
                 continue
             file = os.path.join(folder, f"{name}.{n}.tir")
             open(file, "w").write(alone(lines, nests, n))
@@ -122,15 +125,16 @@ def check(tirc, name, program, sizes, threads, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tirc")
-    parser.add_argument("suite")
-    parser.add_argument("--names", default=",".join(NAMES))
+    parser.add_argument("examples", help="the folder of examples")
+    parser.add_argument("--names", default=",".join(OPERATORS))
     parser.add_argument("--threads", type=int, default=1)
     o = parser.parse_args()
-    rows = read_suite(o.suite)
     ok, nests = True, 0
     with tempfile.TemporaryDirectory() as folder:
         for name in o.names.split(","):
-            good, n = check(o.tirc, name, *rows[name], o.threads, folder)
+            places = [os.path.join(o.examples, place, name + ".tir") for place in ("operators", name)]
+            program = next(p for p in places if os.path.exists(p))
+            good, n = check(o.tirc, name, program, OPERATORS[name].split(), o.threads, folder)
             ok, nests = ok and good, nests + n
     print(f"{nests} nests were run alone")
     sys.exit(0 if ok and nests else 1)
