@@ -133,10 +133,14 @@ def ratio_text(value, interval, busy=False):
     low, high = interval or (None, None)
     mark = " *" if busy else ""
     if low is None or high is None:
-        return "%.2g%s" % (value, mark)
+        return "%.2f%s" % (value, mark)
     half = max(high - value, value - low)
-    digits = 3 if half <= 0 else max(1 if value < 10 else 0, min(3, 1 - math.floor(math.log10(half))))
+    digits = 3 if half <= 0 else max(2 if value < 10 else 0, min(3, 1 - math.floor(math.log10(half))))
     return "%.*f [%.*f, %.*f]%s" % (digits, value, digits, low, digits, high, mark)
+
+
+def code(*words):
+    return ["`%s`" % w for w in words] if len(words) > 1 else "`%s`" % words[0]
 
 
 class Page:
@@ -161,30 +165,31 @@ class Page:
 def where(row, several):
     threads = ", %d thread%s" % (row["threads"], "" if row["threads"] == 1 else "s") if several else ""
     if row["setting"]:
-        return "%s %s%s" % (row["kernel"], row["setting"], threads)
+        return "%s%s" % (code("%s %s" % (row["kernel"], row["setting"])), threads)
     n = row["settings_in_all"]
-    return "%s%s%s" % (row["kernel"] or "all", ", geometric mean of %d" % n if n > 1 else "", threads)
+    return "%s%s%s" % (code(row["kernel"]) if row["kernel"] else "all", ", geometric mean of %d" % n if n > 1 else "", threads)
 
 
 def put_study(page, report, title, words):
     page.text("## " + title, words)
+    names = {r["contender"] for t in report["tables"] for r in t["rows"]} | {a for t in report["tables"] for a in t["against"]}
     several = len({r["threads"] for t in report["tables"] for r in t["rows"]}) > 1
     for m in report["missing"]:
-        page.absent.append("%s: %s" % (m["contender"], m["install"]))
+        page.absent.append("%s: %s" % (code(m["contender"]), code(m["install"])))
     for t in report["tables"]:
-        against = " or ".join(t["against"])
+        against = " or ".join(code(a) for a in t["against"])
         rows = [r for r in t["rows"] if r["ratio"]]
         for r in rows:
             if r["setting"] and t["ratio"] == "speed" and "ceiling" not in against:
-                page.lose("%s: %s" % (where(r, several), r["contender"]), against, r["ratio"], r["interval"], r["busy"])
+                page.lose("%s: %s" % (where(r, several), code(r["contender"])), against, r["ratio"], r["interval"], r["busy"])
         if t["by"] == "setting" or not rows:
             continue
         kinds = [k for k in ("published", "expected") if any(k in r for r in rows)]
         share = "ceiling" in against
         heads = ["contender", "over", ("share of the " if share else "times as fast as " if t["ratio"] == "speed" else "time against that of ") + against]
-        page.text("**%s**" % t["title"])
+        page.text("**%s**" % " ".join(code(w) if w in names else w for w in t["title"].split(" ")))
         page.table(heads + [h for k in kinds for h in (k, "verdict")],
-                   [[r["contender"], where(r, several), ratio_text(r["ratio"], r["interval"], r["busy"])] +
+                   [[code(r["contender"]), where(r, several), ratio_text(r["ratio"], r["interval"], r["busy"])] +
                     [c for k in kinds for c in said_of(r.get(k))] for r in rows], right=(2, 3) if kinds else (2,))
         if t.get("note"):
             page.text(t["note"])
@@ -207,13 +212,13 @@ def put_networks(page, rows):
     shown = []
     for r in rows:
         if "why" in r:
-            shown.append([r["name"], r["threads"], "-", "-", "left out: " + r["why"]])
-            page.absent.append("%s on %d thread%s: %s" % (r["name"], r["threads"], "" if r["threads"] == 1 else "s", r["why"]))
+            shown.append([code(r["name"]), r["threads"], "-", "-", "left out: " + r["why"]])
+            page.absent.append("%s on %d thread%s: %s" % (code(r["name"]), r["threads"], "" if r["threads"] == 1 else "s", r["why"]))
             continue
         vs = r["vs"]
-        shown.append([r["name"], r["threads"], "%.3f" % (1e3 * r["median_seconds"]), "%.3f" % (1e3 * vs["median_seconds"]),
+        shown.append([code(r["name"]), r["threads"], "%.3f" % (1e3 * r["median_seconds"]), "%.3f" % (1e3 * vs["median_seconds"]),
                       ratio_text(vs["times_as_fast"], vs["times_as_fast_95"]) + (", **results differ**" if r.get("differs") else "")])
-        page.lose("%s, %d thread%s" % (r["name"], r["threads"], "" if r["threads"] == 1 else "s"), "onnxruntime", vs["times_as_fast"], vs["times_as_fast_95"])
+        page.lose("%s, %d thread%s" % (code(r["name"]), r["threads"], "" if r["threads"] == 1 else "s"), code("onnxruntime"), vs["times_as_fast"], vs["times_as_fast_95"])
     page.table(["network", "threads", "tirc, ms", "ONNX Runtime, ms", "times as fast"], shown, right=(1, 2, 3, 4))
 
 
@@ -230,8 +235,8 @@ def put_decoder(page, found, o):
         ours, theirs = (next(r for r in found["rows"] if r["kind"] == kind and r["who"] == who) for who in ("tirc", "llama.cpp"))
         for key, word, better in (("prefill_ms", "prompt, ms", -1), ("decode_tokens_per_second", "decode, tokens/s", 1)):
             ratio = (ours[key] / theirs[key]) ** better
-            rows.append([kind, word, "%.4g" % ours[key], "%.4g" % theirs[key], "%.2f" % ratio])
-            page.lose("decoder, %s: %s" % (kind, word), "llama.cpp", ratio)
+            rows.append([code(kind), word, "%.4g" % ours[key], "%.4g" % theirs[key], "%.2f" % ratio])
+            page.lose("decoder, %s: %s" % (code(kind), word), "llama.cpp", ratio)
     page.table(["weights", "", "tirc", "llama.cpp", "times as fast"], rows, right=(2, 3, 4))
 
 
@@ -240,7 +245,7 @@ def describe(reports):
     if not report:
         return []
     environment = report.get("environment") or {}
-    return [["machine", report["machine"]]] + [[k, v] for k, v in environment.items() if isinstance(v, (str, int, float)) and str(v)]
+    return [["machine", code(report["machine"])]] + [code(k, v) for k, v in environment.items() if isinstance(v, (str, int, float)) and str(v)]
 
 
 def write_page(o, found):

@@ -24,7 +24,8 @@ busy = busy == True  # noqa: E712: a missing measurement is not busy
 if len(sys.argv) > 1:
     ms = ms.rdiv(ms[sys.argv[1]], axis=0)
     busy = busy.apply(lambda column: column | busy[sys.argv[1]])
-shown = ms.round(3).astype(str).where(~busy, ms.round(3).astype(str) + "*")
+text = ms.apply(lambda column: column.map("{:.4g}".format)).where(ms.notna(), "-")
+shown = text.where(~busy, text + "*")
 print(shown.T.to_string())
 if busy.to_numpy().any():
     print("* measured while other processes or a falling clock disturbed the machine")
