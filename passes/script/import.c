@@ -244,6 +244,25 @@ static SynList syntax_of(Script *sc, const char *root, const char *path) {
   return tirc_parse_syntax(sc->c, &source);
 }
 
+static bool is_known(const ScriptModule *known, const char *path) {
+  while (known && strcmp(known->path, path)) known = known->next;
+  return known != NULL;
+}
+
+struct ScriptModule *tirc_script_keep_libraries(Tirc *c, struct ScriptModule *known,
+                                                const Script *sc) {
+  for (const ScriptModule *m = sc->modules; m; m = m->next) {
+    if (is_known(known, m->path)) continue;
+    const char *path = tirc_strdup(c, m->path); /* the syntax says where it stands by this text */
+    const Source *embedded = tirc_library_source(c, path);
+    if (!embedded) continue;
+    ScriptModule *kept = tirc_new(c, ScriptModule);
+    *kept = (ScriptModule){path, tirc_parse_syntax(c, embedded), NULL, known};
+    known = kept;
+  }
+  return known;
+}
+
 /* root: see find_file; NULL for a file that the user named, too. */
 static Env *module_in(Script *sc, const char *root, const char *path) {
   for (ScriptModule *m = sc->modules; m; m = m->next)

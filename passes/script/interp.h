@@ -132,6 +132,10 @@ void tirc_script_import(Frame *f, const Syn *s);
 /* The names of a script at a path, which is run when it is first asked for. A path that
  * tirc_rule_library_path gave is an embedded library. */
 Env *tirc_script_module(Script *sc, const char *path);
+/* The syntax of libraries that a script imported, for others to come (Script.known): `known` and,
+ * in c's memory, those that are not in it. */
+struct ScriptModule *tirc_script_keep_libraries(Tirc *c, struct ScriptModule *known,
+                                                const Script *sc);
 /* Where a script in a file looks for what it imports by this name, the first place first. */
 void tirc_script_places(Tirc *c, const char *script, const char *name, const char *places[2]);
 /* Which table the rules will take. What is wrong with this machine's is told now, and not while

@@ -20,7 +20,7 @@ struct Space {
   const char **ways;
   bool *takes;                           /* func * n_ways + way */
   StrMap unknown;                        /* rules that blocks name, and no library has */
-  const struct ScriptModule *libraries;  /* read once, run for each draw */
+  struct ScriptModule *libraries;        /* read once, run for each draw */
   const struct Calibration *calibration; /* likewise, looked for once */
   int probed_func, probed_way;           /* alone, while the space is made; -1: all */
 };
@@ -253,7 +253,7 @@ Sched *tirc_space_schedule(const Space *sp, Tirc *c) {
   return s;
 }
 
-Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
+static const Script *draw(const Space *sp, Tirc *c, const Draw *d) {
   Sched *s = tirc_space_schedule(sp, c);
   s->guide = d->decisions;
   s->likely = d->likely;
@@ -266,8 +266,10 @@ Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
   r.sc->calibration = sp->calibration;
   tirc_script_within_limits(r.sc, (Loc){0}, run_rules, &r);
   r.sc->sched->trace = tirc_trace_with_decisions(c, r.sc->sched->trace);
-  return r.sc->sched;
+  return r.sc;
 }
+
+Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) { return draw(sp, c, d)->sched; }
 
 /* --- the space as a whole --------------------------------------------------------------------- */
 
@@ -285,7 +287,7 @@ static void read_ways(Script *sc, void *self) {
 }
 
 /* Whether a way may schedule a function: it does, or fails at what it drew, and does not decline.
- */
+ * What it imports meanwhile is not read again. */
 static bool probe(Space *sp, int func, int way) {
   volatile bool declined = true;
   sp->probed_func = func;
@@ -295,8 +297,9 @@ static bool probe(Space *sp, int func, int way) {
     Trap trap;
     if (!c) break;
     if (TIRC_TRY(c, trap)) {
-      (void)tirc_space_draw(sp, c, &(Draw){.likely = i == 0, .seed = i + 1});
+      const Script *sc = draw(sp, c, &(Draw){.likely = i == 0, .seed = i + 1});
       TIRC_END(c, trap);
+      sp->libraries = tirc_script_keep_libraries(sp->c, sp->libraries, sc);
       declined = false;
     } else {
       declined = c->diag.code == CODE_DECLINED;
