@@ -33,7 +33,7 @@ static void check_bounds(const Sizing *s) {
     tirc_fail(s->c, plan->signature->loc, CODE_SHAPE,
               above ? "tir_var_upper_bound of R.func_attr says so"
                     : "tir_var_lower_bound of R.func_attr says so",
-              "the extent %s is %lld, and at %s %lld is allowed", b->symbol->u.s,
+              "the extent %s is %lld, but it must be at %s %lld", b->symbol->u.s,
               (long long)value->u.i, above ? "most" : "least",
               (long long)(above ? b->upper : b->lower));
   }

@@ -49,7 +49,7 @@ static void check_bounds(const Solver *s, Expr symbol, int64_t v) {
   tirc_fail(s->c, s->f->loc, CODE_ARGUMENT,
             v > b.upper ? "tir_var_upper_bound of T.func_attr says so"
                         : "tir_var_lower_bound of T.func_attr says so; 0 where it says nothing",
-            "\"%s\" of %s is %lld, and at %s %lld is allowed", symbol->u.s, s->f->name,
+            "\"%s\" of %s is %lld, but it must be at %s %lld", symbol->u.s, s->f->name,
             (long long)v, v > b.upper ? "most" : "least",
             (long long)(v > b.upper ? b.upper : b.lower));
 }
