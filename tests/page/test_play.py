@@ -30,7 +30,7 @@ def ask(questions):
     lines = "".join(json.dumps(q) + "\n" for q in questions)
     done = subprocess.run(["node", os.path.join(ROOT, "tests/page/ask.js"), FOLDER], input=lines, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = [json.loads(line) for line in done.stdout.split("\n") if line]
     assert len(answers) == len(questions), (len(answers), len(questions), done.stderr[-2000:])
     return answers
 
@@ -87,7 +87,8 @@ def check_forever():
 def opened(size=(1366, 768), more="", **settings):
     b = Browser(*size, **settings)
     b.request("POST", "/url", {"url": "file://" + FOLDER + "/index.html" + more})
-    b.wait("document.documentElement.dataset.ready")
+    b.wait("document.documentElement.dataset.ready", 60)
+    settled(b)
     return b
 
 
@@ -97,7 +98,7 @@ def set_texts(b, program, schedule):
 
 
 def settled(b):
-    b.wait("!compiler.busy && ran")
+    b.wait("!compiler.busy && ran", 60)
 
 
 def type_text(b, text):
@@ -181,6 +182,125 @@ def check_seen_together(b):
         assert left >= 0 and top >= 0 and right <= width and bottom <= height and w > 150 and h > 60, (name, rects[name])
 
 
+def check_code(b):
+    """Every kind of code of the program after the call that is shown, or why there is none."""
+    set_texts(b, read(SMALL), 'i, j, k = sch.get_loops("C")\nsch.bind(i, "blockIdx.x")\nsch.bind(j, "threadIdx.x")\n')
+    for kind, word in (("lowered", "prim_func"), ("cuda", "__global__"), ("opencl", "__kernel")):
+        b.click("[data-code=%s]" % kind)
+        b.wait("document.getElementById('code').textContent.includes('%s')" % word)
+    b.click("[data-pane=emulated]")
+    b.wait("document.getElementById('emulated').textContent.includes('No race')")
+    b.click("[data-pane=tree]")
+    set_texts(b, read(SMALL), "")
+    b.click("[data-code=c]")
+    b.wait("document.getElementById('code').textContent.includes('Made by tirc')")
+    b.click("[data-code='']")
+
+
+def check_next(b):
+    """What may be done next: shown before it is pressed, and then part of the schedule."""
+    set_texts(b, read(SMALL), "")
+    b.click("[data-pane=moves]")
+    b.wait("document.querySelectorAll('#moves button').length > 5")
+    call = b.run("document.querySelector('#moves button code').textContent")
+    b.run("document.querySelector('#moves button').focus(); return 1")
+    b.wait("document.getElementById('change').textContent.startsWith('would change')")
+    refused = b.run("return [...document.querySelectorAll('#moves .refusal')].map(e => e.textContent)")
+    assert refused and all("Why" in r for r in refused), refused
+    b.click("#moves button")
+    b.wait("schedule.text().length > 5")
+    assert call.split("; ")[-1] in b.run("schedule.text()")
+    b.wait("!compiler.busy && ran && data.steps.length")
+    b.click("[data-pane=tree]")
+
+
+def check_share(b):
+    """A link brings program and schedule back; a page made by it shows them."""
+    program, schedule = read(SMALL), "sch.parallel(sch.get_loops(\"C\")[0])  # \u00e4\u20ac <b>\n"
+    set_texts(b, program, schedule)
+    b.click("#share")
+    b.wait("document.getElementById('dialog').open && document.getElementById('dialog-text').value.includes('#')")
+    link = b.run("document.getElementById('dialog-text').value")
+    b.click("#dialog-close")
+    assert link.startswith("file://") and len(link) < 1500, len(link)
+    other = opened(more="#" + link.split("#")[1])
+    try:
+        assert other.run("return [program.text(), schedule.text()]") == [program, schedule]
+        assert other.run("data.steps.map(s => s.primitive)") == ["get_loops", "parallel"] or other.run("data.steps.length") >= 1
+        assert other.log() == []
+    finally:
+        other.close()
+    svg = b.run("pictureSvg()")
+    assert svg.startswith("<svg") and "<image" in svg and b.run("new DOMParser().parseFromString(arguments[0], 'image/svg+xml').querySelector('parsererror') === null", svg)
+
+
+def check_lesson(b):
+    """The first lesson is solved by typing, and what was typed is there again."""
+    b.run("document.getElementById('open').value = shelf.lessons.length ? 'lesson/' + shelf.lessons[0].name : ''; document.getElementById('open').onchange(); return 1")
+    b.wait("document.querySelectorAll('#verdicts li.no').length")
+    solution = b.run("shelf.lessons[0].solution")
+    b.run("schedule.focus(); schedule.view.dispatch({changes: {from: 0, to: schedule.view.state.doc.length, insert: ''}}); return 1")
+    for line in solution.rstrip("\n").split("\n"):
+        type_text(b, line.strip())
+        b.press("Escape", "Enter")
+        b.press("Home")
+    b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')", 40)
+    assert b.run("[...document.getElementById('open').options].some(o => o.textContent.startsWith('\\u2713'))")
+    b.run("openLesson(null); document.getElementById('open').value = ''; return 1")
+
+
+def check_themes(b):
+    for theme in ("light", "dark"):
+        b.run("theme(arguments[0]); return 1", theme)
+        found = b.run("return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.cm-editor')).color]")
+        assert len(set(found)) == 2, found
+
+
+def check_accessible(b):
+    """Nothing that axe-core calls serious, in either theme."""
+    axe = read(os.path.join(ROOT, "build/playground-deps/node_modules/axe-core/axe.min.js"))
+    b.run(axe + "; return 1")
+    for theme in ("light", "dark"):
+        b.run("theme(arguments[0]); return 1", theme)
+        b.run("window.found = null; axe.run().then(r => { window.found = r.violations; }); return 1")
+        b.wait("window.found", 60)
+        serious = b.run("return window.found.filter(v => /serious|critical/.test(v.impact)).map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)])")
+        assert serious == [], (theme, serious)
+
+
+def check_narrow():
+    b = opened((390, 844))
+    try:
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), b.run("document.documentElement.scrollWidth")
+        lefts = b.run("return [...document.querySelectorAll('main > .panel')].map(e => Math.round(e.getBoundingClientRect().left))")
+        assert len(set(lefts)) == 1, lefts
+        assert b.log() == []
+    finally:
+        b.close()
+
+
+def check_hostile():
+    """Texts that try to get out of their place, and texts that are none: an answer each, and never a crash."""
+    names = ["<script>alert(1)</script>", "</script>", "\u202e", "\x00", "\ud800", "'\"`", "&lt;", "%s%n", "(" * 500, "[" * 500, "-" * 500, "a" * 5000,
+             "\\" * 50, "\r\n" * 50, "\t" * 50, "#" * 50, "if x:\n" * 60, "\u2028", "\ufeff", "9" * 400]
+    programs = [read(SMALL).replace('"C"', json.dumps(n)[:200]) for n in names]
+    questions = [{"do": "steps", "program": p, "schedule": n} for p, n in zip(programs, names)]
+    questions += [{"do": "steps", "program": n, "schedule": read(SMALL)} for n in names] + [{"do": "steps", "program": read(SMALL), "schedule": n} for n in names]
+    questions += [{"do": what, "program": n, "schedule": n} for n in names[:4] for what in ("run", "code", "next", "apply", "emulate", "check")]
+    assert all(isinstance(a, dict) for a in ask(questions))
+
+
+def check_memory():
+    """Edits do not add up."""
+    edits = 1000 if LONG else 100
+    schedule = 'i, j, k = sch.get_loops("C")\nsch.split(j, factors=[None, %d])\n'
+    questions = [{"do": "steps", "program": read(SMALL), "schedule": schedule % (1 + i % 8)} for i in range(edits)]
+    answers = ask(questions + [{"do": "memory"}])
+    assert all("programs" in a for a in answers[:-1])
+    first, = ask([questions[0], {"do": "memory"}])[1:]
+    assert answers[-1]["bytes"] <= first["bytes"] + 2**20, (first, answers[-1])
+
+
 def main():
     done = subprocess.run([os.path.join(ROOT, "tools/playground"), FOLDER], capture_output=True, text=True)
     if done.returncode == 77:
@@ -192,17 +312,26 @@ def main():
         print(n, "cases have the command's verdict and text")
         check_packed_course(folder)
     check_forever()
+    check_hostile()
+    check_memory()
     sizes = json.loads(read(os.path.join(FOLDER, "sizes.json")))
-    assert sizes["index.html"] <= 4e6 and sizes["index.html.gz"] <= 2.2e6 * 4 / 3, sizes
+    assert sizes["index.html"] <= 4e6 and sizes["index.html.gz"] <= 2.2e6, sizes
     b = opened()
     try:
         print("first program after %.0f ms" % check_first(b))
         check_typing(b)
         check_seen_together(b)
         check_error(b)
+        check_code(b)
+        check_next(b)
+        check_share(b)
+        check_lesson(b)
+        check_themes(b)
+        check_accessible(b)
         assert b.log() == []
     finally:
         b.close()
+    check_narrow()
     print("ok")
 
 

@@ -1,4 +1,6 @@
 /* What a page does not have: threads, a stack that can be asked for, LLVM, files of the user. */
+#include "play.h"
+
 #include "codegen/llvm/asm_code.h"
 #include "codegen/llvm/llvm.h"
 #include "ir/stack.h"
@@ -7,6 +9,7 @@
 #include <emscripten/stack.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- ir/stack.h ------------------------------------------------------------------------------- */
 
@@ -49,6 +52,8 @@ void qsort_r(void *at, size_t n, size_t size, int (*compare)(const void *, const
   sort(&s, 0, n);
   free(s.spare);
 }
+
+long long bytes_taken(void) { return (long long)(uintptr_t)sbrk(0); }
 
 /* --- codegen/llvm ----------------------------------------------------------------------------- */
 

@@ -329,13 +329,19 @@ static void do_check(const Question *q, Json **answer) {
   add_json(*answer, "verdict", verdict_as_json(exercise, q->schedule));
 }
 
+/* How large the heap has become: after a thousand questions no larger than after a few. */
+static void do_memory(const Question *q, Json **answer) {
+  (void)q;
+  add_int(*answer, "bytes", bytes_taken());
+}
+
 static const struct {
   const char *name;
   void (*answer)(const Question *q, Json **answer);
 } actions[] = {
-    {"steps", do_steps}, {"run", do_run},         {"code", do_code},
-    {"next", do_next},   {"apply", do_apply},     {"emulate", do_emulate},
-    {"words", do_words}, {"lessons", do_lessons}, {"check", do_check},
+    {"steps", do_steps}, {"run", do_run},         {"code", do_code},   {"next", do_next},
+    {"apply", do_apply}, {"emulate", do_emulate}, {"words", do_words}, {"lessons", do_lessons},
+    {"check", do_check}, {"memory", do_memory},
 };
 enum { N_ACTIONS = sizeof actions / sizeof *actions };
 

@@ -84,6 +84,7 @@ function takeSteps(answer, atEnd) {
   fillSteps();
   $('printed').textContent = (answer.printed || []).join('').trim().split('\n').slice(-1)[0];
   show(atEnd ? data.steps.length : state.step);
+  document.documentElement.dataset.ready = 'true';
 }
 
 // A program that is none has no steps; what is shown is what there was before.
@@ -376,7 +377,7 @@ function listenToPlay() {
 
 function openLinked(at) {
   openLesson(shelf.lessons.find(l => l.name === at.l) || null);
-  return openText(String(at.p || ''), String(at.s || ''));
+  return lesson && !at.p ? openText(lesson.program, at.s || stored('lesson/' + lesson.name) || lesson.start) : openText(String(at.p || ''), String(at.s || ''));
 }
 
 async function begin() {
@@ -396,7 +397,6 @@ async function begin() {
   else if (course && last && last.open) await openItem(last.open);
   else if (!course && last && last.program) await openText(last.program, last.schedule);
   else await openItem(course ? 'lesson/' + course.exercises[0].name : 'example/' + shelf.examples[0].name);
-  document.documentElement.dataset.ready = 'true';
 }
 
 begin();
