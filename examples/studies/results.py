@@ -116,7 +116,8 @@ def run_decoder(o):
     words = [sys.executable, NETWORKS / "llama/beside.py", folder, "--kinds", "f32" if o.quick else "f32,q8_0,q4_0", "--turns", 1 if o.quick else 3,
              "--threads", 1, "--prompt", o.prompt, "--tokens", o.tokens, "--model", o.decoder, "--figures", figures, *how]
     library = pathlib.Path(shutil.which(o.tirc) or o.tirc).resolve().parents[1]
-    env = {"PYTHONPATH": str(ROOT / "tools/python"), **({"TIRC_LIBRARY": str(library)} if (library / "libtirc.so").exists() else {}), **os.environ}
+    paths = os.pathsep.join(filter(None, [str(ROOT / "tools/python"), os.environ.get("PYTHONPATH")]))
+    env = {**({"TIRC_LIBRARY": str(library)} if (library / "libtirc.so").exists() else {}), **os.environ, "PYTHONPATH": paths}
     done = call(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     if done.returncode or not figures.exists():
         return {"why": (done.stderr.strip().split("\n") or [""])[-1]}
@@ -245,6 +246,8 @@ def describe(reports):
     if not report:
         return []
     environment = report.get("environment") or {}
+    if "system" in environment:  # its name alone: which kernel it has, and who built that, says nothing of a ratio
+        environment = {**environment, "system": environment["system"].split()[0]}
     return [["machine", code(report["machine"])]] + [code(k, v) for k, v in environment.items() if isinstance(v, (str, int, float)) and str(v)]
 
 

@@ -22,8 +22,9 @@ def library(cc, root, folder):
     header = subprocess.run([*cc, "-E", "-P", root / "runtime" / "tirc.h"], capture_output=True, text=True, check=True).stdout
     (folder / "tirc.c").write_text(DECLARED.sub(r"\1 { __builtin_trap(); }", header))
     path = folder / "libtirc.so"
-    subprocess.run([*cc, "-w", "-g", "-shared", "-fPIC", folder / "tirc.c", "-o", path,
-                    "-Wl,--version-script=" + str(root / "runtime" / "tirc.map")], check=True)
+    # Within the folder, so that what is kept has no name of it.
+    subprocess.run([*cc, "-w", "-g", "-shared", "-fPIC", "tirc.c", "-o", path,
+                    "-Wl,--version-script=" + str((root / "runtime" / "tirc.map").resolve())], check=True, cwd=folder)
     return path
 
 

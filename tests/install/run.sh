@@ -44,7 +44,8 @@ done
 
 # The header alone, and each part of it: as C++, and with DLPack's own header before or after it, whether installed or not.
 printf '#include <tirc.h>\nint main() { return tirc_abi() != TIRC_ABI; }\n' >"$root/abi.cc"
-g++ -Wall -Wextra -Werror "$root/abi.cc" $(pkg-config --cflags --libs tirc) -o "$root/abi" && "$root/abi"
+g++ -Wall -Wextra -Werror "$root/abi.cc" $(pkg-config --cflags --libs tirc) -o "$root/abi"
+"$root/abi"
 facts='_Static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLDataType) == 4, "size");
 _Static_assert(offsetof(DLTensor, shape) == 24 && offsetof(DLTensor, byte_offset) == 40, "layout");
 _Static_assert(kDLBfloat == 4 && kDLComplex == 5 && kDLROCM == 10, "codes");'
@@ -95,8 +96,9 @@ fi
 prefix=${header%/include/*}
 share=$prefix/share docs=$prefix/share/doc/tirc
 "$prefix/bin/tirc" help --man=list | sort | diff - <(ls "$share"/man/man[17] | grep tirc | sort)
-[ -s "$share/bash-completion/completions/tirc" ] && [ -s "$share/zsh/site-functions/_tirc" ] && [ -s "$share/fish/vendor_completions.d/tirc.fish" ]
-[ -s "$share/licenses/tirc/LICENSE" ] && [ -s "$docs/examples/guide/library.md" ]
+for file in "$share"/{bash-completion/completions/tirc,zsh/site-functions/_tirc,fish/vendor_completions.d/tirc.fish,licenses/tirc/LICENSE} "$docs/examples/guide/library.md"; do
+  [ -s "$file" ] || { echo "$file is not there"; exit 1; }
+done
 (cd "$docs" && "$prefix/bin/tirc" apply examples/matmul/matmul.tir examples/matmul/rule_based.sch >/dev/null)
 
 # Removed, nothing is left.

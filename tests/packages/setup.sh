@@ -15,9 +15,11 @@ fails() { # STATUS COMMAND...: what it says goes to `said`
 }
 # The command line of a distribution has the names of its column, and Debian's are those that are installed.
 "$source/tools/setup" --names alpine >"$root/said"
-grep -q '^  apk add build-base .* llvm19-dev ' "$root/said" && grep -q 'not tried' "$root/said"
+grep -q '^  apk add build-base .* llvm19-dev ' "$root/said"
+grep -q 'not tried' "$root/said"
 if grep -E ' -( |$)' "$root/said"; then exit 1; fi
-"$source/tools/setup" --names debian >"$root/said" && grep -q '^  apt-get install build-essential .* libjson-c-dev ' "$root/said"
+"$source/tools/setup" --names debian >"$root/said"
+grep -q '^  apt-get install build-essential .* libjson-c-dev ' "$root/said"
 fails 2 "$source/tools/setup" --names beos
 # Without apt, setup names packages and fails; demo goes on to meson, and names them where that finds too little.
 mkdir -p "$root/bin" "$root/tree/tools/packages"
@@ -25,11 +27,13 @@ for command in bash env cat id dirname mkdir; do ln -s "$(command -v "$command")
 cp "$source"/tools/{setup,demo} "$root/tree/tools"
 cp "$table" "$root/tree/tools/packages"
 fails 1 env PATH="$root/bin" "$root/tree/tools/setup"
-grep -q 'there is no apt here' "$root/said" && grep -q 'meson setup build/release --buildtype=release' "$root/said"
+grep -q 'there is no apt here' "$root/said"
+grep -q 'meson setup build/release --buildtype=release' "$root/said"
 printf '#!/bin/bash\necho "$*" >>meson.said\n[ "$1" != setup ] && exit 3\necho "ERROR: Dependency isl not found"\nexit 1\n' >"$root/bin/meson"
 chmod +x "$root/bin/meson"
 fails 1 env PATH="$root/bin" "$root/tree/tools/demo"
-grep -q 'Dependency isl not found' "$root/said" && grep -q 'What each is for' "$root/said"
+grep -q 'Dependency isl not found' "$root/said"
+grep -q 'What each is for' "$root/said"
 printf '#!/bin/bash\necho "$*" >>meson.said\n[ "$1" = setup ]\n' >"$root/bin/meson"
 rm -f "$root/tree/meson.said"
 fails 1 env PATH="$root/bin" "$root/tree/tools/demo"

@@ -81,6 +81,7 @@ def make_site(folder):
     if done.returncode == 77:
         print(done.stderr.strip())
         return False
+    assert "<h2>Files</h2>" in pathlib.Path(folder, "site/examples/index.html").read_text()  # a folder and its README are one page
     check = [sys.executable, ROOT + "/tools/site", "--check", folder + "/site"]
     run(*check)
     page = pathlib.Path(folder, "site/reference/index.html")

@@ -2,7 +2,9 @@
 """The page of results that examples/studies/results.py makes, of tiny sizes: test_results.py TIRC SOURCE_ROOT
 
 llama.cpp is a script here that says what llama-bench would. What is measured is nobody's business; that what was measured
-stands on the page is: each ratio, each loss and nothing else as a loss, and what is absent."""
+stands on the page is: each ratio, each loss and nothing else as a loss, and what is absent. Exit status 77, skipped: there is no
+numpy, which the scripts that write networks and weights need."""
+import importlib.util
 import json
 import os
 import pathlib
@@ -50,6 +52,9 @@ def check_losses(folder, page):
 
 
 def main():
+    if not importlib.util.find_spec("numpy"):
+        print("skipped: %s has no numpy" % sys.executable)
+        sys.exit(77)
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
         bench, folder = place / "llama-bench", place / "page"

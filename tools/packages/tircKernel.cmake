@@ -9,7 +9,7 @@
 #   CPU NAME           the processor to make code for, as `tirc build --target` (haswell, native, neoverse-n1 ...)
 #   DEFINE N=V...      constants of the program
 #   EMIT obj|c         object code (the default), or C source, which TARGET's compiler compiles
-#   SERIAL             obj: loops run in the caller; without it they run on the threads of tirc::runtime
+#   SERIAL             loops run in the caller; without it they run on the threads of tirc::runtime, and those of C source on OpenMP's
 #   WEIGHTS FILE       a model: write its weights into FILE and not into the code; its function takes them as an argument
 #   OPTIONS WORD...    more words for `tirc build`
 #   DEPENDS FILE...    files beyond those that tirc knows of
@@ -42,6 +42,14 @@ function(tirc_add_kernel target)
   if(NOT n EQUAL 1 OR DEFINED K_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "tirc_add_kernel(${target} PROGRAM [SCHEDULE FILE | AUTO | TUNED] ...) or (${target} MODEL FILE.onnx ...), "
                         "not: ${ARGN}")
+  endif()
+  if(TARGET ${target})
+    get_target_property(home ${target} BINARY_DIR)
+    if(NOT home STREQUAL CMAKE_CURRENT_BINARY_DIR)
+      get_target_property(home ${target} SOURCE_DIR)
+      message(FATAL_ERROR "tirc_add_kernel(${target} ${program} ...): ${target} is a target of another directory, ${home}: what is made "
+                          "here could not be built into it; call tirc_add_kernel there")
+    endif()
   endif()
   set(hows ${K_SCHEDULE} ${K_AUTO} ${K_TUNED})
   list(FILTER hows EXCLUDE REGEX "^FALSE$")
@@ -111,6 +119,17 @@ function(tirc_add_kernel target)
       set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     else()
       set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    endif()
+  endif()
+  if(K_EMIT STREQUAL "c" AND NOT K_SERIAL)
+    find_package(OpenMP QUIET COMPONENTS C)
+    if(OpenMP_C_FOUND)
+      separate_arguments(flags NATIVE_COMMAND "${OpenMP_C_FLAGS}")
+      set_property(SOURCE "${code}" APPEND PROPERTY COMPILE_OPTIONS ${flags})
+      _tirc_link(${target} ${OpenMP_C_LIBRARIES})
+    else()
+      message(WARNING "tirc_add_kernel(${target} ${program} ...): OpenMP was not found, so parallel loops of this C source run "
+                      "on one thread; SERIAL says that this is meant")
     endif()
   endif()
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${folder}>")
