@@ -209,7 +209,7 @@ def run_here(case, path, guarded):
         compiled = tirc.compile(path, plain=case.plain, indices=case.mode)
         got = compiled(**{n: guarded.array(a, bool(case.rng.integers(2))) for n, a in arrays.items()})
     except tirc.TVMError as e:
-        assert fails and "outside" in str(e) or "is none of" in str(e), "%s\n%s" % (case, e)
+        assert fails and "outside" in str(e) or "is not one of" in str(e), "%s\n%s" % (case, e)
         return "refused"
     assert not fails, "%s\nit gave %s" % (case, np.asarray(got))
     np.testing.assert_allclose(np.asarray(got), case.want, rtol=1e-5, atol=1e-5, err_msg=str(case))
@@ -237,7 +237,7 @@ def run_library(case, path, guarded):
     says = library.model_error_text(code).decode()
     assert (code > 1) == fails, "%s\n%d %s" % (case, code, says)
     if fails:
-        assert "outside" in says or "is none of" in says, "%s\n%d %s" % (case, code, says)
+        assert "outside" in says or "is not one of" in says, "%s\n%d %s" % (case, code, says)
         return "told"
     np.testing.assert_allclose(result, case.want, rtol=1e-5, atol=1e-5, err_msg=str(case))
     return "alike"

@@ -47,7 +47,7 @@ def is_library(path):
 # Those of the lessons' checkers and of the recipes are no schedules of their own: the ones follow on
 # a schedule and a prelude, the others are imported. Nor are operators of one's own, nor passes over models.
 SCRIPTS = sorted(p for p in EXAMPLES.rglob("*.sch")
-                 if p.name not in ("check.sch", "solution.sch") and p.parent.name not in ("recipes", "own_operators", "models"))
+                 if p.name not in ("check.sch", "solution.sch") and p.parent.name not in ("recipes", "own_operators", "models", "dataflow"))  # of an array, PX and PY are its extents
 SCHEDULES = [p for p in SCRIPTS if not is_library(p)]
 LIBRARIES = [p for p in SCRIPTS if is_library(p)]
 

@@ -149,7 +149,7 @@ def _arguments(func, args):
                 raise ArgumentError('argument "%s" of %s: a %s is a number, not a %s'
                                     % (p.name, func.name, p.dtype, type(x).__name__), code="argument") from None
             except OverflowError:
-                raise ArgumentError('argument "%s" of %s: %r is no %s' % (p.name, func.name, x, p.dtype),
+                raise ArgumentError('argument "%s" of %s: %r is not a value of type %s' % (p.name, func.name, x, p.dtype),
                                     code="argument") from None
             continue
         try:
