@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A line is written at once: several threads and processes may add to files at a time. */
@@ -22,8 +23,13 @@ void tirc_perf_map_add(const Image *image, const char *object, size_t n) {
   char path[64];
   if (!wish || !*wish || (wish[0] == '0' && !wish[1])) return;
   snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
-  int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  struct stat is;
   if (file < 0) return;
+  if (fstat(file, &is) || !S_ISREG(is.st_mode) || is.st_uid != geteuid()) {
+    close(file); /* somebody else's */
+    return;
+  }
   tirc_image_functions(image, object, n, write_line, &file);
   close(file);
 }

@@ -13,7 +13,10 @@ static void put_place(Gen *g) {
   if (!g->lines || g->loc.line <= 0 || !g->loc.file) return;
   tirc_text_addf(g->out, "#line %d \"", g->loc.line);
   for (const char *s = g->loc.file; *s; s++)
-    tirc_text_addf(g->out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+    if ((unsigned char)*s < ' ')
+      tirc_text_addf(g->out, "\\%03o", (unsigned)*s);
+    else
+      tirc_text_addf(g->out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
   tirc_text_add(g->out, "\"\n");
 }
 

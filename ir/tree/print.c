@@ -143,7 +143,8 @@ const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks)
 }
 
 const char *tirc_print_marked(Tirc *c, const MarkedModule *m) {
-  if (!m || m->text) return m ? m->text : NULL;
+  if (!m) return NULL;
+  if (m->text) return tirc_strdup(c, m->text); /* its own context may go away before c */
   return tirc_print_module(c, m->module, &m->marks);
 }
 

@@ -261,7 +261,8 @@ static void warn_of_left(Auto *a, const Nests *before) {
 
 static bool are_same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
-/* A model may have many such functions: they are told at the end, in one warning. */
+/* A module may have many such functions: they are told at the end, in one warning. (A model is
+ * scheduled by a few functions at a time.) */
 static void note_bare(Auto *a, const char *hint) {
   int i = 0;
   while (i < a->bare.n && !are_same(a->bare.at[i].hint, hint)) i++;

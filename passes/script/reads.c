@@ -48,8 +48,9 @@ static void note_json(ScriptReads *r, const char *script, const char *at, const 
   at = skip_blanks(at + 1, end);
   const char quote = at < end && (*at == '"' || *at == '\'') ? *at++ : 0;
   const char *close = quote ? memchr(at, quote, (size_t)(end - at)) : NULL;
+  const char *behind = close ? skip_blanks(close + 1, end) : end;
   const char *slash = strrchr(script, '/');
-  if (!close) {
+  if (behind == end || (*behind != ')' && *behind != ',')) { /* a name, or a sum of texts */
     r->is_hidden = true;
     return;
   }

@@ -66,7 +66,8 @@ static Value run_work_on(Script *sc, Value self, const Args *a) {
   Nearest near = {.wanted = name.u.s, .n_wanted = strlen(name.u.s)};
   for (int i = 0; i < s->mod->n_funcs; i++)
     tirc_offer_name(&near, s->mod->funcs[i]->name, strlen(s->mod->funcs[i]->name));
-  tirc_script_error(sc, "ValueError", tirc_suggest_name(&near, "", NULL),
+  const char *hint = tirc_suggest_name(&near, "", NULL);
+  tirc_script_error(sc, "ValueError", hint ? tirc_strdup(sc->c, hint) : NULL,
                     "the module has no function '%s'", name.u.s);
 }
 

@@ -77,7 +77,7 @@ static int64_t vectors_of(const Notes *k, Buffer b) {
   int64_t bytes = tirc_dtype_bytes(b->dtype), extent;
   for (int d = 0; d < b->ndim; d++) {
     if (!tirc_const_int(b->shape[d], &extent) || extent < 0 || extent > INT32_MAX) return INT32_MAX;
-    bytes *= extent;
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return INT32_MAX;
   }
   int vector = tirc_cpu_vector_bits(k->cpu) / 8;
   return (bytes + vector - 1) / vector;

@@ -34,11 +34,14 @@ static double covered(Counter *k, Range r, Expr whole, const PtrMap *domains) {
   return n < 0 ? 0 : !all && n > most ? most : n;
 }
 
+/* Counts of open extents may be beyond all numbers. */
+static int64_t whole(double x) { return x < 9e18 ? (int64_t)x : INT64_MAX; }
+
 static int64_t region_bytes(Counter *k, const Region *r, const PtrMap *domains) {
   double bytes = tirc_dtype_bytes(r->buffer->dtype);
   for (int d = 0; d < r->buffer->ndim; d++)
     bytes *= covered(k, r->dims[d], r->buffer->shape[d], domains);
-  return (int64_t)bytes;
+  return whole(bytes);
 }
 
 static PtrMap domains_of(Counter *k, const Block *b) {
@@ -200,7 +203,7 @@ static int64_t steps_of(Tirc *c, Stmt s) {
   Stmt below;
   if (s->kind == STMT_FOR) {
     const double extent = extent_of(c, s->u.loop.extent);
-    return (int64_t)((extent < 0 ? 1e6 : extent) * (double)steps_of(c, s->u.loop.body));
+    return whole((extent < 0 ? 1e6 : extent) * (double)steps_of(c, s->u.loop.body));
   }
   if (s->kind == STMT_STORE || s->kind == STMT_EVAL) return 1;
   if (s->kind == STMT_BLOCK) return steps_of(c, s->u.block.body) + (s->u.block.init ? 1 : 0);

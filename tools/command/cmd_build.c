@@ -161,7 +161,7 @@ static int emit_depfile(const Building *b, const tirc_module *loaded, const char
   List made = {0};
   if (!b->o->depfile) return DONE;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (all[i]) add_to_list(&made, all[i]);
+    if (all[i] && strcmp(all[i], "-") != 0) add_to_list(&made, all[i]);
   return write_depfile(b->o, loaded, &made);
 }
 

@@ -493,4 +493,10 @@ static int run(void *options) {
   return status;
 }
 
-int cmd_run(RunOptions *o) { return run_on_device(&o->run, run, o); }
+int cmd_run(RunOptions *o) {
+  if (o->run.make.lines && speech.perf_map)
+    return complain("leave one of them out",
+                    "-g and --perf-map do not go together: code with lines "
+                    "has no map");
+  return run_on_device(&o->run, run, o);
+}

@@ -41,7 +41,8 @@ static void add_script(Depfile *d, const char *path) {
 static void add_pass(Depfile *d, const char *pass) {
   const char *file = strchr(pass, ':');
   if (!file) return;
-  const char *end = strchr(++file, '(');
+  const size_t n = strlen(++file);
+  const char *end = n && file[n - 1] == ')' ? strchr(file, '(') : NULL;
   add_script(d, end ? tirc_strndup(memory, file, (size_t)(end - file)) : file);
 }
 
@@ -82,6 +83,19 @@ static void collect(Depfile *d, const Making *o, const tirc_module *m) {
   add_calibration(d, o);
 }
 
+/* Make has no way to write these. */
+static bool has_control(const char *path) {
+  for (; *path; path++)
+    if ((unsigned char)*path < ' ') return true;
+  return false;
+}
+
+static bool are_writable(const List *names) {
+  for (int i = 0; i < names->n; i++)
+    if (has_control(names->at[i])) return false;
+  return true;
+}
+
 /* As make reads names: blanks, # and $ are no part of one by themselves. */
 static void put_name_of_rule(FILE *to, const char *path) {
   for (; *path; path++) {
@@ -97,6 +111,9 @@ int write_depfile(const BuildOptions *o, const tirc_module *m, const List *made)
   size_t n;
   collect(&d, &o->make, m);
   if (d.status != DONE) return d.status;
+  if (!are_writable(made) || !are_writable(&d.files))
+    return complain("rename the file", "--depfile: the name of a file has a line break or another "
+                                       "control character, which make cannot read");
   FILE *to = begin_text(&text, &n);
   for (int i = 0; i < made->n; i++) {
     if (i) putc(' ', to);

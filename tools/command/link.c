@@ -48,8 +48,12 @@ static int run_linker(const Linking *what, const char *folder, const char *compi
     command[n++] = shared[i];
   for (size_t i = 0; !what->is_shared && i < sizeof object / sizeof *object; i++)
     command[n++] = object[i];
-  if (what->is_shared && what->soname)
-    command[n++] = tirc_format(memory, "-Wl,-soname,%s", what->soname);
+  if (what->is_shared && what->soname) { /* as words of their own: a comma is part of a name */
+    command[n++] = "-Xlinker";
+    command[n++] = "-soname";
+    command[n++] = "-Xlinker";
+    command[n++] = what->soname;
+  }
   pid_t child = fork();
   if (child < 0) return 127;
   if (child == 0) {

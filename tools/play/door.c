@@ -41,7 +41,8 @@ static List list_in(Json *j, const char *key) {
   if (!json_object_object_get_ex(j, key, &list) || !json_object_is_type(list, json_type_array))
     return out;
   for (size_t i = 0; i < json_object_array_length(list); i++)
-    *one_more(out.at, out.n) = json_object_get_string(json_object_array_get_idx(list, i));
+    if (json_object_is_type(json_object_array_get_idx(list, i), json_type_string))
+      *one_more(out.at, out.n) = json_object_get_string(json_object_array_get_idx(list, i));
   return out;
 }
 
