@@ -75,6 +75,12 @@ def check_cases(folder, most):
     return len(found)
 
 
+def check_import():
+    """A page has no scripts to import, and the compiler goes on after it has said so."""
+    lost, next_one = ask([{"do": "steps", "program": read(SMALL), "schedule": s} for s in ("from foo import bar\n", "")])
+    assert lost["error"]["code"] == "import" and "programs" in next_one, lost
+
+
 def check_forever():
     """What does not end is ended by its step limit, with a message."""
     endless = "while True:\n    pass\n"
@@ -95,6 +101,11 @@ def opened(size=(1366, 768), more="", **settings):
 def set_texts(b, program, schedule):
     b.run("openText(arguments[0], arguments[1]); return 1", program, schedule)
     settled(b)
+
+
+def replace_schedule(b, text):
+    """As one who types."""
+    b.run("schedule.view.dispatch({changes: {from: 0, to: schedule.view.state.doc.length, insert: arguments[0]}}); return 1", text)
 
 
 def settled(b):
@@ -161,9 +172,10 @@ def check_packed_course(folder, size=(1366, 768)):
             b.run("openItem('lesson/' + arguments[0]); return 1", name)
             settled(b)
             b.wait("document.querySelector('#verdicts .no')")
-            b.run("openText(lesson.program, arguments[0]); return 1", read(os.path.join(course, name, "solution.sch")))
+            replace_schedule(b, read(os.path.join(course, name, "solution.sch")))
             b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')")
         b.click("#hand-in")
+        assert b.run("document.getElementById('learner').offsetWidth > 0 && document.querySelectorAll('#who').length === 1")
         b.wait("document.getElementById('dialog-text').value")
         done = subprocess.run([TIRC, "lesson", course, "--verify", b.run("document.getElementById('dialog-text').value")], capture_output=True, text=True)
         assert done.stdout.startswith("code 1: 2 of 3\n"), (done.stdout, done.stderr)
@@ -194,6 +206,10 @@ def check_code(b):
     set_texts(b, read(SMALL), "")
     b.click("[data-code=c]")
     b.wait("document.getElementById('code').textContent.includes('Made by tirc')")
+    set_texts(b, read(SMALL), 'sch.parallel(sch.get_loops("C")[0])\n')
+    b.wait("document.getElementById('code').textContent.includes('pragma omp')")
+    b.run("show(0); return 1")  # the code is that of the call that is shown
+    b.wait("!document.getElementById('code').textContent.includes('pragma omp')")
     b.click("[data-code='']")
 
 
@@ -239,14 +255,41 @@ def check_lesson(b):
     b.run("document.getElementById('open').value = shelf.lessons.length ? 'lesson/' + shelf.lessons[0].name : ''; document.getElementById('open').onchange(); return 1")
     b.wait("document.querySelectorAll('#verdicts li.no').length")
     solution = b.run("shelf.lessons[0].solution")
-    b.run("schedule.focus(); schedule.view.dispatch({changes: {from: 0, to: schedule.view.state.doc.length, insert: ''}}); return 1")
+    b.run("schedule.focus(); return 1")
+    replace_schedule(b, "")
     for line in solution.rstrip("\n").split("\n"):
         type_text(b, line.strip())
         b.press("Escape", "Enter")
         b.press("Home")
     b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')", 40)
     assert b.run("[...document.getElementById('open').options].some(o => o.textContent.startsWith('\\u2713'))")
+    check_kept(b)
     b.run("openLesson(null); document.getElementById('open').value = ''; return 1")
+
+
+def reloaded(b, then=""):
+    b.request("POST", "/refresh", {})
+    b.wait("document.documentElement.dataset.ready" + then, 60)
+    settled(b)
+
+
+def check_kept(b):
+    """After a reload the lesson and what was typed are there again, markup as text; a link takes no answer's place."""
+    b.click("#share")
+    b.wait("document.getElementById('dialog').open")
+    b.click("#dialog-close")
+    typed = '# <img src=x onerror="window.hit=1">\nsch.get_block("<img src=x onerror=window.hit=1>")\n'
+    replace_schedule(b, typed)
+    b.wait("stored('lesson/' + lesson.name) === schedule.text() && data.error")
+    reloaded(b, " && lesson && location.hash === ''")
+    assert b.run("schedule.text()") == typed and "<img" in b.text("#error")
+    assert b.run("document.querySelectorAll('img').length === 0 && window.hit === undefined")
+    b.run("openLinked({l: lesson.name, p: lesson.program, s: '# of a link'}); return 1")
+    settled(b)
+    assert b.run("return [schedule.text(), stored('lesson/' + lesson.name)]") == ["# of a link", typed]
+    b.run("openLinked({l: lesson.name, p: lesson.program, s: lesson.start}); return 1")
+    settled(b)
+    assert b.run("schedule.text()") == typed
 
 
 def check_themes(b):
@@ -312,6 +355,7 @@ def main():
         print(n, "cases have the command's verdict and text")
         check_packed_course(folder)
     check_forever()
+    check_import()
     check_hostile()
     check_memory()
     sizes = json.loads(read(os.path.join(FOLDER, "sizes.json")))

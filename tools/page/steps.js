@@ -33,9 +33,11 @@ function theme(name) {
 }
 
 function onKey(e) {
-  if (e.ctrlKey || e.altKey || e.metaKey || e.target.tagName === 'SELECT' || e.target.isContentEditable) return;
+  if (e.ctrlKey || e.altKey || e.metaKey || /^(SELECT|TEXTAREA|SUMMARY)$/.test(e.target.tagName) || e.target.isContentEditable) return;
   if (e.key === 'Escape') return showTip(null);
-  const range = e.target.type === 'range', button = e.target.tagName === 'BUTTON';
+  const range = e.target.type === 'range';
+  if (e.target.tagName === 'INPUT' && !range) return;
+  const button = e.target.tagName === 'BUTTON';
   const scrolls = e.target.classList.contains('code') && /^(Home|End)$/.test(e.key);
   const actions = {
     ArrowLeft: () => show(state.step - 1), ArrowRight: () => show(state.step + 1),

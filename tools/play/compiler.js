@@ -10,7 +10,9 @@ class Compiler {
   }
   begin() {
     this.worker = new Worker(this.source);
+    this.dead = null;
     this.worker.onmessage = ({ data }) => this.hear(data);
+    this.worker.onerror = e => this.die(e.message || 'its worker is not allowed here');
     this.worker.postMessage({ module: this.module });
   }
   hear({ id, answer, failed, ms }) {
@@ -23,6 +25,12 @@ class Compiler {
     this.restart();
     asked.done({ error: { code: 'internal', message: `The compiler stopped: ${failed}.`, hint: 'The program may be nested too deeply or too large for a page; the command has more room.' } });
   }
+  // A worker that cannot be begun is not begun again and again.
+  die(why) {
+    this.dead = { error: { code: 'internal', message: `The compiler stopped: ${why}.` } };
+    for (const asked of this.pending.values()) clearTimeout(asked.timer), asked.done(this.dead);
+    this.pending.clear();
+  }
   // What was asked for is not answered any more.
   restart() {
     for (const asked of this.pending.values()) clearTimeout(asked.timer), asked.done(null);
@@ -34,6 +42,7 @@ class Compiler {
   get busy() { return this.pending.size > 0; }
   // The answer; null when it was cancelled.
   ask(question) {
+    if (this.dead) return Promise.resolve(this.dead);
     const id = ++this.number;
     return new Promise(done => {
       const late = () => {
@@ -47,9 +56,17 @@ class Compiler {
   }
 }
 
-async function unpacked(base64, format) {
-  const bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format))).arrayBuffer();
+// At most so many bytes: a short text may be packed from one without end.
+async function unpacked(base64, format, most = Infinity) {
+  const bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0)), parts = [];
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format)).getReader();
+  for (let n = 0; ;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts).arrayBuffer();
+    parts.push(value);
+    n += value.length;
+    if (n > most) { await reader.cancel(); throw new Error(`more than ${most} bytes`); }
+  }
 }
 
 async function packed(text) {
@@ -59,4 +76,4 @@ async function packed(text) {
   return btoa(s).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
 }
 
-const linkText = async packedText => new TextDecoder().decode(await unpacked(packedText.replace(/-/g, '+').replace(/_/g, '/'), 'deflate-raw'));
+const linkText = async packedText => new TextDecoder().decode(await unpacked(packedText.replace(/-/g, '+').replace(/_/g, '/'), 'deflate-raw', 4e6));

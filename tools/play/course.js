@@ -15,7 +15,7 @@ async function showResult() {
 
 async function handIn() {
   keep();
-  $('who').hidden = false;
+  $('named').hidden = false;
   showDialog('Hand in', '');
   await showResult();
 }
@@ -28,7 +28,7 @@ function beginCourse() {
   $('hand-in').onclick = handIn;
   $('learner').oninput = () => { store('learner', $('learner').value); return showResult(); };
   $('learner').value = stored('learner') || '';
-  $('dialog').addEventListener('close', () => { $('who').hidden = true; });
+  $('dialog').addEventListener('close', () => { $('named').hidden = true; });
 }
 
 // The course's text stands before that of its first exercise.

@@ -4,7 +4,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { pythonLanguage } from '@codemirror/lang-python';
 import { HighlightStyle, LanguageSupport, bracketMatching, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { EditorState, StateEffect, StateField } from '@codemirror/state';
+import { Compartment, EditorState, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
@@ -42,12 +42,13 @@ function rangeOf(doc, { line, column }) {
 
 // {parent, text, label, changed(text), complete(context), placed(line)}
 export function create(options) {
+  const locked = new Compartment();
   const view = new EditorView({
     parent: options.parent,
     state: EditorState.create({
       doc: options.text,
       extensions: [
-        lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(), indentUnit.of('    '),
+        locked.of(EditorState.readOnly.of(true)), lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(), indentUnit.of('    '),
         new LanguageSupport(pythonLanguage), syntaxHighlighting(colours), lit,
         autocompletion({ override: [options.complete], icons: false, maxRenderedOptions: 200 }),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
@@ -78,5 +79,6 @@ export function create(options) {
       view.dispatch({ effects });
     },
     focus: () => view.focus(),
+    unlock: () => view.dispatch({ effects: locked.reconfigure([]) }), // until then nothing can be typed
   };
 }

@@ -3,6 +3,7 @@
 
 const DELAY = 80; // milliseconds without typing
 let compiler = null, program = null, schedule = null, lesson = null, version = 0, timer = 0, kind = '', pane = 'tree', ran = false;
+let typed = false, compiling = false, asked = 0; // asked: the call that the panes of code and of the emulator are of
 
 // --- the schedule's pane ---------------------------------------------------------------------
 
@@ -46,6 +47,8 @@ const question = (what, more) => ({ do: what, program: program.text(), schedule:
 
 function edited(_, isSet) {
   if (isSet) return;
+  if (!showsSolution()) typed = true;
+  plainAddress();
   clearTimeout(timer);
   timer = setTimeout(compile, DELAY);
 }
@@ -59,6 +62,7 @@ async function ask(what, more) {
 async function compile() {
   const now = ++version, began = performance.now(), atEnd = state.step >= data.steps.length;
   if (compiler.busy) compiler.restart();
+  compiling = true;
   keep();
   busy(true);
   const steps = await ask('steps');
@@ -69,9 +73,16 @@ async function compile() {
     const answer = await ask('run');
     if (now !== version) return;
     if (answer) showRun(answer.run || null);
+    if (answer && answer.error) $('where').textContent = answer.error.message;
     await showOthers();
   }
-  if (now === version) busy(false);
+  if (now === version) endCompile();
+}
+
+function endCompile() {
+  compiling = false;
+  busy(false);
+  remember(state.step);
 }
 
 const refusedWhole = steps => !steps.programs;
@@ -111,10 +122,21 @@ function showRun(r) {
 
 // The panes that only some look at.
 async function showOthers() {
-  if (kind) await showCode();
+  await showOfCall();
   if (pane === 'moves') await showMoves();
-  if (pane === 'emulated') await showEmulated();
   if (lesson) await showChecks();
+}
+
+async function showOfCall() {
+  asked = state.step;
+  if (kind) await showCode();
+  if (pane === 'emulated') await showEmulated();
+}
+
+// Another call is shown; what is being compiled asks for itself.
+function remember(step) {
+  clearTimeout(remember.timer);
+  if (!compiling && step !== asked) remember.timer = setTimeout(() => compiling || showOfCall(), DELAY);
 }
 
 const usesGpu = () => data.programs.some(p => p.tree.some(n => /Idx\.[xyz]$/.test(n.thread || '')));
@@ -137,9 +159,9 @@ function showTab(name) {
 }
 
 async function showCode() {
-  const target = kind === 'lowered' && usesGpu() ? { target: 'sm_80' } : {}, asked = kind;
-  const answer = await ask('code', { kind, step: state.step, ...target });
-  if (!answer || asked !== kind) return;
+  const target = kind === 'lowered' && usesGpu() ? { target: 'sm_80' } : {}, wanted = kind, step = state.step;
+  const answer = await ask('code', { kind, step, ...target });
+  if (!answer || wanted !== kind || step !== state.step) return;
   const lines = answer.error ? errorParts(answer.error) : (answer.text || '').replace(/\n$/, '').split('\n').map(t => codeLine('span', t, '', false));
   $('code').replaceChildren(...lines);
 }
@@ -195,8 +217,9 @@ async function showMoves() {
   if (state.step < data.steps.length) show(data.steps.length);
   $('moves').setAttribute('aria-busy', 'true');
   const answer = await ask('next');
-  if (!answer) return;
   $('moves').removeAttribute('aria-busy');
+  if (!answer) return;
+  if (answer.error) return fillPane($('moves'), ...errorParts(answer.error));
   const { legal = [], refused = [] } = answer;
   fillPane($('moves'), make('h3', { textContent: `${count(legal.length, 'legal call', 'legal calls')}, the best first: how much faster by an estimate` }), ...legal.slice(0, 60).map(moveButton),
     make('h3', { textContent: `${refused.length} refused, and why` }), ...refused.slice(0, 60).map(refusalElement));
@@ -204,8 +227,8 @@ async function showMoves() {
 
 async function showEmulated() {
   if (!usesGpu()) return fillPane($('emulated'), make('p', { textContent: 'No loop is bound to threads of a GPU: there is nothing to emulate. sch.bind(loop, "threadIdx.x") binds one.' }));
-  const answer = await ask('emulate', { step: state.step });
-  if (!answer) return;
+  const step = state.step, answer = await ask('emulate', { step });
+  if (!answer || step !== state.step) return;
   const { error } = answer;
   fillPane($('emulated'), ...error ? errorParts(error)
     : [make('p', {}, make('b', { textContent: 'No race, and every barrier is reached by all threads. ' }),
@@ -218,7 +241,7 @@ async function showEmulated() {
 async function showChecks() {
   const at = lesson, answer = await ask('check', { exercise: at });
   if (!answer || at !== lesson) return;
-  const v = answer.verdict || { checks: [], result: 'error' };
+  const v = answer.verdict || { checks: [], result: 'error', error: answer.error };
   $('verdicts').replaceChildren(...v.checks.map(c => make('li', { className: c.ok ? 'ok' : 'no', textContent: c.text })),
     ...v.result === 'done' ? [make('li', { className: 'ok', textContent: 'done' })] : v.error && !v.checks.length ? [make('li', { className: 'no', textContent: v.error.message || String(v.error) })] : []);
   if (v.result === 'done' && !stored('done/' + at.name)) store('done/' + at.name, 'yes'), fillShelf();
@@ -243,9 +266,11 @@ function showHint() {
   $('hint').hidden = n + 1 >= lesson.hints.length;
 }
 
+const showsSolution = () => !!lesson && $('solution').textContent !== 'Solution';
+
 // The solution, to be walked through call by call, and back to what one wrote.
 function showSolution() {
-  const mine = $('solution').textContent === 'Solution';
+  const mine = !showsSolution();
   if (mine) store('mine/' + lesson.name, schedule.text());
   $('solution').textContent = mine ? 'Back to mine' : 'Solution';
   schedule.set(mine ? lesson.solution : stored('mine/' + lesson.name) || lesson.start);
@@ -257,6 +282,7 @@ const nothing = () => ({ steps: [], programs: [{ text: '', tree: [] }], explanat
 function openText(p, s) {
   program.set(p);
   schedule.set(s);
+  typed = false;
   clearTimeout(timer);
   showRun.chosen = false;
   data = nothing();
@@ -279,12 +305,25 @@ function showSource(id) {
   }
 }
 
-function stored(key) { try { return localStorage.getItem(keptAt(key)); } catch (e) { return null; } }
-function store(key, text) { try { localStorage.setItem(keptAt(key), text); } catch (e) { /* a page that keeps nothing */ } }
+const unkept = new Map(); // what the browser does not keep lasts as long as the page
 
-// What was typed is there again when the page is.
+function stored(key) {
+  const at = keptAt(key);
+  if (unkept.has(at)) return unkept.get(at);
+  try { return localStorage.getItem(at); } catch (e) { return null; }
+}
+
+function store(key, text) {
+  try {
+    localStorage.setItem(keptAt(key), text);
+    unkept.delete(keptAt(key));
+  } catch (e) { unkept.set(keptAt(key), text); }
+}
+
+// What was typed is there again when the page is; what only was shown, a link's schedule or the solution, takes no answer's place.
 function keep() {
-  if (lesson && $('solution').textContent === 'Solution') store('lesson/' + lesson.name, schedule.text());
+  if (showsSolution()) return;
+  if (lesson && typed) store('lesson/' + lesson.name, schedule.text());
   store('last', JSON.stringify({ program: program.text(), schedule: schedule.text(), open: $('open').value }));
 }
 
@@ -353,7 +392,11 @@ const exports = {
 
 // --- begin -----------------------------------------------------------------------------------
 
-function remember() { /* the address is that of what is shared */ }
+// The address is that of what is shared, until it is opened or changed.
+function plainAddress() {
+  if (!location.hash) return;
+  try { history.replaceState(null, '', address()); } catch (e) { /* a file that has no address */ }
+}
 
 async function linked() {
   const text = location.hash.slice(1);
@@ -369,7 +412,7 @@ function listenToPlay() {
   $('share').onclick = share;
   $('hint').onclick = showHint;
   $('solution').onclick = showSolution;
-  $('cancel').onclick = () => { version++; compiler.restart(); busy(false); $('ready').value = 'cancelled'; };
+  $('cancel').onclick = () => { version++; compiler.restart(); endCompile(); $('ready').value = 'cancelled'; };
   $('dialog-close').onclick = () => $('dialog').close();
   $('dialog-copy').onclick = () => { $('dialog-text').select(); navigator.clipboard ? navigator.clipboard.writeText($('dialog-text').value) : document.execCommand('copy'); };
   addEventListener('hashchange', async () => { const at = await linked(); if (at) openLinked(at); });
@@ -377,7 +420,24 @@ function listenToPlay() {
 
 function openLinked(at) {
   openLesson(shelf.lessons.find(l => l.name === at.l) || null);
-  return lesson && !at.p ? openText(lesson.program, at.s || stored('lesson/' + lesson.name) || lesson.start) : openText(String(at.p || ''), String(at.s || ''));
+  $('open').value = lesson ? 'lesson/' + lesson.name : '';
+  plainAddress();
+  const mine = lesson && (at.s === undefined || at.s === lesson.start) ? stored('lesson/' + lesson.name) || lesson.start : at.s;
+  return openText(String(at.p || (lesson ? lesson.program : '')), String(mine || ''));
+}
+
+// What was there when the page was left, as a link would bring it; null: nothing.
+function left() {
+  try {
+    const { program: p, schedule: s, open } = JSON.parse(stored('last')), at = shelf.lessons.find(l => 'lesson/' + l.name === open);
+    return at || !course && p ? { p, s, ...(at ? { l: at.name } : {}) } : null;
+  } catch (e) { return null; }
+}
+
+async function answered(what) {
+  const answer = await compiler.ask({ do: what });
+  if (answer.error) throw new Error(answer.error.message);
+  return answer;
 }
 
 async function begin() {
@@ -388,15 +448,15 @@ async function begin() {
   listenToPlay();
   const [module, at] = await Promise.all([unpacked($('wasm').textContent, 'gzip').then(bytes => WebAssembly.compile(bytes)), linked()]);
   compiler = new Compiler(module);
-  words = await compiler.ask({ do: 'words' });
-  shelf.lessons = (course || await compiler.ask({ do: 'lessons' })).exercises;
+  words = await answered('words');
+  shelf.lessons = (course || await answered('lessons')).exercises;
   beginCourse();
   fillShelf();
-  const last = JSON.parse(stored('last') || 'null');
-  if (at) await openLinked(at);
-  else if (course && last && last.open) await openItem(last.open);
-  else if (!course && last && last.program) await openText(last.program, last.schedule);
+  program.unlock();
+  schedule.unlock();
+  const here = at || left();
+  if (here) await openLinked(here);
   else await openItem(course ? 'lesson/' + course.exercises[0].name : 'example/' + shelf.examples[0].name);
 }
 
-begin();
+begin().catch(e => { $('ready').value = `The playground did not begin: ${e.message}`; });

@@ -1,13 +1,13 @@
 // The compiler, in a worker: it answers questions one after the other, and is ended where one takes too long.
 'use strict';
 
-let tirc = null;
+let tirc = null, ready = null;
 
 function instantiate(module) {
-  return makeTirc({
-    instantiateWasm: (imports, done) => { WebAssembly.instantiate(module, imports).then(instance => done(instance, module)); return {}; },
+  return new Promise((done, failed) => makeTirc({
+    instantiateWasm: (imports, made) => { WebAssembly.instantiate(module, imports).then(instance => made(instance, module)).catch(failed); return {}; },
     print: () => {}, printErr: () => {},
-  });
+  }).then(done, failed));
 }
 
 function answer(question) {
@@ -21,11 +21,12 @@ function answer(question) {
 
 onmessage = async ({ data }) => {
   if (data.module) {
-    tirc = await instantiate(data.module);
-    return postMessage({ ready: true });
+    ready = instantiate(data.module);
+    return;
   }
-  const began = performance.now();
   try {
+    tirc = await ready;
+    const began = performance.now();
     postMessage({ id: data.id, answer: answer(data.question), ms: performance.now() - began });
   } catch (e) {
     postMessage({ id: data.id, failed: String(e && e.message || e) }); // its memory is in no known state any more
