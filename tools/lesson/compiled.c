@@ -20,12 +20,12 @@ static tirc_status make_runner(const tirc_module *m, tirc_executor *x, int n,
 
 tirc_status run_compiled(const tirc_module *m, int threads, int n, const tirc_argument *args,
                          tirc_error **e) {
-  Runner r = {0};
+  tirc_kernel *kernel = NULL;
   tirc_executor *x = NULL;
   tirc_status status = tirc_executor_new(threads, &x, e);
-  if (status == TIRC_OK) status = make_runner(m, x, n, args, &r, e);
-  if (status == TIRC_OK) (void)tirc_launch_run(r.launch);
-  free_runner(&r);
+  if (status == TIRC_OK) status = tirc_kernel_new(m, NULL, NULL, &kernel, e);
+  if (status == TIRC_OK) status = tirc_kernel_run(kernel, x, n, args, e);
+  tirc_kernel_free(kernel);
   tirc_executor_free(x);
   return status;
 }

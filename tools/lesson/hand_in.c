@@ -42,7 +42,8 @@ int print_result(const LessonOptions *o, const Course *c) {
                                 "`tirc lesson %s --write MINE` writes the files to begin with",
                                 o->args.at[0]),
                     "in '%s' no exercise was begun", folder);
-  const char *code = result_code(&r);
-  if (!code) return complain(NULL, "the result cannot be compressed");
+  char *code;
+  const char *why = result_code(&r, &code);
+  if (why) return complain(NULL, "the result of '%s' makes no code: %s", folder, why);
   return write_output(o->output, tirc_format(memory, "%s\n", code), strlen(code) + 1);
 }

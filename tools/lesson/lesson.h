@@ -12,7 +12,8 @@ typedef struct LessonOptions {
   bool no_timing, as_json, solution, pack, result, verify, no_solutions;
 } LessonOptions;
 
-/* hand_ins.c: adds a file, or what a folder has of them; false after saying that it has none */
+/* hand_ins.c: adds a file, or what a folder has of them; false after saying that it has
+ * none, or cannot be read */
 bool find_hand_ins(const char *path, List *files);
 
 /* describe.c: courses and verdicts as data, which a page has, too. The caller owns it. A course:
@@ -32,7 +33,8 @@ typedef struct Result {
   int n;
   const char **names, **schedules; /* an exercise's folder, and what was written */
 } Result;
-char *result_code(const Result *r);
+/* Writes one; NULL, or why it cannot be: what read_result would refuse. */
+const char *result_code(const Result *r, char **code);
 /* Reads one; NULL, or why it is none. */
 const char *read_result(const char *code, Result *out);
 /* The next code in a text, which then starts behind it, without what lies between its letters;

@@ -12,6 +12,9 @@ static const char prefix[] = "tirc1.", end_mark = '.';
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 enum { MOST_CODE = 1 << 20, MOST_JSON = 4 << 20, DEEPEST = 4, GZIP = 15 + 16 };
 
+static const char too_long[] = "it is too long: a code has at most 1 MiB";
+static const char too_much[] = "it expands to too much: schedules and names have at most 4 MiB";
+
 /* --- base64 ----------------------------------------------------------------------------------- */
 
 static char *encode(const unsigned char *at, size_t n) {
@@ -61,11 +64,11 @@ static unsigned char *compressed(const char *text, size_t n, size_t *out_n) {
   return ok ? out : NULL;
 }
 
-/* The whole stream with its sum, and nothing behind it; NULL: it is none, or too large. */
-static char *expanded(const unsigned char *at, size_t n) {
+/* The whole stream with its sum, and nothing behind it; or NULL and why there is none. */
+static char *expanded(const unsigned char *at, size_t n, const char **why) {
   z_stream z = {.next_in = at, .avail_in = (uInt)n};
   char *text = NULL;
-  size_t have = 0, room = 4096;
+  size_t have = 0, room = 4096; /* which grows to MOST_JSON exactly */
   int status = inflateInit2(&z, GZIP);
   while (status == Z_OK && room <= MOST_JSON) {
     char *grown = tirc_alloc(memory, room + 1);
@@ -79,6 +82,7 @@ static char *expanded(const unsigned char *at, size_t n) {
     room *= 4;
   }
   const bool whole = status == Z_STREAM_END && z.avail_in == 0;
+  if (status == Z_OK && room > MOST_JSON) *why = too_much;
   (void)inflateEnd(&z);
   if (!whole || memchr(text, 0, have)) return NULL;
   text[have] = 0;
@@ -87,7 +91,7 @@ static char *expanded(const unsigned char *at, size_t n) {
 
 /* --- codes ------------------------------------------------------------------------------------ */
 
-char *result_code(const Result *r) {
+const char *result_code(const Result *r, char **code) {
   Json *j = json_object_new_object(), *schedules = json_object_new_object();
   add_text(j, "course", r->course);
   add_text(j, "edition", r->edition);
@@ -96,8 +100,11 @@ char *result_code(const Result *r) {
   add_json(j, "schedules", schedules);
   const char *text = json_string(j, false);
   size_t n;
+  if (strlen(text) >= MOST_JSON) return too_much;
   const unsigned char *bytes = compressed(text, strlen(text), &n);
-  return bytes ? tirc_format(memory, "%s%s%c", prefix, encode(bytes, n), end_mark) : NULL;
+  if (!bytes) return "it cannot be compressed";
+  *code = tirc_format(memory, "%s%s%c", prefix, encode(bytes, n), end_mark);
+  return strlen(*code) > MOST_CODE ? too_long : NULL;
 }
 
 static bool read_schedules(Json *j, Result *out) {
@@ -133,33 +140,38 @@ static const char *read_json(const char *text, Result *out) {
 const char *read_result(const char *code, Result *out) {
   const size_t n = strlen(code), head = sizeof prefix - 1;
   *out = (Result){0};
-  if (n > MOST_CODE) return "it is too long";
+  if (n > MOST_CODE) return too_long;
   if (strncmp(code, prefix, head) != 0) return "it does not begin with tirc1.";
   if (n <= head || code[n - 1] != end_mark) return "its end is missing";
   size_t n_bytes;
   const unsigned char *bytes = decode(code + head, n - head - 1, &n_bytes);
-  const char *text = bytes ? expanded(bytes, n_bytes) : NULL;
-  if (!text) return "it is damaged: its checksum is another one";
+  const char *why = "it is damaged: its checksum is another one";
+  const char *text = bytes ? expanded(bytes, n_bytes, &why) : NULL;
+  if (!text) return why;
   return read_json(text, out);
 }
 
 /* Mails fold lines, and mark them with `>`. */
 static bool lies_between(char ch) { return tirc_is_space(ch) || ch == '>'; }
 
+/* Behind its full stop, or where no code goes on. */
+static const char *end_of_code(const char *code) {
+  const char *at = code + sizeof prefix - 1;
+  for (; *at && *at != end_mark && (lies_between(*at) || strchr(digits, *at)); at++)
+    if (strncmp(at, prefix, sizeof prefix - 1) == 0) break; /* the one before has no end */
+  return at + (*at == end_mark);
+}
+
 char *next_code(const char **text, const char **from) {
   const char *at = strstr(*text, prefix);
   if (!at) return NULL;
+  const char *end = end_of_code(at);
+  const size_t length = (size_t)(end - at), most = MOST_CODE + 1; /* read_result refuses one more */
+  char *code = tirc_alloc(memory, (length < most ? length : most) + 1), *to = code;
   *from = at;
-  char *code = tirc_alloc(memory, strlen(at) + 1), *to = code;
-  memcpy(to, prefix, sizeof prefix - 1);
-  to += sizeof prefix - 1;
-  at += sizeof prefix - 1;
-  for (; *at && *at != end_mark && (lies_between(*at) || strchr(digits, *at)); at++) {
-    if (strncmp(at, prefix, sizeof prefix - 1) == 0) break; /* the one before has no end */
+  for (; at < end && to < code + most; at++)
     if (!lies_between(*at)) *to++ = *at;
-  }
-  if (*at == end_mark) *to++ = *at++;
   *to = 0;
-  *text = at;
+  *text = end;
   return code;
 }
