@@ -274,15 +274,16 @@ static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Emission *p = self;
   const char *main_name = p->options.main_name;
-  p->heard = tirc_api_heard(c);
+  if (p->checked) p->heard = tirc_api_heard(c);
   if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_PORTABLE_C_WITH_RUNTIME)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = for_code(c, p->from, main_name);
   const SourceOfKernels *kernels = source_of_kernels(p->kind);
-  const Module *lowered = kernels ? tirc_lower_for_device(c, m, gpu_of(kernels, p->options.target),
-                                                          kernels->gpu, NULL, NULL)
-                          : p->from->lowered ? m
-                                             : tirc_lower(c, m, tirc_api_look_at_lanes, p->heard);
+  const Module *lowered =
+      kernels ? tirc_lower_for_device(c, m, gpu_of(kernels, p->options.target), kernels->gpu, NULL,
+                                      NULL)
+      : p->from->lowered ? m
+                         : tirc_lower(c, m, p->checked ? tirc_api_look_at_lanes : NULL, p->heard);
   const char *cpu = tirc_cpu_or_default(p->options.target), *text = NULL;
   const KindOfC *as_c = kind_of_c(p->kind);
   if (as_c && as_c->has_runtime && m->n_graphs)

@@ -135,13 +135,10 @@ void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
   if (!has_local(lowered)) return;
   const char *missing = tirc_llvm_missing(c);
   const NameList in_frame = missing ? (NameList){0} : tirc_llvm_in_frame(c, lowered, cpu);
-  tirc_local_notes_of(c, lowered, cpu, &in_frame, tell, self);
+  Notes k = {c, &in_frame, tirc_llvm_cpu(c, cpu), tell, self};
+  tell_all(&k, lowered);
   if (missing)
-    tell(self, (Warning){.code = CODE_LOCAL_IN_MEMORY,
-                         .message = tirc_format(c,
-                                                "which other buffers (local) stay in memory is "
-                                                "not known: %s",
-                                                missing)});
+    say(&k, tirc_format(c, "which other buffers (local) stay in memory is not known: %s", missing));
 }
 
 void tirc_local_notes_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,

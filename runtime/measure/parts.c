@@ -9,6 +9,8 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 
+#include <math.h>
+
 /* --- bytes ------------------------------------------------------------------------------------ */
 
 typedef struct Counter {
@@ -34,8 +36,8 @@ static double covered(Counter *k, Range r, Expr whole, const PtrMap *domains) {
   return n < 0 ? 0 : !all && n > most ? most : n;
 }
 
-/* Counts of open extents may be beyond all numbers. */
-static int64_t whole(double x) { return x < 9e18 ? (int64_t)x : INT64_MAX; }
+/* Counts of open extents may be beyond all numbers; capped, thousands of them still have a sum. */
+static int64_t whole(double x) { return (int64_t)fmin(x, 1e15); }
 
 static int64_t region_bytes(Counter *k, const Region *r, const PtrMap *domains) {
   double bytes = tirc_dtype_bytes(r->buffer->dtype);
