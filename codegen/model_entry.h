@@ -160,13 +160,6 @@ static inline int tirc_entry_products(const ModelEntry *e) {
   return n;
 }
 
-/* What is said of the rows of result i; NULL: all of them mean something. */
-static inline const EntryRows *tirc_entry_rows(const ModelEntry *e, int result) {
-  for (int i = 0; i < e->n_rows; i++)
-    if (e->rows[i].result == result) return &e->rows[i];
-  return NULL;
-}
-
 /* Of main: inputs, weights, results. */
 static inline int tirc_entry_params(const ModelEntry *e) {
   return e->n_inputs + e->n_weights + e->n_results;

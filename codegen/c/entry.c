@@ -212,9 +212,12 @@ static void put_sizes(Writing *w) {
 static const char *rows_that_count(Writing *w, int param) {
   const ModelEntry *e = w->e;
   const int first = e->n_inputs + e->n_weights;
-  const EntryRows *r = param < first ? NULL : tirc_entry_rows(e, param - first);
-  return r ? tirc_format(w->c, ", %s rows of it along axis %d", e->names[first + r->count], r->axis)
-           : "";
+  Text said = {.c = w->c};
+  for (int i = 0; i < e->n_rows; i++)
+    if (first + e->rows[i].result == param)
+      tirc_text_addf(&said, "%s%s rows of it along axis %d", said.n ? " and " : ", ",
+                     e->names[first + e->rows[i].count], e->rows[i].axis);
+  return said.n ? said.at : "";
 }
 
 static void put_head(Writing *w, bool is_header) {

@@ -169,13 +169,13 @@ Attrs tirc_with_results_in_file(Tirc *c, Attrs attrs, int n, const char *const *
                         tirc_expr(c, OP_TUPLE, DT_HANDLE, n, items));
 }
 
-int tirc_result_count(Attrs attrs, int i, int *axis) {
+int tirc_result_count(Attrs attrs, int i, int k, int *axis) {
   const Expr list = tirc_attrs_get(attrs, tirc_key(KEY_RESULT_COUNTS));
-  for (int k = 0; list && list->op == OP_TUPLE && k < list->n; k++) {
-    const Expr row = list->args[k];
+  for (int r = 0; list && list->op == OP_TUPLE && r < list->n; r++) {
+    const Expr row = list->args[r];
     int64_t of, count, along;
     if (row->op != OP_TUPLE || row->n != 3 || !tirc_const_int(row->args[0], &of) || of != i ||
-        !tirc_const_int(row->args[1], &count) || !tirc_const_int(row->args[2], &along))
+        !tirc_const_int(row->args[1], &count) || !tirc_const_int(row->args[2], &along) || k--)
       continue;
     *axis = (int)along;
     return (int)count;

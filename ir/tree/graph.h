@@ -149,9 +149,10 @@ Attrs tirc_with_name_in_file(Tirc *c, Attrs attrs, const char *name, const char 
 const char *tirc_result_in_file(Attrs attrs, int i);
 Attrs tirc_with_results_in_file(Tirc *c, Attrs attrs, int n, const char *const *names);
 
-/* Which result counts the rows of result number i along *axis, by "result_counts"; -1: all mean
+/* Which result counts the rows of result number i along *axis, by "result_counts", k-th of those
+ * that count some of it; -1: all others mean
  * something. */
-int tirc_result_count(Attrs attrs, int i, int *axis);
+int tirc_result_count(Attrs attrs, int i, int k, int *axis);
 Attrs tirc_with_result_count(Tirc *c, Attrs attrs, int i, int count, int axis);
 
 /* Elements and bytes where all extents are constant; -1: they are not, or there are too many. */

@@ -93,17 +93,13 @@ static bool see_stmt(Visitor *v, Stmt s) {
   return false;
 }
 
-bool tirc_keeps_rows(Tirc *c, const Func *f, int n_operands, int *axes) {
-  Rows r = {.c = c, .ok = true};
-  for (int i = 0; i < n_operands; i++) {
-    if (axes[i] < 0) continue;
-    if (!r.extent) r.extent = tirc_cast(c, DT_INT64, f->buffers[i]->shape[axes[i]]);
-    r.ok &= has_all_rows(&r, f->buffers[i], axes[i]);
-    tirc_map_set(c, &r.axes, f->buffers[i], (void *)(intptr_t)(axes[i] + 1));
-  }
+bool tirc_keeps_rows(Tirc *c, const Func *f, int operand, int axis, int n_operands, int *axes) {
+  const Buffer rows = f->buffers[operand];
+  Rows r = {.c = c, .extent = tirc_cast(c, DT_INT64, rows->shape[axis]), .ok = true};
+  tirc_map_set(c, &r.axes, rows, (void *)(intptr_t)(axis + 1));
   const bool root = f->body->kind == STMT_BLOCK && !f->body->u.block.n_iters;
   tirc_visit_stmts(root ? f->body->u.block.body : f->body, see_stmt, &r);
   for (int i = n_operands; i < f->n_params; i++)
-    axes[i] = f->buffers[i] ? axis_of(&r, f->buffers[i]) : -1;
+    axes[i - n_operands] = f->buffers[i] ? axis_of(&r, f->buffers[i]) : -1;
   return r.ok;
 }

@@ -265,54 +265,73 @@ static void require_of(GraphMaker *m, Script *sc, Node call) {
 
 const Counted *tirc_graph_counted(const GraphMaker *m, Node n) {
   const Counted *own = tirc_map_get(&m->counted, n);
-  return own && own->count ? own : NULL;
+  return own && own->of ? own : NULL;
+}
+
+/* False: its rows along the axis have another count. */
+static bool set_count(Tirc *c, Counted *rows, int ndim, int axis, Node count) {
+  if (!rows->of) *rows = (Counted){ndim, tirc_new_array(c, Node, ndim)};
+  if (rows->of[axis] && rows->of[axis] != count) return false;
+  rows->of[axis] = count;
+  return true;
 }
 
 static Node counted(void *self, Script *sc, Node n, Node count, int axis) {
   GraphMaker *m = self;
+  Tirc *c = m->p->c;
   const Info info = n->info;
+  const Counted *own = tirc_graph_counted(m, n);
+  Counted *all = tirc_new(c, Counted);
   if (!count) return bind_to(m, tirc_graph_operand(m, n), tirc_graph_sources_below(m, n));
   if (n->kind != NODE_VAR || info->kind != INFO_TENSOR || axis < 0 || axis >= info->ndim)
     tirc_script_error(sc, "ValueError", NULL, "what is counted is a call's result, by one axis");
-  const Counted all = {tirc_graph_operand(m, count), axis};
-  tirc_map_set(m->p->c, &m->counted, n, tirc_copy(m->p->c, &all, 1));
+  if (own) *all = (Counted){own->ndim, tirc_copy(c, own->of, own->ndim)};
+  if (!set_count(c, all, info->ndim, axis, tirc_graph_operand(m, count)))
+    tirc_script_error(sc, "ValueError", NULL, "its rows along axis %d are counted already", axis);
+  tirc_map_set(c, &m->counted, n, all);
   return n;
 }
 
-static Node count_of(void *self, Node n, int *axis) {
+static Node count_of(void *self, Node n, int axis) {
   GraphMaker *m = self;
   const Counted *own = tirc_graph_counted(m, n);
   m->count_asked = true;
-  if (own) *axis = own->axis;
-  return own ? own->count : NULL;
+  return own && axis < own->ndim ? own->of[axis] : NULL;
 }
 
-/* The results of a call of rows that only the run counts, by axes; NULL: none of its operands has
- * such rows. A value whose rows would be mixed has to be known. */
+/* Those of a call's results that have the rows of an operand along an axis have their count. False:
+ * a result mixes them, or has another count there. */
+static bool count_rows(GraphMaker *m, const OperatorProgram *p, int n_operands, int operand,
+                       int axis, Node count, Counted *results) {
+  Tirc *c = m->p->c;
+  int *axes = tirc_new_array(c, int, p->n_results);
+  if (!tirc_keeps_rows(c, p->func, operand, axis, n_operands, axes)) return false;
+  for (int i = 0; i < p->n_results; i++)
+    if (axes[i] >= 0 &&
+        !set_count(c, &results[i], p->func->buffers[n_operands + i]->ndim, axes[i], count))
+      return false;
+  return true;
+}
+
+/* The results of a call of rows that only the run counts; NULL: none of its operands has such rows.
+ * A value whose rows would be mixed has to be known. */
 static const Counted *count_results(GraphMaker *m, Script *sc, Node call) {
   Tirc *c = m->p->c;
   const int n = tirc_operator_tensors(call, NULL);
   Node *in = tirc_new_array(c, Node, n);
-  Node count = NULL, whose = NULL;
-  bool one = true;
+  const OperatorProgram *p = NULL;
+  Counted *results = NULL;
   tirc_operator_tensors(call, in);
   for (int i = 0; i < n; i++) {
     const Counted *own = tirc_graph_counted(m, in[i]);
-    if (own) whose = in[i];
-    if (own) one &= !count || count == own->count;
-    if (own) count = own->count;
+    if (own && !p) {
+      p = tirc_operator_call(m->p, m->graph, call);
+      results = tirc_new_array(c, Counted, p->n_results);
+    }
+    for (int axis = 0; own && axis < own->ndim; axis++)
+      if (own->of[axis] && !count_rows(m, p, n, i, axis, own->of[axis], results))
+        m->writer.not_known(m, sc, in[i]);
   }
-  if (!count) return NULL;
-  const OperatorProgram *p = tirc_operator_call(m->p, m->graph, call);
-  int *axes = tirc_new_array(c, int, p->func->n_params);
-  for (int i = 0; i < n; i++) {
-    const Counted *own = tirc_graph_counted(m, in[i]);
-    axes[i] = own ? own->axis : -1;
-  }
-  if (!one || !tirc_keeps_rows(c, p->func, n, axes)) m->writer.not_known(m, sc, whose);
-  Counted *results = tirc_new_array(c, Counted, p->n_results);
-  for (int i = 0; i < p->n_results; i++)
-    results[i] = (Counted){axes[n + i] < 0 ? NULL : count, axes[n + i]};
   return results;
 }
 

@@ -25,7 +25,7 @@ typedef struct GraphMaker {
   PtrMap sources; /* variable -> the inputs that it depends on, bit i: number i, the last bit: that
                      and those behind */
   PtrMap closed;  /* variables of branches: nothing behind these may use them */
-  PtrMap counted; /* variable -> Counted *, one for each of its fields; count NULL: of all rows */
+  PtrMap counted; /* variable -> Counted *, one for each of its fields */
   bool count_asked; /* a script looked at a count */
   VEC(const Graph *) branches;
   int taken;  /* 1, 2: of the next If that branch is written, as part of the graph; 0: both are */

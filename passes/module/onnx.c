@@ -129,7 +129,7 @@ static void check_shape(Importing *k, const OnnxValue *v, Info is, const Counted
   for (int d = 0; is->shape && d < v->ndim; d++) {
     int64_t n;
     if (v->dims[d].value < 0 || !tirc_const_int(is->shape[d], &n) || n == v->dims[d].value ||
-        (rows && rows->axis == d && n > v->dims[d].value))
+        (rows && rows->of[d] && n > v->dims[d].value))
       continue;
     FAIL(k, NULL, "dimension %d of the output '%s' is said to be %lld, and %s %lld", d, v->name,
          (long long)v->dims[d].value, by, (long long)n);
@@ -188,6 +188,8 @@ static void note_results(Importing *k, Graph *g, const Node *outputs) {
   if (!same) g->attrs = tirc_with_results_in_file(k->c, g->attrs, n, names);
 }
 
+typedef VEC(Node) Results;
+
 static int place_of(Node n, int n_nodes, const Node *nodes) {
   int i = 0;
   while (i < n_nodes && nodes[i] != n) i++;
@@ -196,34 +198,37 @@ static int place_of(Node n, int n_nodes, const Node *nodes) {
 
 /* Behind the file's outputs: of those whose rows only the run counts, how many there are; of
  * outputs with one count the first gives it its name. */
-static int add_counts(Importing *k, Node *outputs) {
+static void add_count(Importing *k, Results *r, int output, int axis, Node count) {
   GraphMaker *m = &k->maker;
-  int n = k->model->n_outputs;
+  const int at = place_of(count, r->n, r->at);
+  m->graph->attrs = tirc_with_result_count(k->c, m->graph->attrs, output, at, axis);
+  if (at < r->n) return;
+  const char *name = tirc_format(k->c, "%s_count", k->model->outputs[output].name);
+  if (count->kind == NODE_VAR) rename_node(count, tirc_graph_name(m, name));
+  vec_push(k->c, *r, count);
+}
+
+static void add_counts(Importing *k, Results *r) {
   for (int i = 0; i < k->model->n_outputs; i++) {
-    const Counted *own = tirc_graph_counted(m, outputs[i]);
-    if (!own) continue;
-    const int at = place_of(own->count, n, outputs);
-    m->graph->attrs = tirc_with_result_count(k->c, m->graph->attrs, i, at, own->axis);
-    if (at < n) continue;
-    const char *name = tirc_format(k->c, "%s_count", k->model->outputs[i].name);
-    if (own->count->kind == NODE_VAR) rename_node(own->count, tirc_graph_name(m, name));
-    outputs[n++] = own->count;
+    const Counted *own = tirc_graph_counted(&k->maker, r->at[i]);
+    for (int axis = 0; own && axis < own->ndim; axis++)
+      if (own->of[axis]) add_count(k, r, i, axis, own->of[axis]);
   }
-  return n;
 }
 
 static const Module *close_module(Importing *k, int n_inputs) {
   Tirc *c = k->c;
   GraphMaker *m = &k->maker;
-  int n = k->model->n_outputs;
-  Node *outputs = tirc_new_array(c, Node, 2 * n);
+  Results results = {0};
   VEC(Node) alive = {0};
-  if (!n) FAIL(k, NULL, "the model has no outputs");
-  for (int i = 0; i < n; i++) {
-    outputs[i] = output_of(k, &k->model->outputs[i]);
-    name_output(k, outputs, i);
+  if (!k->model->n_outputs) FAIL(k, NULL, "the model has no outputs");
+  for (int i = 0; i < k->model->n_outputs; i++) {
+    vec_push(c, results, output_of(k, &k->model->outputs[i]));
+    name_output(k, results.at, i);
   }
-  n = add_counts(k, outputs);
+  add_counts(k, &results);
+  const int n = results.n;
+  Node *outputs = results.at;
   for (int i = 0; i < n; i++) {
     bool bound = false;
     for (int b = 0; b < m->bindings.n; b++) bound |= m->bindings.at[b].var == outputs[i];

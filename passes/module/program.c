@@ -531,16 +531,15 @@ static Attrs names_of(Planning *k, Attrs attrs, int n, const Buffer *results) {
 
 /* Which result counts the rows of another one: a scalar integer, and an axis that is there. */
 static Attrs counts_of(Planning *k, Attrs attrs, int n, const Buffer *results) {
-  for (int i = 0, axis; i < n; i++) {
-    const int count = tirc_result_count(k->g->attrs, i, &axis);
-    if (count < 0) continue;
-    if (count >= n || results[count]->ndim || !tirc_dtype_is_int(results[count]->dtype) ||
-        axis < 0 || axis >= results[i]->ndim)
-      FAIL(k, k->g->loc, CODE_VALUE, NULL,
-           "%s: result %d has no rows along axis %d that result %d, an integer, could count",
-           k->g->name, i, axis, count);
-    attrs = tirc_with_result_count(k->c, attrs, i, count, axis);
-  }
+  for (int i = 0, axis; i < n; i++)
+    for (int nth = 0, count; (count = tirc_result_count(k->g->attrs, i, nth, &axis)) >= 0; nth++) {
+      if (count >= n || results[count]->ndim || !tirc_dtype_is_int(results[count]->dtype) ||
+          axis < 0 || axis >= results[i]->ndim)
+        FAIL(k, k->g->loc, CODE_VALUE, NULL,
+             "%s: result %d has no rows along axis %d that result %d, an integer, could count",
+             k->g->name, i, axis, count);
+      attrs = tirc_with_result_count(k->c, attrs, i, count, axis);
+    }
   return attrs;
 }
 

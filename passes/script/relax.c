@@ -257,17 +257,16 @@ static Value get_is_input(Script *sc, Value v) {
                          !w->is_weight(w->self, n));
 }
 
-static Value get_count(Script *sc, Value v) {
+static Value get_counts(Script *sc, Value v) {
   const GraphWriter *w = writer(sc);
-  int axis;
-  const Node n = w->count_of ? w->count_of(w->self, tirc_script_relax(v), &axis) : NULL;
-  return n ? tirc_script_of_relax(n) : VALUE_NONE;
-}
-static Value get_count_axis(Script *sc, Value v) {
-  const GraphWriter *w = writer(sc);
-  int axis;
-  const bool has = w->count_of && w->count_of(w->self, tirc_script_relax(v), &axis);
-  return has ? tirc_value_int(axis) : VALUE_NONE;
+  const Node n = tirc_script_relax(v);
+  const int ndim = n->info && n->info->kind == INFO_TENSOR ? n->info->ndim : 0;
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int axis = 0; axis < ndim; axis++) {
+    const Node count = w->count_of ? w->count_of(w->self, n, axis) : NULL;
+    tirc_value_append(sc->c, list, count ? tirc_script_of_relax(count) : VALUE_NONE);
+  }
+  return list;
 }
 
 /* The call that it is bound to. */
@@ -367,19 +366,11 @@ const NativeRow tirc_script_relax_methods[] = {
     {0},
 };
 const AttributeRow tirc_script_relax_attributes[] = {
-    {NODE, "name", get_name},
-    {NODE, "shape", get_shape},
-    {NODE, "ndim", get_ndim},
-    {NODE, "dtype", get_dtype},
-    {NODE, "is_const", get_is_const},
-    {NODE, "op", get_op},
-    {NODE, "args", get_args},
-    {NODE, "attrs", get_attrs},
-    {NODE, "count", get_count},
-    {NODE, "count_axis", get_count_axis},
-    {NODE, "is_weight", get_is_weight},
-    {NODE, "is_input", get_is_input},
-    {BODY, "n_inputs", get_n_inputs},
-    {BODY, "n_outputs", get_n_outputs},
-    {0},
+    {NODE, "name", get_name},           {NODE, "shape", get_shape},
+    {NODE, "ndim", get_ndim},           {NODE, "dtype", get_dtype},
+    {NODE, "is_const", get_is_const},   {NODE, "op", get_op},
+    {NODE, "args", get_args},           {NODE, "attrs", get_attrs},
+    {NODE, "counts", get_counts},       {NODE, "is_weight", get_is_weight},
+    {NODE, "is_input", get_is_input},   {BODY, "n_inputs", get_n_inputs},
+    {BODY, "n_outputs", get_n_outputs}, {0},
 };

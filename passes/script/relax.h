@@ -13,8 +13,9 @@
  *                                      f(turn, [x, y]) says first holds: [x, y, gathered, turns]
  *   x.with_args(a, b)                  the same call of other tensors
  *   R.counted(x, n, axis=0)            x, of which only n rows along the axis mean something, n an
- *                                      int64 that the run computes; x.count, x.count_axis or None;
- *                                      n None: x as a value all of whose rows mean something
+ *                                      int64 that the run computes; n None: x as a value all of
+ *                                      whose rows mean something
+ *   x.counts                           of each axis the n of its rows, None where all count
  *   R.result("NAME", x)                main gives x, too, behind the results that it has
  *   x[0], list(x), a, b = x            fields of a tuple
  *
@@ -54,7 +55,7 @@ typedef struct GraphWriter {
   /* n, of which only so many rows along the axis mean something when the graph runs; count NULL:
    * what stands for it with all of them. NULL: no such values can be written. */
   Node (*counted)(void *self, Script *sc, Node n, Node count, int axis);
-  Node (*count_of)(void *self, Node n, int *axis); /* NULL: all do */
+  Node (*count_of)(void *self, Node n, int axis); /* NULL: all do */
   /* A list of the last states, of all that was gathered, and of how many turns there were. NULL: no
    * loops can be written. */
   Value (*loop)(void *self, Script *sc, const GraphLoop *what);

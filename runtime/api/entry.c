@@ -515,12 +515,13 @@ static void name_all(Making *k, const char *name) {
 
 static void take_rows(Making *k) {
   const Plan *plan = k->plan;
-  EntryRows *rows = tirc_new_array(k->c, EntryRows, plan->n_results);
-  for (int i = 0, axis = 0; i < plan->n_results; i++) {
-    const int count = tirc_result_count(plan->signature->attrs, i, &axis);
-    if (count >= 0) rows[k->e->n_rows++] = (EntryRows){i, count, axis};
-  }
-  k->e->rows = rows;
+  VEC(EntryRows) rows = {0};
+  for (int i = 0, axis = 0; i < plan->n_results; i++)
+    for (int n = 0, count; (count = tirc_result_count(plan->signature->attrs, i, n, &axis)) >= 0;
+         n++)
+      vec_push(k->c, rows, ((EntryRows){i, count, axis}));
+  k->e->n_rows = rows.n;
+  k->e->rows = rows.at;
 }
 
 /* Functions of calls that prepare keep what they do: that is once. */

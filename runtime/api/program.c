@@ -449,8 +449,12 @@ const tirc_module *tirc_program_signature(const tirc_program *p) { return p ? p-
 int tirc_program_inputs(const tirc_program *p) { return p ? p->plan->n_inputs : 0; }
 int tirc_program_params(const tirc_program *p) { return p ? p->plan->n_params : 0; }
 int tirc_program_count(const tirc_program *p, int result, int *axis) {
+  return tirc_program_count_at(p, result, 0, axis);
+}
+int tirc_program_count_at(const tirc_program *p, int result, int i, int *axis) {
   int along = -1;
-  const int count = p ? tirc_result_count(p->plan->signature->attrs, result, &along) : -1;
+  const int count =
+      p && i >= 0 ? tirc_result_count(p->plan->signature->attrs, result, i, &along) : -1;
   if (count >= 0 && axis) *axis = along;
   return count;
 }

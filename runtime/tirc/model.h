@@ -118,6 +118,9 @@ TIRC_API int tirc_program_params(const tirc_program *p);
  * result that holds the count, an integer without dimensions. The first rows along *axis count
  * (tirc_array_rows takes them). -1: all rows count, and *axis is unchanged. */
 TIRC_API int tirc_program_count(const tirc_program *p, int result, int *axis);
+/* The same for a result whose rows are counted along several axes: number i of its counts, from 0
+ * on, which tirc_program_count gives. -1: it has no more. */
+TIRC_API int tirc_program_count_at(const tirc_program *p, int result, int i, int *axis);
 /* Its functions, with their schedules, and without. */
 TIRC_API const tirc_module *tirc_program_module(const tirc_program *p);
 TIRC_API const tirc_module *tirc_program_unscheduled(const tirc_program *p);

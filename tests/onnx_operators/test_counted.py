@@ -1,7 +1,9 @@
 """Results whose size the data decides: as large as can be, with a count, and rows that nothing mixes."""
 
+import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -149,12 +151,58 @@ def test_joined(tmp_path, extent):
 
 
 def test_joined_across(tmp_path):
-    """Rows along two axes are none of one tensor."""
+    """Whether other axes have as many rows is not known."""
     nodes = COMPRESSED[:1] + [node("Compress", ["x", "some"], ["b"], axis=0), node("Concat", ["a", "b"], ["z"], "both", axis=1)]
     text = model(nodes, [value("x", "float32", (2, 5)), value("keep", "bool", (5,)), value("some", "bool", (2,))], [value("z", "float32", (2, "n"))])
     (tmp_path / "model.onnx").write_bytes(text)
     result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
     assert result.returncode == 2 and "'both'" in result.stderr and "--bind" in result.stderr, result.stderr
+
+
+def test_both_axes(tmp_path):
+    """The axes of a result have counts of their own: rows of one and of another tensor, and rows beside themselves."""
+    nodes = [node("Compress", ["x", "keep"], ["a"], axis=1), node("Compress", ["a", "some"], ["b"], axis=0), node("Transpose", ["b"], ["t"], perm=[1, 0]),
+             node("Shape", ["t"], ["shape"]), node("Size", ["t"], ["size"]), node("Slice", ["b", "from", "to"], ["cut"]), node("Concat", ["b", "cut2"], ["joined"], axis=0),
+             node("Slice", ["b", "one", "far", "zero"], ["cut2"]), node("Compress", ["v", "keep"], ["w"], axis=0), node("Unsqueeze", ["w", "zero"], ["row"]),
+             node("Unsqueeze", ["w", "one"], ["column"]), node("Sub", ["row", "column"], ["apart"])]
+    nodes[6], nodes[7] = nodes[7], nodes[6]
+    outputs = [value(n, "float32", ("p", "q")) for n in ("b", "t", "cut", "joined", "apart")] + [value("shape", "int64", (2,)), value("size", "int64", ())]
+    text = model(nodes, [value("x", "float32", (3, 5)), value("v", "float32", (5,)), value("keep", "bool", (5,)), value("some", "bool", (3,))], outputs,
+                 [tensor(int64(0, -2), "from"), tensor(int64(-1, 9), "to"), tensor(int64(1), "one"), tensor(int64(0), "zero"), tensor(int64(9), "far")])
+    x, v = np.arange(15, dtype="float32").reshape(3, 5), np.arange(5, dtype="float32")
+    for keep, some in (([1] * 5, [1] * 3), ([1, 0, 0, 1, 1], [1, 0, 1]), ([0] * 5, [1, 1, 0]), ([0, 1, 0, 0, 0], [0] * 3)):
+        keep, some = np.array(keep, bool), np.array(some, bool)
+        b, w = x[:, keep][some], v[keep]
+        wanted = {"b": b, "t": b.T, "cut": b[0:-1, -2:9], "joined": np.concatenate([b, b[1:]]), "apart": w[None] - w[:, None], "shape": int64(*b.T.shape), "size": np.array(b.size)}
+        passes(run_arrays(tmp_path, text, x=x, v=v, keep=keep, some=some))
+        out = np.load(tmp_path / "out.npz")
+        for name, each in wanted.items():
+            np.testing.assert_array_equal(out[name], each, name)
+    library = tmp_path / "both.so"
+    subprocess.run([TIRC, "build", tmp_path / "model.onnx", "--emit=lib", "-o", library], check=True)
+    header = subprocess.run([TIRC, "build", tmp_path / "model.onnx", "--emit=header"], check=True, capture_output=True, text=True).stdout
+    assert "b: float32[3, 5], written, b_count rows of it along axis 0 and b_count_1 rows of it along axis 1" in header, header
+    build, package = pathlib.Path(TIRC).parents[1], pathlib.Path(__file__).resolve().parents[2] / "tools" / "python"
+    found = subprocess.run([sys.executable, "-c", LOADED, library, tmp_path / "in.npz", tmp_path / "model.onnx"], capture_output=True, text=True,
+                           env={**os.environ, "PYTHONPATH": str(package), "TIRC_LIBRARY": str(build)})
+    assert found.stdout.split() == "(0, 1) (1, 0) [(0, 1), (1, 0)]".split(), found.stdout + found.stderr
+
+
+LOADED = """
+import sys, numpy, tirc
+b, t = tirc.load(sys.argv[1])(**numpy.load(sys.argv[2]))[:2]
+print(b.shape, t.shape)
+print([x.shape for x in tirc.compile(sys.argv[3])(**numpy.load(sys.argv[2]))[:2]])
+"""
+
+
+def test_two_counts_of_an_axis(tmp_path):
+    """Rows of one tensor and as many of another one: whether they are as many is not known."""
+    nodes = COMPRESSED + [node("Add", ["a", "b"], ["z"], "sum")]
+    text = model(nodes, [value("x", "float32", (2, 5)), value("keep", "bool", (5,)), value("also", "bool", (5,))], [value("z", "float32", (2, "n"))])
+    (tmp_path / "model.onnx").write_bytes(text)
+    result = subprocess.run([TIRC, "check", tmp_path / "model.onnx"], capture_output=True, text=True)
+    assert result.returncode == 2 and "'sum'" in result.stderr and "--bind" in result.stderr, result.stderr
 
 
 INT64_MAX = 2**63 - 1

@@ -295,6 +295,7 @@ static void arrays(void **state) {
   REFUSED(tirc_array_rows(w->a, 99, 0, &a, E));
   REFUSED(tirc_array_rows(w->a, 0, -1, &a, E));
   assert_int_equal(tirc_program_count(NULL, 0, NULL), -1);
+  assert_int_equal(tirc_program_count_at(NULL, 0, 0, NULL), -1);
   REFUSED(tirc_array_from_dlpack(NULL, &a, E));
   REFUSED(tirc_array_from_dlpack(&(DLManagedTensor){0}, NULL, E));
   REFUSED(tirc_array_to_dlpack(NULL, &tensor, E));

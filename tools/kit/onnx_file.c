@@ -181,17 +181,28 @@ static bool compare_output(int number, const char *name, tirc_array *got, tirc_a
   return !wrong;
 }
 
+/* Of result i, along each axis where they are counted; *cut is the caller's. */
+static int cut_rows(const tirc_program *p, int i, const tirc_argument *results, tirc_array **cut) {
+  tirc_error *e = NULL;
+  for (int k = 0, axis = 0, count; (count = tirc_program_count_at(p, i, k, &axis)) >= 0; k++) {
+    tirc_array *whole = *cut;
+    const int64_t rows = (int64_t)tirc_array_get(results[count].array, 0);
+    const tirc_status status =
+        tirc_array_rows(whole ? whole : results[i].array, axis, rows, cut, &e);
+    tirc_array_free(whole);
+    if (status) {
+      *cut = NULL;
+      return report(e);
+    }
+  }
+  return DONE;
+}
+
 int rows_that_count(const tirc_program *p, int n, const tirc_argument *results, tirc_argument *cut,
                     tirc_argument *shown) {
   for (int i = 0; i < n; i++) {
-    int axis = 0;
-    tirc_error *e = NULL;
-    const int count = tirc_program_count(p, i, &axis);
-    shown[i] = results[i];
-    if (count < 0) continue;
-    const int64_t rows = (int64_t)tirc_array_get(results[count].array, 0);
-    if (tirc_array_rows(results[i].array, axis, rows, &cut[i].array, &e)) return report(e);
-    shown[i] = cut[i];
+    if (cut_rows(p, i, results, &cut[i].array)) return BAD;
+    shown[i] = cut[i].array ? cut[i] : results[i];
   }
   return DONE;
 }

@@ -283,7 +283,7 @@ _PLAIN = {
     "program_signature": ([c_void_p], c_void_p),
     "program_inputs": ([c_void_p], c_int),
     "program_params": ([c_void_p], c_int),
-    "program_count": ([c_void_p, c_int, POINTER(c_int)], c_int),
+    "program_count_at": ([c_void_p, c_int, c_int, POINTER(c_int)], c_int),
     "program_free": ([c_void_p], None),
     "weights_close": ([c_void_p], None),
     "array_free": ([c_void_p], None),

@@ -97,7 +97,7 @@ class Loaded:
         self._extents = [(e.name.decode(), e.c_name.decode(), e.lower, e.upper) for e in info.extents[:info.n_extents]]
         self.extents = {e[0]: e[2:] for e in self._extents}
         rows = info.rows[:info.n_rows] if info.format >= 2 and info.n_rows else []
-        self._rows = {r.result: (r.count, r.axis) for r in rows}  # of a result: which one counts its rows, along this axis
+        self._rows = [(r.result, r.count, r.axis) for r in rows]  # of a result: which one counts its rows, along this axis
         self._run, self._error_text = getattr(self._library, self.name), getattr(self._library, self.name + "_error_text")
         self._error_text.restype = c_char_p
         self._take_weights(weights)
@@ -198,7 +198,7 @@ class Loaded:
         results = [numpy.empty([max(self._evaluate(e, extents), 0) for e in t.shape], _numpy_dtype(t.dtype)) for t in self.outputs]
         keep, at = _aligned(self._workspace(leading))
         self._check(self._run(*leading, *self._pointers(arrays + self._arrays + results), *self._block, c_void_p(at)))
-        for i, (count, axis) in self._rows.items():
+        for i, count, axis in self._rows:
             results[i] = results[i][(slice(None),) * axis + (slice(int(results[count])),)]
         return results[0] if len(results) == 1 else tuple(results)
 

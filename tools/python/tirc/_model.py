@@ -190,9 +190,12 @@ class Model:
 
     def _rows(self, results, i):
         """Of result i those rows that mean something."""
-        axis = c_int()
-        count = _lib.lib.tirc_program_count(self._program, i, byref(axis))
-        return results[i] if count < 0 else results[i][(slice(None),) * axis.value + (slice(int(results[count])),)]
+        axis, own = c_int(), [slice(None)] * len(self.outputs[i].shape)
+        for k in range(len(own)):
+            count = _lib.lib.tirc_program_count_at(self._program, i, k, byref(axis))
+            if count >= 0:
+                own[axis.value] = slice(int(results[count]))
+        return results[i][tuple(own)]
 
     def _repr_html_(self):
         from ._graph import html_of
