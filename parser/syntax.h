@@ -53,7 +53,8 @@ typedef enum SynKind {
   SYN_WHILE,     /* a = condition, body, orelse */
   SYN_WITH,      /* kids = SYN_WITHITEM, body */
   SYN_WITHITEM,  /* a = expression, b = target or NULL */
-  SYN_DEF,       /* s = name, kids = SYN_PARAM, b = return annotation, body, decorators */
+  SYN_DEF,       /* s = name, kids = SYN_PARAM, b = return annotation, body, decorators; op: of an
+                  * outline, its text of i bytes: see tirc_syn_whole */
   SYN_CLASS,     /* s = name, kids = bases, body, decorators */
   SYN_RETURN,    /* a or NULL */
   SYN_BREAK,
@@ -96,6 +97,12 @@ typedef struct Source {
 
 /* A file's statements. Throws (code "syntax") with place, a hint and what was expected. */
 SynList tirc_parse_syntax(Tirc *c, const Source *source);
+/* The same of a text that is known to be well formed, without the bodies of the functions at its
+ * left edge: a library has many, and few of them are called. What stands there instead is no body.
+ */
+SynList tirc_parse_outline(Tirc *c, const Source *source);
+/* Such a function with its body, read now; any other node is itself. */
+const Syn *tirc_syn_whole(Tirc *c, const Syn *def);
 /* The whole file in memory, "-" for standard input; throws (code "file"). */
 Source tirc_read_source(Tirc *c, const char *path);
 /* The same of a file that a text names, a stranger's perhaps: a regular one of at most that many

@@ -2,6 +2,8 @@
  * that is disposed on every way out, errors included. */
 #include "codegen/symbols.h"
 #include "gen.h"
+#include "ir/tree/annotations.h"
+#include "ir/tree/print.h"
 
 typedef struct Work {
   Gen g;
@@ -21,6 +23,27 @@ static void dispose(Work *w) {
   tirc_target_free(w->target);
 }
 
+/* What the function does, as text: NULL where its code says more, which failure it was or on which
+ * line. */
+static const char *text_of(const Gen *g, const Func *f) {
+  Failures failures = {0};
+  Func *nameless = tirc_copy(g->c, f, 1);
+  nameless->name = "f";
+  nameless->attrs = tirc_attrs_remove(g->c, f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
+  tirc_failures_add(g->c, &failures, f);
+  return failures.all.n ? NULL : tirc_print_func(g->c, nameless, DIALECT_TIR);
+}
+
+/* The first function of the module that does the same: modules repeat their operators. */
+static const char *symbol_alike(Gen *g, StrMap *known, const Module *m, int i, const char *symbol) {
+  const char *text = m->n_funcs > 1 && !g->marks && !g->lines ? text_of(g, m->funcs[i]) : NULL;
+  if (!text) return NULL;
+  void **at = tirc_strmap_at(g->c, known, text);
+  const char *like = *at;
+  if (!like) *at = (void *)(uintptr_t)symbol;
+  return like;
+}
+
 static void translate(Work *w, const Module *m, bool of_model) {
   Gen *g = &w->g;
   g->target = w->target;
@@ -36,9 +59,12 @@ static void translate(Work *w, const Module *m, bool of_model) {
   tirc_marks_begin(g, m);
   /* In this process only NAME__rt and NAME__packed are symbols: any NAME will do. */
   const char *const *symbols = g->exports ? tirc_symbols(g->c, m) : NULL;
+  StrMap known = {0};
   for (int i = 0; i < m->n_funcs; i++) {
+    const char *symbol = symbols ? symbols[i] : m->funcs[i]->name;
     if (w->kernels && w->kernels[i]) tirc_gen_kernel(g, m->funcs[i], w->kernels[i]);
-    if (!w->kernels) tirc_gen_function(g, m->funcs[i], symbols ? symbols[i] : m->funcs[i]->name);
+    if (!w->kernels)
+      tirc_gen_function(g, m->funcs[i], symbol, symbol_alike(g, &known, m, i, symbol));
     if (symbols && !w->kernels && !of_model && tirc_may_fail(&g->failures, m->funcs[i]))
       tirc_gen_error_text(g, symbols[i], m->funcs[i]);
   }

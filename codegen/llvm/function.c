@@ -75,14 +75,33 @@ static void bind_params(Gen *g, const Signature *s, LLVMValueRef fn) {
   LLVMSetValueName2(g->f.rt, "rt", 2);
 }
 
+static const char *plain_symbol(Gen *g, const char *symbol) {
+  return tirc_format(g->c, "%s__rt", symbol);
+}
+
 static LLVMValueRef build_plain(Gen *g, const Func *f, const Shape *s) {
-  LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__rt", g->symbol), s->type);
+  LLVMValueRef fn = LLVMAddFunction(g->module, plain_symbol(g, g->symbol), s->type);
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
   bind_params(g, &s->s, fn);
   g->f.in_nests = tirc_gen_has_many_nests(f->body);
   tirc_gen_stmt(g, f->body);
   LLVMBuildRet(g->b, LLVMConstNull(LLVMInt32TypeInContext(g->context)));
+  tirc_gen_end(g, &outer);
+  return fn;
+}
+
+/* One that goes on in another one, which does the same. */
+static LLVMValueRef build_same(Gen *g, const Shape *s, const char *like) {
+  LLVMValueRef fn = LLVMAddFunction(g->module, plain_symbol(g, g->symbol), s->type);
+  LLVMValueRef other = LLVMGetNamedFunction(g->module, plain_symbol(g, like));
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, s->s.n + 1);
+  Frame outer;
+  tirc_gen_begin(g, fn, &outer);
+  for (int i = 0; i <= s->s.n; i++) args[i] = LLVMGetParam(fn, (unsigned)i);
+  LLVMValueRef call = LLVMBuildCall2(g->b, s->type, other, args, (unsigned)s->s.n + 1, "");
+  LLVMSetTailCall(call, true);
+  LLVMBuildRet(g->b, call);
   tirc_gen_end(g, &outer);
   return fn;
 }
@@ -144,7 +163,7 @@ static void build_exported(Gen *g, const Shape *s, LLVMValueRef plain) {
   tirc_gen_end(g, &outer);
 }
 
-void tirc_gen_function(Gen *g, const Func *f, const char *symbol) {
+void tirc_gen_function(Gen *g, const Func *f, const char *symbol, const char *like) {
   g->func = f;
   g->symbol = symbol;
   g->loc = f->loc;
@@ -155,7 +174,7 @@ void tirc_gen_function(Gen *g, const Func *f, const char *symbol) {
   }
   Shape s = shape_of(g, f);
   g->restrict_data = s.s.restrict_data;
-  LLVMValueRef plain = build_plain(g, f, &s);
+  LLVMValueRef plain = like ? build_same(g, &s, like) : build_plain(g, f, &s);
   tirc_gen_attribute(g, plain, ON_FUNCTION, "noinline");
   build_packed(g, &s, plain);
   if (g->exports) build_exported(g, &s, plain);

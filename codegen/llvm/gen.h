@@ -202,7 +202,8 @@ LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args);
  * terminator) and goes back. */
 void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer);
 void tirc_gen_end(Gen *g, const Frame *outer);
-void tirc_gen_function(Gen *g, const Func *f, const char *symbol);
+/* like: the symbol of one that was translated before, and does the same; or NULL. */
+void tirc_gen_function(Gen *g, const Func *f, const char *symbol, const char *like);
 /* tirc_default_runtime ? tirc_default_runtime() : NULL */
 LLVMValueRef tirc_gen_default_runtime(Gen *g);
 /* entry.c; symbols: one a function of the module, all of which are there. */

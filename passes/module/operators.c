@@ -130,7 +130,8 @@ static const OperatorParam *params_of(Script *sc, const Callable *f, int *n) {
 
 /* The first line of the function's own text. */
 static const char *summary_of(Tirc *c, const Syn *def) {
-  const Syn *first = def->body.n ? def->body.at[0] : NULL;
+  const SynList body = tirc_syn_whole(c, def)->body;
+  const Syn *first = body.n ? body.at[0] : NULL;
   if (!first || first->kind != SYN_EXPR_STMT || first->a->kind != SYN_STRING) return "";
   const char *s = first->a->s + strspn(first->a->s, " \n");
   return tirc_strndup(c, s, strcspn(s, "\n"));

@@ -204,8 +204,8 @@ static const Info *info_of(Script *sc, const Syn *def) {
 typedef struct Function {
   Callable base; /* first: primitives see only this */
   Script *sc;
-  const Syn *def;
-  const Info *info;
+  const Syn *def;   /* of a library, its outline until it is called */
+  const Info *info; /* NULL until then */
   Env *closure;
   Value *defaults; /* one a parameter; kind of those without one is not looked at */
 } Function;
@@ -248,7 +248,6 @@ Value tirc_script_function(Frame *f, const Syn *def) {
       .base = {call_from_primitive, def->kids.n, def->kind == SYN_DEF ? def->s : "<lambda>"},
       .sc = sc,
       .def = def,
-      .info = info_of(sc, def),
       .closure = f->env,
       .defaults = tirc_new_array(sc->c, Value, def->kids.n + 1)};
   for (int i = 0; i < def->kids.n; i++) {
@@ -379,6 +378,12 @@ static void bind(Function *fn, Env *env, const Args *a) {
                       name, a->names[a->n_keywords - 1]);
 }
 
+static void read_whole(Function *fn) {
+  if (fn->info) return;
+  fn->def = tirc_syn_whole(fn->sc->c, fn->def);
+  fn->info = info_of(fn->sc, fn->def);
+}
+
 static Value call_function(Function *fn, const Args *a) {
   Script *sc = fn->sc;
   if (sc->calls >= SCRIPT_MAX_CALLS)
@@ -386,6 +391,7 @@ static Value call_function(Function *fn, const Args *a) {
         sc, "a function calls itself without end?",
         tirc_format(sc->c, "more than %d function calls inside of one another", SCRIPT_MAX_CALLS));
   Frame f = {.sc = sc, .env = tirc_script_env(sc, fn->closure), .result = VALUE_NONE};
+  read_whole(fn);
   declare_locals(fn, f.env);
   bind(fn, f.env, a);
   sc->calls++;

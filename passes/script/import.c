@@ -241,7 +241,7 @@ static SynList syntax_of(Script *sc, const char *root, const char *path) {
   const Source source = embedded ? *embedded
                         : root   ? read_inside(sc, "ImportError", root, path)
                                  : tirc_read_source(sc->c, path);
-  return tirc_parse_syntax(sc->c, &source);
+  return embedded ? tirc_parse_outline(sc->c, &source) : tirc_parse_syntax(sc->c, &source);
 }
 
 static bool is_known(const ScriptModule *known, const char *path) {

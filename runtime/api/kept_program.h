@@ -12,17 +12,8 @@
 #ifndef TIRC_RUNTIME_API_KEPT_PROGRAM_H
 #define TIRC_RUNTIME_API_KEPT_PROGRAM_H
 
+#include "kept_entry.h"
 #include "program.h"
-
-/* What was told while a program was made, and of what: scripts may be written anew meanwhile. */
-typedef struct MakingNotes {
-  Tirc *c;
-  uint64_t made_of;                 /* a sum of the key ahead of it; 0: there was none */
-  tirc_schedule_options given, own; /* own: notes, and tells the given ones */
-  Text told;                        /* as an entry has it */
-} MakingNotes;
-/* The options to be used while it is made. */
-void tirc_making_notes(MakingNotes *n, Tirc *c, const tirc_schedule_options *given);
 
 /* A copy that outlives the caller's, and tells nobody anything again. */
 tirc_program_options *tirc_options_to_keep(Tirc *c, const tirc_program_options *o);

@@ -16,7 +16,6 @@
 #include "passes/lower/packing.h"
 #include "passes/module/pipeline.h"
 #include "passes/replay/replay.h"
-#include "passes/rules/rules.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/script/script.h"
 
@@ -509,46 +508,6 @@ tirc_status tirc_module_replay_text(const tirc_module *m, const char *text, size
   NEED(m, LIST(length, text), COUNT(record), out);
   Schedule p = {.from = m, .text = {name, text, length}, .is_trace = true, .record = record};
   return run_schedule(&p, options, out, error);
-}
-
-typedef struct AutoRun {
-  Schedule schedule;
-  const SchedRecords *records;
-  tirc_auto_options options;
-} AutoRun;
-
-static void run_rules(Tirc *c, void *self) {
-  AutoRun *a = self;
-  Schedule *p = &a->schedule;
-  const ScriptLimits limits = {.steps = p->options.max_steps};
-  const RuleListener listener = {a->options.tried, a->options.self};
-  p->sources = p->from->sources;
-  if (p->sources.n > 1) p->sources.n = 1;
-  if (a->options.rules) p->sources.at[p->sources.n++] = tirc_read_source(c, a->options.rules);
-  Sched *s = tirc_api_schedule(c, p->from, &p->options);
-  s->records = a->records;
-  tirc_auto_schedule(s, a->options.rules, &limits, p->options.print ? hand_out_text : NULL,
-                     p->options.trace ? hand_out_trace : NULL, p,
-                     listener.tried ? &listener : NULL);
-  p->result = tirc_api_module(c, s->mod, &p->sources);
-  p->result->trace = s->trace;
-  p->result->intrins = s->intrins;
-}
-
-tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_options *auto_options,
-                             const tirc_schedule_options *options, tirc_module **out,
-                             tirc_error **error) {
-  NEED(m, out);
-  return tirc_api_auto(m, auto_options, options, NULL, out, error);
-}
-
-tirc_status tirc_api_auto(const tirc_module *m, const tirc_auto_options *auto_options,
-                          const tirc_schedule_options *options, const SchedRecords *records,
-                          tirc_module **out, tirc_error **error) {
-  AutoRun a = {.schedule = {.from = m}, .records = records};
-  if (auto_options) a.options = *auto_options;
-  if (options) a.schedule.options = *options;
-  return tirc_api_make_module(run_rules, &a, &a.schedule.sources, &a.schedule.result, out, error);
 }
 
 typedef struct TraceText {

@@ -54,6 +54,14 @@ typedef struct tirc_auto_options {
 TIRC_API tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_options *auto_options,
                                       const tirc_schedule_options *options, tirc_module **out,
                                       tirc_error **error);
+/* The same for a module that is to run, whose trace is not asked for: that is empty. What rules
+ * made of the same program with the same options before is taken from the code cache (tirc/code.h),
+ * and what options->warn and options->print were told then, they are told again. With a function
+ * that watches rules (tried, trace), nothing is taken from there. */
+TIRC_API tirc_status tirc_module_auto_kept(const tirc_module *m,
+                                           const tirc_auto_options *auto_options,
+                                           const tirc_schedule_options *options, tirc_module **out,
+                                           tirc_error **error);
 /* Built-in library number i: its name ("cpu") and its text, a script. False after the last one. */
 TIRC_API bool tirc_rules_table(int i, const char **name, const char **text);
 

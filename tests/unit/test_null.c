@@ -208,6 +208,8 @@ static void schedules(void **state) {
   REFUSED(tirc_module_schedule_text(m, "", 0, NULL, NULL, NULL, E));
   REFUSED(tirc_module_auto(NULL, NULL, NULL, &out, E));
   REFUSED(tirc_module_auto(m, NULL, NULL, NULL, E));
+  REFUSED(tirc_module_auto_kept(NULL, NULL, NULL, &out, E));
+  REFUSED(tirc_module_auto_kept(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_replay(NULL, "s", 0, NULL, &out, E));
   REFUSED(tirc_module_replay(m, NULL, 0, NULL, &out, E));
   REFUSED(tirc_module_replay(m, "s", -1, NULL, &out, E));

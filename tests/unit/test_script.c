@@ -1,6 +1,7 @@
 /* The script interpreter: rows of a script and what it prints, or the error that it ends with. */
-#include "parser/program.h"
 #include "ir/tree/print.h"
+#include "parser/program.h"
+#include "passes/script/library.h"
 #include "passes/script/script.h"
 
 #include <setjmp.h>
@@ -501,8 +502,76 @@ static void test_diagnostic(void **state) {
   tirc_context_release(r.c);
 }
 
+/* --- outlines --------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+static void assert_same(Tirc *c, const Syn *a, const Syn *b);
+
+static void assert_same_list(Tirc *c, const SynList *a, const SynList *b) {
+  assert_int_equal(a->n, b->n);
+  for (int i = 0; i < a->n; i++) assert_same(c, a->at[i], b->at[i]);
+}
+
+static void assert_same(Tirc *c, const Syn *a, const Syn *b) {
+  assert_true(!a == !b);
+  if (!a) return;
+  const Syn *whole = tirc_syn_whole(c, a);
+  const SynList decorators = a->decorators;
+  a = whole;
+  assert_int_equal(a->kind, b->kind);
+  assert_true(same_text(a->s, b->s) && same_text(a->op, b->op) && a->i == b->i && a->f == b->f);
+  assert_true(same_text(a->loc.file, b->loc.file) && a->loc.line == b->loc.line &&
+              a->loc.column == b->loc.column);
+  assert_same(c, a->a, b->a);
+  assert_same(c, a->b, b->b);
+  assert_same(c, a->c, b->c);
+  assert_same_list(c, &a->kids, &b->kids);
+  assert_same_list(c, &a->body, &b->body);
+  assert_same_list(c, &a->orelse, &b->orelse);
+  assert_same_list(c, &a->finalbody, &b->finalbody);
+  assert_same_list(c, &decorators, &b->decorators);
+}
+
+/* How many bodies the outline leaves out; with them it is what the whole text gives. */
+static int check_outline(const char *name, const char *text) {
+  Tirc *c = tirc_context_new();
+  const Source source = {name, text, strlen(text)};
+  const SynList outline = tirc_parse_outline(c, &source), all = tirc_parse_syntax(c, &source);
+  int n = 0;
+  for (int i = 0; i < outline.n; i++) n += tirc_syn_whole(c, outline.at[i]) != outline.at[i];
+  assert_same_list(c, &outline, &all);
+  tirc_context_release(c);
+  return n;
+}
+
+static void test_outlines(void **state) {
+  (void)state;
+  int n = 0;
+  for (int i = 0; i < tirc_n_rule_libraries; i++)
+    n += check_outline(tirc_rule_libraries[i].name, tirc_rule_libraries[i].code);
+  assert_true(n > 300);
+  static const struct {
+    const char *text;
+    int n;
+  } rows[] = {
+      {"", 0},
+      {"def f(x): return x", 0},
+      {"def f(x): return x\n\nx = 1\n", 0},
+      {"def f(x):\n    return x", 1},
+      {"x = 1\ndef f(x):\n\n# why\n    y = 'a\\n'\n\n    return x\n\n\ny = f\n", 1},
+      {"def f(x,\n      y={1: 2}):\n    def g(z):\n        return z\n    return g(x)\nf(1)\n", 1},
+      {"@g\ndef f(x):\n    return x\n@g\n\ndef h(x):\n    return x\n", 0},
+      {"class A:\n    def f(x):\n        return x\ndef f(x):\n\treturn x\ndef g():\n  pass\n", 2},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (check_outline("text", rows[i].text) != rows[i].n)
+      fail_msg("%s\n--- other bodies left out than %d", rows[i].text, rows[i].n);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_outlines),
       cmocka_unit_test(test_prints),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_diagnostic),

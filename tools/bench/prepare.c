@@ -200,7 +200,8 @@ static tirc_status schedule_automatically(const Bench *b, const Case *k,
                                           tirc_error **e) {
   tirc_auto_options a = auto_options(&b->o->make);
   if (k->at.threads != b->threads[0].threads) a.tried = NULL;
-  return tirc_module_auto(k->program, &a, s, out, e);
+  /* a database keeps the calls, too */
+  return (b->store.db ? tirc_module_auto : tirc_module_auto_kept)(k->program, &a, s, out, e);
 }
 
 /* Where there is no record it is what --auto makes, which is said. */

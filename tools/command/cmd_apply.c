@@ -32,6 +32,7 @@ int cmd_apply(ApplyOptions *o) {
   if (o->make.debug_mask && strcmp(o->make.debug_mask, "all") != 0 &&
       strcmp(o->make.debug_mask, "none") != 0)
     return complain(NULL, "--debug-mask is all or none, not '%s'", o->make.debug_mask);
+  o->make.needs_trace = o->as_script || o->save_trace;
   int status = load_scheduled(&o->make, NULL, &m);
   if (status == DONE) status = save_trace(o, m);
   if (status == DONE && (o->as_script ? tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, &e)

@@ -124,7 +124,8 @@ static int schedule(const Making *o, const tirc_module *m, const char *path, tir
   tirc_error *e = NULL;
   const tirc_auto_options a = auto_options(o);
   tirc_status status = o->tuned ? tirc_module_tuned(m, o->database, o->threads, &a, &s, out, &e)
-                       : o->automatic ? tirc_module_auto(m, &a, &s, out, &e)
+                       : o->automatic ? (o->needs_trace ? tirc_module_auto
+                                                        : tirc_module_auto_kept)(m, &a, &s, out, &e)
                        : path         ? tirc_module_schedule(m, path, &s, out, &e)
                               : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
   return status ? report(e) : DONE;

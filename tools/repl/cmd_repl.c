@@ -287,6 +287,7 @@ int cmd_repl(ReplOptions *o) {
   Repl r = {.o = o};
   if (strcmp(args->at[0], "-") == 0)
     return complain(NULL, "the program cannot be standard input, which the lines come from");
+  o->run.make.needs_trace = true;
   int status = load_scheduled(&o->run.make, NULL, &r.program);
   if (status == DONE) status = move_back(&r, 0);
   bool terminal = isatty(0) && isatty(1);
