@@ -31,7 +31,7 @@ typedef struct Fusion {
   int n;
   Vertex *at;
   PtrMap numbers; /* variable -> its vertex, plus one */
-  VEC(const Graph *) made;
+  Outlining out;
 } Fusion;
 
 /* --- the flow of values ----------------------------------------------------------------------- */
@@ -181,107 +181,13 @@ static void fuse_round(Fusion *f, int round) {
 
 /* --- a graph a group -------------------------------------------------------------------------- */
 
-typedef struct Outline {
-  Fusion *f;
-  GraphRewriter *r; /* of the graph around it */
-  VEC(Binding) bindings;
-  VEC(Node) params, args;
-  PtrMap inside; /* variable of the graph around it -> of this one */
-  Text name;
-} Outline;
-
-static Node inner_argument(Outline *o, Node n) {
-  if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) return n;
-  const Node known = tirc_map_get(&o->inside, n);
-  if (known) return known;
-  const char *name = n->kind == NODE_VAR ? n->name : "const";
-  const Node param = tirc_node_var(o->f->c, name, n->info, n->loc);
-  tirc_map_set(o->f->c, &o->inside, n, param);
-  vec_push(o->f->c, o->params, param);
-  vec_push(o->f->c, o->args, n);
-  return param;
-}
-
-static void add_member(Outline *o, const Vertex *v) {
-  Tirc *c = o->f->c;
-  struct Node call = *v->binding->value;
-  Node *args = tirc_copy(c, call.args, call.n);
-  for (int i = 0; i < call.n; i++) args[i] = inner_argument(o, args[i]);
-  call.args = args;
-  const Node var = tirc_node_var(c, v->binding->var->name, call.info, call.loc);
-  vec_push(c, o->bindings, ((Binding){var, tirc_graph_node(c, &call), v->binding->loc}));
-  tirc_map_set(c, &o->inside, v->binding->var, var);
-  tirc_text_addf(&o->name, "_%s", call.name);
-}
-
-static const Graph *graph_of(Outline *o) {
-  Tirc *c = o->f->c;
-  Graph *g = tirc_new(c, Graph);
-  GraphBlock *block = tirc_new(c, GraphBlock);
-  const Node last = o->bindings.at[o->bindings.n - 1].var;
-  *block = (GraphBlock){.is_dataflow = true,
-                        .n = o->bindings.n,
-                        .at = o->bindings.at,
-                        .n_outputs = 1,
-                        .outputs = tirc_copy(c, &last, 1)};
-  const char *base = tirc_format(c, "fused%s", o->name.at),
-             *name = tirc_free_name(c, o->f->m, base);
-  for (int i = 1, k = 0; k < o->f->made.n; k++)
-    if (strcmp(o->f->made.at[k]->name, name) == 0) {
-      name = tirc_free_name(c, o->f->m, tirc_format(c, "%s%d", base, i++));
-      k = -1;
-    }
-  *g = (Graph){.name = name,
-               .n_params = o->params.n,
-               .params = o->params.at,
-               .n_blocks = 1,
-               .blocks = block,
-               .result = last,
-               .info = last->info,
-               .loc = last->loc};
-  g->attrs = tirc_attrs_set(c, g->attrs, tirc_key(KEY_PRIMITIVE), tirc_bool(c, true));
-  g->attrs = tirc_attrs_set(c, g->attrs, "tirc.private", tirc_bool(c, true));
-  vec_push(c, o->f->made, g);
-  return g;
-}
-
-/* Extents that no parameter's shape has by itself come as one more, an R.Shape of them. */
-static void take_extents(Outline *o, Loc loc) {
-  Tirc *c = o->f->c;
-  const int n = o->params.n;
-  Symbols symbols = {0};
-  Expr untold;
-  while ((untold = tirc_untold_symbol(c, o->params.n, o->params.at, o->bindings.n, o->bindings.at,
-                                      true))) {
-    vec_push(c, symbols, untold);
-    const Expr *shape = tirc_copy(c, symbols.at, symbols.n);
-    const struct StructInfo extents = {.kind = INFO_SHAPE, .ndim = symbols.n, .shape = shape};
-    const Info info = tirc_info_copy(c, &extents);
-    const struct Node value = {.kind = NODE_SHAPE,
-                               .info = info,
-                               .value = tirc_expr(c, OP_TUPLE, DT_HANDLE, symbols.n, shape),
-                               .loc = loc};
-    o->params.n = o->args.n = n;
-    vec_push(c, o->params, tirc_node_var(c, "extents", info, loc));
-    vec_push(c, o->args, tirc_graph_node(c, &value));
-  }
-}
-
 /* The call in place of the group's last member; NULL: it stays as it is. */
 static Node outline(Fusion *f, GraphRewriter *r, int sink) {
-  Outline o = {.f = f, .r = r, .name = {.c = f->c}};
+  const Binding **members = tirc_new_array(f->c, const Binding *, sink + 1);
+  int n = 0;
   for (int i = 0; i <= sink; i++)
-    if (group_of(f, i) == group_of(f, sink)) add_member(&o, &f->at[i]);
-  if (o.bindings.n < 2) return NULL;
-  take_extents(&o, f->at[sink].binding->loc);
-  const Graph *g = graph_of(&o);
-  struct Node call = {.kind = NODE_CALL_GRAPH,
-                      .name = g->name,
-                      .n = o.args.n,
-                      .args = o.args.at,
-                      .info = g->info,
-                      .loc = f->at[sink].binding->loc};
-  return tirc_renamed(r, tirc_graph_node(f->c, &call));
+    if (group_of(f, i) == group_of(f, sink)) members[n++] = f->at[i].binding;
+  return n < 2 ? NULL : tirc_call_apart(&f->out, r, n, members, &(Outlined){0});
 }
 
 static Node replace_sink(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
@@ -297,22 +203,19 @@ static Node replace_sink(GraphRewriter *r, const Binding *b, Node value, Node *a
 
 static const Module *fuse_block(Passes *p, const Module *m, int g, int b) {
   const Graph *graph = m->graphs[g];
-  Fusion f = {.p = p, .c = p->c, .m = m, .block = &graph->blocks[b], .n = graph->blocks[b].n};
+  Fusion f = {.p = p,
+              .c = p->c,
+              .m = m,
+              .block = &graph->blocks[b],
+              .n = graph->blocks[b].n,
+              .out = {p->c, m}};
   f.at = tirc_new_array(p->c, Vertex, f.n);
   find_flow(&f, graph);
   find_dominators(&f);
   for (int round = 0; round < 3; round++) fuse_round(&f, round);
   GraphRewriter r = {.c = p->c, .value = replace_sink, .self = &f};
   const Graph *to = tirc_rewrite_graph(&r, graph);
-  if (!f.made.n) return m;
-  m = tirc_module_with_graph(p->c, m, g, to);
-  Module *with = tirc_copy(p->c, m, 1);
-  const Graph **graphs = tirc_new_array(p->c, const Graph *, m->n_graphs + f.made.n);
-  for (int i = 0; i < m->n_graphs + f.made.n; i++)
-    graphs[i] = i < m->n_graphs ? m->graphs[i] : f.made.at[i - m->n_graphs];
-  with->n_graphs = m->n_graphs + f.made.n;
-  with->graphs = graphs;
-  return with;
+  return f.out.made.n ? tirc_with_graphs_apart(&f.out, m, g, to) : m;
 }
 
 const Module *tirc_pass_fuse_ops(Passes *p, const Module *m) {

@@ -33,6 +33,8 @@ bool tirc_pass_evaluate(Passes *p, const Func *f, int n, PassArray *arrays);
 
 /* patterns.c: what the patterns of a script match is handed to other programs. */
 const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Value patterns);
+const Module *tirc_group_by_patterns(Passes *p, Script *sc, const Module *m, Value composites,
+                                     bool binds_constants);
 
 /* The same file: what they match is written anew by the script's functions. */
 const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites,

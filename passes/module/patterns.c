@@ -7,6 +7,10 @@
  *
  *   lv = R.matmul(x, w)   ->   lv = R.call_dps_packed("gemm", (x, w), out_sinfo=R.Tensor(...))
  *
+ * With `composites` in the place of `patterns` it becomes a graph of its own, with the attributes
+ * Composite = "gemm" and Primitive; constants are in it, unless the script says `bind_constants =
+ * False`.
+ *
  * Rewrites: a function of a script writes something else in its place.
  *
  *   rewrites = [(is_op("negative")(is_op("negative")(x)), lambda expr, matchings: matchings[x])]
@@ -19,6 +23,7 @@
  * are no attributes. The first that matches is taken; what is matched below its root may have no
  * other use, unless it is shared. Rewrites go on until none changes anything, unless the script
  * says `once = True`. R.result("NAME", x) makes x a result of main, behind those that it has. */
+#include "fusion.h"
 #include "ir/tree/annotations.h"
 #include "operator_call.h"
 #include "passes.h"
@@ -41,6 +46,8 @@ typedef struct Patterns {
   VEC(Node) args;
   VEC(Matching) parts; /* of the pattern that matches */
   VEC(Node) results;   /* that main gives besides */
+  Outlining *out;
+  bool binds_constants;
   bool changed;
 } Patterns;
 
@@ -153,6 +160,42 @@ static Node hand_over(GraphRewriter *r, const Binding *b, Node value, Node *alia
                         .info = info,
                         .loc = b->loc};
     return tirc_graph_node(k->c, &call);
+  }
+  return value;
+}
+
+/* --- composites ------------------------------------------------------------------------------- */
+
+/* Whether the binding is one of those behind the pattern that matched. */
+static bool is_member(const Patterns *k, const Binding *b) {
+  for (int i = 0; i < k->parts.n; i++) {
+    const char *kind = k->parts.at[i].pattern->at[0].u.s;
+    if (k->parts.at[i].node == b->var && (strcmp(kind, "op") == 0 || strcmp(kind, "item") == 0))
+      return true;
+  }
+  return false;
+}
+
+static Node outlined(Patterns *k, GraphRewriter *r, const Binding *root, const char *name) {
+  VEC(const Binding *) members = {0};
+  for (int b = 0; b < k->g->n_blocks; b++)
+    for (int i = 0; i < k->g->blocks[b].n; i++) {
+      const Binding *at = &k->g->blocks[b].at[i];
+      if (at->var != root->var && is_member(k, at)) vec_push(k->c, members, at);
+    }
+  vec_push(k->c, members, root);
+  return tirc_call_apart(k->out, r, members.n, members.at, &(Outlined){name, k->binds_constants});
+}
+
+static Node group(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
+  (void)alias;
+  Patterns *k = r->self;
+  const ValueList *rows = k->patterns.u.list;
+  for (int i = 0; i < rows->n; i++) {
+    begin(k);
+    const char *name = item(k, rows->at[i], 0, VAL_STR)->u.s;
+    if (rows->at[i].u.list->n != 2) bad_pattern(k, rows->at[i]);
+    if (match_node(k, rows->at[i].u.list->at[1], b->value, true)) return outlined(k, r, b, name);
   }
   return value;
 }
@@ -385,11 +428,15 @@ static const Module *rewrite_graph(Passes *p, Script *sc, const Module *m, const
   return m;
 }
 
+static void need_list(Script *sc, const char *what, Value v) {
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE)
+    tirc_script_error(sc, "TypeError", NULL, "`%s` is %s, and no list", what,
+                      tirc_script_a_type(sc, v));
+}
+
 const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites,
                                        bool once) {
-  if (rewrites.kind != VAL_LIST && rewrites.kind != VAL_TUPLE)
-    tirc_script_error(sc, "TypeError", NULL, "`rewrites` is %s, and no list",
-                      tirc_script_a_type(sc, rewrites));
+  need_list(sc, "rewrites", rewrites);
   m = tirc_infer(p, m);
   const Module *const all = m;
   for (int g = 0; g < all->n_graphs; g++)
@@ -398,15 +445,30 @@ const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, V
 }
 
 const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Value patterns) {
-  if (patterns.kind != VAL_LIST && patterns.kind != VAL_TUPLE)
-    tirc_script_error(sc, "TypeError", NULL, "`patterns` is %s, and no list",
-                      tirc_script_a_type(sc, patterns));
+  need_list(sc, "patterns", patterns);
   m = tirc_infer(p, m);
   for (int g = 0; g < m->n_graphs; g++) {
     Patterns k = {.c = p->c, .sc = sc, .g = m->graphs[g], .patterns = patterns};
     note_bindings(&k);
     GraphRewriter r = {.c = p->c, .value = hand_over, .self = &k};
     m = tirc_module_with_graph(p->c, m, g, tirc_rewrite_graph(&r, k.g));
+  }
+  return tirc_pass_dead_code(p, m);
+}
+
+const Module *tirc_group_by_patterns(Passes *p, Script *sc, const Module *m, Value composites,
+                                     bool binds_constants) {
+  need_list(sc, "composites", composites);
+  m = tirc_infer(p, m);
+  for (int g = 0, n = m->n_graphs; g < n; g++) {
+    if (tirc_is_primitive(m->graphs[g])) continue;
+    Outlining out = {p->c, m};
+    Patterns k = {.p = p, .c = p->c, .sc = sc, .g = m->graphs[g], .patterns = composites};
+    k.out = &out;
+    k.binds_constants = binds_constants;
+    note_bindings(&k);
+    GraphRewriter r = {.c = p->c, .value = group, .self = &k};
+    m = tirc_with_graphs_apart(&out, m, g, tirc_rewrite_graph(&r, k.g));
   }
   return tirc_pass_dead_code(p, m);
 }

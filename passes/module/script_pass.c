@@ -6,9 +6,9 @@
  *           ...
  *       return sch.mod
  *
- * A script with a list `patterns` or `rewrites` instead is about graphs: see patterns.c. `rewrites`
- * may be a function, which gets the arguments that stand behind the script's name and gives the
- * list: --pass=prepare:mine.sch(bits=4).
+ * A script with a list `patterns`, `composites` or `rewrites` instead is about graphs: see
+ * patterns.c. `rewrites` may be a function, which gets the arguments that stand behind the script's
+ * name and gives the list: --pass=prepare:mine.sch(bits=4).
  *
  * What it raises and does not catch ends the phases, and nothing is written. */
 #include "passes.h"
@@ -17,6 +17,8 @@
 
 #define ENTRY "transform_module"
 #define PATTERNS "patterns"
+#define COMPOSITES "composites"
+#define BIND "bind_constants" /* False: constants are arguments of composites */
 #define REWRITES "rewrites"
 #define ONCE "once"     /* True: what a rewrite writes is not rewritten again */
 #define FINISH "finish" /* a function that is called at the end */
@@ -45,6 +47,11 @@ static const Value *bound(const Env *env, const char *name) {
   return e && e->bound ? &e->value : NULL;
 }
 
+static bool says(const Env *env, const char *name, bool otherwise) {
+  const Value *v = bound(env, name);
+  return v && v->kind == VAL_BOOL ? v->u.b : otherwise;
+}
+
 /* The list itself, or what the function `rewrites` makes of the arguments. */
 static Value rewrites_of(const ScriptPass *k, Script *sc, Value rewrites) {
   const char *arguments = k->arguments ? k->arguments : "()";
@@ -68,17 +75,18 @@ static void run(Script *sc, void *self) {
   sc->writer = &none;
   const Env *env = tirc_script_module(sc, k->path);
   const Value *entry = bound(env, ENTRY), *patterns = bound(env, PATTERNS),
-              *rewrites = bound(env, REWRITES);
+              *composites = bound(env, COMPOSITES), *rewrites = bound(env, REWRITES);
   sc->loc = (Loc){k->path, 1, 1};
   sc->writer = NULL;
-  if (!entry && (patterns || rewrites)) {
+  if (!entry && (patterns || composites || rewrites)) {
     const Module *m = k->m;
     if (rewrites) {
       const Value list = rewrites_of(k, sc, *rewrites);
-      const Value *once = bound(env, ONCE), *finish = bound(env, FINISH);
-      m = tirc_rewrite_by_patterns(k->p, sc, m, list, once && once->kind == VAL_BOOL && once->u.b);
+      const Value *finish = bound(env, FINISH);
+      m = tirc_rewrite_by_patterns(k->p, sc, m, list, says(env, ONCE, false));
       if (finish) tirc_script_call(sc, *finish, &(Args){0});
     }
+    if (composites) m = tirc_group_by_patterns(k->p, sc, m, *composites, says(env, BIND, true));
     if (patterns) m = tirc_fuse_by_patterns(k->p, sc, m, *patterns);
     k->answer = tirc_script_object("IRModule", m);
     k->is_graphs = true;

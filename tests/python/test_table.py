@@ -1,6 +1,9 @@
 """Each name of the table has an assertion on what it does, and what is not there says what to use instead."""
 
 import importlib
+import json
+import pathlib
+import re
 import sys
 
 import numpy as np
@@ -10,6 +13,7 @@ import tirc as tvm
 from support import MATMUL, SOURCE
 from tirc import _doors, _table, dlight, ir, meta_schedule, relax, runtime, s_tir, target, te, testing, tir, tirx, topi
 from tirc.meta_schedule.testing import te_workload
+from tirc.relax.dpl import is_op, wildcard
 from tirc.script import ir as I
 from tirc.script import relax as R
 from tirc.script import tir as T
@@ -341,7 +345,7 @@ CHECKS = {
     "tir.schedule.transform.tile_with_tensor_intrin": lambda: tile_of_intrinsic() == [64, 4, 16, 16, 4],
     "arith.Analyzer": lambda: tvm.arith.Analyzer().can_prove_equal((n + 1) * 2, n * 2 + 2) and not tvm.arith.Analyzer().can_prove(n < 5),
     "tir.transform.passes": lambda: "LowerInitBlock" in tir.transform.passes(),
-    "tir.transform.BindTarget": lambda: tir.transform.BindTarget("llvm")(tvm.IRModule({"main": double})).script() == tvm.IRModule({"main": double}).script(),
+    "tir.transform.BindTarget": lambda: 'T.target("llvm")' in tir.transform.BindTarget("llvm")(tvm.IRModule({"main": double})).script(),
     "tir.transform.Filter": lambda: list(tir.transform.Filter(lambda f: f.name == "f")(tvm.IRModule({"f": double, "g": double})).functions) == ["f"],
     "tir.transform.prim_func_pass": lambda: tir.transform.prim_func_pass(lambda f, mod, ctx: f.with_attr("k", 1), opt_level=0)(
         tvm.IRModule({"f": double}))["f"].attrs["k"] == 1,
@@ -437,12 +441,26 @@ CHECKS = {
     "relax.transform.LegalizeOps": lambda: "R.matmul" not in relax.transform.LegalizeOps()(Net).script(),
     "relax.transform.BindParams": lambda: runs(relax.transform.BindParams("main", {"w": np.ones((4, 4), "float32")})(Net), np.maximum(
         X @ np.ones((4, 4)), 0), X),
+    "relax.transform.FuseOpsByPattern": lambda: grouped("matmul_relu", PRODUCT) == ["matmul_relu"],
+    "relax.dpl.is_op": lambda: grouped("any", relu_of(wildcard()) | PRODUCT) == ["any"] and raises(ValueError, lambda: is_op("relax.reluu"), "reluu"),
+    "relax.dpl.wildcard": lambda: grouped("rectified", relu_of(wildcard())) == ["rectified"] and grouped("sum", wildcard() + wildcard()) == [],
+    "relax.dpl.is_const": lambda: grouped("rectified", relu_of(relax.dpl.is_const())) == [],
+    "relax.dpl.is_tuple_get_item": lambda: grouped("part", relax.dpl.is_tuple_get_item(is_op("split")(wildcard()), 1)) == [],
+    "relax.dpl.rewrite_call": lambda: "R.nn.gelu(" in rewritten() and "R.nn.relu(" not in rewritten(),
+    "tir.tensor_intrin.cuda.get_mma_intrin_group": lambda: set(tir.tensor_intrin.cuda.get_mma_intrin_group(
+        "shared", "global", "float16", "float32", False, True)) == {"init", "load_a", "load_b", "compute", "store"} and in_library(
+        tir.tensor_intrin.cuda.get_mma_intrin_group("shared.dyn", "global", "float16", "float32", False, True)["load_b"]),
+    "tir.tensor_intrin.cuda.get_wmma_intrin_group": lambda: in_library(tir.tensor_intrin.cuda.get_wmma_intrin_group(
+        "shared", "global", "float16", "float32", True)["compute"]),
+    "meta_schedule.MemoryDatabase": lambda: committed(meta_schedule.MemoryDatabase()),
+    "meta_schedule.database.Workload": lambda: meta_schedule.database.Workload.from_json(
+        meta_schedule.database.Workload(Net).as_json()).shash == meta_schedule.database.Workload(Net).shash,
+    "meta_schedule.database.TuningRecord": lambda: meta_schedule.database.TuningRecord([[], []], workload_of(double), [1, 3]).mean() == 2,
     "relax.transform.phases": lambda: "call_tir" in relax.transform.phases("loops")(Net).script(),
     "relax.frontend.detach_params": lambda: relax.frontend.detach_params(Net)[1] == {"main": []},
     "relax.frontend.onnx.from_onnx": lambda: runs(relax.frontend.onnx.from_onnx(onnx_model()), X @ np.arange(32, dtype="float32").reshape(4, 8), X),
     "meta_schedule.compile_tir": lambda: raises(tvm.TVMError, lambda: meta_schedule.tune_tir(double, "llvm", cost_model="xgb"), "cost_model"),
     "meta_schedule.Database": lambda: raises(ValueError, lambda: meta_schedule.Database("x", module_equality="ignore-ndarray"), "structure"),
-    "meta_schedule.JSONDatabase": lambda: meta_schedule.JSONDatabase("some.jsonl").path == "some.jsonl",
     "meta_schedule.testing.te_workload.matmul": lambda: workload("matmul", (4, 5), 4, 5, 6),
     "meta_schedule.testing.te_workload.matmul_relu": lambda: workload("matmul_relu", (4, 5), 4, 5, 6, "float16", "float32"),
     "meta_schedule.testing.te_workload.batch_matmul_nkkm": lambda: workload("batch_matmul_nkkm", (2, 3, 4), 2, 3, 4, 5),
@@ -470,6 +488,7 @@ CHECKS = {
     "script.ir_module": lambda: isinstance(Net, tvm.IRModule),
 }
 IN_A_FOLDER = {
+    "meta_schedule.JSONDatabase": lambda tmp: committed(meta_schedule.JSONDatabase(work_dir=tmp)) and committed_again(tmp),
     "meta_schedule.tune_tir": lambda tmp: tuned(meta_schedule.tune_tir, tmp),
     "meta_schedule.tir_integration.tune_tir": lambda tmp: meta_schedule.tir_integration.tune_tir is meta_schedule.tune_tir,
     "meta_schedule.tir_integration.compile_tir": lambda tmp: meta_schedule.compile_tir(
@@ -480,6 +499,53 @@ IN_A_FOLDER = {
 def by(combine, x):
     k = te.reduce_axis((0, x.shape[1]), name="k")
     return te.compute((x.shape[0],), lambda i: combine(x[i, k], axis=k), name="r")
+
+
+def relu_of(x):
+    return is_op("relax.nn.relu")(x)
+
+
+PRODUCT = relu_of(is_op("relax.matmul")(wildcard(), wildcard()))
+
+
+def grouped(name, pattern):
+    """What the graphs are called that FuseOpsByPattern makes of Net; it computes what it did."""
+    made = relax.transform.FuseOpsByPattern([(name, pattern)])(Net)
+    assert np.array_equal(tvm.compile(made)(X, KERNEL.reshape(9, 4)[:4]), np.maximum(X @ KERNEL.reshape(9, 4)[:4], 0))
+    return re.findall(r'"Composite": "(\w+)"', made.script())
+
+
+def rewritten():
+    x = wildcard()
+    return relax.dpl.rewrite_call(relu_of(x), lambda expr, matchings: relax.op.nn.gelu(matchings[x]), Net["main"]).script()
+
+
+def in_library(name):
+    return tir.TensorIntrin.get(name).desc is not None
+
+
+def workload_of(f):
+    return meta_schedule.database.Workload(f)
+
+
+def committed(database):
+    """The better one of two schedules is found, and applied."""
+    for factor, seconds in ((2, 3.0), (4, 1.0), (8, None)):
+        sch = tvm.Schedule(double)
+        sch.split(sch.get_loops(sch.get_child_blocks("root")[0])[0], [None, factor])
+        record = meta_schedule.database.TuningRecord(sch.trace, workload_of(double), None if seconds is None else [seconds], "llvm -num-cores=1")
+        database.commit_tuning_record(record)
+    best = database.query_schedule(double, "llvm -num-cores=1")
+    return len(database) == 3 and best.get(best.get_loops(best.get_child_blocks("root")[0])[1]).extent == 4
+
+
+def committed_again(folder):
+    """By another one of the same files, which are the reference's."""
+    lines = [json.loads(line) for line in (pathlib.Path(folder) / "database_tuning_record.json").read_text().splitlines()]
+    number, (trace, seconds, target, arguments) = lines[1]
+    again = meta_schedule.JSONDatabase(work_dir=folder)
+    top = again.get_top_k(again.commit_workload(double), 5)
+    return (number, seconds, target["kind"], arguments[0][0]) == (0, [1.0], "llvm", "TENSOR") and trace[0][-1][0] == "Split" and len(top) == 2
 
 
 @pytest.fixture

@@ -123,7 +123,11 @@ def main(A: T.Buffer((32,), "float32")):
         A[i] = T.float32(1)
 """)
     assert 'T.target("sm_80")' in tir.transform.BindTarget("sm_80")(threads).script()
-    tirc.assert_structural_equal(tir.transform.BindTarget("llvm")(threads), threads)
+    bound = tir.transform.BindTarget(tirc.target.Target("cuda", host="llvm"))(threads)
+    assert 'T.target("cuda", host="llvm")' in bound.script()
+    assert tir.transform.BindTarget("llvm")(bound).script() == bound.script()  # it has one
+    private = tirc.parse(threads.script().replace("@T.prim_func", "@T.prim_func(private=True)"))
+    assert "host" not in tir.transform.BindTarget(tirc.target.Target("cuda", host="llvm"))(private).script()
 
 
 HOISTED = """
@@ -406,3 +410,44 @@ def main(A: T.Buffer((8, 16), "int32"), B: T.Buffer((8, 16), "int32")):
     tirc.emulate(made, a, b)
     np.testing.assert_array_equal(b, a + 1)
     assert tir.transform.DefaultGPUSchedule()(made).script() == made.script()
+
+
+def test_bfloat16_in_float32():
+    """Sums are of float32 then, and nothing of bfloat16 is computed; what is stored is rounded to even."""
+    before = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((6,), "bfloat16"), B: T.Buffer((6,), "float32")):
+    C = T.decl_buffer((6,), "bfloat16")
+    for i in range(6):
+        C[i] = A[i] + T.bfloat16(1)
+    for i in range(6):
+        B[i] = T.Cast("float32", C[i]) * T.float32(2)
+        A[i] = T.Cast("bfloat16", B[i])
+""")
+    wide = tir.transform.BF16ComputeLegalize()(before)
+    assert 'T.decl_buffer((6,))' in wide.script() and "T.bfloat16" not in wide.script()
+    only_bits = tir.transform.BF16StorageLegalize()(wide)
+    assert "bfloat16" not in only_bits.script()
+    given = np.array([1, 1.0078125, 3.5, -2, 0.001, 65536], "float32")
+    bits = (given.view("uint32") >> 16).astype("uint16")
+    stored, sums = bits.copy(), np.zeros(6, "float32")
+    tirc.interpret(only_bits, stored, sums)
+    exact = (bits.astype("uint32") << 16).view("float32") + np.float32(1)
+    np.testing.assert_array_equal(sums, exact * 2)
+    u = sums.view("uint32").astype("uint64")
+    np.testing.assert_array_equal(stored, ((u + ((u >> 16) & 1) + 0x7FFF) >> 16).astype("uint16"))
+    with pytest.raises(tirc.TVMError, match="BF16ComputeLegalize"):
+        tir.transform.BF16StorageLegalize()(before)
+
+
+def test_text_with_functions():
+    """What a text calls and does not have comes with it."""
+    f = tirc.script.from_source("""
+@T.prim_func
+def main(A: T.Buffer((n,), "float32")):
+    for i in range(n):
+        A[i] = twice(A[i])
+""", {"n": 4, "twice": lambda x: x + x})
+    a = np.arange(4, dtype="float32")
+    tirc.interpret(f, a)
+    assert a.tolist() == [0, 2, 4, 6]

@@ -5,38 +5,54 @@ or it differs, for a reason. `still` computes the same because the pass left the
 
 Usage: transform.py FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--list]"""
 
-import argparse
 import ast
-import collections
-import json
-import pathlib
 import re
 import sys
 
 import numpy as np
 import tirc
+from tirc.script import tir as T
 from tirc.tir import transform
 
-GOOD = ("equal", "numbers", "refused")
+import pairs
+from pairs import Reason, short
+
 STEPS = 30_000_000
 ZEROS = 3  # the seed of arrays of zeros
 
 
-class Reason(Exception):
-    """Why a pair cannot be compared; the text is a row of the table."""
+def widened(x):
+    return T.reinterpret("float32", T.shift_left(T.Cast("uint32", T.reinterpret("uint16", x)), T.uint32(16)))
+
+
+def rounded(x):
+    bits = T.reinterpret("uint32", x)
+    bias = T.bitwise_and(T.shift_right(bits, T.uint32(16)), T.uint32(1)) + T.uint32(0x7FFF)
+    return T.Cast("uint16", T.shift_right(bits + bias, T.uint32(16)))
+
+
+# Functions of the tests' Python that programs call: their meaning is in other programs of the tests, or does not matter.
+HELPERS = {
+    "intrin_test": lambda *args: T.call_extern("int32", "intrin_test", *args),
+    "_device_context": lambda kind, number: T.call_extern("handle", "device_context", kind, number),
+    "buffer_func": T.decl_buffer,
+    "bf16tof32": widened,
+    "f32tobf16": lambda x: T.reinterpret("bfloat16", rounded(x)),
+    "u16tof32": lambda x: T.reinterpret("float32", T.shift_left(T.Cast("uint32", x), T.uint32(16))),
+    "f32tou16": rounded,
+}
 
 
 def read(side, what):
     # whatever it is, it is vectorized
     text = side["text"].replace(" op(T.bool", " T.And(T.bool").replace(" op(T.Broadcast(T.bool", " T.And(T.Broadcast(T.bool").replace(" op(", " T.max(")
     try:
-        return tirc.parse(text)
+        if not any(name + "(" in text for name in HELPERS):
+            return tirc.parse(text)
+        made = tirc.script.from_source(text, HELPERS)
+        return made if isinstance(made, tirc.IRModule) else made.module
     except tirc.TVMError as e:
         raise Reason("%s is not read: %s" % (what, short(e))) from None
-
-
-def short(e):
-    return re.sub(r"\s+", " ", str(e).split("\n")[0])[:110]
 
 
 def arguments(words):
@@ -68,12 +84,18 @@ def config(passes):
         return tirc.transform.PassContext()
 
 
-def through(mod, passes):
+def target_of(pair):
+    """The target that a test binds, which the pair has in the other program only; None: nowhere."""
+    found = re.findall(r'T\.target\("([^"]*)"(?:, host="([^"]*)")?\)', pair.get("after", pair["before"])["text"])
+    return tirc.target.Target(*(x or None for x in max(found, key=lambda f: bool(f[1])))) if found else None
+
+
+def through(mod, passes, target=None):
     with config(passes):
-        return through_all(mod, passes)
+        return through_all(mod, passes, target)
 
 
-def through_all(mod, passes):
+def through_all(mod, passes, target):
     for name, *words in passes:
         if name == "#config":
             continue
@@ -82,6 +104,10 @@ def through_all(mod, passes):
         except AttributeError:
             raise Reason("no pass %s" % name) from None
         args, kwargs = arguments(words)
+        if name == "BindTarget":
+            if target is None:
+                continue
+            args = [target]
         try:
             one = one(*args, **kwargs)
         except (TypeError, ValueError) as e:
@@ -197,17 +223,17 @@ def judged(pair):
         raise Reason("no pass is named")
     if "raises" in pair:
         try:
-            through(before, pair["passes"])
+            through(before, pair["passes"], target_of(pair))
         except tirc.TVMError:
             return "refused"
         return "taken, and the reference refuses it"
     after = read(pair["after"], "after")
     try:
-        ours = through(before, pair["passes"])
+        ours = through(before, pair["passes"], target_of(pair))
     except tirc.TVMError as e:
         raise Reason("refused: %s" % short(e)) from None
     try:
-        theirs = through(after, pair["after_passes"])
+        theirs = through(after, pair["after_passes"], target_of(pair))
     except tirc.TVMError as e:
         raise Reason("after is refused: %s" % short(e)) from None
     words = same(ours, theirs)
@@ -222,30 +248,11 @@ def judged(pair):
     return "still" if same(ours, before) is None else "numbers"
 
 
-def verdict(pair):
-    try:
-        return judged(pair)
-    except Reason as e:
-        return str(e)
-
-
-def key(pair, seen):
-    """The test, and which of its pairs."""
-    seen[pair["test"]] += 1
-    return "%s #%d" % (pair["test"], seen[pair["test"]])
-
-
-def table(pairs):
-    seen = collections.Counter()
-    return [(pair, key(pair, seen), verdict(pair)) for pair in pairs]
-
-
-def show(pair, v):
-    print("=" * 100, pair["test"], pair["passes"], v, sep="\n")
+def show(pair):
     print(pair["before"]["text"])
     try:
         before = read(pair["before"], "before")
-        ours = through(before, pair["passes"])
+        ours = through(before, pair["passes"], target_of(pair))
         print("--- ours\n" + ours.script())
         print("--- theirs\n" + through(read(pair["after"], "after"), pair["after_passes"]).script())
         print("--- " + str(same(ours, through(read(pair["after"], "after"), pair["after_passes"]))))
@@ -281,92 +288,18 @@ REASONS = [  # what a verdict begins with, or has in it, and what is to be said 
 ]
 
 
-def reason(v):
-    for part, words in REASONS:
-        if part in v:
-            return words or v
-    return v
+def last_pass(pair):
+    """passes"""
+    names = [name for name, *_ in pair["passes"] if name != "#config"]
+    return names[-1] if names else "none"
 
 
-def page(rows):
-    """DIFFERENCES.md."""
-    good = collections.Counter(v for _, _, v in rows if v in GOOD)
-    out = ["# The reference's lowering passes, and ours", "",
-           "Of %d pairs of programs before and after passes of the reference, %d are structurally equal after ours, %d compute the same, "
-           "changed in another way, and %d are refused by both. The others, by reason; `tests/transform/transform.py` writes this page." % (
-               len(rows), good["equal"], good["numbers"], good["refused"]), "",
-           "| pairs | reason | passes |", "|---|---|---|"]
-    groups = collections.defaultdict(list)
-    for pair, _, v in rows:
-        if v not in GOOD:
-            groups[reason(v)].append(pair)
-    for words, pairs in sorted(groups.items(), key=lambda g: -len(g[1])):
-        names = collections.Counter(p["passes"][-1 if p["passes"][-1][0] != "#config" else 0][0] for p in pairs if p["passes"])
-        out.append("| %d | %s | %s |" % (len(pairs), words, ", ".join("%s %d" % n for n in names.most_common(5))))
-    return "\n".join(out) + "\n"
-
-
-def selection(rows, most):
-    """The pairs that are good, the shorter ones first, up to so many bytes."""
-    kept, size = [], 0
-    for pair, _, v in sorted(rows, key=lambda r: len(json.dumps(r[0]))):
-        line = json.dumps(pair)
-        if v in GOOD and size + len(line) < most:
-            kept.append((pair, v))
-            size += len(line) + 1
-    return kept
-
-
-def write(kept, pairs, expected):
-    seen = collections.Counter()
-    pairs.write_text("".join(json.dumps(pair) + "\n" for pair, _ in kept))
-    expected.write_text("".join("%s %s\n" % (v, key(pair, seen)) for pair, v in kept))
-
-
-def keep(rows, folder):
-    """The short ones for the usual tests, the others for those of the suite long."""
-    kept, all_ = selection(rows, 100_000), selection(rows, 700_000)
-    short = {id(pair) for pair, _ in kept}
-    write(kept, folder / "pairs.jsonl", folder / "expected.txt")
-    write([k for k in all_ if id(k[0]) not in short], folder / "long.jsonl", folder / "expected_long.txt")
-    (folder / "DIFFERENCES.md").write_text(page(rows))
-
-
-def compare(rows, file):
-    """How many pairs are worse than the file says: each line is a verdict and a test."""
-    expected = dict(reversed(line.split(" ", 1)) for line in file.read_text().splitlines())
-    worse = [(name, v) for _, name, v in rows
-             if v not in GOOD or GOOD.index(v) > GOOD.index(expected.get(name, "refused"))]
-    for name, v in worse:
-        print("%s: %s, not %s" % (name, v, expected.get(name)))
-    return len(worse)
-
-
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("file", type=pathlib.Path)
-    p.add_argument("--expect", type=pathlib.Path, help="fail where a pair is worse than this file says")
-    p.add_argument("--keep", type=pathlib.Path, help="write the pairs that are good, what is expected of them, and the page")
-    p.add_argument("--show", help="the programs of pairs whose verdict or test has this in it")
-    p.add_argument("--list", action="store_true", help="a verdict a line")
-    o = p.parse_args()
-    pairs = [json.loads(line) for line in o.file.read_text().splitlines()]
-    rows = table(pairs)
-    for pair, name, v in rows:
-        if o.show and (o.show in v or o.show in name):
-            show(pair, v)
-        if o.list:
-            print(v, "|", name)
-    count = collections.Counter(v for _, _, v in rows)
-    if not (o.show or o.list or o.expect):
-        for v, n in count.most_common():
-            print("%5d  %s" % (n, v))
-    if o.keep:
-        keep(rows, o.keep)
-    print("%d of %d are equal or have the same numbers, %d more because nothing was changed" % (
-        sum(count[g] for g in GOOD), len(rows), count["still"]))
-    return 1 if o.expect and compare(rows, o.expect) else 0
+def first_lines(n, count):
+    return ("# The reference's lowering passes, and ours",
+            "Of %d pairs of programs before and after passes of the reference, %d are structurally equal after ours, %d compute the same, "
+            "changed in another way, and %d are refused by both. The others, by reason; `tests/transform/transform.py` writes this page." % (
+                n, count["equal"], count["numbers"], count["refused"]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pairs.main(pairs.Suite(("equal", "numbers", "refused"), judged, show, REASONS, first_lines, 100_000, 700_000, last_pass)))

@@ -43,7 +43,6 @@ INSTEAD = {
     "relax.ExternFunc": "R.call_dps_packed(\"NAME\", ...) and `--load`",
     "relax.FuncStructInfo": "a function's type follows from its text",
     "relax.ObjectStructInfo": "values of graphs are tensors: TensorStructInfo",
-    "relax.dpl": "patterns are those of scripts: `tirc explain is_op`",
     "te.thread_axis": "sch.bind(loop, \"threadIdx.x\"), of a tirc.Schedule",
     "te.decl_tensor_intrin": "tir.TensorIntrin.register(name, desc, impl) and sch.tensorize(loop, name)",
     "te.extern": "te.extern_primfunc(tensors, primfunc)",

@@ -34,6 +34,7 @@ tir.schedule.trace: Trace
 tir.schedule.analysis: has_block is_output_block get_tensorize_loop_mapping get_auto_tensorize_mapping_info TensorizeInfo AutoTensorizeMappingInfo
 tir.schedule.transform: tile_with_tensor_intrin
 tir.transform: passes BindTarget Filter prim_func_pass
+tir.tensor_intrin.cuda: get_mma_intrin_group get_wmma_intrin_group
 tirx: Var=a_variable Expr SBlock=a_view_of_a_block
 s_tir: Schedule renew_defs dlight=tirc.dlight meta_schedule=tirc.meta__schedule
 s_tir.schedule: SBlockRV
@@ -50,10 +51,12 @@ topi.utils: get_const_int get_const_tuple
 relax: build VirtualMachine=runs_the_result_of_relax.build Executable Function BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr=a_shape_as_a_value Tuple=several_values TupleGetItem=one_value_of_a_tuple const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
 relax.op: add=like_every_operator_of_graphs nn=the_operators_of_networks
 relax.analysis: well_formed
-relax.transform: LegalizeOps=like_every_pass_of_`tirc_explain_passes` BindParams phases
+relax.transform: LegalizeOps=like_every_pass_of_`tirc_explain_passes` BindParams FuseOpsByPattern phases
 relax.frontend: detach_params
 relax.frontend.onnx: from_onnx
-meta_schedule: tune_tir compile_tir Database JSONDatabase
+relax.dpl: is_op wildcard is_const is_tuple_get_item rewrite_call
+meta_schedule: tune_tir compile_tir Database JSONDatabase MemoryDatabase
+meta_schedule.database: TuningRecord Workload
 meta_schedule.tir_integration: tune_tir compile_tir
 meta_schedule.space_generator: ScheduleFn
 meta_schedule.testing.te_workload: matmul=the_tensors_of_a_matrix_product matmul_relu=a_matrix_product,_then_relu batch_matmul_nkkm=a_product_of_batches_of_matrices transpose_batch_matmul=the_product_of_an_attention conv1d_nlc=a_convolution conv2d_nhwc=a_convolution conv2d_nchw=a_convolution depthwise_conv2d_nhwc=a_depthwise_convolution softmax_mn=softmax_of_rows norm_bmn=the_norms_of_matrices

@@ -49,7 +49,7 @@ class Options(Structure):
 TuneResult = collections.namedtuple("TuneResult", "mod seconds automatic trials failed failures wrong")
 TuneResult.__doc__ = """mod: the best schedule, None where no candidate works; seconds, automatic: what it and that of the rules
 take; failures: how many candidates failed, by code; wrong: some candidate computed something else."""
-Trial = collections.namedtuple("Trial", "number way seconds code message trace best")
+Trial = collections.namedtuple("Trial", "number way seconds code message trace best task")
 
 
 def _text(s):
@@ -99,7 +99,7 @@ def tune_all(modules, target=None, threads=0, trials=64, seconds=0, seed=0, rule
             return
         try:
             ended[0] |= bool(told(Trial(e.trial, _text(e.way), e.seconds, _text(e.code), _text(e.message),
-                                        _text(e.trace), e.best)))
+                                        _text(e.trace), e.best, e.task)))
         except BaseException as error:  # it belongs to the caller of tune, not to the library
             raised.append(error)
 

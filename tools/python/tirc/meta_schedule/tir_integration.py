@@ -7,7 +7,7 @@ from .._errors import TVMError
 from .._module import IRModule
 from .._runtime import gpu_of
 from .._tune import tune_all
-from .database import Database, _threads
+from .database import Database, JSONDatabase, _threads
 from .space_generator import ScheduleFn
 
 
@@ -37,7 +37,7 @@ def tune_tir(mod, target, work_dir="./tune", max_trials_global=64, *, max_trials
         raise TVMError("tune_tir of tirc has no post_optimization, compares programs by their structure, and its task_scheduler is "
                        "gradient or round-robin", code="argument")
     if not isinstance(database, Database):
-        database = Database(work_dir=work_dir)
+        database = JSONDatabase(work_dir=work_dir)
     parts = list(_alone(mod).values())
     each = min(max_trials_per_task or max_trials_global, max(1, max_trials_global // max(len(parts), 1)))
     done, seed, gpu = 0, seed or 0, gpu_of(target)
@@ -51,8 +51,8 @@ def tune_tir(mod, target, work_dir="./tune", max_trials_global=64, *, max_trials
         while done < each and parts:
             trials = min(num_trials_per_iter, each - done)
             for group in [parts] if task_scheduler == "gradient" else [[part] for part in parts]:
-                tune_all(group, target, threads=_threads(target), trials=trials, seed=seed, rules=rules, database=database.path, device=device,
-                         ranking=ranking)
+                tune_all(group, target, threads=_threads(target), trials=trials, seed=seed, rules=rules, device=device, ranking=ranking,
+                         database=database.path or False, told=lambda trial, group=group: database.heard(group[trial.task], trial, target))
             done, seed = done + trials, seed + 1
     return database
 

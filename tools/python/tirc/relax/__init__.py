@@ -8,7 +8,7 @@ from .._load import Loaded
 from .._module import Graph as Function
 from .._module import IRModule
 from .._runtime import Tensor, compile, timed
-from . import analysis, frontend, op, transform
+from . import analysis, dpl, frontend, op, transform
 from .block_builder import BlockBuilder, call_dps_packed, call_tir
 from .expr import DataflowVar, Expr, ShapeExpr, TensorStructInfo, Tuple, TupleGetItem, Var, const
 

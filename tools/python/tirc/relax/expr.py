@@ -185,7 +185,7 @@ def const(value, dtype=None):
         kind = getattr(getattr(value, "dtype", None), "name", None)
         dtype = kind or ("float32" if isinstance(value, float) else "bool" if isinstance(value, bool) else "int32")
     elements = value.tolist() if hasattr(value, "tolist") else value
-    return Expr("R.const(%s, %s)" % (_elements(elements), _quoted(str(dtype))))
+    return Expr("R.const(%s, %s)" % (_elements(elements), dtype._text if isinstance(dtype, Deferred) else _quoted(str(dtype))))
 
 
 def _elements(value):

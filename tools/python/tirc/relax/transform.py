@@ -18,8 +18,9 @@ def _table():
     return rows
 
 
-def _run(mod, last, skip, target=None):
+def _run(mod, last, skip, target=None, scripts=()):
     options = _lib.ProgramOptions(target=cpu_of(target))
+    options.n_passes, options.passes = len(scripts), (ctypes.c_char_p * max(len(scripts), 1))(*[s.encode() for s in scripts])
     options.n_skip, options.skip = len(skip), (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
     return IRModule._of(_lib.make("module", "module_phases", mod._module, last and last.encode(), ctypes.byref(options)))
 
@@ -32,6 +33,23 @@ def with_types(mod):
 def phases(last, target=None):
     """All passes up to a phase, as one; schedules are for the target."""
     return ModulePass(lambda mod, _: _run(mod, last, [], target), PassInfo(0, last, ()))
+
+
+def alone(mod, path):
+    """What the script of a pass at the path makes of a module, and nothing else."""
+    phase = _table()[0][0]
+    return _run(mod, phase, sorted({n for _, n, _ in _table()}), scripts=["%s:%s" % (phase, path)])
+
+
+def FuseOpsByPattern(patterns, bind_constants=True, annotate_codegen=False):
+    """Each match of a pattern, [(name, pattern of relax.dpl)], becomes a graph of its own with the attribute Composite. bind_constants:
+    constants are in it, and no parameters. Compiled, such a graph is one function."""
+    from . import dpl
+    if annotate_codegen:
+        raise ValueError("no other compiler takes parts of graphs: functions of a shared object do, by `patterns` of a script, "
+                         "tirc build --pass=graph:FILE.sch --load LIBRARY, or R.call_dps_packed")
+    run = dpl.fused(patterns, bind_constants)
+    return ModulePass(lambda mod, _: run(mod), PassInfo(0, "FuseOpsByPattern", ()))
 
 
 def BindParams(func_name, params):
@@ -62,4 +80,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({n for _, n, _ in _table()} | {"BindParams"})
+    return sorted({n for _, n, _ in _table()} | {"BindParams", "FuseOpsByPattern"})

@@ -1,6 +1,6 @@
 """tirc.tir: Schedule and what schedules need."""
 
-from . import analysis, buffer, expr, function, op, schedule, stmt, stmt_functor, transform
+from . import analysis, buffer, expr, function, op, schedule, stmt, stmt_functor, tensor_intrin, transform
 from .. import _names
 from .._errors import ScheduleError
 from .._module import PrimFunc

@@ -5,9 +5,11 @@ The names are those of `tirc lower --only`: tirc's own and what the reference ca
 
 import ctypes
 import difflib
+import re
 
 from .. import _lib
 from .._module import IRModule
+from .._target import Target
 from .._transform import ModulePass, PassContext, PassInfo, Sequential, module_pass, options_of
 
 
@@ -68,8 +70,6 @@ _INSTEAD = {
     "InstrumentBoundCheckers": "tirc.interpret(mod, ...) checks every access",
     "InlinePrivateFunctions": "functions of a module do not call each other but from a graph, whose passes inline them",
     "Apply": "tirc.transform.module_pass, whose function makes the new module",
-    "BF16ComputeLegalize": "code is made for bfloat16 as it is, computed in float32",
-    "BF16StorageLegalize": "code is made for bfloat16 as it is",
     "FP8ComputeLegalize": "there are no types of 8-bit floats",
     "FP8StorageLegalize": "there are no types of 8-bit floats",
 }
@@ -104,11 +104,47 @@ def _maker(name, help_):
     return make
 
 
+def _with_word(name, f, word):
+    """The function with one more attribute, `"key": value` as text."""
+    from .._module import parse
+    text = f.script_as(name)
+    if "T.func_attr({" in text:
+        text = text.replace("T.func_attr({", "T.func_attr({" + word + ", ", 1)
+    else:
+        head, colon, body = text.partition("):\n")
+        text = "%s%s    T.func_attr({%s})\n%s" % (head, colon, word, body)
+    return parse(text, name).functions[name]
+
+
+def _told(target, exposed):
+    """A target as a program has it; functions that others call know their host's, too."""
+    host = ', host="%s"' % target.host if target.host and exposed else ""
+    return 'T.target("%s"%s)' % (target, host)
+
+
+def _bound(name, f, target):
+    from .._module import parse
+    text = f.script_as(name)
+    exposed = "private=True" not in text
+    known = re.search(r'"target": T\.target\("([^"]*)"[^)]*\)', text)
+    if not known:
+        return _with_word(name, f, '"target": ' + _told(target, exposed))
+    if not (exposed and target.host):
+        return f
+    other = '"target": ' + _told(Target(known.group(1), target.host), True)
+    return parse(text.replace(known.group(0), other), name).functions[name]
+
+
 def BindTarget(target):
-    """Assigns a target to each function: a GPU for functions with kernels, otherwise the processor for which they are built."""
-    from .._runtime import cpu_of, gpu_of
-    to = gpu_of(target) or cpu_of(target)
-    return ModulePass(lambda mod, ctx: _run(mod, [], to), PassInfo(0, "tir.BindTarget", ()))
+    """Assigns a target to each function that has none. The target's host is that of functions that are not private."""
+    to = target if isinstance(target, Target) else Target(target)
+
+    def each(mod, ctx):
+        out = mod.clone()
+        for name, f in mod.functions.items():
+            out.update_func(name, _bound(name, f, to))
+        return out
+    return ModulePass(each, PassInfo(0, "tir.BindTarget", ()))
 
 
 def Filter(fcond):
@@ -147,13 +183,7 @@ def _scheduled(name, f):
         return f
     if '"kind": "llvm"' not in text and 'T.target("llvm' not in text:
         text = schedule_script(IRModule({name: f}), _ONE_THREAD_A_POINT, "DefaultGPUSchedule").functions[name].script_as(name)
-    word = '"tir.is_scheduled": T.bool(True)'
-    if "T.func_attr({" in text:
-        text = text.replace("T.func_attr({", "T.func_attr({" + word + ", ", 1)
-    else:
-        head, colon, body = text.partition("):\n")
-        text = "%s%s    T.func_attr({%s})\n%s" % (head, colon, word, body)
-    return parse(text, name).functions[name]
+    return _with_word(name, parse(text, name).functions[name], '"tir.is_scheduled": T.bool(True)')
 
 
 def DefaultGPUSchedule():
