@@ -1,10 +1,10 @@
 /* Products of tiles (ir/tree/amx.h): by the compilers' intrinsics where their target has AMX, and
- * otherwise by the loops. A product configures three tiles of its own: tmm0 for C, tmm1 for A, tmm2
- * for B.
+ * otherwise by the loops. A product configures the tiles of its own: tmm0 to tmm3 for two by two of
+ * C, tmm4 and tmm5 for A, tmm6 and tmm7 for B.
  *
  *   #if defined __AMX_INT8__
  *     tirc_amx_begin(m, 4 * n, bytes of a step);
- *     _tile_loadd(0, &C[...], stride); for (...) { _tile_loadd(1, ...); ... _tile_dpbusd(0, 1, 2); } _tile_stored(0, ...);
+ *     _tile_loadd(0, &C[...], stride); for (...) { _tile_loadd(4, ...); ... _tile_dpbusd(0, 4, 6); } _tile_stored(0, ...);
  *   #else
  *     loops
  *   #endif */
@@ -32,16 +32,32 @@ static Place place_of(Gen *g, Expr first, Expr stride, int bytes) {
   return (Place){tirc_cg_address(g, first).s, tirc_format(g->c, "%d * (int64_t)(%s)", bytes, s)};
 }
 
+enum { FIRST_A = 4, FIRST_B = 6 };
+
+/* "_tile_loadd" or "_tile_stored" of each tile of C. */
+static void of_sums(Gen *g, const Amx *x, const char *function, Place c) {
+  for (int i = 0; i < tirc_amx_tiles(x->m); i++)
+    for (int j = 0; j < tirc_amx_tiles(x->n); j++)
+      tirc_src_line(g, "%s(%d, (char *)(%s) + %d * (%s) + %d, %s);", function, AMX_SIDE * i + j,
+                    c.first, AMX_ROWS * i, c.stride, AMX_ROW_BYTES * j, c.stride);
+}
+
 /* The steps from byte `at` of a row of A to `end`, of `bytes` each. */
-static void steps(Gen *g, const char *function, Place a, Place b, int at, int end, int bytes) {
+static void steps(Gen *g, const Amx *x, const char *function, Place a, Place b, int at, int end,
+                  int bytes) {
   if (at == end) return;
   const int mark = g->taken.n;
   const char *k = tirc_src_name(g, "step");
   tirc_src_open(g, "for (int %s = %d; %s < %d; %s += %d) {", k, at, k, end, k, bytes);
-  tirc_src_line(g, "_tile_loadd(1, (const char *)(%s) + %s, %s);", a.first, k, a.stride);
-  tirc_src_line(g, "_tile_loadd(2, (const char *)(%s) + %s / 4 * (%s), %s);", b.first, k, b.stride,
-                b.stride);
-  tirc_src_line(g, "%s(0, 1, 2);", function);
+  for (int i = 0; i < tirc_amx_tiles(x->m); i++)
+    tirc_src_line(g, "_tile_loadd(%d, (const char *)(%s) + %d * (%s) + %s, %s);", FIRST_A + i,
+                  a.first, AMX_ROWS * i, a.stride, k, a.stride);
+  for (int j = 0; j < tirc_amx_tiles(x->n); j++)
+    tirc_src_line(g, "_tile_loadd(%d, (const char *)(%s) + %s / 4 * (%s) + %d, %s);", FIRST_B + j,
+                  b.first, k, b.stride, AMX_ROW_BYTES * j, b.stride);
+  for (int i = 0; i < tirc_amx_tiles(x->m); i++)
+    for (int j = 0; j < tirc_amx_tiles(x->n); j++)
+      tirc_src_line(g, "%s(%d, %d, %d);", function, AMX_SIDE * i + j, FIRST_A + i, FIRST_B + j);
   tirc_src_close(g);
   g->taken.n = mark;
 }
@@ -59,15 +75,15 @@ void tirc_cg_attr(Gen *g, Stmt s) {
   tirc_src_line(g, "#if %s", rows[row].condition);
   tirc_src_open(g, "{");
   tirc_src_line(g, "%s(%d, %d, %d);", begin, x.m, 4 * x.n, whole ? AMX_ROW_BYTES : all);
-  tirc_src_line(g, "_tile_loadd(0, %s, %s);", c.first, c.stride);
-  steps(g, rows[row].function, a, b, 0, whole, AMX_ROW_BYTES);
+  of_sums(g, &x, "_tile_loadd", c);
+  steps(g, &x, rows[row].function, a, b, 0, whole, AMX_ROW_BYTES);
   if (whole && whole < all) { /* another shape of A and B: C goes by its memory */
-    tirc_src_line(g, "_tile_stored(0, %s, %s);", c.first, c.stride);
+    of_sums(g, &x, "_tile_stored", c);
     tirc_src_line(g, "%s(%d, %d, %d);", begin, x.m, 4 * x.n, all - whole);
-    tirc_src_line(g, "_tile_loadd(0, %s, %s);", c.first, c.stride);
+    of_sums(g, &x, "_tile_loadd", c);
   }
-  steps(g, rows[row].function, a, b, whole, all, all - whole ? all - whole : AMX_ROW_BYTES);
-  tirc_src_line(g, "_tile_stored(0, %s, %s);", c.first, c.stride);
+  steps(g, &x, rows[row].function, a, b, whole, all, all - whole ? all - whole : AMX_ROW_BYTES);
+  of_sums(g, &x, "_tile_stored", c);
   tirc_src_line(g, "_tile_release();");
   tirc_src_close(g);
   tirc_src_line(g, "#else");

@@ -20,24 +20,64 @@ static LLVMValueRef load(Gen *g, int rows, int bytes, LLVMValueRef at, LLVMValue
               (LLVMValueRef[]){words(g, rows), words(g, bytes), at, stride});
 }
 
+/* What a product's tiles are: bytes of a row, and from one row to the next. */
+typedef struct Tiles {
+  Gen *g;
+  int m, columns; /* rows of C, and bytes of its rows */
+  LLVMValueRef p[6];
+  LLVMValueRef sums[AMX_SIDE][AMX_SIDE];
+} Tiles;
+
+static int bytes_of(const Tiles *t, int j) { return 4 * tirc_amx_rows(t->columns / 4, j); }
+
+/* A tile of C. */
+static LLVMValueRef place_of(Tiles *t, int i, int j) {
+  LLVMTypeRef i64 = tirc_gen_int_type(t->g, 64, 1);
+  LLVMValueRef rows = LLVMBuildMul(t->g->b, t->p[1], tirc_gen_int(t->g, i64, i * AMX_ROWS), "");
+  return further(t->g, further(t->g, t->p[0], rows), tirc_gen_int(t->g, i64, j * AMX_ROW_BYTES));
+}
+
+/* The step from byte `at` of a row of A on: what the tiles of a row, or of a column, share is read
+ * once. */
+static void write_step(Tiles *t, const char *name, int at, int bytes) {
+  Gen *g = t->g;
+  LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1);
+  LLVMValueRef a[AMX_SIDE], b[AMX_SIDE];
+  const int rows = tirc_amx_tiles(t->m), columns = tirc_amx_tiles(t->columns / 4);
+  for (int i = 0; i < rows; i++) {
+    LLVMValueRef row = LLVMBuildMul(g->b, t->p[3], tirc_gen_int(g, i64, i * AMX_ROWS), "");
+    LLVMValueRef from = further(g, further(g, t->p[2], row), tirc_gen_int(g, i64, at));
+    a[i] = load(g, tirc_amx_rows(t->m, i), bytes, from, t->p[3]);
+  }
+  LLVMValueRef row = LLVMBuildMul(g->b, t->p[5], tirc_gen_int(g, i64, at / 4), "");
+  for (int j = 0; j < columns; j++)
+    b[j] = load(g, bytes / 4, bytes_of(t, j),
+                further(g, further(g, t->p[4], row), tirc_gen_int(g, i64, j * AMX_ROW_BYTES)),
+                t->p[5]);
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < columns; j++)
+      t->sums[i][j] =
+          call(g, name, 6,
+               (LLVMValueRef[]){words(g, tirc_amx_rows(t->m, i)), words(g, bytes_of(t, j)),
+                                words(g, bytes), t->sums[i][j], a[i], b[j]});
+}
+
 /* The product of three places, each with the bytes from one of its rows to the next. */
 static void write_product(Gen *g, const Amx *x, LLVMValueRef fn) {
-  LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1);
-  LLVMValueRef p[6];
-  LLVMGetParams(fn, p);
-  const int columns = 4 * x->n, all = x->k * x->a.bytes;
+  Tiles t = {.g = g, .m = x->m, .columns = 4 * x->n};
+  LLVMGetParams(fn, t.p);
+  const int all = x->k * x->a.bytes, rows = tirc_amx_tiles(x->m), columns = tirc_amx_tiles(x->n);
   const char *name = tirc_format(g->c, "llvm.x86.%s.internal", x->name);
-  LLVMValueRef sums = load(g, x->m, columns, p[0], p[1]);
-  for (int at = 0; at < all; at += AMX_ROW_BYTES) {
-    const int bytes = all - at < AMX_ROW_BYTES ? all - at : AMX_ROW_BYTES;
-    LLVMValueRef row = LLVMBuildMul(g->b, p[5], tirc_gen_int(g, i64, at / 4), "");
-    LLVMValueRef a = load(g, x->m, bytes, further(g, p[2], tirc_gen_int(g, i64, at)), p[3]);
-    LLVMValueRef b = load(g, bytes / 4, columns, further(g, p[4], row), p[5]);
-    sums = call(g, name, 6,
-                (LLVMValueRef[]){words(g, x->m), words(g, columns), words(g, bytes), sums, a, b});
-  }
-  call(g, "llvm.x86.tilestored64.internal", 5,
-       (LLVMValueRef[]){words(g, x->m), words(g, columns), p[0], p[1], sums});
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < columns; j++)
+      t.sums[i][j] = load(g, tirc_amx_rows(x->m, i), bytes_of(&t, j), place_of(&t, i, j), t.p[1]);
+  for (int at = 0; at < all; at += AMX_ROW_BYTES)
+    write_step(&t, name, at, all - at < AMX_ROW_BYTES ? all - at : AMX_ROW_BYTES);
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < columns; j++)
+      call(g, "llvm.x86.tilestored64.internal", 5,
+           (LLVMValueRef[]){words(g, tirc_amx_rows(x->m, i)), words(g, bytes_of(&t, j)),
+                            place_of(&t, i, j), t.p[1], t.sums[i][j]});
   LLVMBuildRetVoid(g->b);
 }
 

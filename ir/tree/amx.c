@@ -49,11 +49,14 @@ static int size_of(Tirc *c, Expr e, int arg, int most, Loc loc) {
       [M] = "rows of C", [N] = "columns of C", [K] = "elements of a row of A"};
   int64_t n;
   if (tirc_const_int(args_of(e)[arg], &n) && n >= 1 && n <= most) return (int)n;
-  tirc_fail(c, loc, CODE_INTRINSIC,
-            tirc_format(c, "a tile of AMX has up to %d rows of %d bytes; split the loops", AMX_ROWS,
-                        AMX_ROW_BYTES),
-            "\"%s\" takes 1 to %d %s, not %s", args_of(e)[NAME]->u.s, most, names[arg],
-            tirc_print_expr(c, args_of(e)[arg]));
+  tirc_fail(
+      c, loc, CODE_INTRINSIC,
+      tirc_format(c,
+                  "a product has up to %d by %d tiles of AMX, each of up to %d rows of %d bytes; "
+                  "split the loops",
+                  AMX_SIDE, AMX_SIDE, AMX_ROWS, AMX_ROW_BYTES),
+      "\"%s\" takes 1 to %d %s, not %s", args_of(e)[NAME]->u.s, most, names[arg],
+      tirc_print_expr(c, args_of(e)[arg]));
 }
 
 static Expr first_of(Tirc *c, Expr e, int arg, DType t, Loc loc) {
@@ -79,8 +82,8 @@ Amx tirc_amx_of(Tirc *c, Stmt s) {
   const Expr e = s->u.attr.value;
   const struct Row *row = row_of(c, e, s->loc);
   Amx x = {.name = row->name, .feature = row->feature, .terms = 32 / row->a.bits};
-  x.m = size_of(c, e, M, AMX_ROWS, s->loc);
-  x.n = size_of(c, e, N, AMX_ROW_BYTES / 4, s->loc);
+  x.m = size_of(c, e, M, AMX_SIDE * AMX_ROWS, s->loc);
+  x.n = size_of(c, e, N, AMX_SIDE * AMX_ROWS, s->loc);
   x.k = size_of(c, e, K, 1 << 16, s->loc);
   if (x.k % x.terms != 0)
     tirc_fail(c, s->loc, CODE_INTRINSIC, "fill A and B up with zeros",

@@ -218,27 +218,27 @@ for case in arms[::3] + arms[5:6] + arms[-1:] if has_arm else []:
 
 # --- tiles of AMX: what runs here says that there is no permission, or computes the same ----------------
 AMX_PROGRAM = '''@T.prim_func
-def main(A: T.Buffer((32, {k}), "{a}"), W: T.Buffer((2, {k} // {terms}, 16, {terms}), "{b}"), C: T.Buffer((32, 32), "{c}")):
+def main(A: T.Buffer((32, {k}), "{a}"), W: T.Buffer((32 // {n}, {k} // {terms}, {n}, {terms}), "{b}"), C: T.Buffer((32, 32), "{c}")):
     for i, j, k in T.grid(32, 32, {k}):
         with T.block("C"):
             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            C[vi, vj] = C[vi, vj] + T.Cast("{c}", A[vi, vk]) * T.Cast("{c}", W[vj // 16, vk // {terms}, vj % 16, vk % {terms}])
+            C[vi, vj] = C[vi, vj] + T.Cast("{c}", A[vi, vk]) * T.Cast("{c}", W[vj // {n}, vk // {terms}, vj % {n}, vk % {terms}])
 '''
 AMX_SCHEDULE = '''i, j, k = sch.get_loops("C")
-i0, i1 = sch.split(i, [None, 16])
-j0, j1 = sch.split(j, [None, 16])
+i0, i1 = sch.split(i, [None, {m}])
+j0, j1 = sch.split(j, [None, {n}])
 sch.reorder(i0, j0, i1, j1, k)
 sch.tensorize(i1, "{name}")
 '''
-AMX = [('tdpbusd', 4, 'uint8', 'int8', 'int32', 128), ('tdpbsud', 4, 'int8', 'uint8', 'int32', 64),
-       ('tdpbssd', 4, 'int8', 'int8', 'int32', 256), ('tdpbuud', 4, 'uint8', 'uint8', 'int32', 64),
-       ('tdpbf16ps', 2, 'bfloat16', 'bfloat16', 'float32', 64)]
-for word, terms, a, b, c, k in AMX:
-    name = 'amx_16x16x%d_%s%s%s_%s' % (k, SHORT[a], SHORT[b], SHORT[c], word)
+AMX = [('tdpbusd', 4, 'uint8', 'int8', 'int32', 128, 16, 16), ('tdpbsud', 4, 'int8', 'uint8', 'int32', 64, 16, 32),
+       ('tdpbssd', 4, 'int8', 'int8', 'int32', 256, 32, 32), ('tdpbuud', 4, 'uint8', 'uint8', 'int32', 64, 32, 16),
+       ('tdpbf16ps', 2, 'bfloat16', 'bfloat16', 'float32', 64, 32, 32)]
+for word, terms, a, b, c, k, m, n in AMX:
+    name = 'amx_%dx%dx%d_%s%s%s_%s' % (m, n, k, SHORT[a], SHORT[b], SHORT[c], word)
     base = os.path.join(folder, name)
-    words = dict(k=k, terms=terms, a=a, b=b, c=c, name=name)
+    words = dict(k=k, terms=terms, a=a, b=b, c=c, m=m, n=n, name=name)
     files = [write(base + '.tir', AMX_PROGRAM.format(**words)), write(base + '.sch', AMX_SCHEDULE.format(**words))]
-    A, W = drawn(a, (32, k)), drawn(b, (2, k // terms, 16, terms))
+    A, W = drawn(a, (32, k)), drawn(b, (32 // n, k // terms, n, terms))
     if c == 'float32':
         A, W = [(rng.integers(-8, 8, z.shape).astype('float32').view('uint32') >> 16).astype('uint16') for z in (A, W)]
     wide = [(z.astype('uint32') << 16).view('float32') if c == 'float32' else z.astype(object) for z in (A, W)]
@@ -251,6 +251,10 @@ for word, terms, a, b, c, k in AMX:
     run(tirc, 'build', *files, '--emit=asm', '--target=sapphirerapids', '-o', base + '.s')
     text = open(base + '.s').read()
     assert all(x in text for x in (word, 'ldtilecfg', 'tileloadd', 'tilestored', 'syscall', 'tilerelease')), (name, text)
+    # each tile of A and B is read once a step, and no sum leaves its tile before the end
+    sides, per_step = (m // 16, n // 16), k * (4 // terms) // 64
+    loads = sides[0] * sides[1] + per_step * sum(sides)
+    assert [text.count('\t' + x) for x in ('tileloadd', 'tilestored', word)] == [loads, sides[0] * sides[1], per_step * sides[0] * sides[1]], text
     run(tirc, 'build', *files, '--emit=c', '--target=sapphirerapids', '-o', base + '.c')
     strict = ['gcc', '-std=gnu17', '-O1', '-Wall', '-Wextra', '-Werror', '-Wno-psabi', '-shared', '-fPIC']
     run(*strict, '-o', base + '.loops.so', base + '.c', '-lm')

@@ -89,6 +89,24 @@ def test_attention(q, k, v):
     check("nn.attention", [a, b, c], _attention(a, b, c, mask="BottomRight", window=2), causal_mask="BottomRight", window_size=2)
 
 
+@pytest.mark.parametrize("transposed,divides", [(False, False), (True, True)])
+def test_attention_by_heads(transposed, divides):
+    q, k, v, mask = floats(2, 3, 9, 8), floats(2, 3, 7, 8), floats(2, 3, 7, 6), floats(2, 1, 1, 7)
+    factor, seen, hidden = np.array(0.7, "float32"), ints(9, 7, low=0, high=2).astype("bool"), np.array(-1e9, "float32")
+    s = q.astype("float64") @ k.transpose(0, 1, 3, 2)
+    s = s / factor if divides else s * factor
+
+    def result(s):
+        e = np.exp(s - s.max(-1, keepdims=True))
+        return (e / e.sum(-1, keepdims=True) @ v).astype("float32")
+    given = [q, k if transposed else k.transpose(0, 1, 3, 2).copy(), v, factor]
+    words = dict(transposed=transposed, divides=divides)
+    check("nn.attention_by_heads", given, result(s), **words)
+    check("nn.attention_by_heads", given + [mask], result(s + mask), **words)
+    check("nn.attention_by_heads", given + [seen, hidden], result(np.where(seen, s, hidden)), **words)
+    refused("nn.attention_by_heads", given + [floats(3, 3, 9, 7)], "(3, 3, 9, 7)", **words)
+
+
 def test_attention_symbolic():
     def case(n):
         q, k, v = floats(1, n, 2, 8), floats(1, n, 2, 8), floats(1, n, 2, 8)

@@ -80,12 +80,25 @@ static void require_own_buffer(FactorOut *f) {
 
 /* --- what stands still ------------------------------------------------------------------------ */
 
+/* Whether all that the scope stores to a buffer stands ahead of the sum's nest: from there on,
+ * where the sums are made and read, each element is one number. */
+static bool is_settled(const FactorOut *f, Buffer b) {
+  const Stmt items = tirc_body_of(f->site->stmt);
+  SRef *nest = f->block;
+  while (nest->parent != f->site) nest = nest->parent;
+  const int first = tirc_item_index(nest);
+  for (int i = first; first >= 0 && i < items->u.seq.n; i++)
+    if (tirc_uses_of(tirc_item(items, i), b, NULL, NULL) & ~(unsigned)USE_LOAD) return false;
+  return first >= 0;
+}
+
 /* Not an index of the sum's element, but bound to something that moves; or memory that changes. */
 static bool moves(const void *self, Expr e) {
   const FactorOut *f = self;
   if (e->op == OP_CALL) return true;
   if (e->op == OP_LOAD)
-    return tirc_uses_of(f->site->stmt, e->u.buffer, NULL, NULL) & ~(unsigned)USE_LOAD;
+    return (tirc_uses_of(f->site->stmt, e->u.buffer, NULL, NULL) & ~(unsigned)USE_LOAD) &&
+           !is_settled(f, e->u.buffer);
   if (e->op != OP_VAR || !tirc_is_bound_around(f->block, e)) return false;
   for (int i = 0; i < f->update->u.store.n; i++)
     if (f->update->u.store.indices[i] == e) return false;
