@@ -332,4 +332,51 @@ for r, target in of_rules:
     if target.startswith('neoverse') and has_arm:
         run(tirc, 'build', base + '.tir', '--auto', '--emit=obj', '--target=' + target, '-o', base + '.o')
         assert (in_qemu(base, base + '.o', A, B, np.zeros((m, n), c)) == want).all(), base
+
+# --- tiles of AMX by the rules: rows that only the run counts, and a convolution that fills nothing of a tile ----------
+OPEN = '''@T.prim_func
+def main(a: T.handle, B: T.Buffer((200, 50), "int8"), c: T.handle):
+    m = T.int32()
+    A = T.match_buffer(a, (m, 200), "uint8")
+    C = T.match_buffer(c, (m, 50), "int32")
+    for i, j, k in T.grid(m, 50, 200):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vk, vj])
+'''
+CONVOLUTION = '''@T.prim_func
+def main(X: T.Buffer((2, 9, 8, 24), "int8"), W: T.Buffer((3, 2, 24, 20), "int8"), Y: T.Buffer((2, 7, 7, 20), "int32")):
+    for n, h, w, c, y, x, k in T.grid(2, 7, 7, 20, 3, 2, 24):
+        with T.block("Y"):
+            vn, vh, vw, vc, vy, vx, vk = T.axis.remap("SSSSRRR", [n, h, w, c, y, x, k])
+            with T.init():
+                Y[vn, vh, vw, vc] = 0
+            Y[vn, vh, vw, vc] = Y[vn, vh, vw, vc] + T.Cast("int32", X[vn, vh + vy, vw + vx, vk]) * T.Cast("int32", W[vy, vx, vk, vc])
+'''
+
+
+def convolved(X, W):
+    windows = np.lib.stride_tricks.sliding_window_view(X.astype('int32'), (3, 2), axis=(1, 2))  # n, h, w, k, y, x
+    return np.einsum('nhwkyx,yxkc->nhwc', windows, W.astype('int32'))
+
+
+for name, program, word in ('open_rows', OPEN, 'tdpbusd'), ('convolution', CONVOLUTION, 'tdpbssd'):
+    base = os.path.join(folder, name)
+    write(base + '.tir', program)
+    text = run(tirc, 'build', base + '.tir', '--auto', '--emit=asm', '--target=sapphirerapids').stdout
+    assert word + '\t%tmm7, %tmm5, %tmm3' in text, (name, text)  # two by two tiles
+    run(tirc, 'build', base + '.tir', '--auto', '--emit=c', '--target=sapphirerapids', '-o', base + '.c')
+    run('gcc', '-std=gnu17', '-O1', '-Wall', '-Wextra', '-Werror', '-Wno-psabi', '-shared', '-fPIC', '-o', base + '.so', base + '.c', '-lm')
+    made = getattr(ctypes.CDLL(base + '.so'), name)
+    for rows in (1, 37) if name == 'open_rows' else (None,):
+        if rows:
+            data = [drawn('uint8', (rows, 200)), drawn('int8', (200, 50)), np.zeros((rows, 50), 'int32')]
+            want, more = data[0].astype('int32') @ data[1].astype('int32'), [ctypes.c_int32(rows)]
+        else:
+            data = [drawn('int8', (2, 9, 8, 24)), drawn('int8', (3, 2, 24, 20)), np.zeros((2, 7, 7, 20), 'int32')]
+            want, more = convolved(*data[:2]), []
+        assert made(*[ctypes.c_void_p(z.ctypes.data) for z in data], *more) == 0
+        assert (data[2] == want).all(), (name, rows)
 print('%d dot products, %d of tiles, %d by rules' % (len(cases + arms), len(AMX), len(of_rules)))
