@@ -113,6 +113,14 @@ static Expr cast(Run *r, Expr e) {
   return tirc_const_int(x, &v) ? tirc_int(r->c, DT_INT64, v) : fail(r);
 }
 
+/* Towards zero is downwards where nothing is negative, and of that more is known. */
+static Op rounded_down(Run *r, Op op, const Expr *args) {
+  const Expr zero = tirc_int(r->c, DT_INT64, 0);
+  if (op != OP_TRUNCDIV && op != OP_TRUNCMOD) return op;
+  if (!tirc_prove_ge(r->known, args[0], zero) || !tirc_prove_lt(r->known, zero, args[1])) return op;
+  return op == OP_TRUNCDIV ? OP_FLOORDIV : OP_FLOORMOD;
+}
+
 /* Of numbers, as they are; bools stay bools. */
 static Expr operation(Run *r, Expr e) {
   Expr args[2];
@@ -120,8 +128,9 @@ static Expr operation(Run *r, Expr e) {
   for (int i = 0; i < e->n; i++) args[i] = evaluate(r, e->args[i]);
   if (r->failed) return args[0];
   const DType t = e->dtype.code == TYPE_BOOL ? DT_BOOL : DT_INT64;
-  const Expr made = e->n == 2 ? tirc_binary(r->c, (Op)e->op, args[0], args[1])
-                              : tirc_expr(r->c, (Op)e->op, t, e->n, args);
+  const Expr made = e->n == 2
+                        ? tirc_binary(r->c, rounded_down(r, (Op)e->op, args), args[0], args[1])
+                        : tirc_expr(r->c, (Op)e->op, t, e->n, args);
   return tirc_simplify(r->known, made);
 }
 

@@ -146,6 +146,22 @@ def main(x: R.Tensor(("n", 4), "float32")):
             m(floats(n, 4))
 
 
+def test_divided_extents(tmp_path):
+    """A division of an extent is towards zero; of what is not negative it is one downwards."""
+    path = tmp_path / "parts.onnx"
+    nodes = [node("Shape", ["x"], ["n"]), node("Sub", ["n", "three"], ["less"]), node("Div", ["n", "two"], ["half"]), node("Div", ["less", "two"], ["end"]),
+             node("Slice", ["x", "zero", "half"], ["y"]), node("Slice", ["x", "zero", "end"], ["z"])]
+    constants = [tensor(np.array([v]), name) for name, v in (("zero", 0), ("two", 2), ("three", 3))]
+    path.write_bytes(model(nodes, [value("x", "float32", ("n",))], [value("y", "float32", ("h",)), value("z", "float32", ("e",))], constants))
+    m = tirc.load(build(path, tmp_path / "parts.so", "--plain"))
+    assert "//" in m.outputs[0].shape[0] and "Div" not in m.outputs[0].shape[0]
+    for n in (0, 1, 2, 3, 6, 9):
+        x = floats(n)
+        y, z = m(x)
+        np.testing.assert_array_equal(y, x[:n // 2])
+        np.testing.assert_array_equal(z, x[:int((n - 3) / 2)])
+
+
 @pytest.mark.parametrize("mode, coordinates, rounding, times", [("nearest", "asymmetric", "floor", 2), ("nearest", "asymmetric", "ceil", 3),
                                                                 ("linear", "half_pixel", "floor", 2), ("cubic", "asymmetric", "floor", 3)])
 def test_resize_of_open_extents(tmp_path, mode, coordinates, rounding, times):

@@ -67,9 +67,13 @@ def _select(condition, a, b):
     return a if condition else b
 
 
+def _truncdiv(a, b):
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
 _WORDS = {"__builtins__": {}, "T": types.SimpleNamespace(
     max=max, min=min, int64=int, int32=int, Cast=lambda dtype, x: int(x), Select=_select, if_then_else=_select, abs=abs,
-    truncdiv=lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))}
+    Div=_truncdiv, truncdiv=_truncdiv, truncmod=lambda a, b: a - b * _truncdiv(a, b))}
 
 
 class Loaded:
