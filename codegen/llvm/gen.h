@@ -39,7 +39,7 @@ typedef struct Workspace {
 } Workspace;
 
 /* The runtime's services, built into the module when first asked for (runtime_calls.c). */
-typedef enum Service { SERVICE_ALLOC, SERVICE_FREE, SERVICE_PARALLEL, SERVICE_COUNT } Service;
+typedef enum Service { SERVICE_ALLOC, SERVICE_FREE, SERVICE_COUNT } Service;
 
 /* What belongs to the function being built. */
 typedef struct Frame {

@@ -1,10 +1,12 @@
-/* Parallel loops. The body becomes two functions of its own:
+/* Parallel loops. The loop becomes two functions of its own:
  *
- *   int  NAME.task0(i64 i, captured values..., rt)     the body; different data never alias here
- *   void NAME.body0(i64 i, closure *)                  unpacks the closure, calls the task, and
- * keeps the first status that is not 0
+ *   int  NAME.task0(i64 from, i64 n, captured values..., rt)   n iterations; different data never
+ * alias here
+ *   void NAME.body0(i64 i, closure *)                  unpacks the closure, calls the task for one
+ * iteration, and keeps the first status that is not 0
  *
- * The closure lives in the frame of the function that runs the loop:
+ * Without a runtime that has threads the task runs all iterations in one call. Otherwise the
+ * closure lives in the frame of the function that runs the loop:
  *   { i32 status, ptr rt, captured values... }
  * The loop's annotation "parallel_chunks" says how many contiguous pieces the range is cut into at
  * most, which the threads take one by one; without it there is one for each thread.
@@ -78,18 +80,29 @@ static Task collect(Gen *g, const For *loop) {
   t.i32 = LLVMInt32TypeInContext(g->context);
   t.values = tirc_new_array(g->c, LLVMValueRef, t.n + 1);
   LLVMTypeRef *fields = tirc_new_array(g->c, LLVMTypeRef, t.n + 2);
-  LLVMTypeRef *params = tirc_new_array(g->c, LLVMTypeRef, t.n + 2);
+  LLVMTypeRef *params = tirc_new_array(g->c, LLVMTypeRef, t.n + 3);
   fields[0] = t.i32;
   fields[1] = t.ptr;
-  params[0] = t.i64;
+  params[0] = params[1] = t.i64;
   for (int i = 0; i < t.n; i++) {
     t.values[i] = tirc_map_get(&g->f.vars, t.vars[i]);
-    fields[i + 2] = params[i + 1] = LLVMTypeOf(t.values[i]);
+    fields[i + 2] = params[i + 2] = LLVMTypeOf(t.values[i]);
   }
-  params[t.n + 1] = t.ptr;
+  params[t.n + 2] = t.ptr;
   t.closure = LLVMStructTypeInContext(g->context, fields, (unsigned)t.n + 2, false);
-  t.type = LLVMFunctionType(t.i32, params, (unsigned)t.n + 2, false);
+  t.type = LLVMFunctionType(t.i32, params, (unsigned)t.n + 3, false);
   return t;
+}
+
+static void task_step(Gen *g, LLVMValueRef i, const void *self) {
+  const For *loop = self;
+  const DType t = loop->var->dtype;
+  LLVMValueRef min = tirc_gen_cast(g, tirc_gen_expr(g, loop->min), loop->min->dtype, t);
+  i = tirc_gen_cast(g, i, DT_INT64, t);
+  tirc_map_set(g->c, &g->f.vars, loop->var,
+               tirc_dtype_wraps(t) ? LLVMBuildAdd(g->b, min, i, "")
+                                   : LLVMBuildNSWAdd(g->b, min, i, ""));
+  tirc_gen_stmt(g, loop->body);
 }
 
 static void build_task(Gen *g, const For *loop, Task *t, const char *name) {
@@ -101,21 +114,15 @@ static void build_task(Gen *g, const For *loop, Task *t, const char *name) {
   g->f.in_parallel = true;
   g->f.mark = outer.mark;
   tirc_marks_resume(g);
-  g->f.rt = LLVMGetParam(t->fn, (unsigned)t->n + 1);
+  g->f.rt = LLVMGetParam(t->fn, (unsigned)t->n + 2);
   for (int i = 0; i < t->n; i++) {
-    LLVMValueRef p = LLVMGetParam(t->fn, (unsigned)i + 1);
+    LLVMValueRef p = LLVMGetParam(t->fn, (unsigned)i + 2);
     LLVMSetValueName2(p, t->vars[i]->u.s, strlen(t->vars[i]->u.s));
     tirc_map_set(g->c, &g->f.vars, t->vars[i], p);
     if (t->vars[i]->dtype.code == TYPE_HANDLE && g->restrict_data)
-      tirc_gen_attribute(g, t->fn, (unsigned)i + 2, "noalias");
+      tirc_gen_attribute(g, t->fn, (unsigned)i + 3, "noalias");
   }
-  LLVMValueRef i = tirc_gen_cast(g, LLVMGetParam(t->fn, 0), DT_INT64, loop->var->dtype);
-  LLVMValueRef min = tirc_gen_expr(g, loop->min);
-  min = tirc_gen_cast(g, min, loop->min->dtype, loop->var->dtype);
-  const bool wraps = tirc_dtype_wraps(loop->var->dtype);
-  tirc_map_set(g->c, &g->f.vars, loop->var,
-               wraps ? LLVMBuildAdd(g->b, min, i, "") : LLVMBuildNSWAdd(g->b, min, i, ""));
-  tirc_gen_stmt(g, loop->body);
+  tirc_gen_loop(g, DT_INT64, LLVMGetParam(t->fn, 0), LLVMGetParam(t->fn, 1), NULL, task_step, loop);
   LLVMBuildRet(g->b, tirc_gen_int(g, t->i32, 0));
   tirc_gen_end(g, &outer);
 }
@@ -128,14 +135,15 @@ static LLVMValueRef build_body(Gen *g, const Task *t, const char *name) {
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
   LLVMValueRef closure = LLVMGetParam(fn, 1);
-  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, t->n + 2);
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, t->n + 3);
   args[0] = LLVMGetParam(fn, 0);
+  args[1] = tirc_gen_int(g, t->i64, 1);
   for (int i = 0; i <= t->n; i++) { /* rt, the field before the captures, is the last argument */
     LLVMValueRef p = LLVMBuildStructGEP2(g->b, t->closure, closure, (unsigned)i + 1, "");
     LLVMTypeRef type = LLVMStructGetTypeAtIndex(t->closure, (unsigned)i + 1);
-    args[i == 0 ? t->n + 1 : i] = LLVMBuildLoad2(g->b, type, p, "");
+    args[i == 0 ? t->n + 2 : i + 1] = LLVMBuildLoad2(g->b, type, p, "");
   }
-  LLVMValueRef status = LLVMBuildCall2(g->b, t->type, t->fn, args, (unsigned)t->n + 2, "");
+  LLVMValueRef status = LLVMBuildCall2(g->b, t->type, t->fn, args, (unsigned)t->n + 3, "");
   LLVMBasicBlockRef bad = tirc_gen_block(g, "bad"), done = tirc_gen_block(g, "done");
   LLVMBuildCondBr(g->b, LLVMBuildIsNotNull(g->b, status, ""), bad, done);
   LLVMPositionBuilderAtEnd(g->b, bad);
@@ -168,6 +176,40 @@ static int64_t chunks_of(const For *loop) {
   return wish && tirc_const_int(wish, &n) ? n : 0;
 }
 
+/* rt->parallel_for, or NULL: without a runtime, too. */
+static LLVMValueRef threads_of(Gen *g, const Task *t) {
+  LLVMBasicBlockRef look = tirc_gen_block(g, "look"), looked = tirc_gen_block(g, "looked");
+  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b), look};
+  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, g->f.rt, ""), looked, look);
+  LLVMPositionBuilderAtEnd(g->b, look);
+  LLVMValueRef field = LLVMBuildStructGEP2(g->b, g->runtime_type, g->f.rt, 1, "");
+  LLVMValueRef found[2] = {LLVMConstNull(t->ptr), LLVMBuildLoad2(g->b, t->ptr, field, "")};
+  LLVMBuildBr(g->b, looked);
+  LLVMPositionBuilderAtEnd(g->b, looked);
+  LLVMValueRef threads = LLVMBuildPhi(g->b, t->ptr, "threads");
+  LLVMAddIncoming(threads, found, from, 2);
+  return threads;
+}
+
+static LLVMValueRef run_alone(Gen *g, const Task *t, LLVMValueRef n) {
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, t->n + 3);
+  args[0] = tirc_gen_int(g, t->i64, 0);
+  args[1] = n;
+  for (int i = 0; i < t->n; i++) args[i + 2] = t->values[i];
+  args[t->n + 2] = g->f.rt;
+  return LLVMBuildCall2(g->b, t->type, t->fn, args, (unsigned)t->n + 3, "");
+}
+
+static LLVMValueRef run_on(Gen *g, const Task *t, LLVMValueRef threads, LLVMValueRef n,
+                           LLVMValueRef body, int64_t chunks) {
+  LLVMTypeRef params[5] = {t->ptr, t->i64, t->ptr, t->ptr, t->i64};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), params, 5, false);
+  LLVMValueRef closure = frame_closure(g, t), self = LLVMBuildLoad2(g->b, t->ptr, g->f.rt, "");
+  LLVMValueRef args[5] = {self, n, body, closure, tirc_gen_int(g, t->i64, chunks)};
+  LLVMBuildCall2(g->b, type, threads, args, 5, "");
+  return LLVMBuildLoad2(g->b, t->i32, closure, "");
+}
+
 void tirc_gen_parallel(Gen *g, Stmt s) {
   const For *loop = &s->u.loop;
   Task t = collect(g, loop);
@@ -175,9 +217,20 @@ void tirc_gen_parallel(Gen *g, Stmt s) {
   build_task(g, loop, &t, tirc_format(g->c, "%s.task%d", g->func->name, number));
   LLVMValueRef body = build_body(g, &t, tirc_format(g->c, "%s.body%d", g->func->name, number));
   LLVMValueRef n = tirc_gen_index(g, tirc_gen_expr(g, loop->extent), loop->extent->dtype);
-  LLVMValueRef closure = frame_closure(g, &t);
-  LLVMValueRef args[5] = {g->f.rt, n, body, closure, tirc_gen_int(g, t.i64, chunks_of(loop))};
-  tirc_gen_service(g, SERVICE_PARALLEL, 5, args);
-  LLVMValueRef status = LLVMBuildLoad2(g->b, t.i32, closure, "");
-  tirc_gen_leave_if(g, LLVMBuildIsNotNull(g->b, status, ""), status);
+  LLVMValueRef threads = threads_of(g, &t), status[2];
+  LLVMBasicBlockRef alone = tirc_gen_block(g, "alone"), on = tirc_gen_block(g, "on"),
+                    ran = tirc_gen_block(g, "ran"), from[2];
+  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, threads, ""), alone, on);
+  LLVMPositionBuilderAtEnd(g->b, alone);
+  status[0] = run_alone(g, &t, n);
+  from[0] = LLVMGetInsertBlock(g->b);
+  LLVMBuildBr(g->b, ran);
+  LLVMPositionBuilderAtEnd(g->b, on);
+  status[1] = run_on(g, &t, threads, n, body, chunks_of(loop));
+  from[1] = LLVMGetInsertBlock(g->b);
+  LLVMBuildBr(g->b, ran);
+  LLVMPositionBuilderAtEnd(g->b, ran);
+  LLVMValueRef first = LLVMBuildPhi(g->b, t.i32, "status");
+  LLVMAddIncoming(first, status, from, 2);
+  tirc_gen_leave_if(g, LLVMBuildIsNotNull(g->b, first, ""), first);
 }

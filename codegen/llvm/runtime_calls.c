@@ -1,6 +1,6 @@
-/* The services of tirc_runtime, as small functions inside of the module that also work without one:
- * memory then comes from the C library, and parallel loops run in the caller. They are written when
- * a kernel first needs them. */
+/* The services of tirc_runtime for memory, as small functions inside of the module that also work
+ * without one: memory then comes from the C library. They are written when a kernel first needs
+ * them. */
 #include "gen.h"
 
 typedef struct ServiceInfo {
@@ -10,7 +10,6 @@ typedef struct ServiceInfo {
 static const ServiceInfo infos[SERVICE_COUNT] = {
     [SERVICE_ALLOC] = {"tirc.alloc", 2},
     [SERVICE_FREE] = {"tirc.free", 3},
-    [SERVICE_PARALLEL] = {"tirc.parallel_for", 1},
 };
 
 typedef struct Types {
@@ -25,12 +24,8 @@ static Types types_of(Gen *g) {
 static LLVMTypeRef function_type(Gen *g, Service s) {
   Types t = types_of(g);
   LLVMTypeRef alloc[] = {t.ptr, t.i64}, release[] = {t.ptr, t.ptr, t.i64};
-  LLVMTypeRef parallel[] = {t.ptr, t.i64, t.ptr, t.ptr, t.i64};
-  switch (s) {
-  case SERVICE_ALLOC: return LLVMFunctionType(t.ptr, alloc, 2, false);
-  case SERVICE_FREE: return LLVMFunctionType(t.none, release, 3, false);
-  default: return LLVMFunctionType(t.none, parallel, 5, false);
-  }
+  return s == SERVICE_ALLOC ? LLVMFunctionType(t.ptr, alloc, 2, false)
+                            : LLVMFunctionType(t.none, release, 3, false);
 }
 
 static LLVMValueRef library_call(Gen *g, const char *name, LLVMTypeRef type, int n,
@@ -57,27 +52,11 @@ static LLVMValueRef free_alone(Gen *g) {
   return library_call(g, "free", LLVMFunctionType(t.none, &t.ptr, 1, false), 1, &p);
 }
 
-static void call_body(Gen *g, LLVMValueRef i, const void *self) {
-  (void)self;
-  Types t = types_of(g);
-  LLVMTypeRef params[2] = {t.i64, t.ptr};
-  LLVMValueRef args[2] = {i, LLVMGetParam(g->f.fn, 3)};
-  LLVMBuildCall2(g->b, LLVMFunctionType(t.none, params, 2, false), LLVMGetParam(g->f.fn, 2), args,
-                 2, "");
-}
-
-static LLVMValueRef parallel_alone(Gen *g) {
-  LLVMValueRef n = LLVMGetParam(g->f.fn, 1);
-  tirc_gen_loop(g, DT_INT64, tirc_gen_int(g, LLVMTypeOf(n), 0), n, NULL, call_body, NULL);
-  return NULL;
-}
-
 /* if (rt && rt->FIELD) return rt->FIELD(rt->self, args...); else the built-in way. */
 static void write_service(Gen *g, Service s) {
   static LLVMValueRef (*const alone[SERVICE_COUNT])(Gen *) = {
       [SERVICE_ALLOC] = alloc_alone,
       [SERVICE_FREE] = free_alone,
-      [SERVICE_PARALLEL] = parallel_alone,
   };
   Types t = types_of(g);
   LLVMTypeRef type = LLVMGlobalGetValueType(g->f.fn);

@@ -62,7 +62,7 @@ KernelRuntime *tirc_kernel_runtime_new(int threads) {
     free(r);
     return NULL;
   }
-  r->abi = (tirc_runtime){r, parallel_for, allocate, release};
+  r->abi = (tirc_runtime){r, threads > 1 ? parallel_for : NULL, allocate, release};
   return r;
 }
 

@@ -139,7 +139,10 @@ static void run_steps(const tirc_runtime *r, int threads, double operations, int
   static const double MOST = 1e18, LEAST = 1e5;
   const int64_t n = (int64_t)(operations < MOST ? operations : MOST);
   Spin s = {spin, (n + step - 1) / step, count_pieces(threads, operations, LEAST)};
-  if (n > 0) r->parallel_for(r->self, s.pieces, run_spin, &s, s.pieces);
+  if (n > 0 && s.pieces == 1)
+    run_spin(0, &s);
+  else if (n > 0)
+    r->parallel_for(r->self, s.pieces, run_spin, &s, s.pieces);
 }
 
 /* Does so many float32 operations, two an FMA and lane, rounded up to some hundred, with FMAs in
