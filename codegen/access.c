@@ -38,7 +38,7 @@ bool tirc_is_block_memory(Tirc *c, Loc loc, Stmt alloc) {
   const Buffer b = alloc->u.alloc.buffer;
   if (tirc_attrs_get(alloc->u.alloc.annotations, ALLOC_DATA))
     tirc_fail(c, loc, CODE_CODEGEN, "make it a parameter of the program",
-              "a kernel has no place for the constant %s", b->name);
+              "a kernel cannot hold the constant %s", b->name);
   if (tirc_owner(b->storage) == OWNER_BLOCK) return true;
   if (b->storage != STORAGE_LOCAL)
     tirc_fail(c, loc, CODE_CODEGEN, NULL, "a kernel cannot allocate %s in \"%s\" memory", b->name,
@@ -49,8 +49,8 @@ bool tirc_is_block_memory(Tirc *c, Loc loc, Stmt alloc) {
 int64_t tirc_kernel_bytes(Tirc *c, Loc loc, Buffer b) {
   const int64_t bytes = tirc_constant_bytes(b);
   if (bytes < 0)
-    tirc_fail(c, loc, CODE_CODEGEN, "give its extents numbers",
-              "the buffer %s in %s memory has a size that is not a number", b->name, b->scope);
+    tirc_fail(c, loc, CODE_CODEGEN, "make its extents constants",
+              "the buffer %s in %s memory has a size that is not a constant", b->name, b->scope);
   return bytes;
 }
 

@@ -70,5 +70,5 @@ const char *tirc_failure_text(Tirc *c, const Failure *f) {
 const char *tirc_status_text(int code) {
   return code == 0                  ? "done"
          : code == STATUS_NO_MEMORY ? "no memory for the workspace"
-                                    : "no code of this function";
+                                    : "not a status of this function";
 }

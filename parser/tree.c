@@ -46,7 +46,7 @@ static Syn *finish(Parser *p, Syn *s) {
   deepen_list(s, s->finalbody);
   deepen_list(s, s->decorators);
   if (s->depth + p->depth > SYNTAX_MAX_DEPTH) {
-    tirc_syn_fail(p, s->loc.line, s->loc.column, "split it: give parts of it names of their own",
+    tirc_syn_fail(p, s->loc.line, s->loc.column, "split it: give parts of it their own names",
                   "nested too deeply: more than %d levels", SYNTAX_MAX_DEPTH);
   }
   return s;

@@ -18,5 +18,5 @@ void tirc_cg_error_text(Tirc *c, Text *t, const char *name, const Failures *f, c
 }
 
 void tirc_cg_declare_error_text(Text *t, const char *name) {
-  tirc_text_addf(t, "/* What a status of %s says. */\n" DECLARATION ";\n", name, name);
+  tirc_text_addf(t, "/* What a status of %s means. */\n" DECLARATION ";\n", name, name);
 }

@@ -115,8 +115,9 @@ static CText reinterpret_lanes(Gen *g, Expr e, const Window *w) {
 CText tirc_cg_reinterpret(Gen *g, Expr e, const Window *w) {
   DType from = e->args[0]->dtype, to = e->dtype;
   if (from.bits * from.lanes != to.bits * to.lanes)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s is reinterpreted as a %s of another size",
-              tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, to));
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
+              "a %s is reinterpreted as a %s, which has another size", tirc_dtype_name(g->c, from),
+              tirc_dtype_name(g->c, to));
   if (from.lanes != to.lanes) return reinterpret_lanes(g, e, w);
   CText v = tirc_src_expr(g, e->args[0], w);
   bool both_ints = tirc_dtype_is_int(from) && tirc_dtype_is_int(to);

@@ -35,6 +35,6 @@ void tirc_gpu_group_of_copies(Gen *g, Expr call) {
   }
   if (call->n != 1 || !tirc_const_int(call->args[0], &n) || n < 0)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, "give it a number",
-              "how many groups T.ptx_wait_group leaves on their way is a constant");
+              "the argument of T.ptx_wait_group must be a constant");
   tirc_src_line(g, "asm volatile(\"cp.async.wait_group %lld;\" : : : \"memory\");", (long long)n);
 }

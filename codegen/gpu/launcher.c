@@ -25,7 +25,7 @@ void tirc_gpu_write_geometry(Gen *g, const Kernel *k) {
 
 _Noreturn static void refuse(Gen *g, const char *what) {
   tirc_fail(g->c, g->loc, CODE_CODEGEN, "bind its loops to blocks and threads",
-            "a launcher only launches kernels, and %s %s", g->kernels->k->name, what);
+            "a launcher can only launch kernels, but %s %s", g->kernels->k->name, what);
 }
 
 static bool is_launch(const void *unused, Expr e) { return (void)unused, tirc_is_launch(e); }
@@ -34,7 +34,7 @@ static const char *argument(Gen *g, Expr e, const Func *kernel, int i) {
   const Name *name = tirc_map_get(&g->vars, e);
   if (!kernel->buffers[i])
     return tirc_src_operand_as(g, e, kernel->params[i]->dtype, &tirc_src_first).s;
-  if (!name) refuse(g, "gives one of them something else than an array");
+  if (!name) refuse(g, "passes one of them something other than an array");
   return name->s;
 }
 
@@ -65,7 +65,7 @@ static int kernel_of(Gen *g, Expr launch) {
 static void launch(Gen *g, Expr e) {
   Expr extents[GPU_AXES] = {NULL};
   Text args = {.c = g->c};
-  if (!tirc_is_launch(e)) refuse(g, "does something else, too");
+  if (!tirc_is_launch(e)) refuse(g, "also does something else");
   const int number = kernel_of(g, e);
   const char *symbol = g->kernels->symbols[number];
   const Func *k = g->kernels->module->funcs[number];
@@ -73,7 +73,7 @@ static void launch(Gen *g, Expr e) {
   if (e->n != 1 + k->n_params + n_axes) refuse(g, "launches one with too few values");
   for (int i = 0; i < n_axes; i++) {
     const int axis = (int)tirc_gpu_axis(tirc_launch_param(k, i));
-    if (axis >= GPU_AXES) refuse(g, "launches one over an axis that there is not");
+    if (axis >= GPU_AXES) refuse(g, "launches one over an axis that does not exist");
     extents[axis] = e->args[1 + k->n_params + i];
   }
   for (int i = 0; i < k->n_params; i++)

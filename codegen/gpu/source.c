@@ -91,7 +91,7 @@ static void write_kernel(Gen *g, const Kernel *k) {
   tirc_gpu_begin(g, k);
   if (s.n != k->f->n_params)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
-              "the kernel %s uses %s, which is not a parameter of it", k->name,
+              "the kernel %s uses %s, which is not one of its parameters", k->name,
               s.params[k->f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) {
     tirc_text_add(&params, i ? ",\n    " : "");

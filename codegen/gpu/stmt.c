@@ -146,7 +146,8 @@ void tirc_gpu_attr(Gen *g, Stmt s) {
 }
 
 void tirc_gpu_check(Gen *g, Stmt s) {
-  tirc_fail(g->c, s->loc, CODE_CODEGEN, "assert before the loops that are bound to threads",
-            "a kernel has nobody to tell that an assertion fails: %s",
+  tirc_fail(g->c, s->loc, CODE_CODEGEN,
+            "put the assertion before the loops that are bound to threads",
+            "a kernel cannot report that an assertion fails: %s",
             s->u.check.message ? s->u.check.message : "");
 }

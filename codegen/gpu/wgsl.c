@@ -43,8 +43,8 @@ static const char *type_of(Wgsl *w, DType t) {
   if (t.bits == 32 && t.code == TYPE_INT) return "i32";
   if (t.bits == 32 && t.code == TYPE_UINT) return "u32";
   refuse(w,
-         t.bits == 64 ? "its numbers have 32 bits: use float32 or int32"
-                      : "its numbers have 32 bits, and float16",
+         t.bits == 64 ? "WGSL has 32-bit numbers: use float32 or int32"
+                      : "WGSL has 32-bit numbers and float16",
          tirc_dtype_name(w->g.c, t));
 }
 
@@ -185,7 +185,7 @@ static const char *math(Wgsl *w, Expr e) {
   case OP_ISFINITE: return by_bits(w, e, "<");
   default: break;
   }
-  refuse(w, "lower for CUDA or OpenCL, which have it", tirc_format(c, "T.%s", tirc_called(e)));
+  refuse(w, "lower for CUDA or OpenCL, which support it", tirc_format(c, "T.%s", tirc_called(e)));
 }
 
 static const char *infix(Wgsl *w, Expr e) {
@@ -410,7 +410,7 @@ static void stmt(Wgsl *w, Stmt s) {
   case STMT_ALLOC:
   case STMT_DECL: allocate(w, s); return;
   case STMT_ATTR: stmt(w, s->u.attr.body); return;
-  default: refuse(w, "assert before the loops that are bound to threads", "assertions");
+  default: refuse(w, "put the assertion before the loops that are bound to threads", "assertions");
   }
 }
 
@@ -466,7 +466,8 @@ static void write_kernel(Wgsl *w, const Kernel *k) {
   tirc_visit_stmt(&(Visitor){.expr = find_update, .self = w}, k->f->body);
   for (int i = 0; i < 3; i++)
     if (k->extents[3 + i] && !tirc_const_int(k->extents[3 + i], &threads[i]))
-      refuse(w, "split the loop by a number", "blocks of a size that only the run tells");
+      refuse(w, "split the loop by a constant",
+             "thread blocks whose size is known only at run time");
   (void)tirc_src_name(&w->g, "blockIdx");
   (void)tirc_src_name(&w->g, "threadIdx");
   parameters(w, k);

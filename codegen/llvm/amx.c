@@ -105,10 +105,12 @@ void tirc_gen_amx(Gen *g, Stmt s) {
   const Amx x = tirc_amx_of(g->c, s);
   const Cpu *cpu = g->target->cpu;
   if (!tirc_cpu_has(cpu, x.feature))
-    tirc_fail(g->c, g->loc, CODE_CODEGEN,
-              tirc_format(g->c, "a --target that has it: %s; --emit=c has loops for the others",
-                          tirc_cpus_with(g->c, x.feature, NULL)),
-              "\"%s\" needs %s, which %s does not have", x.name, x.feature, cpu->name);
+    tirc_fail(
+        g->c, g->loc, CODE_CODEGEN,
+        tirc_format(g->c,
+                    "choose a --target that has it: %s; --emit=c writes loops for other targets",
+                    tirc_cpus_with(g->c, x.feature, NULL)),
+        "\"%s\" needs %s, which %s does not have", x.name, x.feature, cpu->name);
   LLVMTypeRef p = LLVMPointerTypeInContext(g->context, 0), i64 = tirc_gen_int_type(g, 64, 1);
   LLVMTypeRef types[6] = {p, i64, p, i64, p, i64};
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), types, 6, false);

@@ -49,7 +49,7 @@ void tirc_gen_group_of_copies(Gen *g, Expr call) {
   if (tirc_calls(call, CALL_PTX_WAIT_GROUP)) {
     if (call->n != 1 || !tirc_const_int(call->args[0], &n) || n < 0)
       tirc_fail(g->c, g->loc, CODE_CODEGEN, "give it a number",
-                "how many groups T.ptx_wait_group leaves on their way is a constant");
+                "the argument of T.ptx_wait_group must be a constant");
     text = tirc_format(g->c, "cp.async.wait_group %lld;", (long long)n);
   }
   line(g, text, "~{memory}", type, NULL, 0);

@@ -42,7 +42,7 @@ _Noreturn static void unsupported(Gen *g, Expr e) {
 static LLVMValueRef emit_VAR(Gen *g, Expr e) {
   LLVMValueRef v = tirc_map_get(&g->f.vars, e);
   if (!v)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the variable %s is used where it has no value",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the variable %s is used where it is not defined",
               e->u.s);
   return v;
 }
@@ -77,7 +77,7 @@ static Pair operands(Gen *g, Expr e) {
   u.lanes = t.lanes;
   if (!tirc_dtype_equal(t, u))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, "cast one of them",
-              "the operands of %s are a %s and a %s", tirc_ops[e->op].name,
+              "the operands of %s have the different types %s and %s", tirc_ops[e->op].name,
               tirc_dtype_name(g->c, t), tirc_dtype_name(g->c, u));
   Pair p = {t, tirc_gen_expr(g, e->args[0]), tirc_gen_expr(g, e->args[1]), tirc_dtype_is_float(t)};
   p.a = tirc_gen_cast(g, p.a, e->args[0]->dtype, t);
@@ -319,7 +319,7 @@ static LLVMValueRef emit_IF_THEN_ELSE(Gen *g, Expr e) {
   if (e->dtype.code != TYPE_VOID && !needs_guard(x) && !needs_guard(y)) return emit_SELECT(g, e);
   if (c->dtype.lanes > 1 && (x->op != OP_LOAD || needs_guard(y)))
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
-              "T.if_then_else has a vector for its condition and reads memory on a side of it");
+              "T.if_then_else has a vector as its condition, and one of its sides reads memory");
   if (c->dtype.lanes > 1)
     return tirc_gen_masked_load(g, tirc_gen_expr(g, c), x, side(g, y, e->dtype));
   LLVMValueRef cond = tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype, DT_BOOL);
@@ -352,8 +352,9 @@ static LLVMValueRef emit_REINTERPRET(Gen *g, Expr e) {
   DType from = e->args[0]->dtype;
   LLVMValueRef v = tirc_gen_expr(g, e->args[0]);
   if (from.bits * from.lanes != e->dtype.bits * e->dtype.lanes)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "a %s is reinterpreted as a %s of another size",
-              tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, e->dtype));
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
+              "a %s is reinterpreted as a %s, which has another size", tirc_dtype_name(g->c, from),
+              tirc_dtype_name(g->c, e->dtype));
   if (from.code == TYPE_HANDLE || e->dtype.code == TYPE_HANDLE)
     return tirc_gen_cast(g, v, from, e->dtype);
   return LLVMBuildBitCast(g->b, v, tirc_gen_type(g, e->dtype), "");

@@ -8,8 +8,9 @@ static void need_feature(Gen *g, const Dot *dot) {
   if (tirc_cpu_has(cpu, dot->feature) || (dot->other && tirc_cpu_has(cpu, dot->other))) return;
   const char * or = dot->other ? tirc_format(g->c, " or %s", dot->other) : "";
   tirc_fail(g->c, g->loc, CODE_CODEGEN,
-            tirc_format(g->c, "a --target that has it: %s; --emit=c has loops for the others",
-                        tirc_cpus_with(g->c, dot->feature, dot->other)),
+            tirc_format(
+                g->c, "choose a --target that has it: %s; --emit=c writes loops for other targets",
+                tirc_cpus_with(g->c, dot->feature, dot->other)),
             "\"%s\" needs %s%s, which %s does not have", dot->name, dot->feature, or, cpu->name);
 }
 

@@ -28,8 +28,9 @@ Target *tirc_gpu_target(Tirc *c, const Gpu *gpu) {
   LLVMTargetRef target;
   char *error = NULL;
   if (gpu->kind != GPU_CUDA || strncmp(gpu->arch, "sm_", 3) != 0)
-    tirc_fail(c, (Loc){0}, CODE_TARGET, "sm_75, sm_80 and sm_90 are some; --target=help lists all",
-              "LLVM makes no PTX for the architecture %s", gpu->arch);
+    tirc_fail(c, (Loc){0}, CODE_TARGET,
+              "choose one such as sm_75, sm_80 or sm_90; --target=help lists all",
+              "LLVM cannot make PTX for the architecture %s", gpu->arch);
   tirc_targets_ready(c);
   Target *t = tirc_new(c, Target);
   Cpu *cpu = tirc_new(c, Cpu);
@@ -42,12 +43,12 @@ Target *tirc_gpu_target(Tirc *c, const Gpu *gpu) {
   if (LLVMGetTargetFromTriple(triple, &target, &error)) {
     const char *words = tirc_strdup(c, error);
     LLVMDisposeMessage(error);
-    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "this LLVM makes no PTX: %s", words);
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "this LLVM cannot make PTX: %s", words);
   }
   t->machine = LLVMCreateTargetMachine(target, triple, cpu->llvm_name, t->features,
                                        LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
   if (!t->machine)
-    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "LLVM makes no PTX for the architecture %s",
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "LLVM cannot make PTX for the architecture %s",
               gpu->arch);
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
   char *layout = LLVMCopyStringRepOfTargetData(data);
@@ -125,7 +126,7 @@ void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol) {
   g->restrict_data = s.restrict_data;
   if (s.n != f->n_params)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
-              "the kernel %s uses %s, which is not a parameter of it", symbol,
+              "the kernel %s uses %s, which is not one of its parameters", symbol,
               s.params[f->n_params].var->u.s);
   for (int i = 0; i < s.n; i++) types[i] = param_type(g, &s.params[i]);
   LLVMTypeRef none = LLVMVoidTypeInContext(g->context);

@@ -73,7 +73,8 @@ void tirc_llvm_load(Tirc *c) {
   char wrong[256] = "";
   if (is_loaded(sizeof wrong, wrong)) return;
   if (!*wrong)
-    tirc_fail(c, (Loc){0}, CODE_MEMORY, "LLVM's library does not fit: ulimit -v", "out of memory");
+    tirc_fail(c, (Loc){0}, CODE_MEMORY, "LLVM's library does not fit into memory: ulimit -v",
+              "out of memory");
   tirc_fail(c, (Loc){0}, CODE_CODEGEN,
             "install LLVM " MAJOR ", libllvm" MAJOR " in Debian and Ubuntu, or name a " RUNTIME
             " in $TIRC_LLVM; the interpreter, and C, CUDA and OpenCL source for a named target, do "

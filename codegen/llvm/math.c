@@ -36,8 +36,8 @@ static LLVMValueRef libm_function(Gen *g, const char *name, LLVMTypeRef t, int n
 LLVMValueRef tirc_gen_libm(Gen *g, const char *name, DType t, int n, const LLVMValueRef *args) {
   if (g->target->is_gpu)
     tirc_fail(g->c, g->loc, CODE_CODEGEN,
-              t.bits == 64 ? "compute it in float32" : "tirc build --emit=cuda has nvcc's",
-              "%s of %s is not written out for GPUs", name,
+              t.bits == 64 ? "compute it in float32" : "tirc build --emit=cuda uses nvcc's",
+              "%s of %s is not available for GPUs", name,
               tirc_dtype_name(g->c, tirc_dtype_lanes(t, 1)));
   LLVMTypeRef scalar = tirc_gen_float_type(g, t.bits, 1);
   LLVMValueRef fn =
@@ -151,7 +151,7 @@ LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
         return tirc_gen_cast(g, float_math(g, (Op)op, t, arity, args), t, e->dtype);
     return tirc_gen_cast(g, tirc_gen_libm(g, f.name, t, arity, args), t, e->dtype);
   }
-  tirc_fail(g->c, g->loc, CODE_CODEGEN, "functions of libm can be called, like expf or pow",
-            "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
+  tirc_fail(g->c, g->loc, CODE_CODEGEN, "programs may call functions of libm, such as expf or pow",
+            "programs may not call the function \"%s\" of %d argument%s", name, arity,
             arity == 1 ? "" : "s");
 }

@@ -15,7 +15,7 @@ enum { ALIGNMENT = 64 };
 static LLVMValueRef data_of(Gen *g, Buffer b) {
   LLVMValueRef p = tirc_map_get(&g->f.vars, b->data);
   if (!p)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it has no memory",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it is not allocated",
               b->name);
   return p;
 }
@@ -205,8 +205,7 @@ static Expr first_of(Gen *g, Buffer b, int n, Expr const *indices) {
   const Expr index = tirc_linear_index(g->c, b, n, indices);
   if (!tirc_is_contiguous(index) || b->dtype.code == TYPE_BOOL)
     tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL,
-              "a vector of conditions leaves out lanes of %s that do not lie one after the other",
-              b->name);
+              "a vector of conditions masks lanes of %s that are not contiguous", b->name);
   return index->args[0];
 }
 

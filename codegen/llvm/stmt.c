@@ -204,8 +204,9 @@ static void gen_let(Gen *g, Stmt s) {
 
 static void gen_assert(Gen *g, Stmt s) {
   if (g->target->is_gpu)
-    tirc_fail(g->c, s->loc, CODE_CODEGEN, "assert before the loops that are bound to threads",
-              "a kernel has nobody to tell that an assertion fails: %s",
+    tirc_fail(g->c, s->loc, CODE_CODEGEN,
+              "put the assertion before the loops that are bound to threads",
+              "a kernel cannot report that an assertion fails: %s",
               s->u.check.message ? s->u.check.message : "");
   LLVMValueRef failed = LLVMBuildNot(g->b, condition(g, s->u.check.cond), "");
   const int code = tirc_failure_code(g->c, &g->failures, g->func, s);

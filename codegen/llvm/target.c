@@ -134,8 +134,8 @@ static const Cpu *native(Tirc *c) {
   const char *basic = strncmp(triple, "x86_64", 6) == 0 ? "x86-64" : "aarch64";
   if (!known || !runs_on(known, triple)) known = tirc_cpu_find(basic);
   if (!runs_on(known, triple))
-    tirc_fail(c, (Loc){0}, CODE_TARGET, "--target=help lists those there are",
-              "there is no code for a machine of this kind, %s", triple);
+    tirc_fail(c, (Loc){0}, CODE_TARGET, "--target=help lists the targets",
+              "tirc cannot make code for this kind of machine, %s", triple);
   Cpu *cpu = tirc_new(c, Cpu);
   *cpu = *known;
   cpu->name = cpu->llvm_name = name;
@@ -202,7 +202,7 @@ Target *tirc_target_new(Tirc *c, const char *name, bool runs_here) {
   t->machine = LLVMCreateTargetMachine(target, t->triple, cpu->llvm_name, t->features,
                                        LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
   if (!t->machine)
-    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "LLVM makes no code for %s", t->triple);
+    tirc_fail(c, (Loc){0}, CODE_TARGET, NULL, "LLVM cannot make code for %s", t->triple);
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
   t->layout = taken(c, LLVMCopyStringRepOfTargetData(data));
   LLVMDisposeTargetData(data);

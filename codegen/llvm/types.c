@@ -27,7 +27,7 @@ bool tirc_gen_is_small_float(DType t) { return tirc_dtype_is_float(t) && t.bits 
 
 static void check_lanes(Gen *g, int lanes) {
   if (lanes > MAX_LANES)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, "T.vectorized loops are cut into pieces",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, "split the T.vectorized loop into shorter ones",
               "a vector of %d lanes is too long: %d is the limit", lanes, MAX_LANES);
 }
 

@@ -48,8 +48,9 @@ DType tirc_c_operand_type(Tirc *c, Loc loc, Expr e) {
   DType t = e->args[0]->dtype, u = e->args[1]->dtype;
   t.lanes = u.lanes = 1;
   if (!tirc_dtype_equal(t, u))
-    tirc_fail(c, loc, CODE_CODEGEN, "cast one of them", "the operands of %s are a %s and a %s",
-              tirc_ops[e->op].name, tirc_dtype_name(c, t), tirc_dtype_name(c, u));
+    tirc_fail(c, loc, CODE_CODEGEN, "cast one of them",
+              "the operands of %s have the different types %s and %s", tirc_ops[e->op].name,
+              tirc_dtype_name(c, t), tirc_dtype_name(c, u));
   return t;
 }
 

@@ -36,7 +36,7 @@ const char *tirc_src_lane(Gen *g, const Window *w) {
 static CText emit_VAR(Gen *g, Expr e, const Window *w) {
   Name *name = tirc_map_get(&g->vars, e);
   if (!name)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the variable %s is used where it has no value",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the variable %s is used where it is not defined",
               e->u.s);
   name->used = name->read = true;
   if (name->is_array) return tirc_src_text(g, BINDS_ALL, "%s[%s]", name->s, tirc_src_lane(g, w));

@@ -77,8 +77,9 @@ CText tirc_src_extern(Gen *g, Expr e, const Window *w) {
   LibmFunc f;
   const int arity = e->n - first;
   if (!tirc_libm_find(name, arity, &f))
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, "functions of libm can be called, like expf or pow",
-              "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
+    tirc_fail(g->c, g->loc, CODE_CODEGEN,
+              "programs may call functions of libm, such as expf or pow",
+              "programs may not call the function \"%s\" of %d argument%s", name, arity,
               arity == 1 ? "" : "s");
   const DType t = f.on_float ? DT_FLOAT32 : DT_FLOAT64;
   CText args[3];

@@ -43,7 +43,7 @@ Name *tirc_src_name_of(Gen *g, Buffer b) {
   Name *name = tirc_map_get(&g->vars, b);
   if (!name) name = tirc_map_get(&g->vars, b->data);
   if (!name)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it has no memory",
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "the buffer %s is used where it is not allocated",
               b->name);
   return name;
 }

@@ -117,8 +117,7 @@ static void open_with(Gen *g, const char *word, Expr condition) {
 
 void tirc_src_if(Gen *g, Stmt s) {
   if (s->u.branch.cond->dtype.lanes > 1)
-    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no stores that leave out lanes",
-              g->l->name);
+    tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "%s has no masked stores", g->l->name);
   open_with(g, "if", s->u.branch.cond);
   gen_part(g, s->u.branch.then_case);
   if (s->u.branch.else_case) {

@@ -14,8 +14,8 @@ Stmt tirc_lower_amx_permission(Tirc *c, const Func *f) {
   bool found = false;
   tirc_visit_stmt(&(Visitor){.stmt = find_amx, .self = &found}, f->body);
   if (!found) return f->body;
-  return tirc_assert_stmt(
-      c, tirc_call(c, DT_BOOL, CALL_AMX_PERMITTED, 0, NULL),
-      "the system permits no tiles of AMX: Linux from 5.16 on, on a processor that has them, does",
-      f->body);
+  return tirc_assert_stmt(c, tirc_call(c, DT_BOOL, CALL_AMX_PERMITTED, 0, NULL),
+                          "the system does not permit AMX tiles: they need Linux 5.16 or later and "
+                          "a processor with AMX",
+                          f->body);
 }

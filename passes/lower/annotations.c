@@ -63,7 +63,7 @@ static const struct {
     {KEY_PIPELINE_ASYNC, is_stages, "not a list of stages from 0 to 8",
      "annotate(loop, \"software_pipeline_async_stages\", [0]) beside software_pipeline_stage and "
      "software_pipeline_order"},
-    {KEY_PIPELINE_ORDER, is_order, "not a list of places that has each from 0 on once",
+    {KEY_PIPELINE_ORDER, is_order, "not a permutation of 0, 1, 2 and so on",
      "annotate(loop, \"software_pipeline_order\", [0, 1, 2]) keeps the order of three statements"},
 };
 
@@ -94,8 +94,8 @@ static void check_async(Tirc *c, Stmt s, Expr stages) {
   for (int i = 0; async && i < async->n; i++)
     if (tirc_const_int(async->args[i], &stage) && !has_number(stages, stage))
       tirc_fail(c, tirc_place_of(s), CODE_LOWER,
-                "its numbers are stages, as software_pipeline_stage has them for the statements",
-                "%s of the loop %s names the stage %lld, and no statement has it",
+                "its numbers are stages; software_pipeline_stage gives each statement its stage",
+                "%s of the loop %s names the stage %lld, but no statement is in that stage",
                 tirc_key(KEY_PIPELINE_ASYNC), s->u.loop.var->u.s, (long long)stage);
 }
 
@@ -110,17 +110,19 @@ static void check_pipeline(Tirc *c, Stmt s) {
   if (!stages && !order) return;
   if (!stages || !order)
     tirc_fail(c, tirc_place_of(s), CODE_LOWER, "annotate the loop with both, or with neither",
-              "the loop %s has %s, and no %s", loop->var->u.s,
+              "the loop %s has %s but not %s", loop->var->u.s,
               tirc_key(stages ? KEY_PIPELINE_STAGE : KEY_PIPELINE_ORDER),
               tirc_key(stages ? KEY_PIPELINE_ORDER : KEY_PIPELINE_STAGE));
   if (stages->n != order->n)
-    tirc_fail(c, tirc_place_of(s), CODE_LOWER, "both have a number for each statement of the loop",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER,
+              "both need one number for each statement of the loop",
               "the loop %s has %d numbers in %s and %d in %s", loop->var->u.s, stages->n,
               tirc_key(KEY_PIPELINE_STAGE), order->n, tirc_key(KEY_PIPELINE_ORDER));
   if (stages->n != n && !tirc_is_int(loop->extent, 1) && /* one step is left as it is */
       !tirc_find_stmt(loop->body, is_pipeline, NULL, NULL))
     tirc_fail(c, tirc_place_of(s), CODE_LOWER,
-              "annotate it last: cache_read, compute_at and decompose_reduction add statements",
+              "annotate the loop last, because cache_read, compute_at and decompose_reduction add "
+              "statements",
               "the loop %s has %d statement%s, and %s has %d numbers", loop->var->u.s, n,
               n == 1 ? "" : "s", tirc_key(KEY_PIPELINE_STAGE), stages->n);
 }

@@ -55,7 +55,7 @@ typedef struct Across {
 
 static _Noreturn void refuse(const Across *x, const char *why) {
   tirc_fail(x->k->c, tirc_place_of(x->stmt), CODE_LOWER,
-            "rfactor makes a reduction of its own of what each thread does",
+            "use rfactor: it gives each thread a reduction of its own",
             "the threads of block %s reduce together, but %s", x->b->name, why);
 }
 
@@ -130,7 +130,7 @@ static void find_loops(Across *x) {
   }
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_REDUCE && tirc_uses_any(b->iter_values[i], &x->reduces))
-      refuse(x, "one loop both reduces and chooses elements");
+      refuse(x, "one loop is used both by the reduction and by the element's indices");
   x->level = k->loops.n;
   for (int n = k->loops.n - 1; n >= 0; n--)
     if (tirc_map_has(&x->reduces, k->loops.at[n]->var)) x->level = n;
@@ -146,7 +146,7 @@ static void find_loops(Across *x) {
     x->until++;
   for (int i = 0; i < x->r.n && x->until > x->level; i++)
     if ((!x->r.inits[i] || x->first) && neutral(x, i))
-      refuse(x, "what they add to is used in the loops of the reduction");
+      refuse(x, "the result is used inside the loops of the reduction");
 }
 
 /* --- what each thread reduces ----------------------------------------------------------------- */
@@ -346,7 +346,7 @@ static Stmt write_back(Across *x, const Group *g, const Expr *result) {
     for (int d = 0; d < b->ndim; d++) {
       indices[d] = bound(x, x->r.self[i]->args[d]);
       if (tirc_uses_any(indices[d], &x->reduces))
-        refuse(x, "where it stores depends on a step of the reduction");
+        refuse(x, "the element that it stores depends on the step of the reduction");
     }
     vec_push(c, stores, tirc_store(c, b, b->ndim, indices, end(x, i, result)));
     vec_push(c, writes, tirc_point(c, b, indices));
@@ -511,10 +511,10 @@ static bool see_over_blocks(Visitor *v, Stmt s) {
   for (int i = 0; b && i < b->n_iters; i++)
     if (b->iters[i].kind == ITER_REDUCE && tirc_uses_any(b->iter_values[i], &k->blocks) &&
         !only_stores(b))
-      tirc_fail(
-          k->c, tirc_place_of(s), CODE_LOWER, "bind the loop to threadIdx.x",
-          "the steps of block %s are blocks of threads, which add to the same element at once",
-          b->name);
+      tirc_fail(k->c, tirc_place_of(s), CODE_LOWER, "bind the loop to threadIdx.x",
+                "the reduction of block %s is bound to blockIdx, so several thread blocks add to "
+                "the same element at the same time",
+                b->name);
   return true;
 }
 

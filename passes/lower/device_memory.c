@@ -21,7 +21,7 @@ static void check(Mutator *m, Stmt s) {
     tirc_fail(
         m->c, tirc_place_of(s), CODE_LOWER,
         "with T.attr(\"default\", \"device_id\", 0), T.attr(\"default\", \"device_type\", 2):",
-        "the memory of %s needs the %s of its device", s->u.alloc.buffer->name,
+        "the allocation of %s needs the attribute %s of its device", s->u.alloc.buffer->name,
         d->type ? "number" : "type");
 }
 

@@ -7,7 +7,8 @@ static Stmt visit(Mutator *m, Stmt s) {
   const unsigned uses = tirc_uses_of(s->u.alloc.body, s->u.alloc.buffer, NULL, NULL);
   if (uses & ~(unsigned)(USE_VIEW | USE_OTHER_VIEW))
     tirc_fail(m->c, tirc_place_of(s), CODE_LOWER, NULL,
-              "nothing says how memory of scope \"%s\" is reached", s->u.alloc.buffer->scope);
+              "the target does not say how to access memory of scope \"%s\"",
+              s->u.alloc.buffer->scope);
   return s->u.alloc.body;
 }
 

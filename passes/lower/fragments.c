@@ -91,8 +91,8 @@ static _Noreturn void refuse(const Fragments *k, Expr e, const char *why) {
             tirc_print_expr(k->c, e));
 }
 
-static const char one_layout[] = "B that is stored by columns has _trans in the names of both, of "
-                                 "its load and of the product; A has it in neither";
+static const char one_layout[] = "for a B that is stored by columns use the _trans variants of "
+                                 "both the load and the product; for A use neither";
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
@@ -144,8 +144,9 @@ static void note_layout(Fragments *k, Stmt s) {
   if (tirc_const_int(s->u.attr.value, &f->row) || s->u.attr.value->op != OP_STRING) return;
   const char *wanted = s->u.attr.value->u.s;
   if (f->wanted && strcmp(f->wanted, wanted))
-    tirc_fail(k->c, tirc_place_of(s), CODE_LOWER, one_layout,
-              "a fragment is an operand of two products, which take it by rows and by columns");
+    tirc_fail(
+        k->c, tirc_place_of(s), CODE_LOWER, one_layout,
+        "a fragment is an operand of two products: one takes it by rows, the other by columns");
   f->wanted = wanted;
 }
 
@@ -225,7 +226,7 @@ static Stmt move(Fragments *k, Expr e, const struct Row *row, const Fragment *f)
   const bool turned = is_transposed(k, e, row);
   if (row->does == LOAD && f->wanted && turned != !strcmp(f->wanted, "col_major"))
     tirc_fail(c, k->at ? tirc_place_of(k->at) : (Loc){0}, CODE_LOWER, one_layout,
-              "a fragment is loaded by %s, and the product takes it by %s: %s",
+              "a fragment is loaded by %s, but the product takes it by %s: %s",
               turned ? "columns" : "rows", turned ? "rows" : "columns", tirc_print_expr(c, e));
   Expr far = tirc_mul(c, turned ? column : r, e->args[row->stride]);
   Expr there = tirc_add(c, pointer->args[2], tirc_add(c, far, turned ? r : column));
@@ -258,10 +259,10 @@ static Stmt product(Fragments *k, Expr e) {
 }
 
 static void check(Fragments *k, Expr e, const Fragment *f) {
-  if (!f->own) refuse(k, e, "a fragment that is not allocated in the kernel");
-  if (f->is_operand && f->is_result) refuse(k, e, "a fragment that is an operand and a result");
+  if (!f->own) refuse(k, e, "a fragment is not allocated in the kernel");
+  if (f->is_operand && f->is_result) refuse(k, e, "a fragment is both an operand and a result");
   if (!k->lane || elements(f) % k->lanes)
-    refuse(k, e, "threadIdx.x does not have the threads of one warp");
+    refuse(k, e, "the extent of threadIdx.x is not the size of a warp");
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */
@@ -362,15 +363,15 @@ static Expr ldmatrix(Fragments *k, Expr e, const struct Row *row, const Fragment
   if (tirc_owner(b->storage) != OWNER_BLOCK)
     refuse_mma(k, e, "copy the tile to scope shared first", "ldmatrix loads from shared memory");
   if (!is_of(f, b->dtype) || (trans && bytes != 2))
-    refuse_mma(
-        k, e,
-        "store the tile with the steps of the sum side by side: of 1 and 4 bytes ldmatrix has "
-        "no .trans",
-        "ldmatrix has no such fragment");
+    refuse_mma(k, e,
+               "store the tile with consecutive steps of the reduction side by side: ldmatrix has "
+               "no .trans for elements of 1 or 4 bytes",
+               "ldmatrix has no such fragment");
   if (!is_multiple(k, e->args[row->other]->args[2], bytes, 16) ||
       !is_multiple(k, e->args[row->stride], bytes, 16))
-    refuse_mma(k, e, "make the rows multiples of 16 bytes: sch.storage_align",
-               "rows that ldmatrix loads begin at multiples of 16 bytes, and these may not");
+    refuse_mma(
+        k, e, "make the rows multiples of 16 bytes: sch.storage_align",
+        "ldmatrix loads rows that begin at multiples of 16 bytes, and these may begin elsewhere");
   Expr lane = tirc_cast(c, DT_INT32, k->lane);
   Expr at = tirc_add(c, e->args[row->other]->args[2],
                      tirc_ldmatrix_row(c, lane, e->args[row->stride], is_b, trans, 16 / bytes));
@@ -390,8 +391,8 @@ static Expr mma(Fragments *k, Expr e, Fragment *const *f) {
       !tirc_dtype_equal(to, whole ? DT_INT32 : DT_FLOAT32) || e->args[0] != e->args[6] ||
       !tirc_expr_equal(c, e->args[1], e->args[7]) || (whole && of.bits != 8) || f[1]->k != depth ||
       (!whole && of.bits > 32) || f[1]->m != 16 || f[2]->n != 16)
-    refuse_mma(k, e, "tirc rules tensor_intrin/cuda has the intrinsics that there are",
-               "mma.sync has no product of such fragments");
+    refuse_mma(k, e, "tirc rules tensor_intrin/cuda lists the intrinsics",
+               "mma.sync has no product of fragments of these shapes and types");
   const char *shape = tirc_format(c, "m16n8k%lld", (long long)depth);
   const char *sum = whole ? "int32" : "fp32";
   Expr args[] = {tirc_string(c, shape),
@@ -432,10 +433,10 @@ static Stmt lowered_mma(Fragments *k, Expr e, const struct Row *row, Fragment *c
   for (int i = 0; i < e->n; i++) alike &= (loads && i == row->other) || !differs(k, e->args[i]);
   if (is_gpu && !has_mma(k))
     refuse_mma(k, e, "use the wmma intrinsics, or a target from sm_80 on",
-               tirc_format(c, "%s has no such fragments of tensor cores", k->gpu->name));
+               tirc_format(c, "the tensor cores of %s have no such fragments", k->gpu->name));
   if (is_gpu && (loads || multiplies) && !alike)
-    refuse_mma(k, e, "all threads of a warp do it together, with the same tile",
-               "not all threads of a warp come to the same product");
+    refuse_mma(k, e, "all threads of a warp must execute it together, with the same tile",
+               "not all threads of a warp reach the same product");
   if (row->does == FILL) return fill(k, e, row, f[0]);
   if (row->does == STORE && !is_transposed(k, e, row)) return store_pairs(k, e, row, f[0]);
   Stmt loops = multiplies ? product(k, e) : move(k, e, row, f[0]);
@@ -537,11 +538,10 @@ static Stmt visit(Mutator *m, Stmt s) {
                   ? s->u.store.value
                   : tirc_find_expr(s->u.store.value, is_element, k);
     if (of)
-      tirc_fail(
-          k->c, tirc_place_of(s), CODE_LOWER,
-          "tensorize the block with one of the intrinsics (tirc rules tensor_intrin/cuda); of a "
-          "result in scope warp, each thread may load what it has",
-          "an element of a fragment is loaded or stored, which only whole tiles are");
+      tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
+                "tensorize the block with one of the intrinsics (tirc rules tensor_intrin/cuda); "
+                "only for a result in scope warp may each thread load its own elements",
+                "a single element of a fragment is loaded or stored, but only whole tiles can be");
   }
   if (s->kind != STMT_EVAL) return inside(m, s);
   const struct Row *row = row_of(s->u.eval.value);

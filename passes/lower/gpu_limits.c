@@ -21,7 +21,7 @@ static void check_along(const Limits *l, Stmt s, int64_t n) {
     tirc_fail(l->c, tirc_place_of(s), CODE_LOWER,
               is_block ? "use blockIdx.x for the longest loop"
                        : "use threadIdx.x or threadIdx.y for the longer loop",
-              "%s has %lld %s, and %s has %lld along it at most", axis, (long long)n,
+              "%s has %lld %s, but %s allows at most %lld along this axis", axis, (long long)n,
               is_block ? "blocks" : "threads", l->gpu->name, (long long)most);
 }
 
@@ -34,8 +34,8 @@ static void add_threads(Limits *l, Stmt s) {
   }
   if (!tirc_const_int(loop->extent, &n) || n < 1)
     tirc_fail(l->c, tirc_place_of(s), CODE_LOWER, "split it by a constant and bind the inner loop",
-              "the loop %s over %s has the extent %s, and how many threads a block has must be a "
-              "constant",
+              "the loop %s over %s has the extent %s, but the number of threads in a block must be "
+              "a constant",
               loop->var->u.s, loop->thread, tirc_print_expr(l->c, loop->extent));
   l->threads = l->threads > INT32_MAX / n ? INT32_MAX : l->threads * n;
   l->threads_text = tirc_format(l->c, "%s%s%s of %lld", l->threads_text,
@@ -56,11 +56,11 @@ static void add_buffer(Limits *l, Stmt s) {
 static void check_shared(const Limits *l) {
   if (l->shared <= l->gpu->shared_dyn) return;
   Buffer most = l->largest->u.alloc.buffer;
-  tirc_fail(l->c, tirc_place_of(l->largest), CODE_LOWER, "make its tile smaller",
-            "a block of threads has %lld bytes of shared memory, %lld of them in %s, and %s has "
-            "%lld",
-            (long long)l->shared, (long long)tirc_lower_bytes(most), most->name, l->gpu->name,
-            (long long)l->gpu->shared_dyn);
+  tirc_fail(
+      l->c, tirc_place_of(l->largest), CODE_LOWER, "make its tile smaller",
+      "a thread block needs %lld bytes of shared memory, %lld of them for %s, but %s has only %lld",
+      (long long)l->shared, (long long)tirc_lower_bytes(most), most->name, l->gpu->name,
+      (long long)l->gpu->shared_dyn);
 }
 
 static bool look(Visitor *v, Stmt s) {
@@ -76,7 +76,7 @@ static bool look(Visitor *v, Stmt s) {
     add_threads(l, s);
     if (l->threads > l->gpu->threads)
       tirc_fail(l->c, tirc_place_of(s), CODE_LOWER, "bind shorter loops to threadIdx",
-                "a block has %lld threads (%s), and %s has %d at most", (long long)l->threads,
+                "a block has %lld threads (%s), but %s allows at most %d", (long long)l->threads,
                 l->threads_text, l->gpu->name, l->gpu->threads);
     if (tirc_is_thread_loop(s->u.loop.body)) return true;
     Limits inner = *l;

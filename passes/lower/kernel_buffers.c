@@ -22,24 +22,26 @@ static _Noreturn void refuse_extent(Tirc *c, Stmt s, Expr extent) {
   const char *of = tirc_print_expr(c, var ? var : extent);
   tirc_fail(c, tirc_place_of(s), CODE_LOWER,
             tirc_format(c,
-                        "split the loop over %s by a constant, and compute_at what writes %s below "
-                        "the outer one: a tile of constant size is left of it",
+                        "split the loop over %s by a constant and compute_at the writer of %s "
+                        "under the outer loop, so that its buffer becomes a tile of constant size",
                         of, b->name),
-            "the size of the buffer %s of scope %s depends on %s, and of what %s has of its own it "
-            "must be a constant",
+            "the size of the buffer %s of scope %s depends on %s, but memory that each %s has of "
+            "its own needs a constant size",
             b->name, b->scope, of,
-            tirc_owner(b->storage) == OWNER_BLOCK ? "a block of threads" : "a thread");
+            tirc_owner(b->storage) == OWNER_BLOCK ? "block of threads" : "thread");
 }
 
 static void check(Tirc *c, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   int64_t n;
   if (b->storage == STORAGE_GLOBAL && !tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
-    tirc_fail(c, tirc_place_of(s), CODE_LOWER, "give it scope shared or local, or make it outside",
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER,
+              "give it scope shared or local, or allocate it outside the kernel",
               "the buffer %s of scope global is allocated within a kernel", b->name);
   if (tirc_owner(b->storage) == OWNER_THREAD && b->storage != STORAGE_LOCAL)
     tirc_fail(c, tirc_place_of(s), CODE_LOWER,
-              "scope shared holds what threads hand to each other, scope local what each has",
+              "use scope shared for values that threads exchange and scope local for values of one "
+              "thread",
               "the buffer %s has scope %s, which is more than its threads' registers, and which no "
               "pass takes apart",
               b->name, b->scope);

@@ -31,7 +31,7 @@ static void check(Bound1 *k, Stmt s, const MatchBuffer *m, const char *what, Exp
   if (other->op != OP_INT && said->op != OP_VAR) return;
   if (tirc_prove_equal(k->a, tirc_cast(k->c, is->dtype, other), is)) return;
   tirc_fail(k->c, tirc_place_of(s), CODE_LOWER, "leave it out, or give it a variable of its own",
-            "the view %s is declared with %s %s, and has %s", m->buffer->name, what,
+            "the view %s is declared with %s %s, but has %s", m->buffer->name, what,
             tirc_print_expr(k->c, other), tirc_print_expr(k->c, is));
 }
 

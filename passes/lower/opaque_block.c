@@ -9,12 +9,10 @@ static Stmt permuted(Tirc *c, const Block *b, Stmt body) {
   for (int i = 0; i < b->n_writes; i++) {
     Buffer to = b->writes[i].buffer;
     if (tirc_owner(to->storage) != OWNER_BLOCK || to->ndim < 2)
-      tirc_fail(
-          c, tirc_place_of(body), CODE_LOWER,
-          "annotate a block that copies a tile to scope shared or shared.dyn",
-          "the annotation %s of block %s is for rows in shared memory, and %s of scope %s has "
-          "none",
-          tirc_key(KEY_PERMUTED_LAYOUT), b->name, to->name, to->scope);
+      tirc_fail(c, tirc_place_of(body), CODE_LOWER,
+                "annotate a block that copies a tile to scope shared or shared.dyn",
+                "the annotation %s of block %s is for rows in shared memory, but %s has scope %s",
+                tirc_key(KEY_PERMUTED_LAYOUT), b->name, to->name, to->scope);
     Expr row = to->strides ? to->strides[to->ndim - 2] : to->shape[to->ndim - 1];
     body = tirc_attr_stmt(c, to->data, tirc_key(KEY_PERMUTED_LAYOUT), row, body);
   }
@@ -51,10 +49,10 @@ static Stmt lower_loop(Tirc *c, Stmt s, bool is_for_gpu) {
     if (tirc_is_thread_loop(s))
       tirc_fail(
           c, tirc_place_of(s), CODE_LOWER,
-          "bind is for GPUs: name one, --target sm_80 or --target opencl, and to run it without "
-          "one --device emulate; for a processor use "
-          "parallel, vectorize or unroll instead",
-          "the loop %s is bound to the GPU thread axis %s, and code for a processor has none",
+          "bind is for GPUs: choose one with --target sm_80 or --target opencl, and add --device "
+          "emulate to run it without a GPU; for a processor use parallel, vectorize or unroll",
+          "the loop %s is bound to the GPU thread axis %s, but code for a processor has no thread "
+          "axes",
           loop.var->u.s, loop.thread);
     loop.kind = LOOP_SERIAL;
     loop.thread = NULL;

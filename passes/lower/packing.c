@@ -63,7 +63,8 @@ static bool uses(Stmt s, Buffer b) {
 
 _Noreturn static void refuse(Tirc *c, Stmt block, const char *why, const char *hint) {
   tirc_fail(c, tirc_place_of(block), CODE_LOWER, hint,
-            "the block %s is to be packed ahead of the calls, but %s", block->u.block.name, why);
+            "the block %s is annotated to be packed before the calls, but %s", block->u.block.name,
+            why);
 }
 
 static bool is_free(const Func *f, int parameter) {

@@ -34,8 +34,8 @@ static bool note(Visitor *v, Stmt s) {
 
 static _Noreturn void refuse(Permuted *k, Buffer b, const char *why) {
   tirc_fail(k->c, k->at ? tirc_place_of(k->at) : (Loc){0}, CODE_LOWER,
-            "leave the annotation away, or make rows longer by storage_align instead",
-            "the rows of %s cannot be permuted: %s", b->name, why);
+            "remove the annotation, or pad the rows with storage_align instead",
+            "the rows of %s cannot be swizzled: %s", b->name, why);
 }
 
 /* Where the element is, or the first of some that stay side by side. */
@@ -48,7 +48,7 @@ static Expr moved(Permuted *k, Buffer b, Expr index, int64_t row, int lanes) {
     refuse(k, b, "their number of pieces of 16 bytes is not a power of two");
   const Modular m = tirc_modular(k->a, index);
   if (lanes > piece || m.coeff % lanes || m.base % lanes)
-    refuse(k, b, "an access to it may be of elements of several pieces");
+    refuse(k, b, "an access to it may span several pieces");
   Expr r = tirc_floordiv(c, index, tirc_int(c, t, row));
   Expr j = tirc_floormod(c, index, tirc_int(c, t, row));
   Expr by = tirc_floormod(c, tirc_floordiv(c, r, tirc_int(c, t, apart)), tirc_int(c, t, among));
@@ -67,7 +67,7 @@ static Expr index_of(Permuted *k, Buffer b, int n, const Expr *indices) {
   const int lanes = index->dtype.lanes;
   if (lanes == 1) return moved(k, b, index, *row, 1);
   if (index->op != OP_RAMP || !tirc_is_int(index->args[1], 1))
-    refuse(k, b, "an access to it is of elements that do not lie side by side");
+    refuse(k, b, "an access to it uses elements that are not contiguous");
   return tirc_ramp(k->c, moved(k, b, index->args[0], *row, lanes), index->args[1], lanes);
 }
 

@@ -100,8 +100,9 @@ static int within_kernel(Planner *p, const Plan *plan) {
   }
   if (plan->buffer->storage == STORAGE_GLOBAL) return threads ? kernel : plan->n;
   if (tirc_gpu_of(p->f) && !threads)
-    tirc_fail(p->c, p->f->loc, CODE_LOWER, "keep what one kernel hands to another in scope global",
-              "the buffer %s of scope %s is used outside of one kernel", plan->buffer->name,
+    tirc_fail(p->c, p->f->loc, CODE_LOWER,
+              "use scope global for values that one kernel passes to another",
+              "the buffer %s of scope %s is used outside a single kernel", plan->buffer->name,
               plan->buffer->scope);
   return plan->n;
 }

@@ -299,7 +299,7 @@ _Noreturn static void refuse(Prefetch *p, Stmt loop, const char *name, const cha
       p->c, tirc_place_of(loop), CODE_LOWER,
       "annotate(loop, \"software_prefetch\", {\"B\": 8}) fetches what the loop touches of B 8 "
       "iterations later",
-      "the loop %s is to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);
+      "the loop %s is annotated to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);
 }
 
 /* Loops that stand directly in each other, as one. */
@@ -335,14 +335,15 @@ static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
   if (nest->kind != STMT_FOR) return tirc_seq(c, 0, NULL);
   nest = fuse(c, nest);
   if (!tirc_const_int(nest->u.loop.extent, &rows) || rows < 1)
-    refuse(p, here, name, "the loop whose accesses are to be shared out has no constant extent");
+    refuse(p, here, name,
+           "the loop that the prefetches are distributed over has no constant extent");
   Expr number = tirc_int(c, DT_INT32, 0);
   for (int i = from; i < p->loops.n; i++) {
     const For *l = &p->loops.at[i]->u.loop;
     extent = tirc_const_bound(p->a, l->extent).max; /* of a tail that ends early, all steps */
     if (extent < 1 || __builtin_mul_overflow(iterations, extent, &iterations) ||
         iterations > INT32_MAX)
-      refuse(p, here, name, "the number of iterations that share the work has no bound");
+      refuse(p, here, name, "the number of iterations that share the prefetches has no bound");
     Expr step = tirc_cast(c, DT_INT32, tirc_sub(c, l->var, l->min));
     number = tirc_add(c, tirc_mul(c, number, tirc_int(c, DT_INT32, extent)), step);
   }
@@ -379,7 +380,7 @@ static Stmt prefetches(Prefetch *p, const char *name, int64_t distance, int64_t 
   /* A loop of one step is gone by now, and then there may be nothing to fetch. */
   Touch t = {.p = p, .name = name};
   touch_all(&t, p->body);
-  if (!t.any) refuse(p, p->loops.at[here], name, "nothing touches a buffer of that name");
+  if (!t.any) refuse(p, p->loops.at[here], name, "no buffer of that name is accessed");
   return tirc_seq(p->c, 0, NULL);
 }
 

@@ -244,11 +244,12 @@ static _Noreturn void refuse(const Kernel *k, Buffer b, const Meet *meet) {
   static const struct {
     const char *has, *who, *hint;
   } of[] = {
-      [OWNER_THREAD] = {"of which each thread has its own", "thread",
-                        "give it scope shared, or let each thread compute what it reads"},
+      [OWNER_THREAD] =
+          {"of which each thread has its own", "thread",
+           "give it scope shared, or let each thread compute the elements that it reads"},
       [OWNER_BLOCK] = {"of which each block of threads has its own", "block",
-                       "let each block compute what it reads, or give it scope global and compute "
-                       "it in a kernel of its own"},
+                       "let each block compute the elements that it reads, or give it scope global "
+                       "and compute it in a kernel of its own"},
       [OWNER_NONE] = {"which all blocks of threads use at the same time", "block",
                       "let each block have elements of its own, or compute it in a kernel of its "
                       "own"},
@@ -399,8 +400,8 @@ void tirc_lower_check_launches(Tirc *c, const Func *f, Place *at, const For *loo
                  : "";
   tirc_fail(
       c, meet.second ? tirc_place_of(meet.second->stmt) : f->loc, CODE_LOWER,
-      "keep what one kernel hands to another in scope global",
-      "the buffer %s of scope %s is used outside of one kernel, for each iteration of the loop "
+      "use scope global for values that one kernel passes to another",
+      "the buffer %s of scope %s is used outside a single kernel, for each iteration of the loop "
       "%s launches one%s",
       b->name, b->scope, loop->var->u.s, uses);
 }

@@ -89,8 +89,8 @@ static bool check_copy(Visitor *v, Stmt s) {
   if (s->kind != STMT_STORE || tirc_owner(s->u.store.buffer->storage) == OWNER_BLOCK) return true;
   tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
             "name only stages whose statements copy to buffers of scope shared or shared.dyn",
-            "the stage %lld of the loop %s is asynchronous, and stores to %s of scope %s: such "
-            "copies go to shared memory",
+            "the stage %lld of the loop %s is asynchronous, but stores to %s of scope %s: "
+            "asynchronous copies go to shared memory only",
             (long long)k->stage, k->loop->u.loop.var->u.s, s->u.store.buffer->name,
             s->u.store.buffer->scope);
 }
@@ -128,7 +128,7 @@ static void read_async(Pipeline *p, const Kernel *k, Stmt loop) {
   if (any && !has && k->heard && k->heard->tell_plain)
     k->heard->tell_plain(
         k->heard->self, loop,
-        tirc_format(p->c, "%s has no asynchronous copies, and sm_80 is the first that does",
+        tirc_format(p->c, "%s has no asynchronous copies; sm_80 is the first target that has them",
                     k->gpu ? k->gpu->name : "the target"));
 }
 
@@ -228,10 +228,14 @@ static int64_t versions_of(Pipeline *p, Buffer b) {
   if (least > used) return 1;
   if (hands_on && least != used)
     return p->why = tirc_format(
-               p->c, "a call has a pointer to %s, which would be there several times", b->name),
+               p->c,
+               "a call takes a pointer to %s, which the pipeline would have to keep several times",
+               b->name),
            0;
   if (written != least)
-    return p->why = tirc_format(p->c, "a stage reads of %s what a later one stores", b->name), 0;
+    return p->why =
+               tirc_format(p->c, "a stage reads elements of %s that a later stage stores", b->name),
+           0;
   return used - least + 1;
 }
 
@@ -315,7 +319,7 @@ static bool make_several(Pipeline *p) {
   for (int i = 0; p->block && i < p->block->n_allocs; i++) {
     Buffer b = p->block->allocs[i];
     int64_t n = versions_of(p, b);
-    p->why = n && b->n_axis_separators ? "of a buffer with separated axes there cannot be several"
+    p->why = n && b->n_axis_separators ? "a buffer with separated axes cannot be kept several times"
                                        : p->why;
     if (n == 0 || b->n_axis_separators) return false;
     if (n > p->extent) n = p->extent; /* one of each step's own */
@@ -356,8 +360,8 @@ static bool fits(Pipeline *p, Kernel *k) {
   }
   if (k->gpu && sum > k->gpu->shared_dyn)
     return p->why = tirc_format(p->c,
-                                "a block of threads would take more shared memory than there is, "
-                                "%lld bytes for %lld stages, and %s has %lld",
+                                "a thread block would need %lld bytes of shared memory for %lld "
+                                "stages, but %s has only %lld",
                                 (long long)sum, (long long)p->last + 1, k->gpu->name,
                                 (long long)k->gpu->shared_dyn),
            false;
@@ -563,7 +567,7 @@ static const char *why_left(Pipeline *p, Kernel *k, Stmt loop) {
   if (!tirc_const_int(p->loop->extent, &p->extent)) return "its number of iterations is a symbol";
   if (p->extent < 2) return "";
   if (!may_overlap(p))
-    return "statements that would change places use the same memory, and one of them stores to it";
+    return "statements that would be reordered use the same memory, and one of them stores to it";
   if (!make_several(p)) return p->why;
   return fits(p, k) ? NULL : p->why;
 }

@@ -76,7 +76,7 @@ static Stmt all_reduce(Allreduce *k, Stmt s, Expr call) {
     tirc_fail(
         c, tirc_place_of(s), CODE_LOWER,
         "with T.attr(T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), \"reduce_scope\", 0):",
-        "T.tvm_thread_allreduce takes as many values as the T.comm_reducer of the attribute "
+        "T.tvm_thread_allreduce must take as many values as the T.comm_reducer of the attribute "
         "around it");
   const Reducer r = reducer_of(c, k->reducer);
   if (r.n > MAX_COMPONENTS)
@@ -86,7 +86,7 @@ static Stmt all_reduce(Allreduce *k, Stmt s, Expr call) {
   for (int i = 0; i < n; i++) {
     values[i] = brought(c, call->args[1 + n], call->args[1 + i], r.inits[i]);
     if (call->args[2 + n + i]->op != OP_LOAD)
-      tirc_fail(c, tirc_place_of(s), CODE_LOWER, NULL, "a result goes into an element of a buffer");
+      tirc_fail(c, tirc_place_of(s), CODE_LOWER, NULL, "a result must be an element of a buffer");
   }
   sort_threads(k);
   const Group g = group_of(k, s, call->n - 2 - 2 * (int)n, call->args + 2 + 2 * n);

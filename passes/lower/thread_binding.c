@@ -66,8 +66,8 @@ typedef struct Unify {
 static Axis *axis_of(Unify *u, Stmt s) {
   if ((int)s->u.loop.axis < GPU_AXES) return &u->axes[s->u.loop.axis];
   tirc_fail(u->c, tirc_place_of(s), CODE_LOWER,
-            "blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z are axes of threads",
-            "the loop %s is bound to %s, which is not an axis of threads", s->u.loop.var->u.s,
+            "the thread axes are blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z",
+            "the loop %s is bound to %s, which is not a thread axis", s->u.loop.var->u.s,
             s->u.loop.thread);
 }
 
@@ -85,7 +85,8 @@ static void check_extents(Unify *u, const Axis *axis, Stmt s) {
                        tirc_cast(u->c, DT_INT64, loop->extent)))
     return;
   tirc_fail(u->c, tirc_place_of(s), CODE_LOWER, "split the loops so that both have the same extent",
-            "the loops %s and %s are bound to %s, with the extents %s and %s; a kernel has one",
+            "the loops %s and %s are bound to %s with the extents %s and %s, but a kernel has one "
+            "extent for each axis",
             first->var->u.s, loop->var->u.s, axis->thread, tirc_print_expr(u->c, first->extent),
             tirc_print_expr(u->c, loop->extent));
 }
@@ -189,7 +190,7 @@ static bool collect(Visitor *v, Stmt s) {
   Axis *axis = axis_of(u, s);
   if (tirc_uses_any(s->u.loop.extent, &u->inside) || tirc_loads_or_calls(s->u.loop.extent))
     tirc_fail(u->c, tirc_place_of(s), CODE_LOWER,
-              "how many threads a kernel has is known before it begins",
+              "the number of threads of a kernel must be known before it starts",
               "the extent %s of the loop %s, which is bound to %s, changes within the kernel",
               tirc_print_expr(u->c, s->u.loop.extent), s->u.loop.var->u.s, axis->thread);
   if (axis->loop) {
@@ -271,11 +272,10 @@ static void check_nested(Unify *u, Expr around, Stmt s) {
   if (!around || tirc_is_int(loop->extent, 1) || !tirc_stmt_uses_var(loop->body, loop->var) ||
       !tirc_stmt_uses_var(loop->body, around))
     return;
-  tirc_fail(
-      u->c, tirc_place_of(s), CODE_LOWER, "fuse them, or bind one to another axis",
-      "the loop %s is bound to %s, within the loop %s, which is, too, and both are used in it: "
-      "a thread runs one iteration of each",
-      loop->var->u.s, loop->thread, around->u.s);
+  tirc_fail(u->c, tirc_place_of(s), CODE_LOWER, "fuse them, or bind one to another axis",
+            "the loop %s is bound to %s inside the loop %s, which is bound to the same axis, and "
+            "both variables are used: a thread runs one iteration of each",
+            loop->var->u.s, loop->thread, around->u.s);
 }
 
 /* Virtual threads are an axis, too, though each loop over them stays where it is. */
@@ -304,8 +304,8 @@ static Stmt rewrite_vectorized(Mutator *m, Stmt s) {
 static void check_vectorized(const Unify *u, Stmt s) {
   if (!u->vector || tirc_is_int(s->u.loop.extent, 1)) return;
   tirc_fail(u->c, tirc_place_of(s), CODE_LOWER, "vectorize a loop within those over threads",
-            "the loop %s is bound to %s, within the loop %s, which is vectorized: each thread runs "
-            "all of its lanes at once",
+            "the loop %s is bound to %s inside the vectorized loop %s, but each thread runs all "
+            "lanes of a vector at once",
             s->u.loop.var->u.s, s->u.loop.thread, u->vector->var->u.s);
 }
 
@@ -426,11 +426,12 @@ static void check_virtual(const Kernels *k, Stmt s) {
   int n = 0;
   tirc_visit_stmts(s->u.loop.body, count_kernel, &n);
   if (n > 1)
-    tirc_fail(
-        k->c, tirc_place_of(s), CODE_LOWER,
-        "bind a loop around it to blockIdx, so that all is one kernel, or give each its own",
-        "the loop %s is bound to %s, and %d kernels stand in it: virtual threads belong to one",
-        s->u.loop.var->u.s, s->u.loop.thread, n);
+    tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
+              "bind a loop around it to blockIdx, so that everything is one kernel, or give each "
+              "kernel its own loop",
+              "the loop %s is bound to %s and contains %d kernels, but virtual threads belong to a "
+              "single kernel",
+              s->u.loop.var->u.s, s->u.loop.thread, n);
 }
 
 static Stmt find_kernels(Mutator *m, Stmt s) {

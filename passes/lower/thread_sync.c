@@ -56,7 +56,8 @@ static bool refuse_pointer(Visitor *v, Expr e) {
   Sync *k = v->self;
   if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE && !tirc_map_has(&k->own, e))
     tirc_fail(k->c, (Loc){0}, CODE_LOWER, "load and store elements of the buffer",
-              "a kernel hands the pointer %s on, and what is touched through it is not known",
+              "a kernel passes on the pointer %s, so it is not known which elements are accessed "
+              "through it",
               e->u.s);
   return true;
 }
@@ -100,27 +101,25 @@ static const char *told(Sync *k, const Touch *t) {
 static _Noreturn void refuse(Sync *k, Meeting m, Stmt where) {
   if (tirc_question_is_tired(k->q))
     tirc_fail(k->c, tirc_place_of(m.then->stmt), CODE_LOWER,
-              "split the kernel into several, or let loops run what is written out",
-              "after %d pairs of accesses of the kernel were compared, two threads are taken to "
-              "touch one element of %s, by \"%s\" and by \"%s\", which needs a barrier where none "
-              "can stand",
+              "split the kernel into several, or use loops instead of unrolled code",
+              "the analysis gave up after %d pairs of accesses, so two threads must be assumed to "
+              "access one element of %s, in \"%s\" and in \"%s\", which needs a barrier where "
+              "there cannot be one",
               MAX_QUESTIONS, m.first->buffer->name, told(k, m.first), told(k, m.then));
   const char *what = where->kind == STMT_FOR     ? "a loop whose length differs between threads"
                      : where->kind == STMT_WHILE ? "a while loop"
                                                  : "a branch that not all threads take";
   if (m.first->stmt == m.then->stmt)
-    tirc_fail(
-        k->c, tirc_place_of(m.first->stmt), CODE_LOWER,
-        "threads that read what others store need a statement of their own for each",
-        "two threads may touch one element of %s in \"%s\", and no barrier can stand within a "
-        "statement",
-        m.first->buffer->name, told(k, m.first));
-  tirc_fail(
-      k->c, tirc_place_of(m.then->stmt), CODE_LOWER,
-      "a barrier must be reached by all threads of the block",
-      "two threads may touch one element of %s, by \"%s\" and by \"%s\", which needs a barrier "
-      "in %s",
-      m.first->buffer->name, told(k, m.first), told(k, m.then), what);
+    tirc_fail(k->c, tirc_place_of(m.first->stmt), CODE_LOWER,
+              "put the load and the store into two statements",
+              "two threads may access one element of %s in \"%s\", and there cannot be a barrier "
+              "inside a statement",
+              m.first->buffer->name, told(k, m.first));
+  tirc_fail(k->c, tirc_place_of(m.then->stmt), CODE_LOWER,
+            "a barrier must be reached by all threads of the block",
+            "two threads may access one element of %s, in \"%s\" and in \"%s\", which needs a "
+            "barrier in %s",
+            m.first->buffer->name, told(k, m.first), told(k, m.then), what);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
@@ -132,7 +131,7 @@ static void check_store(Sync *k, const Touch *t) {
   if (!tirc_threads_store_others(k->q, k->c, &k->threads, t, k->at)) return;
   tirc_fail(k->c, tirc_place_of(t->stmt), CODE_LOWER,
             "let each thread store to an element of its own, or only one of them",
-            "two threads store to one element of %s at the same time, by \"%s\"", t->buffer->name,
+            "two threads store to one element of %s at the same time, in \"%s\"", t->buffer->name,
             told(k, t));
 }
 
@@ -344,8 +343,7 @@ static Stmt wait_and_meet(Sync *k, Stmt wait, Ends *out) {
   if (k->divergent)
     tirc_fail(k->c, tirc_place_of(wait), CODE_LOWER,
               "a barrier must be reached by all threads of the block",
-              "the threads wait for asynchronous copies, and for each other, where not all of them "
-              "come");
+              "a wait for asynchronous copies is a barrier, but not all threads reach it");
   out->always = true;
   return tirc_seq(k->c, 2, (Stmt[]){wait, barrier(k->c)});
 }
@@ -374,7 +372,7 @@ static Stmt visit_any(Sync *k, Stmt s, Ends *out) {
       if (k->divergent)
         tirc_fail(k->c, tirc_place_of(s), CODE_LOWER,
                   "a barrier must be reached by all threads of the block",
-                  "a barrier stands where not all threads come");
+                  "not all threads reach a barrier");
       out->always = true;
       return s;
     } /* fall through */

@@ -102,9 +102,9 @@ static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
   bool is_auto = loop->kind == LOOP_SERIAL && fits && u->normal_depth == 0 &&
                  u->depth <= MAX_DEPTH && n * u->steps <= u->max_step;
   if (loop->kind == LOOP_UNROLLED && !is_const)
-    tirc_fail(c, tirc_place_of(s), CODE_LOWER,
-              "split it by a constant factor and unroll the inner loop",
-              "the loop %s is to be unrolled, but its extent is not a constant", loop->var->u.s);
+    tirc_fail(
+        c, tirc_place_of(s), CODE_LOWER, "split it by a constant factor and unroll the inner loop",
+        "the loop %s cannot be unrolled, because its extent is not a constant", loop->var->u.s);
   if (!is_auto && !(loop->kind == LOOP_UNROLLED && fits)) {
     if (u->has_registers && fits && loop->kind == LOOP_SERIAL && u->normal_depth == 0 &&
         picks_registers(loop)) {

@@ -258,7 +258,7 @@ static Stmt without(Mutator *m, Stmt s) {
   const Stmt block = tirc_find_stmt(s, tirc_is_block_stmt, NULL, NULL);
   if (block)
     tirc_fail(m->c, tirc_place_of(block), CODE_LOWER, "run LowerOpaqueBlock before it",
-              "InjectVirtualThread takes statements, and there is a block in the loop %s",
+              "InjectVirtualThread expects statements, but the loop %s contains a block",
               s->u.loop.var->u.s);
   Inject k = {.c = m->c, .loop = &s->u.loop};
   mark(&k, s->u.loop.var);

@@ -38,7 +38,7 @@ static void refuse(Tirc *c, void *self) {
     i += *at == ',' && !open;
   }
   at += strspn(at, " ");
-  const char *hint = "see tirc.h: what may be NULL is said there";
+  const char *hint = "tirc.h says which arguments may be NULL";
   int n = (int)strcspn(at, ",");
   if (!strncmp(at, "COUNT(", 6))
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%s: %.*s is negative", p->entry,

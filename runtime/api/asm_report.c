@@ -142,7 +142,7 @@ static const char *size_text(const Report *r, const AsmLoop *l) {
 static const char *title(const Report *r, const AsmLoop *l) {
   const LoopMark *m = mark_of(r, l);
   if (l->depth == 0) return tirc_format(r->c, "%s, outside of loops", l->func);
-  if (!m) return tirc_format(r->c, "%s: a loop that is in no loop of the program", l->func);
+  if (!m) return tirc_format(r->c, "%s: a loop that belongs to no loop of the program", l->func);
   const char *kind = plain_kind(m->kind);
   return tirc_format(r->c, "%s: loop %s, extent %s%s%s%s", l->func, m->name, m->extent,
                      *kind ? ", " : "", kind, l->innermost ? ", innermost" : "");

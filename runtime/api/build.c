@@ -62,7 +62,7 @@ static void add_line(tirc_builder *b, const char *text) {
 /* What the reader would refuse at the end is refused before there is too much of it. */
 static void check_depth(tirc_builder *b, int depth) {
   if (depth > SYNTAX_MAX_DEPTH)
-    refuse(b, "split it: give parts of it names of their own",
+    refuse(b, "split it: give parts of it their own names",
            tirc_format(b->c, "nested too deeply: more than %d levels", SYNTAX_MAX_DEPTH));
 }
 
@@ -221,8 +221,9 @@ void tirc_builder_free(tirc_builder *b) {
 static void finish(tirc_builder *b, Step *s) {
   (void)s;
   if (b->frames.n)
-    refuse(b, "each tirc_build_func, _for, _block, _init, _if and _while needs a tirc_build_end",
-           tirc_format(b->c, "%d of the things begun are not ended", b->frames.n));
+    refuse(
+        b, "each tirc_build_func, _for, _block, _init, _if and _while needs a tirc_build_end",
+        tirc_format(b->c, "%d blocks, loops or functions were begun but not ended", b->frames.n));
 }
 
 static void fail_again(Tirc *c, void *self) {
@@ -273,7 +274,7 @@ void tirc_build_end(tirc_builder *b) { step(b, end, (Step){0}); }
 
 static void top_only(tirc_builder *b, const char *what) {
   if (b->frames.n != 1)
-    refuse(b, NULL, tirc_format(b->c, "%s stand at the top of a function", what));
+    refuse(b, NULL, tirc_format(b->c, "%s must stand at the top of a function", what));
 }
 
 static void param(tirc_builder *b, Step *s) {
@@ -474,7 +475,7 @@ void tirc_build_while(tirc_builder *b, tirc_term condition) {
 static void otherwise(tirc_builder *b, Step *s) {
   (void)s;
   if (!b->frames.n || b->frames.at[b->frames.n - 1].kind != FRAME_IF)
-    refuse(b, "before the tirc_build_end of a tirc_build_if", "there is no if for this else");
+    refuse(b, "before the tirc_build_end of a tirc_build_if", "this else has no if");
   end(b, s);
   add_line(b, "else:");
   open(b, FRAME_WHILE); /* which has no else of its own */

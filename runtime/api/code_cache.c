@@ -10,11 +10,12 @@
 static void describe(char *out, size_t n, const CodeCache *cache) {
   const int wrong = *cache->folder ? tirc_cache_problem(cache) : 0;
   if (wrong == EPERM)
-    snprintf(out, n, "it is another user's, or others may write into it");
+    snprintf(out, n, "it belongs to another user, or others may write into it");
   else if (wrong)
     snprintf(out, n, "nothing can be kept there: %s", tirc_error_text(wrong));
   else if (cache->is_limit_bad)
-    snprintf(out, n, "TIRC_CACHE_MB is not a number from 1 on, so the limit is %d", CACHE_USUAL_MB);
+    snprintf(out, n, "TIRC_CACHE_MB is not a number of at least 1, so the limit is %d",
+             CACHE_USUAL_MB);
 }
 
 typedef struct Look {

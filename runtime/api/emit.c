@@ -120,7 +120,7 @@ static void emit_weights(Tirc *c, void *self) {
   if (!m->n_graphs || place == WEIGHTS_PARAMS)
     tirc_fail(c, (Loc){m->file, 0, 0}, CODE_ARGUMENT, NULL,
               m->n_graphs ? "weights that are parameters have no file"
-                          : "a block of weights is for a model, and this is none");
+                          : "a block of weights is for a model, and this is not one");
   const ModelEntry *e = tirc_model_entry(c, m, p->from->unscheduled, &lowered, p->options.main_name,
                                          place, INT64_MAX);
   p->bytes = e->weights;
@@ -147,7 +147,7 @@ static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *
   enum { ALIGNMENT = 64, MOST = 4 << 20 };
   ModelEntry *to = tirc_copy(c, e, 1);
   if (!weights)
-    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "the weights that go into C source are missing");
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "the weights for the C source are missing");
   if (e->weights > MOST) return to; /* it is refused, and not made */
   char *room = tirc_new_array(c, char, e->weights + ALIGNMENT);
   room += (ALIGNMENT - (uintptr_t)room % ALIGNMENT) % ALIGNMENT;
@@ -288,7 +288,7 @@ static void emit(Tirc *c, void *self) {
   const KindOfC *as_c = kind_of_c(p->kind);
   if (as_c && as_c->has_runtime && m->n_graphs)
     tirc_fail(c, (Loc){0}, CODE_UNSUPPORTED, "--emit=obj has it, for a model, too",
-              "C source of a model has no NAME__rt: its loops are OpenMP's");
+              "C source of a model has no NAME__rt, because its loops use OpenMP");
   if (as_c && as_c->is_no_alloc) lowered = without_alloc(c, lowered, m->n_graphs);
   const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
   if (m->n_graphs && (as_c || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);

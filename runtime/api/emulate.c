@@ -21,7 +21,7 @@ typedef struct Emulate {
 void tirc_api_require_host(Tirc *c, const Func *f) {
   if (tirc_is_kernel(f))
     tirc_fail(c, f->loc, CODE_ARGUMENT, "run the function that launches it",
-              "\"%s\" is a kernel, which a host function launches", f->name);
+              "\"%s\" is a kernel; a host function has to launch it", f->name);
 }
 
 static void emulate(Tirc *c, void *self) {
@@ -31,7 +31,7 @@ static void emulate(Tirc *c, void *self) {
   tirc_api_require_host(c, f);
   if (!tirc_has_kernels(m) && tirc_has_stores(m))
     tirc_fail(c, (Loc){m->file, 0, 0}, CODE_LOWER, "bind its loops to blockIdx.x and threadIdx.x",
-              "the program binds no loops to threads of a GPU: there is nothing to emulate");
+              "the program binds no loops to threads of a GPU, so there is nothing to emulate");
   tirc_emulate(c, m, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options, &p->report);
 }
 

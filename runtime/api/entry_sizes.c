@@ -55,7 +55,7 @@ int tirc_sizes_value(EntrySizes *s, Expr e) {
   if (*at) return (int)(intptr_t)*at;
   if (s->values.n == MOST_VALUES)
     tirc_fail(c, s->plan->signature->loc, CODE_UNSUPPORTED, NULL,
-              "the code of the model has more than %d sizes", MOST_VALUES);
+              "the code of the model needs more than %d sizes", MOST_VALUES);
   vec_push(c, s->values, e);
   *at = (void *)(intptr_t)(s->values.n - 1);
   return s->values.n - 1;

@@ -31,8 +31,8 @@ static void check_bounds(const Sizing *s) {
     if (!value || (value->u.i >= b->lower && value->u.i <= b->upper)) continue;
     const bool above = value->u.i > b->upper;
     tirc_fail(s->c, plan->signature->loc, CODE_SHAPE,
-              above ? "tir_var_upper_bound of R.func_attr says so"
-                    : "tir_var_lower_bound of R.func_attr says so",
+              above ? "tir_var_upper_bound of R.func_attr sets this bound"
+                    : "tir_var_lower_bound of R.func_attr sets this bound",
               "the extent %s is %lld, but it must be at %s %lld", b->symbol->u.s,
               (long long)value->u.i, above ? "most" : "least",
               (long long)(above ? b->upper : b->lower));

@@ -41,7 +41,7 @@ static int64_t extent_of(Tirc *c, const tirc_define *d) {
   const long long v = strtoll(d->value, &end, 10);
   if (!*d->value || *end || v < 0)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "-D batch=1",
-              "the extent %s is '%s', and no number from 0", d->name, d->value);
+              "the extent %s is '%s', which is not a number of at least 0", d->name, d->value);
   return v;
 }
 
@@ -58,7 +58,7 @@ static const OnnxTensor *tensor_of_text(Tirc *c, const OnnxModel *m, const char 
     const double number = tirc_parse_double(at, &end);
     if (end == at || (*end && *end != ','))
       tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "--bind NAME=2,3 or --bind NAME=FILE.npy",
-                "what is bound to '%s' is '%s', and no numbers", name, text);
+                "'%s' is bound to '%s', which is not a list of numbers", name, text);
     vec_push(c, numbers, number);
     at = *end == ',' ? end + 1 : end;
   }
@@ -112,7 +112,7 @@ static void import(Tirc *c, void *self) {
   int n_bound = o->n_bound;
   if (o->n_given > model->n_inputs)
     tirc_fail(c, (Loc){model->path, 0, 0}, CODE_ARGUMENT, "initializers are not inputs",
-              "%d inputs are given, and the model has %d", o->n_given, model->n_inputs);
+              "%d inputs were given, but the model has %d", o->n_given, model->n_inputs);
   for (int i = 0; i < o->n_defines; i++) {
     dims[i] = tirc_strdup(c, tirc_api_name(c, o->defines[i].name));
     extents[i] = extent_of(c, &o->defines[i]);

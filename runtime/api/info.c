@@ -225,7 +225,7 @@ static void find_shape(Tirc *c, void *self) {
               p->n);
   if (p->param >= 0 && p->param < p->n && !f->buffers[p->param])
     tirc_fail(c, f->loc, CODE_ARGUMENT, NULL,
-              "the parameter \"%s\" of %s is a scalar, and no array", f->params[p->param]->u.s,
+              "the parameter \"%s\" of %s is a scalar, not an array", f->params[p->param]->u.s,
               f->name);
   if (p->param >= p->n)
     tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s has no array parameter number %d", f->name,
@@ -345,7 +345,8 @@ tirc_status tirc_module_call_integers(const tirc_module *m, const char *func, in
 static void estimate(Tirc *c, void *self) {
   AskedInfo *p = self;
   if (p->threads < 1)
-    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "nothing runs on %d threads", p->threads);
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%d is not a possible number of threads",
+              p->threads);
   p->cycles = tirc_estimate_cycles(c, tirc_api_func(c, p->m->m, p->func, NULL),
                                    tirc_cpu_find(CACHES_OF), p->threads);
 }

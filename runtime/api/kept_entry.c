@@ -186,6 +186,6 @@ void tirc_tell_again(EntryReading *r, const tirc_schedule_options *o) {
 void tirc_tell_damaged(const tirc_schedule_options *o, const char *what) {
   if (!o || !o->warn) return;
   char text[128];
-  tirc_snprintf(text, sizeof text, "the %s in the code cache is damaged: it is made again", what);
+  tirc_snprintf(text, sizeof text, "the %s in the code cache is damaged and is made again", what);
   o->warn(o->self, NULL, 0, 0, text, "file");
 }

@@ -162,11 +162,12 @@ static void fill_range(Tirc *c, void *self) {
   const double last = t.bits == 64 && !tirc_dtype_is_float(t) ? nextafter(most, 0) : most;
   const double high = fmin(p->high, last);
   if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
-    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "give the least value first", "%g to %g is not a range",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "give the smaller value first", "%g to %g is not a range",
               p->low, p->high);
   if (p->low < least || p->high > most)
-    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%g to %g leaves the range of %s, %g to %g", p->low,
-              p->high, p->array->dtype, least, most);
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL,
+              "%g to %g is outside the range of %s, which is %g to %g", p->low, p->high,
+              p->array->dtype, least, most);
   if (!tirc_dtype_is_float(t) && ceil(p->low) > floor(high))
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "there is no %s from %g to %g", p->array->dtype,
               p->low, p->high);
@@ -226,7 +227,7 @@ struct tirc_executor {
 static void check_threads(Tirc *c, void *self) {
   const int *threads = self;
   if (*threads > POOL_MOST_THREADS)
-    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%d threads are too many: the most are %d",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "%d threads are too many: at most %d are possible",
               *threads, POOL_MOST_THREADS);
   if (*threads == 0 && tirc_threads_of_environment() < 0)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "unset it to use all cores",
@@ -403,8 +404,9 @@ static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument 
       if (k->func->buffers[i]->data == k->func->buffers[j]->data) continue;
       if (tirc_tensors_overlap(args[i].tensor, args[j].tensor))
         tirc_fail(c, k->func->loc, CODE_ARGUMENT,
-                  "give arrays of their own, or the function the attribute tir.noalias = False",
-                  "argument \"%s\" of %s: it is written, and overlaps with argument \"%s\"",
+                  "give each argument its own array, or give the function the attribute "
+                  "tir.noalias = False",
+                  "argument \"%s\" of %s is written and overlaps argument \"%s\"",
                   k->params[i].name, k->func->name, k->params[j].name);
     }
 }

@@ -28,8 +28,7 @@ static bool is_told(const Notes *k, Expr data) {
 
 static void tell_of_host(Notes *k, Stmt s, const char *does) {
   const char *message = tirc_format(
-      k->c,
-      "%s %s on the host, and no kernel does: no loop around it is bound to blocks or threads",
+      k->c, "%s %s on the host, not in a kernel: no loop around it is bound to blocks or threads",
       k->func->name, does);
   k->tell(k->self, (Warning){CODE_HOST_COMPUTES, tirc_place_of(s), message});
 }

@@ -138,7 +138,8 @@ void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
   Notes k = {c, &in_frame, tirc_llvm_cpu(c, cpu), tell, self};
   tell_all(&k, lowered);
   if (missing)
-    say(&k, tirc_format(c, "which other buffers (local) stay in memory is not known: %s", missing));
+    say(&k,
+        tirc_format(c, "it is not known which other buffers (local) stay in memory: %s", missing));
 }
 
 void tirc_local_notes_of_kernels(Tirc *c, const Module *lowered, const Gpu *gpu,

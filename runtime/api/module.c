@@ -54,8 +54,8 @@ const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index
   if (f) return f;
   if (name)
     tirc_fail(c, (Loc){m->file, 0, 0}, CODE_NAME, NULL, "there is no function \"%s\"", name);
-  tirc_fail(c, (Loc){m->file, 0, 0}, CODE_NAME, "call one of them main, or name one",
-            "the module has %d functions and none is called main", m->n_funcs);
+  tirc_fail(c, (Loc){m->file, 0, 0}, CODE_NAME, "name one of them main, or say which one to use",
+            "the module has %d functions, but none is named main", m->n_funcs);
 }
 
 Source tirc_api_keep_source(Tirc *c, Source s) {
@@ -240,7 +240,8 @@ static void in_dialect(Tirc *c, void *self) {
   Module *m = tirc_copy(c, p->from->m, 1);
   m->c = c;
   if (!tirc_dialect_parse(p->dialect, &m->dialect))
-    tirc_fail(c, (Loc){0}, CODE_ARGUMENT, "dialects are tir, of release 0.20, and tirx, of today's",
+    tirc_fail(c, (Loc){0}, CODE_ARGUMENT,
+              "the dialects are tir (release 0.20) and tirx (the newest release)",
               "there is no dialect '%s'", p->dialect);
   p->result = tirc_api_module(c, m, &p->sources);
   p->result->lowered = p->from->lowered;
@@ -614,7 +615,7 @@ static void relayout(Tirc *c, void *self) {
   if (p->param < 0 || p->param >= f->n_params)
     tirc_fail(c, f->loc, CODE_ARGUMENT, NULL, "%s has no parameter number %d", f->name, p->param);
   if (p->from->lowered)
-    tirc_fail(c, f->loc, CODE_ARGUMENT, "ask the module that was lowered",
+    tirc_fail(c, f->loc, CODE_ARGUMENT, "ask the module before it was lowered",
               "a lowered module does not know the layouts of its parameters");
   const Module *to = tirc_relayout(c, m, f, p->param, p->back);
   if (to) p->result = tirc_api_module(c, to, &p->sources);

@@ -99,8 +99,9 @@ static const char *read_whole(Tirc *c, zip_file_t *f, char *bytes, size_t n) {
   zip_int64_t rest = got >= 0 && (size_t)got == n ? zip_fread(f, &more, 1) : -1;
   const char *reason = zip_file_strerror(f);
   if (rest == 0) return NULL;
-  return zip_file_get_error(f)->zip_err ? tirc_format(c, "the archive is damaged: %s", reason)
-                                        : "the archive is damaged: not as long as it says";
+  return zip_file_get_error(f)->zip_err
+             ? tirc_format(c, "the archive is damaged: %s", reason)
+             : "the archive is damaged: its length is not the one that it states";
 }
 
 /* The member's name, and how long it is. */

@@ -62,7 +62,7 @@ const Module *tirc_lower_for_device(Tirc *c, const Module *m, const char *target
   if (!gpu) tirc_gpu_unknown(c, target);
   if (kind == GPU_CUDA && gpu->kind != kind)
     tirc_fail(c, (Loc){0}, CODE_TARGET,
-              "sm_75 is one, nvidia/nvidia-t4 another; --target=help lists all",
+              "choose one such as sm_75 or nvidia/nvidia-t4; --target=help lists all",
               "%s is not a GPU of CUDA", target);
   const Module *lowered = tirc_has_kernels(m) ? m : tirc_lower_for(c, m, gpu, observer, self);
   if (!tirc_has_kernels(lowered) && tirc_has_stores(lowered))
@@ -76,7 +76,7 @@ static const DeviceKind *kind_of(Tirc *c, const char *device, int *number) {
   const DeviceKind *kind = tirc_device_kind_find(device, number);
   if (!kind)
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT,
-              "it is opencl or cuda, or opencl:1 for the second one of OpenCL",
+              "use opencl or cuda, or opencl:1 for the second OpenCL device",
               "there is no device '%s'", device);
   return kind;
 }
@@ -200,10 +200,9 @@ static void make_buffers(Walk *w) {
     Resident *r = &w->call->arrays.at[i];
     const uintptr_t there = r->tensor && r->tensor->is_far ? (uintptr_t)r->tensor->data : 0;
     if (there % GPU_ALIGNMENT)
-      tirc_fail(
-          w->c, w->host->loc, CODE_ARGUMENT, "copy it to memory of its own",
-          "%s begins at an address of the device that is not a multiple of %d, as kernels have it",
-          r->name, GPU_ALIGNMENT);
+      tirc_fail(w->c, w->host->loc, CODE_ARGUMENT, "copy it to memory of its own",
+                "%s begins at a device address that is not a multiple of %d, which kernels need",
+                r->name, GPU_ALIGNMENT);
     r->buffer = there ? tirc_device_borrow(w->on->device, there, r->bytes, &e)
                       : tirc_device_buffer(w->on->device, r->bytes, r->name, &e);
     if (!r->buffer) fail_device(w->c, &e);
@@ -307,7 +306,7 @@ static void walk_launch(Walk *w, Expr call) {
   const Signature s = tirc_signature(w->c, k);
   const int n_axes = tirc_n_launch_params(k);
   if (call->n != 1 + k->n_params + n_axes)
-    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s is launched with %d values and takes %d",
+    tirc_fail(w->c, w->host->loc, CODE_LOWER, NULL, "%s is launched with %d values but takes %d",
               k->name, call->n - 1, k->n_params + n_axes);
   if (w->call->launches.n >= MOST_LAUNCHES)
     tirc_fail(w->c, w->host->loc, CODE_LIMIT, NULL, "%s launches more than %d kernels",
@@ -375,7 +374,7 @@ static void walk(Walk *w, Stmt s) {
   case STMT_BLOCK: break;
   }
   tirc_fail(w->c, s->loc, CODE_LOWER, "bind its loops to blocks and threads",
-            "%s computes outside of a kernel%s%s, where a device's memory cannot be reached",
+            "%s computes outside a kernel%s%s, where the memory of a device cannot be accessed",
             w->host->name, s->kind == STMT_STORE ? ": it stores to " : "",
             s->kind == STMT_STORE ? s->u.store.buffer->name : "");
 }

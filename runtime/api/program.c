@@ -158,7 +158,7 @@ static void check_indices(Tirc *c, const char *indices) {
   static const char *const known[] = {"check", "clip", "trust"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (!indices || strcmp(indices, known[i]) == 0) return;
-  tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "indices are check, clip or trust, not '%s'",
+  tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "indices must be check, clip or trust, not '%s'",
             indices);
 }
 
@@ -307,7 +307,7 @@ static void find_foreign(Tirc *c, tirc_program *p) {
     for (int k = 0; call->symbol && !p->foreign[i] && k < p->n_libraries; k++)
       *(void **)&p->foreign[i] = dlsym(p->libraries[k], call->symbol);
     if (call->symbol && !p->foreign[i])
-      tirc_fail(c, call->loc, CODE_NAME, "--load FILE.so names a shared object that has it",
+      tirc_fail(c, call->loc, CODE_NAME, "--load FILE.so loads a shared library that has it",
                 "no library has the symbol \"%s\"", call->symbol);
   }
 }
@@ -701,8 +701,7 @@ static void prepare_run(Tirc *c, void *self) {
 static void fail_foreign(Tirc *c, void *self) {
   const Run *r = self;
   const PlanCall *call = &r->p->plan->calls[r->last];
-  tirc_fail(c, call->loc, CODE_CALL, NULL, "\"%s\" failed with the status %d", call->symbol,
-            r->failed);
+  tirc_fail(c, call->loc, CODE_CALL, NULL, "\"%s\" failed with status %d", call->symbol, r->failed);
 }
 
 static void fail_refused(Tirc *c, void *self) {

@@ -57,7 +57,7 @@ static Expr read_ranges(Reader *r) {
   VEC(Expr) ranges = {0};
   do vec_push(r->c, ranges, read_range(r));
   while (*r->at == ',' && r->at++);
-  if (*r->at) bad(r, "this is more than ranges");
+  if (*r->at) bad(r, "unexpected text follows the ranges");
   return tirc_expr(r->c, OP_TUPLE, DT_HANDLE, ranges.n, ranges.at);
 }
 
@@ -74,7 +74,8 @@ static void check_copies(const Reader *r, const Expr *items, int n) {
   enum { MOST_COPIES = 64 };
   int64_t copies = 1;
   for (int i = 0; i < n; i += 2) copies *= items[i + 1]->n;
-  if (copies > MOST_COPIES) bad(r, "with the other sizes these are more than 64 schedules");
+  if (copies > MOST_COPIES)
+    bad(r, "together with the other sizes this makes more than 64 schedules");
 }
 
 static const Func *with_ranges(const Reader *r, const Func *f, const char *name, Expr ranges) {
@@ -113,7 +114,7 @@ static void set_sizes(Tirc *c, void *self) {
     funcs[i] = has ? with_ranges(&r, from->funcs[i], name, ranges) : from->funcs[i];
     found |= has;
   }
-  if (!found) bad(&r, "no function has an extent of that name which only a call tells");
+  if (!found) bad(&r, "no function has a symbolic extent of that name");
   m->c = c;
   m->funcs = funcs;
   p->result = tirc_api_module(c, m, &p->sources);
@@ -183,8 +184,8 @@ static void make_for_sizes(Tirc *c, void *self) {
   for (int i = 0; i < m->n_funcs; i++) funcs[i] = for_sizes(c, p, from->funcs[i], found);
   for (int i = 0; i < p->n; i++)
     if (!found[i])
-      tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL,
-                "no function has an extent %s which only a call tells", p->at[i].name);
+      tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "no function has a symbolic extent %s",
+                p->at[i].name);
   m->c = c;
   m->funcs = funcs;
   p->result = tirc_api_module(c, m, &p->sources);

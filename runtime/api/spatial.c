@@ -143,7 +143,7 @@ static Dataflow read_dataflow(Tirc *c, const char *name) {
     if (!strcmp(name, tirc_dataflow_names[i])) return (Dataflow)i;
   if (name)
     tirc_fail(c, (Loc){0}, CODE_PE_ARRAY,
-              "os (outputs stay), ws (weights stay) or is (inputs stay)",
+              "use os (output stationary), ws (weight stationary) or is (input stationary)",
               "there is no dataflow \"%s\"", name);
   return OUTPUT_STATIONARY;
 }

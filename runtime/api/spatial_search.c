@@ -91,8 +91,8 @@ static void find_nest(Search *s, const Func *f) {
       s->nest = one;
   }
   if (!s->nest.instances)
-    tirc_fail(s->c, f->loc, CODE_PE_ARRAY, "give symbolic sizes numbers: -D n=64",
-              "%s has no nest of up to %d loops with constant extents around one block", f->name,
+    tirc_fail(s->c, f->loc, CODE_PE_ARRAY, "give symbolic sizes a value: -D n=64",
+              "%s has no nest of at most %d loops with constant extents around one block", f->name,
               SEARCH_LOOPS);
 }
 

@@ -56,7 +56,7 @@ static const char *name_of(const Giver *g, DLDevice device) {
       return device.device_type == kDLCPU
                  ? "the cpu"
                  : tirc_format(g->c, "the device %s:%d", devices[i].name, device.device_id);
-  return tirc_format(g->c, "a device of the unknown type %d", (int)device.device_type);
+  return tirc_format(g->c, "the device has the unknown type %d", (int)device.device_type);
 }
 
 /* Whether it is on the device, and not in memory that this process reads. */
@@ -113,7 +113,7 @@ static void lay_out(const Giver *g, const DLTensor *from, Tensor *t) {
     if (extent < 0)
       refuse(g, NULL, tirc_format(g->c, "extent %d is negative (%lld)", d, (long long)extent));
     if (stride < 0 && extent > 1)
-      refuse(g, "copy it, or turn it around in memory",
+      refuse(g, "copy it into a contiguous array first",
              tirc_format(g->c, "stride %d is negative (%lld)", d, (long long)stride));
     t->shape[d] = extent;
     strides[d] = stride;
@@ -208,7 +208,7 @@ static void adopt(Tirc *c, void *self) {
   int64_t compact = 1;
   for (int d = t->ndim - 1; d >= 0 && t->count; d--) {
     if (t->shape[d] > 1 && t->strides[d] != compact)
-      refuse(&g, "copy it", "an array is compact and row-major, and this tensor is not");
+      refuse(&g, "copy it", "an array must be compact and row-major, and this tensor is not");
     compact *= t->shape[d];
   }
   tirc_array *a = calloc(1, sizeof *a);

@@ -48,7 +48,7 @@ static void delete_view(DLManagedTensor *self) { free(self); }
 static const char *some_of(Tirc *c, int n, const char *const *names) {
   enum { MOST = 8 };
   Text text = {.c = c};
-  tirc_text_addf(&text, "weights are called as main's parameters are; it has %d", n);
+  tirc_text_addf(&text, "weights have the names of main's parameters; it has %d", n);
   for (int i = 0; i < n && i < MOST; i++) tirc_text_addf(&text, "%s%s", i ? ", " : ": ", names[i]);
   if (n > MOST) tirc_text_add(&text, " ...");
   return text.at;

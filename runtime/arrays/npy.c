@@ -58,7 +58,8 @@ static void read_shape(File *f, const char *p, NpyHeader *h) {
     char *end;
     errno = 0;
     long long v = strtoll(p, &end, 10);
-    if (end == p || errno || v < 0) fail(f, CODE_NPY, "the header's shape holds no extent");
+    if (end == p || errno || v < 0)
+      fail(f, CODE_NPY, "the header's shape contains something that is not an extent");
     if (h->ndim == TENSOR_MAX_NDIM) fail(f, CODE_NPY, "the array has too many dimensions");
     h->shape[h->ndim++] = v;
     p = end;
@@ -164,7 +165,7 @@ Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole
     if (__builtin_mul_overflow(bytes, h.shape[d], &bytes))
       fail(&f, CODE_NPY, "the number of elements overflows 64 bits");
   if (left >= 0 && bytes > left) fail(&f, CODE_NPY, "the file ends before the last element");
-  if (whole && bytes < left) fail(&f, CODE_NPY, "bytes follow the last element");
+  if (whole && bytes < left) fail(&f, CODE_NPY, "there are bytes after the last element");
   Trap trap;
   Tensor *t = NULL;
   if (TIRC_TRY(c, trap)) {

@@ -90,7 +90,7 @@ static DType type_of(Reading *r, const char *name, Json *j) {
   tirc_text_add(&known, "there are");
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     tirc_text_addf(&known, " %s", types[i].name);
-  FAIL(r, known.at, "'%s': there is no element type '%s' here", name, text);
+  FAIL(r, known.at, "'%s': the element type '%s' is not supported", name, text);
 }
 
 static Json *member(Reading *r, const char *name, Json *of, const char *key, enum json_type type) {
@@ -110,7 +110,8 @@ static void read_tensor(Reading *r, const char *name, Json *j) {
               .count = 1};
   if (n > TENSOR_MAX_NDIM)
     FAIL(r, "reshape it before it is saved", "'%s' has more than %d axes", name, TENSOR_MAX_NDIM);
-  if (json_object_array_length(offsets) != 2) FAIL(r, DAMAGED, "'%s' has not two offsets", name);
+  if (json_object_array_length(offsets) != 2)
+    FAIL(r, DAMAGED, "'%s' does not have two offsets", name);
   for (size_t d = 0; d < n; d++) {
     t.shape[d] = count_of(r, name, json_object_array_get_idx(shape, d), "an extent");
     if (__builtin_mul_overflow(t.count, t.shape[d], &t.count))
@@ -120,7 +121,7 @@ static void read_tensor(Reading *r, const char *name, Json *j) {
   const int64_t to = count_of(r, name, json_object_array_get_idx(offsets, 1), "an offset");
   int64_t bytes;
   if (to < from || (uint64_t)to > r->n_data)
-    FAIL(r, DOWNLOADED, "'%s' is said to lie from %lld to %lld, and there are %zu bytes", name,
+    FAIL(r, DOWNLOADED, "'%s' should lie from %lld to %lld, but there are only %zu bytes", name,
          (long long)from, (long long)to, r->n_data);
   if (__builtin_mul_overflow(t.count, tirc_dtype_bytes(t.dtype), &bytes) || bytes != to - from)
     FAIL(r, DAMAGED, "'%s': %lld elements do not take %lld bytes", name, (long long)t.count,

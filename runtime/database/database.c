@@ -158,7 +158,7 @@ static bool reconnect(tirc_db *db, tirc_error **error) {
     tirc_error *why = NULL;
     const DbOutcome outcome = db->conn->driver->reconnect(db->conn, &why);
     if (outcome == DB_OK) {
-      if (told) tell(db, "the database is there again");
+      if (told) tell(db, "the database is available again");
       return true;
     }
     if (outcome == DB_FAILED || tirc_db_clock() + pause > begun + db->patience) {

@@ -110,7 +110,9 @@ static DbOutcome judge(const PostgresConn *p, const PGresult *r, tirc_error **er
     explain("is lost", message, error);
     return DB_LOST;
   }
-  explain(state && starts_with_any(state, full) ? "has no room (what was stored stays)" : "refuses",
+  explain(state && starts_with_any(state, full)
+              ? "has no space left (results that were stored are kept)"
+              : "refuses",
           message, error);
   return DB_FAILED;
 }

@@ -45,17 +45,19 @@ static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
   const char *why = reason ? tirc_error_text(reason) : s->db ? sqlite3_errmsg(s->db) : "no memory";
   switch (code & 0xff) {
   case SQLITE_NOTADB:
-    return tirc_db_error(error, TIRC_BAD, "--database names a file that tirc made, or a new one",
+    return tirc_db_error(error, TIRC_BAD,
+                         "--database must name a file that tirc made, or a new file",
                          "%s is not a database", path);
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    return tirc_db_error(error, TIRC_BAD, "wait for the other process, or end it",
+    return tirc_db_error(error, TIRC_BAD, "wait for the other process to finish, or stop it",
                          "the database %s is locked: another process has been writing to it for "
                          "%g seconds",
                          path, s->patience);
   case SQLITE_FULL:
-    return tirc_db_error(error, TIRC_BAD, "make room and repeat the command: it goes on",
-                         "the disk is full: %s keeps what it had, and nothing of this step", path);
+    return tirc_db_error(
+        error, TIRC_BAD, "free some space and repeat the command: it continues where it stopped",
+        "the disk is full: %s keeps its earlier contents, but nothing of this step", path);
   case SQLITE_CANTOPEN:
     if (s->writes && !can_hold_files(path)) return cannot_write(path, error);
     return tirc_db_error(error, TIRC_BAD, NULL, "cannot open the database %s: %s", path, why);
@@ -66,10 +68,10 @@ static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
                          "the database %s is damaged: %s", path, sqlite3_errmsg(s->db));
   case SQLITE_IOERR:
     if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_TRUNCATE)
-      return tirc_db_error(error, TIRC_BAD, "make room and repeat the command: it goes on",
-                           "the database %s cannot be written, as on a disk that is full, a file "
-                           "at its limit or a disk that fails: it keeps what it had, and nothing "
-                           "of this step",
+      return tirc_db_error(error, TIRC_BAD,
+                           "free some space and repeat the command: it continues where it stopped",
+                           "the database %s cannot be written (full disk, file size limit or "
+                           "failing disk): it keeps its earlier contents, but nothing of this step",
                            path);
     return tirc_db_error(error, TIRC_BAD, NULL, "the database %s cannot be read: %s", path, why);
   default:
@@ -132,7 +134,7 @@ static DbOutcome run(DbConn *conn, const char *sql, int n, const DbValue *params
   if (s->writes && strcmp(sql, "ROLLBACK") != 0 &&
       sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
     tirc_db_error(
-        error, TIRC_BAD, "repeat the command: it begins with the file that is there then",
+        error, TIRC_BAD, "repeat the command: it starts with the file that is there at that time",
         "the database %s was moved or removed while it was open: what is stored now would "
         "be lost",
         s->path);
@@ -187,7 +189,8 @@ static int look(SqliteConn *s, Contents *c) {
 
 static tirc_status judge(const SqliteConn *s, const Contents *c, tirc_error **error) {
   if (c->tables > 0 && c->application != APPLICATION)
-    return tirc_db_error(error, TIRC_BAD, "--database names a file that tirc made, or a new one",
+    return tirc_db_error(error, TIRC_BAD,
+                         "--database must name a file that tirc made, or a new file",
                          "%s is another program's database", s->path);
   if (c->tables > 0 && c->version > DB_SCHEMA)
     return tirc_db_error(error, TIRC_BAD, "use the newer tirc, or another database",

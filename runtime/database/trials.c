@@ -271,7 +271,7 @@ tirc_status tirc_db_propose(tirc_db *db, const char *task, int64_t budget, int n
 static tirc_status bury(tirc_db *db, tirc_error **error) {
   return tirc_db_run(db,
                      "UPDATE trial SET state = 'done', code = 'worker-lost', lease = NULL,"
-                     " message = 'each worker that took it was lost', finished = $now"
+                     " message = 'every worker that took this trial was lost', finished = $now"
                      " WHERE state <> 'done' AND state = 'running' AND lease <= $now"
                      " AND attempts >= " MOST_ATTEMPTS,
                      0, NULL, NULL, NULL, error);

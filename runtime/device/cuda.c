@@ -28,8 +28,8 @@ typedef struct CuBuffer {
   CuPointer at;
 } CuBuffer;
 
-static const char no_device[] = "it comes with the driver of an NVIDIA GPU; --device emulate and "
-                                "--device opencl need none";
+static const char no_device[] = "it is part of the driver of an NVIDIA GPU; --device emulate and "
+                                "--device opencl do not need it";
 #define fail tirc_device_fail
 
 /* --- errors ---------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static bool failed(const CuDevice *d, CuResult status, const char *what, DeviceE
 static bool load(Cuda *cu, DeviceError *e) {
   *cu = (Cuda){.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
   if (!cu->library)
-    return fail(e, CODE_DEVICE, no_device, "there is no CUDA here: libcuda.so.1 does not load");
+    return fail(e, CODE_DEVICE, no_device, "CUDA is not available: libcuda.so.1 cannot be loaded");
 #define CU(name, parameters)                                                                       \
   *(void **)&cu->name = dlsym(cu->library, #name);                                                 \
   if (!cu->name) return fail(e, CODE_DEVICE, no_device, "libcuda.so.1 has no function " #name);
@@ -67,7 +67,7 @@ static bool load(Cuda *cu, DeviceError *e) {
   if (status == CUDA_SUCCESS) return true;
   char words[256];
   words_of(cu, status, words, sizeof words);
-  return fail(e, CODE_DEVICE, no_device, "CUDA's driver does not start: %s", words);
+  return fail(e, CODE_DEVICE, no_device, "the CUDA driver cannot be started: %s", words);
 }
 
 static int attribute(const Cuda *cu, CuDeviceNumber number, int which) {
@@ -147,7 +147,7 @@ static bool build(DeviceProgram *program, const char *ptx, const char *what, Dev
   p->module = NULL;
   words_of(&d->cu, status, words, sizeof words);
   return fail(e, CODE_CODEGEN, "tirc build --emit=ptx shows the code",
-              "the device %s does not take the code of %s: %s%s%.*s", d->base.info.name, what,
+              "the device %s does not accept the code of %s: %s%s%.*s", d->base.info.name, what,
               words, *log ? ":\n" : "", (int)sizeof log - 1, log);
 }
 
@@ -208,7 +208,7 @@ static bool launch(CuDevice *d, const DeviceLaunch *l, DeviceError *e) {
     if (l->blocks[i] <= 0 || l->threads[i] <= 0) return true;
     if (l->blocks[i] > most_blocks[i])
       return fail(e, CODE_LIMIT, "bind the longest loop to blockIdx.x",
-                  "%s has %lld blocks along %c, and CUDA takes %lld", k->base.name,
+                  "%s has %lld blocks along %c, but CUDA allows at most %lld", k->base.name,
                   (long long)l->blocks[i], "xyz"[i], (long long)most_blocks[i]);
     blocks[i] = (unsigned)l->blocks[i];
     threads[i] = (unsigned)l->threads[i];

@@ -85,8 +85,8 @@ Device *tirc_device_open(const DeviceKind *k, int which, DeviceError *e) {
   if (!d) return NULL;
   if (which < 0 || which >= n)
     tirc_device_fail(e, CODE_DEVICE, "tirc doctor lists them",
-                     "%s has %d device%s here, and no number %d", k->words, n, n == 1 ? "" : "s",
-                     which);
+                     "%s has %d device%s on this machine, and none with number %d", k->words, n,
+                     n == 1 ? "" : "s", which);
   else if (k->open(d, which, e))
     return d;
   tirc_device_close(d);
@@ -122,7 +122,7 @@ DeviceKernel *tirc_device_kernel(DeviceProgram *p, const char *name, const Devic
   const DeviceInfo *info = &p->device->info;
   if (shared->all > info->shared) {
     tirc_device_fail(e, CODE_LIMIT, NULL,
-                     "a block of %s needs %lld bytes of shared memory, and the device %s has %lld",
+                     "a block of %s needs %lld bytes of shared memory, but the device %s has %lld",
                      name, (long long)shared->all, info->name, (long long)info->shared);
     return NULL;
   }
@@ -150,7 +150,7 @@ bool tirc_device_takes_block(const DeviceLaunch *l, DeviceError *e) {
   const int64_t says = d->kind->most_threads(l->kernel), most = says ? says : d->info.threads;
   if (threads <= most) return true;
   return tirc_device_fail(e, CODE_LIMIT, NULL,
-                          "a block of %s has %lld threads, and the device %s takes %lld of it",
+                          "a block of %s has %lld threads, but the device %s allows %lld",
                           l->kernel->name, (long long)threads, d->info.name, (long long)most);
 }
 
@@ -160,12 +160,11 @@ static bool has_room(const Device *d, size_t bytes, const char *what, DeviceErro
   const int64_t room = d->info.memory - d->used;
   const size_t size = bytes ? bytes : 1;
   if (size <= (uint64_t)d->info.largest_buffer && (int64_t)size <= room) return true;
-  return tirc_device_fail(
-      e, CODE_MEMORY, NULL,
-      "%s has %zu bytes, and the device %s has %lld, %lld of them free, and takes buffers of up to "
-      "%lld",
-      what, bytes, d->info.name, (long long)d->info.memory, (long long)room,
-      (long long)d->info.largest_buffer);
+  return tirc_device_fail(e, CODE_MEMORY, NULL,
+                          "%s has %zu bytes, but the device %s has %lld bytes, of which %lld are "
+                          "free, and allows buffers of up to %lld",
+                          what, bytes, d->info.name, (long long)d->info.memory, (long long)room,
+                          (long long)d->info.largest_buffer);
 }
 
 DeviceBuffer *tirc_device_buffer(Device *d, size_t bytes, const char *what, DeviceError *e) {

@@ -39,7 +39,7 @@ typedef struct ClBuffer {
 } ClBuffer;
 
 static const char no_device[] =
-    "on Debian: apt-get install pocl-opencl-icd, which makes a device of the processor";
+    "on Debian, apt-get install pocl-opencl-icd makes the processor an OpenCL device";
 
 /* --- errors ---------------------------------------------------------------------------------- */
 
@@ -58,8 +58,7 @@ static bool failed(const ClDevice *d, cl_int status, const char *what, DeviceErr
                 d->base.info.name, words);
   if (words)
     return fail(e, CODE_DEVICE, NULL, "%s: the device %s says %s", what, d->base.info.name, words);
-  return fail(e, CODE_DEVICE, NULL,
-              "%s: the device %s says %d (OpenCL's CL/cl.h tells what that is)", what,
+  return fail(e, CODE_DEVICE, NULL, "%s: the device %s says %d (see OpenCL's CL/cl.h)", what,
               d->base.info.name, (int)status);
 }
 
@@ -68,7 +67,8 @@ static bool failed(const ClDevice *d, cl_int status, const char *what, DeviceErr
 static bool load(OpenCL *cl, DeviceError *e) {
   *cl = (OpenCL){.library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL)};
   if (!cl->library)
-    return fail(e, CODE_DEVICE, no_device, "there is no OpenCL here: libOpenCL.so.1 does not load");
+    return fail(e, CODE_DEVICE, no_device,
+                "OpenCL is not available: libOpenCL.so.1 cannot be loaded");
 #define CL(result, name, parameters)                                                               \
   *(void **)&cl->name = dlsym(cl->library, #name);                                                 \
   if (!cl->name) return fail(e, CODE_DEVICE, no_device, "libOpenCL.so.1 has no function " #name);

@@ -152,7 +152,7 @@ static void run_threads(Emu *e, const Act *a, const Threads *l) {
   const int64_t launched = axis < 3 ? e->grid[axis] : e->block[axis - 3];
   const int64_t extent = tirc_emu_one(e, a->extent, l, "the extent of a thread axis");
   if (tirc_emu_one(e, a->min, l, "a thread's first index") != 0 || extent != launched)
-    tirc_emu_fail(e, CODE_LAUNCH, NULL, "loop \"%s\" has %lld %s, and the launch %lld",
+    tirc_emu_fail(e, CODE_LAUNCH, NULL, "loop \"%s\" has %lld %s, but the launch has %lld",
                   loop->var->u.s, (long long)extent, loop->thread, (long long)launched);
   run_body(e, a, a->body, l);
 }
@@ -161,13 +161,12 @@ static void run_threads(Emu *e, const Act *a, const Threads *l) {
 static void check_change(Emu *e, const Act *a, int64_t before, const Threads *l) {
   if (e->changes != before) return;
   e->thread = l->at[0];
-  tirc_emu_fail(
-      e, CODE_ENDLESS,
-      "let its body change what the condition reads; a block cannot wait for another one, "
-      "nor a thread for others without a barrier",
-      "the loop \"while %s\" does not end: a step of it changes nothing, and its condition "
-      "stays true",
-      tirc_print_expr(e->t, a->stmt->u.loop_while.cond));
+  tirc_emu_fail(e, CODE_ENDLESS,
+                "let the body change what the condition reads; a block cannot wait for another "
+                "block, and a thread cannot wait for others without a barrier",
+                "the loop \"while %s\" does not end: an iteration changes nothing, so its "
+                "condition stays true",
+                tirc_print_expr(e->t, a->stmt->u.loop_while.cond));
 }
 
 static void run_while(Emu *e, const Act *a, const Threads *l) {
@@ -300,7 +299,7 @@ static void run_barrier(Emu *e, const Act *a, const Threads *l) {
   while (p->outer) p = p->outer;
   const Act *const other = first_barrier(p->other_way);
   e->thread = l->at[0];
-  tirc_emu_fail(e, CODE_BARRIER, "let all threads of the block reach it, or none",
+  tirc_emu_fail(e, CODE_BARRIER, "let all threads of the block reach it, or none of them",
                 "not all threads reach the barrier (%s): thread %s %s%s%s; they part at %s",
                 tirc_emu_act(e, a), tirc_emu_thread(e, p->others->at[0]),
                 other ? "goes to another one (" : "does not", other ? tirc_emu_act(e, other) : "",
@@ -510,7 +509,7 @@ static void compile_eval(Emu *e, Act *a) {
 static void compile_block(Emu *e, Act *a) {
   (void)a;
   tirc_fail(e->t, e->scalar.loc, CODE_UNSUPPORTED, "lower it first",
-            "the kernel \"%s\" has blocks, as before lowering", e->kernel->name);
+            "the kernel \"%s\" contains blocks: it has not been lowered", e->kernel->name);
 }
 
 static void (*const compilers[])(Emu *, Act *) = {

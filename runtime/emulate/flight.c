@@ -10,12 +10,12 @@ static void refuse(Emu *e, const Flight *f, const Store *s, int64_t unit, int th
   const bool open = f->group > e->committed[f->thread];
   e->thread = thread;
   tirc_emu_fail(e, CODE_RACE,
-                open ? "put T.ptx_commit_group() behind the copies, and T.ptx_wait_group(n) and a "
+                open ? "put T.ptx_commit_group() after the copies, and T.ptx_wait_group(n) and a "
                        "barrier before their use"
-                     : "wait until fewer groups are on their way: T.ptx_wait_group(n) with a "
-                       "smaller n, and a barrier behind it",
-                "element %lld of the shared buffer \"%s\" is %s while a copy to it is on its way: "
-                "thread %s has begun it (%s), and %s",
+                     : "wait until fewer groups are pending: use T.ptx_wait_group(n) with a "
+                       "smaller n, and a barrier after it",
+                "element %lld of the shared buffer \"%s\" is %s while a copy to it is pending: "
+                "thread %s started the copy (%s), and %s",
                 (long long)(unit * s->unit / elem), s->buffer->name, does,
                 tirc_emu_thread(e, f->thread), tirc_emu_act(e, f->act),
                 open ? "no group has it yet" : "has not waited for its group");

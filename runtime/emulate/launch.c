@@ -37,7 +37,7 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
   const int n_params = e->kernel->n_params, n_names = tirc_n_launch_params(e->kernel);
   if (n != n_params + n_names)
     tirc_fail(e->t, loc, CODE_LAUNCH, NULL,
-              "kernel \"%s\" takes %d arguments and %d launch parameters, and is launched with %d",
+              "kernel \"%s\" takes %d arguments and %d launch parameters, but is launched with %d",
               e->kernel->name, n_params, n_names, n);
   for (int d = 0; d < 3; d++) e->grid[d] = e->block[d] = 1;
   e->dynamic = -1;
@@ -61,8 +61,8 @@ static void take_extents(Emu *e, Loc loc, int n, const LaunchArgument *args) {
   for (int d = 0; d < 3; d++)
     if (__builtin_mul_overflow(threads, e->block[d], &threads) || threads > MOST_BLOCK_THREADS)
       tirc_fail(e->t, loc, CODE_LAUNCH, NULL,
-                "kernel \"%s\" is launched with %lld x %lld x %lld threads a block, and the "
-                "emulator takes at most %d",
+                "kernel \"%s\" is launched with %lld x %lld x %lld threads per block, but the "
+                "emulator allows at most %d",
                 e->kernel->name, (long long)e->block[0], (long long)e->block[1],
                 (long long)e->block[2], MOST_BLOCK_THREADS);
   e->threads = (int)threads;

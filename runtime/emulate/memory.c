@@ -101,14 +101,14 @@ static void check_shared(Emu *e, Store *s) {
   const int64_t used = *sum, all = e->shared + e->shared_dyn;
   if (all > e->most_shared) e->most_shared = all;
   if (e->gpu && (e->shared > e->gpu->shared || all > e->gpu->shared_dyn))
-    tirc_emu_fail(e, CODE_SHARED_MEMORY, "use smaller tiles, or less of them at a time",
+    tirc_emu_fail(e, CODE_SHARED_MEMORY, "use smaller tiles, or fewer of them at a time",
                   "a block has %lld bytes of shared memory (scope %s) with buffer \"%s\", and %s "
                   "has %lld",
                   (long long)(e->shared > e->gpu->shared ? e->shared : all), s->buffer->scope,
                   s->buffer->name, e->gpu->name,
                   (long long)(e->shared > e->gpu->shared ? e->gpu->shared : e->gpu->shared_dyn));
   if (e->dynamic >= 0 && e->shared_dyn > e->dynamic)
-    tirc_emu_fail(e, CODE_SHARED_MEMORY, "let the launch ask for as much",
+    tirc_emu_fail(e, CODE_SHARED_MEMORY, "let the launch ask for that much",
                   "a block has %lld bytes of scope shared.dyn with buffer \"%s\", and the launch "
                   "asks for %lld",
                   (long long)used, s->buffer->name, (long long)e->dynamic);
@@ -321,7 +321,7 @@ static void put(const Window *w, Values at, int64_t first, int n, Values from) {
 _Noreturn static void poison_fails(Emu *e, const char *buffer, bool is_shared, int thread) {
   e->thread = thread;
   tirc_emu_fail(e, CODE_UNINITIALISED,
-                is_shared ? "write it first, and let a barrier be between"
+                is_shared ? "write it first, and put a barrier in between"
                           : "write it first, or initialise the reduction",
                 "buffer \"%s\" is read where it was never written", buffer);
 }

@@ -109,12 +109,12 @@ _Noreturn static void race(Emu *e, const Meeting *m) {
   if (here != there) {
     other = tirc_format(e->t, "%s of block %s", other, tirc_emu_block(e, there));
     own = tirc_format(e->t, "%s of block %s", own, tirc_emu_block(e, here));
-    order = "nothing orders two blocks";
+    order = "no order exists between two blocks";
   }
   e->told = true;
   const Act *act = m->act < e->acts.n ? e->acts.at[m->act] : NULL;
   tirc_fail(e->t, place_of(e->doing), CODE_RACE,
-            here != there ? "let each block have elements of its own, or launch two kernels"
+            here != there ? "let each block use its own elements, or launch two kernels"
                           : "put T.tvm_storage_sync(\"shared\") between them, or let only one "
                             "thread do it",
             "race for element %lld of the %s buffer \"%s\": thread %s %s it (%s), and thread %s %s "

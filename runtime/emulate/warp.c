@@ -71,7 +71,7 @@ static Values of_shuffle(Emu *e, const Piece *p, const Threads *l, Cell *room) {
         p->expr->u.callee == CALL_TVM_WARP_SHUFFLE; /* a lane of its part in any case */
     if (size < 1 || size > 64 || width < 1 || width > size || lane < 0 || (!wraps && lane > size))
       tirc_emu_fail(e, CODE_SHUFFLE, NULL,
-                    "a shuffle by %lld lanes over a width of %lld in a warp of %lld",
+                    "a shuffle by %lld lanes with a width of %lld in a warp of %lld",
                     (long long)lane, (long long)width, (long long)size);
     check_mask(e, position, l->at[k], (uint64_t)value_at(given[MASK], k).i, (int)size);
     const int from = source_of(p, l->at[k], lane, width, (int)size);
@@ -112,8 +112,8 @@ void tirc_emu_warp_sync(Emu *e, const Threads *l) {
       if (position[i] >= 0) continue;
       e->thread = l->at[k];
       tirc_emu_fail(e, CODE_BARRIER, "let all threads of the warp reach it",
-                    "not all threads of the warp reach %s: %s does not", tirc_emu_act(e, e->doing),
-                    tirc_emu_thread(e, i));
+                    "not all threads of the warp reach %s: thread %s does not",
+                    tirc_emu_act(e, e->doing), tirc_emu_thread(e, i));
     }
   }
   e->time++;

@@ -387,7 +387,7 @@ static void require_equal(Run *run, const View *v, const char *what, const Node 
                           int64_t is) {
   int64_t value = get_i(run, wanted);
   if (value != is)
-    tirc_run_fail(run, CODE_MATCH, "let it be a variable, or declare what the source has",
+    tirc_run_fail(run, CODE_MATCH, "make it a variable, or declare the value that the source has",
                   "%s of the matched buffer \"%s\" is declared as %lld but is %lld", what,
                   v->buffer->name, (long long)value, (long long)is);
 }
@@ -400,7 +400,7 @@ void tirc_open_match(Run *run, const MatchCode *m) {
     int64_t min = get_i(run, m->min[d]), extent = get_i(run, m->extent[d]), end;
     if (__builtin_add_overflow(min, extent, &end) || min < 0 || extent < 0 ||
         end > source->shape[d])
-      tirc_run_fail(run, CODE_OUT_OF_BOUNDS, "match a region inside of the buffer",
+      tirc_run_fail(run, CODE_OUT_OF_BOUNDS, "match a region inside the buffer",
                     "the region [%lld, %lld) of dimension %d that \"%s\" matches is outside of "
                     "\"%s\"'s [0, %lld)",
                     (long long)min, (long long)end, d, v->buffer->name, source->buffer->name,
@@ -453,8 +453,8 @@ void tirc_compile_update(Compiler *k, Node *n) {
   (void)tirc_atomic(n->expr, &a);
   const Expr place = a.place;
   if (tirc_dtype_is_float(place->dtype) && k->bounded)
-    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "use what the sum is in the end",
-              "what T.%s gives of %s depends on the order of threads", a.name,
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "use only the final value",
+              "the value that T.%s returns for %s depends on the order of the threads", a.name,
               tirc_dtype_name(k->t, place->dtype));
   n->a = tirc_compile_expr(k, a.value);
   if (a.compare) n->b = tirc_compile_expr(k, a.compare);

@@ -47,8 +47,8 @@ static void check_bounds(const Solver *s, Expr symbol, int64_t v) {
   const ExtentBounds b = tirc_extent_bounds(s->f->attrs, symbol->u.s);
   if (!b.is_said || (v >= b.lower && v <= b.upper)) return;
   tirc_fail(s->c, s->f->loc, CODE_ARGUMENT,
-            v > b.upper ? "tir_var_upper_bound of T.func_attr says so"
-                        : "tir_var_lower_bound of T.func_attr says so; 0 where it says nothing",
+            v > b.upper ? "tir_var_upper_bound of T.func_attr sets this bound"
+                        : "tir_var_lower_bound of T.func_attr sets this bound; the default is 0",
             "\"%s\" of %s is %lld, but it must be at %s %lld", symbol->u.s, s->f->name,
             (long long)v, v > b.upper ? "most" : "least",
             (long long)(v > b.upper ? b.upper : b.lower));
@@ -184,7 +184,7 @@ static void require_compact(Solver *s, const Tensor *t) {
   for (int d = t->ndim - 1; d >= 0 && t->count; d--) {
     if (t->shape[d] != 1 && t->strides[d] != compact)
       refuse(s, "copy it to a compact array",
-             "where the function declares another number of dimensions, an array must be compact");
+             "an array must be compact if the function declares another number of dimensions");
     compact *= t->shape[d];
   }
 }
@@ -377,7 +377,7 @@ static void shape_of(Solver *s, Buffer b, int64_t *shape) {
       at = strchr(at, '"') + 1;
       tirc_text_addf(&hint, " --in %.*s=64", (int)strcspn(at, "\""), at);
     }
-    refuse(s, hint.at, tirc_format(s->c, "its shape needs a value of %s", names.at));
+    refuse(s, hint.at, tirc_format(s->c, "its shape needs the value of %s", names.at));
   }
   for (int d = 0; d < b->ndim; d++) shape[d] = extent_of(s, b, d);
 }
@@ -422,8 +422,8 @@ static int64_t layout_value(Solver *s, Expr e, int64_t otherwise, const char *wh
   int64_t v = otherwise;
   if (e && e->op == OP_VAR && !tirc_map_has(&s->values, e)) know(s, e, otherwise);
   if (e && (!evaluate(s, e, &v) || v < 0))
-    refuse(s, "use strides and an offset that are known, and not negative",
-           tirc_format(s->c, "%s, %s, has no value that an array can have", what,
+    refuse(s, "use strides and an offset that are known and not negative",
+           tirc_format(s->c, "%s, %s, does not have a value that an array can have", what,
                        tirc_print_expr(s->c, e)));
   return v;
 }

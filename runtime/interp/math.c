@@ -253,7 +253,7 @@ void tirc_compile_extern(Compiler *k, Node *n) {
   for (int i = first; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
   bool known = floats && find_libm(name, e->dtype, n) && e->n - first == (n->u.math.f2 ? 2 : 1);
   if (!known)
-    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "functions of libm on floats can be called",
+    tirc_fail(k->t, k->loc, CODE_UNSUPPORTED, "only libm's functions of floats can be called",
               "the reference interpreter cannot call the external function \"%s\"", name);
   n->a = tirc_compile_expr(k, e->args[first]);
   if (n->u.math.f2) n->b = tirc_compile_expr(k, e->args[first + 1]);

@@ -112,7 +112,7 @@ static double now(void *self) {
   return tirc_now();
 }
 
-static const char no_memory[] = "memory for its workspace is out";
+static const char no_memory[] = "there is no memory left for its workspace";
 
 void tirc_slot_conclude(Slot *s) {
   const Samples *from = &s->samples;
@@ -123,8 +123,8 @@ void tirc_slot_conclude(Slot *s) {
   m->seconds = tirc_median(m->n_samples, m->samples);
   if (!from->is_bound) return;
   tirc_snprintf(message, sizeof message,
-                "the fastest of %d calls took %.4g ms, and the best so far takes %.4g ms", from->n,
-                1e3 * tirc_fastest(from->n, from->at), 1e3 * s->best);
+                "the fastest of %d calls took %.4g ms; the best schedule so far takes %.4g ms",
+                from->n, 1e3 * tirc_fastest(from->n, from->at), 1e3 * s->best);
   tirc_slot_fail(s, TIRC_HOPELESS, message);
 }
 
@@ -183,7 +183,7 @@ static bool pack(Candidate *c) {
   if (!c->split || c->packed) return true;
   tirc_argument *packed = calloc((size_t)b->n_params + 1, sizeof *packed);
   if (!packed) {
-    tirc_slot_fail(c->slot, "memory", "memory for packed operands is out");
+    tirc_slot_fail(c->slot, "memory", "there is no memory left for packed operands");
     return false;
   }
   if (succeeded(c->slot,

@@ -305,9 +305,9 @@ static void compare(Tirc *c, void *self) {
   for (int i = 0; i < r->n; i++)
     if (p->n != r->n ||
         (r->func->buffers[i] && !same_layout(got[i].tensor, r->expected.args[i].tensor)))
-      tirc_fail(c, r->func->loc, CODE_ARGUMENT, "give what the function was run with",
-                p->n != r->n ? "%s takes other arguments than these"
-                             : "an array of %s is not like that of the reference",
+      tirc_fail(c, r->func->loc, CODE_ARGUMENT, "give the arguments that the function was run with",
+                p->n != r->n ? "%s takes different arguments"
+                             : "an array of %s differs in shape or type from the reference",
                 r->func->name);
   p->result = compare_all(r, &r->expected, got, NULL);
   if (!p->result.ok) compare_in_any_order(c, p, got);

@@ -139,14 +139,14 @@ bool tirc_child_await(Child *k, double seconds, const char *what, void (*waits)(
   if (n > 0 && read(k->from, &byte, 1) == 1) return true;
   if (n <= 0) {
     snprintf(why->code, sizeof why->code, "timeout");
-    tirc_snprintf(why->message, sizeof why->message, "%s takes more than %.3g s", what, waited);
+    tirc_snprintf(why->message, sizeof why->message, "%s takes longer than %.3g s", what, waited);
     tirc_child_end(k);
     return false;
   }
   forget(k, &status);
   if (WIFSIGNALED(status))
-    snprintf(why->message, sizeof why->message, "%s ends by signal %d (%s)", what, WTERMSIG(status),
-             strsignal(WTERMSIG(status)));
+    snprintf(why->message, sizeof why->message, "%s was stopped by signal %d (%s)", what,
+             WTERMSIG(status), strsignal(WTERMSIG(status)));
   else
     snprintf(why->message, sizeof why->message, "%s ends with status %d", what,
              WEXITSTATUS(status));

@@ -81,7 +81,7 @@ static tirc_status check(Start *start, tirc_figures *f, tirc_error **error) {
   tirc_status status = tirc_api_scratch(keep_start, start, NULL, error);
   if (status != TIRC_OK) return status;
   if (k->call(k->self)) {
-    fail(f, CODE_FAILED, "its first call says that it failed");
+    fail(f, CODE_FAILED, "its first call reported a failure");
     return TIRC_OK;
   }
   status = tirc_reference_check(k->reference, k->n, k->args, &c, error);

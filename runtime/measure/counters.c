@@ -87,16 +87,17 @@ static const char *reason(int error, char *out, size_t size, const char **advice
   *advice = NULL;
   if (error == EACCES || error == EPERM) {
     const int level = paranoia();
-    *advice = level > 2 ? "sysctl kernel.perf_event_paranoid=2, as root, lets everybody count what "
-                          "is their own"
-                        : "a container may forbid perf_event_open: allow it, or measure outside";
+    *advice =
+        level > 2
+            ? "as root, sysctl kernel.perf_event_paranoid=2 lets users count their own processes"
+            : "a container may forbid perf_event_open: allow it, or measure outside";
     snprintf(out, size, "the system does not allow it (kernel.perf_event_paranoid is %d)", level);
   } else if (error == ENOSYS) {
     snprintf(out, size, "the kernel has no perf_event_open");
   } else if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL) {
     *advice = "measure on the machine itself, or let the virtual machine have the processor's "
               "counters";
-    snprintf(out, size, "the system has no such counter, as in many virtual machines");
+    snprintf(out, size, "the system has no such counter; many virtual machines do not");
   } else {
     snprintf(out, size, "perf_event_open fails with error %d", error);
   }

@@ -27,7 +27,7 @@ bool tirc_is_hopeless(const Measured *m) { return strcmp(m->code, TIRC_HOPELESS)
 static void refuse(Tirc *c, void *self) {
   const char *name = self;
   tirc_fail(c, (Loc){0}, CODE_ARGUMENT, tirc_format(c, "give it one: -D %s=128", name),
-            "%s has no value, and what has no size cannot be measured", name);
+            "%s has no value, and a program without a size cannot be measured", name);
 }
 
 static tirc_status need_value(const char *name, tirc_error **error) {
@@ -180,7 +180,7 @@ static bool has_reference(Bed *b) {
 static void check(Bed *b, Slot *slot) {
   slot->wants_check = false;
   if (!has_reference(b)) {
-    tirc_slot_fail(slot, "interrupted", "nothing is there to check it with");
+    tirc_slot_fail(slot, "interrupted", "there is nothing to check it against");
     return;
   }
   const double limit = CHECK_LIMIT + CHECKS * b->reference_seconds;
@@ -206,7 +206,7 @@ static void build_all(Bed *b, int n, const Module *const *candidates, Child *chi
       if (!goes_on(b->listener))
         tirc_slot_fail(&slots[i], "interrupted", "");
       else if (!start_child(&children[i], &c, false))
-        tirc_slot_fail(&slots[i], "interrupted", "a process for it could not be had");
+        tirc_slot_fail(&slots[i], "interrupted", "no process could be started for it");
       i++;
     }
     (void)await(b, &children[done], b->options.build_limit, "compiling", &slots[done]);

@@ -255,8 +255,8 @@ static void describe(Tirc *c, void *self) {
   Describe *d = self;
   tirc_profile *p = d->p;
   if (d->m->lowered)
-    tirc_fail(c, (Loc){0}, CODE_LOWER, "profile it as it is scheduled",
-              "the program is lowered, and has no blocks to be timed");
+    tirc_fail(c, (Loc){0}, CODE_LOWER, "profile the program before it is lowered",
+              "the program is already lowered and has no blocks to be timed");
   tirc_context_depend(c, d->m->c);
   p->func = tirc_api_func(c, d->m->m, d->func, &p->number);
   p->parts = tirc_parts(c, p->func);

@@ -215,7 +215,7 @@ static double warm_up(const tirc_contender *c, double seconds) {
 
 static void give_up(tirc_figures *f) {
   f->code = strdup("failed");
-  f->message = strdup("its call says that it failed");
+  f->message = strdup("its call reported a failure");
 }
 
 static void take_turn(Turns *t, int i) {

@@ -160,7 +160,7 @@ static void gather(Counter *k, Tensor *t, Held *held) {
   }
   held->n = order(held->at, held->n);
   if (held->n && (held->at[0] < 0 || held->at[held->n - 1] >= t->size))
-    tirc_fail(k->c, (Loc){0}, CODE_PE_ARRAY, "the index has to stay within the tensor's shape",
+    tirc_fail(k->c, (Loc){0}, CODE_PE_ARRAY, "the index must stay within the tensor's shape",
               "an index of %s leaves the tensor", t->is->buffer->name);
   for (int i = 0; i < held->n; i++) t->seen[held->at[i] >> 6] |= 1ull << (held->at[i] & 63);
 }

@@ -109,8 +109,8 @@ Ties *tirc_ties(const Space *s, uint64_t loops) {
       n *= s->m->loops[i].extent;
       if (n > 1 << 24)
         tirc_fail(s->c, s->m->loc, CODE_PE_ARRAY,
-                  "move loops out of the array's loops: sch.reorder",
-                  "more than %d instances share a stamp and an element of the array", 1 << 24);
+                  "move loops out of the array's loops with sch.reorder",
+                  "more than %d instances share a time stamp and an element of the array", 1 << 24);
     }
   t->n = (int)n;
   t->values = tirc_new_array(s->c, int64_t, n * t->n_loops + 1);
@@ -134,7 +134,7 @@ static void set_tie(Space *s, const Ties *t, int j) {
 static int64_t value_of(Space *s, Expr e) {
   int64_t v;
   if (tirc_eval_index(&s->eval, e, &v)) return v;
-  tirc_fail(s->c, s->m->loc, CODE_PE_ARRAY, "indices are sums, products, // and % of loops",
+  tirc_fail(s->c, s->m->loc, CODE_PE_ARRAY, "indices must be made of loops by +, *, // and %",
             "the value of %s is not known", tirc_print_expr(s->c, e));
 }
 
@@ -242,7 +242,7 @@ Bound tirc_form_bound(const Space *s, const Form *f, const Ties *ties, Buffer bu
   if (f->n_mixed) {
     if (tirc_const_int(tirc_simplify0(s->c, buffer->shape[dim]), &extent))
       return (Bound){0, extent - 1};
-    tirc_fail(s->c, s->m->loc, CODE_PE_ARRAY, "give symbolic sizes numbers: -D n=64",
+    tirc_fail(s->c, s->m->loc, CODE_PE_ARRAY, "give symbolic sizes a value: -D n=64",
               "%s has no constant shape", buffer->name);
   }
   widen(&b, f->by_place, s->n_pes);

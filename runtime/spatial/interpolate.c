@@ -248,11 +248,12 @@ static void make_formulas(const Small *s, Exactly *out) {
 /* --- the ladder ------------------------------------------------------------------------------- */
 
 static _Noreturn void too_much(const Mapping *m, int64_t n, int64_t most) {
-  tirc_fail(m->c, m->loc, CODE_PE_ARRAY, "--limit N counts up to N instances one by one",
-            n < 0 ? "there are more instances than numbers, and small sizes do not tell their cost"
-                  : "small sizes do not tell the cost of %lld instances, which is more than the "
-                    "%lld that are counted one by one: nothing exact is known",
-            (long long)n, (long long)most);
+  tirc_fail(
+      m->c, m->loc, CODE_PE_ARRAY, "--limit N counts up to N instances one by one",
+      n < 0 ? "the number of instances overflows, and their cost does not follow from small sizes"
+            : "the cost of %lld instances does not follow from small sizes, and at most %lld are "
+              "counted one by one: no exact answer is known",
+      (long long)n, (long long)most);
 }
 
 static bool try_small(Small *s, const HowExactly *how, Exactly *out) {

@@ -96,7 +96,7 @@ static MapLoop read_loop(Reading *r, const Place *p) {
   if (!s || !tirc_const_int(tirc_simplify0(r->c, p->a), &out.min) ||
       !tirc_const_int(tirc_simplify0(r->c, p->b), &out.extent))
     tirc_fail(r->c, s ? tirc_place_of(s) : r->f->loc, CODE_PE_ARRAY,
-              "give symbolic sizes numbers: -D n=64",
+              "give symbolic sizes a value: -D n=64",
               "loop %s has no constant extent, and instances cannot be counted", p->var->u.s);
   if (out.extent < 1)
     tirc_fail(r->c, tirc_place_of(s), CODE_PE_ARRAY, "give the sizes numbers from 1 on",
@@ -298,7 +298,7 @@ static int64_t extent_of_iter(const Mapping *m, const Block *b, int i) {
   if (tirc_const_int(tirc_simplify0(m->c, b->iters[i].dom.min), &min) &&
       tirc_const_int(tirc_simplify0(m->c, b->iters[i].dom.extent), &extent) && !min)
     return extent;
-  tirc_fail(m->c, m->loc, CODE_PE_ARRAY, "give symbolic sizes numbers: -D n=64",
+  tirc_fail(m->c, m->loc, CODE_PE_ARRAY, "give symbolic sizes a value: -D n=64",
             "iterator %s of block %s does not run over [0, n) of a constant n",
             b->iters[i].var->u.s, b->name);
 }

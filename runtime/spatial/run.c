@@ -272,7 +272,7 @@ static int64_t size_of(const Array *a, Buffer b) {
   int64_t size = 1, extent;
   for (int d = 0; d < b->ndim; d++) {
     if (!tirc_const_int(tirc_simplify0(a->c, b->shape[d]), &extent))
-      tirc_fail(a->c, a->m->loc, CODE_PE_ARRAY, "give symbolic sizes numbers: -D n=64",
+      tirc_fail(a->c, a->m->loc, CODE_PE_ARRAY, "give symbolic sizes a value: -D n=64",
                 "%s has no constant shape", b->name);
     size *= extent;
   }

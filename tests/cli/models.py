@@ -679,8 +679,8 @@ def wrong_weights():
     refused([*known, "--weights-inside", "--emit=c", "-o", nothing], "4400000 bytes do not go into C source")
     refused([model, "--weights-out", nothing, "--emit=c", "-o", nothing + ".c"], "the weights are not known")
     refused([*known, "--weights-inside", "--weights-out", nothing, "--emit=obj", "-o", nothing], "leave one of them out")
-    for arrays, words in (({"v": floats(3)}, "there is no weight 'w'"), ({"w": floats(1000, 1100)}, "not what the model takes"),
-                          ({"w": floats(1100, 1000).view("int32")}, "not what the model takes")):
+    for arrays, words in (({"v": floats(3)}, "there is no weight 'w'"), ({"w": floats(1000, 1100)}, "does not fit the model"),
+                          ({"w": floats(1100, 1000).view("int32")}, "does not fit the model")):
         save_safetensors(path, arrays)
         refused([*known, "--weights-out", nothing, "--emit=c", "-o", nothing + ".c"], words)
         refused([*known, "--weights-inside", "--emit=obj", "-o", nothing], words)

@@ -127,7 +127,7 @@ def run(tirc, base, text, seed):
     for form in ("c", "obj"):
         for of, program in (("plain", plain(text)), ("ahead", text)):
             why = built(tirc, base + form + of, program, form)
-            if "nothing touches a buffer of that name" in why or "is to prefetch" in why:
+            if "no buffer of that name is accessed" in why or "is annotated to prefetch" in why:
                 return None
             if why:
                 return why

@@ -206,7 +206,7 @@ def check_workers(server, folder, chance):
     for code, out, err in ends[2:]:
         assert code == 0, err
         assert "%d trials, " % budget in out, out
-        assert "the database is there again" in err, err
+        assert "the database is available again" in err, err
     rows = trials_in(server, "workers")
     assert len(rows) == budget, len(rows)
     assert all(row[0] == "done" for row in rows.values())

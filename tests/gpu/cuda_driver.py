@@ -99,7 +99,7 @@ def check_tensors(folder, words):
                                    TIRC_LIBRARY=str(pathlib.Path(TIRC).resolve().parents[1])))
     check("tensors of the device", (done.returncode, done.stdout + done.stderr), 0, "there True", "both True", "time True",
           "the tensor is on the device cuda:1, but kernels run on the device cuda:0",
-          "A begins at an address of the device that is not a multiple of 32",
+          "A begins at a device address that is not a multiple of 32",
           "the tensor is on the device cuda:0, but kernels run on the cpu",
           "the tensor is on the device cuda:0, but kernels on the device opencl:0 take arrays of the cpu")
     copies = (folder / "log of tensors").read_text().count("cuMemcpyHtoD")
@@ -122,7 +122,7 @@ def main():
         for command in ("run", "bench"):
             check(command + " of a kernel that does not end",
                   run([command, *words, "--timeout", "0.2"], FAKE_CUDA_HANGS="1"), 2,
-                  "the kernel add_kernel takes more than 0.2 s: it is ended", "--timeout")
+                  "the kernel add_kernel takes longer than 0.2 s: it is ended", "--timeout")
         if importlib.util.find_spec("numpy"):
             check_tensors(folder, words)
         rule = "def gpu(sch, name):\n%s\n    return True\n\n\nrules = [gpu]\n" % re.sub("(?m)^", "    ", SCHEDULE.rstrip())
@@ -130,9 +130,9 @@ def main():
         check("tune of one", run(["tune", words[0], "--device", "cuda", "--rules", str(folder / "mine.sch"), "--trials", "1",
                                   "--database", str(folder / "tirc.db")],
                                  FAKE_CUDA_HANGS="1"), 2, "failed timeout", "in the kernel add_kernel")
-        check("none", run(["run", *words], folder="/nonexistent"), 2, "libcuda.so.1 does not load", "--device emulate")
+        check("none", run(["run", *words], folder="/nonexistent"), 2, "libcuda.so.1 cannot be loaded", "--device emulate")
         check("no device", run(["run", *words], FAKE_CUDA_DEVICES="0"), 2, "CUDA has no device here")
-        check("no such device", run(["run", *words[:-1], "cuda:3"]), 2, "CUDA has 1 device here, and no number 3")
+        check("no such device", run(["run", *words[:-1], "cuda:3"]), 2, "CUDA has 1 device on this machine, and none with number 3")
         check("refused", run(["run", *words], FAKE_CUDA_REFUSES="1"), 2, "the device Fake GPU does not take the code of add_kernel",
               "CUDA_ERROR_INVALID_PTX", "ptxas error: it refuses all", "--emit=ptx")
         check("another target", run(["run", *words, "--target", "opencl"]), 2, "opencl is not a GPU of CUDA")

@@ -200,7 +200,7 @@ def test_what_does_not_fit():
             ((a, a[::-1], c), '"B" of main: stride 0 is negative'),
             ((a, odd, c), '"B" of main: data .* not aligned'),
             ((a, a, frozen), '"C" of main: it is written, but the array is read-only'),
-            ((a, c, c), '"C" of main: it is written, and overlaps with argument "B"'),
+            ((a, c, c), '"C" of main is written and overlaps argument "B"'),
             ((a, Refusing(), c), '"B" of main: needs a gradient'),
             ((a, [1.0], c), '"B" of main: a list is not an array'),
             ((a, 1.0, c), '"B" of main: a float is not an array')):

@@ -78,9 +78,9 @@ static void what_goes_wrong_is_told(void **state) {
   static const struct {
     Deed deed;
     const char *code, *message;
-  } rows[] = {{HANG, "timeout", "the check takes more than "},
-              {SPIN, "timeout", "the check takes more than "},
-              {CRASH, "crash", "the check ends by signal 9 (Killed)"},
+  } rows[] = {{HANG, "timeout", "the check takes longer than "},
+              {SPIN, "timeout", "the check takes longer than "},
+              {CRASH, "crash", "the check was stopped by signal 9 (Killed)"},
               {LEAVE, "crash", "the check ends with status 3"}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

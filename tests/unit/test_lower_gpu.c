@@ -476,7 +476,7 @@ typedef struct Refusal {
 static const Refusal refusals[] = {
     {NULL,
      MAIN(BUF(A, 8), BX(1) TX(8) "            A[tx] = T.float32(1)\n"),
-     {"threadIdx.x", "a processor has none"}},
+     {"threadIdx.x", "code for a processor has no thread axes"}},
     {"sm_80",
      MAIN(BUF(A, 8) ", " BUF(B, 8), BX(1) TX(8) "            A[tx] = T.float32(1)\n"
                                                 "        for ty in T.thread_binding(4, "
@@ -487,7 +487,7 @@ static const Refusal refusals[] = {
      MAIN(BUF(A, 64), BX(1) TX(8) "            for ty in T.thread_binding(8, "
                                   "thread=\"threadIdx.x\"):\n"
                                   "                A[tx * 8 + ty] = T.float32(1)\n"),
-     {"the loop ty is bound to threadIdx.x, within the loop tx", "both are used"}},
+     {"the loop ty is bound to threadIdx.x inside the loop tx", "both variables are used"}},
     {"sm_80",
      MAIN(BUF(A, 8), "    for bx in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
                      "        for tx in T.thread_binding(bx + 1, thread=\"threadIdx.x\"):\n"
@@ -495,10 +495,10 @@ static const Refusal refusals[] = {
      {"the extent bx + 1 of the loop tx"}},
     {"sm_80",
      MAIN(BUF(A, 2048), BX(1) TX(2048) "            A[tx] = T.float32(1)\n"),
-     {"2048 threads", "threadIdx.x of 2048", "1024 at most"}},
+     {"2048 threads", "threadIdx.x of 2048", "at most 1024"}},
     {"opencl-android",
      MAIN(BUF(A, 512), BX(1) TX(512) "            A[tx] = T.float32(1)\n"),
-     {"512 threads", "opencl-android has 256"}},
+     {"512 threads", "opencl-android allows at most 256"}},
     {"sm_75",
      MAIN(BUF(A, 65536) ", " BUF(B, 65536),
           SHARED(S, 65536) BX(1)
@@ -506,7 +506,7 @@ static const Refusal refusals[] = {
                      "                S[i * 64 + tx] = A[i * 64 + tx]\n" TX(
                          64) "            for i in range(1024):\n"
                              "                B[i * 64 + tx] = S[i * 64 + 63 - tx]\n"),
-     {"262144 bytes of shared memory, 262144 of them in S", "sm_75 has 65536"}},
+     {"262144 bytes of shared memory, 262144 of them for S", "sm_75 has only 65536"}},
     {"sm_80",
      MAIN(BUF(A, 8) ", " BUF(B, 8), SHARED(S, 8) BX(1) TX(8) "            if tx < 4:\n"
                                                              "                S[tx] = A[tx]\n"
@@ -534,15 +534,15 @@ static const Refusal refusals[] = {
     {"sm_80",
      MAIN(BUF(A, 128), BX(1) "        for tz in T.thread_binding(128, thread=\"threadIdx.z\"):\n"
                              "            A[tz] = T.float32(1)\n"),
-     {"threadIdx.z has 128 threads", "has 64 along it"}},
+     {"threadIdx.z has 128 threads", "at most 64 along this axis"}},
     {"sm_80",
      MAIN(BUF(A, 8), SHARED(S, 8) BX(1) TX(
                          8) "            S[tx] = S[7 - tx] + A[tx]\n            A[tx] = S[tx]\n"),
-     {"one element of S", "no barrier can stand within a statement"}},
+     {"one element of S", "there cannot be a barrier inside a statement"}},
     {"sm_80",
      MAIN(BUF(A, 8) ", " BUF(B, 8), SHARED(S, 8) BX(1) TX(8) "            S[tx] = A[tx]\n" BX(1)
                                         TX(8) "            B[tx] = S[tx]\n"),
-     {"S of scope shared", "outside of one kernel"}},
+     {"S of scope shared", "outside a single kernel"}},
     {"sm_80",
      MAIN(BUF(A, 32) ", " BUF(B, 4),
           BX(4) TX(32) "            with T.block(\"B\"):\n"
@@ -555,7 +555,7 @@ static const Refusal refusals[] = {
      MAIN(BUF(A, 8),
           SHARED(S, 8) BX(1) TX(8) "            S[tx] = A[tx]\n"
                                    "            T.call_extern(\"int32\", \"f\", S.data)\n"),
-     {"hands the pointer S on"}},
+     {"passes on the pointer S"}},
     {"sm_80",
      MAIN("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n" BX(
                              1) "        for tx in T.thread_binding(n, thread=\"threadIdx.x\"):\n"
@@ -569,7 +569,7 @@ static const Refusal refusals[] = {
                                        8) "            for i in range(n):\n"
                                           "                A[bx, i] = S[bx, n - 1 - i]\n"),
      {"the size of the buffer S of scope shared depends on n,",
-      "of what a block of threads has of its own it must be a constant"}},
+      "memory that each block of threads has of its own needs a constant size"}},
     {"sm_80",
      MAIN("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (4, n))\n    S = "
                          "T.alloc_buffer((4, n), scope=\"local\")\n" BX(4)
@@ -578,22 +578,22 @@ static const Refusal refusals[] = {
                                    "            for i in range(n):\n"
                                    "                A[bx, i] = S[bx, n - 1 - i]\n"),
      {"the size of the buffer S of scope local depends on n,",
-      "of what a thread has of its own it must be a constant"}},
+      "memory that each thread has of its own needs a constant size"}},
     {"sm_80",
      MAIN(BUF(A, 65536), "    for b in T.thread_binding(65536, thread=\"blockIdx.y\"):\n"
                          "        for tx in T.thread_binding(1, thread=\"threadIdx.x\"):\n"
                          "            A[b] = T.float32(1)\n"),
-     {"blockIdx.y has 65536 blocks", "has 65535 along it"}},
+     {"blockIdx.y has 65536 blocks", "at most 65535 along this axis"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "
                     "\"software_pipeline_async_stages\": [1]")),
-     {"the stage 1 of the loop k is asynchronous, and stores to B of scope global"}},
+     {"the stage 1 of the loop k is asynchronous, but stores to B of scope global"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "
                     "\"software_pipeline_async_stages\": [2]")),
-     {"software_pipeline_async_stages of the loop k names the stage 2, and no statement has it"}},
+     {"software_pipeline_async_stages of the loop k names the stage 2, but no statement is in that stage"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "
@@ -602,11 +602,11 @@ static const Refusal refusals[] = {
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 0]")),
-     {"software_pipeline_order of the loop k is not a list of places"}},
+     {"software_pipeline_order of the loop k is not a permutation"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [1, 2]")),
-     {"software_pipeline_order of the loop k is not a list of places"}},
+     {"software_pipeline_order of the loop k is not a permutation"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, -1], \"software_pipeline_order\": [0, 1]")),
@@ -617,10 +617,10 @@ static const Refusal refusals[] = {
      {"software_pipeline_stage of the loop k is not a list of stages"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8), PIPELINED("\"software_pipeline_stage\": [0, 1]")),
-     {"the loop k has software_pipeline_stage, and no software_pipeline_order"}},
+     {"the loop k has software_pipeline_stage but not software_pipeline_order"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8), PIPELINED("\"software_pipeline_order\": [0, 1]")),
-     {"the loop k has software_pipeline_order, and no software_pipeline_stage"}},
+     {"the loop k has software_pipeline_order but not software_pipeline_stage"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 0, 1], \"software_pipeline_order\": [0, 1]")),

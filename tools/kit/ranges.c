@@ -21,7 +21,7 @@ static int read_range(const char *text, double *low, double *high) {
     return complain("such as --range A=0.1:1", "--range takes NAME=LO:HI, two numbers, not '%s'",
                     text);
   if (*low > *high)
-    return complain("give the least value first", "--range %s: %g is more than %g", text, *low,
+    return complain("give the smaller value first", "--range %s: %g is more than %g", text, *low,
                     *high);
   return DONE;
 }

@@ -49,7 +49,7 @@ static int status_of(const Running *o, int ended) {
     signal(SIGINT, SIG_DFL);
     raise(SIGINT);
   }
-  return complain(NULL, "%s%sthe process that runs kernels ends by signal %d (%s)",
+  return complain(NULL, "%s%sthe process that runs kernels was stopped by signal %d (%s)",
                   *o->watch->kernel ? o->watch->kernel : "", *o->watch->kernel ? ": " : "", number,
                   strsignal(number));
 }
@@ -64,7 +64,7 @@ static int await(const Running *o, pid_t child, int from) {
   if (late) kill(child, SIGKILL);
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
   if (!late) return status_of(o, ended);
-  return complain("--timeout S gives it longer", "the kernel %s takes more than %g s: it is ended",
+  return complain("--timeout S gives it longer", "the kernel %s takes longer than %g s: it is ended",
                   o->watch->kernel, limit_of(o));
 }
 

@@ -190,12 +190,12 @@ class Model:
 
     def _rows(self, results, i):
         """Of result i those rows that mean something."""
-        axis, own = c_int(), [slice(None)] * len(self.outputs[i].shape)
+        axis, own, counted = c_int(), [slice(None)] * len(self.outputs[i].shape), False
         for k in range(len(own)):
             count = _lib.lib.tirc_program_count_at(self._program, i, k, byref(axis))
             if count >= 0:
-                own[axis.value] = slice(int(results[count]))
-        return results[i][tuple(own)]
+                own[axis.value], counted = slice(int(results[count])), True
+        return results[i][tuple(own)] if counted else results[i]  # which need not be an array that takes slices
 
     def _repr_html_(self):
         from ._graph import html_of
