@@ -10,6 +10,7 @@
  *   #endif */
 #include "ir/tree/amx.h"
 #include "gen.h"
+#include "ir/tree/c_code.h"
 
 static const struct {
   const char *name, *condition, *function;
@@ -63,6 +64,7 @@ static void steps(Gen *g, const Amx *x, const char *function, Place a, Place b, 
 }
 
 void tirc_cg_attr(Gen *g, Stmt s) {
+  if (tirc_is_c_code(s)) return tirc_cg_instruction(g, s);
   if (!tirc_is_amx(s) || tirc_cg_is_portable(g)) return tirc_src_stmt(g, s->u.attr.body);
   const Amx x = tirc_amx_of(g->c, s);
   size_t row = 0;

@@ -27,6 +27,7 @@ typedef struct Tile {
 /* Memory that must be freed on every way out, innermost first. */
 typedef struct Held {
   const char *name, *bytes;
+  const char *memory; /* "array_x" of a scope "array.x"; NULL */
   struct Held *outer;
 } Held;
 
@@ -46,8 +47,9 @@ typedef struct CFile {
   Failures failures;    /* of the module */
   VEC(DType) vectors;   /* vector types in use */
   VEC(LaneFunction) lane_functions;
-  VEC(IntrinsicId) dots; /* ids of the dot products in use */
-  Text lane_texts;       /* of those */
+  VEC(IntrinsicId) dots;     /* ids of the dot products in use */
+  Text lane_texts;           /* of those */
+  VEC(const char *) headers; /* of instructions of the user's own */
   bool uses_stdlib;
   bool uses_zero;     /* in this function: a 0 that compilers do not know */
   bool rounds;        /* likewise of this function; */
@@ -114,6 +116,13 @@ bool tirc_cg_pair(Gen *g, Stmt first, Stmt second);
 bool tirc_cg_is_dot(Gen *g, Stmt store, IntrinsicCall *k);
 /* Such a store, by a function; false: it is another one. */
 bool tirc_cg_dot(Gen *g, Stmt store);
+
+/* --- instruction.c --- of the user's own ------------------------------------------------------ */
+EmitStmt tirc_cg_instruction;
+/* Throws where the buffer lies in memory that only instructions reach. */
+void tirc_cg_require_reach(Gen *g, Buffer b);
+/* What the header's functions for such memory are called, but for _alloc and _free. */
+const char *tirc_cg_memory_name(Gen *g, Buffer b);
 
 /* --- amx.c ---------------------------------------------------------------------------------- */
 EmitStmt tirc_cg_attr; /* of a product of tiles; of others what stands below */

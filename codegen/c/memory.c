@@ -1,6 +1,7 @@
 /* Loads, stores, addresses, and the memory of allocated buffers. */
 #include "codegen/access.h"
 #include "gen.h"
+#include "ir/tree/c_code.h"
 
 /* --- places --------------------------------------------------------------------------------- */
 
@@ -75,6 +76,7 @@ static void note_read(Gen *g, Buffer b, Expr index, const Window *w) {
 }
 
 static CText place(Gen *g, Buffer b, Expr index, const Window *w) {
+  tirc_cg_require_reach(g, b);
   const char *piece = piece_of(g, b, index, w);
   if (piece) return tirc_src_text(g, BINDS_ALL, "%s", piece);
   return tirc_src_text(g, BINDS_ALL, "%s[%s]", array_of(g, b), index_at(g, index, w));
@@ -91,6 +93,7 @@ CText tirc_cg_address(Gen *g, Expr load) {
 bool tirc_cg_is_tile(Gen *g, Buffer b) { return tirc_src_name_of(g, b)->tile != NULL; }
 
 const char *tirc_cg_element(Gen *g, Buffer b, Expr index, int64_t k) {
+  tirc_cg_require_reach(g, b);
   data_of(g, b)->read = true;
   if (!tirc_src_name_of(g, b)->written) tirc_src_name_of(g, b)->is_early = true;
   return tirc_format(g->c, "%s[%s]", array_of(g, b), index_of(g, tirc_src_plus(g->c, index, k)));
@@ -279,6 +282,7 @@ static void on_stack(Gen *g, Stmt s, Name *name, int64_t bytes) {
 }
 
 void tirc_cg_free(Gen *g, const Held *h) {
+  if (h->memory) return tirc_src_line(g, "%s_free(%s);", h->memory, h->name);
   const bool is_plain = tirc_cg_is_portable(g);
   const char *own = is_plain ? tirc_src_helper(g, HELPER_FREE_PLAIN, DT_VOID) : "free";
   if (h->bytes) {
@@ -307,7 +311,14 @@ static Held allocate(Gen *g, const char *type, const Name *name, const char *siz
   } else {
     tirc_src_line(g, "%s %s%s = %s(%s);", type, star, name->s, alloc, size);
   }
-  return (Held){name->s, bytes, g->file->held};
+  return (Held){name->s, bytes, NULL, g->file->held};
+}
+
+/* Of a device's own memory. */
+static Held allocate_there(Gen *g, Buffer b, const char *type, const Name *name, const char *size) {
+  const char *memory = tirc_cg_memory_name(g, b);
+  tirc_src_line(g, "%s *%s = %s_alloc(%s);", type, name->s, memory, size);
+  return (Held){name->s, NULL, memory, g->file->held};
 }
 
 static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
@@ -319,7 +330,8 @@ static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
                        tirc_src_scalar(g, b->shape[i]).s);
   if (bytes >= 0)
     size = tirc_format(g->c, "%lld * %s", (long long)bytes / tirc_dtype_bytes(element_of(b)), size);
-  if (g->file->what->is_no_alloc)
+  const bool is_there = tirc_is_device_memory(b);
+  if (g->file->what->is_no_alloc && !is_there)
     tirc_fail(g->c, g->loc, CODE_UNSUPPORTED,
               bytes < 0 ? "-D NAME=VALUE sets an extent" : "--weights-inside or --weights-out",
               bytes < 0
@@ -328,7 +340,7 @@ static void on_heap(Gen *g, Stmt s, const Name *name, int64_t bytes) {
                   : "%s of %s lays weights out when the program begins, and --no-alloc has "
                     "no place for it",
               name->s, g->file->func);
-  Held held = allocate(g, type, name, size);
+  Held held = is_there ? allocate_there(g, b, type, name, size) : allocate(g, type, name, size);
   tirc_cg_leave_if(g, tirc_format(g->c, "!%s", name->s), "1");
   g->file->held = &held;
   tirc_src_stmt(g, s->u.alloc.body);
@@ -371,7 +383,7 @@ void tirc_cg_alloc(Gen *g, Stmt s) {
   const Expr data = tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA);
   if (data)
     constant(g, s, name, data);
-  else if (tirc_fits_stack(bytes, g->file->stack_bytes))
+  else if (!tirc_is_device_memory(b) && tirc_fits_stack(bytes, g->file->stack_bytes))
     on_stack(g, s, name, bytes);
   else
     on_heap(g, s, name, bytes);

@@ -189,6 +189,8 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   tirc_text_add(&t, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
   if (file.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
   tirc_text_add(&t, "#include <string.h>\n");
+  for (int i = 0; i < file.headers.n; i++)
+    tirc_text_addf(&t, "#include \"%s\"\n", file.headers.at[i]);
   if (what->has_runtime) tirc_text_add(&t, tirc_cg_runtime_type);
   write_words(&g, &t);
   write_types(&g, &t);

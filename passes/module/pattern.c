@@ -10,6 +10,7 @@
 #include "passes.h"
 #include "products.h"
 
+#include "ir/tree/find.h"
 #include "ir/tree/visit.h"
 
 typedef struct Loads {
@@ -114,11 +115,18 @@ static bool see_block(Visitor *v, Stmt s) {
   return false;
 }
 
+static bool is_told(const void *self, Stmt s) {
+  (void)self;
+  return s->kind == STMT_BLOCK &&
+         tirc_attrs_get(s->u.block.annotations, tirc_key(KEY_PRODUCT)) != NULL;
+}
+
 /* Of several blocks: those before a product (a padded operand) count with it; several reductions,
  * or one that is not the end, are opaque. */
 static int pattern_of(Tirc *c, const Func *f) {
   Blocks k = {.c = c, .f = f};
   if (f->body->kind != STMT_BLOCK || f->body->u.block.n_iters) return PATTERN_OPAQUE;
+  if (tirc_find_stmt(f->body, is_told, NULL, NULL)) return PATTERN_OUT_FUSABLE;
   tirc_visit_stmts(f->body->u.block.body, see_block, &k);
   if (!k.n || k.n_reductions > 1 || k.injective_last) return PATTERN_OPAQUE;
   if (k.n > 1 && k.most < PATTERN_REDUCTION) return PATTERN_INJECTIVE;

@@ -1,5 +1,6 @@
 #include "products.h"
 
+#include "ir/tree/annotations.h"
 #include "ir/tree/visit.h"
 
 typedef struct Walk {
@@ -90,9 +91,9 @@ bool tirc_product_of(Tirc *c, const Block *b, Product *out) {
     Expr *to = iter->kind == ITER_REDUCE ? &p.k : left && right ? &p.batch : right ? &p.n : &p.m;
     *to = tirc_mul(c, *to, tirc_cast(c, DT_INT64, iter->dom.extent));
   }
-  p.a = p.factors[0]->u.buffer->dtype;
-  p.b = p.factors[1]->u.buffer->dtype;
-  p.out = b->body->u.store.buffer->dtype;
+  p.a = tirc_dtype_name(c, p.factors[0]->u.buffer->dtype);
+  p.b = tirc_dtype_name(c, p.factors[1]->u.buffer->dtype);
+  p.out = tirc_dtype_name(c, b->body->u.store.buffer->dtype);
   p.is_convolution = has_window(p.factors[0]) || has_window(p.factors[1]);
   p.layout[0] = ends_with_sum(b, p.factors[0]) ? 'N' : 'T';
   p.layout[1] = ends_with_sum(b, p.factors[1]) ? 'T' : 'N';
@@ -101,11 +102,39 @@ bool tirc_product_of(Tirc *c, const Block *b, Product *out) {
   return is_matrix;
 }
 
+/* Rows and columns are those of the matrix that the block writes. */
+bool tirc_told_product(Tirc *c, const Block *b, Loc loc, Product *out) {
+  const Expr says = tirc_attrs_get(b->annotations, tirc_key(KEY_PRODUCT));
+  if (!says) return false;
+  const Expr *at = says->args, one = tirc_int(c, DT_INT64, 1);
+  if (says->op != OP_TUPLE || says->n != 3 || at[0]->op != OP_STRING || at[1]->op != OP_STRING ||
+      at[2]->op != OP_INT || b->n_writes != 1 || !b->writes[0].buffer->ndim)
+    tirc_fail(c, loc, CODE_SHAPE,
+              "such as [\"float32\", \"uint4\", 768], of a block that writes one matrix",
+              "the annotation \"product\" of block %s is not the types of two factors and how many "
+              "products a sum has",
+              b->name);
+  const Buffer y = b->writes[0].buffer;
+  Product p = {
+      .block = b->name, .batch = one, .m = one, .n = one, .a = at[0]->u.s, .b = at[1]->u.s};
+  for (int d = 0; d < y->ndim; d++) {
+    Expr *to = d + 1 < y->ndim ? &p.m : &p.n;
+    *to = tirc_mul(c, *to, tirc_cast(c, DT_INT64, y->shape[d]));
+  }
+  p.k = tirc_cast(c, DT_INT64, at[2]);
+  p.out = tirc_dtype_name(c, y->dtype);
+  p.layout[0] = p.layout[1] = 'N';
+  *out = p;
+  return true;
+}
+
 static bool see_block(Visitor *v, Stmt s) {
   Walk *w = v->self;
   Product p;
-  if (s->kind == STMT_BLOCK && tirc_product_of(w->c, &s->u.block, &p)) vec_push(w->c, w->found, p);
-  return true;
+  if (s->kind != STMT_BLOCK) return true;
+  const bool is_told = tirc_told_product(w->c, &s->u.block, s->loc, &p);
+  if (is_told || tirc_product_of(w->c, &s->u.block, &p)) vec_push(w->c, w->found, p);
+  return !is_told;
 }
 
 int tirc_products(Tirc *c, const Func *f, const Product **out) {

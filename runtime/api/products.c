@@ -13,15 +13,21 @@ static int64_t value_of(Tirc *c, Expr e, const PtrMap *values) {
   return v;
 }
 
-/* What f, the function as it was before it was scheduled, knows as its symbols: the scheduled one
- * has the same, or others of their names. */
+/* The value of the symbol of this name. */
+static void take_symbol(Tirc *c, Expr own, int n, const Expr *symbols, PtrMap *values) {
+  for (int k = 0; k < n && !tirc_map_has(values, own); k++)
+    if (strcmp(own->u.s, symbols[k]->u.s) == 0)
+      tirc_map_set(c, values, own, tirc_map_get(values, symbols[k]));
+}
+
+/* What f, the function as it was before it was scheduled, knows as its symbols, and gets as
+ * numbers: the scheduled one has the same, or others of their names. */
 static void take_symbols(Tirc *c, const Func *f, int n, const Expr *symbols, PtrMap *values) {
   Expr *own;
   const int n_own = tirc_symbolic_params(c, f, &own);
-  for (int i = 0; i < n_own; i++)
-    for (int k = 0; k < n && !tirc_map_has(values, own[i]); k++)
-      if (strcmp(own[i]->u.s, symbols[k]->u.s) == 0)
-        tirc_map_set(c, values, own[i], tirc_map_get(values, symbols[k]));
+  for (int i = 0; i < n_own; i++) take_symbol(c, own[i], n, symbols, values);
+  for (int i = 0; i < f->n_params; i++)
+    if (!f->buffers[i]) take_symbol(c, f->params[i], n, symbols, values);
 }
 
 int tirc_api_products(Tirc *c, const Func *f, int n_symbols, const Expr *symbols,
@@ -40,9 +46,9 @@ int tirc_api_products(Tirc *c, const Func *f, int n_symbols, const Expr *symbols
                              .m = value_of(c, p->m, &values),
                              .n = value_of(c, p->n, &values),
                              .k = value_of(c, p->k, &values),
-                             .a = tirc_dtype_name(c, p->a),
-                             .b = tirc_dtype_name(c, p->b),
-                             .out = tirc_dtype_name(c, p->out),
+                             .a = p->a,
+                             .b = p->b,
+                             .out = p->out,
                              .layout = p->layout,
                              .is_convolution = p->is_convolution};
   }

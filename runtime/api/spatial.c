@@ -78,11 +78,28 @@ static const Func *bind_loops(Tirc *c, const tirc_module *m, const char *name) {
 static const ArraySpec *read_spec(Tirc *c, const Spatial *p) {
   const char *name = p->o.spec_name ? p->o.spec_name : "array";
   ArraySpec *spec = tirc_copy(c, tirc_array_spec(c, name, p->spec, strlen(p->spec)), 1);
-  if (p->o.item_bits < 0 || p->o.item_bits > 4096)
+  const bool own = p->o.item_bits == TIRC_OWN_BITS && p->log;
+  if (!own && (p->o.item_bits < 0 || p->o.item_bits > 4096))
     tirc_fail(c, (Loc){0}, CODE_ARGUMENT, NULL, "an item has 1 to 4096 bits, not %lld",
               (long long)p->o.item_bits);
-  if (p->o.item_bits) spec->item_bits = p->o.item_bits;
+  if (p->o.item_bits) spec->item_bits = own ? 0 : p->o.item_bits;
   return spec;
+}
+
+static void of_spec(Tirc *c, void *self) {
+  Spatial *p = self;
+  const char *json = tirc_value_to_json(c, tirc_spec_report(c, read_spec(c, p)));
+  p->json = tirc_api_copy(c, json, strlen(json));
+}
+
+tirc_status tirc_spatial_spec(const char *spec, const tirc_spatial_options *options, char **json,
+                              tirc_error **error) {
+  NEED(spec, json);
+  Spatial p = {.spec = spec};
+  if (options) p.o = *options;
+  const tirc_status status = tirc_api_scratch(of_spec, &p, NULL, error);
+  if (status == TIRC_OK) *json = p.json;
+  return status;
 }
 
 static void spatial(Tirc *c, void *self) {

@@ -6,10 +6,27 @@
  *
  *   f(x) = f(a) + (x - a) / (b - a) * (f(b) - f(a)), one loop after the other, in integers.
  *
- * It is not taken on trust: third sizes, of each loop and of all together, are counted, too. What
- * is not on the line makes the small sizes twice as large, and then the count goes instance by
- * instance. The greatest counts (of one stamp) are no such sums: one is told where all small
- * mappings agree on it. */
+ * Why that is so, for a loop L of n steps outside of the array, all other extents as they are. Say
+ * that one unit of L more (a unit is as many steps as all divisions take to come round) moves the
+ * indices of all references to a tensor by the same constants v, and no condition but the end of
+ * L's own iterator hangs on L (Repeats, below, asks both of the indices). Cut the stamps into
+ * slices, by the value of L's coordinate, which a skew spreads over n + S values. What runs at a
+ * slice hangs on n only within S of either end, and is otherwise the same from slice to slice,
+ * shifted by v. Counts compare items at a stamp with items at the same one and the one before,
+ * which are in the same slice, or in the one before, or, at a first slice, in the last slice of the
+ * turn before, n - 1 steps away. A shift common to both sides changes no comparison. At the first
+ * slice the two sides are (n - 1) v apart: if v is 0 that hangs on n no more, and if the units
+ * between them reach farther than all that a slice touches, they have nothing in common. So every
+ * slice between the ends adds the same, and the ends add constants: the sum is of degree one in n.
+ * The items that are touched at all grow by those of a slice that no earlier one has, which from
+ * the same distance on is a constant. Of several loops this holds for each, with the others at any
+ * size from the low one on, and a function of degree one in each is told by its 2^n corners.
+ *
+ * Where that cannot be shown of the indices, third sizes, of each loop and of all together, must
+ * lie on the line, as they must anyhow, and the report says that this is all. What is not on the
+ * line makes the small sizes twice as large, and then the count goes instance by instance. The
+ * greatest counts (of one stamp) are no such sums: one is told where all small mappings agree on
+ * it. */
 #include "spatial.h"
 
 #include "ir/tree/visit.h"
@@ -49,7 +66,7 @@ typedef struct Small {
   int64_t *corners; /* 2^n rows */
   int64_t *most;    /* the greatest ones, -1 where small mappings differ */
   bool any;
-  int counted;
+  int counted, guards; /* guards: of those counted, the third sizes */
   int64_t work, limit;
 } Small;
 
@@ -116,6 +133,81 @@ static void find_long(Small *s, int64_t tiles) {
   }
 }
 
+/* --- what repeats itself ---------------------------------------------------------------------- */
+
+typedef struct Repeats {
+  const Small *s;
+  const Long *at;
+  Expr var;              /* of the loop that counts the iterator's units */
+  int64_t turns;         /* of it in a unit */
+  Analyzer *all, *slice; /* all loops as they are; this one over one unit */
+} Repeats;
+
+/* How far one unit moves an index; false: by no constant. */
+static bool moves(const Repeats *r, Expr index, int64_t *by) {
+  Tirc *c = r->s->c;
+  const Expr more = tirc_add(c, r->var, tirc_int(c, r->var->dtype, r->turns));
+  const Expr next = tirc_substitute1(c, index, r->var, more);
+  return tirc_const_int(tirc_simplify(r->all, tirc_sub(c, next, index)), by);
+}
+
+/* How one unit moves a dimension of all references; parts: so far that slices at both ends have no
+ * item in common. False: not by one constant. */
+static bool dimension_moves(const Repeats *r, const MapTensor *t, int d, int64_t *by, bool *parts) {
+  Bound all = {INT64_MAX, INT64_MIN};
+  int64_t own = 0;
+  for (int i = 0; i < t->n; i++) {
+    const Expr index = t->refs[i].indices[d];
+    if (!moves(r, index, &own) || (i && own != *by)) return false;
+    *by = own;
+    const Bound b = tirc_const_bound(r->slice, index);
+    if (b.min < all.min) all.min = b.min;
+    if (b.max > all.max) all.max = b.max;
+  }
+  const int64_t units = r->at->low / r->at->unit;
+  const bool known =
+      all.min > -INT32_MAX && all.max < INT32_MAX && llabs(*by) < INT32_MAX && units < INT32_MAX;
+  *parts = known && llabs(*by) * (units - 1) > all.max - all.min;
+  return true;
+}
+
+static bool tensor_repeats(const Repeats *r, const MapTensor *t) {
+  bool moved = false, parted = false;
+  for (int d = 0; d < t->refs[0].n; d++) {
+    int64_t by = 0;
+    bool parts;
+    if (!dimension_moves(r, t, d, &by, &parts)) return false;
+    moved |= by != 0;
+    parted |= parts;
+  }
+  for (int i = 0; i < t->n; i++)
+    for (int k = 0; k < t->refs[i].when.n; k++)
+      if (tirc_uses_var(t->refs[i].when.at[k].value, r->var)) return false;
+  return !moved || parted;
+}
+
+/* Whether the argument above holds of the loop. That no other condition hangs on it is known since
+ * it became the iterator's lead. */
+static bool repeats(const Small *s, const Long *at) {
+  Tirc *c = s->c;
+  const MapIter *it = &s->m->iters[at->iter];
+  const MapLoop *loop = &s->m->loops[it->lead];
+  Repeats r = {s, at, loop->var, at->unit / it->step, tirc_analyzer(c), tirc_analyzer(c)};
+  if ((loop->extent - 1) * it->step >= it->extent || loop->extent * it->step < it->extent)
+    return false; /* it runs on where nothing happens */
+  for (int i = 0; i < s->m->n_loops; i++) {
+    const MapLoop *l = &s->m->loops[i];
+    const DType t = l->var->dtype;
+    const int64_t n = l == loop ? r.turns : l->extent;
+    if (l != loop)
+      tirc_bind_range(r.all, l->var, tirc_range(tirc_int(c, t, l->min), tirc_int(c, t, l->extent)));
+    tirc_bind_range(r.slice, l->var, tirc_range(tirc_int(c, t, l->min), tirc_int(c, t, n)));
+  }
+  for (int t = 0; t < s->m->n_tensors; t++)
+    if (!tensor_repeats(&r, &s->m->tensors[t])) return false;
+  return true;
+}
+
 /* --- counting small mappings ------------------------------------------------------------------ */
 
 static const Mapping *shortened(const Small *s, const int64_t *units) {
@@ -171,6 +263,7 @@ static bool extend(const Small *s, int count, const int64_t *units, int64_t *out
 static int guard(Small *s, const int64_t *units) {
   int64_t *row = tirc_new_array(s->c, int64_t, s->rows), told;
   if (!count_small(s, units, row)) return -1;
+  s->guards++;
   for (int i = 0; i < s->steady; i++)
     if (!extend(s, i, units, &told) || told != row[i]) return 0;
   return 1;
@@ -189,6 +282,7 @@ static int guard_all(Small *s) {
 
 static bool count_from_small(Small *s, Exactly *out) {
   s->any = false;
+  s->guards = 0;
   if (!count_corners(s) || guard_all(s) != 1) return false;
   int64_t units[MOST_LONG], *at[STEADY + GREATEST + (STEADY_OF_TENSOR + GREATEST_OF_TENSOR) * 64];
   for (int i = 0; i < s->n; i++) units[i] = s->at[i].steps;
@@ -200,7 +294,9 @@ static bool count_from_small(Small *s, Exactly *out) {
     else if (!extend(s, i, units, at[i]))
       return false;
   }
-  out->interpolated = true;
+  out->interpolated = out->proved = true;
+  for (int i = 0; i < s->n; i++) out->proved &= repeats(s, &s->at[i]);
+  out->guards = s->guards;
   out->small = s->counted;
   out->work = s->work;
   return true;

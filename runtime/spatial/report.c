@@ -79,8 +79,12 @@ static Moved moved(const Report *r) {
   return n;
 }
 
+int64_t tirc_bits_delay(const ArraySpec *spec, __int128 bits) {
+  return (int64_t)(bits / spec->bandwidth) + spec->latency - 1;
+}
+
 int64_t tirc_array_delay(const ArraySpec *spec, int64_t items) {
-  return (int64_t)((__int128)items * spec->item_bits / spec->bandwidth) + spec->latency - 1;
+  return tirc_bits_delay(spec, (__int128)items * spec->item_bits);
 }
 
 static double energy(const ArraySpec *spec, int64_t instances, Moved n) {
@@ -192,13 +196,20 @@ static void put_formulas(Report *r, const Exactly *e) {
   put(c, r->out, "formulas_hold", tirc_value_str(validity_text(r, e)));
 }
 
+/* Which ground the counts of large sizes stand on. */
+static const char *how_text(Tirc *c, const Exactly *e) {
+  if (!e->interpolated) return "counted one by one";
+  const char *of = tirc_format(c, "interpolated from %d small mappings of %lld instances", e->small,
+                               (long long)e->work);
+  if (e->proved) return tirc_format(c, "%s (each step of a long loop is proved to repeat)", of);
+  return tirc_format(c, "%s (not proved: %d further size%s agree%s)", of, e->guards,
+                     e->guards == 1 ? "" : "s", e->guards == 1 ? "s" : "");
+}
+
 static void put_how(Report *r, const Exactly *e) {
   Tirc *c = r->c;
-  put(c, r->out, "how",
-      tirc_value_str(e->interpolated
-                         ? tirc_format(c, "interpolated from %d small mappings of %lld instances",
-                                       e->small, (long long)e->work)
-                         : "counted one by one"));
+  put(c, r->out, "how", tirc_value_str(how_text(c, e)));
+  if (e->interpolated) put(c, r->out, "proved", tirc_value_bool(e->proved));
   put(c, r->out, "links", tirc_value_str(r->spec->links));
   put(c, r->out, "block", tirc_value_str(r->m->name));
   if (tirc_links_have_cycle(c, r->spec)) put(c, r->out, "links_in_circle", tirc_value_bool(true));

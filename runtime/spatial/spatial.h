@@ -11,7 +11,7 @@
  * itself or a PE that a link names, at the stamp before, or at the same one. A sum's own
  * accumulator counts as written alone. Stamps are those that occur, in their order; the one before
  * is the last of these. Nothing here samples: a count is of all instances, or of sizes on which it
- * is of degree one, which third sizes guard (interpolate.c), or there is none. */
+ * is of degree one (interpolate.c), or there is none. */
 #ifndef TIRC_SPATIAL_H
 #define TIRC_SPATIAL_H
 
@@ -25,8 +25,9 @@ typedef struct ArraySpec {
   const char *file;
   int n_dims;
   int64_t dims[PE_AXES];
-  int64_t bandwidth, item_bits, latency; /* bits a step; bits; steps */
-  const char *links;                     /* their name */
+  /* Bits a step; bits, 0: of a log, each operand's own; steps. */
+  int64_t bandwidth, item_bits, latency;
+  const char *links; /* their name */
   int n_deltas;
   const int64_t (*deltas)[PE_AXES];     /* from whom: a PE at p takes from p + delta */
   bool same_time, prev_time, self_prev; /* at the same stamp; at the one before; its own then */
@@ -35,6 +36,8 @@ typedef struct ArraySpec {
 
 /* From JSON; throws with the file, the line and the name of what is wrong. */
 const ArraySpec *tirc_array_spec(Tirc *c, const char *file, const char *text, size_t n);
+/* It as a dict, links as steps. */
+Value tirc_spec_report(Tirc *c, const ArraySpec *spec);
 
 /* --- the mapping ------------------------------------------------------------------------------ */
 
@@ -143,11 +146,12 @@ typedef struct Formula {
 
 typedef struct Exactly {
   Counts counts;
-  bool interpolated;
-  int small;               /* so many small mappings were counted, */
-  int64_t work;            /* of so many instances together */
-  const int64_t *least;    /* of each iterator, from which on formulas hold; 0: it stands still */
-  const Formula *formulas; /* of the counts that hang on sizes step by step; NULL */
+  bool interpolated, proved; /* proved: that the counts are of degree one; else guards tell */
+  int guards;                /* so many further sizes lie on the line */
+  int small;                 /* so many small mappings were counted, */
+  int64_t work;              /* of so many instances together */
+  const int64_t *least;      /* of each iterator, from which on formulas hold; 0: it stands still */
+  const Formula *formulas;   /* of the counts that hang on sizes step by step; NULL */
 } Exactly;
 
 typedef struct HowExactly {
@@ -177,8 +181,9 @@ typedef struct CostOptions {
 /* All that is known, as a dict. */
 Value tirc_cost_report(Tirc *c, const Func *f, const ArraySpec *spec, const CostOptions *o);
 
-/* How many steps so many items take from or to outside. */
+/* How many steps so many items, or bits, take from or to outside. */
 int64_t tirc_array_delay(const ArraySpec *spec, int64_t items);
+int64_t tirc_bits_delay(const ArraySpec *spec, __int128 bits);
 
 /* --- products on a systolic array, by formula --------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "passes/record/trace.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct Flow {
   int64_t rows, columns, stream; /* S_R, S_C, T */
@@ -55,7 +56,15 @@ Systolic tirc_systolic(const ArraySpec *spec, Dataflow how, const MatrixProduct 
 
 typedef struct Sum {
   int64_t products, macs, formula, stepped, in, out, partial;
+  __int128 in_bits, out_bits;
+  double seconds; /* that the calls took, as the log has it */
+  int64_t call;   /* the last one of them, of which a function may have several products */
 } Sum;
+
+/* Of a product's items. */
+typedef struct ItemBits {
+  int64_t a, b, out;
+} ItemBits;
 
 typedef struct Log {
   Tirc *c;
@@ -118,6 +127,41 @@ static const char *text(const Log *l, Value object, const char *name, const char
   return v->u.s;
 }
 
+/* "uint4" has 4 bits; 0: the name ends without a number of them. */
+static int64_t bits_in(const char *name) {
+  const char *digits = name + strcspn(name, "0123456789");
+  char *end;
+  const long v = strtol(digits, &end, 10);
+  return digits > name && *digits && !*end && v >= 1 && v <= 64 ? v : 0;
+}
+
+static int64_t own_bits(const Log *l, Value object, const char *name) {
+  const char *type = text(l, object, name, NULL);
+  if (!type)
+    wrong(l, "--bits N gives all items as many", "the product has no type \"%s\" of its items",
+          name);
+  const int64_t bits = !strcmp(type, "bool") ? 8 : bits_in(type);
+  if (!bits) wrong(l, "such as float32, int8, uint4", "\"%s\" is no type of numbers", type);
+  return bits;
+}
+
+static ItemBits bits_of(const Log *l, Value object) {
+  const int64_t same = l->spec->item_bits;
+  if (same) return (ItemBits){same, same, same};
+  return (ItemBits){own_bits(l, object, "a"), own_bits(l, object, "b"), own_bits(l, object, "out")};
+}
+
+/* The seconds of a call stand at each of its products. */
+static void add_seconds(const Log *l, Value object, Sum *to) {
+  const Value *v = field(object, "seconds"), *call = field(object, "call");
+  if (!v) return;
+  const double seconds = v->kind == VAL_FLOAT ? v->u.f : v->kind == VAL_INT ? (double)v->u.i : -1;
+  if (!(seconds >= 0)) wrong(l, NULL, "\"%s\" is not a time from 0 on", "seconds");
+  if (call && call->kind == VAL_INT && call->u.i + 1 == to->call) return;
+  to->call = call && call->kind == VAL_INT ? call->u.i + 1 : 0;
+  to->seconds += seconds;
+}
+
 static double part(double a, double b) { return b > 0 ? round(a / b * 1e6) / 1e6 : 0; }
 
 /* sum += batch * n: false where int64 does not hold it. */
@@ -126,8 +170,11 @@ static bool add_times(int64_t *sum, int64_t batch, int64_t n) {
   return !__builtin_mul_overflow(batch, n, &all) && !__builtin_add_overflow(*sum, all, sum);
 }
 
-static void add(Log *l, Sum *to, const Systolic *s, int64_t batch) {
+static void add(Log *l, Sum *to, const Systolic *s, ItemBits bits, int64_t batch) {
   to->products++;
+  to->in_bits += (__int128)batch * ((__int128)s->reads_a * bits.a + (__int128)s->reads_b * bits.b +
+                                    (__int128)s->partial * bits.out);
+  to->out_bits += (__int128)batch * s->writes * bits.out;
   if (!add_times(&to->macs, batch, s->macs) || !add_times(&to->formula, batch, s->formula) ||
       !add_times(&to->stepped, batch, s->stepped) ||
       !add_times(&to->in, batch, s->reads_a + s->reads_b) ||
@@ -139,8 +186,8 @@ static void put_sum(const Log *l, Value out, const Sum *s) {
   Tirc *c = l->c;
   const ArraySpec *spec = l->spec;
   const double elements = (double)(spec->dims[0] * spec->dims[1]);
-  const int64_t in = tirc_array_delay(spec, s->in + s->partial);
-  const int64_t back = tirc_array_delay(spec, s->out);
+  const int64_t in = tirc_bits_delay(spec, s->in_bits);
+  const int64_t back = tirc_bits_delay(spec, s->out_bits);
   const int64_t most = in > back ? in : back;
   put(c, out, "products", tirc_value_int(s->products));
   put(c, out, "macs", tirc_value_int(s->macs));
@@ -154,6 +201,7 @@ static void put_sum(const Log *l, Value out, const Sum *s) {
   put(c, out, "ingress_delay", tirc_value_int(in));
   put(c, out, "egress_delay", tirc_value_int(back));
   put(c, out, "latency", tirc_value_int(s->stepped > most ? s->stepped : most));
+  put(c, out, "seconds", tirc_value_float(s->seconds));
   put(c, out, "binds",
       tirc_value_str(s->stepped >= most ? "compute"
                      : in >= back       ? "ingress"
@@ -224,8 +272,11 @@ static void read_line(Log *l, const char *at, size_t n) {
     return;
   }
   const Systolic s = tirc_systolic(l->spec, l->how, &p);
-  add(l, sum_of(l, function), &s, p.batch);
-  add(l, &l->all, &s, p.batch);
+  const ItemBits bits = bits_of(l, v);
+  add(l, sum_of(l, function), &s, bits, p.batch);
+  add(l, &l->all, &s, bits, p.batch);
+  add_seconds(l, v, sum_of(l, function));
+  add_seconds(l, v, &l->all);
   const Value out = tirc_value_list(c, VAL_DICT, 0, NULL);
   put(c, out, "line", tirc_value_int(l->line));
   put(c, out, "function", tirc_value_str(function));

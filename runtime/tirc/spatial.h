@@ -16,8 +16,10 @@ typedef struct tirc_spatial_options {
   bool formulas;         /* also give the counts in symbolic sizes, for large enough sizes */
   int64_t enumerate;     /* how many instances are counted one by one; 0: four million */
   int64_t most;          /* and how many if small sizes do not predict them; 0: 200 million */
-  int64_t item_bits;     /* instead of the description's; 0: the description's */
+  int64_t item_bits;     /* instead of the description's; 0: the description's; of a log also
+                            TIRC_OWN_BITS: what the types of each product have */
 } tirc_spatial_options;
+enum { TIRC_OWN_BITS = -1 };
 
 /* spec: the array, as JSON: {"array": {"dims": [8, 8], "bandwidth": 64, "item_bits": 16, "latency":
  * 16}, "interconnect": "systolic", "energy": {...}}. *json: an object with the counts of instances,
@@ -28,12 +30,21 @@ TIRC_API tirc_status tirc_module_spatial_cost(const tirc_module *m, const char *
                                               const char *spec, const tirc_spatial_options *options,
                                               char **json, tirc_error **error);
 
+/* An array's description as it is understood. *json: {"dims": [8, 8], "bandwidth": 64, "item_bits":
+ * 16, "latency": 16, "links": "systolic", "deltas": [[-1, 0], [0, -1]], "same_time": true,
+ * "prev_time": true, "self_prev": true}: links by name become steps, from whom an element takes. Of
+ * the options, only spec_name and item_bits have an effect. TIRC_BAD with the code "pe-array" where
+ * the description is wrong. */
+TIRC_API tirc_status tirc_spatial_spec(const char *spec, const tirc_spatial_options *options,
+                                       char **json, tirc_error **error);
+
 /* What the products of a run would cost on a systolic array, by SCALE-Sim's formulas. log: n bytes,
  * with a JSON object on one line for each product, as `tirc run --log-matmuls` writes them;
  * messages call it log_name (NULL: "log"). dataflow: what stays in the array: "os" (or NULL)
  * outputs, "ws" weights, "is" inputs. *json: {"products": [...], "functions": [...], "all": {...}}
- * in items and steps. Of the options, only spec_name and item_bits have an effect. TIRC_BAD with
- * the code "pe-array": a line or a field is wrong; the message names it. */
+ * in items and steps; "seconds" is the time that the calls took, as the log has it. Of the options,
+ * only spec_name and item_bits have an effect. TIRC_BAD with the code "pe-array": a line or a field
+ * is wrong; the message names it. */
 TIRC_API tirc_status tirc_spatial_log_cost(const char *log, size_t n, const char *log_name,
                                            const char *spec, const char *dataflow,
                                            const tirc_spatial_options *options, char **json,

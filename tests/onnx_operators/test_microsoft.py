@@ -1,5 +1,6 @@
 """Operators of com.microsoft, which ONNX Runtime's optimizers and quantizers write, against numpy."""
 
+import re
 import subprocess
 
 import numpy as np
@@ -238,4 +239,4 @@ def test_stays_in_bits(tmp_path, bits, block, zeros, rows):
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(np.load(tmp_path / "out.npz")["y"], y, rtol=1e-3, atol=1e-3)
     shown = subprocess.run([TIRC, "apply", tmp_path / "model.onnx", "--plain"], capture_output=True, text=True).stdout
-    assert ("def matmul_nbits" in shown) == (rows != 20)
+    assert bool(re.search(r"def \w*matmul_nbits", shown)) == (rows != 20)

@@ -3,6 +3,7 @@
 
 Exit status 77 (skipped) where no browser is installed."""
 import base64
+import json
 import os
 import re
 import sys
@@ -351,10 +352,19 @@ ON_ARRAY = """
           [...document.querySelectorAll('#elements .link.before')].map(e => e.dataset.link).sort()]"""
 
 
-def check_array(folder):
-    """Which element of an array touches what, at each stamp of a mapping with a skew, and who handed it on."""
+def check_array(folder, links=None):
+    """Which element of an array touches what, at each stamp of a mapping with a skew, and who handed it on: by any
+    step along an axis, or by the links of an array alone."""
     example = ROOT + "/examples/dataflow/"
-    path, _, data = make_page(folder, example + "matmul.tir", example + "output_stationary.sch", name="array")
+    given = []
+    if links is not None:
+        spec = os.path.join(folder, "links.json")
+        with open(spec, "w", encoding="utf-8") as f:
+            json.dump({"array": {"dims": [8, 8], "bandwidth": 64, "item_bits": 16, "latency": 16},
+                       "interconnect": {"deltas": links}}, f)
+        given = ["--array", spec]
+    path, _, data = make_page(folder, example + "matmul.tir", example + "output_stationary.sch", *given,
+                              name="array" if links is None else "linked")
     trace = data["run"]["traces"][data["run"]["traceOf"][-1]]
     accesses, starts = unpack(trace)
     stamps = {}
@@ -377,14 +387,14 @@ def check_array(folder):
         for k in (0, 1, 5, len(order) // 2, len(order) - 1):
             for array, step in (("A", (0, -1)), ("B", (-1, 0)), ("C", None)):
                 now, before = stamps[order[k]], stamps[order[k - 1]] if k else {}
-                shown, links = b.run(ON_ARRAY, array, k)
+                shown, drawn = b.run(ON_ARRAY, array, k)
                 expected = {"%d,%d,0" % pe: sorted(held[array]) for pe, held in now.items()}
                 assert dict(map(tuple, shown)) == expected, (array, k, shown, expected)
                 if step is None:
                     continue
                 handed = ["%d,%d,0>%d,%d,0" % (pe[0] + step[0], pe[1] + step[1], *pe) for pe, held in now.items()
-                          if held[array] & before.get((pe[0] + step[0], pe[1] + step[1]), {}).get(array, set())]
-                assert links == sorted(handed), (array, k, links, handed)
+                          if (links is None or list(step) in links) and held[array] & before.get((pe[0] + step[0], pe[1] + step[1]), {}).get(array, set())]
+                assert drawn == sorted(handed), (array, k, drawn, handed)
         assert [m for m in b.log() if "willReadFrequently" not in m] == []
     finally:
         b.close()
@@ -451,7 +461,7 @@ def main():
         assert data["run"]["traces"] and all(t["whole"] for t in data["run"]["traces"])
         light = check_desktop(path, data)
         check_phone(path, light)
-        check_widths([path, check_threads(folder), check_array(folder)])
+        check_widths([path, check_threads(folder), check_array(folder), check_array(folder, [[0, -1]])])
         check_trace_of_known_program(folder)
         check_misses_of_lesson(folder)
         check_failure(folder)

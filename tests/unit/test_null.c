@@ -399,6 +399,8 @@ static void runs(void **state) {
   REFUSED(tirc_module_observe(m, NULL, 1, given, 0, NULL, NULL, E));
   OK(tirc_module_observe(m, NULL, 1, given, 0, &observer, NULL, E));
   char *json = NULL;
+  REFUSED(tirc_spatial_spec(NULL, NULL, &json, E));
+  REFUSED(tirc_spatial_spec("{}", NULL, NULL, E));
   REFUSED(tirc_module_spatial_cost(NULL, NULL, "{}", NULL, &json, E));
   REFUSED(tirc_module_spatial_cost(m, NULL, NULL, NULL, &json, E));
   REFUSED(tirc_module_spatial_cost(m, NULL, "{}", NULL, NULL, E));

@@ -2,6 +2,7 @@
  * what a log of products would (cost_log.c). */
 #include "cost.h"
 #include "tools/kit/input.h"
+#include "tools/results/chart.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,14 +141,20 @@ static Table compared_table(const CostOptions *o) {
 static int cost_program(CostOptions *o) {
   tirc_module *m = NULL;
   const List bits = words_of(o->bits, "0");
-  const bool compare = o->array.n * bits.n > 1 || o->csv;
+  const int all = o->array.n * bits.n;
+  const bool compare = all > 1 || o->csv;
   Table t = compared_table(o);
+  const char **names = tirc_new_array(memory, const char *, all);
+  double *cycles = tirc_new_array(memory, double, all);
   int status = load_scheduled(&o->make, NULL, &m);
-  for (int i = 0; i < o->array.n * bits.n && status == DONE; i++) {
+  for (int i = 0; i < all && status == DONE; i++) {
     const char *spec = o->array.at[i / bits.n], *size = bits.at[i % bits.n];
     Json *j = NULL;
     status = cost_of(o, m, spec, atoll(size), &j);
     if (status != DONE) break;
+    names[i] =
+        tirc_format(memory, "%s%s%s", path_stem(spec), o->bits ? " " : "", o->bits ? size : "");
+    cycles[i] = number_in(j, "busy_latency");
     if (o->as_json)
       printf("%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
                                                            JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -158,6 +165,7 @@ static int cost_program(CostOptions *o) {
     json_object_put(j);
   }
   if (status == DONE && compare && !o->as_json) put_table(stdout, &t);
+  if (status == DONE && o->plot) status = plot_bars(o->plot, "cycles", all, names, cycles);
   tirc_module_free(m);
   return status;
 }
@@ -173,15 +181,17 @@ static bool is_count(const char *word) {
 static int check_options(const CostOptions *o, bool log) {
   const List bits = words_of(o->bits, "1");
   for (int i = 0; i < bits.n; i++)
-    if (!is_count(bits.at[i]))
-      return complain(NULL, "--bits takes numbers from 1 to 4096, such as 8,16, not '%s'",
-                      bits.at[i]);
-  if (!log && (o->dataflow || o->lines || o->plot))
+    if (!is_count(bits.at[i]) && !(log && !strcmp(bits.at[i], "own")))
+      return complain("--bits own, of a log, goes by the types of each product",
+                      "--bits takes numbers from 1 to 4096, such as 8,16, not '%s'", bits.at[i]);
+  if (!log && (o->dataflow || o->lines))
     return complain("tirc run MODEL --log-matmuls FILE writes one",
                     "--%s is for a log of products; a program's schedule says who does what",
-                    o->dataflow ? "dataflow"
-                    : o->lines  ? "lines"
-                                : "plot");
+                    o->dataflow ? "dataflow" : "lines");
+  if (o->plot && o->as_json)
+    return complain("one of the two at a time", "--json prints what --plot would draw");
+  const int plotted = check_plot(o->plot);
+  if (plotted != DONE) return plotted;
   if (log && (o->block || o->formulas || o->fill || o->allow_cycles || o->limit))
     return complain("SCALE-Sim's formulas are taken for a log: R steps fill and drain each fold",
                     "--%s is for a program with its schedule",
@@ -195,17 +205,22 @@ static int check_options(const CostOptions *o, bool log) {
                                "the cost is that on an array of processing elements");
 }
 
+static bool is_log(const char *path) {
+  const size_t n = strlen(path);
+  return n > 6 && !strcmp(path + n - 6, ".jsonl");
+}
+
 int cmd_cost(CostOptions *o) {
   const List *args = &o->make.from.args;
-  char *text = NULL;
-  size_t n = 0;
-  int status = DONE;
-  const char *path = args->at[0];
-  const size_t length = strlen(path);
-  const bool may_be_log = args->n == 1 && length > 6 && !strcmp(path + length - 6, ".jsonl");
-  if (may_be_log) status = read_text(path, &text, &n);
+  const bool are_logs = is_log(args->at[0]);
+  for (int i = 1; i < args->n; i++)
+    if (is_log(args->at[i]) != are_logs)
+      return complain("logs are compared with logs", "'%s' is %s, and '%s' is not",
+                      args->at[!are_logs * i], "a log of products", args->at[are_logs * i]);
+  if (!are_logs && args->n > 2)
+    return complain("tirc cost PROG SCHED, or several logs",
+                    "a program has one schedule, and '%s' is one more", args->at[2]);
+  const int status = check_options(o, are_logs);
   if (status != DONE) return status;
-  status = check_options(o, may_be_log);
-  if (status != DONE) return status;
-  return may_be_log ? cost_log(o, path, text, n) : cost_program(o);
+  return are_logs ? cost_logs(o) : cost_program(o);
 }

@@ -6,9 +6,9 @@
 #include "tools/kit/json.h"
 #include "tools/kit/table.h"
 
-/* cost_log.c: what a log of products, a JSON object in each line, would cost on each array, in each
- * dataflow, with items of each size. DONE, or the status after an error. */
-int cost_log(const CostOptions *o, const char *path, const char *text, size_t n);
+/* cost_log.c: what each log of products, a JSON object in each line, would cost on each array, in
+ * each dataflow, with items of each size. DONE, or the status after an error. */
+int cost_logs(const CostOptions *o);
 /* What stands in a list of words: "os,ws". */
 List words_of(const char *text, const char *usual);
 

@@ -1,5 +1,5 @@
-/* What the products of a log would cost on systolic arrays: by line, by function, in all; several
- * arrays, dataflows and sizes of items side by side. */
+/* What the products of logs would cost on systolic arrays: by line, by function, in all; several
+ * logs, arrays, dataflows and sizes of items side by side. */
 #include "cost.h"
 #include "tools/results/chart.h"
 
@@ -29,7 +29,8 @@ static int cost_on(const Log *l, const char *spec, const char *dataflow, const c
   tirc_error *e = NULL;
   const int status = read_text(spec, &text, &n);
   if (status != DONE) return status;
-  const tirc_spatial_options o = {.spec_name = spec, .item_bits = atoll(bits)};
+  const tirc_spatial_options o = {.spec_name = spec,
+                                  .item_bits = strcmp(bits, "own") ? atoll(bits) : TIRC_OWN_BITS};
   if (tirc_spatial_log_cost(l->text, l->n, l->path, text, dataflow, &o, &json, &e))
     return report(e);
   *out = json_tokener_parse(json);
@@ -136,19 +137,40 @@ static int show_one(const Log *l, Json *j) {
 
 /* --- several ---------------------------------------------------------------------------------- */
 
+typedef struct Case {
+  const char *log, *spec, *dataflow, *bits;
+} Case;
+
 typedef struct Compared {
   Table t;
+  bool logs; /* several: also where each spends most, and what it took here */
   int n;
   const char **names;
   double *values;
 } Compared;
 
-static void compare(Compared *k, const char *spec, const char *dataflow, const char *bits,
-                    Json *j) {
+/* Where most of the cycles go: "fused_matmul_add 41.0 %". */
+static const char *largest_in(Json *j) {
+  Json *functions = list_in(j, "functions"), *most = NULL;
+  double sum = 0;
+  for (size_t i = 0; i < json_object_array_length(functions); i++) {
+    Json *x = json_object_array_get_idx(functions, i);
+    sum += number_in(x, "latency");
+    if (!most || number_in(x, "latency") > number_in(most, "latency")) most = x;
+  }
+  if (!most) return "-";
+  return tirc_format(memory, "%s %.1f %%", text_in(most, "function"),
+                     sum > 0 ? 100 * number_in(most, "latency") / sum : 0);
+}
+
+static void compare(Compared *k, const Case *of, Json *j) {
   Json *all = list_in(j, "all");
-  add_cell(&k->t, "%s", path_stem(spec));
-  add_cell(&k->t, "%s", dataflow);
-  add_cell(&k->t, "%s", strcmp(bits, "0") ? bits : "");
+  const char *size = strcmp(of->bits, "0") ? of->bits : "";
+  const double seconds = number_in(all, "seconds");
+  if (k->logs) add_cell(&k->t, "%s", path_stem(of->log));
+  add_cell(&k->t, "%s", path_stem(of->spec));
+  add_cell(&k->t, "%s", of->dataflow);
+  add_cell(&k->t, "%s", size);
   add_cell(&k->t, "%lld", count_in(all, "simulated_cycles"));
   add_cell(&k->t, "%lld", count_in(all, "formula_cycles"));
   add_cell(&k->t, "%.1f %%", 100 * number_in(all, "utilisation"));
@@ -157,44 +179,67 @@ static void compare(Compared *k, const char *spec, const char *dataflow, const c
   add_cell(&k->t, "%lld", count_in(all, "latency"));
   add_cell(&k->t, "%s", text_in(all, "binds"));
   add_cell(&k->t, "%.2f", number_in(all, "energy"));
-  k->names[k->n] = tirc_format(memory, "%s %s%s%s", path_stem(spec), dataflow,
-                               strcmp(bits, "0") ? " " : "", strcmp(bits, "0") ? bits : "");
+  if (k->logs) add_cell(&k->t, "%s", largest_in(j));
+  if (k->logs && seconds > 0) add_cell(&k->t, "%.3g ms", 1e3 * seconds);
+  if (k->logs && !(seconds > 0)) add_cell(&k->t, "-");
+  k->names[k->n] =
+      tirc_format(memory, "%s%s%s %s%s%s", k->logs ? path_stem(of->log) : "", k->logs ? " " : "",
+                  path_stem(of->spec), of->dataflow, *size ? " " : "", size);
   k->values[k->n++] = number_in(all, "latency");
 }
 
-static Compared begin_compared(const Log *l, int n) {
-  const char *const heads[] = {"array", "flow", "bits",    "cycles", "formula", "in use",
-                               "in",    "out",  "latency", "binds",  "energy"};
-  Compared k = {.t = {.style = l->o->csv ? CSV : ALIGNED, .columns = 11, .right = 0x7FC},
+static Compared begin_compared(const CostOptions *o, int n, bool logs) {
+  const char *const heads[] = {"log", "array", "flow",    "bits",  "cycles", "formula", "in use",
+                               "in",  "out",   "latency", "binds", "energy", "most in", "here"};
+  enum { ALL = sizeof heads / sizeof *heads };
+  const int first = logs ? 0 : 1, end = logs ? ALL : ALL - 2;
+  Compared k = {.t = {.style = o->csv ? CSV : ALIGNED, .columns = end - first},
+                .logs = logs,
                 .names = tirc_new_array(memory, const char *, n),
                 .values = tirc_new_array(memory, double, n)};
-  for (int i = 0; i < 11; i++) add_cell(&k.t, "%s", heads[i]);
+  for (int i = first; i < end; i++) {
+    if (i > 2 && i != ALL - 2) k.t.right |= 1ull << (i - first);
+    add_cell(&k.t, "%s", heads[i]);
+  }
   return k;
 }
 
-int cost_log(const CostOptions *o, const char *path, const char *text, size_t n) {
-  const Log l = {o, path, text, n};
-  const List flows = words_of(o->dataflow, "os"), bits = words_of(o->bits, "0");
-  const int all = o->array.n * flows.n * bits.n;
-  int status = check_plot(o->plot);
-  if (status == DONE && o->plot && o->as_json)
-    status = complain("one of the two at a time", "--json prints what --plot would draw");
-  if (status != DONE) return status;
-  Compared k = begin_compared(&l, all);
-  for (int i = 0; i < all && status == DONE; i++) {
-    const char *spec = o->array.at[i / (flows.n * bits.n)], *size = bits.at[i % bits.n];
-    const char *flow = flows.at[i / bits.n % flows.n];
+static void print_json(Json *j) {
+  printf("%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
+                                                       JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/* The log at hand on all arrays; `all`: in all, so many cases. */
+static int each_case(const Log *l, int all, Compared *k) {
+  const List flows = words_of(l->o->dataflow, "os"), bits = words_of(l->o->bits, "0");
+  int status = DONE;
+  for (int i = 0; i < l->o->array.n * flows.n * bits.n && status == DONE; i++) {
+    const Case of = {l->path, l->o->array.at[i / (flows.n * bits.n)],
+                     flows.at[i / bits.n % flows.n], bits.at[i % bits.n]};
     Json *j = NULL;
-    status = cost_on(&l, spec, flow, size, &j);
+    status = cost_on(l, of.spec, of.dataflow, of.bits, &j);
     if (status != DONE) break;
-    if (o->as_json)
-      printf("%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
-                                                           JSON_C_TO_STRING_NOSLASHESCAPE));
+    if (l->o->as_json)
+      print_json(j);
     else if (all == 1)
-      status = show_one(&l, j);
+      status = show_one(l, j);
     else
-      compare(&k, spec, flow, size, j);
+      compare(k, &of, j);
     json_object_put(j);
+  }
+  return status;
+}
+
+int cost_logs(const CostOptions *o) {
+  const List *paths = &o->make.from.args;
+  const int all = paths->n * o->array.n * words_of(o->dataflow, "os").n * words_of(o->bits, "0").n;
+  int status = DONE;
+  Compared k = begin_compared(o, all, paths->n > 1);
+  for (int i = 0; i < paths->n && status == DONE; i++) {
+    char *text = NULL;
+    size_t n = 0;
+    status = read_text(paths->at[i], &text, &n);
+    if (status == DONE) status = each_case(&(Log){o, paths->at[i], text, n}, all, &k);
   }
   if (status != DONE || o->as_json || all == 1) return status;
   put_table(stdout, &k.t);

@@ -36,6 +36,10 @@ const compareStamps = (a, b) => {
   return 0;
 };
 
+// From whom an element may take: as the description of the array says, or from those next to it.
+const linksOf = () => data.array || { deltas: [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]],
+  same_time: true, prev_time: true, self_prev: true };
+
 class ArrayOfElements {
   constructor(trace, tree) {
     this.blocks = blocksOnArray(trace, tree);
@@ -61,17 +65,16 @@ class ArrayOfElements {
     const held = k >= 0 ? this.stamps[k].held.get(pe.join()) : null;
     return held ? held[array] : new Set();
   }
-  // Next to it, a step along an axis each: who had an item at the stamp before, or has it now.
+  // Who of those that it may take from had an item at the stamp before, or has it now.
   sources(k, pe, array, item) {
-    const found = [];
-    if (this.items(k - 1, pe, array).has(item)) found.push({ from: pe, when: 'before' });
-    for (let d = 0; d < 3; d++)
-      for (const step of [-1, 1]) {
-        const from = pe.map((x, e) => x + (e === d ? step : 0));
-        if (from[d] < 0 || from[d] >= this.size[d]) continue;
-        if (this.items(k - 1, from, array).has(item)) found.push({ from, when: 'before' });
-        else if (this.items(k, from, array).has(item)) found.push({ from, when: 'now' });
-      }
+    const found = [], links = linksOf();
+    if (links.self_prev && this.items(k - 1, pe, array).has(item)) found.push({ from: pe, when: 'before' });
+    for (const delta of links.deltas) {
+      const from = pe.map((x, d) => x + (delta[d] || 0));
+      if (from.some((x, d) => x < 0 || x >= this.size[d]) || from.join() === pe.join()) continue;
+      if (links.prev_time && this.items(k - 1, from, array).has(item)) found.push({ from, when: 'before' });
+      else if (links.same_time && this.items(k, from, array).has(item)) found.push({ from, when: 'now' });
+    }
     return found;
   }
 }
@@ -110,7 +113,7 @@ function elementBox(pe, k, array, cell, tally) {
     tally[sources.length ? 'near' : 'outside']++;
     for (const s of sources) {
       if (s.from.join() === pe.join() || s.from[2] !== pe[2]) continue;
-      const [dx, dy] = [s.from[1] - pe[1], s.from[0] - pe[0]], middle = [x + cell / 2, y + cell / 2];
+      const [dx, dy] = [Math.sign(s.from[1] - pe[1]), Math.sign(s.from[0] - pe[0])], middle = [x + cell / 2, y + cell / 2];
       lines.push(draw('path', { class: 'link ' + s.when, 'data-link': `${s.from.join()}>${pe.join()}`,
         d: `M${middle[0] + dx * cell * .7} ${middle[1] + dy * cell * .7}L${middle[0] + dx * cell * .34} ${middle[1] + dy * cell * .34}` }));
     }
@@ -138,5 +141,5 @@ function showElements() {
   $('elements').replaceChildren(svg);
   $('stamped').value = `${k + 1} / ${onArray.stamps.length}: ${onArray.names.map((n, i) => `${n} = ${onArray.stamps[k].when[i]}`).join(', ')}`;
   $('handed').textContent = `${count(tally.near + tally.outside, 'item', 'items')} of ${$('items').value}: ` +
-    `${tally.near} that the element or one next to it had, ${tally.outside} from outside.`;
+    `${tally.near} that the element or ${data.array ? `one that it is linked to (${data.array.links})` : 'one next to it'} had, ${tally.outside} from outside.`;
 }

@@ -37,6 +37,22 @@ static void put_page(FILE *to, json_object *data) {
   put_marked(to, page_html, page_css, page_js, data);
 }
 
+/* The array's description, as the library understands it. */
+static int add_array(const StepOptions *o, json_object *data) {
+  char *text = NULL, *json = NULL;
+  size_t n = 0;
+  tirc_error *e = NULL;
+  if (!o->array) return DONE;
+  const int status = read_text(o->array, &text, &n);
+  if (status != DONE) return status;
+  if (memchr(text, 0, n)) return complain(NULL, "%s: is not text", o->array);
+  const tirc_spatial_options how = {.spec_name = o->array};
+  if (tirc_spatial_spec(text, &how, &json, &e)) return report(e);
+  add_json(data, "array", json_tokener_parse(json));
+  tirc_string_free(json);
+  return DONE;
+}
+
 int write_page(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                const tirc_steps *s, const StepChoice *choice) {
   const List *args = &o->make.from.args;
@@ -48,7 +64,8 @@ int write_page(const StepOptions *o, const ProgramText *program, const tirc_modu
   json_object *data = page_data(program, script, s, choice);
   FILE *f = begin_text(&text, &n);
   add_json(data, "run", page_traces(o, program, m, s));
-  const int profiled = add_profile(o, s, data);
+  int profiled = add_array(o, data);
+  if (profiled == DONE) profiled = add_profile(o, s, data);
   put_page(f, data);
   json_object_put(data);
   (void)end_text(f, &text);

@@ -9,7 +9,7 @@
 
 typedef struct StepOptions {
   Making make;
-  const char *from, *to, *html, *profile;
+  const char *from, *to, *html, *profile, *array;
   List only, instance;
   bool as_json;
 } StepOptions;
