@@ -6,6 +6,8 @@
 const char *const tirc_gpu_axes[GPU_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
                                              "threadIdx.x", "threadIdx.y", "threadIdx.z"};
 
+const char *const tirc_gpu_kinds[] = {"cuda", "opencl", "webgpu"};
+
 ThreadAxis tirc_gpu_axis(const char *thread) {
   if (!thread) return AXIS_NONE;
   for (int i = 0; i < GPU_AXES; i++)
@@ -19,7 +21,9 @@ ThreadAxis tirc_gpu_axis(const char *thread) {
 
 int64_t tirc_gpu_most_along(GpuKind kind, int axis) {
   static const int64_t cuda[GPU_AXES] = {INT32_MAX, 65535, 65535, 1024, 1024, 64};
-  return kind == GPU_CUDA && axis < GPU_AXES ? cuda[axis] : INT64_MAX;
+  static const int64_t webgpu[GPU_AXES] = {65535, 65535, 65535, 256, 256, 64};
+  if (kind == GPU_OPENCL || axis >= GPU_AXES) return INT64_MAX;
+  return kind == GPU_CUDA ? cuda[axis] : webgpu[axis];
 }
 
 int64_t tirc_gpu_end_behind(int64_t at, int64_t bytes) {
@@ -30,11 +34,16 @@ int64_t tirc_gpu_end_behind(int64_t at, int64_t bytes) {
 }
 
 static const Gpu gpus[] = {
-#define GPU(name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, n, tensor)   \
-  {name, kind, arch, threads, warp, shared, shared_dyn, registers, shuffles, n, tensor},
+#define SIDE_BY_SIDE(...)                                                                          \
+  { __VA_ARGS__ }
+#define UNKNOWN                                                                                    \
+  { 0 }
+#define GPU(...) {__VA_ARGS__},
 #define CARD(tag, row)
 #include "gpus.def"
 #undef GPU
+#undef SIDE_BY_SIDE
+#undef UNKNOWN
 #undef CARD
 };
 enum { N_GPUS = sizeof gpus / sizeof *gpus };

@@ -5,7 +5,8 @@
 
 #include "context.h"
 
-typedef enum GpuKind { GPU_CUDA, GPU_OPENCL } GpuKind;
+typedef enum GpuKind { GPU_CUDA, GPU_OPENCL, GPU_WEBGPU } GpuKind;
+extern const char *const tirc_gpu_kinds[]; /* "cuda", "opencl", "webgpu" */
 
 /* What tensor cores multiply. */
 typedef enum TensorCores {
@@ -18,6 +19,15 @@ typedef enum TensorCores {
   SM_80 = ASYNC_COPIES | MMA_16816
 } TensorCores;
 
+/* What runs blocks of threads at the same time; all 0: nothing is known of it. */
+typedef struct Multiprocessors {
+  int n; /* of a usual card; of one of them: */
+  int threads, blocks;
+  int64_t shared;    /* bytes, of all its blocks */
+  int64_t registers; /* 32 bits each */
+  int64_t shared_of_system;
+} Multiprocessors;
+
 typedef struct Gpu {
   const char *name; /* "sm_80", "opencl" */
   GpuKind kind;
@@ -27,7 +37,7 @@ typedef struct Gpu {
   int64_t shared_dyn; /* and with "shared.dyn" */
   int64_t registers;  /* 32 bits each, of a block; 0: unknown */
   bool shuffles;
-  int multiprocessors;   /* of a usual card; 0: unknown */
+  Multiprocessors side;
   unsigned tensor_cores; /* of TensorCores */
 } Gpu;
 
@@ -66,7 +76,7 @@ int64_t tirc_gpu_end_behind(int64_t at, int64_t bytes);
 /* What code is made for when nobody says: the least one of those that can run the source. */
 #define CUDA_DEFAULT "sm_75"
 static inline const char *tirc_gpu_default_target(GpuKind kind) {
-  return kind == GPU_CUDA ? CUDA_DEFAULT : "opencl";
+  return kind == GPU_CUDA ? CUDA_DEFAULT : tirc_gpu_kinds[kind];
 }
 /* By name or by a card's tag; NULL when there is none. */
 const Gpu *tirc_gpu_find(const char *name);

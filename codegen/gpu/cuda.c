@@ -6,10 +6,12 @@
 #include "gen.h"
 #include "ir/tree/atomic.h"
 
-static const char *kernel(Tirc *c, const int64_t *n, bool is_static) {
+static const char *kernel(Tirc *c, const int64_t *n, int64_t blocks, bool is_static) {
   const char *head = is_static ? "static __global__ void" : "extern \"C\" __global__ void";
   if (!n) return head;
-  return tirc_format(c, "%s __launch_bounds__(%lld)", head, (long long)(n[0] * n[1] * n[2]));
+  const char *at_once = blocks ? tirc_format(c, ", %lld", (long long)blocks) : "";
+  return tirc_format(c, "%s __launch_bounds__(%lld%s)", head, (long long)(n[0] * n[1] * n[2]),
+                     at_once);
 }
 
 static void declare_array(Gen *g, const char *space, DType t, const char *name, int64_t count) {

@@ -12,6 +12,7 @@ typedef struct Kernel {
   const Func *f;
   const char *name;
   Expr extents[GPU_AXES]; /* NULL: the kernel does not have the axis */
+  int64_t blocks_at_once; /* on a multiprocessor; 0: as many as there is room for */
   bool shares_global;     /* several places touch what it writes there: barriers order that, too */
 } Kernel;
 

@@ -3,6 +3,7 @@
  *
  *   static __device__ inline float tirc_exp(float x) { ... return v40; } */
 #include "codegen/text/lanes.h"
+#include "codegen/fast_math.h"
 #include "gen.h"
 
 typedef struct Row {
@@ -27,6 +28,8 @@ static const char *helper(Gen *g, Op op, double power) {
 }
 
 const char *tirc_gpu_helper_of(Gen *g, Op op, DType t) {
+  const FastMath *fast = g->kernels->k ? tirc_fast_math(g->kernels->k->f, op, t) : NULL;
+  if (fast) return tirc_format(g->c, "tirc_fast_%s", fast->name);
   return t.bits == 32 ? helper(g, op, 0) : NULL;
 }
 

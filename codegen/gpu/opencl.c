@@ -2,8 +2,9 @@
 #include "gen.h"
 #include "ir/tree/atomic.h"
 
-static const char *kernel(Tirc *c, const int64_t *n, bool is_static) {
+static const char *kernel(Tirc *c, const int64_t *n, int64_t blocks, bool is_static) {
   (void)is_static;
+  (void)blocks;
   if (!n) return "__kernel void";
   return tirc_format(c, "__attribute__((reqd_work_group_size(%lld, %lld, %lld)))\n__kernel void",
                      (long long)n[0], (long long)n[1], (long long)n[2]);

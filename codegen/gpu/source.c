@@ -1,6 +1,7 @@
 /* A whole source: the kernels first, into a text of their own, because only they know which helpers
  * have to stand in front of them. */
 #include "gen.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 
 /* --- what is known of a kernel --------------------------------------------------------------- */
@@ -29,8 +30,10 @@ static bool find_stmt(Visitor *v, Stmt s) {
     touch(f, s->u.store.buffer->data);
     tirc_map_set(f->c, &f->written, s->u.store.buffer->data, s);
   }
-  if (s->kind == STMT_FOR && (int)s->u.loop.axis < GPU_AXES)
+  if (s->kind == STMT_FOR && (int)s->u.loop.axis < GPU_AXES) {
     f->k->extents[s->u.loop.axis] = s->u.loop.extent;
+    tirc_gpu_blocks_at_once(&s->u.loop, &f->k->blocks_at_once);
+  }
   return true;
 }
 
@@ -72,8 +75,8 @@ static const char *head(const Gen *g) {
   for (int i = 0; i < 3; i++)
     if (g->kernels->k->extents[3 + i] &&
         !tirc_const_int(g->kernels->k->extents[3 + i], &threads[i]))
-      return g->l->kernel(g->c, NULL, g->is_header);
-  return g->l->kernel(g->c, threads, g->is_header);
+      return g->l->kernel(g->c, NULL, 0, g->is_header);
+  return g->l->kernel(g->c, threads, g->kernels->k->blocks_at_once, g->is_header);
 }
 
 void tirc_gpu_begin(Gen *g, const Kernel *k) {

@@ -5,6 +5,7 @@
 #include "codegen/signature.h"
 #include "codegen/wmma.h"
 #include "gen.h"
+#include "ir/tree/annotations.h"
 
 #include <stdlib.h>
 
@@ -87,6 +88,7 @@ static void bind_scalar(Gen *g, const Param *p, LLVMValueRef v) {
 typedef struct Threads {
   int64_t n[3];
   bool known;
+  int64_t blocks; /* at the same time on a multiprocessor; 0: nothing is asked */
 } Threads;
 
 static bool find_axis(Visitor *v, Stmt s) {
@@ -94,6 +96,7 @@ static bool find_axis(Visitor *v, Stmt s) {
   if (s->kind == STMT_FOR && tirc_is_thread_axis(s->u.loop.axis) &&
       !tirc_const_int(s->u.loop.extent, &t->n[s->u.loop.axis - AXIS_THREAD_X]))
     t->known = false;
+  if (s->kind == STMT_FOR) tirc_gpu_blocks_at_once(&s->u.loop, &t->blocks);
   return true;
 }
 
@@ -110,10 +113,11 @@ static void annotate(Gen *g, LLVMValueRef fn, const char *what, int64_t n) {
 
 static void annotate_threads(Gen *g, const Func *f, LLVMValueRef fn) {
   static const char *const names[3] = {"maxntidx", "maxntidy", "maxntidz"};
-  Threads t = {{1, 1, 1}, true};
+  Threads t = {{1, 1, 1}, true, 0};
   tirc_visit_stmts(f->body, find_axis, &t);
   annotate(g, fn, "kernel", 1);
   for (int i = 0; t.known && i < 3; i++) annotate(g, fn, names[i], t.n[i]);
+  if (t.known && t.blocks) annotate(g, fn, "minctasm", t.blocks);
 }
 
 void tirc_gen_kernel(Gen *g, const Func *f, const char *symbol) {

@@ -1,6 +1,7 @@
 /* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors);
  * some functions of float vectors are written out (lanes.c); the rest is a call to libm, one
  * a lane. float16 and bfloat16 compute in float. */
+#include "codegen/fast_math.h"
 #include "codegen/libm.h"
 #include "gen.h"
 
@@ -84,7 +85,34 @@ static LLVMValueRef float_test(Gen *g, Expr e, LLVMValueRef a) {
   return LLVMBuildFCmp(g->b, to_infinity, a, tirc_gen_splat(g, inf, e->dtype.lanes), "");
 }
 
+static LLVMValueRef scaled(Gen *g, LLVMValueRef v, double by) {
+  return by == 1 ? v : LLVMBuildFMul(g->b, v, LLVMConstReal(LLVMTypeOf(v), by), "");
+}
+
+/* One instruction of a GPU, lane by lane. */
+static LLVMValueRef fast_math(Gen *g, const FastMath *fast, DType t, LLVMValueRef x) {
+  static const char places[] = "=f,f";
+  LLVMTypeRef one = tirc_gen_float_type(g, 32, 1);
+  LLVMTypeRef type = LLVMFunctionType(one, &one, 1, false);
+  const char *line = tirc_format(g->c, "%s $0, $1;", fast->code);
+  LLVMValueRef code = LLVMGetInlineAsm(type, line, strlen(line), places, sizeof places - 1, false,
+                                       false, LLVMInlineAsmDialectATT, false);
+  LLVMValueRef all = LLVMGetPoison(tirc_gen_type(g, t));
+  for (int i = 0; i < t.lanes; i++) {
+    LLVMValueRef at = tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), i);
+    LLVMValueRef v = t.lanes == 1 ? x : LLVMBuildExtractElement(g->b, x, at, "");
+    v = scaled(g, v, fast->before);
+    v = scaled(g, LLVMBuildCall2(g->b, type, code, &v, 1, ""), fast->after);
+    if (t.lanes == 1) return v;
+    all = LLVMBuildInsertElement(g->b, all, v, at, "");
+  }
+  return all;
+}
+
 static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args) {
+  const FastMath *fast =
+      g->target->is_gpu ? tirc_fast_math(g->func, op, tirc_dtype_lanes(t, 1)) : NULL;
+  if (fast) return fast_math(g, fast, t, args[0]);
   LLVMTypeRef type = tirc_gen_type(g, t);
   LLVMValueRef one = LLVMConstReal(tirc_gen_float_type(g, t.bits, 1), 1.0);
   one = tirc_gen_splat(g, one, t.lanes);

@@ -138,9 +138,9 @@ struct Language {
   /* Not 0: vectors are what memory moves at once, this many bytes, from addresses of as many. */
   int moved_bytes;
   const char *doubles; /* the line that sources with doubles begin with */
-  /* Before a kernel's name; threads of a block, or NULL when they are not known; whether the kernel
-   * is of this source alone. */
-  const char *(*kernel)(Tirc *c, const int64_t *threads, bool is_static);
+  /* Before a kernel's name; threads of a block, or NULL when they are not known; blocks that should
+   * run at the same time, or 0; whether the kernel is of this source alone. */
+  const char *(*kernel)(Tirc *c, const int64_t *threads, int64_t blocks, bool is_static);
   /* All memory of scope shared.dyn is one array, of that name, whose size a launch says: its
    * declaration. NULL: it is declared like other memory of a block. */
   const char *dynamic, *declare_dynamic;

@@ -37,6 +37,7 @@ static CText float_math(Gen *g, Op op, DType t, int n, const CText *args) {
   CText one = tirc_src_float(g, t, 1);
   switch (op) {
   case OP_RSQRT:
+    if (g->l->helper_of && g->l->helper_of(g, op, t)) break;
     return tirc_src_binary(g, OP_DIV, one,
                            tirc_src_call(g, tirc_src_function(g, OP_SQRT, t), n, args));
   case OP_SIGMOID: {

@@ -9,6 +9,11 @@ const AnnotationRow tirc_annotation_rows[N_ANNOTATION_KEYS] = {
 #undef ANNOTATION
 };
 
+void tirc_gpu_blocks_at_once(const For *loop, int64_t *blocks) {
+  Expr asked = tirc_attrs_get(loop->annotations, tirc_key(KEY_BLOCKS_AT_ONCE));
+  if (asked && (int)loop->axis < GPU_AXES) (void)tirc_const_int(asked, blocks);
+}
+
 const Gpu *tirc_gpu_of(const Func *f) {
   Expr target = tirc_attrs_get(f->attrs, tirc_key(KEY_TARGET));
   if (target && tirc_calls(target, CALL_TARGET) && target->n) target = target->args[0];

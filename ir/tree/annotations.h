@@ -2,6 +2,8 @@
 #ifndef TIRC_IR_ANNOTATIONS_H
 #define TIRC_IR_ANNOTATIONS_H
 
+#include <stdint.h>
+
 typedef enum AnnotationKey {
 #define ANNOTATION(id, key, where, value, help) KEY_##id,
 #include "annotations.def"
@@ -18,6 +20,11 @@ extern const AnnotationRow tirc_annotation_rows[N_ANNOTATION_KEYS];
  * it does not say, or says what is in no table. */
 struct Func;
 const struct Gpu *tirc_gpu_of(const struct Func *f);
+
+/* How many blocks a loop over blocks or threads asks a multiprocessor to run at the same time;
+ * *blocks stays where it asks for none. */
+struct For;
+void tirc_gpu_blocks_at_once(const struct For *loop, int64_t *blocks);
 
 static inline const char *tirc_key(AnnotationKey k) { return tirc_annotation_rows[k].key; }
 

@@ -57,6 +57,8 @@ static const struct {
      "iterations later"},
     {KEY_PARALLEL_CHUNKS, is_positive, "not a positive number of pieces",
      "annotate(loop, \"parallel_chunks\", 8) makes 8 of them"},
+    {KEY_BLOCKS_AT_ONCE, is_positive, "not a positive number of blocks",
+     "annotate(loop, \"blocks_per_multiprocessor\", 2) leaves registers for two"},
     {KEY_PIPELINE_STAGE, is_stages, "not a list of stages from 0 to 8, at most 32 of them",
      "annotate(loop, \"software_pipeline_stage\", [0, 0, 1]) runs the last of three statements a "
      "step later"},

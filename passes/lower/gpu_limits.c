@@ -9,6 +9,7 @@ typedef struct Limits {
   const Gpu *gpu;
   const char *threads_text; /* "threadIdx.x of 64, threadIdx.y of 32" */
   int64_t threads, shared;
+  int64_t at_once; /* blocks of a multiprocessor that a loop asks for, or 0 */
   Stmt kernel;
   Stmt largest; /* an allocation */
 } Limits;
@@ -19,8 +20,9 @@ static void check_along(const Limits *l, Stmt s, int64_t n) {
   const int64_t most = tirc_gpu_most_along(l->gpu->kind, s->u.loop.axis);
   if (n > most)
     tirc_fail(l->c, tirc_place_of(s), CODE_LOWER,
-              is_block ? "use blockIdx.x for the longest loop"
-                       : "use threadIdx.x or threadIdx.y for the longer loop",
+              s->u.loop.axis == 0 ? "split it, and bind the outer loop to blockIdx.y"
+              : is_block          ? "use blockIdx.x for the longest loop"
+                                  : "use threadIdx.x or threadIdx.y for the longer loop",
               "%s has %lld %s, but %s allows at most %lld along this axis", axis, (long long)n,
               is_block ? "blocks" : "threads", l->gpu->name, (long long)most);
 }
@@ -63,6 +65,24 @@ static void check_shared(const Limits *l) {
       (long long)l->gpu->shared_dyn);
 }
 
+/* What cannot be, CUDA's compilers would pass over. */
+static void check_at_once(const Limits *l, Stmt s) {
+  const Multiprocessors *m = &l->gpu->side;
+  const struct {
+    int64_t asked, most;
+    const char *what;
+  } of[] = {{1, m->blocks, "blocks"},
+            {l->threads, m->threads, "threads"},
+            {l->shared + m->shared_of_system, m->shared, "bytes of shared memory"}};
+  for (int i = 0; l->at_once && m->threads && i < 3; i++)
+    if (of[i].asked && l->at_once > of[i].most / of[i].asked)
+      tirc_fail(l->c, tirc_place_of(s), CODE_LOWER, "ask for fewer blocks, or make them smaller",
+                "blocks_per_multiprocessor asks for %lld blocks of %lld threads and %lld bytes of "
+                "shared memory at the same time, and a multiprocessor of %s has %lld %s",
+                (long long)l->at_once, (long long)l->threads, (long long)l->shared, l->gpu->name,
+                (long long)of[i].most, of[i].what);
+}
+
 static bool look(Visitor *v, Stmt s) {
   Limits *l = v->self;
   if (tirc_is_thread_loop(s)) {
@@ -70,10 +90,12 @@ static bool look(Visitor *v, Stmt s) {
       l->kernel = s;
       l->threads = 1;
       l->shared = 0;
+      l->at_once = 0;
       l->threads_text = "";
       l->largest = NULL;
     }
     add_threads(l, s);
+    tirc_gpu_blocks_at_once(&s->u.loop, &l->at_once);
     if (l->threads > l->gpu->threads)
       tirc_fail(l->c, tirc_place_of(s), CODE_LOWER, "bind shorter loops to threadIdx",
                 "a block has %lld threads (%s), but %s allows at most %d", (long long)l->threads,
@@ -82,6 +104,7 @@ static bool look(Visitor *v, Stmt s) {
     Limits inner = *l;
     tirc_visit_stmts(s->u.loop.body, look, &inner);
     check_shared(&inner);
+    check_at_once(&inner, s);
     l->kernel = NULL;
     return false;
   }

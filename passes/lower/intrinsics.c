@@ -6,6 +6,7 @@
 typedef struct State {
   Analyzer *a;
   WrapStart start;
+  bool has_rsqrt; /* a GPU's instruction, which the function asks for */
 } State;
 
 static Expr lower_division(Mutator *m, Expr e) {
@@ -53,6 +54,8 @@ static Expr lower_expr(Mutator *m, Expr e) {
   case OP_FLOORDIV:
   case OP_FLOORMOD: return lower_division(m, e);
   case OP_RSQRT:
+    if (s->has_rsqrt && e->dtype.bits <= 32) return e;
+    return lower_reciprocal(c, e);
   case OP_SIGMOID: return lower_reciprocal(c, e);
   case OP_POW: return tirc_power_by_constant(c, e);
   default: return tirc_written_out(c, e);
@@ -69,7 +72,10 @@ static Stmt lower_stmt(Mutator *m, Stmt s) {
 }
 
 Stmt tirc_lower_intrinsics(Tirc *c, const Func *f) {
-  State s = {tirc_analyzer(c), {.c = c}};
+  const Gpu *gpu = tirc_gpu_of(f);
+  const Expr fast = tirc_attrs_get(f->attrs, tirc_key(KEY_FAST_MATH));
+  State s = {
+      tirc_analyzer(c), {.c = c}, gpu && gpu->kind == GPU_CUDA && fast && tirc_is_true(fast)};
   Mutator m = {.c = c, .expr = lower_expr, .stmt = lower_stmt, .self = &s};
   return tirc_mutate_stmt(&m, f->body);
 }

@@ -10,10 +10,17 @@
  *                                               C[tx] = C[tx] + S[1, 31 - tx]
  *
  * software_pipeline_order says in which order statements stand in the new loop, which is not there
- * where the old one had no more steps than stages. A loop stays as it is where it has one step, a
- * number that is not known, where statements that would change places touch the same memory in
- * another way, or where a call has a pointer to what would be there several times; but for pointers
- * of T.tvm_access_ptr, which say what they are for.
+ * where the old one had no more steps than stages. Where only the run tells how many steps there
+ * are, n, each statement before the new loop asks whether its step is there, and what is behind it
+ * whether it is not before it already:
+ *
+ *   if 0 < n: S[0, tx] = A[tx]
+ *   for k in range(T.max(n - 1, 0)): ...
+ *   if 1 <= n: C[tx] = C[tx] + S[(n - 1) % 2, 31 - tx]
+ *
+ * A loop stays as it is where it has one step, where statements that would change places touch the
+ * same memory in another way, or where a call has a pointer to what would be there several times;
+ * but for pointers of T.tvm_access_ptr, which say what they are for.
  *
  * Of stages that software_pipeline_async_stages names the copies are asynchronous, where the target
  * has such copies. Those of one step are a group; what uses them waits until so few later groups
@@ -38,6 +45,8 @@ typedef struct Part { /* a statement of the loop's body */
   bool async;
 } Part;
 
+enum { OPEN = 1 << 20 };
+
 typedef struct Pipeline {
   Tirc *c;
   const For *loop;
@@ -45,6 +54,8 @@ typedef struct Pipeline {
   int n;
   Part parts[MOST_PIPELINE_PARTS], *at[MOST_PIPELINE_PARTS]; /* at: in their new order */
   int64_t extent, last;                                      /* stage */
+  bool
+      open; /* extent is OPEN: only the run tells, and no time from the end is one from the start */
   PtrMap several;  /* from a buffer, and its data, to the one that has it several times */
   const char *why; /* not */
 } Pipeline;
@@ -500,6 +511,14 @@ static Stmt wait_for(Tirc *c, int64_t n) {
   return tirc_eval(c, tirc_call(c, DT_HANDLE, CALL_PTX_WAIT_GROUP, 1, &behind));
 }
 
+/* Of steps that only the run tells: the step of a time before the loop may be none. */
+static Stmt if_it_is_there(const Pipeline *p, const Part *part, int64_t known, Stmt s) {
+  Tirc *c = p->c;
+  if (!p->open || known < 0 || known >= p->extent) return s;
+  Expr step = tirc_int(c, p->loop->extent->dtype, known - part->stage);
+  return tirc_if(c, tirc_lt(c, step, p->loop->extent), s, NULL);
+}
+
 /* What runs at a time: of each statement that has begun and not ended, the step of then. The copies
  * of a time are committed behind the last of them. */
 static Stmt at_time(Pipeline *p, Expr time, int64_t known) {
@@ -515,7 +534,7 @@ static Stmt at_time(Pipeline *p, Expr time, int64_t known) {
     const int64_t behind = groups_behind(p, part, known, last_copy >= 0 && last_copy < i);
     if (behind >= 0 && behind < waited) vec_push(c, all, wait_for(c, waited = behind));
     Expr late = tirc_int(c, time->dtype, part->stage);
-    Stmt s = at_step(p, part, tirc_sub(c, time, late));
+    Stmt s = if_it_is_there(p, part, known, at_step(p, part, tirc_sub(c, time, late)));
     if (part->async)
       s = tirc_attr_stmt(c, tirc_int32(c, 0), tirc_key(KEY_ASYNC_SCOPE), tirc_int32(c, 1), s);
     vec_push(c, all, s);
@@ -524,6 +543,25 @@ static Stmt at_time(Pipeline *p, Expr time, int64_t known) {
     waited = INT64_MAX;
   }
   return tirc_seq(c, all.n, all.at);
+}
+
+/* What runs `behind` steps after the last one began; where there are few steps, before the loop. */
+static Stmt behind_loop(Pipeline *p, int64_t behind) {
+  Tirc *c = p->c;
+  const int64_t known = p->extent + behind;
+  const DType t = p->loop->var->dtype;
+  if (!p->open) return at_time(p, tirc_int(c, t, known), known);
+  Expr time = tirc_add(c, tirc_cast(c, t, p->loop->extent), tirc_int(c, t, behind));
+  Expr is_left = tirc_lt(c, tirc_int(c, t, p->last - 1), time);
+  return tirc_if(c, tirc_simplify0(c, is_left), at_time(p, time, known), NULL);
+}
+
+static Expr steps_of_loop(const Pipeline *p) {
+  Tirc *c = p->c;
+  const DType t = p->loop->var->dtype;
+  Expr last = tirc_int(c, t, p->last);
+  if (!p->open) return tirc_int(c, t, p->extent - p->last);
+  return tirc_max(c, tirc_sub(c, tirc_cast(c, t, p->loop->extent), last), tirc_int(c, t, 0));
 }
 
 static Stmt overlapped(Pipeline *p) {
@@ -535,14 +573,14 @@ static Stmt overlapped(Pipeline *p) {
   for (int64_t i = 0; i < p->last; i++) vec_push(c, all, at_time(p, tirc_int(c, t, i), i));
   loop.var = tirc_var(c, p->loop->var->u.s, t);
   loop.min = tirc_int(c, t, 0);
-  loop.extent = tirc_int(c, t, p->extent - p->last);
+  loop.extent = steps_of_loop(p);
   loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_STAGE));
   loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_ORDER));
   loop.annotations = tirc_attrs_remove(c, loop.annotations, tirc_key(KEY_PIPELINE_ASYNC));
   loop.body = at_time(p, tirc_add(c, loop.var, tirc_int(c, t, p->last)), -1);
   if (p->extent > p->last) vec_push(c, all, tirc_for(c, &loop));
-  for (int64_t i = p->extent > p->last ? p->extent : p->last; i < p->extent + p->last; i++)
-    vec_push(c, all, at_time(p, tirc_int(c, t, i), i));
+  for (int64_t i = p->extent > p->last ? 0 : p->last - p->extent; i < p->last; i++)
+    vec_push(c, all, behind_loop(p, i));
   Stmt s = tirc_seq(c, all.n, all.at);
   if (!p->block) return s;
   for (int i = 0; i < p->block->n_allocs; i++) {
@@ -564,7 +602,9 @@ static const char *why_left(Pipeline *p, Kernel *k, Stmt loop) {
     return "the annotations do not have one number for each statement of its body";
   read_async(p, k, loop);
   if (p->last == 0) return "";
-  if (!tirc_const_int(p->loop->extent, &p->extent)) return "its number of iterations is a symbol";
+  p->open = !tirc_const_int(p->loop->extent, &p->extent);
+  if (p->open && tirc_reads_memory(p->loop->extent)) return "its number of iterations is loaded";
+  if (p->open) p->extent = OPEN;
   if (p->extent < 2) return "";
   if (!may_overlap(p))
     return "statements that would be reordered use the same memory, and one of them stores to it";

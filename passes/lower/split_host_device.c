@@ -117,6 +117,8 @@ static Attrs attributes(Split *k, Stmt kernel) {
                      tirc_attrs_get(k->host->attrs, tirc_key(KEY_TARGET)));
   a = tirc_attrs_set(c, a, tirc_key(KEY_IS_GLOBAL_FUNC), tirc_bool(c, true));
   a = tirc_attrs_set(c, a, tirc_key(KEY_LAUNCH_PARAMS), order);
+  Expr fast = tirc_attrs_get(k->host->attrs, tirc_key(KEY_FAST_MATH));
+  if (fast) a = tirc_attrs_set(c, a, tirc_key(KEY_FAST_MATH), fast);
   Expr noalias = tirc_attrs_get(k->host->attrs, tirc_key(KEY_NOALIAS));
   return tirc_attrs_set(c, a, tirc_key(KEY_NOALIAS), noalias ? noalias : tirc_bool(c, true));
 }

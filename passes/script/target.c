@@ -48,7 +48,7 @@ static Value get_attrs(Script *sc, Value v) {
 
 static const Gpu *gpu(Value v) { return v.u.object; }
 
-static const char *gpu_kind(Value v) { return gpu(v)->kind == GPU_CUDA ? "cuda" : "opencl"; }
+static const char *gpu_kind(Value v) { return tirc_gpu_kinds[gpu(v)->kind]; }
 
 static Value get_gpu_keys(Script *sc, Value v) {
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
@@ -107,7 +107,7 @@ GET(threads, tirc_value_int(gpu(v)->threads))
 GET(warp, tirc_value_int(gpu(v)->warp))
 GET(shared, tirc_value_int(gpu(v)->shared))
 GET(shared_dyn, tirc_value_int(gpu(v)->shared_dyn))
-GET(multiprocessors, tirc_value_int(gpu(v)->multiprocessors))
+GET(multiprocessors, tirc_value_int(gpu(v)->side.n))
 GET(mma_sync, tirc_value_bool((gpu(v)->tensor_cores & MMA_16816) != 0))
 GET(async_copies, tirc_value_bool((gpu(v)->tensor_cores & ASYNC_COPIES) != 0))
 GET(tensor_cores, tensor_cores(sc, gpu(v)->tensor_cores))

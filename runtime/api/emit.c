@@ -222,7 +222,7 @@ static const char *gpu_of(const SourceOfKernels *s, const char *target) {
 /* Whose language is WGSL, where others have OpenCL C. */
 static bool is_for_webgpu(const char *target) {
   const Gpu *gpu = target ? tirc_gpu_find(target) : NULL;
-  return gpu && strcmp(gpu->name, "webgpu") == 0;
+  return gpu && gpu->kind == GPU_WEBGPU;
 }
 
 static const char *write_kernels(Tirc *c, const SourceOfKernels *s, const Module *lowered,

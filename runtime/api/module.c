@@ -73,20 +73,38 @@ tirc_status tirc_api_make_module(void (*body)(Tirc *c, void *self), void *self, 
   return status;
 }
 
-/* --- lines ------------------------------------------------------------------------------------ */
+/* --- attributes of code ----------------------------------------------------------------------- */
 
-typedef struct WithLines {
+typedef struct WithWish {
   const tirc_module *from;
+  AnnotationKey key; /* of the module, or of each function */
+  bool of_functions;
   Sources sources;
   tirc_module *result;
-} WithLines;
+} WithWish;
 
-static void with_lines(Tirc *c, void *self) {
-  WithLines *p = self;
+static Attrs wish(Tirc *c, const WithWish *p, Attrs attrs) {
+  return tirc_attrs_set(c, attrs, tirc_key(p->key), tirc_bool(c, true));
+}
+
+static const Module *with_functions(Tirc *c, const WithWish *p, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++) {
+    Func *f = tirc_copy(c, m->funcs[i], 1);
+    f->attrs = wish(c, p, f->attrs);
+    m = tirc_module_with_func(c, m, i, f);
+  }
+  return m;
+}
+
+static void with_wish(Tirc *c, void *self) {
+  WithWish *p = self;
   tirc_context_depend(c, p->from->c);
   Module *m = tirc_copy(c, p->from->m, 1);
   m->c = c;
-  m->attrs = tirc_attrs_set(c, m->attrs, tirc_key(KEY_DEBUG_LINES), tirc_bool(c, true));
+  if (p->of_functions)
+    m = tirc_copy(c, with_functions(c, p, m), 1);
+  else
+    m->attrs = wish(c, p, m->attrs);
   p->result = tirc_api_module(c, m, &p->sources);
   p->result->lowered = p->from->lowered;
   p->result->unscheduled = p->from->unscheduled;
@@ -94,10 +112,19 @@ static void with_lines(Tirc *c, void *self) {
   p->result->imported = p->from->imported;
   p->result->intrins = p->from->intrins;
 }
+static tirc_status make_with_wish(WithWish p, tirc_module **out, tirc_error **error) {
+  p.sources = p.from->sources;
+  return tirc_api_make_module(with_wish, &p, &p.sources, &p.result, out, error);
+}
 tirc_status tirc_module_with_lines(const tirc_module *m, tirc_module **out, tirc_error **error) {
   NEED(m, out);
-  WithLines p = {.from = m, .sources = m->sources};
-  return tirc_api_make_module(with_lines, &p, &p.sources, &p.result, out, error);
+  return make_with_wish((WithWish){.from = m, .key = KEY_DEBUG_LINES}, out, error);
+}
+tirc_status tirc_module_with_fast_math(const tirc_module *m, tirc_module **out,
+                                       tirc_error **error) {
+  NEED(m, out);
+  return make_with_wish((WithWish){.from = m, .key = KEY_FAST_MATH, .of_functions = true}, out,
+                        error);
 }
 
 /* --- parsing ---------------------------------------------------------------------------------- */

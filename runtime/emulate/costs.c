@@ -2,7 +2,6 @@
 #include "costs.h"
 
 #include "code.h"
-#include "ir/multiprocessor.h"
 #include "ir/scopes.h"
 #include "ir/tree/visit.h"
 
@@ -259,8 +258,8 @@ static int64_t up_to(int64_t n, int64_t step) { return (n + step - 1) / step * s
 
 Occupancy tirc_occupancy(const Gpu *gpu, int64_t threads, int64_t shared, int registers) {
   enum { REGISTERS_AT_ONCE = 256, SHARED_AT_ONCE = 128 };
-  const Multiprocessor *m = gpu ? tirc_multiprocessor(gpu) : NULL;
-  if (!m || threads < 1) return (Occupancy){0};
+  const Multiprocessors *m = gpu ? &gpu->side : NULL;
+  if (!m || !m->threads || threads < 1) return (Occupancy){0};
   const int64_t warps = (threads + WARP - 1) / WARP;
   const int64_t a_warp = up_to((int64_t)registers * WARP, REGISTERS_AT_ONCE);
   const int64_t a_block = up_to(shared, SHARED_AT_ONCE) + m->shared_of_system;

@@ -21,6 +21,12 @@ TIRC_API tirc_status tirc_module_lower_for(const tirc_module *m, const char *tar
 TIRC_API tirc_status tirc_module_with_lines(const tirc_module *m, tirc_module **out,
                                             tirc_error **error);
 
+/* The same program with the attribute "fast_math" on each function: its kernels in CUDA C and PTX
+ * compute exp, exp2, log, log2, rsqrt and tanh of float32 with the hardware's instructions, whose
+ * errors the page on GPUs states. Nothing else changes. */
+TIRC_API tirc_status tirc_module_with_fast_math(const tirc_module *m, tirc_module **out,
+                                                tirc_error **error);
+
 /* Runs only the named lowering passes, in this order, each on every function. Names are those of
  * tirc_pass_table and tirc_pass_alone_table, followed by any number of + and an option of
  * tirc_pass_option_table. Whatever the passes leave stays as it is: blocks, loops, buffers of

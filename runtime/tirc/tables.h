@@ -87,7 +87,7 @@ TIRC_API tirc_status tirc_target_find(const char *name, tirc_target_info *out, t
  * threads of a warp (1: unknown), bytes of shared memory in the scopes shared and shared.dyn,
  * 32-bit registers (0: unknown). */
 typedef struct tirc_gpu_info {
-  const char *name, *kind; /* "sm_80", "cuda" or "opencl" */
+  const char *name, *kind; /* "sm_80", "cuda", "opencl" or "webgpu" */
   int threads, warp;
   int64_t shared, shared_dyn, registers;
 } tirc_gpu_info;

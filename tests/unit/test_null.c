@@ -140,6 +140,8 @@ static void modules(void **state) {
   REFUSED(tirc_module_lower_only(m, NULL, 0, NULL, NULL, E));
   REFUSED(tirc_module_with_lines(NULL, &out, E));
   REFUSED(tirc_module_with_lines(m, NULL, E));
+  REFUSED(tirc_module_with_fast_math(NULL, &out, E));
+  REFUSED(tirc_module_with_fast_math(m, NULL, E));
   tirc_program *program;
   static const tirc_program_options wrong[] = {{.n_skip = 1},      {.n_skip = -1},
                                                {.n_libraries = 1}, {.n_libraries = -1},

@@ -256,6 +256,9 @@ int cmd_build(BuildOptions *o) {
   if (strcmp(wanted, "wgsl") == 0) from->target = "webgpu";
   if (is_for_gpu(kind) && !from->target)
     from->target = tirc_gpu_default_target(kind == TIRC_EMIT_OPENCL ? GPU_OPENCL : GPU_CUDA);
+  if (o->make.fast_math && !(is_for_gpu(kind) && kind != TIRC_EMIT_OPENCL))
+    return complain("--emit=cuda --fast-math, or ptx or cuda-header",
+                    "--fast-math is about CUDA C and PTX, and not about %s", wanted);
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain("leave --emit out", "--annotate is for assembly, not for %s", wanted);
   if (o->figures && !o->annotate)

@@ -34,9 +34,9 @@ typedef struct Loading {
 typedef struct Making {
   Loading from;
   bool automatic, tuned, explain_auto, trace, plain, quiet; /* quiet: nothing is warned of */
-  bool lines;                                               /* as debug information */
-  bool needs_trace; /* of the schedule, not the result alone */
-  int threads;      /* to run on, or of the schedule that was tuned */
+  bool lines, fast_math; /* what is asked of the code: debug information; a GPU's instructions */
+  bool needs_trace;      /* of the schedule, not the result alone */
+  int threads;           /* to run on, or of the schedule that was tuned */
   int64_t record;
   const char *rules, *database, *trace_json, *debug_mask, *print_after, *dump_dir;
   const char *indices, *weights;

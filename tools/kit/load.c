@@ -139,8 +139,8 @@ int check_program(const Making *o, const tirc_module *m) {
 
 /* The first program of the command line, scheduled as the options say; m becomes the unscheduled
  * one, or is freed. */
-static int schedule_without_lines(const Making *o, tirc_module *m, tirc_module **unscheduled,
-                                  tirc_module **out) {
+static int schedule_as_it_is(const Making *o, tirc_module *m, tirc_module **unscheduled,
+                             tirc_module **out) {
   const List *args = &o->from.args;
   int status;
   if (tirc_module_has_graph(m)) {
@@ -164,20 +164,22 @@ static int schedule_without_lines(const Making *o, tirc_module *m, tirc_module *
   return status;
 }
 
-/* -g */
-static int add_lines(const Making *o, tirc_module **m) {
+typedef tirc_status WithWish(const tirc_module *m, tirc_module **out, tirc_error **error);
+
+static int ask_for(bool asked, WithWish *with_wish, tirc_module **m) {
   tirc_module *with = NULL;
   tirc_error *e = NULL;
-  if (!o->lines) return DONE;
-  if (tirc_module_with_lines(*m, &with, &e)) return report(e);
+  if (!asked) return DONE;
+  if (with_wish(*m, &with, &e)) return report(e);
   tirc_module_free(*m);
   *m = with;
   return DONE;
 }
 
 int schedule_loaded(const Making *o, tirc_module *m, tirc_module **unscheduled, tirc_module **out) {
-  const int status = schedule_without_lines(o, m, unscheduled, out);
-  return status == DONE ? add_lines(o, out) : status;
+  int status = schedule_as_it_is(o, m, unscheduled, out);
+  if (status == DONE) status = ask_for(o->lines, tirc_module_with_lines, out);
+  return status == DONE ? ask_for(o->fast_math, tirc_module_with_fast_math, out) : status;
 }
 
 int load_scheduled(const Making *o, tirc_module **unscheduled, tirc_module **out) {

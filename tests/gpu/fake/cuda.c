@@ -168,7 +168,8 @@ static bool knows(const char *op) {
       "ld",  "st",   "mov",        "cvta",     "cvt",  "add",  "sub",  "mul",  "mad", "fma",  "div",
       "rem", "min",  "max",        "abs",      "neg",  "and",  "or",   "xor",  "not", "shl",  "shr",
       "shf", "setp", "selp",       "bra",      "ret",  "bar",  "shfl", "sqrt", "rcp", "popc", "clz",
-      "bfe", "bfi",  "activemask", "copysign", "prmt", "dp4a", "atom", "red",  NULL};
+      "bfe", "bfi",  "activemask", "copysign", "prmt", "dp4a", "atom", "red",
+      "ex2", "lg2",  "rsqrt",      "tanh",     NULL};
   const size_t n = strcspn(op, ".");
   for (int i = 0; ops[i]; i++)
     if (strlen(ops[i]) == n && strncmp(ops[i], op, n) == 0) return true;
@@ -363,6 +364,10 @@ static uint64_t float_arith(const char *op, const char *type, int n, const uint6
   if (strncmp(op, "div", 3) == 0) r = wide ? a / b : (double)((float)a / (float)b);
   if (strncmp(op, "rcp", 3) == 0) r = wide ? 1 / a : (double)(1.0f / (float)a);
   if (strncmp(op, "sqrt", 4) == 0) r = wide ? sqrt(a) : (double)sqrtf((float)a);
+  if (strncmp(op, "ex2", 3) == 0) r = exp2(a);
+  if (strncmp(op, "lg2", 3) == 0) r = log2(a);
+  if (strncmp(op, "rsqrt", 5) == 0) r = 1 / sqrt(a);
+  if (strncmp(op, "tanh", 4) == 0) r = tanh(a);
   if (strncmp(op, "fma", 3) == 0)
     r = wide ? fma(a, b, c) : (double)fmaf((float)a, (float)b, (float)c);
   if (strncmp(op, "min", 3) == 0) r = fmin(a, b);
