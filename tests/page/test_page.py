@@ -452,6 +452,29 @@ def check_flame(folder):
             b.close()
 
 
+def check_traffic(folder):
+    """What kernels ask of a GPU's memory: beside the statements of the scheduled program, and of no other; a row for each kernel."""
+    path, _, data = make_page(folder, ROOT + "/tests/page/threads.tir", ROOT + "/tests/page/threads.sch", "--report", "--target", "sm_80",
+                              name="traffic")
+    last = data["programs"][data["steps"][-1]["after"]]["text"].split("\n")
+    at = next(i + 1 for i, line in enumerate(last) if "A_shared[" in line and "= A[" in line)
+    loads = next(a for a in data["report"]["accesses"] if a["line"] == at and a["buffer"] == "A")
+    for width, height in ((390, 844), (1366, 768)):
+        b = Browser(width, height)
+        try:
+            b.open(path)
+            assert b.run("return document.querySelectorAll('.traffic').length") == 0
+            b.run("show(data.steps.length); return 1")
+            text = b.run("return [...document.querySelectorAll('#program [data-line=\"%d\"] .traffic')].map(e => e.textContent)" % at)
+            assert text[0].startswith("load A: %d sectors" % (loads["asked"] // loads["warps"])), (text, loads)
+            assert b.run("return document.querySelectorAll('#traffic tbody tr').length") == len(data["report"]["kernels"]) == 1
+            assert "warps" in b.text("#traffic") and "no caches" in b.text("#traffic-model")
+            assert b.run("document.documentElement.scrollWidth") <= width
+            assert b.log() == []
+        finally:
+            b.close()
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path, page, data = make_page(folder, MATMUL, RULE_BASED, "-D", "M=16")
@@ -466,6 +489,7 @@ def main():
         check_misses_of_lesson(folder)
         check_failure(folder)
         check_flame(folder)
+        check_traffic(folder)
     print("ok")
 
 

@@ -1,7 +1,8 @@
 /* `--device emulate --report`: what kernels ask of a GPU's memory, for people or as JSON. */
 #include "emulate.h"
+#include "tools/kit/json.h"
 
-#include <json-c/json.h>
+#include <string.h>
 
 static double a_warp(int64_t n, int64_t warps) { return warps ? (double)n / (double)warps : 0; }
 
@@ -60,82 +61,9 @@ static void print_costs(const tirc_costs *costs) {
          "time.\n\n");
 }
 
-/* --- as JSON ---------------------------------------------------------------------------------- */
-
-static void add(struct json_object *to, const char *key, int64_t n) {
-  json_object_object_add(to, key, json_object_new_int64(n));
-}
-static void add_text(struct json_object *to, const char *key, const char *text) {
-  json_object_object_add(to, key, text ? json_object_new_string(text) : NULL);
-}
-
-static struct json_object *kernel_json(const tirc_kernel_costs *k) {
-  struct json_object *o = json_object_new_object();
-  add_text(o, "name", k->name);
-  add(o, "launches", k->launches);
-  add(o, "blocks", k->blocks);
-  add(o, "blocks_run", k->blocks_run);
-  add(o, "threads", k->threads);
-  add(o, "shared_bytes", k->shared);
-  add(o, "bytes_asked", k->asked);
-  add(o, "bytes_needed", k->needed);
-  add(o, "registers_of_arrays", k->own);
-  add(o, "registers_estimated", k->registers);
-  add(o, "blocks_at_once", k->blocks_at_once);
-  add(o, "warps_at_once", k->warps_at_once);
-  add(o, "most_warps", k->most_warps);
-  add_text(o, "bound", k->bound);
-  return o;
-}
-
-static struct json_object *access_json(const tirc_access_costs *a) {
-  struct json_object *o = json_object_new_object();
-  add_text(o, "kernel", a->kernel);
-  add(o, "line", a->line);
-  add_text(o, "statement", a->statement);
-  add_text(o, "buffer", a->buffer);
-  add_text(o, "does", a->stores ? "store" : "load");
-  add_text(o, "unit", a->shared ? "turns" : "sectors");
-  add(o, "warps", a->warps);
-  add(o, "asked", a->asked);
-  add(o, "ideal", a->ideal);
-  return o;
-}
-
-static struct json_object *branch_json(const tirc_branch_costs *b) {
-  struct json_object *o = json_object_new_object();
-  add_text(o, "kernel", b->kernel);
-  add(o, "line", b->line);
-  add_text(o, "statement", b->statement);
-  add(o, "warps", b->warps);
-  add(o, "parted", b->parted);
-  return o;
-}
-
-static void print_json(const tirc_costs *costs) {
-  struct json_object *all = json_object_new_object(), *kernels = json_object_new_array(),
-                     *accesses = json_object_new_array(), *branches = json_object_new_array();
-  tirc_kernel_costs k;
-  tirc_access_costs a;
-  tirc_branch_costs b;
-  for (int i = 0; tirc_costs_kernel(costs, i, &k); i++)
-    json_object_array_add(kernels, kernel_json(&k));
-  for (int i = 0; tirc_costs_access(costs, i, &a); i++)
-    json_object_array_add(accesses, access_json(&a));
-  for (int i = 0; tirc_costs_branch(costs, i, &b); i++)
-    json_object_array_add(branches, branch_json(&b));
-  add_text(all, "model",
-           "warps of 32, sectors of 32 bytes, 32 banks of 4 bytes; no caches, no time");
-  json_object_object_add(all, "kernels", kernels);
-  json_object_object_add(all, "accesses", accesses);
-  json_object_object_add(all, "branches", branches);
-  puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY));
-  json_object_put(all);
-}
-
 void show_costs(const tirc_costs *costs, bool as_json) {
   if (as_json)
-    print_json(costs);
+    (void)write_json(NULL, costs_json(costs), true);
   else
     print_costs(costs);
 }

@@ -26,6 +26,9 @@ void add_bool(Json *j, const char *key, bool v);
 /* A part of a profile; unit: "cycles", "work", or NULL for seconds. */
 Json *profile_part_json(const tirc_profile_part *p, const char *unit);
 
+/* {"model", "kernels": [...], "accesses": [...], "branches": [...]} */
+Json *costs_json(const tirc_costs *costs);
+
 /* Of an object, which may be NULL; 0 and NULL where it has no such key. */
 double number_in(Json *j, const char *key);
 const char *text_in(Json *j, const char *key);

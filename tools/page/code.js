@@ -65,6 +65,7 @@ function wholeProgram(program = afterStep()) {
 function showProgram() {
   const step = current(), error = errorShown(), pane = $('program'), at = pane.scrollTop;
   const lines = error && error.ir ? refusedProgram(error.ir) : step && step.diff ? changedProgram(step) : wholeProgram();
+  if (data.report) markTraffic(lines);
   fillPane(pane, ...lines);
   pane.scrollTop = at;
   const first = lines.find(l => /add|del|caret/.test(l.className));

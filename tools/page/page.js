@@ -20,6 +20,7 @@ function start() {
   fillSteps();
   fillRun();
   buildFlame();
+  buildTraffic();
   addEventListener('hashchange', () => show(addressed()));
   show(addressed());
   showChart();

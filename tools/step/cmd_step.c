@@ -140,6 +140,9 @@ static int load_steps(const StepOptions *o, ProgramText *program, tirc_module **
 }
 
 static int check_profile(const StepOptions *o) {
+  if (o->report && !o->html)
+    return complain("add --html FILE; `tirc run --device emulate --report` prints it as a table",
+                    "--report is drawn in a page");
   if (!o->profile) return DONE;
   if (strcmp(o->profile, "blocks") != 0)
     return complain("--profile=blocks", "--profile knows blocks, not '%s'", o->profile);

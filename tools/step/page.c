@@ -64,10 +64,11 @@ int write_page(const StepOptions *o, const ProgramText *program, const tirc_modu
   json_object *data = page_data(program, script, s, choice);
   FILE *f = begin_text(&text, &n);
   add_json(data, "run", page_traces(o, program, m, s));
-  int profiled = add_array(o, data);
-  if (profiled == DONE) profiled = add_profile(o, s, data);
+  int status = add_array(o, data);
+  if (status == DONE) status = add_profile(o, s, data);
+  if (status == DONE) status = add_report(o, s, data);
   put_page(f, data);
   json_object_put(data);
   (void)end_text(f, &text);
-  return profiled == DONE ? write_output(o->html, text, n) : profiled;
+  return status == DONE ? write_output(o->html, text, n) : status;
 }

@@ -11,7 +11,7 @@ typedef struct StepOptions {
   Making make;
   const char *from, *to, *html, *profile, *array;
   List only, instance;
-  bool as_json;
+  bool as_json, report;
 } StepOptions;
 
 /* What was asked for: which of the steps. */
@@ -67,6 +67,9 @@ tirc_steps *small_instance(const StepOptions *o, const ProgramText *program, con
 /* profile.c: the time of each loop and block of the program after the last step, as an object of
  * data; DONE, or BAD. */
 int add_profile(const StepOptions *o, const tirc_steps *s, struct json_object *data);
+
+/* report.c: what its kernels ask of a GPU's memory, as an object of data; DONE, or BAD. */
+int add_report(const StepOptions *o, const tirc_steps *s, struct json_object *data);
 
 /* data.c: what a page shows, but for the accesses; `script` is what the script is called. The owner
  * is the caller. */
