@@ -205,6 +205,7 @@ static const struct Row {
     {"compose_reduction", "z = sch.decompose_reduction(b, k)\nargs = (b, [z])"},
     {"rewrite_update", "args = ('U',)"},
     {"atomic_update", "args = ('U', True)"},
+    {"privatize", "args = (sch.get_loops('U')[0], 'global', True)"},
     {"factor_out", "sch.cache_write('F', 0, 'global')\nargs = ('F',)"},
     {"rfactor", "args = (k, 0)"},
     {"decompose_padding", "args = ('W', sch.get_loops('W')[0])"},

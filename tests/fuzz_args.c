@@ -91,6 +91,7 @@ static const struct {
     {"rolling_buffer", shares},
     {"fuse_reduction_epilogue", reduces},
     {"compose_reduction", updates},
+    {"privatize", updates},
     {"factor_out", reduces},
     {"inline_let", names},
 };

@@ -91,11 +91,6 @@ void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage);
  * reads-own-output. */
 void tirc_require_no_own_reads(Sched *s, const CacheStage *stage);
 
-/* Raises storage-scope when no target has it; an empty name is "global". */
-void tirc_require_storage_scope(Sched *s, const char *scope);
-/* A new buffer like b in another scope, named <b>_<scope>, with memory of its own. */
-Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope);
-
 /* --- reindexed copies ------------------------------------------------------------------------- */
 
 /* What reindex and reindex_cache_read / reindex_cache_write share: a copy of what one block

@@ -50,6 +50,35 @@ void tirc_require_compact_dataflow(Sched *s, SRef *subtree);
 /* A hint when a block of the scope updates the buffer in place, or NULL. */
 const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer);
 
+/* --- storage.c -------------------------------------------------------------------------------- */
+
+/* Raises storage-scope when no target has it; an empty name is "global". */
+void tirc_require_storage_scope(Sched *s, const char *scope);
+/* A new buffer like b in another scope, named <b>_<scope>, with memory of its own. */
+Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope);
+
+/* --- updates.c: what any order may be updated in ---------------------------------------------- */
+
+/* A store of C[i] op value, of C[i] and a value that comes in. */
+typedef struct Update {
+  Callee callee; /* the atomic update that does the same */
+  Expr self;     /* the load of the element */
+  Expr value;    /* NULL: it is none; of C[i] - x: -x */
+} Update;
+typedef struct Updates {
+  Sched *s;
+  SRef *block;
+  bool unordered;     /* sums of floats, too */
+  const char *cannot; /* for messages: "cannot be made atomic" */
+  /* found: */
+  PtrMap updated; /* from data to the callee, plus one */
+  Stmt last;      /* a store */
+} Updates;
+/* Throws not-atomic unless the block does nothing but such updates, in which any order leaves the
+ * same. */
+void tirc_require_updates(Updates *u);
+Update tirc_update_of(const Updates *u, Stmt store); /* of such a block */
+
 /* --- added iterations ------------------------------------------------------------------------- */
 
 /* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
