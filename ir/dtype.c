@@ -9,11 +9,15 @@ static const struct {
   TypeCode code;
   int bits;
 } types[] = {
-    {"bool", TYPE_BOOL, 1},      {"int8", TYPE_INT, 8},         {"int16", TYPE_INT, 16},
-    {"int32", TYPE_INT, 32},     {"int64", TYPE_INT, 64},       {"uint8", TYPE_UINT, 8},
-    {"uint16", TYPE_UINT, 16},   {"uint32", TYPE_UINT, 32},     {"uint64", TYPE_UINT, 64},
-    {"float16", TYPE_FLOAT, 16}, {"bfloat16", TYPE_BFLOAT, 16}, {"float32", TYPE_FLOAT, 32},
-    {"float64", TYPE_FLOAT, 64}, {"handle", TYPE_HANDLE, 64},   {"void", TYPE_VOID, 0},
+    {"bool", TYPE_BOOL, 1},        {"int8", TYPE_INT, 8},
+    {"int16", TYPE_INT, 16},       {"int32", TYPE_INT, 32},
+    {"int64", TYPE_INT, 64},       {"uint8", TYPE_UINT, 8},
+    {"uint16", TYPE_UINT, 16},     {"uint32", TYPE_UINT, 32},
+    {"uint64", TYPE_UINT, 64},     {"float16", TYPE_FLOAT, 16},
+    {"bfloat16", TYPE_BFLOAT, 16}, {"float32", TYPE_FLOAT, 32},
+    {"float64", TYPE_FLOAT, 64},   {"handle", TYPE_HANDLE, 64},
+    {"void", TYPE_VOID, 0},        {"int", TYPE_INT, 32},
+    {"uint", TYPE_UINT, 32},       {"float", TYPE_FLOAT, 32}, /* others' names of them */
 };
 enum { N_TYPES = sizeof types / sizeof *types };
 

@@ -87,9 +87,42 @@ static void unknown_keyword(Reader *r, const Syn *arg, const char *name, const S
             "%s has no parameter '%s'", name, arg->s);
 }
 
+static bool has_star(const Syn *node) {
+  for (int i = 0; i < node->kids.n; i++)
+    if (node->kids.at[i]->kind == SYN_STAR) return true;
+  return false;
+}
+
+/* *A.shape as A.shape[0], A.shape[1] ... */
+static const Syn *without_stars(Reader *r, const Syn *node) {
+  VEC(Syn *) kids = {0};
+  Syn *to = tirc_copy(r->c, node, 1);
+  if (!has_star(node)) return node;
+  for (int i = 0; i < node->kids.n; i++) {
+    Syn *arg = node->kids.at[i];
+    const bool is_star = arg->kind == SYN_STAR;
+    const PyValue v = is_star ? tirc_read_value(r, arg->a) : PY_VALUE_NONE;
+    if (!is_star) vec_push(r->c, kids, arg);
+    if (is_star && v.kind != PY_TUPLE)
+      READ_FAIL(r, arg, CODE_TYPE, "write the arguments out", "%s has no parts for arguments",
+                tirc_py_describe(r, v));
+    for (int k = 0; is_star && k < v.u.list.n; k++) {
+      Syn *index = tirc_copy(r->c, arg, 1), *part = tirc_copy(r->c, arg, 1);
+      index->kind = SYN_INT;
+      index->i = k;
+      part->kind = SYN_SUBSCRIPT;
+      part->kids = (SynList){1, tirc_copy(r->c, &index, 1)};
+      vec_push(r->c, kids, part);
+    }
+  }
+  to->kids = (SynList){kids.n, kids.at};
+  return to;
+}
+
 void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *signature,
                     Call *call) {
   Signature sig = parse_signature(signature);
+  node = without_stars(r, node);
   *call = (Call){.node = node, .name = name};
   int positional = names_dtype_first(&sig, node);
   for (int i = 0; i < node->kids.n; i++) {
@@ -100,9 +133,9 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
       if (call->args[k])
         READ_FAIL(r, arg, CODE_ARGUMENT, NULL, "%s gets the argument '%s' twice", name, arg->s);
       call->args[k] = arg->a;
-    } else if (arg->kind == SYN_STAR || arg->kind == SYN_DOUBLESTAR) {
+    } else if (arg->kind == SYN_DOUBLESTAR) {
       READ_FAIL(r, arg, CODE_UNSUPPORTED, "write the arguments out",
-                "programs cannot have arguments with a star");
+                "programs cannot have arguments with two stars");
     } else if (positional < sig.n_places) {
       call->args[positional++] = arg;
     } else if (sig.rest) {

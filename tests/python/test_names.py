@@ -202,6 +202,19 @@ def test_attributes_of_functions():
         chain.with_attr("x", object())
 
 
+def test_parameters_and_their_buffers():
+    f = tvm.parse(MATMUL)["main"]
+    assert [f.buffer_map[p].name for p in f.params] == [p.name for p in f.params]
+    assert [f.buffer_map[v] for v in f.buffer_map] == list(f.buffer_map.values())
+    with pytest.raises(KeyError):
+        f.buffer_map["A"]
+
+
+def test_source_of_c():
+    lib = tvm.build(tvm.parse(MATMUL), target="c")
+    assert "#include" in lib.get_source() and "define" in lib.get_source("ll")
+
+
 def test_visits():
     from tirc.tir.stmt_functor import post_order_visit, pre_order_visit
     seen, before = [], []

@@ -72,7 +72,7 @@ def page(suite, rows):
             groups[reason(suite, v)].append(pair)
     for words, pairs in sorted(groups.items(), key=lambda g: -len(g[1])):
         names = collections.Counter(suite.of(p) for p in pairs)
-        out.append("| %d | %s | %s |" % (len(pairs), words, ", ".join("%s %d" % n for n in names.most_common(5))))
+        out.append("| %d | %s | %s |" % (len(pairs), words, ", ".join("`%s` %d" % n for n in names.most_common(5))))
     return "\n".join(out) + "\n"
 
 

@@ -215,6 +215,14 @@ class IRModule(Shown):
         return _lib.string("module_trace", self._module, 0)
 
 
+class _BufferMap(dict):
+    def __missing__(self, param):
+        for buffer in self.values():
+            if isinstance(param, Param) and buffer.name == param.name:
+                return buffer
+        raise KeyError(param)
+
+
 class PrimFunc(Shown):
     """A function of a module."""
 
@@ -242,7 +250,8 @@ class PrimFunc(Shown):
 
     @property
     def buffer_map(self):
-        return self._view.buffer_map
+        """{variable: buffer}; a Param of params is taken for the variable, too."""
+        return _BufferMap(self._view.buffer_map)
 
     @property
     def attrs(self):

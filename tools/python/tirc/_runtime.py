@@ -23,7 +23,7 @@ def cpu_of(target):
     if target is None:
         return None
     text = target.get("mcpu") if isinstance(target, dict) else str(target)
-    if text and text.split()[:1] == ["llvm"]:
+    if text and text.split()[:1] in (["llvm"], ["c"]):
         found = re.search(r"-mcpu[= ](\S+)", text)
         text = found.group(1) if found else None
     return text.encode() if text else None
@@ -308,11 +308,12 @@ class Module:
             raise ValueError("kernels for a GPU are written as source: imported_modules[0].get_source(), or mod.emit(\"cuda-header\", target)")
         export_program(self.mod, self.target, file_name, cc)
 
-    def get_source(self, fmt="llvm"):
-        """The code: "llvm" or "asm"; for a GPU, of its kernels."""
+    def get_source(self, fmt=""):
+        """The code: "llvm" or "asm", of a target "c" usually "c"; for a GPU, of its kernels."""
         if self.imported_modules and fmt in ("", "llvm"):
             return self.imported_modules[0].get_source()
-        return self.mod.emit("llvm" if fmt in ("", "ll", "llvm") else fmt, self.target)
+        usual = "c" if str(self.target or "").split()[:1] == ["c"] else "llvm"
+        return self.mod.emit({"": usual, "ll": "llvm"}.get(fmt, fmt), self.target)
 
 
 def build(mod, target=None, name=None, threads=0):
