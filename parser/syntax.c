@@ -91,9 +91,12 @@ static Text without_bodies(const Parser *p, Outlines *all) {
 }
 
 SynList tirc_parse_outline(Tirc *c, const Source *source) {
-  Parser p = {.c = c, .file = source->name, .line = 1, .column = 1};
-  p.text = tirc_syn_normalise(c, source, &p.length);
-  const char *whole = p.text;
+  Parser p = {.c = c,
+              .file = source->name,
+              .text = source->text,
+              .length = source->length,
+              .line = 1,
+              .column = 1};
   Outlines all = {0};
   const Text t = without_bodies(&p, &all);
   p.text = t.at;
@@ -103,7 +106,7 @@ SynList tirc_parse_outline(Tirc *c, const Source *source) {
   for (int i = 0; i < p.file_body.n && n < all.n; i++) {
     Syn *s = p.file_body.at[i];
     if (s->kind != SYN_DEF || s->loc.line != all.at[n].line) continue;
-    s->op = whole + all.at[n].from;
+    s->op = source->text + all.at[n].from;
     s->i = (int64_t)(all.at[n].end - all.at[n].from);
     n++;
   }

@@ -97,9 +97,9 @@ typedef struct Source {
 
 /* A file's statements. Throws (code "syntax") with place, a hint and what was expected. */
 SynList tirc_parse_syntax(Tirc *c, const Source *source);
-/* The same of a text that is known to be well formed, without the bodies of the functions at its
- * left edge: a library has many, and few of them are called. What stands there instead is no body.
- */
+/* The same of a text that stays, and is known to be well formed, with "\n" alone at ends of lines,
+ * without the bodies of the functions at its left edge: a library has many, and few of them are
+ * called. What stands there instead is no body. */
 SynList tirc_parse_outline(Tirc *c, const Source *source);
 /* Such a function with its body, read now; any other node is itself. */
 const Syn *tirc_syn_whole(Tirc *c, const Syn *def);

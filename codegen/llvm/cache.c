@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,7 +55,8 @@ CodeCache tirc_cache_open(void) {
     n = snprintf(k.folder, sizeof k.folder, "%s/tirc", caches);
   else if (home && *home)
     n = snprintf(k.folder, sizeof k.folder, "%s/.cache/tirc", home);
-  if (n < 0 || n >= (int)sizeof k.folder) *k.folder = 0;
+  k.is_too_long = n < 0 || n >= (int)sizeof k.folder;
+  if (k.is_too_long) *k.folder = 0;
   if (limit && *limit) {
     char *end;
     errno = 0;
@@ -121,7 +123,7 @@ static Kept open_entry(char *bytes, const char *key) {
 Kept tirc_cache_find(const CodeCache *k, const char *key) {
   if (!*k->folder) return (Kept){0};
   const Path path = entry(k, key);
-  const int file = open(path.s, O_RDONLY | O_CLOEXEC);
+  const int file = open(path.s, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
   if (file < 0) return (Kept){0};
   struct stat s;
   Kept found = {0};
@@ -161,6 +163,12 @@ static bool write_all(int file, const void *bytes, size_t n) {
     n -= (size_t)put;
   }
   return true;
+}
+
+/* Whether a file may have so many bytes: what writes more is ended by a signal. */
+static bool may_write(size_t n) {
+  struct rlimit most;
+  return getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur == RLIM_INFINITY || most.rlim_cur >= n;
 }
 
 /* A new file in the folder, whose path is filled in; -1: errno says why. */
@@ -249,7 +257,8 @@ static bool write_entry(int file, const char *key, const char *object, size_t n)
 
 void tirc_cache_keep(const CodeCache *k, const char *key, const char *object, size_t n) {
   const int64_t limit = k->limit / SHELVES;
-  if (!*k->folder || (int64_t)(sizeof(Head) + strlen(key) + 16 + n) > limit) return;
+  const size_t bytes = sizeof(Head) + rounded(strlen(key)) + n;
+  if (!*k->folder || (int64_t)bytes > limit || !may_write(bytes)) return;
   const Path folder = shelf(k, shelf_of(key)), path = entry(k, key);
   Path made;
   int file = new_file(folder.s, &made);
@@ -277,9 +286,11 @@ void tirc_cache_count(const CodeCache *k, int64_t *entries, int64_t *bytes) {
 }
 
 int tirc_cache_problem(const CodeCache *k) {
+  enum { AN_ENTRY = 1 << 20 };
   const Path folder = shelf(k, 0);
   Path made;
-  if (!*k->folder) return ENOENT;
+  if (!*k->folder) return k->is_too_long ? ENAMETOOLONG : ENOENT;
+  if (!may_write(AN_ENTRY)) return EFBIG;
   int file = new_file(folder.s, &made);
   if (file < 0 && errno == ENOENT) {
     make_folders(folder.s);

@@ -22,6 +22,7 @@ enum { CACHE_USUAL_MB = 512 };
 typedef struct CodeCache {
   char folder[3800]; /* "": there is none */
   int64_t limit;     /* bytes */
+  bool is_too_long;  /* the folder's path: there is none */
   bool is_limit_bad; /* $TIRC_CACHE_MB is no number from 1 on: the limit is the usual one */
 } CodeCache;
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LAST_LINE "# whole\n"
@@ -65,7 +66,18 @@ static bool begins_so(const Source *s, const char *head) {
   return s->length > n && memcmp(s->text, head, n) == 0;
 }
 
+/* A pipe is read once, and what waits for it may wait for ever. A folder says so when it is read.
+ */
+static bool is_stream(const char *file) {
+  struct stat s;
+  return stat(file, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
 static void look(Tirc *c, Calibration *k, const Cpu *native) {
+  if (is_stream(k->file)) {
+    k->problem = tirc_format(c, "'%s' is not a regular file", k->file);
+    return;
+  }
   const Source s = read_it(c, k->file);
   if (!s.text) {
     k->problem = c->diag.message;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static void describe(char *out, size_t n, const CodeCache *cache) {
-  const int wrong = *cache->folder ? tirc_cache_problem(cache) : 0;
+  const int wrong = *cache->folder || cache->is_too_long ? tirc_cache_problem(cache) : 0;
   if (wrong == EPERM)
     snprintf(out, n, "it belongs to another user, or others may write into it");
   else if (wrong)

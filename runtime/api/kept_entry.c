@@ -22,8 +22,10 @@ static void add_target(EntryKey *k, const char *what, const char *target) {
   tirc_text_addf(&k->text, "%s %s, %d, %d and %d KiB, %d cores\n", cpu->name, cpu->features,
                  cpu->l1_kib, cpu->l2_kib, cpu->l3_kib, cpu->cores);
   const Calibration table = tirc_calibration_find(k->text.c, cpu);
-  if (table.problem) tirc_text_addf(&k->text, "%s\n", table.problem);
-  tirc_script_reads(&k->reads, table.file);
+  if (table.problem)
+    tirc_text_addf(&k->text, "%s\n", table.problem);
+  else
+    tirc_script_reads(&k->reads, table.file);
 }
 
 bool tirc_key_begin(EntryKey *k, Tirc *c, const char *what, const char *target) {

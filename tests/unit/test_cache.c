@@ -10,11 +10,13 @@
 #include "runtime/kernel/timer.h"
 #include "runtime/tirc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -180,6 +182,39 @@ static void bounded(void **state) {
     assert_true(tirc_cache_open().is_limit_bad);
     assert_true(tirc_cache_open().limit == (int64_t)CACHE_USUAL_MB << 20);
   }
+}
+
+/* None waits, and none ends the process. */
+static void odd_files(void **state) {
+  (void)state;
+  glob_t found;
+  char pattern[100];
+  keep("key", "object");
+  snprintf(pattern, sizeof pattern, "%s/code/*/*", folder);
+  assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+  unlink(found.gl_pathv[0]);
+  assert_int_equal(mkfifo(found.gl_pathv[0], 0600), 0);
+  globfree(&found);
+  assert_false(has("key", "object"));
+  keep("key", "object");
+  assert_true(has("key", "object"));
+  struct rlimit before, few = {.rlim_cur = 40};
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  few.rlim_max = before.rlim_max;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+  keep("other", "object");
+  const CodeCache cache = tirc_cache_open();
+  const int wrong = tirc_cache_problem(&cache);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_int_equal(wrong, EFBIG);
+  assert_false(has("other", "object"));
+  assert_true(has("key", "object"));
+  static char far[5000];
+  memset(far, 'a', sizeof far - 1);
+  *far = '/';
+  setenv("TIRC_CACHE", far, 1);
+  const CodeCache none = tirc_cache_open();
+  assert_int_equal(tirc_cache_problem(&none), ENAMETOOLONG);
 }
 
 /* What it finds is always whole, whoever writes. */
@@ -393,7 +428,7 @@ int main(void) {
       CASE(nothing_can_be_kept), CASE(bounded),        CASE(keys),
       CASE(compiled_once),       CASE(many_processes), CASE(by_child),
       CASE(not_an_object),       CASE(broken_objects), CASE(public_view),
-      CASE(script_written_anew),
+      CASE(script_written_anew), CASE(odd_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
