@@ -130,6 +130,7 @@ struct Sched {
   SetMarks changed_marks;              /* by the running call */
   VEC(Warning) warnings;               /* of the running call */
   bool strict;                         /* they are errors */
+  bool unchecked; /* what only changes the results is carried out: to show how it would */
   void (*warn)(void *self, Warning w); /* hears of them when the call has succeeded; or NULL */
   void *warn_self;
   const struct Cpu *target;           /* what code will be made for */

@@ -12,7 +12,7 @@ EXAMPLES = ROOT + "/examples/"
 def make_page(folder, *arguments, status=0, name="page"):
     """Its path, its text and its data."""
     path = os.path.join(folder, name + ".html")
-    done = subprocess.run([TIRC, "step", *arguments, "--html", path], capture_output=True, text=True)
+    done = subprocess.run([TIRC, "step", *arguments, "--html", path, "--playground", "none"], capture_output=True, text=True)
     assert done.returncode == status, done
     with open(path, encoding="utf-8") as f:
         page = f.read()

@@ -12,16 +12,10 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lessons  # noqa: E402
+import pictures  # noqa: E402
 from browser import Browser, Missing  # noqa: E402
-
-TIRC, ROOT, FOLDER = (os.path.abspath(a) for a in sys.argv[1:4])
-LONG = "--long" in sys.argv
-SMALL = os.path.join(ROOT, "tests/cli/small.tir")
-
-
-def read(path):
-    with open(path, encoding="utf-8", errors="surrogateescape") as f:
-        return f.read()
+from play import FOLDER, LONG, ROOT, SMALL, TIRC, opened, read, replace_schedule, set_texts, settled, type_text  # noqa: E402
 
 
 # --- the compiler, in Node -------------------------------------------------------------------
@@ -90,41 +84,6 @@ def check_forever():
 
 # --- the page --------------------------------------------------------------------------------
 
-def opened(size=(1366, 768), more="", **settings):
-    b = Browser(*size, **settings)
-    b.request("POST", "/url", {"url": "file://" + FOLDER + "/index.html" + more})
-    b.wait("document.documentElement.dataset.ready", 60)
-    settled(b)
-    return b
-
-
-def set_texts(b, program, schedule):
-    b.run("openText(arguments[0], arguments[1]); return 1", program, schedule)
-    settled(b)
-
-
-def replace_schedule(b, text):
-    """As one who types."""
-    b.run("schedule.view.dispatch({changes: {from: 0, to: schedule.view.state.doc.length, insert: arguments[0]}}); return 1", text)
-
-
-def settled(b):
-    b.wait("!compiler.busy && ran", 60)
-
-
-def type_text(b, text):
-    """Key by key, into what has the focus."""
-    actions = []
-    for c in text:
-        key = "\ue007" if c == "\n" else c
-        actions += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
-    b.request("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
-
-
-def shown_program(b):
-    return b.run("return [...document.querySelectorAll('#program .l:not(.del)')].map(e => e.textContent).join('\\n')")
-
-
 def check_first(b):
     """How soon the first program is shown."""
     assert b.run("document.querySelectorAll('#program .l').length") > 5
@@ -154,6 +113,8 @@ def check_error(b):
     assert b.run("document.querySelector('#script .cm-lintRange-error').closest('.cm-line').textContent").startswith("sch.fuse")
     shown, error = b.text("#error"), b.run("data.steps[data.steps.length - 1].error")
     assert error["message"] in shown and b.run("data.explanations[arguments[0]].rule", error["code"]) in shown, shown
+    set_texts(b, read(SMALL), 'i, j, k = sch.get_loops("C")\nsch.parallel(k)\n')
+    b.wait("document.getElementById('error').textContent.includes(' instead of ')")
     set_texts(b, "def main(:\n", "")
     b.wait("document.querySelector('#source .cm-lintRange-error')")
     assert "syntax" in b.text("#error")
@@ -223,10 +184,15 @@ def check_next(b):
     b.wait("document.getElementById('change').textContent.startsWith('would change')")
     refused = b.run("return [...document.querySelectorAll('#moves .refusal')].map(e => e.textContent)")
     assert refused and all("Why" in r for r in refused), refused
+    wrong = b.run("return [...document.querySelectorAll('#moves .refusal')].map(e => [e.querySelector('summary').textContent, !!e.querySelector('.wrong') && e.querySelector('.wrong').offsetHeight > 0])")
+    assert any("sch.parallel(" in text and " instead of " in text and seen for text, seen in wrong), wrong
     b.click("#moves button")
     b.wait("schedule.text().length > 5")
     assert call.split("; ")[-1] in b.run("schedule.text()")
     b.wait("!compiler.busy && ran && data.steps.length")
+    replace_schedule(b, 'sch.parallel(sch.get_loops("C")[2])\n')  # of what is refused there is nothing next
+    b.wait("document.querySelectorAll('#moves button').length === 0")
+    assert "cannot run at the same time" in b.text("#moves") and "legal call" not in b.text("#moves")
     b.click("[data-pane=tree]")
 
 
@@ -246,6 +212,13 @@ def check_share(b):
         assert other.log() == []
     finally:
         other.close()
+    before = b.run("return [program.text(), schedule.text()]")
+    for damaged in (link.split("#")[1][:-9], "%3Cimg src=x onerror=alert(1)%3E", "AAAAAAAAAA"):
+        b.run("location.hash = arguments[0]; return 1", damaged)
+        b.wait("document.getElementById('note').textContent.includes('cannot be read')")
+        assert b.run("return [program.text(), schedule.text()]") == before
+        b.run("note(''); return 1")
+    replace_schedule(b, "")
     svg = b.run("pictureSvg()")
     assert svg.startswith("<svg") and "<image" in svg and b.run("new DOMParser().parseFromString(arguments[0], 'image/svg+xml').querySelector('parsererror') === null", svg)
 
@@ -305,10 +278,21 @@ def check_accessible(b):
     b.run(axe + "; return 1")
     for theme in ("light", "dark"):
         b.run("theme(arguments[0]); return 1", theme)
-        b.run("window.found = null; axe.run({exclude: [['.cm-scroller']]}).then(r => { window.found = r.violations; }); return 1")
-        b.wait("window.found", 60)
+        b.run("window.found = null; axe.run({exclude: [['.cm-scroller']]}, {resultTypes: ['violations'], preload: false}).then(r => { window.found = r.violations; }, e => { window.found = [{id: String(e), impact: 'critical', nodes: []}]; }); return 1")
+        b.wait("window.found", 120)
         serious = b.run("return window.found.filter(v => /serious|critical/.test(v.impact)).map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)])")
         assert serious == [], (theme, serious)
+
+
+def check_pictures():
+    """In a browser that begins anew; another one reads the pictures."""
+    b, viewer = opened(reduced_motion=True), Browser(400, 300)
+    try:
+        pictures.check(b, viewer)
+        assert b.log() == []
+    finally:
+        b.close()
+        viewer.close()
 
 
 def check_narrow():
@@ -320,6 +304,84 @@ def check_narrow():
         assert b.log() == []
     finally:
         b.close()
+
+
+SHIFT = """@T.prim_func
+def main(A: T.Buffer((9,), "float32")):
+    for i in range(8):
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            A[vi + 1] = A[vi]
+"""
+
+
+def check_wrong_numbers():
+    """What a refused call would compute, beside what the program does: here the first element everywhere."""
+    shift, small, refused, lost = ask([{"do": "next", "program": SHIFT, "schedule": ""}, {"do": "next", "program": read(SMALL).replace("M = 16", "M = 4096"), "schedule": ""},
+                                       {"do": "next", "program": SHIFT, "schedule": "sch.parallel(sch.get_loops(\"A\")[0])\n"}, {"do": "next", "program": SHIFT, "schedule": "", "focus": "Q"}])
+    wrong = {r["call"]: r["wrong"] for r in shift["refused"] if "wrong" in r}
+    assert [call for call in wrong if "parallel" in call] and all(text.endswith(" instead of 1.") for text in wrong.values()), wrong
+    wrong = {r["call"]: r["wrong"] for r in small["refused"] if "wrong" in r}
+    assert any("parallel" in call and "(with M = 4)" in text for call, text in wrong.items()), wrong
+    assert refused["error"]["code"] == "not-compact-dataflow" and "legal" not in refused, refused
+    assert lost["error"]["code"] == "argument" and "legal" not in lost, lost
+
+
+def check_step_page(folder):
+    """The page of `tirc step --html` is there before the compiler is, and what is typed in it is compiled, with its constants."""
+    path = os.path.join(folder, "step.html")
+    schedule = os.path.join(ROOT, "tests/cli/good.sch")
+    subprocess.run([TIRC, "step", SMALL, schedule, "-D", "M=48", "--html", path, "--playground", FOLDER + "/index.html"], check=True)
+    b = Browser(1366, 768)
+    try:
+        b.open(path)
+        assert b.run("return [data.steps.length, data.steps[1].file, program.text(), schedule.text()]") == [5, "schedule.sch", read(SMALL), read(schedule)]
+        assert b.run("document.querySelectorAll('#arrays figure').length") == 3
+        b.wait("!compiling")
+        assert "48" in b.run("data.programs[0].text") and b.run("compiler.number") <= 2  # words and lessons alone were asked for
+        replace_schedule(b, read(schedule) + "sch.unroll(k)\n")
+        b.wait("data.steps.length === 6")
+        settled(b)
+        assert "48" in b.run("data.programs[0].text")
+        assert b.log() == []
+    finally:
+        b.close()
+
+
+LONGEST = """
+  window.longest = 0;
+  let last = performance.now();
+  clearInterval(window.beat);
+  window.beat = setInterval(() => { const now = performance.now(); window.longest = Math.max(window.longest, now - last); last = now; }, 4);
+  return 1;"""
+
+
+def large_program(blocks):
+    """Four lines a block."""
+    return "@T.prim_func\ndef main(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n" + "".join(
+        "    for i in range(8):\n        with T.block(\"B_%d\"):\n            vi = T.axis.spatial(8, i)\n            B[vi] = A[vi] + T.float32(%d)\n" % (n, n)
+        for n in range(blocks))
+
+
+def check_large(b):
+    """A program of 3,000 lines: while the compiler works and its answers are shown, the page answers; and it can be cancelled."""
+    b.run(LONGEST)
+    b.run("openText(arguments[0], ''); return 1", large_program(750))
+    b.wait("!compiling", 60)
+    assert b.run("document.querySelectorAll('#program .l').length") >= 3000
+    opened_ms = b.run("window.longest")
+    b.run(LONGEST)
+    b.run("schedule.focus(); return 1")
+    type_text(b, 'sch.parallel(sch.get_loops("B_700")[0])')
+    b.press("Escape")
+    b.wait("data.steps.some(s => s.primitive === 'parallel') && !compiling", 60)
+    print("3,000 lines: no task longer than %.0f ms when they are opened, %.0f ms while one types" % (opened_ms, b.run("window.longest")))
+    replace_schedule(b, 'sch.parallel(sch.get_loops("B_701")[0])\n' + "for i in range(100000):\n    sch.get_loops(\"B_700\")\n")
+    b.wait("!document.getElementById('cancel').hidden", 60)
+    b.run("window.restarts = compiler.restarts; return 1")
+    b.click("#cancel")
+    assert b.run("return [document.getElementById('ready').value, compiler.busy, compiling]") == ["cancelled", False, False]
+    set_texts(b, read(SMALL), "")
 
 
 def check_hostile():
@@ -354,7 +416,9 @@ def main():
         n = check_cases(folder, 300 if LONG else 40)
         print(n, "cases have the command's verdict and text")
         check_packed_course(folder)
+        check_step_page(folder)
     check_forever()
+    check_wrong_numbers()
     check_import()
     check_hostile()
     check_memory()
@@ -370,6 +434,10 @@ def main():
         check_next(b)
         check_share(b)
         check_lesson(b)
+        check_large(b)
+        lessons.check_keyboard(b)
+        lessons.check_by_typing(b, lessons.LESSONS if LONG else lessons.LESSONS[1:21:6])
+        print(lessons.check_codes(b), "errors are explained in the page")
         check_themes(b)
         if LONG:
             check_accessible(b)

@@ -573,6 +573,45 @@ static void warnings_and_strict_schedules(void **state) {
   tirc_module_free(m);
 }
 
+/* What is computed when a refused call is made all the same: 1 is in A[0], and 2 to 9 behind it. */
+static double computed(const tirc_module *m, int64_t at) {
+  tirc_argument a = {0};
+  const int64_t shape = 9;
+  assert_int_equal(tirc_array_new("float32", 1, &shape, &a.array, NULL), TIRC_OK);
+  for (int64_t i = 0; i < shape; i++) tirc_array_set(a.array, i, (double)(i + 1));
+  assert_int_equal(tirc_module_interpret(m, NULL, 1, &a, 0, NULL), TIRC_OK);
+  const double value = tirc_array_get(a.array, at);
+  tirc_array_free(a.array);
+  return value;
+}
+
+static void unchecked_calls(void **state) {
+  (void)state;
+  static const char call[] = "sch.parallel(sch.get_loops(\"A\")[0])";
+  tirc_module *m = parse("@T.prim_func\n"
+                         "def main(A: T.Buffer((9,), \"float32\")):\n"
+                         "    for i in range(8):\n"
+                         "        with T.block(\"A\"):\n"
+                         "            vi = T.axis.spatial(8, i)\n"
+                         "            A[vi + 1] = A[vi]\n");
+  tirc_schedule *s = NULL, *copy = NULL;
+  tirc_module *forbidden = NULL, *now = NULL;
+  assert_int_equal(tirc_schedule_new(m, NULL, &s, NULL), TIRC_OK);
+  assert_int_equal(tirc_schedule_run(s, call, strlen(call), "f", NULL), TIRC_NO);
+  assert_int_equal(tirc_schedule_copy(s, &copy, NULL), TIRC_OK);
+  assert_int_equal(tirc_schedule_run_unchecked(copy, call, strlen(call), "f", NULL), TIRC_OK);
+  assert_int_equal(tirc_schedule_module(copy, &forbidden, NULL), TIRC_OK);
+  assert_int_equal(tirc_schedule_module(s, &now, NULL), TIRC_OK);
+  assert_true(computed(now, 8) == 1);
+  assert_true(computed(forbidden, 8) == 8);
+  assert_int_equal(tirc_schedule_run(copy, call, strlen(call), "f", NULL), TIRC_NO);
+  tirc_module_free(now);
+  tirc_module_free(forbidden);
+  tirc_schedule_free(copy);
+  tirc_schedule_free(s);
+  tirc_module_free(m);
+}
+
 static void defines_and_tables(void **state) {
   (void)state;
   tirc_module *m = NULL;
@@ -609,6 +648,7 @@ int main(void) {
       cmocka_unit_test(costs_of_calls),
       cmocka_unit_test(operations_on_integers),
       cmocka_unit_test(two_threads_compile),
+      cmocka_unit_test(unchecked_calls),
       cmocka_unit_test(defines_and_tables),
       cmocka_unit_test(layouts_of_parameters),
       cmocka_unit_test(more_dimensions_than_bounds_follow),

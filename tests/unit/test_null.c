@@ -241,6 +241,8 @@ static void schedules(void **state) {
   REFUSED(tirc_schedule_new(m, NULL, NULL, E));
   REFUSED(tirc_schedule_copy(NULL, &made, E));
   REFUSED(tirc_schedule_copy(s, NULL, E));
+  REFUSED(tirc_schedule_run_unchecked(NULL, "", 0, "f", E));
+  REFUSED(tirc_schedule_run_unchecked(s, NULL, 1, "f", E));
   tirc_schedule_place(NULL, "f", 1, 1);
   tirc_schedule_place(s, NULL, -1, -1);
   REFUSED(tirc_schedule_call(NULL, "get_child_blocks", 0, NULL, 0, NULL, NULL, &v, E));

@@ -213,8 +213,9 @@ int load_scheduled(const Making *o, tirc_module **unscheduled, tirc_module **out
 /* "a/b/rule_based.sch" -> "rule_based" */
 char *path_stem(const char *path);
 char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
-/* playground.c: the file of the playground's page; NULL: it was not built */
-char *find_playground(void);
+/* playground.c: the playground's page: a file that is given, or the one that was built; *page NULL:
+ * there is none, or "none" was given. DONE, or BAD after what went wrong was reported. */
+int read_playground(const char *given, char **page);
 /* output.c: DONE, or BAD after what went wrong was reported */
 int write_output(const char *path, const char *bytes, size_t n);
 /* Ends what begin_file or begin_output began at a path, keeping it only where the command's status
@@ -278,6 +279,13 @@ int relayout_array(const tirc_module *scheduled, int i, bool back, tirc_array *f
 int copy_back(const tirc_module *plain, const tirc_module *scheduled, int n,
               const tirc_argument *from, tirc_argument *to);
 void free_arguments(int n, tirc_argument *args);
+/* Arrays of random elements and numbers for all parameters of a module's only function, to be freed
+ * even if it fails. given: NAME=VALUE for scalars and symbolic extents, which are small otherwise.
+ */
+bool small_arguments(const tirc_module *m, const List *given, int *n, tirc_argument **out,
+                     tirc_error **e);
+/* The value that is given for a name. */
+int64_t instance_value(const List *given, const char *name, int64_t otherwise);
 
 /* wrap.c: text in lines of the terminal's width; where none reads it, of less than 100 columns. The
  * cursor is in `column`, and the lines after the first begin at `indent`. */

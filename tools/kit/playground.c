@@ -8,7 +8,7 @@
 static const char *const places[] = {"../../playground/index.html",
                                      "../share/tirc/playground.html"};
 
-char *find_playground(void) {
+static char *find_playground(void) {
   enum { MOST = 4096 };
   char self[MOST];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -21,4 +21,11 @@ char *find_playground(void) {
     if (access(path, R_OK) == 0) return path;
   }
   return NULL;
+}
+
+int read_playground(const char *given, char **page) {
+  const char *path = given ? given : find_playground();
+  size_t n;
+  *page = NULL;
+  return !path || strcmp(path, "none") == 0 ? DONE : read_text(path, page, &n);
 }

@@ -9,6 +9,7 @@ typedef struct LessonOptions {
   List args;
   const char *write, *hint, *output, *learner, *playground;
   int threads;
+  double seconds; /* of a schedule that is verified; 0: the usual */
   bool no_timing, as_json, solution, pack, result, verify, no_solutions;
 } LessonOptions;
 

@@ -13,43 +13,31 @@ static void put_plain_page(FILE *to, const Course *c, bool with_solutions) {
   json_object_put(data);
 }
 
-/* What the playground's page brings stands between these. */
-static const char begin_mark[] = "<script type=\"application/json\" id=\"examples\">";
-static const char end_mark[] = "</script>";
-
-static void put_playground(FILE *to, const char *page, const Course *c, bool with_solutions) {
-  const char *at = strstr(page, begin_mark), *end = at ? strstr(at, end_mark) : NULL;
-  if (!end) {
-    (void)complain("tools/playground makes it", "the page is no playground");
-    return;
-  }
+static int put_in(FILE *to, const char *page, const Course *c, bool with_solutions) {
   Json *data = json_object_new_object();
   add_json(data, "examples", json_object_new_array());
   add_json(data, "course", course_as_json(c, with_solutions));
-  at += sizeof begin_mark - 1;
-  fwrite(page, 1, (size_t)(at - page), to);
-  put_in_script(to, data);
-  fputs(end, to);
+  const int status = put_playground(to, page, data);
   json_object_put(data);
+  return status;
 }
 
 int pack_course(const LessonOptions *o, const Course *c) {
-  const char *path = o->playground ? o->playground : find_playground();
   char *text = NULL, *page = NULL;
   size_t n = 0;
+  int status = DONE;
   if (o->args.n != 1) return complain(NULL, "usage: tirc lesson --pack FOLDER -o FILE.html");
-  if (path && strcmp(path, "none") == 0) path = NULL;
-  if (path && read_text(path, &page, &n) != DONE) return BAD;
-  if (!path && !o->playground)
+  if (read_playground(o->playground, &page) != DONE) return BAD;
+  if (!page && !o->playground)
     warn_about(NULL, NULL, 0, 0,
                "the page has no compiler, since the playground was not built: learners check their "
                "schedules with `tirc lesson`",
                "file");
   FILE *f = begin_text(&text, &n);
   if (page)
-    put_playground(f, page, c, !o->no_solutions);
+    status = put_in(f, page, c, !o->no_solutions);
   else
     put_plain_page(f, c, !o->no_solutions);
   (void)end_text(f, &text);
-  return n ? write_output(o->output, text, n) : BAD;
+  return status == DONE ? write_output(o->output, text, n) : status;
 }

@@ -1,5 +1,6 @@
-/* Results of a course, run again. What is in a code is anybody's: each is run in a process of its
- * own with bounds on its steps, memory and time, and is interpreted, not compiled. */
+/* Results of a course, run again. What is in a code is anybody's: each schedule is run in a process
+ * of its own with bounds on its steps, memory and time, and is interpreted, not compiled. One that
+ * does not end costs itself alone. */
 #include "lesson.h"
 
 #include "ir/ascii.h"
@@ -10,7 +11,7 @@
 
 enum { SCRIPT_STEPS = 2000000, MOST_ANSWER = 1 << 22 };
 static const int64_t RUN_STEPS = 2000000000, MEMORY = (int64_t)2 << 30;
-static const double SECONDS = 30; /* for an exercise on average: a code has them together */
+static const double SECONDS = 30; /* for an exercise, if nothing else is asked for */
 
 typedef struct Verifying {
   const LessonOptions *o;
@@ -26,54 +27,75 @@ typedef struct Code {
   Result result;
 } Code;
 
+/* One of its schedules. */
+typedef struct Answer {
+  const Code *code;
+  int exercise;
+  const char *schedule;
+} Answer;
+
 /* --- in the child ----------------------------------------------------------------------------- */
 
-static Json *verdict_on(const Code *code, int i) {
-  const CheckOptions how = {.script_steps = SCRIPT_STEPS, .max_steps = RUN_STEPS};
-  const Exercise *x = &code->v->c->at[i];
-  Json *j = json_object_new_object();
-  add_text(j, "name", x->name);
-  for (int k = 0; k < code->result.n; k++) {
-    if (strcmp(code->result.names[k], x->name) != 0) continue;
-    /* it may import what is embedded, and there is nothing beside it */
-    const char *name = tirc_format(memory, "<results>/<code>/%s.sch", x->name);
-    Outcome v = check_exercise(&code->v->prepared[i],
-                               (Attempted){.path = name, .text = code->result.schedules[k]}, &how);
-    Json *verdict = outcome_as_json(&v);
-    json_object_object_foreach(verdict, key, value) add_json(j, key, json_object_get(value));
-    json_object_put(verdict);
-    return j;
-  }
-  add_int(j, "status", NO);
-  add_text(j, "result", "missing");
-  return j;
-}
-
 static void verify(void *self) {
-  const Code *code = self;
-  Json *list = json_object_new_array();
-  for (int i = 0; i < code->v->c->n; i++) json_object_array_add(list, verdict_on(code, i));
-  const char *text = json_string(list, false);
+  const Answer *a = self;
+  Verifying *v = a->code->v;
+  const CheckOptions how = {.script_steps = SCRIPT_STEPS, .max_steps = RUN_STEPS};
+  /* it may import what is embedded, and there is nothing beside it */
+  const char *name = tirc_format(memory, "<results>/<code>/%s.sch", v->c->at[a->exercise].name);
+  Outcome found = check_exercise(&v->prepared[a->exercise],
+                                 (Attempted){.path = name, .text = a->schedule}, &how);
+  const char *text = json_string(outcome_as_json(&found), false);
   const size_t n = strlen(text) + 1;
-  if (n <= MOST_ANSWER) memcpy(code->v->answer, text, n);
+  if (n <= MOST_ANSWER) memcpy(v->answer, text, n);
 }
 
 static void nothing(void *self) { (void)self; }
 
 /* --- from outside ----------------------------------------------------------------------------- */
 
-/* The exercises' verdicts, or NULL and why there are none. */
-static Json *run_again(const Code *code, const char **why) {
-  const ChildWork work = {verify, nothing, (void *)(uintptr_t)code, MEMORY};
+/* The verdict on a schedule; what does not end in time, or ends its process, has none. */
+static Json *run_again(Answer *a) {
+  const ChildWork work = {verify, nothing, a, MEMORY};
+  Verifying *v = a->code->v;
   Child child;
-  ChildFailure failure;
-  *code->v->answer = 0;
-  const bool done =
-      tirc_child_start(&child, &work) &&
-      tirc_child_await(&child, SECONDS * (1 + code->result.n), "running it", NULL, NULL, &failure);
+  ChildFailure failure = {.message = "it cannot be run"};
+  *v->answer = 0;
+  const bool done = tirc_child_start(&child, &work) &&
+                    tirc_child_await(&child, v->o->seconds > 0 ? v->o->seconds : SECONDS,
+                                     "running it", NULL, NULL, &failure);
   tirc_child_end(&child);
-  Json *list = done ? json_tokener_parse(code->v->answer) : NULL;
-  *why = list ? NULL : done ? "its verdict is too long" : copied(failure.message);
+  Json *j = done ? json_tokener_parse(v->answer) : NULL;
+  if (j) return j;
+  Json *error = json_object_new_object();
+  j = json_object_new_object();
+  add_int(j, "status", BAD);
+  add_text(j, "result", "unknown");
+  add_text(error, "message", done ? "its verdict is too long" : failure.message);
+  add_json(j, "error", error);
+  return j;
+}
+
+static Json *verdict_on(const Code *code, int i) {
+  Answer a = {code, i, NULL};
+  Json *j = json_object_new_object();
+  add_text(j, "name", code->v->c->at[i].name);
+  for (int k = 0; k < code->result.n && !a.schedule; k++)
+    if (strcmp(code->result.names[k], code->v->c->at[i].name) == 0)
+      a.schedule = code->result.schedules[k];
+  if (a.schedule) {
+    Json *verdict = run_again(&a);
+    json_object_object_foreach(verdict, key, value) add_json(j, key, json_object_get(value));
+    json_object_put(verdict);
+  } else {
+    add_int(j, "status", NO);
+    add_text(j, "result", "missing");
+  }
+  return j;
+}
+
+static Json *verdicts_on(const Code *code) {
+  Json *list = json_object_new_array();
+  for (int i = 0; i < code->v->c->n; i++) json_object_array_add(list, verdict_on(code, i));
   return list;
 }
 
@@ -156,7 +178,7 @@ static void verify_code(Verifying *v, const char *from, const char *text) {
   Code code = {.v = v, .from = from};
   const char *why = read_result(text, &code.result);
   if (!why) why = check_course(&code);
-  Json *list = why ? NULL : run_again(&code, &why);
+  Json *list = why ? NULL : verdicts_on(&code);
   int done = 0;
   for (size_t i = 0; list && i < json_object_array_length(list); i++)
     done += number_in(json_object_array_get_idx(list, i), "status") == DONE;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NAMES = 256 };
-
 typedef enum Needs {
   NEEDS_LOOP,
   NEEDS_TWO_LOOPS,
@@ -59,18 +57,11 @@ static const struct {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-/* A variable of the script that holds a loop or a block. */
-typedef struct Name {
-  char *name;
-  tirc_value value;
-} Name;
-
 typedef struct Search {
   const NextQuestion *ask;
-  tirc_schedule *s;
-  int n, n_names;
+  Session session;
+  int n;
   const tirc_tree_node *nodes;
-  Name names[MOST_NAMES];
   int n_warnings; /* so far */
   bool *chosen;   /* each node: whether it is the focus, or a loop around the block that is */
   Proposals *out;
@@ -78,25 +69,10 @@ typedef struct Search {
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* A name's value, by way of a dict: the API evaluates expressions as arguments. */
-static bool value_of(tirc_schedule *s, const char *name, tirc_value *out) {
-  tirc_value key = tirc_text("x"), self = tirc_script(tirc_format(memory, "{'x': %s}", name));
-  return tirc_schedule_method(s, &self, "get", 1, &key, 0, NULL, NULL, out, NULL) == TIRC_OK;
-}
-
-static void find_names(Search *q) {
-  size_t at = 0;
-  for (char *name; (name = next_variable(q->ask->script, &at)) != NULL;) {
-    Name *x = &q->names[q->n_names];
-    bool wanted = q->n_names < MOST_NAMES && strlen(name) < 64 && value_of(q->s, name, &x->value) &&
-                  (x->value.kind == TIRC_KIND_LOOP || x->value.kind == TIRC_KIND_BLOCK);
-    if (wanted) x->name = name, q->n_names++;
-  }
-}
-
 static const Name *name_of(const Search *q, int node) {
-  for (int i = q->n_names - 1; i >= 0; i--)
-    if (q->names[i].value.u.handle == q->nodes[node].handle.u.handle) return &q->names[i];
+  for (int i = q->session.n_names - 1; i >= 0; i--)
+    if (q->session.names[i].value.u.handle == q->nodes[node].handle.u.handle)
+      return &q->session.names[i];
   return NULL;
 }
 
@@ -114,16 +90,6 @@ static bool loop_text(const Search *q, int node, char *out, size_t size) {
 
 /* --- the focus -------------------------------------------------------------------------------- */
 
-/* The schedule as it is now, to be freed, with the names that the calls use; NULL without memory.
- */
-static tirc_schedule *copy_of(const Search *q) {
-  tirc_schedule *copy = NULL;
-  if (tirc_schedule_copy(q->s, &copy, NULL)) return NULL;
-  for (int i = 0; i < q->n_names; i++)
-    (void)tirc_schedule_set(copy, q->names[i].name, &q->names[i].value, NULL);
-  return copy;
-}
-
 static void choose(Search *q, int node) {
   q->chosen[node] = true;
   if (!q->nodes[node].is_block) return;
@@ -134,7 +100,7 @@ static void choose(Search *q, int node) {
 /* By an expression (a variable, sch.get_loops("C")[0]), or all that have the name. */
 static bool find_focus(Search *q) {
   tirc_value v = {0};
-  tirc_schedule *copy = copy_of(q);
+  tirc_schedule *copy = copy_of(&q->session);
   bool found = false;
   bool given = copy && value_of(copy, q->ask->focus, &v) &&
                (v.kind == TIRC_KIND_LOOP || v.kind == TIRC_KIND_BLOCK);
@@ -190,7 +156,7 @@ static void try_call(Search *q, const char *text) {
   tirc_error *e = NULL;
   double cycles;
   if (q->out->n == MOST_PROPOSALS || (q->ask->go_on && !q->ask->go_on(q->ask->self))) return;
-  tirc_schedule *copy = copy_of(q);
+  tirc_schedule *copy = copy_of(&q->session);
   const int n_warnings = q->n_warnings;
   const tirc_status ran =
       copy ? tirc_schedule_run(copy, text, strlen(text), "<next>", &e) : TIRC_BAD;
@@ -253,7 +219,7 @@ static bool gains_by_tiles(const Search *q, int block) {
       "str(r.region[-1].min) != str(w.region[-1].min) "
       "for r in b.reads for w in b.writes if r.region and w.region]))(sch.get(block))";
   tirc_value answer = {0};
-  tirc_schedule *copy = copy_of(q);
+  tirc_schedule *copy = copy_of(&q->session);
   const bool gains = copy &&
                      tirc_schedule_set(copy, "block", &q->nodes[block].handle, NULL) == TIRC_OK &&
                      value_of(copy, question, &answer);
@@ -364,24 +330,19 @@ static int by_cycles(const void *a, const void *b) {
   return order ? order : x->number - y->number;
 }
 
-int find_next(const NextQuestion *ask, Proposals *out) {
+int find_next(const NextQuestion *ask, Proposals *out, tirc_error **error) {
   Search q = {.ask = ask, .out = out};
-  tirc_error *e = NULL;
-  tirc_schedule_options options = {
+  const tirc_schedule_options options = {
       .target = ask->target, .max_steps = ask->max_steps, .self = &q, .warn = count_warning};
-  int status = DONE;
-  if (tirc_schedule_new(ask->program, &options, &q.s, &e) ||
-      tirc_schedule_run(q.s, ask->script, strlen(ask->script), ask->script_name, &e) ||
-      tirc_schedule_tree(q.s, NULL, &q.n, &q.nodes, &e) ||
-      tirc_module_estimate(ask->now, NULL, ask->threads, &out->now, &e))
-    status = report(e);
-  if (status == DONE) find_names(&q);
+  tirc_status status = begin_session(ask, &options, &q.session, error);
+  if (status == TIRC_OK) status = tirc_schedule_tree(q.session.s, NULL, &q.n, &q.nodes, error);
+  if (status == TIRC_OK)
+    status = tirc_module_estimate(ask->now, NULL, ask->threads, &out->now, error);
   q.chosen = tirc_alloc_array(memory, (size_t)q.n + 1, sizeof *q.chosen);
-  if (status == DONE && *ask->focus && !find_focus(&q))
-    status =
-        complain("`blocks` and `loops` list them", "there is no block or loop '%s'", ask->focus);
-  if (status == DONE) try_all(&q);
-  tirc_schedule_free(q.s);
+  const bool found = status == TIRC_OK && (!*ask->focus || find_focus(&q));
+  if (found) try_all(&q);
+  tirc_schedule_free(q.session.s);
   qsort(out->at, (size_t)out->n, sizeof *out->at, by_cycles);
-  return status;
+  if (found && ask->refused) find_wrong(ask, out);
+  return status != TIRC_OK ? BAD : found ? DONE : NO;
 }

@@ -62,14 +62,30 @@ function wholeProgram(program = afterStep()) {
   });
 }
 
+const PIECE = 200; // lines
+
+// A long text comes in pieces: those out of sight are not laid out, and all but the first are added once the page has
+// answered. `first` is brought into view when it is there.
+function fillLines(pane, lines, first) {
+  const at = pane.scrollTop, filling = pane.filling = {}, pieces = [];
+  if (lines.length > 2 * PIECE) for (let i = 0; i < lines.length; i += PIECE) pieces.push(make('div', { className: 'piece' }, ...lines.slice(i, i + PIECE)));
+  fillPane(pane, ...pieces.length ? pieces.splice(0, 2) : lines);
+  pane.scrollTop = at;
+  const more = () => {
+    if (pane.filling !== filling) return;
+    if (first && pane.contains(first)) reveal(pane, first), first = null;
+    if (!pieces.length) return;
+    pane.append(pieces.shift());
+    setTimeout(more);
+  };
+  more();
+}
+
 function showProgram() {
-  const step = current(), error = errorShown(), pane = $('program'), at = pane.scrollTop;
+  const step = current(), error = errorShown();
   const lines = error && error.ir ? refusedProgram(error.ir) : step && step.diff ? changedProgram(step) : wholeProgram();
   if (data.report) markTraffic(lines);
-  fillPane(pane, ...lines);
-  pane.scrollTop = at;
-  const first = lines.find(l => /add|del|caret/.test(l.className));
-  if (first) reveal(pane, first);
+  fillLines($('program'), lines, lines.find(l => /add|del|caret/.test(l.className)));
   const number = kind => lines.filter(l => l.classList.contains(kind)).length;
   $('change').textContent = error ? 'unchanged' : !step ? 'before the first call'
     : step.diff ? `+${number('add')} −${number('del')} lines` : 'unchanged';
@@ -92,7 +108,7 @@ function errorParts(error) {
   const why = data.explanations[error.code];
   const parts = [
     make('p', {}, make('b', { textContent: `${error.call ? 'ScheduleError' : 'Error'} [${error.code}]: ` }), error.message),
-    ...part('Condition', error.condition), ...part('Hint', error.hint)];
+    ...part('Numbers', error.wrong), ...part('Condition', error.condition), ...part('Hint', error.hint)];
   if (why) {
     parts.push(make('h3', { textContent: 'The rule' }), make('p', { className: 'rule' }, ...withTerms(why.rule)));
     if (why.hint && why.hint !== error.hint) parts.push(...part('What to do', why.hint));

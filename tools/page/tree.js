@@ -148,11 +148,23 @@ function drawBuffer(b, x, y, width) {
 
 // --- the pane --------------------------------------------------------------------------------
 
+const MOST_DRAWN = 400;
+
+// Of a large tree the nests around what is new, or the first ones.
+function partOfTree(tree, before) {
+  if (tree.length <= MOST_DRAWN) return tree;
+  const known = new Set((before || tree).map(nodeWords)), fresh = tree.findIndex(n => !known.has(nodeWords(n)));
+  const head = tree.findIndex(n => n.kind === 'loop');
+  let from = Math.max(head, Math.min(fresh, tree.length - MOST_DRAWN / 2) - MOST_DRAWN / 2);
+  while (from > head && tree[from].depth > tree[head].depth) from--;
+  return [...tree.slice(0, head), ...tree.slice(from, from + MOST_DRAWN)];
+}
+
 function showTree() {
-  const step = current();
-  const tree = afterStep().tree, svg = drawTree(tree, step && data.programs[step.before].tree);
+  const step = current(), before = step && data.programs[step.before].tree, all = afterStep().tree;
+  const tree = partOfTree(all, before), svg = drawTree(tree, before);
   svg.style.minWidth = .85 * svg.getAttribute('width') + 'px'; // a narrow pane scrolls rather than make small print
-  fillPane($('tree'), svg);
+  fillPane($('tree'), svg, ...tree === all ? [] : [make('p', { className: 'cut', textContent: `${tree.length} of ${all.length} loops and blocks are drawn: those around what changed, or the first.` })]);
   const fresh = svg.querySelector('.fresh');
   if (fresh) reveal($('tree'), fresh);
   for (const g of svg.querySelectorAll('[data-line]')) {

@@ -54,6 +54,11 @@ class Compiler {
       this.worker.postMessage({ id, question });
     });
   }
+  // Free again; after some milliseconds by force, for a new compiler takes longer to begin than most answers.
+  async freed(milliseconds) {
+    for (const end = performance.now() + milliseconds; this.busy && performance.now() < end;) await new Promise(done => setTimeout(done, 4));
+    if (this.busy) this.restart();
+  }
 }
 
 // At most so many bytes: a short text may be packed from one without end.

@@ -66,14 +66,26 @@ typedef struct Made {
   Json *printed;  /* by the script */
 } Made;
 
-static void add_error(Json *answer, tirc_error *e) {
+static void describe_error(Json *answer, const tirc_error *e) {
   Json *j = error_as_json(e);
   add_int(j, "status", tirc_error_status(e));
   add_json(answer, "error", j);
   Json *explained = json_object_new_object();
   explain_error(explained, e);
   add_json(answer, "explanations", explained);
+}
+
+static void add_error(Json *answer, tirc_error *e) {
+  describe_error(answer, e);
   tirc_error_free(e);
+}
+
+/* An error that the library did not raise. */
+static void add_message(Json *answer, const char *code, const char *message) {
+  Json *error = json_object_new_object();
+  add_json(error, "code", json_object_new_string(code));
+  add_json(error, "message", json_object_new_string(message));
+  add_json(answer, "error", error);
 }
 
 static void hear_warning(void *self, const char *file, int line, int column, const char *message,
@@ -238,30 +250,61 @@ static Json *refusal_as_json(const Refusal *r) {
   add_text(j, "message", r->message);
   add_some(j, "condition", r->condition);
   add_some(j, "hint", r->hint);
+  add_some(j, "wrong", r->wrong);
   return j;
 }
 
-/* What may be done next, the best first, and what may not, and why. */
+static NextQuestion next_question(const Question *q, const Made *made) {
+  return (NextQuestion){.program = made->program,
+                        .text = q->program,
+                        .script = q->schedule,
+                        .script_name = script_name,
+                        .target = q->target,
+                        .focus = text_or(q->j, "focus", ""),
+                        .max_steps = SCRIPT_STEPS,
+                        .threads = 8,
+                        .refused = true};
+}
+
+static void add_proposals(Json *answer, const Proposals *p) {
+  Json *legal = json_object_new_array(), *refused = json_object_new_array();
+  for (int i = 0; i < p->n; i++) json_object_array_add(legal, proposal_as_json(p, i));
+  for (int i = 0; i < p->n_refused; i++)
+    json_object_array_add(refused, refusal_as_json(&p->refused[i]));
+  add_json(answer, "legal", legal);
+  add_json(answer, "refused", refused);
+}
+
+/* What may be done next, the best first, and what may not, and why; nothing behind a call that is
+ * refused. */
 static void do_next(const Question *q, Json **answer) {
   Made made = {0};
   Proposals *p = tirc_alloc(memory, sizeof *p);
-  if (make_steps(q, &made, *answer) && !tirc_steps_error(made.steps)) {
-    const NextQuestion ask = {.program = made.program,
-                              .now = module_at(q, &made),
-                              .script = q->schedule,
-                              .script_name = script_name,
-                              .target = q->target,
-                              .focus = text_or(q->j, "focus", ""),
-                              .max_steps = SCRIPT_STEPS,
-                              .threads = 8,
-                              .refused = true};
-    Json *legal = json_object_new_array(), *refused = json_object_new_array();
-    (void)find_next(&ask, p);
-    for (int i = 0; i < p->n; i++) json_object_array_add(legal, proposal_as_json(p, i));
-    for (int i = 0; i < p->n_refused; i++)
-      json_object_array_add(refused, refusal_as_json(&p->refused[i]));
-    add_json(*answer, "legal", legal);
-    add_json(*answer, "refused", refused);
+  tirc_error *e = NULL;
+  const bool stepped = make_steps(q, &made, *answer);
+  if (stepped && tirc_steps_error(made.steps)) {
+    describe_error(*answer, tirc_steps_error(made.steps));
+  } else if (stepped) {
+    NextQuestion ask = next_question(q, &made);
+    ask.now = module_at(q, &made);
+    const int status = find_next(&ask, p, &e);
+    if (status == BAD) add_error(*answer, e);
+    if (status == NO) add_message(*answer, "argument", "there is no such block or loop");
+    if (status == DONE) add_proposals(*answer, p);
+  }
+  free_made(&made);
+}
+
+/* What a call would make wrong that is refused behind the schedule. */
+static void do_wrong(const Question *q, Json **answer) {
+  Made made = {0};
+  Proposals *p = tirc_alloc(memory, sizeof *p);
+  Refusal call = {.text = text_or(q->j, "call", "")};
+  *p = (Proposals){.n_refused = 1, .refused = &call};
+  if (parse(q, &made.program, *answer)) {
+    const NextQuestion ask = next_question(q, &made);
+    find_wrong(&ask, p);
+    add_some(*answer, "wrong", call.wrong);
   }
   free_made(&made);
 }
@@ -278,7 +321,7 @@ static void do_emulate(const Question *q, Json **answer) {
   if (make_steps(q, &made, *answer)) {
     const tirc_emulate_options options = {.max_steps = RUN_STEPS};
     const tirc_module *m = module_at(q, &made);
-    if (!make_arguments(m, &q->instance, &n, &args, &e) ||
+    if (!small_arguments(m, &q->instance, &n, &args, &e) ||
         tirc_module_lower_for(m, q->target ? q->target : "sm_80", NULL, NULL, &lowered, &e) ||
         tirc_module_emulate(lowered, NULL, n, args, &options, &done, &e))
       add_error(*answer, e);
@@ -340,9 +383,9 @@ static const struct {
   const char *name;
   void (*answer)(const Question *q, Json **answer);
 } actions[] = {
-    {"steps", do_steps}, {"run", do_run},         {"code", do_code},   {"next", do_next},
-    {"apply", do_apply}, {"emulate", do_emulate}, {"words", do_words}, {"lessons", do_lessons},
-    {"check", do_check}, {"memory", do_memory},
+    {"steps", do_steps},     {"run", do_run},     {"code", do_code},       {"next", do_next},
+    {"wrong", do_wrong},     {"apply", do_apply}, {"emulate", do_emulate}, {"words", do_words},
+    {"lessons", do_lessons}, {"check", do_check}, {"memory", do_memory},
 };
 enum { N_ACTIONS = sizeof actions / sizeof *actions };
 
@@ -358,10 +401,8 @@ static Json *answer_to(Json *question) {
 }
 
 static Json *no_memory(void) {
-  Json *answer = json_object_new_object(), *error = json_object_new_object();
-  add_json(error, "code", json_object_new_string("memory"));
-  add_json(error, "message", json_object_new_string("out of memory"));
-  add_json(answer, "error", error);
+  Json *answer = json_object_new_object();
+  add_message(answer, "memory", "out of memory");
   return answer;
 }
 

@@ -43,12 +43,14 @@ function standOn(line) {
 
 // --- from text to panes ----------------------------------------------------------------------
 
-const question = (what, more) => ({ do: what, program: program.text(), schedule: schedule.text(), ...(lesson && lesson.target ? { target: lesson.target } : {}), ...more });
+let given = {}; // of what `tirc step` filled in: constants, a target, a small instance
+const question = (what, more) => ({ do: what, program: program.text(), schedule: schedule.text(), ...given, ...(lesson && lesson.target ? { target: lesson.target } : {}), ...more });
 
 function edited(_, isSet) {
   if (isSet) return;
   if (!showsSolution()) typed = true;
   plainAddress();
+  note('');
   clearTimeout(timer);
   timer = setTimeout(compile, DELAY);
 }
@@ -61,10 +63,11 @@ async function ask(what, more) {
 
 async function compile() {
   const now = ++version, began = performance.now(), atEnd = state.step >= data.steps.length;
-  if (compiler.busy) compiler.restart();
   compiling = true;
   keep();
   busy(true);
+  await compiler.freed(100);
+  if (now !== version) return;
   const steps = await ask('steps');
   if (now !== version) return;
   if (steps) takeSteps(steps, atEnd);
@@ -122,9 +125,20 @@ function showRun(r) {
 
 // The panes that only some look at.
 async function showOthers() {
+  await showWrong();
   await showOfCall();
   if (pane === 'moves') await showMoves();
   if (lesson) await showChecks();
+}
+
+// Of a refused call, which ends the script: what it would make wrong, if it stands in a line of its own.
+async function showWrong() {
+  const last = data.steps[data.steps.length - 1], lines = schedule.text().split('\n');
+  if (!last || !last.error || last.file !== SCHEDULE) return;
+  const answer = await ask('wrong', { schedule: lines.slice(0, last.line - 1).join('\n') + '\n', call: (lines[last.line - 1] || '').trim() });
+  if (!answer || !answer.wrong) return;
+  last.error.wrong = answer.wrong;
+  showError();
 }
 
 async function showOfCall() {
@@ -163,7 +177,7 @@ async function showCode() {
   const answer = await ask('code', { kind, step, ...target });
   if (!answer || wanted !== kind || step !== state.step) return;
   const lines = answer.error ? errorParts(answer.error) : (answer.text || '').replace(/\n$/, '').split('\n').map(t => codeLine('span', t, '', false));
-  $('code').replaceChildren(...lines);
+  fillLines($('code'), lines, null);
 }
 
 // --- what may be done next -------------------------------------------------------------------
@@ -188,9 +202,7 @@ async function preview(call) {
   const lines = news.length === 1 && last.diff ? changedProgram(last) : wholeProgram(data.programs[last.after]);
   data = before;
   state.step = at;
-  fillPane($('program'), ...lines);
-  const first = lines.find(l => /add|del/.test(l.className));
-  if (first) reveal($('program'), first);
+  fillLines($('program'), lines, lines.find(l => /add|del/.test(l.className)));
   $('change').textContent = 'would change: ' + news.map(s => s.sentence).join(' ');
 }
 
@@ -208,9 +220,11 @@ function moveButton(move) {
   return b;
 }
 
+// What it would make wrong is seen before it is opened.
 function refusalElement(r) {
   const parts = [...part('Why', r.message), ...part('Condition', r.condition), ...part('Hint', r.hint)];
-  return make('details', { className: 'refusal' }, make('summary', { textContent: `${r.call}  [${r.code}]` }), ...parts);
+  const summary = make('summary', {}, make('code', { textContent: `${r.call}  [${r.code}]` }), ...r.wrong ? [make('span', { className: 'wrong', textContent: r.wrong })] : []);
+  return make('details', { className: 'refusal' }, summary, ...parts);
 }
 
 async function showMoves() {
@@ -220,7 +234,8 @@ async function showMoves() {
   $('moves').removeAttribute('aria-busy');
   if (!answer) return;
   if (answer.error) return fillPane($('moves'), ...errorParts(answer.error));
-  const { legal = [], refused = [] } = answer;
+  const { legal, refused } = answer;
+  refused.sort((a, b) => !!b.wrong - !!a.wrong);
   fillPane($('moves'), make('h3', { textContent: `${count(legal.length, 'legal call', 'legal calls')}, the best first: how much faster by an estimate` }), ...legal.slice(0, 60).map(moveButton),
     make('h3', { textContent: `${refused.length} refused, and why` }), ...refused.slice(0, 60).map(refusalElement));
 }
@@ -243,7 +258,7 @@ async function showChecks() {
   if (!answer || at !== lesson) return;
   const v = answer.verdict || { checks: [], result: 'error', error: answer.error };
   $('verdicts').replaceChildren(...v.checks.map(c => make('li', { className: c.ok ? 'ok' : 'no', textContent: c.text })),
-    ...v.result === 'done' ? [make('li', { className: 'ok', textContent: 'done' })] : v.error && !v.checks.length ? [make('li', { className: 'no', textContent: v.error.message || String(v.error) })] : []);
+    ...v.error && !v.checks.length ? [make('li', { className: 'no', textContent: v.error.message || String(v.error) })] : []);
   if (v.result === 'done' && !stored('done/' + at.name)) store('done/' + at.name, 'yes'), fillShelf();
 }
 
@@ -280,6 +295,7 @@ function showSolution() {
 const nothing = () => ({ steps: [], programs: [{ text: '', tree: [] }], explanations: {}, terms: words.terms, synonyms: words.synonyms });
 
 function openText(p, s) {
+  given = {};
   program.set(p);
   schedule.set(s);
   typed = false;
@@ -324,7 +340,7 @@ function store(key, text) {
 function keep() {
   if (showsSolution()) return;
   if (lesson && typed) store('lesson/' + lesson.name, schedule.text());
-  store('last', JSON.stringify({ program: program.text(), schedule: schedule.text(), open: $('open').value }));
+  if (!shelf.opened) store('last', JSON.stringify({ program: program.text(), schedule: schedule.text(), open: $('open').value }));
 }
 
 function fillShelf() {
@@ -398,10 +414,22 @@ function plainAddress() {
   try { history.replaceState(null, '', address()); } catch (e) { /* a file that has no address */ }
 }
 
+function note(text) {
+  $('note').textContent = $('note').title = text;
+}
+
+// Of another version, damaged or cut off: what is said, and what is here stays.
 async function linked() {
   const text = location.hash.slice(1);
-  if (!/^[\w-]{8,}$/.test(text)) return null;
-  try { return JSON.parse(await linkText(text)); } catch (e) { return null; }
+  if (!text) return null;
+  try {
+    const at = JSON.parse(await linkText(text));
+    if (typeof at.p !== 'string' && typeof at.l !== 'string') throw new Error('no program');
+    return at;
+  } catch (e) {
+    note('This link cannot be read: it was cut off or changed. Ask for it again.');
+    return null;
+  }
 }
 
 function listenToPlay() {
@@ -434,6 +462,22 @@ function left() {
   } catch (e) { return null; }
 }
 
+// What `tirc step --html` filled in is there before the compiler is.
+function showOpened(opened) {
+  const names = { [opened.programFile]: PROGRAM, [opened.scriptFile]: SCHEDULE };
+  const named = x => { if (x && names[x.file]) x.file = names[x.file]; };
+  for (const s of opened.steps) named(s), named(s.error);
+  named(opened.error);
+  program.set(opened.program);
+  schedule.set(opened.scripts[0].text);
+  compiling = true; // nobody can be asked yet
+  given = { define: opened.define, instance: opened.instance, ...(opened.target ? { target: opened.target } : {}) };
+  $('course').textContent = `${opened.programFile} \u2014 ${opened.scriptFile}`.replace(/[^ ]*\//g, '');
+  document.title = $('course').textContent;
+  takeSteps(opened);
+  showRun(opened.run);
+}
+
 async function answered(what) {
   const answer = await compiler.ask({ do: what });
   if (answer.error) throw new Error(answer.error.message);
@@ -446,6 +490,7 @@ async function begin() {
   schedule = Editors.create({ parent: $('script'), text: '', label: 'Schedule', changed: edited, complete: completeSchedule, placed: standOn });
   listen();
   listenToPlay();
+  if (shelf.opened) showOpened(shelf.opened);
   const [module, at] = await Promise.all([unpacked($('wasm').textContent, 'gzip').then(bytes => WebAssembly.compile(bytes)), linked()]);
   compiler = new Compiler(module);
   words = await answered('words');
@@ -454,8 +499,9 @@ async function begin() {
   fillShelf();
   program.unlock();
   schedule.unlock();
-  const here = at || left();
+  const here = at || (shelf.opened ? null : left());
   if (here) await openLinked(here);
+  else if (shelf.opened) endCompile(), $('ready').value = '';
   else await openItem(course ? 'lesson/' + course.exercises[0].name : 'example/' + shelf.examples[0].name);
 }
 

@@ -98,9 +98,12 @@ static int search(const Repl *r, const char *focus, Proposals *out) {
                             .max_steps = make->from.script_steps,
                             .threads = tirc_executor_threads(x),
                             .go_on = may_go_on};
-  const int status = find_next(&ask, out);
+  const int status = find_next(&ask, out, &e);
   tirc_executor_free(x);
-  return status;
+  return status == BAD ? report(e)
+         : status == NO
+             ? complain("`blocks` and `loops` list them", "there is no block or loop '%s'", focus)
+             : DONE;
 }
 
 int propose(Repl *r, const char *argument) {

@@ -13,7 +13,7 @@ static int count_costs(const StepOptions *o, const tirc_module *lowered, Json *d
   tirc_costs *costs = NULL;
   tirc_error *e = NULL;
   int n = 0, status = DONE;
-  if (!make_arguments(lowered, &o->instance, &n, &args, &e) ||
+  if (!small_arguments(lowered, &o->instance, &n, &args, &e) ||
       tirc_module_emulate_costs(lowered, NULL, n, args, &options, NULL, &costs, &e))
     status = report(e);
   if (costs) add_json(data, "report", costs_json(costs));

@@ -9,7 +9,7 @@
 
 typedef struct StepOptions {
   Making make;
-  const char *from, *to, *html, *profile, *array;
+  const char *from, *to, *html, *profile, *array, *playground;
   List only, instance;
   bool as_json, report;
 } StepOptions;
@@ -51,11 +51,6 @@ typedef struct ProgramText {
  * NULL. */
 struct json_object *trace_as_json(const tirc_module *m, const List *given, int64_t budget,
                                   int64_t *accesses, bool *whole);
-/* Arrays of random elements and numbers for all parameters of its function, to be freed even if it
- * fails. */
-bool make_arguments(const tirc_module *m, const List *given, int *n, tirc_argument **out,
-                    tirc_error **e);
-int64_t instance_value(const List *given, const char *name, int64_t otherwise);
 
 /* instance.c: DONE, or BAD after saying which --instance names nothing or no size. */
 int check_instance(const StepOptions *o, const tirc_module *m);
@@ -90,6 +85,8 @@ void put_in_script(FILE *to, struct json_object *j);
 /* A page with each of its marks, @css@, @js@ and @data@, replaced. */
 void put_marked(FILE *to, const char *html, const char *css, const char *js,
                 struct json_object *data);
+/* The playground's page with what it is to show instead of its examples; DONE or BAD. */
+int put_playground(FILE *to, const char *page, struct json_object *data);
 int write_page(const StepOptions *o, const ProgramText *program, const tirc_module *m,
                const tirc_steps *s, const StepChoice *choice);
 

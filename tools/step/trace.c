@@ -116,41 +116,6 @@ static bool see_access(void *self, int array, int64_t element, bool is_write) {
   return true;
 }
 
-/* --- arguments -------------------------------------------------------------------------------- */
-
-int64_t instance_value(const List *given, const char *name, int64_t otherwise) {
-  size_t n = strlen(name);
-  for (int i = 0; i < given->n; i++)
-    if (strncmp(given->at[i], name, n) == 0 && given->at[i][n] == '=')
-      return strtoll(given->at[i] + n + 1, NULL, 10);
-  return otherwise;
-}
-
-bool make_arguments(const tirc_module *m, const List *given, int *n, tirc_argument **out,
-                    tirc_error **e) {
-  enum { SYMBOL = 12, SCALAR = 2, MOST_DIMS = 32 };
-  const tirc_param *params;
-  if (tirc_module_params(m, NULL, n, &params, e)) return false;
-  tirc_argument *args = *out = tirc_alloc_array(memory, (size_t)*n + 1, sizeof *args);
-  for (int i = 0; args && i < *n; i++) {
-    int64_t shape[MOST_DIMS] = {0};
-    args[i].i = instance_value(given, params[i].name, SCALAR);
-    for (int k = 0; k < *n; k++) /* a scalar that is an extent */
-      for (int d = 0; params[k].is_array && d < params[k].ndim; d++)
-        if (params[k].symbol[d] && strcmp(params[k].symbol[d], params[i].name) == 0)
-          args[i].i = instance_value(given, params[i].name, SYMBOL);
-    args[i].f = (double)args[i].i;
-    if (!params[i].is_array) continue;
-    for (int d = 0; d < params[i].ndim && d < MOST_DIMS; d++)
-      shape[d] = params[i].shape[d] >= 0 ? params[i].shape[d]
-                 : params[i].symbol[d]   ? instance_value(given, params[i].symbol[d], SYMBOL)
-                                         : SYMBOL;
-    if (tirc_array_new(params[i].dtype, params[i].ndim, shape, &args[i].array, e)) return false;
-    tirc_array_fill_random(args[i].array, (uint64_t)i);
-  }
-  return args != NULL;
-}
-
 /* --- traces ----------------------------------------------------------------------------------- */
 
 static char *base64(const unsigned char *at, size_t n) {
@@ -189,7 +154,7 @@ json_object *trace_as_json(const tirc_module *m, const List *given, int64_t budg
   tirc_error *e = NULL;
   int n = 0;
   bool ended = false;
-  if (make_arguments(m, given, &n, &args, &e))
+  if (small_arguments(m, given, &n, &args, &e))
     (void)tirc_module_observe(m, NULL, n, args, 20 * budget, &observer, &ended, &e);
   json_object *j = packed(&p, ended, e);
   if (accesses) *accesses = p.accesses;

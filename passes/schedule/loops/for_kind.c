@@ -176,12 +176,27 @@ static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
   tirc_mark_changed(s, loop, NULL);
 }
 
+/* One of the orders that threads may have: the last iteration first. */
+static void run_backwards(Sched *s, SRef *r) {
+  Tirc *c = s->c;
+  const For *f = tirc_loop_of(r);
+  const Expr ends = tirc_sub(c, tirc_add(c, tirc_add(c, f->min, f->min), f->extent),
+                             tirc_int(c, f->var->dtype, 1));
+  const Expr back = tirc_simplify0(c, tirc_sub(c, ends, f->var));
+  const Stmt body = tirc_substitute1_stmt(c, f->body, f->var, back);
+  tirc_sched_replace(s, r, tirc_with_body(c, r->stmt, body));
+}
+
 static void run_in_parallel(Sched *s, Value loop, LoopKind kind, const char *thread) {
   const ThreadAxis axis = thread ? thread_axis(s, thread) : AXIS_NONE;
   SRef *r = tirc_sref_of_value(s, loop);
-  tirc_require_compact_dataflow(s, r);
-  check_iterators(s, r, kind, axis);
-  tirc_require_independent(s, r, axis);
+  if (s->unchecked) {
+    run_backwards(s, r);
+  } else {
+    tirc_require_compact_dataflow(s, r);
+    check_iterators(s, r, kind, axis);
+    tirc_require_independent(s, r, axis);
+  }
   set_kind(s, r, kind, thread);
 }
 

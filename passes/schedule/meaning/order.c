@@ -465,7 +465,7 @@ static void ask_sets(Ask *r) {
 }
 
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
-  if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
+  if (s->unchecked || memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   const SRefs blocks = tirc_child_blocks(s, chain[n - 1]);
   const Plain plain = tirc_plain_blocks(s, blocks);
   Ask r = {.s = s, .n = n, .chain = chain, .order = order, .x = {.plain = &plain}};
