@@ -201,6 +201,7 @@ CHAINS = {
     "frames": ([node("Reshape", ["x", "flat"], ["r"]), node("STFT", ["r", "step", "", "eight"], ["f"]), node("Reshape", ["f", "rows"], ["y"])],
                {"flat": int64(1, -1), "step": np.int64(4), "eight": np.int64(8), "rows": int64(-1, 10)},
                lambda x: np.stack([np.fft.rfft(x.reshape(-1)[k:k + 8]) for k in range(0, 4 * len(x) - 7, 4)]).astype("complex64").view("float32"), [2, 3, 5], [0, 1]),
+    "greatest": ([node("Hardmax", ["x"], ["y"], axis=0)], {}, lambda x: (x == x.max(axis=0)).astype("float32"), [1, 2, 5], []),
     "one hot": ([node("OneHot", ["k", "g", "values"], ["y"])], {"k": int64(0, 2, -1), "values": np.float32([3, 4])},
                 lambda x: np.array([[3 + (c == i % len(x) if i < len(x) else 0) for c in range(len(x))] for i in (0, 2, -1)], "float32").reshape(3, -1), [1, 2, 3, 5], []),
     "tile": ([node("Tile", ["k", "s"], ["y"])], {"k": np.ones((1, 2), "float32")}, lambda x: np.ones((len(x), 8), "float32"), [0, 1, 3], []),
