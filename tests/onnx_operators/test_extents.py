@@ -239,6 +239,18 @@ def test_same(stride, tmp_path):
         np.testing.assert_allclose(found[0][0, 0], np.convolve(padded, [4, 2, 1], "valid")[::stride])
 
 
+def test_a_number_is_needed(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model([node("ConvTranspose", ["x", "w"], ["y"], "grown", strides=[2], output_shape=[7])], [value("x", "float32", [1, 1, "n"])],
+                           [value("y", "float32", [1, 1, 7])], [tensor(np.float32([[[1, 2, 4]]]), "w")]))
+    x = np.arange(3, dtype="float32").reshape(1, 1, 3)
+    status, said = run(path, x, [])
+    assert status == 2 and "'grown' (ConvTranspose): output_shape (7,): dimension 2 of (1, 1, n) has to be a number" in said, said
+    status, found = run(path, x, ["-D", "n=3"])
+    assert status == 0, found
+    np.testing.assert_array_equal(found[0][0, 0], [0, 0, 1, 2, 6, 4, 8])
+
+
 def rank(expected, i, op):
     if expected is None:
         return 2
