@@ -13,35 +13,68 @@
 
 enum {
   MAX_LOOPS = 64,
+  MAX_DIMS = 16,
   MAX_ACCESSES = 32,
   UNKNOWN = 64,
   LINE = CPU_LINE,
-  MANY = 64 /* copies of a body */
+  LANES = 64, /* of a vectorized loop that go together */
+  FAR_APART = 2048,
+  OWN = 256, /* bytes of an allocated buffer that stay in registers */
+  MANY = 64  /* copies of a body */
 };
-/* Cycles: an addition that waits for the last one, exp and its like, a quotient of indices, threads
- * that are woken. A line that is written is fetched, owned and written back: three of one read. */
-static const double LINE_BYTES = LINE, LATENCY = 4, FUNCTION = 8, QUOTIENT = 4, START = 10000,
-                    WRITTEN = 3, SHORT = 12;
+/* Cycles: an addition that waits for the last one, one that waits for the last one's store, an
+ * instruction, exp and its like, a quotient of indices, a turn of a loop, a call of a thread's
+ * piece, threads that are woken. A line that is written is fetched, owned and written back: three
+ * of one read. */
+static const double LINE_BYTES = LINE, LATENCY = 4, FORWARD = 8, INSTRUCTION = 0.3, FUNCTION = 14,
+                    QUOTIENT = 4, TURN = 1, CALL = 20, START = 10000, WRITTEN = 3;
+/* Instructions that are under way at a time; of a body that the code generator writes out; values
+ * that stay in registers over a loop. */
+static const double WINDOW = 256, WRITTEN_OUT = 150, HELD = 14;
+/* Additions to one element whose end is foreseen; how much longer what nothing fetches ahead takes.
+ */
+static const double FORESEEN = 48, LATE = 4;
+
+typedef struct Together {
+  double work, waits;
+} Together;
 
 typedef struct Nest { /* the loops around a statement, outermost first */
   Tirc *c;
   int n, threads, n_caches;
   CpuCache caches[CPU_CACHES]; /* of the target */
   const For *loops[MAX_LOOPS];
-  PtrMap bindings; /* iterator -> its value in terms of loops */
+  int64_t step[MAX_LOOPS]; /* of their variables in a turn */
+  PtrMap bindings;         /* iterator -> its value in terms of loops */
+  PtrMap turned;           /* loops whose turns are counted */
+  PtrMap together;         /* from a loop to what the statements in it take: Together */
+  bool is_init;            /* of a sum */
+  Expr guard;              /* a condition that is none on a split loop's end, or NULL */
+  bool splits_sum;         /* several loops of a sum decide whether it begins */
+  PtrMap homes;            /* the handle of an allocated buffer -> its Home */
   double cycles;
   StoreFeatures *heaviest; /* STORES of them, by cycles, the first one the most; or NULL */
   double all[STORE_FEATURES];
 } Nest;
 
+/* The loops around all accesses to a buffer that the function allocates: it has room for what one
+ * of their iterations uses, and each has it again. */
+typedef struct Home {
+  bool is_used;
+  int n, most; /* most: loops around those over which a sum grows in it */
+  const For *loops[MAX_LOOPS];
+} Home;
+
 typedef struct Touch { /* an access: by how many elements it moves in each loop */
   int bytes;
   Buffer buffer;
-  bool written, bent, again; /* bent: in the innermost loop its steps are not all the same; again:
-                                another access moves through the same buffer in the same way */
-  double most;               /* bytes of the buffer */
+  bool written, is_known, own, again; /* own: of a buffer that stays in registers; again: another
+                                         access moves through the same buffer in the same way */
+  double most;                        /* bytes of the buffer */
   int64_t stride[MAX_LOOPS];
   bool turns[MAX_LOOPS]; /* comes back in the loop to where it was: a fused one */
+  bool bends[MAX_LOOPS]; /* its steps in the loop are not all the same */
+  bool fresh[MAX_LOOPS]; /* each iteration of the loop has the buffer for itself */
 } Touch;
 
 typedef struct Touches {
@@ -63,45 +96,75 @@ static bool take_for_zero(Visitor *v, Expr e) {
   return true;
 }
 
-/* The element's number in a row-major buffer, where only loop l (or none) has left its start, by so
- * many iterations. */
-static bool offset_at(Nest *nest, Buffer b, const Expr *indices, int l, int64_t by, int64_t *out) {
+/* The element's indices, where only loop l (or none) has left its start, by so many iterations. */
+static bool place_at(Nest *nest, Buffer b, const Expr *indices, int l, int64_t by, int64_t *out) {
   IndexEval v = {.c = nest->c};
-  if (l >= 0) tirc_eval_give(&v, nest->loops[l]->var, by);
-  *out = 0;
+  if (l >= 0) tirc_eval_give(&v, nest->loops[l]->var, by * nest->step[l]);
   for (int d = 0; d < b->ndim; d++) {
-    int64_t at, extent = UNKNOWN;
     Expr e = tirc_substitute(nest->c, indices[d], &nest->bindings);
-    (void)tirc_const_int(b->shape[d], &extent);
     tirc_visit_expr(&(Visitor){.expr = take_for_zero, .self = &v}, e);
-    if (!tirc_eval_index(&v, e, &at)) return false;
-    *out = *out * extent + at;
+    if (!tirc_eval_index(&v, e, &out[d])) return false;
   }
   return true;
 }
 
+/* How far two elements of a row-major buffer are apart. */
+static int64_t distance(Buffer b, const int64_t *shape, const int64_t *from, const int64_t *to) {
+  int64_t out = 0;
+  for (int d = 0; d < b->ndim; d++) out = out * shape[d] + to[d] - from[d];
+  return out;
+}
+
+static bool is_around(const Home *home, const For *loop) {
+  for (int i = 0; home && i < home->n; i++)
+    if (home->loops[i]->var == loop->var) return true;
+  return false;
+}
+
+/* The extents of a buffer: where it has a home, of what the loops within that use. */
+static void shape_of(Nest *nest, Buffer b, const Expr *indices, const Home *home,
+                     const int64_t *start, int64_t *shape) {
+  int64_t at[MAX_DIMS], n;
+  for (int d = 0; d < b->ndim; d++)
+    shape[d] = home ? 1 : tirc_const_int(b->shape[d], &n) ? n : UNKNOWN;
+  for (int l = 0; home && l < nest->n; l++) {
+    if (is_around(home, nest->loops[l])) continue;
+    if (!place_at(nest, b, indices, l, (int64_t)extent_of(nest->loops[l]) - 1, at)) continue;
+    for (int d = 0; d < b->ndim; d++) shape[d] += llabs(at[d] - start[d]);
+  }
+}
+
+/* By how much an access moves in each loop. */
+static void find_strides(Nest *nest, Touch *x, const Expr *indices, const Home *home) {
+  const Buffer b = x->buffer;
+  int64_t start[MAX_DIMS], at[MAX_DIMS], shape[MAX_DIMS];
+  const bool known = place_at(nest, b, indices, -1, 0, start);
+  shape_of(nest, b, indices, known ? home : NULL, start, shape);
+  for (int d = 0; d < b->ndim; d++) x->most *= (double)shape[d];
+  for (int l = 0; l < nest->n; l++) {
+    const int64_t last = (int64_t)extent_of(nest->loops[l]) - 1;
+    x->stride[l] = LINE; /* a gather: each a line of its own */
+    x->fresh[l] = is_around(home, nest->loops[l]);
+    if (x->fresh[l]) x->stride[l] = 0;
+    if (!known || x->stride[l] == 0 || !place_at(nest, b, indices, l, 1, at)) continue;
+    const int64_t step = x->stride[l] = distance(b, shape, start, at);
+    if (last < 1 || !place_at(nest, b, indices, l, last, at)) continue;
+    const int64_t moved = distance(b, shape, start, at);
+    x->turns[l] = llabs(moved) < llabs(step) * last;
+    x->bends[l] = moved != step * last;
+  }
+  x->is_known = known;
+  x->own = home && known && x->most <= OWN;
+}
+
 static void touch(Touches *t, Buffer b, const Expr *indices, bool written) {
-  int64_t start = 0, moved = 0, extent;
-  int last = t->nest->n - 1;
-  if (t->n == MAX_ACCESSES) return;
+  if (t->n == MAX_ACCESSES || b->ndim > MAX_DIMS) return;
   Touch *x = &t->at[t->n++];
   *x = (Touch){.bytes = (b->dtype.bits + 7) / 8, .buffer = b, .written = written};
   x->most = x->bytes;
-  for (int d = 0; d < b->ndim; d++)
-    x->most *= tirc_const_int(b->shape[d], &extent) ? (double)extent : (double)UNKNOWN;
-  bool known = offset_at(t->nest, b, indices, -1, 0, &start);
-  for (int l = 0; l <= last; l++) {
-    bool ok = known && offset_at(t->nest, b, indices, l, 1, &moved);
-    x->stride[l] = ok ? moved - start : LINE; /* a gather: each a line of its own */
-    if (ok && tirc_const_int(t->nest->loops[l]->extent, &extent) && extent > 1)
-      x->turns[l] = offset_at(t->nest, b, indices, l, extent - 1, &moved) &&
-                    llabs(moved - start) < llabs(x->stride[l]) * (extent - 1);
-  }
-  for (Touch *a = t->at; a < x && known; a++)
+  find_strides(t->nest, x, indices, tirc_map_get(&t->nest->homes, b->data));
+  for (Touch *a = t->at; a < x && x->is_known; a++)
     x->again |= a->buffer == b && !memcmp(a->stride, x->stride, sizeof x->stride);
-  if (!known || last < 0 || !tirc_const_int(t->nest->loops[last]->extent, &extent)) return;
-  x->bent = extent > 1 && offset_at(t->nest, b, indices, last, extent - 1, &moved) &&
-            moved - start != x->stride[last] * (extent - 1);
 }
 
 static bool is_function(const Expr e) {
@@ -150,16 +213,30 @@ static double crowding(const Nest *n, const Touch *a, int from, int64_t sets) {
 
 static bool fits(const Touches *t, int from, const CpuCache *c) {
   double sum = 0;
-  for (int a = 0; a < t->n; a++)
-    sum += footprint(t->nest, &t->at[a], from) * crowding(t->nest, &t->at[a], from, c->sets);
+  for (int a = 0; a < t->n; a++) {
+    const double bytes = footprint(t->nest, &t->at[a], from);
+    if (bytes * crowding(t->nest, &t->at[a], from, c->sets) > (double)c->bytes) return false;
+    sum += bytes;
+  }
   return sum <= (double)c->bytes;
 }
 
-/* How many times an access goes through its buffer in a loop that turns. */
-static double returns(const Nest *n, const Touch *a, int l) {
-  if (l >= n->n || !a->turns[l]) return 1;
-  double bytes = extent_of(n->loops[l]) * (double)llabs(a->stride[l]) * a->bytes;
+/* How many times an access goes through its buffer in the loops from `from` on, where the first of
+ * them turns. */
+static double returns(const Nest *n, const Touch *a, int from) {
+  double bytes = a->bytes;
+  if (from >= n->n || !a->turns[from]) return 1;
+  for (int l = from; l < n->n; l++)
+    if (a->stride[l] != 0) bytes *= extent_of(n->loops[l]);
   return bytes > a->most ? bytes / a->most : 1;
+}
+
+/* Lines that are half a page apart or more are waited for: nothing fetches them ahead. */
+static double lateness(const Nest *n, const Touch *a) {
+  int l = n->n - 1;
+  while (l > 0 && a->stride[l] == 0) l--;
+  const bool late = l >= 0 && llabs(a->stride[l]) * a->bytes >= FAR_APART;
+  return !late ? 1 : a->written ? LATE / 2 : LATE;
 }
 
 /* Cycles for what comes into a cache from below: the inner loops that fit keep their lines, and
@@ -173,43 +250,161 @@ static double transfer(const Touches *t, const CpuCache *c) {
   for (int l = 0; l < from - 1; l++) times *= extent_of(t->nest->loops[l]);
   for (int a = 0; a < t->n; a++)
     lines += footprint(t->nest, &t->at[a], from ? from - 1 : 0) / LINE_BYTES *
-             returns(t->nest, &t->at[a], from ? from - 1 : 0) * (t->at[a].written ? WRITTEN : 1);
+             returns(t->nest, &t->at[a], from ? from - 1 : 0) * lateness(t->nest, &t->at[a]) *
+             (t->at[a].written ? WRITTEN : 1);
   return times * lines * c->cycles;
 }
 
 static const For *innermost(const Nest *n) { return n->n ? n->loops[n->n - 1] : NULL; }
 
-/* How many instances of the statement run side by side. */
-static double lanes_of(const Nest *n, const Touches *t) {
-  const For *f = innermost(n);
-  if (!f || (f->kind != LOOP_VECTORIZED && f->kind != LOOP_SERIAL)) return 1;
-  if (f->kind == LOOP_SERIAL && t->functions > 0) return 1; /* the code generator leaves it alone */
+/* What machine code makes of the loops around a store: the innermost ones are written out, and the
+ * one around them may run in vectors. */
+typedef struct Code {
+  int from;     /* the first of those that are written out */
+  double lanes; /* instances of the body, or of what is written out, that run side by side */
+  double work;  /* cycles of a turn of the loop around: of its instructions, */
+  double waits; /* and of what waits for the turn before */
+} Code;
+
+static const For *loop_around(const Nest *n, const Code *k) {
+  return k->from ? n->loops[k->from - 1] : NULL;
+}
+
+/* Whether an access goes on by one element, or stays where it is. */
+static bool is_close(const Touch *a, int l) {
+  return (a->stride[l] == 0 || a->stride[l] == 1) && !a->bends[l];
+}
+
+/* Vectors of n elements, and what is left of them in short ones and one by one. */
+static double pieces(double n, double lanes) {
+  const double rest = lanes > 1 ? fmod(n, lanes) : n;
+  return lanes <= 1 ? n : floor(n / lanes) + (lanes > 4 ? floor(rest / 4) + fmod(rest, 4) : rest);
+}
+
+static double widest(const Touches *t) { return t->at[0].bytes ? 32.0 / t->at[0].bytes : 1; }
+
+/* Whether what is stored is what was there, and something more. */
+static bool is_update(const Touches *t) {
+  for (int a = 1; a < t->n; a++)
+    if (t->at[a].buffer == t->at[0].buffer && t->at[a].again) return true;
+  return false;
+}
+
+/* Loops that are vectorized, or unrolled, and short ones inside; an init that several loops of a
+ * sum decide on is worth more, since it goes. */
+static int written_out_from(const Nest *n, const Touches *t) {
+  double instructions = t->n + t->ops + 1 - (is_update(t) ? 2 : 0);
+  int l = n->n;
+  for (; l > 0; l--) {
+    const For *f = n->loops[l - 1];
+    const bool is_short = instructions * extent_of(f) <= WRITTEN_OUT * (n->splits_sum ? 2 : 1);
+    if (f->kind == LOOP_VECTORIZED) continue;
+    if (f->kind != LOOP_UNROLLED && (f->kind != LOOP_SERIAL || !is_short)) break;
+    if (f->kind == LOOP_UNROLLED && extent_of(f) > (double)MANY) break;
+    instructions *= extent_of(f);
+  }
+  return l;
+}
+
+/* How many instances of the loop around what is written out run side by side: the code generator's
+ * vectors go along one element after the other, and not through functions. */
+static double lanes_around(const Nest *n, const Touches *t, int from) {
+  const For *f = from ? n->loops[from - 1] : NULL;
+  if (!f || f->kind == LOOP_UNROLLED || (f->kind == LOOP_PARALLEL && n->threads > 1)) return 1;
+  const bool goes_on = t->at[0].stride[from - 1] == 1 || t->at[0].fresh[from - 1];
+  if (t->functions > 0 || !goes_on) return 1;
+  for (int l = from - 1; n->guard && l < n->n; l++)
+    if (tirc_uses_var(n->guard, n->loops[l]->var)) return 1;
+  for (int l = from; l < n->n; l++)
+    if (n->loops[l]->kind == LOOP_VECTORIZED || (t->at[0].stride[l] != 0 && !t->at[0].own))
+      return 1;
   for (int a = 0; a < t->n; a++)
-    if (t->at[a].stride[n->n - 1] > 1 || t->at[a].stride[n->n - 1] < 0 || t->at[a].bent) return 1;
-  double most = t->at[0].bytes ? 32.0 / t->at[0].bytes : 1;
-  return t->at[0].stride[n->n - 1] == 0 ? 1 : least(extent_of(f), most);
+    if (!is_close(&t->at[a], from - 1)) return 1;
+  return extent_of(f) / pieces(extent_of(f), widest(t));
 }
 
-/* Cycles of the arithmetic. What a reduction adds to one element waits for the last addition, but
- * for the instances in the loops inside, which are on other elements. */
-static double compute(const Nest *n, const Touches *t, double times) {
-  double lanes = lanes_of(n, t), work = 0.5 * (t->n + t->ops) + FUNCTION * t->functions, inside = 1;
-  int l = n->n - 1;
-  for (int a = 0; a < t->n; a++) work += t->at[a].bent ? QUOTIENT : 0;
-  for (; l >= 0 && t->at[0].stride[l] != 0; l--) inside *= extent_of(n->loops[l]);
-  bool waits = l >= 0 && n->loops[l]->kind != LOOP_PARALLEL;
-  double step = inside * work / lanes;
-  return waits && step < LATENCY && inside > 0 ? times / inside * LATENCY : times * work / lanes;
+/* How often something that moves so runs in what is written out: along a vector once for all lanes,
+ * unless its elements are apart. move: NULL for what is computed. */
+static double copies(const Nest *n, const Touches *t, int from, const Touch *move) {
+  double times = 1;
+  for (int l = from; l < n->n; l++) {
+    const double extent = extent_of(n->loops[l]);
+    if (move && move->stride[l] == 0) continue;
+    const bool is_vector = n->loops[l]->kind == LOOP_VECTORIZED && t->at[0].stride[l] == 1 &&
+                           (!move || move->stride[l] == 1);
+    times *= is_vector ? ceil(extent / widest(t)) : extent;
+  }
+  return times;
 }
 
-/* Vectorized loops become instructions: they are the innermost. One iteration is no loop. */
+/* Of a turn. Accesses that do not move in the loop around stay in registers, as many as there are.
+ */
+static double count_accesses(const Nest *n, const Touches *t, int from, double turns) {
+  double held = 0, moving = 0;
+  for (int a = 0; a < t->n; a++) {
+    const bool bends = from && t->at[a].bends[from - 1];
+    const bool stays = from && t->at[a].stride[from - 1] == 0 && !bends;
+    const double times = t->at[a].own ? 0 : copies(n, t, from, &t->at[a]);
+    *(stays ? &held : &moving) += t->at[a].again && stays ? 0 : times;
+    if (bends) moving += times * QUOTIENT / INSTRUCTION;
+  }
+  return moving + (held <= HELD ? held / turns : held);
+}
+
+/* Cycles of a turn that waits: additions to one element follow each other. Where they end before
+ * the window does, others have begun, unless nobody foresees the end. */
+static double count_waits(const Nest *n, const Touches *t, int from, double instructions) {
+  const Touch *sum = &t->at[0];
+  double chain = t->ops > 1 ? LATENCY : LATENCY - 1, turns = 1, length;
+  int l = n->n;
+  if (!is_update(t)) return 0;
+  for (; l > from; l--)
+    if (sum->stride[l - 1] == 0 && !sum->fresh[l - 1]) chain *= extent_of(n->loops[l - 1]);
+  length = chain / LATENCY;
+  for (; l > 0 && sum->stride[l - 1] == 0 && !sum->fresh[l - 1]; l--) {
+    if (sum->bends[l - 1]) return chain + FORWARD;
+    turns *= extent_of(n->loops[l - 1]);
+  }
+  if (turns > 1 && turns * length > FORESEEN) return chain;
+  return chain / (1 + WINDOW / fmax(1, turns * instructions));
+}
+
+static Code code_of(const Nest *n, const Touches *t) {
+  Code k = {.from = written_out_from(n, t)};
+  k.lanes = lanes_around(n, t, k.from);
+  const double each = copies(n, t, k.from, NULL);
+  const double turns = k.from ? extent_of(n->loops[k.from - 1]) / k.lanes : 1;
+  const double instructions = count_accesses(n, t, k.from, fmax(1, turns)) + t->ops * each;
+  k.work = INSTRUCTION * instructions + FUNCTION * t->functions * each;
+  k.waits = count_waits(n, t, k.from, instructions + t->functions * each * FUNCTION * 2);
+  return k;
+}
+
+static void push_loop(Nest *n, const For *loop, int64_t extent, int64_t step) {
+  For *own = tirc_new(n->c, For);
+  if (extent == 1 || n->n == MAX_LOOPS) return;
+  *own = *loop;
+  if (step > 1) own->kind = LOOP_SERIAL;
+  if (extent > 0) own->extent = tirc_int(n->c, loop->extent->dtype, extent);
+  n->step[n->n] = step;
+  n->loops[n->n++] = extent > 0 ? own : loop;
+}
+
+/* Vectorized loops become instructions: they are the innermost; long ones by pieces, around which
+ * there is a loop where they stood. One iteration is no loop. */
 static Nest with_vectors_inside(const Nest *n) {
   Nest out = *n;
   out.n = 0;
   for (int vectors = 0; vectors < 2; vectors++)
-    for (int l = 0; l < n->n; l++)
-      if ((n->loops[l]->kind == LOOP_VECTORIZED) == vectors && extent_of(n->loops[l]) != 1)
-        out.loops[out.n++] = n->loops[l];
+    for (int l = 0; l < n->n; l++) {
+      const For *f = n->loops[l];
+      const bool is_vector = f->kind == LOOP_VECTORIZED, is_long = extent_of(f) > LANES;
+      if (is_vector && is_long)
+        push_loop(&out, f, vectors ? LANES : (int64_t)ceil(extent_of(f) / LANES),
+                  vectors ? 1 : LANES);
+      else if (is_vector == vectors)
+        push_loop(&out, f, extent_of(f) == 1, 1);
+    }
   return out;
 }
 
@@ -226,23 +421,6 @@ static double parallel_share(const Nest *n, double *starts) {
   }
   *starts = 0;
   return 1;
-}
-
-/* The code generator unrolls short loops, and may then vectorize the loop around them: that one is
- * the innermost, if it is over different elements of what is written. */
-static void unroll_short(Nest *n, Stmt s) {
-  Touches t = {.nest = n};
-  double times = 1;
-  int l = n->n - 1;
-  touch(&t, s->u.store.buffer, s->u.store.indices, true);
-  for (; l >= 0 && times * extent_of(n->loops[l]) <= SHORT; l--) {
-    if (n->loops[l]->kind != LOOP_SERIAL && n->loops[l]->kind != LOOP_UNROLLED) break;
-    times *= extent_of(n->loops[l]);
-  }
-  if (l < 0 || n->loops[l]->kind != LOOP_SERIAL || t.at[0].stride[l] == 0) return;
-  const For *around = n->loops[l];
-  for (; l + 1 < n->n; l++) n->loops[l] = n->loops[l + 1];
-  n->loops[l] = around;
 }
 
 /* --- features: of what a store costs, mostly in logarithms ------------------------------------ */
@@ -274,7 +452,7 @@ static void count_touches(const Nest *n, const Touches *t, double *f) {
     still += s == 0;
     along += s == 1;
     far += s > 1;
-    bent += t->at[a].bent;
+    bent += t->at[a].bends[n->n - 1];
   }
   f[0] = still, f[1] = along, f[2] = far, f[3] = bent;
   f[4] = t->n && n->n ? magnitude((double)t->at[0].stride[n->n - 1]) : 0;
@@ -296,7 +474,7 @@ static double results_at_a_time(const Nest *n, const Touches *t) {
 }
 
 static void describe(Nest *outer, const Nest *n, const Touches *t, double times, double cycles,
-                     double work, double overhead, const double *transfers) {
+                     const Code *code, double work, double overhead, const double *transfers) {
   StoreFeatures s = {.cycles = cycles};
   double *f = s.at;
   int k = 0;
@@ -307,7 +485,7 @@ static void describe(Nest *outer, const Nest *n, const Touches *t, double times,
   k += 11;
   f[k++] = magnitude(t->ops * times);
   f[k++] = magnitude(t->functions * times);
-  f[k++] = lanes_of(n, t);
+  f[k++] = code->lanes * copies(n, t, n->n, NULL);
   f[k++] = magnitude(results_at_a_time(n, t));
   f[k++] = magnitude(work);
   f[k++] = magnitude(overhead);
@@ -322,35 +500,94 @@ static void describe(Nest *outer, const Nest *n, const Touches *t, double times,
   outer->heaviest[at] = s;
 }
 
+/* Of the statements in one loop the work adds up, and one waits while the others go on. */
+static double count_together(Nest *n, const For *loop, double work, double waits) {
+  Together *all = tirc_map_get(&n->together, loop);
+  if (!all) tirc_map_set(n->c, &n->together, loop, all = tirc_new(n->c, Together));
+  const double before = fmax(all->work, all->waits);
+  all->work += work;
+  all->waits = fmax(all->waits, waits);
+  return fmax(all->work, all->waits) - before;
+}
+
+/* The turns of the loops that are not written out, each loop once. */
+static double count_turns(Nest *outer, const Nest *n, const Touches *t, const Code *k,
+                          double share) {
+  double turns = share, cycles = 0;
+  for (int l = 0; l < k->from; l++) {
+    const For *f = n->loops[l];
+    turns *= extent_of(f);
+    if (n->is_init || tirc_map_has(&outer->turned, f)) continue;
+    tirc_map_set(outer->c, &outer->turned, f, f);
+    const bool inner = l == k->from - 1;
+    cycles += turns * (!inner ? TURN : t->at[0].own ? 0 : TURN / k->lanes / 2);
+    if (f->kind == LOOP_PARALLEL && n->threads > 1) cycles += turns * CALL;
+  }
+  return cycles;
+}
+
 /* The arithmetic and what each cache waits for overlap: the longest counts, and a quarter of the
  * others. */
 static void count_store(Nest *outer, Stmt s, double share_of_loops) {
   Nest inner = with_vectors_inside(outer), *n = &inner;
-  unroll_short(n, s);
   Touches t = {.nest = n};
   Visitor v = {.expr = see, .self = &t};
-  double times = share_of_loops, overhead = 0, starts;
+  double times = share_of_loops, starts;
   touch(&t, s->u.store.buffer, s->u.store.indices, true); /* the first: what is written */
   tirc_visit_expr(&v, s->u.store.value);
-  for (int l = 0; l < n->n; l++) {
-    times *= extent_of(n->loops[l]);
-    bool is_long = n->loops[l]->kind == LOOP_UNROLLED && extent_of(n->loops[l]) > (double)MANY;
-    if (n->loops[l]->kind == LOOP_SERIAL || is_long) overhead += times;
-  }
-  double transfers[CPU_CACHES] = {0}, work = compute(n, &t, times);
-  double longest = work + overhead / lanes_of(n, &t), sum = longest;
+  if (!t.n) return;
+  const Code code = code_of(n, &t);
+  for (int l = 0; l < n->n; l++) times *= extent_of(n->loops[l]);
+  double turns = share_of_loops / code.lanes;
+  for (int l = 0; l < code.from; l++) turns *= extent_of(n->loops[l]);
+  const double overhead = count_turns(outer, n, &t, &code, share_of_loops);
+  const double work = count_together(outer, loop_around(n, &code), turns * code.work + overhead,
+                                     turns * code.waits);
+  double transfers[CPU_CACHES] = {0}, longest = work, sum = longest;
   for (int i = 0; i < n->n_caches; i++) {
     double cycles = transfers[i] = share_of_loops * transfer(&t, &n->caches[i]);
     sum += cycles;
     if (cycles > longest) longest = cycles;
   }
   double share = parallel_share(n, &starts);
-  const double cycles = (longest + (sum - longest) / 4) * share + starts * START;
+  const double cycles =
+      (longest + (sum - longest) / 4) * share + (n->threads > 1 ? starts * START : 0);
   outer->cycles += cycles;
-  describe(outer, n, &t, times, cycles, work, overhead, transfers);
+  describe(outer, n, &t, times, cycles, &code, work, overhead, transfers);
 }
 
 static void walk(Nest *n, Stmt s, double share);
+
+static bool see_loop(Visitor *v, Expr e) {
+  *(int *)v->self += e->op == OP_VAR;
+  return true;
+}
+
+/* Whether an iterator that is summed over is made of several loops. */
+static bool splits_sum(const Block *b) {
+  for (int i = 0; i < b->n_iters; i++) {
+    int loops = 0;
+    Visitor v = {.expr = see_loop, .self = &loops};
+    if (b->iters[i].kind == ITER_REDUCE) tirc_visit_expr(&v, b->iter_values[i]);
+    if (loops > 1) return true;
+  }
+  return false;
+}
+
+/* The part of all iterations in which a condition holds that is about where loops end. */
+static double part_within(Nest *n, Expr cond) {
+  int64_t end;
+  double all = 1;
+  if (cond->op == OP_AND) return part_within(n, cond->args[0]) * part_within(n, cond->args[1]);
+  if (cond->op == OP_INT) return 1;
+  if (cond->op != OP_LT || !tirc_const_int(cond->args[1], &end)) {
+    n->guard = cond;
+    return 1;
+  }
+  for (int l = 0; l < n->n; l++)
+    if (tirc_uses_var(cond, n->loops[l]->var)) all *= extent_of(n->loops[l]);
+  return all > (double)end && end > 0 ? (double)end / all : 1;
+}
 
 static void walk_block(Nest *n, const Block *b, double share) {
   double init = share;
@@ -362,8 +599,16 @@ static void walk_block(Nest *n, const Block *b, double share) {
         extent > 0)
       init /= (double)extent;
   }
-  if (b->init) walk(n, b->init, init);
-  walk(n, b->body, share);
+  const bool before = n->splits_sum;
+  const Expr guard = n->guard;
+  const double part = part_within(n, b->predicate);
+  n->splits_sum = b->init && splits_sum(b);
+  n->is_init = true;
+  if (b->init) walk(n, b->init, init * part);
+  n->is_init = false;
+  walk(n, b->body, share * part);
+  n->splits_sum = before;
+  n->guard = guard;
 }
 
 static void walk(Nest *n, Stmt s, double share) {
@@ -382,6 +627,63 @@ static void walk(Nest *n, Stmt s, double share) {
   }
 }
 
+/* --- homes of allocated buffers --------------------------------------------------------------- */
+
+static void use(Nest *n, Expr data) {
+  Home *home = tirc_map_get(&n->homes, data);
+  int common = 0;
+  if (!home) return;
+  if (!home->is_used) {
+    home->is_used = true;
+    home->n = n->n;
+    memcpy(home->loops, n->loops, (size_t)n->n * sizeof *n->loops);
+  }
+  while (common < home->n && common < n->n && home->loops[common] == n->loops[common]) common++;
+  home->n = common < home->most ? common : home->most;
+}
+
+static bool see_use(Visitor *v, Expr e) {
+  if (e->op == OP_LOAD) use(v->self, e->u.buffer->data);
+  return true;
+}
+
+static void add_home(Nest *n, Expr data) {
+  Home *home = tirc_new(n->c, Home);
+  home->most = MAX_LOOPS;
+  tirc_map_set(n->c, &n->homes, data, home);
+}
+
+/* What a block sums up stays from one iteration of the loops of its sum to the next. */
+static void keep_sums(Nest *n, const Block *b) {
+  int first = n->n;
+  for (int i = 0; i < b->n_iters; i++)
+    for (int l = 0; b->iters[i].kind == ITER_REDUCE && l < first; l++)
+      if (tirc_uses_var(b->iter_values[i], n->loops[l]->var)) first = l;
+  for (int i = 0; first < n->n && i < b->n_writes; i++) {
+    Home *home = tirc_map_get(&n->homes, b->writes[i].buffer->data);
+    if (home && home->most > first) home->most = first;
+  }
+}
+
+static void find_homes(Nest *n, Stmt s) {
+  Visitor v = {.expr = see_use, .self = n};
+  Stmt below;
+  const bool is_loop = s->kind == STMT_FOR;
+  if (is_loop && n->n == MAX_LOOPS) return;
+  if (s->kind == STMT_BLOCK)
+    for (int i = 0; i < s->u.block.n_allocs; i++) add_home(n, s->u.block.allocs[i]->data);
+  if (s->kind == STMT_BLOCK) keep_sums(n, &s->u.block);
+  if (s->kind == STMT_STORE) use(n, s->u.store.buffer->data);
+  if (s->kind == STMT_STORE) tirc_visit_expr(&v, s->u.store.value);
+  if (s->kind != STMT_STORE) tirc_visit_head(&v, s);
+  if (is_loop) n->loops[n->n++] = &s->u.loop;
+  if (is_loop) find_homes(n, s->u.loop.body);
+  if (s->kind == STMT_BLOCK && s->u.block.init) find_homes(n, s->u.block.init);
+  if (s->kind == STMT_BLOCK) find_homes(n, s->u.block.body);
+  for (int i = 0; (below = tirc_below(s, i)); i++) find_homes(n, below);
+  n->n -= is_loop;
+}
+
 static Nest nest_for(Tirc *c, const Cpu *target, int threads) {
   Nest n = {.c = c, .threads = threads > 0 ? threads : 1};
   n.n_caches = tirc_cpu_caches(target, n.caches);
@@ -390,6 +692,7 @@ static Nest nest_for(Tirc *c, const Cpu *target, int threads) {
 
 double tirc_estimate_cycles(Tirc *c, const Func *f, const Cpu *target, int threads) {
   Nest n = nest_for(c, target, threads);
+  find_homes(&n, f->body);
   walk(&n, f->body, 1);
   return n.cycles;
 }
@@ -401,6 +704,7 @@ void tirc_program_features(Tirc *c, const Module *m, const Cpu *target, int thre
   int k = 0;
   for (int f = 0; f < m->n_funcs; f++) {
     n.n = 0;
+    find_homes(&n, m->funcs[f]->body);
     walk(&n, m->funcs[f]->body, 1);
   }
   out[k++] = (float)magnitude(n.cycles);

@@ -14,7 +14,7 @@ double tirc_estimate_cycles(Tirc *c, const Func *f, const Cpu *target, int threa
  * each level of the caches. A program is described by its heaviest stores, and by all of them
  * together.
  */
-enum { FEATURES_VERSION = 2 }; /* numbers of another version mean other things */
+enum { FEATURES_VERSION = 3 }; /* numbers of another version mean other things */
 enum { STORES = 5, STORE_FEATURES = 28, PROGRAM_FEATURES = 1 + STORE_FEATURES * (1 + STORES) };
 typedef struct StoreFeatures {
   double cycles, at[STORE_FEATURES];
