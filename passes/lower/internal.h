@@ -49,6 +49,8 @@ bool tirc_lower_order(Analyzer *a, Tirc *c, Expr cond, Expr var, int64_t *k, Exp
 /* Whether an expression may be computed where it was not before: it loads and calls nothing,
  * divides by constants alone, and no part of it leaves its type. */
 bool tirc_can_run_early(Analyzer *a, Expr e);
+/* opaque.c: s with opaque blocks alone: iterators replaced by what they are bound to. */
+Stmt tirc_opaque_blocks(Tirc *c, Stmt s);
 /* A statement of which a rewrite may have emptied the parts: the empty statement where it does
  * nothing any more, else s. */
 Stmt tirc_lower_emptied(Stmt s);

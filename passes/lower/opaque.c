@@ -22,8 +22,11 @@ static bool has_init(const void *self, Stmt s) {
   return s->kind == STMT_BLOCK && s->u.block.init;
 }
 
+Stmt tirc_opaque_blocks(Tirc *c, Stmt s) {
+  return tirc_mutate_stmt(&(Mutator){.c = c, .stmt = convert}, s);
+}
+
 Stmt tirc_lower_opaque(Tirc *c, const Func *f) {
   tirc_lower_need(c, f, has_init, "ConvertBlocksToOpaque", "block with T.init", "LowerInitBlock");
-  Mutator m = {.c = c, .stmt = convert};
-  return tirc_mutate_stmt(&m, f->body);
+  return tirc_opaque_blocks(c, f->body);
 }

@@ -144,13 +144,15 @@ static Stmt relax(Mutator *m, Stmt s) {
   return is_leaf ? for_all_threads(m->self, s) : tirc_mutate_stmt_children(m, s);
 }
 
+/* By itself the pass meets blocks with iterators, too. */
 static bool carries(Planner *p, Analyzer *a, const Plan *plan, const For *loop) {
-  if (tirc_owner(plan->buffer->storage) != OWNER_BLOCK)
-    return tirc_lower_carries_values(p->c, a, loop, plan->buffer);
   For relaxed = *loop;
+  relaxed.body = tirc_opaque_blocks(p->c, loop->body);
+  if (tirc_owner(plan->buffer->storage) != OWNER_BLOCK)
+    return tirc_lower_carries_values(p->c, a, &relaxed, plan->buffer);
   Relax r = {p->c, plan};
   Mutator m = {.c = p->c, .stmt = relax, .self = &r};
-  relaxed.body = tirc_mutate_stmt(&m, loop->body);
+  relaxed.body = tirc_mutate_stmt(&m, relaxed.body);
   return tirc_lower_carries_values(p->c, a, &relaxed, plan->buffer);
 }
 

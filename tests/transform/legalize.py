@@ -105,7 +105,7 @@ REASONS = [
     ("not allowed in a graph", "the pair does not have the test's operator (`relax_op`, `te_func`)"),
     ("'transformation' is not defined", "the pair does not have the test's index map"),
     ("kind of expression", "the graph gives a function's type as a struct info"),
-    ("R.call_pure_packed", "packed functions that give a tensor are not called: R.call_dps_packed"),
+    ("R.call_pure_packed", "packed functions that give a tensor are not called: `R.call_dps_packed`"),
     ("no operator", "an operator that there is not"),
     ("the parameter rhs is a scalar", "R.call_tir of a function with a scalar parameter, which R.Prim gives"),
     ("the parameter index is a scalar", "R.call_tir of a function with a scalar parameter, which R.Prim gives"),
