@@ -320,7 +320,7 @@ static double lanes_around(const Nest *n, const Touches *t, int from) {
       return 1;
   for (int a = 0; a < t->n; a++)
     if (!is_close(&t->at[a], from - 1)) return 1;
-  return extent_of(f) / pieces(extent_of(f), widest(t));
+  return extent_of(f) > 0 ? extent_of(f) / pieces(extent_of(f), widest(t)) : 1;
 }
 
 /* How often something that moves so runs in what is written out: along a vector once for all lanes,
