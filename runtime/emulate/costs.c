@@ -222,13 +222,24 @@ void tirc_emu_close_costs(Emu *e, int64_t blocks, int64_t run, int64_t shared) {
 
 typedef struct Own {
   int64_t words;
-  int names, widest;
+  int names, most_names, widest; /* names: of loops and lets around, of which only these live */
 } Own;
+
+/* Loops over threads are registers of their own, and those that are written out have no counter. */
+static void see_inside(Visitor *v, Stmt body, int names) {
+  Own *o = v->self;
+  o->names += names;
+  if (o->names > o->most_names) o->most_names = o->names;
+  tirc_visit_stmt(v, body);
+  o->names -= names;
+}
 
 static bool see_own(Visitor *v, Stmt s) {
   Own *o = v->self;
-  if (s->kind == STMT_LET) o->names += s->u.let.var->dtype.bits > 32 ? 2 : 1;
-  if (s->kind == STMT_FOR) o->names++;
+  if (s->kind == STMT_LET)
+    return see_inside(v, s->u.let.body, s->u.let.var->dtype.bits > 32 ? 2 : 1), false;
+  if (s->kind == STMT_FOR)
+    return see_inside(v, s->u.loop.body, s->u.loop.kind == LOOP_SERIAL), false;
   if (s->kind == STMT_STORE) {
     const DType t = s->u.store.value->dtype;
     const int words = (t.bits * t.lanes + 31) / 32;
@@ -248,7 +259,7 @@ int tirc_estimate_registers(const Func *kernel, int *own) {
   int64_t n = ALWAYS;
   tirc_visit_stmts(kernel->body, see_own, &o);
   for (int i = 0; i < kernel->n_params; i++) n += kernel->buffers[i] ? A_POINTER : 1;
-  n += o.words + o.names + 2 * (int64_t)o.widest;
+  n += o.words + o.most_names + 2 * (int64_t)o.widest;
   n = (n + STEP - 1) / STEP * STEP;
   *own = (int)(o.words > INT32_MAX ? INT32_MAX : o.words);
   return (int)(n > MOST ? MOST : n);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What ptxas makes of the rules' kernels, as rows of the table of examples/guide/gpu.md: table.py TIRC SOURCES [ARCH]
 
-For each kernel: registers and spilled bytes of a thread, what the report of the emulator estimates, bytes of shared memory, blocks
-and warps that a multiprocessor runs at the same time (with the registers of ptxas), and what stands in its longest loop, or in all
+For each kernel: registers and spilled bytes of a thread, what the report of the emulator estimates, bytes of shared memory, how
+many blocks a multiprocessor of an A100 runs at the same time with the registers of ptxas, and what stands in its longest loop, or in all
 of it where it has none, in PTX. Needs ptxas; status 77 without.
 """
 import json
@@ -55,12 +55,24 @@ def longest_loop(ptx):
     return lines[begin:end], True
 
 
+def launch(words, registers):
+    """Threads of a block, its bytes of shared memory, and how many of it a multiprocessor of an A100 runs at the same time."""
+    threads = 1
+    for n in re.search(r"of ([\d x]+) threads", words)[1].split("x"):
+        threads *= int(n)
+    shared = int((re.search(r"(\d+) bytes of shared", words) or [0, 0])[1])
+    warps, up = (threads + 31) // 32, lambda n, by: -(-n // by) * by
+    blocks = min(2048 // 32 // warps, 32, 65536 // up(registers * 32, 256) // warps, 167936 // (up(shared, 128) + 1024))
+    return str(threads), str(shared), "%d, %d %% of the warps" % (blocks, 100 * blocks * warps // 64)
+
+
 def row(folder, name, text, small, options):
     (folder / "p.tir").write_text(text)
     (folder / "small.tir").write_text(small)
     run(TIRC, "build", folder / "p.tir", *options, "--auto", "--emit=ptx", "--target", ARCH, "-o", folder / "p.ptx")
     made = run("ptxas", "-v", "-arch=" + ARCH, folder / "p.ptx", "-o", folder / "p.cubin")
     ptx = (folder / "p.ptx").read_text()
+    launches = dict(re.findall(r"/\* (\w+): (.*?)\. \*/", run(TIRC, "build", folder / "p.tir", *options, "--auto", "--emit=cuda", "--target", ARCH, "-o", "-")))
     report = run(TIRC, "run", folder / "small.tir", *options, "--auto", "--device", "emulate", "--blocks", "1", "--target", ARCH, "--report", "--json")
     costs = json.loads(report[report.index("{"):report.rindex("}") + 1])
     for m in re.finditer(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads.*?Used (\d+) registers", made, re.S):
@@ -68,8 +80,7 @@ def row(folder, name, text, small, options):
         code, is_loop = longest_loop(re.search(r"\.entry %s\((.*?)\n}\n" % m[1], ptx, re.S)[1])
         counts = {kind: sum(bool(re.search(what, line)) for line in code) for kind, what in KINDS}
         yield [name, m[1], m[4], "%d + %d" % (int(m[2]), int(m[3])), str(kernel["registers_estimated"]),
-               "%.2f" % (kernel["registers_estimated"] / int(m[4])), str(kernel["shared_bytes"]),
-               "%d of %d threads" % (kernel["blocks"], kernel["threads"]),
+               "%.2f" % (kernel["registers_estimated"] / int(m[4])), *launch(launches[m[1]], int(m[4])),
                ("a step: " if is_loop else "all: ") + ", ".join("%d %s" % (n, kind) for kind, n in counts.items() if n)]
 
 
@@ -77,7 +88,7 @@ def main():
     if not shutil.which("ptxas"):
         print("there is no ptxas")
         return 77
-    print("| | kernel | registers | spills | estimated | | shared bytes | blocks | instructions |\n|" + "---|" * 9)
+    print("| | kernel | registers | spills | estimated | | threads | shared bytes | blocks a multiprocessor | instructions |\n|" + "---|" * 10)
     with tempfile.TemporaryDirectory() as name:
         for program in programs():
             for cells in row(pathlib.Path(name), *program):
