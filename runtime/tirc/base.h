@@ -25,7 +25,7 @@ typedef enum tirc_status {
   TIRC_BAD = 2 /* bad input: syntax, types, arguments, files */
 } tirc_status;
 
-TIRC_API const char *tirc_version(void); /* the release, "0.1.0" */
+TIRC_API const char *tirc_version(void); /* the release, "1.0.0" */
 TIRC_API int tirc_abi(void);             /* TIRC_ABI of the library that is loaded */
 TIRC_API void tirc_string_free(char *s);
 
