@@ -8,7 +8,8 @@
  * one that they all meet in, the immediate post-dominator; which calls allow it is a question of
  * their patterns (pattern.c), in three rounds as the field has them: products take what follows
  * them elementwise; elementwise calls go into what consumes them, a reduction too; injective calls
- * go into injective ones. */
+ * go into injective ones. Then the other operands of what follows a product, which are made
+ * elementwise, go there: integers that become floats beside a sum. */
 #include "fusion.h"
 #include "passes.h"
 
@@ -130,6 +131,10 @@ static bool takes_injective(int pattern, bool is_sink) {
   (void)is_sink;
   return pattern <= PATTERN_INJECTIVE;
 }
+/* What follows a product elementwise takes its other operands in, too. */
+static bool goes_behind_product(int pattern, bool is_sink) {
+  return pattern <= PATTERN_BROADCAST || (is_sink && pattern == PATTERN_OUT_FUSABLE);
+}
 
 /* Whether all on the ways from i to `sink` is allowed. */
 static bool check_ways(const Fusion *f, int i, int sink, Allowed allowed, bool *seen) {
@@ -172,6 +177,8 @@ static void fuse_round(Fusion *f, int round) {
     if (v->dominator < 0) continue;
     if (pattern == PATTERN_OUT_FUSABLE && round == 0 && v->along == PATTERN_ELEMENTWISE)
       try_fuse(f, i, follows_product);
+    else if (pattern <= PATTERN_BROADCAST && round == 2 && v->along == PATTERN_ELEMENTWISE)
+      try_fuse(f, i, goes_behind_product);
     else if (pattern <= PATTERN_BROADCAST && v->along <= PATTERN_REDUCTION)
       try_fuse(f, i, takes_elementwise);
     else if (pattern == PATTERN_INJECTIVE && round == 1)
