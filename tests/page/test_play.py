@@ -279,7 +279,7 @@ def check_accessible(b):
     for theme in ("light", "dark"):
         b.run("theme(arguments[0]); return 1", theme)
         b.run("window.found = null; axe.run({exclude: [['.cm-scroller']]}, {resultTypes: ['violations'], preload: false}).then(r => { window.found = r.violations; }, e => { window.found = [{id: String(e), impact: 'critical', nodes: []}]; }); return 1")
-        b.wait("window.found", 120)
+        b.wait("window.found", 300)
         serious = b.run("return window.found.filter(v => /serious|critical/.test(v.impact)).map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)])")
         assert serious == [], (theme, serious)
 
@@ -445,6 +445,8 @@ def main():
     finally:
         b.close()
     check_narrow()
+    if LONG:
+        check_pictures()
     print("ok")
 
 
