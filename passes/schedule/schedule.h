@@ -93,6 +93,7 @@ typedef struct SetMark {
   const char *key;  /* of an annotation; NULL: the loop's kind */
   LoopKind kind;
   const char *thread;
+  int func;         /* the number of the function that it is in; -1: any */
   bool set;         /* otherwise it was taken away */
   const char *what; /* "loop i" */
   Loc loc;          /* of the call */

@@ -28,6 +28,7 @@ void tirc_mark_changed(Sched *s, const SRef *at, const char *key) {
                .key = key,
                .kind = is_loop ? now->u.loop.kind : LOOP_SERIAL,
                .thread = is_loop ? now->u.loop.thread : NULL,
+               .func = at->func,
                .what = tirc_describe(s, now),
                .loc = s->loc};
   m.set = has_mark(now, &m);
@@ -61,6 +62,7 @@ static bool see_after(Visitor *v, Stmt s) {
     return true;
   SetMark m = *h->mark;
   m.node = tirc_identity(s);
+  m.func = -1;
   vec_push(h->c, *h->kept, m);
   return true;
 }
@@ -71,7 +73,16 @@ static void visit_all(const Module *m, bool (*see)(Visitor *, Stmt), Heirs *h) {
 
 /* --- the call is over ------------------------------------------------------------------------- */
 
-static bool still_marked(const Sched *s, const SetMark *m) {
+/* Whether the call left the function of the mark as it was: a module has many marks, and a call
+ * changes one function. */
+static bool is_untouched(const Sched *s, const Module *before, const SetMark *m) {
+  const Module *now = s->mod;
+  return m->func >= 0 && m->func < now->n_funcs && now->n_funcs == before->n_funcs &&
+         now->funcs[m->func] == before->funcs[m->func];
+}
+
+static bool still_marked(const Sched *s, const Module *before, const SetMark *m) {
+  if (is_untouched(s, before, m)) return true;
   const SRef *r = tirc_map_get(&s->loops, m->node);
   if (!r) r = tirc_map_get(&s->blocks, m->node);
   return r && r->stmt && has_mark(r->stmt, m);
@@ -107,10 +118,11 @@ static void warn_of_other_kind(Sched *s, const Primitive *p, const SetMark *m, c
     warn(s, p, m, tirc_format(s->c, "now it is %s: a loop has only one kind", how_text(s->c, now)));
 }
 
-static bool all_stay(const Sched *s) {
-  for (int i = 0; i < s->set_marks.n; i++)
-    if (changed_by_call(s, &s->set_marks.at[i]) || !still_marked(s, &s->set_marks.at[i]))
-      return false;
+static bool all_stay(const Sched *s, const Module *before) {
+  for (int i = 0; i < s->set_marks.n; i++) {
+    const SetMark *m = &s->set_marks.at[i];
+    if (changed_by_call(s, m) || !still_marked(s, before, m)) return false;
+  }
   return true;
 }
 
@@ -124,7 +136,7 @@ static SetMarks remaining(Sched *s, const Primitive *p, const Module *before) {
     const SetMark *change = changed_by_call(s, m);
     if (change) warn_of_other_kind(s, p, m, change);
     if (change) continue;
-    if (still_marked(s, m)) {
+    if (still_marked(s, before, m)) {
       vec_push(s->c, kept, *m);
       continue;
     }
@@ -139,7 +151,7 @@ static SetMarks remaining(Sched *s, const Primitive *p, const Module *before) {
 /* Most calls take no mark away: then the list grows where it is. */
 SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before) {
   if (s->mod == before && !s->changed_marks.n) return s->set_marks;
-  SetMarks kept = all_stay(s) ? s->set_marks : remaining(s, p, before);
+  SetMarks kept = all_stay(s, before) ? s->set_marks : remaining(s, p, before);
   for (int i = 0; i < s->changed_marks.n; i++)
     if (s->changed_marks.at[i].set) vec_push(s->c, kept, s->changed_marks.at[i]);
   return kept;
