@@ -28,7 +28,8 @@ static const char *helper(Gen *g, Op op, double power) {
 }
 
 const char *tirc_gpu_helper_of(Gen *g, Op op, DType t) {
-  const FastMath *fast = g->kernels->k ? tirc_fast_math(g->kernels->k->f, op, t) : NULL;
+  const FastMath *fast =
+      g->kernels->k && g->kernels->k->f ? tirc_fast_math(g->kernels->k->f, op, t) : NULL;
   if (fast) return tirc_format(g->c, "tirc_fast_%s", fast->name);
   return t.bits == 32 ? helper(g, op, 0) : NULL;
 }

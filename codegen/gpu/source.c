@@ -143,6 +143,7 @@ static const char *source(Gen *g, const Module *scheduled) {
   for (int i = 0; scheduled && scheduled != g->kernels->module && i < scheduled->n_funcs; i++)
     tirc_notes_add(notes, scheduled->funcs[i]);
   write_functions(g);
+  g->kernels->k = NULL; /* helpers are of all kernels */
   tirc_src_write_helpers(g, &helpers);
   tirc_text_addf(&t, "/* Made by tirc: %s. */\n", g->l->name);
   if (g->is_header)

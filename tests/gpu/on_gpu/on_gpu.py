@@ -61,7 +61,7 @@ def checked(sources):
 
 def tirc(*words):
     done = subprocess.run([o.tirc, *map(str, words)], capture_output=True, text=True)
-    return done.stderr.strip()[:300] if done.returncode else None
+    return (done.stderr.strip()[:300] or "status %d" % done.returncode) if done.returncode else None
 
 
 def launch_of(header):
@@ -99,7 +99,7 @@ def make_case(number, folder, name, program, options, ceiling, work):
     if wrong:
         return None, wrong
     launcher, params = launch_of(header.read_text())
-    pointers = [(kind, of) for kind, of in params if "*" in kind]
+    pointers = [(kind, of.rstrip("_")) for kind, of in params if "*" in kind]  # "gamma" is C's, and "gamma_" there
     values = dict(w.split("=") for w in options if "=" in w)
     if ceiling:
         shapes = shapes_of(program, defines(options))
