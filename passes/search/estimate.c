@@ -2,7 +2,7 @@
  * measured: for each store the arithmetic, the dependent additions of a reduction, and the cache
  * lines that come from each level of the caches, by the strides of the accesses in the loops
  * around. Extents that are not known count as UNKNOWN. How good it is: tirc_module_estimate. */
-#include "estimate.h"
+#include "nest.h"
 
 #include "ir/arith/index_eval.h"
 #include "ir/tree/visit.h"
@@ -12,82 +12,16 @@
 #include <string.h>
 
 enum {
-  MAX_LOOPS = 64,
   MAX_DIMS = 16,
-  MAX_ACCESSES = 32,
-  UNKNOWN = 64,
   LINE = CPU_LINE,
   LANES = 64, /* of a vectorized loop that go together */
   FAR_APART = 2048,
-  OWN = 256, /* bytes of an allocated buffer that stay in registers */
-  MANY = 64  /* copies of a body */
+  OWN = 256 /* bytes of an allocated buffer that stay in registers */
 };
-/* Cycles: an addition that waits for the last one, one that waits for the last one's store, an
- * instruction, exp and its like, a quotient of indices, a turn of a loop, a call of a thread's
- * piece, threads that are woken. A line that is written is fetched, owned and written back: three
- * of one read. */
-static const double LINE_BYTES = LINE, LATENCY = 4, FORWARD = 8, INSTRUCTION = 0.3, FUNCTION = 14,
-                    QUOTIENT = 4, TURN = 1, CALL = 20, START = 10000, WRITTEN = 3;
-/* Instructions that are under way at a time; of a body that the code generator writes out; values
- * that stay in registers over a loop. */
-static const double WINDOW = 256, WRITTEN_OUT = 150, HELD = 14;
-/* Additions to one element whose end is foreseen; how much longer what nothing fetches ahead takes.
- */
-static const double FORESEEN = 48, LATE = 4;
-
-typedef struct Together {
-  double work, waits;
-} Together;
-
-typedef struct Nest { /* the loops around a statement, outermost first */
-  Tirc *c;
-  int n, threads, n_caches;
-  CpuCache caches[CPU_CACHES]; /* of the target */
-  const For *loops[MAX_LOOPS];
-  int64_t step[MAX_LOOPS]; /* of their variables in a turn */
-  PtrMap bindings;         /* iterator -> its value in terms of loops */
-  PtrMap turned;           /* loops whose turns are counted */
-  PtrMap together;         /* from a loop to what the statements in it take: Together */
-  bool is_init;            /* of a sum */
-  Expr guard;              /* a condition that is none on a split loop's end, or NULL */
-  bool splits_sum;         /* several loops of a sum decide whether it begins */
-  PtrMap homes;            /* the handle of an allocated buffer -> its Home */
-  double cycles;
-  StoreFeatures *heaviest; /* STORES of them, by cycles, the first one the most; or NULL */
-  double all[STORE_FEATURES];
-} Nest;
-
-/* The loops around all accesses to a buffer that the function allocates: it has room for what one
- * of their iterations uses, and each has it again. */
-typedef struct Home {
-  bool is_used;
-  int n, most; /* most: loops around those over which a sum grows in it */
-  const For *loops[MAX_LOOPS];
-} Home;
-
-typedef struct Touch { /* an access: by how many elements it moves in each loop */
-  int bytes;
-  Buffer buffer;
-  bool written, is_known, own, again; /* own: of a buffer that stays in registers; again: another
-                                         access moves through the same buffer in the same way */
-  double most;                        /* bytes of the buffer */
-  int64_t stride[MAX_LOOPS];
-  bool turns[MAX_LOOPS]; /* comes back in the loop to where it was: a fused one */
-  bool bends[MAX_LOOPS]; /* its steps in the loop are not all the same */
-  bool fresh[MAX_LOOPS]; /* each iteration of the loop has the buffer for itself */
-} Touch;
-
-typedef struct Touches {
-  Nest *nest;
-  int n;
-  Touch at[MAX_ACCESSES];
-  double ops, functions;
-} Touches;
-
-static double extent_of(const For *f) {
-  int64_t n;
-  return tirc_const_int(f->extent, &n) ? (double)(n > 0 ? n : 0) : (double)UNKNOWN;
-}
+/* Cycles: a turn of a loop, a call of a thread's piece, threads that are woken. A line that is
+ * written is fetched, owned and written back: three of one read. What nothing fetches ahead takes
+ * LATE times as long. */
+static const double LINE_BYTES = LINE, TURN = 1, CALL = 20, START = 10000, WRITTEN = 3, LATE = 4;
 
 /* Loops at their start, symbols. */
 static bool take_for_zero(Visitor *v, Expr e) {
@@ -129,7 +63,7 @@ static void shape_of(Nest *nest, Buffer b, const Expr *indices, const Home *home
     shape[d] = home ? 1 : tirc_const_int(b->shape[d], &n) ? n : UNKNOWN;
   for (int l = 0; home && l < nest->n; l++) {
     if (is_around(home, nest->loops[l])) continue;
-    if (!place_at(nest, b, indices, l, (int64_t)extent_of(nest->loops[l]) - 1, at)) continue;
+    if (!place_at(nest, b, indices, l, (int64_t)tirc_extent_of(nest->loops[l]) - 1, at)) continue;
     for (int d = 0; d < b->ndim; d++) shape[d] += llabs(at[d] - start[d]);
   }
 }
@@ -142,7 +76,7 @@ static void find_strides(Nest *nest, Touch *x, const Expr *indices, const Home *
   shape_of(nest, b, indices, known ? home : NULL, start, shape);
   for (int d = 0; d < b->ndim; d++) x->most *= (double)shape[d];
   for (int l = 0; l < nest->n; l++) {
-    const int64_t last = (int64_t)extent_of(nest->loops[l]) - 1;
+    const int64_t last = (int64_t)tirc_extent_of(nest->loops[l]) - 1;
     x->stride[l] = LINE; /* a gather: each a line of its own */
     x->fresh[l] = is_around(home, nest->loops[l]);
     if (x->fresh[l]) x->stride[l] = 0;
@@ -189,7 +123,7 @@ static double footprint(const Nest *n, const Touch *a, int from) {
   if (a->again) return 0;
   for (int l = from; l < n->n; l++) {
     int64_t s = llabs(a->stride[l]);
-    if (s) elements *= extent_of(n->loops[l]);
+    if (s) elements *= tirc_extent_of(n->loops[l]);
     if (s && s < step) step = s;
   }
   return least(elements * least((double)(step * a->bytes), LINE_BYTES), a->most) + LINE_BYTES;
@@ -201,7 +135,7 @@ static double crowding(const Nest *n, const Touch *a, int from, int64_t sets) {
   int64_t apart = 0;
   for (int l = from; l < n->n; l++) {
     int64_t bytes = llabs(a->stride[l]) * a->bytes;
-    double reach = extent_of(n->loops[l]) * (double)bytes / LINE_BYTES;
+    double reach = tirc_extent_of(n->loops[l]) * (double)bytes / LINE_BYTES;
     if (bytes <= LINE && reach > run) run = reach;
     if (bytes > LINE && bytes % LINE == 0 && (!apart || bytes < apart)) apart = bytes;
   }
@@ -227,7 +161,7 @@ static double returns(const Nest *n, const Touch *a, int from) {
   double bytes = a->bytes;
   if (from >= n->n || !a->turns[from]) return 1;
   for (int l = from; l < n->n; l++)
-    if (a->stride[l] != 0) bytes *= extent_of(n->loops[l]);
+    if (a->stride[l] != 0) bytes *= tirc_extent_of(n->loops[l]);
   return bytes > a->most ? bytes / a->most : 1;
 }
 
@@ -247,7 +181,7 @@ static double transfer(const Touches *t, const CpuCache *c) {
   int from = 0;
   while (from < t->nest->n && !fits(t, from, c)) from++;
   if (from == 0 && c == &t->nest->caches[t->nest->n_caches - 1]) return 0;
-  for (int l = 0; l < from - 1; l++) times *= extent_of(t->nest->loops[l]);
+  for (int l = 0; l < from - 1; l++) times *= tirc_extent_of(t->nest->loops[l]);
   for (int a = 0; a < t->n; a++)
     lines += footprint(t->nest, &t->at[a], from ? from - 1 : 0) / LINE_BYTES *
              returns(t->nest, &t->at[a], from ? from - 1 : 0) * lateness(t->nest, &t->at[a]) *
@@ -255,129 +189,8 @@ static double transfer(const Touches *t, const CpuCache *c) {
   return times * lines * c->cycles;
 }
 
-static const For *innermost(const Nest *n) { return n->n ? n->loops[n->n - 1] : NULL; }
-
-/* What machine code makes of the loops around a store: the innermost ones are written out, and the
- * one around them may run in vectors. */
-typedef struct Code {
-  int from;     /* the first of those that are written out */
-  double lanes; /* instances of the body, or of what is written out, that run side by side */
-  double work;  /* cycles of a turn of the loop around: of its instructions, */
-  double waits; /* and of what waits for the turn before */
-} Code;
-
 static const For *loop_around(const Nest *n, const Code *k) {
   return k->from ? n->loops[k->from - 1] : NULL;
-}
-
-/* Whether an access goes on by one element, or stays where it is. */
-static bool is_close(const Touch *a, int l) {
-  return (a->stride[l] == 0 || a->stride[l] == 1) && !a->bends[l];
-}
-
-/* Vectors of n elements, and what is left of them in short ones and one by one. */
-static double pieces(double n, double lanes) {
-  const double rest = lanes > 1 ? fmod(n, lanes) : n;
-  return lanes <= 1 ? n : floor(n / lanes) + (lanes > 4 ? floor(rest / 4) + fmod(rest, 4) : rest);
-}
-
-static double widest(const Touches *t) { return t->at[0].bytes ? 32.0 / t->at[0].bytes : 1; }
-
-/* Whether what is stored is what was there, and something more. */
-static bool is_update(const Touches *t) {
-  for (int a = 1; a < t->n; a++)
-    if (t->at[a].buffer == t->at[0].buffer && t->at[a].again) return true;
-  return false;
-}
-
-/* Loops that are vectorized, or unrolled, and short ones inside; an init that several loops of a
- * sum decide on is worth more, since it goes. */
-static int written_out_from(const Nest *n, const Touches *t) {
-  double instructions = t->n + t->ops + 1 - (is_update(t) ? 2 : 0);
-  int l = n->n;
-  for (; l > 0; l--) {
-    const For *f = n->loops[l - 1];
-    const bool is_short = instructions * extent_of(f) <= WRITTEN_OUT * (n->splits_sum ? 2 : 1);
-    if (f->kind == LOOP_VECTORIZED) continue;
-    if (f->kind != LOOP_UNROLLED && (f->kind != LOOP_SERIAL || !is_short)) break;
-    if (f->kind == LOOP_UNROLLED && extent_of(f) > (double)MANY) break;
-    instructions *= extent_of(f);
-  }
-  return l;
-}
-
-/* How many instances of the loop around what is written out run side by side: the code generator's
- * vectors go along one element after the other, and not through functions. */
-static double lanes_around(const Nest *n, const Touches *t, int from) {
-  const For *f = from ? n->loops[from - 1] : NULL;
-  if (!f || f->kind == LOOP_UNROLLED || (f->kind == LOOP_PARALLEL && n->threads > 1)) return 1;
-  const bool goes_on = t->at[0].stride[from - 1] == 1 || t->at[0].fresh[from - 1];
-  if (t->functions > 0 || !goes_on) return 1;
-  for (int l = from - 1; n->guard && l < n->n; l++)
-    if (tirc_uses_var(n->guard, n->loops[l]->var)) return 1;
-  for (int l = from; l < n->n; l++)
-    if (n->loops[l]->kind == LOOP_VECTORIZED || (t->at[0].stride[l] != 0 && !t->at[0].own))
-      return 1;
-  for (int a = 0; a < t->n; a++)
-    if (!is_close(&t->at[a], from - 1)) return 1;
-  return extent_of(f) > 0 ? extent_of(f) / pieces(extent_of(f), widest(t)) : 1;
-}
-
-/* How often something that moves so runs in what is written out: along a vector once for all lanes,
- * unless its elements are apart. move: NULL for what is computed. */
-static double copies(const Nest *n, const Touches *t, int from, const Touch *move) {
-  double times = 1;
-  for (int l = from; l < n->n; l++) {
-    const double extent = extent_of(n->loops[l]);
-    if (move && move->stride[l] == 0) continue;
-    const bool is_vector = n->loops[l]->kind == LOOP_VECTORIZED && t->at[0].stride[l] == 1 &&
-                           (!move || move->stride[l] == 1);
-    times *= is_vector ? ceil(extent / widest(t)) : extent;
-  }
-  return times;
-}
-
-/* Of a turn. Accesses that do not move in the loop around stay in registers, as many as there are.
- */
-static double count_accesses(const Nest *n, const Touches *t, int from, double turns) {
-  double held = 0, moving = 0;
-  for (int a = 0; a < t->n; a++) {
-    const bool bends = from && t->at[a].bends[from - 1];
-    const bool stays = from && t->at[a].stride[from - 1] == 0 && !bends;
-    const double times = t->at[a].own ? 0 : copies(n, t, from, &t->at[a]);
-    *(stays ? &held : &moving) += t->at[a].again && stays ? 0 : times;
-    if (bends) moving += times * QUOTIENT / INSTRUCTION;
-  }
-  return moving + (held <= HELD ? held / turns : held);
-}
-
-/* Cycles of a turn that waits: additions to one element follow each other. Where they end before
- * the window does, others have begun, unless nobody foresees the end. */
-static double count_waits(const Nest *n, const Touches *t, int from, double instructions) {
-  const Touch *sum = &t->at[0];
-  double chain = t->ops > 1 ? LATENCY : LATENCY - 1, turns = 1, length;
-  int l = n->n;
-  if (!is_update(t)) return 0;
-  for (; l > from; l--)
-    if (sum->stride[l - 1] == 0 && !sum->fresh[l - 1]) chain *= extent_of(n->loops[l - 1]);
-  length = chain / LATENCY;
-  for (; l > 0 && sum->stride[l - 1] == 0 && !sum->fresh[l - 1]; l--) {
-    if (sum->bends[l - 1]) return chain + FORWARD;
-    turns *= extent_of(n->loops[l - 1]);
-  }
-  if (turns > 1 && turns * length > FORESEEN) return chain;
-  return chain / (1 + WINDOW / fmax(1, turns * instructions));
-}
-
-static Code code_of(const Nest *n, const Touches *t) {
-  Code k = {.from = written_out_from(n, t)};
-  k.lanes = lanes_around(n, t, k.from);
-  const double each = copies(n, t, k.from, NULL);
-  const double turns = k.from ? extent_of(n->loops[k.from - 1]) / k.lanes : 1;
-  const double instructions = count_accesses(n, t, k.from, fmax(1, turns)) + t->ops * each;
-  k.work = INSTRUCTION * instructions + FUNCTION * t->functions * each;
-  k.waits = count_waits(n, t, k.from, instructions + t->functions * each * FUNCTION * 2);
-  return k;
 }
 
 static void push_loop(Nest *n, const For *loop, int64_t extent, int64_t step) {
@@ -398,12 +211,12 @@ static Nest with_vectors_inside(const Nest *n) {
   for (int vectors = 0; vectors < 2; vectors++)
     for (int l = 0; l < n->n; l++) {
       const For *f = n->loops[l];
-      const bool is_vector = f->kind == LOOP_VECTORIZED, is_long = extent_of(f) > LANES;
+      const bool is_vector = f->kind == LOOP_VECTORIZED, is_long = tirc_extent_of(f) > LANES;
       if (is_vector && is_long)
-        push_loop(&out, f, vectors ? LANES : (int64_t)ceil(extent_of(f) / LANES),
+        push_loop(&out, f, vectors ? LANES : (int64_t)ceil(tirc_extent_of(f) / LANES),
                   vectors ? 1 : LANES);
       else if (is_vector == vectors)
-        push_loop(&out, f, extent_of(f) == 1, 1);
+        push_loop(&out, f, tirc_extent_of(f) == 1, 1);
     }
   return out;
 }
@@ -411,7 +224,7 @@ static Nest with_vectors_inside(const Nest *n) {
 static double parallel_share(const Nest *n, double *starts) {
   double times = 1;
   for (int l = 0; l < n->n; l++) {
-    double extent = extent_of(n->loops[l]);
+    double extent = tirc_extent_of(n->loops[l]);
     if (n->loops[l]->kind == LOOP_PARALLEL && extent > 0) {
       double rounds = (double)(((int64_t)extent + n->threads - 1) / n->threads);
       *starts = times;
@@ -432,8 +245,8 @@ static void count_loops(const Nest *n, double *f) {
   int serial = 0;
   for (int k = 0; k <= LOOP_THREAD_BINDING; k++) kinds[k] = 1;
   for (int l = 0; l < n->n; l++) {
-    kinds[n->loops[l]->kind] *= extent_of(n->loops[l]);
-    times *= extent_of(n->loops[l]);
+    kinds[n->loops[l]->kind] *= tirc_extent_of(n->loops[l]);
+    times *= tirc_extent_of(n->loops[l]);
     serial += n->loops[l]->kind == LOOP_SERIAL;
   }
   f[0] = magnitude(times);
@@ -441,7 +254,9 @@ static void count_loops(const Nest *n, double *f) {
   f[2] = magnitude(kinds[LOOP_VECTORIZED]);
   f[3] = magnitude(kinds[LOOP_UNROLLED]);
   f[4] = serial;
-  f[5] = n->n && innermost(n)->kind == LOOP_SERIAL ? magnitude(extent_of(innermost(n))) : 0;
+  f[5] = n->n && tirc_innermost(n)->kind == LOOP_SERIAL
+             ? magnitude(tirc_extent_of(tirc_innermost(n)))
+             : 0;
 }
 
 /* What moves, by how far, in the innermost loop; how much memory the inner loops touch. */
@@ -469,7 +284,8 @@ static void count_touches(const Nest *n, const Touches *t, double *f) {
  * the registers of a tile. */
 static double results_at_a_time(const Nest *n, const Touches *t) {
   double inside = 1;
-  for (int l = n->n - 1; l >= 0 && t->at[0].stride[l] != 0; l--) inside *= extent_of(n->loops[l]);
+  for (int l = n->n - 1; l >= 0 && t->at[0].stride[l] != 0; l--)
+    inside *= tirc_extent_of(n->loops[l]);
   return inside;
 }
 
@@ -485,7 +301,7 @@ static void describe(Nest *outer, const Nest *n, const Touches *t, double times,
   k += 11;
   f[k++] = magnitude(t->ops * times);
   f[k++] = magnitude(t->functions * times);
-  f[k++] = code->lanes * copies(n, t, n->n, NULL);
+  f[k++] = code->lanes * tirc_nest_copies(n, t, n->n, NULL);
   f[k++] = magnitude(results_at_a_time(n, t));
   f[k++] = magnitude(work);
   f[k++] = magnitude(overhead);
@@ -516,7 +332,7 @@ static double count_turns(Nest *outer, const Nest *n, const Touches *t, const Co
   double turns = share, cycles = 0;
   for (int l = 0; l < k->from; l++) {
     const For *f = n->loops[l];
-    turns *= extent_of(f);
+    turns *= tirc_extent_of(f);
     if (n->is_init || tirc_map_has(&outer->turned, f)) continue;
     tirc_map_set(outer->c, &outer->turned, f, f);
     const bool inner = l == k->from - 1;
@@ -536,10 +352,10 @@ static void count_store(Nest *outer, Stmt s, double share_of_loops) {
   touch(&t, s->u.store.buffer, s->u.store.indices, true); /* the first: what is written */
   tirc_visit_expr(&v, s->u.store.value);
   if (!t.n) return;
-  const Code code = code_of(n, &t);
-  for (int l = 0; l < n->n; l++) times *= extent_of(n->loops[l]);
+  const Code code = tirc_nest_code(n, &t);
+  for (int l = 0; l < n->n; l++) times *= tirc_extent_of(n->loops[l]);
   double turns = share_of_loops / code.lanes;
-  for (int l = 0; l < code.from; l++) turns *= extent_of(n->loops[l]);
+  for (int l = 0; l < code.from; l++) turns *= tirc_extent_of(n->loops[l]);
   const double overhead = count_turns(outer, n, &t, &code, share_of_loops);
   const double work = count_together(outer, loop_around(n, &code), turns * code.work + overhead,
                                      turns * code.waits);
@@ -585,7 +401,7 @@ static double part_within(Nest *n, Expr cond) {
     return 1;
   }
   for (int l = 0; l < n->n; l++)
-    if (tirc_uses_var(cond, n->loops[l]->var)) all *= extent_of(n->loops[l]);
+    if (tirc_uses_var(cond, n->loops[l]->var)) all *= tirc_extent_of(n->loops[l]);
   return all > (double)end && end > 0 ? (double)end / all : 1;
 }
 

@@ -153,7 +153,7 @@ static void add_candidates(Search *s, Candidate k) {
 }
 
 static void lay_axes(Search *s, Candidate k, int axis) {
-  if (axis == s->spec->n_dims) {
+  if (axis == s->spec->n_dims || axis == PE_AXES) {
     add_candidates(s, k);
     return;
   }
