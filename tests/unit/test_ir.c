@@ -79,7 +79,7 @@ static void types_have_names(void **state) {
   Tirc *c = *state;
   static const char *const good[] = {"bool",      "int8",    "uint64", "float16", "bfloat16",
                                      "float32x8", "int64x2", "handle", "void"};
-  static const char *const bad[] = {"",          "float",       "int33",         "float32x",
+  static const char *const bad[] = {"",          "floats",      "int33",         "float32x",
                                     "float32x0", "float32x1x2", "float32x99999", "Float32",
                                     "int8 "};
   DType t;
@@ -88,6 +88,12 @@ static void types_have_names(void **state) {
     assert_string_equal(tirc_dtype_name(c, t), good[i]);
   }
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(tirc_dtype_parse(bad[i], &t));
+  static const char *const usual[][2] = {
+      {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}};
+  for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+    assert_true(tirc_dtype_parse(usual[i][0], &t));
+    assert_string_equal(tirc_dtype_name(c, t), usual[i][1]);
+  }
 }
 
 /* op, a, b, dtype bits; expected result, or no folding */

@@ -366,7 +366,7 @@ static const ErrorRow errors[] = {
     {"tvm.tir.Schedule(main, enable_check=1)", "type", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.schedule.Instruction()", "type", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.schedule.InstructionKind.get('Nope')", "value", 1, 1, TIRC_STATUS_BAD},
-    {"tir.max_value('int')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tir.max_value('whole')", "value", 1, 1, TIRC_STATUS_BAD},
     {"tir.infinity('int32')", "value", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.nonsense", "attribute", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.IndexMap.nonsense", "attribute", 1, 1, TIRC_STATUS_BAD},
