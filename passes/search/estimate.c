@@ -289,6 +289,14 @@ static double results_at_a_time(const Nest *n, const Touches *t) {
   return inside;
 }
 
+/* Instances of the loops from `from` on that an instruction computes. */
+static double lanes_inside(const Nest *n, const Touches *t, int from) {
+  const double instructions = tirc_nest_copies(n, t, from, NULL);
+  double instances = 1;
+  for (int l = from; l < n->n; l++) instances *= tirc_extent_of(n->loops[l]);
+  return instructions > 0 ? instances / instructions : 1;
+}
+
 static void describe(Nest *outer, const Nest *n, const Touches *t, double times, double cycles,
                      const Code *code, double work, double overhead, const double *transfers) {
   StoreFeatures s = {.cycles = cycles};
@@ -301,7 +309,7 @@ static void describe(Nest *outer, const Nest *n, const Touches *t, double times,
   k += 11;
   f[k++] = magnitude(t->ops * times);
   f[k++] = magnitude(t->functions * times);
-  f[k++] = code->lanes * tirc_nest_copies(n, t, n->n, NULL);
+  f[k++] = code->lanes * lanes_inside(n, t, code->from);
   f[k++] = magnitude(results_at_a_time(n, t));
   f[k++] = magnitude(work);
   f[k++] = magnitude(overhead);
@@ -318,8 +326,9 @@ static void describe(Nest *outer, const Nest *n, const Touches *t, double times,
 
 /* Of the statements in one loop the work adds up, and one waits while the others go on. */
 static double count_together(Nest *n, const For *loop, double work, double waits) {
-  Together *all = tirc_map_get(&n->together, loop);
-  if (!all) tirc_map_set(n->c, &n->together, loop, all = tirc_new(n->c, Together));
+  const void *around = loop ? (const void *)loop : n; /* the function, where there is no loop */
+  Together *all = tirc_map_get(&n->together, around);
+  if (!all) tirc_map_set(n->c, &n->together, around, all = tirc_new(n->c, Together));
   const double before = fmax(all->work, all->waits);
   all->work += work;
   all->waits = fmax(all->waits, waits);

@@ -239,6 +239,24 @@ def test_same(stride, tmp_path):
         np.testing.assert_allclose(found[0][0, 0], np.convolve(padded, [4, 2, 1], "valid")[::stride])
 
 
+@pytest.mark.parametrize("pad", ("SAME_UPPER", "SAME_LOWER"))
+@pytest.mark.parametrize("stride", (1, 2, 3))
+def test_same_transposed(stride, pad, tmp_path):
+    """As many elements as the data has times the stride, whatever that is."""
+    path = tmp_path / "model.onnx"
+    w = np.array([[[1, 2, 4]]], "float32")
+    path.write_bytes(model([node("ConvTranspose", ["x", "w"], ["y"], auto_pad=pad, strides=[stride])], [value("x", "float32", [1, 1, "n"])],
+                           [value("y", "float32", [1, 1, "m"])], [tensor(w, "w")]))
+    for n in (1, 4):
+        x = np.arange(1, n + 1, dtype="float32").reshape(1, 1, n)
+        spread = np.zeros((n - 1) * stride + 1, "float32")
+        spread[::stride] = x[0, 0]
+        first = (3 - stride) // 2 if pad == "SAME_UPPER" else 3 - stride - (3 - stride) // 2
+        code, found = run(path, x, [])
+        assert code == 0, found
+        np.testing.assert_allclose(found[0][0, 0], np.convolve(spread, w[0, 0])[first : first + n * stride])
+
+
 def test_a_number_is_needed(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(model([node("ConvTranspose", ["x", "w"], ["y"], "grown", strides=[2], output_shape=[7])], [value("x", "float32", [1, 1, "n"])],

@@ -21,6 +21,7 @@ typedef struct Privatize {
   Updates updates;
   Buffer buffer, own;
   Callee callee;
+  bool updates_other; /* another buffer, or another view of its memory */
 } Privatize;
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -44,8 +45,15 @@ static void require_no_other_use(const Privatize *p) {
       tirc_replace_stmt(p->c, p->loop->stmt, p->block->stmt, tirc_eval(p->c, tirc_int32(p->c, 0)));
   if (tirc_find_expr_in(without, mentions, p))
     tirc_sched_error(p->s, p->loop->stmt, SERR_NOT_ATOMIC,
-                     "its loops or conditions read the buffer", NULL, "the updates of block %s %s",
+                     "its loops or conditions read the buffer",
+                     "keep what they read in a buffer of its own", "the updates of block %s %s",
                      tirc_name_of(p->block), p->updates.cannot);
+}
+
+static bool is_of_other(Visitor *v, Stmt s) {
+  Privatize *p = v->self;
+  if (s->kind == STMT_STORE && s->u.store.buffer != p->buffer) p->updates_other = true;
+  return true;
 }
 
 static void check(Privatize *p, const char *storage_scope) {
@@ -61,7 +69,8 @@ static void check(Privatize *p, const char *storage_scope) {
   tirc_require_updates(&p->updates);
   p->buffer = p->updates.last->u.store.buffer;
   p->callee = tirc_update_of(&p->updates, p->updates.last).callee;
-  if (p->updates.updated.n != 1)
+  tirc_visit_stmts(tirc_block_of(p->block)->body, is_of_other, p);
+  if (p->updates_other)
     tirc_sched_error(p->s, p->block->stmt, SERR_NOT_ATOMIC, "it updates several buffers",
                      "divide it with fission", "the updates of block %s %s", tirc_name_of(p->block),
                      p->updates.cannot);
@@ -70,7 +79,7 @@ static void check(Privatize *p, const char *storage_scope) {
 
 /* --- the copy --------------------------------------------------------------------------------- */
 
-/* What changes nothing. A float's -0.0 keeps the sign of a zero. */
+/* What changes nothing, but the sign of a zero. */
 static Expr neutral(const Privatize *p) {
   const DType t = p->buffer->dtype;
   switch (p->callee) {
@@ -79,7 +88,7 @@ static Expr neutral(const Privatize *p) {
   case CALL_ATOMIC_AND: return tirc_int_of_bits(p->c, t, -1);
   default: break;
   }
-  return tirc_dtype_is_float(t) ? tirc_float(p->c, t, -0.0) : tirc_int(p->c, t, 0);
+  return tirc_dtype_is_float(t) ? tirc_float(p->c, t, 0) : tirc_int(p->c, t, 0);
 }
 
 static Expr combined(const Privatize *p, Expr a, Expr b) {

@@ -152,6 +152,8 @@ static SetMarks remaining(Sched *s, const Primitive *p, const Module *before) {
 SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before) {
   if (s->mod == before && !s->changed_marks.n) return s->set_marks;
   SetMarks kept = all_stay(s, before) ? s->set_marks : remaining(s, p, before);
+  if (s->mod->n_funcs != before->n_funcs) /* they have other numbers */
+    for (int i = 0; i < kept.n; i++) kept.at[i].func = -1;
   for (int i = 0; i < s->changed_marks.n; i++)
     if (s->changed_marks.at[i].set) vec_push(s->c, kept, s->changed_marks.at[i]);
   return kept;

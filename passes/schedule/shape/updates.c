@@ -102,4 +102,5 @@ void tirc_require_updates(Updates *u) {
   Visitor v = {.expr = see_load, .stmt = see_values, .self = u};
   tirc_visit_stmt(&v, b->body);
   tirc_visit_expr(&v, b->predicate);
+  for (int i = 0; i < b->n_iters; i++) tirc_visit_expr(&v, b->iter_values[i]);
 }
