@@ -113,6 +113,7 @@ def check_codes(b):
     """Each error is said with its code and what explain says of it, and underlined where it is."""
     codes = codes_of_lessons()
     assert len(codes) > 5, codes
+    checked = 0
     for code in codes:
         text, program, script = case_of(code)
         if not re.search(r"^verdict: ScheduleError", text, re.M):
@@ -122,4 +123,6 @@ def check_codes(b):
         assert code in found, (code, found)
         assert b.run("data.explanations[arguments[0]].rule", code) in b.text("#error"), code
         assert b.run("document.querySelectorAll('#script .cm-lintRange-error, #source .cm-lintRange-error').length") > 0, code
-    return len(codes)
+        checked += 1
+    assert checked
+    return checked

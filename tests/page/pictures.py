@@ -116,26 +116,34 @@ def keep(viewer, data, path):
                 + chunk(b"PLTE", b"".join(map(bytes, palette))) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
 
 
+def kept(name, width, theme):
+    return os.path.join(KEPT, "%s-%d-%s.png" % (name, width, theme))
+
+
 def check(b, viewer, names=None):
-    """Each state, at two sizes, light and dark."""
+    """Each state, at two sizes, light and dark: where one picture of it is kept, all are."""
+    themes = ("light", "dark")
     viewer.request("POST", "/url", {"url": "about:blank"})
     viewer.run(LOAD)
     wrong = []
-    known = [n for n in names or STATES if KEEP or os.path.exists(os.path.join(KEPT, n + "-390-dark.png"))]
+    known = [n for n in names or STATES if KEEP or any(os.path.exists(kept(n, width, theme)) for width, _ in SIZES for theme in themes)]
     if len(known) < len(names or STATES):
         print("no picture is kept of:", ", ".join(n for n in names or STATES if n not in known))
     for name in known:
         STATES[name](b)
         for width, height in SIZES:
-            for theme in ("light", "dark"):
-                path = os.path.join(KEPT, "%s-%d-%s.png" % (name, width, theme))
+            for theme in themes:
+                path = kept(name, width, theme)
                 data = take(b, width, height, theme)
                 if KEEP:
                     keep(viewer, data, path)
                     continue
+                if not os.path.exists(path):
+                    wrong.append((os.path.basename(path), "is not kept"))
+                    continue
                 with open(path, "rb") as f:
-                    kept = base64.b64encode(f.read()).decode()
-                differs = asked(viewer, "differ(arguments[0], arguments[1])", data, kept)
+                    old = base64.b64encode(f.read()).decode()
+                differs = asked(viewer, "differ(arguments[0], arguments[1])", data, old)
                 if not isinstance(differs, (int, float)) or differs > MOST:
                     wrong.append((os.path.basename(path), differs))
         b.command("Emulation.setDeviceMetricsOverride", {"width": 1366, "height": 768, "deviceScaleFactor": 1, "mobile": False})

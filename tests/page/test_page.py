@@ -475,6 +475,35 @@ def check_traffic(folder):
             b.close()
 
 
+def check_large_nest(folder):
+    """Of a nest that is too large to draw, what changed is drawn, with the loop around it; and Tab stops at a term that only the
+    end of the program has."""
+    path = os.path.join(folder, "nest")
+    with open(path + ".tir", "w") as f:
+        f.write('@T.prim_func\ndef main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):\n    for i in range(8):\n' + "".join(
+            '        with T.block("B_%d"):\n            vi = T.axis.spatial(8, i)\n            B[vi] = A[vi] + T.float32(%d)\n' % (n, n) for n in range(600)).replace(
+                '        with T.block("B_550"):', '        for j in range(2):\n          with T.block("B_550"):')
+            + '        for k in range(8):\n            with T.block("sum"):\n                vi, vk = T.axis.remap("SR", [i, k])\n'
+            '                B[vi] = B[vi] + A[vk]\n')
+    with open(path + ".sch", "w") as f:
+        f.write('sch.unroll(sch.get_loops("B_550")[1])\n')
+    b = Browser(1366, 768)
+    try:
+        b.open(make_page(folder, path + ".tir", path + ".sch", name="nest")[0])
+        b.run("show(data.steps.length); return 1")
+        fresh = b.run("return [...document.querySelectorAll('#tree .fresh')].map(e => e.parentNode.dataset.name)")
+        assert fresh == ["j"], fresh
+        drawn = b.run("return [...document.querySelectorAll('#tree [data-line]')].map(e => e.dataset.name)")
+        assert drawn.index("i") < drawn.index("B_550") and len(drawn) < 450, drawn
+        assert re.match(r"\d+ of 6\d\d loops and blocks are drawn", b.text("#tree .cut")), b.text("#tree .cut")
+        b.wait("document.querySelectorAll('#program .l').length > 2400")
+        stops = b.run("return [...document.querySelectorAll('#program [data-term][tabindex]')].map(e => e.dataset.term)")
+        assert "iterator-kinds" in stops and len(stops) == len(set(stops)), stops
+        assert b.log() == []
+    finally:
+        b.close()
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path, page, data = make_page(folder, MATMUL, RULE_BASED, "-D", "M=16")
@@ -490,6 +519,7 @@ def main():
         check_failure(folder)
         check_flame(folder)
         check_traffic(folder)
+        check_large_nest(folder)
     print("ok")
 
 

@@ -375,12 +375,15 @@ def check_large(b):
     type_text(b, 'sch.parallel(sch.get_loops("B_700")[0])')
     b.press("Escape")
     b.wait("data.steps.some(s => s.primitive === 'parallel') && !compiling", 60)
-    print("3,000 lines: no task longer than %.0f ms when they are opened, %.0f ms while one types" % (opened_ms, b.run("window.longest")))
+    typed_ms = b.run("window.longest")
+    print("3,000 lines: no task longer than %.0f ms when they are opened, %.0f ms while one types" % (opened_ms, typed_ms))
+    assert max(opened_ms, typed_ms) < 10000  # whatever the machine has to do besides
     replace_schedule(b, 'sch.parallel(sch.get_loops("B_701")[0])\n' + "for i in range(100000):\n    sch.get_loops(\"B_700\")\n")
     b.wait("!document.getElementById('cancel').hidden", 60)
     b.run("window.restarts = compiler.restarts; return 1")
     b.click("#cancel")
     assert b.run("return [document.getElementById('ready').value, compiler.busy, compiling]") == ["cancelled", False, False]
+    assert b.run("compiler.restarts - window.restarts") == 1
     set_texts(b, read(SMALL), "")
 
 

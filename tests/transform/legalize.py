@@ -1,9 +1,9 @@
 """Graphs of one operator, and the loops that the reference makes of them: both are compiled as they stand and run with the same inputs,
 and the numbers are compared.
 
-A pair is `numbers` (the same) or `refused` (what one refuses the other does, too), or it differs, for a reason.
+A pair is `numbers` (the same), or it differs, for a reason.
 
-Usage: legalize.py FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--list]"""
+Usage: legalize.py FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--only WORD] [--list]"""
 
 import re
 import sys
@@ -119,4 +119,4 @@ REASONS = [
 ]
 
 if __name__ == "__main__":
-    sys.exit(pairs.main(pairs.Suite(("numbers", "refused"), judged, show, REASONS, first_lines, 60_000, 450_000, operator)))
+    sys.exit(pairs.main(pairs.Suite(("numbers",), judged, show, REASONS, first_lines, 60_000, 450_000, operator)))

@@ -3,7 +3,7 @@
 A verdict is a word of `good`, or a reason why the pair differs or cannot be compared; a runner of a kind of pairs has a
 `Suite` of its own and calls `main(suite)`.
 
-Usage: RUNNER FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--list]"""
+Usage: RUNNER FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--only WORD] [--list]"""
 
 import argparse
 import collections
@@ -103,15 +103,18 @@ def keep(suite, rows, folder):
     (folder / "DIFFERENCES.md").write_text(page(suite, rows))
 
 
-def compare(suite, rows, file):
-    """How many pairs are worse than the file says: each line is a verdict and a test."""
+def compare(suite, rows, file, only):
+    """How many pairs are worse than the file says, or are not there any more: each line is a verdict and a test."""
     expected = dict(reversed(line.split(" ", 1)) for line in file.read_text().splitlines())
     last = suite.good[-1]
     worse = [(name, v) for _, name, v in rows
              if v not in suite.good or suite.good.index(v) > suite.good.index(expected.get(name, last))]
     for name, v in worse:
         print("%s: %s, not %s" % (name, v, expected.get(name)))
-    return len(worse)
+    missing = [name for name in expected.keys() - {name for _, name, _ in rows} if only in name.rpartition(" #")[0]]
+    for name in sorted(missing):
+        print("%s: %s is expected, and the pair is not there" % (name, expected[name]))
+    return len(worse) + len(missing)
 
 
 def main(suite):
@@ -120,11 +123,11 @@ def main(suite):
     p.add_argument("--expect", type=pathlib.Path, help="fail where a pair is worse than this file says")
     p.add_argument("--keep", type=pathlib.Path, help="write the pairs that are good, what is expected of them, and the page")
     p.add_argument("--show", help="the programs of pairs whose verdict or test has this in it")
-    p.add_argument("--only", help="look only at pairs whose test has this in it")
+    p.add_argument("--only", default="", help="look only at pairs whose test has this in it")
     p.add_argument("--list", action="store_true", help="a verdict a line")
     o = p.parse_args()
     pairs = [json.loads(line) for line in o.file.read_text().splitlines()]
-    rows = table(suite, [pair for pair in pairs if not o.only or o.only in pair["test"]])
+    rows = table(suite, [pair for pair in pairs if o.only in pair["test"]])
     for pair, name, v in rows:
         if o.show and (o.show in v or o.show in name):
             print("=" * 100, pair["test"], pair["passes"], v, sep="\n")
@@ -138,4 +141,4 @@ def main(suite):
     if o.keep:
         keep(suite, rows, o.keep)
     print("%d of %d are as they should be" % (sum(count[g] for g in suite.good), len(rows)))
-    return 1 if o.expect and compare(suite, rows, o.expect) else 0
+    return 1 if o.expect and compare(suite, rows, o.expect, o.only) else 0

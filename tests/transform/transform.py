@@ -3,7 +3,7 @@
 A pair is `equal` (the same tree), `numbers` (another tree that computes the same), `refused` (both refuse the program);
 or it differs, for a reason. `still` computes the same because the pass left the program as it was: it is listed apart.
 
-Usage: transform.py FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--list]"""
+Usage: transform.py FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--only WORD] [--list]"""
 
 import ast
 import re

@@ -69,12 +69,13 @@ const PIECE = 200; // lines
 function fillLines(pane, lines, first) {
   const at = pane.scrollTop, filling = pane.filling = {}, pieces = [];
   if (lines.length > 2 * PIECE) for (let i = 0; i < lines.length; i += PIECE) pieces.push(make('div', { className: 'piece' }, ...lines.slice(i, i + PIECE)));
-  fillPane(pane, ...pieces.length ? pieces.splice(0, 2) : lines);
+  const seen = fillPane(pane, ...pieces.length ? pieces.splice(0, 2) : lines);
   pane.scrollTop = at;
   const more = () => {
     if (pane.filling !== filling) return;
     if (first && pane.contains(first)) reveal(pane, first), first = null;
     if (!pieces.length) return;
+    stopAtTerms(pieces[0], seen);
     pane.append(pieces.shift());
     setTimeout(more);
   };

@@ -34,16 +34,22 @@ function withTerms(text) {
   return [...nodes, text.slice(at)];
 }
 
-// Fills a pane, and lets Tab stop at the first place of each of its terms. Who stands at one stays there.
+// Lets Tab stop at the first place of each term in a part of a pane that is not among those seen before.
+function stopAtTerms(part, seen) {
+  for (const e of part.querySelectorAll('[data-term]')) {
+    if (!seen.has(e.dataset.term)) e.setAttribute('tabindex', 0);
+    seen.add(e.dataset.term);
+  }
+}
+
+// Fills a pane, and gives the terms that it has. Who stands at one stays there.
 function fillPane(pane, ...children) {
   const at = pane.contains(document.activeElement) && document.activeElement.dataset.term;
   pane.replaceChildren(...children);
   const seen = new Set();
-  for (const e of pane.querySelectorAll('[data-term]')) {
-    if (!seen.has(e.dataset.term)) e.setAttribute('tabindex', 0);
-    seen.add(e.dataset.term);
-  }
+  stopAtTerms(pane, seen);
   if (at) (pane.querySelector(`[data-term="${at}"]`) || pane).focus({ preventScroll: true });
+  return seen;
 }
 
 // A definition's text, whose lines end where a terminal's do: only its numbered conditions keep theirs.

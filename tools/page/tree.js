@@ -150,14 +150,16 @@ function drawBuffer(b, x, y, width) {
 
 const MOST_DRAWN = 400;
 
-// Of a large tree the nests around what is new, or the first ones.
+// Of a large tree the nests around what is new, or the first ones. Of a nest that is large itself, a part with what is new,
+// and the loops and blocks around it.
 function partOfTree(tree, before) {
   if (tree.length <= MOST_DRAWN) return tree;
   const known = new Set((before || tree).map(nodeWords)), fresh = tree.findIndex(n => !known.has(nodeWords(n)));
-  const head = tree.findIndex(n => n.kind === 'loop');
+  const head = Math.max(0, tree.findIndex(n => n.kind === 'loop')), least = Math.max(head, fresh - MOST_DRAWN + 20), around = [];
   let from = Math.max(head, Math.min(fresh, tree.length - MOST_DRAWN / 2) - MOST_DRAWN / 2);
-  while (from > head && tree[from].depth > tree[head].depth) from--;
-  return [...tree.slice(0, head), ...tree.slice(from, from + MOST_DRAWN)];
+  while (from > least && tree[from].depth > tree[head].depth) from--;
+  for (let i = from - 1, inner = tree[from]; i >= head; i--) if (tree[i].depth < inner.depth) around.unshift(inner = tree[i]);
+  return [...tree.slice(0, head), ...around, ...tree.slice(from, from + MOST_DRAWN)];
 }
 
 function showTree() {

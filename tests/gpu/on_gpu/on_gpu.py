@@ -197,8 +197,14 @@ def run(folder):
                 return 77
             if compile_all(folder):
                 return 1
-        done = subprocess.run(["./on_gpu", str(o.seconds)], cwd=folder)
-        if done.returncode not in (126, 127):  # else it was made on another system
+        try:
+            done = subprocess.run(["./on_gpu", str(o.seconds)], cwd=folder, stderr=subprocess.PIPE, text=True, errors="replace")
+        except OSError as e:  # it was made for another architecture
+            print("on_gpu does not start:", e)
+            continue
+        print(done.stderr, end="", file=sys.stderr)
+        # else it was made on another system, or for a newer library
+        if done.returncode not in (126, 127) and not (done.returncode == 1 and "GLIBC" in done.stderr.partition("\n")[0]):
             return done.returncode
     return 1
 
