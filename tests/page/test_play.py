@@ -343,6 +343,13 @@ def check_step_page(folder):
         b.wait("data.steps.length === 6")
         settled(b)
         assert "48" in b.run("data.programs[0].text")
+        for step, form in ((3, "#3"), (2, "#step=2")):  # the address may name a call, as in a page in which nothing can be changed
+            b.request("POST", "/url", {"url": "about:blank"})
+            b.open(path + form)
+            b.wait("!compiling")
+            assert b.run("return [state.step, document.getElementById('note').textContent]") == [step, ""]
+        b.run("location.hash = '1'; return 1")
+        b.wait("state.step === 1")
         assert b.log() == []
     finally:
         b.close()

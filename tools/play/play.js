@@ -418,10 +418,13 @@ function note(text) {
   $('note').textContent = $('note').title = text;
 }
 
+// The call that the address of a page which `tirc step --html` filled in ends with, as text: #12.
+const addressed = () => (shelf.opened && /^#(?:step=)?(\d+)$/.exec(location.hash) || [])[1];
+
 // Of another version, damaged or cut off: what is said, and what is here stays.
 async function linked() {
   const text = location.hash.slice(1);
-  if (!text) return null;
+  if (!text || addressed()) return null;
   try {
     const at = JSON.parse(await linkText(text));
     if (typeof at.p !== 'string' && typeof at.l !== 'string') throw new Error('no program');
@@ -443,7 +446,11 @@ function listenToPlay() {
   $('cancel').onclick = () => { version++; compiler.restart(); endCompile(); $('ready').value = 'cancelled'; };
   $('dialog-close').onclick = () => $('dialog').close();
   $('dialog-copy').onclick = () => { $('dialog-text').select(); navigator.clipboard ? navigator.clipboard.writeText($('dialog-text').value) : document.execCommand('copy'); };
-  addEventListener('hashchange', async () => { const at = await linked(); if (at) openLinked(at); });
+  addEventListener('hashchange', async () => {
+    if (addressed()) return show(Number(addressed()));
+    const at = await linked();
+    if (at) openLinked(at);
+  });
 }
 
 function openLinked(at) {
@@ -476,6 +483,7 @@ function showOpened(opened) {
   document.title = $('course').textContent;
   takeSteps(opened);
   showRun(opened.run);
+  if (addressed()) show(Number(addressed()));
 }
 
 async function answered(what) {
