@@ -30,9 +30,12 @@ static void check_text(Tirc *c, const CCode *x, Loc loc) {
     char *end;
     const long k = strtol(p + 1, &end, 10);
     if (*end != '}' || k >= x->n)
-      tirc_fail(c, loc, CODE_INTRINSIC, "{0} is the first operand behind the text",
-                "the C text \"%s\" has no operand for %.*s: there %s %d", x->text,
-                (int)strcspn(p, "}") + 1, p, x->n == 1 ? "is" : "are", x->n);
+      tirc_fail(
+          c, loc, CODE_INTRINSIC,
+          "{0} is the first operand behind the text; with a space behind \"{\" it is C's own, "
+          "such as { 1, 2}",
+          "the C text \"%s\" has no operand for %.*s: there %s %d", x->text,
+          (int)strcspn(p, "}") + 1, p, x->n == 1 ? "is" : "are", x->n);
   }
 }
 

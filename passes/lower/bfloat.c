@@ -6,12 +6,14 @@
  *
  * What is computed and what the function allocates is float32; wide and narrow are made of shifts
  * of the bits, and narrow rounds to even. Results on the way are not rounded any more. The memory
- * of others stays bfloat16, until the second pass calls it uint16. */
+ * of others, and what others look at, stays bfloat16, until the second pass calls it uint16. */
 #include "internal.h"
+#include "ir/tree/graph.h"
 
 typedef struct Widening {
   Tirc *c;
   const Func *f;
+  Loc loc;        /* of the statement that is looked at */
   PtrMap buffers; /* that it allocates, to those of float32 */
   PtrMap vars;
 } Widening;
@@ -48,6 +50,13 @@ static Expr was_wide(Expr e) {
   return is_bfloat(cast->args[0]->args[0]) ? cast->args[0]->args[0] : NULL;
 }
 
+/* The upper half of what is no number, and quiet: rounding might carry into its sign. */
+static Expr quiet(Tirc *c, Expr bits) {
+  const Expr args[] = {shifted(c, OP_SHIFT_RIGHT, bits),
+                       unsigned_const(c, 32, bits->dtype.lanes, 0x40)};
+  return tirc_expr(c, OP_BITWISE_OR, bits->dtype, 2, args);
+}
+
 static Expr narrowed(Tirc *c, Expr e) {
   const int lanes = e->dtype.lanes;
   if (was_wide(e)) return was_wide(e);
@@ -55,8 +64,10 @@ static Expr narrowed(Tirc *c, Expr e) {
   const Expr odd[] = {shifted(c, OP_SHIFT_RIGHT, bits), unsigned_const(c, 32, lanes, 1)};
   const Expr bias = tirc_add(c, tirc_expr(c, OP_BITWISE_AND, bits->dtype, 2, odd),
                              unsigned_const(c, 32, lanes, 0x7FFF));
-  const Expr high = shifted(c, OP_SHIFT_RIGHT, tirc_add(c, bits, bias));
-  const Expr half = tirc_cast(c, tirc_dtype_lanes(DT(TYPE_UINT, 16), lanes), high);
+  const Expr high[] = {tirc_expr(c, OP_ISNAN, tirc_dtype_lanes(DT_BOOL, lanes), 1, &e),
+                       quiet(c, bits), shifted(c, OP_SHIFT_RIGHT, tirc_add(c, bits, bias))};
+  const Expr half = tirc_cast(c, tirc_dtype_lanes(DT(TYPE_UINT, 16), lanes),
+                              tirc_expr(c, OP_SELECT, bits->dtype, 3, high));
   return tirc_expr(c, OP_REINTERPRET, tirc_dtype_lanes(DT(TYPE_BFLOAT, 16), lanes), 1, &half);
 }
 
@@ -106,6 +117,10 @@ static Expr widen_operands(Mutator *m, Expr e) {
   return tirc_expr(m->c, (Op)e->op, wide_type(e->dtype), e->n, args);
 }
 
+static Expr rounded(Tirc *c, Expr e) {
+  return tirc_float(c, wide_type(e->dtype), tirc_bfloat_to_double(tirc_double_to_bfloat(e->u.f)));
+}
+
 static Expr widen(Mutator *m, Expr e) {
   Widening *w = m->self;
   if (e->op == OP_LET) return widen_let(m, e);
@@ -116,7 +131,7 @@ static Expr widen(Mutator *m, Expr e) {
   if (e->op == OP_CAST && is_bfloat(e->args[0]) && !is_bfloat(e))
     return tirc_cast(m->c, e->dtype, tirc_mutate_expr(m, e->args[0]));
   if (!is_bfloat(e)) return tirc_mutate_expr_children(m, e);
-  if (e->op == OP_FLOAT) return tirc_float(m->c, wide_type(e->dtype), e->u.f);
+  if (e->op == OP_FLOAT) return rounded(m->c, e);
   if (e->op == OP_VAR) return is_param(w->f, e) ? widened(m->c, e) : wide_var(w, e);
   if (e->op != OP_LOAD) return widen_operands(m, e);
   e = tirc_mutate_expr_children(m, e);
@@ -144,13 +159,18 @@ static Buffer map_buffer(Mutator *m, Buffer b) {
   return to ? to : b;
 }
 
-static bool is_pointer(const void *data, Expr e) { return e == data; }
+static bool is_pointer(const void *data, Expr e) {
+  const Expr load = tirc_addressed(e);
+  return e == data || (load && load->u.buffer->data == data);
+}
 
 static bool is_view(const void *data, Stmt s) {
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    if (s->u.block.matches[i].source.buffer->data == data) return true;
   return s->kind == STMT_DECL && s->u.alloc.buffer->data == data;
 }
 
-/* Nobody else looks at the memory. */
+/* Nobody else looks at the memory: what views show and calls get stays bfloat16. */
 static void take_buffer(Widening *w, Buffer b) {
   struct BufferNode to = *b;
   if (b->dtype.code != TYPE_BFLOAT || tirc_find_expr_in(w->f->body, is_pointer, b->data) ||
@@ -178,6 +198,11 @@ Stmt tirc_lower_bfloat_compute(Tirc *c, const Func *f) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
+static _Noreturn void fail_computed(const Widening *w) {
+  tirc_fail(w->c, w->loc, CODE_LOWER, "run BF16ComputeLegalize first",
+            "bfloat16 is computed with, and not only stored");
+}
+
 static Expr bits_of(Mutator *m, Expr e) {
   const DType bits = tirc_dtype_lanes(DT(TYPE_UINT, 16), e->dtype.lanes);
   const bool to = is_bfloat(e), from = e->op == OP_REINTERPRET && is_bfloat(e->args[0]);
@@ -187,10 +212,9 @@ static Expr bits_of(Mutator *m, Expr e) {
     return tirc_dtype_equal(inner->dtype, type) ? inner
                                                 : tirc_expr(m->c, OP_REINTERPRET, type, 1, &inner);
   }
-  if (to && e->op == OP_VAR) return tirc_map_get(&((Widening *)m->self)->vars, e);
-  if (to && e->op != OP_LOAD)
-    tirc_fail(m->c, (Loc){0}, CODE_LOWER, "run BF16ComputeLegalize first",
-              "bfloat16 is computed with, and not only stored");
+  const Expr param = to && e->op == OP_VAR ? tirc_map_get(&((Widening *)m->self)->vars, e) : NULL;
+  if (param) return param;
+  if (to && e->op != OP_LOAD) fail_computed(m->self);
   return tirc_mutate_expr_children(m, e);
 }
 
@@ -205,11 +229,59 @@ static Buffer bits_buffer(Mutator *m, Buffer b) {
   return known;
 }
 
+static Attrs constants_as_bits(Tirc *c, Attrs annotations) {
+  const Expr data = tirc_attrs_get(annotations, ALLOC_DATA);
+  if (!data) return annotations;
+  Expr *bits = tirc_new_array(c, Expr, data->n);
+  for (int i = 0; i < data->n; i++)
+    bits[i] = tirc_int(c, DT(TYPE_UINT, 16), tirc_double_to_bfloat(data->args[i]->u.f));
+  return tirc_attrs_set(c, annotations, ALLOC_DATA, tirc_expr(c, OP_TUPLE, DT_VOID, data->n, bits));
+}
+
+static Stmt bits_stmt(Mutator *m, Stmt s) {
+  Widening *w = m->self;
+  if (s->loc.line) w->loc = s->loc;
+  if (s->kind == STMT_LET && is_bfloat(s->u.let.var)) fail_computed(w);
+  if (s->kind != STMT_ALLOC || s->u.alloc.buffer->dtype.code != TYPE_BFLOAT)
+    return tirc_mutate_stmt_children(m, s);
+  const Attrs annotations = constants_as_bits(m->c, s->u.alloc.annotations);
+  const Buffer b = m->buffer(m, s->u.alloc.buffer);
+  const Stmt made =
+      tirc_alloc_stmt(m->c, s->kind, b, annotations, tirc_mutate_stmt(m, s->u.alloc.body));
+  return tirc_with_loc(m->c, made, s->loc);
+}
+
+static bool has_bfloat_param(const Func *f) {
+  for (int i = 0; i < f->n_params; i++)
+    if (is_bfloat(f->params[i]) || (f->buffers[i] && f->buffers[i]->dtype.code == TYPE_BFLOAT))
+      return true;
+  return false;
+}
+
+static bool is_called_in(Node n, const char *name) {
+  if (n->kind == NODE_CALL_TIR && strcmp(n->name, name) == 0) return true;
+  for (int i = 0; i < n->n; i++)
+    if (is_called_in(n->args[i], name)) return true;
+  return false;
+}
+
+/* The tensors of graphs keep their types. */
+static void check_graph(Tirc *c, const Graph *g, const Func *f) {
+  for (int b = 0; b < g->n_blocks; b++)
+    for (int i = 0; i < g->blocks[b].n; i++)
+      if (is_called_in(g->blocks[b].at[i].value, f->name))
+        tirc_fail(c, f->loc, CODE_LOWER, "legalize functions that no graph calls",
+                  "parameters of %s are bfloat16, and so are the tensors that %s calls it with",
+                  f->name, g->name);
+}
+
 const Module *tirc_lower_bfloat_storage(Tirc *c, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) {
     Func f = *m->funcs[i];
-    Widening w = {.c = c, .f = m->funcs[i]};
-    Mutator mutator = {.c = c, .expr = bits_of, .buffer = bits_buffer, .self = &w};
+    for (int g = 0; has_bfloat_param(&f) && g < m->n_graphs; g++) check_graph(c, m->graphs[g], &f);
+    Widening w = {.c = c, .f = m->funcs[i], .loc = f.loc};
+    Mutator mutator = {
+        .c = c, .expr = bits_of, .stmt = bits_stmt, .buffer = bits_buffer, .self = &w};
     Expr *params = tirc_copy(c, f.params, f.n_params);
     Buffer *buffers = tirc_copy(c, f.buffers, f.n_params);
     for (int k = 0; k < f.n_params; k++) {

@@ -115,10 +115,9 @@ static bool see_block(Visitor *v, Stmt s) {
   return false;
 }
 
-static bool is_told(const void *self, Stmt s) {
-  (void)self;
-  return s->kind == STMT_BLOCK &&
-         tirc_attrs_get(s->u.block.annotations, tirc_key(KEY_PRODUCT)) != NULL;
+static bool is_told(const void *c, Stmt s) {
+  Product p;
+  return s->kind == STMT_BLOCK && tirc_told_product((Tirc *)(uintptr_t)c, &s->u.block, s->loc, &p);
 }
 
 /* Of several blocks: those before a product (a padded operand) count with it; several reductions,
@@ -126,7 +125,7 @@ static bool is_told(const void *self, Stmt s) {
 static int pattern_of(Tirc *c, const Func *f) {
   Blocks k = {.c = c, .f = f};
   if (f->body->kind != STMT_BLOCK || f->body->u.block.n_iters) return PATTERN_OPAQUE;
-  if (tirc_find_stmt(f->body, is_told, NULL, NULL)) return PATTERN_OUT_FUSABLE;
+  if (tirc_find_stmt(f->body, is_told, c, NULL)) return PATTERN_OUT_FUSABLE;
   tirc_visit_stmts(f->body->u.block.body, see_block, &k);
   if (!k.n || k.n_reductions > 1 || k.injective_last) return PATTERN_OPAQUE;
   if (k.n > 1 && k.most < PATTERN_REDUCTION) return PATTERN_INJECTIVE;

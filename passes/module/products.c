@@ -111,8 +111,7 @@ bool tirc_told_product(Tirc *c, const Block *b, Loc loc, Product *out) {
       at[2]->op != OP_INT || b->n_writes != 1 || !b->writes[0].buffer->ndim)
     tirc_fail(c, loc, CODE_SHAPE,
               "such as [\"float32\", \"uint4\", 768], of a block that writes one matrix",
-              "the annotation \"product\" of block %s is not the types of two factors and how many "
-              "products a sum has",
+              "the annotation \"product\" of block %s must be [type, type, number of terms]",
               b->name);
   const Buffer y = b->writes[0].buffer;
   Product p = {

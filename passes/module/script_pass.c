@@ -47,9 +47,15 @@ static const Value *bound(const Env *env, const char *name) {
   return e && e->bound ? &e->value : NULL;
 }
 
-static bool says(const Env *env, const char *name, bool otherwise) {
+/* Patterns, which are tuples, and functions may have any name. */
+static bool says(Script *sc, const Env *env, const char *name, bool otherwise) {
   const Value *v = bound(env, name);
-  return v && v->kind == VAL_BOOL ? v->u.b : otherwise;
+  if (!v || v->kind == VAL_TUPLE || v->kind == VAL_FUNCTION || v->kind == VAL_OBJECT)
+    return otherwise;
+  if (v->kind != VAL_BOOL)
+    tirc_script_error(sc, "TypeError", tirc_format(sc->c, "%s = True, or = False", name),
+                      "`%s` is %s, and no bool", name, tirc_script_a_type(sc, *v));
+  return v->u.b;
 }
 
 /* The list itself, or what the function `rewrites` makes of the arguments. */
@@ -83,10 +89,10 @@ static void run(Script *sc, void *self) {
     if (rewrites) {
       const Value list = rewrites_of(k, sc, *rewrites);
       const Value *finish = bound(env, FINISH);
-      m = tirc_rewrite_by_patterns(k->p, sc, m, list, says(env, ONCE, false));
+      m = tirc_rewrite_by_patterns(k->p, sc, m, list, says(sc, env, ONCE, false));
       if (finish) tirc_script_call(sc, *finish, &(Args){0});
     }
-    if (composites) m = tirc_group_by_patterns(k->p, sc, m, *composites, says(env, BIND, true));
+    if (composites) m = tirc_group_by_patterns(k->p, sc, m, *composites, says(sc, env, BIND, true));
     if (patterns) m = tirc_fuse_by_patterns(k->p, sc, m, *patterns);
     k->answer = tirc_script_object("IRModule", m);
     k->is_graphs = true;

@@ -440,6 +440,123 @@ def main(A: T.Buffer((6,), "bfloat16"), B: T.Buffer((6,), "float32")):
         tir.transform.BF16StorageLegalize()(before)
 
 
+def bits_of(text):
+    """The program without bfloat16, as its text is read again."""
+    made = tir.transform.BF16StorageLegalize()(tir.transform.BF16ComputeLegalize()(tirc.parse(text)))
+    assert "bfloat16" not in made.script()
+    return tirc.parse(made.script())
+
+
+def test_bfloat16_variables_need_float32():
+    for x in ["x: T.bfloat16 = A[i]\n        B[i] = x", "x: T.bfloat16 = A[i]\n        B[i] = A[i]",
+              "x = T.bfloat16()\n        B[i] = T.Let(x, where={x: A[i]})"]:
+        text = """
+@T.prim_func
+def main(A: T.Buffer((16,), "bfloat16"), B: T.Buffer((16,), "bfloat16")):
+    for i in range(16):
+        %s
+""" % x
+        with pytest.raises(tirc.TVMError, match="run BF16ComputeLegalize first") as e:
+            tir.transform.BF16StorageLegalize()(tirc.parse(text))
+        assert e.value.line in (5, 6)
+
+
+def test_bfloat16_constants_are_rounded():
+    made = bits_of("""
+@T.prim_func
+def main(A: T.Buffer((2,), "bfloat16"), B: T.Buffer((2,), "int32")):
+    for i in range(2):
+        B[i] = T.if_then_else(A[i] == T.bfloat16(0.1), 1, 0)
+""")
+    equal = np.zeros(2, "int32")
+    tirc.interpret(made, np.array([0x3DCD, 0x3DCC], "uint16"), equal)
+    np.testing.assert_array_equal(equal, [1, 0])
+
+
+def test_bfloat16_of_what_is_no_number():
+    made = bits_of("""
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "bfloat16"), C: T.Buffer((8,), "bfloat16")):
+    for i in range(8):
+        B[i] = T.Cast("bfloat16", A[i])
+    C[0:8] = T.Cast("bfloat16x8", A[0:8])
+""")
+    given = np.array([0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0x7FC00000, 0x7F800000, 0xFF800000, 0x7F7FFFFF, 0x3F808000], "uint32")
+    one, lanes = np.zeros(8, "uint16"), np.zeros(8, "uint16")
+    tirc.interpret(made, given.view("float32"), one, lanes)
+    for made in [one, lanes]:
+        assert all(made[:4] & 0x7FC0 == 0x7FC0) and list(made[4:]) == [0x7F80, 0xFF80, 0x7F80, 0x3F80]
+
+
+def test_bfloat16_that_others_look_at():
+    """What a view shows, and what a call gets the address of, stays as it is."""
+    made = bits_of("""
+@T.prim_func
+def main(A: T.Buffer((16,), "bfloat16"), B: T.Buffer((16,), "bfloat16")):
+    C = T.alloc_buffer((16,), "bfloat16")
+    for i in range(16):
+        with T.block("a"):
+            v = T.axis.spatial(16, i)
+            C[v] = A[v] + A[v]
+    with T.block("x"):
+        D = T.match_buffer(C[0:16], (16,), "bfloat16")
+        T.reads(C[0:16])
+        T.writes(B[0:16])
+        for i in range(16):
+            B[i] = D[i]
+""")
+    doubled = np.zeros(16, "uint16")
+    tirc.interpret(made, np.full(16, 0x3F81, "uint16"), doubled)
+    np.testing.assert_array_equal(doubled, np.full(16, 0x4001))
+    wide = tir.transform.BF16ComputeLegalize()(tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((16,), "bfloat16"), B: T.Buffer((16,), "bfloat16")):
+    C = T.decl_buffer((16,), "bfloat16")
+    for i in range(16):
+        C[i] = A[i] + A[i]
+    T.evaluate(T.call_extern("int32", "f", T.address_of(C[0])))
+    for i in range(16):
+        B[i] = C[i]
+"""))
+    assert 'C = T.decl_buffer((16,), "bfloat16")' in wide.script() and "T.address_of(C[0])" in wide.script()
+
+
+def test_bfloat16_constants_as_bits():
+    made = bits_of("""
+@T.prim_func
+def main(B: T.Buffer((2,), "bfloat16")):
+    C = T.allocate_const([1.5, 0.1], "bfloat16", [2])
+    C_1 = T.decl_buffer((2,), "bfloat16", data=C)
+    for i in range(2):
+        B[i] = C_1[i]
+""")
+    bits = np.zeros(2, "uint16")
+    tirc.interpret(made, bits)
+    np.testing.assert_array_equal(bits, [0x3FC0, 0x3DCD])
+
+
+def test_bfloat16_of_graphs_stays():
+    with pytest.raises(tirc.TVMError, match="parameters of f are bfloat16, and so are the tensors that main calls it with"):
+        tir.transform.BF16StorageLegalize()(tirc.parse("""
+@I.ir_module
+class Module:
+    @T.prim_func
+    def f(A: T.Buffer((16,), "bfloat16"), B: T.Buffer((16,), "bfloat16")):
+        for i in range(16):
+            with T.block("b"):
+                v = T.axis.spatial(16, i)
+                B[v] = A[v]
+
+    @R.function
+    def main(x: R.Tensor((16,), dtype="bfloat16")) -> R.Tensor((16,), dtype="bfloat16"):
+        cls = Module
+        with R.dataflow():
+            g = R.call_tir(cls.f, (x,), out_sinfo=R.Tensor((16,), dtype="bfloat16"))
+            R.output(g)
+        return g
+"""))
+
+
 def test_text_with_functions():
     """What a text calls and does not have comes with it."""
     f = tirc.script.from_source("""
