@@ -96,8 +96,8 @@ static bool has_star(const Syn *node) {
 /* *A.shape as A.shape[0], A.shape[1] ... */
 static const Syn *without_stars(Reader *r, const Syn *node) {
   VEC(Syn *) kids = {0};
-  Syn *to = tirc_copy(r->c, node, 1);
   if (!has_star(node)) return node;
+  Syn *to = tirc_copy(r->c, node, 1);
   for (int i = 0; i < node->kids.n; i++) {
     Syn *arg = node->kids.at[i];
     const bool is_star = arg->kind == SYN_STAR;

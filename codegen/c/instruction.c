@@ -1,9 +1,9 @@
 /* Instructions of the user's own (ir/tree/c_code.h), and what only they reach: memory of the scopes
  * "array.NAME". */
 #include "gen.h"
+#include "ir/ascii.h"
 #include "ir/tree/c_code.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 static void include(Gen *g, const char *header) {
@@ -14,7 +14,8 @@ static void include(Gen *g, const char *header) {
 
 static const char *operand(Gen *g, Expr e) {
   const bool is_place = tirc_calls(e, CALL_ADDRESS_OF) && e->n == 1 && e->args[0]->op == OP_LOAD;
-  return is_place ? tirc_cg_address(g, e->args[0]).s : tirc_src_scalar(g, e).s;
+  return is_place ? tirc_cg_address(g, e->args[0]).s
+                  : tirc_c_operand(g->c, tirc_src_scalar(g, e), BINDS_ALL);
 }
 
 void tirc_cg_instruction(Gen *g, Stmt s) {
@@ -22,7 +23,7 @@ void tirc_cg_instruction(Gen *g, Stmt s) {
   Text line = {.c = g->c};
   include(g, x.header);
   for (const char *p = x.text; *p; p++) {
-    if (*p != '{' || !isdigit((unsigned char)p[1])) {
+    if (*p != '{' || !tirc_is_digit(p[1])) {
       tirc_text_addf(&line, "%c", *p);
       continue;
     }
@@ -43,6 +44,6 @@ void tirc_cg_require_reach(Gen *g, Buffer b) {
 const char *tirc_cg_memory_name(Gen *g, Buffer b) {
   char *name = tirc_strndup(g->c, b->scope, strlen(b->scope));
   for (char *p = name; *p; p++)
-    if (!isalnum((unsigned char)*p)) *p = '_';
+    if (!tirc_is_letter_or_digit(*p)) *p = '_';
   return name;
 }

@@ -2,9 +2,9 @@
 #include "c_code.h"
 
 #include "annotations.h"
+#include "ir/ascii.h"
 #include "print.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 static const char form[] =
@@ -17,16 +17,16 @@ bool tirc_is_c_code(Stmt s) {
 /* A file's name, which stands in quotes in C. */
 static bool is_header(const char *name) {
   for (const char *p = name; *p; p++)
-    if (!isalnum((unsigned char)*p) && !strchr("._-/+", *p)) return false;
+    if (!tirc_is_letter_or_digit(*p) && !strchr("._-/+", *p)) return false;
   return *name != '\0';
 }
 
 static void check_text(Tirc *c, const CCode *x, Loc loc) {
   for (const char *p = x->text; *p; p++) {
-    if (iscntrl((unsigned char)*p))
+    if (((unsigned char)*p < 32 || *p == 127))
       tirc_fail(c, loc, CODE_INTRINSIC, "macros and functions of the header may have several lines",
                 "the C text of an instruction is one line");
-    if (*p != '{' || !isdigit((unsigned char)p[1])) continue;
+    if (*p != '{' || !tirc_is_digit(p[1])) continue;
     char *end;
     const long k = strtol(p + 1, &end, 10);
     if (*end != '}' || k >= x->n)

@@ -7,7 +7,6 @@
 typedef struct AutoRun {
   const tirc_module *from;
   const SchedRecords *records;
-  bool keeps; /* without a trace, and from one run to the next */
   tirc_auto_options rules;
   tirc_schedule_options options;
   Sources sources;
@@ -66,31 +65,30 @@ static void find_or_make(Tirc *c, void *self) {
   a->result->intrins = a->from->intrins;
 }
 
-static tirc_status run(AutoRun *a, const tirc_auto_options *rules,
-                       const tirc_schedule_options *options, tirc_module **out,
-                       tirc_error **error) {
+static tirc_status run(AutoRun *a, void (*body)(Tirc *c, void *self),
+                       const tirc_auto_options *rules, const tirc_schedule_options *options,
+                       tirc_module **out, tirc_error **error) {
   if (rules) a->rules = *rules;
   if (options) a->options = *options;
-  return tirc_api_make_module(a->keeps ? find_or_make : make, a, &a->sources, &a->result, out,
-                              error);
+  return tirc_api_make_module(body, a, &a->sources, &a->result, out, error);
 }
 
 tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_options *auto_options,
                              const tirc_schedule_options *options, tirc_module **out,
                              tirc_error **error) {
   NEED(m, out);
-  return run(&(AutoRun){.from = m}, auto_options, options, out, error);
+  return run(&(AutoRun){.from = m}, make, auto_options, options, out, error);
 }
 
 tirc_status tirc_module_auto_kept(const tirc_module *m, const tirc_auto_options *auto_options,
                                   const tirc_schedule_options *options, tirc_module **out,
                                   tirc_error **error) {
   NEED(m, out);
-  return run(&(AutoRun){.from = m, .keeps = true}, auto_options, options, out, error);
+  return run(&(AutoRun){.from = m}, find_or_make, auto_options, options, out, error);
 }
 
 tirc_status tirc_api_auto(const tirc_module *m, const tirc_auto_options *auto_options,
                           const tirc_schedule_options *options, const SchedRecords *records,
                           tirc_module **out, tirc_error **error) {
-  return run(&(AutoRun){.from = m, .records = records}, auto_options, options, out, error);
+  return run(&(AutoRun){.from = m, .records = records}, make, auto_options, options, out, error);
 }

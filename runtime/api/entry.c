@@ -572,7 +572,7 @@ static void add_function(Making *k, const Func *f) {
 static void check_at_run(Making *k, const PlanCheck *check, Expr cond) {
   if (check->guard < 0) {
     tirc_sizes_check(&k->sizes, cond,
-                     check->b ? tirc_format(k->c, "%s has other extents", check->what)
+                     check->b ? tirc_format(k->c, "%s: the extents differ", check->what)
                               : check->what,
                      check->loc);
     return;
@@ -613,7 +613,7 @@ static void look_at_checks(Making *k) {
     }
     if (holds) continue;
     if (check->guard < 0)
-      tirc_fail(k->c, check->loc, CODE_SHAPE, NULL, "%s has other extents", check->what);
+      tirc_fail(k->c, check->loc, CODE_SHAPE, NULL, "%s: the extents differ", check->what);
     if (k->refusals[check->guard]) continue;
     k->refusals[check->guard] = refusal(k, check, true);
     add_function(k, k->refusals[check->guard]);

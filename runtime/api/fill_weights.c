@@ -85,7 +85,7 @@ static const void *weight(Tirc *c, const tirc_weights *from, Buffer b) {
   for (int d = 0; same && d < b->ndim; d++) same = tirc_is_int(b->shape[d], t->shape[d]);
   if (!same)
     tirc_fail(c, (Loc){from->file->path, 0, 0}, CODE_WEIGHTS, NULL,
-              "the weight '%s' does not fit the model: %s", b->name,
+              "the weight '%s' does not fit the model, which takes %s", b->name,
               tirc_info_words(c, tirc_info_tensor(c, b->dtype, b->ndim, b->shape)));
   /* An address that the elements' type does not have is no place to compute from. */
   const bool aligned = (uintptr_t)t->data % (uintptr_t)tirc_dtype_bytes(t->dtype) == 0;

@@ -56,7 +56,7 @@ static const char *name_of(const Giver *g, DLDevice device) {
       return device.device_type == kDLCPU
                  ? "the cpu"
                  : tirc_format(g->c, "the device %s:%d", devices[i].name, device.device_id);
-  return tirc_format(g->c, "the device has the unknown type %d", (int)device.device_type);
+  return tirc_format(g->c, "a device of the unknown type %d", (int)device.device_type);
 }
 
 /* Whether it is on the device, and not in memory that this process reads. */

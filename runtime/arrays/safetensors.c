@@ -120,7 +120,10 @@ static void read_tensor(Reading *r, const char *name, Json *j) {
   const int64_t from = count_of(r, name, json_object_array_get_idx(offsets, 0), "an offset");
   const int64_t to = count_of(r, name, json_object_array_get_idx(offsets, 1), "an offset");
   int64_t bytes;
-  if (to < from || (uint64_t)to > r->n_data)
+  if (to < from)
+    FAIL(r, DAMAGED, "'%s' should end at %lld, before it begins at %lld", name, (long long)to,
+         (long long)from);
+  if ((uint64_t)to > r->n_data)
     FAIL(r, DOWNLOADED, "'%s' should lie from %lld to %lld, but there are only %zu bytes", name,
          (long long)from, (long long)to, r->n_data);
   if (__builtin_mul_overflow(t.count, tirc_dtype_bytes(t.dtype), &bytes) || bytes != to - from)

@@ -97,7 +97,7 @@ static const char *reason(int error, char *out, size_t size, const char **advice
   } else if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL) {
     *advice = "measure on the machine itself, or let the virtual machine have the processor's "
               "counters";
-    snprintf(out, size, "the system has no such counter; many virtual machines do not");
+    snprintf(out, size, "the system has no such counter; many virtual machines have none");
   } else {
     snprintf(out, size, "perf_event_open fails with error %d", error);
   }

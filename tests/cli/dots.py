@@ -270,6 +270,31 @@ for word, terms, a, b, c, k, m, n in AMX:
             text.restype = ctypes.c_char_p
             assert b'does not permit AMX tiles' in text(status), name
 
+# Each tile that is there has rows and bytes, and no other one has either: the processor refuses half a tile.
+text = open(base + '.c').read()
+assert text.count('_tile_loadconfig(&tiles)') == 1, text
+sizes = [(rows, columns) for rows in (1, 5, 16, 17, 32) for columns in (4, 20, 64, 68, 128)]
+open(base + '.config.c', 'w').write(text.replace('_tile_loadconfig(&tiles)', 'look(&tiles)').replace('#include', 'static void look(const void *p);\n#include', 1) + '''
+static int wrong, tiles;
+static void look(const void *p) {
+  const uint8_t *rows = (const uint8_t *)p + 48;
+  const uint16_t *bytes = (const uint16_t *)p + 8;
+  tiles = 0;
+  for (int i = 0; i < 8; i++) {
+    wrong += !rows[i] != !bytes[i];
+    tiles += !!rows[i];
+  }
+}
+int check(int rows, int columns, int count) {
+  tirc_amx_begin(rows, columns, 64);
+  return wrong || tiles != count;
+}
+''')
+run(*strict, '-mamx-tile', '-mamx-int8', '-mamx-bf16', '-o', base + '.config.so', base + '.config.c', '-lm')
+for rows, columns in sizes:
+    down, right = 1 + (rows > 16), 1 + (columns > 64)
+    assert ctypes.CDLL(base + '.config.so').check(rows, columns, down * right + down + right) == 0, (rows, columns)
+
 # --- the rules: products by hand of nobody -----------------------------------------------------------
 PLAIN = '''@T.prim_func
 def main(A: T.Buffer(({m}, {k}), "{a}"), B: T.Buffer({shape}, "{b}"), C: T.Buffer(({m}, {n}), "{c}")):

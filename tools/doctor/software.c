@@ -222,7 +222,7 @@ static void examine_code_cache(Doctor *d) {
     put_error(why, sizeof why, e);
     note(d, "files", "code cache", "%s", why);
     advise(d, BROKEN, "remove its folder, or name another one with TIRC_CACHE");
-  } else if (!*cache.folder) {
+  } else if (!*cache.folder && !*cache.problem) {
     note(d, "files", "code cache", "off: each run compiles");
   } else {
     note(d, "files", "code cache", "%s: %lld entries, %.1f of %lld MB%s%s", cache.folder,

@@ -254,7 +254,7 @@ static void ready_cache(const Command *c) {
       tirc_code_cache_look(false, &cache, NULL) != TIRC_OK || !*cache.problem)
     return;
   warn_about(NULL, NULL, 0, 0,
-             tirc_format(memory, "the code cache '%s': %s", cache.folder, cache.problem), "file");
+             tirc_format(memory, "the code cache '%.200s': %s", set, cache.problem), "file");
 }
 
 bool parse_options(const Command *c, const size_t *places, int argc, char **argv, void *o) {

@@ -114,7 +114,7 @@ static const char *wrong_by(const Small *k, const char *text) {
   return text_of;
 }
 
-/* The smallest of these on which the script runs; the program as it is comes last. */
+/* The smallest of these on which a refused call does harm; the program as it is comes last. */
 void find_wrong(const NextQuestion *ask, Proposals *p) {
   static const int64_t most[] = {4, 8, 16, 32, 64, 0};
   bool found = false;

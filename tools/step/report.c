@@ -29,7 +29,7 @@ int add_report(const StepOptions *o, const tirc_steps *s, Json *data) {
   const char *target = o->make.from.target ? o->make.from.target : "emulated";
   int status = DONE;
   if (!o->report || !last) return DONE;
-  if (tirc_module_parse(last->text, strlen(last->text), "program", 0, NULL, &m, &e) ||
+  if (tirc_module_parse(last->text, strlen(last->text), "<scheduled>", 0, NULL, &m, &e) ||
       tirc_module_lower_for(m, target, NULL, NULL, &lowered, &e))
     status = report(e);
   else if (!tirc_module_has_kernels(lowered))
