@@ -19,10 +19,11 @@
  * parts besides: what is used behind this place.
  *
  * Patterns are tuples, as passes/rules/dataflow.sch makes them: ("wildcard",), ("const",),
- * ("item", PATTERN, INDEX), ("shared", PATTERN), ("op", NAME, [PATTERN, ...]), of the operands that
- * are no attributes. The first that matches is taken; what is matched below its root may have no
- * other use, unless it is shared. Rewrites go on until none changes anything, unless the script
- * says `once = True`. R.result("NAME", x) makes x a result of main, behind those that it has. */
+ * ("item", PATTERN, INDEX or None), ("shared", PATTERN), ("op", NAME, [PATTERN, ...]), of the
+ * operands that are no attributes. The first that matches is taken; what is matched below its root
+ * may have no other use, unless it is shared. Rewrites go on until none changes anything, unless
+ * the script says `once = True`. R.result("NAME", x) makes x a result of main, behind those that it
+ * has. */
 #include "fusion.h"
 #include "ir/tree/annotations.h"
 #include "operator_call.h"
@@ -98,6 +99,18 @@ static const Value *item(const Patterns *k, Value tuple, int i, ValueKind kind) 
 
 static bool match_node(Patterns *k, Value pattern, Node n, bool is_shared);
 
+/* Whether the pattern stands in another place, too, and matched something else there. */
+static bool matched_another(const Patterns *k, const ValueList *pattern, Node n) {
+  for (int i = 0; i < k->parts.n; i++)
+    if (k->parts.at[i].pattern == pattern && k->parts.at[i].node != n) return true;
+  return false;
+}
+
+static bool is_index(const Patterns *k, Value pattern, int index) {
+  const bool is_any = pattern.u.list->n > 2 && pattern.u.list->at[2].kind == VAL_NONE;
+  return is_any || index == item(k, pattern, 2, VAL_INT)->u.i;
+}
+
 /* What stands behind a variable; only if nobody else uses it, or it is shared, as the root is. */
 static Node behind(Patterns *k, Node n, bool is_shared) {
   if (n->kind != NODE_VAR) return n;
@@ -118,6 +131,7 @@ static bool match_op(Patterns *k, Value pattern, Node n) {
 static bool match_node(Patterns *k, Value pattern, Node n, bool is_shared) {
   const char *kind = item(k, pattern, 0, VAL_STR)->u.s;
   const bool is_op = strcmp(kind, "op") == 0, is_item = strcmp(kind, "item") == 0;
+  if (matched_another(k, pattern.u.list, n)) return false;
   vec_push(k->c, k->parts, ((Matching){pattern.u.list, n}));
   if (strcmp(kind, "wildcard") == 0 || (strcmp(kind, "const") == 0 && n->kind == NODE_CONST)) {
     vec_push(k->c, k->args, n);
@@ -132,7 +146,7 @@ static bool match_node(Patterns *k, Value pattern, Node n, bool is_shared) {
   n = behind(k, n, is_shared);
   if (!n) return false;
   if (is_op) return match_op(k, pattern, n);
-  return n->kind == NODE_ITEM && n->index == item(k, pattern, 2, VAL_INT)->u.i &&
+  return n->kind == NODE_ITEM && is_index(k, pattern, n->index) &&
          match_node(k, pattern.u.list->at[1], n->args[0], false);
 }
 

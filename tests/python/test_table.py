@@ -444,8 +444,12 @@ CHECKS = {
     "relax.transform.FuseOpsByPattern": lambda: grouped("matmul_relu", PRODUCT) == ["matmul_relu"],
     "relax.dpl.is_op": lambda: grouped("any", relu_of(wildcard()) | PRODUCT) == ["any"] and raises(ValueError, lambda: is_op("relax.reluu"), "reluu"),
     "relax.dpl.wildcard": lambda: grouped("rectified", relu_of(wildcard())) == ["rectified"] and grouped("sum", wildcard() + wildcard()) == [],
-    "relax.dpl.is_const": lambda: grouped("rectified", relu_of(relax.dpl.is_const())) == [],
-    "relax.dpl.is_tuple_get_item": lambda: grouped("part", relax.dpl.is_tuple_get_item(is_op("split")(wildcard()), 1)) == [],
+    "relax.dpl.is_const": lambda: grouped("rectified", relu_of(relax.dpl.is_const())) == [] and grouped(
+        "raised", relu_of(wildcard() + relax.dpl.is_const()), block_builder(lambda bb, x, w: bb.emit(relax.op.nn.relu(bb.emit(
+            x + relax.const(1.0)))))) == ["raised"],
+    "relax.dpl.is_tuple_get_item": lambda: grouped("part", relax.dpl.is_tuple_get_item(is_op("split")(wildcard()), 1)) == [] and grouped(
+        "part", relu_of(relax.dpl.is_tuple_get_item(is_op("split")(wildcard()), 1)), block_builder(lambda bb, x, w: bb.emit(relax.op.nn.relu(bb.emit(
+            relax.TupleGetItem(bb.emit(relax.op.split(x, 2, axis=1)), 1)))))) == ["part"],
     "relax.dpl.rewrite_call": lambda: "R.nn.gelu(" in rewritten() and "R.nn.relu(" not in rewritten(),
     "tir.tensor_intrin.cuda.get_mma_intrin_group": lambda: set(tir.tensor_intrin.cuda.get_mma_intrin_group(
         "shared", "global", "float16", "float32", False, True)) == {"init", "load_a", "load_b", "compute", "store"} and in_library(
@@ -508,10 +512,10 @@ def relu_of(x):
 PRODUCT = relu_of(is_op("relax.matmul")(wildcard(), wildcard()))
 
 
-def grouped(name, pattern):
-    """What the graphs are called that FuseOpsByPattern makes of Net; it computes what it did."""
-    made = relax.transform.FuseOpsByPattern([(name, pattern)])(Net)
-    assert np.array_equal(tvm.compile(made)(X, KERNEL.reshape(9, 4)[:4]), np.maximum(X @ KERNEL.reshape(9, 4)[:4], 0))
+def grouped(name, pattern, of=None):
+    """What the graphs are called that FuseOpsByPattern makes of Net, or of another; it computes what it did."""
+    made, w = relax.transform.FuseOpsByPattern([(name, pattern)])(of or Net), KERNEL.reshape(9, 4)[:4]
+    assert np.array_equal(tvm.compile(made)(X, w), tvm.compile(of)(X, w) if of else np.maximum(X @ w, 0))
     return re.findall(r'"Composite": "(\w+)"', made.script())
 
 

@@ -86,8 +86,8 @@ def is_op(op_name):
     return _Operator(name)
 
 
-def is_tuple_get_item(tuple_value, index=0):
-    """A field of what an operator gives."""
+def is_tuple_get_item(tuple_value, index=None):
+    """A field of what an operator gives; without an index, any."""
     return DFPattern("is_tuple_get_item", tuple_value, index)
 
 
@@ -116,8 +116,9 @@ class _Text:
         self.chosen, self.names, self.lines, self.written = chosen, names, [], set()
 
     def name(self, pattern):
-        while pattern._kind == "or":
-            pattern = self.chosen(pattern)
+        if pattern._kind == "or":  # it matched what the chosen one did
+            self.names[id(pattern)] = name = self.name(self.chosen(pattern))
+            return name
         name = self.names.setdefault(id(pattern), "p%d" % len(self.names))
         if id(pattern) in self.written:
             return name
@@ -168,6 +169,9 @@ class _Matched(Expr):
     def struct_info(self):
         return self
 
+    def __getitem__(self, index):
+        return _Matched("%s[%d]" % (self._text, index))
+
     def __getattr__(self, name):
         if name in ("shape", "dtype", "args", "attrs", "ndim"):
             return _Matched("%s.%s" % (self._text, name))
@@ -179,6 +183,10 @@ class _Matched(Expr):
         raise TypeError("a rewriter is called before there is a graph, and cannot ask for what is in it: such a one is a script, "
                         "`rewrites` of tirc build --pass=graph:FILE.sch (`tirc explain is_op`)")
 
+    def __eq__(self, other):
+        return bool(self)
+
+    __hash__ = Expr.__hash__
     __index__ = __int__ = __len__ = __iter__ = __bool__
 
 

@@ -6,7 +6,7 @@ from . import ir, relax, tir, tirx
 
 
 def from_source(text, extra_vars=None, check_well_formed=True):
-    """A program from text; extra_vars: Python's values that stand in it, and functions that it calls."""
+    """A program from text; extra_vars are Python's values that stand in it, and functions that it calls."""
     known = dict(extra_vars or {})
     text, _ = _expand.expand(text, "<text>", 1, [known])
     mod = parse(text, **{k: v for k, v in known.items() if isinstance(v, (int, float, str, tuple))})
