@@ -141,6 +141,39 @@ def test_relax_transform():
     assert "R.add" not in relax.get_pipeline("zero")(Net).script()
 
 
+def test_records_of_a_target():
+    from tirc import meta_schedule as ms
+    mod, database = tvm.parse(MATMUL), ms.MemoryDatabase()
+    workload = ms.database.Workload(mod)
+    for seconds, target in ((1.0, "cuda -arch=sm_80"), (2.0, {"kind": "llvm", "num-cores": 4}), (0.5, None)):
+        database.commit_tuning_record(ms.database.TuningRecord(tvm.Schedule(mod).trace, workload, [seconds], target))
+    assert [database.query_tuning_record(mod, t).mean() for t in ("llvm -num-cores=4", {"kind": "cuda", "arch": "sm_80"}, None)] == [2.0, 1.0, 0.5]
+    assert database.query_schedule(mod, "llvm -num-cores=4") and database.query_schedule(mod, "llvm -num-cores=1") is None
+    assert database.query_ir_module(mod, "opencl") is None
+
+
+def test_two_databases_of_a_folder(tmp_path):
+    from tirc import meta_schedule as ms
+    programs = [tvm.parse(MATMUL.replace("32,", "%d," % n).replace("32)", "%d)" % n)) for n in (24, 32, 40)]
+    one, other = ms.JSONDatabase(work_dir=str(tmp_path)), ms.JSONDatabase(work_dir=str(tmp_path))
+    for seconds, (database, mod) in enumerate([(one, programs[0]), (other, programs[1]), (one, programs[2]), (other, programs[0])], 1):
+        record = ms.database.TuningRecord(tvm.Schedule(mod).trace, ms.database.Workload(mod), [seconds], "llvm")
+        database.commit_tuning_record(record)
+    again = ms.JSONDatabase(work_dir=str(tmp_path))
+    assert [[r.mean() for r in again.get_top_k(ms.database.Workload(mod), 5)] for mod in programs] == [[1, 4], [2], [3]]
+    (tmp_path / "database_workload.json").write_text("")
+    with pytest.raises(ValueError, match="lost workloads"):
+        one.commit_workload(tvm.parse(MATMUL.replace("float32", "float64")))
+
+
+def test_stores_of_tensor_cores():
+    from tirc.tir.tensor_intrin import cuda
+    with pytest.raises(ValueError, match="not_use_mma_store_intrinic"):
+        cuda.get_mma_intrin_group("shared", "global", "float16", "float32", False, True, not_use_mma_store_intrinic=False)
+    with pytest.raises(ValueError, match="not_use_mma_store_intrinic"):
+        cuda.get_wmma_intrin_group("shared", "global", "float16", "float32", True, False)
+
+
 def test_meta_schedule(tmp_path):
     from tirc import meta_schedule as ms
     mod = tvm.parse(MATMUL)
@@ -206,6 +239,8 @@ def test_parameters_and_their_buffers():
     f = tvm.parse(MATMUL)["main"]
     assert [f.buffer_map[p].name for p in f.params] == [p.name for p in f.params]
     assert [f.buffer_map[v] for v in f.buffer_map] == list(f.buffer_map.values())
+    assert [f.buffer_map.get(p) for p in f.params] == [f.buffer_map[p] for p in f.params] and all(p in f.buffer_map for p in f.params)
+    assert "A" not in f.buffer_map and f.buffer_map.get("A", 1) == 1
     with pytest.raises(KeyError):
         f.buffer_map["A"]
 
@@ -213,6 +248,9 @@ def test_parameters_and_their_buffers():
 def test_source_of_c():
     lib = tvm.build(tvm.parse(MATMUL), target="c")
     assert "#include" in lib.get_source() and "define" in lib.get_source("ll")
+    for target in ({"kind": "c"}, tvm.target.Target("c -mcpu=haswell")):
+        assert "#include" in tvm.build(tvm.parse(MATMUL), target=target).get_source()
+    assert "define" in tvm.build(tvm.parse(MATMUL), target={"kind": "llvm"}).get_source()
 
 
 def test_visits():

@@ -126,6 +126,10 @@ def main(A: T.Buffer((32,), "float32")):
     bound = tir.transform.BindTarget(tirc.target.Target("cuda", host="llvm"))(threads)
     assert 'T.target("cuda", host="llvm")' in bound.script()
     assert tir.transform.BindTarget("llvm")(bound).script() == bound.script()  # it has one
+    as_dict = threads.script().replace("):\n", '):\n    T.func_attr({"target": T.target({"kind": "llvm", "mcpu": "haswell"})})\n', 1)
+    hosted = tir.transform.BindTarget(tirc.target.Target("cuda", host="llvm"))(tirc.parse(as_dict)).script()
+    assert hosted.count('"target"') == 1 and 'T.target({"kind": "llvm", "mcpu": "haswell"}, host="llvm")' in hosted
+    assert tir.transform.BindTarget(tirc.target.Target("cuda", host="c"))(tirc.parse(hosted)).script() == hosted
     private = tirc.parse(threads.script().replace("@T.prim_func", "@T.prim_func(private=True)"))
     assert "host" not in tir.transform.BindTarget(tirc.target.Target("cuda", host="llvm"))(private).script()
 

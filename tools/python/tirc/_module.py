@@ -222,6 +222,15 @@ class _BufferMap(dict):
                 return buffer
         raise KeyError(param)
 
+    def get(self, param, default=None):
+        try:
+            return self[param]
+        except KeyError:
+            return default
+
+    def __contains__(self, param):
+        return self.get(param) is not None
+
 
 class PrimFunc(Shown):
     """A function of a module."""

@@ -312,7 +312,7 @@ class Module:
         """The code: "llvm" or "asm", of a target "c" usually "c"; for a GPU, of its kernels."""
         if self.imported_modules and fmt in ("", "llvm"):
             return self.imported_modules[0].get_source()
-        usual = "c" if str(self.target or "").split()[:1] == ["c"] else "llvm"
+        usual = "c" if self.target and Target(self.target).kind == "c" else "llvm"
         return self.mod.emit({"": usual, "ll": "llvm"}.get(fmt, fmt), self.target)
 
 

@@ -99,6 +99,12 @@ class TuningRecord:
         return sch
 
 
+def _is_for(record, target):
+    from ..target import Target
+    asked = target if target is None or isinstance(target, Target) else Target(target)
+    return asked is None or record.target is not None and record.target.export() == asked.export()
+
+
 def _arguments(mod):
     """As the reference has them: [["TENSOR", "float32", [4, 4]], ...]."""
     name, f = next(iter(mod.functions.items()))
@@ -151,8 +157,9 @@ class MemoryDatabase(Database):
         return sorted(good, key=TuningRecord.mean)[:top_k]
 
     def query_tuning_record(self, mod, target, workload_name="main"):
-        del target, workload_name
-        return next(iter(self.get_top_k(Workload(mod), 1)), None)
+        """The best record of a program for this target; None as a target: for any."""
+        del workload_name
+        return next((r for r in self.get_top_k(Workload(mod), None) if _is_for(r, target)), None)
 
     def query_schedule(self, mod, target, workload_name="main"):
         record = self.query_tuning_record(mod, target)
@@ -180,12 +187,24 @@ class JSONDatabase(MemoryDatabase):
             self.path = os.path.join(work_dir, "trials.jsonl")
         self.path_workload = path_workload or os.path.join(work_dir or ".", "database_workload.json")
         self.path_tuning_record = path_tuning_record or os.path.join(work_dir or ".", "database_tuning_record.json")
-        for line in _lines(self.path_workload, allow_missing):
-            self._workloads.append(Workload.from_json(line))
+        self._read_workloads(allow_missing)
         for number, record in _lines(self.path_tuning_record, allow_missing):
             if not 0 <= number < len(self._workloads):
                 raise ValueError("%s: there is no workload %r" % (self.path_tuning_record, number))
             self._records.append(TuningRecord.from_json(record, self._workloads[number]))
+
+    def _read_workloads(self, allow_missing=True):
+        """Those of the file that are not known yet: somebody else may have written them since."""
+        lines = _lines(self.path_workload, allow_missing)
+        if len(lines) < len(self._workloads):
+            raise ValueError("%s has lost workloads since it was read" % self.path_workload)
+        for line in lines[len(self._workloads):]:
+            self._workloads.append(Workload.from_json(line))
+
+    def commit_workload(self, mod):
+        if not self.has_workload(mod):
+            self._read_workloads()  # its number is that of its line
+        return MemoryDatabase.commit_workload(self, mod)
 
     def _wrote_workload(self, workload):
         _append(self.path_workload, workload.as_json())

@@ -3,6 +3,7 @@
 The names are those of `tirc lower --only`: tirc's own and what the reference calls the same. passes() lists them.
 """
 
+import ast
 import ctypes
 import difflib
 import re
@@ -122,17 +123,33 @@ def _told(target, exposed):
     return 'T.target("%s"%s)' % (target, host)
 
 
+def _target_of(text):
+    """(call, text) of a function's attribute T.target(...); None: it has none."""
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    for call in calls:
+        if ast.unparse(call.func) == "T.func_attr":
+            attrs = dict(zip(map(ast.unparse, call.args[0].keys), call.args[0].values))
+            found = attrs.get("'target'")
+            return found and (found, ast.get_source_segment(text, found))
+    return None
+
+
+def _has_host(call):
+    said = ast.literal_eval(call.args[0])
+    return bool(call.keywords) or len(call.args) > 1 or isinstance(said, dict) and "host" in said
+
+
 def _bound(name, f, target):
     from .._module import parse
     text = f.script_as(name)
     exposed = "private=True" not in text
-    known = re.search(r'"target": T\.target\("([^"]*)"[^)]*\)', text)
+    known = _target_of(text)
     if not known:
         return _with_word(name, f, '"target": ' + _told(target, exposed))
-    if not (exposed and target.host):
+    call, said = known
+    if not (exposed and target.host) or _has_host(call):
         return f
-    other = '"target": ' + _told(Target(known.group(1), target.host), True)
-    return parse(text.replace(known.group(0), other), name).functions[name]
+    return parse(text.replace(said, '%s, host="%s")' % (said[:-1], target.host)), name).functions[name]
 
 
 def BindTarget(target):
