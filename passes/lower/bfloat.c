@@ -50,13 +50,6 @@ static Expr was_wide(Expr e) {
   return is_bfloat(cast->args[0]->args[0]) ? cast->args[0]->args[0] : NULL;
 }
 
-/* The upper half of what is no number, and quiet: rounding might carry into its sign. */
-static Expr quiet(Tirc *c, Expr bits) {
-  const Expr args[] = {shifted(c, OP_SHIFT_RIGHT, bits),
-                       unsigned_const(c, 32, bits->dtype.lanes, 0x40)};
-  return tirc_expr(c, OP_BITWISE_OR, bits->dtype, 2, args);
-}
-
 static Expr narrowed(Tirc *c, Expr e) {
   const int lanes = e->dtype.lanes;
   if (was_wide(e)) return was_wide(e);
@@ -64,10 +57,8 @@ static Expr narrowed(Tirc *c, Expr e) {
   const Expr odd[] = {shifted(c, OP_SHIFT_RIGHT, bits), unsigned_const(c, 32, lanes, 1)};
   const Expr bias = tirc_add(c, tirc_expr(c, OP_BITWISE_AND, bits->dtype, 2, odd),
                              unsigned_const(c, 32, lanes, 0x7FFF));
-  const Expr high[] = {tirc_expr(c, OP_ISNAN, tirc_dtype_lanes(DT_BOOL, lanes), 1, &e),
-                       quiet(c, bits), shifted(c, OP_SHIFT_RIGHT, tirc_add(c, bits, bias))};
-  const Expr half = tirc_cast(c, tirc_dtype_lanes(DT(TYPE_UINT, 16), lanes),
-                              tirc_expr(c, OP_SELECT, bits->dtype, 3, high));
+  const Expr high = shifted(c, OP_SHIFT_RIGHT, tirc_add(c, bits, bias));
+  const Expr half = tirc_cast(c, tirc_dtype_lanes(DT(TYPE_UINT, 16), lanes), high);
   return tirc_expr(c, OP_REINTERPRET, tirc_dtype_lanes(DT(TYPE_BFLOAT, 16), lanes), 1, &half);
 }
 

@@ -477,21 +477,6 @@ def main(A: T.Buffer((2,), "bfloat16"), B: T.Buffer((2,), "int32")):
     np.testing.assert_array_equal(equal, [1, 0])
 
 
-def test_bfloat16_of_what_is_no_number():
-    made = bits_of("""
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "bfloat16"), C: T.Buffer((8,), "bfloat16")):
-    for i in range(8):
-        B[i] = T.Cast("bfloat16", A[i])
-    C[0:8] = T.Cast("bfloat16x8", A[0:8])
-""")
-    given = np.array([0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0x7FC00000, 0x7F800000, 0xFF800000, 0x7F7FFFFF, 0x3F808000], "uint32")
-    one, lanes = np.zeros(8, "uint16"), np.zeros(8, "uint16")
-    tirc.interpret(made, given.view("float32"), one, lanes)
-    for made in [one, lanes]:
-        assert all(made[:4] & 0x7FC0 == 0x7FC0) and list(made[4:]) == [0x7F80, 0xFF80, 0x7F80, 0x3F80]
-
-
 def test_bfloat16_that_others_look_at():
     """What a view shows, and what a call gets the address of, stays as it is."""
     made = bits_of("""
