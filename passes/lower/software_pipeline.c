@@ -15,7 +15,7 @@
  * whether it is not before it already:
  *
  *   if 0 < n: S[0, tx] = A[tx]
- *   for k in range(T.max(n - 1, 0)): ...
+ *   for k in range(T.max(n, 1) - 1): ...
  *   if 1 <= n: C[tx] = C[tx] + S[(n - 1) % 2, 31 - tx]
  *
  * A loop stays as it is where it has one step, where statements that would change places touch the
@@ -36,6 +36,7 @@ typedef struct Kernel {
   const Gpu *gpu;
   bool is_in;
   int64_t shared;             /* bytes that a block of it has of shared memory */
+  PtrMap own;                 /* variables that may differ between the threads of a block */
   const PipelinesLeft *heard; /* or NULL */
 } Kernel;
 
@@ -551,8 +552,10 @@ static Stmt behind_loop(Pipeline *p, int64_t behind) {
   const int64_t known = p->extent + behind;
   const DType t = p->loop->var->dtype;
   if (!p->open) return at_time(p, tirc_int(c, t, known), known);
-  Expr time = tirc_add(c, tirc_cast(c, t, p->loop->extent), tirc_int(c, t, behind));
-  Expr is_left = tirc_lt(c, tirc_int(c, t, p->last - 1), time);
+  /* behind < last: no side of the condition wraps around, however narrow the type is */
+  Expr n = tirc_cast(c, t, p->loop->extent);
+  Expr time = tirc_add(c, n, tirc_int(c, t, behind));
+  Expr is_left = tirc_lt(c, tirc_int(c, t, p->last - 1 - behind), n);
   return tirc_if(c, tirc_simplify0(c, is_left), at_time(p, time, known), NULL);
 }
 
@@ -561,7 +564,7 @@ static Expr steps_of_loop(const Pipeline *p) {
   const DType t = p->loop->var->dtype;
   Expr last = tirc_int(c, t, p->last);
   if (!p->open) return tirc_int(c, t, p->extent - p->last);
-  return tirc_max(c, tirc_sub(c, tirc_cast(c, t, p->loop->extent), last), tirc_int(c, t, 0));
+  return tirc_sub(c, tirc_max(c, tirc_cast(c, t, p->loop->extent), last), last);
 }
 
 static Stmt overlapped(Pipeline *p) {
@@ -603,7 +606,10 @@ static const char *why_left(Pipeline *p, Kernel *k, Stmt loop) {
   read_async(p, k, loop);
   if (p->last == 0) return "";
   p->open = !tirc_const_int(p->loop->extent, &p->extent);
-  if (p->open && tirc_reads_memory(p->loop->extent)) return "its number of iterations is loaded";
+  if (p->open && tirc_reads_memory(p->loop->extent))
+    return "its number of iterations is read from memory";
+  if (p->open && tirc_uses_any(p->loop->extent, &k->own))
+    return "its number of iterations may differ between threads";
   if (p->open) p->extent = OPEN;
   if (p->extent < 2) return "";
   if (!may_overlap(p))
@@ -612,8 +618,16 @@ static const char *why_left(Pipeline *p, Kernel *k, Stmt loop) {
   return fits(p, k) ? NULL : p->why;
 }
 
+/* Threads, and what is computed inside of the kernel. */
+static void note_own(Tirc *c, Kernel *k, Stmt s) {
+  if (tirc_is_thread_loop(s) && tirc_is_thread_axis(s->u.loop.axis))
+    tirc_map_set(c, &k->own, s->u.loop.var, s);
+  if (s->kind == STMT_LET && k->is_in) tirc_map_set(c, &k->own, s->u.let.var, s);
+}
+
 static Stmt visit(Mutator *m, Stmt s) {
   Kernel *k = m->self;
+  note_own(m->c, k, s);
   if (tirc_is_thread_loop(s) && !k->is_in) {
     k->is_in = true;
     k->shared = 0;
