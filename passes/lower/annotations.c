@@ -26,6 +26,13 @@ static bool is_positive(Expr wish) {
   return tirc_const_int(wish, &n) && n >= 1;
 }
 
+enum { MOST_AT_ONCE = 1024 }; /* more than any multiprocessor has */
+
+static bool is_blocks(Expr wish) {
+  int64_t n;
+  return tirc_const_int(wish, &n) && n >= 1 && n <= MOST_AT_ONCE;
+}
+
 int tirc_pipeline_numbers(Expr wish, int64_t most, int64_t *out) {
   if (wish->op != OP_TUPLE || wish->n > MOST_PIPELINE_PARTS) return -1;
   for (int i = 0; i < wish->n; i++)
@@ -57,7 +64,7 @@ static const struct {
      "iterations later"},
     {KEY_PARALLEL_CHUNKS, is_positive, "not a positive number of pieces",
      "annotate(loop, \"parallel_chunks\", 8) makes 8 of them"},
-    {KEY_BLOCKS_AT_ONCE, is_positive, "not a positive number of blocks",
+    {KEY_BLOCKS_AT_ONCE, is_blocks, "not a number of blocks from 1 to 1024",
      "annotate(loop, \"blocks_per_multiprocessor\", 2) leaves registers for two"},
     {KEY_PIPELINE_STAGE, is_stages, "not a list of stages from 0 to 8, at most 32 of them",
      "annotate(loop, \"software_pipeline_stage\", [0, 0, 1]) runs the last of three statements a "
@@ -139,11 +146,25 @@ static bool check_loop(Visitor *v, Stmt s) {
                 "the annotation %s of the loop %s is %s", tirc_key(rows[i].key), s->u.loop.var->u.s,
                 rows[i].what);
   }
+  if (tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_BLOCKS_AT_ONCE)) &&
+      (int)s->u.loop.axis >= GPU_AXES)
+    tirc_fail(c, tirc_place_of(s), CODE_LOWER, "annotate a loop that is bound to blocks or threads",
+              "the annotation %s of the loop %s has no effect, because the loop is not bound",
+              tirc_key(KEY_BLOCKS_AT_ONCE), s->u.loop.var->u.s);
   check_pipeline(c, s);
   return true;
 }
 
+static void check_fast_math(Tirc *c, const Func *f) {
+  Expr wish = tirc_attrs_get(f->attrs, tirc_key(KEY_FAST_MATH));
+  if (wish && wish->dtype.code != TYPE_BOOL)
+    tirc_fail(c, f->loc, CODE_LOWER, "T.func_attr({\"fast_math\": True})",
+              "the attribute %s of the function %s is neither True nor False",
+              tirc_key(KEY_FAST_MATH), f->name);
+}
+
 Stmt tirc_check_annotations(Tirc *c, const Func *f) {
+  check_fast_math(c, f);
   tirc_visit_stmt(&(Visitor){.stmt = check_loop, .self = c}, f->body);
   return f->body;
 }

@@ -22,7 +22,7 @@ static void check(Mutator *m, Stmt s) {
         m->c, tirc_place_of(s), CODE_LOWER,
         "with T.attr(\"default\", \"device_id\", 0), T.attr(\"default\", \"device_type\", 2):",
         "the allocation of %s needs the attribute %s of its device", s->u.alloc.buffer->name,
-        d->type ? "number" : "type");
+        d->type ? "device_id" : "device_type");
 }
 
 static Stmt visit(Mutator *m, Stmt s) {

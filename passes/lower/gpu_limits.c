@@ -18,11 +18,13 @@ static void check_along(const Limits *l, Stmt s, int64_t n) {
   const char *axis = s->u.loop.thread;
   const bool is_block = tirc_is_block_axis(s->u.loop.axis);
   const int64_t most = tirc_gpu_most_along(l->gpu->kind, s->u.loop.axis);
+  const bool more_along_x = tirc_gpu_most_along(l->gpu->kind, 0) > most;
   if (n > most)
     tirc_fail(l->c, tirc_place_of(s), CODE_LOWER,
-              s->u.loop.axis == 0 ? "split it, and bind the outer loop to blockIdx.y"
-              : is_block          ? "use blockIdx.x for the longest loop"
-                                  : "use threadIdx.x or threadIdx.y for the longer loop",
+              s->u.loop.axis == 0        ? "split it, and bind the outer loop to blockIdx.y"
+              : is_block && more_along_x ? "use blockIdx.x for the longest loop"
+              : is_block                 ? "split it, and bind the outer loop to another axis"
+                                         : "use threadIdx.x or threadIdx.y for the longer loop",
               "%s has %lld %s, but %s allows at most %lld along this axis", axis, (long long)n,
               is_block ? "blocks" : "threads", l->gpu->name, (long long)most);
 }

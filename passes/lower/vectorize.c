@@ -533,8 +533,8 @@ static Stmt lower_loop(Mutator *m, Stmt s) {
   if (!tirc_const_int(loop.min, &z.min) || !tirc_const_int(loop.extent, &z.extent))
     tirc_fail(c, tirc_place_of(s), CODE_LOWER,
               "split it by a constant factor and vectorize the inner loop",
-              "the loop %s cannot be vectorized, because its extent is not a constant",
-              loop.var->u.s);
+              "the loop %s cannot be vectorized, because its %s is not a constant", loop.var->u.s,
+              tirc_const_int(loop.extent, &z.extent) ? "start" : "extent");
   if (z.extent <= 0) return tirc_seq(c, 0, NULL);
   if (z.extent == 1) return tirc_lower_substitute1(c, loop.body, loop.var, loop.min);
   if (has_vectors(loop.body)) { /* a vectorized loop in a vectorized loop */
