@@ -5,8 +5,9 @@
  *   D[i] = T.exp(C[i])                             D[i] = narrow(T.exp(C[i]))
  *
  * What is computed and what the function allocates is float32; wide and narrow are made of shifts
- * of the bits, and narrow rounds to even. Results on the way are not rounded any more. The memory
- * of others, and what others look at, stays bfloat16, until the second pass calls it uint16. */
+ * of the bits, and narrow rounds to even, as the reference's does: a NaN whose bits are all ones
+ * becomes a zero. Results on the way are not rounded any more. The memory of others, and what
+ * others look at, stays bfloat16, until the second pass calls it uint16. */
 #include "internal.h"
 #include "ir/tree/graph.h"
 
