@@ -127,11 +127,11 @@ struct Sched {
   Loc loc;             /* the script's place of the running call */
   int n_marks;         /* statements to underline if this call fails */
   const Stmt *marks;
-  SetMarks set_marks;                  /* by calls so far, as far as they are still there */
-  SetMarks changed_marks;              /* by the running call */
-  VEC(Warning) warnings;               /* of the running call */
-  bool strict;                         /* they are errors */
-  bool unchecked; /* what only changes the results is carried out: to show how it would */
+  SetMarks set_marks;     /* by calls so far, as far as they are still there */
+  SetMarks changed_marks; /* by the running call */
+  VEC(Warning) warnings;  /* of the running call */
+  bool strict;            /* they are errors */
+  bool unchecked;         /* what only changes the results is carried out: to show how it would */
   void (*warn)(void *self, Warning w); /* hears of them when the call has succeeded; or NULL */
   void *warn_self;
   const struct Cpu *target;           /* what code will be made for */

@@ -74,8 +74,7 @@ static double lanes_around(const Nest *n, const Touches *t, int from) {
   return tirc_extent_of(f) > 0 ? tirc_extent_of(f) / pieces(tirc_extent_of(f), widest(t)) : 1;
 }
 
-/* How often something that moves so runs in what is written out: along a vector once for all lanes,
- * unless its elements are apart. move: NULL for what is computed. */
+/* Along a vector it runs once for all lanes, unless its elements are apart. */
 double tirc_nest_copies(const Nest *n, const Touches *t, int from, const Touch *move) {
   double times = 1;
   for (int l = from; l < n->n; l++) {

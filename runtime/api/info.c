@@ -459,10 +459,8 @@ tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error
 }
 
 static void gpu_info(const Gpu *gpu, tirc_gpu_info *out) {
-  *out = (tirc_gpu_info){gpu->name,     tirc_gpu_kinds[gpu->kind],
-                         gpu->threads,  gpu->warp,
-                         gpu->shared,   gpu->shared_dyn,
-                         gpu->registers};
+  *out = (tirc_gpu_info){gpu->name,   tirc_gpu_kinds[gpu->kind], gpu->threads,  gpu->warp,
+                         gpu->shared, gpu->shared_dyn,           gpu->registers};
 }
 bool tirc_gpu_table(int i, tirc_gpu_info *out) {
   const Gpu *gpu = tirc_gpu_number(i);

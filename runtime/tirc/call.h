@@ -185,11 +185,11 @@ TIRC_API tirc_status tirc_schedule_run(tirc_schedule *s, const char *text, size_
                                        const char *name, tirc_error **error);
 TIRC_API tirc_status tirc_schedule_set(tirc_schedule *s, const char *name, const tirc_value *v,
                                        tirc_error **error);
-/* As tirc_schedule_run, but calls of reorder, parallel, vectorize, bind, merge and decompose_reduction are
- * carried out even if they change what the program computes: to show how the results would change.
- * A loop that would run in parallel runs from its last iteration to its first, which is one of the
- * orders that threads may have. Call it on a copy; afterwards, that copy is only good for
- * tirc_schedule_module. */
+/* As tirc_schedule_run, but calls of reorder, parallel, vectorize, bind, merge and
+ * decompose_reduction are carried out even if they change what the program computes: to show how
+ * the results would change. A loop that would run in parallel runs from its last iteration to its
+ * first, which is one of the orders that threads may have. Call it on a copy; afterwards, that copy
+ * is only good for tirc_schedule_module. */
 TIRC_API tirc_status tirc_schedule_run_unchecked(tirc_schedule *s, const char *text, size_t length,
                                                  const char *name, tirc_error **error);
 

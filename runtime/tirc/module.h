@@ -112,9 +112,9 @@ TIRC_API tirc_status tirc_module_cost(const tirc_module *m, const char *func, ti
  * schedules of one program, and for nothing else. It was compared with measurements of up to forty
  * of the calls that `tirc repl` proposes, for twenty of the operators' programs, as they are and
  * after the first calls of --auto, on one thread of a busy Zen 3 (tests/next/agreement.py). Of two
- * calls whose measured times differ by a fifth, it has 79 % in the right order. The rank correlation
- * is 0.49 in the mean, from 0.1 to 0.8: the many calls that change nothing count as much, and their
- * measured order is noise. (`next --all --measure` in a session gives both.) */
+ * calls whose measured times differ by a fifth, it has 79 % in the right order. The rank
+ * correlation is 0.49 in the mean, from 0.1 to 0.8: the many calls that change nothing count as
+ * much, and their measured order is noise. (`next --all --measure` in a session gives both.) */
 TIRC_API tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int threads,
                                           double *cycles, tirc_error **error);
 

@@ -580,8 +580,7 @@ static void what_does_not_fit_is_named(void **state) {
   REFUSED("argument \"A\" of main: the tensor is on the device cuda:1",
           p.t[0].device = (DLDevice){kDLCUDA, 1});
   REFUSED("argument \"B\" of main: the tensor has no data", p.t[1].data = NULL);
-  REFUSED("argument \"B\" of main is written and overlaps argument \"A\"",
-          p.t[1].data = p.a + 3);
+  REFUSED("argument \"B\" of main is written and overlaps argument \"A\"", p.t[1].data = p.a + 3);
   REFUSED("argument \"B\" of main: an array is missing", p.args[1].tensor = NULL);
   tirc_kernel_free(p.k);
   tirc_executor_free(p.x);

@@ -593,7 +593,8 @@ static const Refusal refusals[] = {
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "
                     "\"software_pipeline_async_stages\": [2]")),
-     {"software_pipeline_async_stages of the loop k names the stage 2, but no statement is in that stage"}},
+     {"software_pipeline_async_stages of the loop k names the stage 2, but no statement is in that "
+      "stage"}},
     {"sm_80",
      MAIN(BUF(A, 64) ", " BUF(B, 8),
           PIPELINED("\"software_pipeline_stage\": [0, 1], \"software_pipeline_order\": [0, 1], "

@@ -64,8 +64,9 @@ static int await(const Running *o, pid_t child, int from) {
   if (late) kill(child, SIGKILL);
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
   if (!late) return status_of(o, ended);
-  return complain("--timeout S gives it longer", "the kernel %s takes longer than %g s: it is ended",
-                  o->watch->kernel, limit_of(o));
+  return complain("--timeout S gives it longer",
+                  "the kernel %s takes longer than %g s: it is ended", o->watch->kernel,
+                  limit_of(o));
 }
 
 static _Noreturn void work(int (*command)(void *self), void *self, pid_t parent) {

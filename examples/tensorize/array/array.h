@@ -1,4 +1,5 @@
-/* An array of 8 x 8 elements that is not there: the functions which drive a device do here in C what it would do. */
+/* An array of 8 x 8 elements that is not there: the functions which drive a device do here in C
+ * what it would do. */
 #ifndef ARRAY_H
 #define ARRAY_H
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static inline void array_zero(float *sums, int rows) {
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 8; j++) sums[i * rows + j] = 0;
 }
-static inline void array_mac(float *sums, int rows_c, const float *a, int rows_a, const float *b, int rows_b) {
+static inline void array_mac(float *sums, int rows_c, const float *a, int rows_a, const float *b,
+                             int rows_b) {
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 8; j++)
       for (int k = 0; k < 8; k++) sums[i * rows_c + j] += a[i * rows_a + k] * b[k * rows_b + j];

@@ -165,11 +165,11 @@ static bool read_instruction(const Module *m, Kernel *k, char *line) {
 
 static bool knows(const char *op) {
   static const char *const ops[] = {
-      "ld",  "st",   "mov",        "cvta",     "cvt",  "add",  "sub",  "mul",  "mad", "fma",  "div",
-      "rem", "min",  "max",        "abs",      "neg",  "and",  "or",   "xor",  "not", "shl",  "shr",
-      "shf", "setp", "selp",       "bra",      "ret",  "bar",  "shfl", "sqrt", "rcp", "popc", "clz",
-      "bfe", "bfi",  "activemask", "copysign", "prmt", "dp4a", "atom", "red",
-      "ex2", "lg2",  "rsqrt",      "tanh",     NULL};
+      "ld",  "st",   "mov", "cvta",  "cvt",  "add",        "sub",      "mul",  "mad",  "fma",
+      "div", "rem",  "min", "max",   "abs",  "neg",        "and",      "or",   "xor",  "not",
+      "shl", "shr",  "shf", "setp",  "selp", "bra",        "ret",      "bar",  "shfl", "sqrt",
+      "rcp", "popc", "clz", "bfe",   "bfi",  "activemask", "copysign", "prmt", "dp4a", "atom",
+      "red", "ex2",  "lg2", "rsqrt", "tanh", NULL};
   const size_t n = strcspn(op, ".");
   for (int i = 0; ops[i]; i++)
     if (strlen(ops[i]) == n && strncmp(ops[i], op, n) == 0) return true;
