@@ -99,6 +99,7 @@ share=$prefix/share docs=$prefix/share/doc/tirc
 for file in "$share"/{bash-completion/completions/tirc,zsh/site-functions/_tirc,fish/vendor_completions.d/tirc.fish,licenses/tirc/LICENSE} "$docs/examples/guide/library.md"; do
   [ -s "$file" ] || { echo "$file is not there"; exit 1; }
 done
+python3 "$source/tests/pages/pages.py" "$prefix/bin/tirc" "$docs" --links
 (cd "$docs" && "$prefix/bin/tirc" apply examples/matmul/matmul.tir examples/matmul/rule_based.sch >/dev/null)
 
 # Removed, nothing is left.
