@@ -206,6 +206,13 @@ static const char *how_text(Tirc *c, const Exactly *e) {
                      e->guards == 1 ? "" : "s", e->guards == 1 ? "s" : "");
 }
 
+/* Where it is not known, it is not there. */
+static void put_once(Report *r, const Func *f) {
+  const OneToOne o = tirc_mapping_once(r->m, f);
+  if (o.once != ONCE_UNKNOWN) put(r->c, r->out, "one_to_one", tirc_value_bool(o.once == ONCE_YES));
+  if (o.example) put(r->c, r->out, "runs_twice", tirc_value_str(o.example));
+}
+
 static void put_how(Report *r, const Exactly *e) {
   Tirc *c = r->c;
   put(c, r->out, "how", tirc_value_str(how_text(c, e)));
@@ -249,6 +256,7 @@ Value tirc_cost_report(Tirc *c, const Func *f, const ArraySpec *spec, const Cost
   put_tensors(&r);
   put_derived(&r);
   put_how(&r, &e);
+  put_once(&r, f);
   put_formulas(&r, &e);
   return r.out;
 }

@@ -97,8 +97,9 @@ typedef struct Mapping {
   MapLoop *loops;
   MapIter *iters;
   const MapTensor *tensors;
-  MapTests tests; /* where an instance runs */
-  int others;     /* nests of the function that are not on the array */
+  MapTests tests;   /* where an instance runs */
+  int others;       /* nests of the function that are not on the array */
+  struct Place *at; /* of the statement (passes/meaning/touches.h) */
 } Mapping;
 
 /* Of the one nest of f with loops over pe.x, pe.y or pe.z, or of those the one of the block. */
@@ -109,6 +110,15 @@ void tirc_mapping_fits(const Mapping *m, const ArraySpec *spec);
 const Mapping *tirc_mapping_resized(const Mapping *m, const int64_t *extents);
 /* The number of instances; -1: more than there are numbers. */
 int64_t tirc_mapping_instances(const Mapping *m);
+
+/* Whether each instance runs once, on one element and at one stamp (with others, where these tie).
+ */
+typedef enum Once { ONCE_NO, ONCE_YES, ONCE_UNKNOWN } Once;
+typedef struct OneToOne {
+  Once once;
+  const char *example; /* "i = 0 and i = 1": two runs of one instance; NULL */
+} OneToOne;
+OneToOne tirc_mapping_once(const Mapping *m, const Func *f);
 
 /* --- counting --------------------------------------------------------------------------------- */
 

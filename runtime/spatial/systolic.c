@@ -57,8 +57,9 @@ Systolic tirc_systolic(const ArraySpec *spec, Dataflow how, const MatrixProduct 
 typedef struct Sum {
   int64_t products, macs, formula, stepped, in, out, partial;
   __int128 in_bits, out_bits;
-  double seconds; /* that the calls took, as the log has it */
-  int64_t call;   /* the last one of them, of which a function may have several products */
+  double seconds;    /* that the calls took, as the log has it */
+  int64_t call;      /* the last one of them, of which a function may have several products: */
+  const char *first; /* the block of its first one; "": the log does not say */
 } Sum;
 
 /* Of a product's items. */
@@ -151,14 +152,18 @@ static ItemBits bits_of(const Log *l, Value object) {
   return (ItemBits){own_bits(l, object, "a"), own_bits(l, object, "b"), own_bits(l, object, "out")};
 }
 
-/* The seconds of a call stand at each of its products. */
+/* The seconds of a call stand at each of its products, each of a block of its own: where the first
+ * block comes again, the call does. */
 static void add_seconds(const Log *l, Value object, Sum *to) {
   const Value *v = field(object, "seconds"), *call = field(object, "call");
+  const char *block = text(l, object, "block", "");
   if (!v) return;
   const double seconds = v->kind == VAL_FLOAT ? v->u.f : v->kind == VAL_INT ? (double)v->u.i : -1;
   if (!(seconds >= 0)) wrong(l, NULL, "\"%s\" is not a time from 0 on", "seconds");
-  if (call && call->kind == VAL_INT && call->u.i + 1 == to->call) return;
-  to->call = call && call->kind == VAL_INT ? call->u.i + 1 : 0;
+  const int64_t number = call && call->kind == VAL_INT ? call->u.i + 1 : 0;
+  if (number && number == to->call && (!*block || strcmp(block, to->first) != 0)) return;
+  to->call = number;
+  to->first = block;
   to->seconds += seconds;
 }
 

@@ -59,6 +59,16 @@ static void print_formulas(const CostOptions *o, Json *j) {
   put_table(stdout, &t);
 }
 
+static void print_once(Json *j) {
+  Json *once = NULL;
+  if (!json_object_object_get_ex(j, "one_to_one", &once))
+    puts("note: whether each instance runs only once is not proved");
+  else if (!json_object_get_boolean(once))
+    printf("note: instances run more than once, and each run is counted: %s run the same\n",
+           json_object_object_get_ex(j, "runs_twice", NULL) ? text_in(j, "runs_twice")
+                                                            : "two iterations");
+}
+
 static void print_cost(Json *j, const CostOptions *o) {
   Json *tensors = NULL;
   json_object_object_get_ex(j, "tensors", &tensors);
@@ -91,6 +101,7 @@ static void print_cost(Json *j, const CostOptions *o) {
   if (json_object_object_get_ex(j, "links_in_circle", NULL))
     printf("note: links at the same stamp lead in a circle%s\n",
            o->allow_cycles ? ", which is counted as it stands" : "; nothing goes round there here");
+  print_once(j);
   print_formulas(o, j);
 }
 
@@ -156,8 +167,7 @@ static int cost_program(CostOptions *o) {
         tirc_format(memory, "%s%s%s", path_stem(spec), o->bits ? " " : "", o->bits ? size : "");
     cycles[i] = number_in(j, "busy_latency");
     if (o->as_json)
-      printf("%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
-                                                           JSON_C_TO_STRING_NOSLASHESCAPE));
+      print_json(j);
     else if (compare)
       add_compared(&t, spec, o->bits ? size : NULL, j);
     else

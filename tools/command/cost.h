@@ -9,6 +9,8 @@
 /* cost_log.c: what each log of products, a JSON object in each line, would cost on each array, in
  * each dataflow, with items of each size. DONE, or the status after an error. */
 int cost_logs(const CostOptions *o);
+/* On one line. */
+void print_json(Json *j);
 /* What stands in a list of words: "os,ws". */
 List words_of(const char *text, const char *usual);
 

@@ -204,7 +204,7 @@ static Compared begin_compared(const CostOptions *o, int n, bool logs) {
   return k;
 }
 
-static void print_json(Json *j) {
+void print_json(Json *j) {
   printf("%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
                                                        JSON_C_TO_STRING_NOSLASHESCAPE));
 }
