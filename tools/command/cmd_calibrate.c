@@ -408,7 +408,7 @@ static char *words_of(const Answer *answers, int n, const Answer *again, double 
     put_answer(f, &answers[i], programs);
   }
   if (again) {
-    fprintf(f, ", once more %s ", again->value);
+    fprintf(f, "; again: %s ", again->value);
     put_answer(f, again, programs);
   }
   if (answers[0].disturbed) fputs(" (disturbed)", f);
