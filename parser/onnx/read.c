@@ -292,7 +292,7 @@ static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxM
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-enum { NEWEST_OPSET = 25 };
+enum { NEWEST_OPSET = 26 };
 
 /* The version of ONNX's own operators; before there were others, 1. */
 static int64_t read_opset(OnnxFile *f, size_t n, Onnx__OperatorSetIdProto **from) {

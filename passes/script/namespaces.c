@@ -136,6 +136,19 @@ static Value run_cast(Script *sc, Value self, const Args *a) {
   return (void)self, typed_constant(sc, a->at[1], type_text(sc, a->at[0]));
 }
 
+/* reinterpret(dtype, value) */
+static Value run_reinterpret(Script *sc, Value self, const Args *a) {
+  DType t;
+  const char *type = type_text(sc, a->at[0]);
+  Expr e = tirc_script_expr(sc, a->at[1]);
+  (void)self;
+  if (!tirc_dtype_parse(type, &t) || t.bits * t.lanes != e->dtype.bits * e->dtype.lanes)
+    tirc_script_error(sc, "ValueError", "T.Cast converts the value",
+                      "'%s' is not a type of the size of %s", type,
+                      tirc_dtype_name(sc->c, e->dtype));
+  return tirc_value_expr(tirc_expr(sc->c, OP_REINTERPRET, t, 1, &e));
+}
+
 /* if_then_else(condition, true value, false value): both values get the type of their sum; of
  * Select, which takes two of one type, only when one is a plain number. */
 static Value choose(Script *sc, Op op, const Args *a) {
@@ -254,6 +267,7 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"tir", "truncdiv", run_truncdiv, 2, 2, NULL},
     {"tir", "truncmod", run_truncmod, 2, 2, NULL},
     {"tir", "Cast", run_cast, 2, 2, NULL},
+    {"tir", "reinterpret", run_reinterpret, 2, 2, NULL},
     {"tir", "if_then_else", run_if_then_else, 3, 3, NULL},
     {"tir", "Select", run_select, 3, 3, NULL},
     {"tir", "min_value", run_min_value, 0, 1, "dtype"},

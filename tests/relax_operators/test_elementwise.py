@@ -119,6 +119,8 @@ def test_astype_clip():
     check("clip", [i], np.clip(i, -2, 3), min=-2, max=3)
     check("astype", [i], i.astype("float32"), dtype="float32")
     check("astype", [i], i.astype(bool), dtype="bool")
+    check("reinterpret", [x], x.view("int32"), dtype="int32")
+    refused("reinterpret", [x], "int8", "size of float32", dtype="int8")
 
 
 def test_symbolic():
