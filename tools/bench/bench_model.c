@@ -361,11 +361,11 @@ static int run(ModelBench *b) {
           b->o->run.make.from.args.at[0], 1e3 * b->f->median, 1e3 * b->f->fastest, b->f->n_samples,
           tirc_executor_threads(b->x), plural(tirc_executor_threads(b->x)), b->size.calls,
           b->size.functions);
-  if (b->size.prepared) fprintf(b->out, ", %d of them once, of weights alone", b->size.prepared);
+  put_prepared(b->out, b->size.prepared);
   fputc('\n', b->out);
   if (b->rival.runtime) put_rival(b);
   if (b->rival.runtime && b->size.made_in)
-    fprintf(b->out, "what made the code is gone, and had %.1f MB\n",
+    fprintf(b->out, "the child process that generated the code had a peak of %.1f MB\n",
             (double)b->size.made_in * 1e-6);
   if (b->o->profile) put_profile(b);
   if (b->o->figures) status = put_json(b);

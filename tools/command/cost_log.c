@@ -130,8 +130,8 @@ static int show_one(const Log *l, Json *j) {
   print_functions(l, j);
   const long long prepared = count_in(j, "prepared");
   if (prepared && !l->o->csv)
-    printf("%lld product%s of weights alone, which run once before, %s not counted\n", prepared,
-           plural(prepared), prepared == 1 ? "is" : "are");
+    printf("not counted: %lld product%s of weights only, which run%s once, before all others\n",
+           prepared, plural(prepared), prepared == 1 ? "s" : "");
   return l->o->plot ? plot_functions(l, j) : DONE;
 }
 

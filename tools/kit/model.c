@@ -218,6 +218,11 @@ static void put_operator(void *self, const char *name, int calls) {
   printf("%-10s%d x %s\n", (*n)++ ? "" : "operators", calls, name);
 }
 
+void put_prepared(FILE *to, int calls) {
+  if (calls == 1) fputs("; 1 call depends only on weights and runs once", to);
+  if (calls > 1) fprintf(to, "; %d calls depend only on weights and run once", calls);
+}
+
 int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_argument *args) {
   tirc_error *e = NULL;
   const tirc_param *params;
@@ -231,7 +236,7 @@ int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_
   put_parameters("results", end, all, params);
   if (tirc_module_operators(m, put_operator, &told, &e)) return report(e);
   printf("%-10s%d of %d functions", "calls", size.calls, size.functions);
-  if (size.prepared) printf(", %d of them once, of weights alone", size.prepared);
+  put_prepared(stdout, size.prepared);
   printf("\n%-10s%d, %lld bytes\n", "weights", end - inputs, (long long)size.weights);
   printf("%-10s%lld bytes, %lld without sharing\n", "workspace", (long long)size.workspace,
          (long long)size.unshared);

@@ -51,6 +51,8 @@ int compare_test_data(const Loading *o, int n, const tirc_param *params, const t
 int rows_that_count(const tirc_program *p, int n, const tirc_argument *results, tirc_argument *cut,
                     tirc_argument *shown);
 
+/* Of the calls that a line has counted, how many run once; nothing, if none do. */
+void put_prepared(FILE *to, int calls);
 /* --report: what goes in and out, operators by count, bytes. */
 int report_model(const tirc_module *m, const tirc_program *p, int n, const tirc_argument *args);
 /* Runs the program, and each function once more by the interpreter, unscheduled, on what it got.
