@@ -2,10 +2,14 @@
 
 #include "codegen/llvm/key.h"
 #include "codegen/llvm/llvm.h"
+#include "ir/arith/equal.h"
 #include "ir/number.h"
 #include "ir/tree/print.h"
 #include "ir/tree/symbols.h"
+#include "parser/program.h"
 #include "passes/script/calibration.h"
+
+#include <stdlib.h>
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
@@ -111,7 +115,7 @@ const char *tirc_take_text(EntryReading *r) {
   return tirc_strndup(r->c, s.text, s.length);
 }
 
-/* --- names ------------------------------------------------------------------------------------ */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 bool tirc_same_names(Tirc *c, const Func *a, const Func *b) {
   Expr *x, *y;
@@ -125,6 +129,26 @@ bool tirc_same_names(Tirc *c, const Func *a, const Func *b) {
         (a->buffers[i] && strcmp(a->buffers[i]->name, b->buffers[i]->name) != 0))
       return false;
   return true;
+}
+
+static bool is_same(Tirc *c, const Module *a, const Module *b) {
+  if (a->n_funcs != b->n_funcs || a->n_graphs != b->n_graphs) return false;
+  for (int i = 0; i < a->n_funcs; i++)
+    if (!tirc_same_names(c, a->funcs[i], b->funcs[i])) return false;
+  return !tirc_module_difference(c, a, b);
+}
+
+bool tirc_put_module(Text *t, const Module *m, const Module **back) {
+  const char *text = tirc_print_module(t->c, m, NULL);
+  const Source source = {"<kept>", text, strlen(text)};
+  tirc_put_bytes(t, text, source.length);
+  *back = tirc_parse_module(t->c, &source, 0, NULL);
+  return is_same(t->c, m, *back);
+}
+
+const Module *tirc_take_module(EntryReading *r) {
+  const Source text = tirc_take_bytes(r);
+  return tirc_parse_module(r->c, &text, 0, NULL);
 }
 
 /* --- what is told ----------------------------------------------------------------------------- */
@@ -171,7 +195,8 @@ void tirc_put_told(Text *t, const MakingNotes *notes) {
   tirc_put_number(t, TOLD_END);
 }
 
-void tirc_tell_again(EntryReading *r, const tirc_schedule_options *o) {
+/* Tells it to these, or only passes it by. */
+static void tell_again(EntryReading *r, const tirc_schedule_options *o) {
   for (int64_t kind; (kind = tirc_take_number(r)) != TOLD_END;) {
     if (kind == TOLD_PRINT) {
       const char *text = tirc_take_text(r);
@@ -185,9 +210,84 @@ void tirc_tell_again(EntryReading *r, const tirc_schedule_options *o) {
   }
 }
 
-void tirc_tell_damaged(const tirc_schedule_options *o, const char *what) {
+static void tell_damaged(const tirc_schedule_options *o, const char *what) {
   if (!o || !o->warn) return;
   char text[128];
   tirc_snprintf(text, sizeof text, "the %s in the code cache is damaged and is made again", what);
   o->warn(o->self, NULL, 0, 0, text, "file");
+}
+
+/* --- kept, and found again -------------------------------------------------------------------- */
+
+typedef struct Entry {
+  const EntryKind *kind;
+  const void *self;
+  const MakingNotes *notes;
+  CodeCache cache;
+  char *key; /* of the heap */
+} Entry;
+
+/* False: there is no cache, or it threw. */
+static bool do_apart(Tirc *c, Entry *e, void (*body)(Tirc *apart, void *self)) {
+  Trap trap;
+  e->cache = tirc_cache_open();
+  if (!*e->cache.folder) return false;
+  if (!TIRC_TRY(c, trap)) {
+    c->trap = trap.outer;
+    return false;
+  }
+  tirc_api_apart(c, body, e);
+  TIRC_END(c, trap);
+  return true;
+}
+
+static void keep(Tirc *apart, void *self) {
+  const Entry *e = self;
+  Text t = {.c = apart};
+  const char *key = e->kind->key(apart, e->self);
+  if (!key || tirc_cache_sum(key) != e->notes->made_of) return;
+  tirc_put_told(&t, e->notes);
+  if (e->kind->put(&t, e->self)) tirc_cache_keep(&e->cache, key, t.at, t.n);
+}
+
+/* Where it cannot be kept, it was made all the same. */
+void tirc_entry_keep(Tirc *c, const EntryKind *kind, const void *self, const MakingNotes *notes) {
+  Entry e = {.kind = kind, .self = self, .notes = notes};
+  (void)do_apart(c, &e, keep);
+}
+
+static void make_key(Tirc *apart, void *self) {
+  Entry *e = self;
+  const char *key = e->kind->key(apart, e->self);
+  if (key) e->key = tirc_api_copy(apart, key, strlen(key));
+}
+
+static bool take(Tirc *c, const EntryKind *kind, void *self, const tirc_schedule_options *o,
+                 const Kept *kept) {
+  EntryReading r = tirc_entry_reading(c, kept), told = r;
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    c->trap = trap.outer;
+    tell_damaged(o, kind->what);
+    return false;
+  }
+  tell_again(&r, NULL);
+  kind->take(&r, self);
+  TIRC_END(c, trap);
+  tell_again(&told, o);
+  return true;
+}
+
+bool tirc_entry_find(Tirc *c, const EntryKind *kind, void *self, const tirc_schedule_options *o,
+                     uint64_t *made_of) {
+  Entry e = {.kind = kind, .self = self};
+  *made_of = 0; /* what cannot be read is said by whoever makes it */
+  if (!do_apart(c, &e, make_key) || !e.key) return false;
+  *made_of = tirc_cache_sum(e.key);
+  Kept kept = tirc_cache_find(&e.cache, e.key);
+  free(e.key);
+  if (kept.was_damaged) tell_damaged(o, kind->what);
+  const bool found = kept.bytes && take(c, kind, self, o, &kept);
+  free(kept.bytes);
+  return found;
 }

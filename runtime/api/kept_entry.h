@@ -43,6 +43,9 @@ _Noreturn void tirc_entry_damaged(const EntryReading *r);
 /* Whether functions have the same names of their own, their arrays and their symbols: what their
  * callers see beside their structure. */
 bool tirc_same_names(Tirc *c, const Func *a, const Func *b);
+/* A module as text. False: what is read of it, *back, is not what was written. */
+bool tirc_put_module(Text *t, const Module *m, const Module **back);
+const Module *tirc_take_module(EntryReading *r);
 
 /* --- what is told ----------------------------------------------------------------------------- */
 
@@ -56,9 +59,22 @@ typedef struct MakingNotes {
 /* The options to be used while it is made; given: or NULL. */
 void tirc_making_notes(MakingNotes *n, Tirc *c, const tirc_schedule_options *given);
 void tirc_put_told(Text *t, const MakingNotes *notes);
-/* Tells it to these, or only passes it by. o: or NULL */
-void tirc_tell_again(EntryReading *r, const tirc_schedule_options *o);
-/* what: "program" */
-void tirc_tell_damaged(const tirc_schedule_options *o, const char *what);
+
+/* --- kept, and found again -------------------------------------------------------------------- */
+
+/* A kind of entries: what is told, then what it puts there. `self` is of tirc_entry_keep, or of
+ * tirc_entry_find. */
+typedef struct EntryKind {
+  const char *what;                                  /* "program" */
+  const char *(*key)(Tirc *apart, const void *self); /* NULL: that cannot be said */
+  bool (*put)(Text *t, const void *self);            /* false: it cannot be kept */
+  void (*take)(EntryReading *r, void *self);         /* throws where it is damaged */
+} EntryKind;
+/* Keeps it, if it can be kept, and what it would be made of is still that of the notes. */
+void tirc_entry_keep(Tirc *c, const EntryKind *kind, const void *self, const MakingNotes *notes);
+/* Whether one was kept, which `take` has read; *made_of is that of the notes. What was told when it
+ * was made is told to o again. o: or NULL */
+bool tirc_entry_find(Tirc *c, const EntryKind *kind, void *self, const tirc_schedule_options *o,
+                     uint64_t *made_of);
 
 #endif

@@ -4,11 +4,8 @@
 
 #include "codegen/llvm/key.h"
 #include "codegen/llvm/llvm.h"
-#include "ir/arith/equal.h"
 #include "ir/gpu.h"
 #include "ir/tree/copy.h"
-#include "ir/tree/print.h"
-#include "parser/program.h"
 
 #include <stdlib.h>
 
@@ -47,9 +44,17 @@ tirc_program_options *tirc_options_to_keep(Tirc *c, const tirc_program_options *
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
+typedef struct Work {
+  tirc_program *p; /* to be kept, or filled in */
+  const tirc_module *from;
+  const tirc_program_options *o;
+} Work;
+
 /* Whoever watches it being made, or makes a part of it, is no text; bodies are all that a GPU's
  * host code has. */
-static bool can_keep(const tirc_module *from, const tirc_program_options *o) {
+static bool can_keep(const Work *k) {
+  const tirc_program_options *o = k->o;
+  const tirc_module *from = k->from;
   if (o->after || (o->schedule_alone && !o->script) || (o->rules && o->rules->tried) ||
       (o->schedule && (o->schedule->trace || o->schedule->verify)) || o->n_libraries)
     return false;
@@ -77,15 +82,15 @@ static void add_reads(const tirc_program_options *o, ScriptReads *r) {
   }
 }
 
-/* NULL: that cannot be said. */
-static const char *key_of(Tirc *c, const tirc_module *from, const tirc_program_options *o) {
+static const char *key_of(Tirc *c, const void *self) {
+  const tirc_program_options *o = ((const Work *)self)->o;
   EntryKey k;
   if (!tirc_key_begin(&k, c, "program", o->target)) return NULL;
   add_options(&k.text, o);
   tirc_key_of_schedule(&k, o->schedule);
   tirc_key_of_rules(&k, o->rules);
   add_reads(o, &k.reads);
-  return tirc_key_end(&k, from->m);
+  return tirc_key_end(&k, ((const Work *)self)->from->m);
 }
 
 /* --- functions without bodies ----------------------------------------------------------------- */
@@ -106,27 +111,6 @@ static const Module *without_bodies(Tirc *c, const Module *m) {
   return to;
 }
 
-static const Module *lowered_of(Tirc *c, const tirc_program *p) {
-  Module *to = tirc_copy(c, p->module->m, 1);
-  const Func **funcs = tirc_new_array(c, const Func *, to->n_funcs);
-  for (int i = 0; i < to->n_funcs; i++) funcs[i] = p->kernels[i].lowered;
-  to->funcs = funcs;
-  to->n_graphs = 0;
-  return to;
-}
-
-/* Whether what is read is what was written, with the names that callers see. */
-static bool is_same(Tirc *c, const Module *a, const Module *b) {
-  if (a->n_funcs != b->n_funcs || a->n_graphs != b->n_graphs) return false;
-  for (int i = 0; i < a->n_funcs; i++)
-    if (!tirc_same_names(c, a->funcs[i], b->funcs[i])) return false;
-  return !tirc_module_difference(c, a, b);
-}
-
-static const Module *read_module(Tirc *c, Source text) {
-  return tirc_parse_module(c, &text, 0, NULL);
-}
-
 static const Plan *plan_of(Tirc *c, const Module **m) {
   Passes *passes = tirc_passes_open(c, NULL);
   *m = tirc_infer(passes, *m);
@@ -135,23 +119,6 @@ static const Plan *plan_of(Tirc *c, const Module **m) {
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
-typedef struct Work {
-  tirc_program *p;
-  const tirc_module *from;
-  const tirc_program_options *o;
-  const MakingNotes *notes;
-  CodeCache cache;
-  const char *key; /* of the heap */
-  bool found;
-} Work;
-
-static bool put_module(Text *t, Tirc *c, const Module *m, const Module **back) {
-  const char *text = tirc_print_module(c, m, NULL);
-  tirc_put_bytes(t, text, strlen(text));
-  *back = read_module(c, (Source){"<kept>", text, strlen(text)});
-  return is_same(c, m, *back);
-}
-
 /* A constant that stands in several places is one tensor, and several once it has been read. */
 static int count_made(const Plan *plan) {
   int n = 0;
@@ -159,10 +126,11 @@ static int count_made(const Plan *plan) {
   return n;
 }
 
-static bool put_modules(Text *t, Tirc *c, const tirc_program *p) {
+static bool put_modules(Text *t, const tirc_program *p) {
+  Tirc *c = t->c;
   const Module *back;
-  if (!put_module(t, c, without_bodies(c, lowered_of(c, p)), &back)) return false;
-  if (!put_module(t, c, without_bodies(c, p->module->m), &back)) return false;
+  if (!tirc_put_module(t, without_bodies(c, tirc_program_lowered(c, p)), &back)) return false;
+  if (!tirc_put_module(t, without_bodies(c, p->module->m), &back)) return false;
   const Plan *plan = plan_of(c, &back), *was = p->plan;
   return count_made(plan) == count_made(was) && plan->n_calls == was->n_calls &&
          plan->n_prepare == was->n_prepare && plan->n_inputs == was->n_inputs &&
@@ -179,14 +147,14 @@ static void put_functions(Text *t, const tirc_program *p) {
 }
 
 /* False: not all of the code is in the cache. */
-static bool put_code(Text *t, Tirc *c, const Work *k) {
-  const Module *lowered = lowered_of(c, k->p);
+static bool put_code(Text *t, const Work *k) {
+  Tirc *c = t->c;
+  const CodeCache cache = tirc_cache_open();
+  const Module *lowered = tirc_program_lowered(c, k->p);
   const char *machine = tirc_key_of_machine(c), *cpu = tirc_cpu_or_default(k->o->target);
   for (int i = 0; i < lowered->n_funcs; i += FUNCS_TOGETHER) {
-    const int left = lowered->n_funcs - i;
-    const Module *some =
-        tirc_module_of_some(c, lowered, i, left < FUNCS_TOGETHER ? left : FUNCS_TOGETHER);
-    Kept object = tirc_cache_find(&k->cache, tirc_key_of_code(c, machine, some, cpu));
+    const Module *some = tirc_module_of_some(c, lowered, i, FUNCS_TOGETHER);
+    Kept object = tirc_cache_find(&cache, tirc_key_of_code(c, machine, some, cpu));
     if (!object.bytes) return false;
     tirc_put_bytes(t, object.object, object.n);
     free(object.bytes);
@@ -194,29 +162,11 @@ static bool put_code(Text *t, Tirc *c, const Work *k) {
   return true;
 }
 
-static void keep(Tirc *c, void *self) {
+static bool put_program(Text *t, const void *self) {
   const Work *k = self;
-  Text t = {.c = c};
-  const char *key = key_of(c, k->from, k->o);
-  if (!key || tirc_cache_sum(key) != k->notes->made_of) return;
-  tirc_put_told(&t, k->notes);
-  if (!put_modules(&t, c, k->p)) return;
-  put_functions(&t, k->p);
-  if (put_code(&t, c, k)) tirc_cache_keep(&k->cache, key, t.at, t.n);
-}
-
-/* Where it cannot be kept, it was made all the same. */
-void tirc_program_keep(Tirc *c, tirc_program *p, const tirc_module *from,
-                       const tirc_program_options *options, const MakingNotes *notes) {
-  Work k = {.p = p, .from = from, .o = options, .notes = notes, .cache = tirc_cache_open()};
-  Trap trap;
-  if (!*k.cache.folder || !p->module->m->n_funcs || !can_keep(from, options)) return;
-  if (!TIRC_TRY(c, trap)) {
-    c->trap = trap.outer;
-    return;
-  }
-  tirc_api_apart(c, keep, &k);
-  TIRC_END(c, trap);
+  if (!put_modules(t, k->p)) return false;
+  put_functions(t, k->p);
+  return put_code(t, k);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -240,12 +190,9 @@ static void take_functions(Tirc *c, tirc_program *p, const Module *lowered, Entr
 static void take_code(Tirc *c, tirc_program *p, const Module *lowered, EntryReading *r) {
   p->jit = tirc_jit_open(c);
   for (int i = 0; i < lowered->n_funcs; i += FUNCS_TOGETHER) {
-    const int left = lowered->n_funcs - i;
     const Source object = tirc_take_bytes(r);
-    tirc_jit_add_object(
-        c, p->jit,
-        tirc_module_of_some(c, lowered, i, left < FUNCS_TOGETHER ? left : FUNCS_TOGETHER),
-        object.text, object.length);
+    tirc_jit_add_object(c, p->jit, tirc_module_of_some(c, lowered, i, FUNCS_TOGETHER), object.text,
+                        object.length);
   }
   for (int i = 0; i < lowered->n_funcs; i++) {
     p->kernels[i].entry = tirc_jit_find(p->jit, lowered->funcs[i]->name);
@@ -253,9 +200,10 @@ static void take_code(Tirc *c, tirc_program *p, const Module *lowered, EntryRead
   }
 }
 
-static void take_program(Tirc *c, tirc_program *p, EntryReading *r) {
-  const Module *lowered = read_module(c, tirc_take_bytes(r)),
-               *m = read_module(c, tirc_take_bytes(r));
+static void take_program(EntryReading *r, void *self) {
+  tirc_program *p = ((const Work *)self)->p;
+  Tirc *c = r->c;
+  const Module *lowered = tirc_take_module(r), *m = tirc_take_module(r);
   p->plan = plan_of(c, &m);
   p->module = tirc_api_module(c, m, &p->sources);
   if (m->n_funcs != lowered->n_funcs) tirc_entry_damaged(r);
@@ -263,47 +211,23 @@ static void take_program(Tirc *c, tirc_program *p, EntryReading *r) {
   take_code(c, p, lowered, r);
 }
 
-static void find(Tirc *apart, void *self) {
-  Work *k = self;
-  const char *key = key_of(apart, k->from, k->o);
-  if (key) k->key = tirc_api_copy(apart, key, strlen(key));
-}
+/* --- entries ---------------------------------------------------------------------------------- */
 
-static bool take(Tirc *c, tirc_program *p, const tirc_program_options *o, const Kept *kept) {
-  EntryReading r = tirc_entry_reading(c, kept);
-  EntryReading told = r;
-  Trap trap;
-  if (!TIRC_TRY(c, trap)) {
-    c->trap = trap.outer;
-    tirc_jit_free(p->jit);
-    p->jit = NULL;
-    tirc_tell_damaged(o->schedule, "program");
-    return false;
-  }
-  tirc_tell_again(&r, NULL);
-  take_program(c, p, &r);
-  TIRC_END(c, trap);
-  tirc_tell_again(&told, o->schedule);
-  return true;
+static const EntryKind programs = {"program", key_of, put_program, take_program};
+
+void tirc_program_keep(Tirc *c, tirc_program *p, const tirc_module *from,
+                       const tirc_program_options *options, const MakingNotes *notes) {
+  const Work k = {p, from, options};
+  if (p->module->m->n_funcs && can_keep(&k)) tirc_entry_keep(c, &programs, &k, notes);
 }
 
 bool tirc_program_find(Tirc *c, tirc_program *p, const tirc_module *from,
                        const tirc_program_options *options, uint64_t *made_of) {
-  Work k = {.p = p, .from = from, .o = options, .cache = tirc_cache_open()};
-  Trap trap;
+  Work k = {p, from, options};
   *made_of = 0;
-  if (!*k.cache.folder || !can_keep(from, options)) return false;
-  if (!TIRC_TRY(c, trap)) { /* what cannot be read is said by whoever makes it */
-    c->trap = trap.outer;
-    return false;
-  }
-  tirc_api_apart(c, find, &k);
-  TIRC_END(c, trap);
-  if (k.key) *made_of = tirc_cache_sum(k.key);
-  Kept kept = k.key ? tirc_cache_find(&k.cache, k.key) : (Kept){0};
-  free((char *)(uintptr_t)k.key);
-  if (kept.was_damaged) tirc_tell_damaged(options->schedule, "program");
-  const bool found = kept.bytes && take(c, p, options, &kept);
-  free(kept.bytes);
-  return found;
+  if (!can_keep(&k)) return false;
+  if (tirc_entry_find(c, &programs, &k, options->schedule, made_of)) return true;
+  tirc_jit_free(p->jit);
+  p->jit = NULL;
+  return false;
 }

@@ -1,11 +1,6 @@
 #include "kept_schedule.h"
 
-#include "ir/arith/equal.h"
-#include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "parser/program.h"
-
-#include <stdlib.h>
 
 /* --- where statements stand ------------------------------------------------------------------- */
 
@@ -80,142 +75,75 @@ static Places take_places(EntryReading *r) {
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
+typedef struct Work {
+  const tirc_module *from;
+  const tirc_auto_options *rules;
+  const tirc_schedule_options *options;
+  const Module *scheduled; /* to be kept, or found */
+} Work;
+
 /* Whoever watches rules is told by them. */
-static bool can_keep(const tirc_module *from, const tirc_auto_options *rules,
-                     const tirc_schedule_options *o) {
-  return !from->lowered && !from->intrins && !from->m->n_graphs && from->m->n_funcs &&
-         !rules->tried && !o->trace && !o->verify;
+static bool can_keep(const Work *k) {
+  const tirc_schedule_options *o = k->options;
+  return !k->from->lowered && !k->from->intrins && !k->from->m->n_graphs && k->from->m->n_funcs &&
+         !k->rules->tried && !o->trace && !o->verify;
 }
 
-static const char *key_of(Tirc *c, const tirc_module *from, const tirc_auto_options *rules,
-                          const tirc_schedule_options *o) {
+static const char *key_of(Tirc *c, const void *self) {
+  const Work *w = self;
   EntryKey k;
   Places p = {.c = c};
   const char *file = NULL;
-  if (!tirc_key_begin(&k, c, "schedule", o->target)) return NULL;
-  tirc_key_of_schedule(&k, o);
-  tirc_key_of_rules(&k, rules);
-  note_places(&p, from->m);
+  if (!tirc_key_begin(&k, c, "schedule", w->options->target)) return NULL;
+  tirc_key_of_schedule(&k, w->options);
+  tirc_key_of_rules(&k, w->rules);
+  note_places(&p, w->from->m);
   for (int i = 0; i < p.at.n; i++) {
     const Loc *loc = &p.at.at[i];
     if (loc->file && (!file || strcmp(loc->file, file) != 0))
       tirc_text_addf(&k.text, "in %s\n", file = loc->file);
     tirc_text_addf(&k.text, "%d:%d ", loc->line, loc->column);
   }
-  return tirc_key_end(&k, from->m);
+  return tirc_key_end(&k, w->from->m);
 }
 
-typedef struct Work {
-  const Module *scheduled;
-  const tirc_module *from;
-  const tirc_auto_options *rules;
-  const tirc_schedule_options *options;
-  const MakingNotes *notes;
-  CodeCache cache;
-  char *key; /* of the heap */
-} Work;
+/* --- entries ---------------------------------------------------------------------------------- */
 
-/* --- keeping ---------------------------------------------------------------------------------- */
-
-static const Module *functions_alone(Tirc *c, const Module *m) {
-  Module *to = tirc_copy(c, m, 1);
-  to->n_constants = 0;
-  return to;
+static bool put_schedule(Text *t, const void *self) {
+  Places places = {.c = t->c}, of_read = {.c = t->c};
+  const Module *back;
+  Module *functions_alone = tirc_copy(t->c, ((const Work *)self)->scheduled, 1);
+  functions_alone->n_constants = 0;
+  if (!tirc_put_module(t, functions_alone, &back)) return false;
+  note_places(&places, functions_alone);
+  note_places(&of_read, back);
+  put_places(t, &places);
+  return places.at.n == of_read.at.n;
 }
 
-/* Whether what is read is what was written, with the names that callers see. */
-static bool is_same(Tirc *c, const Module *a, const Module *b) {
-  if (a->n_funcs != b->n_funcs) return false;
-  for (int i = 0; i < a->n_funcs; i++)
-    if (!tirc_same_names(c, a->funcs[i], b->funcs[i])) return false;
-  return !tirc_module_difference(c, a, b);
+static void take_schedule(EntryReading *r, void *self) {
+  Work *k = self;
+  const Module *m = tirc_take_module(r);
+  Places places = take_places(r);
+  if (m->n_funcs != k->from->m->n_funcs) tirc_entry_damaged(r);
+  tirc_context_depend(r->c, k->from->c);
+  k->scheduled = with_places(r->c, k->from->m, m, &places);
 }
 
-static void keep(Tirc *c, void *self) {
-  const Work *k = self;
-  Text t = {.c = c};
-  Places places = {.c = c}, of_read = {.c = c};
-  const char *key = key_of(c, k->from, k->rules, k->options);
-  if (!key || tirc_cache_sum(key) != k->notes->made_of) return;
-  const Module *m = functions_alone(c, k->scheduled);
-  const char *text = tirc_print_module(c, m, NULL);
-  const Source source = {"<kept>", text, strlen(text)};
-  const Module *read = tirc_parse_module(c, &source, 0, NULL);
-  note_places(&places, m);
-  note_places(&of_read, read);
-  if (places.at.n != of_read.at.n || !is_same(c, m, read)) return;
-  tirc_put_told(&t, k->notes);
-  tirc_put_bytes(&t, text, source.length);
-  put_places(&t, &places);
-  tirc_cache_keep(&k->cache, key, t.at, t.n);
-}
+static const EntryKind schedules = {"schedule", key_of, put_schedule, take_schedule};
 
-/* Where it cannot be kept, it was made all the same. */
 void tirc_schedule_keep(Tirc *c, const Module *scheduled, const tirc_module *from,
                         const tirc_auto_options *rules, const MakingNotes *notes) {
-  Work k = {.scheduled = scheduled,
-            .from = from,
-            .rules = rules,
-            .options = &notes->given,
-            .notes = notes,
-            .cache = tirc_cache_open()};
-  Trap trap;
-  if (!*k.cache.folder || !notes->made_of) return;
+  const Work k = {from, rules, &notes->given, scheduled};
+  if (!notes->made_of) return;
   for (int i = 0; i < scheduled->n_funcs; i++)
     if (scheduled->funcs[i]->relayouts) return;
-  if (!TIRC_TRY(c, trap)) {
-    c->trap = trap.outer;
-    return;
-  }
-  tirc_api_apart(c, keep, &k);
-  TIRC_END(c, trap);
-}
-
-/* --- finding ---------------------------------------------------------------------------------- */
-
-static void make_key(Tirc *apart, void *self) {
-  Work *k = self;
-  const char *key = key_of(apart, k->from, k->rules, k->options);
-  if (key) k->key = tirc_api_copy(apart, key, strlen(key));
-}
-
-static const Module *take(Tirc *c, const Work *k, const Kept *kept) {
-  EntryReading r = tirc_entry_reading(c, kept), told = r;
-  Trap trap;
-  if (!TIRC_TRY(c, trap)) {
-    c->trap = trap.outer;
-    tirc_tell_damaged(k->options, "schedule");
-    return NULL;
-  }
-  tirc_tell_again(&r, NULL);
-  const Source text = tirc_take_bytes(&r);
-  Places places = take_places(&r);
-  const Module *m = tirc_parse_module(c, &text, 0, NULL);
-  if (m->n_funcs != k->from->m->n_funcs) tirc_entry_damaged(&r);
-  tirc_context_depend(c, k->from->c);
-  m = with_places(c, k->from->m, m, &places);
-  TIRC_END(c, trap);
-  tirc_tell_again(&told, k->options);
-  return m;
+  tirc_entry_keep(c, &schedules, &k, notes);
 }
 
 const Module *tirc_schedule_find(Tirc *c, const tirc_module *from, const tirc_auto_options *rules,
                                  const tirc_schedule_options *options, uint64_t *made_of) {
-  Work k = {.from = from, .rules = rules, .options = options, .cache = tirc_cache_open()};
-  Trap trap;
+  Work k = {from, rules, options, NULL};
   *made_of = 0;
-  if (!*k.cache.folder || !can_keep(from, rules, options)) return NULL;
-  if (!TIRC_TRY(c, trap)) { /* what cannot be read is said by whoever makes it */
-    c->trap = trap.outer;
-    return NULL;
-  }
-  tirc_api_apart(c, make_key, &k);
-  TIRC_END(c, trap);
-  if (k.key) *made_of = tirc_cache_sum(k.key);
-  Kept kept = k.key ? tirc_cache_find(&k.cache, k.key) : (Kept){0};
-  free(k.key);
-  if (kept.was_damaged) tirc_tell_damaged(options, "schedule");
-  const Module *found = kept.bytes ? take(c, &k, &kept) : NULL;
-  free(kept.bytes);
-  return found;
+  return can_keep(&k) && tirc_entry_find(c, &schedules, &k, options, made_of) ? k.scheduled : NULL;
 }

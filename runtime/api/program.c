@@ -236,7 +236,7 @@ typedef struct Compiling {
   tirc_program *p;
   const Module *lowered;
   const char *target;
-  int first, n;
+  int first; /* of FUNCS_TOGETHER */
 } Compiling;
 
 static void describe(Tirc *apart, tirc_program *p, const Module *lowered, int i) {
@@ -251,26 +251,24 @@ static void describe(Tirc *apart, tirc_program *p, const Module *lowered, int i)
 
 static void lower_some(Tirc *apart, void *self) {
   const Compiling *k = self;
-  const Module *m = tirc_module_of_some(apart, k->p->module->m, k->first, k->n);
+  const Module *m = tirc_module_of_some(apart, k->p->module->m, k->first, FUNCS_TOGETHER);
   const Module *lowered = tirc_lower(apart, m, NULL, NULL);
-  for (int i = 0; i < k->n; i++) describe(apart, k->p, lowered, k->first + i);
+  for (int i = 0; i < m->n_funcs; i++) describe(apart, k->p, lowered, k->first + i);
 }
 
 static void compile_some(Tirc *apart, void *self) {
   const Compiling *k = self;
-  tirc_jit_add(apart, k->p->jit, tirc_module_of_some(apart, k->lowered, k->first, k->n), k->target);
+  const Module *m = tirc_module_of_some(apart, k->lowered, k->first, FUNCS_TOGETHER);
+  tirc_jit_add(apart, k->p->jit, m, k->target);
 }
 
 /* Lowering and LLVM leave as much behind as rules do. */
 static void some_apart(Tirc *c, Compiling *k, void (*body)(Tirc *apart, void *self)) {
   const int n = k->p->module->m->n_funcs;
-  for (k->first = 0; k->first < n; k->first += FUNCS_TOGETHER) {
-    k->n = n - k->first < FUNCS_TOGETHER ? n - k->first : FUNCS_TOGETHER;
-    tirc_api_apart(c, body, k);
-  }
+  for (k->first = 0; k->first < n; k->first += FUNCS_TOGETHER) tirc_api_apart(c, body, k);
 }
 
-static const Module *lowered_module(Tirc *c, const tirc_program *p) {
+const Module *tirc_program_lowered(Tirc *c, const tirc_program *p) {
   const Func **funcs = tirc_new_array(c, const Func *, p->module->m->n_funcs);
   Module *to = tirc_copy(c, p->module->m, 1);
   for (int i = 0; i < to->n_funcs; i++) funcs[i] = p->kernels[i].lowered;
@@ -285,7 +283,7 @@ static void compile(Tirc *c, tirc_program *p, const char *target, bool by_child)
   if (!n) return;
   Compiling k = {.p = p, .target = tirc_cpu_or_default(target)};
   some_apart(c, &k, lower_some);
-  k.lowered = lowered_module(c, p);
+  k.lowered = tirc_program_lowered(c, p);
   if (by_child) p->jit = tirc_jit_by_child(c, k.lowered, k.target, FUNCS_TOGETHER, &p->made_in);
   if (!p->jit) {
     p->jit = tirc_jit_open(c);

@@ -66,6 +66,8 @@ struct tirc_program {
   Prepared prepared;
 };
 
+/* Its functions as they were lowered, without graphs. */
+const Module *tirc_program_lowered(Tirc *c, const tirc_program *p);
 /* p itself, or the same with the bodies of its functions; NULL: it cannot be made any more. */
 const tirc_program *tirc_program_whole(const tirc_program *p);
 

@@ -9,8 +9,8 @@
 const Module *tirc_module_of_some(Tirc *c, const Module *m, int first, int n) {
   Module *to = tirc_copy(c, m, 1);
   to->c = c;
-  to->funcs = tirc_copy(c, m->funcs + first, n);
-  to->n_funcs = n;
+  to->n_funcs = n < m->n_funcs - first ? n : m->n_funcs - first;
+  to->funcs = tirc_copy(c, m->funcs + first, to->n_funcs);
   to->n_graphs = 0;
   return to;
 }
@@ -19,7 +19,7 @@ typedef struct Some {
   Tirc *c;
   const Module *m;
   const RulesApart *r;
-  int first, n;
+  int first;       /* of RULED_TOGETHER */
   const Func **to; /* in c */
 } Some;
 
@@ -27,22 +27,22 @@ static void schedule_some(Tirc *apart, void *self) {
   const Some *k = self;
   const RulesApart *r = k->r;
   const tirc_auto_options *rules = r->rules;
-  tirc_module *plain =
-      tirc_api_module(apart, tirc_module_of_some(apart, k->m, k->first, k->n), r->sources);
+  const Module *m = tirc_module_of_some(apart, k->m, k->first, RULED_TOGETHER);
+  tirc_module *plain = tirc_api_module(apart, m, r->sources);
   Sched *s = tirc_api_schedule(apart, plain, r->options);
   const ScriptLimits limits = {.steps = r->options->max_steps};
   const RuleListener listener = {rules ? rules->tried : NULL, rules ? rules->self : NULL};
   tirc_auto_schedule(s, rules ? rules->rules : NULL, &limits, r->out, NULL,
                      (void *)(uintptr_t)r->options, listener.tried ? &listener : NULL);
-  for (int i = 0; i < k->n; i++) k->to[i] = tirc_func_copy(k->c, apart, s->mod->funcs[i], 0, NULL);
+  for (int i = 0; i < m->n_funcs; i++)
+    k->to[i] = tirc_func_copy(k->c, apart, s->mod->funcs[i], 0, NULL);
 }
 
 const Module *tirc_schedule_by_rules(Tirc *c, const Module *m, const RulesApart *r) {
   Module *out = tirc_copy(c, m, 1);
   const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs);
   for (int i = 0; i < m->n_funcs; i += RULED_TOGETHER) {
-    const int left = m->n_funcs - i;
-    Some some = {c, m, r, i, left < RULED_TOGETHER ? left : RULED_TOGETHER, funcs + i};
+    Some some = {c, m, r, i, funcs + i};
     tirc_api_apart(c, schedule_some, &some);
   }
   tirc_context_depend(c, m->c);

@@ -8,7 +8,8 @@
  * schedule them: each context has its own library of rules, which takes a part of the time of one
  * function to read, and rules leave some 8 MB behind for each function. */
 enum { FUNCS_TOGETHER = 8, RULED_TOGETHER = 4 };
-/* A module of n of the functions of m, from `first` on, without its graphs. */
+/* A module of n of the functions of m, or as many as there are from `first` on, without its graphs.
+ */
 const Module *tirc_module_of_some(Tirc *c, const Module *m, int first, int n);
 
 typedef struct RulesApart {
