@@ -3,7 +3,7 @@
 
 usage: gpt2.py text [--layers N] [--width N] [--heads N] [--vocabulary N] [--positions N]
        gpt2.py run FILE.tir [--weights FILE.safetensors|--seed N] [--prompt N] [--tokens N] [--threads N] [--quantize int8|int4]
-                            [--check] [--figures FILE.json]
+                            [--activations int8] [--check] [--figures FILE.json]
 
 text: the default sizes are GPT-2's. run: takes a prompt of so many tokens, drawn from the seed, and prints the most likely
 tokens that follow. The keys and values of all previous tokens are in arrays with room for the longest sequence. decode gets
@@ -169,7 +169,7 @@ def run(o):
     import numpy
     sizes = sizes_of(o.file)
     weights = dict(stored(sizes, o.weights) if o.weights else drawn(sizes, o.seed))
-    options = {"target": "native", **({"quantize": o.quantize} if o.quantize else {})}
+    options = {"target": "native", **{k: v for k, v in (("quantize", o.quantize), ("activations", o.activations)) if v}}
     model = Decoder(o.file, weights, o.threads, **options)
     prompt = [int(t) for t in numpy.random.default_rng(o.seed).integers(0, sizes.vocabulary, o.prompt)]
     if o.prompt + o.tokens - 1 > sizes.positions:
@@ -210,6 +210,7 @@ def main():
     r.add_argument("file")
     r.add_argument("--weights")
     r.add_argument("--quantize", choices=["int8", "int4"])
+    r.add_argument("--activations", choices=["int8"])
     r.add_argument("--figures")
     r.add_argument("--check", action="store_true")
     for name, usual in (("seed", 0), ("prompt", 16), ("tokens", 64), ("threads", 1)):

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 import tirc
 
-MODELS = pathlib.Path(__file__).resolve().parents[2] / "examples/models"
-sys.path.append(str(MODELS))
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+MODELS = SOURCE / "examples/models"
+sys.path += [str(MODELS), str(SOURCE / "tests/networks")]
+import decoder as file_of_onnx  # noqa: E402
 import gpt2  # noqa: E402
+import onnxruntime  # noqa: E402
 
 SMALL = str(MODELS / "gpt2_small.tir")
 SIZES = gpt2.sizes_of(SMALL)
@@ -72,6 +75,21 @@ def test_bounds(decoder, weights):
         tirc.compile(SMALL, entry="prefill", weights={**weights, "wte_weight": weights["wte_weight"][:, :32].copy()}, threads=1, plain=True)(np.array(PROMPT))
 
 
+def test_onnx(tmp_path, decoder):
+    """The same graph as a file of ONNX: its results are those of the text, and ONNX Runtime's where that is installed."""
+    path, n, rng = tmp_path / "model.onnx", 12, np.random.default_rng(7)
+    path.write_bytes(file_of_onnx.Writer(SIZES, 0).bytes())
+    given = {"ids": np.array([7]), **{"past_" + k: rng.standard_normal((n, SIZES.width), "float32") for k in decoder.kept}}
+    wanted = decoder.decode(**given)
+    results = [tirc.compile(str(path), threads=1, plain=True)(**given)]
+    if onnxruntime.exists():
+        results.append(onnxruntime.Session(str(path))(list(given.values())))
+    for got in results:
+        assert len(got) == len(wanted) == 2 + 2 * SIZES.layers
+        for a, b in zip(got, wanted):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
+
+
 def test_stored(tmp_path, weights):
     def write(path, change=()):
         header, data = {}, b""
@@ -94,17 +112,26 @@ def test_several_graphs():
         tirc.compile(SMALL, entry="decoder", weights={})
 
 
+def error_of(got, wanted):
+    return np.sqrt(((got - wanted) ** 2).sum() / (wanted ** 2).sum())
+
+
 def test_quantized(weights, decoder):
     ids = np.array(PROMPT)
     wanted = decoder.prefill(ids)[1]
     got = tirc.compile(SMALL, entry="prefill", weights=weights, threads=1, quantize="int4", group=16, zero_point=True, only="h_0_mlp*",
                        plain=True)(ids)[1]
-    error = np.sqrt(((got - wanted) ** 2).sum() / (wanted ** 2).sum())
-    assert 0 < error < 0.3, error
+    assert 0 < error_of(got, wanted) < 0.3
+    got = tirc.compile(SMALL, entry="prefill", weights=weights, threads=1, activations="int8", plain=True)(ids)[1]
+    assert 0 < error_of(got, wanted) < 0.05
 
 
 def test_quantize_words(weights):
     with pytest.raises(ValueError, match="int8"):
         tirc.compile(SMALL, entry="decode", weights=weights, quantize="int2")
+    with pytest.raises(ValueError, match="activations is \"int8\", not 'int4'"):
+        tirc.compile(SMALL, entry="decode", weights=weights, activations="int4")
+    with pytest.raises(ValueError, match="leave quantize out"):
+        tirc.compile(SMALL, entry="decode", weights=weights, activations="int8", quantize="int8")
     with pytest.raises(tirc.TircError, match="no weight is quantized"):
         tirc.compile(SMALL, entry="decode", weights=weights, quantize="int8", only="mlp")

@@ -14,7 +14,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-WAYS = {"f32": [], "q8_0": ["--quantize", "int8"], "q4_0": ["--quantize", "int4"]}
+# llama.cpp makes activations integers, too, for both kinds of integers.
+WAYS = {"f32": {"tirc": []}, "q8_0": {"tirc": ["--quantize", "int8"], "activations": ["--activations", "int8"]}, "q4_0": {"tirc": ["--quantize", "int4"]}}
 
 
 def run(words, folder, env=None):
@@ -47,7 +48,7 @@ def main():
     if not o.bench and not (folder / "node_modules/node-llama-cpp").exists():
         sys.exit("beside.py: no node-llama-cpp in %s/node_modules" % folder)
     numbers = [str(n) for n in (o.threads, o.prompt, o.tokens)]
-    figures = {(kind, who): [] for kind in kinds for who in ("llama.cpp", "tirc")}
+    figures = {(kind, who): [] for kind in kinds for who in ("llama.cpp", *WAYS[kind])}
     for kind in kinds:
         if not (folder / (kind + ".gguf")).exists():
             run([sys.executable, HERE / "gguf.py", folder / (kind + ".gguf"), kind], folder)
@@ -55,15 +56,16 @@ def main():
         for kind in kinds:
             figures[kind, "llama.cpp"].append(run_llama(o, folder / (kind + ".gguf"), numbers))
             to = folder / "figures.json"
-            run([sys.executable, ROOT / "examples/models/gpt2.py", "run", o.model.resolve(), "--threads", numbers[0], "--prompt", numbers[1],
-                 "--tokens", numbers[2], "--figures", to, *WAYS[kind]], folder)
-            figures[kind, "tirc"].append(json.loads(to.read_text()))
-    print("%-6s %-10s %22s %22s" % ("", "", "prefill of %d, ms" % o.prompt, "decode, tokens/s"))
+            for who, how in WAYS[kind].items():
+                run([sys.executable, ROOT / "examples/models/gpt2.py", "run", o.model.resolve(), "--threads", numbers[0], "--prompt", numbers[1],
+                     "--tokens", numbers[2], "--figures", to, *how], folder)
+                figures[kind, who].append(json.loads(to.read_text()))
+    print("%-6s %-11s %22s %22s" % ("", "", "prefill of %d, ms" % o.prompt, "decode, tokens/s"))
     medians = []
     for (kind, who), rows in figures.items():
         median = {k: statistics.median(r[k] for r in rows) for k in rows[0]}
         medians.append({"kind": kind, "who": who, "turns": len(rows), **median})
-        print("%-6s %-10s %22.4g %22.4g" % (kind, who, median["prefill_ms"], median["decode_tokens_per_second"]))
+        print("%-6s %-11s %22.4g %22.4g" % (kind, who, median["prefill_ms"], median["decode_tokens_per_second"]))
     if o.figures:
         o.figures.write_text(json.dumps(medians))
 

@@ -272,10 +272,19 @@ def _quantize_pass(quantize, group=0, only="*", zero_point=False):
         bits, group or (32 if bits == 4 else 0), bool(zero_point), '"%s"' % only.replace("\\", "\\\\").replace('"', '\\"'))
 
 
-def _options(target, operators=None, plain=False, script=None, skip=(), indices=None, passes=(), quantize=None, **how):
+def _activations_pass(activations, quantize):
+    if activations != "int8":
+        raise ValueError("activations is \"int8\", not %r" % (activations,))
+    if quantize is not None:
+        raise ValueError("activations=\"int8\" makes weights integers, too: leave quantize out")
+    return "prepare:int8_activations()"
+
+
+def _options(target, operators=None, plain=False, script=None, skip=(), indices=None, passes=(), quantize=None, activations=None, **how):
     if how and quantize is None:
         raise TypeError("compile() got an unexpected argument %r" % next(iter(how)))
     passes = ([_quantize_pass(quantize, **how)] if quantize is not None else []) + list(passes)
+    passes = ([_activations_pass(activations, quantize)] if activations is not None else []) + passes
     listed = (ctypes.c_char_p * max(len(passes), 1))(*[s.encode() for s in passes])
     skipped = (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
     path = lambda p: os.fspath(p).encode() if p else None
