@@ -29,6 +29,8 @@ void tirc_bind_value(Analyzer *a, Expr var, Expr value); /* var == value */
 /* A condition that holds from here to the matching leave (stack discipline). */
 int tirc_enter_constraint(Analyzer *a, Expr cond); /* returns a mark */
 void tirc_leave_constraint(Analyzer *a, int mark);
+/* From now on comparisons follow from chains of known ones, too: i < k from i < j and j < k. */
+void tirc_prove_by_chains(Analyzer *a);
 
 /* Rewrites + canonical form, as TVM's Analyzer::Simplify: the result is what TVM 0.20 prints for
  * the same expression wherever that is reasonable (x // 2 * 64 + y, constants last, ...). Works on

@@ -2,7 +2,8 @@
  *
  * First the difference is simplified and its constant bounds and residue are looked at. When that
  * leaves doubt, known inequalities between the same two expressions (up to constant offsets) may
- * settle it: this is how i < n follows from i in [0, n) with a symbolic n. */
+ * settle it: this is how i < n follows from i in [0, n) with a symbolic n. Chains of them are
+ * followed where that is asked for. */
 #include "internal.h"
 
 /* e as base + offset. */
@@ -52,7 +53,8 @@ static void learn_diff(Analyzer *a, Expr e) {
   }
   bool ok;
   KnownDiff d = known_diff(e->args[0], e->args[1], lo, hi, e->op == OP_NE, &ok);
-  if (ok && d.x->op != OP_INT && d.y->op != OP_INT) vec_push(a->c, a->diffs, d);
+  /* of constants learn_bound knows more, but for what they are not */
+  if (ok && d.x->op != OP_INT && (d.differ || d.y->op != OP_INT)) vec_push(a->c, a->diffs, d);
 }
 
 static void learn_bound(Analyzer *a, Expr e) {
@@ -166,12 +168,116 @@ static int compare_known(const KnownDiff *known, int n, Expr x, Expr y) {
   return result;
 }
 
+/* --- chains of differences -------------------------------------------------------------------- */
+
+enum { MOST_REACHED = 32 };
+
+/* What chains of known differences lead to from one expression: from - at[i] <= most[i], or where
+ * `down`, at[i] - from <= most[i]. */
+typedef struct Reached {
+  bool down;
+  int n;
+  Expr at[MOST_REACHED];
+  int64_t most[MOST_REACHED];
+} Reached;
+
+static bool reach(Reached *r, Expr e, int64_t most) {
+  for (int i = 0; i < r->n; i++) {
+    if (!tirc_same_product(r->at[i], e)) continue;
+    if (r->most[i] <= most) return false;
+    r->most[i] = most;
+    return true;
+  }
+  if (r->n == MOST_REACHED) return false;
+  r->at[r->n] = e;
+  r->most[r->n++] = most;
+  return true;
+}
+
+/* x - y <= hi, from x or from y. */
+static bool follow_end(Reached *r, Expr x, Expr y, int64_t hi) {
+  const Expr from = r->down ? y : x, to = r->down ? x : y;
+  bool more = false;
+  for (int i = 0; i < r->n; i++) {
+    int64_t most;
+    if (tirc_same_product(r->at[i], from) && !__builtin_add_overflow(r->most[i], hi, &most))
+      more |= reach(r, to, most);
+  }
+  return more;
+}
+
+static bool follow(Reached *r, int n, const KnownDiff *known) {
+  bool more = false;
+  for (int i = 0; i < n; i++) {
+    const KnownDiff *d = &known[i];
+    if (d->hi != TIRC_POS_INF) more |= follow_end(r, d->x, d->y, d->hi);
+    if (d->lo != TIRC_NEG_INF) more |= follow_end(r, d->y, d->x, -d->lo);
+  }
+  return more;
+}
+
+static int64_t plus(int64_t a, int64_t b) {
+  int64_t sum;
+  const bool open = a == TIRC_POS_INF || b == TIRC_POS_INF || __builtin_add_overflow(a, b, &sum);
+  return open ? TIRC_POS_INF : sum;
+}
+
+/* What constant number i of those reached, at `end`, leaves of a difference. */
+static int64_t most_to(Analyzer *a, const Reached *r, int i, Expr end) {
+  const Bound b = tirc_const_bound(a, r->at[i]);
+  if (end->op != OP_INT) return tirc_same_product(r->at[i], end) ? r->most[i] : TIRC_POS_INF;
+  if (r->down)
+    return b.min == TIRC_NEG_INF ? TIRC_POS_INF : plus(r->most[i], plus(end->u.i, -b.min));
+  return end->u.i == INT64_MIN ? TIRC_POS_INF : plus(r->most[i], plus(b.max, -end->u.i));
+}
+
+/* The least number that x - y is known not to exceed; one of them may be a constant. Where what is
+ * known contradicts itself, the rounds end it. */
+static int64_t most_between(Analyzer *a, Expr x, Expr y) {
+  const bool down = x->op == OP_INT;
+  Reached r = {.down = down, .n = 1, .at = {down ? y : x}};
+  int64_t least = TIRC_POS_INF; /* never INT64_MIN: it has a negative */
+  for (int round = 0; round < MOST_REACHED; round++) {
+    const bool more = follow(&r, a->diffs.n, a->diffs.at);
+    if (!follow(&r, a->range_diffs.n, a->range_diffs.at) && !more) break;
+  }
+  for (int i = 0; i < r.n; i++) {
+    const int64_t most = most_to(a, &r, i, down ? x : y);
+    if (most < least && most != INT64_MIN) least = most;
+  }
+  return least;
+}
+
+static bool is_same_by_chain(Analyzer *a, Expr x, Expr y) {
+  return tirc_same_product(x, y) || (most_between(a, x, y) == 0 && most_between(a, y, x) == 0);
+}
+
+/* What chains say: i < k where i < j and j < k. */
+static int compare_by_chain(Analyzer *a, Expr x, Expr y) {
+  int64_t p, q, shift;
+  Expr bx = split_offset(x, &p), by = split_offset(y, &q);
+  if (__builtin_sub_overflow(p, q, &shift) || shift == INT64_MIN) return CMP_UNKNOWN;
+  if (bx->op == OP_INT && by->op == OP_INT) return CMP_UNKNOWN;
+  const int64_t most = most_between(a, bx, by), least = most_between(a, by, bx);
+  const KnownDiff d = {bx, by, least == TIRC_POS_INF ? TIRC_NEG_INF : -least, most, false};
+  int result = diff_outcome(&d, shift, false);
+  for (int i = 0; shift == 0 && i < a->diffs.n; i++) {
+    const KnownDiff *k = &a->diffs.at[i];
+    if (!k->differ) continue;
+    if ((is_same_by_chain(a, k->x, bx) && is_same_by_chain(a, k->y, by)) ||
+        (is_same_by_chain(a, k->x, by) && is_same_by_chain(a, k->y, bx)))
+      result &= CMP_NE;
+  }
+  return result;
+}
+
 int tirc_compare(Simplifier *s, Expr x, Expr y) {
   Analyzer *a = s->a;
   int result = tirc_compare_const(s, tirc_sub(a->c, x, y), 0);
   if (result == CMP_EQ || result == CMP_LT || result == CMP_GT) return result;
   int known = compare_known(a->range_diffs.at, a->range_diffs.n, x, y) &
               compare_known(a->diffs.at, a->diffs.n, x, y);
+  if (a->chains) known &= compare_by_chain(a, x, y);
   /* Contradictory knowledge: the code is dead, and nothing is concluded. */
   return result & known ? result & known : result;
 }

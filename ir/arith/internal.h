@@ -46,6 +46,7 @@ struct Analyzer {
   VEC(ConstraintMark) marks;
   int recursion[2]; /* of recursive rewrites, for the rewriter and the canonical simplifier */
   int nesting;      /* of proofs inside simplification */
+  bool chains;      /* comparisons follow from chains of known ones, too: i < j and j < k */
 };
 
 typedef struct Simplifier {

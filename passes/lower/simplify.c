@@ -214,9 +214,10 @@ static Stmt without_copies(Mutator *m, Stmt s) {
 
 Stmt tirc_lower_simplify_alone(Tirc *c, const Func *f) {
   Analyzer *a = tirc_analyzer(c);
-  Stmt body = tirc_lower_simplify(c, f);
+  if (tirc_pass_option(f, "transitively_prove_inequalities")) tirc_prove_by_chains(a);
+  Stmt body = tirc_simplify_stmt(a, f->body, true);
   Stmt known = with_known(c, f, body);
-  if (known != body) body = tirc_simplify_stmt(tirc_analyzer(c), known, true);
+  if (known != body) body = tirc_simplify_stmt(a, known, true);
   Mutator copies = {.c = c, .expr = tirc_keep_expr, .stmt = without_copies, .self = a};
   body = tirc_mutate_stmt(&copies, body);
   Named named = {.a = a};

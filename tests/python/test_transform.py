@@ -304,6 +304,25 @@ def test_simplify_values_and_conjunctions():
         tir.transform._run(tirc.parse(text), ["Simplify+propagate"])
 
 
+@pytest.mark.parametrize("known, asked, decided", [
+    ("n < m and m <= l", "n < l", "True"), ("n < m and m <= l", "n + 1 < l", None), ("n + 3 <= m and m < l - 2", "n + 6 <= l", "True"),
+    ("n + 3 <= m and m < l - 2", "n + 7 <= l", None), ("l > m and m >= n", "l <= n", "False"), ("n == m and m != l", "n == l", "False"),
+    ("n <= m and m != l", "n == l", None), ("7 <= n and n < m", "8 <= m", "True"), ("7 <= n and n < m", "9 <= m", None), ("n < m and m <= 7", "n <= 6", "True"),
+    ("n < m and m < l and l < n", "n < 9", None)])
+def test_simplify_by_chains(known, asked, decided):
+    text = "@T.prim_func\ndef main(A: T.Buffer((1,), \"bool\"), n: T.int32, m: T.int32, l: T.int32):\n    if %s:\n        A[0] = %s\n" % (known, asked)
+    said = [v for v in ("True", "False") if "A[0] = T.bool(%s)" % v in simplified(text, transitively_prove_inequalities=True)]
+    assert said == ([decided] if decided else [])
+    assert "A[0] = T.bool" not in simplified(text)  # unless it is asked for
+
+
+def test_simplify_to_what_is_left():
+    """Where n <= m, m <= n is n == m."""
+    for known, asked, left in [("n <= m", "m <= n", "m == n"), ("n <= m", "n != m", "n < m"), ("n != 0", "n <= 0", "n < 0"), ("n != 0", "n <= 1", "n <= 1")]:
+        text = "@T.prim_func\ndef main(A: T.Buffer((1,), \"bool\"), n: T.int32, m: T.int32):\n    if %s:\n        A[0] = %s\n" % (known, asked)
+        assert "A[0] = %s" % left in simplified(text)
+
+
 OVERWRITTEN = """
 @T.prim_func
 def main(A: T.Buffer((16,), "int32"), B: T.Buffer((16,), "int32"), n: T.int32):

@@ -3,7 +3,7 @@
 A verdict is a word of `good`, or a reason why the pair differs or cannot be compared; a runner of a kind of pairs has a
 `Suite` of its own and calls `main(suite)`.
 
-Usage: RUNNER FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--only WORD] [--list]"""
+Usage: RUNNER FILE.jsonl [--expect FILE] [--keep FOLDER] [--show WORD] [--only WORD] [--list] [--values FILE]"""
 
 import argparse
 import collections
@@ -30,6 +30,22 @@ class Suite(NamedTuple):
     short: int
     long: int
     of: Callable
+
+
+def with_values(pairs, file):
+    """The pairs with what the test gives names that are no names of theirs: {test: {name: text, "#parameters": "i: T.int32"}}, where
+    parameters are added to the functions."""
+    values = json.loads(file.read_text())
+
+    def filled(text, given):
+        for name, value in given.items():
+            text = re.sub(r"\b%s\b" % name, value, text) if name != "#parameters" else re.sub(r"(def \w+\(.*)\):", r"\1, %s):" % value, text)
+        return text
+    for pair in pairs:
+        for side in ("before", "after"):
+            if pair["test"] in values and side in pair:
+                pair[side]["text"] = filled(pair[side]["text"], values[pair["test"]])
+    return pairs
 
 
 def short(e):
@@ -124,9 +140,11 @@ def main(suite):
     p.add_argument("--keep", type=pathlib.Path, help="write the pairs that are good, what is expected of them, and the page")
     p.add_argument("--show", help="the programs of pairs whose verdict or test has this in it")
     p.add_argument("--only", default="", help="look only at pairs whose test has this in it")
+    p.add_argument("--values", type=pathlib.Path, help="values of names that the pairs leave open")
     p.add_argument("--list", action="store_true", help="a verdict a line")
     o = p.parse_args()
     pairs = [json.loads(line) for line in o.file.read_text().splitlines()]
+    pairs = with_values(pairs, o.values) if o.values else pairs
     rows = table(suite, [pair for pair in pairs if o.only in pair["test"]])
     for pair, name, v in rows:
         if o.show and (o.show in v or o.show in name):
