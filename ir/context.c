@@ -362,3 +362,8 @@ void **tirc_strmap_at(Tirc *c, StrMap *m, const char *key) {
   }
   return &m->at[place - 1].value;
 }
+
+void tirc_strmap_clear(StrMap *m) {
+  if (m->slots) memset(m->slots, 0, 2 * (size_t)m->cap * sizeof *m->slots);
+  m->n = 0;
+}

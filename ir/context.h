@@ -157,5 +157,6 @@ typedef struct StrMap {
 void *tirc_strmap_get(const StrMap *m, const char *key); /* NULL when absent */
 /* Where the value of key is kept until the next key is added; NULL stands there if it is new. */
 void **tirc_strmap_at(Tirc *c, StrMap *m, const char *key);
+void tirc_strmap_clear(StrMap *m); /* empties it, and keeps its memory */
 
 #endif

@@ -336,13 +336,16 @@ static void form_function(Script *sc, void *self) {
   a->formed = tirc_bring_into_forms(sc, &a->forms, a->func);
 }
 
-void tirc_rules_give_steps(Script *sc, const ScriptLimits *limits) {
-  enum { A_BLOCK = 40000 };
+void tirc_rules_give_limits(Script *sc, const ScriptLimits *limits) {
+  enum { STEPS_OF_A_BLOCK = 40000, BYTES_OF_A_BLOCK = 1 << 20 };
   Sched *s = sc->sched;
-  int64_t steps = 0;
+  int64_t blocks = 0;
   for (int f = 0; f < s->mod->n_funcs; f++)
-    if (s->roots[f]) steps += (int64_t)tirc_child_blocks(s, s->roots[f]).n * A_BLOCK;
+    if (s->roots[f]) blocks += tirc_child_blocks(s, s->roots[f]).n;
+  const int64_t steps = blocks * STEPS_OF_A_BLOCK;
+  const size_t bytes = (size_t)blocks * BYTES_OF_A_BLOCK;
   if (steps > sc->max_steps && !(limits && limits->steps > 0)) sc->max_steps = steps;
+  if (bytes > sc->max_bytes && !(limits && limits->bytes > 0)) sc->max_bytes = bytes;
 }
 
 static bool stays_as_it_is(const Auto *a) {
@@ -374,7 +377,7 @@ void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
   const char *const paths[] = {path, tirc_rule_library_path(s->c, s->gpu ? GPUS : PROCESSORS)};
   a.own = paths[0];
   a.embedded = paths[1];
-  tirc_rules_give_steps(a.sc, limits);
+  tirc_rules_give_limits(a.sc, limits);
   a.sc->is_library = true;
   a.sc->rules = path;
   tirc_script_look_for_table(a.sc);

@@ -39,9 +39,9 @@ bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func);
 /* Gives them back the shapes that callers know. */
 void tirc_leave_forms(Script *sc, const char *func);
 
-/* Rules look at each block some times: where the caller sets no limit, theirs grows with the number
- * of blocks. To be called before they are. */
-void tirc_rules_give_steps(Script *sc, const ScriptLimits *limits);
+/* Rules look at each block some times: where the caller sets no limits of steps and memory, theirs
+ * grow with the number of blocks. To be called before they are. */
+void tirc_rules_give_limits(Script *sc, const ScriptLimits *limits);
 
 /* Hears of each rule that was tried on a function. reason: in words, or NULL. rule NULL: none of
  * them took it. */

@@ -105,6 +105,7 @@ static Value eval_comprehension(Frame *f, const Syn *e) {
   Frame inner = {.sc = f->sc, .env = tirc_script_env(f->sc, f->env)};
   Value out = tirc_value_list(f->sc->c, VAL_LIST, 0, NULL);
   comprehend(&inner, e, 0, out);
+  tirc_script_end_env(f->sc, inner.env);
   return out;
 }
 
@@ -165,14 +166,23 @@ static void add_keywords(Script *sc, Value dict, Value names, Value values) {
   }
 }
 
+enum { FEW_ARGUMENTS = 8 };
+
 static Value eval_call(Frame *f, const Syn *e) {
   Script *sc = f->sc;
   Value callee = eval(f, e->a);
   int keywords = 0;
-  bool named = false;
+  bool named = false, starred = false;
   for (int i = 0; i < e->kids.n; i++) {
+    starred |= e->kids.at[i]->kind == SYN_STAR;
     keywords += e->kids.at[i]->kind == SYN_KEYWORD;
     named |= e->kids.at[i]->kind == SYN_KEYWORD || e->kids.at[i]->kind == SYN_DOUBLESTAR;
+  }
+  if (!named && !starred && e->kids.n <= FEW_ARGUMENTS && tirc_script_copies_arguments(callee)) {
+    Value few[FEW_ARGUMENTS];
+    for (int i = 0; i < e->kids.n; i++) few[i] = eval(f, e->kids.at[i]);
+    sc->loc = e->loc;
+    return tirc_script_call(sc, callee, &(Args){.n = e->kids.n, .at = few});
   }
   Value args = list_for(sc->c, VAL_LIST, e->kids.n - keywords), names = VALUE_NONE,
         values = VALUE_NONE;

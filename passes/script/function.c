@@ -14,15 +14,36 @@ static EnvEntry *declare(Script *sc, Env *env, const char *name) {
   void **at = tirc_strmap_at(sc->c, &env->names, name);
   EnvEntry *e = *at;
   if (e) return e;
-  *at = e = tirc_new(sc->c, EnvEntry);
-  e->name = name;
+  e = sc->spare_entries;
+  if (e)
+    sc->spare_entries = e->next;
+  else
+    e = tirc_new(sc->c, EnvEntry);
+  *at = e;
+  *e = (EnvEntry){.name = name};
   return e;
 }
 
 Env *tirc_script_env(Script *sc, Env *outer) {
-  Env *env = tirc_new(sc->c, Env);
+  Env *env = sc->spare;
+  if (env)
+    sc->spare = env->outer;
+  else
+    env = tirc_new(sc->c, Env);
   env->outer = outer;
   return env;
+}
+
+void tirc_script_end_env(Script *sc, Env *env) {
+  if (env->captured) return;
+  for (int i = 0; i < env->names.n; i++) {
+    EnvEntry *e = env->names.at[i].value;
+    e->next = sc->spare_entries;
+    sc->spare_entries = e;
+  }
+  tirc_strmap_clear(&env->names);
+  env->outer = sc->spare;
+  sc->spare = env;
 }
 
 void tirc_script_give(Script *sc, Env *env, const char *name, Value v) {
@@ -244,6 +265,7 @@ static Value call_from_primitive(Callable *self, int n, const Value *args) {
 Value tirc_script_function(Frame *f, const Syn *def) {
   Script *sc = f->sc;
   Function *fn = tirc_new(sc->c, Function);
+  for (Env *e = f->env; e && !e->captured; e = e->outer) e->captured = true;
   *fn = (Function){
       .base = {call_from_primitive, def->kids.n, def->kind == SYN_DEF ? def->s : "<lambda>"},
       .sc = sc,
@@ -404,6 +426,7 @@ static Value call_function(Function *fn, const Args *a) {
   }
   sc->calls--;
   sc->loc = at_call;
+  tirc_script_end_env(sc, f.env);
   return f.result;
 }
 
@@ -470,6 +493,10 @@ static Value call_foreign(Script *sc, Callable *fn, const Args *a) {
     tirc_script_error(sc, "TypeError", NULL, "%s takes %d arguments by position",
                       fn->name ? fn->name : "the function", fn->n_params);
   return fn->call(fn, a->n, a->at);
+}
+
+bool tirc_script_copies_arguments(Value callee) {
+  return callee.kind == VAL_FUNCTION && ((Callable *)callee.u.object)->call == call_from_primitive;
 }
 
 Value tirc_script_call(Script *sc, Value callee, const Args *a) {

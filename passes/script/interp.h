@@ -28,11 +28,13 @@ typedef struct EnvEntry {
   bool bound;
   bool given; /* by a -D, and not used yet: see tirc_script_is_given */
   Env *alias;
+  struct EnvEntry *next;
   Value value;
 } EnvEntry;
 struct Env {
-  Env *outer;   /* NULL for the script's own scope */
-  StrMap names; /* name -> EnvEntry */
+  Env *outer;    /* NULL for the script's own scope; of one in Script.spare: the next one */
+  StrMap names;  /* name -> EnvEntry */
+  bool captured; /* a function that was made here, or further in, looks names up here */
 };
 
 /* Where code runs. */
@@ -104,9 +106,11 @@ struct Script {
   bool is_file;    /* run from its start to its end: -D overrides what its names begin with */
   bool is_library; /* what is imported is for any program: the program's names are not there */
   VEC(Absent) absent;
-  PtrMap infos;    /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
-  StrMap builtins; /* name -> its value: function.c */
-  StrMap members;  /* name -> what objects.c knows of attributes of that name */
+  PtrMap infos;            /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
+  StrMap builtins;         /* name -> its value: function.c */
+  Env *spare;              /* scopes that ended, for calls to come: function.c */
+  EnvEntry *spare_entries; /* likewise, linked by `next` */
+  StrMap members;          /* name -> what objects.c knows of attributes of that name */
   TensorScope te;
   struct Needs *needs;              /* require.h; or NULL */
   const struct GraphWriter *writer; /* relax.h; NULL: no graph is written, R is not there */
@@ -156,6 +160,9 @@ static inline void tirc_script_leave(Script *sc) { sc->nesting--; }
 
 /* function.c */
 Env *tirc_script_env(Script *sc, Env *outer);
+/* The scope has ended. Its memory is used again unless a function that was made in it may live on.
+ */
+void tirc_script_end_env(Script *sc, Env *env);
 void tirc_script_set(Script *sc, Env *env, const char *name, Value v);
 /* A name that -D gives and the program does not have. Until the script uses it, an assignment to it
  * begins it, and -D overrides that as it does a program's constants; to set it in another way is an
@@ -174,6 +181,9 @@ const Syn *tirc_script_function_def(const Callable *fn); /* NULL: it is not a sc
 const Value *tirc_script_default(const Callable *fn, int i);
 /* The names of the parameters by place; *rest: the name of the one that takes the rest, or NULL. */
 int tirc_script_parameters(Script *sc, const Callable *fn, const char ***names, const char **rest);
+/* A function of a script: it copies its arguments, so that they need not live longer than the call.
+ */
+bool tirc_script_copies_arguments(Value callee);
 Value tirc_script_call(Script *sc, Value callee, const Args *a);
 Value tirc_script_call1(Script *sc, Value callee, Value arg);
 

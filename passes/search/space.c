@@ -262,7 +262,7 @@ static const Script *draw(const Space *sp, Tirc *c, const Draw *d) {
   r.sc->is_library = true;
   r.sc->rules = sp->options.path;
   r.sc->known = sp->libraries;
-  tirc_rules_give_steps(r.sc, &sp->options.limits);
+  tirc_rules_give_limits(r.sc, &sp->options.limits);
   r.sc->calibration = sp->calibration;
   tirc_script_within_limits(r.sc, (Loc){0}, run_rules, &r);
   r.sc->sched->trace = tirc_trace_with_decisions(c, r.sc->sched->trace);
