@@ -95,10 +95,13 @@ class Browser:
         return self.run("document.querySelector(arguments[0]).textContent", selector)
 
     def wait(self, expression, seconds=20):
+        self.wait_for(lambda: self.run(expression), expression, seconds)
+
+    def wait_for(self, test, what, seconds=20):
         end = time.monotonic() + seconds
-        while not self.run(expression):
+        while not test():
             if time.monotonic() > end:
-                raise AssertionError("never: " + expression)
+                raise AssertionError("never: " + what)
             time.sleep(0.05)
 
     def log(self):

@@ -9,9 +9,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import editing  # noqa: E402
+import endurance  # noqa: E402
 import lessons  # noqa: E402
 import pictures  # noqa: E402
 from browser import Browser, Missing  # noqa: E402
@@ -273,15 +274,17 @@ def check_themes(b):
 
 
 def check_accessible(b):
-    """Nothing that axe-core calls serious, in either theme; of an editor it does not know that the text in it takes the focus and scrolls."""
-    axe = read(os.path.join(ROOT, "build/playground-deps/node_modules/axe-core/axe.min.js"))
-    b.run(axe + "; return 1")
-    for theme in ("light", "dark"):
-        b.run("theme(arguments[0]); return 1", theme)
-        b.run("window.found = null; axe.run({exclude: [['.cm-scroller']]}, {resultTypes: ['violations'], preload: false}).then(r => { window.found = r.violations; }, e => { window.found = [{id: String(e), impact: 'critical', nodes: []}]; }); return 1")
-        b.wait("window.found", 300)
-        serious = b.run("return window.found.filter(v => /serious|critical/.test(v.impact)).map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)])")
-        assert serious == [], (theme, serious)
+    """Nothing that axe-core calls serious, in any state of the page, in either theme."""
+    b.run(read(os.path.join(ROOT, "build/playground-deps/node_modules/axe-core/axe.min.js")) + "; return 1")
+    for name, state in pictures.STATES.items():
+        state(b)
+        for theme in ("light", "dark"):
+            b.run("theme(arguments[0]); return 1", theme)
+            b.run("window.found = null; axe.run(document, {resultTypes: ['violations'], preload: false}).then(r => { window.found = r.violations; }, e => { window.found = [{id: String(e), impact: 'critical', nodes: []}]; }); return 1")
+            b.wait("window.found", 300)
+            serious = b.run("return window.found.filter(v => /serious|critical/.test(v.impact)).map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)])")
+            assert serious == [], (name, theme, serious)
+        b.run("showPane('tree'); return 1")
 
 
 def check_pictures():
@@ -355,44 +358,6 @@ def check_step_page(folder):
         b.close()
 
 
-LONGEST = """
-  window.longest = 0;
-  let last = performance.now();
-  clearInterval(window.beat);
-  window.beat = setInterval(() => { const now = performance.now(); window.longest = Math.max(window.longest, now - last); last = now; }, 4);
-  return 1;"""
-
-
-def large_program(blocks):
-    """Four lines a block."""
-    return "@T.prim_func\ndef main(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n" + "".join(
-        "    for i in range(8):\n        with T.block(\"B_%d\"):\n            vi = T.axis.spatial(8, i)\n            B[vi] = A[vi] + T.float32(%d)\n" % (n, n)
-        for n in range(blocks))
-
-
-def check_large(b):
-    """A program of 3,000 lines is shown, and can be edited and cancelled; how long the page did nothing else is printed."""
-    b.run(LONGEST)
-    b.run("openText(arguments[0], ''); return 1", large_program(750))
-    b.wait("!compiling", 60)
-    assert b.run("document.querySelectorAll('#program .l').length") >= 3000
-    opened_ms = b.run("window.longest")
-    b.run(LONGEST)
-    b.run("schedule.focus(); return 1")
-    type_text(b, 'sch.parallel(sch.get_loops("B_700")[0])')
-    b.press("Escape")
-    b.wait("data.steps.some(s => s.primitive === 'parallel') && !compiling", 60)
-    typed_ms = b.run("window.longest")
-    print("3,000 lines: no task longer than %.0f ms when they are opened, %.0f ms while one types" % (opened_ms, typed_ms))
-    replace_schedule(b, 'sch.parallel(sch.get_loops("B_701")[0])\n' + "for i in range(100000):\n    sch.get_loops(\"B_700\")\n")
-    b.wait("!document.getElementById('cancel').hidden", 60)
-    b.run("window.restarts = compiler.restarts; return 1")
-    b.click("#cancel")
-    assert b.run("return [document.getElementById('ready').value, compiler.busy, compiling]") == ["cancelled", False, False]
-    assert b.run("compiler.restarts - window.restarts") == 1
-    set_texts(b, read(SMALL), "")
-
-
 def check_hostile():
     """Texts that try to get out of their place, and texts that are none: an answer each, and never a crash."""
     names = ["<script>alert(1)</script>", "</script>", "\u202e", "\x00", "\ud800", "'\"`", "&lt;", "%s%n", "(" * 500, "[" * 500, "-" * 500, "a" * 5000,
@@ -443,17 +408,24 @@ def main():
         check_next(b)
         check_share(b)
         check_lesson(b)
-        check_large(b)
+        editing.check_completion(b)
+        editing.check_hints(b)
+        editing.check_exports(b)
+        editing.check_race(b)
+        print(endurance.check_hostile_page(b), "hostile texts are shown as text")
+        endurance.check_large(b)
         lessons.check_keyboard(b)
         lessons.check_by_typing(b, lessons.LESSONS if LONG else lessons.LESSONS[1:21:6])
         print(lessons.check_codes(b), "errors are explained in the page")
         check_themes(b)
         if LONG:
+            endurance.check_memory(b)
             check_accessible(b)
         assert b.log() == []
     finally:
         b.close()
     check_narrow()
+    editing.check_embed()
     if LONG:
         check_pictures()
     print("ok")

@@ -35,59 +35,72 @@ function reveal(box, child) {
 
 const afterStep = () => data.programs[state.step ? current().after : data.steps.length ? data.steps[0].before : 0];
 
+// Lines to be shown: {text, kind, number: the line in the program after the call, or 0}.
+const linesOf = text => text.replace(/\n$/, '').split('\n').map((text, i) => ({ text, kind: '', number: i + 1 }));
+
 // The program of an error, what is underlined in it marked.
 function refusedProgram(ir) {
   const lines = [];
-  for (const text of ir.replace(/\n$/, '').split('\n'))
-    if (/^\s*\^+$/.test(text)) lines[lines.length - 1].classList.add('caret');
-    else lines.push(codeLine('span', text, '', true));
+  for (const { text } of linesOf(ir))
+    if (/^\s*\^+$/.test(text)) lines[lines.length - 1].kind = 'caret';
+    else lines.push({ text, kind: '', number: 0 });
   return lines;
 }
 
 function changedProgram(step) {
   const after = data.programs[step.after].text.split('\n'), before = data.programs[step.before].text.split('\n');
   const kinds = { '+': 'add', '-': 'del', '>': 'moved', ' ': '' };
-  return step.diff.map(([op, from, to]) => {
-    const line = codeLine('span', op === '-' ? before[from - 1] : after[to - 1], kinds[op], true);
-    if (to) line.dataset.line = to;
-    return line;
-  });
+  return step.diff.map(([op, from, to]) => ({ text: op === '-' ? before[from - 1] : after[to - 1], kind: kinds[op], number: to }));
 }
 
-function wholeProgram(program = afterStep()) {
-  return program.text.replace(/\n$/, '').split('\n').map((text, i) => {
-    const line = codeLine('span', text, '', true);
-    line.dataset.line = i + 1;
-    return line;
-  });
-}
+const wholeProgram = (program = afterStep()) => linesOf(program.text);
 
 const PIECE = 200; // lines
 
-// A long text comes in pieces: those out of sight are not laid out, and all but the first are added once the page has
-// answered. `first` is brought into view when it is there.
-function fillLines(pane, lines, first) {
-  const at = pane.scrollTop, filling = pane.filling = {}, pieces = [];
-  if (lines.length > 2 * PIECE) for (let i = 0; i < lines.length; i += PIECE) pieces.push(make('div', { className: 'piece' }, ...lines.slice(i, i + PIECE)));
-  const seen = fillPane(pane, ...pieces.length ? pieces.splice(0, 2) : lines);
-  pane.scrollTop = at;
+// Lines in a pane, each made by element(line); the one at `first` is brought into view.
+function fillLines(pane, lines, first, element) {
+  if (lines.length > 2 * PIECE) return fillPieces(pane, lines, first, element);
+  const top = pane.scrollTop;
+  fillPane(pane, ...lines.map(element));
+  pane.scrollTop = top;
+  if (first >= 0) reveal(pane, pane.children[first]);
+}
+
+// A long text comes in pieces, which have their room at once. Those around the line at `first`, or around what was seen
+// before, are filled at once, the others each when the page has answered; what is out of sight is not laid out.
+function fillPieces(pane, lines, first, element) {
+  const top = pane.scrollTop, pieces = [];
+  for (let i = 0; i < lines.length; i += PIECE) pieces.push({ number: pieces.length, lines: lines.slice(i, i + PIECE), box: make('div', { className: 'piece' }) });
+  for (const p of pieces) p.box.style.setProperty('--lines', p.lines.length);
+  const seen = fillPane(pane, ...pieces.map(p => p.box)), filling = pane.filling = {};
+  pane.scrollTop = top;
+  const wanted = first >= 0 ? Math.floor(first / PIECE) : Math.floor(top / pane.scrollHeight * pieces.length);
+  pieces.sort((a, b) => Math.abs(a.number - wanted) - Math.abs(b.number - wanted));
   const more = () => {
-    if (pane.filling !== filling) return;
-    if (first && pane.contains(first)) reveal(pane, first), first = null;
-    if (!pieces.length) return;
-    stopAtTerms(pieces[0], seen);
-    pane.append(pieces.shift());
+    if (pane.filling !== filling || !pieces.length) return;
+    const { box, lines } = pieces.shift();
+    box.append(...lines.map(element));
+    stopAtTerms(box, seen);
     setTimeout(more);
   };
+  const { box } = pieces[0];
   more();
+  if (first >= 0) reveal(pane, box.children[first % PIECE]);
 }
+
+function programLine({ text, kind, number }) {
+  const e = codeLine('span', text, kind, true);
+  if (number) e.dataset.line = number;
+  return e;
+}
+
+const firstChange = lines => lines.findIndex(l => /add|del|caret/.test(l.kind));
 
 function showProgram() {
   const step = current(), error = errorShown();
   const lines = error && error.ir ? refusedProgram(error.ir) : step && step.diff ? changedProgram(step) : wholeProgram();
-  if (data.report) markTraffic(lines);
-  fillLines($('program'), lines, lines.find(l => /add|del|caret/.test(l.className)));
-  const number = kind => lines.filter(l => l.classList.contains(kind)).length;
+  fillLines($('program'), lines, firstChange(lines), data.report && showsLast() ? line => markTraffic(programLine(line)) : programLine);
+  const number = kind => lines.filter(l => l.kind === kind).length;
   $('change').textContent = error ? 'unchanged' : !step ? 'before the first call'
     : step.diff ? `+${number('add')} −${number('del')} lines` : 'unchanged';
 }

@@ -42,8 +42,9 @@ function stopAtTerms(part, seen) {
   }
 }
 
-// Fills a pane, and gives the terms that it has. Who stands at one stays there.
+// Fills a pane, and gives the terms that it has. Who stands at one stays there; what came in pieces comes no further.
 function fillPane(pane, ...children) {
+  pane.filling = null;
   const at = pane.contains(document.activeElement) && document.activeElement.dataset.term;
   pane.replaceChildren(...children);
   const seen = new Set();

@@ -30,20 +30,21 @@ function branchesOf(line) {
   return parted.map(b => ({ text: `branch: ${b.parted} of ${b.warps} warps part`, tip: 'The threads of a warp take both branches, one after the other.', over: true }));
 }
 
-// Beside the lines of the scheduled program.
-function markTraffic(lines) {
+function showsLast() {
   const last = data.steps[data.steps.length - 1];
-  if (errorShown() || afterStep() !== data.programs[last ? last.after : 0]) return;
-  for (const line of lines) {
-    const at = Number(line.dataset.line);
-    if (!at) continue;
-    const marks = [...accessesOf(at).map(a => ({ text: trafficText(a), tip: trafficTip(a), over: a.asked > a.ideal })), ...branchesOf(at)];
-    for (const m of marks) {
-      const e = make('span', { className: 'traffic' + (m.over ? ' over' : ''), textContent: m.text });
-      e.dataset.tip = m.tip;
-      line.append(e);
-    }
+  return !errorShown() && afterStep() === data.programs[last ? last.after : 0];
+}
+
+// Beside a line of the scheduled program.
+function markTraffic(line) {
+  const at = Number(line.dataset.line) || 0;
+  const marks = [...accessesOf(at).map(a => ({ text: trafficText(a), tip: trafficTip(a), over: a.asked > a.ideal })), ...branchesOf(at)];
+  for (const m of marks) {
+    const e = make('span', { className: 'traffic' + (m.over ? ' over' : ''), textContent: m.text });
+    e.dataset.tip = m.tip;
+    line.append(e);
   }
+  return line;
 }
 
 function kernelRow(k) {

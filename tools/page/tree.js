@@ -82,28 +82,45 @@ function drawTree(tree, before) {
   const svg = draw('svg', { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: 'img' });
   svg.append(draw('title', {}, ['Loop tree: ' + shown.map(nodeWords).join('; ')]));
   const places = new Map(buffers.map(b => [b.name, b]));
-  shown.forEach((node, i) => {
+  const drawRow = (part, i) => {
+    const node = shown[i];
     const x = pad / 2 + depths[i] * indent, y = pad / 2 + i * rowHeight;
     let up = i - 1;
     while (up >= 0 && depths[up] >= depths[i]) up--;
     if (up >= 0) {
       const px = pad / 2 + depths[up] * indent + 9, py = pad / 2 + up * rowHeight + box;
-      svg.append(draw('path', { class: 'elbow', d: `M${px} ${py}V${y + box / 2}H${x}` }));
+      part.append(draw('path', { class: 'elbow', d: `M${px} ${py}V${y + box / 2}H${x}` }));
     }
     for (const [list, kind] of [[node.reads, 'reads'], [node.writes, 'writes']])
       for (const b of node.kind === 'block' && list || []) {
         const to = places.get(b.buffer), x1 = x + width(nodeLabel(node)), y1 = y + box / 2 + (kind === 'reads' ? -4 : 4);
         if (!to) continue;
         const y2 = to.y + pad / 2 + 16 + (kind === 'reads' ? -5 : 5), c = (right - x1) / 2;
-        svg.append(draw('path', { class: 'flow ' + kind, d: `M${x1} ${y1}C${x1 + c} ${y1} ${right - c} ${y2} ${right} ${y2}` }));
-        svg.append(kind === 'writes'
+        part.append(draw('path', { class: 'flow ' + kind, d: `M${x1} ${y1}C${x1 + c} ${y1} ${right - c} ${y2} ${right} ${y2}` }));
+        part.append(kind === 'writes'
           ? draw('path', { fill: 'var(--write)', d: `M${right} ${y2}l-8 -4v8z` })
           : draw('path', { fill: 'var(--read)', d: `M${x1} ${y1}l8 -4v8z` }));
       }
-    svg.append(drawNode(node, x, y, width(nodeLabel(node)), box, known));
-  });
+    part.append(drawNode(node, x, y, width(nodeLabel(node)), box, known));
+  };
+  drawParts(svg, shown.length, shown.findIndex(n => !known.has(nodeWords(n))), drawRow);
   for (const b of buffers) svg.append(drawBuffer(b, right, b.y + pad / 2, bufferWidth));
   return svg;
+}
+
+const PART = 100; // rows
+
+// Of a long drawing the part with the first new row, and the others each when the page has answered.
+function drawParts(svg, n, fresh, drawRow) {
+  const parts = Array.from({ length: Math.ceil(n / PART) }, (_, k) => ({ from: k * PART, g: draw('g', {}) })), begin = Math.max(0, fresh);
+  svg.append(...parts.map(p => p.g));
+  parts.sort((a, b) => Math.abs(a.from + PART / 2 - begin) - Math.abs(b.from + PART / 2 - begin));
+  const more = () => {
+    const { from, g } = parts.shift();
+    for (let i = from; i < Math.min(n, from + PART); i++) drawRow(g, i);
+    if (parts.length) setTimeout(() => svg.isConnected && more());
+  };
+  if (n) more();
 }
 
 function loopTag(node) {
@@ -169,11 +186,12 @@ function showTree() {
   fillPane($('tree'), svg, ...tree === all ? [] : [make('p', { className: 'cut', textContent: `${tree.length} of ${all.length} loops and blocks are drawn: those around what changed, or the first.` })]);
   const fresh = svg.querySelector('.fresh');
   if (fresh) reveal($('tree'), fresh);
-  for (const g of svg.querySelectorAll('[data-line]')) {
-    const line = () => $('program').querySelector(`[data-line="${g.dataset.line}"]`);
-    g.onmouseenter = () => line() && line().classList.add('here');
-    g.onmouseleave = () => line() && line().classList.remove('here');
-  }
+  const mark = on => e => {
+    const g = e.target.closest('[data-line]'), line = g && $('program').querySelector(`[data-line="${g.dataset.line}"]`);
+    if (line) line.classList.toggle('here', on);
+  };
+  svg.onmouseover = mark(true);
+  svg.onmouseout = mark(false);
   const kinds = new Set(tree.filter(n => n.kind === 'loop').map(n => n.loop));
   $('kinds').replaceChildren(...[...kinds].map(k => {
     const li = make('li', { textContent: k.replace('_', ' ') });
@@ -189,16 +207,16 @@ function lightTree(trace, instance) {
   for (const e of svg.querySelectorAll('.fill')) e.setAttribute('width', 0);
   if (!instance) return;
   const block = trace.blocks[instance.block];
-  const g = [...svg.querySelectorAll('g.block')].find(e => e.dataset.name === block.name);
-  if (g) g.classList.add('active');
+  const nodes = [...svg.querySelectorAll('[data-name]')];
+  let at = nodes.findIndex(e => e.classList.contains('block') && e.dataset.name === block.name);
+  if (at < 0) return;
+  nodes[at].classList.add('active');
   // The nearest loop of the name above the block: names may come again in other nests.
-  let e = g;
-  for (let k = block.loops.length - 1; k >= 0 && e; k--) {
-    let up = e.previousElementSibling;
-    while (up && !(up.classList.contains('loop') && up.dataset.name === block.loops[k])) up = up.previousElementSibling;
-    if (!up) continue;
-    e = up;
-    const fill = up.querySelector('.fill');
+  for (let k = block.loops.length - 1; k >= 0; k--) {
+    const up = nodes.findLastIndex((e, i) => i < at && e.classList.contains('loop') && e.dataset.name === block.loops[k]);
+    if (up < 0) continue;
+    at = up;
+    const fill = nodes[up].querySelector('.fill');
     fill.setAttribute('width', fill.dataset.width * (instance.values[k] + 1) / trace.extents[instance.block][k]);
   }
 }

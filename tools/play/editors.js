@@ -52,7 +52,7 @@ export function create(options) {
         new LanguageSupport(pythonLanguage), syntaxHighlighting(colours), lit,
         autocompletion({ override: [options.complete], icons: false, maxRenderedOptions: 200 }),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
-        EditorView.contentAttributes.of({ 'aria-label': options.label, spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off' }),
+        EditorView.contentAttributes.of({ 'aria-label': options.label, tabindex: '0', spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off' }),
         EditorView.updateListener.of(u => {
           if (u.docChanged) options.changed(u.state.doc.toString(), u.transactions.some(t => t.isUserEvent('set')));
           else if (u.selectionSet && options.placed) options.placed(u.state.doc.lineAt(u.state.selection.main.head).number);

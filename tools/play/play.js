@@ -176,8 +176,8 @@ async function showCode() {
   const target = kind === 'lowered' && usesGpu() ? { target: 'sm_80' } : {}, wanted = kind, step = state.step;
   const answer = await ask('code', { kind, step, ...target });
   if (!answer || wanted !== kind || step !== state.step) return;
-  const lines = answer.error ? errorParts(answer.error) : (answer.text || '').replace(/\n$/, '').split('\n').map(t => codeLine('span', t, '', false));
-  fillLines($('code'), lines, null);
+  if (answer.error) return fillPane($('code'), ...errorParts(answer.error));
+  fillLines($('code'), linesOf(answer.text || ''), -1, l => codeLine('span', l.text, '', false));
 }
 
 // --- what may be done next -------------------------------------------------------------------
@@ -202,7 +202,7 @@ async function preview(call) {
   const lines = news.length === 1 && last.diff ? changedProgram(last) : wholeProgram(data.programs[last.after]);
   data = before;
   state.step = at;
-  fillLines($('program'), lines, lines.find(l => /add|del/.test(l.className)));
+  fillLines($('program'), lines, firstChange(lines), programLine);
   $('change').textContent = 'would change: ' + news.map(s => s.sentence).join(' ');
 }
 
