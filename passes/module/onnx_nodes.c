@@ -211,8 +211,8 @@ static const Operator *conversion_of(Importing *k, const OnnxNode *n) {
   const char *near = tirc_nearest(k->c, name, n_known, all);
   FAIL(k,
        tirc_format(k->c,
-                   "%sa folder adds some, --operators DIR: in DIR/" SHELF "/table.sch a dict " SHELF
-                   " = {\"%s\": \"FILE.FUNCTION\"}",
+                   "%s--operators DIR adds operators: write " SHELF
+                   " = {\"%s\": \"FILE.FUNCTION\"} in DIR/" SHELF "/table.sch",
                    near ? tirc_format(k->c, "%s ", near) : "", name),
        "node '%s': the operator %s is not known", n->name, name);
 }

@@ -209,22 +209,22 @@ static void put_notes(FILE *to, const BlockTimes *t) {
   const tirc_profile_summary *a = &t->all;
   bool shares = false;
   for (int i = 0; i < t->n; i++) shares = shares || t->parts[i].threads > 1;
-  fprintf(to, "probes took %.1f %% of the time with them, %.0f ns each, which is taken off\n",
+  fprintf(to, "the probes took %.1f %% of the time, %.0f ns each; this time is subtracted\n",
           100 * a->probes, a->probe * 1e9);
   if (a->probes > much)
     fprintf(to, "note: that is more than %.0f %%: short parts are less certain\n", 100 * much);
   if (a->seconds > 0 && fabs(t->parts[0].seconds / a->seconds - 1) > much)
     fprintf(to,
-            "note: without probes a call takes %.3f times as long as the sum of the parts: its "
-            "code is another one, or something disturbed the machine\n",
+            "note: without probes a call takes %.3f times as long as the sum of the parts: probes "
+            "changed the code, or something disturbed the machine\n",
             a->seconds / t->parts[0].seconds);
   if (a->left_out)
-    fprintf(to, "%d part%s too often for a probe, and count%s in what is around\n", a->left_out,
-            a->left_out == 1 ? " runs" : "s run", a->left_out == 1 ? "s" : "");
+    fprintf(to, "%d part%s too often for a probe and count%s as part of the loop around\n",
+            a->left_out, a->left_out == 1 ? " runs" : "s run", a->left_out == 1 ? "s" : "");
   if (shares)
     fprintf(to,
-            "in a parallel loop a time is the mean of its threads; what is the loop's own, they "
-            "wait and are started\n");
+            "in a parallel loop, a time is the mean over the threads; the loop's own time is for "
+            "starting threads and waiting for them\n");
 }
 
 /* Of a device. */
@@ -239,8 +239,8 @@ static void put_counts(FILE *to, const BlockTimes *t) {
   put_table(to, &table);
   fputs(
       is_work
-          ? "work: what warps do, a statement, an operation, a sector of global memory and a turn "
-            "of shared memory each counted once; times: of one thread a block\n"
+          ? "work: each statement, operation, sector of global memory and turn of shared memory of "
+            "a warp counts once; times: for one thread of each block\n"
           : "cycles of the first thread of each block of threads, with the probes', all blocks "
             "together\n",
       to);

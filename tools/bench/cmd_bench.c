@@ -119,11 +119,10 @@ static int start(Bench *b, const char *suite) {
   profile_machine(&b->profile);
   print_profile(b);
   if (ceiling_bits(b))
-    fprintf(
-        b->out,
-        "ceilings in vectors of %d bits: FMA, as many float operations in registers; bandwidth, "
-        "the bytes of the parameters read or written once\n",
-        ceiling_bits(b));
+    fprintf(b->out,
+            "ceilings, with vectors of %d bits: FMA (the program's float operations, in registers "
+            "only), bandwidth (each array parameter read or written once)\n",
+            ceiling_bits(b));
   else
     fprintf(b->out, "ceilings not available: the processor has no AVX2 and FMA\n");
   for (int i = 0; i < b->n_backends; i++)

@@ -39,7 +39,7 @@ void describe_disturbance(const Case *k, char *out, size_t size) {
     else if (d == BY_CLOCK)
       snprintf(out + n, size - n, "%sthe clock dropped by %.0f %%", comma, 100 * by);
     else
-      snprintf(out + n, size - n, "%sthe median of %s is known to +-%.0f %% only", comma,
+      snprintf(out + n, size - n, "%sthe median of %s is uncertain by %.0f %%", comma,
                least_certain(k)->name, 100 * by);
     comma = ", ";
   }

@@ -74,18 +74,19 @@ static void print_contender(FILE *f, const Case *k, const Contender *c) {
   fprintf(f, "\n");
 }
 
-/* Which ceiling binds, and how far above it the other one lies. */
+/* Which ceiling binds, and how long the others take. */
 static void print_binding(FILE *f, const Case *k) {
   const Contender *binding = binding_ceiling(k);
   if (!binding) return;
-  fprintf(f, "%% peak is of the %s", binding->name);
-  const char *more = ", which binds: the";
+  fprintf(f, "%% peak: relative to the %s", binding->name);
+  int others = 0;
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *c = &k->contenders[i];
     if (c->ceiling && c != binding && c->f.median > 0)
-      fprintf(f, "%s %s takes %.3g ms", more, c->name, c->f.median * 1e3), more = ", the";
+      fprintf(f, "%s%s: %.3g ms", others++ ? ", " : ", which takes longest (", c->name,
+              c->f.median * 1e3);
   }
-  fprintf(f, "\n");
+  fputs(others ? ")\n" : "\n", f);
 }
 
 static void print_notes(FILE *f, const Case *k) {

@@ -94,7 +94,7 @@ static void print_nothing(FILE *out, const tirc_tune_result *r) {
   if (!r->trials)
     fprintf(out, ": nothing was measured yet\n");
   else
-    fprintf(out, ": no candidate works, of %lld that were measured and %lld that were looked at\n",
+    fprintf(out, ": none of the %lld candidates that were measured works (%lld were considered)\n",
             (long long)r->trials, (long long)r->made);
 }
 
@@ -111,7 +111,9 @@ static void print_loss(FILE *out, const tirc_tune_result *results, int i) {
   else
     fprintf(out, ", failed in the final");
   fprintf(out, "%s\n",
-          loss.to_automatic ? "; none is certainly faster than --auto, which stays" : "");
+          loss.to_automatic
+              ? "; no candidate is certainly faster than --auto, whose schedule is kept"
+              : "");
 }
 
 /* load: cores that others used meanwhile. */
@@ -128,15 +130,16 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
   }
   fprintf(out, ": best %s by ", time_text(r->seconds, best, sizeof best));
   put_name(out, *r->way ? r->way : "no rule");
-  fprintf(out, "%s, --auto %s, x %s; %lld trials", share,
+  fprintf(out, "%s, --auto %s, x %s; %lld trial%s", share,
           time_text(r->automatic, automatic, sizeof automatic),
-          gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials);
+          gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials,
+          plural(r->trials));
   if (task->trials)
-    fprintf(out, ", %lld candidates looked at now", (long long)r->made);
+    fprintf(out, ", %lld candidate%s considered", (long long)r->made, plural(r->made));
   else
-    fprintf(out, ", all of them known before: more --trials look for more");
+    fprintf(out, ", all of them known before; a larger --trials continues the search");
   if (!isnan(r->rank_correlation))
-    fprintf(out, ", rank correlation of what was expected %.2f", r->rank_correlation);
+    fprintf(out, ", rank correlation of predicted and measured times %.2f", r->rank_correlation);
   fprintf(out, "\n");
   if (tirc_is_busy(load)) fprintf(out, "  disturbed: other processes used %.2f cores\n", load);
   print_failures(out, r);
@@ -158,8 +161,8 @@ static void print_changes(FILE *out, const Facts *before, const Facts *after) {
   Table t = {.columns = 3};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   const int n = add_fact_changes(&t, before, after);
-  fputs(n ? "  what it does otherwise than --auto:\n"
-          : "  what it does otherwise than --auto shows in no row of `tirc db explain`\n",
+  fputs(n ? "  what it does differently from --auto:\n"
+          : "  it differs from --auto, but in no row of `tirc db explain`\n",
         out);
   if (n) put_table(out, &t);
 }
@@ -175,7 +178,7 @@ static void print_difference(const TuneOptions *o, FILE *out, const tirc_tune_ta
   char *difference = NULL;
   if (tirc_module_auto(task->module, &rules, &s, &automatic, NULL)) return;
   if (tirc_module_compare(automatic, r->module, &difference, NULL) == TIRC_OK && !difference)
-    fprintf(out, "  it is the schedule of --auto\n");
+    fprintf(out, "  the best schedule is the schedule of --auto\n");
   else if (facts_of(task->module, automatic, &before) && facts_of(task->module, r->module, &after))
     print_changes(out, &before, &after);
   free_facts(&before);

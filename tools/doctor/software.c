@@ -192,7 +192,8 @@ static void examine_what_it_holds(Doctor *d, tirc_db *db) {
     advise(d, BROKEN, "name another one with --database or TIRC_DATABASE");
     return;
   }
-  note(d, "files", "database", "%s: %lld trials of %d tasks", name, stock.trials, stock.tasks);
+  note(d, "files", "database", "%s: %lld trial%s of %d task%s", name, stock.trials,
+       plural(stock.trials), stock.tasks, plural(stock.tasks));
   if (is_file && access(name, W_OK) != 0)
     advise(d, AMISS, "it may only be read: --tuned works, tirc tune needs another --database");
 }
