@@ -133,6 +133,15 @@ static Bound bitwise_and(Expr e, Bound x, Bound y) {
   return x.min >= 0 ? (Bound){0, x.max} : everything(e->dtype);
 }
 
+/* Of or, and exclusive or: no bit that neither has. */
+static Bound bitwise_or(Expr e, Bound x, Bound y) {
+  const int64_t most = upper(x.max, y.max);
+  int64_t end = 1;
+  if (x.min < 0 || y.min < 0 || most > POS / 2) return everything(e->dtype);
+  while (end <= most) end *= 2;
+  return (Bound){0, end - 1};
+}
+
 static Bound structural_bound(Analyzer *a, Expr e);
 
 /* A finite end that is the sign of an infinity, or whose negative is, is moved outwards. */
@@ -245,6 +254,8 @@ static Bound operation_bound(Analyzer *a, Expr e, Bound x, Bound y) {
   case OP_SHIFT_LEFT:
   case OP_SHIFT_RIGHT: return shifted(e, x, y);
   case OP_BITWISE_AND: return bitwise_and(e, x, y);
+  case OP_BITWISE_OR:
+  case OP_BITWISE_XOR: return bitwise_or(e, x, y);
   default: return everything(e->dtype);
   }
 }

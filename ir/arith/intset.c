@@ -206,6 +206,17 @@ static bool stays(Evaluator *v, Expr e, IntSet x, IntSet y) {
       t, tirc_bound_of_operation(v->a, e, hull_of(v->a, x, t), hull_of(v->a, y, t)));
 }
 
+/* Of operations on bits, as far as constants bound them. */
+static IntSet bits(Evaluator *v, Expr e) {
+  const DType t = e->dtype;
+  if (!tirc_uses_any(e, v->dom)) return point(e);
+  const Bound x = hull_of(v->a, eval(v, e->args[0]), t), y = hull_of(v->a, eval(v, e->args[1]), t);
+  const Bound b = tirc_bound_of_operation(v->a, e, x, y);
+  return tirc_bound_fits(t, b) && b.min >= 0
+             ? (IntSet){tirc_lit(v->a->c, t, b.min), tirc_lit(v->a->c, t, b.max)}
+             : everything;
+}
+
 static IntSet eval(Evaluator *v, Expr e) {
   if (e->op == OP_INT) return point(e);
   if (e->op == OP_VAR) return eval_variable(v, e);
@@ -226,6 +237,8 @@ static IntSet eval(Evaluator *v, Expr e) {
     return (IntSet){x.min ? tirc_cast(v->a->c, e->dtype, x.min) : NULL,
                     x.max ? tirc_cast(v->a->c, e->dtype, x.max) : NULL};
   }
+  if (e->op >= OP_BITWISE_AND && e->op <= OP_BITWISE_XOR && tirc_dtype_is_int(e->dtype))
+    return bits(v, e);
   if (e->dtype.code == TYPE_BOOL && tirc_uses_any(e, v->dom))
     return (IntSet){tirc_bool(v->a->c, false), tirc_bool(v->a->c, true)};
   return tirc_uses_any(e, v->dom) ? everything : point(e);

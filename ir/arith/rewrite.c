@@ -416,6 +416,28 @@ Expr tirc_recast(Analyzer *a, DType t, Expr e) {
   return tirc_cast(a->c, t, e);
 }
 
+/* x ^ y of a small y, where parts of x are beyond its bits: (8 * a + b) ^ y is 8 * a + (b ^ y) */
+static Expr low_bits(Simplifier *s, Expr x, Expr y) {
+  Tirc *c = s->a->c;
+  const Bound all = tirc_const_bound(s->a, y);
+  ExprVec terms = {0};
+  Expr high = NULL, low = NULL;
+  int64_t k = 1;
+  if (all.min < 0 || all.max > INT32_MAX) return NULL;
+  while (k <= all.max) k *= 2;
+  tirc_unpack(c, OP_ADD, x, &terms);
+  for (int i = 0; i < terms.n; i++) {
+    const Modular m = tirc_modular(s->a, terms.at[i]);
+    Expr *to = m.coeff % k == 0 && m.base % k == 0 ? &high : &low;
+    *to = *to ? tirc_add(c, *to, terms.at[i]) : terms.at[i];
+  }
+  if (!high) return NULL;
+  if (!low) return tirc_add(c, high, y);
+  const Bound b = tirc_const_bound(s->a, low);
+  if (b.min < 0 || b.max >= k) return NULL;
+  return tirc_add(c, high, tirc_expr(c, OP_BITWISE_XOR, x->dtype, 2, (Expr[]){low, y}));
+}
+
 static Expr other_node(Simplifier *s, Expr e) {
   e = with_simple_args(s, e);
   Tirc *c = s->a->c;
@@ -423,6 +445,9 @@ static Expr other_node(Simplifier *s, Expr e) {
   if (e->op == OP_CAST) return tirc_recast(s->a, e->dtype, e->args[0]);
   if (e->op >= OP_BITWISE_AND && e->op <= OP_BITWISE_XOR) {
     Expr r = tirc_fold(c, e->op, e->dtype, e->n, e->args);
+    if (r) return r;
+    for (int i = 0; e->op == OP_BITWISE_XOR && tirc_is_index(e->dtype) && !r && i < 2; i++)
+      r = low_bits(s, e->args[i], e->args[1 - i]);
     if (r) return r;
   }
   return e;

@@ -91,6 +91,11 @@
        "    for i in range(64):\n        with T.block(\"H\"):\n"                                   \
        "            vi = T.axis.reduce(64, i)\n"                                                   \
        "            H[A[vi] % 8] = H[A[vi] % 8] + 1\n"
+#define SCAN                                                                                       \
+  FUNC "A: T.Buffer((96,), \"float32\"), B: T.Buffer((96,), \"float32\")):\n"                      \
+       "    for j in range(96):\n        with T.block(\"B\"):\n"                                   \
+       "            vj = T.axis.scan(96, j)\n"                                                     \
+       "            B[vj] = A[vj] + T.if_then_else(vj > 0, B[vj - 1], T.float32(0))\n"
 #define IN_PLACE                                                                                   \
   FUNC "A: T.Buffer((64,), \"float32\")):\n" OVER(64, "A", "A[vi] = A[vi] * T.float32(2)")
 #define GATHER                                                                                     \

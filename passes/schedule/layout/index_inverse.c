@@ -104,9 +104,9 @@ const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, co
                             bool bijective, InverseMap *out) {
   InverseMap without;
   const char *why = invert(s, block, map, shape, bijective, true, out);
-  if (!why || invert(s, block, map, shape, bijective, false, &without)) return why;
-  *out = without;
-  return NULL;
+  if (!why) return NULL;
+  if (!invert(s, block, map, shape, bijective, false, &without)) return *out = without, NULL;
+  return !bijective && tirc_invert_turned(s, block, map, shape, out) ? NULL : why;
 }
 
 /* --- by trying -------------------------------------------------------------------------------- */

@@ -90,6 +90,9 @@ typedef struct InverseMap {
  * map must be injective. NULL, or why it is not. `block` says which function's shapes are meant. */
 const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, const Expr *shape,
                             bool bijective, InverseMap *out);
+/* The same where digits of some indices are turned by the others (turned.c). */
+bool tirc_invert_turned(Sched *s, const SRef *block, const IndexMap *map, const Expr *shape,
+                        InverseMap *out);
 /* Whether a map that is too hard to invert is injective all the same: tried out on every index
  * where there are not too many. 1: it is; 0: it is not, or leaves the new shape; -1: unknown. */
 int tirc_try_injective(Tirc *c, const IndexMap *map, const Expr *shape, const Expr *new_shape);
