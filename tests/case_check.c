@@ -22,7 +22,7 @@ typedef struct Run {
   const Module *mod;     /* the module after the last call, */
   const char *text;      /* and as it printed */
   const char *violation; /* of a law, or NULL */
-  Seen *seen;            /* or NULL */
+  Seen *seen;
 } Run;
 
 /* How many loops and blocks the program has. */
@@ -135,7 +135,7 @@ static bool points_nowhere(Tirc *c, const Diag *d) {
 static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
   Run *run = self;
   (void)loc;
-  if (run->seen) note_call(run->seen, call, diag);
+  note_call(run->seen, call, diag);
   if (run->violation) return;
   const char *text = tirc_print_module(run->c, s->mod, NULL);
   if (diag && strcmp(text, run->text))
@@ -263,15 +263,49 @@ static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
   return failure ? failure : check_trace_in(c, m, s, DIALECT_TIRX);
 }
 
-/* NULL when a function computes what the other one did. */
-static const char *check_numbers(Tirc *c, const Func *before, const Module *m, int set) {
-  Values expected = {.set = set, .tolerance = 1e-4};
-  bool early;
-  values_make(c, before, &expected);
+typedef struct Computed {
+  char *program;
+  Values values; /* after it ran */
+  bool runs;
+} Computed;
+
+static void forget(Computed *k) {
+  if (!k) return;
+  values_free(&k->values);
+  free(k->program);
+  free(k);
+}
+
+void case_forget(Seen *seen) {
+  for (int i = 0; i < MOST_COMPUTED; i++) {
+    forget(seen->computed[i]);
+    seen->computed[i] = NULL;
+  }
+}
+
+static const Computed *computed(Tirc *c, const char *program, const Func *f, int set, Seen *seen) {
+  for (int i = 0; i < MOST_COMPUTED; i++) {
+    const Computed *known = seen->computed[i];
+    if (known && known->values.set == set && !strcmp(known->program, program)) return known;
+  }
+  Computed **at = &seen->computed[seen->next++ % MOST_COMPUTED];
+  forget(*at);
+  *at = NULL;
+  Computed *k = calloc(1, sizeof *k);
   const InterpOptions options = {.max_steps = VALUES_MAX_STEPS};
-  const char *why = values_run(c, before, &expected, &options);
-  why = why ? NULL : values_check(c, before, m, tirc_module_main(m), &expected, &early);
-  values_free(&expected);
+  *k = (Computed){.program = strdup(program), .values = {.set = set, .tolerance = 1e-4}};
+  values_make(c, f, &k->values);
+  k->runs = !values_run(c, f, &k->values, &options);
+  return *at = k;
+}
+
+/* NULL when a function computes what the program's one did. */
+static const char *check_numbers(Tirc *c, const char *program, const Func *before, const Module *m,
+                                 int set, Seen *seen) {
+  bool early;
+  const Computed *k = computed(c, program, before, set, seen);
+  const char *why =
+      k->runs ? values_check(c, before, m, tirc_module_main(m), &k->values, &early) : NULL;
   return why ? tirc_format(c, "it computes something else: %s%s", values_sizes_text(c, before, set),
                            why)
              : NULL;
@@ -279,16 +313,17 @@ static const char *check_numbers(Tirc *c, const Func *before, const Module *m, i
 
 /* The same of the main function before and after the schedule. After unsafe calls the numbers are
  * the user's own affair. */
-static const char *check_meaning(Tirc *c, const Case *test, const Module *m, const Sched *s) {
+static const char *check_meaning(Tirc *c, const Case *test, const Module *m, const Sched *s,
+                                 Seen *seen) {
   enum { SETS = 3 }; /* of sizes */
   const Func *f = tirc_module_main(m), *now = tirc_module_main(s->mod);
   const char *why = NULL;
   if (strstr(test->schedule, "unsafe_") || strstr(test->schedule, "annotate_buffer_access") || !f ||
       !now || strcmp(f->name, now->name))
     return NULL;
-  if (values_can_be_made(c, f, 0)) return check_numbers(c, f, s->mod, 0);
+  if (values_can_be_made(c, f, 0)) return check_numbers(c, test->program, f, s->mod, 0, seen);
   for (int set = 1; set <= SETS && !why; set++)
-    if (values_can_be_made(c, f, set)) why = check_numbers(c, f, s->mod, set);
+    if (values_can_be_made(c, f, set)) why = check_numbers(c, test->program, f, s->mod, set, seen);
   return why;
 }
 
@@ -307,7 +342,7 @@ static const char *check(Tirc *c, const Case *test, Seen *seen) {
     TIRC_END(c, trap);
     failure = check_result(c, test, s->mod);
     if (!failure) failure = check_trace(c, m, s);
-    if (!failure) failure = check_meaning(c, test, m, s);
+    if (!failure) failure = check_meaning(c, test, m, s, seen);
   } else {
     Diag diag = c->diag;
     failure = check_failure(c, test, &diag);
@@ -315,7 +350,7 @@ static const char *check(Tirc *c, const Case *test, Seen *seen) {
   return failure ? failure : run->violation;
 }
 
-char *case_check(const Case *test, Seen *seen) {
+static char *check_apart(const Case *test, Seen *seen) {
   Tirc *c = tirc_context_new();
   char *out;
   if (!c) return strdup("no memory");
@@ -332,5 +367,12 @@ char *case_check(const Case *test, Seen *seen) {
     out = strdup(buf);
   }
   tirc_context_release(c);
+  return out;
+}
+
+char *case_check(const Case *test, Seen *seen) {
+  Seen own = {0};
+  char *out = check_apart(test, seen ? seen : &own);
+  case_forget(&own);
   return out;
 }

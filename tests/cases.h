@@ -26,9 +26,12 @@ typedef struct Case {
 char *case_read(const char *path);
 /* Reads a .case text into memory of c; false with *why when the file is no case. */
 bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const char **why);
-/* What the calls of the cases so far have shown. */
-enum { MAX_PRIMITIVES = 96 };
+/* What the calls of the cases so far have shown, and what the programs of the last ones compute:
+ * many are about the same one. */
+enum { MAX_PRIMITIVES = 96, MOST_COMPUTED = 16 };
 typedef struct Seen {
+  struct Computed *computed[MOST_COMPUTED];           /* or NULL */
+  int next;                                           /* of these, to be replaced */
   bool raised[SERR_COUNT];                            /* ScheduleErrors */
   int legal[MAX_PRIMITIVES], refused[MAX_PRIMITIVES]; /* calls, by row of primitives.def */
 } Seen;
@@ -36,5 +39,6 @@ typedef struct Seen {
 /* NULL when all is as the case says; otherwise what differs first, malloc'ed. Adds to *seen
  * unless it is NULL. */
 char *case_check(const Case *test, Seen *seen);
+void case_forget(Seen *seen); /* frees it */
 
 #endif

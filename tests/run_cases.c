@@ -207,6 +207,7 @@ int main(int argc, char **argv) {
       run_path(&o, &tally, argv[i]);
     }
   }
+  case_forget(&tally.seen);
   if (o.every_error) report_missing(&tally, tally.seen.raised, "raises");
   if (o.enough) report_scarce(&tally);
   if (o.explained) report_missing(&tally, tally.explained, "explains");

@@ -108,9 +108,9 @@ def arguments(seed, at_end):
     return places
 
 
-def compare(base, seed, at_end):
+def compare(base, form, seed, at_end):
     results = []
-    for of in ("plain", "ahead"):
+    for of in ("plain", form):
         places = arguments(seed, at_end)
         status = ctypes.CDLL(base + of + ".so").f(*[ctypes.c_void_p(p.at) for p in places])
         if status:
@@ -124,15 +124,15 @@ def compare(base, seed, at_end):
 
 
 def run(tirc, base, text, seed):
+    for of, form, program in (("plain", "obj", plain(text)), ("c", "c", text), ("obj", "obj", text)):
+        why = built(tirc, base + of, program, form)
+        if "no buffer of that name is accessed" in why or "is annotated to prefetch" in why:
+            return None
+        if why:
+            return why
     for form in ("c", "obj"):
-        for of, program in (("plain", plain(text)), ("ahead", text)):
-            why = built(tirc, base + form + of, program, form)
-            if "no buffer of that name is accessed" in why or "is annotated to prefetch" in why:
-                return None
-            if why:
-                return why
         for at_end in (True, False):
-            why = in_a_child(lambda: compare(base + form, seed, at_end))
+            why = in_a_child(lambda: compare(base, form, seed, at_end))
             if why:
                 return "%s, at %s of the pages: %s" % (form, "the end" if at_end else "the beginning", why)
     return ""

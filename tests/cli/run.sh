@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Runs the cases of *.cli: usage: run.sh TIRC CASES...
+# Runs the cases of *.cli: usage: run.sh [--keep-code] TIRC CASES...
+# --keep-code: with a code cache of its own, for cases that compile the same again and again
 #   $ COMMAND    a shell command, run in this folder; `tirc` is the command under test, $out a scratch folder
 #   ? STATUS     its exit status (0 unless said)
 #   > TEXT       standard output contains TEXT        >| standard output is empty
 #   ! TEXT       standard error contains TEXT         !| standard error is empty
 # A case ends at the next `$`. Other lines are comments.
 set -u
+cache=off
+[ "$1" = --keep-code ] && cache=kept && shift
 tirc_path=$(realpath "$1")
 [ -x "$tirc_path" ] || { echo "no command: $1" >&2; exit 2; }
 shift
@@ -15,7 +18,8 @@ cd "$(dirname "$0")" || exit 2
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 examples=$(realpath ../../examples)
-export TIRC_DATABASE=$out/tirc.db TIRC_CACHE=off TIRC_CALIBRATION=off # and not the user's
+[ $cache = off ] || cache=$out/$cache
+export TIRC_DATABASE=$out/tirc.db TIRC_CACHE=$cache TIRC_CALIBRATION=off # and not the user's
 tirc() { "$tirc_path" "$@"; }
 python=/usr/bin/python3 # the one that has the packages of tools/setup, where several are installed
 [ -x "$python" ] || python=$(command -v python3)

@@ -14,7 +14,9 @@ fail() { failures=$((failures + 1)); echo "$*"; }
 LC_ALL=C "$print_all" "$out/C.db" >"$out/C" 2>"$out/C.host" || { cat "$out/C.host"; exit 1; }
 grep -q ': 1\.5$' "$out/C.host" || fail "the C locale: $(cat "$out/C.host")"
 [ "$(wc -l <"$out/C")" -gt 200 ] || fail "hardly anything is compared: $(wc -l <"$out/C") lines"
-for pair in de_DE:UTF-8 tr_TR:UTF-8 tr_TR:ISO-8859-9 fr_FR:UTF-8 ps_AF:UTF-8; do
+pairs=(tr_TR:UTF-8 tr_TR:ISO-8859-9 ps_AF:UTF-8)
+[ "${TIRC_TEST_EVERY:-1}" != 1 ] || pairs+=(de_DE:UTF-8 fr_FR:UTF-8) # a comma, too, which takes seconds to make
+for pair in "${pairs[@]}"; do
   name=${pair%:*}.${pair#*:}
   localedef -c -i "${pair%:*}" -f "${pair#*:}" "$out/$name" >/dev/null 2>&1
   [ -d "$out/$name" ] || { fail "localedef makes no $name"; continue; }
