@@ -134,21 +134,30 @@ static const Module *run_extra(Passes *p, const Module *m, int phase) {
   return m;
 }
 
-const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last) {
+const Module *tirc_run_phase(Passes *p, const Module *m, int phase, size_t enough, int *next) {
   void (*after)(void *, int, const char *, const Module *) = p->options.after;
   reserve_ids(p->c, m);
-  if (first == 0) m = tirc_infer(p, m);
-  for (int phase = first; phase <= last && phase < tirc_n_phases; phase++) {
-    for (int i = 0; i < tirc_n_module_passes; i++) {
-      const ModulePass *pass = &tirc_module_passes[i];
-      if (pass->phase != phase || is_skipped(p, pass->name)) continue;
-      m = checked(p, pass->name,
-                  pass->run ? pass->run(p, m)
-                            : tirc_script_pass(p, m, tirc_pass_library_path(p->c, pass->script)));
-      if (after) after(p->options.self, phase, pass->name, m);
+  if (phase == 0 && *next == 0) m = tirc_infer(p, m);
+  for (int i = *next; i < tirc_n_module_passes; i++) {
+    const ModulePass *pass = &tirc_module_passes[i];
+    if (pass->phase != phase || is_skipped(p, pass->name)) continue;
+    if (enough && p->c->bytes > enough) {
+      *next = i;
+      return m;
     }
-    m = run_extra(p, m, phase);
-    if (after) after(p->options.self, phase, NULL, m);
+    m = checked(p, pass->name,
+                pass->run ? pass->run(p, m)
+                          : tirc_script_pass(p, m, tirc_pass_library_path(p->c, pass->script)));
+    if (after) after(p->options.self, phase, pass->name, m);
   }
+  m = run_extra(p, m, phase);
+  if (after) after(p->options.self, phase, NULL, m);
+  *next = 0;
+  return m;
+}
+
+const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last) {
+  for (int phase = first; phase <= last && phase < tirc_n_phases; phase++)
+    m = tirc_run_phase(p, m, phase, 0, &(int){0});
   return m;
 }

@@ -63,6 +63,10 @@ const Module *tirc_finish_module(Tirc *c, const Module *m, const Module *unsched
  * of all, 0, what is known of its values is inferred. */
 const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last);
 
+/* The same of one phase, from its pass *next on, 0 for all; stops ahead of a pass, which is *next
+ * then, once the context has given more than `enough` bytes (0: never). *next is 0 at the end. */
+const Module *tirc_run_phase(Passes *p, const Module *m, int phase, size_t enough, int *next);
+
 /* The file of "FILE" or "FILE(NAME=VALUE, ...)": that of the binary where FILE is the name of one
  * of passes/module/rewrites; *arguments: "(NAME=VALUE, ...)", or NULL. */
 const char *tirc_pass_file(Tirc *c, const char *text, const char **arguments);

@@ -1,14 +1,17 @@
-/* A phase leaves behind ten times the module that it makes. So each has a context of its own, which
- * goes when the module has been copied into the next one: what a model needs while it is made is
- * its largest phase, and not all of them. */
+/* A phase leaves behind ten times the module that it makes. So each has a context of its own, and
+ * more where its passes leave much, which goes when the module has been copied into the next one:
+ * what a model needs while it is made is its largest pass, and not all of them. */
 #include "phases_apart.h"
 
 #include "ir/tree/copy.h"
 
+enum { ENOUGH = 1 << 24 }; /* bytes that are worth a copy, behind which calls are inferred anew */
+
 typedef struct OnePhase {
   const PhasesApart *p;
-  const Module *given; /* to the first phase */
-  int number;
+  const Module *given;   /* to the first phase */
+  int number, next;      /* pass of the phase; the last phase ends where it began, in the context of
+                            its caller */
   Tirc *volatile to;     /* of the phase: read when that unwinds */
   const Module *made[2]; /* the module, and as it was unscheduled; in `to` afterwards */
 } OnePhase;
@@ -18,7 +21,8 @@ static void run_one(Tirc *apart, void *self) {
   PipelineOptions options = k->p->options;
   options.unscheduled = k->made[1];
   Passes *passes = tirc_passes_open(apart, &options);
-  k->made[0] = tirc_run_phases(passes, k->made[0], k->number, k->number);
+  const size_t enough = k->number < k->p->last ? ENOUGH : 0;
+  k->made[0] = tirc_run_phase(passes, k->made[0], k->number, enough, &k->next);
   k->made[1] = tirc_unscheduled(passes);
   tirc_modules_copy(k->to, apart, k->given, 2, k->made);
 }
@@ -39,7 +43,7 @@ void tirc_run_phases_apart(Tirc *c, const Module *m, PhasesApart *p) {
     tirc_context_release(between);
     tirc_throw(c);
   }
-  for (; k.number <= p->last; k.number++) {
+  for (; k.number <= p->last; k.number += k.next == 0) {
     k.to = k.number < p->last ? new_context(c) : c;
     tirc_api_apart(c, run_one, &k);
     tirc_context_release(between);
