@@ -150,6 +150,7 @@ static void read_class(Reader *r, ModuleParts *m, const Syn *s) {
   m->class_name = s->s;
   if (!tirc_names_find(r, s->s)) /* a constant of the same name is what functions mean by it */
     tirc_names_bind(r, s, s->s, (PyValue){.kind = PY_NAMESPACE, .u.s = GRAPH_MODULE}, true);
+  r->functions = s->body;
   for (int i = 0; i < s->body.n; i++) read_top(r, m, s->body.at[i], true);
 }
 

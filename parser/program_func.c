@@ -1,6 +1,6 @@
 /* Functions: parameters, and the root block that TensorIR puts around a body with blocks in it. */
 #include "ir/nearest.h"
-#include "reader.h"
+#include "relax.h"
 
 static bool is_buffer_type(Reader *r, const Syn *s) {
   bool applied = s->kind == SYN_CALL || s->kind == SYN_SUBSCRIPT;
@@ -62,18 +62,23 @@ static Stmt add_root(Reader *r, FuncFrame *f, const Syn *def, Stmt body) {
   return tirc_finish_block(r, &root, body);
 }
 
+/* The statements of a body that was begun. */
+static Stmt read_begun_body(Reader *r, FuncFrame *f, const Syn *def) {
+  for (int i = 0; i < def->body.n; i++) tirc_read_statement(r, def->body.at[i]);
+  bool single = f->body->stmts.n == 1 && !f->body->scopings.n && !f->root_allocs.n;
+  for (int i = 0; i < f->uninferred.n && !single; i++) {
+    Uninferred u = f->uninferred.at[i];
+    Stmt *at = &f->body->stmts.at[u.at];
+    *at = tirc_reader_infer(r, *at, u.has_reads, u.has_writes);
+  }
+  return add_root(r, f, def, tirc_end_body(r, f->body));
+}
+
 static Stmt read_function_body(Reader *r, FuncFrame *f, const Syn *def) {
   Body body;
   tirc_begin_body(r, &body);
   f->body = &body;
-  for (int i = 0; i < def->body.n; i++) tirc_read_statement(r, def->body.at[i]);
-  bool single = body.stmts.n == 1 && !body.scopings.n && !f->root_allocs.n;
-  for (int i = 0; i < f->uninferred.n && !single; i++) {
-    Uninferred u = f->uninferred.at[i];
-    Stmt *at = &body.stmts.at[u.at];
-    *at = tirc_reader_infer(r, *at, u.has_reads, u.has_writes);
-  }
-  return add_root(r, f, def, tirc_end_body(r, &body));
+  return read_begun_body(r, f, def);
 }
 
 /* What is too deep for the program's tree, and not for the text's, is so of the whole function. */
@@ -123,7 +128,7 @@ static const Syn *read_decorator(Reader *r, FuncFrame *f, const Syn *def) {
 }
 
 const Func *tirc_read_func(Reader *r, const Syn *def) {
-  FuncFrame f = {.name = def->s};
+  FuncFrame f = {.name = def->s, .names = r->names.bound.n};
   const Syn *s_tir = read_decorator(r, &f, def);
   f.dialect = tirc_reader_dialect(r, def, s_tir);
   r->func = &f;
@@ -141,4 +146,92 @@ const Func *tirc_read_func(Reader *r, const Syn *def) {
                  .body = body,
                  .loc = def->loc};
   return func;
+}
+
+/* --- calls of functions of the module ---------------------------------------------------------- */
+
+enum { MOST_CALLS = 16 };
+
+static const Syn *called_def(Reader *r, const Syn *call) {
+  const char *path = call->kind == SYN_CALL ? tirc_names_path(r, call->a) : NULL;
+  const size_t n = strlen(GRAPH_MODULE ".");
+  if (!path || strncmp(path, GRAPH_MODULE ".", n) != 0) return NULL;
+  for (int i = 0; i < r->functions.n; i++) {
+    const Syn *def = r->functions.at[i];
+    if (def->kind == SYN_DEF && strcmp(def->s, path + n) == 0 && !tirc_is_graph(r, def)) return def;
+  }
+  READ_FAIL(r, call, CODE_NAME, NULL, "the module has no function '%s' that a program can call",
+            path + n);
+}
+
+/* What is no variable already gets a name: it is computed once. */
+static void bind_argument(Reader *r, const Syn *arg, const Syn *param, PyValue given) {
+  if (!param->a || param->i || param->b || is_buffer_type(r, param->a))
+    READ_FAIL(
+        r, arg, CODE_UNSUPPORTED,
+        "take x: T.handle(\"float32\"), and declare T.decl_buffer(shape, \"float32\", data=x)",
+        "a function that others call takes pointers and numbers, and '%s' is none", param->s);
+  const DType t = read_parameter_type(r, param->a);
+  const Expr value = tirc_py_to_expr_like(r, arg, given, t);
+  if (!tirc_dtype_equal(value->dtype, t))
+    READ_FAIL(r, arg, CODE_TYPE, NULL, "'%s' has type %s, and not %s", param->s,
+              tirc_dtype_name(r->c, t), tirc_dtype_name(r->c, value->dtype));
+  Expr var = value;
+  if (value->op != OP_VAR) {
+    var = tirc_var(r->c, param->s, t);
+    tirc_open_let(r, arg, var, value);
+  }
+  tirc_names_bind(r, arg, param->s, tirc_py_expr(var), false);
+}
+
+static void check_call(Reader *r, const Syn *call, const Syn *def) {
+  for (int i = 0; i < call->kids.n; i++)
+    if (call->kids.at[i]->kind == SYN_KEYWORD || call->kids.at[i]->kind == SYN_STAR)
+      READ_FAIL(r, call->kids.at[i], CODE_UNSUPPORTED, NULL,
+                "arguments of a function of the module are given by position");
+  if (call->kids.n != def->kids.n)
+    READ_FAIL(r, call, CODE_ARGUMENT, NULL, "%s takes %d arguments, not %d", def->s, def->kids.n,
+              call->kids.n);
+  if (r->func->depth == MOST_CALLS)
+    READ_FAIL(r, call, CODE_UNSUPPORTED, "write a loop",
+              "%s calls itself, or functions call each other more than %d deep", def->s,
+              MOST_CALLS);
+}
+
+static bool has_other_target(const FuncFrame *caller, const FuncFrame *callee) {
+  const Expr theirs = tirc_attrs_get(callee->attrs, "target");
+  const Expr ours = tirc_attrs_get(caller->attrs, "target");
+  return theirs && (!ours || !tirc_expr_same(theirs, ours));
+}
+
+bool tirc_read_inlined(Reader *r, const Syn *call) {
+  const Syn *def = called_def(r, call);
+  if (!def) return false;
+  check_call(r, call, def);
+  PyValue *given = tirc_new_array(r->c, PyValue, call->kids.n);
+  for (int i = 0; i < call->kids.n; i++) given[i] = tirc_read_value(r, call->kids.at[i]);
+  FuncFrame *caller = r->func;
+  BlockFrame *block = r->block;
+  FuncFrame f = {.name = def->s,
+                 .dialect = caller->dialect,
+                 .names = caller->names,
+                 .depth = caller->depth + 1};
+  const HiddenNames hidden = tirc_names_hide(r, caller->names);
+  Body body;
+  r->func = &f;
+  r->block = NULL;
+  tirc_begin_body(r, &body);
+  f.body = &body;
+  for (int i = 0; i < def->kids.n; i++)
+    bind_argument(r, call->kids.at[i], def->kids.at[i], given[i]);
+  const Stmt made = read_begun_body(r, &f, def);
+  r->func = caller;
+  r->block = block;
+  tirc_names_show(r, hidden);
+  if (has_other_target(caller, &f))
+    READ_FAIL(r, call, CODE_UNSUPPORTED, "give both functions one target",
+              "%s is for another target than %s, which calls it", def->s, caller->name);
+  caller->has_blocks |= f.has_blocks;
+  tirc_emit(r, call, made);
+  return true;
 }

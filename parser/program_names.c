@@ -54,6 +54,26 @@ const PyValue *tirc_names_find(Reader *r, const char *name) {
   return s && s->top ? &s->top->value : NULL;
 }
 
+HiddenNames tirc_names_hide(Reader *r, int from) {
+  Names *t = &r->names;
+  HiddenNames h = {t->bound.n - from, NULL, NULL};
+  h.symbols = tirc_copy(r->c, t->bound.at + from, h.n);
+  h.tops = tirc_new_array(r->c, struct Binding *, h.n);
+  for (int i = h.n - 1; i >= 0; i--) {
+    h.tops[i] = h.symbols[i]->top;
+    h.symbols[i]->top = h.symbols[i]->top->shadowed;
+  }
+  t->bound.n = from;
+  return h;
+}
+
+void tirc_names_show(Reader *r, HiddenNames hidden) {
+  for (int i = 0; i < hidden.n; i++) {
+    hidden.symbols[i]->top = hidden.tops[i];
+    vec_push(r->c, r->names.bound, hidden.symbols[i]);
+  }
+}
+
 /* --- near misses ------------------------------------------------------------------------------ */
 
 const char *tirc_names_suggest(Reader *r, const char *name) {

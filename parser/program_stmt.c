@@ -98,7 +98,7 @@ static void assign_element(Reader *r, const Syn *at, const Syn *target, const Sy
   tirc_emit(r, at, tirc_make_store(r, at, b, n, indices, from, v));
 }
 
-static void open_let(Reader *r, const Syn *at, Expr var, Expr value) {
+void tirc_open_let(Reader *r, const Syn *at, Expr var, Expr value) {
   Scoping *s = tirc_new(r->c, Scoping);
   s->kind = STMT_LET;
   s->loc = at->loc;
@@ -119,7 +119,7 @@ static void assign_name(Reader *r, const Syn *at, const Syn *target, PyValue v) 
               v.u.e->op != OP_STRING) ||
              v.kind == PY_REGION) {
     Expr value = tirc_py_to_expr(r, at, v), var = tirc_var(r->c, target->s, value->dtype);
-    open_let(r, at, var, value);
+    tirc_open_let(r, at, var, value);
     v = tirc_py_expr(var);
   } else if (v.kind == PY_NONE) {
     READ_FAIL(r, at, CODE_TYPE, NULL, "there is no value for the name '%s'", target->s);
@@ -197,7 +197,7 @@ static void read_annotated(Reader *r, const Syn *s) {
                 tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
                 "%s has type %s, but its value has type %s", s->a->s, tirc_dtype_name(r->c, t),
                 tirc_dtype_name(r->c, value->dtype));
-    open_let(r, s, var, value);
+    tirc_open_let(r, s, var, value);
   }
   tirc_names_bind(r, s->a, s->a->s, tirc_py_expr(var), false);
 }
@@ -221,6 +221,7 @@ static void read_augmented(Reader *r, const Syn *s) {
 
 static void read_expression_statement(Reader *r, const Syn *s) {
   if (s->a->kind == SYN_STRING) return; /* a docstring */
+  if (tirc_read_inlined(r, s->a)) return;
   PyValue v = s->a->kind == SYN_CALL && tirc_names_path(r, s->a->a)
                   ? tirc_read_call(r, s->a, IN_VALUE | IN_STATEMENT | IN_SCOPE)
                   : tirc_read_value(r, s->a);

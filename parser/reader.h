@@ -115,6 +115,8 @@ typedef struct FuncFrame {
   Attrs attrs;
   bool has_attrs, has_blocks;
   Dialect dialect;
+  int names; /* where its own names begin in Names.bound */
+  int depth; /* of calls that are read in the place of a function's body */
 } FuncFrame;
 
 typedef struct Symbol Symbol;
@@ -132,6 +134,7 @@ typedef struct Reader {
   const Define *defines;
   bool *defines_used;
   VEC(Constant) constants;
+  SynList functions; /* and what else stands in the class */
   Names names;
   PtrMap loop_ranges;      /* loop variable -> Range *, of the loops around */
   PtrMap data;             /* data variable -> its first Buffer, of all buffers declared */
@@ -161,6 +164,14 @@ void tirc_names_close(Reader *r);
 /* Binds in the innermost scope; a name that this scope has already is an error unless `again`. */
 void tirc_names_bind(Reader *r, const Syn *at, const char *name, PyValue v, bool again);
 const PyValue *tirc_names_find(Reader *r, const char *name); /* NULL: unknown */
+/* The names bound from index `from` on are unknown until they are shown again. */
+typedef struct HiddenNames {
+  int n;
+  Symbol **symbols;
+  struct Binding **tops;
+} HiddenNames;
+HiddenNames tirc_names_hide(Reader *r, int from);
+void tirc_names_show(Reader *r, HiddenNames hidden);
 /* "did you mean 'x'?", or NULL when nothing is near. */
 const char *tirc_names_suggest(Reader *r, const char *name);
 /* The same among T's functions, or (`same`) only where one is called so: grid, remap. */
@@ -274,6 +285,7 @@ void tirc_emit(Reader *r, const Syn *at, Stmt s);
 void tirc_begin_body(Reader *r, Body *body);
 Stmt tirc_end_body(Reader *r, Body *body);
 void tirc_enter(Reader *r, const Syn *at); /* counts nesting */
+void tirc_open_let(Reader *r, const Syn *at, Expr var, Expr value);
 Stmt tirc_wrap(Reader *r, const Scoping *scope, Stmt body);
 Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices,
                      const Syn *from, PyValue value);
@@ -286,6 +298,9 @@ Stmt tirc_finish_block(Reader *r, BlockFrame *frame, Stmt body);
 /* Regions that the text leaves out, inferred. */
 Stmt tirc_reader_infer(Reader *r, Stmt block, bool has_reads, bool has_writes);
 const Func *tirc_read_func(Reader *r, const Syn *def);
+/* A call of a function of the module, on a line of its own: the function's body stands in its
+ * place. False: it is none. */
+bool tirc_read_inlined(Reader *r, const Syn *call);
 
 /* --- program_dialect.c ------------------------------------------------------------------------ */
 

@@ -168,6 +168,25 @@ static Node read_call_dps(GraphFrame *g, const Syn *s) {
   return call_of_func(g, s, NODE_CALL_DPS, name, &call);
 }
 
+/* R.call_pure_packed("f", x, y, sinfo_args=R.Tensor(...)): the function writes its result, as all
+ * functions of other programs do. */
+static Node read_call_pure(GraphFrame *g, const Syn *s) {
+  Call call;
+  tirc_bind_call(g->r, s, "R.call_pure_packed", "func * sinfo_args? ty_args?", &call);
+  const char *name = tirc_read_string(g->r, call.args[0], "the symbol");
+  const Syn *info = call.args[1] ? call.args[1] : call.args[2];
+  if (!info)
+    READ_FAIL(g->r, s, CODE_ARGUMENT, "write sinfo_args=R.Tensor((n, 784), \"float32\")",
+              "%s says what it gives: it has no sinfo_args", call.name);
+  const bool of_one = (info->kind == SYN_TUPLE || info->kind == SYN_LIST) && info->kids.n == 1;
+  Syn *args = tirc_copy(g->r->c, s, 1);
+  args->kind = SYN_TUPLE;
+  args->kids = (SynList){call.n_rest, tirc_copy(g->r->c, call.rest, call.n_rest)};
+  const Call written = {.name = call.name,
+                        .args = {call.args[0], args, of_one ? info->kids.at[0] : info}};
+  return call_of_func(g, s, NODE_CALL_DPS, name, &written);
+}
+
 static Node read_match_cast(GraphFrame *g, const Syn *s) {
   Call call;
   tirc_bind_call(g->r, s, "R.match_cast", "value struct_info", &call);
@@ -199,12 +218,12 @@ static const struct {
              {"R.dtype", read_plain_value},
              {"R.call_tir", read_call_tir},
              {"R.call_dps_packed", read_call_dps},
+             {"R.call_pure_packed", read_call_pure},
              {"R.match_cast", read_match_cast},
              {"R.output", read_statement_as_value},
              {"R.func_attr", read_statement_as_value},
              {"R.dataflow", read_statement_as_value},
              {"R.call_packed", read_unsupported},
-             {"R.call_pure_packed", read_unsupported},
              {"R.call_tir_inplace", read_unsupported},
              {"R.call_tir_with_grad", read_unsupported}};
 

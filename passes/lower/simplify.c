@@ -121,6 +121,18 @@ static bool follows(Analyzer *a, const Exprs *from, const Exprs *part) {
   return true;
 }
 
+/* x or y is y, where x implies y. */
+static Exprs without_implied(Analyzer *a, Tirc *c, const Exprs *part) {
+  bool *gone = tirc_new_array(c, bool, part->n);
+  Exprs out = {0};
+  for (int i = 0; i < part->n; i++) {
+    for (int k = 0; k < part->n && !gone[i]; k++)
+      gone[i] = k != i && !gone[k] && implies(a, part->at[i], part->at[k]);
+    if (!gone[i]) vec_push(c, out, part->at[i]);
+  }
+  return out;
+}
+
 static Expr conjunction(Analyzer *a, Tirc *c, Expr e) {
   Parts *p = tirc_new(c, Parts);
   if (!parts_of(c, e, p)) return e;
@@ -134,7 +146,8 @@ static Expr conjunction(Analyzer *a, Tirc *c, Expr e) {
   Expr out = NULL;
   for (int i = 0; i < p->n; i++) {
     if (gone[i]) continue;
-    const Expr part = tirc_simplify(a, joined(c, &p->at[i]));
+    const Exprs left = without_implied(a, c, &p->at[i]);
+    const Expr part = tirc_simplify(a, joined(c, &left));
     out = out ? tirc_binary(c, OP_AND, out, part) : part;
   }
   return out ? out : e;

@@ -1,7 +1,9 @@
 /* require, known and simplify: what a script may ask and state of extents that have no numbers.
  *
  *   require(n > 3, f"...")    holds: nothing      cannot hold: ValueError      else: a Need
- *   known(n > 3)              True                False                        None */
+ *   known(n > 3)              True                False                        None
+ *
+ * What is given besides holds, too: known(n > 3, [n > m, m > 3]). */
 #include "require.h"
 
 #include "ir/arith/arith.h"
@@ -42,6 +44,22 @@ static Analyzer *analyzer_of(Script *sc, Expr e) {
 }
 
 static Expr simplify(Script *sc, Expr e) { return tirc_simplify(analyzer_of(sc, e), e); }
+
+/* An analyzer where a condition, or a list of them, holds; x == value gives x another name. */
+static Analyzer *analyzer_given(Script *sc, Expr e, Value given) {
+  Analyzer *known = analyzer_of(sc, e);
+  const bool is_list = given.kind == VAL_LIST || given.kind == VAL_TUPLE;
+  const int n = is_list ? given.u.list->n : given.kind != VAL_NONE;
+  tirc_prove_by_chains(known);
+  for (int i = 0; i < n; i++) {
+    const Expr cond = tirc_script_expr(sc, is_list ? given.u.list->at[i] : given);
+    if (cond->op == OP_EQ && cond->args[0]->op == OP_VAR)
+      tirc_bind_value(known, cond->args[0], cond->args[1]);
+    else
+      (void)tirc_enter_constraint(known, cond);
+  }
+  return known;
+}
 
 typedef struct Looking {
   Script *sc;
@@ -134,13 +152,42 @@ Value tirc_script_run_require(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
+static Value given_of(const Args *a) { return a->n > 1 ? a->at[1] : VALUE_NONE; }
+
 Value tirc_script_run_known(Script *sc, Value self, const Args *a) {
   bool holds = true;
   (void)self;
+  if (given_of(a).kind != VAL_NONE && a->at[0].kind == VAL_EXPR) {
+    const Expr e = a->at[0].u.expr;
+    const Value made = tirc_script_of_expr(tirc_simplify(analyzer_given(sc, e, given_of(a)), e));
+    return made.kind == VAL_BOOL ? made : VALUE_NONE;
+  }
   return undecided(sc, a->at[0], &holds) ? VALUE_NONE : tirc_value_bool(holds);
+}
+
+static Value end_of(int64_t end) {
+  const bool open = end == TIRC_NEG_INF || end == TIRC_POS_INF;
+  return open ? VALUE_NONE : tirc_value_int(end);
+}
+
+/* limits(e, given): (least, greatest, step, first); e is first + step k for an integer k */
+Value tirc_script_run_limits(Script *sc, Value self, const Args *a) {
+  (void)self;
+  const Expr e = tirc_script_expr(sc, a->at[0]);
+  if (!tirc_dtype_is_int(e->dtype))
+    tirc_script_error(sc, "TypeError", NULL, "limits() takes an integer expression");
+  Analyzer *known = analyzer_given(sc, e, given_of(a));
+  const Bound b = tirc_const_bound(known, e);
+  const Modular m = tirc_modular(known, e);
+  const Value out[] = {end_of(b.min), end_of(b.max), tirc_value_int(m.coeff),
+                       tirc_value_int(m.base)};
+  return tirc_value_list(sc->c, VAL_TUPLE, 4, out);
 }
 
 Value tirc_script_run_simplify(Script *sc, Value self, const Args *a) {
   (void)self;
-  return a->at[0].kind == VAL_EXPR ? tirc_script_of_expr(simplify(sc, a->at[0].u.expr)) : a->at[0];
+  if (a->at[0].kind != VAL_EXPR) return a->at[0];
+  const Expr e = a->at[0].u.expr;
+  if (given_of(a).kind == VAL_NONE) return tirc_script_of_expr(simplify(sc, e));
+  return tirc_script_of_expr(tirc_simplify(analyzer_given(sc, e, given_of(a)), e));
 }

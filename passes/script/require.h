@@ -32,5 +32,6 @@ Expr tirc_script_simple_extent(Script *sc, Expr e);
 
 Value tirc_script_run_require(Script *sc, Value self, const Args *a);
 Value tirc_script_run_known(Script *sc, Value self, const Args *a);
+Value tirc_script_run_limits(Script *sc, Value self, const Args *a);
 Value tirc_script_run_simplify(Script *sc, Value self, const Args *a);
 #endif

@@ -125,3 +125,23 @@ def test_nothing_is_kept():
     del A, owner
     gc.collect()
     assert te._current() is None
+
+
+def test_what_is_given():
+    n, m, k = te.var("n"), te.var("m"), te.var("k")
+    known = tvm.arith.Analyzer()
+    assert not known.can_prove(n < k)
+    with known.constraint_scope(n < m):
+        assert not known.can_prove(n < k)
+        with known.constraint_scope(m <= k):
+            assert known.can_prove(n < k) and not known.can_prove(n + 1 < k)
+    assert not known.can_prove(n < k)
+    known.bind(n, tvm.ir.Range(0, 8))
+    assert str(known.simplify((m * 8 + n) // 8)) == "m" and known.can_prove(n < 8) and not known.can_prove(n < 7)
+    with pytest.raises(ValueError, match="n is bound already"):
+        known.bind(n, 3)
+    known.bind(n, m * 4, allow_override=True)
+    assert known.simplify(n % 4) == 0 and known.modular_set(n + 1) == (4, 1)
+    assert known.const_int_bound(k) == (-2**31, 2**31 - 1)
+    with pytest.raises(AttributeError, match="const_int_bound"):
+        known.int_set(n)

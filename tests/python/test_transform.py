@@ -300,6 +300,9 @@ def test_simplify_values_and_conjunctions():
     text = "@T.prim_func\ndef main(A: T.Buffer((4,), \"bool\")):\n    A[3] = A[0] or (A[1] and A[2])\n"
     assert "(A[0] or A[1]) and (A[0] or A[2])" in simplified(text, convert_boolean_to_and_of_ors=True)
     assert "A[0] or A[1] and A[2]" in simplified(text)
+    text = "@T.prim_func\ndef main(A: T.Buffer((4,), \"bool\"), i: T.int32, j: T.int32):\n    A[3] = i == 2 or j == 0 or i != 3\n"
+    assert "A[3] = j == 0 or i != 3" in simplified(text, convert_boolean_to_and_of_ors=True)
+    assert "A[3] = i == 2 or" in simplified(text)
     with pytest.raises(tirc.TVMError, match="no option 'propagate'"):
         tir.transform._run(tirc.parse(text), ["Simplify+propagate"])
 
@@ -321,6 +324,75 @@ def test_simplify_to_what_is_left():
     for known, asked, left in [("n <= m", "m <= n", "m == n"), ("n <= m", "n != m", "n < m"), ("n != 0", "n <= 0", "n < 0"), ("n != 0", "n <= 1", "n <= 1")]:
         text = "@T.prim_func\ndef main(A: T.Buffer((1,), \"bool\"), n: T.int32, m: T.int32):\n    if %s:\n        A[0] = %s\n" % (known, asked)
         assert "A[0] = %s" % left in simplified(text)
+
+
+CALLS = """N = 4
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+        N = T.meta_var(3)
+        for i in range(8):
+            Module.row(A.data, B.data, i, i + N)
+
+    @T.prim_func(private=True)
+    def row(a: T.handle("float32"), b: T.handle("float32"), r: T.int32, more: T.int32):
+        A = T.decl_buffer((8, N), "float32", data=a)
+        B = T.decl_buffer((8,), "float32", data=b)
+        Module.clear(b, r)
+        for i in range(N):
+            B[r] = B[r] + A[r, i] + T.Cast("float32", more)
+
+    @T.prim_func(private=True)
+    def clear(b: T.handle("float32"), r: T.int32):
+        B = T.decl_buffer((8,), "float32", data=b)
+        B[r] = T.float32(0)
+"""
+
+
+def test_functions_that_call_each_other():
+    mod = tirc.parse(CALLS)
+    a, b = np.arange(32, dtype="float32").reshape(8, 4), np.ones(8, "float32")
+    tirc.interpret(mod, a, b, func="main")
+    assert np.array_equal(b, a.sum(axis=1) + 4 * (np.arange(8) + 3))
+    again = tirc.parse(mod.script())
+    assert tirc.structural_equal(mod, again) and list(mod.functions) == ["main", "row", "clear"]
+    alone = tir.transform.InlinePrivateFunctions()(mod)
+    assert list(alone.functions) == ["main"]
+    c = np.ones(8, "float32")
+    tirc.build(alone)(a, c)
+    assert np.array_equal(b, c)
+
+
+@pytest.mark.parametrize("old, new, said", [
+    ("Module.clear(b, r)", "Module.row(a, b, r, more)", "row calls itself, or functions call each other more than 16 deep"),
+    ("Module.clear(b, r)", "Module.clear(b)", "clear takes 2 arguments, not 1"), ("Module.clear(b, r)", "Module.clear(b, r=r)", "given by position"),
+    ("Module.clear(b, r)", "Module.other(b)", "has no function 'other'"), ("i + N)", "T.float32(1))", "'more' has type int32, and not float32"),
+    ("        Module.clear(b, r)", "        Module.clear(b, r)\n        B[i] = T.float32(1)", "'i' is not defined"),
+    ("more: T.int32", "more: T.Buffer((1,), \"float32\")", "takes pointers and numbers, and 'more' is none"),
+    ("        B[r] = T.float32(0)", "        T.func_attr({\"target\": T.target(\"cuda\")})\n        B[r] = T.float32(0)", "clear is for another target than row")])
+def test_calls_that_are_refused(old, new, said):
+    with pytest.raises(tirc.TVMError) as e:
+        tirc.parse(CALLS.replace(old, new, 1))
+    assert said in str(e.value)
+
+
+def test_pure_packed_functions_write_their_results():
+    text = """@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            y = %s
+            R.output(y)
+        return y
+"""
+    written = tirc.parse(text % 'R.call_dps_packed("twice", (x,), out_sinfo=R.Tensor((4,), "float32"))')
+    for info in ('R.Tensor((4,), "float32")', '(R.Tensor((4,), "float32"),)'):
+        assert tirc.structural_equal(tirc.parse(text % 'R.call_pure_packed("twice", x, sinfo_args=%s)' % info), written)
+    for call, said in [('"twice", x', "has no sinfo_args"), ('"twice", x, sinfo_args=R.Tensor(ndim=1)', "needs a shape and a dtype")]:
+        with pytest.raises(tirc.TVMError, match=said):
+            tirc.parse(text % "R.call_pure_packed(%s)" % call)
 
 
 OVERWRITTEN = """

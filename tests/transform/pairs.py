@@ -45,6 +45,7 @@ def with_values(pairs, file):
         for side in ("before", "after"):
             if pair["test"] in values and side in pair:
                 pair[side]["text"] = filled(pair[side]["text"], values[pair["test"]])
+                pair["filled"] = True
     return pairs
 
 
@@ -81,6 +82,9 @@ def page(suite, rows):
     """DIFFERENCES.md."""
     count = collections.Counter(v for _, _, v in rows if v in suite.good)
     title, sentence = suite.page(len(rows), count)
+    filled = sum("filled" in pair for pair, _, _ in rows)
+    if filled:
+        sentence += " The values of the tests' parameters in %d pairs are not in them: `--values` gave them." % filled
     out = [title, "", sentence, "", "| pairs | reason | %s |" % suite.of.__doc__, "|---|---|---|"]
     groups = collections.defaultdict(list)
     for pair, _, v in rows:
@@ -97,7 +101,7 @@ def selection(suite, rows, most):
     kept, size = [], 0
     for pair, _, v in sorted(rows, key=lambda r: len(json.dumps(r[0]))):
         line = json.dumps(pair)
-        if v in suite.good and size + len(line) < most:
+        if v in suite.good and "filled" not in pair and size + len(line) < most:
             kept.append((pair, v))
             size += len(line) + 1
     return kept

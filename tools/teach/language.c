@@ -237,8 +237,9 @@ static void put_script_names(const Sheet *s) {
       "What scripts have",
       "As in Python or in the reference, but for attempt(f, sch), which undoes what f did when it "
       "raises, because(text), which says why a rule did what it did, read_json(file), and what "
-      "operators ask of extents: require(condition, message), known(condition) and "
-      "simplify(extent).");
+      "operators ask of extents: require(condition, message), known(condition), "
+      "simplify(extent) and limits(extent), the last three also with a list of conditions that "
+      "hold.");
   s->begin_rows();
   if (functions) s->row("functions", NULL, functions);
   if (exceptions) s->row("exceptions", NULL, exceptions);

@@ -38,7 +38,7 @@ tir.tensor_intrin.cuda: get_mma_intrin_group get_wmma_intrin_group
 tirx: Var=a_variable Expr SBlock=a_view_of_a_block
 s_tir: Schedule renew_defs dlight=tirc.dlight meta_schedule=tirc.meta__schedule
 s_tir.schedule: SBlockRV
-arith: Analyzer
+arith: Analyzer ConstIntBound ModularSet
 te: placeholder=an_input_tensor compute=a_tensor,_given_by_a_function_of_its_indices reduce_axis=the_axis_of_a_reduction var=an_extent_that_is_known_only_at_run_time
 te: const=a_number_of_the_given_type sum=the_sum_over_axes max=the_maximum_over_axes min=the_minimum_over_axes comm_reducer create_prim_func extern_primfunc Tensor
 te: indexdiv indexmod=its_remainder

@@ -69,7 +69,6 @@ _INSTEAD = {
     "LowerAutoCopy": "copies between scopes are loops that a schedule binds: sch.cache_read, sch.vectorize, sch.bind",
     "InjectPTXAsyncCopy": "the annotation software_pipeline_async_stages, by InjectSoftwarePipeline",
     "InstrumentBoundCheckers": "tirc.interpret(mod, ...) checks every access",
-    "InlinePrivateFunctions": "functions of a module do not call each other but from a graph, whose passes inline them",
     "Apply": "tirc.transform.module_pass, whose function makes the new module",
     "FP8ComputeLegalize": "there are no types of 8-bit floats",
     "FP8StorageLegalize": "there are no types of 8-bit floats",
