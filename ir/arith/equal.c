@@ -8,6 +8,7 @@
 #include "arith.h"
 #include "ir/tree/annotations.h"
 #include "ir/tree/find.h"
+#include "ir/tree/graph.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 
@@ -416,17 +417,11 @@ bool tirc_expr_equal(Tirc *c, Expr a, Expr b) {
   return equal_expr(&q, a, b);
 }
 
-static const Func *named(const Module *m, const char *name) {
-  for (int i = 0; i < m->n_funcs; i++)
-    if (strcmp(m->funcs[i]->name, name) == 0) return m->funcs[i];
-  return NULL;
-}
-
 const char *tirc_module_difference(Tirc *c, const Module *a, const Module *b) {
   if (a->n_funcs != b->n_funcs)
     return tirc_format(c, "number of functions: %d against %d", a->n_funcs, b->n_funcs);
   for (int i = 0; i < a->n_funcs; i++) {
-    const Func *other = a->n_funcs == 1 ? b->funcs[0] : named(b, a->funcs[i]->name);
+    const Func *other = a->n_funcs == 1 ? b->funcs[0] : tirc_module_func(b, a->funcs[i]->name);
     if (!other) return tirc_format(c, "function %s: only in the first", a->funcs[i]->name);
     Equal q = fresh(c);
     if (!equal_func(&q, a->funcs[i], other)) return q.why;

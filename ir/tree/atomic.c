@@ -15,11 +15,13 @@ static const Row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const Row *row_of(Expr e) {
-  for (int i = 0; i < ROWS && e->op == OP_CALL; i++)
-    if (rows[i].callee == e->u.callee) return &rows[i];
+static const Row *row_of_callee(Callee callee) {
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].callee == callee) return &rows[i];
   return NULL;
 }
+
+static const Row *row_of(Expr e) { return e->op == OP_CALL ? row_of_callee(e->u.callee) : NULL; }
 
 bool tirc_is_atomic(Expr e) { return tirc_atomic(e, &(Atomic){0}); }
 
@@ -44,6 +46,17 @@ Callee tirc_find_atomic(const char *name) {
   for (int i = 0; i < ROWS; i++)
     if (strcmp(rows[i].name, name) == 0) return rows[i].callee;
   return CALL_COUNT;
+}
+
+Callee tirc_atomic_of(Op op) {
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].op == op && op != OP_NONE) return rows[i].callee;
+  return CALL_COUNT;
+}
+
+Op tirc_atomic_op(Callee callee) {
+  const Row *row = row_of_callee(callee);
+  return row ? row->op : OP_NONE;
 }
 
 const char *tirc_atomic_refused(Tirc *c, Callee callee, DType t, bool unordered) {

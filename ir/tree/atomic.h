@@ -33,6 +33,9 @@ bool tirc_atomics_commute(Expr a, Expr b);
 const char *tirc_atomic_refused(Tirc *c, Callee callee, DType t, bool unordered);
 /* By the name behind "T." or "tir."; CALL_COUNT: none. */
 Callee tirc_find_atomic(const char *name);
+/* That of an operation, but OP_NONE; CALL_COUNT: none. And the operation of one. */
+Callee tirc_atomic_of(Op op);
+Op tirc_atomic_op(Callee callee);
 /* value: of the element's type; compare: NULL but for T.atomic_cas. */
 Expr tirc_atomic_update(Tirc *c, Callee callee, Expr place, Expr compare, Expr value,
                         bool unordered);

@@ -18,6 +18,7 @@
 
 #include "internal.h"
 #include "ir/arith/init_part.h"
+#include "ir/tree/find.h"
 #include "ir/tree/graph.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
@@ -218,11 +219,6 @@ static void want_fit(const Assumed *x, Expr under, Expr e) {
     want(x, under, tirc_binary(c, OP_GE, v, in_double(c, limit_of(c, t, -1))), message);
 }
 
-static bool divides(Expr e) {
-  return e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV ||
-         e->op == OP_TRUNCMOD;
-}
-
 /* That each part has a value where it is asked for. */
 static void want_value(const Assumed *x, Expr under, Expr e) {
   Tirc *c = x->k->c;
@@ -237,7 +233,7 @@ static void want_value(const Assumed *x, Expr under, Expr e) {
     want_value(x, own, e->args[i]);
   }
   if (!tirc_dtype_is_int(t) || t.lanes != 1) return;
-  if (divides(e) && !tirc_is_integer(e->args[1]))
+  if (tirc_divides(e) && !tirc_is_integer(e->args[1]))
     want(x, under, tirc_binary(c, OP_NE, in_double(c, e->args[1]), number(c, 0)),
          tirc_format(c, "%s divides by zero", tirc_print_expr(c, e)));
   const bool computes = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL;

@@ -43,12 +43,6 @@ bool tirc_script_truth(Script *sc, Value v) {
 
 /* --- equality and order ----------------------------------------------------------------------- */
 
-static void deeper(Script *sc) {
-  tirc_script_tick(sc, 1);
-  if (++sc->nesting > SCRIPT_MAX_NESTING)
-    tirc_script_limit(sc, "does a list contain itself?", "the values nest too deeply");
-}
-
 static bool equal_lists(Script *sc, const ValueList *a, const ValueList *b) {
   if (a->n != b->n) return false;
   for (int i = 0; i < a->n; i++)
@@ -85,7 +79,7 @@ bool tirc_script_equal(Script *sc, Value a, Value b) {
   bool result;
   if (equal_numbers(a, b, &result)) return result;
   if (a.kind != b.kind) return false;
-  deeper(sc);
+  tirc_script_deeper(sc);
   switch (a.kind) {
   case VAL_NONE: result = true; break;
   case VAL_STR: result = !strcmp(a.u.s, b.u.s); break;
@@ -122,7 +116,7 @@ static int order(Script *sc, const char *op, Value a, Value b) {
     return (cmp > 0) - (cmp < 0);
   }
   if (a.kind != VAL_LIST && a.kind != VAL_TUPLE) no_order(sc, op, a, b);
-  deeper(sc);
+  tirc_script_deeper(sc);
   const ValueList *p = a.u.list, *q = b.u.list;
   int result = (p->n > q->n) - (p->n < q->n);
   for (int at = 0; at < p->n && at < q->n; at++)

@@ -201,12 +201,6 @@ static char *schedule_of(const Search *s, const Candidate *k) {
   return t.at;
 }
 
-static const Value *field_of(Value dict, const char *key) {
-  for (int i = 0; i + 1 < dict.u.list->n; i += 2)
-    if (!strcmp(dict.u.list->at[i].u.s, key)) return &dict.u.list->at[i + 1];
-  return NULL;
-}
-
 static bool is_better(const Found *a, const Found *b) {
   return a->cycles != b->cycles ? a->cycles < b->cycles : a->energy < b->energy;
 }
@@ -237,17 +231,12 @@ static void try_one(Search *s, const Candidate *k) {
   }
   const Value cost = tirc_value_of_json(s->c, json);
   tirc_string_free(json);
-  const Value *energy = field_of(cost, "energy");
-  keep(s, (Found){text, field_of(cost, "busy_latency")->u.i,
+  const Value *energy = tirc_dict_find(cost, "energy");
+  keep(s, (Found){text, tirc_dict_find(cost, "busy_latency")->u.i,
                   energy->kind == VAL_INT ? (double)energy->u.i : energy->u.f, cost});
 }
 
 /* --- the door --------------------------------------------------------------------------------- */
-
-static void put(Tirc *c, Value dict, const char *key, Value v) {
-  tirc_value_append(c, dict, tirc_value_str(key));
-  tirc_value_append(c, dict, v);
-}
 
 static void tell(Search *s) {
   Tirc *c = s->c;
@@ -255,18 +244,18 @@ static void tell(Search *s) {
               best = tirc_value_list(c, VAL_LIST, 0, NULL);
   for (int i = 0; i < s->n_best; i++) {
     const Value one = tirc_value_list(c, VAL_DICT, 0, NULL);
-    put(c, one, "cycles", tirc_value_int(s->best[i].cycles));
-    put(c, one, "schedule", tirc_value_str(s->best[i].schedule));
-    put(c, one, "cost", s->best[i].cost);
+    tirc_dict_put(c, one, "cycles", tirc_value_int(s->best[i].cycles));
+    tirc_dict_put(c, one, "schedule", tirc_value_str(s->best[i].schedule));
+    tirc_dict_put(c, one, "cost", s->best[i].cost);
     tirc_value_append(c, best, one);
   }
-  put(c, out, "block", tirc_value_str(s->nest.block));
-  put(c, out, "mappings", tirc_value_int(s->candidates.n));
-  put(c, out, "tried", tirc_value_int(s->tried));
-  put(c, out, "refused", tirc_value_int(s->refused));
-  put(c, out, "left_out", tirc_value_int(s->left));
-  put(c, out, "untried", tirc_value_int(s->untried));
-  put(c, out, "best", best);
+  tirc_dict_put(c, out, "block", tirc_value_str(s->nest.block));
+  tirc_dict_put(c, out, "mappings", tirc_value_int(s->candidates.n));
+  tirc_dict_put(c, out, "tried", tirc_value_int(s->tried));
+  tirc_dict_put(c, out, "refused", tirc_value_int(s->refused));
+  tirc_dict_put(c, out, "left_out", tirc_value_int(s->left));
+  tirc_dict_put(c, out, "untried", tirc_value_int(s->untried));
+  tirc_dict_put(c, out, "best", best);
   const char *json = tirc_value_to_json(c, out);
   s->json = tirc_api_copy(c, json, strlen(json));
 }

@@ -5,6 +5,7 @@
 #include "ir/tree/find.h"
 #include "ir/tree/print.h"
 #include "passes/meaning/touches.h"
+#include "passes/schedule/state/nodes.h"
 
 typedef struct Reading {
   Tirc *c;
@@ -366,12 +367,6 @@ static bool is_own_sum(const Touch *t, const Touch *store) {
          tirc_same_exprs(t->n, t->indices, store->indices);
 }
 
-static const Expr *in_loops(Tirc *c, int n, const Expr *indices, const PtrMap *values) {
-  Expr *out = tirc_new_array(c, Expr, n + 1);
-  for (int i = 0; i < n; i++) out[i] = tirc_substitute(c, indices[i], values);
-  return out;
-}
-
 static bool is_loaded(const void *self, Expr e) {
   (void)self;
   return e->op == OP_LOAD || e->op == OP_CALL;
@@ -383,7 +378,7 @@ static MapRef read_ref(const Gathering *g, const Touch *t) {
   const Chain chain = chain_of(c, t->at, g->store->at);
   MapRef out = {.n = t->n, .plain = t->indices};
   out.when = read_tests(g->m, &chain, &values);
-  out.indices = in_loops(c, t->n, t->indices, &values);
+  out.indices = tirc_substitute_all(c, t->n, t->indices, &values);
   for (int i = 0; i < t->n; i++)
     if (tirc_find_expr(out.indices[i], is_loaded, NULL))
       tirc_fail(c, g->m->loc, CODE_PE_ARRAY, "only indices that the loops tell can be counted",

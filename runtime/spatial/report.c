@@ -13,16 +13,22 @@ typedef struct Report {
   Value out;
 } Report;
 
-static void put(Tirc *c, Value dict, const char *key, Value v) {
+void tirc_dict_put(Tirc *c, Value dict, const char *key, Value v) {
   tirc_value_append(c, dict, tirc_value_str(key));
   tirc_value_append(c, dict, v);
+}
+
+const Value *tirc_dict_find(Value dict, const char *key) {
+  for (int i = 0; i + 1 < dict.u.list->n; i += 2)
+    if (!strcmp(dict.u.list->at[i].u.s, key)) return &dict.u.list->at[i + 1];
+  return NULL;
 }
 
 static Value dict_of(Tirc *c) { return tirc_value_list(c, VAL_DICT, 0, NULL); }
 
 /* A greatest count that is unknown is left out. */
 static void put_count(Tirc *c, Value dict, const char *key, int64_t v) {
-  if (v >= 0) put(c, dict, key, tirc_value_int(v));
+  if (v >= 0) tirc_dict_put(c, dict, key, tirc_value_int(v));
 }
 
 /* To so many digits behind the point. */
@@ -41,15 +47,17 @@ static double ratio(int64_t a, int64_t b) {
 static Value tensor_report(Report *r, const TensorCount *x) {
   Tirc *c = r->c;
   const Value out = dict_of(c);
-  put(c, out, "total", tirc_value_int(x->total));
-  put(c, out, "unique", tirc_value_int(x->unique));
-  put(c, out, "own_only", tirc_value_int(x->own_only));
-  put(c, out, "spatial", tirc_value_int(x->spatial));
-  put(c, out, "distinct", tirc_value_int(x->distinct));
+  tirc_dict_put(c, out, "total", tirc_value_int(x->total));
+  tirc_dict_put(c, out, "unique", tirc_value_int(x->unique));
+  tirc_dict_put(c, out, "own_only", tirc_value_int(x->own_only));
+  tirc_dict_put(c, out, "spatial", tirc_value_int(x->spatial));
+  tirc_dict_put(c, out, "distinct", tirc_value_int(x->distinct));
   put_count(c, out, "peak", x->peak);
-  if (x->unique) put(c, out, "reuse_factor", tirc_value_float(ratio(x->total, x->unique)));
-  put(c, out, "temporal_reuse", tirc_value_float(ratio(x->total - x->own_only, r->k->instances)));
-  put(c, out, "spatial_reuse", tirc_value_float(ratio(x->spatial, r->k->instances)));
+  if (x->unique)
+    tirc_dict_put(c, out, "reuse_factor", tirc_value_float(ratio(x->total, x->unique)));
+  tirc_dict_put(c, out, "temporal_reuse",
+                tirc_value_float(ratio(x->total - x->own_only, r->k->instances)));
+  tirc_dict_put(c, out, "spatial_reuse", tirc_value_float(ratio(x->spatial, r->k->instances)));
   return out;
 }
 
@@ -58,10 +66,10 @@ static void put_tensors(Report *r) {
   const Value all = dict_of(c);
   for (int i = 0; i < r->m->n_tensors; i++) {
     const MapTensor *t = &r->m->tensors[i];
-    put(c, all, tirc_format(c, "%s %s", t->write ? "write" : "read", t->buffer->name),
-        tensor_report(r, &r->k->tensors[i]));
+    tirc_dict_put(c, all, tirc_format(c, "%s %s", t->write ? "write" : "read", t->buffer->name),
+                  tensor_report(r, &r->k->tensors[i]));
   }
-  put(c, r->out, "tensors", all);
+  tirc_dict_put(c, r->out, "tensors", all);
 }
 
 /* --- what follows from the counts --------------------------------------------------------------- */
@@ -99,7 +107,7 @@ static void put_bound(Report *r, const char *key, int64_t compute, int64_t in, i
   const char *binds = compute >= in && compute >= out ? "compute"
                       : in >= out                     ? "ingress"
                                                       : "egress";
-  put(r->c, r->out, key, tirc_value_str(binds));
+  tirc_dict_put(r->c, r->out, key, tirc_value_str(binds));
 }
 
 static int64_t largest(int64_t a, int64_t b, int64_t c) {
@@ -113,27 +121,27 @@ static void put_derived(Report *r) {
   const Moved n = moved(r);
   const int64_t compute = r->k->pes_used ? r->k->instances / r->k->pes_used : 0;
   const int64_t in = tirc_array_delay(spec, n.in), out = tirc_array_delay(spec, n.out);
-  put(c, r->out, "ingress_items", tirc_value_int(n.in));
-  put(c, r->out, "egress_items", tirc_value_int(n.out));
-  put(c, r->out, "compute_delay", tirc_value_int(compute));
-  put(c, r->out, "ingress_delay", tirc_value_int(in));
-  put(c, r->out, "egress_delay", tirc_value_int(out));
-  put(c, r->out, "latency", tirc_value_int(largest(compute, in, out)));
+  tirc_dict_put(c, r->out, "ingress_items", tirc_value_int(n.in));
+  tirc_dict_put(c, r->out, "egress_items", tirc_value_int(n.out));
+  tirc_dict_put(c, r->out, "compute_delay", tirc_value_int(compute));
+  tirc_dict_put(c, r->out, "ingress_delay", tirc_value_int(in));
+  tirc_dict_put(c, r->out, "egress_delay", tirc_value_int(out));
+  tirc_dict_put(c, r->out, "latency", tirc_value_int(largest(compute, in, out)));
   put_bound(r, "binds", compute, in, out);
-  put(c, r->out, "l1_reads", tirc_value_int(n.every));
-  put(c, r->out, "l1_writes", tirc_value_int(n.every));
-  put(c, r->out, "l2_reads", tirc_value_int(n.in + n.out));
-  put(c, r->out, "l2_writes", tirc_value_int(n.in + n.out));
-  put(c, r->out, "energy", tirc_value_float(energy(spec, r->k->instances, n)));
+  tirc_dict_put(c, r->out, "l1_reads", tirc_value_int(n.every));
+  tirc_dict_put(c, r->out, "l1_writes", tirc_value_int(n.every));
+  tirc_dict_put(c, r->out, "l2_reads", tirc_value_int(n.in + n.out));
+  tirc_dict_put(c, r->out, "l2_writes", tirc_value_int(n.in + n.out));
+  tirc_dict_put(c, r->out, "energy", tirc_value_float(energy(spec, r->k->instances, n)));
   put_count(c, r->out, "peak_ingress", r->k->peak_ingress);
   put_count(c, r->out, "peak_egress", r->k->peak_egress);
   /* Beside the published figures: elements that wait for the slowest, and an array that is filled
    * and drained fold by fold. */
   const int64_t filled = r->k->busy + spec->dims[0] * r->k->folds;
-  put(c, r->out, "folds", tirc_value_int(r->k->folds));
-  put(c, r->out, "busy_latency", tirc_value_int(largest(r->k->busy, in, out)));
+  tirc_dict_put(c, r->out, "folds", tirc_value_int(r->k->folds));
+  tirc_dict_put(c, r->out, "busy_latency", tirc_value_int(largest(r->k->busy, in, out)));
   put_bound(r, "busy_binds", r->k->busy, in, out);
-  put(c, r->out, "filled_and_drained", tirc_value_int(filled));
+  tirc_dict_put(c, r->out, "filled_and_drained", tirc_value_int(filled));
 }
 
 /* --- formulas --------------------------------------------------------------------------------- */
@@ -184,16 +192,17 @@ static void put_formulas(Report *r, const Exactly *e) {
   const Value all = dict_of(c);
   if (!e->formulas) return;
   for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
-    put(c, all, names[i], tirc_value_str(formula_text(r, &e->formulas[i])));
+    tirc_dict_put(c, all, names[i], tirc_value_str(formula_text(r, &e->formulas[i])));
   for (int t = 0; t < r->m->n_tensors; t++) {
     const MapTensor *is = &r->m->tensors[t];
     for (int i = 0; i < STEADY_OF_TENSOR; i++)
-      put(c, all,
+      tirc_dict_put(
+          c, all,
           tirc_format(c, "%s(%s %s)", parts[i], is->write ? "write" : "read", is->buffer->name),
           tirc_value_str(formula_text(r, &e->formulas[STEADY + t * STEADY_OF_TENSOR + i])));
   }
-  put(c, r->out, "formulas", all);
-  put(c, r->out, "formulas_hold", tirc_value_str(validity_text(r, e)));
+  tirc_dict_put(c, r->out, "formulas", all);
+  tirc_dict_put(c, r->out, "formulas_hold", tirc_value_str(validity_text(r, e)));
 }
 
 /* Which ground the counts of large sizes stand on. */
@@ -209,18 +218,20 @@ static const char *how_text(Tirc *c, const Exactly *e) {
 /* Where it is not known, it is not there. */
 static void put_once(Report *r, const Func *f) {
   const OneToOne o = tirc_mapping_once(r->m, f);
-  if (o.once != ONCE_UNKNOWN) put(r->c, r->out, "one_to_one", tirc_value_bool(o.once == ONCE_YES));
-  if (o.example) put(r->c, r->out, "runs_twice", tirc_value_str(o.example));
+  if (o.once != ONCE_UNKNOWN)
+    tirc_dict_put(r->c, r->out, "one_to_one", tirc_value_bool(o.once == ONCE_YES));
+  if (o.example) tirc_dict_put(r->c, r->out, "runs_twice", tirc_value_str(o.example));
 }
 
 static void put_how(Report *r, const Exactly *e) {
   Tirc *c = r->c;
-  put(c, r->out, "how", tirc_value_str(how_text(c, e)));
-  if (e->interpolated) put(c, r->out, "proved", tirc_value_bool(e->proved));
-  put(c, r->out, "links", tirc_value_str(r->spec->links));
-  put(c, r->out, "block", tirc_value_str(r->m->name));
-  if (tirc_links_have_cycle(c, r->spec)) put(c, r->out, "links_in_circle", tirc_value_bool(true));
-  if (r->m->others) put(c, r->out, "not_counted", tirc_value_int(r->m->others));
+  tirc_dict_put(c, r->out, "how", tirc_value_str(how_text(c, e)));
+  if (e->interpolated) tirc_dict_put(c, r->out, "proved", tirc_value_bool(e->proved));
+  tirc_dict_put(c, r->out, "links", tirc_value_str(r->spec->links));
+  tirc_dict_put(c, r->out, "block", tirc_value_str(r->m->name));
+  if (tirc_links_have_cycle(c, r->spec))
+    tirc_dict_put(c, r->out, "links_in_circle", tirc_value_bool(true));
+  if (r->m->others) tirc_dict_put(c, r->out, "not_counted", tirc_value_int(r->m->others));
 }
 
 /* --- the door --------------------------------------------------------------------------------- */
@@ -245,14 +256,14 @@ Value tirc_cost_report(Tirc *c, const Func *f, const ArraySpec *spec, const Cost
   const Counts *k = &e.counts;
   Report r = {c, m, spec, k, dict_of(c)};
   refuse_cycles(&r, o);
-  put(c, r.out, "instances", tirc_value_int(k->instances));
-  put(c, r.out, "time_stamps", tirc_value_int(k->time_stamps));
-  put(c, r.out, "pes_used", tirc_value_int(k->pes_used));
-  put(c, r.out, "space_time", tirc_value_int(k->space_time));
+  tirc_dict_put(c, r.out, "instances", tirc_value_int(k->instances));
+  tirc_dict_put(c, r.out, "time_stamps", tirc_value_int(k->time_stamps));
+  tirc_dict_put(c, r.out, "pes_used", tirc_value_int(k->pes_used));
+  tirc_dict_put(c, r.out, "space_time", tirc_value_int(k->space_time));
   put_count(c, r.out, "active_max", k->active_max);
-  put(c, r.out, "active_avg", tirc_value_float(ratio(k->space_time, k->time_stamps)));
+  tirc_dict_put(c, r.out, "active_avg", tirc_value_float(ratio(k->space_time, k->time_stamps)));
   put_count(c, r.out, "ties_max", k->ties_max);
-  put(c, r.out, "busy", tirc_value_int(k->busy));
+  tirc_dict_put(c, r.out, "busy", tirc_value_int(k->busy));
   put_tensors(&r);
   put_derived(&r);
   put_how(&r, &e);

@@ -11,6 +11,7 @@
 #include "spatial.h"
 
 #include "ir/tree/visit.h"
+#include "passes/schedule/state/nodes.h"
 #include "runtime/interp/interp.h"
 
 #include <stdlib.h>
@@ -183,15 +184,6 @@ static bool see_access(void *self, int array, int64_t element, bool is_write) {
 
 /* --- the program in the order of the array ------------------------------------------------------ */
 
-typedef struct Swap {
-  Stmt from, to;
-} Swap;
-
-static Stmt swap(Mutator *m, Stmt s) {
-  const Swap *w = m->self;
-  return s == w->from ? w->to : tirc_mutate_stmt_children(m, s);
-}
-
 static Stmt around(Tirc *c, const MapLoop *l, Expr var, int64_t extent, Stmt body) {
   For loop = {.var = var,
               .min = tirc_int(c, var->dtype, l->skewed ? 0 : l->min),
@@ -259,10 +251,9 @@ static Stmt innermost(const Mapping *m, Stmt nest) {
 }
 
 static const Func *reordered(const Array *a, const Func *f) {
-  const Swap w = {a->m->nest, in_order(a, innermost(a->m, a->m->nest))};
-  Mutator m = {.c = a->c, .stmt = swap, .self = (void *)(uintptr_t)&w};
+  const Stmt nest = a->m->nest;
   Func *out = tirc_copy(a->c, f, 1);
-  out->body = tirc_mutate_stmt(&m, f->body);
+  out->body = tirc_replace_stmt(a->c, f->body, nest, in_order(a, innermost(a->m, nest)));
   return out;
 }
 

@@ -21,6 +21,10 @@
 
 enum { MAP_LOOPS = 48 };
 
+/* Of dicts whose keys are texts; NULL: it has none. */
+void tirc_dict_put(Tirc *c, Value dict, const char *key, Value v);
+const Value *tirc_dict_find(Value dict, const char *key);
+
 typedef struct ArraySpec {
   const char *file;
   int n_dims;

@@ -284,11 +284,6 @@ const ArraySpec *tirc_array_spec(Tirc *c, const char *file, const char *text, si
 
 /* --- as it was understood ----------------------------------------------------------------------- */
 
-static void put(Tirc *c, Value dict, const char *key, Value v) {
-  tirc_value_append(c, dict, tirc_value_str(key));
-  tirc_value_append(c, dict, v);
-}
-
 static Value list_of(Tirc *c, int n, const int64_t *at) {
   const Value out = tirc_value_list(c, VAL_LIST, 0, NULL);
   for (int i = 0; i < n; i++) tirc_value_append(c, out, tirc_value_int(at[i]));
@@ -300,14 +295,14 @@ Value tirc_spec_report(Tirc *c, const ArraySpec *spec) {
   const Value deltas = tirc_value_list(c, VAL_LIST, 0, NULL);
   for (int d = 0; d < spec->n_deltas; d++)
     tirc_value_append(c, deltas, list_of(c, spec->n_dims, spec->deltas[d]));
-  put(c, out, "dims", list_of(c, spec->n_dims, spec->dims));
-  put(c, out, "bandwidth", tirc_value_int(spec->bandwidth));
-  put(c, out, "item_bits", tirc_value_int(spec->item_bits));
-  put(c, out, "latency", tirc_value_int(spec->latency));
-  put(c, out, "links", tirc_value_str(spec->links));
-  put(c, out, "deltas", deltas);
-  put(c, out, "same_time", tirc_value_bool(spec->same_time));
-  put(c, out, "prev_time", tirc_value_bool(spec->prev_time));
-  put(c, out, "self_prev", tirc_value_bool(spec->self_prev));
+  tirc_dict_put(c, out, "dims", list_of(c, spec->n_dims, spec->dims));
+  tirc_dict_put(c, out, "bandwidth", tirc_value_int(spec->bandwidth));
+  tirc_dict_put(c, out, "item_bits", tirc_value_int(spec->item_bits));
+  tirc_dict_put(c, out, "latency", tirc_value_int(spec->latency));
+  tirc_dict_put(c, out, "links", tirc_value_str(spec->links));
+  tirc_dict_put(c, out, "deltas", deltas);
+  tirc_dict_put(c, out, "same_time", tirc_value_bool(spec->same_time));
+  tirc_dict_put(c, out, "prev_time", tirc_value_bool(spec->prev_time));
+  tirc_dict_put(c, out, "self_prev", tirc_value_bool(spec->self_prev));
   return out;
 }

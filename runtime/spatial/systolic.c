@@ -80,19 +80,8 @@ typedef struct Log {
   int64_t prepared;
 } Log;
 
-static void put(Tirc *c, Value dict, const char *key, Value v) {
-  tirc_value_append(c, dict, tirc_value_str(key));
-  tirc_value_append(c, dict, v);
-}
-
 static _Noreturn void wrong(const Log *l, const char *hint, const char *what, const char *name) {
   tirc_fail(l->c, (Loc){l->file, l->line, 1}, CODE_PE_ARRAY, hint, what, name);
-}
-
-static const Value *field(Value object, const char *name) {
-  for (int i = 0; i + 1 < object.u.list->n; i += 2)
-    if (!strcmp(object.u.list->at[i].u.s, name)) return &object.u.list->at[i + 1];
-  return NULL;
 }
 
 static void allow_fields(const Log *l, Value object) {
@@ -112,7 +101,7 @@ static void allow_fields(const Log *l, Value object) {
 }
 
 static int64_t size(const Log *l, Value object, const char *name, int64_t usual) {
-  const Value *v = field(object, name);
+  const Value *v = tirc_dict_find(object, name);
   if (!v && usual) return usual;
   if (!v) wrong(l, NULL, "the product has no \"%s\"", name);
   if (v->kind != VAL_INT || v->u.i < 1 || v->u.i > INT32_MAX)
@@ -122,7 +111,7 @@ static int64_t size(const Log *l, Value object, const char *name, int64_t usual)
 }
 
 static const char *text(const Log *l, Value object, const char *name, const char *usual) {
-  const Value *v = field(object, name);
+  const Value *v = tirc_dict_find(object, name);
   if (!v) return usual;
   if (v->kind != VAL_STR) wrong(l, NULL, "\"%s\" is not text", name);
   return v->u.s;
@@ -155,7 +144,7 @@ static ItemBits bits_of(const Log *l, Value object) {
 /* The seconds of a call stand at each of its products, each of a block of its own: where the first
  * block comes again, the call does. */
 static void add_seconds(const Log *l, Value object, Sum *to) {
-  const Value *v = field(object, "seconds"), *call = field(object, "call");
+  const Value *v = tirc_dict_find(object, "seconds"), *call = tirc_dict_find(object, "call");
   const char *block = text(l, object, "block", "");
   if (!v) return;
   const double seconds = v->kind == VAL_FLOAT ? v->u.f : v->kind == VAL_INT ? (double)v->u.i : -1;
@@ -194,24 +183,25 @@ static void put_sum(const Log *l, Value out, const Sum *s) {
   const int64_t in = tirc_bits_delay(spec, s->in_bits);
   const int64_t back = tirc_bits_delay(spec, s->out_bits);
   const int64_t most = in > back ? in : back;
-  put(c, out, "products", tirc_value_int(s->products));
-  put(c, out, "macs", tirc_value_int(s->macs));
-  put(c, out, "formula_cycles", tirc_value_int(s->formula));
-  put(c, out, "simulated_cycles", tirc_value_int(s->stepped));
-  put(c, out, "utilisation",
-      tirc_value_float(part((double)s->macs, elements * (double)s->stepped)));
-  put(c, out, "reads", tirc_value_int(s->in));
-  put(c, out, "writes", tirc_value_int(s->out));
-  put(c, out, "reads_of_partial_C", tirc_value_int(s->partial));
-  put(c, out, "ingress_delay", tirc_value_int(in));
-  put(c, out, "egress_delay", tirc_value_int(back));
-  put(c, out, "latency", tirc_value_int(s->stepped > most ? s->stepped : most));
-  put(c, out, "seconds", tirc_value_float(s->seconds));
-  put(c, out, "binds",
-      tirc_value_str(s->stepped >= most ? "compute"
-                     : in >= back       ? "ingress"
-                                        : "egress"));
-  put(c, out, "energy",
+  tirc_dict_put(c, out, "products", tirc_value_int(s->products));
+  tirc_dict_put(c, out, "macs", tirc_value_int(s->macs));
+  tirc_dict_put(c, out, "formula_cycles", tirc_value_int(s->formula));
+  tirc_dict_put(c, out, "simulated_cycles", tirc_value_int(s->stepped));
+  tirc_dict_put(c, out, "utilisation",
+                tirc_value_float(part((double)s->macs, elements * (double)s->stepped)));
+  tirc_dict_put(c, out, "reads", tirc_value_int(s->in));
+  tirc_dict_put(c, out, "writes", tirc_value_int(s->out));
+  tirc_dict_put(c, out, "reads_of_partial_C", tirc_value_int(s->partial));
+  tirc_dict_put(c, out, "ingress_delay", tirc_value_int(in));
+  tirc_dict_put(c, out, "egress_delay", tirc_value_int(back));
+  tirc_dict_put(c, out, "latency", tirc_value_int(s->stepped > most ? s->stepped : most));
+  tirc_dict_put(c, out, "seconds", tirc_value_float(s->seconds));
+  tirc_dict_put(c, out, "binds",
+                tirc_value_str(s->stepped >= most ? "compute"
+                               : in >= back       ? "ingress"
+                                                  : "egress"));
+  tirc_dict_put(
+      c, out, "energy",
       tirc_value_float(round(((double)s->macs * spec->mac +
                               (double)(s->in + s->partial) * (spec->l2_read + spec->l1_write) +
                               (double)s->out * (spec->l2_write + spec->l1_read)) *
@@ -227,29 +217,30 @@ static void put_product(const Log *l, Value out, const Systolic *s, const Matrix
   const int64_t columns = l->spec->dims[1];
   const int64_t v2 = os ? (rows + columns + s->stream - 2) * folds : s->formula;
   const Value both[] = {tirc_value_int(s->folds[0]), tirc_value_int(s->folds[1])};
-  put(c, out, "M", tirc_value_int(p->m));
-  put(c, out, "N", tirc_value_int(p->n));
-  put(c, out, "K", tirc_value_int(p->k));
-  put(c, out, "batch", tirc_value_int(p->batch));
-  put(c, out, "S_R", tirc_value_int(s->rows));
-  put(c, out, "S_C", tirc_value_int(s->columns));
-  put(c, out, "T", tirc_value_int(s->stream));
-  put(c, out, "folds", tirc_value_list(c, VAL_LIST, 2, both));
-  put(c, out, "macs", tirc_value_int(s->macs));
-  put(c, out, "formula_cycles", tirc_value_int(s->formula));
-  put(c, out, "simulated_cycles", tirc_value_int(s->stepped));
-  put(c, out, "v2_trace_lines", tirc_value_int(v2));
-  put(c, out, "v2_prints_cycles", tirc_value_int(v2 - 1));
-  put(c, out, "v2_prints_writes", tirc_value_int(s->writes + (os ? (rows + columns) * folds : 0)));
-  put(c, out, "utilisation",
-      tirc_value_float(part((double)s->macs, elements * (double)s->stepped)));
-  put(c, out, "formula_utilisation",
-      tirc_value_float(part((double)s->macs, elements * (double)s->formula)));
-  put(c, out, "mapping_efficiency", tirc_value_float(part(s->efficiency, 1)));
-  put(c, out, "reads_A", tirc_value_int(s->reads_a));
-  put(c, out, "reads_B", tirc_value_int(s->reads_b));
-  put(c, out, "writes_C", tirc_value_int(s->writes));
-  put(c, out, "reads_of_partial_C", tirc_value_int(s->partial));
+  tirc_dict_put(c, out, "M", tirc_value_int(p->m));
+  tirc_dict_put(c, out, "N", tirc_value_int(p->n));
+  tirc_dict_put(c, out, "K", tirc_value_int(p->k));
+  tirc_dict_put(c, out, "batch", tirc_value_int(p->batch));
+  tirc_dict_put(c, out, "S_R", tirc_value_int(s->rows));
+  tirc_dict_put(c, out, "S_C", tirc_value_int(s->columns));
+  tirc_dict_put(c, out, "T", tirc_value_int(s->stream));
+  tirc_dict_put(c, out, "folds", tirc_value_list(c, VAL_LIST, 2, both));
+  tirc_dict_put(c, out, "macs", tirc_value_int(s->macs));
+  tirc_dict_put(c, out, "formula_cycles", tirc_value_int(s->formula));
+  tirc_dict_put(c, out, "simulated_cycles", tirc_value_int(s->stepped));
+  tirc_dict_put(c, out, "v2_trace_lines", tirc_value_int(v2));
+  tirc_dict_put(c, out, "v2_prints_cycles", tirc_value_int(v2 - 1));
+  tirc_dict_put(c, out, "v2_prints_writes",
+                tirc_value_int(s->writes + (os ? (rows + columns) * folds : 0)));
+  tirc_dict_put(c, out, "utilisation",
+                tirc_value_float(part((double)s->macs, elements * (double)s->stepped)));
+  tirc_dict_put(c, out, "formula_utilisation",
+                tirc_value_float(part((double)s->macs, elements * (double)s->formula)));
+  tirc_dict_put(c, out, "mapping_efficiency", tirc_value_float(part(s->efficiency, 1)));
+  tirc_dict_put(c, out, "reads_A", tirc_value_int(s->reads_a));
+  tirc_dict_put(c, out, "reads_B", tirc_value_int(s->reads_b));
+  tirc_dict_put(c, out, "writes_C", tirc_value_int(s->writes));
+  tirc_dict_put(c, out, "reads_of_partial_C", tirc_value_int(s->partial));
 }
 
 static Sum *sum_of(Log *l, const char *function) {
@@ -283,8 +274,8 @@ static void read_line(Log *l, const char *at, size_t n) {
   add_seconds(l, v, sum_of(l, function));
   add_seconds(l, v, &l->all);
   const Value out = tirc_value_list(c, VAL_DICT, 0, NULL);
-  put(c, out, "line", tirc_value_int(l->line));
-  put(c, out, "function", tirc_value_str(function));
+  tirc_dict_put(c, out, "line", tirc_value_int(l->line));
+  tirc_dict_put(c, out, "function", tirc_value_str(function));
   put_product(l, out, &s, &p);
   tirc_value_append(c, l->products, out);
 }
@@ -293,7 +284,7 @@ static Value functions_of(const Log *l) {
   const Value out = tirc_value_list(l->c, VAL_LIST, 0, NULL);
   for (int i = 0; i < l->names.n; i++) {
     const Value one = tirc_value_list(l->c, VAL_DICT, 0, NULL);
-    put(l->c, one, "function", tirc_value_str(l->names.at[i]));
+    tirc_dict_put(l->c, one, "function", tirc_value_str(l->names.at[i]));
     put_sum(l, one, &l->sums.at[i]);
     tirc_value_append(l->c, out, one);
   }
@@ -319,11 +310,11 @@ Value tirc_log_report(Tirc *c, const char *file, const char *text, size_t n, con
   }
   if (!l.all.products && !l.prepared)
     tirc_fail(c, (Loc){file, 1, 1}, CODE_PE_ARRAY, NULL, "the log has no products");
-  put(c, out, "dataflow", tirc_value_str(tirc_dataflow_names[how]));
-  put(c, out, "products", l.products);
-  put(c, out, "functions", functions_of(&l));
+  tirc_dict_put(c, out, "dataflow", tirc_value_str(tirc_dataflow_names[how]));
+  tirc_dict_put(c, out, "products", l.products);
+  tirc_dict_put(c, out, "functions", functions_of(&l));
   put_sum(&l, all, &l.all);
-  put(c, out, "all", all);
-  put(c, out, "prepared", tirc_value_int(l.prepared));
+  tirc_dict_put(c, out, "all", all);
+  tirc_dict_put(c, out, "prepared", tirc_value_int(l.prepared));
   return out;
 }

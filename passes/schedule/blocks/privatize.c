@@ -12,6 +12,7 @@
  * hold nothing yet. Needs: the block alone below the loop, and serial loops, which use the one copy
  * after each other. */
 #include "blocks.h"
+#include "ir/tree/atomic.h"
 #include "ir/tree/print.h"
 
 typedef struct Privatize {
@@ -92,17 +93,7 @@ static Expr neutral(const Privatize *p) {
 }
 
 static Expr combined(const Privatize *p, Expr a, Expr b) {
-  static const struct {
-    Callee callee;
-    Op op;
-  } ops[] = {{CALL_ATOMIC_ADD, OP_ADD},
-             {CALL_ATOMIC_MIN, OP_MIN},
-             {CALL_ATOMIC_MAX, OP_MAX},
-             {CALL_ATOMIC_AND, OP_BITWISE_AND},
-             {CALL_ATOMIC_OR, OP_BITWISE_OR}};
-  int i = 0;
-  while (ops[i].callee != p->callee) i++;
-  return tirc_binary(p->c, ops[i].op, a, b);
+  return tirc_binary(p->c, tirc_atomic_op(p->callee), a, b);
 }
 
 static Stmt updates_own(Mutator *m, Stmt s) {

@@ -11,17 +11,7 @@ _Noreturn static void refuse(const Updates *u, const char *why) {
                    tirc_name_of(u->block), u->cannot);
 }
 
-static Callee callee_of(Op op) {
-  switch (op) {
-  case OP_ADD:
-  case OP_SUB: return CALL_ATOMIC_ADD;
-  case OP_MIN: return CALL_ATOMIC_MIN;
-  case OP_MAX: return CALL_ATOMIC_MAX;
-  case OP_BITWISE_AND: return CALL_ATOMIC_AND;
-  case OP_BITWISE_OR: return CALL_ATOMIC_OR;
-  default: return CALL_COUNT;
-  }
-}
+static Callee callee_of(Op op) { return tirc_atomic_of(op == OP_SUB ? OP_ADD : op); }
 
 /* What comes in, of C[vi] op x, x op C[vi] or C[vi] - x; NULL: it is another value. */
 static Expr incoming(Tirc *c, Expr value, Expr self) {
