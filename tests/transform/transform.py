@@ -282,7 +282,7 @@ REASONS = [  # what a verdict begins with, or has in it, and what is to be said 
     ("not that form", None),
     ("warp_", "the reference's program shuffles what threads never wrote, which the emulator does not take"),
     ("allreduce", "one block's shared memory is used by several kernels, or the threads' own by one of them"),
-    ("subroutine", "functions of a module that call each other are not read"),
+    ("subroutine", "a function that calls itself, or is for another target than its caller, is not read in the place of the call"),
     ("'return'", "functions that return a value are not read"),
     ("taken", "the reference refuses it, and ours does not"),
     ("nothing is written", "another tree, in which no array is written whose numbers could be compared"),
