@@ -3,6 +3,7 @@
 
 #include "code.h"
 #include "ir/scopes.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/visit.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ KernelCosts *tirc_emu_kernel_costs(Emu *e) {
   for (int i = 0; i < all->kernels.n; i++)
     if (all->kernels.at[i].kernel == e->kernel) return &all->kernels.at[i];
   KernelCosts row = {.kernel = e->kernel};
-  row.registers = tirc_estimate_registers(e->kernel, &row.own);
+  row.registers = tirc_estimate_registers(all->c, e->kernel, &row.own);
   vec_push(all->c, all->kernels, row);
   return &all->kernels.at[all->kernels.n - 1];
 }
@@ -221,7 +222,10 @@ void tirc_emu_close_costs(Emu *e, int64_t blocks, int64_t run, int64_t shared) {
 /* --- registers and occupancy ------------------------------------------------------------------ */
 
 typedef struct Own {
-  int64_t words;
+  Tirc *c;
+  PtrMap buffers,
+      operands; /* by their data; operands of tensor cores, which a warp holds together */
+  int64_t words, fragments;      /* fragments: of the product whose operands take most */
   int names, most_names, widest; /* names: of loops and lets around, of which only these live */
 } Own;
 
@@ -232,6 +236,33 @@ static void see_inside(Visitor *v, Stmt body, int names) {
   if (o->names > o->most_names) o->most_names = o->names;
   tirc_visit_stmt(v, body);
   o->names -= names;
+}
+
+static int64_t words_of(Buffer b) {
+  int64_t n = tirc_dtype_bytes(b->dtype), extent;
+  for (int d = 0; d < b->ndim; d++) n = tirc_const_int(b->shape[d], &extent) ? n * extent : 0;
+  return (n + 3) / 4;
+}
+
+/* What a product takes beside its sums: the emulator's threads have whole tiles of it each, and a
+ * warp's registers hold one. The operands of one product are there at a time. */
+static bool see_product(Visitor *v, Stmt s) {
+  Own *o = v->self;
+  if (s->kind == STMT_ALLOC)
+    tirc_map_set(o->c, &o->buffers, s->u.alloc.buffer->data, (void *)(uintptr_t)s->u.alloc.buffer);
+  const bool is_call = s->kind == STMT_ATTR && !strcmp(s->u.attr.key, tirc_key(KEY_TENSOR_CORE));
+  const Expr call = is_call ? s->u.attr.value : NULL;
+  int64_t words = 0;
+  if (!call || !(tirc_calls(call, CALL_PTX_MMA) || tirc_calls(call, CALL_TVM_MMA_SYNC)))
+    return true;
+  for (int i = 0; i < call->n; i++) {
+    const Buffer b = tirc_map_get(&o->buffers, call->args[i]);
+    if (!b || call->args[i] == s->u.attr.node) continue;
+    tirc_map_set(o->c, &o->operands, b->data, o);
+    words += words_of(b) / WARP;
+  }
+  if (words > o->fragments) o->fragments = words;
+  return true;
 }
 
 static bool see_own(Visitor *v, Stmt s) {
@@ -246,18 +277,17 @@ static bool see_own(Visitor *v, Stmt s) {
     if (words > o->widest) o->widest = words;
   }
   if (s->kind != STMT_ALLOC || tirc_owner(s->u.alloc.buffer->storage) != OWNER_THREAD) return true;
-  int64_t n = tirc_dtype_bytes(s->u.alloc.buffer->dtype), extent;
-  for (int d = 0; d < s->u.alloc.buffer->ndim; d++)
-    n = tirc_const_int(s->u.alloc.buffer->shape[d], &extent) ? n * extent : 0;
-  o->words += (n + 3) / 4;
+  if (!tirc_map_has(&o->operands, s->u.alloc.buffer->data)) o->words += words_of(s->u.alloc.buffer);
   return true;
 }
 
-int tirc_estimate_registers(const Func *kernel, int *own) {
+int tirc_estimate_registers(Tirc *c, const Func *kernel, int *own) {
   enum { ALWAYS = 12, A_POINTER = 2, STEP = 8, MOST = 255 };
-  Own o = {0};
+  Own o = {.c = c};
   int64_t n = ALWAYS;
+  tirc_visit_stmts(kernel->body, see_product, &o);
   tirc_visit_stmts(kernel->body, see_own, &o);
+  o.words += o.fragments;
   for (int i = 0; i < kernel->n_params; i++) n += kernel->buffers[i] ? A_POINTER : 1;
   n += o.words + o.most_names + 2 * (int64_t)o.widest;
   n = (n + STEP - 1) / STEP * STEP;

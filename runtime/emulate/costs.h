@@ -54,6 +54,6 @@ typedef struct Occupancy {
 } Occupancy;
 Occupancy tirc_occupancy(const Gpu *gpu, int64_t threads, int64_t shared, int registers);
 /* Estimated from the arrays, names and loops of a kernel: *own of them are words of its arrays. */
-int tirc_estimate_registers(const Func *kernel, int *own);
+int tirc_estimate_registers(Tirc *c, const Func *kernel, int *own);
 
 #endif

@@ -26,7 +26,7 @@ KINDS = [("FFMA", r"fma\.rn\.f32"), ("MMA", r"mma\.sync"), ("ld.shared", r"ld\.s
 def programs():
     for of, to in (("float32", "float32"), ("float16", "float32"), ("int8", "int32")):
         for layout, place in (("NN", "vk, vj"), ("NT", "vj, vk")):
-            yield "%s, %s" % (of, layout), product(of, to, place, 4096), product(of, to, place, 1024, 128), []
+            yield "%s, %s" % (of, layout), product(of, to, place, 4096), product(of, to, place, 2048, 128), []
     yield "float16, a matrix times a vector", GEMV.replace("N", "4096"), GEMV.replace("N", "4096"), []
     examples = SOURCES / "examples"
     for name, path, sizes in (("softmax of 4096 x 4096", "softmax/softmax.tir", "M=4096 N=4096"), ("layer norm", "layer_norm/layer_norm.tir", "M=4096 N=4096"),
