@@ -16,7 +16,8 @@ typedef enum PlanPlace {
   PLAN_RESULT,   /* likewise, behind main's own */
   PLAN_CONST,    /* data */
   PLAN_PREPARED, /* made once, of weights and constants alone: index among these */
-  PLAN_WORKSPACE
+  PLAN_WORKSPACE,
+  PLAN_VIEW /* it lies where tensor number `index` does, which is none, and comes before it */
 } PlanPlace;
 
 typedef struct PlanTensor {

@@ -201,8 +201,27 @@ static void start_result(Planning *k, const Func *f, const Tensors *args, const 
   add_copy(k, args->at[from], out->at[0], loc);
 }
 
+/* The tensor that lies where this one does. */
+static int root_of(const Planning *k, int tensor) {
+  const PlanTensor *t = &k->tensors.at[tensor];
+  return t->place == PLAN_VIEW ? t->index : tensor;
+}
+
+/* Whether the result can be read where the argument lies: an input may have been overwritten by
+ * then, where the caller lets a result begin there. */
+static bool is_view(const Planning *k, const Func *f, const Tensors *args) {
+  return f && k->guard < 0 && args->n == 1 &&
+         tirc_attrs_get(f->attrs, tirc_key(KEY_SAME_ELEMENTS)) &&
+         k->tensors.at[root_of(k, args->at[0])].place == PLAN_WORKSPACE;
+}
+
 static const Tensors *call(Planning *k, Node n, const char *name) {
   const Tensors *args = tuple(k, n), *out = results_of(k, n, name);
+  if (n->kind == NODE_CALL_TIR && is_view(k, tirc_module_func(k->m, n->name), args)) {
+    k->tensors.at[out->at[0]].place = PLAN_VIEW;
+    k->tensors.at[out->at[0]].index = root_of(k, args->at[0]);
+    return out;
+  }
   PlanCall to = {.n = args->n + out->n, .n_written = out->n, .guard = k->guard, .loc = n->loc};
   int *tensors = tirc_new_array(k->c, int, to.n);
   for (int i = 0; i < to.n; i++) tensors[i] = i < args->n ? args->at[i] : out->at[i - args->n];
@@ -367,7 +386,7 @@ static void plan_bindings(Planning *k, const Graph *g) {
 /* --- the order -------------------------------------------------------------------------------- */
 
 static bool is_in_front(Planning *k, int tensor) {
-  const PlanTensor *t = &k->tensors.at[tensor];
+  const PlanTensor *t = &k->tensors.at[root_of(k, tensor)];
   return t->place == PLAN_CONST || t->place == PLAN_PREPARED ||
          (t->place == PLAN_PARAM && tirc_map_has(&k->made_in_front, t->buffer));
 }
@@ -410,7 +429,7 @@ static int move_in_front(Planning *k) {
 }
 
 static void is_alive(Planning *k, int tensor, int call) {
-  PlanTensor *t = &k->tensors.at[tensor];
+  PlanTensor *t = &k->tensors.at[root_of(k, tensor)];
   if (t->first < 0) t->first = call;
   t->last = call;
 }

@@ -181,6 +181,7 @@ static void place_open(Making *k) {
 
 static void choose_part(Making *k, int number) {
   const Plan *plan = k->plan;
+  if (plan->tensors[number].place == PLAN_VIEW) number = plan->tensors[number].index;
   const PlanTensor *t = &plan->tensors[number];
   k->is_part[number] |=
       t->place == PLAN_PREPARED || (t->place == PLAN_PARAM && t->index >= plan->n_inputs);
@@ -235,6 +236,8 @@ static void place_others(Making *k) {
     consts[k->e->n_consts] = (EntryConst){.data = t->data, .bytes = bytes_of(k, t->buffer)};
     k->places[i] = (EntryValue){ENTRY_CONST, k->e->n_consts++};
   }
+  for (int i = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == PLAN_VIEW) k->places[i] = k->places[plan->tensors[i].index];
   k->e->consts = consts;
 }
 

@@ -193,6 +193,16 @@ static void place_prepared(Tirc *c, const tirc_program *p, Frame *f) {
   if (!f->prepared) tirc_frame_pack(c, f); /* says what is missing */
 }
 
+/* Where the tensors of the arguments lie, and views of all. */
+static void place_arguments(const Plan *plan, Frame *f, const tirc_argument *args) {
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    if (t->place == PLAN_PARAM || t->place == PLAN_RESULT)
+      f->tensors[i].data = args[t->index].array->t->data;
+    if (t->place == PLAN_VIEW) f->tensors[i].data = f->tensors[t->index].data;
+  }
+}
+
 static void place_tensors(const Sizing *s, Frame *f) {
   const Plan *plan = s->p->plan;
   int64_t *offsets = tirc_new_array(s->c, int64_t, plan->n_tensors);
@@ -215,12 +225,9 @@ static void place_tensors(const Sizing *s, Frame *f) {
 
 void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args) {
   const Plan *plan = p->plan;
-  for (int i = 0; i < plan->n_tensors; i++) {
-    const PlanTensor *t = &plan->tensors[i];
-    const bool is_given = t->place == PLAN_PARAM || t->place == PLAN_RESULT;
-    if (is_given) f->tensors[i].data = args[t->index].array->t->data;
-    if (t->place == PLAN_PREPARED) f->tensors[i].data = f->prepared + f->offsets[i];
-  }
+  for (int i = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == PLAN_PREPARED) f->tensors[i].data = f->prepared + f->offsets[i];
+  place_arguments(plan, f, args);
   for (int i = 0; i < plan->n_calls; i++)
     for (int k = 0; f->launches[i] && k < plan->calls[i].n; k++)
       f->launches[i]->packed[k] = f->tensors[plan->calls[i].tensors[k]].data;
@@ -310,9 +317,8 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
     const PlanTensor *t = &plan->tensors[i];
     const char *type = tirc_dtype_name(c, t->buffer->dtype);
     memcpy(f->arrays[i].dtype, type, strlen(type) + 1);
-    if (t->place == PLAN_PARAM || t->place == PLAN_RESULT)
-      f->tensors[i].data = args[t->index].array->t->data;
   }
+  place_arguments(plan, f, args);
   make_parts(&s, f);
 }
 
