@@ -105,6 +105,8 @@ def check_typing(b):
     assert names == ["main", "i", "k", "j", "C"], names
     assert b.run("document.querySelectorAll('#arrays figure').length") == 3
     assert b.run("document.querySelectorAll('#program .add, #program .del').length") > 0
+    b.run("showTime(5); return 1")  # the example that was there before has threads and lanes
+    assert "block C" in b.text("#where") and "lane" not in b.text("#where"), b.text("#where")
 
 
 def check_error(b):

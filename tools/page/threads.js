@@ -155,6 +155,7 @@ function showThreads() {
 
 // The threads of the step's program: a call may bind loops and change no access.
 function showBound(trace) {
+  threads = touches = null;
   if ($('threads').hidden) return;
   threads = new ThreadView(trace, afterStep().tree);
   fillBlocks(threads);
