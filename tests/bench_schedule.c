@@ -126,14 +126,21 @@ static const char blocks[] =
     "                                           A[vi - 1, vj - 1], T.float32(0))\n"
     "        for i, j in T.grid(64, 64):\n            with T.block(\"S\"):\n"
     "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-    "                S[vi, vj] = W[vi, vj] + W[vi + 1, vj + 1] + W[vi + 2, vj + 2]\n";
+    "                S[vi, vj] = W[vi, vj] + W[vi + 1, vj + 1] + W[vi + 2, vj + 2]\n"
+    "        for i in range(64):\n            with T.block(\"R\"):\n"
+    "                vi = T.axis.spatial(64, i)\n                R[0] = D[vi]\n"
+    "            with T.block(\"V\"):\n                vi = T.axis.spatial(64, i)\n"
+    "                V[vi] = R[0] * T.float32(2)\n";
 
 static const Module *module_of(Tirc *c, int n) {
   Text t = {.c = c};
   tirc_text_add(&t, "@T.prim_func\ndef main(");
   for (const char *p = "ABCQSU"; *p; p++) tirc_text_addf(&t, "%c: T.Buffer((64, 64)), ", *p);
-  tirc_text_add(&t, "D: T.Buffer((64,)), F: T.Buffer((64,))):\n    with T.block(\"root\"):\n"
-                    "        P = T.alloc_buffer((64, 64))\n        W = T.alloc_buffer((66, 66))\n");
+  tirc_text_add(
+      &t,
+      "D: T.Buffer((64,)), F: T.Buffer((64,)), V: T.Buffer((64,))):\n    with T.block(\"root\"):\n"
+      "        P = T.alloc_buffer((64, 64))\n        W = T.alloc_buffer((66, 66))\n        R = "
+      "T.alloc_buffer((1,))\n");
   for (int i = 0; i < n; i++) tirc_text_addf(&t, "        X%d = T.alloc_buffer((64,))\n", i);
   tirc_text_add(&t, blocks);
   for (int i = 0; i < n; i++)
@@ -217,6 +224,7 @@ static const struct Row {
     {"storage_align", "args = ('P', 0, 0, 32, 8)"},
     {"set_axis_separator", "args = ('P', ('write', 0), [1])"},
     {"transform_layout", "args = ('P', ('write', 0), lambda i, j: (j, i))"},
+    {"expand_buffer", "args = (sch.get_loops('V')[0], 'R')"},
     {"reshape_buffer", "args = ('P', ('write', 0), [8, 8, 64])"},
     {"restore_shapes", "args = ()"},
     {"transform_block_layout", "args = ('Q', lambda i, j: (j, i))"},

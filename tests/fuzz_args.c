@@ -212,7 +212,7 @@ static const char *str_text(Tirc *c, Rng *r, const Blocks *b, const char *name) 
     return ONE_OF(r, "\"float64\"", "\"float16\"", "\"int32\"", "\"float32\"", "\"float7\"");
   if (strcmp(name, "buf_type") == 0) return ONE_OF(r, "\"read\"", "\"write\"", "\"both\"");
   if (strcmp(name, "size") == 0) return rng_chance(r, 95) ? "\"n\"" : "\"nothing\"";
-  if (strcmp(name, "name") == 0)
+  if (strcmp(name, "name") == 0 || strcmp(name, "buffer_name") == 0)
     return rng_chance(r, 80) ? tirc_format(c, "\"%s\"", fuzz_block(r, b)->name) : "\"nothing\"";
   return "\"nothing\"";
 }

@@ -48,6 +48,16 @@
        "    B = T.alloc_buffer((64,))\n" OVER(64, "B", "B[vi] = A[vi] * T.float32(2)")             \
            OVER(64, "C", "C[vi] = B[vi] + T.float32(1)")
 
+/* One element that each iteration stores to and reads. */
+#define SCALAR                                                                                     \
+  FUNC "A: T.Buffer((64,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
+       "    t = T.alloc_buffer((1,))\n"                                                            \
+       "    for i in range(64):\n"                                                                 \
+       "        with T.block(\"t\"):\n            vi = T.axis.spatial(64, i)\n"                   \
+       "            t[0] = A[vi] * T.float32(2)\n"                                                 \
+       "        with T.block(\"C\"):\n            vi = T.axis.spatial(64, i)\n"                   \
+       "            C[vi] = t[0] + T.float32(1)\n"
+
 /* Reductions: the sums of rows, and a matrix product. */
 #define ROW_SUM                                                                                    \
   FUNC "A: T.Buffer((8, 64), \"float32\"), B: T.Buffer((8,), \"float32\")):\n" SUM_OF_ROWS("B")

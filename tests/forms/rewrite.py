@@ -213,11 +213,14 @@ def init_inside(n):
     return in_loops(outer, start_nest(n, []) + in_loops(inner, block_lines(n, init=False)))
 
 
+def start_condition(n):
+    return " and ".join(f"{i.name} == 0" for i in reduce(n))
+
+
 def init_if(n):
     if n.init is None or not reduce(n):
         return None
-    first = " and ".join(f"{i.name} == 0" for i in reduce(n))
-    body = [f"if {first}:", f"    {n.target} = {n.init}", f"{n.target} = {n.value}"]
+    body = [f"if {start_condition(n)}:", f"    {n.target} = {n.init}", f"{n.target} = {n.value}"]
     return in_loops(n.loops, block_lines(n, body, init=False))
 
 
@@ -327,7 +330,38 @@ def no_block(n):
     return in_loops(outer, [start] + in_loops(inner, [f"{target} = {value}"]))
 
 
-FORMS = [named, named_loads, init_before, init_inside, init_if, *UPDATES, reversed_spatial, sum_outside, sum_between,
+def chosen(n):
+    """The first step of a sum takes its start in place of the element."""
+    if n.init is None or not reduce(n) or n.value.count(n.target) != 1:
+        return None
+    value = n.value.replace(n.target, f"T.Select({start_condition(n)}, {n.init}, {n.target})")
+    return in_loops(n.loops, block_lines(n, [f"{n.target} = {value}"], init=False))
+
+
+def started_in_loop(n):
+    """No block, and the start under a condition in the loops of the sum."""
+    if not is_simple(n) or n.init is None or not reduce(n):
+        return None
+    values = {i.name: i.value for i in n.iters}
+    target, value, start, first = [substitute(x, values) for x in (n.target, n.value, n.init, start_condition(n))]
+    return in_loops(n.loops, [f"if {first}:", f"    {target} = {start}", f"{target} = {value}"])
+
+
+def one_element(n):
+    """No block, and sums in an array of one element."""
+    made = re.match(r"T\.(\w+)\(", n.init or "")
+    if not is_simple(n) or not made or not reduce(n):
+        return None
+    values, acc = {i.name: i.value for i in n.iters}, f"acc_{n.block}[0]"
+    names = [i.value for i in spatial(n)]
+    outer = [l for l in n.loops if l[0] in names]
+    inner = [l for l in n.loops if l[0] not in names]
+    value = substitute(n.value.replace(n.target, acc), values)
+    body = [f"{acc} = {substitute(n.init, values)}"] + in_loops(inner, [f"{acc} = {value}"])
+    return [f'acc_{n.block} = T.alloc_buffer((1,), "{made[1]}")'] + in_loops(outer, body + [f"{substitute(n.target, values)} = {acc}"])
+
+
+FORMS = [named, named_loads, init_before, init_inside, init_if, chosen, started_in_loop, one_element, *UPDATES, reversed_spatial, sum_outside, sum_between,
          iterators_turned, fused_loops, tiled_loop, tail, unit_loop, no_block]
 
 

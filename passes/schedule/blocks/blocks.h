@@ -27,9 +27,6 @@ void tirc_require_no_views(Sched *s, SRef *block);
 /* Which of the loops above the block it is. */
 int tirc_require_loop_above(Sched *s, SRef *block, SRef *loop, SRefs *loops);
 
-/* A test: a call of which it is not known that it does nothing but give a value, each time the
- * same. */
-bool tirc_is_opaque_call(const void *unused, Expr e);
 /* The name of the buffer that the first store in it is to; NULL: there is none. */
 const char *tirc_stored_name(Stmt s);
 /* That name, with a number where a block of the function has it, or one that was just made. */

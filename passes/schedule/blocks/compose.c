@@ -13,7 +13,8 @@
  * what it loads.
  *
  * Without a starting block: `if vk == 0: C[vi, vj] = 0` at the start of the sum's body is the init,
- * as it stands. */
+ * as it stands, or what T.Select(vk == 0, 0, C[vi, vj]) in the sum takes in place of the element.
+ */
 #include "blocks.h"
 
 #include "ir/tree/print.h"
@@ -46,9 +47,51 @@ static void require_sum(const Composition *k) {
 
 /* --- the init in the body --------------------------------------------------------------------- */
 
+typedef struct Choice {
+  Expr self;    /* the element */
+  Expr found;   /* the choice */
+  int n, loads; /* of choices, and of loads of the buffer */
+} Choice;
+
+static Expr without_choice(Mutator *m, Expr e) {
+  Choice *k = m->self;
+  const bool chooses = e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE;
+  if (!chooses || !tirc_expr_same(e->args[2], k->self) ||
+      (k->found && !tirc_expr_same(e, k->found)))
+    return tirc_mutate_expr_children(m, e);
+  k->found = e;
+  k->n++;
+  return k->self;
+}
+
+static bool count_load(Visitor *v, Expr e) {
+  Choice *k = v->self;
+  k->loads += e->op == OP_LOAD && e->u.buffer == k->self->u.buffer;
+  return true;
+}
+
+/* C[vi] = T.Select(vk == 0, x, C[vi]) + y, where nothing else uses C, as if vk == 0: C[vi] = x, and
+ * C[vi] = C[vi] + y. Any other body as it stands. */
+static Stmt with_choice_ahead(Tirc *c, Stmt body) {
+  if (body->kind != STMT_STORE) return body;
+  const Buffer to = body->u.store.buffer;
+  const int n = body->u.store.n;
+  const Expr *at = body->u.store.indices;
+  Choice k = {.self = tirc_load(c, to, n, at)};
+  Mutator m = {.c = c, .expr = without_choice, .self = &k};
+  const Expr sum = tirc_mutate_expr(&m, body->u.store.value);
+  tirc_visit_expr(&(Visitor){.expr = count_load, .self = &k}, body->u.store.value);
+  if (!k.found || k.loads != k.n) return body;
+  const Stmt start = tirc_store(c, to, n, at, k.found->args[1]);
+  const Stmt both[] = {tirc_if(c, k.found->args[0], start, NULL),
+                       tirc_with_loc(c, tirc_store(c, to, n, at, sum), body->loc)};
+  return tirc_seq(c, 2, both);
+}
+
 static Stmt with_init_by_hand(const Composition *k) {
   Tirc *c = k->s->c;
   Block b = *tirc_block_of(k->block);
+  b.body = with_choice_ahead(c, b.body);
   const int n = tirc_inits_by_hand(&b);
   if (!n)
     no_init(k, k->block,
@@ -179,7 +222,6 @@ static void require_nothing_between(const Composition *k) {
 
 /* --- elements --------------------------------------------------------------------------------- */
 
-/* The box that holds all that the store of a block reaches in one run of what the two share. */
 static Region box_of(const Composition *k, SRef *block, Stmt store) {
   Tirc *c = k->s->c;
   const int n = store->u.store.n;
@@ -187,15 +229,8 @@ static Region box_of(const Composition *k, SRef *block, Stmt store) {
   for (int i = 0; i < n; i++)
     dims[i] =
         tirc_range(store->u.store.indices[i], tirc_int(c, store->u.store.indices[i]->dtype, 1));
-  Analyzer *a = tirc_analyzer_around(k->s, block->parent);
-  tirc_bind_shapes(k->s, a, k->scope);
-  const Region one = tirc_unbound_region(c, block->stmt, (Region){store->u.store.buffer, dims});
-  const IntSet *box =
-      tirc_region_upper(k->s, a, one, tirc_block_of(block)->predicate, block->parent, k->shared);
-  for (int i = 0; i < n; i++)
-    dims[i] = tirc_range_of_set(
-        a, box[i], tirc_range(tirc_int(c, one.dims[i].min->dtype, 0), one.buffer->shape[i]));
-  return (Region){one.buffer, dims};
+  return tirc_box_in_one_run(k->s, k->scope, block, (Region){store->u.store.buffer, dims},
+                             k->shared);
 }
 
 /* In one run of what they share both store to all of the same box. */

@@ -42,12 +42,6 @@ typedef struct Name {
   Stmt late;            /* the first use behind that */
 } Name;
 
-bool tirc_is_opaque_call(const void *unused, Expr e) {
-  (void)unused;
-  return e->op == OP_CALL && !tirc_calls(e, CALL_PURE_EXTERN) && !tirc_calls(e, CALL_PURE_INTRIN) &&
-         !tirc_calls(e, CALL_LLVM_PURE_INTRIN);
-}
-
 static bool calls_opaquely(Expr e) { return tirc_find_expr(e, tirc_is_opaque_call, NULL); }
 
 static const void *memory_of(const InlineLet *in, Buffer b) {

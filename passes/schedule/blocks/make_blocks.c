@@ -9,7 +9,8 @@
  *                                                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
  *                                                    C[vi, vj] = C[vi, vj] + A[vi, vk]
  *
- * A statement is a store, or an if, a let or a while without loops in it. Its block has an iterator
+ * A statement is a store, or an if, a let or a while without loops in it; `if k == 0: C[i] = 0` and
+ * the store to C[i] that follows it are one. Its block has an iterator
  * for each loop of the scope around it, over what that loop runs through at most. Nothing comes to
  * run at another time; what is decided is what the iterators are called:
  *   reduce   the element does not move with it, and the updates of one element commute
@@ -160,10 +161,41 @@ static bool lets_bounds(Stmt s) {
   return s->kind == STMT_LET && tirc_find_stmt(s->u.let.body, is_bounded_by, s->u.let.var, NULL);
 }
 
+/* Whether `first` stores to the element of `next` under a condition, as what starts a sum by hand.
+ */
+static bool starts(Stmt first, Stmt next) {
+  if (first->kind != STMT_IF || first->u.branch.else_case || next->kind != STMT_STORE) return false;
+  const Stmt start = first->u.branch.then_case;
+  if (start->kind != STMT_STORE || start->u.store.buffer != next->u.store.buffer) return false;
+  for (int i = 0; i < start->u.store.n; i++)
+    if (!tirc_expr_same(start->u.store.indices[i], next->u.store.indices[i])) return false;
+  return true;
+}
+
+static Stmt with_blocks(Mutator *m, Stmt s);
+
+static Stmt items_with_blocks(Mutator *m, Stmt seq) {
+  Maker *k = m->self;
+  const int n = seq->u.seq.n;
+  VEC(Stmt) items = {0};
+  for (int i = 0; i < n; i++) {
+    const Stmt item = tirc_item(seq, i), next = i + 1 < n ? tirc_item(seq, i + 1) : NULL;
+    const bool both =
+        next && starts(item, next) && !parts_of(item).opaque && !parts_of(next).opaque;
+    vec_push(
+        k->c, items,
+        both ? block_of(k, tirc_with_loc(k->c, tirc_seq(k->c, 2, (Stmt[]){item, next}), item->loc))
+             : with_blocks(m, item));
+    i += both;
+  }
+  return tirc_seq(k->c, items.n, items.at);
+}
+
 static Stmt with_blocks(Mutator *m, Stmt s) {
   Maker *k = m->self;
   Range dom;
   if (s->kind == STMT_BLOCK) return s;
+  if (s->kind == STMT_SEQ) return items_with_blocks(m, s);
   const bool loop = s->kind == STMT_FOR, known = !loop || range_of(k, &s->u.loop, &dom);
   if (s->kind == STMT_STORE || s->kind == STMT_IF || s->kind == STMT_LET || s->kind == STMT_WHILE ||
       !known) {

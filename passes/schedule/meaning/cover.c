@@ -383,6 +383,21 @@ static bool body_writes(Sched *s, SRef *block, Place *in, const Region *box) {
   return covers(&q, &missing);
 }
 
+Region tirc_box_in_one_run(Sched *s, SRef *scope, SRef *block, Region one, SRef *within) {
+  Tirc *c = s->c;
+  const int n = one.buffer->ndim;
+  Range *dims = tirc_new_array(c, Range, n + 1);
+  Analyzer *a = tirc_analyzer_around(s, block->parent);
+  tirc_bind_shapes(s, a, scope);
+  const Region in_loops = tirc_unbound_region(c, block->stmt, one);
+  const IntSet *box =
+      tirc_region_upper(s, a, in_loops, tirc_block_of(block)->predicate, block->parent, within);
+  for (int i = 0; i < n; i++)
+    dims[i] = tirc_range_of_set(
+        a, box[i], tirc_range(tirc_int(c, in_loops.dims[i].min->dtype, 0), one.buffer->shape[i]));
+  return (Region){one.buffer, dims};
+}
+
 /* Numbers of the loops around are many, and seldom needed. */
 bool tirc_writes_box(Sched *s, SRef *block, const Region *box) {
   return sees_written(tirc_block_of(block)->body, box) ||
