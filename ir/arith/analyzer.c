@@ -215,8 +215,10 @@ bool tirc_prove(Analyzer *a, Expr cond) {
   if (a->nesting >= MAX_PROOF_NESTING) return false;
   a->nesting++;
   Expr e = tirc_simplify(a, cond);
+  const Expr inner = e->op == OP_INT ? NULL : tirc_by_inner_quotient(a->c, e);
+  const bool holds = inner ? tirc_prove(a, inner) : e->op == OP_INT && e->u.i != 0;
   a->nesting--;
-  return e->op == OP_INT && e->u.i != 0;
+  return holds;
 }
 
 /* The domain of every variable whose range is known, for interval arithmetic. */

@@ -153,4 +153,10 @@ typedef struct SplitCollector {
 void tirc_collect_splits(SplitCollector *k, int n, const IterSum *sums);
 MarkSplits *tirc_mark_splits(SplitCollector *k, const IterMark *mark);
 
+/* --- quotients.c ------------------------------------------------------------------------------ */
+
+/* A condition with two quotients of one value, in terms of the one by the lesser number, for which
+ * a new variable stands: if that holds, so does the condition. NULL: there are no two. */
+Expr tirc_by_inner_quotient(Tirc *c, Expr cond);
+
 #endif

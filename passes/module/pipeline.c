@@ -136,12 +136,13 @@ static const Module *run_extra(Passes *p, const Module *m, int phase) {
 
 const Module *tirc_run_phase(Passes *p, const Module *m, int phase, size_t enough, int *next) {
   void (*after)(void *, int, const char *, const Module *) = p->options.after;
+  bool ran = false; /* a pass: each call gets further */
   reserve_ids(p->c, m);
   if (phase == 0 && *next == 0) m = tirc_infer(p, m);
   for (int i = *next; i < tirc_n_module_passes; i++) {
     const ModulePass *pass = &tirc_module_passes[i];
     if (pass->phase != phase || is_skipped(p, pass->name)) continue;
-    if (enough && p->c->bytes > enough) {
+    if (enough && ran && p->c->bytes > enough) {
       *next = i;
       return m;
     }
@@ -149,6 +150,7 @@ const Module *tirc_run_phase(Passes *p, const Module *m, int phase, size_t enoug
                 pass->run ? pass->run(p, m)
                           : tirc_script_pass(p, m, tirc_pass_library_path(p->c, pass->script)));
     if (after) after(p->options.self, phase, pass->name, m);
+    ran = true;
   }
   m = run_extra(p, m, phase);
   if (after) after(p->options.self, phase, NULL, m);

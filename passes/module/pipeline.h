@@ -64,7 +64,8 @@ const Module *tirc_finish_module(Tirc *c, const Module *m, const Module *unsched
 const Module *tirc_run_phases(Passes *p, const Module *m, int first, int last);
 
 /* The same of one phase, from its pass *next on, 0 for all; stops ahead of a pass, which is *next
- * then, once the context has given more than `enough` bytes (0: never). *next is 0 at the end. */
+ * then, once the context has given more than `enough` bytes (0: never) and a pass has run. *next is
+ * 0 at the end. */
 const Module *tirc_run_phase(Passes *p, const Module *m, int phase, size_t enough, int *next);
 
 /* The file of "FILE" or "FILE(NAME=VALUE, ...)": that of the binary where FILE is the name of one

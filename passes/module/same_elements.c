@@ -3,7 +3,8 @@
  *
  *   R[0, i, j, k] = A[i, j * 16 + k]     A: (n, 64), R: (1, n, 4, 16)
  *
- * All that is stored must come from the place of the same number, counted along rows. */
+ * All that is stored must come from the place of the same number, counted along rows, and the two
+ * have as many elements. */
 #include "passes.h"
 
 #include "ir/arith/arith.h"
@@ -48,6 +49,7 @@ static bool see_stmt(Visitor *v, Stmt s) {
   case STMT_FOR:
   case STMT_SEQ: return k->holds;
   case STMT_BLOCK:
+    k->holds = k->holds && !s->u.block.n_matches && tirc_is_true(s->u.block.predicate);
     for (int i = 0; i < s->u.block.n_iters; i++)
       tirc_bind_range(k->known, s->u.block.iters[i].var, s->u.block.iters[i].dom);
     return k->holds;
@@ -60,8 +62,16 @@ static bool see_stmt(Visitor *v, Stmt s) {
   }
 }
 
+static Expr size_of(Tirc *c, Buffer b) {
+  Expr n = tirc_int(c, DT_INT64, 1);
+  for (int d = 0; d < b->ndim; d++) n = tirc_mul(c, n, tirc_cast(c, DT_INT64, b->shape[d]));
+  return n;
+}
+
 static bool gives_argument(Tirc *c, const Func *f) {
   if (f->n_params < 2 || !f->buffers[0] || !f->buffers[1]) return false;
+  const Expr sizes[] = {size_of(c, f->buffers[0]), size_of(c, f->buffers[1])};
+  if (!tirc_prove_equal(tirc_analyzer(c), sizes[0], sizes[1])) return false;
   for (int i = 2; i < f->n_params; i++)
     if (f->buffers[i]) return false;
   Same k = {.c = c, .known = tirc_analyzer(c), .from = f->buffers[0], .holds = true};

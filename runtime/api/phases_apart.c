@@ -10,8 +10,7 @@ enum { ENOUGH = 1 << 24 }; /* bytes that are worth a copy, behind which calls ar
 typedef struct OnePhase {
   const PhasesApart *p;
   const Module *given;   /* to the first phase */
-  int number, next;      /* pass of the phase; the last phase ends where it began, in the context of
-                            its caller */
+  int number, next;      /* the phase, and the pass that it goes on with; 0: from its begin */
   Tirc *volatile to;     /* of the phase: read when that unwinds */
   const Module *made[2]; /* the module, and as it was unscheduled; in `to` afterwards */
 } OnePhase;

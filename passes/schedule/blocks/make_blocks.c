@@ -161,12 +161,17 @@ static bool lets_bounds(Stmt s) {
   return s->kind == STMT_LET && tirc_find_stmt(s->u.let.body, is_bounded_by, s->u.let.var, NULL);
 }
 
-/* Whether `first` stores to the element of `next` under a condition, as what starts a sum by hand.
- */
+static bool loads_from(const void *buffer, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer == buffer;
+}
+
+/* Whether `first` stores to the element of `next`, which loads of its buffer, under a condition: as
+ * what starts a sum by hand. */
 static bool starts(Stmt first, Stmt next) {
   if (first->kind != STMT_IF || first->u.branch.else_case || next->kind != STMT_STORE) return false;
   const Stmt start = first->u.branch.then_case;
   if (start->kind != STMT_STORE || start->u.store.buffer != next->u.store.buffer) return false;
+  if (!tirc_find_expr(next->u.store.value, loads_from, next->u.store.buffer)) return false;
   for (int i = 0; i < start->u.store.n; i++)
     if (!tirc_expr_same(start->u.store.indices[i], next->u.store.indices[i])) return false;
   return true;

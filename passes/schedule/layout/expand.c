@@ -75,22 +75,18 @@ static void require_user(const Expansion *k, SRef *block) {
            tirc_name_of(block), b->iters[at].var->u.s);
 }
 
-typedef struct Mention {
-  const Expansion *of;
-  bool found;
-} Mention;
-
-static bool see_expr(Visitor *v, Expr e) {
-  Mention *m = v->self;
-  m->found |= e->op == OP_LOAD && e->u.buffer->data == m->of->from->data;
-  return true;
+static bool loads_it(const void *self, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer->data == ((const Expansion *)self)->from->data;
 }
 
-/* What blocks are bound by is evaluated around them. */
-static bool see_stmt(Visitor *v, Stmt s) {
-  if (s->kind != STMT_BLOCK || s == ((Mention *)v->self)->of->scope->stmt) return true;
-  for (int i = 0; i < s->u.block.n_iters; i++) tirc_visit_expr(v, s->u.block.iter_values[i]);
-  return false;
+/* What says whether a block runs, and by what it is bound, is evaluated around it. */
+static void require_only_inside(const Expansion *k, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  bool around = tirc_find_expr(b->predicate, loads_it, k) != NULL;
+  for (int i = 0; i < b->n_iters; i++)
+    around |= tirc_find_expr(b->iter_values[i], loads_it, k) != NULL;
+  if (around)
+    refuse(k, block, "what block %s is bound by, or its predicate, reads it", tirc_name_of(block));
 }
 
 static void require_users(Expansion *k) {
@@ -98,10 +94,10 @@ static void require_users(Expansion *k) {
   for (int i = 0; i < blocks.n; i++)
     if (uses(k, blocks.at[i])) vec_push(k->c, k->users, blocks.at[i]);
   if (!k->users.n) refuse(k, k->loop, "no block uses it");
+  for (int i = 0; i < blocks.n; i++) require_only_inside(k, blocks.at[i]);
   for (int i = 0; i < k->users.n; i++) require_user(k, k->users.at[i]);
-  Mention m = {.of = k};
-  tirc_visit_stmt(&(Visitor){.expr = see_expr, .stmt = see_stmt, .self = &m}, k->scope->stmt);
-  if (m.found) refuse(k, k->loop, "a bound or a condition around blocks reads it");
+  if (tirc_loosely_used(k->scope, NULL, k->from))
+    refuse(k, k->loop, "a statement or a condition outside of blocks uses it");
 }
 
 /* --- what an iteration finds ------------------------------------------------------------------ */
@@ -197,7 +193,6 @@ static Stmt expanded_block(Expansion *k, SRef *block) {
   Mutator m = {.c = k->c, .expr = expand_load, .stmt = expand_store, .self = k};
   b.body = tirc_mutate_stmt(&m, b.body);
   if (b.init) b.init = tirc_mutate_stmt(&m, b.init);
-  b.predicate = tirc_mutate_expr(&m, b.predicate);
   b.reads = expand_regions(k, b.n_reads, b.reads);
   b.writes = expand_regions(k, b.n_writes, b.writes);
   return tirc_with_loc(k->c, tirc_block(k->c, &b), block->stmt->loc);
