@@ -128,7 +128,8 @@ static const Syn *read_decorator(Reader *r, FuncFrame *f, const Syn *def) {
 }
 
 const Func *tirc_read_func(Reader *r, const Syn *def) {
-  FuncFrame f = {.name = def->s, .names = r->names.bound.n};
+  int n_calls = 0;
+  FuncFrame f = {.name = def->s, .names = r->names.bound.n, .n_calls = &n_calls};
   const Syn *s_tir = read_decorator(r, &f, def);
   f.dialect = tirc_reader_dialect(r, def, s_tir);
   r->func = &f;
@@ -150,7 +151,7 @@ const Func *tirc_read_func(Reader *r, const Syn *def) {
 
 /* --- calls of functions of the module ---------------------------------------------------------- */
 
-enum { MOST_CALLS = 16 };
+enum { MOST_DEEP = 16, MOST_CALLS = 4096 };
 
 static const Syn *called_def(Reader *r, const Syn *call) {
   const char *path = call->kind == SYN_CALL ? tirc_names_path(r, call->a) : NULL;
@@ -192,9 +193,12 @@ static void check_call(Reader *r, const Syn *call, const Syn *def) {
   if (call->kids.n != def->kids.n)
     READ_FAIL(r, call, CODE_ARGUMENT, NULL, "%s takes %d arguments, not %d", def->s, def->kids.n,
               call->kids.n);
-  if (r->func->depth == MOST_CALLS)
+  if (r->func->depth == MOST_DEEP)
     READ_FAIL(r, call, CODE_UNSUPPORTED, "write a loop",
-              "%s calls itself, or functions call each other more than %d deep", def->s,
+              "%s calls itself, or functions call each other more than %d deep", def->s, MOST_DEEP);
+  if (++*r->func->n_calls > MOST_CALLS)
+    READ_FAIL(r, call, CODE_UNSUPPORTED, "write a loop; a call is a copy of the function's body",
+              "the function has more than %d calls of functions, with those in what it calls",
               MOST_CALLS);
 }
 
@@ -215,7 +219,8 @@ bool tirc_read_inlined(Reader *r, const Syn *call) {
   FuncFrame f = {.name = def->s,
                  .dialect = caller->dialect,
                  .names = caller->names,
-                 .depth = caller->depth + 1};
+                 .depth = caller->depth + 1,
+                 .n_calls = caller->n_calls};
   const HiddenNames hidden = tirc_names_hide(r, caller->names);
   Body body;
   r->func = &f;

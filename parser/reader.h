@@ -115,8 +115,9 @@ typedef struct FuncFrame {
   Attrs attrs;
   bool has_attrs, has_blocks;
   Dialect dialect;
-  int names; /* where its own names begin in Names.bound */
-  int depth; /* of calls that are read in the place of a function's body */
+  int names;    /* where its own names begin in Names.bound */
+  int depth;    /* of calls that are read in the place of a function's body */
+  int *n_calls; /* that are read in it, and in what they call */
 } FuncFrame;
 
 typedef struct Symbol Symbol;

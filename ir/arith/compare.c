@@ -172,6 +172,30 @@ static int compare_known(const KnownDiff *known, int n, Expr x, Expr y) {
 
 enum { MOST_REACHED = 32 };
 
+typedef VEC(KnownDiff) KnownDiffs;
+
+static bool is_named(const KnownDiffs *in, Expr var) {
+  for (int i = 0; i < in->n; i++)
+    if (tirc_uses_var(in->at[i].x, var) || tirc_uses_var(in->at[i].y, var)) return true;
+  return false;
+}
+
+/* The ranges of variables that what is compared or known names, or such a range. A range says
+ * something of other variables only where its own is: behind a loop of n steps n may be 0. */
+static KnownDiffs ranges_here(Analyzer *a, Expr x, Expr y) {
+  KnownDiffs named = {0}, ranges = {0};
+  vec_push(a->c, named, ((KnownDiff){.x = x, .y = y}));
+  for (int i = 0; i < a->diffs.n; i++) vec_push(a->c, named, a->diffs.at[i]);
+  for (int before = -1; before < ranges.n;) {
+    before = ranges.n;
+    ranges.n = 0;
+    for (int i = 0; i < a->range_diffs.n; i++)
+      if (is_named(&named, a->range_diffs.at[i].x)) vec_push(a->c, ranges, a->range_diffs.at[i]);
+    for (int i = 0; i < ranges.n; i++) vec_push(a->c, named, ranges.at[i]);
+  }
+  return ranges;
+}
+
 /* What chains of known differences lead to from one expression: from - at[i] <= most[i], or where
  * `down`, at[i] - from <= most[i]. */
 typedef struct Reached {
@@ -236,10 +260,11 @@ static int64_t most_to(Analyzer *a, const Reached *r, int i, Expr end) {
 static int64_t most_between(Analyzer *a, Expr x, Expr y) {
   const bool down = x->op == OP_INT;
   Reached r = {.down = down, .n = 1, .at = {down ? y : x}};
+  const KnownDiffs ranges = ranges_here(a, x, y);
   int64_t least = TIRC_POS_INF; /* never INT64_MIN: it has a negative */
   for (int round = 0; round < MOST_REACHED; round++) {
     const bool more = follow(&r, a->diffs.n, a->diffs.at);
-    if (!follow(&r, a->range_diffs.n, a->range_diffs.at) && !more) break;
+    if (!follow(&r, ranges.n, ranges.at) && !more) break;
   }
   for (int i = 0; i < r.n; i++) {
     const int64_t most = most_to(a, &r, i, down ? x : y);

@@ -160,6 +160,19 @@ static Expr as_conjunction(Mutator *m, Expr e) {
 
 /* --- what else the conditions around say ------------------------------------------------------ */
 
+static void bind_ranges(Analyzer *a, Stmt s) {
+  if (s->kind == STMT_FOR)
+    tirc_bind_range(a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  if (s->kind != STMT_BLOCK) return;
+  for (int i = 0; i < s->u.block.n_iters; i++)
+    tirc_bind_range(a, s->u.block.iters[i].var, s->u.block.iters[i].dom);
+}
+
+static Stmt under_ranges(Mutator *m, Stmt s) {
+  bind_ranges(m->self, s);
+  return tirc_mutate_stmt_children(m, s);
+}
+
 /* x and y, where y is simplified as x holds; x or y, where neither has to say what the other says.
  */
 static Expr by_other_operand(Mutator *m, Expr e) {
@@ -205,8 +218,7 @@ typedef struct Named {
 
 static Stmt by_names(Mutator *m, Stmt s) {
   Named *k = m->self;
-  if (s->kind == STMT_FOR)
-    tirc_bind_range(k->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  bind_ranges(k->a, s);
   if (s->kind == STMT_LET && !tirc_loads_or_calls(s->u.let.value))
     tirc_map_set(m->c, &k->lets, s->u.let.var, tirc_substitute(m->c, s->u.let.value, &k->lets));
   if (s->kind != STMT_IF || !tirc_uses_any(s->u.branch.cond, &k->lets))
@@ -220,29 +232,37 @@ static Stmt by_names(Mutator *m, Stmt s) {
 /* --- the pass by itself ----------------------------------------------------------------------- */
 
 static Stmt without_copies(Mutator *m, Stmt s) {
-  s = tirc_mutate_stmt_children(m, s);
+  s = under_ranges(m, s);
   if (s->kind == STMT_STORE && tirc_lower_stores_itself(m->self, s)) return tirc_seq(m->c, 0, NULL);
   return s;
 }
 
-Stmt tirc_lower_simplify_alone(Tirc *c, const Func *f) {
+/* Each walk has its own: what a range of one says is not known in the next one. */
+static Analyzer *analyzer_of(Tirc *c, const Func *f) {
   Analyzer *a = tirc_analyzer(c);
   if (tirc_pass_option(f, "transitively_prove_inequalities")) tirc_prove_by_chains(a);
-  Stmt body = tirc_simplify_stmt(a, f->body, true);
+  return a;
+}
+
+Stmt tirc_lower_simplify_alone(Tirc *c, const Func *f) {
+  Stmt body = tirc_simplify_stmt(analyzer_of(c, f), f->body, true);
   Stmt known = with_known(c, f, body);
-  if (known != body) body = tirc_simplify_stmt(a, known, true);
-  Mutator copies = {.c = c, .expr = tirc_keep_expr, .stmt = without_copies, .self = a};
+  if (known != body) body = tirc_simplify_stmt(analyzer_of(c, f), known, true);
+  Mutator copies = {
+      .c = c, .expr = tirc_keep_expr, .stmt = without_copies, .self = analyzer_of(c, f)};
   body = tirc_mutate_stmt(&copies, body);
-  Named named = {.a = a};
+  Named named = {.a = analyzer_of(c, f)};
   Mutator names = {.c = c, .expr = tirc_keep_expr, .stmt = by_names, .self = &named};
   body = tirc_mutate_stmt(&names, body);
   Mutator once = {.c = c, .expr = asked_once};
   body = tirc_mutate_stmt(&once, body);
-  Mutator operands = {.c = c, .expr = by_other_operand, .self = a};
+  Mutator operands = {
+      .c = c, .expr = by_other_operand, .stmt = under_ranges, .self = analyzer_of(c, f)};
   if (tirc_pass_option(f, "apply_constraints_to_boolean_branches"))
     body = tirc_mutate_stmt(&operands, body);
   if (!tirc_pass_option(f, "convert_boolean_to_and_of_ors")) return body;
-  Mutator m = {.c = c, .expr = as_conjunction, .self = a};
+  Mutator m = {.c = c, .expr = as_conjunction, .stmt = under_ranges, .self = analyzer_of(c, f)};
   body = tirc_mutate_stmt(&m, body);
+  operands.self = analyzer_of(c, f);
   return tirc_mutate_stmt(&operands, body);
 }

@@ -319,6 +319,29 @@ def test_simplify_by_chains(known, asked, decided):
     assert "A[0] = T.bool" not in simplified(text)  # unless it is asked for
 
 
+RUNS = """@T.prim_func
+def main(A: T.Buffer((16,), "bool"), n: T.int32, m: T.int32, l: T.int32):
+    A[0] = %s
+    for i in range(%s):
+        A[1] = %s
+        for j in range(i, l):
+            A[2] = %s
+    A[3] = %s
+"""
+
+
+@pytest.mark.parametrize("over, inside, below, outside", [("n", "i < n", "j < l", "n > 0"), ("n, m", "i >= n", "j >= n", "m > n")])
+def test_simplify_by_chains_through_loops(over, inside, below, outside):
+    """A loop's range says something where an iteration runs, and not before or after it."""
+    text = RUNS % (outside, over, inside, below, outside)
+    done = simplified(text, transitively_prove_inequalities=True, apply_constraints_to_boolean_branches=True)
+    assert [at for at in range(4) if "A[%d] = T.bool(True)" % at in done] == [1, 2]
+    done = simplified(text.replace("A[3] = " + outside, "if %s and l > 0:\n        A[3] = T.bool(False)" % outside),
+                      transitively_prove_inequalities=True, apply_constraints_to_boolean_branches=True, convert_boolean_to_and_of_ors=True,
+                      propagate_knowns_to_prove_conditional=True)
+    assert "n" in done.split("if ")[1].split(":")[0]
+
+
 def test_simplify_to_what_is_left():
     """Where n <= m, m <= n is n == m."""
     for known, asked, left in [("n <= m", "m <= n", "m == n"), ("n <= m", "n != m", "n < m"), ("n != 0", "n <= 0", "n < 0"), ("n != 0", "n <= 1", "n <= 1")]:
@@ -375,6 +398,17 @@ def test_calls_that_are_refused(old, new, said):
     with pytest.raises(tirc.TVMError) as e:
         tirc.parse(CALLS.replace(old, new, 1))
     assert said in str(e.value)
+
+
+def test_calls_of_calls_of_calls():
+    """A few lines are not made millions of statements: each call is a copy."""
+    text = "@I.ir_module\nclass Module:\n    @T.prim_func\n    def main(A: T.Buffer((8,), \"float32\")):\n        Module.f%d(A.data)\n"
+    text += "    @T.prim_func(private=True)\n    def f0(a: T.handle(\"float32\")):\n        A = T.decl_buffer((8,), \"float32\", data=a)\n        A[0] = T.float32(1)\n"
+    for i in range(1, 16):
+        text += "    @T.prim_func(private=True)\n    def f%d(a: T.handle(\"float32\")):\n" % i + "        Module.f%d(a)\n" % (i - 1) * 8
+    with pytest.raises(tirc.TVMError, match="the function has more than 4096 calls of functions, with those in what it calls"):
+        tirc.parse(text % 15)
+    assert tirc.parse(text.split("    @T.prim_func(private=True)\n    def f4")[0] % 3).script().count("T.float32(1.0)") == 1 + 8 + 64 + 512 + 512
 
 
 def test_pure_packed_functions_write_their_results():

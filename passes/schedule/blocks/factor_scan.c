@@ -9,8 +9,8 @@
  * The two blocks before it are new: a reduction of each piece, and a scan of these. The last one
  * keeps the block's identity; its pieces are apart. The operation is one that reductions know, so
  * that steps may be grouped. Needs: a block of one store and one iterator of a scan, bound to the
- * loop and the one below it, which are the innermost ones; of the element stored a step before, and
- * of no other of the buffer, it loads. */
+ * loop and the one below it, which are the innermost ones and have extents that depend on no loop;
+ * of the element stored a step before, and of no other of the buffer, it loads. */
 #include "blocks.h"
 #include "ir/tree/print.h"
 
@@ -42,6 +42,16 @@ static _Noreturn void refuse(const Scan *x, const char *why) {
 static const Block *block_of(const Scan *x) { return tirc_block_of(x->block); }
 static Expr var_of(const SRef *loop) { return tirc_loop_of(loop)->var; }
 
+/* The pieces of all scans have room in the scope, and a block iterates over them. */
+static void require_range(const Scan *x, const char *what, const char *name, Range r) {
+  for (SRef *up = x->steps; tirc_is_loop(up); up = up->parent)
+    if (tirc_range_uses(r, var_of(up)))
+      refuse(x, tirc_format(x->c, "the range of %s %s depends on loop %s", what, name,
+                            tirc_name_of(up)));
+  if (tirc_loads_or_calls(r.min) || tirc_loads_or_calls(r.extent))
+    refuse(x, tirc_format(x->c, "the range of %s %s is loaded", what, name));
+}
+
 static void require_loops(Scan *x) {
   x->block = tirc_blockize_only_child(x->s, x->loop);
   x->steps = x->block->parent;
@@ -49,15 +59,19 @@ static void require_loops(Scan *x) {
   if (x->steps == x->loop || x->steps->parent != x->loop)
     refuse(x, tirc_format(x->c, "loop %s has not one loop below it; split the loop of the scan",
                           tirc_name_of(x->loop)));
-  for (int i = 0; i < 2; i++)
-    if (tirc_loop_of(loops[i])->kind != LOOP_SERIAL || !tirc_is_int(tirc_loop_of(loops[i])->min, 0))
+  for (int i = 0; i < 2; i++) {
+    const For *f = tirc_loop_of(loops[i]);
+    if (f->kind != LOOP_SERIAL || !tirc_is_int(f->min, 0))
       refuse(x, tirc_format(x->c, "loop %s is not a serial loop from 0", tirc_name_of(loops[i])));
+    require_range(x, "loop", tirc_name_of(loops[i]), tirc_loop_range(f));
+  }
 }
 
 static void find_iter(Scan *x) {
   const Block *b = block_of(x);
   x->iter = -1;
   for (int i = 0; i < b->n_iters; i++) {
+    require_range(x, "iterator", b->iters[i].var->u.s, b->iters[i].dom);
     const bool goes_on = b->iters[i].kind == ITER_SCAN || b->iters[i].kind == ITER_OPAQUE;
     if (b->iters[i].kind == ITER_REDUCE || (goes_on && x->iter >= 0))
       refuse(x, "it must have one iterator T.axis.scan (or opaque) and spatial ones");
@@ -89,6 +103,22 @@ static void require_binding(const Scan *x) {
              tirc_format(x->c, "iterator %s is bound to a loop of the scan", b->iters[i].var->u.s));
 }
 
+/* As a block says it inside of itself: of its iterators, and not of loops around. */
+static Expr end_of_iters(const Scan *x) {
+  const Block *b = block_of(x);
+  PtrMap iters = {0};
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iter_values[i]->op == OP_VAR &&
+        tirc_dtype_equal(b->iter_values[i]->dtype, b->iters[i].var->dtype))
+      tirc_map_set(x->c, &iters, b->iter_values[i], b->iters[i].var);
+  const Expr end = tirc_substitute(x->c, x->end, &iters);
+  for (SRef *up = x->loop->parent; tirc_is_loop(up); up = up->parent)
+    if (tirc_uses_var(end, var_of(up)))
+      refuse(x, tirc_format(x->c, "its condition %s uses loop %s, which no iterator is bound to",
+                            tirc_print_expr(x->c, x->end), tirc_name_of(up)));
+  return end;
+}
+
 /* Where it ends: the one condition on the loops that leaves out no step but the last ones. */
 static void split_predicate(Scan *x) {
   const Block *b = block_of(x);
@@ -104,6 +134,7 @@ static void split_predicate(Scan *x) {
       uses_loops(x, tirc_simplify(a, tirc_sub(x->c, end->args[0], step))))
     refuse(x, tirc_format(x->c, "its condition %s may leave out steps before others",
                           tirc_print_expr(x->c, x->end)));
+  x->end = end_of_iters(x);
 }
 
 /* --- what it stores --------------------------------------------------------------------------- */
@@ -144,6 +175,17 @@ static bool is_known(Op op, DType t) {
          (bits && tirc_dtype_is_int(t));
 }
 
+/* What says where the store is, and whether. */
+static bool is_placed_by(const Scan *x, const void *buffer) {
+  const Block *b = block_of(x);
+  bool found = tirc_find_expr(b->predicate, is_of_buffer, buffer) != NULL;
+  for (int i = 0; i < b->n_iters; i++)
+    found = found || tirc_find_expr(b->iter_values[i], is_of_buffer, buffer);
+  for (int i = 0; i < x->store->u.store.n; i++)
+    found = found || tirc_find_expr(x->store->u.store.indices[i], is_of_buffer, buffer);
+  return found;
+}
+
 static void read_body(Scan *x) {
   const Block *b = block_of(x);
   if (b->body->kind != STMT_STORE || b->init || b->n_allocs || b->n_matches)
@@ -156,7 +198,8 @@ static void read_body(Scan *x) {
   x->n_before = is_before(x, value->args[0]) ? 0 : 1;
   x->before = value->args[x->n_before];
   x->x = value->args[1 - x->n_before];
-  if (!is_before(x, x->before) || tirc_find_expr(x->x, is_of_buffer, x->store->u.store.buffer))
+  const void *to = x->store->u.store.buffer;
+  if (!is_before(x, x->before) || tirc_find_expr(x->x, is_of_buffer, to) || is_placed_by(x, to))
     refuse(x, tirc_format(x->c,
                           "one operand must be T.if_then_else(%s > 0, the element of the step "
                           "before, a start), and nothing else may load from %s",
