@@ -467,6 +467,9 @@ def check_traffic(folder):
             b.run("show(data.steps.length); return 1")
             text = b.run("return [...document.querySelectorAll('#program [data-line=\"%d\"] .traffic')].map(e => e.textContent)" % at)
             assert text[0].startswith("load A: %d sectors" % (loads["asked"] // loads["warps"])), (text, loads)
+            b.run("data.report.accesses.push({ ...data.report.accesses[0], line: 0 }); show(0); show(data.steps.length); return 1")
+            assert b.run("return [document.querySelectorAll('.traffic').length > 0, document.querySelectorAll('#program .del').length > 0,"
+                         " document.querySelectorAll('.traffic').length - document.querySelectorAll('[data-line] .traffic').length]") == [True, True, 0]
             assert b.run("return document.querySelectorAll('#traffic tbody tr').length") == len(data["report"]["kernels"]) == 1
             assert "warps" in b.text("#traffic") and "no caches" in b.text("#traffic-model")
             assert b.run("document.documentElement.scrollWidth") <= width

@@ -12,7 +12,7 @@ import tirc
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 MODELS = SOURCE / "examples/models"
-sys.path += [str(MODELS), str(SOURCE / "tests/networks")]
+sys.path[:0] = [str(MODELS), str(SOURCE / "tests/networks")]  # in front of packages of the same names
 import decoder as file_of_onnx  # noqa: E402
 import gpt2  # noqa: E402
 import onnxruntime  # noqa: E402
@@ -30,6 +30,10 @@ def weights():
 @pytest.fixture(scope="module")
 def decoder(weights):
     return gpt2.Decoder(SMALL, weights, threads=1)
+
+
+def test_modules_are_ours():
+    assert all(pathlib.Path(m.__file__).is_relative_to(SOURCE) for m in (file_of_onnx, gpt2, onnxruntime))
 
 
 def test_texts():

@@ -136,6 +136,11 @@ def test_what_is_given():
         with known.constraint_scope(m <= k):
             assert known.can_prove(n < k) and not known.can_prove(n + 1 < k)
     assert not known.can_prove(n < k)
+    with known.constraint_scope(tvm.tir.EQ(n, m)):
+        assert known.can_prove(n <= m) and not known.can_prove(n < m)
+    with pytest.raises(TypeError, match=r"tirc.tir.EQ\(n, m\)"):
+        with known.constraint_scope(n == m):
+            pass
     known.bind(n, tvm.ir.Range(0, 8))
     assert str(known.simplify((m * 8 + n) // 8)) == "m" and known.can_prove(n < 8) and not known.can_prove(n < 7)
     with pytest.raises(ValueError, match="n is bound already"):

@@ -37,7 +37,8 @@ function showsLast() {
 
 // Beside a line of the scheduled program.
 function markTraffic(line) {
-  const at = Number(line.dataset.line) || 0;
+  const at = Number(line.dataset.line);
+  if (!at) return line; // a deleted line
   const marks = [...accessesOf(at).map(a => ({ text: trafficText(a), tip: trafficTip(a), over: a.asked > a.ideal })), ...branchesOf(at)];
   for (const m of marks) {
     const e = make('span', { className: 'traffic' + (m.over ? ' over' : ''), textContent: m.text });

@@ -49,7 +49,10 @@ class Analyzer:
 
     @contextlib.contextmanager
     def constraint_scope(self, constraint):
-        """with analyzer.constraint_scope(n % 4 == 0): the condition holds within."""
+        """with analyzer.constraint_scope(n % 4 == 0): the condition holds within. Of two variables: tirc.tir.EQ(n, m)."""
+        if not isinstance(constraint, ExprRV):
+            raise TypeError("constraint_scope wants a condition, not %r: == of two expressions is an answer of Python; write tirc.tir.EQ(n, m)"
+                            % (constraint,))
         self._given.append(constraint)
         try:
             yield
