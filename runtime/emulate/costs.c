@@ -244,8 +244,14 @@ static int64_t words_of(Buffer b) {
   return (n + 3) / 4;
 }
 
+/* The operands of one, by their data: neither where it sums nor where these sums begin. */
+static bool is_operand(Expr call, int i, Expr sum) {
+  return tirc_calls(call, CALL_TVM_MMA_SYNC) ? i == 2 || i == 4 : call->args[i] != sum;
+}
+
 /* What a product takes beside its sums: the emulator's threads have whole tiles of it each, and a
- * warp's registers hold one. The operands of one product are there at a time. */
+ * warp's registers hold one (the halves of wmma, which PTX names twice, are kept once). The
+ * operands of one product are there at a time. */
 static bool see_product(Visitor *v, Stmt s) {
   Own *o = v->self;
   if (s->kind == STMT_ALLOC)
@@ -257,7 +263,7 @@ static bool see_product(Visitor *v, Stmt s) {
     return true;
   for (int i = 0; i < call->n; i++) {
     const Buffer b = tirc_map_get(&o->buffers, call->args[i]);
-    if (!b || call->args[i] == s->u.attr.node) continue;
+    if (!b || !is_operand(call, i, s->u.attr.node)) continue;
     tirc_map_set(o->c, &o->operands, b->data, o);
     words += words_of(b) / WARP;
   }

@@ -430,6 +430,7 @@ const Mapping *tirc_mapping(Tirc *c, const Func *f, const char *block) {
   if (store->inner) m->name = store->inner->u.block.name;
   if (store->stmt && tirc_place_of(store->stmt).line) m->loc = tirc_place_of(store->stmt);
   m->at = store->at;
+  m->inner = store->inner;
   read_loops(&r, store->at, m);
   PtrMap values = {0};
   const Chain chain = chain_of(c, store->at, NULL);

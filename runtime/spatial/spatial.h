@@ -104,6 +104,7 @@ typedef struct Mapping {
   MapTests tests;   /* where an instance runs */
   int others;       /* nests of the function that are not on the array */
   struct Place *at; /* of the statement (passes/meaning/touches.h) */
+  Stmt inner;       /* the innermost block around it; NULL: none */
 } Mapping;
 
 /* Of the one nest of f with loops over pe.x, pe.y or pe.z, or of those the one of the block. */
@@ -191,6 +192,7 @@ typedef struct CostOptions {
   const char *block;
   bool allow_cycles, formulas;
   int64_t enumerate, most; /* 0: as usual */
+  bool once;               /* asks whether each instance runs once */
 } CostOptions;
 /* All that is known, as a dict. */
 Value tirc_cost_report(Tirc *c, const Func *f, const ArraySpec *spec, const CostOptions *o);

@@ -551,7 +551,7 @@ def tuned():
 
     expect(say("tune", model, "-D", "n=4", "--show-tasks"), r"fused_matmul_add_relu +1 call\n", r"fused_matmul1_add1 +1 call\n")
     expect(say("tune", model, "-D", "n=4", "--trials", "2", *common), "trial 2 fused_matmul_add_relu", "trial 1 fused_matmul1_add1 automatic",
-           "fused_matmul_add_relu: best .* 3 trials", "fused_matmul1_add1: best .* 1 trial")
+           "fused_matmul_add_relu: best .* 3 trials", "fused_matmul1_add1: best .* 1 trial,")
     again = say("tune", model, "-D", "n=4", "--trials", "2", *common)
     if "trial " in again.replace("trials", "") or again.count("all of them known before") != 2:
         sys.exit("tuned: the second search does not go on from the first:\n" + again)

@@ -59,14 +59,14 @@ static void print_formulas(const CostOptions *o, Json *j) {
   put_table(stdout, &t);
 }
 
-static void print_once(Json *j) {
+void print_once(FILE *out, Json *j) {
   Json *once = NULL;
   if (!json_object_object_get_ex(j, "one_to_one", &once))
-    puts("note: whether each instance runs only once is not proved");
+    fputs("note: whether each instance runs only once is not proved\n", out);
   else if (!json_object_get_boolean(once))
-    printf("note: instances run more than once, and each run is counted: %s run the same\n",
-           json_object_object_get_ex(j, "runs_twice", NULL) ? text_in(j, "runs_twice")
-                                                            : "two iterations");
+    fprintf(out, "note: instances run more than once, and each run is counted: %s run the same\n",
+            json_object_object_get_ex(j, "runs_twice", NULL) ? text_in(j, "runs_twice")
+                                                             : "two iterations");
 }
 
 static void print_cost(Json *j, const CostOptions *o) {
@@ -101,7 +101,7 @@ static void print_cost(Json *j, const CostOptions *o) {
   if (json_object_object_get_ex(j, "links_in_circle", NULL))
     printf("note: links at the same stamp lead in a circle%s\n",
            o->allow_cycles ? ", which is counted as it stands" : "; nothing goes round there here");
-  print_once(j);
+  print_once(stdout, j);
   print_formulas(o, j);
 }
 
@@ -166,6 +166,7 @@ static int cost_program(CostOptions *o) {
     names[i] =
         tirc_format(memory, "%s%s%s", path_stem(spec), o->bits ? " " : "", o->bits ? size : "");
     cycles[i] = number_in(j, "busy_latency");
+    if (compare && !o->as_json && !i) print_once(stderr, j); /* the same of all arrays */
     if (o->as_json)
       print_json(j);
     else if (compare)

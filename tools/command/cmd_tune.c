@@ -94,8 +94,8 @@ static void print_nothing(FILE *out, const tirc_tune_result *r) {
   if (!r->trials)
     fprintf(out, ": nothing was measured yet\n");
   else
-    fprintf(out, ": none of the %lld candidates that were measured works (%lld were considered)\n",
-            (long long)r->trials, (long long)r->made);
+    fprintf(out, ": none of %lld measured candidate%s works (%lld considered)\n",
+            (long long)r->trials, plural(r->trials), (long long)r->made);
 }
 
 /* The best so far that users have seen may not be the result. */

@@ -53,6 +53,7 @@ static int show_mappings(const TuneOptions *o, Json *j) {
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   for (int i = 0; i < n; i++) add_mapping(&t, json_object_array_get_idx(best, (size_t)i), i + 1);
   put_table(stdout, &t);
+  print_once(stdout, field(json_object_array_get_idx(best, 0), "cost"));
   if (!o->run.make.from.output) return DONE;
   const char *schedule = text_in(json_object_array_get_idx(best, 0), "schedule");
   return write_output(o->run.make.from.output, schedule, strlen(schedule));

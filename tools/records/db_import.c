@@ -401,8 +401,9 @@ static int import_text(Import *x, const char *path, bool csv) {
   if (status == DONE && tirc_db_commit(x->db, &e)) status = report(e);
   tirc_db_rollback(x->db);
   if (status == DONE)
-    printf("%s: %lld trial%s imported, %lld of them failed; %lld were known\n", path,
-           (long long)x->stored, plural(x->stored), (long long)x->failed, (long long)x->known);
+    printf("%s: %lld trial%s imported, %lld of them failed; %lld %s known\n", path,
+           (long long)x->stored, plural(x->stored), (long long)x->failed, (long long)x->known,
+           x->known == 1 ? "was" : "were");
   return status;
 }
 
