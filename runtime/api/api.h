@@ -42,10 +42,6 @@ tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *sel
 /* The same in a context of its own, which is gone afterwards. */
 tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, const Sources *sources,
                              tirc_error **error);
-/* tirc_module_spatial_cost; once: also whether each instance runs once. */
-tirc_status tirc_api_spatial_cost(const tirc_module *m, const char *func, const char *spec,
-                                  const tirc_spatial_options *options, bool once, char **json,
-                                  tirc_error **error);
 /* Runs body(apart, self) in a context of its own, which is gone afterwards; what it raises goes on
  * in c. For work of which little is kept: the body copies it. */
 void tirc_api_apart(Tirc *c, void (*body)(Tirc *apart, void *self), void *self);

@@ -16,7 +16,6 @@ typedef struct Spatial {
   int n_args;
   const tirc_argument *args;
   int64_t max_steps;
-  bool unasked; /* whether instances run once */
   char *json;
 } Spatial;
 
@@ -103,36 +102,25 @@ tirc_status tirc_spatial_spec(const char *spec, const tirc_spatial_options *opti
   return status;
 }
 
-static void put_report(Tirc *c, Spatial *p, const Func *f, const ArraySpec *spec) {
-  const CostOptions o = {p->o.block,     p->o.allow_cycles, p->o.formulas,
-                         p->o.enumerate, p->o.most,         !p->unasked};
-  const char *json = tirc_value_to_json(c, tirc_cost_report(c, f, spec, &o));
-  p->json = tirc_api_copy(c, json, strlen(json));
-}
-
 static void spatial(Tirc *c, void *self) {
   Spatial *p = self;
   tirc_context_depend(c, p->m->c);
   const ArraySpec *spec = read_spec(c, p);
   const Func *f = bind_loops(c, p->m, p->func);
-  put_report(c, p, f, spec);
-}
-
-tirc_status tirc_api_spatial_cost(const tirc_module *m, const char *func, const char *spec,
-                                  const tirc_spatial_options *options, bool once, char **json,
-                                  tirc_error **error) {
-  Spatial p = {.m = m, .func = func, .spec = spec, .unasked = !once};
-  if (options) p.o = *options;
-  const tirc_status status = tirc_api_scratch(spatial, &p, &m->sources, error);
-  if (status == TIRC_OK) *json = p.json;
-  return status;
+  const CostOptions o = {p->o.block, p->o.allow_cycles, p->o.formulas, p->o.enumerate, p->o.most};
+  const char *json = tirc_value_to_json(c, tirc_cost_report(c, f, spec, &o));
+  p->json = tirc_api_copy(c, json, strlen(json));
 }
 
 tirc_status tirc_module_spatial_cost(const tirc_module *m, const char *func, const char *spec,
                                      const tirc_spatial_options *options, char **json,
                                      tirc_error **error) {
   NEED(m, spec, json);
-  return tirc_api_spatial_cost(m, func, spec, options, true, json, error);
+  Spatial p = {.m = m, .func = func, .spec = spec};
+  if (options) p.o = *options;
+  const tirc_status status = tirc_api_scratch(spatial, &p, &m->sources, error);
+  if (status == TIRC_OK) *json = p.json;
+  return status;
 }
 
 /* --- the array runs --------------------------------------------------------------------------- */
@@ -147,7 +135,9 @@ static void run(Tirc *c, void *self) {
   const Counts counts = tirc_run_array(c, f, m, spec, p->n_args,
                                        tirc_api_arguments(c, f, p->n_args, p->args), p->max_steps);
   tirc_require_same_counts(m, counts, tirc_count_mapping(c, m, spec));
-  put_report(c, p, f, spec);
+  const CostOptions o = {p->o.block, p->o.allow_cycles, p->o.formulas, p->o.enumerate, p->o.most};
+  const char *json = tirc_value_to_json(c, tirc_cost_report(c, f, spec, &o));
+  p->json = tirc_api_copy(c, json, strlen(json));
 }
 
 tirc_status tirc_module_spatial_run(const tirc_module *m, const char *func, const char *spec, int n,

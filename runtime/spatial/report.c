@@ -267,7 +267,7 @@ Value tirc_cost_report(Tirc *c, const Func *f, const ArraySpec *spec, const Cost
   put_tensors(&r);
   put_derived(&r);
   put_how(&r, &e);
-  if (o->once) put_once(&r, f);
+  put_once(&r, f);
   put_formulas(&r, &e);
   return r.out;
 }

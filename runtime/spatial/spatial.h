@@ -192,7 +192,6 @@ typedef struct CostOptions {
   const char *block;
   bool allow_cycles, formulas;
   int64_t enumerate, most; /* 0: as usual */
-  bool once;               /* asks whether each instance runs once */
 } CostOptions;
 /* All that is known, as a dict. */
 Value tirc_cost_report(Tirc *c, const Func *f, const ArraySpec *spec, const CostOptions *o);
