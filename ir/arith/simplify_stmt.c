@@ -2,6 +2,8 @@
  * it, and the conditions of the branches that it stands in. */
 #include "internal.h"
 
+#include "ir/tree/find.h"
+
 typedef struct Pass {
   Analyzer *a;
   bool structure;
@@ -24,6 +26,33 @@ static Expr only_value(Pass *p, Expr e) {
   return b.min == b.max ? tirc_int(p->a->c, e->dtype, b.min) : e;
 }
 
+static bool is_load_of_data(const void *data, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer->data == data;
+}
+
+typedef struct Changes {
+  const For *loop;
+  bool found;
+} Changes;
+
+static bool see_change(Visitor *v, Stmt s) {
+  Changes *k = v->self;
+  const Expr data = s->kind == STMT_STORE ? s->u.store.buffer->data : NULL;
+  if (data)
+    k->found |= tirc_find_expr(k->loop->min, is_load_of_data, data) ||
+                tirc_find_expr(k->loop->extent, is_load_of_data, data);
+  k->found |= s->kind == STMT_BLOCK && s->u.block.n_matches > 0;
+  return !k->found;
+}
+
+/* Whether the body may store to what the loop's range loads, which says nothing in it then. */
+static bool changes_range(const For *loop) {
+  if (!tirc_loads_or_calls(loop->min) && !tirc_loads_or_calls(loop->extent)) return false;
+  Changes k = {loop, tirc_find_expr_in(loop->body, tirc_is_opaque_call, NULL) != NULL};
+  tirc_visit_stmt(&(Visitor){.stmt = see_change, .self = &k}, loop->body);
+  return k.found;
+}
+
 static Stmt simplify_loop(Mutator *m, Stmt s) {
   Pass *p = m->self;
   Tirc *c = m->c;
@@ -32,9 +61,10 @@ static Stmt simplify_loop(Mutator *m, Stmt s) {
   loop.extent = only_value(p, tirc_simplify(p->a, loop.extent));
   if (p->structure && loop.extent->op == OP_INT && loop.extent->u.i <= 0)
     return tirc_seq(c, 0, NULL);
-  if (p->structure && tirc_is_int(loop.extent, 1) && is_removable(&loop))
+  const bool changes = changes_range(&loop);
+  if (p->structure && tirc_is_int(loop.extent, 1) && is_removable(&loop) && !changes)
     return tirc_mutate_stmt(m, tirc_substitute1_stmt(c, loop.body, loop.var, loop.min));
-  tirc_bind_range(p->a, loop.var, tirc_range(loop.min, loop.extent));
+  if (!changes) tirc_bind_range(p->a, loop.var, tirc_range(loop.min, loop.extent));
   tirc_map_set(c, &p->inside, loop.var, loop.var);
   loop.body = tirc_mutate_stmt(m, loop.body);
   if (p->structure && tirc_is_empty(loop.body)) return loop.body;

@@ -95,6 +95,12 @@ Expr tirc_addressed(Expr e) {
   return takes && e->args[0]->op == OP_LOAD ? e->args[0] : NULL;
 }
 
+bool tirc_is_opaque_call(const void *unused, Expr e) {
+  (void)unused;
+  return e->op == OP_CALL && !tirc_calls(e, CALL_PURE_EXTERN) && !tirc_calls(e, CALL_PURE_INTRIN) &&
+         !tirc_calls(e, CALL_LLVM_PURE_INTRIN);
+}
+
 static bool is_load_or_call(const void *unused, Expr e) {
   return (void)unused, e->op == OP_LOAD || e->op == OP_CALL;
 }

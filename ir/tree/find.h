@@ -19,6 +19,10 @@ bool tirc_reads_memory(Expr e);
 /* The load of which it takes the address; NULL: it is no such call. */
 Expr tirc_addressed(Expr e);
 
+/* A test: a call of which it is not known that it does nothing but give a value, each time the
+ * same. */
+bool tirc_is_opaque_call(const void *unused, Expr e);
+
 /* Whether it loads or calls anything, so that it must not be moved. */
 bool tirc_loads_or_calls(Expr e);
 

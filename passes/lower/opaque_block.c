@@ -58,7 +58,7 @@ static Stmt lower_loop(Tirc *c, Stmt s, bool is_for_gpu) {
     loop.thread = NULL;
     return tirc_for(c, &loop);
   }
-  if (tirc_is_int(loop.extent, 1) && loop.annotations.n == 0)
+  if (tirc_is_int(loop.extent, 1) && loop.annotations.n == 0 && !tirc_loads_or_calls(loop.min))
     return tirc_lower_substitute1(c, loop.body, loop.var, tirc_cast(c, loop.var->dtype, loop.min));
   return s;
 }

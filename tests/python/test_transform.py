@@ -342,6 +342,22 @@ def test_simplify_by_chains_through_loops(over, inside, below, outside):
     assert "n" in done.split("if ")[1].split(":")[0]
 
 
+@pytest.mark.parametrize("over, stored, gone", [("A[0]", "A[0] = 0", False), ("A[0]", "B[0] = 0", True), ("A[0], A[0] + 1", "A[0] = 0", False)])
+def test_simplify_a_range_that_its_body_changes(over, stored, gone):
+    text = """@T.prim_func
+def main(A: T.Buffer((1,), "int32"), B: T.Buffer((16,), "int32")):
+    for i in range(%s):
+        %s
+        if i < A[0] + 1:
+            B[i] = 1
+""" % (over, stored)
+    assert ("if " not in simplified(text)) == gone
+    a, b, c, d = np.full(1, 4, "int32"), np.zeros(16, "int32"), np.full(1, 4, "int32"), np.zeros(16, "int32")
+    tirc.interpret(tirc.parse(text), a, b)
+    tirc.build(tirc.parse(text))(c, d)
+    assert np.array_equal(b, d)
+
+
 def test_simplify_to_what_is_left():
     """Where n <= m, m <= n is n == m."""
     for known, asked, left in [("n <= m", "m <= n", "m == n"), ("n <= m", "n != m", "n < m"), ("n != 0", "n <= 0", "n < 0"), ("n != 0", "n <= 1", "n <= 1")]:

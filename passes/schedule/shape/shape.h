@@ -79,10 +79,6 @@ typedef struct Updates {
 void tirc_require_updates(Updates *u);
 Update tirc_update_of(const Updates *u, Stmt store); /* of such a block */
 
-/* A test: a call of which it is not known that it does nothing but give a value, each time the
- * same. */
-bool tirc_is_opaque_call(const void *unused, Expr e);
-
 /* --- added iterations ------------------------------------------------------------------------- */
 
 /* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */

@@ -94,9 +94,3 @@ void tirc_require_updates(Updates *u) {
   tirc_visit_expr(&v, b->predicate);
   for (int i = 0; i < b->n_iters; i++) tirc_visit_expr(&v, b->iter_values[i]);
 }
-
-bool tirc_is_opaque_call(const void *unused, Expr e) {
-  (void)unused;
-  return e->op == OP_CALL && !tirc_calls(e, CALL_PURE_EXTERN) && !tirc_calls(e, CALL_PURE_INTRIN) &&
-         !tirc_calls(e, CALL_LLVM_PURE_INTRIN);
-}
