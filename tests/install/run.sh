@@ -13,7 +13,7 @@ pc=$(find "$root" -name tirc.pc)
 export PKG_CONFIG_SYSROOT_DIR=$to PKG_CONFIG_PATH=${pc%/*}
 lib=$(dirname "$(dirname "$pc")")
 export LD_LIBRARY_PATH=$lib
-header=$(find "$root" -name tirc.h)
+header=$(find "$root" -path "*/include/tirc.h")
 parts=$(find "${header%/*}/tirc" -name '*.h' ! -name runtime_abi.h)
 
 # What is exported is what the header declares, under the version that it counts.
