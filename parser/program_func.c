@@ -1,5 +1,6 @@
 /* Functions: parameters, and the root block that TensorIR puts around a body with blocks in it. */
 #include "ir/nearest.h"
+#include "ir/tree/annotations.h"
 #include "relax.h"
 
 static bool is_buffer_type(Reader *r, const Syn *s) {
@@ -203,8 +204,8 @@ static void check_call(Reader *r, const Syn *call, const Syn *def) {
 }
 
 static bool has_other_target(const FuncFrame *caller, const FuncFrame *callee) {
-  const Expr theirs = tirc_attrs_get(callee->attrs, "target");
-  const Expr ours = tirc_attrs_get(caller->attrs, "target");
+  const Expr theirs = tirc_attrs_get(callee->attrs, tirc_key(KEY_TARGET));
+  const Expr ours = tirc_attrs_get(caller->attrs, tirc_key(KEY_TARGET));
   return theirs && (!ours || !tirc_expr_same(theirs, ours));
 }
 

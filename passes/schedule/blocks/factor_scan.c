@@ -103,15 +103,21 @@ static void require_binding(const Scan *x) {
              tirc_format(x->c, "iterator %s is bound to a loop of the scan", b->iters[i].var->u.s));
 }
 
+/* What an iterator is bound to, as the iterator. */
+static Expr as_iter(Mutator *m, Expr e) {
+  const Block *b = m->self;
+  for (int i = 0; i < b->n_iters; i++)
+    if (e->op != OP_INT && tirc_dtype_equal(e->dtype, b->iters[i].var->dtype) &&
+        tirc_expr_same(e, b->iter_values[i]))
+      return b->iters[i].var;
+  return tirc_mutate_expr_children(m, e);
+}
+
 /* As a block says it inside of itself: of its iterators, and not of loops around. */
 static Expr end_of_iters(const Scan *x) {
-  const Block *b = block_of(x);
-  PtrMap iters = {0};
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iter_values[i]->op == OP_VAR &&
-        tirc_dtype_equal(b->iter_values[i]->dtype, b->iters[i].var->dtype))
-      tirc_map_set(x->c, &iters, b->iter_values[i], b->iters[i].var);
-  const Expr end = tirc_substitute(x->c, x->end, &iters);
+  Block b = *block_of(x);
+  Mutator m = {.c = x->c, .expr = as_iter, .self = &b};
+  const Expr end = tirc_mutate_expr(&m, x->end);
   for (SRef *up = x->loop->parent; tirc_is_loop(up); up = up->parent)
     if (tirc_uses_var(end, var_of(up)))
       refuse(x, tirc_format(x->c, "its condition %s uses loop %s, which no iterator is bound to",
