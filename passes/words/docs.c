@@ -53,9 +53,9 @@
   FUNC "A: T.Buffer((64,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
        "    t = T.alloc_buffer((1,))\n"                                                            \
        "    for i in range(64):\n"                                                                 \
-       "        with T.block(\"t\"):\n            vi = T.axis.spatial(64, i)\n"                   \
+       "        with T.block(\"t\"):\n            vi = T.axis.spatial(64, i)\n"                    \
        "            t[0] = A[vi] * T.float32(2)\n"                                                 \
-       "        with T.block(\"C\"):\n            vi = T.axis.spatial(64, i)\n"                   \
+       "        with T.block(\"C\"):\n            vi = T.axis.spatial(64, i)\n"                    \
        "            C[vi] = t[0] + T.float32(1)\n"
 
 /* Reductions: the sums of rows, and a matrix product. */

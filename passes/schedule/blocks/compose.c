@@ -187,13 +187,6 @@ static bool is_changed(const void *self, Expr e) {
   return false;
 }
 
-static bool uses(const SRef *block, Buffer b) {
-  for (int write = 0; write < 2; write++)
-    for (int i = 0; i < block->n_accesses[write]; i++)
-      if (block->accesses[write][i].buffer->data == b->data) return true;
-  return false;
-}
-
 static _Noreturn void order_lost(const Composition *k, const SRef *other, const char *what) {
   tirc_sched_mark(k->s, k->start->stmt);
   tirc_sched_error(k->s, other->stmt, SERR_ORDER_MATTERS, what,
@@ -215,7 +208,8 @@ static void require_nothing_between(const Composition *k) {
     if (at < from || at > to) continue;
     if (tirc_find_expr(k->store->u.store.value, is_changed, &(Loaded){other}))
       order_lost(k, other, "it stores what the init loads");
-    if (other != k->start && other != k->block && uses(other, k->store->u.store.buffer))
+    if (other != k->start && other != k->block &&
+        tirc_uses_memory_of(other, k->store->u.store.buffer))
       order_lost(k, other, "it uses what the init stores to");
   }
 }

@@ -9,8 +9,8 @@
  *
  * Then nothing of one iteration is lost in the next one, so the blocks can stand in loops of their
  * own. The first block of an iteration that uses the buffer stores to all that the other ones use
- * of it, in the loops that it shares with them: what is read was stored in the same iteration. An
- * iterator that counted as a step of a sum, as the element did not move with it, is spatial now. */
+ * of it, in the loops that it shares with them: what is read was stored in the same iteration. The
+ * iterator by which a block stores to it, which did not move the element, is spatial now. */
 #include "layout.h"
 
 #include "ir/arith/access.h"
@@ -42,13 +42,6 @@ static void find_buffer(Expansion *k) {
     if (!strcmp(b->allocs[i]->name, k->name)) k->from = b->allocs[i];
   if (!k->from)
     refuse(k, k->scope, "%s allocates no such buffer", tirc_describe(k->s, k->scope->stmt));
-}
-
-static bool uses(const Expansion *k, SRef *block) {
-  for (int write = 0; write < 2; write++)
-    for (int i = 0; i < block->n_accesses[write]; i++)
-      if (block->accesses[write][i].buffer->data == k->from->data) return true;
-  return false;
 }
 
 /* The place of the loop's variable among the iterators of a block; -1: none is bound to it. */
@@ -92,7 +85,7 @@ static void require_only_inside(const Expansion *k, SRef *block) {
 static void require_users(Expansion *k) {
   const SRefs blocks = tirc_child_blocks(k->s, k->scope);
   for (int i = 0; i < blocks.n; i++)
-    if (uses(k, blocks.at[i])) vec_push(k->c, k->users, blocks.at[i]);
+    if (tirc_uses_memory_of(blocks.at[i], k->from)) vec_push(k->c, k->users, blocks.at[i]);
   if (!k->users.n) refuse(k, k->loop, "no block uses it");
   for (int i = 0; i < blocks.n; i++) require_only_inside(k, blocks.at[i]);
   for (int i = 0; i < k->users.n; i++) require_user(k, k->users.at[i]);

@@ -55,8 +55,8 @@ bool tirc_sums_nothing(Sched *s, SRef *block);
  * there is not, "C[300]", or is NULL where none is certain. A call that gets an address is taken to
  * store to all that its block declares to write. */
 
-/* The box that holds what a region of the block, written in its iterators, reaches while `within`, a
- * loop around it or its scope, runs once. */
+/* The box that holds what a region of the block, written in its iterators, reaches while `within`,
+ * a loop around it or its scope, runs once. */
 Region tirc_box_in_one_run(Sched *s, SRef *scope, SRef *block, Region one, SRef *within);
 /* Whether each instance of the block stores to all of the box, which is in terms of its iterators.
  */

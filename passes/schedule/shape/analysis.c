@@ -410,3 +410,10 @@ void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
                      root, child);
   }
 }
+
+bool tirc_uses_memory_of(const SRef *block, Buffer b) {
+  for (int write = 0; write < 2; write++)
+    for (int i = 0; i < block->n_accesses[write]; i++)
+      if (block->accesses[write][i].buffer->data == b->data) return true;
+  return false;
+}

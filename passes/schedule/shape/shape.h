@@ -79,6 +79,9 @@ typedef struct Updates {
 void tirc_require_updates(Updates *u);
 Update tirc_update_of(const Updates *u, Stmt store); /* of such a block */
 
+/* Whether the block accesses memory of the buffer, by a view too. */
+bool tirc_uses_memory_of(const SRef *block, Buffer b);
+
 /* --- added iterations ------------------------------------------------------------------------- */
 
 /* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
