@@ -1,6 +1,6 @@
-/* fuse_reduction_epilogue: what an epilogue adds to a sum goes into the reduction's init; and the
- * part of reverse_compute_inline in which a block that only copies goes into a reduction of any
- * kind.
+/* fuse_reduction_epilogue: what an epilogue adds to a sum goes into the reduction's init; an
+ * epilogue that only copies goes away, after a reduction of any kind. reverse_compute_inline does
+ * the latter where the copy turns the indices.
  *
  *   for i, j, k:                                   for i, j, k:
  *       with T.block("C"):                             with T.block("C"):
@@ -301,7 +301,8 @@ static void find_reducer(Epilogue *e) {
   e->reducer = tirc_reducer_of(f->s, f->producer);
   if (e->reducer.n != 1) no_epilogue(e, "the reduction is of several buffers");
   e->op = (Op)e->reducer.combiners[0]->op;
-  if (e->op != OP_ADD && e->op != OP_MUL)
+  const bool only_copies = tirc_is_load_of(f->buffer, f->consumer_store->u.store.value);
+  if (e->op != OP_ADD && e->op != OP_MUL && !only_copies)
     no_epilogue(e, "the reduction is neither a sum nor a product");
 }
 
