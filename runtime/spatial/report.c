@@ -240,10 +240,9 @@ static void refuse_cycles(const Report *r, const CostOptions *o) {
   if (!r->k->unfounded || o->allow_cycles) return;
   tirc_fail(
       r->c, r->m->loc, CODE_PE_ARRAY,
-      "links that take no time must not lead in a circle: let them take a step (\"same_time\": "
-      "0), or count what the links say all the same with --allow-cycles",
-      "links at the same stamp lead from an element of the array back to it, and %lld times "
-      "an item goes round there that nobody loads",
+      "let the links take a step (\"same_time\": 0), or count the cost nevertheless with "
+      "--allow-cycles",
+      "links without delay form a cycle, and %lld times an item goes round it that no PE loads",
       (long long)r->k->unfounded);
 }
 

@@ -31,7 +31,7 @@ static void add_tensor(Table *t, const char *name, Json *x) {
 }
 
 static void print_tensors(Json *all) {
-  const char *const heads[] = {"",      "accesses", "from outside", "elements",
+  const char *const heads[] = {"",      "accesses", "from outside", "items",
                                "reuse", "temporal", "spatial",      "at one time"};
   Table t = {.columns = 8, .right = 0xFE};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
@@ -43,9 +43,8 @@ static void print_formulas(const CostOptions *o, Json *j) {
   Json *all = NULL;
   if (!json_object_object_get_ex(j, "formulas", &all)) {
     if (o->formulas)
-      printf("formulas: none; no iterator is long enough that small sizes tell them, or its counts "
-             "are "
-             "not on a line\n");
+      printf("formulas: none; no iterator is long enough, or the counts are not linear in the "
+             "sizes\n");
     return;
   }
   Table t = {.columns = 2};
@@ -75,23 +74,23 @@ static void print_cost(Json *j, const CostOptions *o) {
   printf("block %s, links %s: %lld instances, %s\n", text_in(j, "block"), text_in(j, "links"),
          (long long)int_in(j, "instances"), text_in(j, "how"));
   if (tensors) print_tensors(tensors);
-  printf("time      %lld stamps, busy for %lld steps; at most %s instances share a stamp and an "
-         "element\n",
-         (long long)int_in(j, "time_stamps"), (long long)int_in(j, "busy"),
-         known(int_in(j, "ties_max")));
-  printf("elements  %lld used, %.6g at one time on average, %s at most\n",
+  printf(
+      "time      %lld stamps, busy for %lld steps; at most %s instance%s on one PE at one stamp\n",
+      (long long)int_in(j, "time_stamps"), (long long)int_in(j, "busy"),
+      known(int_in(j, "ties_max")), plural(int_in(j, "ties_max")));
+  printf("PEs       %lld used, %.6g at one time on average, %s at most\n",
          (long long)int_in(j, "pes_used"), number_in(j, "active_avg"),
          known(int_in(j, "active_max")));
-  printf("cycles    %lld: compute %lld, in %lld, out %lld; %s binds\n",
+  printf("cycles    %lld: compute %lld, in %lld, out %lld; limited by %s\n",
          (long long)int_in(j, "latency"), (long long)int_in(j, "compute_delay"),
          (long long)int_in(j, "ingress_delay"), (long long)int_in(j, "egress_delay"),
          text_in(j, "binds"));
-  printf("          %lld with elements that wait for the slowest at each stamp; %s binds\n",
+  printf("          %lld if all PEs wait for the slowest one at each stamp; limited by %s\n",
          (long long)int_in(j, "busy_latency"), text_in(j, "busy_binds"));
   if (o->fill)
     printf("          %lld of computing with the array filled and drained in each of %lld folds\n",
            (long long)int_in(j, "filled_and_drained"), (long long)int_in(j, "folds"));
-  printf("traffic   of elements %lld read and written, of outside %lld in and %lld out\n",
+  printf("traffic   %lld accesses in the PEs; %lld items come in from outside, %lld go out\n",
          (long long)int_in(j, "l1_reads"), (long long)int_in(j, "ingress_items"),
          (long long)int_in(j, "egress_items"));
   printf("energy    %.2f\n", number_in(j, "energy"));
@@ -99,8 +98,8 @@ static void print_cost(Json *j, const CostOptions *o) {
     printf("not counted: %lld other nest%s of the function, which no loop binds to the array\n",
            (long long)int_in(j, "not_counted"), plural(int_in(j, "not_counted")));
   if (json_object_object_get_ex(j, "links_in_circle", NULL))
-    printf("note: links at the same stamp lead in a circle%s\n",
-           o->allow_cycles ? ", which is counted as it stands" : "; nothing goes round there here");
+    printf("note: links without delay form a cycle; %s\n",
+           o->allow_cycles ? "it is counted as it stands" : "no item goes round it here");
   print_once(stdout, j);
   print_formulas(o, j);
 }
@@ -140,8 +139,8 @@ static void add_compared(Table *t, const char *spec, const char *bits, Json *j) 
 }
 
 static Table compared_table(const CostOptions *o) {
-  const char *const heads[] = {"array", "bits", "stamps", "busy",  "elements",
-                               "in",    "out",  "cycles", "binds", "energy"};
+  const char *const heads[] = {"array", "bits", "stamps", "busy",  "PEs",
+                               "in",    "out",  "cycles", "limit", "energy"};
   Table t = {.style = o->csv ? CSV : ALIGNED, .columns = o->bits ? 10 : 9};
   for (int i = 0; i < 10; i++)
     if (i != 1 || o->bits) add_cell(&t, "%s", heads[i]);

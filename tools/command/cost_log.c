@@ -59,7 +59,7 @@ static void add_sum(Table *t, const char *name, Json *x, double all) {
 
 static const char *const sum_heads[] = {"function", "products", "operations", "cycles",
                                         "formula",  "in use",   "in",         "out",
-                                        "latency",  "binds",    "energy",     "share"};
+                                        "latency",  "limit",    "energy",     "share"};
 enum { SUM_COLUMNS = sizeof sum_heads / sizeof *sum_heads };
 
 static Json *list_in(Json *j, const char *key) {
@@ -190,7 +190,7 @@ static void compare(Compared *k, const Case *of, Json *j) {
 
 static Compared begin_compared(const CostOptions *o, int n, bool logs) {
   const char *const heads[] = {"log", "array", "flow",    "bits",  "cycles", "formula", "in use",
-                               "in",  "out",   "latency", "binds", "energy", "most in", "here"};
+                               "in",  "out",   "latency", "limit", "energy", "most in", "here"};
   enum { ALL = sizeof heads / sizeof *heads };
   const int first = logs ? 0 : 1, end = logs ? ALL : ALL - 2;
   Compared k = {.t = {.style = o->csv ? CSV : ALIGNED, .columns = end - first},

@@ -34,16 +34,17 @@ static void add_mapping(Table *t, Json *one, int place) {
 }
 
 static int show_mappings(const TuneOptions *o, Json *j) {
-  const char *const heads[] = {"",   "cycles", "binds",  "busy",        "elements",
+  const char *const heads[] = {"",   "cycles", "limit",  "busy",        "PEs",
                                "in", "out",    "energy", "map_to_array"};
   Json *best = field(j, "best");
   const int n = (int)json_object_array_length(best);
   printf(
-      "block %s: %lld mappings, %lld counted, %lld refused, %lld left out that would take longer\n",
+      "block %s: %lld mappings, %lld counted, %lld refused, %lld skipped because they would take "
+      "longer\n",
       text_in(j, "block"), count_in(j, "mappings"), count_in(j, "tried"), count_in(j, "refused"),
       count_in(j, "left_out"));
   if (count_in(j, "untried"))
-    printf("%lld were not counted, which use no more elements: --trials N counts more\n",
+    printf("%lld were not counted, which use no more PEs: --trials N counts more\n",
            count_in(j, "untried"));
   if (!n) {
     fprintf(stderr, "no mapping is legal, or none can be counted\n");
@@ -93,11 +94,10 @@ int run_on_array(const RunOptions *o, const tirc_module *m, int n, const tirc_ar
     return report(e);
   Json *j = json_tokener_parse(json);
   if (!j) return complain("", "memory is out");
-  printf(
-      "on the array: %lld instances in %lld stamps on %lld elements, %lld items in and %lld out: "
-      "the counts are those of tirc cost\n",
-      count_in(j, "instances"), count_in(j, "time_stamps"), count_in(j, "pes_used"),
-      count_in(j, "ingress_items"), count_in(j, "egress_items"));
+  printf("on the array: %lld instances in %lld stamps on %lld PEs, %lld items in and %lld out: "
+         "the counts are those of tirc cost\n",
+         count_in(j, "instances"), count_in(j, "time_stamps"), count_in(j, "pes_used"),
+         count_in(j, "ingress_items"), count_in(j, "egress_items"));
   json_object_put(j);
   tirc_string_free(json);
   return DONE;

@@ -227,8 +227,8 @@ static void put_estimate(Page *p, const Estimate *e) {
       tirc_format(memory, "contender%s|threads|ms%s%.100s", s->n_grounds > 1 ? "|target" : "",
                   e->against ? "|times as fast as " : "", e->against ? e->against : "");
   doc_heading(&p->d, 3, e->title);
-  doc_text(&p->d, "The sum over all settings of the number of calls times the median. What lies "
-                  "between the calls of a model is not in it.");
+  doc_text(&p->d, "The sum over all settings of the number of calls times the median. The time "
+                  "between the calls of a model is not included.");
   doc_table(&p->d, heads, 7u << (1 + (s->n_grounds > 1)));
   for (int i = 0; i < s->n_grounds; i++)
     for (int t = 0; t < s->grounds[i].b.n_threads; t++)
