@@ -130,6 +130,24 @@ Expr tirc_limit(Tirc *c, DType t, int which) {
   return tirc_int(c, t, which > 0 ? tirc_dtype_max(t) : tirc_dtype_min(t));
 }
 
+Expr tirc_neutral(Tirc *c, Op op, DType t) {
+  const bool is_float = tirc_dtype_is_float(t);
+  switch (op) {
+  case OP_ADD:
+  case OP_BITWISE_OR:
+  case OP_BITWISE_XOR:
+  case OP_MUL: {
+    const int number = op == OP_MUL;
+    return is_float ? tirc_float(c, t, number) : tirc_int(c, t, number);
+  }
+  case OP_BITWISE_AND: return tirc_int_of_bits(c, t, -1);
+  /* The greatest of infinities below 0 is one: the least finite float is no neutral element. */
+  case OP_MIN: return is_float ? tirc_float(c, t, HUGE_VAL) : tirc_limit(c, t, 1);
+  case OP_MAX: return is_float ? tirc_float(c, t, -HUGE_VAL) : tirc_limit(c, t, -1);
+  default: return NULL;
+  }
+}
+
 Expr tirc_string(Tirc *c, const char *s) {
   struct ExprNode *e = node(c, OP_STRING, DT_HANDLE, 0, NULL);
   e->u.s = s;

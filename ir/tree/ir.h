@@ -319,6 +319,9 @@ Expr tirc_string(Tirc *c, const char *s);
 /* The least (which -1) or greatest (1) finite value of a type, or infinity (2); NULL: it has none.
  */
 Expr tirc_limit(Tirc *c, DType t, int which);
+/* What changes nothing as an operand of + * min max & | ^, but the sign of a zero; NULL: of another
+ * operation. */
+Expr tirc_neutral(Tirc *c, Op op, DType t);
 /* Any node, as given, nothing folded. For LOAD, CALL and VAR use the functions beside this one. */
 Expr tirc_expr(Tirc *c, Op op, DType t, int n, const Expr *args);
 Expr tirc_load(Tirc *c, Buffer b, int n, const Expr *indices);

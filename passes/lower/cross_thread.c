@@ -110,7 +110,7 @@ static Expr neutral(Across *x, int i) {
   const DType t = v->dtype;
   const bool is_sum = v->op == OP_ADD || v->op == OP_BITWISE_XOR;
   if (t.code == TYPE_BOOL || (!is_sum && v->op != OP_MUL)) return NULL;
-  return tirc_dtype_is_float(t) ? tirc_float(x->k->c, t, !is_sum) : tirc_int(x->k->c, t, !is_sum);
+  return tirc_neutral(x->k->c, (Op)v->op, t);
 }
 
 static void find_loops(Across *x) {

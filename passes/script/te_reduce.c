@@ -63,27 +63,15 @@ static Value make(Script *sc, const Reducer *r, const Expr *sources, const Value
 
 /* --- the reducers with names ------------------------------------------------------------------ */
 
-typedef enum Identity { ID_ZERO, ID_ONE, ID_LEAST, ID_GREATEST } Identity;
 static const struct Named {
   const char *name;
   Op op;
-  Identity identity;
 } named[] = {
-    {"sum", OP_ADD, ID_ZERO},
-    {"prod", OP_MUL, ID_ONE},
-    {"max", OP_MAX, ID_LEAST},
-    {"min", OP_MIN, ID_GREATEST},
+    {"sum", OP_ADD},
+    {"prod", OP_MUL},
+    {"max", OP_MAX},
+    {"min", OP_MIN},
 };
-
-static Expr identity(Script *sc, const struct Named *row, DType t) {
-  const bool least = row->identity == ID_LEAST, greatest = row->identity == ID_GREATEST;
-  /* The greatest of infinities below 0 is one: the least finite float is no neutral element. */
-  if ((least || greatest) && tirc_dtype_is_float(t))
-    return tirc_float(sc->c, t, least ? -INFINITY : INFINITY);
-  if (least || greatest) return tirc_limit(sc->c, t, least ? -1 : 1);
-  const int value = row->identity == ID_ONE;
-  return tirc_dtype_is_float(t) ? tirc_float(sc->c, t, value) : tirc_int(sc->c, t, value);
-}
 
 static const Reducer *reducer_of(Script *sc, const struct Named *row, DType t) {
   Expr *parts = tirc_new_array(sc->c, Expr, 4);
@@ -91,7 +79,7 @@ static const Reducer *reducer_of(Script *sc, const struct Named *row, DType t) {
   parts[0] = tirc_var(sc->c, "x", t);
   parts[1] = tirc_var(sc->c, "y", t);
   parts[2] = tirc_binary(sc->c, row->op, parts[0], parts[1]);
-  parts[3] = identity(sc, row, t);
+  parts[3] = tirc_neutral(sc->c, row->op, t);
   *r = (Reducer){1, parts, parts + 1, parts + 2, parts + 3};
   return r;
 }

@@ -361,8 +361,52 @@ def one_element(n):
     return [f'acc_{n.block} = T.alloc_buffer((1,), "{made[1]}")'] + in_loops(outer, body + [f"{substitute(n.target, values)} = {acc}"])
 
 
+def first_stores(n):
+    """The first step stores what the others add."""
+    x = summand(n)
+    if x is None or not reduce(n) or not re.fullmatch(r"T\.\w+\(0(\.0)?\)", n.init):
+        return None
+    body = [f"if {start_condition(n)}:", f"    {n.target} = {x}", "else:", f"    {n.target} = {n.value}"]
+    return in_loops(n.loops, block_lines(n, body, init=False))
+
+
+def one_place(n):
+    """No block, and one loop over the elements of the first two dimensions."""
+    if not is_simple(n) or len(spatial(n)) < 2 or n.iters[:2] != spatial(n)[:2]:
+        return None
+    (a, x), (b, y) = n.loops[:2]
+    values = {a: f"({a}_{b} // ({y}))", b: f"({a}_{b} % ({y}))"}
+    values = {i.name: values.get(i.value, i.value) for i in n.iters}
+    target, value, init = [substitute(e, values) if e else e for e in (n.target, n.value, n.init)]
+    names = [i.value for i in spatial(n)]
+    outer = [(f"{a}_{b}", f"({x}) * ({y})")] + [l for l in n.loops[2:] if l[0] in names]
+    inner = [l for l in n.loops if l[0] not in names]
+    start = [f"{target} = {init}"] if init else []
+    return in_loops(outer, start + in_loops(inner, [f"{target} = {value}"]))
+
+
+def one_tile(n):
+    """No block, and sums in an array of 2 x 4 elements."""
+    made = re.match(r"T\.(\w+)\(", n.init or "")
+    if not is_simple(n) or not made or not reduce(n) or len(spatial(n)) < 2 or "if_then_else" in n.value:
+        return None
+    loops, steps = dict(n.loops), dict(zip([i.value for i in spatial(n)][-2:], (2, 4)))
+    if not all(loops[v].isdigit() and int(loops[v]) % s == 0 for v, s in steps.items()):
+        return None
+    values = {i.name: f"({i.value}_o * {steps[i.value]} + {i.value}_i)" if i.value in steps else i.value for i in n.iters}
+    tile = [(f"{v}_i", str(s)) for v, s in steps.items()]
+    acc = f"acc_{n.block}[{', '.join(v for v, _ in tile)}]"
+    outer = [(v + "_o", str(int(e) // steps[v])) if v in steps else (v, e)
+             for v, e in n.loops if v in [i.value for i in spatial(n)]]
+    inner = [l for l in n.loops if l[0] not in [i.value for i in spatial(n)]]
+    value = substitute(n.value.replace(n.target, acc), values)
+    body = in_loops(tile, [f"{acc} = {substitute(n.init, values)}"]) + in_loops(inner + tile, [f"{acc} = {value}"])
+    body += in_loops(tile, [f"{substitute(n.target, values)} = {acc}"])
+    return [f'acc_{n.block} = T.alloc_buffer((2, 4), "{made[1]}")'] + in_loops(outer, body)
+
+
 FORMS = [named, named_loads, init_before, init_inside, init_if, chosen, started_in_loop, one_element, *UPDATES, reversed_spatial, sum_outside, sum_between,
-         iterators_turned, fused_loops, tiled_loop, tail, unit_loop, no_block]
+         iterators_turned, fused_loops, tiled_loop, tail, unit_loop, no_block, first_stores, one_place, one_tile]
 
 
 # --- forms of the whole program

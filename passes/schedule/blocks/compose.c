@@ -14,6 +14,7 @@
  *
  * Without a starting block: `if vk == 0: C[vi, vj] = 0` at the start of the sum's body is the init,
  * as it stands, or what T.Select(vk == 0, 0, C[vi, vj]) in the sum takes in place of the element.
+ * Of C[vi, vj] = x in the first step and C[vi, vj] + x in the others it is the 0 of that operation.
  */
 #include "blocks.h"
 
@@ -88,10 +89,40 @@ static Stmt with_choice_ahead(Tirc *c, Stmt body) {
   return tirc_seq(c, 2, both);
 }
 
+static bool has_value(Expr e, Buffer to, int n, const Expr *at) {
+  return e->op == OP_LOAD && e->u.buffer == to && e->n == n && tirc_same_exprs(n, e->args, at);
+}
+
+/* C[vi] = x in the first step and C[vi] + x in the others, as if vk == 0: C[vi] = 0, and
+ * C[vi] = C[vi] + x. Any other body as it stands. */
+static Stmt with_neutral_ahead(Tirc *c, Stmt body) {
+  const bool branches = body->kind == STMT_IF && body->u.branch.else_case;
+  const Stmt store = branches ? body->u.branch.else_case : body;
+  const Stmt first = branches ? body->u.branch.then_case : body;
+  if (store->kind != STMT_STORE || first->kind != STMT_STORE) return body;
+  const Buffer to = store->u.store.buffer;
+  const int n = store->u.store.n;
+  const Expr *at = store->u.store.indices, value = store->u.store.value;
+  const bool chooses = value->op == OP_SELECT || value->op == OP_IF_THEN_ELSE;
+  if (branches ? first->u.store.buffer != to || !tirc_same_exprs(n, first->u.store.indices, at)
+               : !chooses)
+    return body;
+  const Expr sum = branches ? value : value->args[2];
+  const Expr start = branches ? first->u.store.value : value->args[1];
+  if (sum->n != 2 || !has_value(sum->args[0], to, n, at) || !tirc_expr_same(sum->args[1], start))
+    return body;
+  const Expr neutral = tirc_neutral(c, (Op)sum->op, to->dtype);
+  if (!neutral || tirc_find_expr(start, tirc_is_load_of, to)) return body;
+  const Expr cond = branches ? body->u.branch.cond : value->args[0];
+  const Stmt both[] = {tirc_if(c, cond, tirc_store(c, to, n, at, neutral), NULL),
+                       tirc_with_loc(c, tirc_store(c, to, n, at, sum), store->loc)};
+  return tirc_seq(c, 2, both);
+}
+
 static Stmt with_init_by_hand(const Composition *k) {
   Tirc *c = k->s->c;
   Block b = *tirc_block_of(k->block);
-  b.body = with_choice_ahead(c, b.body);
+  b.body = with_neutral_ahead(c, with_choice_ahead(c, b.body));
   const int n = tirc_inits_by_hand(&b);
   if (!n)
     no_init(k, k->block,

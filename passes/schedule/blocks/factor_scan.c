@@ -214,16 +214,8 @@ static void read_body(Scan *x) {
 
 /* --- the new blocks --------------------------------------------------------------------------- */
 
-/* What changes nothing, but the sign of a zero. */
 static Expr neutral(const Scan *x) {
-  const DType t = x->store->u.store.buffer->dtype;
-  const bool is_float = tirc_dtype_is_float(t);
-  const int number = x->op == OP_MUL;
-  if (x->op == OP_BITWISE_AND) return tirc_int_of_bits(x->c, t, -1);
-  if (x->op == OP_MIN || x->op == OP_MAX)
-    return is_float ? tirc_float(x->c, t, x->op == OP_MIN ? INFINITY : -INFINITY)
-                    : tirc_limit(x->c, t, x->op == OP_MIN ? 1 : -1);
-  return is_float ? tirc_float(x->c, t, number) : tirc_int(x->c, t, number);
+  return tirc_neutral(x->c, x->op, x->store->u.store.buffer->dtype);
 }
 
 /* A number of each piece of each scan. */

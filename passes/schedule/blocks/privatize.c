@@ -80,16 +80,8 @@ static void check(Privatize *p, const char *storage_scope) {
 
 /* --- the copy --------------------------------------------------------------------------------- */
 
-/* What changes nothing, but the sign of a zero. */
 static Expr neutral(const Privatize *p) {
-  const DType t = p->buffer->dtype;
-  switch (p->callee) {
-  case CALL_ATOMIC_MIN: return tirc_limit(p->c, t, 1);
-  case CALL_ATOMIC_MAX: return tirc_limit(p->c, t, -1);
-  case CALL_ATOMIC_AND: return tirc_int_of_bits(p->c, t, -1);
-  default: break;
-  }
-  return tirc_dtype_is_float(t) ? tirc_float(p->c, t, 0) : tirc_int(p->c, t, 0);
+  return tirc_neutral(p->c, tirc_atomic_op(p->callee), p->buffer->dtype);
 }
 
 static Expr combined(const Privatize *p, Expr a, Expr b) {

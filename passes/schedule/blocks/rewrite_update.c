@@ -4,9 +4,10 @@
  *   C[vi] = C[vi] - x               C[vi] = C[vi] + x * -1     (of integers C[vi] + (0 - x))
  *   C[vi] = T.fma(a, b, C[vi])  ->  C[vi] = C[vi] + a * b
  *   C[vi] = x + C[vi]               C[vi] = C[vi] + x          (likewise *; of integers min, max)
+ *   C[vi] = C[vi] + x - y           C[vi] = C[vi] + (x - y)    (likewise of one operation)
  *
- * The numbers are the same but for one rounding in the place of fma's: the order in which a sum is
- * added up, which reductions leave open, matters as much. */
+ * The numbers are the same but for roundings: the order in which a sum is added up, which
+ * reductions leave open, matters as much. */
 #include "blocks.h"
 
 typedef struct Rewrite {
@@ -17,13 +18,27 @@ typedef struct Rewrite {
 /* Of floats, the side of a minimum decides what becomes of a NaN. */
 static bool takes_any_order(Expr e) {
   const bool extreme = e->op == OP_MIN || e->op == OP_MAX;
-  return e->op == OP_ADD || e->op == OP_MUL || (extreme && !tirc_dtype_is_float(e->dtype));
+  return e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL ||
+         (extreme && !tirc_dtype_is_float(e->dtype));
 }
 
 /* 0 - x */
 static bool is_negative(Expr e) {
   const Expr zero = e->op == OP_SUB ? e->args[0] : NULL;
   return zero && (tirc_is_int(zero, 0) || (zero->op == OP_FLOAT && zero->u.f == 0));
+}
+
+/* What several operations of one kind make of the other operands; NULL: they do not take in `self`
+ * once. A sum may subtract others from it, too. */
+static Expr without_self(Tirc *c, Op op, Expr self, Expr e) {
+  const bool subtracts = op == OP_ADD && e->op == OP_SUB;
+  if (e->n != 2 || (e->op != op && !subtracts)) return NULL;
+  for (int i = 0; i < (subtracts ? 1 : 2); i++) {
+    if (!subtracts && tirc_expr_same(e->args[i], self)) return e->args[1 - i];
+    const Expr rest = without_self(c, op, self, e->args[i]);
+    if (rest) return tirc_binary(c, (Op)e->op, i ? e->args[0] : rest, i ? rest : e->args[1]);
+  }
+  return NULL;
 }
 
 /* The value of an update in that form; NULL: it is in it, or is no such update. */
@@ -39,10 +54,10 @@ static Expr usual_form(Tirc *c, Stmt store) {
   }
   if (value->op == OP_FMA && tirc_expr_same(value->args[2], self))
     return tirc_add(c, self, tirc_mul(c, value->args[0], value->args[1]));
-  if (takes_any_order(value) && tirc_expr_same(value->args[1], self) &&
-      !tirc_expr_same(value->args[0], self))
-    return tirc_binary(c, (Op)value->op, self, value->args[0]);
-  return NULL;
+  const Op op = value->op == OP_SUB ? OP_ADD : (Op)value->op;
+  if (!takes_any_order(value) || tirc_expr_same(value->args[0], self)) return NULL;
+  const Expr x = without_self(c, op, self, value);
+  return x ? tirc_binary(c, op, self, x) : NULL;
 }
 
 static Stmt rewrite_store(Mutator *m, Stmt s) {

@@ -105,7 +105,10 @@ Stmt tirc_rewrite_accesses(AccessRewriter *w, Stmt s) {
 
 static bool shorten(AccessRewriter *w, Buffer *buffer, int *n, const Expr **indices) {
   (void)buffer;
-  *indices = tirc_simplify_access(w, *n, *indices);
+  const Expr *mapped = tirc_simplify_access(w, *n, *indices);
+  Expr *simple = tirc_new_array(w->c, Expr, *n + 1);
+  for (int i = 0; i < *n; i++) simple[i] = tirc_simplify(w->a, mapped[i]);
+  *indices = simple;
   return true;
 }
 
@@ -118,7 +121,8 @@ static const Region *shorten_regions(AccessRewriter *w, int n, const Region *fro
     for (int k = 0; k < ndim; k++) min[k] = from[i].dims[k].min;
     const Expr *simple = tirc_simplify_access(w, ndim, min);
     for (int k = 0; k < ndim; k++)
-      dims[k] = tirc_range(simple[k], tirc_simplify(w->a, from[i].dims[k].extent));
+      dims[k] =
+          tirc_range(tirc_simplify(w->a, simple[k]), tirc_simplify(w->a, from[i].dims[k].extent));
     out[i] = (Region){from[i].buffer, dims};
   }
   return out;
