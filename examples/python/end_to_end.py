@@ -66,6 +66,8 @@ class TileProducts:
     def transform_module(self, mod, ctx):
         made = mod.clone()
         for var, func in mod.functions_items():
+            if not isinstance(func, tvm.tir.PrimFunc):
+                continue
             sch = tvm.tir.Schedule(func)
             if not tvm.tir.schedule.has_block(sch, "matmul"):
                 continue

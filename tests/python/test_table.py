@@ -46,6 +46,45 @@ class Net:
         return gv
 
 
+OUTSIDE = Net.script().replace("        with R.dataflow():\n", "").replace("            R.output(gv)\n", "").replace("            ", "        ")
+
+
+class Negative(relax.PyExprMutator):
+    def visit_call_(self, call):
+        call = self.visit_expr_post_order(call)
+        return relax.op.negative(call.args[0]) if call.op.name == "relax.nn.relu" else call
+
+
+def negative(mod):
+    made = Negative(mod)
+    made.builder_.update_func("main", made.visit_expr(mod["main"]))
+    return made.builder_.get()
+
+
+class Called(relax.PyExprVisitor):
+    def __init__(self):
+        self.names = []
+
+    def visit_call_(self, call):
+        super().visit_call_(call)
+        self.names.append(call.op.name)
+
+
+def called(mod):
+    found = Called()
+    found.visit_expr(mod["main"])
+    return found.names
+
+
+def block(text=Net.script()):
+    made, = tvm.parse(text)["main"].body.blocks
+    return made
+
+
+def b_like(b):
+    return (b.shape, b.dtype, b.name, b.strides, b.scope(), b.offset_factor, b.elem_offset) == ([4, 8], "float16", "b", [], "global", 2, 0)
+
+
 def raises(kind, call, *words):
     with pytest.raises(kind) as e:
         call()
@@ -180,6 +219,31 @@ def tuned(function, tmp):
     return database.query_ir_module(mod, "llvm -num-cores=1") is not None
 
 
+def runs_as_known(database, asked=None):
+    """The net with the schedules of a database; asked: gets what the database answers."""
+    target, query = "llvm -num-cores=1", database.query_ir_module
+
+    def note(*args):
+        found = query(*args)
+        if asked is not None:
+            asked.append(found is not None)
+        return found
+    database.query_ir_module = note
+    vm = relax.VirtualMachine(meta_schedule.compile_relax(database, Net, target, {"w": np.eye(4, dtype="float32")}), tvm.cpu())
+    return np.allclose(vm["main"](X).numpy(), np.maximum(X, 0))
+
+
+def tuned_model(function, tmp):
+    asked = []
+    database = function(Net, {"w": np.eye(4, dtype="float32")}, "llvm -num-cores=1", work_dir=tmp, max_trials_global=1)
+    return runs_as_known(database, asked) and asked == [True]
+
+
+class Broken(meta_schedule.Database):
+    def query_ir_module(self, *_):
+        raise KeyError("broken")
+
+
 def workload(name, shape, *args):
     tensors = getattr(te_workload, name)(*args)
     return tuple(int(e) for e in tensors[-1].shape) == shape and "def main" in te.create_prim_func(list(tensors)).script()
@@ -242,6 +306,8 @@ CHECKS = {
     "ir.structural_hash": lambda: ir.structural_hash(double) == ir.structural_hash(double.with_attr({})),
     "ir.assert_structural_equal": lambda: raises(ValueError, lambda: ir.assert_structural_equal(n + 1, n + 2), "1", "2"),
     "ir.GlobalVar": lambda: ir.GlobalVar("f").name_hint == "f",
+    "ir.Op": lambda: ir.Op.get("relax.nn.relu") == ir.Op("relax.nn.relu") != ir.Op.get("tir.exp") and raises(
+        AttributeError, lambda: ir.Op.get("relax.nn.rely"), "no operator"),
     "ir.Range": lambda: (ir.Range(2, 5).extent, ir.Range.from_min_extent(1, 4).min, ir.Range(3).extent) == (3, 1, 3),
     "ir.PrimExpr": lambda: isinstance(n + 1, ir.PrimExpr) and not isinstance(double.body, ir.PrimExpr),
     "ir.Object": lambda: isinstance(n, ir.Object),
@@ -300,6 +366,7 @@ CHECKS = {
     "tir.indexdiv": lambda: is_(lambda x: te.compute((4,), lambda i: tir.indexdiv(i, 2)), [0, 0, 1, 1], V),
     "tir.indexmod": lambda: is_(lambda x: te.compute((4,), lambda i: tir.indexmod(i, 3)), [0, 1, 2, 0], V),
     "tir.truncdiv": lambda: is_(lambda x: te.compute((4,), lambda i: tir.truncdiv(i - 3, 2)), [-1, -1, 0, 0], V),
+    "tir.decl_buffer": lambda: b_like(tir.decl_buffer((4, 8), "float16", name="b", offset_factor=2)) and tir.decl_buffer(3, scope="shared").scope() == "shared",
     "tir.div": lambda: is_(lambda x: te.compute((4,), lambda i: tir.div(i - 3, 2)), [-1, -1, 0, 0], V),
     "tir.sum": lambda: raises(ValueError, lambda: tir.sum(n, n, init=1), "init"),
     "tir.convert": lambda: tir.convert(3) == 3,
@@ -427,6 +494,17 @@ CHECKS = {
     "relax.VirtualMachine": lambda: raises(ValueError, lambda: relax.VirtualMachine(None, memory_cfg={}), "memory_cfg"),
     "relax.Executable": lambda: isinstance(relax.build(Net), relax.Executable),
     "relax.Function": lambda: isinstance(Net["main"], relax.Function) and "main" in Net and Net["main"].script().startswith("@R.function"),
+    "relax.PyExprMutator": lambda: runs(negative(Net), -(X @ np.eye(4)), X, np.eye(4, dtype="float32")),
+    "relax.PyExprVisitor": lambda: called(Net) == ["relax.matmul", "relax.nn.relu"],
+    "relax.Call": lambda: str(relax.Call(ir.Op.get("relax.split"), [relax.Var("x"), 2], {"axis": 1})) == "R.split(x, 2, axis=1)",
+    "relax.Constant": lambda: relax.const(V).data.numpy().tolist() == V.tolist() and isinstance(relax.const(1), relax.Constant),
+    "relax.VarBinding": lambda: [str(b.var) for b in block().bindings] == ["lv", "gv"] and isinstance(block().bindings[0], relax.VarBinding),
+    "relax.BindingBlock": lambda: isinstance(block(OUTSIDE), relax.BindingBlock),
+    "relax.DataflowBlock": lambda: isinstance(block(), relax.DataflowBlock) and not isinstance(block(OUTSIDE), relax.DataflowBlock),
+    "relax.SeqExpr": lambda: isinstance(Net["main"].body, relax.SeqExpr) and str(Net["main"].body.body) == "gv",
+    "relax.expr_functor.PyExprMutator": lambda: relax.expr_functor.PyExprMutator is relax.PyExprMutator,
+    "relax.expr_functor.mutator": lambda: issubclass(relax.expr_functor.mutator(Negative), relax.PyExprMutator),
+    "relax.expr_functor.visitor": lambda: issubclass(relax.expr_functor.visitor(Called), relax.PyExprVisitor),
     "relax.BlockBuilder": lambda: runs(block_builder(), X @ np.eye(4), X, np.eye(4, dtype="float32")),
     "relax.Var": lambda: relax.Var("x", R.Tensor(("k", 4), "float16")).struct_info.dtype == "float16",
     "relax.DataflowVar": lambda: issubclass(relax.DataflowVar, relax.Var),
@@ -471,6 +549,12 @@ CHECKS = {
     "relax.transform.phases": lambda: "call_tir" in relax.transform.phases("loops")(Net).script(),
     "relax.frontend.detach_params": lambda: relax.frontend.detach_params(Net)[1] == {"main": []},
     "relax.frontend.onnx.from_onnx": lambda: runs(relax.frontend.onnx.from_onnx(onnx_model()), X @ np.arange(32, dtype="float32").reshape(4, 8), X),
+    "meta_schedule.extract_tasks": lambda: [t.mod.script().count("def main(") for t in meta_schedule.extract_tasks(Net, "llvm")] == [1],
+    "meta_schedule.relax_integration.extract_tasks": lambda: raises(ValueError, lambda: meta_schedule.relax_integration.extract_tasks(
+        Net, "llvm", module_equality="ignore-ndarray"), "structure"),
+    "meta_schedule.relax_integration.ExtractedTask": lambda: [(t.weight, t.dispatched[0] is t.mod, t.target) for t in meta_schedule.extract_tasks(Net, "llvm")]
+    == [(1, True, "llvm")],
+    "meta_schedule.compile_relax": lambda: raises(KeyError, lambda: meta_schedule.compile_relax(Broken(), Net, "llvm"), "broken"),
     "meta_schedule.compile_tir": lambda: raises(tvm.TVMError, lambda: meta_schedule.tune_tir(double, "llvm", cost_model="xgb"), "cost_model"),
     "meta_schedule.Database": lambda: raises(ValueError, lambda: meta_schedule.Database("x", module_equality="ignore-ndarray"), "structure"),
     "meta_schedule.testing.te_workload.matmul": lambda: workload("matmul", (4, 5), 4, 5, 6),
@@ -500,6 +584,9 @@ CHECKS = {
     "script.ir_module": lambda: isinstance(Net, tvm.IRModule),
 }
 IN_A_FOLDER = {
+    "meta_schedule.tune_relax": lambda tmp: tuned_model(meta_schedule.tune_relax, tmp + "/relax"),
+    "meta_schedule.relax_integration.tune_relax": lambda tmp: meta_schedule.relax_integration.tune_relax is meta_schedule.tune_relax,
+    "meta_schedule.relax_integration.compile_relax": lambda tmp: runs_as_known(meta_schedule.Database(work_dir=tmp + "/none")),
     "meta_schedule.JSONDatabase": lambda tmp: committed(meta_schedule.JSONDatabase(work_dir=tmp)) and committed_again(tmp),
     "meta_schedule.tune_tir": lambda tmp: tuned(meta_schedule.tune_tir, tmp),
     "meta_schedule.tir_integration.tune_tir": lambda tmp: meta_schedule.tir_integration.tune_tir is meta_schedule.tune_tir,

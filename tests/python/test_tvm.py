@@ -82,7 +82,7 @@ def test_methods_come_from_the_table():
 
 def test_what_is_missing_is_said():
     """A name that neither the language nor the package has is no stand-in that counts as true."""
-    for path, words in (("build", "use instead: tirc.build"), ("ir_builder", "use instead: write"), ("decl_buffer", "use instead: T.match_buffer"),
+    for path, words in (("build", "use instead: tirc.build"), ("ir_builder", "use instead: write"), ("call_pure_extren", "use instead: T.call_pure_extern"),
                         ("For_", "tirc.tir has no 'For_'"), ("grid", "tirc.tir has no 'grid'")):
         with pytest.raises(AttributeError, match=words):
             getattr(tirc.tir, path)

@@ -36,9 +36,6 @@ INSTEAD = {
     "relax.frontend.torch": "tirc.compile(torch_module, example)",
     "relax.frontend.tflite": "export the model to ONNX: relax.frontend.onnx.from_onnx",
     "relax.frontend.stablehlo": "export the model to ONNX: relax.frontend.onnx.from_onnx",
-    "relax.PyExprMutator": "`tirc explain is_op`: patterns and rewrites of a script",
-    "relax.PyExprVisitor": "`tirc explain is_op`: patterns and rewrites of a script",
-    "relax.expr_functor": "`tirc explain is_op`: patterns and rewrites of a script",
     "relax.training": "models are run here, and trained elsewhere",
     "relax.ExternFunc": "R.call_dps_packed(\"NAME\", ...) and `--load`",
     "relax.FuncStructInfo": "a function's type follows from its text",
@@ -72,7 +69,6 @@ INSTEAD = {
     "tir.analysis.verify_gpu_code": "mod.check_code(target) warns of what a GPU cannot do",
     "tir.build": "tirc.build",
     "tirx.build": "tirc.build",
-    "tir.decl_buffer": "T.match_buffer and T.alloc_buffer in a program, te.placeholder outside of one",
     "tir.generic": "tir's functions themselves",
     "tir.stmt_functor.ir_transform": "views say what is there; another program is made of text: tirc.parse(f.script()...), or by a schedule",
     "tir.stmt_functor.substitute": "views say what is there; another program is made of text: tirc.parse(f.script()...), or by a schedule",
@@ -84,7 +80,6 @@ INSTEAD = {
     "arith.detect_iter_map": "`tirc explain` of the primitives says what maps they take",
     "arith.normalize_to_iter_sum": "arith.Analyzer().simplify",
     "tir.schedule.analysis.suggest_index_map": "`tirc rules analysis` has get_index_map",
-    "ir.Op": "operators are functions, relax.op.NAME and tir.NAME; the op of a view is its name",
     "ir.register_op_attr": "operators are scripts: examples/guide/developing.md",
     "ir.register_intrin_lowering": "tir.TensorIntrin.register, and `tirc run MODEL --load` for functions in C",
     "ir.container": "list and dict",
@@ -127,11 +122,8 @@ INSTEAD = {
     "meta_schedule.cost_model": "the library has one, which learns from all that is in the database",
     "meta_schedule.space_generator.PostOrderApply": "`tirc rules cpu_space`, which is the usual space",
     "meta_schedule.Profiler": "tirc.tune tells each trial: told=",
-    "meta_schedule.extract_tasks": "`tirc tune MODEL` tunes a model's functions",
     "_ffi": "libtirc's functions are in tirc.h",
     "meta_schedule.tune_tasks": "tirc.meta_schedule.tune_tir",
-    "meta_schedule.compile_relax": "tirc.relax.build, whose rules are the schedules; `tirc tune MODEL` tunes a model's functions",
-    "meta_schedule.relax_integration": "tirc.relax.build, whose rules are the schedules; `tirc tune MODEL` tunes a model's functions",
 }
 
 

@@ -81,18 +81,50 @@ class _Watch(ctypes.Structure):
     _fields_ = [("self", ctypes.c_void_p), ("repeat", c_int), ("before", _TELL), ("tell", _TELL)]
 
 
+_SCHEDULE = ctypes.CFUNCTYPE(c_int, ctypes.c_void_p, ctypes.c_void_p, POINTER(ctypes.c_void_p), POINTER(ctypes.c_void_p))
+
+
+class _Scheduler:
+    """schedule(module) of each function, alone in a module as main: the module scheduled, or None, then the rules do it."""
+
+    def __init__(self, schedule, target):
+        self._schedule, self._target, self._failure = schedule, target, None
+        self.callback = _SCHEDULE(self._run) if schedule else _SCHEDULE()
+
+    def _run(self, _self, module, out, _error):
+        from ._module import IRModule, in_dialect
+        from ._schedule import auto
+        try:
+            mod = IRModule._of(in_dialect(module, "tir"))
+            made = in_dialect((self._schedule(mod) or auto(mod, self._target))._module, "tir")  # its own: the library takes it
+            out[0], made._as_parameter_ = made._as_parameter_, None
+            return 0
+        except BaseException as error:  # it belongs to who compiles, not to the library
+            self._failure = error
+            return 2
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._failure:
+            raise self._failure from None
+
+
 class Model:
     """A compiled model: `model(x)`, or `model(x=...)` with the names of its inputs. A result is a numpy array, or an
     array of the package of an input, if that has from_dlpack; several results are a tuple. If the number of rows
     of a result is known only at run time, the result has these rows, and the number is a separate result. inputs,
     weights, outputs: their Params."""
 
-    def __init__(self, module, target=None, threads=0, weights=None, **options):
+    def __init__(self, module, target=None, threads=0, weights=None, schedule=None, **options):
         if not 0 <= threads < 2**31:
             raise ValueError("threads is from 0 to 2147483647, not %s" % threads)
         self._executor = _lib.make("executor", "executor_new", threads)
         self._lock, self._module = threading.Lock(), module
-        self._program = _lib.make("program", "program_new", module, _options(target, **options))
+        scheduler = _Scheduler(schedule, target)
+        with scheduler:
+            self._program = _lib.make("program", "program_new", module, _options(target, scheduler.callback, **options))
         self._signature = _lib.lib.tirc_program_signature(self._program)  # lives as long
         n, params = c_int(), POINTER(_lib.Param)()
         _lib.call("module_params", self._signature, None, byref(n), byref(params))
@@ -280,7 +312,7 @@ def _activations_pass(activations, quantize):
     return "prepare:int8_activations()"
 
 
-def _options(target, operators=None, plain=False, script=None, skip=(), indices=None, passes=(), quantize=None, activations=None, **how):
+def _options(target, schedule_alone=_SCHEDULE(), operators=None, plain=False, script=None, skip=(), indices=None, passes=(), quantize=None, activations=None, **how):
     if how and quantize is None:
         raise TypeError("compile() got an unexpected argument %r" % next(iter(how)))
     passes = ([_quantize_pass(quantize, **how)] if quantize is not None else []) + list(passes)
@@ -290,7 +322,7 @@ def _options(target, operators=None, plain=False, script=None, skip=(), indices=
     path = lambda p: os.fspath(p).encode() if p else None
     return byref(_lib.ProgramOptions(target=cpu_of(target), operators=path(operators), n_skip=len(skip), skip=skipped, n_passes=len(passes),
                                      passes=listed, plain=plain,
-                                     script=path(script), indices=indices.encode() if indices else None))
+                                     script=path(script), schedule_alone=ctypes.cast(schedule_alone, ctypes.c_void_p), indices=indices.encode() if indices else None))
 
 
 def _bound(bind):

@@ -119,7 +119,7 @@ class IRModule(Shown):
 
     def functions_items(self):
         """(name, function) of each."""
-        return list(self.functions.items())
+        return [*self.functions.items(), *self.graphs.items()]
 
     def astext(self, show_meta_data=True):
         return self.script()
@@ -334,6 +334,25 @@ class Graph(Shown):
         """Its text, under another name."""
         text = _one_function(self.module.script(dialect=dialect), self.name)
         return re.sub(r"(?m)^def %s\(" % re.escape(self.name), "def %s(" % name, text, count=1)
+
+    @functools.cached_property
+    def view(self):
+        """Its values, read from the text."""
+        from .relax._views import view_of
+        return view_of(self)
+
+    @property
+    def params(self):
+        return self.view.params
+
+    @property
+    def body(self):
+        """blocks of bindings, and what it returns: body."""
+        return self.view.body
+
+    @property
+    def attrs(self):
+        return self.view.attrs
 
     def __eq__(self, other):
         return isinstance(other, Graph) and self.script() == other.script()

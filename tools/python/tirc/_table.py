@@ -8,7 +8,7 @@ TABLE = """
 tirc: build compile lower cpu=the_device_of_the_processor cuda=the_device_of_a_GPU,_through_CUDA opencl=the_device_of_a_GPU,_through_OpenCL device register_func get_global_func IRModule DataType DataTypeCode emulate steps
 testing: assert_allclose main device_enabled enabled_targets requires_llvm=marks_a_test_that_needs_LLVM requires_cuda=marks_a_test_that_is_skipped_without_such_a_device requires_gpu=the_same requires_opencl=the_same_for_OpenCL parameter
 runtime: tensor empty=a_tensor_of_zeros Tensor NDArray convert load_module Module Device Object ndarray BenchmarkResult ShapeTuple=tuple
-ir: save_json load_json structural_equal structural_hash assert_structural_equal=raises_an_error_with_the_first_difference GlobalVar Range PrimExpr Object
+ir: save_json load_json structural_equal structural_hash assert_structural_equal=raises_an_error_with_the_first_difference GlobalVar Op Range PrimExpr Object
 ir.module: IRModule
 ir.transform: Sequential module_pass ModulePass Pass PassInfo=name,_opt__level_and_required_of_a_pass PassContext
 target: Target TargetKind cuda
@@ -19,7 +19,7 @@ tir: Add=a_+_b Sub=a_-_b Mul=a_*_b FloorDiv=a_//_b FloorMod=a_%_b Max=the_maximu
 tir: And=a_and_b Or=a_or_b Not=not_a Select=one_of_two_values;_both_are_computed BufferLoad=an_element_of_a_buffer
 tir: if_then_else=one_of_two_values;_only_that_one_is_computed all=whether_all_conditions_hold any=whether_one_of_the_conditions_holds max=the_maximum_of_two_values min=the_minimum_of_two_values exp=like_all_functions_of_the_language
 tir: ceildiv=the_quotient,_rounded_up floordiv=the_quotient,_rounded_down floormod=its_remainder indexdiv=the_quotient_of_indices indexmod=its_remainder truncdiv=the_quotient,_rounded_towards_zero
-tir: div sum convert call_intrin max_value=the_largest_number_of_a_type min_value=the_smallest_number_of_a_type
+tir: div sum convert decl_buffer call_intrin max_value=the_largest_number_of_a_type min_value=the_smallest_number_of_a_type
 tir: Block=a_view_of_a_block BlockRealize=the_same For=a_view_of_a_loop BufferStore=a_view_of_a_store SeqStmt=a_view_of_several_statements
 tir.expr: Var=the_same_as_in_tir
 tir.stmt: For=the_same_as_in_tir
@@ -48,16 +48,18 @@ topi.nn: dense matmul=the_matrix_product batch_matmul=the_product_of_batches_of_
 topi.nn: pad=pads_with_zeros pool2d=the_maximum_or_mean_of_windows global_pool=the_same_over_all_elements adaptive_pool=pools_to_a_given_size relu=like_every_operator_R.nn leaky_relu=relu_with_a_slope_below_zero
 topi.nn: flatten bias_add=adds_one_number_for_each_channel layer_norm=like_R.nn.layer__norm rms_norm=like_R.nn.rms__norm scale_shift_nchw=scales_and_shifts_each_channel softmax=like_R.nn.softmax
 topi.utils: get_const_int get_const_tuple
-relax: build VirtualMachine=runs_the_result_of_relax.build Executable Function BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr=a_shape_as_a_value Tuple=several_values TupleGetItem=one_value_of_a_tuple const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
+relax: PyExprMutator PyExprVisitor Call Constant VarBinding BindingBlock DataflowBlock SeqExpr build VirtualMachine=runs_the_result_of_relax.build Executable Function BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr Tuple TupleGetItem const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
 relax.op: add=like_every_operator_of_graphs nn=the_operators_of_networks
+relax.expr_functor: PyExprMutator=the_same_as_in_relax mutator visitor
 relax.analysis: well_formed
 relax.transform: LegalizeOps=like_every_pass_of_`tirc_explain_passes` BindParams FuseOpsByPattern phases
 relax.frontend: detach_params
 relax.frontend.onnx: from_onnx
 relax.dpl: is_op wildcard is_const is_tuple_get_item rewrite_call
-meta_schedule: tune_tir compile_tir Database JSONDatabase MemoryDatabase
+meta_schedule: tune_tir compile_tir tune_relax=the_same_as_in_relax__integration compile_relax=the_same_as_in_relax__integration extract_tasks=the_same_as_in_relax__integration Database JSONDatabase MemoryDatabase
 meta_schedule.database: TuningRecord Workload
 meta_schedule.tir_integration: tune_tir compile_tir
+meta_schedule.relax_integration: extract_tasks tune_relax compile_relax ExtractedTask
 meta_schedule.space_generator: ScheduleFn
 meta_schedule.testing.te_workload: matmul=the_tensors_of_a_matrix_product matmul_relu=a_matrix_product,_then_relu batch_matmul_nkkm=a_product_of_batches_of_matrices transpose_batch_matmul=the_product_of_an_attention conv1d_nlc=a_convolution conv2d_nhwc=a_convolution conv2d_nchw=a_convolution depthwise_conv2d_nhwc=a_depthwise_convolution softmax_mn=softmax_of_rows norm_bmn=the_norms_of_matrices
 dlight: ApplyDefaultSchedule ScheduleRule

@@ -184,6 +184,34 @@ class Deferred(Operand):
     __repr__ = __str__
 
 
+class Op:
+    """An operator by its name: Op.get("relax.nn.relu"). Two of one name are equal."""
+
+    def __init__(self, name):
+        self.name = name
+
+    @staticmethod
+    def get(op_name):
+        from . import _names, _operators
+        space, _, name = op_name.partition(".")
+        known = {"relax": _operators.table, "tir": _names.of_expressions, "tirx": _names.of_expressions}.get(space, dict)()
+        if name not in known and op_name not in _CALLS:
+            raise AttributeError("there is no operator %s: `tirc operator` lists those of graphs, relax.NAME here" % op_name)
+        return Op(op_name)
+
+    def __eq__(self, other):
+        return isinstance(other, Op) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __repr__(self):
+        return "Op(%s)" % self.name
+
+
+_CALLS = ["relax." + name for name in ("call_tir", "call_dps_packed", "call_pure_packed", "match_cast")]
+
+
 class Range(Object):
     """A range with a start and an extent: Range(0, 4), Range.from_min_extent(2, 4)."""
 

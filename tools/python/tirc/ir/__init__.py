@@ -4,7 +4,7 @@ import json
 
 from . import module, transform
 from .._values import ExprRV as PrimExpr
-from .._values import Object, Range
+from .._values import Object, Op, Range
 from .._module import GlobalVar, IRModule, PrimFunc, assert_structural_equal, parse, structural_equal, structural_hash
 
 
@@ -31,5 +31,5 @@ def __getattr__(name):
     return _doors.missing("tirc.ir", name)
 
 
-__all__ = ["GlobalVar", "IRModule", "Object", "PrimExpr", "Range", "assert_structural_equal", "load_json", "module", "save_json", "structural_equal", "structural_hash",
+__all__ = ["GlobalVar", "IRModule", "Object", "Op", "PrimExpr", "Range", "assert_structural_equal", "load_json", "module", "save_json", "structural_equal", "structural_hash",
            "transform"]

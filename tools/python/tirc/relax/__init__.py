@@ -8,16 +8,18 @@ from .._load import Loaded
 from .._module import Graph as Function
 from .._module import IRModule
 from .._runtime import Tensor, compile, timed
-from . import analysis, dpl, frontend, op, transform
+from . import _weights, analysis, dpl, expr_functor, frontend, op, transform
+from ._views import BindingBlock, DataflowBlock, SeqExpr, VarBinding
 from .block_builder import BlockBuilder, call_dps_packed, call_tir
-from .expr import DataflowVar, Expr, ShapeExpr, TensorStructInfo, Tuple, TupleGetItem, Var, const
+from .expr_functor import PyExprMutator, PyExprVisitor
+from .expr import Call, Constant, DataflowVar, Expr, ShapeExpr, TensorStructInfo, Tuple, TupleGetItem, Var, const
 
 
 class Executable:
     """A compiled module: what VirtualMachine takes. jit() is itself."""
 
-    def __init__(self, mod, target=None, params=None, plain=False):
-        self.mod, self.target, self._params, self._plain = mod, target, params, plain
+    def __init__(self, mod, target=None, params=None, plain=False, schedule=None):
+        self.mod, self.target, self._params, self._plain, self._schedule = mod, target, params, plain, schedule
         self._model = None
 
     def jit(self):
@@ -28,7 +30,7 @@ class Executable:
         if name != _main_graph(self.mod):
             raise KeyError("the graph that is compiled is %r, not %r" % (_main_graph(self.mod), name))
         if self._model is None:
-            self._model = compile(self.mod, self.target, weights=self._params, plain=self._plain)
+            self._model = compile(self.mod, self.target, weights=self._params, plain=self._plain, schedule=self._schedule)
         return self._model
 
     def __getitem__(self, name):
@@ -39,6 +41,8 @@ class Executable:
         from .._export import export_model
         if fcompile or workspace_dir:
             raise ValueError("the C compiler links it: cc=\"clang\" says which one, and $TMPDIR where it works")
+        if self._schedule:
+            raise ValueError("a library has the schedules of the rules, and not those of a database: `tirc build MODEL --tuned --emit=lib`")
         made = transform.phases("cleanup" if self._plain else "schedule", self.target)(self.mod)
         export_model(made._module, self.target, self._params, file_name, cc)
 
@@ -70,7 +74,7 @@ def build(mod, target=None, params=None, relax_pipeline="default", tir_pipeline=
     _check_modes(exec_mode, system_lib, tir_pipeline)
     if not isinstance(mod, IRModule):
         raise TypeError("relax.build takes an IRModule with a graph, not %r" % (mod,))
-    mod, params = _weighed(mod, params)
+    mod, params = _weights.weighed(mod, params)
     if isinstance(relax_pipeline, str):
         _check_pipeline(relax_pipeline)
     made = mod if relax_pipeline is None or isinstance(relax_pipeline, str) else relax_pipeline(mod)
@@ -88,16 +92,6 @@ def _check_modes(exec_mode, system_lib, tir_pipeline):
         raise ValueError("code is not linked into the process: export_library(path) writes a library, `tirc build --emit=obj` an object")
     if tir_pipeline not in ("default", None) and not callable(tir_pipeline):
         raise ValueError("tir_pipeline is a pass, or \"default\", not %r" % (tir_pipeline,))
-
-
-def _weighed(mod, params):
-    """The module and its weights: those given by name, or those that it has; a module whose weights nobody has takes them as inputs."""
-    from . import _weights
-    if params:
-        return _weights.with_weights(mod, params), params
-    if mod._params is None and '"num_input"' in mod.script():
-        return _weights.all_inputs(mod), None
-    return mod, mod._params or None
 
 
 class VirtualMachine:
@@ -196,6 +190,7 @@ def __getattr__(name):
     return _doors.missing("tirc.relax", name)
 
 
-__all__ = ["BlockBuilder", "DataflowVar", "Executable", "Expr", "Function", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "VirtualMachine", "analysis", "build",
-           "call_dps_packed", "call_tir", "const",
+__all__ = ["BindingBlock", "BlockBuilder", "Call", "Constant", "DataflowBlock", "DataflowVar", "Executable", "Expr", "Function", "PyExprMutator",
+           "PyExprVisitor", "SeqExpr", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "VarBinding", "VirtualMachine", "analysis", "build",
+           "call_dps_packed", "call_tir", "const", "expr_functor",
            "frontend", "get_default_pipeline", "get_pipeline", "op", "transform"]

@@ -29,6 +29,15 @@ def all_inputs(mod):
     return _of_text(_NUMBER.sub('"num_input": %d' % len(parameters_of(mod._module)), mod.script()))
 
 
+def weighed(mod, params):
+    """The module and its weights: those given by name, or those that it has; a module whose weights nobody has takes them as inputs."""
+    if params:
+        return with_weights(mod, params), params
+    if mod._params is None and '"num_input"' in mod.script():
+        return all_inputs(mod), None
+    return mod, mod._params or None
+
+
 def as_inputs(mod):
     """The same, and {"main": [the weights that it had]}."""
     found = _NUMBER.search(mod.script())

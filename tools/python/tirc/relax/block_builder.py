@@ -11,49 +11,44 @@
     mod = bb.get()
 """
 
+import ast
 import contextlib
 import re
 
 from .. import te
-from .._module import GlobalVar, PrimFunc, parse
-from .._values import ExprRV
+from .._module import GlobalVar, Graph, IRModule, PrimFunc, parse
+from .._values import ExprRV, Op
 from .transform import with_types
-from .expr import DataflowVar, Expr, TensorStructInfo, Var, info_of, known, text_of
-
-
-class Call(Expr):
-    """A call that says its type, info: None of several results."""
-
-    def __init__(self, function, args, out_sinfo, variables):
-        infos = [info_of(i, variables) for i in (out_sinfo if isinstance(out_sinfo, (list, tuple)) else [out_sinfo])]
-        types = ", ".join(map(str, infos))
-        operands = text_of(tuple(args) if isinstance(args, (list, tuple)) else (args,))
-        Expr.__init__(self, "%s, %s, out_sinfo=%s)" % (function, operands, types if len(infos) == 1 else "[%s]" % types))
-        self.__dict__["info"] = infos[0] if len(infos) == 1 else None
+from .expr import Call, DataflowVar, Expr, TensorStructInfo, Tuple, Var, info_of, known, text_of
 
 
 def call_tir(gvar, args, out_sinfo):
     """R.call_tir of a function of the module."""
-    return Call("R.call_tir(cls.%s" % gvar, args, out_sinfo, {})
+    return _call("call_tir", GlobalVar(gvar), args, out_sinfo)
 
 
 def call_dps_packed(func, args, out_sinfo):
     """R.call_dps_packed: a function of a shared object."""
-    return Call('R.call_dps_packed("%s"' % func, args, out_sinfo, {})
+    return _call("call_dps_packed", str(func), args, out_sinfo)
+
+
+def _call(op, function, args, out_sinfo, variables=None):
+    infos = [info_of(i, {} if variables is None else variables) for i in (out_sinfo if isinstance(out_sinfo, (list, tuple)) else [out_sinfo])]
+    return Call(Op("relax." + op), [function, Tuple(args if isinstance(args, (list, tuple)) else (args,))], sinfo_args=infos)
 
 
 class _Function:
     """One that is being written."""
 
-    def __init__(self, name, params, attrs):
-        self.name, self.params, self.attrs = name, list(params), dict(attrs or {})
+    def __init__(self, name, params, attrs, decorator="R.function"):
+        self.name, self.params, self.attrs, self.decorator = name, list(params), dict(attrs or {}), decorator
         self.lines, self.outputs, self.returned, self.in_dataflow = [], [], None, False
         self.taken = []  # what was used, of a function whose parameters come at its end
 
     def text(self, symbols, returned=None):
-        """Its lines, to the end or up to a value."""
+        """Its lines, to the end or up to a value, an emitted one or a line more."""
         params = self.params or self.taken
-        head = ["@R.function", "def %s(%s):" % (self.name, ", ".join("%s: %s" % (p, _annotation(p)) for p in params))]
+        head = ["@" + self.decorator, "def %s(%s):" % (self.name, ", ".join("%s: %s" % (p, _annotation(p)) for p in params))]
         body = ["%s = T.int64()" % n for n in sorted(symbols - self._told())]
         if self.attrs:
             body.append("R.func_attr(%s)" % text_of(self.attrs))
@@ -66,11 +61,13 @@ class _Function:
 
     def _told(self):
         """Extents that are strings in the annotations."""
-        return {str(e) for p in self.params or self.taken for e in p.struct_info.shape if not isinstance(e, int)}
+        return {str(e) for p in self.params or self.taken if p.said is None for e in p.struct_info.shape if not isinstance(e, int)}
 
 
 def _annotation(p):
     """With names of extents as texts: they are nobody's yet."""
+    if p.said is not None:
+        return p.said
     shape = "".join("%s, " % (e if isinstance(e, int) else '"%s"' % e) for e in p.struct_info.shape)
     return 'R.Tensor((%s), "%s")' % (shape[:-1] if p.struct_info.ndim == 1 else shape[:-2], p.struct_info.dtype)
 
@@ -81,10 +78,21 @@ class BlockBuilder:
     _stack = []
 
     def __init__(self, mod=None):
-        self._functions, self._graphs, self._now = dict(mod.functions) if mod is not None else {}, [], None
-        if mod is not None and "@R.function" in mod.script():
-            raise ValueError("a module that has a graph already is not written on: give its functions")
-        self._names, self._variables = set(self._functions), {}
+        """mod: what is there already."""
+        self._functions, self._graphs, self._now = {}, {}, None
+        self._head, self._rest, self._params = "", [], mod and mod._params
+        if mod is not None:
+            self._functions = dict(mod.functions)
+            self._graphs = {name: g.script_as(name) for name, g in mod.graphs.items()}
+            self._keep_others(mod.script())
+        self._names, self._variables = {*self._functions, *self._graphs}, {}
+
+    def _keep_others(self, text):
+        """What a module's text has beside functions: constants, attributes."""
+        tree = ast.parse(text)
+        whole = next((n for n in tree.body if isinstance(n, ast.ClassDef)), ast.Module([], []))
+        self._head = "".join(ast.unparse(n) + "\n" for n in tree.body if isinstance(n, ast.Assign))
+        self._rest = [ast.unparse(n) for n in whole.body if not isinstance(n, (ast.FunctionDef, ast.Pass))]
 
     @staticmethod
     def current():
@@ -95,28 +103,31 @@ class BlockBuilder:
 
     @contextlib.contextmanager
     def function(self, name, params=None, attrs=None, private=False):
-        if self._now is not None:
-            raise ValueError("the function %s is not at its end" % self._now.name)
         if private:
             raise ValueError("each function that a builder writes can be called: private=False")
-        self._now = _Function(self._name(name), params or [], attrs)
-        self._values = {str(p) for p in self._now.params}
-        for p in self._now.params:
+        f = _Function(self._name(name), params or [], attrs)
+        for p in f.params:
             for extent in p.struct_info.shape:
                 if isinstance(extent, ExprRV):
                     self._variables.setdefault(str(extent), extent)
+        with self.writes(f):
+            yield
+        if f.returned is None:
+            raise ValueError("the function %s returns nothing: bb.emit_func_output(x)" % f.name)
+        self._graphs[f.name] = f.text(self._symbols_of(f))
+
+    @contextlib.contextmanager
+    def writes(self, f):
+        """What is emitted goes into f."""
+        if self._now is not None:
+            raise ValueError("the function %s is not at its end" % self._now.name)
+        self._now, self._values = f, {str(p) for p in f.params}
         BlockBuilder._stack.append(self)
         try:
             yield
-        except BaseException:
-            self._now = None
-            raise
         finally:
+            self._now = None
             BlockBuilder._stack.remove(self)
-        f, self._now = self._now, None
-        if f.returned is None:
-            raise ValueError("the function %s returns nothing: bb.emit_func_output(x)" % f.name)
-        self._graphs.append(f.text(self._symbols_of(f)))
 
     @contextlib.contextmanager
     def dataflow(self):
@@ -128,6 +139,10 @@ class BlockBuilder:
             raise ValueError("the dataflow block gives nothing: bb.emit_output(x)")
         f.lines.append((1, "R.output(%s)" % ", ".join(f.outputs)))
         f.in_dataflow = False
+
+    def current_block_is_dataflow(self):
+        """Whether values are emitted into a dataflow block."""
+        return self._writing().in_dataflow
 
     def _writing(self):
         if self._now is None:
@@ -161,7 +176,8 @@ class BlockBuilder:
         name = self._value(name_hint or ("lv" if f.in_dataflow else "gv"))
         f.lines.append((1 if f.in_dataflow else 0, "%s = %s" % (name, text)))
         made = (DataflowVar if f.in_dataflow else Var)(name, _builder=self)
-        made.__dict__["_info"] = getattr(expr, "info", None) if isinstance(expr, Call) else None
+        if isinstance(expr, Call) and len(expr.sinfo_args) == 1:
+            made.__dict__["_info"] = expr.struct_info
         return made
 
     def _take(self, f, text):
@@ -199,11 +215,18 @@ class BlockBuilder:
         return self.emit(Expr("R.match_cast(%s, %s)" % (text_of(value), info_of(struct_info, self._variables))), name_hint)
 
     def _info_of(self, value):
-        """The type of what was emitted, from the library."""
+        """The type of what was emitted, or could be, from the library."""
         f = self._writing()
-        text = self._module_text([f.text(self._symbols_of(f), str(value))])
-        printed = with_types(parse(text, "<BlockBuilder>")).script()
-        found = re.search(r"(?m)^\s*%s: (R\.Tensor\(.*?\)) = " % re.escape(str(value)), printed)
+        name, lines = str(value), list(f.lines)
+        if not isinstance(value, Var):
+            name = next(n for n in ("value%d" % i for i in range(1 << 20)) if n not in self._values)
+            f.lines.append((1 if f.in_dataflow else 0, "%s = %s" % (name, value)))
+        try:
+            text = self._module_text({**self._graphs, f.name: f.text(self._symbols_of(f), name)})
+        finally:
+            f.lines[:] = lines
+        printed = with_types(parse(text, "<BlockBuilder>")).script(dialect="tir")
+        found = re.search(r"(?m)^\s*%s: (R\.Tensor\(.*?\)) = " % re.escape(name), printed)
         if not found:
             raise TypeError("%s is not a tensor of which all extents are known: emit its parts" % value)
         return info_of(found.group(1), self._variables)
@@ -217,6 +240,23 @@ class BlockBuilder:
         name = self._name(func_name)
         self._functions[name] = func
         return GlobalVar(name)
+
+    def update_func(self, gvar, updated_function):
+        """Puts a function, or a graph, in the place of that of a name."""
+        if not isinstance(updated_function, (PrimFunc, Graph)):
+            raise TypeError("a module takes functions with @T.prim_func and @R.function, not a %s" % type(updated_function).__name__)
+        self._names.add(str(gvar))
+        if isinstance(updated_function, Graph):
+            self._functions.pop(gvar, None)
+            self._graphs[gvar] = updated_function.script_as(str(gvar))
+        else:
+            self._graphs.pop(gvar, None)
+            self._functions[gvar] = updated_function
+
+    def graph(self, f):
+        """The function that was written, as a graph of a module with all others."""
+        text = self._module_text({**self._graphs, f.name: f.text(self._symbols_of(f))})
+        return Graph(parse(text, "<BlockBuilder>"), f.name)
 
     def call_te(self, func, *args, primfunc_name_hint=None, **keywords):
         """R.call_tir of what a function of te makes of tensors."""
@@ -239,7 +279,7 @@ class BlockBuilder:
         name = primfunc_name_hint or getattr(func, "__name__", "te_func")
         var = self.add_func(te.create_prim_func(inputs + outputs), name if name.isidentifier() else "te_func")
         types = [TensorStructInfo(t.shape, t.dtype) for t in outputs]
-        return Call("R.call_tir(cls.%s" % var, [Expr(p) for p in places], types if len(types) > 1 else types[0], self._variables)
+        return _call("call_tir", var, [Expr(p) for p in places], types, self._variables)
 
     def emit_te(self, func, *args, **keywords):
         return self.emit(self.call_te(func, *args, **keywords))
@@ -250,15 +290,17 @@ class BlockBuilder:
     # --- the module -----------------------------------------------------------------------------
 
     def _module_text(self, graphs):
-        parts = [f.script_as(name) for name, f in self._functions.items()] + graphs
+        parts = self._rest + [f.script_as(name) for name, f in self._functions.items()] + [*graphs.values()]
         indented = ["    " + line if line.strip() else "" for part in parts for line in part.rstrip("\n").split("\n") + [""]]
-        return "@I.ir_module\nclass Module:\n%s\n" % "\n".join(indented or ["    pass"]).replace("cls.", "Module.")
+        text = re.sub(r"(?m)^( *)cls = \w+\n", "", "\n".join(indented or ["    pass"]))
+        return "%s@I.ir_module\nclass Module:\n%s\n" % (self._head, re.sub(r"\bcls\.", "Module.", text))
 
     def get(self):
         """The module."""
         if self._now is not None:
             raise ValueError("the function %s is not at its end" % self._now.name)
-        return parse(self._module_text(self._graphs), "<BlockBuilder>")
+        made = parse(self._module_text(self._graphs), "<BlockBuilder>")
+        return IRModule._of(made._module, self._params)
 
     finalize = get
 

@@ -5,13 +5,16 @@ import keyword
 import weakref
 
 from .._expand import Piece, literal
-from .._values import Deferred, ExprRV
+from .._module import GlobalVar
+from .._values import Deferred, ExprRV, Op
 
 
 def text_of(value):
     """As a program has it."""
     if isinstance(value, ExprRV):
         return str(value)
+    if isinstance(value, GlobalVar):
+        return "cls.%s" % value
     if isinstance(value, (list, tuple)):
         return "(%s)" % "".join(text_of(v) + ", " for v in value).rstrip(" ") if value else "R.tuple()"
     text = literal(value)
@@ -113,13 +116,19 @@ class Expr(Piece):
         name = _OPERATORS.get(op)
         if name is None:
             raise TypeError("a graph has no operator %s" % op)
-        return Expr("R.%s(%s, %s)" % (name, _operand(a), _operand(b)))
+        return Call(Op("relax." + name), [_operand(a), _operand(b)])
 
     def __neg__(self):
-        return Expr("R.negative(%s)" % self._text)
+        return Call(Op("relax.negative"), [self])
+
+    def astype(self, dtype):
+        return Call(Op("relax.astype"), [self], {"dtype": str(dtype)})
+
+    def __getattr__(self, name):
+        raise AttributeError("a %s has no %s" % (type(self).__name__, name))
 
     def __getitem__(self, index):
-        return Expr("%s[%d]" % (self._text, index))
+        return TupleGetItem(self, index)
 
     def __eq__(self, other):
         return self is other
@@ -133,12 +142,80 @@ _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//":
 
 def _operand(value):
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return text_of(value)
-    return text_of(const(value, "float32" if isinstance(value, float) else "int32"))
+        return value
+    return const(value, "float32" if isinstance(value, float) else "int32")
 
 
-def TupleGetItem(tuple_value, index):
-    return Expr("%s[%d]" % (text_of(tuple_value), index))
+class TupleGetItem(Expr):
+    """A field of several values: tuple_value, index."""
+
+    def __init__(self, tuple_value, index):
+        Expr.__init__(self, "%s[%d]" % (text_of(tuple_value), index))
+        self.__dict__.update(tuple_value=tuple_value, index=index)
+
+
+class Tuple(Expr):
+    """Several values: fields."""
+
+    def __init__(self, fields):
+        fields = list(fields)
+        Expr.__init__(self, text_of(fields))
+        self.__dict__["fields"] = fields
+
+
+class ShapeExpr(Expr):
+    """A shape as a value: values, of numbers and variables."""
+
+    def __init__(self, values):
+        values = list(values)
+        Expr.__init__(self, "R.shape([%s])" % ", ".join(map(text_of, values)))
+        self.__dict__["values"] = values
+
+
+class Constant(Expr):
+    """A constant of the text, as const makes it: data is a tensor."""
+
+    @property
+    def data(self):
+        from .._runtime import tensor
+        import numpy
+        call = ast.parse(self._text, mode="eval").body
+        return tensor(numpy.array(ast.literal_eval(call.args[0]), ast.literal_eval(call.args[1])))
+
+
+class Attrs(dict):
+    """Arguments of a call by name: attrs["axis"], attrs.axis."""
+
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError("the call does not say %s: %s" % (name, ", ".join(self) or "it has values alone"))
+
+
+class Call(Expr):
+    """A call: op, an ir.Op or the GlobalVar of a graph; args; attrs; sinfo_args, the types that it says."""
+
+    def __init__(self, op, args, attrs=None, sinfo_args=None, span=None):
+        attrs, sinfo_args = Attrs(attrs or {}), list(sinfo_args or [])
+        name = op.name.removeprefix("relax.") if isinstance(op, Op) else None
+        given = [text_of(x) for x in args] + ["%s=%s" % (k, text_of(v)) for k, v in attrs.items()]
+        if sinfo_args:
+            types = ", ".join(map(str, sinfo_args))
+            given.append("%s=%s" % ("sinfo_args" if name == "call_pure_packed" else "out_sinfo", types if len(sinfo_args) == 1 else "[%s]" % types))
+        Expr.__init__(self, "%s(%s)" % ("R." + name if name else text_of(op), ", ".join(given)))
+        self.__dict__.update(op=op, args=list(args), attrs=attrs, sinfo_args=sinfo_args, _info=None)
+
+    @property
+    def struct_info(self):
+        """Its type; of one that is in no graph yet, as the builder that is writing finds it."""
+        if self._info is None and len(self.sinfo_args) == 1:
+            self.__dict__["_info"] = info_of(self.sinfo_args[0], {})
+        if self._info is None:
+            from .block_builder import BlockBuilder
+            if BlockBuilder.current() is None:
+                raise ValueError("%s is in no graph, which would say its type" % self)
+            self.__dict__["_info"] = BlockBuilder.current()._info_of(self)
+        return self._info
 
 
 known = weakref.WeakValueDictionary()  # the last Var of each name that nobody emitted
@@ -147,6 +224,8 @@ Expr._made = Expr  # what an operator makes of a Var is none
 
 class Var(Expr):
     """A parameter, or a value that a BlockBuilder has emitted: struct_info is its type."""
+
+    said = None  # the annotation of a parameter of a graph that was read
 
     def __init__(self, name_hint, struct_info=None, _builder=None):
         if not str(name_hint).isidentifier() or keyword.iskeyword(str(name_hint)):
@@ -185,7 +264,7 @@ def const(value, dtype=None):
         kind = getattr(getattr(value, "dtype", None), "name", None)
         dtype = kind or ("float32" if isinstance(value, float) else "bool" if isinstance(value, bool) else "int32")
     elements = value.tolist() if hasattr(value, "tolist") else value
-    return Expr("R.const(%s, %s)" % (_elements(elements), dtype._text if isinstance(dtype, Deferred) else _quoted(str(dtype))))
+    return Constant("R.const(%s, %s)" % (_elements(elements), dtype._text if isinstance(dtype, Deferred) else _quoted(str(dtype))))
 
 
 def _elements(value):
@@ -197,12 +276,4 @@ def _elements(value):
     return text
 
 
-def Tuple(fields):
-    return Expr(text_of(tuple(fields)))
-
-
-def ShapeExpr(values):
-    return Expr("R.shape([%s])" % ", ".join(map(text_of, values)))
-
-
-__all__ = ["DataflowVar", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "const"]
+__all__ = ["Call", "Constant", "DataflowVar", "Expr", "ShapeExpr", "TensorStructInfo", "Tuple", "TupleGetItem", "Var", "const"]

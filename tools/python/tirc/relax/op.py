@@ -1,7 +1,8 @@
 """tirc.relax.op: the operators of graphs as functions of their values: op.nn.relu(op.matmul(x, w)). `tirc operator` lists them."""
 
 from .._operators import table
-from .expr import Expr, text_of
+from .._values import Op
+from .expr import Call
 
 
 class _Operator:
@@ -14,8 +15,7 @@ class _Operator:
         return _member("%s.%s" % (self._name, name))
 
     def __call__(self, *args, **keywords):
-        given = [text_of(x) for x in args] + ["%s=%s" % (k, text_of(x)) for k, x in keywords.items()]
-        return Expr("R.%s(%s)" % (self._name, ", ".join(given)))
+        return Call(Op("relax." + self._name), args, keywords)
 
     def __repr__(self):
         return "R." + self._name

@@ -32,6 +32,21 @@ def div(a, b):
     return _names.find("tirc.tir", "truncdiv")(a, b)
 
 
+def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_offset=None, scope="", data_alignment=-1, offset_factor=0,
+                buffer_type="", axis_separators=None, span=None):
+    """A buffer of no program, whose shape, dtype, name, strides and scope() a program's text may ask: T.match_buffer(a, b.shape, b.dtype)."""
+    if buffer_type:
+        raise ValueError("a buffer's shape is its shape here, and no buffer_type")
+    made = Buffer()
+    if data is not None:
+        made.data = data
+    made.shape = list(shape) if isinstance(shape, (list, tuple)) else [shape]
+    made.dtype, made.name, made.strides, made.elem_offset = str(dtype or "float32"), name, list(strides or []), elem_offset or 0
+    made.data_alignment, made.offset_factor, made.axis_separators = 64 if data_alignment < 0 else data_alignment, offset_factor or 1, list(axis_separators or [])
+    made.scope = lambda: scope or "global"
+    return made
+
+
 def call_intrin(dtype, func_name, *args):
     """A function of the language by its name: call_intrin("float32", "tir.exp", x)."""
     made = _names.find("tirc.tir", str(func_name).rpartition(".")[2])(*args)

@@ -1,0 +1,219 @@
+"""Graphs whose values are visited, and made anew, one by one."""
+
+import numpy as np
+import pytest
+
+import tirc as tvm
+from tirc import relax, te, topi
+from tirc.relax.transform import with_types
+from tirc.script import ir as I
+from tirc.script import relax as R
+from tirc.script import tir as T
+
+
+@I.ir_module
+class Net:
+    I.module_attrs({"of": "a test"})
+
+    @T.prim_func
+    def twice(x: T.Buffer((2, 4), "float32"), y: T.Buffer((2, 4), "float32")):
+        for i, j in T.grid(2, 4):
+            with T.block("twice"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 4), "float32")) -> R.Tensor((2, 4), "float32"):
+        cls = Net
+        with R.dataflow():
+            turned = R.permute_dims(w, axes=[1, 0])
+            lv = R.matmul(x, turned)
+            lv1 = R.nn.relu(lv)
+            lv2 = R.call_tir(cls.twice, (lv1,), out_sinfo=R.Tensor((2, 4), "float32"))
+            parts = R.split(lv2, 2, axis=1)
+            left = parts[0]
+            right = parts[1]
+            gv = R.concat((right, left), axis=1)
+            R.output(gv)
+        return gv
+
+
+X = np.arange(8, dtype="float32").reshape(2, 4) - 3
+W = np.arange(16, dtype="float32").reshape(4, 4) - 7
+
+
+def rewritten(mutator, mod=Net):
+    """The module with all graphs as the mutator makes them."""
+    for var, f in mod.functions_items():
+        if isinstance(f, relax.Function):
+            mutator.builder_.update_func(var, mutator.visit_expr(f))
+    return mutator.builder_.get()
+
+
+def run(mod, *args):
+    return relax.VirtualMachine(relax.build(mod, relax_pipeline=None))["main"](*args or (X, W)).numpy()
+
+
+def expected(activation):
+    y = 2 * activation(X @ W.T)
+    return np.concatenate([y[:, 2:], y[:, :2]], 1)
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def test_a_visitor_sees_all_values_in_their_order():
+    @relax.expr_functor.visitor
+    class Names(relax.PyExprVisitor):
+        def __init__(self):
+            self.seen = []
+
+        def visit_call_(self, call):
+            super().visit_call_(call)
+            self.seen.append(call.op.name)
+
+        def visit_constant_(self, constant):
+            self.seen.append(constant.data.numpy().tolist())
+
+        def visit_var_def(self, var):
+            self.seen.append(str(var))
+
+        def visit_global_var_(self, var):
+            self.seen.append("the function " + var.name_hint)
+
+    names = Names()
+    names.visit_expr(Net["main"])
+    assert names.seen == ["x", "w", "relax.permute_dims", "turned", "relax.matmul", "lv", "relax.nn.relu", "lv1", "the function twice", "relax.call_tir", "lv2",
+                          "relax.split", "parts", "left", "right", "relax.concat", "gv"]
+    names.seen.clear()
+    names.visit_expr(tvm.parse("@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    gv = R.add(x, R.const([1.0, 2.0], \"float32\"))\n    return gv\n")["main"])
+    assert names.seen == ["x", [1.0, 2.0], "relax.add", "gv"]
+
+
+def test_views_of_a_graph():
+    f = Net["main"]
+    assert [str(p) for p in f.params] == ["x", "w"] and f.params[1].struct_info.shape == (4, 4)
+    block, = f.body.blocks
+    assert isinstance(block, relax.DataflowBlock) and str(f.body.body) == "gv"
+    product = block.bindings[1]
+    assert isinstance(product, relax.VarBinding) and product.var.struct_info == relax.TensorStructInfo((2, 4), "float32")
+    assert isinstance(product.var, relax.DataflowVar) and not isinstance(block.bindings[-1].var, relax.DataflowVar)
+    call = product.value
+    assert isinstance(call, relax.Call) and call.op == tvm.ir.Op.get("relax.matmul") and call.args[0] is f.params[0]
+    assert block.bindings[0].value.attrs.axes == [1, 0] and call.struct_info.dtype == "float32"
+    parts, left, _, both = [b.value for b in block.bindings[-4:]]
+    assert parts.args[1] == 2 and parts.attrs["axis"] == 1
+    assert isinstance(both.args[0], relax.Tuple) and isinstance(both.args[0].fields[0], relax.Var) and left.index == 0
+    with pytest.raises(AttributeError, match="does not say way: axis"):
+        parts.attrs.way
+    with pytest.raises(AttributeError, match="there is no operator relax.nn.rely"):
+        tvm.ir.Op.get("relax.nn.rely")
+
+
+def test_nothing_changes():
+    class Same(relax.PyExprMutator):
+        pass
+    same = rewritten(Same(Net))
+    tvm.ir.assert_structural_equal(with_types(same), with_types(Net))
+    assert "a test" in same.script()
+    assert np.allclose(run(same), expected(relu))
+
+
+def test_an_operator_for_another():
+    @relax.expr_functor.mutator
+    class Tanh(relax.PyExprMutator):
+        def visit_call_(self, call):
+            call = self.visit_expr_post_order(call)
+            if call.op == tvm.ir.Op.get("relax.nn.relu"):
+                assert call.struct_info.shape == (2, 4)
+                return relax.op.tanh(call.args[0] * 2.0)
+            return call
+    assert np.allclose(run(rewritten(Tanh(Net))), expected(lambda x: np.tanh(2 * x)), rtol=1e-5)
+
+
+def test_functions_of_te_and_of_programs():
+    class Loops(relax.PyExprMutator):
+        def visit_var_def(self, var):
+            if str(var) == "w":
+                self.w = var
+            return super().visit_var_def(var)
+
+        def visit_call_(self, call):
+            call = self.visit_expr_post_order(call)
+            if isinstance(call.op, tvm.ir.Op) and call.op.name == "relax.nn.relu":
+                return self.builder_.call_te(lambda x: te.compute(x.shape, lambda i, j: te.max(x[i, j], 0) + 1.0, name="more"), call.args[0],
+                                             primfunc_name_hint="more")
+            if call.op.name == "relax.matmul":
+                assert self.lookup_binding(call.args[0]) is None
+                return self.builder_.call_te(topi.matmul, call.args[0], self.builder_.emit(relax.op.permute_dims(self.visit_expr(self.w))))
+            if call.op.name == "relax.call_tir" and call.args[0] == "twice":
+                assert self.lookup_binding(call.args[1].fields[0]).op.name == "relax.call_tir"
+                var = self.builder_.add_func(Net["twice"].with_attr("copied", True), "double")
+                return relax.call_tir(var, call.args[1].fields, call.sinfo_args[0])
+            return call
+    made = rewritten(Loops(Net))
+    assert sorted(made.functions) == ["double", "matmul", "more", "twice"]
+    assert np.allclose(run(made), expected(lambda x: relu(x) + 1), rtol=1e-5)
+
+
+def test_open_extents_and_names_that_are_taken():
+    text = """@R.function
+def main(x: R.Tensor(("n", 4), "float32"), lv1: R.Tensor((4,), "float32")):
+    n = T.int64()
+    with R.dataflow():
+        lv: R.Tensor((n, 4), "float32") = R.add(x, lv1)
+        gv: R.Tensor((n, 4), "float32") = R.nn.relu(lv)
+        gv1: R.Tensor((n * 4,), "float32") = R.reshape(gv, R.shape([n * 4]))
+        R.output(gv, gv1)
+    return (gv, gv1)
+"""
+
+    class Twice(relax.PyExprMutator):
+        def visit_var_binding_(self, binding):
+            super().visit_var_binding_(binding)
+            if binding.value.op.name == "relax.add":
+                more = self.builder_.emit(relax.op.add(self.get_var_remap(binding.var), relax.const(1.0)))
+                self.set_var_remap(binding.var, more)
+    mod = tvm.parse(text)
+    made = rewritten(Twice(mod), mod)
+    x, b = X, np.ones(4, "float32")
+    rows, flat = relax.VirtualMachine(relax.build(made))["main"](x, b)
+    assert np.allclose(rows.numpy(), relu(x + 2)) and np.allclose(flat.numpy(), relu(x + 2).reshape(-1))
+
+
+def test_a_graph_that_calls_another():
+    text = """@I.ir_module
+class Module:
+    @R.function(private=True)
+    def inner(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        gv: R.Tensor((4,), "float32") = R.negative(x)
+        return gv
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        cls = Module
+        gv: R.Tensor((4,), "float32") = cls.inner(x)
+        return gv
+"""
+
+    class Exp(relax.PyExprMutator):
+        def visit_call_(self, call):
+            return relax.op.exp(self.visit_expr(call.args[0])) if call.op == tvm.ir.Op.get("relax.negative") else self.visit_expr_post_order(call)
+    mod = tvm.parse(text)
+    made = rewritten(Exp(mod), mod)
+    assert "private=True" in made.script()
+    assert np.allclose(run(made, X[0]), np.exp(X[0]))
+
+
+def test_what_a_mutator_makes_must_be_a_graph():
+    class Wrong(relax.PyExprMutator):
+        def visit_call_(self, call):
+            return relax.op.matmul(call.args[0], call.args[0]) if call.op.name == "relax.nn.relu" else call
+    with pytest.raises(tvm.TVMError):
+        run(rewritten(Wrong(Net)))
+    with pytest.raises(TypeError, match="a graph has no"):
+        class Nothing(relax.PyExprMutator):
+            def visit_call_(self, call):
+                return object()
+        rewritten(Nothing(Net))
