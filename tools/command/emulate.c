@@ -58,8 +58,8 @@ int emulate(const RunOptions *o, const tirc_module *m, int n, const tirc_argumen
   if (status != DONE) return status;
   out->partial = done.blocks_run < done.blocks;
   if (o->profile && o->as_json) return DONE;
-  printf("emulated: %lld block%s of %lld in %lld launch%s, %lld barrier%s; no race\n",
-         (long long)done.blocks_run, plural(done.blocks_run), (long long)done.blocks,
+  printf("emulated: %lld of %lld block%s in %lld launch%s, %lld barrier%s; no race\n",
+         (long long)done.blocks_run, (long long)done.blocks, plural(done.blocks),
          (long long)done.launches, done.launches == 1 ? "" : "es", (long long)done.barriers,
          plural(done.barriers));
   if (out->partial) printf("note: the results are partial: only what these blocks write\n");

@@ -109,7 +109,7 @@ static void end(Again *k) {
 
 /* --- what is told ----------------------------------------------------------------------------- */
 
-/* "gv: rms 0.4 %, most 1.1 % of its largest" */
+/* "error of gv: 0.0071 (relative, root mean square), at most 0.0061 of its largest element" */
 static void put_error(const tirc_param *p, const tirc_array *got, const tirc_array *wanted) {
   double square = 0, of = 0, most = 0, largest = 0;
   const int64_t n = tirc_array_count(wanted);
@@ -121,17 +121,18 @@ static void put_error(const tirc_param *p, const tirc_array *got, const tirc_arr
     others += d != 0;
   }
   if (strncmp(p->dtype, "float", 5) != 0)
-    printf("error of %s: %lld of %lld elements are others\n", p->in_file, (long long)others,
+    printf("error of %s: %lld of %lld elements differ\n", p->in_file, (long long)others,
            (long long)n);
   else
-    printf("error of %s: %.2g of its root mean square, at most %.2g of its largest\n", p->in_file,
-           of > 0 ? sqrt(square / of) : sqrt(square), largest > 0 ? most / largest : most);
+    printf("error of %s: %.2g (relative, root mean square), at most %.2g of its largest element\n",
+           p->in_file, of > 0 ? sqrt(square / of) : sqrt(square),
+           largest > 0 ? most / largest : most);
 }
 
 #define PREFIX "error_"
 
 static void put_products(const Again *k, int from) {
-  puts("error of each product, on what it gets in floats, of its root mean square:");
+  puts("error of each product (computed with float inputs), relative to its root mean square:");
   for (int i = from; i < k->n; i++)
     printf("  %-32s %.2g\n", k->param[i].in_file + strlen(PREFIX),
            tirc_array_get(k->args[i].array, 0));

@@ -40,11 +40,12 @@ static void markdown_section(const char *title, const char *text) {
   if (*text) printf("%s\n\n", text);
 }
 static void markdown_begin(void) { puts("| | | |\n|---|---|---|"); }
-/* Bars would end a cell, and __name__ would be bold. */
+/* Bars would end a cell, and __name__ would be bold, but for code between backquotes. */
 static void cell(const char *text, bool code) {
   fputs(code && *text ? " `" : " ", stdout);
-  for (; *text; text++) {
-    if (*text == '|' || (*text == '_' && !code)) putchar('\\');
+  for (bool quoted = code; *text; text++) {
+    if (*text == '`') quoted = !quoted;
+    if (*text == '|' || (*text == '_' && !quoted)) putchar('\\');
     putchar(*text);
   }
   fputs(code ? "` |" : " |", stdout);
@@ -150,10 +151,9 @@ static void put_functions(const Sheet *s) {
 static void put_annotations(const Sheet *s) {
   tirc_annotation_info row;
   s->section("Annotations and attributes",
-             "Of loops (T.serial(n, annotations={...}), sch.annotate), blocks (T.block_attr), "
-             "functions (T.func_attr) "
-             "and T.attr. Keys that are not listed are carried along, printed and compared, and "
-             "mean nothing.");
+             "These are the keys for loops (T.serial(n, annotations={...}), sch.annotate), blocks "
+             "(T.block_attr), functions (T.func_attr) and T.attr. tirc keeps, prints and compares "
+             "other keys, but they have no effect.");
   s->begin_rows();
   for (int i = 0; tirc_annotation_table(i, &row); i++) {
     s->row(row.key, tirc_format(memory, "%s: %s", row.where, row.value), row.help);
@@ -174,16 +174,16 @@ static const struct {
 /* What stands around a word of its place. */
 static const char *const around[][2] = {[WORD_FUNCTION] = {"T.", ""},
                                         [WORD_METHOD] = {"sch.", ""},
-                                        [WORD_INSTRUCTION] = {"", ", of traces in JSON"},
+                                        [WORD_INSTRUCTION] = {"", ", in JSON traces"},
                                         [WORD_MODULE] = {"tvm.", ""},
                                         [WORD_KEYWORD] = {"R.call_tir(", "=...)"},
-                                        [WORD_PREFIX] = {"", "..., of keys of attributes"}};
+                                        [WORD_PREFIX] = {"", "..., in keys of attributes"}};
 
 static void put_dialects(const Sheet *s) {
   s->section(
       "Two dialects",
-      "First what TVM 0.20 calls it, then what its releases since 0.24 do. A function is in one of "
-      "them; --dialect tirx prints the second.");
+      "The first column has the names of TVM 0.20, the second the names of releases since 0.24. A "
+      "function uses one of the two dialects; --dialect tirx prints the second.");
   s->begin_rows();
   for (size_t i = 0; i < sizeof dialect_words / sizeof *dialect_words; i++) {
     char both[N_DIALECTS][80];
@@ -196,6 +196,17 @@ static void put_dialects(const Sheet *s) {
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
+/* Whether row i stands for a name that an earlier row of the same owner has: of a type and of its
+ * instances. */
+static bool is_again(int i, const tirc_script_info *of) {
+  tirc_script_info row;
+  for (int k = 0; k < i && tirc_script_table(k, &row); k++)
+    if (row.kind == of->kind && row.owner && of->owner && !strcmp(row.owner, of->owner) &&
+        !strcmp(row.name, of->name))
+      return true;
+  return false;
+}
+
 /* The names of one owner, in the order of the table, with commas; NULL: there are
  * none. */
 static char *names_of(tirc_script_kind kind, const char *owner) {
@@ -205,7 +216,8 @@ static char *names_of(tirc_script_kind kind, const char *owner) {
   FILE *f = begin_text(&text, &size);
   tirc_script_info row;
   for (int i = 0; tirc_script_table(i, &row); i++)
-    if (row.kind == kind && (owner ? row.owner && !strcmp(owner, row.owner) : !row.owner))
+    if (row.kind == kind && (owner ? row.owner && !strcmp(owner, row.owner) : !row.owner) &&
+        !is_again(i, &row))
       fprintf(f, "%s%s%s", n++ ? ", " : "", row.name, kind == TIRC_SCRIPT_METHOD ? "()" : "");
   (void)end_text(f, &text);
   return n ? text : NULL;
@@ -235,10 +247,10 @@ static void put_script_names(const Sheet *s) {
   char *exceptions = names_of(TIRC_SCRIPT_EXCEPTION, NULL);
   s->section(
       "What scripts have",
-      "As in Python or in the reference, but for attempt(f, sch), which undoes what f did when it "
-      "raises, because(text), which says why a rule did what it did, read_json(file), and what "
-      "operators ask of extents: require(condition, message), known(condition), "
-      "simplify(extent) and limits(extent), the last three also with a list of conditions that "
+      "These work as in Python or in TVM. Some exist only in tirc. attempt(f, sch) undoes what f "
+      "did if f raises. because(text) states why a rule did what it did. read_json(file) reads a "
+      "JSON file. Operators ask about extents with require(condition, message), known(condition), "
+      "simplify(extent) and limits(extent); the last three also accept a list of conditions that "
       "hold.");
   s->begin_rows();
   if (functions) s->row("functions", NULL, functions);
