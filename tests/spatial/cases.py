@@ -91,9 +91,9 @@ def check(tirc, case, folder, options):
         words += ["--limit", "2000000000"]
     run = subprocess.run(words, capture_output=True, text=True)
     unloaded = any(t["unique"] < t["distinct"] for t in case["answers"]["tensors"].values())
-    if unloaded and (run.returncode != 2 or "in a circle" not in run.stderr):
+    if unloaded and (run.returncode != 2 or "form a cycle" not in run.stderr):
         return "a circle of links is not refused: %s" % (run.stderr or run.stdout)[:300]
-    if run.returncode == 2 and "circle" in run.stderr:
+    if run.returncode == 2 and "form a cycle" in run.stderr:
         run = subprocess.run(words + ["--allow-cycles"], capture_output=True, text=True)
     if run.returncode:
         return run.stderr[:600]

@@ -88,7 +88,7 @@ static void print_cost(Json *j, const CostOptions *o) {
   printf("          %lld if all PEs wait for the slowest one at each stamp; limited by %s\n",
          (long long)int_in(j, "busy_latency"), text_in(j, "busy_binds"));
   if (o->fill)
-    printf("          %lld of computing with the array filled and drained in each of %lld folds\n",
+    printf("          %lld to compute if the array is filled and drained in each of %lld folds\n",
            (long long)int_in(j, "filled_and_drained"), (long long)int_in(j, "folds"));
   printf("traffic   %lld accesses in the PEs; %lld items come in from outside, %lld go out\n",
          (long long)int_in(j, "l1_reads"), (long long)int_in(j, "ingress_items"),
