@@ -26,6 +26,11 @@ const Module *tirc_infer(Passes *p, const Module *m);
 /* One value whose operands are known. */
 Node tirc_infer_value(Passes *p, const Module *m, const Graph *g, Node value);
 
+/* The same where all floats have 64 bits: what it computes but for rounding. Graphs call functions
+ * only, as after phase "loops". Throws "unsupported" for what reads bits as floats, and for code of
+ * others. (in_float64.c) */
+const Module *tirc_in_float64(Tirc *c, const Module *m);
+
 /* --- shapes against shapes (match.c) ---------------------------------------------------------- */
 
 /* Extents that a callee knows as variables of its own, in the caller's. */

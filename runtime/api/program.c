@@ -8,6 +8,7 @@
 #include "ir/tree/copy.h"
 #include "ir/tree/print.h"
 #include "ir/tree/symbols.h"
+#include "ir/tree/verify.h"
 #include "passes/lower/lower.h"
 #include "passes/module/pipeline.h"
 #include "passes/schedule/schedule.h"
@@ -221,6 +222,20 @@ tirc_status tirc_module_phases(const tirc_module *m, const char *last,
   else
     tirc_context_release(c);
   return status;
+}
+
+static void widen(Tirc *c, void *self) {
+  Making *k = self;
+  tirc_context_depend(c, k->from->c);
+  const Module *m = tirc_in_float64(c, k->from->m);
+  tirc_verify(c, m);
+  k->module = tirc_api_module(c, m, &k->sources);
+}
+
+tirc_status tirc_module_in_float64(const tirc_module *m, tirc_module **out, tirc_error **error) {
+  NEED(m, out);
+  Making k = {.from = m, .sources = m->sources};
+  return tirc_api_make_module(widen, &k, &k.sources, &k.module, out, error);
 }
 
 /* --- programs --------------------------------------------------------------------------------- */

@@ -100,6 +100,13 @@ TIRC_API void tirc_program_free(tirc_program *p);
 TIRC_API tirc_status tirc_module_phases(const tirc_module *m, const char *last,
                                         const tirc_program_options *options, tirc_module **out,
                                         tirc_error **error);
+/* The module with float64 in place of all floats of fewer bits: what it computes but for rounding.
+ * Graphs must call functions only, as after the phase "loops"; the pass FoldConstant, which
+ * computes in the types of the file, is best skipped before. The result's parameters are float64,
+ * too. TIRC_BAD with the code "unsupported" where a function reads bits as floats, or calls code of
+ * another library. */
+TIRC_API tirc_status tirc_module_in_float64(const tirc_module *m, tirc_module **out,
+                                            tirc_error **error);
 /* Pass number i of all phases: the number and name of its phase, and what both do. */
 typedef struct tirc_phase_info {
   int phase;

@@ -98,6 +98,8 @@ static void modules(void **state) {
   REFUSED(tirc_module_with_main(NULL, "f", &(tirc_module *){0}, E));
   REFUSED(tirc_module_with_main(m, NULL, &(tirc_module *){0}, E));
   REFUSED(tirc_module_with_main(m, "f", NULL, E));
+  REFUSED(tirc_module_in_float64(NULL, &(tirc_module *){0}, E));
+  REFUSED(tirc_module_in_float64(m, NULL, E));
   REFUSED(tirc_module_make_weights(NULL, NULL, 1, &(tirc_module *){0}, &(tirc_weights *){0}, E));
   REFUSED(tirc_module_with_sizes(NULL, "n=1", &out, E));
   REFUSED(tirc_module_with_sizes(m, NULL, &out, E));

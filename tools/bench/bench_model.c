@@ -2,7 +2,7 @@
  * share, rates, and how near it comes to the ceiling that binds it. */
 #include "bench.h"
 #include "ir/cpu.h"
-#include "model_rival.h"
+#include "model_exact.h"
 #include "tools/kit/json.h"
 #include "tools/kit/model.h"
 #include "tools/kit/table.h"
@@ -355,6 +355,9 @@ static int run(ModelBench *b) {
   if (b->rival.is_here) status = meet_rival(b);
   if (status == DONE) status = time_runs(b);
   if (status == DONE && b->o->profile) status = profile(b);
+  if (status == DONE && b->rival.n_differences)
+    judge_rival(&b->rival, &b->o->run.make, b->model, b->x,
+                &(RivalRun){b->n, tirc_program_params(b->program), b->params, b->args});
   if (status != DONE || !b->f->n_samples) return status == DONE ? NO : status;
   fprintf(b->out,
           "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions",

@@ -244,13 +244,14 @@ static double share_of_allowed(double got, double wanted, double most, const cha
   return fabs(got - wanted) / (OF_ITSELF * fabs(wanted) + OF_LARGEST * most);
 }
 
-static int compare_array(ModelRival *r, const char *what, tirc_array *got, tirc_array *wanted) {
+static int compare_array(ModelRival *r, int number, const char *what, tirc_array *got,
+                         tirc_array *wanted) {
   if (!wanted || tirc_array_count(got) != tirc_array_count(wanted) ||
       strcmp(tirc_array_dtype(got), tirc_array_dtype(wanted)) != 0) {
     printf("check: FAILED; %s has another \"%s\"\n", name, what);
     return NO;
   }
-  RivalDifference d = {.result = what, .elements = tirc_array_count(got)};
+  RivalDifference d = {.result = what, .number = number, .elements = tirc_array_count(got)};
   const char *type = tirc_array_dtype(got);
   const double most = strstr(type, "float") ? largest(wanted) : 0;
   for (int64_t i = 0; i < d.elements; i++) {
@@ -277,7 +278,14 @@ void put_rival_differences(const ModelRival *r, FILE *out) {
             "%lld: %.9g, and %.9g by %s\n",
             (long long)d->n, (long long)d->elements, d->result, (long long)d->at, d->got, d->wanted,
             name);
+    if (d->is_judged)
+      fprintf(out, "float64: tirc's \"%s\" is %.2g from it, that of %s %.2g: %s nearer\n",
+              d->result, d->own_off, name, d->its_off,
+              d->own_off < d->its_off   ? "tirc is"
+              : d->own_off > d->its_off ? "the other one is"
+                                        : "none is");
   }
+  if (r->no_judge) fprintf(out, "float64: not computed: %s\n", r->no_judge);
 }
 
 int compare_rival(ModelRival *r, int n, const tirc_param *params, const tirc_argument *results) {
@@ -286,7 +294,7 @@ int compare_rival(ModelRival *r, int n, const tirc_param *params, const tirc_arg
   if (m > n) return complain(NULL, "%s gives %d results, and not %d", name, m, n);
   for (int i = 0; i < m && status == DONE; i++) {
     tirc_array *wanted = onnxruntime_output(r->runtime, i);
-    status = compare_array(r, params[i].name, results[i].array, wanted);
+    status = compare_array(r, i, params[i].name, results[i].array, wanted);
     tirc_array_free(wanted);
   }
   return status;

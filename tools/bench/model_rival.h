@@ -8,8 +8,11 @@
 /* A result with elements that differ by more than is allowed; the one that does most. */
 typedef struct RivalDifference {
   const char *result; /* its name */
+  int number;         /* of the result */
   int64_t n, elements, at;
   double most, got, wanted;
+  bool is_judged;          /* by model_exact.c: */
+  double own_off, its_off; /* roots of mean squares of the distances from float64 */
 } RivalDifference;
 
 /* What --vs names, before this process has read anything. A process of its own waits for the
@@ -25,6 +28,7 @@ typedef struct ModelRival {
   double error; /* the largest difference from its results, as a part of what is allowed */
   RivalDifference *differences;
   int n_differences;
+  const char *no_judge; /* why they are not judged, or NULL */
 } ModelRival;
 
 /* DONE, perhaps after saying that it is left out, or BAD after saying what cannot be compared. */

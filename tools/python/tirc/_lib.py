@@ -213,6 +213,7 @@ _CHECKED = {
     "operator_module": [c_char_p, c_char_p, c_int, POINTER(c_char_p), _out],
     "module_alone": [c_void_p, c_char_p, c_char_p, _out],
     "module_with_main": [c_void_p, c_char_p, _out],
+    "module_in_float64": [c_void_p, _out],
     "module_in_dialect": [c_void_p, c_char_p, _out],
     "module_cost": [c_void_p, c_char_p, c_void_p],
     "module_spatial_cost": [c_void_p, c_char_p, c_char_p, POINTER(SpatialOptions), _out],
