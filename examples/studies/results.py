@@ -177,6 +177,8 @@ def put_study(page, report, title, words):
     several = len({r["threads"] for t in report["tables"] for r in t["rows"]}) > 1
     for m in report["missing"]:
         page.absent.append("%s: %s" % (code(m["contender"]), code(m["install"])))
+    if any("published" in r for t in report["tables"] for r in t["rows"]):
+        page.text("A published ratio *carries over* if the whole 95 % interval measured here is on the same side of 1, whatever its size.")
     for t in report["tables"]:
         against = " or ".join(code(a) for a in t["against"])
         rows = [r for r in t["rows"] if r["ratio"]]
@@ -187,7 +189,7 @@ def put_study(page, report, title, words):
             continue
         kinds = [k for k in ("published", "expected") if any(k in r for r in rows)]
         share = "ceiling" in against
-        heads = ["contender", "over", ("share of the " if share else "times as fast as " if t["ratio"] == "speed" else "time against that of ") + against]
+        heads = ["contender", "settings", ("share of the " if share else "times as fast as " if t["ratio"] == "speed" else "time against that of ") + against]
         page.text("**%s**" % " ".join(code(w) if w in names else w for w in t["title"].split(" ")))
         page.table(heads + [h for k in kinds for h in (k, "verdict")],
                    [[code(r["contender"]), where(r, several), ratio_text(r["ratio"], r["interval"], r["busy"])] +
@@ -209,7 +211,8 @@ def said_of(said):
 
 def put_networks(page, rows):
     page.text("## Networks beside ONNX Runtime",
-              "Both run the same file with the same inputs and number of threads, in one process and in turns. Results are compared before anything is timed.")
+              "tirc and ONNX Runtime run the same file with the same inputs and the same number of threads. They take turns in one process. Results "
+              "are compared before anything is timed.")
     shown = []
     for r in rows:
         if "why" in r:
@@ -252,12 +255,12 @@ def describe(reports):
 
 
 def write_page(o, found):
-    page, quick = Page(), " of the quick form" if o.quick else ""
+    page = Page()
     reports = [found.get(name, (None, None)) for name in ("products", "processors")]
     page.text("# Results of one machine",
-              "`examples/studies/results.py%s` wrote this page on %s. The same command writes the page%s for your machine. A ratio above 1 means "
+              "`examples/studies/results.py%s` wrote this page on %s. The same command writes this page for your machine. A ratio above 1 means "
               "that tirc is faster. Brackets are 95 %% intervals. The section [Losses](#losses) lists every ratio below 1." %
-              (" --quick" if o.quick else "", datetime.date.today(), quick))
+              (" --quick" if o.quick else "", datetime.date.today()))
     known = [r for r, _ in reports if r]
     busy, n = sum(r["results_busy"] for r in known), sum(r["results"] for r in known)
     if 2 * busy > n:
@@ -267,11 +270,12 @@ def write_page(o, found):
     if machine:
         page.table(["", ""], machine)
     titles = {"products": ("BERT's products, OpenBLAS, oneDNN, and a published study of TVM",
-                           "Products C = A B in float32, with K and N of a BERT layer. `baseline`, `full` and `rule_based` are schedules of a published "
-                           "study. It measured them with TVM on an i5-1235U and on 12 cores of an i7-13700; here tirc compiles them. `auto` is what the "
-                           "rules make of plain loops, `goto` is a schedule written by hand."),
+                           "These are products C = A B in float32, with the K and N of a BERT layer. `baseline`, `full` and `rule_based` are schedules of a published "
+                           "study. It measured them with TVM on an i5-1235U and on 12 cores of an i7-13700; here tirc compiles them. `auto` is the "
+                           "schedule that the rules make for the plain loops; `goto` is a schedule written by hand."),
               "processors": ("Products of any shape and operators of networks, beside oneDNN",
-                             "`drawn` stands for products whose extents are drawn with a seed. The others are operators of real networks; oneDNN has some of them.")}
+                             "`drawn` stands for products with random extents (drawn with a fixed seed). The other rows are operators of real networks; "
+                             "oneDNN has some of these operators.")}
     for name, (report, why) in zip(("products", "processors"), reports):
         if report:
             put_study(page, report, *titles[name])
@@ -283,7 +287,7 @@ def write_page(o, found):
         put_decoder(page, found["decoder"], o)
     page.text("## Losses")
     if page.losses:
-        page.text("Every ratio below 1, the largest loss first. A loss is sure if the whole interval is below 1.")
+        page.text("This table lists every ratio below 1, the largest loss first. A loss is *sure* if the whole interval is below 1.")
         page.table(["what", "beside", "times as fast", "sure"], [row[1:] for row in sorted(page.losses)], right=(2,))
     else:
         page.text("There are none: no ratio is below 1.")

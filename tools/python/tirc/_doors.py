@@ -74,7 +74,7 @@ INSTEAD = {
     "tir.stmt_functor.substitute": "views say what is there; another program is made of text: tirc.parse(f.script()...), or by a schedule",
     "tir.CallEffectKind": "what a call may do is in `tirc explain NAME`",
     "tir.ProducerLoad": "a tensor's element is A[i, j]; programs have tir.BufferLoad",
-    "tir.call_pure_extren": "T.call_pure_extern in a program",
+    "tir.call_pure_extren": "T.call_pure_extern in a program; some scripts for TVM misspell it",
     "tir.ir_pass": "tirc.tir.transform",
     "arith.IntSet": "arith.Analyzer simplifies and proves",
     "arith.detect_iter_map": "`tirc explain` of the primitives says what maps they take",

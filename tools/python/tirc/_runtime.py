@@ -446,7 +446,7 @@ def lower(mod):
 
 
 class Tensor:
-    """An array like TVM's: numpy() returns a numpy array, a copy. Kernels accept it like a numpy array."""
+    """A tensor, as TVM's: numpy() returns a copy as a numpy array. Kernels accept it like a numpy array."""
 
     def __init__(self, array, device=None):
         self._array, self.device = array, device or cpu()

@@ -7,7 +7,7 @@ import re
 TABLE = """
 tirc: build compile lower cpu=the_device_of_the_processor cuda=the_device_of_a_GPU,_through_CUDA opencl=the_device_of_a_GPU,_through_OpenCL device register_func get_global_func IRModule DataType DataTypeCode emulate steps
 testing: assert_allclose main device_enabled enabled_targets requires_llvm=marks_a_test_that_needs_LLVM requires_cuda=marks_a_test_that_is_skipped_without_such_a_device requires_gpu=the_same requires_opencl=the_same_for_OpenCL parameter
-runtime: tensor empty=a_tensor_of_zeros Tensor NDArray convert load_module Module Device Object ndarray BenchmarkResult ShapeTuple=tuple
+runtime: tensor empty=a_new_tensor,_filled_with_zeros Tensor NDArray convert load_module Module Device Object ndarray BenchmarkResult ShapeTuple=tuple
 ir: save_json load_json structural_equal structural_hash assert_structural_equal=raises_an_error_with_the_first_difference GlobalVar Op Range PrimExpr Object
 ir.module: IRModule
 ir.transform: Sequential module_pass ModulePass Pass PassInfo=name,_opt__level_and_required_of_a_pass PassContext
@@ -16,9 +16,9 @@ target.target: Target
 tir: Schedule TensorIntrin PrimFunc Buffer IndexMap IterVar=the_kinds_of_iterators ForKind=the_kinds_of_loops
 tir: Var=a_variable const=a_number_of_the_given_type IntImm FloatImm=a_number_of_the_given_type PrimExpr Cast=an_expression_in_another_type
 tir: Add=a_+_b Sub=a_-_b Mul=a_*_b FloorDiv=a_//_b FloorMod=a_%_b Max=the_maximum_of_two_values Min=the_minimum_of_two_values EQ=a_==_b NE=a_!=_b LT=a_<_b LE=a_<=_b GT=a_>_b GE=a_>=_b
-tir: And=a_and_b Or=a_or_b Not=not_a Select=one_of_two_values;_both_are_computed BufferLoad=an_element_of_a_buffer
+tir: And=whether_both_conditions_hold Or=whether_one_of_two_conditions_holds Not=whether_a_condition_does_not_hold Select=one_of_two_values;_both_are_computed BufferLoad=an_element_of_a_buffer
 tir: if_then_else=one_of_two_values;_only_that_one_is_computed all=whether_all_conditions_hold any=whether_one_of_the_conditions_holds max=the_maximum_of_two_values min=the_minimum_of_two_values exp=like_all_functions_of_the_language
-tir: ceildiv=the_quotient,_rounded_up floordiv=the_quotient,_rounded_down floormod=its_remainder indexdiv=the_quotient_of_indices indexmod=its_remainder truncdiv=the_quotient,_rounded_towards_zero
+tir: ceildiv=the_quotient,_rounded_up floordiv=the_quotient,_rounded_down floormod=the_remainder_of_floordiv indexdiv=the_quotient_of_indices indexmod=the_remainder_of_indexdiv truncdiv=the_quotient,_rounded_towards_zero
 tir: div sum convert decl_buffer call_intrin max_value=the_largest_number_of_a_type min_value=the_smallest_number_of_a_type
 tir: Block=a_view_of_a_block BlockRealize=the_same For=a_view_of_a_loop BufferStore=a_view_of_a_store SeqStmt=a_view_of_several_statements
 tir.expr: Var=the_same_as_in_tir
@@ -39,17 +39,17 @@ tirx: Var=a_variable Expr SBlock=a_view_of_a_block
 s_tir: Schedule renew_defs dlight=tirc.dlight meta_schedule=tirc.meta__schedule
 s_tir.schedule: SBlockRV
 arith: Analyzer ConstIntBound ModularSet
-te: placeholder=an_input_tensor compute=a_tensor,_given_by_a_function_of_its_indices reduce_axis=the_axis_of_a_reduction var=an_extent_that_is_known_only_at_run_time
+te: placeholder=an_input_tensor compute=a_tensor,_given_by_a_function_of_its_indices reduce_axis=the_axis_of_a_reduction var=a_symbolic_extent
 te: const=a_number_of_the_given_type sum=the_sum_over_axes max=the_maximum_over_axes min=the_minimum_over_axes comm_reducer create_prim_func extern_primfunc Tensor
-te: indexdiv indexmod=its_remainder
-topi: add=like_every_operator_of_graphs matmul=the_matrix_product cast=converts_to_another_type concatenate=joins_tensors_along_an_axis transpose=puts_the_axes_into_another_order expand_dims=adds_axes reshape=the_same_elements_in_another_shape
+te: indexdiv indexmod=the_remainder_of_indexdiv
+topi: add=like_every_graph_operator matmul=the_matrix_product cast=converts_to_another_type concatenate=joins_tensors_along_an_axis transpose=puts_the_axes_into_another_order expand_dims=adds_axes reshape=the_same_elements_in_another_shape
 topi: split=parts_along_an_axis strided_slice=a_slice_with_strides take=the_elements_at_given_indices gather=the_elements_at_given_indices arange=evenly_spaced_numbers full=one_number_everywhere trilu=the_upper_or_lower_triangle argmax=the_index_of_the_maximum argmin=the_index_of_the_minimum
 topi.nn: dense matmul=the_matrix_product batch_matmul=the_product_of_batches_of_matrices conv2d=a_convolution conv2d_nchw=a_convolution conv2d_nhwc=a_convolution group_conv2d_nchw=a_convolution_in_groups depthwise_conv2d_nchw conv2d_transpose_nchw=the_transposed_convolution
 topi.nn: pad=pads_with_zeros pool2d=the_maximum_or_mean_of_windows global_pool=the_same_over_all_elements adaptive_pool=pools_to_a_given_size relu=like_every_operator_R.nn leaky_relu=relu_with_a_slope_below_zero
 topi.nn: flatten bias_add=adds_one_number_for_each_channel layer_norm=like_R.nn.layer__norm rms_norm=like_R.nn.rms__norm scale_shift_nchw=scales_and_shifts_each_channel softmax=like_R.nn.softmax
 topi.utils: get_const_int get_const_tuple
 relax: PyExprMutator PyExprVisitor Call Constant VarBinding BindingBlock DataflowBlock SeqExpr build VirtualMachine=runs_the_result_of_relax.build Executable Function BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr Tuple TupleGetItem const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
-relax.op: add=like_every_operator_of_graphs nn=the_operators_of_networks
+relax.op: add=like_every_graph_operator nn=the_operators_of_networks
 relax.expr_functor: PyExprMutator=the_same_as_in_relax mutator visitor
 relax.analysis: well_formed
 relax.transform: LegalizeOps=like_every_pass_of_`tirc_explain_passes` BindParams FuseOpsByPattern phases
@@ -92,12 +92,12 @@ def find(module, name):
 
 
 def _words(module, name, words):
-    if words:
-        return words
+    if words:  # a sentence begins with a capital; a name, or a + b, stays as it is
+        return words[0].upper() + words[1:] if re.match(r"(a|[a-z]{2,}) [\w`]", words) else words
     text = (find(module, name).__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ")
     while "  " in text:
         text = text.replace("  ", " ")
-    return re.split(r"(?<!\.)[.:] ", text)[0].rstrip(".:").replace("|", "\\|")
+    return re.split(r"(?<!\.)\. ", text)[0].rstrip(".:").replace("|", "\\|")
 
 
 def page():

@@ -138,7 +138,7 @@ class _ExprType(type):
 
 
 class ExprRV(Operand, Object, metaclass=_ExprType):
-    """A symbolic expression: an extent, a variable of an index map, ..."""
+    """A symbolic expression, such as an extent or a variable of an index map."""
 
     def _operate(self, op, a, b):
         keep, out = [], Value()
