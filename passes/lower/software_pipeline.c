@@ -31,6 +31,7 @@
  *   T.ptx_wait_group(1)
  *   C[tx] = C[tx] + S[k % 2, 31 - tx] */
 #include "internal.h"
+#include "ir/tree/find.h"
 
 typedef struct Kernel {
   const Gpu *gpu;
@@ -618,11 +619,15 @@ static const char *why_left(Pipeline *p, Kernel *k, Stmt loop) {
   return fits(p, k) ? NULL : p->why;
 }
 
-/* Threads, and what is computed inside of the kernel. */
+/* Threads, and what the kernel computes of them or loads. */
 static void note_own(Tirc *c, Kernel *k, Stmt s) {
-  if (tirc_is_thread_loop(s) && tirc_is_thread_axis(s->u.loop.axis))
-    tirc_map_set(c, &k->own, s->u.loop.var, s);
-  if (s->kind == STMT_LET && k->is_in) tirc_map_set(c, &k->own, s->u.let.var, s);
+  const For *loop = s->kind == STMT_FOR ? &s->u.loop : NULL;
+  if (loop && ((tirc_is_thread_loop(s) && tirc_is_thread_axis(loop->axis)) ||
+               tirc_uses_any(loop->min, &k->own) || tirc_uses_any(loop->extent, &k->own)))
+    tirc_map_set(c, &k->own, loop->var, s);
+  if (s->kind == STMT_LET && k->is_in &&
+      (tirc_loads_or_calls(s->u.let.value) || tirc_uses_any(s->u.let.value, &k->own)))
+    tirc_map_set(c, &k->own, s->u.let.var, s);
 }
 
 static Stmt visit(Mutator *m, Stmt s) {

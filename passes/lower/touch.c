@@ -1,9 +1,11 @@
 /* What statements touch, and the question whether two threads touch one element. */
 #include "touch.h"
 
+#include "ir/tree/find.h"
+#include "ir/tree/int_op.h"
 #include "passes/meaning/relations.h"
 
-enum { BUDGET = 200000, MAX_PLACES = 64 };
+enum { BUDGET = 200000, MAX_PLACES = 64, MOST_DIGITS = 8 };
 
 /* What was asked, by numbers of touches and places that are alike, and the answer. */
 typedef struct Asked {
@@ -82,6 +84,102 @@ static Place *seen(const Side *s, const Place *p, bool below) {
   return tirc_place_further(c, up, tirc_bind_place(p->var, tirc_sub(c, to.var, one)));
 }
 
+/* --- rows of an open length ------------------------------------------------------------------- */
+
+/* A flat index of rows whose length only the run tells is a product of two unknowns to integer
+ * sets. Its digits are none:
+ *
+ *   (i * 8 + j) * n + k, where k is from 0 on and before n     ->     i * 8 + j, k */
+typedef struct Digits {
+  int n;
+  Expr at[MOST_DIGITS], lengths[MOST_DIGITS]; /* the last one first; the length of all but that */
+} Digits;
+
+typedef struct Row {
+  Tirc *c;
+  const Touch *t;
+  const Threads *threads;
+  Expr length, number, rest; /* length: NULL where there is none */
+} Row;
+
+static bool may_move(const void *row, Expr e) {
+  const Row *k = row;
+  if (e->op == OP_LOAD || e->op == OP_CALL || e->op == OP_LET) return true;
+  for (const Place *p = k->t->at; p && e->op == OP_VAR; p = p->up)
+    if (p->var == e) return true;
+  for (int i = 0; i < k->threads->n; i++)
+    if (k->threads->at[i]->var == e) return true;
+  return false;
+}
+
+static bool is_length(const Row *k, Expr e) { return !tirc_find_expr(e, may_move, k); }
+
+static void add_terms(Row *k, Expr e, int64_t times) {
+  Tirc *c = k->c;
+  int64_t n;
+  if (e->op == OP_ADD || e->op == OP_SUB) {
+    add_terms(k, e->args[0], times);
+    add_terms(k, e->args[1], e->op == OP_ADD ? times : -times);
+    return;
+  }
+  for (int i = 0; e->op == OP_MUL && i < 2; i++) {
+    const Expr by = e->args[1 - i];
+    if (tirc_const_int(by, &n) && !__builtin_mul_overflow(n, times, &n))
+      return add_terms(k, e->args[i], n);
+    if (by->op == OP_INT || times <= 0 || !is_length(k, by)) continue;
+    const Expr length = tirc_mul(c, by, tirc_int(c, by->dtype, times));
+    if (k->length && !tirc_expr_same(k->length, length)) continue;
+    k->length = length;
+    k->number = tirc_add(c, k->number, e->args[i]);
+    return;
+  }
+  k->rest = tirc_add(c, k->rest, tirc_mul(c, e, tirc_int(c, e->dtype, times)));
+}
+
+static Digits digits_of(const Question *q, const Touch *t) {
+  Digits d = {0};
+  if (t->n != 1 || t->indices[0]->dtype.lanes != 1 || tirc_dtype_wraps(t->indices[0]->dtype))
+    return d;
+  Expr left = t->indices[0];
+  while (d.n < MOST_DIGITS - 1) {
+    const Expr zero = tirc_int(q->c, left->dtype, 0);
+    Row k = {q->c, t, &q->threads, NULL, zero, zero};
+    add_terms(&k, left, 1);
+    if (!k.length) break;
+    d.lengths[d.n] = k.length;
+    d.at[d.n++] = k.rest;
+    left = k.number;
+  }
+  d.at[d.n++] = left;
+  return d;
+}
+
+static bool is_never(Question *q, Relations *r, Place *at, Expr condition) {
+  const ZSet never = tirc_reached(r, tirc_place_when(q->c, at, condition, false));
+  return tirc_z_is_empty(q->sets, tirc_z_map(q->sets, never, 0, NULL, NULL)) == ANSWER_YES;
+}
+
+/* Whether each digit but the first stays within its row. */
+static bool are_digits(Side s, Relations *r, const Touch *t, const Digits *d) {
+  Question *q = s.q;
+  Tirc *c = q->c;
+  Place *at = seen(&s, t->at, true);
+  if (at->n_loops > MAX_PLACES) return false;
+  for (int i = 0; i < d->n - 1; i++) {
+    const Expr zero = tirc_int(c, d->at[i]->dtype, 0);
+    if (!is_never(q, r, at, tirc_lt(c, d->at[i], zero)) ||
+        !is_never(q, r, at, tirc_binary(c, OP_LE, d->lengths[i], d->at[i])))
+      return false;
+  }
+  return true;
+}
+
+static bool have_one_form(const Digits *x, const Digits *y) {
+  bool same = x->n == y->n && x->n > 1;
+  for (int i = 0; same && i < x->n - 1; i++) same = tirc_expr_same(x->lengths[i], y->lengths[i]);
+  return same;
+}
+
 static ZMap elements(Side s, Relations *r, const Touch *t, int n, int *n_loops, bool *exact) {
   Touch of = *t;
   of.n = n;
@@ -99,11 +197,20 @@ static bool ask(Question *q, const Touch *x, const Touch *y, const Place *top, E
   Relations r = {.c = q->c, .sets = q->sets, .ranges = q->a};
   const DType of_x = x->buffer->dtype, of_y = y->buffer->dtype;
   const bool alike = of_x.bits == of_y.bits && of_x.lanes == 1 && of_y.lanes == 1;
-  const int n = alike && x->n == y->n ? x->n : 0;
+  const Side side_x = {q, top, next ? carried : NULL}, side_y = {q, top, NULL};
+  const Digits d_x = digits_of(q, x), d_y = digits_of(q, y);
+  Touch of[2] = {*x, *y};
+  if (alike && have_one_form(&d_x, &d_y) && are_digits(side_x, &r, x, &d_x) &&
+      are_digits(side_y, &r, y, &d_y)) {
+    of[0].indices = d_x.at;
+    of[1].indices = d_y.at;
+    of[0].n = of[1].n = d_x.n;
+  }
+  const int n = alike && of[0].n == of[1].n ? of[0].n : 0;
   int loops_x, loops_y;
   bool exact = true;
-  ZMap first = elements((Side){q, top, next ? carried : NULL}, &r, x, n, &loops_x, &exact);
-  ZMap second = elements((Side){q, top, NULL}, &r, y, n, &loops_y, &exact);
+  ZMap first = elements(side_x, &r, &of[0], n, &loops_x, &exact);
+  ZMap second = elements(side_y, &r, &of[1], n, &loops_y, &exact);
   if (loops_x + loops_y > MAX_PLACES) return true;
   ZMap pairs = tirc_z_compose(q->sets, first, tirc_z_reverse(q->sets, second));
   if (carried && next) pairs = tirc_z_equal_at(q->sets, pairs, q->threads.n);

@@ -26,6 +26,8 @@ import sys
 import tempfile
 import time
 
+from parts import functions_of, symbols_of
+
 WAYS = ["same_kind", "any_tiles", "same_kind", "block_by_block", "elements"]
 POCL = {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}  # else it takes hours for some kernels of many barriers
 TRIES = 8  # of a point, until one is legal
@@ -77,22 +79,7 @@ def options_of(program):
 
 def sizes_of(program):
     """Of symbols, unless the program's own options say."""
-    symbols = re.findall(r"(?m)^    (\w+) = T\.int(?:32|64)\(\)", open(program).read())
-    return [w for s in symbols for w in ("--in", "%s=%d" % (s, o.size))]
-
-
-def functions_of(graph, folder):
-    """Each function of a model, as a program of its own."""
-    where = os.path.join(folder, os.path.basename(graph))
-    tirc("lower", graph, "--dump-dir", where)
-    last = sorted(f for f in os.listdir(where) if "phase3" in f)[-1]
-    for part in re.split(r"(?m)^(?=    @)", open(os.path.join(where, last)).read())[1:]:
-        if "@T.prim_func" in part:
-            name = re.search(r"def (\w+)", part).group(1)
-            path = os.path.join(where, name + ".tir")
-            with open(path, "w") as out:
-                out.write(re.sub(r"(?m)^    ", "", part).replace("(private=True)", ""))
-            yield path, sizes_of(path)
+    return [w for s in symbols_of(program) for w in ("--in", "%s=%d" % (s, o.size))]
 
 
 def cases(folder):
@@ -108,7 +95,7 @@ def cases(folder):
         elif where.endswith(".suite"):
             found = list(suite(where))
         else:
-            found = list(functions_of(where, folder))
+            found = [(p, sizes_of(p)) for p in functions_of(o.tirc, where, [], folder)]
         for program, options in found:
             yield Case(o.targets[turn % len(o.targets)], None, program, options)
             turn += 1
