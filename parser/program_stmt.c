@@ -221,7 +221,7 @@ static void read_augmented(Reader *r, const Syn *s) {
 
 static void read_expression_statement(Reader *r, const Syn *s) {
   if (s->a->kind == SYN_STRING) return; /* a docstring */
-  if (tirc_read_inlined(r, s->a)) return;
+  if (tirc_read_return(r, s) || tirc_read_inlined(r, s->a)) return;
   PyValue v = s->a->kind == SYN_CALL && tirc_names_path(r, s->a->a)
                   ? tirc_read_call(r, s->a, IN_VALUE | IN_STATEMENT | IN_SCOPE)
                   : tirc_read_value(r, s->a);
@@ -286,6 +286,8 @@ static void read_nothing(Reader *r, const Syn *s) {
   if (s->kind == SYN_IMPORT) tirc_names_import(r, s);
 }
 
+static void read_return(Reader *r, const Syn *s) { (void)tirc_read_return(r, s); }
+
 static const struct {
   SynKind kind;
   void (*read)(Reader *r, const Syn *s);
@@ -298,6 +300,7 @@ static const struct {
                {SYN_IF, read_if},
                {SYN_WHILE, read_while},
                {SYN_ASSERT, read_assertion},
+               {SYN_RETURN, read_return},
                {SYN_PASS, read_nothing},
                {SYN_IMPORT, read_nothing}};
 
@@ -309,16 +312,12 @@ void tirc_read_statement(Reader *r, const Syn *s) {
     }
   static const char *const names[] = {[SYN_DEF] = "a function in a function",
                                       [SYN_CLASS] = "a class",
-                                      [SYN_RETURN] = "'return'",
                                       [SYN_BREAK] = "'break'",
                                       [SYN_CONTINUE] = "'continue'",
                                       [SYN_RAISE] = "'raise'",
                                       [SYN_TRY] = "'try'",
                                       [SYN_GLOBAL] = "'global'",
                                       [SYN_DELETE] = "'del'"};
-  READ_FAIL(r, s, CODE_UNSUPPORTED,
-            s->kind == SYN_RETURN
-                ? "a function has no return value: it writes its results to buffers"
-                : NULL,
-            "%s is not part of the language of programs", names[s->kind]);
+  READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "%s is not part of the language of programs",
+            names[s->kind]);
 }

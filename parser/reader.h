@@ -112,6 +112,8 @@ typedef struct FuncFrame {
   VEC(Buffer) buffers;
   VEC(Buffer) root_allocs;
   VEC(Uninferred) uninferred;
+  DType returns;   /* what `-> T.int32` says; void: nothing */
+  Buffer returned; /* of the value that it returns, or NULL */
   Attrs attrs;
   bool has_attrs, has_blocks;
   Dialect dialect;
@@ -302,6 +304,13 @@ const Func *tirc_read_func(Reader *r, const Syn *def);
 /* A call of a function of the module, on a line of its own: the function's body stands in its
  * place. False: it is none. */
 bool tirc_read_inlined(Reader *r, const Syn *call);
+
+/* --- program_return.c ------------------------------------------------------------------------- */
+
+/* A function with its returns at the ends of its ways; itself where it has none. */
+const Syn *tirc_with_last_returns(Reader *r, const Syn *def);
+/* A return, as a store; false: the statement is none. */
+bool tirc_read_return(Reader *r, const Syn *s);
 
 /* --- program_dialect.c ------------------------------------------------------------------------ */
 

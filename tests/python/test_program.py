@@ -231,3 +231,55 @@ def test_what_no_rule_takes_stays_as_it_is():
     nothing = tirc.parse("@T.prim_func\ndef main(A: T.Buffer((4,), 'float32')):\n    T.evaluate(0)\n")
     with pytest.warns(tirc.ScheduleWarning, match="no rule"):
         assert tirc.structural_equal(tirc.auto(nothing), nothing)
+
+
+RETURNS = """@T.prim_func
+def f(n: T.int32, A: T.Buffer((4,), "float32")) -> T.float32:
+    x: T.float32 = T.Cast("float32", n)
+    if n > 10:
+        return x
+    elif n > 5:
+        A[0] = x
+        if n > 7:
+            T.ret(A[0] + T.float32(1))
+        else:
+            return A[1]
+    else:
+        for i in range(n):
+            A[i] = A[i] * 2.0
+    return A[2] - x
+"""
+
+
+def test_functions_that_return_a_value():
+    mod = tirc.parse(RETURNS)
+    text = mod.script()
+    assert 'result: T.Buffer((1,), "float32")' in text and '"tirc.returns": T.bool(True)' in text
+    assert tirc.parse(text).script() == text
+
+    def expected(n, a):
+        if n > 10:
+            return n
+        if n > 5:
+            a[0] = n
+            if n > 7:
+                return n + 1
+            return a[1]
+        else:
+            a[:n] *= 2
+        return a[2] - n
+    built = tirc.build(mod)
+    for n in (12, 9, 6, 4, 0):
+        arrays = [np.arange(4, dtype="float32") + 1 for _ in range(3)]
+        wanted = expected(n, arrays[0])
+        assert tirc.interpret(mod, n, arrays[1]) == built(n, arrays[2]) == wanted
+        assert np.array_equal(arrays[0], arrays[1]) and np.array_equal(arrays[0], arrays[2])
+    given = np.zeros(1, "float32")
+    assert built["f"](12, arrays[0], given) is None and given[0] == 12
+    for type_, value in (("T.int64", "n * T.int64(3)"), ("T.bool", "n > 1"), (None, "T.Cast(\"float64\", n)")):
+        one = tirc.parse("@T.prim_func\ndef f(n: T.int64)%s:\n    return %s\n" % (" -> " + type_ if type_ else "", value))
+        assert tirc.build(one)(5) == {"T.int64": 15, "T.bool": True}.get(type_, 5.0)
+    assert tirc.build(tirc.parse("@T.prim_func\ndef f() -> T.int64:\n    return T.int64(42)\n"))() == 42
+    with pytest.raises(tirc.TVMError, match="which others call, returns a value"):
+        tirc.parse("@I.ir_module\nclass Module:\n    @T.prim_func\n    def main(n: T.int32):\n        Module.one(n)\n\n"
+                   "    @T.prim_func(private=True)\n    def one(n: T.int32) -> T.int32:\n        return n\n")

@@ -287,7 +287,7 @@ REASONS = [  # what a verdict begins with, or has in it, and what is to be said 
     ("warp_", "the reference's program shuffles what threads never wrote, which the emulator does not take"),
     ("allreduce", "one block's shared memory is used by several kernels, or the threads' own by one of them"),
     ("subroutine", "a function that calls itself, or is for another target than its caller, is not read in the place of the call"),
-    ("'return'", "functions that return a value are not read"),
+    ("a function returns at its end", "functions that return from within a block are not read"),
     ("taken", "the reference refuses it, and ours does not"),
     ("nothing is written", "another tree, in which no array is written whose numbers could be compared"),
     ("is not run", "another tree, and the reference's program cannot be run: it reads what was never written, leaves its buffers, "

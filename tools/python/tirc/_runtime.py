@@ -164,6 +164,20 @@ def _arguments(func, args):
     return out, keep
 
 
+def _with_result(func, args):
+    """The arguments, and the array of what the function returns, of one that returns a value and is called without it; else None."""
+    params = func.params
+    if len(args) != len(params) - 1 or not func.attrs.get("tirc.returns"):
+        return args, None
+    dtype = params[-1].dtype
+    try:
+        import numpy
+        result = numpy.zeros(1, dtype)
+    except TypeError:
+        raise ArgumentError("a function that returns a %s is called with an array for it" % dtype, code="argument") from None
+    return (*args, result), result
+
+
 # --- kernels ----------------------------------------------------------------------------------
 
 
@@ -201,10 +215,12 @@ def timed(call, number=10, repeat=1, min_repeat_ms=0):
 
 
 class Kernel:
-    """A compiled function. Calling it checks the arguments and runs it; arrays are used in place."""
+    """A compiled function. Calling it checks the arguments and runs it; arrays are used in place. One that returns a value is called
+    without its last parameter, and gives the number."""
 
     def __init__(self, func, target, executor, lock):
         self.func, self.name, self._executor, self._lock = func, func.name, executor, lock
+        self._n_params = len(func.params)
         gpu, name = gpu_of(target), func.name.encode()
         if gpu:
             device = b"opencl" if gpu.startswith(b"opencl") else b"cuda"
@@ -213,10 +229,12 @@ class Kernel:
             self._kernel = _lib.make("kernel", "kernel_new", func.module._module, name, cpu_of(target))
 
     def __call__(self, *args):
+        args, result = (args, None) if len(args) == self._n_params else _with_result(self.func, args)
         given, keep = _arguments(self.func, args)
         with self._lock:  # threads share the workers, one call at a time
             _lib.call("kernel_run", self._kernel, self._executor, len(args), given)
         del keep
+        return None if result is None else result[0].item()
 
     def time(self, *args, number=10, repeat=5, min_repeat_ms=0):
         """Runs it repeatedly: `repeat` measurements of `number` runs each, or of as many as take min_repeat_ms."""
@@ -284,7 +302,7 @@ class Module:
         return self[name]
 
     def __call__(self, *args):
-        self._main()(*args)
+        return self._main()(*args)
 
     @property
     def threads(self):
@@ -365,9 +383,11 @@ def interpret(mod, *args, func=None, max_steps=0):
     """Runs the reference interpreter: slow, and every access is checked."""
     mod = as_module(mod)
     f = _function_of(mod, func)
+    args, result = _with_result(f, args)
     given, keep = _arguments(f, args)
     _lib.call("module_interpret", mod._module, f.name.encode(), len(args), given, max_steps)
     del keep
+    return None if result is None else result[0].item()
 
 
 EmulateReport = collections.namedtuple("EmulateReport", "launches blocks blocks_run barriers")
