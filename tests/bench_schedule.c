@@ -130,7 +130,9 @@ static const char blocks[] =
     "        for i in range(64):\n            with T.block(\"R\"):\n"
     "                vi = T.axis.spatial(64, i)\n                R[0] = D[vi]\n"
     "            with T.block(\"V\"):\n                vi = T.axis.spatial(64, i)\n"
-    "                V[vi] = R[0] * T.float32(2)\n";
+    "                V[vi] = R[0] * T.float32(2)\n"
+    "        for i in range(64):\n            with T.block(\"V2\"):\n"
+    "                vi = T.axis.spatial(64, i)\n                V[vi] = V[vi] * T.float32(2)\n";
 
 static const Module *module_of(Tirc *c, int n) {
   Text t = {.c = c};
@@ -224,6 +226,7 @@ static const struct Row {
     {"storage_align", "args = ('P', 0, 0, 32, 8)"},
     {"set_axis_separator", "args = ('P', ('write', 0), [1])"},
     {"transform_layout", "args = ('P', ('write', 0), lambda i, j: (j, i))"},
+    {"rename_buffer", "args = ('V2',)"},
     {"expand_buffer", "args = (sch.get_loops('V')[0], 'R')"},
     {"reshape_buffer", "args = ('P', ('write', 0), [8, 8, 64])"},
     {"restore_shapes", "args = ()"},

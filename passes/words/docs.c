@@ -48,6 +48,18 @@
        "    B = T.alloc_buffer((64,))\n" OVER(64, "B", "B[vi] = A[vi] * T.float32(2)")             \
            OVER(64, "C", "C[vi] = B[vi] + T.float32(1)")
 
+/* Sums that are overwritten in place. */
+#define MAXIMUM_OF_SUMS                                                                            \
+  FUNC "A: T.Buffer((8, 16), \"float32\"), C: T.Buffer((8,), \"float32\")):\n"                     \
+       "    for i, k in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"                                       \
+       "            with T.init():\n                C[vi] = T.float32(0)\n"                        \
+       "            C[vi] = C[vi] + A[vi, vk]\n"                                                   \
+       "    for i in range(8):\n"                                                                  \
+       "        with T.block(\"R\"):\n            vi = T.axis.spatial(8, i)\n"                     \
+       "            C[vi] = T.max(C[vi], T.float32(0))\n"
+
 /* One element that each iteration stores to and reads. */
 #define SCALAR                                                                                     \
   FUNC "A: T.Buffer((64,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \

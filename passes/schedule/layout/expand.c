@@ -68,17 +68,20 @@ static void require_user(const Expansion *k, SRef *block) {
            tirc_name_of(block), b->iters[at].var->u.s);
 }
 
-static bool loads_it(const void *self, Expr e) {
-  return e->op == OP_LOAD && e->u.buffer->data == ((const Expansion *)self)->from->data;
+static bool loads_it(const void *buffer, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer->data == ((Buffer)buffer)->data;
 }
 
-/* What says whether a block runs, and by what it is bound, is evaluated around it. */
-static void require_only_inside(const Expansion *k, SRef *block) {
+bool tirc_is_asked_around(const SRef *block, Buffer buffer) {
   const Block *b = tirc_block_of(block);
-  bool around = tirc_find_expr(b->predicate, loads_it, k) != NULL;
+  bool around = tirc_find_expr(b->predicate, loads_it, buffer) != NULL;
   for (int i = 0; i < b->n_iters; i++)
-    around |= tirc_find_expr(b->iter_values[i], loads_it, k) != NULL;
-  if (around)
+    around |= tirc_find_expr(b->iter_values[i], loads_it, buffer) != NULL;
+  return around;
+}
+
+static void require_only_inside(const Expansion *k, SRef *block) {
+  if (tirc_is_asked_around(block, k->from))
     refuse(k, block, "what block %s is bound by, or its predicate, reads it", tirc_name_of(block));
 }
 
@@ -95,18 +98,16 @@ static void require_users(Expansion *k) {
 
 /* --- what an iteration finds ------------------------------------------------------------------ */
 
-/* In the loops that the two share the first block stores to all that the other one may use, before
- * it does. */
-static bool is_filled_for(const Expansion *k, SRef *first, SRef *other) {
-  SRef *within = tirc_common_ancestor(2, (SRef *[]){first, other});
-  const Expr always = tirc_bool(k->c, true);
-  if (tirc_is_guarded(k->s, first, within)) return false;
+bool tirc_is_filled_for(Sched *s, SRef *writer, SRef *other, Buffer buffer) {
+  SRef *within = tirc_common_ancestor(2, (SRef *[]){writer, other});
+  const Expr always = tirc_bool(s->c, true);
+  if (tirc_is_guarded(s, writer, within)) return false;
   for (int write = 0; write < 2; write++)
     for (int i = 0; i < other->n_accesses[write]; i++) {
       const Region r = other->accesses[write][i];
-      if (r.buffer != k->from) continue;
-      const Region box = tirc_box_in_one_run(k->s, k->scope, other, r, within);
-      if (!tirc_nest_writes_box(k->s, first, within, always, &box, NULL)) return false;
+      if (r.buffer != buffer) continue;
+      const Region box = tirc_box_in_one_run(s, tirc_scope_root(other), other, r, within);
+      if (!tirc_nest_writes_box(s, writer, within, always, &box, NULL)) return false;
     }
   return true;
 }
@@ -116,7 +117,7 @@ static void require_anew(const Expansion *k) {
   if (tirc_declared_read(tirc_block_of(first), k->from))
     refuse(k, first, "the first block that uses it, %s, reads it", tirc_name_of(first));
   for (int i = 1; i < k->users.n; i++)
-    if (!is_filled_for(k, first, k->users.at[i]))
+    if (!tirc_is_filled_for(k->s, first, k->users.at[i], k->from))
       refuse(k, first,
              "the first block that uses it, %s, is not known to store to all that block %s uses in "
              "an iteration",

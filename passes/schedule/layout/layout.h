@@ -150,6 +150,12 @@ SRef *tirc_scope_of_buffer(Sched *s, SRef *block, Buffer b);
 /* Raises buffer-not-plain unless it is used by loads and stores only, or with `views` by
  * T.match_buffer, too. */
 void tirc_require_plain_use(Sched *s, SRef *scope, Buffer b, bool views);
+/* Whether what says that a block runs, or by what it is bound, which is evaluated around it, reads
+ * the buffer (expand.c). */
+bool tirc_is_asked_around(const SRef *block, Buffer b);
+/* Whether the writer stores to all that the other block may use of the buffer in one run of the
+ * loops around both. */
+bool tirc_is_filled_for(Sched *s, SRef *writer, SRef *other, Buffer b);
 /* l->from in the new shape. */
 Buffer tirc_laid_out(LayoutChange *l, const Expr *shape);
 /* Every access as l->map has it; a parameter's callers pass it in the new layout from now on. */
