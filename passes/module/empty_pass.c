@@ -128,10 +128,25 @@ static const Func *with_inits(Emptying *e, const Func *f, bool with_updates) {
   return tirc_func_with_body(c, f, tirc_block(c, &to));
 }
 
-static bool has_parameters_of(const Func *f, const Func *of) {
-  for (int i = 0; i < f->n_params; i++)
-    if (f->buffers[i] != of->buffers[i]) return false;
-  return f->n_params == of->n_params && f->body->kind == STMT_BLOCK;
+/* The function with the parameters of its schedule: rules give copies, whose buffers and extents
+ * are their own. NULL: the schedule has others, or other than a root block. */
+static const Func *with_parameters_of(Tirc *c, const Func *f, const Func *of) {
+  Match match = {.c = c};
+  PtrMap buffers = {0};
+  const int n = f->n_params;
+  if (n != of->n_params || of->body->kind != STMT_BLOCK) return NULL;
+  for (int i = 0; i < n; i++) {
+    if (!f->buffers[i] != !of->buffers[i]) return NULL;
+    if (f->buffers[i])
+      tirc_map_set(c, &buffers, f->buffers[i], of->buffers[i]);
+    else
+      tirc_map_set(c, &match.symbols, f->params[i], of->params[i]);
+  }
+  if (tirc_match_params(&match, n, tirc_buffer_infos(c, n, f->buffers),
+                        tirc_buffer_infos(c, n, of->buffers)) >= 0)
+    return NULL;
+  const Stmt body = tirc_substitute_stmt(c, f->body, &match.symbols);
+  return tirc_func_with_body(c, of, tirc_substitute_buffers(c, body, &buffers));
 }
 
 static Expr all_run(const Emptying *e) {
@@ -176,15 +191,17 @@ static const Func *choose(const Emptying *e, const Func *scheduled, const Func *
 }
 
 const Module *tirc_pass_init_empty(Passes *p, const Module *m) {
-  Emptying e = {.c = p->c, .known = tirc_analyzer(p->c)};
+  Emptying e = {.c = p->c};
   if (!p->unscheduled) p->unscheduled = m;
   const Module *plain = p->unscheduled;
   for (int i = 0; i < plain->n_funcs; i++) {
     const Func *was = plain->funcs[i], *is = tirc_module_func(m, was->name);
+    tirc_know_extents(p->c, was);
+    e.known = tirc_analyzer(p->c);
     const Func *whole = with_inits(&e, was, true);
     if (!is || whole == was) continue;
-    const bool chooses = is != was && has_parameters_of(is, was);
-    const Func *to = chooses ? choose(&e, is, with_inits(&e, was, e.extents.n > 1)) : whole;
+    const Func *here = is != was ? with_parameters_of(p->c, was, is) : NULL;
+    const Func *to = here ? choose(&e, is, with_inits(&e, here, e.extents.n > 1)) : whole;
     p->unscheduled = tirc_module_with_func(p->c, p->unscheduled, i, whole);
     for (int k = 0; k < m->n_funcs; k++)
       if (m->funcs[k] == is) m = tirc_module_with_func(p->c, m, k, to);
