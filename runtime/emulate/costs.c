@@ -227,6 +227,7 @@ typedef struct Own {
       operands; /* by their data; operands of tensor cores, which a warp holds together */
   int64_t words, fragments;      /* fragments: of the product whose operands take most */
   int names, most_names, widest; /* names: of loops and lets around, of which only these live */
+  int loads, most_loads; /* words that a straight run of statements has loaded from global memory */
 } Own;
 
 /* Loops over threads are registers of their own, and those that are written out have no counter. */
@@ -234,8 +235,29 @@ static void see_inside(Visitor *v, Stmt body, int names) {
   Own *o = v->self;
   o->names += names;
   if (o->names > o->most_names) o->most_names = o->names;
+  o->loads = 0;
   tirc_visit_stmt(v, body);
+  o->loads = 0;
   o->names -= names;
+}
+
+static bool see_load(Visitor *v, Expr e) {
+  int *words = v->self;
+  if (e->op == OP_LOAD && e->u.buffer->storage == STORAGE_GLOBAL)
+    *words += (e->dtype.bits * e->dtype.lanes + 31) / 32;
+  return true;
+}
+
+/* Loads are issued before what needs them: the compiler begins some of a run ahead. What goes into
+ * a thread's own memory is counted there. */
+static void see_store(Own *o, Stmt s) {
+  const DType t = s->u.store.value->dtype;
+  const int words = (t.bits * t.lanes + 31) / 32;
+  if (words > o->widest) o->widest = words;
+  if (s->u.store.value->op == OP_LOAD && tirc_owner(s->u.store.buffer->storage) == OWNER_THREAD)
+    return;
+  tirc_visit_expr(&(Visitor){.expr = see_load, .self = &o->loads}, s->u.store.value);
+  if (o->loads > o->most_loads) o->most_loads = o->loads;
 }
 
 static int64_t words_of(Buffer b) {
@@ -277,18 +299,15 @@ static bool see_own(Visitor *v, Stmt s) {
     return see_inside(v, s->u.let.body, s->u.let.var->dtype.bits > 32 ? 2 : 1), false;
   if (s->kind == STMT_FOR)
     return see_inside(v, s->u.loop.body, s->u.loop.kind == LOOP_SERIAL), false;
-  if (s->kind == STMT_STORE) {
-    const DType t = s->u.store.value->dtype;
-    const int words = (t.bits * t.lanes + 31) / 32;
-    if (words > o->widest) o->widest = words;
-  }
+  if (s->kind == STMT_STORE) see_store(o, s);
+  if (s->kind == STMT_EVAL) o->loads = 0; /* a barrier, or another call */
   if (s->kind != STMT_ALLOC || tirc_owner(s->u.alloc.buffer->storage) != OWNER_THREAD) return true;
   if (!tirc_map_has(&o->operands, s->u.alloc.buffer->data)) o->words += words_of(s->u.alloc.buffer);
   return true;
 }
 
 int tirc_estimate_registers(Tirc *c, const Func *kernel, int *own) {
-  enum { ALWAYS = 12, A_POINTER = 2, STEP = 8, MOST = 255 };
+  enum { ALWAYS = 8, A_POINTER = 2, AHEAD = 8, MOST = 255 };
   Own o = {.c = c};
   int64_t n = ALWAYS;
   tirc_visit_stmts(kernel->body, see_product, &o);
@@ -296,7 +315,7 @@ int tirc_estimate_registers(Tirc *c, const Func *kernel, int *own) {
   o.words += o.fragments;
   for (int i = 0; i < kernel->n_params; i++) n += kernel->buffers[i] ? A_POINTER : 1;
   n += o.words + o.most_names + 2 * (int64_t)o.widest;
-  n = (n + STEP - 1) / STEP * STEP;
+  n += o.most_loads < AHEAD ? o.most_loads : AHEAD;
   *own = (int)(o.words > INT32_MAX ? INT32_MAX : o.words);
   return (int)(n > MOST ? MOST : n);
 }
