@@ -217,3 +217,11 @@ def test_what_a_mutator_makes_must_be_a_graph():
             def visit_call_(self, call):
                 return object()
         rewritten(Nothing(Net))
+
+
+def test_passes_over_functions_keep_graphs():
+    """Of a module with both."""
+    marked = tvm.tir.transform.prim_func_pass(lambda f, mod, ctx: f.with_attr("marked", 1), opt_level=0)(Net)
+    assert marked["twice"].attrs["marked"] == 1 and np.allclose(run(marked), expected(relu))
+    assert "main" in tvm.tir.transform.Filter(lambda f: True)(Net)
+    assert "threadIdx.x" in tvm.tir.transform.DefaultGPUSchedule()(Net)["twice"].script() and "main" in tvm.tir.transform.DefaultGPUSchedule()(Net)

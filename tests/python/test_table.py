@@ -55,6 +55,12 @@ class Negative(relax.PyExprMutator):
         return relax.op.negative(call.args[0]) if call.op.name == "relax.nn.relu" else call
 
 
+def visited(expr):
+    found = []
+    relax.analysis.post_order_visit(expr, found.append)
+    return found
+
+
 def negative(mod):
     made = Negative(mod)
     made.builder_.update_func("main", made.visit_expr(mod["main"]))
@@ -520,6 +526,9 @@ CHECKS = {
     "relax.call_dps_packed": lambda: str(relax.call_dps_packed("f", relax.Var("x"), [relax.TensorStructInfo((1,), "int8")] * 2)).count("R.Tensor") == 2,
     "relax.analysis.well_formed": lambda: relax.analysis.well_formed(Net) and not relax.analysis.well_formed(
         tvm.parse(Net.script().replace("R.matmul(x, w)", "R.matmul(x, x)"))),
+    "relax.analysis.post_order_visit": lambda: [x.op.name for x in visited(Net["main"]) if isinstance(x, relax.Call)] == ["relax.matmul", "relax.nn.relu"],
+    "relax.transform.function_pass": lambda: runs(relax.transform.function_pass(lambda f, mod, ctx: negative(mod)["main"], opt_level=0, name="negative")(Net),
+                                                  -(X @ np.eye(4)), X, np.eye(4, dtype="float32")),
     "relax.get_pipeline": lambda: raises(ValueError, lambda: relax.get_pipeline("fastest"), "fastest"),
     "relax.get_default_pipeline": lambda: "R.matmul" not in relax.get_default_pipeline("llvm")(Net).script(),
     "relax.op.add": lambda: raises(AttributeError, lambda: relax.op.ad, "add"),
@@ -581,6 +590,7 @@ CHECKS = {
     "contrib.utils.tempdir": lambda: tvm.contrib.utils.tempdir().relpath("x").endswith("/x"),
     "contrib.utils.TempDirectory": lambda: tvm.contrib.utils.TempDirectory().listdir() == [],
     "script.from_source": lambda: isinstance(tvm.script.from_source(MATMUL), tvm.PrimFunc),
+    "script.parser": lambda: importlib.import_module("tirc.script.parser.tir").evaluate is not None and tvm.script.parser.tir.prim_func is T.prim_func,
     "script.ir_module": lambda: isinstance(Net, tvm.IRModule),
 }
 IN_A_FOLDER = {

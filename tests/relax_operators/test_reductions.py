@@ -172,3 +172,30 @@ def test_norms_symbolic():
         x, gamma, beta = floats(n, 5, 16), floats(16), floats(16)
         return [x, gamma, beta], (_norm(x, -1, 1e-5) * gamma + beta).astype("float32")
     symbolic("nn.layer_norm", 3, "n", [1, 3, 8], case)
+
+
+@pytest.mark.parametrize("shape, to", [((3, 2, 3), (2, 1)), ((2, 3), (1, 3)), ((2, 3), (2, 3)), ((4, 5), ()), ((5,), (1,)), ((2, 0, 3), (1, 3))])
+def test_collapse_sum(shape, to):
+    x = floats(*shape)
+    new = len(shape) - len(to)
+    want = x.sum(tuple(range(new)) + tuple(new + d for d, e in enumerate(to) if e == 1), keepdims=True).reshape(to).astype("float32")
+    check("collapse_sum_to", [x], want, shape=list(to))
+    check("collapse_sum_like", [x, floats(*to)], want)
+
+
+def test_collapse_sum_refused_and_symbolic():
+    refused("collapse_sum_to", [floats(3, 4)], "3 and 2", shape=[2, 4])
+    refused("collapse_sum_to", [floats(4)], "fewer axes", shape=[1, 4])
+
+    def case(n):
+        x, like = floats(n, 4), floats(1, 4)
+        return [x, like], x.sum(0, keepdims=True)
+    symbolic("collapse_sum_like", 2, "n", [1, 3, 8], case)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (1, 1), (4, 0)])
+def test_cross_entropy_with_logits(shape):
+    x, y = floats(*shape), floats(*shape)
+    want = -(x * y).sum() / (shape[0] if len(shape) == 2 else 1)
+    check("nn.cross_entropy_with_logits", [x, y], np.asarray(want, "float32"))
+    refused("nn.cross_entropy_with_logits", [x, floats(7)], "(7,)")

@@ -37,6 +37,17 @@ def compiled(mod, what):
         raise Reason("%s is not compiled: %s" % (what, short(e))) from None
 
 
+def compiled_before(side):
+    """The pair's graph; a type that it says its result has, and which it has not, is left out, as the reference does not look at it."""
+    before = read(side, "before")
+    try:
+        return compiled(before, "before")
+    except Reason as e:
+        if "is said to give" not in str(e):
+            raise
+    return compiled(read({"text": re.sub(r"\) -> R\.Tensor\(.*\):\n", "):\n", side["text"])}, "before"), "before")
+
+
 def extent(d, sizes):
     """A number, a variable, or an expression of variables, `n * T.int64(3)`."""
     if not isinstance(d, str):
@@ -68,9 +79,9 @@ def run(model, arrays, what):
 
 
 def judged(pair):
-    before, after = read(pair["before"], "before"), read(pair["after"], "after")
+    _, after = read(pair["before"], "before"), read(pair["after"], "after")
     theirs = compiled(after, "after")
-    ours = compiled(before, "before")
+    ours = compiled_before(pair["before"])
     rng, sizes = np.random.default_rng(1), {}
     if len(ours.inputs) != len(theirs.inputs):
         raise Reason("other inputs")
@@ -97,7 +108,7 @@ def operator(pair):
 
 def first_lines(n, count):
     return ("# The reference's loops for operators, and ours",
-            "Of %d graphs of one operator, %d compute the same as the loops that the reference makes of them. The others, by reason; "
+            "Of %d graphs of one operator, %d compute the same as the loops that the reference makes of them, whatever type their tests say that the result has. The others, by reason; "
             "`tests/transform/legalize.py` writes this page." % (n, count["numbers"]))
 
 

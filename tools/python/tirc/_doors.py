@@ -144,7 +144,7 @@ def missing(module, name):
 
 
 # where the releases since 0.24 have a module -> where it is
-_MOVED = {"s_tir.meta_schedule": "meta_schedule", "s_tir.dlight": "dlight", "s_tir.schedule": "tir.schedule", "s_tir.analysis": "tir.analysis",
+_MOVED = {"script.parser": "script", "s_tir.meta_schedule": "meta_schedule", "s_tir.dlight": "dlight", "s_tir.schedule": "tir.schedule", "s_tir.analysis": "tir.analysis",
           "tirx": "tir"}
 
 

@@ -51,8 +51,8 @@ topi.utils: get_const_int get_const_tuple
 relax: PyExprMutator PyExprVisitor Call Constant VarBinding BindingBlock DataflowBlock SeqExpr build VirtualMachine=runs_the_result_of_relax.build Executable Function BlockBuilder Var DataflowVar Expr TensorStructInfo ShapeExpr Tuple TupleGetItem const call_tir call_dps_packed get_pipeline get_default_pipeline=the_same_for_a_target
 relax.op: add=like_every_graph_operator nn=the_operators_of_networks
 relax.expr_functor: PyExprMutator=the_same_as_in_relax mutator visitor
-relax.analysis: well_formed
-relax.transform: LegalizeOps=like_every_pass_of_`tirc_explain_passes` BindParams FuseOpsByPattern phases
+relax.analysis: well_formed post_order_visit
+relax.transform: LegalizeOps=like_every_pass_of_`tirc_explain_passes` BindParams FuseOpsByPattern function_pass phases
 relax.frontend: detach_params
 relax.frontend.onnx: from_onnx
 relax.dpl: is_op wildcard is_const is_tuple_get_item rewrite_call
@@ -65,7 +65,7 @@ meta_schedule.testing.te_workload: matmul=the_tensors_of_a_matrix_product matmul
 dlight: ApplyDefaultSchedule ScheduleRule
 dlight.gpu: Matmul LowBatchGEMV GEMV Reduction GeneralReduction RMSNorm Transpose Fallback
 contrib.utils: tempdir TempDirectory
-script: from_source ir_module=a_decorator_for_classes
+script: from_source ir_module=a_decorator_for_classes parser=the_same_as_script:_parser.tir_is_script.tir
 """
 
 

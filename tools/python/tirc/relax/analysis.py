@@ -16,8 +16,19 @@ def well_formed(obj, check_struct_info=True):
     return True
 
 
+def post_order_visit(expr, fvisit):
+    """Calls fvisit with each value of a graph, those that it is made of first."""
+    from .expr_functor import PyExprVisitor
+
+    class Each(PyExprVisitor):
+        def visit_expr(self, expr):
+            PyExprVisitor.visit_expr(self, expr)
+            fvisit(expr)
+    Each().visit_expr(expr)
+
+
 def __getattr__(name):
     return _doors.missing("tirc.relax.analysis", name)
 
 
-__all__ = ["well_formed"]
+__all__ = ["post_order_visit", "well_formed"]

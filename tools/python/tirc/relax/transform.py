@@ -63,6 +63,13 @@ def BindParams(func_name, params):
     return ModulePass(run, PassInfo(0, "BindParams", ()))
 
 
+def function_pass(pass_func=None, opt_level=None, name=None, required=None, traceable=False):
+    """A decorator: of a function (func, mod, ctx) -> func, which becomes a pass over each graph of a module; of a class with a method
+    transform_function(self, func, mod, ctx), whose instances are passes."""
+    from ..tir.transform import each_pass
+    return each_pass(lambda mod: mod.graphs, pass_func, opt_level, name, required)
+
+
 def __getattr__(name):
     found = [(phase, help) for phase, n, help in _table() if n == name]
     if not found:
@@ -80,4 +87,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({n for _, n, _ in _table()} | {"BindParams", "FuseOpsByPattern"})
+    return sorted({n for _, n, _ in _table()} | {"BindParams", "FuseOpsByPattern", "function_pass"})

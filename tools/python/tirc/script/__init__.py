@@ -15,6 +15,9 @@ def from_source(text, extra_vars=None, check_well_formed=True):
 
 
 def __getattr__(name):
+    if name == "parser":
+        import sys
+        return sys.modules[__name__]  # script.parser.tir is script.tir
     from .. import _doors
     return _doors.missing("tirc.script", name)
 

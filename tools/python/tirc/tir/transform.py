@@ -165,7 +165,7 @@ def BindTarget(target):
 
 def Filter(fcond):
     """Keeps only the functions for which fcond(function) is true."""
-    return ModulePass(lambda mod, ctx: IRModule({name: f for name, f in mod.functions.items() if fcond(f)}),
+    return ModulePass(lambda mod, ctx: IRModule({**{name: f for name, f in mod.functions.items() if fcond(f)}, **mod.graphs}),
                       PassInfo(0, "tir.Filter", ()))
 
 
@@ -204,36 +204,46 @@ def _scheduled(name, f):
 
 def DefaultGPUSchedule():
     """Each block of a function without threads gets a thread for each of its points."""
-    def each(mod, ctx):
-        return IRModule({name: _scheduled(name, f) for name, f in mod.functions.items()})
-    return ModulePass(each, PassInfo(0, "tir.DefaultGPUSchedule", ()))
+    return ModulePass(lambda mod, _: _replaced(mod, mod.functions, lambda f: _scheduled(f.name, f)), PassInfo(0, "tir.DefaultGPUSchedule", ()))
 
 
 def prim_func_pass(pass_func=None, opt_level=None, name=None, required=None, traceable=False):
     """A decorator: of a function (func, mod, ctx) -> func, which becomes a pass over each function of a module; of a
     class with a method transform_function(self, func, mod, ctx), whose instances are passes."""
+    return each_pass(lambda mod: mod.functions, pass_func, opt_level, name, required)
+
+
+def _replaced(mod, functions, transform):
+    """The module with what transform gives for these functions of it; itself where that is what they are."""
+    new = {var: transform(old) for var, old in functions.items()}
+    changed = {var: f for var, f in new.items() if f is not functions[var]}
+    made = mod.clone() if changed else mod
+    for var, f in changed.items():
+        made.update_func(var, f)
+    return made
+
+
+def each_pass(functions, pass_func, opt_level, name, required):
+    """Such a decorator, for what functions(mod) has by name."""
     import inspect
+
+    def each(transform, mod, ctx):
+        return _replaced(mod, functions(mod), lambda f: transform(f, mod, ctx))
 
     def make(what):
         label = name or what.__name__
         if not inspect.isclass(what):
-            return module_pass(lambda mod, ctx: _each(what, mod, ctx), opt_level=opt_level, name=label, required=required)
+            return module_pass(lambda mod, ctx: each(what, mod, ctx), opt_level=opt_level, name=label, required=required)
         if not callable(getattr(what, "transform_function", None)):
             raise TypeError("the class %s has no method transform_function" % what.__name__)
 
         class Pass(what):
             def transform_module(self, mod, ctx):
-                return _each(self.transform_function, mod, ctx)
+                return each(self.transform_function, mod, ctx)
 
         return module_pass(Pass, opt_level=opt_level, name=label, required=required)
 
     return make(pass_func) if pass_func is not None else make
-
-
-def _each(transform, mod, ctx):
-    old = mod.functions
-    new = {name: transform(f, mod, ctx) for name, f in old.items()}
-    return mod if all(new[name] is old[name] for name in old) else IRModule(new)
 
 
 def __getattr__(name):
