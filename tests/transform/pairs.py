@@ -84,7 +84,7 @@ def page(suite, rows):
     title, sentence = suite.page(len(rows), count)
     filled = sum("filled" in pair for pair, _, _ in rows)
     if filled:
-        sentence += " The values of the tests' parameters in %d pairs are not in them: `--values` gave them." % filled
+        sentence += " The values of the tests' parameters in %d pairs are not in them, but in `values.json`, which `--values` reads." % filled
     out = [title, "", sentence, "", "| pairs | reason | %s |" % suite.of.__doc__, "|---|---|---|"]
     groups = collections.defaultdict(list)
     for pair, _, v in rows:
