@@ -225,3 +225,30 @@ def test_passes_over_functions_keep_graphs():
     assert marked["twice"].attrs["marked"] == 1 and np.allclose(run(marked), expected(relu))
     assert "main" in tvm.tir.transform.Filter(lambda f: True)(Net)
     assert "threadIdx.x" in tvm.tir.transform.DefaultGPUSchedule()(Net)["twice"].script() and "main" in tvm.tir.transform.DefaultGPUSchedule()(Net)
+
+
+def test_a_scheduled_function_for_each_call():
+    """As public scripts do it: a function of the module is looked up, changed, added under another name, and called instead."""
+    class Scheduled(relax.PyExprMutator):
+        def __init__(self, mod):
+            super().__init__(mod)
+            self.mod = mod
+
+        def transform(self):
+            for var, f in self.mod.functions_items():
+                if isinstance(f, relax.Function):
+                    self.builder_.update_func(var, self.visit_expr(f).with_attr("rewritten", 1))
+            return self.builder_.finalize()
+
+        def visit_call_(self, call):
+            call = self.visit_expr_post_order(call)
+            if call.op != tvm.ir.Op.get("relax.call_tir"):
+                return self.builder_.normalize(call)
+            sch = tvm.tir.Schedule(self.mod[call.args[0]])
+            sch.parallel(sch.get_loops("twice")[0])
+            assert call.struct_info.shape.values == [2, 4]
+            return relax.op.call_tir(self.builder_.add_func(sch.mod["main"], "scheduled"), call.args[1], out_sinfo=call.struct_info)
+    made = Scheduled(Net).transform()
+    assert made["main"].attrs == {"rewritten": 1} and "T.parallel" in made["scheduled"].script() and "cls.twice" not in made.script()
+    assert np.allclose(run(made), expected(relu))
+    assert made["main"].without_attr("rewritten").attrs == {} and "of" in made["main"].with_attr({"of": [1, "x"]}).script()

@@ -286,25 +286,8 @@ class PrimFunc(Shown):
         return self._with_attrs({k: v for k, v in self.attrs.items() if k != key})
 
     def _with_attrs(self, attrs):
-        """By its text."""
-        import ast
-        from ._expand import literal
-        text = self.script_as(self.name)
-        f = next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))
-        lines = text.split("\n")
-        told = [s for s in f.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
-                and ast.unparse(s.value.func) == "T.func_attr"]
-        for s in told:
-            lines[s.lineno - 1:s.end_lineno] = [""] * (s.end_lineno - s.lineno + 1)
-        said = literal({k: v for k, v in attrs.items() if v is not None})
-        if said is None:
-            raise TypeError("attributes are numbers, texts and lists of them")
-        at = f.body[0].lineno - 1
-        for i in range(at - 1, f.lineno - 1, -1):  # "# with T.block("root"):" stands before it
-            if lines[i].strip().startswith("#"):
-                at = i
-        lines.insert(at, "    T.func_attr(%s)" % said)
-        return parse("\n".join(lines), "<attributes>").functions[self.name]
+        text = _attributed(self.script_as(self.name), attrs, "T")
+        return parse(text, "<attributes>").functions[self.name]
 
     def script(self, *, dialect=None, **_):
         return self.script_as(self.name, dialect)
@@ -318,6 +301,27 @@ class PrimFunc(Shown):
 
     def __repr__(self):
         return "<PrimFunc %s>" % self.name
+
+
+def _attributed(text, attrs, space):
+    """The text of a function with these attributes; space: "T" or "R"."""
+    import ast
+    from ._expand import literal
+    f = next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))
+    lines = text.split("\n")
+    told = [s for s in f.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
+            and ast.unparse(s.value.func) == space + ".func_attr"]
+    for s in told:
+        lines[s.lineno - 1:s.end_lineno] = [""] * (s.end_lineno - s.lineno + 1)
+    said = literal({k: v for k, v in attrs.items() if v is not None})
+    if said is None:
+        raise TypeError("attributes are numbers, texts and lists of them")
+    at = f.body[0].lineno - 1
+    for i in range(at - 1, f.lineno - 1, -1):  # "# with T.block("root"):" stands before it
+        if lines[i].strip().startswith("#"):
+            at = i
+    lines.insert(at, "    %s.func_attr(%s)" % (space, said))
+    return "\n".join(lines)
 
 
 class Graph(Shown):
@@ -353,6 +357,17 @@ class Graph(Shown):
     @property
     def attrs(self):
         return self.view.attrs
+
+    def with_attr(self, key, value=None):
+        """A copy with another attribute, or with those of a dict."""
+        return self._with_attrs({**self.attrs, **(key if isinstance(key, dict) else {key: value})})
+
+    def without_attr(self, key):
+        return self._with_attrs({k: v for k, v in self.attrs.items() if k != key})
+
+    def _with_attrs(self, attrs):
+        text = _attributed(self.script_as(self.name), attrs, "R")
+        return Graph(_new(_parse(_with_function(self.module.script(), self.name, text), "<attributes>", {})), self.name)
 
     def __eq__(self, other):
         return isinstance(other, Graph) and self.script() == other.script()

@@ -34,7 +34,8 @@ def call_dps_packed(func, args, out_sinfo):
 
 def _call(op, function, args, out_sinfo, variables=None):
     infos = [info_of(i, {} if variables is None else variables) for i in (out_sinfo if isinstance(out_sinfo, (list, tuple)) else [out_sinfo])]
-    return Call(Op("relax." + op), [function, Tuple(args if isinstance(args, (list, tuple)) else (args,))], sinfo_args=infos)
+    operands = args if isinstance(args, Tuple) else Tuple(args if isinstance(args, (list, tuple)) else (args,))
+    return Call(Op("relax." + op), [function, operands], sinfo_args=infos)
 
 
 class _Function:
@@ -209,6 +210,10 @@ class BlockBuilder:
         if not f.params:
             f.params = f.taken
         f.returned = text_of(output)
+
+    def normalize(self, expr):
+        """The value itself: its type is found when it is asked for, and the library names what stands within a call."""
+        return expr
 
     def match_cast(self, value, struct_info, name_hint=""):
         """The value with another type, which only the run tells."""

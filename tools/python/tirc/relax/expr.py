@@ -23,6 +23,12 @@ def text_of(value):
     return text
 
 
+class Shape(tuple):
+    """Extents; values: as a list."""
+
+    values = property(list)
+
+
 class TensorStructInfo:
     """The type of a tensor: shape, of numbers and variables, and dtype."""
 
@@ -31,7 +37,7 @@ class TensorStructInfo:
             raise ValueError("a tensor here has a shape: its extents may be variables, tir.Var(\"n\", \"int64\")")
         if ndim is not None and ndim != len(shape):
             raise ValueError("the shape has %d dimensions, not %d" % (len(shape), ndim))
-        self.shape, self.dtype = tuple(shape), str(dtype)
+        self.shape, self.dtype = Shape(shape), str(dtype)
 
     ndim = property(lambda self: len(self.shape))
 

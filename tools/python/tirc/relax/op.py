@@ -33,6 +33,9 @@ def _member(name):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in ("call_tir", "call_dps_packed"):
+        from . import block_builder
+        return getattr(block_builder, name)
     return _member(name)
 
 
