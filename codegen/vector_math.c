@@ -1,8 +1,8 @@
-/* exp, exp2, exp10, log, log2, log10, log1p, tanh and erf of float vectors, written out once for
- * all code generators, because libm would be called once a lane; vector_wave.c and vector_pow.c
- * have sin, cos and pow. The largest errors found (test_vector_math looks at all of the float
- * range): exp 1, the others 2 units in the last place, subnormal arguments and results included;
- * infinities, zeros and NaN are as in libm.
+/* exp, exp2, exp10, log, log2, log10, log1p, tanh, sigmoid and erf of float vectors, written out
+ * once for all code generators, because libm would be called once a lane; vector_wave.c and
+ * vector_pow.c have sin, cos and pow. The largest errors found (test_vector_math looks at all of
+ * the float range): exp 1, the others 2 units in the last place, subnormal arguments and results
+ * included; infinities, zeros and NaN are as in libm.
  *
  * Polynomials are minimax fits (minimax.py). Where a processor has no fused multiply-add, mul_add
  * is a product and a sum, and the bounds hold as well: what has to be exact is exact without it. */
@@ -147,6 +147,14 @@ static Lane tanh_of(const Lanes *v, Lane x) {
   return two_of(v, LANE_WITH_SIGN_OF, q, x);
 }
 
+/* 1 / (1 + e^-x), where e^-x need be nothing that is lost beside 1. It is infinity from 2^127.5 on,
+ * so that the whole is 0 where it had no exponent any more. */
+static Lane sigmoid_of(const Lanes *v, Lane x) {
+  Lane one = real(v, 1.0), minus_x = sub(v, real(v, 0.0), x);
+  const Power e = power_of_e(v, at_least(v, at_most(v, minus_x, 88.8), -87.0));
+  return quotient(v, one, mul_add(v, e.p, power_of_two(v, e.k), one));
+}
+
 /* Of a = |x|, with the sign of x. Near 0: a + a P(a^2). Elsewhere 1 - e^-Q(a); from 4 on that is 1.
  */
 static Lane erf_of(const Lanes *v, Lane x) {
@@ -165,7 +173,7 @@ typedef Lane (*Unary)(const Lanes *v, Lane x);
 static const Unary unary[OP_COUNT] = {
     [OP_EXP] = exp_of,     [OP_EXP2] = exp2_of,   [OP_LOG] = log_of,     [OP_LOG2] = log2_of,
     [OP_TANH] = tanh_of,   [OP_ERF] = erf_of,     [OP_SIN] = sin_of,     [OP_COS] = cos_of,
-    [OP_EXP10] = exp10_of, [OP_LOG10] = log10_of, [OP_LOG1P] = log1p_of,
+    [OP_EXP10] = exp10_of, [OP_LOG10] = log10_of, [OP_LOG1P] = log1p_of, [OP_SIGMOID] = sigmoid_of,
 };
 
 bool tirc_has_vector_math(Op op) { return unary[op] || op == OP_POW; }

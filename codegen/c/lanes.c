@@ -34,6 +34,7 @@ static Lane unless_far(const Lanes *v, Op op, Lane x, Lane near, Lane is_far) {
 static const char *libm_call(LaneWriter *w, Op op, const char *x, const char *y) {
   w->g->uses_math = true;
   if (op == OP_EXP10) return tirc_format(w->g->c, "powf(10.0f, %s)", x);
+  if (op == OP_SIGMOID) return tirc_format(w->g->c, "1.0f / (1.0f + expf(-%s))", x);
   if (op == OP_POW) return tirc_format(w->g->c, "powf(%s, %s)", x, y);
   return tirc_format(w->g->c, "%sf(%s)", tirc_ops[op].c_form, x);
 }

@@ -118,13 +118,13 @@ static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args
   one = tirc_gen_splat(g, one, t.lanes);
   if (op == OP_RSQRT)
     return LLVMBuildFDiv(g->b, one, tirc_gen_intrinsic(g, "llvm.sqrt", type, 1, args), "");
+  LLVMValueRef written_out = tirc_gen_vector_math(g, op, t, args);
+  if (written_out) return written_out;
   if (op == OP_SIGMOID) {
     LLVMValueRef minus = LLVMBuildFNeg(g->b, args[0], "");
     LLVMValueRef e = float_math(g, OP_EXP, t, 1, &minus);
     return LLVMBuildFDiv(g->b, one, LLVMBuildFAdd(g->b, one, e, ""), "");
   }
-  LLVMValueRef written_out = tirc_gen_vector_math(g, op, t, args);
-  if (written_out) return written_out;
   if (intrinsics[op]) return tirc_gen_intrinsic(g, intrinsics[op], type, n, args);
   if (tirc_ops[op].c_form) return tirc_gen_libm(g, tirc_ops[op].c_form, t, n, args);
   tirc_fail(g->c, g->loc, CODE_CODEGEN, NULL, "T.%s is not defined on %s", tirc_ops[op].name,

@@ -6,7 +6,8 @@
 typedef struct State {
   Analyzer *a;
   WrapStart start;
-  bool has_rsqrt; /* a GPU's instruction for float32, which the function asks for */
+  bool has_rsqrt;   /* a GPU's instruction for float32, which the function asks for */
+  bool has_sigmoid; /* a processor's code generators write that of float32 out */
 } State;
 
 static Expr lower_division(Mutator *m, Expr e) {
@@ -56,7 +57,9 @@ static Expr lower_expr(Mutator *m, Expr e) {
   case OP_RSQRT:
     if (s->has_rsqrt && e->dtype.bits == 32) return e;
     return lower_reciprocal(c, e);
-  case OP_SIGMOID: return lower_reciprocal(c, e);
+  case OP_SIGMOID:
+    if (s->has_sigmoid && e->dtype.bits == 32) return e;
+    return lower_reciprocal(c, e);
   case OP_POW: return tirc_power_by_constant(c, e);
   default: return tirc_written_out(c, e);
   }
@@ -74,8 +77,10 @@ static Stmt lower_stmt(Mutator *m, Stmt s) {
 Stmt tirc_lower_intrinsics(Tirc *c, const Func *f) {
   const Gpu *gpu = tirc_gpu_of(f);
   const Expr fast = tirc_attrs_get(f->attrs, tirc_key(KEY_FAST_MATH));
-  State s = {
-      tirc_analyzer(c), {.c = c}, gpu && gpu->kind == GPU_CUDA && fast && tirc_is_true(fast)};
+  State s = {tirc_analyzer(c),
+             {.c = c},
+             gpu && gpu->kind == GPU_CUDA && fast && tirc_is_true(fast),
+             !gpu && !tirc_is_kernel(f)};
   Mutator m = {.c = c, .expr = lower_expr, .stmt = lower_stmt, .self = &s};
   return tirc_mutate_stmt(&m, f->body);
 }

@@ -123,6 +123,26 @@ static Node place_symbolic(GraphMaker *m, Node n) {
                          0);
 }
 
+static bool same_tensor(Info a, Info b) {
+  bool same = a->ndim == b->ndim && tirc_dtype_equal(a->dtype, b->dtype);
+  int64_t x, y;
+  for (int i = 0; same && i < a->ndim; i++)
+    same = tirc_const_int(a->shape[i], &x) && tirc_const_int(b->shape[i], &y) && x == y;
+  return same;
+}
+
+/* What was computed of constants twice, such as a weight that two nodes transpose, is one weight;
+ * those of the file have names by which users give others. */
+static Node computed_before(const GraphMaker *m, Node n) {
+  for (int i = 0; !n->name && i < m->params.n; i++) {
+    const Node is = m->data.at[i] ? tirc_map_get(&m->values, m->params.at[i]) : NULL;
+    if (is && !is->name && same_tensor(is->info, n->info) &&
+        !memcmp(is->data, n->data, (size_t)tirc_info_bytes(n->info)))
+      return m->params.at[i];
+  }
+  return NULL;
+}
+
 /* What stands for a constant in the graph. */
 static Node place_constant(GraphMaker *m, Node n) {
   Tirc *c = m->p->c;
@@ -134,8 +154,10 @@ static Node place_constant(GraphMaker *m, Node n) {
   }
   if (known) return known;
   const bool small = tirc_info_count(n->info) <= (n->name ? SMALL : FOLDED_SMALL);
-  const Node to = small ? tirc_node_const(c, n->info, n->data, m->loc)
-                        : parameter(m, n->name ? n->name : m->hint, n->info, n->data);
+  const Node before = small ? NULL : computed_before(m, n);
+  const Node to = before  ? before
+                  : small ? tirc_node_const(c, n->info, n->data, m->loc)
+                          : parameter(m, n->name ? n->name : m->hint, n->info, n->data);
   tirc_map_set(c, &m->places, n, to);
   tirc_map_set(c, &m->values, to, n);
   return to;

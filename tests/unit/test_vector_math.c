@@ -45,6 +45,7 @@ static double half_power(double x) { return pow(x, 0.5); }
 static double other_power(double x) { return pow(x, (double)0.6f); }
 static double even_power(double x) { return pow(x, -4); }
 static double no_power(double x) { return pow(x, 0); }
+static double sigmoid(double x) { return 1 / (1 + exp(x < -88 ? 88 : -x)); }
 static double power_of_ten(double x) { return pow(10, x); }
 
 static const Function functions[] = {
@@ -52,6 +53,7 @@ static const Function functions[] = {
     {"exp2", "T.exp2(A[v])", exp2, 2},
     {"tanh", "T.tanh(A[v])", tanh, 2},
     {"erf", "T.erf(A[v])", erf, 2},
+    {"sigmoid", "T.sigmoid(T.Select(A[v] < T.float32(-88), T.float32(-88), A[v]))", sigmoid, 2},
     {"log", "T.log(A[v])", log, 2},
     {"log2", "T.log2(A[v])", log2, 2},
     {"exp10", "T.exp10(A[v])", power_of_ten, 2},

@@ -20,6 +20,8 @@ typedef struct FunctionFigures {
   double ceiling;              /* seconds that the binding one takes, */
   const char *binds;           /* and which that is */
   double busy; /* by the estimate, the share of the threads' time in which they work; 0: unknown */
+  double one_thread, threads; /* what that is made of, of all calls: cycles of threads that work,
+                                 and of all of them */
 } FunctionFigures;
 
 typedef struct ModelBench {
@@ -139,14 +141,16 @@ static double time_traffic(const ModelBench *b, int64_t read, int64_t written) {
 }
 
 /* Rounds of loops that threads do not share evenly, what runs on one thread, and their start. */
-static double busy_share(const ModelBench *b, const char *func) {
+static void count_busy(const ModelBench *b, const char *func, FunctionFigures *f) {
   const int threads = tirc_executor_threads(b->x);
   double one = 0, all = 0;
   const tirc_module *m = tirc_program_module(b->program);
   if (tirc_module_estimate(m, func, 1, &one, NULL) != TIRC_OK ||
       tirc_module_estimate(m, func, threads, &all, NULL) != TIRC_OK || all <= 0)
-    return 0;
-  return fmin(1, one / (threads * all));
+    return;
+  f->busy = fmin(1, one / (threads * all));
+  f->one_thread += f->busy * threads * all;
+  f->threads += threads * all;
 }
 
 /* What so many operations on integers of so many bits take; their rate is measured when it is first
@@ -193,7 +197,7 @@ static bool note_call(void *self, const tirc_program_call *call) {
       b->vector_bits ? seconds_of_integers(b, integers, bits) : 0,
       b->vector_bits ? time_traffic(b, read, written) : 0,
   };
-  if (call->func && f->busy <= 0) f->busy = busy_share(b, call->func);
+  if (call->func) count_busy(b, call->func, f);
   f->calls++;
   f->seconds += call->seconds;
   f->operations += cost.float_ops;
@@ -263,6 +267,16 @@ static void put_rival(const ModelBench *b) {
   put_table(b->out, &t);
 }
 
+/* Of all calls together; 0: unknown. */
+static double busy_in_all(const ModelBench *b) {
+  double one = 0, all = 0;
+  for (int i = 0; i < b->n_functions; i++) {
+    one += b->functions[i].one_thread;
+    all += b->functions[i].threads;
+  }
+  return all > 0 ? one / all : 0;
+}
+
 static void put_busy(Table *t, const FunctionFigures *f) {
   if (f->busy > 0)
     add_cell(t, "%.0f %%", 100 * f->busy);
@@ -290,6 +304,8 @@ static void put_profile(const ModelBench *b) {
     if (columns > 8) put_busy(&t, f);
   }
   put_table(b->out, &t);
+  if (columns > 8 && busy_in_all(b) > 0)
+    fprintf(b->out, "busy in all: %.0f %%\n", 100 * busy_in_all(b));
 }
 
 static Json *profile_json(const ModelBench *b) {
@@ -304,6 +320,7 @@ static Json *profile_json(const ModelBench *b) {
     if (f->integers > 0) add_number(row, "integer_ops", f->integers);
     add_number(row, "bytes", f->bytes);
     if (f->busy > 0) add_number(row, "busy", f->busy);
+    if (f->busy > 0) add_number(row, "idle_cycles", f->threads - f->one_thread);
     if (b->vector_bits) {
       add_number(row, "ceiling_seconds", f->ceiling);
       add_text(row, "ceiling", strcmp(f->binds, "memory") == 0 ? "bandwidth" : f->binds);
@@ -343,6 +360,7 @@ static int put_json(const ModelBench *b) {
   add_int(all, "weight_bytes", b->size.weights);
   if (b->rival.runtime) add_json(all, "vs", rival_json(b));
   if (b->o->profile) add_json(all, "functions", profile_json(b));
+  if (b->o->profile && busy_in_all(b) > 0) add_number(all, "busy", busy_in_all(b));
   return write_json(b->o->figures, all, false);
 }
 
