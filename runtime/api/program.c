@@ -75,6 +75,7 @@ typedef struct Making {
   tirc_program *program;
   tirc_module *module;
   bool is_again; /* of one that was kept: for its bodies */
+  PackedFunctions packed;
   Tirc *c;
 } Making;
 
@@ -312,11 +313,24 @@ static void compile(Tirc *c, tirc_program *p, const char *target, bool by_child)
   }
 }
 
-/* What the plan calls of other programs, in the order of the libraries. */
+static ForeignCall find_packed(const PackedFunctions *all, const char *name) {
+  for (int i = 0; i < all->n; i++)
+    if (strcmp(all->at[i].name, name) == 0) return all->at[i].call;
+  return NULL;
+}
+
+static PackedFunctions copy_packed(Tirc *c, const PackedFunctions *all) {
+  tirc_packed_function *at = tirc_copy(c, all->at, all->n);
+  for (int i = 0; i < all->n; i++) at[i].name = tirc_strdup(c, at[i].name);
+  return (PackedFunctions){all->n, at};
+}
+
+/* What the plan calls of the caller, and of other programs, in the order of the libraries. */
 static void find_foreign(Tirc *c, tirc_program *p) {
   p->foreign = tirc_new_array(c, ForeignCall, p->plan->n_calls);
   for (int i = 0; i < p->plan->n_calls; i++) {
     const PlanCall *call = &p->plan->calls[i];
+    if (call->symbol) p->foreign[i] = find_packed(&p->packed, call->symbol);
     for (int k = 0; call->symbol && !p->foreign[i] && k < p->n_libraries; k++)
       *(void **)&p->foreign[i] = dlsym(p->libraries[k], call->symbol);
     if (call->symbol && !p->foreign[i])
@@ -403,6 +417,7 @@ static void make_program(Tirc *c, void *self) {
   p->shares = has_shared(p->plan);
   p->prepared.weights = tirc_new_array(c, const void *, p->plan->n_params);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
+  p->packed = copy_packed(c, &k->packed);
   find_foreign(c, p);
 }
 
@@ -424,21 +439,27 @@ static tirc_status new_program(Making *k, tirc_program **out, tirc_error **error
   return status;
 }
 
-tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
-                             tirc_program **out, tirc_error **error) {
-  Making k = {.from = m};
+tirc_status tirc_program_new_with(const tirc_module *m, const tirc_program_options *options, int n,
+                                  const tirc_packed_function *functions, tirc_program **out,
+                                  tirc_error **error) {
+  Making k = {.from = m, .packed = {n, functions}};
   if (options) k.options = *options;
   const tirc_program_options *o = &k.options;
   NEED(m, LIST(o->n_skip, o->skip), LIST(o->n_libraries, o->libraries),
-       LIST(o->n_passes, o->passes), out);
+       LIST(o->n_passes, o->passes), LIST(n, functions), out);
   return new_program(&k, out, error);
+}
+
+tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
+                             tirc_program **out, tirc_error **error) {
+  return tirc_program_new_with(m, options, 0, NULL, out, error);
 }
 
 const tirc_program *tirc_program_whole(const tirc_program *p) {
   tirc_program *shared = (tirc_program *)(uintptr_t)p;
   if (!p || !p->options) return p;
   pthread_mutex_lock(&shared->lock);
-  Making k = {.from = p->from, .options = *p->options, .is_again = true};
+  Making k = {.from = p->from, .options = *p->options, .is_again = true, .packed = p->packed};
   if (!p->whole) (void)new_program(&k, &shared->whole, NULL);
   pthread_mutex_unlock(&shared->lock);
   return p->whole;

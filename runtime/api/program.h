@@ -41,6 +41,11 @@ typedef struct Prepared {
 /* What a symbol of another program is called as. */
 typedef int (*ForeignCall)(int n, const DLTensor *tensors);
 
+typedef struct PackedFunctions {
+  int n;
+  const tirc_packed_function *at;
+} PackedFunctions;
+
 struct tirc_program {
   Tirc *c; /* holds this struct */
   Sources sources;
@@ -49,8 +54,9 @@ struct tirc_program {
   Jit *jit;
   tirc_kernel *kernels; /* one a function of `module` */
   int n_libraries;
-  void **libraries;     /* as dlopen gives them */
-  ForeignCall *foreign; /* one a call of the plan: what a symbol of a library is, or NULL */
+  void **libraries;       /* as dlopen gives them */
+  PackedFunctions packed; /* of the caller's */
+  ForeignCall *foreign;   /* one a call of the plan: what a symbol of a library is, or NULL */
   int n_symbols;
   Expr *symbols;
   int64_t made_in; /* bytes of memory that the child that made the code had; 0: there was none */

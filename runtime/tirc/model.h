@@ -94,6 +94,17 @@ typedef struct tirc_program_options {
 } tirc_program_options;
 TIRC_API tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
                                       tirc_program **out, tirc_error **error);
+/* A function of the caller's for R.call_dps_packed("NAME", ...): called as that of a library is, by
+ * the thread that runs the program. The pointer must be valid as long as the program is. */
+typedef struct tirc_packed_function {
+  const char *name;
+  int (*call)(int n, const DLTensor *tensors);
+} tirc_packed_function;
+/* tirc_program_new with n such functions, which come before those of the libraries. */
+TIRC_API tirc_status tirc_program_new_with(const tirc_module *m,
+                                           const tirc_program_options *options, int n,
+                                           const tirc_packed_function *functions,
+                                           tirc_program **out, tirc_error **error);
 TIRC_API void tirc_program_free(tirc_program *p);
 /* The module after the phases up to this one, given by name or number. NULL: no phase, only with
  * the facts known about each value, which are compared with those in the text. */

@@ -156,3 +156,38 @@ def test_wrong_weights(tmp_path):
         tirc.compile(tmp_path / "missing.onnx")
     with pytest.raises(ValueError, match="for models"):
         tirc.compile(EXAMPLES / "matmul" / "matmul.tir", weights={})
+
+
+PACKED = """@R.function
+def main(x: R.Tensor((2, 3), "float32"), w: R.Tensor((4, 3), "float32")):
+    with R.dataflow():
+        y = R.call_dps_packed("env.linear", (x, w), out_sinfo=R.Tensor((2, 4), "float32"))
+        z = R.nn.relu(y)
+        R.output(z)
+    return z
+"""
+
+
+def test_graphs_call_functions_of_python():
+    from tirc import relax
+    asked = []
+
+    @tirc.register_func("env.linear", override=True)
+    def linear(x, w, out):
+        asked.append(x.shape)
+        if asked[0] is None:
+            raise KeyError("mine")
+        out.copyfrom(x.numpy() @ w.numpy().T)
+    x, w = np.arange(6, dtype="float32").reshape(2, 3) - 2, np.arange(12, dtype="float32").reshape(4, 3) - 5
+    want = np.maximum(x @ w.T, 0)
+    mod = tirc.parse(PACKED)
+    assert np.allclose(tirc.relax.VirtualMachine(relax.build(mod))["main"](x, w).numpy(), want)
+    model = tirc.compile(mod, packed={"env.linear": linear})
+    assert np.allclose(model(x, w), want) and asked == [(2, 3)] * 2 and len(model.calls(x, w)) == 2
+    asked[:] = [None]
+    with pytest.raises(KeyError, match="mine"):
+        model(x, w)
+    asked.clear()
+    assert np.allclose(model(x, w), want)
+    with pytest.raises(tirc.TVMError, match='"env.linear"'):
+        tirc.compile(mod)

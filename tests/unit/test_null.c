@@ -154,6 +154,7 @@ static void modules(void **state) {
   }
   REFUSED(tirc_program_new(NULL, NULL, &program, E));
   REFUSED(tirc_program_new(m, NULL, NULL, E));
+  REFUSED(tirc_program_new_with(m, NULL, 1, NULL, &program, E));
   REFUSED(tirc_module_phases(NULL, NULL, NULL, &out, E));
   REFUSED(tirc_module_phases(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_emitted_names(NULL, NULL, tell, NULL, E));

@@ -1,4 +1,4 @@
-"""Functions of Python by names: register_func and get_global_func. Programs do not call them."""
+"""Functions of Python by names: register_func and get_global_func. Graphs call them by R.call_dps_packed."""
 
 _registered = {}
 

@@ -151,6 +151,13 @@ class DLTensor(Structure):
                 ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
 
 
+PACKED = CFUNCTYPE(c_int, c_int, POINTER(DLTensor))
+
+
+class PackedFunction(Structure):
+    _fields_ = [("name", c_char_p), ("call", PACKED)]
+
+
 class DLManagedTensor(Structure):
     _fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), ("deleter", c_void_p)]
 
@@ -253,7 +260,7 @@ _CHECKED = {
     "kernel_new_on": [c_void_p, c_char_p, c_char_p, c_char_p, _out],
     "kernel_run": [c_void_p, c_void_p, c_int, POINTER(Argument)],
     "launch_new": [c_void_p, c_void_p, c_int, POINTER(Argument), _out],
-    "program_new": [c_void_p, POINTER(ProgramOptions), _out],
+    "program_new_with": [c_void_p, POINTER(ProgramOptions), c_int, POINTER(PackedFunction), _out],
     "program_run": [c_void_p, c_void_p, c_int, POINTER(Argument)],
     "program_run_watched": [c_void_p, c_void_p, c_int, POINTER(Argument), c_void_p],
     "weights_open": [c_char_p, _out],

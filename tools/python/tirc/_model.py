@@ -111,20 +111,65 @@ class _Scheduler:
             raise self._failure from None
 
 
+class _Packed:
+    """Functions of Python by name, for R.call_dps_packed: they get tensors, the arguments and then the results, which they write."""
+
+    def __init__(self, given):
+        self._failure = None
+        self.functions = (_lib.PackedFunction * len(given))(*[(name.encode(), self._callback(f)) for name, f in given.items()])
+
+    def _callback(self, function):
+        def call(n, tensors):
+            try:
+                function(*[_view(tensors[i]) for i in range(n)])
+                return 0
+            except BaseException as error:  # it belongs to who runs the model, not to the library
+                self._failure = error
+                return 1
+        return _lib.PACKED(call)
+
+    def run(self, name, *args):
+        try:
+            _lib.call(name, *args)
+        except Exception:
+            failure, self._failure = self._failure, None
+            if failure is None:
+                raise
+            raise failure from None
+
+
+def _view(t):
+    """A tensor of the library as one of Python over its memory."""
+    import numpy
+    from ._runtime import Tensor
+    kinds = {0: "int", 1: "uint", 2: "float", 6: "bool"}
+    if t.dtype.code not in kinds:
+        raise TypeError("a function of Python gets no tensors of this type: numpy has it not")
+    dtype = numpy.dtype("bool" if t.dtype.code == 6 else "%s%d" % (kinds[t.dtype.code], t.dtype.bits))
+    shape = t.shape[:t.ndim]
+    size = dtype.itemsize
+    for extent in shape:
+        size *= extent
+    memory = (ctypes.c_char * size).from_address((t.data or 0) + t.byte_offset) if size else b""
+    return Tensor(numpy.frombuffer(memory, dtype).reshape(shape))
+
+
 class Model:
     """A compiled model: `model(x)`, or `model(x=...)` with the names of its inputs. A result is a numpy array, or an
     array of the package of an input, if that has from_dlpack; several results are a tuple. If the number of rows
     of a result is known only at run time, the result has these rows, and the number is a separate result. inputs,
     weights, outputs: their Params."""
 
-    def __init__(self, module, target=None, threads=0, weights=None, schedule=None, **options):
+    def __init__(self, module, target=None, threads=0, weights=None, schedule=None, packed=None, **options):
         if not 0 <= threads < 2**31:
             raise ValueError("threads is from 0 to 2147483647, not %s" % threads)
         self._executor = _lib.make("executor", "executor_new", threads)
         self._lock, self._module = threading.Lock(), module
         scheduler = _Scheduler(schedule, target)
         with scheduler:
-            self._program = _lib.make("program", "program_new", module, _options(target, scheduler.callback, **options))
+            self._packed = _Packed(packed or {})
+            self._program = _lib.make("program", "program_new_with", module, _options(target, scheduler.callback, **options),
+                                      len(self._packed.functions), self._packed.functions)
         self._signature = _lib.lib.tirc_program_signature(self._program)  # lives as long
         n, params = c_int(), POINTER(_lib.Param)()
         _lib.call("module_params", self._signature, None, byref(n), byref(params))
@@ -181,7 +226,7 @@ class Model:
         return self._run(args, keywords, self._call, out)
 
     def _call(self, n, given):
-        _lib.call("program_run", self._program, self._executor, n, given)
+        self._packed.run("program_run", self._program, self._executor, n, given)
 
     def calls(self, /, *args, **keywords):
         """(function, seconds) for each call of a run."""
@@ -192,7 +237,7 @@ class Model:
             return True
 
         watch = _Watch(None, 1, _TELL(), _TELL(tell))
-        self._run(args, keywords, lambda n, given: _lib.call("program_run_watched", self._program, self._executor, n, given, byref(watch)))
+        self._run(args, keywords, lambda n, given: self._packed.run("program_run_watched", self._program, self._executor, n, given, byref(watch)))
         return out
 
     def _run(self, args, keywords, run, out={}):

@@ -431,7 +431,8 @@ def compile(mod, target=None, *, weights=None, bind=None, defines=None, threads=
     plain=True: without schedules; script=FILE.sch: with this schedule. indices: "check": an index outside its
     table is an error; "clip": the nearest valid index is used; "trust": indices are not checked. entry: the graph
     of a file that becomes main. quantize="int8" or "int4", group, only, zero_point: weights of fewer bits, as with
-    the command; activations="int8": products in integers. passes: a list of "PHASE:FILE". For a module of functions it does what build does, under the name
+    the command; activations="int8": products in integers. packed: {name: function of Python}, which R.call_dps_packed
+    calls with tensors, the results last. passes: a list of "PHASE:FILE". For a module of functions it does what build does, under the name
     that TVM uses since 0.24.
 
     compile(module, example), for a PyTorch module: torch.onnx.export writes it with these arguments, a tensor or a

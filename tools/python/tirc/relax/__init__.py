@@ -30,7 +30,8 @@ class Executable:
         if name != _main_graph(self.mod):
             raise KeyError("the graph that is compiled is %r, not %r" % (_main_graph(self.mod), name))
         if self._model is None:
-            self._model = compile(self.mod, self.target, weights=self._params, plain=self._plain, schedule=self._schedule)
+            self._model = compile(self.mod, self.target, weights=self._params, plain=self._plain, schedule=self._schedule,
+                                  packed=_registered(self.mod))
         return self._model
 
     def __getitem__(self, name):
@@ -59,9 +60,17 @@ class _OfLibrary(Executable):
         return lambda *args, **keywords: self._loaded(*[getattr(x, "_array", x) for x in args], **keywords)
 
 
+def _registered(mod):
+    """The functions of register_func that the graphs call."""
+    from .._functions import get_global_func
+    names = set(re.findall(r"R\.call_dps_packed\(\"([^\"]+)\"", mod.script()))
+    found = {name: get_global_func(name, allow_missing=True) for name in sorted(names)}
+    return {name: f for name, f in found.items() if f}
+
+
 def _main_graph(mod):
     """The name of the graph that is compiled: main, or the only one."""
-    names = re.findall(r"@R\.function[^\n]*\n\s+def (\w+)\(", mod.script())
+    names = re.findall(r"@R\.function[^\n]*\n\s*def (\w+)\(", mod.script())
     if not names:
         raise TVMError("the module has no graph: nothing in it is an R.function", code="argument", hint="tirc.build compiles functions")
     return "main" if "main" in names else names[0] if len(names) == 1 else None
