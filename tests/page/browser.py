@@ -57,7 +57,7 @@ class Browser:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=120) as reply:
+            with urllib.request.urlopen(request, timeout=300) as reply:
                 return json.load(reply)["value"]
         except urllib.error.HTTPError as e:
             raise RuntimeError(e.read().decode(errors="replace")) from None
@@ -94,10 +94,10 @@ class Browser:
     def text(self, selector):
         return self.run("document.querySelector(arguments[0]).textContent", selector)
 
-    def wait(self, expression, seconds=20):
+    def wait(self, expression, seconds=90):
         self.wait_for(lambda: self.run(expression), expression, seconds)
 
-    def wait_for(self, test, what, seconds=20):
+    def wait_for(self, test, what, seconds=90):
         end = time.monotonic() + seconds
         while not test():
             if time.monotonic() > end:

@@ -92,9 +92,22 @@ def check_embed():
         b.close()
 
 
+HALF = """@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    S = T.alloc_buffer((8,), scope="shared")
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        for t in T.thread_binding(8, thread="threadIdx.x"):
+            S[t] = A[t]
+            if t < 4:
+                T.tvm_storage_sync("shared")
+            B[t] = S[7 - t]
+"""
+
+
 def check_race(b):
-    """A race is shown with the statement and the element."""
-    set_texts(b, read(os.path.join(ROOT, "tests/emulate/refused/threads_store_others.tir")), "")
+    """A race is shown with the statement and the element, a barrier with its line."""
     b.click("[data-pane=emulated]")
-    b.wait("document.getElementById('emulated').textContent.includes('at the same time')")
+    for program, said in ((read(os.path.join(ROOT, "tests/emulate/refused/threads_store_others.tir")), "at the same time"), (HALF, "not all threads reach a barrier")):
+        set_texts(b, program, "")
+        b.wait("document.getElementById('emulated').textContent.includes(%r)" % said)
     b.click("[data-pane=tree]")

@@ -45,7 +45,7 @@ def check_by_typing(b, names):
     """What stands in the solution is typed, and the exercise is done; before, it was not."""
     for name in names:
         b.run("openItem('lesson/' + arguments[0]); return 1", name)
-        b.wait("document.querySelectorAll('#verdicts li').length", 60)
+        b.wait("document.querySelectorAll('#verdicts li').length")
         assert not is_done(b), name
         b.run("schedule.focus(); return 1")
         solution = b.run("lesson.solution")
@@ -53,7 +53,7 @@ def check_by_typing(b, names):
         kept = [line.rstrip() for line in b.run("schedule.text()").rstrip().split("\n")]
         assert kept == [line.rstrip() for line in solution.rstrip().split("\n")], (name, kept)
         try:
-            b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')", 60)
+            b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')")
         except AssertionError:
             raise AssertionError((name, b.text("#verdicts"), b.text("#error"))) from None
         assert b.run("[...document.getElementById('open').options].some(o => o.value === 'lesson/' + arguments[0] && o.textContent.startsWith('\\u2713'))", name)
@@ -65,7 +65,7 @@ def check_keyboard(b):
     focus = "return document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.tagName"
     b.run("localStorage.clear(); return 1")
     b.request("POST", "/refresh", {})
-    b.wait("document.documentElement.dataset.ready && !compiling", 60)
+    b.wait("document.documentElement.dataset.ready && !compiling")
     press(b, TAB)
     assert b.run(focus) == "open"
     for _ in range(20):
@@ -85,7 +85,7 @@ def check_keyboard(b):
         type_text(b, line)
         press(b, ESCAPE)
         press(b, ENTER)
-    b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')", 60)
+    b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')")
     assert b.run("document.getElementById('verdicts').getAttribute('aria-live')") == "polite"
     # and out of the editor again
     press(b, ESCAPE)

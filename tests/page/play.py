@@ -17,7 +17,7 @@ def read(path):
 def opened(size=(1366, 768), more="", **settings):
     b = Browser(*size, **settings)
     b.request("POST", "/url", {"url": "file://" + FOLDER + "/index.html" + more})
-    b.wait("document.documentElement.dataset.ready", 60)
+    b.wait("document.documentElement.dataset.ready")
     settled(b)
     return b
 
@@ -33,7 +33,7 @@ def replace_schedule(b, text):
 
 
 def settled(b):
-    b.wait("!compiler.busy && ran", 60)
+    b.wait("!compiler.busy && ran")
 
 
 def type_text(b, text):

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import accessible  # noqa: E402
 import editing  # noqa: E402
 import endurance  # noqa: E402
 import lessons  # noqa: E402
@@ -237,7 +238,7 @@ def check_lesson(b):
         type_text(b, line.strip())
         b.press("Escape", "Enter")
         b.press("Home")
-    b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')", 40)
+    b.wait("[...document.querySelectorAll('#verdicts li')].some(e => e.textContent === 'done')")
     assert b.run("[...document.getElementById('open').options].some(o => o.textContent.startsWith('\\u2713'))")
     check_kept(b)
     b.run("openLesson(null); document.getElementById('open').value = ''; return 1")
@@ -245,7 +246,7 @@ def check_lesson(b):
 
 def reloaded(b, then=""):
     b.request("POST", "/refresh", {})
-    b.wait("document.documentElement.dataset.ready" + then, 60)
+    b.wait("document.documentElement.dataset.ready" + then)
     settled(b)
 
 
@@ -273,22 +274,6 @@ def check_themes(b):
         b.run("theme(arguments[0]); return 1", theme)
         found = b.run("return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.cm-editor')).color]")
         assert len(set(found)) == 2, found
-
-
-def check_accessible(b):
-    """Nothing that axe-core calls serious, in any state of the page, in either theme."""
-    b.run(read(os.path.join(ROOT, "build/playground-deps/node_modules/axe-core/axe.min.js")) + "; return 1")
-    b.run("document.querySelectorAll('script').forEach(e => e.remove()); return 1")  # megabytes of text that nobody reads, which it would search
-    for name, state in pictures.STATES.items():
-        state(b)
-        for theme in ("light", "dark"):
-            b.run("theme(arguments[0]); return 1", theme)
-            b.run("window.found = null; axe.run(document, {resultTypes: ['violations'], preload: false}).then(r => { window.found = r.violations; }, e => { window.found = [{id: String(e), impact: 'critical', nodes: []}]; }); return 1")
-            b.wait("window.found", 300)
-            serious = b.run("return window.found.filter(v => /serious|critical/.test(v.impact)).map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)])")
-            assert serious == [], (name, theme, serious)
-            print("axe-core finds nothing serious:", name, theme, flush=True)
-        b.run("showPane('tree'); return 1")
 
 
 def check_pictures():
@@ -424,7 +409,6 @@ def main():
         check_themes(b)
         if LONG:
             endurance.check_memory(b)
-            check_accessible(b)
         assert b.log() == []
     finally:
         b.close()
@@ -432,6 +416,7 @@ def main():
     editing.check_embed()
     if LONG:
         check_pictures()
+        accessible.check()
     print("ok")
 
 

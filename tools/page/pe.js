@@ -134,7 +134,8 @@ function showElements() {
   }
   const [rows, columns, planes] = onArray.size, cell = Math.max(24, Math.min(54, Math.floor(216 / Math.max(rows, columns))));
   const width = (columns * cell + 12) * planes, tally = { near: 0, outside: 0 };
-  const svg = draw('svg', { width, height: rows * cell, viewBox: `0 0 ${width} ${rows * cell}`, role: 'img' });
+  const svg = draw('svg', { width, height: rows * cell, viewBox: `0 0 ${width} ${rows * cell}`, role: 'img',
+    'aria-label': `${onArray.size.join(' × ')} elements, each with the items of ${$('items').value} that it touches` });
   for (let z = 0; z < planes; z++)
     for (let x = 0; x < rows; x++)
       for (let y = 0; y < columns; y++) svg.append(...elementBox([x, y, z], k, array, cell, tally));
