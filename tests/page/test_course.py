@@ -74,6 +74,26 @@ def check_site(folder, b, width):
     assert b.log() == []
 
 
+def check_opened(folder, b):
+    """Where the playground was built, the site has it: each program of the examples opens in it, and so do lessons and what the guide shows."""
+    site = pathlib.Path(folder, "site")
+    if not (site / "playground.html").exists():
+        return
+    pages = [p.read_text() for p in site.glob("examples/**/*.tir.html")]
+    programs = [page for page in pages if "@T.prim_func" in page]
+    assert programs and all('class="open"' in page for page in programs)
+    for page, program, lesson in (("vector_add/vector_add.tir.html", "vector_add/vector_add.tir", None),
+                                  ("lessons/05-vectorize/index.html", "lessons/05-vectorize/program.tir", "05-vectorize"), ("guide/schedules.html", None, None)):
+        b.open("%s/examples/%s" % (site, page))
+        b.click("p.open a")
+        b.wait("!!document.documentElement.dataset.ready")
+        b.wait("!compiling")
+        text, opened = b.run("return [program.text(), lesson && lesson.name]")
+        assert opened == lesson and "@T.prim_func" in text and (not program or text == pathlib.Path(ROOT, "examples", program).read_text()), (page, text, opened)
+        assert b.log() == [], page
+        b.run("localStorage.clear(); return 0")
+
+
 def make_site(folder):
     """False where the library that reads Markdown is not installed."""
     done = subprocess.run([sys.executable, ROOT + "/tools/site", folder + "/site", "--tirc", TIRC, "--every", "12"], capture_output=True, text=True)
@@ -102,6 +122,7 @@ def main():
                 check_course(folder, b, width)
                 if has_site:
                     check_site(folder, b, width)
+                    check_opened(folder, b)
             finally:
                 b.close()
     print("ok" if has_site else "ok, but without the site")
