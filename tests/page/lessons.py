@@ -4,7 +4,7 @@ import glob
 import os
 import re
 
-from play import LONG, ROOT, read, set_texts, settled, type_text
+from play import LONG, ROOT, patient, read, set_texts, settled, type_text
 
 LESSONS = sorted(os.path.basename(os.path.dirname(p)) for p in glob.glob(os.path.join(ROOT, "examples/lessons/*/program.tir")))
 
@@ -66,6 +66,7 @@ def check_keyboard(b):
     b.run("localStorage.clear(); return 1")
     b.request("POST", "/refresh", {})
     b.wait("document.documentElement.dataset.ready && !compiling")
+    patient(b)
     press(b, TAB)
     assert b.run(focus) == "open"
     for _ in range(20):

@@ -18,8 +18,14 @@ def opened(size=(1366, 768), more="", **settings):
     b = Browser(*size, **settings)
     b.request("POST", "/url", {"url": "file://" + FOLDER + "/index.html" + more})
     b.wait("document.documentElement.dataset.ready")
+    patient(b)
     settled(b)
     return b
+
+
+def patient(b):
+    """A busy machine may take longer than the page waits for its compiler."""
+    b.run("compiler.patience = 200000; return 1")
 
 
 def set_texts(b, program, schedule):
