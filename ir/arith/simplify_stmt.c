@@ -31,26 +31,31 @@ static bool is_load_of_data(const void *data, Expr e) {
 }
 
 typedef struct Changes {
-  const For *loop;
+  Expr of;
   bool found;
 } Changes;
 
 static bool see_change(Visitor *v, Stmt s) {
   Changes *k = v->self;
   const Expr data = s->kind == STMT_STORE ? s->u.store.buffer->data : NULL;
-  if (data)
-    k->found |= tirc_find_expr(k->loop->min, is_load_of_data, data) ||
-                tirc_find_expr(k->loop->extent, is_load_of_data, data);
+  if (data) k->found |= tirc_find_expr(k->of, is_load_of_data, data) != NULL;
   k->found |= s->kind == STMT_BLOCK && s->u.block.n_matches > 0;
   return !k->found;
 }
 
-/* Whether the body may store to what the loop's range loads, which says nothing in it then. */
-static bool changes_range(const For *loop) {
-  if (!tirc_loads_or_calls(loop->min) && !tirc_loads_or_calls(loop->extent)) return false;
-  Changes k = {loop, tirc_find_expr_in(loop->body, tirc_is_opaque_call, NULL) != NULL};
-  tirc_visit_stmt(&(Visitor){.stmt = see_change, .self = &k}, loop->body);
+/* Whether the statement may store to what e loads. */
+static bool may_change(Stmt s, Expr e) {
+  if (!tirc_loads_or_calls(e)) return false;
+  Changes k = {e, tirc_find_expr_in(s, tirc_is_opaque_call, NULL) != NULL};
+  tirc_visit_stmt(&(Visitor){.stmt = see_change, .self = &k}, s);
   return k.found;
+}
+
+Expr tirc_lasting_part(Tirc *c, Expr cond, Stmt s) {
+  if (cond->op == OP_AND)
+    return tirc_and(c, tirc_lasting_part(c, cond->args[0], s),
+                    tirc_lasting_part(c, cond->args[1], s));
+  return s && cond->dtype.lanes == 1 && may_change(s, cond) ? tirc_bool(c, true) : cond;
 }
 
 static Stmt simplify_loop(Mutator *m, Stmt s) {
@@ -61,7 +66,7 @@ static Stmt simplify_loop(Mutator *m, Stmt s) {
   loop.extent = only_value(p, tirc_simplify(p->a, loop.extent));
   if (p->structure && loop.extent->op == OP_INT && loop.extent->u.i <= 0)
     return tirc_seq(c, 0, NULL);
-  const bool changes = changes_range(&loop);
+  const bool changes = may_change(loop.body, loop.min) || may_change(loop.body, loop.extent);
   if (p->structure && tirc_is_int(loop.extent, 1) && is_removable(&loop) && !changes)
     return tirc_mutate_stmt(m, tirc_substitute1_stmt(c, loop.body, loop.var, loop.min));
   if (!changes) tirc_bind_range(p->a, loop.var, tirc_range(loop.min, loop.extent));
@@ -98,11 +103,12 @@ static Stmt simplify_branch(Mutator *m, Stmt s) {
     return is_same ? s : tirc_with_loc(c, tirc_if(c, cond, then_case, NULL), s->loc);
   }
   if (p->structure) then_case = with_numbers(p, cond, then_case);
-  int mark = tirc_enter_constraint(p->a, cond);
+  int mark = tirc_enter_constraint(p->a, tirc_lasting_part(c, cond, then_case));
   then_case = tirc_mutate_stmt(m, then_case);
   tirc_leave_constraint(p->a, mark);
   if (else_case) {
-    mark = tirc_enter_constraint(p->a, tirc_negate_condition(c, cond));
+    mark = tirc_enter_constraint(p->a,
+                                 tirc_lasting_part(c, tirc_negate_condition(c, cond), else_case));
     else_case = tirc_mutate_stmt(m, else_case);
     tirc_leave_constraint(p->a, mark);
   }

@@ -249,11 +249,11 @@ static void run_branch(Walk *w, Stmt s, State1 now) {
   t->open = true;
   State1 other = tirc_memory_copy(&w->m, now);
   const int mark = tirc_enter_constraint(w->a, tirc_bool(w->c, true));
-  learn(w, cond, now);
+  learn(w, tirc_lasting_part(w->c, cond, yes), now);
   run(w, yes, now);
   tirc_leave_constraint(w->a, mark);
   const int again = tirc_enter_constraint(w->a, tirc_bool(w->c, true));
-  learn(w, simple(w, tirc_negate_condition(w->c, cond)), other);
+  learn(w, tirc_lasting_part(w->c, simple(w, tirc_negate_condition(w->c, cond)), no), other);
   if (no) run(w, no, other);
   tirc_leave_constraint(w->a, again);
   tirc_memory_join(&w->m, now, other);

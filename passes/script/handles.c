@@ -197,8 +197,7 @@ GET(expr_b, operand(sc, v, 1))
 GET(expr_args, of_exprs(sc, v.u.expr->n, v.u.expr->args))
 GET(op_name, tirc_value_str(tirc_format(sc->c, "tir.%s", (const char *)v.u.object)))
 /* Of a call: as the reference has it, an Op with a name. */
-GET(call_op,
-    tirc_script_object("Op", v.u.expr->op == OP_CALL ? v.u.expr->u.s : tirc_ops[v.u.expr->op].name))
+GET(call_op, tirc_script_object("Op", tirc_called(v.u.expr)))
 GET(expr_dtype, tirc_value_str(tirc_dtype_name(sc->c, tirc_script_expr(sc, v)->dtype)))
 GET(expr_value, tirc_script_of_expr(v.u.expr))
 GET(var_name, tirc_value_str(v.u.expr->u.s))

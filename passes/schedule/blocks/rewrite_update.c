@@ -10,6 +10,8 @@
  * reductions leave open, matters as much. */
 #include "blocks.h"
 
+#include "ir/tree/find.h"
+
 typedef struct Rewrite {
   Tirc *c;
   bool done;
@@ -22,20 +24,27 @@ static bool takes_any_order(Expr e) {
          (extreme && !tirc_dtype_is_float(e->dtype));
 }
 
+static bool is_difference(const void *self, Expr e) {
+  (void)self;
+  return e->op == OP_SUB;
+}
+
 /* 0 - x */
 static bool is_negative(Expr e) {
   const Expr zero = e->op == OP_SUB ? e->args[0] : NULL;
   return zero && (tirc_is_int(zero, 0) || (zero->op == OP_FLOAT && zero->u.f == 0));
 }
 
-/* What several operations of one kind make of the other operands; NULL: they do not take in `self`
- * once. A sum may subtract others from it, too. */
+/* What several operations of one kind make of the operands beside `self`, which one of them takes
+ * in; NULL: none does. A sum may subtract others from it, too. A float number among them may be
+ * there for the rounding, as that which is added and taken away again. */
 static Expr without_self(Tirc *c, Op op, Expr self, Expr e) {
   const bool subtracts = op == OP_ADD && e->op == OP_SUB;
   if (e->n != 2 || (e->op != op && !subtracts)) return NULL;
   for (int i = 0; i < (subtracts ? 1 : 2); i++) {
     if (!subtracts && tirc_expr_same(e->args[i], self)) return e->args[1 - i];
     const Expr rest = without_self(c, op, self, e->args[i]);
+    if (rest && e->args[1 - i]->op == OP_FLOAT) return NULL;
     if (rest) return tirc_binary(c, (Op)e->op, i ? e->args[0] : rest, i ? rest : e->args[1]);
   }
   return NULL;
@@ -44,6 +53,8 @@ static Expr without_self(Tirc *c, Op op, Expr self, Expr e) {
 /* The value of an update in that form; NULL: it is in it, or is no such update. */
 static Expr usual_form(Tirc *c, Stmt store) {
   const Expr value = store->u.store.value;
+  /* + of truth values is or, whose reverse - is not. */
+  if (value->dtype.code == TYPE_BOOL && tirc_find_expr(value, is_difference, NULL)) return NULL;
   const Expr self = tirc_load(c, store->u.store.buffer, store->u.store.n, store->u.store.indices);
   if (value->op == OP_SUB && tirc_expr_same(value->args[0], self)) {
     const Expr x = value->args[1];

@@ -47,13 +47,15 @@ static Stmt rewrite_branch(AccessRewriter *w, Stmt s) {
   Mutator *m = &w->m;
   Expr cond = tirc_mutate_expr(m, s->u.branch.cond);
   Expr real = cond->op == OP_LIKELY ? cond->args[0] : cond;
-  int mark = tirc_enter_constraint(w->a, real);
-  vec_push(w->c, w->conds, real);
+  const Expr holds = tirc_lasting_part(w->c, real, s->u.branch.then_case);
+  int mark = tirc_enter_constraint(w->a, holds);
+  vec_push(w->c, w->conds, holds);
   Stmt then_case = tirc_mutate_stmt(m, s->u.branch.then_case), else_case = s->u.branch.else_case;
   w->conds.n--;
   tirc_leave_constraint(w->a, mark);
   if (else_case) {
-    mark = tirc_enter_constraint(w->a, tirc_not(w->c, real));
+    mark = tirc_enter_constraint(
+        w->a, tirc_lasting_part(w->c, tirc_not(w->c, real), s->u.branch.else_case));
     else_case = tirc_mutate_stmt(m, else_case);
     tirc_leave_constraint(w->a, mark);
   }

@@ -101,7 +101,7 @@ static void require_users(Expansion *k) {
 bool tirc_is_filled_for(Sched *s, SRef *writer, SRef *other, Buffer buffer) {
   SRef *within = tirc_common_ancestor(2, (SRef *[]){writer, other});
   const Expr always = tirc_bool(s->c, true);
-  if (tirc_is_guarded(s, writer, within)) return false;
+  if (tirc_is_guarded(s, writer, within) || !tirc_sums_start_in_scope(s, writer)) return false;
   for (int write = 0; write < 2; write++)
     for (int i = 0; i < other->n_accesses[write]; i++) {
       const Region r = other->accesses[write][i];

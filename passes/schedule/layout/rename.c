@@ -44,6 +44,13 @@ static void require_block(Renaming *k) {
     refuse(k, k->block, "two instances of the block may use one element");
 }
 
+/* What runs again would overwrite what it has made. */
+static void require_once(const Renaming *k) {
+  const LoopDomain loops = tirc_loop_domain(k->s, k->block->parent, k->scope, STORAGE_GLOBAL);
+  if (!tirc_runs_once(k->s, k->block, &loops, tirc_block_of(k->block)->predicate))
+    refuse(k, k->block, "some instances of the block may run more than once");
+}
+
 static void find_users(Renaming *k) {
   const SRefs blocks = tirc_child_blocks(k->s, k->scope);
   bool is_before = true;
@@ -109,6 +116,7 @@ void tirc_prim_rename_buffer(Sched *s, const Value *args, Value *result) {
   k.scope = tirc_require_scope_root(s, k.block, false);
   require_block(&k);
   tirc_require_plain_use(s, tirc_scope_of_buffer(s, k.block, k.from), k.from, false);
+  require_once(&k);
   find_users(&k);
   require_filled(&k);
   require_overwritten(&k);
