@@ -45,6 +45,16 @@ static Buffer widen_buffer(Mutator *m, Buffer b) {
   return wide;
 }
 
+/* A call of code that was compiled for the types that it has. */
+static bool calls_out(Expr e) {
+  static const Callee packed[] = {CALL_PACKED,          CALL_CPACKED,
+                                  CALL_PACKED_LOWERED,  CALL_CPACKED_LOWERED,
+                                  CALL_TVM_CALL_PACKED, CALL_TVM_CALL_PACKED_LOWERED};
+  bool is = tirc_is_extern(e);
+  for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) is |= tirc_calls(e, packed[i]);
+  return is;
+}
+
 static Expr widen_expr(Mutator *m, Expr e) {
   Widening *k = m->self;
   Expr to = e->op == OP_VAR ? tirc_map_get(&k->vars, e) : NULL;
@@ -53,6 +63,7 @@ static Expr widen_expr(Mutator *m, Expr e) {
   if (e->op == OP_CAST) return tirc_cast(k->c, widened(e->dtype), tirc_mutate_expr(m, e->args[0]));
   if (e->op == OP_REINTERPRET && (is_narrow(e->dtype) || is_narrow(e->args[0]->dtype)))
     REFUSE(k, "it reads bits as floats");
+  if (calls_out(e)) REFUSE(k, "it calls code of another library");
   if (e->op == OP_LET) {
     const Expr value = tirc_mutate_expr(m, e->args[1]), var = widen_var(k, e->args[0]),
                body = tirc_mutate_expr(m, e->args[2]);

@@ -91,6 +91,33 @@ static void hand_out_text(void *self, const char *text) {
   if (o->print) o->print(o->self, text);
 }
 
+static bool same_parameter(const Func *a, const Func *b, int i) {
+  const Buffer x = a->buffers[i], y = b->buffers[i];
+  if (!x != !y) return false;
+  if (!x) return tirc_dtype_equal(a->params[i]->dtype, b->params[i]->dtype);
+  if (!tirc_dtype_equal(x->dtype, y->dtype) || x->ndim != y->ndim) return false;
+  for (int d = 0; d < x->ndim; d++)
+    if (x->shape[d]->op == OP_INT && y->shape[d]->op == OP_INT &&
+        x->shape[d]->u.i != y->shape[d]->u.i)
+      return false;
+  return true;
+}
+
+/* The function that the caller gave in the place of f. */
+static const Func *main_of(Tirc *c, const Module *m, const Func *f) {
+  static const char hint[] = "what schedules a function gives a module with it alone, as main";
+  const Func *to = m->n_funcs == 1 ? m->funcs[0] : tirc_module_func(m, "main");
+  if (!to)
+    tirc_fail(c, f->loc, CODE_ARGUMENT, hint, "%s: the module given as its schedule has %s",
+              f->name, m->n_funcs ? "several functions, none of them main" : "no function");
+  bool is_same = to->n_params == f->n_params;
+  for (int i = 0; is_same && i < f->n_params; i++) is_same = same_parameter(f, to, i);
+  if (!is_same)
+    tirc_fail(c, f->loc, CODE_ARGUMENT, hint,
+              "%s: the function given as its schedule has other parameters", f->name);
+  return to;
+}
+
 /* One function by the caller's way; what is thrown is the error that the caller gave. */
 static const Func *schedule_one(Making *k, Tirc *c, const tirc_module *all, const Func *f) {
   tirc_module *alone = NULL, *to = NULL;
@@ -108,8 +135,9 @@ static const Func *schedule_one(Making *k, Tirc *c, const tirc_module *all, cons
     tirc_fail(c, f->loc, code, hint, "%s: %s", f->name, message);
   }
   tirc_context_depend(c, to->c);
-  Func *scheduled = tirc_copy(c, to->m->funcs[0], 1);
-  tirc_module_free(to);
+  const Module *given = to->m;
+  tirc_module_free(to); /* its nodes stay with c */
+  Func *scheduled = tirc_copy(c, main_of(c, given, f), 1);
   scheduled->name = f->name;
   return scheduled;
 }

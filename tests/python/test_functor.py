@@ -252,3 +252,87 @@ def test_a_scheduled_function_for_each_call():
     assert made["main"].attrs == {"rewritten": 1} and "T.parallel" in made["scheduled"].script() and "cls.twice" not in made.script()
     assert np.allclose(run(made), expected(relu))
     assert made["main"].without_attr("rewritten").attrs == {} and "of" in made["main"].with_attr({"of": [1, "x"]}).script()
+
+
+CHAIN = """@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        lv = R.nn.relu(x)
+        lv1 = R.tanh(lv)
+        lv2 = R.add(lv1, lv)
+        R.output(lv2)
+    return lv2
+"""
+V = np.array([-1, 0, 1, 2], "float32")
+
+
+def test_a_new_value_with_an_old_name_is_itself():
+    """What is emitted may be called as another value of the graph that is read."""
+    class Saved(relax.PyExprMutator):
+        def visit_call_(self, call):
+            call = self.visit_expr_post_order(call)
+            if call.op.name == "relax.nn.relu":
+                self.saved = self.builder_.emit(relax.op.exp(self.builder_.emit(relax.op.negative(call.args[0]))))
+                assert str(self.saved) == "lv1" and self.lookup_binding(self.saved) is None
+                return relax.op.nn.relu(self.saved)
+            return self.visit_expr_post_order(relax.op.multiply(call.args[0], self.saved)) if call.op.name == "relax.add" else call
+    mod = tvm.parse(CHAIN)
+    assert np.allclose(run(rewritten(Saved(mod), mod), V), np.tanh(np.exp(-V)) * np.exp(-V), rtol=1e-5)
+
+
+def test_parameters_of_a_mutator():
+    class Renamed(relax.PyExprMutator):
+        def visit_var_def(self, var):
+            return relax.Var("lv", relax.TensorStructInfo((tvm.tir.Var("m", "int64"),), "float32")) if str(var) == "x" else var
+    mod = tvm.parse(CHAIN)
+    made = rewritten(Renamed(mod), mod)
+    assert [str(p) for p in made["main"].params] == ["lv"] and made["main"].params[0].struct_info.shape.values[0].name == "m"
+    assert np.allclose(run(made, V), np.tanh(relu(V)) + relu(V), rtol=1e-5)
+
+    class Nothing(relax.PyExprMutator):
+        def visit_var_def(self, var):
+            return None
+    with pytest.raises(TypeError, match="visit_var_def gives a Var for the parameter x, not None"):
+        rewritten(Nothing(mod), mod)
+
+
+def test_a_graph_with_an_if_is_not_visited():
+    """Its parameters and attributes are known; what its branches do is not."""
+    mod = tvm.parse("""@I.ir_module
+class Module:
+    @R.function
+    def small(x: R.Tensor(("n", 4), "float32")):
+        gv = R.nn.relu(x)
+        return gv
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), c: R.Tensor((), "bool")):
+        R.func_attr({"k": 1})
+        cls = Module
+        if c:
+            y = cls.small(x)
+        else:
+            y = x
+        return y
+""")
+    f = mod["main"]
+    assert [str(p) for p in f.params] == ["x", "c"] and f.attrs == {"k": 1} and f.with_attr("l", 2).attrs == {"k": 1, "l": 2}
+    for visit in (relax.PyExprVisitor().visit_expr, relax.PyExprMutator(mod).visit_expr, lambda f: relax.analysis.post_order_visit(f, print), lambda f: f.body):
+        with pytest.raises(tvm.TVMError, match="a graph with an `if` cannot be visited"):
+            visit(f)
+
+
+def test_elements_of_constants():
+    def data(text):
+        found = []
+
+        class Constants(relax.PyExprVisitor):
+            def visit_constant_(self, constant):
+                found.append(constant.data.numpy())
+        Constants().visit_expr(tvm.parse("@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    lv = %s\n    return lv\n" % text)["main"])
+        return found[0]
+    assert data('R.const([1.0, float("inf")], "float32")').tolist() == [1.0, np.inf]
+    assert data('R.const([float("-inf")], "float32")').tolist() == [-np.inf]
+    assert np.isnan(data('R.const([float("nan")], "float32")')[0])
+    halves = data('R.const([1.5, -2.0], "bfloat16")')
+    assert halves.dtype == "uint16" and halves.tolist() == [0x3FC0, 0xC000]  # their bits, as of results

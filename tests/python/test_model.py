@@ -26,6 +26,12 @@ def main(x: R.Tensor(("n", 6), "float32"), y: R.Tensor((6,), "float32"), w: R.Te
 """
 rng = np.random.default_rng(3)
 
+FUNCTION = """    @T.prim_func
+    def {0}(A: T.Buffer(({1},), "float32"), B: T.Buffer(({1},), "float32")):
+        for i in range({1}):
+            B[i] = T.float32({2})
+"""
+
 
 def floats(*shape):
     return rng.standard_normal(shape).astype("float32")
@@ -191,3 +197,34 @@ def test_graphs_call_functions_of_python():
     assert np.allclose(model(x, w), want)
     with pytest.raises(tirc.TVMError, match='"env.linear"'):
         tirc.compile(mod)
+
+
+@pytest.mark.parametrize("said, of", [
+    ("has no function", """    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        gv = R.nn.relu(x)
+        return gv
+"""),
+    ("has several functions, none of them main", FUNCTION.format("a", 4, 7.0) + FUNCTION.format("b", 4, 7.0)),
+    ("has other parameters", FUNCTION.format("main", 5, 7.0)),
+    (None, FUNCTION.format("a", 4, 7.0) + FUNCTION.format("main", 4, 3.0)),
+    (TypeError, 5)])
+def test_what_a_database_gives_is_the_function(said, of):
+    """A module with it alone, or with it as main."""
+    from tirc import meta_schedule, relax
+    net = tirc.parse("@R.function\ndef main(x: R.Tensor((4,), \"float32\")):\n    gv = R.nn.relu(x)\n    return gv\n")
+
+    class Given(meta_schedule.Database):
+        def query_ir_module(self, mod, target):
+            return tirc.parse("@I.ir_module\nclass Module:\n" + of) if isinstance(of, str) else of
+
+    def result():
+        return relax.VirtualMachine(meta_schedule.compile_relax(Given(), net, "llvm -num-cores=1"))["main"](np.ones(4, "float32")).numpy()
+    if said is None:
+        assert result().tolist() == [3.0] * 4
+    elif said is TypeError:
+        with pytest.raises(TypeError, match="a module with it as main, not 5"):
+            result()
+    else:
+        with pytest.raises(tirc.TVMError, match=said):
+            result()

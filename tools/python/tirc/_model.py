@@ -96,7 +96,10 @@ class _Scheduler:
         from ._schedule import auto
         try:
             mod = IRModule._of(in_dialect(module, "tir"))
-            made = in_dialect((self._schedule(mod) or auto(mod, self._target))._module, "tir")  # its own: the library takes it
+            found = self._schedule(mod) or auto(mod, self._target)
+            if not hasattr(found, "_module"):
+                raise TypeError("the schedule of a function is a module with it as main, not %r" % (found,))
+            made = in_dialect(found._module, "tir")  # its own: the library takes it
             out[0], made._as_parameter_ = made._as_parameter_, None
             return 0
         except BaseException as error:  # it belongs to who compiles, not to the library

@@ -1,6 +1,7 @@
 """A graph as values: what is computed of what, with types. From its text, as the library prints it."""
 
 import ast
+import functools
 
 from .._errors import TVMError
 from .._module import GlobalVar
@@ -41,12 +42,15 @@ class _Reader:
 
     def __init__(self, f):
         self.variables, self.known = {}, {}
-        self.decorator = ast.unparse(f.decorator_list[0])
-        self.attrs, self.outputs = {}, {name for block in f.body if isinstance(block, ast.With) for name in _outputs(block)}
+        self.decorator, self.statements = ast.unparse(f.decorator_list[0]), f.body
+        self.attrs, self.outputs = _attrs(f.body), {name for block in f.body if isinstance(block, ast.With) for name in _outputs(block)}
         self.params = [self.bound(a.arg, a.annotation) for a in f.args.args]
         for p, a in zip(self.params, f.args.args):
             p.__dict__["said"] = ast.unparse(a.annotation)
-        self.body = SeqExpr(*self.blocks(f.body))
+
+    @functools.cached_property
+    def body(self):
+        return SeqExpr(*self.blocks(self.statements))
 
     @staticmethod
     def _info_of(var):
@@ -74,10 +78,11 @@ class _Reader:
         raise TVMError("the graph returns nothing", code="type")
 
     def binding(self, s, in_dataflow):
-        if isinstance(s, ast.Expr) and ast.unparse(s.value.func) == "R.func_attr":
-            self.attrs = ast.literal_eval(s.value.args[0])
-        if isinstance(s, ast.Expr):  # R.output, too
+        if isinstance(s, ast.Expr):  # R.output, R.func_attr
             return []
+        if isinstance(s, ast.If):
+            raise TVMError("the body of a graph with an `if` cannot be visited: line %d of its text has one" % s.lineno, code="unsupported",
+                           hint="put what is to be changed into a graph of its own, which the branch calls")
         target, annotation = (s.target, s.annotation) if isinstance(s, ast.AnnAssign) else (s.targets[0], None)
         text = ast.unparse(s.value)
         if text.endswith("T.int64()"):
@@ -133,6 +138,11 @@ class _Reader:
             return info_of(text, self.variables)
         except TypeError:
             return text
+
+
+def _attrs(statements):
+    said = [s.value.args[0] for s in statements if isinstance(s, ast.Expr) and ast.unparse(s.value.func) == "R.func_attr"]
+    return ast.literal_eval(said[0]) if said else {}
 
 
 def _outputs(block):

@@ -106,12 +106,9 @@ class BlockBuilder:
     def function(self, name, params=None, attrs=None, private=False):
         if private:
             raise ValueError("each function that a builder writes can be called: private=False")
-        f = _Function(self._name(name), params or [], attrs)
-        for p in f.params:
-            for extent in p.struct_info.shape:
-                if isinstance(extent, ExprRV):
-                    self._variables.setdefault(str(extent), extent)
+        f = _Function(self._name(name), [], attrs)
         with self.writes(f):
+            self.set_params(params or [])
             yield
         if f.returned is None:
             raise ValueError("the function %s returns nothing: bb.emit_func_output(x)" % f.name)
@@ -122,13 +119,22 @@ class BlockBuilder:
         """What is emitted goes into f."""
         if self._now is not None:
             raise ValueError("the function %s is not at its end" % self._now.name)
-        self._now, self._values = f, {str(p) for p in f.params}
+        self._now, self._values = f, set()
         BlockBuilder._stack.append(self)
         try:
             yield
         finally:
             self._now = None
             BlockBuilder._stack.remove(self)
+
+    def set_params(self, params):
+        """Of the function that is being written."""
+        self._writing().params = list(params)
+        self._values.update(map(str, params))
+        for p in params:
+            for extent in p.struct_info.shape if p.said is None else ():
+                if isinstance(extent, ExprRV):
+                    self._variables.setdefault(str(extent), extent)
 
     @contextlib.contextmanager
     def dataflow(self):

@@ -179,14 +179,29 @@ class ShapeExpr(Expr):
 
 
 class Constant(Expr):
-    """A constant of the text, as const makes it: data is a tensor."""
+    """A constant of the text, as const makes it: data is a tensor, which has bfloat16 as uint16 with the same bits."""
 
     @property
     def data(self):
         from .._runtime import tensor
         import numpy
-        call = ast.parse(self._text, mode="eval").body
-        return tensor(numpy.array(ast.literal_eval(call.args[0]), ast.literal_eval(call.args[1])))
+        call = _WithoutFloats().visit(ast.parse(self._text, mode="eval").body)
+        elements, dtype = map(ast.literal_eval, call.args)
+        if dtype != "bfloat16":
+            return tensor(numpy.array(elements, dtype))
+        bits = numpy.array(elements, "float32")
+        whole = bits.view("uint32").astype("uint64")
+        rounded = numpy.where(numpy.isnan(bits), 0x7FC00000, whole + 0x7FFF + (whole >> 16 & 1))
+        return tensor((rounded >> 16).astype("uint16"))
+
+
+class _WithoutFloats(ast.NodeTransformer):
+    """float("inf") as the number that it is."""
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        is_float = isinstance(node.func, ast.Name) and node.func.id == "float"
+        return ast.Constant(float(ast.literal_eval(node.args[0]))) if is_float else node
 
 
 class Attrs(dict):

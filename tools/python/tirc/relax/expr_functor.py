@@ -12,7 +12,7 @@
 
 from .._module import GlobalVar, Graph
 from .._values import Op
-from ._views import DataflowBlock, SeqExpr
+from ._views import DataflowBlock, SeqExpr, _Reader
 from .block_builder import BlockBuilder, _Function
 from .expr import Call, Constant, DataflowVar, Expr, ShapeExpr, Tuple, TupleGetItem, Var
 
@@ -69,7 +69,7 @@ class _Functor:
         return self.visit_var_binding_(binding)
 
     def visit_var_def(self, var):
-        """A parameter, or what a binding binds."""
+        """A parameter, or what a binding binds; what stands for it in the new graph. A binding's Var gives its name, and the value the type."""
         return var
 
 
@@ -95,6 +95,11 @@ class PyExprVisitor(_Functor):
         self.visit_var_def(binding.var)
 
 
+def _key(var):
+    """A variable of the graph that is read is known by its name, which no other has there; a new one, whose name it may share, is itself."""
+    return str(var) if isinstance(var._builder, _Reader) else var
+
+
 class PyExprMutator(_Functor):
     """visit_expr of a graph is the graph with what the methods give for its values; builder_ writes it, and has the functions of mod
     and what is put to them, which builder_.get() gives."""
@@ -111,14 +116,14 @@ class PyExprMutator(_Functor):
     visit_expr_post_order = visit_parts  # a value whose parts are visited, and not itself
 
     def visit_var_(self, var):
-        return self._new.get(str(var), var)
+        return self._new.get(_key(var), var)
 
     def set_var_remap(self, var, new):
         """What stands for a variable from now on."""
-        self._new[str(var)] = new
+        self._new[_key(var)] = new
 
     def get_var_remap(self, var):
-        return self._new[str(var)]
+        return self._new[_key(var)]
 
     def lookup_binding(self, var):
         """What a variable of the new graph was bound to; None: it is a parameter."""
@@ -127,13 +132,21 @@ class PyExprMutator(_Functor):
     def visit_function_(self, f):
         view, bb = f.view, self.builder_
         made = _Function(f.name, view.params, view.attrs, view.decorator)
+        body = view.body  # which tells of extents, too
         bb._variables.update(view.variables)
         self._new, self._bound = {}, {}
         with bb.writes(made):
-            for p in view.params:
-                self.set_var_remap(p, self.visit_var_def(p))
-            bb.emit_func_output(self.visit_expr(view.body))
+            bb.set_params([self._param(p) for p in view.params])
+            bb.emit_func_output(self.visit_expr(body))
         return bb.graph(made)
+
+    def _param(self, var):
+        """The new graph's parameter in the place of this one."""
+        new = self.visit_var_def(var)
+        if not isinstance(new, Var):
+            raise TypeError("visit_var_def gives a Var for the parameter %s, not %r" % (var, new))
+        self.set_var_remap(var, new)
+        return new
 
     def visit_seq_expr_(self, seq):
         for block in seq.blocks:
