@@ -266,8 +266,11 @@ static PyValue read_block_alloc(Reader *r, const Call *call) {
   else if (r->body == r->func->body)
     vec_push(r->c, r->func->root_allocs, b);
   else
-    READ_FAIL(r, call->node, CODE_SYNTAX, "move it to the function's top level",
-              "%s must be directly in a block or at the top level of the function", call->name);
+    READ_FAIL(r, call->node, CODE_SYNTAX,
+              r->func->ends_early ? "move it to the function's top level, above the first return"
+                                  : "move it to the function's top level",
+              "%s must be directly in a block or at the top level of the function%s", call->name,
+              r->func->ends_early ? ", and not behind a return" : "");
   return py_buffer(b);
 }
 

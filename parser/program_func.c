@@ -128,12 +128,6 @@ static const Syn *read_decorator(Reader *r, FuncFrame *f, const Syn *def) {
   return says(r, call.args[2]) ? call.args[2] : NULL;
 }
 
-/* -> T.int32; void where nothing is said, or None. */
-static DType read_returned_type(Reader *r, const Syn *def) {
-  const char *path = def->b ? tirc_names_path(r, def->b) : NULL;
-  return path && strncmp(path, "T.", 2) == 0 ? tirc_read_dtype(r, def->b) : DT_VOID;
-}
-
 const Func *tirc_read_func(Reader *r, const Syn *def) {
   int n_calls = 0;
   FuncFrame f = {.name = def->s, .names = r->names.bound.n, .n_calls = &n_calls};
@@ -142,8 +136,8 @@ const Func *tirc_read_func(Reader *r, const Syn *def) {
   r->func = &f;
   tirc_names_open(r);
   read_parameters(r, &f, def);
+  f.returns = tirc_read_returned_type(r, def->b);
   def = tirc_with_last_returns(r, def);
-  f.returns = read_returned_type(r, def);
   Stmt body = read_placed_body(r, &f, def);
   tirc_names_close(r);
   r->func = NULL;

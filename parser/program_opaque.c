@@ -176,6 +176,12 @@ static PyValue read_opaque(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_call(r->c, t, callee, n, args));
 }
 
+/* As a statement it is a return, and read there. */
+static PyValue read_ret(Reader *r, const Call *call) {
+  READ_FAIL(r, call->node, CODE_SYNTAX, "write it on a line of its own",
+            "T.ret gives no value: it ends the function");
+}
+
 /* An intrinsic goes by its name; its number is another one in each version of LLVM. */
 static PyValue read_intrinsic_id(Reader *r, const Call *call) {
   const PyValue name = tirc_read_value(r, call->args[0]);
@@ -190,11 +196,13 @@ const Function tirc_opaque_functions[] = {
   {name,                                                                                           \
    GIVES_##gives == GIVES_ELEMENT ? "address value? other? unordered?"                             \
    : CALL_##id == CALL_TARGET     ? "config host?"                                                 \
-                                  : "first? * dtype?",                                                 \
+   : CALL_##id == CALL_RET        ? "value"                                                        \
+                                  : "first? * dtype?",                                                    \
    IN_VALUE,                                                                                       \
    GIVES_##gives == GIVES_ELEMENT ? read_atomic                                                    \
    : CALL_##id == CALL_TARGET     ? read_target                                                    \
-                                  : read_opaque,                                                       \
+   : CALL_##id == CALL_RET        ? read_ret                                                       \
+                                  : read_opaque,                                                          \
    CALL_##id},
 #include "ir/tree/calls.def"
 #undef CALL

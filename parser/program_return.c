@@ -11,29 +11,62 @@
 #include "ir/tree/annotations.h"
 #include "reader.h"
 
-/* What is returned: of `return x`, T.ret(x), T.evaluate(T.ret(x)); NULL: it is none of these. */
+/* T.ret(x), T.call_intrin("int32", "tir.ret", x), either in T.evaluate; NULL: it is none of these.
+ */
+static const Syn *ret_call(Reader *r, const Syn *call) {
+  const char *path = call && call->kind == SYN_CALL ? tirc_names_path(r, call->a) : NULL;
+  if (!path) return NULL;
+  if (strcmp(path, "T.evaluate") == 0 && call->kids.n == 1) return ret_call(r, call->kids.at[0]);
+  const bool named = strcmp(path, "T.call_intrin") == 0 && call->kids.n == 3;
+  const Syn *name = named ? call->kids.at[1] : NULL;
+  const bool intrinsic = name && name->kind == SYN_STRING && strcmp(name->s, "tir.ret") == 0;
+  return intrinsic || strcmp(path, "T.ret") == 0 ? call : NULL;
+}
+
+/* A return: its value, or the call that has it; the statement itself where it has none. NULL: it is
+ * no return. */
 static const Syn *returned(Reader *r, const Syn *s) {
-  if (s->kind == SYN_RETURN) return s->a ? s->a : s;
-  const Syn *call = s->kind == SYN_EXPR_STMT ? s->a : NULL;
-  for (int depth = 0; depth < 2 && call && call->kind == SYN_CALL && call->kids.n == 1; depth++) {
-    const char *path = tirc_names_path(r, call->a);
-    if (path && strcmp(path, "T.ret") == 0) return call->kids.at[0];
-    if (!path || strcmp(path, "T.evaluate") != 0) return NULL;
-    call = call->kids.at[0];
-  }
-  return NULL;
+  if (s->kind == SYN_EXPR_STMT) return ret_call(r, s->a);
+  if (s->kind != SYN_RETURN) return NULL;
+  const Syn *call = ret_call(r, s->a);
+  return call ? call : s->a ? s->a : s;
+}
+
+static const Syn *returned_value(Reader *r, const Syn *s) {
+  const Syn *at = returned(r, s);
+  if (at == s) READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "a return without a value");
+  if (!ret_call(r, at)) return at;
+  const Syn *last = at->kids.n ? at->kids.at[at->kids.n - 1] : NULL;
+  const bool intrinsic = strcmp(tirc_names_path(r, at->a), "T.ret") != 0;
+  if (!last || at->kids.n != (intrinsic ? 3 : 1) || last->kind == SYN_KEYWORD ||
+      last->kind == SYN_STAR)
+    READ_FAIL(r, at, CODE_ARGUMENT, "for another type: T.ret(T.Cast(\"int64\", x))",
+              "T.ret takes one value");
+  return last;
 }
 
 static bool has_return(Reader *r, SynList list) {
   for (int i = 0; i < list.n; i++) {
     const Syn *s = list.at[i];
+    if (s->kind == SYN_DEF) continue; /* which no statement is */
     if (returned(r, s) || has_return(r, s->body) || has_return(r, s->orelse)) return true;
   }
   return false;
 }
 
+/* Without what does nothing at the end of it. */
+static SynList without_idle(SynList list) {
+  for (; list.n; list.n--) {
+    const Syn *last = list.at[list.n - 1];
+    if (last->kind != SYN_PASS && (last->kind != SYN_EXPR_STMT || last->a->kind != SYN_STRING))
+      break;
+  }
+  return list;
+}
+
 /* Whether each way through the statements returns. */
 static bool always_returns(Reader *r, SynList list) {
+  list = without_idle(list);
   const Syn *last = list.n ? list.at[list.n - 1] : NULL;
   if (!last || last->kind != SYN_IF) return last && returned(r, last);
   return always_returns(r, last->body) && always_returns(r, last->orelse);
@@ -57,6 +90,7 @@ static Syn *ending_if(Reader *r, const Syn *s, SynList rest) {
               "a function returns at its end, or at the end of an 'if', and not within this");
   if (then_returns && else_returns && rest.n)
     READ_FAIL(r, rest.at[0], CODE_SYNTAX, NULL, "the function has returned before this statement");
+  r->func->ends_early = r->func->ends_early || rest.n;
   Syn *to = tirc_copy(r->c, s, 1);
   to->body = with_last_returns(r, then_returns ? s->body : joined(r, s->body, rest), s);
   to->orelse = with_last_returns(r, else_returns ? s->orelse : joined(r, s->orelse, rest), s);
@@ -65,6 +99,7 @@ static Syn *ending_if(Reader *r, const Syn *s, SynList rest) {
 
 /* The statements with a return at the end of each way through them. */
 static SynList with_last_returns(Reader *r, SynList list, const Syn *around) {
+  list = without_idle(list);
   for (int i = 0; i < list.n; i++) {
     const Syn *s = list.at[i];
     const SynList before = {i, list.at}, rest = {list.n - i - 1, list.at + i + 1};
@@ -80,10 +115,49 @@ static SynList with_last_returns(Reader *r, SynList list, const Syn *around) {
 }
 
 const Syn *tirc_with_last_returns(Reader *r, const Syn *def) {
-  if (!has_return(r, def->body)) return def;
+  if (r->func->returns.code == TYPE_VOID && !has_return(r, def->body)) return def;
   Syn *to = tirc_copy(r->c, def, 1);
   to->body = with_last_returns(r, def->body, def);
   return to;
+}
+
+static bool is_one_number(DType t) {
+  return t.lanes == 1 && (tirc_dtype_is_int(t) || tirc_dtype_is_float(t) || t.code == TYPE_BOOL);
+}
+
+DType tirc_read_returned_type(Reader *r, const Syn *s) {
+  if (!s || s->kind == SYN_NONE) return DT_VOID;
+  const char *path = tirc_names_path(r, s);
+  const bool named = s->kind == SYN_STRING || (path && strncmp(path, "T.", 2) == 0);
+  const DType t = named ? tirc_read_dtype(r, s) : DT_HANDLE;
+  if (!named || (!is_one_number(t) && t.code != TYPE_VOID))
+    READ_FAIL(r, s, CODE_TYPE, "write the type of a number, as in '-> T.int32'",
+              "a function returns one number");
+  return t;
+}
+
+/* Whether each value of a type is one of another type, or nearly, where integers become floats. A
+ * float that is stored as an integer is judged there. */
+static bool keeps(DType from, DType to) {
+  if (tirc_dtype_equal(from, to)) return true;
+  if (to.code == TYPE_BOOL) return false;
+  if (from.code == TYPE_BOOL) return true;
+  if (tirc_dtype_is_float(from) || tirc_dtype_is_float(to))
+    return !tirc_dtype_is_float(from) || !tirc_dtype_is_float(to) || from.bits < to.bits;
+  return from.code == to.code ? from.bits <= to.bits : to.code == TYPE_INT && from.bits < to.bits;
+}
+
+static void check_returned_type(Reader *r, const Syn *at, DType from, DType to) {
+  const FuncFrame *f = r->func;
+  if (f->returns.code == TYPE_VOID && !tirc_dtype_equal(from, to))
+    READ_FAIL(r, at, CODE_TYPE, "say which behind the parameters, as in '-> T.int64'",
+              "the function returns a value of type %s here, and of type %s before",
+              tirc_dtype_name(r->c, from), tirc_dtype_name(r->c, to));
+  if (!keeps(from, to))
+    READ_FAIL(r, at, CODE_TYPE,
+              tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, to)),
+              "the function returns %s, which a value of type %s may not fit into",
+              tirc_dtype_name(r->c, to), tirc_dtype_name(r->c, from));
 }
 
 /* The buffer of the value; its type is what the function says, or that of the first value. */
@@ -97,19 +171,22 @@ static Buffer make_result(Reader *r, FuncFrame *f, DType t) {
 }
 
 bool tirc_read_return(Reader *r, const Syn *s) {
-  const Syn *value = returned(r, s);
   FuncFrame *f = r->func;
-  if (!value) return false;
-  if (value == s) READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "a return without a value");
+  if (!returned(r, s)) return false;
+  const Syn *value = returned_value(r, s);
   if (f->depth)
     READ_FAIL(r, s, CODE_UNSUPPORTED, "let it write its result into an array of the caller",
               "%s, which others call, returns a value", f->name);
   const PyValue v = tirc_read_value(r, value);
-  const Expr e = f->returns.code == TYPE_VOID ? tirc_py_to_expr(r, value, v)
-                                              : tirc_py_to_expr_like(r, value, v, f->returns);
-  const Buffer b = f->returned
-                       ? f->returned
-                       : make_result(r, f, f->returns.code == TYPE_VOID ? e->dtype : f->returns);
+  DType t = f->returned ? f->returned->dtype : f->returns;
+  const Expr e =
+      t.code == TYPE_VOID ? tirc_py_to_expr(r, value, v) : tirc_py_to_expr_like(r, value, v, t);
+  if (!is_one_number(e->dtype))
+    READ_FAIL(r, value, CODE_TYPE, "write it into a buffer that is a parameter",
+              "a function returns one number, and not %s", tirc_py_describe(r, v));
+  if (t.code == TYPE_VOID) t = e->dtype;
+  check_returned_type(r, value, e->dtype, t);
+  const Buffer b = f->returned ? f->returned : make_result(r, f, t);
   const Expr zero = tirc_int32(r->c, 0);
   tirc_emit(r, s, tirc_make_store(r, s, b, 1, &zero, value, v));
   return true;

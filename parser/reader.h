@@ -114,6 +114,7 @@ typedef struct FuncFrame {
   VEC(Uninferred) uninferred;
   DType returns;   /* what `-> T.int32` says; void: nothing */
   Buffer returned; /* of the value that it returns, or NULL */
+  bool ends_early; /* what stands behind a return is the other case of its `if` */
   Attrs attrs;
   bool has_attrs, has_blocks;
   Dialect dialect;
@@ -307,6 +308,8 @@ bool tirc_read_inlined(Reader *r, const Syn *call);
 
 /* --- program_return.c ------------------------------------------------------------------------- */
 
+/* Of `-> T.int32`; void where nothing is said (NULL), or None. */
+DType tirc_read_returned_type(Reader *r, const Syn *s);
 /* A function with its returns at the ends of its ways; itself where it has none. */
 const Syn *tirc_with_last_returns(Reader *r, const Syn *def);
 /* A return, as a store; false: the statement is none. */

@@ -279,6 +279,13 @@ def test_functions_that_return_a_value():
     for type_, value in (("T.int64", "n * T.int64(3)"), ("T.bool", "n > 1"), (None, "T.Cast(\"float64\", n)")):
         one = tirc.parse("@T.prim_func\ndef f(n: T.int64)%s:\n    return %s\n" % (" -> " + type_ if type_ else "", value))
         assert tirc.build(one)(5) == {"T.int64": 15, "T.bool": True}.get(type_, 5.0)
+    wide = tirc.build(tirc.parse("@T.prim_func\ndef f(n: T.int64) -> \"int64\":\n    if n > 3:\n        return 1\n    return n\n    pass\n"))
+    assert wide(-(1 << 40)) == -(1 << 40) and wide(4) == 1
+    assert wide["f"].time(5, number=1, repeat=1).mean > 0 and wide.time_evaluator("f", number=1)(5).mean > 0
+    with pytest.raises(tirc.ArgumentError, match="f takes 1 arguments, not 0"):
+        wide()
+    called = tirc.parse("@T.prim_func\ndef f(n: T.int32):\n    T.evaluate(T.call_intrin(\"int32\", \"tir.ret\", n))\n")
+    assert tirc.build(called)(7) == 7
     assert tirc.build(tirc.parse("@T.prim_func\ndef f() -> T.int64:\n    return T.int64(42)\n"))() == 42
     with pytest.raises(tirc.TVMError, match="which others call, returns a value"):
         tirc.parse("@I.ir_module\nclass Module:\n    @T.prim_func\n    def main(n: T.int32):\n        Module.one(n)\n\n"

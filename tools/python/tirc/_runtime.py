@@ -167,8 +167,10 @@ def _arguments(func, args):
 def _with_result(func, args):
     """The arguments, and the array of what the function returns, of one that returns a value and is called without it; else None."""
     params = func.params
-    if len(args) != len(params) - 1 or not func.attrs.get("tirc.returns"):
+    if len(args) == len(params) or not func.attrs.get("tirc.returns"):
         return args, None
+    if len(args) != len(params) - 1:
+        raise ArgumentError("%s takes %d arguments, not %d" % (func.name, len(params) - 1, len(args)), code="argument")
     dtype = params[-1].dtype
     try:
         import numpy
@@ -240,6 +242,7 @@ class Kernel:
         """Runs it repeatedly: `repeat` measurements of `number` runs each, or of as many as take min_repeat_ms."""
         if repeat < 1 or number < 1:
             raise ValueError("repeat and number are at least 1")
+        args, _ = _with_result(self.func, args)
         given, keep = _arguments(self.func, args)
         launch = _lib.make("launch", "launch_new", self._kernel, self._executor, len(args), given)
         seconds = (ctypes.c_double * repeat)()
