@@ -246,6 +246,10 @@ static void check_argument(Solver *s, Buffer b, const Argument *a) {
     refuse(s, "convert the array",
            tirc_format(s->c, "the array has dtype %s, but should have %s",
                        tirc_dtype_name(s->c, a->tensor->dtype), tirc_dtype_name(s->c, b->dtype)));
+  if (b->dtype.lanes != 1)
+    refuse(s, "declare it with one more extent, and access it by T.Ramp",
+           tirc_format(s->c, "%s has vectors as elements, and an array has numbers",
+                       tirc_print_buffer(s->c, b)));
   bool flat = a->tensor->ndim == 1 && (b->strides || b->elem_offset);
   if (b->ndim != a->tensor->ndim && b->ndim != 1 && !flat)
     refuse(s, "give arrays of the shapes that the function declares",
