@@ -16,7 +16,8 @@ from tirc.relax import transform  # noqa: E402
 from tirc import IRModule  # noqa: E402
 
 USUAL = ["mlp", "attention", "norms", "branching"]
-NEAR = 1e-7  # what is folded on import is of the types of the file
+NEAR = 1e-13  # float32 alone comes as near as 1e-8
+FOLDED = 1e-7  # what is folded on import is of the types of the file
 
 
 def in_float64(module):
@@ -40,7 +41,8 @@ def check(kind):
         results = exact(*wide)
         for got, want in zip(results if isinstance(results, tuple) else [results], net.wanted(arrays)):
             assert not got.size or got.dtype == np.float64 or got.dtype.kind != "f", got.dtype
-            if got.shape == want.shape and got.size:
+            assert got.shape == want.shape, (got.shape, want.shape)
+            if got.size:
                 off = max(off, np.abs(got.astype("float64") - want).max() / max(1e-30, np.abs(want).max()))
     return off
 
@@ -82,4 +84,4 @@ for kind in KINDS:
     if kind.__name__ in (sys.argv[1:] or USUAL):
         off = check(kind)
         print(kind.__name__, off, flush=True)
-        assert off < NEAR, kind.__name__
+        assert off < (NEAR if kind.__name__ in USUAL else FOLDED), kind.__name__

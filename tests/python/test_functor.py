@@ -280,11 +280,19 @@ def test_a_new_value_with_an_old_name_is_itself():
     assert np.allclose(run(rewritten(Saved(mod), mod), V), np.tanh(np.exp(-V)) * np.exp(-V), rtol=1e-5)
 
 
+def test_each_value_is_visited_once():
+    names = []
+    relax.analysis.post_order_visit(tvm.parse("@R.function\ndef main(x: R.Tensor((4,), \"float32\")):\n    y = R.add(x, x)\n    z = R.multiply(y, y)\n    return z\n")["main"],
+                                    lambda value: names.append(str(value)) if isinstance(value, relax.Expr) else None)
+    assert names == ["x", "R.add(x, x)", "y", "R.multiply(y, y)", "z"]
+
+
 def test_parameters_of_a_mutator():
     class Renamed(relax.PyExprMutator):
         def visit_var_def(self, var):
             return relax.Var("lv", relax.TensorStructInfo((tvm.tir.Var("m", "int64"),), "float32")) if str(var) == "x" else var
     mod = tvm.parse(CHAIN)
+    assert np.allclose(run(mod, V), np.tanh(relu(V)) + relu(V), rtol=1e-5)  # a graph without a class around it
     made = rewritten(Renamed(mod), mod)
     assert [str(p) for p in made["main"].params] == ["lv"] and made["main"].params[0].struct_info.shape.values[0].name == "m"
     assert np.allclose(run(made, V), np.tanh(relu(V)) + relu(V), rtol=1e-5)

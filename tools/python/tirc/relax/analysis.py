@@ -17,13 +17,18 @@ def well_formed(obj, check_struct_info=True):
 
 
 def post_order_visit(expr, fvisit):
-    """Calls fvisit with each value of a graph, those that it is made of first."""
+    """Calls fvisit once with each value of a graph, those that it is made of first."""
+    from .expr import Expr
     from .expr_functor import PyExprVisitor
+    seen = set()
 
     class Each(PyExprVisitor):
         def visit_expr(self, expr):
+            if isinstance(expr, Expr) and expr in seen:
+                return
             PyExprVisitor.visit_expr(self, expr)
             fvisit(expr)
+            seen.update([expr] if isinstance(expr, Expr) else [])
     Each().visit_expr(expr)
 
 
