@@ -2,6 +2,8 @@
  * conditions while it is inside of their branch. */
 #include "layout.h"
 
+#include "ir/tree/find.h"
+
 const Expr *tirc_simplify_access(AccessRewriter *w, int n, const Expr *indices) {
   Tirc *c = w->c;
   Expr pred = tirc_bool(c, true);
@@ -105,12 +107,23 @@ Stmt tirc_rewrite_accesses(AccessRewriter *w, Stmt s) {
 
 /* --- a block on its own ----------------------------------------------------------------------- */
 
+static bool is_part(const void *self, Expr e) {
+  (void)self;
+  return e->op == OP_FLOORDIV || e->op == OP_FLOORMOD;
+}
+
+/* Parts of iterators as what they are, (v0 * 256 + v1) // 256 as v0. Iterators of one step stay. */
+static const Expr *shorter(AccessRewriter *w, int n, const Expr *indices) {
+  const Expr *mapped = tirc_simplify_access(w, n, indices);
+  Expr *out = tirc_new_array(w->c, Expr, n + 1);
+  for (int i = 0; i < n; i++)
+    out[i] = tirc_find_expr(mapped[i], is_part, NULL) ? tirc_simplify(w->a, mapped[i]) : mapped[i];
+  return out;
+}
+
 static bool shorten(AccessRewriter *w, Buffer *buffer, int *n, const Expr **indices) {
   (void)buffer;
-  const Expr *mapped = tirc_simplify_access(w, *n, *indices);
-  Expr *simple = tirc_new_array(w->c, Expr, *n + 1);
-  for (int i = 0; i < *n; i++) simple[i] = tirc_simplify(w->a, mapped[i]);
-  *indices = simple;
+  *indices = shorter(w, *n, *indices);
   return true;
 }
 
@@ -121,10 +134,9 @@ static const Region *shorten_regions(AccessRewriter *w, int n, const Region *fro
     Range *dims = tirc_new_array(w->c, Range, ndim + 1);
     Expr *min = tirc_new_array(w->c, Expr, ndim + 1);
     for (int k = 0; k < ndim; k++) min[k] = from[i].dims[k].min;
-    const Expr *simple = tirc_simplify_access(w, ndim, min);
+    const Expr *simple = shorter(w, ndim, min);
     for (int k = 0; k < ndim; k++)
-      dims[k] =
-          tirc_range(tirc_simplify(w->a, simple[k]), tirc_simplify(w->a, from[i].dims[k].extent));
+      dims[k] = tirc_range(simple[k], tirc_simplify(w->a, from[i].dims[k].extent));
     out[i] = (Region){from[i].buffer, dims};
   }
   return out;
