@@ -219,13 +219,16 @@ void tirc_cg_store(Gen *g, Stmt s) {
         store_window(g, s, index, &w, lane);
     }
   if (staged) tirc_src_close(g);
-  data_of(g, b)->written = true;
+  Name *name = data_of(g, b);
+  name->written |= !name->is_one || g->branches == name->branches;
   g->taken.n = mark;
 }
 
 void tirc_cg_if(Gen *g, Stmt s) {
   if (s->u.branch.cond->dtype.lanes == 1) {
+    g->branches++;
     tirc_src_if(g, s);
+    g->branches--;
     return;
   }
   g->file->mask = s->u.branch.cond;
@@ -264,6 +267,9 @@ static void take_pieces(Gen *g, Name *name) {
 static void on_stack(Gen *g, Stmt s, Name *name, int64_t bytes) {
   Buffer b = s->u.alloc.buffer;
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
+  const int64_t count = bytes / tirc_dtype_bytes(element_of(b));
+  name->is_one = count == 1;
+  name->branches = g->branches;
   name->tile = tirc_cg_find_tile(g, b, s->u.alloc.body);
   if (name->tile)
     take_pieces(g, name);
@@ -271,7 +277,6 @@ static void on_stack(Gen *g, Stmt s, Name *name, int64_t bytes) {
     g->file->stack_bytes += bytes;
   tirc_src_stmt(g, s->u.alloc.body);
   g->out = outer;
-  int64_t count = bytes / tirc_dtype_bytes(element_of(b));
   if (name->used && name->tile) declare_tile(g, b, name);
   if (name->used && !name->tile) {
     tirc_src_line(g, "_Alignas(64) %s %s[%lld]%s;", tirc_c_type(b->dtype), name->s,

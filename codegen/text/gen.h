@@ -39,7 +39,9 @@ typedef struct Name {
   bool is_array;     /* the lanes of a vector, in an array */
   struct Tile *tile; /* C's: it is held in registers */
   bool used, read, written;
-  bool is_early; /* read where nothing above has written it */
+  bool is_early; /* read where nothing above has written it, in any case if it is of one element */
+  bool is_one;   /* an array of one element */
+  int branches;  /* around its declaration */
 } Name;
 
 typedef enum HelperId {
@@ -59,6 +61,7 @@ typedef struct Gen {
   const Language *l;
   Text *out;
   int indent;
+  int branches; /* open ones */
   Loc loc;
   bool lines;              /* #line says which line of the program each line of the source is for */
   PtrMap vars;             /* from a variable, or a view, to its Name */
