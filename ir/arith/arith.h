@@ -44,8 +44,8 @@ Expr tirc_simplify0(Tirc *c, Expr e);
  * branches, unit loops) stays unless `structure` is set: then constant ifs are resolved, loops of
  * extent 0 go and loops of extent 1 without annotations are substituted away. */
 Stmt tirc_simplify_stmt(Analyzer *a, Stmt s, bool structure);
-/* What a condition still says all through the statement that it leads to: no conjunct that loads what
- * the statement may store to. */
+/* What a condition still says all through the statement that it leads to: no conjunct that loads
+ * what the statement may store to. */
 Expr tirc_lasting_part(Tirc *c, Expr cond, Stmt s);
 
 bool tirc_prove(Analyzer *a, Expr cond); /* cond is true for all values */

@@ -89,10 +89,6 @@ static Stmt with_choice_ahead(Tirc *c, Stmt body) {
   return tirc_seq(c, 2, both);
 }
 
-static bool has_value(Expr e, Buffer to, int n, const Expr *at) {
-  return e->op == OP_LOAD && e->u.buffer == to && e->n == n && tirc_same_exprs(n, e->args, at);
-}
-
 /* C[vi] = x in the first step and C[vi] + x in the others, as if vk == 0: C[vi] = 0, and
  * C[vi] = C[vi] + x. Any other body as it stands. */
 static Stmt with_neutral_ahead(Tirc *c, Stmt body) {
@@ -109,7 +105,8 @@ static Stmt with_neutral_ahead(Tirc *c, Stmt body) {
     return body;
   const Expr sum = branches ? value : value->args[2];
   const Expr start = branches ? first->u.store.value : value->args[1];
-  if (sum->n != 2 || !has_value(sum->args[0], to, n, at) || !tirc_expr_same(sum->args[1], start))
+  if (sum->n != 2 || !tirc_expr_same(sum->args[0], tirc_load(c, to, n, at)) ||
+      !tirc_expr_same(sum->args[1], start))
     return body;
   const Expr neutral = tirc_neutral(c, (Op)sum->op, to->dtype);
   if (!neutral || tirc_find_expr(start, tirc_is_load_of, to)) return body;
