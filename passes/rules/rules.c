@@ -18,7 +18,7 @@ typedef struct Bare {
 
 typedef struct Auto {
   Script *sc;
-  Rules rules, forms, hints;
+  Rules rules, forms, hints, slow;
   const RuleListener *listener;
   const char *own, *embedded; /* libraries; own: or NULL */
   /* what is to be done within the script's limits */
@@ -26,8 +26,9 @@ typedef struct Auto {
   Rule rule;
   bool raised, formed;
   Value answer;
-  Value left;       /* a block that no rule took */
-  const char *hint; /* and what to do about it, or NULL */
+  const Rules *asked; /* which of them are asked of a block */
+  Value asked_of;
+  const char *words; /* what the first says that knows it, or NULL */
   VEC(Bare) bare;
 } Auto;
 
@@ -220,22 +221,25 @@ static bool is_long(const Nest *n) {
   return all >= MANY;
 }
 
-/* The first hint that knows the block. */
-static void ask_hints(Script *sc, void *self) {
+/* The words of the first that has some of the block. */
+static void ask_words(Script *sc, void *self) {
   Auto *a = self;
-  Value args[] = {tirc_script_object("Schedule", sc->sched), a->left}, answer;
-  a->hint = NULL;
-  for (int i = 0; i < a->hints.n && !a->hint; i++)
-    if (tirc_script_attempt(sc, a->hints.at[i].function, &(Args){.n = 2, .at = args}, &answer) &&
+  Value args[] = {tirc_script_object("Schedule", sc->sched), a->asked_of}, answer;
+  a->words = NULL;
+  for (int i = 0; i < a->asked->n && !a->words; i++)
+    if (tirc_script_attempt(sc, a->asked->at[i].function, &(Args){.n = 2, .at = args}, &answer) &&
         answer.kind == VAL_STR)
-      a->hint = answer.u.s;
+      a->words = answer.u.s;
 }
 
-static const char *hint_of(Auto *a, const SRef *block) {
-  a->left = tirc_value_of_sref(block);
-  tirc_script_within_limits(a->sc, (Loc){0}, ask_hints, a);
-  return a->hint;
+static const char *words_of(Auto *a, const Rules *asked, const SRef *block) {
+  a->asked = asked;
+  a->asked_of = tirc_value_of_sref(block);
+  tirc_script_within_limits(a->sc, (Loc){0}, ask_words, a);
+  return a->words;
 }
+
+static const char *hint_of(Auto *a, const SRef *block) { return words_of(a, &a->hints, block); }
 
 static void warn_of_no_rule(Sched *s, const char *message, const char *hint) {
   const Warning w = {
@@ -244,19 +248,27 @@ static void warn_of_no_rule(Sched *s, const char *message, const char *hint) {
   if (s->warn) s->warn(s->warn_self, w);
 }
 
-/* Blocks of a function that a rule took, and that it left. */
+static bool is_as_before(const Nest *n, const Nests *before) {
+  for (int i = 0; i < before->n; i++)
+    if (before->at[i].id == n->id && before->at[i].stmt == n->stmt) return true;
+  return false;
+}
+
+/* Blocks of a function that a rule took, and that it left or hardly changed. */
 static void warn_of_left(Auto *a, const Nests *before) {
   Sched *s = a->sc->sched;
   const Nests now = nests_of(s, a->func);
-  for (int i = 0; i < now.n; i++)
-    for (int k = 0; k < before->n; k++)
-      if (before->at[k].id == now.at[i].id && before->at[k].stmt == now.at[i].stmt &&
-          is_long(&now.at[i]))
-        warn_of_no_rule(
-            s,
-            tirc_format(s->c, "no rule schedules block %s of the function %s: it stays as it is",
-                        tirc_block_of(now.at[i].block)->name, a->func),
-            hint_of(a, now.at[i].block));
+  for (int i = 0; i < now.n; i++) {
+    const SRef *block = now.at[i].block;
+    if (!is_long(&now.at[i])) continue;
+    const char *lacks =
+        is_as_before(&now.at[i], before) ? "it stays as it is" : words_of(a, &a->slow, block);
+    if (lacks)
+      warn_of_no_rule(s,
+                      tirc_format(s->c, "no rule schedules block %s of the function %s: %s",
+                                  tirc_block_of(block)->name, a->func, lacks),
+                      hint_of(a, block));
+  }
 }
 
 static bool are_same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
@@ -368,6 +380,7 @@ static void add_forms(Script *sc, void *self) {
   Auto *a = self;
   tirc_forms_read(sc, a->own, a->embedded, &a->forms);
   read_own_or_embedded(sc, a->own, a->embedded, "hints", &a->hints);
+  read_own_or_embedded(sc, a->own, a->embedded, "slow", &a->slow);
 }
 
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,

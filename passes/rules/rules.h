@@ -11,7 +11,9 @@
  * each of them is called in the same way, and what it did stays unless it returns False or raises.
  * Raising is a warning. The embedded libraries have such a list, in whose place comes that of a
  * library of one's own. So they may have `hints = [f, g, ...]`, of the schedule and a block that no
- * rule took: the first that returns words says what its author can do, in the warning.
+ * rule took: the first that returns words says what its author can do, in the warning. And
+ * `slow = [f, g, ...]`, of the schedule and a block that a rule took: one that returns words says
+ * what the block still lacks, and it is warned of as one that no rule took.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H

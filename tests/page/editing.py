@@ -64,7 +64,8 @@ def check_exports(b):
         for what, name in (("tir", "program.tir"), ("sch", "schedule.sch"), ("svg", "picture.svg")):
             b.click("#export summary")
             b.click("[data-export=%s]" % what)
-            b.wait_for(lambda: os.path.exists(os.path.join(folder, name)), name)
+            # The browser makes an empty file under the name first, and puts the whole one in its place.
+            b.wait_for(lambda: os.path.exists(os.path.join(folder, name)) and os.path.getsize(os.path.join(folder, name)) > 0, name)
         assert read(os.path.join(folder, "program.tir")) == read(SMALL) and read(os.path.join(folder, "schedule.sch")) == schedule
         assert read(os.path.join(folder, "picture.svg")).startswith("<svg")
         b.click("#export summary")
