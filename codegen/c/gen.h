@@ -146,8 +146,8 @@ void tirc_cg_end_body(Gen *g, Text *outer, const Text *body);
 
 /* --- parallel.c ----------------------------------------------------------------------------- */
 /* A loop on the threads of the runtime; its body is a function of its own. n: how many steps. */
-void tirc_cg_parallel(Gen *g, const For *loop, const char *first, const char *n, const char *chunks,
-                      const char *schedule);
+void tirc_cg_parallel(Gen *g, const For *loop, const char *first, const char *n,
+                      const char *clauses);
 /* Whether something in a statement uses the buffer within a loop on threads. */
 bool tirc_cg_is_shared(Gen *g, Buffer b, Stmt s);
 

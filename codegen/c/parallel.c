@@ -13,6 +13,7 @@
  * Without a runtime the loop is OpenMP's, as elsewhere. A step cannot return: it leaves its status
  * in a variable. */
 #include "gen.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/find.h"
 
 typedef struct Capture {
@@ -168,8 +169,8 @@ static void put_body(Gen *g, int number, const For *loop, const Fields *f, const
   g->indent = indent;
 }
 
-static void put_call(Gen *g, int number, const Fields *f, const char *first, const char *n,
-                     const char *chunks, const char *schedule, bool leaves) {
+static void put_call(Gen *g, int number, const For *loop, const Fields *f, const char *first,
+                     const char *n, const char *clauses, bool leaves) {
   const char *func = g->file->func;
   tirc_src_open(g, "{");
   if (leaves) tirc_src_line(g, "_Atomic int tirc_status = 0;");
@@ -181,14 +182,15 @@ static void put_call(Gen *g, int number, const Fields *f, const char *first, con
   g->indent--;
   tirc_src_line(g, "};");
   tirc_src_line(g, "const int64_t tirc_n = %s;", n);
-  tirc_src_open(g, "if (tirc_rt && tirc_rt->parallel_for) {");
+  const int64_t least = tirc_loop_number(loop, KEY_PARALLEL_FROM);
+  tirc_src_open(g, "if (tirc_rt && tirc_rt->parallel_for%s) {",
+                least > 1 ? tirc_format(g->c, " && tirc_n >= %lld", (long long)least) : "");
   tirc_src_line(g, "if (tirc_n > 0)");
-  tirc_src_line(g, "  tirc_rt->parallel_for(tirc_rt->self, tirc_n, %s__body%d, &tirc_loop, %s);",
-                func, number, chunks);
+  tirc_src_line(g, "  tirc_rt->parallel_for(tirc_rt->self, tirc_n, %s__body%d, &tirc_loop, %lld);",
+                func, number, (long long)tirc_loop_number(loop, KEY_PARALLEL_CHUNKS));
   g->indent--;
   tirc_src_open(g, "} else {");
-  tirc_text_addf(g->out, "#ifdef _OPENMP\n#pragma omp parallel for schedule(%s)\n#endif\n",
-                 schedule);
+  tirc_text_addf(g->out, "#ifdef _OPENMP\n#pragma omp parallel for %s\n#endif\n", clauses);
   tirc_src_line(g, "for (int64_t tirc_i = 0; tirc_i < tirc_n; tirc_i++)");
   tirc_src_line(g, "  %s__body%d(tirc_i, &tirc_loop);", func, number);
   tirc_src_close(g);
@@ -196,8 +198,8 @@ static void put_call(Gen *g, int number, const Fields *f, const char *first, con
   tirc_src_close(g);
 }
 
-void tirc_cg_parallel(Gen *g, const For *loop, const char *first, const char *n, const char *chunks,
-                      const char *schedule) {
+void tirc_cg_parallel(Gen *g, const For *loop, const char *first, const char *n,
+                      const char *clauses) {
   CFile *file = g->file;
   const CFile was = *file;
   const int number = file->n_parallel++, indent = g->indent, mark = g->taken.n;
@@ -232,5 +234,5 @@ void tirc_cg_parallel(Gen *g, const For *loop, const char *first, const char *n,
   const Fields f = fields_of(g, &k, used);
   put_body(g, number, loop, &f, first, &body, leaves, uses_rt);
   g->taken.n = mark;
-  put_call(g, number, &f, first, n, chunks, schedule, leaves);
+  put_call(g, number, loop, &f, first, n, clauses, leaves);
 }

@@ -9,7 +9,8 @@
  * closure lives in the frame of the function that runs the loop:
  *   { i32 status, ptr rt, captured values... }
  * The loop's annotation "parallel_chunks" says how many contiguous pieces the range is cut into at
- * most, which the threads take one by one; without it there is one for each thread.
+ * most, which the threads take one by one; without it there is one for each thread. Below as many
+ * iterations as "parallel_from" says the task runs all of them in one call, too.
  *
  * Two functions, because what is loaded from a closure cannot be noalias, but parameters can. A
  * parallel loop inside of a task runs serially. */
@@ -170,12 +171,6 @@ static LLVMValueRef frame_closure(Gen *g, const Task *t) {
   return p;
 }
 
-static int64_t chunks_of(const For *loop) {
-  int64_t n = 0;
-  Expr wish = tirc_attrs_get(loop->annotations, tirc_key(KEY_PARALLEL_CHUNKS));
-  return wish && tirc_const_int(wish, &n) ? n : 0;
-}
-
 /* rt->parallel_for, or NULL: without a runtime, too. */
 static LLVMValueRef threads_of(Gen *g, const Task *t) {
   LLVMBasicBlockRef look = tirc_gen_block(g, "look"), looked = tirc_gen_block(g, "looked");
@@ -220,13 +215,18 @@ void tirc_gen_parallel(Gen *g, Stmt s) {
   LLVMValueRef threads = threads_of(g, &t), status[2];
   LLVMBasicBlockRef alone = tirc_gen_block(g, "alone"), on = tirc_gen_block(g, "on"),
                     ran = tirc_gen_block(g, "ran"), from[2];
-  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, threads, ""), alone, on);
+  LLVMValueRef is_alone = LLVMBuildIsNull(g->b, threads, "");
+  const int64_t least = tirc_loop_number(loop, KEY_PARALLEL_FROM);
+  if (least > 1)
+    is_alone = LLVMBuildOr(
+        g->b, is_alone, LLVMBuildICmp(g->b, LLVMIntSLT, n, tirc_gen_int(g, t.i64, least), ""), "");
+  LLVMBuildCondBr(g->b, is_alone, alone, on);
   LLVMPositionBuilderAtEnd(g->b, alone);
   status[0] = run_alone(g, &t, n);
   from[0] = LLVMGetInsertBlock(g->b);
   LLVMBuildBr(g->b, ran);
   LLVMPositionBuilderAtEnd(g->b, on);
-  status[1] = run_on(g, &t, threads, n, body, chunks_of(loop));
+  status[1] = run_on(g, &t, threads, n, body, tirc_loop_number(loop, KEY_PARALLEL_CHUNKS));
   from[1] = LLVMGetInsertBlock(g->b);
   LLVMBuildBr(g->b, ran);
   LLVMPositionBuilderAtEnd(g->b, ran);

@@ -26,6 +26,9 @@ const struct Gpu *tirc_gpu_of(const struct Func *f);
 struct For;
 void tirc_gpu_blocks_at_once(const struct For *loop, int64_t *blocks);
 
+/* The number that a loop is annotated with; 0: with none. */
+int64_t tirc_loop_number(const struct For *loop, AnnotationKey key);
+
 static inline const char *tirc_key(AnnotationKey k) { return tirc_annotation_rows[k].key; }
 
 #endif

@@ -64,6 +64,8 @@ static const struct {
      "iterations later"},
     {KEY_PARALLEL_CHUNKS, is_positive, "not a positive number of pieces",
      "annotate(loop, \"parallel_chunks\", 8) makes 8 of them"},
+    {KEY_PARALLEL_FROM, is_positive, "not a positive number of iterations",
+     "annotate(loop, \"parallel_from\", 64) runs fewer than 64 in the calling thread"},
     {KEY_BLOCKS_AT_ONCE, is_blocks, "not a number of blocks from 1 to 1024",
      "annotate(loop, \"blocks_per_multiprocessor\", 2) leaves registers for two"},
     {KEY_PIPELINE_STAGE, is_stages, "not a list of stages from 0 to 8, at most 32 of them",

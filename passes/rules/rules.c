@@ -18,7 +18,7 @@ typedef struct Bare {
 
 typedef struct Auto {
   Script *sc;
-  Rules rules, forms, hints, slow;
+  Rules rules, forms, ends, hints, slow;
   const RuleListener *listener;
   const char *own, *embedded; /* libraries; own: or NULL */
   /* what is to be done within the script's limits */
@@ -360,6 +360,11 @@ void tirc_rules_give_limits(Script *sc, const ScriptLimits *limits) {
   if (bytes > sc->max_bytes && !(limits && limits->bytes > 0)) sc->max_bytes = bytes;
 }
 
+static void end_function(Script *sc, void *self) {
+  Auto *a = self;
+  (void)tirc_bring_into_forms(sc, &a->ends, a->func);
+}
+
 static bool stays_as_it_is(const Auto *a) {
   const Module *m = a->sc->sched->mod;
   const Func *f = m->funcs[tirc_function_named(a->sc->sched, a->func)];
@@ -372,7 +377,10 @@ static void schedule_function(Auto *a) {
   tirc_script_within_limits(a->sc, (Loc){0}, form_function, a);
   int i = a->sc->sched->roots[tirc_function_named(a->sc->sched, a->func)] ? 0 : a->rules.n;
   while (i < a->rules.n && (a->rule = a->rules.at[i], !try_rule(a))) i++;
-  if (i == a->rules.n) leave(a, false, NULL);
+  if (i == a->rules.n)
+    leave(a, false, NULL);
+  else
+    tirc_script_within_limits(a->sc, (Loc){0}, end_function, a);
   if (a->formed) tirc_leave_forms(a->sc, a->func);
 }
 
@@ -381,6 +389,7 @@ static void add_forms(Script *sc, void *self) {
   tirc_forms_read(sc, a->own, a->embedded, &a->forms);
   read_own_or_embedded(sc, a->own, a->embedded, "hints", &a->hints);
   read_own_or_embedded(sc, a->own, a->embedded, "slow", &a->slow);
+  read_own_or_embedded(sc, a->own, a->embedded, "ends", &a->ends);
 }
 
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,

@@ -13,7 +13,8 @@
  * library of one's own. So they may have `hints = [f, g, ...]`, of the schedule and a block that no
  * rule took: the first that returns words says what its author can do, in the warning. And
  * `slow = [f, g, ...]`, of the schedule and a block that a rule took: one that returns words says
- * what the block still lacks, and it is warned of as one that no rule took.
+ * what the block still lacks, and it is warned of as one that no rule took. `ends = [f, g, ...]` are
+ * called as the forms are, of a function that a rule took.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H

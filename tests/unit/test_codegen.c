@@ -275,6 +275,32 @@ static void a_parallel_loop_is_cut_as_annotated(void **state) {
   assert_string_equal(code, "lower");
 }
 
+/* chunks: of the call of parallel_for; -1: the caller runs the loop by itself. */
+static void check_least(Tirc *c, const void *arg) {
+  const int *least_and_chunks = arg;
+  const char *text =
+      tirc_format(c,
+                  FUNC("n: T.int64, " B1(A, 12),
+                       "    for i in T.parallel(n, annotations={\"parallel_from\": %d}):\n"
+                       "        A[i] = T.Cast(\"float32\", i)\n"),
+                  least_and_chunks[0]);
+  Jit *j = tirc_jit_new(c, tirc_lower(c, parse(c, text), NULL, NULL), "haswell");
+  float data[12] = {0};
+  int64_t n = 11;
+  Accounts a = {.fail_at = -1, .chunks = -1};
+  tirc_runtime rt = {&a, serial_for, counted_alloc, counted_free};
+  assert_int_equal(tirc_jit_find(j, "main")((void *[]){&n, data}, &rt), 0);
+  tirc_jit_free(j);
+  assert_int_equal(a.chunks, least_and_chunks[1]);
+  assert_true(data[10] == 10 && data[11] == 0);
+}
+
+static void few_iterations_run_in_the_caller(void **state) {
+  (void)state;
+  in_context("check_least", check_least, (int[]){11, 0});
+  in_context("check_least", check_least, (int[]){12, -1});
+}
+
 static void check_assert(Tirc *c, const void *arg) {
   (void)arg;
   const Module *m = parse(c, FUNC("n: T.int32, " B1(A, 4), "    assert n > 3, \"n is too small\"\n"
@@ -480,6 +506,7 @@ int main(void) {
       cmocka_unit_test(division_by_zero_does_not_trap),
       cmocka_unit_test(emission_is_reproducible_and_vectorized),
       cmocka_unit_test(a_parallel_loop_is_cut_as_annotated),
+      cmocka_unit_test(few_iterations_run_in_the_caller),
       cmocka_unit_test(prefetch_is_an_instruction),
       cmocka_unit_test(what_cannot_be_compiled_is_an_error),
       cmocka_unit_test(code_for_any_known_processor_can_be_emitted),

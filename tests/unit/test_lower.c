@@ -199,7 +199,9 @@ static const char *const wrong[] = {"\"software_prefetch\": 1",
                                     "\"software_prefetch\": {\"A\": 1.5}",
                                     "\"parallel_chunks\": 0",
                                     "\"parallel_chunks\": \"8\"",
-                                    "\"parallel_chunks\": [8]"};
+                                    "\"parallel_chunks\": [8]",
+                                    "\"parallel_from\": 0",
+                                    "\"parallel_from\": 1.5"};
 
 static void lower_text(Tirc *c, const void *text) { tirc_lower(c, parse(c, text), NULL, NULL); }
 
