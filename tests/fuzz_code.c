@@ -1,7 +1,8 @@
 /* Random programs, interpreter against machine code and against C:
  *
- *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--portable] [--functions-a-file K]
- *             [--most N] [--from I] [--keep DIR] [--regions P] [--emulate] [--kernels] [--verbose]
+ *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--portable] [--cpu NAME]
+ *             [--functions-a-file K] [--most N] [--from I] [--keep DIR] [--regions P] [--emulate]
+ *             [--kernels] [--verbose]
  *
  * Every program computes with all element types, in values, conditions and indices, at the edges
  * of the types; loops run over symbolic extents of any integer type and over variables of any; its
@@ -17,6 +18,7 @@
  * file there as well. */
 #include "fuzz_code.h"
 
+#include "ir/cpu.h"
 #include "ir/tree/print.h"
 
 #include <stdio.h>
@@ -31,7 +33,7 @@ typedef struct Settings {
   int n_compilers;
   bool is_portable; /* C without extensions */
   const char *compilers[MAX_COMPILERS];
-  const char *keep;
+  const char *keep, *cpu;
   bool verbose, emulate, kernels;
   char folder[64];
 } Settings;
@@ -139,7 +141,8 @@ static void batch(const Settings *set, long first, int n, Stats *stats) {
     print_counterexample(stdout, c, &programs[i], expected[i].from, wrong);
   }
   for (int k = 0; !set->emulate && k <= set->n_compilers; k++) {
-    const Compiler how = {k ? set->compilers[k - 1] : NULL, set->folder, set->is_portable};
+    const Compiler how = {k ? set->compilers[k - 1] : NULL, set->cpu, set->folder,
+                          set->is_portable};
     code_run(c, &how, n, expected, why);
     for (int i = 0; i < n; i++) {
       if (!why[i] || reported[i]) continue;
@@ -160,6 +163,7 @@ static void print_usage(FILE *to) {
           "  --from I              the number of the first (0): to go on where a run ended\n"
           "  --seed S              of the random numbers (1)\n"
           "  --c COMPILER          as C, too; a C compiler with its options; may be repeated\n"
+          "  --cpu NAME            of machine code, and the vectors of C (haswell)\n"
           "  --functions-a-file K  programs that are compiled together (16; with --c 200)\n"
           "  --most N              counterexamples that are made small and printed (10)\n"
           "  --keep DIR            write these to files, too\n"
@@ -187,6 +191,8 @@ static bool read_options(int argc, char **argv, Settings *set) {
       set->seed = strtol(argv[++i], NULL, 10);
     else if (!strcmp(argv[i], "--c") && set->n_compilers < MAX_COMPILERS)
       set->compilers[set->n_compilers++] = argv[++i];
+    else if (!strcmp(argv[i], "--cpu"))
+      set->cpu = argv[++i];
     else if (!strcmp(argv[i], "--portable"))
       set->is_portable = true;
     else if (!strcmp(argv[i], "--functions-a-file"))
@@ -200,13 +206,18 @@ static bool read_options(int argc, char **argv, Settings *set) {
     else
       return false;
   }
+  if (!tirc_cpu_find(set->cpu)) return false;
   if (!set->functions) set->functions = set->n_compilers ? 200 : BATCH;
   return set->functions > 0 && set->functions <= MAX_FUNCTIONS && set->programs > 0;
 }
 
 int main(int argc, char **argv) {
-  Settings set = {
-      .programs = 1000, .seed = 1, .most = 10, .regions = 15, .folder = "/tmp/fuzz_code.XXXXXX"};
+  Settings set = {.programs = 1000,
+                  .seed = 1,
+                  .most = 10,
+                  .regions = 15,
+                  .cpu = CPU_DEFAULT,
+                  .folder = "/tmp/fuzz_code.XXXXXX"};
   Stats stats = {0};
   if (argc == 2 && !strcmp(argv[1], "--help")) return print_usage(stdout), 0;
   if (!read_options(argc, argv, &set)) return print_usage(stderr), 2;

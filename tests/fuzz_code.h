@@ -157,6 +157,7 @@ const char *code_emulate(Tirc *c, const Expected *e, CodeEmulated *count);
 typedef struct Compiler Compiler;
 struct Compiler {
   const char *command; /* of a C compiler with its options; NULL: machine code */
+  const char *cpu;     /* what machine code is for, and C's vectors */
   const char *folder;  /* for C files */
   bool is_portable;    /* C without extensions */
 };

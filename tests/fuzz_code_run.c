@@ -6,6 +6,7 @@
 #include "codegen/c/c.h"
 #include "codegen/failures.h"
 #include "codegen/llvm/llvm.h"
+#include "ir/cpu.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
@@ -270,9 +271,9 @@ typedef struct Progress {
 typedef int (*Packed)(void **args);
 
 /* In the child. */
-static void run_machine_code(Tirc *c, const Module *m, int from, int n, const Expected *programs,
-                             const Call *calls, Progress *p) {
-  Jit *j = tirc_jit_new(c, m, "haswell");
+static void run_machine_code(Tirc *c, const char *cpu, const Module *m, int from, int n,
+                             const Expected *programs, const Call *calls, Progress *p) {
+  Jit *j = tirc_jit_new(c, m, cpu);
   p->compiled = 1;
   for (p->at = from; p->at < n; p->at++)
     p->status[p->at] = tirc_jit_find(j, programs[p->at].program->name)(calls[p->at].args, NULL);
@@ -322,7 +323,7 @@ _Noreturn static void child(Tirc *c, const Compiler *how, const char *library, c
     if (library)
       run_library(c, library, from, n, programs, calls, p);
     else
-      run_machine_code(c, m, from, n, programs, calls, p);
+      run_machine_code(c, how->cpu, m, from, n, programs, calls, p);
     _exit(0);
   }
   snprintf(p->message, sizeof p->message, "%s", c->diag.message);
@@ -362,10 +363,11 @@ static bool run_from(Tirc *c, const Compiler *how, const char *library, int n,
 static const char *compile_c(Tirc *c, const Compiler *how, int n, const Expected *programs,
                              const char **why) {
   const Module *from = joined(c, n, programs, false), *lowered = joined(c, n, programs, true);
-  const CSource what = {.lowered = lowered,
-                        .scheduled = from,
-                        .vector_bytes = how->is_portable ? 0 : 32,
-                        .packed = true};
+  const CSource what = {
+      .lowered = lowered,
+      .scheduled = from,
+      .vector_bytes = how->is_portable ? 0 : tirc_cpu_vector_bits(tirc_cpu_find(how->cpu)) / 8,
+      .packed = true};
   const char *path = tirc_format(c, "%s/code.c", how->folder);
   const char *library = tirc_format(c, "%s/code.so", how->folder);
   const char *said = tirc_format(c, "%s/said", how->folder);
