@@ -296,6 +296,21 @@ static int compare_by_chain(Analyzer *a, Expr x, Expr y) {
   return result;
 }
 
+/* e // d + offset compared with y, of a divisor that is no number: as e with d * (y - offset). A
+ * divisor of 0 does not count, for nothing is divided by it. */
+static int compare_quotient(Simplifier *s, Expr x, Expr y) {
+  Tirc *c = s->a->c;
+  int64_t offset;
+  const Expr q = split_offset(x, &offset);
+  if (q->op != OP_FLOORDIV || q->args[1]->op == OP_INT || !tirc_is_index(q->dtype))
+    return CMP_UNKNOWN;
+  const Expr d = q->args[1];
+  if (tirc_const_bound(s->a, d).min < 0) return CMP_UNKNOWN;
+  const Expr of_y = tirc_sub(c, y, tirc_lit(c, y->dtype, offset));
+  const int known = tirc_compare(s, q->args[0], tirc_mul(c, d, of_y));
+  return known == CMP_LT || known == CMP_GE ? known : CMP_UNKNOWN;
+}
+
 int tirc_compare(Simplifier *s, Expr x, Expr y) {
   Analyzer *a = s->a;
   int result = tirc_compare_const(s, tirc_sub(a->c, x, y), 0);
@@ -303,6 +318,7 @@ int tirc_compare(Simplifier *s, Expr x, Expr y) {
   int known = compare_known(a->range_diffs.at, a->range_diffs.n, x, y) &
               compare_known(a->diffs.at, a->diffs.n, x, y);
   if (a->chains) known &= compare_by_chain(a, x, y);
+  known &= compare_quotient(s, x, y);
   /* Contradictory knowledge: the code is dead, and nothing is concluded. */
   return result & known ? result & known : result;
 }
