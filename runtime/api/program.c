@@ -34,37 +34,6 @@ bool tirc_phase_table(int i, tirc_phase_info *out) {
   return true;
 }
 
-typedef struct Counting {
-  const tirc_module *m;
-  void (*tell)(void *self, const char *name, int calls);
-  void *self;
-} Counting;
-
-static void count_calls(Tirc *c, void *self) {
-  const Counting *k = self;
-  const Module *m = k->m->m;
-  StrMap counts = {0};
-  for (int g = 0; g < m->n_graphs; g++)
-    for (int b = 0; b < m->graphs[g]->n_blocks; b++)
-      for (int i = 0; i < m->graphs[g]->blocks[b].n; i++) {
-        const Node n = m->graphs[g]->blocks[b].at[i].value;
-        const bool calls = n->kind == NODE_CALL || n->kind == NODE_CALL_TIR ||
-                           n->kind == NODE_CALL_DPS || n->kind == NODE_CALL_GRAPH;
-        void **at = calls ? tirc_strmap_at(c, &counts, n->name) : NULL;
-        if (at) *at = (void *)((intptr_t)*at + 1);
-      }
-  for (int i = 0; i < counts.n; i++)
-    k->tell(k->self, counts.at[i].key, (int)(intptr_t)counts.at[i].value);
-}
-
-tirc_status tirc_module_operators(const tirc_module *m,
-                                  void (*tell)(void *self, const char *name, int calls), void *self,
-                                  tirc_error **error) {
-  NEED(m, tell);
-  Counting k = {m, tell, self};
-  return tirc_api_scratch(count_calls, &k, &m->sources, error);
-}
-
 /* --- the phases ------------------------------------------------------------------------------- */
 
 typedef struct Making {

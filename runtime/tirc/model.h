@@ -54,6 +54,13 @@ TIRC_API const char *tirc_module_input(const tirc_module *m, int i);
 TIRC_API tirc_status tirc_module_operators(const tirc_module *m,
                                            void (*tell)(void *self, const char *name, int calls),
                                            void *self, tirc_error **error);
+/* Tells each function of the module that a run of the main graph calls, in the order of the first
+ * call, and how often; both branches of an `if` count. The graph has come through the phase
+ * "cleanup". What depends on weights alone runs once, ahead of all runs, and what only reads the
+ * elements of another tensor, as a reshape does, does not run at all: neither is told. */
+TIRC_API tirc_status tirc_module_run_calls(const tirc_module *m,
+                                           void (*tell)(void *self, const char *name, int calls),
+                                           void *self, tirc_error **error);
 
 typedef struct tirc_program tirc_program;
 typedef struct tirc_program_options {

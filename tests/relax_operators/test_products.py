@@ -157,11 +157,14 @@ def test_few_bits(bits, signed):
     lanes = [np.ascontiguousarray(t.reshape(n // 16, 16, -1).transpose(0, 2, 1)) for t in stored + zeros]
     for m in (1, 3, 19):
         x = floats(m, k)
-        check("nn.matmul_nbits", [x] + lanes, (x @ w.T).astype("float32"), bits=bits)
+        for panels in (1, 2):
+            check("nn.matmul_nbits", [x] + lanes, (x @ w.T).astype("float32"), bits=bits, panels=panels)
     def case(m):
         x = floats(m, k)
         return [x] + lanes, (x @ w.T).astype("float32")
-    symbolic("nn.matmul_nbits", 5, "m", [5, 7, 12], case, bits=bits)
+    for panels in (1, 2):
+        symbolic("nn.matmul_nbits", 5, "m", [5, 7, 12, 19], case, bits=bits, panels=panels)
+    refused("nn.matmul_nbits", [floats(19, k)] + lanes, "not 3", bits=bits, panels=3)
 
 
 def test_few_bits_refused():

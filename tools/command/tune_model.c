@@ -31,10 +31,7 @@ static void count(void *self, const char *name, int calls) {
   Counting *k = self;
   tirc_module *alone = NULL;
   char *hash = NULL;
-  bool is_function = false;
-  for (int i = 0; i < tirc_module_functions(k->functions); i++)
-    is_function |= strcmp(tirc_module_function(k->functions, i), name) == 0;
-  if (!is_function || k->error) return;
+  if (k->error) return;
   if (tirc_module_alone(k->functions, name, "main", &alone, &k->error)) return;
   if (tirc_module_hash(alone, &hash, &k->error)) {
     tirc_module_free(alone);
@@ -101,7 +98,7 @@ int find_model_tasks(const Making *o, const tirc_module *model, ModelTasks *t) {
   if (status != DONE) return status;
   Counting k = {.t = t, .functions = functions};
   tirc_error *e = NULL;
-  const tirc_status told = tirc_module_operators(functions, count, &k, &e);
+  const tirc_status told = tirc_module_run_calls(functions, count, &k, &e);
   tirc_module_free(functions);
   if (told) return report(e);
   if (k.error) return report(k.error);
