@@ -55,7 +55,9 @@ for schedule in "$folder"/*/*.sch "$folder"/*/*/*.sch; do
         "$tirc" run "$program" "$schedule" --device emulate --check >"$work/log" 2>&1 || fail "$schedule: fails on the emulator"
       continue
     fi
-    [[ $schedule == */vnni/* ]] && how+=(--interpret) # this machine need not have the instruction
+    if [[ $schedule == */vnni/* ]]; then # this machine need not have the instruction
+      if grep -qs avx512_vnni /proc/cpuinfo; then how+=(--target native); else how+=(--interpret); fi
+    fi
     "$tirc" run "$program" "${how[@]}" "${small[@]}" --check --threads 2 >"$work/log" 2>&1 ||
       fail "$schedule: the check fails"
   done

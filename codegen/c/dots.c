@@ -66,9 +66,17 @@ static const char *function_name(Tirc *c, const Dot *dot) {
   return is_arm ? tirc_format(c, "tirc_%s", word) : tirc_format(c, "tirc_%s_%s", word, last + 1);
 }
 
-static void write_loop(Gen *g, Text *t, const Dot *dot) {
+/* NULL: the loop of integers calls none. */
+static const char *helper_of(Gen *g, const Dot *dot) {
+  if (dot->sums == DOT_WRAPS) return NULL;
+  g->uses_math = true;
+  return tirc_src_helper(g, dot->sums == DOT_TO_ODD ? HELPER_DOT_TO_ODD : HELPER_DOT_ODD_EVEN,
+                         DT_FLOAT32);
+}
+
+static void write_loop(Text *t, const Dot *dot, const char *helper) {
   tirc_text_addf(t, "  for (int i = 0; i < %d; i++) {\n", dot->lanes);
-  if (dot->sums == DOT_WRAPS) {
+  if (!helper) {
     tirc_text_add(t, "    uint32_t all = (uint32_t)(*sum)[i];\n");
     tirc_text_addf(t,
                    "    for (int k = %d * i; k < %d * i + %d; k++) "
@@ -77,16 +85,17 @@ static void write_loop(Gen *g, Text *t, const Dot *dot) {
     tirc_text_add(t, "    (*sum)[i] = (int32_t)all;\n  }\n");
     return;
   }
-  g->uses_math = true;
-  const HelperId helper = dot->sums == DOT_TO_ODD ? HELPER_DOT_TO_ODD : HELPER_DOT_ODD_EVEN;
   tirc_text_addf(t,
                  "    const uint16_t x[2] = {(*a)[2 * i], (*a)[2 * i + 1]}, "
                  "y[2] = {(*b)[2 * i], (*b)[2 * i + 1]};\n"
                  "    (*sum)[i] = %s((*sum)[i], x, y);\n  }\n",
-                 tirc_src_helper(g, helper, DT_FLOAT32));
+                 helper);
 }
 
-static void write_call(Text *t, const char *type, const Form *f, const char *function) {
+/* helper: what the loop calls, or NULL. Compilers that warn of functions without a call see one. */
+static void write_call(Text *t, const char *type, const Form *f, const char *function,
+                       const char *helper) {
+  if (helper) tirc_text_addf(t, "  (void)%s;\n", helper);
   tirc_text_addf(t, "  *sum = (%s)%s((%s)*sum, (%s)*a, (%s)*b);\n", type, function, f->sum, f->a,
                  f->b);
 }
@@ -98,6 +107,7 @@ static void write_function(Gen *g, const Dot *dot, const Form *f, const char *na
   const char *any =
       f->other ? tirc_format(g->c, "(%s) || %s", f->condition, f->other) : f->condition;
   const bool is_arm = !strstr(f->sum, "__m");
+  const char *helper = helper_of(g, dot);
   tirc_text_addf(t, "\n#if %s\n#include <%s>\n#endif\n", any,
                  is_arm ? "arm_neon.h" : "immintrin.h");
   tirc_text_addf(t, "/* To each lane, %s products of neighbours. */\n",
@@ -105,13 +115,13 @@ static void write_function(Gen *g, const Dot *dot, const Form *f, const char *na
   tirc_text_addf(t, "static inline void %s(%s *sum, const %s *a, const %s *b) {\n", name, type,
                  tirc_cg_vector(g, dot->a, n), tirc_cg_vector(g, dot->b, n));
   tirc_text_addf(t, "#if %s\n", f->condition);
-  write_call(t, type, f, f->function);
+  write_call(t, type, f, f->function, helper);
   if (f->other) {
     tirc_text_addf(t, "#elif %s\n", f->other);
-    write_call(t, type, f, f->of_the_other);
+    write_call(t, type, f, f->of_the_other, helper);
   }
   tirc_text_add(t, "#else\n");
-  write_loop(g, t, dot);
+  write_loop(t, dot, helper);
   tirc_text_add(t, "#endif\n}\n");
 }
 
@@ -130,13 +140,22 @@ static bool is_array(Gen *g, Expr load) {
   return load->op == OP_LOAD && !tirc_cg_is_tile(g, load->u.buffer);
 }
 
-/* The bits of as many integers of 32 bits as the sum has lanes, from those of one in all lanes; or
- * elements that lie beside each other. NULL: it is neither. */
+/* The bits of as many integers of 32 bits as the sum has lanes, from those of one in all lanes; one
+ * element in all places; elements that lie beside each other; or two of these, exclusively or-ed.
+ * NULL: it is none of them. */
 static const char *operand(Gen *g, const Dot *dot, Expr e, DType element) {
   const int n = dot->lanes * dot->terms;
   const char *type = tirc_cg_vector(g, element, n);
   while (e->op == OP_REINTERPRET && e->dtype.lanes > 1) e = e->args[0];
   const int bits = 32 * dot->lanes;
+  if (e->op == OP_BITWISE_XOR) {
+    const char *x = operand(g, dot, e->args[0], element), *y = operand(g, dot, e->args[1], element);
+    return x && y ? tirc_format(g->c, "(%s) ^ (%s)", x, y) : NULL;
+  }
+  if (e->op == OP_BROADCAST && e->dtype.lanes == n && tirc_dtype_is_int(e->dtype))
+    return tirc_format(g->c, "(%s)VSPLAT(%s, %s)", type,
+                       tirc_cg_vector(g, tirc_dtype_lanes(e->dtype, 1), n),
+                       tirc_src_scalar(g, e->args[0]).s);
   if (e->op == OP_BROADCAST && e->dtype.bits == 32 && tirc_dtype_is_int(e->dtype)) {
     Expr one = e->args[0];
     const char *all = tirc_cg_vector(g, tirc_dtype_lanes(e->dtype, 1), dot->lanes);

@@ -1,5 +1,5 @@
 """The dot products of processors (tirc rules tensor_intrin/x86, tensor_intrin/arm_cpu): the interpreter against exact
-numbers, C's loops and, for ARM, both code generators in qemu-aarch64 against the interpreter, bit by bit; and the
+numbers, C's loops, what this processor has and, for ARM, both code generators in qemu-aarch64 against the interpreter, bit by bit; and the
 instructions in assembly. Usage: dots.py TIRC FOLDER"""
 import ctypes, os, shutil, subprocess, sys
 from fractions import Fraction
@@ -16,6 +16,7 @@ SHORT = {'int8': 'i8', 'uint8': 'u8', 'int16': 'i16', 'bfloat16': 'bf16', 'int32
 # instruction: terms, types, sums, numbers of lanes, {target: mnemonic}
 ALL = {'sapphirerapids': (16, 8, 4), 'alderlake': (8, 4), 'znver4': (16, 8, 4)}
 X86 = [('vpdpbusd', 4, 'uint8', 'int8', 'int32', ALL), ('vpdpbusd', 4, 'int8', 'uint8', 'int32', ALL),
+       ('vpdpbusd', 8, 'int8', 'int8', 'int32', ALL), ('vpdpbusd', 8, 'uint8', 'uint8', 'int32', ALL),
        ('vpdpwssd', 2, 'int16', 'int16', 'int32', ALL),
        ('vpdpbssd', 4, 'int8', 'int8', 'int32', {'lunarlake': (8, 4)}),
        ('vpdpbsud', 4, 'int8', 'uint8', 'int32', {'arrowlake': (8, 4)}),
@@ -28,12 +29,16 @@ ARM = [('sdot', 4, 'int8', 'int8', 'int32', {'neoverse-n1': (4,), 'apple-m1': (4
        ('usdot', 4, 'int8', 'uint8', 'int32', {'neoverse-v1': (4,)}),
        ('bfdot', 2, 'bfloat16', 'bfloat16', 'float32', {'neoverse-v1': (4,)})]
 
+# what /proc/cpuinfo calls those that have the instruction: with any number of lanes, with 8 or fewer
+HERE = {'vpdpbusd': ('avx512_vnni', 'avx_vnni'), 'vpdpwssd': ('avx512_vnni', 'avx_vnni'), 'vdpbf16ps': ('avx512_bf16',),
+        'vpdpbssd': ('-', 'avx_vnni_int8'), 'vpdpbsud': ('-', 'avx_vnni_int8'), 'vpdpbuud': ('-', 'avx_vnni_int8')}
+FLAGS = open('/proc/cpuinfo').read().split() if os.path.exists('/proc/cpuinfo') else []
 PROGRAM = '''@T.prim_func
-def main(A: T.Buffer(({m}, {k}), "{a}"), W: T.Buffer(({nt}, {kt}, {lanes}, {terms}), "{b}"), C: T.Buffer(({m}, {n}), "{c}")):
+def main(A: T.Buffer(({m}, {k}), "{a}"), W: T.Buffer(({nt}, {kt}, {lanes}, {near}), "{b}"), C: T.Buffer(({m}, {n}), "{c}")):
     for i, j, k in T.grid({m}, {n}, {k}):
         with T.block("C"):
             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            C[vi, vj] = C[vi, vj] + T.Cast("{c}", A[vi, vk]) * T.Cast("{c}", W[vj // {lanes}, vk // {terms}, vj % {lanes}, vk % {terms}])
+            C[vi, vj] = C[vi, vj] + T.Cast("{c}", A[vi, vk]) * T.Cast("{c}", W[vj // {lanes}, vk // {near}, vj % {lanes}, vk % {near}])
 '''
 SCHEDULE = '''C = sch.get_block("C")
 i, j, k = sch.get_loops(C)
@@ -113,21 +118,29 @@ class Case:
         self.instruction, self.terms, self.a, self.b, self.c, self.targets = row
         self.lanes = lanes
         self.name = name or 'dot_%dx%d_%s%s%s_%s' % (lanes, self.terms, SHORT[self.a], SHORT[self.b], SHORT[self.c], self.instruction)
-        m, n, k = M, N_TILES * lanes, K_TILES * self.terms
-        words = dict(m=m, n=n, k=k, nt=N_TILES, kt=K_TILES, lanes=lanes, terms=self.terms, a=self.a, b=self.b, c=self.c,
+        m, n, k, near = M, N_TILES * lanes, K_TILES * self.terms, min(self.terms, 4)  # so many lie beside each other
+        words = dict(m=m, n=n, k=k, nt=N_TILES, kt=k // near, lanes=lanes, terms=self.terms, near=near, a=self.a, b=self.b, c=self.c,
                      name=self.name)
         self.base = os.path.join(folder, self.name)
         self.files = [write(self.base + '.tir', PROGRAM.format(**words)), write(self.base + '.sch', SCHEDULE.format(**words))]
-        self.A, self.W = drawn(self.a, (m, k)), drawn(self.b, (N_TILES, K_TILES, lanes, self.terms))
+        self.A, self.W = drawn(self.a, (m, k)), drawn(self.b, (N_TILES, k // near, lanes, near))
         self.C = rng.integers(-1000, 1000, (m, n)).astype(self.c) if name else sums(self.c, (m, n))  # plain sums must not wrap
 
-    def interpreted(self):
+    def ran(self, *how):
         given = {'A': self.A, 'W': self.W, 'C': self.C}
         for x, array in given.items():
             np.save('%s.%s.npy' % (self.base, x), array.view('V2') if array.dtype == np.uint16 else array)
         out = self.base + '.out.npy'
-        run(tirc, 'run', *self.files, '--interpret', *['--in=%s=%s.%s.npy' % (x, self.base, x) for x in given], '--out=C=' + out)
-        self.want = np.load(out)
+        run(tirc, 'run', *self.files, *how, *['--in=%s=%s.%s.npy' % (x, self.base, x) for x in given], '--out=C=' + out)
+        return np.load(out)
+
+    def is_here(self):
+        """Whether this processor has the instruction."""
+        words = HERE.get(self.instruction, ())
+        return any(w in FLAGS for w in (words if self.lanes < 16 else words[:1]))
+
+    def interpreted(self):
+        self.want = self.ran('--interpret')
         B = self.W.transpose(1, 3, 0, 2).reshape(self.A.shape[1], -1)
         if self.instruction != 'bfdot':
             plain = exact(self.A, B, self.C)
@@ -159,19 +172,25 @@ for case in cases + arms:
     run(tirc, 'build', *case.files, '--emit=c', '--target=sapphirerapids' if case in cases else '--target=neoverse-v1', '-o', case.base + '.c')
     sources.append(case.base + '.c')
 
-# C without the instructions
-so = os.path.join(folder, 'loops.so')
-run('gcc', '-std=gnu17', '-O1', '-Wall', '-Wextra', '-Werror', '-Wno-psabi', '-shared', '-fPIC', '-o', so, *sources, '-lm')
-loops = ctypes.CDLL(so)
-for case in cases + arms:
-    got = case.C.copy()
-    assert getattr(loops, case.name)(*[ctypes.c_void_p(x.ctypes.data) for x in (case.A, case.W, got)]) == 0
-    case.check("C's loops", got)
+# C without the instructions, and with those of this processor; machine code with them
+for name, how in ('loops', []), ('own', ['-march=native']):
+    so = os.path.join(folder, name + '.so')
+    run('gcc', '-std=gnu17', '-O1', '-Wall', '-Wextra', '-Werror', '-Wno-psabi', *how, '-shared', '-fPIC', '-o', so, *sources, '-lm')
+    functions = ctypes.CDLL(so)
+    for case in cases + arms:
+        got = case.C.copy()
+        assert getattr(functions, case.name)(*[ctypes.c_void_p(x.ctypes.data) for x in (case.A, case.W, got)]) == 0
+        case.check('C by gcc ' + ' '.join(how), got)
+here = [case for case in cases if case.is_here()]
+for case in here:
+    case.check('machine code', case.ran('--target=native', '--threads=1'))
 
 # C with them, which is compiled alone
 for case in sample([case for case in cases if 'sapphirerapids' in case.targets]):
     run('gcc', '-O1', '-Wall', '-Wextra', '-Werror', '-march=sapphirerapids', '-S', '-o', case.base + '.s', case.base + '.c')
     assert case.instruction in open(case.base + '.s').read(), (case.name, "sapphirerapids' C")
+    if shutil.which('clang'):
+        run('clang', '-O1', '-Wall', '-Wextra', '-Werror', '-march=sapphirerapids', '-S', '-o', case.base + '.s', case.base + '.c')
 
 # ARM's: machine code, and C by a cross compiler
 MAIN = '''#include <stdio.h>
@@ -309,15 +328,15 @@ def main(A: T.Buffer(({m}, {k}), "{a}"), B: T.Buffer({shape}, "{b}"), C: T.Buffe
 # types, B by rows, B's factor in front, M, N, K, {target: instruction}; the last ones with a B that is laid out ahead
 RULES = [('uint8', 'int8', True, False, 33, 61, 53, {'sapphirerapids': 'vpdpbusd', 'alderlake': 'vpdpbusd', 'neoverse-v1': 'usdot'}),
          ('int8', 'uint8', False, True, 32, 64, 64, {'znver4': 'vpdpbusd', 'neoverse-v2': 'usdot'}),
-         ('int8', 'int8', True, True, 24, 48, 40, {'lunarlake': 'vpdpbssd', 'cascadelake': 'vpdpwssd', 'apple-m1': 'sdot', 'neoverse-n1': 'sdot'}),
-         ('uint8', 'uint8', False, False, 5, 200, 130, {'lunarlake': 'vpdpbuud', 'cascadelake': 'vpdpwssd', 'neoverse-n1': 'udot'}),
+         ('int8', 'int8', True, True, 24, 48, 40, {'lunarlake': 'vpdpbssd', 'cascadelake': 'vpdpbusd', 'alderlake': 'vpdpbusd', 'apple-m1': 'sdot', 'neoverse-n1': 'sdot'}),
+         ('uint8', 'uint8', False, False, 5, 200, 130, {'lunarlake': 'vpdpbuud', 'cascadelake': 'vpdpbusd', 'neoverse-n1': 'udot'}),
          ('int16', 'int16', True, False, 30, 50, 70, {'znver4': 'vpdpwssd', 'alderlake': 'vpdpwssd'}),
          ('bfloat16', 'bfloat16', True, False, 40, 64, 64, {'sapphirerapids': 'tdpbf16ps', 'znver4': 'vdpbf16ps', 'neoverse-v1': 'bfdot'}),
          ('int8', 'int8', False, True, 40, 50, 200, {'sapphirerapids': 'tdpbssd'}),
          ('uint8', 'int8', True, False, 32, 32, 64, {'emeraldrapids': 'tdpbusd'})]
 FREE = len(RULES)
 RULES += [('uint8', 'int8', True, False, 53, 61, 68, {'sapphirerapids': 'tdpbusd', 'neoverse-v1': 'usdot'}),
-          ('int8', 'int8', False, False, 20, 96, 32, {'neoverse-n1': 'sdot', 'lunarlake': 'vpdpbssd'}),
+          ('int8', 'int8', False, False, 20, 96, 32, {'neoverse-n1': 'sdot', 'lunarlake': 'vpdpbssd', 'znver4': 'vpdpbusd'}),
           ('bfloat16', 'bfloat16', True, True, 33, 80, 64, {'sapphirerapids': 'tdpbf16ps', 'neoverse-v1': 'bfdot'})]
 of_rules = sample((r, target) for r, row in enumerate(RULES) for target in row[-1])
 for r, target in of_rules:
@@ -338,16 +357,17 @@ for r, target in of_rules:
     write(base + '.tir', program)
     assert instruction in run(tirc, 'build', base + '.tir', '--auto', '--emit=asm', '--target=' + target).stdout, (base, instruction)
     run(tirc, 'build', base + '.tir', '--auto', '--emit=c', '--target=' + target, '-o', base + '.c')
-    run('gcc', '-std=gnu17', '-O1', '-Wall', '-Wextra', '-Werror', '-Wno-psabi', '-shared', '-fPIC', '-o', base + '.so', base + '.c', '-lm')
-    got = np.zeros((m, n), c)
-    library, packed = ctypes.CDLL(base + '.so'), B
-    if r >= FREE:
-        packed = np.zeros(1 << 16, 'uint8')
-        pack = getattr(library, os.path.basename(base) + '_pack_B')
-        assert pack(*[ctypes.c_void_p(z.ctypes.data) for z in (B, packed)]) == 0
-    given = [ctypes.c_void_p(z.ctypes.data) for z in (A, packed, got)]
-    assert getattr(library, os.path.basename(base))(*given) == 0
-    assert (got == want).all(), (base, got, want)
+    for end, how in ('.so', []), ('_own.so', ['-march=native']):
+        run('gcc', '-std=gnu17', '-O1', '-Wall', '-Wextra', '-Werror', '-Wno-psabi', *how, '-shared', '-fPIC', '-o', base + end, base + '.c', '-lm')
+        got = np.zeros((m, n), c)
+        library, packed = ctypes.CDLL(base + end), B
+        if r >= FREE:
+            packed = np.zeros(1 << 16, 'uint8')
+            pack = getattr(library, os.path.basename(base) + '_pack_B')
+            assert pack(*[ctypes.c_void_p(z.ctypes.data) for z in (B, packed)]) == 0
+        given = [ctypes.c_void_p(z.ctypes.data) for z in (A, packed, got)]
+        assert getattr(library, os.path.basename(base))(*given) == 0
+        assert (got == want).all(), (base, how, got, want)
     if instruction.startswith('td') and r < FREE:
         for name, array in (('A', A), ('B', B)):
             np.save('%s.%s.npy' % (base, name), array.view('V2') if array.dtype == np.uint16 else array)
@@ -404,4 +424,4 @@ for name, program, word in ('open_rows', OPEN, 'tdpbusd'), ('convolution', CONVO
             want, more = convolved(*data[:2]), []
         assert made(*[ctypes.c_void_p(z.ctypes.data) for z in data], *more) == 0
         assert (data[2] == want).all(), (name, rows)
-print('%d dot products, %d of tiles, %d by rules' % (len(cases + arms), len(AMX), len(of_rules)))
+print('%d dot products, %d of them by this processor, %d of tiles, %d by rules' % (len(cases + arms), len(here), len(AMX), len(of_rules)))
