@@ -18,7 +18,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "c_source"))
 from compilers import compiled, model_of  # noqa: E402
 
 rng = np.random.default_rng(5)
-HOST = [["gcc", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-march=haswell", "-O1", "-shared", "-fPIC"]]
+HOST = [["gcc", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-march=native", "-O1", "-shared", "-fPIC"]]
 CROSS, QEMU = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
 
 
@@ -49,10 +49,13 @@ class Net:
         for n, a in inputs.items():
             np.save(folder / (n + ".npy"), a)
 
-    def wanted(self):
+    def ran(self, *how):
         given = [w for n in self.inputs for w in ("--in", "%s=%s" % (n, self.folder / (n + ".npy")))]
-        says("run", self.path, "--plain", "--skip=ByteProducts", *given, "--out", "y=%s" % (self.folder / "y.npy"))
+        says("run", self.path, *how, *given, "--out", "y=%s" % (self.folder / "y.npy"))
         return np.load(self.folder / "y.npy")
+
+    def wanted(self):
+        return self.ran("--plain", "--skip=ByteProducts")
 
     def built(self, target, kind):
         to = self.folder / ("net." + {"header": "h", "c": "c", "asm": "s", "obj": "o"}[kind])
@@ -75,6 +78,7 @@ class Net:
             text = self.built(target, "asm").read_text()
             assert re.search(r"\b%s\b" % instruction, text), (target, instruction)
             assert (self.by_c(target) == want).all(), target
+        assert (self.ran("--target=native") == want).all()  # with the instructions that this processor has
         return want
 
 
