@@ -139,9 +139,30 @@ static Expr floordiv_scaled(Simplifier *s, Expr e) {
   return NULL;
 }
 
+/* Whether 0 <= x < y, where y is no number. */
+static bool is_rest_of(Simplifier *s, Expr x, Expr y) {
+  if (y->op == OP_INT || !tirc_is_index(y->dtype) || tirc_compare(s, x, y) != CMP_LT) return false;
+  return tirc_can_prove_ge(s->a, x, 0);
+}
+
+/* (x * y + z) // y is x, and z // y is 0, where 0 <= z < y, so that y is positive; or NULL. */
+static Expr quotient_by_rest(Simplifier *s, Expr e) {
+  const Expr x = e->args[0], y = e->args[1];
+  if (y->op == OP_INT) return NULL;
+  if (is_rest_of(s, x, y)) return tirc_lit(s->a->c, e->dtype, 0);
+  for (int i = 0; x->op == OP_ADD && i < 2; i++) {
+    const Expr product = x->args[i];
+    for (int k = 0; product->op == OP_MUL && k < 2; k++)
+      if (tirc_expr_same(product->args[k], y) && is_rest_of(s, x->args[!i], y))
+        return product->args[!k];
+  }
+  return NULL;
+}
+
 static Expr floordiv_node(Simplifier *s, Expr e) {
   Expr r = tirc_apply_rules(s, RULES_FLOORDIV_FIRST, e);
   if (!r) r = floordiv_scaled(s, e);
+  if (!r) r = quotient_by_rest(s, e);
   return r ? r : rules_or_self(s, RULES_FLOORDIV, e);
 }
 
@@ -161,6 +182,7 @@ static Expr remainder_by_analysis(Simplifier *s, Expr e) {
 
 static Expr remainder_node(Simplifier *s, Expr e) {
   Expr r = tirc_apply_rules(s, e->op == OP_FLOORMOD ? RULES_FLOORMOD : RULES_TRUNCMOD, e);
+  if (!r && e->op == OP_FLOORMOD && is_rest_of(s, e->args[0], e->args[1])) return e->args[0];
   return r ? r : remainder_by_analysis(s, e);
 }
 
