@@ -282,12 +282,21 @@ static PyValue read_limit(Reader *r, const Call *call) {
   return tirc_py_expr(limit);
 }
 
+static PyValue constant_of(Reader *r, const Syn *value, const Syn *dtype) {
+  const PyValue v = tirc_read_value(r, value);
+  if (!dtype) return tirc_py_expr(tirc_py_to_expr(r, value, v));
+  const DType t = tirc_read_dtype(r, dtype);
+  return tirc_py_expr(tirc_cast(r->c, t, tirc_py_to_expr_like(r, value, v, t)));
+}
+
 /* T.const(2, "uint32") */
 static PyValue read_const(Reader *r, const Call *call) {
-  const PyValue v = tirc_read_value(r, call->args[0]);
-  if (!call->args[1]) return tirc_py_expr(tirc_py_to_expr(r, call->args[0], v));
-  const DType t = tirc_read_dtype(r, call->args[1]);
-  return tirc_py_expr(tirc_cast(r->c, t, tirc_py_to_expr_like(r, call->args[0], v, t)));
+  return constant_of(r, call->args[0], call->args[1]);
+}
+
+/* T.IntImm("uint32", 2) */
+static PyValue read_imm(Reader *r, const Call *call) {
+  return constant_of(r, call->args[1], call->args[0]);
 }
 
 /* --- vectors ---------------------------------------------------------------------------------- */
@@ -494,6 +503,8 @@ const Function tirc_value_functions[] = {
     {"cast", "value dtype", IN_VALUE, read_cast, 0},
     {"reinterpret", "dtype value", IN_VALUE, read_reinterpret, 0},
     {"const", "value dtype?", IN_VALUE, read_const, 0},
+    {"IntImm", "dtype value", IN_VALUE, read_imm, 0},
+    {"FloatImm", "dtype value", IN_VALUE, read_imm, 0},
     {"min_value", "dtype", IN_VALUE, read_limit, -1},
     {"max_value", "dtype", IN_VALUE, read_limit, 1},
     {"infinity", "dtype", IN_VALUE, read_limit, 2},

@@ -3,6 +3,7 @@
  * copied. */
 #include "copy.h"
 #include "graph.h"
+#include "visit.h"
 
 typedef struct Copying {
   Tirc *to, *scratch;
@@ -346,4 +347,16 @@ void tirc_modules_copy(Tirc *to, Tirc *scratch, const Module *kept, int n, const
   Copying k = {.to = to, .scratch = scratch};
   keep_constants(&k, kept);
   for (int i = 0; i < n; i++) modules[i] = modules[i] ? copy_module(&k, modules[i]) : NULL;
+}
+
+static bool raise_next_id(Visitor *v, Stmt s) {
+  Tirc *c = v->self;
+  if (s->kind == STMT_BLOCK && s->u.block.id >= c->next_block_id)
+    c->next_block_id = s->u.block.id + 1;
+  return true;
+}
+
+void tirc_reserve_block_ids(Tirc *c, const Module *m) {
+  if (!c->next_block_id) c->next_block_id = 1;
+  tirc_visit_module(&(Visitor){.stmt = raise_next_id, .expr = tirc_skip_expr, .self = c}, m);
 }

@@ -13,4 +13,7 @@ const Func *tirc_func_copy(Tirc *to, Tirc *scratch, const Func *f, int n, const 
  * too. The elements of constants that `kept` (or NULL) has stay where they are. */
 void tirc_modules_copy(Tirc *to, Tirc *scratch, const Module *kept, int n, const Module **modules);
 
+/* A module that comes from another context without a copy: c gives its blocks' ids to no others. */
+void tirc_reserve_block_ids(Tirc *c, const Module *m);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ir/nearest.h"
+#include "ir/tree/copy.h"
 
 #define ALL PASS_ALL
 #define PROCESSOR PASS_PROCESSOR
@@ -220,6 +221,7 @@ static const Module *run_alone(Tirc *c, const Module *m, const Asked *asking) {
 const Module *tirc_lower_only(Tirc *c, const Module *m, const Gpu *gpu, int n,
                               const char *const *names) {
   Asked *passes = tirc_new_array(c, Asked, n);
+  tirc_reserve_block_ids(c, m);
   for (int i = 0; i < n; i++) passes[i] = need(c, names[i]);
   for (int i = 0; i < m->n_funcs; i++) run_on(c, m->funcs[i], tirc_check_annotations);
   for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
@@ -237,6 +239,7 @@ static bool is_for_any(const Pass *pass, const Module *m) {
 }
 
 const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass) {
+  tirc_reserve_block_ids(c, m);
   m = bind_target(c, m, NULL);
   for (int p = 0; p < tirc_n_passes; p++) {
     m = run_pass(c, m, &tirc_passes[p]);

@@ -20,11 +20,11 @@ static const Graph *infer_graph(Passes *p, const Module *m, const Graph *g, PtrM
 
 static Info info_of_value(Tirc *c, Expr e) {
   const bool is_number = e->dtype.code != TYPE_HANDLE && e->dtype.code != TYPE_VOID;
-  const bool is_int = is_number && tirc_dtype_is_int(e->dtype);
+  const bool is_known = is_number && (tirc_dtype_is_int(e->dtype) || e->op == OP_FLOAT);
   return tirc_info_copy(c, &(struct StructInfo){.kind = is_number ? INFO_PRIM : INFO_OBJECT,
                                                 .dtype = e->dtype,
                                                 .ndim = -1,
-                                                .value = is_int ? e : NULL});
+                                                .value = is_known ? e : NULL});
 }
 
 static Info info_of_item(Infer *f, Node n) {
@@ -183,6 +183,7 @@ static const Graph *infer_graph(Passes *p, const Module *m, const Graph *g, PtrM
 
 const Module *tirc_infer(Passes *p, const Module *m) {
   PtrMap done = {0};
+  m = tirc_numbers_as_tensors(p->c, m);
   const Module *to = m;
   for (int i = 0; i < m->n_graphs; i++)
     to = tirc_module_with_graph(p->c, to, i, infer_graph(p, m, m->graphs[i], &done));

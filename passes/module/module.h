@@ -23,6 +23,10 @@ typedef struct Passes Passes;
  * or "type" with the operator, the operand, and both shapes. */
 const Module *tirc_infer(Passes *p, const Module *m);
 
+/* Numbers among the parameters of graphs become tensors of no axes, which is the first thing that
+ * tirc_infer does. (scalar_params.c) */
+const Module *tirc_numbers_as_tensors(Tirc *c, const Module *m);
+
 /* One value whose operands are known. */
 Node tirc_infer_value(Passes *p, const Module *m, const Graph *g, Node value);
 

@@ -2,8 +2,8 @@
 #include "pipeline.h"
 
 #include "ir/nearest.h"
+#include "ir/tree/copy.h"
 #include "ir/tree/verify.h"
-#include "ir/tree/visit.h"
 #include "passes.h"
 #include "passes/script/library.h"
 
@@ -111,19 +111,6 @@ static const Module *checked(Passes *p, const char *name, const Module *to) {
   tirc_throw(p->c);
 }
 
-static bool raise_next_id(Visitor *v, Stmt s) {
-  Tirc *c = v->self;
-  if (s->kind == STMT_BLOCK && s->u.block.id >= c->next_block_id)
-    c->next_block_id = s->u.block.id + 1;
-  return true;
-}
-
-/* Blocks that passes make are none of those that the module brings from another context. */
-static void reserve_ids(Tirc *c, const Module *m) {
-  if (!c->next_block_id) c->next_block_id = 1;
-  for (int i = 0; i < m->n_funcs; i++) tirc_visit_stmts(m->funcs[i]->body, raise_next_id, c);
-}
-
 static const Module *run_extra(Passes *p, const Module *m, int phase) {
   const char *file;
   for (int i = 0; i < p->options.n_extra; i++) {
@@ -137,7 +124,7 @@ static const Module *run_extra(Passes *p, const Module *m, int phase) {
 const Module *tirc_run_phase(Passes *p, const Module *m, int phase, size_t enough, int *next) {
   void (*after)(void *, int, const char *, const Module *) = p->options.after;
   bool ran = false; /* a pass: each call gets further */
-  reserve_ids(p->c, m);
+  tirc_reserve_block_ids(p->c, m);
   if (phase == 0 && *next == 0) m = tirc_infer(p, m);
   for (int i = *next; i < tirc_n_module_passes; i++) {
     const ModulePass *pass = &tirc_module_passes[i];

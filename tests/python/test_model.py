@@ -228,3 +228,36 @@ def test_what_a_database_gives_is_the_function(said, of):
     else:
         with pytest.raises(tirc.TVMError, match=said):
             result()
+
+
+NUMBERS = """
+@I.ir_module
+class Numbers:
+    @R.function
+    def main(x: R.Tensor((4, 8), "float32"), s: R.Prim("float32"), i: R.Prim("int64")):
+        cls = Numbers
+        with R.dataflow():
+            lv = R.multiply(x, s)
+            lv1 = R.call_tir(cls.add, (lv, s), out_sinfo=R.Tensor((4, 8), "float32"))
+            gv = R.take(lv1, i, axis=1)
+            R.output(gv)
+        return gv
+
+    @T.prim_func(private=True)
+    def add(x: T.Buffer((4, 8), "float32"), s: T.float32, y: T.Buffer((4, 8), "float32")):
+        for i, j in T.grid(4, 8):
+            with T.block("add"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj] + s
+"""
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_numbers_among_the_inputs(plain):
+    x = np.arange(32, dtype="float32").reshape(4, 8)
+    model = tirc.compile(tirc.parse(NUMBERS), plain=plain)
+    assert [p.shape for p in model.inputs] == [(4, 8), (), ()]
+    assert np.array_equal(model(x, 3.0, 2), (x * 3 + 3)[:, 2])
+    assert np.array_equal(model(x, np.float32(0.5), np.int64(7)), (x * np.float32(0.5) + np.float32(0.5))[:, 7])
+    with pytest.raises(tirc.TVMError, match="takes int64, and 2.5 is none"):
+        model(x, 3.0, 2.5)

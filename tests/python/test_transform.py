@@ -698,3 +698,49 @@ def main(A: T.Buffer((n,), "float32")):
     a = np.arange(4, dtype="float32")
     tirc.interpret(f, a)
     assert a.tolist() == [0, 2, 4, 6]
+
+
+SHARED = """
+@T.prim_func
+def f(A: T.Buffer((1024,), "float32"), B: T.Buffer((1024,), "float32")):
+    S = T.alloc_buffer((1024,), scope="shared")
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        for t in T.thread_binding(256, thread="threadIdx.x"):
+            for i in range(4):
+                with T.block("s"):
+                    vi = T.axis.spatial(1024, t * 4 + i)
+                    S[vi] = A[vi]
+        for t in T.thread_binding(256, thread="threadIdx.x"):
+            for i in range(4):
+                with T.block("b"):
+                    vi = T.axis.spatial(1024, t * 4 + i)
+                    B[vi] = S[vi]
+"""
+
+
+def test_blocks_that_a_pass_makes_are_new():
+    """What a pass gives can be scheduled on."""
+    mod = tirc.tir.transform.PlanAndUpdateBufferAllocationLocation()(tirc.parse(SHARED))
+    sch = tirc.Schedule(mod)
+    assert [sch.get(sch.get_block(name)).name_hint for name in ("s", "b")] == ["s", "b"]
+
+
+def test_limits_of_kernels():
+    verify = tirc.tir.analysis.verify_gpu_code
+    mod = tirc.parse(SHARED)
+    for limit, most in [("max_threads_per_block", 256), ("max_thread_x", 256), ("max_shared_memory_per_block", 4096), ("max_kernels", 1)]:
+        assert verify(mod, {limit: most}) and not verify(mod, {limit: most - 1}), limit
+    assert verify(mod, {"max_vthread": 0, "max_thread_y": 0, "max_local_memory_per_block": 0})
+    lowered = tirc.tir.transform.LowerOpaqueBlock()(tirc.tir.transform.ConvertBlocksToOpaque()(mod))
+    assert verify(lowered, {"max_shared_memory_per_block": 4096}) and not verify(lowered, {"max_threads_per_block": 32})
+    with pytest.raises(ValueError, match="no limit 'max_threads'"):
+        verify(mod, {"max_threads": 1})
+
+
+def test_memory_of_kernels():
+    verify = tirc.tir.analysis.verify_memory
+    f = tirc.parse(SHARED).functions["f"]
+    assert verify(f) and verify(f.with_attr({"target": "cuda"}))
+    host = tirc.parse(SHARED.replace("T.thread_binding(1, thread=\"blockIdx.x\")", "range(1)").replace("T.thread_binding(256, thread=\"threadIdx.x\")", "range(256)"))
+    host = host.functions["f"]
+    assert verify(host) and verify(host.with_attr({"target": "llvm"})) and not verify(host.with_attr({"target": "cuda"}))

@@ -61,6 +61,8 @@ def test_split():
     x = floats(4, 6)
     check("split", [x], np.split(x, 3, 1), indices_or_sections=3, axis=1)
     check("split", [x], np.split(x, [1, 3, 3], 1), indices_or_sections=[1, 3, 3], axis=-1)
+    x = floats(4, 10)
+    check("split", [x], np.split(x, [4, 8], 1), indices_or_sections=3, axis=1)  # the last part is smaller
     check("split", [x], [x], indices_or_sections=1)
 
 
@@ -118,7 +120,7 @@ def test_refused():
     refused("permute_dims", [floats(4, 5)], "(4, 5)", axes=[0])
     refused("concat", [[floats(4, 5), floats(3, 6)]], "(4, 5)", "(3, 6)")
     refused("concat", [[floats(4, 5), ints(4, 5)]], "float32", "int32")
-    refused("split", [floats(4, 5)], "3 equal parts", indices_or_sections=3)
+    refused("split", [floats(4, 5)], "3 equal parts", indices_or_sections=3)  # the last one would be empty
     refused("squeeze", [floats(4, 1)], "extent 4", axis=0)
     refused("broadcast_to", [floats(3)], "(3,)", "(2, 4)", shape=(2, 4))
     refused("strided_slice", [floats(3)], "stride of 0", axes=[0], begin=[0], end=[2], strides=[0])

@@ -212,6 +212,17 @@ def test_adaptive_3d():
     check("nn.adaptive_avg_pool3d", [x], _adaptive(x, [2, 2, 4], np.mean), output_size=[2, 2, 4])
 
 
+def test_blocks_of_channels():
+    x = floats(2, 8, 6, 7)
+    blocked = lambda a: np.ascontiguousarray(a.reshape(2, 2, 4, *a.shape[2:]).transpose(0, 1, 3, 4, 2))  # NCHW4c
+    how = dict(layout="NCHW4c", pool_size=3, strides=2, padding=1)
+    check("nn.max_pool2d", [blocked(x)], blocked(_pool(x, [3, 3], [2, 2], [1] * 4, [1, 1], False, "max", False)), **how)
+    check("nn.avg_pool2d", [blocked(x)], blocked(_pool(x, [3, 3], [2, 2], [1] * 4, [1, 1], False, "avg", False)), **how)
+    check("nn.adaptive_avg_pool2d", [blocked(x)], blocked(_adaptive(x, [2, 3], np.mean)), output_size=[2, 3], layout="NCHW4c")
+    refused("nn.max_pool2d", [blocked(x)], "NCHW8c", "blocks of channels", layout="NCHW8c", pool_size=2)
+    refused("nn.max_pool2d", [x], "NCHW4c", "5 are needed", layout="NCHW4c", pool_size=2)
+
+
 def test_pools_refused():
     refused("nn.max_pool2d", [floats(1, 2, 3)], "(1, 2, 3)", "layout NCHW")
     refused("nn.max_pool2d", [floats(1, 2, 3, 3)], "does not fit", "(1, 2, 3, 3)", pool_size=4)

@@ -10,6 +10,7 @@
 #include "state.h"
 #include "ir/cpu.h"
 #include "ir/nearest.h"
+#include "ir/tree/copy.h"
 
 #include "nodes.h"
 #include "passes/record/trace.h"
@@ -34,13 +35,6 @@ static void build(Sched *s, const Module *m) {
     tirc_walk_function(s, i, body);
   }
   s->replacing = false;
-}
-
-static bool raise_next_id(Visitor *v, Stmt stmt) {
-  Tirc *c = v->self;
-  if (stmt->kind == STMT_BLOCK && stmt->u.block.id >= c->next_block_id)
-    c->next_block_id = stmt->u.block.id + 1;
-  return true;
 }
 
 static bool is_around_block(const void *self, Stmt s) {
@@ -68,8 +62,7 @@ static const Module *without_relayouts(Tirc *c, const Module *m) {
 Sched *tirc_sched_new(Tirc *c, const Module *m) {
   tirc_context_depend(c, m->c);
   for (int i = 0; i < m->n_funcs; i++) tirc_know_extents(c, m->funcs[i]);
-  if (!c->next_block_id) c->next_block_id = 1;
-  tirc_visit_module(&(Visitor){.stmt = raise_next_id, .expr = tirc_skip_expr, .self = c}, m);
+  tirc_reserve_block_ids(c, m);
   Sched *s = tirc_new(c, Sched);
   s->c = c;
   s->target = tirc_cpu_find(CPU_DEFAULT);

@@ -51,7 +51,7 @@ DataType, DataTypeCode, register_global_func = runtime.DataType, runtime.DataTyp
 
 
 def __getattr__(name):
-    if name in ("arith", "contrib", "dlight", "meta_schedule", "relax", "topi"):  # imported when they are asked for
+    if name in ("arith", "contrib", "dlight", "driver", "meta_schedule", "relax", "topi"):  # imported when they are asked for
         import importlib
         return importlib.import_module("." + name, __name__)
     return _doors.missing(__name__, name)

@@ -157,6 +157,16 @@ def _view(t):
     return Tensor(numpy.frombuffer(memory, dtype).reshape(shape))
 
 
+def _number(p, x):
+    """A number of Python for an input without axes is an array of that type; whatever else, itself."""
+    if p.shape != () or type(x) not in (bool, int, float):
+        return x
+    import numpy
+    if type(x) is float and "float" not in p.dtype and not x.is_integer():
+        raise ArgumentError('the input "%s" takes %s, and %r is none' % (p.name, p.dtype, x), code="argument")
+    return numpy.array(x, p.dtype)
+
+
 class Model:
     """A compiled model: `model(x)`, or `model(x=...)` with the names of its inputs. A result is a numpy array, or an
     array of the package of an input, if that has from_dlpack; several results are a tuple. If the number of rows
@@ -245,7 +255,7 @@ class Model:
 
     def _run(self, args, keywords, run, out={}):
         inputs = self._inputs_of(args, keywords)
-        arrays = [_Array('the input "%s"' % p.name, x) for p, x in zip(self.inputs, inputs)] + self._weights
+        arrays = [_Array('the input "%s"' % p.name, _number(p, x)) for p, x in zip(self.inputs, inputs)] + self._weights
         n = len(arrays) + len(self.outputs)
         given, symbols, n_symbols = (_lib.Argument * n)(), POINTER(_lib.Symbol)(), c_int()
         for i, a in enumerate(arrays):

@@ -19,14 +19,14 @@ tir: Add=a_+_b Sub=a_-_b Mul=a_*_b FloorDiv=a_//_b FloorMod=a_%_b Max=the_maximu
 tir: And=whether_both_conditions_hold Or=whether_one_of_two_conditions_holds Not=whether_a_condition_does_not_hold Select=one_of_two_values;_both_are_computed BufferLoad=an_element_of_a_buffer
 tir: if_then_else=one_of_two_values;_only_that_one_is_computed all=whether_all_conditions_hold any=whether_one_of_the_conditions_holds max=the_maximum_of_two_values min=the_minimum_of_two_values exp=like_all_functions_of_the_language
 tir: ceildiv=the_quotient,_rounded_up floordiv=the_quotient,_rounded_down floormod=the_remainder_of_floordiv indexdiv=the_quotient_of_indices indexmod=the_remainder_of_indexdiv truncdiv=the_quotient,_rounded_towards_zero
-tir: div sum convert decl_buffer call_intrin max_value=the_largest_number_of_a_type min_value=the_smallest_number_of_a_type
+tir: build=like_tirc.build div sum convert decl_buffer call_intrin max_value=the_largest_number_of_a_type min_value=the_smallest_number_of_a_type
 tir: Block=a_view_of_a_block BlockRealize=the_same For=a_view_of_a_loop BufferStore=a_view_of_a_store SeqStmt=a_view_of_several_statements
 tir.expr: Var=the_same_as_in_tir
 tir.stmt: For=the_same_as_in_tir
 tir.op: max=the_same_as_in_tir
 tir.buffer: Buffer
 tir.function: PrimFunc TensorIntrin
-tir.analysis: verify_well_formed estimate_tir_flops expr_deep_equal
+tir.analysis: verify_well_formed verify_gpu_code verify_memory estimate_tir_flops expr_deep_equal
 tir.stmt_functor: post_order_visit pre_order_visit
 tir.schedule: Schedule BlockRV LoopRV ExprRV Instruction InstructionKind Trace ScheduleState ScheduleDebugMask ScheduleError StmtSRef DepKind CachedFlags BlockScope has_block
 tir.schedule.schedule: ScheduleError

@@ -27,6 +27,12 @@ def convert(value):
     return value
 
 
+def build(mod, target=None, **how):
+    """tirc.build."""
+    from .._runtime import build as of_tirc
+    return of_tirc(mod, target, **how)
+
+
 def div(a, b):
     """The quotient towards zero, as C has it."""
     return _names.find("tirc.tir", "truncdiv")(a, b)

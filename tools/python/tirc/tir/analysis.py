@@ -43,9 +43,31 @@ def estimate_tir_flops(mod):
     return total
 
 
+def verify_gpu_code(func, constraints):
+    """Whether the kernels of a program, which is a function or a module, are within the limits: {"max_threads_per_block": 1024}.
+    An extent that is not known is beyond every limit. Memory of a program with blocks is what its kernels need."""
+    from . import _gpu_code, transform
+    from .._module import as_module
+    mod = as_module(func, "main")
+    if "T.block(" in mod.script() or "T.sblock(" in mod.script():
+        for name in ("PlanAndUpdateBufferAllocationLocation", "ConvertBlocksToOpaque", "CompactBufferAllocation"):
+            mod = getattr(transform, name)()(mod)
+    return all(_gpu_code.within(f.body, constraints) for f in mod.functions.values())
+
+
+def verify_memory(func):
+    """Whether a function for a GPU touches its parameters in kernels only; True for a processor and without a target."""
+    from . import _gpu_code
+    from .._target import Target
+    target = (func.attrs or {}).get("target")
+    if target is None or Target(str(target).removeprefix("T.target(").removesuffix(")").strip("\"'")).kind.name in ("llvm", "c"):
+        return True
+    return _gpu_code.is_apart(func.body)
+
+
 def __getattr__(name):
     from .. import _doors
     return _doors.missing("tirc.tir.analysis", name)
 
 
-__all__ = ["estimate_tir_flops", "expr_deep_equal", "verify_well_formed"]
+__all__ = ["estimate_tir_flops", "expr_deep_equal", "verify_gpu_code", "verify_memory", "verify_well_formed"]
