@@ -103,36 +103,35 @@ static const char *end_of(Gen *g, const For *loop, const char **min) {
 }
 
 /* Pieces of the range go to threads as these come, as the library's own pool has it: with as many
- * pieces as threads, one that is late would keep all others waiting. An extent that reads memory is
- * not read again for the size of a piece. */
-static const char *schedule_of(Gen *g, const For *loop) {
-  const int64_t n = tirc_loop_number(loop, KEY_PARALLEL_CHUNKS);
+ * pieces as threads, one that is late would keep all others waiting. n: how many steps, in C. */
+static const char *schedule_of(Gen *g, const For *loop, const char *n) {
+  const int64_t chunks = tirc_loop_number(loop, KEY_PARALLEL_CHUNKS);
   int64_t extent;
-  if (!n) return "schedule(static)";
+  if (!chunks) return "schedule(static)";
   if (tirc_const_int(loop->extent, &extent))
     return tirc_format(g->c, "schedule(dynamic, %lld)",
-                       (long long)(extent > 0 ? (extent - 1) / n + 1 : 1));
-  if (tirc_loads_or_calls(loop->extent)) return "schedule(dynamic)";
-  const char *steps = bound(g, loop->extent, loop->var->dtype);
-  return tirc_format(g->c, "schedule(dynamic, %s > 0 ? (%s - 1) / %lld + 1 : 1)", steps, steps,
-                     (long long)n);
+                       (long long)(extent > 0 ? (extent - 1) / chunks + 1 : 1));
+  return tirc_format(g->c, "schedule(dynamic, %s > 0 ? (%s - 1) / %lld + 1 : 1)", n, n,
+                     (long long)chunks);
 }
 
 /* What OpenMP's directive is told. */
-static const char *clauses_of(Gen *g, const For *loop) {
+static const char *clauses_of(Gen *g, const For *loop, const char *n) {
   const int64_t least = tirc_loop_number(loop, KEY_PARALLEL_FROM);
-  const char *schedule = schedule_of(g, loop);
-  if (least <= 1 || tirc_loads_or_calls(loop->extent)) return schedule;
-  return tirc_format(g->c, "%s if((%s) >= %lld)", schedule,
-                     bound(g, loop->extent, loop->var->dtype), (long long)least);
+  const char *schedule = schedule_of(g, loop, n);
+  return least <= 1 ? schedule
+                    : tirc_format(g->c, "%s if((%s) >= %lld)", schedule, n, (long long)least);
+}
+
+static const char *steps_of(Gen *g, const For *loop, const char *min, const char *end) {
+  const bool counted = may_end_beyond(loop) || tirc_is_int(loop->min, 0);
+  return counted ? end : tirc_format(g->c, "((int64_t)(%s) - (int64_t)(%s))", end, min);
 }
 
 static void gen_on_runtime(Gen *g, Stmt s, const char *min, const char *end) {
   const For *loop = &s->u.loop;
-  const bool counted = may_end_beyond(loop) || tirc_is_int(loop->min, 0);
-  const char *n = counted ? end : tirc_format(g->c, "(int64_t)(%s) - (int64_t)(%s)", end, min);
   const char *first = tirc_is_int(loop->min, 0) ? NULL : min;
-  tirc_cg_parallel(g, loop, first, n, clauses_of(g, loop));
+  tirc_cg_parallel(g, loop, first, steps_of(g, loop, min, end), clauses_of(g, loop, "tirc_n"));
 }
 
 /* An iteration cannot return: it leaves its status in a variable, for after the loop. */
@@ -144,7 +143,7 @@ static void gen_parallel(Gen *g, Stmt s, const char *min, const char *end) {
   g->file->leaves = false;
   g->file->held = NULL;
   g->file->n_parallel++;
-  const char *clauses = clauses_of(g, loop);
+  const char *clauses = clauses_of(g, loop, steps_of(g, loop, min, end));
   tirc_src_put_ahead(g);
   directive(g, "ifdef _OPENMP");
   tirc_text_addf(g->out, "#pragma omp parallel for %s\n", clauses);

@@ -117,7 +117,7 @@ static void warn_of_form(Sched *s, const Rule *form, const char *func) {
   if (!s->roots[tirc_function_named(s, func)]) return;
   const char *why = tirc_script_raised(s->c);
   const Warning w = {CODE_WARNING, tirc_script_function_loc(form->function.u.object),
-                     tirc_format(s->c, "the form %s fails on the function %s: %s", form->name, func,
+                     tirc_format(s->c, "%s fails on the function %s: %s", form->name, func,
                                  why ? why : "it raises")};
   if (s->strict) tirc_raise_warning(s->c, w);
   if (s->warn) s->warn(s->warn_self, w);
@@ -261,11 +261,13 @@ static void warn_of_left(Auto *a, const Nests *before) {
   for (int i = 0; i < now.n; i++) {
     const SRef *block = now.at[i].block;
     if (!is_long(&now.at[i])) continue;
-    const char *lacks =
-        is_as_before(&now.at[i], before) ? "it stays as it is" : words_of(a, &a->slow, block);
+    const bool is_left = is_as_before(&now.at[i], before);
+    const char *lacks = is_left ? "it stays as it is" : words_of(a, &a->slow, block);
     if (lacks)
       warn_of_no_rule(s,
-                      tirc_format(s->c, "no rule schedules block %s of the function %s: %s",
+                      tirc_format(s->c,
+                                  is_left ? "no rule schedules block %s of the function %s: %s"
+                                          : "no rule makes block %s of the function %s fast: %s",
                                   tirc_block_of(block)->name, a->func, lacks),
                       hint_of(a, block));
   }

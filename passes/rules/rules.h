@@ -14,7 +14,8 @@
  * rule took: the first that returns words says what its author can do, in the warning. And
  * `slow = [f, g, ...]`, of the schedule and a block that a rule took: one that returns words says
  * what the block still lacks, and it is warned of as one that no rule took. `ends = [f, g, ...]` are
- * called as the forms are, of a function that a rule took.
+ * called as the forms are, of a function that a rule took. Each of these lists of a library of one's
+ * own stands in the place of the embedded one.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H

@@ -578,8 +578,8 @@ static void put_bare(Page *p) {
   if (n)
     doc_text(
         &p->d,
-        "In %d setting%s no rule schedules a function of the program, so with `auto` it is as it "
-        "was written there (`no-rule`): `tirc apply PROG --auto --explain-auto` says why.",
+        "In %d setting%s the rules leave a function of the program, or a block of it, as it was "
+        "written or slow (`no-rule`): `tirc apply PROG --auto --explain-auto` says why.",
         n, plural(n));
 }
 
