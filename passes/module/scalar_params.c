@@ -7,7 +7,10 @@
  * A number whose value the text gives, R.Prim(value=n), is an extent, and stays what it is. */
 #include "module.h"
 
+#include "ir/tree/find.h"
 #include "ir/tree/visit.h"
+
+#include <string.h>
 
 typedef struct Scalars {
   Tirc *c;
@@ -23,13 +26,31 @@ static Info as_tensor(Tirc *c, Info info) { return tirc_info_tensor(c, info->dty
 
 /* --- functions -------------------------------------------------------------------------------- */
 
+static bool is_root(Stmt body) { return body->kind == STMT_BLOCK && !body->u.block.n_iters; }
+
 /* The body behind `var = b[()]`: inside of its root block, if it has one. */
 static Stmt with_value(Tirc *c, Expr var, Buffer b, Stmt body) {
-  const bool root = body->kind == STMT_BLOCK && !body->u.block.n_iters;
-  if (!root) return tirc_let(c, var, tirc_load(c, b, 0, NULL), body);
+  const Expr value = tirc_load(c, b, 0, NULL);
+  if (!is_root(body)) return tirc_let(c, var, value, body);
   Block block = body->u.block;
-  block.body = with_value(c, var, b, block.body);
+  block.body = tirc_let(c, var, value, block.body);
   return tirc_block(c, &block);
+}
+
+/* Whether only what stands behind such a line uses the scalar: no extent of a parameter does, and
+ * nothing that the root block says of itself. */
+static bool is_apart(Tirc *c, const Func *f, Expr var) {
+  for (int i = 0; i < f->n_params; i++) {
+    const Buffer b = f->buffers[i];
+    if (b && (tirc_any_uses(b->ndim, b->shape, var) ||
+              (b->strides && tirc_any_uses(b->ndim, b->strides, var)) ||
+              (b->elem_offset && tirc_uses_var(b->elem_offset, var))))
+      return false;
+  }
+  if (!is_root(f->body)) return true;
+  Block block = f->body->u.block;
+  block.body = tirc_eval(c, tirc_int(c, DT_INT32, 0));
+  return !tirc_stmt_uses_var(tirc_block(c, &block), var);
 }
 
 /* f with tensors in place of the scalars among its first n parameters. */
@@ -72,6 +93,7 @@ static Node call_with_tensors(GraphRewriter *r, const Binding *b, Node value, No
   bool any = false;
   for (int i = 0; f && i < value->n && i < f->n_params; i++) {
     const Info info = value->args[i]->info;
+    if (!f->buffers[i] && !is_apart(k->c, f, f->params[i])) return value;
     any |= !f->buffers[i] && value->args[i]->kind == NODE_VAR && info &&
            info->kind == INFO_TENSOR && info->ndim == 0 &&
            tirc_dtype_equal(info->dtype, f->params[i]->dtype);
@@ -80,6 +102,24 @@ static Node call_with_tensors(GraphRewriter *r, const Binding *b, Node value, No
   struct Node call = *value;
   call.name = callee(k, value);
   return tirc_graph_node(r->c, &call);
+}
+
+/* Whether a call in the node gives the graph a number that the text has, where it takes one. */
+static bool gives_literal(Node n, const Graph *g) {
+  if (n->kind == NODE_CALL_GRAPH && !strcmp(n->name, g->name))
+    for (int i = 0; i < n->n && i < g->n_params; i++)
+      if (is_number(g->params[i]->info) && n->args[i]->kind == NODE_VALUE) return true;
+  for (int i = 0; i < n->n; i++)
+    if (gives_literal(n->args[i], g)) return true;
+  return false;
+}
+
+static bool is_given_literals(const Module *m, const Graph *g) {
+  for (int i = 0; i < m->n_graphs; i++)
+    for (int b = 0; b < m->graphs[i]->n_blocks; b++)
+      for (int k = 0; k < m->graphs[i]->blocks[b].n; k++)
+        if (gives_literal(m->graphs[i]->blocks[b].at[k].value, g)) return true;
+  return false;
 }
 
 static const Graph *with_tensors(Scalars *k, const Graph *g) {
@@ -94,7 +134,7 @@ static const Graph *with_tensors(Scalars *k, const Graph *g) {
     tirc_map_set(k->c, &r.to, param, params[i]);
     any = true;
   }
-  if (!any) return g;
+  if (!any || is_given_literals(k->m, g)) return g;
   to->params = params;
   return tirc_rewrite_graph(&r, to);
 }

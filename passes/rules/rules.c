@@ -97,14 +97,10 @@ static void add_library(Script *sc, void *self) {
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
-static void read_own_or_embedded(Script *sc, const char *own, const char *embedded,
-                                 const char *list, Rules *out) {
+void tirc_forms_read(Script *sc, const char *own, const char *embedded, const char *list,
+                     Rules *out) {
   if (!own || !tirc_rules_read(sc, own, list, false, out))
     (void)tirc_rules_read(sc, embedded, list, false, out);
-}
-
-void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *out) {
-  read_own_or_embedded(sc, own, embedded, "forms", out);
 }
 
 static bool is_laid_out_anew(Sched *s, const char *func) {
@@ -388,10 +384,10 @@ static void schedule_function(Auto *a) {
 
 static void add_forms(Script *sc, void *self) {
   Auto *a = self;
-  tirc_forms_read(sc, a->own, a->embedded, &a->forms);
-  read_own_or_embedded(sc, a->own, a->embedded, "hints", &a->hints);
-  read_own_or_embedded(sc, a->own, a->embedded, "slow", &a->slow);
-  read_own_or_embedded(sc, a->own, a->embedded, "ends", &a->ends);
+  tirc_forms_read(sc, a->own, a->embedded, "forms", &a->forms);
+  tirc_forms_read(sc, a->own, a->embedded, "hints", &a->hints);
+  tirc_forms_read(sc, a->own, a->embedded, "slow", &a->slow);
+  tirc_forms_read(sc, a->own, a->embedded, "ends", &a->ends);
 }
 
 void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,

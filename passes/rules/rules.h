@@ -13,7 +13,7 @@
  * library of one's own. So they may have `hints = [f, g, ...]`, of the schedule and a block that no
  * rule took: the first that returns words says what its author can do, in the warning. And
  * `slow = [f, g, ...]`, of the schedule and a block that a rule took: one that returns words says
- * what the block still lacks, and it is warned of as one that no rule took. `ends = [f, g, ...]` are
+ * what the block still lacks, and that is a warning, too. `ends = [f, g, ...]` are
  * called as the forms are, of a function that a rule took. Each of these lists of a library of one's
  * own stands in the place of the embedded one.
  */
@@ -35,8 +35,10 @@ typedef struct Rules {
  * for those whose names are among `out` already. needed: it is an error that there is no such list;
  * otherwise false. To be called within the limits of the script. */
 bool tirc_rules_read(Script *sc, const char *path, const char *list, bool needed, Rules *out);
-/* The forms of the library at `own` (NULL: none), or else those of the embedded one. */
-void tirc_forms_read(Script *sc, const char *own, const char *embedded, Rules *out);
+/* The functions of a list, "forms" or "ends", of the library at `own` (NULL: none), or else those of
+ * the embedded one. */
+void tirc_forms_read(Script *sc, const char *own, const char *embedded, const char *list,
+                     Rules *out);
 /* Brings a function of the script's schedule into these forms. To be called within its limits.
  * True: its parameters have other shapes now, and tirc_leave_forms is to follow the rules. */
 bool tirc_bring_into_forms(Script *sc, const Rules *forms, const char *func);

@@ -36,7 +36,7 @@ bool tirc_space_takes(const Space *sp, int func, int way) {
 typedef struct Run {
   const Space *sp;
   Script *sc;
-  Rules ways, blocks, forms;
+  Rules ways, blocks, forms, ends;
 } Run;
 
 static const char *embedded_library(const Space *sp, Tirc *c) {
@@ -50,7 +50,8 @@ static void read_libraries(Run *r) {
   if (own) (void)tirc_rules_read(sc, own, "rules", !r->blocks.n, &r->ways);
   (void)tirc_rules_read(sc, embedded, "rules", true, &r->ways);
   (void)tirc_rules_read(sc, embedded, "block_rules", true, &r->blocks);
-  tirc_forms_read(sc, own, embedded, &r->forms);
+  tirc_forms_read(sc, own, embedded, "forms", &r->forms);
+  tirc_forms_read(sc, own, embedded, "ends", &r->ends);
   if (r->blocks.n) vec_push(sc->c, r->ways, ((Rule){BLOCKS, VALUE_NONE}));
 }
 
@@ -232,6 +233,7 @@ static void schedule_function(Run *r, int func) {
   const int way = (int)draw_index(sc, sc->sched, sp->n_ways, weights, VALUE_NONE);
   if (!run_way(r, func, way))
     tirc_fail(sc->c, (Loc){0}, CODE_DECLINED, NULL, "the rule %s declines", r->ways.at[way].name);
+  (void)tirc_bring_into_forms(sc, &r->ends, sp->mod->funcs[func]->name);
   if (formed) tirc_leave_forms(sc, sp->mod->funcs[func]->name);
 }
 
