@@ -14,8 +14,8 @@
  * rule took: the first that returns words says what its author can do, in the warning. And
  * `slow = [f, g, ...]`, of the schedule and a block that a rule took: one that returns words says
  * what the block still lacks, and that is a warning, too. `ends = [f, g, ...]` are
- * called as the forms are, of a function that a rule took. Each of these lists of a library of one's
- * own stands in the place of the embedded one.
+ * called as the forms are, of a function that a rule took. Each of these lists of a library of
+ * one's own stands in the place of the embedded one.
  */
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H
@@ -35,8 +35,8 @@ typedef struct Rules {
  * for those whose names are among `out` already. needed: it is an error that there is no such list;
  * otherwise false. To be called within the limits of the script. */
 bool tirc_rules_read(Script *sc, const char *path, const char *list, bool needed, Rules *out);
-/* The functions of a list, "forms" or "ends", of the library at `own` (NULL: none), or else those of
- * the embedded one. */
+/* The functions of a list, "forms" or "ends", of the library at `own` (NULL: none), or else those
+ * of the embedded one. */
 void tirc_forms_read(Script *sc, const char *own, const char *embedded, const char *list,
                      Rules *out);
 /* Brings a function of the script's schedule into these forms. To be called within its limits.
