@@ -2,7 +2,8 @@
 # Runs the programs of a folder as --auto schedules them, and compares the results with those of the unscheduled ones in
 # the reference interpreter: usage: auto.sh TIRC FOLDER|PROGRAMS.json... (an object: names, and programs as text)
 # A line `# with OPTIONS` of a program asks for a run with these; a program without one runs as it is. `# by RULE`: that
-# rule takes it (in each run, or after OPTIONS: `# with -D M=1 by RULE`). Each plain script (--script) gives an equal program.
+# rule takes it (in each run, or after OPTIONS: `# with -D M=1 by RULE`). A line `# slow` says that rules warn of a block that they
+# cannot make fast. Each plain script (--script) gives an equal program.
 set -u
 tirc=$(realpath "$1")
 shift
@@ -24,6 +25,7 @@ run() { # the program with the options
   grep -q '^check: ok' "$scratch/out" || complain "no check"
   [ -z "$rule" ] || grep -q "^took .* by $rule" "$scratch/err" || complain "rule $rule does not take it"
   grep -v '^declined\|^took\|^left' "$scratch/err" | grep -q . && ! grep -q 'no rule' "$scratch/err" && complain "it warns"
+  grep -q 'no rule makes' "$scratch/err" && ! grep -q '^# slow' "$program" && complain "the rules leave it slow"
   # shellcheck disable=SC2086
   sizes=$(printf '%s' "$options" | grep -oE -- '-D [^ ]+' | tr '\n' ' ')
   "$tirc" apply "$program" --auto --script $sizes >"$scratch/plain.sch" 2>/dev/null
