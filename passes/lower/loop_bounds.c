@@ -161,7 +161,7 @@ static Expr within(const Search *s, Expr bound, Expr usual, Expr begin, Expr end
   return tirc_simplify(s->p->a, at);
 }
 
-static Stmt part(const Search *s, Expr begin, Expr end, bool sure, bool fresh) {
+static Stmt part(const Search *s, Expr begin, Expr end, bool sure) {
   Tirc *c = s->p->c;
   For loop = *s->loop;
   const DType t = loop.var->dtype;
@@ -169,9 +169,10 @@ static Stmt part(const Search *s, Expr begin, Expr end, bool sure, bool fresh) {
   loop.extent = tirc_simplify(s->p->a, tirc_cast(c, t, tirc_sub(c, end, begin)));
   if (tirc_is_int(loop.extent, 0)) return tirc_seq(c, 0, NULL);
   Mutator m = {.c = c, .expr = hold, .self = (void *)s};
-  if (sure) loop.body = tirc_mutate_stmt(&m, loop.body);
+  loop.body = sure ? tirc_mutate_stmt(&m, loop.body)
+                   : tirc_open_rows(s->p->a, c, &loop, &s->p->budget);
   Stmt out = tirc_for(c, &loop);
-  if (fresh) out = tirc_clone_fresh(c, out);
+  if (!sure) out = tirc_clone_fresh(c, out);
   return tirc_simplify_stmt(s->p->a, out, true);
 }
 
@@ -199,9 +200,9 @@ static Stmt bounded(Bounding *p, Stmt stmt) {
   const Expr last = within(&s, some.high, end, to, end);
   Stmt parts[3];
   int n = 0;
-  if (s.sure.low) parts[n++] = part(&s, first, from, false, true);
-  parts[n++] = part(&s, from, to, true, false);
-  if (s.sure.high) parts[n++] = part(&s, to, last, false, true);
+  if (s.sure.low) parts[n++] = part(&s, first, from, false);
+  parts[n++] = part(&s, from, to, true);
+  if (s.sure.high) parts[n++] = part(&s, to, last, false);
   return tirc_seq(c, n, parts);
 }
 
