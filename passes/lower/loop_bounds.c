@@ -169,8 +169,8 @@ static Stmt part(const Search *s, Expr begin, Expr end, bool sure) {
   loop.extent = tirc_simplify(s->p->a, tirc_cast(c, t, tirc_sub(c, end, begin)));
   if (tirc_is_int(loop.extent, 0)) return tirc_seq(c, 0, NULL);
   Mutator m = {.c = c, .expr = hold, .self = (void *)s};
-  loop.body = sure ? tirc_mutate_stmt(&m, loop.body)
-                   : tirc_open_rows(s->p->a, c, &loop, &s->p->budget);
+  loop.body =
+      sure ? tirc_mutate_stmt(&m, loop.body) : tirc_open_rows(s->p->a, c, &loop, &s->p->budget);
   Stmt out = tirc_for(c, &loop);
   if (!sure) out = tirc_clone_fresh(c, out);
   return tirc_simplify_stmt(s->p->a, out, true);

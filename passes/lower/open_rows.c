@@ -47,8 +47,7 @@ static void see_condition(Rows *r, Expr cond) {
     if (!tirc_const_int(extent, &r->rows) || r->rows < 2 || r->rows > MOST_ROWS) return;
     r->left = left;
     r->extent = extent;
-  } else if (!tirc_prove_equal(r->a, extent, r->extent) ||
-             !tirc_prove_equal(r->a, left, r->left)) {
+  } else if (!tirc_prove_equal(r->a, extent, r->extent) || !tirc_prove_equal(r->a, left, r->left)) {
     return;
   }
   tirc_map_set(r->c, &r->decided, cond, row);
